@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# A thin front for Meson: what to type. Each target says what it does in the
+# line after ##; plain `make` prints them.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+ONLY ?=
+REPEAT ?= 10
+FUZZ_SECONDS ?= 60
+
+MESON = meson
+RELEASE = build/release
+RUN_TESTS = tools/run_tests
+
+# werror is for our own builds: another compiler's new warning must not stop
+# a user. Not with sanitizers, whose code leads gcc to wrong conclusions.
+OURS = -Dwerror=true
+DEBUG = -Db_ndebug=false -Dbench=disabled
+
+OPTIONS_release = $(OURS)
+OPTIONS_asan = $(DEBUG) -Db_sanitize=address,undefined
+OPTIONS_tsan = $(DEBUG) -Db_sanitize=thread
+OPTIONS_clang = $(OURS)
+OPTIONS_aarch64 = $(OURS) --cross-file cross/aarch64.ini
+OPTIONS_fuzz = $(DEBUG) -Dfuzz=true -Db_sanitize=address,undefined \
+	-Db_lundef=false
+OPTIONS_install = --prefix $(abspath $(PREFIX)) -Dtests=disabled \
+	-Dbench=disabled -Dexamples=disabled
+
+COMPILER_clang = CC=clang CXX=clang++
+COMPILER_fuzz = CC=clang CXX=clang++
+
+# Ninja runs jobs in parallel; the steps here follow one another.
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help setup need-build need-test need-check need-peers build demo test \
+	test-quick check check-asan check-tsan check-clang check-aarch64 \
+	check-fuzz soak bench bench-json bench-peers bench-programs install \
+	amalgamation format format-check clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1 ## /p' $(firstword $(MAKEFILE_LIST)) \
+		| awk -F ' ## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
+
+setup: ## install what building and all tests need (Debian)
+	@tools/setup build test check
+
+need-build:
+	@tools/setup build
+need-test:
+	@tools/setup build test
+need-check:
+	@tools/setup build test check
+need-peers:
+	@tools/setup build peers
+
+# A build folder is configured once; Meson follows changes by itself.
+build/%/build.ninja:
+	@mkdir -p build
+	@$(COMPILER_$*) $(MESON) setup build/$* $(OPTIONS_$*) \
+		> build/$*.log 2>&1 \
+		|| { cat build/$*.log; rm -rf build/$*; false; }
+
+build: need-build $(RELEASE)/build.ninja ## the library, `tare`, examples
+	@ninja -C $(RELEASE)
+
+demo: need-build $(RELEASE)/build.ninja ## measure an example and show the report
+	@ninja -C $(RELEASE) cli/tare examples/hello > build/demo.log \
+		|| { cat build/demo.log; false; }
+	$(RELEASE)/cli/tare run -- $(RELEASE)/examples/hello
+
+test: need-test $(RELEASE)/build.ninja ## everything that must pass before a commit
+	@$(RUN_TESTS) $(RELEASE)
+
+test-quick: need-test $(RELEASE)/build.ninja ## the suites that take under a minute
+	@$(RUN_TESTS) $(RELEASE) --suite unit --suite cli --suite compile \
+		--suite house
+
+check: need-check test check-asan check-tsan check-clang check-aarch64 check-fuzz ## test, then sanitizers, clang, aarch64, fuzzing
+	@echo "check: all passed"
+
+check-asan: need-check build/asan/build.ninja
+	@echo "== address and undefined-behaviour sanitizers"
+	@$(RUN_TESTS) build/asan --suite unit --suite stress --suite fuzz \
+		--timeout-multiplier 5
+
+# With address randomisation on, some kernels place libraries where the
+# thread sanitizer keeps its shadow.
+check-tsan: need-check build/tsan/build.ninja
+	@echo "== thread sanitizer"
+	@setarch -R true 2> /dev/null && wrapper="--wrapper=setarch -R"; \
+	$(RUN_TESTS) build/tsan --suite unit --suite stress \
+		--timeout-multiplier 10 $${wrapper:+"$$wrapper"}
+
+check-clang: need-check build/clang/build.ninja
+	@echo "== clang"
+	@$(RUN_TESTS) build/clang --suite unit --suite stress
+
+check-aarch64: need-check build/aarch64/build.ninja
+	@echo "== aarch64 under qemu"
+	@$(RUN_TESTS) build/aarch64 --suite unit --timeout-multiplier 10
+
+check-fuzz: need-check build/fuzz/build.ninja
+	@echo "== fuzzing for $(FUZZ_SECONDS) s"
+	@tools/fuzz build/fuzz $(FUZZ_SECONDS)
+
+soak: need-test $(RELEASE)/build.ninja ## the stress suite REPEAT=10 times, longer
+	@TARE_SOAK=1 $(RUN_TESTS) $(RELEASE) --suite stress \
+		--repeat $(REPEAT) --timeout-multiplier 10
+
+# Output of building goes to stderr: stdout is for the results.
+bench-programs: need-build $(RELEASE)/build.ninja
+	@ninja -C $(RELEASE) >&2
+
+bench: bench-programs ## benchmarks as tables; ONLY=<name> for one
+	@bench/run $(ONLY)
+
+bench-json: bench-programs ## the same, one JSON object a line
+	@bench/run --json $(ONLY)
+
+bench-peers: need-peers bench-programs ## the same loop with LTTng-UST and uftrace
+	@bench/peers/run $(RELEASE)
+
+install: need-build build/install/build.ninja ## PREFIX=/usr/local DESTDIR=
+	@$(MESON) configure build/install --prefix $(abspath $(PREFIX))
+	@ninja -C build/install
+	@$(MESON) install -C build/install --no-rebuild \
+		$(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+amalgamation: need-build $(RELEASE)/build.ninja ## tare.c and tare.h in build/amalgamation
+	@ninja -C $(RELEASE) src/tare.c > build/amalgamation.log \
+		|| { cat build/amalgamation.log; false; }
+	@mkdir -p build/amalgamation
+	@cp $(RELEASE)/src/tare.c $(RELEASE)/src/tare.h build/amalgamation/
+	@wc -l build/amalgamation/tare.c build/amalgamation/tare.h
+
+format: ## mend what can be mended without judgement
+	@tools/check_format.py --fix
+
+format-check: ## tabs, widths, names, sizes
+	@tools/check_format.py
+
+clean: ## remove build/
+	rm -rf build

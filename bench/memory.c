@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What measuring takes of the memory, in bytes: real pages of the ledger's
+ * files on tmpfs and anonymous pages of the process, never lengths.
+ *
+ * Pages and chunks are coarse, so every figure is the growth over many of a
+ * kind, divided by their number.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tare/control.h>
+#include <tare/view.h>
+
+#include "bench.h"
+
+#define N_THREADS 256u
+#define N_SERIES 10000u
+#define N_HISTOGRAMS 128u
+#define N_OBSERVED 50000u
+#define TRACED 200000u
+
+static uint64_t anonymous_bytes(void)
+{
+	FILE *file = fopen("/proc/self/smaps_rollup", "re");
+	unsigned long kib = 0;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Anonymous: %lu kB", &kib) == 1)
+			break;
+	if (file)
+		(void)fclose(file);
+	return (uint64_t)kib * 1024;
+}
+
+static double used_bytes(void)
+{
+	return (double)(bench_dir_bytes() + anonymous_bytes());
+}
+
+/* Threads that do one thing when told to, and then another. */
+static pthread_barrier_t gate;
+
+static void pass(void)
+{
+	(void)pthread_barrier_wait(&gate);
+}
+
+static void *idle_thread(void *arg)
+{
+	pass(); /* all stand, their stacks are paid for */
+	pass();
+	{
+		TARE_SCOPE("bench.idle");
+	}
+	pass();
+	pass();
+	return arg;
+}
+
+static void start_threads(pthread_t *threads, size_t n,
+			  void *(*main)(void *))
+{
+	(void)pthread_barrier_init(&gate, NULL, (unsigned)n + 1);
+	for (size_t i = 0; i < n; i++)
+		if (pthread_create(&threads[i], NULL, main, NULL))
+			bench_fail("memory", "cannot create a thread");
+}
+
+static void join_threads(pthread_t *threads, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		(void)pthread_join(threads[i], NULL);
+}
+
+/* A thread that has recorded one scope and waits. */
+static void idle_thread_part(void)
+{
+	pthread_t threads[N_THREADS];
+	uint64_t ledger, anonymous;
+
+	start_threads(threads, N_THREADS, idle_thread);
+	pass();
+	ledger = bench_dir_bytes();
+	anonymous = anonymous_bytes();
+	pass();
+	pass();
+	ledger = bench_dir_bytes() - ledger;
+	anonymous = anonymous_bytes() - anonymous;
+	pass();
+	join_threads(threads, N_THREADS);
+	bench_report("idle_thread",
+		     (double)(ledger + anonymous) / N_THREADS, "B", NAN, NULL);
+	bench_report("idle_thread_ledger", (double)ledger / N_THREADS, "B",
+		     NAN, NULL);
+}
+
+static void traced(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		TARE_SCOPE("bench.traced");
+		BENCH_OPAQUE(i);
+	}
+}
+
+static uint64_t events_kept(void)
+{
+	tare_view *view;
+	uint64_t n;
+
+	if (tare_view_open("self", &view))
+		bench_fail("traced_scope", "cannot open a view");
+	n = tare_view_health(view)->trace_events;
+	tare_view_close(view);
+	return n;
+}
+
+struct footprint {
+	double bytes;
+	double events;
+};
+
+/* Whole price of TRACED scopes, in a process of their own. */
+static struct footprint footprint_here(const char *trace)
+{
+	double before = used_bytes();
+
+	before = used_bytes(); /* what reading it takes is there by now */
+	if (tare_option_set("trace", trace) || tare_start())
+		bench_fail("traced_scope", "cannot start");
+	traced(TRACED);
+	return (struct footprint){ .bytes = used_bytes() - before,
+				   .events = (double)events_kept() };
+}
+
+static struct footprint footprint(const char *trace)
+{
+	struct footprint f = { 0, 0 };
+	int fds[2], status;
+	pid_t pid;
+
+	if (pipe(fds))
+		bench_fail("traced_scope", "no pipe");
+	pid = fork();
+	if (!pid) {
+		f = footprint_here(trace);
+		_exit(write(fds[1], &f, sizeof(f)) != sizeof(f));
+	}
+	if (waitpid(pid, &status, 0) != pid || status ||
+	    read(fds[0], &f, sizeof(f)) != sizeof(f))
+		bench_fail("traced_scope", "a child failed");
+	return f;
+}
+
+/* What tracing adds to a thread that has filled its ring. */
+static void traced_scope_part(void)
+{
+	struct footprint off = footprint("off"), on = footprint("on");
+
+	bench_report("traced_scope", (on.bytes - off.bytes) / on.events, "B",
+		     NAN, NULL);
+	bench_report("traced_scope_kept", on.events, "events", NAN, NULL);
+}
+
+static tare_site *series[N_SERIES];
+
+static void make_series(enum tare_kind kind, enum tare_type type, size_t n)
+{
+	char name[16];
+
+	for (size_t i = 0; i < n; i++) {
+		(void)snprintf(name, sizeof(name), "c%zu", i);
+		series[i] = tare_site_get(kind, type, name, NULL, NULL);
+	}
+}
+
+static void count_all(void)
+{
+	for (size_t i = 0; i < N_SERIES; i++)
+		tare_counter_add(series[i], 1);
+}
+
+static void *counting_thread(void *arg)
+{
+	TARE_SCOPE("bench.counting");
+	pass();
+	pass();
+	count_all();
+	pass();
+	pass();
+	return arg;
+}
+
+/* Everything a new name costs, and then what a second thread adds to it. */
+static void counter_series_part(void)
+{
+	pthread_t thread;
+	double before;
+
+	memset(series, 1, sizeof(series)); /* the bench's own memory */
+	TARE_COUNT("bench.first", 1);
+	(void)used_bytes();
+	before = used_bytes();
+	make_series(TARE_KIND_COUNTER, TARE_TYPE_COUNTER, N_SERIES);
+	count_all();
+	bench_report("counter_series", (used_bytes() - before) / N_SERIES,
+		     "B", NAN, NULL);
+
+	start_threads(&thread, 1, counting_thread);
+	pass();
+	before = used_bytes();
+	pass();
+	pass();
+	bench_report("counter_series_thread",
+		     (used_bytes() - before) / N_SERIES, "B", NAN, NULL);
+	pass();
+	join_threads(&thread, 1);
+}
+
+static double values[N_OBSERVED];
+
+/* Log-normal, sigma 1: about a decade and a half from end to end. */
+static void fill_values(void)
+{
+	uint64_t x = 88172645463325252u;
+
+	for (size_t i = 0; i < N_OBSERVED; i++) {
+		double u[2];
+
+		for (size_t k = 0; k < 2; k++) {
+			x ^= x << 13;
+			x ^= x >> 7;
+			x ^= x << 17;
+			u[k] = ((double)(x >> 11) + 0.5) / 9007199254740992.0;
+		}
+		values[i] = exp(sqrt(-2 * log(u[0])) * cos(6.283185307 * u[1]));
+	}
+}
+
+static void observe_all(void)
+{
+	for (size_t i = 0; i < N_HISTOGRAMS; i++)
+		for (size_t k = 0; k < N_OBSERVED; k++)
+			tare_value_observe(series[i], values[k]);
+}
+
+static void *observing_thread(void *arg)
+{
+	TARE_SCOPE("bench.observing");
+	pass();
+	pass();
+	observe_all();
+	pass();
+	pass();
+	return arg;
+}
+
+/* In a second thread: the names' own cost is the first one's. */
+static void histogram_part(void)
+{
+	pthread_t thread;
+	double before;
+
+	fill_values();
+	make_series(TARE_KIND_VALUE, TARE_TYPE_CUSTOM, N_HISTOGRAMS);
+	for (size_t i = 0; i < N_HISTOGRAMS; i++)
+		tare_value_observe(series[i], 1);
+
+	start_threads(&thread, 1, observing_thread);
+	pass();
+	before = used_bytes();
+	pass();
+	pass();
+	bench_report("histogram_per_thread",
+		     (used_bytes() - before) / N_HISTOGRAMS, "B", NAN, NULL);
+	pass();
+	join_threads(&thread, 1);
+}
+
+/* A small program's whole price, from nothing to a view of its scope. */
+static void hello_part(void)
+{
+	double before = used_bytes();
+	uint64_t ledger;
+
+	before = used_bytes(); /* what reading it takes is there by now */
+	if (tare_start())
+		bench_fail("hello", "cannot start");
+	for (unsigned i = 0; i < 100; i++) {
+		TARE_SCOPE("bench.hello");
+		TARE_COUNT("bench.greetings", 1);
+	}
+	ledger = bench_dir_bytes();
+	bench_report("hello", used_bytes() - before, "B", NAN, NULL);
+	bench_report("hello_ledger", (double)ledger, "B", NAN, NULL);
+}
+
+const struct bench_part bench_parts[] = {
+	{ "traced_scope", traced_scope_part, { NULL } },
+	{ "idle_thread", idle_thread_part, { "TARE=on" } },
+	{ "counter_series", counter_series_part,
+	  { "TARE=on", "TARE_MAX_SITES=16384" } },
+	{ "histogram_per_thread", histogram_part, { "TARE=on" } },
+	{ "hello", hello_part, { NULL } },
+	{ NULL, NULL, { NULL } },
+};

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tare config: the table of options.
+ *
+ * Everything here is read from the library's table, so that no option is
+ * documented twice: --conf is the sample tare.conf, --markdown is
+ * docs/options.md.
+ */
+#include <string.h>
+
+#include <tare/control.h>
+
+#include "args.h"
+#include "json.h"
+#include "message.h"
+
+struct config_options {
+	bool json;
+	bool conf;
+	bool markdown;
+};
+
+static const struct option_spec options[] = {
+	{ 0, "conf", OPTION_FLAG, offsetof(struct config_options, conf), NULL,
+	  NULL, "write a tare.conf with every option commented out" },
+	{ 0, "markdown", OPTION_FLAG,
+	  offsetof(struct config_options, markdown), NULL, NULL,
+	  "write the table for the documentation" },
+	OPTION_JSON(struct config_options),
+	OPTION_END
+};
+
+static const char *type_text(enum tare_option_type type)
+{
+	switch (type) {
+	case TARE_OPTION_BOOL:
+		return "bool";
+	case TARE_OPTION_INT:
+		return "int";
+	case TARE_OPTION_DOUBLE:
+		return "double";
+	case TARE_OPTION_STRING:
+		return "string";
+	case TARE_OPTION_CHOICE:
+		return "choice";
+	}
+	return "unknown";
+}
+
+/* The value here and now: environment and tare.conf included. */
+static const char *value_text(const tare_option *option, char *text,
+			      size_t size)
+{
+	int len = tare_option_get(option->name, text, size);
+
+	return len < 0 ? option->default_value : text;
+}
+
+static const char *shown(const char *value)
+{
+	return value[0] ? value : "(empty)";
+}
+
+static void print_text(const tare_option *option, bool color)
+{
+	char value[512];
+
+	(void)value_text(option, value, sizeof(value));
+	terminal_tinted(stdout, color, TINT_BOLD, option->name);
+	(void)printf(" = %s", shown(value));
+	if (strcmp(value, option->default_value) != 0)
+		(void)printf("  (default %s)", shown(option->default_value));
+	(void)printf("\n    %s%s\n", option->help,
+		     option->effective ? "" : " (no effect yet)");
+	(void)printf("    %s, %s%s%s, %s\n", option->env, option->range,
+		     option->unit[0] ? " " : "", option->unit,
+		     option->live ? "may change while running"
+				  : "fixed at the start");
+}
+
+static void print_conf(const tare_option *option)
+{
+	(void)printf("\n# %s%s\n# %s%s%s%s\n# %s = %s\n", option->help,
+		     option->effective ? "" : " (no effect yet)",
+		     option->range, option->unit[0] ? " " : "", option->unit,
+		     option->live ? "; may change while running" : "",
+		     option->name, option->default_value);
+}
+
+/* A bar would end the cell. */
+static void print_cell(const char *text)
+{
+	for (; *text; text++)
+		(void)(*text == '|' ? printf("\\|") : putchar(*text));
+}
+
+static void print_markdown(const tare_option *option)
+{
+	(void)printf("| `%s` | `%s` | ", option->name, option->env);
+	if (option->default_value[0])
+		(void)printf("`%s`", option->default_value);
+	(void)printf(" | ");
+	print_cell(option->range);
+	(void)printf(" | %s | %s | ", option->unit,
+		     option->live ? "yes" : "no");
+	print_cell(option->help);
+	(void)printf("%s |\n", option->effective ? "" : " (no effect yet)");
+}
+
+static void write_json(struct json *json, const tare_option *option)
+{
+	char value[512];
+
+	json_begin_object(json, NULL);
+	json_text(json, "name", option->name);
+	json_text(json, "env", option->env);
+	json_text(json, "type", type_text(option->type));
+	json_text(json, "default", option->default_value);
+	json_text(json, "value", value_text(option, value, sizeof(value)));
+	json_text(json, "range", option->range);
+	json_text(json, "unit", option->unit);
+	json_bool(json, "live", option->live);
+	json_bool(json, "effective", option->effective);
+	json_text(json, "help", option->help);
+	json_end_object(json);
+}
+
+static void all_json(void)
+{
+	struct json json = { .stream = stdout };
+	const tare_option *option;
+
+	json_begin_array(&json, NULL);
+	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++)
+		write_json(&json, option);
+	json_end_array(&json);
+	json_finish(&json);
+}
+
+static void all_text(bool color)
+{
+	const tare_option *option;
+
+	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++)
+		print_text(option, color);
+}
+
+static void all_conf(void)
+{
+	const tare_option *option;
+
+	(void)printf("# tare.conf: options of tare and their defaults.\n"
+		     "# A variable of the environment, TARE_<OPTION>, goes "
+		     "before this file.\n");
+	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++)
+		print_conf(option);
+}
+
+static void all_markdown(void)
+{
+	const tare_option *option;
+
+	(void)printf("# Options\n\n"
+		     "Made by `tare config --markdown`; do not edit.\n\n"
+		     "| option | variable | default | accepted | unit | while "
+		     "running | meaning |\n"
+		     "|---|---|---|---|---|---|---|\n");
+	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++)
+		print_markdown(option);
+}
+
+static int config(struct args *args)
+{
+	struct config_options opts = { 0 };
+	int code = args_parse(args, &opts);
+
+	if (code != ARGS_GO)
+		return code;
+	if (opts.json + opts.conf + opts.markdown > 1)
+		return message_usage(args->command, "'--json', '--conf' and "
+						    "'--markdown' exclude "
+						    "each other");
+	if (opts.json)
+		all_json();
+	else if (opts.conf)
+		all_conf();
+	else if (opts.markdown)
+		all_markdown();
+	else
+		all_text(terminal_wants_color(stdout, args->color));
+	return CODE_OK;
+}
+
+const struct command cmd_config = {
+	.name = "config",
+	.usage = "[--json | --conf | --markdown]",
+	.summary = "every option: value, default, range, variable, meaning",
+	.examples = "  tare config                    what holds here\n"
+		    "  tare config --conf > tare.conf a file to start from\n"
+		    "  tare config --json             for a script\n",
+	.options = options,
+	.run = config,
+};

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tare ctl: steers the measuring of a running program. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "format.h"
+#include "message.h"
+#include "runs.h"
+#include "settings.h"
+#include "table.h"
+
+struct ctl_options {
+	bool json;
+};
+
+static const struct option_spec options[] = {
+	{ 0, "json", OPTION_FLAG, offsetof(struct ctl_options, json), NULL,
+	  NULL, "get: write JSON" },
+	OPTION_END
+};
+
+/* A command for one process: its words after the verb are in `args`. */
+struct target {
+	const struct args *args;
+	const struct ctl_options *opts;
+	const char *which; /* as typed */
+	int64_t pid;
+};
+
+static int ctl_failed(const struct target *target, int err)
+{
+	if (err == TARE_EOFF) {
+		message("cannot reach '%s': it opened no control page; start "
+			"it with TARE=on or TARE=standby",
+			target->which);
+		return CODE_IO;
+	}
+	return message_error("reach", target->which, err);
+}
+
+static int ctl_on(const struct target *target)
+{
+	int err = tare_remote_enable(target->pid, true);
+
+	return err ? ctl_failed(target, err) : CODE_OK;
+}
+
+static int ctl_off(const struct target *target)
+{
+	int err = tare_remote_enable(target->pid, false);
+
+	return err ? ctl_failed(target, err) : CODE_OK;
+}
+
+static int ctl_clear(const struct target *target)
+{
+	int err = tare_remote_clear(target->pid);
+
+	return err ? ctl_failed(target, err) : CODE_OK;
+}
+
+static int set_one(const struct target *target, const struct setting *setting)
+{
+	int err = tare_remote_set(target->pid, setting->option->name,
+				  setting->value);
+
+	if (err == TARE_ERANGE)
+		return setting_bad_value(target->args->command, setting);
+	return err ? ctl_failed(target, err) : CODE_OK;
+}
+
+/* All words are checked before the first is sent: all or nothing. */
+static int ctl_set(const struct target *target)
+{
+	const struct args *args = target->args;
+	struct setting setting;
+	int code;
+
+	if (args->n_operands < 3)
+		return message_usage(args->command, "'set' needs key=value");
+	for (size_t i = 2; i < args->n_operands; i++) {
+		code = setting_parse(args->command, args->operands[i],
+				     &setting);
+		if (code)
+			return code;
+		if (!setting.option->live)
+			return message_usage(args->command,
+					     "cannot set '%s': it is fixed "
+					     "at the program's start",
+					     setting.option->name);
+	}
+	for (size_t i = 2; i < args->n_operands; i++) {
+		code = setting_parse(args->command, args->operands[i],
+				     &setting);
+		if (!code)
+			code = set_one(target, &setting);
+		if (code)
+			return code;
+	}
+	return CODE_OK;
+}
+
+/*
+ * The value of `option` in a run: from its key=value lines, or the default.
+ * Gives a string (free).
+ */
+static char *run_value(const tare_run *run, const tare_option *option)
+{
+	size_t len = strlen(option->name);
+	const char *line = run->config;
+
+	while (line && *line) {
+		size_t line_len = strcspn(line, "\n");
+
+		if (line_len > len && line[len] == '=' &&
+		    strncmp(line, option->name, len) == 0)
+			return strndup(line + len + 1, line_len - len - 1);
+		line += line_len + (line[line_len] == '\n');
+	}
+	return strdup(option->default_value);
+}
+
+/* With words after `get`, only the options named by them. */
+static bool is_wanted(const struct args *args, const tare_option *option)
+{
+	for (size_t i = 2; i < args->n_operands; i++)
+		if (strcmp(args->operands[i], option->name) == 0)
+			return true;
+	return args->n_operands <= 2;
+}
+
+static void get_json(const struct args *args, const tare_run *run)
+{
+	struct json json = { .stream = stdout };
+	const tare_option *option;
+
+	json_begin_object(&json, NULL);
+	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++) {
+		char *value;
+
+		if (!is_wanted(args, option))
+			continue;
+		value = run_value(run, option);
+		json_text(&json, option->name, value);
+		free(value);
+	}
+	json_end_object(&json);
+	json_finish(&json);
+}
+
+static void get_text(const struct args *args, const tare_run *run)
+{
+	static const struct column columns[] = {
+		COLUMN_TEXT("OPTION", 0),
+		COLUMN_WIDE("VALUE"),
+		COLUMN_TEXT("CHANGES", 1),
+	};
+	const tare_option *option;
+	struct table table;
+	char *value;
+
+	table_init(&table, columns, 3);
+	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++) {
+		if (!is_wanted(args, option))
+			continue;
+		value = run_value(run, option);
+		table_add(&table, option->name);
+		table_add_tinted(&table, value,
+				 value && strcmp(value,
+						 option->default_value)
+					 ? TINT_BOLD
+					 : TINT_NONE);
+		table_add(&table, option->live ? "any time" : "at start");
+		free(value);
+	}
+	table_print(&table, stdout, terminal_width(stdout),
+		    terminal_wants_color(stdout, args->color));
+	table_release(&table);
+}
+
+static int ctl_get(const struct target *target)
+{
+	const struct args *args = target->args;
+	tare_view *view;
+	int code;
+
+	for (size_t i = 2; i < args->n_operands; i++)
+		if (!setting_option(args->operands[i],
+				    strlen(args->operands[i])))
+			return message_usage(args->command,
+					     "unknown option '%s'",
+					     args->operands[i]);
+	code = run_open(target->which, &view);
+	if (code)
+		return code;
+
+	if (target->opts->json)
+		get_json(args, tare_view_run(view));
+	else
+		get_text(args, tare_view_run(view));
+	tare_view_close(view);
+	return CODE_OK;
+}
+
+/* A process id, or whatever names a run: then that run's process. */
+static int find_process(struct target *target)
+{
+	uint64_t pid;
+	tare_view *view;
+	int code;
+
+	if (parse_count(target->which, &pid) && pid <= INT32_MAX) {
+		target->pid = (int64_t)pid;
+		return CODE_OK;
+	}
+	code = run_open(target->which, &view);
+	if (code)
+		return code;
+
+	target->pid = tare_view_run(view)->pid;
+	if (tare_view_run(view)->state != TARE_RUN_LIVE)
+		code = ctl_failed(target, TARE_EDEAD);
+	tare_view_close(view);
+	return code;
+}
+
+static const struct verb {
+	const char *name;
+	size_t max_words; /* of the command line, verb and process included */
+	int (*act)(const struct target *target);
+} verbs[] = {
+	{ "on", 2, ctl_on },
+	{ "off", 2, ctl_off },
+	{ "clear", 2, ctl_clear },
+	{ "set", OPERANDS_ANY, ctl_set },
+	{ "get", OPERANDS_ANY, ctl_get },
+};
+
+static const struct verb *find_verb(const char *name)
+{
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (strcmp(verbs[i].name, name) == 0)
+			return &verbs[i];
+	return NULL;
+}
+
+static int ctl(struct args *args)
+{
+	struct ctl_options opts = { 0 };
+	struct target target = { .args = args, .opts = &opts };
+	const struct verb *verb;
+	int code;
+
+	code = args_parse(args, &opts);
+	if (code != ARGS_GO)
+		return code;
+	if (args->n_operands < 2)
+		return message_usage(args->command, "needs a process and one "
+						    "of on off clear set get");
+	verb = find_verb(args->operands[1]);
+	if (!verb)
+		return message_usage(args->command,
+				     "unknown action '%s': one of on off "
+				     "clear set get",
+				     args->operands[1]);
+	if (args->n_operands > verb->max_words)
+		return message_usage(args->command, "unexpected argument '%s'",
+				     args->operands[verb->max_words]);
+	target.which = args->operands[0];
+	code = find_process(&target);
+	return code ? code : verb->act(&target);
+}
+
+const struct command cmd_ctl = {
+	.name = "ctl",
+	.usage = "PID on | off | clear | set KEY=VALUE... | get [KEY...]",
+	.summary = "steer a running program: on, off, clear, set, get",
+	.examples =
+		"  tare ctl 12345 off               pause its measuring\n"
+		"  tare ctl 12345 on                and go on\n"
+		"  tare ctl 12345 clear             forget what was measured\n"
+		"  tare ctl 12345 set exclude='db.*'\n"
+		"  tare ctl 12345 get               its options\n",
+	.notes = "PID may also be an id of 'tare ls', or 'last'; keys are "
+		 "listed by 'tare config'\n",
+	.options = options,
+	.max_operands = OPERANDS_ANY,
+	.run = ctl,
+};

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tare records: the operations in a run's history, with their attributes. */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "format.h"
+#include "message.h"
+#include "runs.h"
+#include "table.h"
+
+struct records_options {
+	struct words names;
+	uint64_t last;
+	bool failed;
+	bool json;
+};
+
+static const struct option_spec options[] = {
+	{ 'f', "failed", OPTION_FLAG, offsetof(struct records_options, failed),
+	  NULL, NULL, "only operations that failed" },
+	{ 'l', "last", OPTION_COUNT, offsetof(struct records_options, last),
+	  "N", NULL, "only the last N of them" },
+	{ 'N', "name", OPTION_LIST, offsetof(struct records_options, names),
+	  "GLOB", NULL, "operations whose name matches; may be repeated" },
+	OPTION_JSON(struct records_options),
+	OPTION_END
+};
+
+static bool record_matches(const struct records_options *opts,
+			   const tare_record *record)
+{
+	if (opts->failed && record->ok)
+		return false;
+	for (size_t i = 0; i < opts->names.n; i++)
+		if (fnmatch(opts->names.at[i], record->name, 0) == 0)
+			return true;
+	return opts->names.n == 0;
+}
+
+/* Index of the first record to show, so that `last` matching ones follow. */
+static size_t first_shown(const struct records_options *opts,
+			  const tare_record *records, size_t n)
+{
+	uint64_t left = opts->last;
+	size_t i = n;
+
+	if (!left)
+		return 0;
+	while (i > 0 && left > 0)
+		left -= record_matches(opts, &records[--i]);
+	return i;
+}
+
+/* Quoted where a reader could not tell where the value ends. */
+static void write_word(FILE *stream, const char *text)
+{
+	if (!strpbrk(text, " \t\"\\")) {
+		(void)fputs(text, stream);
+		return;
+	}
+	(void)fputc('"', stream);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			(void)fputc('\\', stream);
+		(void)fputc(*text, stream);
+	}
+	(void)fputc('"', stream);
+}
+
+/* "photo_id=17 route=/x" */
+static void write_attrs(FILE *stream, const tare_record *record)
+{
+	for (size_t i = 0; i < record->n_attrs; i++) {
+		const tare_attr_value *attr = &record->attrs[i];
+
+		(void)fprintf(stream, "%s%s=", i ? " " : "", attr->key);
+		if (attr->type == TARE_ATTR_INT)
+			(void)fprintf(stream, "%" PRId64, attr->i);
+		else if (attr->type == TARE_ATTR_DOUBLE)
+			(void)fprintf(stream, "%g", attr->d);
+		else
+			write_word(stream, attr->s);
+	}
+	if (record->truncated)
+		(void)fputs(" ...", stream);
+}
+
+static void add_attrs(struct table *table, const tare_record *record)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *stream = open_memstream(&text, &len);
+
+	if (!stream) {
+		table_add(table, "?");
+		return;
+	}
+	if (record->error[0])
+		(void)fprintf(stream, "%s%s", record->error,
+			      record->n_attrs ? "; " : "");
+	write_attrs(stream, record);
+	if (fclose(stream) == 0)
+		table_add(table, text);
+	free(text);
+}
+
+static void add_record(struct table *table, const tare_record *record)
+{
+	char number[24];
+
+	table_add(table, format_clock(record->start_ns).text);
+	(void)snprintf(number, sizeof(number), "%" PRId64, record->thread);
+	table_add(table, number);
+	table_add(table, record->name);
+	table_add(table, format_duration((double)record->duration_ns).text);
+	table_add_tinted(table, record->ok ? "ok" : "failed",
+			 record->ok ? TINT_NONE : TINT_RED);
+	add_attrs(table, record);
+}
+
+static void print_records(const struct args *args,
+			  const struct records_options *opts,
+			  const tare_record *records, size_t n)
+{
+	static const struct column columns[] = {
+		COLUMN_TEXT("STARTED", 2),  COLUMN_NUMBER("THREAD", 1),
+		COLUMN_TEXT("OPERATION", 0), COLUMN_NUMBER("DURATION", 0),
+		COLUMN_TEXT("OUTCOME", 0), COLUMN_WIDE("DETAILS"),
+	};
+	struct table table;
+
+	table_init(&table, columns, 6);
+	for (size_t i = first_shown(opts, records, n); i < n; i++)
+		if (record_matches(opts, &records[i]))
+			add_record(&table, &records[i]);
+	if (table.n_cells)
+		table_print(&table, stdout, terminal_width(stdout),
+			    terminal_wants_color(stdout, args->color));
+	else
+		message("no %s in the history",
+			opts->failed ? "failed operation" : "operation");
+	table_release(&table);
+}
+
+static void json_attr(struct json *json, const tare_attr_value *attr)
+{
+	if (attr->type == TARE_ATTR_INT)
+		json_signed(json, attr->key, attr->i);
+	else if (attr->type == TARE_ATTR_DOUBLE)
+		json_number(json, attr->key, attr->d);
+	else
+		json_text(json, attr->key, attr->s);
+}
+
+static void json_record(struct json *json, const tare_record *record)
+{
+	json_begin_object(json, NULL);
+	json_text(json, "name", record->name);
+	json_text(json, "source", record->source);
+	json_signed(json, "thread", record->thread);
+	json_signed(json, "start_ns", record->start_ns);
+	json_unsigned(json, "duration_ns", record->duration_ns);
+	json_bool(json, "ok", record->ok);
+	json_text(json, "error", record->error[0] ? record->error : NULL);
+	json_bool(json, "truncated", record->truncated);
+	json_begin_object(json, "attributes");
+	for (size_t i = 0; i < record->n_attrs; i++)
+		json_attr(json, &record->attrs[i]);
+	json_end_object(json);
+	json_end_object(json);
+}
+
+static void json_records(const struct records_options *opts,
+			 const tare_record *records, size_t n)
+{
+	struct json json = { .stream = stdout };
+
+	json_begin_array(&json, NULL);
+	for (size_t i = first_shown(opts, records, n); i < n; i++)
+		if (record_matches(opts, &records[i]))
+			json_record(&json, &records[i]);
+	json_end_array(&json);
+	json_finish(&json);
+}
+
+static int show_records(const struct args *args,
+			const struct records_options *opts)
+{
+	const char *which = args_operand(args, 0, "last");
+	const tare_record *records;
+	tare_view *view;
+	size_t n;
+	int code, err;
+
+	code = run_open(which, &view);
+	if (code)
+		return code;
+
+	err = tare_view_records(view, &records, &n);
+	if (err)
+		code = message_error("read the records of", which, err);
+	else if (opts->json)
+		json_records(opts, records, n);
+	else
+		print_records(args, opts, records, n);
+	tare_view_close(view);
+	return code;
+}
+
+static int records(struct args *args)
+{
+	struct records_options opts = { 0 };
+	int code = args_parse(args, &opts);
+
+	if (code == ARGS_GO)
+		code = show_records(args, &opts);
+	words_release(&opts.names);
+	return code;
+}
+
+const struct command cmd_records = {
+	.name = "records",
+	.usage = "[RUN] [options]",
+	.summary = "history of operations, with outcome and attributes",
+	.examples = "  tare records --last 20    the newest run's last 20\n"
+		    "  tare records --failed     what went wrong\n"
+		    "  tare records 12345 --json for a script\n",
+	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
+		 "a file, or 'last'\n",
+	.options = options,
+	.max_operands = 1,
+	.run = records,
+};

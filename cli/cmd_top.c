@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tare top: a live view of a running program.
+ *
+ * Reads the ledger from outside: the program does not notice. On a terminal
+ * it takes the whole screen; otherwise, and with --once or --json, it prints
+ * one picture after the other.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "args.h"
+#include "draw.h"
+#include "message.h"
+#include "picture.h"
+#include "runs.h"
+#include "screen.h"
+
+#define LEAST_INTERVAL_NS 50000000u /* a picture takes a few ms to make */
+
+struct top_options {
+	uint64_t delay_ns;
+	uint64_t count;
+	const char *sort;
+	bool once;
+	bool json;
+};
+
+static const struct option_spec options[] = {
+	{ 'd', "delay", OPTION_DURATION, offsetof(struct top_options, delay_ns),
+	  "SECONDS", NULL, "time between two pictures; the default is 1" },
+	{ 'n', "count", OPTION_COUNT, offsetof(struct top_options, count),
+	  "COUNT", NULL, "end after so many pictures" },
+	{ 's', "sort", OPTION_TEXT, offsetof(struct top_options, sort), "KEY",
+	  "time own calls mean p99 max failures name",
+	  "order by time own calls mean p99 max failures name" },
+	{ 0, "once", OPTION_FLAG, offsetof(struct top_options, once), NULL,
+	  NULL, "print one picture and end" },
+	{ 0, "json", OPTION_FLAG, offsetof(struct top_options, json), NULL,
+	  NULL, "write JSON, a line a picture" },
+	OPTION_END
+};
+
+struct watch {
+	const struct args *args;
+	const struct top_options *opts;
+	char *id; /* the run, found once: "last" may become another */
+	uint64_t interval_ns;
+	uint64_t n_shown;
+	enum picture_sort sort;
+	bool on_screen;
+	bool is_paused;
+	struct moment before;
+	struct moment now;
+	struct picture picture;
+};
+
+static enum picture_sort sort_of(const char *name)
+{
+	int sort = SORT_TIME;
+
+	while (name && strcmp(picture_sort_name((enum picture_sort)sort), name))
+		sort++;
+	return (enum picture_sort)sort;
+}
+
+static bool has_ended(const struct watch *watch)
+{
+	return tare_view_run(watch->now.view)->state != TARE_RUN_LIVE;
+}
+
+/*
+ * Takes a new view and makes the picture since the last one. A ledger moves
+ * when its process ends; for that moment it may be at neither place, so a
+ * miss is tried again.
+ */
+static int refresh(struct watch *watch)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	struct moment fresh;
+	struct picture picture;
+	int err;
+
+	for (int tries = 0; tries < 10; tries++) {
+		err = moment_take(&fresh, watch->id);
+		if (err != TARE_ENOENT)
+			break;
+		(void)nanosleep(&pause, NULL);
+	}
+	if (err)
+		return err;
+
+	err = picture_make(&picture, &watch->now, &fresh);
+	if (err) {
+		moment_release(&fresh);
+		return err;
+	}
+	picture_release(&watch->picture);
+	moment_release(&watch->before);
+	watch->before = watch->now;
+	watch->now = fresh;
+	watch->picture = picture;
+	return 0;
+}
+
+static void print(const struct watch *watch, FILE *stream, bool to_screen)
+{
+	struct drawing drawing = {
+		.width = terminal_width(stdout),
+		.height = to_screen ? terminal_height(stdout) : 0,
+		.color = terminal_wants_color(stdout, watch->args->color),
+		.has_keys = to_screen,
+		.is_paused = watch->is_paused,
+		.interval_s = (double)watch->interval_ns / 1e9,
+		.sort = watch->sort,
+	};
+
+	if (watch->opts->json)
+		draw_json(&watch->picture, stream);
+	else
+		draw_text(&watch->picture, &drawing, stream);
+}
+
+static void show(struct watch *watch)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *stream;
+
+	picture_sort(&watch->picture, watch->sort);
+	if (!watch->on_screen) {
+		if (watch->n_shown && !watch->opts->json)
+			(void)putchar('\n');
+		print(watch, stdout, false);
+		(void)fflush(stdout);
+		return;
+	}
+	stream = open_memstream(&text, &len);
+	if (!stream)
+		return;
+	print(watch, stream, true);
+	if (fclose(stream) == 0)
+		screen_show(text, len);
+	free(text);
+}
+
+static void change_interval(struct watch *watch, bool longer)
+{
+	static const uint64_t steps_ms[] = {
+		100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000
+	};
+	const size_t n = sizeof(steps_ms) / sizeof(steps_ms[0]);
+	uint64_t now_ms = watch->interval_ns / 1000000;
+	size_t i = 0;
+
+	while (i + 1 < n && (longer ? steps_ms[i] <= now_ms
+				    : steps_ms[i + 1] < now_ms))
+		i++;
+	watch->interval_ns = steps_ms[i] * 1000000;
+}
+
+/* False: the user wants to leave. *ret_due: a new picture is wanted now. */
+static bool press(struct watch *watch, int key, bool *ret_due)
+{
+	switch (key) {
+	case 'q':
+	case 'Q':
+		return false;
+	case 's':
+		watch->sort = (enum picture_sort)((watch->sort + 1) % N_SORTS);
+		break;
+	case 'p':
+		watch->is_paused = !watch->is_paused;
+		break;
+	case '+':
+	case '-':
+		change_interval(watch, key == '+');
+		break;
+	case ' ':
+		*ret_due = true;
+		break;
+	default:
+		break;
+	}
+	return true;
+}
+
+/* Waits for the next picture's time; false: leave. */
+static bool wait_on_screen(struct watch *watch)
+{
+	uint64_t started = screen_now_ns();
+	bool due = false;
+	int event;
+
+	while (!due) {
+		/* Paused: keys and signals only. */
+		event = screen_wait(watch->is_paused
+					    ? started + UINT64_C(86400000000000)
+					    : started + watch->interval_ns);
+		if (event == SCREEN_END)
+			return false;
+		if (event == SCREEN_TIMEOUT)
+			return true;
+		if (event < SCREEN_TIMEOUT && !press(watch, event, &due))
+			return false;
+		show(watch);
+	}
+	return true;
+}
+
+static bool wait_next(struct watch *watch)
+{
+	struct timespec pause = {
+		.tv_sec = (time_t)(watch->interval_ns / 1000000000u),
+		.tv_nsec = (long)(watch->interval_ns % 1000000000u),
+	};
+
+	if (watch->on_screen)
+		return wait_on_screen(watch);
+	(void)nanosleep(&pause, NULL);
+	return !ferror(stdout);
+}
+
+/* The last picture stays on the normal screen. */
+static void tell_end(struct watch *watch)
+{
+	const tare_run *run = tare_view_run(watch->now.view);
+
+	if (watch->on_screen) {
+		screen_close();
+		print(watch, stdout, false);
+		(void)fflush(stdout);
+	}
+	message("process %lld has ended (%s); see 'tare report %s'",
+		(long long)run->pid, run_state_text(run->state), run->id);
+}
+
+/*
+ * In print the first picture already covers an interval: a line over the
+ * whole past would not be like the ones after it.
+ */
+static int watch_run(struct watch *watch)
+{
+	uint64_t wanted = watch->opts->once ? 1 : watch->opts->count;
+	int err = refresh(watch);
+
+	if (!err && !watch->on_screen && !has_ended(watch) &&
+	    wait_next(watch))
+		err = refresh(watch);
+	while (!err) {
+		show(watch);
+		watch->n_shown++;
+		if (has_ended(watch)) {
+			tell_end(watch);
+			break;
+		}
+		if (watch->n_shown == wanted || !wait_next(watch))
+			break;
+		err = refresh(watch);
+	}
+	if (watch->on_screen)
+		screen_die();
+	return err ? message_error("watch", watch->id, err) : CODE_OK;
+}
+
+/* The one live run; or says what there is. Gives its id (free). */
+static int find_live(const struct args *args, char **ret_id)
+{
+	tare_run_entry *runs;
+	size_t n, n_live = 0;
+	int err = tare_runs_list(&runs, &n), code = CODE_OK;
+
+	if (err)
+		return message_error("list", "runs", err);
+	for (size_t i = 0; i < n; i++)
+		if (runs[i].state == TARE_RUN_LIVE)
+			runs[n_live++] = runs[i];
+	if (n_live == 1) {
+		*ret_id = strdup(runs[0].id);
+	} else if (n_live == 0) {
+		message("no live run; start one with 'tare run -- PROGRAM'");
+		code = CODE_IO;
+	} else {
+		code = message_usage(args->command, "%zu live runs, name one",
+				     n_live);
+		runs_print(runs, n_live, stderr, terminal_width(stderr),
+			   terminal_wants_color(stderr, args->color));
+	}
+	tare_runs_free(runs);
+	return code;
+}
+
+static int find_run(const struct args *args, char **ret_id)
+{
+	tare_view *view;
+	int code;
+
+	if (args->n_operands == 0)
+		return find_live(args, ret_id);
+	code = run_open(args->operands[0], &view);
+	if (code)
+		return code;
+	/* A file may lie anywhere: then its path is its name. */
+	*ret_id = strdup(strchr(args->operands[0], '/')
+				 ? args->operands[0]
+				 : tare_view_run(view)->id);
+	tare_view_close(view);
+	return CODE_OK;
+}
+
+static int top(struct args *args)
+{
+	struct top_options opts = { .delay_ns = 1000000000 };
+	struct watch watch = { .args = args, .opts = &opts };
+	int code;
+
+	code = args_parse(args, &opts);
+	if (code != ARGS_GO)
+		return code;
+	if (opts.delay_ns < LEAST_INTERVAL_NS)
+		return message_usage(args->command,
+				     "'--delay' must be at least 50ms");
+	code = find_run(args, &watch.id);
+	if (code)
+		return code;
+	if (!watch.id)
+		return message_error("watch", "run", TARE_ENOMEM);
+
+	watch.interval_ns = opts.delay_ns;
+	watch.sort = sort_of(opts.sort);
+	watch.on_screen = !opts.once && !opts.json && screen_open();
+	code = watch_run(&watch);
+	picture_release(&watch.picture);
+	moment_release(&watch.before);
+	moment_release(&watch.now);
+	free(watch.id);
+	return code;
+}
+
+const struct command cmd_top = {
+	.name = "top",
+	.usage = "[PID | RUN] [options]",
+	.summary = "watch a running program: rates, times, failures",
+	.examples = "  tare top                  the one that runs\n"
+		    "  tare top 12345 -d 0.5     one of several, every 0.5 s\n"
+		    "  tare top --once           one picture, as text\n"
+		    "  tare top --json -n 10     ten, for a script\n",
+	.notes = "keys: q quit, s sort, p pause, + - interval, space refresh\n"
+		 "TIME is of the wall time, 100% being one thread all along; "
+		 "OWN of all own time\n",
+	.options = options,
+	.max_operands = 1,
+	.run = top,
+};

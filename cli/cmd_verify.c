@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tare verify: is a ledger whole, and what did it lose?
+ *
+ * Damage is an exit status of 1; losses that the ledger itself counted are
+ * shown but are no damage.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "health.h"
+#include "message.h"
+#include "runs.h"
+
+struct verify_options {
+	bool json;
+};
+
+static const struct option_spec options[] = {
+	OPTION_JSON(struct verify_options),
+	OPTION_END
+};
+
+/* What one operand gave. */
+struct finding {
+	const char *path;
+	struct json *json; /* NULL: text */
+	int n_problems;
+	bool color;
+};
+
+static void on_problem(void *arg, const char *text)
+{
+	struct finding *finding = arg;
+
+	if (finding->json) {
+		json_text(finding->json, NULL, text);
+		return;
+	}
+	terminal_tinted(stdout, finding->color, TINT_RED, "  problem: ");
+	terminal_safe(stdout, text);
+	(void)putchar('\n');
+}
+
+static int check(struct finding *finding)
+{
+	int n;
+
+	if (finding->json)
+		json_begin_array(finding->json, "problems");
+	n = tare_verify(finding->path, on_problem, finding);
+	/* A file that is no ledger at all is a finding, not a failure. */
+	if (n == TARE_EFORMAT || n == TARE_EVERSION) {
+		on_problem(finding, tare_strerror(n));
+		n = 1;
+	}
+	if (finding->json)
+		json_end_array(finding->json);
+	return n;
+}
+
+static void print_finding(const struct finding *finding, const tare_view *view)
+{
+	const char *verdict = finding->n_problems ? "damaged" : "ok";
+
+	terminal_tinted(stdout, finding->color,
+			finding->n_problems ? TINT_RED : TINT_GREEN, verdict);
+	(void)putchar('\n');
+	if (view)
+		health_print(tare_view_health(view), stdout, finding->color);
+}
+
+static int verify_text(struct finding *finding, const tare_view *view)
+{
+	terminal_safe(stdout, finding->path);
+	(void)puts(":");
+	finding->n_problems = check(finding);
+	if (finding->n_problems < 0)
+		return message_error("verify", finding->path,
+				     finding->n_problems);
+	(void)fputs("  ", stdout);
+	print_finding(finding, view);
+	return finding->n_problems ? CODE_FOUND : CODE_OK;
+}
+
+static int verify_json(struct finding *finding, const tare_view *view)
+{
+	struct json *json = finding->json;
+
+	json_begin_object(json, NULL);
+	json_text(json, "path", finding->path);
+	finding->n_problems = check(finding);
+	json_bool(json, "ok", finding->n_problems == 0);
+	if (finding->n_problems < 0)
+		json_text(json, "error", tare_strerror(finding->n_problems));
+	if (view) {
+		json_text(json, "id", tare_view_run(view)->id);
+		json_text(json, "state",
+			  run_state_text(tare_view_run(view)->state));
+		health_json(json, "health", tare_view_health(view));
+	}
+	json_end_object(json);
+	if (finding->n_problems < 0)
+		return message_error("verify", finding->path,
+				     finding->n_problems);
+	return finding->n_problems ? CODE_FOUND : CODE_OK;
+}
+
+/*
+ * A word that is a path is checked even if no view opens from it: that it
+ * does not is what the user wants explained.
+ */
+static int verify_one(const char *which, struct json *json, bool color)
+{
+	struct finding finding = { .json = json, .color = color };
+	tare_view *view = NULL;
+	int code, err;
+
+	if (strchr(which, '/') || access(which, F_OK) == 0) {
+		if (access(which, R_OK) != 0)
+			return message_error("open", which, errno);
+		finding.path = which;
+		err = tare_view_open(which, &view);
+		(void)err;
+	} else {
+		code = run_open(which, &view);
+		if (code)
+			return code;
+		finding.path = tare_view_run(view)->path;
+	}
+	code = json ? verify_json(&finding, view)
+		    : verify_text(&finding, view);
+	tare_view_close(view);
+	return code;
+}
+
+static int verify(struct args *args)
+{
+	struct verify_options opts = { 0 };
+	struct json json = { .stream = stdout };
+	bool color;
+	int worst = CODE_OK, code;
+
+	code = args_parse(args, &opts);
+	if (code != ARGS_GO)
+		return code;
+
+	color = terminal_wants_color(stdout, args->color);
+	if (opts.json)
+		json_begin_array(&json, NULL);
+	for (size_t i = 0; i < args->n_operands || i == 0; i++) {
+		code = verify_one(args_operand(args, i, "last"),
+				  opts.json ? &json : NULL, color);
+		if (code > worst)
+			worst = code;
+	}
+	if (opts.json) {
+		json_end_array(&json);
+		json_finish(&json);
+	}
+	return worst;
+}
+
+const struct command cmd_verify = {
+	.name = "verify",
+	.usage = "[FILE | RUN]... [--json]",
+	.summary = "check a ledger: every problem, and all loss counters",
+	.examples = "  tare verify               the newest run\n"
+		    "  tare verify *.tare        files\n"
+		    "  tare verify 12345         a live one, by process id\n",
+	.notes = "exit status: 0 whole, 1 damaged, 3 cannot be read\n",
+	.options = options,
+	.max_operands = OPERANDS_ANY,
+	.run = verify,
+};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Command: what every command of `tare` is made of.
+ *
+ * A command is one file, cmd_<name>.c, that defines one `struct command`: its
+ * help, its options and its function. main.c lists them. The table of options
+ * is read by the parser and by the help alike, so the two cannot disagree.
+ */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct args;
+struct option_spec;
+
+/* What `tare` returns. `tare run` passes its program's status on instead. */
+enum exit_code {
+	CODE_OK = 0,
+	CODE_FOUND = 1, /* a problem was looked for and found */
+	CODE_USAGE = 2,
+	CODE_IO = 3
+};
+
+#define OPERANDS_ANY 1000000u
+
+struct command {
+	const char *name;
+	const char *usage;   /* operands and options in short */
+	const char *summary; /* one line, no full stop */
+	const char *examples;
+	const char *notes;   /* after the options, or NULL */
+	const struct option_spec *options; /* ends with a name of NULL */
+	unsigned max_operands;
+	bool stops_at_operand; /* the rest belongs to another program */
+	int (*run)(struct args *args);
+};
+
+extern const struct command cmd_run;
+extern const struct command cmd_report;
+extern const struct command cmd_tree;
+extern const struct command cmd_top;
+extern const struct command cmd_ls;
+extern const struct command cmd_records;
+extern const struct command cmd_verify;
+extern const struct command cmd_ctl;
+extern const struct command cmd_config;
+
+/* Prints a command's help to stdout. */
+void command_help(const struct command *command);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "draw.h"
+
+#include <stdint.h>
+
+
+#include "format.h"
+#include "runs.h"
+#include "table.h"
+
+/* Three tables, in this order: a counter has no mean, a gauge no share. */
+enum section { SCOPES, COUNTERS, VALUES, N_SECTIONS };
+
+static enum section section_of(const struct picture_row *row)
+{
+	if (row->stats->kind == TARE_KIND_SCOPE)
+		return SCOPES;
+	return row->stats->kind == TARE_KIND_COUNTER ? COUNTERS : VALUES;
+}
+
+static const char *kind_text(enum tare_kind kind)
+{
+	switch (kind) {
+	case TARE_KIND_SCOPE:
+		return "scope";
+	case TARE_KIND_COUNTER:
+		return "counter";
+	case TARE_KIND_GAUGE:
+		return "gauge";
+	case TARE_KIND_VALUE:
+		return "value";
+	case TARE_KIND_RATIO:
+		return "ratio";
+	}
+	return "unknown";
+}
+
+static void add_name(struct table *table, const tare_stats *stats)
+{
+	char name[256];
+
+	(void)snprintf(name, sizeof(name), "%s%s%s%s", stats->name,
+		       stats->labels[0] ? "{" : "", stats->labels,
+		       stats->labels[0] ? "}" : "");
+	table_add(table, name);
+}
+
+static void add_scope(struct table *table, const struct picture_row *row)
+{
+	add_name(table, row->stats);
+	table_add(table, format_number(row->per_s).text);
+	table_add(table, format_share(row->time_share).text);
+	table_add(table, format_share(row->own_share).text);
+	table_add_tinted(table, format_duration(row->mean).text,
+			 row->stats->below_resolution ? TINT_DIM : TINT_NONE);
+	table_add(table, format_duration(row->p50).text);
+	table_add(table, format_duration(row->p99).text);
+	table_add(table, format_duration(row->max).text);
+	table_add_tinted(table, format_count(row->failures).text,
+			 row->failures ? TINT_RED : TINT_NONE);
+	table_add(table, format_count(row->open).text);
+}
+
+static void add_counter(struct table *table, const struct picture_row *row)
+{
+	const tare_stats *stats = row->stats;
+
+	add_name(table, stats);
+	table_add(table, format_value(row->per_s, stats->unit).text);
+	table_add(table, format_value(stats->total, stats->unit).text);
+}
+
+static void add_value(struct table *table, const struct picture_row *row)
+{
+	const tare_stats *stats = row->stats;
+	bool has_now = stats->kind == TARE_KIND_GAUGE ||
+		       stats->kind == TARE_KIND_RATIO;
+
+	add_name(table, stats);
+	table_add(table, kind_text(stats->kind));
+	table_add(table, format_number(row->per_s).text);
+	table_add(table, has_now ? format_value(stats->last, stats->unit).text
+				 : "-");
+	if (stats->kind == TARE_KIND_RATIO) {
+		for (int i = 0; i < 4; i++)
+			table_add(table, "-");
+		return;
+	}
+	table_add(table, format_value(row->mean, stats->unit).text);
+	table_add(table, format_value(row->p50, stats->unit).text);
+	table_add(table, format_value(row->p99, stats->unit).text);
+	table_add(table, format_value(row->max, stats->unit).text);
+}
+
+/* Narrow terminals: the median goes first, the name and the rate never. */
+static const struct column scope_columns[] = {
+	COLUMN_WIDE("SCOPE"),	    COLUMN_NUMBER("CALLS/S", 0),
+	COLUMN_NUMBER("TIME", 6),   COLUMN_NUMBER("OWN", 2),
+	COLUMN_NUMBER("MEAN", 5),   COLUMN_NUMBER("P50", 1),
+	COLUMN_NUMBER("P99", 7),    COLUMN_NUMBER("MAX", 4),
+	COLUMN_NUMBER("FAILED", 8), COLUMN_NUMBER("OPEN", 3),
+};
+static const struct column counter_columns[] = {
+	COLUMN_WIDE("COUNTER"),
+	COLUMN_NUMBER("PER SECOND", 0),
+	COLUMN_NUMBER("TOTAL", 1),
+};
+static const struct column value_columns[] = {
+	COLUMN_WIDE("VALUE"),	  COLUMN_TEXT("KIND", 1),
+	COLUMN_NUMBER("PER S", 2), COLUMN_NUMBER("NOW", 0),
+	COLUMN_NUMBER("MEAN", 6), COLUMN_NUMBER("P50", 3),
+	COLUMN_NUMBER("P99", 5),  COLUMN_NUMBER("MAX", 4),
+};
+
+static const struct layout {
+	const struct column *columns;
+	size_t n_columns;
+	void (*add)(struct table *table, const struct picture_row *row);
+} layouts[] = {
+	[SCOPES] = { scope_columns, 10, add_scope },
+	[COUNTERS] = { counter_columns, 3, add_counter },
+	[VALUES] = { value_columns, 8, add_value },
+};
+
+/*
+ * Lines for each section, its title and the empty line before it included:
+ * line by line in turn, so that a long one does not push out a short one.
+ */
+static void share_lines(const size_t rows[], size_t height, size_t lines[])
+{
+	bool given = true;
+
+	for (int s = 0; s < N_SECTIONS; s++)
+		lines[s] = 0;
+	while (given && height > 0) {
+		given = false;
+		for (int s = 0; s < N_SECTIONS && height > 0; s++) {
+			if (!rows[s] || lines[s] == rows[s] + 2)
+				continue;
+			lines[s]++;
+			height--;
+			given = true;
+		}
+	}
+}
+
+static void draw_section(const struct picture *picture,
+			 const struct drawing *drawing, enum section section,
+			 size_t n, FILE *stream)
+{
+	const struct layout *layout = &layouts[section];
+	struct table table;
+
+	table_init(&table, layout->columns, layout->n_columns);
+	for (size_t i = 0; i < picture->n_rows && n > 0; i++) {
+		if (section_of(&picture->rows[i]) != section)
+			continue;
+		layout->add(&table, &picture->rows[i]);
+		n--;
+	}
+	(void)fputc('\n', stream);
+	table_print(&table, stream, drawing->width, drawing->color);
+	table_release(&table);
+}
+
+static void draw_sections(const struct picture *picture,
+			  const struct drawing *drawing, size_t used,
+			  FILE *stream)
+{
+	size_t rows[N_SECTIONS] = { 0 }, lines[N_SECTIONS];
+	size_t height = SIZE_MAX;
+
+	if (drawing->height)
+		height = drawing->height > used ? drawing->height - used : 0;
+	for (size_t i = 0; i < picture->n_rows; i++)
+		rows[section_of(&picture->rows[i])]++;
+	share_lines(rows, height, lines);
+	for (int s = 0; s < N_SECTIONS; s++)
+		if (lines[s] > 2)
+			draw_section(picture, drawing, (enum section)s,
+				     lines[s] - 2, stream);
+}
+
+static void draw_header(const struct picture *picture,
+			const struct drawing *drawing, FILE *stream)
+{
+	const tare_run *run = picture->run;
+
+	terminal_tinted(stream, drawing->color, TINT_BOLD, "tare top  ");
+	terminal_safe(stream, run->program);
+	(void)fprintf(stream, "  pid %lld  up %s  ", (long long)run->pid,
+		      format_duration((double)run->end_ns -
+				      (double)run->start_ns).text);
+	terminal_tinted(stream, drawing->color, run_state_tint(run->state),
+			run_state_text(run->state));
+	(void)fprintf(stream, "  %s %s%s\n",
+		      picture->is_whole ? "over all" : "over the last",
+		      format_duration(picture->seconds * 1e9).text,
+		      drawing->is_paused ? "  PAUSED" : "");
+	(void)fprintf(stream, "%s events/s  own cost %s of a CPU  ",
+		      format_number(picture->events_per_s).text,
+		      format_share(picture->cost_share).text);
+	(void)fputs("lost ", stream);
+	terminal_tinted(stream, drawing->color,
+			picture->health->lost ? TINT_RED : TINT_NONE,
+			format_count(picture->health->lost).text);
+	(void)fprintf(stream, "  threads %s  by %s\n",
+		      format_count(picture->health->threads).text,
+		      picture_sort_name(drawing->sort));
+}
+
+static void draw_keys(const struct drawing *drawing, FILE *stream)
+{
+	char line[96];
+
+	(void)snprintf(line, sizeof(line),
+		       "q quit  s sort  p %s  +/- every %s  space refresh",
+		       drawing->is_paused ? "go on" : "pause",
+		       format_duration(drawing->interval_s * 1e9).text);
+	(void)fputc('\n', stream);
+	terminal_tinted(stream, drawing->color, TINT_DIM, line);
+	(void)fputc('\n', stream);
+}
+
+void draw_text(const struct picture *picture, const struct drawing *drawing,
+	       FILE *stream)
+{
+	draw_header(picture, drawing, stream);
+	if (!picture->n_rows)
+		(void)fputs("\nnothing measured so far\n", stream);
+	draw_sections(picture, drawing, drawing->has_keys ? 4 : 2, stream);
+	if (drawing->has_keys)
+		draw_keys(drawing, stream);
+}
+
+static void json_row(struct json *json, const struct picture_row *row)
+{
+	const tare_stats *stats = row->stats;
+
+	json_begin_object(json, NULL);
+	json_text(json, "name", stats->name);
+	json_text(json, "labels", stats->labels);
+	json_text(json, "source", stats->source);
+	json_text(json, "kind", kind_text(stats->kind));
+	json_text(json, "unit", stats->unit);
+	json_unsigned(json, "calls", row->calls);
+	json_number(json, "per_s", row->per_s);
+	json_number(json, "time_share", row->time_share);
+	json_number(json, "own_share",
+		    stats->kind == TARE_KIND_SCOPE ? row->own_share : 0);
+	json_number(json, "mean", row->mean);
+	json_number(json, "p50", row->p50);
+	json_number(json, "p99", row->p99);
+	json_number(json, "max", row->max);
+	json_unsigned(json, "failures", row->failures);
+	json_unsigned(json, "open", row->open);
+	json_unsigned(json, "count", stats->count);
+	json_number(json, "total", stats->total);
+	json_number(json, "last", stats->last);
+	json_end_object(json);
+}
+
+void draw_json(const struct picture *picture, FILE *stream)
+{
+	struct json json = { .stream = stream };
+	const tare_run *run = picture->run;
+
+	json_begin_object(&json, NULL);
+	json_text(&json, "id", run->id);
+	json_text(&json, "program", run->program);
+	json_signed(&json, "pid", run->pid);
+	json_text(&json, "state", run_state_text(run->state));
+	json_signed(&json, "start_ns", run->start_ns);
+	json_signed(&json, "end_ns", run->end_ns);
+	json_number(&json, "seconds", picture->seconds);
+	json_bool(&json, "whole", picture->is_whole);
+	json_number(&json, "events_per_s", picture->events_per_s);
+	json_number(&json, "cost_share", picture->cost_share);
+	json_unsigned(&json, "lost", picture->lost);
+	json_unsigned(&json, "lost_total", picture->health->lost);
+	json_unsigned(&json, "threads", picture->health->threads);
+	json_begin_array(&json, "series");
+	for (size_t i = 0; i < picture->n_rows; i++)
+		json_row(&json, &picture->rows[i]);
+	json_end_array(&json);
+	json_end_object(&json);
+	json_finish(&json);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "group.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+void group_init(struct group *group)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	*group = (struct group){ .runs = NULL };
+	(void)snprintf(group->name, sizeof(group->name), "%llx-%05lx-%lld",
+		       (unsigned long long)now.tv_sec,
+		       (unsigned long)now.tv_nsec / 1000,
+		       (long long)getpid());
+}
+
+static const tare_run_entry *longest(const tare_run_entry *runs, size_t n)
+{
+	const tare_run_entry *best = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (!best || runs[i].end_ns - runs[i].start_ns >
+				     best->end_ns - best->start_ns)
+			best = &runs[i];
+	return best;
+}
+
+int group_find(struct group *group, pid_t main_pid)
+{
+	size_t n = 0;
+	int err;
+
+	/* What a killed program left is listed, too, once it is swept. */
+	(void)tare_runs_sweep();
+	err = tare_runs_list(&group->runs, &n);
+	if (err)
+		return err;
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(group->runs[i].group, group->name) == 0)
+			group->runs[group->n++] = group->runs[i];
+	/* The newest of its process: a program may replace itself by exec. */
+	for (size_t i = 0; i < group->n && !group->main; i++)
+		if (group->runs[i].pid == main_pid)
+			group->main = &group->runs[i];
+	if (!group->main)
+		group->main = longest(group->runs, group->n);
+	return 0;
+}
+
+void group_release(struct group *group)
+{
+	tare_runs_free(group->runs);
+	group->runs = NULL;
+	group->n = 0;
+	group->main = NULL;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Group: the runs of one `tare run`, found by the TARE_GROUP it set.
+ *
+ * A program may start others that measure too. The one whose process `tare
+ * run` itself started is the main one; if that has no probes (a shell, make),
+ * the one that ran longest stands for it.
+ */
+#ifndef CLI_GROUP_H
+#define CLI_GROUP_H
+
+#include <sys/types.h>
+
+#include <tare/view.h>
+
+struct group {
+	char name[48];
+	tare_run_entry *runs; /* of this group only, newest first */
+	size_t n;
+	const tare_run_entry *main; /* NULL: no run at all */
+};
+
+/* A name that no other `tare run` has. */
+void group_init(struct group *group);
+
+/* Looks for the runs; returns 0 or a TARE_E*. */
+int group_find(struct group *group, pid_t main_pid);
+void group_release(struct group *group);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "message.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <tare/error.h>
+
+void message(const char *format, ...)
+{
+	va_list list;
+
+	(void)fputs("tare: ", stderr);
+	va_start(list, format);
+	(void)vfprintf(stderr, format, list);
+	va_end(list);
+	(void)fputc('\n', stderr);
+}
+
+int message_usage(const struct command *command, const char *format, ...)
+{
+	va_list list;
+
+	(void)fputs("tare: ", stderr);
+	va_start(list, format);
+	(void)vfprintf(stderr, format, list);
+	va_end(list);
+	if (command)
+		(void)fprintf(stderr, "; see 'tare %s --help'\n",
+			      command->name);
+	else
+		(void)fputs("; see 'tare help'\n", stderr);
+	return CODE_USAGE;
+}
+
+int message_error(const char *what, const char *subject, int error)
+{
+	const char *reason =
+		error > 0 ? strerror(error) : tare_strerror(error);
+
+	/* strerror() starts with a capital letter, our texts do not. */
+	message("cannot %s '%s': %c%s", what, subject,
+		tolower((unsigned char)reason[0]),
+		reason[0] ? reason + 1 : "");
+	return error == TARE_EINVAL || error == TARE_ERANGE ? CODE_USAGE
+							    : CODE_IO;
+}

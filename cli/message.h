@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages to people: on stderr, lower case, no full stop, what failed
+ * first, subject quoted. Data never goes through here.
+ */
+#ifndef CLI_MESSAGE_H
+#define CLI_MESSAGE_H
+
+#include <tare/api.h>
+
+#include "command.h"
+
+/* "tare: ..." */
+void message(const char *format, ...) TARE_PRINTF(1, 2);
+
+/* The same with the way to the help; returns CODE_USAGE. */
+int message_usage(const struct command *command, const char *format, ...)
+	TARE_PRINTF(2, 3);
+
+/*
+ * "cannot <what> '<subject>': <reason>". Returns the exit code that fits the
+ * TARE_E* result, or CODE_IO for a positive one, which is an errno.
+ */
+int message_error(const char *what, const char *subject, int error);
+
+#endif

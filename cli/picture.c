@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "picture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "spread.h"
+
+static int compare_places(const void *a, const void *b)
+{
+	uint32_t x = ((const struct place *)a)->site;
+	uint32_t y = ((const struct place *)b)->site;
+
+	return (x > y) - (x < y);
+}
+
+static int read_stats(struct moment *moment)
+{
+	int err = tare_view_stats(moment->view, NULL, &moment->stats,
+				  &moment->n_stats);
+
+	if (err)
+		return err;
+	moment->places = calloc(moment->n_stats + 1, sizeof(*moment->places));
+	if (!moment->places)
+		return TARE_ENOMEM;
+	for (size_t i = 0; i < moment->n_stats; i++)
+		moment->places[i] = (struct place){ moment->stats[i].site, i };
+	qsort(moment->places, moment->n_stats, sizeof(*moment->places),
+	      compare_places);
+	return 0;
+}
+
+int moment_take(struct moment *moment, const char *which)
+{
+	struct moment taken = { .view = NULL };
+	struct timespec now;
+	int err;
+
+	err = tare_view_open(which, &taken.view);
+	if (err)
+		return err;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	taken.taken_ns = (uint64_t)now.tv_sec * 1000000000u +
+			 (uint64_t)now.tv_nsec;
+	err = read_stats(&taken);
+	if (err) {
+		moment_release(&taken);
+		return err;
+	}
+	*moment = taken;
+	return 0;
+}
+
+void moment_release(struct moment *moment)
+{
+	free(moment->places);
+	tare_view_close(moment->view);
+	*moment = (struct moment){ .view = NULL };
+}
+
+/* Where the series of a site is in a moment, or NULL. */
+static const struct place *place_of(const struct moment *moment, uint32_t site)
+{
+	struct place wanted = { .site = site };
+
+	return bsearch(&wanted, moment->places, moment->n_stats,
+		       sizeof(*moment->places), compare_places);
+}
+
+/* What a series was before; a NULL view when it was not, or was cleared. */
+static struct series series_before(const struct moment *before,
+				   const tare_stats *now)
+{
+	struct series none = { .view = NULL };
+	const struct place *place = before ? place_of(before, now->site)
+					   : NULL;
+
+	if (!place || before->stats[place->index].count > now->count)
+		return none;
+	return (struct series){ before->view, &before->stats[place->index],
+				place->index };
+}
+
+static double rise(double now, double before)
+{
+	return now > before ? now - before : 0;
+}
+
+static void fill_row(struct picture_row *row, const struct series *before,
+		     const struct series *now, double seconds)
+{
+	static const tare_stats nothing;
+	const tare_stats *a = before->view ? before->stats : &nothing;
+	const tare_stats *b = now->stats;
+	struct spread spread = spread_between(before, now);
+	bool is_scope = b->kind == TARE_KIND_SCOPE;
+	double net = rise(b->net_total, a->net_total);
+
+	row->stats = b;
+	row->calls = b->count - a->count;
+	row->failures = rise((double)b->failures, (double)a->failures) > 0
+				? b->failures - a->failures
+				: 0;
+	row->total = rise(b->total, a->total);
+	row->per_s = (b->kind == TARE_KIND_COUNTER ? row->total
+						   : (double)row->calls) /
+		     seconds;
+	row->time_share = is_scope ? net / 1e9 / seconds : NAN;
+	row->own_ns = is_scope ? rise(b->net_own, a->net_own) : 0;
+	row->mean = !row->calls ? NAN
+				: (is_scope ? net : row->total) /
+					  (double)row->calls;
+	row->p50 = spread.p50;
+	row->p99 = spread.p99;
+	row->max = spread.max;
+}
+
+static void make_rows(struct picture *picture, const struct moment *before,
+		      const struct moment *now)
+{
+	double own = 0;
+
+	for (size_t i = 0; i < now->n_stats; i++) {
+		struct series then = series_before(before, &now->stats[i]);
+		struct series current = { now->view, &now->stats[i], i };
+
+		fill_row(&picture->rows[i], &then, &current,
+			 picture->seconds);
+		own += picture->rows[i].own_ns;
+	}
+	picture->n_rows = now->n_stats;
+	for (size_t i = 0; i < picture->n_rows; i++)
+		picture->rows[i].own_share =
+			own > 0 ? picture->rows[i].own_ns / own : NAN;
+}
+
+/* A site may be open on several paths. Rows are in the order of the stats. */
+static int add_open(struct picture *picture, const struct moment *now)
+{
+	const struct place *place;
+	const tare_node *nodes;
+	size_t n;
+	int err = tare_view_tree(now->view, &nodes, &n);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < n; i++) {
+		place = place_of(now, nodes[i].site);
+		if (place)
+			picture->rows[place->index].open += nodes[i].open;
+	}
+	return 0;
+}
+
+static void fill_header(struct picture *picture, const struct moment *before,
+			const struct moment *now)
+{
+	static const tare_health nothing;
+	const tare_health *a = before ? tare_view_health(before->view)
+				      : &nothing;
+	const tare_health *b = picture->health;
+	int64_t since = picture->run->cleared_ns ? picture->run->cleared_ns
+						 : picture->run->start_ns;
+
+	picture->seconds =
+		before ? (double)(now->taken_ns - before->taken_ns) / 1e9
+		       : (double)(picture->run->end_ns - since) / 1e9;
+	/* The clock may have been set back, and nothing divides by 0. */
+	if (!(picture->seconds > 1e-6))
+		picture->seconds = 1e-6;
+	picture->is_whole = before == NULL;
+	picture->events_per_s = rise((double)b->events, (double)a->events) /
+				picture->seconds;
+	picture->cost_share = rise(b->measuring_ns, a->measuring_ns) / 1e9 /
+			      picture->seconds;
+	picture->lost = b->lost > a->lost ? b->lost - a->lost : 0;
+}
+
+/* What lies before a clear is no base for what comes after it. */
+static bool is_base(const struct moment *before, const struct moment *now)
+{
+	return before->view && before->taken_ns < now->taken_ns &&
+	       tare_view_run(before->view)->cleared_ns ==
+		       tare_view_run(now->view)->cleared_ns;
+}
+
+int picture_make(struct picture *picture, const struct moment *before,
+		 const struct moment *now)
+{
+	struct picture made = { .run = tare_view_run(now->view),
+				.health = tare_view_health(now->view) };
+	int err;
+
+	if (!is_base(before, now))
+		before = NULL;
+	made.rows = calloc(now->n_stats + 1, sizeof(*made.rows));
+	if (!made.rows)
+		return TARE_ENOMEM;
+
+	fill_header(&made, before, now);
+	make_rows(&made, before, now);
+	err = add_open(&made, now);
+	if (err) {
+		picture_release(&made);
+		return err;
+	}
+	*picture = made;
+	return 0;
+}
+
+void picture_release(struct picture *picture)
+{
+	free(picture->rows);
+	*picture = (struct picture){ .rows = NULL };
+}
+
+/* For qsort, which hands nothing through. */
+static enum picture_sort sort_key;
+
+static double sort_value(const struct picture_row *row)
+{
+	double value = 0;
+
+	switch (sort_key) {
+	case SORT_TIME:
+		value = row->time_share;
+		break;
+	case SORT_OWN:
+		value = row->own_ns;
+		break;
+	case SORT_CALLS:
+		value = row->per_s;
+		break;
+	case SORT_MEAN:
+		value = row->mean;
+		break;
+	case SORT_P99:
+		value = row->p99;
+		break;
+	case SORT_MAX:
+		value = row->max;
+		break;
+	case SORT_FAILURES:
+		value = (double)row->failures;
+		break;
+	default:
+		break;
+	}
+	return isnan(value) ? -1 : value;
+}
+
+/* Largest first; rows that are equal keep still by their names. */
+static int compare(const void *a, const void *b)
+{
+	const struct picture_row *x = a, *y = b;
+	double vx = sort_value(x), vy = sort_value(y);
+	int order;
+
+	if (vx != vy)
+		return vx > vy ? -1 : 1;
+	order = strcmp(x->stats->name, y->stats->name);
+	return order ? order : strcmp(x->stats->labels, y->stats->labels);
+}
+
+void picture_sort(struct picture *picture, enum picture_sort sort)
+{
+	sort_key = sort;
+	qsort(picture->rows, picture->n_rows, sizeof(*picture->rows), compare);
+}
+
+const char *picture_sort_name(enum picture_sort sort)
+{
+	static const char *const name[] = {
+		[SORT_TIME] = "time",	 [SORT_OWN] = "own",
+		[SORT_CALLS] = "calls",	 [SORT_MEAN] = "mean",
+		[SORT_P99] = "p99",	 [SORT_MAX] = "max",
+		[SORT_FAILURES] = "failures", [SORT_NAME] = "name",
+	};
+
+	return name[sort];
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Picture: what `tare top` shows, computed from two views of one run.
+ *
+ * Everything is over the time between the two, so that a row tells of now and
+ * not of an hour ago. With one view only, or after a clear, it is over the
+ * time since the start or the clear.
+ */
+#ifndef CLI_PICTURE_H
+#define CLI_PICTURE_H
+
+#include <tare/view.h>
+
+enum picture_sort {
+	SORT_TIME,
+	SORT_OWN,
+	SORT_CALLS,
+	SORT_MEAN,
+	SORT_P99,
+	SORT_MAX,
+	SORT_FAILURES,
+	SORT_NAME,
+	N_SORTS
+};
+
+struct place {
+	uint32_t site;
+	size_t index; /* in the stats */
+};
+
+/* One view and the time it was taken. Zero-filled: empty. */
+struct moment {
+	tare_view *view;
+	const tare_stats *stats;
+	struct place *places; /* ordered by site, to find a series quickly */
+	size_t n_stats;
+	uint64_t taken_ns; /* monotonic */
+};
+
+/* Opens `which` and reads it (moment_release); 0 or a TARE_E*. */
+int moment_take(struct moment *moment, const char *which);
+void moment_release(struct moment *moment);
+
+struct picture_row {
+	const tare_stats *stats; /* of the later view */
+	uint64_t open;		 /* calls under way */
+	uint64_t calls;
+	uint64_t failures;
+	double total;	   /* counters: how much was added */
+	double per_s;	   /* calls, or a counter's sum */
+	double time_share; /* of the wall time; 1 is one thread all the time */
+	double own_ns;
+	double own_share; /* of the own time of all scopes */
+	double mean, p50, p99, max;
+};
+
+struct picture {
+	const tare_run *run;
+	const tare_health *health;
+	double seconds;	  /* that it is about */
+	bool is_whole;	  /* since the start or the last clear */
+	double events_per_s;
+	double cost_share; /* of one CPU */
+	uint64_t lost;	   /* in this time */
+	struct picture_row *rows;
+	size_t n_rows;
+};
+
+/*
+ * Fills the picture of `now` since `before`, which may be empty. It borrows
+ * from `now`. Returns 0 or a TARE_E*.
+ */
+int picture_make(struct picture *picture, const struct moment *before,
+		 const struct moment *now);
+void picture_release(struct picture *picture);
+
+void picture_sort(struct picture *picture, enum picture_sort sort);
+const char *picture_sort_name(enum picture_sort sort);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runs.h"
+
+#include <string.h>
+
+#include "format.h"
+#include "message.h"
+#include "table.h"
+
+int run_open(const char *which, tare_view **ret_view)
+{
+	int err = tare_view_open(which, ret_view);
+
+	if (err == TARE_ENOENT && strcmp(which, "last") == 0) {
+		message("no run found; make one with 'tare run -- PROGRAM'");
+		return CODE_IO;
+	}
+	if (err)
+		return message_error("open", which, err);
+	return CODE_OK;
+}
+
+const char *run_state_text(enum tare_run_state state)
+{
+	switch (state) {
+	case TARE_RUN_LIVE:
+		return "live";
+	case TARE_RUN_FINISHED:
+		return "finished";
+	case TARE_RUN_KILLED:
+		return "killed";
+	}
+	return "unknown";
+}
+
+enum tint run_state_tint(enum tare_run_state state)
+{
+	if (state == TARE_RUN_LIVE)
+		return TINT_GREEN;
+	return state == TARE_RUN_KILLED ? TINT_RED : TINT_NONE;
+}
+
+static void add_run(struct table *table, const tare_run_entry *run)
+{
+	char pid[24];
+
+	(void)snprintf(pid, sizeof(pid), "%lld", (long long)run->pid);
+	table_add(table, run->id);
+	table_add(table, run->program);
+	table_add(table, pid);
+	table_add_tinted(table, run_state_text(run->state),
+			 run_state_tint(run->state));
+	table_add(table, format_time(run->start_ns).text);
+	table_add(table, format_duration((double)run->end_ns -
+					 (double)run->start_ns).text);
+	table_add(table, format_bytes((double)run->bytes).text);
+}
+
+void runs_print(const tare_run_entry *runs, size_t n, FILE *stream,
+		unsigned width, bool color)
+{
+	static const struct column columns[] = {
+		COLUMN_TEXT("ID", 0),	   COLUMN_WIDE("PROGRAM"),
+		COLUMN_NUMBER("PID", 0),   COLUMN_TEXT("STATE", 0),
+		COLUMN_TEXT("STARTED", 2), COLUMN_NUMBER("DURATION", 3),
+		COLUMN_NUMBER("SIZE", 1),
+	};
+	struct table table;
+
+	table_init(&table, columns, 7);
+	for (size_t i = 0; i < n; i++)
+		add_run(&table, &runs[i]);
+	table_print(&table, stream, width, color);
+	table_release(&table);
+}
+
+void runs_json(struct json *json, const tare_run_entry *runs, size_t n)
+{
+	json_begin_array(json, NULL);
+	for (size_t i = 0; i < n; i++) {
+		json_begin_object(json, NULL);
+		json_text(json, "id", runs[i].id);
+		json_text(json, "program", runs[i].program);
+		json_signed(json, "pid", runs[i].pid);
+		json_text(json, "state", run_state_text(runs[i].state));
+		json_signed(json, "start_ns", runs[i].start_ns);
+		json_signed(json, "end_ns", runs[i].end_ns);
+		json_unsigned(json, "bytes", runs[i].bytes);
+		json_text(json, "group", runs[i].group);
+		json_text(json, "path", runs[i].path);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+int stream_write(void *arg, const char *text, size_t len)
+{
+	return fwrite(text, 1, len, arg) == len ? 0 : -1;
+}
+
+/* Remembers the last byte, so that the line gets exactly one end. */
+struct line {
+	FILE *stream;
+	char last;
+};
+
+static int line_write(void *arg, const char *text, size_t len)
+{
+	struct line *line = arg;
+
+	if (len)
+		line->last = text[len - 1];
+	return stream_write(line->stream, text, len);
+}
+
+int run_json(tare_view *view, const tare_report_options *options, FILE *stream)
+{
+	struct line line = { stream, '\0' };
+	int err = tare_view_json(view, options, line_write, &line);
+
+	if (!err && line.last != '\n')
+		(void)fputc('\n', stream);
+	return err;
+}

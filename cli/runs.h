@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs: what the reading commands share about finding and naming a run. */
+#ifndef CLI_RUNS_H
+#define CLI_RUNS_H
+
+#include <stdio.h>
+
+#include <tare/view.h>
+
+#include "json.h"
+#include "terminal.h"
+
+/* Opens a run; on failure says why and returns an exit code, else 0. */
+int run_open(const char *which, tare_view **ret_view);
+
+/* "live", "finished", "killed" */
+const char *run_state_text(enum tare_run_state state);
+enum tint run_state_tint(enum tare_run_state state);
+
+/* The runs as `tare ls` prints them. */
+void runs_print(const tare_run_entry *runs, size_t n, FILE *stream,
+		unsigned width, bool color);
+void runs_json(struct json *json, const tare_run_entry *runs, size_t n);
+
+/* A tare_write_fn; `arg` is a FILE. */
+int stream_write(void *arg, const char *text, size_t len);
+
+/* tare_view_json() as a line of its own; 0 or a TARE_E*. */
+int run_json(tare_view *view, const tare_report_options *options,
+	     FILE *stream);
+
+#endif

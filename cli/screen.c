@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "screen.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Other screen, no cursor, long lines cut at the edge; and all of it back. */
+#define ENTER "\033[?1049h\033[?25l\033[?7l\033[2J"
+#define LEAVE "\033[?7h\033[?25h\033[?1049l"
+
+static const int asked_to_end[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The handlers' and the program's; written while the signals are blocked. */
+static struct termios cooked;
+static volatile sig_atomic_t is_open;	 /* from open to close */
+static volatile sig_atomic_t is_entered; /* and not stopped by Ctrl-Z */
+static volatile sig_atomic_t has_keys;
+static volatile sig_atomic_t end_signal;
+static volatile sig_atomic_t was_resized;
+static volatile sig_atomic_t was_stopped;
+static volatile sig_atomic_t was_continued;
+static sigset_t unblocked;
+
+static void write_all(const char *text, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(STDOUT_FILENO, text, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		text += n;
+		len -= (size_t)n;
+	}
+}
+
+/* Only calls that a signal handler may make. */
+static void leave(void)
+{
+	is_entered = 0;
+	write_all(LEAVE, sizeof(LEAVE) - 1);
+	if (has_keys)
+		(void)tcsetattr(STDIN_FILENO, TCSANOW, &cooked);
+}
+
+static void enter(void)
+{
+	struct termios raw = cooked;
+
+	/* Ctrl-C and Ctrl-Z stay signals; line ends are still translated. */
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	raw.c_cc[VMIN] = 1;
+	raw.c_cc[VTIME] = 0;
+	if (has_keys)
+		(void)tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+	/* A second time it would take the picture for the normal screen. */
+	if (!is_entered)
+		write_all(ENTER, sizeof(ENTER) - 1);
+	is_entered = 1;
+}
+
+static void on_signal(int number)
+{
+	if (number == SIGWINCH)
+		was_resized = 1;
+	else if (number == SIGTSTP)
+		was_stopped = 1;
+	else if (number == SIGCONT)
+		was_continued = 1;
+	else
+		end_signal = number;
+}
+
+/* SA_RESETHAND: the second time it is the default, which ends us. */
+static void on_crash(int number)
+{
+	if (is_open)
+		leave();
+	(void)raise(number);
+}
+
+static void watch_signal(int number, void (*handler)(int), int flags,
+			 sigset_t *blocked)
+{
+	struct sigaction action = { .sa_flags = flags };
+
+	action.sa_handler = handler;
+	(void)sigemptyset(&action.sa_mask);
+	(void)sigaction(number, &action, NULL);
+	if (blocked)
+		(void)sigaddset(blocked, number);
+}
+
+/* Blocked except in ppoll(): none is missed between a look and a wait. */
+static void watch_signals(void)
+{
+	sigset_t blocked;
+
+	(void)sigemptyset(&blocked);
+	for (size_t i = 0; i < COUNT(asked_to_end); i++)
+		watch_signal(asked_to_end[i], on_signal, 0, &blocked);
+	watch_signal(SIGWINCH, on_signal, 0, &blocked);
+	watch_signal(SIGTSTP, on_signal, 0, &blocked);
+	watch_signal(SIGCONT, on_signal, 0, &blocked);
+	for (size_t i = 0; i < COUNT(crashes); i++)
+		watch_signal(crashes[i], on_crash, (int)SA_RESETHAND, NULL);
+	(void)sigprocmask(SIG_BLOCK, &blocked, &unblocked);
+}
+
+bool screen_open(void)
+{
+	const char *term = getenv("TERM");
+
+	if (!isatty(STDOUT_FILENO) || !term || strcmp(term, "dumb") == 0)
+		return false;
+	/* Without a keyboard it can still be watched, and ended by Ctrl-C. */
+	has_keys = isatty(STDIN_FILENO) &&
+		   tcgetattr(STDIN_FILENO, &cooked) == 0;
+	watch_signals();
+	is_open = 1;
+	/* One write a picture: a terminal shows it whole or not at all. */
+	(void)setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+	(void)atexit(screen_close);
+	enter();
+	return true;
+}
+
+void screen_close(void)
+{
+	if (!is_open)
+		return;
+	is_open = 0;
+	leave();
+	(void)sigprocmask(SIG_SETMASK, &unblocked, NULL);
+}
+
+void screen_show(const char *text, size_t len)
+{
+	const char *end = text + len;
+
+	/* A line end on the last line would scroll the first one away. */
+	if (len && end[-1] == '\n')
+		end--;
+	(void)fputs("\033[H", stdout);
+	while (text < end) {
+		const char *stop = memchr(text, '\n', (size_t)(end - text));
+		size_t n = (size_t)((stop ? stop : end) - text);
+
+		/* Before the text: after a full line it would take a letter. */
+		(void)fputs("\033[2K", stdout);
+		(void)fwrite(text, 1, n, stdout);
+		if (stop)
+			(void)fputc('\n', stdout);
+		text += n + (stop != NULL);
+	}
+	(void)fputs("\033[J", stdout);
+	(void)fflush(stdout);
+}
+
+uint64_t screen_now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int take_signals(void)
+{
+	if (end_signal)
+		return SCREEN_END;
+	/* Ctrl-Z: give the terminal back, and take it again afterwards. */
+	if (was_stopped) {
+		was_stopped = 0;
+		leave();
+		(void)raise(SIGSTOP);
+		was_continued = 1;
+	}
+	if (was_continued)
+		enter();
+	if (!was_continued && !was_resized)
+		return 0;
+	was_continued = 0;
+	was_resized = 0;
+	return SCREEN_RESIZED;
+}
+
+int screen_wait(uint64_t until_ns)
+{
+	struct pollfd keys = { .fd = STDIN_FILENO, .events = POLLIN };
+	uint64_t now = screen_now_ns();
+	uint64_t left = until_ns > now ? until_ns - now : 0;
+	struct timespec wait = { .tv_sec = (time_t)(left / 1000000000u),
+				 .tv_nsec = (long)(left % 1000000000u) };
+	unsigned char key;
+	int n, event;
+
+	n = ppoll(&keys, has_keys ? 1 : 0, &wait, &unblocked);
+	event = take_signals();
+	if (event)
+		return event;
+	if (n <= 0)
+		return SCREEN_TIMEOUT;
+	/* The terminal has gone. */
+	if (read(STDIN_FILENO, &key, 1) != 1)
+		return SCREEN_END;
+	return key;
+}
+
+void screen_die(void)
+{
+	int number = end_signal;
+
+	screen_close();
+	if (!number)
+		return;
+	(void)signal(number, SIG_DFL);
+	(void)raise(number);
+}

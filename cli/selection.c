@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "selection.h"
+
+#include <string.h>
+
+#include "format.h"
+#include "message.h"
+
+void selection_release(struct selection *selection)
+{
+	words_release(&selection->names);
+	words_release(&selection->sources);
+	words_release(&selection->types);
+}
+
+/* The parser has checked the words, so every one of them is found. */
+static uint32_t type_bits(const struct words *types)
+{
+	static const char *const name[] = {
+		[TARE_TYPE_TIME] = "time",
+		[TARE_TYPE_THROUGHPUT] = "throughput",
+		[TARE_TYPE_MEMORY] = "memory",
+		[TARE_TYPE_COUNTER] = "counter",
+		[TARE_TYPE_RATIO] = "ratio",
+		[TARE_TYPE_PERCENTAGE] = "percentage",
+		[TARE_TYPE_CUSTOM] = "custom",
+	};
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < types->n; i++)
+		for (unsigned t = TARE_TYPE_TIME; t <= TARE_TYPE_CUSTOM; t++)
+			if (strcmp(types->at[i], name[t]) == 0)
+				bits |= 1u << t;
+	return bits;
+}
+
+static bool apply_moment(const char *text, const struct command *command,
+			 const tare_run *run, int64_t *ret_ns)
+{
+	if (!text || parse_moment(text, run->start_ns, run->end_ns, ret_ns))
+		return true;
+	(void)message_usage(command,
+			    "wrong moment '%s': not 14:05, 2025-11-15T14:05, "
+			    "+30s, -5m or @SECONDS",
+			    text);
+	return false;
+}
+
+static int apply_window(const struct selection *selection,
+			const struct command *command, const tare_run *run,
+			tare_filter *filter)
+{
+	if (selection->last_ns && (selection->from || selection->to))
+		return message_usage(command, "'--last' excludes '--from' "
+					      "and '--to'");
+	/* Longer than time itself: the whole run. */
+	if (selection->last_ns &&
+	    __builtin_sub_overflow(run->end_ns, (int64_t)selection->last_ns,
+				   &filter->from_ns))
+		filter->from_ns = 0;
+	if (!apply_moment(selection->from, command, run, &filter->from_ns) ||
+	    !apply_moment(selection->to, command, run, &filter->to_ns))
+		return CODE_USAGE;
+	/* 0 means "the beginning", and before 1970 is before it. */
+	if (filter->from_ns < 0)
+		filter->from_ns = 0;
+	if (filter->to_ns && filter->to_ns <= filter->from_ns)
+		return message_usage(command, "empty window: '--to' is not "
+					      "after '--from'");
+	return CODE_OK;
+}
+
+int selection_apply(const struct selection *selection,
+		    const struct command *command, const tare_run *run,
+		    tare_filter *filter)
+{
+	*filter = (tare_filter){
+		.struct_size = sizeof(*filter),
+		.types = type_bits(&selection->types),
+		.names = selection->names.at,
+		.n_names = selection->names.n,
+		.sources = selection->sources.at,
+		.n_sources = selection->sources.n,
+		.last_values = selection->values,
+	};
+	return apply_window(selection, command, run, filter);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Selection: the options that say which series and which time to look at, the
+ * same in every command that has them.
+ */
+#ifndef CLI_SELECTION_H
+#define CLI_SELECTION_H
+
+#include <tare/view.h>
+
+#include "args.h"
+
+struct selection {
+	struct words names;
+	struct words sources;
+	struct words types;
+	uint64_t last_ns;
+	uint64_t values;
+	const char *from;
+	const char *to;
+};
+
+#define SELECTION_TYPES \
+	"time throughput memory counter ratio percentage custom"
+
+/* Rows for the table of a command whose struct has a `selection`. */
+#define SELECTION_OPTIONS(type) \
+	{ 'N', "name", OPTION_LIST, offsetof(type, selection.names), "GLOB", \
+	  NULL, "series whose name matches; may be repeated" }, \
+	{ 'S', "source", OPTION_LIST, offsetof(type, selection.sources), \
+	  "GLOB", NULL, "series whose source matches; may be repeated" }, \
+	{ 't', "type", OPTION_LIST, offsetof(type, selection.types), "TYPE", \
+	  SELECTION_TYPES, "series of a type: " SELECTION_TYPES }, \
+	{ 'l', "last", OPTION_DURATION, offsetof(type, selection.last_ns), \
+	  "TIME", NULL, "the last 5m, 30s, 1h30m of the run" }, \
+	{ 0, "from", OPTION_TEXT, offsetof(type, selection.from), "MOMENT", \
+	  NULL, "from 14:05, 2025-11-15T14:05, +30s or -5m on" }, \
+	{ 0, "to", OPTION_TEXT, offsetof(type, selection.to), "MOMENT", NULL, \
+	  "up to such a moment" }, \
+	{ 0, "values", OPTION_COUNT, offsetof(type, selection.values), "N", \
+	  NULL, "only the last N values of each series" }
+
+void selection_release(struct selection *selection);
+
+/*
+ * Fills `filter` for a run. Returns 0, or CODE_USAGE after a message. The
+ * filter borrows from the selection.
+ */
+int selection_apply(const struct selection *selection,
+		    const struct command *command, const tare_run *run,
+		    tare_filter *filter);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "format.h"
+#include "utf8.h"
+
+#define LEAST_WIDTH 20u
+#define MOST_WIDTH 1000u
+
+bool terminal_wants_color(FILE *stream, enum color_when when)
+{
+	const char *no_color = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	if (when != COLOR_AUTO)
+		return when == COLOR_ALWAYS;
+	if (no_color && no_color[0])
+		return false;
+	if (!term || strcmp(term, "dumb") == 0)
+		return false;
+	return isatty(fileno(stream));
+}
+
+/* False where there is no terminal or it does not know its size. */
+static bool window_size(FILE *stream, struct winsize *size)
+{
+	return ioctl(fileno(stream), TIOCGWINSZ, size) == 0 && size->ws_col;
+}
+
+unsigned terminal_width(FILE *stream)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	uint64_t width;
+
+	if (window_size(stream, &size))
+		width = size.ws_col;
+	else if (!columns || !parse_count(columns, &width) || !width)
+		return 0;
+	if (width < LEAST_WIDTH)
+		return LEAST_WIDTH;
+	return width > MOST_WIDTH ? MOST_WIDTH : (unsigned)width;
+}
+
+unsigned terminal_height(FILE *stream)
+{
+	struct winsize size;
+
+	return window_size(stream, &size) && size.ws_row ? size.ws_row : 24;
+}
+
+void terminal_tinted(FILE *stream, bool color, enum tint tint,
+		     const char *text)
+{
+	static const char *const code[] = {
+		[TINT_NONE] = "", [TINT_BOLD] = "1", [TINT_DIM] = "2",
+		[TINT_RED] = "31", [TINT_GREEN] = "32", [TINT_YELLOW] = "33",
+	};
+
+	if (!color || tint == TINT_NONE)
+		(void)fputs(text, stream);
+	else
+		(void)fprintf(stream, "\033[%sm%s\033[0m", code[tint], text);
+}
+
+void terminal_safe(FILE *stream, const char *text)
+{
+	while (*text) {
+		size_t n = utf8_printable(text);
+
+		if (n)
+			(void)fwrite(text, 1, n, stream);
+		else
+			(void)fputc('?', stream);
+		text += n ? n : 1;
+	}
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Terminal: how wide it is, and whether to colour.
+ *
+ * Colour is for people: only on a terminal, never with NO_COLOR or TERM=dumb;
+ * --color=always|never overrides both.
+ */
+#ifndef CLI_TERMINAL_H
+#define CLI_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+enum tint {
+	TINT_NONE,
+	TINT_BOLD,
+	TINT_DIM,
+	TINT_RED,
+	TINT_GREEN,
+	TINT_YELLOW
+};
+
+bool terminal_wants_color(FILE *stream, enum color_when when);
+
+/* Columns of `stream`, or 0 when it is no terminal and nothing need fit. */
+unsigned terminal_width(FILE *stream);
+/* Lines of `stream`, or 24. */
+unsigned terminal_height(FILE *stream);
+
+/* Writes `text` in a colour; plain when `color` is false. */
+void terminal_tinted(FILE *stream, bool color, enum tint tint,
+		     const char *text);
+
+/*
+ * Names come from ledgers, which anybody may have written: prints `text` with
+ * every byte that could steer the terminal replaced by '?'.
+ */
+void terminal_safe(FILE *stream, const char *text);
+
+#endif

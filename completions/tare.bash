@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion of tare for bash; needs no bash-completion package.
+
+_tare_options() {
+	case $1 in
+	run) echo "-o --output --json --trace --no-report -s --set" ;;
+	report) echo "-s --sort -n --top -N --name -S --source -t --type
+		-l --last --from --to --values --raw --json" ;;
+	tree) echo "--raw --json" ;;
+	top) echo "-d --delay -n --count -s --sort --once --json" ;;
+	ls) echo "-l --live --ids --json" ;;
+	records) echo "-f --failed -l --last -N --name --json" ;;
+	verify) echo "--json" ;;
+	ctl) echo "--json" ;;
+	config) echo "--conf --markdown --json" ;;
+	esac
+	echo "--color -h --help"
+}
+
+# Keys of options, with the given end, as "max_depth=".
+_tare_keys() {
+	tare config --markdown 2>/dev/null |
+		sed -n "s/^| \`\([a-z_]*\)\` .*/\1$1/p"
+}
+
+_tare_values() {
+	case $1:$2 in
+	*:--color) echo "auto always never" ;;
+	report:-s | report:--sort)
+		echo "total own calls mean max p99 failures name" ;;
+	top:-s | top:--sort)
+		echo "time own calls mean p99 max failures name" ;;
+	report:-t | report:--type)
+		echo "time throughput memory counter ratio percentage custom" ;;
+	run:-s | run:--set) _tare_keys = ;;
+	esac
+}
+
+# Whether the option takes a value, which is then no operand.
+_tare_takes_value() {
+	case $1:$2 in
+	*:--color | run:-o | run:--output | run:--json | run:-s | run:--set | \
+	report:-[snNStl] | report:--sort | report:--top | report:--name | \
+	report:--source | report:--type | report:--last | report:--from | \
+	report:--to | report:--values | top:-[dns] | top:--delay | \
+	top:--count | top:--sort | records:-[lN] | records:--last | \
+	records:--name) return 0 ;;
+	esac
+	return 1
+}
+
+# Place of the n-th operand of the command, or nothing.
+_tare_operand_at() {
+	local wanted=$1 command=$2 i seen=0
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		if _tare_takes_value "$command" "${COMP_WORDS[i]}"; then
+			((i++))
+		elif [[ ${COMP_WORDS[i]} != -* ]]; then
+			((++seen == wanted)) && echo "$i" && return
+		fi
+	done
+}
+
+_tare_fill() {
+	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+}
+
+_tare() {
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+	local commands="run report tree top ls records verify ctl config help"
+	local command=${COMP_WORDS[1]} at
+
+	COMPREPLY=()
+	if ((COMP_CWORD == 1)); then
+		_tare_fill "$commands --version --help" "$word"
+		return
+	fi
+	if [[ $command == help ]]; then
+		_tare_fill "$commands" "$word"
+		return
+	fi
+	at=$(_tare_operand_at 1 "$command")
+	if [[ $command == run && -n $at ]]; then
+		# From here on the words belong to the program.
+		if declare -F _command_offset >/dev/null; then
+			_command_offset "$at"
+		else
+			mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		fi
+		return
+	fi
+	if _tare_takes_value "$command" "$before"; then
+		_tare_fill "$(_tare_values "$command" "$before")" "$word"
+		[[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace
+		((${#COMPREPLY[@]})) ||
+			mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		return
+	fi
+	if [[ $word == -* ]]; then
+		_tare_fill "$(_tare_options "$command")" "$word"
+		return
+	fi
+	case $command in
+	run) mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word") ;;
+	report | tree | records)
+		_tare_fill "last $(tare ls --ids 2>/dev/null)" "$word" ;;
+	verify)
+		_tare_fill "last $(tare ls --ids 2>/dev/null)" "$word"
+		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY \
+			< <(compgen -f -- "$word") ;;
+	top) _tare_fill "$(tare ls --live --ids 2>/dev/null)" "$word" ;;
+	ctl) _tare_ctl "$word" ;;
+	esac
+}
+
+_tare_ctl() {
+	local at
+
+	if [[ -z $(_tare_operand_at 1 ctl) ]]; then
+		_tare_fill "$(tare ls --live --ids 2>/dev/null)" "$1"
+		return
+	fi
+	at=$(_tare_operand_at 2 ctl)
+	if [[ -z $at ]]; then
+		_tare_fill "on off clear set get" "$1"
+	elif [[ ${COMP_WORDS[at]} == set ]]; then
+		_tare_fill "$(_tare_keys =)" "$1"
+		compopt -o nospace
+	elif [[ ${COMP_WORDS[at]} == get ]]; then
+		_tare_fill "$(_tare_keys '')" "$1"
+	fi
+}
+
+complete -F _tare tare

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion of tare for fish.
+
+function __tare_keys
+	tare config --markdown 2>/dev/null |
+		string replace -rf '^\| `([a-z_]+)` .*' '$1'
+end
+
+function __tare_settings
+	for key in (__tare_keys)
+		echo $key=
+	end
+end
+
+# The words of `tare ctl` so far, options left out.
+function __tare_ctl_words
+	set -l words (commandline -opc)
+	string match -v -- '-*' $words[3..-1]
+end
+
+function __tare_is
+	__fish_seen_subcommand_from $argv
+end
+
+complete -c tare -f
+complete -c tare -n __fish_use_subcommand -s V -l version -d 'the version'
+complete -c tare -n __fish_use_subcommand -a run -d 'run a program with measuring on'
+complete -c tare -n __fish_use_subcommand -a report -d 'statistics of a run'
+complete -c tare -n __fish_use_subcommand -a tree -d 'call tree of a run'
+complete -c tare -n __fish_use_subcommand -a top -d 'watch a running program'
+complete -c tare -n __fish_use_subcommand -a ls -d 'list the runs'
+complete -c tare -n __fish_use_subcommand -a records -d 'history of operations'
+complete -c tare -n __fish_use_subcommand -a verify -d 'check a ledger'
+complete -c tare -n __fish_use_subcommand -a ctl -d 'steer a running program'
+complete -c tare -n __fish_use_subcommand -a config -d 'every option'
+complete -c tare -n __fish_use_subcommand -a help -d 'help of a command'
+complete -c tare -s h -l help -d 'a short help'
+complete -c tare -l color -x -a 'auto always never' -d 'colour the output'
+
+complete -c tare -n '__tare_is help' -a 'run report tree top ls records verify ctl config'
+
+complete -c tare -n '__tare_is run' -s o -l output -r -F -d 'write the report to a file'
+complete -c tare -n '__tare_is run' -l json -r -F -d 'also write it as JSON'
+complete -c tare -n '__tare_is run' -l trace -d 'keep single events, too'
+complete -c tare -n '__tare_is run' -l no-report -d 'print nothing at the end'
+complete -c tare -n '__tare_is run' -s s -l set -x -a '(__tare_settings)' -d 'an option for this run'
+complete -c tare -n '__tare_is run' -a '(__fish_complete_subcommand --fcs-skip=2)'
+
+complete -c tare -n '__tare_is report' -s s -l sort -x -a 'total own calls mean max p99 failures name' -d order
+complete -c tare -n '__tare_is report' -s n -l top -x -d 'only the first rows'
+complete -c tare -n '__tare_is report' -s N -l name -x -d 'series whose name matches'
+complete -c tare -n '__tare_is report' -s S -l source -x -d 'series whose source matches'
+complete -c tare -n '__tare_is report' -s t -l type -x -a 'time throughput memory counter ratio percentage custom' -d 'series of a type'
+complete -c tare -n '__tare_is report' -s l -l last -x -d 'the last 5m'
+complete -c tare -n '__tare_is report' -l from -x -d 'from a moment on'
+complete -c tare -n '__tare_is report' -l to -x -d 'up to a moment'
+complete -c tare -n '__tare_is report' -l values -x -d 'only the last values'
+complete -c tare -n '__tare_is report' -l raw -d 'do not subtract the own cost'
+complete -c tare -n '__tare_is report' -l json -d 'write JSON'
+
+complete -c tare -n '__tare_is tree' -l raw -d 'do not subtract the own cost'
+complete -c tare -n '__tare_is tree' -l json -d 'write JSON'
+
+complete -c tare -n '__tare_is top' -s d -l delay -x -d 'time between two pictures'
+complete -c tare -n '__tare_is top' -s n -l count -x -d 'end after so many'
+complete -c tare -n '__tare_is top' -s s -l sort -x -a 'time own calls mean p99 max failures name' -d order
+complete -c tare -n '__tare_is top' -l once -d 'print one picture'
+complete -c tare -n '__tare_is top' -l json -d 'write JSON'
+
+complete -c tare -n '__tare_is ls' -s l -l live -d 'only live ones'
+complete -c tare -n '__tare_is ls' -l ids -d 'only the ids'
+complete -c tare -n '__tare_is ls' -l json -d 'write JSON'
+
+complete -c tare -n '__tare_is records' -s f -l failed -d 'only failed operations'
+complete -c tare -n '__tare_is records' -s l -l last -x -d 'only the last ones'
+complete -c tare -n '__tare_is records' -s N -l name -x -d 'operations whose name matches'
+complete -c tare -n '__tare_is records' -l json -d 'write JSON'
+
+complete -c tare -n '__tare_is verify' -l json -d 'write JSON'
+complete -c tare -n '__tare_is verify' -F
+complete -c tare -n '__tare_is ctl' -l json -d 'write JSON'
+complete -c tare -n '__tare_is config' -l conf -d 'write a tare.conf'
+complete -c tare -n '__tare_is config' -l markdown -d 'write the documentation'
+complete -c tare -n '__tare_is config' -l json -d 'write JSON'
+
+complete -c tare -n '__tare_is report tree records verify' -k -a '(tare ls --ids 2>/dev/null)' -d run
+complete -c tare -n '__tare_is report tree records verify' -a last -d 'the newest run'
+complete -c tare -n '__tare_is top' -a '(tare ls --live --ids 2>/dev/null)' -d run
+complete -c tare -n '__tare_is ctl; and test (count (__tare_ctl_words)) -eq 0' -a '(tare ls --live --ids 2>/dev/null)' -d run
+complete -c tare -n '__tare_is ctl; and test (count (__tare_ctl_words)) -eq 1' -a 'on off clear set get'
+complete -c tare -n '__tare_is ctl; and test (count (__tare_ctl_words)) -ge 2; and contains set (__tare_ctl_words)' -a '(__tare_settings)'
+complete -c tare -n '__tare_is ctl; and test (count (__tare_ctl_words)) -ge 2; and contains get (__tare_ctl_words)' -a '(__tare_keys)'

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every public header needs: linkage, visibility, branch hints.
+ * Included by the others; a program includes <tare/tare.h>.
+ */
+#ifndef TARE_API_H
+#define TARE_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define TARE_BEGIN extern "C" {
+#define TARE_END }
+#else
+#define TARE_BEGIN
+#define TARE_END
+#endif
+
+/* TARE_STATIC_API: set by the two-file build, which has nothing to export. */
+#if defined(TARE_STATIC_API)
+#define TARE_API
+#else
+#define TARE_API __attribute__((visibility("default")))
+#endif
+
+#define TARE_MUST_CHECK __attribute__((warn_unused_result))
+#define TARE_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#define TARE_LIKELY(x) __builtin_expect(!!(x), 1)
+#define TARE_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+#define TARE_CAT_(a, b) a##b
+#define TARE_CAT(a, b) TARE_CAT_(a, b)
+
+/* Receives text piece by piece; not NUL-terminated. Nonzero stops. */
+typedef int (*tare_write_fn)(void *arg, const char *text, size_t len);
+
+#endif

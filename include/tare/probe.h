@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Probes: what a program puts into its own code.
+ *
+ *	TARE_SCOPE("parse");                  times the rest of the block
+ *	TARE_COUNT("requests", 1);            adds to a counter
+ *	TARE_VALUE("batch.size", n);          observes one value
+ *
+ * While tare is off a probe is one load of a warm word and one branch. With
+ * TARE_DISABLE defined before the include the same names expand to nothing
+ * and the program needs no library.
+ *
+ * A probe returns nothing, sets no errno, takes no lock and never fails; what
+ * could not be stored is counted and shown by tare_health_get().
+ */
+#ifndef TARE_PROBE_H
+#define TARE_PROBE_H
+
+#include <tare/api.h>
+
+/* What a site measures. Stored in ledgers: values are never reused. */
+enum tare_kind {
+	TARE_KIND_SCOPE = 1,   /* durations with a call tree */
+	TARE_KIND_COUNTER = 2, /* a sum that only grows */
+	TARE_KIND_GAUGE = 3,   /* last value, and its distribution */
+	TARE_KIND_VALUE = 4,   /* distribution of observed values */
+	TARE_KIND_RATIO = 5    /* sum of parts over sum of wholes */
+};
+
+/* How a metric is classed in filters and exports. */
+enum tare_type {
+	TARE_TYPE_TIME = 1,
+	TARE_TYPE_THROUGHPUT = 2,
+	TARE_TYPE_MEMORY = 3,
+	TARE_TYPE_COUNTER = 4,
+	TARE_TYPE_RATIO = 5,
+	TARE_TYPE_PERCENTAGE = 6,
+	TARE_TYPE_CUSTOM = 7
+};
+
+enum tare_site_flags {
+	TARE_SITE_OPERATION = 1 << 0, /* every call enters the history */
+	TARE_SITE_DYNAMIC = 1 << 1    /* made at run time; set by the library */
+};
+
+/*
+ * A place that measures. The layout is frozen; all fields but the ones a
+ * TARE_SITE_INIT_ fills are private to the library.
+ */
+typedef struct tare_site {
+	const uint32_t *gate;	/* points to 0 while this site is off */
+	uint32_t id;		/* 0 until registered */
+	uint32_t generation;	/* of the switches, when last looked at */
+	uint32_t slot;		/* counters: place in the thread's array */
+	uint32_t first;		/* first target of `gate`: registers the site */
+	const char *name;
+	const char *unit;	/* NULL: the kind's own */
+	const char *source;	/* NULL: the program */
+	const char *labels;	/* NULL, or k="v",k="v" as prepared */
+	const char *file;
+	uint32_t line;
+	uint8_t kind;		/* enum tare_kind */
+	uint8_t type;		/* enum tare_type */
+	uint16_t flags;		/* enum tare_site_flags */
+	uint64_t reserved[2];
+} tare_site;
+
+/* An open scope. Private field. Zero-filled: a scope that was off. */
+typedef struct tare_scope {
+	void *frame;
+} tare_scope;
+
+/* State of a fiber's open scopes, see tare_fiber_save(). Private fields. */
+typedef struct tare_fiber {
+	uint64_t private_[66];
+} tare_fiber;
+
+#ifndef TARE_DISABLE
+
+#define TARE_SITE_INIT_(site, kind, type, flags, name, unit, source) \
+	{ &(site).first, 0, 0, 0, 1, (name), (unit), (source), NULL, \
+	  __FILE__, __LINE__, (uint8_t)(kind), (uint8_t)(type), \
+	  (uint16_t)(flags), { 0, 0 } }
+
+/* A thread's own part. Only the counters are read inline. Private. */
+struct tare_self_ {
+	uint64_t *counter[128];
+};
+
+#define TARE_COUNTERS_PER_CHUNK_ 128u
+
+TARE_BEGIN
+
+#if defined(TARE_TLS_DYNAMIC)
+extern TARE_API __thread struct tare_self_ *tare_self_;
+#else
+extern TARE_API __thread struct tare_self_ *tare_self_
+	__attribute__((tls_model("initial-exec")));
+#endif
+
+TARE_API void *tare_scope_begin_(tare_site *site, uint32_t gate);
+TARE_API void tare_scope_end_(void *frame);
+TARE_API void tare_scope_end_exact_(void *frame);
+TARE_API void tare_counter_add_(tare_site *site, uint32_t gate, uint64_t n);
+TARE_API void tare_value_observe_(tare_site *site, uint32_t gate, double v);
+TARE_API void tare_gauge_set_(tare_site *site, uint32_t gate, double v);
+TARE_API void tare_gauge_add_(tare_site *site, uint32_t gate, double v);
+TARE_API void tare_ratio_add_(tare_site *site, uint32_t gate, uint64_t part,
+			      uint64_t whole);
+TARE_API void tare_duration_record_(tare_site *site, uint32_t gate,
+				    uint64_t ns, const char *error);
+
+/*
+ * Dynamic names and labels: resolve once, keep the handle, use it like a
+ * static site. The same arguments give the same handle. Never NULL: beyond
+ * `max_sites` the handle is that of the counted overflow series.
+ */
+TARE_API tare_site *tare_site_get(enum tare_kind kind, enum tare_type type,
+				  const char *name, const char *unit,
+				  const char *source);
+
+/*
+ * The series of `site` with labels: `pairs` holds n_pairs keys and values in
+ * turn. For names of few values (route, status); ids belong to tare_attr_*.
+ */
+TARE_API tare_site *tare_site_labels(tare_site *site, size_t n_pairs,
+				     const char *const pairs[]);
+
+/* Outcome and details of the innermost open scope of this thread. */
+TARE_API void tare_fail(const char *text);
+TARE_API void tare_items(uint64_t n);
+TARE_API void tare_attr_int(const char *key, int64_t value);
+TARE_API void tare_attr_double(const char *key, double value);
+TARE_API void tare_attr_str(const char *key, const char *value);
+
+/* The same for a scope held by a handle. */
+TARE_API void tare_scope_fail(tare_scope scope, const char *text);
+TARE_API void tare_scope_items(tare_scope scope, uint64_t n);
+TARE_API void tare_scope_attr_int(tare_scope scope, const char *key,
+				  int64_t value);
+TARE_API void tare_scope_attr_double(tare_scope scope, const char *key,
+				     double value);
+TARE_API void tare_scope_attr_str(tare_scope scope, const char *key,
+				  const char *value);
+
+/*
+ * Fibers and coroutines: save before switching away (the thread's stack of
+ * open scopes becomes empty), restore after switching back, on the same
+ * thread. Up to 64 open scopes are kept; deeper ones are counted as repaired.
+ */
+TARE_API void tare_fiber_save(tare_fiber *fiber);
+TARE_API void tare_fiber_restore(tare_fiber *fiber);
+
+TARE_END
+
+/* The word that says whether `site` is on; 0 is off. */
+static inline uint32_t tare_gate_(const tare_site *site)
+{
+	return __atomic_load_n(__atomic_load_n(&site->gate, __ATOMIC_RELAXED),
+			       __ATOMIC_RELAXED);
+}
+
+static inline tare_scope tare_scope_begin(tare_site *site)
+{
+	tare_scope scope = { NULL };
+	uint32_t gate = tare_gate_(site);
+
+	if (TARE_UNLIKELY(gate))
+		scope.frame = tare_scope_begin_(site, gate);
+	return scope;
+}
+
+static inline void tare_scope_end(tare_scope scope)
+{
+	if (TARE_UNLIKELY(scope.frame != NULL))
+		tare_scope_end_(scope.frame);
+}
+
+/* Waits for the work before it: rdtscp where there is one. */
+static inline void tare_scope_end_exact(tare_scope scope)
+{
+	if (TARE_UNLIKELY(scope.frame != NULL))
+		tare_scope_end_exact_(scope.frame);
+}
+
+static inline void tare_scope_leave_(tare_scope *scope)
+{
+	tare_scope_end(*scope);
+}
+
+static inline void tare_scope_leave_exact_(tare_scope *scope)
+{
+	tare_scope_end_exact(*scope);
+}
+
+/*
+ * One instruction on x86-64, so that a signal handler on the same thread
+ * cannot come between load and store. Only this thread writes the slot.
+ */
+static inline void tare_slot_add_(uint64_t *slot, uint64_t n)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("addq %1, %0" : "+m"(*slot) : "er"(n) : "cc");
+#else
+	(void)__atomic_fetch_add(slot, n, __ATOMIC_RELAXED);
+#endif
+}
+
+static inline void tare_counter_add(tare_site *site, uint64_t n)
+{
+	uint32_t gate = tare_gate_(site), slot;
+	uint64_t *chunk;
+
+	if (TARE_LIKELY(!gate))
+		return;
+	if (TARE_LIKELY(__atomic_load_n(&site->generation,
+					__ATOMIC_ACQUIRE) == gate)) {
+		slot = __atomic_load_n(&site->slot, __ATOMIC_RELAXED);
+		chunk = tare_self_->counter[slot / TARE_COUNTERS_PER_CHUNK_];
+		if (TARE_LIKELY(chunk != NULL)) {
+			tare_slot_add_(chunk + slot % TARE_COUNTERS_PER_CHUNK_,
+				       n);
+			return;
+		}
+	}
+	tare_counter_add_(site, gate, n);
+}
+
+static inline void tare_value_observe(tare_site *site, double v)
+{
+	uint32_t gate = tare_gate_(site);
+
+	if (TARE_UNLIKELY(gate))
+		tare_value_observe_(site, gate, v);
+}
+
+static inline void tare_gauge_set(tare_site *site, double v)
+{
+	uint32_t gate = tare_gate_(site);
+
+	if (TARE_UNLIKELY(gate))
+		tare_gauge_set_(site, gate, v);
+}
+
+static inline void tare_gauge_add(tare_site *site, double v)
+{
+	uint32_t gate = tare_gate_(site);
+
+	if (TARE_UNLIKELY(gate))
+		tare_gauge_add_(site, gate, v);
+}
+
+static inline void tare_ratio_add(tare_site *site, uint64_t part,
+				  uint64_t whole)
+{
+	uint32_t gate = tare_gate_(site);
+
+	if (TARE_UNLIKELY(gate))
+		tare_ratio_add_(site, gate, part, whole);
+}
+
+/* Records a duration measured elsewhere. `error`: NULL for success. */
+static inline void tare_duration_record(tare_site *site, uint64_t ns,
+					const char *error)
+{
+	uint32_t gate = tare_gate_(site);
+
+	if (TARE_UNLIKELY(gate))
+		tare_duration_record_(site, gate, ns, error);
+}
+
+#define TARE_SITE_(var, kind, type, flags, name, unit, source) \
+	static tare_site var = TARE_SITE_INIT_(var, kind, type, flags, name, \
+					       unit, source)
+
+#define TARE_DO_(n, kind, type, name, unit, call) \
+	do { \
+		TARE_SITE_(TARE_CAT(tare_site_, n), kind, type, 0, name, \
+			   unit, NULL); \
+		tare_site *tare_s_ = &TARE_CAT(tare_site_, n); \
+		call; \
+	} while (0)
+
+#ifdef __cplusplus
+#include <tare/scope.hpp>
+#define TARE_HOLD_(var, site) ::tare::scope var(&(site))
+#define TARE_HOLD_EXACT_(var, site) ::tare::exact_scope var(&(site))
+#else
+#define TARE_HOLD_(var, site) \
+	tare_scope var __attribute__((cleanup(tare_scope_leave_), unused)) = \
+		tare_scope_begin(&(site))
+#define TARE_HOLD_EXACT_(var, site) \
+	tare_scope var \
+		__attribute__((cleanup(tare_scope_leave_exact_), unused)) = \
+			tare_scope_begin(&(site))
+#endif
+
+#define TARE_SCOPE_FLAGS_(name, flags, source, n) \
+	TARE_SITE_(TARE_CAT(tare_site_, n), TARE_KIND_SCOPE, TARE_TYPE_TIME, \
+		   flags, name, NULL, source); \
+	TARE_HOLD_(TARE_CAT(tare_scope_, n), TARE_CAT(tare_site_, n))
+#define TARE_SCOPE_EXACT_(name, n) \
+	TARE_SITE_(TARE_CAT(tare_site_, n), TARE_KIND_SCOPE, TARE_TYPE_TIME, \
+		   0, name, NULL, NULL); \
+	TARE_HOLD_EXACT_(TARE_CAT(tare_scope_, n), TARE_CAT(tare_site_, n))
+
+/*
+ * Times the rest of the enclosing block. `name` must be a string literal.
+ * __COUNTER__ and not __LINE__: two scopes may share a line.
+ */
+#define TARE_SCOPE(name) TARE_SCOPE_FLAGS_(name, 0, NULL, __COUNTER__)
+
+/* The rest of the function, under the function's name. */
+#define TARE_FUNCTION() TARE_SCOPE_FLAGS_(__func__, 0, NULL, __COUNTER__)
+
+/* An operation: its calls also enter the history, with their attributes. */
+#define TARE_OPERATION(name) \
+	TARE_SCOPE_FLAGS_(name, TARE_SITE_OPERATION, NULL, __COUNTER__)
+
+/* With a source, for filters and reports: TARE_SCOPE_IN("db", "query"). */
+#define TARE_SCOPE_IN(source, name) \
+	TARE_SCOPE_FLAGS_(name, 0, source, __COUNTER__)
+
+/* Ends with a read of the clock that waits for the work before it. */
+#define TARE_SCOPE_EXACT(name) TARE_SCOPE_EXACT_(name, __COUNTER__)
+
+/* A scope with a name of your own, for tare_scope_fail() and the like. */
+#define TARE_SCOPE_AS(var, name) \
+	TARE_SITE_(TARE_CAT(tare_site_of_, var), TARE_KIND_SCOPE, \
+		   TARE_TYPE_TIME, 0, name, NULL, NULL); \
+	TARE_HOLD_(var, TARE_CAT(tare_site_of_, var))
+
+/* The rest of the block under a handle of tare_site_get(). */
+#define TARE_SCOPE_SITE(site) \
+	TARE_HOLD_(TARE_CAT(tare_scope_, __COUNTER__), *(site))
+
+/* A static site to use with tare_scope_begin() and the other calls. */
+#define TARE_SITE(var, kind, type, name, unit) \
+	TARE_SITE_(var, kind, type, 0, name, unit, NULL)
+#define TARE_SCOPE_SITE_DEFINE(var, name) \
+	TARE_SITE_(var, TARE_KIND_SCOPE, TARE_TYPE_TIME, 0, name, NULL, NULL)
+
+#define TARE_COUNT(name, n) \
+	TARE_DO_(__COUNTER__, TARE_KIND_COUNTER, TARE_TYPE_COUNTER, name, \
+		 NULL, tare_counter_add(tare_s_, (n)))
+#define TARE_VALUE(name, unit, v) \
+	TARE_DO_(__COUNTER__, TARE_KIND_VALUE, TARE_TYPE_CUSTOM, name, unit, \
+		 tare_value_observe(tare_s_, (v)))
+#define TARE_BYTES(name, v) \
+	TARE_DO_(__COUNTER__, TARE_KIND_VALUE, TARE_TYPE_MEMORY, name, "B", \
+		 tare_value_observe(tare_s_, (double)(v)))
+#define TARE_GAUGE(name, unit, v) \
+	TARE_DO_(__COUNTER__, TARE_KIND_GAUGE, TARE_TYPE_CUSTOM, name, unit, \
+		 tare_gauge_set(tare_s_, (v)))
+#define TARE_GAUGE_ADD(name, unit, v) \
+	TARE_DO_(__COUNTER__, TARE_KIND_GAUGE, TARE_TYPE_CUSTOM, name, unit, \
+		 tare_gauge_add(tare_s_, (v)))
+#define TARE_PERCENT(name, v) \
+	TARE_DO_(__COUNTER__, TARE_KIND_VALUE, TARE_TYPE_PERCENTAGE, name, \
+		 "%", tare_value_observe(tare_s_, (v)))
+#define TARE_RATIO(name, part, whole) \
+	TARE_DO_(__COUNTER__, TARE_KIND_RATIO, TARE_TYPE_RATIO, name, "1", \
+		 tare_ratio_add(tare_s_, (part), (whole)))
+#define TARE_DURATION(name, ns) \
+	TARE_DO_(__COUNTER__, TARE_KIND_SCOPE, TARE_TYPE_TIME, name, NULL, \
+		 tare_duration_record(tare_s_, (ns), NULL))
+#define TARE_DURATION_FAILED(name, ns, text) \
+	TARE_DO_(__COUNTER__, TARE_KIND_SCOPE, TARE_TYPE_TIME, name, NULL, \
+		 tare_duration_record(tare_s_, (ns), (text)))
+
+#define TARE_FAIL(text) tare_fail(text)
+#define TARE_ITEMS(n) tare_items(n)
+
+#ifdef __cplusplus
+#define TARE_ATTR(key, value) ::tare::attr((key), (value))
+#else
+#define TARE_ATTR(key, value) \
+	_Generic((value), \
+		 float: tare_attr_double, double: tare_attr_double, \
+		 char *: tare_attr_str, const char *: tare_attr_str, \
+		 default: tare_attr_int)((key), (value))
+#endif
+
+#else /* TARE_DISABLE */
+#include <tare/probe_disabled.h>
+#endif
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The probes of probe.h when TARE_DISABLE is defined: the same names, no
+ * code, no data, no library. Arguments are checked by the compiler and not
+ * evaluated. Included by probe.h.
+ */
+#ifndef TARE_PROBE_DISABLED_H
+#define TARE_PROBE_DISABLED_H
+
+#include <tare/api.h>
+
+/* Unevaluated, yet used: no warning about a variable that only tare read. */
+#define TARE_NOT_(x) ((void)sizeof(x))
+#define TARE_NOT2_(x, y) ((void)(sizeof(x) + sizeof(y)))
+#define TARE_NOT3_(x, y, z) ((void)(sizeof(x) + sizeof(y) + sizeof(z)))
+
+/* A closed scope as an expression; C++ has no compound literals. */
+#ifdef __cplusplus
+#define TARE_NO_SCOPE_ tare_scope()
+#else
+#define TARE_NO_SCOPE_ ((tare_scope){ NULL })
+#endif
+
+#define TARE_SCOPE(name) TARE_NOT_(name)
+#define TARE_FUNCTION() ((void)0)
+#define TARE_OPERATION(name) TARE_NOT_(name)
+#define TARE_SCOPE_IN(source, name) TARE_NOT2_(source, name)
+#define TARE_SCOPE_EXACT(name) TARE_NOT_(name)
+/* Static and constant: an automatic one moves clang's unrolling of loops. */
+#define TARE_SCOPE_AS(var, name) \
+	static const tare_scope var __attribute__((unused)) = { NULL }
+#define TARE_SCOPE_SITE(site) TARE_NOT_(site)
+/* Declared, defined nowhere: no call below looks at it. */
+#define TARE_SITE(var, kind, type, name, unit) extern tare_site var
+#define TARE_SCOPE_SITE_DEFINE(var, name) \
+	TARE_SITE(var, TARE_KIND_SCOPE, TARE_TYPE_TIME, name, NULL)
+
+#define TARE_COUNT(name, n) TARE_NOT2_(name, n)
+#define TARE_VALUE(name, unit, v) TARE_NOT2_(name, v)
+#define TARE_BYTES(name, v) TARE_NOT2_(name, v)
+#define TARE_GAUGE(name, unit, v) TARE_NOT2_(name, v)
+#define TARE_GAUGE_ADD(name, unit, v) TARE_NOT2_(name, v)
+#define TARE_PERCENT(name, v) TARE_NOT2_(name, v)
+#define TARE_RATIO(name, part, whole) TARE_NOT2_(part, whole)
+#define TARE_DURATION(name, ns) TARE_NOT2_(name, ns)
+#define TARE_DURATION_FAILED(name, ns, text) TARE_NOT2_(ns, text)
+#define TARE_FAIL(text) TARE_NOT_(text)
+#define TARE_ITEMS(n) TARE_NOT_(n)
+#define TARE_ATTR(key, value) TARE_NOT2_(key, value)
+
+/* As calls; nothing is evaluated, so a declared site is enough. */
+#define tare_scope_begin(site) (TARE_NOT_(site), TARE_NO_SCOPE_)
+#define tare_scope_end(scope) TARE_NOT_(scope)
+#define tare_scope_end_exact(scope) TARE_NOT_(scope)
+#define tare_counter_add(site, n) TARE_NOT2_(site, n)
+#define tare_value_observe(site, v) TARE_NOT2_(site, v)
+#define tare_gauge_set(site, v) TARE_NOT2_(site, v)
+#define tare_gauge_add(site, v) TARE_NOT2_(site, v)
+#define tare_ratio_add(site, part, whole) TARE_NOT3_(site, part, whole)
+#define tare_duration_record(site, ns, error) TARE_NOT3_(site, ns, error)
+#define tare_site_get(kind, type, name, unit, source) \
+	(TARE_NOT3_(name, unit, source), (tare_site *)NULL)
+#define tare_site_labels(site, n_pairs, pairs) \
+	(TARE_NOT3_(site, n_pairs, pairs), (tare_site *)NULL)
+
+#define tare_fail(text) TARE_NOT_(text)
+#define tare_items(n) TARE_NOT_(n)
+#define tare_attr_int(key, value) TARE_NOT2_(key, value)
+#define tare_attr_double(key, value) TARE_NOT2_(key, value)
+#define tare_attr_str(key, value) TARE_NOT2_(key, value)
+#define tare_scope_fail(scope, text) TARE_NOT2_(scope, text)
+#define tare_scope_items(scope, n) TARE_NOT2_(scope, n)
+#define tare_scope_attr_int(scope, key, value) TARE_NOT3_(scope, key, value)
+#define tare_scope_attr_double(scope, key, value) TARE_NOT3_(scope, key, value)
+#define tare_scope_attr_str(scope, key, value) TARE_NOT3_(scope, key, value)
+#define tare_fiber_save(fiber) TARE_NOT_(fiber)
+#define tare_fiber_restore(fiber) TARE_NOT_(fiber)
+
+#ifdef __cplusplus
+#include <tare/scope.hpp>
+#endif
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * C++ side of the probes: a scope object that marks itself as failed when an
+ * exception leaves it, and overloads for attributes. Included by probe.h.
+ */
+#ifndef TARE_SCOPE_HPP
+#define TARE_SCOPE_HPP
+
+#include <tare/probe.h>
+
+#ifndef TARE_DISABLE
+#include <exception>
+#include <string>
+#include <type_traits>
+
+namespace tare {
+
+/* Not copied, not moved: it is the block. */
+class scope {
+public:
+	explicit scope(tare_site *site) noexcept
+	    : handle_(tare_scope_begin(site))
+	{
+		if (TARE_UNLIKELY(handle_.frame != nullptr))
+			exceptions_ = std::uncaught_exceptions();
+	}
+	~scope()
+	{
+		if (TARE_UNLIKELY(handle_.frame != nullptr))
+			leave();
+	}
+	scope(const scope &) = delete;
+	scope &operator=(const scope &) = delete;
+
+	operator tare_scope() const noexcept { return handle_; }
+
+private:
+	void leave() noexcept
+	{
+		if (std::uncaught_exceptions() > exceptions_)
+			tare_scope_fail(handle_, "exception");
+		tare_scope_end_(handle_.frame);
+	}
+
+	tare_scope handle_;
+	int exceptions_ = 0;
+};
+
+class exact_scope {
+public:
+	explicit exact_scope(tare_site *site) noexcept
+	    : handle_(tare_scope_begin(site))
+	{
+		if (TARE_UNLIKELY(handle_.frame != nullptr))
+			exceptions_ = std::uncaught_exceptions();
+	}
+	~exact_scope()
+	{
+		if (std::uncaught_exceptions() > exceptions_)
+			tare_scope_fail(handle_, "exception");
+		tare_scope_end_exact(handle_);
+	}
+	exact_scope(const exact_scope &) = delete;
+	exact_scope &operator=(const exact_scope &) = delete;
+
+private:
+	tare_scope handle_;
+	int exceptions_ = 0;
+};
+
+inline void attr(const char *key, const char *value)
+{
+	tare_attr_str(key, value);
+}
+
+inline void attr(const char *key, const std::string &value)
+{
+	tare_attr_str(key, value.c_str());
+}
+
+template <typename T>
+inline typename std::enable_if<std::is_arithmetic<T>::value>::type
+attr(const char *key, T value)
+{
+	if (std::is_floating_point<T>::value)
+		tare_attr_double(key, static_cast<double>(value));
+	else
+		tare_attr_int(key, static_cast<int64_t>(value));
+}
+
+} /* namespace tare */
+#endif
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tare: one measurement system for a program's whole life.
+ *
+ * Most programs need this header alone. With TARE_DISABLE only the probes
+ * remain, and they are empty.
+ */
+#ifndef TARE_TARE_H
+#define TARE_TARE_H
+
+#include <tare/version.h>
+#include <tare/error.h>
+#include <tare/probe.h>
+#ifndef TARE_DISABLE
+#include <tare/control.h>
+#endif
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * View: what was measured, as data. Works on this process, on another live
+ * one, on finished and on killed runs alike, and trusts no byte of them.
+ *
+ *	tare_view *view;
+ *	if (tare_view_open("12345", &view) == 0) {
+ *		... tare_view_stats(view, NULL, &stats, &n) ...
+ *		tare_view_close(view);
+ *	}
+ *
+ * A view is a copy taken at one moment; take a new one to see more. One view
+ * belongs to one thread at a time. Not for signal handlers.
+ */
+#ifndef TARE_VIEW_H
+#define TARE_VIEW_H
+
+#include <tare/api.h>
+#include <tare/error.h>
+#include <tare/probe.h>
+
+TARE_BEGIN
+
+typedef struct tare_view tare_view;
+
+/*
+ * Opens a run: a path of a ledger, a process id, a run id or its beginning
+ * as `tare ls` prints it, "last" for the newest run, or "self". Gives the
+ * view (free with tare_view_close).
+ */
+TARE_API TARE_MUST_CHECK int tare_view_open(const char *which,
+					    tare_view **ret_view);
+TARE_API void tare_view_close(tare_view *view);
+
+enum tare_run_state {
+	TARE_RUN_LIVE = 1,     /* its process is running */
+	TARE_RUN_FINISHED = 2, /* closed by its process */
+	TARE_RUN_KILLED = 3    /* its process ended without closing it */
+};
+
+/* Strings belong to the view. Times are ns since 1970, UTC. */
+typedef struct tare_run {
+	const char *id;
+	const char *path;
+	const char *command;	/* arguments separated by spaces */
+	const char *program;	/* name without its folder */
+	const char *host;
+	const char *cpu;
+	const char *git;	/* revision of the working folder, or "" */
+	const char *folder;	/* working folder at the start */
+	const char *config;	/* options that differ from their defaults */
+	const char *version;	/* of the library that wrote it */
+	const char *group;	/* TARE_GROUP: set by `tare run`, or "" */
+	enum tare_run_state state;
+	int64_t pid;
+	uint32_t n_tracks;
+	uint32_t n_sites;
+	int64_t start_ns;
+	int64_t end_ns;		/* now, for a live run */
+	int64_t cleared_ns;	/* time of the last clear, or 0 */
+	const char *clock;	/* "tsc", "cntvct" or "monotonic" */
+	double resolution_ns;	/* smallest step of the clock */
+	double inside_ns;	/* part of a scope's cost inside its interval */
+	double outside_ns;	/* and the part outside it */
+	uint64_t ledger_bytes;	/* of memory the measuring took */
+	uint64_t ledger_limit;
+} tare_run;
+
+TARE_API const tare_run *tare_view_run(const tare_view *view);
+
+/*
+ * What to look at. Zero-filled: everything, over all time. Several patterns
+ * of one kind are alternatives; different kinds must all match. Globs: * ?
+ * [a-z] and \ to escape.
+ */
+typedef struct tare_filter {
+	uint32_t struct_size;	/* sizeof(tare_filter) */
+	uint32_t types;		/* bits 1u << enum tare_type; 0: all */
+	const char *const *names;
+	size_t n_names;
+	const char *const *sources;
+	size_t n_sources;
+	int64_t from_ns;	/* ns since 1970; 0: the beginning */
+	int64_t to_ns;		/* 0: now */
+	uint64_t last_values;	/* >0: only the last N values of each site */
+} tare_filter;
+
+/* The window that an answer really covers. */
+typedef struct tare_window {
+	int64_t from_ns;
+	int64_t to_ns;
+	int64_t horizon_ns;	/* nothing before this is held apart */
+	uint64_t skew;		/* events taken in while a live one was read */
+} tare_window;
+
+/*
+ * Statistics of one series. Durations in ns; values in their own unit.
+ * Raw as measured; net_* less the measuring's own cost, never negative.
+ * NAN where there is nothing to say (no timed call, a counter's mean).
+ */
+typedef struct tare_stats {
+	const char *name;
+	const char *source;
+	const char *unit;
+	const char *labels;	/* "" or k="v",... */
+	const char *file;
+	uint32_t line;
+	uint32_t site;		/* id in this ledger */
+	enum tare_kind kind;
+	enum tare_type type;
+	uint64_t count;		/* calls, exact */
+	uint64_t timed;		/* of these, in the distribution */
+	uint64_t failures;
+	uint64_t items;
+	double total;
+	double own;		/* scopes: without their inner scopes */
+	double mean;
+	double min;
+	double max;
+	double p50, p90, p95, p99, p999;
+	double net_total;
+	double net_own;
+	double net_mean;
+	double items_per_s;
+	double last;		/* gauges: the value now; ratios: the ratio */
+	bool below_resolution;	/* mean under 3 x the clock's step */
+} tare_stats;
+
+/*
+ * One row a series, most total time first, then by name. Gives an array
+ * that belongs to the view and stands until the next call.
+ */
+TARE_API TARE_MUST_CHECK int tare_view_stats(tare_view *view,
+					     const tare_filter *filter,
+					     const tare_stats **ret_stats,
+					     size_t *ret_n);
+
+/* The window of the last tare_view_stats(). */
+TARE_API const tare_window *tare_view_window(const tare_view *view);
+
+/* Quantile 0..1 of series `index` of the last tare_view_stats(). */
+TARE_API double tare_view_quantile(const tare_view *view, size_t index,
+				   double q);
+
+/*
+ * Buckets of series `index`: counts of (lower, upper], ascending; returns
+ * how many there are, having filled at most `size` of them.
+ */
+typedef struct tare_bucket {
+	double lower, upper;
+	uint64_t count;
+} tare_bucket;
+
+TARE_API size_t tare_view_buckets(const tare_view *view, size_t index,
+				  tare_bucket *buckets, size_t size);
+
+/* A node of the call tree over all threads; children follow, depth first. */
+typedef struct tare_node {
+	const char *name;
+	const char *source;
+	uint32_t site;
+	uint32_t depth;		/* 0: called with no scope open */
+	uint64_t calls;
+	uint64_t open;		/* calls under way when the view was taken */
+	uint64_t failures;
+	uint64_t repaired;	/* left without an end (longjmp, imbalance) */
+	double total_ns, own_ns;
+	double net_total_ns, net_own_ns;
+	double share;		/* of the whole net time, 0..1 */
+	bool below_resolution;
+} tare_node;
+
+TARE_API TARE_MUST_CHECK int tare_view_tree(tare_view *view,
+					    const tare_node **ret_nodes,
+					    size_t *ret_n);
+
+/* Everything that could make a report incomplete, and the own cost. */
+typedef struct tare_health {
+	uint64_t events;	 /* measurements taken in, all kinds */
+	uint64_t lost;		 /* sum of the lost_* below */
+	uint64_t lost_no_track;	 /* no room for a thread */
+	uint64_t lost_no_space;	 /* no room for a series of a thread */
+	uint64_t lost_busy;	 /* signal handlers in handlers in handlers */
+	uint64_t lost_damage;	 /* ledger truncated by somebody */
+	uint64_t lost_records;	 /* history records that found no block */
+	uint64_t cleared;	 /* measurements before the last clear */
+	uint64_t overflow_sites; /* names beyond max_sites */
+	uint64_t overflow_calls; /* calls that went to the overflow series */
+	uint64_t overflow_nodes; /* paths beyond max_nodes */
+	uint64_t repairs;	 /* scopes closed for their owner */
+	uint64_t stray_ends;	 /* ends without a scope */
+	uint64_t clock_steps;	 /* negative or absurd durations, set to 0 */
+	uint64_t unbucketed;	 /* counted, but without a place for a bucket */
+	uint64_t redone;	 /* updates cut short by a kill, completed */
+	uint64_t records;	 /* in the history now */
+	uint64_t records_trimmed;
+	uint64_t trace_events;	 /* in the rings now */
+	uint64_t trace_dropped;	 /* overwritten or discarded ones */
+	uint64_t threads;	 /* that ever recorded */
+	uint64_t damaged;	 /* inconsistencies the reader passed over */
+	double measuring_ns;	 /* own cost: calls x calibrated cost */
+	double measuring_share;	 /* of all threads' recorded time, 0..1 */
+} tare_health;
+
+TARE_API const tare_health *tare_view_health(const tare_view *view);
+
+enum tare_attr_type {
+	TARE_ATTR_INT = 1,
+	TARE_ATTR_DOUBLE = 2,
+	TARE_ATTR_STR = 3
+};
+
+typedef struct tare_attr_value {
+	const char *key;
+	enum tare_attr_type type;
+	int64_t i;
+	double d;
+	const char *s;
+} tare_attr_value;
+
+/* One operation of the history. Strings belong to the view. */
+typedef struct tare_record {
+	const char *name;
+	const char *source;
+	uint32_t site;
+	int64_t thread;
+	int64_t start_ns;	/* ns since 1970 */
+	uint64_t duration_ns;
+	bool ok;
+	bool truncated;		/* some of it did not fit */
+	const char *error;	/* "" if none */
+	const tare_attr_value *attrs;
+	size_t n_attrs;
+} tare_record;
+
+/* Oldest first; at most max_history_size of them. */
+TARE_API TARE_MUST_CHECK int tare_view_records(tare_view *view,
+					       const tare_record **ret_records,
+					       size_t *ret_n);
+
+/* One event of the trace rings, where tracing is on. */
+typedef struct tare_event {
+	const char *name;
+	uint32_t site;
+	uint32_t depth;
+	int64_t thread;
+	int64_t start_ns;
+	uint64_t duration_ns;
+	bool ok;
+} tare_event;
+
+/* In order of their start. */
+TARE_API TARE_MUST_CHECK int tare_view_events(tare_view *view,
+					      const tare_event **ret_events,
+					      size_t *ret_n);
+
+/* Text report, and the same as one JSON document. */
+enum tare_report_parts {
+	TARE_REPORT_HEAD = 1 << 0,
+	TARE_REPORT_TREE = 1 << 1,
+	TARE_REPORT_FLAT = 1 << 2,
+	TARE_REPORT_HEALTH = 1 << 3,
+	TARE_REPORT_ALL = 15
+};
+
+typedef struct tare_report_options {
+	uint32_t struct_size;
+	uint32_t parts;		/* 0: all */
+	const tare_filter *filter;
+	const char *sort;	/* total own calls mean max p99 failures name */
+	size_t top;		/* rows of the flat table; 0: all */
+	unsigned width;		/* columns of the terminal; 0: 100 */
+	bool color;
+	bool raw;		/* do not subtract the own cost */
+} tare_report_options;
+
+TARE_API int tare_view_report(tare_view *view,
+			      const tare_report_options *options,
+			      tare_write_fn write, void *arg);
+TARE_API int tare_view_json(tare_view *view,
+			    const tare_report_options *options,
+			    tare_write_fn write, void *arg);
+
+/* Checks a ledger's structure. Calls `problem` for each; returns how many. */
+TARE_API int tare_verify(const char *path,
+			 void (*problem)(void *arg, const char *text),
+			 void *arg);
+
+/* Runs of this user on this host, newest first. Free with tare_runs_free. */
+typedef struct tare_run_entry {
+	char id[48];
+	char path[512];
+	char program[64];
+	char group[48];
+	enum tare_run_state state;
+	int64_t pid;
+	int64_t start_ns;
+	int64_t end_ns;
+	uint64_t bytes;
+} tare_run_entry;
+
+TARE_API TARE_MUST_CHECK int tare_runs_list(tare_run_entry **ret_runs,
+					    size_t *ret_n);
+TARE_API void tare_runs_free(tare_run_entry *runs);
+
+/*
+ * Moves ledgers of dead processes to the folder of runs and applies the
+ * `keep_runs` policy there. Returns how many were moved or removed.
+ */
+TARE_API int tare_runs_sweep(void);
+
+/*
+ * Another process, by id: switch on or off, set a live option, clear. Needs
+ * no thread in it. TARE_EOFF: it opened no control page, so it cannot be
+ * reached; TARE_EDEAD: it has ended.
+ */
+TARE_API int tare_remote_enable(int64_t pid, bool on);
+TARE_API int tare_remote_set(int64_t pid, const char *name,
+			     const char *value);
+TARE_API int tare_remote_clear(int64_t pid);
+
+TARE_END
+#endif

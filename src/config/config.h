@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of config/: the one table of options and a set of values.
+ *
+ * Environment variables, tare.conf, tare_option_set(), `tare ctl set` and
+ * docs/options.md all follow from the table in options.c. No allocation:
+ * this runs inside other people's processes before main().
+ */
+#ifndef TR_CONFIG_H
+#define TR_CONFIG_H
+
+#include <tare/control.h>
+
+#define TR_CONFIG_STRING 192 /* longest string value, with its NUL */
+
+enum tr_clock_choice { TR_CLOCK_AUTO, TR_CLOCK_TSC, TR_CLOCK_MONOTONIC };
+enum tr_trace_mode { TR_TRACE_OVERWRITE, TR_TRACE_DISCARD };
+
+/* Present values. Field names are option names. */
+struct tr_config {
+	bool enable_performance_monitoring;
+	bool enable_metrics;
+	bool enable_profiler;
+	bool enable_gpu_monitoring;
+	bool debug_mode;
+	bool collect_timing;
+	bool collect_throughput;
+	bool collect_memory_basic;
+	bool collect_gpu_utilization;
+	bool collect_memory_detailed;
+	bool collect_component_profiling;
+	bool profiler_record_shapes;
+	bool profiler_profile_memory;
+	bool profiler_with_stack;
+	uint64_t profiler_export_interval;
+	char profiler_trace_dir[TR_CONFIG_STRING];
+	uint64_t metrics_log_interval;
+	double gpu_monitor_interval;
+	uint64_t memory_cleanup_check_interval;
+	bool auto_disable_on_slow;
+	double performance_threshold;
+
+	uint64_t max_history_size;	/* operations in the history */
+	bool trace;			/* keep single events in a ring */
+	uint64_t trace_events;		/* ring size a thread, power of two */
+	int trace_mode;			/* enum tr_trace_mode */
+	uint64_t keep_values;		/* last N values of a site; 0: none */
+	uint64_t max_sites;
+	uint64_t max_nodes;		/* call paths a thread */
+	uint64_t max_depth;		/* open scopes a thread */
+	uint64_t ledger_limit;		/* bytes; 0: chosen at the start */
+	uint64_t window_bytes;		/* of the ledger for time slices */
+	char include[TR_CONFIG_STRING]; /* globs of names; "": all */
+	char exclude[TR_CONFIG_STRING];
+	char include_source[TR_CONFIG_STRING];
+	char exclude_source[TR_CONFIG_STRING];
+	char dir[TR_CONFIG_STRING];	/* TARE_DIR; "": chosen */
+	char report[TR_CONFIG_STRING];	/* none, stderr or a path */
+	uint64_t report_top;
+	int clock;			/* enum tr_clock_choice */
+	uint64_t keep_runs;		/* finished runs kept on disk */
+	bool sigbus_guard;		/* survive a truncated ledger */
+};
+
+/* Receives one line per wrong value: rare, at the start. */
+typedef void (*tr_config_warn)(void *arg, const char *text);
+
+void tr_config_defaults(struct tr_config *config);
+
+/* Defaults, then tare.conf, then the environment, each over the former. */
+void tr_config_load(struct tr_config *config, tr_config_warn warn, void *arg);
+
+/* 0, TARE_ENOENT or TARE_ERANGE; on an error the value stays. */
+int tr_config_set(struct tr_config *config, const char *name,
+		  const char *value);
+/* Length of the text, or an error. */
+int tr_config_get(const struct tr_config *config, const char *name,
+		  char *value, size_t size);
+
+const tare_option *tr_option_find(const char *name);
+size_t tr_option_count(void);
+/* The option that a mistyped name may have meant, or NULL. */
+const tare_option *tr_option_closest(const char *name);
+
+/* key=value lines of what differs from the defaults; returns the length. */
+size_t tr_config_differences(const struct tr_config *config, char *out,
+			     size_t size);
+
+/*
+ * The rest is for config/ itself: how a value is kept and checked.
+ */
+enum tr_option_flags {
+	TR_OPTION_BYTES = 1 << 0,     /* takes K, M and G */
+	TR_OPTION_AUTOMATIC = 1 << 1, /* 0 is accepted below min, too */
+	TR_OPTION_POWER = 1 << 2      /* rounded up to a power of two */
+};
+
+struct tr_option_row {
+	tare_option option; /* first: every tare_option is one of a row */
+	size_t offset;	    /* in struct tr_config */
+	double min;	    /* of a number, or of a text's length */
+	double max;	    /* below 2^53: exact for whole numbers */
+	const char *const *choices; /* in the order of their enum; NULL */
+	unsigned flags;		    /* enum tr_option_flags */
+};
+
+/* The row of what tr_option_find() and tare_option_at() gave. */
+static inline const struct tr_option_row *
+tr_option_row(const tare_option *option)
+{
+	return (const struct tr_option_row *)option;
+}
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * THE table of options. A new option is a field of struct tr_config and a
+ * row here; its variable, its key in tare.conf, its check, its text in
+ * messages and its place in the documentation follow.
+ *
+ * A row says when an option acts: LIVE may change while the program runs,
+ * AT_START is read once, NOT_YET is accepted and has no effect so far.
+ */
+#include "config/config.h"
+
+#include <string.h>
+
+#define NOT_YET .live = false, .effective = false
+#define AT_START .live = false, .effective = true
+#define LIVE .live = true, .effective = true
+
+#define OPTION(field, FIELD, kind, preset, accepted, measure, text, ...) \
+	.option = { .name = #field, .env = "TARE_" #FIELD, .type = kind, \
+		    .default_value = preset, .range = accepted, \
+		    .unit = measure, .help = text, __VA_ARGS__ }, \
+	.offset = offsetof(struct tr_config, field)
+
+#define SWITCH(field, FIELD, preset, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_BOOL, preset, "true or false", \
+		 "", text, when) }
+
+#define WHOLE(field, FIELD, preset, low, high, bits, measure, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_INT, preset, \
+		 "a whole number from " #low " to " #high, measure, text, \
+		 when), \
+	  .min = low, .max = high, .flags = bits }
+
+/* `low` and `high` are what a person types, `least` and `most` the bytes. */
+#define BYTES(field, FIELD, low, high, least, most, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_INT, "0", \
+		 "0 or a size from " low " to " high, "bytes", text, when), \
+	  .min = least, .max = most, \
+	  .flags = TR_OPTION_BYTES | TR_OPTION_AUTOMATIC }
+
+#define REAL(field, FIELD, preset, low, high, measure, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_DOUBLE, preset, \
+		 "a number from " #low " to " #high, measure, text, when), \
+	  .min = low, .max = high }
+
+#define TEXT(field, FIELD, preset, accepted, shortest, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_STRING, preset, accepted, "", \
+		 text, when), \
+	  .min = shortest, .max = TR_CONFIG_STRING - 1 }
+
+#define CHOICE(field, FIELD, preset, accepted, list, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_CHOICE, preset, accepted, "", \
+		 text, when), \
+	  .choices = list }
+
+_Static_assert(TR_CONFIG_STRING == 192, "the texts below say 191");
+#define ANY_TEXT "a text of at most 191 printable bytes"
+#define PATH_TEXT "a path of 1 to 191 printable bytes"
+
+#define MIB 1048576.0
+
+static const char *const trace_modes[] = { "overwrite", "discard", NULL };
+static const char *const clocks[] = { "auto", "tsc", "monotonic", NULL };
+
+static const struct tr_option_row table[] = {
+	SWITCH(enable_performance_monitoring, ENABLE_PERFORMANCE_MONITORING,
+	       "false", LIVE, "Master switch: measure at all."),
+	SWITCH(enable_metrics, ENABLE_METRICS, "false", LIVE,
+	       "Measure scopes, counters and values."),
+	SWITCH(enable_profiler, ENABLE_PROFILER, "false", NOT_YET,
+	       "Record a profile of the steps of a training."),
+	SWITCH(enable_gpu_monitoring, ENABLE_GPU_MONITORING, "false", NOT_YET,
+	       "Read load, memory and temperature of the GPUs."),
+	SWITCH(debug_mode, DEBUG_MODE, "false", NOT_YET,
+	       "Turn on GPU monitoring and component profiling, too."),
+	SWITCH(collect_timing, COLLECT_TIMING, "true", LIVE,
+	       "Time the scopes; without it they are only counted."),
+	SWITCH(collect_throughput, COLLECT_THROUGHPUT, "true", LIVE,
+	       "Count records and bytes, and show them a second."),
+	SWITCH(collect_memory_basic, COLLECT_MEMORY_BASIC, "true", NOT_YET,
+	       "Read the memory the process uses, and its peak."),
+	SWITCH(collect_gpu_utilization, COLLECT_GPU_UTILIZATION, "false",
+	       NOT_YET, "Keep the load of the GPUs over time."),
+	SWITCH(collect_memory_detailed, COLLECT_MEMORY_DETAILED, "false",
+	       NOT_YET, "Follow allocations, their peak and fragmentation."),
+	SWITCH(collect_component_profiling, COLLECT_COMPONENT_PROFILING,
+	       "false", NOT_YET, "Time every component of a model alone."),
+	SWITCH(profiler_record_shapes, PROFILER_RECORD_SHAPES, "false",
+	       NOT_YET, "Keep the shapes of tensors in the profile."),
+	SWITCH(profiler_profile_memory, PROFILER_PROFILE_MEMORY, "false",
+	       NOT_YET, "Keep allocations in the profile."),
+	SWITCH(profiler_with_stack, PROFILER_WITH_STACK, "false", NOT_YET,
+	       "Keep call stacks in the profile."),
+	WHOLE(profiler_export_interval, PROFILER_EXPORT_INTERVAL, "1000", 1,
+	      1000000000, 0, "steps", NOT_YET,
+	      "Write the profile every so many steps."),
+	TEXT(profiler_trace_dir, PROFILER_TRACE_DIR, "traces", PATH_TEXT, 1,
+	     NOT_YET, "Folder the profiles are written to."),
+	WHOLE(metrics_log_interval, METRICS_LOG_INTERVAL, "10", 1, 1000000000,
+	      0, "steps", NOT_YET,
+	      "Write a line to the program's log every so many steps."),
+	REAL(gpu_monitor_interval, GPU_MONITOR_INTERVAL, "1", 0.01, 3600,
+	     "seconds", NOT_YET, "Read the GPUs at most this often."),
+	WHOLE(memory_cleanup_check_interval, MEMORY_CLEANUP_CHECK_INTERVAL,
+	      "50", 1, 1000000000, 0, "steps", NOT_YET,
+	      "Look for memory leaks every so many steps."),
+	SWITCH(auto_disable_on_slow, AUTO_DISABLE_ON_SLOW, "true", NOT_YET,
+	       "Measure less when measuring slows the program down."),
+	REAL(performance_threshold, PERFORMANCE_THRESHOLD, "0.05", 0, 1, "",
+	     NOT_YET, "Share of the run time that measuring may take."),
+
+	WHOLE(max_history_size, MAX_HISTORY_SIZE, "10000", 0, 10000000, 0,
+	      "operations", LIVE,
+	      "Operations in the history; the oldest are given up."),
+	SWITCH(trace, TRACE, "false", AT_START,
+	       "Keep single events, for a timeline."),
+	WHOLE(trace_events, TRACE_EVENTS, "65536", 64, 16777216,
+	      TR_OPTION_POWER, "events", AT_START,
+	      "Events kept a thread, rounded up to a power of two."),
+	CHOICE(trace_mode, TRACE_MODE, "overwrite", "overwrite or discard",
+	       trace_modes, AT_START,
+	       "When the events of a thread are full: give up the oldest "
+	       "or the new ones."),
+	WHOLE(keep_values, KEEP_VALUES, "0", 0, 65536, 0, "values", AT_START,
+	      "Last values kept of every site."),
+	WHOLE(max_sites, MAX_SITES, "8192", 16, 1048576, 0, "sites", AT_START,
+	      "Places that measure; further ones are counted as lost."),
+	WHOLE(max_nodes, MAX_NODES, "4096", 16, 1048576, 0, "call paths",
+	      AT_START,
+	      "Call paths a thread; further ones are counted as lost."),
+	WHOLE(max_depth, MAX_DEPTH, "512", 8, 1800, 0, "scopes", AT_START,
+	      "Open scopes a thread; deeper ones are counted as lost."),
+	BYTES(ledger_limit, LEDGER_LIMIT, "1M", "4G", MIB, 4096 * MIB,
+	      AT_START,
+	      "Largest size of the ledger; 0: chosen from the free space "
+	      "and the memory limit."),
+	BYTES(window_bytes, WINDOW_BYTES, "64K", "4G", MIB / 16, 4096 * MIB,
+	      AT_START,
+	      "Part of the ledger for time slices; 0: a quarter of its "
+	      "limit."),
+	TEXT(include, INCLUDE, "", ANY_TEXT, 0, LIVE,
+	     "Measure only sites whose name matches one of these globs, "
+	     "separated by commas; empty: all."),
+	TEXT(exclude, EXCLUDE, "", ANY_TEXT, 0, LIVE,
+	     "Do not measure sites whose name matches one of these globs."),
+	TEXT(include_source, INCLUDE_SOURCE, "", ANY_TEXT, 0, LIVE,
+	     "Measure only sites in source files that match one of these "
+	     "globs; empty: all."),
+	TEXT(exclude_source, EXCLUDE_SOURCE, "", ANY_TEXT, 0, LIVE,
+	     "Do not measure sites in source files that match one of these "
+	     "globs."),
+	TEXT(dir, DIR, "", ANY_TEXT, 0, AT_START,
+	     "Folder of the ledgers; empty: chosen."),
+	TEXT(report, REPORT, "stderr",
+	     "none, stderr or a path of at most 191 printable bytes", 1, LIVE,
+	     "Where the report goes when the program ends."),
+	WHOLE(report_top, REPORT_TOP, "30", 0, 100000, 0, "rows", LIVE,
+	      "Rows of a table in the report."),
+	CHOICE(clock, CLOCK, "auto", "auto, tsc or monotonic", clocks,
+	       AT_START, "Clock of the scopes; auto: the processor's own "
+	       "where it is reliable."),
+	WHOLE(keep_runs, KEEP_RUNS, "64", 0, 100000, 0, "runs", AT_START,
+	      "Finished runs kept in the folder; older ones are deleted."),
+	SWITCH(sigbus_guard, SIGBUS_GUARD, "true", AT_START,
+	       "Survive that somebody shortens the ledger's file."),
+};
+
+#define N_OPTIONS (sizeof(table) / sizeof(table[0]))
+
+const tare_option *tare_option_at(size_t index)
+{
+	return index < N_OPTIONS ? &table[index].option : NULL;
+}
+
+size_t tr_option_count(void)
+{
+	return N_OPTIONS;
+}
+
+const tare_option *tr_option_find(const char *name)
+{
+	if (!name)
+		return NULL;
+	for (size_t i = 0; i < N_OPTIONS; i++) {
+		if (strcmp(table[i].option.name, name) == 0)
+			return &table[i].option;
+	}
+
+	return NULL;
+}
+
+#define MAX_TYPED 48 /* longer than every name: nothing is close to it */
+
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* Letters to insert, delete or replace (Levenshtein). */
+static unsigned distance(const char *a, const char *b)
+{
+	unsigned row[MAX_TYPED + 1];
+	size_t n = strlen(b);
+
+	for (unsigned i = 0; i <= n; i++)
+		row[i] = i;
+	for (; *a; a++) {
+		unsigned corner = row[0]++;
+
+		for (size_t i = 1; i <= n; i++) {
+			unsigned replace = corner + (*a != b[i - 1]);
+
+			corner = row[i];
+			row[i] = least(replace,
+				       least(row[i], row[i - 1]) + 1);
+		}
+	}
+
+	return row[n];
+}
+
+const tare_option *tr_option_closest(const char *name)
+{
+	const tare_option *closest = NULL;
+	size_t len = name ? strnlen(name, MAX_TYPED) : MAX_TYPED;
+	unsigned best;
+
+	if (len == MAX_TYPED)
+		return NULL;
+
+	/* A third of the letters may be wrong; more is another word. */
+	best = (unsigned)len / 3 + 1;
+	for (size_t i = 0; i < N_OPTIONS; i++) {
+		unsigned d = distance(table[i].option.name, name);
+
+		if (d < best) {
+			best = d;
+			closest = &table[i].option;
+		}
+	}
+
+	return closest;
+}

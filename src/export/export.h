@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of export/: a view as text for people and as JSON for programs.
+ */
+#ifndef TR_EXPORT_H
+#define TR_EXPORT_H
+
+#include "text/text.h"
+#include "view/view.h"
+
+/* What the caller asked for, every field set. */
+struct tr_report {
+	tare_view *view;
+	struct tr_buf *buf;
+	tare_report_options options;
+};
+
+/* Defaults for what is 0; 0 or TARE_EINVAL. */
+int tr_report_prepare(struct tr_report *report,
+		      const tare_report_options *options);
+/* Rows of the last tare_view_stats() in the order of options.sort. Gives. */
+const tare_stats **tr_report_sorted(const struct tr_report *report,
+				    const tare_stats *stats, size_t n);
+
+void tr_report_head(struct tr_report *report);
+int tr_report_tree(struct tr_report *report);
+int tr_report_flat(struct tr_report *report);
+void tr_report_health(struct tr_report *report);
+
+#endif

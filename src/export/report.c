@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The report for people: head, call tree, flat tables, health.
+ */
+#include "export/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BOLD "\033[1m"
+#define DIM "\033[2m"
+#define PLAIN "\033[0m"
+
+/* ---- columns ----------------------------------------------------------- */
+
+static void style(struct tr_report *r, const char *code)
+{
+	if (r->options.color)
+		tr_buf_adds(r->buf, code);
+}
+
+/* Right-aligned in `width` columns, after one space. */
+static void cell(struct tr_report *r, const char *text, size_t width)
+{
+	size_t len = strlen(text);
+
+	tr_buf_pad(r->buf, ' ', 1 + (len < width ? width - len : 0));
+	tr_buf_adds(r->buf, text);
+}
+
+static void cell_time(struct tr_report *r, double ns, size_t width)
+{
+	char text[32];
+
+	(void)tr_duration_text(text, sizeof(text), ns);
+	cell(r, text, width);
+}
+
+static void cell_count(struct tr_report *r, uint64_t n, size_t width)
+{
+	char text[32];
+
+	(void)tr_count_text(text, sizeof(text), n);
+	cell(r, text, width);
+}
+
+static void cell_number(struct tr_report *r, double value, size_t width)
+{
+	char text[64];
+
+	if (value != value)
+		memcpy(text, "-", 2);
+	else if (value > -1e15 && value < 1e15 &&
+		 value == (double)(int64_t)value)
+		(void)tr_fixed_text(text, sizeof(text), value, 0);
+	else
+		(void)tr_fixed_text(text, sizeof(text), value,
+				    value > -100 && value < 100 ? 3 : 1);
+	cell(r, text, width);
+}
+
+static void cell_share(struct tr_report *r, double share)
+{
+	char text[32];
+	size_t n = tr_fixed_text(text, sizeof(text) - 3, share * 100, 1);
+
+	memcpy(text + n, " %", 3);
+	cell(r, text, 7);
+}
+
+/* Display columns of UTF-8 text: characters, not bytes. */
+static size_t columns(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+/* Control bytes in a name must not reach a terminal. */
+static void add_clean(struct tr_report *r, const char *text, size_t most)
+{
+	size_t n = 0;
+
+	for (; *text && n < most; text++) {
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+		tr_buf_addc(r->buf, (unsigned char)*text < ' ' ||
+					    *text == 127 ?
+					    '?' :
+					    *text);
+	}
+	while (((unsigned char)*text & 0xc0) == 0x80)
+		tr_buf_addc(r->buf, *text++);
+}
+
+/* Name in `width` columns, indented; cut with ~ where too long. */
+static void name(struct tr_report *r, unsigned indent, const char *text,
+		 const char *labels, size_t width)
+{
+	size_t used = indent, len = columns(text);
+
+	if (used > width / 2)
+		used = width / 2;
+	tr_buf_pad(r->buf, ' ', used);
+	if (used + len > width) {
+		add_clean(r, text, width - used - 1);
+		tr_buf_addc(r->buf, '~');
+		return;
+	}
+	add_clean(r, text, len);
+	used += len;
+	if (labels && labels[0] && used + 3 < width) {
+		size_t room = width - used - 2;
+		bool fits = columns(labels) <= room;
+
+		tr_buf_addc(r->buf, '{');
+		add_clean(r, labels, fits ? room : room - 1);
+		tr_buf_adds(r->buf, fits ? "}" : "~}");
+		used += 2 + (fits ? columns(labels) : room);
+	}
+	tr_buf_pad(r->buf, ' ', used < width ? width - used : 0);
+}
+
+static void heading(struct tr_report *r, const char *text)
+{
+	tr_buf_addc(r->buf, '\n');
+	style(r, BOLD);
+	tr_buf_adds(r->buf, text);
+	style(r, PLAIN);
+	tr_buf_addc(r->buf, '\n');
+}
+
+/* ---- head -------------------------------------------------------------- */
+
+static const char *state_text(enum tare_run_state state)
+{
+	switch (state) {
+	case TARE_RUN_LIVE:
+		return "running";
+	case TARE_RUN_FINISHED:
+		return "finished";
+	default:
+		return "ended without closing (killed)";
+	}
+}
+
+void tr_report_head(struct tr_report *r)
+{
+	const tare_run *run = tare_view_run(r->view);
+	char text[64];
+
+	style(r, BOLD);
+	tr_buf_adds(r->buf, "tare  ");
+	add_clean(r, run->program, 64);
+	style(r, PLAIN);
+	(void)tr_duration_text(text, sizeof(text),
+			       (double)(run->end_ns - run->start_ns));
+	tr_buf_addf(r->buf, "  pid %lld, %s, %s", (long long)run->pid,
+		    state_text(run->state), text);
+	tr_buf_addf(r->buf, ", %u thread%s", run->n_tracks,
+		    run->n_tracks == 1 ? "" : "s");
+	if (run->git[0])
+		tr_buf_addf(r->buf, ", git %.10s", run->git);
+	if (run->cleared_ns)
+		tr_buf_adds(r->buf, ", since the last clear");
+	tr_buf_addc(r->buf, '\n');
+	style(r, DIM);
+	tr_buf_adds(r->buf, "      ");
+	add_clean(r, run->command, 200);
+	tr_buf_addf(r->buf, "\n      run %s on ", run->id);
+	add_clean(r, run->host, 64);
+	tr_buf_adds(r->buf, ", ");
+	add_clean(r, run->cpu, 80);
+	style(r, PLAIN);
+	tr_buf_addc(r->buf, '\n');
+}
+
+/* ---- tree -------------------------------------------------------------- */
+
+#define TREE_FIXED 55u /* columns right of the name */
+
+static void tree_row(struct tr_report *r, const tare_node *node, size_t width)
+{
+	bool raw = r->options.raw;
+
+	name(r, node->depth * 2, node->name, NULL, width);
+	cell_count(r, node->calls, 13);
+	cell_time(r, raw ? node->total_ns : node->net_total_ns, 10);
+	cell_time(r, raw ? node->own_ns : node->net_own_ns, 10);
+	cell_share(r, node->share);
+	if (node->below_resolution)
+		tr_buf_adds(r->buf, "  ~");
+	if (node->open)
+		tr_buf_addf(r->buf, "  %llu open",
+			    (unsigned long long)node->open);
+	if (node->failures)
+		tr_buf_addf(r->buf, "  %llu failed",
+			    (unsigned long long)node->failures);
+	if (node->repaired)
+		tr_buf_addf(r->buf, "  %llu untimed",
+			    (unsigned long long)node->repaired);
+	tr_buf_addc(r->buf, '\n');
+}
+
+int tr_report_tree(struct tr_report *r)
+{
+	size_t width = r->options.width - TREE_FIXED, n;
+	const tare_node *nodes;
+	bool marked = false;
+	int err = tare_view_tree(r->view, &nodes, &n);
+
+	if (err || !n)
+		return err;
+	heading(r, "call tree");
+	style(r, DIM);
+	name(r, 0, "scope", NULL, width);
+	cell(r, "calls", 13);
+	cell(r, "total", 10);
+	cell(r, "own", 10);
+	cell(r, "share", 7);
+	style(r, PLAIN);
+	tr_buf_addc(r->buf, '\n');
+	for (size_t i = 0; i < n; i++) {
+		tree_row(r, &nodes[i], width);
+		marked |= nodes[i].below_resolution;
+	}
+	if (marked)
+		tr_buf_adds(r->buf, "~ too short for the clock: counts are "
+				    "exact, times are not\n");
+	return 0;
+}
+
+/* ---- flat -------------------------------------------------------------- */
+
+#define FLAT_FIXED 102u
+
+static void flat_head(struct tr_report *r, const char *first, size_t width)
+{
+	static const char *const title[] = { "count", "total", "mean", "min",
+					     "p50",   "p95",   "p99",  "max" };
+
+	style(r, DIM);
+	name(r, 0, first, NULL, width);
+	for (int i = 0; i < 8; i++)
+		cell(r, title[i], i == 0 ? 13 : 10);
+	cell(r, "failed", 7);
+	style(r, PLAIN);
+	tr_buf_addc(r->buf, '\n');
+}
+
+static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
+{
+	bool raw = r->options.raw;
+
+	name(r, 0, s->name, s->labels, width);
+	cell_count(r, s->count, 13);
+	cell_time(r, raw ? s->total : s->net_total, 10);
+	cell_time(r, raw ? s->mean : s->net_mean, 10);
+	cell_time(r, s->min, 10);
+	cell_time(r, s->p50, 10);
+	cell_time(r, s->p95, 10);
+	cell_time(r, s->p99, 10);
+	cell_time(r, s->max, 10);
+	cell_count(r, s->failures, 7);
+	if (s->below_resolution)
+		tr_buf_adds(r->buf, " ~");
+	if (s->items) {
+		tr_buf_adds(r->buf, "  items/s");
+		cell_number(r, s->items_per_s, 0);
+	}
+	tr_buf_addc(r->buf, '\n');
+}
+
+static void flat_value(struct tr_report *r, const tare_stats *s, size_t width)
+{
+	name(r, 0, s->name, s->labels, width);
+	cell_count(r, s->count, 13);
+	cell_number(r, s->total, 10);
+	cell_number(r, s->mean, 10);
+	cell_number(r, s->min, 10);
+	cell_number(r, s->p50, 10);
+	cell_number(r, s->p95, 10);
+	cell_number(r, s->p99, 10);
+	cell_number(r, s->max, 10);
+	tr_buf_pad(r->buf, ' ', 8);
+	if (s->kind == TARE_KIND_GAUGE) {
+		tr_buf_adds(r->buf, " now");
+		cell_number(r, s->last, 0);
+	}
+	if (s->unit[0]) {
+		tr_buf_addc(r->buf, ' ');
+		add_clean(r, s->unit, 16);
+	}
+	tr_buf_addc(r->buf, '\n');
+}
+
+static void flat_counter(struct tr_report *r, const tare_stats *s,
+			 size_t width)
+{
+	name(r, 0, s->name, s->labels, width);
+	if (s->kind == TARE_KIND_RATIO) {
+		cell_number(r, s->total, 13);
+		tr_buf_adds(r->buf, " of");
+		cell_count(r, s->count, 0);
+		tr_buf_adds(r->buf, " =");
+		cell_share(r, s->last);
+	} else {
+		cell_count(r, s->count, 13);
+	}
+	if (s->unit[0] && s->kind != TARE_KIND_RATIO) {
+		tr_buf_addc(r->buf, ' ');
+		add_clean(r, s->unit, 16);
+	}
+	tr_buf_addc(r->buf, '\n');
+}
+
+enum group { GROUP_TIME, GROUP_VALUE, GROUP_COUNTER };
+
+static enum group group_of(const tare_stats *s)
+{
+	switch (s->kind) {
+	case TARE_KIND_SCOPE:
+		return GROUP_TIME;
+	case TARE_KIND_COUNTER:
+	case TARE_KIND_RATIO:
+		return GROUP_COUNTER;
+	default:
+		return GROUP_VALUE;
+	}
+}
+
+static void flat_row(struct tr_report *r, const tare_stats *s, size_t width)
+{
+	if (group_of(s) == GROUP_TIME)
+		flat_time(r, s, width);
+	else if (group_of(s) == GROUP_VALUE)
+		flat_value(r, s, width);
+	else
+		flat_counter(r, s, width);
+}
+
+static void flat_group(struct tr_report *r, const tare_stats **rows, size_t n,
+		       enum group group)
+{
+	static const char *const title[] = { "scopes", "values", "counters" };
+	size_t shown = 0, left = 0, width;
+
+	width = r->options.width > FLAT_FIXED + 24 ?
+			r->options.width - FLAT_FIXED :
+			24;
+	for (size_t i = 0; i < n; i++) {
+		if (group_of(rows[i]) != group)
+			continue;
+		if (r->options.top && shown >= r->options.top) {
+			left++;
+			continue;
+		}
+		if (shown++ == 0) {
+			heading(r, title[group]);
+			if (group != GROUP_COUNTER)
+				flat_head(r, "name", width);
+		}
+		flat_row(r, rows[i], width);
+	}
+	if (left)
+		tr_buf_addf(r->buf, "... and %llu more (--top 0 shows all)\n",
+			    (unsigned long long)left);
+}
+
+static void window_line(struct tr_report *r)
+{
+	const tare_window *w = tare_view_window(r->view);
+	const tare_run *run = tare_view_run(r->view);
+	char from[32], to[32];
+
+	if (w->from_ns == run->start_ns && w->to_ns == run->end_ns)
+		return;
+	(void)tr_duration_text(from, sizeof(from),
+			       (double)(w->from_ns - run->start_ns));
+	(void)tr_duration_text(to, sizeof(to),
+			       (double)(w->to_ns - run->start_ns));
+	tr_buf_addf(r->buf, "\nwindow: from %s to %s after the start\n", from,
+		    to);
+}
+
+int tr_report_flat(struct tr_report *r)
+{
+	const tare_stats *stats, **rows;
+	size_t n;
+	int err = tare_view_stats(r->view, r->options.filter, &stats, &n);
+
+	if (err)
+		return err;
+	rows = tr_report_sorted(r, stats, n);
+	if (!rows)
+		return TARE_ENOMEM;
+	window_line(r);
+	flat_group(r, rows, n, GROUP_TIME);
+	flat_group(r, rows, n, GROUP_VALUE);
+	flat_group(r, rows, n, GROUP_COUNTER);
+	if (!n)
+		tr_buf_adds(r->buf, "\nnothing was measured\n");
+	free(rows);
+	return 0;
+}
+
+/* ---- health ------------------------------------------------------------ */
+
+static void count_if(struct tr_report *r, const char *text, uint64_t n)
+{
+	char number[32];
+
+	if (!n)
+		return;
+	(void)tr_count_text(number, sizeof(number), n);
+	tr_buf_addf(r->buf, ", %s %s", number, text);
+}
+
+static void measuring_line(struct tr_report *r, const tare_health *h)
+{
+	const tare_run *run = tare_view_run(r->view);
+	char a[32], b[32], c[32];
+
+	(void)tr_duration_text(a, sizeof(a), h->measuring_ns);
+	(void)tr_duration_text(b, sizeof(b), run->inside_ns);
+	(void)tr_duration_text(c, sizeof(c), run->outside_ns);
+	tr_buf_addf(r->buf, "measuring  %s", a);
+	cell_share(r, h->measuring_share);
+	tr_buf_addf(r->buf, ": a scope costs %s inside + %s outside", b, c);
+	tr_buf_adds(r->buf, r->options.raw ? " (not taken off)" :
+					     " (taken off above)");
+	(void)tr_bytes_text(a, sizeof(a), (double)run->ledger_bytes);
+	(void)tr_bytes_text(b, sizeof(b), (double)run->ledger_limit);
+	(void)tr_duration_text(c, sizeof(c), run->resolution_ns);
+	tr_buf_addf(r->buf,
+		    "\n           %s of %s, clock %s with steps of %s\n", a, b,
+		    run->clock, c);
+}
+
+void tr_report_health(struct tr_report *r)
+{
+	const tare_health *h = tare_view_health(r->view);
+	char number[32];
+
+	tr_buf_addc(r->buf, '\n');
+	measuring_line(r, h);
+	(void)tr_count_text(number, sizeof(number), h->events);
+	tr_buf_addf(r->buf, "events     %s", number);
+	(void)tr_count_text(number, sizeof(number), h->lost);
+	tr_buf_addf(r->buf, ", %s lost", number);
+	count_if(r, "cleared", h->cleared);
+	count_if(r, "names beyond max_sites", h->overflow_sites);
+	count_if(r, "calls in the overflow series", h->overflow_calls);
+	count_if(r, "paths beyond max_nodes", h->overflow_nodes);
+	count_if(r, "scopes repaired", h->repairs);
+	count_if(r, "ends without a scope", h->stray_ends);
+	count_if(r, "clock steps", h->clock_steps);
+	count_if(r, "times without a bucket", h->unbucketed);
+	count_if(r, "updates completed after a kill", h->redone);
+	count_if(r, "history records", h->records);
+	count_if(r, "records trimmed", h->records_trimmed);
+	count_if(r, "records lost", h->lost_records);
+	count_if(r, "trace events", h->trace_events);
+	count_if(r, "trace events dropped", h->trace_dropped);
+	count_if(r, "places damaged", h->damaged);
+	tr_buf_addc(r->buf, '\n');
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks: the bounded history of operations.
+ *
+ * One ring of 1 KiB blocks a process. A track fills a block of its own and
+ * takes the next by a ticket when it is full, overwriting the oldest that
+ * nobody is filling. So writers never meet, the history has a fixed size for
+ * any number of threads, and every record is stored, trimmed or counted as
+ * lost.
+ */
+#include "ledger/ledger.h"
+
+#include <string.h>
+
+#define TR_BLOCK_TRIES 8
+
+static struct tr_block *block_at(uint32_t number)
+{
+	struct tr_region *blocks = &tr_ledger->header->region[TR_REGION_BLOCKS];
+
+	return (void *)(tr_ledger->base + blocks->off +
+			(uint64_t)number * TR_BLOCK_BYTES);
+}
+
+/* Blocks become real in order, the first time round. */
+static bool make_real(uint32_t number)
+{
+	struct tr_region *blocks = &tr_ledger->header->region[TR_REGION_BLOCKS];
+	uint64_t end = ((uint64_t)number + 1) * TR_BLOCK_BYTES;
+
+	while (TR_LOAD(blocks->used) < end)
+		if (!tr_region_take(TR_REGION_BLOCKS, TR_BLOCK_BYTES))
+			return TR_LOAD(blocks->used) >= end;
+	return true;
+}
+
+static bool claim(struct tr_block *block, uint32_t owner)
+{
+	uint32_t nobody = 0;
+
+	return __atomic_compare_exchange_n(&block->owner, &nobody, owner,
+					   false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+static struct tr_block *take_block(struct tr_hand *hand)
+{
+	struct tr_header *header = tr_ledger->header;
+
+	for (int i = 0; i < TR_BLOCK_TRIES; i++) {
+		uint64_t ticket = TR_ADD(header->records_taken, 1);
+		uint32_t number = (uint32_t)(ticket % header->block_count);
+		struct tr_block *block;
+
+		if (!make_real(number))
+			return NULL;
+		block = block_at(number);
+		if (!claim(block, hand->index + 1))
+			continue; /* still being filled by another track */
+		(void)TR_ADD(header->records_trimmed,
+			     TR_LOAD(block->records));
+		TR_PUBLISH(block->used, 0);
+		TR_STORE(block->records, 0);
+		TR_PUBLISH(block->ticket, ticket + 1);
+		hand->held->block = number + 1;
+		return block;
+	}
+	return NULL;
+}
+
+static struct tr_block *block_for(struct tr_hand *hand, uint32_t bytes)
+{
+	struct tr_block *block;
+
+	if (hand->held->block) {
+		block = block_at(hand->held->block - 1);
+		if (sizeof(*block) + block->used + bytes <= TR_BLOCK_BYTES)
+			return block;
+		hand->held->block = 0;
+		TR_PUBLISH(block->owner, 0);
+	}
+	return take_block(hand);
+}
+
+/* A reader may still look at what was here before: atomic, word by word. */
+static void store_words(char *to, const void *from, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i += 8) {
+		uint64_t word;
+
+		memcpy(&word, (const char *)from + i, 8);
+		TR_STORE(*(uint64_t *)(void *)(to + i), word);
+	}
+}
+
+bool tr_block_append(struct tr_hand *hand, const struct tr_record *record,
+		     const void *tail)
+{
+	struct tr_block *block;
+	char *at;
+
+	if (TR_LOAD(tr_ledger->header->max_history) == 0)
+		return true;
+	block = block_for(hand, record->bytes);
+	if (!block) {
+		TR_STORE(hand->held->lost.records,
+			 hand->held->lost.records + 1);
+		return false;
+	}
+	at = (char *)(block + 1) + block->used;
+	store_words(at, record, sizeof(*record));
+	store_words(at + sizeof(*record), tail,
+		    record->bytes - sizeof(*record));
+	TR_STORE(block->records, block->records + 1);
+	TR_PUBLISH(block->used, block->used + record->bytes);
+	return true;
+}

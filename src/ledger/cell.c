@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cell: the places of a histogram that the fast path does not reach.
+ *
+ * A cell's window covers 32 octaves. Times outside (beyond two seconds) and
+ * values of another magnitude have their pages in a list; so have carries of
+ * buckets that passed 2^32.
+ */
+#include "ledger/ledger.h"
+
+#define TR_FAR_LISTS 64 /* 448 pages: more than all octaves of one sign */
+
+struct tr_extra *tr_cell_extra(struct tr_hand *hand, struct tr_cell *cell)
+{
+	if (!cell->extra) {
+		uint32_t off = tr_track_alloc(hand, sizeof(struct tr_extra));
+
+		if (!off)
+			return NULL;
+		TR_PUBLISH(cell->extra, off);
+	}
+	return (struct tr_extra *)(void *)(hand->base + cell->extra);
+}
+
+static uint32_t new_page(struct tr_hand *hand)
+{
+	return tr_track_alloc(hand, TR_PAGE_BUCKETS * sizeof(uint32_t));
+}
+
+static uint32_t far_page(struct tr_hand *hand, struct tr_cell *cell,
+			 uint32_t number)
+{
+	struct tr_extra *extra = tr_cell_extra(hand, cell);
+	uint32_t *link = extra ? &extra->far : NULL, page;
+	struct tr_far *far = NULL;
+
+	for (int n = 0; link && *link && n < TR_FAR_LISTS; n++) {
+		far = (struct tr_far *)(void *)(hand->base + *link);
+		for (uint32_t i = 0; i < far->n && i < 7; i++)
+			if (far->number[i] == number)
+				return far->page[i];
+		link = &far->next;
+	}
+	if (!link)
+		return 0;
+	if (!far || far->n == 7) {
+		uint32_t off = tr_track_alloc(hand, sizeof(*far));
+
+		if (!off)
+			return 0;
+		TR_PUBLISH(*link, off);
+		far = (struct tr_far *)(void *)(hand->base + off);
+	}
+	page = new_page(hand);
+	if (!page)
+		return 0;
+	TR_STORE(far->number[far->n], number);
+	TR_STORE(far->page[far->n], page);
+	TR_PUBLISH(far->n, far->n + 1);
+	return page;
+}
+
+uint32_t tr_cell_bucket(struct tr_hand *hand, struct tr_cell *cell,
+			uint64_t bits)
+{
+	uint32_t number = (uint32_t)(bits >> 51), page;
+	uint32_t place = number - cell->base;
+
+	if (place < TR_CELL_PAGES) {
+		page = cell->page[place];
+		if (!page) {
+			page = new_page(hand);
+			TR_PUBLISH(cell->page[place], page);
+		}
+	} else {
+		page = far_page(hand, cell, number);
+	}
+	return page ? page + (uint32_t)(bits >> 47 & 15) * 4 : 0;
+}
+
+uint32_t *tr_cell_carry(struct tr_hand *hand, struct tr_cell *cell,
+			uint32_t bucket)
+{
+	struct tr_extra *extra = tr_cell_extra(hand, cell);
+	uint32_t *link = extra ? &extra->carry : NULL;
+	struct tr_carry *carry = NULL;
+
+	while (link && *link) {
+		carry = (struct tr_carry *)(void *)(hand->base + *link);
+		for (uint32_t i = 0; i < carry->n && i < 7; i++)
+			if (carry->bucket[i] == bucket)
+				return &carry->high[i];
+		link = &carry->next;
+	}
+	if (!link)
+		return NULL;
+	if (!carry || carry->n == 7) {
+		uint32_t off = tr_track_alloc(hand, sizeof(*carry));
+
+		if (!off)
+			return NULL;
+		TR_PUBLISH(*link, off);
+		carry = (struct tr_carry *)(void *)(hand->base + off);
+	}
+	TR_STORE(carry->bucket[carry->n], bucket);
+	TR_PUBLISH(carry->n, carry->n + 1);
+	return &carry->high[carry->n - 1];
+}
+
+static const void *at(const char *base, uint64_t size, uint32_t off,
+		      uint64_t bytes)
+{
+	return off && off % 4 == 0 && off + bytes <= size ? base + off : NULL;
+}
+
+static void far_page_after(const char *base, uint64_t size,
+			   const struct tr_cell *cell, int64_t after,
+			   uint32_t *number, uint32_t *page)
+{
+	const struct tr_extra *extra =
+		at(base, size, TR_ACQUIRE(cell->extra), sizeof(*extra));
+	uint32_t link = extra ? TR_ACQUIRE(extra->far) : 0;
+	const struct tr_far *far;
+
+	for (int n = 0; n < TR_FAR_LISTS; n++) {
+		far = at(base, size, link, sizeof(*far));
+		if (!far)
+			return;
+		for (uint32_t i = 0; i < TR_ACQUIRE(far->n) && i < 7; i++) {
+			uint32_t x = TR_LOAD(far->number[i]);
+
+			if ((int64_t)x > after && x < *number) {
+				*number = x;
+				*page = TR_LOAD(far->page[i]);
+			}
+		}
+		link = TR_ACQUIRE(far->next);
+	}
+}
+
+bool tr_cell_page_after(const char *base, uint64_t size,
+			const struct tr_cell *cell, int64_t after,
+			uint32_t *ret_number, uint32_t *ret_page)
+{
+	uint32_t number = UINT32_MAX, page = 0, first = TR_LOAD(cell->base);
+	int64_t from = after + 1 > first ? after + 1 - first : 0;
+
+	for (int64_t i = from; i < TR_CELL_PAGES; i++) {
+		page = TR_ACQUIRE(cell->page[i]);
+		if (page) {
+			number = first + (uint32_t)i;
+			break;
+		}
+	}
+	far_page_after(base, size, cell, after, &number, &page);
+	*ret_number = number;
+	*ret_page = page;
+	return number != UINT32_MAX;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Drain: from the log into nodes and cells.
+ *
+ * Exact after kill -9: before an entry's fields are changed, their values
+ * and the entry's position are in `intent`; a reader who finds an entry
+ * under way computes the new values from the old ones and stores both in
+ * its copy, whichever of them the writer had reached.
+ *
+ * What is not the common case (failures, long scopes, values, a first use of
+ * a bucket's page) leaves the fast path for odd.c.
+ */
+#include "ledger/drain.h"
+
+/*
+ * One successful scope of under 2^32 ticks, whose bucket exists. Anything
+ * else: false, and nothing was changed.
+ */
+TR_INLINE bool drain_entry(struct tr_hand *hand, struct tr_track *track,
+			   uint64_t position)
+{
+	char *base = hand->base;
+	const struct tr_entry *entry = (void *)(base + (uint32_t)position);
+	uint64_t start = TR_LOAD(entry->start), span = TR_LOAD(entry->span);
+	uint32_t what = TR_LOAD(entry->what), bucket, page;
+	struct tr_node *node = (void *)(base + what);
+	struct tr_cell *cell;
+	uint64_t bits, calls, sum, cell_sum, number;
+	uint32_t *at;
+
+	if (TR_UNLIKELY(what & hand->odd_mask))
+		return false;
+	cell = (void *)(base + node->cell);
+	if (TR_UNLIKELY(cell->slice != TR_SLICE_OF(hand, start + span)))
+		return false;
+	bits = tr_bucket_bits((double)(int64_t)span * hand->scale);
+	number = (bits >> 51) - TR_TIME_BASE;
+	if (TR_UNLIKELY(number >= TR_CELL_PAGES))
+		return false;
+	page = cell->page[number];
+	if (TR_UNLIKELY(!page))
+		return false;
+	at = (void *)(base + page + (bits >> 45 & 60));
+	bucket = TR_LOAD(*at);
+	if (TR_UNLIKELY(bucket == UINT32_MAX))
+		return false;
+	calls = TR_LOAD(node->calls);
+	sum = TR_LOAD(node->sum);
+	cell_sum = TR_LOAD(cell->sum);
+
+	TR_STORE(track->intent.calls, calls);
+	TR_STORE(track->intent.sum, sum);
+	TR_STORE(track->intent.cell_sum, cell_sum);
+	TR_STORE(track->intent.bucket, bucket);
+	TR_FENCE();
+	TR_STORE(track->intent.stage, position + 1);
+	TR_FENCE();
+	TR_STORE(node->calls, calls + 1);
+	TR_STORE(node->sum, sum + span);
+	TR_STORE(cell->sum, cell_sum + span);
+	TR_STORE(*at, bucket + 1);
+	if (TR_UNLIKELY(span > TR_LOAD(cell->max)))
+		TR_STORE(cell->max, span);
+	if (TR_UNLIKELY(span < TR_LOAD(cell->min)))
+		TR_STORE(cell->min, span);
+	return true;
+}
+
+/* At the end of the ring: the next lap, or another ring. */
+static TR_COLD void next_lap(struct tr_hand *hand, struct tr_track *track,
+			     uint64_t end)
+{
+	uint64_t lap = (end >> 32) + 1;
+	uint32_t off = (uint32_t)((char *)track - hand->base);
+
+	if (track->trace.off != track->log.off && track->trace.bytes)
+		TR_STORE(track->trace_discarded,
+			 track->trace_discarded + TR_RING_INLINE);
+	if (tr_ledger->discard && track->trace.off == track->log.off) {
+		/* Full: it stays as it is, entries go on being drained. */
+		TR_STORE(track->log.off,
+			 off + (uint32_t)offsetof(struct tr_track,
+						  log_inline));
+		TR_STORE(track->log.bytes, sizeof(track->log_inline));
+	}
+	/* One store for readers: the stage at a ring's end is a next start. */
+	TR_STORE(track->write, lap << 32 | track->log.off);
+	TR_FENCE();
+	TR_STORE(track->intent.stage, lap << 32 | track->log.off);
+}
+
+void tr_drain_batch(struct tr_hand *hand, struct tr_track *track,
+		    uint64_t end)
+{
+	uint64_t at = end - TR_BATCH * sizeof(struct tr_entry);
+
+	for (; at < end; at += sizeof(struct tr_entry))
+		if (TR_UNLIKELY(!drain_entry(hand, track, at)))
+			tr_drain_odd(hand, track, at);
+	TR_FENCE();
+	TR_STORE(track->intent.stage, end);
+	if (TR_UNLIKELY((uint32_t)end == track->log.off + track->log.bytes))
+		next_lap(hand, track, end);
+	if (TR_UNLIKELY(TR_LOAD(track->deferred_write) !=
+			track->deferred_read))
+		tr_drain_deferred(hand);
+	/* hand->fast: with the slow clock the caller leaves. */
+	TR_FENCE();
+	if (TR_LIKELY(!hand->busy))
+		hand->track = track;
+}
+
+void tr_log_append(struct tr_hand *hand, uint64_t start, uint32_t span,
+		   uint32_t what)
+{
+	struct tr_track *track = hand->held;
+	uint64_t position = track->write;
+	struct tr_entry *entry = (void *)(hand->base + (uint32_t)position);
+
+	TR_STORE(entry->start, start);
+	TR_STORE(entry->span, span);
+	TR_STORE(entry->what, what);
+	position += sizeof(*entry);
+	TR_PUBLISH(track->write, position);
+	if ((position & (TR_BATCH * sizeof(*entry) - 1)) == 0)
+		tr_drain_batch(hand, track, position);
+}
+
+/*
+ * For a thread that takes over a dead one's track. Entries of a batch not
+ * full yet just wait; only asynchronous cancellation ends a thread within a
+ * batch, and then its update under way counts as repaired.
+ */
+void tr_drain_redo(struct tr_hand *hand)
+{
+	struct tr_track *track = hand->held;
+	uint64_t at = track->intent.stage;
+	uint64_t whole = track->write &
+			 ~(uint64_t)(TR_BATCH * sizeof(struct tr_entry) - 1);
+
+	if (at & 1) {
+		TR_STORE(track->lost.repairs, track->lost.repairs + 1);
+		at += sizeof(struct tr_entry) - 1;
+	}
+	for (; at < whole; at += sizeof(struct tr_entry))
+		tr_drain_odd(hand, track, at);
+	TR_FENCE();
+	TR_STORE(track->intent.stage, at);
+	if ((uint32_t)track->write == track->log.off + track->log.bytes)
+		next_lap(hand, track, track->write);
+}

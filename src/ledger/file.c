@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * File: making this process's ledger, and putting it away at the end.
+ *
+ * The descriptor is closed as soon as the file is mapped: a host that closes
+ * all descriptors may get the same number for a file of its own, which we
+ * must never touch.
+ */
+#include "ledger/ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TR_LIMIT_DEFAULT (UINT64_C(32) << 20)
+#define TR_LIMIT_LEAST (UINT64_C(512) << 10)
+#define TR_MAP_BYTES (UINT64_C(1) << 30)
+#define TR_MAP_LEAST (UINT64_C(4) << 20)
+
+struct tr_ledger *tr_ledger;
+
+/*
+ * What a child needs of its parent's: these are not wiped by a fork. The
+ * control page keeps its address, since sites point into it.
+ */
+static char *parent_base;
+static uint64_t parent_bytes;
+static void *control_address;
+
+uint64_t tr_ledger_ticks(void)
+{
+	if (tr_ledger->counter_clock)
+		return tr_counter();
+	return (uint64_t)tr_monotonic_ns();
+}
+
+void tr_anchor_take(struct tr_anchor *anchor, bool counter_clock)
+{
+	uint64_t best = UINT64_MAX;
+
+	if (!counter_clock) {
+		anchor->mono_ns = tr_monotonic_ns();
+		anchor->real_ns = tr_realtime_ns();
+		anchor->ticks = (uint64_t)anchor->mono_ns;
+		anchor->width = 0;
+		return;
+	}
+	/* The narrowest of a few: an interrupt in between spoils one. */
+	for (int i = 0; i < 4; i++) {
+		uint64_t before = tr_counter();
+		int64_t mono = tr_monotonic_ns();
+		uint64_t after = tr_counter();
+		int64_t real = tr_realtime_ns();
+
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		anchor->ticks = before + best / 2;
+		anchor->mono_ns = mono;
+		anchor->real_ns = real;
+		anchor->width = best;
+	}
+}
+
+void tr_ledger_anchor(uint32_t slice)
+{
+	struct tr_header *header = tr_ledger->header;
+	uint32_t seen = TR_LOAD(header->anchor_slice);
+	struct tr_anchor anchor, *at;
+	uint32_t n;
+
+	if (seen == slice ||
+	    !__atomic_compare_exchange_n(&header->anchor_slice, &seen, slice,
+					 false, __ATOMIC_RELAXED,
+					 __ATOMIC_RELAXED))
+		return;
+	tr_anchor_take(&anchor, tr_ledger->counter_clock);
+	n = TR_LOAD(header->anchor_count);
+	at = &header->anchor[n % TR_ANCHORS];
+	TR_STORE(at->ticks, anchor.ticks);
+	TR_STORE(at->mono_ns, anchor.mono_ns);
+	TR_STORE(at->real_ns, anchor.real_ns);
+	TR_STORE(at->width, anchor.width);
+	TR_PUBLISH(header->anchor_count, n + 1);
+}
+
+static uint64_t choose_limit(const struct tr_config *config, const char *dir)
+{
+	uint64_t limit = TR_LIMIT_DEFAULT, bound;
+
+	if (config->ledger_limit)
+		return config->ledger_limit;
+	if (dir[0]) {
+		bound = tr_file_free_bytes(dir) / 4;
+		if (bound < limit)
+			limit = bound;
+	}
+	bound = tr_memory_limit() / 64;
+	if (bound < limit)
+		limit = bound;
+	return limit < TR_LIMIT_LEAST ? TR_LIMIT_LEAST : limit;
+}
+
+static void name_run(char *id, size_t size, uint32_t pid, int attempt)
+{
+	int64_t now = tr_realtime_ns();
+	time_t seconds = (time_t)(now / 1000000000);
+	struct tm tm;
+
+	(void)gmtime_r(&seconds, &tm);
+	(void)snprintf(id, size, "%04d%02d%02d-%02d%02d%02d.%03d-%u",
+		       tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
+		       tm.tm_hour, tm.tm_min, tm.tm_sec,
+		       (int)((now / 1000000 + attempt) % 1000), pid);
+}
+
+/* A new file in `dir`, or unnamed memory where dir is empty. */
+static int create_file(const char *dir, const char *id, const char *suffix,
+		       char *path, size_t size)
+{
+	int fd;
+
+	if (!dir[0]) {
+		(void)snprintf(path, size, "tare-%s%s", id, suffix);
+		fd = memfd_create(path, MFD_CLOEXEC);
+		path[0] = '\0';
+		return fd;
+	}
+	if ((size_t)snprintf(path, size, "%s/%s%s", dir, id, suffix) >= size)
+		return -1;
+	return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+		    0600);
+}
+
+static void *map_file(int fd, uint64_t bytes, void *address)
+{
+	void *at;
+
+	if (ftruncate(fd, (off_t)bytes))
+		return NULL;
+	at = mmap(address, bytes, PROT_READ | PROT_WRITE,
+		  MAP_SHARED | (address ? MAP_FIXED : 0), fd, 0);
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static int open_control(const char *dir, const struct tr_identity *self)
+{
+	char *path = tr_ledger->control_path;
+	int fd = create_file(dir, tr_ledger->id, ".ctl", path,
+			     sizeof(tr_ledger->control_path));
+	void *page;
+
+	if (fd < 0)
+		return TARE_EIO;
+	/* Real before it is used: it is written at the next line. */
+	if (posix_fallocate(fd, 0, TR_PAGE)) {
+		(void)close(fd);
+		(void)unlink(path);
+		return TARE_EFULL;
+	}
+	page = map_file(fd, TR_PAGE, control_address);
+	(void)close(fd);
+	if (!page) {
+		(void)unlink(path);
+		return TARE_ENOMEM;
+	}
+	control_address = page;
+	tr_ledger->control = page;
+	tr_control_init(page, self->pid, self->start_time);
+	return 0;
+}
+
+static void place_regions(struct tr_header *header, uint64_t bytes,
+			  const struct tr_config *config)
+{
+	uint64_t sites = config->max_sites * sizeof(struct tr_site);
+	uint64_t blocks = config->max_history_size * 200 / TR_BLOCK_BYTES + 16;
+	uint64_t size[TR_REGIONS] = {
+		sites + TR_PAGE, sites + 65536,
+		TR_MAX_TRACKS * sizeof(uint32_t),
+		config->max_sites * sizeof(uint64_t),
+		blocks * TR_BLOCK_BYTES, 0,
+	};
+	uint64_t at = TR_META_AT + TR_META_BYTES;
+
+	for (int i = 0; i < TR_REGIONS; i++) {
+		size[i] = (size[i] + TR_PAGE - 1) & ~(uint64_t)(TR_PAGE - 1);
+		header->region[i].off = at;
+		header->region[i].cap = i == TR_REGION_ARENA ? bytes - at :
+							       size[i];
+		at += size[i];
+	}
+	header->block_count = (uint32_t)blocks;
+	header->max_history = config->max_history_size;
+}
+
+/* Bytes of address space before the arena, for the smallest mapping. */
+static uint64_t fixed_bytes(const struct tr_config *config)
+{
+	return config->max_sites * 136 + config->max_history_size * 200 +
+	       TR_MAX_TRACKS * 4 + 262144;
+}
+
+static void fill_header(struct tr_header *header, uint64_t limit,
+			const struct tr_identity *self)
+{
+	header->major = TR_FORMAT_MAJOR;
+	header->minor = TR_FORMAT_MINOR;
+	header->endian = TR_ENDIAN;
+	header->header_bytes = sizeof(struct tr_header);
+	header->site_bytes = sizeof(struct tr_site);
+	header->track_bytes = TR_TRACK_BYTES;
+	header->node_bytes = sizeof(struct tr_node);
+	header->cell_bytes = sizeof(struct tr_cell);
+	header->map_bytes = tr_ledger->map_bytes;
+	header->limit_bytes = limit;
+	header->real_bytes = 2 * TR_PAGE;
+	header->pid = self->pid;
+	header->start_time = self->start_time;
+	header->pid_ns = self->pid_ns;
+	memcpy(header->boot_id, self->boot_id, sizeof(header->boot_id));
+	header->base_address = (uint64_t)(uintptr_t)tr_ledger->base;
+	memcpy(header->version, TARE_VERSION, sizeof(TARE_VERSION));
+	header->next_counter = 2; /* 0 and 1: the overflow series */
+	header->next_gauge = 1;
+	header->state = TR_STATE_LIVE;
+}
+
+static void fill_metadata(const struct tr_config *config)
+{
+	char *meta = tr_ledger->base + TR_META_AT;
+	size_t n = tr_process_describe(meta, TR_META_BYTES - 512);
+
+	memcpy(meta + n, "config=", 7);
+	n += 7;
+	n += tr_config_differences(config, meta + n, TR_META_BYTES - n - 1);
+	meta[n] = '\0';
+}
+
+static int map_ledger(const char *dir, const struct tr_config *config)
+{
+	uint64_t bytes = TR_MAP_BYTES, least = fixed_bytes(config) +
+					       TR_MAP_LEAST;
+	int fd = create_file(dir, tr_ledger->id, ".tare", tr_ledger->path,
+			     sizeof(tr_ledger->path));
+	void *base = NULL;
+
+	if (fd < 0)
+		return errno == EEXIST ? TARE_EINVAL : TARE_EIO;
+	while (bytes < config->ledger_limit * 2 + least)
+		bytes *= 2;
+	if (bytes > UINT64_C(4) << 30)
+		bytes = UINT64_C(4) << 30;
+	while (!(base = map_file(fd, bytes, NULL)) && bytes / 2 >= least)
+		bytes /= 2; /* an address space limit: make do with less */
+	(void)close(fd);
+	if (!base)
+		return TARE_ENOMEM;
+	/* Parents' threads' pages are no business of a child's. */
+	tr_ledger->base = base;
+	tr_ledger->map_bytes = bytes;
+	tr_ledger->header = base;
+	return 0;
+}
+
+static void forget(void)
+{
+	if (tr_ledger->base)
+		(void)munmap(tr_ledger->base, tr_ledger->map_bytes);
+	if (tr_ledger->path[0])
+		(void)unlink(tr_ledger->path);
+	tr_ledger->base = NULL;
+	tr_ledger->header = NULL;
+	tr_ledger->path[0] = '\0';
+}
+
+/*
+ * Kernels without MADV_POPULATE_WRITE need the file's descriptor to reserve
+ * space. There we keep one, far above the numbers programs use.
+ */
+static int find_reserve_fd(void)
+{
+	int fd, high;
+
+	if (tr_memory_reserve(tr_ledger->base, TR_PAGE) != TARE_EINVAL ||
+	    !tr_ledger->path[0])
+		return -1;
+	fd = open(tr_ledger->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return -1;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, 900);
+	if (high < 0)
+		return fd;
+	(void)close(fd);
+	return high;
+}
+
+static int fill_ledger(const char *dir, const struct tr_config *config,
+		       const struct tr_identity *self)
+{
+	struct tr_header *header = tr_ledger->header;
+
+	tr_ledger->reserve_fd = -1;
+	tr_ledger->reserve_fd = find_reserve_fd();
+	if (tr_memory_reserve(header, 2 * TR_PAGE) &&
+	    (tr_ledger->reserve_fd < 0 ||
+	     posix_fallocate(tr_ledger->reserve_fd, 0, 2 * TR_PAGE)))
+		return TARE_EFULL;
+	fill_header(header, choose_limit(config, dir), self);
+	place_regions(header, tr_ledger->map_bytes, config);
+	fill_metadata(config);
+	tr_ledger->window_limit = config->window_bytes ?
+					  config->window_bytes :
+					  header->limit_bytes / 4;
+	if (tr_sites_init())
+		return TARE_EFULL;
+	return parent_base ? tr_sites_copy(parent_base) : 0;
+}
+
+static int open_in(const char *dir, const struct tr_config *config,
+		   bool control_only)
+{
+	struct tr_identity self;
+	int err = TARE_EINVAL;
+
+	tr_identity_self(&self);
+	for (int attempt = 0; attempt < 8 && err == TARE_EINVAL; attempt++) {
+		name_run(tr_ledger->id, sizeof(tr_ledger->id), self.pid,
+			 attempt);
+		err = control_only ? 0 : map_ledger(dir, config);
+	}
+	if (!err && !control_only)
+		err = fill_ledger(dir, config, &self);
+	if (!err)
+		err = open_control(dir, &self);
+	if (err) {
+		forget();
+		return err;
+	}
+	tr_ledger->anonymous = !dir[0];
+	if (!control_only) {
+		if (parent_base)
+			(void)munmap(parent_base, parent_bytes);
+		parent_base = tr_ledger->base;
+		parent_bytes = tr_ledger->map_bytes;
+	}
+	return 0;
+}
+
+int tr_ledger_open(const struct tr_config *config, bool control_only)
+{
+	char dir[400];
+
+	if (tr_dir_live(config->dir, dir, sizeof(dir)) == 0 &&
+	    open_in(dir, config, control_only) == 0)
+		return 0;
+	/* No place for a file: measure all the same, for our own report. */
+	return open_in("", config, control_only);
+}
+
+/* Bytes of the file up to the last page in use. */
+static uint64_t used_bytes(const struct tr_header *header)
+{
+	const struct tr_region *arena = &header->region[TR_REGION_ARENA];
+
+	return arena->off + TR_LOAD(arena->used);
+}
+
+static void put_away(const struct tr_config *config)
+{
+	char dir[400], to[512];
+
+	if (tr_dir_runs(config->dir, dir, sizeof(dir)))
+		return;
+	if ((size_t)snprintf(to, sizeof(to), "%s/%s.tare", dir,
+			     tr_ledger->id) >= sizeof(to))
+		return;
+	if (tr_file_copy_sparse(tr_ledger->path, to,
+				used_bytes(tr_ledger->header)))
+		return; /* stays where it is; a later start sweeps it */
+	(void)unlink(tr_ledger->path);
+	memcpy(tr_ledger->path, to, strlen(to) + 1);
+}
+
+int tr_ledger_finish(const struct tr_config *config)
+{
+	struct tr_header *header = tr_ledger->header;
+
+	if (!header)
+		return TARE_EOFF;
+	tr_anchor_take(&header->end, tr_ledger->counter_clock);
+	TR_PUBLISH(header->state, TR_STATE_FINISHED);
+	if (!tr_ledger->anonymous)
+		put_away(config);
+	if (tr_ledger->control_path[0])
+		(void)unlink(tr_ledger->control_path);
+	return 0;
+}

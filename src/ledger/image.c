@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Image: a private copy of a ledger, taken once, as readers use it.
+ *
+ * A copy and not a mapping: the file of a live process may be truncated
+ * under a mapping (SIGBUS), and a reader that goes back to shared pages sees
+ * them change. Nothing in it is trusted: every offset is checked before it
+ * is followed.
+ */
+#include "ledger/ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TR_IMAGE_MOST (UINT64_C(4) << 30)
+
+const void *tr_image_at(const struct tr_image *image, uint64_t off,
+			uint64_t bytes, uint64_t align)
+{
+	if (!off || off % align || off > image->size ||
+	    bytes > image->size - off)
+		return NULL;
+	return image->base + off;
+}
+
+const char *tr_image_string(const struct tr_image *image, uint32_t off)
+{
+	if (!off || off >= image->size ||
+	    !memchr(image->base + off, '\0', image->size - off))
+		return "";
+	return image->base + off;
+}
+
+static int read_extent(int fd, char *to, off_t at, off_t end)
+{
+	while (at < end) {
+		ssize_t n = pread(fd, to + at, (size_t)(end - at), at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return TARE_EIO;
+		if (n == 0)
+			return 0; /* shortened meanwhile: zeros remain */
+		at += n;
+	}
+	return 0;
+}
+
+static int read_sparse(int fd, char *to, off_t size)
+{
+	off_t at = 0;
+	int err = 0;
+
+	while (!err && at < size) {
+		off_t data = lseek(fd, at, SEEK_DATA), end;
+
+		if (data < 0)
+			return errno == ENXIO ? 0 : read_extent(fd, to, at,
+								size);
+		end = lseek(fd, data, SEEK_HOLE);
+		if (end < 0 || end > size)
+			end = size;
+		err = read_extent(fd, to, data, end);
+		at = end;
+	}
+	return err;
+}
+
+/* Where the file's content ends: a live one is mostly address space. */
+static off_t content_end(int fd, off_t size)
+{
+	struct tr_header header;
+	const struct tr_region *arena = &header.region[TR_REGION_ARENA];
+
+	if (pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
+		return size;
+	if (header.magic == TR_MAGIC && arena->off < (uint64_t)size &&
+	    arena->used < (uint64_t)size - arena->off)
+		return (off_t)(arena->off + arena->used);
+	return size;
+}
+
+/* The stages of all tracks once more: who wrote while we copied? */
+static void read_again(int fd, struct tr_image *image)
+{
+	const struct tr_header *header = (const void *)image->base;
+	const struct tr_region *tracks = &header->region[TR_REGION_TRACKS];
+	uint64_t n = tracks->used / 4;
+	const uint32_t *dir = tr_image_at(image, tracks->off, tracks->used, 4);
+
+	if (!dir || header->state != TR_STATE_LIVE || n > TR_MAX_TRACKS)
+		return;
+	for (uint64_t i = 0; i < n; i++) {
+		struct tr_track *track = (struct tr_track *)(uintptr_t)
+			tr_image_at(image, dir[i], sizeof(*track), 8);
+		uint64_t stage;
+
+		if (!track ||
+		    pread(fd, &stage, 8,
+			  (off_t)(dir[i] + offsetof(struct tr_track,
+						    intent))) != 8)
+			continue;
+		/* Told in a field that only its owner uses. */
+		track->claimed = stage != track->intent.stage;
+	}
+}
+
+static int open_fd(const char *path, struct tr_image *image)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd < 0)
+		return errno == ENOENT ? TARE_ENOENT :
+		       errno == EACCES ? TARE_EPERM :
+					 TARE_EIO;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	    st.st_size < (off_t)sizeof(struct tr_header) ||
+	    (uint64_t)st.st_size > TR_IMAGE_MOST) {
+		(void)close(fd);
+		return TARE_EFORMAT;
+	}
+	image->size = (uint64_t)content_end(fd, st.st_size);
+	return fd;
+}
+
+int tr_image_open(const char *path, struct tr_image *image)
+{
+	int fd, err;
+	char *base;
+
+	memset(image, 0, sizeof(*image));
+	fd = open_fd(path, image);
+	if (fd < 0)
+		return fd;
+	if (image->size < sizeof(struct tr_header))
+		image->size = sizeof(struct tr_header);
+	base = tr_memory_map(image->size + 8);
+	if (!base) {
+		(void)close(fd);
+		return TARE_ENOMEM;
+	}
+	image->base = base;
+	image->mapped = true;
+	(void)snprintf(image->path, sizeof(image->path), "%s", path);
+	err = read_sparse(fd, base, (off_t)image->size);
+	if (!err)
+		err = tr_image_check(image);
+	if (!err)
+		read_again(fd, image);
+	(void)close(fd);
+	if (err)
+		tr_image_close(image);
+	return err;
+}
+
+/* Pages of our own unnamed ledger that exist; the others read as zero. */
+int tr_image_own(struct tr_image *image)
+{
+	const struct tr_region *arena =
+		&tr_ledger->header->region[TR_REGION_ARENA];
+	uint64_t size = arena->off + TR_LOAD(arena->used);
+	unsigned char there;
+	char *base;
+
+	memset(image, 0, sizeof(*image));
+	if (tr_ledger->path[0])
+		return tr_image_open(tr_ledger->path, image);
+	base = tr_memory_map(size + 8);
+	if (!base)
+		return TARE_ENOMEM;
+	for (uint64_t at = 0; at < size; at += TR_PAGE) {
+		uint64_t *to = (void *)(base + at);
+		uint64_t *from = (void *)(tr_ledger->base + at);
+
+		if (mincore(from, TR_PAGE, &there) || !(there & 1))
+			continue;
+		for (unsigned i = 0; i < TR_PAGE / 8; i++)
+			to[i] = TR_LOAD(from[i]);
+	}
+	image->base = base;
+	image->size = size;
+	image->mapped = true;
+	return tr_image_check(image);
+}
+
+void tr_image_close(struct tr_image *image)
+{
+	if (image->mapped)
+		(void)munmap((void *)(uintptr_t)image->base, image->size + 8);
+	memset(image, 0, sizeof(*image));
+}
+
+static bool regions_fit(const struct tr_image *image)
+{
+	const struct tr_header *header = (const void *)image->base;
+
+	for (int i = 0; i < TR_REGIONS; i++) {
+		const struct tr_region *r = &header->region[i];
+
+		if (r->off % 8 || r->off > header->map_bytes ||
+		    r->cap > header->map_bytes - r->off || r->used > r->cap)
+			return false;
+	}
+	return true;
+}
+
+int tr_image_check(const struct tr_image *image)
+{
+	const struct tr_header *header = (const void *)image->base;
+
+	if (image->size < sizeof(*header) || header->magic != TR_MAGIC)
+		return TARE_EFORMAT;
+	if (header->endian != TR_ENDIAN)
+		return TARE_EFORMAT;
+	if (header->major > TR_FORMAT_MAJOR)
+		return TARE_EVERSION;
+	if (header->site_bytes != sizeof(struct tr_site) ||
+	    header->node_bytes != sizeof(struct tr_node) ||
+	    header->cell_bytes != sizeof(struct tr_cell) ||
+	    header->track_bytes != TR_TRACK_BYTES)
+		return TARE_EFORMAT;
+	if (header->map_bytes > TR_IMAGE_MOST || !regions_fit(image))
+		return TARE_EFORMAT;
+	if (!(header->sec_per_tick > 0) || header->sec_per_tick > 1 ||
+	    header->slice_shift > 62)
+		return TARE_EFORMAT;
+	return 0;
+}

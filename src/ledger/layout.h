@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Layout: what a ledger file holds, byte for byte. docs/formats/ledger.md
+ * describes it for other readers.
+ *
+ *	header | metadata | sites | strings | track directory | gauges |
+ *	history blocks | arena (tracks, nodes, cells, pages, rings)
+ *
+ * The file is sparse: regions have room for their configured maximum and
+ * become real page by page. Everything inside is found by byte offsets from
+ * the start of the file (never by pointers), 32 bits wide, so a ledger is
+ * smaller than 4 GiB. 0 as an offset means "none".
+ *
+ * One thread writes a track; anybody may read it at any time. All shared
+ * fields are read and written by TR_LOAD and TR_STORE (relaxed), and become
+ * reachable by TR_PUBLISH (release).
+ */
+#ifndef TR_LEDGER_LAYOUT_H
+#define TR_LEDGER_LAYOUT_H
+
+#include <tare/api.h>
+
+#define TR_LOAD(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define TR_STORE(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
+#define TR_PUBLISH(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELEASE)
+#define TR_ACQUIRE(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
+#define TR_ADD(x, n) __atomic_fetch_add(&(x), (n), __ATOMIC_RELAXED)
+
+/*
+ * Order of a thread's own stores as its signal handlers, and a reader after
+ * kill -9, see them: the kernel stops a thread between instructions, so
+ * only the compiler must be held.
+ */
+#define TR_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+#define TR_MAGIC UINT64_C(0x314745444c455254) /* "TRELEDG1", little endian */
+#define TR_FORMAT_MAJOR 1u
+#define TR_FORMAT_MINOR 0u
+#define TR_ENDIAN 0x01020304u
+
+#define TR_PAGE 4096u
+#define TR_LINE 64u
+
+#define TR_MAX_TRACKS 16384u
+#define TR_TRACK_BYTES 32768u /* of address space; one page is real at first */
+#define TR_RING_INLINE 64u    /* entries of the log inside a track */
+#define TR_FRAMES_AT 3072u    /* frames run from here to the track's end */
+#define TR_MAX_FRAMES ((TR_TRACK_BYTES - TR_FRAMES_AT) / 16u)
+#define TR_DEFERRED 16u	      /* entries that signal handlers may park */
+#define TR_COUNTER_CHUNKS 128u
+#define TR_COUNTER_SLOTS 128u
+
+#define TR_PAGE_BUCKETS 16u /* buckets a histogram page */
+#define TR_CELL_PAGES 64u   /* pages in a cell's window: 32 octaves */
+
+#define TR_SITE_OVERFLOW 1u /* id of the series for names beyond max_sites */
+#define TR_SITE_INTERNAL (1u << 15) /* flag: the library's own, not shown */
+
+/* A region of the file that fills from its beginning. */
+struct tr_region {
+	uint64_t off;
+	uint64_t cap;
+	uint64_t used;	/* bytes handed out */
+	uint64_t real;	/* bytes from `off` whose pages exist */
+};
+
+enum tr_region_id {
+	TR_REGION_SITES,
+	TR_REGION_STRINGS,
+	TR_REGION_TRACKS,
+	TR_REGION_GAUGES,
+	TR_REGION_BLOCKS,
+	TR_REGION_ARENA,
+	TR_REGIONS
+};
+
+/* The same instant on three clocks, read so that the first two enclose. */
+struct tr_anchor {
+	uint64_t ticks;
+	int64_t mono_ns;
+	int64_t real_ns;
+	uint64_t width; /* ticks between the enclosing reads */
+};
+
+#define TR_ANCHORS 64u
+
+enum tr_ledger_state {
+	TR_STATE_LIVE = 1,
+	TR_STATE_FINISHED = 2
+};
+
+enum tr_clock_kind {
+	TR_CLOCK_KIND_TSC = 1,
+	TR_CLOCK_KIND_CNTVCT = 2,
+	TR_CLOCK_KIND_MONOTONIC = 3
+};
+
+/* Losses that belong to no track, and the sums of those that do. */
+struct tr_losses {
+	uint64_t no_track;
+	uint64_t no_space;
+	uint64_t busy;
+	uint64_t damage;
+	uint64_t records;
+	uint64_t overflow_sites;
+	uint64_t overflow_nodes;
+	uint64_t repairs;
+	uint64_t stray_ends;
+	uint64_t clock_steps;
+	uint64_t unbucketed;
+	uint64_t reserved[5];
+};
+
+struct tr_header {
+	uint64_t magic;
+	uint32_t major, minor;
+	uint32_t endian;
+	uint32_t header_bytes;
+	uint32_t site_bytes, track_bytes, node_bytes, cell_bytes;
+	uint64_t map_bytes;
+	uint64_t limit_bytes;
+	uint64_t real_bytes;	/* made real so far, all regions */
+
+	uint32_t state;		/* enum tr_ledger_state */
+	uint32_t pid;
+	uint64_t start_time;	/* of the process, from /proc/PID/stat */
+	uint64_t pid_ns;	/* inode of its pid namespace */
+	char boot_id[40];
+
+	uint32_t clock;		/* enum tr_clock_kind */
+	uint32_t slice_shift;	/* a time slice is 1 << this many ticks */
+	double sec_per_tick;	/* frozen: what histograms were indexed with */
+	double resolution_ticks;
+	double inside_ticks;	/* own cost of a scope inside its interval */
+	double outside_ticks;	/* and outside */
+	double counter_ticks;	/* of a counter or a value */
+	double value_ticks;
+
+	struct tr_anchor start;
+	struct tr_anchor end;	/* zero until finished */
+	uint32_t anchor_slice;	/* of the newest: who sets it writes it */
+	uint32_t anchor_count;
+	struct tr_anchor anchor[TR_ANCHORS];
+
+	struct tr_region region[TR_REGIONS];
+	struct tr_losses lost;
+
+	uint64_t records_taken;	/* tickets of the history's block ring */
+	uint64_t records_trimmed;
+	uint32_t block_count;
+	uint32_t track_hint;
+	uint64_t max_history;
+	uint32_t next_counter;	/* slots handed out to counters and ratios */
+	uint32_t next_gauge;
+	uint64_t window_used;	/* bytes of closed slices */
+
+	uint64_t owner_abi;	/* address of the owner's table, own process */
+	uint64_t base_address;	/* of the mapping in the writing process */
+	char version[16];
+};
+
+_Static_assert(sizeof(struct tr_header) <= TR_PAGE, "header is one page");
+
+#define TR_META_AT TR_PAGE
+#define TR_META_BYTES TR_PAGE
+
+/* A site as registered. Published by `ready`. Strings: offset into file. */
+struct tr_site {
+	uint32_t ready;
+	uint32_t hash;
+	uint32_t name, unit, source, labels, file;
+	uint32_t line;
+	uint8_t kind, type;
+	uint16_t flags;
+	uint32_t slot;	/* counters, ratios (two slots) and gauges */
+	uint32_t reserved[6];
+};
+
+_Static_assert(sizeof(struct tr_site) == TR_LINE, "one line a site");
+
+/*
+ * An entry of a track's log: a completed scope, value or remark. Complete,
+ * not begin and end: half the bytes, and overwriting old ones cannot leave
+ * an end without its begin.
+ */
+struct tr_entry {
+	uint64_t start;	/* ticks; a value's bits; a count */
+	uint32_t span;	/* ticks; a value's time as a slice */
+	uint32_t what;	/* offset of node or cell | enum tr_entry_flags */
+};
+
+/* Nodes and cells lie on lines, so six bits of an offset are free. */
+enum tr_entry_flags {
+	TR_ENTRY_FAILED = 1,
+	TR_ENTRY_LONG = 2,	 /* start: span of 64 bits; its start is in
+				  * the entry before, UNTIMED | LONG */
+	TR_ENTRY_VALUE = 4,	 /* `what` is a cell */
+	TR_ENTRY_ITEMS = 8,	 /* start: items of the node */
+	TR_ENTRY_UNTIMED = 16,	 /* start: calls counted without a time */
+	TR_ENTRY_OWNER = 32,	 /* start: ticks, span: thread id */
+	TR_ENTRY_FLAGS = 63
+};
+
+struct tr_frame {
+	uint64_t start; /* ticks; 0: see `aside` */
+	uint64_t aside; /* real start where `start` was set to 0, else 0 */
+};
+
+/* A path of the call tree. Site, parent and depth never change. */
+struct tr_node {
+	uint32_t site;
+	uint32_t parent; /* offset; the root's is itself */
+	uint32_t last;	 /* child found last: a guess */
+	uint32_t cell;	 /* the site's cell in this track */
+	uint64_t calls;	 /* timed ones */
+	uint64_t sum;	 /* their ticks */
+	uint64_t items;
+	uint64_t failures;
+	uint64_t untimed; /* repaired or counted without a time */
+	uint32_t depth;
+	uint32_t next; /* node made before this one */
+};
+
+_Static_assert(sizeof(struct tr_node) == TR_LINE, "one line a node");
+
+/*
+ * A track's aggregate of one site in the present time slice. Closed slices
+ * are in `history`. Times: sum, min and max in ticks. Values: bits of
+ * doubles.
+ */
+struct tr_cell {
+	uint64_t sum;
+	uint64_t min;
+	uint64_t max;
+	uint32_t slice;	    /* of what is in here */
+	uint32_t base;	    /* first page number of the window */
+	uint32_t history;   /* offset of struct tr_history */
+	uint32_t turning;   /* closed slice that replaces the fields, or 0 */
+	uint32_t extra;	    /* offset of struct tr_extra */
+	uint32_t failures;
+	uint32_t site;
+	uint32_t next;	    /* cell made before this one */
+	uint32_t values;    /* ring of last values, offset */
+	uint32_t first;	    /* oldest slice in here: `slice`, if all is well */
+	uint32_t page[TR_CELL_PAGES];
+};
+
+_Static_assert(sizeof(struct tr_cell) == 5 * TR_LINE, "five lines a cell");
+
+/* What few cells need: zeros, negatives, far pages, carries. */
+struct tr_extra {
+	uint64_t zeros;	     /* present slice */
+	uint64_t not_finite; /* NaN and infinities, all time */
+	uint64_t unbucketed; /* present slice */
+	uint32_t negative;   /* cell of the absolute values of negatives */
+	uint32_t far;	     /* offset of struct tr_far */
+	uint32_t carry;	     /* offset of struct tr_carry */
+	uint32_t reserved[7];
+};
+
+_Static_assert(sizeof(struct tr_extra) == TR_LINE, "one line");
+
+/* Pages outside a cell's window. */
+struct tr_far {
+	uint32_t next;
+	uint32_t n;
+	uint32_t number[7];
+	uint32_t page[7];
+};
+
+_Static_assert(sizeof(struct tr_far) == TR_LINE, "one line");
+
+/* Buckets that passed 2^32: `high` more times. */
+struct tr_carry {
+	uint32_t next;
+	uint32_t n;
+	uint32_t bucket[7]; /* offset of the bucket's 32 bits */
+	uint32_t high[7];
+};
+
+_Static_assert(sizeof(struct tr_carry) == TR_LINE, "one line");
+
+/*
+ * Closed slices of a cell, finest first: four tiers of records, each record
+ * of a tier spans eight of the tier below, and at last everything older.
+ * `marks` holds head and tail of all tiers, so that one store moves eight
+ * records up or takes one in.
+ */
+#define TR_TIERS 4u
+#define TR_TIER_SLOTS 64u /* of which at most TR_TIER_KEEP are in use */
+#define TR_TIER_KEEP 60u
+#define TR_TIER_MERGE 8u
+
+struct tr_history {
+	uint64_t marks;	    /* byte 2t: head of tier t, byte 2t+1: its tail */
+	uint32_t oldest;    /* all that fell out of the last tier; records in
+			     * the tiers that end before it does are in it */
+	uint32_t reserved[13];
+	uint32_t slot[TR_TIERS][TR_TIER_SLOTS];
+};
+
+/* A closed slice, or several merged. Followed by `bytes` of buckets. */
+struct tr_slice {
+	uint32_t from, to; /* slices, both included */
+	uint64_t sum, min, max;
+	uint64_t count;
+	uint64_t failures;
+	uint64_t zeros;
+	uint64_t unbucketed;
+	uint32_t bytes;
+	uint32_t class_; /* size class of its memory */
+};
+
+_Static_assert(sizeof(struct tr_slice) == 72, "packed by itself");
+
+/*
+ * The update under way. Written before the fields it is about, with their
+ * values as they were: a reader who finds one puts the new values in, which
+ * is right however far the writer came.
+ */
+struct tr_intent {
+	uint64_t stage; /* lap << 32 | entry offset, + 1 while under way */
+	uint64_t calls, sum, cell_sum;
+	uint32_t bucket; /* the bucket's count, as it was */
+	uint32_t cell_failures;
+	uint64_t failures;
+	uint64_t other; /* items, untimed, zeros, unbucketed or carries */
+};
+
+struct tr_ring_place {
+	uint32_t off;
+	uint32_t bytes;
+};
+
+/* One writer's part of the ledger. Its own page holds all a thread needs. */
+struct tr_track {
+	/* written at every scope */
+	uint32_t current; /* node of the innermost open scope */
+	uint32_t reserved0;
+	uint64_t write;	  /* lap << 32 | offset of the next entry */
+	struct tr_intent intent;
+
+	/* written rarely */
+	uint32_t magic;
+	uint32_t index;
+	uint32_t owner; /* thread id; 0: free */
+	uint32_t owners; /* threads that ever had it */
+	uint32_t root;	/* offset of the root node */
+	uint32_t nodes;	/* newest node */
+	uint32_t cells;	/* newest cell */
+	uint32_t n_nodes;
+	uint32_t n_cells;
+	uint32_t frames_real; /* frames whose pages exist */
+	struct tr_ring_place log;   /* where entries go now */
+	struct tr_ring_place trace; /* where they are kept, if tracing */
+	uint64_t trace_discarded;   /* entries after a full ring */
+	uint32_t chunk, chunk_left; /* small objects come from here */
+	uint32_t block;		    /* history block being filled */
+	uint32_t deferred_read;
+	uint32_t deferred_write;
+	uint32_t claimed;	    /* chunk not real yet: no space so far */
+	uint32_t free_slice[8];	    /* recycled slice records by size class */
+	struct tr_losses lost;
+	uint32_t counters[TR_COUNTER_CHUNKS]; /* offsets of chunks */
+	struct tr_entry deferred[TR_DEFERRED];
+	_Alignas(TR_LINE) struct tr_entry log_inline[TR_RING_INLINE];
+};
+
+#define TR_TRACK_MAGIC 0x4b435254u /* "TRCK" */
+
+_Static_assert(sizeof(struct tr_track) <= TR_FRAMES_AT, "frames follow");
+
+/*
+ * History block: records of one track, one after the other. `used` grows by
+ * whole records (release); a block taken anew first gets its new ticket.
+ */
+#define TR_BLOCK_BYTES 1024u
+
+struct tr_block {
+	uint64_t ticket; /* 0: never used */
+	uint32_t owner;	 /* track index + 1 while it is being filled */
+	uint32_t used;	 /* bytes after this header */
+	uint32_t records;
+	uint32_t reserved;
+};
+
+/* A record in a block: this, then attributes and error text. */
+struct tr_record {
+	uint64_t start;
+	uint64_t span;
+	uint32_t site;
+	uint32_t thread;
+	uint16_t bytes; /* of the whole record, a multiple of 8 */
+	uint8_t failed;
+	uint8_t truncated;
+	uint8_t n_attrs;
+	uint8_t reserved;
+	uint16_t error_bytes;
+};
+
+_Static_assert(sizeof(struct tr_record) == 32, "half a line");
+
+/* Ring of the last values of a cell. */
+struct tr_values {
+	uint64_t written;
+	uint32_t size;
+	uint32_t reserved;
+	struct {
+		uint64_t ticks;
+		uint64_t value; /* ticks, or bits of a double */
+	} at[];
+};
+
+/*
+ * The control page: a file of its own, the only part that others may write.
+ * `generation` moves at every change and is never 0; a site that is off
+ * under generation g points at sleep[g % n], which is 0 until the next
+ * change sets it to 1.
+ */
+#define TR_CONTROL_MAGIC UINT64_C(0x314c525443455254) /* "TRECTRL1" */
+#define TR_CONTROL_SLEEP 512u
+#define TR_CONTROL_TEXT 1536u
+
+struct tr_control {
+	uint64_t magic;
+	uint32_t major;
+	uint32_t pid;
+	uint64_t start_time;
+	uint32_t generation;
+	uint32_t enabled;
+	uint64_t cleared_ticks;
+	int64_t cleared_ns;
+	uint32_t text_bytes; /* of `text`: option lines set from outside */
+	uint32_t reserved[5];
+	uint32_t sleep[TR_CONTROL_SLEEP];
+	char text[TR_CONTROL_TEXT];
+};
+
+_Static_assert(sizeof(struct tr_control) <= TR_PAGE, "control is one page");
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of ledger/: the memory-mapped file that everything is written to.
+ *
+ * Writing: a thread has a hand (private memory: pointers, the hash of call
+ * paths) and a track (in the ledger: what a reader needs). A probe appends a
+ * 16-byte entry to the track's log; every TR_BATCH entries the owner drains
+ * them into nodes and cells. Readers add what is not drained yet themselves.
+ *
+ * Why a log first: the address of a histogram bucket depends on the time
+ * just read, and a store there stalls the next read of the clock; entries
+ * are drained when their times are old. The log is also the write-ahead
+ * record that makes a kill at any instant exact, and a longer log is the
+ * trace.
+ */
+#ifndef TR_LEDGER_H
+#define TR_LEDGER_H
+
+#include <tare/error.h>
+#include <tare/probe.h>
+#include <tare/version.h>
+
+#include "config/config.h"
+#include "ledger/layout.h"
+#include "platform/platform.h"
+
+/*
+ * Entries drained together. Small, so that the work hides between two reads
+ * of the clock on processors that allow it; not 1, since on the others the
+ * call and its register saves are paid once a batch. See bench/README.md.
+ */
+#define TR_BATCH 4u
+
+#define TR_SLICE_SHIFT 31u /* of x86's counter: 0.5 to 1.1 s a slice */
+
+/* Scopes that a signal handler opened while the track was busy. */
+#define TR_DETACHED 8u
+
+struct tr_detached {
+	struct tr_frame frame;
+	tare_site *site;
+	uint32_t in_use;
+	uint32_t failed;
+};
+
+#define TR_STAGE_BYTES 896u
+#define TR_HASH_INLINE 64u
+
+/* A thread's private side. Lies in memory that a fork wipes. */
+struct tr_hand {
+	struct tare_self_ self; /* first: probes reach it inline */
+	struct tr_track *track; /* NULL: busy, forked, slow clock or none */
+	char *base;
+	struct tr_frame *top;	/* innermost open frame */
+	double scale;		/* seconds a tick */
+	uint32_t *hash;
+	uint32_t hash_mask;
+	uint32_t hash_used;
+	uint32_t shift;		/* of time slices */
+	uint32_t odd_mask;	/* bits of `what` that leave the fast path */
+	bool fast;		/* the processor's counter is the clock */
+	bool busy;		/* like track == NULL, for the slow clock */
+	struct tr_track *held;	/* the track also while busy */
+	struct tr_frame *frames;
+	uint32_t index;
+	uint32_t values_left;	/* values until the clock is read again */
+	uint32_t values_slice;	/* what it said then */
+	uint64_t values_ticks;
+	uint64_t last_ticks;	/* slow clock: to notice steps */
+	uint64_t long_start;	/* of the long scope being drained */
+	uint16_t staged;	/* bytes of `stage` in use */
+	bool stage_cut;		/* something did not fit into it */
+	char stage[TR_STAGE_BYTES];
+	struct {
+		uint32_t site, cell;
+	} value_cell[16]; /* cells of values used last, by site */
+	struct tr_detached detached[TR_DETACHED];
+	uint32_t hash_inline[TR_HASH_INLINE];
+};
+
+/* One process's ledger. Lies in memory that a fork wipes. */
+struct tr_ledger {
+	uint32_t ready; /* everything below is in place */
+	char *base; /* NULL: none */
+	struct tr_header *header;
+	struct tr_control *control;
+	uint64_t map_bytes;
+	bool anonymous;
+	bool tracing;
+	bool discard;
+	bool counter_clock;
+	uint32_t ring_bytes;
+	uint32_t max_nodes, max_depth, keep_values;
+	uint64_t window_limit;
+	int64_t retry_at; /* after a full file system: when to ask again */
+	int reserve_fd;	  /* -1, or for kernels without populate */
+	uint32_t spare_track; /* claimed for a track, not real yet */
+	char path[512];
+	char control_path[512];
+	char id[48];
+};
+
+/* The one of this process; its content is zero in a child until it opens. */
+extern struct tr_ledger *tr_ledger;
+extern struct tr_hand *tr_hands; /* TR_MAX_TRACKS of them */
+
+extern struct tr_hand tr_hand_none;	/* thread without a track yet */
+extern struct tr_hand tr_hand_creating; /* thread that is getting one */
+
+TR_INLINE struct tr_hand *tr_hand(void)
+{
+	return (struct tr_hand *)(void *)tare_self_;
+}
+
+TR_INLINE struct tr_node *tr_node_at(const struct tr_hand *hand, uint32_t off)
+{
+	return (struct tr_node *)(void *)(hand->base + off);
+}
+
+TR_INLINE struct tr_cell *tr_cell_at(const struct tr_hand *hand, uint32_t off)
+{
+	return (struct tr_cell *)(void *)(hand->base + off);
+}
+
+/* ---- histogram.c ------------------------------------------------------- */
+
+extern const uint64_t tr_bucket_addend[64];
+
+/* Window of a cell of times: from 2^-31 s, 32 octaves. */
+#define TR_TIME_BASE ((1023u - 31u) * 2u)
+
+/*
+ * Of a positive normal double: bits >> 47 is its bucket (32 an octave),
+ * bits >> 51 its page (16 buckets).
+ */
+TR_INLINE uint64_t tr_bucket_bits(double value)
+{
+	union {
+		double value;
+		uint64_t bits;
+	} u = { value };
+
+	return u.bits + tr_bucket_addend[u.bits >> 46 & 63];
+}
+
+/* Upper bound of bucket `index` (= bits >> 47); lower is that of index-1. */
+double tr_bucket_upper(uint32_t index);
+
+/* ---- space.c ----------------------------------------------------------- */
+
+/* Takes `bytes` (a multiple of 8) of a region, 0 if there is no room. */
+uint32_t tr_region_take(enum tr_region_id id, uint64_t bytes);
+/* Makes [off, off + bytes) of the file real, within the limit. */
+bool tr_space_reserve(uint64_t off, uint64_t bytes);
+/* Address space of the arena that is not real yet. */
+uint32_t tr_arena_claim(uint64_t bytes);
+
+/* ---- file.c ------------------------------------------------------------ */
+
+/*
+ * Opens ledger and control page of this process (tr_ledger must be zero).
+ * In a forked child it takes over the parent's sites, so that ids stay
+ * right, and lets go of the parent's mapping. 0 or an error.
+ */
+int tr_ledger_open(const struct tr_config *config, bool control_only);
+/* Marks it finished and moves it to the folder of runs. */
+int tr_ledger_finish(const struct tr_config *config);
+/* Takes an anchor for this slice unless somebody has. */
+void tr_ledger_anchor(uint32_t slice);
+void tr_anchor_take(struct tr_anchor *anchor, bool counter_clock);
+/* Now, on the ledger's clock. */
+uint64_t tr_ledger_ticks(void);
+
+/* ---- control.c --------------------------------------------------------- */
+
+/* Moves the generation on so that every site looks at its switches again. */
+void tr_control_bump(struct tr_control *control);
+void tr_control_init(struct tr_control *control, uint32_t pid,
+		     uint64_t start_time);
+/* Appends or replaces key=value in the page's text. */
+int tr_control_set(struct tr_control *control, const char *name,
+		   const char *value);
+/* Value of a key set from outside; false if none. */
+bool tr_control_get(const struct tr_control *control, const char *name,
+		    char *value, size_t size);
+
+/* ---- site.c ------------------------------------------------------------ */
+
+struct tr_site_key {
+	const char *name, *unit, *source, *labels, *file;
+	uint32_t line;
+	uint8_t kind, type;
+	uint16_t flags;
+};
+
+/* Id of the site, new or known; TR_SITE_OVERFLOW when the table is full. */
+uint32_t tr_site_intern(const struct tr_site_key *key);
+struct tr_site *tr_site_at(uint32_t id);
+const char *tr_string_at(uint32_t off);
+/* In a child: fills the new ledger from the parent's table. */
+int tr_sites_copy(const char *parent_base);
+int tr_sites_init(void);
+
+/* ---- track.c ----------------------------------------------------------- */
+
+/* The calling thread's hand with a track, or NULL (counted). Signal-safe. */
+struct tr_hand *tr_track_attach(void);
+/* Zeroed memory on a line from the track's chunk; 0 if there is no room. */
+uint32_t tr_track_alloc(struct tr_hand *hand, uint32_t bytes);
+/* Chunk of counter slots of this thread, or NULL. */
+uint64_t *tr_track_counters(struct tr_hand *hand, uint32_t slot);
+/* Gives back a log of `size` and starts tracing into a ring. */
+bool tr_hand_is_busy(const struct tr_hand *hand);
+
+/* One event less: there was no room for it. Busy. */
+TR_INLINE void tr_hand_lose(struct tr_hand *hand)
+{
+	TR_STORE(hand->held->lost.no_space, hand->held->lost.no_space + 1);
+}
+
+/*
+ * Enter and leave the part in which a signal handler must not touch the
+ * track. Enter fails (false) inside such a handler.
+ */
+bool tr_hand_enter(struct tr_hand *hand);
+void tr_hand_leave(struct tr_hand *hand);
+
+/* ---- tree.c ------------------------------------------------------------ */
+
+/* Child of `parent` for a site, found or made; 0 if there is no room. Busy. */
+uint32_t tr_tree_child(struct tr_hand *hand, uint32_t parent, uint32_t site);
+/* The track's cell for a site, made if needed; 0 if there is no room. Busy. */
+uint32_t tr_tree_cell(struct tr_hand *hand, uint32_t site);
+/* Node that counts calls whose path found no room. Busy. */
+uint32_t tr_tree_overflow(struct tr_hand *hand);
+/* Root of a new track. */
+bool tr_tree_init(struct tr_hand *hand);
+
+TR_INLINE uint32_t tr_tree_hash(uint32_t parent, uint32_t site)
+{
+	return (uint32_t)(((uint64_t)parent << 32 | site) *
+				  UINT64_C(0x9E3779B97F4A7C15) >> 40);
+}
+
+/* ---- drain.c ----------------------------------------------------------- */
+
+/*
+ * Drains the TR_BATCH entries before `end` (= write position), wraps the
+ * log, and leaves. The fast path of a scope's end.
+ */
+void tr_drain_batch(struct tr_hand *hand, struct tr_track *track,
+		    uint64_t end);
+/* Appends any entry. Busy. */
+void tr_log_append(struct tr_hand *hand, uint64_t start, uint32_t span,
+		   uint32_t what);
+/* Parks an entry from a signal handler that found the track busy. */
+bool tr_log_defer(struct tr_hand *hand, uint64_t start, uint32_t span,
+		  uint32_t site);
+/* Completes an update that its thread did not (it is dead). Busy. */
+void tr_drain_redo(struct tr_hand *hand);
+
+/* ---- history.c --------------------------------------------------------- */
+
+/* Closes the cell's slice and starts `slice`. Busy. */
+void tr_cell_turn(struct tr_hand *hand, struct tr_cell *cell, uint32_t slice);
+
+/* Cursor over the buckets of a closed slice. */
+struct tr_slice_cursor {
+	const uint8_t *at, *end;
+	uint32_t number; /* page; UINT32_MAX at the end */
+	uint64_t count[TR_PAGE_BUCKETS];
+};
+
+bool tr_slice_first(struct tr_slice_cursor *cursor, const uint8_t *bytes,
+		    size_t n);
+bool tr_slice_next(struct tr_slice_cursor *cursor);
+
+/* ---- cell.c ------------------------------------------------------------ */
+
+/* Place of a bucket outside the fast path; 0 if there is no room. Busy. */
+uint32_t tr_cell_bucket(struct tr_hand *hand, struct tr_cell *cell,
+			uint64_t bits);
+struct tr_extra *tr_cell_extra(struct tr_hand *hand, struct tr_cell *cell);
+/* Carry slot of a bucket that passed 2^32. NULL if there is no room. */
+uint32_t *tr_cell_carry(struct tr_hand *hand, struct tr_cell *cell,
+			uint32_t bucket_off);
+/* Next page of the cell with a number above `after` (or from 0). */
+bool tr_cell_page_after(const char *base, uint64_t size,
+			const struct tr_cell *cell, int64_t after,
+			uint32_t *ret_number, uint32_t *ret_page);
+
+/* ---- block.c ----------------------------------------------------------- */
+
+/* Stores a record (header + tail) in the history. False: lost, counted. */
+bool tr_block_append(struct tr_hand *hand, const struct tr_record *record,
+		     const void *tail);
+
+/* ---- image.c ----------------------------------------------------------- */
+
+/* A ledger as a reader has it: bytes that nothing is known about. */
+struct tr_image {
+	const char *base;
+	uint64_t size;
+	bool mapped;	/* to be unmapped */
+	bool own;	/* this process's live mapping */
+	char path[512];
+};
+
+int tr_image_open(const char *path, struct tr_image *image);
+/* A copy of this process's own. */
+int tr_image_own(struct tr_image *image);
+void tr_image_close(struct tr_image *image);
+/* Pointer to `bytes` at an aligned offset, or NULL if out of bounds. */
+const void *tr_image_at(const struct tr_image *image, uint64_t off,
+			uint64_t bytes, uint64_t align);
+/* Checks header and regions; 0 or TARE_EFORMAT, TARE_EVERSION. */
+int tr_image_check(const struct tr_image *image);
+/* Text of a string, "" if it is not one. */
+const char *tr_image_string(const struct tr_image *image, uint32_t off);
+
+#endif

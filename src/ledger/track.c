@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Track: a thread's part of the ledger, from its first event on.
+ *
+ * Who owns a track is its thread id; whether that thread still lives is
+ * asked of the kernel when another thread needs a track. So there is no
+ * destructor to run in the right order, and it works for threads that were
+ * made, or ended, behind libc's back. A dead thread's track is handed on
+ * whole: its counts stay, only the owner changes.
+ *
+ * Everything here may run in a signal handler: no lock, no malloc.
+ */
+#include "ledger/ledger.h"
+
+#include <string.h>
+
+#define TR_CHUNK 4096u	     /* small objects are taken from such */
+#define TR_CHUNK_LARGE 65536u /* once a thread has proved busy */
+#define TR_TRIES 4	     /* dead threads looked for at an attach */
+
+struct tr_hand *tr_hands;
+struct tr_hand tr_hand_none;
+struct tr_hand tr_hand_creating;
+
+__thread struct tare_self_ *tare_self_
+#if !defined(TARE_TLS_DYNAMIC)
+	__attribute__((tls_model("initial-exec")))
+#endif
+	= &tr_hand_none.self;
+
+bool tr_hand_is_busy(const struct tr_hand *hand)
+{
+	return hand->fast ? hand->track == NULL : hand->busy;
+}
+
+bool tr_hand_enter(struct tr_hand *hand)
+{
+	if (tr_hand_is_busy(hand))
+		return false;
+	hand->busy = true;
+	hand->track = NULL;
+	TR_FENCE();
+	return true;
+}
+
+void tr_hand_leave(struct tr_hand *hand)
+{
+	TR_FENCE();
+	hand->busy = false;
+	if (hand->fast)
+		hand->track = hand->held;
+}
+
+/* ---- memory of a track ------------------------------------------------- */
+
+static bool new_chunk(struct tr_hand *hand, uint32_t bytes)
+{
+	struct tr_track *track = hand->held;
+	uint32_t want = track->n_nodes > 64 ? TR_CHUNK_LARGE : TR_CHUNK;
+	uint32_t off = track->claimed;
+
+	if (bytes > want)
+		want = (bytes + TR_PAGE - 1) & ~(TR_PAGE - 1);
+	if (off && bytes > TR_CHUNK)
+		off = 0; /* what was claimed is for small ones */
+	else if (off)
+		want = TR_CHUNK;
+	if (!off)
+		off = tr_arena_claim(want);
+	if (!off)
+		return false;
+	if (!tr_space_reserve(off, want)) {
+		if (!track->claimed && want >= TR_CHUNK)
+			track->claimed = off; /* asked for again later */
+		return false;
+	}
+	if (track->claimed == off)
+		track->claimed = 0;
+	track->chunk = off;
+	track->chunk_left = want;
+	return true;
+}
+
+uint32_t tr_track_alloc(struct tr_hand *hand, uint32_t bytes)
+{
+	struct tr_track *track = hand->held;
+	uint32_t off;
+
+	bytes = (bytes + TR_LINE - 1) & ~(TR_LINE - 1);
+	if (track->chunk_left < bytes && !new_chunk(hand, bytes))
+		return 0;
+	off = track->chunk;
+	track->chunk += bytes;
+	track->chunk_left -= bytes;
+	return off;
+}
+
+uint64_t *tr_track_counters(struct tr_hand *hand, uint32_t slot)
+{
+	uint32_t chunk = slot / TR_COUNTER_SLOTS, off;
+
+	if (chunk >= TR_COUNTER_CHUNKS)
+		return NULL;
+	if (hand->self.counter[chunk])
+		return hand->self.counter[chunk];
+	off = hand->held->counters[chunk];
+	if (!off) {
+		off = tr_track_alloc(hand, TR_COUNTER_SLOTS * 8);
+		if (!off)
+			return NULL;
+		TR_PUBLISH(hand->held->counters[chunk], off);
+	}
+	hand->self.counter[chunk] = (void *)(hand->base + off);
+	return hand->self.counter[chunk];
+}
+
+/* ---- getting a track --------------------------------------------------- */
+
+static void fill_hand(struct tr_hand *hand, struct tr_track *track)
+{
+	hand->base = tr_ledger->base;
+	hand->held = track;
+	hand->index = track->index;
+	hand->scale = tr_ledger->header->sec_per_tick;
+	hand->shift = tr_ledger->header->slice_shift;
+	hand->frames = (void *)((char *)track + TR_FRAMES_AT);
+	hand->top = hand->frames;
+	hand->fast = tr_ledger->counter_clock;
+	hand->busy = true;
+	/* Offsets are multiples of 64: all their bits make every entry odd. */
+	hand->odd_mask = tr_ledger->keep_values ? UINT32_MAX : TR_ENTRY_FLAGS;
+}
+
+/* A ring for tracing; without room for it the log stays small. */
+static void start_tracing(struct tr_hand *hand)
+{
+	struct tr_track *track = hand->held;
+	uint32_t bytes = tr_ledger->ring_bytes, off;
+
+	off = tr_arena_claim(bytes);
+	if (!off || !tr_space_reserve(off, bytes))
+		return;
+	track->log.off = off;
+	track->log.bytes = bytes;
+	track->trace = track->log;
+}
+
+static bool init_track(struct tr_hand *hand, struct tr_track *track,
+		       uint32_t off, uint32_t thread)
+{
+	track->magic = TR_TRACK_MAGIC;
+	track->owner = thread;
+	track->owners = 1;
+	track->frames_real = (TR_PAGE - TR_FRAMES_AT) / 16;
+	track->chunk = (off + (uint32_t)sizeof(*track) + TR_LINE - 1) &
+		       ~(TR_LINE - 1);
+	track->chunk_left = off + TR_FRAMES_AT - track->chunk;
+	track->log.off = off + (uint32_t)offsetof(struct tr_track, log_inline);
+	track->log.bytes = sizeof(track->log_inline);
+	fill_hand(hand, track);
+	if (!tr_tree_init(hand))
+		return false;
+	if (tr_ledger->tracing)
+		start_tracing(hand);
+	track->write = track->log.off;
+	track->intent.stage = track->log.off;
+	return true;
+}
+
+static uint32_t *directory(void)
+{
+	struct tr_region *tracks = &tr_ledger->header->region[TR_REGION_TRACKS];
+
+	return (void *)(tr_ledger->base + tracks->off);
+}
+
+static struct tr_hand *new_track(uint32_t thread)
+{
+	struct tr_region *tracks = &tr_ledger->header->region[TR_REGION_TRACKS];
+	uint32_t off = __atomic_exchange_n(&tr_ledger->spare_track, 0,
+					   __ATOMIC_RELAXED);
+	uint32_t entry, index;
+	struct tr_track *track;
+	struct tr_hand *hand;
+
+	if (!off)
+		off = tr_arena_claim(TR_TRACK_BYTES);
+	if (!off)
+		return NULL;
+	if (!tr_space_reserve(off, TR_PAGE) ||
+	    !(entry = tr_region_take(TR_REGION_TRACKS, sizeof(uint32_t)))) {
+		TR_STORE(tr_ledger->spare_track, off);
+		return NULL;
+	}
+	index = (entry - (uint32_t)tracks->off) / 4;
+	track = (void *)(tr_ledger->base + off);
+	track->index = index;
+	hand = &tr_hands[index];
+	if (!init_track(hand, track, off, thread))
+		return NULL;
+	TR_PUBLISH(directory()[index], off);
+	return hand;
+}
+
+/* Scopes that the dead thread had open: counted, not timed. */
+static void close_open_scopes(struct tr_hand *hand)
+{
+	struct tr_track *track = hand->held;
+	uint32_t off = track->current;
+
+	while (off != track->root) {
+		struct tr_node *node = tr_node_at(hand, off);
+
+		TR_STORE(node->untimed, node->untimed + 1);
+		TR_STORE(track->lost.repairs, track->lost.repairs + 1);
+		off = node->parent;
+	}
+	TR_STORE(track->current, track->root);
+	hand->top = hand->frames;
+	hand->staged = 0;
+	hand->stage_cut = false;
+	for (unsigned i = 0; i < TR_DETACHED; i++)
+		hand->detached[i].in_use = 0;
+}
+
+static struct tr_hand *take_over(uint32_t index, uint32_t thread)
+{
+	uint32_t off = TR_ACQUIRE(directory()[index]);
+	struct tr_track *track;
+	struct tr_hand *hand = &tr_hands[index];
+	uint32_t owner;
+
+	if (!off)
+		return NULL;
+	track = (void *)(tr_ledger->base + off);
+	owner = TR_LOAD(track->owner);
+	if (owner != thread && tr_thread_alive(owner))
+		return NULL;
+	if (!__atomic_compare_exchange_n(&track->owner, &owner, thread, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return NULL;
+	hand->track = NULL;
+	hand->busy = true;
+	tr_drain_redo(hand);
+	close_open_scopes(hand);
+	TR_STORE(track->owners, track->owners + 1);
+	if (track->trace.bytes)
+		tr_log_append(hand, tr_ledger_ticks(), thread,
+			      TR_ENTRY_OWNER);
+	return hand;
+}
+
+static struct tr_hand *reuse_track(uint32_t thread)
+{
+	struct tr_header *header = tr_ledger->header;
+	uint32_t n = (uint32_t)(TR_LOAD(header->region[TR_REGION_TRACKS].used) /
+				4);
+
+	for (int i = 0; n && i < TR_TRIES; i++) {
+		uint32_t at = TR_ADD(header->track_hint, 1) % n;
+		struct tr_hand *hand = take_over(at, thread);
+
+		if (hand)
+			return hand;
+	}
+	return NULL;
+}
+
+TR_COLD struct tr_hand *tr_track_attach(void)
+{
+	struct tr_hand *hand = tr_hand();
+	struct tr_losses *lost = &tr_ledger->header->lost;
+	uint32_t thread;
+
+	if (hand == &tr_hand_creating) {
+		(void)TR_ADD(lost->busy, 1);
+		return NULL;
+	}
+	if (TR_LOAD(tr_ledger->retry_at) > tr_monotonic_ns()) {
+		(void)TR_ADD(lost->no_track, 1);
+		return NULL; /* no space a moment ago: do not ask again yet */
+	}
+	tare_self_ = &tr_hand_creating.self;
+	TR_FENCE();
+	thread = tr_thread_id();
+	hand = reuse_track(thread);
+	if (!hand)
+		hand = new_track(thread);
+	if (!hand) {
+		(void)TR_ADD(lost->no_track, 1);
+		tare_self_ = &tr_hand_none.self;
+		return NULL;
+	}
+	tr_hand_leave(hand);
+	tare_self_ = &hand->self;
+	return hand;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "platform/platform.h"
+
+#include <tare/error.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+static int error_of(int error)
+{
+	switch (error) {
+	case ENOENT:
+		return TARE_ENOENT;
+	case EACCES:
+	case EPERM:
+		return TARE_EPERM;
+	case ENOSPC:
+	case EDQUOT:
+		return TARE_EFULL;
+	case ENOMEM:
+		return TARE_ENOMEM;
+	default:
+		return TARE_EIO;
+	}
+}
+
+int tr_file_write_all(int fd, const void *data, size_t len)
+{
+	const char *at = data;
+
+	while (len > 0) {
+		ssize_t n = write(fd, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? error_of(errno) : TARE_EIO;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int64_t tr_file_read(const char *path, void *data, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t done = 0;
+	ssize_t n = 1;
+
+	if (fd < 0)
+		return error_of(errno);
+	while (done < size && n > 0) {
+		n = read(fd, (char *)data + done, size - done);
+		if (n < 0 && errno == EINTR)
+			n = 1;
+		else if (n > 0)
+			done += (size_t)n;
+	}
+	(void)close(fd);
+	return n < 0 ? TARE_EIO : (int64_t)done;
+}
+
+uint64_t tr_file_free_bytes(const char *dir)
+{
+	struct statvfs fs;
+
+	if (statvfs(dir, &fs))
+		return 0;
+	return (uint64_t)fs.f_bavail * fs.f_frsize;
+}
+
+int tr_dir_prepare(const char *dir)
+{
+	struct stat st;
+
+	if (mkdir(dir, 0700) && errno != EEXIST)
+		return error_of(errno);
+	if (lstat(dir, &st))
+		return error_of(errno);
+	/* Somebody else's folder, or a link to one, is not a place for us. */
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
+	    (st.st_mode & 022))
+		return TARE_EPERM;
+	return 0;
+}
+
+int tr_dir_make(const char *dir)
+{
+	char path[512];
+	size_t len = strlen(dir);
+
+	if (len == 0 || len >= sizeof(path))
+		return TARE_EINVAL;
+	memcpy(path, dir, len + 1);
+	for (size_t i = 1; i < len; i++) {
+		if (path[i] != '/')
+			continue;
+		path[i] = '\0';
+		if (mkdir(path, 0700) && errno != EEXIST)
+			return error_of(errno);
+		path[i] = '/';
+	}
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return error_of(errno);
+	return 0;
+}
+
+static int copy_extent(int in, int out, off_t at, off_t end)
+{
+	char block[32768];
+
+	while (at < end) {
+		size_t want = end - at < (off_t)sizeof(block) ?
+				      (size_t)(end - at) :
+				      sizeof(block);
+		ssize_t n = pread(in, block, want, at);
+		ssize_t w = 0;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? error_of(errno) : 0;
+		while (w < n) {
+			ssize_t k = pwrite(out, block + w, (size_t)(n - w),
+					   at + w);
+
+			if (k < 0 && errno == EINTR)
+				continue;
+			if (k <= 0)
+				return k < 0 ? error_of(errno) : TARE_EIO;
+			w += k;
+		}
+		at += n;
+	}
+	return 0;
+}
+
+static int copy_data(int in, int out, off_t bytes)
+{
+	off_t at = 0;
+	int err = ftruncate(out, bytes) ? error_of(errno) : 0;
+
+	while (!err && at < bytes) {
+		off_t data = lseek(in, at, SEEK_DATA), end;
+
+		if (data < 0)
+			return errno == ENXIO ? 0 : error_of(errno);
+		end = lseek(in, data, SEEK_HOLE);
+		if (end < 0)
+			return error_of(errno);
+		if (end > bytes)
+			end = bytes;
+		err = copy_extent(in, out, data, end);
+		at = end;
+	}
+	return err;
+}
+
+int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes)
+{
+	char temporary[560];
+	int in, out, err;
+
+	if ((size_t)snprintf(temporary, sizeof(temporary), "%s.%d.part", to,
+			     (int)getpid()) >= sizeof(temporary))
+		return TARE_EINVAL;
+	in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (in < 0)
+		return error_of(errno);
+	out = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC |
+			      O_NOFOLLOW, 0600);
+	if (out < 0) {
+		err = error_of(errno);
+		(void)close(in);
+		return err;
+	}
+	err = copy_data(in, out, (off_t)bytes);
+	(void)close(in);
+	if (close(out) && !err)
+		err = error_of(errno);
+	if (!err && rename(temporary, to))
+		err = error_of(errno);
+	if (err)
+		(void)unlink(temporary);
+	return err;
+}
+
+static int join(char *out, size_t size, const char *base, const char *tail)
+{
+	int n = snprintf(out, size, "%s%s", base, tail);
+
+	return n < 0 || (size_t)n >= size ? TARE_EINVAL : 0;
+}
+
+/* $XDG_STATE_HOME/tare or ~/.local/state/tare */
+static int state_dir(char *out, size_t size)
+{
+	const char *state = secure_getenv("XDG_STATE_HOME");
+	const char *home = secure_getenv("HOME");
+
+	if (state && state[0] == '/')
+		return join(out, size, state, "/tare");
+	if (home && home[0] == '/')
+		return join(out, size, home, "/.local/state/tare");
+	return TARE_ENOENT;
+}
+
+int tr_dir_live(const char *chosen, char *out, size_t size)
+{
+	int err;
+
+	if (chosen && chosen[0]) {
+		err = join(out, size, chosen, "/live");
+		return err ? err : tr_dir_make(out);
+	}
+	if ((size_t)snprintf(out, size, "/dev/shm/tare-%u",
+			     (unsigned)geteuid()) < size &&
+	    tr_dir_prepare(out) == 0)
+		return 0;
+	err = state_dir(out, size);
+	if (err)
+		return err;
+	if (strlen(out) + 6 > size)
+		return TARE_EINVAL;
+	strcat(out, "/live");
+	err = tr_dir_make(out);
+	return err ? err : tr_dir_prepare(out);
+}
+
+int tr_dir_runs(const char *chosen, char *out, size_t size)
+{
+	int err;
+
+	if (chosen && chosen[0])
+		err = join(out, size, chosen, "/runs");
+	else
+		err = state_dir(out, size);
+	if (err)
+		return err;
+	if (!chosen || !chosen[0]) {
+		if (strlen(out) + 6 > size)
+			return TARE_EINVAL;
+		strcat(out, "/runs");
+	}
+	return tr_dir_make(out);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of platform/: clocks, memory, files and processes of Linux.
+ *
+ * Everything that asks the kernel for something is behind this header, so
+ * that tests can make each call fail and so that another system is a second
+ * set of files.
+ */
+#ifndef TR_PLATFORM_H
+#define TR_PLATFORM_H
+
+#include <tare/api.h>
+
+#define TR_LIKELY(x) TARE_LIKELY(x)
+#define TR_UNLIKELY(x) TARE_UNLIKELY(x)
+#define TR_COLD __attribute__((noinline, cold))
+#define TR_NOINLINE __attribute__((noinline))
+#define TR_INLINE static inline __attribute__((always_inline))
+
+/* ---- counter of the processor ------------------------------------------ */
+
+#if defined(__x86_64__)
+#define TR_HAS_COUNTER 1
+TR_INLINE uint64_t tr_counter(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+/* Waits until everything before it has been executed. */
+TR_INLINE uint64_t tr_counter_exact(void)
+{
+	uint32_t low, high, cpu;
+
+	__asm__ volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(cpu)::"memory");
+	return (uint64_t)high << 32 | low;
+}
+#elif defined(__aarch64__)
+#define TR_HAS_COUNTER 1
+TR_INLINE uint64_t tr_counter(void)
+{
+	uint64_t ticks;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+}
+
+TR_INLINE uint64_t tr_counter_exact(void)
+{
+	__asm__ volatile("isb" ::: "memory");
+	return tr_counter();
+}
+#else
+#define TR_HAS_COUNTER 0
+TR_INLINE uint64_t tr_counter(void)
+{
+	return 0;
+}
+TR_INLINE uint64_t tr_counter_exact(void)
+{
+	return 0;
+}
+#endif
+
+/* ---- clock.c ----------------------------------------------------------- */
+
+int64_t tr_monotonic_ns(void);
+int64_t tr_realtime_ns(void);
+
+/* True where the kernel itself keeps time by the processor's counter. */
+bool tr_counter_is_trusted(void);
+
+/* Counter frequency where the processor tells it exactly, else 0. */
+double tr_counter_hz(void);
+
+/*
+ * Replaces monotonic and realtime by a function, for tests. NULL restores.
+ * The second result is realtime.
+ */
+typedef int64_t (*tr_clock_fake)(int64_t *ret_real_ns);
+void tr_clock_replace(tr_clock_fake fake);
+bool tr_clock_is_fake(void);
+
+/* ---- memory.c ---------------------------------------------------------- */
+
+/* Anonymous zeroed memory, or NULL. Signal-safe. */
+void *tr_memory_map(size_t bytes);
+void tr_memory_unmap(void *memory, size_t bytes);
+
+/*
+ * The same, zeroed again in a forked child by the kernel. *ret_wiped is
+ * false where the kernel cannot; then pthread_atfork must serve.
+ */
+void *tr_memory_map_wiped(size_t bytes, bool *ret_wiped);
+
+/*
+ * Makes the pages of [at, at + bytes) of a shared mapping real, so that no
+ * later store can fault. 0, or TARE_EFULL. Signal-safe.
+ */
+int tr_memory_reserve(void *at, size_t bytes);
+
+/* Bytes this process may use: the least of cgroup limits and memory. */
+uint64_t tr_memory_limit(void);
+
+/* ---- file.c ------------------------------------------------------------ */
+
+/* All calls retry on EINTR and give 0 or an error of tare/error.h. */
+int tr_file_write_all(int fd, const void *data, size_t len);
+/* Reads up to size bytes; returns how many, or an error. */
+int64_t tr_file_read(const char *path, void *data, size_t size);
+/* Free bytes of the file system that holds dir. */
+uint64_t tr_file_free_bytes(const char *dir);
+/* Creates dir (0700) if needed and checks that it is ours alone. */
+int tr_dir_prepare(const char *dir);
+/* mkdir -p below an existing part of the path, 0700 each. */
+int tr_dir_make(const char *dir);
+/*
+ * Copies the data (not the holes) of the first `bytes` bytes of `from` to
+ * the new file `to` (0600), by way of a temporary name beside it.
+ */
+int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes);
+
+/* Folder for ledgers of live processes; `chosen` from the configuration. */
+int tr_dir_live(const char *chosen, char *out, size_t size);
+/* Folder for finished runs. */
+int tr_dir_runs(const char *chosen, char *out, size_t size);
+
+/* ---- process.c --------------------------------------------------------- */
+
+struct tr_identity {
+	uint32_t pid;
+	uint64_t start_time;
+	uint64_t pid_ns;
+	char boot_id[40];
+};
+
+void tr_identity_self(struct tr_identity *identity);
+/* Is that very process still there? */
+bool tr_identity_alive(const struct tr_identity *identity);
+
+uint32_t tr_thread_id(void);
+/* Signal-safe; true for a thread of this process. */
+bool tr_thread_alive(uint32_t thread);
+
+/* "key=value\n" lines: command, program, host, cpu, git, folder. */
+size_t tr_process_describe(char *out, size_t size);
+
+/* Address of this process's mapping of the named file, or NULL. */
+void *tr_mapping_find(const char *name);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "platform/platform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* Field 22 of /proc/PID/stat; the name in field 2 may hold anything. */
+static uint64_t start_time_of(const char *path)
+{
+	char text[1024];
+	int64_t n = tr_file_read(path, text, sizeof(text) - 1);
+	char *at;
+
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+static void read_boot_id(char out[40])
+{
+	int64_t n = tr_file_read("/proc/sys/kernel/random/boot_id", out, 36);
+
+	out[n > 0 ? n : 0] = '\0';
+}
+
+void tr_identity_self(struct tr_identity *identity)
+{
+	struct stat st;
+
+	memset(identity, 0, sizeof(*identity));
+	identity->pid = (uint32_t)getpid();
+	identity->start_time = start_time_of("/proc/self/stat");
+	if (stat("/proc/self/ns/pid", &st) == 0)
+		identity->pid_ns = st.st_ino;
+	read_boot_id(identity->boot_id);
+}
+
+bool tr_identity_alive(const struct tr_identity *identity)
+{
+	char path[64], boot[40];
+	uint64_t start;
+
+	read_boot_id(boot);
+	if (strncmp(boot, identity->boot_id, sizeof(boot)) != 0)
+		return false;
+	(void)snprintf(path, sizeof(path), "/proc/%u/stat", identity->pid);
+	start = start_time_of(path);
+	return start != 0 && start == identity->start_time;
+}
+
+uint32_t tr_thread_id(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+bool tr_thread_alive(uint32_t thread)
+{
+	int saved = errno;
+	bool alive = syscall(SYS_tgkill, getpid(), (pid_t)thread, 0) == 0 ||
+		     errno != ESRCH;
+
+	errno = saved;
+	return alive;
+}
+
+struct description {
+	char *out;
+	size_t size, len;
+};
+
+/* Values lose their line ends: one line is one key. */
+static void describe(struct description *d, const char *key, const char *value)
+{
+	size_t n = strlen(key) + 2 + strlen(value);
+
+	if (d->len + n >= d->size)
+		return;
+	d->len += (size_t)sprintf(d->out + d->len, "%s=", key);
+	for (const char *c = value; *c; c++)
+		d->out[d->len++] = (unsigned char)*c < ' ' ? ' ' : *c;
+	d->out[d->len++] = '\n';
+	d->out[d->len] = '\0';
+}
+
+static void describe_command(struct description *d)
+{
+	char text[1024];
+	int64_t n = tr_file_read("/proc/self/cmdline", text, sizeof(text) - 1);
+	const char *program;
+
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	program = strrchr(text, '/');
+	describe(d, "program", program ? program + 1 : text);
+	for (int64_t i = 0; i + 1 < n; i++)
+		if (text[i] == '\0')
+			text[i] = ' ';
+	describe(d, "command", text);
+}
+
+static void describe_cpu(struct description *d)
+{
+	char text[1024];
+	int64_t n = tr_file_read("/proc/cpuinfo", text, sizeof(text) - 1);
+	char *at, *end;
+
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	at = strstr(text, "model name");
+	at = at ? strchr(at, ':') : NULL;
+	if (!at)
+		return;
+	at += at[1] == ' ' ? 2 : 1;
+	end = strchr(at, '\n');
+	if (end)
+		*end = '\0';
+	describe(d, "cpu", at);
+}
+
+/* Follows .git/HEAD of the folder or one above, without running git. */
+static bool read_git_head(const char *git, char *out, size_t size)
+{
+	char path[1200], text[256];
+	int64_t n;
+
+	(void)snprintf(path, sizeof(path), "%s/HEAD", git);
+	n = tr_file_read(path, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (strncmp(text, "ref: ", 5) == 0) {
+		(void)snprintf(path, sizeof(path), "%s/%s", git, text + 5);
+		n = tr_file_read(path, text, sizeof(text) - 1);
+		if (n <= 0)
+			return false;
+		text[n] = '\0';
+		text[strcspn(text, "\n")] = '\0';
+	}
+	(void)snprintf(out, size, "%.40s", text);
+	return true;
+}
+
+static void describe_git(struct description *d, const char *folder)
+{
+	char path[1024], revision[48];
+
+	(void)snprintf(path, sizeof(path) - 8, "%s", folder);
+	for (int up = 0; up < 32; up++) {
+		size_t len = strlen(path);
+		char *slash;
+
+		strcpy(path + len, "/.git");
+		if (read_git_head(path, revision, sizeof(revision))) {
+			describe(d, "git", revision);
+			return;
+		}
+		path[len] = '\0';
+		slash = strrchr(path, '/');
+		if (!slash)
+			return;
+		*slash = '\0';
+	}
+}
+
+size_t tr_process_describe(char *out, size_t size)
+{
+	struct description d = { out, size, 0 };
+	struct utsname host;
+	char folder[512];
+	const char *group = secure_getenv("TARE_GROUP");
+
+	describe_command(&d);
+	if (uname(&host) == 0)
+		describe(&d, "host", host.nodename);
+	describe_cpu(&d);
+	if (getcwd(folder, sizeof(folder))) {
+		describe(&d, "folder", folder);
+		describe_git(&d, folder);
+	}
+	if (group && strlen(group) < 48)
+		describe(&d, "group", group);
+	return d.len;
+}
+
+/* Address at the start of a line of /proc/self/maps that ends in name. */
+static void *mapping_in_line(char *line, const char *name)
+{
+	size_t len = strlen(line), want = strlen(name);
+
+	if (len < want)
+		return NULL;
+	if (strcmp(line + len - want, name) != 0) {
+		static const char gone[] = " (deleted)";
+
+		if (len < want + sizeof(gone) - 1 ||
+		    strcmp(line + len - (sizeof(gone) - 1), gone) != 0)
+			return NULL;
+		line[len - (sizeof(gone) - 1)] = '\0';
+		return mapping_in_line(line, name);
+	}
+	return (void *)(uintptr_t)strtoull(line, NULL, 16);
+}
+
+void *tr_mapping_find(const char *name)
+{
+	char text[4096];
+	size_t have = 0;
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	void *found = NULL;
+
+	if (fd < 0)
+		return NULL;
+	while (!found) {
+		ssize_t n = read(fd, text + have, sizeof(text) - 1 - have);
+		char *line = text, *end;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		have += (size_t)n;
+		text[have] = '\0';
+		while (!found && (end = strchr(line, '\n'))) {
+			*end = '\0';
+			found = mapping_in_line(line, name);
+			line = end + 1;
+		}
+		have -= (size_t)(line - text);
+		memmove(text, line, have);
+		if (have == sizeof(text) - 1)
+			have = 0; /* a line longer than any of ours */
+	}
+	(void)close(fd);
+	return found;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Notes: attributes, failure texts and items of an open scope.
+ *
+ * They wait in the hand's stage, under the start time of their scope (which
+ * no other scope of the thread has), until the scope ends and all goes into
+ * one history record. Ids such as photo_id thus never become series.
+ */
+#include "probe/probe.h"
+
+#include <string.h>
+
+#define TR_KEY_MOST 63u
+#define TR_TEXT_MOST 500u
+#define TR_TAIL_MOST (TR_BLOCK_BYTES - sizeof(struct tr_block) - \
+		      sizeof(struct tr_record))
+
+struct staged {
+	uint64_t start;
+	uint16_t bytes; /* of the whole, a multiple of 8 */
+	uint16_t value_bytes;
+	uint8_t type; /* enum tr_note_type */
+	uint8_t key_bytes;
+	uint8_t reserved[2];
+};
+
+static struct staged *staged_at(const struct tr_hand *hand, unsigned at)
+{
+	return (struct staged *)(void *)(hand->stage + at);
+}
+
+/* At most `most` bytes, not ending inside a character. */
+static size_t clip(const char *text, size_t most)
+{
+	size_t len = strnlen(text, most + 1);
+
+	if (len <= most)
+		return len;
+	for (len = most; len && ((unsigned char)text[len] & 0xc0) == 0x80;)
+		len--;
+	return len;
+}
+
+static void stage(struct tr_hand *hand, uint64_t start, int type,
+		  const char *key, const void *value, size_t value_bytes)
+{
+	size_t key_bytes = clip(key, TR_KEY_MOST);
+	size_t bytes = (sizeof(struct staged) + key_bytes + value_bytes + 7) &
+		       ~(size_t)7;
+	struct staged *s;
+
+	if (hand->staged + bytes > sizeof(hand->stage)) {
+		hand->stage_cut = true;
+		return;
+	}
+	s = staged_at(hand, hand->staged);
+	s->start = start;
+	s->bytes = (uint16_t)bytes;
+	s->type = (uint8_t)type;
+	s->key_bytes = (uint8_t)key_bytes;
+	s->value_bytes = (uint16_t)value_bytes;
+	memcpy(s + 1, key, key_bytes);
+	memcpy((char *)(s + 1) + key_bytes, value, value_bytes);
+	hand->staged = (uint16_t)(hand->staged + bytes);
+}
+
+bool tr_note_failed(const struct tr_hand *hand, uint64_t start)
+{
+	for (unsigned at = 0; at < hand->staged;
+	     at += staged_at(hand, at)->bytes)
+		if (staged_at(hand, at)->start == start &&
+		    staged_at(hand, at)->type == TR_NOTE_FAIL)
+			return true;
+	return false;
+}
+
+/* ---- records ----------------------------------------------------------- */
+
+struct building {
+	struct tr_record head;
+	union {
+		char bytes[TR_TAIL_MOST];
+		uint64_t aligned;
+	} tail;
+	size_t used;
+};
+
+static void add_attr(struct building *b, const struct staged *s)
+{
+	size_t n = 4u + s->key_bytes + s->value_bytes;
+	char *at = b->tail.bytes + b->used;
+
+	if (b->used + n > TR_TAIL_MOST || b->head.n_attrs == UINT8_MAX) {
+		b->head.truncated = 1;
+		return;
+	}
+	at[0] = (char)s->type;
+	at[1] = (char)s->key_bytes;
+	memcpy(at + 2, &s->value_bytes, 2);
+	memcpy(at + 4, s + 1, (size_t)s->key_bytes + s->value_bytes);
+	b->used += n;
+	b->head.n_attrs++;
+}
+
+static void add_error(struct building *b, const char *text, size_t len)
+{
+	if (b->used + len > TR_TAIL_MOST) {
+		len = TR_TAIL_MOST - b->used;
+		b->head.truncated = 1;
+	}
+	memcpy(b->tail.bytes + b->used, text, len);
+	b->used += len;
+	b->head.error_bytes = (uint16_t)len;
+}
+
+/* Takes what is staged under `start` off the stage, into the record. */
+static void collect(struct tr_hand *hand, uint64_t start, struct building *b)
+{
+	const struct staged *failure = NULL;
+	unsigned at = 0, keep = 0;
+
+	for (unsigned i = 0; i < hand->staged; i += staged_at(hand, i)->bytes) {
+		const struct staged *s = staged_at(hand, i);
+
+		if (s->start != start)
+			continue;
+		if (s->type == TR_NOTE_FAIL)
+			failure = s;
+		else
+			add_attr(b, s);
+	}
+	if (failure) {
+		b->head.failed = 1;
+		add_error(b, (const char *)(failure + 1),
+			  failure->value_bytes);
+	}
+	while (at < hand->staged) {
+		unsigned bytes = staged_at(hand, at)->bytes;
+
+		if (staged_at(hand, at)->start != start) {
+			memmove(hand->stage + keep, hand->stage + at, bytes);
+			keep += bytes;
+		}
+		at += bytes;
+	}
+	hand->staged = (uint16_t)keep;
+}
+
+static void write_record(struct tr_hand *hand, struct building *b)
+{
+	size_t padded = (b->used + 7) & ~(size_t)7;
+
+	if (hand->stage_cut)
+		b->head.truncated = 1;
+	if (!hand->staged)
+		hand->stage_cut = false;
+	memset(b->tail.bytes + b->used, 0, padded - b->used);
+	b->head.thread = hand->held->owner;
+	b->head.bytes = (uint16_t)(sizeof(b->head) + padded);
+	(void)tr_block_append(hand, &b->head, b->tail.bytes);
+}
+
+void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
+		    uint64_t span, const char *error)
+{
+	struct building b;
+
+	memset(&b.head, 0, sizeof(b.head));
+	b.used = 0;
+	b.head.start = start;
+	b.head.span = span;
+	b.head.site = site;
+	collect(hand, start, &b);
+	if (error) {
+		b.head.failed = 1;
+		add_error(&b, error, clip(error, TR_TEXT_MOST));
+	}
+	write_record(hand, &b);
+}
+
+/* ---- notes ------------------------------------------------------------- */
+
+/* The frame meant: the innermost for NULL. NULL if there is none. */
+static struct tr_frame *frame_of(const struct tr_hand *hand, void *frame)
+{
+	if (!hand->held)
+		return NULL;
+	if (!frame)
+		frame = hand->top;
+	if ((struct tr_frame *)frame <= hand->frames ||
+	    (struct tr_frame *)frame > hand->top)
+		return NULL;
+	return frame;
+}
+
+static bool note_detached(struct tr_hand *hand, void *frame, int type)
+{
+	struct tr_detached *d = frame;
+
+	if ((char *)frame < (char *)hand->detached ||
+	    (char *)frame >= (char *)(hand->detached + TR_DETACHED))
+		return false;
+	if (type == TR_NOTE_FAIL)
+		d->failed = 1;
+	return true;
+}
+
+static void note_value(struct tr_hand *hand, uint64_t start, int type,
+		       const char *key, int64_t i, double d, const char *text)
+{
+	if (type == TR_NOTE_INT)
+		stage(hand, start, type, key, &i, sizeof(i));
+	else if (type == TR_NOTE_DOUBLE)
+		stage(hand, start, type, key, &d, sizeof(d));
+	else
+		stage(hand, start, type, key, text,
+		      clip(text, TR_TEXT_MOST));
+}
+
+static void note(void *handle, int type, const char *key, int64_t i, double d,
+		 const char *text)
+{
+	struct tr_hand *hand = tr_hand();
+	struct tr_frame *frame;
+
+	if (tr_probe_forward) {
+		tr_probe_forward->note(handle, type, key, i, d, text);
+		return;
+	}
+	if (handle && note_detached(hand, handle, type))
+		return;
+	frame = frame_of(hand, handle);
+	if (!frame || !tr_hand_enter(hand))
+		return;
+	if (TR_LOAD(frame->start)) {
+		TR_STORE(frame->aside, TR_LOAD(frame->start));
+		TR_STORE(frame->start, 0); /* its end goes the slow way */
+	}
+	note_value(hand, TR_LOAD(frame->aside), type, key ? key : "", i, d,
+		   text ? text : "");
+	tr_hand_leave(hand);
+}
+
+static uint32_t node_of(const struct tr_hand *hand,
+			const struct tr_frame *frame)
+{
+	uint32_t node = hand->held->current;
+
+	for (const struct tr_frame *f = hand->top; f > frame; f--)
+		node = tr_node_at(hand, node)->parent;
+	return node;
+}
+
+static void items(void *handle, uint64_t n)
+{
+	struct tr_hand *hand = tr_hand();
+	struct tr_frame *frame;
+
+	if (tr_probe_forward) {
+		tr_probe_forward->items(handle, n);
+		return;
+	}
+	frame = frame_of(hand, handle);
+	if (!frame || !tr_probe_items || !tr_hand_enter(hand))
+		return;
+	tr_log_append(hand, n, 0, node_of(hand, frame) | TR_ENTRY_ITEMS);
+	tr_hand_leave(hand);
+}
+
+bool tr_probe_items = true;
+
+TARE_API void tare_fail(const char *text)
+{
+	note(NULL, TR_NOTE_FAIL, "", 0, 0, text);
+}
+
+TARE_API void tare_items(uint64_t n)
+{
+	items(NULL, n);
+}
+
+TARE_API void tare_attr_int(const char *key, int64_t value)
+{
+	note(NULL, TR_NOTE_INT, key, value, 0, NULL);
+}
+
+TARE_API void tare_attr_double(const char *key, double value)
+{
+	note(NULL, TR_NOTE_DOUBLE, key, 0, value, NULL);
+}
+
+TARE_API void tare_attr_str(const char *key, const char *value)
+{
+	note(NULL, TR_NOTE_STR, key, 0, 0, value);
+}
+
+TARE_API void tare_scope_fail(tare_scope scope, const char *text)
+{
+	if (scope.frame)
+		note(scope.frame, TR_NOTE_FAIL, "", 0, 0, text);
+}
+
+TARE_API void tare_scope_items(tare_scope scope, uint64_t n)
+{
+	if (scope.frame)
+		items(scope.frame, n);
+}
+
+TARE_API void tare_scope_attr_int(tare_scope scope, const char *key,
+				  int64_t value)
+{
+	if (scope.frame)
+		note(scope.frame, TR_NOTE_INT, key, value, 0, NULL);
+}
+
+TARE_API void tare_scope_attr_double(tare_scope scope, const char *key,
+				     double value)
+{
+	if (scope.frame)
+		note(scope.frame, TR_NOTE_DOUBLE, key, 0, value, NULL);
+}
+
+TARE_API void tare_scope_attr_str(tare_scope scope, const char *key,
+				  const char *value)
+{
+	if (scope.frame)
+		note(scope.frame, TR_NOTE_STR, key, 0, 0, value);
+}
+
+void tr_probe_note(void *frame, int type, const char *key, int64_t i, double d,
+		   const char *text)
+{
+	note(frame, type, key, i, d, text);
+}
+
+void tr_probe_add_items(void *frame, uint64_t n)
+{
+	items(frame, n);
+}

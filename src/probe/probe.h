@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of probe/: what stands behind the public probes.
+ *
+ * The fast paths assume an attached thread and a registered site, and test
+ * for both with one load each; all the rest of life (first use, fork, signal
+ * handlers, slow clocks, another copy of the library) is in slow paths.
+ */
+#ifndef TR_PROBE_H
+#define TR_PROBE_H
+
+#include "ledger/ledger.h"
+
+/* The entry points, for a second copy of the library in the process. */
+struct tr_probe_table {
+	uint32_t magic, size;
+	void *(*scope_begin)(tare_site *site, uint32_t gate);
+	void (*scope_end)(void *frame);
+	void (*scope_end_exact)(void *frame);
+	void (*counter_add)(tare_site *site, uint32_t gate, uint64_t n);
+	void (*value_observe)(tare_site *site, uint32_t gate, double v);
+	void (*gauge_set)(tare_site *site, uint32_t gate, double v);
+	void (*gauge_add)(tare_site *site, uint32_t gate, double v);
+	void (*ratio_add)(tare_site *site, uint32_t gate, uint64_t part,
+			  uint64_t whole);
+	void (*duration)(tare_site *site, uint32_t gate, uint64_t ns,
+			 const char *error);
+	tare_site *(*site_get)(enum tare_kind kind, enum tare_type type,
+			       const char *name, const char *unit,
+			       const char *source);
+	tare_site *(*site_labels)(tare_site *site, size_t n_pairs,
+				  const char *const pairs[]);
+	void (*note)(void *frame, int type, const char *key, int64_t i,
+		     double d, const char *text);
+	void (*items)(void *frame, uint64_t n);
+	void (*fiber)(tare_fiber *fiber, bool restore);
+};
+
+#define TR_PROBE_MAGIC 0x42525054u
+
+extern const struct tr_probe_table tr_probe_own;
+/* NULL, or the table of the copy that came first. */
+extern const struct tr_probe_table *tr_probe_forward;
+
+/*
+ * Where sites that are off point while nothing is open: 0, and 1 from the
+ * first start on, so that they ask again.
+ */
+extern uint32_t tr_gate_off;
+
+/*
+ * Defined by runtime/, which probes do not know otherwise. They also make
+ * sure that a program with a static library gets its start and exit code.
+ */
+/* Opens the ledger of a forked child. False: measuring is off. */
+bool tr_probe_open(void);
+/* Is a site of this kind, name and source wanted now? */
+bool tr_probe_wanted(uint8_t kind, const char *name, const char *source);
+
+enum tr_note_type {
+	TR_NOTE_FAIL = 0,
+	TR_NOTE_INT = 1,
+	TR_NOTE_DOUBLE = 2,
+	TR_NOTE_STR = 3
+};
+
+/* ---- site.c ------------------------------------------------------------ */
+
+/* Registers if needed and evaluates the switches; true: on. */
+bool tr_site_refresh(tare_site *site);
+/*
+ * Common start of every slow path: the site is on and the thread has a
+ * track. NULL: nothing to do (off, or lost and counted).
+ */
+struct tr_hand *tr_probe_ready(tare_site *site, uint32_t gate);
+
+/* ---- note.c ------------------------------------------------------------ */
+
+extern bool tr_probe_items; /* collect_throughput */
+void tr_probe_note(void *frame, int type, const char *key, int64_t i, double d,
+		   const char *text);
+void tr_probe_add_items(void *frame, uint64_t n);
+
+/* Writes the record of a finished operation with what was staged for it. */
+void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
+		    uint64_t span, const char *error);
+/* Is something staged under this start, and is it a failure? */
+bool tr_note_failed(const struct tr_hand *hand, uint64_t start);
+
+/* ---- scope.c ----------------------------------------------------------- */
+
+/* Appends a duration, in two entries where 32 bits are too few. Busy. */
+void tr_scope_append(struct tr_hand *hand, uint32_t node, uint64_t start,
+		     uint64_t span, uint32_t flags);
+void tr_probe_fiber(tare_fiber *fiber, bool put_back);
+
+/* Frame's real start. */
+TR_INLINE uint64_t tr_frame_start(const struct tr_frame *frame)
+{
+	uint64_t start = TR_LOAD(frame->start);
+
+	return start ? start : TR_LOAD(frame->aside);
+}
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scope: begin and end of a timed section.
+ *
+ * The stack of open scopes is `top` (private, a frame) and `current` (in the
+ * ledger, a node). They are stored one after the other; a signal handler in
+ * between works on a consistent stack all the same, because it leaves both
+ * as it found them: the node to go back to is the finished node's parent,
+ * never something remembered in a frame.
+ *
+ * A frame is 0 at `start` when something must be done at its end beyond
+ * storing the time (attributes, a failure). The span then looks longer than
+ * 32 bits, which the fast path tests anyway.
+ */
+#include "probe/probe.h"
+
+/* Spans beyond this many seconds are a clock's fault. */
+#define TR_ABSURD_SECONDS 3.2e8 /* ten years */
+
+/* ---- begin ------------------------------------------------------------- */
+
+TR_INLINE struct tr_frame *push(struct tr_hand *hand, struct tr_track *track,
+				uint32_t node)
+{
+	struct tr_frame *frame = hand->top + 1;
+
+	TR_STORE(track->current, node);
+	TR_FENCE();
+	hand->top = frame;
+	TR_FENCE();
+	return frame;
+}
+
+/* In a signal handler that interrupted this thread's own probe. */
+static void *begin_detached(struct tr_hand *hand, tare_site *site)
+{
+	for (unsigned i = 0; i < TR_DETACHED; i++) {
+		struct tr_detached *detached = &hand->detached[i];
+
+		if (detached->in_use)
+			continue;
+		detached->in_use = 1;
+		detached->failed = 0;
+		detached->site = site;
+		TR_FENCE();
+		detached->frame.start = tr_ledger_ticks();
+		return &detached->frame;
+	}
+	(void)TR_ADD(tr_ledger->header->lost.busy, 1);
+	return NULL;
+}
+
+/* No room for this path: the call is counted where such calls are. */
+static void *begin_overflow(struct tr_hand *hand)
+{
+	struct tr_track *track = hand->held;
+	uint32_t node = tr_tree_overflow(hand);
+
+	TR_STORE(track->lost.overflow_nodes, track->lost.overflow_nodes + 1);
+	if (node)
+		tr_log_append(hand, 1, 0, node | TR_ENTRY_UNTIMED);
+	else
+		tr_hand_lose(hand);
+	tr_hand_leave(hand);
+	return NULL;
+}
+
+static uint64_t slow_ticks(struct tr_hand *hand)
+{
+	uint64_t now;
+
+	if (hand->fast)
+		return tr_counter();
+	now = (uint64_t)tr_monotonic_ns();
+	return now ? now : 1;
+}
+
+static TR_COLD void *begin_slow(tare_site *site, uint32_t gate)
+{
+	struct tr_hand *hand;
+	struct tr_frame *frame;
+	uint32_t node;
+
+	if (tr_probe_forward)
+		return tr_probe_forward->scope_begin(site, gate);
+	hand = tr_probe_ready(site, gate);
+	if (!hand)
+		return NULL;
+	if (!tr_hand_enter(hand))
+		return begin_detached(hand, site);
+	node = tr_tree_child(hand, hand->held->current, site->id);
+	if (!node)
+		return begin_overflow(hand);
+	frame = push(hand, hand->held, node);
+	tr_hand_leave(hand);
+	TR_STORE(frame->aside, 0);
+	if (site->flags & TARE_SITE_OPERATION) {
+		TR_STORE(frame->aside, slow_ticks(hand));
+		TR_STORE(frame->start, 0);
+	} else {
+		TR_STORE(frame->start, slow_ticks(hand));
+	}
+	return frame;
+}
+
+TARE_API void *tare_scope_begin_(tare_site *site, uint32_t gate)
+{
+	struct tr_hand *hand = tr_hand();
+	struct tr_track *track = hand->track;
+	char *base = hand->base;
+	struct tr_frame *frame;
+	uint32_t parent, node, id;
+
+	if (TR_UNLIKELY(!track) ||
+	    TR_UNLIKELY(TR_ACQUIRE(site->generation) != gate))
+		return begin_slow(site, gate);
+	id = TR_LOAD(site->id);
+	parent = TR_LOAD(track->current);
+	node = tr_node_at(hand, parent)->last;
+	if (TR_UNLIKELY(tr_node_at(hand, node)->site != id)) {
+		struct tr_node *there;
+
+		node = hand->hash[tr_tree_hash(parent, id) & hand->hash_mask];
+		there = (struct tr_node *)(void *)(base +
+						   (node & ~(TR_LINE - 1)));
+		if (TR_UNLIKELY(!node) || TR_UNLIKELY(node & 1) ||
+		    TR_UNLIKELY(there->site != id) ||
+		    TR_UNLIKELY(there->parent != parent))
+			return begin_slow(site, gate);
+		tr_node_at(hand, parent)->last = node;
+	}
+	frame = push(hand, track, node);
+	TR_STORE(frame->start, tr_counter());
+	return frame;
+}
+
+/* ---- end --------------------------------------------------------------- */
+
+void tr_scope_append(struct tr_hand *hand, uint32_t node, uint64_t start,
+		     uint64_t span, uint32_t flags)
+{
+	if (TR_LIKELY(span <= UINT32_MAX)) {
+		tr_log_append(hand, start, (uint32_t)span, node | flags);
+		return;
+	}
+	tr_log_append(hand, start, 0,
+		      node | TR_ENTRY_LONG | TR_ENTRY_UNTIMED);
+	tr_log_append(hand, span, 0, node | TR_ENTRY_LONG | flags);
+}
+
+/* A clock that stepped back, or far ahead, gives no time rather than a lie. */
+static uint64_t span_of(struct tr_hand *hand, uint64_t start, uint64_t end)
+{
+	if (TR_LIKELY(end >= start &&
+		      (double)(end - start) * hand->scale < TR_ABSURD_SECONDS))
+		return end - start;
+	(void)TR_ADD(tr_ledger->header->lost.clock_steps, 1);
+	return 0;
+}
+
+static bool is_detached(const struct tr_hand *hand, const void *frame)
+{
+	return (const char *)frame >= (const char *)hand->detached &&
+	       (const char *)frame < (const char *)(hand->detached +
+						    TR_DETACHED);
+}
+
+static void end_detached(struct tr_hand *hand, struct tr_detached *detached,
+			 uint64_t end)
+{
+	uint64_t start = detached->frame.start;
+	uint64_t span = span_of(hand, start, end);
+	tare_site *site = detached->site;
+	uint32_t id = TR_ACQUIRE(site->id), node;
+
+	detached->in_use = 0;
+	if (span > UINT32_MAX)
+		span = UINT32_MAX;
+	if (!tr_hand_enter(hand)) {
+		if (!id || !tr_log_defer(hand, start, (uint32_t)span, id))
+			(void)TR_ADD(tr_ledger->header->lost.busy, 1);
+		return;
+	}
+	node = id ? tr_tree_child(hand, hand->held->root, id) : 0;
+	if (node)
+		tr_scope_append(hand, node, start, span,
+				detached->failed ? TR_ENTRY_FAILED : 0);
+	else
+		(void)TR_ADD(tr_ledger->header->lost.busy, 1);
+	tr_hand_leave(hand);
+}
+
+/* Inner scopes that nobody ended (longjmp): counted, not timed. */
+static void repair(struct tr_hand *hand, struct tr_frame *to)
+{
+	struct tr_track *track = hand->held;
+
+	while (hand->top > to) {
+		uint32_t node = track->current;
+
+		TR_STORE(track->lost.repairs, track->lost.repairs + 1);
+		TR_STORE(hand->top->aside, 0);
+		TR_STORE(track->current, tr_node_at(hand, node)->parent);
+		hand->top--;
+		tr_log_append(hand, 1, 0, node | TR_ENTRY_UNTIMED);
+	}
+}
+
+static void finish(struct tr_hand *hand, struct tr_frame *frame, uint64_t end)
+{
+	struct tr_track *track = hand->held;
+	uint32_t node = track->current, flags = 0;
+	uint64_t start = tr_frame_start(frame), span;
+
+	span = span_of(hand, start, end);
+	TR_STORE(track->current, tr_node_at(hand, node)->parent);
+	hand->top = frame - 1;
+	if (TR_LOAD(frame->start) == 0) {
+		if (tr_note_failed(hand, start))
+			flags = TR_ENTRY_FAILED;
+		tr_note_record(hand, tr_node_at(hand, node)->site, start, span,
+			       NULL);
+		TR_STORE(frame->aside, 0);
+	}
+	tr_scope_append(hand, node, start, span, flags);
+}
+
+/* While the track is busy: only a handler that began before can get here. */
+static void end_busy(struct tr_hand *hand, struct tr_frame *frame,
+		     uint64_t end)
+{
+	struct tr_track *track = hand->held;
+	struct tr_node *node = tr_node_at(hand, track->current);
+	uint64_t span = span_of(hand, tr_frame_start(frame), end);
+
+	TR_STORE(track->current, node->parent);
+	hand->top = frame - 1;
+	if (!tr_log_defer(hand, tr_frame_start(frame),
+			  span > UINT32_MAX ? UINT32_MAX : (uint32_t)span,
+			  node->site))
+		(void)TR_ADD(tr_ledger->header->lost.busy, 1);
+}
+
+static TR_COLD void end_slow(struct tr_frame *frame, uint64_t end)
+{
+	struct tr_hand *hand = tr_hand();
+
+	if (tr_probe_forward) {
+		tr_probe_forward->scope_end(frame);
+		return;
+	}
+	if (!hand->held) {
+		/* Begun before a fork, or by another thread. */
+		if (tr_ledger && tr_ledger->header)
+			(void)TR_ADD(tr_ledger->header->lost.stray_ends, 1);
+		return;
+	}
+	if (!hand->fast)
+		end = slow_ticks(hand);
+	if (is_detached(hand, frame)) {
+		end_detached(hand, (struct tr_detached *)frame, end);
+		return;
+	}
+	if (frame <= hand->frames || frame > hand->top) {
+		(void)TR_ADD(tr_ledger->header->lost.stray_ends, 1);
+		return;
+	}
+	if (!tr_hand_enter(hand)) {
+		end_busy(hand, frame, end);
+		return;
+	}
+	repair(hand, frame);
+	finish(hand, frame, end);
+	tr_hand_leave(hand);
+}
+
+TR_INLINE void end_at(struct tr_frame *frame, uint64_t end)
+{
+	struct tr_hand *hand = tr_hand();
+	struct tr_track *track = hand->track;
+	struct tr_entry *entry;
+	uint64_t start, span, position;
+	uint32_t node;
+
+	if (TR_UNLIKELY(!track) || TR_UNLIKELY(hand->top != frame)) {
+		end_slow(frame, end);
+		return;
+	}
+	start = TR_LOAD(frame->start);
+	span = end - start;
+	if (TR_UNLIKELY(span >> 32)) {
+		end_slow(frame, end);
+		return;
+	}
+	hand->track = NULL; /* busy */
+	TR_FENCE();
+	position = TR_LOAD(track->write);
+	entry = (struct tr_entry *)(void *)(hand->base + (uint32_t)position);
+	node = TR_LOAD(track->current);
+	TR_STORE(entry->start, start);
+	TR_STORE(entry->span, (uint32_t)span);
+	TR_STORE(entry->what, node);
+	position += sizeof(*entry);
+	TR_STORE(track->current, tr_node_at(hand, node)->parent);
+	hand->top = frame - 1;
+	TR_PUBLISH(track->write, position); /* the entry before its count */
+	if (TR_UNLIKELY((position & (TR_BATCH * sizeof(*entry) - 1)) == 0)) {
+		tr_drain_batch(hand, track, position);
+		return;
+	}
+	TR_FENCE();
+	hand->track = track;
+}
+
+TARE_API void tare_scope_end_(void *frame)
+{
+	end_at(frame, tr_counter());
+}
+
+TARE_API void tare_scope_end_exact_(void *frame)
+{
+	end_at(frame, tr_counter_exact());
+}

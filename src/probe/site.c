@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Site: from a static descriptor, or a name at run time, to an id; and the
+ * site's own view of the switches.
+ */
+#include "probe/probe.h"
+
+const struct tr_probe_table *tr_probe_forward;
+uint32_t tr_gate_off;
+
+static void register_site(tare_site *site)
+{
+	struct tr_site_key key = {
+		site->name,   site->unit, site->source, site->labels,
+		site->file,   site->line, site->kind,	site->type,
+		site->flags,
+	};
+	uint32_t id = tr_site_intern(&key);
+
+	/* Another thread may do the same: it stores the same numbers. */
+	TR_STORE(site->slot, id == TR_SITE_OVERFLOW ? 0 : tr_site_at(id)->slot);
+	TR_PUBLISH(site->id, id);
+}
+
+static void set_gate(tare_site *site, const uint32_t *gate, uint32_t generation)
+{
+	/* Generation last: it is what fast paths compare. */
+	__atomic_store_n(&site->gate, gate, __ATOMIC_RELAXED);
+	TR_PUBLISH(site->generation, generation);
+}
+
+static void switch_off(tare_site *site, struct tr_control *control,
+		       uint32_t generation)
+{
+	uint32_t n = generation < TR_CONTROL_SLEEP ? generation : 0;
+
+	set_gate(site, &control->sleep[n], 0);
+}
+
+bool tr_site_refresh(tare_site *site)
+{
+	struct tr_control *control = NULL;
+	uint32_t generation;
+
+	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready))
+		control = tr_ledger->control;
+	if (!control) {
+		set_gate(site, &tr_gate_off, 0);
+		return false;
+	}
+	generation = TR_ACQUIRE(control->generation);
+	if (!TR_LOAD(control->enabled) || !tr_ledger->base ||
+	    !tr_probe_wanted(site->kind, site->name, site->source)) {
+		switch_off(site, control, generation);
+		return false;
+	}
+	if (!TR_LOAD(site->id))
+		register_site(site);
+	/*
+	 * Operations keep generation 0, which no gate holds: every call goes
+	 * the slow way, where its record is prepared.
+	 */
+	set_gate(site, &control->generation,
+		 site->flags & TARE_SITE_OPERATION ? 0 : generation);
+	return true;
+}
+
+/* True if the thread's process has a ledger of its own, now or at last. */
+static bool ready_process(void)
+{
+	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready))
+		return tr_ledger->base != NULL;
+	return tr_probe_open();
+}
+
+struct tr_hand *tr_probe_ready(tare_site *site, uint32_t gate)
+{
+	struct tr_hand *hand = tr_hand();
+
+	if (!ready_process()) {
+		(void)tr_site_refresh(site);
+		return NULL;
+	}
+	if (TR_ACQUIRE(site->generation) != gate && !tr_site_refresh(site))
+		return NULL;
+	if (hand->held)
+		return hand;
+	return tr_track_attach();
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Values: distributions, gauges, counters, ratios, durations from elsewhere.
+ *
+ * A value reads no clock of its own, which would cost twice the rest. Its
+ * time slice is that of the thread's last reading: each value while they
+ * come slowly, each 32nd while they come fast. After a pause up to 31 values
+ * may thus be counted in the slice before it.
+ */
+#include "probe/probe.h"
+
+#include <string.h>
+
+#define TR_VALUES_RUN 32u
+#define TR_VALUES_FAST (1u << 21) /* ticks for a run: under a millisecond */
+
+static void read_clock(struct tr_hand *hand)
+{
+	uint64_t now = tr_ledger_ticks();
+
+	hand->values_left = now - hand->values_ticks < TR_VALUES_FAST ?
+				    TR_VALUES_RUN :
+				    1;
+	hand->values_ticks = now;
+	hand->values_slice = (uint32_t)(now >> hand->shift);
+}
+
+/* The thread's cell of a site of values; 0 if there is no room. Busy. */
+static uint32_t cell_of(struct tr_hand *hand, uint32_t site)
+{
+	uint32_t at = site % 16;
+
+	if (hand->value_cell[at].site != site) {
+		uint32_t cell = tr_tree_cell(hand, site);
+
+		if (!cell)
+			return 0;
+		hand->value_cell[at].site = site;
+		hand->value_cell[at].cell = cell;
+	}
+	return hand->value_cell[at].cell;
+}
+
+static void append_value(struct tr_hand *hand, uint32_t site, double value)
+{
+	union {
+		double value;
+		uint64_t bits;
+	} u = { value };
+	uint32_t cell = cell_of(hand, site);
+
+	if (!cell) {
+		tr_hand_lose(hand);
+		return;
+	}
+	if (hand->values_left <= 1)
+		read_clock(hand);
+	else
+		hand->values_left--;
+	tr_log_append(hand, u.bits, hand->values_slice,
+		      cell | TR_ENTRY_VALUE);
+}
+
+/* In a handler that met its own thread here: there is no clean way. */
+static void lose_busy(void)
+{
+	(void)TR_ADD(tr_ledger->header->lost.busy, 1);
+}
+
+static TR_COLD void observe_slow(tare_site *site, uint32_t gate, double value)
+{
+	struct tr_hand *hand = tr_probe_ready(site, gate);
+
+	if (!hand)
+		return;
+	if (!tr_hand_enter(hand)) {
+		lose_busy();
+		return;
+	}
+	append_value(hand, site->id, value);
+	tr_hand_leave(hand);
+}
+
+TARE_API void tare_value_observe_(tare_site *site, uint32_t gate, double value)
+{
+	struct tr_hand *hand = tr_hand();
+	struct tr_track *track = hand->track;
+	uint32_t id = TR_LOAD(site->id), at = id % 16;
+	union {
+		double value;
+		uint64_t bits;
+	} u = { value };
+	struct tr_entry *entry;
+	uint64_t position;
+
+	if (TR_UNLIKELY(!track) ||
+	    TR_UNLIKELY(TR_ACQUIRE(site->generation) != gate) ||
+	    TR_UNLIKELY(hand->value_cell[at].site != id) ||
+	    TR_UNLIKELY(hand->values_left <= 1)) {
+		if (tr_probe_forward)
+			tr_probe_forward->value_observe(site, gate, value);
+		else
+			observe_slow(site, gate, value);
+		return;
+	}
+	hand->track = NULL;
+	TR_FENCE();
+	hand->values_left--;
+	position = TR_LOAD(track->write);
+	entry = (void *)(hand->base + (uint32_t)position);
+	TR_STORE(entry->start, u.bits);
+	TR_STORE(entry->span, hand->values_slice);
+	TR_STORE(entry->what, hand->value_cell[at].cell | TR_ENTRY_VALUE);
+	position += sizeof(*entry);
+	TR_PUBLISH(track->write, position);
+	if (TR_UNLIKELY((position & (TR_BATCH * sizeof(*entry) - 1)) == 0)) {
+		tr_drain_batch(hand, track, position);
+		return;
+	}
+	TR_FENCE();
+	hand->track = track;
+}
+
+/* ---- gauges ------------------------------------------------------------ */
+
+/* One place for all threads: the last store wins. */
+static uint64_t *gauge_of(const tare_site *site)
+{
+	struct tr_region *gauges = &tr_ledger->header->region[TR_REGION_GAUGES];
+
+	return (uint64_t *)(void *)(tr_ledger->base + gauges->off +
+				    (uint64_t)site->slot * 8);
+}
+
+static void gauge_change(tare_site *site, uint32_t gate, double value,
+			 bool add)
+{
+	struct tr_hand *hand = tr_probe_ready(site, gate);
+	uint64_t *gauge, before;
+	union {
+		double value;
+		uint64_t bits;
+	} u;
+
+	if (!hand)
+		return;
+	gauge = gauge_of(site);
+	before = TR_LOAD(*gauge);
+	do {
+		u.bits = before;
+		u.value = add ? u.value + value : value;
+	} while (!__atomic_compare_exchange_n(gauge, &before, u.bits, true,
+					      __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	if (!tr_hand_enter(hand)) {
+		lose_busy();
+		return;
+	}
+	append_value(hand, site->id, u.value);
+	tr_hand_leave(hand);
+}
+
+TARE_API void tare_gauge_set_(tare_site *site, uint32_t gate, double value)
+{
+	if (tr_probe_forward)
+		tr_probe_forward->gauge_set(site, gate, value);
+	else
+		gauge_change(site, gate, value, false);
+}
+
+TARE_API void tare_gauge_add_(tare_site *site, uint32_t gate, double value)
+{
+	if (tr_probe_forward)
+		tr_probe_forward->gauge_add(site, gate, value);
+	else
+		gauge_change(site, gate, value, true);
+}
+
+/* ---- counters ---------------------------------------------------------- */
+
+static bool add_to_slot(struct tr_hand *hand, uint32_t slot, uint64_t n)
+{
+	uint64_t *chunk = hand->self.counter[slot / TR_COUNTER_SLOTS];
+
+	if (!chunk) {
+		if (!tr_hand_enter(hand)) {
+			lose_busy();
+			return false;
+		}
+		chunk = tr_track_counters(hand, slot);
+		if (!chunk)
+			tr_hand_lose(hand);
+		tr_hand_leave(hand);
+	}
+	if (chunk)
+		tare_slot_add_(chunk + slot % TR_COUNTER_SLOTS, n);
+	return chunk != NULL;
+}
+
+TARE_API void tare_counter_add_(tare_site *site, uint32_t gate, uint64_t n)
+{
+	struct tr_hand *hand;
+
+	if (tr_probe_forward) {
+		tr_probe_forward->counter_add(site, gate, n);
+		return;
+	}
+	hand = tr_probe_ready(site, gate);
+	if (hand)
+		(void)add_to_slot(hand, site->slot, n);
+}
+
+TARE_API void tare_ratio_add_(tare_site *site, uint32_t gate, uint64_t part,
+			      uint64_t whole)
+{
+	struct tr_hand *hand;
+
+	if (tr_probe_forward) {
+		tr_probe_forward->ratio_add(site, gate, part, whole);
+		return;
+	}
+	hand = tr_probe_ready(site, gate);
+	/* The whole first: a reader in between sees no ratio above one. */
+	if (hand && add_to_slot(hand, site->slot + 1, whole))
+		(void)add_to_slot(hand, site->slot, part);
+}
+
+/* ---- durations from elsewhere ------------------------------------------ */
+
+TARE_API void tare_duration_record_(tare_site *site, uint32_t gate,
+				    uint64_t ns, const char *error)
+{
+	struct tr_hand *hand;
+	uint64_t span, now;
+	uint32_t node;
+
+	if (tr_probe_forward) {
+		tr_probe_forward->duration(site, gate, ns, error);
+		return;
+	}
+	hand = tr_probe_ready(site, gate);
+	if (!hand)
+		return;
+	if (!tr_hand_enter(hand)) {
+		lose_busy();
+		return;
+	}
+	now = tr_ledger_ticks();
+	span = (uint64_t)((double)ns * 1e-9 / hand->scale + 0.5);
+	node = tr_tree_child(hand, hand->held->current, site->id);
+	if (node) {
+		tr_scope_append(hand, node, now > span ? now - span : 0, span,
+				error ? TR_ENTRY_FAILED : 0);
+		tr_note_record(hand, site->id, now > span ? now - span : 0,
+			       span, error);
+	} else {
+		tr_hand_lose(hand);
+	}
+	tr_hand_leave(hand);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The calls of tare/control.h that are not the report.
+ */
+#include "runtime/runtime.h"
+
+#include <string.h>
+
+TARE_API const char *tare_version(void)
+{
+	return TARE_VERSION;
+}
+
+TARE_API const char *tare_strerror(int error)
+{
+	switch (error) {
+	case 0:
+		return "no error";
+#define TR_CASE_(name, value, text) \
+	case name: \
+		return text;
+		TARE_ERROR_LIST(TR_CASE_)
+#undef TR_CASE_
+	default:
+		return "unknown error";
+	}
+}
+
+TARE_API int tare_start(void)
+{
+	if (tr_mode < TR_MODE_ON)
+		tr_mode = TR_MODE_ON;
+	return tr_start();
+}
+
+TARE_API int tare_stop(void)
+{
+	tr_stop();
+	return 0;
+}
+
+static struct tr_control *control(void)
+{
+	if (!tr_ledger || !TR_ACQUIRE(tr_ledger->ready))
+		return NULL;
+	return tr_ledger->control;
+}
+
+TARE_API int tare_enable(bool on)
+{
+	struct tr_control *page = control();
+
+	if (!page)
+		return TARE_EOFF;
+	TR_STORE(page->enabled, on);
+	tr_control_bump(page);
+	return 0;
+}
+
+TARE_API bool tare_is_enabled(void)
+{
+	const struct tr_control *page = control();
+
+	return page && TR_LOAD(page->enabled);
+}
+
+TARE_API const char *tare_ledger_path(void)
+{
+	return control() && tr_ledger->path[0] ? tr_ledger->path : NULL;
+}
+
+/* Options that act through the ledger's header, once it is open. */
+static void apply_live(const char *name)
+{
+	if (strcmp(name, "max_history_size") == 0 && tr_ledger->header)
+		TR_STORE(tr_ledger->header->max_history,
+			 tr_config.max_history_size);
+}
+
+TARE_API int tare_option_set(const char *name, const char *value)
+{
+	const tare_option *option;
+	int err;
+
+	if (!name || !value)
+		return TARE_EINVAL;
+	option = tr_option_find(name);
+	if (!option)
+		return TARE_ENOENT;
+	if (control() && !option->live)
+		return TARE_EINVAL;
+	tr_load_config();
+	err = tr_config_set(&tr_config, name, value);
+	if (err || !control())
+		return err;
+	apply_live(name);
+	err = tr_control_set(tr_ledger->control, name, value);
+	tr_control_bump(tr_ledger->control);
+	return err;
+}
+
+TARE_API int tare_option_get(const char *name, char *value, size_t size)
+{
+	if (!name || !value)
+		return TARE_EINVAL;
+	tr_load_config();
+	return tr_config_get(&tr_config, name, value, size);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of runtime/: the wiring. When measuring starts, what happens around
+ * fork and exit, where messages go. The only folder that knows all others.
+ */
+#ifndef TR_RUNTIME_H
+#define TR_RUNTIME_H
+
+#include "config/config.h"
+#include "ledger/ledger.h"
+#include "probe/probe.h"
+
+enum tr_mode {
+	TR_MODE_OFF,
+	TR_MODE_STANDBY, /* a control page, nothing else */
+	TR_MODE_ON,
+	TR_MODE_REPORT	 /* on, and a report at exit */
+};
+
+/* Not wiped by a fork: a child starts the way its parent did. */
+extern struct tr_config tr_config;
+extern enum tr_mode tr_mode;
+
+/* ---- start.c ----------------------------------------------------------- */
+
+/* Opens what `tr_mode` says. 0, also if it is open already, or an error. */
+int tr_start(void);
+/* Closes it for good. */
+void tr_stop(void);
+/* File and environment, once. */
+void tr_load_config(void);
+
+/* ---- report.c ---------------------------------------------------------- */
+
+/* To where `report` says. */
+void tr_report_at_exit(void);
+
+/* ---- calibrate.c ------------------------------------------------------- */
+
+/* Clock, its step, and the cost of a probe, into the ledger's header. */
+void tr_calibrate_clock(void);
+void tr_calibrate_probes(void);
+
+/* ---- log.c ------------------------------------------------------------- */
+
+void tr_log(enum tare_level level, const char *format, ...) TARE_PRINTF(2, 3);
+
+/* ---- guard.c ----------------------------------------------------------- */
+
+/* A SIGBUS handler for our mapping alone; chains to what was there. */
+void tr_guard_install(void);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Start and stop, in a process, in its forked children, at its end.
+ *
+ * Everything a child must not share with its parent lies in memory that the
+ * kernel wipes at a fork (any fork: fork, _Fork, clone). A child thus finds
+ * a process that is not open, and opens its own ledger at its first event.
+ * No handler runs at the fork itself.
+ */
+#include "runtime/runtime.h"
+
+#include "text/text.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct tr_config tr_config;
+enum tr_mode tr_mode;
+
+/* In wiped memory. */
+struct process {
+	struct tr_ledger ledger;
+	uint32_t opening; /* 1 while somebody opens, 2 when it failed */
+	uint64_t lost;	  /* events meanwhile */
+	uint32_t stopped;
+};
+
+static struct process *process;
+static bool loaded; /* configuration is in */
+
+static void warn(void *arg, const char *text)
+{
+	(void)arg;
+	tr_log(TARE_LEVEL_WARNING, "%s", text);
+}
+
+void tr_load_config(void)
+{
+	if (loaded)
+		return;
+	loaded = true;
+	tr_config_load(&tr_config, warn, NULL);
+}
+
+/* ---- memory that forks wipe -------------------------------------------- */
+
+static void reset_in_child(void)
+{
+	size_t hands = TR_MAX_TRACKS * sizeof(struct tr_hand);
+
+	if (!process)
+		return;
+	tr_memory_unmap(tr_hands, hands);
+	tr_hands = tr_memory_map(hands);
+	memset(process, 0, sizeof(*process));
+	tare_self_ = &tr_hand_none.self;
+}
+
+static int map_process(void)
+{
+	bool wiped = false, hands_wiped = false;
+
+	if (process)
+		return 0;
+	process = tr_memory_map_wiped(sizeof(*process), &wiped);
+	tr_hands = tr_memory_map_wiped(TR_MAX_TRACKS * sizeof(struct tr_hand),
+				       &hands_wiped);
+	if (!process || !tr_hands) {
+		tr_memory_unmap(process, sizeof(*process));
+		process = NULL;
+		return TARE_ENOMEM;
+	}
+	/* An old kernel: a handler does it, for fork() at least. */
+	if (!wiped || !hands_wiped)
+		(void)pthread_atfork(NULL, NULL, reset_in_child);
+	return 0;
+}
+
+/* ---- another copy of the library --------------------------------------- */
+
+/* The first copy's ledger is mapped under our process's name: follow it. */
+static bool find_first_copy(void)
+{
+	const struct tr_probe_table *table;
+	const struct tr_header *header;
+	char name[32];
+
+	(void)snprintf(name, sizeof(name), "-%u.tare", (unsigned)getpid());
+	header = tr_mapping_find(name);
+	if (!header || header->magic != TR_MAGIC ||
+	    header->pid != (uint32_t)getpid() || !header->owner_abi)
+		return false;
+	table = (const void *)(uintptr_t)header->owner_abi;
+	if (table->magic != TR_PROBE_MAGIC || table == &tr_probe_own)
+		return false;
+	tr_probe_forward = table;
+	return true;
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static void fill_ledger(void)
+{
+	struct tr_ledger *ledger = &process->ledger;
+
+	ledger->tracing = tr_config.trace;
+	ledger->discard = tr_config.trace_mode == TR_TRACE_DISCARD;
+	ledger->ring_bytes = (uint32_t)tr_config.trace_events * 16;
+	ledger->max_nodes = (uint32_t)tr_config.max_nodes;
+	ledger->max_depth = (uint32_t)tr_config.max_depth;
+	ledger->keep_values = (uint32_t)tr_config.keep_values;
+	ledger->counter_clock = tr_config.clock != TR_CLOCK_MONOTONIC &&
+				TR_HAS_COUNTER &&
+				(tr_config.clock == TR_CLOCK_TSC ||
+				 tr_counter_is_trusted());
+}
+
+static int open_process(bool standby)
+{
+	int err;
+
+	fill_ledger();
+	tr_ledger = &process->ledger;
+	err = tr_ledger_open(&tr_config, standby);
+	if (err)
+		return err;
+	if (!standby) {
+		tr_calibrate_clock();
+		tr_ledger->header->owner_abi = (uintptr_t)&tr_probe_own;
+		TR_PUBLISH(tr_ledger->header->magic, TR_MAGIC);
+		if (tr_config.sigbus_guard && !tr_ledger->anonymous)
+			tr_guard_install();
+	}
+	TR_PUBLISH(tr_ledger->ready, 1);
+	if (!standby)
+		tr_calibrate_probes();
+	return 0;
+}
+
+static int open_once(bool standby)
+{
+	uint32_t idle = 0;
+	int err;
+
+	if (!__atomic_compare_exchange_n(&process->opening, &idle, 1, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return idle == 1 ? TARE_EOFF : TARE_EIO;
+	err = open_process(standby);
+	if (err) {
+		tr_log(TARE_LEVEL_WARNING, "cannot measure: %s",
+		       tare_strerror(err));
+		TR_PUBLISH(process->opening, 2);
+		return err;
+	}
+	if (tr_ledger->header)
+		(void)TR_ADD(tr_ledger->header->lost.no_track,
+			     TR_LOAD(process->lost));
+	if (tr_ledger->anonymous)
+		tr_log(TARE_LEVEL_WARNING, "no folder for a ledger: measuring "
+		       "in memory, visible to this process only");
+	return 0;
+}
+
+/* A probe found no ledger: a forked child's first event, or it is off. */
+bool tr_probe_open(void)
+{
+	if (!process || tr_mode < TR_MODE_ON)
+		return false;
+	if (TR_LOAD(process->stopped) || TR_LOAD(process->opening) == 2)
+		return false;
+	if (TR_LOAD(process->opening) == 1) {
+		(void)TR_ADD(process->lost, 1);
+		return false;
+	}
+	return open_once(false) == 0;
+}
+
+/* From standby to on: the control page is there, the ledger is not yet. */
+int tr_start(void)
+{
+	int err = map_process();
+
+	if (err)
+		return err;
+	tr_load_config();
+	if (tr_probe_forward || (tr_ledger && TR_ACQUIRE(tr_ledger->ready)))
+		return 0;
+	if (find_first_copy())
+		return 0;
+	err = open_once(tr_mode == TR_MODE_STANDBY);
+	/* Sites that were told "off" before ask again from now on. */
+	TR_PUBLISH(tr_gate_off, 1);
+	return err;
+}
+
+static enum tr_mode mode_of(const char *text)
+{
+	bool on;
+
+	if (!text || !text[0])
+		return TR_MODE_OFF;
+	if (strcmp(text, "standby") == 0)
+		return TR_MODE_STANDBY;
+	if (strcmp(text, "on") == 0)
+		return TR_MODE_ON;
+	return tr_parse_bool(text, &on) && on ? TR_MODE_REPORT : TR_MODE_OFF;
+}
+
+__attribute__((constructor)) static void at_load(void)
+{
+	const char *text = secure_getenv("TARE");
+
+	tr_mode = mode_of(text);
+	if (tr_mode == TR_MODE_OFF) {
+		/* The file may ask for it, unless TARE=0 forbids. */
+		if (text && text[0])
+			return;
+		tr_load_config();
+		if (!tr_config.enable_metrics &&
+		    !tr_config.enable_performance_monitoring)
+			return;
+		tr_mode = TR_MODE_ON;
+	}
+	(void)tr_start();
+}
+
+/* ---- the end ----------------------------------------------------------- */
+
+void tr_stop(void)
+{
+	if (!process || !tr_ledger || !TR_LOAD(tr_ledger->ready) ||
+	    __atomic_exchange_n(&process->stopped, 1, __ATOMIC_ACQ_REL))
+		return;
+	TR_STORE(tr_ledger->control->enabled, 0);
+	tr_control_bump(tr_ledger->control);
+	if (tr_mode == TR_MODE_REPORT)
+		tr_report_at_exit();
+	(void)tr_ledger_finish(&tr_config);
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+	tr_stop();
+}

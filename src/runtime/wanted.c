@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Wanted: the switches as they are now, from the configuration and, over
+ * it, what was set through the control page.
+ */
+#include "runtime/runtime.h"
+
+#include "text/text.h"
+
+/* A switch: what was set from outside wins over the configuration. */
+static bool switch_of(const char *name, bool configured)
+{
+	char value[16];
+	bool on;
+
+	if (tr_control_get(tr_ledger->control, name, value, sizeof(value)) &&
+	    tr_parse_bool(value, &on))
+		return on;
+	return configured;
+}
+
+static const char *text_of(const char *name, const char *configured,
+			   char *value)
+{
+	if (tr_control_get(tr_ledger->control, name, value, TR_CONFIG_STRING))
+		return value;
+	return configured;
+}
+
+/* Included (or no list) and not excluded. */
+static bool passes(const char *include, const char *exclude, const char *text)
+{
+	if (include[0] && !tr_glob_list_match(include, text))
+		return false;
+	return !exclude[0] || !tr_glob_list_match(exclude, text);
+}
+
+bool tr_probe_wanted(uint8_t kind, const char *name, const char *source)
+{
+	char a[TR_CONFIG_STRING], b[TR_CONFIG_STRING];
+
+	if (kind == TARE_KIND_SCOPE &&
+	    !switch_of("collect_timing", tr_config.collect_timing))
+		return false;
+	tr_probe_items = switch_of("collect_throughput",
+				   tr_config.collect_throughput);
+	if (!passes(text_of("include", tr_config.include, a),
+		    text_of("exclude", tr_config.exclude, b),
+		    name ? name : ""))
+		return false;
+	return passes(text_of("include_source", tr_config.include_source, a),
+		      text_of("exclude_source", tr_config.exclude_source, b),
+		      source ? source : "");
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Call tree: the paths in the order people read them.
+ */
+#include "view/times.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const struct tr_header *header_of(const tare_view *view)
+{
+	return (const void *)view->image.base;
+}
+
+struct tree {
+	tare_view *view;
+	const struct tr_times *times;
+	uint32_t *order; /* scratch for sorting siblings */
+};
+
+static void fill_node(const struct tree *tree, uint32_t index, double whole)
+{
+	tare_view *view = tree->view;
+	const struct tr_path *p = &view->all.path[index];
+	const struct tr_site *site = view->all.series[p->site].site;
+	const struct tr_times *t = &tree->times[index];
+	tare_node *node = &view->nodes[view->n_nodes++];
+	double mean = p->calls ? p->sum / (double)p->calls : 0;
+
+	node->name = tr_image_string(&view->image, site->name);
+	node->source = tr_image_string(&view->image, site->source);
+	node->site = p->site;
+	node->depth = p->depth;
+	node->calls = p->calls + p->untimed;
+	node->open = p->open;
+	node->failures = p->failures;
+	node->repaired = p->untimed;
+	node->total_ns = tr_view_ns(view, p->sum + p->open_ticks);
+	node->own_ns = tr_view_ns(view, t->own);
+	node->net_own_ns = tr_view_ns(view, t->net_own);
+	node->net_total_ns = tr_least(tr_view_ns(view, t->net_total),
+				  node->total_ns);
+	node->share = whole > 0 ? t->net_total / whole : 0;
+	node->below_resolution =
+		p->calls && mean < 3 * header_of(view)->resolution_ticks;
+}
+
+/* Children of `parent` by time, most first, into order[0..n). */
+static uint32_t sorted_children(const struct tree *tree, uint32_t parent,
+				uint32_t *order)
+{
+	const struct tr_gather *g = &tree->view->all;
+	uint32_t n = 0;
+
+	for (uint32_t i = g->path[parent].first; i; i = g->path[i].next) {
+		uint32_t at = n++;
+
+		while (at > 0 && tree->times[order[at - 1]].net_total <
+					 tree->times[i].net_total) {
+			order[at] = order[at - 1];
+			at--;
+		}
+		order[at] = i;
+	}
+	return n;
+}
+
+/* Depth first without recursion: the order array doubles as the stack. */
+static void fill_tree(struct tree *tree)
+{
+	const struct tr_gather *g = &tree->view->all;
+	double whole = tree->times[0].net_total;
+	uint32_t n, top = sorted_children(tree, 0, tree->order);
+
+	for (uint32_t i = 0; i < top / 2; i++) {
+		uint32_t swap = tree->order[i];
+
+		tree->order[i] = tree->order[top - 1 - i];
+		tree->order[top - 1 - i] = swap;
+	}
+	while (top > 0) {
+		uint32_t index = tree->order[--top];
+
+		if (g->path[index].calls || g->path[index].untimed ||
+		    g->path[index].open)
+			fill_node(tree, index, whole);
+		n = sorted_children(tree, index, tree->order + top);
+		for (uint32_t i = 0; i < n / 2; i++) {
+			uint32_t swap = tree->order[top + i];
+
+			tree->order[top + i] = tree->order[top + n - 1 - i];
+			tree->order[top + n - 1 - i] = swap;
+		}
+		top += n;
+	}
+}
+
+TARE_API int tare_view_tree(tare_view *view, const tare_node **ret_nodes,
+			    size_t *ret_n)
+{
+	struct tree tree = { .view = view };
+	struct tr_times *times;
+
+	if (!view || !ret_nodes || !ret_n)
+		return TARE_EINVAL;
+	free(view->nodes);
+	view->n_nodes = 0;
+	view->nodes = calloc(view->all.n_paths + 1, sizeof(*view->nodes));
+	times = calloc(view->all.n_paths + 1, sizeof(*times));
+	tree.order = calloc(view->all.n_paths + 1, sizeof(*tree.order));
+	if (!view->nodes || !times || !tree.order) {
+		free(times);
+		free(tree.order);
+		return TARE_ENOMEM;
+	}
+	if (view->all.n_paths) {
+		tr_path_times(&view->all, header_of(view), times);
+		tree.times = times;
+		fill_tree(&tree);
+	}
+	free(times);
+	free(tree.order);
+	*ret_nodes = view->nodes;
+	*ret_n = view->n_nodes;
+	return 0;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events: single scopes out of the trace rings.
+ */
+#include "view/view.h"
+
+#include <stdlib.h>
+
+struct reading {
+	tare_view *view;
+	const struct tr_track *track;
+	uint32_t thread;
+	uint64_t before; /* start in the entry before: of a long scope */
+};
+
+static void add_scope(struct reading *r, const struct tr_entry *entry)
+{
+	tare_view *view = r->view;
+	const struct tr_image *image = &view->image;
+	uint32_t flags = entry->what & TR_ENTRY_FLAGS;
+	const struct tr_node *node =
+		tr_image_at(image, entry->what & ~(uint32_t)TR_ENTRY_FLAGS,
+			    sizeof(*node), TR_LINE);
+	const struct tr_site *site = node ? tr_image_site(image, node->site) :
+					    NULL;
+	uint64_t start = flags & TR_ENTRY_LONG ? r->before : entry->start;
+	uint64_t span = flags & TR_ENTRY_LONG ? entry->start : entry->span;
+
+	if (!site || site->flags & TR_SITE_INTERNAL)
+		return;
+	view->events[view->n_events++] = (tare_event){
+		.name = tr_image_string(image, site->name),
+		.site = node->site,
+		.depth = node->depth ? node->depth - 1 : 0,
+		.thread = r->thread,
+		.start_ns = tr_time_real(image, start),
+		.duration_ns = (uint64_t)tr_view_ns(view, (double)span),
+		.ok = !(flags & TR_ENTRY_FAILED),
+	};
+}
+
+static void add_entry(struct reading *r, const struct tr_entry *entry)
+{
+	uint32_t flags = entry->what & TR_ENTRY_FLAGS;
+
+	if (flags & TR_ENTRY_OWNER)
+		r->thread = entry->span;
+	else if (!(flags & (TR_ENTRY_VALUE | TR_ENTRY_ITEMS |
+			    TR_ENTRY_UNTIMED)) && entry->what)
+		add_scope(r, entry);
+	r->before = entry->start;
+}
+
+/* Entries of a ring, oldest first: from `head` round to it. */
+static void read_ring(struct reading *r)
+{
+	const struct tr_track *t = r->track;
+	uint32_t n = t->trace.bytes / sizeof(struct tr_entry);
+	const struct tr_entry *ring =
+		tr_image_at(&r->view->image, t->trace.off, t->trace.bytes, 8);
+	bool is_open = t->trace.off == t->log.off;
+	uint64_t lap = t->write >> 32;
+	uint32_t head = is_open ? ((uint32_t)t->write - t->trace.off) /
+					  (uint32_t)sizeof(*ring) :
+				  0;
+
+	if (!ring || head > n)
+		return;
+	if (lap || !is_open)
+		for (uint32_t i = head; i < n; i++)
+			add_entry(r, &ring[i]);
+	for (uint32_t i = 0; i < head; i++)
+		add_entry(r, &ring[i]);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const tare_event *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->depth < y->depth ? -1 : x->depth > y->depth;
+}
+
+static size_t room_for(const tare_view *view)
+{
+	size_t n = 1;
+
+	for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
+		const struct tr_track *t = tr_image_track(&view->image, i);
+
+		if (t && t->trace.bytes < view->image.size)
+			n += t->trace.bytes / sizeof(struct tr_entry);
+	}
+	return n;
+}
+
+TARE_API int tare_view_events(tare_view *view, const tare_event **ret_events,
+			      size_t *ret_n)
+{
+	if (!view || !ret_events || !ret_n)
+		return TARE_EINVAL;
+	if (!view->events) {
+		view->events = calloc(room_for(view), sizeof(*view->events));
+		if (!view->events)
+			return TARE_ENOMEM;
+		for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
+			const struct tr_track *t =
+				tr_image_track(&view->image, i);
+			struct reading r = { view, t, t ? t->owner : 0, 0 };
+
+			if (t && t->trace.bytes < view->image.size)
+				read_ring(&r);
+		}
+		qsort(view->events, view->n_events, sizeof(*view->events),
+		      by_start);
+	}
+	*ret_events = view->events;
+	*ret_n = view->n_events;
+	return 0;
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gather: adds a ledger's tracks up into series and paths.
+ */
+#include "view/settle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TR_NODES_MOST (1u << 22) /* of a track: beyond is a damaged list */
+
+static const struct tr_header *header_of(const struct tr_image *image)
+{
+	return (const void *)image->base;
+}
+
+uint32_t tr_image_sites(const struct tr_image *image)
+{
+	const struct tr_region *sites =
+		&header_of(image)->region[TR_REGION_SITES];
+	uint64_t n = sites->used / sizeof(struct tr_site);
+
+	return tr_image_at(image, sites->off, n * sizeof(struct tr_site), 8) ?
+		       (uint32_t)n :
+		       0;
+}
+
+const struct tr_site *tr_image_site(const struct tr_image *image, uint32_t id)
+{
+	const struct tr_region *sites =
+		&header_of(image)->region[TR_REGION_SITES];
+	const struct tr_site *site;
+
+	if (!id || id >= tr_image_sites(image))
+		return NULL;
+	site = (const struct tr_site *)(const void *)(image->base +
+						      sites->off) + id;
+	return site->ready ? site : NULL;
+}
+
+uint32_t tr_image_tracks(const struct tr_image *image)
+{
+	const struct tr_region *tracks =
+		&header_of(image)->region[TR_REGION_TRACKS];
+	uint64_t n = tracks->used / sizeof(uint32_t);
+
+	if (n > TR_MAX_TRACKS ||
+	    !tr_image_at(image, tracks->off, n * sizeof(uint32_t), 4))
+		return 0;
+	return (uint32_t)n;
+}
+
+const struct tr_track *tr_image_track(const struct tr_image *image,
+				      uint32_t index)
+{
+	const struct tr_region *tracks =
+		&header_of(image)->region[TR_REGION_TRACKS];
+	const uint32_t *dir = (const void *)(image->base + tracks->off);
+	const struct tr_track *track =
+		tr_image_at(image, dir[index], sizeof(*track), 8);
+
+	return track && track->magic == TR_TRACK_MAGIC ? track : NULL;
+}
+
+/* ---- nodes ------------------------------------------------------------- */
+
+struct walk {
+	struct tr_gather *gather;
+	const struct tr_track *track;
+	uint32_t track_off;
+	uint32_t *path_of; /* by node offset / 64; 0: not known */
+};
+
+static const struct tr_node *node_at(const struct walk *walk, uint32_t off)
+{
+	return tr_image_at(walk->gather->image, off, sizeof(struct tr_node),
+			   TR_LINE);
+}
+
+static struct tr_series *series_of(const struct tr_gather *gather,
+				   uint32_t site)
+{
+	if (site >= gather->n_series || !gather->series[site].site)
+		return NULL;
+	return &gather->series[site];
+}
+
+static bool is_internal(const struct tr_gather *gather, uint32_t site)
+{
+	const struct tr_series *series = series_of(gather, site);
+
+	return !series || series->site->flags & TR_SITE_INTERNAL;
+}
+
+static uint64_t with_sign(const struct tr_gather *gather, uint64_t n)
+{
+	return gather->sign < 0 ? -n : n;
+}
+
+/* Path of a node; parents are made before their children. */
+static uint32_t path_of(struct walk *walk, uint32_t off)
+{
+	uint32_t chain[TR_MAX_FRAMES], n = 0, path = 0;
+	const struct tr_node *node;
+
+	while (off != walk->track->root) {
+		node = node_at(walk, off);
+		if (!node || n == TR_MAX_FRAMES) {
+			walk->gather->damaged++;
+			return 0;
+		}
+		path = walk->path_of[off / TR_LINE];
+		if (path)
+			break;
+		chain[n++] = off;
+		off = node->parent;
+	}
+	while (n-- > 0) {
+		node = node_at(walk, chain[n]);
+		if (is_internal(walk->gather, node->site))
+			return 0;
+		path = tr_path_child(walk->gather, path, node->site);
+		walk->path_of[chain[n] / TR_LINE] = path;
+	}
+	return path;
+}
+
+static void add_node(struct walk *walk, uint32_t off,
+		     const struct tr_node *node)
+{
+	struct tr_gather *gather = walk->gather;
+	uint32_t index = path_of(walk, off);
+	struct tr_series *series = series_of(gather, node->site);
+	struct tr_path *path;
+
+	if (!index || !series)
+		return;
+	path = &gather->path[index];
+	path->calls += with_sign(gather, node->calls);
+	path->untimed += with_sign(gather, node->untimed);
+	path->failures += with_sign(gather, node->failures);
+	path->items += with_sign(gather, node->items);
+	path->sum += gather->sign * (double)node->sum;
+	series->calls += with_sign(gather, node->calls);
+	series->untimed += with_sign(gather, node->untimed);
+	series->items += with_sign(gather, node->items);
+	gather->events += with_sign(gather, node->calls + node->untimed);
+	if (node->site == TR_SITE_OVERFLOW)
+		gather->overflow_calls += with_sign(gather, node->calls +
+							    node->untimed);
+}
+
+static void add_nodes(struct walk *walk)
+{
+	const struct tr_node *node;
+	uint32_t n = 0;
+
+	for (uint32_t off = walk->track->nodes; off && n < TR_NODES_MOST;
+	     off = node->next, n++) {
+		node = node_at(walk, off);
+		if (!node) {
+			walk->gather->damaged++;
+			return;
+		}
+		add_node(walk, off, node);
+	}
+}
+
+/* ---- entries still in the log ------------------------------------------ */
+
+static double real_of(uint64_t bits)
+{
+	union {
+		uint64_t bits;
+		double value;
+	} u = { bits };
+
+	return u.value;
+}
+
+static void add_pending_value(struct walk *walk, const struct tr_entry *entry,
+			      uint32_t off)
+{
+	const struct tr_cell *cell =
+		tr_image_at(walk->gather->image, off, sizeof(*cell), 8);
+	struct tr_series *series =
+		cell ? series_of(walk->gather, cell->site) : NULL;
+
+	if (series)
+		tr_gather_value(walk->gather, series, real_of(entry->start),
+				entry->span);
+}
+
+static void add_pending_time(struct walk *walk, const struct tr_entry *entry,
+			     uint32_t off, uint32_t flags, uint64_t before)
+{
+	struct tr_gather *gather = walk->gather;
+	const struct tr_node *node = node_at(walk, off);
+	struct tr_series *series = node ? series_of(gather, node->site) : NULL;
+	bool is_long = flags & TR_ENTRY_LONG, failed = flags & TR_ENTRY_FAILED;
+	uint64_t span = is_long ? entry->start : entry->span;
+	uint32_t index = node ? path_of(walk, off) : 0;
+
+	if (!series || !index)
+		return;
+	gather->path[index].calls += with_sign(gather, 1);
+	gather->path[index].sum += gather->sign * (double)span;
+	gather->path[index].failures += with_sign(gather, failed);
+	series->calls += with_sign(gather, 1);
+	gather->events += with_sign(gather, 1);
+	if (!gather->span.last_values)
+		tr_gather_time(gather, series, is_long ? before : entry->start,
+			       span, failed);
+}
+
+static void add_pending_count(struct walk *walk, const struct tr_entry *entry,
+			      uint32_t off, uint32_t flags)
+{
+	struct tr_gather *gather = walk->gather;
+	const struct tr_node *node = node_at(walk, off);
+	struct tr_series *series = node ? series_of(gather, node->site) : NULL;
+	uint32_t index = node ? path_of(walk, off) : 0;
+	uint64_t n = with_sign(gather, entry->start);
+
+	if (!series || !index)
+		return;
+	if (flags & TR_ENTRY_ITEMS) {
+		gather->path[index].items += n;
+		series->items += n;
+		return;
+	}
+	gather->path[index].untimed += n;
+	series->untimed += n;
+	gather->events += n;
+}
+
+static void add_pending(struct walk *walk)
+{
+	const struct tr_entry *entry;
+	uint64_t position = 0, before = 0;
+
+	while (tr_pending(walk->gather->image, walk->track, &position,
+			  &entry)) {
+		uint32_t flags = entry->what & TR_ENTRY_FLAGS;
+		uint32_t off = entry->what & ~(uint32_t)TR_ENTRY_FLAGS;
+
+		if (flags & TR_ENTRY_OWNER)
+			continue;
+		if (flags & TR_ENTRY_VALUE)
+			add_pending_value(walk, entry, off);
+		else if (flags & TR_ENTRY_ITEMS ||
+			 (flags & TR_ENTRY_UNTIMED && !(flags &
+							TR_ENTRY_LONG)))
+			add_pending_count(walk, entry, off, flags);
+		else if (!(flags & TR_ENTRY_UNTIMED))
+			add_pending_time(walk, entry, off, flags, before);
+		before = entry->start;
+	}
+}
+
+/* What signal handlers parked and nobody has taken in yet. */
+static void add_deferred(struct walk *walk)
+{
+	const struct tr_track *track = walk->track;
+	struct tr_gather *gather = walk->gather;
+
+	for (uint32_t i = track->deferred_read;
+	     i != track->deferred_write &&
+	     i - track->deferred_read < TR_DEFERRED;
+	     i++) {
+		const struct tr_entry *entry =
+			&track->deferred[i % TR_DEFERRED];
+		uint32_t site = entry->what & 0x7fffffffu, index;
+		struct tr_series *series = series_of(gather, site);
+
+		if (!(entry->what & 0x80000000u) || !series)
+			continue;
+		index = tr_path_child(gather, 0, site);
+		gather->path[index].calls += with_sign(gather, 1);
+		gather->path[index].sum += gather->sign * (double)entry->span;
+		series->calls += with_sign(gather, 1);
+		gather->events += with_sign(gather, 1);
+		tr_gather_time(gather, series, entry->start, entry->span,
+			       false);
+	}
+}
+
+/* ---- open scopes ------------------------------------------------------- */
+
+static void add_open(struct walk *walk, uint64_t now)
+{
+	const struct tr_frame *frames =
+		tr_image_at(walk->gather->image,
+			    walk->track_off + TR_FRAMES_AT, sizeof(*frames),
+			    8);
+	uint32_t off = walk->track->current, n = 0;
+	const struct tr_node *node;
+
+	for (; off != walk->track->root && n < TR_MAX_FRAMES; n++) {
+		uint32_t index;
+		uint64_t start;
+
+		node = node_at(walk, off);
+		index = node ? path_of(walk, off) : 0;
+		if (!index || !frames || node->depth >= TR_MAX_FRAMES ||
+		    !tr_image_at(walk->gather->image,
+				 walk->track_off + TR_FRAMES_AT +
+					 node->depth * 16,
+				 16, 8))
+			return;
+		start = frames[node->depth].start;
+		if (!start)
+			start = frames[node->depth].aside;
+		walk->gather->path[index].open++;
+		if (start && start < now)
+			walk->gather->path[index].open_ticks +=
+				(double)(now - start);
+		off = node->parent;
+	}
+}
+
+/* ---- counters ---------------------------------------------------------- */
+
+static uint64_t slot_of(const struct tr_gather *gather,
+			const struct tr_track *track, uint32_t slot)
+{
+	uint32_t chunk = slot / TR_COUNTER_SLOTS;
+	const uint64_t *slots;
+
+	if (chunk >= TR_COUNTER_CHUNKS || !track->counters[chunk])
+		return 0;
+	slots = tr_image_at(gather->image, track->counters[chunk],
+			    TR_COUNTER_SLOTS * 8, 8);
+	return slots ? slots[slot % TR_COUNTER_SLOTS] : 0;
+}
+
+static void add_counters(struct tr_gather *gather,
+			 const struct tr_track *track)
+{
+	for (uint32_t id = 1; id < gather->n_series; id++) {
+		struct tr_series *s = &gather->series[id];
+
+		if (!s->site || (s->site->kind != TARE_KIND_COUNTER &&
+				 s->site->kind != TARE_KIND_RATIO &&
+				 id != TR_SITE_OVERFLOW))
+			continue;
+		s->counter += with_sign(gather, slot_of(gather, track,
+							s->site->slot));
+		if (s->site->kind == TARE_KIND_RATIO)
+			s->whole += with_sign(gather,
+					      slot_of(gather, track,
+						      s->site->slot + 1));
+	}
+}
+
+/* ---- all of it --------------------------------------------------------- */
+
+static void add_track(struct walk *walk, uint64_t now)
+{
+	struct tr_gather *gather = walk->gather;
+	const struct tr_track *track = walk->track;
+
+	if (track->claimed == 1 &&
+	    header_of(gather->image)->state == TR_STATE_LIVE) {
+		/* Its thread went on while we copied: what was in its log is
+		 * in its cells by now. */
+		gather->skew += TR_BATCH;
+		add_nodes(walk);
+		tr_gather_cells(gather, track);
+	} else {
+		gather->redone += tr_settle(gather->image, track);
+		add_nodes(walk);
+		tr_gather_cells(gather, track);
+		add_pending(walk);
+		add_deferred(walk);
+	}
+	if (gather->sign > 0)
+		add_open(walk, now);
+	add_counters(gather, track);
+	gather->lost_unbucketed += track->lost.unbucketed;
+}
+
+static int ready_series(struct tr_gather *gather, const struct tr_image *image)
+{
+	uint32_t n = tr_image_sites(image);
+
+	if (gather->series)
+		return 0;
+	gather->series = calloc(n ? n : 1, sizeof(*gather->series));
+	if (!gather->series)
+		return TARE_ENOMEM;
+	gather->n_series = n;
+	gather->first_slice = UINT64_MAX;
+	for (uint32_t id = 1; id < n; id++) {
+		gather->series[id].site = tr_image_site(image, id);
+		gather->series[id].min = INFINITY;
+		gather->series[id].max = -INFINITY;
+	}
+	return 0;
+}
+
+int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
+		  int sign)
+{
+	size_t map_bytes = (image->size / TR_LINE + 1) * sizeof(uint32_t);
+	struct walk walk = { .gather = gather };
+	const uint32_t *dir;
+	int err;
+
+	gather->image = image;
+	gather->sign = sign;
+	err = ready_series(gather, image);
+	if (err)
+		return err;
+	walk.path_of = tr_memory_map(map_bytes);
+	if (!walk.path_of)
+		return TARE_ENOMEM;
+	dir = (const void *)(image->base +
+			     header_of(image)->region[TR_REGION_TRACKS].off);
+	for (uint32_t i = 0; i < tr_image_tracks(image); i++) {
+		walk.track = tr_image_track(image, i);
+		walk.track_off = dir[i];
+		if (walk.track)
+			add_track(&walk, tr_time_now(image));
+		else
+			gather->damaged += dir[i] != 0;
+	}
+	tr_memory_unmap(walk.path_of, map_bytes);
+	return gather->failed ? TARE_ENOMEM : 0;
+}
+
+void tr_gather_release(struct tr_gather *gather)
+{
+	for (uint32_t i = 0; i < gather->n_series; i++) {
+		tr_hist_release(&gather->series[i].positive);
+		tr_hist_release(&gather->series[i].negative);
+	}
+	free(gather->series);
+	free(gather->path);
+	free(gather->path_hash);
+	memset(gather, 0, sizeof(*gather));
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/view.h"
+
+#include <math.h>
+
+static void add_losses(tare_health *h, const struct tr_losses *lost)
+{
+	h->lost_no_track += lost->no_track;
+	h->lost_no_space += lost->no_space;
+	h->lost_busy += lost->busy;
+	h->lost_damage += lost->damage;
+	h->lost_records += lost->records;
+	h->overflow_sites += lost->overflow_sites;
+	h->overflow_nodes += lost->overflow_nodes;
+	h->repairs += lost->repairs;
+	h->stray_ends += lost->stray_ends;
+	h->clock_steps += lost->clock_steps;
+	h->unbucketed += lost->unbucketed;
+}
+
+static void add_trace(tare_health *h, const struct tr_track *track)
+{
+	uint64_t lap = track->write >> 32, cap, in_lap, kept;
+	uint32_t off = (uint32_t)track->write;
+
+	if (!track->trace.bytes)
+		return;
+	cap = track->trace.bytes / sizeof(struct tr_entry);
+	in_lap = off >= track->log.off && off <= track->log.off +
+							track->log.bytes ?
+			 (off - track->log.off) / sizeof(struct tr_entry) :
+			 0;
+	if (track->trace.off != track->log.off) {
+		h->trace_events += cap;
+		h->trace_dropped += track->trace_discarded + in_lap;
+		return;
+	}
+	kept = lap ? cap : in_lap;
+	h->trace_events += kept;
+	h->trace_dropped += lap * cap + in_lap - kept;
+}
+
+static uint64_t records_in(const tare_view *view)
+{
+	const struct tr_header *header = (const void *)view->image.base;
+	const struct tr_region *blocks = &header->region[TR_REGION_BLOCKS];
+	uint64_t n = 0;
+
+	for (uint64_t at = 0; at + TR_BLOCK_BYTES <= blocks->used;
+	     at += TR_BLOCK_BYTES) {
+		const struct tr_block *block =
+			tr_image_at(&view->image, blocks->off + at,
+				    TR_BLOCK_BYTES, 8);
+
+		if (block && block->ticket)
+			n += block->records;
+	}
+	return n < header->max_history ? n : header->max_history;
+}
+
+/* Calls times their calibrated cost, and that as a share of the time that
+ * threads spent inside their outermost scopes. */
+static void add_cost(const tare_view *view, tare_health *h)
+{
+	const struct tr_header *header = (const void *)view->image.base;
+	const struct tr_gather *g = &view->all;
+	double scopes = 0, values = 0, counts = 0, busy = 0;
+
+	for (uint32_t id = 1; id < g->n_series; id++) {
+		const struct tr_series *s = &g->series[id];
+
+		if (!s->site || s->site->flags & TR_SITE_INTERNAL)
+			continue;
+		scopes += (double)s->calls + (double)s->untimed;
+		if (s->site->kind == TARE_KIND_VALUE ||
+		    s->site->kind == TARE_KIND_GAUGE)
+			values += (double)tr_series_timed(s);
+		counts += (double)s->counter;
+	}
+	for (uint32_t i = g->n_paths ? g->path[0].first : 0; i;
+	     i = g->path[i].next)
+		busy += g->path[i].sum + g->path[i].open_ticks;
+	/* Counters hold sums: their calls are unknown, a bound is not shown. */
+	(void)counts;
+	h->measuring_ns = tr_view_ns(
+		view, scopes * (header->inside_ticks + header->outside_ticks) +
+			      values * header->value_ticks);
+	if (busy > 0)
+		h->measuring_share = tr_least(
+			h->measuring_ns / tr_view_ns(view, busy), 1);
+}
+
+static uint64_t events_of(const struct tr_gather *g)
+{
+	uint64_t n = g->events;
+
+	for (uint32_t id = 1; id < g->n_series; id++) {
+		const struct tr_series *s = &g->series[id];
+
+		if (s->site && !(s->site->flags & TR_SITE_INTERNAL) &&
+		    (s->site->kind == TARE_KIND_VALUE ||
+		     s->site->kind == TARE_KIND_GAUGE))
+			n += tr_series_timed(s) + s->not_finite +
+			     s->positive.unbucketed;
+	}
+	return n;
+}
+
+/* What the baseline of the last clear holds. */
+static uint64_t cleared_of(const tare_view *view)
+{
+	struct tr_gather g = { .span = { .is_all = true, .to = UINT64_MAX } };
+	uint64_t n;
+
+	if (!view->has_baseline || tr_gather_add(&g, &view->baseline, 1)) {
+		tr_gather_release(&g);
+		return 0;
+	}
+	n = events_of(&g);
+	tr_gather_release(&g);
+	return n;
+}
+
+TARE_API const tare_health *tare_view_health(const tare_view *const_view)
+{
+	tare_view *view = (tare_view *)(uintptr_t)const_view;
+	const struct tr_header *header = (const void *)view->image.base;
+	tare_health *h = &view->health;
+
+	*h = (tare_health){ 0 };
+	add_losses(h, &header->lost);
+	for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
+		const struct tr_track *t = tr_image_track(&view->image, i);
+
+		if (!t)
+			continue;
+		add_losses(h, &t->lost);
+		add_trace(h, t);
+		h->threads += t->owners;
+	}
+	h->lost = h->lost_no_track + h->lost_no_space + h->lost_busy +
+		  h->lost_damage;
+	h->events = events_of(&view->all);
+	h->cleared = cleared_of(view);
+	h->overflow_calls = view->all.overflow_calls;
+	h->redone = view->all.redone;
+	h->damaged = view->all.damaged;
+	h->records = records_in(view);
+	h->records_trimmed = header->records_trimmed;
+	add_cost(view, h);
+	return h;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Histograms of a series: sparse pages, quantiles, buckets.
+ */
+#include "view/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct tr_hist_page *page_of(struct tr_hist *hist, uint32_t number)
+{
+	uint32_t low = 0, high = hist->n;
+
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (hist->page[mid].number < number)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < hist->n && hist->page[low].number == number)
+		return &hist->page[low];
+	if (hist->n == hist->cap) {
+		uint32_t cap = hist->cap ? hist->cap * 2 : 4;
+		void *more = realloc(hist->page, cap * sizeof(*hist->page));
+
+		if (!more)
+			return NULL;
+		hist->page = more;
+		hist->cap = cap;
+	}
+	memmove(&hist->page[low + 1], &hist->page[low],
+		(hist->n - low) * sizeof(*hist->page));
+	memset(&hist->page[low], 0, sizeof(*hist->page));
+	hist->page[low].number = number;
+	hist->n++;
+	return &hist->page[low];
+}
+
+bool tr_hist_add(struct tr_hist *hist, uint32_t number, const uint64_t *count,
+		 int sign)
+{
+	struct tr_hist_page *page = page_of(hist, number);
+
+	if (!page)
+		return false;
+	for (unsigned i = 0; i < TR_PAGE_BUCKETS; i++)
+		page->count[i] += sign < 0 ? -count[i] : count[i];
+	return true;
+}
+
+bool tr_hist_add_one(struct tr_hist *hist, uint64_t bits, int sign)
+{
+	struct tr_hist_page *page = page_of(hist, (uint32_t)(bits >> 51));
+
+	if (!page)
+		return false;
+	page->count[bits >> 47 & 15] += (uint64_t)(int64_t)sign;
+	return true;
+}
+
+void tr_hist_release(struct tr_hist *hist)
+{
+	free(hist->page);
+	memset(hist, 0, sizeof(*hist));
+}
+
+static uint64_t total_of(const struct tr_hist *hist)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < hist->n; i++)
+		for (unsigned k = 0; k < TR_PAGE_BUCKETS; k++)
+			n += hist->page[i].count[k];
+	return n;
+}
+
+uint64_t tr_series_timed(const struct tr_series *series)
+{
+	return total_of(&series->positive) + total_of(&series->negative) +
+	       series->positive.zeros;
+}
+
+static uint32_t bucket_number(const struct tr_hist_page *page, unsigned k)
+{
+	return page->number * TR_PAGE_BUCKETS + k;
+}
+
+/* Middle of a bucket in the sense of least relative error. */
+static double bucket_value(uint32_t bucket)
+{
+	double upper = tr_bucket_upper(bucket);
+	double lower = bucket ? tr_bucket_upper(bucket - 1) : 0;
+
+	return 2 * upper * lower / (upper + lower);
+}
+
+/* Value of rank `rank` (from 0), ascending: negatives, zeros, positives. */
+static double value_at(const struct tr_series *series, uint64_t rank)
+{
+	const struct tr_hist *hist = &series->negative;
+
+	for (uint32_t i = hist->n; i-- > 0;)
+		for (unsigned k = TR_PAGE_BUCKETS; k-- > 0;) {
+			uint64_t n = hist->page[i].count[k];
+
+			if (rank < n)
+				return -bucket_value(
+					bucket_number(&hist->page[i], k));
+			rank -= n;
+		}
+	hist = &series->positive;
+	if (rank < hist->zeros)
+		return 0;
+	rank -= hist->zeros;
+	for (uint32_t i = 0; i < hist->n; i++)
+		for (unsigned k = 0; k < TR_PAGE_BUCKETS; k++) {
+			uint64_t n = hist->page[i].count[k];
+
+			if (rank < n)
+				return bucket_value(
+					bucket_number(&hist->page[i], k));
+			rank -= n;
+		}
+	return NAN;
+}
+
+double tr_series_quantile(const struct tr_series *series, double q)
+{
+	uint64_t n = tr_series_timed(series), rank;
+
+	if (!n || !(q >= 0) || q > 1)
+		return NAN;
+	rank = (uint64_t)(q * (double)n);
+	if ((double)rank < q * (double)n)
+		rank++;
+	if (rank > n)
+		rank = n;
+	return value_at(series, rank ? rank - 1 : 0);
+}
+
+size_t tr_series_buckets(const struct tr_series *series, tare_bucket *buckets,
+			 size_t size, double scale)
+{
+	const struct tr_hist *hist = &series->negative;
+	size_t n = 0;
+
+#define TR_PUT(lo, hi, c) \
+	do { \
+		if (n < size) \
+			buckets[n] = (tare_bucket){ (lo) * scale, \
+						    (hi) * scale, (c) }; \
+		n++; \
+	} while (0)
+	for (uint32_t i = hist->n; i-- > 0;)
+		for (unsigned k = TR_PAGE_BUCKETS; k-- > 0;) {
+			uint32_t b = bucket_number(&hist->page[i], k);
+
+			if (hist->page[i].count[k])
+				TR_PUT(-tr_bucket_upper(b),
+				       -tr_bucket_upper(b - 1),
+				       hist->page[i].count[k]);
+		}
+	hist = &series->positive;
+	if (hist->zeros)
+		TR_PUT(0.0, 0.0, hist->zeros);
+	for (uint32_t i = 0; i < hist->n; i++)
+		for (unsigned k = 0; k < TR_PAGE_BUCKETS; k++) {
+			uint32_t b = bucket_number(&hist->page[i], k);
+
+			if (hist->page[i].count[k])
+				TR_PUT(tr_bucket_upper(b - 1),
+				       tr_bucket_upper(b),
+				       hist->page[i].count[k]);
+		}
+#undef TR_PUT
+	return n;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/runs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct tr_header *header_of(const tare_view *view)
+{
+	return (const void *)view->image.base;
+}
+
+double tr_view_ns(const tare_view *view, double ticks)
+{
+	return ticks * header_of(view)->sec_per_tick * 1e9;
+}
+
+/* Values of the metadata page, made strings in place. */
+static const char *meta_of(tare_view *view, const char *key)
+{
+	size_t len = strlen(key);
+
+	for (char *line = view->meta; *line;) {
+		char *end = strchr(line, '\n');
+
+		if (strncmp(line, key, len) == 0 && line[len] == '=') {
+			if (end && strcmp(key, "config") != 0)
+				*end = '\0';
+			return line + len + 1;
+		}
+		if (!end)
+			end = line + strlen(line);
+		line = *end || end < view->meta + sizeof(view->meta) - 1 ?
+			       end + 1 :
+			       end;
+		if (line >= view->meta + sizeof(view->meta))
+			break;
+	}
+	return "";
+}
+
+static void name_run(tare_view *view)
+{
+	const char *name = strrchr(view->image.path, '/');
+	size_t len;
+
+	name = name ? name + 1 : view->image.path;
+	len = strlen(name);
+	if (len > 5 && strcmp(name + len - 5, ".tare") == 0)
+		len -= 5;
+	(void)snprintf(view->id, sizeof(view->id), "%.*s", (int)len, name);
+}
+
+static const char *clock_name(uint32_t kind)
+{
+	switch (kind) {
+	case TR_CLOCK_KIND_TSC:
+		return "tsc";
+	case TR_CLOCK_KIND_CNTVCT:
+		return "cntvct";
+	default:
+		return "monotonic";
+	}
+}
+
+static void describe(tare_view *view)
+{
+	const struct tr_header *header = header_of(view);
+	tare_run *run = &view->run;
+
+	name_run(view);
+	run->id = view->id;
+	run->path = view->image.path;
+	run->command = meta_of(view, "command");
+	run->program = meta_of(view, "program");
+	run->host = meta_of(view, "host");
+	run->cpu = meta_of(view, "cpu");
+	run->git = meta_of(view, "git");
+	run->folder = meta_of(view, "folder");
+	run->group = meta_of(view, "group");
+	run->config = meta_of(view, "config");
+	run->version = header->version;
+	run->pid = header->pid;
+	run->n_tracks = tr_image_tracks(&view->image);
+	run->n_sites = tr_image_sites(&view->image);
+	run->start_ns = header->start.real_ns;
+	run->end_ns = tr_time_real(&view->image, view->now_ticks);
+	run->cleared_ns = view->cleared_ns;
+	run->clock = clock_name(header->clock);
+	run->resolution_ns = tr_view_ns(view, header->resolution_ticks);
+	run->inside_ns = tr_view_ns(view, header->inside_ticks);
+	run->outside_ns = tr_view_ns(view, header->outside_ticks);
+	run->ledger_bytes = header->real_bytes;
+	run->ledger_limit = header->limit_bytes;
+}
+
+/* The newest tick that anything in a dead ledger speaks of. */
+static uint64_t last_tick(const tare_view *view)
+{
+	const struct tr_header *header = header_of(view);
+	uint64_t last = header->start.ticks;
+
+	for (uint32_t i = 0; i < TR_ANCHORS && i < header->anchor_count; i++)
+		if (header->anchor[i].ticks > last)
+			last = header->anchor[i].ticks;
+	for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
+		const struct tr_track *t = tr_image_track(&view->image, i);
+		const struct tr_entry *e;
+
+		for (uint32_t k = 0; t && k < t->log.bytes; k += sizeof(*e)) {
+			e = tr_image_at(&view->image, t->log.off + k,
+					sizeof(*e), 8);
+			if (!e)
+				break;
+			if (!(e->what & TR_ENTRY_FLAGS) &&
+			    e->start + e->span > last)
+				last = e->start + e->span;
+		}
+	}
+	return last;
+}
+
+/* Bytes are not trusted: a NUL at the very end bounds all strings. */
+static int prepare(tare_view *view)
+{
+	struct tr_header *header =
+		(struct tr_header *)(uintptr_t)view->image.base;
+
+	header->version[sizeof(header->version) - 1] = '\0';
+	header->boot_id[sizeof(header->boot_id) - 1] = '\0';
+	if (view->image.size >= TR_META_AT + TR_META_BYTES)
+		memcpy(view->meta, view->image.base + TR_META_AT,
+		       TR_META_BYTES - 1);
+	view->run.state = tr_runs_state(header);
+	view->live = view->run.state == TARE_RUN_LIVE;
+	view->now_ticks = view->live || header->end.ticks ?
+				  tr_time_now(&view->image) :
+				  last_tick(view);
+	view->all.span.is_all = true;
+	view->all.span.to = UINT64_MAX;
+	return tr_gather_add(&view->all, &view->image, 1);
+}
+
+static void load_baseline(tare_view *view)
+{
+	char path[520];
+	size_t len = strlen(view->image.path);
+	struct stat st;
+
+	if (len < 6 || len > 500)
+		return;
+	(void)snprintf(path, sizeof(path), "%.*s.base", (int)len - 5,
+		       view->image.path);
+	if (stat(path, &st) || tr_image_open(path, &view->baseline))
+		return;
+	view->has_baseline = true;
+	view->cleared_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 +
+			   st.st_mtim.tv_nsec;
+	if (tr_gather_add(&view->all, &view->baseline, -1))
+		view->all.damaged++;
+}
+
+int tr_view_open_image(struct tr_image *image, tare_view **ret_view)
+{
+	tare_view *view = calloc(1, sizeof(*view));
+	int err;
+
+	if (!view) {
+		tr_image_close(image);
+		return TARE_ENOMEM;
+	}
+	view->image = *image;
+	err = prepare(view);
+	if (err) {
+		tare_view_close(view);
+		return err;
+	}
+	load_baseline(view);
+	describe(view);
+	*ret_view = view;
+	return 0;
+}
+
+TARE_API int tare_view_open(const char *which, tare_view **ret_view)
+{
+	struct tr_image image;
+	char path[512];
+	int err;
+
+	if (!which || !ret_view)
+		return TARE_EINVAL;
+	if (strcmp(which, "self") == 0) {
+		if (!tr_ledger || !TR_ACQUIRE(tr_ledger->ready) ||
+		    !tr_ledger->base)
+			return TARE_EOFF;
+		err = tr_image_own(&image);
+	} else {
+		err = tr_runs_find(which, path, sizeof(path));
+		if (!err)
+			err = tr_image_open(path, &image);
+	}
+	return err ? err : tr_view_open_image(&image, ret_view);
+}
+
+TARE_API void tare_view_close(tare_view *view)
+{
+	if (!view)
+		return;
+	tr_gather_release(&view->all);
+	tr_gather_release(&view->window);
+	tr_image_close(&view->image);
+	tr_image_close(&view->baseline);
+	free(view->stats);
+	free(view->nodes);
+	free(view->records);
+	free(view->attrs);
+	free(view->texts);
+	free(view->events);
+	free(view);
+}
+
+TARE_API const tare_run *tare_view_run(const tare_view *view)
+{
+	return &view->run;
+}

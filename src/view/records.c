@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records: the history of operations, out of its blocks.
+ */
+#include "view/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct reading {
+	tare_view *view;
+	size_t n, n_attrs, text_bytes; /* counted first, then filled */
+	bool fill;
+	char *text;
+	tare_attr_value *attr;
+};
+
+static const char *keep_text(struct reading *r, const char *bytes, size_t n)
+{
+	char *at = r->text;
+
+	r->text_bytes += n + 1;
+	if (!r->fill)
+		return "";
+	memcpy(at, bytes, n);
+	at[n] = '\0';
+	r->text += n + 1;
+	return at;
+}
+
+/* One attribute at `at`; its end, or NULL if the record is damaged. */
+static const char *read_attr(struct reading *r, const char *at,
+			     const char *end)
+{
+	uint8_t type, key_bytes;
+	uint16_t value_bytes;
+	tare_attr_value value = { 0 };
+
+	if (end - at < 4)
+		return NULL;
+	type = (uint8_t)at[0];
+	key_bytes = (uint8_t)at[1];
+	memcpy(&value_bytes, at + 2, 2);
+	at += 4;
+	if (end - at < (ptrdiff_t)key_bytes + value_bytes ||
+	    (type != TARE_ATTR_STR && value_bytes != 8))
+		return NULL;
+	value.type = (enum tare_attr_type)type;
+	value.key = keep_text(r, at, key_bytes);
+	at += key_bytes;
+	if (type == TARE_ATTR_INT)
+		memcpy(&value.i, at, 8);
+	else if (type == TARE_ATTR_DOUBLE)
+		memcpy(&value.d, at, 8);
+	else
+		value.s = keep_text(r, at, value_bytes);
+	r->n_attrs++;
+	if (r->fill)
+		*r->attr++ = value;
+	return at + value_bytes;
+}
+
+static void fill_head(struct reading *r, const struct tr_record *head,
+		      tare_record *out)
+{
+	const struct tr_image *image = &r->view->image;
+	const struct tr_site *site = tr_image_site(image, head->site);
+
+	out->name = site ? tr_image_string(image, site->name) : "";
+	out->source = site ? tr_image_string(image, site->source) : "";
+	out->site = head->site;
+	out->thread = head->thread;
+	out->start_ns = tr_time_real(image, head->start);
+	out->duration_ns = (uint64_t)tr_view_ns(r->view, (double)head->span);
+	out->ok = !head->failed;
+	out->truncated = head->truncated;
+	out->error = "";
+}
+
+static void read_record(struct reading *r, const struct tr_record *head)
+{
+	const char *at = (const char *)(head + 1);
+	const char *end = (const char *)head + head->bytes;
+	tare_record out;
+	size_t before = r->n_attrs;
+
+	fill_head(r, head, &out);
+	out.attrs = r->attr;
+	for (unsigned i = 0; at && i < head->n_attrs; i++)
+		at = read_attr(r, at, end);
+	out.n_attrs = r->n_attrs - before;
+	if (at && head->error_bytes && end - at >= head->error_bytes)
+		out.error = keep_text(r, at, head->error_bytes);
+	if (r->fill)
+		r->view->records[r->n] = out;
+	r->n++;
+}
+
+static void read_block(struct reading *r, const struct tr_block *block)
+{
+	uint32_t used = block->used, at = 0;
+
+	if (!block->ticket || used > TR_BLOCK_BYTES - sizeof(*block))
+		return;
+	while (at + sizeof(struct tr_record) <= used) {
+		const struct tr_record *head =
+			(const void *)((const char *)(block + 1) + at);
+
+		if (head->bytes < sizeof(*head) || head->bytes % 8 ||
+		    head->bytes > used - at)
+			return;
+		read_record(r, head);
+		at += head->bytes;
+	}
+}
+
+static void read_all(struct reading *r)
+{
+	const struct tr_header *header = (const void *)r->view->image.base;
+	const struct tr_region *blocks = &header->region[TR_REGION_BLOCKS];
+
+	r->n = r->n_attrs = r->text_bytes = 0;
+	for (uint64_t at = 0; at + TR_BLOCK_BYTES <= blocks->used;
+	     at += TR_BLOCK_BYTES) {
+		const struct tr_block *block =
+			tr_image_at(&r->view->image, blocks->off + at,
+				    TR_BLOCK_BYTES, 8);
+
+		if (block)
+			read_block(r, block);
+	}
+}
+
+static int oldest_first(const void *a, const void *b)
+{
+	const tare_record *x = a, *y = b;
+
+	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+/* Older than the last clear, or beyond max_history_size: not shown. */
+static void trim(tare_view *view)
+{
+	const struct tr_header *header = (const void *)view->image.base;
+	size_t skip = 0, most = header->max_history;
+
+	while (skip < view->n_records && view->cleared_ns &&
+	       view->records[skip].start_ns < view->cleared_ns)
+		skip++;
+	if (view->n_records - skip > most)
+		skip = view->n_records - most;
+	memmove(view->records, view->records + skip,
+		(view->n_records - skip) * sizeof(*view->records));
+	view->n_records -= skip;
+}
+
+TARE_API int tare_view_records(tare_view *view,
+			       const tare_record **ret_records, size_t *ret_n)
+{
+	struct reading r = { .view = view };
+
+	if (!view || !ret_records || !ret_n)
+		return TARE_EINVAL;
+	if (!view->records) {
+		read_all(&r);
+		view->records = calloc(r.n + 1, sizeof(*view->records));
+		view->attrs = calloc(r.n_attrs + 1, sizeof(*view->attrs));
+		view->texts = malloc(r.text_bytes + 1);
+		if (!view->records || !view->attrs || !view->texts)
+			return TARE_ENOMEM;
+		r.fill = true;
+		r.text = view->texts;
+		r.attr = view->attrs;
+		read_all(&r);
+		view->n_records = r.n;
+		qsort(view->records, r.n, sizeof(*view->records),
+		      oldest_first);
+		trim(view);
+	}
+	*ret_records = view->records;
+	*ret_n = view->n_records;
+	return 0;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Remote: another process's switches, through its control page.
+ */
+#include "view/runs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct page {
+	struct tr_control *control;
+	int fd; /* locked: two who change at once take turns */
+};
+
+static int map_page(const char *path, struct page *page)
+{
+	struct stat st;
+
+	page->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (page->fd < 0)
+		return errno == EACCES || errno == EPERM ? TARE_EPERM :
+							   TARE_ENOENT;
+	if (fstat(page->fd, &st) || !S_ISREG(st.st_mode) ||
+	    st.st_size < (off_t)sizeof(*page->control) ||
+	    flock(page->fd, LOCK_EX)) {
+		(void)close(page->fd);
+		return TARE_EFORMAT;
+	}
+	page->control = mmap(NULL, sizeof(*page->control),
+			     PROT_READ | PROT_WRITE, MAP_SHARED, page->fd, 0);
+	if (page->control == MAP_FAILED) {
+		(void)close(page->fd);
+		return TARE_ENOMEM;
+	}
+	return 0;
+}
+
+static void unmap_page(struct page *page)
+{
+	(void)munmap(page->control, sizeof(*page->control));
+	(void)close(page->fd);
+}
+
+static int open_page(int64_t pid, struct page *page)
+{
+	char path[600], proc[32];
+	int err;
+
+	(void)snprintf(proc, sizeof(proc), "/proc/%lld", (long long)pid);
+	if (pid <= 0 || access(proc, F_OK))
+		return TARE_EDEAD;
+	err = tr_runs_of_process(pid, ".ctl", path, sizeof(path));
+	if (err)
+		return err == TARE_ENOENT ? TARE_EOFF : err;
+	err = map_page(path, page);
+	if (err)
+		return err;
+	if (page->control->magic != TR_CONTROL_MAGIC ||
+	    page->control->major > TR_FORMAT_MAJOR) {
+		unmap_page(page);
+		return TARE_EFORMAT;
+	}
+	return 0;
+}
+
+TARE_API int tare_remote_enable(int64_t pid, bool on)
+{
+	struct page page;
+	int err = open_page(pid, &page);
+
+	if (err)
+		return err;
+	TR_STORE(page.control->enabled, on);
+	tr_control_bump(page.control);
+	unmap_page(&page);
+	return 0;
+}
+
+TARE_API int tare_remote_set(int64_t pid, const char *name, const char *value)
+{
+	const tare_option *option = name ? tr_option_find(name) : NULL;
+	struct tr_config scratch;
+	struct page page;
+	int err;
+
+	if (!option)
+		return TARE_ENOENT;
+	if (!option->live)
+		return TARE_EINVAL;
+	tr_config_defaults(&scratch);
+	err = tr_config_set(&scratch, name, value);
+	if (!err)
+		err = open_page(pid, &page);
+	if (err)
+		return err;
+	err = tr_control_set(page.control, name, value);
+	if (!err && strcmp(name, "enable_metrics") == 0)
+		TR_STORE(page.control->enabled, scratch.enable_metrics);
+	tr_control_bump(page.control);
+	unmap_page(&page);
+	return err;
+}
+
+/* The ledger as it is now becomes what readers subtract. */
+static int clear_ledger(const char *path)
+{
+	char base[520];
+	struct tr_header header;
+	char meta[TR_META_BYTES];
+	const struct tr_region *arena = &header.region[TR_REGION_ARENA];
+	size_t len = strlen(path);
+	int err;
+
+	if (len < 6 || len > 500)
+		return TARE_EINVAL;
+	err = tr_runs_peek(path, &header, meta);
+	if (err)
+		return err;
+	(void)snprintf(base, sizeof(base), "%.*s.base", (int)len - 5, path);
+	return tr_file_copy_sparse(path, base, arena->off + arena->used);
+}
+
+TARE_API int tare_remote_clear(int64_t pid)
+{
+	char path[600];
+	struct page page;
+	int err = open_page(pid, &page);
+
+	if (err)
+		return err;
+	err = tr_runs_of_process(pid, ".tare", path, sizeof(path));
+	if (!err)
+		err = clear_ledger(path);
+	unmap_page(&page);
+	return err;
+}
+
+TARE_API int tare_clear(void)
+{
+	if (!tr_ledger || !TR_ACQUIRE(tr_ledger->ready) || !tr_ledger->base)
+		return TARE_EOFF;
+	if (!tr_ledger->path[0])
+		return TARE_EIO; /* in memory only: nowhere to keep it */
+	return clear_ledger(tr_ledger->path);
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs: the ledgers of this user, live and put away.
+ */
+#include "view/runs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- folders and files ------------------------------------------------- */
+
+static const struct tr_config *config(void)
+{
+	static struct tr_config loaded;
+	static bool done;
+
+	if (!done) {
+		tr_config_load(&loaded, NULL, NULL);
+		done = true;
+	}
+	return &loaded;
+}
+
+int tr_runs_folders(char *live, char *runs, size_t size)
+{
+	int err = tr_dir_live(config()->dir, live, size);
+
+	return err ? err : tr_dir_runs(config()->dir, runs, size);
+}
+
+int tr_runs_peek(const char *path, struct tr_header *header,
+		 char meta[TR_META_BYTES])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+	bool ok;
+
+	if (fd < 0)
+		return errno == ENOENT ? TARE_ENOENT : TARE_EIO;
+	ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	     pread(fd, header, sizeof(*header), 0) ==
+		     (ssize_t)sizeof(*header) &&
+	     header->magic == TR_MAGIC && header->endian == TR_ENDIAN &&
+	     pread(fd, meta, TR_META_BYTES, TR_META_AT) ==
+		     (ssize_t)TR_META_BYTES;
+	(void)close(fd);
+	meta[TR_META_BYTES - 1] = '\0';
+	return ok ? 0 : TARE_EFORMAT;
+}
+
+void tr_meta_value(const char *meta, const char *key, char *out, size_t size)
+{
+	size_t len = strlen(key), n;
+
+	out[0] = '\0';
+	for (const char *line = meta; line && *line;
+	     line = strchr(line, '\n'), line += line ? 1 : 0) {
+		if (strncmp(line, key, len) != 0 || line[len] != '=')
+			continue;
+		n = strcspn(line + len + 1, "\n");
+		if (n >= size)
+			n = size - 1;
+		memcpy(out, line + len + 1, n);
+		out[n] = '\0';
+		return;
+	}
+}
+
+enum tare_run_state tr_runs_state(const struct tr_header *header)
+{
+	struct tr_identity identity = {
+		.pid = header->pid,
+		.start_time = header->start_time,
+		.pid_ns = header->pid_ns,
+	};
+
+	if (header->state == TR_STATE_FINISHED)
+		return TARE_RUN_FINISHED;
+	memcpy(identity.boot_id, header->boot_id, sizeof(identity.boot_id));
+	identity.boot_id[sizeof(identity.boot_id) - 1] = '\0';
+	return tr_identity_alive(&identity) ? TARE_RUN_LIVE : TARE_RUN_KILLED;
+}
+
+/* ---- the list ---------------------------------------------------------- */
+
+struct list {
+	tare_run_entry *entry;
+	size_t n, cap;
+	bool failed;
+};
+
+static int64_t end_of(const struct tr_header *header, const struct stat *st)
+{
+	if (header->end.real_ns)
+		return header->end.real_ns;
+	return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
+static void fill_entry(tare_run_entry *entry, const char *path,
+		       const char *name, const struct tr_header *header,
+		       const char *meta)
+{
+	struct stat st = { 0 };
+
+	memset(entry, 0, sizeof(*entry));
+	(void)stat(path, &st);
+	(void)snprintf(entry->id, sizeof(entry->id), "%.*s",
+		       (int)(strlen(name) - 5), name);
+	memcpy(entry->path, path, strnlen(path, sizeof(entry->path) - 1));
+	tr_meta_value(meta, "program", entry->program, sizeof(entry->program));
+	tr_meta_value(meta, "group", entry->group, sizeof(entry->group));
+	entry->state = tr_runs_state(header);
+	entry->pid = header->pid;
+	entry->start_ns = header->start.real_ns;
+	entry->end_ns = entry->state == TARE_RUN_LIVE ? tr_realtime_ns() :
+							end_of(header, &st);
+	if (entry->end_ns < entry->start_ns)
+		entry->end_ns = entry->start_ns;
+	entry->bytes = (uint64_t)st.st_blocks * 512;
+}
+
+static void add_entry(struct list *list, const char *dir, const char *name)
+{
+	char path[512], meta[TR_META_BYTES];
+	struct tr_header header;
+	size_t len = strlen(name);
+
+	if (len < 6 || strcmp(name + len - 5, ".tare") != 0)
+		return;
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, name) >=
+	    sizeof(path))
+		return;
+	if (tr_runs_peek(path, &header, meta))
+		return;
+	if (list->n == list->cap) {
+		size_t cap = list->cap ? list->cap * 2 : 16;
+		void *more = realloc(list->entry, cap * sizeof(*list->entry));
+
+		if (!more) {
+			list->failed = true;
+			return;
+		}
+		list->entry = more;
+		list->cap = cap;
+	}
+	fill_entry(&list->entry[list->n++], path, name, &header, meta);
+}
+
+static void add_folder(struct list *list, const char *dir)
+{
+	DIR *stream = opendir(dir);
+	const struct dirent *file;
+
+	if (!stream)
+		return;
+	while ((file = readdir(stream)))
+		add_entry(list, dir, file->d_name);
+	(void)closedir(stream);
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const tare_run_entry *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? 1 : -1;
+	return strcmp(y->id, x->id);
+}
+
+/* After an exec the process is the same, but an older ledger has no writer. */
+static void settle_execs(struct list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (list->entry[i].state == TARE_RUN_LIVE &&
+			    list->entry[k].state == TARE_RUN_LIVE &&
+			    list->entry[i].pid == list->entry[k].pid)
+				list->entry[i].state = TARE_RUN_KILLED;
+}
+
+TARE_API int tare_runs_list(tare_run_entry **ret_runs, size_t *ret_n)
+{
+	char live[400], runs[400];
+	struct list list = { 0 };
+	int err;
+
+	if (!ret_runs || !ret_n)
+		return TARE_EINVAL;
+	err = tr_runs_folders(live, runs, sizeof(live));
+	if (err)
+		return err;
+	add_folder(&list, live);
+	add_folder(&list, runs);
+	if (list.failed) {
+		free(list.entry);
+		return TARE_ENOMEM;
+	}
+	if (list.n)
+		qsort(list.entry, list.n, sizeof(*list.entry), newest_first);
+	settle_execs(&list);
+	*ret_runs = list.entry;
+	*ret_n = list.n;
+	return 0;
+}
+
+TARE_API void tare_runs_free(tare_run_entry *runs)
+{
+	free(runs);
+}
+
+/* ---- finding one ------------------------------------------------------- */
+
+int tr_runs_of_process(int64_t pid, const char *suffix, char *path,
+		       size_t size)
+{
+	char maps[64], line[1024];
+	size_t want = strlen(suffix);
+	FILE *file;
+	int err = TARE_ENOENT;
+
+	(void)snprintf(maps, sizeof(maps), "/proc/%lld/maps", (long long)pid);
+	file = fopen(maps, "re");
+	if (!file)
+		return errno == EACCES ? TARE_EPERM : TARE_EDEAD;
+	while (err && fgets(line, sizeof(line), file)) {
+		char *name = strchr(line, '/');
+		size_t len = name ? strcspn(name, "\n") : 0;
+
+		if (len < want || strncmp(name + len - want, suffix, want) != 0)
+			continue;
+		name[len] = '\0';
+		/* Through its root: it may live in a container. */
+		if ((size_t)snprintf(path, size, "/proc/%lld/root%s",
+				     (long long)pid, name) < size &&
+		    access(path, R_OK) == 0)
+			err = 0;
+	}
+	(void)fclose(file);
+	return err;
+}
+
+static bool is_number(const char *text)
+{
+	return text[0] && strspn(text, "0123456789") == strlen(text);
+}
+
+static bool means(const tare_run_entry *entry, const char *which, bool is_pid)
+{
+	if (strcmp(which, "last") == 0)
+		return true;
+	if (is_pid && entry->pid == strtoll(which, NULL, 10))
+		return true;
+	return strncmp(entry->id, which, strlen(which)) == 0;
+}
+
+int tr_runs_find(const char *which, char *path, size_t size)
+{
+	bool is_pid = is_number(which);
+	tare_run_entry *runs;
+	size_t n;
+	int err;
+
+	if (strchr(which, '/') || access(which, F_OK) == 0)
+		return (size_t)snprintf(path, size, "%s", which) < size ?
+			       0 :
+			       TARE_EINVAL;
+	if (is_pid && tr_runs_of_process(strtoll(which, NULL, 10), ".tare",
+					 path, size) == 0)
+		return 0;
+	err = tare_runs_list(&runs, &n);
+	if (err)
+		return err;
+	err = TARE_ENOENT;
+	for (size_t i = 0; i < n && err; i++)
+		if (means(&runs[i], which, is_pid))
+			err = (size_t)snprintf(path, size, "%s",
+					       runs[i].path) < size ?
+				      0 :
+				      TARE_EINVAL;
+	tare_runs_free(runs);
+	return err;
+}
+
+/* ---- sweeping ---------------------------------------------------------- */
+
+static void move_beside(const char *from, const char *to, const char *suffix)
+{
+	char a[800], b[800];
+	struct stat st;
+
+	(void)snprintf(a, sizeof(a), "%.*s%s", (int)strlen(from) - 5, from,
+		       suffix);
+	(void)snprintf(b, sizeof(b), "%.*s%s", (int)strlen(to) - 5, to,
+		       suffix);
+	if (stat(a, &st) == 0) {
+		if (to[0])
+			(void)tr_file_copy_sparse(a, b, (uint64_t)st.st_size);
+		(void)unlink(a);
+	}
+}
+
+static bool put_away(const tare_run_entry *entry, const char *runs)
+{
+	char to[600], meta[TR_META_BYTES];
+	struct tr_header header;
+	const struct tr_region *arena = &header.region[TR_REGION_ARENA];
+
+	(void)snprintf(to, sizeof(to), "%s/%s.tare", runs, entry->id);
+	if (tr_runs_peek(entry->path, &header, meta) ||
+	    tr_file_copy_sparse(entry->path, to, arena->off + arena->used))
+		return false;
+	(void)unlink(entry->path);
+	move_beside(entry->path, to, ".base");
+	move_beside(entry->path, "", ".ctl");
+	return true;
+}
+
+static void remove_run(const char *path)
+{
+	(void)unlink(path);
+	move_beside(path, "", ".base");
+	move_beside(path, "", ".ctl");
+}
+
+TARE_API int tare_runs_sweep(void)
+{
+	char live[400], runs[400];
+	tare_run_entry *entry;
+	uint64_t kept = 0;
+	size_t n;
+	int err = tr_runs_folders(live, runs, sizeof(live)), moved = 0;
+
+	if (!err)
+		err = tare_runs_list(&entry, &n);
+	if (err)
+		return err;
+	for (size_t i = 0; i < n; i++) {
+		bool in_live = strncmp(entry[i].path, live, strlen(live)) == 0;
+
+		if (entry[i].state == TARE_RUN_LIVE)
+			continue;
+		if (kept++ >= config()->keep_runs) {
+			remove_run(entry[i].path);
+			moved++;
+		} else if (in_live && put_away(&entry[i], runs)) {
+			moved++;
+		}
+	}
+	tare_runs_free(entry);
+	return moved;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stats: one row a series, over all time, a window, or the last values.
+ */
+#include "view/times.h"
+
+#include "text/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct tr_header *header_of(const tare_view *view)
+{
+	return (const void *)view->image.base;
+}
+
+/* ---- which series ------------------------------------------------------ */
+
+static bool matches_any(const char *const *globs, size_t n, const char *text)
+{
+	for (size_t i = 0; i < n; i++)
+		if (tr_glob_match(globs[i], text))
+			return true;
+	return n == 0;
+}
+
+static bool is_wanted(const tare_view *view, const tare_filter *filter,
+		      const struct tr_site *site)
+{
+	if (!site || site->flags & TR_SITE_INTERNAL)
+		return false;
+	if (!filter)
+		return true;
+	if (filter->types && !(filter->types >> (site->type & 31) & 1))
+		return false;
+	return matches_any(filter->names, filter->n_names,
+			   tr_image_string(&view->image, site->name)) &&
+	       matches_any(filter->sources, filter->n_sources,
+			   tr_image_string(&view->image, site->source));
+}
+
+/* ---- a row ------------------------------------------------------------- */
+
+static void fill_names(const tare_view *view, const struct tr_site *site,
+		       tare_stats *row)
+{
+	const struct tr_image *image = &view->image;
+
+	row->name = tr_image_string(image, site->name);
+	row->source = tr_image_string(image, site->source);
+	row->labels = tr_image_string(image, site->labels);
+	row->file = tr_image_string(image, site->file);
+	row->unit = tr_image_string(image, site->unit);
+	if (!row->unit[0] && site->kind == TARE_KIND_SCOPE)
+		row->unit = "ns";
+	row->line = site->line;
+	row->kind = (enum tare_kind)site->kind;
+	row->type = (enum tare_type)site->type;
+}
+
+/* Lowest and highest bucket: for what a baseline leaves over. */
+static void bucket_extremes(const struct tr_series *s, double *min,
+			    double *max)
+{
+	*min = tr_series_quantile(s, 0);
+	*max = tr_series_quantile(s, 1);
+}
+
+static double in_unit(const tare_view *view, const struct tr_series *s,
+		      double ticks)
+{
+	return s->site->kind == TARE_KIND_SCOPE ? tr_view_ns(view, ticks) :
+						  ticks;
+}
+
+static void fill_quantiles(const struct tr_series *s, tare_stats *row,
+			   double scale)
+{
+	row->p50 = tr_series_quantile(s, .5) * scale;
+	row->p90 = tr_series_quantile(s, .9) * scale;
+	row->p95 = tr_series_quantile(s, .95) * scale;
+	row->p99 = tr_series_quantile(s, .99) * scale;
+	row->p999 = tr_series_quantile(s, .999) * scale;
+	/* An estimate from a bucket may not leave the exact bounds. */
+	double *q[5] = { &row->p50, &row->p90, &row->p95, &row->p99,
+			 &row->p999 };
+
+	for (int i = 0; i < 5; i++) {
+		*q[i] = tr_least(*q[i], row->max);
+		*q[i] = tr_most(*q[i], row->min);
+	}
+}
+
+static void fill_distribution(const tare_view *view, const struct tr_series *s,
+			      tare_stats *row, bool has_baseline)
+{
+	bool is_time = s->site->kind == TARE_KIND_SCOPE;
+	double scale = is_time ? 1e9 : 1, min, max;
+
+	row->total = in_unit(view, s, s->sum);
+	row->mean = row->total / (double)row->timed;
+	row->min = in_unit(view, s, s->min);
+	row->max = in_unit(view, s, s->max);
+	if (has_baseline) {
+		bucket_extremes(s, &min, &max);
+		row->min = min * scale;
+		row->max = max * scale;
+	}
+	fill_quantiles(s, row, scale);
+}
+
+static void fill_none(tare_stats *row)
+{
+	row->mean = row->min = row->max = NAN;
+	row->p50 = row->p90 = row->p95 = row->p99 = row->p999 = NAN;
+	row->net_mean = NAN;
+}
+
+static double gauge_now(const tare_view *view, const struct tr_site *site)
+{
+	const struct tr_region *gauges =
+		&header_of(view)->region[TR_REGION_GAUGES];
+	const double *value = tr_image_at(&view->image,
+					  gauges->off +
+						  (uint64_t)site->slot * 8,
+					  8, 8);
+
+	return value && (uint64_t)site->slot * 8 < gauges->used ? *value : NAN;
+}
+
+static void fill_counter(const tare_view *view, const struct tr_series *s,
+			 tare_stats *row)
+{
+	(void)view;
+	fill_none(row);
+	row->count = s->counter;
+	row->total = (double)s->counter;
+	row->last = NAN;
+	if (s->site->kind == TARE_KIND_RATIO) {
+		row->count = s->whole;
+		row->last = s->whole ? (double)s->counter / (double)s->whole :
+				       NAN;
+	}
+}
+
+static void fill_time(const tare_view *view, const struct tr_series *s,
+		      const struct tr_times *extra, bool is_all,
+		      tare_stats *row)
+{
+	const struct tr_header *h = header_of(view);
+	double cost = (double)row->timed * tr_view_ns(view, h->inside_ticks);
+
+	if (is_all) {
+		row->count = s->calls + s->untimed;
+		row->total = tr_view_ns(view, extra->total);
+		row->own = tr_view_ns(view, extra->own);
+		row->net_own = tr_view_ns(view, extra->net_own);
+		row->net_total = tr_least(tr_view_ns(view, extra->net_total),
+				      row->total);
+	} else {
+		row->count = row->timed;
+		row->own = row->net_own = NAN;
+		row->net_total = tr_most(row->total - cost, 0);
+	}
+	/* Of the same share as the total: recursion is in it only once. */
+	row->net_mean = row->total > 0 ?
+				row->mean * (row->net_total / row->total) :
+				row->mean;
+	row->below_resolution = row->mean <
+				3 * tr_view_ns(view, h->resolution_ticks);
+	row->items_per_s = row->items && row->total > 0 ?
+				   (double)row->items / (row->total * 1e-9) :
+				   0;
+}
+
+static void fill_row(const tare_view *view, const struct tr_series *s,
+		     const struct tr_times *extra, bool is_all, tare_stats *row)
+{
+	bool subtracted = view->has_baseline && is_all;
+
+	memset(row, 0, sizeof(*row));
+	fill_names(view, s->site, row);
+	row->last = NAN;
+	if (s->site->kind == TARE_KIND_COUNTER ||
+	    s->site->kind == TARE_KIND_RATIO) {
+		fill_counter(view, s, row);
+		return;
+	}
+	row->timed = tr_series_timed(s);
+	row->count = row->timed + s->not_finite + s->positive.unbucketed;
+	row->failures = s->failures;
+	row->items = s->items;
+	if (row->timed)
+		fill_distribution(view, s, row, subtracted);
+	else
+		fill_none(row);
+	if (s->site->kind == TARE_KIND_SCOPE)
+		fill_time(view, s, extra, is_all, row);
+	else
+		row->net_total = row->total;
+	if (s->site->kind == TARE_KIND_GAUGE)
+		row->last = gauge_now(view, s->site);
+}
+
+/* ---- all rows ---------------------------------------------------------- */
+
+static int most_time_first(const void *a, const void *b)
+{
+	const tare_stats *x = a, *y = b;
+	bool x_time = x->kind == TARE_KIND_SCOPE;
+	bool y_time = y->kind == TARE_KIND_SCOPE;
+
+	if (x_time != y_time)
+		return x_time ? -1 : 1;
+	if (x_time && x->total != y->total)
+		return x->total < y->total ? 1 : -1;
+	if (strcmp(x->name, y->name) != 0)
+		return strcmp(x->name, y->name);
+	return strcmp(x->labels, y->labels);
+}
+
+static bool is_shown(const tare_stats *row)
+{
+	return row->count || row->kind == TARE_KIND_GAUGE;
+}
+
+static int fill_rows(tare_view *view, const tare_filter *filter, bool is_all)
+{
+	const struct tr_gather *g = view->shown;
+	struct tr_times *extra = tr_site_times(view);
+	size_t n = 0;
+
+	free(view->stats);
+	view->n_stats = 0;
+	view->stats = calloc(g->n_series + 1, sizeof(*view->stats));
+	if (!view->stats || !extra) {
+		free(extra);
+		return TARE_ENOMEM;
+	}
+	for (uint32_t id = 1; id < g->n_series; id++) {
+		const struct tr_series *s = &g->series[id];
+		tare_stats *row = &view->stats[n];
+
+		if (!is_wanted(view, filter, s->site))
+			continue;
+		fill_row(view, s, &extra[id], is_all, row);
+		row->site = id;
+		if (is_shown(row))
+			n++;
+	}
+	free(extra);
+	view->n_stats = n;
+	qsort(view->stats, n, sizeof(*view->stats), most_time_first);
+	return 0;
+}
+
+static bool covers_all(const tare_filter *filter)
+{
+	return !filter || (!filter->from_ns && !filter->to_ns &&
+			   !filter->last_values);
+}
+
+static int gather_window(tare_view *view, const tare_filter *filter)
+{
+	struct tr_gather *g = &view->window;
+
+	tr_gather_release(g);
+	g->span.from = filter->from_ns ? tr_time_ticks(&view->image,
+						       filter->from_ns) :
+					 0;
+	g->span.to = filter->to_ns ? tr_time_ticks(&view->image,
+						   filter->to_ns) :
+				     UINT64_MAX;
+	g->span.last_values = filter->last_values;
+	return tr_gather_add(g, &view->image, 1);
+}
+
+static int64_t slice_start(const tare_view *view, uint64_t slice)
+{
+	return tr_time_real(&view->image,
+			    slice << header_of(view)->slice_shift);
+}
+
+static void fill_window(tare_view *view)
+{
+	const struct tr_gather *g = view->shown;
+	tare_window *w = &view->window_edges;
+	const tare_run *run = &view->run;
+
+	memset(w, 0, sizeof(*w));
+	w->from_ns = run->start_ns;
+	w->to_ns = run->end_ns;
+	if (!g->span.is_all && g->first_slice <= g->last_slice) {
+		int64_t from = slice_start(view, g->first_slice);
+		int64_t to = slice_start(view, g->last_slice + 1);
+
+		w->from_ns = from > run->start_ns ? from : run->start_ns;
+		w->to_ns = to < run->end_ns ? to : run->end_ns;
+	}
+	w->horizon_ns = g->horizon_slice ?
+				slice_start(view, g->horizon_slice + 1) :
+				run->start_ns;
+	w->skew = g->skew;
+}
+
+TARE_API int tare_view_stats(tare_view *view, const tare_filter *filter,
+			     const tare_stats **ret_stats, size_t *ret_n)
+{
+	bool is_all = covers_all(filter);
+	int err = 0;
+
+	if (!view || !ret_stats || !ret_n ||
+	    (filter && filter->struct_size != sizeof(*filter)))
+		return TARE_EINVAL;
+	view->shown = is_all ? &view->all : &view->window;
+	if (!is_all)
+		err = gather_window(view, filter);
+	if (!err)
+		err = fill_rows(view, filter, is_all);
+	if (err)
+		return err;
+	fill_window(view);
+	*ret_stats = view->stats;
+	*ret_n = view->n_stats;
+	return 0;
+}
+
+TARE_API const tare_window *tare_view_window(const tare_view *view)
+{
+	return &view->window_edges;
+}
+
+static const struct tr_series *series_of(const tare_view *view, size_t index)
+{
+	if (!view || index >= view->n_stats)
+		return NULL;
+	return &view->shown->series[view->stats[index].site];
+}
+
+TARE_API double tare_view_quantile(const tare_view *view, size_t index,
+				   double q)
+{
+	const struct tr_series *s = series_of(view, index);
+
+	if (!s)
+		return NAN;
+	return tr_most(tr_least(tr_series_quantile(s, q) *
+				 (s->site->kind == TARE_KIND_SCOPE ? 1e9 : 1),
+			 view->stats[index].max),
+		    view->stats[index].min);
+}
+
+TARE_API size_t tare_view_buckets(const tare_view *view, size_t index,
+				  tare_bucket *buckets, size_t size)
+{
+	const struct tr_series *s = series_of(view, index);
+
+	if (!s)
+		return 0;
+	return tr_series_buckets(s, buckets, buckets ? size : 0,
+				 s->site->kind == TARE_KIND_SCOPE ? 1e9 : 1);
+}

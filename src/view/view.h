@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of view/: a ledger's content, added up.
+ *
+ *	image (bytes) -> gather (series and paths) -> stats, tree, health
+ *
+ * A series holds everything of one site over all tracks; a path is a node
+ * of the merged call tree. Both only ever add, so that an earlier image (the
+ * baseline of a clear) is taken off by adding it with the sign reversed.
+ */
+#ifndef TR_VIEW_H
+#define TR_VIEW_H
+
+#include <tare/view.h>
+
+#include "ledger/ledger.h"
+
+/* Not fmin() and fmax(): these need libm. */
+TR_INLINE double tr_least(double a, double b)
+{
+	return b < a ? b : a;
+}
+
+TR_INLINE double tr_most(double a, double b)
+{
+	return b > a ? b : a;
+}
+
+/* Pages of counts, by page number, ascending. */
+struct tr_hist {
+	struct tr_hist_page {
+		uint32_t number;
+		uint64_t count[TR_PAGE_BUCKETS];
+	} *page;
+	uint32_t n, cap;
+	uint64_t zeros;
+	uint64_t unbucketed;
+};
+
+struct tr_series {
+	const struct tr_site *site;
+	uint64_t calls;	   /* by nodes: exact */
+	uint64_t untimed;
+	uint64_t failures;
+	uint64_t items;
+	double sum;	   /* ticks or the value's unit; all nodes */
+	double min, max;
+	struct tr_hist positive, negative;
+	uint64_t not_finite;
+	uint64_t counter, whole; /* counters; whole: of ratios */
+	bool seen;
+};
+
+/* A node of the merged tree. Ticks. */
+struct tr_path {
+	uint32_t site;
+	uint32_t parent;      /* index; 0 is the root */
+	uint32_t first, next; /* children, next sibling */
+	uint32_t depth;
+	uint64_t calls, untimed, failures, items, open;
+	double sum;
+	double open_ticks; /* of scopes under way, so far */
+};
+
+/* What gather() is asked for. */
+struct tr_span {
+	uint64_t from, to;	/* ticks; 0 and UINT64_MAX: all time */
+	uint64_t last_values;
+	bool is_all;
+};
+
+struct tr_gather {
+	const struct tr_image *image;
+	int sign;		/* -1: a baseline */
+	struct tr_span span;
+	struct tr_series *series; /* by site id */
+	uint32_t n_series;
+	struct tr_path *path;
+	uint32_t n_paths, cap_paths;
+	uint32_t *path_hash;
+	uint32_t path_mask;
+	uint64_t first_slice, last_slice; /* really covered */
+	uint64_t horizon_slice;
+	uint64_t skew;
+	uint64_t events;	/* scopes, values, items */
+	uint64_t redone, damaged, lost_unbucketed;
+	uint64_t overflow_calls;
+	double busy_ticks;	/* top-level scope time */
+	bool failed;		/* out of memory */
+};
+
+struct tare_view {
+	struct tr_image image, baseline;
+	bool has_baseline;
+	bool live;
+	tare_run run;
+	char meta[TR_META_BYTES];
+	char id[64];
+	int64_t cleared_ns;
+	uint64_t now_ticks;
+
+	struct tr_gather all;	/* over all time: tree and health */
+	struct tr_gather window; /* of the last tare_view_stats */
+	const struct tr_gather *shown; /* the one its rows come from */
+	tare_window window_edges;
+	tare_stats *stats;
+	size_t n_stats;
+	tare_node *nodes;
+	size_t n_nodes;
+	tare_health health;
+	tare_record *records;
+	size_t n_records;
+	tare_attr_value *attrs;
+	char *texts;
+	tare_event *events;
+	size_t n_events;
+};
+
+/* ---- gather.c ---------------------------------------------------------- */
+
+/* Adds an image to `gather` (zero-filled before the first). */
+int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
+		  int sign);
+void tr_gather_release(struct tr_gather *gather);
+/* Site of an image, or NULL. */
+const struct tr_site *tr_image_site(const struct tr_image *image, uint32_t id);
+uint32_t tr_image_sites(const struct tr_image *image);
+/* Track i of an image, or NULL. */
+const struct tr_track *tr_image_track(const struct tr_image *image,
+				      uint32_t index);
+uint32_t tr_image_tracks(const struct tr_image *image);
+
+/* ---- path.c ------------------------------------------------------------ */
+
+/* Child of a path for a site, made if needed; 0 when out of memory. */
+uint32_t tr_path_child(struct tr_gather *gather, uint32_t parent,
+		       uint32_t site);
+
+/* ---- cells.c ----------------------------------------------------------- */
+
+/* Adds all cells of a track to their series. */
+void tr_gather_cells(struct tr_gather *gather, const struct tr_track *track);
+/* Adds one time or value that is not in a cell yet. */
+void tr_gather_time(struct tr_gather *gather, struct tr_series *series,
+		    uint64_t start, uint64_t span, bool failed);
+void tr_gather_value(struct tr_gather *gather, struct tr_series *series,
+		     double value, uint32_t slice);
+
+/* ---- hist.c ------------------------------------------------------------ */
+
+bool tr_hist_add(struct tr_hist *hist, uint32_t number, const uint64_t *count,
+		 int sign);
+bool tr_hist_add_one(struct tr_hist *hist, uint64_t bits, int sign);
+void tr_hist_release(struct tr_hist *hist);
+uint64_t tr_series_timed(const struct tr_series *series);
+/* In the series' unit (times: seconds). NAN if empty. */
+double tr_series_quantile(const struct tr_series *series, double q);
+size_t tr_series_buckets(const struct tr_series *series, tare_bucket *buckets,
+			 size_t size, double scale);
+
+/* ---- time.c ------------------------------------------------------------ */
+
+/* Ticks of an image's clock to ns since 1970, and back. */
+int64_t tr_time_real(const struct tr_image *image, uint64_t ticks);
+uint64_t tr_time_ticks(const struct tr_image *image, int64_t real_ns);
+/* Now, in the ticks of a live image. */
+uint64_t tr_time_now(const struct tr_image *image);
+
+/* ---- open.c ------------------------------------------------------------ */
+
+int tr_view_open_image(struct tr_image *image, tare_view **ret_view);
+double tr_view_ns(const tare_view *view, double ticks);
+
+#endif

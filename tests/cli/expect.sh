@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+# For the tests of the command line, which source it first:
+#
+#	. "$(dirname "$0")/expect.sh"
+#	expect_status 2 "$TARE" nonsense
+#	expect_has "$err" "unknown command 'nonsense'" "names the command"
+#	finish
+#
+# Where things are:
+#	TARE_BIN or TARE_PROGRAM	the program `tare`
+#	TARE_LIB			folder of libtare; else beside the program
+#	CC				compiler of the measured program
+#
+# Every script has a folder of its own for ledgers, settings and files, and
+# an environment without any TARE_ variable but TARE_DIR.
+
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+TARE=${TARE_BIN:-${TARE_PROGRAM:?TARE_BIN must be the program tare}}
+LIB=${TARE_LIB:-$(dirname "$TARE")/../src}
+CC=${CC:-cc}
+
+for variable in ${!TARE_@}; do
+	unset "$variable"
+done
+unset NO_COLOR COLUMNS TERM_PROGRAM
+export LC_ALL=C TZ=UTC
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/tare-cli.XXXXXX")
+export TARE_DIR=$work/ledgers HOME=$work/home
+export XDG_CONFIG_HOME=$work/home/config XDG_STATE_HOME=$work/home/state
+mkdir -p "$HOME"
+cd "$work" || exit 1
+
+started=() # processes to end, whatever happens
+leave() {
+	local pid
+	for pid in "${started[@]:+${started[@]}}"; do
+		kill -9 "$pid" 2>/dev/null
+	done
+	cd / && rm -rf "$work"
+}
+trap leave EXIT
+
+n_checks=0
+n_failed=0
+
+# The verdict of one check: 0 or else, its sentence, and what was seen.
+verdict() {
+	n_checks=$((n_checks + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n_checks - $2"
+		return
+	fi
+	n_failed=$((n_failed + 1))
+	echo "not ok $n_checks - $2"
+	printf '%s\n' "$3" | sed 's/^/#   /'
+}
+
+# expect_is GOT WANTED SENTENCE
+expect_is() {
+	[ "$1" = "$2" ]
+	verdict $? "$3" "got    '$1'
+wanted '$2'"
+}
+
+# expect_has TEXT PART SENTENCE
+expect_has() {
+	case $1 in
+	*"$2"*) verdict 0 "$3" ;;
+	*) verdict 1 "$3" "no '$2' in:
+$1" ;;
+	esac
+}
+
+expect_has_not() {
+	case $1 in
+	*"$2"*) verdict 1 "$3" "'$2' is in:
+$1" ;;
+	*) verdict 0 "$3" ;;
+	esac
+}
+
+# expect_status STATUS COMMAND...: leaves $out, $err and $status behind.
+expect_status() {
+	local wanted=$1
+	shift
+	"$@" >"$work/out" 2>"$work/err" </dev/null
+	status=$?
+	out=$(cat "$work/out")
+	err=$(cat "$work/err")
+	[ "$status" = "$wanted" ]
+	verdict $? "exit status $wanted: $(short "$@")" "got $status; stderr:
+$err"
+}
+
+# A command line without the folders, which differ from run to run.
+short() {
+	printf '%s' "$*" | sed "s|$TARE|tare|g; s|$work/||g" | tr '\n' ' ' |
+		cut -c 1-90
+}
+
+# expect_json TEXT EXPRESSION WANTED SENTENCE: of the document `d`.
+expect_json() {
+	local got
+	got=$(printf '%s' "$1" | python3 -c "
+import json, sys
+d = json.load(sys.stdin)
+print($2)" 2>&1)
+	expect_is "$got" "$3" "$4"
+}
+
+expect_skip() {
+	echo "ok - skipped: $1"
+}
+
+# Waits until the command succeeds, 20 s at most.
+wait_until() {
+	local tries=400
+	until "$@"; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
+# Compiles the measured program to $work/worker.
+build_worker() {
+	local library=$LIB/libtare.so
+
+	[ -e "$library" ] || library=$LIB/libtare.a
+	"$CC" -std=c11 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror \
+		${WORKER_FLAGS:-} -I"$root/include" "$here/worker.c" \
+		"$library" -Wl,-rpath,"$LIB" -lpthread -o "$work/worker" ||
+		{ echo "Bail out! cannot build worker.c"; exit 1; }
+}
+
+# Starts a worker that measures and waits for "ready". Its id is in
+# $worker_pid, its standard input is held open by descriptor 7.
+start_worker() {
+	rm -f "$work/input" "$work/ready"
+	mkfifo "$work/input"
+	TARE=on "$work/worker" "$@" <"$work/input" >"$work/ready" &
+	worker_pid=$!
+	started+=("$worker_pid")
+	exec 7>"$work/input"
+	wait_until grep -q ready "$work/ready" ||
+		{ echo "Bail out! the worker does not start"; exit 1; }
+}
+
+# Ends it in order: its input ends.
+finish_worker() {
+	exec 7>&-
+	wait "$worker_pid"
+}
+
+kill_worker() {
+	kill -9 "$worker_pid"
+	wait "$worker_pid" 2>/dev/null
+	exec 7>&-
+}
+
+finish() {
+	echo "1..$n_checks"
+	[ $n_failed = 0 ] && exit 0
+	echo "# $n_failed of $n_checks failed"
+	exit 1
+}

@@ -1,0 +1,162 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The reading commands on a live, a finished and a killed run.
+. "$(dirname "$0")/expect.sh"
+build_worker
+
+id_of() {
+	"$TARE" ls --json | python3 -c "
+import json, sys
+print([r['id'] for r in json.load(sys.stdin) if r['pid'] == $1][0])"
+}
+
+# All that must hold for one run of 40 steps, in the state $1, named $2.
+check_run() {
+	local state=$1 run=$2
+
+	expect_status 0 "$TARE" report "$run"
+	for name in work step load db.store bytes batch.size queue.length; do
+		expect_has "$out" "$name" "$state: the report has $name"
+	done
+	expect_has "$out" "40" "$state: and the number of steps"
+	expect_status 0 "$TARE" report "$run" --json
+	expect_json "$out" "sorted({s['name'] for s in d['stats']})" \
+		"['batch.size', 'bytes', 'cache.hits', 'db.store', 'load', 'queue.length', 'step', 'work']" \
+		"$state: every series is in the JSON"
+	expect_json "$out" \
+		"[(s['count'], s['failures']) for s in d['stats'] if s['name'] == 'load']" \
+		"[(40, 4)]" "$state: counts are as produced"
+	expect_status 0 "$TARE" tree "$run"
+	expect_has "$out" "db.store" "$state: the tree has leaves"
+	expect_has_not "$out" "batch.size" "$state: the tree is of scopes alone"
+	expect_status 0 "$TARE" tree "$run" --json
+	expect_json "$out" \
+		"[(n['name'], n['depth'], n['calls']) for n in d['tree']]" \
+		"[('work', 0, 1), ('step', 1, 40), ('load', 2, 40), ('db.store', 2, 40)]" \
+		"$state: the tree as JSON"
+	expect_status 0 "$TARE" ls
+	expect_has "$out" "$state" "$state: ls tells the state"
+	expect_status 0 "$TARE" verify "$run"
+	expect_has "$out" "ok" "$state: the ledger is whole"
+	expect_status 0 "$TARE" verify "$run" --json
+	expect_json "$out" \
+		"d[0]['ok'], d[0]['problems'], d[0]['state'], d[0]['health']['lost']" \
+		"(True, [], '$state', 0)" "$state: verify as JSON"
+	expect_status 0 "$TARE" top "$run" --once -d 0.1
+	expect_has "$out" "$state" "$state: top tells the state"
+	expect_has "$out" "queue.length" "$state: top has gauges"
+	expect_status 0 "$TARE" top "$run" --once -d 0.1 --json
+	expect_json "$out" \
+		"d['state'], [(s['count']) for s in d['series'] if s['name'] == 'step']" \
+		"('$state', [40])" "$state: top as JSON"
+	check_records "$state" "$run"
+}
+
+check_records() {
+	local state=$1 run=$2
+
+	expect_status 0 "$TARE" records "$run" --failed
+	expect_is "$(grep -c 'not found; photo_id=' <<<"$out")" 4 \
+		"$state: four failed"
+	expect_has "$out" 'camera="x \"100\""' "$state: values are quoted"
+	expect_status 0 "$TARE" records "$run" --json
+	expect_json "$out" "len(d), [r['attributes']['photo_id'] for r in d][:3]" \
+		"(40, [0, 1, 2])" "$state: records as JSON, oldest first"
+	expect_status 0 "$TARE" records "$run" --json --failed --last 2
+	expect_json "$out" "[r['attributes']['photo_id'] for r in d]" \
+		"[29, 39]" "$state: the last two that failed"
+	expect_status 0 "$TARE" records "$run" --json --name 'l*d' --last 1
+	expect_json "$out" "d[0]['ok'], d[0]['error'], d[0]['attributes']['camera']" \
+		"(False, 'not found', 'x \"100\"')" "$state: one record in full"
+	expect_status 0 "$TARE" records "$run" --name nothing
+	expect_has "$err" "no operation" "$state: no match is said"
+}
+
+start_worker 40 hold
+check_run live "$worker_pid"
+check_run live last
+expect_status 0 "$TARE" ls --live --ids
+expect_is "$out" "$(id_of "$worker_pid")" "ls --ids has the id alone"
+finish_worker
+check_run finished "$worker_pid"
+finished=$(id_of "$worker_pid")
+
+start_worker 40 hold
+kill_worker
+check_run killed "$worker_pid"
+killed=$(id_of "$worker_pid")
+check_run finished "$finished"
+expect_status 0 "$TARE" ls --live
+expect_is "$out" "" "no live run is left"
+
+# Names of a run.
+expect_status 0 "$TARE" report "$("$TARE" ls --json | python3 -c "
+import json, sys
+print([r['path'] for r in json.load(sys.stdin) if r['id'] == '$killed'][0])")"
+expect_status 0 "$TARE" report "${finished%?}"
+expect_status 3 "$TARE" report ./worker
+expect_has "$err" "cannot open './worker'" "a file that is no ledger"
+
+# Filters.
+series() {
+	expect_status 0 "$TARE" report "$finished" --json "$@"
+	got=$(python3 -c "
+import json, sys
+print(*[s['name'] for s in json.load(sys.stdin)['stats']])" <<<"$out")
+}
+series --name 'db.*' --name step
+expect_is "$(tr ' ' '\n' <<<"$got" | sort | xargs)" "db.store step" \
+	"several names are alternatives"
+series --source db
+expect_is "$got" "db.store" "by source"
+series --type counter
+expect_is "$got" "bytes" "by type"
+series --type time --name 's*'
+expect_is "$got" "step" "different kinds must all match"
+series --name nothing
+expect_is "$got" "" "no match is an empty list"
+series --sort name --name '*o*'
+expect_is "$got" "db.store load work" "ordered by name"
+expect_status 0 "$TARE" report "$finished" --top 1 --sort calls
+expect_status 0 "$TARE" report "$finished" --raw
+expect_status 0 "$TARE" report "$finished" --last 1h
+expect_has "$out" "step" "the last hour has it"
+expect_status 0 "$TARE" report "$finished" --from +0s --to +1m
+expect_status 2 "$TARE" report "$finished" --from tomorrow
+expect_status 2 "$TARE" report "$finished" --from +2s --to +1s
+expect_status 2 "$TARE" report "$finished" --from +2s --last 1m
+
+# Damage: each byte that verify looks at may be wrong, none may be trusted.
+path=$("$TARE" ls --json | python3 -c "
+import json, sys
+print([r['path'] for r in json.load(sys.stdin) if r['id'] == '$finished'][0])")
+head -c 5000 "$path" >cut.tare
+expect_status 1 "$TARE" verify ./cut.tare
+expect_has "$out" "problem:" "a cut ledger has a problem"
+expect_has "$out" "damaged" "and is damaged"
+expect_status 1 "$TARE" verify "$path" ./cut.tare --json
+expect_json "$out" "[f['ok'] for f in d]" "[True, False]" "one of two is whole"
+echo nonsense >nonsense.tare
+expect_status 1 "$TARE" verify ./nonsense.tare
+expect_status 3 "$TARE" verify "$path" ./missing.tare
+expect_has "$out" "ok" "the others are checked all the same"
+for seed in 1 2 3 4 5 6 7 8 9 10; do
+	python3 - "$path" $seed <<'END'
+import random, sys
+random.seed(int(sys.argv[2]))
+data = bytearray(open(sys.argv[1], "rb").read())
+for _ in range(200):
+    data[random.randrange(len(data))] = random.randrange(256)
+open("wrong.tare", "wb").write(data)
+END
+	for command in report tree verify records "top --once"; do
+		"$TARE" $command ./wrong.tare >wrong.out 2>&1 </dev/null
+		code=$?
+		[ $code -lt 4 ]
+		verdict $? "damage $seed: $command survives" "exit status $code"
+		! grep -q "$(printf '\033')" wrong.out
+		verdict $? "damage $seed: $command steers no terminal" \
+			"an escape in the output"
+	done
+done
+finish

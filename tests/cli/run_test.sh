@@ -1,0 +1,166 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tare run: the program behaves as without it, and a report follows.
+. "$(dirname "$0")/expect.sh"
+build_worker
+
+# Streams and status pass through.
+expect_status 7 "$TARE" run -- sh -c 'echo to out; echo to err >&2; exit 7'
+expect_is "$out" "to out" "stdout is the program's alone"
+expect_has "$err" "to err" "stderr is passed through"
+expect_has "$err" "'sh' has no tare probes" "a program without probes"
+expect_has "$err" "exit status is passed through" "and what it means"
+expect_has "$err" "wall " "wall time in any case"
+expect_has "$err" "user " "user time in any case"
+expect_has "$err" "system " "system time in any case"
+expect_has "$err" "peak memory " "peak memory in any case"
+expect_has "$err" "exit status 7" "the exit status"
+expect_is "$(echo through | "$TARE" run --no-report -- cat 2>&1)" "through" \
+	"stdin is passed through, and --no-report is quiet"
+expect_status 0 "$TARE" run sh -c 'echo "$@"' - --json -o --set
+expect_is "$out" "--json -o --set" "options after the program are its own"
+
+# A program that cannot be run.
+expect_status 127 "$TARE" run -- ./missing
+expect_is "$err" "tare: cannot run './missing': no such file or directory" \
+	"a missing program"
+echo text >text
+expect_status 126 "$TARE" run -- ./text
+expect_is "$err" "tare: cannot run './text': permission denied" \
+	"a file that is no program"
+expect_status 3 "$TARE" run -o ./missing/report -- touch ran
+expect_is "$(ls ran 2>&1 | grep -c cannot)" 1 \
+	"a wrong output file is told before the program runs"
+
+# A measured program.
+expect_status 0 "$TARE" run -- ./worker 20
+expect_is "$out" "" "nothing of tare on stdout"
+for name in work step load db.store; do
+	expect_has "$err" "$name" "the report has $name"
+done
+expect_has_not "$err" "$(printf '\033')" "no colours without a terminal"
+expect_status 0 "$TARE" run --color always -- ./worker 20
+expect_has "$err" "$(printf '\033')" "--color always colours the report"
+expect_status 5 "$TARE" run -- ./worker 20 exit 5
+expect_has "$err" "step" "a report also if the program failed"
+
+expect_status 0 "$TARE" run --no-report -- ./worker 20
+expect_is "$err" "" "--no-report prints nothing"
+expect_status 0 "$TARE" report
+expect_has "$out" "step" "and the report can be had later"
+
+expect_status 4 "$TARE" run -o report.txt --json run.json -- ./worker 20 exit 4
+expect_is "$err" "" "-o leaves stderr to the program"
+expect_has "$(cat report.txt)" "db.store" "-o has the report"
+expect_has "$(cat report.txt)" "peak memory" "-o has the resources"
+expect_json "$(cat run.json)" "d['exit_status'], d['signal']" "(4, 0)" \
+	"--json has the status"
+expect_json "$(cat run.json)" \
+	"d['wall_ns'] > 0 and d['peak_memory_bytes'] > 100000" True \
+	"--json has the resources"
+expect_json "$(cat run.json)" "d['command'][1:], len(d['processes'])" \
+	"(['20', 'exit', '4'], 1)" "--json has command and process"
+expect_json "$(cat run.json)" "'step' in json.dumps(d['report'])" True \
+	"--json has the report"
+expect_status 0 "$TARE" run --no-report --json - -- true
+expect_json "$out" "d['report'], d['processes']" "(None, [])" \
+	"--json of a program without probes"
+
+# Options.
+expect_status 0 "$TARE" run --set max_depth=64 --set exclude='db.*' --trace \
+	-- sh -c 'env | grep ^TARE | sort | sed s/GROUP=.*/GROUP=x/'
+expect_is "$(echo $out | sed "s|DIR=[^ ]*|DIR=x|")" \
+	"TARE=on TARE_DIR=x TARE_EXCLUDE=db.* TARE_GROUP=x TARE_MAX_DEPTH=64 TARE_REPORT=none TARE_TRACE=1" \
+	"options are variables of the program"
+expect_status 0 "$TARE" run --set exclude='db.*' -- ./worker 20
+expect_has_not "$err" "db.store" "an excluded scope is not measured"
+expect_status 0 "$TARE" run --set dir="$work/elsewhere" -- ./worker 20
+expect_has "$err" "step" "the report is found in another folder"
+
+# Other processes of the group.
+expect_status 0 "$TARE" run -- ./worker 20 fork
+expect_has "$err" "also 'worker', pid" "a forked child is named"
+expect_status 0 "$TARE" run -- sh -c './worker 20; true'
+expect_has "$err" "'sh' itself has no probes" "a shell stands aside"
+expect_has "$err" "db.store" "for the program that it started"
+expect_status 0 "$TARE" run --json two.json -- sh -c './worker 5; ./worker 9'
+expect_json "$(cat two.json)" \
+	"len(d['processes']), sum(p['reported'] for p in d['processes'])" \
+	"(2, 1)" "one of two is reported"
+
+# Signals.
+python3 - "$TARE" <<'END' >signals 2>&1
+import os, signal, subprocess, sys
+
+tare = sys.argv[1]
+trap = 'trap "echo got; exit 5" %d; echo ready; while :; do sleep 0.02; done'
+
+def run(*argv, **more):
+    return subprocess.Popen([tare, "run", *more.pop("options", []), "--",
+                             *argv], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, **more)
+
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT,
+               signal.SIGUSR1):
+    p = run("bash", "-c", trap % number)
+    p.stdout.readline()
+    p.send_signal(number)
+    out, err = p.communicate(timeout=20)
+    print(number.name, p.returncode, out.strip(), "exit status 5" in err)
+
+# Ctrl-C: the terminal sends it to the whole group, so it comes once.
+count = ("import signal, sys, time\n"
+         "n = 0\n"
+         "def hit(*_):\n"
+         "    global n\n"
+         "    n += 1\n"
+         "signal.signal(signal.SIGINT, hit)\n"
+         "print('ready', flush=True)\n"
+         "end = time.monotonic() + 0.7\n"
+         "while time.monotonic() < end: time.sleep(0.05)\n"
+         "print(n)")
+pid, terminal = os.forkpty()
+if pid == 0:
+    os.execv(tare, [tare, "run", "--no-report", "--", sys.executable, "-c",
+                    count])
+seen = b""
+while b"ready" not in seen:
+    seen += os.read(terminal, 100)
+os.write(terminal, b"\x03")
+try:
+    while True:
+        seen += os.read(terminal, 100)
+except OSError:
+    pass
+print("terminal", seen.split()[-1].decode(), os.waitpid(pid, 0)[1])
+
+for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV):
+    p = run("./worker", "20", "signal", str(int(number)))
+    out, err = p.communicate(timeout=20)
+    print("died", number.name, -p.returncode == number, "step" in err,
+          "ended by signal %d" % number in err)
+
+# A signal that was ignored before stays so: nohup.
+p = run("sh", "-c", "kill -HUP $$; echo survived", options=["--no-report"],
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+print(p.communicate(timeout=20)[0].strip(), p.returncode)
+
+# A closed stderr changes nothing.
+read, write = os.pipe()
+os.close(read)
+p = subprocess.Popen([tare, "run", "--", "./worker", "20", "exit", "9"],
+                     stderr=write)
+print("no reader", p.wait(timeout=20))
+END
+expect_is "$(cat signals)" "SIGINT 5 got True
+SIGTERM 5 got True
+SIGHUP 5 got True
+SIGQUIT 5 got True
+SIGUSR1 5 got True
+terminal 1 0
+died SIGKILL True True True
+died SIGTERM True True True
+died SIGSEGV True True True
+survived 0
+no reader 9" "signals reach the program once, and its death is ours"
+finish

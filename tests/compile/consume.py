@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Takes the library into another project, in each way a user can.
+
+usage: consume.py WAY SOURCE BUILD
+
+WAY: pkgconfig cmake subproject amalgamation disabled macros. Everything
+happens in a temporary folder; an installed copy is made there from BUILD.
+"""
+
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIP = 77
+C_FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"]
+CPP_FLAGS = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror"]
+COMPILERS = [("gcc", "g++"), ("clang", "clang++")]
+
+
+class Place:
+    """Where the sources, the build and this test's folder are."""
+
+    def __init__(self, source, build, temp):
+        self.source, self.build, self.temp = source, build, temp
+        self.here = os.path.join(source, "tests", "compile")
+        self.consumer = os.path.join(self.here, "consumer.c")
+        self.include = os.path.join(source, "include")
+
+    def path(self, *parts):
+        return os.path.join(self.temp, *parts)
+
+
+def run(*command, **options):
+    """Runs it and gives its output; prints that and stops on failure."""
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, **options)
+    if done.returncode:
+        last = "\n".join(done.stdout.splitlines()[-40:])
+        sys.exit(f"{' '.join(command)}\n{last}\n"
+                 f"failed with status {done.returncode}")
+    return done.stdout
+
+
+def need(*programs):
+    for program in programs:
+        if not shutil.which(program):
+            print(f"no {program} here")
+            sys.exit(SKIP)
+
+
+def compilers():
+    found = [pair for pair in COMPILERS if all(map(shutil.which, pair))]
+    if not found:
+        print("no compiler for C and C++ here")
+        sys.exit(SKIP)
+    return found
+
+
+def check_consumer(place, program, library_path=None):
+    """Runs the consumer: its own words on stdout, and nothing else."""
+    env = dict(os.environ, TARE_DIR=place.path("ledgers"))
+    env.pop("TARE", None)
+    if library_path:
+        env["LD_LIBRARY_PATH"] = library_path
+    output = run(program, env=env)
+    if not output.startswith("consumer of tare "):
+        sys.exit(f"{program} printed:\n{output}")
+    print(f"{os.path.basename(program)}: {output.strip()}")
+
+
+def install(place):
+    """An installed copy; gives the folder that has pkgconfig/ in it."""
+    run("meson", "install", "-C", place.build, "--no-rebuild", "--quiet",
+        "--destdir", place.path("root"))
+    found = glob.glob(place.path("root", "**", "pkgconfig"), recursive=True)
+    if len(found) != 1:
+        sys.exit(f"pkgconfig folders in the installed copy: {found}")
+    return os.path.dirname(found[0])
+
+
+def use_pkgconfig(place):
+    need("pkg-config")
+    libdir = install(place)
+    env = dict(os.environ, PKG_CONFIG_SYSROOT_DIR=place.path("root"),
+               PKG_CONFIG_LIBDIR=os.path.join(libdir, "pkgconfig"))
+    shared = run("pkg-config", "--cflags", "--libs", "tare", env=env).split()
+    static = run("pkg-config", "--cflags", "--libs", "--static", "tare",
+                 env=env).split()
+    if "-pthread" in shared or "-pthread" not in static:
+        sys.exit(f"-pthread is for static linking: {shared} {static}")
+    for c, cpp in compilers():
+        run(c, *C_FLAGS, place.consumer, *shared, "-o", place.path(c))
+        check_consumer(place, place.path(c), libdir)
+        run(cpp, *CPP_FLAGS, "-x", "c++", place.consumer, "-x", "none",
+            *shared, "-o", place.path(cpp))
+        check_consumer(place, place.path(cpp), libdir)
+    # The archive by its name: -static would need all of libc static too.
+    archive = ["-l:libtare.a" if flag == "-ltare" else flag
+               for flag in static]
+    run("gcc", *C_FLAGS, place.consumer, *archive, "-o",
+        place.path("archive"))
+    check_consumer(place, place.path("archive"))
+
+
+def use_cmake(place):
+    need("cmake", "ninja")
+    install(place)
+    shutil.copy(os.path.join(place.here, "cmake", "CMakeLists.txt"),
+                place.temp)
+    shutil.copy(place.consumer, place.temp)
+    prefix = os.path.dirname(glob.glob(
+        place.path("root", "**", "include", "tare"), recursive=True)[0])
+    run("cmake", "-G", "Ninja", "-S", place.temp, "-B", place.path("build"),
+        f"-DCMAKE_PREFIX_PATH={os.path.dirname(prefix)}")
+    run("cmake", "--build", place.path("build"))
+    for name in ("with_shared", "with_static"):
+        check_consumer(place, place.path("build", name))
+
+
+def use_subproject(place):
+    shutil.copytree(place.source, place.path("subprojects", "tare"),
+                    ignore=shutil.ignore_patterns("build", ".git"))
+    shutil.copy(os.path.join(place.here, "subproject", "meson.build"),
+                place.temp)
+    shutil.copy(place.consumer, place.temp)
+    for kind in ("shared", "static"):
+        build = place.path(f"build-{kind}")
+        run("meson", "setup", build, place.temp, f"-Ddefault_library={kind}")
+        run("ninja", "-C", build)
+        check_consumer(place, os.path.join(build, "consumer"))
+        extra = glob.glob(os.path.join(build, "subprojects/tare/*"))
+        names = {os.path.basename(path) for path in extra}
+        if names & {"tests", "bench", "examples", "cli"}:
+            sys.exit(f"a subproject should build the library alone: {names}")
+
+
+def use_amalgamation(place):
+    for name in ("tare.c", "tare.h"):
+        shutil.copy(os.path.join(place.build, "src", name), place.temp)
+    define = "-DCONSUMER_OF_TWO_FILES"
+    for c, cpp in compilers():
+        run(c, *C_FLAGS, "-c", place.path("tare.c"), "-o",
+            place.path("tare.o"))
+        run(c, *C_FLAGS, define, "-I", place.temp, place.consumer,
+            place.path("tare.o"), "-pthread", "-o", place.path(c))
+        check_consumer(place, place.path(c))
+        run(cpp, *CPP_FLAGS, define, "-I", place.temp, "-x", "c++",
+            place.consumer, "-x", "none", place.path("tare.o"), "-pthread",
+            "-o", place.path(cpp))
+        check_consumer(place, place.path(cpp))
+        run(c, *C_FLAGS, "-Wpedantic", "-DTARE_DISABLE", "-c",
+            place.path("tare.c"), "-o", place.path("off.o"))
+        check_no_tare(place.path("off.o"))
+
+
+def check_no_tare(file):
+    symbols = run("nm", file)
+    if "tare" in symbols:
+        sys.exit(f"{file} has symbols of tare:\n{symbols}")
+
+
+def without_probes(place):
+    """probes.c with the lines of every probe removed."""
+    lines, in_probe = [], False
+    with open(os.path.join(place.here, "probes.c"),
+              encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("\t") and ("probe_" in line or
+                    line.strip().startswith(("TARE_", "tare_"))):
+                in_probe = True
+            if not in_probe:
+                lines.append(line)
+            elif line.rstrip().endswith(";"):
+                in_probe = False
+    path = place.path("bare.c")
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(lines)
+    return path
+
+
+def sizes_of(place, compiler, language, flags, source):
+    """Bytes of code with constants, of data, and of zeroed data."""
+    name = place.path("code.o")
+    run(compiler, "-x", language, *flags, "-I", place.include, "-c", source,
+        "-o", name)
+    check_no_tare(name)
+    return run("size", name).splitlines()[1].split()[:3]
+
+
+def languages():
+    for c, cpp in compilers():
+        yield c, "c", C_FLAGS
+        yield cpp, "c++", CPP_FLAGS
+
+
+def use_disabled(place):
+    """TARE_DISABLE: no symbol, and not a byte more than without probes."""
+    probes = os.path.join(place.here, "probes.c")
+    bare = without_probes(place)
+    for compiler, language, flags in languages():
+        for level in ("-O1", "-O2", "-Os"):
+            off = sizes_of(place, compiler, language,
+                           [*flags, level, "-DTARE_DISABLE"], probes)
+            plain = sizes_of(place, compiler, language,
+                             [*flags, level, "-DNO_PROBES"], bare)
+            print(f"{compiler} {level}: {'/'.join(off)} bytes, "
+                  f"{'/'.join(plain)} without probes")
+            if off != plain:
+                sys.exit("the sizes differ from those without probes")
+
+
+def use_macros(place):
+    """Every macro compiles without a warning, on and off."""
+    probes = os.path.join(place.here, "probes.c")
+    for compiler, language, flags in languages():
+        for off in ([], ["-DTARE_DISABLE"]):
+            run(compiler, "-x", language, *flags, *off, "-Wpedantic",
+                "-fsyntax-only", "-I", place.include, probes)
+
+
+WAYS = {
+    "pkgconfig": use_pkgconfig,
+    "cmake": use_cmake,
+    "subproject": use_subproject,
+    "amalgamation": use_amalgamation,
+    "disabled": use_disabled,
+    "macros": use_macros,
+}
+
+
+def main():
+    if len(sys.argv) != 4 or sys.argv[1] not in WAYS:
+        sys.exit(__doc__)
+    way, source, build = sys.argv[1:]
+    # Flags of this build (a sanitizer's, say) are not the consumer's.
+    for name in ("CFLAGS", "CXXFLAGS", "LDFLAGS", "CC", "CXX"):
+        os.environ.pop(name, None)
+    with tempfile.TemporaryDirectory(prefix="tare-consume-") as temp:
+        WAYS[way](Place(os.path.abspath(source), os.path.abspath(build),
+                        temp))
+
+
+if __name__ == "__main__":
+    main()

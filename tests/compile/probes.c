@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every probe, as C and as C++, on and compiled out.
+ *
+ * A probe begins a line, with TARE_ or tare_ or a line that has a name with
+ * `probe_`, and ends with the line that ends in a semicolon. The test removes
+ * these lines and compares the code with that of TARE_DISABLE.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef NO_PROBES
+#include <tare/tare.h>
+#endif
+
+uint64_t lexical(uint64_t n);
+uint64_t handles(uint64_t n);
+uint64_t values(uint64_t n);
+uint64_t details(uint64_t n);
+
+uint64_t lexical(uint64_t n)
+{
+	TARE_FUNCTION();
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		TARE_SCOPE("scope"); TARE_SCOPE("on the same line");
+		TARE_SCOPE_EXACT("exact");
+		TARE_SCOPE_IN("source", "scope in");
+		TARE_OPERATION("operation");
+		TARE_SCOPE_AS(probe_named, "named");
+		TARE_SCOPE_SITE(tare_site_get(TARE_KIND_SCOPE, TARE_TYPE_TIME,
+					      "x", NULL, NULL));
+		sum = sum * 31 + i;
+		tare_scope_fail(probe_named, "text");
+	}
+	return sum;
+}
+
+uint64_t handles(uint64_t n)
+{
+	TARE_SCOPE_SITE_DEFINE(probe_site, "handle");
+	tare_scope probe_a = tare_scope_begin(&probe_site);
+	tare_scope probe_b = tare_scope_begin(&probe_site);
+	tare_fiber probe_fiber;
+	uint64_t sum = n;
+
+	tare_scope_items(probe_a, n);
+	tare_scope_attr_int(probe_a, "int", (int64_t)n);
+	tare_scope_attr_double(probe_a, "double", (double)n);
+	tare_scope_attr_str(probe_a, "str", "text");
+	tare_scope_end_exact(probe_b);
+	tare_fiber_save(&probe_fiber);
+	tare_fiber_restore(&probe_fiber);
+	sum = sum * 31 + n;
+	tare_scope_end(probe_a);
+	return sum;
+}
+
+uint64_t values(uint64_t n)
+{
+	TARE_SITE(probe_counter, TARE_KIND_COUNTER, TARE_TYPE_COUNTER, "c",
+		  NULL);
+	TARE_SITE(probe_value, TARE_KIND_VALUE, TARE_TYPE_CUSTOM, "v", "u");
+	TARE_SITE(probe_gauge, TARE_KIND_GAUGE, TARE_TYPE_CUSTOM, "g", "u");
+	TARE_SITE(probe_ratio, TARE_KIND_RATIO, TARE_TYPE_RATIO, "r", "1");
+	TARE_SITE(probe_time, TARE_KIND_SCOPE, TARE_TYPE_TIME, "t", NULL);
+
+	TARE_COUNT("count", n);
+	TARE_VALUE("value", "unit", (double)n);
+	TARE_BYTES("bytes", n);
+	TARE_GAUGE("gauge", "unit", (double)n);
+	TARE_GAUGE_ADD("gauge add", "unit", 1.0);
+	TARE_PERCENT("percent", 50.0);
+	TARE_RATIO("ratio", n, n + 1);
+	TARE_DURATION("duration", n);
+	TARE_DURATION_FAILED("duration failed", n, "text");
+	tare_counter_add(&probe_counter, n);
+	tare_value_observe(&probe_value, (double)n);
+	tare_gauge_set(&probe_gauge, (double)n);
+	tare_gauge_add(&probe_gauge, 1.0);
+	tare_ratio_add(&probe_ratio, n, n + 1);
+	tare_duration_record(&probe_time, n, NULL);
+	return n * n;
+}
+
+uint64_t details(uint64_t n)
+{
+	const char *const probe_pairs[] = { "key", "value" };
+	tare_site *probe_plain = tare_site_get(TARE_KIND_COUNTER,
+					       TARE_TYPE_COUNTER, "name",
+					       NULL, NULL);
+	tare_site *probe_series = tare_site_labels(probe_plain, 1, probe_pairs);
+
+	TARE_FAIL("text");
+	TARE_ITEMS(n);
+	TARE_ATTR("int", n);
+	TARE_ATTR("double", 0.5);
+	TARE_ATTR("float", 0.5f);
+	TARE_ATTR("str", "text");
+	tare_fail("text");
+	tare_items(n);
+	tare_attr_int("int", (int64_t)n);
+	tare_attr_double("double", (double)n);
+	tare_attr_str("str", "text");
+	tare_counter_add(probe_series, n);
+	return n + 1;
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../check.h"
+#include "text/text.h"
+
+TEST(a_buffer_grows_and_ends_in_nul)
+{
+	struct tr_buf buf = TR_BUF_INIT;
+
+	for (int i = 0; i < 1000; i++)
+		tr_buf_adds(&buf, "0123456789");
+	CHECK_INT(buf.len, 10000);
+	CHECK_INT(strlen(buf.data), 10000);
+	CHECK(buf.cap > buf.len);
+	tr_buf_release(&buf);
+	CHECK(!buf.data && buf.len == 0 && buf.cap == 0);
+	tr_buf_release(&buf);
+	tr_buf_release(NULL);
+}
+
+TEST(all_ways_to_add_end_up_in_order)
+{
+	struct tr_buf buf = TR_BUF_INIT;
+
+	tr_buf_add(&buf, "ab\0c", 4);
+	tr_buf_addc(&buf, 'd');
+	tr_buf_pad(&buf, '-', 3);
+	tr_buf_addf(&buf, "%s=%d", "x", -7);
+	tr_buf_add(&buf, NULL, 0);
+	tr_buf_adds(&buf, NULL);
+	tr_buf_adds(&buf, "");
+	tr_buf_pad(&buf, 'x', 0);
+	CHECK_INT(buf.len, 12);
+	CHECK(memcmp(buf.data, "ab\0cd---x=-7", 13) == 0);
+	tr_buf_release(&buf);
+}
+
+TEST(formatted_text_longer_than_the_room_is_whole)
+{
+	struct tr_buf buf = TR_BUF_INIT;
+	char longer[1000];
+
+	memset(longer, 'x', sizeof(longer) - 1);
+	longer[999] = '\0';
+	for (int i = 0; i < 50; i++)
+		tr_buf_addf(&buf, "<%s>", longer);
+	CHECK_INT(buf.len, 50 * 1001);
+	CHECK_INT(strlen(buf.data), 50 * 1001);
+	tr_buf_release(&buf);
+}
+
+TEST(a_buffer_that_failed_stays_as_it_was)
+{
+	struct tr_buf buf = TR_BUF_INIT;
+
+	tr_buf_adds(&buf, "kept");
+	tr_buf_pad(&buf, 'x', SIZE_MAX - 2);
+	CHECK(buf.failed);
+	tr_buf_adds(&buf, "after");
+	tr_buf_addc(&buf, '!');
+	tr_buf_addf(&buf, "%d", 5);
+	CHECK_STR(buf.data, "kept");
+	CHECK_INT(buf.len, 4);
+	tr_buf_release(&buf);
+	CHECK(!buf.failed);
+}
+
+static const char *fixed(double value, int decimals)
+{
+	static char text[64];
+	size_t len = tr_fixed_text(text, sizeof(text), value, decimals);
+
+	CHECK_INT(len, strlen(text));
+	return text;
+}
+
+TEST(fixed_decimals_round_half_to_even)
+{
+	CHECK_STR(fixed(0, 0), "0");
+	CHECK_STR(fixed(0, 2), "0.00");
+	CHECK_STR(fixed(0.125, 2), "0.12");
+	CHECK_STR(fixed(0.135, 2), "0.14");
+	CHECK_STR(fixed(2.675, 2), "2.68");
+	CHECK_STR(fixed(1.005, 2), "1.00");
+	CHECK_STR(fixed(0.5, 0), "0");
+	CHECK_STR(fixed(1.5, 0), "2");
+	CHECK_STR(fixed(2.5, 0), "2");
+	CHECK_STR(fixed(2.5000001, 0), "3");
+	CHECK_STR(fixed(9.999, 2), "10.00");
+	CHECK_STR(fixed(0.999, 2), "1.00");
+	CHECK_STR(fixed(1234.5, 3), "1234.500");
+	CHECK_STR(fixed(-1.25, 1), "-1.2");
+	CHECK_STR(fixed(1e-300, 3), "0.000");
+	CHECK_STR(fixed(5e-324, 30), "0.000000000000000000000000000000");
+	CHECK_STR(fixed(1e20, 1), "100000000000000000000.0");
+	CHECK_STR(fixed(123456789012345678.0, 0), "123456789012345680");
+}
+
+TEST(fixed_decimals_at_the_edges)
+{
+	char small[5];
+
+	CHECK_STR(fixed(-0.0, 1), "0.0");
+	CHECK_STR(fixed(-0.001, 2), "0.00");
+	CHECK_STR(fixed(1.5, -3), "2");
+	CHECK_STR(fixed(1.5, 1000), "1.500000000000000000000000000000");
+	CHECK_STR(fixed(NAN, 2), "nan");
+	CHECK_STR(fixed(-INFINITY, 2), "-inf");
+	/* Too long: the shortest text, or none; never half a number. */
+	CHECK_STR(fixed(1e300, 2), "1e300");
+	CHECK_INT(tr_fixed_text(small, sizeof(small), 12.34, 2), 0);
+	CHECK_STR(small, "");
+	CHECK_INT(tr_fixed_text(small, sizeof(small), 1.234, 2), 4);
+	CHECK_STR(small, "1.23");
+	CHECK_INT(tr_fixed_text(NULL, 0, 1.234, 2), 0);
+}
+
+static const char *duration(double ns)
+{
+	static char text[64];
+	size_t len = tr_duration_text(text, sizeof(text), ns);
+
+	CHECK_INT(len, strlen(text));
+	return text;
+}
+
+TEST(durations_have_three_digits_and_a_unit)
+{
+	CHECK_STR(duration(0), "0 ns");
+	CHECK_STR(duration(-0.0), "0 ns");
+	CHECK_STR(duration(0.25), "0.25 ns");
+	CHECK_STR(duration(1e-9), "0 ns");
+	CHECK_STR(duration(7), "7 ns");
+	CHECK_STR(duration(12.34), "12.3 ns");
+	CHECK_STR(duration(999.4), "999 ns");
+	CHECK_STR(duration(999.6), "1 us");
+	CHECK_STR(duration(1234), "1.23 us");
+	CHECK_STR(duration(-1234), "-1.23 us");
+	CHECK_STR(duration(999499), "999 us");
+	CHECK_STR(duration(999500), "1 ms");
+	CHECK_STR(duration(45.6e6), "45.6 ms");
+	CHECK_STR(duration(4.5e9), "4.5 s");
+	CHECK_STR(duration(59.94e9), "59.9 s");
+}
+
+TEST(long_durations_have_two_units)
+{
+	CHECK_STR(duration(59.96e9), "1 min 00 s");
+	CHECK_STR(duration(65e9), "1 min 05 s");
+	CHECK_STR(duration(3599.4e9), "59 min 59 s");
+	CHECK_STR(duration(3599.6e9), "1 h 00 min");
+	CHECK_STR(duration(7380e9), "2 h 03 min");
+	CHECK_STR(duration(86399e9), "1 d 00 h");
+	CHECK_STR(duration(100 * 3600e9), "4 d 04 h");
+	CHECK_STR(duration(-65e9), "-1 min 05 s");
+	CHECK_STR(duration(1e300), "1.1574074074074074e286 d");
+	CHECK_STR(duration(NAN), "-");
+	CHECK_STR(duration(INFINITY), "inf");
+	CHECK_STR(duration(-INFINITY), "-inf");
+}
+
+TEST(texts_for_people_are_cut_to_their_room)
+{
+	char text[5];
+
+	CHECK_INT(tr_duration_text(text, sizeof(text), 1234), 4);
+	CHECK_STR(text, "1.23");
+	CHECK_INT(tr_count_text(text, sizeof(text), 1234567), 4);
+	CHECK_STR(text, "1,23");
+	CHECK_INT(tr_bytes_text(text, 1, 5), 0);
+	CHECK_STR(text, "");
+	CHECK_INT(tr_count_text(NULL, 0, 5), 0);
+}
+
+static const char *count(uint64_t n)
+{
+	static char text[32];
+
+	(void)tr_count_text(text, sizeof(text), n);
+	return text;
+}
+
+TEST(counts_have_a_comma_every_three_digits)
+{
+	CHECK_STR(count(0), "0");
+	CHECK_STR(count(999), "999");
+	CHECK_STR(count(1000), "1,000");
+	CHECK_STR(count(1234567), "1,234,567");
+	CHECK_STR(count(UINT64_MAX), "18,446,744,073,709,551,615");
+}
+
+static const char *bytes(double n)
+{
+	static char text[48];
+
+	(void)tr_bytes_text(text, sizeof(text), n);
+	return text;
+}
+
+TEST(sizes_have_binary_units)
+{
+	CHECK_STR(bytes(0), "0 B");
+	CHECK_STR(bytes(1023), "1023 B");
+	CHECK_STR(bytes(1024), "1 KiB");
+	CHECK_STR(bytes(1536), "1.5 KiB");
+	CHECK_STR(bytes(12.3 * 1048576), "12.3 MiB");
+	CHECK_STR(bytes(1048575), "1 MiB");
+	CHECK_STR(bytes(-2048), "-2 KiB");
+	CHECK_STR(bytes(18446744073709551616.0), "16 EiB");
+	CHECK_STR(bytes(1e300), "8.673617379884036e281 EiB");
+	CHECK_STR(bytes(NAN), "-");
+	CHECK_STR(bytes(INFINITY), "inf");
+}
+
+TEST(whole_numbers_are_read_whole_or_not)
+{
+	static const char *const wrong[] = {
+		"", " ", "-1", "+1", "1 ", " 1", "1x", "0x10", "1.0", "1e3",
+		"18446744073709551616", "99999999999999999999999",
+	};
+	uint64_t n = 7;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		CHECK(!tr_parse_u64(wrong[i], &n));
+	CHECK(!tr_parse_u64(NULL, &n));
+	CHECK_INT(n, 7);
+	CHECK(tr_parse_u64("0", &n) && n == 0);
+	CHECK(tr_parse_u64("0018", &n) && n == 18);
+	CHECK(tr_parse_u64("18446744073709551615", &n) && n == UINT64_MAX);
+}
+
+TEST(signed_numbers_reach_both_ends)
+{
+	int64_t n = 7;
+
+	CHECK(!tr_parse_i64("9223372036854775808", &n));
+	CHECK(!tr_parse_i64("-9223372036854775809", &n));
+	CHECK(!tr_parse_i64("-", &n));
+	CHECK(!tr_parse_i64("--1", &n));
+	CHECK(!tr_parse_i64("", &n));
+	CHECK(!tr_parse_i64(NULL, &n));
+	CHECK_INT(n, 7);
+	CHECK(tr_parse_i64("-0", &n) && n == 0);
+	CHECK(tr_parse_i64("+5", &n) && n == 5);
+	CHECK(tr_parse_i64("9223372036854775807", &n) && n == INT64_MAX);
+	CHECK(tr_parse_i64("-9223372036854775808", &n) && n == INT64_MIN);
+}
+
+TEST(doubles_are_read_whole_or_not)
+{
+	static const char *const wrong[] = {
+		"",    " 1",  "1 ",  ".",     "-",	"e5",  "1e",
+		"1e+", "1,5", "1.5.", "1e5.0", "0x1p3", "1e999", "-1e999",
+		"infinity", "nan(1)", "1_000", "1.8e308", "--1",
+	};
+	double value = 7;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		if (!CHECK(!tr_parse_double(wrong[i], &value)))
+			printf("# '%s' was read\n", wrong[i]);
+	}
+	CHECK(!tr_parse_double(NULL, &value));
+	CHECK_NEAR(value, 7, 0);
+}
+
+TEST(doubles_have_many_forms)
+{
+	static const struct {
+		const char *text;
+		double value;
+	} right[] = {
+		{ "0", 0 },		{ "-0.0", 0 },
+		{ "5.", 5 },		{ ".5", 0.5 },
+		{ "+1.5E+3", 1500 },	{ "00012.500", 12.5 },
+		{ "1e-400", 0 },	{ "0e999999999999999999999", 0 },
+		{ "0.1", 0.1 },		{ "1e23", 1e23 },
+		{ "2.4703282292062328e-324", 5e-324 },
+		{ "2.4703282292062327e-324", 0 },
+		{ "2.2250738585072011e-308", 2.2250738585072011e-308 },
+		{ "1.7976931348623158e308", 1.7976931348623157e308 },
+		{ "Inf", INFINITY },	{ "-INF", -INFINITY },
+		{ "9007199254740993", 9007199254740992.0 },
+		{ "9007199254740993.00000000000000000001",
+		  9007199254740994.0 },
+	};
+	double value;
+
+	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+		value = 7;
+		CHECK(tr_parse_double(right[i].text, &value));
+		CHECK_NEAR(value, right[i].value, 0);
+	}
+	CHECK(tr_parse_double("-0", &value) && signbit(value));
+	CHECK(tr_parse_double("nan", &value) && isnan(value));
+}
+
+TEST(a_very_long_number_is_read)
+{
+	static char text[200100];
+	double value = 0;
+
+	memset(text, '0', 200000);
+	text[1] = '.';
+	strcpy(text + 200000, "15e200000");
+	CHECK(tr_parse_double(text, &value));
+	CHECK_NEAR(value, 15, 0);
+
+	memset(text, '9', 200000);
+	strcpy(text + 200000, "e-200000");
+	CHECK(tr_parse_double(text, &value));
+	CHECK_NEAR(value, 1, 0);
+	text[200000] = '\0';
+	CHECK(!tr_parse_double(text, &value));
+}
+
+TEST(switches_are_read_in_any_case)
+{
+	static const char *const yes[] = { "1", "true", "YES", "On", "TRUE" };
+	static const char *const no[] = { "0", "false", "No", "oFF" };
+	static const char *const wrong[] = { "", "2", "y", "truee", "tru",
+					     " 1", "enabled" };
+	bool on;
+
+	for (size_t i = 0; i < 5; i++) {
+		on = false;
+		CHECK(tr_parse_bool(yes[i], &on) && on);
+	}
+	for (size_t i = 0; i < 4; i++) {
+		on = true;
+		CHECK(tr_parse_bool(no[i], &on) && !on);
+	}
+	for (size_t i = 0; i < 7; i++)
+		CHECK(!tr_parse_bool(wrong[i], &on));
+	CHECK(!tr_parse_bool(NULL, &on));
+}
+
+/* As the header says it, read from the beginning. */
+static size_t clip_slowly(const char *text, size_t len, size_t max)
+{
+	size_t at = 0;
+
+	while (at < len) {
+		uint32_t code;
+		size_t step = tr_utf8_decode(text + at, len - at, &code);
+
+		step = step ? step : 1;
+		if (at + step > max)
+			break;
+		at += step;
+	}
+	return at;
+}
+
+TEST(clipping_cuts_no_character)
+{
+	static const char *const piece[] = {
+		"a", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xff",
+		"\x80", "\xe2\x82", "\xf0\x9f", "\xc3",
+	};
+	unsigned seed = 1;
+
+	for (int i = 0; i < 20000; i++) {
+		char text[64] = "";
+		size_t max;
+
+		for (int k = 0; k < 6; k++) {
+			seed = seed * 1103515245 + 12345;
+			strcat(text, piece[(seed >> 16) % 9]);
+		}
+		max = (seed >> 8) % 25;
+		if (!CHECK_INT(tr_utf8_clip(text, strlen(text), max),
+			       clip_slowly(text, strlen(text), max)))
+			return;
+	}
+	CHECK_INT(tr_utf8_clip(NULL, 0, 5), 0);
+	CHECK_INT(tr_utf8_clip("abc", 3, 0), 0);
+}
+
+TEST(decoding_gives_the_code_point)
+{
+	uint32_t code = 7;
+
+	CHECK_INT(tr_utf8_decode("", 0, &code), 0);
+	CHECK_INT(tr_utf8_decode("\x80", 1, &code), 0);
+	CHECK_INT(tr_utf8_decode("\xf5\x80\x80\x80", 4, &code), 0);
+	CHECK_INT(tr_utf8_decode("\xe2\x82\xac", 2, &code), 0);
+	CHECK_INT(code, 7);
+	CHECK_INT(tr_utf8_decode("\xe2\x82\xac", 3, &code), 3);
+	CHECK_INT(code, 0x20ac);
+	CHECK_INT(tr_utf8_decode("\xf4\x8f\xbf\xbf", 4, &code), 4);
+	CHECK_INT(code, 0x10ffff);
+}

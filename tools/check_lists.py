@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that every file on disk is in the list that builds or installs it.
+
+usage: check_lists.py [ROOT]
+
+A source that nobody compiles and a test that nobody runs look like work done.
+"""
+
+import glob
+import os
+import re
+import sys
+
+# Pattern of files, the build file that must name them, how it names them.
+LISTS = [
+    ("src/*/*.c", "src/meson.build", "path"),
+    ("cli/*.c", "cli/meson.build", "path"),
+    ("bench/*.c", "bench/meson.build", "path"),
+    ("examples/**/*.c", "examples/meson.build", "path"),
+    ("tests/unit/*_test.c", "tests/meson.build", "test"),
+    ("tests/unit/*_test.cpp", "tests/meson.build", "test"),
+    ("tests/stress/*_test.c", "tests/meson.build", "test"),
+    ("tests/fuzz/*_fuzz.c", "tests/meson.build", "fuzz"),
+    ("tests/cli/*_test.*", "tests/meson.build", "name"),
+    ("tests/overhead/*_test.*", "tests/meson.build", "name"),
+    ("include/tare/*", "meson.build", "path"),
+    ("docs/man/*.[1-9]", "meson.build", "path"),
+]
+
+
+def listed_as(path, build, kind):
+    """How `build` writes the name of `path`."""
+    name = os.path.basename(path)
+    if kind == "path":
+        return os.path.relpath(path, os.path.dirname(build))
+    if kind == "name":
+        return name
+    return name[:name.rindex("_" + kind)]
+
+
+def strings(build):
+    with open(build, encoding="utf-8") as file:
+        text = re.sub(r"#.*", "", file.read())
+    return set(re.findall(r"'([^'\n]*)'", text))
+
+
+def main():
+    root = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else ".")
+    problems = 0
+    for pattern, build, kind in LISTS:
+        build = os.path.join(root, build)
+        names = strings(build)
+        for path in sorted(glob.glob(os.path.join(root, pattern),
+                                     recursive=True)):
+            name = listed_as(path, build, kind)
+            if name not in names:
+                print(f"{os.path.relpath(path, root)}: '{name}' is not in "
+                      f"{os.path.relpath(build, root)}")
+                problems += 1
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
