@@ -309,7 +309,7 @@ const struct command cmd_run = {
 		"  tare run --json run.json -- ./prog   and as JSON\n"
 		"  tare run --set max_depth=64 -- ./prog\n",
 	.notes = "exit status: the program's; 128 + n if signal n ended it, "
-		 "127 if it was not found,\n126 if it could not be run\n",
+		 "127 if it was not\nfound, 126 if it could not be run\n",
 	.options = options,
 	.max_operands = OPERANDS_ANY,
 	.stops_at_operand = true,

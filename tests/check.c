@@ -25,6 +25,11 @@ void check_skip(const char *reason)
 	skip_reason = reason;
 }
 
+unsigned check_failures(void)
+{
+	return n_failures;
+}
+
 static bool count_failure(const char *file, int line)
 {
 	n_failures++;

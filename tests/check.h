@@ -62,5 +62,7 @@ bool check_str(const char *file, int line, const char *what, const char *is,
 bool check_near(const char *file, int line, const char *what, double is,
 		double wanted, double epsilon);
 void check_skip(const char *reason);
+/* Failed checks of the test that runs, so far. */
+unsigned check_failures(void);
 
 #endif

@@ -16,7 +16,7 @@
 
 static struct tr_block *block_at(uint32_t number)
 {
-	struct tr_region *blocks = &tr_ledger->header->region[TR_REGION_BLOCKS];
+	struct tr_region *blocks = &tr_ledger->region[TR_REGION_BLOCKS];
 
 	return (void *)(tr_ledger->base + blocks->off +
 			(uint64_t)number * TR_BLOCK_BYTES);
@@ -25,7 +25,7 @@ static struct tr_block *block_at(uint32_t number)
 /* Blocks become real in order, the first time round. */
 static bool make_real(uint32_t number)
 {
-	struct tr_region *blocks = &tr_ledger->header->region[TR_REGION_BLOCKS];
+	struct tr_region *blocks = &tr_ledger->region[TR_REGION_BLOCKS];
 	uint64_t end = ((uint64_t)number + 1) * TR_BLOCK_BYTES;
 
 	while (TR_LOAD(blocks->used) < end)
@@ -49,7 +49,7 @@ static struct tr_block *take_block(struct tr_hand *hand)
 
 	for (int i = 0; i < TR_BLOCK_TRIES; i++) {
 		uint64_t ticket = TR_ADD(header->records_taken, 1);
-		uint32_t number = (uint32_t)(ticket % header->block_count);
+		uint32_t number = (uint32_t)(ticket % tr_ledger->block_count);
 		struct tr_block *block;
 
 		if (!make_real(number))

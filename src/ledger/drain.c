@@ -23,7 +23,7 @@ TR_INLINE bool drain_entry(struct tr_hand *hand, struct tr_track *track,
 	const struct tr_entry *entry = (void *)(base + (uint32_t)position);
 	uint64_t start = TR_LOAD(entry->start), span = TR_LOAD(entry->span);
 	uint32_t what = TR_LOAD(entry->what), bucket, page;
-	struct tr_node *node = (void *)(base + what);
+	struct tr_node *node = (void *)(base + TR_NODE_BIAS + what);
 	struct tr_cell *cell;
 	uint64_t bits, calls, sum, cell_sum, number;
 	uint32_t *at;
@@ -99,7 +99,7 @@ void tr_drain_batch(struct tr_hand *hand, struct tr_track *track,
 			tr_drain_odd(hand, track, at);
 	TR_FENCE();
 	TR_STORE(track->intent.stage, end);
-	if (TR_UNLIKELY((uint32_t)end == track->log.off + track->log.bytes))
+	if (TR_UNLIKELY((uint32_t)end >= track->log.off + track->log.bytes))
 		next_lap(hand, track, end);
 	if (TR_UNLIKELY(TR_LOAD(track->deferred_write) !=
 			track->deferred_read))

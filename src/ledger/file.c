@@ -197,6 +197,8 @@ static void place_regions(struct tr_header *header, uint64_t bytes,
 	}
 	header->block_count = (uint32_t)blocks;
 	header->max_history = config->max_history_size;
+	memcpy(tr_ledger->region, header->region, sizeof(header->region));
+	tr_ledger->block_count = header->block_count;
 }
 
 /* Bytes of address space before the arena, for the smallest mapping. */
@@ -226,8 +228,10 @@ static void fill_header(struct tr_header *header, uint64_t limit,
 	memcpy(header->boot_id, self->boot_id, sizeof(header->boot_id));
 	header->base_address = (uint64_t)(uintptr_t)tr_ledger->base;
 	memcpy(header->version, TARE_VERSION, sizeof(TARE_VERSION));
-	header->next_counter = 2; /* 0 and 1: the overflow series */
-	header->next_gauge = 1;
+	tr_ledger->limit_bytes = limit;
+	tr_ledger->real_bytes = header->real_bytes;
+	tr_ledger->next_counter = 2; /* 0 and 1: the overflow series */
+	tr_ledger->next_gauge = 1;
 	header->state = TR_STATE_LIVE;
 }
 
@@ -330,13 +334,15 @@ static int open_in(const char *dir, const struct tr_config *config,
 
 	tr_identity_self(&self);
 	for (int attempt = 0; attempt < 8 && err == TARE_EINVAL; attempt++) {
-		name_run(tr_ledger->id, sizeof(tr_ledger->id), self.pid,
-			 attempt);
+		if (!tr_ledger->control)
+			name_run(tr_ledger->id, sizeof(tr_ledger->id),
+				 self.pid, attempt);
 		err = control_only ? 0 : map_ledger(dir, config);
 	}
 	if (!err && !control_only)
 		err = fill_ledger(dir, config, &self);
-	if (!err)
+	/* From standby to on, the control page is there already. */
+	if (!err && !tr_ledger->control)
 		err = open_control(dir, &self);
 	if (err) {
 		forget();
@@ -364,11 +370,27 @@ int tr_ledger_open(const struct tr_config *config, bool control_only)
 }
 
 /* Bytes of the file up to the last page in use. */
-static uint64_t used_bytes(const struct tr_header *header)
+static uint64_t used_bytes(void)
 {
-	const struct tr_region *arena = &header->region[TR_REGION_ARENA];
+	const struct tr_region *arena = &tr_ledger->region[TR_REGION_ARENA];
 
 	return arena->off + TR_LOAD(arena->used);
+}
+
+/* What the last clear left beside the ledger goes along with it. */
+static void put_baseline_away(const char *ledger)
+{
+	char from[520], to[520];
+	struct stat st;
+
+	(void)snprintf(from, sizeof(from), "%.*s.base",
+		       (int)strlen(tr_ledger->path) - 5, tr_ledger->path);
+	(void)snprintf(to, sizeof(to), "%.*s.base", (int)strlen(ledger) - 5,
+		       ledger);
+	if (stat(from, &st))
+		return;
+	(void)tr_file_copy_sparse(from, to, (uint64_t)st.st_size);
+	(void)unlink(from);
 }
 
 static void put_away(const struct tr_config *config)
@@ -381,8 +403,9 @@ static void put_away(const struct tr_config *config)
 			     tr_ledger->id) >= sizeof(to))
 		return;
 	if (tr_file_copy_sparse(tr_ledger->path, to,
-				used_bytes(tr_ledger->header)))
+				used_bytes()))
 		return; /* stays where it is; a later start sweeps it */
+	put_baseline_away(to);
 	(void)unlink(tr_ledger->path);
 	memcpy(tr_ledger->path, to, strlen(to) + 1);
 }

@@ -234,6 +234,10 @@ static bool fold_oldest(struct tr_hand *hand, struct tr_history *history,
 	uint32_t both[2] = { history->oldest, *slot_of(history, tier, tail) };
 	uint32_t merged;
 
+	if (!both[1]) {
+		TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
+		return true; /* lost with a truncated file */
+	}
 	if (!both[0]) {
 		TR_PUBLISH(history->oldest, both[1]);
 		TR_FENCE();
@@ -266,8 +270,14 @@ static bool make_room(struct tr_hand *hand, struct tr_history *history,
 		return fold_oldest(hand, history, real);
 	if (!make_room(hand, history, tier + 1, real))
 		return false;
-	for (unsigned i = 0; i < TR_TIER_MERGE; i++)
+	for (unsigned i = 0; i < TR_TIER_MERGE; i++) {
 		off[i] = *slot_of(history, tier, tail + i);
+		if (!off[i]) {
+			TR_PUBLISH(history->marks,
+				   moved(history->marks, tier, 0, i + 1));
+			return true;
+		}
+	}
 	merged = merge_slices(hand, off, TR_TIER_MERGE, real);
 	if (!merged)
 		return false;

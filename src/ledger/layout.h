@@ -111,7 +111,15 @@ struct tr_losses {
 	uint64_t reserved[5];
 };
 
+/*
+ * The first two lines are left alone. A file that somebody truncates reads
+ * as zeros; a log position of 0 then makes a thread write into the first
+ * line, over and over, and a node reference of 0 is the second line, whose
+ * parent is itself. So a thread can be lost there, but never gets out.
+ */
 struct tr_header {
+	uint64_t sink[8];
+	uint64_t no_node[8];
 	uint64_t magic;
 	uint32_t major, minor;
 	uint32_t endian;
@@ -206,10 +214,16 @@ struct tr_frame {
 	uint64_t aside; /* real start where `start` was set to 0, else 0 */
 };
 
-/* A path of the call tree. Site, parent and depth never change. */
+/*
+ * A path of the call tree. Site, parent and depth never change. References
+ * to nodes (here, in tracks and in entries) are their offsets less
+ * TR_NODE_BIAS: 0 is the header's no_node.
+ */
+#define TR_NODE_BIAS 64u
+
 struct tr_node {
 	uint32_t site;
-	uint32_t parent; /* offset; the root's is itself */
+	uint32_t parent; /* the root's is itself */
 	uint32_t last;	 /* child found last: a guess */
 	uint32_t cell;	 /* the site's cell in this track */
 	uint64_t calls;	 /* timed ones */

@@ -61,8 +61,10 @@ struct tr_hand {
 	bool fast;		/* the processor's counter is the clock */
 	bool busy;		/* like track == NULL, for the slow clock */
 	struct tr_track *held;	/* the track also while busy */
+	struct tr_ring_place log; /* of the track, for when that is gone */
 	struct tr_frame *frames;
 	uint32_t index;
+	uint32_t thread; /* whose */
 	uint32_t values_left;	/* values until the clock is read again */
 	uint32_t values_slice;	/* what it said then */
 	uint64_t values_ticks;
@@ -95,6 +97,21 @@ struct tr_ledger {
 	int64_t retry_at; /* after a full file system: when to ask again */
 	int reserve_fd;	  /* -1, or for kernels without populate */
 	uint32_t spare_track; /* claimed for a track, not real yet */
+	/*
+	 * What the header says, to be relied on: somebody may truncate the
+	 * file, and then the header says 0. Writers use these and show them
+	 * in the header for readers.
+	 */
+	struct tr_region region[TR_REGIONS];
+	double sec_per_tick;
+	uint32_t slice_shift;
+	uint32_t block_count;
+	uint32_t next_counter, next_gauge;
+	uint64_t limit_bytes, real_bytes;
+	uint32_t replacing;   /* somebody is in tr_ledger_replace() */
+	uint32_t replaced;    /* how often it was */
+	struct tr_header saved_header; /* for a new ledger, should this one */
+	char saved_meta[TR_META_BYTES]; /* be truncated by somebody */
 	char path[512];
 	char control_path[512];
 	char id[48];
@@ -114,7 +131,7 @@ TR_INLINE struct tr_hand *tr_hand(void)
 
 TR_INLINE struct tr_node *tr_node_at(const struct tr_hand *hand, uint32_t off)
 {
-	return (struct tr_node *)(void *)(hand->base + off);
+	return (struct tr_node *)(void *)(hand->base + TR_NODE_BIAS + off);
 }
 
 TR_INLINE struct tr_cell *tr_cell_at(const struct tr_hand *hand, uint32_t off)
@@ -165,6 +182,16 @@ uint32_t tr_arena_claim(uint64_t bytes);
 int tr_ledger_open(const struct tr_config *config, bool control_only);
 /* Marks it finished and moves it to the folder of runs. */
 int tr_ledger_finish(const struct tr_config *config);
+/* Keeps what tr_ledger_replace() needs. After the calibration. */
+void tr_ledger_save(void);
+/*
+ * Somebody truncated the file under our mapping: a new ledger in its place,
+ * at the same address. What the old file still holds stays readable in it.
+ * Signal-safe. False: there is no room for a new one either.
+ */
+bool tr_ledger_replace(void);
+/* Replaces it if what this thread sees of it is zeros. Slow paths only. */
+void tr_ledger_heal(struct tr_hand *hand);
 /* Takes an anchor for this slice unless somebody has. */
 void tr_ledger_anchor(uint32_t slice);
 void tr_anchor_take(struct tr_anchor *anchor, bool counter_clock);
@@ -207,6 +234,7 @@ int tr_sites_init(void);
 struct tr_hand *tr_track_attach(void);
 /* Zeroed memory on a line from the track's chunk; 0 if there is no room. */
 uint32_t tr_track_alloc(struct tr_hand *hand, uint32_t bytes);
+bool tr_track_rebuild(struct tr_hand *hand, char *base);
 /* Chunk of counter slots of this thread, or NULL. */
 uint64_t *tr_track_counters(struct tr_hand *hand, uint32_t slot);
 /* Gives back a log of `size` and starts tracing into a ring. */

@@ -74,7 +74,7 @@ static void keep_value(struct tr_hand *hand, const struct tr_cell *cell,
 	struct tr_values *values = (void *)(hand->base + cell->values);
 	uint64_t n, at;
 
-	if (!cell->values)
+	if (!cell->values || !values->size)
 		return;
 	n = values->written;
 	at = n % values->size;
@@ -275,10 +275,20 @@ void tr_drain_odd(struct tr_hand *hand, struct tr_track *track,
 	struct timed t = { entry->start, entry->span, tr_node_at(hand, off),
 			   flags & TR_ENTRY_FAILED };
 
+	/* Zeros are what a truncated file reads as. */
 	if (flags & TR_ENTRY_OWNER)
 		return;
+	if (!off) {
+		tr_ledger_heal(hand);
+		return;
+	}
 	if (flags & TR_ENTRY_VALUE) {
 		double value = real_of(entry->start);
+
+		if (!tr_cell_at(hand, off)->site) {
+			tr_ledger_heal(hand);
+			return;
+		}
 
 		if (isfinite(value))
 			drain_value(hand, track, position,
@@ -298,6 +308,10 @@ void tr_drain_odd(struct tr_hand *hand, struct tr_track *track,
 		else
 			drain_count(track, position, &t.node->untimed,
 				    entry->start);
+		return;
+	}
+	if (!t.node->cell || !tr_cell_at(hand, t.node->cell)->site) {
+		tr_ledger_heal(hand);
 		return;
 	}
 	if (flags & TR_ENTRY_LONG) {

@@ -39,7 +39,7 @@ static uint32_t hash_key(const struct tr_site_key *key)
 
 struct tr_site *tr_site_at(uint32_t id)
 {
-	struct tr_region *sites = &tr_ledger->header->region[TR_REGION_SITES];
+	struct tr_region *sites = &tr_ledger->region[TR_REGION_SITES];
 
 	return (struct tr_site *)(void *)(tr_ledger->base + sites->off +
 					  (uint64_t)id *
@@ -110,21 +110,24 @@ static uint32_t take_slots(uint8_t kind)
 	uint32_t most = TR_COUNTER_CHUNKS * TR_COUNTER_SLOTS, slot;
 
 	if (kind == TARE_KIND_GAUGE) {
-		slot = TR_ADD(header->next_gauge, 1);
-		return slot < header->region[TR_REGION_GAUGES].cap / 8 &&
+		slot = TR_ADD(tr_ledger->next_gauge, 1);
+		TR_STORE(header->next_gauge, slot + 1);
+		return slot < tr_ledger->region[TR_REGION_GAUGES].cap / 8 &&
 				       tr_region_take(TR_REGION_GAUGES, 8) ?
 			       slot :
 			       0;
 	}
 	if (kind != TARE_KIND_COUNTER && kind != TARE_KIND_RATIO)
 		return 0;
-	slot = TR_ADD(header->next_counter, kind == TARE_KIND_RATIO ? 2 : 1);
+	slot = TR_ADD(tr_ledger->next_counter,
+		      kind == TARE_KIND_RATIO ? 2 : 1);
+	TR_STORE(header->next_counter, slot + 2);
 	return slot + 1 < most ? slot : 0;
 }
 
 static uint32_t add_site(const struct tr_site_key *key, uint32_t hash)
 {
-	struct tr_region *sites = &tr_ledger->header->region[TR_REGION_SITES];
+	struct tr_region *sites = &tr_ledger->region[TR_REGION_SITES];
 	uint32_t off = tr_region_take(TR_REGION_SITES, sizeof(struct tr_site));
 	struct tr_site *site;
 
@@ -201,7 +204,7 @@ uint32_t tr_site_intern(const struct tr_site_key *key)
 
 int tr_sites_init(void)
 {
-	struct tr_region *sites = &tr_ledger->header->region[TR_REGION_SITES];
+	struct tr_region *sites = &tr_ledger->region[TR_REGION_SITES];
 	uint64_t most = sites->cap / sizeof(struct tr_site), size = 64;
 	struct tr_site *site;
 
@@ -227,7 +230,7 @@ int tr_sites_init(void)
 static int copy_region(enum tr_region_id id, const char *parent,
 		       const struct tr_header *theirs)
 {
-	struct tr_region *mine = &tr_ledger->header->region[id];
+	struct tr_region *mine = &tr_ledger->region[id];
 	const struct tr_region *from = &theirs->region[id];
 	uint64_t used = TR_LOAD(from->used);
 
@@ -242,13 +245,12 @@ static int copy_region(enum tr_region_id id, const char *parent,
 int tr_sites_copy(const char *parent)
 {
 	const struct tr_header *theirs = (const void *)parent;
-	struct tr_header *mine = tr_ledger->header;
 	int err = copy_region(TR_REGION_STRINGS, parent, theirs);
 
 	if (!err)
 		err = copy_region(TR_REGION_SITES, parent, theirs);
-	mine->next_counter = TR_LOAD(theirs->next_counter);
-	mine->next_gauge = TR_LOAD(theirs->next_gauge);
+	tr_ledger->next_counter = TR_LOAD(theirs->next_counter);
+	tr_ledger->next_gauge = TR_LOAD(theirs->next_gauge);
 	if (!err && TR_LOAD(theirs->region[TR_REGION_GAUGES].used) > 8 &&
 	    !tr_region_take(TR_REGION_GAUGES,
 			    TR_LOAD(theirs->region[TR_REGION_GAUGES].used) -

@@ -41,25 +41,26 @@ static bool make_real(uint64_t off, uint64_t bytes)
 
 bool tr_space_reserve(uint64_t off, uint64_t bytes)
 {
-	struct tr_header *header = tr_ledger->header;
 	uint64_t from = off & ~(uint64_t)(TR_PAGE - 1);
 	uint64_t to = (off + bytes + TR_PAGE - 1) & ~(uint64_t)(TR_PAGE - 1);
 	uint64_t before;
 
 	if (to > tr_ledger->map_bytes)
 		return false;
-	before = TR_ADD(header->real_bytes, to - from);
-	if (before + (to - from) > header->limit_bytes)
+	before = TR_ADD(tr_ledger->real_bytes, to - from);
+	if (before + (to - from) > tr_ledger->limit_bytes)
 		goto refuse;
 	if (TR_LOAD(tr_ledger->retry_at) > tr_monotonic_ns())
 		goto refuse;
 	if (make_real(from, to - from)) {
 		TR_STORE(tr_ledger->retry_at, 0);
+		TR_STORE(tr_ledger->header->real_bytes,
+			 TR_LOAD(tr_ledger->real_bytes));
 		return true;
 	}
 	TR_STORE(tr_ledger->retry_at, tr_monotonic_ns() + TR_RETRY_NS);
 refuse:
-	(void)TR_ADD(header->real_bytes, from - to);
+	(void)TR_ADD(tr_ledger->real_bytes, from - to);
 	return false;
 }
 
@@ -79,37 +80,47 @@ static bool grow(struct tr_region *region, uint64_t end)
 						__ATOMIC_RELAXED))
 			return true;
 	/* Another was faster: the pages were counted twice. */
-	(void)TR_ADD(tr_ledger->header->real_bytes, from - want);
+	(void)TR_ADD(tr_ledger->real_bytes, from - want);
 	return true;
 }
 
-uint32_t tr_region_take(enum tr_region_id id, uint64_t bytes)
+/* For readers: never less than it was. */
+static void show(enum tr_region_id id)
 {
-	struct tr_region *region = &tr_ledger->header->region[id];
+	uint64_t *shown = &tr_ledger->header->region[id].used;
+	uint64_t used = TR_LOAD(tr_ledger->region[id].used);
+	uint64_t before = TR_LOAD(*shown);
+
+	while (before < used &&
+	       !__atomic_compare_exchange_n(shown, &before, used, true,
+					    __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
+		;
+}
+
+static uint32_t take(enum tr_region_id id, uint64_t bytes, bool real)
+{
+	struct tr_region *region = &tr_ledger->region[id];
 	uint64_t used = TR_LOAD(region->used);
 
 	do {
-		if (used + bytes > region->cap || !grow(region, used + bytes))
+		if (used + bytes > region->cap ||
+		    (real && !grow(region, used + bytes)))
 			return 0;
 	} while (!__atomic_compare_exchange_n(&region->used, &used,
 					      used + bytes, true,
 					      __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));
+	show(id);
 	return (uint32_t)(region->off + used);
+}
+
+uint32_t tr_region_take(enum tr_region_id id, uint64_t bytes)
+{
+	return take(id, bytes, true);
 }
 
 uint32_t tr_arena_claim(uint64_t bytes)
 {
-	struct tr_region *arena =
-		&tr_ledger->header->region[TR_REGION_ARENA];
-	uint64_t used = TR_LOAD(arena->used);
-
-	do {
-		if (used + bytes > arena->cap)
-			return 0;
-	} while (!__atomic_compare_exchange_n(&arena->used, &used,
-					      used + bytes, true,
-					      __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
-	return (uint32_t)(arena->off + used);
+	return take(TR_REGION_ARENA, bytes, false);
 }

@@ -121,8 +121,8 @@ static void fill_hand(struct tr_hand *hand, struct tr_track *track)
 	hand->base = tr_ledger->base;
 	hand->held = track;
 	hand->index = track->index;
-	hand->scale = tr_ledger->header->sec_per_tick;
-	hand->shift = tr_ledger->header->slice_shift;
+	hand->scale = tr_ledger->sec_per_tick;
+	hand->shift = tr_ledger->slice_shift;
 	hand->frames = (void *)((char *)track + TR_FRAMES_AT);
 	hand->top = hand->frames;
 	hand->fast = tr_ledger->counter_clock;
@@ -164,19 +164,57 @@ static bool init_track(struct tr_hand *hand, struct tr_track *track,
 		start_tracing(hand);
 	track->write = track->log.off;
 	track->intent.stage = track->log.off;
+	hand->log = track->log;
+	return true;
+}
+
+/* The same track in a new ledger at `base`: same place, same log, empty. */
+bool tr_track_rebuild(struct tr_hand *hand, char *base)
+{
+	uint32_t off = (uint32_t)((char *)hand->held - hand->base);
+	struct tr_track *track = (void *)(base + off);
+	struct tr_node *root;
+	uint64_t log = hand->log.off & ~(uint64_t)(TR_PAGE - 1);
+
+	if (tr_memory_reserve(track, TR_PAGE) ||
+	    tr_memory_reserve(base + log, hand->log.off + hand->log.bytes -
+						  log))
+		return false;
+	track->magic = TR_TRACK_MAGIC;
+	track->index = hand->index;
+	track->owner = hand->thread;
+	track->owners = 1;
+	track->frames_real = (TR_PAGE - TR_FRAMES_AT) / 16;
+	track->root = ((off + (uint32_t)sizeof(*track) + TR_LINE - 1) &
+		       ~(TR_LINE - 1)) - TR_NODE_BIAS;
+	track->log = hand->log;
+	if (hand->log.bytes > sizeof(track->log_inline))
+		track->trace = hand->log;
+	root = (void *)(base + TR_NODE_BIAS + track->root);
+	root->parent = track->root;
+	root->last = track->root;
+	track->current = track->root;
+	track->write = track->log.off;
+	track->intent.stage = track->log.off;
+	memset(&hand->self, 0, sizeof(hand->self));
+	memset(hand->value_cell, 0, sizeof(hand->value_cell));
+	memset(hand->hash, 0, (hand->hash_mask + 1) * sizeof(*hand->hash));
+	hand->hash_used = 0;
+	hand->top = hand->frames;
+	hand->staged = 0;
 	return true;
 }
 
 static uint32_t *directory(void)
 {
-	struct tr_region *tracks = &tr_ledger->header->region[TR_REGION_TRACKS];
+	struct tr_region *tracks = &tr_ledger->region[TR_REGION_TRACKS];
 
 	return (void *)(tr_ledger->base + tracks->off);
 }
 
 static struct tr_hand *new_track(uint32_t thread)
 {
-	struct tr_region *tracks = &tr_ledger->header->region[TR_REGION_TRACKS];
+	struct tr_region *tracks = &tr_ledger->region[TR_REGION_TRACKS];
 	uint32_t off = __atomic_exchange_n(&tr_ledger->spare_track, 0,
 					   __ATOMIC_RELAXED);
 	uint32_t entry, index;
@@ -208,7 +246,7 @@ static void close_open_scopes(struct tr_hand *hand)
 	struct tr_track *track = hand->held;
 	uint32_t off = track->current;
 
-	while (off != track->root) {
+	while (off && off != track->root) {
 		struct tr_node *node = tr_node_at(hand, off);
 
 		TR_STORE(node->untimed, node->untimed + 1);
@@ -253,8 +291,8 @@ static struct tr_hand *take_over(uint32_t index, uint32_t thread)
 static struct tr_hand *reuse_track(uint32_t thread)
 {
 	struct tr_header *header = tr_ledger->header;
-	uint32_t n = (uint32_t)(TR_LOAD(header->region[TR_REGION_TRACKS].used) /
-				4);
+	uint64_t used = TR_LOAD(tr_ledger->region[TR_REGION_TRACKS].used);
+	uint32_t n = (uint32_t)(used / sizeof(uint32_t));
 
 	for (int i = 0; n && i < TR_TRIES; i++) {
 		uint32_t at = TR_ADD(header->track_hint, 1) % n;
@@ -291,6 +329,7 @@ TR_COLD struct tr_hand *tr_track_attach(void)
 		tare_self_ = &tr_hand_none.self;
 		return NULL;
 	}
+	hand->thread = thread;
 	tr_hand_leave(hand);
 	tare_self_ = &hand->self;
 	return hand;

@@ -170,6 +170,7 @@ static uint32_t add_node(struct tr_hand *hand, uint32_t parent, uint32_t site,
 	off = tr_track_alloc(hand, sizeof(*node));
 	if (!off)
 		return 0;
+	off -= TR_NODE_BIAS;
 	node = tr_node_at(hand, off);
 	node->site = site;
 	node->parent = parent ? parent : off;
@@ -216,6 +217,7 @@ bool tr_tree_init(struct tr_hand *hand)
 	track->root = tr_track_alloc(hand, sizeof(*root));
 	if (!track->root)
 		return false;
+	track->root -= TR_NODE_BIAS;
 	root = tr_node_at(hand, track->root);
 	root->parent = track->root;
 	root->last = track->root;

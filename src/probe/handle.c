@@ -67,7 +67,7 @@ static uint64_t most_handles(void)
 {
 	if (!tr_ledger || !tr_ledger->header)
 		return 65536;
-	return tr_ledger->header->region[TR_REGION_SITES].cap /
+	return tr_ledger->region[TR_REGION_SITES].cap /
 	       sizeof(struct tr_site);
 }
 

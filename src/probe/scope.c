@@ -88,6 +88,7 @@ static TR_COLD void *begin_slow(tare_site *site, uint32_t gate)
 		return NULL;
 	if (!tr_hand_enter(hand))
 		return begin_detached(hand, site);
+	tr_ledger_heal(hand);
 	node = tr_tree_child(hand, hand->held->current, site->id);
 	if (!node)
 		return begin_overflow(hand);
@@ -107,7 +108,6 @@ TARE_API void *tare_scope_begin_(tare_site *site, uint32_t gate)
 {
 	struct tr_hand *hand = tr_hand();
 	struct tr_track *track = hand->track;
-	char *base = hand->base;
 	struct tr_frame *frame;
 	uint32_t parent, node, id;
 
@@ -121,8 +121,7 @@ TARE_API void *tare_scope_begin_(tare_site *site, uint32_t gate)
 		struct tr_node *there;
 
 		node = hand->hash[tr_tree_hash(parent, id) & hand->hash_mask];
-		there = (struct tr_node *)(void *)(base +
-						   (node & ~(TR_LINE - 1)));
+		there = tr_node_at(hand, node & ~(TR_LINE - 1));
 		if (TR_UNLIKELY(!node) || TR_UNLIKELY(node & 1) ||
 		    TR_UNLIKELY(there->site != id) ||
 		    TR_UNLIKELY(there->parent != parent))

@@ -54,7 +54,8 @@ bool tr_site_refresh(tare_site *site)
 		switch_off(site, control, generation);
 		return false;
 	}
-	if (!TR_LOAD(site->id))
+	/* Not ready: the ledger was replaced under us, names and all. */
+	if (!TR_LOAD(site->id) || !TR_ACQUIRE(tr_site_at(site->id)->ready))
 		register_site(site);
 	/*
 	 * Operations keep generation 0, which no gate holds: every call goes
@@ -68,7 +69,8 @@ bool tr_site_refresh(tare_site *site)
 /* True if the thread's process has a ledger of its own, now or at last. */
 static bool ready_process(void)
 {
-	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready))
+	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready) &&
+	    (tr_ledger->base || !TR_LOAD(tr_ledger->control->enabled)))
 		return tr_ledger->base != NULL;
 	return tr_probe_open();
 }

@@ -126,7 +126,7 @@ TARE_API void tare_value_observe_(tare_site *site, uint32_t gate, double value)
 /* One place for all threads: the last store wins. */
 static uint64_t *gauge_of(const tare_site *site)
 {
-	struct tr_region *gauges = &tr_ledger->header->region[TR_REGION_GAUGES];
+	struct tr_region *gauges = &tr_ledger->region[TR_REGION_GAUGES];
 
 	return (uint64_t *)(void *)(tr_ledger->base + gauges->off +
 				    (uint64_t)site->slot * 8);

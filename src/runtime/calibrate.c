@@ -76,6 +76,8 @@ void tr_calibrate_clock(void)
 	}
 	header->slice_shift = choose_shift(header->sec_per_tick);
 	header->resolution_ticks = (double)step_of_clock();
+	tr_ledger->sec_per_tick = header->sec_per_tick;
+	tr_ledger->slice_shift = header->slice_shift;
 }
 
 /* ---- cost of a probe --------------------------------------------------- */

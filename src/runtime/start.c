@@ -127,7 +127,9 @@ static int open_process(bool standby)
 	err = tr_ledger_open(&tr_config, standby);
 	if (err)
 		return err;
-	if (!standby) {
+	if (standby) {
+		TR_STORE(tr_ledger->control->enabled, 0);
+	} else {
 		tr_calibrate_clock();
 		tr_ledger->header->owner_abi = (uintptr_t)&tr_probe_own;
 		TR_PUBLISH(tr_ledger->header->magic, TR_MAGIC);
@@ -135,8 +137,10 @@ static int open_process(bool standby)
 			tr_guard_install();
 	}
 	TR_PUBLISH(tr_ledger->ready, 1);
-	if (!standby)
+	if (!standby) {
 		tr_calibrate_probes();
+		tr_ledger_save();
+	}
 	return 0;
 }
 
@@ -149,6 +153,10 @@ static int open_once(bool standby)
 					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return idle == 1 ? TARE_EOFF : TARE_EIO;
 	err = open_process(standby);
+	if (!err && standby) {
+		TR_PUBLISH(process->opening, 0); /* to be opened in full yet */
+		return 0;
+	}
 	if (err) {
 		tr_log(TARE_LEVEL_WARNING, "cannot measure: %s",
 		       tare_strerror(err));
@@ -167,7 +175,12 @@ static int open_once(bool standby)
 /* A probe found no ledger: a forked child's first event, or it is off. */
 bool tr_probe_open(void)
 {
-	if (!process || tr_mode < TR_MODE_ON)
+	if (!process || tr_mode == TR_MODE_OFF)
+		return false;
+	/* Standby: a parent's control page is not a reason to open one. */
+	if (tr_mode == TR_MODE_STANDBY &&
+	    (!TR_LOAD(process->ledger.ready) ||
+	     !TR_LOAD(process->ledger.control->enabled)))
 		return false;
 	if (TR_LOAD(process->stopped) || TR_LOAD(process->opening) == 2)
 		return false;

@@ -19,7 +19,9 @@ static void add_scope(struct reading *r, const struct tr_entry *entry)
 	const struct tr_image *image = &view->image;
 	uint32_t flags = entry->what & TR_ENTRY_FLAGS;
 	const struct tr_node *node =
-		tr_image_at(image, entry->what & ~(uint32_t)TR_ENTRY_FLAGS,
+		tr_image_at(image,
+			    (entry->what & ~(uint64_t)TR_ENTRY_FLAGS) +
+				    TR_NODE_BIAS,
 			    sizeof(*node), TR_LINE);
 	const struct tr_site *site = node ? tr_image_site(image, node->site) :
 					    NULL;

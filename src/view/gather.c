@@ -74,8 +74,8 @@ struct walk {
 
 static const struct tr_node *node_at(const struct walk *walk, uint32_t off)
 {
-	return tr_image_at(walk->gather->image, off, sizeof(struct tr_node),
-			   TR_LINE);
+	return tr_image_at(walk->gather->image, (uint64_t)off + TR_NODE_BIAS,
+			   sizeof(struct tr_node), TR_LINE);
 }
 
 static struct tr_series *series_of(const struct tr_gather *gather,

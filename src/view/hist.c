@@ -88,13 +88,15 @@ static uint32_t bucket_number(const struct tr_hist_page *page, unsigned k)
 	return page->number * TR_PAGE_BUCKETS + k;
 }
 
-/* Middle of a bucket in the sense of least relative error. */
+/*
+ * Middle of a bucket in the sense of least relative error: 2ul / (u + l),
+ * from one bound alone, since the product of two may have no double.
+ */
 static double bucket_value(uint32_t bucket)
 {
-	double upper = tr_bucket_upper(bucket);
 	double lower = bucket ? tr_bucket_upper(bucket - 1) : 0;
 
-	return 2 * upper * lower / (upper + lower);
+	return lower * 0x1.02c5c14532e9cp+0; /* 2 / (1 + 2^(-1/32)) */
 }
 
 /* Value of rank `rank` (from 0), ascending: negatives, zeros, positives. */

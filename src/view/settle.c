@@ -155,7 +155,7 @@ static void redo(const struct tr_image *image, const struct tr_intent *intent,
 {
 	uint32_t flags = entry->what & TR_ENTRY_FLAGS;
 	uint32_t off = entry->what & ~(uint32_t)TR_ENTRY_FLAGS;
-	struct tr_node *node = at(image, off, sizeof(*node));
+	struct tr_node *node = at(image, off + TR_NODE_BIAS, sizeof(*node));
 	struct tr_cell *cell = at(image, off, sizeof(*cell));
 
 	if (flags & TR_ENTRY_VALUE) {

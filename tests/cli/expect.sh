@@ -33,10 +33,11 @@ export XDG_CONFIG_HOME=$work/home/config XDG_STATE_HOME=$work/home/state
 mkdir -p "$HOME"
 cd "$work" || exit 1
 
-started=() # processes to end, whatever happens
+# Whatever happens, no process of ours is left: the shell knows which of its
+# jobs still run, so that no number is taken for another process.
 leave() {
 	local pid
-	for pid in "${started[@]:+${started[@]}}"; do
+	for pid in $(jobs -pr); do
 		kill -9 "$pid" 2>/dev/null
 	done
 	cd / && rm -rf "$work"
@@ -55,7 +56,7 @@ verdict() {
 	fi
 	n_failed=$((n_failed + 1))
 	echo "not ok $n_checks - $2"
-	printf '%s\n' "$3" | sed 's/^/#   /'
+	printf '%s\n' "${3:-}" | sed 's/^/#   /'
 }
 
 # expect_is GOT WANTED SENTENCE
@@ -107,7 +108,8 @@ expect_json() {
 	got=$(printf '%s' "$1" | python3 -c "
 import json, sys
 d = json.load(sys.stdin)
-print($2)" 2>&1)
+x = ($2)
+print(x)" 2>&1)
 	expect_is "$got" "$3" "$4"
 }
 
@@ -137,13 +139,13 @@ build_worker() {
 }
 
 # Starts a worker that measures and waits for "ready". Its id is in
-# $worker_pid, its standard input is held open by descriptor 7.
+# $worker_pid. Descriptor 7 holds its standard input open: what else runs in
+# the background must close it.
 start_worker() {
 	rm -f "$work/input" "$work/ready"
 	mkfifo "$work/input"
-	TARE=on "$work/worker" "$@" <"$work/input" >"$work/ready" &
+	TARE=${mode:-on} "$work/worker" "$@" <"$work/input" >"$work/ready" &
 	worker_pid=$!
-	started+=("$worker_pid")
 	exec 7>"$work/input"
 	wait_until grep -q ready "$work/ready" ||
 		{ echo "Bail out! the worker does not start"; exit 1; }

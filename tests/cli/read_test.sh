@@ -20,11 +20,11 @@ check_run() {
 	done
 	expect_has "$out" "40" "$state: and the number of steps"
 	expect_status 0 "$TARE" report "$run" --json
-	expect_json "$out" "sorted({s['name'] for s in d['stats']})" \
+	expect_json "$out" "sorted({s['name'] for s in d['series']})" \
 		"['batch.size', 'bytes', 'cache.hits', 'db.store', 'load', 'queue.length', 'step', 'work']" \
 		"$state: every series is in the JSON"
 	expect_json "$out" \
-		"[(s['count'], s['failures']) for s in d['stats'] if s['name'] == 'load']" \
+		"[(s['count'], s['failures']) for s in d['series'] if s['name'] == 'load']" \
 		"[(40, 4)]" "$state: counts are as produced"
 	expect_status 0 "$TARE" tree "$run"
 	expect_has "$out" "db.store" "$state: the tree has leaves"
@@ -102,7 +102,7 @@ series() {
 	expect_status 0 "$TARE" report "$finished" --json "$@"
 	got=$(python3 -c "
 import json, sys
-print(*[s['name'] for s in json.load(sys.stdin)['stats']])" <<<"$out")
+print(*[s['name'] for s in json.load(sys.stdin)['series']])" <<<"$out")
 }
 series --name 'db.*' --name step
 expect_is "$(tr ' ' '\n' <<<"$got" | sort | xargs)" "db.store step" \
@@ -133,7 +133,7 @@ print([r['path'] for r in json.load(sys.stdin) if r['id'] == '$finished'][0])")
 head -c 5000 "$path" >cut.tare
 expect_status 1 "$TARE" verify ./cut.tare
 expect_has "$out" "problem:" "a cut ledger has a problem"
-expect_has "$out" "damaged" "and is damaged"
+expect_is "$(grep -c '^  damaged$' <<<"$out")" 1 "and is damaged"
 expect_status 1 "$TARE" verify "$path" ./cut.tare --json
 expect_json "$out" "[f['ok'] for f in d]" "[True, False]" "one of two is whole"
 echo nonsense >nonsense.tare

@@ -132,7 +132,8 @@ try:
         seen += os.read(terminal, 100)
 except OSError:
     pass
-print("terminal", seen.split()[-1].decode(), os.waitpid(pid, 0)[1])
+# The terminal echoes ^C before the count.
+print("terminal", seen.split()[-1].decode()[-1], os.waitpid(pid, 0)[1])
 
 for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV):
     p = run("./worker", "20", "signal", str(int(number)))

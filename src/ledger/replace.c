@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Replace: a new ledger in the place of one that was truncated.
+ *
+ * Runs in the SIGBUS handler of the thread that met the missing page. The
+ * new file is prepared in a second mapping and then put over the first in
+ * one step, so that other threads go from the old content to a complete new
+ * one. Their tracks keep their places and start from zero; all sites
+ * register again. The old file is left as it is: its readers find whatever
+ * lies before the cut.
+ */
+#include "ledger/ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void tr_ledger_save(void)
+{
+	memcpy(&tr_ledger->saved_header, tr_ledger->header,
+	       sizeof(tr_ledger->saved_header));
+	memcpy(tr_ledger->saved_meta, tr_ledger->base + TR_META_AT,
+	       TR_META_BYTES);
+}
+
+/* Beside the old one: TIME-PID.tare, TIME+1-PID.tare, TIME+2-PID.tare ... */
+static int create_beside(char *path, size_t size)
+{
+	const char *old = tr_ledger->path, *pid = strrchr(old, '-');
+	const char *name = strrchr(old, '/'), *time_end;
+	int n;
+
+	if (!pid || !name || pid < name)
+		return -1;
+	time_end = memchr(name, '+', (size_t)(pid - name));
+	if (!time_end)
+		time_end = pid;
+	n = snprintf(path, size, "%.*s+%u%s", (int)(time_end - old), old,
+		     tr_ledger->replaced + 1, pid);
+	if (n < 0 || (size_t)n >= size)
+		return -1;
+	return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+		    0600);
+}
+
+static void fill_header(struct tr_header *header)
+{
+	*header = tr_ledger->saved_header;
+	memcpy(header->region, tr_ledger->region, sizeof(header->region));
+	header->real_bytes = tr_ledger->real_bytes;
+	memset(&header->lost, 0, sizeof(header->lost));
+	header->lost.damage = tr_ledger->replaced + 1;
+	header->anchor_count = 0;
+	header->window_used = 0;
+	header->records_taken = 0;
+	header->records_trimmed = 0;
+	tr_anchor_take(&header->start, tr_ledger->counter_clock);
+}
+
+static uint32_t count_hands(void)
+{
+	uint32_t n = 0;
+
+	while (n < TR_MAX_TRACKS && tr_hands[n].held)
+		n++;
+	return n;
+}
+
+/*
+ * Regions stay as long as they were, with zeros for what they held: places
+ * are never handed out again, so that a thread in the middle of an update
+ * can only write to where nobody else will look.
+ */
+static bool reserve_regions(char *base)
+{
+	for (int i = 0; i < TR_REGION_ARENA; i++) {
+		const struct tr_region *region = &tr_ledger->region[i];
+
+		if (region->real &&
+		    tr_memory_reserve(base + region->off, region->real))
+			return false;
+	}
+	return true;
+}
+
+/* As tr_sites_init() leaves it. */
+static void fill_overflow_site(char *base)
+{
+	uint64_t strings = tr_ledger->region[TR_REGION_STRINGS].off;
+	struct tr_site *site =
+		(void *)(base + tr_ledger->region[TR_REGION_SITES].off);
+
+	memcpy(base + strings + 8, "(overflow)", 11);
+	site += TR_SITE_OVERFLOW;
+	site->name = (uint32_t)strings + 8;
+	site->kind = TARE_KIND_SCOPE;
+	site->type = TARE_TYPE_TIME;
+	site->ready = 1;
+}
+
+static bool fill(char *base)
+{
+	uint32_t n = count_hands(), *dir;
+
+	if (tr_memory_reserve(base, 2 * TR_PAGE) || !reserve_regions(base))
+		return false;
+	fill_header((void *)base);
+	memcpy(base + TR_META_AT, tr_ledger->saved_meta, TR_META_BYTES);
+	fill_overflow_site(base);
+	dir = (void *)(base + tr_ledger->region[TR_REGION_TRACKS].off);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!tr_track_rebuild(&tr_hands[i], base))
+			return false;
+		dir[i] = (uint32_t)((char *)tr_hands[i].held -
+				    tr_hands[i].base);
+	}
+	return true;
+}
+
+static bool replace(void)
+{
+	char path[sizeof(tr_ledger->path)];
+	int fd = create_beside(path, sizeof(path));
+	uint64_t bytes = tr_ledger->map_bytes;
+	char *fresh = MAP_FAILED;
+	bool done;
+
+	if (fd < 0)
+		return false;
+	if (ftruncate(fd, (off_t)bytes) == 0)
+		fresh = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+			     fd, 0);
+	done = fresh != MAP_FAILED && fill(fresh) &&
+	       mmap(tr_ledger->base, bytes, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED;
+	TR_STORE(tr_ledger->retry_at, 0);
+	if (fresh != MAP_FAILED)
+		(void)munmap(fresh, bytes);
+	(void)close(fd);
+	if (done)
+		memcpy(tr_ledger->path, path, sizeof(path));
+	else
+		(void)unlink(path);
+	return done;
+}
+
+bool tr_ledger_replace(void)
+{
+	uint32_t seen = TR_LOAD(tr_ledger->replaced);
+	int saved = errno;
+	bool done = true;
+
+	while (__atomic_exchange_n(&tr_ledger->replacing, 1,
+				   __ATOMIC_ACQUIRE))
+		(void)sched_yield();
+	if (TR_LOAD(tr_ledger->replaced) == seen) {
+		done = replace();
+		if (done) {
+			TR_STORE(tr_ledger->replaced, seen + 1);
+			tr_control_bump(tr_ledger->control);
+		}
+	}
+	__atomic_store_n(&tr_ledger->replacing, 0, __ATOMIC_RELEASE);
+	errno = saved;
+	return done;
+}
+
+/* A cut inside a page makes zeros without any signal. */
+void tr_ledger_heal(struct tr_hand *hand)
+{
+	const struct tr_track *track = hand->held;
+
+	if (TR_LIKELY(TR_LOAD(tr_ledger->header->magic) == TR_MAGIC &&
+		      track->magic == TR_TRACK_MAGIC && track->current &&
+		      tr_node_at(hand, track->root)->parent == track->root))
+		return;
+	/* Before it is complete nobody can have truncated it on purpose. */
+	if (tr_ledger->saved_header.base_address)
+		(void)tr_ledger_replace();
+}
