@@ -32,6 +32,15 @@
 /* Keeps `x` alive and all memory in doubt: nothing is hoisted across. */
 #define BENCH_OPAQUE(x) __asm__ volatile("" : : "r"(x) : "memory")
 
+/* X(name) 64 times, each with a name of its own: a series for each. */
+#define BENCH_64(X, p) \
+	BENCH_16_(X, p "0") BENCH_16_(X, p "1") \
+	BENCH_16_(X, p "2") BENCH_16_(X, p "3")
+#define BENCH_16_(X, p) \
+	BENCH_4_(X, p "0") BENCH_4_(X, p "1") \
+	BENCH_4_(X, p "2") BENCH_4_(X, p "3")
+#define BENCH_4_(X, p) X(p "0") X(p "1") X(p "2") X(p "3")
+
 #define BENCH_MAX_RESULTS 32
 #define BENCH_MAX_ENV 6
 

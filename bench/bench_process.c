@@ -19,19 +19,24 @@
 
 #define MAX_TIMES 15
 #define MAX_PARTS 16
+#define WITNESS "(witness)" /* a result for the parent alone */
 
 extern char **environ;
 
 static struct bench_options options = { .pipe = -1, .times = 3 };
 static cpu_set_t allowed_cpus;
 
-/* The results of one part, one row a process. */
+/* A process whose empty loop took this much longer was not alone. */
+#define DISTURBED 1.1
+
+/* What one process of a part found. */
 struct collected {
-	struct bench_result result[MAX_TIMES][BENCH_MAX_RESULTS];
-	size_t n_results[MAX_TIMES];
+	struct bench_result result[BENCH_MAX_RESULTS];
+	size_t n_results;
+	double witness_ns;
 };
 
-static struct collected collected[MAX_PARTS];
+static struct collected collected[MAX_PARTS][MAX_TIMES];
 
 bool bench_is_quick(void)
 {
@@ -172,23 +177,24 @@ static void start_part(const struct bench_part *part, const char *dir, int fd)
 	_exit(127);
 }
 
-static size_t read_results(int fd, struct bench_result *results)
+static void read_results(int fd, struct collected *c)
 {
-	size_t n = 0;
+	struct bench_result r;
 
 	/* A result is written whole: it is shorter than PIPE_BUF. */
-	while (n < BENCH_MAX_RESULTS &&
-	       read(fd, &results[n], sizeof(*results)) == sizeof(*results))
-		n++;
-	return n;
+	c->witness_ns = NAN;
+	while (read(fd, &r, sizeof(r)) == sizeof(r)) {
+		if (!strcmp(r.name, WITNESS))
+			c->witness_ns = r.value;
+		else if (c->n_results < BENCH_MAX_RESULTS)
+			c->result[c->n_results++] = r;
+	}
 }
 
-static size_t run_part(const struct bench_part *part,
-		       struct bench_result *results)
+static void run_part(const struct bench_part *part, struct collected *c)
 {
 	char dir[] = "/dev/shm/tare-bench-XXXXXX";
 	int fds[2], status = 0;
-	size_t n;
 	pid_t pid;
 
 	if (!mkdtemp(dir) || pipe(fds))
@@ -200,7 +206,7 @@ static size_t run_part(const struct bench_part *part,
 		start_part(part, dir, fds[1]);
 
 	(void)close(fds[1]);
-	n = read_results(fds[0], results);
+	read_results(fds[0], c);
 	(void)close(fds[0]);
 	(void)waitpid(pid, &status, 0);
 	remove_folder(dir);
@@ -208,7 +214,6 @@ static size_t run_part(const struct bench_part *part,
 		(void)fprintf(stderr, "%s: part '%s' failed, status 0x%x\n",
 			      program_invocation_short_name, part->name,
 			      (unsigned)status);
-	return n;
 }
 
 /* What results are put in order by: the ratio, where there is one. */
@@ -225,38 +230,69 @@ static int by_key(const void *a, const void *b)
 	return (key_of(*x) > key_of(*y)) - (key_of(*x) < key_of(*y));
 }
 
-static void print_medians(const struct collected *part)
+/* Of `row`, the processes that were alone; all of them if none was. */
+static size_t keep_quiet(const struct collected *row, double least,
+			 const struct collected **kept)
 {
+	size_t n = 0;
+
+	for (unsigned t = 0; t < options.times; t++)
+		if (!(row[t].witness_ns > least * DISTURBED))
+			kept[n++] = &row[t];
+	for (unsigned t = 0; !n && t < options.times; t++)
+		kept[t] = &row[t];
+	return n ? n : options.times;
+}
+
+static void print_medians(const struct collected *row, double least)
+{
+	const struct collected *kept[MAX_TIMES];
 	const struct bench_result *same[MAX_TIMES];
+	size_t n_kept = keep_quiet(row, least, kept), n;
 
-	for (size_t i = 0; i < part->n_results[0]; i++) {
-		size_t n = 0;
-
-		for (unsigned t = 0; t < options.times; t++)
-			if (i < part->n_results[t])
-				same[n++] = &part->result[t][i];
+	for (size_t i = 0; i < kept[0]->n_results; i++) {
+		n = 0;
+		for (size_t t = 0; t < n_kept; t++)
+			if (i < kept[t]->n_results)
+				same[n++] = &kept[t]->result[i];
 		qsort(same, n, sizeof(same[0]), by_key);
 		bench_print_result(same[(n - 1) / 2], options.json);
 	}
 }
 
+static void print_disturbed(size_t n_parts, double least)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < n_parts; i++)
+		for (unsigned t = 0; t < options.times; t++)
+			n += collected[i][t].witness_ns > least * DISTURBED;
+	if (n)
+		(void)fprintf(stderr, "%s: %u processes were not alone on "
+			      "their core and are left out where others were\n",
+			      program_invocation_short_name, n);
+}
+
 static int run_all(void)
 {
-	int missing = 0;
+	double least = INFINITY;
 	size_t n_parts = 0;
+	int missing = 0;
 
 	while (n_parts < MAX_PARTS && bench_parts[n_parts].name)
 		n_parts++;
 	if (!options.json)
 		bench_print_head();
 	for (unsigned t = 0; t < options.times; t++)
-		for (size_t i = 0; i < n_parts; i++)
-			collected[i].n_results[t] = run_part(
-				&bench_parts[i], collected[i].result[t]);
+		for (size_t i = 0; i < n_parts; i++) {
+			run_part(&bench_parts[i], &collected[i][t]);
+			least = fmin(least, collected[i][t].witness_ns);
+		}
 	for (size_t i = 0; i < n_parts; i++) {
-		missing |= !collected[i].n_results[0];
-		print_medians(&collected[i]);
+		missing |= !collected[i][0].n_results;
+		print_medians(collected[i], least);
 	}
+	print_disturbed(n_parts, least);
 	return missing;
 }
 
@@ -268,6 +304,9 @@ static int run_here(void)
 		bench_random_fill();
 		bench_pin(0);
 		p->run();
+		if (options.pipe >= 0 && isfinite(bench_witness_ns()))
+			bench_report(WITNESS, bench_witness_ns(), "ns", NAN,
+				     NULL);
 		return 0;
 	}
 	bench_fail("no such part", options.part);

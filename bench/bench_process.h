@@ -19,6 +19,9 @@ struct bench_options {
 
 void bench_random_fill(void);
 
+/* The empty loop at its best in this process; INFINITY: never ran. */
+double bench_witness_ns(void);
+
 /* Machine, compiler, date, clocks: the head of a table. */
 void bench_print_head(void);
 void bench_print_result(const struct bench_result *result, bool json);

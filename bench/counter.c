@@ -16,9 +16,6 @@
 #define ROUND_ADDS 100000u
 #define ROUNDS 500u
 
-#define FOUR(...) __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__
-#define SIXTY_FOUR(...) FOUR(FOUR(FOUR(__VA_ARGS__)))
-
 static uint64_t plain[64];
 
 static inline void plain_add_one(uint64_t *x)
@@ -37,12 +34,14 @@ static void plain_add(uint64_t n)
 		plain_add_one(plain);
 }
 
+#define PLAIN_ADD(name) plain_add_one(x++);
+
 static void plain_add_64(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i += 64) {
 		uint64_t *x = plain;
 
-		SIXTY_FOUR(plain_add_one(x++);)
+		BENCH_64(PLAIN_ADD, "")
 	}
 }
 
@@ -54,10 +53,12 @@ static void add(uint64_t n)
 	}
 }
 
+#define ADD(name) { TARE_COUNT(name, 1); BENCH_OPAQUE(i); }
+
 static void add_64(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i += 64) {
-		SIXTY_FOUR({ TARE_COUNT("bench.add.64", 1); BENCH_OPAQUE(i); })
+		BENCH_64(ADD, "bench.add.")
 	}
 }
 

@@ -197,30 +197,80 @@ static void *counting_thread(void *arg)
 	return arg;
 }
 
-/* Everything a new name costs, and then what a second thread adds to it. */
-static void counter_series_part(void)
-{
-	pthread_t thread;
-	double before;
+/* Growth since `before`: of everything, and of the ledger alone. */
+struct growth {
+	double all, ledger;
+};
 
-	memset(series, 1, sizeof(series)); /* the bench's own memory */
-	TARE_COUNT("bench.first", 1);
-	(void)used_bytes();
-	before = used_bytes();
-	make_series(TARE_KIND_COUNTER, TARE_TYPE_COUNTER, N_SERIES);
-	count_all();
-	bench_report("counter_series", (used_bytes() - before) / N_SERIES,
-		     "B", NAN, NULL);
+static struct growth growth_now(void)
+{
+	return (struct growth){ used_bytes(), (double)bench_dir_bytes() };
+}
+
+static void report_growth(const char *name, const char *name_ledger,
+			  struct growth before, double n)
+{
+	struct growth now = growth_now();
+
+	bench_report(name, (now.all - before.all) / n, "B", NAN, NULL);
+	if (name_ledger)
+		bench_report(name_ledger, (now.ledger - before.ledger) / n,
+			     "B", NAN, NULL);
+}
+
+/* What a second thread adds to each series. */
+static void report_second_thread(void)
+{
+	struct growth before;
+	pthread_t thread;
 
 	start_threads(&thread, 1, counting_thread);
 	pass();
-	before = used_bytes();
+	before = growth_now();
 	pass();
 	pass();
-	bench_report("counter_series_thread",
-		     (used_bytes() - before) / N_SERIES, "B", NAN, NULL);
+	report_growth("counter_series_thread", NULL, before, N_SERIES);
 	pass();
 	join_threads(&thread, 1);
+}
+
+/* Names made at run time: the handle and its copy of the name count too. */
+static void counter_series_part(void)
+{
+	struct growth before;
+
+	memset(series, 1, sizeof(series)); /* the bench's own memory */
+	TARE_COUNT("bench.first", 1);
+	(void)growth_now();
+	before = growth_now();
+	make_series(TARE_KIND_COUNTER, TARE_TYPE_COUNTER, N_SERIES);
+	count_all();
+	report_growth("counter_series", "counter_series_ledger", before,
+		      N_SERIES);
+	report_second_thread();
+}
+
+static tare_site static_sites[N_SERIES];
+static char static_names[N_SERIES][8];
+
+/* Sites as TARE_COUNT makes them: they lie in the program's own data. */
+static void counter_static_part(void)
+{
+	struct growth before;
+
+	for (size_t i = 0; i < N_SERIES; i++) {
+		(void)snprintf(static_names[i], sizeof(static_names[i]),
+			       "c%zu", i);
+		static_sites[i] = (tare_site)TARE_SITE_INIT_(
+			static_sites[i], TARE_KIND_COUNTER, TARE_TYPE_COUNTER,
+			0, static_names[i], NULL, NULL);
+		series[i] = &static_sites[i];
+	}
+	TARE_COUNT("bench.first", 1);
+	(void)growth_now();
+	before = growth_now();
+	count_all();
+	report_growth("counter_series_static", NULL, before, N_SERIES);
 }
 
 static double values[N_OBSERVED];
@@ -305,6 +355,8 @@ const struct bench_part bench_parts[] = {
 	{ "traced_scope", traced_scope_part, { NULL } },
 	{ "idle_thread", idle_thread_part, { "TARE=on" } },
 	{ "counter_series", counter_series_part,
+	  { "TARE=on", "TARE_MAX_SITES=16384" } },
+	{ "counter_series_static", counter_static_part,
 	  { "TARE=on", "TARE_MAX_SITES=16384" } },
 	{ "histogram_per_thread", histogram_part, { "TARE=on" } },
 	{ "hello", hello_part, { NULL } },

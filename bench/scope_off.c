@@ -15,46 +15,49 @@
 
 #include "scope_body.h"
 
-#define FOUR(...) __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__
-#define SIXTY_FOUR(...) FOUR(FOUR(FOUR(__VA_ARGS__)))
-
 /* Opaque: not merged with its neighbours into one addition of 64. */
 #define STEP(i) \
 	(i)++; \
 	__asm__ volatile("" : "+r"(i) : : "memory")
 
+#define NOTHING(name) { STEP(i); }
+#define SCOPE(name) { TARE_SCOPE(name); STEP(i); }
+#define COUNT(name) { TARE_COUNT(name, 1); STEP(i); }
+#define BARE_NOTHING(name) { BENCH_OPAQUE(i); }
+#define BARE_SCOPE(name) { TARE_SCOPE(name); BENCH_OPAQUE(i); }
+
 static void off_empty(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; ) {
-		SIXTY_FOUR({ STEP(i); })
+		BENCH_64(NOTHING, "")
 	}
 }
 
 static void off_scopes(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; ) {
-		SIXTY_FOUR({ TARE_SCOPE("bench.off"); STEP(i); })
-	}
-}
-
-static void off_bare_empty(uint64_t n)
-{
-	for (uint64_t i = 0; i < n; i += 64) {
-		SIXTY_FOUR({ BENCH_OPAQUE(i); })
-	}
-}
-
-static void off_bare_scopes(uint64_t n)
-{
-	for (uint64_t i = 0; i < n; i += 64) {
-		SIXTY_FOUR({ TARE_SCOPE("bench.off.bare"); BENCH_OPAQUE(i); })
+		BENCH_64(SCOPE, "bench.off.")
 	}
 }
 
 static void off_counters(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; ) {
-		SIXTY_FOUR({ TARE_COUNT("bench.off.count", 1); STEP(i); })
+		BENCH_64(COUNT, "bench.off.count.")
+	}
+}
+
+static void off_bare_empty(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i += 64) {
+		BENCH_64(BARE_NOTHING, "")
+	}
+}
+
+static void off_bare_scopes(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i += 64) {
+		BENCH_64(BARE_SCOPE, "bench.off.bare.")
 	}
 }
 

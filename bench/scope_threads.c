@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -20,10 +21,14 @@
 #define ROUND_SCOPES 2000u
 #define ROUNDS 2000u
 
-/* Long enough for several looks, short enough for many phases. */
-#define PHASE_NS 45000000u
+/* Long enough for two looks, short enough for many phases. */
+#define PHASE_NS 25000000u
 #define LOOK_NS 10000000
-#define PHASES 20u
+#define PHASES 50u
+
+/* 1000 scopes take 0.03 ms; beyond this another thread had the CPU. */
+#define CHUNK_SCOPES 1000u
+#define CHUNK_MAX_NS 200000u
 
 static unsigned fewer(unsigned n)
 {
@@ -86,43 +91,59 @@ static void look_for_ever(struct looking *l, pid_t pid)
 	}
 }
 
-/* Mean of a scope over a whole phase, looks and all. */
+/*
+ * Mean of a scope over a whole phase, looks and all, but without the times
+ * when the thread did not run.
+ */
 static double phase_ns(void)
 {
-	uint64_t from = bench_ns(), now, n = 0;
+	uint64_t begin = bench_ns(), from, to, sum = 0, n = 0;
 
 	do {
-		scope_one(1000);
-		n += 1000;
-		now = bench_ns();
-	} while (now - from < PHASE_NS);
-	return (double)(now - from) / (double)n;
+		from = bench_ns();
+		scope_one(CHUNK_SCOPES);
+		to = bench_ns();
+		if (to - from > CHUNK_MAX_NS)
+			continue;
+		sum += to - from;
+		n += CHUNK_SCOPES;
+	} while (to - begin < PHASE_NS);
+	return (double)sum / (double)n;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
 }
 
 /*
- * Minima over phases, not over samples: a minimum over samples would choose
- * the ones between two looks.
+ * Neighbouring phases are compared, and the median of their ratios is taken.
+ * Minima over samples would choose the ones between two looks.
  */
 static void measure_phases(struct looking *l)
 {
-	double with = INFINITY, without = INFINITY;
-	unsigned looks, least = ~0u;
+	double with[PHASES], ratio[PHASES], without;
+	unsigned n = fewer(PHASES);
 
-	for (unsigned i = 0; i < fewer(PHASES); i++) {
-		without = fmin(without, phase_ns());
+	for (unsigned i = 0; i < n; i++) {
+		without = phase_ns();
 		atomic_store(&l->active, true);
-		looks = atomic_load(&l->n_looks);
-		with = fmin(with, phase_ns());
-		looks = atomic_load(&l->n_looks) - looks;
+		with[i] = phase_ns();
 		atomic_store(&l->active, false);
-		least = looks < least ? looks : least;
+		ratio[i] = with[i] / without;
 	}
 	if (atomic_load(&l->error))
 		bench_fail("tare_view_open",
 			   tare_strerror(atomic_load(&l->error)));
-	bench_report("reader_attached", with, "ns", with / without,
+	qsort(with, n, sizeof(with[0]), by_size);
+	qsort(ratio, n, sizeof(ratio[0]), by_size);
+	bench_report("reader_attached", with[n / 2], "ns", ratio[n / 2],
 		     "nobody looking");
-	bench_report("reader_attached_looks", least, "looks", NAN, NULL);
+	bench_report("reader_attached_looks",
+		     (double)atomic_load(&l->n_looks) / n, "looks", NAN,
+		     NULL);
 }
 
 void scope_reader_part(void)

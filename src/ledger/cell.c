@@ -8,7 +8,7 @@
  */
 #include "ledger/ledger.h"
 
-#define TR_FAR_LISTS 64 /* 448 pages: more than all octaves of one sign */
+#define TR_FAR_LISTS 64 /* 448 pages: 224 octaves beside the window */
 
 struct tr_extra *tr_cell_extra(struct tr_hand *hand, struct tr_cell *cell)
 {
@@ -41,8 +41,8 @@ static uint32_t far_page(struct tr_hand *hand, struct tr_cell *cell,
 				return far->page[i];
 		link = &far->next;
 	}
-	if (!link)
-		return 0;
+	if (!link || *link)
+		return 0; /* more octaves than anybody measures */
 	if (!far || far->n == 7) {
 		uint32_t off = tr_track_alloc(hand, sizeof(*far));
 

@@ -99,15 +99,14 @@ static void read_again(int fd, struct tr_image *image)
 	for (uint64_t i = 0; i < n; i++) {
 		struct tr_track *track = (struct tr_track *)(uintptr_t)
 			tr_image_at(image, dir[i], sizeof(*track), 8);
-		uint64_t stage;
+		struct tr_track now;
+		size_t bytes = offsetof(struct tr_track, magic);
 
 		if (!track ||
-		    pread(fd, &stage, 8,
-			  (off_t)(dir[i] + offsetof(struct tr_track,
-						    intent))) != 8)
+		    pread(fd, &now, bytes, (off_t)dir[i]) != (ssize_t)bytes)
 			continue;
 		/* Told in a field that only its owner uses. */
-		track->claimed = stage != track->intent.stage;
+		track->claimed = memcmp(&now, track, bytes) != 0;
 	}
 }
 

@@ -192,17 +192,16 @@ _Static_assert(sizeof(struct tr_site) == TR_LINE, "one line a site");
  * an end without its begin.
  */
 struct tr_entry {
-	uint64_t start;	/* ticks; a value's bits; a count */
-	uint32_t span;	/* ticks; a value's time as a slice */
-	uint32_t what;	/* offset of node or cell | enum tr_entry_flags */
+	uint64_t start;	/* ticks; a count */
+	uint32_t span;	/* ticks */
+	uint32_t what;	/* node | enum tr_entry_flags */
 };
 
-/* Nodes and cells lie on lines, so six bits of an offset are free. */
+/* Nodes lie on lines, so six bits of a reference are free. */
 enum tr_entry_flags {
 	TR_ENTRY_FAILED = 1,
 	TR_ENTRY_LONG = 2,	 /* start: span of 64 bits; its start is in
 				  * the entry before, UNTIMED | LONG */
-	TR_ENTRY_VALUE = 4,	 /* `what` is a cell */
 	TR_ENTRY_ITEMS = 8,	 /* start: items of the node */
 	TR_ENTRY_UNTIMED = 16,	 /* start: calls counted without a time */
 	TR_ENTRY_OWNER = 32,	 /* start: ticks, span: thread id */
@@ -338,7 +337,16 @@ struct tr_intent {
 	uint32_t bucket; /* the bucket's count, as it was */
 	uint32_t cell_failures;
 	uint64_t failures;
-	uint64_t other; /* items, untimed, zeros, unbucketed or carries */
+	uint64_t other; /* items, untimed, zeros, unbucketed, carries */
+};
+
+/* The same for values, which go to their cell without an entry. */
+struct tr_value_intent {
+	uint32_t cell;	 /* offset; 0: none under way */
+	uint32_t bucket; /* as it was */
+	uint64_t value;	 /* bits */
+	uint64_t cell_sum;
+	uint64_t other; /* zeros, unbucketed, carries or not finite */
 };
 
 struct tr_ring_place {
@@ -353,6 +361,7 @@ struct tr_track {
 	uint32_t reserved0;
 	uint64_t write;	  /* lap << 32 | offset of the next entry */
 	struct tr_intent intent;
+	struct tr_value_intent value; /* written at every value */
 
 	/* written rarely */
 	uint32_t magic;

@@ -287,6 +287,12 @@ bool tr_log_defer(struct tr_hand *hand, uint64_t start, uint32_t span,
 /* Completes an update that its thread did not (it is dead). Busy. */
 void tr_drain_redo(struct tr_hand *hand);
 
+/* ---- observe.c --------------------------------------------------------- */
+
+/* A value into a cell, in time slice `slice`. Busy. */
+void tr_observe(struct tr_hand *hand, uint32_t cell, double value,
+		uint32_t slice);
+
 /* ---- history.c --------------------------------------------------------- */
 
 /* Closes the cell's slice and starts `slice`. Busy. */
@@ -345,5 +351,7 @@ const void *tr_image_at(const struct tr_image *image, uint64_t off,
 int tr_image_check(const struct tr_image *image);
 /* Text of a string, "" if it is not one. */
 const char *tr_image_string(const struct tr_image *image, uint32_t off);
+
+#include "ledger/observe.h"
 
 #endif

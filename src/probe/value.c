@@ -14,7 +14,7 @@
 #define TR_VALUES_RUN 32u
 #define TR_VALUES_FAST (1u << 21) /* ticks for a run: under a millisecond */
 
-static void read_clock(struct tr_hand *hand)
+static TR_NOINLINE void read_clock(struct tr_hand *hand)
 {
 	uint64_t now = tr_ledger_ticks();
 
@@ -28,25 +28,21 @@ static void read_clock(struct tr_hand *hand)
 /* The thread's cell of a site of values; 0 if there is no room. Busy. */
 static uint32_t cell_of(struct tr_hand *hand, uint32_t site)
 {
-	uint32_t at = site % 16;
+	uint32_t at = site % 16, cell;
 
-	if (hand->value_cell[at].site != site) {
-		uint32_t cell = tr_tree_cell(hand, site);
-
-		if (!cell)
-			return 0;
+	if (hand->value_cell[at].site == site)
+		return hand->value_cell[at].cell;
+	cell = tr_tree_cell(hand, site);
+	/* The fast path goes by this; it knows no ring of last values. */
+	if (cell && !tr_ledger->keep_values) {
 		hand->value_cell[at].site = site;
 		hand->value_cell[at].cell = cell;
 	}
-	return hand->value_cell[at].cell;
+	return cell;
 }
 
-static void append_value(struct tr_hand *hand, uint32_t site, double value)
+static void observe(struct tr_hand *hand, uint32_t site, double value)
 {
-	union {
-		double value;
-		uint64_t bits;
-	} u = { value };
 	uint32_t cell = cell_of(hand, site);
 
 	if (!cell) {
@@ -57,8 +53,7 @@ static void append_value(struct tr_hand *hand, uint32_t site, double value)
 		read_clock(hand);
 	else
 		hand->values_left--;
-	tr_log_append(hand, u.bits, hand->values_slice,
-		      cell | TR_ENTRY_VALUE);
+	tr_observe(hand, cell, value, hand->values_slice);
 }
 
 /* In a handler that met its own thread here: there is no clean way. */
@@ -77,7 +72,7 @@ static TR_COLD void observe_slow(tare_site *site, uint32_t gate, double value)
 		lose_busy();
 		return;
 	}
-	append_value(hand, site->id, value);
+	observe(hand, site->id, value);
 	tr_hand_leave(hand);
 }
 
@@ -86,39 +81,26 @@ TARE_API void tare_value_observe_(tare_site *site, uint32_t gate, double value)
 	struct tr_hand *hand = tr_hand();
 	struct tr_track *track = hand->track;
 	uint32_t id = TR_LOAD(site->id), at = id % 16;
-	union {
-		double value;
-		uint64_t bits;
-	} u = { value };
-	struct tr_entry *entry;
-	uint64_t position;
+	bool done;
 
 	if (TR_UNLIKELY(!track) ||
 	    TR_UNLIKELY(TR_ACQUIRE(site->generation) != gate) ||
-	    TR_UNLIKELY(hand->value_cell[at].site != id) ||
-	    TR_UNLIKELY(hand->values_left <= 1)) {
+	    TR_UNLIKELY(hand->value_cell[at].site != id)) {
 		if (tr_probe_forward)
 			tr_probe_forward->value_observe(site, gate, value);
 		else
 			observe_slow(site, gate, value);
 		return;
 	}
-	hand->track = NULL;
+	hand->track = NULL; /* busy */
 	TR_FENCE();
-	hand->values_left--;
-	position = TR_LOAD(track->write);
-	entry = (void *)(hand->base + (uint32_t)position);
-	TR_STORE(entry->start, u.bits);
-	TR_STORE(entry->span, hand->values_slice);
-	TR_STORE(entry->what, hand->value_cell[at].cell | TR_ENTRY_VALUE);
-	position += sizeof(*entry);
-	TR_PUBLISH(track->write, position);
-	if (TR_UNLIKELY((position & (TR_BATCH * sizeof(*entry) - 1)) == 0)) {
-		tr_drain_batch(hand, track, position);
-		return;
-	}
+	if (TR_UNLIKELY(--hand->values_left == 0))
+		read_clock(hand);
+	done = tr_observe_fast(hand, track, hand->value_cell[at].cell, value);
 	TR_FENCE();
 	hand->track = track;
+	if (TR_UNLIKELY(!done))
+		observe_slow(site, gate, value);
 }
 
 /* ---- gauges ------------------------------------------------------------ */
@@ -156,7 +138,7 @@ static void gauge_change(tare_site *site, uint32_t gate, double value,
 		lose_busy();
 		return;
 	}
-	append_value(hand, site->id, u.value);
+	observe(hand, site->id, u.value);
 	tr_hand_leave(hand);
 }
 

@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-#define TR_CELLS_MOST (1u << 22) /* of a track: beyond is a damaged list */
-
 static double real_of(uint64_t bits)
 {
 	union {
@@ -46,11 +44,13 @@ static void cover(struct tr_gather *gather, uint32_t from, uint32_t to)
 		gather->last_slice = to;
 }
 
+/* Of slices from `from` on. */
 static void add_extremes(struct tr_gather *gather, struct tr_series *series,
-			 double min, double max)
+			 uint32_t from, double min, double max)
 {
 	/* A baseline's extremes cannot be taken off; see stats.c. */
-	if (gather->sign < 0)
+	if (gather->sign < 0 ||
+	    (gather->span.exact_after && from <= gather->span.exact_after))
 		return;
 	if (min < series->min)
 		series->min = min;
@@ -61,6 +61,22 @@ static void add_extremes(struct tr_gather *gather, struct tr_series *series,
 static uint64_t signed_count(const struct tr_gather *gather, uint64_t n)
 {
 	return gather->sign < 0 ? -n : n;
+}
+
+/* Pages of a histogram come from places in the image, so they are bounded. */
+static void add_page(struct tr_gather *gather, struct tr_hist *hist,
+		     uint32_t number, const uint64_t *count)
+{
+	uint32_t before = hist->n;
+
+	if (number >= TR_PAGES_ALL ||
+	    gather->pages > 4096 + gather->image->size / 8) {
+		gather->damaged++;
+		return;
+	}
+	if (!tr_hist_add(hist, number, count, gather->sign))
+		gather->failed = true;
+	gather->pages += hist->n - before;
 }
 
 /* ---- closed slices ----------------------------------------------------- */
@@ -82,22 +98,23 @@ static void add_slice(struct tr_gather *gather, struct tr_series *series,
 					  &series->positive;
 	struct tr_slice_cursor cursor;
 
-	if (!in_span(gather, s->from, s->to))
+	if (!in_span(gather, s->from, s->to) ||
+	    !tr_gather_spend(gather, 1 + s->bytes / 64))
 		return;
 	cover(gather, s->from, s->to);
+	if (gather->span.edges_only)
+		return;
 	if (tr_slice_first(&cursor, (const uint8_t *)(s + 1), s->bytes))
-		do {
-			if (!tr_hist_add(hist, cursor.number, cursor.count,
-					 gather->sign))
-				gather->failed = true;
-		} while (tr_slice_next(&cursor));
+		do
+			add_page(gather, hist, cursor.number, cursor.count);
+		while (tr_slice_next(&cursor));
 	if (negative)
 		return;
 	hist->zeros += signed_count(gather, s->zeros);
 	hist->unbucketed += signed_count(gather, s->unbucketed);
 	series->failures += signed_count(gather, s->failures);
 	series->sum += gather->sign * number_of(series, s->sum);
-	add_extremes(gather, series, number_of(series, s->min),
+	add_extremes(gather, series, s->from, number_of(series, s->min),
 		     number_of(series, s->max));
 }
 
@@ -142,7 +159,7 @@ static void add_history(struct tr_gather *gather, struct tr_series *series,
 
 /* ---- the present slice ------------------------------------------------- */
 
-static void page_counts(const struct tr_image *image,
+static void page_counts(struct tr_gather *gather,
 			const struct tr_extra *extra, uint32_t page,
 			const uint32_t *bucket, uint64_t *count)
 {
@@ -151,10 +168,12 @@ static void page_counts(const struct tr_image *image,
 
 	for (unsigned i = 0; i < TR_PAGE_BUCKETS; i++)
 		count[i] = bucket[i];
-	for (int lists = 0; lists < 4096; lists++) {
-		carry = tr_image_at(image, off, sizeof(*carry), 4);
-		if (!carry)
+	while (off && tr_gather_spend(gather, 1)) {
+		carry = tr_image_at(gather->image, off, sizeof(*carry), 4);
+		if (!carry) {
+			gather->damaged++;
 			return;
+		}
 		for (uint32_t i = 0; i < carry->n && i < 7; i++) {
 			uint32_t place = (carry->bucket[i] - page) / 4;
 
@@ -180,7 +199,11 @@ static void add_present(struct tr_gather *gather, struct tr_series *series,
 	if (!in_span(gather, cell->first, cell->slice) || !cell->slice)
 		return;
 	cover(gather, cell->first, cell->slice);
+	if (gather->span.edges_only)
+		return;
+	/* 8: a page is found among all the others. */
 	for (int64_t after = -1;
+	     tr_gather_spend(gather, 8) &&
 	     tr_cell_page_after(image->base, image->size, cell, after, &number,
 				&page);
 	     after = number) {
@@ -190,9 +213,8 @@ static void add_present(struct tr_gather *gather, struct tr_series *series,
 			gather->damaged++;
 			continue;
 		}
-		page_counts(image, extra, page, bucket, count);
-		if (!tr_hist_add(hist, number, count, gather->sign))
-			gather->failed = true;
+		page_counts(gather, extra, page, bucket, count);
+		add_page(gather, hist, number, count);
 	}
 	if (negative)
 		return;
@@ -202,7 +224,8 @@ static void add_present(struct tr_gather *gather, struct tr_series *series,
 	}
 	series->failures += signed_count(gather, cell->failures);
 	series->sum += gather->sign * number_of(series, cell->sum);
-	add_extremes(gather, series, number_of(series, cell->min),
+	add_extremes(gather, series, cell->first,
+		     number_of(series, cell->min),
 		     number_of(series, cell->max));
 }
 
@@ -237,44 +260,12 @@ static void add_both(struct tr_gather *gather, struct tr_series *series,
 		add_cell(gather, series, negative, true);
 }
 
-/* ---- the last values --------------------------------------------------- */
-
-/* Those of one track; the last of all tracks are at most that many each. */
-static void add_values(struct tr_gather *gather, struct tr_series *series,
-		       const struct tr_cell *cell)
-{
-	const struct tr_header *header = (const void *)gather->image->base;
-	const struct tr_values *values =
-		tr_image_at(gather->image, cell->values, sizeof(*values), 8);
-	uint64_t n;
-
-	if (!values || !values->size ||
-	    !tr_image_at(gather->image, cell->values,
-			 sizeof(*values) + (uint64_t)values->size * 16, 8))
-		return;
-	n = values->written < values->size ? values->written : values->size;
-	if (n > gather->span.last_values)
-		n = gather->span.last_values;
-	for (uint64_t i = values->written - n; i < values->written; i++) {
-		uint64_t at = i % values->size;
-
-		if (is_time(series))
-			tr_gather_time(gather, series, values->at[at].ticks,
-				       values->at[at].value, false);
-		else
-			tr_gather_value(gather, series,
-					real_of(values->at[at].value),
-					(uint32_t)(values->at[at].ticks >>
-						   header->slice_shift));
-	}
-}
-
 void tr_gather_cells(struct tr_gather *gather, const struct tr_track *track)
 {
-	uint32_t off = track->cells, n = 0;
+	uint32_t off = track->cells;
 	const struct tr_cell *cell;
 
-	for (; off && n < TR_CELLS_MOST; off = cell->next, n++) {
+	for (; off && tr_gather_spend(gather, 4); off = cell->next) {
 		cell = tr_image_at(gather->image, off, sizeof(*cell), 8);
 		if (!cell || cell->site >= gather->n_series ||
 		    !gather->series[cell->site].site) {
@@ -282,7 +273,8 @@ void tr_gather_cells(struct tr_gather *gather, const struct tr_track *track)
 			return;
 		}
 		if (gather->span.last_values)
-			add_values(gather, &gather->series[cell->site], cell);
+			tr_last_add_ring(gather, &gather->series[cell->site],
+					 cell);
 		else
 			add_both(gather, &gather->series[cell->site], cell);
 	}
@@ -308,7 +300,7 @@ void tr_gather_time(struct tr_gather *gather, struct tr_series *series,
 		gather->failed = true;
 	series->sum += gather->sign * (double)span;
 	series->failures += failed ? (uint64_t)(int64_t)gather->sign : 0;
-	add_extremes(gather, series, (double)span, (double)span);
+	add_extremes(gather, series, slice, (double)span, (double)span);
 }
 
 void tr_gather_value(struct tr_gather *gather, struct tr_series *series,
@@ -330,5 +322,5 @@ void tr_gather_value(struct tr_gather *gather, struct tr_series *series,
 				  gather->sign))
 		gather->failed = true;
 	series->sum += gather->sign * value;
-	add_extremes(gather, series, value, value);
+	add_extremes(gather, series, slice, value, value);
 }

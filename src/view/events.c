@@ -47,8 +47,7 @@ static void add_entry(struct reading *r, const struct tr_entry *entry)
 
 	if (flags & TR_ENTRY_OWNER)
 		r->thread = entry->span;
-	else if (!(flags & (TR_ENTRY_VALUE | TR_ENTRY_ITEMS |
-			    TR_ENTRY_UNTIMED)) && entry->what)
+	else if (!(flags & (TR_ENTRY_ITEMS | TR_ENTRY_UNTIMED)) && entry->what)
 		add_scope(r, entry);
 	r->before = entry->start;
 }

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TR_NODES_MOST (1u << 22) /* of a track: beyond is a damaged list */
-
 static const struct tr_header *header_of(const struct tr_image *image)
 {
 	return (const void *)image->base;
@@ -93,6 +91,20 @@ static bool is_internal(const struct tr_gather *gather, uint32_t site)
 	return !series || series->site->flags & TR_SITE_INTERNAL;
 }
 
+bool tr_gather_spend(struct tr_gather *gather, uint64_t steps)
+{
+	/* The first million is for small ledgers' fixed costs. */
+	uint64_t most = (UINT64_C(1) << 20) + gather->image->size / 4;
+
+	if (gather->work > most)
+		return false;
+	gather->work += steps;
+	if (gather->work <= most)
+		return true;
+	gather->damaged++;
+	return false;
+}
+
 static uint64_t with_sign(const struct tr_gather *gather, uint64_t n)
 {
 	return gather->sign < 0 ? -n : n;
@@ -106,7 +118,8 @@ static uint32_t path_of(struct walk *walk, uint32_t off)
 
 	while (off != walk->track->root) {
 		node = node_at(walk, off);
-		if (!node || n == TR_MAX_FRAMES) {
+		if (!node || n == TR_MAX_FRAMES ||
+		    !tr_gather_spend(walk->gather, 1)) {
 			walk->gather->damaged++;
 			return 0;
 		}
@@ -154,10 +167,9 @@ static void add_node(struct walk *walk, uint32_t off,
 static void add_nodes(struct walk *walk)
 {
 	const struct tr_node *node;
-	uint32_t n = 0;
 
-	for (uint32_t off = walk->track->nodes; off && n < TR_NODES_MOST;
-	     off = node->next, n++) {
+	for (uint32_t off = walk->track->nodes;
+	     off && tr_gather_spend(walk->gather, 1); off = node->next) {
 		node = node_at(walk, off);
 		if (!node) {
 			walk->gather->damaged++;
@@ -168,29 +180,6 @@ static void add_nodes(struct walk *walk)
 }
 
 /* ---- entries still in the log ------------------------------------------ */
-
-static double real_of(uint64_t bits)
-{
-	union {
-		uint64_t bits;
-		double value;
-	} u = { bits };
-
-	return u.value;
-}
-
-static void add_pending_value(struct walk *walk, const struct tr_entry *entry,
-			      uint32_t off)
-{
-	const struct tr_cell *cell =
-		tr_image_at(walk->gather->image, off, sizeof(*cell), 8);
-	struct tr_series *series =
-		cell ? series_of(walk->gather, cell->site) : NULL;
-
-	if (series)
-		tr_gather_value(walk->gather, series, real_of(entry->start),
-				entry->span);
-}
 
 static void add_pending_time(struct walk *walk, const struct tr_entry *entry,
 			     uint32_t off, uint32_t flags, uint64_t before)
@@ -209,9 +198,12 @@ static void add_pending_time(struct walk *walk, const struct tr_entry *entry,
 	gather->path[index].failures += with_sign(gather, failed);
 	series->calls += with_sign(gather, 1);
 	gather->events += with_sign(gather, 1);
-	if (!gather->span.last_values)
-		tr_gather_time(gather, series, is_long ? before : entry->start,
-			       span, failed);
+	if (!is_long)
+		before = entry->start;
+	if (gather->span.last_values)
+		tr_last_add(gather, series, before + span, span);
+	else
+		tr_gather_time(gather, series, before, span, failed);
 }
 
 static void add_pending_count(struct walk *walk, const struct tr_entry *entry,
@@ -247,9 +239,7 @@ static void add_pending(struct walk *walk)
 
 		if (flags & TR_ENTRY_OWNER)
 			continue;
-		if (flags & TR_ENTRY_VALUE)
-			add_pending_value(walk, entry, off);
-		else if (flags & TR_ENTRY_ITEMS ||
+		if (flags & TR_ENTRY_ITEMS ||
 			 (flags & TR_ENTRY_UNTIMED && !(flags &
 							TR_ENTRY_LONG)))
 			add_pending_count(walk, entry, off, flags);
@@ -281,8 +271,12 @@ static void add_deferred(struct walk *walk)
 		gather->path[index].sum += gather->sign * (double)entry->span;
 		series->calls += with_sign(gather, 1);
 		gather->events += with_sign(gather, 1);
-		tr_gather_time(gather, series, entry->start, entry->span,
-			       false);
+		if (gather->span.last_values)
+			tr_last_add(gather, series, entry->start + entry->span,
+				    entry->span);
+		else
+			tr_gather_time(gather, series, entry->start,
+				       entry->span, false);
 	}
 }
 
@@ -297,7 +291,9 @@ static void add_open(struct walk *walk, uint64_t now)
 	uint32_t off = walk->track->current, n = 0;
 	const struct tr_node *node;
 
-	for (; off != walk->track->root && n < TR_MAX_FRAMES; n++) {
+	for (; off != walk->track->root && n < TR_MAX_FRAMES &&
+	       tr_gather_spend(walk->gather, 1);
+	     n++) {
 		uint32_t index;
 		uint64_t start;
 
@@ -338,6 +334,8 @@ static uint64_t slot_of(const struct tr_gather *gather,
 static void add_counters(struct tr_gather *gather,
 			 const struct tr_track *track)
 {
+	if (!tr_gather_spend(gather, gather->n_series / 16))
+		return;
 	for (uint32_t id = 1; id < gather->n_series; id++) {
 		struct tr_series *s = &gather->series[id];
 
@@ -356,7 +354,7 @@ static void add_counters(struct tr_gather *gather,
 
 /* ---- all of it --------------------------------------------------------- */
 
-static void add_track(struct walk *walk, uint64_t now)
+static void add_track(struct walk *walk)
 {
 	struct tr_gather *gather = walk->gather;
 	const struct tr_track *track = walk->track;
@@ -376,7 +374,7 @@ static void add_track(struct walk *walk, uint64_t now)
 		add_deferred(walk);
 	}
 	if (gather->sign > 0)
-		add_open(walk, now);
+		add_open(walk, gather->now);
 	add_counters(gather, track);
 	gather->lost_unbucketed += track->lost.unbucketed;
 }
@@ -400,6 +398,78 @@ static int ready_series(struct tr_gather *gather, const struct tr_image *image)
 	return 0;
 }
 
+/*
+ * A baseline is copied while its process goes on, so it may hold a little
+ * more than the ledger later accounts for. Nothing is below zero for that.
+ */
+static void raise(uint64_t *n, uint64_t *skew)
+{
+	if ((int64_t)*n >= 0)
+		return;
+	*skew += -*n;
+	*n = 0;
+}
+
+static void raise_hist(struct tr_hist *hist, uint64_t *skew)
+{
+	raise(&hist->zeros, skew);
+	raise(&hist->unbucketed, skew);
+	for (uint32_t i = 0; i < hist->n; i++)
+		for (unsigned k = 0; k < TR_PAGE_BUCKETS; k++)
+			raise(&hist->page[i].count[k], skew);
+}
+
+static void raise_series(struct tr_series *s, uint64_t *skew)
+{
+	raise(&s->calls, skew);
+	raise(&s->untimed, skew);
+	raise(&s->failures, skew);
+	raise(&s->items, skew);
+	raise(&s->not_finite, skew);
+	raise(&s->counter, skew);
+	raise(&s->whole, skew);
+	raise_hist(&s->positive, skew);
+	raise_hist(&s->negative, skew);
+	if (!tr_series_timed(s) ||
+	    (s->sum < 0 && s->site && s->site->kind == TARE_KIND_SCOPE))
+		s->sum = 0;
+}
+
+static void raise_all(struct tr_gather *g)
+{
+	for (uint32_t id = 1; id < g->n_series; id++)
+		raise_series(&g->series[id], &g->skew);
+	for (uint32_t i = 1; i < g->n_paths; i++) {
+		struct tr_path *p = &g->path[i];
+
+		raise(&p->calls, &g->skew);
+		raise(&p->untimed, &g->skew);
+		raise(&p->failures, &g->skew);
+		raise(&p->items, &g->skew);
+		if (p->sum < 0 || !p->calls)
+			p->sum = 0;
+	}
+	raise(&g->events, &g->skew);
+	raise(&g->overflow_calls, &g->skew);
+}
+
+int tr_gather_edges(struct tr_gather *gather, const struct tr_image *image)
+{
+	int err;
+
+	gather->image = image;
+	gather->sign = 1;
+	gather->work = 0;
+	err = ready_series(gather, image);
+	for (uint32_t i = 0; !err && i < tr_image_tracks(image); i++) {
+		const struct tr_track *track = tr_image_track(image, i);
+
+		if (track)
+			tr_gather_cells(gather, track);
+	}
+	return err;
+}
+
 int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 		  int sign)
 {
@@ -410,6 +480,7 @@ int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 
 	gather->image = image;
 	gather->sign = sign;
+	gather->work = 0;
 	err = ready_series(gather, image);
 	if (err)
 		return err;
@@ -422,11 +493,15 @@ int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 		walk.track = tr_image_track(image, i);
 		walk.track_off = dir[i];
 		if (walk.track)
-			add_track(&walk, tr_time_now(image));
+			add_track(&walk);
 		else
 			gather->damaged += dir[i] != 0;
 	}
 	tr_memory_unmap(walk.path_of, map_bytes);
+	if (gather->span.last_values)
+		tr_last_settle(gather);
+	if (sign < 0)
+		raise_all(gather);
 	return gather->failed ? TARE_ENOMEM : 0;
 }
 
@@ -435,6 +510,7 @@ void tr_gather_release(struct tr_gather *gather)
 	for (uint32_t i = 0; i < gather->n_series; i++) {
 		tr_hist_release(&gather->series[i].positive);
 		tr_hist_release(&gather->series[i].negative);
+		free(gather->series[i].last.at);
 	}
 	free(gather->series);
 	free(gather->path);

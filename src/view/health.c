@@ -40,11 +40,17 @@ static void add_trace(tare_health *h, const struct tr_track *track)
 	h->trace_dropped += lap * cap + in_lap - kept;
 }
 
-static uint64_t records_in(const tare_view *view)
+static uint64_t records_in(tare_view *view)
 {
 	const struct tr_header *header = (const void *)view->image.base;
 	const struct tr_region *blocks = &header->region[TR_REGION_BLOCKS];
+	const tare_record *records;
 	uint64_t n = 0;
+	size_t shown;
+
+	/* After a clear their times must be looked at. */
+	if (view->has_baseline)
+		return tare_view_records(view, &records, &shown) ? 0 : shown;
 
 	for (uint64_t at = 0; at + TR_BLOCK_BYTES <= blocks->used;
 	     at += TR_BLOCK_BYTES) {

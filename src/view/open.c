@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const struct tr_header *header_of(const tare_view *view)
 {
@@ -122,7 +121,7 @@ static uint64_t last_tick(const tare_view *view)
 }
 
 /* Bytes are not trusted: a NUL at the very end bounds all strings. */
-static int prepare(tare_view *view)
+static void prepare(tare_view *view)
 {
 	struct tr_header *header =
 		(struct tr_header *)(uintptr_t)view->image.base;
@@ -137,28 +136,42 @@ static int prepare(tare_view *view)
 	view->now_ticks = view->live || header->end.ticks ?
 				  tr_time_now(&view->image) :
 				  last_tick(view);
-	view->all.span.is_all = true;
-	view->all.span.to = UINT64_MAX;
-	return tr_gather_add(&view->all, &view->image, 1);
 }
 
+/* What was there at the last clear: a copy beside the ledger. */
 static void load_baseline(tare_view *view)
 {
 	char path[520];
 	size_t len = strlen(view->image.path);
-	struct stat st;
+	const struct tr_header *then;
 
 	if (len < 6 || len > 500)
 		return;
 	(void)snprintf(path, sizeof(path), "%.*s.base", (int)len - 5,
 		       view->image.path);
-	if (stat(path, &st) || tr_image_open(path, &view->baseline))
+	if (tr_image_open(path, &view->baseline))
 		return;
+	then = (const void *)view->baseline.base;
 	view->has_baseline = true;
-	view->cleared_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 +
-			   st.st_mtim.tv_nsec;
-	if (tr_gather_add(&view->all, &view->baseline, -1))
-		view->all.damaged++;
+	view->cleared_ticks = then->end.ticks;
+	view->cleared_ns = then->end.real_ns;
+}
+
+static int gather_all(tare_view *view)
+{
+	struct tr_gather *all = &view->all;
+	int err;
+
+	all->now = view->now_ticks;
+	all->span.is_all = true;
+	all->span.to = UINT64_MAX;
+	if (view->has_baseline)
+		all->span.exact_after = view->cleared_ticks >>
+					header_of(view)->slice_shift;
+	err = tr_gather_add(all, &view->image, 1);
+	if (!err && view->has_baseline)
+		err = tr_gather_add(all, &view->baseline, -1);
+	return err;
 }
 
 int tr_view_open_image(struct tr_image *image, tare_view **ret_view)
@@ -171,12 +184,13 @@ int tr_view_open_image(struct tr_image *image, tare_view **ret_view)
 		return TARE_ENOMEM;
 	}
 	view->image = *image;
-	err = prepare(view);
+	prepare(view);
+	load_baseline(view);
+	err = gather_all(view);
 	if (err) {
 		tare_view_close(view);
 		return err;
 	}
-	load_baseline(view);
 	describe(view);
 	*ret_view = view;
 	return 0;

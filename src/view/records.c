@@ -45,6 +45,8 @@ static const char *read_attr(struct reading *r, const char *at,
 	if (end - at < (ptrdiff_t)key_bytes + value_bytes ||
 	    (type != TARE_ATTR_STR && value_bytes != 8))
 		return NULL;
+	if (type < TARE_ATTR_INT || type > TARE_ATTR_STR)
+		return NULL;
 	value.type = (enum tare_attr_type)type;
 	value.key = keep_text(r, at, key_bytes);
 	at += key_bytes;
@@ -138,20 +140,27 @@ static int oldest_first(const void *a, const void *b)
 	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
-/* Older than the last clear, or beyond max_history_size: not shown. */
+static int64_t end_of(const tare_record *record)
+{
+	return (int64_t)((uint64_t)record->start_ns + record->duration_ns);
+}
+
+/* Ended before the last clear, or beyond max_history_size: not shown. */
 static void trim(tare_view *view)
 {
 	const struct tr_header *header = (const void *)view->image.base;
-	size_t skip = 0, most = header->max_history;
+	size_t n = 0, most = header->max_history;
 
-	while (skip < view->n_records && view->cleared_ns &&
-	       view->records[skip].start_ns < view->cleared_ns)
-		skip++;
-	if (view->n_records - skip > most)
-		skip = view->n_records - most;
-	memmove(view->records, view->records + skip,
-		(view->n_records - skip) * sizeof(*view->records));
-	view->n_records -= skip;
+	for (size_t i = 0; i < view->n_records; i++)
+		if (!view->has_baseline ||
+		    end_of(&view->records[i]) > view->cleared_ns)
+			view->records[n++] = view->records[i];
+	if (n > most) {
+		memmove(view->records, view->records + n - most,
+			most * sizeof(*view->records));
+		n = most;
+	}
+	view->n_records = n;
 }
 
 TARE_API int tare_view_records(tare_view *view,

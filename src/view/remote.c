@@ -107,10 +107,26 @@ TARE_API int tare_remote_set(int64_t pid, const char *name, const char *value)
 	return err;
 }
 
+/* The moment of the clear is kept as the end of what was before it. */
+static int date_copy(const char *path, bool counter_clock)
+{
+	struct tr_anchor now = { 0 };
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW), err = 0;
+
+	if (fd < 0)
+		return TARE_EIO;
+	tr_anchor_take(&now, counter_clock);
+	if (pwrite(fd, &now, sizeof(now), offsetof(struct tr_header, end)) !=
+	    (ssize_t)sizeof(now))
+		err = TARE_EIO;
+	(void)close(fd);
+	return err;
+}
+
 /* The ledger as it is now becomes what readers subtract. */
 static int clear_ledger(const char *path)
 {
-	char base[520];
+	char base[520], fresh[528];
 	struct tr_header header;
 	char meta[TR_META_BYTES];
 	const struct tr_region *arena = &header.region[TR_REGION_ARENA];
@@ -123,7 +139,16 @@ static int clear_ledger(const char *path)
 	if (err)
 		return err;
 	(void)snprintf(base, sizeof(base), "%.*s.base", (int)len - 5, path);
-	return tr_file_copy_sparse(path, base, arena->off + arena->used);
+	(void)snprintf(fresh, sizeof(fresh), "%s.new", base);
+	err = tr_file_copy_sparse(path, fresh, arena->off + arena->used);
+	if (!err)
+		err = date_copy(fresh,
+				header.clock != TR_CLOCK_KIND_MONOTONIC);
+	if (!err && rename(fresh, base))
+		err = TARE_EIO;
+	if (err)
+		(void)unlink(fresh);
+	return err;
 }
 
 TARE_API int tare_remote_clear(int64_t pid)

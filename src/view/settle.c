@@ -121,32 +121,41 @@ static void redo_time(const struct tr_image *image,
 }
 
 static void redo_value(const struct tr_image *image,
-		       const struct tr_intent *intent, struct tr_cell *cell,
-		       double value)
+		       const struct tr_value_intent *under_way)
 {
-	struct tr_extra *extra = at(image, cell->extra, sizeof(*extra));
+	const struct tr_intent intent = {
+		.cell_sum = under_way->cell_sum,
+		.bucket = under_way->bucket,
+		.other = under_way->other,
+	};
+	struct tr_cell *cell = at(image, under_way->cell, sizeof(*cell));
+	struct tr_extra *extra = cell ? at(image, cell->extra, sizeof(*extra)) :
+					NULL;
+	double value = real_of(under_way->value);
 	struct tr_cell *place = cell;
 
+	if (!cell)
+		return;
 	if (!isfinite(value)) {
 		if (extra)
-			extra->not_finite = intent->other + 1;
+			extra->not_finite = intent.other + 1;
 		return;
 	}
-	cell->sum = bits_of(real_of(intent->cell_sum) + value);
+	cell->sum = bits_of(real_of(intent.cell_sum) + value);
 	if (value > real_of(cell->max))
 		cell->max = bits_of(value);
 	if (value < real_of(cell->min))
 		cell->min = bits_of(value);
 	if (fabs(value) < 2.2250738585072014e-308) {
 		if (extra)
-			extra->zeros = intent->other + 1;
+			extra->zeros = intent.other + 1;
 		return;
 	}
 	if (value < 0)
 		place = extra ? at(image, extra->negative, sizeof(*place)) :
 				NULL;
 	if (place)
-		redo_bucket(image, intent, place,
+		redo_bucket(image, &intent, place,
 			    tr_bucket_bits(fabs(value)));
 }
 
@@ -156,13 +165,7 @@ static void redo(const struct tr_image *image, const struct tr_intent *intent,
 	uint32_t flags = entry->what & TR_ENTRY_FLAGS;
 	uint32_t off = entry->what & ~(uint32_t)TR_ENTRY_FLAGS;
 	struct tr_node *node = at(image, off + TR_NODE_BIAS, sizeof(*node));
-	struct tr_cell *cell = at(image, off, sizeof(*cell));
 
-	if (flags & TR_ENTRY_VALUE) {
-		if (cell)
-			redo_value(image, intent, cell, real_of(entry->start));
-		return;
-	}
 	if (!node || flags & TR_ENTRY_OWNER)
 		return;
 	if (flags & TR_ENTRY_ITEMS)
@@ -180,6 +183,10 @@ bool tr_settle(const struct tr_image *image, const struct tr_track *track)
 	const struct tr_entry *entry;
 	uint64_t stage = track->intent.stage;
 
+	if (track->value.cell) {
+		redo_value(image, &track->value);
+		return true; /* a thread does one thing at a time */
+	}
 	if (!(stage & 1))
 		return false;
 	entry = tr_image_at(image, (uint32_t)(stage - 1), sizeof(*entry), 8);

@@ -59,12 +59,18 @@ static void fill_names(const tare_view *view, const struct tr_site *site,
 	row->type = (enum tare_type)site->type;
 }
 
-/* Lowest and highest bucket: for what a baseline leaves over. */
-static void bucket_extremes(const struct tr_series *s, double *min,
-			    double *max)
+/*
+ * An extreme of what a baseline leaves over. Slices after the clear know
+ * theirs exactly; the slice of the clear is known by its buckets alone.
+ */
+static double extreme_of(const struct tr_series *s, double q, double exact)
 {
-	*min = tr_series_quantile(s, 0);
-	*max = tr_series_quantile(s, 1);
+	double bucket = tr_series_quantile(s, q);
+	double width = bucket < 0 ? -bucket : bucket;
+
+	width *= 0.011; /* half a bucket */
+	return exact >= bucket - width && exact <= bucket + width ? exact :
+								    bucket;
 }
 
 static double in_unit(const tare_view *view, const struct tr_series *s,
@@ -96,16 +102,17 @@ static void fill_distribution(const tare_view *view, const struct tr_series *s,
 			      tare_stats *row, bool has_baseline)
 {
 	bool is_time = s->site->kind == TARE_KIND_SCOPE;
-	double scale = is_time ? 1e9 : 1, min, max;
+	double scale = is_time ? 1e9 : 1;
+	double unit = is_time ? header_of(view)->sec_per_tick : 1;
 
 	row->total = in_unit(view, s, s->sum);
-	row->mean = row->total / (double)row->timed;
+	row->mean = row->total /
+		    (double)(row->timed + s->positive.unbucketed);
 	row->min = in_unit(view, s, s->min);
 	row->max = in_unit(view, s, s->max);
 	if (has_baseline) {
-		bucket_extremes(s, &min, &max);
-		row->min = min * scale;
-		row->max = max * scale;
+		row->min = extreme_of(s, 0, s->min * unit) * scale;
+		row->max = extreme_of(s, 1, s->max * unit) * scale;
 	}
 	fill_quantiles(s, row, scale);
 }
@@ -159,7 +166,6 @@ static void fill_time(const tare_view *view, const struct tr_series *s,
 		row->net_total = tr_least(tr_view_ns(view, extra->net_total),
 				      row->total);
 	} else {
-		row->count = row->timed;
 		row->own = row->net_own = NAN;
 		row->net_total = tr_most(row->total - cost, 0);
 	}
@@ -169,28 +175,35 @@ static void fill_time(const tare_view *view, const struct tr_series *s,
 				row->mean;
 	row->below_resolution = row->mean <
 				3 * tr_view_ns(view, h->resolution_ticks);
-	row->items_per_s = row->items && row->total > 0 ?
-				   (double)row->items / (row->total * 1e-9) :
-				   0;
+	row->items_per_s = !is_all			  ? NAN :
+			   row->items && row->total > 0 ? (double)row->items /
+						  (row->total * 1e-9) :
+							  0;
 }
 
 static void fill_row(const tare_view *view, const struct tr_series *s,
 		     const struct tr_times *extra, bool is_all, tare_stats *row)
 {
-	bool subtracted = view->has_baseline && is_all;
+	bool subtracted = view->has_baseline && !view->shown->span.last_values;
 
 	memset(row, 0, sizeof(*row));
 	fill_names(view, s->site, row);
 	row->last = NAN;
 	if (s->site->kind == TARE_KIND_COUNTER ||
 	    s->site->kind == TARE_KIND_RATIO) {
-		fill_counter(view, s, row);
+		/* Counters have no time slices: nothing to say of a window. */
+		if (is_all)
+			fill_counter(view, s, row);
 		return;
 	}
 	row->timed = tr_series_timed(s);
-	row->count = row->timed + s->not_finite + s->positive.unbucketed;
+	row->count = row->timed + s->positive.unbucketed;
 	row->failures = s->failures;
-	row->items = s->items;
+	if (is_all) {
+		/* These have no slices either. */
+		row->count += s->not_finite;
+		row->items = s->items;
+	}
 	if (row->timed)
 		fill_distribution(view, s, row, subtracted);
 	else
@@ -261,49 +274,6 @@ static bool covers_all(const tare_filter *filter)
 			   !filter->last_values);
 }
 
-static int gather_window(tare_view *view, const tare_filter *filter)
-{
-	struct tr_gather *g = &view->window;
-
-	tr_gather_release(g);
-	g->span.from = filter->from_ns ? tr_time_ticks(&view->image,
-						       filter->from_ns) :
-					 0;
-	g->span.to = filter->to_ns ? tr_time_ticks(&view->image,
-						   filter->to_ns) :
-				     UINT64_MAX;
-	g->span.last_values = filter->last_values;
-	return tr_gather_add(g, &view->image, 1);
-}
-
-static int64_t slice_start(const tare_view *view, uint64_t slice)
-{
-	return tr_time_real(&view->image,
-			    slice << header_of(view)->slice_shift);
-}
-
-static void fill_window(tare_view *view)
-{
-	const struct tr_gather *g = view->shown;
-	tare_window *w = &view->window_edges;
-	const tare_run *run = &view->run;
-
-	memset(w, 0, sizeof(*w));
-	w->from_ns = run->start_ns;
-	w->to_ns = run->end_ns;
-	if (!g->span.is_all && g->first_slice <= g->last_slice) {
-		int64_t from = slice_start(view, g->first_slice);
-		int64_t to = slice_start(view, g->last_slice + 1);
-
-		w->from_ns = from > run->start_ns ? from : run->start_ns;
-		w->to_ns = to < run->end_ns ? to : run->end_ns;
-	}
-	w->horizon_ns = g->horizon_slice ?
-				slice_start(view, g->horizon_slice + 1) :
-				run->start_ns;
-	w->skew = g->skew;
-}
-
 TARE_API int tare_view_stats(tare_view *view, const tare_filter *filter,
 			     const tare_stats **ret_stats, size_t *ret_n)
 {
@@ -315,12 +285,12 @@ TARE_API int tare_view_stats(tare_view *view, const tare_filter *filter,
 		return TARE_EINVAL;
 	view->shown = is_all ? &view->all : &view->window;
 	if (!is_all)
-		err = gather_window(view, filter);
+		err = tr_window_gather(view, filter);
 	if (!err)
 		err = fill_rows(view, filter, is_all);
 	if (err)
 		return err;
-	fill_window(view);
+	tr_window_fill(view);
 	*ret_stats = view->stats;
 	*ret_n = view->n_stats;
 	return 0;

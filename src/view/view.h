@@ -37,6 +37,15 @@ struct tr_hist {
 	uint64_t unbucketed;
 };
 
+/* Newest values of a series, over all tracks. */
+struct tr_last {
+	struct tr_last_value {
+		uint64_t ticks;
+		uint64_t value; /* ticks, or bits of a double */
+	} *at;
+	size_t n, cap;
+};
+
 struct tr_series {
 	const struct tr_site *site;
 	uint64_t calls;	   /* by nodes: exact */
@@ -48,7 +57,7 @@ struct tr_series {
 	struct tr_hist positive, negative;
 	uint64_t not_finite;
 	uint64_t counter, whole; /* counters; whole: of ratios */
-	bool seen;
+	struct tr_last last;	 /* where span.last_values */
 };
 
 /* A node of the merged tree. Ticks. */
@@ -67,11 +76,14 @@ struct tr_span {
 	uint64_t from, to;	/* ticks; 0 and UINT64_MAX: all time */
 	uint64_t last_values;
 	bool is_all;
+	bool edges_only;	/* find first_slice and last_slice, no more */
+	uint64_t exact_after;	/* slices up to this one have no extremes */
 };
 
 struct tr_gather {
 	const struct tr_image *image;
 	int sign;		/* -1: a baseline */
+	uint64_t now;		/* ticks; open scopes run until then */
 	struct tr_span span;
 	struct tr_series *series; /* by site id */
 	uint32_t n_series;
@@ -85,7 +97,8 @@ struct tr_gather {
 	uint64_t events;	/* scopes, values, items */
 	uint64_t redone, damaged, lost_unbucketed;
 	uint64_t overflow_calls;
-	double busy_ticks;	/* top-level scope time */
+	uint64_t work;		/* steps taken; see tr_gather_spend() */
+	uint64_t pages;		/* of histograms made */
 	bool failed;		/* out of memory */
 };
 
@@ -97,6 +110,7 @@ struct tare_view {
 	char meta[TR_META_BYTES];
 	char id[64];
 	int64_t cleared_ns;
+	uint64_t cleared_ticks;
 	uint64_t now_ticks;
 
 	struct tr_gather all;	/* over all time: tree and health */
@@ -121,7 +135,15 @@ struct tare_view {
 /* Adds an image to `gather` (zero-filled before the first). */
 int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 		  int sign);
+/* Finds the slices that the records in `span` really cover. */
+int tr_gather_edges(struct tr_gather *gather, const struct tr_image *image);
 void tr_gather_release(struct tr_gather *gather);
+/*
+ * Counts steps of reading. A damaged ledger may send a reader round in
+ * circles through valid places; a sound one never needs more steps than it
+ * has room for content. False: stop, that was counted as damage.
+ */
+bool tr_gather_spend(struct tr_gather *gather, uint64_t steps);
 /* Site of an image, or NULL. */
 const struct tr_site *tr_image_site(const struct tr_image *image, uint32_t id);
 uint32_t tr_image_sites(const struct tr_image *image);
@@ -146,7 +168,27 @@ void tr_gather_time(struct tr_gather *gather, struct tr_series *series,
 void tr_gather_value(struct tr_gather *gather, struct tr_series *series,
 		     double value, uint32_t slice);
 
+/* ---- last.c ------------------------------------------------------------ */
+
+/* Notes a value as one of the newest. */
+void tr_last_add(struct tr_gather *gather, struct tr_series *series,
+		 uint64_t ticks, uint64_t value);
+/* Those that a cell's ring holds. */
+void tr_last_add_ring(struct tr_gather *gather, struct tr_series *series,
+		      const struct tr_cell *cell);
+/* The newest of all, into their series. */
+void tr_last_settle(struct tr_gather *gather);
+
+/* ---- window.c ---------------------------------------------------------- */
+
+/* Fills view->window with what the filter's window holds. */
+int tr_window_gather(tare_view *view, const tare_filter *filter);
+/* The real edges of what is shown. */
+void tr_window_fill(tare_view *view);
+
 /* ---- hist.c ------------------------------------------------------------ */
+
+#define TR_PAGES_ALL 4096u /* pages of the positive doubles */
 
 bool tr_hist_add(struct tr_hist *hist, uint32_t number, const uint64_t *count,
 		 int sign);

@@ -40,6 +40,7 @@ leave() {
 	for pid in $(jobs -pr); do
 		kill -9 "$pid" 2>/dev/null
 	done
+	[ ! -S "$work/tmux" ] || tmux -S "$work/tmux" kill-server 2>/dev/null
 	cd / && rm -rf "$work"
 }
 trap leave EXIT
@@ -117,9 +118,9 @@ expect_skip() {
 	echo "ok - skipped: $1"
 }
 
-# Waits until the command succeeds, 20 s at most.
+# Waits until the command succeeds, 10 s at most.
 wait_until() {
-	local tries=400
+	local tries=200
 	until "$@"; do
 		tries=$((tries - 1))
 		[ $tries -gt 0 ] || return 1

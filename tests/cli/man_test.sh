@@ -59,6 +59,7 @@ expect_status 0 "$CC" -std=c11 -Wall -Wextra -Werror -DTARE_DISABLE \
 mkdir -p bin
 ln -sf "$TARE" bin/tare
 PATH=$work/bin:$PATH
+export TARE_DIR=$work/one
 TARE=on ./worker 5
 
 # Each option of each command is known to all three shells.
@@ -92,7 +93,7 @@ expect_is "$(complete_bash tare report --so)" "--sort --source" "bash: options"
 expect_is "$(complete_bash tare report --sort m)" "mean max" "bash: values"
 expect_is "$(complete_bash tare ctl 5 c)" "clear" "bash: actions"
 expect_is "$(complete_bash tare ctl 5 set max_d)" "max_depth=" "bash: keys"
-expect_is "$(complete_bash tare run -o exampl)" "example.c example" "bash: files"
+expect_is "$(complete_bash tare run -o example.)" "example.c" "bash: files"
 
 if command -v fish >/dev/null; then
 	complete_fish() {

@@ -131,10 +131,12 @@ expect_screen '^prompt>' "q: the shell is back"
 expect_is "$(terminal_modes)" "$modes" "with its modes"
 
 for key in C-c C-\\; do
-	tm send-keys -t top "clear; '$TARE' top -d 0.2; echo status \$?" Enter
+	tm send-keys -t top "clear; '$TARE' top -d 0.2" Enter
 	expect_screen '^tare top  worker' "again"
 	tm send-keys -t top $key
-	expect_screen 'status 13[01]' "$key ends it"
+	expect_screen '^prompt>' "$key ends it"
+	tm send-keys -t top 'echo status $?' Enter
+	expect_screen '^status 13[01]' "$key: and it died of the signal"
 	expect_is "$(terminal_modes)" "$modes" "$key: the modes are back"
 done
 

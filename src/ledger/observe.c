@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Observe: a value into its cell.
+ *
+ * Without an entry in the log: no clock was read, so there is no time to
+ * wait for, and nobody asks for single values later. The intent is a small
+ * one of its own. The common case is inline, in observe.h.
+ */
+#include "ledger/place.h"
+
+#include <float.h>
+#include <math.h>
+
+static double real_of(uint64_t bits)
+{
+	union {
+		uint64_t bits;
+		double value;
+	} u = { bits };
+
+	return u.value;
+}
+
+static uint64_t bits_of(double value)
+{
+	union {
+		double value;
+		uint64_t bits;
+	} u = { value };
+
+	return u.bits;
+}
+
+/* The window's place is chosen by the first value. */
+static void place_window(struct tr_cell *cell, uint64_t bits)
+{
+	uint64_t page = bits >> 51;
+
+	if (!cell->base)
+		TR_STORE(cell->base, page > TR_CELL_PAGES / 2 ?
+					     (uint32_t)page -
+						     TR_CELL_PAGES / 2 :
+					     1);
+}
+
+static struct tr_cell *negative_cell(struct tr_hand *hand,
+				     struct tr_cell *cell)
+{
+	struct tr_extra *extra = tr_cell_extra(hand, cell);
+	struct tr_cell *negative;
+	uint32_t off;
+
+	if (!extra)
+		return NULL;
+	if (!extra->negative) {
+		off = tr_track_alloc(hand, sizeof(*negative));
+		if (!off)
+			return NULL;
+		negative = tr_cell_at(hand, off);
+		negative->site = cell->site;
+		negative->slice = cell->slice;
+		negative->first = cell->slice;
+		TR_PUBLISH(extra->negative, off);
+	}
+	return tr_cell_at(hand, extra->negative);
+}
+
+static struct tr_place value_place(struct tr_hand *hand, struct tr_cell *cell,
+				double value)
+{
+	struct tr_place place = { NULL, &hand->held->lost.unbucketed, NULL };
+	uint64_t bits;
+
+	if (fabs(value) < DBL_MIN)
+		return tr_place_zero(hand, cell);
+	if (value < 0) {
+		cell = negative_cell(hand, cell);
+		value = -value;
+	}
+	if (!cell)
+		return place;
+	bits = tr_bucket_bits(value);
+	place_window(cell, bits);
+	return tr_place_find(hand, cell, bits);
+}
+
+static void under_way(struct tr_track *track, uint32_t cell, double value)
+{
+	TR_STORE(track->value.value, bits_of(value));
+	TR_FENCE();
+	TR_STORE(track->value.cell, cell);
+	TR_FENCE();
+}
+
+static void done(struct tr_track *track)
+{
+	TR_FENCE();
+	TR_STORE(track->value.cell, 0);
+}
+
+static void observe_not_finite(struct tr_hand *hand, uint32_t off,
+			       double value)
+{
+	struct tr_track *track = hand->held;
+	struct tr_extra *extra = tr_cell_extra(hand, tr_cell_at(hand, off));
+	uint64_t *count = extra ? &extra->not_finite :
+				  &track->lost.unbucketed;
+
+	TR_STORE(track->value.other, *count);
+	under_way(track, off, value);
+	TR_STORE(*count, *count + 1);
+	done(track);
+}
+
+void tr_observe(struct tr_hand *hand, uint32_t off, double value,
+		uint32_t slice)
+{
+	struct tr_track *track = hand->held;
+	struct tr_cell *cell = tr_cell_at(hand, off);
+	struct tr_place place;
+
+	if (!cell->site) {
+		tr_ledger_heal(hand); /* zeros: the file was truncated */
+		return;
+	}
+	if (!isfinite(value)) {
+		observe_not_finite(hand, off, value);
+		return;
+	}
+	if (cell->slice != slice)
+		tr_cell_turn(hand, cell, slice);
+	place = value_place(hand, cell, value);
+	TR_STORE(track->value.cell_sum, cell->sum);
+	if (place.bucket)
+		TR_STORE(track->value.bucket, *place.bucket);
+	TR_STORE(track->value.other, tr_place_other(&place));
+	under_way(track, off, value);
+	TR_STORE(cell->sum, bits_of(real_of(cell->sum) + value));
+	tr_place_add(&place);
+	if (value > real_of(cell->max))
+		TR_STORE(cell->max, bits_of(value));
+	if (value < real_of(cell->min))
+		TR_STORE(cell->min, bits_of(value));
+	done(track);
+	tr_place_keep(hand, cell, (uint64_t)slice << hand->shift,
+		      bits_of(value));
+}

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the documents to what they say.
+
+usage: documents.py SOURCE BUILD
+
+Every block marked ```c or ```cpp in README.md, docs/ and the example of
+tare.3 compiles without a warning; one with a main() also runs, measured and
+not. A ```text block after it is compared with what it wrote, if a comment
+stands before the block: <!-- prints --> for its own output, <!-- report -->
+for that of `tare run`. Numbers and units are not compared, and a line of
+three dots stands for any lines.
+
+docs/options.md is what `tare config --markdown` writes, links lead to files,
+and documents with a limit of lines keep it.
+"""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIP = 77
+WARNINGS = ["-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+COMPILERS = {"c": ("gcc", "clang"), "cpp": ("g++", "clang++")}
+STANDARD = {"c": "-std=c11", "cpp": "-std=c++17"}
+LIMITS = {"README.md": 200, "ARCHITECTURE.md": 180, "CONTRIBUTING.md": 150,
+          "docs/internals/*.md": 150}
+
+BLOCK = re.compile(r"^(<!-- (\w+) -->\n)?```(\w*)\n(.*?)^```$", re.M | re.S)
+MAN_EXAMPLE = re.compile(r"^\.Bd -literal\n(.*?)^\.Ed$", re.M | re.S)
+MAIN = re.compile(r"^int main\(", re.M)
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+# What differs between two runs and between machines.
+VARYING = {"ns", "us", "ms", "s", "m", "h", "%", "B", "KiB", "MiB", "GiB",
+           "~", "-", "tsc", "cntvct", "monotonic"}
+
+
+class Example:
+    def __init__(self, place, language, text):
+        self.place, self.language, self.text = place, language, text
+        self.runs = bool(MAIN.search(text))
+        self.shown = {} # "prints", "report": what the document shows
+
+
+class Documents:
+    def __init__(self, source):
+        self.source = source
+        self.problems = 0
+
+    def problem(self, place, text):
+        print(f"{place}: {text}")
+        self.problems += 1
+
+    def names(self):
+        found = [path for pattern in ("*.md", "docs/**/*.md")
+                 for path in glob.glob(os.path.join(self.source, pattern),
+                                       recursive=True)]
+        return sorted(os.path.relpath(path, self.source) for path in found)
+
+    def read(self, name):
+        with open(os.path.join(self.source, name), encoding="utf-8") as file:
+            return file.read()
+
+
+def examples_of(name, text):
+    """The blocks of C and C++, each with what is shown of its output."""
+    found = []
+    for block in BLOCK.finditer(text):
+        mark, language, content = block.group(2), block.group(3), block.group(4)
+        place = f"{name}:{text.count(chr(10), 0, block.start()) + 1}"
+        if language in COMPILERS:
+            found.append(Example(place, language, content))
+        elif mark in ("prints", "report") and found:
+            found[-1].shown[mark] = content
+    return found
+
+
+def example_of_man_page(documents):
+    name = "docs/man/tare.3"
+    block = MAN_EXAMPLE.search(documents.read(name))
+    if not block:
+        documents.problem(name, "has no example")
+        return []
+    return [Example(name, "c", block.group(1).replace("\\e", "\\"))]
+
+
+# ---- output ---------------------------------------------------------------
+
+
+def words(line):
+    """Those that are the same in every run."""
+    plain = [word.strip(",:;") for word in line.split()]
+    return [word for word in plain
+            if word and word not in VARYING and not re.search(r"\d", word)]
+
+
+def first_missing(shown, written):
+    """The first line of `shown` that does not follow in `written`."""
+    lines = iter(words(line) for line in written.splitlines())
+    for line in shown.splitlines():
+        if line.strip() == "..." or not words(line):
+            continue
+        if words(line) not in lines: # moves on to it
+            return line
+    return None
+
+
+# ---- compiling and running ------------------------------------------------
+
+
+def run(*command, **options):
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=120, **options)
+    return done.returncode, done.stdout
+
+
+def environment(temp, **more):
+    env = {name: value for name, value in os.environ.items()
+           if not name.startswith("TARE")}
+    # A tare.conf of whoever runs this is not for the examples.
+    return dict(env, TARE_DIR=os.path.join(temp, "ledgers"), TARE_CONF="",
+                **more)
+
+
+class Checker:
+    def __init__(self, documents, build, temp):
+        self.documents, self.build, self.temp = documents, build, temp
+        self.library = os.path.join(build, "src", "libtare.a")
+        self.tare = os.path.join(build, "cli", "tare")
+        self.compiled = 0
+
+    def compile(self, example, compiler):
+        source = os.path.join(self.temp, f"example.{example.language}")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(example.text)
+        include = os.path.join(self.documents.source, "include")
+        # The name that the documents give it.
+        goal = ["-o", "prog", self.library, "-pthread"]
+        status, output = run(
+            compiler, STANDARD[example.language], *WARNINGS, "-I", include,
+            source, *(goal if example.runs else ["-c", "-o", "example.o"]),
+            cwd=self.temp)
+        if status:
+            self.documents.problem(example.place,
+                                   f"{compiler} says:\n{output}")
+        return status == 0
+
+    def run(self, example, command, mark, **more):
+        status, output = run(*command, cwd=self.temp,
+                             env=environment(self.temp, **more))
+        if status:
+            self.documents.problem(example.place, f"{' '.join(command)} ended "
+                                   f"with {status}:\n{output}")
+            return
+        missing = first_missing(example.shown.get(mark, ""), output)
+        if missing:
+            self.documents.problem(example.place, f"shows '{missing}', but "
+                                   f"this was written:\n{output}")
+
+    def check(self, example, compiler):
+        self.compiled += 1
+        if not self.compile(example, compiler) or not example.runs:
+            return
+        self.run(example, ["./prog"], None)
+        self.run(example, ["./prog"], "prints", TARE="on")
+        if "report" in example.shown and os.path.exists(self.tare):
+            self.run(example, [self.tare, "run", "--", "./prog"], "report")
+
+    def check_options(self):
+        name = "docs/options.md"
+        if not os.path.exists(self.tare):
+            return
+        _, output = run(self.tare, "config", "--markdown",
+                        env=environment(self.temp))
+        if self.documents.read(name) != output:
+            self.documents.problem(name, "is not what `tare config "
+                                   "--markdown` writes")
+
+
+# ---- form -----------------------------------------------------------------
+
+
+def check_links(documents):
+    for name in documents.names():
+        folder = os.path.dirname(os.path.join(documents.source, name))
+        for target in LINK.findall(documents.read(name)):
+            if not os.path.exists(os.path.join(folder, target)):
+                documents.problem(name, f"there is no '{target}'")
+
+
+def check_lengths(documents):
+    for pattern, most in LIMITS.items():
+        for path in glob.glob(os.path.join(documents.source, pattern)):
+            name = os.path.relpath(path, documents.source)
+            lines = documents.read(name).count("\n")
+            if lines > most:
+                documents.problem(name, f"{lines} lines, more than {most}")
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    documents = Documents(os.path.abspath(sys.argv[1]))
+    examples = [example for name in documents.names()
+                for example in examples_of(name, documents.read(name))]
+    examples += example_of_man_page(documents)
+    if not any(map(shutil.which, COMPILERS["c"])):
+        print("no compiler here")
+        return SKIP
+    with tempfile.TemporaryDirectory(prefix="tare-documents-") as temp:
+        checker = Checker(documents, os.path.abspath(sys.argv[2]), temp)
+        for example in examples:
+            for compiler in COMPILERS[example.language]:
+                if shutil.which(compiler):
+                    checker.check(example, compiler)
+        checker.check_options()
+    check_links(documents)
+    check_lengths(documents)
+    print(f"{len(examples)} examples compiled {checker.compiled} times, "
+          f"{documents.problems} problems")
+    return 1 if documents.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
