@@ -33,16 +33,18 @@ static uint32_t far_page(struct tr_hand *hand, struct tr_cell *cell,
 	struct tr_extra *extra = tr_cell_extra(hand, cell);
 	uint32_t *link = extra ? &extra->far : NULL, page;
 	struct tr_far *far = NULL;
+	int lists = 0;
 
-	for (int n = 0; link && *link && n < TR_FAR_LISTS; n++) {
+	for (; link && *link; lists++) {
 		far = (struct tr_far *)(void *)(hand->base + *link);
 		for (uint32_t i = 0; i < far->n && i < 7; i++)
 			if (far->number[i] == number)
 				return far->page[i];
 		link = &far->next;
 	}
-	if (!link || *link)
-		return 0; /* more octaves than anybody measures */
+	/* More octaves than anybody measures: counted without a bucket. */
+	if (!link || (lists == TR_FAR_LISTS && far->n == 7))
+		return 0;
 	if (!far || far->n == 7) {
 		uint32_t off = tr_track_alloc(hand, sizeof(*far));
 

@@ -94,11 +94,14 @@ void tr_drain_batch(struct tr_hand *hand, struct tr_track *track,
 {
 	uint64_t at = end - TR_BATCH * sizeof(struct tr_entry);
 
-	for (; at < end; at += sizeof(struct tr_entry))
+	for (; at < end; at += sizeof(struct tr_entry)) {
 		if (TR_UNLIKELY(!drain_entry(hand, track, at)))
 			tr_drain_odd(hand, track, at);
-	TR_FENCE();
-	TR_STORE(track->intent.stage, end);
+		/* Done, so that the next one may use the intent. */
+		TR_FENCE();
+		TR_STORE(track->intent.stage, at + sizeof(struct tr_entry));
+		TR_FENCE();
+	}
 	if (TR_UNLIKELY((uint32_t)end >= track->log.off + track->log.bytes))
 		next_lap(hand, track, end);
 	if (TR_UNLIKELY(TR_LOAD(track->deferred_write) !=
@@ -107,7 +110,7 @@ void tr_drain_batch(struct tr_hand *hand, struct tr_track *track,
 	/* hand->fast: with the slow clock the caller leaves. */
 	TR_FENCE();
 	if (TR_LIKELY(!hand->busy))
-		hand->track = track;
+		tr_hand_free(hand, track);
 }
 
 void tr_log_append(struct tr_hand *hand, uint64_t start, uint32_t span,

@@ -209,9 +209,13 @@ enum tr_entry_flags {
 };
 
 struct tr_frame {
-	uint64_t start; /* ticks; 0: see `aside` */
-	uint64_t aside; /* real start where `start` was set to 0, else 0 */
+	uint64_t start; /* ticks; TR_FRAME_ASIDE: see `aside` */
+	uint64_t aside; /* where so: ticks | TR_FRAME_FAILED */
 };
+
+/* So far from any time that a span counted from it needs over 32 bits. */
+#define TR_FRAME_ASIDE (UINT64_C(1) << 63)
+#define TR_FRAME_FAILED (UINT64_C(1) << 62)
 
 /*
  * A path of the call tree. Site, parent and depth never change. References
@@ -377,6 +381,9 @@ struct tr_track {
 	struct tr_ring_place log;   /* where entries go now */
 	struct tr_ring_place trace; /* where they are kept, if tracing */
 	uint64_t trace_discarded;   /* entries after a full ring */
+	uint64_t deferred_at;	    /* deferred entry being taken in: `write`
+				     * as it was or TR_DEFERRED_VALUE, | its
+				     * place; 0: none */
 	uint32_t chunk, chunk_left; /* small objects come from here */
 	uint32_t block;		    /* history block being filled */
 	uint32_t deferred_read;
@@ -390,6 +397,16 @@ struct tr_track {
 };
 
 #define TR_TRACK_MAGIC 0x4b435254u /* "TRCK" */
+
+/* In `what` of a deferred entry, beside the site. */
+#define TR_PARKED 0x80000000u /* the entry is complete */
+#define TR_PARKED_FAILED 0x40000000u
+#define TR_PARKED_VALUE 0x20000000u /* start: bits, span: slice */
+#define TR_PARKED_SITE 0x1fffffffu
+#define TR_DEFERRED_VALUE (UINT64_C(1) << 63)
+
+_Static_assert(TR_DEFERRED <= sizeof(struct tr_entry),
+	       "a place fits into the low bits of a position");
 
 _Static_assert(sizeof(struct tr_track) <= TR_FRAMES_AT, "frames follow");
 

@@ -40,11 +40,13 @@ struct tr_detached {
 	struct tr_frame frame;
 	tare_site *site;
 	uint32_t in_use;
-	uint32_t failed;
+	bool failed;
+	bool noted; /* a record was wanted */
 };
 
 #define TR_STAGE_BYTES 896u
 #define TR_HASH_INLINE 64u
+#define TR_LABEL_GUESSES 16u
 
 /* A thread's private side. Lies in memory that a fork wipes. */
 struct tr_hand {
@@ -72,10 +74,11 @@ struct tr_hand {
 	uint64_t long_start;	/* of the long scope being drained */
 	uint16_t staged;	/* bytes of `stage` in use */
 	bool stage_cut;		/* something did not fit into it */
-	char stage[TR_STAGE_BYTES];
+	_Alignas(8) char stage[TR_STAGE_BYTES];
 	struct {
 		uint32_t site, cell;
 	} value_cell[16]; /* cells of values used last, by site */
+	void *labels[TR_LABEL_GUESSES]; /* see probe/handle.c */
 	struct tr_detached detached[TR_DETACHED];
 	uint32_t hash_inline[TR_HASH_INLINE];
 };
@@ -127,6 +130,23 @@ extern struct tr_hand tr_hand_creating; /* thread that is getting one */
 TR_INLINE struct tr_hand *tr_hand(void)
 {
 	return (struct tr_hand *)(void *)tare_self_;
+}
+
+/*
+ * Order of a thread's last store to its hand before another takes over. The
+ * kernel orders them by the thread's end; the thread sanitizer does not see
+ * that. On x86-64 a release store is a plain one.
+ */
+#if defined(__x86_64__) || defined(__SANITIZE_THREAD__)
+#define TR_HANDED_ON __ATOMIC_RELEASE
+#else
+#define TR_HANDED_ON __ATOMIC_RELAXED
+#endif
+
+/* The end of the busy time. */
+TR_INLINE void tr_hand_free(struct tr_hand *hand, struct tr_track *track)
+{
+	__atomic_store_n(&hand->track, track, TR_HANDED_ON);
 }
 
 TR_INLINE struct tr_node *tr_node_at(const struct tr_hand *hand, uint32_t off)
@@ -281,9 +301,14 @@ void tr_drain_batch(struct tr_hand *hand, struct tr_track *track,
 /* Appends any entry. Busy. */
 void tr_log_append(struct tr_hand *hand, uint64_t start, uint32_t span,
 		   uint32_t what);
-/* Parks an entry from a signal handler that found the track busy. */
+/*
+ * Parks an entry from a signal handler that found the track busy. `what`: a
+ * site, and TR_PARKED_FAILED or TR_PARKED_VALUE. False: no room.
+ */
 bool tr_log_defer(struct tr_hand *hand, uint64_t start, uint32_t span,
-		  uint32_t site);
+		  uint32_t what);
+/* The entry at `deferred_at` is somewhere else from now on. Busy. */
+void tr_deferred_taken(struct tr_track *track);
 /* Completes an update that its thread did not (it is dead). Busy. */
 void tr_drain_redo(struct tr_hand *hand);
 

@@ -95,6 +95,9 @@ static void under_way(struct tr_track *track, uint32_t cell, double value)
 static void done(struct tr_track *track)
 {
 	TR_FENCE();
+	if (track->deferred_at)
+		tr_deferred_taken(track);
+	TR_FENCE();
 	TR_STORE(track->value.cell, 0);
 }
 

@@ -118,10 +118,8 @@ void tr_drain_odd(struct tr_hand *hand, struct tr_track *track,
 
 /* ---- entries from signal handlers -------------------------------------- */
 
-#define TR_PARKED 0x80000000u /* in `what`: the entry is complete */
-
 bool tr_log_defer(struct tr_hand *hand, uint64_t start, uint32_t span,
-		  uint32_t site)
+		  uint32_t what)
 {
 	struct tr_track *track = hand->held;
 	uint32_t n = TR_LOAD(track->deferred_write);
@@ -137,27 +135,92 @@ bool tr_log_defer(struct tr_hand *hand, uint64_t start, uint32_t span,
 	entry = &track->deferred[n % TR_DEFERRED];
 	TR_STORE(entry->start, start);
 	TR_STORE(entry->span, span);
-	TR_PUBLISH(entry->what, site | TR_PARKED);
+	TR_PUBLISH(entry->what, what | TR_PARKED);
 	return true;
+}
+
+static bool move_value(struct tr_hand *hand, uint32_t place, uint32_t site)
+{
+	struct tr_track *track = hand->held;
+	struct tr_entry *entry = &track->deferred[place];
+	uint32_t cell = tr_tree_cell(hand, site);
+	union {
+		uint64_t bits;
+		double value;
+	} u = { TR_LOAD(entry->start) };
+
+	if (!cell)
+		return false;
+	TR_STORE(track->deferred_at, TR_DEFERRED_VALUE | place);
+	TR_FENCE();
+	tr_observe(hand, cell, u.value, TR_LOAD(entry->span));
+	return true;
+}
+
+static bool move_time(struct tr_hand *hand, uint32_t place, uint32_t what)
+{
+	struct tr_track *track = hand->held;
+	struct tr_entry *entry = &track->deferred[place];
+	uint32_t node = tr_tree_child(hand, track->root,
+				      what & TR_PARKED_SITE);
+
+	if (!node)
+		return false;
+	if (what & TR_PARKED_FAILED)
+		node |= TR_ENTRY_FAILED;
+	TR_STORE(track->deferred_at, track->write | place);
+	TR_FENCE();
+	tr_log_append(hand, TR_LOAD(entry->start), TR_LOAD(entry->span), node);
+	return true;
+}
+
+void tr_deferred_taken(struct tr_track *track)
+{
+	uint32_t read = track->deferred_read, place = read % TR_DEFERRED;
+
+	if ((track->deferred_at & (TR_DEFERRED - 1)) != place)
+		return;
+	TR_STORE(track->deferred[place].what, 0);
+	TR_STORE(track->deferred_read, read + 1);
+}
+
+/*
+ * After a kill in here a reader goes by `deferred_at`: the entry has been
+ * taken in if `write` is another, or if a value is under way.
+ */
+static void take_in(struct tr_hand *hand, uint32_t place, uint32_t what)
+{
+	struct tr_track *track = hand->held;
+	bool moved = what & TR_PARKED_VALUE ?
+			     move_value(hand, place, what & TR_PARKED_SITE) :
+			     move_time(hand, place, what);
+
+	if (!moved) {
+		TR_STORE(track->lost.busy, track->lost.busy + 1);
+		TR_STORE(track->deferred_at, TR_DEFERRED_VALUE | place);
+	}
+	TR_FENCE();
+	tr_deferred_taken(track);
+	TR_FENCE();
+	TR_STORE(track->deferred_at, 0);
 }
 
 void tr_drain_deferred(struct tr_hand *hand)
 {
 	struct tr_track *track = hand->held;
-	uint32_t read = track->deferred_read;
+	bool was_busy = hand->busy;
 
-	while (read != TR_LOAD(track->deferred_write)) {
-		struct tr_entry *entry = &track->deferred[read % TR_DEFERRED];
-		uint32_t what = TR_ACQUIRE(entry->what), node;
+	if (track->deferred_at)
+		return; /* called by the append below */
+	/* Full batches among these appends must not end the busy time. */
+	hand->busy = true;
+	while (track->deferred_read != TR_LOAD(track->deferred_write)) {
+		uint32_t place = track->deferred_read % TR_DEFERRED;
+		uint32_t what = TR_ACQUIRE(track->deferred[place].what);
 
 		if (!(what & TR_PARKED))
-			return;
-		node = tr_tree_child(hand, track->root, what & ~TR_PARKED);
-		TR_STORE(entry->what, 0);
-		TR_STORE(track->deferred_read, ++read);
-		if (node)
-			tr_log_append(hand, entry->start, entry->span, node);
-		else
-			TR_STORE(track->lost.busy, track->lost.busy + 1);
+			break;
+		take_in(hand, place, what);
 	}
+	hand->busy = was_busy;
 }

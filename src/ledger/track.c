@@ -37,8 +37,10 @@ bool tr_hand_enter(struct tr_hand *hand)
 {
 	if (tr_hand_is_busy(hand))
 		return false;
-	hand->busy = true;
+	/* In this order: a handler in between must find the track taken. */
 	hand->track = NULL;
+	TR_FENCE();
+	hand->busy = true;
 	TR_FENCE();
 	return true;
 }
@@ -46,9 +48,9 @@ bool tr_hand_enter(struct tr_hand *hand)
 void tr_hand_leave(struct tr_hand *hand)
 {
 	TR_FENCE();
-	hand->busy = false;
+	__atomic_store_n(&hand->busy, false, TR_HANDED_ON);
 	if (hand->fast)
-		hand->track = hand->held;
+		tr_hand_free(hand, hand->held);
 }
 
 /* ---- memory of a track ------------------------------------------------- */
@@ -277,6 +279,10 @@ static struct tr_hand *take_over(uint32_t index, uint32_t thread)
 	if (!__atomic_compare_exchange_n(&track->owner, &owner, thread, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return NULL;
+	/* Every store of the dead thread is before these. */
+	(void)TR_ACQUIRE(hand->track);
+	(void)TR_ACQUIRE(hand->busy);
+	(void)TR_ACQUIRE(hand->top);
 	hand->track = NULL;
 	hand->busy = true;
 	tr_drain_redo(hand);
@@ -314,6 +320,8 @@ TR_COLD struct tr_hand *tr_track_attach(void)
 		(void)TR_ADD(lost->busy, 1);
 		return NULL;
 	}
+	if (hand->held)
+		return hand; /* a handler did it after our caller looked */
 	if (TR_LOAD(tr_ledger->retry_at) > tr_monotonic_ns()) {
 		(void)TR_ADD(lost->no_track, 1);
 		return NULL; /* no space a moment ago: do not ask again yet */

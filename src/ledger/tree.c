@@ -61,8 +61,10 @@ static bool grow_hash(struct tr_hand *hand)
 	for (uint32_t i = 0; i < size; i++)
 		if (old[i])
 			insert(hand, old[i]);
-	if (old != hand->hash_inline)
-		tr_memory_unmap(old, (size_t)size * sizeof(*old));
+	/*
+	 * The old one stays, a quarter of the new one's size: this may be a
+	 * signal handler that interrupted its thread on the way to look there.
+	 */
 	return true;
 }
 

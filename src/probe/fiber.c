@@ -3,7 +3,8 @@
  * Fibers: a thread's open scopes, taken off and put back.
  *
  * words: [0] depth, [1] node, [2..] frames' starts. Bit 63 of a start says
- * that the frame has notes; they stay on the hand's stage, found by start.
+ * that the frame has notes, bit 62 that it failed; its notes stay on the
+ * hand's stage, found by start.
  */
 #include "probe/probe.h"
 
@@ -13,67 +14,88 @@
 static void save(struct tr_hand *hand, uint64_t *words)
 {
 	struct tr_track *track = hand->held;
-	uint64_t depth = (uint64_t)(hand->top - hand->frames);
+	uint64_t depth;
 
 	words[0] = 0;
-	if (!depth || !tr_hand_enter(hand))
+	if (hand->top == hand->frames || !tr_hand_enter(hand))
 		return;
-	if (depth <= TR_FIBER_FRAMES) {
-		words[0] = depth;
-		words[1] = track->current;
-		for (uint64_t i = 1; i <= depth; i++) {
-			const struct tr_frame *f = &hand->frames[i];
+	if (hand->top > hand->frames + TR_FIBER_FRAMES)
+		tr_scope_repair(hand, hand->frames + TR_FIBER_FRAMES);
+	depth = (uint64_t)(hand->top - hand->frames);
+	words[0] = depth;
+	words[1] = track->current;
+	for (uint64_t i = 1; i <= depth; i++) {
+		const struct tr_frame *f = &hand->frames[i];
+		uint64_t start = TR_LOAD(f->start);
 
-			words[1 + i] = f->start ? f->start :
-						  f->aside | TR_NOTED;
-		}
-	} else {
-		TR_STORE(track->lost.repairs, track->lost.repairs + depth);
+		words[1 + i] = start == TR_FRAME_ASIDE ?
+				       TR_LOAD(f->aside) | TR_NOTED :
+				       start;
 	}
 	TR_STORE(track->current, track->root);
 	hand->top = hand->frames;
 	tr_hand_leave(hand);
 }
 
-static bool is_plausible(const struct tr_hand *hand, const uint64_t *words)
+/* One of this track's nodes, at that depth? Another thread's is not ours. */
+static bool is_ours(const struct tr_hand *hand, const uint64_t *words)
 {
-	return words[0] && words[0] <= TR_FIBER_FRAMES &&
-	       words[1] < tr_ledger->map_bytes && words[1] % TR_LINE == 0 &&
-	       tr_node_at(hand, (uint32_t)words[1])->depth == words[0];
+	uint32_t off = (uint32_t)words[1];
+
+	if (words[0] > TR_FIBER_FRAMES || words[1] % TR_LINE ||
+	    words[1] >= tr_ledger->map_bytes - 2 * TR_LINE)
+		return false;
+	for (uint64_t depth = words[0]; depth > 0; depth--) {
+		if (tr_node_at(hand, off)->depth != depth)
+			return false;
+		off = tr_node_at(hand, off)->parent;
+	}
+	return off == hand->held->root;
 }
 
-static void restore(struct tr_hand *hand, const uint64_t *words)
+static void put_back(struct tr_hand *hand, const uint64_t *words)
 {
-	struct tr_track *track = hand->held;
-
-	if (!is_plausible(hand, words) || !tr_hand_enter(hand))
-		return;
 	for (uint64_t i = 1; i <= words[0]; i++) {
 		struct tr_frame *f = &hand->frames[i];
-		bool noted = words[1 + i] & TR_NOTED;
+		uint64_t start = words[1 + i];
 
-		TR_STORE(f->start, noted ? 0 : words[1 + i]);
-		TR_STORE(f->aside, noted ? words[1 + i] & ~TR_NOTED : 0);
+		TR_STORE(f->aside, start & ~TR_NOTED);
+		TR_STORE(f->start, start & TR_NOTED ? TR_FRAME_ASIDE : start);
 	}
-	TR_STORE(track->current, (uint32_t)words[1]);
+	TR_STORE(hand->held->current, (uint32_t)words[1]);
 	hand->top = hand->frames + words[0];
+}
+
+static void restore(struct tr_hand *hand, uint64_t *words)
+{
+	struct tr_losses *lost = &hand->held->lost;
+
+	if (!words[0] || !tr_hand_enter(hand))
+		return;
+	/* What was opened since would be under the fiber's frames. */
+	tr_scope_repair(hand, hand->frames);
+	if (is_ours(hand, words))
+		put_back(hand, words);
+	else
+		TR_STORE(lost->no_space, lost->no_space + words[0]);
+	words[0] = 0; /* not twice */
 	tr_hand_leave(hand);
 }
 
-void tr_probe_fiber(tare_fiber *fiber, bool put_back)
+void tr_probe_fiber(tare_fiber *fiber, bool back)
 {
 	struct tr_hand *hand = tr_hand();
 
 	if (tr_probe_forward) {
-		tr_probe_forward->fiber(fiber, put_back);
+		tr_probe_forward->fiber(fiber, back);
 		return;
 	}
 	if (!hand->held) {
-		if (!put_back)
+		if (!back)
 			fiber->private_[0] = 0;
 		return;
 	}
-	if (put_back)
+	if (back)
 		restore(hand, fiber->private_);
 	else
 		save(hand, fiber->private_);

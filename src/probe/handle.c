@@ -21,6 +21,7 @@ struct handle {
 	uint32_t hash;
 	uint32_t n_pairs;
 	const char *pairs; /* raw: key NUL value NUL ... */
+	const uint32_t *len; /* of each */
 	const tare_site *base;
 };
 
@@ -100,6 +101,7 @@ struct wanted {
 	size_t n_pairs;
 	const char *const *pairs;
 	uint32_t hash;
+	uint32_t len[2 * TR_PAIRS_MOST];
 };
 
 static uint64_t mix(uint64_t hash, uint64_t word)
@@ -108,22 +110,58 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 32;
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text)
+/* Up to eight bytes as one word: no loop, no call, nothing read beyond. */
+static uint64_t word_of(const char *text, size_t len)
 {
-	size_t len = text ? strlen(text) : 0;
+	uint32_t first, last;
 	uint64_t word;
 
-	for (; len >= 8; len -= 8, text += 8) {
+	if (len >= 8) {
 		memcpy(&word, text, 8);
-		hash = mix(hash, word);
+		return word;
 	}
-	word = 0x100 + len;
-	for (size_t i = 0; i < len; i++)
-		word = word << 8 | (unsigned char)text[i];
-	return mix(hash, word);
+	if (len >= 4) {
+		memcpy(&first, text, 4);
+		memcpy(&last, text + len - 4, 4);
+		return first | (uint64_t)last << 32;
+	}
+	if (!len)
+		return 0;
+	return (unsigned char)text[0] |
+	       (uint64_t)(unsigned char)text[len / 2] << 8 |
+	       (uint64_t)(unsigned char)text[len - 1] << 16;
 }
 
-static uint32_t hash_wanted(const struct wanted *wanted)
+static uint64_t hash_bytes(uint64_t hash, const char *text, size_t len)
+{
+	size_t at = 0;
+
+	for (; at + 8 < len; at += 8)
+		hash = mix(hash, word_of(text + at, 8));
+	/* The last eight bytes, which may have been seen in part. */
+	if (len > 8)
+		at = len - 8;
+	return mix(hash, word_of(text + at, len - at) ^ (uint64_t)len << 56);
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	return hash_bytes(hash, text ? text : "", text ? strlen(text) : 0);
+}
+
+static bool same_bytes(const char *a, const char *b, size_t len)
+{
+	size_t at = 0;
+
+	for (; at + 8 < len; at += 8)
+		if (word_of(a + at, 8) != word_of(b + at, 8))
+			return false;
+	if (len > 8)
+		at = len - 8;
+	return word_of(a + at, len - at) == word_of(b + at, len - at);
+}
+
+static uint32_t hash_wanted(struct wanted *wanted)
 {
 	uint64_t hash = wanted->like->kind;
 
@@ -132,8 +170,10 @@ static uint32_t hash_wanted(const struct wanted *wanted)
 	else
 		hash = hash_text(hash_text(hash, wanted->like->name),
 				 wanted->like->source);
-	for (size_t i = 0; i < wanted->n_pairs * 2; i++)
-		hash = hash_text(hash, wanted->pairs[i]);
+	for (size_t i = 0; i < wanted->n_pairs * 2; i++) {
+		wanted->len[i] = (uint32_t)strlen(wanted->pairs[i]);
+		hash = hash_bytes(hash, wanted->pairs[i], wanted->len[i]);
+	}
 	return (uint32_t)(hash >> 32);
 }
 
@@ -148,11 +188,12 @@ static bool same_pairs(const struct handle *handle,
 	const char *at = handle->pairs;
 
 	for (size_t i = 0; i < wanted->n_pairs * 2; i++) {
-		size_t len = strlen(wanted->pairs[i]) + 1;
+		uint32_t len = wanted->len[i];
 
-		if (memcmp(at, wanted->pairs[i], len) != 0)
+		if (handle->len[i] != len ||
+		    !same_bytes(at, wanted->pairs[i], len))
 			return false;
-		at += len;
+		at += len + 1;
 	}
 	return true;
 }
@@ -197,6 +238,16 @@ static const char *copy_pairs(const struct wanted *wanted)
 		memcpy(at, wanted->pairs[i], len);
 		at += len;
 	}
+	return copy;
+}
+
+static const uint32_t *copy_lengths(const struct wanted *wanted)
+{
+	size_t bytes = wanted->n_pairs * 2 * sizeof(wanted->len[0]);
+	uint32_t *copy = take_memory(bytes);
+
+	if (copy)
+		memcpy(copy, wanted->len, bytes);
 	return copy;
 }
 
@@ -245,6 +296,7 @@ static struct handle *make_handle(const struct wanted *wanted)
 		render_labels(wanted, labels);
 		handle->site.labels = copy_text(labels);
 		handle->pairs = copy_pairs(wanted);
+		handle->len = copy_lengths(wanted);
 	}
 	handle->site.flags |= TARE_SITE_DYNAMIC;
 	handle->site.id = 0;
@@ -254,9 +306,10 @@ static struct handle *make_handle(const struct wanted *wanted)
 	handle->hash = wanted->hash;
 	handle->base = wanted->base;
 	handle->n_pairs = (uint32_t)wanted->n_pairs;
-	return handle->site.name && (handle->pairs || !wanted->n_pairs) ?
-		       handle :
-		       NULL;
+	if (!handle->site.name ||
+	    (wanted->n_pairs && (!handle->pairs || !handle->len)))
+		return NULL;
+	return handle;
 }
 
 static tare_site overflow[8] = {
@@ -301,16 +354,51 @@ static tare_site *find_handle(struct wanted *wanted)
 	}
 }
 
+/*
+ * Callers mostly come with the same pointers to the same few strings. The
+ * thread remembers which handle that was; whether it is right is decided by
+ * the strings, not by their addresses.
+ */
+static struct handle **guess_of(struct tr_hand *hand, const tare_site *site,
+				size_t n_pairs, const char *const pairs[])
+{
+	uintptr_t hash = (uintptr_t)site >> 4;
+
+	for (size_t i = 0; i < n_pairs; i++)
+		hash += (uintptr_t)pairs[2 * i + 1] * 9;
+	return (struct handle **)&hand->labels[(hash ^ hash >> 5) %
+					       TR_LABEL_GUESSES];
+}
+
+static bool is_right(const struct handle *handle, const tare_site *site,
+		     size_t n_pairs, const char *const pairs[])
+{
+	const char *at;
+
+	if (!handle || handle->base != site || handle->n_pairs != n_pairs)
+		return false;
+	at = handle->pairs;
+	for (size_t i = 0; i < n_pairs * 2; i++) {
+		if (!pairs[i] || strcmp(at, pairs[i]) != 0)
+			return false;
+		at += handle->len[i] + 1;
+	}
+	return true;
+}
+
 TARE_API tare_site *tare_site_get(enum tare_kind kind, enum tare_type type,
 				  const char *name, const char *unit,
 				  const char *source)
 {
 	tare_site like = { 0 };
-	struct wanted wanted = { &like, NULL, 0, NULL, 0 };
+	struct wanted wanted;
 
 	if (tr_probe_forward)
 		return tr_probe_forward->site_get(kind, type, name, unit,
 						  source);
+	wanted.like = &like;
+	wanted.base = NULL;
+	wanted.n_pairs = 0;
 	like.kind = (uint8_t)kind;
 	like.type = (uint8_t)type;
 	like.name = name ? name : "(unnamed)";
@@ -319,17 +407,40 @@ TARE_API tare_site *tare_site_get(enum tare_kind kind, enum tare_type type,
 	return find_handle(&wanted);
 }
 
-TARE_API tare_site *tare_site_labels(tare_site *site, size_t n_pairs,
-				     const char *const pairs[])
+static tare_site *find_labels(tare_site *site, size_t n_pairs,
+			      const char *const pairs[])
 {
-	struct wanted wanted = { site, site, n_pairs, pairs, 0 };
+	struct wanted wanted; /* its lengths are filled as they are needed */
 
-	if (tr_probe_forward)
-		return tr_probe_forward->site_labels(site, n_pairs, pairs);
 	if (!n_pairs || n_pairs > TR_PAIRS_MOST)
 		return site;
 	for (size_t i = 0; i < n_pairs * 2; i++)
 		if (!pairs[i])
 			return site;
+	wanted.like = site;
+	wanted.base = site;
+	wanted.n_pairs = n_pairs;
+	wanted.pairs = pairs;
 	return find_handle(&wanted);
+}
+
+TARE_API tare_site *tare_site_labels(tare_site *site, size_t n_pairs,
+				     const char *const pairs[])
+{
+	struct tr_hand *hand = tr_hand();
+	struct handle **guess;
+	tare_site *found;
+
+	if (tr_probe_forward)
+		return tr_probe_forward->site_labels(site, n_pairs, pairs);
+	if (!hand->held)
+		return find_labels(site, n_pairs, pairs);
+	guess = guess_of(hand, site, n_pairs, pairs);
+	if (TR_LIKELY(is_right(*guess, site, n_pairs, pairs)))
+		return &(*guess)->site;
+	found = find_labels(site, n_pairs, pairs);
+	/* The site is a handle's first member; others have no labels. */
+	if (found != site && found->labels)
+		*guess = (struct handle *)found;
+	return found;
 }

@@ -41,6 +41,59 @@ static size_t clip(const char *text, size_t most)
 	return len;
 }
 
+/* Keeps on the stage what `keep` says and moves it together. */
+static void sweep(struct tr_hand *hand,
+		  bool (*keep)(const struct tr_hand *hand, uint64_t start,
+			       uint64_t other),
+		  uint64_t other)
+{
+	unsigned at = 0, kept = 0;
+
+	while (at < hand->staged) {
+		unsigned bytes = staged_at(hand, at)->bytes;
+
+		if (keep(hand, staged_at(hand, at)->start, other)) {
+			memmove(hand->stage + kept, hand->stage + at, bytes);
+			kept += bytes;
+		}
+		at += bytes;
+	}
+	hand->staged = (uint16_t)kept;
+}
+
+static bool is_another(const struct tr_hand *hand, uint64_t start,
+		       uint64_t other)
+{
+	(void)hand;
+	return start != other;
+}
+
+void tr_note_drop(struct tr_hand *hand, uint64_t start)
+{
+	sweep(hand, is_another, start);
+}
+
+static bool is_open(const struct tr_hand *hand, uint64_t start, uint64_t none)
+{
+	const struct tr_frame *frame = hand->top;
+
+	(void)none;
+	for (; frame > hand->frames; frame--)
+		if (tr_frame_start(frame) == start)
+			return true;
+	return false;
+}
+
+/* A full stage gives up first what fibers left there, come back or not. */
+static bool make_room(struct tr_hand *hand, size_t bytes)
+{
+	if (hand->staged + bytes > sizeof(hand->stage)) {
+		hand->stage_cut = true;
+		sweep(hand, is_open, 0);
+	}
+	return hand->staged + bytes <= sizeof(hand->stage);
+}
+
 static void stage(struct tr_hand *hand, uint64_t start, int type,
 		  const char *key, const void *value, size_t value_bytes)
 {
@@ -49,10 +102,8 @@ static void stage(struct tr_hand *hand, uint64_t start, int type,
 		       ~(size_t)7;
 	struct staged *s;
 
-	if (hand->staged + bytes > sizeof(hand->stage)) {
-		hand->stage_cut = true;
+	if (!make_room(hand, bytes))
 		return;
-	}
 	s = staged_at(hand, hand->staged);
 	s->start = start;
 	s->bytes = (uint16_t)bytes;
@@ -62,16 +113,6 @@ static void stage(struct tr_hand *hand, uint64_t start, int type,
 	memcpy(s + 1, key, key_bytes);
 	memcpy((char *)(s + 1) + key_bytes, value, value_bytes);
 	hand->staged = (uint16_t)(hand->staged + bytes);
-}
-
-bool tr_note_failed(const struct tr_hand *hand, uint64_t start)
-{
-	for (unsigned at = 0; at < hand->staged;
-	     at += staged_at(hand, at)->bytes)
-		if (staged_at(hand, at)->start == start &&
-		    staged_at(hand, at)->type == TR_NOTE_FAIL)
-			return true;
-	return false;
 }
 
 /* ---- records ----------------------------------------------------------- */
@@ -117,7 +158,6 @@ static void add_error(struct building *b, const char *text, size_t len)
 static void collect(struct tr_hand *hand, uint64_t start, struct building *b)
 {
 	const struct staged *failure = NULL;
-	unsigned at = 0, keep = 0;
 
 	for (unsigned i = 0; i < hand->staged; i += staged_at(hand, i)->bytes) {
 		const struct staged *s = staged_at(hand, i);
@@ -134,16 +174,7 @@ static void collect(struct tr_hand *hand, uint64_t start, struct building *b)
 		add_error(b, (const char *)(failure + 1),
 			  failure->value_bytes);
 	}
-	while (at < hand->staged) {
-		unsigned bytes = staged_at(hand, at)->bytes;
-
-		if (staged_at(hand, at)->start != start) {
-			memmove(hand->stage + keep, hand->stage + at, bytes);
-			keep += bytes;
-		}
-		at += bytes;
-	}
-	hand->staged = (uint16_t)keep;
+	tr_note_drop(hand, start);
 }
 
 static void write_record(struct tr_hand *hand, struct building *b)
@@ -171,10 +202,10 @@ void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
 	b.head.span = span;
 	b.head.site = site;
 	collect(hand, start, &b);
-	if (error) {
+	if (error)
 		b.head.failed = 1;
+	if (error && error[0])
 		add_error(&b, error, clip(error, TR_TEXT_MOST));
-	}
 	write_record(hand, &b);
 }
 
@@ -193,16 +224,39 @@ static struct tr_frame *frame_of(const struct tr_hand *hand, void *frame)
 	return frame;
 }
 
-static bool note_detached(struct tr_hand *hand, void *frame, int type)
+/* Innermost scope of the handlers that met their thread in a probe. */
+static struct tr_detached *newest_detached(struct tr_hand *hand)
 {
-	struct tr_detached *d = frame;
+	for (unsigned i = TR_DETACHED; i-- > 0;)
+		if (hand->detached[i].in_use)
+			return &hand->detached[i];
+	return NULL;
+}
 
+/* The detached scope meant, if it is one. */
+static struct tr_detached *detached_of(struct tr_hand *hand, void *frame)
+{
+	if (!frame)
+		return hand->held && tr_hand_is_busy(hand) ?
+			       newest_detached(hand) :
+			       NULL;
 	if ((char *)frame < (char *)hand->detached ||
 	    (char *)frame >= (char *)(hand->detached + TR_DETACHED))
-		return false;
+		return NULL;
+	return frame;
+}
+
+static void note_detached(struct tr_detached *detached, int type)
+{
 	if (type == TR_NOTE_FAIL)
-		d->failed = 1;
-	return true;
+		detached->failed = true;
+	detached->noted = true;
+}
+
+/* In a handler that met its thread in a probe. */
+static void lose_busy(void)
+{
+	(void)TR_ADD(tr_ledger->header->lost.busy, 1);
 }
 
 static void note_value(struct tr_hand *hand, uint64_t start, int type,
@@ -221,22 +275,34 @@ static void note(void *handle, int type, const char *key, int64_t i, double d,
 		 const char *text)
 {
 	struct tr_hand *hand = tr_hand();
+	struct tr_detached *detached;
 	struct tr_frame *frame;
 
 	if (tr_probe_forward) {
 		tr_probe_forward->note(handle, type, key, i, d, text);
 		return;
 	}
-	if (handle && note_detached(hand, handle, type))
+	detached = detached_of(hand, handle);
+	if (detached) {
+		note_detached(detached, type);
 		return;
-	frame = frame_of(hand, handle);
-	if (!frame || !tr_hand_enter(hand))
-		return;
-	if (TR_LOAD(frame->start)) {
-		TR_STORE(frame->aside, TR_LOAD(frame->start));
-		TR_STORE(frame->start, 0); /* its end goes the slow way */
 	}
-	note_value(hand, TR_LOAD(frame->aside), type, key ? key : "", i, d,
+	frame = frame_of(hand, handle);
+	if (!frame)
+		return;
+	if (!tr_hand_enter(hand)) {
+		lose_busy();
+		return;
+	}
+	if (TR_LOAD(frame->start) != TR_FRAME_ASIDE) {
+		TR_STORE(frame->aside, TR_LOAD(frame->start));
+		/* Its end goes the slow way. */
+		TR_STORE(frame->start, TR_FRAME_ASIDE);
+	}
+	/* Not only on the stage, which may be full: failures are counted. */
+	if (type == TR_NOTE_FAIL)
+		TR_STORE(frame->aside, TR_LOAD(frame->aside) | TR_FRAME_FAILED);
+	note_value(hand, tr_frame_start(frame), type, key ? key : "", i, d,
 		   text ? text : "");
 	tr_hand_leave(hand);
 }
@@ -260,9 +326,19 @@ static void items(void *handle, uint64_t n)
 		tr_probe_forward->items(handle, n);
 		return;
 	}
-	frame = frame_of(hand, handle);
-	if (!frame || !tr_probe_items || !tr_hand_enter(hand))
+	if (!TR_LOAD(tr_probe_items))
 		return;
+	if (detached_of(hand, handle)) {
+		lose_busy();
+		return;
+	}
+	frame = frame_of(hand, handle);
+	if (!frame)
+		return;
+	if (!tr_hand_enter(hand)) {
+		lose_busy();
+		return;
+	}
 	tr_log_append(hand, n, 0, node_of(hand, frame) | TR_ENTRY_ITEMS);
 	tr_hand_leave(hand);
 }

@@ -81,25 +81,34 @@ void tr_probe_note(void *frame, int type, const char *key, int64_t i, double d,
 		   const char *text);
 void tr_probe_add_items(void *frame, uint64_t n);
 
-/* Writes the record of a finished operation with what was staged for it. */
+/*
+ * Writes the record of a finished operation with what was staged for it.
+ * `error`: NULL, or it failed; "": with the text that was staged. Busy.
+ */
 void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
 		    uint64_t span, const char *error);
-/* Is something staged under this start, and is it a failure? */
-bool tr_note_failed(const struct tr_hand *hand, uint64_t start);
+/* Forgets what was staged under this start. Busy. */
+void tr_note_drop(struct tr_hand *hand, uint64_t start);
 
 /* ---- scope.c ----------------------------------------------------------- */
 
+/* No room for a path: its call is counted where such calls are. Busy. */
+void tr_scope_overflow(struct tr_hand *hand);
+/* Closes the scopes above `to` that nobody ended: counted, no time. Busy. */
+void tr_scope_repair(struct tr_hand *hand, const struct tr_frame *to);
 /* Appends a duration, in two entries where 32 bits are too few. Busy. */
 void tr_scope_append(struct tr_hand *hand, uint32_t node, uint64_t start,
 		     uint64_t span, uint32_t flags);
-void tr_probe_fiber(tare_fiber *fiber, bool put_back);
+void tr_probe_fiber(tare_fiber *fiber, bool back);
 
 /* Frame's real start. */
 TR_INLINE uint64_t tr_frame_start(const struct tr_frame *frame)
 {
 	uint64_t start = TR_LOAD(frame->start);
 
-	return start ? start : TR_LOAD(frame->aside);
+	if (start != TR_FRAME_ASIDE)
+		return start;
+	return TR_LOAD(frame->aside) & ~TR_FRAME_FAILED;
 }
 
 #endif

@@ -8,9 +8,9 @@
  * as it found them: the node to go back to is the finished node's parent,
  * never something remembered in a frame.
  *
- * A frame is 0 at `start` when something must be done at its end beyond
- * storing the time (attributes, a failure). The span then looks longer than
- * 32 bits, which the fast path tests anyway.
+ * A frame's `start` is TR_FRAME_ASIDE when something must be done at its end
+ * beyond storing the time (attributes, a failure). The span then looks
+ * longer than 32 bits, which the fast path tests anyway.
  */
 #include "probe/probe.h"
 
@@ -26,7 +26,7 @@ TR_INLINE struct tr_frame *push(struct tr_hand *hand, struct tr_track *track,
 
 	TR_STORE(track->current, node);
 	TR_FENCE();
-	hand->top = frame;
+	__atomic_store_n(&hand->top, frame, TR_HANDED_ON);
 	TR_FENCE();
 	return frame;
 }
@@ -41,6 +41,7 @@ static void *begin_detached(struct tr_hand *hand, tare_site *site)
 			continue;
 		detached->in_use = 1;
 		detached->failed = 0;
+		detached->noted = site->flags & TARE_SITE_OPERATION;
 		detached->site = site;
 		TR_FENCE();
 		detached->frame.start = tr_ledger_ticks();
@@ -50,8 +51,7 @@ static void *begin_detached(struct tr_hand *hand, tare_site *site)
 	return NULL;
 }
 
-/* No room for this path: the call is counted where such calls are. */
-static void *begin_overflow(struct tr_hand *hand)
+void tr_scope_overflow(struct tr_hand *hand)
 {
 	struct tr_track *track = hand->held;
 	uint32_t node = tr_tree_overflow(hand);
@@ -61,8 +61,6 @@ static void *begin_overflow(struct tr_hand *hand)
 		tr_log_append(hand, 1, 0, node | TR_ENTRY_UNTIMED);
 	else
 		tr_hand_lose(hand);
-	tr_hand_leave(hand);
-	return NULL;
 }
 
 static uint64_t slow_ticks(struct tr_hand *hand)
@@ -89,18 +87,20 @@ static TR_COLD void *begin_slow(tare_site *site, uint32_t gate)
 	if (!tr_hand_enter(hand))
 		return begin_detached(hand, site);
 	tr_ledger_heal(hand);
-	node = tr_tree_child(hand, hand->held->current, site->id);
-	if (!node)
-		return begin_overflow(hand);
+	node = tr_tree_child(hand, hand->held->current, TR_LOAD(site->id));
+	if (!node) {
+		tr_scope_overflow(hand);
+		tr_hand_leave(hand);
+		return NULL;
+	}
 	frame = push(hand, hand->held, node);
-	tr_hand_leave(hand);
-	TR_STORE(frame->aside, 0);
 	if (site->flags & TARE_SITE_OPERATION) {
 		TR_STORE(frame->aside, slow_ticks(hand));
-		TR_STORE(frame->start, 0);
+		TR_STORE(frame->start, TR_FRAME_ASIDE);
 	} else {
 		TR_STORE(frame->start, slow_ticks(hand));
 	}
+	tr_hand_leave(hand);
 	return frame;
 }
 
@@ -118,9 +118,12 @@ TARE_API void *tare_scope_begin_(tare_site *site, uint32_t gate)
 	parent = TR_LOAD(track->current);
 	node = tr_node_at(hand, parent)->last;
 	if (TR_UNLIKELY(tr_node_at(hand, node)->site != id)) {
+		uint32_t mask = hand->hash_mask;
 		struct tr_node *there;
 
-		node = hand->hash[tr_tree_hash(parent, id) & hand->hash_mask];
+		/* The mask first: a handler may put a larger hash there. */
+		TR_FENCE();
+		node = hand->hash[tr_tree_hash(parent, id) & mask];
 		there = tr_node_at(hand, node & ~(TR_LINE - 1));
 		if (TR_UNLIKELY(!node) || TR_UNLIKELY(node & 1) ||
 		    TR_UNLIKELY(there->site != id) ||
@@ -171,26 +174,29 @@ static void end_detached(struct tr_hand *hand, struct tr_detached *detached,
 	uint64_t span = span_of(hand, start, end);
 	tare_site *site = detached->site;
 	uint32_t id = TR_ACQUIRE(site->id), node;
+	uint32_t what = id | (detached->failed ? TR_PARKED_FAILED : 0);
 
+	/* There is no place for its record. */
+	if (detached->noted)
+		(void)TR_ADD(tr_ledger->header->lost.records, 1);
 	detached->in_use = 0;
 	if (span > UINT32_MAX)
 		span = UINT32_MAX;
 	if (!tr_hand_enter(hand)) {
-		if (!id || !tr_log_defer(hand, start, (uint32_t)span, id))
+		if (!id || !tr_log_defer(hand, start, (uint32_t)span, what))
 			(void)TR_ADD(tr_ledger->header->lost.busy, 1);
 		return;
 	}
 	node = id ? tr_tree_child(hand, hand->held->root, id) : 0;
 	if (node)
 		tr_scope_append(hand, node, start, span,
-				detached->failed ? TR_ENTRY_FAILED : 0);
+				what & TR_PARKED_FAILED ? TR_ENTRY_FAILED : 0);
 	else
 		(void)TR_ADD(tr_ledger->header->lost.busy, 1);
 	tr_hand_leave(hand);
 }
 
-/* Inner scopes that nobody ended (longjmp): counted, not timed. */
-static void repair(struct tr_hand *hand, struct tr_frame *to)
+void tr_scope_repair(struct tr_hand *hand, const struct tr_frame *to)
 {
 	struct tr_track *track = hand->held;
 
@@ -198,7 +204,8 @@ static void repair(struct tr_hand *hand, struct tr_frame *to)
 		uint32_t node = track->current;
 
 		TR_STORE(track->lost.repairs, track->lost.repairs + 1);
-		TR_STORE(hand->top->aside, 0);
+		if (TR_LOAD(hand->top->start) == TR_FRAME_ASIDE)
+			tr_note_drop(hand, tr_frame_start(hand->top));
 		TR_STORE(track->current, tr_node_at(hand, node)->parent);
 		hand->top--;
 		tr_log_append(hand, 1, 0, node | TR_ENTRY_UNTIMED);
@@ -214,30 +221,13 @@ static void finish(struct tr_hand *hand, struct tr_frame *frame, uint64_t end)
 	span = span_of(hand, start, end);
 	TR_STORE(track->current, tr_node_at(hand, node)->parent);
 	hand->top = frame - 1;
-	if (TR_LOAD(frame->start) == 0) {
-		if (tr_note_failed(hand, start))
+	if (TR_LOAD(frame->start) == TR_FRAME_ASIDE) {
+		if (TR_LOAD(frame->aside) & TR_FRAME_FAILED)
 			flags = TR_ENTRY_FAILED;
 		tr_note_record(hand, tr_node_at(hand, node)->site, start, span,
-			       NULL);
-		TR_STORE(frame->aside, 0);
+			       flags ? "" : NULL);
 	}
 	tr_scope_append(hand, node, start, span, flags);
-}
-
-/* While the track is busy: only a handler that began before can get here. */
-static void end_busy(struct tr_hand *hand, struct tr_frame *frame,
-		     uint64_t end)
-{
-	struct tr_track *track = hand->held;
-	struct tr_node *node = tr_node_at(hand, track->current);
-	uint64_t span = span_of(hand, tr_frame_start(frame), end);
-
-	TR_STORE(track->current, node->parent);
-	hand->top = frame - 1;
-	if (!tr_log_defer(hand, tr_frame_start(frame),
-			  span > UINT32_MAX ? UINT32_MAX : (uint32_t)span,
-			  node->site))
-		(void)TR_ADD(tr_ledger->header->lost.busy, 1);
 }
 
 static TR_COLD void end_slow(struct tr_frame *frame, uint64_t end)
@@ -265,10 +255,14 @@ static TR_COLD void end_slow(struct tr_frame *frame, uint64_t end)
 		return;
 	}
 	if (!tr_hand_enter(hand)) {
-		end_busy(hand, frame, end);
+		/*
+		 * A handler ends a scope of the thread that it interrupted
+		 * in a probe. The scope stays; it is repaired later.
+		 */
+		(void)TR_ADD(tr_ledger->header->lost.stray_ends, 1);
 		return;
 	}
-	repair(hand, frame);
+	tr_scope_repair(hand, frame);
 	finish(hand, frame, end);
 	tr_hand_leave(hand);
 }
@@ -308,7 +302,7 @@ TR_INLINE void end_at(struct tr_frame *frame, uint64_t end)
 		return;
 	}
 	TR_FENCE();
-	hand->track = track;
+	tr_hand_free(hand, track);
 }
 
 TARE_API void tare_scope_end_(void *frame)

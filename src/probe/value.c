@@ -56,10 +56,22 @@ static void observe(struct tr_hand *hand, uint32_t site, double value)
 	tr_observe(hand, cell, value, hand->values_slice);
 }
 
-/* In a handler that met its own thread here: there is no clean way. */
 static void lose_busy(void)
 {
 	(void)TR_ADD(tr_ledger->header->lost.busy, 1);
+}
+
+/* In a handler that met its own thread in a probe. */
+static void defer_value(struct tr_hand *hand, uint32_t site, double value)
+{
+	union {
+		double value;
+		uint64_t bits;
+	} u = { value };
+	uint32_t slice = (uint32_t)(tr_ledger_ticks() >> hand->shift);
+
+	if (!tr_log_defer(hand, u.bits, slice, site | TR_PARKED_VALUE))
+		lose_busy();
 }
 
 static TR_COLD void observe_slow(tare_site *site, uint32_t gate, double value)
@@ -69,10 +81,10 @@ static TR_COLD void observe_slow(tare_site *site, uint32_t gate, double value)
 	if (!hand)
 		return;
 	if (!tr_hand_enter(hand)) {
-		lose_busy();
+		defer_value(hand, TR_LOAD(site->id), value);
 		return;
 	}
-	observe(hand, site->id, value);
+	observe(hand, TR_LOAD(site->id), value);
 	tr_hand_leave(hand);
 }
 
@@ -81,8 +93,11 @@ TARE_API void tare_value_observe_(tare_site *site, uint32_t gate, double value)
 	struct tr_hand *hand = tr_hand();
 	struct tr_track *track = hand->track;
 	uint32_t id = TR_LOAD(site->id), at = id % 16;
+	uint32_t cell = hand->value_cell[at].cell;
 	bool done;
 
+	/* The cell before its site: a handler may put another pair there. */
+	TR_FENCE();
 	if (TR_UNLIKELY(!track) ||
 	    TR_UNLIKELY(TR_ACQUIRE(site->generation) != gate) ||
 	    TR_UNLIKELY(hand->value_cell[at].site != id)) {
@@ -96,9 +111,9 @@ TARE_API void tare_value_observe_(tare_site *site, uint32_t gate, double value)
 	TR_FENCE();
 	if (TR_UNLIKELY(--hand->values_left == 0))
 		read_clock(hand);
-	done = tr_observe_fast(hand, track, hand->value_cell[at].cell, value);
+	done = tr_observe_fast(hand, track, cell, value);
 	TR_FENCE();
-	hand->track = track;
+	tr_hand_free(hand, track);
 	if (TR_UNLIKELY(!done))
 		observe_slow(site, gate, value);
 }
@@ -111,7 +126,7 @@ static uint64_t *gauge_of(const tare_site *site)
 	struct tr_region *gauges = &tr_ledger->region[TR_REGION_GAUGES];
 
 	return (uint64_t *)(void *)(tr_ledger->base + gauges->off +
-				    (uint64_t)site->slot * 8);
+				    (uint64_t)TR_LOAD(site->slot) * 8);
 }
 
 static void gauge_change(tare_site *site, uint32_t gate, double value,
@@ -135,10 +150,10 @@ static void gauge_change(tare_site *site, uint32_t gate, double value,
 					      __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));
 	if (!tr_hand_enter(hand)) {
-		lose_busy();
+		defer_value(hand, TR_LOAD(site->id), u.value);
 		return;
 	}
-	observe(hand, site->id, u.value);
+	observe(hand, TR_LOAD(site->id), u.value);
 	tr_hand_leave(hand);
 }
 
@@ -160,23 +175,29 @@ TARE_API void tare_gauge_add_(tare_site *site, uint32_t gate, double value)
 
 /* ---- counters ---------------------------------------------------------- */
 
-static bool add_to_slot(struct tr_hand *hand, uint32_t slot, uint64_t n)
+/* Makes the slot's chunk if needed; false: lost, counted. */
+static bool ready_slot(struct tr_hand *hand, uint32_t slot)
 {
 	uint64_t *chunk = hand->self.counter[slot / TR_COUNTER_SLOTS];
 
-	if (!chunk) {
-		if (!tr_hand_enter(hand)) {
-			lose_busy();
-			return false;
-		}
-		chunk = tr_track_counters(hand, slot);
-		if (!chunk)
-			tr_hand_lose(hand);
-		tr_hand_leave(hand);
-	}
 	if (chunk)
-		tare_slot_add_(chunk + slot % TR_COUNTER_SLOTS, n);
+		return true;
+	if (!tr_hand_enter(hand)) {
+		lose_busy();
+		return false;
+	}
+	chunk = tr_track_counters(hand, slot);
+	if (!chunk)
+		tr_hand_lose(hand);
+	tr_hand_leave(hand);
 	return chunk != NULL;
+}
+
+static void add_to_slot(struct tr_hand *hand, uint32_t slot, uint64_t n)
+{
+	tare_slot_add_(hand->self.counter[slot / TR_COUNTER_SLOTS] +
+			       slot % TR_COUNTER_SLOTS,
+		       n);
 }
 
 TARE_API void tare_counter_add_(tare_site *site, uint32_t gate, uint64_t n)
@@ -188,33 +209,68 @@ TARE_API void tare_counter_add_(tare_site *site, uint32_t gate, uint64_t n)
 		return;
 	}
 	hand = tr_probe_ready(site, gate);
-	if (hand)
-		(void)add_to_slot(hand, site->slot, n);
+	if (hand && ready_slot(hand, TR_LOAD(site->slot)))
+		add_to_slot(hand, TR_LOAD(site->slot), n);
 }
 
 TARE_API void tare_ratio_add_(tare_site *site, uint32_t gate, uint64_t part,
 			      uint64_t whole)
 {
 	struct tr_hand *hand;
+	uint32_t slot;
 
 	if (tr_probe_forward) {
 		tr_probe_forward->ratio_add(site, gate, part, whole);
 		return;
 	}
 	hand = tr_probe_ready(site, gate);
+	slot = TR_LOAD(site->slot);
 	/* The whole first: a reader in between sees no ratio above one. */
-	if (hand && add_to_slot(hand, site->slot + 1, whole))
-		(void)add_to_slot(hand, site->slot, part);
+	if (hand && ready_slot(hand, slot) && ready_slot(hand, slot + 1)) {
+		add_to_slot(hand, slot + 1, whole);
+		add_to_slot(hand, slot, part);
+	}
 }
 
 /* ---- durations from elsewhere ------------------------------------------ */
+
+struct duration {
+	uint64_t start, span;
+	const char *error;
+};
+
+/* In a handler that met its own thread in a probe: without its record. */
+static void defer_duration(struct tr_hand *hand, uint32_t site,
+			   const struct duration *d)
+{
+	uint32_t what = site | (d->error ? TR_PARKED_FAILED : 0);
+
+	(void)TR_ADD(tr_ledger->header->lost.records, 1);
+	if (d->span > UINT32_MAX ||
+	    !tr_log_defer(hand, d->start, (uint32_t)d->span, what))
+		lose_busy();
+}
+
+static void append_duration(struct tr_hand *hand, uint32_t site,
+			    const struct duration *d)
+{
+	uint32_t node = tr_tree_child(hand, hand->held->current, site);
+
+	if (!node) {
+		tr_scope_overflow(hand);
+		return;
+	}
+	tr_scope_append(hand, node, d->start, d->span,
+			d->error ? TR_ENTRY_FAILED : 0);
+	tr_note_record(hand, site, d->start, d->span, d->error);
+}
 
 TARE_API void tare_duration_record_(tare_site *site, uint32_t gate,
 				    uint64_t ns, const char *error)
 {
 	struct tr_hand *hand;
-	uint64_t span, now;
-	uint32_t node;
+	struct duration d = { .error = error };
+	uint64_t now;
 
 	if (tr_probe_forward) {
 		tr_probe_forward->duration(site, gate, ns, error);
@@ -223,20 +279,13 @@ TARE_API void tare_duration_record_(tare_site *site, uint32_t gate,
 	hand = tr_probe_ready(site, gate);
 	if (!hand)
 		return;
+	now = tr_ledger_ticks();
+	d.span = (uint64_t)((double)ns * 1e-9 / hand->scale + 0.5);
+	d.start = now > d.span ? now - d.span : 0;
 	if (!tr_hand_enter(hand)) {
-		lose_busy();
+		defer_duration(hand, TR_LOAD(site->id), &d);
 		return;
 	}
-	now = tr_ledger_ticks();
-	span = (uint64_t)((double)ns * 1e-9 / hand->scale + 0.5);
-	node = tr_tree_child(hand, hand->held->current, site->id);
-	if (node) {
-		tr_scope_append(hand, node, now > span ? now - span : 0, span,
-				error ? TR_ENTRY_FAILED : 0);
-		tr_note_record(hand, site->id, now > span ? now - span : 0,
-			       span, error);
-	} else {
-		tr_hand_lose(hand);
-	}
+	append_duration(hand, TR_LOAD(site->id), &d);
 	tr_hand_leave(hand);
 }

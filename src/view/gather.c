@@ -249,6 +249,62 @@ static void add_pending(struct walk *walk)
 	}
 }
 
+/* Taken in already? Its writer was killed before it could say so. */
+static bool is_moved(const struct tr_track *track, uint32_t place)
+{
+	uint64_t at = track->deferred_at;
+
+	if (!at || at % sizeof(struct tr_entry) != place)
+		return false;
+	if (at & TR_DEFERRED_VALUE)
+		return track->value.cell != 0;
+	return at - place != track->write;
+}
+
+static double real_of(uint64_t bits)
+{
+	union {
+		uint64_t bits;
+		double value;
+	} u = { bits };
+
+	return u.value;
+}
+
+static void add_deferred_value(struct tr_gather *gather,
+			       const struct tr_entry *entry, uint32_t site)
+{
+	struct tr_series *series = series_of(gather, site);
+	unsigned shift = header_of(gather->image)->slice_shift;
+
+	if (gather->span.last_values)
+		tr_last_add(gather, series, (uint64_t)entry->span << shift,
+			    entry->start);
+	else
+		tr_gather_value(gather, series, real_of(entry->start),
+				entry->span);
+}
+
+static void add_deferred_time(struct tr_gather *gather,
+			      const struct tr_entry *entry, uint32_t site)
+{
+	struct tr_series *series = series_of(gather, site);
+	uint32_t index = tr_path_child(gather, 0, site);
+	bool failed = entry->what & TR_PARKED_FAILED;
+
+	gather->path[index].calls += with_sign(gather, 1);
+	gather->path[index].sum += gather->sign * (double)entry->span;
+	gather->path[index].failures += with_sign(gather, failed);
+	series->calls += with_sign(gather, 1);
+	gather->events += with_sign(gather, 1);
+	if (gather->span.last_values)
+		tr_last_add(gather, series, entry->start + entry->span,
+			    entry->span);
+	else
+		tr_gather_time(gather, series, entry->start, entry->span,
+			       failed);
+}
+
 /* What signal handlers parked and nobody has taken in yet. */
 static void add_deferred(struct walk *walk)
 {
@@ -261,22 +317,15 @@ static void add_deferred(struct walk *walk)
 	     i++) {
 		const struct tr_entry *entry =
 			&track->deferred[i % TR_DEFERRED];
-		uint32_t site = entry->what & 0x7fffffffu, index;
-		struct tr_series *series = series_of(gather, site);
+		uint32_t site = entry->what & TR_PARKED_SITE;
 
-		if (!(entry->what & 0x80000000u) || !series)
+		if (!(entry->what & TR_PARKED) || !series_of(gather, site) ||
+		    is_moved(track, i % TR_DEFERRED))
 			continue;
-		index = tr_path_child(gather, 0, site);
-		gather->path[index].calls += with_sign(gather, 1);
-		gather->path[index].sum += gather->sign * (double)entry->span;
-		series->calls += with_sign(gather, 1);
-		gather->events += with_sign(gather, 1);
-		if (gather->span.last_values)
-			tr_last_add(gather, series, entry->start + entry->span,
-				    entry->span);
+		if (entry->what & TR_PARKED_VALUE)
+			add_deferred_value(gather, entry, site);
 		else
-			tr_gather_time(gather, series, entry->start,
-				       entry->span, false);
+			add_deferred_time(gather, entry, site);
 	}
 }
 
@@ -306,8 +355,8 @@ static void add_open(struct walk *walk, uint64_t now)
 				 16, 8))
 			return;
 		start = frames[node->depth].start;
-		if (!start)
-			start = frames[node->depth].aside;
+		if (start == TR_FRAME_ASIDE)
+			start = frames[node->depth].aside & ~TR_FRAME_FAILED;
 		walk->gather->path[index].open++;
 		if (start && start < now)
 			walk->gather->path[index].open_ticks +=

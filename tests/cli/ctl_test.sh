@@ -6,7 +6,7 @@ build_worker
 
 # A number of the live run, from its JSON report.
 ask() {
-	"$TARE" report "$worker_pid" --json | python3 -c "
+	"$TARE" report "$worker_pid" --json | "$PYTHON" -c "
 import json, sys
 d = json.load(sys.stdin)
 count = {s['name']: s['count'] for s in d['series']}
@@ -76,6 +76,8 @@ expect_has "$err" "the process has ended" "a run that has ended"
 sleep 60 &
 expect_status 3 "$TARE" ctl $! on
 expect_has "$err" "cannot reach" "a process without a control page"
+kill $!
+wait $! 2>/dev/null
 
 # Standby: nothing is measured until it is asked for.
 mode=standby

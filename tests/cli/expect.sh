@@ -7,9 +7,9 @@
 #	finish
 #
 # Where things are:
-#	TARE_BIN or TARE_PROGRAM	the program `tare`
-#	TARE_LIB			folder of libtare; else beside the program
-#	CC				compiler of the measured program
+#	TARE_BIN, TARE_PROGRAM	the program `tare`
+#	TARE_LIB		folder of libtare; else beside the program
+#	CC			compiler of the measured program
 #
 # Every script has a folder of its own for ledgers, settings and files, and
 # an environment without any TARE_ variable but TARE_DIR.
@@ -20,6 +20,8 @@ root=$(cd "$here/../.." && pwd)
 TARE=${TARE_BIN:-${TARE_PROGRAM:?TARE_BIN must be the program tare}}
 LIB=${TARE_LIB:-$(dirname "$TARE")/../src}
 CC=${CC:-cc}
+# Once: behind the name may be a script that looks for the program.
+PYTHON=$(python3 -c 'import sys; print(sys.executable)')
 
 for variable in ${!TARE_@}; do
 	unset "$variable"
@@ -106,7 +108,7 @@ short() {
 # expect_json TEXT EXPRESSION WANTED SENTENCE: of the document `d`.
 expect_json() {
 	local got
-	got=$(printf '%s' "$1" | python3 -c "
+	got=$(printf '%s' "$1" | "$PYTHON" -c "
 import json, sys
 d = json.load(sys.stdin)
 x = ($2)

@@ -3,6 +3,8 @@
 # Manual pages and shell completions: they are well-formed and complete.
 . "$(dirname "$0")/expect.sh"
 man=$root/docs/man
+commands=$("$TARE" help | sed '1,/^commands:/d' |
+	sed -n 's/^  \([a-z]*\) .*/\1/p')
 
 for page in "$man"/*.[1-9]; do
 	name=$(basename "$page")
@@ -16,14 +18,14 @@ for page in "$man"/*.[1-9]; do
 		expect_skip "$name: neither mandoc nor man is installed"
 	fi
 done
-for command in $("$TARE" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+for command in $commands; do
 	[ -f "$man/tare-$command.1" ]
 	verdict $? "tare $command has a page" "no tare-$command.1"
 	expect_has "$(cat "$man/tare.1")" "tare-$command 1" "tare.1 names it"
 done
 
 # The options of tare.conf.5 are the library's, with their defaults.
-"$TARE" config --json | python3 -c "
+"$TARE" config --json | "$PYTHON" -c "
 import json, re, sys
 page = open('$man/tare.conf.5').read()
 items = dict(re.findall(r'^\.It Cm (\w+)\n(.*?)(?=^\.It Cm|^\.El)', page,
@@ -63,16 +65,18 @@ export TARE_DIR=$work/one
 TARE=on ./worker 5
 
 # Each option of each command is known to all three shells.
-for command in $("$TARE" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+for command in $commands; do
 	for option in $("$TARE" $command --help | sed '1,/^options:/d' |
 		sed -n 's/^  \(-.,\)* *--\([a-z-]*\).*/\2/p'); do
 		expect_has "$(bash -c ". '$root/completions/tare.bash'
 			_tare_options $command")" "--$option" \
 			"bash: $command --$option"
-		expect_has "$(sed -n "/^	$command)/,/;;/p; /common=(/,/^	)/p" \
+		expect_has "$(sed -n \
+			"/^	$command)/,/;;/p; /common=(/,/^	)/p" \
 			"$root/completions/_tare")" "--$option" \
 			"zsh: $command --$option"
-		expect_has "$(grep -e "__tare_is.* $command'" -e "^complete -c tare -[sl]" \
+		expect_has "$(grep -e "__tare_is.* $command'" \
+			-e "^complete -c tare -[sl]" \
 			"$root/completions/tare.fish")" "-l $option" \
 			"fish: $command --$option"
 	done

@@ -21,7 +21,8 @@ expect_json "$(tail -1 <<<"$out")" \
 	"d['pid'], d['state'], 0.15 < d['seconds'] < 5, d['events_per_s'] > 0" \
 	"($worker_pid, 'live', True, True)" "JSON: the head"
 expect_json "$(tail -1 <<<"$out")" \
-	"[s['per_s'] > 0 and 0 < s['p50'] <= s['p99'] <= s['max'] for s in d['series'] if s['name'] == 'step']" \
+	"[s['per_s'] > 0 and 0 < s['p50'] <= s['p99'] <= s['max']
+		for s in d['series'] if s['name'] == 'step']" \
 	"[True]" "JSON: a row"
 expect_status 0 "$TARE" top --once -d 0.1 --sort name
 expect_is "$(awk '/^SCOPE/ { on = 1; next } /^$/ { on = 0 } on { print $1 }' \
@@ -72,7 +73,8 @@ hides() {
 	! shows "$1"
 }
 terminal_modes() {
-	tm send-keys -t top "clear; stty -a | tr ' ;' '\n' | grep -x -e '-*icanon' -e '-*echo' | xargs echo modes" Enter
+	tm send-keys -t top "clear; stty -a | tr ' ;' '\n' |" \
+		" grep -x -e '-*icanon' -e '-*echo' | xargs echo modes" Enter
 	wait_until shows '^modes '
 	screen | sed -n 's/^modes //p'
 }
@@ -142,9 +144,11 @@ done
 
 tm send-keys -t top "clear; '$TARE' top -d 0.2 -n 2; echo status \$?" Enter
 expect_screen 'status 0' "-n 2 ends by itself"
-tm send-keys -t top "clear; TERM=dumb '$TARE' top -d 0.2 -n 1; echo status \$?" Enter
+tm send-keys -t top "clear; export TERM=dumb" Enter \
+	"'$TARE' top -d 0.2 -n 1; echo status \$?" Enter
 expect_screen 'status 0' "a dumb terminal gets a print"
 expect_screen '^SCOPE' "which stays"
+tm send-keys -t top "export TERM=xterm-256color" Enter
 
 tm send-keys -t top "clear; '$TARE' top -d 0.2; echo status \$?" Enter
 expect_screen '^tare top  worker' "for the last time"

@@ -19,9 +19,8 @@ for command in $commands; do
 done
 
 expect_status 2 "$TARE" reprot
-expect_is "$err" \
-	"tare: unknown command 'reprot'; did you mean 'report'; see 'tare help'" \
-	"an unknown command, and what was meant"
+expect_is "$err" "tare: unknown command 'reprot'; did you mean 'report'; \
+see 'tare help'" "an unknown command, and what was meant"
 expect_status 2 "$TARE" zzz
 expect_has_not "$err" "did you mean" "no guess where nothing is near"
 expect_status 2 "$TARE" help zzz
@@ -74,6 +73,9 @@ expect_status 0 "$TARE" ls
 expect_is "$out" "" "no runs are no lines"
 expect_status 0 "$TARE" ls --json
 expect_json "$out" "d" "[]" "no runs are an empty array"
+expect_status 0 env TARE=1 "$TARE" ls --ids
+expect_is "$out" "" "tare does not measure itself, whatever TARE is"
+expect_has_not "$err" "nothing was measured" "and reports nothing of itself"
 expect_status 3 "$TARE" verify ./missing
 expect_has "$err" "cannot open './missing': no such file" "a missing file"
 
@@ -81,7 +83,8 @@ expect_has "$err" "cannot open './missing': no such file" "a missing file"
 for command in $commands; do
 	expect_status 0 "$TARE" $command --help
 	text=$out
-	expect_is "$(sed -n 3p <<<"$text")" "examples:" "$command: examples first"
+	expect_is "$(sed -n 3p <<<"$text")" "examples:" \
+		"$command: examples first"
 	expect_status 0 "$TARE" help $command
 	expect_is "$out" "$text" "help $command is $command --help"
 	expect_status 0 "$TARE" $command -h
@@ -90,7 +93,8 @@ for command in $commands; do
 	sources="$root/cli/cmd_$command.c $root/cli/args.c"
 	grep -q SELECTION_OPTIONS "$root/cli/cmd_$command.c" &&
 		sources="$sources $root/cli/selection.h"
-	names=$(sed -n "s/^.*{ \(0\|'.'\), \"\([a-z-]*\)\", OPTION_.*/\2/p" $sources)
+	names=$(sed -n \
+		"s/^.*{ \(0\|'.'\), \"\([a-z-]*\)\", OPTION_.*/\2/p" $sources)
 	grep -q 'OPTION_JSON(' "$root/cli/cmd_$command.c" && names="$names json"
 	for name in $names; do
 		expect_has "$text" "--$name" "$command: help has --$name"

@@ -11,8 +11,9 @@ stands before the block: <!-- prints --> for its own output, <!-- report -->
 for that of `tare run`. Numbers and units are not compared, and a line of
 three dots stands for any lines.
 
-docs/options.md is what `tare config --markdown` writes, links lead to files,
-and documents with a limit of lines keep it.
+docs/options.md is what `tare config --markdown` writes, the tables of structs
+in docs/formats are those of src/ledger/layout.h, links lead to files, and
+documents with a limit of lines keep it.
 """
 
 import glob
@@ -33,6 +34,9 @@ LIMITS = {"README.md": 200, "ARCHITECTURE.md": 180, "CONTRIBUTING.md": 150,
 BLOCK = re.compile(r"^(<!-- (\w+) -->\n)?```(\w*)\n(.*?)^```$", re.M | re.S)
 MAN_EXAMPLE = re.compile(r"^\.Bd -literal\n(.*?)^\.Ed$", re.M | re.S)
 MAIN = re.compile(r"^int main\(", re.M)
+STRUCT = re.compile(r"^### `(struct \w+)`, (\d+) bytes$(.*?)(?=^#|\Z)",
+                    re.M | re.S)
+FIELD = re.compile(r"^\| (\d+) \| `(\w+)` \| (\d+) \|", re.M)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 # What differs between two runs and between machines.
 VARYING = {"ns", "us", "ms", "s", "m", "h", "%", "B", "KiB", "MiB", "GiB",
@@ -181,6 +185,36 @@ class Checker:
                                    "--markdown` writes")
 
 
+# ---- layout ---------------------------------------------------------------
+
+
+def layout_checks(name, text):
+    """Lines of C that compile if the tables of structs are right."""
+    for struct, size, table in STRUCT.findall(text):
+        yield (f'_Static_assert(sizeof({struct}) == {size}, '
+               f'"{name}: {struct} has another size");')
+        for offset, field, width in FIELD.findall(table):
+            yield (f'_Static_assert(offsetof({struct}, {field}) == {offset} '
+                   f'&& sizeof((({struct} *)0)->{field}) == {width}, '
+                   f'"{name}: {struct} {field}");')
+
+
+def check_layout(documents, temp):
+    checks = [check for name in documents.names()
+              for check in layout_checks(name, documents.read(name))]
+    source = os.path.join(temp, "layout.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write('#include "ledger/layout.h"\n' + "\n".join(checks))
+    compiler = next(filter(shutil.which, COMPILERS["c"]))
+    include = [os.path.join(documents.source, name)
+               for name in ("include", "src")]
+    status, output = run(compiler, "-std=gnu11", "-fsyntax-only",
+                         *[f"-I{folder}" for folder in include], source)
+    if status:
+        documents.problem("docs/formats", output)
+    return len(checks)
+
+
 # ---- form -----------------------------------------------------------------
 
 
@@ -218,10 +252,11 @@ def main():
                 if shutil.which(compiler):
                     checker.check(example, compiler)
         checker.check_options()
+        fields = check_layout(documents, temp)
     check_links(documents)
     check_lengths(documents)
     print(f"{len(examples)} examples compiled {checker.compiled} times, "
-          f"{documents.problems} problems")
+          f"{fields} fields compared, {documents.problems} problems")
     return 1 if documents.problems else 0
 
 

@@ -312,16 +312,19 @@ static uint32_t *bucket_of(struct tr_cell *cell, double value)
 	return off ? (uint32_t *)(void *)(tr_hand()->base + off) : NULL;
 }
 
-TARE_SITE(filler, TARE_KIND_VALUE, TARE_TYPE_CUSTOM, "filler", "1");
+TARE_SCOPE_SITE_DEFINE(filler, "filler");
 
 /* Entries are drained by the batch: fills the one that is begun. */
 static void drain(void)
 {
 	const struct tr_track *track = tr_hand()->held;
 
-	do {
-		tare_value_observe(&filler, 1.0);
-	} while (track->intent.stage != track->write);
+	for (unsigned i = 0; i < TR_BATCH; i++) {
+		tare_scope_end(tare_scope_begin(&filler));
+		if (track->intent.stage == track->write)
+			return;
+	}
+	CHECK_INT(track->intent.stage, track->write);
 }
 
 static uint64_t timed_now(void)
