@@ -104,33 +104,43 @@ static TR_COLD void *begin_slow(tare_site *site, uint32_t gate)
 	return frame;
 }
 
+/*
+ * Another child than last time. Apart, and called last, so that the common
+ * case saves no registers.
+ */
+static TR_NOINLINE void *begin_other(tare_site *site, uint32_t gate,
+				     struct tr_hand *hand,
+				     struct tr_track *track, uint32_t parent)
+{
+	uint32_t id = TR_LOAD(site->id);
+	uint32_t node = hand->hash[tr_tree_hash(parent, id) & hand->hash_mask];
+	const struct tr_node *there = tr_node_at(hand, node);
+	struct tr_frame *frame;
+
+	/* An empty place is no_node, which is nobody's; bit 0 is a cell. */
+	if (TR_UNLIKELY(node & 1) || TR_UNLIKELY(there->site != id) ||
+	    TR_UNLIKELY(there->parent != parent))
+		return begin_slow(site, gate);
+	tr_node_at(hand, parent)->last = node;
+	frame = push(hand, track, node);
+	TR_STORE(frame->start, tr_counter());
+	return frame;
+}
+
 TARE_API void *tare_scope_begin_(tare_site *site, uint32_t gate)
 {
 	struct tr_hand *hand = tr_hand();
 	struct tr_track *track = hand->track;
 	struct tr_frame *frame;
-	uint32_t parent, node, id;
+	uint32_t parent, node;
 
 	if (TR_UNLIKELY(!track) ||
 	    TR_UNLIKELY(TR_ACQUIRE(site->generation) != gate))
 		return begin_slow(site, gate);
-	id = TR_LOAD(site->id);
 	parent = TR_LOAD(track->current);
 	node = tr_node_at(hand, parent)->last;
-	if (TR_UNLIKELY(tr_node_at(hand, node)->site != id)) {
-		uint32_t mask = hand->hash_mask;
-		struct tr_node *there;
-
-		/* The mask first: a handler may put a larger hash there. */
-		TR_FENCE();
-		node = hand->hash[tr_tree_hash(parent, id) & mask];
-		there = tr_node_at(hand, node & ~(TR_LINE - 1));
-		if (TR_UNLIKELY(!node) || TR_UNLIKELY(node & 1) ||
-		    TR_UNLIKELY(there->site != id) ||
-		    TR_UNLIKELY(there->parent != parent))
-			return begin_slow(site, gate);
-		tr_node_at(hand, parent)->last = node;
-	}
+	if (tr_node_at(hand, node)->site != TR_LOAD(site->id))
+		return begin_other(site, gate, hand, track, parent);
 	frame = push(hand, track, node);
 	TR_STORE(frame->start, tr_counter());
 	return frame;
