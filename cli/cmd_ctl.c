@@ -101,24 +101,12 @@ static int ctl_set(const struct target *target)
 	return CODE_OK;
 }
 
-/*
- * The value of `option` in a run: from its key=value lines, or the default.
- * Gives a string (free).
- */
-static char *run_value(const tare_run *run, const tare_option *option)
+/* The value of `option` in the process now; "?" if it ended meanwhile. */
+static const char *live_value(int64_t pid, const tare_option *option,
+			      char *value, size_t size)
 {
-	size_t len = strlen(option->name);
-	const char *line = run->config;
-
-	while (line && *line) {
-		size_t line_len = strcspn(line, "\n");
-
-		if (line_len > len && line[len] == '=' &&
-		    strncmp(line, option->name, len) == 0)
-			return strndup(line + len + 1, line_len - len - 1);
-		line += line_len + (line[line_len] == '\n');
-	}
-	return strdup(option->default_value);
+	return tare_remote_get(pid, option->name, value, size) < 0 ? "?" :
+								     value;
 }
 
 /* With words after `get`, only the options named by them. */
@@ -130,26 +118,25 @@ static bool is_wanted(const struct args *args, const tare_option *option)
 	return args->n_operands <= 2;
 }
 
-static void get_json(const struct args *args, const tare_run *run)
+static void get_json(const struct args *args, int64_t pid)
 {
 	struct json json = { .stream = stdout };
 	const tare_option *option;
 
 	json_begin_object(&json, NULL);
 	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++) {
-		char *value;
+		char value[512];
 
-		if (!is_wanted(args, option))
-			continue;
-		value = run_value(run, option);
-		json_text(&json, option->name, value);
-		free(value);
+		if (is_wanted(args, option))
+			json_text(&json, option->name,
+				  live_value(pid, option, value,
+					     sizeof(value)));
 	}
 	json_end_object(&json);
 	json_finish(&json);
 }
 
-static void get_text(const struct args *args, const tare_run *run)
+static void get_text(const struct args *args, int64_t pid)
 {
 	static const struct column columns[] = {
 		COLUMN_TEXT("OPTION", 0),
@@ -158,21 +145,20 @@ static void get_text(const struct args *args, const tare_run *run)
 	};
 	const tare_option *option;
 	struct table table;
-	char *value;
+	char text[512];
+	const char *value;
 
 	table_init(&table, columns, 3);
 	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++) {
 		if (!is_wanted(args, option))
 			continue;
-		value = run_value(run, option);
+		value = live_value(pid, option, text, sizeof(text));
 		table_add(&table, option->name);
 		table_add_tinted(&table, value,
-				 value && strcmp(value,
-						 option->default_value)
-					 ? TINT_BOLD
-					 : TINT_NONE);
+				 strcmp(value, option->default_value) ?
+					 TINT_BOLD :
+					 TINT_NONE);
 		table_add(&table, option->live ? "any time" : "at start");
-		free(value);
 	}
 	table_print(&table, stdout, terminal_width(stdout),
 		    terminal_wants_color(stdout, args->color));
@@ -182,8 +168,8 @@ static void get_text(const struct args *args, const tare_run *run)
 static int ctl_get(const struct target *target)
 {
 	const struct args *args = target->args;
-	tare_view *view;
-	int code;
+	bool on;
+	int err;
 
 	for (size_t i = 2; i < args->n_operands; i++)
 		if (!setting_option(args->operands[i],
@@ -191,15 +177,13 @@ static int ctl_get(const struct target *target)
 			return message_usage(args->command,
 					     "unknown option '%s'",
 					     args->operands[i]);
-	code = run_open(target->which, &view);
-	if (code)
-		return code;
-
+	err = tare_remote_is_enabled(target->pid, &on);
+	if (err)
+		return ctl_failed(target, err);
 	if (target->opts->json)
-		get_json(args, tare_view_run(view));
+		get_json(args, target->pid);
 	else
-		get_text(args, tare_view_run(view));
-	tare_view_close(view);
+		get_text(args, target->pid);
 	return CODE_OK;
 }
 

@@ -4,12 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <tare/control.h>
 #include <tare/version.h>
 
 #include "args.h"
 #include "command.h"
 #include "message.h"
 #include "suggest.h"
+
+/* `TARE=1 tare ls` is not about tare. */
+const bool tare_only_reads = true;
 
 /* In the order in which a newcomer needs them. */
 static const struct command *const commands[] = {

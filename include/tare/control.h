@@ -22,6 +22,12 @@ TARE_API int tare_start(void);
 /* Ends measuring for good and closes the ledger, as at exit. Idempotent. */
 TARE_API int tare_stop(void);
 
+/*
+ * A program that only reads ledgers, and must not become a run itself when
+ * its environment says TARE=1, defines this with the value true.
+ */
+extern TARE_API const bool tare_only_reads __attribute__((weak));
+
 /* Pauses and resumes all probes; a scope already open is still finished. */
 TARE_API int tare_enable(bool on);
 TARE_API bool tare_is_enabled(void);

@@ -319,5 +319,10 @@ TARE_API int tare_remote_set(int64_t pid, const char *name,
 			     const char *value);
 TARE_API int tare_remote_clear(int64_t pid);
 
+/* Is it on; and the value an option has there now, as text (its length). */
+TARE_API int tare_remote_is_enabled(int64_t pid, bool *ret_on);
+TARE_API int tare_remote_get(int64_t pid, const char *name, char *value,
+			     size_t size);
+
 TARE_END
 #endif

@@ -68,30 +68,50 @@ static void cell_share(struct tr_report *r, double share)
 	cell(r, text, 7);
 }
 
-/* Display columns of UTF-8 text: characters, not bytes. */
+/*
+ * What must not reach a terminal from a name: controls (C0, DEL, C1), line
+ * separators and what turns the direction of writing.
+ */
+static bool is_unprintable(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+/* Bytes of the next character; *ret_print is false where ? stands for it. */
+static size_t next_character(const char *text, size_t len, bool *ret_print)
+{
+	uint32_t c = 0;
+	size_t n = tr_utf8_decode(text, len, &c);
+
+	*ret_print = n > 0 && !is_unprintable(c);
+	return n ? n : 1;
+}
+
+/* Display columns of a name: one a character. */
 static size_t columns(const char *text)
 {
-	size_t n = 0;
+	size_t len = strlen(text), n = 0;
+	bool print;
 
-	for (; *text; text++)
-		n += ((unsigned char)*text & 0xc0) != 0x80;
+	for (size_t i = 0; i < len; n++)
+		i += next_character(text + i, len - i, &print);
 	return n;
 }
 
-/* Control bytes in a name must not reach a terminal. */
+/* The first `most` characters, those that may be printed. */
 static void add_clean(struct tr_report *r, const char *text, size_t most)
 {
-	size_t n = 0;
+	size_t len = strlen(text), n;
+	bool print;
 
-	for (; *text && n < most; text++) {
-		n += ((unsigned char)*text & 0xc0) != 0x80;
-		tr_buf_addc(r->buf, (unsigned char)*text < ' ' ||
-					    *text == 127 ?
-					    '?' :
-					    *text);
+	for (size_t i = 0; i < len && most-- > 0; i += n) {
+		n = next_character(text + i, len - i, &print);
+		if (print)
+			tr_buf_add(r->buf, text + i, n);
+		else
+			tr_buf_addc(r->buf, '?');
 	}
-	while (((unsigned char)*text & 0xc0) == 0x80)
-		tr_buf_addc(r->buf, *text++);
 }
 
 /* Name in `width` columns, indented; cut with ~ where too long. */
@@ -160,15 +180,19 @@ void tr_report_head(struct tr_report *r)
 		    state_text(run->state), text);
 	tr_buf_addf(r->buf, ", %u thread%s", run->n_tracks,
 		    run->n_tracks == 1 ? "" : "s");
-	if (run->git[0])
-		tr_buf_addf(r->buf, ", git %.10s", run->git);
+	if (run->git[0]) {
+		tr_buf_adds(r->buf, ", git ");
+		add_clean(r, run->git, 10);
+	}
 	if (run->cleared_ns)
 		tr_buf_adds(r->buf, ", since the last clear");
 	tr_buf_addc(r->buf, '\n');
 	style(r, DIM);
 	tr_buf_adds(r->buf, "      ");
 	add_clean(r, run->command, 200);
-	tr_buf_addf(r->buf, "\n      run %s on ", run->id);
+	tr_buf_adds(r->buf, "\n      run ");
+	add_clean(r, run->id, 64);
+	tr_buf_adds(r->buf, " on ");
 	add_clean(r, run->host, 64);
 	tr_buf_adds(r->buf, ", ");
 	add_clean(r, run->cpu, 80);

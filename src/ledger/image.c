@@ -73,16 +73,19 @@ static int read_sparse(int fd, char *to, off_t size)
 }
 
 /* Where the file's content ends: a live one is mostly address space. */
-static off_t content_end(int fd, off_t size)
+static off_t content_end(int fd, off_t size, uint64_t *ret_missing)
 {
 	struct tr_header header;
 	const struct tr_region *arena = &header.region[TR_REGION_ARENA];
 
 	if (pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
 		return size;
-	if (header.magic == TR_MAGIC && arena->off < (uint64_t)size &&
-	    arena->used < (uint64_t)size - arena->off)
+	if (header.magic != TR_MAGIC || arena->off > TR_IMAGE_MOST ||
+	    arena->used > TR_IMAGE_MOST)
+		return size;
+	if (arena->off + arena->used < (uint64_t)size)
 		return (off_t)(arena->off + arena->used);
+	*ret_missing = arena->off + arena->used - (uint64_t)size;
 	return size;
 }
 
@@ -125,7 +128,7 @@ static int open_fd(const char *path, struct tr_image *image)
 		(void)close(fd);
 		return TARE_EFORMAT;
 	}
-	image->size = (uint64_t)content_end(fd, st.st_size);
+	image->size = (uint64_t)content_end(fd, st.st_size, &image->missing);
 	return fd;
 }
 

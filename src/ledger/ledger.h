@@ -360,8 +360,8 @@ bool tr_block_append(struct tr_hand *hand, const struct tr_record *record,
 struct tr_image {
 	const char *base;
 	uint64_t size;
-	bool mapped;	/* to be unmapped */
-	bool own;	/* this process's live mapping */
+	uint64_t missing; /* bytes that the header promises */
+	bool mapped;	  /* to be unmapped */
 	char path[512];
 };
 

@@ -226,6 +226,8 @@ __attribute__((constructor)) static void at_load(void)
 {
 	const char *text = secure_getenv("TARE");
 
+	if (&tare_only_reads && tare_only_reads)
+		return;
 	tr_mode = mode_of(text);
 	if (tr_mode == TR_MODE_OFF) {
 		/* The file may ask for it, unless TARE=0 forbids. */

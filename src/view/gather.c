@@ -451,7 +451,7 @@ static int ready_series(struct tr_gather *gather, const struct tr_image *image)
  * A baseline is copied while its process goes on, so it may hold a little
  * more than the ledger later accounts for. Nothing is below zero for that.
  */
-static void raise(uint64_t *n, uint64_t *skew)
+static void no_less(uint64_t *n, uint64_t *skew)
 {
 	if ((int64_t)*n >= 0)
 		return;
@@ -461,22 +461,22 @@ static void raise(uint64_t *n, uint64_t *skew)
 
 static void raise_hist(struct tr_hist *hist, uint64_t *skew)
 {
-	raise(&hist->zeros, skew);
-	raise(&hist->unbucketed, skew);
+	no_less(&hist->zeros, skew);
+	no_less(&hist->unbucketed, skew);
 	for (uint32_t i = 0; i < hist->n; i++)
 		for (unsigned k = 0; k < TR_PAGE_BUCKETS; k++)
-			raise(&hist->page[i].count[k], skew);
+			no_less(&hist->page[i].count[k], skew);
 }
 
 static void raise_series(struct tr_series *s, uint64_t *skew)
 {
-	raise(&s->calls, skew);
-	raise(&s->untimed, skew);
-	raise(&s->failures, skew);
-	raise(&s->items, skew);
-	raise(&s->not_finite, skew);
-	raise(&s->counter, skew);
-	raise(&s->whole, skew);
+	no_less(&s->calls, skew);
+	no_less(&s->untimed, skew);
+	no_less(&s->failures, skew);
+	no_less(&s->items, skew);
+	no_less(&s->not_finite, skew);
+	no_less(&s->counter, skew);
+	no_less(&s->whole, skew);
 	raise_hist(&s->positive, skew);
 	raise_hist(&s->negative, skew);
 	if (!tr_series_timed(s) ||
@@ -491,15 +491,15 @@ static void raise_all(struct tr_gather *g)
 	for (uint32_t i = 1; i < g->n_paths; i++) {
 		struct tr_path *p = &g->path[i];
 
-		raise(&p->calls, &g->skew);
-		raise(&p->untimed, &g->skew);
-		raise(&p->failures, &g->skew);
-		raise(&p->items, &g->skew);
+		no_less(&p->calls, &g->skew);
+		no_less(&p->untimed, &g->skew);
+		no_less(&p->failures, &g->skew);
+		no_less(&p->items, &g->skew);
 		if (p->sum < 0 || !p->calls)
 			p->sum = 0;
 	}
-	raise(&g->events, &g->skew);
-	raise(&g->overflow_calls, &g->skew);
+	no_less(&g->events, &g->skew);
+	no_less(&g->overflow_calls, &g->skew);
 }
 
 int tr_gather_edges(struct tr_gather *gather, const struct tr_image *image)

@@ -174,3 +174,59 @@ TARE_API int tare_clear(void)
 		return TARE_EIO; /* in memory only: nowhere to keep it */
 	return clear_ledger(tr_ledger->path);
 }
+
+TARE_API int tare_remote_is_enabled(int64_t pid, bool *ret_on)
+{
+	struct page page;
+	int err = ret_on ? open_page(pid, &page) : TARE_EINVAL;
+
+	if (err)
+		return err;
+	*ret_on = TR_LOAD(page.control->enabled) != 0;
+	unmap_page(&page);
+	return 0;
+}
+
+/* What the process started with: its ledger tells the differences. */
+static void start_values(int64_t pid, struct tr_config *config)
+{
+	char path[600], meta[TR_META_BYTES], *line, *end;
+	struct tr_header header;
+
+	tr_config_defaults(config);
+	if (tr_runs_of_process(pid, ".tare", path, sizeof(path)) ||
+	    tr_runs_peek(path, &header, meta))
+		return;
+	line = strstr(meta, "\nconfig=");
+	for (line = line ? line + 8 : NULL; line && *line; line = end) {
+		char *value = strchr(line, '=');
+
+		end = line + strcspn(line, "\n");
+		if (*end)
+			*end++ = '\0';
+		if (!value)
+			continue;
+		*value = '\0';
+		(void)tr_config_set(config, line, value + 1);
+	}
+}
+
+TARE_API int tare_remote_get(int64_t pid, const char *name, char *value,
+			     size_t size)
+{
+	struct tr_config config;
+	char text[TR_CONFIG_STRING];
+	struct page page;
+	int err;
+
+	if (!name || !value || !tr_option_find(name))
+		return name && value ? TARE_ENOENT : TARE_EINVAL;
+	err = open_page(pid, &page);
+	if (err)
+		return err;
+	start_values(pid, &config);
+	if (tr_control_get(page.control, name, text, sizeof(text)))
+		(void)tr_config_set(&config, name, text);
+	unmap_page(&page);
+	return tr_config_get(&config, name, value, size);
+}

@@ -266,6 +266,8 @@ int tr_runs_find(const char *which, char *path, size_t size)
 	size_t n;
 	int err;
 
+	if (!which[0])
+		return TARE_ENOENT;
 	if (strchr(which, '/') || access(which, F_OK) == 0)
 		return (size_t)snprintf(path, size, "%s", which) < size ?
 			       0 :

@@ -75,6 +75,8 @@ TARE_API int tare_verify(const char *path,
 	err = tare_view_open(path, &view);
 	if (err)
 		return err;
+	tell_count(&check, "the file was cut off, bytes missing",
+		   view->image.missing);
 	tell_count(&check, "places in the file that cannot be read",
 		   view->all.damaged);
 	if (!view->live && !view->has_baseline)
