@@ -21,7 +21,7 @@ static const struct counter {
 } counters[] = {
 	COUNTER(events, PLAIN, "measurements taken in"),
 	COUNTER(threads, PLAIN, "threads that ever recorded"),
-	COUNTER(lost, PROBLEM, "measurements lost, sum of the next five"),
+	COUNTER(lost, PROBLEM, "measurements lost, sum of the next four"),
 	COUNTER(lost_no_track, PROBLEM, "no room for a thread"),
 	COUNTER(lost_no_space, PROBLEM, "no room for a series of a thread"),
 	COUNTER(lost_busy, PROBLEM, "signal handlers nested too deep"),

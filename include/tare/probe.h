@@ -4,14 +4,14 @@
  *
  *	TARE_SCOPE("parse");                  times the rest of the block
  *	TARE_COUNT("requests", 1);            adds to a counter
- *	TARE_VALUE("batch.size", n);          observes one value
+ *	TARE_VALUE("batch.size", "", n);      observes one value
  *
- * While tare is off a probe is one load of a warm word and one branch. With
+ * While tare is off a probe is two loads of warm words and a branch. With
  * TARE_DISABLE defined before the include the same names expand to nothing
  * and the program needs no library.
  *
  * A probe returns nothing, sets no errno, takes no lock and never fails; what
- * could not be stored is counted and shown by tare_health_get().
+ * could not be stored is counted and shown by tare_view_health().
  */
 #ifndef TARE_PROBE_H
 #define TARE_PROBE_H

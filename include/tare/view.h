@@ -177,11 +177,11 @@ TARE_API TARE_MUST_CHECK int tare_view_tree(tare_view *view,
 /* Everything that could make a report incomplete, and the own cost. */
 typedef struct tare_health {
 	uint64_t events;	 /* measurements taken in, all kinds */
-	uint64_t lost;		 /* sum of the lost_* below */
+	uint64_t lost;		 /* sum of the next four */
 	uint64_t lost_no_track;	 /* no room for a thread */
 	uint64_t lost_no_space;	 /* no room for a series of a thread */
 	uint64_t lost_busy;	 /* signal handlers in handlers in handlers */
-	uint64_t lost_damage;	 /* ledger truncated by somebody */
+	uint64_t lost_damage;	 /* times somebody truncated the ledger */
 	uint64_t lost_records;	 /* history records that found no block */
 	uint64_t cleared;	 /* measurements before the last clear */
 	uint64_t overflow_sites; /* names beyond max_sites */

@@ -64,9 +64,10 @@ static const char *const clocks[] = { "auto", "tsc", "monotonic", NULL };
 
 static const struct tr_option_row table[] = {
 	SWITCH(enable_performance_monitoring, ENABLE_PERFORMANCE_MONITORING,
-	       "false", LIVE, "Master switch: measure at all."),
+	       "false", LIVE,
+	       "Measure, as enable_metrics does: either one is enough."),
 	SWITCH(enable_metrics, ENABLE_METRICS, "false", LIVE,
-	       "Measure scopes, counters and values."),
+	       "Measure scopes, counters and values, as TARE=on does."),
 	SWITCH(enable_profiler, ENABLE_PROFILER, "false", NOT_YET,
 	       "Record a profile of the steps of a training."),
 	SWITCH(enable_gpu_monitoring, ENABLE_GPU_MONITORING, "false", NOT_YET,
@@ -74,9 +75,9 @@ static const struct tr_option_row table[] = {
 	SWITCH(debug_mode, DEBUG_MODE, "false", NOT_YET,
 	       "Turn on GPU monitoring and component profiling, too."),
 	SWITCH(collect_timing, COLLECT_TIMING, "true", LIVE,
-	       "Time the scopes; without it they are only counted."),
+	       "Measure scopes; without it only counters and values."),
 	SWITCH(collect_throughput, COLLECT_THROUGHPUT, "true", LIVE,
-	       "Count records and bytes, and show them a second."),
+	       "Count the items of scopes, and show them a second."),
 	SWITCH(collect_memory_basic, COLLECT_MEMORY_BASIC, "true", NOT_YET,
 	       "Read the memory the process uses, and its peak."),
 	SWITCH(collect_gpu_utilization, COLLECT_GPU_UTILIZATION, "false",
@@ -124,12 +125,13 @@ static const struct tr_option_row table[] = {
 	WHOLE(keep_values, KEEP_VALUES, "0", 0, 65536, 0, "values", AT_START,
 	      "Last values kept of every site."),
 	WHOLE(max_sites, MAX_SITES, "8192", 16, 1048576, 0, "sites", AT_START,
-	      "Places that measure; further ones are counted as lost."),
+	      "Names; further ones share the series (overflow)."),
 	WHOLE(max_nodes, MAX_NODES, "4096", 16, 1048576, 0, "call paths",
 	      AT_START,
-	      "Call paths a thread; further ones are counted as lost."),
+	      "Call paths a thread; calls on further ones are counted, "
+	      "not timed."),
 	WHOLE(max_depth, MAX_DEPTH, "512", 8, 1800, 0, "scopes", AT_START,
-	      "Open scopes a thread; deeper ones are counted as lost."),
+	      "Open scopes a thread; deeper ones are counted, not timed."),
 	BYTES(ledger_limit, LEDGER_LIMIT, "1M", "4G", MIB, 4096 * MIB,
 	      AT_START,
 	      "Largest size of the ledger; 0: chosen from the free space "
@@ -144,10 +146,10 @@ static const struct tr_option_row table[] = {
 	TEXT(exclude, EXCLUDE, "", ANY_TEXT, 0, LIVE,
 	     "Do not measure sites whose name matches one of these globs."),
 	TEXT(include_source, INCLUDE_SOURCE, "", ANY_TEXT, 0, LIVE,
-	     "Measure only sites in source files that match one of these "
-	     "globs; empty: all."),
+	     "Measure only sites whose source (TARE_SCOPE_IN) matches one "
+	     "of these globs; empty: all."),
 	TEXT(exclude_source, EXCLUDE_SOURCE, "", ANY_TEXT, 0, LIVE,
-	     "Do not measure sites in source files that match one of these "
+	     "Do not measure sites whose source matches one of these "
 	     "globs."),
 	TEXT(dir, DIR, "", ANY_TEXT, 0, AT_START,
 	     "Folder of the ledgers; empty: chosen."),

@@ -257,7 +257,7 @@ int tr_report_tree(struct tr_report *r)
 
 /* ---- flat -------------------------------------------------------------- */
 
-#define FLAT_FIXED 102u
+#define FLAT_FIXED 83u /* columns right of the name */
 
 static void flat_head(struct tr_report *r, const char *first, size_t width)
 {
@@ -267,7 +267,7 @@ static void flat_head(struct tr_report *r, const char *first, size_t width)
 	style(r, DIM);
 	name(r, 0, first, NULL, width);
 	for (int i = 0; i < 8; i++)
-		cell(r, title[i], i == 0 ? 13 : 10);
+		cell(r, title[i], i == 0 ? 11 : 8);
 	cell(r, "failed", 7);
 	style(r, PLAIN);
 	tr_buf_addc(r->buf, '\n');
@@ -276,22 +276,22 @@ static void flat_head(struct tr_report *r, const char *first, size_t width)
 static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
 {
 	bool raw = r->options.raw;
+	double own = raw ? 0 : tare_view_run(r->view)->inside_ns;
+	/* One call's times, less what the measuring adds to one call. */
+	double one[5] = { s->min, s->p50, s->p95, s->p99, s->max };
 
 	name(r, 0, s->name, s->labels, width);
-	cell_count(r, s->count, 13);
-	cell_time(r, raw ? s->total : s->net_total, 10);
-	cell_time(r, raw ? s->mean : s->net_mean, 10);
-	cell_time(r, s->min, 10);
-	cell_time(r, s->p50, 10);
-	cell_time(r, s->p95, 10);
-	cell_time(r, s->p99, 10);
-	cell_time(r, s->max, 10);
+	cell_count(r, s->count, 11);
+	cell_time(r, raw ? s->total : s->net_total, 8);
+	cell_time(r, raw ? s->mean : s->net_mean, 8);
+	for (int i = 0; i < 5; i++)
+		cell_time(r, one[i] - own < 0 ? 0 : one[i] - own, 8);
 	cell_count(r, s->failures, 7);
 	if (s->below_resolution)
 		tr_buf_adds(r->buf, " ~");
 	if (s->items) {
 		tr_buf_adds(r->buf, "  items/s");
-		cell_number(r, s->items_per_s, 0);
+		cell_count(r, (uint64_t)s->items_per_s, 0);
 	}
 	tr_buf_addc(r->buf, '\n');
 }
@@ -299,14 +299,14 @@ static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
 static void flat_value(struct tr_report *r, const tare_stats *s, size_t width)
 {
 	name(r, 0, s->name, s->labels, width);
-	cell_count(r, s->count, 13);
-	cell_number(r, s->total, 10);
-	cell_number(r, s->mean, 10);
-	cell_number(r, s->min, 10);
-	cell_number(r, s->p50, 10);
-	cell_number(r, s->p95, 10);
-	cell_number(r, s->p99, 10);
-	cell_number(r, s->max, 10);
+	cell_count(r, s->count, 11);
+	cell_number(r, s->total, 8);
+	cell_number(r, s->mean, 8);
+	cell_number(r, s->min, 8);
+	cell_number(r, s->p50, 8);
+	cell_number(r, s->p95, 8);
+	cell_number(r, s->p99, 8);
+	cell_number(r, s->max, 8);
 	tr_buf_pad(r->buf, ' ', 8);
 	if (s->kind == TARE_KIND_GAUGE) {
 		tr_buf_adds(r->buf, " now");
@@ -370,9 +370,9 @@ static void flat_group(struct tr_report *r, const tare_stats **rows, size_t n,
 	static const char *const title[] = { "scopes", "values", "counters" };
 	size_t shown = 0, left = 0, width;
 
-	width = r->options.width > FLAT_FIXED + 24 ?
+	width = r->options.width > FLAT_FIXED + 17 ?
 			r->options.width - FLAT_FIXED :
-			24;
+			17;
 	for (size_t i = 0; i < n; i++) {
 		if (group_of(rows[i]) != group)
 			continue;

@@ -13,22 +13,48 @@
 #include <stdio.h>
 #include <string.h>
 
-void tr_control_init(struct tr_control *control, uint32_t pid,
-		     uint64_t start_time)
+static uint32_t text_bytes(const struct tr_control *control);
+
+/*
+ * A child goes on with what was set in its parent, under a new generation:
+ * its sites still have the parent's and must ask again. It is on: it would
+ * not be here otherwise, and a parent that has ended is off.
+ */
+static void inherit(struct tr_control *control, const struct tr_control *from)
+{
+	uint32_t bytes = text_bytes(from);
+
+	for (uint32_t i = 0; i < bytes; i++)
+		control->text[i] = TR_LOAD(from->text[i]);
+	control->text_bytes = bytes;
+	control->generation = TR_LOAD(from->generation);
+	tr_control_bump(control);
+}
+
+void tr_control_init(struct tr_control *control,
+		     const struct tr_control *parent,
+		     const struct tr_identity *self)
 {
 	control->major = TR_FORMAT_MAJOR;
-	control->pid = pid;
-	control->start_time = start_time;
+	control->pid = self->pid;
+	control->start_time = self->start_time;
 	control->generation = 2; /* 1 is a site's word before its first use */
 	control->enabled = 1;
+	if (parent)
+		inherit(control, parent);
 	TR_PUBLISH(control->magic, TR_CONTROL_MAGIC);
 }
 
 void tr_control_bump(struct tr_control *control)
 {
-	uint32_t before = TR_ADD(control->generation, 1);
+	/* Release: what was changed is there before the number. */
+	uint32_t before = __atomic_fetch_add(&control->generation, 1,
+					     __ATOMIC_RELEASE);
 
-	if (before + 1 >= TR_CONTROL_SLEEP) {
+	/* The page may hold any number; 0 would be off for good. */
+	if (before == UINT32_MAX)
+		TR_PUBLISH(control->generation, TR_CONTROL_SLEEP);
+	if (before >= TR_CONTROL_SLEEP - 1) {
 		for (uint32_t i = 0; i < TR_CONTROL_SLEEP; i++)
 			TR_PUBLISH(control->sleep[i], 1);
 		return;
@@ -61,24 +87,34 @@ static uint32_t text_bytes(const struct tr_control *control)
 	return bytes > TR_CONTROL_TEXT ? 0 : bytes;
 }
 
+/* Takes all lines of `name` out, and an end that is no whole line. */
+static uint32_t remove_lines(char *text, uint32_t bytes, const char *name)
+{
+	uint32_t at;
+
+	while (bytes > 0 && text[bytes - 1] != '\n')
+		bytes--;
+	while ((at = find_line(text, bytes, name)) < bytes) {
+		const char *stop = memchr(text + at, '\n', bytes - at);
+		uint32_t end = (uint32_t)(stop - text) + 1;
+
+		memmove(text + at, text + end, bytes - end);
+		bytes -= end - at;
+	}
+	return bytes;
+}
+
 int tr_control_set(struct tr_control *control, const char *name,
 		   const char *value)
 {
 	char text[TR_CONTROL_TEXT];
-	uint32_t bytes = text_bytes(control), at, end;
+	uint32_t bytes = text_bytes(control);
 	int n;
 
 	if (strchr(value, '\n') || strchr(name, '\n'))
 		return TARE_EINVAL;
 	memcpy(text, control->text, bytes);
-	at = find_line(text, bytes, name);
-	if (at < bytes) {
-		const char *stop = memchr(text + at, '\n', bytes - at);
-
-		end = stop ? (uint32_t)(stop - text) + 1 : bytes;
-		memmove(text + at, text + end, bytes - end);
-		bytes -= end - at;
-	}
+	bytes = remove_lines(text, bytes, name);
 	n = snprintf(text + bytes, sizeof(text) - bytes, "%s=%s\n", name,
 		     value);
 	if (n < 0 || (size_t)n >= sizeof(text) - bytes)

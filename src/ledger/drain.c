@@ -145,6 +145,17 @@ void tr_drain_redo(struct tr_hand *hand)
 		TR_STORE(track->lost.repairs, track->lost.repairs + 1);
 		at += sizeof(struct tr_entry) - 1;
 	}
+	if (track->value.cell) {
+		TR_STORE(track->lost.repairs, track->lost.repairs + 1);
+		TR_STORE(track->value.cell, 0);
+	}
+	if (track->deferred_at) {
+		if (track->deferred_at / 16 != track->write / 16)
+			tr_deferred_taken(track);
+		TR_STORE(track->deferred_at, 0);
+	}
+	if (at >> 32 != whole >> 32)
+		at = whole; /* between a ring's end and its next lap */
 	for (; at < whole; at += sizeof(struct tr_entry))
 		tr_drain_odd(hand, track, at);
 	TR_FENCE();

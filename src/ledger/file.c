@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TR_LIMIT_DEFAULT (UINT64_C(32) << 20)
@@ -106,17 +105,36 @@ static uint64_t choose_limit(const struct tr_config *config, const char *dir)
 	return limit < TR_LIMIT_LEAST ? TR_LIMIT_LEAST : limit;
 }
 
+/*
+ * yyyymmdd of a day since 1970. Not gmtime_r(): in a child it may wait for a
+ * lock that another thread of the parent held at the fork. Years begin in
+ * March here, so that the leap day is the last of one.
+ */
+static unsigned date_of(uint64_t day)
+{
+	uint64_t since = day + 719468; /* 0000-03-01 */
+	uint64_t era = since / 146097, in_era = since % 146097;
+	uint64_t year = (in_era - in_era / 1460 + in_era / 36524 -
+			 in_era / 146096) / 365;
+	uint64_t in_year = in_era - (365 * year + year / 4 - year / 100);
+	uint64_t month = (5 * in_year + 2) / 153;
+	uint64_t date = in_year - (153 * month + 2) / 5 + 1;
+
+	year += era * 400 + (month >= 10);
+	month = month < 10 ? month + 3 : month - 9;
+	return (unsigned)(year * 10000 + month * 100 + date);
+}
+
 static void name_run(char *id, size_t size, uint32_t pid, int attempt)
 {
 	int64_t now = tr_realtime_ns();
-	time_t seconds = (time_t)(now / 1000000000);
-	struct tm tm;
+	uint64_t ms = now > 0 ? (uint64_t)now / 1000000 + (uint64_t)attempt : 0;
+	uint64_t seconds = ms / 1000, in_day = seconds % 86400;
 
-	(void)gmtime_r(&seconds, &tm);
-	(void)snprintf(id, size, "%04d%02d%02d-%02d%02d%02d.%03d-%u",
-		       tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
-		       tm.tm_hour, tm.tm_min, tm.tm_sec,
-		       (int)((now / 1000000 + attempt) % 1000), pid);
+	(void)snprintf(id, size, "%08u-%02u%02u%02u.%03u-%u",
+		       date_of(seconds / 86400), (unsigned)(in_day / 3600),
+		       (unsigned)(in_day / 60 % 60), (unsigned)(in_day % 60),
+		       (unsigned)(ms % 1000), pid);
 }
 
 /* A new file in `dir`, or unnamed memory where dir is empty. */
@@ -163,7 +181,14 @@ static int open_control(const char *dir, const struct tr_identity *self)
 		(void)unlink(path);
 		return TARE_EFULL;
 	}
-	page = map_file(fd, TR_PAGE, control_address);
+	page = map_file(fd, TR_PAGE, NULL);
+	if (page)
+		tr_control_init(page, control_address, self);
+	if (page && control_address) {
+		/* In the parent's place, complete, in one step. */
+		(void)munmap(page, TR_PAGE);
+		page = map_file(fd, TR_PAGE, control_address);
+	}
 	(void)close(fd);
 	if (!page) {
 		(void)unlink(path);
@@ -171,7 +196,6 @@ static int open_control(const char *dir, const struct tr_identity *self)
 	}
 	control_address = page;
 	tr_ledger->control = page;
-	tr_control_init(page, self->pid, self->start_time);
 	return 0;
 }
 
@@ -189,11 +213,10 @@ static void place_regions(struct tr_header *header, uint64_t bytes,
 	uint64_t at = TR_META_AT + TR_META_BYTES;
 
 	for (int i = 0; i < TR_REGIONS; i++) {
-		size[i] = (size[i] + TR_PAGE - 1) & ~(uint64_t)(TR_PAGE - 1);
 		header->region[i].off = at;
 		header->region[i].cap = i == TR_REGION_ARENA ? bytes - at :
 							       size[i];
-		at += size[i];
+		at += (size[i] + TR_PAGE - 1) & ~(uint64_t)(TR_PAGE - 1);
 	}
 	header->block_count = (uint32_t)blocks;
 	header->max_history = config->max_history_size;
@@ -228,10 +251,13 @@ static void fill_header(struct tr_header *header, uint64_t limit,
 	memcpy(header->boot_id, self->boot_id, sizeof(header->boot_id));
 	header->base_address = (uint64_t)(uintptr_t)tr_ledger->base;
 	memcpy(header->version, TARE_VERSION, sizeof(TARE_VERSION));
+	tr_ledger->pid = self->pid;
 	tr_ledger->limit_bytes = limit;
 	tr_ledger->real_bytes = header->real_bytes;
-	tr_ledger->next_counter = 2; /* 0 and 1: the overflow series */
+	tr_ledger->next_counter = 3; /* 0 to 2: the overflow series */
 	tr_ledger->next_gauge = 1;
+	header->next_counter = tr_ledger->next_counter;
+	header->next_gauge = tr_ledger->next_gauge;
 	header->state = TR_STATE_LIVE;
 }
 
@@ -410,14 +436,20 @@ static void put_away(const struct tr_config *config)
 	memcpy(tr_ledger->path, to, strlen(to) + 1);
 }
 
-int tr_ledger_finish(const struct tr_config *config)
+void tr_ledger_seal(void)
 {
 	struct tr_header *header = tr_ledger->header;
 
 	if (!header)
-		return TARE_EOFF;
+		return;
 	tr_anchor_take(&header->end, tr_ledger->counter_clock);
 	TR_PUBLISH(header->state, TR_STATE_FINISHED);
+}
+
+int tr_ledger_finish(const struct tr_config *config)
+{
+	if (!tr_ledger->header)
+		return TARE_EOFF;
 	if (!tr_ledger->anonymous)
 		put_away(config);
 	if (tr_ledger->control_path[0])

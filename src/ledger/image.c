@@ -7,7 +7,7 @@
  * them change. Nothing in it is trusted: every offset is checked before it
  * is followed.
  */
-#include "ledger/ledger.h"
+#include "ledger/spare.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +73,7 @@ static int read_sparse(int fd, char *to, off_t size)
 }
 
 /* Where the file's content ends: a live one is mostly address space. */
-static off_t content_end(int fd, off_t size, uint64_t *ret_missing)
+static off_t content_end(int fd, off_t size, struct tr_image *image)
 {
 	struct tr_header header;
 	const struct tr_region *arena = &header.region[TR_REGION_ARENA];
@@ -83,9 +83,10 @@ static off_t content_end(int fd, off_t size, uint64_t *ret_missing)
 	if (header.magic != TR_MAGIC || arena->off > TR_IMAGE_MOST ||
 	    arena->used > TR_IMAGE_MOST)
 		return size;
+	image->key.born_ns = header.start.mono_ns;
 	if (arena->off + arena->used < (uint64_t)size)
 		return (off_t)(arena->off + arena->used);
-	*ret_missing = arena->off + arena->used - (uint64_t)size;
+	image->missing = arena->off + arena->used - (uint64_t)size;
 	return size;
 }
 
@@ -128,7 +129,9 @@ static int open_fd(const char *path, struct tr_image *image)
 		(void)close(fd);
 		return TARE_EFORMAT;
 	}
-	image->size = (uint64_t)content_end(fd, st.st_size, &image->missing);
+	image->key.device = st.st_dev;
+	image->key.file = st.st_ino;
+	image->size = (uint64_t)content_end(fd, st.st_size, image);
 	return fd;
 }
 
@@ -143,13 +146,12 @@ int tr_image_open(const char *path, struct tr_image *image)
 		return fd;
 	if (image->size < sizeof(struct tr_header))
 		image->size = sizeof(struct tr_header);
-	base = tr_memory_map(image->size + 8);
+	base = tr_spare_map(&image->key, image->size + 8, &image->mapped);
 	if (!base) {
 		(void)close(fd);
 		return TARE_ENOMEM;
 	}
 	image->base = base;
-	image->mapped = true;
 	(void)snprintf(image->path, sizeof(image->path), "%s", path);
 	err = read_sparse(fd, base, (off_t)image->size);
 	if (!err)
@@ -188,14 +190,15 @@ int tr_image_own(struct tr_image *image)
 	}
 	image->base = base;
 	image->size = size;
-	image->mapped = true;
+	image->mapped = size + 8;
 	return tr_image_check(image);
 }
 
 void tr_image_close(struct tr_image *image)
 {
 	if (image->mapped)
-		(void)munmap((void *)(uintptr_t)image->base, image->size + 8);
+		tr_spare_unmap((char *)(uintptr_t)image->base, image->mapped,
+			       &image->key);
 	memset(image, 0, sizeof(*image));
 }
 

@@ -53,7 +53,12 @@
 #define TR_PAGE_BUCKETS 16u /* buckets a histogram page */
 #define TR_CELL_PAGES 64u   /* pages in a cell's window: 32 octaves */
 
-#define TR_SITE_OVERFLOW 1u /* id of the series for names beyond max_sites */
+/*
+ * Ids 1 to 5: the series for names beyond max_sites, one for each enum
+ * tare_kind, under that number. 1 also counts paths beyond max_nodes.
+ */
+#define TR_SITE_OVERFLOW 1u
+#define TR_SITE_FIRST 6u /* id of the first name */
 #define TR_SITE_INTERNAL (1u << 15) /* flag: the library's own, not shown */
 
 /* A region of the file that fills from its beginning. */

@@ -86,6 +86,7 @@ struct tr_hand {
 /* One process's ledger. Lies in memory that a fork wipes. */
 struct tr_ledger {
 	uint32_t ready; /* everything below is in place */
+	uint32_t pid;
 	char *base; /* NULL: none */
 	struct tr_header *header;
 	struct tr_control *control;
@@ -127,9 +128,27 @@ extern struct tr_hand *tr_hands; /* TR_MAX_TRACKS of them */
 extern struct tr_hand tr_hand_none;	/* thread without a track yet */
 extern struct tr_hand tr_hand_creating; /* thread that is getting one */
 
+/*
+ * This thread's hand. Not by way of tare_self_, which is exported: where two
+ * copies of the library are in a process, all may find the same tare_self_.
+ */
+extern __thread struct tr_hand *tr_self
+#if !defined(TARE_TLS_DYNAMIC)
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+#else
+	__attribute__((visibility("hidden")));
+#endif
+
 TR_INLINE struct tr_hand *tr_hand(void)
 {
-	return (struct tr_hand *)(void *)tare_self_;
+	return tr_self;
+}
+
+TR_INLINE void tr_hand_set(struct tr_hand *hand)
+{
+	tr_self = hand;
+	TR_FENCE();
+	tare_self_ = &hand->self;
 }
 
 /*
@@ -191,6 +210,8 @@ uint32_t tr_region_take(enum tr_region_id id, uint64_t bytes);
 bool tr_space_reserve(uint64_t off, uint64_t bytes);
 /* Address space of the arena that is not real yet. */
 uint32_t tr_arena_claim(uint64_t bytes);
+/* Gives back what was claimed and never used. */
+void tr_arena_unclaim(uint32_t off, uint64_t bytes);
 
 /* ---- file.c ------------------------------------------------------------ */
 
@@ -200,7 +221,9 @@ uint32_t tr_arena_claim(uint64_t bytes);
  * right, and lets go of the parent's mapping. 0 or an error.
  */
 int tr_ledger_open(const struct tr_config *config, bool control_only);
-/* Marks it finished and moves it to the folder of runs. */
+/* Marks it finished. */
+void tr_ledger_seal(void);
+/* Moves it to the folder of runs. */
 int tr_ledger_finish(const struct tr_config *config);
 /* Keeps what tr_ledger_replace() needs. After the calibration. */
 void tr_ledger_save(void);
@@ -222,8 +245,10 @@ uint64_t tr_ledger_ticks(void);
 
 /* Moves the generation on so that every site looks at its switches again. */
 void tr_control_bump(struct tr_control *control);
-void tr_control_init(struct tr_control *control, uint32_t pid,
-		     uint64_t start_time);
+/* `parent`: the page that a child goes on with, or NULL. */
+void tr_control_init(struct tr_control *control,
+		     const struct tr_control *parent,
+		     const struct tr_identity *self);
 /* Appends or replaces key=value in the page's text. */
 int tr_control_set(struct tr_control *control, const char *name,
 		   const char *value);
@@ -240,13 +265,15 @@ struct tr_site_key {
 	uint16_t flags;
 };
 
-/* Id of the site, new or known; TR_SITE_OVERFLOW when the table is full. */
+/* Id of the site, new or known; the kind's overflow when it is full. */
 uint32_t tr_site_intern(const struct tr_site_key *key);
 struct tr_site *tr_site_at(uint32_t id);
 const char *tr_string_at(uint32_t off);
 /* In a child: fills the new ledger from the parent's table. */
 int tr_sites_copy(const char *parent_base);
 int tr_sites_init(void);
+/* Writes the overflow series into an empty ledger at `base`. */
+void tr_sites_fill(char *base);
 
 /* ---- track.c ----------------------------------------------------------- */
 
@@ -356,12 +383,19 @@ bool tr_block_append(struct tr_hand *hand, const struct tr_record *record,
 
 /* ---- image.c ----------------------------------------------------------- */
 
+/* Which file: its number, and the time that tells a reused one. */
+struct tr_file_key {
+	uint64_t device, file;
+	int64_t born_ns;
+};
+
 /* A ledger as a reader has it: bytes that nothing is known about. */
 struct tr_image {
 	const char *base;
 	uint64_t size;
 	uint64_t missing; /* bytes that the header promises */
-	bool mapped;	  /* to be unmapped */
+	uint64_t mapped;  /* bytes to be unmapped */
+	struct tr_file_key key;
 	char path[512];
 };
 

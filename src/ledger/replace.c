@@ -87,21 +87,6 @@ static bool reserve_regions(char *base)
 	return true;
 }
 
-/* As tr_sites_init() leaves it. */
-static void fill_overflow_site(char *base)
-{
-	uint64_t strings = tr_ledger->region[TR_REGION_STRINGS].off;
-	struct tr_site *site =
-		(void *)(base + tr_ledger->region[TR_REGION_SITES].off);
-
-	memcpy(base + strings + 8, "(overflow)", 11);
-	site += TR_SITE_OVERFLOW;
-	site->name = (uint32_t)strings + 8;
-	site->kind = TARE_KIND_SCOPE;
-	site->type = TARE_TYPE_TIME;
-	site->ready = 1;
-}
-
 static bool fill(char *base)
 {
 	uint32_t n = count_hands(), *dir;
@@ -110,7 +95,7 @@ static bool fill(char *base)
 		return false;
 	fill_header((void *)base);
 	memcpy(base + TR_META_AT, tr_ledger->saved_meta, TR_META_BYTES);
-	fill_overflow_site(base);
+	tr_sites_fill(base);
 	dir = (void *)(base + tr_ledger->region[TR_REGION_TRACKS].off);
 	for (uint32_t i = 0; i < n; i++) {
 		if (!tr_track_rebuild(&tr_hands[i], base))

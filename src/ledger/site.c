@@ -8,7 +8,7 @@
  * threads that register the same name at once may both write an entry; one
  * wins and the other's stays unused. Signal handlers may come here.
  *
- * Beyond max_sites every new name is the overflow series.
+ * Beyond max_sites every new name is the overflow series of its kind.
  */
 #include "ledger/ledger.h"
 
@@ -108,10 +108,11 @@ static uint32_t take_slots(uint8_t kind)
 {
 	struct tr_header *header = tr_ledger->header;
 	uint32_t most = TR_COUNTER_CHUNKS * TR_COUNTER_SLOTS, slot;
+	uint32_t n = kind == TARE_KIND_RATIO ? 2 : 1;
 
 	if (kind == TARE_KIND_GAUGE) {
 		slot = TR_ADD(tr_ledger->next_gauge, 1);
-		TR_STORE(header->next_gauge, slot + 1);
+		(void)TR_ADD(header->next_gauge, 1);
 		return slot < tr_ledger->region[TR_REGION_GAUGES].cap / 8 &&
 				       tr_region_take(TR_REGION_GAUGES, 8) ?
 			       slot :
@@ -119,9 +120,9 @@ static uint32_t take_slots(uint8_t kind)
 	}
 	if (kind != TARE_KIND_COUNTER && kind != TARE_KIND_RATIO)
 		return 0;
-	slot = TR_ADD(tr_ledger->next_counter,
-		      kind == TARE_KIND_RATIO ? 2 : 1);
-	TR_STORE(header->next_counter, slot + 2);
+	slot = TR_ADD(tr_ledger->next_counter, n);
+	/* For a child. A sum: the last to store might not be the highest. */
+	(void)TR_ADD(header->next_counter, n);
 	return slot + 1 < most ? slot : 0;
 }
 
@@ -175,10 +176,10 @@ static uint32_t look_up(const struct tr_site_key *key, uint32_t hash,
 	return 0;
 }
 
-static uint32_t overflow(void)
+static uint32_t overflow(uint8_t kind)
 {
 	(void)TR_ADD(tr_ledger->header->lost.overflow_sites, 1);
-	return TR_SITE_OVERFLOW;
+	return kind && kind < TR_SITE_FIRST ? kind : TARE_KIND_VALUE;
 }
 
 uint32_t tr_site_intern(const struct tr_site_key *key)
@@ -192,21 +193,43 @@ uint32_t tr_site_intern(const struct tr_site_key *key)
 		if (!mine)
 			mine = add_site(key, hash);
 		if (!mine)
-			return overflow();
+			return overflow(key->kind);
 		if (__atomic_compare_exchange_n(&table[place], &empty, mine,
 						false, __ATOMIC_RELEASE,
 						__ATOMIC_RELAXED))
 			return mine;
 		id = look_up(key, hash, &place);
 	}
-	return id ? id : overflow();
+	return id ? id : overflow(key->kind);
+}
+
+void tr_sites_fill(char *base)
+{
+	static const uint8_t type[TR_SITE_FIRST] = {
+		[TARE_KIND_SCOPE] = TARE_TYPE_TIME,
+		[TARE_KIND_COUNTER] = TARE_TYPE_COUNTER,
+		[TARE_KIND_GAUGE] = TARE_TYPE_CUSTOM,
+		[TARE_KIND_VALUE] = TARE_TYPE_CUSTOM,
+		[TARE_KIND_RATIO] = TARE_TYPE_RATIO,
+	};
+	uint32_t name = (uint32_t)tr_ledger->region[TR_REGION_STRINGS].off + 8;
+	struct tr_site *site =
+		(void *)(base + tr_ledger->region[TR_REGION_SITES].off);
+
+	memcpy(base + name, "(overflow)", 11);
+	for (uint8_t kind = TARE_KIND_SCOPE; kind < TR_SITE_FIRST; kind++) {
+		site[kind].name = name;
+		site[kind].kind = kind;
+		site[kind].type = type[kind];
+		site[kind].slot = kind == TARE_KIND_RATIO; /* 1 and 2 */
+		TR_PUBLISH(site[kind].ready, 1);
+	}
 }
 
 int tr_sites_init(void)
 {
 	struct tr_region *sites = &tr_ledger->region[TR_REGION_SITES];
 	uint64_t most = sites->cap / sizeof(struct tr_site), size = 64;
-	struct tr_site *site;
 
 	while (size < most * 2)
 		size *= 2;
@@ -214,16 +237,14 @@ int tr_sites_init(void)
 		table = tr_memory_map(size * sizeof(*table));
 		table_mask = (uint32_t)size - 1;
 	}
-	/* Ids 0 (none) and 1 (overflow). */
-	if (!table || !tr_region_take(TR_REGION_SITES, 2 * sizeof(*site)) ||
-	    !tr_region_take(TR_REGION_STRINGS, 8) ||
+	/* Id 0 is none; the string at 0 is empty. */
+	if (!table ||
+	    !tr_region_take(TR_REGION_SITES,
+			    TR_SITE_FIRST * sizeof(struct tr_site)) ||
+	    !tr_region_take(TR_REGION_STRINGS, 8 + 16) ||
 	    !tr_region_take(TR_REGION_GAUGES, 8))
 		return TARE_EFULL;
-	site = tr_site_at(TR_SITE_OVERFLOW);
-	site->name = copy_string("(overflow)");
-	site->kind = TARE_KIND_SCOPE;
-	site->type = TARE_TYPE_TIME;
-	TR_PUBLISH(site->ready, 1);
+	tr_sites_fill(tr_ledger->base);
 	return 0;
 }
 
@@ -251,6 +272,8 @@ int tr_sites_copy(const char *parent)
 		err = copy_region(TR_REGION_SITES, parent, theirs);
 	tr_ledger->next_counter = TR_LOAD(theirs->next_counter);
 	tr_ledger->next_gauge = TR_LOAD(theirs->next_gauge);
+	tr_ledger->header->next_counter = tr_ledger->next_counter;
+	tr_ledger->header->next_gauge = tr_ledger->next_gauge;
 	if (!err && TR_LOAD(theirs->region[TR_REGION_GAUGES].used) > 8 &&
 	    !tr_region_take(TR_REGION_GAUGES,
 			    TR_LOAD(theirs->region[TR_REGION_GAUGES].used) -

@@ -124,3 +124,13 @@ uint32_t tr_arena_claim(uint64_t bytes)
 {
 	return take(TR_REGION_ARENA, bytes, false);
 }
+
+void tr_arena_unclaim(uint32_t off, uint64_t bytes)
+{
+	struct tr_region *arena = &tr_ledger->region[TR_REGION_ARENA];
+	uint64_t before = off - arena->off, used = before + bytes;
+
+	/* Where others have claimed since, it is wasted: address space. */
+	(void)__atomic_compare_exchange_n(&arena->used, &used, before, false,
+					  __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}

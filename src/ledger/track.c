@@ -16,7 +16,7 @@
 
 #define TR_CHUNK 4096u	     /* small objects are taken from such */
 #define TR_CHUNK_LARGE 65536u /* once a thread has proved busy */
-#define TR_TRIES 4	     /* dead threads looked for at an attach */
+#define TR_TRIES 8	     /* dead threads looked for at an attach */
 
 struct tr_hand *tr_hands;
 struct tr_hand tr_hand_none;
@@ -27,6 +27,8 @@ __thread struct tare_self_ *tare_self_
 	__attribute__((tls_model("initial-exec")))
 #endif
 	= &tr_hand_none.self;
+
+__thread struct tr_hand *tr_self = &tr_hand_none;
 
 bool tr_hand_is_busy(const struct tr_hand *hand)
 {
@@ -72,8 +74,11 @@ static bool new_chunk(struct tr_hand *hand, uint32_t bytes)
 	if (!off)
 		return false;
 	if (!tr_space_reserve(off, want)) {
-		if (!track->claimed && want >= TR_CHUNK)
-			track->claimed = off; /* asked for again later */
+		/* One for small objects is kept and asked for again later. */
+		if (!track->claimed && want == TR_CHUNK)
+			track->claimed = off;
+		else if (track->claimed != off)
+			tr_arena_unclaim(off, want);
 		return false;
 	}
 	if (track->claimed == off)
@@ -140,8 +145,12 @@ static void start_tracing(struct tr_hand *hand)
 	uint32_t bytes = tr_ledger->ring_bytes, off;
 
 	off = tr_arena_claim(bytes);
-	if (!off || !tr_space_reserve(off, bytes))
+	if (!off)
 		return;
+	if (!tr_space_reserve(off, bytes)) {
+		tr_arena_unclaim(off, bytes);
+		return;
+	}
 	track->log.off = off;
 	track->log.bytes = bytes;
 	track->trace = track->log;
@@ -229,7 +238,11 @@ static struct tr_hand *new_track(uint32_t thread)
 		return NULL;
 	if (!tr_space_reserve(off, TR_PAGE) ||
 	    !(entry = tr_region_take(TR_REGION_TRACKS, sizeof(uint32_t)))) {
-		TR_STORE(tr_ledger->spare_track, off);
+		uint32_t other = __atomic_exchange_n(&tr_ledger->spare_track,
+						     off, __ATOMIC_RELAXED);
+
+		if (other)
+			tr_arena_unclaim(other, TR_TRACK_BYTES);
 		return NULL;
 	}
 	index = (entry - (uint32_t)tracks->off) / 4;
@@ -274,7 +287,7 @@ static struct tr_hand *take_over(uint32_t index, uint32_t thread)
 		return NULL;
 	track = (void *)(tr_ledger->base + off);
 	owner = TR_LOAD(track->owner);
-	if (owner != thread && tr_thread_alive(owner))
+	if (owner != thread && tr_thread_alive(tr_ledger->pid, owner))
 		return NULL;
 	if (!__atomic_compare_exchange_n(&track->owner, &owner, thread, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
@@ -300,9 +313,14 @@ static struct tr_hand *reuse_track(uint32_t thread)
 	uint64_t used = TR_LOAD(tr_ledger->region[TR_REGION_TRACKS].used);
 	uint32_t n = (uint32_t)(used / sizeof(uint32_t));
 
-	for (int i = 0; n && i < TR_TRIES; i++) {
-		uint32_t at = TR_ADD(header->track_hint, 1) % n;
-		struct tr_hand *hand = take_over(at, thread);
+	/*
+	 * Here and there: threads that were started together often live
+	 * together, on neighbouring tracks.
+	 */
+	for (uint32_t i = 0; i < n && i < TR_TRIES; i++) {
+		uint32_t hint = TR_ADD(header->track_hint, 1) * 2654435769u;
+		struct tr_hand *hand =
+			take_over((uint32_t)((uint64_t)hint * n >> 32), thread);
 
 		if (hand)
 			return hand;
@@ -326,7 +344,7 @@ TR_COLD struct tr_hand *tr_track_attach(void)
 		(void)TR_ADD(lost->no_track, 1);
 		return NULL; /* no space a moment ago: do not ask again yet */
 	}
-	tare_self_ = &tr_hand_creating.self;
+	tr_hand_set(&tr_hand_creating);
 	TR_FENCE();
 	thread = tr_thread_id();
 	hand = reuse_track(thread);
@@ -334,11 +352,11 @@ TR_COLD struct tr_hand *tr_track_attach(void)
 		hand = new_track(thread);
 	if (!hand) {
 		(void)TR_ADD(lost->no_track, 1);
-		tare_self_ = &tr_hand_none.self;
+		tr_hand_set(&tr_hand_none);
 		return NULL;
 	}
 	hand->thread = thread;
 	tr_hand_leave(hand);
-	tare_self_ = &hand->self;
+	tr_hand_set(hand);
 	return hand;
 }

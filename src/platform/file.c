@@ -162,6 +162,19 @@ static int copy_data(int in, int out, off_t bytes)
 	return err;
 }
 
+/* A killed run ended when its ledger was last written, not copied. */
+static void keep_times(int in, int out)
+{
+	struct timespec times[2];
+	struct stat st;
+
+	if (fstat(in, &st))
+		return;
+	times[0] = st.st_atim;
+	times[1] = st.st_mtim;
+	(void)futimens(out, times);
+}
+
 int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes)
 {
 	char temporary[560];
@@ -181,6 +194,7 @@ int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes)
 		return err;
 	}
 	err = copy_data(in, out, (off_t)bytes);
+	keep_times(in, out);
 	(void)close(in);
 	if (close(out) && !err)
 		err = error_of(errno);

@@ -141,8 +141,8 @@ void tr_identity_self(struct tr_identity *identity);
 bool tr_identity_alive(const struct tr_identity *identity);
 
 uint32_t tr_thread_id(void);
-/* Signal-safe; true for a thread of this process. */
-bool tr_thread_alive(uint32_t thread);
+/* Signal-safe; true for a thread of process `pid`. */
+bool tr_thread_alive(uint32_t pid, uint32_t thread);
 
 /* "key=value\n" lines: command, program, host, cpu, git, folder. */
 size_t tr_process_describe(char *out, size_t size);

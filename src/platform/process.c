@@ -65,10 +65,10 @@ uint32_t tr_thread_id(void)
 	return (uint32_t)syscall(SYS_gettid);
 }
 
-bool tr_thread_alive(uint32_t thread)
+bool tr_thread_alive(uint32_t pid, uint32_t thread)
 {
 	int saved = errno;
-	bool alive = syscall(SYS_tgkill, getpid(), (pid_t)thread, 0) == 0 ||
+	bool alive = syscall(SYS_tgkill, (pid_t)pid, (pid_t)thread, 0) == 0 ||
 		     errno != ESRCH;
 
 	errno = saved;

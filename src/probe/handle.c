@@ -205,8 +205,9 @@ static bool matches(const struct handle *handle, const struct wanted *wanted)
 	if (handle->hash != wanted->hash || handle->base != wanted->base ||
 	    handle->n_pairs != wanted->n_pairs)
 		return false;
-	if (wanted->base)
-		return same_pairs(handle, wanted);
+	if (wanted->base && !same_pairs(handle, wanted))
+		return false;
+	/* For labels, too: another library may lie where the site was. */
 	return site->kind == like->kind && same(site->name, like->name) &&
 	       same(site->unit, like->unit) &&
 	       same(site->source, like->source);
@@ -291,6 +292,7 @@ static struct handle *make_handle(const struct wanted *wanted)
 	handle->site.name = copy_text(wanted->like->name);
 	handle->site.unit = copy_text(wanted->like->unit);
 	handle->site.source = copy_text(wanted->like->source);
+	handle->site.file = copy_text(wanted->like->file);
 	handle->site.labels = NULL;
 	if (wanted->n_pairs) {
 		render_labels(wanted, labels);
@@ -314,8 +316,9 @@ static struct handle *make_handle(const struct wanted *wanted)
 
 static tare_site overflow[8] = {
 #define TR_OVERFLOW_(i) \
-	{ &overflow[i].first, 0, 0, 0, 1, "(overflow)", NULL, NULL, NULL, \
-	  NULL, 0, (i), TARE_TYPE_CUSTOM, TARE_SITE_DYNAMIC, { 0, 0 } }
+	{ &overflow[i].first, (i), 0, (i) == TARE_KIND_RATIO, 1, "(overflow)", \
+	  NULL, NULL, NULL, NULL, 0, (i), TARE_TYPE_CUSTOM, \
+	  TARE_SITE_DYNAMIC, { 0, 0 } }
 	TR_OVERFLOW_(0), TR_OVERFLOW_(TARE_KIND_SCOPE),
 	TR_OVERFLOW_(TARE_KIND_COUNTER), TR_OVERFLOW_(TARE_KIND_GAUGE),
 	TR_OVERFLOW_(TARE_KIND_VALUE), TR_OVERFLOW_(TARE_KIND_RATIO),
@@ -323,11 +326,12 @@ static tare_site overflow[8] = {
 
 static tare_site *overflow_of(const struct wanted *wanted)
 {
+	uint8_t kind = wanted->like->kind;
+
 	if (tr_ledger && tr_ledger->header)
 		(void)TR_ADD(tr_ledger->header->lost.overflow_sites, 1);
-	return &overflow[wanted->like->kind <= TARE_KIND_RATIO ?
-				 wanted->like->kind :
-				 TARE_KIND_VALUE];
+	return &overflow[kind && kind <= TARE_KIND_RATIO ? kind :
+							   TARE_KIND_VALUE];
 }
 
 static tare_site *find_handle(struct wanted *wanted)
@@ -444,3 +448,6 @@ TARE_API tare_site *tare_site_labels(tare_site *site, size_t n_pairs,
 		*guess = (struct handle *)found;
 	return found;
 }
+
+TR_OWN(tr_own_site_get, tare_site_get);
+TR_OWN(tr_own_site_labels, tare_site_labels);

@@ -21,7 +21,8 @@ struct staged {
 	uint16_t value_bytes;
 	uint8_t type; /* enum tr_note_type */
 	uint8_t key_bytes;
-	uint8_t reserved[2];
+	uint8_t cut; /* key or value is not whole */
+	uint8_t reserved;
 };
 
 static struct staged *staged_at(const struct tr_hand *hand, unsigned at)
@@ -29,16 +30,23 @@ static struct staged *staged_at(const struct tr_hand *hand, unsigned at)
 	return (struct staged *)(void *)(hand->stage + at);
 }
 
+static bool is_inside(const char *text, size_t at)
+{
+	return ((unsigned char)text[at] & 0xc0) == 0x80;
+}
+
 /* At most `most` bytes, not ending inside a character. */
-static size_t clip(const char *text, size_t most)
+static size_t clip(const char *text, size_t most, bool *cut)
 {
 	size_t len = strnlen(text, most + 1);
 
 	if (len <= most)
 		return len;
-	for (len = most; len && ((unsigned char)text[len] & 0xc0) == 0x80;)
+	*cut = true;
+	/* No character is longer than four bytes: else it is no text. */
+	for (len = most; most - len < 3 && is_inside(text, len);)
 		len--;
-	return len;
+	return is_inside(text, len) ? most : len;
 }
 
 /* Keeps on the stage what `keep` says and moves it together. */
@@ -95,9 +103,10 @@ static bool make_room(struct tr_hand *hand, size_t bytes)
 }
 
 static void stage(struct tr_hand *hand, uint64_t start, int type,
-		  const char *key, const void *value, size_t value_bytes)
+		  const char *key, const void *value, size_t value_bytes,
+		  bool cut)
 {
-	size_t key_bytes = clip(key, TR_KEY_MOST);
+	size_t key_bytes = clip(key, TR_KEY_MOST, &cut);
 	size_t bytes = (sizeof(struct staged) + key_bytes + value_bytes + 7) &
 		       ~(size_t)7;
 	struct staged *s;
@@ -110,6 +119,7 @@ static void stage(struct tr_hand *hand, uint64_t start, int type,
 	s->type = (uint8_t)type;
 	s->key_bytes = (uint8_t)key_bytes;
 	s->value_bytes = (uint16_t)value_bytes;
+	s->cut = cut;
 	memcpy(s + 1, key, key_bytes);
 	memcpy((char *)(s + 1) + key_bytes, value, value_bytes);
 	hand->staged = (uint16_t)(hand->staged + bytes);
@@ -164,6 +174,7 @@ static void collect(struct tr_hand *hand, uint64_t start, struct building *b)
 
 		if (s->start != start)
 			continue;
+		b->head.truncated |= s->cut;
 		if (s->type == TR_NOTE_FAIL)
 			failure = s;
 		else
@@ -195,6 +206,7 @@ void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
 		    uint64_t span, const char *error)
 {
 	struct building b;
+	bool cut = false;
 
 	memset(&b.head, 0, sizeof(b.head));
 	b.used = 0;
@@ -205,7 +217,8 @@ void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
 	if (error)
 		b.head.failed = 1;
 	if (error && error[0])
-		add_error(&b, error, clip(error, TR_TEXT_MOST));
+		add_error(&b, error, clip(error, TR_TEXT_MOST, &cut));
+	b.head.truncated |= cut;
 	write_record(hand, &b);
 }
 
@@ -262,13 +275,17 @@ static void lose_busy(void)
 static void note_value(struct tr_hand *hand, uint64_t start, int type,
 		       const char *key, int64_t i, double d, const char *text)
 {
-	if (type == TR_NOTE_INT)
-		stage(hand, start, type, key, &i, sizeof(i));
-	else if (type == TR_NOTE_DOUBLE)
-		stage(hand, start, type, key, &d, sizeof(d));
-	else
-		stage(hand, start, type, key, text,
-		      clip(text, TR_TEXT_MOST));
+	bool cut = false;
+	size_t len;
+
+	if (type == TR_NOTE_INT) {
+		stage(hand, start, type, key, &i, sizeof(i), false);
+	} else if (type == TR_NOTE_DOUBLE) {
+		stage(hand, start, type, key, &d, sizeof(d), false);
+	} else {
+		len = clip(text, TR_TEXT_MOST, &cut);
+		stage(hand, start, type, key, text, len, cut);
+	}
 }
 
 static void note(void *handle, int type, const char *key, int64_t i, double d,

@@ -14,6 +14,8 @@
 /* The entry points, for a second copy of the library in the process. */
 struct tr_probe_table {
 	uint32_t magic, size;
+	char version[16];
+	struct tr_ledger *const *ledger; /* only for the same version */
 	void *(*scope_begin)(tare_site *site, uint32_t gate);
 	void (*scope_end)(void *frame);
 	void (*scope_end_exact)(void *frame);
@@ -37,6 +39,25 @@ struct tr_probe_table {
 };
 
 #define TR_PROBE_MAGIC 0x42525054u
+
+/*
+ * Another name for a public call, to be had by nobody else: a program that
+ * has a copy of its own may export the public name, and then this copy's
+ * uses of that name mean the program's.
+ */
+#define TR_OWN(own, public) \
+	extern __typeof__(public) own \
+		__attribute__((alias(#public), visibility("hidden")))
+
+__typeof__(tare_scope_begin_) tr_own_scope_begin;
+__typeof__(tare_scope_end_) tr_own_scope_end, tr_own_scope_end_exact;
+__typeof__(tare_counter_add_) tr_own_counter_add;
+__typeof__(tare_value_observe_) tr_own_value_observe;
+__typeof__(tare_gauge_set_) tr_own_gauge_set, tr_own_gauge_add;
+__typeof__(tare_ratio_add_) tr_own_ratio_add;
+__typeof__(tare_duration_record_) tr_own_duration_record;
+__typeof__(tare_site_get) tr_own_site_get;
+__typeof__(tare_site_labels) tr_own_site_labels;
 
 extern const struct tr_probe_table tr_probe_own;
 /* NULL, or the table of the copy that came first. */

@@ -112,11 +112,14 @@ static TR_NOINLINE void *begin_other(tare_site *site, uint32_t gate,
 				     struct tr_hand *hand,
 				     struct tr_track *track, uint32_t parent)
 {
-	uint32_t id = TR_LOAD(site->id);
-	uint32_t node = hand->hash[tr_tree_hash(parent, id) & hand->hash_mask];
-	const struct tr_node *there = tr_node_at(hand, node);
+	uint32_t id = TR_LOAD(site->id), mask = hand->hash_mask, node;
+	const struct tr_node *there;
 	struct tr_frame *frame;
 
+	/* The mask first: a handler may put a larger hash there. */
+	TR_FENCE();
+	node = hand->hash[tr_tree_hash(parent, id) & mask];
+	there = tr_node_at(hand, node);
 	/* An empty place is no_node, which is nobody's; bit 0 is a cell. */
 	if (TR_UNLIKELY(node & 1) || TR_UNLIKELY(there->site != id) ||
 	    TR_UNLIKELY(there->parent != parent))
@@ -324,3 +327,7 @@ TARE_API void tare_scope_end_exact_(void *frame)
 {
 	end_at(frame, tr_counter_exact());
 }
+
+TR_OWN(tr_own_scope_begin, tare_scope_begin_);
+TR_OWN(tr_own_scope_end, tare_scope_end_);
+TR_OWN(tr_own_scope_end_exact, tare_scope_end_exact_);

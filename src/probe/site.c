@@ -18,7 +18,7 @@ static void register_site(tare_site *site)
 	uint32_t id = tr_site_intern(&key);
 
 	/* Another thread may do the same: it stores the same numbers. */
-	TR_STORE(site->slot, id == TR_SITE_OVERFLOW ? 0 : tr_site_at(id)->slot);
+	TR_STORE(site->slot, tr_site_at(id)->slot);
 	TR_PUBLISH(site->id, id);
 }
 
@@ -50,17 +50,20 @@ bool tr_site_refresh(tare_site *site)
 	}
 	generation = TR_ACQUIRE(control->generation);
 	if (!TR_LOAD(control->enabled) || !tr_ledger->base ||
-	    !tr_probe_wanted(site->kind, site->name, site->source)) {
+	    (!(site->flags & TR_SITE_INTERNAL) &&
+	     !tr_probe_wanted(site->kind, site->name, site->source))) {
 		switch_off(site, control, generation);
 		return false;
 	}
 	/* Not ready: the ledger was replaced under us, names and all. */
-	if (!TR_LOAD(site->id) || !TR_ACQUIRE(tr_site_at(site->id)->ready))
+	if (!TR_LOAD(site->id) ||
+	    !TR_ACQUIRE(tr_site_at(TR_LOAD(site->id))->ready))
 		register_site(site);
 	/*
 	 * Operations keep generation 0, which no gate holds: every call goes
 	 * the slow way, where its record is prepared.
 	 */
+	TR_STORE(site->reserved[0], generation);
 	set_gate(site, &control->generation,
 		 site->flags & TARE_SITE_OPERATION ? 0 : generation);
 	return true;
@@ -83,7 +86,10 @@ struct tr_hand *tr_probe_ready(tare_site *site, uint32_t gate)
 		(void)tr_site_refresh(site);
 		return NULL;
 	}
-	if (TR_ACQUIRE(site->generation) != gate && !tr_site_refresh(site))
+	if (TR_ACQUIRE(site->generation) != gate &&
+	    !(site->flags & TARE_SITE_OPERATION &&
+	      TR_LOAD(site->reserved[0]) == gate) &&
+	    !tr_site_refresh(site))
 		return NULL;
 	if (hand->held)
 		return hand;

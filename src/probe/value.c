@@ -289,3 +289,10 @@ TARE_API void tare_duration_record_(tare_site *site, uint32_t gate,
 	append_duration(hand, TR_LOAD(site->id), &d);
 	tr_hand_leave(hand);
 }
+
+TR_OWN(tr_own_value_observe, tare_value_observe_);
+TR_OWN(tr_own_gauge_set, tare_gauge_set_);
+TR_OWN(tr_own_gauge_add, tare_gauge_add_);
+TR_OWN(tr_own_counter_add, tare_counter_add_);
+TR_OWN(tr_own_ratio_add, tare_ratio_add_);
+TR_OWN(tr_own_duration_record, tare_duration_record_);

@@ -45,6 +45,11 @@ void tr_calibrate_probes(void);
 
 void tr_log(enum tare_level level, const char *format, ...) TARE_PRINTF(2, 3);
 
+/* ---- wanted.c ---------------------------------------------------------- */
+
+/* Takes what was set through the control page into tr_config. */
+void tr_follow_control(void);
+
 /* ---- guard.c ----------------------------------------------------------- */
 
 /* A SIGBUS handler for our mapping alone; chains to what was there. */

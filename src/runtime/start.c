@@ -11,6 +11,7 @@
 
 #include "text/text.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static void reset_in_child(void)
 	tr_memory_unmap(tr_hands, hands);
 	tr_hands = tr_memory_map(hands);
 	memset(process, 0, sizeof(*process));
-	tare_self_ = &tr_hand_none.self;
+	tr_hand_set(&tr_hand_none);
 }
 
 static int map_process(void)
@@ -97,7 +98,28 @@ static bool find_first_copy(void)
 	if (table->magic != TR_PROBE_MAGIC || table == &tr_probe_own)
 		return false;
 	tr_probe_forward = table;
+	/* With the first one's ledger our own questions have answers, too. */
+	if (table->size == tr_probe_own.size &&
+	    strcmp(table->version, tr_probe_own.version) == 0)
+		tr_ledger = *table->ledger;
 	return true;
+}
+
+/*
+ * A plugin that has this copy in it must stay when it is closed: others may
+ * forward to it, and the kernel may be about to run its exit code. Weak: a
+ * program without dynamic loading does without.
+ */
+#pragma weak dladdr
+#pragma weak dlopen
+
+static void stay_loaded(void)
+{
+	Dl_info info;
+
+	if (dladdr && dlopen && dladdr(&tr_probe_own, &info) && info.dli_fname)
+		(void)dlopen(info.dli_fname,
+			     RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 /* ---- opening ----------------------------------------------------------- */
@@ -144,6 +166,15 @@ static int open_process(bool standby)
 	return 0;
 }
 
+/* Events of other threads while one opened the ledger. */
+static void show_lost(void)
+{
+	uint64_t n = __atomic_exchange_n(&process->lost, 0, __ATOMIC_SEQ_CST);
+
+	if (n && tr_ledger->header)
+		(void)TR_ADD(tr_ledger->header->lost.no_track, n);
+}
+
 static int open_once(bool standby)
 {
 	uint32_t idle = 0;
@@ -163,9 +194,7 @@ static int open_once(bool standby)
 		TR_PUBLISH(process->opening, 2);
 		return err;
 	}
-	if (tr_ledger->header)
-		(void)TR_ADD(tr_ledger->header->lost.no_track,
-			     TR_LOAD(process->lost));
+	show_lost();
 	if (tr_ledger->anonymous)
 		tr_log(TARE_LEVEL_WARNING, "no folder for a ledger: measuring "
 		       "in memory, visible to this process only");
@@ -185,7 +214,10 @@ bool tr_probe_open(void)
 	if (TR_LOAD(process->stopped) || TR_LOAD(process->opening) == 2)
 		return false;
 	if (TR_LOAD(process->opening) == 1) {
-		(void)TR_ADD(process->lost, 1);
+		(void)__atomic_fetch_add(&process->lost, 1, __ATOMIC_SEQ_CST);
+		/* Opened meanwhile: who opened may have looked before. */
+		if (__atomic_load_n(&process->ledger.ready, __ATOMIC_SEQ_CST))
+			show_lost();
 		return false;
 	}
 	return open_once(false) == 0;
@@ -199,10 +231,15 @@ int tr_start(void)
 	if (err)
 		return err;
 	tr_load_config();
+	if (TR_LOAD(process->stopped))
+		return TARE_EOFF;
 	if (tr_probe_forward || (tr_ledger && TR_ACQUIRE(tr_ledger->ready)))
 		return 0;
-	if (find_first_copy())
+	if (find_first_copy()) {
+		TR_PUBLISH(tr_gate_off, 1);
 		return 0;
+	}
+	stay_loaded();
 	err = open_once(tr_mode == TR_MODE_STANDBY);
 	/* Sites that were told "off" before ask again from now on. */
 	TR_PUBLISH(tr_gate_off, 1);
@@ -244,16 +281,29 @@ __attribute__((constructor)) static void at_load(void)
 
 /* ---- the end ----------------------------------------------------------- */
 
+/* Asked for by TARE=1, or by naming a file for it. */
+static bool wants_report(void)
+{
+	return tr_mode == TR_MODE_REPORT ||
+	       (tr_mode == TR_MODE_ON &&
+		strcmp(tr_config.report, "stderr") != 0);
+}
+
 void tr_stop(void)
 {
-	if (!process || !tr_ledger || !TR_LOAD(tr_ledger->ready) ||
+	if (tr_probe_forward || !process || !tr_ledger ||
+	    !TR_LOAD(tr_ledger->ready) ||
 	    __atomic_exchange_n(&process->stopped, 1, __ATOMIC_ACQ_REL))
 		return;
+	tr_follow_control();
 	TR_STORE(tr_ledger->control->enabled, 0);
 	tr_control_bump(tr_ledger->control);
-	if (tr_mode == TR_MODE_REPORT)
+	tr_ledger_seal();
+	if (wants_report())
 		tr_report_at_exit();
 	(void)tr_ledger_finish(&tr_config);
+	TR_PUBLISH(tr_ledger->ready, 0);
+	TR_STORE(tr_gate_off, 0);
 }
 
 __attribute__((destructor)) static void at_exit(void)

@@ -35,15 +35,41 @@ static bool passes(const char *include, const char *exclude, const char *text)
 	return !exclude[0] || !tr_glob_list_match(exclude, text);
 }
 
+/* Asked whenever the switches moved: the place to follow a number, too. */
+static void follow_history_size(void)
+{
+	char text[32];
+	uint64_t n;
+
+	if (tr_control_get(tr_ledger->control, "max_history_size", text,
+			   sizeof(text)) &&
+	    tr_parse_u64(text, &n))
+		TR_STORE(tr_ledger->header->max_history, n);
+}
+
+/* At the end: what was set from outside counts for the report as well. */
+void tr_follow_control(void)
+{
+	char text[TR_CONFIG_STRING];
+	const tare_option *option;
+
+	for (size_t i = 0; (option = tare_option_at(i)); i++)
+		if (option->live && tr_control_get(tr_ledger->control,
+						   option->name, text,
+						   sizeof(text)))
+			(void)tr_config_set(&tr_config, option->name, text);
+}
+
 bool tr_probe_wanted(uint8_t kind, const char *name, const char *source)
 {
 	char a[TR_CONFIG_STRING], b[TR_CONFIG_STRING];
 
+	follow_history_size();
 	if (kind == TARE_KIND_SCOPE &&
 	    !switch_of("collect_timing", tr_config.collect_timing))
 		return false;
-	tr_probe_items = switch_of("collect_throughput",
-				   tr_config.collect_throughput);
+	TR_STORE(tr_probe_items, switch_of("collect_throughput",
+					   tr_config.collect_throughput));
 	if (!passes(text_of("include", tr_config.include, a),
 		    text_of("exclude", tr_config.exclude, b),
 		    name ? name : ""))

@@ -64,17 +64,35 @@ static uint64_t signed_count(const struct tr_gather *gather, uint64_t n)
 }
 
 /* Pages of a histogram come from places in the image, so they are bounded. */
+static bool may_add_page(struct tr_gather *gather, uint32_t number)
+{
+	if (number < TR_PAGES_ALL &&
+	    gather->pages <= 4096 + gather->image->size / 8)
+		return true;
+	gather->damaged++;
+	return false;
+}
+
 static void add_page(struct tr_gather *gather, struct tr_hist *hist,
 		     uint32_t number, const uint64_t *count)
 {
 	uint32_t before = hist->n;
 
-	if (number >= TR_PAGES_ALL ||
-	    gather->pages > 4096 + gather->image->size / 8) {
-		gather->damaged++;
+	if (!may_add_page(gather, number))
 		return;
-	}
 	if (!tr_hist_add(hist, number, count, gather->sign))
+		gather->failed = true;
+	gather->pages += hist->n - before;
+}
+
+static void add_small_page(struct tr_gather *gather, struct tr_hist *hist,
+			   uint32_t number, const uint32_t *count)
+{
+	uint32_t before = hist->n;
+
+	if (!may_add_page(gather, number))
+		return;
+	if (!tr_hist_add_small(hist, number, count, gather->sign))
 		gather->failed = true;
 	gather->pages += hist->n - before;
 }
@@ -159,15 +177,15 @@ static void add_history(struct tr_gather *gather, struct tr_series *series,
 
 /* ---- the present slice ------------------------------------------------- */
 
-static void page_counts(struct tr_gather *gather,
+/* Buckets that passed 2^32, in a page at `page`. */
+static void add_carries(struct tr_gather *gather, struct tr_hist *hist,
 			const struct tr_extra *extra, uint32_t page,
-			const uint32_t *bucket, uint64_t *count)
+			uint32_t number)
 {
-	uint32_t off = extra ? extra->carry : 0;
+	uint64_t count[TR_PAGE_BUCKETS] = { 0 };
+	uint32_t off = extra->carry;
 	const struct tr_carry *carry;
 
-	for (unsigned i = 0; i < TR_PAGE_BUCKETS; i++)
-		count[i] = bucket[i];
 	while (off && tr_gather_spend(gather, 1)) {
 		carry = tr_image_at(gather->image, off, sizeof(*carry), 4);
 		if (!carry) {
@@ -183,6 +201,41 @@ static void page_counts(struct tr_gather *gather,
 		}
 		off = carry->next;
 	}
+	add_page(gather, hist, number, count);
+}
+
+static void add_cell_page(struct tr_gather *gather, struct tr_hist *hist,
+			  const struct tr_extra *extra, uint32_t number,
+			  uint32_t page)
+{
+	const uint32_t *bucket = tr_image_at(gather->image, page, TR_LINE, 4);
+
+	if (!bucket) {
+		gather->damaged++;
+		return;
+	}
+	add_small_page(gather, hist, number, bucket);
+	if (extra && extra->carry)
+		add_carries(gather, hist, extra, page, number);
+}
+
+static void add_far_pages(struct tr_gather *gather, struct tr_hist *hist,
+			  const struct tr_extra *extra)
+{
+	uint32_t off = extra->far;
+	const struct tr_far *far;
+
+	while (off && tr_gather_spend(gather, 8)) {
+		far = tr_image_at(gather->image, off, sizeof(*far), 4);
+		if (!far) {
+			gather->damaged++;
+			return;
+		}
+		for (uint32_t i = 0; i < far->n && i < 7; i++)
+			add_cell_page(gather, hist, extra, far->number[i],
+				      far->page[i]);
+		off = far->next;
+	}
 }
 
 static void add_present(struct tr_gather *gather, struct tr_series *series,
@@ -193,29 +246,18 @@ static void add_present(struct tr_gather *gather, struct tr_series *series,
 		tr_image_at(image, cell->extra, sizeof(*extra), 8);
 	struct tr_hist *hist = negative ? &series->negative :
 					  &series->positive;
-	uint64_t count[TR_PAGE_BUCKETS];
-	uint32_t number, page;
 
 	if (!in_span(gather, cell->first, cell->slice) || !cell->slice)
 		return;
 	cover(gather, cell->first, cell->slice);
 	if (gather->span.edges_only)
 		return;
-	/* 8: a page is found among all the others. */
-	for (int64_t after = -1;
-	     tr_gather_spend(gather, 8) &&
-	     tr_cell_page_after(image->base, image->size, cell, after, &number,
-				&page);
-	     after = number) {
-		const uint32_t *bucket = tr_image_at(image, page, TR_LINE, 4);
-
-		if (!bucket) {
-			gather->damaged++;
-			continue;
-		}
-		page_counts(gather, extra, page, bucket, count);
-		add_page(gather, hist, number, count);
-	}
+	for (uint32_t i = 0; i < TR_CELL_PAGES; i++)
+		if (cell->page[i] && tr_gather_spend(gather, 1))
+			add_cell_page(gather, hist, extra, cell->base + i,
+				      cell->page[i]);
+	if (extra && extra->far)
+		add_far_pages(gather, hist, extra);
 	if (negative)
 		return;
 	if (extra) {

@@ -389,8 +389,7 @@ static void add_counters(struct tr_gather *gather,
 		struct tr_series *s = &gather->series[id];
 
 		if (!s->site || (s->site->kind != TARE_KIND_COUNTER &&
-				 s->site->kind != TARE_KIND_RATIO &&
-				 id != TR_SITE_OVERFLOW))
+				 s->site->kind != TARE_KIND_RATIO))
 			continue;
 		s->counter += with_sign(gather, slot_of(gather, track,
 							s->site->slot));

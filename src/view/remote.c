@@ -102,6 +102,9 @@ TARE_API int tare_remote_set(int64_t pid, const char *name, const char *value)
 	err = tr_control_set(page.control, name, value);
 	if (!err && strcmp(name, "enable_metrics") == 0)
 		TR_STORE(page.control->enabled, scratch.enable_metrics);
+	if (!err && strcmp(name, "enable_performance_monitoring") == 0)
+		TR_STORE(page.control->enabled,
+			 scratch.enable_performance_monitoring);
 	tr_control_bump(page.control);
 	unmap_page(&page);
 	return err;

@@ -235,7 +235,8 @@ static int most_time_first(const void *a, const void *b)
 
 static bool is_shown(const tare_stats *row)
 {
-	return row->count || row->kind == TARE_KIND_GAUGE;
+	return row->count || (row->kind == TARE_KIND_GAUGE &&
+			      row->site >= TR_SITE_FIRST);
 }
 
 static int fill_rows(tare_view *view, const tare_filter *filter, bool is_all)

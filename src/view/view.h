@@ -192,6 +192,9 @@ void tr_window_fill(tare_view *view);
 
 bool tr_hist_add(struct tr_hist *hist, uint32_t number, const uint64_t *count,
 		 int sign);
+/* The same with the counts of a cell's page. */
+bool tr_hist_add_small(struct tr_hist *hist, uint32_t number,
+		       const uint32_t *count, int sign);
 bool tr_hist_add_one(struct tr_hist *hist, uint64_t bits, int sign);
 void tr_hist_release(struct tr_hist *hist);
 uint64_t tr_series_timed(const struct tr_series *series);

@@ -103,13 +103,15 @@ def words(line):
 
 
 def first_missing(shown, written):
-    """The first line of `shown` that does not follow in `written`."""
-    lines = iter(words(line) for line in written.splitlines())
+    """The first line of `shown` that is not in `written`. In any order: rows
+    are sorted by times, and these differ."""
+    lines = [words(line) for line in written.splitlines()]
     for line in shown.splitlines():
         if line.strip() == "..." or not words(line):
             continue
-        if words(line) not in lines: # moves on to it
+        if words(line) not in lines:
             return line
+        lines.remove(words(line))
     return None
 
 
