@@ -21,6 +21,7 @@
 static tare_site *sites[N_SITES];
 static pthread_barrier_t recorded, may_end;
 static double look_ms[N_LOOKS], open_ms[N_LOOKS];
+static uint64_t ledger_bytes;
 
 static void *record(void *arg)
 {
@@ -68,6 +69,7 @@ static void look(const char *which, size_t index)
 	look_ms[index] = (double)(bench_ns() - from) / 1e6;
 	open_ms[index] = (double)(opened - from) / 1e6;
 	check(stats, n);
+	ledger_bytes = tare_view_run(view)->ledger_bytes;
 	tare_view_close(view);
 }
 
@@ -91,6 +93,7 @@ static void measure(void)
 	bench_report("snapshot", look_ms[0], "ms", NAN, NULL);
 	bench_report("snapshot_median", look_ms[n / 2], "ms", NAN, NULL);
 	bench_report("snapshot_open", open_ms[0], "ms", NAN, NULL);
+	bench_report("snapshot_ledger", (double)ledger_bytes, "B", NAN, NULL);
 }
 
 static void snapshot_part(void)

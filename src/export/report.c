@@ -44,6 +44,12 @@ static void cell_count(struct tr_report *r, uint64_t n, size_t width)
 	cell(r, text, width);
 }
 
+/* Whole numbers a second, where there is one for it. */
+static void cell_rate(struct tr_report *r, double rate)
+{
+	cell_count(r, rate >= 0 && rate < 1e18 ? (uint64_t)rate : 0, 0);
+}
+
 static void cell_number(struct tr_report *r, double value, size_t width)
 {
 	char text[64];
@@ -151,6 +157,12 @@ static void heading(struct tr_report *r, const char *text)
 	tr_buf_addc(r->buf, '\n');
 }
 
+/* Of two moments in ns; they may be any numbers. */
+static double apart(int64_t later, int64_t earlier)
+{
+	return (double)(int64_t)((uint64_t)later - (uint64_t)earlier);
+}
+
 /* ---- head -------------------------------------------------------------- */
 
 static const char *state_text(enum tare_run_state state)
@@ -175,7 +187,7 @@ void tr_report_head(struct tr_report *r)
 	add_clean(r, run->program, 64);
 	style(r, PLAIN);
 	(void)tr_duration_text(text, sizeof(text),
-			       (double)(run->end_ns - run->start_ns));
+			       apart(run->end_ns, run->start_ns));
 	tr_buf_addf(r->buf, "  pid %lld, %s, %s", (long long)run->pid,
 		    state_text(run->state), text);
 	tr_buf_addf(r->buf, ", %u thread%s", run->n_tracks,
@@ -291,7 +303,7 @@ static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
 		tr_buf_adds(r->buf, " ~");
 	if (s->items) {
 		tr_buf_adds(r->buf, "  items/s");
-		cell_count(r, (uint64_t)s->items_per_s, 0);
+		cell_rate(r, s->items_per_s);
 	}
 	tr_buf_addc(r->buf, '\n');
 }
@@ -401,9 +413,9 @@ static void window_line(struct tr_report *r)
 	if (w->from_ns == run->start_ns && w->to_ns == run->end_ns)
 		return;
 	(void)tr_duration_text(from, sizeof(from),
-			       (double)(w->from_ns - run->start_ns));
+			       apart(w->from_ns, run->start_ns));
 	(void)tr_duration_text(to, sizeof(to),
-			       (double)(w->to_ns - run->start_ns));
+			       apart(w->to_ns, run->start_ns));
 	tr_buf_addf(r->buf, "\nwindow: from %s to %s after the start\n", from,
 		    to);
 }

@@ -386,13 +386,17 @@ static int open_in(const char *dir, const struct tr_config *config,
 
 int tr_ledger_open(const struct tr_config *config, bool control_only)
 {
+	int saved = errno; /* a child's first probe comes here */
 	char dir[400];
+	int err = tr_dir_live(config->dir, dir, sizeof(dir));
 
-	if (tr_dir_live(config->dir, dir, sizeof(dir)) == 0 &&
-	    open_in(dir, config, control_only) == 0)
-		return 0;
+	if (!err)
+		err = open_in(dir, config, control_only);
 	/* No place for a file: measure all the same, for our own report. */
-	return open_in("", config, control_only);
+	if (err)
+		err = open_in("", config, control_only);
+	errno = saved;
+	return err;
 }
 
 /* Bytes of the file up to the last page in use. */

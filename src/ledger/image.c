@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #define TR_IMAGE_MOST (UINT64_C(4) << 30)
+#define TR_TEXT_MOST 1024u /* no text in a ledger is as long */
+#define TR_GROWTHS 4
 
 const void *tr_image_at(const struct tr_image *image, uint64_t off,
 			uint64_t bytes, uint64_t align)
@@ -30,14 +32,20 @@ const void *tr_image_at(const struct tr_image *image, uint64_t off,
 
 const char *tr_image_string(const struct tr_image *image, uint32_t off)
 {
-	if (!off || off >= image->size ||
-	    !memchr(image->base + off, '\0', image->size - off))
+	uint64_t room = off < image->size ? image->size - off : 0;
+
+	if (room > TR_TEXT_MOST)
+		room = TR_TEXT_MOST;
+	if (!off || !room || !memchr(image->base + off, '\0', room))
 		return "";
 	return image->base + off;
 }
 
 static int read_extent(int fd, char *to, off_t at, off_t end)
 {
+	/* All pages at once: one by one they cost more than the copy. */
+	if (at % TR_PAGE == 0)
+		(void)tr_memory_reserve(to + at, (size_t)(end - at));
 	while (at < end) {
 		ssize_t n = pread(fd, to + at, (size_t)(end - at), at);
 
@@ -52,9 +60,8 @@ static int read_extent(int fd, char *to, off_t at, off_t end)
 	return 0;
 }
 
-static int read_sparse(int fd, char *to, off_t size)
+static int read_sparse(int fd, char *to, off_t at, off_t size)
 {
-	off_t at = 0;
 	int err = 0;
 
 	while (!err && at < size) {
@@ -88,6 +95,32 @@ static off_t content_end(int fd, off_t size, struct tr_image *image)
 		return (off_t)(arena->off + arena->used);
 	image->missing = arena->off + arena->used - (uint64_t)size;
 	return size;
+}
+
+/*
+ * A live ledger grows while it is copied, and what was copied late refers
+ * to places beyond the end that was read first. What is claimed is claimed
+ * before anybody refers to it, so the end read after the copy is enough.
+ */
+static int read_growth(int fd, struct tr_image *image)
+{
+	struct stat st;
+	uint64_t end;
+	int err = 0;
+
+	for (int i = 0; i < TR_GROWTHS && !err; i++) {
+		if (fstat(fd, &st))
+			return TARE_EIO;
+		end = (uint64_t)content_end(fd, st.st_size, image);
+		if (end > image->mapped - 8)
+			end = image->mapped - 8;
+		if (end <= image->size)
+			break;
+		err = read_sparse(fd, (char *)(uintptr_t)image->base,
+				  (off_t)image->size, (off_t)end);
+		image->size = end;
+	}
+	return err;
 }
 
 /* The stages of all tracks once more: who wrote while we copied? */
@@ -153,9 +186,11 @@ int tr_image_open(const char *path, struct tr_image *image)
 	}
 	image->base = base;
 	(void)snprintf(image->path, sizeof(image->path), "%s", path);
-	err = read_sparse(fd, base, (off_t)image->size);
+	err = read_sparse(fd, base, 0, (off_t)image->size);
 	if (!err)
 		err = tr_image_check(image);
+	if (!err)
+		err = read_growth(fd, image);
 	if (!err)
 		read_again(fd, image);
 	(void)close(fd);

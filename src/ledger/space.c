@@ -45,7 +45,8 @@ bool tr_space_reserve(uint64_t off, uint64_t bytes)
 	uint64_t to = (off + bytes + TR_PAGE - 1) & ~(uint64_t)(TR_PAGE - 1);
 	uint64_t before;
 
-	if (to > tr_ledger->map_bytes)
+	if (off > tr_ledger->map_bytes ||
+	    bytes > tr_ledger->map_bytes - off || to > tr_ledger->map_bytes)
 		return false;
 	before = TR_ADD(tr_ledger->real_bytes, to - from);
 	if (before + (to - from) > tr_ledger->limit_bytes)
@@ -104,7 +105,7 @@ static uint32_t take(enum tr_region_id id, uint64_t bytes, bool real)
 	uint64_t used = TR_LOAD(region->used);
 
 	do {
-		if (used + bytes > region->cap ||
+		if (used > region->cap || bytes > region->cap - used ||
 		    (real && !grow(region, used + bytes)))
 			return 0;
 	} while (!__atomic_compare_exchange_n(&region->used, &used,

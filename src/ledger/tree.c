@@ -176,7 +176,6 @@ static uint32_t add_node(struct tr_hand *hand, uint32_t parent, uint32_t site,
 	node = tr_node_at(hand, off);
 	node->site = site;
 	node->parent = parent ? parent : off;
-	node->last = off;
 	node->cell = cell;
 	node->depth = depth;
 	node->next = track->nodes;

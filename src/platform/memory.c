@@ -18,10 +18,12 @@
 
 void *tr_memory_map(size_t bytes)
 {
+	int saved = errno; /* probes come here: the host's stays */
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			    0);
 
+	errno = saved;
 	return memory == MAP_FAILED ? NULL : memory;
 }
 

@@ -14,7 +14,7 @@
 
 #define TR_CHUNK_BYTES (1u << 20)
 #define TR_PAIRS_MOST 16u
-#define TR_LABELS_MOST 512u
+#define TR_LABELS_MOST 256u /* a ledger cuts longer texts */
 
 struct handle {
 	tare_site site;
@@ -252,26 +252,46 @@ static const uint32_t *copy_lengths(const struct wanted *wanted)
 	return copy;
 }
 
-/* k="v",k="v" with quotes, backslashes and line ends escaped. */
+/* A value, escaped, in at most `room` bytes; its length. Cut between
+ * characters where it is too long. */
+static size_t render_value(const char *value, char *out, size_t room)
+{
+	size_t n = 0, whole = 0;
+
+	for (const char *c = value; *c; c++) {
+		bool escape = *c == '"' || *c == '\\' || *c == '\n';
+
+		if (((unsigned char)*c & 0xc0) != 0x80)
+			whole = n; /* a character begins */
+		if (n + 1 + escape > room)
+			return whole;
+		if (escape)
+			out[n++] = '\\';
+		out[n++] = *c == '\n' ? 'n' : *c;
+	}
+	return n;
+}
+
+/* k="v",k="v"; a pair whose key finds no room is left out. */
 static void render_labels(const struct wanted *wanted, char *out)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < wanted->n_pairs * 2; i++) {
-		const char *c = wanted->pairs[i];
+	for (size_t i = 0; i < wanted->n_pairs; i++) {
+		const char *key = wanted->pairs[2 * i];
+		size_t len = wanted->len[2 * i];
 
-		if (n + 2 * strlen(c) + 8 > TR_LABELS_MOST)
-			break;
-		if (i % 2 == 0 && i)
+		if (n + len + 8 > TR_LABELS_MOST)
+			continue;
+		if (n)
 			out[n++] = ',';
-		if (i % 2)
-			out[n++] = '"';
-		for (; *c; c++) {
-			if (i % 2 && (*c == '"' || *c == '\\' || *c == '\n'))
-				out[n++] = '\\';
-			out[n++] = *c == '\n' ? 'n' : *c;
-		}
-		out[n++] = i % 2 ? '"' : '=';
+		memcpy(out + n, key, len);
+		n += len;
+		out[n++] = '=';
+		out[n++] = '"';
+		n += render_value(wanted->pairs[2 * i + 1], out + n,
+				  TR_LABELS_MOST - n - 2);
+		out[n++] = '"';
 	}
 	out[n] = '\0';
 }
@@ -379,7 +399,8 @@ static bool is_right(const struct handle *handle, const tare_site *site,
 {
 	const char *at;
 
-	if (!handle || handle->base != site || handle->n_pairs != n_pairs)
+	if (!handle || handle->base != site || handle->n_pairs != n_pairs ||
+	    strcmp(handle->site.name, site->name) != 0)
 		return false;
 	at = handle->pairs;
 	for (size_t i = 0; i < n_pairs * 2; i++) {
@@ -432,7 +453,7 @@ TARE_API tare_site *tare_site_labels(tare_site *site, size_t n_pairs,
 				     const char *const pairs[])
 {
 	struct tr_hand *hand = tr_hand();
-	struct handle **guess;
+	struct handle **guess, *guessed;
 	tare_site *found;
 
 	if (tr_probe_forward)
@@ -440,12 +461,13 @@ TARE_API tare_site *tare_site_labels(tare_site *site, size_t n_pairs,
 	if (!hand->held)
 		return find_labels(site, n_pairs, pairs);
 	guess = guess_of(hand, site, n_pairs, pairs);
-	if (TR_LIKELY(is_right(*guess, site, n_pairs, pairs)))
-		return &(*guess)->site;
+	guessed = TR_LOAD(*guess); /* once: a handler may put another there */
+	if (TR_LIKELY(is_right(guessed, site, n_pairs, pairs)))
+		return &guessed->site;
 	found = find_labels(site, n_pairs, pairs);
 	/* The site is a handle's first member; others have no labels. */
 	if (found != site && found->labels)
-		*guess = (struct handle *)found;
+		TR_STORE(*guess, (struct handle *)found);
 	return found;
 }
 

@@ -74,7 +74,9 @@ void tr_calibrate_clock(void)
 		header->sec_per_tick = hz > 0 ? 1 / hz :
 						measured_rate(&header->start);
 	}
-	header->slice_shift = choose_shift(header->sec_per_tick);
+	header->slice_shift = tr_ledger->counter_clock ?
+				      choose_shift(header->sec_per_tick) :
+				      TR_SLICE_SHIFT;
 	header->resolution_ticks = (double)step_of_clock();
 	tr_ledger->sec_per_tick = header->sec_per_tick;
 	tr_ledger->slice_shift = header->slice_shift;

@@ -223,7 +223,21 @@ bool tr_probe_open(void)
 	return open_once(false) == 0;
 }
 
-/* From standby to on: the control page is there, the ledger is not yet. */
+/* The control page is there, the ledger is not yet. */
+static int leave_standby(void)
+{
+	int err;
+
+	if (tr_mode == TR_MODE_STANDBY)
+		return 0;
+	err = open_once(false);
+	if (err)
+		return err;
+	TR_STORE(tr_ledger->control->enabled, 1);
+	tr_control_bump(tr_ledger->control);
+	return 0;
+}
+
 int tr_start(void)
 {
 	int err = map_process();
@@ -233,8 +247,10 @@ int tr_start(void)
 	tr_load_config();
 	if (TR_LOAD(process->stopped))
 		return TARE_EOFF;
-	if (tr_probe_forward || (tr_ledger && TR_ACQUIRE(tr_ledger->ready)))
+	if (tr_probe_forward)
 		return 0;
+	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready))
+		return tr_ledger->base ? 0 : leave_standby();
 	if (find_first_copy()) {
 		TR_PUBLISH(tr_gate_off, 1);
 		return 0;
@@ -272,8 +288,12 @@ __attribute__((constructor)) static void at_load(void)
 			return;
 		tr_load_config();
 		if (!tr_config.enable_metrics &&
-		    !tr_config.enable_performance_monitoring)
+		    !tr_config.enable_performance_monitoring) {
+			/* In a module: the program may have started its. */
+			if (find_first_copy())
+				TR_PUBLISH(tr_gate_off, 1);
 			return;
+		}
 		tr_mode = TR_MODE_ON;
 	}
 	(void)tr_start();

@@ -45,53 +45,70 @@ static void fill_node(const struct tree *tree, uint32_t index, double whole)
 		p->calls && mean < 3 * header_of(view)->resolution_ticks;
 }
 
-/* Children of `parent` by time, most first, into order[0..n). */
+/* Does path a come before path b? Most time first, then as they were found. */
+static bool is_before(const struct tree *tree, uint32_t a, uint32_t b)
+{
+	double x = tree->times[a].net_total, y = tree->times[b].net_total;
+
+	return x > y || (!(x < y) && a < b);
+}
+
+/* Heap whose root comes last of all: mends it below `at`. */
+static void sift(const struct tree *tree, uint32_t *order, uint32_t at,
+		 uint32_t n)
+{
+	uint32_t moved = order[at];
+
+	for (uint32_t child; (child = 2 * at + 1) < n; at = child) {
+		if (child + 1 < n && is_before(tree, order[child + 1],
+					       order[child]))
+			child++;
+		if (!is_before(tree, order[child], moved))
+			break;
+		order[at] = order[child];
+	}
+	order[at] = moved;
+}
+
+/*
+ * Children of `parent` into order[0..n), the first to be shown at the end.
+ * By heap: a scope may have a hundred thousand of them, and qsort() has no
+ * way to the times.
+ */
 static uint32_t sorted_children(const struct tree *tree, uint32_t parent,
 				uint32_t *order)
 {
 	const struct tr_gather *g = &tree->view->all;
 	uint32_t n = 0;
 
-	for (uint32_t i = g->path[parent].first; i; i = g->path[i].next) {
-		uint32_t at = n++;
+	for (uint32_t i = g->path[parent].first; i; i = g->path[i].next)
+		order[n++] = i;
+	for (uint32_t i = n / 2; i-- > 0;)
+		sift(tree, order, i, n);
+	for (uint32_t end = n; end-- > 1;) {
+		uint32_t first = order[0];
 
-		while (at > 0 && tree->times[order[at - 1]].net_total <
-					 tree->times[i].net_total) {
-			order[at] = order[at - 1];
-			at--;
-		}
-		order[at] = i;
+		order[0] = order[end];
+		order[end] = first;
+		sift(tree, order, 0, end);
 	}
 	return n;
 }
 
-/* Depth first without recursion: the order array doubles as the stack. */
+/* Depth first without recursion: the order array is the stack. */
 static void fill_tree(struct tree *tree)
 {
 	const struct tr_gather *g = &tree->view->all;
 	double whole = tree->times[0].net_total;
-	uint32_t n, top = sorted_children(tree, 0, tree->order);
+	uint32_t top = sorted_children(tree, 0, tree->order);
 
-	for (uint32_t i = 0; i < top / 2; i++) {
-		uint32_t swap = tree->order[i];
-
-		tree->order[i] = tree->order[top - 1 - i];
-		tree->order[top - 1 - i] = swap;
-	}
 	while (top > 0) {
 		uint32_t index = tree->order[--top];
 
 		if (g->path[index].calls || g->path[index].untimed ||
 		    g->path[index].open)
 			fill_node(tree, index, whole);
-		n = sorted_children(tree, index, tree->order + top);
-		for (uint32_t i = 0; i < n / 2; i++) {
-			uint32_t swap = tree->order[top + i];
-
-			tree->order[top + i] = tree->order[top + n - 1 - i];
-			tree->order[top + n - 1 - i] = swap;
-		}
-		top += n;
+		top += sorted_children(tree, index, tree->order + top);
 	}
 }
 

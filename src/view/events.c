@@ -36,7 +36,7 @@ static void add_scope(struct reading *r, const struct tr_entry *entry)
 		.depth = node->depth ? node->depth - 1 : 0,
 		.thread = r->thread,
 		.start_ns = tr_time_real(image, start),
-		.duration_ns = (uint64_t)tr_view_ns(view, (double)span),
+		.duration_ns = tr_view_span_ns(view, span),
 		.ok = !(flags & TR_ENTRY_FAILED),
 	};
 }
@@ -83,15 +83,30 @@ static int by_start(const void *a, const void *b)
 	return x->depth < y->depth ? -1 : x->depth > y->depth;
 }
 
+/*
+ * Track `index`, if it has a ring. All rings together are smaller than the
+ * ledger, or they are no rings.
+ */
+static const struct tr_track *traced(const tare_view *view, uint32_t index,
+				     uint64_t *left)
+{
+	const struct tr_track *t = tr_image_track(&view->image, index);
+
+	if (!t || !t->trace.bytes || t->trace.bytes > *left)
+		return NULL;
+	*left -= t->trace.bytes;
+	return t;
+}
+
 static size_t room_for(const tare_view *view)
 {
+	uint64_t left = view->image.size;
 	size_t n = 1;
 
 	for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
-		const struct tr_track *t = tr_image_track(&view->image, i);
+		const struct tr_track *t = traced(view, i, &left);
 
-		if (t && t->trace.bytes < view->image.size)
-			n += t->trace.bytes / sizeof(struct tr_entry);
+		n += t ? t->trace.bytes / sizeof(struct tr_entry) : 0;
 	}
 	return n;
 }
@@ -102,15 +117,16 @@ TARE_API int tare_view_events(tare_view *view, const tare_event **ret_events,
 	if (!view || !ret_events || !ret_n)
 		return TARE_EINVAL;
 	if (!view->events) {
+		uint64_t left = view->image.size;
+
 		view->events = calloc(room_for(view), sizeof(*view->events));
 		if (!view->events)
 			return TARE_ENOMEM;
 		for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
-			const struct tr_track *t =
-				tr_image_track(&view->image, i);
+			const struct tr_track *t = traced(view, i, &left);
 			struct reading r = { view, t, t ? t->owner : 0, 0 };
 
-			if (t && t->trace.bytes < view->image.size)
+			if (t)
 				read_ring(&r);
 		}
 		qsort(view->events, view->n_events, sizeof(*view->events),

@@ -159,9 +159,6 @@ static void add_node(struct walk *walk, uint32_t off,
 	series->untimed += with_sign(gather, node->untimed);
 	series->items += with_sign(gather, node->items);
 	gather->events += with_sign(gather, node->calls + node->untimed);
-	if (node->site == TR_SITE_OVERFLOW)
-		gather->overflow_calls += with_sign(gather, node->calls +
-							    node->untimed);
 }
 
 static void add_nodes(struct walk *walk)
@@ -498,7 +495,6 @@ static void raise_all(struct tr_gather *g)
 			p->sum = 0;
 	}
 	no_less(&g->events, &g->skew);
-	no_less(&g->overflow_calls, &g->skew);
 }
 
 int tr_gather_edges(struct tr_gather *gather, const struct tr_image *image)

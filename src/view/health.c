@@ -112,6 +112,30 @@ static uint64_t events_of(const struct tr_gather *g)
 	return n;
 }
 
+/* Of the series that take names beyond max_sites; of counters their sum. */
+static uint64_t overflow_calls_of(const struct tr_gather *g)
+{
+	uint64_t n = 0;
+
+	for (uint32_t id = TR_SITE_OVERFLOW;
+	     id <= TARE_KIND_RATIO && id < g->n_series; id++) {
+		const struct tr_series *s = &g->series[id];
+
+		if (!s->site)
+			continue;
+		if (s->site->kind == TARE_KIND_SCOPE)
+			n += s->calls + s->untimed;
+		else if (s->site->kind == TARE_KIND_COUNTER)
+			n += s->counter;
+		else if (s->site->kind == TARE_KIND_RATIO)
+			n += s->whole;
+		else
+			n += tr_series_timed(s) + s->not_finite +
+			     s->positive.unbucketed;
+	}
+	return n;
+}
+
 /* What the baseline of the last clear holds. */
 static uint64_t cleared_of(const tare_view *view)
 {
@@ -148,7 +172,7 @@ TARE_API const tare_health *tare_view_health(const tare_view *const_view)
 		  h->lost_damage;
 	h->events = events_of(&view->all);
 	h->cleared = cleared_of(view);
-	h->overflow_calls = view->all.overflow_calls;
+	h->overflow_calls = overflow_calls_of(&view->all);
 	h->redone = view->all.redone;
 	h->damaged = view->all.damaged;
 	h->records = records_in(view);

@@ -10,7 +10,13 @@
 
 static struct tr_hist_page *page_of(struct tr_hist *hist, uint32_t number)
 {
-	uint32_t low = 0, high = hist->n;
+	uint32_t low = 0, high = hist->n, next = hist->next;
+
+	/* Pages of one cell come in order, and like those of the last one. */
+	if (next < hist->n && hist->page[next].number == number) {
+		hist->next = next + 1;
+		return &hist->page[next];
+	}
 
 	while (low < high) {
 		uint32_t mid = (low + high) / 2;
@@ -20,6 +26,7 @@ static struct tr_hist_page *page_of(struct tr_hist *hist, uint32_t number)
 		else
 			high = mid;
 	}
+	hist->next = low + 1;
 	if (low < hist->n && hist->page[low].number == number)
 		return &hist->page[low];
 	if (hist->n == hist->cap) {
@@ -126,48 +133,87 @@ static double bucket_value(uint32_t bucket)
 	return lower * 0x1.02c5c14532e9cp+0; /* 2 / (1 + 2^(-1/32)) */
 }
 
-/* Value of rank `rank` (from 0), ascending: negatives, zeros, positives. */
-static double value_at(const struct tr_series *series, uint64_t rank)
+/* Ranks that are asked for, ascending, and what was found for them. */
+struct ranks {
+	const uint64_t *rank; /* from 0 */
+	double *value;
+	size_t n, done;
+	uint64_t seen;
+};
+
+/* `count` more values, all of them `value`. False: no more is wanted. */
+static bool pass(struct ranks *ranks, uint64_t count, double value)
+{
+	ranks->seen += count;
+	while (ranks->done < ranks->n &&
+	       ranks->rank[ranks->done] < ranks->seen)
+		ranks->value[ranks->done++] = value;
+	return ranks->done < ranks->n;
+}
+
+static bool pass_bucket(struct ranks *ranks, const struct tr_hist_page *page,
+			unsigned k, double sign)
+{
+	uint64_t count = page->count[k];
+
+	if (ranks->seen + count <= ranks->rank[ranks->done]) {
+		ranks->seen += count; /* most buckets: no value is needed */
+		return true;
+	}
+	return pass(ranks, count, sign * bucket_value(bucket_number(page, k)));
+}
+
+/* Ascending: negatives, zeros, positives. */
+static void find_ranks(const struct tr_series *series, struct ranks *ranks)
 {
 	const struct tr_hist *hist = &series->negative;
 
 	for (uint32_t i = hist->n; i-- > 0;)
-		for (unsigned k = TR_PAGE_BUCKETS; k-- > 0;) {
-			uint64_t n = hist->page[i].count[k];
-
-			if (rank < n)
-				return -bucket_value(
-					bucket_number(&hist->page[i], k));
-			rank -= n;
-		}
+		for (unsigned k = TR_PAGE_BUCKETS; k-- > 0;)
+			if (!pass_bucket(ranks, &hist->page[i], k, -1))
+				return;
 	hist = &series->positive;
-	if (rank < hist->zeros)
-		return 0;
-	rank -= hist->zeros;
+	if (!pass(ranks, hist->zeros, 0))
+		return;
 	for (uint32_t i = 0; i < hist->n; i++)
-		for (unsigned k = 0; k < TR_PAGE_BUCKETS; k++) {
-			uint64_t n = hist->page[i].count[k];
-
-			if (rank < n)
-				return bucket_value(
-					bucket_number(&hist->page[i], k));
-			rank -= n;
-		}
-	return NAN;
+		for (unsigned k = 0; k < TR_PAGE_BUCKETS; k++)
+			if (!pass_bucket(ranks, &hist->page[i], k, 1))
+				return;
 }
 
-double tr_series_quantile(const struct tr_series *series, double q)
+static uint64_t rank_of(double q, uint64_t n)
 {
-	uint64_t n = tr_series_timed(series), rank;
+	uint64_t rank = (uint64_t)(q * (double)n);
 
-	if (!n || !(q >= 0) || q > 1)
-		return NAN;
-	rank = (uint64_t)(q * (double)n);
 	if ((double)rank < q * (double)n)
 		rank++;
 	if (rank > n)
 		rank = n;
-	return value_at(series, rank ? rank - 1 : 0);
+	return rank ? rank - 1 : 0;
+}
+
+void tr_series_quantiles(const struct tr_series *series, uint64_t timed,
+			 const double *q, double *value, size_t n)
+{
+	uint64_t rank[TR_QUANTILES];
+	struct ranks ranks = { rank, value, n, 0, 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		value[i] = NAN;
+		rank[i] = rank_of(q[i], timed);
+	}
+	if (timed && n)
+		find_ranks(series, &ranks);
+}
+
+double tr_series_quantile(const struct tr_series *series, double q)
+{
+	double value;
+
+	if (!(q >= 0) || q > 1)
+		return NAN;
+	tr_series_quantiles(series, tr_series_timed(series), &q, &value, 1);
+	return value;
 }
 
 size_t tr_series_buckets(const struct tr_series *series, tare_bucket *buckets,

@@ -15,6 +15,13 @@ double tr_view_ns(const tare_view *view, double ticks)
 	return ticks * header_of(view)->sec_per_tick * 1e9;
 }
 
+uint64_t tr_view_span_ns(const tare_view *view, uint64_t ticks)
+{
+	double ns = tr_view_ns(view, (double)ticks);
+
+	return ns < 9e18 ? (uint64_t)ns : UINT64_MAX / 2;
+}
+
 /* Values of the metadata page, made strings in place. */
 static const char *meta_of(tare_view *view, const char *key)
 {
@@ -98,7 +105,7 @@ static void describe(tare_view *view)
 static uint64_t last_tick(const tare_view *view)
 {
 	const struct tr_header *header = header_of(view);
-	uint64_t last = header->start.ticks;
+	uint64_t last = header->start.ticks, left = view->image.size;
 
 	for (uint32_t i = 0; i < TR_ANCHORS && i < header->anchor_count; i++)
 		if (header->anchor[i].ticks > last)
@@ -107,11 +114,14 @@ static uint64_t last_tick(const tare_view *view)
 		const struct tr_track *t = tr_image_track(&view->image, i);
 		const struct tr_entry *e;
 
-		for (uint32_t k = 0; t && k < t->log.bytes; k += sizeof(*e)) {
+		/* All logs together are smaller than the ledger. */
+		for (uint32_t k = 0; t && k < t->log.bytes && left;
+		     k += sizeof(*e)) {
 			e = tr_image_at(&view->image, t->log.off + k,
 					sizeof(*e), 8);
 			if (!e)
 				break;
+			left -= left < sizeof(*e) ? left : sizeof(*e);
 			if (!(e->what & TR_ENTRY_FLAGS) &&
 			    e->start + e->span > last)
 				last = e->start + e->span;

@@ -73,7 +73,7 @@ static void fill_head(struct reading *r, const struct tr_record *head,
 	out->site = head->site;
 	out->thread = head->thread;
 	out->start_ns = tr_time_real(image, head->start);
-	out->duration_ns = (uint64_t)tr_view_ns(r->view, (double)head->span);
+	out->duration_ns = tr_view_span_ns(r->view, head->span);
 	out->ok = !head->failed;
 	out->truncated = head->truncated;
 	out->error = "";

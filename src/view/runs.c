@@ -216,6 +216,66 @@ TARE_API void tare_runs_free(tare_run_entry *runs)
 
 /* ---- finding one ------------------------------------------------------- */
 
+/* Who wrote a ledger or a control page, as it called itself. */
+static bool read_writer(const char *path, const char *suffix,
+			struct tr_identity *writer)
+{
+	struct tr_control control = { 0 };
+	struct tr_header header;
+	char meta[TR_META_BYTES];
+
+	if (strcmp(suffix, ".tare") == 0) {
+		if (tr_runs_peek(path, &header, meta))
+			return false;
+		writer->pid = header.pid;
+		writer->start_time = header.start_time;
+		return true;
+	}
+	if (tr_file_read(path, &control, sizeof(control)) !=
+		    (int64_t)sizeof(control) ||
+	    control.magic != TR_CONTROL_MAGIC)
+		return false;
+	writer->pid = control.pid;
+	writer->start_time = control.start_time;
+	return true;
+}
+
+/* Id of a process in its own namespace: the last of those it has. */
+static uint32_t inner_pid(int64_t pid)
+{
+	char path[64], text[4096];
+	const char *at, *end;
+	int64_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/%lld/status",
+		       (long long)pid);
+	n = tr_file_read(path, text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = '\0';
+	at = strstr(text, "\nNSpid:");
+	end = at ? strchr(at + 1, '\n') : NULL;
+	if (!end)
+		return (uint32_t)pid;
+	while (end > at && end[-1] >= '0' && end[-1] <= '9')
+		end--;
+	return (uint32_t)strtoul(end, NULL, 10);
+}
+
+/*
+ * A forked child still maps what its parent wrote. Both the id and the
+ * start, whose clock ticks slowly.
+ */
+static bool is_written_by(const char *path, const char *suffix, int64_t pid)
+{
+	struct tr_identity writer;
+
+	tr_identity_self(&writer);
+	if (!read_writer(path, suffix, &writer) ||
+	    writer.pid != inner_pid(pid))
+		return false;
+	writer.pid = (uint32_t)pid;
+	return tr_identity_alive(&writer);
+}
+
 int tr_runs_of_process(int64_t pid, const char *suffix, char *path,
 		       size_t size)
 {
@@ -238,7 +298,7 @@ int tr_runs_of_process(int64_t pid, const char *suffix, char *path,
 		/* Through its root: it may live in a container. */
 		if ((size_t)snprintf(path, size, "/proc/%lld/root%s",
 				     (long long)pid, name) < size &&
-		    access(path, R_OK) == 0)
+		    is_written_by(path, suffix, pid))
 			err = 0;
 	}
 	(void)fclose(file);

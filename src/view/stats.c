@@ -83,19 +83,16 @@ static double in_unit(const tare_view *view, const struct tr_series *s,
 static void fill_quantiles(const struct tr_series *s, tare_stats *row,
 			   double scale)
 {
-	row->p50 = tr_series_quantile(s, .5) * scale;
-	row->p90 = tr_series_quantile(s, .9) * scale;
-	row->p95 = tr_series_quantile(s, .95) * scale;
-	row->p99 = tr_series_quantile(s, .99) * scale;
-	row->p999 = tr_series_quantile(s, .999) * scale;
-	/* An estimate from a bucket may not leave the exact bounds. */
-	double *q[5] = { &row->p50, &row->p90, &row->p95, &row->p99,
-			 &row->p999 };
+	static const double q[5] = { .5, .9, .95, .99, .999 };
+	double *to[5] = { &row->p50, &row->p90, &row->p95, &row->p99,
+			  &row->p999 };
+	double value[5];
 
-	for (int i = 0; i < 5; i++) {
-		*q[i] = tr_least(*q[i], row->max);
-		*q[i] = tr_most(*q[i], row->min);
-	}
+	tr_series_quantiles(s, row->timed, q, value, 5);
+	/* An estimate from a bucket may not leave the exact bounds. */
+	for (int i = 0; i < 5; i++)
+		*to[i] = tr_most(tr_least(value[i] * scale, row->max),
+				 row->min);
 }
 
 static void fill_distribution(const tare_view *view, const struct tr_series *s,

@@ -48,11 +48,10 @@ static double rate_of(const struct tr_header *header)
 	const struct tr_anchor *last = newest(header);
 	double ticks, ns;
 
-	if (last->ticks <= header->start.ticks ||
-	    last->mono_ns - header->start.mono_ns < 100000000)
+	ticks = (double)last->ticks - (double)header->start.ticks;
+	ns = (double)last->mono_ns - (double)header->start.mono_ns;
+	if (ticks <= 0 || ns < 1e8)
 		return header->sec_per_tick * 1e9;
-	ticks = (double)(last->ticks - header->start.ticks);
-	ns = (double)(last->mono_ns - header->start.mono_ns);
 	return ns / ticks;
 }
 
@@ -73,6 +72,7 @@ uint64_t tr_time_ticks(const struct tr_image *image, int64_t real_ns)
 	const struct tr_header *header = header_of(image);
 	const struct tr_anchor *best = &header->start;
 	double ahead;
+	uint64_t ticks;
 
 	for (uint32_t i = 0; i < anchors_of(header); i++) {
 		const struct tr_anchor *a = &header->anchor[i];
@@ -80,12 +80,19 @@ uint64_t tr_time_ticks(const struct tr_image *image, int64_t real_ns)
 		if (a->real_ns <= real_ns && a->ticks > best->ticks)
 			best = a;
 	}
-	ahead = ((double)real_ns - (double)best->real_ns) / rate_of(header);
-	if (ahead < 0 && -ahead > (double)best->ticks)
-		return 0;
-	if (ahead > 9e18)
-		return UINT64_MAX;
-	return best->ticks + (uint64_t)(int64_t)ahead;
+	/* The difference first: a double has steps of 256 ns since 1970. */
+	if (real_ns < best->real_ns) {
+		ahead = (double)((uint64_t)best->real_ns - (uint64_t)real_ns) /
+			rate_of(header);
+		return ahead < (double)best->ticks && ahead < 9e18 ?
+			       best->ticks - (uint64_t)ahead :
+			       0;
+	}
+	ahead = (double)((uint64_t)real_ns - (uint64_t)best->real_ns) /
+		rate_of(header);
+	ticks = ahead < 9e18 ? (uint64_t)ahead : UINT64_MAX;
+	return ticks < UINT64_MAX - best->ticks ? best->ticks + ticks :
+						  UINT64_MAX;
 }
 
 uint64_t tr_time_now(const struct tr_image *image)

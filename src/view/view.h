@@ -33,6 +33,7 @@ struct tr_hist {
 		uint64_t count[TR_PAGE_BUCKETS];
 	} *page;
 	uint32_t n, cap;
+	uint32_t next; /* a guess: the page asked for next */
 	uint64_t zeros;
 	uint64_t unbucketed;
 };
@@ -96,7 +97,6 @@ struct tr_gather {
 	uint64_t skew;
 	uint64_t events;	/* scopes, values, items */
 	uint64_t redone, damaged, lost_unbucketed;
-	uint64_t overflow_calls;
 	uint64_t work;		/* steps taken; see tr_gather_spend() */
 	uint64_t pages;		/* of histograms made */
 	bool failed;		/* out of memory */
@@ -200,6 +200,10 @@ void tr_hist_release(struct tr_hist *hist);
 uint64_t tr_series_timed(const struct tr_series *series);
 /* In the series' unit (times: seconds). NAN if empty. */
 double tr_series_quantile(const struct tr_series *series, double q);
+/* Several at once, ascending, at most TR_QUANTILES; of `timed` values. */
+#define TR_QUANTILES 8
+void tr_series_quantiles(const struct tr_series *series, uint64_t timed,
+			 const double *q, double *value, size_t n);
 size_t tr_series_buckets(const struct tr_series *series, tare_bucket *buckets,
 			 size_t size, double scale);
 
@@ -215,5 +219,7 @@ uint64_t tr_time_now(const struct tr_image *image);
 
 int tr_view_open_image(struct tr_image *image, tare_view **ret_view);
 double tr_view_ns(const tare_view *view, double ticks);
+/* The same for a duration, whatever the file says it is. */
+uint64_t tr_view_span_ns(const tare_view *view, uint64_t ticks);
 
 #endif

@@ -123,7 +123,7 @@ static inline void reading_windows(tare_view *view)
 	tare_filter filter = { .struct_size = sizeof(filter) };
 
 	reading_stats(view, NULL);
-	filter.from_ns = run->end_ns - INT64_C(300000000000);
+	filter.from_ns = (int64_t)((uint64_t)run->end_ns - 300000000000);
 	reading_stats(view, &filter);
 	filter.from_ns = INT64_C(1700001200000000000);
 	filter.to_ns = INT64_C(1700001500000000000);

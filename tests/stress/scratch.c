@@ -2,7 +2,7 @@
 #include "scratch.h"
 
 #include <dirent.h>
-#include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,9 +56,37 @@ void *scratch_share(size_t bytes)
 	return memory;
 }
 
+void *scratch_share_file(const char *path, size_t bytes)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	void *memory = MAP_FAILED;
+
+	if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
+		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+			      fd, 0);
+	if (fd >= 0)
+		(void)close(fd);
+	if (!CHECK(memory != MAP_FAILED))
+		abort();
+	return memory;
+}
+
 void scratch_unshare(void *memory, size_t bytes)
 {
 	(void)munmap(memory, bytes);
+}
+
+void scratch_environment(void)
+{
+	static const char *const ours[] = { "TARE_TEST_BUILD",
+					    "TARE_TEST_SOURCE",
+					    "TARE_TEST_LIBRARY", "TARE_SOAK" };
+
+	/* The library would say that it knows no such options. */
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		(void)unsetenv(ours[i]);
+	(void)setenv("TARE", "on", 1);
+	(void)setenv("TARE_DIR", folder, 1);
 }
 
 void scratch_start(const char *const *options)

@@ -52,8 +52,12 @@ void scratch_empty(void);
 
 /* Zeroed memory that children share. */
 void *scratch_share(size_t bytes);
+/* The same for programs that are started: a file, made if it is not there. */
+void *scratch_share_file(const char *path, size_t bytes);
 void scratch_unshare(void *memory, size_t bytes);
 
+/* In a child about to start a program: it measures in the folder. */
+void scratch_environment(void);
 /* In a child: starts measuring in the folder. Options: name, value, NULL. */
 void scratch_start(const char *const *options);
 

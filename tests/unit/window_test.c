@@ -313,8 +313,6 @@ static void play_several_sites(void)
 
 TEST(a_window_has_the_same_edges_for_sites_of_different_rates)
 {
-	if (!getenv("TARE_ALIGNED"))
-		SKIP("tiers are not aligned: see history.patch");
 	scene_play(play_several_sites);
 }
 

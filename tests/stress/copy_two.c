@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A module with a copy of the library of its own. */
+#define PLUGIN "two"
+#include "plugin_body.h"

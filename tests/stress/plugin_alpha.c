@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define PLUGIN "alpha"
+#include "plugin_body.h"

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads: very many one after the other, and very many at once.
+ */
+#include "scratch.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../check.h"
+
+#define SHORT_THREADS 100000u
+#define BATCH 64u
+#define LIVE_THREADS (SCRATCH_TSAN ? 1000u : SCRATCH_ASAN ? 2000u : 10000u)
+#define LIVE_EVENTS 100u
+#define STACK_BYTES (SCRATCH_TSAN || SCRATCH_ASAN ? 256u << 10 : 32u << 10)
+
+struct shared {
+	uint64_t scopes, late, counts, values;
+	uint64_t bytes_warm, bytes_end; /* of the ledger's file */
+	uint64_t tracks_warm, tracks_end;
+	uint64_t threads;
+	uint64_t tasks, expected_tasks;
+	char path[512];
+};
+
+static struct shared *shared;
+
+static void add(uint64_t *field, uint64_t n)
+{
+	(void)__atomic_fetch_add(field, n, __ATOMIC_RELEASE);
+}
+
+static uint64_t ledger_bytes(void)
+{
+	struct stat st;
+
+	return stat(tare_ledger_path(), &st) ? 0 : (uint64_t)st.st_blocks * 512;
+}
+
+static uint64_t count_tracks(void)
+{
+	tare_view *view;
+	uint64_t n;
+
+	if (tare_view_open("self", &view))
+		return 0;
+	n = tare_view_run(view)->n_tracks;
+	tare_view_close(view);
+	return n;
+}
+
+static uint64_t count_tasks(void)
+{
+	DIR *stream = opendir("/proc/self/task");
+	const struct dirent *entry;
+	uint64_t n = 0;
+
+	while (stream && (entry = readdir(stream)))
+		n += entry->d_name[0] != '.';
+	if (stream)
+		(void)closedir(stream);
+	return n;
+}
+
+/* ---- one after the other ----------------------------------------------- */
+
+static pthread_key_t key;
+
+/* Runs in the last round of destructors: what could end has ended. */
+static void record_late(void *value)
+{
+	uintptr_t round = (uintptr_t)value;
+
+	if (round < 4) {
+		(void)pthread_setspecific(key, (void *)(round + 1));
+		return;
+	}
+	{
+		TARE_SCOPE("late");
+		TARE_COUNT("count", 5);
+	}
+	add(&shared->late, 1);
+	add(&shared->counts, 5);
+}
+
+static void *be_short(void *arg)
+{
+	(void)pthread_setspecific(key, (void *)(uintptr_t)1);
+	{
+		TARE_SCOPE("short");
+		TARE_VALUE("value", "1", (double)(uintptr_t)arg);
+		TARE_COUNT("count", 1);
+	}
+	add(&shared->scopes, 1);
+	add(&shared->values, 1);
+	add(&shared->counts, 1);
+	return NULL;
+}
+
+static void run_batch(void)
+{
+	pthread_t thread[BATCH];
+
+	for (uintptr_t i = 0; i < BATCH; i++)
+		if (pthread_create(&thread[i], NULL, be_short, (void *)i))
+			_exit(98);
+	for (unsigned i = 0; i < BATCH; i++)
+		(void)pthread_join(thread[i], NULL);
+	shared->threads += BATCH;
+}
+
+static void be_batches(void *arg)
+{
+	unsigned n = scratch_times(SHORT_THREADS) / BATCH + 1;
+
+	scratch_start(arg);
+	strcpy(shared->path, tare_ledger_path());
+	(void)pthread_key_create(&key, record_late);
+	for (unsigned i = 0; i < n; i++) {
+		run_batch();
+		if (i == n / 4) {
+			shared->bytes_warm = ledger_bytes();
+			shared->tracks_warm = count_tracks();
+		}
+	}
+	shared->bytes_end = ledger_bytes();
+	shared->tracks_end = count_tracks();
+}
+
+static void run_short(const char *const *options)
+{
+	struct scratch_reading r;
+
+	(void)scratch_enter();
+	shared = scratch_share(sizeof(*shared));
+	if (scratch_run(be_batches, (void *)(uintptr_t)options, 600) &&
+	    scratch_read(shared->path, &r)) {
+		CHECK_INT(shared->scopes, shared->threads);
+		CHECK_INT(shared->late, shared->threads);
+		CHECK_INT(scratch_row(&r, "short", TARE_KIND_SCOPE).count,
+			  shared->scopes);
+		CHECK_INT(scratch_row(&r, "late", TARE_KIND_SCOPE).count,
+			  shared->late);
+		CHECK_INT(scratch_row(&r, "value", TARE_KIND_VALUE).count,
+			  shared->values);
+		CHECK_INT(scratch_row(&r, "count", TARE_KIND_COUNTER).count,
+			  shared->counts);
+		CHECK_INT(tare_view_health(r.view)->lost, 0);
+		CHECK_INT(tare_view_health(r.view)->threads,
+			  shared->threads + 1);
+		printf("# %llu threads, %llu tracks, %lld of them and %lld "
+		       "KiB in the last three quarters\n",
+		       (unsigned long long)shared->threads,
+		       (unsigned long long)shared->tracks_end,
+		       (long long)(shared->tracks_end - shared->tracks_warm),
+		       (long long)(shared->bytes_end - shared->bytes_warm) >>
+			       10);
+		/* A track more now and then is luck; growth is not. Bytes:
+		 * time slices are closed meanwhile. */
+		CHECK(shared->tracks_end <=
+		      shared->tracks_warm + shared->tracks_warm / 8 + 4);
+		CHECK(shared->bytes_end < shared->bytes_warm + (1u << 20));
+		scratch_close(&r);
+	}
+	scratch_unshare(shared, sizeof(*shared));
+	scratch_leave();
+}
+
+TEST(a_hundred_thousand_short_threads_use_tracks_again)
+{
+	run_short(NULL);
+}
+
+TEST(tracks_with_a_ring_are_used_again)
+{
+	static const char *const options[] = { "trace", "true",
+					       "trace_events", "256", NULL };
+
+	run_short(options);
+}
+
+/* ---- all at once ------------------------------------------------------- */
+
+static pthread_barrier_t all_there, all_done, all_seen;
+
+static void *be_live(void *arg)
+{
+	(void)arg;
+	(void)pthread_barrier_wait(&all_there);
+	for (unsigned i = 0; i < LIVE_EVENTS / 2; i++) {
+		{
+			TARE_SCOPE("live");
+		}
+		TARE_VALUE("value", "1", 1);
+	}
+	add(&shared->scopes, LIVE_EVENTS / 2);
+	add(&shared->values, LIVE_EVENTS / 2);
+	(void)pthread_barrier_wait(&all_done);
+	(void)pthread_barrier_wait(&all_seen);
+	return NULL;
+}
+
+/* As many as the system lets us have, at most `most`. */
+static unsigned can_have(unsigned most)
+{
+	static const char *const limits[] = {
+		"/proc/sys/kernel/threads-max", "/proc/sys/kernel/pid_max",
+		"/sys/fs/cgroup/pids.max", "/proc/sys/vm/max_map_count",
+	};
+
+	for (unsigned i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		FILE *file = fopen(limits[i], "re");
+		unsigned limit;
+
+		if (file && fscanf(file, "%u", &limit) == 1 &&
+		    limit / 3 < most)
+			most = limit / 3;
+		if (file)
+			(void)fclose(file);
+	}
+	return most;
+}
+
+static void start_live(pthread_t *thread, unsigned n)
+{
+	pthread_attr_t attr;
+
+	(void)pthread_attr_init(&attr);
+	(void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+	(void)pthread_barrier_init(&all_there, NULL, n + 1);
+	(void)pthread_barrier_init(&all_done, NULL, n + 1);
+	(void)pthread_barrier_init(&all_seen, NULL, n + 1);
+	for (unsigned i = 0; i < n; i++)
+		if (pthread_create(&thread[i], &attr, be_live, NULL))
+			_exit(98);
+}
+
+static void be_crowd(void *arg)
+{
+	unsigned n = can_have(LIVE_THREADS);
+	pthread_t *thread = calloc(n, sizeof(*thread));
+
+	scratch_start(arg);
+	strcpy(shared->path, tare_ledger_path());
+	start_live(thread, n);
+	(void)pthread_barrier_wait(&all_there);
+	(void)pthread_barrier_wait(&all_done);
+	shared->threads = n;
+	shared->tasks = count_tasks();
+	/* The thread sanitizer has one of its own. */
+	shared->expected_tasks = n + 1 + SCRATCH_TSAN;
+	(void)pthread_barrier_wait(&all_seen);
+	for (unsigned i = 0; i < n; i++)
+		(void)pthread_join(thread[i], NULL);
+	free(thread);
+}
+
+static void run_crowd(const char *const *options, bool all)
+{
+	struct scratch_reading r;
+	const tare_health *health;
+	uint64_t counted;
+
+	(void)scratch_enter();
+	shared = scratch_share(sizeof(*shared));
+	if (scratch_run(be_crowd, (void *)(uintptr_t)options, 600) &&
+	    scratch_read(shared->path, &r)) {
+		health = tare_view_health(r.view);
+		counted = scratch_row(&r, "live", TARE_KIND_SCOPE).count +
+			  scratch_row(&r, "value", TARE_KIND_VALUE).count;
+		printf("# %llu threads at once, %llu of %llu events lost, "
+		       "ledger %llu KiB\n",
+		       (unsigned long long)shared->threads,
+		       (unsigned long long)health->lost,
+		       (unsigned long long)(shared->scopes + shared->values),
+		       (unsigned long long)tare_view_run(r.view)
+				       ->ledger_bytes >> 10);
+		CHECK_INT(shared->tasks, shared->expected_tasks);
+		CHECK_INT(counted + health->lost,
+			  shared->scopes + shared->values);
+		if (all)
+			CHECK_INT(health->lost, 0);
+		scratch_close(&r);
+	}
+	scratch_unshare(shared, sizeof(*shared));
+	scratch_leave();
+}
+
+TEST(ten_thousand_threads_record_at_once)
+{
+	static const char *const options[] = { "ledger_limit", "256M", NULL };
+
+	run_crowd(options, true);
+}
+
+TEST(what_ten_thousand_threads_lose_at_the_limit_is_counted)
+{
+	static const char *const options[] = { "ledger_limit", "4M", NULL };
+
+	run_crowd(options, false);
+}
