@@ -43,11 +43,13 @@ static bool make_folder(void)
 
 static void play_in_child(void (*play)(void))
 {
+	unsigned before = check_failures();
+
 	(void)setenv("TARE_DIR", scene_dir, 1);
 	CHECK_INT(tare_option_set("dir", scene_dir), 0);
 	play();
 	(void)fflush(stdout);
-	exit(check_failures() > 0);
+	exit(check_failures() > before);
 }
 
 bool scene_play(void (*play)(void))

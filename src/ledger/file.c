@@ -149,50 +149,95 @@ static int create_file(const char *dir, const char *id, const char *suffix,
 		path[0] = '\0';
 		return fd;
 	}
-	if ((size_t)snprintf(path, size, "%s/%s%s", dir, id, suffix) >= size)
-		return -1;
-	return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-		    0600);
+	if ((size_t)snprintf(path, size, "%s/%s%s", dir, id, suffix) >=
+	    size) {
+		errno = ENAMETOOLONG;
+		fd = -1;
+	} else {
+		fd = tr_file_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
+				  0600);
+	}
+	if (fd < 0)
+		path[0] = '\0'; /* not ours: nobody shall remove it */
+	return fd;
 }
 
+/* fd -1: memory without a file. */
 static void *map_file(int fd, uint64_t bytes, void *address)
 {
+	int flags = MAP_SHARED | (address ? MAP_FIXED : 0) |
+		    (fd < 0 ? MAP_ANONYMOUS : 0);
 	void *at;
 
-	if (ftruncate(fd, (off_t)bytes))
+	if (fd >= 0 && tr_file_resize(fd, bytes))
 		return NULL;
-	at = mmap(address, bytes, PROT_READ | PROT_WRITE,
-		  MAP_SHARED | (address ? MAP_FIXED : 0), fd, 0);
+	at = mmap(address, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
 	return at == MAP_FAILED ? NULL : at;
+}
+
+/*
+ * True where a file of that size would bring a signal instead of an error.
+ * Then there is none, and unnamed memory has a size limit all the same.
+ */
+static bool is_too_large(uint64_t bytes)
+{
+	return bytes > tr_file_limit();
+}
+
+static int reserve_file(int fd, uint64_t bytes)
+{
+	int err;
+
+	do
+		err = posix_fallocate(fd, 0, (off_t)bytes);
+	while (err == EINTR);
+	return err;
+}
+
+/* A control page with its content, in the place of the parent's. */
+static void *map_control(int fd, const struct tr_identity *self)
+{
+	void *page, *moved;
+
+	/* Real before it is used: a store could not say no. */
+	if (fd >= 0 && reserve_file(fd, TR_PAGE))
+		return NULL;
+	page = map_file(fd, TR_PAGE, NULL);
+	if (!page)
+		return NULL;
+	tr_control_init(page, control_address, self);
+	if (!control_address)
+		return page;
+	/* Complete, and in one step: other threads look at it. */
+	moved = mremap(page, TR_PAGE, TR_PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
+		       control_address);
+	if (moved != MAP_FAILED)
+		return moved;
+	(void)munmap(page, TR_PAGE);
+	return NULL;
 }
 
 static int open_control(const char *dir, const struct tr_identity *self)
 {
 	char *path = tr_ledger->control_path;
-	int fd = create_file(dir, tr_ledger->id, ".ctl", path,
-			     sizeof(tr_ledger->control_path));
+	int fd = -1;
 	void *page;
 
-	if (fd < 0)
-		return TARE_EIO;
-	/* Real before it is used: it is written at the next line. */
-	if (posix_fallocate(fd, 0, TR_PAGE)) {
-		(void)close(fd);
-		(void)unlink(path);
+	if (dir[0] && is_too_large(TR_PAGE))
 		return TARE_EFULL;
+	if (!is_too_large(TR_PAGE)) {
+		fd = create_file(dir, tr_ledger->id, ".ctl", path,
+				 sizeof(tr_ledger->control_path));
+		if (fd < 0)
+			return TARE_EIO;
 	}
-	page = map_file(fd, TR_PAGE, NULL);
-	if (page)
-		tr_control_init(page, control_address, self);
-	if (page && control_address) {
-		/* In the parent's place, complete, in one step. */
-		(void)munmap(page, TR_PAGE);
-		page = map_file(fd, TR_PAGE, control_address);
-	}
-	(void)close(fd);
+	page = map_control(fd, self);
+	if (fd >= 0)
+		(void)close(fd);
 	if (!page) {
 		(void)unlink(path);
-		return TARE_ENOMEM;
+		path[0] = '\0';
+		return TARE_EFULL;
 	}
 	control_address = page;
 	tr_ledger->control = page;
@@ -272,23 +317,44 @@ static void fill_metadata(const struct tr_config *config)
 	meta[n] = '\0';
 }
 
-static int map_ledger(const char *dir, const struct tr_config *config)
+/* Where address space is limited the host needs it more than we do. */
+static uint64_t map_bytes(const struct tr_config *config, uint64_t least)
 {
-	uint64_t bytes = TR_MAP_BYTES, least = fixed_bytes(config) +
-					       TR_MAP_LEAST;
-	int fd = create_file(dir, tr_ledger->id, ".tare", tr_ledger->path,
-			     sizeof(tr_ledger->path));
-	void *base = NULL;
+	uint64_t bytes = TR_MAP_BYTES, most = tr_memory_space() / 8;
 
-	if (fd < 0)
-		return errno == EEXIST ? TARE_EINVAL : TARE_EIO;
 	while (bytes < config->ledger_limit * 2 + least)
 		bytes *= 2;
 	if (bytes > UINT64_C(4) << 30)
 		bytes = UINT64_C(4) << 30;
+	while (bytes > most && bytes / 2 >= least)
+		bytes /= 2;
+	return bytes;
+}
+
+static int map_ledger(const char *dir, const struct tr_config *config)
+{
+	uint64_t least = fixed_bytes(config) + TR_MAP_LEAST;
+	uint64_t bytes = map_bytes(config, least);
+	bool in_file = !is_too_large(least);
+	int fd = -1;
+	void *base = NULL;
+
+	if (dir[0] && !in_file)
+		return TARE_EFULL;
+	if (in_file) {
+		fd = create_file(dir, tr_ledger->id, ".tare", tr_ledger->path,
+				 sizeof(tr_ledger->path));
+		if (fd < 0)
+			return errno == EEXIST ? TARE_EINVAL : TARE_EIO;
+	}
+	while (in_file && is_too_large(bytes) && bytes / 2 >= least)
+		bytes /= 2;
+	if (in_file && is_too_large(bytes))
+		bytes = least & ~(uint64_t)(TR_PAGE - 1);
 	while (!(base = map_file(fd, bytes, NULL)) && bytes / 2 >= least)
-		bytes /= 2; /* an address space limit: make do with less */
-	(void)close(fd);
+		bytes /= 2; /* make do with less */
+	if (fd >= 0)
+		(void)close(fd);
 	if (!base)
 		return TARE_ENOMEM;
 	/* Parents' threads' pages are no business of a child's. */
@@ -300,6 +366,9 @@ static int map_ledger(const char *dir, const struct tr_config *config)
 
 static void forget(void)
 {
+	if (tr_ledger->base && tr_ledger->reserve_fd >= 0)
+		(void)close(tr_ledger->reserve_fd);
+	tr_ledger->reserve_fd = -1;
 	if (tr_ledger->base)
 		(void)munmap(tr_ledger->base, tr_ledger->map_bytes);
 	if (tr_ledger->path[0])
@@ -320,7 +389,7 @@ static int find_reserve_fd(void)
 	if (tr_memory_reserve(tr_ledger->base, TR_PAGE) != TARE_EINVAL ||
 	    !tr_ledger->path[0])
 		return -1;
-	fd = open(tr_ledger->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	fd = tr_file_open(tr_ledger->path, O_RDWR | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return -1;
 	high = fcntl(fd, F_DUPFD_CLOEXEC, 900);
@@ -339,7 +408,7 @@ static int fill_ledger(const char *dir, const struct tr_config *config,
 	tr_ledger->reserve_fd = find_reserve_fd();
 	if (tr_memory_reserve(header, 2 * TR_PAGE) &&
 	    (tr_ledger->reserve_fd < 0 ||
-	     posix_fallocate(tr_ledger->reserve_fd, 0, 2 * TR_PAGE)))
+	     reserve_file(tr_ledger->reserve_fd, 2 * TR_PAGE)))
 		return TARE_EFULL;
 	fill_header(header, choose_limit(config, dir), self);
 	place_regions(header, tr_ledger->map_bytes, config);

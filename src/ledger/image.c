@@ -85,7 +85,7 @@ static off_t content_end(int fd, off_t size, struct tr_image *image)
 	struct tr_header header;
 	const struct tr_region *arena = &header.region[TR_REGION_ARENA];
 
-	if (pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
+	if (!tr_file_read_at(fd, &header, sizeof(header), 0))
 		return size;
 	if (header.magic != TR_MAGIC || arena->off > TR_IMAGE_MOST ||
 	    arena->used > TR_IMAGE_MOST)
@@ -123,6 +123,45 @@ static int read_growth(int fd, struct tr_image *image)
 	return err;
 }
 
+/* Nodes of the entries in the log; drained by now, maybe not when copied. */
+static void read_nodes(int fd, const struct tr_image *image,
+		       const struct tr_track *track)
+{
+	uint64_t at = track->intent.stage & ~UINT64_C(1);
+
+	if (track->write - at > TR_RING_INLINE * sizeof(struct tr_entry))
+		return;
+	for (; at < track->write; at += sizeof(struct tr_entry)) {
+		const struct tr_entry *entry =
+			tr_image_at(image, (uint32_t)at, sizeof(*entry), 8);
+		uint64_t off = entry ? (entry->what & ~TR_ENTRY_FLAGS) +
+					       (uint64_t)TR_NODE_BIAS :
+				       0;
+		struct tr_node *node = (struct tr_node *)(uintptr_t)
+			tr_image_at(image, off, sizeof(*node), TR_LINE);
+
+		if (node && !tr_file_read_at(fd, node, sizeof(*node), off))
+			return;
+	}
+}
+
+/*
+ * The thread went on, or not: `now` is its track after the copy. What was in
+ * its log is then in its nodes, and an intent is out of date. So a count is
+ * never below what it was when the copy began, and a later copy never has
+ * less.
+ */
+static void compare(int fd, const struct tr_image *image,
+		    struct tr_track *track, const struct tr_track *now)
+{
+	if (memcmp(&now->value, &track->value, sizeof(now->value)) != 0)
+		track->value.cell = 0;
+	/* Told in a field that only its owner uses. */
+	track->claimed = now->intent.stage != track->intent.stage;
+	if (track->claimed)
+		read_nodes(fd, image, track);
+}
+
 /* The stages of all tracks once more: who wrote while we copied? */
 static void read_again(int fd, struct tr_image *image)
 {
@@ -139,24 +178,26 @@ static void read_again(int fd, struct tr_image *image)
 		struct tr_track now;
 		size_t bytes = offsetof(struct tr_track, magic);
 
-		if (!track ||
-		    pread(fd, &now, bytes, (off_t)dir[i]) != (ssize_t)bytes)
-			continue;
-		/* Told in a field that only its owner uses. */
-		track->claimed = memcmp(&now, track, bytes) != 0;
+		if (track &&
+		    tr_file_read_at(fd, &now, bytes, dir[i]))
+			compare(fd, image, track, &now);
 	}
 }
 
 static int open_fd(const char *path, struct tr_image *image)
 {
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = tr_file_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
 
 	if (fd < 0)
 		return errno == ENOENT ? TARE_ENOENT :
 		       errno == EACCES ? TARE_EPERM :
 					 TARE_EIO;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	if (fstat(fd, &st)) {
+		(void)close(fd);
+		return TARE_EIO;
+	}
+	if (!S_ISREG(st.st_mode) ||
 	    st.st_size < (off_t)sizeof(struct tr_header) ||
 	    (uint64_t)st.st_size > TR_IMAGE_MOST) {
 		(void)close(fd);

@@ -209,7 +209,9 @@ enum tr_entry_flags {
 				  * the entry before, UNTIMED | LONG */
 	TR_ENTRY_ITEMS = 8,	 /* start: items of the node */
 	TR_ENTRY_UNTIMED = 16,	 /* start: calls counted without a time */
-	TR_ENTRY_OWNER = 32,	 /* start: ticks, span: thread id */
+	TR_ENTRY_OWNER = 32,	 /* start: ticks, span: thread id; the node's
+				  * place: TR_ENTRY_FLAGS + 1 times the one
+				  * before */
 	TR_ENTRY_FLAGS = 63
 };
 
@@ -367,7 +369,7 @@ struct tr_ring_place {
 struct tr_track {
 	/* written at every scope */
 	uint32_t current; /* node of the innermost open scope */
-	uint32_t reserved0;
+	uint32_t trace_owner; /* thread at the end of a ring that is full */
 	uint64_t write;	  /* lap << 32 | offset of the next entry */
 	struct tr_intent intent;
 	struct tr_value_intent value; /* written at every value */

@@ -279,6 +279,8 @@ void tr_sites_fill(char *base);
 
 /* The calling thread's hand with a track, or NULL (counted). Signal-safe. */
 struct tr_hand *tr_track_attach(void);
+/* Empties the ring of a trace, and forgets what is not drained. */
+void tr_track_rewind(struct tr_hand *hand);
 /* Zeroed memory on a line from the track's chunk; 0 if there is no room. */
 uint32_t tr_track_alloc(struct tr_hand *hand, uint32_t bytes);
 bool tr_track_rebuild(struct tr_hand *hand, char *base);

@@ -106,13 +106,22 @@ static void observe_not_finite(struct tr_hand *hand, uint32_t off,
 {
 	struct tr_track *track = hand->held;
 	struct tr_extra *extra = tr_cell_extra(hand, tr_cell_at(hand, off));
-	uint64_t *count = extra ? &extra->not_finite :
-				  &track->lost.unbucketed;
 
-	TR_STORE(track->value.other, *count);
+	if (!extra) {
+		tr_hand_lose(hand);
+		return;
+	}
+	TR_STORE(track->value.other, extra->not_finite);
 	under_way(track, off, value);
-	TR_STORE(*count, *count + 1);
+	TR_STORE(extra->not_finite, extra->not_finite + 1);
 	done(track);
+}
+
+/* No node counts values: one that the cell has no place for is lost. */
+static bool is_nowhere(const struct tr_place *place,
+		       const struct tr_track *track)
+{
+	return !place->bucket && place->other == &track->lost.unbucketed;
 }
 
 void tr_observe(struct tr_hand *hand, uint32_t off, double value,
@@ -133,6 +142,10 @@ void tr_observe(struct tr_hand *hand, uint32_t off, double value,
 	if (cell->slice != slice)
 		tr_cell_turn(hand, cell, slice);
 	place = value_place(hand, cell, value);
+	if (is_nowhere(&place, track)) {
+		tr_hand_lose(hand);
+		return;
+	}
 	TR_STORE(track->value.cell_sum, cell->sum);
 	if (place.bucket)
 		TR_STORE(track->value.bucket, *place.bucket);

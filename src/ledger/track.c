@@ -216,6 +216,19 @@ bool tr_track_rebuild(struct tr_hand *hand, char *base)
 	return true;
 }
 
+void tr_track_rewind(struct tr_hand *hand)
+{
+	struct tr_track *track = hand->held;
+
+	if (!track || !track->trace.bytes || !tr_hand_enter(hand))
+		return;
+	track->log = track->trace;
+	track->trace_discarded = 0;
+	TR_STORE(track->write, track->log.off);
+	TR_STORE(track->intent.stage, track->log.off);
+	tr_hand_leave(hand);
+}
+
 static uint32_t *directory(void)
 {
 	struct tr_region *tracks = &tr_ledger->region[TR_REGION_TRACKS];
@@ -303,7 +316,7 @@ static struct tr_hand *take_over(uint32_t index, uint32_t thread)
 	TR_STORE(track->owners, track->owners + 1);
 	if (track->trace.bytes)
 		tr_log_append(hand, tr_ledger_ticks(), thread,
-			      TR_ENTRY_OWNER);
+			      owner * (TR_ENTRY_FLAGS + 1) | TR_ENTRY_OWNER);
 	return hand;
 }
 
@@ -313,15 +326,16 @@ static struct tr_hand *reuse_track(uint32_t thread)
 	uint64_t used = TR_LOAD(tr_ledger->region[TR_REGION_TRACKS].used);
 	uint32_t n = (uint32_t)(used / sizeof(uint32_t));
 
-	/*
-	 * Here and there: threads that were started together often live
-	 * together, on neighbouring tracks.
-	 */
 	for (uint32_t i = 0; i < n && i < TR_TRIES; i++) {
 		uint32_t hint = TR_ADD(header->track_hint, 1) * 2654435769u;
-		struct tr_hand *hand =
-			take_over((uint32_t)((uint64_t)hint * n >> 32), thread);
+		uint32_t at = (uint32_t)((uint64_t)hint * n >> 32);
+		struct tr_hand *hand;
 
+		/*
+		 * Of many here and there: threads that were started together
+		 * often live together, on neighbouring tracks.
+		 */
+		hand = take_over(n <= TR_TRIES ? i : at, thread);
 		if (hand)
 			return hand;
 	}

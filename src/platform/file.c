@@ -5,11 +5,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 static int error_of(int error)
@@ -30,10 +34,38 @@ static int error_of(int error)
 	}
 }
 
-int tr_file_write_all(int fd, const void *data, size_t len)
-{
-	const char *at = data;
+/*
+ * What a write may send to its own thread: nobody reads the pipe any more,
+ * the file is too large. Both are errors here, never the end of the host.
+ */
+struct held {
+	sigset_t signals, before, waiting;
+};
 
+static void hold_signals(struct held *held)
+{
+	(void)sigemptyset(&held->signals);
+	(void)sigaddset(&held->signals, SIGPIPE);
+	(void)sigaddset(&held->signals, SIGXFSZ);
+	(void)sigpending(&held->waiting);
+	(void)pthread_sigmask(SIG_BLOCK, &held->signals, &held->before);
+}
+
+static void release_signals(struct held *held)
+{
+	static const struct timespec at_once;
+
+	/* Not what the host had waiting already. */
+	if (!sigismember(&held->waiting, SIGPIPE) &&
+	    !sigismember(&held->waiting, SIGXFSZ))
+		while (sigtimedwait(&held->signals, NULL, &at_once) < 0 &&
+		       errno == EINTR)
+			;
+	(void)pthread_sigmask(SIG_SETMASK, &held->before, NULL);
+}
+
+static int write_all(int fd, const char *at, size_t len)
+{
 	while (len > 0) {
 		ssize_t n = write(fd, at, len);
 
@@ -47,23 +79,93 @@ int tr_file_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
+int tr_file_write_all(int fd, const void *data, size_t len)
+{
+	struct held held;
+	int saved = errno, err; /* a message may come from a probe */
+
+	hold_signals(&held);
+	err = write_all(fd, data, len);
+	release_signals(&held);
+	errno = saved;
+	return err;
+}
+
+uint64_t tr_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur;
+}
+
+int tr_file_resize(int fd, uint64_t bytes)
+{
+	while (ftruncate(fd, (off_t)bytes))
+		if (errno != EINTR)
+			return error_of(errno);
+	return 0;
+}
+
+int tr_file_open(const char *path, int flags, unsigned permissions)
+{
+	int fd;
+
+	do
+		fd = open(path, flags | O_CLOEXEC, permissions);
+	while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
+bool tr_file_read_at(int fd, void *data, size_t n, uint64_t off)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t k = pread(fd, (char *)data + done, n - done,
+				  (off_t)(off + done));
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return false;
+		done += (size_t)k;
+	}
+	return true;
+}
+
+static int64_t read_all(int fd, char *data, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = read(fd, data + done, size - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_of(errno);
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	return (int64_t)done;
+}
+
 int64_t tr_file_read(const char *path, void *data, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t done = 0;
-	ssize_t n = 1;
+	int saved = errno, fd = tr_file_open(path, O_RDONLY, 0);
+	int64_t n;
 
-	if (fd < 0)
-		return error_of(errno);
-	while (done < size && n > 0) {
-		n = read(fd, (char *)data + done, size - done);
-		if (n < 0 && errno == EINTR)
-			n = 1;
-		else if (n > 0)
-			done += (size_t)n;
+	if (fd < 0) {
+		n = error_of(errno);
+	} else {
+		n = read_all(fd, data, size);
+		(void)close(fd);
 	}
-	(void)close(fd);
-	return n < 0 ? TARE_EIO : (int64_t)done;
+	errno = saved;
+	return n;
 }
 
 uint64_t tr_file_free_bytes(const char *dir)
@@ -144,8 +246,12 @@ static int copy_extent(int in, int out, off_t at, off_t end)
 static int copy_data(int in, int out, off_t bytes)
 {
 	off_t at = 0;
-	int err = ftruncate(out, bytes) ? error_of(errno) : 0;
+	int err;
 
+	/* Beyond this limit there is a signal instead of an error. */
+	if ((uint64_t)bytes > tr_file_limit())
+		return TARE_EFULL;
+	err = tr_file_resize(out, (uint64_t)bytes);
 	while (!err && at < bytes) {
 		off_t data = lseek(in, at, SEEK_DATA), end;
 
@@ -183,11 +289,11 @@ int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes)
 	if ((size_t)snprintf(temporary, sizeof(temporary), "%s.%d.part", to,
 			     (int)getpid()) >= sizeof(temporary))
 		return TARE_EINVAL;
-	in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	in = tr_file_open(from, O_RDONLY | O_NOFOLLOW, 0);
 	if (in < 0)
 		return error_of(errno);
-	out = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC |
-			      O_NOFOLLOW, 0600);
+	out = tr_file_open(temporary,
+			   O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
 	if (out < 0) {
 		err = error_of(errno);
 		(void)close(in);
@@ -196,7 +302,7 @@ int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes)
 	err = copy_data(in, out, (off_t)bytes);
 	keep_times(in, out);
 	(void)close(in);
-	if (close(out) && !err)
+	if (close(out) && errno != EINTR && !err)
 		err = error_of(errno);
 	if (!err && rename(temporary, to))
 		err = error_of(errno);

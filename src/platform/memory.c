@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #ifndef MADV_WIPEONFORK
@@ -62,6 +63,15 @@ int tr_memory_reserve(void *at, size_t bytes)
 	}
 	errno = saved;
 	return err;
+}
+
+uint64_t tr_memory_space(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur;
 }
 
 /* A number in a file such as memory.max; UINT64_MAX for "max" or absence. */

@@ -101,13 +101,25 @@ void *tr_memory_map_wiped(size_t bytes, bool *ret_wiped);
  */
 int tr_memory_reserve(void *at, size_t bytes);
 
+/* Bytes of address space this process may use (RLIMIT_AS). */
+uint64_t tr_memory_space(void);
 /* Bytes this process may use: the least of cgroup limits and memory. */
 uint64_t tr_memory_limit(void);
 
 /* ---- file.c ------------------------------------------------------------ */
 
-/* All calls retry on EINTR and give 0 or an error of tare/error.h. */
+/*
+ * All calls retry on EINTR and give 0 or an error of tare/error.h. A pipe
+ * without a reader is an error too, and no signal.
+ */
 int tr_file_write_all(int fd, const void *data, size_t len);
+/* As open() with O_CLOEXEC: a descriptor, or -1 and errno. */
+int tr_file_open(const char *path, int flags, unsigned permissions);
+/* All of the n bytes at `off`; false if they are not there. */
+bool tr_file_read_at(int fd, void *data, size_t n, uint64_t off);
+int tr_file_resize(int fd, uint64_t bytes);
+/* Size of a file beyond which the kernel sends a signal (RLIMIT_FSIZE). */
+uint64_t tr_file_limit(void);
 /* Reads up to size bytes; returns how many, or an error. */
 int64_t tr_file_read(const char *path, void *data, size_t size);
 /* Free bytes of the file system that holds dir. */

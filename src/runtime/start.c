@@ -161,6 +161,7 @@ static int open_process(bool standby)
 	TR_PUBLISH(tr_ledger->ready, 1);
 	if (!standby) {
 		tr_calibrate_probes();
+		tr_track_rewind(tr_hand());
 		tr_ledger_save();
 	}
 	return 0;

@@ -52,26 +52,47 @@ static void add_entry(struct reading *r, const struct tr_entry *entry)
 	r->before = entry->start;
 }
 
-/* Entries of a ring, oldest first: from `head` round to it. */
+struct ring {
+	const struct tr_entry *entry;
+	uint32_t size, from, n; /* n entries from `from` on, round the end */
+};
+
+static const struct tr_entry *entry_of(const struct ring *ring, uint32_t i)
+{
+	return &ring->entry[(ring->from + i) % ring->size];
+}
+
+/* Whose the oldest entries are: the first mark says who was before it. */
+static uint32_t first_owner(const struct tr_track *t, const struct ring *ring)
+{
+	for (uint32_t i = 0; i < ring->n; i++)
+		if (entry_of(ring, i)->what & TR_ENTRY_OWNER)
+			return entry_of(ring, i)->what / (TR_ENTRY_FLAGS + 1);
+	return t->trace.off == t->log.off ? t->owner : t->trace_owner;
+}
+
+/* Oldest first. */
 static void read_ring(struct reading *r)
 {
 	const struct tr_track *t = r->track;
-	uint32_t n = t->trace.bytes / sizeof(struct tr_entry);
-	const struct tr_entry *ring =
-		tr_image_at(&r->view->image, t->trace.off, t->trace.bytes, 8);
 	bool is_open = t->trace.off == t->log.off;
-	uint64_t lap = t->write >> 32;
-	uint32_t head = is_open ? ((uint32_t)t->write - t->trace.off) /
-					  (uint32_t)sizeof(*ring) :
-				  0;
+	uint32_t head = ((uint32_t)t->write - t->trace.off) /
+			(uint32_t)sizeof(struct tr_entry);
+	struct ring ring = {
+		tr_image_at(&r->view->image, t->trace.off, t->trace.bytes, 8),
+		t->trace.bytes / sizeof(struct tr_entry), 0, 0
+	};
 
-	if (!ring || head > n)
+	if (!ring.entry || !ring.size || (is_open && head > ring.size))
 		return;
-	if (lap || !is_open)
-		for (uint32_t i = head; i < n; i++)
-			add_entry(r, &ring[i]);
-	for (uint32_t i = 0; i < head; i++)
-		add_entry(r, &ring[i]);
+	ring.n = ring.size;
+	if (is_open && t->write >> 32)
+		ring.from = head;
+	else if (is_open)
+		ring.n = head;
+	r->thread = first_owner(t, &ring);
+	for (uint32_t i = 0; i < ring.n; i++)
+		add_entry(r, entry_of(&ring, i));
 }
 
 static int by_start(const void *a, const void *b)
@@ -124,7 +145,7 @@ TARE_API int tare_view_events(tare_view *view, const tare_event **ret_events,
 			return TARE_ENOMEM;
 		for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
 			const struct tr_track *t = traced(view, i, &left);
-			struct reading r = { view, t, t ? t->owner : 0, 0 };
+			struct reading r = { view, t, 0, 0 };
 
 			if (t)
 				read_ring(&r);

@@ -18,17 +18,27 @@ struct page {
 	int fd; /* locked: two who change at once take turns */
 };
 
+static bool lock(int fd)
+{
+	int failed;
+
+	do
+		failed = flock(fd, LOCK_EX);
+	while (failed && errno == EINTR);
+	return !failed;
+}
+
 static int map_page(const char *path, struct page *page)
 {
 	struct stat st;
 
-	page->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	page->fd = tr_file_open(path, O_RDWR | O_NOFOLLOW, 0);
 	if (page->fd < 0)
 		return errno == EACCES || errno == EPERM ? TARE_EPERM :
 							   TARE_ENOENT;
 	if (fstat(page->fd, &st) || !S_ISREG(st.st_mode) ||
 	    st.st_size < (off_t)sizeof(*page->control) ||
-	    flock(page->fd, LOCK_EX)) {
+	    !lock(page->fd)) {
 		(void)close(page->fd);
 		return TARE_EFORMAT;
 	}
@@ -114,7 +124,7 @@ TARE_API int tare_remote_set(int64_t pid, const char *name, const char *value)
 static int date_copy(const char *path, bool counter_clock)
 {
 	struct tr_anchor now = { 0 };
-	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW), err = 0;
+	int fd = tr_file_open(path, O_WRONLY | O_NOFOLLOW, 0), err = 0;
 
 	if (fd < 0)
 		return TARE_EIO;

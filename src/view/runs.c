@@ -37,18 +37,16 @@ int tr_runs_folders(char *live, char *runs, size_t size)
 int tr_runs_peek(const char *path, struct tr_header *header,
 		 char meta[TR_META_BYTES])
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = tr_file_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
 	struct stat st;
 	bool ok;
 
 	if (fd < 0)
 		return errno == ENOENT ? TARE_ENOENT : TARE_EIO;
 	ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	     pread(fd, header, sizeof(*header), 0) ==
-		     (ssize_t)sizeof(*header) &&
+	     tr_file_read_at(fd, header, sizeof(*header), 0) &&
 	     header->magic == TR_MAGIC && header->endian == TR_ENDIAN &&
-	     pread(fd, meta, TR_META_BYTES, TR_META_AT) ==
-		     (ssize_t)TR_META_BYTES;
+	     tr_file_read_at(fd, meta, TR_META_BYTES, TR_META_AT);
 	(void)close(fd);
 	meta[TR_META_BYTES - 1] = '\0';
 	return ok ? 0 : TARE_EFORMAT;

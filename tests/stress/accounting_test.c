@@ -17,7 +17,7 @@
 #include "../check.h"
 
 #define THREADS 4u
-#define STEPS 100000u
+#define STEPS 400000u
 #define MOST_OPEN 40u
 #define NAMES 8u
 #define EXTRA_NAMES 300u /* more than there is room for */

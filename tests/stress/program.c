@@ -125,9 +125,16 @@ bool outcome_is_same(const struct outcome *a, const struct outcome *b)
 	       memcmp(a->text, b->text, a->len) == 0;
 }
 
+/* At most so many bytes of it, and none that would confuse TAP. */
+static void print_part(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		putchar(text[i] < ' ' ? '|' : text[i]);
+}
+
 void outcome_print(const struct outcome *outcome)
 {
-	size_t n = outcome->len > 300 ? 300 : outcome->len;
+	size_t half = outcome->len > 400 ? 200 : outcome->len;
 
 	if (outcome->status == -1)
 		printf("# took too long;");
@@ -136,8 +143,11 @@ void outcome_print(const struct outcome *outcome)
 	else
 		printf("# ended with %d;", WEXITSTATUS(outcome->status));
 	printf(" printed: ");
-	for (size_t i = outcome->len - n; i < outcome->len; i++)
-		putchar(outcome->text[i] < ' ' ? '|' : outcome->text[i]);
+	print_part(outcome->text, half);
+	if (half < outcome->len) {
+		printf(" ... ");
+		print_part(outcome->text + outcome->len - half, half);
+	}
 	putchar('\n');
 }
 

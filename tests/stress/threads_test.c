@@ -163,8 +163,7 @@ static void run_short(const char *const *options)
 			       10);
 		/* A track more now and then is luck; growth is not. Bytes:
 		 * time slices are closed meanwhile. */
-		CHECK(shared->tracks_end <=
-		      shared->tracks_warm + shared->tracks_warm / 8 + 4);
+		CHECK(shared->tracks_end <= shared->tracks_warm + BATCH / 2);
 		CHECK(shared->bytes_end < shared->bytes_warm + (1u << 20));
 		scratch_close(&r);
 	}
