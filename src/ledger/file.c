@@ -521,11 +521,10 @@ void tr_ledger_seal(void)
 
 int tr_ledger_finish(const struct tr_config *config)
 {
-	if (!tr_ledger->header)
-		return TARE_EOFF;
-	if (!tr_ledger->anonymous)
+	/* In standby there is a control page alone. */
+	if (tr_ledger->header && !tr_ledger->anonymous)
 		put_away(config);
 	if (tr_ledger->control_path[0])
 		(void)unlink(tr_ledger->control_path);
-	return 0;
+	return tr_ledger->header ? 0 : TARE_EOFF;
 }

@@ -5,8 +5,8 @@
  * A cell holds the present slice alone. When an entry of a later slice
  * comes, the cell's content is written as a sparse record (pages that have
  * counts, counts as varints) and the cell starts from zero. Sixty records of
- * a slice each are kept, then sixty of 8, of 64, of 512 slices; what is
- * older than that is one record. Merging adds counts, so sums over all
+ * a slice each are kept, then sixty of up to 8, of 64, of 512 slices; what
+ * is older than that is one record. Merging adds counts, so sums over all
  * records are exact at any age; only their edges become coarser.
  *
  * Each step is one store for a reader: `turning` names the record that
@@ -256,13 +256,35 @@ static bool fold_oldest(struct tr_hand *hand, struct tr_history *history,
 	return true;
 }
 
+/*
+ * The oldest records of a tier that lie in one block of the tier above: its
+ * blocks are 8, 64 and 512 slices, counted from 0. So records of different
+ * cells nest, whatever their rates, and a window has edges that suit all.
+ */
+static unsigned oldest_block(const struct tr_hand *hand,
+			     struct tr_history *history, unsigned tier,
+			     uint32_t *off)
+{
+	unsigned tail = tail_of(history->marks, tier), n = 0;
+	unsigned shift = 3 * (tier + 1);
+
+	for (; n < TR_TIER_MERGE; n++) {
+		off[n] = *slot_of(history, tier, tail + n);
+		if (!off[n] || (n && slice_at(hand, off[n])->to >> shift !=
+					     slice_at(hand, off[0])->to >>
+						     shift))
+			break;
+	}
+	return n;
+}
+
 /* Makes one free slot in a tier, moving its oldest records up. */
 static bool make_room(struct tr_hand *hand, struct tr_history *history,
 		      unsigned tier, bool real)
 {
 	uint32_t off[TR_TIER_MERGE], merged;
-	unsigned tail = tail_of(history->marks, tier);
 	uint64_t marks;
+	unsigned n;
 
 	if (length_of(history->marks, tier) < TR_TIER_KEEP)
 		return true;
@@ -270,23 +292,20 @@ static bool make_room(struct tr_hand *hand, struct tr_history *history,
 		return fold_oldest(hand, history, real);
 	if (!make_room(hand, history, tier + 1, real))
 		return false;
-	for (unsigned i = 0; i < TR_TIER_MERGE; i++) {
-		off[i] = *slot_of(history, tier, tail + i);
-		if (!off[i]) {
-			TR_PUBLISH(history->marks,
-				   moved(history->marks, tier, 0, i + 1));
-			return true;
-		}
+	n = oldest_block(hand, history, tier, off);
+	if (!n) {
+		TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
+		return true; /* lost with a truncated file */
 	}
-	merged = merge_slices(hand, off, TR_TIER_MERGE, real);
+	merged = n == 1 ? off[0] : merge_slices(hand, off, n, real);
 	if (!merged)
 		return false;
-	marks = moved(history->marks, tier, 0, TR_TIER_MERGE);
+	marks = moved(history->marks, tier, 0, n);
 	TR_STORE(*slot_of(history, tier + 1, head_of(marks, tier + 1)),
 		 merged);
 	TR_PUBLISH(history->marks, moved(marks, tier + 1, 1, 0));
 	TR_FENCE();
-	for (unsigned i = 0; i < TR_TIER_MERGE; i++)
+	for (unsigned i = 0; n > 1 && i < n; i++)
 		free_memory(hand, off[i]);
 	return true;
 }

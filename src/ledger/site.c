@@ -93,14 +93,14 @@ static bool same_site(const struct tr_site *site, uint32_t hash,
 static uint32_t copy_file(const char *file)
 {
 	static uint32_t last;
-	uint32_t off = TR_LOAD(last);
+	uint32_t off = TR_ACQUIRE(last);
 
 	if (!file)
 		return 0;
 	if (off && tr_ledger->base && same_text(off, file))
 		return off;
 	off = copy_string(file);
-	TR_STORE(last, off);
+	TR_PUBLISH(last, off); /* the text before its place */
 	return off;
 }
 

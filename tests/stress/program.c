@@ -31,8 +31,10 @@ static void become(const struct program *program, int out)
 	(void)dup2(null, 0);
 	(void)dup2(out, 1);
 	(void)dup2(program->keep_stderr ? out : null, 2);
-	(void)close(out);
-	(void)close(null);
+	/* What the test itself was started with is not the program's. */
+	for (int fd = 3; fd < 1024; fd++)
+		if (fd != program->keep_fd)
+			(void)close(fd);
 	if (program->prepare)
 		program->prepare();
 	(void)execve(program->argv[0], (char *const *)(uintptr_t)program->argv,
@@ -199,7 +201,7 @@ static bool start_attempt(const struct program *program, const char *kind,
 	int page = memfd_create("counter", MFD_CLOEXEC), counter;
 
 	/* Above what the child replaces. */
-	counter = fcntl(page, F_DUPFD, 100);
+	counter = fcntl(page, F_DUPFD, 3);
 	(void)close(page);
 	if (!CHECK(counter >= 0 && ftruncate(counter, 4096) == 0))
 		return false;
@@ -220,6 +222,7 @@ static bool start_attempt(const struct program *program, const char *kind,
 		env[n++] = program->env[i++];
 	env[n] = NULL;
 	copy.env = env;
+	copy.keep_fd = counter;
 	if (!program_start(&copy, &attempt->running))
 		return false;
 	(void)close(counter);

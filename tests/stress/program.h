@@ -17,6 +17,7 @@ struct program {
 	double seconds;		   /* it may take; 0: 20 */
 	void (*prepare)(void);	   /* in the child, before it is started */
 	bool keep_stderr;	   /* with stdout; else it is dropped */
+	int keep_fd;		   /* beside 0 to 2; 0: none */
 };
 
 struct outcome {

@@ -15,6 +15,23 @@
 
 #include "../check.h"
 
+/*
+ * Children leave by _exit(), past the sanitizers' own verdict: a report must
+ * end the child where it is made.
+ */
+const char *__tsan_default_options(void);
+const char *__ubsan_default_options(void);
+
+const char *__tsan_default_options(void)
+{
+	return "halt_on_error=1";
+}
+
+const char *__ubsan_default_options(void)
+{
+	return "halt_on_error=1:print_stacktrace=1";
+}
+
 static char folder[64];
 
 /* ---- the folder -------------------------------------------------------- */
