@@ -17,7 +17,7 @@
 
 char scene_dir[128];
 
-/* ---- processes ---------------------------------------------------------- */
+/* ---- processes --------------------------------------------------------- */
 
 static int remove_entry(const char *path, const struct stat *st, int type,
 			struct FTW *ftw)
@@ -78,7 +78,7 @@ void scene_start(const char *const *options)
 	CHECK_INT(tare_start(), 0);
 }
 
-/* ---- clock -------------------------------------------------------------- */
+/* ---- clock ------------------------------------------------------------- */
 
 #define START_MONOTONIC INT64_C(1000000000000)
 #define START_REAL INT64_C(1700000000000000000)
@@ -127,7 +127,7 @@ int64_t scene_real_ns(void)
 	return __atomic_load_n(&real, __ATOMIC_RELAXED);
 }
 
-/* ---- views -------------------------------------------------------------- */
+/* ---- views ------------------------------------------------------------- */
 
 tare_view *scene_view(void)
 {
@@ -157,7 +157,7 @@ size_t scene_rows(tare_view *view, const tare_filter *filter,
 	return n;
 }
 
-/* ---- numbers ------------------------------------------------------------ */
+/* ---- numbers ----------------------------------------------------------- */
 
 uint64_t dice_next(struct dice *dice)
 {

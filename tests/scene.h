@@ -24,7 +24,7 @@ bool scene_play(void (*play)(void));
 /* Sets options (name, value, ..., NULL) and starts measuring. */
 void scene_start(const char *const *options);
 
-/* ---- a clock that only the scene moves ---------------------------------- */
+/* ---- a clock that only the scene moves --------------------------------- */
 
 /* Replaces both clocks and measures by them; the first call starts them. */
 void scene_clock(void);
@@ -36,7 +36,7 @@ void scene_step_real_ns(int64_t ns);
 int64_t scene_monotonic_ns(void);
 int64_t scene_real_ns(void);
 
-/* ---- looking at what was measured --------------------------------------- */
+/* ---- looking at what was measured -------------------------------------- */
 
 /* A view of this process; NULL is a failed check. */
 tare_view *scene_view(void);
@@ -47,7 +47,7 @@ const tare_stats *scene_row(const tare_stats *rows, size_t n,
 size_t scene_rows(tare_view *view, const tare_filter *filter,
 		  const tare_stats **ret_rows);
 
-/* ---- numbers that repeat ------------------------------------------------ */
+/* ---- numbers that repeat ----------------------------------------------- */
 
 /* xorshift64*: the same sequence in every run and on every machine. */
 struct dice {

@@ -251,7 +251,7 @@ static void place_regions(struct tr_header *header, uint64_t bytes,
 	uint64_t blocks = config->max_history_size * 200 / TR_BLOCK_BYTES + 16;
 	uint64_t size[TR_REGIONS] = {
 		sites + TR_PAGE, sites + 65536,
-		TR_MAX_TRACKS * sizeof(uint32_t),
+		tr_hands_most * sizeof(uint32_t),
 		config->max_sites * sizeof(uint64_t),
 		blocks * TR_BLOCK_BYTES, 0,
 	};

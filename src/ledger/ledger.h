@@ -123,7 +123,8 @@ struct tr_ledger {
 
 /* The one of this process; its content is zero in a child until it opens. */
 extern struct tr_ledger *tr_ledger;
-extern struct tr_hand *tr_hands; /* TR_MAX_TRACKS of them */
+extern struct tr_hand *tr_hands; /* tr_hands_most of them */
+extern uint32_t tr_hands_most;	 /* at most TR_MAX_TRACKS */
 
 extern struct tr_hand tr_hand_none;	/* thread without a track yet */
 extern struct tr_hand tr_hand_creating; /* thread that is getting one */

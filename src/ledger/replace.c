@@ -65,7 +65,7 @@ static uint32_t count_hands(void)
 {
 	uint32_t n = 0;
 
-	while (n < TR_MAX_TRACKS && tr_hands[n].held)
+	while (n < tr_hands_most && tr_hands[n].held)
 		n++;
 	return n;
 }

@@ -19,6 +19,7 @@
 #define TR_TRIES 8	     /* dead threads looked for at an attach */
 
 struct tr_hand *tr_hands;
+uint32_t tr_hands_most = TR_MAX_TRACKS;
 struct tr_hand tr_hand_none;
 struct tr_hand tr_hand_creating;
 

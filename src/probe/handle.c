@@ -14,6 +14,7 @@
 
 #define TR_CHUNK_BYTES (1u << 20)
 #define TR_PAIRS_MOST 16u
+#define TR_PAIR_MOST 1023u /* bytes of a key or value */
 #define TR_LABELS_MOST 256u /* a ledger cuts longer texts */
 
 struct handle {
@@ -411,10 +412,28 @@ static bool is_right(const struct handle *handle, const tare_site *site,
 	return true;
 }
 
+/* As much of a text as a ledger keeps; longer ones go by their beginning. */
+#define TR_TEXT_MOST 255u
+
+static const char *clipped(const char *text, char *copy)
+{
+	size_t len = text ? strnlen(text, TR_TEXT_MOST + 1) : 0;
+
+	if (len <= TR_TEXT_MOST)
+		return text;
+	len = TR_TEXT_MOST;
+	for (int i = 0; i < 3 && ((unsigned char)text[len] & 0xc0) == 0x80; i++)
+		len--; /* not inside a character */
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	return copy;
+}
+
 TARE_API tare_site *tare_site_get(enum tare_kind kind, enum tare_type type,
 				  const char *name, const char *unit,
 				  const char *source)
 {
+	char text[3][TR_TEXT_MOST + 1];
 	tare_site like = { 0 };
 	struct wanted wanted;
 
@@ -426,9 +445,9 @@ TARE_API tare_site *tare_site_get(enum tare_kind kind, enum tare_type type,
 	wanted.n_pairs = 0;
 	like.kind = (uint8_t)kind;
 	like.type = (uint8_t)type;
-	like.name = name ? name : "(unnamed)";
-	like.unit = unit;
-	like.source = source;
+	like.name = name ? clipped(name, text[0]) : "(unnamed)";
+	like.unit = clipped(unit, text[1]);
+	like.source = clipped(source, text[2]);
 	return find_handle(&wanted);
 }
 
@@ -439,13 +458,17 @@ static tare_site *find_labels(tare_site *site, size_t n_pairs,
 
 	if (!n_pairs || n_pairs > TR_PAIRS_MOST)
 		return site;
-	for (size_t i = 0; i < n_pairs * 2; i++)
-		if (!pairs[i])
-			return site;
 	wanted.like = site;
 	wanted.base = site;
 	wanted.n_pairs = n_pairs;
 	wanted.pairs = pairs;
+	for (size_t i = 0; i < n_pairs * 2; i++) {
+		if (!pairs[i])
+			return site;
+		/* No label: nobody could tell such series apart. */
+		if (strnlen(pairs[i], TR_PAIR_MOST + 1) > TR_PAIR_MOST)
+			return overflow_of(&wanted);
+	}
 	return find_handle(&wanted);
 }
 

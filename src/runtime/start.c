@@ -50,7 +50,7 @@ void tr_load_config(void)
 
 static void reset_in_child(void)
 {
-	size_t hands = TR_MAX_TRACKS * sizeof(struct tr_hand);
+	size_t hands = tr_hands_most * sizeof(struct tr_hand);
 
 	if (!process)
 		return;
@@ -60,6 +60,15 @@ static void reset_in_child(void)
 	tr_hand_set(&tr_hand_none);
 }
 
+/* A limit of address space is for the host: take a little of it. */
+static void choose_hands(void)
+{
+	uint64_t most = tr_memory_space() / 32 / sizeof(struct tr_hand);
+
+	if (most < tr_hands_most)
+		tr_hands_most = most < 16 ? 16 : (uint32_t)most;
+}
+
 static int map_process(void)
 {
 	bool wiped = false, hands_wiped = false;
@@ -67,7 +76,8 @@ static int map_process(void)
 	if (process)
 		return 0;
 	process = tr_memory_map_wiped(sizeof(*process), &wiped);
-	tr_hands = tr_memory_map_wiped(TR_MAX_TRACKS * sizeof(struct tr_hand),
+	choose_hands();
+	tr_hands = tr_memory_map_wiped(tr_hands_most * sizeof(struct tr_hand),
 				       &hands_wiped);
 	if (!process || !tr_hands) {
 		tr_memory_unmap(process, sizeof(*process));

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- a small ledger with everything in it ------------------------------- */
+/* ---- a small ledger with everything in it ------------------------------ */
 
 static int64_t reading_clock = INT64_C(1000000000000);
 
@@ -92,7 +92,7 @@ static inline void reading_fill(const char *dir)
 	(void)scope;
 }
 
-/* ---- looking at all of it ----------------------------------------------- */
+/* ---- looking at all of it ---------------------------------------------- */
 
 static inline int reading_swallow(void *arg, const char *text, size_t len)
 {

@@ -76,7 +76,7 @@ static void check_tree(tare_view *view)
 	}
 }
 
-/* ---- scripted steps ----------------------------------------------------- */
+/* ---- scripted steps ---------------------------------------------------- */
 
 static int64_t one_step(struct dice *dice)
 {
@@ -200,7 +200,7 @@ TEST(everything_is_counted_while_the_clock_runs_backwards)
 	scene_play(play_backwards);
 }
 
-/* ---- threads ------------------------------------------------------------ */
+/* ---- threads ----------------------------------------------------------- */
 
 static uint32_t done;
 
@@ -256,7 +256,7 @@ TEST(threads_measure_while_the_clock_steps)
 	scene_play(play_threads);
 }
 
-/* ---- long scopes -------------------------------------------------------- */
+/* ---- long scopes ------------------------------------------------------- */
 
 static void play_hours(void)
 {

@@ -128,7 +128,8 @@ static int due_errno(void)
 /* A call that fails as `mode` says; `waits`: it may be interrupted. */
 static int fails_for(enum kind of, int waits, const void *caller)
 {
-	if (!is_due(of, caller) || mode == SHORT || (mode == INTERRUPTED && !waits))
+	if (!is_due(of, caller) || mode == SHORT ||
+	    (mode == INTERRUPTED && !waits))
 		return 0;
 	errno = mode == INTERRUPTED ? EINTR : of == ALLOC ? ENOMEM :
 							    due_errno();
@@ -149,7 +150,7 @@ static size_t allowed_for(size_t n, const void *caller)
 #define fails(of, waits) fails_for(of, waits, __builtin_return_address(0))
 #define allowed(n) allowed_for(n, __builtin_return_address(0))
 
-/* ---- memory ------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------ */
 
 void *malloc(size_t bytes)
 {
@@ -196,7 +197,7 @@ int memfd_create(const char *name, unsigned flags)
 				(int)syscall(SYS_memfd_create, name, flags);
 }
 
-/* ---- files -------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------- */
 
 int open64(const char *path, int flags, ...)
 {

@@ -131,7 +131,7 @@ static pid_t make(enum way way, struct fork_child *child, tare_scope scope)
 	return pid;
 }
 
-/* ---- the process with the threads --------------------------------------- */
+/* ---- the process with the threads -------------------------------------- */
 
 static enum way way_of(uint32_t i)
 {

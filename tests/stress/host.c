@@ -43,7 +43,7 @@ static void check_errno(const char *where)
 	errno = 4321;
 }
 
-/* ---- work --------------------------------------------------------------- */
+/* ---- work -------------------------------------------------------------- */
 
 static uint32_t mix(uint32_t x)
 {
@@ -116,7 +116,7 @@ static void *work_aside(void *arg)
 	return NULL;
 }
 
-/* ---- the library, asked ------------------------------------------------- */
+/* ---- the library, asked ------------------------------------------------ */
 
 static int swallow(void *arg, const char *text, size_t len)
 {

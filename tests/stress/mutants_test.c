@@ -25,7 +25,7 @@ static uint32_t *filled; /* offsets of bytes that are not 0 */
 static uint32_t n_filled;
 static char path[200], base_path[200];
 
-/* ---- the real one ------------------------------------------------------- */
+/* ---- the real one ------------------------------------------------------ */
 
 /* A killed process's: with an open scope and entries in its log. */
 static void make_ledger(void)
@@ -57,7 +57,7 @@ static bool load(const char *from)
 	return n_filled > 1000;
 }
 
-/* ---- changes ------------------------------------------------------------ */
+/* ---- changes ----------------------------------------------------------- */
 
 /* Where something is, mostly. */
 static size_t choose_place(struct dice *dice)
@@ -131,7 +131,7 @@ static void write_mutant(const char *to, struct dice *dice)
 	free(bytes);
 }
 
-/* ---- reading ------------------------------------------------------------ */
+/* ---- reading ----------------------------------------------------------- */
 
 static double cpu_seconds(void)
 {

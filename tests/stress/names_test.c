@@ -63,7 +63,7 @@ static void make_name(char *name, char letter, uint32_t number)
 	*name = '\0';
 }
 
-/* ---- counters ----------------------------------------------------------- */
+/* ---- counters ---------------------------------------------------------- */
 
 static uint32_t n_names;
 
@@ -104,7 +104,7 @@ TEST(five_million_names_are_counted_in_bounded_memory)
 	scene_play(play_counters);
 }
 
-/* ---- every kind, labels, threads ---------------------------------------- */
+/* ---- every kind, labels, threads --------------------------------------- */
 
 #define N_THREADS 4
 

@@ -57,7 +57,7 @@ TEST(a_host_whose_allocations_fail_from_the_nth_on_prints_the_same)
 	fail_host("always");
 }
 
-/* ---- the program tare --------------------------------------------------- */
+/* ---- the program tare -------------------------------------------------- */
 
 /* It worked, or there is a line on stderr and the code for trouble. */
 static bool is_told(const struct outcome *outcome)

@@ -17,11 +17,12 @@
 
 #define MOST_ENV 32
 
-/* ---- start -------------------------------------------------------------- */
+/* ---- start ------------------------------------------------------------- */
 
 static void become(const struct program *program, int out)
 {
-	const char *env[MOST_ENV + 3] = { "PATH=/usr/bin:/bin", "HOME=/", NULL };
+	const char *env[MOST_ENV + 3] = { "PATH=/usr/bin:/bin", "HOME=/",
+					  NULL };
 	int null = open("/dev/null", O_RDWR);
 	unsigned n = 2;
 
@@ -61,7 +62,7 @@ bool program_start(const struct program *program, struct running *running)
 	return CHECK(running->pid > 0);
 }
 
-/* ---- end ---------------------------------------------------------------- */
+/* ---- end --------------------------------------------------------------- */
 
 static void append(struct outcome *outcome, const char *data, size_t n)
 {
@@ -181,7 +182,7 @@ const char *program_tare(void)
 	return access(path, X_OK) == 0 ? path : NULL;
 }
 
-/* ---- failing calls ------------------------------------------------------ */
+/* ---- failing calls ----------------------------------------------------- */
 
 #define AT_ONCE 2 /* processes */
 

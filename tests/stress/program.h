@@ -48,13 +48,13 @@ const char *program_path(const char *name);
 /* Path of `tare`, or NULL where it is not built. */
 const char *program_tare(void);
 
-/* ---- failing calls ------------------------------------------------------ */
+/* ---- failing calls ----------------------------------------------------- */
 
 /* What failer.so is told; see there. */
 struct failing {
 	const char *kind; /* "alloc" or "call" */
 	const char *mode; /* "once", "always", "eintr" or "short" */
-	int counter;	  /* descriptor of a page with a uint64_t: calls so far */
+	int counter;	  /* descriptor of a page: calls so far */
 };
 
 /*

@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- events, and the account of them ------------------------------------ */
+/* ---- events, and the account of them ----------------------------------- */
 
 static uint64_t produced;
 
@@ -66,7 +66,7 @@ static uint64_t check_accounts(void)
 	return lost;
 }
 
-/* ---- places that are full ----------------------------------------------- */
+/* ---- places that are full ---------------------------------------------- */
 
 static bool enter_namespace(void)
 {
@@ -219,7 +219,7 @@ TEST(a_full_disk_costs_events_until_there_is_space)
 	scene_play(play_full_disk);
 }
 
-/* ---- the host prints the same ------------------------------------------- */
+/* ---- the host prints the same ------------------------------------------ */
 
 static struct outcome plain;
 
@@ -309,7 +309,7 @@ TEST(a_host_with_a_folder_it_cannot_write_prints_the_same)
 	scene_play(play_not_writable);
 }
 
-/* ---- limits ------------------------------------------------------------- */
+/* ---- limits ------------------------------------------------------------ */
 
 static rlim_t limit;
 
@@ -424,7 +424,7 @@ TEST(of_64_mb_of_address_space_most_is_left)
 			printf("# limit %llu\n", (unsigned long long)limit);
 }
 
-/* ---- a memory limit ----------------------------------------------------- */
+/* ---- a memory limit ---------------------------------------------------- */
 
 static char group[256];
 
@@ -486,7 +486,7 @@ TEST(a_host_in_a_group_of_64_mb_prints_the_same_and_is_measured)
 	(void)rmdir(group);
 }
 
-/* ---- nobody listens ----------------------------------------------------- */
+/* ---- nobody listens ---------------------------------------------------- */
 
 static void close_stderr(void)
 {

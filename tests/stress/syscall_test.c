@@ -67,7 +67,7 @@ TEST(a_host_whose_nth_call_does_half_prints_the_same)
 	fail_host("short");
 }
 
-/* ---- the program tare --------------------------------------------------- */
+/* ---- the program tare -------------------------------------------------- */
 
 /* What the command prints when all is well. */
 static struct outcome whole;
@@ -104,7 +104,8 @@ static void make_run(const char *dir_variable)
 	outcome_release(&outcome);
 }
 
-static void fail_tare(const char *mode, bool (*is_right)(const struct outcome *))
+static void fail_tare(const char *mode,
+		      bool (*is_right)(const struct outcome *))
 {
 	static const char *const command[][3] = {
 		{ "report", "last", NULL },

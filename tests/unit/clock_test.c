@@ -18,7 +18,7 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* ---- replaced clock ----------------------------------------------------- */
+/* ---- replaced clock ---------------------------------------------------- */
 
 static int64_t fixed(int64_t *ret_real)
 {
@@ -39,7 +39,7 @@ TEST(a_replaced_clock_is_what_everybody_reads)
 	CHECK(tr_realtime_ns() > INT64_C(1600000000) * SECOND);
 }
 
-/* ---- conversions -------------------------------------------------------- */
+/* ---- conversions ------------------------------------------------------- */
 
 static struct tr_header header;
 
@@ -132,7 +132,7 @@ TEST(anchors_with_any_content_convert_to_something)
 	CHECK(sum != 1);
 }
 
-/* ---- anchors ------------------------------------------------------------ */
+/* ---- anchors ----------------------------------------------------------- */
 
 TEST(an_anchor_is_taken_between_two_readings_of_the_counter)
 {
@@ -177,7 +177,7 @@ TEST(every_slice_takes_one_anchor)
 	scene_play(play_anchors);
 }
 
-/* ---- the counter against the clock -------------------------------------- */
+/* ---- the counter against the clock ------------------------------------- */
 
 static void burn_ns(int64_t ns)
 {

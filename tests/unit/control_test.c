@@ -37,7 +37,7 @@ static uint64_t count_now(const char *name)
 	return n;
 }
 
-/* ---- options ------------------------------------------------------------ */
+/* ---- options ----------------------------------------------------------- */
 
 static void check_option(const char *name, const char *value, int wanted)
 {
@@ -106,7 +106,7 @@ TEST(all_live_options_can_be_set_again_and_again)
 	scene_play(play_all_live_options);
 }
 
-/* ---- on and off --------------------------------------------------------- */
+/* ---- on and off -------------------------------------------------------- */
 
 TARE_SCOPE_SITE_DEFINE(scope_site, "scope");
 TARE_SITE(value_site, TARE_KIND_VALUE, TARE_TYPE_CUSTOM, "value", "1");
@@ -227,7 +227,7 @@ TEST(sites_asleep_over_many_changes_wake_up)
 	scene_play(play_sleepers);
 }
 
-/* ---- filters ------------------------------------------------------------ */
+/* ---- filters ----------------------------------------------------------- */
 
 static void use_named(void)
 {
@@ -290,7 +290,7 @@ TEST(filters_may_change_at_any_time)
 	scene_play(play_filters);
 }
 
-/* ---- from outside ------------------------------------------------------- */
+/* ---- from outside ------------------------------------------------------ */
 
 struct shared {
 	uint64_t rounds;
@@ -458,7 +458,7 @@ TEST(a_child_that_measured_nothing_is_not_its_parent)
 	scene_play(play_silent_child);
 }
 
-/* ---- standby ------------------------------------------------------------ */
+/* ---- standby ----------------------------------------------------------- */
 
 static void play_standby(void)
 {
@@ -494,7 +494,7 @@ TEST(a_process_in_standby_may_start_by_itself)
 	scene_play(play_standby_start);
 }
 
-/* ---- the page itself ---------------------------------------------------- */
+/* ---- the page itself --------------------------------------------------- */
 
 TEST(lines_of_the_page_are_replaced_and_bounded)
 {

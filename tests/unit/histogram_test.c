@@ -21,7 +21,7 @@ static uint32_t index_of(double value)
 	return (uint32_t)(tr_bucket_bits(value) >> 47);
 }
 
-/* ---- boundaries --------------------------------------------------------- */
+/* ---- boundaries -------------------------------------------------------- */
 
 /* Bucket of a value near boundary k of an octave, by long double. */
 static uint32_t wanted_index(double value, int exponent, unsigned k)
@@ -85,7 +85,7 @@ TEST(upper_bounds_are_those_of_the_mathematics)
 	}
 }
 
-/* ---- a distribution, measured ------------------------------------------- */
+/* ---- a distribution, measured ------------------------------------------ */
 
 TARE_SITE(values, TARE_KIND_VALUE, TARE_TYPE_CUSTOM, "values", "1");
 
@@ -221,7 +221,7 @@ TEST(values_of_all_octaves_are_counted)
 	scene_play(observe_all_octaves);
 }
 
-/* ---- odd values --------------------------------------------------------- */
+/* ---- odd values -------------------------------------------------------- */
 
 static void observe_odd_values(void)
 {
@@ -292,7 +292,7 @@ TEST(quantiles_of_negative_values_ascend)
 	scene_play(observe_negatives);
 }
 
-/* ---- full buckets ------------------------------------------------------- */
+/* ---- full buckets ------------------------------------------------------ */
 
 static struct tr_cell *cell_of(uint32_t site)
 {
@@ -409,7 +409,7 @@ TEST(many_buckets_may_carry)
 	scene_play(fill_many_buckets);
 }
 
-/* ---- parts and whole ---------------------------------------------------- */
+/* ---- parts and whole --------------------------------------------------- */
 
 TARE_SITE(whole, TARE_KIND_VALUE, TARE_TYPE_CUSTOM, "whole", "1");
 TARE_SITE(parts, TARE_KIND_VALUE, TARE_TYPE_CUSTOM, "parts", "1");
@@ -455,13 +455,15 @@ static void compare_series(void)
 {
 	static tare_bucket a[MOST_BUCKETS], b[MOST_BUCKETS];
 	tare_view *view = scene_view();
-	size_t one = 0, other = 0, n, m;
-	const tare_stats *x, *y;
+	const tare_stats *rows = NULL, *x, *y;
+	size_t one, other, n = scene_rows(view, NULL, &rows), m;
 
-	x = row_of(view, "whole", &one);
-	y = row_of(view, "parts", &other);
+	x = scene_row(rows, n, "whole");
+	y = scene_row(rows, n, "parts");
 	if (!CHECK(x && y))
 		return;
+	one = (size_t)(x - rows);
+	other = (size_t)(y - rows);
 	CHECK_INT(y->count, x->count);
 	CHECK_INT(y->timed, x->timed);
 	CHECK(y->min == x->min && y->max == x->max);

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- names -------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------- */
 
 static const char *const odd_names[] = {
 	"</script><script>alert(1)</script>",
@@ -80,7 +80,7 @@ static int append(void *arg, const char *text, size_t len)
 	return 0;
 }
 
-/* ---- JSON --------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------- */
 
 /* Strict: no NaN, no key twice, and all names are there. */
 static const char python[] =
@@ -147,7 +147,7 @@ TEST(json_with_hostile_names_is_read_by_another_parser)
 	scene_play(play_json);
 }
 
-/* ---- the report for people ---------------------------------------------- */
+/* ---- the report for people --------------------------------------------- */
 
 /* No control character, none of C1 either, and nothing that is no UTF-8. */
 static bool is_clean(const char *text, size_t len)

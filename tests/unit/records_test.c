@@ -35,7 +35,7 @@ static const tare_attr_value *attr_of(const tare_record *record,
 	return NULL;
 }
 
-/* ---- content ------------------------------------------------------------ */
+/* ---- content ----------------------------------------------------------- */
 
 static void make_photo(int id)
 {
@@ -148,7 +148,7 @@ TEST(notes_of_nested_scopes_do_not_mix)
 	scene_play(play_nested);
 }
 
-/* ---- sizes -------------------------------------------------------------- */
+/* ---- sizes ------------------------------------------------------------- */
 
 #define MANY (16u << 20)
 
@@ -293,7 +293,7 @@ TEST(attributes_beyond_the_room_are_left_out_and_marked)
 	scene_play(play_many_attrs);
 }
 
-/* ---- the bound ---------------------------------------------------------- */
+/* ---- the bound --------------------------------------------------------- */
 
 static void check_newest(uint64_t n_wanted, int last)
 {

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- regions ------------------------------------------------------------ */
+/* ---- regions ----------------------------------------------------------- */
 
 #define N_THREADS 4
 #define MOST 4096
@@ -108,7 +108,7 @@ TEST(what_is_larger_than_the_ledger_is_refused)
 	scene_play(play_bounds);
 }
 
-/* ---- the limit ---------------------------------------------------------- */
+/* ---- the limit --------------------------------------------------------- */
 
 static pthread_barrier_t barrier;
 static uint64_t produced;
@@ -231,7 +231,7 @@ TEST(measuring_goes_on_when_there_is_space_again)
 	scene_play(play_resume);
 }
 
-/* ---- no folder ---------------------------------------------------------- */
+/* ---- no folder --------------------------------------------------------- */
 
 static unsigned warnings;
 

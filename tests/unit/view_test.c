@@ -110,7 +110,7 @@ static void check_site(const char *name, uint64_t count, double total,
 	tare_view_close(view);
 }
 
-/* ---- call tree ---------------------------------------------------------- */
+/* ---- call tree --------------------------------------------------------- */
 
 static void parse(void)
 {
@@ -313,7 +313,7 @@ TEST(the_same_path_of_several_threads_is_one_node)
 	scene_play(play_threads);
 }
 
-/* ---- random programs ---------------------------------------------------- */
+/* ---- random programs --------------------------------------------------- */
 
 #define N_NAMES 6
 #define MAX_PATHS 4096
@@ -470,7 +470,7 @@ TEST(net_times_are_between_zero_and_raw_at_any_cost_of_a_probe)
 	inside = outside = 0;
 }
 
-/* ---- filters ------------------------------------------------------------ */
+/* ---- filters ----------------------------------------------------------- */
 
 static void play_filters(void)
 {
@@ -532,7 +532,7 @@ TEST(patterns_of_a_kind_are_alternatives_and_kinds_must_all_match)
 	scene_play(play_filters);
 }
 
-/* ---- health ------------------------------------------------------------- */
+/* ---- health ------------------------------------------------------------ */
 
 static tare_health health_now(void)
 {
@@ -644,7 +644,7 @@ TEST(the_cost_of_measuring_is_calls_times_their_cost)
 	scene_play(play_measuring_cost);
 }
 
-/* ---- wrong use ---------------------------------------------------------- */
+/* ---- wrong use --------------------------------------------------------- */
 
 static void play_wrong_use(void)
 {

@@ -28,7 +28,7 @@ static tare_site *const sites[] = { &often, &seldom, &rare, &value };
 
 #define N_SITES (sizeof(sites) / sizeof(sites[0]))
 
-/* ---- what really happened ----------------------------------------------- */
+/* ---- what really happened ---------------------------------------------- */
 
 struct event {
 	int64_t end_ns; /* of the test's monotonic clock */
@@ -114,7 +114,7 @@ static bool check_row(const tare_stats *row, const struct sums *sums)
 	return right;
 }
 
-/* ---- an answer against the list ----------------------------------------- */
+/* ---- an answer against the list ---------------------------------------- */
 
 /* Wall time less monotonic time; steps of the wall clock change it. */
 static int64_t offset_ns;
@@ -196,7 +196,7 @@ static void check_windows(int64_t start, struct dice *dice)
 	tare_view_close(view);
 }
 
-/* ---- hours and days ----------------------------------------------------- */
+/* ---- hours and days ---------------------------------------------------- */
 
 static unsigned n_active; /* of the sites above */
 
@@ -316,7 +316,7 @@ TEST(a_window_has_the_same_edges_for_sites_of_different_rates)
 	scene_play(play_several_sites);
 }
 
-/* ---- nothing there ------------------------------------------------------ */
+/* ---- nothing there ----------------------------------------------------- */
 
 static void play_empty_window(void)
 {
@@ -394,7 +394,7 @@ TEST(counters_and_items_are_not_shown_for_a_window)
 	scene_play(play_no_slices);
 }
 
-/* ---- little memory ------------------------------------------------------ */
+/* ---- little memory ----------------------------------------------------- */
 
 static void play_tiny_windows(void)
 {
@@ -421,7 +421,7 @@ TEST(totals_are_exact_with_hardly_any_memory_for_slices)
 	scene_play(play_tiny_windows);
 }
 
-/* ---- the last values ---------------------------------------------------- */
+/* ---- the last values --------------------------------------------------- */
 
 #define KEPT 100
 
@@ -511,7 +511,7 @@ TEST(the_last_values_are_those_of_all_threads_together)
 	scene_play(play_last_of_threads);
 }
 
-/* ---- clear -------------------------------------------------------------- */
+/* ---- clear ------------------------------------------------------------- */
 
 static void check_since_clear(size_t from)
 {
@@ -662,7 +662,7 @@ TEST(a_clear_hides_the_records_before_it)
 	scene_play(play_clear_records);
 }
 
-/* ---- wall clock --------------------------------------------------------- */
+/* ---- wall clock -------------------------------------------------------- */
 
 static void record_at(int64_t *ret_real)
 {
@@ -708,7 +708,7 @@ TEST(a_step_of_the_wall_clock_shifts_only_what_follows)
 	scene_play(play_wall_steps);
 }
 
-/* ---- a killed run ------------------------------------------------------- */
+/* ---- a killed run ------------------------------------------------------ */
 
 #include <signal.h>
 #include <sys/wait.h>
