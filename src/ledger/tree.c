@@ -11,7 +11,6 @@
  */
 #include "ledger/ledger.h"
 
-#include <sys/mman.h>
 
 #define TR_IS_CELL 1u /* in the hash: offsets are multiples of 64 */
 
@@ -53,8 +52,7 @@ static bool grow_hash(struct tr_hand *hand)
 
 	if (!bigger)
 		return false;
-	/* A child never uses it: spare its page tables. */
-	(void)madvise(bigger, (size_t)size * 4 * sizeof(*old), MADV_DONTFORK);
+	tr_memory_not_in_children(bigger, (size_t)size * 4 * sizeof(*old));
 	hand->hash = bigger;
 	hand->hash_mask = size * 4 - 1;
 	hand->hash_used = 0;

@@ -30,8 +30,19 @@ void *tr_memory_map(size_t bytes)
 
 void tr_memory_unmap(void *memory, size_t bytes)
 {
+	int saved = errno;
+
 	if (memory)
 		(void)munmap(memory, bytes);
+	errno = saved;
+}
+
+void tr_memory_not_in_children(void *memory, size_t bytes)
+{
+	int saved = errno;
+
+	(void)madvise(memory, bytes, MADV_DONTFORK);
+	errno = saved;
 }
 
 void *tr_memory_map_wiped(size_t bytes, bool *ret_wiped)

@@ -89,6 +89,9 @@ bool tr_clock_is_fake(void);
 void *tr_memory_map(size_t bytes);
 void tr_memory_unmap(void *memory, size_t bytes);
 
+/* A child never uses it: spare its page tables. */
+void tr_memory_not_in_children(void *memory, size_t bytes);
+
 /*
  * The same, zeroed again in a forked child by the kernel. *ret_wiped is
  * false where the kernel cannot; then pthread_atfork must serve.

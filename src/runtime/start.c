@@ -12,6 +12,7 @@
 #include "text/text.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,6 +216,9 @@ static int open_once(bool standby)
 /* A probe found no ledger: a forked child's first event, or it is off. */
 bool tr_probe_open(void)
 {
+	int saved;
+	bool done;
+
 	if (!process || tr_mode == TR_MODE_OFF)
 		return false;
 	/* Standby: a parent's control page is not a reason to open one. */
@@ -231,7 +235,10 @@ bool tr_probe_open(void)
 			show_lost();
 		return false;
 	}
-	return open_once(false) == 0;
+	saved = errno; /* this is a probe: it is the host's */
+	done = open_once(false) == 0;
+	errno = saved;
+	return done;
 }
 
 /* The control page is there, the ledger is not yet. */

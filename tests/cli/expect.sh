@@ -14,6 +14,12 @@
 # Every script has a folder of its own for ledgers, settings and files, and
 # an environment without any TARE_ variable but TARE_DIR.
 
+# A shell cannot undo that a signal is ignored, as in the background.
+if [ -z "${EXPECT_SIGNALS:-}" ] &&
+	env --default-signal=INT,QUIT,HUP true 2>/dev/null; then
+	EXPECT_SIGNALS=1 exec env --default-signal=INT,QUIT,HUP "$BASH" "$0"
+fi
+
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)

@@ -29,6 +29,10 @@ static void become(const struct program *program, int out)
 	for (; program->env && program->env[n - 2] && n < MOST_ENV; n++)
 		env[n] = program->env[n - 2];
 	env[n] = NULL;
+	/* Nor is what nohup or a shell made of the signals. */
+	(void)signal(SIGINT, SIG_DFL);
+	(void)signal(SIGQUIT, SIG_DFL);
+	(void)signal(SIGHUP, SIG_DFL);
 	(void)dup2(null, 0);
 	(void)dup2(out, 1);
 	(void)dup2(program->keep_stderr ? out : null, 2);
