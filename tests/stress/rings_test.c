@@ -7,12 +7,14 @@
 #include "scratch.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../check.h"
+#include "platform/platform.h"
 
 #define THREADS 5u
 #define RING 256u
@@ -92,6 +94,10 @@ static void be_traced_in_turn(void *arg)
 		if (pthread_create(&thread, NULL, record, (void *)i))
 			_exit(98);
 		(void)pthread_join(thread, NULL);
+		/* Joined is a moment before gone. */
+		while (tr_thread_alive((uint32_t)getpid(),
+				       (uint32_t)shared->of[i].thread))
+			(void)sched_yield();
 	}
 }
 
