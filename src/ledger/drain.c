@@ -130,37 +130,48 @@ void tr_log_append(struct tr_hand *hand, uint64_t start, uint32_t span,
 		tr_drain_batch(hand, track, position);
 }
 
+/* What its thread was in the middle of, in the order of doing it. */
+static void complete(struct tr_hand *hand, struct tr_track *track)
+{
+	const struct tr_image live = { .base = hand->base,
+				       .size = tr_ledger->map_bytes };
+
+	(void)tr_redo(&live, track);
+	TR_STORE(track->value.cell, 0);
+	if (track->intent.stage & 1)
+		TR_STORE(track->intent.stage,
+			 track->intent.stage + sizeof(struct tr_entry) - 1);
+	tr_cells_complete(hand);
+	if (track->deferred_at && !(track->deferred_at & TR_DEFERRED_VALUE) &&
+	    track->deferred_at / 16 != track->write / 16)
+		tr_deferred_taken(track);
+	TR_STORE(track->deferred_at, 0);
+}
+
 /*
  * For a thread that takes over a dead one's track. Entries of a batch not
- * full yet just wait; only asynchronous cancellation ends a thread within a
- * batch, and then its update under way counts as repaired.
+ * full yet just wait. `cut`: it died within a probe, by asynchronous
+ * cancellation or by the exit system call in a signal handler.
  */
-void tr_drain_redo(struct tr_hand *hand)
+void tr_drain_redo(struct tr_hand *hand, bool cut)
 {
 	struct tr_track *track = hand->held;
-	uint64_t at = track->intent.stage;
 	uint64_t whole = track->write &
 			 ~(uint64_t)(TR_BATCH * sizeof(struct tr_entry) - 1);
 
-	if (at & 1) {
-		TR_STORE(track->lost.repairs, track->lost.repairs + 1);
-		at += sizeof(struct tr_entry) - 1;
+	if (cut)
+		complete(hand, track);
+	/* In another lap: it died between a ring's end and the next. */
+	if (track->intent.stage >> 32 != whole >> 32)
+		TR_STORE(track->intent.stage, whole);
+	while (track->intent.stage < whole) {
+		tr_drain_odd(hand, track, track->intent.stage);
+		TR_FENCE();
+		TR_STORE(track->intent.stage,
+			 (track->intent.stage & ~UINT64_C(1)) +
+				 sizeof(struct tr_entry));
 	}
-	if (track->value.cell) {
-		TR_STORE(track->lost.repairs, track->lost.repairs + 1);
-		TR_STORE(track->value.cell, 0);
-	}
-	if (track->deferred_at) {
-		if (track->deferred_at / 16 != track->write / 16)
-			tr_deferred_taken(track);
-		TR_STORE(track->deferred_at, 0);
-	}
-	if (at >> 32 != whole >> 32)
-		at = whole; /* between a ring's end and its next lap */
-	for (; at < whole; at += sizeof(struct tr_entry))
-		tr_drain_odd(hand, track, at);
-	TR_FENCE();
-	TR_STORE(track->intent.stage, at);
-	if ((uint32_t)track->write == track->log.off + track->log.bytes)
+	if ((uint32_t)track->write < track->log.off ||
+	    (uint32_t)track->write >= track->log.off + track->log.bytes)
 		next_lap(hand, track, track->write);
 }

@@ -238,6 +238,12 @@ static bool fold_oldest(struct tr_hand *hand, struct tr_history *history,
 		TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
 		return true; /* lost with a truncated file */
 	}
+	/* In there already: whoever put it there died before the next step. */
+	if (both[0] && slice_at(hand, both[1])->to <=
+			       slice_at(hand, both[0])->to) {
+		TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
+		return true;
+	}
 	if (!both[0]) {
 		TR_PUBLISH(history->oldest, both[1]);
 		TR_FENCE();
@@ -531,4 +537,40 @@ TR_COLD void tr_cell_turn(struct tr_hand *hand, struct tr_cell *cell,
 	if (cell->extra && extra->negative)
 		turn(hand, tr_cell_at(hand, extra->negative), slice, real);
 	turn(hand, cell, slice, real);
+}
+
+/* Does the rest of a turn whose thread died in it. */
+static void complete(struct tr_hand *hand, struct tr_cell *cell)
+{
+	const struct tr_history *history = (const void *)(hand->base +
+							  cell->history);
+	uint32_t off = cell->turning, slice = cell->slice;
+	unsigned last;
+
+	if (!off)
+		return;
+	last = (head_of(history->marks, 0) - 1) & 255;
+	if (slice < slice_at(hand, off)->to)
+		slice = slice_at(hand, off)->to;
+	restart(hand, cell, slice, is_real(cell));
+	TR_FENCE();
+	if (!length_of(history->marks, 0) ||
+	    history->slot[0][last % TR_TIER_SLOTS] != off)
+		push(hand, cell, off);
+	TR_FENCE();
+	TR_PUBLISH(cell->turning, 0);
+}
+
+void tr_cells_complete(struct tr_hand *hand)
+{
+	for (uint32_t off = hand->held->cells; off;) {
+		struct tr_cell *cell = tr_cell_at(hand, off);
+		const struct tr_extra *extra = (const void *)(hand->base +
+							      cell->extra);
+
+		complete(hand, cell);
+		if (cell->extra && extra->negative)
+			complete(hand, tr_cell_at(hand, extra->negative));
+		off = cell->next;
+	}
 }

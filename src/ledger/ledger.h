@@ -339,8 +339,8 @@ bool tr_log_defer(struct tr_hand *hand, uint64_t start, uint32_t span,
 		  uint32_t what);
 /* The entry at `deferred_at` is somewhere else from now on. Busy. */
 void tr_deferred_taken(struct tr_track *track);
-/* Completes an update that its thread did not (it is dead). Busy. */
-void tr_drain_redo(struct tr_hand *hand);
+/* Completes what its thread did not (it is dead). Busy. */
+void tr_drain_redo(struct tr_hand *hand, bool cut);
 
 /* ---- observe.c --------------------------------------------------------- */
 
@@ -352,6 +352,8 @@ void tr_observe(struct tr_hand *hand, uint32_t cell, double value,
 
 /* Closes the cell's slice and starts `slice`. Busy. */
 void tr_cell_turn(struct tr_hand *hand, struct tr_cell *cell, uint32_t slice);
+/* Ends the turns that a thread died in. Busy. */
+void tr_cells_complete(struct tr_hand *hand);
 
 /* Cursor over the buckets of a closed slice. */
 struct tr_slice_cursor {
@@ -413,6 +415,11 @@ const void *tr_image_at(const struct tr_image *image, uint64_t off,
 int tr_image_check(const struct tr_image *image);
 /* Text of a string, "" if it is not one. */
 const char *tr_image_string(const struct tr_image *image, uint32_t off);
+
+/* ---- redo.c ------------------------------------------------------------ */
+
+/* Completes an update under way; true if there was one. */
+bool tr_redo(const struct tr_image *image, const struct tr_track *track);
 
 #include "ledger/observe.h"
 

@@ -97,9 +97,11 @@ uint32_t tr_track_alloc(struct tr_hand *hand, uint32_t bytes)
 	bytes = (bytes + TR_LINE - 1) & ~(TR_LINE - 1);
 	if (track->chunk_left < bytes && !new_chunk(hand, bytes))
 		return 0;
+	/* In this order: a thread that dies in between wastes it, at most. */
+	track->chunk_left -= bytes;
+	TR_FENCE();
 	off = track->chunk;
 	track->chunk += bytes;
-	track->chunk_left -= bytes;
 	return off;
 }
 
@@ -273,14 +275,13 @@ static struct tr_hand *new_track(uint32_t thread)
 static void close_open_scopes(struct tr_hand *hand)
 {
 	struct tr_track *track = hand->held;
-	uint32_t off = track->current;
 
-	while (off && off != track->root) {
-		struct tr_node *node = tr_node_at(hand, off);
+	while (track->current && track->current != track->root) {
+		uint32_t node = track->current;
 
-		TR_STORE(node->untimed, node->untimed + 1);
+		TR_STORE(track->current, tr_node_at(hand, node)->parent);
 		TR_STORE(track->lost.repairs, track->lost.repairs + 1);
-		off = node->parent;
+		tr_log_append(hand, 1, 0, node | TR_ENTRY_UNTIMED);
 	}
 	TR_STORE(track->current, track->root);
 	hand->top = hand->frames;
@@ -288,6 +289,8 @@ static void close_open_scopes(struct tr_hand *hand)
 	hand->stage_cut = false;
 	for (unsigned i = 0; i < TR_DETACHED; i++)
 		hand->detached[i].in_use = 0;
+	/* A pair may be half written. */
+	memset(hand->value_cell, 0, sizeof(hand->value_cell));
 }
 
 static struct tr_hand *take_over(uint32_t index, uint32_t thread)
@@ -296,6 +299,7 @@ static struct tr_hand *take_over(uint32_t index, uint32_t thread)
 	struct tr_track *track;
 	struct tr_hand *hand = &tr_hands[index];
 	uint32_t owner;
+	bool cut;
 
 	if (!off)
 		return NULL;
@@ -310,9 +314,10 @@ static struct tr_hand *take_over(uint32_t index, uint32_t thread)
 	(void)TR_ACQUIRE(hand->track);
 	(void)TR_ACQUIRE(hand->busy);
 	(void)TR_ACQUIRE(hand->top);
+	cut = tr_hand_is_busy(hand);
 	hand->track = NULL;
 	hand->busy = true;
-	tr_drain_redo(hand);
+	tr_drain_redo(hand, cut);
 	close_open_scopes(hand);
 	TR_STORE(track->owners, track->owners + 1);
 	if (track->trace.bytes)

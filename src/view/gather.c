@@ -2,7 +2,7 @@
 /*
  * Gather: adds a ledger's tracks up into series and paths.
  */
-#include "view/settle.h"
+#include "view/pending.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -412,7 +412,7 @@ static void add_track(struct walk *walk)
 		add_nodes(walk);
 		tr_gather_cells(gather, track);
 	} else {
-		gather->redone += tr_settle(gather->image, track);
+		gather->redone += tr_redo(gather->image, track);
 		add_nodes(walk);
 		tr_gather_cells(gather, track);
 		add_pending(walk);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TR_VIEW_SETTLE_H
-#define TR_VIEW_SETTLE_H
+#ifndef TR_VIEW_PENDING_H
+#define TR_VIEW_PENDING_H
 
 #include "view/view.h"
-
-/* Completes an update under way in the copy; true if there was one. */
-bool tr_settle(const struct tr_image *image, const struct tr_track *track);
 
 /*
  * The next entry that is in the log but not in its cells yet. *position is

@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../check.h"
+#include "platform/platform.h"
 
 #define SHORT_THREADS 100000u
 #define BATCH 64u
@@ -183,6 +185,147 @@ TEST(tracks_with_a_ring_are_used_again)
 					       "trace_events", "256", NULL };
 
 	run_short(options);
+}
+
+/* ---- dying in the middle of it ------------------------------------------ */
+
+#define DYING_THREADS 1200u
+#define AT_ONCE 4u
+
+/* What the threads on a place did, one after the other. */
+struct mortal {
+	_Alignas(64) uint64_t begun, ended; /* scopes */
+	uint64_t announced, observed;	    /* values */
+	uint64_t sum, sum_announced;
+};
+
+static struct mortal *mortal;
+
+static void *be_mortal(void *arg)
+{
+	struct mortal *m = &mortal[(uintptr_t)arg];
+	TARE_SCOPE_SITE_DEFINE(outer_site, "outer");
+	TARE_SCOPE_SITE_DEFINE(inner_site, "inner");
+	TARE_SITE(value, TARE_KIND_VALUE, TARE_TYPE_CUSTOM, "mortal", "1");
+	tare_scope outer, inner;
+
+	for (unsigned i = 1;; i++) {
+		DONE(m->begun, 2);
+		outer = tare_scope_begin(&outer_site);
+		inner = tare_scope_begin(&inner_site);
+		if (i % 8 == 0)
+			tare_fail("on purpose");
+		tare_scope_end(inner);
+		DONE(m->ended, 1);
+		DONE(m->announced, 1);
+		tare_value_observe(&value, i % 100 ? 2 : -3);
+		DONE(m->observed, 1);
+		tare_scope_end(outer);
+		DONE(m->ended, 1);
+	}
+	return NULL;
+}
+
+/* No destructor, no clean-up: the thread is gone, wherever it was. */
+static void die(int number)
+{
+	(void)number;
+	(void)syscall(SYS_exit, 0);
+}
+
+/* A clock on which a time slice passes every few events. */
+static int64_t racing_clock(int64_t *ret_real_ns)
+{
+	static int64_t now = 1000000000;
+
+	*ret_real_ns = __atomic_add_fetch(&now, INT64_C(1) << 29,
+					  __ATOMIC_RELAXED);
+	return *ret_real_ns;
+}
+
+static void be_cemetery(void *arg)
+{
+	struct sigaction action = { .sa_handler = die };
+	uint64_t random = 1;
+	pthread_t thread[AT_ONCE];
+
+	if (arg)
+		tr_clock_replace(racing_clock);
+	scratch_start(arg);
+	strcpy(shared->path, tare_ledger_path());
+	(void)sigaction(SIGUSR1, &action, NULL);
+	for (unsigned i = 0; i < scratch_times(DYING_THREADS); i++) {
+		uintptr_t place = i % AT_ONCE;
+
+		if (i >= AT_ONCE) {
+			(void)usleep(scratch_random(&random) % 500);
+			(void)pthread_kill(thread[place], SIGUSR1);
+			(void)pthread_join(thread[place], NULL);
+		}
+		if (pthread_create(&thread[place], NULL, be_mortal,
+				   (void *)place))
+			_exit(98);
+		shared->threads++;
+	}
+	for (unsigned i = 0; i < AT_ONCE; i++) {
+		(void)pthread_kill(thread[i], SIGUSR1);
+		(void)pthread_join(thread[i], NULL);
+	}
+}
+
+static void check_cemetery(const struct scratch_reading *r)
+{
+	struct mortal sum = { 0 };
+	uint64_t scopes = scratch_row(r, "outer", TARE_KIND_SCOPE).count +
+			  scratch_row(r, "inner", TARE_KIND_SCOPE).count;
+	uint64_t values = scratch_row(r, "mortal", TARE_KIND_VALUE).count;
+
+	for (unsigned i = 0; i < AT_ONCE; i++) {
+		sum.begun += mortal[i].begun;
+		sum.ended += mortal[i].ended;
+		sum.announced += mortal[i].announced;
+		sum.observed += mortal[i].observed;
+	}
+	printf("# %llu threads died, %u tracks, %llu scopes; %llu repaired\n",
+	       (unsigned long long)shared->threads,
+	       tare_view_run(r->view)->n_tracks, (unsigned long long)scopes,
+	       (unsigned long long)tare_view_health(r->view)->repairs);
+	CHECK(scopes >= sum.ended && scopes <= sum.begun);
+	CHECK(values >= sum.observed && values <= sum.announced);
+	CHECK_INT(tare_view_health(r->view)->lost, 0);
+}
+
+static void run_cemetery(const char *const *options)
+{
+	struct scratch_reading r;
+
+	(void)scratch_enter();
+	shared = scratch_share(sizeof(*shared));
+	mortal = scratch_share(AT_ONCE * sizeof(*mortal));
+	if (scratch_run(be_cemetery, (void *)(uintptr_t)options, 300) &&
+	    scratch_read(shared->path, &r)) {
+		check_cemetery(&r);
+		scratch_close(&r);
+	}
+	scratch_unshare(mortal, AT_ONCE * sizeof(*mortal));
+	scratch_unshare(shared, sizeof(*shared));
+	scratch_leave();
+}
+
+TEST(threads_may_die_anywhere)
+{
+	if (SCRATCH_TSAN)
+		SKIP("the thread sanitizer must see a thread's end");
+	run_cemetery(NULL);
+}
+
+TEST(threads_may_die_while_slices_turn)
+{
+	static const char *const options[] = { "clock", "monotonic", NULL };
+
+	if (SCRATCH_TSAN)
+		SKIP("the thread sanitizer must see a thread's end");
+	run_cemetery(options);
 }
 
 /* ---- all at once ------------------------------------------------------- */
