@@ -86,6 +86,8 @@ void tr_ledger_anchor(uint32_t slice)
 	TR_STORE(at->real_ns, anchor.real_ns);
 	TR_STORE(at->width, anchor.width);
 	TR_PUBLISH(header->anchor_count, n + 1);
+	/* A cut between two pages in use shows in no other way. */
+	tr_ledger_watch();
 }
 
 static uint64_t choose_limit(const struct tr_config *config, const char *dir)

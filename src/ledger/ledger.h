@@ -234,6 +234,8 @@ void tr_ledger_save(void);
  * Signal-safe. False: there is no room for a new one either.
  */
 bool tr_ledger_replace(void);
+/* Replaces it if the file is shorter than it should be. Signal-safe. */
+void tr_ledger_watch(void);
 /* Replaces it if what this thread sees of it is zeros. Slow paths only. */
 void tr_ledger_heal(struct tr_hand *hand);
 /* Takes an anchor for this slice unless somebody has. */

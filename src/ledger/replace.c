@@ -13,10 +13,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sched.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void tr_ledger_save(void)
@@ -28,23 +31,38 @@ void tr_ledger_save(void)
 }
 
 /* Beside the old one: TIME-PID.tare, TIME+1-PID.tare, TIME+2-PID.tare ... */
-static int create_beside(char *path, size_t size)
+static bool path_beside(char *path, size_t size)
 {
 	const char *old = tr_ledger->path, *pid = strrchr(old, '-');
 	const char *name = strrchr(old, '/'), *time_end;
 	int n;
 
 	if (!pid || !name || pid < name)
-		return -1;
+		return false;
 	time_end = memchr(name, '+', (size_t)(pid - name));
 	if (!time_end)
 		time_end = pid;
 	n = snprintf(path, size, "%.*s+%u%s", (int)(time_end - old), old,
 		     tr_ledger->replaced + 1, pid);
-	if (n < 0 || (size_t)n >= size)
-		return -1;
-	return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-		    0600);
+	return n > 0 && (size_t)n < size;
+}
+
+/* Without a name while it is filled: whoever truncates files may go on. */
+static int create_nameless(const char *path)
+{
+	char folder[sizeof(tr_ledger->path)];
+
+	(void)snprintf(folder, sizeof(folder), "%.*s",
+		       (int)(strrchr(path, '/') - path), path);
+	return open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+}
+
+static bool give_name(int fd, const char *path)
+{
+	char self[40];
+
+	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
 }
 
 static void fill_header(struct tr_header *header)
@@ -106,25 +124,39 @@ static bool fill(char *base)
 	return true;
 }
 
-static bool replace(void)
+static bool replace_by(int fd, const char *path, bool nameless)
 {
-	char path[sizeof(tr_ledger->path)];
-	int fd = create_beside(path, sizeof(path));
 	uint64_t bytes = tr_ledger->map_bytes;
 	char *fresh = MAP_FAILED;
 	bool done;
 
-	if (fd < 0)
-		return false;
 	if (ftruncate(fd, (off_t)bytes) == 0)
 		fresh = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 			     fd, 0);
 	done = fresh != MAP_FAILED && fill(fresh) &&
+	       (!nameless || give_name(fd, path)) &&
 	       mmap(tr_ledger->base, bytes, PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED;
 	TR_STORE(tr_ledger->retry_at, 0);
 	if (fresh != MAP_FAILED)
 		(void)munmap(fresh, bytes);
+	return done;
+}
+
+static bool replace(bool nameless)
+{
+	char path[sizeof(tr_ledger->path)];
+	bool done;
+	int fd;
+
+	if (!path_beside(path, sizeof(path)))
+		return false;
+	fd = nameless ? create_nameless(path) :
+			open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC |
+				   O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return false;
+	done = replace_by(fd, path, nameless);
 	(void)close(fd);
 	if (done)
 		memcpy(tr_ledger->path, path, sizeof(path));
@@ -133,25 +165,63 @@ static bool replace(void)
 	return done;
 }
 
+/* No signal while it is held: a handler's probe might wait for it too. */
+static void lock(sigset_t *ret_mask)
+{
+	sigset_t all;
+
+	(void)sigfillset(&all);
+	(void)sigdelset(&all, SIGBUS);
+	(void)pthread_sigmask(SIG_BLOCK, &all, ret_mask);
+	while (__atomic_exchange_n(&tr_ledger->replacing, 1,
+				   __ATOMIC_ACQUIRE))
+		(void)sched_yield();
+}
+
+static void unlock(const sigset_t *mask)
+{
+	__atomic_store_n(&tr_ledger->replacing, 0, __ATOMIC_RELEASE);
+	(void)pthread_sigmask(SIG_SETMASK, mask, NULL);
+}
+
+static bool replace_locked(void)
+{
+	/* Some file systems have no nameless files. */
+	if (!replace(true) && !replace(false))
+		return false;
+	TR_STORE(tr_ledger->replaced, tr_ledger->replaced + 1);
+	tr_control_bump(tr_ledger->control);
+	return true;
+}
+
 bool tr_ledger_replace(void)
 {
 	uint32_t seen = TR_LOAD(tr_ledger->replaced);
 	int saved = errno;
-	bool done = true;
+	sigset_t mask;
+	bool done;
 
-	while (__atomic_exchange_n(&tr_ledger->replacing, 1,
-				   __ATOMIC_ACQUIRE))
-		(void)sched_yield();
-	if (TR_LOAD(tr_ledger->replaced) == seen) {
-		done = replace();
-		if (done) {
-			TR_STORE(tr_ledger->replaced, seen + 1);
-			tr_control_bump(tr_ledger->control);
-		}
-	}
-	__atomic_store_n(&tr_ledger->replacing, 0, __ATOMIC_RELEASE);
+	lock(&mask);
+	done = TR_LOAD(tr_ledger->replaced) != seen || replace_locked();
+	unlock(&mask);
 	errno = saved;
 	return done;
+}
+
+void tr_ledger_watch(void)
+{
+	int saved = errno;
+	struct stat st;
+	sigset_t mask;
+
+	if (!tr_ledger->saved_header.base_address)
+		return; /* not complete yet */
+	lock(&mask);
+	if (stat(tr_ledger->path, &st) == 0 &&
+	    (uint64_t)st.st_size < tr_ledger->map_bytes)
+		(void)replace_locked();
+	unlock(&mask);
+	errno = saved;
 }
 
 /* A cut inside a page makes zeros without any signal. */

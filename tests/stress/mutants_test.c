@@ -101,7 +101,7 @@ static void change(char *bytes, size_t *size, struct dice *dice)
 		break;
 	case 3: /* an offset of something that is there */
 		word = filled[dice_next(dice) % n_filled] & ~UINT64_C(63);
-		/* fall through */
+		__attribute__((fallthrough));
 	case 4:
 		at &= ~(size_t)3;
 		memcpy(bytes + at, &word, seed_bytes - at < 4 ? 0 : 4);
