@@ -285,11 +285,22 @@ static void flat_head(struct tr_report *r, const char *first, size_t width)
 	tr_buf_addc(r->buf, '\n');
 }
 
+/*
+ * One call's time, less what the measuring added to it: its own probe, and
+ * of the scopes within it the same share as in the mean.
+ */
+static double net_of(const tare_stats *s, double ns, double inside_ns)
+{
+	double mean = s->mean - inside_ns;
+	double share = mean > s->net_mean ? s->net_mean / mean : 1;
+
+	return ns > inside_ns ? (ns - inside_ns) * share : 0;
+}
+
 static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
 {
 	bool raw = r->options.raw;
-	double own = raw ? 0 : tare_view_run(r->view)->inside_ns;
-	/* One call's times, less what the measuring adds to one call. */
+	double inside_ns = tare_view_run(r->view)->inside_ns;
 	double one[5] = { s->min, s->p50, s->p95, s->p99, s->max };
 
 	name(r, 0, s->name, s->labels, width);
@@ -297,7 +308,7 @@ static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
 	cell_time(r, raw ? s->total : s->net_total, 8);
 	cell_time(r, raw ? s->mean : s->net_mean, 8);
 	for (int i = 0; i < 5; i++)
-		cell_time(r, one[i] - own < 0 ? 0 : one[i] - own, 8);
+		cell_time(r, raw ? one[i] : net_of(s, one[i], inside_ns), 8);
 	cell_count(r, s->failures, 7);
 	if (s->below_resolution)
 		tr_buf_adds(r->buf, " ~");
@@ -336,7 +347,7 @@ static void flat_counter(struct tr_report *r, const tare_stats *s,
 {
 	name(r, 0, s->name, s->labels, width);
 	if (s->kind == TARE_KIND_RATIO) {
-		cell_number(r, s->total, 13);
+		cell_count(r, (uint64_t)s->total, 13);
 		tr_buf_adds(r->buf, " of");
 		cell_count(r, s->count, 0);
 		tr_buf_adds(r->buf, " =");

@@ -12,20 +12,41 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Field 22 of /proc/PID/stat; the name in field 2 may hold anything. */
-static uint64_t start_time_of(const char *path)
+/* The fields that follow the name, which may hold anything; NULL: gone. */
+static const char *read_stat(uint32_t pid, char *text, size_t size)
+{
+	char path[64], *end;
+	int64_t n;
+
+	/* Not /proc/PID/stat: emulators invent that of their own process. */
+	(void)snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, pid);
+	n = tr_file_read(path, text, size - 1);
+	if (n <= 0)
+		return NULL;
+	text[n] = '\0';
+	end = strrchr(text, ')');
+	return end ? end + 2 : NULL; /* field 3 */
+}
+
+static uint64_t field_of(const char *fields, int number)
+{
+	for (int field = 3; fields && field < number; field++) {
+		fields = strchr(fields, ' ');
+		fields = fields ? fields + 1 : NULL;
+	}
+	return fields ? strtoull(fields, NULL, 10) : 0;
+}
+
+/* When it started; 0: it is gone, or only waits for its parent to know. */
+static uint64_t start_time_of(uint32_t pid)
 {
 	char text[1024];
-	int64_t n = tr_file_read(path, text, sizeof(text) - 1);
-	char *at;
+	const char *fields = read_stat(pid, text, sizeof(text));
+	bool first_ended = fields && *fields == 'Z';
 
-	if (n <= 0)
+	if (first_ended && field_of(fields, 20) <= 1)
 		return 0;
-	text[n] = '\0';
-	at = strrchr(text, ')');
-	for (int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	return at ? strtoull(at + 1, NULL, 10) : 0;
+	return field_of(fields, 22);
 }
 
 static void read_boot_id(char out[40])
@@ -41,7 +62,7 @@ void tr_identity_self(struct tr_identity *identity)
 
 	memset(identity, 0, sizeof(*identity));
 	identity->pid = (uint32_t)getpid();
-	identity->start_time = start_time_of("/proc/self/stat");
+	identity->start_time = start_time_of(identity->pid);
 	if (stat("/proc/self/ns/pid", &st) == 0)
 		identity->pid_ns = st.st_ino;
 	read_boot_id(identity->boot_id);
@@ -49,14 +70,13 @@ void tr_identity_self(struct tr_identity *identity)
 
 bool tr_identity_alive(const struct tr_identity *identity)
 {
-	char path[64], boot[40];
+	char boot[40];
 	uint64_t start;
 
 	read_boot_id(boot);
 	if (strncmp(boot, identity->boot_id, sizeof(boot)) != 0)
 		return false;
-	(void)snprintf(path, sizeof(path), "/proc/%u/stat", identity->pid);
-	start = start_time_of(path);
+	start = start_time_of(identity->pid);
 	return start != 0 && start == identity->start_time;
 }
 

@@ -93,11 +93,28 @@ struct list {
 	bool failed;
 };
 
-static int64_t end_of(const struct tr_header *header, const struct stat *st)
+/* Who was killed did not write it down; what it recorded last tells. */
+static int64_t end_of_killed(const char *path, int64_t start_ns)
 {
-	if (header->end.real_ns)
-		return header->end.real_ns;
-	return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+	struct tr_image image;
+	tare_view *view;
+	int64_t end_ns = start_ns;
+
+	if (tr_image_open(path, &image) == 0 &&
+	    tr_view_open_image(&image, &view) == 0) {
+		end_ns = tare_view_run(view)->end_ns;
+		tare_view_close(view);
+	}
+	return end_ns;
+}
+
+static int64_t end_of(const tare_run_entry *entry, const char *path,
+		      const struct tr_header *header)
+{
+	if (entry->state == TARE_RUN_LIVE)
+		return tr_realtime_ns();
+	return header->end.real_ns ? header->end.real_ns :
+				     end_of_killed(path, entry->start_ns);
 }
 
 static void fill_entry(tare_run_entry *entry, const char *path,
@@ -116,8 +133,7 @@ static void fill_entry(tare_run_entry *entry, const char *path,
 	entry->state = tr_runs_state(header);
 	entry->pid = header->pid;
 	entry->start_ns = header->start.real_ns;
-	entry->end_ns = entry->state == TARE_RUN_LIVE ? tr_realtime_ns() :
-							end_of(header, &st);
+	entry->end_ns = end_of(entry, path, header);
 	if (entry->end_ns < entry->start_ns)
 		entry->end_ns = entry->start_ns;
 	entry->bytes = (uint64_t)st.st_blocks * 512;

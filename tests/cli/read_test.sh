@@ -92,6 +92,24 @@ start_worker 40 hold
 kill_worker
 check_run killed "$worker_pid"
 killed=$(id_of "$worker_pid")
+expect_is "$("$TARE" ls --json | "$PYTHON" -c "
+import json, sys
+run = [r for r in json.load(sys.stdin) if r['id'] == '$killed'][0]
+print(run['end_ns'] > run['start_ns'])")" True "a killed run has a duration"
+
+# A killed child that its parent has not asked about yet.
+expect_is "$("$PYTHON" -c "
+import os, subprocess, sys, time
+child = subprocess.Popen(['./worker', '40', 'hold'],
+                         env=dict(os.environ, TARE='on'),
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+child.stdout.readline()
+child.kill()
+while open(f'/proc/{child.pid}/stat').read().split(') ')[1][0] != 'Z':
+    time.sleep(0.01)
+print(subprocess.run(['$TARE', 'ls', '--live', '--ids'], text=True,
+                     stdout=subprocess.PIPE).stdout, end='')")" "" \
+	"a process that waits for its parent is not live"
 check_run finished "$finished"
 expect_status 0 "$TARE" ls --live
 expect_is "$out" "" "no live run is left"
