@@ -71,11 +71,16 @@ void tr_identity_self(struct tr_identity *identity)
 bool tr_identity_alive(const struct tr_identity *identity)
 {
 	char boot[40];
+	struct stat st;
 	uint64_t start;
 
 	read_boot_id(boot);
 	if (strncmp(boot, identity->boot_id, sizeof(boot)) != 0)
 		return false;
+	/* In another container: its numbers mean nothing here. */
+	if (identity->pid_ns && stat("/proc/self/ns/pid", &st) == 0 &&
+	    st.st_ino != identity->pid_ns)
+		return true;
 	start = start_time_of(identity->pid);
 	return start != 0 && start == identity->start_time;
 }

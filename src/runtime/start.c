@@ -10,6 +10,7 @@
 #include "runtime/runtime.h"
 
 #include "text/text.h"
+#include "view/view.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -32,6 +33,7 @@ struct process {
 
 static struct process *process;
 static bool loaded; /* configuration is in */
+static pid_t first; /* the process that started; its children inherit it */
 
 static void warn(void *arg, const char *text)
 {
@@ -263,6 +265,9 @@ int tr_start(void)
 	if (err)
 		return err;
 	tr_load_config();
+	tr_runs_use(&tr_config);
+	if (!first)
+		first = getpid();
 	if (TR_LOAD(process->stopped))
 		return TARE_EOFF;
 	if (tr_probe_forward)
@@ -340,6 +345,8 @@ void tr_stop(void)
 	if (wants_report())
 		tr_report_at_exit();
 	(void)tr_ledger_finish(&tr_config);
+	if (getpid() == first)
+		tr_runs_tidy();
 	TR_PUBLISH(tr_ledger->ready, 0);
 	TR_STORE(tr_gate_off, 0);
 }

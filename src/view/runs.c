@@ -15,23 +15,30 @@
 
 /* ---- folders and files ------------------------------------------------- */
 
-static const struct tr_config *config(void)
+static const struct tr_config *given;
+
+void tr_runs_use(const struct tr_config *config)
+{
+	given = config;
+}
+
+const struct tr_config *tr_runs_config(void)
 {
 	static struct tr_config loaded;
-	static bool done;
 
-	if (!done) {
+	if (!given) {
 		tr_config_load(&loaded, NULL, NULL);
-		done = true;
+		given = &loaded;
 	}
-	return &loaded;
+	return given;
 }
 
 int tr_runs_folders(char *live, char *runs, size_t size)
 {
-	int err = tr_dir_live(config()->dir, live, size);
+	const char *dir = tr_runs_config()->dir;
+	int err = tr_dir_live(dir, live, size);
 
-	return err ? err : tr_dir_runs(config()->dir, runs, size);
+	return err ? err : tr_dir_runs(dir, runs, size);
 }
 
 int tr_runs_peek(const char *path, struct tr_header *header,
@@ -93,30 +100,6 @@ struct list {
 	bool failed;
 };
 
-/* Who was killed did not write it down; what it recorded last tells. */
-static int64_t end_of_killed(const char *path, int64_t start_ns)
-{
-	struct tr_image image;
-	tare_view *view;
-	int64_t end_ns = start_ns;
-
-	if (tr_image_open(path, &image) == 0 &&
-	    tr_view_open_image(&image, &view) == 0) {
-		end_ns = tare_view_run(view)->end_ns;
-		tare_view_close(view);
-	}
-	return end_ns;
-}
-
-static int64_t end_of(const tare_run_entry *entry, const char *path,
-		      const struct tr_header *header)
-{
-	if (entry->state == TARE_RUN_LIVE)
-		return tr_realtime_ns();
-	return header->end.real_ns ? header->end.real_ns :
-				     end_of_killed(path, entry->start_ns);
-}
-
 static void fill_entry(tare_run_entry *entry, const char *path,
 		       const char *name, const struct tr_header *header,
 		       const char *meta)
@@ -133,9 +116,8 @@ static void fill_entry(tare_run_entry *entry, const char *path,
 	entry->state = tr_runs_state(header);
 	entry->pid = header->pid;
 	entry->start_ns = header->start.real_ns;
-	entry->end_ns = end_of(entry, path, header);
-	if (entry->end_ns < entry->start_ns)
-		entry->end_ns = entry->start_ns;
+	entry->end_ns = entry->state == TARE_RUN_LIVE ? tr_realtime_ns() :
+							header->end.real_ns;
 	entry->bytes = (uint64_t)st.st_blocks * 512;
 }
 
@@ -198,15 +180,12 @@ static void settle_execs(struct list *list)
 				list->entry[i].state = TARE_RUN_KILLED;
 }
 
-TARE_API int tare_runs_list(tare_run_entry **ret_runs, size_t *ret_n)
+int tr_runs_list(tare_run_entry **ret_runs, size_t *ret_n)
 {
 	char live[400], runs[400];
 	struct list list = { 0 };
-	int err;
+	int err = tr_runs_folders(live, runs, sizeof(live));
 
-	if (!ret_runs || !ret_n)
-		return TARE_EINVAL;
-	err = tr_runs_folders(live, runs, sizeof(live));
 	if (err)
 		return err;
 	add_folder(&list, live);
@@ -221,6 +200,37 @@ TARE_API int tare_runs_list(tare_run_entry **ret_runs, size_t *ret_n)
 	*ret_runs = list.entry;
 	*ret_n = list.n;
 	return 0;
+}
+
+/* Who was killed did not write it down; what it recorded last tells. */
+static int64_t end_of_killed(const char *path)
+{
+	struct tr_image image;
+	tare_view *view;
+	int64_t end_ns = 0;
+
+	if (tr_image_open(path, &image) == 0 &&
+	    tr_view_open_image(&image, &view) == 0) {
+		end_ns = tare_view_run(view)->end_ns;
+		tare_view_close(view);
+	}
+	return end_ns;
+}
+
+TARE_API int tare_runs_list(tare_run_entry **ret_runs, size_t *ret_n)
+{
+	int err = ret_runs && ret_n ? tr_runs_list(ret_runs, ret_n) :
+				      TARE_EINVAL;
+
+	for (size_t i = 0; !err && i < *ret_n; i++) {
+		tare_run_entry *entry = &(*ret_runs)[i];
+
+		if (!entry->end_ns)
+			entry->end_ns = end_of_killed(entry->path);
+		if (entry->end_ns < entry->start_ns)
+			entry->end_ns = entry->start_ns;
+	}
+	return err;
 }
 
 TARE_API void tare_runs_free(tare_run_entry *runs)
@@ -349,7 +359,7 @@ int tr_runs_find(const char *which, char *path, size_t size)
 	if (is_pid && tr_runs_of_process(strtoll(which, NULL, 10), ".tare",
 					 path, size) == 0)
 		return 0;
-	err = tare_runs_list(&runs, &n);
+	err = tr_runs_list(&runs, &n);
 	if (err)
 		return err;
 	err = TARE_ENOENT;
@@ -361,73 +371,4 @@ int tr_runs_find(const char *which, char *path, size_t size)
 				      TARE_EINVAL;
 	tare_runs_free(runs);
 	return err;
-}
-
-/* ---- sweeping ---------------------------------------------------------- */
-
-static void move_beside(const char *from, const char *to, const char *suffix)
-{
-	char a[800], b[800];
-	struct stat st;
-
-	(void)snprintf(a, sizeof(a), "%.*s%s", (int)strlen(from) - 5, from,
-		       suffix);
-	(void)snprintf(b, sizeof(b), "%.*s%s", (int)strlen(to) - 5, to,
-		       suffix);
-	if (stat(a, &st) == 0) {
-		if (to[0])
-			(void)tr_file_copy_sparse(a, b, (uint64_t)st.st_size);
-		(void)unlink(a);
-	}
-}
-
-static bool put_away(const tare_run_entry *entry, const char *runs)
-{
-	char to[600], meta[TR_META_BYTES];
-	struct tr_header header;
-	const struct tr_region *arena = &header.region[TR_REGION_ARENA];
-
-	(void)snprintf(to, sizeof(to), "%s/%s.tare", runs, entry->id);
-	if (tr_runs_peek(entry->path, &header, meta) ||
-	    tr_file_copy_sparse(entry->path, to, arena->off + arena->used))
-		return false;
-	(void)unlink(entry->path);
-	move_beside(entry->path, to, ".base");
-	move_beside(entry->path, "", ".ctl");
-	return true;
-}
-
-static void remove_run(const char *path)
-{
-	(void)unlink(path);
-	move_beside(path, "", ".base");
-	move_beside(path, "", ".ctl");
-}
-
-TARE_API int tare_runs_sweep(void)
-{
-	char live[400], runs[400];
-	tare_run_entry *entry;
-	uint64_t kept = 0;
-	size_t n;
-	int err = tr_runs_folders(live, runs, sizeof(live)), moved = 0;
-
-	if (!err)
-		err = tare_runs_list(&entry, &n);
-	if (err)
-		return err;
-	for (size_t i = 0; i < n; i++) {
-		bool in_live = strncmp(entry[i].path, live, strlen(live)) == 0;
-
-		if (entry[i].state == TARE_RUN_LIVE)
-			continue;
-		if (kept++ >= config()->keep_runs) {
-			remove_run(entry[i].path);
-			moved++;
-		} else if (in_live && put_away(&entry[i], runs)) {
-			moved++;
-		}
-	}
-	tare_runs_free(entry);
-	return moved;
 }

@@ -7,6 +7,10 @@
 
 #include "view/view.h"
 
+/* What is configured: folder, how many runs to keep. */
+const struct tr_config *tr_runs_config(void);
+/* As tare_runs_list(), faster: who was killed has no end. */
+int tr_runs_list(tare_run_entry **ret_runs, size_t *ret_n);
 /* Folders of this user, from the configuration. 0 or an error. */
 int tr_runs_folders(char *live, char *runs, size_t size);
 /* Path of the ledger meant by `which`. */

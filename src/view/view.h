@@ -215,6 +215,13 @@ uint64_t tr_time_ticks(const struct tr_image *image, int64_t real_ns);
 /* Now, in the ticks of a live image. */
 uint64_t tr_time_now(const struct tr_image *image);
 
+/* ---- runs.c, sweep.c --------------------------------------------------- */
+
+/* Folder and number of runs are this configuration's from now on. */
+void tr_runs_use(const struct tr_config *config);
+/* Puts some ledgers of the dead away, if there are any. */
+void tr_runs_tidy(void);
+
 /* ---- open.c ------------------------------------------------------------ */
 
 int tr_view_open_image(struct tr_image *image, tare_view **ret_view);

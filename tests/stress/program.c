@@ -270,6 +270,8 @@ unsigned program_fail_all(const struct program *program, const char *kind,
 		}
 		for (unsigned i = 0; i < n; i++)
 			more &= end_attempt(&attempt[i], kind, mode, is_right);
+		if (program->between)
+			program->between();
 	}
 	return index;
 }

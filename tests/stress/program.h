@@ -16,6 +16,7 @@ struct program {
 	const char *const *env;	   /* NAME=value, over a nearly empty one */
 	double seconds;		   /* it may take; 0: 20 */
 	void (*prepare)(void);	   /* in the child, before it is started */
+	void (*between)(void);	   /* here, when no attempt is under way */
 	bool keep_stderr;	   /* with stdout; else it is dropped */
 	int keep_fd;		   /* beside 0 to 2; 0: none */
 };
