@@ -21,15 +21,6 @@
 #define TR_TEXT_MOST 1024u /* no text in a ledger is as long */
 #define TR_GROWTHS 4
 
-const void *tr_image_at(const struct tr_image *image, uint64_t off,
-			uint64_t bytes, uint64_t align)
-{
-	if (!off || off % align || off > image->size ||
-	    bytes > image->size - off)
-		return NULL;
-	return image->base + off;
-}
-
 const char *tr_image_string(const struct tr_image *image, uint32_t off)
 {
 	uint64_t room = off < image->size ? image->size - off : 0;

@@ -353,8 +353,13 @@ struct tr_intent {
 
 /* The same for values, which go to their cell without an entry. */
 struct tr_value_intent {
-	uint32_t cell;	 /* offset; 0: none under way */
-	uint32_t bucket; /* as it was */
+	union {
+		struct {
+			uint32_t cell;	 /* offset; 0: none under way */
+			uint32_t bucket; /* as it was */
+		};
+		uint64_t place; /* both, in one store */
+	};
 	uint64_t value;	 /* bits */
 	uint64_t cell_sum;
 	uint64_t other; /* zeros, unbucketed, carries or not finite */

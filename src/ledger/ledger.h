@@ -67,7 +67,7 @@ struct tr_hand {
 	struct tr_frame *frames;
 	uint32_t index;
 	uint32_t thread; /* whose */
-	uint32_t values_left;	/* values until the clock is read again */
+	int32_t values_left;	/* values until the clock is read again */
 	uint32_t values_slice;	/* what it said then */
 	uint64_t values_ticks;
 	uint64_t last_ticks;	/* slow clock: to notice steps */
@@ -75,9 +75,7 @@ struct tr_hand {
 	uint16_t staged;	/* bytes of `stage` in use */
 	bool stage_cut;		/* something did not fit into it */
 	_Alignas(8) char stage[TR_STAGE_BYTES];
-	struct {
-		uint32_t site, cell;
-	} value_cell[16]; /* cells of values used last, by site */
+	uint64_t value_cell[16]; /* cell << 32 | site, of values used last */
 	void *labels[TR_LABEL_GUESSES]; /* see probe/handle.c */
 	struct tr_detached detached[TR_DETACHED];
 	uint32_t hash_inline[TR_HASH_INLINE];
@@ -411,8 +409,14 @@ int tr_image_open(const char *path, struct tr_image *image);
 int tr_image_own(struct tr_image *image);
 void tr_image_close(struct tr_image *image);
 /* Pointer to `bytes` at an aligned offset, or NULL if out of bounds. */
-const void *tr_image_at(const struct tr_image *image, uint64_t off,
-			uint64_t bytes, uint64_t align);
+TR_INLINE const void *tr_image_at(const struct tr_image *image, uint64_t off,
+				  uint64_t bytes, uint64_t align)
+{
+	if (!off || off % align || off > image->size ||
+	    bytes > image->size - off)
+		return NULL;
+	return image->base + off;
+}
 /* Checks header and regions; 0 or TARE_EFORMAT, TARE_EVERSION. */
 int tr_image_check(const struct tr_image *image);
 /* Text of a string, "" if it is not one. */

@@ -31,16 +31,25 @@ static uint64_t bits_of(double value)
 	return u.bits;
 }
 
-/* The window's place is chosen by the first value. */
+/* Pages of the normal doubles; below lie zeros, above infinities. */
+#define PAGE_FIRST 2u
+#define PAGE_END 4094u
+
+/*
+ * The window's place is chosen by the first value. All of it among normal
+ * numbers: the fast path does not ask for anything else.
+ */
 static void place_window(struct tr_cell *cell, uint64_t bits)
 {
-	uint64_t page = bits >> 51;
+	uint32_t page = (uint32_t)(bits >> 51), base = PAGE_FIRST;
 
-	if (!cell->base)
-		TR_STORE(cell->base, page > TR_CELL_PAGES / 2 ?
-					     (uint32_t)page -
-						     TR_CELL_PAGES / 2 :
-					     1);
+	if (cell->base)
+		return;
+	if (page > PAGE_FIRST + TR_CELL_PAGES / 2)
+		base = page - TR_CELL_PAGES / 2;
+	if (base > PAGE_END - TR_CELL_PAGES)
+		base = PAGE_END - TR_CELL_PAGES;
+	TR_STORE(cell->base, base);
 }
 
 static struct tr_cell *negative_cell(struct tr_hand *hand,

@@ -289,8 +289,6 @@ static void close_open_scopes(struct tr_hand *hand)
 	hand->stage_cut = false;
 	for (unsigned i = 0; i < TR_DETACHED; i++)
 		hand->detached[i].in_use = 0;
-	/* A pair may be half written. */
-	memset(hand->value_cell, 0, sizeof(hand->value_cell));
 }
 
 static struct tr_hand *take_over(uint32_t index, uint32_t thread)

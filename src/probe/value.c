@@ -4,14 +4,14 @@
  *
  * A value reads no clock of its own, which would cost twice the rest. Its
  * time slice is that of the thread's last reading: each value while they
- * come slowly, each 32nd while they come fast. After a pause up to 31 values
+ * come slowly, each 64th while they come fast. After a pause up to 63 values
  * may thus be counted in the slice before it.
  */
 #include "probe/probe.h"
 
 #include <string.h>
 
-#define TR_VALUES_RUN 32u
+#define TR_VALUES_RUN 64u
 #define TR_VALUES_FAST (1u << 21) /* ticks for a run: under a millisecond */
 
 static TR_NOINLINE void read_clock(struct tr_hand *hand)
@@ -28,16 +28,15 @@ static TR_NOINLINE void read_clock(struct tr_hand *hand)
 /* The thread's cell of a site of values; 0 if there is no room. Busy. */
 static uint32_t cell_of(struct tr_hand *hand, uint32_t site)
 {
-	uint32_t at = site % 16, cell;
+	uint64_t known = hand->value_cell[site % 16];
+	uint32_t cell;
 
-	if (hand->value_cell[at].site == site)
-		return hand->value_cell[at].cell;
+	if ((uint32_t)known == site)
+		return (uint32_t)(known >> 32);
 	cell = tr_tree_cell(hand, site);
 	/* The fast path goes by this; it knows no ring of last values. */
-	if (cell && !tr_ledger->keep_values) {
-		hand->value_cell[at].site = site;
-		hand->value_cell[at].cell = cell;
-	}
+	if (cell && !tr_ledger->keep_values)
+		hand->value_cell[site % 16] = (uint64_t)cell << 32 | site;
 	return cell;
 }
 
@@ -88,34 +87,41 @@ static TR_COLD void observe_slow(tare_site *site, uint32_t gate, double value)
 	tr_hand_leave(hand);
 }
 
+/* All that is not the common case; called last, so that that saves nothing. */
+static TR_NOINLINE void observe_other(tare_site *site, uint32_t gate,
+				      double value)
+{
+	if (tr_probe_forward)
+		tr_probe_forward->value_observe(site, gate, value);
+	else
+		observe_slow(site, gate, value);
+}
+
 TARE_API void tare_value_observe_(tare_site *site, uint32_t gate, double value)
 {
 	struct tr_hand *hand = tr_hand();
 	struct tr_track *track = hand->track;
-	uint32_t id = TR_LOAD(site->id), at = id % 16;
-	uint32_t cell = hand->value_cell[at].cell;
+	uint32_t id = TR_LOAD(site->id);
+	uint64_t known = hand->value_cell[id % 16];
+	/* Signed: a handler may count, too. */
+	int32_t left = hand->values_left - 1;
 	bool done;
 
-	/* The cell before its site: a handler may put another pair there. */
-	TR_FENCE();
-	if (TR_UNLIKELY(!track) ||
+	/* None is left: it is time to read the clock. */
+	if (TR_UNLIKELY(!track) || TR_UNLIKELY((uint32_t)known != id) ||
 	    TR_UNLIKELY(TR_ACQUIRE(site->generation) != gate) ||
-	    TR_UNLIKELY(hand->value_cell[at].site != id)) {
-		if (tr_probe_forward)
-			tr_probe_forward->value_observe(site, gate, value);
-		else
-			observe_slow(site, gate, value);
+	    TR_UNLIKELY(left <= 0)) {
+		observe_other(site, gate, value);
 		return;
 	}
 	hand->track = NULL; /* busy */
 	TR_FENCE();
-	if (TR_UNLIKELY(--hand->values_left == 0))
-		read_clock(hand);
-	done = tr_observe_fast(hand, track, cell, value);
+	hand->values_left = left;
+	done = tr_observe_fast(hand, track, (uint32_t)(known >> 32), value);
 	TR_FENCE();
 	tr_hand_free(hand, track);
 	if (TR_UNLIKELY(!done))
-		observe_slow(site, gate, value);
+		observe_other(site, gate, value);
 }
 
 /* ---- gauges ------------------------------------------------------------ */

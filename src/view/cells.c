@@ -6,6 +6,10 @@
 
 #include <math.h>
 
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
 static double real_of(uint64_t bits)
 {
 	union {
@@ -80,7 +84,7 @@ static void add_page(struct tr_gather *gather, struct tr_hist *hist,
 
 	if (!may_add_page(gather, number))
 		return;
-	if (!tr_hist_add(hist, number, count, gather->sign))
+	if (!tr_hist_add(&gather->pool, hist, number, count, gather->sign))
 		gather->failed = true;
 	gather->pages += hist->n - before;
 }
@@ -92,7 +96,8 @@ static void add_small_page(struct tr_gather *gather, struct tr_hist *hist,
 
 	if (!may_add_page(gather, number))
 		return;
-	if (!tr_hist_add_small(hist, number, count, gather->sign))
+	if (!tr_hist_add_small(&gather->pool, hist, number, count,
+			       gather->sign))
 		gather->failed = true;
 	gather->pages += hist->n - before;
 }
@@ -238,6 +243,52 @@ static void add_far_pages(struct tr_gather *gather, struct tr_hist *hist,
 	}
 }
 
+/* A bit for every page that a cell has. */
+#if defined(__x86_64__)
+static uint64_t pages_of(const struct tr_cell *cell)
+{
+	const __m128i none = _mm_setzero_si128();
+	uint64_t bits = 0;
+
+	for (unsigned i = 0; i < TR_CELL_PAGES; i += 16) {
+		const __m128i *at = (const void *)&cell->page[i];
+		__m128i a = _mm_cmpeq_epi32(_mm_loadu_si128(at), none);
+		__m128i b = _mm_cmpeq_epi32(_mm_loadu_si128(at + 1), none);
+		__m128i c = _mm_cmpeq_epi32(_mm_loadu_si128(at + 2), none);
+		__m128i d = _mm_cmpeq_epi32(_mm_loadu_si128(at + 3), none);
+		int empty = _mm_movemask_epi8(
+			_mm_packs_epi16(_mm_packs_epi32(a, b),
+					_mm_packs_epi32(c, d)));
+
+		bits |= (uint64_t)(~empty & 0xffff) << i;
+	}
+	return bits;
+}
+#else
+static uint64_t pages_of(const struct tr_cell *cell)
+{
+	uint64_t bits = 0;
+
+	for (unsigned i = 0; i < TR_CELL_PAGES; i++)
+		bits |= (uint64_t)(cell->page[i] != 0) << i;
+	return bits;
+}
+#endif
+
+static void add_cell_pages(struct tr_gather *gather, struct tr_hist *hist,
+			   const struct tr_extra *extra,
+			   const struct tr_cell *cell)
+{
+	uint64_t bits = pages_of(cell);
+
+	for (; bits && tr_gather_spend(gather, 1); bits &= bits - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(bits);
+
+		add_cell_page(gather, hist, extra, cell->base + i,
+			      cell->page[i]);
+	}
+}
+
 static void add_present(struct tr_gather *gather, struct tr_series *series,
 			const struct tr_cell *cell, bool negative)
 {
@@ -252,10 +303,7 @@ static void add_present(struct tr_gather *gather, struct tr_series *series,
 	cover(gather, cell->first, cell->slice);
 	if (gather->span.edges_only)
 		return;
-	for (uint32_t i = 0; i < TR_CELL_PAGES; i++)
-		if (cell->page[i] && tr_gather_spend(gather, 1))
-			add_cell_page(gather, hist, extra, cell->base + i,
-				      cell->page[i]);
+	add_cell_pages(gather, hist, extra, cell);
 	if (extra && extra->far)
 		add_far_pages(gather, hist, extra);
 	if (negative)
@@ -335,7 +383,7 @@ void tr_gather_time(struct tr_gather *gather, struct tr_series *series,
 	cover(gather, slice, slice);
 	if (!span)
 		series->positive.zeros += (uint64_t)(int64_t)gather->sign;
-	else if (!tr_hist_add_one(&series->positive,
+	else if (!tr_hist_add_one(&gather->pool, &series->positive,
 				  tr_bucket_bits((double)span *
 						 header->sec_per_tick),
 				  gather->sign))
@@ -360,7 +408,8 @@ void tr_gather_value(struct tr_gather *gather, struct tr_series *series,
 	}
 	if (fabs(value) < 2.2250738585072014e-308)
 		series->positive.zeros += (uint64_t)(int64_t)gather->sign;
-	else if (!tr_hist_add_one(hist, tr_bucket_bits(fabs(value)),
+	else if (!tr_hist_add_one(&gather->pool, hist,
+				  tr_bucket_bits(fabs(value)),
 				  gather->sign))
 		gather->failed = true;
 	series->sum += gather->sign * value;

@@ -531,6 +531,7 @@ int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 	walk.path_of = tr_memory_map(map_bytes);
 	if (!walk.path_of)
 		return TARE_ENOMEM;
+	(void)tr_memory_reserve(walk.path_of, map_bytes);
 	dir = (const void *)(image->base +
 			     header_of(image)->region[TR_REGION_TRACKS].off);
 	for (uint32_t i = 0; i < tr_image_tracks(image); i++) {
@@ -551,11 +552,9 @@ int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 
 void tr_gather_release(struct tr_gather *gather)
 {
-	for (uint32_t i = 0; i < gather->n_series; i++) {
-		tr_hist_release(&gather->series[i].positive);
-		tr_hist_release(&gather->series[i].negative);
+	for (uint32_t i = 0; i < gather->n_series; i++)
 		free(gather->series[i].last.at);
-	}
+	tr_pool_release(&gather->pool);
 	free(gather->series);
 	free(gather->path);
 	free(gather->path_hash);

@@ -5,10 +5,24 @@
 #include "view/view.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-static struct tr_hist_page *page_of(struct tr_hist *hist, uint32_t number)
+static bool grow(struct tr_pool *pool, struct tr_hist *hist)
+{
+	uint32_t cap = hist->cap ? hist->cap * 2 : 4;
+	struct tr_hist_page *more = tr_pool_take(pool, cap * sizeof(*more));
+
+	if (!more)
+		return false;
+	if (hist->n)
+		memcpy(more, hist->page, hist->n * sizeof(*more));
+	hist->page = more;
+	hist->cap = cap;
+	return true;
+}
+
+static struct tr_hist_page *page_of(struct tr_pool *pool, struct tr_hist *hist,
+				    uint32_t number)
 {
 	uint32_t low = 0, high = hist->n, next = hist->next;
 
@@ -29,15 +43,8 @@ static struct tr_hist_page *page_of(struct tr_hist *hist, uint32_t number)
 	hist->next = low + 1;
 	if (low < hist->n && hist->page[low].number == number)
 		return &hist->page[low];
-	if (hist->n == hist->cap) {
-		uint32_t cap = hist->cap ? hist->cap * 2 : 4;
-		void *more = realloc(hist->page, cap * sizeof(*hist->page));
-
-		if (!more)
-			return NULL;
-		hist->page = more;
-		hist->cap = cap;
-	}
+	if (hist->n == hist->cap && !grow(pool, hist))
+		return NULL;
 	memmove(&hist->page[low + 1], &hist->page[low],
 		(hist->n - low) * sizeof(*hist->page));
 	memset(&hist->page[low], 0, sizeof(*hist->page));
@@ -46,10 +53,10 @@ static struct tr_hist_page *page_of(struct tr_hist *hist, uint32_t number)
 	return &hist->page[low];
 }
 
-bool tr_hist_add(struct tr_hist *hist, uint32_t number, const uint64_t *count,
-		 int sign)
+bool tr_hist_add(struct tr_pool *pool, struct tr_hist *hist, uint32_t number,
+		 const uint64_t *count, int sign)
 {
-	struct tr_hist_page *page = page_of(hist, number);
+	struct tr_hist_page *page = page_of(pool, hist, number);
 
 	if (!page)
 		return false;
@@ -71,10 +78,10 @@ static void take_small(uint64_t *restrict to, const uint32_t *restrict from)
 		to[i] -= from[i];
 }
 
-bool tr_hist_add_small(struct tr_hist *hist, uint32_t number,
-		       const uint32_t *count, int sign)
+bool tr_hist_add_small(struct tr_pool *pool, struct tr_hist *hist,
+		       uint32_t number, const uint32_t *count, int sign)
 {
-	struct tr_hist_page *page = page_of(hist, number);
+	struct tr_hist_page *page = page_of(pool, hist, number);
 
 	if (!page)
 		return false;
@@ -85,9 +92,10 @@ bool tr_hist_add_small(struct tr_hist *hist, uint32_t number,
 	return true;
 }
 
-bool tr_hist_add_one(struct tr_hist *hist, uint64_t bits, int sign)
+bool tr_hist_add_one(struct tr_pool *pool, struct tr_hist *hist, uint64_t bits,
+		     int sign)
 {
-	struct tr_hist_page *page = page_of(hist, (uint32_t)(bits >> 51));
+	struct tr_hist_page *page = page_of(pool, hist, (uint32_t)(bits >> 51));
 
 	if (!page)
 		return false;
@@ -95,10 +103,13 @@ bool tr_hist_add_one(struct tr_hist *hist, uint64_t bits, int sign)
 	return true;
 }
 
-void tr_hist_release(struct tr_hist *hist)
+static uint64_t page_total(const struct tr_hist_page *page)
 {
-	free(hist->page);
-	memset(hist, 0, sizeof(*hist));
+	uint64_t n = 0;
+
+	for (unsigned k = 0; k < TR_PAGE_BUCKETS; k++)
+		n += page->count[k];
+	return n;
 }
 
 static uint64_t total_of(const struct tr_hist *hist)
@@ -106,8 +117,7 @@ static uint64_t total_of(const struct tr_hist *hist)
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < hist->n; i++)
-		for (unsigned k = 0; k < TR_PAGE_BUCKETS; k++)
-			n += hist->page[i].count[k];
+		n += page_total(&hist->page[i]);
 	return n;
 }
 
@@ -152,7 +162,7 @@ static bool pass(struct ranks *ranks, uint64_t count, double value)
 }
 
 static bool pass_bucket(struct ranks *ranks, const struct tr_hist_page *page,
-			unsigned k, double sign)
+			unsigned k, int sign)
 {
 	uint64_t count = page->count[k];
 
@@ -163,22 +173,37 @@ static bool pass_bucket(struct ranks *ranks, const struct tr_hist_page *page,
 	return pass(ranks, count, sign * bucket_value(bucket_number(page, k)));
 }
 
+/* Up (by 1) or down (by -1) a page. Most pages hold no rank. */
+static bool pass_page(struct ranks *ranks, const struct tr_hist_page *page,
+		      int step)
+{
+	uint64_t total = page_total(page);
+	unsigned k = step > 0 ? 0 : TR_PAGE_BUCKETS - 1;
+
+	if (ranks->seen + total <= ranks->rank[ranks->done]) {
+		ranks->seen += total;
+		return true;
+	}
+	for (unsigned i = 0; i < TR_PAGE_BUCKETS; i++, k += (unsigned)step)
+		if (!pass_bucket(ranks, page, k, step))
+			return false;
+	return true;
+}
+
 /* Ascending: negatives, zeros, positives. */
 static void find_ranks(const struct tr_series *series, struct ranks *ranks)
 {
 	const struct tr_hist *hist = &series->negative;
 
 	for (uint32_t i = hist->n; i-- > 0;)
-		for (unsigned k = TR_PAGE_BUCKETS; k-- > 0;)
-			if (!pass_bucket(ranks, &hist->page[i], k, -1))
-				return;
+		if (!pass_page(ranks, &hist->page[i], -1))
+			return;
 	hist = &series->positive;
 	if (!pass(ranks, hist->zeros, 0))
 		return;
 	for (uint32_t i = 0; i < hist->n; i++)
-		for (unsigned k = 0; k < TR_PAGE_BUCKETS; k++)
-			if (!pass_bucket(ranks, &hist->page[i], k, 1))
-				return;
+		if (!pass_page(ranks, &hist->page[i], 1))
+			return;
 }
 
 static uint64_t rank_of(double q, uint64_t n)

@@ -27,6 +27,12 @@ TR_INLINE double tr_most(double a, double b)
 }
 
 /* Pages of counts, by page number, ascending. */
+struct tr_pool {
+	struct tr_pool_chunk *chunk; /* newest */
+	char *at;
+	size_t left;
+};
+
 struct tr_hist {
 	struct tr_hist_page {
 		uint32_t number;
@@ -99,6 +105,7 @@ struct tr_gather {
 	uint64_t redone, damaged, lost_unbucketed;
 	uint64_t work;		/* steps taken; see tr_gather_spend() */
 	uint64_t pages;		/* of histograms made */
+	struct tr_pool pool;	/* these pages */
 	bool failed;		/* out of memory */
 };
 
@@ -186,17 +193,24 @@ int tr_window_gather(tare_view *view, const tare_filter *filter);
 /* The real edges of what is shown. */
 void tr_window_fill(tare_view *view);
 
+/* ---- pool.c ------------------------------------------------------------ */
+
+/* Aligned to 16 bytes; NULL if there is no more memory. */
+void *tr_pool_take(struct tr_pool *pool, size_t bytes);
+void tr_pool_release(struct tr_pool *pool);
+
 /* ---- hist.c ------------------------------------------------------------ */
 
 #define TR_PAGES_ALL 4096u /* pages of the positive doubles */
 
-bool tr_hist_add(struct tr_hist *hist, uint32_t number, const uint64_t *count,
-		 int sign);
+/* False: out of memory. */
+bool tr_hist_add(struct tr_pool *pool, struct tr_hist *hist, uint32_t number,
+		 const uint64_t *count, int sign);
 /* The same with the counts of a cell's page. */
-bool tr_hist_add_small(struct tr_hist *hist, uint32_t number,
-		       const uint32_t *count, int sign);
-bool tr_hist_add_one(struct tr_hist *hist, uint64_t bits, int sign);
-void tr_hist_release(struct tr_hist *hist);
+bool tr_hist_add_small(struct tr_pool *pool, struct tr_hist *hist,
+		       uint32_t number, const uint32_t *count, int sign);
+bool tr_hist_add_one(struct tr_pool *pool, struct tr_hist *hist, uint64_t bits,
+		     int sign);
 uint64_t tr_series_timed(const struct tr_series *series);
 /* In the series' unit (times: seconds). NAN if empty. */
 double tr_series_quantile(const struct tr_series *series, double q);

@@ -364,11 +364,11 @@ static void fill_buckets(void)
 				       UINT64_C(0x1ffffffff));
 	/* And through a closed slice. */
 	scene_pass_ns(INT64_C(10000000000));
-	for (int i = 0; i < 40; i++)
+	for (int i = 0; i < 100; i++)
 		tare_value_observe(&values, 3.0);
 	drain();
 	CHECK(cell->history != 0);
-	CHECK_INT(timed_now(), UINT64_C(0xffffffff) + 4 + 2 + 40 +
+	CHECK_INT(timed_now(), UINT64_C(0xffffffff) + 4 + 2 + 100 +
 				       UINT64_C(0x1ffffffff));
 }
 
