@@ -235,7 +235,7 @@ static void report_second_thread(void)
 }
 
 /* Names made at run time: the handle and its copy of the name count too. */
-static void counter_series_part(void)
+static void counter_handle_part(void)
 {
 	struct growth before;
 
@@ -245,8 +245,8 @@ static void counter_series_part(void)
 	before = growth_now();
 	make_series(TARE_KIND_COUNTER, TARE_TYPE_COUNTER, N_SERIES);
 	count_all();
-	report_growth("counter_series", "counter_series_ledger", before,
-		      N_SERIES);
+	report_growth("counter_series_handle", "counter_series_ledger",
+		      before, N_SERIES);
 	report_second_thread();
 }
 
@@ -254,7 +254,7 @@ static tare_site static_sites[N_SERIES];
 static char static_names[N_SERIES][8];
 
 /* Sites as TARE_COUNT makes them: they lie in the program's own data. */
-static void counter_static_part(void)
+static void counter_series_part(void)
 {
 	struct growth before;
 
@@ -270,7 +270,7 @@ static void counter_static_part(void)
 	(void)growth_now();
 	before = growth_now();
 	count_all();
-	report_growth("counter_series_static", NULL, before, N_SERIES);
+	report_growth("counter_series", NULL, before, N_SERIES);
 }
 
 static double values[N_OBSERVED];
@@ -354,9 +354,9 @@ static void hello_part(void)
 const struct bench_part bench_parts[] = {
 	{ "traced_scope", traced_scope_part, { NULL } },
 	{ "idle_thread", idle_thread_part, { "TARE=on" } },
-	{ "counter_series", counter_series_part,
+	{ "counter_series_handle", counter_handle_part,
 	  { "TARE=on", "TARE_MAX_SITES=16384" } },
-	{ "counter_series_static", counter_static_part,
+	{ "counter_series", counter_series_part,
 	  { "TARE=on", "TARE_MAX_SITES=16384" } },
 	{ "histogram_per_thread", histogram_part, { "TARE=on" } },
 	{ "hello", hello_part, { NULL } },
