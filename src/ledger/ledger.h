@@ -427,6 +427,28 @@ const char *tr_image_string(const struct tr_image *image, uint32_t off);
 /* Completes an update under way; true if there was one. */
 bool tr_redo(const struct tr_image *image, const struct tr_track *track);
 
+/* ---- doubles in words --------------------------------------------------- */
+
+TR_INLINE double tr_real_of(uint64_t bits)
+{
+	union {
+		uint64_t bits;
+		double value;
+	} u = { bits };
+
+	return u.value;
+}
+
+TR_INLINE uint64_t tr_bits_of(double value)
+{
+	union {
+		double value;
+		uint64_t bits;
+	} u = { value };
+
+	return u.bits;
+}
+
 #include "ledger/observe.h"
 
 #endif

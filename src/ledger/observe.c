@@ -11,26 +11,6 @@
 #include <float.h>
 #include <math.h>
 
-static double real_of(uint64_t bits)
-{
-	union {
-		uint64_t bits;
-		double value;
-	} u = { bits };
-
-	return u.value;
-}
-
-static uint64_t bits_of(double value)
-{
-	union {
-		double value;
-		uint64_t bits;
-	} u = { value };
-
-	return u.bits;
-}
-
 /* Pages of the normal doubles; below lie zeros, above infinities. */
 #define PAGE_FIRST 2u
 #define PAGE_END 4094u
@@ -95,7 +75,7 @@ static struct tr_place value_place(struct tr_hand *hand, struct tr_cell *cell,
 
 static void under_way(struct tr_track *track, uint32_t cell, double value)
 {
-	TR_STORE(track->value.value, bits_of(value));
+	TR_STORE(track->value.value, tr_bits_of(value));
 	TR_FENCE();
 	TR_STORE(track->value.cell, cell);
 	TR_FENCE();
@@ -160,13 +140,13 @@ void tr_observe(struct tr_hand *hand, uint32_t off, double value,
 		TR_STORE(track->value.bucket, *place.bucket);
 	TR_STORE(track->value.other, tr_place_other(&place));
 	under_way(track, off, value);
-	TR_STORE(cell->sum, bits_of(real_of(cell->sum) + value));
+	TR_STORE(cell->sum, tr_bits_of(tr_real_of(cell->sum) + value));
 	tr_place_add(&place);
-	if (value > real_of(cell->max))
-		TR_STORE(cell->max, bits_of(value));
-	if (value < real_of(cell->min))
-		TR_STORE(cell->min, bits_of(value));
+	if (value > tr_real_of(cell->max))
+		TR_STORE(cell->max, tr_bits_of(value));
+	if (value < tr_real_of(cell->min))
+		TR_STORE(cell->min, tr_bits_of(value));
 	done(track);
 	tr_place_keep(hand, cell, (uint64_t)slice << hand->shift,
-		      bits_of(value));
+		      tr_bits_of(value));
 }

@@ -16,26 +16,6 @@ static void *at(const struct tr_image *image, uint32_t off, uint64_t bytes)
 	return (void *)(uintptr_t)tr_image_at(image, off, bytes, 8);
 }
 
-static double real_of(uint64_t bits)
-{
-	union {
-		uint64_t bits;
-		double value;
-	} u = { bits };
-
-	return u.value;
-}
-
-static uint64_t bits_of(double value)
-{
-	union {
-		double value;
-		uint64_t bits;
-	} u = { value };
-
-	return u.bits;
-}
-
 /* Offset of a bucket that exists, or 0. */
 static uint32_t find_bucket(const struct tr_image *image,
 			    const struct tr_cell *cell, uint64_t bits)
@@ -132,7 +112,7 @@ static void redo_value(const struct tr_image *image,
 	struct tr_cell *cell = at(image, under_way->cell, sizeof(*cell));
 	struct tr_extra *extra = cell ? at(image, cell->extra, sizeof(*extra)) :
 					NULL;
-	double value = real_of(under_way->value);
+	double value = tr_real_of(under_way->value);
 	struct tr_cell *place = cell;
 
 	if (!cell)
@@ -142,11 +122,11 @@ static void redo_value(const struct tr_image *image,
 			extra->not_finite = intent.other + 1;
 		return;
 	}
-	cell->sum = bits_of(real_of(intent.cell_sum) + value);
-	if (value > real_of(cell->max))
-		cell->max = bits_of(value);
-	if (value < real_of(cell->min))
-		cell->min = bits_of(value);
+	cell->sum = tr_bits_of(tr_real_of(intent.cell_sum) + value);
+	if (value > tr_real_of(cell->max))
+		cell->max = tr_bits_of(value);
+	if (value < tr_real_of(cell->min))
+		cell->min = tr_bits_of(value);
 	if (fabs(value) < 2.2250738585072014e-308) {
 		if (extra)
 			extra->zeros = intent.other + 1;

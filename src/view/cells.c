@@ -10,16 +10,6 @@
 #include <emmintrin.h>
 #endif
 
-static double real_of(uint64_t bits)
-{
-	union {
-		uint64_t bits;
-		double value;
-	} u = { bits };
-
-	return u.value;
-}
-
 static bool is_time(const struct tr_series *series)
 {
 	return series->site->kind == TARE_KIND_SCOPE;
@@ -27,7 +17,7 @@ static bool is_time(const struct tr_series *series)
 
 static double number_of(const struct tr_series *series, uint64_t bits)
 {
-	return is_time(series) ? (double)bits : real_of(bits);
+	return is_time(series) ? (double)bits : tr_real_of(bits);
 }
 
 static bool in_span(const struct tr_gather *gather, uint32_t from, uint32_t to)

@@ -258,16 +258,6 @@ static bool is_moved(const struct tr_track *track, uint32_t place)
 	return at - place != track->write;
 }
 
-static double real_of(uint64_t bits)
-{
-	union {
-		uint64_t bits;
-		double value;
-	} u = { bits };
-
-	return u.value;
-}
-
 static void add_deferred_value(struct tr_gather *gather,
 			       const struct tr_entry *entry, uint32_t site)
 {
@@ -278,7 +268,7 @@ static void add_deferred_value(struct tr_gather *gather,
 		tr_last_add(gather, series, (uint64_t)entry->span << shift,
 			    entry->start);
 	else
-		tr_gather_value(gather, series, real_of(entry->start),
+		tr_gather_value(gather, series, tr_real_of(entry->start),
 				entry->span);
 }
 

@@ -10,16 +10,6 @@
 
 #include <stdlib.h>
 
-static double real_of(uint64_t bits)
-{
-	union {
-		uint64_t bits;
-		double value;
-	} u = { bits };
-
-	return u.value;
-}
-
 void tr_last_add(struct tr_gather *gather, struct tr_series *series,
 		 uint64_t ticks, uint64_t value)
 {
@@ -90,7 +80,7 @@ static void settle(struct tr_gather *gather, struct tr_series *series)
 				       last->at[i].value, false);
 		else
 			tr_gather_value(gather, series,
-					real_of(last->at[i].value),
+					tr_real_of(last->at[i].value),
 					(uint32_t)(ticks >>
 						   header->slice_shift));
 	}
