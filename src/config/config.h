@@ -59,6 +59,16 @@ struct tr_config {
 	uint64_t report_top;
 	int clock;			/* enum tr_clock_choice */
 	uint64_t keep_runs;		/* finished runs kept on disk */
+	bool enable_memory_tracking;
+	bool enable_gpu_tracking;
+	double memory_sample_interval;	/* seconds */
+	char export_directory[TR_CONFIG_STRING];
+	double export_interval;		/* seconds; 0: never */
+	int export_format;		/* index in its choices */
+	uint64_t export_keep;
+	char alert_rules[TR_CONFIG_STRING];
+	char alert_command[TR_CONFIG_STRING];
+	char alert_webhook[TR_CONFIG_STRING];
 	bool sigbus_guard;		/* survive a truncated ledger */
 };
 

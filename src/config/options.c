@@ -60,6 +60,8 @@ _Static_assert(TR_CONFIG_STRING == 192, "the texts below say 191");
 #define MIB 1048576.0
 
 static const char *const trace_modes[] = { "overwrite", "discard", NULL };
+static const char *const export_formats[] = { "json", "csv", "prometheus",
+					      "openmetrics", NULL };
 static const char *const clocks[] = { "auto", "tsc", "monotonic", NULL };
 
 static const struct tr_option_row table[] = {
@@ -163,6 +165,32 @@ static const struct tr_option_row table[] = {
 	       "where it is reliable."),
 	WHOLE(keep_runs, KEEP_RUNS, "64", 0, 100000, 0, "runs", AT_START,
 	      "Finished runs kept in the folder; older ones are deleted."),
+	SWITCH(enable_memory_tracking, ENABLE_MEMORY_TRACKING, "true", NOT_YET,
+	       "Sample the memory of system and process, once metrics are "
+	       "on."),
+	SWITCH(enable_gpu_tracking, ENABLE_GPU_TRACKING, "true", NOT_YET,
+	       "Sample the GPUs, once metrics are on."),
+	REAL(memory_sample_interval, MEMORY_SAMPLE_INTERVAL, "60", 0.1, 86400,
+	     "seconds", NOT_YET, "Sample memory this often."),
+	TEXT(export_directory, EXPORT_DIRECTORY, "data/metrics", PATH_TEXT, 1,
+	     LIVE, "Folder that exports are written to."),
+	REAL(export_interval, EXPORT_INTERVAL, "0", 0, 31536000, "seconds",
+	     AT_START,
+	     "Export the live runs this often while 'tare serve' runs; 0: "
+	     "never, 86400: at midnight UTC."),
+	CHOICE(export_format, EXPORT_FORMAT, "json",
+	       "json, csv, prometheus or openmetrics", export_formats,
+	       AT_START, "Format of these exports."),
+	WHOLE(export_keep, EXPORT_KEEP, "30", 1, 100000, 0, "files", AT_START,
+	      "Files of these exports that are kept; older ones are "
+	      "deleted."),
+	TEXT(alert_rules, ALERT_RULES, "", ANY_TEXT, 0, AT_START,
+	     "File of the rules that 'tare serve' watches; empty: "
+	     "alerts.conf beside tare.conf."),
+	TEXT(alert_command, ALERT_COMMAND, "", ANY_TEXT, 0, AT_START,
+	     "Command run by the shell when an alert fires or resolves."),
+	TEXT(alert_webhook, ALERT_WEBHOOK, "", ANY_TEXT, 0, AT_START,
+	     "http:// address that is sent the same as JSON."),
 	SWITCH(sigbus_guard, SIGBUS_GUARD, "true", AT_START,
 	       "Survive that somebody shortens the ledger's file."),
 };
