@@ -199,7 +199,7 @@ static int show_records(const struct args *args,
 	if (code)
 		return code;
 
-	err = tare_view_records(view, &records, &n);
+	err = tare_view_records(view, NULL, &records, &n);
 	if (err)
 		code = message_error("read the records of", which, err);
 	else if (opts->json)

@@ -68,6 +68,14 @@ typedef struct tare_run {
 
 TARE_API const tare_run *tare_view_run(const tare_view *view);
 
+/* How a call ended. For statistics: FAILED keeps series that have failures,
+ * OK those that have none. */
+enum tare_outcome {
+	TARE_OUTCOME_ANY = 0,
+	TARE_OUTCOME_OK = 1,
+	TARE_OUTCOME_FAILED = 2
+};
+
 /*
  * What to look at. Zero-filled: everything, over all time. Several patterns
  * of one kind are alternatives; different kinds must all match. Globs: * ?
@@ -83,6 +91,8 @@ typedef struct tare_filter {
 	int64_t from_ns;	/* ns since 1970; 0: the beginning */
 	int64_t to_ns;		/* 0: now */
 	uint64_t last_values;	/* >0: only the last N values of each site */
+	uint32_t outcome;	/* enum tare_outcome */
+	uint64_t most_records;	/* >0: only the newest N records */
 } tare_filter;
 
 /* The window that an answer really covers. */
@@ -124,6 +134,7 @@ typedef struct tare_stats {
 	double items_per_s;
 	double last;		/* gauges: the value now; ratios: the ratio */
 	bool below_resolution;	/* mean under 3 x the clock's step */
+	double success_rate;	/* scopes: 0..1; NAN where none was counted */
 } tare_stats;
 
 /*
@@ -218,7 +229,14 @@ typedef struct tare_attr_value {
 	const char *s;
 } tare_attr_value;
 
-/* One operation of the history. Strings belong to the view. */
+/* What a record tells. Stored in ledgers: values are never reused. */
+enum tare_record_kind {
+	TARE_RECORD_OPERATION = 1, /* a call of an operation */
+	TARE_RECORD_MEMORY = 2,	   /* memory at one moment */
+	TARE_RECORD_GPU = 3	   /* the GPU at one moment */
+};
+
+/* One record of the history. Strings belong to the view. */
 typedef struct tare_record {
 	const char *name;
 	const char *source;
@@ -231,10 +249,18 @@ typedef struct tare_record {
 	const char *error;	/* "" if none */
 	const tare_attr_value *attrs;
 	size_t n_attrs;
+	enum tare_record_kind kind;
 } tare_record;
 
-/* Oldest first; at most max_history_size of them. */
+/*
+ * Oldest first; at most max_history_size of them, and of these the ones
+ * that `filter` (NULL: all) lets through: names, sources, types, outcome,
+ * start in [from_ns, to_ns), and then the newest most_records. Gives an
+ * array that belongs to the view and stands until the next call with a
+ * filter.
+ */
 TARE_API TARE_MUST_CHECK int tare_view_records(tare_view *view,
+					       const tare_filter *filter,
 					       const tare_record **ret_records,
 					       size_t *ret_n);
 

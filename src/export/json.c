@@ -103,6 +103,7 @@ static void put_numbers(struct tr_json *j, const tare_stats *s)
 	tr_json_u64(j, "count", s->count);
 	tr_json_u64(j, "timed", s->timed);
 	tr_json_u64(j, "failures", s->failures);
+	tr_json_double(j, "success_rate", s->success_rate);
 	tr_json_u64(j, "items", s->items);
 	tr_json_double(j, "items_per_s", s->items_per_s);
 	tr_json_double(j, "total", s->total);

@@ -297,6 +297,19 @@ static double net_of(const tare_stats *s, double ns, double inside_ns)
 	return ns > inside_ns ? (ns - inside_ns) * share : 0;
 }
 
+/* "95.0 % ok"; never 100 % of what has failures. */
+static void add_rate(struct tr_report *r, double rate)
+{
+	char text[32];
+
+	if (rate != rate)
+		return;
+	if (rate > 0.999)
+		rate = 0.999;
+	(void)tr_fixed_text(text, sizeof(text), rate * 100, 1);
+	tr_buf_addf(r->buf, "  %s %% ok", text);
+}
+
 static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
 {
 	bool raw = r->options.raw;
@@ -312,6 +325,8 @@ static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
 	cell_count(r, s->failures, 7);
 	if (s->below_resolution)
 		tr_buf_adds(r->buf, " ~");
+	if (s->failures)
+		add_rate(r, s->success_rate);
 	if (s->items) {
 		tr_buf_adds(r->buf, "  items/s");
 		cell_rate(r, s->items_per_s);

@@ -35,7 +35,7 @@
 
 #define TR_MAGIC UINT64_C(0x314745444c455254) /* "TRELEDG1", little endian */
 #define TR_FORMAT_MAJOR 1u
-#define TR_FORMAT_MINOR 0u
+#define TR_FORMAT_MINOR 1u
 #define TR_ENDIAN 0x01020304u
 
 #define TR_PAGE 4096u
@@ -446,7 +446,7 @@ struct tr_record {
 	uint8_t failed;
 	uint8_t truncated;
 	uint8_t n_attrs;
-	uint8_t reserved;
+	uint8_t kind; /* enum tare_record_kind; 0 is an operation */
 	uint16_t error_bytes;
 };
 

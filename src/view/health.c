@@ -50,7 +50,9 @@ static uint64_t records_in(tare_view *view)
 
 	/* After a clear their times must be looked at. */
 	if (view->has_baseline)
-		return tare_view_records(view, &records, &shown) ? 0 : shown;
+		return tare_view_records(view, NULL, &records, &shown) ?
+			       0 :
+			       shown;
 
 	for (uint64_t at = 0; at + TR_BLOCK_BYTES <= blocks->used;
 	     at += TR_BLOCK_BYTES) {

@@ -238,6 +238,7 @@ TARE_API void tare_view_close(tare_view *view)
 	free(view->stats);
 	free(view->nodes);
 	free(view->records);
+	free(view->chosen);
 	free(view->attrs);
 	free(view->texts);
 	free(view->events);

@@ -77,6 +77,10 @@ static void fill_head(struct reading *r, const struct tr_record *head,
 	out->ok = !head->failed;
 	out->truncated = head->truncated;
 	out->error = "";
+	out->kind = head->kind == TARE_RECORD_MEMORY ||
+				    head->kind == TARE_RECORD_GPU ?
+			    (enum tare_record_kind)head->kind :
+			    TARE_RECORD_OPERATION;
 }
 
 static void read_record(struct reading *r, const struct tr_record *head)
@@ -163,29 +167,104 @@ static void trim(tare_view *view)
 	view->n_records = n;
 }
 
-TARE_API int tare_view_records(tare_view *view,
-			       const tare_record **ret_records, size_t *ret_n)
+static int read_records(tare_view *view)
 {
 	struct reading r = { .view = view };
 
-	if (!view || !ret_records || !ret_n)
-		return TARE_EINVAL;
-	if (!view->records) {
-		read_all(&r);
-		view->records = calloc(r.n + 1, sizeof(*view->records));
-		view->attrs = calloc(r.n_attrs + 1, sizeof(*view->attrs));
-		view->texts = malloc(r.text_bytes + 1);
-		if (!view->records || !view->attrs || !view->texts)
-			return TARE_ENOMEM;
-		r.fill = true;
-		r.text = view->texts;
-		r.attr = view->attrs;
-		read_all(&r);
-		view->n_records = r.n;
-		qsort(view->records, r.n, sizeof(*view->records),
-		      oldest_first);
-		trim(view);
+	read_all(&r);
+	view->records = calloc(r.n + 1, sizeof(*view->records));
+	view->attrs = calloc(r.n_attrs + 1, sizeof(*view->attrs));
+	view->texts = malloc(r.text_bytes + 1);
+	if (!view->records || !view->attrs || !view->texts) {
+		free(view->records);
+		free(view->attrs);
+		free(view->texts);
+		view->records = NULL;
+		view->attrs = NULL;
+		view->texts = NULL;
+		return TARE_ENOMEM;
 	}
+	r.fill = true;
+	r.text = view->texts;
+	r.attr = view->attrs;
+	read_all(&r);
+	view->n_records = r.n;
+	qsort(view->records, r.n, sizeof(*view->records), oldest_first);
+	trim(view);
+	return 0;
+}
+
+/* ---- a part of them ---------------------------------------------------- */
+
+/* Names are matched once a site: there are far more records. */
+enum { SITE_UNKNOWN, SITE_WANTED, SITE_UNWANTED };
+
+static bool has_wanted_site(const tare_view *view, const tare_filter *filter,
+			    uint8_t *sites, const tare_record *record)
+{
+	const struct tr_site *site = tr_image_site(&view->image, record->site);
+
+	if (!site)
+		return !filter->types && !filter->n_names &&
+		       !filter->n_sources;
+	if (sites[record->site] == SITE_UNKNOWN)
+		sites[record->site] =
+			tr_filter_has_site(filter, &view->image, site) ?
+				SITE_WANTED :
+				SITE_UNWANTED;
+	return sites[record->site] == SITE_WANTED;
+}
+
+/* Newest first, so that the search ends with the last one wanted. */
+static size_t choose(tare_view *view, const tare_filter *filter,
+		     uint8_t *sites, size_t most)
+{
+	size_t n = 0;
+
+	for (size_t i = view->n_records; i-- > 0 && n < most;) {
+		const tare_record *record = &view->records[i];
+
+		if (tr_filter_has_outcome(filter, !record->ok) &&
+		    tr_filter_has_time(filter, record->start_ns) &&
+		    has_wanted_site(view, filter, sites, record))
+			view->chosen[most - ++n] = *record;
+	}
+	return n;
+}
+
+static int choose_records(tare_view *view, const tare_filter *filter,
+			  const tare_record **ret_records, size_t *ret_n)
+{
+	size_t most = view->n_records, n;
+	uint8_t *sites = calloc(tr_image_sites(&view->image) + 1u, 1);
+
+	if (filter->most_records && filter->most_records < most)
+		most = (size_t)filter->most_records;
+	free(view->chosen);
+	view->chosen = calloc(most + 1, sizeof(*view->chosen));
+	if (!view->chosen || !sites) {
+		free(sites);
+		return TARE_ENOMEM;
+	}
+	n = choose(view, filter, sites, most);
+	free(sites);
+	*ret_records = view->chosen + most - n;
+	*ret_n = n;
+	return 0;
+}
+
+TARE_API int tare_view_records(tare_view *view, const tare_filter *filter,
+			       const tare_record **ret_records, size_t *ret_n)
+{
+	int err;
+
+	if (!view || !ret_records || !ret_n || !tr_filter_is_valid(filter))
+		return TARE_EINVAL;
+	err = view->records ? 0 : read_records(view);
+	if (err)
+		return err;
+	if (filter)
+		return choose_records(view, filter, ret_records, ret_n);
 	*ret_records = view->records;
 	*ret_n = view->n_records;
 	return 0;

@@ -4,8 +4,6 @@
  */
 #include "view/times.h"
 
-#include "text/text.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,31 +11,6 @@
 static const struct tr_header *header_of(const tare_view *view)
 {
 	return (const void *)view->image.base;
-}
-
-/* ---- which series ------------------------------------------------------ */
-
-static bool matches_any(const char *const *globs, size_t n, const char *text)
-{
-	for (size_t i = 0; i < n; i++)
-		if (tr_glob_match(globs[i], text))
-			return true;
-	return n == 0;
-}
-
-static bool is_wanted(const tare_view *view, const tare_filter *filter,
-		      const struct tr_site *site)
-{
-	if (!site || site->flags & TR_SITE_INTERNAL)
-		return false;
-	if (!filter)
-		return true;
-	if (filter->types && !(filter->types >> (site->type & 31) & 1))
-		return false;
-	return matches_any(filter->names, filter->n_names,
-			   tr_image_string(&view->image, site->name)) &&
-	       matches_any(filter->sources, filter->n_sources,
-			   tr_image_string(&view->image, site->source));
 }
 
 /* ---- a row ------------------------------------------------------------- */
@@ -148,6 +121,15 @@ static void fill_counter(const tare_view *view, const struct tr_series *s,
 	}
 }
 
+static double success_rate(uint64_t count, uint64_t failures)
+{
+	if (!count)
+		return NAN;
+	return failures < count ?
+		       (double)(count - failures) / (double)count :
+		       0;
+}
+
 static void fill_time(const tare_view *view, const struct tr_series *s,
 		      const struct tr_times *extra, bool is_all,
 		      tare_stats *row)
@@ -170,6 +152,8 @@ static void fill_time(const tare_view *view, const struct tr_series *s,
 	row->net_mean = row->total > 0 ?
 				row->mean * (row->net_total / row->total) :
 				row->mean;
+	if (!view->shown->span.last_values)
+		row->success_rate = success_rate(row->count, row->failures);
 	row->below_resolution = row->mean <
 				3 * tr_view_ns(view, h->resolution_ticks);
 	row->items_per_s = !is_all			  ? NAN :
@@ -185,7 +169,7 @@ static void fill_row(const tare_view *view, const struct tr_series *s,
 
 	memset(row, 0, sizeof(*row));
 	fill_names(view, s->site, row);
-	row->last = NAN;
+	row->last = row->success_rate = NAN;
 	if (s->site->kind == TARE_KIND_COUNTER ||
 	    s->site->kind == TARE_KIND_RATIO) {
 		/* Counters have no time slices: nothing to say of a window. */
@@ -230,10 +214,28 @@ static int most_time_first(const void *a, const void *b)
 	return strcmp(x->labels, y->labels);
 }
 
-static bool is_shown(const tare_stats *row)
+/* Whether single values failed is not kept: over all time, then. */
+static bool has_failed(const tare_view *view, const tare_stats *row)
 {
-	return row->count || (row->kind == TARE_KIND_GAUGE &&
-			      row->site >= TR_SITE_FIRST);
+	if (view->shown->span.last_values)
+		return view->all.series[row->site].failures > 0;
+	return row->failures > 0;
+}
+
+static bool is_shown(const tare_view *view, const tare_filter *filter,
+		     const tare_stats *row)
+{
+	if (!row->count && (row->kind != TARE_KIND_GAUGE ||
+			    row->site < TR_SITE_FIRST))
+		return false;
+	return tr_filter_has_outcome(filter, has_failed(view, row));
+}
+
+static bool is_wanted(const tare_view *view, const tare_filter *filter,
+		      const struct tr_site *site)
+{
+	return site && !(site->flags & TR_SITE_INTERNAL) &&
+	       tr_filter_has_site(filter, &view->image, site);
 }
 
 static int fill_rows(tare_view *view, const tare_filter *filter, bool is_all)
@@ -257,7 +259,7 @@ static int fill_rows(tare_view *view, const tare_filter *filter, bool is_all)
 			continue;
 		fill_row(view, s, &extra[id], is_all, row);
 		row->site = id;
-		if (is_shown(row))
+		if (is_shown(view, filter, row))
 			n++;
 	}
 	free(extra);
@@ -266,21 +268,15 @@ static int fill_rows(tare_view *view, const tare_filter *filter, bool is_all)
 	return 0;
 }
 
-static bool covers_all(const tare_filter *filter)
-{
-	return !filter || (!filter->from_ns && !filter->to_ns &&
-			   !filter->last_values);
-}
-
 TARE_API int tare_view_stats(tare_view *view, const tare_filter *filter,
 			     const tare_stats **ret_stats, size_t *ret_n)
 {
-	bool is_all = covers_all(filter);
+	bool is_all;
 	int err = 0;
 
-	if (!view || !ret_stats || !ret_n ||
-	    (filter && filter->struct_size != sizeof(*filter)))
+	if (!view || !ret_stats || !ret_n || !tr_filter_is_valid(filter))
 		return TARE_EINVAL;
+	is_all = tr_filter_is_timeless(filter);
 	view->shown = is_all ? &view->all : &view->window;
 	if (!is_all)
 		err = tr_window_gather(view, filter);

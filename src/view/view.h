@@ -131,6 +131,7 @@ struct tare_view {
 	tare_health health;
 	tare_record *records;
 	size_t n_records;
+	tare_record *chosen; /* those that a filter let through */
 	tare_attr_value *attrs;
 	char *texts;
 	tare_event *events;
@@ -174,6 +175,18 @@ void tr_gather_time(struct tr_gather *gather, struct tr_series *series,
 		    uint64_t start, uint64_t span, bool failed);
 void tr_gather_value(struct tr_gather *gather, struct tr_series *series,
 		     double value, uint32_t slice);
+
+/* ---- filter.c ---------------------------------------------------------- */
+
+/* NULL is: everything. */
+bool tr_filter_is_valid(const tare_filter *filter);
+/* Asks for neither a window nor for the last values. */
+bool tr_filter_is_timeless(const tare_filter *filter);
+bool tr_filter_has_site(const tare_filter *filter,
+			const struct tr_image *image,
+			const struct tr_site *site);
+bool tr_filter_has_outcome(const tare_filter *filter, bool has_failed);
+bool tr_filter_has_time(const tare_filter *filter, int64_t ns);
 
 /* ---- last.c ------------------------------------------------------------ */
 

@@ -147,7 +147,7 @@ static inline void reading_all(tare_view *view)
 	reading_windows(view);
 	if (tare_view_tree(view, &nodes, &n) == 0)
 		sum += n;
-	if (tare_view_records(view, &records, &n) == 0)
+	if (tare_view_records(view, NULL, &records, &n) == 0)
 		sum += n;
 	if (tare_view_events(view, &events, &n) == 0)
 		sum += n;

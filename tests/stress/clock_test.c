@@ -187,7 +187,7 @@ static void play_backwards(void)
 	for (size_t i = 0; i < n; i++)
 		CHECK_INT(rows[i].count, 1000);
 	CHECK_INT(n, 4);
-	CHECK_INT(tare_view_records(view, &records, &n), 0);
+	CHECK_INT(tare_view_records(view, NULL, &records, &n), 0);
 	CHECK_INT(n, 1000);
 	for (size_t i = 0; i < n; i++)
 		CHECK_INT(records[i].duration_ns, 0);

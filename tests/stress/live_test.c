@@ -210,7 +210,7 @@ static uint64_t read_all(const char *which, uint64_t *ret_damaged)
 			if (strcmp(row[i].name, "one") == 0)
 				count = row[i].count;
 	if (tare_view_tree(view, &node, &n) ||
-	    tare_view_records(view, &record_, &n) ||
+	    tare_view_records(view, NULL, &record_, &n) ||
 	    tare_view_events(view, &event, &n))
 		count = UINT64_MAX;
 	*ret_damaged = tare_view_health(view)->damaged;

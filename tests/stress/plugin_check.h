@@ -72,7 +72,7 @@ static inline void plugin_check_record(const struct scratch_reading *r,
 
 	(void)snprintf(name, sizeof(name), "%s.failing", plugin);
 	(void)snprintf(error, sizeof(error), "%s does not work", plugin);
-	if (!CHECK_INT(tare_view_records(r->view, &record, &n), 0))
+	if (!CHECK_INT(tare_view_records(r->view, NULL, &record, &n), 0))
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(record[i].name, name) == 0)

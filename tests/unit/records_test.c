@@ -22,7 +22,7 @@ static size_t records_of(tare_view *view, const tare_record **ret_records)
 	size_t n = 0;
 
 	*ret_records = NULL;
-	CHECK_INT(tare_view_records(view, ret_records, &n), 0);
+	CHECK_INT(tare_view_records(view, NULL, ret_records, &n), 0);
 	return n;
 }
 

@@ -647,7 +647,7 @@ static void play_clear_records(void)
 		scene_pass_ns(1000);
 	}
 	view = scene_view();
-	CHECK_INT(tare_view_records(view, &records, &n), 0);
+	CHECK_INT(tare_view_records(view, NULL, &records, &n), 0);
 	/* Number 6 was under way and ended after it. */
 	if (CHECK_INT(n, 4))
 		CHECK_INT(records[0].attrs[0].i, 6);
@@ -689,7 +689,7 @@ static void play_wall_steps(void)
 		}
 	}
 	view = scene_view();
-	CHECK_INT(tare_view_records(view, &records, &n), 0);
+	CHECK_INT(tare_view_records(view, NULL, &records, &n), 0);
 	CHECK_INT(n, 100);
 	/* A step is noticed when a batch of events is taken in. */
 	for (size_t i = 0; i < n; i++)
