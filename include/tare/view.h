@@ -165,6 +165,50 @@ typedef struct tare_bucket {
 TARE_API size_t tare_view_buckets(const tare_view *view, size_t index,
 				  tare_bucket *buckets, size_t size);
 
+/* A series in one window, and in the one before it. */
+typedef struct tare_trend {
+	tare_stats now, before;
+	double change;		/* now.mean / before.mean - 1; NAN: unknown */
+} tare_trend;
+
+/*
+ * The last `window_ns` of the run (or before the filter's to_ns) against the
+ * `window_ns` before that; its from_ns is not used. The two never overlap,
+ * though each is widened to whole time slices. A series that one of them does
+ * not have has a count of 0 there. What scopes and values took, in the order
+ * of tare_view_stats(), whose array and window this call replaces (the window
+ * is the later one). The array belongs to the view until the next call.
+ */
+TARE_API TARE_MUST_CHECK int tare_view_trend(tare_view *view,
+					     const tare_filter *filter,
+					     int64_t window_ns,
+					     const tare_trend **ret_trends,
+					     size_t *ret_n);
+
+/*
+ * Statistics of several runs as one. Series are the same where name, source,
+ * labels, kind and unit are. Counts, sums, extremes and buckets are those of
+ * one pass over all; quantiles are within the histogram's error. `last` is a
+ * ratio's over all runs, and a gauge's of the run that ended last; `site` is
+ * 0. With last_values: the last ones of each run.
+ */
+typedef struct tare_merge tare_merge;
+
+/*
+ * Gives the merge (free with tare_merge_close), which needs the views no
+ * more. Calls tare_view_stats() of each. Rows are in that call's order.
+ */
+TARE_API TARE_MUST_CHECK int tare_merge_open(tare_view *const *views, size_t n,
+					     const tare_filter *filter,
+					     tare_merge **ret_merge);
+TARE_API const tare_stats *tare_merge_stats(const tare_merge *merge,
+					    size_t *ret_n);
+TARE_API double tare_merge_quantile(const tare_merge *merge, size_t index,
+				    double q);
+TARE_API size_t tare_merge_buckets(const tare_merge *merge, size_t index,
+				   tare_bucket *buckets, size_t size);
+TARE_API void tare_merge_close(tare_merge *merge);
+
 /* A node of the call tree over all threads; children follow, depth first. */
 typedef struct tare_node {
 	const char *name;

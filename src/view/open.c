@@ -236,6 +236,7 @@ TARE_API void tare_view_close(tare_view *view)
 	tr_image_close(&view->image);
 	tr_image_close(&view->baseline);
 	free(view->stats);
+	free(view->trends);
 	free(view->nodes);
 	free(view->records);
 	free(view->chosen);

@@ -53,10 +53,21 @@ static double in_unit(const tare_view *view, const struct tr_series *s,
 						  ticks;
 }
 
-static void fill_quantiles(const struct tr_series *s, tare_stats *row,
-			   double scale)
+double tr_stats_sum(const tare_view *view, const struct tr_series *series)
+{
+	return in_unit(view, series, series->sum);
+}
+
+/* Buckets of times are of seconds, whatever clock counted them. */
+static double scale_of(const tare_stats *row)
+{
+	return row->kind == TARE_KIND_SCOPE ? 1e9 : 1;
+}
+
+void tr_stats_quantiles(const struct tr_series *s, tare_stats *row)
 {
 	static const double q[5] = { .5, .9, .95, .99, .999 };
+	double scale = scale_of(row);
 	double *to[5] = { &row->p50, &row->p90, &row->p95, &row->p99,
 			  &row->p999 };
 	double value[5];
@@ -75,7 +86,7 @@ static void fill_distribution(const tare_view *view, const struct tr_series *s,
 	double scale = is_time ? 1e9 : 1;
 	double unit = is_time ? header_of(view)->sec_per_tick : 1;
 
-	row->total = in_unit(view, s, s->sum);
+	row->total = tr_stats_sum(view, s);
 	row->mean = row->total /
 		    (double)(row->timed + s->positive.unbucketed);
 	row->min = in_unit(view, s, s->min);
@@ -84,7 +95,7 @@ static void fill_distribution(const tare_view *view, const struct tr_series *s,
 		row->min = extreme_of(s, 0, s->min * unit) * scale;
 		row->max = extreme_of(s, 1, s->max * unit) * scale;
 	}
-	fill_quantiles(s, row, scale);
+	tr_stats_quantiles(s, row);
 }
 
 static void fill_none(tare_stats *row)
@@ -121,13 +132,21 @@ static void fill_counter(const tare_view *view, const struct tr_series *s,
 	}
 }
 
-static double success_rate(uint64_t count, uint64_t failures)
+double tr_stats_success(const tare_stats *row)
 {
-	if (!count)
+	if (!row->count)
 		return NAN;
-	return failures < count ?
-		       (double)(count - failures) / (double)count :
+	return row->failures < row->count ?
+		       (double)(row->count - row->failures) /
+			       (double)row->count :
 		       0;
+}
+
+/* Of the same share as the total: recursion is in it only once. */
+double tr_stats_net_mean(const tare_stats *row)
+{
+	return row->total > 0 ? row->mean * (row->net_total / row->total) :
+				row->mean;
 }
 
 static void fill_time(const tare_view *view, const struct tr_series *s,
@@ -148,12 +167,9 @@ static void fill_time(const tare_view *view, const struct tr_series *s,
 		row->own = row->net_own = NAN;
 		row->net_total = tr_most(row->total - cost, 0);
 	}
-	/* Of the same share as the total: recursion is in it only once. */
-	row->net_mean = row->total > 0 ?
-				row->mean * (row->net_total / row->total) :
-				row->mean;
+	row->net_mean = tr_stats_net_mean(row);
 	if (!view->shown->span.last_values)
-		row->success_rate = success_rate(row->count, row->failures);
+		row->success_rate = tr_stats_success(row);
 	row->below_resolution = row->mean <
 				3 * tr_view_ns(view, h->resolution_ticks);
 	row->items_per_s = !is_all			  ? NAN :
@@ -199,7 +215,7 @@ static void fill_row(const tare_view *view, const struct tr_series *s,
 
 /* ---- all rows ---------------------------------------------------------- */
 
-static int most_time_first(const void *a, const void *b)
+int tr_stats_order(const void *a, const void *b)
 {
 	const tare_stats *x = a, *y = b;
 	bool x_time = x->kind == TARE_KIND_SCOPE;
@@ -211,7 +227,12 @@ static int most_time_first(const void *a, const void *b)
 		return x->total < y->total ? 1 : -1;
 	if (strcmp(x->name, y->name) != 0)
 		return strcmp(x->name, y->name);
-	return strcmp(x->labels, y->labels);
+	if (strcmp(x->labels, y->labels) != 0)
+		return strcmp(x->labels, y->labels);
+	if (strcmp(x->source, y->source) != 0)
+		return strcmp(x->source, y->source);
+	return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) :
+				    strcmp(x->unit, y->unit);
 }
 
 /* Whether single values failed is not kept: over all time, then. */
@@ -264,7 +285,7 @@ static int fill_rows(tare_view *view, const tare_filter *filter, bool is_all)
 	}
 	free(extra);
 	view->n_stats = n;
-	qsort(view->stats, n, sizeof(*view->stats), most_time_first);
+	qsort(view->stats, n, sizeof(*view->stats), tr_stats_order);
 	return 0;
 }
 
@@ -302,6 +323,14 @@ static const struct tr_series *series_of(const tare_view *view, size_t index)
 	return &view->shown->series[view->stats[index].site];
 }
 
+double tr_stats_quantile(const struct tr_series *series, const tare_stats *row,
+			 double q)
+{
+	double value = tr_series_quantile(series, q) * scale_of(row);
+
+	return tr_most(tr_least(value, row->max), row->min);
+}
+
 TARE_API double tare_view_quantile(const tare_view *view, size_t index,
 				   double q)
 {
@@ -309,10 +338,7 @@ TARE_API double tare_view_quantile(const tare_view *view, size_t index,
 
 	if (!s)
 		return NAN;
-	return tr_most(tr_least(tr_series_quantile(s, q) *
-				 (s->site->kind == TARE_KIND_SCOPE ? 1e9 : 1),
-			 view->stats[index].max),
-		    view->stats[index].min);
+	return tr_stats_quantile(s, &view->stats[index], q);
 }
 
 TARE_API size_t tare_view_buckets(const tare_view *view, size_t index,
@@ -323,5 +349,5 @@ TARE_API size_t tare_view_buckets(const tare_view *view, size_t index,
 	if (!s)
 		return 0;
 	return tr_series_buckets(s, buckets, buckets ? size : 0,
-				 s->site->kind == TARE_KIND_SCOPE ? 1e9 : 1);
+				 scale_of(&view->stats[index]));
 }

@@ -123,6 +123,7 @@ struct tare_view {
 	struct tr_gather all;	/* over all time: tree and health */
 	struct tr_gather window; /* of the last tare_view_stats */
 	const struct tr_gather *shown; /* the one its rows come from */
+	tare_trend *trends;
 	tare_window window_edges;
 	tare_stats *stats;
 	size_t n_stats;
@@ -198,6 +199,22 @@ void tr_last_add_ring(struct tr_gather *gather, struct tr_series *series,
 		      const struct tr_cell *cell);
 /* The newest of all, into their series. */
 void tr_last_settle(struct tr_gather *gather);
+
+/* ---- stats.c ----------------------------------------------------------- */
+
+/* Order of rows: most total time first, then by name. For qsort(). */
+int tr_stats_order(const void *a, const void *b);
+/* Of the calls that a row has; NAN if it has none. */
+double tr_stats_success(const tare_stats *row);
+/* Quantiles of a row whose `timed` and extremes are known. */
+void tr_stats_quantiles(const struct tr_series *series, tare_stats *row);
+/* Mean net of the measuring, of a row whose totals are known. */
+double tr_stats_net_mean(const tare_stats *row);
+/* A quantile of the row's series, in its unit. */
+double tr_stats_quantile(const struct tr_series *series, const tare_stats *row,
+			 double q);
+/* The distribution's sum, in the row's unit. */
+double tr_stats_sum(const tare_view *view, const struct tr_series *series);
 
 /* ---- window.c ---------------------------------------------------------- */
 
