@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "alert_rule.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OVER_NS INT64_C(60000000000)
+_Static_assert(ALERT_METRIC_BYTES == 128, "a word");
+
+#define MOST_WORDS 9
+#define WORD_BYTES 128
+#define MOST_NS 1e18 /* 31 years: sums of times stay numbers */
+
+/* ---- statistics -------------------------------------------------------- */
+
+static double rate_of(double n, int64_t window_ns)
+{
+	return window_ns > 0 ? n * 1e9 / (double)window_ns : NAN;
+}
+
+enum {
+	STAT_COUNT, STAT_RATE, STAT_TOTAL, STAT_MEAN, STAT_MIN, STAT_MAX,
+	STAT_P50, STAT_P90, STAT_P95, STAT_P99, STAT_P999, STAT_FAILURES,
+	STAT_FAILURE_RATE, STAT_SUCCESS_RATE, STAT_LAST, N_STATS
+};
+
+static const char *const stat_name[N_STATS] = {
+	"count", "rate", "total", "mean", "min", "max", "p50", "p90", "p95",
+	"p99", "p999", "failures", "failure_rate", "success_rate", "last",
+};
+
+const char *alert_stat_name(unsigned stat)
+{
+	return stat < N_STATS ? stat_name[stat] : "";
+}
+
+double alert_stat_of(unsigned stat, const tare_stats *row, int64_t window_ns)
+{
+	const double figure[N_STATS] = {
+		[STAT_COUNT] = (double)row->count,
+		[STAT_RATE] = rate_of((double)row->count, window_ns),
+		[STAT_TOTAL] = row->total,
+		[STAT_MEAN] = row->mean,
+		[STAT_MIN] = row->min,
+		[STAT_MAX] = row->max,
+		[STAT_P50] = row->p50,
+		[STAT_P90] = row->p90,
+		[STAT_P95] = row->p95,
+		[STAT_P99] = row->p99,
+		[STAT_P999] = row->p999,
+		[STAT_FAILURES] = (double)row->failures,
+		[STAT_FAILURE_RATE] = row->count ? (double)row->failures /
+							   (double)row->count :
+						   NAN,
+		[STAT_SUCCESS_RATE] = row->count ?
+					      1 - (double)row->failures /
+							  (double)row->count :
+					      NAN,
+		[STAT_LAST] = row->last,
+	};
+
+	return stat < N_STATS ? figure[stat] : NAN;
+}
+
+/* ---- comparing --------------------------------------------------------- */
+
+static const char *const sign[] = {
+	[ALERT_ABOVE] = ">",
+	[ALERT_AT_LEAST] = ">=",
+	[ALERT_BELOW] = "<",
+	[ALERT_AT_MOST] = "<=",
+};
+
+const char *alert_compare_sign(enum alert_compare compare)
+{
+	return sign[compare];
+}
+
+/* No figure is no reason for an alarm. */
+bool alert_holds(const struct alert_rule *rule, double value)
+{
+	switch (rule->compare) {
+	case ALERT_ABOVE:
+		return value > rule->bound;
+	case ALERT_AT_LEAST:
+		return value >= rule->bound;
+	case ALERT_BELOW:
+		return value < rule->bound;
+	case ALERT_AT_MOST:
+		return value <= rule->bound;
+	}
+	return false;
+}
+
+/* ---- reading a line ---------------------------------------------------- */
+
+static bool find(const char *const *list, size_t n, const char *word,
+		 unsigned *ret)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(list[i], word) == 0) {
+			*ret = (unsigned)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static double unit_of(const char *text)
+{
+	static const struct {
+		const char *name;
+		double scale;
+	} unit[] = {
+		{ "", 1 },	  { "%", 0.01 },      { "ns", 1 },
+		{ "us", 1e3 },	  { "ms", 1e6 },      { "s", 1e9 },
+		{ "m", 60e9 },	  { "h", 3600e9 },    { "d", 86400e9 },
+		{ "B", 1 },	  { "kB", 1e3 },      { "MB", 1e6 },
+		{ "GB", 1e9 },	  { "KiB", 1024 },    { "MiB", 1048576 },
+		{ "GiB", 1073741824 },
+	};
+
+	for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++)
+		if (strcmp(unit[i].name, text) == 0)
+			return unit[i].scale;
+	return NAN;
+}
+
+static bool read_number(const char *word, double *ret, const char **ret_unit)
+{
+	char *end;
+
+	/* Only what a person types as a number: no "inf", no "0x". */
+	if (strspn(word, "+-.0123456789") == 0)
+		return false;
+	*ret = strtod(word, &end);
+	*ret_unit = end;
+	return end != word && isfinite(*ret) && !strpbrk(word, "xX");
+}
+
+static bool read_bound(const char *word, double *ret)
+{
+	const char *unit;
+
+	if (!read_number(word, ret, &unit))
+		return false;
+	*ret *= unit_of(unit);
+	return isfinite(*ret);
+}
+
+static bool read_time(const char *word, int64_t *ret_ns)
+{
+	const char *unit;
+	double ns;
+
+	if (!read_number(word, &ns, &unit) || !*unit || strchr("%BkMGK", *unit))
+		return false;
+	ns *= unit_of(unit);
+	if (!(ns >= 0 && ns <= MOST_NS))
+		return false;
+	*ret_ns = (int64_t)ns;
+	return true;
+}
+
+/* Words without their spaces; 0: too many, or one is too long. */
+static unsigned split(const char *line, char word[][WORD_BYTES])
+{
+	unsigned n = 0;
+
+	for (;;) {
+		size_t len;
+
+		line += strspn(line, " \t\r\n");
+		if (!*line || *line == '#')
+			return n;
+		len = strcspn(line, " \t\r\n");
+		if (n == MOST_WORDS || len >= WORD_BYTES)
+			return 0;
+		memcpy(word[n], line, len);
+		word[n++][len] = '\0';
+		line += len;
+	}
+}
+
+static bool is_name(const char *text, size_t len)
+{
+	static const char may[] = "abcdefghijklmnopqrstuvwxyz"
+				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+
+	return len > 0 && len < ALERT_NAME_BYTES && strspn(text, may) >= len;
+}
+
+static const char *read_condition(char word[][WORD_BYTES],
+				  struct alert_rule *rule)
+{
+	unsigned compare;
+
+	memcpy(rule->metric, word[0], sizeof(rule->metric));
+	if (!find(stat_name, N_STATS, word[1], &rule->stat))
+		return "the statistic is none of count rate total mean min "
+		       "max p50 p90 p95 p99 p999 failures failure_rate "
+		       "success_rate last";
+	if (!find(sign, sizeof(sign) / sizeof(sign[0]), word[2], &compare))
+		return "the comparison is none of > >= < <=";
+	rule->compare = (enum alert_compare)compare;
+	if (!read_bound(word[3], &rule->bound))
+		return "the bound is not a number with a unit such as 50ms, "
+		       "5% or 2GiB";
+	return NULL;
+}
+
+static const char *read_times(char word[][WORD_BYTES], unsigned n,
+			      struct alert_rule *rule)
+{
+	for (unsigned i = 0; i < n; i += 2) {
+		bool is_for = strcmp(word[i], "for") == 0;
+
+		if (!is_for && strcmp(word[i], "over") != 0)
+			return "after the bound only 'for TIME' and 'over "
+			       "TIME' may follow";
+		if (i + 1 == n || !read_time(word[i + 1],
+					     is_for ? &rule->for_ns :
+						      &rule->over_ns))
+			return "'for' and 'over' need a time such as 30s or "
+			       "5m";
+	}
+	return rule->over_ns > 0 ? NULL : "a window of no length";
+}
+
+const char *alert_rule_parse(const char *line, struct alert_rule *ret_rule)
+{
+	struct alert_rule rule = { .over_ns = OVER_NS };
+	char word[MOST_WORDS][WORD_BYTES];
+	const char *colon = strchr(line, ':'), *wrong;
+	unsigned n;
+
+	line += strspn(line, " \t");
+	if (!colon || !is_name(line, (size_t)(colon - line)))
+		return "a rule starts with its name and a colon; the name is "
+		       "of letters, digits, _ . -";
+	memcpy(rule.name, line, (size_t)(colon - line));
+	n = split(colon + 1, word);
+	if (n < 4)
+		return "a rule is 'NAME: METRIC STATISTIC COMPARISON BOUND "
+		       "[for TIME] [over TIME]'";
+	wrong = read_condition(word, &rule);
+	if (!wrong)
+		wrong = read_times(word + 4, n - 4, &rule);
+	if (!wrong)
+		*ret_rule = rule;
+	return wrong;
+}

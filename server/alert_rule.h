@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Alert rules, one a line:
+ *
+ *	NAME: METRIC STATISTIC COMPARISON BOUND [for TIME] [over TIME]
+ *
+ *	slow_db: db.* p95 > 50ms for 30s
+ *	errors:  photo.export failure_rate >= 5% over 5m
+ *	queue:   queue.length last > 1000
+ */
+#ifndef SERVER_ALERT_RULE_H
+#define SERVER_ALERT_RULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tare/view.h>
+
+#define ALERT_NAME_BYTES 48
+#define ALERT_METRIC_BYTES 128
+
+enum alert_compare { ALERT_ABOVE, ALERT_AT_LEAST, ALERT_BELOW, ALERT_AT_MOST };
+
+struct alert_rule {
+	char name[ALERT_NAME_BYTES];
+	char metric[ALERT_METRIC_BYTES]; /* a glob of names */
+	unsigned stat;			 /* see alert_stat_name() */
+	enum alert_compare compare;
+	double bound;	  /* times in ns, shares 0..1, sizes in bytes */
+	int64_t for_ns;	  /* how long it must hold before it fires */
+	int64_t over_ns;  /* the window that is looked at */
+	unsigned line;	  /* in its file */
+};
+
+/* NULL, or what is wrong with the line: static, lower case, no full stop. */
+const char *alert_rule_parse(const char *line, struct alert_rule *ret_rule);
+
+const char *alert_stat_name(unsigned stat);
+const char *alert_compare_sign(enum alert_compare compare);
+
+/* Of a row over a window; NAN where the row has no such figure. */
+double alert_stat_of(unsigned stat, const tare_stats *row, int64_t window_ns);
+bool alert_holds(const struct alert_rule *rule, double value);
+
+#endif
