@@ -12,7 +12,12 @@
 
 #include "alert_rule.h"
 
-enum alert_state { ALERT_INACTIVE, ALERT_PENDING, ALERT_FIRING, ALERT_RESOLVED };
+enum alert_state {
+	ALERT_INACTIVE,
+	ALERT_PENDING,
+	ALERT_FIRING,
+	ALERT_RESOLVED
+};
 
 #define ALERT_SERIES_BYTES 256
 

@@ -139,7 +139,8 @@ static struct alerts *loaded(const char *text)
 	struct alerts *alerts;
 
 	told[0] = '\0';
-	CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	CHECK(fd >= 0);
+	CHECK_INT(write(fd, text, strlen(text)), strlen(text));
 	(void)close(fd);
 	alerts = alerts_load(path, remember, NULL);
 	(void)unlink(path);
