@@ -44,6 +44,8 @@
 #define TARE_RATIO(name, part, whole) TARE_NOT2_(part, whole)
 #define TARE_DURATION(name, ns) TARE_NOT2_(name, ns)
 #define TARE_DURATION_FAILED(name, ns, text) TARE_NOT2_(ns, text)
+#define TARE_RECORD_MEMORY(operation) TARE_NOT_(operation)
+#define TARE_RECORD_GPU(operation) TARE_NOT_(operation)
 #define TARE_FAIL(text) TARE_NOT_(text)
 #define TARE_ITEMS(n) TARE_NOT_(n)
 #define TARE_ATTR(key, value) TARE_NOT2_(key, value)
@@ -62,6 +64,9 @@
 	(TARE_NOT3_(name, unit, source), (tare_site *)NULL)
 #define tare_site_labels(site, n_pairs, pairs) \
 	(TARE_NOT3_(site, n_pairs, pairs), (tare_site *)NULL)
+
+#define tare_record_memory(operation) (TARE_NOT_(operation), 0)
+#define tare_record_gpu(operation) (TARE_NOT_(operation), 0)
 
 #define tare_fail(text) TARE_NOT_(text)
 #define tare_items(n) TARE_NOT_(n)

@@ -41,6 +41,7 @@ struct tr_config {
 	double performance_threshold;
 
 	uint64_t max_history_size;	/* operations in the history */
+	uint64_t max_history_age;	/* seconds; 0: of any age */
 	bool trace;			/* keep single events in a ring */
 	uint64_t trace_events;		/* ring size a thread, power of two */
 	int trace_mode;			/* enum tr_trace_mode */

@@ -267,6 +267,7 @@ static void place_regions(struct tr_header *header, uint64_t bytes,
 	}
 	header->block_count = (uint32_t)blocks;
 	header->max_history = config->max_history_size;
+	header->max_history_age = config->max_history_age;
 	memcpy(tr_ledger->region, header->region, sizeof(header->region));
 	tr_ledger->block_count = header->block_count;
 }

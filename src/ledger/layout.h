@@ -170,6 +170,7 @@ struct tr_header {
 	uint64_t owner_abi;	/* address of the owner's table, own process */
 	uint64_t base_address;	/* of the mapping in the writing process */
 	char version[16];
+	uint64_t max_history_age; /* seconds; 0: records of any age */
 };
 
 _Static_assert(sizeof(struct tr_header) <= TR_PAGE, "header is one page");

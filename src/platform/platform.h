@@ -109,6 +109,14 @@ uint64_t tr_memory_space(void);
 /* Bytes this process may use: the least of cgroup limits and memory. */
 uint64_t tr_memory_limit(void);
 
+/* Memory at this moment; bytes. UINT64_MAX where it could not be read. */
+struct tr_memory_now {
+	uint64_t rss, vm;	   /* of this process */
+	uint64_t total, available; /* of the system */
+};
+/* False if nothing could be read. */
+bool tr_memory_read(struct tr_memory_now *ret_now);
+
 /* ---- file.c ------------------------------------------------------------ */
 
 /*

@@ -188,18 +188,14 @@ static void collect(struct tr_hand *hand, uint64_t start, struct building *b)
 	tr_note_drop(hand, start);
 }
 
-static void write_record(struct tr_hand *hand, struct building *b)
+static bool write_record(struct tr_hand *hand, struct building *b)
 {
 	size_t padded = (b->used + 7) & ~(size_t)7;
 
-	if (hand->stage_cut)
-		b->head.truncated = 1;
-	if (!hand->staged)
-		hand->stage_cut = false;
 	memset(b->tail.bytes + b->used, 0, padded - b->used);
 	b->head.thread = hand->held->owner;
 	b->head.bytes = (uint16_t)(sizeof(b->head) + padded);
-	(void)tr_block_append(hand, &b->head, b->tail.bytes);
+	return tr_block_append(hand, &b->head, b->tail.bytes);
 }
 
 void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
@@ -219,7 +215,46 @@ void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
 	if (error && error[0])
 		add_error(&b, error, clip(error, TR_TEXT_MOST, &cut));
 	b.head.truncated |= cut;
-	write_record(hand, &b);
+	if (hand->stage_cut)
+		b.head.truncated = 1;
+	if (!hand->staged)
+		hand->stage_cut = false;
+	(void)write_record(hand, &b);
+}
+
+static void add_number(struct building *b, const struct tr_note_attr *attr)
+{
+	union {
+		struct staged head;
+		char bytes[sizeof(struct staged) + TR_KEY_MOST + 8];
+	} s = { .head = { .type = (uint8_t)attr->type, .value_bytes = 8 } };
+	size_t len = strlen(attr->key);
+
+	s.head.key_bytes = (uint8_t)len;
+	memcpy(s.bytes + sizeof(s.head), attr->key, len);
+	memcpy(s.bytes + sizeof(s.head) + len,
+	       attr->type == TR_NOTE_INT ? (const void *)&attr->i :
+					   (const void *)&attr->d,
+	       8);
+	add_attr(b, &s.head);
+}
+
+bool tr_note_write(struct tr_hand *hand, const struct tr_note_sample *sample)
+{
+	struct building b;
+
+	memset(&b.head, 0, sizeof(b.head));
+	b.used = 0;
+	b.head.start = sample->at;
+	b.head.site = sample->site;
+	b.head.kind = (uint8_t)sample->kind;
+	for (size_t i = 0; i < sample->n_attrs; i++)
+		add_number(&b, &sample->attr[i]);
+	if (sample->error) {
+		b.head.failed = 1;
+		add_error(&b, sample->error, strlen(sample->error));
+	}
+	return write_record(hand, &b);
 }
 
 /* ---- notes ------------------------------------------------------------- */

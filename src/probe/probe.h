@@ -9,6 +9,8 @@
 #ifndef TR_PROBE_H
 #define TR_PROBE_H
 
+#include <tare/view.h>
+
 #include "ledger/ledger.h"
 
 /* The entry points, for a second copy of the library in the process. */
@@ -36,6 +38,9 @@ struct tr_probe_table {
 		     double d, const char *text);
 	void (*items)(void *frame, uint64_t n);
 	void (*fiber)(tare_fiber *fiber, bool restore);
+	/* From here on: only if `size` says that it is there. */
+	int (*record_memory)(const char *operation);
+	int (*record_gpu)(const char *operation);
 };
 
 #define TR_PROBE_MAGIC 0x42525054u
@@ -58,6 +63,7 @@ __typeof__(tare_ratio_add_) tr_own_ratio_add;
 __typeof__(tare_duration_record_) tr_own_duration_record;
 __typeof__(tare_site_get) tr_own_site_get;
 __typeof__(tare_site_labels) tr_own_site_labels;
+__typeof__(tare_record_memory) tr_own_record_memory, tr_own_record_gpu;
 
 extern const struct tr_probe_table tr_probe_own;
 /* NULL, or the table of the copy that came first. */
@@ -108,6 +114,25 @@ void tr_probe_add_items(void *frame, uint64_t n);
  */
 void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
 		    uint64_t span, const char *error);
+/*
+ * Writes a record of another kind, of this moment. False if the history has
+ * no room. Busy.
+ */
+struct tr_note_attr {
+	const char *key;
+	enum tr_note_type type; /* TR_NOTE_INT or TR_NOTE_DOUBLE */
+	int64_t i;
+	double d;
+};
+struct tr_note_sample {
+	uint32_t site;
+	enum tare_record_kind kind;
+	uint64_t at;	   /* ticks */
+	const char *error; /* NULL, or it failed */
+	const struct tr_note_attr *attr;
+	size_t n_attrs;
+};
+bool tr_note_write(struct tr_hand *hand, const struct tr_note_sample *sample);
 /* Forgets what was staged under this start. Busy. */
 void tr_note_drop(struct tr_hand *hand, uint64_t start);
 

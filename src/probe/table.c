@@ -21,4 +21,6 @@ const struct tr_probe_table tr_probe_own = {
 	.note = tr_probe_note,
 	.items = tr_probe_add_items,
 	.fiber = tr_probe_fiber,
+	.record_memory = tr_own_record_memory,
+	.record_gpu = tr_own_record_gpu,
 };

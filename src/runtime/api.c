@@ -75,6 +75,9 @@ static void apply_live(const char *name)
 	if (strcmp(name, "max_history_size") == 0 && tr_ledger->header)
 		TR_STORE(tr_ledger->header->max_history,
 			 tr_config.max_history_size);
+	if (strcmp(name, "max_history_age") == 0 && tr_ledger->header)
+		TR_STORE(tr_ledger->header->max_history_age,
+			 tr_config.max_history_age);
 	if (strcmp(name, "enable_metrics") == 0)
 		TR_STORE(tr_ledger->control->enabled,
 			 tr_config.enable_metrics);

@@ -35,16 +35,23 @@ static bool passes(const char *include, const char *exclude, const char *text)
 	return !exclude[0] || !tr_glob_list_match(exclude, text);
 }
 
-/* Asked whenever the switches moved: the place to follow a number, too. */
-static void follow_history_size(void)
+static void follow_number(const char *name, uint64_t *number)
 {
 	char text[32];
 	uint64_t n;
 
-	if (tr_control_get(tr_ledger->control, "max_history_size", text,
-			   sizeof(text)) &&
+	if (tr_control_get(tr_ledger->control, name, text, sizeof(text)) &&
 	    tr_parse_u64(text, &n))
-		TR_STORE(tr_ledger->header->max_history, n);
+		TR_STORE(*number, n);
+}
+
+/* Asked whenever the switches moved: the place to follow a number, too. */
+static void follow_history(void)
+{
+	struct tr_header *header = tr_ledger->header;
+
+	follow_number("max_history_size", &header->max_history);
+	follow_number("max_history_age", &header->max_history_age);
 }
 
 /* At the end: what was set from outside counts for the report as well. */
@@ -64,7 +71,7 @@ bool tr_probe_wanted(uint8_t kind, const char *name, const char *source)
 {
 	char a[TR_CONFIG_STRING], b[TR_CONFIG_STRING];
 
-	follow_history_size();
+	follow_history();
 	if (kind == TARE_KIND_SCOPE &&
 	    !switch_of("collect_timing", tr_config.collect_timing))
 		return false;

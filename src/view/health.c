@@ -48,8 +48,8 @@ static uint64_t records_in(tare_view *view)
 	uint64_t n = 0;
 	size_t shown;
 
-	/* After a clear their times must be looked at. */
-	if (view->has_baseline)
+	/* After a clear, or where age matters, times must be looked at. */
+	if (view->has_baseline || header->max_history_age)
 		return tare_view_records(view, NULL, &records, &shown) ?
 			       0 :
 			       shown;

@@ -149,15 +149,30 @@ static int64_t end_of(const tare_record *record)
 	return (int64_t)((uint64_t)record->start_ns + record->duration_ns);
 }
 
-/* Ended before the last clear, or beyond max_history_size: not shown. */
+/* What ended up to then is not shown: by the last clear, or by its age. */
+static int64_t trimmed_until(const tare_view *view)
+{
+	const struct tr_header *header = (const void *)view->image.base;
+	uint64_t age = header->max_history_age;
+	int64_t until = view->has_baseline ? view->cleared_ns : INT64_MIN;
+	int64_t now = view->run.end_ns, oldest;
+
+	if (age && age < INT64_MAX / 1000000000 &&
+	    !__builtin_sub_overflow(now, (int64_t)age * 1000000000, &oldest) &&
+	    oldest > until)
+		until = oldest;
+	return until;
+}
+
+/* Of these the newest, up to max_history_size. */
 static void trim(tare_view *view)
 {
 	const struct tr_header *header = (const void *)view->image.base;
 	size_t n = 0, most = header->max_history;
+	int64_t until = trimmed_until(view);
 
 	for (size_t i = 0; i < view->n_records; i++)
-		if (!view->has_baseline ||
-		    end_of(&view->records[i]) > view->cleared_ns)
+		if (end_of(&view->records[i]) > until)
 			view->records[n++] = view->records[i];
 	if (n > most) {
 		memmove(view->records, view->records + n - most,

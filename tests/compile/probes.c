@@ -81,6 +81,10 @@ uint64_t values(uint64_t n)
 	tare_gauge_add(&probe_gauge, 1.0);
 	tare_ratio_add(&probe_ratio, n, n + 1);
 	tare_duration_record(&probe_time, n, NULL);
+	TARE_RECORD_MEMORY("memory");
+	TARE_RECORD_GPU("gpu");
+	(void)tare_record_memory("memory");
+	(void)tare_record_gpu("gpu");
 	return n * n;
 }
 

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Samples: memory and GPU at a call, as records of the history.
+ *
+ * The record has the name of an operation and no duration. Its site is one
+ * of values, which none are observed of: the name needs a place in the
+ * ledger, and no series comes of it.
+ */
+#include "probe/probe.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#define TR_SAMPLE_ATTRS 8
+
+struct sample {
+	struct tr_note_attr attr[TR_SAMPLE_ATTRS];
+	size_t n;
+	const char *error;
+};
+
+static void add_int(struct sample *s, const char *key, uint64_t value)
+{
+	if (value <= INT64_MAX && s->n < TR_SAMPLE_ATTRS)
+		s->attr[s->n++] = (struct tr_note_attr){
+			.key = key,
+			.type = TR_NOTE_INT,
+			.i = (int64_t)value,
+		};
+}
+
+static void add_double(struct sample *s, const char *key, double value)
+{
+	if (s->n < TR_SAMPLE_ATTRS)
+		s->attr[s->n++] = (struct tr_note_attr){
+			.key = key,
+			.type = TR_NOTE_DOUBLE,
+			.d = value,
+		};
+}
+
+static int write_sample(tare_site *site, enum tare_record_kind kind,
+			const struct sample *s)
+{
+	struct tr_note_sample sample = {
+		.kind = kind,
+		.error = s->error,
+		.attr = s->attr,
+		.n_attrs = s->n,
+	};
+	uint32_t gate = tare_gate_(site);
+	struct tr_hand *hand = gate ? tr_probe_ready(site, gate) : NULL;
+	bool is_written;
+
+	if (!hand)
+		return TARE_EOFF;
+	sample.site = TR_LOAD(site->id);
+	sample.at = tr_ledger_ticks();
+	if (!tr_hand_enter(hand)) {
+		/* A handler that met its own thread in a probe. */
+		(void)TR_ADD(tr_ledger->header->lost.records, 1);
+		return TARE_EFULL;
+	}
+	is_written = tr_note_write(hand, &sample);
+	tr_hand_leave(hand);
+	return is_written ? 0 : TARE_EFULL;
+}
+
+/* The site's switches before anything is read for it. */
+static bool is_on(tare_site *site)
+{
+	uint32_t gate = tare_gate_(site);
+
+	return gate && tr_probe_ready(site, gate);
+}
+
+static void read_memory(struct sample *s)
+{
+	struct tr_memory_now now;
+
+	if (!tr_memory_read(&now)) {
+		s->error = "the memory cannot be read from /proc";
+		return;
+	}
+	add_int(s, "rss_bytes", now.rss);
+	add_int(s, "vm_bytes", now.vm);
+	add_int(s, "total_bytes", now.total);
+	if (now.total == UINT64_MAX || now.available > now.total || !now.total)
+		return;
+	add_int(s, "used_bytes", now.total - now.available);
+	add_int(s, "available_bytes", now.available);
+	add_double(s, "used_percent",
+		   100.0 * (double)(now.total - now.available) /
+			   (double)now.total);
+}
+
+static int record_memory(const char *operation)
+{
+	tare_site *site = tr_own_site_get(TARE_KIND_VALUE, TARE_TYPE_MEMORY,
+					  operation, "B", NULL);
+	struct sample s = { .n = 0 };
+	int err;
+
+	if (!is_on(site))
+		return TARE_EOFF;
+	read_memory(&s);
+	err = write_sample(site, TARE_RECORD_MEMORY, &s);
+	return !err && s.error ? TARE_EIO : err;
+}
+
+static int record_gpu(const char *operation)
+{
+	tare_site *site = tr_own_site_get(TARE_KIND_VALUE,
+					  TARE_TYPE_PERCENTAGE, operation,
+					  "%", NULL);
+	struct sample s = { .n = 0 };
+
+	add_int(&s, "available", 0);
+	return write_sample(site, TARE_RECORD_GPU, &s);
+}
+
+/* Does the copy of the library that came first have this call? */
+#define TR_FIRST_HAS(field) \
+	(tr_probe_forward->size >= \
+	 offsetof(struct tr_probe_table, field) + sizeof(void *))
+
+TARE_API int tare_record_memory(const char *operation)
+{
+	int saved = errno, err;
+
+	if (!operation)
+		return TARE_EINVAL;
+	if (tr_probe_forward)
+		return TR_FIRST_HAS(record_memory) ?
+			       tr_probe_forward->record_memory(operation) :
+			       TARE_EOFF;
+	err = record_memory(operation);
+	errno = saved;
+	return err;
+}
+
+TARE_API int tare_record_gpu(const char *operation)
+{
+	int saved = errno, err;
+
+	if (!operation)
+		return TARE_EINVAL;
+	if (tr_probe_forward)
+		return TR_FIRST_HAS(record_gpu) ?
+			       tr_probe_forward->record_gpu(operation) :
+			       TARE_EOFF;
+	err = record_gpu(operation);
+	errno = saved;
+	return err;
+}
+
+TR_OWN(tr_own_record_memory, tare_record_memory);
+TR_OWN(tr_own_record_gpu, tare_record_gpu);
