@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tare records: the operations in a run's history, with their attributes. */
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,50 +8,22 @@
 #include "format.h"
 #include "message.h"
 #include "runs.h"
+#include "selection.h"
 #include "table.h"
 
 struct records_options {
-	struct words names;
-	uint64_t last;
-	bool failed;
+	struct selection selection;
 	bool json;
 };
 
 static const struct option_spec options[] = {
-	{ 'f', "failed", OPTION_FLAG, offsetof(struct records_options, failed),
-	  NULL, NULL, "only operations that failed" },
-	{ 'l', "last", OPTION_COUNT, offsetof(struct records_options, last),
-	  "N", NULL, "only the last N of them" },
-	{ 'N', "name", OPTION_LIST, offsetof(struct records_options, names),
-	  "GLOB", NULL, "operations whose name matches; may be repeated" },
+	SELECTION_SERIES(struct records_options),
+	SELECTION_OUTCOME(struct records_options),
+	SELECTION_TIME(struct records_options),
+	SELECTION_LIMIT(struct records_options),
 	OPTION_JSON(struct records_options),
 	OPTION_END
 };
-
-static bool record_matches(const struct records_options *opts,
-			   const tare_record *record)
-{
-	if (opts->failed && record->ok)
-		return false;
-	for (size_t i = 0; i < opts->names.n; i++)
-		if (fnmatch(opts->names.at[i], record->name, 0) == 0)
-			return true;
-	return opts->names.n == 0;
-}
-
-/* Index of the first record to show, so that `last` matching ones follow. */
-static size_t first_shown(const struct records_options *opts,
-			  const tare_record *records, size_t n)
-{
-	uint64_t left = opts->last;
-	size_t i = n;
-
-	if (!left)
-		return 0;
-	while (i > 0 && left > 0)
-		left -= record_matches(opts, &records[--i]);
-	return i;
-}
 
 /* Quoted where a reader could not tell where the value ends. */
 static void write_word(FILE *stream, const char *text)
@@ -107,6 +78,18 @@ static void add_attrs(struct table *table, const tare_record *record)
 	free(text);
 }
 
+static const char *kind_name(enum tare_record_kind kind)
+{
+	switch (kind) {
+	case TARE_RECORD_MEMORY:
+		return "memory";
+	case TARE_RECORD_GPU:
+		return "gpu";
+	default:
+		return "operation";
+	}
+}
+
 static void add_record(struct table *table, const tare_record *record)
 {
 	char number[24];
@@ -115,7 +98,10 @@ static void add_record(struct table *table, const tare_record *record)
 	(void)snprintf(number, sizeof(number), "%" PRId64, record->thread);
 	table_add(table, number);
 	table_add(table, record->name);
-	table_add(table, format_duration((double)record->duration_ns).text);
+	table_add(table, record->kind == TARE_RECORD_OPERATION ?
+				 format_duration((double)record->duration_ns)
+					 .text :
+				 kind_name(record->kind));
 	table_add_tinted(table, record->ok ? "ok" : "failed",
 			 record->ok ? TINT_NONE : TINT_RED);
 	add_attrs(table, record);
@@ -133,15 +119,15 @@ static void print_records(const struct args *args,
 	struct table table;
 
 	table_init(&table, columns, 6);
-	for (size_t i = first_shown(opts, records, n); i < n; i++)
-		if (record_matches(opts, &records[i]))
-			add_record(&table, &records[i]);
+	for (size_t i = 0; i < n; i++)
+		add_record(&table, &records[i]);
 	if (table.n_cells)
 		table_print(&table, stdout, terminal_width(stdout),
 			    terminal_wants_color(stdout, args->color));
 	else
 		message("no %s in the history",
-			opts->failed ? "failed operation" : "operation");
+			opts->selection.failed ? "failed operation" :
+						 "operation");
 	table_release(&table);
 }
 
@@ -160,6 +146,7 @@ static void json_record(struct json *json, const tare_record *record)
 	json_begin_object(json, NULL);
 	json_text(json, "name", record->name);
 	json_text(json, "source", record->source);
+	json_text(json, "kind", kind_name(record->kind));
 	json_signed(json, "thread", record->thread);
 	json_signed(json, "start_ns", record->start_ns);
 	json_unsigned(json, "duration_ns", record->duration_ns);
@@ -173,39 +160,52 @@ static void json_record(struct json *json, const tare_record *record)
 	json_end_object(json);
 }
 
-static void json_records(const struct records_options *opts,
-			 const tare_record *records, size_t n)
+static void json_records(const tare_record *records, size_t n)
 {
 	struct json json = { .stream = stdout };
 
 	json_begin_array(&json, NULL);
-	for (size_t i = first_shown(opts, records, n); i < n; i++)
-		if (record_matches(opts, &records[i]))
-			json_record(&json, &records[i]);
+	for (size_t i = 0; i < n; i++)
+		json_record(&json, &records[i]);
 	json_end_array(&json);
 	json_finish(&json);
+}
+
+static int show_view(const struct args *args,
+		     const struct records_options *opts, tare_view *view,
+		     const char *which)
+{
+	const tare_record *records;
+	tare_filter filter;
+	size_t n;
+	int code = selection_apply(&opts->selection, args->command,
+				   tare_view_run(view), &filter);
+	int err;
+
+	if (code)
+		return code;
+	err = tare_view_records(view, &filter, &records, &n);
+	if (err)
+		return message_error("read the records of", which, err);
+	if (opts->json)
+		json_records(records, n);
+	else
+		print_records(args, opts, records, n);
+	return CODE_OK;
 }
 
 static int show_records(const struct args *args,
 			const struct records_options *opts)
 {
 	const char *which = args_operand(args, 0, "last");
-	const tare_record *records;
 	tare_view *view;
-	size_t n;
-	int code, err;
+	int code;
 
 	code = run_open(which, &view);
 	if (code)
 		return code;
 
-	err = tare_view_records(view, NULL, &records, &n);
-	if (err)
-		code = message_error("read the records of", which, err);
-	else if (opts->json)
-		json_records(opts, records, n);
-	else
-		print_records(args, opts, records, n);
+	code = show_view(args, opts, view, which);
 	tare_view_close(view);
 	return code;
 }
@@ -217,7 +217,7 @@ static int records(struct args *args)
 
 	if (code == ARGS_GO)
 		code = show_records(args, &opts);
-	words_release(&opts.names);
+	selection_release(&opts.selection);
 	return code;
 }
 
@@ -225,9 +225,10 @@ const struct command cmd_records = {
 	.name = "records",
 	.usage = "[RUN] [options]",
 	.summary = "history of operations, with outcome and attributes",
-	.examples = "  tare records --last 20    the newest run's last 20\n"
-		    "  tare records --failed     what went wrong\n"
-		    "  tare records 12345 --json for a script\n",
+	.examples =
+		"  tare records --limit 20           the newest run's last 20\n"
+		"  tare records --failed --last 5m   what went wrong just now\n"
+		"  tare records 12345 --name 'db.*'  some of a live one\n",
 	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
 		 "a file, or 'last'\n",
 	.options = options,

@@ -92,7 +92,9 @@ const struct command cmd_report = {
 		"  tare report --sort p99 --top 10    the ten with the worst "
 		"p99\n"
 		"  tare report --name 'db.*' --json   some series, for a "
-		"script\n",
+		"script\n"
+		"  tare report --failed --last 5m     what has failed of "
+		"late\n",
 	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
 		 "a file, or 'last'\n",
 	.options = options,

@@ -70,6 +70,13 @@ static int apply_window(const struct selection *selection,
 	return CODE_OK;
 }
 
+static uint32_t outcome_of(const struct selection *selection)
+{
+	if (selection->failed)
+		return TARE_OUTCOME_FAILED;
+	return selection->ok ? TARE_OUTCOME_OK : TARE_OUTCOME_ANY;
+}
+
 int selection_apply(const struct selection *selection,
 		    const struct command *command, const tare_run *run,
 		    tare_filter *filter)
@@ -82,6 +89,10 @@ int selection_apply(const struct selection *selection,
 		.sources = selection->sources.at,
 		.n_sources = selection->sources.n,
 		.last_values = selection->values,
+		.outcome = outcome_of(selection),
+		.most_records = selection->limit,
 	};
+	if (selection->failed && selection->ok)
+		return message_usage(command, "'--failed' excludes '--ok'");
 	return apply_window(selection, command, run, filter);
 }

@@ -5,11 +5,12 @@ _tare_options() {
 	case $1 in
 	run) echo "-o --output --json --trace --no-report -s --set" ;;
 	report) echo "-s --sort -n --top -N --name -S --source -t --type
-		-l --last --from --to --values --raw --json" ;;
+		-f --failed --ok -l --last --from --to --values --raw --json" ;;
 	tree) echo "--raw --json" ;;
 	top) echo "-d --delay -n --count -s --sort --once --json" ;;
 	ls) echo "-l --live --ids --json" ;;
-	records) echo "-f --failed -l --last -N --name --json" ;;
+	records) echo "-N --name -S --source -t --type -f --failed --ok
+		-l --last --from --to -n --limit --json" ;;
 	verify) echo "--json" ;;
 	ctl) echo "--json" ;;
 	config) echo "--conf --markdown --json" ;;
@@ -30,7 +31,7 @@ _tare_values() {
 		echo "total own calls mean max p99 failures name" ;;
 	top:-s | top:--sort)
 		echo "time own calls mean p99 max failures name" ;;
-	report:-t | report:--type)
+	report:-t | report:--type | records:-t | records:--type)
 		echo "time throughput memory counter ratio percentage custom" ;;
 	run:-s | run:--set) _tare_keys = ;;
 	esac
@@ -43,8 +44,9 @@ _tare_takes_value() {
 	report:-[snNStl] | report:--sort | report:--top | report:--name | \
 	report:--source | report:--type | report:--last | report:--from | \
 	report:--to | report:--values | top:-[dns] | top:--delay | \
-	top:--count | top:--sort | records:-[lN] | records:--last | \
-	records:--name) return 0 ;;
+	top:--count | top:--sort | records:-[NSln] | records:--name | \
+	records:--source | records:--last | records:--from | records:--to | \
+	records:--limit) return 0 ;;
 	esac
 	return 1
 }

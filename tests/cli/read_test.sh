@@ -68,13 +68,30 @@ check_records() {
 	expect_json "$out" \
 		"len(d), [r['attributes']['photo_id'] for r in d][:3]" \
 		"(40, [0, 1, 2])" "$state: records as JSON, oldest first"
-	expect_status 0 "$TARE" records "$run" --json --failed --last 2
+	expect_status 0 "$TARE" records "$run" --json --failed --limit 2
 	expect_json "$out" "[r['attributes']['photo_id'] for r in d]" \
 		"[29, 39]" "$state: the last two that failed"
-	expect_status 0 "$TARE" records "$run" --json --name 'l*d' --last 1
+	expect_status 0 "$TARE" records "$run" --json --name 'l*d' --limit 1
 	expect_json "$out" \
 		"d[0]['ok'], d[0]['error'], d[0]['attributes']['camera']" \
 		"(False, 'not found', 'x \"100\"')" "$state: one record in full"
+	expect_status 0 "$TARE" records "$run" --json --ok
+	expect_json "$out" "len(d), {r['ok'] for r in d}" "(36, {True})" \
+		"$state: those that did not fail"
+	expect_status 0 "$TARE" records "$run" --json --type time --last 1h -n 3
+	expect_json "$out" \
+		"[(r['kind'], r['attributes']['photo_id']) for r in d]" \
+		"[('operation', 37), ('operation', 38), ('operation', 39)]" \
+		"$state: the last three of the last hour"
+	expect_status 0 "$TARE" records "$run" --json --type memory
+	expect_json "$out" "d" "[]" "$state: no samples of memory"
+	expect_status 0 "$TARE" records "$run" --json --source nowhere
+	expect_json "$out" "d" "[]" "$state: nothing from nowhere"
+	expect_status 0 "$TARE" records "$run" --json --to @1000
+	expect_json "$out" "d" "[]" "$state: nothing before the run"
+	expect_status 2 "$TARE" records "$run" --failed --ok
+	expect_has "$err" "'--failed' excludes '--ok'" "$state: not both"
+	expect_status 2 "$TARE" records "$run" --from +2s --to +1s
 	expect_status 0 "$TARE" records "$run" --name nothing
 	expect_has "$err" "no operation" "$state: no match is said"
 }
@@ -138,6 +155,16 @@ series --type counter
 expect_is "$got" "bytes" "by type"
 series --type time --name 's*'
 expect_is "$got" "step" "different kinds must all match"
+series --failed
+expect_is "$got" "load" "what has failures"
+expect_status 0 "$TARE" report "$finished"
+expect_has "$out" "90.0 % ok" "the success rate"
+expect_status 0 "$TARE" report "$finished" --json --failed --last 1h
+expect_json "$out" "[(s['name'], s['success_rate']) for s in d['series']]" \
+	"[('load', 0.9)]" "the success rate of a window"
+series --ok --type time --sort name
+expect_is "$got" "db.store step work" "what has none"
+expect_status 2 "$TARE" report "$finished" --failed --ok
 series --name nothing
 expect_is "$got" "" "no match is an empty list"
 series --sort name --name '*o*'

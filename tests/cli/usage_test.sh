@@ -91,8 +91,14 @@ for command in $commands; do
 	expect_is "$(awk 'length > 80' <<<"$text")" "" "$command: 80 columns"
 
 	sources="$root/cli/cmd_$command.c $root/cli/args.c"
-	grep -q SELECTION_OPTIONS "$root/cli/cmd_$command.c" &&
-		sources="$sources $root/cli/selection.h"
+	# The rows of selection.h that it has, by the names of their macros.
+	parts=$(grep -o 'SELECTION_[A-Z]*(' "$root/cli/cmd_$command.c" |
+		sed 's/OPTIONS(/\\(SERIES\\|OUTCOME\\|TIME\\|VALUES\\)(/')
+	for part in $parts; do
+		sed -n "/^#define $part/,/[^\\\\]\$/p" \
+			"$root/cli/selection.h"
+	done >rows
+	sources="$sources rows"
 	names=$(sed -n \
 		"s/^.*{ \(0\|'.'\), \"\([a-z-]*\)\", OPTION_.*/\2/p" $sources)
 	grep -q 'OPTION_JSON(' "$root/cli/cmd_$command.c" && names="$names json"

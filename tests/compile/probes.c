@@ -83,8 +83,11 @@ uint64_t values(uint64_t n)
 	tare_duration_record(&probe_time, n, NULL);
 	TARE_RECORD_MEMORY("memory");
 	TARE_RECORD_GPU("gpu");
-	(void)tare_record_memory("memory");
-	(void)tare_record_gpu("gpu");
+	int probe_memory = tare_record_memory("memory");
+	int probe_gpu_state = tare_record_gpu("gpu");
+
+	(void)probe_memory;
+	(void)probe_gpu_state;
 	return n * n;
 }
 
