@@ -27,4 +27,13 @@ int tr_report_tree(struct tr_report *report);
 int tr_report_flat(struct tr_report *report);
 void tr_report_health(struct tr_report *report);
 
+/* ---- json.c: parts of a report that an export has too ------------------ */
+
+void tr_json_run(struct tr_json *json, const tare_run *run);
+void tr_json_window(struct tr_json *json, const tare_window *window);
+void tr_json_series(struct tr_json *json, const tare_stats *stats);
+void tr_json_health(struct tr_json *json, const tare_health *health);
+const char *tr_kind_name(enum tare_kind kind);
+const char *tr_type_name(enum tare_type type);
+
 #endif

@@ -20,7 +20,7 @@ static const char *state_name(enum tare_run_state state)
 	}
 }
 
-static const char *kind_name(enum tare_kind kind)
+const char *tr_kind_name(enum tare_kind kind)
 {
 	static const char *const name[] = { "",	     "scope", "counter",
 					    "gauge", "value", "ratio" };
@@ -28,7 +28,7 @@ static const char *kind_name(enum tare_kind kind)
 	return kind <= TARE_KIND_RATIO ? name[kind] : "";
 }
 
-static const char *type_name(enum tare_type type)
+const char *tr_type_name(enum tare_type type)
 {
 	static const char *const name[] = { "",		  "time",
 					    "throughput", "memory",
@@ -38,7 +38,7 @@ static const char *type_name(enum tare_type type)
 	return type <= TARE_TYPE_CUSTOM ? name[type] : "";
 }
 
-static void put_run(struct tr_json *j, const tare_run *run)
+void tr_json_run(struct tr_json *j, const tare_run *run)
 {
 	tr_json_object(j, "run");
 	tr_json_str(j, "id", run->id);
@@ -123,22 +123,22 @@ static void put_numbers(struct tr_json *j, const tare_stats *s)
 	tr_json_bool(j, "below_resolution", s->below_resolution);
 }
 
-static void put_series(struct tr_json *j, const tare_stats *s)
+void tr_json_series(struct tr_json *j, const tare_stats *s)
 {
 	tr_json_object(j, NULL);
 	tr_json_str(j, "name", s->name);
 	tr_json_str(j, "source", s->source);
 	tr_json_str(j, "labels", s->labels);
 	tr_json_str(j, "unit", s->unit);
-	tr_json_str(j, "kind", kind_name(s->kind));
-	tr_json_str(j, "type", type_name(s->type));
+	tr_json_str(j, "kind", tr_kind_name(s->kind));
+	tr_json_str(j, "type", tr_type_name(s->type));
 	tr_json_str(j, "file", s->file);
 	tr_json_u64(j, "line", s->line);
 	put_numbers(j, s);
 	tr_json_end_object(j);
 }
 
-static void put_window(struct tr_json *j, const tare_window *w)
+void tr_json_window(struct tr_json *j, const tare_window *w)
 {
 	tr_json_object(j, "window");
 	tr_json_i64(j, "from_ns", w->from_ns);
@@ -159,17 +159,17 @@ static int put_flat(struct tr_json *j, struct tr_report *r)
 	rows = tr_report_sorted(r, stats, n);
 	if (!rows)
 		return TARE_ENOMEM;
-	put_window(j, tare_view_window(r->view));
+	tr_json_window(j, tare_view_window(r->view));
 	tr_json_array(j, "series");
 	for (size_t i = 0; i < n; i++)
 		if (!r->options.top || i < r->options.top)
-			put_series(j, rows[i]);
+			tr_json_series(j, rows[i]);
 	tr_json_end_array(j);
 	free(rows);
 	return 0;
 }
 
-static void put_health(struct tr_json *j, const tare_health *h)
+void tr_json_health(struct tr_json *j, const tare_health *h)
 {
 	tr_json_object(j, "health");
 #define TR_PUT(field) tr_json_u64(j, #field, h->field)
@@ -218,13 +218,13 @@ TARE_API int tare_view_json(tare_view *view,
 	tr_json_begin(&json, &buf);
 	tr_json_object(&json, NULL);
 	if (report.options.parts & TARE_REPORT_HEAD)
-		put_run(&json, tare_view_run(view));
+		tr_json_run(&json, tare_view_run(view));
 	if (report.options.parts & TARE_REPORT_TREE)
 		err = put_tree(&json, view);
 	if (!err && report.options.parts & TARE_REPORT_FLAT)
 		err = put_flat(&json, &report);
 	if (!err && report.options.parts & TARE_REPORT_HEALTH)
-		put_health(&json, tare_view_health(view));
+		tr_json_health(&json, tare_view_health(view));
 	tr_json_end_object(&json);
 	tr_buf_addc(&buf, '\n');
 	if (!err && buf.failed)

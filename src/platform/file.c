@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int error_of(int error)
+int tr_error_of(int error)
 {
 	switch (error) {
 	case ENOENT:
@@ -72,7 +72,7 @@ static int write_all(int fd, const char *at, size_t len)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return n < 0 ? error_of(errno) : TARE_EIO;
+			return n < 0 ? tr_error_of(errno) : TARE_EIO;
 		at += n;
 		len -= (size_t)n;
 	}
@@ -104,7 +104,7 @@ int tr_file_resize(int fd, uint64_t bytes)
 {
 	while (ftruncate(fd, (off_t)bytes))
 		if (errno != EINTR)
-			return error_of(errno);
+			return tr_error_of(errno);
 	return 0;
 }
 
@@ -145,7 +145,7 @@ static int64_t read_all(int fd, char *data, size_t size)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return error_of(errno);
+			return tr_error_of(errno);
 		if (n == 0)
 			break;
 		done += (size_t)n;
@@ -159,7 +159,7 @@ int64_t tr_file_read(const char *path, void *data, size_t size)
 	int64_t n;
 
 	if (fd < 0) {
-		n = error_of(errno);
+		n = tr_error_of(errno);
 	} else {
 		n = read_all(fd, data, size);
 		(void)close(fd);
@@ -182,9 +182,9 @@ int tr_dir_prepare(const char *dir)
 	struct stat st;
 
 	if (mkdir(dir, 0700) && errno != EEXIST)
-		return error_of(errno);
+		return tr_error_of(errno);
 	if (lstat(dir, &st))
-		return error_of(errno);
+		return tr_error_of(errno);
 	/* Somebody else's folder, or a link to one, is not a place for us. */
 	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
 	    (st.st_mode & 022))
@@ -205,11 +205,11 @@ int tr_dir_make(const char *dir)
 			continue;
 		path[i] = '\0';
 		if (mkdir(path, 0700) && errno != EEXIST)
-			return error_of(errno);
+			return tr_error_of(errno);
 		path[i] = '/';
 	}
 	if (mkdir(path, 0700) && errno != EEXIST)
-		return error_of(errno);
+		return tr_error_of(errno);
 	return 0;
 }
 
@@ -227,7 +227,7 @@ static int copy_extent(int in, int out, off_t at, off_t end)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return n < 0 ? error_of(errno) : 0;
+			return n < 0 ? tr_error_of(errno) : 0;
 		while (w < n) {
 			ssize_t k = pwrite(out, block + w, (size_t)(n - w),
 					   at + w);
@@ -235,7 +235,7 @@ static int copy_extent(int in, int out, off_t at, off_t end)
 			if (k < 0 && errno == EINTR)
 				continue;
 			if (k <= 0)
-				return k < 0 ? error_of(errno) : TARE_EIO;
+				return k < 0 ? tr_error_of(errno) : TARE_EIO;
 			w += k;
 		}
 		at += n;
@@ -256,10 +256,10 @@ static int copy_data(int in, int out, off_t bytes)
 		off_t data = lseek(in, at, SEEK_DATA), end;
 
 		if (data < 0)
-			return errno == ENXIO ? 0 : error_of(errno);
+			return errno == ENXIO ? 0 : tr_error_of(errno);
 		end = lseek(in, data, SEEK_HOLE);
 		if (end < 0)
-			return error_of(errno);
+			return tr_error_of(errno);
 		if (end > bytes)
 			end = bytes;
 		err = copy_extent(in, out, data, end);
@@ -291,11 +291,11 @@ int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes)
 		return TARE_EINVAL;
 	in = tr_file_open(from, O_RDONLY | O_NOFOLLOW, 0);
 	if (in < 0)
-		return error_of(errno);
+		return tr_error_of(errno);
 	out = tr_file_open(temporary,
 			   O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
 	if (out < 0) {
-		err = error_of(errno);
+		err = tr_error_of(errno);
 		(void)close(in);
 		return err;
 	}
@@ -303,9 +303,9 @@ int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes)
 	keep_times(in, out);
 	(void)close(in);
 	if (close(out) && errno != EINTR && !err)
-		err = error_of(errno);
+		err = tr_error_of(errno);
 	if (!err && rename(temporary, to))
-		err = error_of(errno);
+		err = tr_error_of(errno);
 	if (err)
 		(void)unlink(temporary);
 	return err;

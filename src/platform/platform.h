@@ -124,6 +124,8 @@ bool tr_memory_read(struct tr_memory_now *ret_now);
  * without a reader is an error too, and no signal.
  */
 int tr_file_write_all(int fd, const void *data, size_t len);
+/* The error of tare/error.h that an errno stands for. */
+int tr_error_of(int error);
 /* As open() with O_CLOEXEC: a descriptor, or -1 and errno. */
 int tr_file_open(const char *path, int flags, unsigned permissions);
 /* All of the n bytes at `off`; false if they are not there. */
@@ -149,6 +151,25 @@ int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes);
 int tr_dir_live(const char *chosen, char *out, size_t size);
 /* Folder for finished runs. */
 int tr_dir_runs(const char *chosen, char *out, size_t size);
+
+/* ---- publish.c --------------------------------------------------------- */
+
+/*
+ * A file that appears whole or not at all: written under a name of its own
+ * beside the last one, brought to the disk, then named. The folder is made if
+ * needed. End in every case; without a name there is then no file.
+ */
+struct tr_publish {
+	int folder, fd;
+	char temporary[48];
+};
+
+int tr_publish_begin(struct tr_publish *publish, const char *folder);
+int tr_publish_write(struct tr_publish *publish, const void *data, size_t len);
+/* 0, an error, or 1: without `replace`, there is a file of this name. */
+int tr_publish_name(struct tr_publish *publish, const char *name,
+		    bool replace);
+void tr_publish_end(struct tr_publish *publish);
 
 /* ---- process.c --------------------------------------------------------- */
 

@@ -105,7 +105,7 @@ static void fill_none(tare_stats *row)
 	row->net_mean = NAN;
 }
 
-static double gauge_now(const tare_view *view, const struct tr_site *site)
+double tr_gauge_now(const tare_view *view, const struct tr_site *site)
 {
 	const struct tr_region *gauges =
 		&header_of(view)->region[TR_REGION_GAUGES];
@@ -210,7 +210,7 @@ static void fill_row(const tare_view *view, const struct tr_series *s,
 	else
 		row->net_total = row->total;
 	if (s->site->kind == TARE_KIND_GAUGE)
-		row->last = gauge_now(view, s->site);
+		row->last = tr_gauge_now(view, s->site);
 }
 
 /* ---- all rows ---------------------------------------------------------- */

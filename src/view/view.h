@@ -216,6 +216,9 @@ double tr_stats_quantile(const struct tr_series *series, const tare_stats *row,
 /* The distribution's sum, in the row's unit. */
 double tr_stats_sum(const tare_view *view, const struct tr_series *series);
 
+/* A gauge's value now. */
+double tr_gauge_now(const tare_view *view, const struct tr_site *site);
+
 /* ---- window.c ---------------------------------------------------------- */
 
 /* Fills view->window with what the filter's window holds. */
@@ -250,6 +253,16 @@ void tr_series_quantiles(const struct tr_series *series, uint64_t timed,
 			 const double *q, double *value, size_t n);
 size_t tr_series_buckets(const struct tr_series *series, tare_bucket *buckets,
 			 size_t size, double scale);
+
+/* ---- ladder.c ---------------------------------------------------------- */
+
+/*
+ * How many values are at or below each of n ascending bounds, in the unit of
+ * the series (times: seconds). The fine bucket that holds a bound counts as
+ * below it, so a value that equals a bound always does. Gives them all.
+ */
+uint64_t tr_series_cumulate(const struct tr_series *series,
+			    const double *bound, uint64_t *below, size_t n);
 
 /* ---- time.c ------------------------------------------------------------ */
 

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tare_export() and the exporter: which format, checked and handed on.
+ */
+#include "export/family.h"
+#include "export/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_valid(tare_view *const *views, size_t n_views,
+		     const tare_export_options *options)
+{
+	if (!views || !n_views || !options ||
+	    options->struct_size != sizeof(*options) ||
+	    options->format < TARE_FORMAT_JSON ||
+	    options->format > TARE_FORMAT_OPENMETRICS)
+		return false;
+	for (size_t i = 0; i < n_views; i++)
+		if (!views[i])
+			return false;
+	if (options->filter &&
+	    options->filter->struct_size != sizeof(*options->filter))
+		return false;
+	if (!options->table)
+		return true;
+	return options->format == TARE_FORMAT_CSV &&
+	       tr_csv_has_table(options->table);
+}
+
+TARE_API int tare_exporter_new(tare_exporter **ret_exporter)
+{
+	tare_exporter *exporter;
+
+	if (!ret_exporter)
+		return TARE_EINVAL;
+	exporter = calloc(1, sizeof(*exporter));
+	if (!exporter)
+		return TARE_ENOMEM;
+	*ret_exporter = exporter;
+	return 0;
+}
+
+TARE_API void tare_exporter_free(tare_exporter *exporter)
+{
+	if (!exporter)
+		return;
+	tr_families_reset(exporter);
+	free(exporter);
+}
+
+static int write_format(tare_exporter *exporter, struct tr_sink *sink,
+			tare_view *const *views, size_t n_views,
+			const tare_export_options *options)
+{
+	switch (options->format) {
+	case TARE_FORMAT_JSON:
+		return tr_export_json(sink, views, n_views, options);
+	case TARE_FORMAT_CSV:
+		return tr_export_csv(sink, views, n_views, options);
+	default:
+		return tr_exporter_expose(exporter, sink, views, n_views,
+					  options);
+	}
+}
+
+int tr_exporter_run(tare_exporter *exporter, const struct tr_export *what,
+		    tare_write_fn write, void *arg, uint64_t *ret_rows)
+{
+	struct tr_sink sink;
+	int err, failed;
+
+	if (!is_valid(what->views, what->n_views, what->options))
+		return TARE_EINVAL;
+	err = tr_sink_init(&sink, write, arg);
+	if (err)
+		return err;
+	err = write_format(exporter, &sink, what->views, what->n_views,
+			   what->options);
+	/* What is not whole is not handed out any further. */
+	if (err && !sink.err)
+		sink.err = err;
+	failed = tr_sink_finish(&sink);
+	if (!failed && ret_rows)
+		*ret_rows = sink.rows;
+	return failed;
+}
+
+TARE_API int tare_exporter_write(tare_exporter *exporter,
+				 tare_view *const *views, size_t n_views,
+				 const tare_export_options *options,
+				 tare_write_fn write, void *arg)
+{
+	struct tr_export what = { views, n_views, options };
+
+	if (!exporter || !write)
+		return TARE_EINVAL;
+	return tr_exporter_run(exporter, &what, write, arg, NULL);
+}
+
+TARE_API int tare_export(tare_view *const *views, size_t n_views,
+			 const tare_export_options *options,
+			 tare_write_fn write, void *arg)
+{
+	tare_exporter exporter = { .n_groups = 0 };
+	int err = tare_exporter_write(&exporter, views, n_views, options,
+				      write, arg);
+
+	tr_families_reset(&exporter);
+	return err;
+}
+
+TARE_API const char *tare_format_media_type(uint32_t format)
+{
+	switch (format) {
+	case TARE_FORMAT_JSON:
+		return "application/json";
+	case TARE_FORMAT_CSV:
+		return "text/csv; charset=utf-8; header=present";
+	case TARE_FORMAT_PROMETHEUS:
+		return "text/plain; version=0.0.4; charset=utf-8";
+	case TARE_FORMAT_OPENMETRICS:
+		return "application/openmetrics-text; version=1.0.0; "
+		       "charset=utf-8";
+	default:
+		return NULL;
+	}
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Prometheus text 0.0.4 and OpenMetrics 1.0: one family after the other, a
+ * series' samples together, every number read from the gathered series.
+ *
+ * tare_view_stats() is not asked unless there is a filter: it sorts, and it
+ * finds quantiles that nobody wants here.
+ */
+#include "export/exposition.h"
+
+#include "export/writer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MOST_LABELS 3072u /* longer ones leave too little room for the rest */
+
+char *tr_put_value(char *at, double value)
+{
+	if (isnan(value))
+		return TR_LIT(at, "NaN");
+	if (isinf(value))
+		return value > 0 ? TR_LIT(at, "+Inf") : TR_LIT(at, "-Inf");
+	return at + tr_double_text(at, value);
+}
+
+/* ---- which series ------------------------------------------------------ */
+
+static int pick_filtered(struct tr_pick *pick, tare_view *view,
+			 const tare_filter *filter)
+{
+	const tare_stats *stats;
+	size_t n;
+	int err = tare_view_stats(view, filter, &stats, &n);
+
+	if (err)
+		return err;
+	pick->wanted = calloc((size_t)view->all.n_series + 1, 1);
+	if (!pick->wanted)
+		return TARE_ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		pick->wanted[stats[i].site] = 1;
+	pick->gather = view->shown;
+	return 0;
+}
+
+static int pick_run(struct tr_exposition *x, size_t run)
+{
+	tare_view *view = (tare_view *)(uintptr_t)x->exporter->runs[run].view;
+	struct tr_pick *pick = &x->pick[run];
+	const tare_run *about;
+	int err = 0;
+
+	pick->view = view;
+	if (!view)
+		return 0;
+	about = tare_view_run(view);
+	pick->created_ns = about->cleared_ns ? about->cleared_ns :
+					       about->start_ns;
+	pick->gather = &view->all;
+	if (x->filter)
+		err = pick_filtered(pick, view, x->filter);
+	if (!err && x->open)
+		err = tr_exemplars_find(&pick->exemplars, view, x->filter);
+	return err;
+}
+
+static void unpick(struct tr_exposition *x)
+{
+	for (size_t i = 0; x->pick && i < x->exporter->n_runs; i++) {
+		free(x->pick[i].wanted);
+		tr_exemplars_release(&x->pick[i].exemplars);
+	}
+	free(x->pick);
+}
+
+/* ---- samples ----------------------------------------------------------- */
+
+/* The text of a sample up to its value: name, labels, one label more. */
+struct sample {
+	char name[1024];
+	size_t len;
+};
+
+static void name_sample(struct sample *sample, const char *family,
+			const char *ending)
+{
+	size_t a = strlen(family), b = strlen(ending);
+
+	/* A family's name leaves room for all its endings; see family.c. */
+	memcpy(sample->name, family, a);
+	memcpy(sample->name + a, ending, b + 1);
+	sample->len = a + b;
+}
+
+static const char *labels_of(const struct tr_exposition *x,
+			     const struct tr_member *m)
+{
+	return m->len ? x->exporter->runs[m->run].texts.data + m->text : "";
+}
+
+/* Begins a sample that has `extra` (or "") after its labels. */
+static char *begin_sample(struct tr_exposition *x, const struct sample *sample,
+			  const struct tr_member *m, const char *extra)
+{
+	char *at = tr_put(tr_sink_begin(x->sink), sample->name, sample->len);
+	size_t len = strlen(extra);
+
+	x->sink->rows++;
+	if (!m->len && !len) {
+		*at++ = ' ';
+		return at;
+	}
+	*at++ = '{';
+	if (m->len > MOST_LABELS) {
+		tr_sink_end(x->sink, at);
+		tr_sink_add(x->sink, labels_of(x, m), m->len);
+		at = tr_sink_begin(x->sink);
+	} else {
+		at = tr_put(at, labels_of(x, m), m->len);
+	}
+	if (m->len && len)
+		*at++ = ',';
+	at = tr_put(at, extra, len);
+	*at++ = '}';
+	*at++ = ' ';
+	return at;
+}
+
+static void end_sample(struct tr_exposition *x, char *at)
+{
+	*at++ = '\n';
+	tr_sink_end(x->sink, at);
+}
+
+static void put_created(struct tr_exposition *x, const struct tr_family *f,
+			const struct tr_member *m)
+{
+	struct sample sample;
+	char *at;
+
+	if (!x->open)
+		return;
+	name_sample(&sample, f->name, "_created");
+	at = begin_sample(x, &sample, m, "");
+	end_sample(x, tr_put_value(at, (double)x->pick[m->run].created_ns /
+					       1e9));
+}
+
+/* ---- families ---------------------------------------------------------- */
+
+static const struct tr_series *series_of(const struct tr_exposition *x,
+					 const struct tr_member *m)
+{
+	const struct tr_pick *pick = &x->pick[m->run];
+
+	if (!pick->view || m->site >= pick->gather->n_series ||
+	    (pick->wanted && !pick->wanted[m->site]))
+		return NULL;
+	return &pick->gather->series[m->site];
+}
+
+static uint64_t counted(const struct tr_series *s, enum tr_metric_part part)
+{
+	switch (part) {
+	case TR_PART_FAILURES:
+		return s->failures;
+	case TR_PART_ITEMS:
+		return s->items;
+	case TR_PART_WHOLE:
+		return s->whole;
+	default:
+		return s->counter;
+	}
+}
+
+/* A series that was never used is not there, one that has no failures is. */
+static bool is_used(const struct tr_series *s, enum tr_metric_part part)
+{
+	switch (part) {
+	case TR_PART_COUNT:
+		return s->counter != 0;
+	case TR_PART_ITEMS:
+		return s->items != 0;
+	case TR_PART_RATIO:
+	case TR_PART_PART:
+	case TR_PART_WHOLE:
+		return s->whole != 0;
+	case TR_PART_FAILURES:
+	case TR_PART_SPREAD:
+		return s->positive.n || s->negative.n || s->positive.zeros ||
+		       s->positive.unbucketed || s->not_finite;
+	default:
+		return true;
+	}
+}
+
+/* HELP and TYPE come with a family's first sample. */
+static void put_head(struct tr_exposition *x, const struct tr_family *f,
+		     bool *has_head)
+{
+	if (!*has_head)
+		tr_sink_adds(x->sink, f->head[x->open]);
+	*has_head = true;
+}
+
+static void put_counters(struct tr_exposition *x, const struct tr_group *g,
+			 const struct tr_family *f)
+{
+	bool has_head = false;
+	struct sample sample;
+
+	name_sample(&sample, f->name, "_total");
+	for (size_t i = 0; i < g->n; i++) {
+		const struct tr_member *m = &g->member[i];
+		const struct tr_series *s = series_of(x, m);
+		uint64_t n;
+		char *at;
+
+		if (!s || !is_used(s, f->part))
+			continue;
+		put_head(x, f, &has_head);
+		n = counted(s, f->part);
+		at = begin_sample(x, &sample, m, "");
+		if (f->part == TR_PART_COUNT && g->unit.scale != 1)
+			at = tr_put_value(at, (double)n * g->unit.scale);
+		else
+			at = tr_put_u64(at, n);
+		end_sample(x, at);
+		put_created(x, f, m);
+	}
+}
+
+static double gauge_value(const struct tr_exposition *x,
+			  const struct tr_group *g, const struct tr_family *f,
+			  const struct tr_member *m, const struct tr_series *s)
+{
+	if (f->part == TR_PART_RATIO)
+		return (double)s->counter / (double)s->whole;
+	return tr_gauge_now(x->pick[m->run].view, s->site) * g->unit.scale;
+}
+
+static void put_gauges(struct tr_exposition *x, const struct tr_group *g,
+		       const struct tr_family *f)
+{
+	bool has_head = false;
+	struct sample sample;
+
+	name_sample(&sample, f->name, "");
+	for (size_t i = 0; i < g->n; i++) {
+		const struct tr_member *m = &g->member[i];
+		const struct tr_series *s = series_of(x, m);
+		char *at;
+
+		if (!s || !s->site || !is_used(s, f->part) ||
+		    m->site < TR_SITE_FIRST)
+			continue;
+		put_head(x, f, &has_head);
+		at = begin_sample(x, &sample, m, "");
+		end_sample(x, tr_put_value(at, gauge_value(x, g, f, m, s)));
+	}
+}
+
+/* ---- histograms -------------------------------------------------------- */
+
+struct spread {
+	const struct tr_group *group;
+	const struct tr_family *family;
+	struct sample bucket, sum, count;
+	double bound[TR_LADDER_MOST]; /* in the unit of the series */
+};
+
+static void prepare_spread(struct spread *spread, const struct tr_group *g,
+			   const struct tr_family *f)
+{
+	spread->group = g;
+	spread->family = f;
+	name_sample(&spread->bucket, f->name, "_bucket");
+	name_sample(&spread->sum, f->name, "_sum");
+	name_sample(&spread->count, f->name, "_count");
+	for (size_t i = 0; i < g->unit.ladder->n; i++)
+		spread->bound[i] = g->unit.ladder->step[i].bound /
+				   g->unit.scale;
+}
+
+static void put_bucket(struct tr_exposition *x, const struct spread *spread,
+		       const struct tr_member *m, size_t step, uint64_t n)
+{
+	const struct tr_ladder *ladder = spread->group->unit.ladder;
+	const char *text = step < ladder->n ? ladder->step[step].text : "+Inf";
+	char le[32], *end = TR_LIT(le, "le=\"");
+	char *at;
+
+	end = tr_put(end, text, strlen(text));
+	(void)TR_LIT(end, "\"\0");
+	at = begin_sample(x, &spread->bucket, m, le);
+	at = tr_put_u64(at, n);
+	if (x->open && spread->group->kind == TARE_KIND_SCOPE) {
+		tr_sink_end(x->sink, at);
+		tr_exemplar_put(x->sink, &x->pick[m->run].exemplars, m->site,
+				step);
+		at = tr_sink_begin(x->sink);
+	}
+	end_sample(x, at);
+}
+
+static double sum_of(const struct tr_exposition *x,
+		     const struct spread *spread, const struct tr_member *m,
+		     const struct tr_series *s)
+{
+	if (spread->group->kind == TARE_KIND_SCOPE)
+		return tr_view_ns(x->pick[m->run].view, s->sum) * 1e-9;
+	return s->sum * spread->group->unit.scale;
+}
+
+/*
+ * In the order bucket, count, sum: a reader takes +Inf and the count for the
+ * same number, so what has no bucket is in both. A sum that may fall (there
+ * are values below zero) is not shown in OpenMetrics, which forbids it.
+ */
+static void put_spread(struct tr_exposition *x, const struct spread *spread,
+		       const struct tr_member *m, const struct tr_series *s)
+{
+	const struct tr_ladder *ladder = spread->group->unit.ladder;
+	uint64_t below[TR_LADDER_MOST], n;
+	char *at;
+
+	n = tr_series_cumulate(s, spread->bound, below, ladder->n);
+	n += s->positive.unbucketed + s->not_finite;
+	for (size_t i = 0; i < ladder->n; i++)
+		put_bucket(x, spread, m, i, below[i]);
+	put_bucket(x, spread, m, ladder->n, n);
+	at = begin_sample(x, &spread->count, m, "");
+	end_sample(x, tr_put_u64(at, n));
+	if (!x->open || !s->negative.n) {
+		at = begin_sample(x, &spread->sum, m, "");
+		end_sample(x, tr_put_value(at, sum_of(x, spread, m, s)));
+	}
+	put_created(x, spread->family, m);
+}
+
+static void put_histograms(struct tr_exposition *x, const struct tr_group *g,
+			   const struct tr_family *f)
+{
+	bool has_head = false;
+	struct spread spread;
+
+	prepare_spread(&spread, g, f);
+	for (size_t i = 0; i < g->n && !x->sink->err; i++) {
+		const struct tr_series *s = series_of(x, &g->member[i]);
+
+		if (!s || !is_used(s, f->part))
+			continue;
+		put_head(x, f, &has_head);
+		put_spread(x, &spread, &g->member[i], s);
+	}
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+static void put_group(struct tr_exposition *x, const struct tr_group *g)
+{
+	for (size_t i = 0; i < g->n_families; i++) {
+		const struct tr_family *f = &g->family[i];
+
+		if (f->type == TR_METRIC_COUNTER)
+			put_counters(x, g, f);
+		else if (f->type == TR_METRIC_HISTOGRAM)
+			put_histograms(x, g, f);
+		else
+			put_gauges(x, g, f);
+	}
+}
+
+int tr_exporter_expose(tare_exporter *exporter, struct tr_sink *sink,
+		       tare_view *const *views, size_t n,
+		       const tare_export_options *options)
+{
+	struct tr_exposition x = {
+		.exporter = exporter,
+		.sink = sink,
+		.filter = options->filter,
+		.open = options->format == TARE_FORMAT_OPENMETRICS,
+	};
+	int err = tr_members_update(exporter, views, n);
+
+	if (err)
+		return err;
+	x.pick = calloc(exporter->n_runs + 1, sizeof(*x.pick));
+	if (!x.pick)
+		err = TARE_ENOMEM;
+	for (size_t i = 0; !err && i < exporter->n_runs; i++)
+		err = pick_run(&x, i);
+	if (!err) {
+		tr_own_put(&x);
+		for (size_t i = 0; i < exporter->n_groups && !sink->err; i++)
+			put_group(&x, &exporter->groups[i]);
+		if (x.open)
+			tr_sink_adds(sink, "# EOF\n");
+	}
+	unpick(&x);
+	return err;
+}
