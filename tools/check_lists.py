@@ -23,6 +23,7 @@ LISTS = [
     ("tests/stress/*_test.c", "tests/meson.build", "test"),
     ("tests/fuzz/*_fuzz.c", "tests/meson.build", "fuzz"),
     ("tests/cli/*_test.*", "tests/meson.build", "name"),
+    ("tests/examples/*_test.*", "tests/meson.build", "name"),
     ("tests/overhead/*_test.*", "tests/meson.build", "name"),
     ("include/tare/*", "meson.build", "path"),
     ("docs/man/*.[1-9]", "meson.build", "path"),

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recipe 5: a duration that somebody else measured.
+ *
+ *	tare run -- ./recipe_durations
+ *
+ * A device, a log file or another service may tell how long something took.
+ * TARE_DURATION("name", ns) records it as if it had been timed here, and
+ * TARE_DURATION_FAILED does so for what went wrong. Where names are known at
+ * run time only, tare_site_get() turns a name into a handle: ask once, keep
+ * it, and record with tare_duration_record().
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <tare/tare.h>
+
+/* As a camera wrote it. Microseconds. */
+static const struct line {
+	const char *what;
+	uint64_t took_us;
+	const char *error;
+} camera_log[] = {
+	{ "focus", 120000, NULL },   { "expose", 8000, NULL },
+	{ "focus", 90000, NULL },    { "expose", 16000, NULL },
+	{ "focus", 400000, "too dark" }, { "expose", 250000, NULL },
+};
+
+static void record_line(const struct line *line)
+{
+	tare_site *site = tare_site_get(TARE_KIND_SCOPE, TARE_TYPE_TIME,
+					line->what, NULL, "camera");
+
+	tare_duration_record(site, line->took_us * 1000, line->error);
+}
+
+int main(void)
+{
+	size_t n = sizeof(camera_log) / sizeof(camera_log[0]);
+
+	for (size_t i = 0; i < n; i++)
+		record_line(&camera_log[i]);
+
+	/* With a name that is known here, the macro is shorter. */
+	TARE_DURATION("write card", 2500000);
+	TARE_DURATION_FAILED("write card", 7500000, "card is slow");
+	printf("%zu lines of the camera's log\n", n);
+	return 0;
+}
