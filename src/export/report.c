@@ -65,6 +65,32 @@ static void cell_number(struct tr_report *r, double value, size_t width)
 	cell(r, text, width);
 }
 
+/* Seven digits fill a column; more become 12.3 M or, of bytes, 12.3 MiB. */
+static void cell_value(struct tr_report *r, double value, const char *unit,
+		       size_t width)
+{
+	static const char *const prefix[] = { "M", "G", "T", "P", "E" };
+	double size = value < 0 ? -value : value;
+	char text[64];
+	size_t i = 0, n;
+
+	if (strcmp(unit, "B") == 0 && value == value) {
+		(void)tr_bytes_text(text, sizeof(text), value);
+		cell(r, text, width);
+		return;
+	}
+	if (!(size >= 1e7 && size < 1e21)) {
+		cell_number(r, value, width);
+		return;
+	}
+	for (value /= 1e6; (value >= 1e3 || value <= -1e3) && i < 4; i++)
+		value /= 1e3;
+	n = tr_fixed_text(text, sizeof(text) - 4, value, 2);
+	text[n] = ' ';
+	(void)strcpy(text + n + 1, prefix[i]);
+	cell(r, text, width);
+}
+
 static void cell_share(struct tr_report *r, double share)
 {
 	char text[32];
@@ -120,6 +146,13 @@ static void add_clean(struct tr_report *r, const char *text, size_t most)
 	}
 }
 
+#define LABELS_MOST 60u
+
+static bool labels_fit(const char *text, const char *labels, size_t width)
+{
+	return labels[0] && columns(text) + columns(labels) + 2 <= width;
+}
+
 /* Name in `width` columns, indented; cut with ~ where too long. */
 static void name(struct tr_report *r, unsigned indent, const char *text,
 		 const char *labels, size_t width)
@@ -136,16 +169,30 @@ static void name(struct tr_report *r, unsigned indent, const char *text,
 	}
 	add_clean(r, text, len);
 	used += len;
-	if (labels && labels[0] && used + 3 < width) {
-		size_t room = width - used - 2;
-		bool fits = columns(labels) <= room;
-
+	if (labels && labels_fit(text, labels, width - indent)) {
 		tr_buf_addc(r->buf, '{');
-		add_clean(r, labels, fits ? room : room - 1);
-		tr_buf_adds(r->buf, fits ? "}" : "~}");
-		used += 2 + (fits ? columns(labels) : room);
+		add_clean(r, labels, columns(labels));
+		tr_buf_addc(r->buf, '}');
+		used += 2 + columns(labels);
 	}
 	tr_buf_pad(r->buf, ' ', used < width ? width - used : 0);
+}
+
+/* At a row's end: the unit, and labels that had no room beside the name. */
+static void tail(struct tr_report *r, const tare_stats *s, const char *unit,
+		 size_t width)
+{
+	if (unit[0]) {
+		tr_buf_addc(r->buf, ' ');
+		add_clean(r, unit, 16);
+	}
+	if (s->labels[0] && !labels_fit(s->name, s->labels, width)) {
+		tr_buf_adds(r->buf, "  {");
+		add_clean(r, s->labels, LABELS_MOST);
+		tr_buf_adds(r->buf, columns(s->labels) > LABELS_MOST ? "~}" :
+								      "}");
+	}
+	tr_buf_addc(r->buf, '\n');
 }
 
 static void heading(struct tr_report *r, const char *text)
@@ -271,16 +318,17 @@ int tr_report_tree(struct tr_report *r)
 
 #define FLAT_FIXED 83u /* columns right of the name */
 
-static void flat_head(struct tr_report *r, const char *first, size_t width)
+static void flat_head(struct tr_report *r, bool can_fail, size_t width)
 {
 	static const char *const title[] = { "count", "total", "mean", "min",
 					     "p50",   "p95",   "p99",  "max" };
 
 	style(r, DIM);
-	name(r, 0, first, NULL, width);
+	name(r, 0, "name", NULL, width);
 	for (int i = 0; i < 8; i++)
 		cell(r, title[i], i == 0 ? 11 : 8);
-	cell(r, "failed", 7);
+	if (can_fail)
+		cell(r, "failed", 7);
 	style(r, PLAIN);
 	tr_buf_addc(r->buf, '\n');
 }
@@ -331,30 +379,23 @@ static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
 		tr_buf_adds(r->buf, "  items/s");
 		cell_rate(r, s->items_per_s);
 	}
-	tr_buf_addc(r->buf, '\n');
+	tail(r, s, "", width);
 }
 
 static void flat_value(struct tr_report *r, const tare_stats *s, size_t width)
 {
+	const double column[7] = { s->total, s->mean, s->min, s->p50,
+				   s->p95,   s->p99,  s->max };
+
 	name(r, 0, s->name, s->labels, width);
 	cell_count(r, s->count, 11);
-	cell_number(r, s->total, 8);
-	cell_number(r, s->mean, 8);
-	cell_number(r, s->min, 8);
-	cell_number(r, s->p50, 8);
-	cell_number(r, s->p95, 8);
-	cell_number(r, s->p99, 8);
-	cell_number(r, s->max, 8);
-	tr_buf_pad(r->buf, ' ', 8);
+	for (int i = 0; i < 7; i++)
+		cell_value(r, column[i], s->unit, 8);
 	if (s->kind == TARE_KIND_GAUGE) {
 		tr_buf_adds(r->buf, " now");
-		cell_number(r, s->last, 0);
+		cell_value(r, s->last, s->unit, 0);
 	}
-	if (s->unit[0]) {
-		tr_buf_addc(r->buf, ' ');
-		add_clean(r, s->unit, 16);
-	}
-	tr_buf_addc(r->buf, '\n');
+	tail(r, s, strcmp(s->unit, "B") ? s->unit : "", width);
 }
 
 static void flat_counter(struct tr_report *r, const tare_stats *s,
@@ -370,11 +411,7 @@ static void flat_counter(struct tr_report *r, const tare_stats *s,
 	} else {
 		cell_count(r, s->count, 13);
 	}
-	if (s->unit[0] && s->kind != TARE_KIND_RATIO) {
-		tr_buf_addc(r->buf, ' ');
-		add_clean(r, s->unit, 16);
-	}
-	tr_buf_addc(r->buf, '\n');
+	tail(r, s, s->kind == TARE_KIND_RATIO ? "" : s->unit, width);
 }
 
 enum group { GROUP_TIME, GROUP_VALUE, GROUP_COUNTER };
@@ -421,7 +458,7 @@ static void flat_group(struct tr_report *r, const tare_stats **rows, size_t n,
 		if (shown++ == 0) {
 			heading(r, title[group]);
 			if (group != GROUP_COUNTER)
-				flat_head(r, "name", width);
+				flat_head(r, group == GROUP_TIME, width);
 		}
 		flat_row(r, rows[i], width);
 	}
