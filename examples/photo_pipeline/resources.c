@@ -93,6 +93,7 @@ static void wait_for_others(struct resources *resources, size_t bytes)
 	TARE_OPERATION("throttle");
 	TARE_ATTR("needed_bytes", bytes);
 	TARE_ATTR("active", resources->active);
+	TARE_RECORD_MEMORY("throttle"); /* all of it, as it was then */
 
 	resources->throttled++;
 	do {

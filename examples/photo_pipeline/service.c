@@ -28,6 +28,7 @@ struct service {
 	struct camera camera;
 	struct worker workers[SERVICE_MAX_WORKERS];
 	unsigned n_workers;
+	struct gpu gpu;
 	struct tally tally; /* of the producer: ingest */
 };
 
@@ -97,6 +98,7 @@ static int work(struct service *service, struct fault *fault)
 	err = produce(service, fault);
 	for (unsigned i = 0; i < service->n_workers; i++)
 		worker_join(&service->workers[i]);
+	TARE_RECORD_MEMORY("service");
 	return err;
 }
 
@@ -112,8 +114,16 @@ static void fill_result(const struct service *service,
 	result->workers = service->n_workers;
 	result->throttled = resources->throttled;
 	result->is_memory_known = !resources->is_blind;
-	gpu_check(service->options->devices, &result->gpu);
-	TARE_GAUGE("gpu.available", "", result->gpu.is_available);
+	result->gpu = service->gpu;
+}
+
+/* What there is to work with, as records for the history. */
+static void look_around(struct service *service)
+{
+	gpu_check(service->options->devices, &service->gpu);
+	TARE_GAUGE("gpu.available", "", service->gpu.is_available);
+	TARE_RECORD_GPU("service");
+	TARE_RECORD_MEMORY("service");
 }
 
 static int run(struct service *service, struct service_result *ret_result,
@@ -124,6 +134,7 @@ static int run(struct service *service, struct service_result *ret_result,
 	int err;
 
 	TARE_SCOPE("service");
+	look_around(service);
 	err = camera_open(&service->camera, options->seed, options->width,
 			  options->height, fault);
 	if (err)

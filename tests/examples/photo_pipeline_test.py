@@ -131,6 +131,10 @@ def check_attributes(bench, run, what):
     bench.same({r["name"] for r in run.records
                 if r["name"].startswith("stage.")},
                {"stage." + stage for stage in STAGES}, f"{what}: all stages")
+    bench.same([(r["kind"], r["name"]) for r in run.records
+                if r["kind"] != "operation"],
+               [("gpu", "service"), ("memory", "service"),
+                ("memory", "service")], f"{what}: memory and GPU records")
     jobs = {r["attributes"]["job_id"]: r["attributes"]["photo_id"]
             for r in run.records_of("job")}
     bench.check(all(photo == FIRST_PHOTO + job - 1
@@ -190,6 +194,9 @@ def check_throttling(bench, program):
                      "--reserve", str(2**30)])
     own = json.loads(run.out)
     bench.check(own["throttled"] > 0, "short of memory: workers wait", own)
+    bench.same(sum(r["kind"] == "memory" and r["name"] == "throttle"
+                   for r in run.records), own["throttled"],
+               "short of memory: each time memory is recorded")
     bench.same(run.series("workers.busy").get("max"), 1,
                "short of memory: one goes on")
     check_numbers(bench, run, own, "short of memory")

@@ -6,6 +6,7 @@ ledger has the numbers that follow from its source.
 usage: recipes_test.py   (TARE_PROGRAM, TARE_EXAMPLES: see measured.py)
 """
 
+import csv
 import glob
 import json
 import os
@@ -175,6 +176,57 @@ def check_report(bench, run):
     done = bench.call([program, "/dev/full"])
     bench.check(done.returncode == 1 and done.stderr,
                 "a full disk is an error", done.stderr)
+
+
+def check_memory(bench, run):
+    bench.same(run.out, "16 photos of 2097152 bytes, sum 120\n", "it prints")
+    samples = {r["name"]: r["attributes"] for r in run.records
+               if r["kind"] == "memory"}
+    bench.same(list(samples), ["before load", "after load", "after free"],
+               "memory is in the history, in order")
+    before, after = samples["before load"], samples["after load"]
+    bench.check(after["rss_bytes"] - before["rss_bytes"] > 30 << 20,
+                "it has grown by what was loaded", samples)
+    bench.check(after["total_bytes"] >= after["used_bytes"] > 0
+                and after["total_bytes"] >= after["available_bytes"] > 0,
+                "the system's memory is there", samples)
+    gpu = [r for r in run.records if r["kind"] == "gpu"]
+    bench.same([(r["name"], r["ok"]) for r in gpu], [("evaluate", True)],
+               "a GPU that is not there is no failure")
+    bench.check("available" in gpu[0]["attributes"], "and the record says so",
+                gpu)
+    size = run.series("photo.size")
+    bench.same((size["count"], size["total"]), (16, 16 * 2097152), "sizes")
+
+
+def check_export(bench, run):
+    bench.same(counts(run, "develop"), (30, 5), "operations")
+    paths = [line.split()[0] for line in run.out.splitlines()]
+    rows = [int(line.split()[1]) for line in run.out.splitlines()]
+    bench.same([path.rsplit(".", 1)[1] for path in paths],
+               ["json", "csv", "csv", "prom"], "four files")
+    bench.check(all(re.match(r"data/metrics/metrics_\w+_\d{8}_\d{6}[_.]", path)
+                    for path in paths), "with the time in their names", paths)
+    json_text, failed, stats, metrics = [
+        open(os.path.join(bench.folder, path), encoding="utf-8").read()
+        for path in paths]
+    records = json.loads(json_text)["runs"][0]["records"]
+    bench.same([r["attributes"]["photo_id"] for r in records],
+               list(range(1, 31)), "JSON: all records")
+    table = list(csv.DictReader(failed.splitlines()))
+    bench.same([(row["photo_id"], row["error"]) for row in table],
+               [(str(i), "too dark") for i in range(6, 31, 6)],
+               "CSV: those that failed")
+    bench.same(rows[:2], [30, 5], "and the number of rows is told")
+    table = list(csv.DictReader(stats.splitlines()))
+    bench.same([(row["name"], row["count"], row["failures"])
+                for row in table if row["name"] == "develop"],
+               [("develop", "30", "5")], "CSV: the statistics")
+    bench.check(re.search(r"^develop\w*_count\S* 30$", metrics, re.M),
+                "Prometheus: the operation", metrics)
+    done = bench.call([bench.program("recipe_export"), "/proc/nothing"])
+    bench.check(done.returncode == 1 and "/proc/nothing" in done.stderr,
+                "a folder that cannot be made is named", done.stderr)
 
 
 def compile_all(bench, name, source):
