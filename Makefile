@@ -65,10 +65,20 @@ build/%/build.ninja:
 build: need-build $(RELEASE)/build.ninja ## the library, `tare`, examples
 	@ninja -C $(RELEASE)
 
-demo: need-build $(RELEASE)/build.ninja ## measure an example and show the report
+# The photo service is left out of a build that has no libjpeg.
+demo: need-build $(RELEASE)/build.ninja ## measure two examples and show the reports
 	@ninja -C $(RELEASE) cli/tare examples/hello > build/demo.log \
 		|| { cat build/demo.log; false; }
 	$(RELEASE)/cli/tare run -- $(RELEASE)/examples/hello
+	@if grep -q '^build examples/photo_pipeline:' $(RELEASE)/build.ninja; \
+	then \
+		ninja -C $(RELEASE) examples/photo_pipeline > build/demo.log \
+			|| { cat build/demo.log; exit 1; }; \
+		set -x; $(RELEASE)/cli/tare run -- \
+			$(RELEASE)/examples/photo_pipeline --seconds 3; \
+	else \
+		echo "no photo service: libjpeg is missing"; \
+	fi
 
 test: need-test $(RELEASE)/build.ninja ## everything that must pass before a commit
 	@$(RUN_TESTS) $(RELEASE)

@@ -4,8 +4,8 @@
 
 usage: documents.py SOURCE BUILD
 
-Every block marked ```c or ```cpp in README.md, docs/ and the example of
-tare.3 compiles without a warning; one with a main() also runs, measured and
+Every block marked ```c or ```cpp in README.md, docs/, examples/ and the
+example of tare.3 compiles without a warning; one with a main() also runs, measured and
 not. A ```text block after it is compared with what it wrote, if a comment
 stands before the block: <!-- prints --> for its own output, <!-- report -->
 for that of `tare run`. Numbers and units are not compared, and a line of
@@ -60,7 +60,8 @@ class Documents:
         self.problems += 1
 
     def names(self):
-        found = [path for pattern in ("*.md", "docs/**/*.md")
+        found = [path for pattern in ("*.md", "docs/**/*.md",
+                                      "examples/**/*.md")
                  for path in glob.glob(os.path.join(self.source, pattern),
                                        recursive=True)]
         return sorted(os.path.relpath(path, self.source) for path in found)
