@@ -5,11 +5,11 @@
 usage: documents.py SOURCE BUILD
 
 Every block marked ```c or ```cpp in README.md, docs/, examples/ and the
-example of tare.3 compiles without a warning; one with a main() also runs, measured and
-not. A ```text block after it is compared with what it wrote, if a comment
-stands before the block: <!-- prints --> for its own output, <!-- report -->
-for that of `tare run`. Numbers and units are not compared, and a line of
-three dots stands for any lines.
+example of tare.3 compiles without a warning; one with a main() also runs,
+measured and not. A ```text block after it is compared with what it wrote, if
+a comment stands before the block: <!-- prints --> for its own output,
+<!-- report --> for that of `tare run`. Numbers and units are not compared, and
+a line of three dots stands for any lines.
 
 docs/options.md is what `tare config --markdown` writes, the tables of structs
 in docs/formats are those of src/ledger/layout.h, links lead to files, and
