@@ -10,8 +10,6 @@
  */
 #include "ledger/ledger.h"
 
-#include <string.h>
-
 #define TR_BLOCK_TRIES 8
 
 static struct tr_block *block_at(uint32_t number)
@@ -43,7 +41,7 @@ static bool claim(struct tr_block *block, uint32_t owner)
 					   __ATOMIC_RELAXED);
 }
 
-static struct tr_block *take_block(struct tr_hand *hand)
+static TR_NOINLINE struct tr_block *take_block(struct tr_hand *hand)
 {
 	struct tr_header *header = tr_ledger->header;
 
@@ -70,10 +68,12 @@ static struct tr_block *take_block(struct tr_hand *hand)
 
 static struct tr_block *block_for(struct tr_hand *hand, uint32_t bytes)
 {
+	/* Read once: it is 0 as soon as somebody truncates the file. */
+	uint32_t number = TR_LOAD(hand->held->block);
 	struct tr_block *block;
 
-	if (hand->held->block) {
-		block = block_at(hand->held->block - 1);
+	if (number) {
+		block = block_at(number - 1);
 		if (sizeof(*block) + block->used + bytes <= TR_BLOCK_BYTES)
 			return block;
 		hand->held->block = 0;
@@ -82,36 +82,21 @@ static struct tr_block *block_for(struct tr_hand *hand, uint32_t bytes)
 	return take_block(hand);
 }
 
-/* A reader may still look at what was here before: atomic, word by word. */
-static void store_words(char *to, const void *from, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i += 8) {
-		uint64_t word;
-
-		memcpy(&word, (const char *)from + i, 8);
-		TR_STORE(*(uint64_t *)(void *)(to + i), word);
-	}
-}
-
-bool tr_block_append(struct tr_hand *hand, const struct tr_record *record,
-		     const void *tail)
+struct tr_block *tr_block_reserve(struct tr_hand *hand, uint32_t bytes)
 {
 	struct tr_block *block;
-	char *at;
 
 	if (TR_LOAD(tr_ledger->header->max_history) == 0)
-		return true;
-	block = block_for(hand, record->bytes);
-	if (!block) {
+		return NULL;
+	block = block_for(hand, bytes);
+	if (!block)
 		TR_STORE(hand->held->lost.records,
 			 hand->held->lost.records + 1);
-		return false;
-	}
-	at = (char *)(block + 1) + block->used;
-	store_words(at, record, sizeof(*record));
-	store_words(at + sizeof(*record), tail,
-		    record->bytes - sizeof(*record));
+	return block;
+}
+
+void tr_block_commit(struct tr_block *block, uint32_t bytes)
+{
 	TR_STORE(block->records, block->records + 1);
-	TR_PUBLISH(block->used, block->used + record->bytes);
-	return true;
+	TR_PUBLISH(block->used, block->used + bytes);
 }

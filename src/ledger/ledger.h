@@ -74,7 +74,8 @@ struct tr_hand {
 	uint64_t long_start;	/* of the long scope being drained */
 	uint16_t staged;	/* bytes of `stage` in use */
 	bool stage_cut;		/* something did not fit into it */
-	_Alignas(8) char stage[TR_STAGE_BYTES];
+	/* Eight bytes may be read wherever one is. */
+	_Alignas(8) char stage[TR_STAGE_BYTES + 8];
 	uint64_t value_cell[16]; /* cell << 32 | site, of values used last */
 	void *labels[TR_LABEL_GUESSES]; /* see probe/handle.c */
 	struct tr_detached detached[TR_DETACHED];
@@ -382,9 +383,19 @@ bool tr_cell_page_after(const char *base, uint64_t size,
 
 /* ---- block.c ----------------------------------------------------------- */
 
-/* Stores a record (header + tail) in the history. False: lost, counted. */
-bool tr_block_append(struct tr_hand *hand, const struct tr_record *record,
-		     const void *tail);
+/*
+ * A block with room for a record of `bytes` (a multiple of 8); NULL: it is
+ * lost and counted, or none are wanted. To be written at the block's place
+ * word by word with TR_STORE, then committed. Busy.
+ */
+struct tr_block *tr_block_reserve(struct tr_hand *hand, uint32_t bytes);
+void tr_block_commit(struct tr_block *block, uint32_t bytes);
+
+TR_INLINE uint64_t *tr_block_place(struct tr_block *block)
+{
+	return (uint64_t *)(void *)((char *)(block + 1) +
+				    TR_LOAD(block->used));
+}
 
 /* ---- image.c ----------------------------------------------------------- */
 

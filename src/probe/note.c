@@ -6,256 +6,12 @@
  * no other scope of the thread has), until the scope ends and all goes into
  * one history record. Ids such as photo_id thus never become series.
  */
-#include "probe/probe.h"
+#include "probe/stage.h"
 
 #include <string.h>
 
-#define TR_KEY_MOST 63u
-#define TR_TEXT_MOST 500u
-#define TR_TAIL_MOST (TR_BLOCK_BYTES - sizeof(struct tr_block) - \
-		      sizeof(struct tr_record))
-
-struct staged {
-	uint64_t start;
-	uint16_t bytes; /* of the whole, a multiple of 8 */
-	uint16_t value_bytes;
-	uint8_t type; /* enum tr_note_type */
-	uint8_t key_bytes;
-	uint8_t cut; /* key or value is not whole */
-	uint8_t reserved;
-};
-
-static struct staged *staged_at(const struct tr_hand *hand, unsigned at)
-{
-	return (struct staged *)(void *)(hand->stage + at);
-}
-
-static bool is_inside(const char *text, size_t at)
-{
-	return ((unsigned char)text[at] & 0xc0) == 0x80;
-}
-
-/* At most `most` bytes, not ending inside a character. */
-static size_t clip(const char *text, size_t most, bool *cut)
-{
-	size_t len = strnlen(text, most + 1);
-
-	if (len <= most)
-		return len;
-	*cut = true;
-	/* No character is longer than four bytes: else it is no text. */
-	for (len = most; most - len < 3 && is_inside(text, len);)
-		len--;
-	return is_inside(text, len) ? most : len;
-}
-
-/* Keeps on the stage what `keep` says and moves it together. */
-static void sweep(struct tr_hand *hand,
-		  bool (*keep)(const struct tr_hand *hand, uint64_t start,
-			       uint64_t other),
-		  uint64_t other)
-{
-	unsigned at = 0, kept = 0;
-
-	while (at < hand->staged) {
-		unsigned bytes = staged_at(hand, at)->bytes;
-
-		if (keep(hand, staged_at(hand, at)->start, other)) {
-			memmove(hand->stage + kept, hand->stage + at, bytes);
-			kept += bytes;
-		}
-		at += bytes;
-	}
-	hand->staged = (uint16_t)kept;
-}
-
-static bool is_another(const struct tr_hand *hand, uint64_t start,
-		       uint64_t other)
-{
-	(void)hand;
-	return start != other;
-}
-
-void tr_note_drop(struct tr_hand *hand, uint64_t start)
-{
-	sweep(hand, is_another, start);
-}
-
-static bool is_open(const struct tr_hand *hand, uint64_t start, uint64_t none)
-{
-	const struct tr_frame *frame = hand->top;
-
-	(void)none;
-	for (; frame > hand->frames; frame--)
-		if (tr_frame_start(frame) == start)
-			return true;
-	return false;
-}
-
-/* A full stage gives up first what fibers left there, come back or not. */
-static bool make_room(struct tr_hand *hand, size_t bytes)
-{
-	if (hand->staged + bytes > sizeof(hand->stage)) {
-		hand->stage_cut = true;
-		sweep(hand, is_open, 0);
-	}
-	return hand->staged + bytes <= sizeof(hand->stage);
-}
-
-static void stage(struct tr_hand *hand, uint64_t start, int type,
-		  const char *key, const void *value, size_t value_bytes,
-		  bool cut)
-{
-	size_t key_bytes = clip(key, TR_KEY_MOST, &cut);
-	size_t bytes = (sizeof(struct staged) + key_bytes + value_bytes + 7) &
-		       ~(size_t)7;
-	struct staged *s;
-
-	if (!make_room(hand, bytes))
-		return;
-	s = staged_at(hand, hand->staged);
-	s->start = start;
-	s->bytes = (uint16_t)bytes;
-	s->type = (uint8_t)type;
-	s->key_bytes = (uint8_t)key_bytes;
-	s->value_bytes = (uint16_t)value_bytes;
-	s->cut = cut;
-	memcpy(s + 1, key, key_bytes);
-	memcpy((char *)(s + 1) + key_bytes, value, value_bytes);
-	hand->staged = (uint16_t)(hand->staged + bytes);
-}
-
-/* ---- records ----------------------------------------------------------- */
-
-struct building {
-	struct tr_record head;
-	union {
-		char bytes[TR_TAIL_MOST];
-		uint64_t aligned;
-	} tail;
-	size_t used;
-};
-
-static void add_attr(struct building *b, const struct staged *s)
-{
-	size_t n = 4u + s->key_bytes + s->value_bytes;
-	char *at = b->tail.bytes + b->used;
-
-	if (b->used + n > TR_TAIL_MOST || b->head.n_attrs == UINT8_MAX) {
-		b->head.truncated = 1;
-		return;
-	}
-	at[0] = (char)s->type;
-	at[1] = (char)s->key_bytes;
-	memcpy(at + 2, &s->value_bytes, 2);
-	memcpy(at + 4, s + 1, (size_t)s->key_bytes + s->value_bytes);
-	b->used += n;
-	b->head.n_attrs++;
-}
-
-static void add_error(struct building *b, const char *text, size_t len)
-{
-	if (b->used + len > TR_TAIL_MOST) {
-		len = TR_TAIL_MOST - b->used;
-		b->head.truncated = 1;
-	}
-	memcpy(b->tail.bytes + b->used, text, len);
-	b->used += len;
-	b->head.error_bytes = (uint16_t)len;
-}
-
-/* Takes what is staged under `start` off the stage, into the record. */
-static void collect(struct tr_hand *hand, uint64_t start, struct building *b)
-{
-	const struct staged *failure = NULL;
-
-	for (unsigned i = 0; i < hand->staged; i += staged_at(hand, i)->bytes) {
-		const struct staged *s = staged_at(hand, i);
-
-		if (s->start != start)
-			continue;
-		b->head.truncated |= s->cut;
-		if (s->type == TR_NOTE_FAIL)
-			failure = s;
-		else
-			add_attr(b, s);
-	}
-	if (failure) {
-		b->head.failed = 1;
-		add_error(b, (const char *)(failure + 1),
-			  failure->value_bytes);
-	}
-	tr_note_drop(hand, start);
-}
-
-static bool write_record(struct tr_hand *hand, struct building *b)
-{
-	size_t padded = (b->used + 7) & ~(size_t)7;
-
-	memset(b->tail.bytes + b->used, 0, padded - b->used);
-	b->head.thread = hand->held->owner;
-	b->head.bytes = (uint16_t)(sizeof(b->head) + padded);
-	return tr_block_append(hand, &b->head, b->tail.bytes);
-}
-
-void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
-		    uint64_t span, const char *error)
-{
-	struct building b;
-	bool cut = false;
-
-	memset(&b.head, 0, sizeof(b.head));
-	b.used = 0;
-	b.head.start = start;
-	b.head.span = span;
-	b.head.site = site;
-	collect(hand, start, &b);
-	if (error)
-		b.head.failed = 1;
-	if (error && error[0])
-		add_error(&b, error, clip(error, TR_TEXT_MOST, &cut));
-	b.head.truncated |= cut;
-	if (hand->stage_cut)
-		b.head.truncated = 1;
-	if (!hand->staged)
-		hand->stage_cut = false;
-	(void)write_record(hand, &b);
-}
-
-static void add_number(struct building *b, const struct tr_note_attr *attr)
-{
-	union {
-		struct staged head;
-		char bytes[sizeof(struct staged) + TR_KEY_MOST + 8];
-	} s = { .head = { .type = (uint8_t)attr->type, .value_bytes = 8 } };
-	size_t len = strlen(attr->key);
-
-	s.head.key_bytes = (uint8_t)len;
-	memcpy(s.bytes + sizeof(s.head), attr->key, len);
-	memcpy(s.bytes + sizeof(s.head) + len,
-	       attr->type == TR_NOTE_INT ? (const void *)&attr->i :
-					   (const void *)&attr->d,
-	       8);
-	add_attr(b, &s.head);
-}
-
-bool tr_note_write(struct tr_hand *hand, const struct tr_note_sample *sample)
-{
-	struct building b;
-
-	memset(&b.head, 0, sizeof(b.head));
-	b.used = 0;
-	b.head.start = sample->at;
-	b.head.site = sample->site;
-	b.head.kind = (uint8_t)sample->kind;
-	for (size_t i = 0; i < sample->n_attrs; i++)
-		add_number(&b, &sample->attr[i]);
-	if (sample->error) {
-		b.head.failed = 1;
-		add_error(&b, sample->error, strlen(sample->error));
-	}
-	return write_record(hand, &b);
-}
+#define TR_SHORT_KEY 31u
+#define TR_NUMBER_MOST (sizeof(struct staged) + TR_SHORT_KEY + 8u + 7u)
 
 /* ---- notes ------------------------------------------------------------- */
 
@@ -310,16 +66,29 @@ static void lose_busy(void)
 static void note_value(struct tr_hand *hand, uint64_t start, int type,
 		       const char *key, int64_t i, double d, const char *text)
 {
-	bool cut = false;
-	size_t len;
+	struct tr_stage_value value = { .bytes = 8 };
 
 	if (type == TR_NOTE_INT) {
-		stage(hand, start, type, key, &i, sizeof(i), false);
+		value.at = &i;
 	} else if (type == TR_NOTE_DOUBLE) {
-		stage(hand, start, type, key, &d, sizeof(d), false);
+		value.at = &d;
 	} else {
-		len = clip(text, TR_TEXT_MOST, &cut);
-		stage(hand, start, type, key, text, len, cut);
+		value.at = text;
+		value.bytes = tr_note_clip(text, TR_TEXT_MOST, &value.is_cut);
+	}
+	tr_stage_add(hand, start, type, key, &value);
+}
+
+/* Puts the scope's end on the way of notes. Busy. */
+TR_INLINE void set_aside(struct tr_frame *frame, uint64_t flags)
+{
+	uint64_t start = TR_LOAD(frame->start);
+
+	if (start != TR_FRAME_ASIDE) {
+		TR_STORE(frame->aside, start | flags);
+		TR_STORE(frame->start, TR_FRAME_ASIDE);
+	} else if (flags) {
+		TR_STORE(frame->aside, TR_LOAD(frame->aside) | flags);
 	}
 }
 
@@ -346,14 +115,8 @@ static void note(void *handle, int type, const char *key, int64_t i, double d,
 		lose_busy();
 		return;
 	}
-	if (TR_LOAD(frame->start) != TR_FRAME_ASIDE) {
-		TR_STORE(frame->aside, TR_LOAD(frame->start));
-		/* Its end goes the slow way. */
-		TR_STORE(frame->start, TR_FRAME_ASIDE);
-	}
 	/* Not only on the stage, which may be full: failures are counted. */
-	if (type == TR_NOTE_FAIL)
-		TR_STORE(frame->aside, TR_LOAD(frame->aside) | TR_FRAME_FAILED);
+	set_aside(frame, type == TR_NOTE_FAIL ? TR_FRAME_FAILED : 0);
 	note_value(hand, tr_frame_start(frame), type, key ? key : "", i, d,
 		   text ? text : "");
 	tr_hand_leave(hand);
@@ -395,11 +158,124 @@ static void items(void *handle, uint64_t n)
 	tr_hand_leave(hand);
 }
 
+/* ---- the common notes -------------------------------------------------- */
+
+/*
+ * Of the innermost scope, with room on the stage. All is looked at when busy:
+ * before that, a handler may note something, too.
+ */
+TR_INLINE bool is_common(const struct tr_hand *hand, size_t bytes)
+{
+	return hand->top > hand->frames &&
+	       hand->staged + bytes <= TR_STAGE_BYTES;
+}
+
+/* The head of an entry whose key and value stand behind it. Busy. */
+TR_INLINE void put_entry(struct tr_hand *hand, int type, size_t key_bytes,
+			 size_t value_bytes)
+{
+	struct staged *s = tr_staged_at(hand, hand->staged);
+	size_t bytes = (sizeof(*s) + key_bytes + value_bytes + 7) & ~(size_t)7;
+
+	*s = (struct staged){
+		.start = TR_LOAD(hand->top->aside) & ~TR_FRAME_FAILED,
+		.bytes = (uint16_t)bytes,
+		.type = (uint8_t)type,
+		.key_bytes = (uint8_t)key_bytes,
+		.value_bytes = (uint16_t)value_bytes,
+	};
+	hand->staged = (uint16_t)(hand->staged + bytes);
+}
+
+/* False if the key is not short. Busy. */
+TR_INLINE bool add_number(struct tr_hand *hand, int type, const char *key,
+			  uint64_t value)
+{
+	char *to = (char *)(tr_staged_at(hand, hand->staged) + 1);
+	unsigned len = 0;
+
+	for (; key[len] && len < TR_SHORT_KEY; len++)
+		to[len] = key[len];
+	if (TR_UNLIKELY(key[len]))
+		return false;
+	set_aside(hand->top, 0);
+	memcpy(to + len, &value, 8);
+	put_entry(hand, type, len, 8);
+	return true;
+}
+
+/* `track` is there only while nothing else goes on. False: the slow way. */
+TR_INLINE bool note_number(struct tr_hand *hand, int type, const char *key,
+			   uint64_t value)
+{
+	struct tr_track *track = hand->track;
+	bool is_noted;
+
+	if (!track || !key)
+		return false;
+	hand->track = NULL; /* busy */
+	TR_FENCE();
+	is_noted = is_common(hand, TR_NUMBER_MOST) &&
+		   add_number(hand, type, key, value);
+	TR_FENCE();
+	tr_hand_free(hand, track);
+	return is_noted;
+}
+
+/*
+ * By words: texts are short, and for a length that it knows to be moderate
+ * gcc makes `rep movs` of memcpy(), which takes longer to start than this.
+ */
+TR_INLINE void copy_text(char *to, const char *text, size_t n)
+{
+	uint64_t word;
+
+	if (n < 8) {
+		for (size_t i = 0; i < n; i++)
+			to[i] = text[i];
+		return;
+	}
+	for (size_t i = 0; i + 8 < n; i += 8) {
+		memcpy(&word, text + i, 8);
+		memcpy(to + i, &word, 8);
+	}
+	memcpy(&word, text + n - 8, 8);
+	memcpy(to + n - 8, &word, 8);
+}
+
+TR_INLINE void add_failure(struct tr_hand *hand, const char *text, size_t len)
+{
+	set_aside(hand->top, TR_FRAME_FAILED);
+	copy_text((char *)(tr_staged_at(hand, hand->staged) + 1), text, len);
+	put_entry(hand, TR_NOTE_FAIL, 0, len);
+}
+
+static bool note_failure(struct tr_hand *hand, const char *text)
+{
+	struct tr_track *track = hand->track;
+	size_t len = text ? strnlen(text, TR_TEXT_MOST + 1) : 0;
+	bool is_noted;
+
+	if (!track || len > TR_TEXT_MOST)
+		return false;
+	hand->track = NULL; /* busy */
+	TR_FENCE();
+	is_noted = is_common(hand, sizeof(struct staged) + len + 7);
+	if (is_noted)
+		add_failure(hand, text, len);
+	TR_FENCE();
+	tr_hand_free(hand, track);
+	return is_noted;
+}
+
+/* ---- public ------------------------------------------------------------ */
+
 bool tr_probe_items = true;
 
 TARE_API void tare_fail(const char *text)
 {
-	note(NULL, TR_NOTE_FAIL, "", 0, 0, text);
+	if (!note_failure(tr_hand(), text))
+		note(NULL, TR_NOTE_FAIL, "", 0, 0, text);
 }
 
 TARE_API void tare_items(uint64_t n)
@@ -409,12 +285,17 @@ TARE_API void tare_items(uint64_t n)
 
 TARE_API void tare_attr_int(const char *key, int64_t value)
 {
-	note(NULL, TR_NOTE_INT, key, value, 0, NULL);
+	if (!note_number(tr_hand(), TR_NOTE_INT, key, (uint64_t)value))
+		note(NULL, TR_NOTE_INT, key, value, 0, NULL);
 }
 
 TARE_API void tare_attr_double(const char *key, double value)
 {
-	note(NULL, TR_NOTE_DOUBLE, key, 0, value, NULL);
+	uint64_t bits;
+
+	memcpy(&bits, &value, 8);
+	if (!note_number(tr_hand(), TR_NOTE_DOUBLE, key, bits))
+		note(NULL, TR_NOTE_DOUBLE, key, 0, value, NULL);
 }
 
 TARE_API void tare_attr_str(const char *key, const char *value)

@@ -130,6 +130,30 @@ static TR_NOINLINE void *begin_other(tare_site *site, uint32_t gate,
 	return frame;
 }
 
+/*
+ * An operation, which has generation 0 so that it comes here: a scope whose
+ * end goes the way of notes.
+ */
+static TR_NOINLINE void *begin_operation(tare_site *site, uint32_t gate)
+{
+	struct tr_hand *hand = tr_hand();
+	struct tr_track *track = hand->track;
+	struct tr_frame *frame;
+	uint32_t parent, node;
+
+	if (!track || !(site->flags & TARE_SITE_OPERATION) ||
+	    TR_ACQUIRE(site->reserved[0]) != gate)
+		return begin_slow(site, gate);
+	parent = TR_LOAD(track->current);
+	node = tr_node_at(hand, parent)->last;
+	if (tr_node_at(hand, node)->site != TR_LOAD(site->id))
+		return begin_slow(site, gate);
+	frame = push(hand, track, node);
+	TR_STORE(frame->aside, tr_counter());
+	TR_STORE(frame->start, TR_FRAME_ASIDE);
+	return frame;
+}
+
 TARE_API void *tare_scope_begin_(tare_site *site, uint32_t gate)
 {
 	struct tr_hand *hand = tr_hand();
@@ -139,7 +163,7 @@ TARE_API void *tare_scope_begin_(tare_site *site, uint32_t gate)
 
 	if (TR_UNLIKELY(!track) ||
 	    TR_UNLIKELY(TR_ACQUIRE(site->generation) != gate))
-		return begin_slow(site, gate);
+		return begin_operation(site, gate);
 	parent = TR_LOAD(track->current);
 	node = tr_node_at(hand, parent)->last;
 	if (tr_node_at(hand, node)->site != TR_LOAD(site->id))
@@ -280,6 +304,28 @@ static TR_COLD void end_slow(struct tr_frame *frame, uint64_t end)
 	tr_hand_leave(hand);
 }
 
+/* The innermost scope, with notes or an operation, and nothing else odd. */
+static TR_NOINLINE void end_noted(struct tr_frame *frame, uint64_t end)
+{
+	struct tr_hand *hand = tr_hand();
+	struct tr_track *track = hand->track;
+
+	if (!track || hand->top != frame ||
+	    TR_LOAD(frame->start) != TR_FRAME_ASIDE) {
+		end_slow(frame, end);
+		return;
+	}
+	/* As tr_hand_enter(); `busy`, since a drain would free the track. */
+	hand->track = NULL;
+	TR_FENCE();
+	hand->busy = true;
+	TR_FENCE();
+	finish(hand, frame, end);
+	TR_FENCE();
+	__atomic_store_n(&hand->busy, false, TR_HANDED_ON);
+	tr_hand_free(hand, track);
+}
+
 TR_INLINE void end_at(struct tr_frame *frame, uint64_t end)
 {
 	struct tr_hand *hand = tr_hand();
@@ -295,7 +341,7 @@ TR_INLINE void end_at(struct tr_frame *frame, uint64_t end)
 	start = TR_LOAD(frame->start);
 	span = end - start;
 	if (TR_UNLIKELY(span >> 32)) {
-		end_slow(frame, end);
+		end_noted(frame, end);
 		return;
 	}
 	hand->track = NULL; /* busy */
