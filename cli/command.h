@@ -46,6 +46,8 @@ extern const struct command cmd_records;
 extern const struct command cmd_verify;
 extern const struct command cmd_ctl;
 extern const struct command cmd_config;
+extern const struct command cmd_serve;
+extern const struct command cmd_url;
 
 /* Prints a command's help to stdout. */
 void command_help(const struct command *command);

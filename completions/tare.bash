@@ -14,6 +14,8 @@ _tare_options() {
 	verify) echo "--json" ;;
 	ctl) echo "--json" ;;
 	config) echo "--conf --markdown --json" ;;
+	serve) echo "-p --port -b --bind --allow-host" ;;
+	url) echo "-t --token --json" ;;
 	esac
 	echo "--color -h --help"
 }
@@ -40,7 +42,8 @@ _tare_values() {
 # Whether the option takes a value, which is then no operand.
 _tare_takes_value() {
 	case $1:$2 in
-	*:--color | run:-o | run:--output | run:--json | run:-s | run:--set | \
+	*:--color | serve:-[pb] | serve:--port | serve:--bind | \
+	serve:--allow-host | run:-o | run:--output | run:--json | run:-s | run:--set | \
 	report:-[snNStl] | report:--sort | report:--top | report:--name | \
 	report:--source | report:--type | report:--last | report:--from | \
 	report:--to | report:--values | top:-[dns] | top:--delay | \
@@ -69,7 +72,7 @@ _tare_fill() {
 
 _tare() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="run report tree top ls records verify ctl config help"
+	local commands="run report tree top ls records verify ctl config serve url help"
 	local command=${COMP_WORDS[1]} at
 
 	COMPREPLY=()

@@ -5,8 +5,9 @@
 usage: check_layers.py [ROOT]
 
 In src/: a folder may open the doors ("<folder>/<folder>.h") that its line in
-LAYERS names, its own headers, and the public ones. Outside (cli, examples,
-bench): public headers and files of the same part of the tree only.
+LAYERS names, its own headers, and the public ones. Outside (cli, server,
+examples, bench): public headers and files of the same part of the tree only;
+cli and server are one program and name each other's files from the top.
 """
 
 import os
@@ -14,7 +15,8 @@ import re
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-OUTSIDE = ("cli", "examples", "bench")
+OUTSIDE = {"cli": ("server",), "server": ("cli",), "examples": (),
+           "bench": ()}
 ENDINGS = (".c", ".h", ".hpp", ".cpp", ".inc")
 
 
@@ -90,6 +92,12 @@ def check_folder(root, folder, layers, problems):
                 problems.append(f'{where}: no "{name}" in {folder}/')
 
 
+def is_neighbour(root, part, name):
+    """A header of a part that is linked into the same program."""
+    return (name.split("/")[0] in OUTSIDE[part]
+            and os.path.exists(os.path.join(root, name)))
+
+
 def check_outside(root, part, problems):
     top = os.path.join(root, part)
     for path in sources(top):
@@ -97,7 +105,7 @@ def check_outside(root, part, problems):
             where = f"{os.path.relpath(path, root)}:{number}"
             if name.startswith("tare/"):
                 check_public(root, where, name, problems)
-            elif not is_system:
+            elif not is_system and not is_neighbour(root, part, name):
                 target = os.path.normpath(
                     os.path.join(os.path.dirname(path), name))
                 if not target.startswith(top + os.sep):

@@ -16,6 +16,7 @@ import sys
 LISTS = [
     ("src/*/*.c", "src/meson.build", "path"),
     ("cli/*.c", "cli/meson.build", "path"),
+    ("server/*.c", "server/meson.build", "path"),
     ("bench/*.c", "bench/meson.build", "path"),
     ("examples/**/*.c", "examples/meson.build", "path"),
     ("tests/unit/*_test.c", "tests/meson.build", "test"),
@@ -23,6 +24,7 @@ LISTS = [
     ("tests/stress/*_test.c", "tests/meson.build", "test"),
     ("tests/fuzz/*_fuzz.c", "tests/meson.build", "fuzz"),
     ("tests/cli/*_test.*", "tests/meson.build", "name"),
+    ("tests/server/*_test.*", "tests/meson.build", "name"),
     ("tests/examples/*_test.*", "tests/meson.build", "name"),
     ("tests/overhead/*_test.*", "tests/meson.build", "name"),
     ("include/tare/*", "meson.build", "path"),

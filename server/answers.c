@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "answers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pool.h"
+
+/* FNV-1a: a place for each URL; the last one to take it has it. */
+static size_t place_of(const char *uri)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *uri; uri++)
+		hash = (hash ^ (unsigned char)*uri) * 16777619u;
+	return hash % ANSWERS_N;
+}
+
+const struct answer *answers_find(const struct answers *answers,
+				  const char *uri, const struct pool *pool)
+{
+	const struct answer *answer = &answers->at[place_of(uri)];
+
+	if (!answer->body || strcmp(answer->uri, uri) != 0 ||
+	    answer->generation != pool->generation)
+		return NULL;
+	return answer;
+}
+
+void answers_keep(struct answers *answers, const char *uri,
+		  const struct pool *pool, const char *body, size_t len)
+{
+	struct answer *answer = &answers->at[place_of(uri)];
+	char *copy;
+
+	if (len > ANSWERS_BYTES || strlen(uri) >= ANSWERS_URI)
+		return;
+	copy = realloc(answer->body, len ? len : 1);
+	if (!copy)
+		return;
+	answer->body = memcpy(copy, body, len);
+	answer->len = len;
+	answer->generation = pool->generation;
+	(void)strcpy(answer->uri, uri);
+}
+
+void answers_release(struct answers *answers)
+{
+	for (size_t i = 0; i < ANSWERS_N; i++)
+		free(answers->at[i].body);
+	*answers = (struct answers){ 0 };
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chosen: the runs that a request is about: `run=`, or all live ones. */
+#ifndef SERVER_CHOSEN_H
+#define SERVER_CHOSEN_H
+
+#include "exchange.h"
+
+struct chosen {
+	const tare_run_entry *runs[POOL_VIEWS];
+	tare_view *views[POOL_VIEWS]; /* chosen_views() only */
+	size_t n;
+};
+
+/* False: a run does not exist, and that was answered. */
+bool chosen_runs(struct exchange *ex, struct chosen *ret_chosen);
+
+/*
+ * With their views. A live run that vanishes between the list and the look
+ * is left out; one that was asked for by its name is a 404.
+ */
+bool chosen_views(struct exchange *ex, struct chosen *ret_chosen);
+
+/* Those that can be steered: chosen ones that are not live are a 409. */
+bool chosen_live(struct exchange *ex, struct chosen *ret_chosen);
+
+/* "runs": their ids and processes. */
+void chosen_json(const struct chosen *chosen, struct json *json);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Config: the options of live processes, as one document.
+ *
+ * PUT checks the whole document before it changes anything; members that are
+ * left out keep their values. The answer is read back from the processes: it
+ * says what they have, not what they were told. export_directory is where
+ * this server writes, so it is the server's own.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <event2/buffer.h>
+
+#include <tare/control.h>
+
+#include "chosen.h"
+#include "document.h"
+#include "handlers.h"
+#include "problem.h"
+#include "reply.h"
+
+#define VALUE_BYTES 256u
+
+/* By these names users know the service; the rest is whatever is live. */
+static const char *const always[] = {
+	"max_history_size",	"memory_sample_interval", "export_directory",
+	"enable_gpu_tracking", "enable_memory_tracking",
+};
+
+static bool is_shown(const tare_option *option)
+{
+	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+		if (strcmp(option->name, always[i]) == 0)
+			return true;
+	return option->live && option->effective;
+}
+
+static bool is_servers(const tare_option *option)
+{
+	return strcmp(option->name, "export_directory") == 0;
+}
+
+static const tare_option *find_option(const char *name)
+{
+	const tare_option *option;
+
+	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++)
+		if (strcmp(option->name, name) == 0 && is_shown(option))
+			return option;
+	return NULL;
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
+/* The value that all chosen processes have; false: they differ. */
+static bool shared_value(const struct chosen *chosen,
+			 const tare_option *option, char value[VALUE_BYTES])
+{
+	char other[VALUE_BYTES];
+	bool found = false;
+
+	for (size_t i = 0; i < chosen->n && !is_servers(option); i++) {
+		char *to = found ? other : value;
+
+		if (tare_remote_get(chosen->runs[i]->pid, option->name, to,
+				    VALUE_BYTES) < 0)
+			continue;
+		if (found && strcmp(value, other) != 0)
+			return false;
+		found = true;
+	}
+	if (!found && tare_option_get(option->name, value, VALUE_BYTES) < 0)
+		value[0] = '\0';
+	return true;
+}
+
+static void value_json(struct json *json, const tare_option *option,
+		       const char *value)
+{
+	char *end;
+	double number;
+
+	switch (option->type) {
+	case TARE_OPTION_BOOL:
+		json_bool(json, option->name, strcmp(value, "true") == 0);
+		return;
+	case TARE_OPTION_INT:
+	case TARE_OPTION_DOUBLE:
+		number = strtod(value, &end);
+		if (*value && !*end) {
+			json_number(json, option->name, number);
+			return;
+		}
+		break;
+	case TARE_OPTION_STRING:
+	case TARE_OPTION_CHOICE:
+		break;
+	}
+	json_text(json, option->name, value);
+}
+
+/* "config": {...}; a null where the processes differ. */
+static void config_json(struct json *json, const struct chosen *chosen)
+{
+	const tare_option *option;
+	char value[VALUE_BYTES];
+
+	json_begin_object(json, "config");
+	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++) {
+		if (!is_shown(option))
+			continue;
+		if (shared_value(chosen, option, value))
+			value_json(json, option, value);
+		else
+			json_text(json, option->name, NULL);
+	}
+	json_end_object(json);
+}
+
+/* A quoted hash of what a GET of the same runs shows. */
+static void make_etag(const struct chosen *chosen, char etag[24])
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+	const tare_option *option;
+	char value[VALUE_BYTES];
+
+	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++) {
+		if (!is_shown(option))
+			continue;
+		if (!shared_value(chosen, option, value))
+			(void)strcpy(value, "\x01");
+		for (const char *c = value; *c; c++)
+			hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+		hash = (hash ^ 0xff) * 1099511628211u;
+	}
+	(void)snprintf(etag, 24, "\"%016llx\"", (unsigned long long)hash);
+}
+
+static void add_etag(struct exchange *ex, const struct chosen *chosen)
+{
+	char etag[24];
+
+	make_etag(chosen, etag);
+	exchange_add_header(ex, "ETag", etag);
+}
+
+void handle_config(struct exchange *ex)
+{
+	struct chosen chosen;
+	struct json *json;
+
+	if (!chosen_live(ex, &chosen))
+		return;
+	json = reply_json(ex);
+	if (!json)
+		return;
+	json_begin_object(json, NULL);
+	config_json(json, &chosen);
+	chosen_json(&chosen, json);
+	json_end_object(json);
+	add_etag(ex, &chosen);
+	reply_json_end(ex, 200);
+}
+
+/* ---- writing ------------------------------------------------------------- */
+
+static bool type_fits(const tare_option *option, enum document_type type)
+{
+	switch (option->type) {
+	case TARE_OPTION_BOOL:
+		return type == DOCUMENT_BOOL;
+	case TARE_OPTION_INT:
+	case TARE_OPTION_DOUBLE:
+		return type == DOCUMENT_NUMBER;
+	case TARE_OPTION_STRING:
+	case TARE_OPTION_CHOICE:
+		return type == DOCUMENT_TEXT;
+	}
+	return false;
+}
+
+/* The text of a member's value in the words of the table. */
+static bool check_member(struct exchange *ex,
+			 const struct document_member *member)
+{
+	const tare_option *option = find_option(member->key);
+
+	if (!option) {
+		problem(ex, 422, "there is no option '%.60s' to set",
+			member->key);
+		return false;
+	}
+	if (!option->live && !is_servers(option)) {
+		problem(ex, 422, "'%s' cannot change while programs run",
+			option->name);
+		return false;
+	}
+	/*
+	 * The table holds its range as text, so the library is asked: this
+	 * process measures nothing, and what it has set changes nothing.
+	 */
+	if (!type_fits(option, member->type) ||
+	    tare_option_set(option->name, member->value)) {
+		problem(ex, 422, "wrong value for '%s': accepted is %s",
+			option->name, option->range);
+		return false;
+	}
+	return true;
+}
+
+/* All members, or none: what was set here for the check is set back. */
+static bool check_members(struct exchange *ex,
+			  const struct document *document)
+{
+	char before[DOCUMENT_MEMBERS][VALUE_BYTES];
+
+	for (size_t i = 0; i < document->n; i++) {
+		const struct document_member *member = &document->at[i];
+
+		if (tare_option_get(member->key, before[i], VALUE_BYTES) < 0)
+			before[i][0] = '\0';
+		if (check_member(ex, member))
+			continue;
+		while (i-- > 0)
+			(void)tare_option_set(document->at[i].key, before[i]);
+		return false;
+	}
+	return true;
+}
+
+static int apply(const struct document *document, int64_t pid)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < document->n && !err; i++)
+		if (!is_servers(find_option(document->at[i].key)))
+			err = tare_remote_set(pid, document->at[i].key,
+					      document->at[i].value);
+	return err;
+}
+
+static void apply_all(struct json *json, const struct document *document,
+		      const struct chosen *chosen)
+{
+	json_begin_array(json, "runs");
+	for (size_t i = 0; i < chosen->n; i++) {
+		int err = apply(document, chosen->runs[i]->pid);
+
+		json_begin_object(json, NULL);
+		json_text(json, "run", chosen->runs[i]->id);
+		json_signed(json, "pid", chosen->runs[i]->pid);
+		json_bool(json, "ok", err == 0);
+		json_text(json, "error", err ? tare_strerror(err) : NULL);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+/* "*", or a list of tags with ours in it. */
+static bool etag_matches(const char *wanted, const char *etag)
+{
+	return strcmp(wanted, "*") == 0 || strstr(wanted, etag);
+}
+
+static bool check_precondition(struct exchange *ex,
+			       const struct chosen *chosen)
+{
+	const char *wanted = exchange_header(ex, "If-Match");
+	char etag[24];
+
+	make_etag(chosen, etag);
+	if (!wanted || etag_matches(wanted, etag))
+		return true;
+	problem(ex, 412, "the configuration has changed meanwhile; read it "
+			 "again");
+	return false;
+}
+
+static bool is_json(const char *type)
+{
+	size_t len = type ? strcspn(type, "; ") : 0;
+
+	return len == strlen("application/json") &&
+	       strncasecmp(type, "application/json", len) == 0;
+}
+
+/* The body as a text, which the caller frees; NULL: refused. */
+static char *take_body(struct exchange *ex)
+{
+	struct evbuffer *body = evhttp_request_get_input_buffer(ex->request);
+	size_t len = evbuffer_get_length(body);
+	char *text;
+
+	if (!is_json(exchange_header(ex, "Content-Type"))) {
+		problem(ex, 415, "the body must be application/json");
+		return NULL;
+	}
+	text = malloc(len + 1);
+	if (!text || evbuffer_copyout(body, text, len) != (ev_ssize_t)len) {
+		free(text);
+		problem(ex, 503, "out of memory");
+		return NULL;
+	}
+	text[len] = '\0';
+	if (strlen(text) != len) {
+		free(text);
+		problem(ex, 400, "the body holds a zero");
+		return NULL;
+	}
+	return text;
+}
+
+static void put(struct exchange *ex, char *text)
+{
+	struct document document;
+	const char *wrong = document_parse(&document, text);
+	struct chosen chosen;
+	struct json *json;
+
+	if (wrong) {
+		problem(ex, 400, "the body cannot be read: %s", wrong);
+		return;
+	}
+	if (!chosen_live(ex, &chosen) || !check_precondition(ex, &chosen) ||
+	    !check_members(ex, &document))
+		return;
+	json = reply_json(ex);
+	if (!json)
+		return;
+	json_begin_object(json, NULL);
+	apply_all(json, &document, &chosen);
+	config_json(json, &chosen);
+	json_end_object(json);
+	add_etag(ex, &chosen);
+	pool_expire(&ex->server->pool);
+	reply_json_end(ex, 200);
+}
+
+void handle_config_put(struct exchange *ex)
+{
+	char *text = take_body(ex);
+
+	if (text)
+		put(ex, text);
+	free(text);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Exports: files that this server made, by name.
+ *
+ * A download is looked up here, so that no spelling of a path leads anywhere
+ * else. The last 256 are remembered; files stay on disk when forgotten.
+ */
+#ifndef SERVER_EXPORTS_H
+#define SERVER_EXPORTS_H
+
+#include <stddef.h>
+
+#define EXPORTS_N 256u
+
+struct export_file {
+	char path[512];
+	const char *name; /* in the path */
+	const char *type;
+};
+
+struct exports {
+	struct export_file at[EXPORTS_N];
+	size_t n; /* ever made */
+};
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gate.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/queue.h>
+
+#include <event2/buffer.h>
+#include <event2/keyvalq_struct.h>
+
+#include "exchange.h"
+#include "problem.h"
+
+/* Headers that must not come twice: which one counts, nobody agrees. */
+static const char *const single[] = {
+	"Host",		 "Origin",	  "Authorization", "Content-Length",
+	"Content-Type",	 "If-Match",	  "Transfer-Encoding",
+};
+
+#define N_SINGLE (sizeof(single) / sizeof(single[0]))
+
+/* ---- who is asked -------------------------------------------------------- */
+
+/* A colon in it: an address of version 6, which stands in brackets. */
+static bool add_host(struct gate *gate, const char *name, uint16_t port)
+{
+	bool is_v6 = strchr(name, ':') && name[0] != '[' &&
+		     strchr(name, ':') != strrchr(name, ':');
+	bool has_port = strchr(name, ':') && !is_v6 && name[0] != '[';
+	size_t size = sizeof(gate->hosts[0]);
+	int n;
+
+	if (gate->n_hosts == GATE_HOSTS)
+		return false;
+	if (has_port)
+		n = snprintf(gate->hosts[gate->n_hosts++], size, "%s", name);
+	else
+		n = snprintf(gate->hosts[gate->n_hosts++], size, "%s%s%s:%u",
+			     is_v6 ? "[" : "", name, is_v6 ? "]" : "", port);
+	return n > 0 && (size_t)n < size;
+}
+
+bool gate_init(struct gate *gate, const struct server_options *options,
+	       uint16_t port)
+{
+	bool ok = add_host(gate, "127.0.0.1", port) &&
+		  add_host(gate, "localhost", port) &&
+		  add_host(gate, "::1", port);
+
+	if (options->bind)
+		ok = ok && add_host(gate, options->bind, port);
+	for (size_t i = 0; i < options->n_hosts; i++)
+		ok = ok && add_host(gate, options->hosts[i], port);
+	(void)snprintf(gate->cookie, sizeof(gate->cookie), "tare_%u", port);
+	return ok;
+}
+
+static bool is_our_host(const struct gate *gate, const char *host)
+{
+	for (size_t i = 0; i < gate->n_hosts; i++)
+		if (strcasecmp(gate->hosts[i], host) == 0)
+			return true;
+	return false;
+}
+
+static bool check_host(struct exchange *ex)
+{
+	const struct gate *gate = &ex->server->gate;
+	const char *host = exchange_header(ex, "Host");
+	const char *origin = exchange_header(ex, "Origin");
+
+	if (!host || !is_our_host(gate, host)) {
+		problem(ex, 421, "this server is not known by that Host; "
+				 "start it with --allow-host if it should");
+		return false;
+	}
+	if (origin && (strncmp(origin, "http://", 7) != 0 ||
+		       !is_our_host(gate, origin + 7))) {
+		problem(ex, 403, "requests of pages from elsewhere are not "
+				 "answered (Origin)");
+		return false;
+	}
+	return true;
+}
+
+/* ---- how ----------------------------------------------------------------- */
+
+static bool is_token_text(const char *text)
+{
+	if (!*text)
+		return false;
+	for (; *text; text++)
+		if (!isalnum((unsigned char)*text) &&
+		    !strchr("!#$%&'*+-.^_`|~", *text))
+			return false;
+	return true;
+}
+
+static bool is_visible_text(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 && *text != '\t')
+			return false;
+	return true;
+}
+
+static bool check_headers(struct exchange *ex)
+{
+	struct evkeyvalq *headers =
+		evhttp_request_get_input_headers(ex->request);
+	unsigned n_seen[N_SINGLE] = { 0 };
+	struct evkeyval *header;
+
+	TAILQ_FOREACH(header, headers, next) {
+		if (!is_token_text(header->key) ||
+		    !is_visible_text(header->value)) {
+			problem(ex, 400, "a header's name or value is not "
+					 "well formed");
+			return false;
+		}
+		for (size_t i = 0; i < N_SINGLE; i++)
+			if (strcasecmp(header->key, single[i]) == 0 &&
+			    n_seen[i]++) {
+				problem(ex, 400, "header '%s' comes twice",
+					single[i]);
+				return false;
+			}
+	}
+	return true;
+}
+
+/* One body, one way to say where it ends. */
+static bool check_body(struct exchange *ex)
+{
+	const char *length = exchange_header(ex, "Content-Length");
+	const char *coding = exchange_header(ex, "Transfer-Encoding");
+	struct evbuffer *body = evhttp_request_get_input_buffer(ex->request);
+
+	if (length && coding) {
+		problem(ex, 400, "Content-Length and Transfer-Encoding "
+				 "exclude each other");
+		return false;
+	}
+	if (coding && strcasecmp(coding, "chunked") != 0) {
+		problem(ex, 400, "unknown Transfer-Encoding");
+		return false;
+	}
+	if (length && length[strspn(length, "0123456789")] != '\0') {
+		problem(ex, 400, "Content-Length is not a number");
+		return false;
+	}
+	if (evbuffer_get_length(body) > GATE_BODY_BYTES) {
+		problem(ex, 413, "the body has more than %u bytes",
+			GATE_BODY_BYTES);
+		return false;
+	}
+	return true;
+}
+
+static bool check_method(struct exchange *ex)
+{
+	switch (evhttp_request_get_command(ex->request)) {
+	case EVHTTP_REQ_GET:
+	case EVHTTP_REQ_HEAD:
+	case EVHTTP_REQ_POST:
+	case EVHTTP_REQ_PUT:
+		return true;
+	default:
+		exchange_add_header(ex, "Allow", "GET, HEAD, POST, PUT");
+		problem(ex, 405, "no route knows this method");
+		return false;
+	}
+}
+
+bool gate_check_form(struct exchange *ex)
+{
+	const char *uri = evhttp_request_get_uri(ex->request);
+
+	if (!uri || uri[0] != '/') {
+		problem(ex, 400, "the target of a request begins with /");
+		return false;
+	}
+	return check_headers(ex) && check_host(ex) && check_method(ex) &&
+	       check_body(ex);
+}
+
+bool gate_check_token(struct exchange *ex)
+{
+	const struct server *server = ex->server;
+	const char *token = server->state.token;
+	const char *bearer = exchange_header(ex, "Authorization");
+	const char *cookie = exchange_header(ex, "Cookie");
+
+	if (bearer && token_in_bearer(token, bearer))
+		return true;
+	if (!bearer && cookie &&
+	    token_in_cookie(token, server->gate.cookie, cookie))
+		return true;
+	exchange_add_header(ex, "WWW-Authenticate", "Bearer");
+	problem(ex, 401, "the token is missing or wrong; 'tare url' prints "
+			 "the address with it");
+	return false;
+}

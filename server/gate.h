@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gate: what every request must pass before anything looks at its path.
+ *
+ * A page on the web can make the browser of this machine's user send requests
+ * to 127.0.0.1, and can let its own name resolve to that address. So the Host
+ * must be one of ours, exactly, an Origin if there is one likewise, and the
+ * token must be shown. A request that two parsers could read differently (a
+ * length and chunks, a name twice, an empty name) is refused whole.
+ */
+#ifndef SERVER_GATE_H
+#define SERVER_GATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GATE_HOSTS 16u
+#define GATE_HEADER_BYTES (32u << 10)
+#define GATE_BODY_BYTES (64u << 10)
+
+struct exchange;
+struct server_options;
+
+struct gate {
+	char hosts[GATE_HOSTS][280]; /* "name:port" */
+	size_t n_hosts;
+	char cookie[16]; /* its name: ports share the cookies of a host */
+};
+
+/* False: a name in the options is too long, or there are too many. */
+bool gate_init(struct gate *gate, const struct server_options *options,
+	       uint16_t port);
+
+/* False: the request was refused and answered. */
+bool gate_check_form(struct exchange *ex);
+bool gate_check_token(struct exchange *ex);
+
+#endif

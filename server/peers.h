@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Peers: the open connections, and when each has to go.
+ *
+ * evhttp has one timeout, and every byte that trickles in starts it anew. So
+ * a clock of our own runs for each connection: 10 s for a whole request from
+ * its first byte on, 60 s between two requests, 60 s for an answer to be
+ * fetched. At 512 connections the one that has waited longest makes room.
+ *
+ * Known by descriptor and inode: evhttp frees a connection without a word, so
+ * no pointer to one is kept. Whether a peer has begun to send is asked of the
+ * kernel, which counts its bytes.
+ */
+#ifndef SERVER_PEERS_H
+#define SERVER_PEERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <event2/event.h>
+#include <event2/http.h>
+
+#define PEERS_MOST 512u
+#define PEERS_FDS 4096u
+#define PEERS_REQUEST_MS 10000
+#define PEERS_IDLE_MS 60000
+#define PEERS_ANSWER_MS 60000
+
+enum peer_phase {
+	PEER_NONE = 0,
+	PEER_FRESH,  /* connected, and has not asked for anything yet */
+	PEER_ASKING, /* a request has begun to arrive */
+	PEER_SERVED, /* its answer is on the way */
+	PEER_IDLE,   /* between two requests */
+	PEER_STREAM  /* gets events; stream.c looks after it */
+};
+
+struct peer {
+	enum peer_phase phase;
+	ino_t inode;
+	int64_t since_ms; /* start of the phase */
+	uint64_t bytes;	  /* that had come in when the phase began */
+};
+
+struct peers {
+	struct event *adopt; /* takes in what was just accepted */
+	struct event *sweep;
+	struct bufferevent **fresh;
+	size_t n_fresh;
+	size_t fresh_size;
+	size_t n; /* connections, as of the last sweep or accept */
+	struct peer at[PEERS_FDS];
+};
+
+bool peers_init(struct peers *peers, struct event_base *base,
+		struct evhttp *http);
+void peers_release(struct peers *peers);
+
+/* The peer of this request is being served; gone idle when it is done. */
+void peers_serve(struct peers *peers, struct evhttp_request *request);
+/* It now gets events until it goes. */
+void peers_stream(struct peers *peers, struct evhttp_request *request);
+
+/* Closes its connection. evhttp cleans up when it sees the end. */
+void peers_drop(struct evhttp_request *request);
+
+#endif

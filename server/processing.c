@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processing times: every series of durations, of all chosen runs as one.
+ *
+ * Rows are in the order of names, which a measured program does not change,
+ * so that pages fit together; what is slowest is asked of the summary.
+ */
+#include "processing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "handlers.h"
+#include "problem.h"
+#include "reply.h"
+#include "sums.h"
+
+#define NS_PER_MS 1e6
+
+/* A row: a series and its place in the merge. */
+struct row {
+	const tare_stats *stats;
+	size_t index;
+};
+
+struct rows {
+	struct row *at;
+	size_t n;
+};
+
+/* ---- rows ---------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+	const tare_stats *x = ((const struct row *)a)->stats;
+	const tare_stats *y = ((const struct row *)b)->stats;
+	int order = strcmp(x->name, y->name);
+
+	if (!order)
+		order = strcmp(x->source, y->source);
+	return order ? order : strcmp(x->labels, y->labels);
+}
+
+/* Descending; what has no number comes last. */
+static int by_number(double x, double y, const void *a, const void *b)
+{
+	if (isnan(x) || isnan(y))
+		return isnan(x) - isnan(y) ? isnan(x) - isnan(y) :
+					     by_name(a, b);
+	if (x != y)
+		return x < y ? 1 : -1;
+	return by_name(a, b);
+}
+
+#define BY(name, field) \
+	static int name(const void *a, const void *b) \
+	{ \
+		const tare_stats *x = ((const struct row *)a)->stats; \
+		const tare_stats *y = ((const struct row *)b)->stats; \
+\
+		return by_number((double)x->field, (double)y->field, a, b); \
+	}
+
+BY(by_total, total)
+BY(by_max, max)
+BY(by_mean, mean)
+BY(by_failures, failures)
+BY(by_count, count)
+
+typedef int (*row_order)(const void *a, const void *b);
+
+static row_order order_of(const char *sort)
+{
+	static const struct {
+		const char *name;
+		row_order order;
+	} known[] = {
+		{ "total", by_total },	     { "slowest", by_max },
+		{ "average", by_mean },	     { "failures", by_failures },
+		{ "count", by_count },	     { "name", by_name },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(known[i].name, sort) == 0)
+			return known[i].order;
+	return by_total;
+}
+
+/* Scopes only: counters and values have no duration. */
+static bool rows_init(struct rows *rows, const tare_merge *merge,
+		      row_order order)
+{
+	size_t n;
+	const tare_stats *stats = tare_merge_stats(merge, &n);
+
+	rows->n = 0;
+	rows->at = calloc(n ? n : 1, sizeof(*rows->at));
+	if (!rows->at)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (stats[i].kind == TARE_KIND_SCOPE)
+			rows->at[rows->n++] = (struct row){ &stats[i], i };
+	qsort(rows->at, rows->n, sizeof(*rows->at), order);
+	return true;
+}
+
+/* ---- documents ----------------------------------------------------------- */
+
+static void ms(struct json *json, const char *key, double ns)
+{
+	json_number(json, key, ns / NS_PER_MS);
+}
+
+static void outcome_json(struct json *json, uint64_t count, uint64_t failures)
+{
+	/* A failure is told before its call is counted. */
+	uint64_t failed = failures < count ? failures : count;
+
+	json_unsigned(json, "success_count", count - failed);
+	json_unsigned(json, "failure_count", failed);
+	json_number(json, "success_rate",
+		    count ? (double)(count - failed) / (double)count : NAN);
+}
+
+static void row_json(struct json *json, const tare_stats *stats)
+{
+	json_begin_object(json, NULL);
+	json_text(json, "operation", stats->name);
+	json_text(json, "source", stats->source);
+	json_text(json, "labels", stats->labels);
+	json_unsigned(json, "count", stats->count);
+	ms(json, "total_duration_ms", stats->total);
+	ms(json, "avg_duration_ms", stats->mean);
+	ms(json, "min_duration_ms", stats->min);
+	ms(json, "max_duration_ms", stats->max);
+	ms(json, "median_duration_ms", stats->p50);
+	ms(json, "p90_duration_ms", stats->p90);
+	ms(json, "p95_duration_ms", stats->p95);
+	ms(json, "p99_duration_ms", stats->p99);
+	outcome_json(json, stats->count, stats->failures);
+	json_unsigned(json, "items", stats->items);
+	json_end_object(json);
+}
+
+/* Of one series it is that series' own, to the last digit. */
+static double quantile(const struct sums *sums, const struct rows *rows,
+		       const tare_merge *merge, double q)
+{
+	return rows->n == 1 ? tare_merge_quantile(merge, rows->at[0].index, q)
+			    : sums_quantile(sums, q);
+}
+
+static void sums_json(struct json *json, const struct sums *sums,
+		      const struct rows *rows, const tare_merge *merge)
+{
+	json_unsigned(json, "count", sums->count);
+	ms(json, "total_duration_ms", sums->total);
+	ms(json, "avg_duration_ms",
+	   sums->timed ? sums->total / (double)sums->timed : NAN);
+	ms(json, "min_duration_ms", sums->min);
+	ms(json, "max_duration_ms", sums->max);
+	ms(json, "median_duration_ms", quantile(sums, rows, merge, 0.5));
+	ms(json, "p90_duration_ms", quantile(sums, rows, merge, 0.9));
+	ms(json, "p95_duration_ms", quantile(sums, rows, merge, 0.95));
+	ms(json, "p99_duration_ms", quantile(sums, rows, merge, 0.99));
+	outcome_json(json, sums->count, sums->failures);
+}
+
+static bool rows_sum_json(struct json *json, const struct rows *rows,
+			  const tare_merge *merge)
+{
+	struct sums *sums = sums_new();
+
+	if (!sums)
+		return false;
+	for (size_t i = 0; i < rows->n; i++)
+		sums_add(sums, merge, rows->at[i].index);
+	sums_finish(sums);
+	sums_json(json, sums, rows, merge);
+	free(sums);
+	return true;
+}
+
+void window_json(struct json *json, const tare_filter *filter, int64_t now_ns)
+{
+	json_begin_object(json, "window");
+	json_signed(json, "from_ms", filter->from_ns / 1000000);
+	json_signed(json, "to_ms",
+		    (filter->to_ns ? filter->to_ns : now_ns) / 1000000);
+	json_end_object(json);
+}
+
+int processing_json(struct json *json, const tare_merge *merge)
+{
+	struct rows rows;
+	bool ok;
+
+	if (!rows_init(&rows, merge, by_name))
+		return TARE_ENOMEM;
+	ok = rows_sum_json(json, &rows, merge);
+	json_begin_array(json, "operations");
+	for (size_t i = 0; ok && i < rows.n; i++)
+		row_json(json, rows.at[i].stats);
+	json_end_array(json);
+	free(rows.at);
+	return ok ? 0 : TARE_ENOMEM;
+}
+
+/* ---- pages --------------------------------------------------------------- */
+
+/* FNV-1a of what makes a series; a cursor names the last row sent by it. */
+static uint64_t row_hash(const tare_stats *stats)
+{
+	const char *part[] = { stats->name, stats->source, stats->labels };
+	uint64_t hash = UINT64_C(14695981039346656037);
+
+	for (size_t i = 0; i < 3; i++) {
+		for (const char *c = part[i]; *c; c++)
+			hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+		hash = (hash ^ 0xff) * 1099511628211u;
+	}
+	return hash;
+}
+
+/* The first row after the cursor; false: that row is gone. */
+static bool find_start(const struct rows *rows, const char *cursor,
+		       size_t *ret_at)
+{
+	char *end;
+	uint64_t hash;
+
+	*ret_at = 0;
+	if (!cursor)
+		return true;
+	hash = strtoull(cursor, &end, 16);
+	for (size_t i = 0; !*end && i < rows->n; i++)
+		if (row_hash(rows->at[i].stats) == hash) {
+			*ret_at = i + 1;
+			return true;
+		}
+	return false;
+}
+
+static void next_json(struct json *json, const struct rows *rows, size_t end)
+{
+	char cursor[24];
+
+	if (end == 0 || end >= rows->n) {
+		json_text(json, "next", NULL);
+		return;
+	}
+	(void)snprintf(cursor, sizeof(cursor), "%016llx",
+		       (unsigned long long)row_hash(rows->at[end - 1].stats));
+	json_text(json, "next", cursor);
+}
+
+static void page_json(struct exchange *ex, struct json *json,
+		      const struct rows *rows, size_t at)
+{
+	size_t end = rows->n - at < ex->query.limit ?
+			     rows->n :
+			     at + (size_t)ex->query.limit;
+
+	json_begin_array(json, "operations");
+	for (size_t i = at; i < end; i++)
+		row_json(json, rows->at[i].stats);
+	json_end_array(json);
+	next_json(json, rows, end);
+}
+
+static uint64_t lost_events(const struct chosen *chosen)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < chosen->n; i++)
+		n += tare_view_health(chosen->views[i])->lost;
+	return n;
+}
+
+/* ---- routes -------------------------------------------------------------- */
+
+/* All that a route of statistics works on. */
+struct look {
+	struct chosen chosen;
+	tare_filter filter;
+	tare_merge *merge;
+	struct rows rows;
+};
+
+static void look_end(struct look *look)
+{
+	free(look->rows.at);
+	tare_merge_close(look->merge);
+}
+
+static bool look_begin(struct exchange *ex, struct look *look,
+		       row_order order)
+{
+	int err;
+
+	if (!chosen_views(ex, &look->chosen))
+		return false;
+	look->filter = query_filter(&ex->query, ex->now_ns);
+	err = tare_merge_open(look->chosen.views, look->chosen.n,
+			      &look->filter, &look->merge);
+	if (!err && !rows_init(&look->rows, look->merge, order)) {
+		tare_merge_close(look->merge);
+		err = TARE_ENOMEM;
+	}
+	if (err)
+		problem_error(ex, "read the statistics", err);
+	return !err;
+}
+
+static void send_look(struct exchange *ex, struct look *look, size_t at)
+{
+	struct json *json = reply_json(ex);
+
+	if (!json)
+		return;
+	json_begin_object(json, NULL);
+	if (!rows_sum_json(json, &look->rows, look->merge)) {
+		reply_json_drop(ex);
+		problem(ex, 503, "out of memory");
+		return;
+	}
+	page_json(ex, json, &look->rows, at);
+	window_json(json, &look->filter, ex->now_ns);
+	json_unsigned(json, "dropped", lost_events(&look->chosen));
+	chosen_json(&look->chosen, json);
+	json_end_object(json);
+	reply_json_end(ex, 200);
+}
+
+static void answer_look(struct exchange *ex, row_order order)
+{
+	struct look look = { .merge = NULL };
+	size_t at;
+
+	if (!look_begin(ex, &look, order))
+		return;
+	if (find_start(&look.rows, ex->query.cursor, &at))
+		send_look(ex, &look, at);
+	else
+		problem(ex, 410, "the cursor names a row that is gone; start "
+				 "again without it");
+	look_end(&look);
+}
+
+void handle_processing_stats(struct exchange *ex)
+{
+	answer_look(ex, by_name);
+}
+
+void handle_operations_summary(struct exchange *ex)
+{
+	answer_look(ex, order_of(ex->query.sort ? ex->query.sort : "total"));
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records: the history of all chosen runs, newest first.
+ *
+ * A cursor is the start of the last record sent and how many of that very
+ * moment were sent: what is added meanwhile is newer and shifts nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chosen.h"
+#include "handlers.h"
+#include "problem.h"
+#include "processing.h"
+#include "reply.h"
+
+struct found {
+	const tare_record *record;
+	const tare_run_entry *run;
+	size_t order; /* as found: equal starts keep it */
+};
+
+struct findings {
+	struct found *at;
+	size_t n;
+	size_t skip; /* of the cursor */
+};
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->record->start_ns != y->record->start_ns)
+		return x->record->start_ns < y->record->start_ns ? 1 : -1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static bool add_all(struct findings *findings, const tare_run_entry *run,
+		    const tare_record *records, size_t n)
+{
+	struct found *more = realloc(findings->at, sizeof(*more) *
+						   (findings->n + n + 1));
+
+	if (!more)
+		return false;
+	findings->at = more;
+	for (size_t i = 0; i < n; i++, findings->n++)
+		more[findings->n] = (struct found){ &records[i], run,
+						    findings->n };
+	return true;
+}
+
+/* False: not a cursor of ours. */
+static bool read_cursor(const char *cursor, tare_filter *filter,
+			size_t *ret_skip)
+{
+	char *end;
+	long long start;
+
+	*ret_skip = 0;
+	if (!cursor)
+		return true;
+	start = strtoll(cursor, &end, 16);
+	if (end == cursor || *end != '.' || start < 0 ||
+	    start == INT64_MAX)
+		return false;
+	cursor = end + 1;
+	*ret_skip = strtoul(cursor, &end, 16);
+	if (end == cursor || *end || *ret_skip > 1000000)
+		return false;
+	filter->to_ns = start + 1;
+	return true;
+}
+
+static bool find_records(struct exchange *ex, const struct chosen *chosen,
+			 tare_filter *filter, struct findings *findings)
+{
+	/* One more than a page tells whether there is another. */
+	filter->most_records = ex->query.limit + findings->skip + 1;
+	for (size_t i = 0; i < chosen->n; i++) {
+		const tare_record *records;
+		size_t n;
+		int err = tare_view_records(chosen->views[i], filter,
+					    &records, &n);
+
+		if (!err && !add_all(findings, chosen->runs[i], records, n))
+			err = TARE_ENOMEM;
+		if (err) {
+			problem_error(ex, "read the records", err);
+			return false;
+		}
+	}
+	if (findings->n)
+		qsort(findings->at, findings->n, sizeof(*findings->at),
+		      newest_first);
+	return true;
+}
+
+/* ---- documents ----------------------------------------------------------- */
+
+static void attr_json(struct json *json, const tare_attr_value *attr)
+{
+	if (attr->type == TARE_ATTR_INT)
+		json_signed(json, attr->key, attr->i);
+	else if (attr->type == TARE_ATTR_DOUBLE)
+		json_number(json, attr->key, attr->d);
+	else
+		json_text(json, attr->key, attr->s);
+}
+
+/* Of a key that was set twice, the last one counts. */
+static bool is_set_again(const tare_record *record, size_t at)
+{
+	for (size_t i = at + 1; i < record->n_attrs; i++)
+		if (strcmp(record->attrs[i].key, record->attrs[at].key) == 0)
+			return true;
+	return false;
+}
+
+static const char *kind_text(enum tare_record_kind kind)
+{
+	if (kind == TARE_RECORD_MEMORY)
+		return "memory";
+	return kind == TARE_RECORD_GPU ? "gpu" : "operation";
+}
+
+static void record_json(struct json *json, const struct found *found)
+{
+	const tare_record *record = found->record;
+
+	json_begin_object(json, NULL);
+	json_text(json, "run", found->run->id);
+	json_signed(json, "pid", found->run->pid);
+	json_text(json, "kind", kind_text(record->kind));
+	json_text(json, "operation", record->name);
+	json_text(json, "source", record->source);
+	json_signed(json, "thread", record->thread);
+	json_number(json, "start_ms", (double)record->start_ns / 1e6);
+	json_number(json, "duration_ms", (double)record->duration_ns / 1e6);
+	json_bool(json, "success", record->ok);
+	json_text(json, "error", record->error[0] ? record->error : NULL);
+	json_bool(json, "truncated", record->truncated);
+	json_begin_object(json, "attributes");
+	for (size_t i = 0; i < record->n_attrs; i++)
+		if (!is_set_again(record, i))
+			attr_json(json, &record->attrs[i]);
+	json_end_object(json);
+	json_end_object(json);
+}
+
+static void next_json(struct json *json, const struct findings *findings,
+		      size_t end)
+{
+	int64_t start;
+	size_t n = 0;
+	char cursor[48];
+
+	if (end >= findings->n || end == 0) {
+		json_text(json, "next", NULL);
+		return;
+	}
+	start = findings->at[end - 1].record->start_ns;
+	while (n < end && findings->at[end - 1 - n].record->start_ns == start)
+		n++;
+	(void)snprintf(cursor, sizeof(cursor), "%llx.%zx",
+		       (unsigned long long)start, n);
+	json_text(json, "next", cursor);
+}
+
+static void send_page(struct exchange *ex, const struct chosen *chosen,
+		      const tare_filter *filter,
+		      const struct findings *findings)
+{
+	size_t at = findings->skip < findings->n ? findings->skip :
+						   findings->n;
+	size_t end = findings->n - at < ex->query.limit ?
+			     findings->n :
+			     at + (size_t)ex->query.limit;
+	struct json *json = reply_json(ex);
+
+	if (!json)
+		return;
+	json_begin_object(json, NULL);
+	json_begin_array(json, "records");
+	for (size_t i = at; i < end; i++)
+		record_json(json, &findings->at[i]);
+	json_end_array(json);
+	next_json(json, findings, end);
+	window_json(json, filter, ex->now_ns);
+	chosen_json(chosen, json);
+	json_end_object(json);
+	reply_json_end(ex, 200);
+}
+
+void handle_records(struct exchange *ex)
+{
+	struct findings findings = { .at = NULL };
+	tare_filter filter = query_filter(&ex->query, ex->now_ns);
+	struct chosen chosen;
+
+	if (!read_cursor(ex->query.cursor, &filter, &findings.skip)) {
+		problem(ex, 400, "parameter 'cursor' is wrong: accepted is "
+				 "the 'next' of an earlier answer");
+		return;
+	}
+	if (chosen_views(ex, &chosen) &&
+	    find_records(ex, &chosen, &filter, &findings))
+		send_page(ex, &chosen, &filter, &findings);
+	free(findings.at);
+}
+
+/* ---- how many ------------------------------------------------------------ */
+
+struct counts {
+	uint64_t of_kind[4]; /* by enum tare_record_kind */
+	uint64_t series;
+	uint64_t events;
+	uint64_t trimmed;
+	uint64_t dropped;
+};
+
+static int count_view(struct counts *counts, tare_view *view,
+		      const tare_filter *filter)
+{
+	const tare_health *health = tare_view_health(view);
+	const tare_record *records;
+	const tare_stats *stats;
+	size_t n;
+	int err = tare_view_records(view, filter, &records, &n);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < n; i++)
+		counts->of_kind[records[i].kind & 3]++;
+	counts->trimmed += health->records_trimmed;
+	counts->dropped += health->lost + health->lost_records;
+	counts->events += health->events;
+	err = tare_view_stats(view, filter, &stats, &n);
+	if (!err)
+		counts->series += n;
+	return err;
+}
+
+static void send_counts(struct exchange *ex, const struct counts *counts,
+			const struct chosen *chosen)
+{
+	struct json *json = reply_json(ex);
+
+	if (!json)
+		return;
+	json_begin_object(json, NULL);
+	json_unsigned(json, "count",
+		      counts->of_kind[0] + counts->of_kind[1] +
+			      counts->of_kind[2] + counts->of_kind[3]);
+	json_unsigned(json, "processing_count",
+		      counts->of_kind[TARE_RECORD_OPERATION]);
+	json_unsigned(json, "memory_count",
+		      counts->of_kind[TARE_RECORD_MEMORY]);
+	json_unsigned(json, "gpu_count", counts->of_kind[TARE_RECORD_GPU]);
+	json_unsigned(json, "series_count", counts->series);
+	json_unsigned(json, "event_count", counts->events);
+	json_unsigned(json, "trimmed", counts->trimmed);
+	json_unsigned(json, "dropped", counts->dropped);
+	chosen_json(chosen, json);
+	json_end_object(json);
+	reply_json_end(ex, 200);
+}
+
+void handle_count(struct exchange *ex)
+{
+	tare_filter filter = query_filter(&ex->query, ex->now_ns);
+	struct counts counts = { 0 };
+	struct chosen chosen;
+	int err = 0;
+
+	if (!chosen_views(ex, &chosen))
+		return;
+	for (size_t i = 0; i < chosen.n && !err; i++)
+		err = count_view(&counts, chosen.views[i], &filter);
+	if (err)
+		problem_error(ex, "count", err);
+	else
+		send_counts(ex, &counts, &chosen);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reply.h"
+
+#include <stdlib.h>
+
+#include <event2/keyvalq_struct.h>
+
+#include "problem.h"
+#include "router.h"
+
+const char *exchange_header(const struct exchange *ex, const char *name)
+{
+	return evhttp_find_header(
+		evhttp_request_get_input_headers(ex->request), name);
+}
+
+void exchange_add_header(struct exchange *ex, const char *name,
+			 const char *value)
+{
+	(void)evhttp_add_header(evhttp_request_get_output_headers(ex->request),
+				name, value);
+}
+
+/*
+ * No page is served, so a page that shows an answer may do nothing at all.
+ * What is measured belongs to the owner alone and is old in a second.
+ */
+void reply_headers(struct exchange *ex, const char *type)
+{
+	static const char *const header[][2] = {
+		{ "X-Content-Type-Options", "nosniff" },
+		{ "Content-Security-Policy",
+		  "default-src 'none'; frame-ancestors 'none'" },
+		{ "X-Frame-Options", "DENY" },
+		{ "Referrer-Policy", "no-referrer" },
+		{ "Cross-Origin-Resource-Policy", "same-origin" },
+		{ "Cache-Control", "no-store" },
+	};
+
+	if (type)
+		exchange_add_header(ex, "Content-Type", type);
+	for (size_t i = 0; i < sizeof(header) / sizeof(header[0]); i++)
+		exchange_add_header(ex, header[i][0], header[i][1]);
+}
+
+void reply_buffer(struct exchange *ex, int status, const char *type,
+		  struct evbuffer *body)
+{
+	reply_headers(ex, type);
+	evhttp_send_reply(ex->request, status, problem_title(status), body);
+}
+
+void reply_bytes(struct exchange *ex, int status, const char *type,
+		 const void *body, size_t len)
+{
+	struct evbuffer *buffer = evbuffer_new();
+
+	if (!buffer || evbuffer_add(buffer, body, len)) {
+		reply_empty(ex, 503);
+	} else {
+		reply_buffer(ex, status, type, buffer);
+	}
+	if (buffer)
+		evbuffer_free(buffer);
+}
+
+void reply_empty(struct exchange *ex, int status)
+{
+	reply_headers(ex, NULL);
+	evhttp_send_reply(ex->request, status, problem_title(status), NULL);
+}
+
+struct json *reply_json(struct exchange *ex)
+{
+	ex->body = NULL;
+	ex->json = (struct json){
+		.stream = open_memstream(&ex->body, &ex->body_len),
+	};
+	if (ex->json.stream)
+		return &ex->json;
+	problem(ex, 503, "out of memory");
+	return NULL;
+}
+
+void reply_json_drop(struct exchange *ex)
+{
+	(void)fclose(ex->json.stream);
+	free(ex->body);
+	ex->body = NULL;
+}
+
+void reply_json_end(struct exchange *ex, int status)
+{
+	json_finish(&ex->json);
+	if (fclose(ex->json.stream)) {
+		problem(ex, 503, "out of memory");
+	} else {
+		reply_bytes(ex, status, "application/json", ex->body,
+			    ex->body_len);
+		if (status == 200 && ex->route && ex->route->is_kept)
+			answers_keep(&ex->server->answers,
+				     evhttp_request_get_uri(ex->request),
+				     &ex->server->pool, ex->body,
+				     ex->body_len);
+	}
+	free(ex->body);
+	ex->body = NULL;
+}

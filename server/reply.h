@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reply: the one way out. Every answer gets the same security headers. */
+#ifndef SERVER_REPLY_H
+#define SERVER_REPLY_H
+
+#include <event2/buffer.h>
+
+#include <tare/api.h>
+
+#include "exchange.h"
+
+/* Headers that every answer has, streams included. */
+void reply_headers(struct exchange *ex, const char *type);
+
+/* Sends `len` bytes of `body`, which it copies. */
+void reply_bytes(struct exchange *ex, int status, const char *type,
+		 const void *body, size_t len);
+/* The same from a buffer, which it empties. */
+void reply_buffer(struct exchange *ex, int status, const char *type,
+		  struct evbuffer *body);
+void reply_empty(struct exchange *ex, int status);
+
+/*
+ * Starts a JSON document and gives its writer, NULL after having answered
+ * that memory is out. reply_json_end() sends it, and keeps it for the next
+ * 200 ms if the route says so; reply_json_drop() forgets it.
+ */
+struct json *reply_json(struct exchange *ex);
+void reply_json_end(struct exchange *ex, int status);
+void reply_json_drop(struct exchange *ex);
+
+#endif

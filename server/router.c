@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "router.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "handlers.h"
+#include "problem.h"
+#include "reply.h"
+
+#define API "/api/metrics"
+#define LOOK (QUERY_RUN | QUERY_SERIES | QUERY_WINDOW)
+
+static const struct route routes[] = {
+	{ EVHTTP_REQ_GET, API "/processing/stats", LOOK | QUERY_PAGE, false,
+	  true, handle_processing_stats },
+	{ EVHTTP_REQ_GET, API "/memory/stats", QUERY_RUN | QUERY_WINDOW, false,
+	  true, handle_memory_stats },
+	{ EVHTTP_REQ_GET, API "/gpu/stats", QUERY_RUN | QUERY_WINDOW, false,
+	  true, handle_gpu_stats },
+	{ EVHTTP_REQ_GET, API "/operations/summary",
+	  LOOK | QUERY_PAGE | QUERY_SORT, false, true,
+	  handle_operations_summary },
+	{ EVHTTP_REQ_POST, API "/export/json", LOOK, false, false,
+	  handle_export_json },
+	{ EVHTTP_REQ_POST, API "/export/csv", LOOK | QUERY_TABLE, false, false,
+	  handle_export_csv },
+	{ EVHTTP_REQ_GET, API "/export/download/", 0, false, false,
+	  handle_download },
+	{ EVHTTP_REQ_POST, API "/monitoring/start", QUERY_RUN, false, false,
+	  handle_monitoring_start },
+	{ EVHTTP_REQ_POST, API "/monitoring/stop", QUERY_RUN, false, false,
+	  handle_monitoring_stop },
+	{ EVHTTP_REQ_POST, API "/clear", QUERY_RUN, false, false,
+	  handle_clear },
+	{ EVHTTP_REQ_GET, API "/count", LOOK, false, true, handle_count },
+	{ EVHTTP_REQ_GET, API "/config", QUERY_RUN, false, false,
+	  handle_config },
+	{ EVHTTP_REQ_PUT, API "/config", QUERY_RUN, false, false,
+	  handle_config_put },
+	{ EVHTTP_REQ_GET, "/api/runs", QUERY_STATE | QUERY_PAGE, false, true,
+	  handle_runs },
+	{ EVHTTP_REQ_GET, "/api/records", LOOK | QUERY_PAGE, false, true,
+	  handle_records },
+	{ EVHTTP_REQ_GET, "/api/stream", 0, false, false, handle_stream },
+	{ EVHTTP_REQ_GET, "/api/health", 0, true, false, handle_health },
+	{ EVHTTP_REQ_GET, "/api/openapi.json", 0, false, false,
+	  handle_openapi },
+	{ EVHTTP_REQ_GET, "/metrics", LOOK, false, false, handle_scrape },
+	{ EVHTTP_REQ_GET, "/", QUERY_TOKEN, false, false, handle_index },
+};
+
+#define N_ROUTES (sizeof(routes) / sizeof(routes[0]))
+
+static const char *match(const struct route *route, const char *path)
+{
+	size_t len = strlen(route->path);
+
+	if (strncmp(path, route->path, len) != 0)
+		return NULL;
+	if (path[len] == '\0')
+		return path + len;
+	return route->path[len - 1] == '/' && len > 1 ? path + len : NULL;
+}
+
+static const char *allowed_methods(const char *path)
+{
+	bool reads = false, posts = false, puts = false;
+
+	for (size_t i = 0; i < N_ROUTES; i++) {
+		if (!match(&routes[i], path))
+			continue;
+		reads |= routes[i].method == EVHTTP_REQ_GET;
+		posts |= routes[i].method == EVHTTP_REQ_POST;
+		puts |= routes[i].method == EVHTTP_REQ_PUT;
+	}
+	if (posts)
+		return "POST";
+	if (puts)
+		return "GET, HEAD, PUT";
+	return reads ? "GET, HEAD" : NULL;
+}
+
+/* Where a path has no route, or the route not this method. */
+static void refuse(struct exchange *ex)
+{
+	const char *allowed = allowed_methods(ex->path);
+
+	if (!allowed) {
+		problem(ex, 404, "there is nothing here; /api/openapi.json "
+				 "lists the routes");
+		return;
+	}
+	exchange_add_header(ex, "Allow", allowed);
+	problem(ex, 405, "this route takes %s", allowed);
+}
+
+static const struct route *find(struct exchange *ex)
+{
+	enum evhttp_cmd_type method = evhttp_request_get_command(ex->request);
+
+	if (method == EVHTTP_REQ_HEAD)
+		method = EVHTTP_REQ_GET;
+	for (size_t i = 0; i < N_ROUTES; i++) {
+		if (routes[i].method != method)
+			continue;
+		ex->tail = match(&routes[i], ex->path);
+		if (ex->tail)
+			return &routes[i];
+	}
+	return NULL;
+}
+
+/*
+ * The URL that was printed has the token in it. It is moved to a cookie, so
+ * that it stays neither in the history nor in the address line.
+ */
+static void take_token(struct exchange *ex)
+{
+	const struct server *server = ex->server;
+	char cookie[160];
+
+	if (!token_equal(server->state.token, ex->query.token)) {
+		problem(ex, 401, "the token is wrong; 'tare url' prints the "
+				 "address with the present one");
+		return;
+	}
+	(void)snprintf(cookie, sizeof(cookie),
+		       "%s=%s; Path=/; HttpOnly; SameSite=Strict",
+		       server->gate.cookie, server->state.token);
+	exchange_add_header(ex, "Set-Cookie", cookie);
+	exchange_add_header(ex, "Location", ex->route->path);
+	reply_empty(ex, 303);
+}
+
+static bool send_kept(struct exchange *ex)
+{
+	const struct answer *answer =
+		answers_find(&ex->server->answers,
+			     evhttp_request_get_uri(ex->request),
+			     &ex->server->pool);
+
+	if (!answer)
+		return false;
+	reply_bytes(ex, 200, "application/json", answer->body, answer->len);
+	return true;
+}
+
+/* After the gate: the route, the token, the query, in this order. */
+static void route_on(struct exchange *ex, const char *raw_query)
+{
+	char why[200];
+
+	ex->route = find(ex);
+	/* Who has no token is not told what there is. */
+	if (ex->route && (ex->route->accepted & QUERY_TOKEN) && raw_query &&
+	    strncmp(raw_query, "token=", 6) == 0) {
+		if (query_parse(&ex->query, raw_query, QUERY_TOKEN, why,
+				sizeof(why)))
+			take_token(ex);
+		else
+			problem(ex, 400, "%s", why);
+		return;
+	}
+	if (!(ex->route && ex->route->is_open) && !gate_check_token(ex))
+		return;
+	if (!ex->route) {
+		refuse(ex);
+		return;
+	}
+	pool_refresh(&ex->server->pool);
+	if (ex->route->is_kept && send_kept(ex))
+		return;
+	if (!query_parse(&ex->query, raw_query, ex->route->accepted, why,
+			 sizeof(why))) {
+		problem(ex, 400, "%s", why);
+		return;
+	}
+	ex->route->handle(ex);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/*
+ * The path is compared as it came. Only names of files are decoded, and these
+ * are looked up in a table, so that no spelling of .. means anything.
+ */
+void router_take(struct evhttp_request *request, void *arg)
+{
+	struct exchange ex = {
+		.server = arg, .request = request, .now_ns = now_ns(),
+	};
+	const char *uri = evhttp_request_get_uri(request);
+	size_t len = uri ? strcspn(uri, "?#") : 0;
+	char path[1024];
+
+	ex.server->n_requests++;
+	peers_serve(&ex.server->peers, request);
+	if (!gate_check_form(&ex))
+		return;
+	if (len >= sizeof(path)) {
+		problem(&ex, 404, "there is nothing here");
+		return;
+	}
+	(void)memcpy(path, uri, len);
+	path[len] = '\0';
+	ex.path = path;
+	route_on(&ex, uri[len] == '?' ? uri + len + 1 : NULL);
+}

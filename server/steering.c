@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Steering: start, stop and clear, in the live processes themselves. Each may
+ * be repeated: a process that is in that state already stays in it.
+ */
+#include <tare/error.h>
+
+#include "chosen.h"
+#include "handlers.h"
+#include "problem.h"
+#include "reply.h"
+
+static int start(int64_t pid)
+{
+	return tare_remote_enable(pid, true);
+}
+
+static int stop(int64_t pid)
+{
+	return tare_remote_enable(pid, false);
+}
+
+/* Its result; a process that ended on its own has nothing left to steer. */
+static void result_json(struct json *json, const tare_run_entry *run, int err)
+{
+	json_begin_object(json, NULL);
+	json_text(json, "run", run->id);
+	json_signed(json, "pid", run->pid);
+	json_bool(json, "ok", err == 0);
+	json_text(json, "error", err ? tare_strerror(err) : NULL);
+	json_end_object(json);
+}
+
+static void steer(struct exchange *ex, const char *action,
+		  int (*act)(int64_t pid))
+{
+	struct chosen chosen;
+	struct json *json;
+	uint64_t n = 0;
+
+	if (!chosen_live(ex, &chosen))
+		return;
+	json = reply_json(ex);
+	if (!json)
+		return;
+	json_begin_object(json, NULL);
+	json_text(json, "action", action);
+	json_begin_array(json, "runs");
+	for (size_t i = 0; i < chosen.n; i++) {
+		int err = act(chosen.runs[i]->pid);
+
+		n += err == 0;
+		result_json(json, chosen.runs[i], err);
+	}
+	json_end_array(json);
+	json_unsigned(json, "succeeded", n);
+	json_unsigned(json, "failed", chosen.n - n);
+	json_end_object(json);
+	pool_expire(&ex->server->pool);
+	reply_json_end(ex, 200);
+}
+
+void handle_monitoring_start(struct exchange *ex)
+{
+	steer(ex, "start", start);
+}
+
+void handle_monitoring_stop(struct exchange *ex)
+{
+	steer(ex, "stop", stop);
+}
+
+void handle_clear(struct exchange *ex)
+{
+	steer(ex, "clear", tare_remote_clear);
+}

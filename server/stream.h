@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stream: Server-Sent Events, a snapshot a second.
+ *
+ * The snapshot is made once and shared: its cost does not grow with the
+ * number of clients, and with none there is no snapshot. A client that does
+ * not keep up is dropped when 1 MiB waits for it; its browser comes back.
+ */
+#ifndef SERVER_STREAM_H
+#define SERVER_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <event2/event.h>
+
+#define STREAM_MOST 256u
+#define STREAM_WAITING (1u << 20)
+
+struct server;
+struct evhttp_request;
+
+struct streams {
+	struct event *tick;
+	struct evhttp_request *at[STREAM_MOST];
+	size_t n;
+	uint64_t n_snapshots;
+};
+
+bool streams_init(struct streams *streams, struct server *server);
+/* Ends every stream in order. */
+void streams_stop(struct streams *streams);
+void streams_release(struct streams *streams);
+
+#endif
