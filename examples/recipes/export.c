@@ -9,7 +9,7 @@
  * folder and the names, with date and time in them; a file appears whole or
  * not at all. A filter chooses what goes in: here, only what failed.
  *
- * From outside, `tare export` does the same to any run.
+ * From outside, `tare export last -o FOLDER` does the same to any run.
  */
 #include <inttypes.h>
 #include <stdio.h>

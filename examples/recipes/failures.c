@@ -4,6 +4,7 @@
  *
  *	tare run -- ./recipe_failures
  *	tare records last --failed		the failures with their texts
+ *	tare summary last --sort failures	success rates of all operations
  *
  * TARE_FAIL("text") marks the scope that it stands in as failed. The report
  * counts failures beside calls; the text is kept with the call in the

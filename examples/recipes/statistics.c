@@ -46,11 +46,11 @@ static int print_stats(tare_view *view, const char *title,
 		return err;
 	printf("%s\n", title);
 	for (size_t i = 0; i < n; i++)
-		printf("  %s/%s: %llu calls, %llu failed, mean %.1f us, "
+		printf("  %s/%s: %llu calls, %.1f %% ok, mean %.1f us, "
 		       "p95 %.1f us\n", stats[i].source, stats[i].name,
 		       (unsigned long long)stats[i].count,
-		       (unsigned long long)stats[i].failures,
-		       stats[i].mean / 1e3, stats[i].p95 / 1e3);
+		       100 * stats[i].success_rate, stats[i].mean / 1e3,
+		       stats[i].p95 / 1e3);
 	return 0;
 }
 

@@ -55,7 +55,7 @@ typedef struct tare_site {
 	uint32_t first;		/* first target of `gate`: registers the site */
 	const char *name;
 	const char *unit;	/* NULL: the kind's own */
-	const char *source;	/* NULL: the program */
+	const char *source;	/* NULL: none, "" in reports */
 	const char *labels;	/* NULL, or k="v",k="v" as prepared */
 	const char *file;
 	uint32_t line;
