@@ -112,17 +112,18 @@ TR_INLINE size_t attr_bytes(const struct staged *s)
 	return 4u + s->key_bytes + s->value_bytes;
 }
 
-/* Notes that there is an attribute more; false if it does not fit. */
-TR_INLINE bool add_attr(struct plan *plan, size_t bytes)
+/*
+ * All attributes of the stage fit into a record, and into its count: entries
+ * of the stage are longer than what a record takes of them.
+ */
+_Static_assert(TR_STAGE_BYTES <= TR_TAIL_MOST, "the stage fits a record");
+_Static_assert(TR_STAGE_BYTES / sizeof(struct staged) <= UINT8_MAX,
+	       "so does the count");
+
+TR_INLINE void add_attr(struct plan *plan, size_t bytes)
 {
-	if (plan->used + bytes > TR_TAIL_MOST ||
-	    plan->head.n_attrs == UINT8_MAX) {
-		plan->head.truncated = 1;
-		return false;
-	}
 	plan->used += bytes;
 	plan->head.n_attrs++;
-	return true;
 }
 
 static void add_error(struct plan *plan, const char *text, size_t len)
@@ -150,7 +151,7 @@ static void plan_staged(const struct tr_hand *hand, struct plan *plan)
 		if (s->type == TR_NOTE_FAIL)
 			plan->failure = s;
 		else
-			(void)add_attr(plan, attr_bytes(s));
+			add_attr(plan, attr_bytes(s));
 	}
 }
 
@@ -175,15 +176,11 @@ static void plan_error(struct plan *plan, const char *error)
 TR_INLINE struct pen write_staged(struct pen pen, const struct tr_hand *hand,
 				  uint64_t start)
 {
-	/* The same sums as in the plan: what did not fit is left out. */
-	struct plan again = { .used = 0 };
-
 	for (unsigned i = 0; i < hand->staged;) {
 		const struct staged *s = tr_staged_at(hand, i);
 
 		i += s->bytes;
-		if (s->start == start && s->type != TR_NOTE_FAIL &&
-		    add_attr(&again, attr_bytes(s)))
+		if (s->start == start && s->type != TR_NOTE_FAIL)
 			pen = put_staged(pen, (const char *)s + TR_STAGED_HEAD,
 					 attr_bytes(s));
 	}
@@ -260,7 +257,7 @@ bool tr_note_write(struct tr_hand *hand, const struct tr_note_sample *sample)
 	struct tr_block *block;
 
 	for (size_t i = 0; i < sample->n_attrs; i++)
-		(void)add_attr(&plan, 12 + strlen(sample->attr[i].key));
+		add_attr(&plan, 12 + strlen(sample->attr[i].key));
 	if (sample->error)
 		add_error(&plan, sample->error, strlen(sample->error));
 	end_plan(hand, &plan);
