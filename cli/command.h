@@ -44,6 +44,7 @@ extern const struct command cmd_top;
 extern const struct command cmd_ls;
 extern const struct command cmd_records;
 extern const struct command cmd_verify;
+extern const struct command cmd_alerts;
 extern const struct command cmd_ctl;
 extern const struct command cmd_config;
 extern const struct command cmd_serve;

@@ -16,6 +16,7 @@ _tare_options() {
 	config) echo "--conf --markdown --json" ;;
 	serve) echo "-p --port -b --bind --allow-host" ;;
 	url) echo "-t --token --json" ;;
+	alerts) echo "--json" ;;
 	esac
 	echo "--color -h --help"
 }
@@ -72,7 +73,7 @@ _tare_fill() {
 
 _tare() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="run report tree top ls records verify ctl config serve url help"
+	local commands="run report tree top ls records verify ctl config serve url alerts help"
 	local command=${COMP_WORDS[1]} at
 
 	COMPREPLY=()

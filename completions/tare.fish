@@ -35,11 +35,12 @@ complete -c tare -n __fish_use_subcommand -a ctl -d 'steer a running program'
 complete -c tare -n __fish_use_subcommand -a config -d 'every option'
 complete -c tare -n __fish_use_subcommand -a serve -d 'all runs over HTTP'
 complete -c tare -n __fish_use_subcommand -a url -d 'address of the running server'
+complete -c tare -n __fish_use_subcommand -a alerts -d 'rules of the running server and what fires'
 complete -c tare -n __fish_use_subcommand -a help -d 'help of a command'
 complete -c tare -s h -l help -d 'a short help'
 complete -c tare -l color -x -a 'auto always never' -d 'colour the output'
 
-complete -c tare -n '__tare_is help' -a 'run report tree top ls records verify ctl config serve url'
+complete -c tare -n '__tare_is help' -a 'run report tree top ls records verify ctl config serve url alerts'
 
 complete -c tare -n '__tare_is run' -s o -l output -r -F -d 'write the report to a file'
 complete -c tare -n '__tare_is run' -l json -r -F -d 'also write it as JSON'
@@ -97,6 +98,7 @@ complete -c tare -n '__tare_is serve' -s b -l bind -x -d 'address to listen on'
 complete -c tare -n '__tare_is serve' -l allow-host -x -d 'another name it is reached by'
 complete -c tare -n '__tare_is url' -s t -l token -d 'only the token'
 complete -c tare -n '__tare_is url' -l json -d 'write JSON'
+complete -c tare -n '__tare_is alerts' -l json -d 'write JSON'
 
 complete -c tare -n '__tare_is report tree records verify' -k -a '(tare ls --ids 2>/dev/null)' -d run
 complete -c tare -n '__tare_is report tree records verify' -a last -d 'the newest run'

@@ -18,11 +18,13 @@
 #include "exports.h"
 #include "gate.h"
 #include "peers.h"
+#include "periodic.h"
 #include "pool.h"
 #include "query.h"
 #include "server.h"
 #include "state.h"
 #include "stream.h"
+#include "watch.h"
 
 struct server {
 	struct event_base *base;
@@ -35,6 +37,8 @@ struct server {
 	struct exports exports;
 	struct streams streams;
 	tare_exporter *exporter; /* of /metrics */
+	struct watch *watch;
+	struct periodic *periodic; /* NULL: none is wanted */
 	int64_t start_ns;
 	uint64_t n_requests;
 };

@@ -37,6 +37,9 @@ void handle_health(struct exchange *ex);
 void handle_runs(struct exchange *ex);
 void handle_openapi(struct exchange *ex);
 
+/* alerts_route.c */
+void handle_alerts(struct exchange *ex);
+
 /* scrape.c */
 void handle_scrape(struct exchange *ex);
 

@@ -43,6 +43,7 @@ static const struct route routes[] = {
 	  handle_runs },
 	{ EVHTTP_REQ_GET, "/api/records", LOOK | QUERY_PAGE, false, true,
 	  handle_records },
+	{ EVHTTP_REQ_GET, "/api/alerts", 0, false, false, handle_alerts },
 	{ EVHTTP_REQ_GET, "/api/stream", 0, false, false, handle_stream },
 	{ EVHTTP_REQ_GET, "/api/health", 0, true, false, handle_health },
 	{ EVHTTP_REQ_GET, "/api/openapi.json", 0, false, false,

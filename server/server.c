@@ -136,7 +136,9 @@ static bool set_up(struct server *server)
 	evhttp_set_max_body_size(server->http, GATE_BODY_BYTES);
 	evhttp_set_timeout(server->http, PEERS_IDLE_MS / 1000);
 	evhttp_set_gencb(server->http, router_take, server);
-	return streams_init(&server->streams, server) &&
+	server->watch = watch_start(server->base, &server->pool);
+	server->periodic = periodic_start(server->base, &server->pool);
+	return server->watch && streams_init(&server->streams, server) &&
 	       tare_exporter_new(&server->exporter) == 0;
 }
 
@@ -145,6 +147,8 @@ static void tear_down(struct server *server)
 	if (server->http)
 		evhttp_free(server->http);
 	streams_release(&server->streams);
+	periodic_stop(server->periodic);
+	watch_stop(server->watch);
 	peers_release(&server->peers);
 	if (server->base)
 		event_base_free(server->base);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tare alerts: what the running server's rules say. One that fires is an exit
+ * status of 1, so that a script can ask.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "ask.h"
+#include "message.h"
+
+struct alerts_options {
+	bool json;
+};
+
+static const struct option_spec options[] = {
+	OPTION_JSON(struct alerts_options),
+	OPTION_END
+};
+
+static int ask(const char *accept, char **ret_body)
+{
+	int status, err = ask_server("/api/alerts", accept, &status, ret_body);
+
+	if (err == ENOENT) {
+		message("no server runs; 'tare serve' watches the rules");
+		return CODE_IO;
+	}
+	if (err)
+		return message_error("ask", "the server", err);
+	if (status == 200)
+		return CODE_OK;
+	message("the server answered %d", status);
+	free(*ret_body);
+	return CODE_IO;
+}
+
+static int run(struct args *args)
+{
+	struct alerts_options opt = { false };
+	int code = args_parse(args, &opt);
+	char *json, *table;
+	bool fires;
+
+	if (code != ARGS_GO)
+		return code;
+	code = ask("application/json", &json);
+	if (code)
+		return code;
+	/* No text of a user can look like this: its quotes are escaped. */
+	fires = strstr(json, "\"state\":\"firing\"") != NULL;
+	if (opt.json) {
+		(void)fputs(json, stdout);
+	} else {
+		code = ask("text/plain", &table);
+		if (!code) {
+			(void)fputs(table, stdout);
+			free(table);
+		}
+	}
+	free(json);
+	return code ? code : fires ? CODE_FOUND : CODE_OK;
+}
+
+const struct command cmd_alerts = {
+	.name = "alerts",
+	.usage = "[--json]",
+	.summary = "show the rules of the running server and what fires",
+	.examples = "  tare alerts                what is pending, fires, or has resolved\n"
+		    "  tare alerts || notify-send tare\n",
+	.notes = "Rules stand in alerts.conf, one a line:\n"
+		 "  slow_db: db.* p95 > 50ms for 30s over 5m\n"
+		 "Exit status: 0, 1 if an alert fires, 3 if no server runs.\n",
+	.options = options,
+	.max_operands = 0,
+	.run = run,
+};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Notify: tells a command and a webhook, and waits for neither. A command
+ * that does not end is killed after half a minute, a webhook that does not
+ * answer is tried three times.
+ */
+#ifndef SERVER_NOTIFY_H
+#define SERVER_NOTIFY_H
+
+#include <stddef.h>
+
+struct event_base;
+struct notify;
+
+/*
+ * `command` and `webhook` may be "". `warn` is told what went wrong. NULL:
+ * no memory.
+ */
+struct notify *notify_new(struct event_base *base, const char *command,
+			  const char *webhook,
+			  void (*warn)(void *arg, const char *text),
+			  void *arg);
+/* What is under way is given up. */
+void notify_free(struct notify *notify);
+
+/*
+ * Sends `json` as the command's input and the webhook's body. `variables`
+ * are NAME=value for the command, ending with NULL.
+ */
+void notify_send(struct notify *notify, const char *json,
+		 const char *const *variables);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Periodic exports of the live runs into export_directory, every
+ * export_interval seconds (86400: at midnight UTC). The newest export_keep
+ * of its own files stay.
+ */
+#ifndef SERVER_PERIODIC_H
+#define SERVER_PERIODIC_H
+
+#include "pool.h"
+
+struct event_base;
+struct periodic;
+
+/* NULL: export_interval is 0, or no memory. */
+struct periodic *periodic_start(struct event_base *base, struct pool *pool);
+void periodic_stop(struct periodic *periodic);
+
+/* When the next one is due after `now_ns`; both since 1970. */
+int64_t periodic_next_ns(int64_t now_ns, double interval_s);
+/*
+ * Removes all but the newest `keep` of the files of one table in a folder:
+ * names that periodic_name() makes sort by their time. How many it removed.
+ */
+unsigned periodic_retain(const char *folder, const char *table,
+			 const char *suffix, size_t keep);
+void periodic_name(char *out, size_t size, const char *table,
+		   const char *suffix, int64_t now_ns);
+
+#endif

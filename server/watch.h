@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Watch: looks at the rules of alerts.conf once a second, over all live runs,
+ * and has the command and the webhook told.
+ */
+#ifndef SERVER_WATCH_H
+#define SERVER_WATCH_H
+
+#include "cli/json.h"
+#include "pool.h"
+
+struct event_base;
+struct watch;
+
+/* NULL: no memory. Wrong rules are told on stderr and left out. */
+struct watch *watch_start(struct event_base *base, struct pool *pool);
+void watch_stop(struct watch *watch);
+
+/* Members of an object: file, rules and alerts. */
+void watch_write(const struct watch *watch, struct json *json);
+/* The same as a table for people. */
+void watch_print(const struct watch *watch, FILE *stream);
+
+#endif
