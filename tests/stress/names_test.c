@@ -223,3 +223,50 @@ TEST(huge_names_are_counted_in_bounded_memory)
 	n_names = scratch_times(20000);
 	scene_play(play_huge_names);
 }
+
+/* ---- the same name, at the same time ------------------------------------ */
+
+#define RACERS 4
+#define RACED_NAMES 2000
+
+static pthread_barrier_t line;
+
+/* Static sites of several files have one name: each registers it. */
+static void *race(void *arg)
+{
+	tare_site *sites = arg;
+	char name[16];
+
+	(void)pthread_barrier_wait(&line);
+	for (uint32_t i = 0; i < RACED_NAMES; i++) {
+		make_name(name, 'r', i);
+		sites[i] = (tare_site)TARE_SITE_INIT_(
+			sites[i], TARE_KIND_GAUGE, TARE_TYPE_CUSTOM, 0,
+			strdup(name), NULL, NULL);
+		tare_gauge_set(&sites[i], 1);
+	}
+	return NULL;
+}
+
+static void play_race(void)
+{
+	static tare_site sites[RACERS][RACED_NAMES];
+	pthread_t thread[RACERS];
+	struct sums sums;
+
+	scene_start(NULL);
+	CHECK_INT(pthread_barrier_init(&line, NULL, RACERS), 0);
+	for (int i = 0; i < RACERS; i++)
+		CHECK_INT(pthread_create(&thread[i], NULL, race, sites[i]), 0);
+	for (int i = 0; i < RACERS; i++)
+		CHECK_INT(pthread_join(thread[i], NULL), 0);
+	sums = sum_of(TARE_KIND_GAUGE);
+	CHECK_INT(sums.rows, RACED_NAMES);
+	CHECK_INT(sums.all, RACERS * RACED_NAMES);
+	CHECK_INT(sums.overflow, 0);
+}
+
+TEST(a_name_that_several_register_at_once_is_one_series)
+{
+	scene_play(play_race);
+}
