@@ -69,7 +69,8 @@ const struct command cmd_alerts = {
 	.name = "alerts",
 	.usage = "[--json]",
 	.summary = "show the rules of the running server and what fires",
-	.examples = "  tare alerts                what is pending, fires, or has resolved\n"
+	.examples = "  tare alerts          what is pending, fires, has "
+		    "resolved\n"
 		    "  tare alerts || notify-send tare\n",
 	.notes = "Rules stand in alerts.conf, one a line:\n"
 		 "  slow_db: db.* p95 > 50ms for 30s over 5m\n"

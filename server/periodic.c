@@ -144,7 +144,8 @@ struct periodic *periodic_start(struct event_base *base, struct pool *pool)
 		free(periodic);
 		return NULL;
 	}
-	periodic->due_ns = periodic_next_ns(live_now_ns(), periodic->interval_s);
+	periodic->due_ns = periodic_next_ns(live_now_ns(),
+					    periodic->interval_s);
 	arm(periodic);
 	return periodic;
 }
