@@ -30,15 +30,9 @@ class Run:
         self.report, self.records = report, records
 
     def all_series(self, name, labels=None):
-        """Of twins the used one: two threads that register a name at once
-        may leave an entry that is never used, see src/ledger/site.c."""
-        found = {}
-        for series in self.report["series"]:
-            if series["name"] == name and labels in (None, series["labels"]):
-                key = (series["kind"], series["source"], series["labels"])
-                if key not in found or found[key]["count"] == 0:
-                    found[key] = series
-        return list(found.values())
+        return [series for series in self.report["series"]
+                if series["name"] == name
+                and labels in (None, series["labels"])]
 
     def series(self, name, labels=None):
         """The one series of that name; {} where there is not just one."""
