@@ -60,6 +60,11 @@ static void make(struct exchange *ex, uint32_t format, const char *table)
 
 	if (!chosen_views(ex, &chosen))
 		return;
+	if (!chosen.n) {
+		problem(ex, 409, "no program is running; name a run with "
+				 "run=");
+		return;
+	}
 	err = tare_option_get("export_directory", folder, sizeof(folder));
 	if (err >= 0)
 		err = tare_export_file(chosen.views, chosen.n, &how, folder,

@@ -70,6 +70,20 @@ static int buffer_write(void *arg, const char *text, size_t len)
 	return evbuffer_add(arg, text, len);
 }
 
+/* Nothing runs: that is no error, a scraper comes before the programs do. */
+static int write_metrics(struct exchange *ex, const struct chosen *chosen,
+			 const tare_export_options *how,
+			 struct evbuffer *body)
+{
+	if (chosen->n)
+		return tare_exporter_write(ex->server->exporter,
+					   chosen->views, chosen->n, how,
+					   buffer_write, body);
+	if (how->format == TARE_FORMAT_OPENMETRICS)
+		return buffer_write(body, "# EOF\n", 6);
+	return 0;
+}
+
 void handle_scrape(struct exchange *ex)
 {
 	const char *accept = exchange_header(ex, "Accept");
@@ -86,8 +100,7 @@ void handle_scrape(struct exchange *ex)
 		return;
 	body = evbuffer_new();
 	if (body)
-		err = tare_exporter_write(ex->server->exporter, chosen.views,
-					  chosen.n, &how, buffer_write, body);
+		err = write_metrics(ex, &chosen, &how, body);
 	exchange_add_header(ex, "Vary", "Accept");
 	if (err)
 		problem_error(ex, "write the metrics", err);

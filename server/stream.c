@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include <event2/buffer.h>
@@ -16,6 +17,8 @@
 
 /* What a client sends on a stream is not read; this much may wait. */
 #define UNREAD_BYTES 4096u
+/* And this much in the kernel of what is sent: it would take megabytes. */
+#define UNSENT_BYTES (256 << 10)
 
 static struct bufferevent *channel(struct evhttp_request *request)
 {
@@ -81,8 +84,11 @@ static void send_to(struct evhttp_request *request, struct evbuffer *snapshot)
 {
 	struct evbuffer *copy;
 
-	if (evbuffer_get_length(bufferevent_get_output(channel(request))) >
-	    STREAM_WAITING) {
+	size_t waiting =
+		evbuffer_get_length(bufferevent_get_output(channel(request)));
+
+	/* A large snapshot takes its time: two of them may wait. */
+	if (waiting > STREAM_WAITING + 2 * evbuffer_get_length(snapshot)) {
 		peers_drop(request);
 		return;
 	}
@@ -110,20 +116,39 @@ static void tick(evutil_socket_t none, short what, void *arg)
 	/* Backwards: a client that fails takes itself off the list. */
 	for (size_t i = streams->n; i-- > 0;)
 		if (i < streams->n)
-			send_to(streams->at[i], snapshot);
+			send_to(streams->at[i].request, snapshot);
 	evbuffer_free(snapshot);
 }
 
+/*
+ * A peer that goes takes its connection along, but leaves an answer that is
+ * still being written to its writer: ending it is what frees it.
+ */
 static void on_close(struct evhttp_connection *connection, void *arg)
 {
 	struct streams *streams = arg;
+	struct evhttp_request *request;
 
-	for (size_t i = 0; i < streams->n; i++)
-		if (evhttp_request_get_connection(streams->at[i]) ==
-		    connection) {
-			streams->at[i] = streams->at[--streams->n];
-			return;
-		}
+	for (size_t i = 0; i < streams->n; i++) {
+		if (streams->at[i].connection != connection)
+			continue;
+		request = streams->at[i].request;
+		streams->at[i] = streams->at[--streams->n];
+		if (!evhttp_request_get_connection(request))
+			evhttp_send_reply_end(request);
+		return;
+	}
+}
+
+/* The timeouts of requests and answers do not fit a stream. */
+static void set_limits(struct bufferevent *bev)
+{
+	int size = UNSENT_BYTES;
+
+	(void)bufferevent_set_timeouts(bev, NULL, NULL);
+	bufferevent_setwatermark(bev, EV_READ, 0, UNREAD_BYTES);
+	(void)setsockopt(bufferevent_getfd(bev), SOL_SOCKET, SO_SNDBUF, &size,
+			 sizeof(size));
 }
 
 void handle_stream(struct exchange *ex)
@@ -143,14 +168,12 @@ void handle_stream(struct exchange *ex)
 		return;
 	}
 	reply_headers(ex, "text/event-stream");
-	/* The timeouts of requests and answers do not fit a stream. */
-	(void)bufferevent_set_timeouts(channel(ex->request), NULL, NULL);
-	bufferevent_setwatermark(channel(ex->request), EV_READ, 0,
-				 UNREAD_BYTES);
+	set_limits(channel(ex->request));
 	peers_stream(&ex->server->peers, ex->request);
 	evhttp_connection_set_closecb(connection, on_close, streams);
 	evhttp_send_reply_start(ex->request, 200, "OK");
-	streams->at[streams->n++] = ex->request;
+	streams->at[streams->n++] =
+		(struct stream){ ex->request, connection };
 	snapshot = make_snapshot(ex->server);
 	if (snapshot) {
 		send_to(ex->request, snapshot);
@@ -168,9 +191,12 @@ bool streams_init(struct streams *streams, struct server *server)
 
 void streams_stop(struct streams *streams)
 {
-	for (size_t i = streams->n; i-- > 0;)
-		if (i < streams->n)
-			evhttp_send_reply_end(streams->at[i]);
+	size_t n = streams->n;
+
+	/* They are evhttp's again: it frees them when they are sent. */
+	streams->n = 0;
+	for (size_t i = 0; i < n; i++)
+		evhttp_send_reply_end(streams->at[i].request);
 }
 
 void streams_release(struct streams *streams)

@@ -4,7 +4,8 @@
  *
  * The snapshot is made once and shared: its cost does not grow with the
  * number of clients, and with none there is no snapshot. A client that does
- * not keep up is dropped when 1 MiB waits for it; its browser comes back.
+ * not keep up is dropped when 1 MiB and two snapshots wait for it; its browser
+ * comes back.
  */
 #ifndef SERVER_STREAM_H
 #define SERVER_STREAM_H
@@ -19,11 +20,17 @@
 #define STREAM_WAITING (1u << 20)
 
 struct server;
+struct evhttp_connection;
 struct evhttp_request;
+
+struct stream {
+	struct evhttp_request *request;
+	struct evhttp_connection *connection;
+};
 
 struct streams {
 	struct event *tick;
-	struct evhttp_request *at[STREAM_MOST];
+	struct stream at[STREAM_MOST];
 	size_t n;
 	uint64_t n_snapshots;
 };

@@ -11,7 +11,7 @@
  *	calls NAME	calls of the scope NAME, as this process sees them
  *	records		operations in its history
  *	enabled		1 or 0
- *	option NAME	the value of an option
+ *	option NAME	the value of an option, as its control page has it
  *	spin		steps until the next line
  */
 #include <poll.h>
@@ -172,7 +172,8 @@ static void obey(const char *word, const char *rest)
 		(void)printf("%d\n", tare_is_enabled());
 	else if (strcmp(word, "option") == 0)
 		(void)printf("%s\n",
-			     tare_option_get(rest, value, sizeof(value)) < 0 ?
+			     tare_remote_get(getpid(), rest, value,
+					     sizeof(value)) < 0 ?
 				     "?" :
 				     value);
 	else

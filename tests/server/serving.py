@@ -278,6 +278,9 @@ class Scene:
             process = getattr(one, "process", one)
             if process.poll() is None:
                 process.kill()
+            elif isinstance(one, Server) and process.returncode:
+                check(False, f"the server died: {process.returncode}",
+                      process.stderr.read())
             process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every writing route, by what it does inside the measured process."""
+
+import os
+import time
+
+from serving import Scene, check, check_is, finish, wait_until
+
+API = "/api/metrics"
+
+
+def check_stop_and_start(server, program):
+    program.ask("steps 10")
+    answer = server.post(API + "/monitoring/stop")
+    check_is((answer.status, answer.json["succeeded"]), (200, 1), "stop")
+    check_is(program.ask("enabled"), "0", "the process is off")
+    before = program.number("calls load")
+    program.ask("steps 10")
+    check_is(program.number("calls load"), before, "and measures nothing")
+    check_is(server.post(API + "/monitoring/stop").status, 200, "stop again")
+    check_is(program.ask("enabled"), "0", "changes nothing")
+    check_is(server.post(API + "/monitoring/start").json["succeeded"], 1,
+             "start")
+    check_is(program.ask("enabled"), "1", "the process is on")
+    program.ask("steps 10")
+    check_is(program.number("calls load"), before + 10, "and measures")
+    server.post(API + "/monitoring/start")
+    check_is(program.ask("enabled"), "1", "start again changes nothing")
+
+
+def check_clear(server, program):
+    program.ask("steps 10")
+    check(program.number("calls load") > 0, "there is something to clear")
+    check_is(server.post(API + "/clear").json["succeeded"], 1, "clear")
+    check_is(program.number("calls load"), 0, "the process has forgotten it")
+    check_is(program.number("records"), 0, "the history, too")
+    check_is(server.get(API + "/count").json["count"], 0,
+             "at once, not when the views are old")
+    program.ask("steps 3")
+    check_is(program.number("calls load"), 3, "and goes on from zero")
+    check_is(server.post(API + "/clear").status, 200, "clear again")
+
+
+def check_config(server, program):
+    first = server.get(API + "/config")
+    check_is(first.json["config"]["max_history_size"], 10000, "the default")
+    etag = first.headers["etag"]
+    answer = server.ask("PUT", API + "/config", {"max_history_size": 20})
+    check_is(answer.status, 200, "a smaller history")
+    check_is(answer.json["config"]["max_history_size"], 20, "took effect")
+    check_is(program.ask("option max_history_size"), "20",
+             "inside the process")
+    program.ask("steps 500")
+    check(program.number("records") < 100,
+          "and its history is that small (in whole blocks)",
+          program.ask("records"))
+    check_is(server.ask("PUT", API + "/config", {"max_history_size": 30},
+                        headers={"If-Match": etag}).status, 412,
+             "an old ETag")
+    check_is(program.ask("option max_history_size"), "20", "nothing is set")
+    etag = server.get(API + "/config").headers["etag"]
+    check_is(server.ask("PUT", API + "/config", {"max_history_size": 10000},
+                        headers={"If-Match": etag}).status, 200,
+             "the present one")
+    check_is(program.ask("option max_history_size"), "10000", "is set")
+    answer = server.ask("PUT", API + "/config", {"exclude": "db.*"})
+    check_is(answer.json["config"]["exclude"], "db.*", "a text")
+    before = program.number("calls db.store")
+    program.ask("steps 10")
+    check_is(program.number("calls db.store"), before,
+             "the scope is no longer measured")
+    server.ask("PUT", API + "/config", {"exclude": ""})
+    program.ask("steps 10")
+    check_is(program.number("calls db.store"), before + 10, "and again")
+    answer = server.ask("PUT", API + "/config", {"collect_timing": False})
+    before = program.number("calls step")
+    program.ask("steps 10")
+    check_is(program.number("calls step"), before, "a switch")
+    server.ask("PUT", API + "/config", {"collect_timing": True})
+
+
+def check_all_or_nothing(server, program):
+    def put(body, status, sentence, **headers):
+        answer = server.ask("PUT", API + "/config", body, headers=headers)
+        check_is(answer.status, status, sentence)
+        check_is((program.ask("option max_history_size"),
+                  program.ask("option exclude")), ("10000", ""),
+                 "and nothing is set")
+
+    put({"exclude": "x", "max_history_size": -1}, 422, "one wrong value")
+    put({"exclude": "x", "max_history_sise": 1}, 422, "one wrong name")
+    put({"exclude": "x", "max_nodes": 64}, 422, "one that is fixed")
+    put({"exclude": "x", "max_history_size": "5"}, 422, "a text for a number")
+    put({"exclude": "x", "max_history_size": 5.5}, 422, "half a record")
+    put({"exclude": "x", "max_history_size": True}, 422, "true for a number")
+    put({"exclude": 5}, 422, "a number for a text")
+    put({"exclude": "x" * 500}, 422, "too long a text")
+    put({"exclude": "a\nb"}, 422, "a line end in a text")
+    for text in ("", "{", "[]", "5", "null", '{"exclude": "x"',
+                 '{"exclude": "x",}', '{"exclude": x}', "{'exclude': 'x'}",
+                 '{"exclude": "x"} {}', '{"exclude": ["x"]}',
+                 '{"exclude": {"a": 1}}', '{"exclude": null}',
+                 '{"exclude": "x", "exclude": "y"}', '{"exclude": "\\x"}',
+                 '{"exclude": "\\ud800"}', '{"exclude": "\\u0000"}',
+                 '{"max_history_size": 01}', '{"max_history_size": +1}',
+                 '{"max_history_size": .5}', '{"max_history_size": NaN}',
+                 '{"exclude": "\x01"}', b'{"exclude": "\xff"}',
+                 "{" + ",".join(f'"a{i}": 1' for i in range(100)) + "}"):
+        put(text, 400, f"not a document: {text[:40]!r}",
+            **{"Content-Type": "application/json"})
+    put('{"exclude": "x"}', 415, "no media type")
+    put('{"exclude": "x"}', 415, "a form",
+        **{"Content-Type": "application/x-www-form-urlencoded"})
+    answer = server.ask(
+        "PUT", API + "/config", ' { "exclude" : "\\u00e9\\ud83d\\ude00\\n" }',
+        headers={"Content-Type": "application/json; charset=utf-8"})
+    check(answer.status == 422, "codes are read: a line end is refused",
+          answer.body)
+    answer = server.ask("PUT", API + "/config", {"max_history_size": 10000,
+                                                 "exclude": ""})
+    check_is(answer.status, 200, "several at once")
+
+
+def check_several(server, scene, program):
+    other = scene.measured(max_history_size=77)
+    silent = scene.measured(mode="standby")
+    check(wait_until(lambda: len(server.get("/api/runs?state=live")
+                                 .json["runs"]) >= 2), "more processes")
+    config = server.get(API + "/config").json["config"]
+    check_is(config["max_history_size"], None, "where they differ: null")
+    only = server.get(f"{API}/config?run={other.pid}").json["config"]
+    check_is(only["max_history_size"], 77, "one of them")
+    server.post(f"{API}/monitoring/stop?run={other.pid}")
+    check_is((program.ask("enabled"), other.ask("enabled")), ("1", "0"),
+             "only the one that was named is stopped")
+    server.ask("PUT", f"{API}/config?run={other.pid}",
+               {"max_history_size": 88})
+    check_is((program.ask("option max_history_size"),
+              other.ask("option max_history_size")), ("10000", "88"),
+             "only that one is set")
+    answer = server.post(API + "/monitoring/start")
+    check_is(other.ask("enabled"), "1", "all are started")
+    check_is(answer.json["failed"], 0, "none failed")
+    program.ask("steps 5")
+    other.ask("steps 5")
+    server.post(API + "/clear")
+    check_is((program.number("calls load"), other.number("calls load")),
+             (0, 0), "all are cleared")
+    other.end()
+    time.sleep(0.3)
+    for verb, path in (("POST", "/monitoring/stop"), ("POST", "/clear"),
+                       ("GET", "/config")):
+        check_is(server.ask(verb, f"{API}{path}?run={other.pid}").status, 409,
+                 f"{path} of one that has ended")
+    silent.end()
+
+
+def check_directory(server, scene):
+    check_is(server.ask("PUT", API + "/config",
+                        {"export_directory": "else/where"}).status, 200,
+             "another folder for exports")
+    made = server.post(API + "/export/json")
+    check(os.path.exists(os.path.join(scene.folder, "else", "where",
+                                      made.json["filename"])),
+          "the file is there", made.body)
+    full = os.path.join(scene.folder, "file")
+    with open(full, "w", encoding="ascii"):
+        pass
+    server.ask("PUT", API + "/config", {"export_directory": full})
+    made = server.post(API + "/export/json")
+    check(made.status >= 400, "a folder that is a file", made.body)
+    server.ask("PUT", API + "/config", {"export_directory": "/proc/none"})
+    check(server.post(API + "/export/csv").status >= 400,
+          "one that cannot be made")
+    check(server.is_alive(), "the server goes on")
+
+
+def main():
+    with Scene() as scene:
+        program = scene.measured()
+        server = scene.serve()
+        check_stop_and_start(server, program)
+        check_clear(server, program)
+        check_config(server, program)
+        check_all_or_nothing(server, program)
+        check_several(server, scene, program)
+        check_directory(server, scene)
+    with Scene() as scene:
+        server = scene.serve()
+        answer = server.post(API + "/clear")
+        check_is((answer.status, answer.json["runs"]), (200, []),
+                 "nobody is there: nothing is done")
+        check_is(server.get(API + "/processing/stats").json["count"], 0,
+                 "and nothing was measured")
+    finish()
+
+
+if __name__ == "__main__":
+    main()
