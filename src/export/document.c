@@ -146,6 +146,7 @@ static void make_head(struct heads *heads, struct head *head,
 	tr_json_str(&json, "source", r->source);
 	tr_buf_adds(&heads->text, ",\"thread\":");
 	head->len = (uint32_t)heads->text.len - head->off;
+	tr_buf_pad(&heads->text, ' ', TR_WIDE); /* copied by sixteens */
 }
 
 /* The beginning of a record; room for the rest of it is behind. */
@@ -163,8 +164,8 @@ static char *begin_record(struct document *d, const tare_record *r)
 	if (head->len > MOST_HEAD)
 		tr_sink_add(d->sink, heads->text.data + head->off, head->len);
 	else
-		return tr_put(tr_sink_begin(d->sink),
-			      heads->text.data + head->off, head->len);
+		return tr_put_wide(tr_sink_begin(d->sink),
+				   heads->text.data + head->off, head->len);
 	return tr_sink_begin(d->sink);
 }
 

@@ -54,7 +54,7 @@ int tr_exemplars_find(struct tr_exemplars *e, tare_view *view,
 		if (!newest)
 			return TARE_ENOMEM;
 		/* Oldest first: the last one stays. */
-		newest->record[step_of((double)r[i].duration_ns * 1e-9)] =
+		newest->record[step_of((double)r[i].duration_ns / 1e9)] =
 			&r[i];
 	}
 	return 0;
@@ -134,7 +134,7 @@ void tr_exemplar_put(struct tr_sink *sink, const struct tr_exemplars *e,
 		at = TR_LIT(tr_sink_begin(sink), " # {");
 		at = tr_put(at, labels.data, labels.len);
 		at = TR_LIT(at, "} ");
-		at = tr_put_value(at, (double)r->duration_ns * 1e-9);
+		at = tr_put_value(at, (double)r->duration_ns / 1e9);
 		*at++ = ' ';
 		/* When it ended: that is when the bucket grew. */
 		at = tr_put_value(at, ((double)r->start_ns +

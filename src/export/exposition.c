@@ -57,6 +57,7 @@ static int pick_run(struct tr_exposition *x, size_t run)
 	about = tare_view_run(view);
 	pick->created_ns = about->cleared_ns ? about->cleared_ns :
 					       about->start_ns;
+	pick->health = tare_view_health(view);
 	pick->gather = &view->all;
 	if (x->filter)
 		err = pick_filtered(pick, view, x->filter);
@@ -78,7 +79,7 @@ static void unpick(struct tr_exposition *x)
 
 /* The text of a sample up to its value: name, labels, one label more. */
 struct sample {
-	char name[1024];
+	char name[1024 + TR_WIDE];
 	size_t len;
 };
 
@@ -103,7 +104,8 @@ static const char *labels_of(const struct tr_exposition *x,
 static char *begin_sample(struct tr_exposition *x, const struct sample *sample,
 			  const struct tr_member *m, const char *extra)
 {
-	char *at = tr_put(tr_sink_begin(x->sink), sample->name, sample->len);
+	char *at = tr_put_wide(tr_sink_begin(x->sink), sample->name,
+			       sample->len);
 	size_t len = strlen(extra);
 
 	x->sink->rows++;
@@ -117,7 +119,7 @@ static char *begin_sample(struct tr_exposition *x, const struct sample *sample,
 		tr_sink_add(x->sink, labels_of(x, m), m->len);
 		at = tr_sink_begin(x->sink);
 	} else {
-		at = tr_put(at, labels_of(x, m), m->len);
+		at = tr_put_wide(at, labels_of(x, m), m->len);
 	}
 	if (m->len && len)
 		*at++ = ',';
@@ -158,6 +160,17 @@ static const struct tr_series *series_of(const struct tr_exposition *x,
 	    (pick->wanted && !pick->wanted[m->site]))
 		return NULL;
 	return &pick->gather->series[m->site];
+}
+
+/* Series lie far apart: the one a few steps on is asked for in time. */
+static void fetch_ahead(const struct tr_exposition *x, const struct tr_group *g,
+			size_t i)
+{
+	const struct tr_member *m = &g->member[i + 8 < g->n ? i + 8 : i];
+	const struct tr_gather *gather = x->pick[m->run].gather;
+
+	if (gather)
+		__builtin_prefetch(&gather->series[m->site].counter);
 }
 
 static uint64_t counted(const struct tr_series *s, enum tr_metric_part part)
@@ -217,6 +230,7 @@ static void put_counters(struct tr_exposition *x, const struct tr_group *g,
 		uint64_t n;
 		char *at;
 
+		fetch_ahead(x, g, i);
 		if (!s || !is_used(s, f->part))
 			continue;
 		put_head(x, f, &has_head);
@@ -309,14 +323,14 @@ static double sum_of(const struct tr_exposition *x,
 		     const struct tr_series *s)
 {
 	if (spread->group->kind == TARE_KIND_SCOPE)
-		return tr_view_ns(x->pick[m->run].view, s->sum) * 1e-9;
+		return tr_view_ns(x->pick[m->run].view, s->sum) / 1e9;
 	return s->sum * spread->group->unit.scale;
 }
 
 /*
- * In the order bucket, count, sum: a reader takes +Inf and the count for the
- * same number, so what has no bucket is in both. A sum that may fall (there
- * are values below zero) is not shown in OpenMetrics, which forbids it.
+ * A reader takes +Inf and the count for the same number, so what has no
+ * bucket is in both. OpenMetrics forbids a sum that may fall, and a count
+ * without a sum: where values are below zero it has neither.
  */
 static void put_spread(struct tr_exposition *x, const struct spread *spread,
 		       const struct tr_member *m, const struct tr_series *s)
@@ -330,9 +344,9 @@ static void put_spread(struct tr_exposition *x, const struct spread *spread,
 	for (size_t i = 0; i < ladder->n; i++)
 		put_bucket(x, spread, m, i, below[i]);
 	put_bucket(x, spread, m, ladder->n, n);
-	at = begin_sample(x, &spread->count, m, "");
-	end_sample(x, tr_put_u64(at, n));
 	if (!x->open || !s->negative.n) {
+		at = begin_sample(x, &spread->count, m, "");
+		end_sample(x, tr_put_u64(at, n));
 		at = begin_sample(x, &spread->sum, m, "");
 		end_sample(x, tr_put_value(at, sum_of(x, spread, m, s)));
 	}

@@ -26,6 +26,7 @@ struct tr_pick {
 	const struct tr_gather *gather;
 	uint8_t *wanted; /* by site id; NULL: all */
 	int64_t created_ns;
+	const tare_health *health; /* added up anew at each call */
 	struct tr_exemplars exemplars;
 };
 

@@ -162,7 +162,7 @@ static bool add_member(tare_exporter *e, uint32_t run, uint32_t site)
 
 static bool is_shown(const struct tr_site *site)
 {
-	return site && !(site->flags & TR_SITE_INTERNAL) &&
+	return !(site->flags & TR_SITE_INTERNAL) &&
 	       site->kind >= TARE_KIND_SCOPE && site->kind <= TARE_KIND_RATIO;
 }
 
@@ -184,6 +184,14 @@ static bool grow_known(tare_exporter *e, struct tr_known_run *known,
 	return true;
 }
 
+static uint32_t next_unknown(const struct tr_known_run *known, uint32_t id,
+			     uint32_t n)
+{
+	const uint8_t *at = memchr(known->is_known + id, 0, n - id);
+
+	return at ? (uint32_t)(at - known->is_known) : n;
+}
+
 static bool update_run(tare_exporter *e, uint32_t run)
 {
 	const struct tr_gather *all = &e->runs[run].view->all;
@@ -191,13 +199,17 @@ static bool update_run(tare_exporter *e, uint32_t run)
 	if (!grow_known(e, &e->runs[run], all->n_series))
 		return false;
 	for (uint32_t id = 1; id < all->n_series; id++) {
-		const struct tr_site *site = all->series[id].site;
+		const struct tr_site *site;
 
-		if (e->runs[run].is_known[id] || !is_shown(site))
+		id = next_unknown(&e->runs[run], id, all->n_series);
+		site = id < all->n_series ? all->series[id].site : NULL;
+		if (!site)
+			continue; /* not ready yet */
+		e->runs[run].is_known[id] = 1;
+		if (!is_shown(site))
 			continue;
 		if (!add_member(e, run, id))
 			return false;
-		e->runs[run].is_known[id] = 1;
 		e->runs[run].last_site = id;
 		e->runs[run].last_hash = site->hash;
 	}
@@ -268,6 +280,17 @@ static bool meet(tare_exporter *e, tare_view *const *views, size_t n)
 	return true;
 }
 
+/* Room behind the texts, so that they may be copied by more than a byte. */
+static bool pad_texts(tare_exporter *e, struct tr_buf *texts)
+{
+	size_t len = texts->len;
+
+	tr_buf_pad(texts, '\0', 64);
+	e->failed |= texts->failed;
+	texts->len = len;
+	return !e->failed;
+}
+
 static bool update(tare_exporter *e, tare_view *const *views, size_t n)
 {
 	if (!meet(e, views, n)) {
@@ -279,7 +302,8 @@ static bool update(tare_exporter *e, tare_view *const *views, size_t n)
 	if (!e->n_names && !tr_own_claim(e))
 		return false;
 	for (uint32_t i = 0; i < e->n_runs; i++)
-		if (e->runs[i].view && !update_run(e, i))
+		if (e->runs[i].view && (!update_run(e, i) ||
+					!pad_texts(e, &e->runs[i].texts)))
 			return false;
 	return true;
 }

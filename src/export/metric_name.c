@@ -358,14 +358,15 @@ bool tr_metric_labels(const char *source, const char *labels,
 		tr_buf_addc(out, '"');
 	}
 	while (labels[0]) {
-		size_t key = strcspn(labels, "=");
+		const char *key_end = strstr(labels, "=\"");
 		size_t len;
 
-		if (labels[key] != '=' || labels[key + 1] != '"')
+		if (!key_end)
 			return true; /* not as the library writes them */
-		changed |= add_key(out, from, labels, key);
+		changed |= add_key(out, from, labels,
+				   (size_t)(key_end - labels));
 		tr_buf_adds(out, "=\"");
-		labels += key + 2;
+		labels = key_end + 2;
 		len = value_length(labels);
 		changed |= add_value(out, labels, len);
 		tr_buf_addc(out, '"');

@@ -20,7 +20,7 @@ static double lost(const tare_run *run, const tare_health *health)
 static double measuring(const tare_run *run, const tare_health *health)
 {
 	(void)run;
-	return health->measuring_ns * 1e-9;
+	return health->measuring_ns / 1e9;
 }
 
 static double records(const tare_run *run, const tare_health *health)
@@ -125,14 +125,14 @@ static void add_labels(const tare_run *run, struct tr_buf *buf, bool is_info)
 }
 
 static void put_sample(const struct tr_exposition *x, const struct own *own,
-		       const tare_view *view, struct tr_buf *buf)
+		       const struct tr_pick *pick, struct tr_buf *buf)
 {
-	const tare_run *run = tare_view_run(view);
+	const tare_run *run = tare_view_run(pick->view);
 	char number[40];
 	double value = 1;
 
 	if (own->value)
-		value = own->value(run, tare_view_health(view));
+		value = own->value(run, pick->health);
 	tr_buf_addf(buf, "%s%s{", own->name, ending_of(own));
 	add_labels(run, buf, own->type == TR_METRIC_INFO);
 	tr_buf_adds(buf, "} ");
@@ -150,8 +150,7 @@ void tr_own_put(struct tr_exposition *x)
 		put_head(x, &owns[i], &buf);
 		for (size_t run = 0; run < x->exporter->n_runs; run++)
 			if (x->pick[run].view)
-				put_sample(x, &owns[i], x->pick[run].view,
-					   &buf);
+				put_sample(x, &owns[i], &x->pick[run], &buf);
 	}
 	if (buf.failed)
 		x->sink->err = TARE_ENOMEM;

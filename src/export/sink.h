@@ -64,6 +64,19 @@ TR_INLINE char *tr_put(char *at, const char *text, size_t len)
 	return at + len;
 }
 
+/*
+ * The same by sixteens, for lengths that are not known when compiled: a call
+ * or a string instruction costs more than these few stores. Reads and writes
+ * up to TR_WIDE - 1 bytes behind the end.
+ */
+#define TR_WIDE 16u
+TR_INLINE char *tr_put_wide(char *at, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i += TR_WIDE)
+		memcpy(at + i, text + i, TR_WIDE);
+	return at + len;
+}
+
 TR_INLINE char *tr_put_u64(char *at, uint64_t value)
 {
 	return at + tr_u64_text(at, value);

@@ -66,52 +66,60 @@ static uint64_t records_in(tare_view *view)
 	return n < header->max_history ? n : header->max_history;
 }
 
+/* What all series took. */
+struct taken {
+	uint64_t values; /* of values and gauges, also those without a bucket */
+	double timed;	 /* of these, in buckets */
+	double scopes;
+};
+
+/*
+ * One pass, and counters are passed over without a look at their site: they
+ * may be most of it, and hold sums, of which the calls are unknown.
+ */
+static struct taken add_series(const struct tr_gather *g)
+{
+	struct taken taken = { 0, 0, 0 };
+
+	for (uint32_t id = 1; id < g->n_series; id++) {
+		const struct tr_series *s = &g->series[id];
+		uint64_t timed;
+
+		if (!(s->calls | s->untimed | s->positive.n | s->negative.n |
+		      s->positive.zeros | s->positive.unbucketed |
+		      s->not_finite) ||
+		    !s->site || s->site->flags & TR_SITE_INTERNAL)
+			continue;
+		taken.scopes += (double)s->calls + (double)s->untimed;
+		if (s->site->kind != TARE_KIND_VALUE &&
+		    s->site->kind != TARE_KIND_GAUGE)
+			continue;
+		timed = tr_series_timed(s);
+		taken.timed += (double)timed;
+		taken.values += timed + s->not_finite + s->positive.unbucketed;
+	}
+	return taken;
+}
+
 /* Calls times their calibrated cost, and that as a share of the time that
  * threads spent inside their outermost scopes. */
-static void add_cost(const tare_view *view, tare_health *h)
+static void add_cost(const tare_view *view, const struct taken *taken,
+		     tare_health *h)
 {
 	const struct tr_header *header = (const void *)view->image.base;
 	const struct tr_gather *g = &view->all;
-	double scopes = 0, values = 0, counts = 0, busy = 0;
+	double busy = 0;
 
-	for (uint32_t id = 1; id < g->n_series; id++) {
-		const struct tr_series *s = &g->series[id];
-
-		if (!s->site || s->site->flags & TR_SITE_INTERNAL)
-			continue;
-		scopes += (double)s->calls + (double)s->untimed;
-		if (s->site->kind == TARE_KIND_VALUE ||
-		    s->site->kind == TARE_KIND_GAUGE)
-			values += (double)tr_series_timed(s);
-		counts += (double)s->counter;
-	}
 	for (uint32_t i = g->n_paths ? g->path[0].first : 0; i;
 	     i = g->path[i].next)
 		busy += g->path[i].sum + g->path[i].open_ticks;
-	/* Counters hold sums: their calls are unknown, a bound is not shown. */
-	(void)counts;
 	h->measuring_ns = tr_view_ns(
-		view, scopes * (header->inside_ticks + header->outside_ticks) +
-			      values * header->value_ticks);
+		view, taken->scopes * (header->inside_ticks +
+				       header->outside_ticks) +
+			      taken->timed * header->value_ticks);
 	if (busy > 0)
 		h->measuring_share = tr_least(
 			h->measuring_ns / tr_view_ns(view, busy), 1);
-}
-
-static uint64_t events_of(const struct tr_gather *g)
-{
-	uint64_t n = g->events;
-
-	for (uint32_t id = 1; id < g->n_series; id++) {
-		const struct tr_series *s = &g->series[id];
-
-		if (s->site && !(s->site->flags & TR_SITE_INTERNAL) &&
-		    (s->site->kind == TARE_KIND_VALUE ||
-		     s->site->kind == TARE_KIND_GAUGE))
-			n += tr_series_timed(s) + s->not_finite +
-			     s->positive.unbucketed;
-	}
-	return n;
 }
 
 /* Of the series that take names beyond max_sites; of counters their sum. */
@@ -148,7 +156,7 @@ static uint64_t cleared_of(const tare_view *view)
 		tr_gather_release(&g);
 		return 0;
 	}
-	n = events_of(&g);
+	n = g.events + add_series(&g).values;
 	tr_gather_release(&g);
 	return n;
 }
@@ -158,6 +166,7 @@ TARE_API const tare_health *tare_view_health(const tare_view *const_view)
 	tare_view *view = (tare_view *)(uintptr_t)const_view;
 	const struct tr_header *header = (const void *)view->image.base;
 	tare_health *h = &view->health;
+	struct taken taken;
 
 	*h = (tare_health){ 0 };
 	add_losses(h, &header->lost);
@@ -172,13 +181,14 @@ TARE_API const tare_health *tare_view_health(const tare_view *const_view)
 	}
 	h->lost = h->lost_no_track + h->lost_no_space + h->lost_busy +
 		  h->lost_damage;
-	h->events = events_of(&view->all);
+	taken = add_series(&view->all);
+	h->events = view->all.events + taken.values;
 	h->cleared = cleared_of(view);
 	h->overflow_calls = overflow_calls_of(&view->all);
 	h->redone = view->all.redone;
 	h->damaged = view->all.damaged;
 	h->records = records_in(view);
 	h->records_trimmed = header->records_trimmed;
-	add_cost(view, h);
+	add_cost(view, &taken, h);
 	return h;
 }
