@@ -43,6 +43,8 @@ extern const struct command cmd_tree;
 extern const struct command cmd_top;
 extern const struct command cmd_ls;
 extern const struct command cmd_records;
+extern const struct command cmd_summary;
+extern const struct command cmd_export;
 extern const struct command cmd_verify;
 extern const struct command cmd_alerts;
 extern const struct command cmd_ctl;

@@ -11,6 +11,11 @@ _tare_options() {
 	ls) echo "-l --live --ids --json" ;;
 	records) echo "-N --name -S --source -t --type -f --failed --ok
 		-l --last --from --to -n --limit --json" ;;
+	summary) echo "-s --sort -n --top -N --name -S --source -t --type
+		-f --failed --ok -l --last --from --to --values --json" ;;
+	export) echo "-F --format -T --table -o --output -N --name
+		-S --source -t --type -f --failed --ok -l --last --from --to
+		--values -n --limit" ;;
 	verify) echo "--json" ;;
 	ctl) echo "--json" ;;
 	config) echo "--conf --markdown --json" ;;
@@ -34,7 +39,12 @@ _tare_values() {
 		echo "total own calls mean max p99 failures name" ;;
 	top:-s | top:--sort)
 		echo "time own calls mean p99 max failures name" ;;
-	report:-t | report:--type | records:-t | records:--type)
+	summary:-s | summary:--sort) echo "failures total slowest calls" ;;
+	export:-F | export:--format)
+		echo "json csv prometheus openmetrics" ;;
+	export:-T | export:--table) echo "processing memory gpu stats" ;;
+	report:-t | report:--type | records:-t | records:--type | \
+	summary:-t | summary:--type | export:-t | export:--type)
 		echo "time throughput memory counter ratio percentage custom" ;;
 	run:-s | run:--set) _tare_keys = ;;
 	esac
@@ -50,7 +60,13 @@ _tare_takes_value() {
 	report:--to | report:--values | top:-[dns] | top:--delay | \
 	top:--count | top:--sort | records:-[NSln] | records:--name | \
 	records:--source | records:--last | records:--from | records:--to | \
-	records:--limit) return 0 ;;
+	records:--limit | summary:-[snNStl] | summary:--sort | \
+	summary:--top | summary:--name | summary:--source | summary:--type | \
+	summary:--last | summary:--from | summary:--to | summary:--values | \
+	export:-[FToNStln] | export:--format | export:--table | \
+	export:--output | export:--name | export:--source | export:--type | \
+	export:--last | export:--from | export:--to | export:--values | \
+	export:--limit) return 0 ;;
 	esac
 	return 1
 }
@@ -73,7 +89,7 @@ _tare_fill() {
 
 _tare() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="run report tree top ls records verify ctl config serve url alerts help"
+	local commands="run report tree top ls records summary export verify ctl config serve url alerts help"
 	local command=${COMP_WORDS[1]} at
 
 	COMPREPLY=()
@@ -108,7 +124,7 @@ _tare() {
 	fi
 	case $command in
 	run) mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word") ;;
-	report | tree | records)
+	report | tree | records | summary | export)
 		_tare_fill "last $(tare ls --ids 2>/dev/null)" "$word" ;;
 	verify)
 		_tare_fill "last $(tare ls --ids 2>/dev/null)" "$word"

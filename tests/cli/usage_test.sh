@@ -3,7 +3,8 @@
 # Wrong usage, exit statuses, help: what needs no run.
 . "$(dirname "$0")/expect.sh"
 
-commands="run report tree top ls records verify ctl config serve url"
+commands="run report tree top ls records summary export verify
+	ctl config serve url"
 
 expect_status 2 "$TARE"
 expect_has "$err" "usage: tare COMMAND" "without a word the overview"
@@ -60,7 +61,7 @@ expect_status 2 "$TARE" config --json --conf
 expect_status 2 "$TARE" ls --color sometimes
 
 # Nothing has been measured yet.
-for command in report tree records verify; do
+for command in report tree records summary export verify; do
 	expect_status 3 "$TARE" $command
 	expect_has "$err" "no run found" "$command without any run"
 	expect_status 3 "$TARE" $command nonsense

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tare export: runs as JSON, CSV, or for Prometheus. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <tare/export.h>
+
+#include "args.h"
+#include "message.h"
+#include "runs.h"
+#include "selection.h"
+
+struct export_options {
+	struct selection selection;
+	const char *format;
+	const char *table;
+	const char *output;
+};
+
+#define FORMATS "json csv prometheus openmetrics"
+#define TABLES "processing memory gpu stats"
+
+static const struct option_spec options[] = {
+	{ 'F', "format", OPTION_TEXT, offsetof(struct export_options, format),
+	  "FORMAT", FORMATS, FORMATS "; else by the end of FILE, or json" },
+	{ 'T', "table", OPTION_TEXT, offsetof(struct export_options, table),
+	  "TABLE", TABLES, "of csv: " TABLES },
+	{ 'o', "output", OPTION_TEXT, offsetof(struct export_options, output),
+	  "FILE", NULL,
+	  "into a file, or into a folder under a name with a date" },
+	SELECTION_OPTIONS(struct export_options),
+	SELECTION_LIMIT(struct export_options),
+	OPTION_END
+};
+
+static const struct {
+	const char *name, *ending;
+	enum tare_format format;
+} formats[] = {
+	{ "json", ".json", TARE_FORMAT_JSON },
+	{ "csv", ".csv", TARE_FORMAT_CSV },
+	{ "prometheus", ".prom", TARE_FORMAT_PROMETHEUS },
+	{ "openmetrics", ".om", TARE_FORMAT_OPENMETRICS },
+};
+
+#define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+static bool ends_with(const char *text, const char *ending)
+{
+	size_t a = strlen(text), b = strlen(ending);
+
+	return a > b && strcmp(text + a - b, ending) == 0;
+}
+
+/* The one asked for, or the one that the file's name or a table says. */
+static enum tare_format format_of(const struct export_options *opts)
+{
+	for (size_t i = 0; i < N_FORMATS; i++)
+		if (opts->format ? strcmp(opts->format, formats[i].name) == 0 :
+		    opts->output && ends_with(opts->output, formats[i].ending))
+			return formats[i].format;
+	return opts->table ? TARE_FORMAT_CSV : TARE_FORMAT_JSON;
+}
+
+/* ---- the runs ---------------------------------------------------------- */
+
+struct opened {
+	tare_view **views;
+	size_t n;
+	tare_run span; /* of all of them: what moments are counted from */
+};
+
+static void close_all(struct opened *opened)
+{
+	for (size_t i = 0; i < opened->n; i++)
+		tare_view_close(opened->views[i]);
+	free(opened->views);
+}
+
+static void add_span(tare_run *span, const tare_run *run, bool is_first)
+{
+	if (is_first || run->start_ns < span->start_ns)
+		span->start_ns = run->start_ns;
+	if (is_first || run->end_ns > span->end_ns)
+		span->end_ns = run->end_ns;
+}
+
+static int open_all(const struct args *args, struct opened *opened)
+{
+	size_t n = args->n_operands ? args->n_operands : 1;
+
+	opened->views = calloc(n, sizeof(opened->views[0]));
+	if (!opened->views)
+		return message_error("export", "runs", ENOMEM);
+	for (size_t i = 0; i < n; i++) {
+		int code = run_open(args_operand(args, i, "last"),
+				    &opened->views[i]);
+
+		if (code)
+			return code;
+		add_span(&opened->span, tare_view_run(opened->views[i]),
+			 i == 0);
+		opened->n++;
+	}
+	return CODE_OK;
+}
+
+/* ---- where to ---------------------------------------------------------- */
+
+static int to_stream(const struct opened *opened,
+		     const tare_export_options *how, FILE *stream,
+		     const char *name)
+{
+	int err = tare_export(opened->views, opened->n, how, stream_write,
+			      stream);
+
+	/* A failed write to stdout is main's to tell: it knows of EPIPE. */
+	if (!err || (stream == stdout && ferror(stdout)))
+		return CODE_OK;
+	return message_error("export to", name, err);
+}
+
+/* A device or a pipe is written to, not replaced. */
+static int to_device(const struct opened *opened,
+		     const tare_export_options *how, const char *path)
+{
+	FILE *stream = fopen(path, "w");
+	int code;
+
+	if (!stream)
+		return message_error("open", path, errno);
+	code = to_stream(opened, how, stream, path);
+	if (fclose(stream) && !code)
+		code = message_error("write", path, errno);
+	return code;
+}
+
+static int to_file(const struct opened *opened, const tare_export_options *how,
+		   const char *folder, const char *name)
+{
+	char path[PATH_MAX + 256];
+	uint64_t rows;
+	int err = tare_export_file(opened->views, opened->n, how, folder, name,
+				   path, sizeof(path), &rows);
+
+	if (err)
+		return message_error("export to", name ? name : folder, err);
+	(void)printf("%s\n", path);
+	return CODE_OK;
+}
+
+/* A link is followed: what it points to is replaced, not the link. */
+static int to_path(const struct opened *opened, const tare_export_options *how,
+		   const char *path)
+{
+	char real[PATH_MAX], *slash;
+	const char *folder;
+	struct stat st;
+
+	if (strlen(path) >= sizeof(real))
+		return message_error("export to", path, ENAMETOOLONG);
+	if (!realpath(path, real))
+		(void)strcpy(real, path);
+	slash = strrchr(real, '/');
+	if (!slash)
+		return to_file(opened, how, ".", real);
+	*slash = '\0';
+	folder = slash == real ? "/" : real;
+	/* Only a folder that was asked for is made. */
+	if (stat(folder, &st))
+		return message_error("export to", path, errno);
+	return to_file(opened, how, folder, slash + 1);
+}
+
+static int write_output(const struct opened *opened,
+			const tare_export_options *how, const char *output)
+{
+	struct stat st;
+
+	if (!output || strcmp(output, "-") == 0)
+		return to_stream(opened, how, stdout, "standard output");
+	if (!output[0])
+		return message_error("export to", output, ENOENT);
+	if (stat(output, &st) == 0 && !S_ISREG(st.st_mode) &&
+	    !S_ISDIR(st.st_mode))
+		return to_device(opened, how, output);
+	if (ends_with(output, "/") || strcmp(output, "/") == 0 ||
+	    (stat(output, &st) == 0 && S_ISDIR(st.st_mode)))
+		return to_file(opened, how, output, NULL);
+	return to_path(opened, how, output);
+}
+
+/* ---- command ----------------------------------------------------------- */
+
+static int export_runs(const struct args *args,
+		       const struct export_options *opts)
+{
+	tare_export_options how = {
+		.struct_size = sizeof(how),
+		.format = format_of(opts),
+		.table = opts->table,
+	};
+	struct opened opened = { .n = 0 };
+	tare_filter filter;
+	int code;
+
+	if (opts->table && how.format != TARE_FORMAT_CSV)
+		return message_usage(args->command,
+				     "'--table' is for '--format csv'");
+	code = open_all(args, &opened);
+	if (!code)
+		code = selection_apply(&opts->selection, args->command,
+				       &opened.span, &filter);
+	how.filter = &filter;
+	if (!code)
+		code = write_output(&opened, &how, opts->output);
+	close_all(&opened);
+	return code;
+}
+
+static int export(struct args *args)
+{
+	struct export_options opts = { .format = NULL };
+	int code = args_parse(args, &opts);
+
+	if (code == ARGS_GO)
+		code = export_runs(args, &opts);
+	selection_release(&opts.selection);
+	return code;
+}
+
+const struct command cmd_export = {
+	.name = "export",
+	.usage = "[RUN...] [options]",
+	.summary = "runs as JSON, CSV, or for Prometheus",
+	.examples =
+		"  tare export -o run.json             the newest run, in "
+		"full\n"
+		"  tare export -F csv --failed         its failed operations\n"
+		"  tare export -T stats -o out/        a row a series, in a "
+		"new file\n"
+		"  tare export -F prometheus 123 456   two processes as "
+		"metrics\n",
+	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
+		 "a file, or 'last'\n",
+	.options = options,
+	.max_operands = OPERANDS_ANY,
+	.run = export,
+};

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tare summary: operations ranked, success rates, what happened lately. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "format.h"
+#include "message.h"
+#include "runs.h"
+#include "selection.h"
+#include "table.h"
+
+#define SORTS "failures total slowest calls"
+#define RECENT 5u
+
+struct summary_options {
+	struct selection selection;
+	const char *sort;
+	uint64_t top;
+	bool json;
+};
+
+static const struct option_spec options[] = {
+	{ 's', "sort", OPTION_TEXT, offsetof(struct summary_options, sort),
+	  "KEY", SORTS, "rank by " SORTS },
+	{ 'n', "top", OPTION_COUNT, offsetof(struct summary_options, top), "N",
+	  NULL, "only the first N; 10 without this, 0 for all" },
+	SELECTION_OPTIONS(struct summary_options),
+	OPTION_JSON(struct summary_options),
+	OPTION_END
+};
+
+/* What is shown of a run. Rows are of scopes alone. */
+struct summary {
+	tare_view *view;
+	const tare_run *run;
+	const tare_stats **rows;
+	size_t n, n_shown;
+	uint64_t calls, failures;
+	double total_ns;
+	const tare_record *records; /* oldest first */
+	size_t n_records;
+	double inside_ns;
+};
+
+/* ---- adding up and ranking --------------------------------------------- */
+
+static double rate_of(uint64_t calls, uint64_t failures)
+{
+	if (!calls)
+		return NAN;
+	return failures < calls ? (double)(calls - failures) / (double)calls :
+				  0;
+}
+
+static double rank_key(const tare_stats *s, const char *sort)
+{
+	if (strcmp(sort, "failures") == 0)
+		return (double)s->failures;
+	if (strcmp(sort, "slowest") == 0)
+		return s->net_mean;
+	if (strcmp(sort, "calls") == 0)
+		return (double)s->count;
+	return s->net_total;
+}
+
+static int by_rank(const void *a, const void *b, void *arg)
+{
+	const tare_stats *x = *(const tare_stats *const *)a;
+	const tare_stats *y = *(const tare_stats *const *)b;
+	double p = rank_key(x, arg), q = rank_key(y, arg);
+
+	/* Nothing timed: behind all that was. */
+	if ((p != p) != (q != q))
+		return p != p ? 1 : -1;
+	if (p != q && p == p)
+		return p < q ? 1 : -1;
+	if (strcmp(x->name, y->name) != 0)
+		return strcmp(x->name, y->name);
+	return strcmp(x->labels, y->labels);
+}
+
+static int add_rows(struct summary *s, const tare_stats *stats, size_t n,
+		    const struct summary_options *opts)
+{
+	s->rows = calloc(n + 1, sizeof(s->rows[0]));
+	if (!s->rows)
+		return TARE_ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (stats[i].kind != TARE_KIND_SCOPE)
+			continue;
+		s->rows[s->n++] = &stats[i];
+		s->calls += stats[i].count;
+		s->failures += stats[i].failures;
+		s->total_ns += stats[i].net_total;
+	}
+	qsort_r(s->rows, s->n, sizeof(s->rows[0]), by_rank,
+		(void *)(uintptr_t)opts->sort);
+	s->n_shown = opts->top && opts->top < s->n ? (size_t)opts->top : s->n;
+	return 0;
+}
+
+static int gather(struct summary *s, const tare_filter *filter,
+		  const struct summary_options *opts)
+{
+	const tare_stats *stats;
+	size_t n;
+	int err = tare_view_stats(s->view, filter, &stats, &n);
+
+	if (!err)
+		err = add_rows(s, stats, n, opts);
+	if (!err)
+		err = tare_view_records(s->view, filter, &s->records,
+					&s->n_records);
+	s->run = tare_view_run(s->view);
+	s->inside_ns = s->run->inside_ns;
+	return err;
+}
+
+/* ---- for people -------------------------------------------------------- */
+
+/* As in a report: a call's time less the measuring's share of it. */
+static double net_of(const struct summary *summary, const tare_stats *s,
+		     double ns)
+{
+	double mean = s->mean - summary->inside_ns;
+	double share = mean > s->net_mean ? s->net_mean / mean : 1;
+
+	return ns > summary->inside_ns ? (ns - summary->inside_ns) * share :
+	       ns == ns		       ? 0 :
+					 ns;
+}
+
+static void add_name(struct table *table, const tare_stats *s)
+{
+	char text[600];
+
+	if (!s->labels[0]) {
+		table_add(table, s->name);
+		return;
+	}
+	(void)snprintf(text, sizeof(text), "%s{%s}", s->name, s->labels);
+	table_add(table, text);
+}
+
+static void add_row(struct table *table, const struct summary *summary,
+		    const tare_stats *s)
+{
+	add_name(table, s);
+	table_add(table, format_count(s->count).text);
+	table_add_tinted(table, format_count(s->failures).text,
+			 s->failures ? TINT_RED : TINT_NONE);
+	table_add(table, format_share(s->success_rate).text);
+	table_add(table, format_duration(s->net_total).text);
+	table_add(table, format_duration(s->net_mean).text);
+	table_add(table, format_duration(net_of(summary, s, s->p50)).text);
+	table_add(table, format_duration(net_of(summary, s, s->p95)).text);
+	table_add(table, format_duration(net_of(summary, s, s->max)).text);
+}
+
+static void print_rows(const struct summary *s, bool color)
+{
+	static const struct column columns[] = {
+		COLUMN_WIDE("OPERATION"),  COLUMN_NUMBER("CALLS", 0),
+		COLUMN_NUMBER("FAILED", 0), COLUMN_NUMBER("SUCCESS", 0),
+		COLUMN_NUMBER("TOTAL", 0), COLUMN_NUMBER("MEAN", 0),
+		COLUMN_NUMBER("P50", 2),   COLUMN_NUMBER("P95", 1),
+		COLUMN_NUMBER("MAX", 3),
+	};
+	struct table table;
+
+	table_init(&table, columns, 9);
+	for (size_t i = 0; i < s->n_shown; i++)
+		add_row(&table, s, s->rows[i]);
+	table_print(&table, stdout, terminal_width(stdout), color);
+	table_release(&table);
+	if (s->n_shown < s->n)
+		(void)printf("... and %s more (--top 0 shows all)\n",
+			     format_count(s->n - s->n_shown).text);
+}
+
+static void print_head(const struct summary *s)
+{
+	(void)fputs("tare  ", stdout);
+	terminal_safe(stdout, s->run->program);
+	(void)printf("  pid %lld, %s, from %s, %s\n", (long long)s->run->pid,
+		     run_state_text(s->run->state),
+		     format_time(s->run->start_ns).text,
+		     format_duration((double)s->run->end_ns -
+				     (double)s->run->start_ns).text);
+	(void)printf("      %s operations, %s calls",
+		     format_count(s->n).text, format_count(s->calls).text);
+	(void)printf(", %s failed, %s succeeded\n",
+		     format_count(s->failures).text,
+		     format_share(rate_of(s->calls, s->failures)).text);
+}
+
+static bool is_recent(const tare_record *r, bool failed)
+{
+	return r->kind == TARE_RECORD_OPERATION && (!failed || !r->ok);
+}
+
+/* The first record to show, so that up to RECENT of them follow. */
+static size_t first_recent(const struct summary *s, bool failed)
+{
+	size_t i = s->n_records, left = RECENT;
+
+	while (i > 0 && left > 0)
+		left -= is_recent(&s->records[--i], failed);
+	return i;
+}
+
+static void print_recent(const struct summary *s, bool failed, bool color)
+{
+	static const struct column columns[] = {
+		COLUMN_TEXT("STARTED", 0),    COLUMN_TEXT("OPERATION", 0),
+		COLUMN_NUMBER("DURATION", 0), COLUMN_WIDE("OUTCOME"),
+	};
+	struct table table;
+
+	table_init(&table, columns, 4);
+	for (size_t i = first_recent(s, failed); i < s->n_records; i++) {
+		const tare_record *r = &s->records[i];
+
+		if (!is_recent(r, failed))
+			continue;
+		table_add(&table, format_clock(r->start_ns).text);
+		table_add(&table, r->name);
+		table_add(&table, format_duration((double)r->duration_ns).text);
+		table_add_tinted(&table, r->ok ? "ok" :
+				 r->error[0] ? r->error : "failed",
+				 r->ok ? TINT_NONE : TINT_RED);
+	}
+	if (table.n_cells) {
+		(void)puts(failed ? "\nlast failures" : "\nlast operations");
+		table_print(&table, stdout, terminal_width(stdout), color);
+	}
+	table_release(&table);
+}
+
+static void print_summary(const struct args *args, const struct summary *s)
+{
+	bool color = terminal_wants_color(stdout, args->color);
+
+	print_head(s);
+	if (!s->n) {
+		message("no operation was measured");
+		return;
+	}
+	(void)putchar('\n');
+	print_rows(s, color);
+	print_recent(s, false, color);
+	print_recent(s, true, color);
+}
+
+/* ---- for programs ------------------------------------------------------ */
+
+static void json_row(struct json *json, const tare_stats *s, size_t rank)
+{
+	json_begin_object(json, NULL);
+	json_unsigned(json, "rank", rank);
+	json_text(json, "name", s->name);
+	json_text(json, "source", s->source);
+	json_text(json, "labels", s->labels);
+	json_unsigned(json, "count", s->count);
+	json_unsigned(json, "success_count",
+		      s->failures < s->count ? s->count - s->failures : 0);
+	json_unsigned(json, "failure_count", s->failures);
+	json_number(json, "success_rate", s->success_rate);
+	json_number(json, "total_ns", s->total);
+	json_number(json, "net_total_ns", s->net_total);
+	json_number(json, "mean_ns", s->mean);
+	json_number(json, "net_mean_ns", s->net_mean);
+	json_number(json, "min_ns", s->min);
+	json_number(json, "max_ns", s->max);
+	json_number(json, "p50_ns", s->p50);
+	json_number(json, "p95_ns", s->p95);
+	json_number(json, "p99_ns", s->p99);
+	json_unsigned(json, "items", s->items);
+	json_end_object(json);
+}
+
+static void json_recent(struct json *json, const struct summary *s,
+			const char *key, bool failed)
+{
+	json_begin_array(json, key);
+	for (size_t i = first_recent(s, failed); i < s->n_records; i++) {
+		const tare_record *r = &s->records[i];
+
+		if (!is_recent(r, failed))
+			continue;
+		json_begin_object(json, NULL);
+		json_text(json, "name", r->name);
+		json_signed(json, "start_ns", r->start_ns);
+		json_unsigned(json, "duration_ns", r->duration_ns);
+		json_bool(json, "ok", r->ok);
+		json_text(json, "error", r->error[0] ? r->error : NULL);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void json_totals(struct json *json, const struct summary *s)
+{
+	const tare_window *window = tare_view_window(s->view);
+
+	json_begin_object(json, "window");
+	json_signed(json, "from_ns", window->from_ns);
+	json_signed(json, "to_ns", window->to_ns);
+	json_end_object(json);
+	json_begin_object(json, "totals");
+	json_unsigned(json, "operations", s->n);
+	json_unsigned(json, "count", s->calls);
+	json_unsigned(json, "success_count",
+		      s->failures < s->calls ? s->calls - s->failures : 0);
+	json_unsigned(json, "failure_count", s->failures);
+	json_number(json, "success_rate", rate_of(s->calls, s->failures));
+	json_number(json, "net_total_ns", s->total_ns);
+	json_unsigned(json, "records", s->n_records);
+	json_end_object(json);
+}
+
+static void json_summary(const struct summary *s, const char *sort)
+{
+	struct json json = { .stream = stdout };
+
+	json_begin_object(&json, NULL);
+	json_text(&json, "run", s->run->id);
+	json_text(&json, "program", s->run->program);
+	json_signed(&json, "pid", s->run->pid);
+	json_text(&json, "state", run_state_text(s->run->state));
+	json_signed(&json, "start_ns", s->run->start_ns);
+	json_signed(&json, "end_ns", s->run->end_ns);
+	json_totals(&json, s);
+	json_text(&json, "sort", sort);
+	json_begin_array(&json, "operations");
+	for (size_t i = 0; i < s->n_shown; i++)
+		json_row(&json, s->rows[i], i + 1);
+	json_end_array(&json);
+	json_recent(&json, s, "recent", false);
+	json_recent(&json, s, "recent_failures", true);
+	json_end_object(&json);
+	json_finish(&json);
+}
+
+/* ---- command ----------------------------------------------------------- */
+
+static int summary_run(const struct args *args,
+		       const struct summary_options *opts)
+{
+	const char *which = args_operand(args, 0, "last");
+	struct summary s = { .n = 0 };
+	tare_filter filter;
+	int code, err;
+
+	code = run_open(which, &s.view);
+	if (code)
+		return code;
+	code = selection_apply(&opts->selection, args->command,
+			       tare_view_run(s.view), &filter);
+	if (!code) {
+		err = gather(&s, &filter, opts);
+		if (err)
+			code = message_error("summarise", which, err);
+		else if (opts->json)
+			json_summary(&s, opts->sort);
+		else
+			print_summary(args, &s);
+	}
+	free(s.rows);
+	tare_view_close(s.view);
+	return code;
+}
+
+static int summary(struct args *args)
+{
+	struct summary_options opts = { .sort = "total", .top = 10 };
+	int code = args_parse(args, &opts);
+
+	if (code == ARGS_GO)
+		code = summary_run(args, &opts);
+	selection_release(&opts.selection);
+	return code;
+}
+
+const struct command cmd_summary = {
+	.name = "summary",
+	.usage = "[RUN] [options]",
+	.summary = "operations ranked, success rates, what happened lately",
+	.examples =
+		"  tare summary                      most time first\n"
+		"  tare summary --sort failures      what fails most\n"
+		"  tare summary --sort slowest -n 3  the three slowest\n"
+		"  tare summary 12345 --last 5m      a live one, lately\n",
+	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
+		 "a file, or 'last'\n",
+	.options = options,
+	.max_operands = 1,
+	.run = summary,
+};
