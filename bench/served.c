@@ -5,9 +5,7 @@
  * second with everything running alternate with phases in which server and
  * clients are stopped; the median of the ratios of neighbours counts.
  */
-#include <arpa/inet.h>
 #include <math.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,13 +13,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <tare/probe.h>
 
 #include "bench.h"
+#include "server.h"
 
 #define N_STREAMS 50
 #define N_PHASES 12
@@ -33,88 +31,22 @@ struct served {
 };
 
 static struct served *served;
-static int port;
-static char token[128];
-
-/* ---- the server -------------------------------------------------------- */
-
-/* build/bench/served -> build/cli/tare */
-static void program_path(char *path, size_t size)
-{
-	const char *named = getenv("BENCH_PROGRAM");
-	ssize_t n = readlink("/proc/self/exe", path, size - 1);
-	char *slash;
-
-	if (named) {
-		(void)snprintf(path, size, "%s", named);
-		return;
-	}
-	path[n > 0 ? n : 0] = '\0';
-	for (int i = 0; i < 2 && (slash = strrchr(path, '/')); i++)
-		*slash = '\0';
-	(void)strncat(path, "/cli/tare", size - strlen(path) - 1);
-}
-
-static pid_t start_server(FILE **ret_output)
-{
-	char path[512];
-	int ends[2];
-	pid_t pid;
-
-	program_path(path, sizeof(path));
-	if (pipe(ends))
-		bench_fail("served", "no pipe");
-	pid = fork();
-	if (pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		bench_pin(1);
-		(void)dup2(ends[1], 1);
-		(void)close(ends[0]);
-		(void)unsetenv("TARE");
-		(void)execl(path, "tare", "serve", "--port", "0",
-			    (char *)NULL);
-		_exit(127);
-	}
-	(void)close(ends[1]);
-	*ret_output = fdopen(ends[0], "r");
-	return pid;
-}
-
-/* http://127.0.0.1:PORT/?token=TOKEN, somewhere in a line */
-static void read_url(FILE *output)
-{
-	char line[600];
-
-	while (fgets(line, sizeof(line), output)) {
-		const char *at = strstr(line, "http://127.0.0.1:");
-
-		if (at && sscanf(at, "http://127.0.0.1:%d/?token=%127[^ \n]",
-				 &port, token) == 2)
-			return;
-	}
-	bench_fail("served", "the server printed no URL");
-}
+static struct bench_server server;
 
 /* ---- its clients ------------------------------------------------------- */
 
 static int ask(const char *path)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_port = htons((uint16_t)port),
-				       .sin_addr.s_addr =
-					       htonl(INADDR_LOOPBACK) };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = bench_connect(server.port);
 	char request[400];
 	int n = snprintf(request, sizeof(request),
 			 "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
 			 "Authorization: Bearer %s\r\n"
 			 "Connection: %s\r\n\r\n",
-			 path, port, token,
+			 path, server.port, server.token,
 			 strcmp(path, "/metrics") ? "keep-alive" : "close");
 
-	if (fd < 0 || connect(fd, (struct sockaddr *)&address,
-			      sizeof(address)) ||
-	    write(fd, request, (size_t)n) != n)
+	if (fd < 0 || write(fd, request, (size_t)n) != n)
 		_exit(1);
 	return fd;
 }
@@ -187,7 +119,7 @@ static int by_size(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static void measure(pid_t server, pid_t clients)
+static void measure(pid_t clients)
 {
 	int n = bench_is_quick() ? 2 : N_PHASES;
 	double with[N_PHASES], ratio[N_PHASES];
@@ -197,9 +129,9 @@ static void measure(pid_t server, pid_t clients)
 
 		with[i] = phase_ns();
 		(void)kill(clients, SIGSTOP);
-		(void)kill(server, SIGSTOP);
+		(void)kill(server.pid, SIGSTOP);
 		alone = phase_ns();
-		(void)kill(server, SIGCONT);
+		(void)kill(server.pid, SIGCONT);
 		(void)kill(clients, SIGCONT);
 		ratio[i] = with[i] / alone;
 	}
@@ -217,8 +149,7 @@ static void measure(pid_t server, pid_t clients)
 
 static void served_part(void)
 {
-	pid_t server, clients;
-	FILE *output;
+	pid_t clients;
 
 	if (bench_cpus() < 2)
 		return;
@@ -227,19 +158,16 @@ static void served_part(void)
 	if (served == MAP_FAILED)
 		bench_fail("served", "no memory");
 	scopes(1000);
-	server = start_server(&output);
-	read_url(output);
+	bench_server_start(&server, 1);
 	clients = fork();
 	if (clients == 0)
 		be_clients();
 	while (!__atomic_load_n(&served->ready, __ATOMIC_ACQUIRE))
 		(void)usleep(1000);
-	measure(server, clients);
+	measure(clients);
 	(void)kill(clients, SIGKILL);
 	(void)waitpid(clients, NULL, 0);
-	(void)kill(server, SIGTERM);
-	(void)waitpid(server, NULL, 0);
-	(void)fclose(output);
+	bench_server_stop(&server);
 }
 
 const struct bench_part bench_parts[] = {
