@@ -359,7 +359,8 @@ static bool take_pair(const struct reading *reading, char *pair)
 		*value++ = '\0';
 	if (!decode(pair) || (value && !decode(value)))
 		return wrong(reading, "broken %% code in the query");
-	return take_parameter(reading, pair, value ? value : "");
+	return take_parameter(reading, pair,
+			      value ? value : pair + strlen(pair));
 }
 
 static bool check_whole(const struct reading *reading)
