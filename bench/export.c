@@ -49,7 +49,7 @@ static tare_view *open_view(size_t n)
 	const tare_record *records;
 	char which[16];
 	tare_view *view;
-	size_t there;
+	size_t there = 0;
 
 	(void)snprintf(which, sizeof(which), "%d", (int)getpid());
 	if (tare_view_open(which, &view) ||
