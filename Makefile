@@ -50,8 +50,10 @@ need-build:
 	@tools/setup build
 need-test:
 	@tools/setup build test
+	@tools/contract build/contract
 need-check:
 	@tools/setup build test check
+	@tools/contract build/contract
 need-peers:
 	@tools/setup build peers
 

@@ -148,11 +148,22 @@ static bool send_kept(struct exchange *ex)
 	return true;
 }
 
+/* Methods that some route takes; the others need no token to be refused. */
+static bool is_known(enum evhttp_cmd_type method)
+{
+	return method == EVHTTP_REQ_GET || method == EVHTTP_REQ_HEAD ||
+	       method == EVHTTP_REQ_POST || method == EVHTTP_REQ_PUT;
+}
+
 /* After the gate: the route, the token, the query, in this order. */
 static void route_on(struct exchange *ex, const char *raw_query)
 {
 	char why[200];
 
+	if (!is_known(evhttp_request_get_command(ex->request))) {
+		refuse(ex);
+		return;
+	}
 	ex->route = find(ex);
 	/* Who has no token is not told what there is. */
 	if (ex->route && (ex->route->accepted & QUERY_TOKEN) && raw_query &&
