@@ -15,8 +15,9 @@ DOCUMENT = os.path.join(ROOT, "server", "openapi.json")
 SECONDS = 20
 
 # Left out: bytes that the parser of libevent answers itself, before our gate,
-# with a page of its own; and whether what the description alone allows is accepted. It cannot
-# say that a window excludes a beginning, or that a tag is out of date.
+# with a page of its own; and whether what the description alone allows is
+# accepted. It cannot say that a window excludes a beginning, or that a tag is
+# out of date.
 CHECKS = ",".join((
     "not_a_server_error", "status_code_conformance",
     "content_type_conformance", "response_headers_conformance",
