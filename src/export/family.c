@@ -10,9 +10,18 @@
 
 uint32_t tr_hash_bytes(uint32_t hash, const char *text, size_t len)
 {
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-	return hash ^ hash >> 15;
+	uint64_t h = hash ^ len, x;
+
+	/* Eight bytes a step; the product's high half mixes all of them. */
+	for (; len >= 8; text += 8, len -= 8) {
+		memcpy(&x, text, 8);
+		h = (h ^ x) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 32;
+	}
+	x = 0;
+	memcpy(&x, text, len);
+	h = (h ^ x) * 0x9e3779b97f4a7c15u;
+	return (uint32_t)(h ^ h >> 32);
 }
 
 static uint32_t hash_text(uint32_t hash, const char *text)
@@ -382,6 +391,7 @@ void tr_families_reset(tare_exporter *e)
 		free(e->names[i]);
 	for (size_t i = 0; i < e->n_runs; i++) {
 		tr_buf_release(&e->runs[i].texts);
+		tr_buf_release(&e->runs[i].about);
 		free(e->runs[i].is_known);
 	}
 	free(e->groups);

@@ -49,6 +49,7 @@ struct tr_group {
 struct tr_known_run {
 	char id[64];
 	struct tr_buf texts;
+	struct tr_buf about; /* labels of the run, where members have them */
 	uint8_t *is_known; /* by site id */
 	uint32_t n_known;
 	uint32_t last_hash;  /* of the last site: is it still the same run? */
@@ -72,7 +73,7 @@ struct tare_exporter {
 	size_t n_names, cap_names;
 	struct tr_index by_sample;  /* names */
 	struct tr_twin {
-		uint32_t group, member;
+		uint32_t group, member, hash;
 	} *twins;		    /* members by their text */
 	size_t n_twins, cap_twins;
 	struct tr_index by_text;

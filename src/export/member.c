@@ -16,29 +16,25 @@ static const char *text_of(const tare_exporter *e, const struct tr_member *m)
 
 /* ---- series that look the same ----------------------------------------- */
 
-static uint32_t text_hash(uint32_t run, uint32_t group, const char *text,
-			  size_t len)
+static uint32_t text_hash(const tare_exporter *e, uint32_t group,
+			  const struct tr_member *m)
 {
-	return tr_hash_bytes((group * 2654435761u) ^ run, text, len);
+	return tr_hash_bytes((group * 2654435761u) ^ m->run, text_of(e, m),
+			     m->len);
 }
 
 static uint32_t twin_hash(const void *owner, uint32_t entry)
 {
 	const tare_exporter *e = owner;
-	const struct tr_twin *twin = &e->twins[entry - 1];
-	const struct tr_member *m =
-		&e->groups[twin->group].member[twin->member];
 
-	return text_hash(m->run, twin->group, text_of(e, m), m->len);
+	return e->twins[entry - 1].hash;
 }
 
 /* A member of the same run and group with the same text, or NULL. */
 static struct tr_member *find_twin(const tare_exporter *e, uint32_t group,
-				   const struct tr_member *like)
+				   const struct tr_member *like, uint32_t hash)
 {
-	const char *text = text_of(e, like);
-	uint32_t place = text_hash(like->run, group, text, like->len) &
-			 e->by_text.mask;
+	uint32_t place = hash & e->by_text.mask;
 
 	for (; e->by_text.at && e->by_text.at[place];
 	     place = (place + 1) & e->by_text.mask) {
@@ -46,44 +42,47 @@ static struct tr_member *find_twin(const tare_exporter *e, uint32_t group,
 			&e->twins[e->by_text.at[place] - 1];
 		struct tr_member *m;
 
-		if (t->group != group)
+		if (t->hash != hash || t->group != group)
 			continue;
 		m = &e->groups[group].member[t->member];
 		if (m->run == like->run && m->len == like->len &&
-		    memcmp(text_of(e, m), text, m->len) == 0)
+		    memcmp(text_of(e, m), text_of(e, like), m->len) == 0)
 			return m;
 	}
 	return NULL;
 }
 
-static bool note_text(tare_exporter *e, uint32_t group, uint32_t member)
+static bool note_text(tare_exporter *e, uint32_t group, uint32_t member,
+		      uint32_t hash)
 {
-	const struct tr_member *m = &e->groups[group].member[member];
-
 	TR_GROW(e, e->twins, e->n_twins, e->cap_twins);
 	if (!tr_index_room(&e->by_text, e, twin_hash)) {
 		e->failed = true;
 		return false;
 	}
-	e->twins[e->n_twins++] = (struct tr_twin){ group, member };
-	tr_index_put(&e->by_text,
-		     text_hash(m->run, group, text_of(e, m), m->len),
-		     (uint32_t)e->n_twins);
+	e->twins[e->n_twins++] = (struct tr_twin){ group, member, hash };
+	tr_index_put(&e->by_text, hash, (uint32_t)e->n_twins);
 	return true;
 }
 
 /* ---- a member ---------------------------------------------------------- */
 
-static void add_run_labels(struct tr_buf *out, size_t from,
-			   const tare_run *run)
+/* Made once a run: every series of it has them. */
+static void make_about(struct tr_known_run *known, const tare_run *run)
 {
 	char pid[24];
-	size_t len = tr_u64_text(pid, run->pid > 0 ? (uint64_t)run->pid : 0);
 
-	pid[len] = '\0';
-	tr_metric_label(out, from, "run", run->id);
-	tr_metric_label(out, from, "pid", pid);
-	tr_metric_label(out, from, "program", run->program);
+	pid[tr_u64_text(pid, run->pid > 0 ? (uint64_t)run->pid : 0)] = '\0';
+	tr_metric_label(&known->about, 0, "run", run->id);
+	tr_metric_label(&known->about, 0, "pid", pid);
+	tr_metric_label(&known->about, 0, "program", run->program);
+}
+
+static void add_about(struct tr_known_run *known, size_t from)
+{
+	if (known->texts.len > from)
+		tr_buf_addc(&known->texts, ',');
+	tr_buf_add(&known->texts, known->about.data, known->about.len);
 }
 
 static void add_site_label(struct tr_buf *out, size_t from, uint32_t site)
@@ -105,16 +104,18 @@ static bool is_empty(const tare_view *view, uint32_t site)
 
 /*
  * Two series that look the same get the number of their site: the newer one,
- * or the older one if that is not in use.
+ * or the older one if that is not in use. Gives the hash of the member's text.
  */
-static void tell_apart(tare_exporter *e, uint32_t group, struct tr_member *m)
+static uint32_t tell_apart(tare_exporter *e, uint32_t group,
+			   struct tr_member *m)
 {
 	struct tr_known_run *known = &e->runs[m->run];
-	struct tr_member *twin = find_twin(e, group, m);
 	uint32_t from = m->text, site = m->site;
+	uint32_t hash = text_hash(e, group, m);
+	struct tr_member *twin = find_twin(e, group, m, hash);
 
 	if (!twin)
-		return;
+		return hash;
 	if (is_empty(known->view, twin->site)) {
 		m->site = twin->site;
 		twin->site = site;
@@ -126,6 +127,7 @@ static void tell_apart(tare_exporter *e, uint32_t group, struct tr_member *m)
 		       m->len);
 	add_site_label(&known->texts, m->text, m->site);
 	m->len = (uint32_t)known->texts.len - m->text;
+	return known->texts.failed ? hash : text_hash(e, group, m);
 }
 
 static bool add_member(tare_exporter *e, uint32_t run, uint32_t site)
@@ -134,7 +136,7 @@ static bool add_member(tare_exporter *e, uint32_t run, uint32_t site)
 	const struct tr_image *image = &known->view->image;
 	const struct tr_site *s = known->view->all.series[site].site;
 	struct tr_member m = { run, site, (uint32_t)known->texts.len, 0 };
-	uint32_t group = tr_group_of(e, image, s);
+	uint32_t group = tr_group_of(e, image, s), hash = 0;
 	struct tr_group *g;
 
 	if (!group)
@@ -143,11 +145,10 @@ static bool add_member(tare_exporter *e, uint32_t run, uint32_t site)
 			       tr_image_string(image, s->labels),
 			       &known->texts);
 	if (known->with_run)
-		add_run_labels(&known->texts, m.text,
-			       tare_view_run(known->view));
+		add_about(known, m.text);
 	m.len = (uint32_t)known->texts.len - m.text;
 	if (!known->texts.failed)
-		tell_apart(e, group - 1, &m);
+		hash = tell_apart(e, group - 1, &m);
 	if (known->texts.failed || known->texts.len > UINT32_MAX / 2) {
 		e->failed = true;
 		return false;
@@ -155,7 +156,7 @@ static bool add_member(tare_exporter *e, uint32_t run, uint32_t site)
 	g = &e->groups[group - 1];
 	TR_GROW(e, g->member, g->n, g->cap);
 	g->member[g->n++] = m;
-	return note_text(e, group - 1, (uint32_t)g->n - 1);
+	return note_text(e, group - 1, (uint32_t)g->n - 1, hash);
 }
 
 /* ---- a run ------------------------------------------------------------- */
@@ -254,7 +255,10 @@ static bool add_run(tare_exporter *e, const tare_view *view, bool with_run)
 	*known = (struct tr_known_run){ .with_run = with_run };
 	(void)strncpy(known->id, tare_view_run(view)->id,
 		      sizeof(known->id) - 1);
-	return true;
+	if (with_run)
+		make_about(known, tare_view_run(view));
+	e->failed |= known->about.failed;
+	return !e->failed;
 }
 
 /* False: start from nothing. */

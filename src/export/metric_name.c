@@ -346,16 +346,58 @@ static bool add_value(struct tr_buf *out, const char *text, size_t len)
 	return changed;
 }
 
+/*
+ * Labels that are as they should be, and nearly all are: their length is
+ * found, and they are copied as they are. Few keys, so that looking for one
+ * that is there twice is cheap.
+ */
+#define FEW_KEYS 6u
+static size_t plain_labels(const char *labels)
+{
+	const char *key[FEW_KEYS], *c = labels;
+	size_t len[FEW_KEYS], n = 0;
+
+	for (; n < FEW_KEYS; c++) {
+		key[n] = c;
+		while (is_letter(*c) || is_digit(*c) || *c == '_')
+			c++;
+		len[n] = (size_t)(c - key[n]);
+		if (!len[n] || is_digit(*key[n]) || c[0] != '=' ||
+		    c[1] != '"' || (key[n][0] == '_' && key[n][1] == '_') ||
+		    is_reserved(key[n], len[n]))
+			return 0;
+		for (size_t i = 0; i < n; i++)
+			if (len[i] == len[n] &&
+			    memcmp(key[i], key[n], len[n]) == 0)
+				return 0;
+		n++;
+		for (c += 2; *c != '"'; c++)
+			if (*c == '\\' || (unsigned char)*c < ' ' ||
+			    (unsigned char)*c > '~')
+				return 0;
+		if (*++c != ',')
+			return *c ? 0 : (size_t)(c - labels);
+	}
+	return 0;
+}
+
 bool tr_metric_labels(const char *source, const char *labels,
 		      struct tr_buf *out)
 {
-	size_t from = out->len;
+	size_t from = out->len, plain;
 	bool changed = false;
 
 	if (source[0]) {
 		tr_buf_adds(out, "source=\"");
 		changed |= tr_metric_text(out, source, strlen(source), true);
 		tr_buf_addc(out, '"');
+	}
+	plain = plain_labels(labels);
+	if (plain) {
+		if (out->len > from)
+			tr_buf_addc(out, ',');
+		tr_buf_add(out, labels, plain);
+		return changed;
 	}
 	while (labels[0]) {
 		const char *key_end = strstr(labels, "=\"");
