@@ -141,6 +141,7 @@ class Server:
         self.port = int(match[2])
         self.host = f"127.0.0.1:{self.port}"
         self.token = match[3]
+        self.is_stopped = False
         self.document = None
         self.document = self.get("/api/openapi.json").json
 
@@ -195,6 +196,7 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def stop(self, number=signal.SIGTERM):
+        self.is_stopped = True
         if self.process.poll() is None:
             self.process.send_signal(number)
         return self.process.wait(WAIT_S)
@@ -278,9 +280,9 @@ class Scene:
             process = getattr(one, "process", one)
             if process.poll() is None:
                 process.kill()
-            elif isinstance(one, Server) and process.returncode:
-                check(False, f"the server died: {process.returncode}",
-                      process.stderr.read())
+            elif isinstance(one, Server) and not one.is_stopped:
+                check(False, f"the server ended by itself: "
+                      f"{process.returncode}", process.stderr.read())
             process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
