@@ -46,6 +46,7 @@ extern const struct command cmd_records;
 extern const struct command cmd_summary;
 extern const struct command cmd_export;
 extern const struct command cmd_verify;
+extern const struct command cmd_trend;
 extern const struct command cmd_alerts;
 extern const struct command cmd_ctl;
 extern const struct command cmd_config;

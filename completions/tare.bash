@@ -11,6 +11,8 @@ _tare_options() {
 	ls) echo "-l --live --ids --json" ;;
 	records) echo "-N --name -S --source -t --type -f --failed --ok
 		-l --last --from --to -n --limit --json" ;;
+	trend) echo "-w --window -N --name -S --source -t --type
+		-f --failed --ok --json" ;;
 	summary) echo "-s --sort -n --top -N --name -S --source -t --type
 		-f --failed --ok -l --last --from --to --values --json" ;;
 	export) echo "-F --format -T --table -o --output -N --name
@@ -44,7 +46,7 @@ _tare_values() {
 		echo "json csv prometheus openmetrics" ;;
 	export:-T | export:--table) echo "processing memory gpu stats" ;;
 	report:-t | report:--type | records:-t | records:--type | \
-	summary:-t | summary:--type | export:-t | export:--type)
+	summary:-t | summary:--type | trend:-t | trend:--type | export:-t | export:--type)
 		echo "time throughput memory counter ratio percentage custom" ;;
 	run:-s | run:--set) _tare_keys = ;;
 	esac
@@ -60,6 +62,8 @@ _tare_takes_value() {
 	report:--to | report:--values | top:-[dns] | top:--delay | \
 	top:--count | top:--sort | records:-[NSln] | records:--name | \
 	records:--source | records:--last | records:--from | records:--to | \
+	trend:-[wNSt] | trend:--window | trend:--name | trend:--source | \
+	trend:--type | \
 	records:--limit | summary:-[snNStl] | summary:--sort | \
 	summary:--top | summary:--name | summary:--source | summary:--type | \
 	summary:--last | summary:--from | summary:--to | summary:--values | \
@@ -89,7 +93,7 @@ _tare_fill() {
 
 _tare() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="run report tree top ls records summary export verify ctl config serve url alerts help"
+	local commands="run report tree top ls records summary trend export verify ctl config serve url alerts help"
 	local command=${COMP_WORDS[1]} at
 
 	COMPREPLY=()
@@ -124,7 +128,7 @@ _tare() {
 	fi
 	case $command in
 	run) mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word") ;;
-	report | tree | records | summary | export)
+	report | tree | records | summary | trend | export)
 		_tare_fill "last $(tare ls --ids 2>/dev/null)" "$word" ;;
 	verify)
 		_tare_fill "last $(tare ls --ids 2>/dev/null)" "$word"

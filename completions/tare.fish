@@ -31,6 +31,7 @@ complete -c tare -n __fish_use_subcommand -a top -d 'watch a running program'
 complete -c tare -n __fish_use_subcommand -a ls -d 'list the runs'
 complete -c tare -n __fish_use_subcommand -a records -d 'history of operations'
 complete -c tare -n __fish_use_subcommand -a summary -d 'operations ranked'
+complete -c tare -n __fish_use_subcommand -a trend -d 'the last minutes against those before'
 complete -c tare -n __fish_use_subcommand -a export -d 'runs as JSON, CSV, or for Prometheus'
 complete -c tare -n __fish_use_subcommand -a verify -d 'check a ledger'
 complete -c tare -n __fish_use_subcommand -a ctl -d 'steer a running program'
@@ -42,7 +43,7 @@ complete -c tare -n __fish_use_subcommand -a help -d 'help of a command'
 complete -c tare -s h -l help -d 'a short help'
 complete -c tare -l color -x -a 'auto always never' -d 'colour the output'
 
-complete -c tare -n '__tare_is help' -a 'run report tree top ls records summary export verify ctl config serve url alerts'
+complete -c tare -n '__tare_is help' -a 'run report tree top ls records summary trend export verify ctl config serve url alerts'
 
 complete -c tare -n '__tare_is run' -s o -l output -r -F -d 'write the report to a file'
 complete -c tare -n '__tare_is run' -l json -r -F -d 'also write it as JSON'
@@ -88,6 +89,13 @@ complete -c tare -n '__tare_is records' -l from -x -d 'from a moment on'
 complete -c tare -n '__tare_is records' -l to -x -d 'up to a moment'
 complete -c tare -n '__tare_is records' -s n -l limit -x -d 'only the newest'
 complete -c tare -n '__tare_is records' -l json -d 'write JSON'
+complete -c tare -n '__tare_is trend' -s w -l window -x -d 'length of each window'
+complete -c tare -n '__tare_is trend' -s N -l name -x -d 'series whose name matches'
+complete -c tare -n '__tare_is trend' -s S -l source -x -d 'series whose source matches'
+complete -c tare -n '__tare_is trend' -s t -l type -x -a 'time throughput memory counter ratio percentage custom' -d 'series of a type'
+complete -c tare -n '__tare_is trend' -s f -l failed -d 'only what failed'
+complete -c tare -n '__tare_is trend' -l ok -d 'only what did not fail'
+complete -c tare -n '__tare_is trend' -l json -d 'write JSON'
 complete -c tare -n '__tare_is summary' -s s -l sort -x -a 'failures total slowest calls' -d rank
 complete -c tare -n '__tare_is summary' -s n -l top -x -d 'only the first'
 complete -c tare -n '__tare_is summary' -s N -l name -x -d 'series whose name matches'
@@ -127,8 +135,8 @@ complete -c tare -n '__tare_is url' -s t -l token -d 'only the token'
 complete -c tare -n '__tare_is url' -l json -d 'write JSON'
 complete -c tare -n '__tare_is alerts' -l json -d 'write JSON'
 
-complete -c tare -n '__tare_is report tree records summary export verify' -k -a '(tare ls --ids 2>/dev/null)' -d run
-complete -c tare -n '__tare_is report tree records summary export verify' -a last -d 'the newest run'
+complete -c tare -n '__tare_is report tree records summary trend export verify' -k -a '(tare ls --ids 2>/dev/null)' -d run
+complete -c tare -n '__tare_is report tree records summary trend export verify' -a last -d 'the newest run'
 complete -c tare -n '__tare_is top' -a '(tare ls --live --ids 2>/dev/null)' -d run
 complete -c tare -n '__tare_is ctl; and test (count (__tare_ctl_words)) -eq 0' -a '(tare ls --live --ids 2>/dev/null)' -d run
 complete -c tare -n '__tare_is ctl; and test (count (__tare_ctl_words)) -eq 1' -a 'on off clear set get'

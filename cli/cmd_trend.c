@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tare trend: the last minutes of a run against the minutes before them. */
+#include <math.h>
+#include <string.h>
+
+#include "args.h"
+#include "format.h"
+#include "message.h"
+#include "runs.h"
+#include "selection.h"
+#include "table.h"
+
+#define WINDOW_NS UINT64_C(60000000000)
+#define NOTABLE 0.1 /* a change of the mean that is coloured */
+
+struct trend_options {
+	struct selection selection;
+	uint64_t window_ns;
+	bool json;
+};
+
+static const struct option_spec options[] = {
+	{ 'w', "window", OPTION_DURATION,
+	  offsetof(struct trend_options, window_ns), "TIME", NULL,
+	  "length of each of the two windows; 1m without this" },
+	SELECTION_SERIES(struct trend_options),
+	SELECTION_OUTCOME(struct trend_options),
+	OPTION_JSON(struct trend_options),
+	OPTION_END
+};
+
+/* ---- for people -------------------------------------------------------- */
+
+static struct text value_of(const tare_stats *s, double value)
+{
+	return s->kind == TARE_KIND_SCOPE ? format_duration(value) :
+					    format_value(value, s->unit);
+}
+
+static void add_change(struct table *table, double change)
+{
+	char text[32] = "-";
+
+	if (!isnan(change))
+		(void)snprintf(text, sizeof(text), "%+.1f%%", change * 100);
+	table_add_tinted(table, text,
+			 change > NOTABLE  ? TINT_RED :
+			 change < -NOTABLE ? TINT_GREEN :
+					     TINT_NONE);
+}
+
+static void add_row(struct table *table, const tare_trend *trend)
+{
+	const tare_stats *now = &trend->now, *before = &trend->before;
+	const tare_stats *named = now->count ? now : before;
+	char name[600];
+
+	(void)snprintf(name, sizeof(name), "%s%s%s%s", named->name,
+		       named->labels[0] ? "{" : "", named->labels,
+		       named->labels[0] ? "}" : "");
+	table_add(table, name);
+	table_add(table, format_count(before->count).text);
+	table_add(table, format_count(now->count).text);
+	table_add(table, value_of(named, before->mean).text);
+	table_add(table, value_of(named, now->mean).text);
+	add_change(table, trend->change);
+	table_add(table, value_of(named, before->p95).text);
+	table_add(table, value_of(named, now->p95).text);
+	table_add(table, format_share(before->success_rate).text);
+	table_add(table, format_share(now->success_rate).text);
+}
+
+static void print_trend(const struct args *args, const tare_trend *trends,
+			size_t n, uint64_t window_ns)
+{
+	static const struct column columns[] = {
+		COLUMN_WIDE("NAME"),
+		COLUMN_NUMBER("CALLS BEFORE", 2),
+		COLUMN_NUMBER("NOW", 2),
+		COLUMN_NUMBER("MEAN BEFORE", 0),
+		COLUMN_NUMBER("NOW", 0),
+		COLUMN_NUMBER("CHANGE", 0),
+		COLUMN_NUMBER("P95 BEFORE", 1),
+		COLUMN_NUMBER("NOW", 1),
+		COLUMN_NUMBER("OK BEFORE", 3),
+		COLUMN_NUMBER("NOW", 3),
+	};
+	struct table table;
+
+	(void)printf("the last %s against the %s before\n",
+		     format_duration((double)window_ns).text,
+		     format_duration((double)window_ns).text);
+	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < n; i++)
+		add_row(&table, &trends[i]);
+	table_print(&table, stdout, terminal_width(stdout),
+		    terminal_wants_color(stdout, args->color));
+	table_release(&table);
+}
+
+/* ---- for programs ------------------------------------------------------ */
+
+static void json_side(struct json *json, const char *key, const tare_stats *s)
+{
+	json_begin_object(json, key);
+	json_unsigned(json, "count", s->count);
+	json_unsigned(json, "failures", s->failures);
+	json_number(json, "success_rate", s->success_rate);
+	json_number(json, "total", s->total);
+	json_number(json, "mean", s->mean);
+	json_number(json, "min", s->min);
+	json_number(json, "max", s->max);
+	json_number(json, "p50", s->p50);
+	json_number(json, "p95", s->p95);
+	json_number(json, "p99", s->p99);
+	json_end_object(json);
+}
+
+static void json_trend(const tare_view *view, const tare_trend *trends,
+		       size_t n, uint64_t window_ns)
+{
+	struct json json = { .stream = stdout };
+
+	json_begin_object(&json, NULL);
+	json_text(&json, "run", tare_view_run(view)->id);
+	json_unsigned(&json, "window_ns", window_ns);
+	json_begin_array(&json, "series");
+	for (size_t i = 0; i < n; i++) {
+		const tare_trend *trend = &trends[i];
+		const tare_stats *named = trend->now.count ? &trend->now :
+							     &trend->before;
+
+		json_begin_object(&json, NULL);
+		json_text(&json, "name", named->name);
+		json_text(&json, "source", named->source);
+		json_text(&json, "labels", named->labels);
+		json_text(&json, "unit", named->unit);
+		json_side(&json, "before", &trend->before);
+		json_side(&json, "now", &trend->now);
+		json_number(&json, "change", trend->change);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
+	json_finish(&json);
+}
+
+/* ---- the command ------------------------------------------------------- */
+
+static int show(const struct args *args, const struct trend_options *opt,
+		tare_view *view)
+{
+	tare_filter filter = { .struct_size = sizeof(filter) };
+	const tare_trend *trends;
+	size_t n;
+	int code = selection_apply(&opt->selection, args->command,
+				   tare_view_run(view), &filter), err;
+
+	if (code)
+		return code;
+	err = tare_view_trend(view, &filter, (int64_t)opt->window_ns, &trends,
+			      &n);
+	if (err)
+		return message_error("read", tare_view_run(view)->id, err);
+	if (opt->json)
+		json_trend(view, trends, n, opt->window_ns);
+	else
+		print_trend(args, trends, n, opt->window_ns);
+	return CODE_OK;
+}
+
+static int open_and_show(const struct args *args,
+			 const struct trend_options *opt)
+{
+	tare_view *view;
+	int code = run_open(args->n_operands ? args->operands[0] : "last",
+			    &view);
+
+	if (code)
+		return code;
+	code = show(args, opt, view);
+	tare_view_close(view);
+	return code;
+}
+
+static int trend(struct args *args)
+{
+	struct trend_options opt = { .window_ns = WINDOW_NS };
+	int code = args_parse(args, &opt);
+
+	if (code == ARGS_GO && opt.window_ns == 0)
+		code = message_usage(args->command, "a window of no length");
+	if (code == ARGS_GO)
+		code = open_and_show(args, &opt);
+	selection_release(&opt.selection);
+	return code;
+}
+
+const struct command cmd_trend = {
+	.name = "trend",
+	.usage = "[RUN] [options]",
+	.summary = "the last minutes of a run against those before them",
+	.examples = "  tare trend                   the newest run, minute "
+		    "against minute\n"
+		    "  tare trend 12345 -w 5m       a process, five against "
+		    "five\n",
+	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
+		 "a file, or 'last'\n",
+	.options = options,
+	.max_operands = 1,
+	.run = trend,
+};
