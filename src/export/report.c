@@ -5,6 +5,7 @@
 #include "export/export.h"
 
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #define BOLD "\033[1m"
@@ -384,8 +385,9 @@ static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
 
 static void flat_value(struct tr_report *r, const tare_stats *s, size_t width)
 {
-	const double column[7] = { s->total, s->mean, s->min, s->p50,
-				   s->p95,   s->p99,  s->max };
+	bool adds_up = s->kind != TARE_KIND_GAUGE;
+	const double column[7] = { adds_up ? s->total : (double)NAN, s->mean,
+				   s->min, s->p50, s->p95, s->p99, s->max };
 
 	name(r, 0, s->name, s->labels, width);
 	cell_count(r, s->count, 11);
