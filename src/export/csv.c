@@ -19,6 +19,8 @@
 #define END "\r\n"
 #define MOST_COLUMNS 128u /* of attributes; further ones share the last */
 
+#define NAMES_BYTES 256u
+
 struct table {
 	struct tr_sink *sink;
 	const tare_export_options *options;
@@ -28,6 +30,11 @@ struct table {
 	size_t n_keys;
 	bool has_more;	/* a last column, for what has none of its own */
 	size_t guess[MOST_COLUMNS]; /* column of the i-th attribute */
+	const char *seen[MOST_COLUMNS]; /* and the key it is the guess for */
+	/* Name and source of the last record, and their cells. */
+	const char *name, *source;
+	char names[NAMES_BYTES + TR_WIDE];
+	size_t names_len;
 };
 
 static const struct {
@@ -94,13 +101,18 @@ static bool is_fixed(const char *key)
 /* Column of the i-th attribute of a record; n_keys: none. */
 static size_t column_of(struct table *t, size_t i, const char *key)
 {
-	size_t *guess = &t->guess[i < MOST_COLUMNS ? i : MOST_COLUMNS - 1];
+	size_t place = i < MOST_COLUMNS ? i : MOST_COLUMNS - 1;
+	size_t *guess = &t->guess[place];
 
-	if (*guess < t->n_keys && strcmp(t->key[*guess], key) == 0)
+	/* The same text is mostly at the same place. */
+	if (t->seen[place] == key)
 		return *guess;
-	for (size_t k = 0; k < t->n_keys; k++)
-		if (strcmp(t->key[k], key) == 0)
-			return *guess = k;
+	for (size_t k = 0; k < t->n_keys; k++) {
+		if (strcmp(t->key[k], key) != 0)
+			continue;
+		t->seen[place] = key;
+		return *guess = k;
+	}
 	return t->n_keys;
 }
 
@@ -225,6 +237,28 @@ static void put_run(struct table *t, const tare_run *run)
 	tr_sink_end(t->sink, at);
 }
 
+/* Most records follow one of the same site: its cells are kept. */
+static void put_names(struct table *t, const tare_record *r)
+{
+	struct tr_sink *sink = t->sink;
+	char *at = tr_sink_begin(sink);
+	size_t before = sink->len;
+
+	if (r->name == t->name && r->source == t->source) {
+		tr_sink_end(sink, tr_put_wide(at, t->names, t->names_len));
+		return;
+	}
+	put_text(sink, r->name);
+	put_text(sink, r->source);
+	t->name = NULL;
+	if (sink->len < before || sink->len - before > NAMES_BYTES)
+		return; /* it went out meanwhile, or is long */
+	t->names_len = sink->len - before;
+	memcpy(t->names, sink->data + before, t->names_len);
+	t->name = r->name;
+	t->source = r->source;
+}
+
 static void put_record(struct table *t, const tare_record *r)
 {
 	struct tr_sink *sink = t->sink;
@@ -232,8 +266,7 @@ static void put_record(struct table *t, const tare_record *r)
 
 	*at++ = ',';
 	tr_sink_end(sink, at);
-	put_text(sink, r->name);
-	put_text(sink, r->source);
+	put_names(t, r);
 	at = tr_put_i64(tr_sink_begin(sink), r->thread);
 	if (t->kind == TARE_RECORD_OPERATION) {
 		*at++ = ',';
