@@ -58,9 +58,15 @@ static double accepted(const char *accept, const char *type)
 
 static uint32_t choose_format(const char *accept)
 {
+	double proto = accepted(accept, "application/vnd.google.protobuf");
 	double open = accepted(accept, "application/openmetrics-text");
 	double text = accepted(accept, "text/plain");
 
+	/* Who asks for it wants native histograms: it is for nothing else. */
+	if (proto > 0 && proto >= open && proto >= text &&
+	    strstr(accept, "io.prometheus.client.MetricFamily") &&
+	    strstr(accept, "encoding=delimited"))
+		return TARE_FORMAT_PROTOBUF;
 	return open > 0 && open >= text ? TARE_FORMAT_OPENMETRICS :
 					  TARE_FORMAT_PROMETHEUS;
 }

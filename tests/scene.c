@@ -70,6 +70,24 @@ bool scene_play(void (*play)(void))
 	return passed;
 }
 
+bool scene_fork_wipes(void)
+{
+	bool wiped = false;
+	char *word = tr_memory_map_wiped(4096, &wiped);
+	int status = -1;
+	pid_t child;
+
+	if (!word)
+		return false;
+	*word = 1;
+	child = fork();
+	if (child == 0)
+		_exit(*word);
+	(void)waitpid(child, &status, 0);
+	tr_memory_unmap(word, 4096);
+	return wiped && status == 0;
+}
+
 void scene_start(const char *const *options)
 {
 	for (; options && options[0]; options += 2)

@@ -21,6 +21,12 @@ extern char scene_dir[128];
 /* Runs `play` in a child process. False: it failed a check or crashed. */
 bool scene_play(void (*play)(void));
 
+/*
+ * Does a fork wipe what it was asked to wipe? Emulators of processes say so
+ * and do not; there a child of a measured process cannot be measured.
+ */
+bool scene_fork_wipes(void);
+
 /* Sets options (name, value, ..., NULL) and starts measuring. */
 void scene_start(const char *const *options);
 

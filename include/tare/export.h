@@ -21,7 +21,8 @@ enum tare_format {
 	TARE_FORMAT_JSON = 1,	     /* records, statistics, run, health */
 	TARE_FORMAT_CSV = 2,	     /* one table, RFC 4180 */
 	TARE_FORMAT_PROMETHEUS = 3,  /* text 0.0.4 */
-	TARE_FORMAT_OPENMETRICS = 4  /* text 1.0.0 */
+	TARE_FORMAT_OPENMETRICS = 4, /* text 1.0.0 */
+	TARE_FORMAT_PROTOBUF = 5     /* Prometheus, native histograms */
 };
 
 /*

@@ -14,7 +14,7 @@ static bool is_valid(tare_view *const *views, size_t n_views,
 	if (!views || !n_views || !options ||
 	    options->struct_size != sizeof(*options) ||
 	    options->format < TARE_FORMAT_JSON ||
-	    options->format > TARE_FORMAT_OPENMETRICS)
+	    options->format > TARE_FORMAT_PROTOBUF)
 		return false;
 	for (size_t i = 0; i < n_views; i++)
 		if (!views[i])
@@ -122,6 +122,10 @@ TARE_API const char *tare_format_media_type(uint32_t format)
 	case TARE_FORMAT_OPENMETRICS:
 		return "application/openmetrics-text; version=1.0.0; "
 		       "charset=utf-8";
+	case TARE_FORMAT_PROTOBUF:
+		return "application/vnd.google.protobuf; "
+		       "proto=io.prometheus.client.MetricFamily; "
+		       "encoding=delimited";
 	default:
 		return NULL;
 	}

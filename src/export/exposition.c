@@ -151,17 +151,6 @@ static void put_created(struct tr_exposition *x, const struct tr_family *f,
 
 /* ---- families ---------------------------------------------------------- */
 
-static const struct tr_series *series_of(const struct tr_exposition *x,
-					 const struct tr_member *m)
-{
-	const struct tr_pick *pick = &x->pick[m->run];
-
-	if (!pick->view || m->site >= pick->gather->n_series ||
-	    (pick->wanted && !pick->wanted[m->site]))
-		return NULL;
-	return &pick->gather->series[m->site];
-}
-
 /* Series lie far apart: the one a few steps on is asked for in time. */
 static void fetch_ahead(const struct tr_exposition *x, const struct tr_group *g,
 			size_t i)
@@ -171,41 +160,6 @@ static void fetch_ahead(const struct tr_exposition *x, const struct tr_group *g,
 
 	if (gather)
 		__builtin_prefetch(&gather->series[m->site].counter);
-}
-
-static uint64_t counted(const struct tr_series *s, enum tr_metric_part part)
-{
-	switch (part) {
-	case TR_PART_FAILURES:
-		return s->failures;
-	case TR_PART_ITEMS:
-		return s->items;
-	case TR_PART_WHOLE:
-		return s->whole;
-	default:
-		return s->counter;
-	}
-}
-
-/* A series that was never used is not there, one that has no failures is. */
-static bool is_used(const struct tr_series *s, enum tr_metric_part part)
-{
-	switch (part) {
-	case TR_PART_COUNT:
-		return s->counter != 0;
-	case TR_PART_ITEMS:
-		return s->items != 0;
-	case TR_PART_RATIO:
-	case TR_PART_PART:
-	case TR_PART_WHOLE:
-		return s->whole != 0;
-	case TR_PART_FAILURES:
-	case TR_PART_SPREAD:
-		return s->positive.n || s->negative.n || s->positive.zeros ||
-		       s->positive.unbucketed || s->not_finite;
-	default:
-		return true;
-	}
 }
 
 /* HELP and TYPE come with a family's first sample. */
@@ -226,15 +180,15 @@ static void put_counters(struct tr_exposition *x, const struct tr_group *g,
 	name_sample(&sample, f->name, "_total");
 	for (size_t i = 0; i < g->n; i++) {
 		const struct tr_member *m = &g->member[i];
-		const struct tr_series *s = series_of(x, m);
+		const struct tr_series *s = tr_sample_series(x, m);
 		uint64_t n;
 		char *at;
 
 		fetch_ahead(x, g, i);
-		if (!s || !is_used(s, f->part))
+		if (!s || !tr_sample_is_used(s, f->part))
 			continue;
 		put_head(x, f, &has_head);
-		n = counted(s, f->part);
+		n = tr_sample_count(s, f->part);
 		at = begin_sample(x, &sample, m, "");
 		if (f->part == TR_PART_COUNT && g->unit.scale != 1)
 			at = tr_put_value(at, (double)n * g->unit.scale);
@@ -243,15 +197,6 @@ static void put_counters(struct tr_exposition *x, const struct tr_group *g,
 		end_sample(x, at);
 		put_created(x, f, m);
 	}
-}
-
-static double gauge_value(const struct tr_exposition *x,
-			  const struct tr_group *g, const struct tr_family *f,
-			  const struct tr_member *m, const struct tr_series *s)
-{
-	if (f->part == TR_PART_RATIO)
-		return (double)s->counter / (double)s->whole;
-	return tr_gauge_now(x->pick[m->run].view, s->site) * g->unit.scale;
 }
 
 static void put_gauges(struct tr_exposition *x, const struct tr_group *g,
@@ -263,15 +208,15 @@ static void put_gauges(struct tr_exposition *x, const struct tr_group *g,
 	name_sample(&sample, f->name, "");
 	for (size_t i = 0; i < g->n; i++) {
 		const struct tr_member *m = &g->member[i];
-		const struct tr_series *s = series_of(x, m);
+		const struct tr_series *s = tr_sample_series(x, m);
 		char *at;
 
-		if (!s || !s->site || !is_used(s, f->part) ||
+		if (!s || !s->site || !tr_sample_is_used(s, f->part) ||
 		    m->site < TR_SITE_FIRST)
 			continue;
 		put_head(x, f, &has_head);
 		at = begin_sample(x, &sample, m, "");
-		end_sample(x, tr_put_value(at, gauge_value(x, g, f, m, s)));
+		end_sample(x, tr_put_value(at, tr_sample_gauge(x, g, f, m, s)));
 	}
 }
 
@@ -318,15 +263,6 @@ static void put_bucket(struct tr_exposition *x, const struct spread *spread,
 	end_sample(x, at);
 }
 
-static double sum_of(const struct tr_exposition *x,
-		     const struct spread *spread, const struct tr_member *m,
-		     const struct tr_series *s)
-{
-	if (spread->group->kind == TARE_KIND_SCOPE)
-		return tr_view_ns(x->pick[m->run].view, s->sum) / 1e9;
-	return s->sum * spread->group->unit.scale;
-}
-
 /*
  * A reader takes +Inf and the count for the same number, so what has no
  * bucket is in both. OpenMetrics forbids a sum that may fall, and a count
@@ -348,7 +284,8 @@ static void put_spread(struct tr_exposition *x, const struct spread *spread,
 		at = begin_sample(x, &spread->count, m, "");
 		end_sample(x, tr_put_u64(at, n));
 		at = begin_sample(x, &spread->sum, m, "");
-		end_sample(x, tr_put_value(at, sum_of(x, spread, m, s)));
+		at = tr_put_value(at, tr_sample_sum(x, spread->group, m, s));
+		end_sample(x, at);
 	}
 	put_created(x, spread->family, m);
 }
@@ -361,9 +298,9 @@ static void put_histograms(struct tr_exposition *x, const struct tr_group *g,
 
 	prepare_spread(&spread, g, f);
 	for (size_t i = 0; i < g->n && !x->sink->err; i++) {
-		const struct tr_series *s = series_of(x, &g->member[i]);
+		const struct tr_series *s = tr_sample_series(x, &g->member[i]);
 
-		if (!s || !is_used(s, f->part))
+		if (!s || !tr_sample_is_used(s, f->part))
 			continue;
 		put_head(x, f, &has_head);
 		put_spread(x, &spread, &g->member[i], s);
@@ -405,7 +342,9 @@ int tr_exporter_expose(tare_exporter *exporter, struct tr_sink *sink,
 		err = TARE_ENOMEM;
 	for (size_t i = 0; !err && i < exporter->n_runs; i++)
 		err = pick_run(&x, i);
-	if (!err) {
+	if (!err && options->format == TARE_FORMAT_PROTOBUF) {
+		tr_protobuf_put(&x);
+	} else if (!err) {
 		tr_own_put(&x);
 		for (size_t i = 0; i < exporter->n_groups && !sink->err; i++)
 			put_group(&x, &exporter->groups[i]);

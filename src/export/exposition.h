@@ -41,6 +41,25 @@ struct tr_exposition {
 /* As Go reads it: NaN, +Inf, -Inf. */
 char *tr_put_value(char *at, double value);
 
+/* ---- sample.c ---------------------------------------------------------- */
+
+/* NULL: it is not in this export. */
+const struct tr_series *tr_sample_series(const struct tr_exposition *x,
+					 const struct tr_member *m);
+/* A series that was never used is not there, one that has no failures is. */
+bool tr_sample_is_used(const struct tr_series *s, enum tr_metric_part part);
+uint64_t tr_sample_count(const struct tr_series *s, enum tr_metric_part part);
+double tr_sample_gauge(const struct tr_exposition *x, const struct tr_group *g,
+		       const struct tr_family *f, const struct tr_member *m,
+		       const struct tr_series *s);
+double tr_sample_sum(const struct tr_exposition *x, const struct tr_group *g,
+		     const struct tr_member *m, const struct tr_series *s);
+
+/* ---- protobuf.c -------------------------------------------------------- */
+
+/* All families as delimited messages, with native histograms. */
+void tr_protobuf_put(struct tr_exposition *x);
+
 /* ---- exemplar.c -------------------------------------------------------- */
 
 int tr_exemplars_find(struct tr_exemplars *exemplars, tare_view *view,
@@ -54,5 +73,15 @@ void tr_exemplar_put(struct tr_sink *sink, const struct tr_exemplars *exemplars,
 
 /* What tare says of itself, a family a number. */
 void tr_own_put(struct tr_exposition *exposition);
+/* The same for other formats: `begin` a family, then a `sample` a run. */
+struct tr_own_visitor {
+	void (*begin)(void *arg, const char *name, enum tr_metric_type type,
+		      const char *help);
+	void (*sample)(void *arg, const char *labels, size_t len,
+		       double value);
+	void *arg;
+};
+void tr_own_visit(const struct tr_exposition *exposition,
+		  const struct tr_own_visitor *visitor);
 
 #endif

@@ -31,8 +31,8 @@ static bool is_name(const char *name)
 
 static const char *ending_of(uint32_t format)
 {
-	static const char *const ending[] = { "", "json", "csv", "prom",
-					      "om" };
+	static const char *const ending[] = { "", "json", "csv",
+					      "prom", "om", "pb" };
 
 	return ending[format];
 }

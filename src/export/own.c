@@ -158,3 +158,41 @@ void tr_own_put(struct tr_exposition *x)
 		tr_sink_add(x->sink, buf.data, buf.len);
 	tr_buf_release(&buf);
 }
+
+void tr_own_visit(const struct tr_exposition *x,
+		  const struct tr_own_visitor *visitor)
+{
+	struct tr_buf name = TR_BUF_INIT, labels = TR_BUF_INIT;
+
+	for (size_t i = 0; i < N_OWNS; i++) {
+		const struct own *own = &owns[i];
+
+		name.len = 0;
+		tr_buf_adds(&name, own->name);
+		tr_buf_adds(&name, ending_of(own));
+		if (name.failed)
+			break;
+		visitor->begin(visitor->arg, name.data, own->type, own->help);
+		for (size_t run = 0; run < x->exporter->n_runs; run++) {
+			const struct tr_pick *pick = &x->pick[run];
+			const tare_run *about;
+
+			if (!pick->view)
+				continue;
+			about = tare_view_run(pick->view);
+			labels.len = 0;
+			add_labels(about, &labels,
+				   own->type == TR_METRIC_INFO);
+			if (labels.failed)
+				break;
+			visitor->sample(visitor->arg, labels.data, labels.len,
+					own->value ? own->value(about,
+								pick->health) :
+						     1);
+		}
+	}
+	if (name.failed || labels.failed)
+		x->sink->err = TARE_ENOMEM;
+	tr_buf_release(&name);
+	tr_buf_release(&labels);
+}

@@ -76,7 +76,7 @@ def check_curl(server, scene):
 # ---- a Prometheus server ---------------------------------------------------
 
 class Prometheus:
-    def __init__(self, scene, server):
+    def __init__(self, scene, server, *options):
         self.url = f"http://127.0.0.1:{free_port()}"
         config = os.path.join(scene.folder, "prometheus.yml")
         with open(config, "w", encoding="ascii") as file:
@@ -92,7 +92,7 @@ class Prometheus:
             scene.start("prometheus", f"--config.file={config}",
                         "--storage.tsdb.path=" + os.path.join(scene.folder,
                                                               "tsdb"),
-                        f"--web.listen-address={self.url[7:]}",
+                        f"--web.listen-address={self.url[7:]}", *options,
                         stdout=log, stderr=log)
 
     def ask(self, path, **query):

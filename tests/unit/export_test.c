@@ -74,7 +74,7 @@ static void play_arguments(void)
 	how.filter = &filter;
 	CHECK_INT(tare_export(&view, 1, &how, append, &out), TARE_EINVAL);
 	how.filter = NULL;
-	how.format = 5;
+	how.format = 6;
 	CHECK_INT(tare_export(&view, 1, &how, append, &out), TARE_EINVAL);
 	how.format = 0;
 	CHECK_INT(tare_export(&view, 1, &how, append, &out), TARE_EINVAL);
