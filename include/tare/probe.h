@@ -332,6 +332,8 @@ static inline void tare_duration_record(tare_site *site, uint64_t ns,
 /* With a source, for filters and reports: TARE_SCOPE_IN("db", "query"). */
 #define TARE_SCOPE_IN(source, name) \
 	TARE_SCOPE_FLAGS_(name, 0, source, __COUNTER__)
+#define TARE_OPERATION_IN(source, name) \
+	TARE_SCOPE_FLAGS_(name, TARE_SITE_OPERATION, source, __COUNTER__)
 
 /* Ends with a read of the clock that waits for the work before it. */
 #define TARE_SCOPE_EXACT(name) TARE_SCOPE_EXACT_(name, __COUNTER__)
@@ -351,6 +353,9 @@ static inline void tare_duration_record(tare_site *site, uint64_t ns,
 	TARE_SITE_(var, kind, type, 0, name, unit, NULL)
 #define TARE_SCOPE_SITE_DEFINE(var, name) \
 	TARE_SITE_(var, TARE_KIND_SCOPE, TARE_TYPE_TIME, 0, name, NULL, NULL)
+#define TARE_OPERATION_SITE_DEFINE(var, name) \
+	TARE_SITE_(var, TARE_KIND_SCOPE, TARE_TYPE_TIME, \
+		   TARE_SITE_OPERATION, name, NULL, NULL)
 
 #define TARE_COUNT(name, n) \
 	TARE_DO_(__COUNTER__, TARE_KIND_COUNTER, TARE_TYPE_COUNTER, name, \

@@ -25,6 +25,7 @@
 #define TARE_FUNCTION() ((void)0)
 #define TARE_OPERATION(name) TARE_NOT_(name)
 #define TARE_SCOPE_IN(source, name) TARE_NOT2_(source, name)
+#define TARE_OPERATION_IN(source, name) TARE_NOT2_(source, name)
 #define TARE_SCOPE_EXACT(name) TARE_NOT_(name)
 /* Static and constant: an automatic one moves clang's unrolling of loops. */
 #define TARE_SCOPE_AS(var, name) \
@@ -33,6 +34,8 @@
 /* Declared, defined nowhere: no call below looks at it. */
 #define TARE_SITE(var, kind, type, name, unit) extern tare_site var
 #define TARE_SCOPE_SITE_DEFINE(var, name) \
+	TARE_SITE(var, TARE_KIND_SCOPE, TARE_TYPE_TIME, name, NULL)
+#define TARE_OPERATION_SITE_DEFINE(var, name) \
 	TARE_SITE(var, TARE_KIND_SCOPE, TARE_TYPE_TIME, name, NULL)
 
 #define TARE_COUNT(name, n) TARE_NOT2_(name, n)

@@ -28,6 +28,7 @@ uint64_t lexical(uint64_t n)
 		TARE_SCOPE_EXACT("exact");
 		TARE_SCOPE_IN("source", "scope in");
 		TARE_OPERATION("operation");
+		TARE_OPERATION_IN("source", "operation in");
 		TARE_SCOPE_AS(probe_named, "named");
 		TARE_SCOPE_SITE(tare_site_get(TARE_KIND_SCOPE, TARE_TYPE_TIME,
 					      "x", NULL, NULL));
@@ -40,6 +41,7 @@ uint64_t lexical(uint64_t n)
 uint64_t handles(uint64_t n)
 {
 	TARE_SCOPE_SITE_DEFINE(probe_site, "handle");
+	TARE_OPERATION_SITE_DEFINE(probe_operation, "operation handle");
 	tare_scope probe_a = tare_scope_begin(&probe_site);
 	tare_scope probe_b = tare_scope_begin(&probe_site);
 	tare_fiber probe_fiber;
@@ -50,6 +52,7 @@ uint64_t handles(uint64_t n)
 	tare_scope_attr_double(probe_a, "double", (double)n);
 	tare_scope_attr_str(probe_a, "str", "text");
 	tare_scope_end_exact(probe_b);
+	tare_scope_end(tare_scope_begin(&probe_operation));
 	tare_fiber_save(&probe_fiber);
 	tare_fiber_restore(&probe_fiber);
 	sum = sum * 31 + n;

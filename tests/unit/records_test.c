@@ -393,3 +393,32 @@ TEST(records_of_several_threads_are_all_there_in_order)
 {
 	scene_play(play_threads);
 }
+
+/* ---- forms of an operation ---------------------------------------------- */
+
+static void play_forms(void)
+{
+	TARE_OPERATION_SITE_DEFINE(site, "by handle");
+	const tare_record *records;
+	tare_view *view;
+	size_t n = 0;
+
+	scene_start(NULL);
+	{
+		TARE_OPERATION_IN("db", "with a source");
+	}
+	tare_scope_end(tare_scope_begin(&site));
+	view = scene_view();
+	CHECK_INT(tare_view_records(view, NULL, &records, &n), 0);
+	if (CHECK_INT(n, 2)) {
+		CHECK_STR(records[0].name, "with a source");
+		CHECK_STR(records[0].source, "db");
+		CHECK_STR(records[1].name, "by handle");
+	}
+	tare_view_close(view);
+}
+
+TEST(operations_have_sources_and_handles)
+{
+	scene_play(play_forms);
+}
