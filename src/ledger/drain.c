@@ -78,7 +78,7 @@ static TR_COLD void next_lap(struct tr_hand *hand, struct tr_track *track,
 			 track->trace_discarded + TR_RING_INLINE);
 	if (tr_ledger->discard && track->trace.off == track->log.off) {
 		/* Full: it stays as it is, entries go on being drained. */
-		TR_STORE(track->trace_owner, track->owner);
+		TR_STORE(track->trace_owner, TR_LOAD(track->owner));
 		TR_STORE(track->log.off,
 			 off + (uint32_t)offsetof(struct tr_track,
 						  log_inline));

@@ -189,7 +189,7 @@ TR_INLINE struct pen write_staged(struct pen pen, const struct tr_hand *hand,
 
 static void end_plan(const struct tr_hand *hand, struct plan *plan)
 {
-	plan->head.thread = hand->held->owner;
+	plan->head.thread = TR_LOAD(hand->held->owner);
 	plan->head.bytes = (uint16_t)(sizeof(plan->head) +
 				      ((plan->used + 7) & ~(size_t)7));
 }
