@@ -139,14 +139,24 @@ static bool read_number(const char *word, double *ret, const char **ret_unit)
 	return end != word && isfinite(*ret) && !strpbrk(word, "xX");
 }
 
-static bool read_bound(const char *word, double *ret)
+static char unit_kind(const char *unit)
+{
+	if (!*unit || *unit == '%')
+		return *unit;
+	return unit[strlen(unit) - 1] == 'B' ? 'B' : 't';
+}
+
+static bool read_bound(const char *word, struct alert_rule *rule)
 {
 	const char *unit;
 
-	if (!read_number(word, ret, &unit))
+	if (strlen(word) >= sizeof(rule->bound_text) ||
+	    !read_number(word, &rule->bound, &unit))
 		return false;
-	*ret *= unit_of(unit);
-	return isfinite(*ret);
+	rule->bound *= unit_of(unit);
+	rule->unit = unit_kind(unit);
+	memcpy(rule->bound_text, word, strlen(word) + 1);
+	return isfinite(rule->bound);
 }
 
 static bool read_time(const char *word, int64_t *ret_ns)
@@ -204,7 +214,7 @@ static const char *read_condition(char word[][WORD_BYTES],
 	if (!find(sign, sizeof(sign) / sizeof(sign[0]), word[2], &compare))
 		return "the comparison is none of > >= < <=";
 	rule->compare = (enum alert_compare)compare;
-	if (!read_bound(word[3], &rule->bound))
+	if (!read_bound(word[3], rule))
 		return "the bound is not a number with a unit such as 50ms, "
 		       "5% or 2GiB";
 	return NULL;

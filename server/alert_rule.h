@@ -28,6 +28,8 @@ struct alert_rule {
 	unsigned stat;			 /* see alert_stat_name() */
 	enum alert_compare compare;
 	double bound;	  /* times in ns, shares 0..1, sizes in bytes */
+	char bound_text[32]; /* as it was typed */
+	char unit;	  /* its unit: 't'ime, 'B'ytes, '%', or 0 */
 	int64_t for_ns;	  /* how long it must hold before it fires */
 	int64_t over_ns;  /* the window that is looked at */
 	unsigned line;	  /* in its file */

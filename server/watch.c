@@ -138,6 +138,21 @@ static size_t measure(void *arg, const struct alert_rule *rule,
 
 /* ---- telling ----------------------------------------------------------- */
 
+/* In the unit that the rule's bound was given in. */
+static struct text figure(const struct alert_rule *rule, double value)
+{
+	struct text text;
+
+	if (rule->unit == 't')
+		return format_duration(value);
+	if (rule->unit == 'B')
+		return format_bytes(value);
+	if (rule->unit == '%')
+		return format_share(value);
+	(void)snprintf(text.text, sizeof(text.text), "%.6g", value);
+	return text;
+}
+
 static void write_rule(const struct alert_rule *rule, struct json *json)
 {
 	json_text(json, "rule", rule->name);
@@ -196,10 +211,11 @@ static void tell(void *arg, const struct alert *alert)
 		       alert->value);
 	(void)snprintf(bound, sizeof(bound), "TARE_ALERT_BOUND=%.9g",
 		       alert->rule->bound);
-	message("alert %s: %s %s %s, value %.4g, bound %.4g",
+	message("alert %s: %s: %s of %s is %s, bound %s",
 		alert_state_name(alert->state), alert->rule->name,
-		alert->series, alert_stat_name(alert->rule->stat),
-		alert->value, alert->rule->bound);
+		alert_stat_name(alert->rule->stat), alert->series,
+		figure(alert->rule, alert->value).text,
+		alert->rule->bound_text);
 	if (document)
 		notify_send(watch->notify, document, variables);
 	free(document);
@@ -301,18 +317,6 @@ void watch_write(const struct watch *watch, struct json *json)
 
 /* ---- for people -------------------------------------------------------- */
 
-/* In the unit that the statistic has, as far as the rule tells. */
-static struct text figure(const struct alert_rule *rule, double value)
-{
-	const char *stat = alert_stat_name(rule->stat);
-	struct text text;
-
-	if (strstr(stat, "_rate"))
-		return format_share(value);
-	(void)snprintf(text.text, sizeof(text.text), "%.6g", value);
-	return text;
-}
-
 static void add_row(struct table *table, const struct alert_rule *rule,
 		    const struct alert *alert)
 {
@@ -321,7 +325,7 @@ static void add_row(struct table *table, const struct alert_rule *rule,
 	(void)snprintf(condition, sizeof(condition), "%s %s %s %s",
 		       rule->metric, alert_stat_name(rule->stat),
 		       alert_compare_sign(rule->compare),
-		       figure(rule, rule->bound).text);
+		       rule->bound_text);
 	table_add(table, alert ? alert_state_name(alert->state) : "inactive");
 	table_add(table, rule->name);
 	table_add(table, condition);

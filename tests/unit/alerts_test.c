@@ -34,6 +34,8 @@ TEST(a_rule_says_all)
 	CHECK_STR(alert_stat_name(rule.stat), "p95");
 	CHECK_STR(alert_compare_sign(rule.compare), ">");
 	CHECK(rule.bound == 50e6);
+	CHECK_STR(rule.bound_text, "50ms");
+	CHECK_INT(rule.unit, 't');
 	CHECK_INT(rule.for_ns, 30 * S);
 	CHECK_INT(rule.over_ns, 300 * S);
 }
@@ -51,6 +53,9 @@ TEST(bounds_have_units)
 {
 	CHECK(parsed("a: x failure_rate > 5%").bound == 0.05);
 	CHECK(parsed("a: x mean < 2GiB").bound == 2147483648.0);
+	CHECK_INT(parsed("a: x mean < 2GiB").unit, 'B');
+	CHECK_INT(parsed("a: x failure_rate > 5%").unit, '%');
+	CHECK_INT(parsed("a: x last > 5").unit, 0);
 	CHECK(parsed("a: x mean < 1.5us").bound == 1500);
 	CHECK(parsed("a: x last <= -3.25").bound == -3.25);
 }
