@@ -66,37 +66,54 @@ static TR_NOINLINE struct tr_block *take_block(struct tr_hand *hand)
 	return NULL;
 }
 
-static struct tr_block *block_for(struct tr_hand *hand, uint32_t bytes)
+/* Blocks lie on multiples of their size. */
+TR_INLINE struct tr_block *block_of(const uint64_t *place)
 {
-	/* Read once: it is 0 as soon as somebody truncates the file. */
-	uint32_t number = TR_LOAD(hand->held->block);
+	return (struct tr_block *)((uintptr_t)place &
+				   ~(uintptr_t)(TR_BLOCK_BYTES - 1));
+}
+
+TR_INLINE uint64_t *place_in(struct tr_block *block, uint32_t used)
+{
+	return (uint64_t *)(void *)((char *)(block + 1) + used);
+}
+
+static uint64_t *place_for(struct tr_hand *hand, uint32_t bytes)
+{
+	/* Each read once: 0 as soon as somebody truncates the file. */
+	uint32_t number = TR_LOAD(hand->held->block), used;
 	struct tr_block *block;
 
 	if (number) {
 		block = block_at(number - 1);
-		if (sizeof(*block) + block->used + bytes <= TR_BLOCK_BYTES)
-			return block;
+		used = TR_LOAD(block->used);
+		if (sizeof(*block) + used + bytes <= TR_BLOCK_BYTES)
+			return place_in(block, used);
 		hand->held->block = 0;
 		TR_PUBLISH(block->owner, 0);
 	}
-	return take_block(hand);
+	block = take_block(hand);
+	return block ? place_in(block, 0) : NULL;
 }
 
-struct tr_block *tr_block_reserve(struct tr_hand *hand, uint32_t bytes)
+uint64_t *tr_block_reserve(struct tr_hand *hand, uint32_t bytes)
 {
-	struct tr_block *block;
+	uint64_t *place;
 
 	if (TR_LOAD(tr_ledger->header->max_history) == 0)
 		return NULL;
-	block = block_for(hand, bytes);
-	if (!block)
+	place = place_for(hand, bytes);
+	if (!place)
 		TR_STORE(hand->held->lost.records,
 			 hand->held->lost.records + 1);
-	return block;
+	return place;
 }
 
-void tr_block_commit(struct tr_block *block, uint32_t bytes)
+void tr_block_commit(uint64_t *place, uint32_t bytes)
 {
+	struct tr_block *block = block_of(place);
+	uint32_t used = (uint32_t)((char *)place - (char *)(block + 1));
+
 	TR_STORE(block->records, block->records + 1);
-	TR_PUBLISH(block->used, block->used + bytes);
+	TR_PUBLISH(block->used, used + bytes);
 }

@@ -12,14 +12,15 @@
 
 struct tr_extra *tr_cell_extra(struct tr_hand *hand, struct tr_cell *cell)
 {
-	if (!cell->extra) {
-		uint32_t off = tr_track_alloc(hand, sizeof(struct tr_extra));
+	uint32_t off = TR_LOAD(cell->extra);
 
+	if (!off) {
+		off = tr_track_alloc(hand, sizeof(struct tr_extra));
 		if (!off)
 			return NULL;
 		TR_PUBLISH(cell->extra, off);
 	}
-	return (struct tr_extra *)(void *)(hand->base + cell->extra);
+	return (struct tr_extra *)(void *)(hand->base + off);
 }
 
 static uint32_t new_page(struct tr_hand *hand)
@@ -31,12 +32,12 @@ static uint32_t far_page(struct tr_hand *hand, struct tr_cell *cell,
 			 uint32_t number)
 {
 	struct tr_extra *extra = tr_cell_extra(hand, cell);
-	uint32_t *link = extra ? &extra->far : NULL, page;
+	uint32_t *link = extra ? &extra->far : NULL, page, n;
 	struct tr_far *far = NULL;
 	int lists = 0;
 
-	for (; link && *link; lists++) {
-		far = (struct tr_far *)(void *)(hand->base + *link);
+	for (; link && (page = TR_LOAD(*link)); lists++) {
+		far = (struct tr_far *)(void *)(hand->base + page);
 		for (uint32_t i = 0; i < far->n && i < 7; i++)
 			if (far->number[i] == number)
 				return far->page[i];
@@ -56,9 +57,10 @@ static uint32_t far_page(struct tr_hand *hand, struct tr_cell *cell,
 	page = new_page(hand);
 	if (!page)
 		return 0;
-	TR_STORE(far->number[far->n], number);
-	TR_STORE(far->page[far->n], page);
-	TR_PUBLISH(far->n, far->n + 1);
+	n = TR_LOAD(far->n) % 7;
+	TR_STORE(far->number[n], number);
+	TR_STORE(far->page[n], page);
+	TR_PUBLISH(far->n, n + 1);
 	return page;
 }
 
@@ -86,9 +88,10 @@ uint32_t *tr_cell_carry(struct tr_hand *hand, struct tr_cell *cell,
 	struct tr_extra *extra = tr_cell_extra(hand, cell);
 	uint32_t *link = extra ? &extra->carry : NULL;
 	struct tr_carry *carry = NULL;
+	uint32_t off, n;
 
-	while (link && *link) {
-		carry = (struct tr_carry *)(void *)(hand->base + *link);
+	while (link && (off = TR_LOAD(*link))) {
+		carry = (struct tr_carry *)(void *)(hand->base + off);
 		for (uint32_t i = 0; i < carry->n && i < 7; i++)
 			if (carry->bucket[i] == bucket)
 				return &carry->high[i];
@@ -97,16 +100,16 @@ uint32_t *tr_cell_carry(struct tr_hand *hand, struct tr_cell *cell,
 	if (!link)
 		return NULL;
 	if (!carry || carry->n == 7) {
-		uint32_t off = tr_track_alloc(hand, sizeof(*carry));
-
+		off = tr_track_alloc(hand, sizeof(*carry));
 		if (!off)
 			return NULL;
 		TR_PUBLISH(*link, off);
 		carry = (struct tr_carry *)(void *)(hand->base + off);
 	}
-	TR_STORE(carry->bucket[carry->n], bucket);
-	TR_PUBLISH(carry->n, carry->n + 1);
-	return &carry->high[carry->n - 1];
+	n = TR_LOAD(carry->n) % 7;
+	TR_STORE(carry->bucket[n], bucket);
+	TR_PUBLISH(carry->n, n + 1);
+	return &carry->high[n];
 }
 
 static const void *at(const char *base, uint64_t size, uint32_t off,

@@ -103,7 +103,8 @@ void tr_drain_batch(struct tr_hand *hand, struct tr_track *track,
 		TR_STORE(track->intent.stage, at + sizeof(struct tr_entry));
 		TR_FENCE();
 	}
-	if (TR_UNLIKELY((uint32_t)end >= track->log.off + track->log.bytes))
+	/* Also where it is before the log: zeros, the file was truncated. */
+	if (TR_UNLIKELY((uint32_t)end - track->log.off >= track->log.bytes))
 		next_lap(hand, track, end);
 	if (TR_UNLIKELY(TR_LOAD(track->deferred_write) !=
 			track->deferred_read))

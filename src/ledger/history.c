@@ -467,23 +467,26 @@ static void restart(struct tr_hand *hand, struct tr_cell *cell, uint32_t slice,
 	TR_STORE(cell->slice, slice);
 }
 
-static bool ready_history(struct tr_hand *hand, struct tr_cell *cell, bool real)
+/* With room for one more, or NULL. */
+static struct tr_history *ready_history(struct tr_hand *hand,
+					struct tr_cell *cell, bool real)
 {
-	uint32_t off = cell->history;
+	uint32_t off = TR_LOAD(cell->history);
+	struct tr_history *history;
 
 	if (!off) {
 		off = tr_track_alloc(hand, sizeof(struct tr_history));
 		if (!off)
-			return false;
+			return NULL;
 		TR_PUBLISH(cell->history, off);
 	}
-	return make_room(hand, (void *)(hand->base + off), 0, real);
+	history = (void *)(hand->base + off);
+	return make_room(hand, history, 0, real) ? history : NULL;
 }
 
-static void push(struct tr_hand *hand, struct tr_cell *cell, uint32_t off)
+static void push(struct tr_history *history, uint32_t off)
 {
-	struct tr_history *history = (void *)(hand->base + cell->history);
-	uint64_t marks = history->marks;
+	uint64_t marks = TR_LOAD(history->marks);
 
 	TR_STORE(*slot_of(history, 0, head_of(marks, 0)), off);
 	TR_PUBLISH(history->marks, moved(marks, 0, 1, 0));
@@ -500,6 +503,7 @@ static void turn(struct tr_hand *hand, struct tr_cell *cell, uint32_t slice,
 	uint64_t n;
 	uint32_t bytes = cell_bytes(hand, cell, &n), off;
 	const struct tr_extra *extra = (const void *)(hand->base + cell->extra);
+	struct tr_history *history;
 
 	if (cell->extra)
 		n += extra->zeros + extra->unbucketed;
@@ -510,7 +514,8 @@ static void turn(struct tr_hand *hand, struct tr_cell *cell, uint32_t slice,
 	}
 	if (cell->extra)
 		n -= extra->zeros + extra->unbucketed;
-	if (!ready_history(hand, cell, real) ||
+	history = ready_history(hand, cell, real);
+	if (!history ||
 	    !(off = close_slice(hand, cell, bytes, n))) {
 		TR_STORE(cell->slice, slice); /* `first` stays */
 		return;
@@ -519,7 +524,7 @@ static void turn(struct tr_hand *hand, struct tr_cell *cell, uint32_t slice,
 	TR_FENCE();
 	restart(hand, cell, slice, real);
 	TR_FENCE();
-	push(hand, cell, off);
+	push(history, off);
 	TR_FENCE();
 	TR_PUBLISH(cell->turning, 0);
 }
@@ -528,22 +533,22 @@ TR_COLD void tr_cell_turn(struct tr_hand *hand, struct tr_cell *cell,
 			  uint32_t slice)
 {
 	bool real = is_real(cell);
-	struct tr_extra *extra = (void *)(hand->base + cell->extra);
+	const struct tr_extra *extra = (const void *)(hand->base + cell->extra);
+	uint32_t negative = cell->extra ? TR_LOAD(extra->negative) : 0;
 
 	/* A late entry stays with what is open. */
 	if ((int32_t)(slice - cell->slice) < 0)
 		return;
 	tr_ledger_anchor(slice);
-	if (cell->extra && extra->negative)
-		turn(hand, tr_cell_at(hand, extra->negative), slice, real);
+	if (negative)
+		turn(hand, tr_cell_at(hand, negative), slice, real);
 	turn(hand, cell, slice, real);
 }
 
 /* Does the rest of a turn whose thread died in it. */
 static void complete(struct tr_hand *hand, struct tr_cell *cell)
 {
-	const struct tr_history *history = (const void *)(hand->base +
-							  cell->history);
+	struct tr_history *history = (void *)(hand->base + cell->history);
 	uint32_t off = cell->turning, slice = cell->slice;
 	unsigned last;
 
@@ -556,7 +561,7 @@ static void complete(struct tr_hand *hand, struct tr_cell *cell)
 	TR_FENCE();
 	if (!length_of(history->marks, 0) ||
 	    history->slot[0][last % TR_TIER_SLOTS] != off)
-		push(hand, cell, off);
+		push(history, off);
 	TR_FENCE();
 	TR_PUBLISH(cell->turning, 0);
 }

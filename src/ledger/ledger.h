@@ -285,7 +285,8 @@ struct tr_hand *tr_track_attach(void);
 void tr_track_rewind(struct tr_hand *hand);
 /* Zeroed memory on a line from the track's chunk; 0 if there is no room. */
 uint32_t tr_track_alloc(struct tr_hand *hand, uint32_t bytes);
-bool tr_track_rebuild(struct tr_hand *hand, char *base);
+bool tr_track_rebuild(const struct tr_hand *hand, char *base);
+void tr_track_forget(struct tr_hand *hand);
 /* Chunk of counter slots of this thread, or NULL. */
 uint64_t *tr_track_counters(struct tr_hand *hand, uint32_t slot);
 /* Gives back a log of `size` and starts tracing into a ring. */
@@ -384,18 +385,12 @@ bool tr_cell_page_after(const char *base, uint64_t size,
 /* ---- block.c ----------------------------------------------------------- */
 
 /*
- * A block with room for a record of `bytes` (a multiple of 8); NULL: it is
- * lost and counted, or none are wanted. To be written at the block's place
- * word by word with TR_STORE, then committed. Busy.
+ * A place for a record of `bytes` (a multiple of 8); NULL: it is lost and
+ * counted, or none are wanted. To be written word by word with TR_STORE,
+ * then committed. Busy.
  */
-struct tr_block *tr_block_reserve(struct tr_hand *hand, uint32_t bytes);
-void tr_block_commit(struct tr_block *block, uint32_t bytes);
-
-TR_INLINE uint64_t *tr_block_place(struct tr_block *block)
-{
-	return (uint64_t *)(void *)((char *)(block + 1) +
-				    TR_LOAD(block->used));
-}
+uint64_t *tr_block_reserve(struct tr_hand *hand, uint32_t bytes);
+void tr_block_commit(uint64_t *place, uint32_t bytes);
 
 /* ---- image.c ----------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 /* Pages of the normal doubles; below lie zeros, above infinities. */
 #define PAGE_FIRST 2u
@@ -41,7 +42,8 @@ static struct tr_cell *negative_cell(struct tr_hand *hand,
 
 	if (!extra)
 		return NULL;
-	if (!extra->negative) {
+	off = TR_LOAD(extra->negative);
+	if (!off) {
 		off = tr_track_alloc(hand, sizeof(*negative));
 		if (!off)
 			return NULL;
@@ -51,7 +53,7 @@ static struct tr_cell *negative_cell(struct tr_hand *hand,
 		negative->first = cell->slice;
 		TR_PUBLISH(extra->negative, off);
 	}
-	return tr_cell_at(hand, extra->negative);
+	return tr_cell_at(hand, off);
 }
 
 static struct tr_place value_place(struct tr_hand *hand, struct tr_cell *cell,
@@ -121,7 +123,9 @@ void tr_observe(struct tr_hand *hand, uint32_t off, double value,
 	struct tr_place place;
 
 	if (!cell->site) {
-		tr_ledger_heal(hand); /* zeros: the file was truncated */
+		/* Zeros: the file was truncated. Remember no such cell. */
+		memset(hand->value_cell, 0, sizeof(hand->value_cell));
+		tr_ledger_heal(hand);
 		return;
 	}
 	if (!isfinite(value)) {

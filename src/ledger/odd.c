@@ -19,6 +19,7 @@ static void under_way(struct tr_track *track, uint64_t position)
 struct timed {
 	uint64_t start, span;
 	struct tr_node *node;
+	struct tr_cell *cell;
 	bool failed;
 };
 
@@ -35,7 +36,7 @@ static void drain_time(struct tr_hand *hand, struct tr_track *track,
 		       uint64_t position, const struct timed *t)
 {
 	struct tr_node *node = t->node;
-	struct tr_cell *cell = tr_cell_at(hand, node->cell);
+	struct tr_cell *cell = t->cell;
 	uint32_t slice = TR_SLICE_OF(hand, t->start + t->span);
 	struct tr_place place;
 
@@ -84,7 +85,8 @@ void tr_drain_odd(struct tr_hand *hand, struct tr_track *track,
 	uint32_t flags = entry->what & TR_ENTRY_FLAGS;
 	uint32_t off = entry->what & ~(uint32_t)TR_ENTRY_FLAGS;
 	struct timed t = { entry->start, entry->span, tr_node_at(hand, off),
-			   flags & TR_ENTRY_FAILED };
+			   NULL, flags & TR_ENTRY_FAILED };
+	uint32_t cell;
 
 	/* Zeros are what a truncated file reads as. */
 	if (flags & TR_ENTRY_OWNER)
@@ -105,7 +107,9 @@ void tr_drain_odd(struct tr_hand *hand, struct tr_track *track,
 				    entry->start);
 		return;
 	}
-	if (!t.node->cell || !tr_cell_at(hand, t.node->cell)->site) {
+	cell = TR_LOAD(t.node->cell);
+	t.cell = tr_cell_at(hand, cell);
+	if (!cell || !t.cell->site) {
 		tr_ledger_heal(hand);
 		return;
 	}

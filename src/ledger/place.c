@@ -51,13 +51,16 @@ void tr_place_add(const struct tr_place *place)
 void tr_place_keep(struct tr_hand *hand, const struct tr_cell *cell,
 		   uint64_t ticks, uint64_t value)
 {
-	struct tr_values *values = (void *)(hand->base + cell->values);
+	uint32_t off = TR_LOAD(cell->values), size;
+	struct tr_values *values = (void *)(hand->base + off);
 	uint64_t n, at;
 
-	if (!cell->values || !values->size)
+	/* Read once: it is 0 as soon as somebody truncates the file. */
+	size = off ? TR_LOAD(values->size) : 0;
+	if (!size)
 		return;
 	n = values->written;
-	at = n % values->size;
+	at = n % size;
 	TR_STORE(values->at[at].ticks, ticks);
 	TR_STORE(values->at[at].value, value);
 	TR_PUBLISH(values->written, n + 1);

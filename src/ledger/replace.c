@@ -137,6 +137,8 @@ static bool replace_by(int fd, const char *path, bool nameless)
 	       (!nameless || give_name(fd, path)) &&
 	       mmap(tr_ledger->base, bytes, PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED;
+	for (uint32_t i = 0; done && i < count_hands(); i++)
+		tr_track_forget(&tr_hands[i]);
 	TR_STORE(tr_ledger->retry_at, 0);
 	if (fresh != MAP_FAILED)
 		(void)munmap(fresh, bytes);

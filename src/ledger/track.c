@@ -92,36 +92,47 @@ static bool new_chunk(struct tr_hand *hand, uint32_t bytes)
 uint32_t tr_track_alloc(struct tr_hand *hand, uint32_t bytes)
 {
 	struct tr_track *track = hand->held;
-	uint32_t off;
+	uint32_t left, off;
 
 	bytes = (bytes + TR_LINE - 1) & ~(TR_LINE - 1);
-	if (track->chunk_left < bytes && !new_chunk(hand, bytes))
+	if (TR_LOAD(track->chunk_left) < bytes && !new_chunk(hand, bytes))
+		return 0;
+	/* Each read once: they are 0 as soon as somebody truncates the file. */
+	left = TR_LOAD(track->chunk_left);
+	off = TR_LOAD(track->chunk);
+	if (left < bytes || !off)
 		return 0;
 	/* In this order: a thread that dies in between wastes it, at most. */
-	track->chunk_left -= bytes;
+	TR_STORE(track->chunk_left, left - bytes);
 	TR_FENCE();
-	off = track->chunk;
-	track->chunk += bytes;
+	TR_STORE(track->chunk, off + bytes);
 	return off;
 }
 
 uint64_t *tr_track_counters(struct tr_hand *hand, uint32_t slot)
 {
 	uint32_t chunk = slot / TR_COUNTER_SLOTS, off;
+	struct tr_track *track = hand->held;
+	uint64_t *slots;
 
 	if (chunk >= TR_COUNTER_CHUNKS)
 		return NULL;
-	if (hand->self.counter[chunk])
-		return hand->self.counter[chunk];
-	off = hand->held->counters[chunk];
-	if (!off) {
+	slots = TR_LOAD(hand->self.counter[chunk]);
+	if (slots)
+		return slots;
+	off = TR_LOAD(track->counters[chunk]);
+	if (!off)
 		off = tr_track_alloc(hand, TR_COUNTER_SLOTS * 8);
-		if (!off)
-			return NULL;
-		TR_PUBLISH(hand->held->counters[chunk], off);
-	}
-	hand->self.counter[chunk] = (void *)(hand->base + off);
-	return hand->self.counter[chunk];
+	if (!off)
+		return NULL;
+	slots = (void *)(hand->base + off);
+	TR_PUBLISH(track->counters[chunk], off);
+	TR_STORE(hand->self.counter[chunk], slots);
+	/* Again, should the ledger have been replaced in between. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (TR_LOAD(track->counters[chunk]) != off)
+		TR_PUBLISH(track->counters[chunk], off);
+	return slots;
 }
 
 /* ---- getting a track --------------------------------------------------- */
@@ -182,8 +193,13 @@ static bool init_track(struct tr_hand *hand, struct tr_track *track,
 	return true;
 }
 
-/* The same track in a new ledger at `base`: same place, same log, empty. */
-bool tr_track_rebuild(struct tr_hand *hand, char *base)
+/*
+ * The same track in a new ledger at `base`: same place, same log, empty. Its
+ * thread runs meanwhile: what is private stays as it is. Scopes that are open
+ * end as calls of the root, which nobody shows; what the hash and the cells
+ * of values remember has no site any more, and is passed over.
+ */
+bool tr_track_rebuild(const struct tr_hand *hand, char *base)
 {
 	uint32_t off = (uint32_t)((char *)hand->held - hand->base);
 	struct tr_track *track = (void *)(base + off);
@@ -210,13 +226,14 @@ bool tr_track_rebuild(struct tr_hand *hand, char *base)
 	track->current = track->root;
 	track->write = track->log.off;
 	track->intent.stage = track->log.off;
-	memset(&hand->self, 0, sizeof(hand->self));
-	memset(hand->value_cell, 0, sizeof(hand->value_cell));
-	memset(hand->hash, 0, (hand->hash_mask + 1) * sizeof(*hand->hash));
-	hand->hash_used = 0;
-	hand->top = hand->frames;
-	hand->staged = 0;
 	return true;
+}
+
+/* Once the new ledger is in place: counters must find their chunks anew. */
+void tr_track_forget(struct tr_hand *hand)
+{
+	for (uint32_t i = 0; i < TR_COUNTER_CHUNKS; i++)
+		TR_STORE(hand->self.counter[i], NULL);
 }
 
 void tr_track_rewind(struct tr_hand *hand)

@@ -37,6 +37,14 @@ static void insert(struct tr_hand *hand, uint32_t entry)
 	hand->hash_used++;
 }
 
+/* Its place is empty since the ledger was replaced. */
+static bool is_gone(const struct tr_hand *hand, uint32_t entry)
+{
+	return entry & TR_IS_CELL ?
+		       !tr_cell_at(hand, entry & ~TR_IS_CELL)->site :
+		       !tr_node_at(hand, entry)->site;
+}
+
 /* Room for one more at half load at most; false: keep what there is. */
 static bool ready_hash(struct tr_hand *hand)
 {
@@ -57,7 +65,7 @@ static bool grow_hash(struct tr_hand *hand)
 	hand->hash_mask = size * 4 - 1;
 	hand->hash_used = 0;
 	for (uint32_t i = 0; i < size; i++)
-		if (old[i])
+		if (old[i] && !is_gone(hand, old[i]))
 			insert(hand, old[i]);
 	/*
 	 * The old one stays, a quarter of the new one's size: this may be a
@@ -148,13 +156,18 @@ static bool ready_frames(struct tr_hand *hand, uint32_t depth)
 {
 	struct tr_track *track = hand->held;
 	uint32_t off = (uint32_t)((char *)hand->frames - hand->base);
+	uint32_t open = (uint32_t)(hand->top - hand->frames) + 1, real;
 
-	if (depth + 1 < track->frames_real)
-		return true;
-	if (depth + 1 >= TR_MAX_FRAMES ||
-	    !tr_space_reserve(off + track->frames_real * 16, TR_PAGE))
+	/* More are open where the ledger was replaced under them. */
+	if (depth < open)
+		depth = open;
+	if (depth + 1 >= TR_MAX_FRAMES)
 		return false;
-	TR_STORE(track->frames_real, track->frames_real + TR_PAGE / 16);
+	while ((real = TR_LOAD(track->frames_real)) <= depth + 1) {
+		if (!tr_space_reserve(off + real * 16, TR_PAGE))
+			return false;
+		TR_STORE(track->frames_real, real + TR_PAGE / 16);
+	}
 	return true;
 }
 

@@ -201,16 +201,16 @@ void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
 		.head = { .start = start, .span = span, .site = site },
 	};
 	struct pen pen;
-	struct tr_block *block;
+	uint64_t *place;
 
 	plan_staged(hand, &plan);
 	plan_error(&plan, error);
 	if (hand->stage_cut)
 		plan.head.truncated = 1;
 	end_plan(hand, &plan);
-	block = tr_block_reserve(hand, plan.head.bytes);
-	if (block) {
-		pen = pen_after_head(tr_block_place(block), &plan.head);
+	place = tr_block_reserve(hand, plan.head.bytes);
+	if (place) {
+		pen = pen_after_head(place, &plan.head);
 		if (plan.head.n_attrs)
 			pen = write_staged(pen, hand, start);
 		if (plan.failure && plan.head.error_bytes)
@@ -219,7 +219,7 @@ void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
 		else if (plan.head.error_bytes)
 			pen = put_text(pen, plan.error, plan.head.error_bytes);
 		put_rest(pen);
-		tr_block_commit(block, plan.head.bytes);
+		tr_block_commit(place, plan.head.bytes);
 	}
 	if (plan.has_others)
 		tr_note_drop(hand, start);
@@ -254,22 +254,22 @@ bool tr_note_write(struct tr_hand *hand, const struct tr_note_sample *sample)
 			  .failed = sample->error != NULL },
 	};
 	struct pen pen;
-	struct tr_block *block;
+	uint64_t *place;
 
 	for (size_t i = 0; i < sample->n_attrs; i++)
 		add_attr(&plan, 12 + strlen(sample->attr[i].key));
 	if (sample->error)
 		add_error(&plan, sample->error, strlen(sample->error));
 	end_plan(hand, &plan);
-	block = tr_block_reserve(hand, plan.head.bytes);
-	if (!block)
+	place = tr_block_reserve(hand, plan.head.bytes);
+	if (!place)
 		return TR_LOAD(tr_ledger->header->max_history) == 0;
-	pen = pen_after_head(tr_block_place(block), &plan.head);
+	pen = pen_after_head(place, &plan.head);
 	for (size_t i = 0; i < plan.head.n_attrs; i++)
 		pen = put_number(pen, &sample->attr[i]);
 	if (plan.head.error_bytes)
 		pen = put_text(pen, plan.error, plan.head.error_bytes);
 	put_rest(pen);
-	tr_block_commit(block, plan.head.bytes);
+	tr_block_commit(place, plan.head.bytes);
 	return true;
 }

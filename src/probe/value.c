@@ -181,48 +181,45 @@ TARE_API void tare_gauge_add_(tare_site *site, uint32_t gate, double value)
 
 /* ---- counters ---------------------------------------------------------- */
 
-/* Makes the slot's chunk if needed; false: lost, counted. */
-static bool ready_slot(struct tr_hand *hand, uint32_t slot)
+/* Makes the slot's chunk if needed; NULL: lost, counted. */
+static uint64_t *slot_of(struct tr_hand *hand, uint32_t slot)
 {
-	uint64_t *chunk = hand->self.counter[slot / TR_COUNTER_SLOTS];
+	/* Read once: it is NULL as soon as the ledger is replaced. */
+	uint64_t *chunk = TR_LOAD(hand->self.counter[slot / TR_COUNTER_SLOTS]);
 
-	if (chunk)
-		return true;
-	if (!tr_hand_enter(hand)) {
-		lose_busy();
-		return false;
+	if (!chunk) {
+		if (!tr_hand_enter(hand)) {
+			lose_busy();
+			return NULL;
+		}
+		chunk = tr_track_counters(hand, slot);
+		if (!chunk)
+			tr_hand_lose(hand);
+		tr_hand_leave(hand);
 	}
-	chunk = tr_track_counters(hand, slot);
-	if (!chunk)
-		tr_hand_lose(hand);
-	tr_hand_leave(hand);
-	return chunk != NULL;
-}
-
-static void add_to_slot(struct tr_hand *hand, uint32_t slot, uint64_t n)
-{
-	tare_slot_add_(hand->self.counter[slot / TR_COUNTER_SLOTS] +
-			       slot % TR_COUNTER_SLOTS,
-		       n);
+	return chunk ? chunk + slot % TR_COUNTER_SLOTS : NULL;
 }
 
 TARE_API void tare_counter_add_(tare_site *site, uint32_t gate, uint64_t n)
 {
 	struct tr_hand *hand;
+	uint64_t *slot;
 
 	if (tr_probe_forward) {
 		tr_probe_forward->counter_add(site, gate, n);
 		return;
 	}
 	hand = tr_probe_ready(site, gate);
-	if (hand && ready_slot(hand, TR_LOAD(site->slot)))
-		add_to_slot(hand, TR_LOAD(site->slot), n);
+	slot = hand ? slot_of(hand, TR_LOAD(site->slot)) : NULL;
+	if (slot)
+		tare_slot_add_(slot, n);
 }
 
 TARE_API void tare_ratio_add_(tare_site *site, uint32_t gate, uint64_t part,
 			      uint64_t whole)
 {
 	struct tr_hand *hand;
+	uint64_t *first, *second;
 	uint32_t slot;
 
 	if (tr_probe_forward) {
@@ -231,10 +228,12 @@ TARE_API void tare_ratio_add_(tare_site *site, uint32_t gate, uint64_t part,
 	}
 	hand = tr_probe_ready(site, gate);
 	slot = TR_LOAD(site->slot);
+	first = hand ? slot_of(hand, slot) : NULL;
+	second = first ? slot_of(hand, slot + 1) : NULL;
 	/* The whole first: a reader in between sees no ratio above one. */
-	if (hand && ready_slot(hand, slot) && ready_slot(hand, slot + 1)) {
-		add_to_slot(hand, slot + 1, whole);
-		add_to_slot(hand, slot, part);
+	if (second) {
+		tare_slot_add_(second, whole);
+		tare_slot_add_(first, part);
 	}
 }
 
