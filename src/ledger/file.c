@@ -285,6 +285,7 @@ static void fill_header(struct tr_header *header, uint64_t limit,
 	header->major = TR_FORMAT_MAJOR;
 	header->minor = TR_FORMAT_MINOR;
 	header->endian = TR_ENDIAN;
+	header->sink[TR_SINK_SLICE] = UINT64_MAX;
 	header->header_bytes = sizeof(struct tr_header);
 	header->site_bytes = sizeof(struct tr_site);
 	header->track_bytes = TR_TRACK_BYTES;

@@ -120,7 +120,9 @@ struct tr_losses {
  * The first two lines are left alone. A file that somebody truncates reads
  * as zeros; a log position of 0 then makes a thread write into the first
  * line, over and over, and a node reference of 0 is the second line, whose
- * parent is itself. So a thread can be lost there, but never gets out.
+ * parent is itself. So a thread can be lost there, but never gets out. A cell
+ * reference of 0 is the header, too: in the place of its slice is one that no
+ * time has, or the words after it would be taken for its pages.
  */
 struct tr_header {
 	uint64_t sink[8];
@@ -304,6 +306,9 @@ struct tr_carry {
 };
 
 _Static_assert(sizeof(struct tr_carry) == TR_LINE, "one line");
+
+/* The word of the header's sink where a cell has its slice. */
+#define TR_SINK_SLICE (offsetof(struct tr_cell, slice) / 8)
 
 /*
  * Closed slices of a cell, finest first: four tiers of records, each record
