@@ -226,16 +226,27 @@ void tr_ledger_watch(void)
 	errno = saved;
 }
 
+static bool is_whole(const struct tr_hand *hand)
+{
+	const struct tr_track *track = hand->held;
+	uint32_t root = TR_LOAD(track->root);
+
+	return TR_LOAD(tr_ledger->header->magic) == TR_MAGIC &&
+	       TR_LOAD(track->magic) == TR_TRACK_MAGIC && root &&
+	       tr_node_at(hand, root)->parent == root;
+}
+
 /* A cut inside a page makes zeros without any signal. */
 void tr_ledger_heal(struct tr_hand *hand)
 {
-	const struct tr_track *track = hand->held;
+	struct tr_track *track = hand->held;
 
-	if (TR_LIKELY(TR_LOAD(tr_ledger->header->magic) == TR_MAGIC &&
-		      track->magic == TR_TRACK_MAGIC && track->current &&
-		      tr_node_at(hand, track->root)->parent == track->root))
+	if (TR_LIKELY(is_whole(hand) && TR_LOAD(track->current)))
 		return;
 	/* Before it is complete nobody can have truncated it on purpose. */
-	if (tr_ledger->saved_header.base_address)
+	if (!is_whole(hand) && tr_ledger->saved_header.base_address)
 		(void)tr_ledger_replace();
+	/* Out of a scope that was open when the ledger was replaced. */
+	if (!TR_LOAD(track->current))
+		TR_STORE(track->current, TR_LOAD(track->root));
 }

@@ -186,7 +186,7 @@ static uint32_t add_node(struct tr_hand *hand, uint32_t parent, uint32_t site,
 	off -= TR_NODE_BIAS;
 	node = tr_node_at(hand, off);
 	node->site = site;
-	node->parent = parent ? parent : off;
+	node->parent = parent;
 	node->cell = cell;
 	node->depth = depth;
 	node->next = track->nodes;
@@ -202,7 +202,7 @@ uint32_t tr_tree_child(struct tr_hand *hand, uint32_t parent, uint32_t site)
 	struct tr_node *above = tr_node_at(hand, parent);
 	uint32_t off = find_node(hand, parent, site);
 
-	if (!off && track->n_nodes < tr_ledger->max_nodes &&
+	if (!off && parent && track->n_nodes < tr_ledger->max_nodes &&
 	    above->depth < tr_ledger->max_depth &&
 	    ready_frames(hand, above->depth + 1))
 		off = add_node(hand, parent, site, above->depth + 1);
