@@ -129,14 +129,14 @@ TARE_API tare_site *tare_site_labels(tare_site *site, size_t n_pairs,
 /*
  * Memory or GPU now, as a record of the history under the name of an
  * operation. Memory: rss_bytes and vm_bytes of this process; total_bytes,
- * used_bytes, available_bytes and used_percent of the system. GPU: available
- * is 0 where none can be read. No probe: reads files, takes some 20 us, and
- * is not for signal handlers. Returns 0, TARE_EOFF, TARE_EINVAL for no name,
- * TARE_EFULL if the history has no room, or TARE_EIO if nothing could be
- * read; the record then is a failed one.
+ * used_bytes, available_bytes and used_percent of the system, in a container
+ * of its limit. GPU: available is 0 where none can be read. No probe: reads
+ * files, takes some 20 us, and is not for signal handlers. Returns 0,
+ * TARE_EOFF, TARE_EINVAL for no name, TARE_EFULL if the history has no room,
+ * or TARE_EIO if nothing could be read; the record then is a failed one.
  */
-TARE_API int tare_record_memory(const char *operation);
-TARE_API int tare_record_gpu(const char *operation);
+TARE_API int tare_memory_record(const char *operation);
+TARE_API int tare_gpu_record(const char *operation);
 
 /* Outcome and details of the innermost open scope of this thread. */
 TARE_API void tare_fail(const char *text);
@@ -385,8 +385,8 @@ static inline void tare_duration_record(tare_site *site, uint64_t ns,
 	TARE_DO_(__COUNTER__, TARE_KIND_SCOPE, TARE_TYPE_TIME, name, NULL, \
 		 tare_duration_record(tare_s_, (ns), (text)))
 
-#define TARE_RECORD_MEMORY(operation) ((void)tare_record_memory(operation))
-#define TARE_RECORD_GPU(operation) ((void)tare_record_gpu(operation))
+#define TARE_RECORD_MEMORY(operation) ((void)tare_memory_record(operation))
+#define TARE_RECORD_GPU(operation) ((void)tare_gpu_record(operation))
 
 #define TARE_FAIL(text) tare_fail(text)
 #define TARE_ITEMS(n) tare_items(n)

@@ -68,8 +68,8 @@
 #define tare_site_labels(site, n_pairs, pairs) \
 	(TARE_NOT3_(site, n_pairs, pairs), (tare_site *)NULL)
 
-#define tare_record_memory(operation) (TARE_NOT_(operation), 0)
-#define tare_record_gpu(operation) (TARE_NOT_(operation), 0)
+#define tare_memory_record(operation) (TARE_NOT_(operation), 0)
+#define tare_gpu_record(operation) (TARE_NOT_(operation), 0)
 
 #define tare_fail(text) TARE_NOT_(text)
 #define tare_items(n) TARE_NOT_(n)

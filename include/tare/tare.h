@@ -13,6 +13,7 @@
 #include <tare/probe.h>
 #ifndef TARE_DISABLE
 #include <tare/control.h>
+#include <tare/system.h>
 #endif
 
 #endif

@@ -51,6 +51,15 @@ int64_t tr_realtime_ns(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
+int64_t tr_clock_slept_ns;
+
+int64_t tr_boottime_ns(void)
+{
+	if (TR_UNLIKELY(replaced != NULL))
+		return tr_monotonic_ns() + tr_clock_slept_ns;
+	return clock_ns(CLOCK_BOOTTIME);
+}
+
 bool tr_counter_is_trusted(void)
 {
 	if (replaced)

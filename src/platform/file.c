@@ -16,6 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Tests only write it, before any thread is started. */
+const char *tr_root = "";
+
 int tr_error_of(int error)
 {
 	switch (error) {

@@ -4,8 +4,6 @@
 #include <tare/error.h>
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -112,65 +110,4 @@ uint64_t tr_memory_limit(void)
 	if (v2 < all)
 		all = v2;
 	return v1 < all ? v1 : all;
-}
-
-/* The whole number at *at, spaces before it skipped; *at is behind it then. */
-static uint64_t next_number(const char **at)
-{
-	uint64_t value = 0;
-	const char *from;
-
-	while (**at == ' ')
-		(*at)++;
-	for (from = *at; **at >= '0' && **at <= '9'; (*at)++)
-		value = value * 10 + (uint64_t)(**at - '0');
-	return *at > from ? value : UINT64_MAX;
-}
-
-static uint64_t times(uint64_t n, uint64_t unit)
-{
-	return n < UINT64_MAX / unit ? n * unit : UINT64_MAX;
-}
-
-static void read_process(struct tr_memory_now *now)
-{
-	long page = sysconf(_SC_PAGESIZE);
-	const char *at;
-	char text[128];
-	int64_t n = tr_file_read("/proc/self/statm", text, sizeof(text) - 1);
-
-	if (n <= 0 || page <= 0)
-		return;
-	text[n] = '\0';
-	at = text;
-	now->vm = times(next_number(&at), (uint64_t)page);
-	now->rss = times(next_number(&at), (uint64_t)page);
-}
-
-static uint64_t line_of(const char *text, const char *name)
-{
-	const char *at = strstr(text, name);
-
-	if (!at)
-		return UINT64_MAX;
-	at += strlen(name);
-	return times(next_number(&at), 1024);
-}
-
-bool tr_memory_read(struct tr_memory_now *ret_now)
-{
-	struct tr_memory_now now = { UINT64_MAX, UINT64_MAX, UINT64_MAX,
-				     UINT64_MAX };
-	char text[256]; /* both lines are among the first three */
-	int64_t n;
-
-	read_process(&now);
-	n = tr_file_read("/proc/meminfo", text, sizeof(text) - 1);
-	if (n > 0) {
-		text[n] = '\0';
-		now.total = line_of(text, "MemTotal:");
-		now.available = line_of(text, "MemAvailable:");
-	}
-	*ret_now = now;
-	return now.rss != UINT64_MAX || now.total != UINT64_MAX;
 }

@@ -68,6 +68,8 @@ TR_INLINE uint64_t tr_counter_exact(void)
 
 int64_t tr_monotonic_ns(void);
 int64_t tr_realtime_ns(void);
+/* As monotonic, and goes on while the machine sleeps. */
+int64_t tr_boottime_ns(void);
 
 /* True where the kernel itself keeps time by the processor's counter. */
 bool tr_counter_is_trusted(void);
@@ -82,6 +84,8 @@ double tr_counter_hz(void);
 typedef int64_t (*tr_clock_fake)(int64_t *ret_real_ns);
 void tr_clock_replace(tr_clock_fake fake);
 bool tr_clock_is_fake(void);
+/* Tests only: how long the machine slept, while the clock is replaced. */
+extern int64_t tr_clock_slept_ns;
 
 /* ---- memory.c ---------------------------------------------------------- */
 
@@ -109,15 +113,11 @@ uint64_t tr_memory_space(void);
 /* Bytes this process may use: the least of cgroup limits and memory. */
 uint64_t tr_memory_limit(void);
 
-/* Memory at this moment; bytes. UINT64_MAX where it could not be read. */
-struct tr_memory_now {
-	uint64_t rss, vm;	   /* of this process */
-	uint64_t total, available; /* of the system */
-};
-/* False if nothing could be read. */
-bool tr_memory_read(struct tr_memory_now *ret_now);
-
 /* ---- file.c ------------------------------------------------------------ */
+
+/* Above /proc and /sys for those who read the system: "", or a tree that a
+ * test has made up. */
+extern const char *tr_root;
 
 /*
  * All calls retry on EINTR and give 0 or an error of tare/error.h. A pipe

@@ -63,7 +63,7 @@ __typeof__(tare_ratio_add_) tr_own_ratio_add;
 __typeof__(tare_duration_record_) tr_own_duration_record;
 __typeof__(tare_site_get) tr_own_site_get;
 __typeof__(tare_site_labels) tr_own_site_labels;
-__typeof__(tare_record_memory) tr_own_record_memory, tr_own_record_gpu;
+__typeof__(tare_memory_record) tr_own_record_memory, tr_own_record_gpu;
 
 extern const struct tr_probe_table tr_probe_own;
 /* NULL, or the table of the copy that came first. */

@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "system/system.h"
+
 #define TR_SAMPLE_ATTRS 8
 
 struct sample {
@@ -124,7 +126,7 @@ static int record_gpu(const char *operation)
 	(tr_probe_forward->size >= \
 	 offsetof(struct tr_probe_table, field) + sizeof(void *))
 
-TARE_API int tare_record_memory(const char *operation)
+TARE_API int tare_memory_record(const char *operation)
 {
 	int saved = errno, err;
 
@@ -139,7 +141,7 @@ TARE_API int tare_record_memory(const char *operation)
 	return err;
 }
 
-TARE_API int tare_record_gpu(const char *operation)
+TARE_API int tare_gpu_record(const char *operation)
 {
 	int saved = errno, err;
 
@@ -154,5 +156,5 @@ TARE_API int tare_record_gpu(const char *operation)
 	return err;
 }
 
-TR_OWN(tr_own_record_memory, tare_record_memory);
-TR_OWN(tr_own_record_gpu, tare_record_gpu);
+TR_OWN(tr_own_record_memory, tare_memory_record);
+TR_OWN(tr_own_record_gpu, tare_gpu_record);

@@ -86,8 +86,8 @@ uint64_t values(uint64_t n)
 	tare_duration_record(&probe_time, n, NULL);
 	TARE_RECORD_MEMORY("memory");
 	TARE_RECORD_GPU("gpu");
-	int probe_memory = tare_record_memory("memory");
-	int probe_gpu_state = tare_record_gpu("gpu");
+	int probe_memory = tare_memory_record("memory");
+	int probe_gpu_state = tare_gpu_record("gpu");
 
 	(void)probe_memory;
 	(void)probe_gpu_state;

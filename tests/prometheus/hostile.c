@@ -154,7 +154,7 @@ int main(int argc, char **argv)
 		measure(odd_names[i]);
 	measure_long();
 	measure_collisions();
-	if (tare_record_memory("now"))
+	if (tare_memory_record("now"))
 		return 1;
 	if (tare_view_open("self", &view))
 		return 1;

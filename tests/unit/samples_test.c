@@ -49,7 +49,8 @@ static void check_memory(const tare_record *record)
 	CHECK_INT(record->kind, TARE_RECORD_MEMORY);
 	CHECK_INT(record->duration_ns, 0);
 	CHECK(record->ok);
-	CHECK_INT(total, (int64_t)pages * page);
+	/* Less in a container with a limit. */
+	CHECK(total > 0 && total <= (int64_t)pages * page);
 	CHECK_INT(used + available, total);
 	CHECK(int_of(record, "vm_bytes") >= int_of(record, "rss_bytes"));
 	if (CHECK(percent && percent->type == TARE_ATTR_DOUBLE))
@@ -73,7 +74,7 @@ static void play_memory(void)
 	{
 		TARE_OPERATION("load");
 		errno = 77;
-		CHECK_INT(tare_record_memory("load"), 0);
+		CHECK_INT(tare_memory_record("load"), 0);
 		CHECK_INT(errno, 77);
 		scene_pass_ns(5);
 		memset(large, 1, sizeof(large));
@@ -137,15 +138,15 @@ static void play_refusals(void)
 	tare_view *view;
 	size_t n;
 
-	CHECK_INT(tare_record_memory("load"), TARE_EOFF);
-	CHECK_INT(tare_record_gpu("load"), TARE_EOFF);
+	CHECK_INT(tare_memory_record("load"), TARE_EOFF);
+	CHECK_INT(tare_gpu_record("load"), TARE_EOFF);
 	scene_start(options);
-	CHECK_INT(tare_record_memory(NULL), TARE_EINVAL);
-	CHECK_INT(tare_record_gpu(NULL), TARE_EINVAL);
-	CHECK_INT(tare_record_memory("secret"), TARE_EOFF);
-	CHECK_INT(tare_record_memory("load"), 0);
+	CHECK_INT(tare_memory_record(NULL), TARE_EINVAL);
+	CHECK_INT(tare_gpu_record(NULL), TARE_EINVAL);
+	CHECK_INT(tare_memory_record("secret"), TARE_EOFF);
+	CHECK_INT(tare_memory_record("load"), 0);
 	CHECK_INT(tare_enable(false), 0);
-	CHECK_INT(tare_record_memory("load"), TARE_EOFF);
+	CHECK_INT(tare_memory_record("load"), TARE_EOFF);
 	CHECK_INT(tare_enable(true), 0);
 	/* No file can be opened: a record says so, and the host goes on. */
 	CHECK_INT(getrlimit(RLIMIT_NOFILE, &files), 0);
@@ -153,7 +154,7 @@ static void play_refusals(void)
 	none.rlim_cur = 0;
 	CHECK_INT(setrlimit(RLIMIT_NOFILE, &none), 0);
 	errno = 77;
-	CHECK_INT(tare_record_memory("load"), TARE_EIO);
+	CHECK_INT(tare_memory_record("load"), TARE_EIO);
 	CHECK_INT(errno, 77);
 	CHECK_INT(setrlimit(RLIMIT_NOFILE, &files), 0);
 	view = scene_view();

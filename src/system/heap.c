@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Heap: what malloc holds and what of it is in use, by mallinfo2().
+ *
+ * mallinfo2() takes the lock of each arena in turn and counts its free
+ * chunks. So it is asked only
+ *
+ * - where malloc is glibc's own: another allocator leaves glibc's empty;
+ * - in a process that was started or made by fork(): glibc frees its locks
+ *   there. A child made by clone() may have them locked for ever;
+ * - as often as a thousandth of a CPU allows: with millions of free chunks
+ *   it takes ms, during which the host's malloc waits. In between, the last
+ *   answer stands.
+ */
+#include "readings.h"
+
+#include <time.h>
+
+#if defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 33)
+#define HAS_MALLINFO2 1
+#endif
+#endif
+
+#ifdef HAS_MALLINFO2
+
+#include <dlfcn.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+
+#pragma weak mallinfo2 /* built here, run with an older one */
+/* A program without dynamic loading does without. */
+#pragma weak dladdr
+#pragma weak dlsym
+
+#define CHEAP_NS 50000
+#define SHARE 1000 /* one part of so many */
+
+/* Guard: the lock, but for `owner`, which a child's only thread writes. */
+static struct {
+	uint32_t owner; /* the process that glibc's locks are right in */
+	bool is_looked; /* at whose malloc it is */
+	bool is_libc;
+	bool is_kept;
+	int64_t until_ns;
+	struct tr_heap kept;
+} heap;
+
+static void in_child(void)
+{
+	heap.owner = (uint32_t)getpid();
+	heap.is_kept = false;
+}
+
+/* By where the two are: an allocator that is loaded first has the name. */
+static bool malloc_is_libc(void)
+{
+	Dl_info mine, theirs;
+	void *found, *asked;
+
+	if (!dlsym || !dladdr)
+		return true;
+	found = dlsym(RTLD_DEFAULT, "malloc");
+	asked = dlsym(RTLD_DEFAULT, "mallinfo2");
+	/* A program without a dynamic linker: all of libc is in it. */
+	if (!found || !asked)
+		return true;
+	return dladdr(found, &mine) && dladdr(asked, &theirs) &&
+	       mine.dli_fbase == theirs.dli_fbase;
+}
+
+static int64_t thread_ns(void)
+{
+	struct timespec now = { 0, 0 };
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void ask(void)
+{
+	int64_t from = thread_ns(), cost;
+	struct mallinfo2 info = mallinfo2();
+
+	cost = thread_ns() - from;
+	heap.kept.used = info.uordblks + info.hblkhd;
+	heap.kept.held = info.arena + info.hblkhd;
+	heap.is_kept = true;
+	heap.until_ns = tr_monotonic_ns() +
+			(cost > CHEAP_NS ? cost * SHARE : 0);
+}
+
+static const char *refusal(void)
+{
+	if (!mallinfo2)
+		return "this libc has no mallinfo2";
+	if (!heap.is_looked) {
+		heap.is_libc = malloc_is_libc();
+		heap.is_looked = true;
+	}
+	if (!heap.is_libc)
+		return "malloc is not the one of libc";
+	if (!heap.owner) {
+		if (pthread_atfork(NULL, NULL, in_child))
+			return "no memory for a handler of forks";
+		heap.owner = (uint32_t)getpid();
+	}
+	if (heap.owner != (uint32_t)getpid())
+		return "the process was made behind the back of libc";
+	return NULL;
+}
+
+bool tr_heap_read(struct tr_heap *ret, const char **ret_reason)
+{
+	*ret_reason = refusal();
+	if (*ret_reason)
+		return false;
+	if (!heap.is_kept || tr_monotonic_ns() >= heap.until_ns)
+		ask();
+	*ret = heap.kept;
+	return true;
+}
+
+#else
+
+bool tr_heap_read(struct tr_heap *ret, const char **ret_reason)
+{
+	(void)ret;
+	*ret_reason = "this libc has no mallinfo2";
+	return false;
+}
+
+#endif
