@@ -50,6 +50,7 @@ extern const struct command cmd_trend;
 extern const struct command cmd_alerts;
 extern const struct command cmd_ctl;
 extern const struct command cmd_config;
+extern const struct command cmd_doctor;
 extern const struct command cmd_serve;
 extern const struct command cmd_url;
 

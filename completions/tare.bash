@@ -21,6 +21,7 @@ _tare_options() {
 	verify) echo "--json" ;;
 	ctl) echo "--json" ;;
 	config) echo "--conf --markdown --json" ;;
+	doctor) echo "--json" ;;
 	serve) echo "-p --port -b --bind --allow-host" ;;
 	url) echo "-t --token --json" ;;
 	alerts) echo "--json" ;;
@@ -93,7 +94,7 @@ _tare_fill() {
 
 _tare() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="run report tree top ls records summary trend export verify ctl config serve url alerts help"
+	local commands="run report tree top ls records summary trend export verify ctl config doctor serve url alerts help"
 	local command=${COMP_WORDS[1]} at
 
 	COMPREPLY=()

@@ -142,8 +142,8 @@ static void look_disk(struct tr_capability *found)
 				  "whole disks of /proc/diskstats");
 	else
 		tr_capability_set(found, false,
-				  "nothing: containers and some virtual "
-				  "machines have no disk of their own",
+				  "a disk of its own, which containers and "
+				  "some virtual machines lack",
 				  "/proc/diskstats has no disk");
 }
 

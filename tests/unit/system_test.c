@@ -541,7 +541,8 @@ static int read_in_child(bool raw)
 	if (pid == 0) {
 		(void)alarm(20); /* a lock that stays locked fails */
 		_exit(tare_system_read(&now) ||
-		      tare_process_read(0, &process) || process.pid != getpid() ||
+		      tare_process_read(0, &process) ||
+		      process.pid != getpid() ||
 		      (raw && process.heap_used != TARE_UNKNOWN));
 	}
 	(void)waitpid(pid, &status, 0);

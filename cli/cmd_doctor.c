@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tare doctor: what can be measured here, and what would help with the rest.
+ *
+ * The library looks, in this process: what it says holds for this user and
+ * this environment. What is not there is an answer and no error.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <tare/system.h>
+
+#include "args.h"
+#include "json.h"
+#include "message.h"
+#include "terminal.h"
+
+struct doctor_options {
+	bool json;
+};
+
+static const struct option_spec options[] = {
+	OPTION_JSON(struct doctor_options),
+	OPTION_END
+};
+
+static void all_json(const tare_capability *rows, size_t n)
+{
+	struct json json = { .stream = stdout };
+
+	json_begin_array(&json, NULL);
+	for (size_t i = 0; i < n; i++) {
+		json_begin_object(&json, NULL);
+		json_text(&json, "name", rows[i].name);
+		json_bool(&json, "available", rows[i].is_available);
+		json_text(&json, "detail", rows[i].detail);
+		json_text(&json, "help", rows[i].help);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_finish(&json);
+}
+
+static int name_width(const tare_capability *rows, size_t n)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (strlen(rows[i].name) > width)
+			width = strlen(rows[i].name);
+	return (int)width;
+}
+
+static void print_row(const tare_capability *row, int width, bool color)
+{
+	terminal_tinted(stdout, color,
+			row->is_available ? TINT_GREEN : TINT_YELLOW,
+			row->is_available ? "yes" : "no ");
+	(void)printf("  %-*s  ", width, row->name);
+	terminal_safe(stdout, row->detail);
+	(void)putchar('\n');
+	if (!row->help[0])
+		return;
+	(void)printf("%*sneeded: ", width + 7, "");
+	terminal_safe(stdout, row->help);
+	(void)putchar('\n');
+}
+
+static void all_text(const tare_capability *rows, size_t n, bool color)
+{
+	int width = name_width(rows, n);
+	size_t n_available = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		print_row(&rows[i], width, color);
+		n_available += rows[i].is_available;
+	}
+	(void)printf("\n%zu of %zu are available here\n", n_available, n);
+}
+
+static int doctor(struct args *args)
+{
+	struct doctor_options opts = { 0 };
+	const tare_capability *rows;
+	int code = args_parse(args, &opts), err;
+	size_t n;
+
+	if (code != ARGS_GO)
+		return code;
+	err = tare_capabilities(&rows, &n);
+	if (err)
+		return message_error("look at", "this machine", err);
+	if (opts.json)
+		all_json(rows, n);
+	else
+		all_text(rows, n, terminal_wants_color(stdout, args->color));
+	return CODE_OK;
+}
+
+const struct command cmd_doctor = {
+	.name = "doctor",
+	.usage = "[--json]",
+	.summary = "what can be measured here, and why not the rest",
+	.examples = "  tare doctor          a line a thing\n"
+		    "  tare doctor --json   for a script\n",
+	.options = options,
+	.run = doctor,
+};
