@@ -44,8 +44,9 @@ expect_status 0 "$TARE" doctor --json
 expect_json "$out" "sorted({tuple(sorted(r)) for r in d})" \
 	"[('available', 'detail', 'help', 'name')]" "the fields"
 expect_json "$out" "sum(not r['available'] for r in d)" "$n_no" "the same"
-expect_json "$out" "[r['name'] for r in d if r['available'] == bool(r['help'])]" \
-	"[]" "help where it is needed and only there"
+expect_json "$out" \
+	"[r['name'] for r in d if r['available'] == bool(r['help'])]" "[]" \
+	"help where it is needed and only there"
 
 # A folder that cannot be made.
 expect_status 0 env TARE_DIR=/proc/none "$TARE" doctor
