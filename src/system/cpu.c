@@ -7,7 +7,7 @@
  * had. The kernel's idle counters may go back a little: that is no time.
  *
  * Under a quota the machine's CPUs say little: then it is what the group that
- * has the quota used of it.
+ * has the quota used of it, or unknown.
  */
 #include "readings.h"
 
@@ -195,8 +195,8 @@ static void take_quota(tare_system *now)
 	}
 	now->cpu_limit = quota;
 	used = tr_cgroup_cpu_time();
-	if (!isnan(used))
-		now->cpu_percent = quota_percent(quota, used);
+	/* The machine's percentage would be of what may not be used. */
+	now->cpu_percent = isnan(used) ? NAN : quota_percent(quota, used);
 }
 
 bool tr_cpu_take(tare_system *now)

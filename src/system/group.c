@@ -36,7 +36,7 @@ static struct {
 	bool is_known;
 	int64_t at_ns, mounts_ns;
 	char cgroup[2048]; /* the text that the folders follow from */
-	struct tr_cgroup memory, cpu;
+	struct tr_cgroup memory, cpu, acct;
 	struct limit limit[LIMITS];
 	unsigned n_limits;
 	uint64_t least;	 /* bytes; TARE_UNKNOWN: none */
@@ -58,6 +58,7 @@ static void find_folders(int64_t now)
 
 	if (!text || strlen(text) >= sizeof(groups.cgroup)) {
 		groups.memory.version = groups.cpu.version = 0;
+		groups.acct.version = 0;
 		groups.cgroup[0] = '\0';
 		return;
 	}
@@ -70,6 +71,8 @@ static void find_folders(int64_t now)
 	tr_cgroup_scan(groups.cgroup, text ? text : "", "memory",
 		      &groups.memory);
 	tr_cgroup_scan(groups.cgroup, text ? text : "", "cpu", &groups.cpu);
+	tr_cgroup_scan(groups.cgroup, text ? text : "", "cpuacct",
+		       &groups.acct);
 	groups.mounts_ns = now;
 }
 
@@ -264,6 +267,26 @@ double tr_cgroup_cpus(void)
 	return groups.cpus;
 }
 
+/*
+ * In version 1 times are another controller's, often of a hierarchy of its
+ * own: the group of the same name there, if this process is in it.
+ */
+static double time_by_acct(void)
+{
+	const struct tr_cgroup *acct = &groups.acct;
+	const char *name = groups.cpu.dir + groups.cpu.top;
+	size_t len = groups.cpus_len - groups.cpu.top;
+	uint64_t n;
+
+	if (acct->version != 1 ||
+	    strncmp(acct->dir + acct->top, name, len) != 0 ||
+	    (acct->dir[acct->top + len] != '/' &&
+	     acct->dir[acct->top + len] != '\0'))
+		return NAN;
+	n = number_in(acct, acct->top + len, "cpuacct.usage");
+	return n == TARE_UNKNOWN ? NAN : (double)n / 1e9;
+}
+
 double tr_cgroup_cpu_time(void)
 {
 	const char *text;
@@ -271,10 +294,8 @@ double tr_cgroup_cpu_time(void)
 
 	if (isnan(groups.cpus))
 		return NAN;
-	if (groups.cpu.version == 1) {
-		n = number_in(&groups.cpu, groups.cpus_len, "cpuacct.usage");
-		return n == TARE_UNKNOWN ? NAN : (double)n / 1e9;
-	}
+	if (groups.cpu.version == 1)
+		return time_by_acct();
 	text = file_of(&groups.cpu, groups.cpus_len, "cpu.stat");
 	n = text ? tr_scan_value(text, "usage_usec ") : TARE_UNKNOWN;
 	return n == TARE_UNKNOWN ? NAN : (double)n / 1e6;

@@ -247,6 +247,29 @@ TEST(under_a_quota_percent_is_of_the_quota)
 	tree_end();
 }
 
+TEST(under_a_quota_of_version_1_times_are_in_another_hierarchy)
+{
+	put_machine();
+	tree_put("/proc/stat", "cpu 1 1 1 1\ncpu0 1 1 1 1\n");
+	tree_put("/proc/self/cgroup", "2:cpu:/a/b\n1:cpuacct:/a/b\n");
+	tree_put("/proc/self/mountinfo",
+		 "31 1 0:29 / /cg/cpu rw - cgroup cgroup rw,cpu\n"
+		 "32 1 0:30 / /cg/cpuacct rw - cgroup cgroup rw,cpuacct\n");
+	tree_put("/cg/cpu/a/cpu.cfs_quota_us", "200000\n");
+	tree_put("/cg/cpu/a/cpu.cfs_period_us", "1000000\n");
+	tree_put("/cg/cpuacct/a/cpuacct.usage", "5000000000\n");
+	CHECK_NEAR(read_system().cpu_limit, 0.2, 1e-9);
+	tree_pass_ms(1000);
+	tree_put("/cg/cpuacct/a/cpuacct.usage", "5100000000\n");
+	CHECK_NEAR(read_system().cpu_percent, 50, 1e-9);
+	/* In another group there: unknown, and not the machine's. */
+	tree_put("/proc/self/cgroup", "2:cpu:/a/b\n1:cpuacct:/ab\n");
+	tree_put("/proc/stat", "cpu 1 1 1 1\ncpu0 9 9 9 9\n");
+	tree_pass_ms(1000);
+	CHECK(isnan(read_system().cpu_percent));
+	tree_end();
+}
+
 TEST(quotas_that_are_none)
 {
 	static const char *const none[] = { "max 100000", "", "x", "-1 5",
