@@ -81,7 +81,11 @@ typedef struct tare_process {
  * switches if it has threads. TARE_ENOENT: there is no such process.
  */
 TARE_API int tare_process_read(int64_t pid, tare_process *ret_now);
-/* With what costs more: pss (milliseconds in a large process). */
+/*
+ * With what costs more (milliseconds in a large process): pss, and the heap
+ * where it has so many free pieces that to count them takes over 1 ms, for
+ * which malloc waits; it is then TARE_UNKNOWN above.
+ */
 TARE_API int tare_process_read_detailed(int64_t pid, tare_process *ret_now);
 
 /*

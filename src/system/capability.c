@@ -197,7 +197,7 @@ static void look_heap(struct tr_capability *found)
 	bool is_there = false;
 
 	if (tr_lock_enter(&lock)) {
-		is_there = tr_heap_read(&heap, &reason);
+		is_there = tr_heap_read(false, &heap, &reason);
 		tr_lock_leave(&lock);
 	}
 	if (is_there)

@@ -8,9 +8,11 @@
  * - where malloc is glibc's own: another allocator leaves glibc's empty;
  * - in a process that was started or made by fork(): glibc frees its locks
  *   there. A child made by clone() may have them locked for ever;
- * - as often as a thousandth of a CPU allows: with millions of free chunks
- *   it takes ms, during which the host's malloc waits. In between, the last
- *   answer stands.
+ * - as often as a thousandth of a CPU allows: with a million free chunks it
+ *   takes 0.1 s, during which the host's malloc waits. In between, the last
+ *   answer stands. Where a call takes over 1 ms only those are answered who
+ *   ask for what costs more; others are refused, and it is tried for them
+ *   as often as a 10,000th allows: the heap may be in order by then.
  */
 #include "readings.h"
 
@@ -37,7 +39,9 @@
 #pragma weak dlsym
 
 #define CHEAP_NS 50000
+#define DEAR_NS 1000000
 #define SHARE 1000 /* one part of so many */
+#define DEAR_SHARE 10000
 
 /* Guard: the lock, but for `owner`, which a child's only thread writes. */
 static struct {
@@ -45,7 +49,7 @@ static struct {
 	bool is_looked; /* at whose malloc it is */
 	bool is_libc;
 	bool is_kept;
-	int64_t until_ns;
+	int64_t cost_ns, at_ns; /* of the last call */
 	struct tr_heap kept;
 } heap;
 
@@ -82,15 +86,21 @@ static int64_t thread_ns(void)
 
 static void ask(void)
 {
-	int64_t from = thread_ns(), cost;
+	int64_t from = thread_ns();
 	struct mallinfo2 info = mallinfo2();
 
-	cost = thread_ns() - from;
+	heap.cost_ns = thread_ns() - from;
+	heap.at_ns = tr_monotonic_ns();
 	heap.kept.used = info.uordblks + info.hblkhd;
 	heap.kept.held = info.arena + info.hblkhd;
 	heap.is_kept = true;
-	heap.until_ns = tr_monotonic_ns() +
-			(cost > CHEAP_NS ? cost * SHARE : 0);
+}
+
+/* Is the last call paid for? */
+static bool is_due(int64_t share)
+{
+	return !heap.is_kept || heap.cost_ns <= CHEAP_NS ||
+	       tr_monotonic_ns() - heap.at_ns >= heap.cost_ns * share;
 }
 
 static const char *refusal(void)
@@ -113,21 +123,32 @@ static const char *refusal(void)
 	return NULL;
 }
 
-bool tr_heap_read(struct tr_heap *ret, const char **ret_reason)
+bool tr_heap_read(bool is_detailed, struct tr_heap *ret,
+		  const char **ret_reason)
 {
+	bool is_dear;
+
 	*ret_reason = refusal();
 	if (*ret_reason)
 		return false;
-	if (!heap.is_kept || tr_monotonic_ns() >= heap.until_ns)
+	is_dear = heap.is_kept && heap.cost_ns > DEAR_NS && !is_detailed;
+	if (is_due(is_dear ? DEAR_SHARE : SHARE))
 		ask();
+	else if (is_dear) {
+		*ret_reason = "to count its many free pieces would hold the "
+			      "program up";
+		return false;
+	}
 	*ret = heap.kept;
 	return true;
 }
 
 #else
 
-bool tr_heap_read(struct tr_heap *ret, const char **ret_reason)
+bool tr_heap_read(bool is_detailed, struct tr_heap *ret,
+		  const char **ret_reason)
 {
+	(void)is_detailed;
 	(void)ret;
 	*ret_reason = "this libc has no mallinfo2";
 	return false;

@@ -206,12 +206,12 @@ static void take_usage(tare_process *now)
 		now->peak_rss = tr_scan_times((uint64_t)usage.ru_maxrss, 1024);
 }
 
-static void take_heap(tare_process *now)
+static void take_heap(bool is_detailed, tare_process *now)
 {
 	struct tr_heap heap;
 	const char *reason;
 
-	if (!tr_heap_read(&heap, &reason))
+	if (!tr_heap_read(is_detailed, &heap, &reason))
 		return;
 	now->heap_used = heap.used;
 	now->heap_held = heap.held;
@@ -300,7 +300,7 @@ static int take(int64_t pid, bool is_self, bool is_detailed,
 	err = take_files(who, now);
 	if (is_self) {
 		take_usage(now);
-		take_heap(now);
+		take_heap(is_detailed, now);
 	} else {
 		text = tr_scan_file(NULL, "/proc/%s/stat", who);
 		start = text ? tr_stat_scan(text, now) : TARE_UNKNOWN;

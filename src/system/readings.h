@@ -99,8 +99,9 @@ struct tr_heap {
 	uint64_t used, held;
 };
 
-/* False, and why: a static text. */
-bool tr_heap_read(struct tr_heap *ret, const char **ret_reason);
+/* False, and why: a static text. Detailed: also where it takes ms. */
+bool tr_heap_read(bool is_detailed, struct tr_heap *ret,
+		  const char **ret_reason);
 
 /* ---- process.c, energy.c ----------------------------------------------- */
 

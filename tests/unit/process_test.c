@@ -308,6 +308,33 @@ TEST(the_heap_in_use_is_what_malloc_gave)
 		free(keep[i]);
 }
 
+/* A heap that takes long to count is not counted for just anybody. */
+TEST(a_heap_in_many_pieces_is_for_detailed_readings)
+{
+	enum { N = 1000000 };
+	char **pieces = malloc(N * sizeof(*pieces));
+	tare_process now = { .struct_size = sizeof(now) };
+	uint64_t used;
+
+	if (read_process(0).heap_used == TARE_UNKNOWN) {
+		free(pieces);
+		SKIP("malloc is not glibc's here");
+	}
+	for (int i = 0; i < N; i++)
+		pieces[i] = malloc(150);
+	for (int i = 0; i < N; i += 2)
+		free(pieces[i]);
+	(void)read_process(0); /* is surprised */
+	CHECK_INT(read_process(0).heap_used, TARE_UNKNOWN);
+	CHECK_INT(tare_process_read_detailed(0, &now), 0);
+	used = now.heap_used;
+	CHECK(used != TARE_UNKNOWN && used > N / 2 * UINT64_C(150));
+	CHECK_NEAR(now.heap_fragmentation, 0.5, 0.05);
+	for (int i = 1; i < N; i += 2)
+		free(pieces[i]);
+	free(pieces);
+}
+
 TEST(another_process_is_read_while_it_lives)
 {
 	tare_process now = { .struct_size = sizeof(now) };
