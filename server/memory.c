@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "reply.h"
 
 #define MAX_QUANTITIES 32u
+#define MAX_GPUS 64u
 
 /* One attribute over all samples: rss_bytes, percent and so on. */
 struct quantity {
@@ -28,6 +30,13 @@ struct samples {
 	struct quantity at[MAX_QUANTITIES];
 	size_t n;
 	uint64_t n_records;
+	char reason[256]; /* of the last record that has one */
+};
+
+/* Each GPU apart: a mean over several would be of none. */
+struct gpus {
+	struct samples of[MAX_GPUS];
+	struct samples all;
 };
 
 static struct quantity *find_quantity(struct samples *samples,
@@ -65,19 +74,49 @@ static void add_attr(struct samples *samples, const tare_record *record,
 	}
 }
 
-static int add_view(struct samples *samples, tare_view *view,
-		    const tare_filter *filter, enum tare_record_kind kind)
+static void add_record(struct samples *samples, const tare_record *record)
+{
+	samples->n_records++;
+	for (size_t a = 0; a < record->n_attrs; a++)
+		if (strcmp(record->attrs[a].key, "gpu") != 0)
+			add_attr(samples, record, &record->attrs[a]);
+	if (record->error[0])
+		(void)snprintf(samples->reason, sizeof(samples->reason), "%s",
+			       record->error);
+}
+
+/* Which one it is of; NULL: of none. */
+static struct samples *samples_of(struct gpus *gpus, const tare_record *record)
+{
+	for (size_t a = 0; a < record->n_attrs; a++) {
+		const tare_attr_value *attr = &record->attrs[a];
+
+		if (strcmp(attr->key, "gpu") == 0 &&
+		    attr->type == TARE_ATTR_INT && attr->i >= 0 &&
+		    attr->i < (int64_t)MAX_GPUS)
+			return &gpus->of[attr->i];
+	}
+	return NULL;
+}
+
+/* With `gpus`: also into those of the GPU that a record is of. */
+static int add_view(struct samples *samples, struct gpus *gpus,
+		    tare_view *view, const tare_filter *filter,
+		    enum tare_record_kind kind)
 {
 	const tare_record *records;
 	size_t n;
 	int err = tare_view_records(view, filter, &records, &n);
 
 	for (size_t i = 0; !err && i < n; i++) {
+		struct samples *own;
+
 		if (records[i].kind != kind)
 			continue;
-		samples->n_records++;
-		for (size_t a = 0; a < records[i].n_attrs; a++)
-			add_attr(samples, &records[i], &records[i].attrs[a]);
+		add_record(samples, &records[i]);
+		own = gpus ? samples_of(gpus, &records[i]) : NULL;
+		if (own)
+			add_record(own, &records[i]);
 	}
 	return err;
 }
@@ -173,7 +212,8 @@ static void now_json(struct json *json, const struct chosen *chosen)
 /* ---- routes -------------------------------------------------------------- */
 
 static bool gather(struct exchange *ex, struct chosen *chosen,
-		   struct samples *samples, enum tare_record_kind kind)
+		   struct samples *samples, struct gpus *gpus,
+		   enum tare_record_kind kind)
 {
 	tare_filter filter = query_filter(&ex->query, ex->now_ns);
 	int err = 0;
@@ -181,7 +221,7 @@ static bool gather(struct exchange *ex, struct chosen *chosen,
 	if (!chosen_views(ex, chosen))
 		return false;
 	for (size_t i = 0; i < chosen->n && !err; i++)
-		err = add_view(samples, chosen->views[i], &filter, kind);
+		err = add_view(samples, gpus, chosen->views[i], &filter, kind);
 	if (err)
 		problem_error(ex, "read the samples", err);
 	return !err;
@@ -204,7 +244,7 @@ void handle_memory_stats(struct exchange *ex)
 	struct chosen chosen;
 	struct json *json;
 
-	if (!gather(ex, &chosen, &samples, TARE_RECORD_MEMORY))
+	if (!gather(ex, &chosen, &samples, NULL, TARE_RECORD_MEMORY))
 		return;
 	json = reply_json(ex);
 	if (!json)
@@ -225,25 +265,50 @@ static bool has_gpu(const struct samples *samples)
 	return samples->n_records > 0;
 }
 
-void handle_gpu_stats(struct exchange *ex)
+static void gpus_json(struct json *json, const struct gpus *gpus)
 {
-	struct samples samples = { .n = 0 };
-	struct chosen chosen;
-	struct json *json;
-	bool available;
+	json_begin_array(json, "gpus");
+	for (size_t i = 0; i < MAX_GPUS; i++) {
+		if (!gpus->of[i].n_records)
+			continue;
+		json_begin_object(json, NULL);
+		json_unsigned(json, "gpu", i);
+		json_bool(json, "available", has_gpu(&gpus->of[i]));
+		samples_json(json, &gpus->of[i]);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
 
-	if (!gather(ex, &chosen, &samples, TARE_RECORD_GPU))
-		return;
-	available = has_gpu(&samples);
-	json = reply_json(ex);
+static void write_gpus(struct exchange *ex, const struct chosen *chosen,
+		       const struct gpus *gpus)
+{
+	bool available = has_gpu(&gpus->all);
+	struct json *json = reply_json(ex);
+	char reason[320];
+
 	if (!json)
 		return;
+	(void)snprintf(reason, sizeof(reason), "not available: %s",
+		       gpus->all.reason[0] ? gpus->all.reason :
+					     "no GPU was sampled by these "
+					     "runs");
 	json_begin_object(json, NULL);
 	json_bool(json, "available", available);
-	json_text(json, "reason",
-		  available ? NULL :
-			      "not available: no GPU was sampled by these "
-			      "runs");
-	samples_json(json, &samples);
-	finish(ex, json, &chosen);
+	json_text(json, "reason", available ? NULL : reason);
+	samples_json(json, &gpus->all);
+	gpus_json(json, gpus);
+	finish(ex, json, chosen);
+}
+
+void handle_gpu_stats(struct exchange *ex)
+{
+	struct gpus *gpus = calloc(1, sizeof(*gpus));
+	struct chosen chosen;
+
+	if (!gpus)
+		problem_error(ex, "read the samples", TARE_ENOMEM);
+	else if (gather(ex, &chosen, &gpus->all, gpus, TARE_RECORD_GPU))
+		write_gpus(ex, &chosen, gpus);
+	free(gpus);
 }

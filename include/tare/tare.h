@@ -14,6 +14,7 @@
 #ifndef TARE_DISABLE
 #include <tare/control.h>
 #include <tare/system.h>
+#include <tare/gpu.h>
 #endif
 
 #endif

@@ -103,7 +103,7 @@ static const struct tr_option_row table[] = {
 	      0, "steps", NOT_YET,
 	      "Write a line to the program's log every so many steps."),
 	REAL(gpu_monitor_interval, GPU_MONITOR_INTERVAL, "1", 0.01, 3600,
-	     "seconds", NOT_YET, "Read the GPUs at most this often."),
+	     "seconds", LIVE, "Read the GPUs at most this often."),
 	WHOLE(memory_cleanup_check_interval, MEMORY_CLEANUP_CHECK_INTERVAL,
 	      "50", 1, 1000000000, 0, "steps", NOT_YET,
 	      "Look for memory leaks every so many steps."),

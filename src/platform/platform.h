@@ -152,6 +152,21 @@ int tr_dir_live(const char *chosen, char *out, size_t size);
 /* Folder for finished runs. */
 int tr_dir_runs(const char *chosen, char *out, size_t size);
 
+/* ---- wait.c ------------------------------------------------------------ */
+
+#define TR_WAIT_FOREVER INT64_MIN
+
+/* The moment in `ns` from now, for tr_wait(). */
+int64_t tr_wait_end(int64_t ns);
+/*
+ * Sleeps while *word is `value`; false: until `end`, in vain. May return
+ * early: look again. A word that is 0 has nobody who waits on it, so it may
+ * lie in memory that a fork wipes.
+ */
+bool tr_wait(const uint32_t *word, uint32_t value, int64_t end);
+/* Wakes all who wait on it; store the new value first. */
+void tr_wake(const uint32_t *word);
+
 /* ---- publish.c --------------------------------------------------------- */
 
 /*

@@ -129,6 +129,7 @@ struct tr_note_sample {
 	enum tare_record_kind kind;
 	uint64_t at;	   /* ticks */
 	const char *error; /* NULL, or it failed */
+	bool is_absent;	   /* it did not fail: `error` only explains */
 	const struct tr_note_attr *attr;
 	size_t n_attrs;
 };

@@ -251,7 +251,7 @@ bool tr_note_write(struct tr_hand *hand, const struct tr_note_sample *sample)
 		.head = { .start = sample->at,
 			  .site = sample->site,
 			  .kind = (uint8_t)sample->kind,
-			  .failed = sample->error != NULL },
+			  .failed = sample->error && !sample->is_absent },
 	};
 	struct pen pen;
 	uint64_t *place;

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "gpu/gpu.h"
 #include "system/system.h"
 
 #define TR_SAMPLE_ATTRS 8
@@ -19,6 +20,7 @@ struct sample {
 	struct tr_note_attr attr[TR_SAMPLE_ATTRS];
 	size_t n;
 	const char *error;
+	bool is_absent; /* what it is of: told by `error`, and no failure */
 };
 
 static void add_int(struct sample *s, const char *key, uint64_t value)
@@ -33,7 +35,7 @@ static void add_int(struct sample *s, const char *key, uint64_t value)
 
 static void add_double(struct sample *s, const char *key, double value)
 {
-	if (s->n < TR_SAMPLE_ATTRS)
+	if (value == value && s->n < TR_SAMPLE_ATTRS)
 		s->attr[s->n++] = (struct tr_note_attr){
 			.key = key,
 			.type = TR_NOTE_DOUBLE,
@@ -47,6 +49,7 @@ static int write_sample(tare_site *site, enum tare_record_kind kind,
 	struct tr_note_sample sample = {
 		.kind = kind,
 		.error = s->error,
+		.is_absent = s->is_absent,
 		.attr = s->attr,
 		.n_attrs = s->n,
 	};
@@ -110,15 +113,47 @@ static int record_memory(const char *operation)
 	return !err && s.error ? TARE_EIO : err;
 }
 
+/* A GPU that is there and does not answer is a failure; none is not. */
+static int record_one_gpu(tare_site *site, size_t index)
+{
+	tare_gpu gpu = { .struct_size = sizeof(gpu) };
+	struct sample s = { .n = 0 };
+	bool is_read = tare_gpu_read(index, &gpu) == 0 && !gpu.is_gone;
+
+	add_int(&s, "gpu", index);
+	add_int(&s, "available", is_read);
+	if (!is_read) {
+		s.error = "the GPU does not answer";
+		return write_sample(site, TARE_RECORD_GPU, &s);
+	}
+	add_double(&s, "load_percent", gpu.load_percent);
+	add_int(&s, "memory_used_bytes", gpu.memory_used);
+	add_int(&s, "memory_total_bytes", gpu.memory_total);
+	add_double(&s, "memory_percent", gpu.memory_percent);
+	add_double(&s, "temperature", gpu.temperature);
+	add_double(&s, "power_w", gpu.power_w);
+	return write_sample(site, TARE_RECORD_GPU, &s);
+}
+
 static int record_gpu(const char *operation)
 {
 	tare_site *site = tr_own_site_get(TARE_KIND_VALUE,
 					  TARE_TYPE_PERCENTAGE, operation,
 					  "%", NULL);
-	struct sample s = { .n = 0 };
+	struct sample none = { .is_absent = true };
+	size_t n;
+	int err = 0;
 
-	add_int(&s, "available", 0);
-	return write_sample(site, TARE_RECORD_GPU, &s);
+	if (!is_on(site))
+		return TARE_EOFF;
+	n = tare_gpu_count();
+	for (size_t i = 0; i < n && !err; i++)
+		err = record_one_gpu(site, i);
+	if (n)
+		return err;
+	none.error = tare_gpu_reason();
+	add_int(&none, "available", 0);
+	return write_sample(site, TARE_RECORD_GPU, &none);
 }
 
 /* Does the copy of the library that came first have this call? */

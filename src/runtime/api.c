@@ -4,6 +4,8 @@
  */
 #include "runtime/runtime.h"
 
+#include "gpu/gpu.h"
+
 #include <string.h>
 
 TARE_API const char *tare_version(void)
@@ -100,6 +102,9 @@ TARE_API int tare_option_set(const char *name, const char *value)
 		return TARE_EINVAL;
 	tr_load_config();
 	err = tr_config_set(&tr_config, name, value);
+	if (!err && strcmp(name, "gpu_monitor_interval") == 0)
+		tr_gpu_set_interval(
+			(int64_t)(tr_config.gpu_monitor_interval * 1e9));
 	if (err || !control())
 		return err;
 	apply_live(name);

@@ -9,6 +9,7 @@
  */
 #include "runtime/runtime.h"
 
+#include "gpu/gpu.h"
 #include "text/text.h"
 #include "view/view.h"
 
@@ -41,12 +42,19 @@ static void warn(void *arg, const char *text)
 	tr_log(TARE_LEVEL_WARNING, "%s", text);
 }
 
+static void log_gpu(enum tare_level level, const char *text)
+{
+	tr_log(level, "%s", text);
+}
+
 void tr_load_config(void)
 {
 	if (loaded)
 		return;
 	loaded = true;
 	tr_config_load(&tr_config, warn, NULL);
+	tr_gpu_set_log(log_gpu);
+	tr_gpu_set_interval((int64_t)(tr_config.gpu_monitor_interval * 1e9));
 }
 
 /* ---- memory that forks wipe -------------------------------------------- */

@@ -5,6 +5,7 @@
  */
 #include "runtime/runtime.h"
 
+#include "gpu/gpu.h"
 #include "text/text.h"
 
 /* A switch: what was set from outside wins over the configuration. */
@@ -54,6 +55,17 @@ static void follow_history(void)
 	follow_number("max_history_age", &header->max_history_age);
 }
 
+static void follow_gpus(void)
+{
+	char text[32];
+	double seconds;
+
+	if (tr_control_get(tr_ledger->control, "gpu_monitor_interval", text,
+			   sizeof(text)) &&
+	    tr_parse_double(text, &seconds) && seconds > 0 && seconds < 1e9)
+		tr_gpu_set_interval((int64_t)(seconds * 1e9));
+}
+
 /* At the end: what was set from outside counts for the report as well. */
 void tr_follow_control(void)
 {
@@ -72,6 +84,7 @@ bool tr_probe_wanted(uint8_t kind, const char *name, const char *source)
 	char a[TR_CONFIG_STRING], b[TR_CONFIG_STRING];
 
 	follow_history();
+	follow_gpus();
 	if (kind == TARE_KIND_SCOPE &&
 	    !switch_of("collect_timing", tr_config.collect_timing))
 		return false;

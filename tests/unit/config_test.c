@@ -376,15 +376,16 @@ TEST(reserved_variables_are_nobodys_mistake)
 {
 	static const char *const name[] = { "TARE", "TARE_GROUP",
 					    "TARE_TOKEN", "TARE_DISABLE",
-					    "TARE_DISABLE_GPU", "TAREX" };
+					    "TARE_DISABLE_GPU", "TAREX",
+					    "TARE_NVML_LIBRARY" };
 	struct tr_config config;
 
 	clear_environment();
-	for (size_t i = 0; i < 6; i++)
+	for (size_t i = 0; i < 7; i++)
 		(void)setenv(name[i], "1", 1);
 	load(&config);
 	CHECK_STR(warned(), "");
-	for (size_t i = 0; i < 6; i++)
+	for (size_t i = 0; i < 7; i++)
 		(void)unsetenv(name[i]);
 }
 

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -112,6 +113,8 @@ static void play_gpu(void)
 	tare_view *view;
 	size_t n;
 
+	/* A machine with a GPU is tested as one without. */
+	(void)setenv("TARE_NVML_LIBRARY", "/nonexistent/libnvidia-ml.so", 1);
 	scene_start(NULL);
 	TARE_RECORD_GPU("infer");
 	view = scene_view();
@@ -121,6 +124,7 @@ static void play_gpu(void)
 		CHECK_INT(records[0].kind, TARE_RECORD_GPU);
 		CHECK_INT(int_of(&records[0], "available"), 0);
 		CHECK(records[0].ok);
+		CHECK(strstr(records[0].error, "nonexistent") != NULL);
 	}
 	tare_view_close(view);
 }
