@@ -52,22 +52,32 @@ static void play_in_child(void (*play)(void))
 	exit(check_failures() > before);
 }
 
-bool scene_play(void (*play)(void))
+static int wait_status(void (*play)(void))
 {
-	bool passed;
-	int status = 0;
+	int status = -1;
 	pid_t child;
 
 	if (!CHECK(make_folder()))
-		return false;
+		return -1;
 	(void)fflush(stdout);
 	child = fork();
 	if (child == 0)
 		play_in_child(play);
-	passed = CHECK(child > 0 && waitpid(child, &status, 0) == child) &&
-		 CHECK_INT(status, 0);
+	CHECK(child > 0 && waitpid(child, &status, 0) == child);
 	(void)nftw(scene_dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-	return passed;
+	return status;
+}
+
+bool scene_play(void (*play)(void))
+{
+	return CHECK_INT(wait_status(play), 0);
+}
+
+int scene_status(void (*play)(void))
+{
+	int status = wait_status(play);
+
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 bool scene_fork_wipes(void)

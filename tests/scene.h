@@ -20,6 +20,8 @@ extern char scene_dir[128];
 
 /* Runs `play` in a child process. False: it failed a check or crashed. */
 bool scene_play(void (*play)(void));
+/* The same for one that ends by itself: its exit status; -1: it crashed. */
+int scene_status(void (*play)(void));
 
 /*
  * Does a fork wipe what it was asked to wipe? Emulators of processes say so

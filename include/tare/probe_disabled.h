@@ -49,6 +49,11 @@
 #define TARE_DURATION_FAILED(name, ns, text) TARE_NOT2_(ns, text)
 #define TARE_RECORD_MEMORY(operation) TARE_NOT_(operation)
 #define TARE_RECORD_GPU(operation) TARE_NOT_(operation)
+#define TARE_STEP() ((void)0)
+#define TARE_STEP_ITEMS(n) TARE_NOT_(n)
+#define TARE_RESOURCE_SCOPE(name) TARE_NOT_(name)
+#define TARE_RESOURCE_SCOPE_IN(source, name) TARE_NOT2_(source, name)
+#define TARE_RESOURCE_SITE_DEFINE(var, name) extern tare_resource_site var
 #define TARE_FAIL(text) TARE_NOT_(text)
 #define TARE_ITEMS(n) TARE_NOT_(n)
 #define TARE_ATTR(key, value) TARE_NOT2_(key, value)
@@ -70,6 +75,10 @@
 
 #define tare_memory_record(operation) (TARE_NOT_(operation), 0)
 #define tare_gpu_record(operation) (TARE_NOT_(operation), 0)
+
+#define tare_step_done(items) TARE_NOT_(items)
+#define tare_resource_begin(site, resource) TARE_NOT2_(site, resource)
+#define tare_resource_end(resource) TARE_NOT_(resource)
 
 #define tare_fail(text) TARE_NOT_(text)
 #define tare_items(n) TARE_NOT_(n)

@@ -11,10 +11,12 @@
 #include <tare/version.h>
 #include <tare/error.h>
 #include <tare/probe.h>
+#include <tare/resource.h>
 #ifndef TARE_DISABLE
 #include <tare/control.h>
 #include <tare/system.h>
 #include <tare/gpu.h>
+#include <tare/step.h>
 #endif
 
 #endif

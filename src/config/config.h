@@ -35,6 +35,8 @@ struct tr_config {
 	uint64_t profiler_export_interval;
 	char profiler_trace_dir[TR_CONFIG_STRING];
 	uint64_t metrics_log_interval;
+	double metrics_log_seconds;	/* 0: by steps alone */
+	bool metrics_log_stderr;
 	double gpu_monitor_interval;
 	uint64_t memory_cleanup_check_interval;
 	bool auto_disable_on_slow;
@@ -42,6 +44,7 @@ struct tr_config {
 
 	uint64_t max_history_size;	/* operations in the history */
 	uint64_t max_history_age;	/* seconds; 0: of any age */
+	double history_floor;		/* ms; shorter ones are left out */
 	bool trace;			/* keep single events in a ring */
 	uint64_t trace_events;		/* ring size a thread, power of two */
 	int trace_mode;			/* enum tr_trace_mode */

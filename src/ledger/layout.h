@@ -60,6 +60,8 @@
 #define TR_SITE_OVERFLOW 1u
 #define TR_SITE_FIRST 6u /* id of the first name */
 #define TR_SITE_INTERNAL (1u << 15) /* flag: the library's own, not shown */
+/* flag: its times overlap those of scopes, and are no busy time of a thread */
+#define TR_SITE_OVERLAP (1u << 14)
 
 /* A region of the file that fills from its beginning. */
 struct tr_region {

@@ -113,6 +113,30 @@ uint64_t tr_memory_space(void);
 /* Bytes this process may use: the least of cgroup limits and memory. */
 uint64_t tr_memory_limit(void);
 
+/* ---- usage.c ----------------------------------------------------------- */
+
+/* What a thread and its process used so far; UINT64_MAX: it is not known. */
+struct tr_usage {
+	uint64_t cpu_ns;	  /* of the calling thread */
+	uint64_t process_cpu_ns;
+	uint64_t rss, peak_rss;	  /* bytes, of the process */
+	uint64_t minor_faults, major_faults;
+	uint64_t switches, preemptions; /* it waited, it had to wait */
+	uint64_t io_read, io_written;	/* by system calls, bytes */
+	uint64_t storage_read, storage_written;
+};
+
+/*
+ * What tare itself reads of files here is not counted as io_read, in any
+ * thread. `is_end`: cheap things first, so that the reading is not measured
+ * along; else last. A few microseconds; errno stays.
+ */
+void tr_usage_read(struct tr_usage *ret_usage, bool is_end);
+/* Resident memory of the process, bytes; UINT64_MAX: not known. */
+uint64_t tr_usage_rss(void);
+/* Bytes that malloc() has given out; UINT64_MAX: this one does not tell. */
+uint64_t tr_usage_heap(void);
+
 /* ---- file.c ------------------------------------------------------------ */
 
 /* Above /proc and /sys for those who read the system: "", or a tree that a

@@ -9,7 +9,10 @@
 #ifndef TR_PROBE_H
 #define TR_PROBE_H
 
+#include <tare/step.h>
 #include <tare/view.h>
+
+#include <stddef.h>
 
 #include "ledger/ledger.h"
 
@@ -41,7 +44,14 @@ struct tr_probe_table {
 	/* From here on: only if `size` says that it is there. */
 	int (*record_memory)(const char *operation);
 	int (*record_gpu)(const char *operation);
+	void (*step)(uint64_t items);
+	size_t (*leaks)(tare_leak *ret_leaks, size_t size);
 };
+
+/* Does the copy of the library that came first have this call? */
+#define TR_FIRST_HAS(field) \
+	(tr_probe_forward->size >= \
+	 offsetof(struct tr_probe_table, field) + sizeof(void *))
 
 #define TR_PROBE_MAGIC 0x42525054u
 
@@ -84,6 +94,10 @@ bool tr_probe_open(void);
 /* Is a site of this kind, name and source wanted now? */
 bool tr_probe_wanted(uint8_t kind, const char *name, const char *source);
 
+/* Defined by step/, for the table. */
+void tr_probe_step(uint64_t items);
+size_t tr_probe_leaks(tare_leak *ret_leaks, size_t size);
+
 enum tr_note_type {
 	TR_NOTE_FAIL = 0,
 	TR_NOTE_INT = 1,
@@ -108,6 +122,8 @@ void tr_probe_note(void *frame, int type, const char *key, int64_t i, double d,
 		   const char *text);
 void tr_probe_add_items(void *frame, uint64_t n);
 
+/* Ticks: shorter operations that did not fail get no record. */
+extern uint64_t tr_note_floor;
 /*
  * Writes the record of a finished operation with what was staged for it.
  * `error`: NULL, or it failed; "": with the text that was staged. Busy.
@@ -146,6 +162,8 @@ void tr_scope_repair(struct tr_hand *hand, const struct tr_frame *to);
 /* Appends a duration, in two entries where 32 bits are too few. Busy. */
 void tr_scope_append(struct tr_hand *hand, uint32_t node, uint64_t start,
 		     uint64_t span, uint32_t flags);
+/* The end of a scope at a time that was read before. Not for other copies. */
+void tr_scope_end_at(struct tr_frame *frame, uint64_t end);
 void tr_probe_fiber(tare_fiber *fiber, bool back);
 
 /* Frame's real start. */

@@ -194,6 +194,15 @@ static void end_plan(const struct tr_hand *hand, struct plan *plan)
 				      ((plan->used + 7) & ~(size_t)7));
 }
 
+uint64_t tr_note_floor;
+
+static void forget(struct tr_hand *hand, uint64_t start)
+{
+	tr_note_drop(hand, start);
+	if (!hand->staged)
+		hand->stage_cut = false;
+}
+
 void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
 		    uint64_t span, const char *error)
 {
@@ -203,6 +212,10 @@ void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
 	struct pen pen;
 	uint64_t *place;
 
+	if (TR_UNLIKELY(span < TR_LOAD(tr_note_floor)) && !error) {
+		forget(hand, start);
+		return;
+	}
 	plan_staged(hand, &plan);
 	plan_error(&plan, error);
 	if (hand->stage_cut)

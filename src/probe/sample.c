@@ -9,7 +9,6 @@
 #include "probe/probe.h"
 
 #include <errno.h>
-#include <stddef.h>
 
 #include "gpu/gpu.h"
 #include "system/system.h"
@@ -155,11 +154,6 @@ static int record_gpu(const char *operation)
 	add_int(&none, "available", 0);
 	return write_sample(site, TARE_RECORD_GPU, &none);
 }
-
-/* Does the copy of the library that came first have this call? */
-#define TR_FIRST_HAS(field) \
-	(tr_probe_forward->size >= \
-	 offsetof(struct tr_probe_table, field) + sizeof(void *))
 
 TARE_API int tare_memory_record(const char *operation)
 {

@@ -267,22 +267,16 @@ static void finish(struct tr_hand *hand, struct tr_frame *frame, uint64_t end)
 	tr_scope_append(hand, node, start, span, flags);
 }
 
-static TR_COLD void end_slow(struct tr_frame *frame, uint64_t end)
+void tr_scope_end_at(struct tr_frame *frame, uint64_t end)
 {
 	struct tr_hand *hand = tr_hand();
 
-	if (tr_probe_forward) {
-		tr_probe_forward->scope_end(frame);
-		return;
-	}
 	if (!hand->held) {
 		/* Begun before a fork, or by another thread. */
 		if (tr_ledger && tr_ledger->header)
 			(void)TR_ADD(tr_ledger->header->lost.stray_ends, 1);
 		return;
 	}
-	if (!hand->fast)
-		end = slow_ticks(hand);
 	if (is_detached(hand, frame)) {
 		end_detached(hand, (struct tr_detached *)frame, end);
 		return;
@@ -302,6 +296,19 @@ static TR_COLD void end_slow(struct tr_frame *frame, uint64_t end)
 	tr_scope_repair(hand, frame);
 	finish(hand, frame, end);
 	tr_hand_leave(hand);
+}
+
+static TR_COLD void end_slow(struct tr_frame *frame, uint64_t end)
+{
+	struct tr_hand *hand = tr_hand();
+
+	if (tr_probe_forward) {
+		tr_probe_forward->scope_end(frame);
+		return;
+	}
+	if (hand->held && !hand->fast)
+		end = slow_ticks(hand);
+	tr_scope_end_at(frame, end);
 }
 
 /* The innermost scope, with notes or an operation, and nothing else odd. */

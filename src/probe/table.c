@@ -23,4 +23,6 @@ const struct tr_probe_table tr_probe_own = {
 	.fiber = tr_probe_fiber,
 	.record_memory = tr_own_record_memory,
 	.record_gpu = tr_own_record_gpu,
+	.step = tr_probe_step,
+	.leaks = tr_probe_leaks,
 };

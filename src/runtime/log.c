@@ -9,7 +9,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define TR_MESSAGES 64u
@@ -23,29 +22,54 @@ TARE_API void tare_log_set(tare_log_fn fn, void *arg)
 	__atomic_store_n(&callback, fn, __ATOMIC_RELEASE);
 }
 
+bool tr_log_lines;
+
+bool tr_log_is_read(void)
+{
+	return __atomic_load_n(&callback, __ATOMIC_ACQUIRE) ||
+	       TR_LOAD(tr_log_lines);
+}
+
+/* In one piece: others write to stderr, too. */
+static void write_stderr(const char *text)
+{
+	char line[520];
+	int len = snprintf(line, sizeof(line), "tare: %.510s\n", text);
+
+	if (len > 0)
+		(void)tr_file_write_all(STDERR_FILENO, line, (size_t)len);
+}
+
+void tr_log_line(enum tare_level level, const char *text)
+{
+	tare_log_fn fn = __atomic_load_n(&callback, __ATOMIC_ACQUIRE);
+
+	if (level < TARE_LEVEL_PERFORMANCE)
+		tr_log(level, "%s", text);
+	else if (fn)
+		fn(callback_arg, level, text);
+	else if (TR_LOAD(tr_log_lines))
+		write_stderr(text);
+}
+
 void tr_log(enum tare_level level, const char *format, ...)
 {
 	static uint32_t count;
 	tare_log_fn fn = __atomic_load_n(&callback, __ATOMIC_ACQUIRE);
 	char text[512];
 	va_list args;
-	size_t len;
 
 	if (TR_ADD(count, 1) >= TR_MESSAGES)
 		return;
-	memcpy(text, "tare: ", 6);
 	va_start(args, format);
-	(void)vsnprintf(text + 6, sizeof(text) - 8, format, args);
+	(void)vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	if (fn) {
-		fn(callback_arg, level, text + 6);
+		fn(callback_arg, level, text);
 		return;
 	}
 	if (tr_mode != TR_MODE_REPORT && level > TARE_LEVEL_WARNING)
 		return;
-	if (tr_mode == TR_MODE_OFF)
-		return;
-	len = strlen(text);
-	text[len++] = '\n';
-	(void)tr_file_write_all(STDERR_FILENO, text, len);
+	if (tr_mode != TR_MODE_OFF)
+		write_stderr(text);
 }

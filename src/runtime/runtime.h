@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "ledger/ledger.h"
 #include "probe/probe.h"
+#include "step/step.h"
 
 enum tr_mode {
 	TR_MODE_OFF,
@@ -44,11 +45,19 @@ void tr_calibrate_probes(void);
 /* ---- log.c ------------------------------------------------------------- */
 
 void tr_log(enum tare_level level, const char *format, ...) TARE_PRINTF(2, 3);
+/* Lines about steps go to stderr where the program has no log. */
+extern bool tr_log_lines;
+/* A line that was asked for: not counted among the few messages. */
+void tr_log_line(enum tare_level level, const char *text);
+/* Does anybody read such lines? */
+bool tr_log_is_read(void);
 
 /* ---- wanted.c ---------------------------------------------------------- */
 
 /* Takes what was set through the control page into tr_config. */
 void tr_follow_control(void);
+/* Shows steps, and the history's floor, what the options are now. */
+void tr_follow_steps(void);
 
 /* ---- guard.c ----------------------------------------------------------- */
 

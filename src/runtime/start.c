@@ -174,6 +174,9 @@ static int open_process(bool standby)
 		TR_STORE(tr_ledger->control->enabled, 0);
 	} else {
 		tr_calibrate_clock();
+		tr_step_is_read = tr_log_is_read;
+		tr_step_set_log(tr_log_line);
+		tr_follow_steps();
 		tr_ledger->header->owner_abi = (uintptr_t)&tr_probe_own;
 		TR_PUBLISH(tr_ledger->header->magic, TR_MAGIC);
 		if (tr_config.sigbus_guard && !tr_ledger->anonymous)
@@ -347,6 +350,8 @@ void tr_stop(void)
 	    __atomic_exchange_n(&process->stopped, 1, __ATOMIC_ACQ_REL))
 		return;
 	tr_follow_control();
+	if (tr_ledger->base)
+		tr_step_finish();
 	TR_STORE(tr_ledger->control->enabled, 0);
 	tr_control_bump(tr_ledger->control);
 	tr_ledger_seal();

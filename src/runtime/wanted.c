@@ -66,6 +66,46 @@ static void follow_gpus(void)
 		tr_gpu_set_interval((int64_t)(seconds * 1e9));
 }
 
+/* A number in its unit, into a whole number of another. */
+static uint64_t scaled(const char *name, double configured, double by)
+{
+	char text[32];
+	double value = configured;
+
+	if (tr_control_get(tr_ledger->control, name, text, sizeof(text)))
+		(void)tr_parse_double(text, &value);
+	return (uint64_t)(value * by + 0.5);
+}
+
+static uint64_t number_of(const char *name, uint64_t configured)
+{
+	uint64_t n = configured;
+
+	follow_number(name, &n);
+	return n;
+}
+
+void tr_follow_steps(void)
+{
+	struct tr_step_options *o = &tr_step_options;
+
+	TR_STORE(o->line_steps, number_of("metrics_log_interval",
+					  tr_config.metrics_log_interval));
+	TR_STORE(o->line_ns, scaled("metrics_log_seconds",
+				    tr_config.metrics_log_seconds, 1e9));
+	TR_STORE(o->look_steps,
+		 number_of("memory_cleanup_check_interval",
+			   tr_config.memory_cleanup_check_interval));
+	TR_STORE(o->memory, switch_of("collect_memory_basic",
+				      tr_config.collect_memory_basic));
+	TR_STORE(tr_log_lines, switch_of("metrics_log_stderr",
+					 tr_config.metrics_log_stderr));
+	if (tr_ledger->sec_per_tick > 0)
+		TR_STORE(tr_note_floor,
+			 scaled("history_floor", tr_config.history_floor,
+				1e-3 / tr_ledger->sec_per_tick));
+}
+
 /* At the end: what was set from outside counts for the report as well. */
 void tr_follow_control(void)
 {
@@ -85,6 +125,7 @@ bool tr_probe_wanted(uint8_t kind, const char *name, const char *source)
 
 	follow_history();
 	follow_gpus();
+	tr_follow_steps();
 	if (kind == TARE_KIND_SCOPE &&
 	    !switch_of("collect_timing", tr_config.collect_timing))
 		return false;

@@ -105,7 +105,7 @@ static uint64_t number_in(const struct tr_cgroup *group, size_t len,
 	return text ? tr_scan_number(&text) : TARE_UNKNOWN;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t lesser(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -117,13 +117,13 @@ static uint64_t memory_limit(size_t len, bool is_own)
 	const char *stat;
 
 	if (group->version == 2)
-		return least(number_in(group, len, "memory.max"),
+		return lesser(number_in(group, len, "memory.max"),
 			     number_in(group, len, "memory.high"));
 	bytes = number_in(group, len, "memory.limit_in_bytes");
 	/* Of those above, too, also where they cannot be seen. */
 	stat = is_own ? file_of(group, len, "memory.stat") : NULL;
 	if (stat)
-		bytes = least(bytes, tr_scan_value(stat, "hierarchical_"
+		bytes = lesser(bytes, tr_scan_value(stat, "hierarchical_"
 							 "memory_limit"));
 	return bytes;
 }
@@ -143,7 +143,7 @@ static void find_memory(void)
 			groups.limit[groups.n_limits++] =
 				(struct limit){ len, bytes };
 		if (bytes < NO_LIMIT)
-			groups.least = least(groups.least, bytes);
+			groups.least = lesser(groups.least, bytes);
 		if (!climb(&groups.memory, &len))
 			return;
 	}
@@ -247,7 +247,7 @@ static uint64_t room(uint64_t total, uint64_t most)
 		if (used == TARE_UNKNOWN)
 			return TARE_UNKNOWN;
 		/* A limit may be set below what is used already. */
-		most = least(most, limit->bytes > used ? limit->bytes - used :
+		most = lesser(most, limit->bytes > used ? limit->bytes - used :
 							 0);
 	}
 	return most;
@@ -258,7 +258,7 @@ void tr_cgroup_memory(tare_system *now)
 	refresh();
 	now->memory_limit = groups.least;
 	now->memory_available = room(now->memory_total, now->memory_available);
-	now->memory_total = least(now->memory_total, groups.least);
+	now->memory_total = lesser(now->memory_total, groups.least);
 }
 
 double tr_cgroup_cpus(void)

@@ -101,6 +101,15 @@ static struct taken add_series(const struct tr_gather *g)
 	return taken;
 }
 
+/* Steps, whose time is that of the scopes in them. */
+static bool overlaps(const struct tr_gather *g, uint32_t path)
+{
+	uint32_t site = g->path[path].site;
+
+	return site < g->n_series && g->series[site].site &&
+	       g->series[site].site->flags & TR_SITE_OVERLAP;
+}
+
 /* Calls times their calibrated cost, and that as a share of the time that
  * threads spent inside their outermost scopes. */
 static void add_cost(const tare_view *view, const struct taken *taken,
@@ -112,7 +121,8 @@ static void add_cost(const tare_view *view, const struct taken *taken,
 
 	for (uint32_t i = g->n_paths ? g->path[0].first : 0; i;
 	     i = g->path[i].next)
-		busy += g->path[i].sum + g->path[i].open_ticks;
+		if (!overlaps(g, i))
+			busy += g->path[i].sum + g->path[i].open_ticks;
 	h->measuring_ns = tr_view_ns(
 		view, taken->scopes * (header->inside_ticks +
 				       header->outside_ticks) +

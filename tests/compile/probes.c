@@ -32,7 +32,12 @@ uint64_t lexical(uint64_t n)
 		TARE_SCOPE_AS(probe_named, "named");
 		TARE_SCOPE_SITE(tare_site_get(TARE_KIND_SCOPE, TARE_TYPE_TIME,
 					      "x", NULL, NULL));
+		TARE_RESOURCE_SCOPE("resource");
+		TARE_RESOURCE_SCOPE_IN("source", "resource in");
 		sum = sum * 31 + i;
+		TARE_STEP();
+		TARE_STEP_ITEMS(i);
+		tare_step_done(i);
 		tare_scope_fail(probe_named, "text");
 	}
 	return sum;
@@ -44,6 +49,8 @@ uint64_t handles(uint64_t n)
 	TARE_OPERATION_SITE_DEFINE(probe_operation, "operation handle");
 	tare_scope probe_a = tare_scope_begin(&probe_site);
 	tare_scope probe_b = tare_scope_begin(&probe_site);
+	TARE_RESOURCE_SITE_DEFINE(probe_used, "resource handle");
+	tare_resource probe_resource;
 	tare_fiber probe_fiber;
 	uint64_t sum = n;
 
@@ -52,6 +59,8 @@ uint64_t handles(uint64_t n)
 	tare_scope_attr_double(probe_a, "double", (double)n);
 	tare_scope_attr_str(probe_a, "str", "text");
 	tare_scope_end_exact(probe_b);
+	tare_resource_begin(&probe_used, &probe_resource);
+	tare_resource_end(&probe_resource);
 	tare_scope_end(tare_scope_begin(&probe_operation));
 	tare_fiber_save(&probe_fiber);
 	tare_fiber_restore(&probe_fiber);

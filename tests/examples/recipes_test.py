@@ -229,6 +229,35 @@ def check_export(bench, run):
                 "a folder that cannot be made is named", done.stderr)
 
 
+def check_steps(bench, run):
+    lines = run.out.splitlines()
+    bench.same(len(lines), 2, "it prints two lines")
+    bench.check(re.match(r"step 600: .* a step, p95 .* items/s", lines[0]),
+                "a line of its own log", run.out)
+    bench.same(lines[-1], "the cache grows by 16 bytes a step",
+               "its own series leaks")
+    bench.same(counts(run, "step"), (600, 0), "every step is counted")
+    bench.same(run.series("step")["items"], 600 * 32, "and its items")
+    bench.same(run.series("steps")["total"], 600, "by a counter, too")
+
+
+def check_resources(bench, run):
+    bench.check("16 megabytes" in run.out, "it prints", run.out)
+    size = 16 << 20
+    used = {r["name"]: r["attributes"] for r in run.records}
+    bench.same(sorted(used), ["evaluate", "load", "store"], "three operations")
+    bench.check(all(u["cpu_time_s"] >= 0 for u in used.values())
+                and used["evaluate"]["cpu_time_s"] > 0, "have CPU times", used)
+    bench.check(used["load"]["memory_growth_bytes"] > size * 0.9,
+                "loading takes memory", used["load"])
+    if "io_read_bytes" in used["load"]:
+        bench.check(used["load"]["io_read_bytes"] >= size
+                    and used["store"]["io_written_bytes"] == size
+                    and used["evaluate"]["io_read_bytes"] == 0,
+                    "reading and writing are told apart", used)
+    bench.same(run.series("load.cpu_time")["unit"], "s", "they are series")
+
+
 def compile_all(bench, name, source):
     for compiler in COMPILERS:
         if not shutil.which(compiler):

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What measuring adds to a step of 1 ms: timing, throughput and memory on, as
+ * they are by default.
+ *
+ * A step is real work, calibrated to 1 ms, and `basic` the mean time of the
+ * call at its end over the step's: with all that is rarely due (readings of
+ * memory, looks for leaks) and with caches as the work left them. Calls
+ * during which the kernel gave the CPU to somebody else are left out, and of
+ * the rest the slowest hundredth, since a hypervisor does so unseen. `lines`
+ * is the same with a log that takes a line every 10 steps. `difference` is
+ * the other way: steps with and without in turn, their minima; it holds no
+ * rare work. `call` is the call in a tight loop.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include <tare/tare.h>
+
+#include "bench.h"
+
+static uint64_t rounds = 1000;
+
+/* Dependent arithmetic: the compiler cannot shorten it. */
+static void work(uint64_t n)
+{
+	uint64_t x = n;
+
+	for (uint64_t i = 0; i < n; i++)
+		x = x * UINT64_C(6364136223846793005) + i;
+	BENCH_OPAQUE(x);
+}
+
+static void calibrate(void)
+{
+	double best = 1e18;
+
+	for (int i = 0; i < 50; i++) {
+		uint64_t start = bench_ns();
+		double ns;
+
+		work(100000);
+		ns = (double)(bench_ns() - start);
+		best = ns < best ? ns : best;
+	}
+	rounds = (uint64_t)(100000 * 1e6 / best);
+}
+
+/* ---- in place ---------------------------------------------------------- */
+
+#define MOST_STEPS 10000
+
+static double took[MOST_STEPS];
+
+static long preemptions(void)
+{
+	struct rusage r;
+
+	return getrusage(RUSAGE_THREAD, &r) ? 0 : r.ru_nivcsw;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double mean_of_most(double *v, size_t n)
+{
+	size_t most = n - n / 100;
+	double sum = 0;
+
+	qsort(v, n, sizeof(*v), ascending);
+	for (size_t i = 0; i < most; i++)
+		sum += v[i];
+	return sum / (double)most;
+}
+
+static double call_in_place(void)
+{
+	size_t n = bench_is_quick() ? 1000 : MOST_STEPS, counted = 0;
+
+	bench_pin(0);
+	calibrate();
+	for (size_t i = 0; i < n + 200; i++) {
+		uint64_t start, end;
+		long before;
+
+		work(rounds);
+		before = preemptions();
+		start = bench_ticks();
+		TARE_STEP_ITEMS(32);
+		end = bench_ticks();
+		/* The first ones make series and pages. */
+		if (i >= 200 && preemptions() == before)
+			took[counted++] = (double)(end - start) *
+					  bench_tick_ns();
+	}
+	if (counted < n / 2)
+		bench_fail("basic", "few steps were undisturbed");
+	return mean_of_most(took, counted);
+}
+
+static void basic_part(void)
+{
+	double ns = call_in_place();
+
+	bench_report("basic", 100 * ns / 1e6, "%", NAN, NULL);
+	bench_report("basic_ns", ns, "ns", NAN, NULL);
+}
+
+static unsigned n_lines;
+
+static void take_line(void *arg, enum tare_level level, const char *text)
+{
+	(void)arg;
+	(void)level;
+	BENCH_OPAQUE(text);
+	n_lines++;
+}
+
+static void lines_part(void)
+{
+	double ns;
+
+	tare_log_set(take_line, NULL);
+	ns = call_in_place();
+	if (!n_lines)
+		bench_fail("lines", "no line came");
+	bench_report("lines", 100 * ns / 1e6, "%", NAN, NULL);
+}
+
+/* ---- with and without -------------------------------------------------- */
+
+static double step_ns(bool is_measured)
+{
+	uint64_t start = bench_ticks();
+
+	work(rounds);
+	if (is_measured)
+		TARE_STEP_ITEMS(32);
+	return (double)(bench_ticks() - start) * bench_tick_ns();
+}
+
+static void difference_part(void)
+{
+	size_t n = bench_is_quick() ? 500 : 5000;
+	double plain = 1e18, measured = 1e18;
+
+	bench_pin(0);
+	calibrate();
+	for (size_t i = 0; i < n; i++) {
+		plain = fmin(plain, step_ns(false));
+		measured = fmin(measured, step_ns(true));
+	}
+	bench_report("difference", 100 * (measured - plain) / plain, "%", NAN,
+		     NULL);
+	bench_report("step", plain, "ns", NAN, NULL);
+}
+
+/* ---- the call alone ---------------------------------------------------- */
+
+static void call(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		TARE_STEP_ITEMS(32);
+}
+
+static struct bench_case cases[] = {
+	{ "pair", bench_pair, 0, 0 },
+	{ "call", call, 0, 0 },
+};
+
+#define N_CASES (sizeof(cases) / sizeof(cases[0]))
+
+static void call_part(void)
+{
+	double ns;
+
+	bench_run(cases, N_CASES, 500);
+	ns = bench_best(cases, N_CASES, "call");
+	bench_report("call", ns, "ns",
+		     ns / bench_best(cases, N_CASES, "pair"), BENCH_PAIR);
+}
+
+const struct bench_part bench_parts[] = {
+	{ "basic", basic_part, { "TARE=on" } },
+	{ "lines", lines_part, { "TARE=on" } },
+	{ "difference", difference_part, { "TARE=on" } },
+	{ "call", call_part, { "TARE=on" } },
+	{ NULL, NULL, { NULL } },
+};

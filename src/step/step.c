@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Steps: counted and timed at every call, by any thread, without a lock;
+ * what is rarely due (a line, a reading of memory) is done by the thread that
+ * gets the lock, and the others pass.
+ *
+ * The time of a step is that from one end to the next, of whatever thread.
+ * It overlaps the scopes in it, so it is no part of the call tree: its path
+ * begins at the root.
+ */
+#include "step/pace.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+
+struct tr_step_options tr_step_options = { 10, 0, 50, 1 };
+bool (*tr_step_is_read)(void);
+static tr_step_log step_log;
+
+/* Its switches are those of all: times may be off. */
+static tare_site steps_site =
+	TARE_SITE_INIT_(steps_site, TARE_KIND_COUNTER, TARE_TYPE_COUNTER, 0,
+			"steps", NULL, "step");
+static tare_site step_site =
+	TARE_SITE_INIT_(step_site, TARE_KIND_SCOPE, TARE_TYPE_TIME,
+			TR_SITE_OVERLAP, "step", NULL, "step");
+static tare_site pace_site =
+	TARE_SITE_INIT_(pace_site, TARE_KIND_GAUGE, TARE_TYPE_THROUGHPUT, 0,
+			"step.throughput", "items/s", "step");
+
+/* Of this process; a child starts from zero. */
+static struct {
+	uint32_t pid;	/* 0: nothing in it yet. Written with the lock */
+	uint32_t lock;	/* 0, or the process whose thread holds it */
+	uint64_t steps, items;
+	uint64_t last;	/* ticks at the end of the last step; 0: none */
+	uint64_t due_step, due; /* work is due at this step, at this time */
+	/* Written by the holder of the lock. */
+	uint64_t line_steps, line_items, line_ticks;
+	uint32_t n_spans; /* since the last line */
+	float span[TR_SPANS];
+} state;
+
+void tr_step_set_log(tr_step_log log)
+{
+	__atomic_store_n(&step_log, log, __ATOMIC_RELEASE);
+}
+
+void tr_step_say(enum tare_level level, const char *text)
+{
+	tr_step_log log = __atomic_load_n(&step_log, __ATOMIC_ACQUIRE);
+
+	if (log)
+		log(level, text);
+}
+
+/* ---- lock -------------------------------------------------------------- */
+
+/* One that a thread of the parent held while it forked holds nobody. */
+static bool try_lock(uint32_t pid)
+{
+	uint32_t held = TR_LOAD(state.lock);
+
+	return held != pid &&
+	       __atomic_compare_exchange_n(&state.lock, &held, pid, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static void unlock(void)
+{
+	__atomic_store_n(&state.lock, 0, __ATOMIC_RELEASE);
+}
+
+/* With the lock. */
+static void reset(uint32_t pid)
+{
+	TR_STORE(state.steps, 0);
+	TR_STORE(state.items, 0);
+	TR_STORE(state.last, 0);
+	TR_STORE(state.n_spans, 0);
+	TR_STORE(state.due_step, 1);
+	TR_STORE(state.due, 0);
+	state.line_steps = state.line_items = 0;
+	state.line_ticks = tr_ledger_ticks();
+	tr_watch_reset();
+	tr_pace_line_reset();
+	TR_PUBLISH(state.pid, pid);
+}
+
+/* Its first step in this process makes the state its own. */
+static void ready_state(void)
+{
+	uint32_t pid = tr_ledger->pid;
+
+	while (TR_ACQUIRE(state.pid) != pid) {
+		if (!try_lock(pid)) {
+			(void)sched_yield();
+			continue;
+		}
+		if (TR_LOAD(state.pid) != pid)
+			reset(pid);
+		unlock();
+	}
+}
+
+/* ---- every step -------------------------------------------------------- */
+
+/* Into the ledger. The first step of all has no beginning. */
+static void record(struct tr_hand *hand, uint64_t from, uint64_t now,
+		   uint64_t items)
+{
+	uint32_t node;
+
+	if (!tr_hand_enter(hand)) {
+		(void)TR_ADD(tr_ledger->header->lost.busy, 1);
+		return;
+	}
+	node = tr_tree_child(hand, hand->held->root, TR_LOAD(step_site.id));
+	if (!node)
+		tr_scope_overflow(hand);
+	else if (!from)
+		tr_log_append(hand, 1, 0, node | TR_ENTRY_UNTIMED);
+	else
+		tr_scope_append(hand, node, from, now > from ? now - from : 0,
+				0);
+	if (node && items && TR_LOAD(tr_probe_items))
+		tr_log_append(hand, items, 0, node | TR_ENTRY_ITEMS);
+	tr_hand_leave(hand);
+}
+
+static void keep_span(uint64_t from, uint64_t now)
+{
+	uint32_t n = TR_ADD(state.n_spans, 1);
+	float seconds = now > from ? (float)((double)(now - from) *
+					     tr_ledger->sec_per_tick) :
+				     0;
+
+	__atomic_store(&state.span[n % TR_SPANS], &seconds, __ATOMIC_RELAXED);
+}
+
+/* ---- now and then ------------------------------------------------------ */
+
+static bool is_line_due(uint64_t steps, uint64_t now)
+{
+	uint64_t ns = TR_LOAD(tr_step_options.line_ns);
+	uint64_t every = TR_LOAD(tr_step_options.line_steps);
+	double seconds = (double)(now - state.line_ticks) *
+			 tr_ledger->sec_per_tick;
+
+	if (ns && seconds * 1e9 >= (double)ns)
+		return true;
+	return every && steps / every != state.line_steps / every;
+}
+
+static void write_line(uint64_t steps, uint64_t now)
+{
+	uint64_t items = TR_LOAD(state.items);
+	float span[TR_SPANS];
+	uint32_t n = __atomic_exchange_n(&state.n_spans, 0, __ATOMIC_RELAXED);
+	struct tr_pace pace = {
+		.steps = steps,
+		.items = items,
+		.ticks = now,
+		.span = span,
+		.n_spans = n < TR_SPANS ? n : TR_SPANS,
+		.seconds = (double)(now - state.line_ticks) *
+			   tr_ledger->sec_per_tick,
+		.steps_since = steps - state.line_steps,
+		.items_since = items - state.line_items,
+	};
+
+	for (unsigned i = 0; i < pace.n_spans; i++)
+		__atomic_load(&state.span[i], &span[i], __ATOMIC_RELAXED);
+	if (pace.items_since && pace.seconds > 0)
+		tare_gauge_set(&pace_site,
+			       (double)pace.items_since / pace.seconds);
+	if (TR_LOAD(step_log) && (!tr_step_is_read || tr_step_is_read()))
+		tr_pace_line(&pace);
+	state.line_steps = steps;
+	state.line_items = items;
+	state.line_ticks = now;
+}
+
+/* The next step at which something may be due, whatever the time is. */
+static uint64_t next_step(uint64_t steps)
+{
+	uint64_t every = TR_LOAD(tr_step_options.line_steps);
+
+	if (TR_LOAD(tr_step_options.line_ns))
+		return steps + 1;
+	return every ? (steps / every + 1) * every : UINT64_MAX;
+}
+
+static void work(uint64_t now)
+{
+	uint64_t steps = TR_LOAD(state.steps);
+
+	if (!try_lock(tr_ledger->pid))
+		return;
+	if (now >= tr_watch_due())
+		tr_watch_step(steps);
+	if (is_line_due(steps, now))
+		write_line(steps, now);
+	TR_STORE(state.due, tr_watch_due());
+	TR_STORE(state.due_step, next_step(steps));
+	unlock();
+}
+
+static void step(struct tr_hand *hand, uint64_t items)
+{
+	uint32_t gate = tare_gate_(&step_site);
+	uint64_t now, from, n;
+
+	ready_state();
+	now = tr_ledger_ticks();
+	from = __atomic_exchange_n(&state.last, now, __ATOMIC_RELAXED);
+	n = TR_ADD(state.steps, 1) + 1;
+	if (items)
+		(void)TR_ADD(state.items, items);
+	if (from)
+		keep_span(from, now);
+	if (gate && tr_probe_ready(&step_site, gate))
+		record(hand, from, now, items);
+	if (n >= TR_LOAD(state.due_step) || now >= TR_LOAD(state.due))
+		work(now);
+}
+
+/* ---- public ------------------------------------------------------------ */
+
+void tr_probe_step(uint64_t items)
+{
+	uint32_t gate = tare_gate_(&steps_site);
+	struct tr_hand *hand;
+	int saved;
+
+	if (!gate)
+		return;
+	hand = tr_probe_ready(&steps_site, gate);
+	if (!hand)
+		return;
+	saved = errno;
+	tare_counter_add(&steps_site, 1);
+	step(hand, items);
+	errno = saved;
+}
+
+TARE_API void tare_step_done(uint64_t items)
+{
+	if (TR_UNLIKELY(tr_probe_forward != NULL)) {
+		if (TR_FIRST_HAS(step))
+			tr_probe_forward->step(items);
+		return;
+	}
+	tr_probe_step(items);
+}
+
+size_t tr_probe_leaks(tare_leak *ret_leaks, size_t size)
+{
+	int saved = errno, tries = 0;
+	size_t n;
+
+	if (!tr_ledger || !TR_ACQUIRE(tr_ledger->ready) || !tr_ledger->base ||
+	    TR_ACQUIRE(state.pid) != tr_ledger->pid)
+		return 0;
+	/* Not for ever: the log's callback may be who asks. */
+	while (!try_lock(tr_ledger->pid)) {
+		if (++tries == 10000)
+			return 0;
+		(void)sched_yield();
+	}
+	n = tr_watch_look(ret_leaks, size, TR_LOAD(state.steps), false);
+	unlock();
+	errno = saved;
+	return n;
+}
+
+TARE_API size_t tare_leak_check(tare_leak *ret_leaks, size_t size)
+{
+	if (!ret_leaks)
+		size = 0;
+	if (TR_UNLIKELY(tr_probe_forward != NULL))
+		return TR_FIRST_HAS(leaks) ?
+			       tr_probe_forward->leaks(ret_leaks, size) :
+			       0;
+	return tr_probe_leaks(ret_leaks, size);
+}
+
+void tr_step_finish(void)
+{
+	if (TR_ACQUIRE(state.pid) != tr_ledger->pid ||
+	    !try_lock(tr_ledger->pid))
+		return;
+	(void)tr_watch_look(NULL, 0, TR_LOAD(state.steps), true);
+	unlock();
+}

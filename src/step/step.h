@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of step/: what a program does step after step. Its pace, lines in its
+ * log, a look for leaks, and scopes that tell what they used.
+ *
+ * Nothing here runs by itself: a call of tare_step_done() does the work that
+ * is due, at most in one thread at a time. What others know (GPUs, energy,
+ * the cost of measuring) comes in by hooks, which are NULL where nobody does.
+ */
+#ifndef TR_STEP_H
+#define TR_STEP_H
+
+#include <tare/control.h>
+#include <tare/resource.h>
+#include <tare/step.h>
+
+#include "probe/probe.h"
+
+/* What the options say; written by runtime/, read at any time. */
+struct tr_step_options {
+	uint64_t line_steps;   /* metrics_log_interval */
+	uint64_t line_ns;      /* metrics_log_seconds; 0: none */
+	uint64_t look_steps;   /* memory_cleanup_check_interval */
+	uint32_t memory;       /* collect_memory_basic */
+};
+extern struct tr_step_options tr_step_options;
+
+/* Where lines and warnings go. NULL: nowhere. */
+typedef void (*tr_step_log)(enum tare_level level, const char *text);
+void tr_step_set_log(tr_step_log log);
+/* Is there anybody to read the lines? NULL: whenever there is a log. */
+extern bool (*tr_step_is_read)(void);
+
+/* Bytes in use of each GPU; how many there are. */
+extern size_t (*tr_step_gpu)(uint64_t *bytes, size_t size);
+/* Percent of the busiest GPU; negative: not known. */
+extern double (*tr_step_gpu_load)(void);
+/* Share of the time that measuring took lately, 0..1; negative: not known. */
+extern double (*tr_step_share)(void);
+/* Joules used so far, of all that can be read; negative: not known. */
+extern double (*tr_step_joules)(void);
+
+/* A last look, before the ledger is closed. */
+void tr_step_finish(void);
+
+#endif
