@@ -14,6 +14,7 @@
 #include <tare/system.h>
 
 #include "bench.h"
+#include "monitor.h"
 
 #define N_SAMPLES 3000u
 
@@ -105,5 +106,8 @@ static void sample_part(void)
 
 const struct bench_part bench_parts[] = {
 	{ "sample", sample_part, { NULL } },
+	{ "share", monitor_share_part,
+	  { "TARE=on", "TARE_MONITOR=all", "TARE_MONITOR_INTERVAL=1",
+	    "TARE_GPU_MONITOR_INTERVAL=1" } },
 	{ NULL, NULL, { NULL } },
 };

@@ -93,6 +93,7 @@ static bool store(struct parse *parse, const struct option_spec *spec,
 		*(bool *)field = true;
 		return true;
 	case OPTION_TEXT:
+	case OPTION_MAYBE:
 		*(const char **)field = value;
 		return check_choice(parse, spec, value);
 	case OPTION_LIST:
@@ -177,6 +178,8 @@ static void take_value(struct parse *parse, const struct option_spec *spec,
 {
 	const char *value = attached;
 
+	if (!value && spec->type == OPTION_MAYBE)
+		value = "true";
 	if (!value && spec->type != OPTION_FLAG) {
 		value = *parse->next;
 		if (!value) {

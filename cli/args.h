@@ -8,7 +8,8 @@
  * the command's own struct that it fills.
  *
  * Accepted: -x, -xVALUE, -x VALUE, -xyz for flags, --name, --name=VALUE,
- * --name VALUE, and -- which ends the options.
+ * --name VALUE, and -- which ends the options. A value that may be left out
+ * is --name=VALUE only.
  */
 #ifndef CLI_ARGS_H
 #define CLI_ARGS_H
@@ -23,6 +24,7 @@
 enum option_type {
 	OPTION_FLAG,	 /* bool */
 	OPTION_TEXT,	 /* const char *, borrows from argv */
+	OPTION_MAYBE,	 /* the same; --name alone is "true" */
 	OPTION_COUNT,	 /* uint64_t */
 	OPTION_DURATION, /* uint64_t, ns */
 	OPTION_LIST	 /* struct words; may be given several times */

@@ -23,6 +23,7 @@ struct run_options {
 	struct words set;
 	const char *output;
 	const char *json;
+	const char *monitor;
 	bool trace;
 	bool no_report;
 };
@@ -32,6 +33,9 @@ static const struct option_spec options[] = {
 	  "FILE", NULL, "write the report to FILE instead of stderr" },
 	{ 0, "json", OPTION_TEXT, offsetof(struct run_options, json), "FILE",
 	  NULL, "also write it as JSON to FILE" },
+	{ 0, "monitor", OPTION_MAYBE, offsetof(struct run_options, monitor),
+	  "[=PARTS]", NULL,
+	  "read system and process at intervals; PARTS: system,process,gpu" },
 	{ 0, "trace", OPTION_FLAG, offsetof(struct run_options, trace), NULL,
 	  NULL, "keep single events, too" },
 	{ 0, "no-report", OPTION_FLAG,
@@ -52,22 +56,38 @@ struct outcome {
 	FILE *json; /* NULL: not wanted */
 };
 
+static int apply_setting(const struct args *args, const char *word)
+{
+	struct setting setting;
+	int code = setting_parse(args->command, word, &setting);
+
+	if (code)
+		return code;
+	if (setenv(setting.option->env, setting.value, 1))
+		return message_error("set", setting.option->env, errno);
+	return CODE_OK;
+}
+
 /* Also set in this process: it must look where the program writes. */
 static int apply_settings(const struct args *args,
 			  const struct run_options *opts)
 {
-	struct setting setting;
+	char word[256];
 	int code;
 
 	if (setenv("TARE", "on", 1) || setenv("TARE_REPORT", "none", 1))
 		return message_error("set", "TARE", errno);
 	for (size_t i = 0; i < opts->set.n; i++) {
-		code = setting_parse(args->command, opts->set.at[i], &setting);
+		code = apply_setting(args, opts->set.at[i]);
 		if (code)
 			return code;
-		if (setenv(setting.option->env, setting.value, 1))
-			return message_error("set", setting.option->env,
-					     errno);
+	}
+	if (opts->monitor) {
+		(void)snprintf(word, sizeof(word), "monitor=%s",
+			       opts->monitor);
+		code = apply_setting(args, word);
+		if (code)
+			return code;
 	}
 	if (opts->trace && setenv("TARE_TRACE", "1", 1))
 		return message_error("set", "TARE_TRACE", errno);
@@ -307,6 +327,7 @@ const struct command cmd_run = {
 		"  tare run -- ./prog --its-option      report on stderr\n"
 		"  tare run -o report.txt -- ./prog     report in a file\n"
 		"  tare run --json run.json -- ./prog   and as JSON\n"
+		"  tare run --monitor=process,gpu -- ./prog\n"
 		"  tare run --set max_depth=64 -- ./prog\n",
 	.notes = "exit status: the program's; 128 + n if signal n ended it, "
 		 "127 if it was not\nfound, 126 if it could not be run\n",

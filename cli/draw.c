@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "draw.h"
 
+#include <math.h>
 #include <stdint.h>
-
 
 #include "format.h"
 #include "runs.h"
 #include "table.h"
 
-/* Three tables, in this order: a counter has no mean, a gauge no share. */
-enum section { SCOPES, COUNTERS, VALUES, N_SECTIONS };
+/* Four tables, in this order: a counter has no mean, a gauge no share. */
+enum section { SCOPES, COUNTERS, VALUES, MONITOR, N_SECTIONS };
 
 static enum section section_of(const struct picture_row *row)
 {
 	if (row->stats->kind == TARE_KIND_SCOPE)
 		return SCOPES;
+	if (tare_stats_is_monitor(row->stats))
+		return MONITOR;
 	return row->stats->kind == TARE_KIND_COUNTER ? COUNTERS : VALUES;
 }
 
@@ -92,6 +94,32 @@ static void add_value(struct table *table, const struct picture_row *row)
 	table_add(table, format_value(row->max, stats->unit).text);
 }
 
+/* "+3.1%": the last minute against the one before. */
+static void add_change(struct table *table, double change)
+{
+	char text[64];
+
+	(void)snprintf(text, sizeof(text), "%s%s", change >= 0 ? "+" : "",
+		       format_share(change).text);
+	table_add(table, text);
+}
+
+/* A total has no mean, and grows anyway. */
+static void add_monitor(struct table *table, const struct picture_row *row)
+{
+	const tare_stats *stats = row->stats;
+	bool is_total = stats->type == TARE_TYPE_COUNTER;
+
+	add_name(table, stats);
+	table_add(table, stats->source);
+	table_add(table, format_value(stats->last, stats->unit).text);
+	table_add(table, is_total ? "-"
+				  : format_value(stats->mean, stats->unit)
+					    .text);
+	table_add(table, format_value(stats->max, stats->unit).text);
+	add_change(table, is_total ? NAN : row->change);
+}
+
 /* Narrow terminals: the median goes first, the name and the rate never. */
 static const struct column scope_columns[] = {
 	COLUMN_WIDE("SCOPE"),	    COLUMN_NUMBER("CALLS/S", 0),
@@ -112,6 +140,12 @@ static const struct column value_columns[] = {
 	COLUMN_NUMBER("P99", 5),  COLUMN_NUMBER("MAX", 4),
 };
 
+static const struct column monitor_columns[] = {
+	COLUMN_WIDE("MONITOR"),	  COLUMN_TEXT("SOURCE", 3),
+	COLUMN_NUMBER("NOW", 0),  COLUMN_NUMBER("MEAN", 1),
+	COLUMN_NUMBER("MAX", 2),  COLUMN_NUMBER("TREND", 4),
+};
+
 static const struct layout {
 	const struct column *columns;
 	size_t n_columns;
@@ -120,6 +154,7 @@ static const struct layout {
 	[SCOPES] = { scope_columns, 10, add_scope },
 	[COUNTERS] = { counter_columns, 3, add_counter },
 	[VALUES] = { value_columns, 8, add_value },
+	[MONITOR] = { monitor_columns, 6, add_monitor },
 };
 
 /*
@@ -257,6 +292,7 @@ static void json_row(struct json *json, const struct picture_row *row)
 	json_unsigned(json, "count", stats->count);
 	json_number(json, "total", stats->total);
 	json_number(json, "last", stats->last);
+	json_number(json, "change", row->change);
 	json_end_object(json);
 }
 

@@ -136,6 +136,12 @@ struct text format_value(double value, const char *unit)
 		return number;
 	if (strcmp(unit, "B") == 0)
 		return format_bytes(value);
+	if (strcmp(unit, "B/s") == 0) {
+		number = format_bytes(value);
+		(void)snprintf(out.text, sizeof(out.text), "%.20s/s",
+			       number.text);
+		return out;
+	}
 	if (strcmp(unit, "ns") == 0)
 		return format_duration(value);
 	(void)snprintf(out.text, sizeof(out.text), "%.20s %.16s",

@@ -74,6 +74,9 @@ void health_print(const tare_health *health, FILE *stream, bool color)
 	(void)fprintf(stream, "  %-16s%16s  %s\n", "measuring_share",
 		      format_share(health->measuring_share).text,
 		      "of all threads' recorded time");
+	(void)fprintf(stream, "  %-16s%16s  %s\n", "monitor",
+		      format_duration(health->monitor_ns).text,
+		      "CPU time of the monitor's thread");
 }
 
 void health_json(struct json *json, const char *key,
@@ -85,5 +88,6 @@ void health_json(struct json *json, const char *key,
 			      counter_value(health, &counters[i]));
 	json_number(json, "measuring_ns", health->measuring_ns);
 	json_number(json, "measuring_share", health->measuring_share);
+	json_number(json, "monitor_ns", health->monitor_ns);
 	json_end_object(json);
 }

@@ -97,7 +97,7 @@ static void option_help(const struct option_spec *spec)
 		       spec->letter ? "-" : " ",
 		       spec->letter ? spec->letter : ' ',
 		       spec->letter ? ", " : "  ", spec->name,
-		       spec->argument ? " " : "",
+		       spec->argument && spec->type != OPTION_MAYBE ? " " : "",
 		       spec->argument ? spec->argument : "");
 	(void)printf("  %-19s  ", left);
 	print_wrapped(spec->help, 23);

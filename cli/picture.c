@@ -8,12 +8,60 @@
 
 #include "spread.h"
 
+#define TREND_NS INT64_C(60000000000)
+
 static int compare_places(const void *a, const void *b)
 {
 	uint32_t x = ((const struct place *)a)->site;
 	uint32_t y = ((const struct place *)b)->site;
 
 	return (x > y) - (x < y);
+}
+
+static bool has_monitor(const struct moment *moment)
+{
+	for (size_t i = 0; i < moment->n_stats; i++)
+		if (tare_stats_is_monitor(&moment->stats[i]))
+			return true;
+	return false;
+}
+
+static void add_changes(struct moment *moment, const tare_trend *trends,
+			size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct place wanted = { .site = trends[i].now.site };
+		struct place *place = bsearch(&wanted, moment->places,
+					      moment->n_stats, sizeof(wanted),
+					      compare_places);
+
+		if (place)
+			place->change = trends[i].change;
+	}
+}
+
+/*
+ * A trend takes the place of the view's statistics, so they are read once
+ * more after it: in the same order, as the view stands still.
+ */
+static int read_changes(struct moment *moment)
+{
+	static const char *const sources[] = { "process", "system", "gpu" };
+	tare_filter filter = { .struct_size = sizeof(filter),
+			       .sources = sources,
+			       .n_sources = 3 };
+	const tare_trend *trends;
+	size_t n;
+	int err;
+
+	if (!has_monitor(moment))
+		return 0;
+	err = tare_view_trend(moment->view, &filter, TREND_NS, &trends, &n);
+	if (err)
+		return err;
+	add_changes(moment, trends, n);
+	return tare_view_stats(moment->view, NULL, &moment->stats,
+			       &moment->n_stats);
 }
 
 static int read_stats(struct moment *moment)
@@ -27,10 +75,11 @@ static int read_stats(struct moment *moment)
 	if (!moment->places)
 		return TARE_ENOMEM;
 	for (size_t i = 0; i < moment->n_stats; i++)
-		moment->places[i] = (struct place){ moment->stats[i].site, i };
+		moment->places[i] = (struct place){ moment->stats[i].site, i,
+						    NAN };
 	qsort(moment->places, moment->n_stats, sizeof(*moment->places),
 	      compare_places);
-	return 0;
+	return read_changes(moment);
 }
 
 int moment_take(struct moment *moment, const char *which)
@@ -130,6 +179,8 @@ static void make_rows(struct picture *picture, const struct moment *before,
 
 		fill_row(&picture->rows[i], &then, &current,
 			 picture->seconds);
+		picture->rows[i].change =
+			place_of(now, now->stats[i].site)->change;
 		own += picture->rows[i].own_ns;
 	}
 	picture->n_rows = now->n_stats;

@@ -25,7 +25,8 @@ enum picture_sort {
 
 struct place {
 	uint32_t site;
-	size_t index; /* in the stats */
+	size_t index;  /* in the stats */
+	double change; /* of the monitor's: last minute against that before */
 };
 
 /* One view and the time it was taken. Zero-filled: empty. */
@@ -52,6 +53,7 @@ struct picture_row {
 	double own_ns;
 	double own_share; /* of the own time of all scopes */
 	double mean, p50, p99, max;
+	double change; /* see struct place */
 };
 
 struct picture {

@@ -3,7 +3,7 @@
 
 _tare_options() {
 	case $1 in
-	run) echo "-o --output --json --trace --no-report -s --set" ;;
+	run) echo "-o --output --json --monitor --trace --no-report -s --set" ;;
 	report) echo "-s --sort -n --top -N --name -S --source -t --type
 		-f --failed --ok -l --last --from --to --values --raw --json" ;;
 	tree) echo "--raw --json" ;;

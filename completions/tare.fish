@@ -48,6 +48,7 @@ complete -c tare -n '__tare_is help' -a 'run report tree top ls records summary 
 
 complete -c tare -n '__tare_is run' -s o -l output -r -F -d 'write the report to a file'
 complete -c tare -n '__tare_is run' -l json -r -F -d 'also write it as JSON'
+complete -c tare -n '__tare_is run' -l monitor -d 'read system and process at intervals'
 complete -c tare -n '__tare_is run' -l trace -d 'keep single events, too'
 complete -c tare -n '__tare_is run' -l no-report -d 'print nothing at the end'
 complete -c tare -n '__tare_is run' -s s -l set -x -a '(__tare_settings)' -d 'an option for this run'

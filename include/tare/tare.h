@@ -14,9 +14,10 @@
 #include <tare/resource.h>
 #ifndef TARE_DISABLE
 #include <tare/control.h>
-#include <tare/system.h>
 #include <tare/gpu.h>
+#include <tare/monitor.h>
 #include <tare/step.h>
+#include <tare/system.h>
 #endif
 
 #endif

@@ -64,6 +64,9 @@ typedef struct tare_run {
 	double outside_ns;	/* and the part outside it */
 	uint64_t ledger_bytes;	/* of memory the measuring took */
 	uint64_t ledger_limit;
+	uint64_t rss_start;	/* bytes of the process; 0: not known */
+	uint64_t rss_end;	/* of a finished run */
+	uint64_t rss_peak;	/* when last read */
 } tare_run;
 
 TARE_API const tare_run *tare_view_run(const tare_view *view);
@@ -145,6 +148,9 @@ TARE_API TARE_MUST_CHECK int tare_view_stats(tare_view *view,
 					     const tare_filter *filter,
 					     const tare_stats **ret_stats,
 					     size_t *ret_n);
+
+/* Is it the monitor's: a gauge of source system, process or gpu? */
+TARE_API bool tare_stats_is_monitor(const tare_stats *stats);
 
 /* The window of the last tare_view_stats(). */
 TARE_API const tare_window *tare_view_window(const tare_view *view);
@@ -253,8 +259,10 @@ typedef struct tare_health {
 	uint64_t trace_dropped;	 /* overwritten or discarded ones */
 	uint64_t threads;	 /* that ever recorded */
 	uint64_t damaged;	 /* inconsistencies the reader passed over */
-	double measuring_ns;	 /* own cost: calls x calibrated cost */
+	double measuring_ns;	 /* own cost: calls x calibrated cost, and
+				  * monitor_ns */
 	double measuring_share;	 /* of all threads' recorded time, 0..1 */
+	double monitor_ns;	 /* CPU time of the monitor's thread */
 } tare_health;
 
 TARE_API const tare_health *tare_view_health(const tare_view *view);

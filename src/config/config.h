@@ -38,6 +38,8 @@ struct tr_config {
 	double metrics_log_seconds;	/* 0: by steps alone */
 	bool metrics_log_stderr;
 	double gpu_monitor_interval;
+	char monitor[TR_CONFIG_STRING]; /* parts, see tr_parse_parts() */
+	double monitor_interval;	/* seconds */
 	uint64_t memory_cleanup_check_interval;
 	bool auto_disable_on_slow;
 	double performance_threshold;
@@ -91,6 +93,9 @@ int tr_config_set(struct tr_config *config, const char *name,
 int tr_config_get(const struct tr_config *config, const char *name,
 		  char *value, size_t size);
 
+/* "true", "false" or "system,gpu" as bits of enum tare_monitor_part. */
+bool tr_parse_parts(const char *text, uint32_t *ret_parts);
+
 const tare_option *tr_option_find(const char *name);
 size_t tr_option_count(void);
 /* The option that a mistyped name may have meant, or NULL. */
@@ -106,7 +111,8 @@ size_t tr_config_differences(const struct tr_config *config, char *out,
 enum tr_option_flags {
 	TR_OPTION_BYTES = 1 << 0,     /* takes K, M and G */
 	TR_OPTION_AUTOMATIC = 1 << 1, /* 0 is accepted below min, too */
-	TR_OPTION_POWER = 1 << 2      /* rounded up to a power of two */
+	TR_OPTION_POWER = 1 << 2,     /* rounded up to a power of two */
+	TR_OPTION_PARTS = 1 << 3      /* a text for tr_parse_parts() */
 };
 
 struct tr_option_row {

@@ -48,6 +48,12 @@
 		 text, when), \
 	  .min = shortest, .max = TR_CONFIG_STRING - 1 }
 
+#define PARTS(field, FIELD, preset, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_STRING, preset, \
+		 "true, false, or a list of system, process, gpu, " \
+		 "detailed, all", "", text, when), \
+	  .min = 1, .max = TR_CONFIG_STRING - 1, .flags = TR_OPTION_PARTS }
+
 #define CHOICE(field, FIELD, preset, accepted, list, when, text) \
 	{ OPTION(field, FIELD, TARE_OPTION_CHOICE, preset, accepted, "", \
 		 text, when), \
@@ -72,20 +78,22 @@ static const struct tr_option_row table[] = {
 	       "Measure scopes, counters and values, as TARE=on does."),
 	SWITCH(enable_profiler, ENABLE_PROFILER, "false", NOT_YET,
 	       "Record a profile of the steps of a training."),
-	SWITCH(enable_gpu_monitoring, ENABLE_GPU_MONITORING, "false", NOT_YET,
-	       "Read load, memory and temperature of the GPUs."),
-	SWITCH(debug_mode, DEBUG_MODE, "false", NOT_YET,
-	       "Turn on GPU monitoring and component profiling, too."),
+	SWITCH(enable_gpu_monitoring, ENABLE_GPU_MONITORING, "false", LIVE,
+	       "Monitor the GPUs: load, memory, temperature, power."),
+	SWITCH(debug_mode, DEBUG_MODE, "false", LIVE,
+	       "Turn on GPU monitoring, too."),
 	SWITCH(collect_timing, COLLECT_TIMING, "true", LIVE,
 	       "Measure scopes; without it only counters and values."),
 	SWITCH(collect_throughput, COLLECT_THROUGHPUT, "true", LIVE,
 	       "Count the items of scopes, and show them a second."),
 	SWITCH(collect_memory_basic, COLLECT_MEMORY_BASIC, "true", LIVE,
-	       "Read the memory of the process at steps, and look for leaks."),
+	       "Read the memory of the process at the start, at the end and "
+	       "at steps, where it looks for leaks; without a thread."),
 	SWITCH(collect_gpu_utilization, COLLECT_GPU_UTILIZATION, "false",
-	       NOT_YET, "Keep the load of the GPUs over time."),
+	       LIVE, "Monitor the GPUs, as enable_gpu_monitoring does."),
 	SWITCH(collect_memory_detailed, COLLECT_MEMORY_DETAILED, "false",
-	       NOT_YET, "Follow allocations, their peak and fragmentation."),
+	       LIVE, "Monitor the process with its heap, fragmentation and "
+	       "share of memory (PSS)."),
 	SWITCH(collect_component_profiling, COLLECT_COMPONENT_PROFILING,
 	       "false", NOT_YET, "Time every component of a model alone."),
 	SWITCH(profiler_record_shapes, PROFILER_RECORD_SHAPES, "false",
@@ -109,6 +117,11 @@ static const struct tr_option_row table[] = {
 	       "Write these lines to stderr where the program has set no log."),
 	REAL(gpu_monitor_interval, GPU_MONITOR_INTERVAL, "1", 0.01, 3600,
 	     "seconds", LIVE, "Read the GPUs at most this often."),
+	PARTS(monitor, MONITOR, "false", LIVE,
+	      "Read system and process at intervals, in a thread of the "
+	      "library's own; a list says which."),
+	REAL(monitor_interval, MONITOR_INTERVAL, "1", 0.001, 3600, "seconds",
+	     LIVE, "Read system and process this often."),
 	WHOLE(memory_cleanup_check_interval, MEMORY_CLEANUP_CHECK_INTERVAL,
 	      "50", 1, 1000000000, 0, "steps", LIVE,
 	      "Look for memory leaks every so many steps, or less often "

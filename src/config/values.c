@@ -4,6 +4,8 @@
  */
 #include "config/config.h"
 
+#include <tare/monitor.h>
+
 #include <string.h>
 
 #include "text/text.h"
@@ -81,11 +83,59 @@ static bool set_double(const struct tr_option_row *row, double *field,
 	return true;
 }
 
+static uint32_t part_of(const char *word, size_t len)
+{
+	static const struct {
+		const char *name;
+		uint32_t part;
+	} parts[] = {
+		{ "system", TARE_MONITOR_SYSTEM },
+		{ "process", TARE_MONITOR_PROCESS },
+		{ "gpu", TARE_MONITOR_GPU },
+		{ "detailed", TARE_MONITOR_DETAILED },
+		{ "all", TARE_MONITOR_ALL },
+	};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strlen(parts[i].name) == len &&
+		    memcmp(parts[i].name, word, len) == 0)
+			return parts[i].part;
+	return 0;
+}
+
+bool tr_parse_parts(const char *text, uint32_t *ret_parts)
+{
+	uint32_t parts = 0, part;
+	bool on;
+
+	if (tr_parse_bool(text, &on)) {
+		*ret_parts = on ? TARE_MONITOR_SYSTEM | TARE_MONITOR_PROCESS :
+				  0;
+		return true;
+	}
+	for (;; text++) {
+		size_t len = strcspn(text, ",");
+
+		part = part_of(text, len);
+		if (!part)
+			return false;
+		parts |= part;
+		text += len;
+		if (!*text)
+			break;
+	}
+	*ret_parts = parts;
+	return true;
+}
+
 static bool set_string(const struct tr_option_row *row, char *field,
 		       const char *text)
 {
 	size_t len = strnlen(text, TR_CONFIG_STRING);
+	uint32_t parts;
 
+	if (row->flags & TR_OPTION_PARTS && !tr_parse_parts(text, &parts))
+		return false;
 	if (len < (size_t)row->min || len > (size_t)row->max)
 		return false;
 	/* A line break in a value would break every list of values. */

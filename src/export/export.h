@@ -27,6 +27,23 @@ int tr_report_tree(struct tr_report *report);
 int tr_report_flat(struct tr_report *report);
 void tr_report_health(struct tr_report *report);
 
+/* ---- monitored.c ------------------------------------------------------- */
+
+/* A series of the monitor. Of a total (type COUNTER) the change is NAN. */
+struct tr_monitored {
+	tare_stats stats;
+	double change; /* of its mean, last minute against the one before */
+	double per_s;  /* of a total: what it grew by */
+};
+
+/*
+ * Those among the rows of the last tare_view_stats(), which must be of
+ * `filter`; replaces its array. Gives (free).
+ */
+int tr_monitored_take(tare_view *view, const tare_filter *filter,
+		      const tare_stats *stats, size_t n,
+		      struct tr_monitored **ret_rows, size_t *ret_n);
+
 /* ---- json.c: parts of a report that an export has too ------------------ */
 
 void tr_json_run(struct tr_json *json, const tare_run *run);

@@ -245,6 +245,7 @@ static char *make_name(const struct tr_group *g, const struct shape *shape,
 {
 	struct tr_buf buf = TR_BUF_INIT;
 
+	tr_buf_adds(&buf, g->prefix);
 	tr_metric_base(g->name, &g->unit, &buf);
 	if (buf.len > MOST_NAME)
 		buf.len = MOST_NAME;
@@ -360,19 +361,46 @@ static uint32_t add_group(tare_exporter *e, const struct tr_group *key)
 static bool is_group(const struct tr_group *g, const struct tr_group *key)
 {
 	return g->hash == key->hash && g->kind == key->kind &&
-	       strcmp(g->name, key->name) == 0 &&
+	       g->prefix == key->prefix && strcmp(g->name, key->name) == 0 &&
 	       strcmp(g->raw_unit, key->raw_unit) == 0;
+}
+
+/*
+ * The monitor's series have short names that a program may use as well, and
+ * of which each source has its own: memory.used of the system, of a GPU.
+ */
+static const char *prefix_of(const struct tr_image *image,
+			     const struct tr_site *site)
+{
+	static const char none[] = ""; /* compared by their addresses */
+	static const char *const prefix[][2] = {
+		{ "system", "tare_system_" },
+		{ "process", "tare_process_" },
+		{ "gpu", "tare_gpu_" },
+	};
+	const char *source;
+
+	if (site->kind != TARE_KIND_GAUGE || !site->source)
+		return none;
+	source = tr_image_string(image, site->source);
+	for (size_t i = 0; i < sizeof(prefix) / sizeof(prefix[0]); i++)
+		if (strcmp(prefix[i][0], source) == 0)
+			return prefix[i][1];
+	return none;
 }
 
 uint32_t tr_group_of(tare_exporter *e, const struct tr_image *image,
 		     const struct tr_site *site)
 {
-	struct tr_group key = { .kind = (enum tare_kind)site->kind };
+	struct tr_group key = { .kind = (enum tare_kind)site->kind,
+				.prefix = prefix_of(image, site) };
 	uint32_t place;
 
 	key.name = (char *)(uintptr_t)tr_image_string(image, site->name);
 	key.raw_unit = (char *)(uintptr_t)tr_image_string(image, site->unit);
 	key.hash = hash_text(hash_text(site->kind, key.name), key.raw_unit);
+	if (key.prefix[0])
+		key.hash = hash_text(key.hash, key.prefix);
 	if (e->last_group && is_group(&e->groups[e->last_group - 1], &key))
 		return e->last_group;
 	place = key.hash & e->by_name.mask;

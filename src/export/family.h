@@ -36,6 +36,7 @@ struct tr_member {
 
 struct tr_group {
 	char *name;	/* as the program gave it */
+	const char *prefix; /* of the monitor's series; "" */
 	char *raw_unit;
 	enum tare_kind kind;
 	struct tr_unit unit;

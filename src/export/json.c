@@ -65,6 +65,9 @@ void tr_json_run(struct tr_json *j, const tare_run *run)
 	tr_json_double(j, "outside_ns", run->outside_ns);
 	tr_json_u64(j, "ledger_bytes", run->ledger_bytes);
 	tr_json_u64(j, "ledger_limit", run->ledger_limit);
+	tr_json_u64(j, "rss_start", run->rss_start);
+	tr_json_u64(j, "rss_end", run->rss_end);
+	tr_json_u64(j, "rss_peak", run->rss_peak);
 	tr_json_end_object(j);
 }
 
@@ -148,6 +151,35 @@ void tr_json_window(struct tr_json *j, const tare_window *w)
 	tr_json_end_object(j);
 }
 
+/* Of the monitor's series, what a series does not tell. */
+static int put_monitor(struct tr_json *j, struct tr_report *r,
+		       const tare_stats *stats, size_t n_stats)
+{
+	struct tr_monitored *row;
+	size_t n;
+	int err = tr_monitored_take(r->view, r->options.filter, stats, n_stats,
+				    &row, &n);
+
+	if (err)
+		return err;
+	tr_json_array(j, "monitor");
+	for (size_t i = 0; i < n; i++) {
+		tr_json_object(j, NULL);
+		tr_json_str(j, "source", row[i].stats.source);
+		tr_json_str(j, "name", row[i].stats.name);
+		tr_json_str(j, "labels", row[i].stats.labels);
+		tr_json_str(j, "unit", row[i].stats.unit);
+		tr_json_double(j, "now", row[i].stats.last);
+		tr_json_double(j, "mean", row[i].stats.mean);
+		tr_json_double(j, "max", row[i].stats.max);
+		tr_json_double(j, "change", row[i].change);
+		tr_json_end_object(j);
+	}
+	tr_json_end_array(j);
+	free(row);
+	return 0;
+}
+
 static int put_flat(struct tr_json *j, struct tr_report *r)
 {
 	const tare_stats *stats, **rows;
@@ -166,7 +198,7 @@ static int put_flat(struct tr_json *j, struct tr_report *r)
 			tr_json_series(j, rows[i]);
 	tr_json_end_array(j);
 	free(rows);
-	return 0;
+	return put_monitor(j, r, stats, n);
 }
 
 void tr_json_health(struct tr_json *j, const tare_health *h)
@@ -198,6 +230,7 @@ void tr_json_health(struct tr_json *j, const tare_health *h)
 #undef TR_PUT
 	tr_json_double(j, "measuring_ns", h->measuring_ns);
 	tr_json_double(j, "measuring_share", h->measuring_share);
+	tr_json_double(j, "monitor_ns", h->monitor_ns);
 	tr_json_end_object(j);
 }
 

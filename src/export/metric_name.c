@@ -67,6 +67,7 @@ static const struct {
 	{ "mib", "bytes", 1048576 },
 	{ "gib", "bytes", 1073741824 },
 	{ "tib", "bytes", 1099511627776 },
+	{ "b/s", "bytes_per_second", 1 },
 	{ "%", "ratio", 0.01 },
 	{ "percent", "ratio", 0.01 },
 	{ "pct", "ratio", 0.01 },
@@ -79,6 +80,7 @@ static const struct {
 	{ "joules", "joules", 1 },
 	{ "v", "volts", 1 },
 	{ "hz", "hertz", 1 },
+	{ "mhz", "hertz", 1e6 },
 };
 
 #define N_UNITS (sizeof(units) / sizeof(units[0]))

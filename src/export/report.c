@@ -416,10 +416,12 @@ static void flat_counter(struct tr_report *r, const tare_stats *s,
 	tail(r, s, s->kind == TARE_KIND_RATIO ? "" : s->unit, width);
 }
 
-enum group { GROUP_TIME, GROUP_VALUE, GROUP_COUNTER };
+enum group { GROUP_TIME, GROUP_VALUE, GROUP_COUNTER, GROUP_MONITOR };
 
 static enum group group_of(const tare_stats *s)
 {
+	if (tare_stats_is_monitor(s))
+		return GROUP_MONITOR;
 	switch (s->kind) {
 	case TARE_KIND_SCOPE:
 		return GROUP_TIME;
@@ -469,6 +471,115 @@ static void flat_group(struct tr_report *r, const tare_stats **rows, size_t n,
 			    (unsigned long long)left);
 }
 
+/* ---- monitor ----------------------------------------------------------- */
+
+#define MONITOR_FIXED 44u /* columns right of the name */
+
+static void monitor_head(struct tr_report *r, size_t width)
+{
+	heading(r, "monitor");
+	style(r, DIM);
+	name(r, 0, "source   series", NULL, width);
+	cell(r, "now", 12);
+	cell(r, "mean", 12);
+	cell(r, "max", 12);
+	cell(r, "trend", 8);
+	style(r, PLAIN);
+	tr_buf_addc(r->buf, '\n');
+}
+
+/* "12.3 MiB", "45.1 %", "1.2 MiB/s" in a column. */
+static void cell_unit(struct tr_report *r, double value, const char *unit,
+		      const char *per)
+{
+	struct tr_buf all = TR_BUF_INIT, *out = r->buf;
+	bool bytes = strcmp(unit, "B") == 0 || strcmp(unit, "B/s") == 0;
+
+	if (value != value) {
+		cell(r, "-", 12);
+		return;
+	}
+	r->buf = &all;
+	cell_value(r, value, bytes ? "B" : unit, 0);
+	if (bytes)
+		tr_buf_adds(&all, unit + 1);
+	else if (unit[0])
+		tr_buf_addf(&all, " %s", unit);
+	tr_buf_adds(&all, per);
+	r->buf = out;
+	if (!all.failed)
+		cell(r, all.data + 1, 12);
+	tr_buf_release(&all);
+}
+
+static void cell_change(struct tr_report *r, double change)
+{
+	char text[40] = "-";
+	size_t n;
+
+	if (change == change) {
+		text[0] = change < 0 ? '-' : '+';
+		n = tr_fixed_text(text + 1, sizeof(text) - 4,
+				  fabs(change) * 100, 1);
+		memcpy(text + 1 + n, " %", 3);
+	}
+	cell(r, text, 8);
+}
+
+static void monitor_row(struct tr_report *r, const struct tr_monitored *row,
+			size_t width)
+{
+	const tare_stats *s = &row->stats;
+	bool is_total = s->type == TARE_TYPE_COUNTER;
+
+	add_clean(r, s->source, 8);
+	tr_buf_pad(r->buf, ' ', 9 - strlen(s->source));
+	name(r, 0, s->name, s->labels, width - 9);
+	cell_unit(r, s->last, s->unit, "");
+	cell_unit(r, is_total ? row->per_s : s->mean, s->unit,
+		  is_total ? "/s" : "");
+	cell_unit(r, s->max, s->unit, "");
+	cell_change(r, row->change);
+	tail(r, s, "", width - 9);
+}
+
+/* What was 0 all along is not worth a line. */
+static bool is_zero(const struct tr_monitored *row)
+{
+	return row->stats.min == 0 && row->stats.max == 0 &&
+	       row->stats.last == 0;
+}
+
+static int monitor_group(struct tr_report *r, const tare_stats *stats,
+			 size_t n_stats)
+{
+	size_t width = r->options.width > MONITOR_FIXED + 35 ?
+			       r->options.width - MONITOR_FIXED :
+			       35;
+	struct tr_monitored *rows;
+	size_t n, zero = 0;
+	int err = tr_monitored_take(r->view, r->options.filter, stats, n_stats,
+				    &rows, &n);
+
+	if (err)
+		return err;
+	if (n)
+		monitor_head(r, width);
+	for (size_t i = 0; i < n; i++) {
+		if (is_zero(&rows[i]))
+			zero++;
+		else
+			monitor_row(r, &rows[i], width);
+	}
+	if (zero)
+		tr_buf_addf(r->buf, "and %llu that stayed at 0\n",
+			    (unsigned long long)zero);
+	free(rows);
+	return 0;
+}
+
+/* ---- all --------------------------------------------------------------- */
+
 static void window_line(struct tr_report *r)
 {
 	const tare_window *w = tare_view_window(r->view);
@@ -503,7 +614,7 @@ int tr_report_flat(struct tr_report *r)
 	if (!n)
 		tr_buf_adds(r->buf, "\nnothing was measured\n");
 	free(rows);
-	return 0;
+	return monitor_group(r, stats, n);
 }
 
 /* ---- health ------------------------------------------------------------ */
@@ -531,6 +642,10 @@ static void measuring_line(struct tr_report *r, const tare_health *h)
 	tr_buf_addf(r->buf, ": a scope costs %s inside + %s outside", b, c);
 	tr_buf_adds(r->buf, r->options.raw ? " (not taken off)" :
 					     " (taken off above)");
+	if (h->monitor_ns > 0) {
+		(void)tr_duration_text(a, sizeof(a), h->monitor_ns);
+		tr_buf_addf(r->buf, ", the monitor took %s", a);
+	}
 	(void)tr_bytes_text(a, sizeof(a), (double)run->ledger_bytes);
 	(void)tr_bytes_text(b, sizeof(b), (double)run->ledger_limit);
 	(void)tr_duration_text(c, sizeof(c), run->resolution_ns);
@@ -539,12 +654,28 @@ static void measuring_line(struct tr_report *r, const tare_health *h)
 		    run->clock, c);
 }
 
+static void memory_line(struct tr_report *r)
+{
+	const tare_run *run = tare_view_run(r->view);
+	char start[32], end[32], peak[32];
+
+	if (!run->rss_start || !run->rss_end || !run->rss_peak)
+		return;
+	(void)tr_bytes_text(start, sizeof(start), (double)run->rss_start);
+	(void)tr_bytes_text(end, sizeof(end), (double)run->rss_end);
+	(void)tr_bytes_text(peak, sizeof(peak), (double)run->rss_peak);
+	tr_buf_addf(r->buf,
+		    "memory     %s at the start, %s at the end, peak %s\n",
+		    start, end, peak);
+}
+
 void tr_report_health(struct tr_report *r)
 {
 	const tare_health *h = tare_view_health(r->view);
 	char number[32];
 
 	tr_buf_addc(r->buf, '\n');
+	memory_line(r);
 	measuring_line(r, h);
 	(void)tr_count_text(number, sizeof(number), h->events);
 	tr_buf_addf(r->buf, "events     %s", number);

@@ -45,7 +45,13 @@ void tr_control_init(struct tr_control *control,
 	TR_PUBLISH(control->magic, TR_CONTROL_MAGIC);
 }
 
-void tr_control_bump(struct tr_control *control)
+void tr_control_wake(struct tr_control *control)
+{
+	(void)__atomic_fetch_add(&control->wake, 1, __ATOMIC_RELEASE);
+	tr_wake_shared(&control->wake);
+}
+
+static void wake_sites(struct tr_control *control)
 {
 	/* Release: what was changed is there before the number. */
 	uint32_t before = __atomic_fetch_add(&control->generation, 1,
@@ -61,6 +67,12 @@ void tr_control_bump(struct tr_control *control)
 	}
 	for (uint32_t i = 0; i <= before; i++)
 		TR_PUBLISH(control->sleep[i], 1);
+}
+
+void tr_control_bump(struct tr_control *control)
+{
+	wake_sites(control);
+	tr_control_wake(control);
 }
 
 /* Start of the line of `name` in the page's text, or its length. */
@@ -122,7 +134,8 @@ int tr_control_set(struct tr_control *control, const char *name,
 	/* A reader in between sees no line, and its site asks again at the
 	 * bump that follows. */
 	TR_PUBLISH(control->text_bytes, 0);
-	memcpy(control->text, text, bytes + (uint32_t)n);
+	for (uint32_t i = 0; i < bytes + (uint32_t)n; i++)
+		TR_STORE(control->text[i], text[i]);
 	TR_PUBLISH(control->text_bytes, bytes + (uint32_t)n);
 	return 0;
 }

@@ -35,7 +35,7 @@
 
 #define TR_MAGIC UINT64_C(0x314745444c455254) /* "TRELEDG1", little endian */
 #define TR_FORMAT_MAJOR 1u
-#define TR_FORMAT_MINOR 1u
+#define TR_FORMAT_MINOR 2u
 #define TR_ENDIAN 0x01020304u
 
 #define TR_PAGE 4096u
@@ -175,6 +175,9 @@ struct tr_header {
 	uint64_t base_address;	/* of the mapping in the writing process */
 	char version[16];
 	uint64_t max_history_age; /* seconds; 0: records of any age */
+	uint64_t monitor_ns;	/* CPU time of the monitor's thread */
+	uint64_t rss_start, rss_end; /* bytes; 0: not read */
+	uint64_t rss_peak;
 };
 
 _Static_assert(sizeof(struct tr_header) <= TR_PAGE, "header is one page");
@@ -491,7 +494,8 @@ struct tr_control {
 	uint64_t cleared_ticks;
 	int64_t cleared_ns;
 	uint32_t text_bytes; /* of `text`: option lines set from outside */
-	uint32_t reserved[5];
+	uint32_t wake;	     /* the monitor's thread sleeps on it (futex) */
+	uint32_t reserved[4];
 	uint32_t sleep[TR_CONTROL_SLEEP];
 	char text[TR_CONTROL_TEXT];
 };

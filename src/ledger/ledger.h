@@ -247,6 +247,8 @@ uint64_t tr_ledger_ticks(void);
 
 /* Moves the generation on so that every site looks at its switches again. */
 void tr_control_bump(struct tr_control *control);
+/* Wakes the thread that sleeps on the page, if there is one. Signal-safe. */
+void tr_control_wake(struct tr_control *control);
 /* `parent`: the page that a child goes on with, or NULL. */
 void tr_control_init(struct tr_control *control,
 		     const struct tr_control *parent,

@@ -188,8 +188,20 @@ int64_t tr_wait_end(int64_t ns);
  * lie in memory that a fork wipes.
  */
 bool tr_wait(const uint32_t *word, uint32_t value, int64_t end);
-/* Wakes all who wait on it; store the new value first. */
+/* Wakes all who wait on it; store the new value first. Signal-safe. */
 void tr_wake(const uint32_t *word);
+
+/*
+ * The same on a word of a shared mapping, which another process may change.
+ * False only where the kernel cannot: the page is gone.
+ */
+bool tr_wait_shared(const uint32_t *word, uint32_t value, int64_t end);
+void tr_wake_shared(const uint32_t *word);
+
+/* A lock that is 0 while free: one in memory that a fork wipes is free in the
+ * child. Not for signal handlers, not recursive. */
+void tr_wait_lock(uint32_t *lock);
+void tr_wait_unlock(uint32_t *lock);
 
 /* ---- publish.c --------------------------------------------------------- */
 

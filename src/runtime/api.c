@@ -5,6 +5,7 @@
 #include "runtime/runtime.h"
 
 #include "gpu/gpu.h"
+#include "monitor/monitor.h"
 
 #include <string.h>
 
@@ -110,6 +111,7 @@ TARE_API int tare_option_set(const char *name, const char *value)
 	apply_live(name);
 	err = tr_control_set(tr_ledger->control, name, value);
 	tr_control_bump(tr_ledger->control);
+	tr_monitor_begin();
 	return err;
 }
 

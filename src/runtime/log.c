@@ -7,6 +7,8 @@
  */
 #include "runtime/runtime.h"
 
+#include "monitor/monitor.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -72,4 +74,9 @@ void tr_log(enum tare_level level, const char *format, ...)
 		return;
 	if (tr_mode != TR_MODE_OFF)
 		write_stderr(text);
+}
+
+void tr_monitor_tell(enum tare_level level, const char *text)
+{
+	tr_log(level, "%s", text);
 }

@@ -10,6 +10,7 @@
 #include "runtime/runtime.h"
 
 #include "gpu/gpu.h"
+#include "monitor/monitor.h"
 #include "text/text.h"
 #include "view/view.h"
 
@@ -68,6 +69,7 @@ static void reset_in_child(void)
 	tr_memory_unmap(tr_hands, hands);
 	tr_hands = tr_memory_map(hands);
 	memset(process, 0, sizeof(*process));
+	tr_monitor_reset();
 	tr_hand_set(&tr_hand_none);
 }
 
@@ -90,7 +92,7 @@ static int map_process(void)
 	choose_hands();
 	tr_hands = tr_memory_map_wiped(tr_hands_most * sizeof(struct tr_hand),
 				       &hands_wiped);
-	if (!process || !tr_hands) {
+	if (!process || !tr_hands || tr_monitor_init(&tr_config)) {
 		tr_memory_unmap(process, sizeof(*process));
 		process = NULL;
 		return TARE_ENOMEM;
@@ -250,6 +252,8 @@ bool tr_probe_open(void)
 	}
 	saved = errno; /* this is a probe: it is the host's */
 	done = open_once(false) == 0;
+	if (done)
+		tr_monitor_notice();
 	errno = saved;
 	return done;
 }
@@ -269,6 +273,21 @@ static int leave_standby(void)
 	return 0;
 }
 
+static int open_first(void)
+{
+	int err;
+
+	if (find_first_copy()) {
+		TR_PUBLISH(tr_gate_off, 1);
+		return 0;
+	}
+	stay_loaded();
+	err = open_once(tr_mode == TR_MODE_STANDBY);
+	/* Sites that were told "off" before ask again from now on. */
+	TR_PUBLISH(tr_gate_off, 1);
+	return err;
+}
+
 int tr_start(void)
 {
 	int err = map_process();
@@ -283,16 +302,16 @@ int tr_start(void)
 		return TARE_EOFF;
 	if (tr_probe_forward)
 		return 0;
-	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready))
-		return tr_ledger->base ? 0 : leave_standby();
-	if (find_first_copy()) {
-		TR_PUBLISH(tr_gate_off, 1);
+	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready) && tr_ledger->base)
 		return 0;
+	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready))
+		err = leave_standby();
+	else
+		err = open_first();
+	if (!err) {
+		tr_monitor_memory(&tr_config, false);
+		tr_monitor_begin();
 	}
-	stay_loaded();
-	err = open_once(tr_mode == TR_MODE_STANDBY);
-	/* Sites that were told "off" before ask again from now on. */
-	TR_PUBLISH(tr_gate_off, 1);
 	return err;
 }
 
@@ -352,6 +371,9 @@ void tr_stop(void)
 	tr_follow_control();
 	if (tr_ledger->base)
 		tr_step_finish();
+	tr_monitor_stop();
+	tr_gpu_stop();
+	tr_monitor_memory(&tr_config, true);
 	TR_STORE(tr_ledger->control->enabled, 0);
 	tr_control_bump(tr_ledger->control);
 	tr_ledger_seal();

@@ -6,6 +6,7 @@
 #include "runtime/runtime.h"
 
 #include "gpu/gpu.h"
+#include "monitor/monitor.h"
 #include "text/text.h"
 
 /* A switch: what was set from outside wins over the configuration. */
@@ -126,6 +127,7 @@ bool tr_probe_wanted(uint8_t kind, const char *name, const char *source)
 	follow_history();
 	follow_gpus();
 	tr_follow_steps();
+	tr_monitor_notice();
 	if (kind == TARE_KIND_SCOPE &&
 	    !switch_of("collect_timing", tr_config.collect_timing))
 		return false;

@@ -103,6 +103,11 @@ static bool is_due(int64_t share)
 	       tr_monotonic_ns() - heap.at_ns >= heap.cost_ns * share;
 }
 
+void tr_heap_forget(void)
+{
+	heap.is_kept = false;
+}
+
 static const char *refusal(void)
 {
 	if (!mallinfo2)
@@ -144,6 +149,10 @@ bool tr_heap_read(bool is_detailed, struct tr_heap *ret,
 }
 
 #else
+
+void tr_heap_forget(void)
+{
+}
 
 bool tr_heap_read(bool is_detailed, struct tr_heap *ret,
 		  const char **ret_reason)

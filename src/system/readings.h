@@ -102,6 +102,7 @@ struct tr_heap {
 /* False, and why: a static text. Detailed: also where it takes ms. */
 bool tr_heap_read(bool is_detailed, struct tr_heap *ret,
 		  const char **ret_reason);
+void tr_heap_forget(void);
 
 /* ---- process.c, energy.c ----------------------------------------------- */
 

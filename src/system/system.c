@@ -14,6 +14,7 @@ void tr_system_forget(void)
 	tr_cpu_forget();
 	tr_cgroup_forget();
 	tr_traffic_forget();
+	tr_heap_forget();
 	tr_process_forget();
 	tr_energy_forget();
 }

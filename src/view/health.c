@@ -110,6 +110,18 @@ static bool overlaps(const struct tr_gather *g, uint32_t path)
 	       g->series[site].site->flags & TR_SITE_OVERLAP;
 }
 
+/* Since the last clear. */
+static double monitor_of(const tare_view *view)
+{
+	const struct tr_header *now = (const void *)view->image.base;
+	const struct tr_header *then = (const void *)view->baseline.base;
+	uint64_t ns = now->monitor_ns;
+
+	if (view->has_baseline)
+		ns = ns > then->monitor_ns ? ns - then->monitor_ns : 0;
+	return (double)ns;
+}
+
 /* Calls times their calibrated cost, and that as a share of the time that
  * threads spent inside their outermost scopes. */
 static void add_cost(const tare_view *view, const struct taken *taken,
@@ -123,7 +135,8 @@ static void add_cost(const tare_view *view, const struct taken *taken,
 	     i = g->path[i].next)
 		if (!overlaps(g, i))
 			busy += g->path[i].sum + g->path[i].open_ticks;
-	h->measuring_ns = tr_view_ns(
+	h->monitor_ns = monitor_of(view);
+	h->measuring_ns = h->monitor_ns + tr_view_ns(
 		view, taken->scopes * (header->inside_ticks +
 				       header->outside_ticks) +
 			      taken->timed * header->value_ticks);

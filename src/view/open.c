@@ -99,6 +99,9 @@ static void describe(tare_view *view)
 	run->outside_ns = tr_view_ns(view, header->outside_ticks);
 	run->ledger_bytes = header->real_bytes;
 	run->ledger_limit = header->limit_bytes;
+	run->rss_start = header->rss_start;
+	run->rss_end = header->rss_end;
+	run->rss_peak = header->rss_peak;
 }
 
 /* The newest tick that anything in a dead ledger speaks of. */

@@ -176,6 +176,21 @@ def check_directory(server, scene):
     check(server.is_alive(), "the server goes on")
 
 
+def check_monitor(server, program):
+    answer = server.ask("PUT", API + "/config",
+                        {"monitor": "process", "monitor_interval": 0.01})
+    check_is((answer.status, answer.json["config"]["monitor"]),
+             (200, "process"), "the monitor is switched on")
+    program.ask("steps 10")  # a probe sees it
+    check(wait_until(lambda: b"tare_process_rss_bytes{" in
+                     server.get("/metrics").body), "its series are there")
+    answer = server.ask("PUT", API + "/config", {"monitor": "disk"})
+    check_is(answer.status, 422, "a part that is none")
+    answer = server.ask("PUT", API + "/config", {"monitor": "false"})
+    check_is((answer.status, answer.json["config"]["monitor"]),
+             (200, "false"), "and off again")
+
+
 def main():
     with Scene() as scene:
         program = scene.measured()
@@ -184,6 +199,7 @@ def main():
         check_clear(server, program)
         check_config(server, program)
         check_all_or_nothing(server, program)
+        check_monitor(server, program)
         check_several(server, scene, program)
         check_directory(server, scene)
     with Scene() as scene:

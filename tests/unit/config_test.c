@@ -103,7 +103,7 @@ TEST(every_option_has_a_complete_row)
 		CHECK(!option->live || option->effective);
 	}
 	CHECK_INT(n, tr_option_count());
-	CHECK_INT(n, 55);
+	CHECK_INT(n, 57);
 	CHECK(!tare_option_at(SIZE_MAX));
 	CHECK(!tr_option_find("no_such_option"));
 	CHECK(!tr_option_find(NULL));
@@ -207,6 +207,14 @@ static void check_string(const struct tr_option_row *row)
 {
 	char longest[TR_CONFIG_STRING + 1];
 
+	if (row->flags & TR_OPTION_PARTS) {
+		check_values(row, (const char *const[]){
+				"true", "system,gpu", "system,,gpu" });
+		check_values(row, (const char *const[]){
+				"all", "detailed,process", "process " });
+		check_values(row, (const char *const[]){ "gpu", "false", "" });
+		return;
+	}
 	memset(longest, 'x', sizeof(longest));
 	longest[TR_CONFIG_STRING] = '\0';
 	check_values(row, (const char *const[]){ longest + 1, "a b", longest });

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The calls of tare/monitor.h.
+ */
+#include "monitor/monitor.h"
+
+static bool is_on(void)
+{
+	return tr_ledger && TR_ACQUIRE(tr_ledger->ready) && tr_ledger->base;
+}
+
+static bool is_reading(const struct tr_job *job)
+{
+	return job == &tr_job_system || job == &tr_job_process ||
+	       job == &tr_job_gpu;
+}
+
+TARE_API int tare_monitor_enable(uint32_t parts)
+{
+	if (parts & ~(uint32_t)TARE_MONITOR_ALL)
+		return TARE_EINVAL;
+	if (!is_on() || tr_probe_forward)
+		return TARE_EOFF;
+	tr_parts_switch(parts, 0);
+	return tr_parts_wanted() ? tr_monitor_start() : 0;
+}
+
+TARE_API int tare_monitor_disable(uint32_t parts)
+{
+	if (parts & ~(uint32_t)TARE_MONITOR_ALL)
+		return TARE_EINVAL;
+	if (!is_on() || tr_probe_forward)
+		return TARE_EOFF;
+	tr_parts_switch(0, parts);
+	return 0;
+}
+
+TARE_API uint32_t tare_monitor_parts(void)
+{
+	return is_on() && !tr_probe_forward ? tr_parts_wanted() : 0;
+}
+
+TARE_API int tare_monitor_sample(void)
+{
+	if (!is_on() || tr_probe_forward)
+		return TARE_EOFF;
+	tr_monitor_run(is_reading);
+	return 0;
+}

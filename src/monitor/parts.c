@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parts: what is to be monitored, and how often.
+ *
+ * The options say it, those in the control page first; a call says it over
+ * them, until the options change their mind about that part: the last word
+ * counts, wherever it came from. Not in memory that forks wipe: a child goes
+ * on with what its parent was told.
+ *
+ * Probes come here too, when switches moved: atomics, no locks. Two who look
+ * at once find the same.
+ */
+#include "monitor/monitor.h"
+
+#include "text/text.h"
+
+static uint32_t generation; /* of the switches, when last looked at */
+static uint32_t by_options; /* what they said then */
+static uint32_t switched_on, switched_off; /* by calls, over the options */
+static int64_t interval_ns = 1000000000, gpu_interval_ns = 1000000000;
+
+static bool switch_of(const char *name, bool configured)
+{
+	char value[16];
+	bool on;
+
+	if (tr_control_get(tr_ledger->control, name, value, sizeof(value)) &&
+	    tr_parse_bool(value, &on))
+		return on;
+	return configured;
+}
+
+static uint32_t parts_of(const char *configured)
+{
+	char value[TR_CONFIG_STRING];
+	uint32_t parts = 0;
+
+	if (tr_control_get(tr_ledger->control, "monitor", value,
+			   sizeof(value)) &&
+	    tr_parse_parts(value, &parts))
+		return parts;
+	(void)tr_parse_parts(configured, &parts);
+	return parts;
+}
+
+/* Seconds; what the table does not accept is not taken from outside. */
+static int64_t interval_of(const char *name, double configured)
+{
+	const struct tr_option_row *row = tr_option_row(tr_option_find(name));
+	char value[32];
+	double s;
+
+	if (!tr_control_get(tr_ledger->control, name, value, sizeof(value)) ||
+	    !tr_parse_double(value, &s) || !(s >= row->min && s <= row->max))
+		s = configured;
+	return (int64_t)(s * 1e9);
+}
+
+static uint32_t look(const struct tr_config *config)
+{
+	uint32_t parts = parts_of(config->monitor);
+
+	if (switch_of("enable_gpu_monitoring",
+		      config->enable_gpu_monitoring) ||
+	    switch_of("collect_gpu_utilization",
+		      config->collect_gpu_utilization) ||
+	    switch_of("debug_mode", config->debug_mode))
+		parts |= TARE_MONITOR_GPU;
+	if (switch_of("collect_memory_detailed",
+		      config->collect_memory_detailed))
+		parts |= TARE_MONITOR_PROCESS | TARE_MONITOR_DETAILED;
+	return parts;
+}
+
+void tr_parts_follow(const struct tr_config *config)
+{
+	uint32_t now = TR_ACQUIRE(tr_ledger->control->generation);
+	uint32_t parts, changed;
+
+	if (TR_ACQUIRE(generation) == now)
+		return;
+	parts = look(config);
+	changed = parts ^ TR_LOAD(by_options);
+	(void)__atomic_fetch_and(&switched_on, ~changed, __ATOMIC_RELAXED);
+	(void)__atomic_fetch_and(&switched_off, ~changed, __ATOMIC_RELAXED);
+	TR_STORE(by_options, parts);
+	TR_STORE(interval_ns, interval_of("monitor_interval",
+					  config->monitor_interval));
+	TR_STORE(gpu_interval_ns, interval_of("gpu_monitor_interval",
+					      config->gpu_monitor_interval));
+	TR_PUBLISH(generation, now);
+}
+
+void tr_parts_switch(uint32_t on, uint32_t off)
+{
+	(void)__atomic_fetch_or(&switched_on, on, __ATOMIC_RELAXED);
+	(void)__atomic_fetch_and(&switched_on, ~off, __ATOMIC_RELAXED);
+	(void)__atomic_fetch_or(&switched_off, off, __ATOMIC_RELAXED);
+	(void)__atomic_fetch_and(&switched_off, ~on, __ATOMIC_RELAXED);
+}
+
+uint32_t tr_parts_wanted(void)
+{
+	return ((TR_LOAD(by_options) | TR_LOAD(switched_on)) &
+		~TR_LOAD(switched_off)) &
+	       TARE_MONITOR_ALL;
+}
+
+bool tr_parts_has(uint32_t part)
+{
+	return tr_parts_wanted() & part && TR_LOAD(tr_ledger->control->enabled);
+}
+
+int64_t tr_parts_interval_ns(void)
+{
+	return TR_LOAD(interval_ns);
+}
+
+int64_t tr_parts_gpu_interval_ns(void)
+{
+	return TR_LOAD(gpu_interval_ns);
+}
