@@ -85,6 +85,8 @@ static const char *kind_name(enum tare_record_kind kind)
 		return "memory";
 	case TARE_RECORD_GPU:
 		return "gpu";
+	case TARE_RECORD_GOVERNOR:
+		return "governor";
 	default:
 		return "operation";
 	}

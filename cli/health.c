@@ -40,6 +40,10 @@ static const struct counter {
 	COUNTER(records_trimmed, NOTICE, "operations beyond the history"),
 	COUNTER(trace_events, PLAIN, "events in the trace"),
 	COUNTER(trace_dropped, NOTICE, "events the trace had no room for"),
+	COUNTER(governed, NOTICE, "series measured in part, to stay cheap"),
+	COUNTER(governed_ever, NOTICE, "series that ever were"),
+	COUNTER(governor_actions, NOTICE, "changes of how much is measured"),
+	COUNTER(missed, NOTICE, "calls nobody counted, as estimated"),
 	COUNTER(damaged, PROBLEM, "inconsistencies passed over"),
 };
 
@@ -73,7 +77,7 @@ void health_print(const tare_health *health, FILE *stream, bool color)
 		      "own cost of the measuring");
 	(void)fprintf(stream, "  %-16s%16s  %s\n", "measuring_share",
 		      format_share(health->measuring_share).text,
-		      "of all threads' recorded time");
+		      "of the CPU time or all threads' recorded time");
 	(void)fprintf(stream, "  %-16s%16s  %s\n", "monitor",
 		      format_duration(health->monitor_ns).text,
 		      "CPU time of the monitor's thread");
@@ -89,5 +93,8 @@ void health_json(struct json *json, const char *key,
 	json_number(json, "measuring_ns", health->measuring_ns);
 	json_number(json, "measuring_share", health->measuring_share);
 	json_number(json, "monitor_ns", health->monitor_ns);
+	json_number(json, "measuring_limit", health->measuring_limit);
+	json_number(json, "measuring_now", health->measuring_now);
+	json_number(json, "measuring_thread", health->measuring_thread);
 	json_end_object(json);
 }

@@ -121,6 +121,8 @@ static const char *kind_text(enum tare_record_kind kind)
 {
 	if (kind == TARE_RECORD_MEMORY)
 		return "memory";
+	if (kind == TARE_RECORD_GOVERNOR)
+		return "governor";
 	return kind == TARE_RECORD_GPU ? "gpu" : "operation";
 }
 
@@ -212,7 +214,7 @@ void handle_records(struct exchange *ex)
 /* ---- how many ------------------------------------------------------------ */
 
 struct counts {
-	uint64_t of_kind[4]; /* by enum tare_record_kind */
+	uint64_t of_kind[5]; /* by enum tare_record_kind */
 	uint64_t series;
 	uint64_t events;
 	uint64_t trimmed;
@@ -231,7 +233,7 @@ static int count_view(struct counts *counts, tare_view *view,
 	if (err)
 		return err;
 	for (size_t i = 0; i < n; i++)
-		counts->of_kind[records[i].kind & 3]++;
+		counts->of_kind[records[i].kind]++;
 	counts->trimmed += health->records_trimmed;
 	counts->dropped += health->lost + health->lost_records;
 	counts->events += health->events;
@@ -251,7 +253,8 @@ static void send_counts(struct exchange *ex, const struct counts *counts,
 	json_begin_object(json, NULL);
 	json_unsigned(json, "count",
 		      counts->of_kind[0] + counts->of_kind[1] +
-			      counts->of_kind[2] + counts->of_kind[3]);
+			      counts->of_kind[2] + counts->of_kind[3] +
+			      counts->of_kind[4]);
 	json_unsigned(json, "processing_count",
 		      counts->of_kind[TARE_RECORD_OPERATION]);
 	json_unsigned(json, "memory_count",

@@ -138,6 +138,9 @@ typedef struct tare_stats {
 	double last;		/* gauges: the value now; ratios: the ratio */
 	bool below_resolution;	/* mean under 3 x the clock's step */
 	double success_rate;	/* scopes: 0..1; NAN where none was counted */
+	bool is_estimate;	/* the governor let only a part be measured:
+				 * total and, once paused, count are of all
+				 * calls, by what was seen of them */
 } tare_stats;
 
 /*
@@ -229,6 +232,7 @@ typedef struct tare_node {
 	double net_total_ns, net_own_ns;
 	double share;		/* of the whole net time, 0..1 */
 	bool below_resolution;
+	bool is_estimate;	/* as in tare_stats */
 } tare_node;
 
 TARE_API TARE_MUST_CHECK int tare_view_tree(tare_view *view,
@@ -261,8 +265,16 @@ typedef struct tare_health {
 	uint64_t damaged;	 /* inconsistencies the reader passed over */
 	double measuring_ns;	 /* own cost: calls x calibrated cost, and
 				  * monitor_ns */
-	double measuring_share;	 /* of all threads' recorded time, 0..1 */
 	double monitor_ns;	 /* CPU time of the monitor's thread */
+	double measuring_share;	 /* of the CPU time, where that was looked at;
+				  * else of all threads' recorded time, 0..1 */
+	double measuring_limit;	 /* performance_threshold; 0: none */
+	double measuring_now;	 /* share at the governor's last look */
+	double measuring_thread; /* and of the thread that it costs most */
+	uint64_t governed;	 /* sites not measured in full now */
+	uint64_t governed_ever;	 /* and at any time */
+	uint64_t governor_actions; /* changes of a site's level */
+	uint64_t missed;	 /* calls while paused, as estimated */
 } tare_health;
 
 TARE_API const tare_health *tare_view_health(const tare_view *view);
@@ -285,7 +297,8 @@ typedef struct tare_attr_value {
 enum tare_record_kind {
 	TARE_RECORD_OPERATION = 1, /* a call of an operation */
 	TARE_RECORD_MEMORY = 2,	   /* memory at one moment */
-	TARE_RECORD_GPU = 3	   /* the GPU at one moment */
+	TARE_RECORD_GPU = 3,	   /* the GPU at one moment */
+	TARE_RECORD_GOVERNOR = 4   /* a site is measured less, or in full */
 };
 
 /* One record of the history. Strings belong to the view. */

@@ -126,10 +126,11 @@ static const struct tr_option_row table[] = {
 	      "50", 1, 1000000000, 0, "steps", LIVE,
 	      "Look for memory leaks every so many steps, or less often "
 	      "where steps are short."),
-	SWITCH(auto_disable_on_slow, AUTO_DISABLE_ON_SLOW, "true", NOT_YET,
-	       "Measure less when measuring slows the program down."),
+	SWITCH(auto_disable_on_slow, AUTO_DISABLE_ON_SLOW, "true", LIVE,
+	       "Measure less of what is called most, once measuring takes "
+	       "more than performance_threshold."),
 	REAL(performance_threshold, PERFORMANCE_THRESHOLD, "0.05", 0, 1, "",
-	     NOT_YET, "Share of the run time that measuring may take."),
+	     LIVE, "Share of the process's CPU time that measuring may take."),
 
 	WHOLE(max_history_size, MAX_HISTORY_SIZE, "10000", 0, 10000000, 0,
 	      "operations", LIVE,

@@ -129,6 +129,8 @@ static const char *kind_text(const tare_record *r)
 		return "memory";
 	case TARE_RECORD_GPU:
 		return "gpu";
+	case TARE_RECORD_GOVERNOR:
+		return "governor";
 	default:
 		return "operation";
 	}

@@ -95,6 +95,7 @@ static int put_tree(struct tr_json *j, tare_view *view)
 		tr_json_double(j, "net_own_ns", node->net_own_ns);
 		tr_json_double(j, "share", node->share);
 		tr_json_bool(j, "below_resolution", node->below_resolution);
+		tr_json_bool(j, "estimate", node->is_estimate);
 		tr_json_end_object(j);
 	}
 	tr_json_end_array(j);
@@ -124,6 +125,7 @@ static void put_numbers(struct tr_json *j, const tare_stats *s)
 	tr_json_double(j, "net_mean", s->net_mean);
 	tr_json_double(j, "last", s->last);
 	tr_json_bool(j, "below_resolution", s->below_resolution);
+	tr_json_bool(j, "estimate", s->is_estimate);
 }
 
 void tr_json_series(struct tr_json *j, const tare_stats *s)
@@ -227,10 +229,17 @@ void tr_json_health(struct tr_json *j, const tare_health *h)
 	TR_PUT(trace_dropped);
 	TR_PUT(threads);
 	TR_PUT(damaged);
+	TR_PUT(governed);
+	TR_PUT(governed_ever);
+	TR_PUT(governor_actions);
+	TR_PUT(missed);
 #undef TR_PUT
 	tr_json_double(j, "measuring_ns", h->measuring_ns);
 	tr_json_double(j, "measuring_share", h->measuring_share);
 	tr_json_double(j, "monitor_ns", h->monitor_ns);
+	tr_json_double(j, "measuring_limit", h->measuring_limit);
+	tr_json_double(j, "measuring_now", h->measuring_now);
+	tr_json_double(j, "measuring_thread", h->measuring_thread);
 	tr_json_end_object(j);
 }
 

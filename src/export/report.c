@@ -273,7 +273,9 @@ static void tree_row(struct tr_report *r, const tare_node *node, size_t width)
 	cell_time(r, raw ? node->total_ns : node->net_total_ns, 10);
 	cell_time(r, raw ? node->own_ns : node->net_own_ns, 10);
 	cell_share(r, node->share);
-	if (node->below_resolution)
+	if (node->is_estimate)
+		tr_buf_adds(r->buf, "  *");
+	else if (node->below_resolution)
 		tr_buf_adds(r->buf, "  ~");
 	if (node->open)
 		tr_buf_addf(r->buf, "  %llu open",
@@ -287,11 +289,21 @@ static void tree_row(struct tr_report *r, const tare_node *node, size_t width)
 	tr_buf_addc(r->buf, '\n');
 }
 
+static void estimate_line(struct tr_report *r)
+{
+	const tare_health *h = tare_view_health(r->view);
+
+	tr_buf_adds(r->buf, "* an estimate: not every call was timed");
+	if (h->missed)
+		tr_buf_adds(r->buf, " or counted");
+	tr_buf_adds(r->buf, ", to keep measuring cheap\n");
+}
+
 int tr_report_tree(struct tr_report *r)
 {
 	size_t width = r->options.width - TREE_FIXED, n;
 	const tare_node *nodes;
-	bool marked = false;
+	bool marked = false, estimated = false;
 	int err = tare_view_tree(r->view, &nodes, &n);
 
 	if (err || !n)
@@ -307,8 +319,11 @@ int tr_report_tree(struct tr_report *r)
 	tr_buf_addc(r->buf, '\n');
 	for (size_t i = 0; i < n; i++) {
 		tree_row(r, &nodes[i], width);
-		marked |= nodes[i].below_resolution;
+		estimated |= nodes[i].is_estimate;
+		marked |= nodes[i].below_resolution && !nodes[i].is_estimate;
 	}
+	if (estimated)
+		estimate_line(r);
 	if (marked)
 		tr_buf_adds(r->buf, "~ too short for the clock: counts are "
 				    "exact, times are not\n");
@@ -372,7 +387,9 @@ static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
 	for (int i = 0; i < 5; i++)
 		cell_time(r, raw ? one[i] : net_of(s, one[i], inside_ns), 8);
 	cell_count(r, s->failures, 7);
-	if (s->below_resolution)
+	if (s->is_estimate)
+		tr_buf_adds(r->buf, " *");
+	else if (s->below_resolution)
 		tr_buf_adds(r->buf, " ~");
 	if (s->failures)
 		add_rate(r, s->success_rate);
@@ -629,6 +646,19 @@ static void count_if(struct tr_report *r, const char *text, uint64_t n)
 	tr_buf_addf(r->buf, ", %s %s", number, text);
 }
 
+static void governed_text(struct tr_report *r, const tare_health *h)
+{
+	char limit[32];
+
+	if (!h->governed_ever)
+		return;
+	(void)tr_fixed_text(limit, sizeof(limit), h->measuring_limit * 100, 1);
+	tr_buf_addf(r->buf, ", kept below %s %% by measuring %llu series in "
+		    "part (%llu now)", limit,
+		    (unsigned long long)h->governed_ever,
+		    (unsigned long long)h->governed);
+}
+
 static void measuring_line(struct tr_report *r, const tare_health *h)
 {
 	const tare_run *run = tare_view_run(r->view);
@@ -639,6 +669,7 @@ static void measuring_line(struct tr_report *r, const tare_health *h)
 	(void)tr_duration_text(c, sizeof(c), run->outside_ns);
 	tr_buf_addf(r->buf, "measuring  %s", a);
 	cell_share(r, h->measuring_share);
+	governed_text(r, h);
 	tr_buf_addf(r->buf, ": a scope costs %s inside + %s outside", b, c);
 	tr_buf_adds(r->buf, r->options.raw ? " (not taken off)" :
 					     " (taken off above)");

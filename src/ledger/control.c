@@ -40,6 +40,7 @@ void tr_control_init(struct tr_control *control,
 	control->start_time = self->start_time;
 	control->generation = 2; /* 1 is a site's word before its first use */
 	control->enabled = 1;
+	control->pause = 1; /* sites that the parent paused ask again */
 	if (parent)
 		inherit(control, parent);
 	TR_PUBLISH(control->magic, TR_CONTROL_MAGIC);

@@ -88,7 +88,10 @@ static TR_COLD void next_lap(struct tr_hand *hand, struct tr_track *track,
 	TR_STORE(track->write, lap << 32 | track->log.off);
 	TR_FENCE();
 	TR_STORE(track->intent.stage, lap << 32 | track->log.off);
+	tr_look_after(hand, track->log.bytes / sizeof(struct tr_entry));
 }
+
+void (*tr_look)(struct tr_hand *hand);
 
 void tr_drain_batch(struct tr_hand *hand, struct tr_track *track,
 		    uint64_t end)

@@ -115,8 +115,48 @@ struct tr_losses {
 	uint64_t stray_ends;
 	uint64_t clock_steps;
 	uint64_t unbucketed;
-	uint64_t reserved[5];
+	/* Of a track, written by the governor: what measuring took, of what. */
+	uint64_t cost_ns, cpu_ns;
+	uint64_t reserved[3];
 };
+
+/*
+ * How much of a site is measured. One call of 2^n has a time from 1 to
+ * TR_LEVEL_RAREST on. Values from TR_LEVEL_PAUSED on are off for a part of
+ * the time, and what is measured is as the rest of the number says.
+ */
+enum tr_level {
+	TR_LEVEL_FULL = 0,
+	TR_LEVEL_RAREST = 15,
+	TR_LEVEL_COUNTED = 63,
+	TR_LEVEL_PAUSED = 64
+};
+
+/*
+ * What a program that computes takes longer for a probe, if it works for so
+ * many ticks between two of them.
+ */
+#define TR_WORKS 3u
+
+struct tr_added {
+	double between[TR_WORKS]; /* ascending */
+	double ticks[TR_WORKS];
+};
+
+/* The governor's books, which it alone writes. Times in ns. */
+struct tr_governed {
+	double limit;	     /* share of the CPU time; 0: never acts */
+	double share;	     /* what measuring took at the last look */
+	double thread_share; /* and what it took of the thread it costs most */
+	double cost_ns;	     /* all looks together */
+	double cpu_ns;
+	uint64_t looks;
+	uint64_t actions;
+	uint32_t level; /* the highest in force; TR_GOVERNED_OFF: all is off */
+	uint32_t sites; /* that are not measured in full */
+};
+
+#define TR_GOVERNED_OFF 128u
 
 /*
  * The first two lines are left alone. A file that somebody truncates reads
@@ -178,6 +218,10 @@ struct tr_header {
 	uint64_t monitor_ns;	/* CPU time of the monitor's thread */
 	uint64_t rss_start, rss_end; /* bytes; 0: not read */
 	uint64_t rss_peak;
+	struct tr_added added_scope;   /* of a scope */
+	struct tr_added added_untimed; /* of one that is only counted */
+	struct tr_added added_value;
+	struct tr_governed governed;
 };
 
 _Static_assert(sizeof(struct tr_header) <= TR_PAGE, "header is one page");
@@ -194,7 +238,10 @@ struct tr_site {
 	uint8_t kind, type;
 	uint16_t flags;
 	uint32_t slot;	/* counters, ratios (two slots) and gauges */
-	uint32_t reserved[6];
+	uint64_t missed; /* calls while it was paused, as estimated */
+	uint32_t level;	 /* enum tr_level now; written by the governor */
+	uint32_t worst;	 /* and the highest ever */
+	uint32_t reserved[2];
 };
 
 _Static_assert(sizeof(struct tr_site) == TR_LINE, "one line a site");
@@ -231,6 +278,7 @@ struct tr_frame {
 /* So far from any time that a span counted from it needs over 32 bits. */
 #define TR_FRAME_ASIDE (UINT64_C(1) << 63)
 #define TR_FRAME_FAILED (UINT64_C(1) << 62)
+#define TR_FRAME_UNTIMED (UINT64_C(1) << 61) /* no ticks: a number */
 
 /*
  * A path of the call tree. Site, parent and depth never change. References
@@ -495,7 +543,8 @@ struct tr_control {
 	int64_t cleared_ns;
 	uint32_t text_bytes; /* of `text`: option lines set from outside */
 	uint32_t wake;	     /* the monitor's thread sleeps on it (futex) */
-	uint32_t reserved[4];
+	uint32_t pause;	     /* gate of paused sites: 0 while they are */
+	uint32_t reserved[3];
 	uint32_t sleep[TR_CONTROL_SLEEP];
 	char text[TR_CONTROL_TEXT];
 };

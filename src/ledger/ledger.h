@@ -47,6 +47,9 @@ struct tr_detached {
 #define TR_STAGE_BYTES 896u
 #define TR_HASH_INLINE 64u
 #define TR_LABEL_GUESSES 16u
+#define TR_SKIPS 16u
+#define TR_RUNS 8u
+#define TR_RUN_VALUES 64u /* values after which the clock is read again */
 
 /* A thread's private side. Lies in memory that a fork wipes. */
 struct tr_hand {
@@ -72,6 +75,15 @@ struct tr_hand {
 	uint64_t values_ticks;
 	uint64_t last_ticks;	/* slow clock: to notice steps */
 	uint64_t long_start;	/* of the long scope being drained */
+	uint32_t random;	/* for the next line, 0 at first */
+	struct tr_seen {
+		uint64_t timed, untimed, values;
+	} seen;			/* by the governor, at its last look */
+	uint32_t unlooked;	/* entries since the last call of tr_look */
+	struct tr_run {
+		uint32_t site, runs;
+	} run[TR_RUNS];		/* whole runs of values, by site: a guess */
+	int32_t skip[TR_SKIPS];	/* calls until one is timed, see untimed.c */
 	uint16_t staged;	/* bytes of `stage` in use */
 	bool stage_cut;		/* something did not fit into it */
 	/* Eight bytes may be read wherever one is. */
@@ -242,6 +254,25 @@ void tr_ledger_anchor(uint32_t slice);
 void tr_anchor_take(struct tr_anchor *anchor, bool counter_clock);
 /* Now, on the ledger's clock. */
 uint64_t tr_ledger_ticks(void);
+
+/*
+ * Called by a measured thread every TR_LOOK_EVENTS entries of its log, in its
+ * probe: signal-safe. NULL: nobody wants it.
+ */
+extern void (*tr_look)(struct tr_hand *hand);
+#define TR_LOOK_EVENTS 8192u
+TR_INLINE void tr_look_after(struct tr_hand *hand, uint32_t events)
+{
+	void (*look)(struct tr_hand *hand);
+
+	hand->unlooked += events;
+	if (TR_LIKELY(hand->unlooked < TR_LOOK_EVENTS))
+		return;
+	hand->unlooked = 0;
+	look = __atomic_load_n(&tr_look, __ATOMIC_RELAXED);
+	if (look)
+		look(hand);
+}
 
 /* ---- control.c --------------------------------------------------------- */
 

@@ -64,6 +64,8 @@ void tr_monitor_reset(void);
 void tr_monitor_run(bool (*is_ours)(const struct tr_job *job));
 /* Does this thread exist in this process, at this moment? */
 bool tr_monitor_is_running(void);
+/* CPU time that it took so far. */
+uint64_t tr_monitor_cost_ns(void);
 
 /* ---- context.c --------------------------------------------------------- */
 

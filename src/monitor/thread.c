@@ -140,8 +140,12 @@ static int64_t run_due(uint32_t i)
 	tr_wait_lock(&monitor->lock);
 	run_job(jobs[i], now);
 	tr_wait_unlock(&monitor->lock);
-	*due = next_slot(*due, interval, tr_monotonic_ns());
-	return *due;
+	/* It may have changed its mind. */
+	interval = jobs[i]->interval_ns();
+	*due = interval > 0 ?
+		       next_slot(*due, interval, tr_monotonic_ns()) :
+		       0;
+	return *due ? *due : TR_NEVER;
 }
 
 /* A store and not an addition: a ledger that is replaced has it again. */
@@ -393,7 +397,12 @@ void tr_monitor_run(bool (*is_ours)(const struct tr_job *job))
 	tr_wait_unlock(&monitor->lock);
 }
 
-TARE_API uint64_t tare_monitor_cost_ns(void)
+uint64_t tr_monitor_cost_ns(void)
 {
 	return monitor ? TR_LOAD(monitor->cost_ns) : 0;
+}
+
+TARE_API uint64_t tare_monitor_cost_ns(void)
+{
+	return tr_monitor_cost_ns();
 }

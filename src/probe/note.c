@@ -16,14 +16,12 @@
 /* ---- notes ------------------------------------------------------------- */
 
 /* The frame meant: the innermost for NULL. NULL if there is none. */
-static struct tr_frame *frame_of(const struct tr_hand *hand, void *frame)
+static struct tr_frame *frame_of(const struct tr_hand *hand, void *handle)
 {
-	if (!hand->held)
-		return NULL;
-	if (!frame)
-		frame = hand->top;
-	if ((struct tr_frame *)frame <= hand->frames ||
-	    (struct tr_frame *)frame > hand->top)
+	struct tr_frame *frame = handle ? tr_frame_of(handle) : hand->top;
+
+	if (!hand->held || frame <= hand->frames || frame > hand->top ||
+	    (handle && !tr_frame_is_for(frame, handle)))
 		return NULL;
 	return frame;
 }

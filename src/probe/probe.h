@@ -152,6 +152,8 @@ struct tr_note_sample {
 bool tr_note_write(struct tr_hand *hand, const struct tr_note_sample *sample);
 /* Forgets what was staged under this start. Busy. */
 void tr_note_drop(struct tr_hand *hand, uint64_t start);
+/* What was staged under one start is under another. Busy. */
+void tr_note_rename(struct tr_hand *hand, uint64_t from, uint64_t to);
 
 /* ---- scope.c ----------------------------------------------------------- */
 
@@ -163,10 +165,24 @@ void tr_scope_repair(struct tr_hand *hand, const struct tr_frame *to);
 void tr_scope_append(struct tr_hand *hand, uint32_t node, uint64_t start,
 		     uint64_t span, uint32_t flags);
 /* The end of a scope at a time that was read before. Not for other copies. */
-void tr_scope_end_at(struct tr_frame *frame, uint64_t end);
+void tr_scope_end_at(void *handle, uint64_t end);
 void tr_probe_fiber(tare_fiber *fiber, bool back);
+/* All that can happen at a begin. */
+void *tr_scope_begin_slow(tare_site *site, uint32_t gate);
 
-/* Frame's real start. */
+TR_INLINE struct tr_frame *tr_scope_push(struct tr_hand *hand,
+					 struct tr_track *track, uint32_t node)
+{
+	struct tr_frame *frame = hand->top + 1;
+
+	TR_STORE(track->current, node);
+	TR_FENCE();
+	__atomic_store_n(&hand->top, frame, TR_HANDED_ON);
+	TR_FENCE();
+	return frame;
+}
+
+/* Frame's real start; with TR_FRAME_UNTIMED, a number of its own. */
 TR_INLINE uint64_t tr_frame_start(const struct tr_frame *frame)
 {
 	uint64_t start = TR_LOAD(frame->start);
@@ -175,5 +191,45 @@ TR_INLINE uint64_t tr_frame_start(const struct tr_frame *frame)
 		return start;
 	return TR_LOAD(frame->aside) & ~TR_FRAME_FAILED;
 }
+
+/* ---- untimed.c --------------------------------------------------------- */
+
+/* The handle of a scope that is only counted is its frame, plus one. */
+TR_INLINE struct tr_frame *tr_frame_of(void *handle)
+{
+	return (struct tr_frame *)((uintptr_t)handle & ~(uintptr_t)1);
+}
+
+/* Is it one of those? */
+TR_INLINE bool tr_frame_is_untimed(const struct tr_frame *frame)
+{
+	return TR_LOAD(frame->start) == TR_FRAME_ASIDE &&
+	       TR_LOAD(frame->aside) & TR_FRAME_UNTIMED;
+}
+
+/* Does the handle belong to what is in its frame now? */
+TR_INLINE bool tr_frame_is_for(const struct tr_frame *frame, void *handle)
+{
+	return tr_frame_is_untimed(frame) == ((const void *)frame != handle);
+}
+
+/*
+ * enum tr_level by site, or NULL: all sites are measured in full. For scopes
+ * its low bits are in tare_site.reserved[1], too.
+ */
+extern uint8_t *tr_site_levels;
+
+/* Begins a scope of a site that is not timed at each call; its handle. The
+ * track is there and free. */
+void *tr_scope_begin_untimed(tare_site *site, uint32_t gate);
+/* Shall this call be counted only? */
+bool tr_scope_is_skipped(struct tr_hand *hand, const tare_site *site);
+/* Makes the frame just pushed one of those; its handle. */
+void *tr_frame_untimed(const struct tr_hand *hand, struct tr_frame *frame);
+/* Ends it; false if `handle` is no such scope, or not the innermost. */
+bool tr_scope_end_untimed(void *handle);
+/* Counts a call that ends without a time, and its failure. Busy. */
+void tr_scope_count(struct tr_hand *hand, uint32_t node,
+		    const struct tr_frame *frame);
 
 #endif

@@ -19,18 +19,6 @@
 
 /* ---- begin ------------------------------------------------------------- */
 
-TR_INLINE struct tr_frame *push(struct tr_hand *hand, struct tr_track *track,
-				uint32_t node)
-{
-	struct tr_frame *frame = hand->top + 1;
-
-	TR_STORE(track->current, node);
-	TR_FENCE();
-	__atomic_store_n(&hand->top, frame, TR_HANDED_ON);
-	TR_FENCE();
-	return frame;
-}
-
 /* In a signal handler that interrupted this thread's own probe. */
 static void *begin_detached(struct tr_hand *hand, tare_site *site)
 {
@@ -73,7 +61,7 @@ static uint64_t slow_ticks(struct tr_hand *hand)
 	return now ? now : 1;
 }
 
-static TR_COLD void *begin_slow(tare_site *site, uint32_t gate)
+TR_COLD void *tr_scope_begin_slow(tare_site *site, uint32_t gate)
 {
 	struct tr_hand *hand;
 	struct tr_frame *frame;
@@ -93,7 +81,13 @@ static TR_COLD void *begin_slow(tare_site *site, uint32_t gate)
 		tr_hand_leave(hand);
 		return NULL;
 	}
-	frame = push(hand, hand->held, node);
+	frame = tr_scope_push(hand, hand->held, node);
+	if (tr_scope_is_skipped(hand, site)) {
+		void *handle = tr_frame_untimed(hand, frame);
+
+		tr_hand_leave(hand);
+		return handle;
+	}
 	if (site->flags & TARE_SITE_OPERATION) {
 		TR_STORE(frame->aside, slow_ticks(hand));
 		TR_STORE(frame->start, TR_FRAME_ASIDE);
@@ -123,16 +117,16 @@ static TR_NOINLINE void *begin_other(tare_site *site, uint32_t gate,
 	/* An empty place is no_node, which is nobody's; bit 0 is a cell. */
 	if (TR_UNLIKELY(node & 1) || TR_UNLIKELY(there->site != id) ||
 	    TR_UNLIKELY(there->parent != parent))
-		return begin_slow(site, gate);
+		return tr_scope_begin_slow(site, gate);
 	tr_node_at(hand, parent)->last = node;
-	frame = push(hand, track, node);
+	frame = tr_scope_push(hand, track, node);
 	TR_STORE(frame->start, tr_counter());
 	return frame;
 }
 
 /*
  * An operation, which has generation 0 so that it comes here: a scope whose
- * end goes the way of notes.
+ * end goes the way of notes. So have sites of which not all calls are timed.
  */
 static TR_NOINLINE void *begin_operation(tare_site *site, uint32_t gate)
 {
@@ -141,14 +135,17 @@ static TR_NOINLINE void *begin_operation(tare_site *site, uint32_t gate)
 	struct tr_frame *frame;
 	uint32_t parent, node;
 
-	if (!track || !(site->flags & TARE_SITE_OPERATION) ||
-	    TR_ACQUIRE(site->reserved[0]) != gate)
-		return begin_slow(site, gate);
+	if (!track || TR_ACQUIRE(site->reserved[0]) != gate)
+		return tr_scope_begin_slow(site, gate);
+	if (TR_LOAD(site->reserved[1]))
+		return tr_scope_begin_untimed(site, gate);
+	if (!(site->flags & TARE_SITE_OPERATION))
+		return tr_scope_begin_slow(site, gate);
 	parent = TR_LOAD(track->current);
 	node = tr_node_at(hand, parent)->last;
 	if (tr_node_at(hand, node)->site != TR_LOAD(site->id))
-		return begin_slow(site, gate);
-	frame = push(hand, track, node);
+		return tr_scope_begin_slow(site, gate);
+	frame = tr_scope_push(hand, track, node);
 	TR_STORE(frame->aside, tr_counter());
 	TR_STORE(frame->start, TR_FRAME_ASIDE);
 	return frame;
@@ -168,7 +165,7 @@ TARE_API void *tare_scope_begin_(tare_site *site, uint32_t gate)
 	node = tr_node_at(hand, parent)->last;
 	if (tr_node_at(hand, node)->site != TR_LOAD(site->id))
 		return begin_other(site, gate, hand, track, parent);
-	frame = push(hand, track, node);
+	frame = tr_scope_push(hand, track, node);
 	TR_STORE(frame->start, tr_counter());
 	return frame;
 }
@@ -255,9 +252,13 @@ static void finish(struct tr_hand *hand, struct tr_frame *frame, uint64_t end)
 	uint32_t node = track->current, flags = 0;
 	uint64_t start = tr_frame_start(frame), span;
 
-	span = span_of(hand, start, end);
 	TR_STORE(track->current, tr_node_at(hand, node)->parent);
 	hand->top = frame - 1;
+	if (tr_frame_is_untimed(frame)) {
+		tr_scope_count(hand, node, frame);
+		return;
+	}
+	span = span_of(hand, start, end);
 	if (TR_LOAD(frame->start) == TR_FRAME_ASIDE) {
 		if (TR_LOAD(frame->aside) & TR_FRAME_FAILED)
 			flags = TR_ENTRY_FAILED;
@@ -267,9 +268,10 @@ static void finish(struct tr_hand *hand, struct tr_frame *frame, uint64_t end)
 	tr_scope_append(hand, node, start, span, flags);
 }
 
-void tr_scope_end_at(struct tr_frame *frame, uint64_t end)
+void tr_scope_end_at(void *handle, uint64_t end)
 {
 	struct tr_hand *hand = tr_hand();
+	struct tr_frame *frame = tr_frame_of(handle);
 
 	if (!hand->held) {
 		/* Begun before a fork, or by another thread. */
@@ -281,7 +283,8 @@ void tr_scope_end_at(struct tr_frame *frame, uint64_t end)
 		end_detached(hand, (struct tr_detached *)frame, end);
 		return;
 	}
-	if (frame <= hand->frames || frame > hand->top) {
+	if (frame <= hand->frames || frame > hand->top ||
+	    !tr_frame_is_for(frame, handle)) {
 		(void)TR_ADD(tr_ledger->header->lost.stray_ends, 1);
 		return;
 	}
@@ -298,17 +301,17 @@ void tr_scope_end_at(struct tr_frame *frame, uint64_t end)
 	tr_hand_leave(hand);
 }
 
-static TR_COLD void end_slow(struct tr_frame *frame, uint64_t end)
+static TR_COLD void end_slow(void *handle, uint64_t end)
 {
 	struct tr_hand *hand = tr_hand();
 
 	if (tr_probe_forward) {
-		tr_probe_forward->scope_end(frame);
+		tr_probe_forward->scope_end(handle);
 		return;
 	}
-	if (hand->held && !hand->fast)
+	if (hand->held && !hand->fast && handle == tr_frame_of(handle))
 		end = slow_ticks(hand);
-	tr_scope_end_at(frame, end);
+	tr_scope_end_at(handle, end);
 }
 
 /* The innermost scope, with notes or an operation, and nothing else odd. */
@@ -318,7 +321,8 @@ static TR_NOINLINE void end_noted(struct tr_frame *frame, uint64_t end)
 	struct tr_track *track = hand->track;
 
 	if (!track || hand->top != frame ||
-	    TR_LOAD(frame->start) != TR_FRAME_ASIDE) {
+	    TR_LOAD(frame->start) != TR_FRAME_ASIDE ||
+	    TR_LOAD(frame->aside) & TR_FRAME_UNTIMED) {
 		end_slow(frame, end);
 		return;
 	}
@@ -333,18 +337,29 @@ static TR_NOINLINE void end_noted(struct tr_frame *frame, uint64_t end)
 	tr_hand_free(hand, track);
 }
 
-TR_INLINE void end_at(struct tr_frame *frame, uint64_t end)
+/*
+ * Not the innermost scope, or one that is only counted: then without a look
+ * at the clock, which is most of what a scope costs.
+ */
+static TR_NOINLINE void end_other(void *handle)
+{
+	if (tr_probe_forward || !tr_scope_end_untimed(handle))
+		end_slow(handle, tr_counter());
+}
+
+TR_INLINE void end_with(struct tr_frame *frame, uint64_t (*clock)(void))
 {
 	struct tr_hand *hand = tr_hand();
 	struct tr_track *track = hand->track;
 	struct tr_entry *entry;
-	uint64_t start, span, position;
+	uint64_t start, end, span, position;
 	uint32_t node;
 
 	if (TR_UNLIKELY(!track) || TR_UNLIKELY(hand->top != frame)) {
-		end_slow(frame, end);
+		end_other(frame);
 		return;
 	}
+	end = clock();
 	start = TR_LOAD(frame->start);
 	span = end - start;
 	if (TR_UNLIKELY(span >> 32)) {
@@ -373,12 +388,12 @@ TR_INLINE void end_at(struct tr_frame *frame, uint64_t end)
 
 TARE_API void tare_scope_end_(void *frame)
 {
-	end_at(frame, tr_counter());
+	end_with(frame, tr_counter);
 }
 
 TARE_API void tare_scope_end_exact_(void *frame)
 {
-	end_at(frame, tr_counter_exact());
+	end_with(frame, tr_counter_exact);
 }
 
 TR_OWN(tr_own_scope_begin, tare_scope_begin_);

@@ -7,6 +7,7 @@
 
 const struct tr_probe_table *tr_probe_forward;
 uint32_t tr_gate_off;
+uint8_t *tr_site_levels;
 
 static void register_site(tare_site *site)
 {
@@ -37,10 +38,18 @@ static void switch_off(tare_site *site, struct tr_control *control,
 	set_gate(site, &control->sleep[n], 0);
 }
 
+static uint32_t level_of(const tare_site *site)
+{
+	const uint8_t *levels = __atomic_load_n(&tr_site_levels,
+						__ATOMIC_ACQUIRE);
+
+	return levels ? TR_LOAD(levels[TR_LOAD(site->id)]) : TR_LEVEL_FULL;
+}
+
 bool tr_site_refresh(tare_site *site)
 {
 	struct tr_control *control = NULL;
-	uint32_t generation;
+	uint32_t generation, level;
 
 	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready))
 		control = tr_ledger->control;
@@ -59,13 +68,21 @@ bool tr_site_refresh(tare_site *site)
 	if (!TR_LOAD(site->id) ||
 	    !TR_ACQUIRE(tr_site_at(TR_LOAD(site->id))->ready))
 		register_site(site);
+	level = level_of(site);
 	/*
 	 * Operations keep generation 0, which no gate holds: every call goes
-	 * the slow way, where its record is prepared.
+	 * the slow way, where its record is prepared. So do scopes that are
+	 * not timed at each call.
 	 */
 	TR_STORE(site->reserved[0], generation);
-	set_gate(site, &control->generation,
-		 site->flags & TARE_SITE_OPERATION ? 0 : generation);
+	TR_STORE(site->reserved[1], level & TR_LEVEL_COUNTED);
+	set_gate(site,
+		 level & TR_LEVEL_PAUSED ? &control->pause :
+					   &control->generation,
+		 site->flags & TARE_SITE_OPERATION ||
+				 level & TR_LEVEL_COUNTED ?
+			 0 :
+			 generation);
 	return true;
 }
 
@@ -78,18 +95,26 @@ static bool ready_process(void)
 	return tr_probe_open();
 }
 
+static bool is_fresh(const tare_site *site, uint32_t gate)
+{
+	if (TR_ACQUIRE(site->generation) == gate)
+		return true;
+	return (site->flags & TARE_SITE_OPERATION ||
+		TR_LOAD(site->reserved[1])) &&
+	       TR_LOAD(site->reserved[0]) == gate;
+}
+
 struct tr_hand *tr_probe_ready(tare_site *site, uint32_t gate)
 {
 	struct tr_hand *hand = tr_hand();
+	bool is_first = !hand->held;
 
 	if (!ready_process()) {
 		(void)tr_site_refresh(site);
 		return NULL;
 	}
-	if (TR_ACQUIRE(site->generation) != gate &&
-	    !(site->flags & TARE_SITE_OPERATION &&
-	      TR_LOAD(site->reserved[0]) == gate) &&
-	    !tr_site_refresh(site))
+	/* At its first event it may know the switches of a parent process. */
+	if ((is_first || !is_fresh(site, gate)) && !tr_site_refresh(site))
 		return NULL;
 	if (hand->held)
 		return hand;

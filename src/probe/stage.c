@@ -53,6 +53,17 @@ void tr_note_drop(struct tr_hand *hand, uint64_t start)
 	sweep(hand, is_another, start);
 }
 
+void tr_note_rename(struct tr_hand *hand, uint64_t from, uint64_t to)
+{
+	for (unsigned at = 0; at < hand->staged;) {
+		struct staged *s = tr_staged_at(hand, at);
+
+		if (s->start == from)
+			s->start = to;
+		at += s->bytes;
+	}
+}
+
 static bool is_open(const struct tr_hand *hand, uint64_t start, uint64_t none)
 {
 	const struct tr_frame *frame = hand->top;

@@ -11,16 +11,30 @@
 
 #include <string.h>
 
-#define TR_VALUES_RUN 64u
 #define TR_VALUES_FAST (1u << 21) /* ticks for a run: under a millisecond */
 
-static TR_NOINLINE void read_clock(struct tr_hand *hand)
+/* Which site the values of a run were of, by the one that ends it. */
+static void note_run(struct tr_hand *hand, uint32_t site)
+{
+	struct tr_run *run = &hand->run[site % TR_RUNS];
+
+	if (TR_LOAD(run->site) != site) {
+		TR_STORE(run->runs, 0);
+		TR_STORE(run->site, site);
+	}
+	TR_STORE(run->runs, run->runs + 1);
+	tr_look_after(hand, TR_RUN_VALUES);
+}
+
+static TR_NOINLINE void read_clock(struct tr_hand *hand, uint32_t site)
 {
 	uint64_t now = tr_ledger_ticks();
 
+	if (hand->values_left)
+		note_run(hand, site);
 	hand->values_left = now - hand->values_ticks < TR_VALUES_FAST ?
-				    TR_VALUES_RUN :
-				    1;
+				    TR_RUN_VALUES :
+				    0;
 	hand->values_ticks = now;
 	hand->values_slice = (uint32_t)(now >> hand->shift);
 }
@@ -49,7 +63,7 @@ static void observe(struct tr_hand *hand, uint32_t site, double value)
 		return;
 	}
 	if (hand->values_left <= 1)
-		read_clock(hand);
+		read_clock(hand, site);
 	else
 		hand->values_left--;
 	tr_observe(hand, cell, value, hand->values_slice);

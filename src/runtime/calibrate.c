@@ -93,6 +93,8 @@ TR_INNER(inner_scope, TARE_KIND_SCOPE, "(calibration)");
 TR_INNER(inner_value, TARE_KIND_VALUE, "(calibration value)");
 TR_INNER(inner_counter, TARE_KIND_COUNTER, "(calibration counter)");
 
+TR_INNER(inner_untimed, TARE_KIND_SCOPE, "(calibration untimed)");
+
 static void one_scope(void)
 {
 	tare_scope scope = tare_scope_begin(&inner_scope);
@@ -130,6 +132,73 @@ TR_INLINE double least_cost(void (*probe)(void))
 	return least;
 }
 
+/*
+ * What a probe adds to a program that computes: what the program with and
+ * without measuring differs by. It depends on how much is computed between
+ * two probes. With little, the processor has nothing else to do meanwhile;
+ * with more, it goes on with the work while it waits for the clock; with so
+ * much that it cannot look past it, it waits at both ends again.
+ */
+static const unsigned works[TR_WORKS] = { 8, 64, 512 };
+
+TR_INLINE uint64_t work(uint64_t x, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		x = x * UINT64_C(6364136223846793005) + 1;
+		__asm__ volatile("" : "+r"(x));
+	}
+	return x;
+}
+
+/* Work as a host does it: within a scope, or after a value, or alone. */
+TR_INLINE uint64_t work_measured(tare_site *site, uint64_t x, unsigned n)
+{
+	tare_scope scope;
+
+	if (!site)
+		return work(x, n);
+	if (site->kind == TARE_KIND_VALUE) {
+		tare_value_observe(site, 1.0);
+		return work(x, n);
+	}
+	scope = tare_scope_begin(site);
+	x = work(x, n);
+	tare_scope_end(scope);
+	return x;
+}
+
+static TR_NOINLINE uint64_t ticks_of_work(tare_site *site, unsigned n,
+					  unsigned calls)
+{
+	uint64_t start = tr_ledger_ticks(), x = start;
+
+	for (unsigned i = 0; i < calls; i++)
+		x = work_measured(site, x, n);
+	__asm__ volatile("" ::"r"(x));
+	return tr_ledger_ticks() - start;
+}
+
+static void added_cost(tare_site *site, struct tr_added *ret_added)
+{
+	for (unsigned w = 0; w < TR_WORKS; w++) {
+		unsigned calls = TR_CALLS >> w;
+		int rounds = TR_ROUNDS >> (w / 2);
+		uint64_t with = UINT64_MAX, without = UINT64_MAX;
+
+		for (int round = 0; round < rounds; round++) {
+			uint64_t a = ticks_of_work(NULL, works[w], calls);
+			uint64_t b = ticks_of_work(site, works[w], calls);
+
+			without = a < without ? a : without;
+			with = b < with ? b : with;
+		}
+		ret_added->between[w] = (double)without / calls;
+		ret_added->ticks[w] = with > without ?
+					      (double)(with - without) / calls :
+					      0;
+	}
+}
+
 /* What the calibration's own scopes measured: the part inside. */
 static double inside_cost(void)
 {
@@ -153,5 +222,13 @@ void tr_calibrate_probes(void)
 	header->inside_ticks = inside < scope ? inside : scope;
 	header->outside_ticks = scope - header->inside_ticks;
 	header->value_ticks = least_cost(one_value);
+	tare_scope_end(tare_scope_begin(&inner_untimed));
+	TR_STORE(inner_untimed.reserved[1], TR_LEVEL_COUNTED);
+	TR_STORE(inner_untimed.generation, 0);
+	added_cost(&inner_scope, &header->added_scope);
+	added_cost(&inner_untimed, &header->added_untimed);
+	added_cost(&inner_value, &header->added_value);
+	/* The program's first value reads the clock again. */
+	tr_hand()->values_left = 0;
 	header->counter_ticks = least_cost(one_counter);
 }

@@ -42,6 +42,16 @@ void tr_report_at_exit(void);
 void tr_calibrate_clock(void);
 void tr_calibrate_probes(void);
 
+/* ---- govern.c ---------------------------------------------------------- */
+
+/* Starts to watch what measuring costs. */
+void tr_self_govern(void);
+
+/* ---- known.c ----------------------------------------------------------- */
+
+/* Tells steps and resource scopes who knows of GPUs and joules. */
+void tr_know(void);
+
 /* ---- log.c ------------------------------------------------------------- */
 
 void tr_log(enum tare_level level, const char *format, ...) TARE_PRINTF(2, 3);

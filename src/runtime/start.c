@@ -9,6 +9,7 @@
  */
 #include "runtime/runtime.h"
 
+#include "governor/governor.h"
 #include "gpu/gpu.h"
 #include "monitor/monitor.h"
 #include "text/text.h"
@@ -187,6 +188,8 @@ static int open_process(bool standby)
 	TR_PUBLISH(tr_ledger->ready, 1);
 	if (!standby) {
 		tr_calibrate_probes();
+		tr_self_govern();
+		tr_know();
 		tr_track_rewind(tr_hand());
 		tr_ledger_save();
 	}
@@ -376,6 +379,7 @@ void tr_stop(void)
 	tr_monitor_memory(&tr_config, true);
 	TR_STORE(tr_ledger->control->enabled, 0);
 	tr_control_bump(tr_ledger->control);
+	tr_governor_close();
 	tr_ledger_seal();
 	if (wants_report())
 		tr_report_at_exit();

@@ -5,6 +5,7 @@
  */
 #include "runtime/runtime.h"
 
+#include "governor/governor.h"
 #include "gpu/gpu.h"
 #include "monitor/monitor.h"
 #include "text/text.h"
@@ -107,6 +108,19 @@ void tr_follow_steps(void)
 				1e-3 / tr_ledger->sec_per_tick));
 }
 
+static void follow_limit(void)
+{
+	double limit = tr_config.performance_threshold;
+	char text[32];
+
+	if (tr_control_get(tr_ledger->control, "performance_threshold", text,
+			   sizeof(text)))
+		(void)tr_parse_double(text, &limit);
+	if (!switch_of("auto_disable_on_slow", tr_config.auto_disable_on_slow))
+		limit = 0;
+	tr_governor_limit(limit);
+}
+
 /* At the end: what was set from outside counts for the report as well. */
 void tr_follow_control(void)
 {
@@ -128,6 +142,7 @@ bool tr_probe_wanted(uint8_t kind, const char *name, const char *source)
 	follow_gpus();
 	tr_follow_steps();
 	tr_monitor_notice();
+	follow_limit();
 	if (kind == TARE_KIND_SCOPE &&
 	    !switch_of("collect_timing", tr_config.collect_timing))
 		return false;

@@ -34,8 +34,9 @@ void tr_pace_line_reset(void);
 void tr_watch_reset(void);
 /* Reads memory into the series of this step, and looks if it is time to. */
 void tr_watch_step(uint64_t step);
-/* When the next reading is due, on the ledger's clock. */
-uint64_t tr_watch_due(void);
+bool tr_watch_is_due(uint64_t step, uint64_t now);
+/* When the next reading is due: at a step, or by the ledger's clock. */
+void tr_watch_due(uint64_t *ret_step, uint64_t *ret_ticks);
 /* A look at all kinds; how many there are. */
 size_t tr_watch_look(tare_leak *ret_leaks, size_t size, uint64_t step,
 		     bool is_last);

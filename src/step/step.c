@@ -182,8 +182,8 @@ static void write_line(uint64_t steps, uint64_t now)
 	state.line_ticks = now;
 }
 
-/* The next step at which something may be due, whatever the time is. */
-static uint64_t next_step(uint64_t steps)
+/* The next step at which a line may be due, whatever the time is. */
+static uint64_t next_line(uint64_t steps)
 {
 	uint64_t every = TR_LOAD(tr_step_options.line_steps);
 
@@ -194,16 +194,19 @@ static uint64_t next_step(uint64_t steps)
 
 static void work(uint64_t now)
 {
-	uint64_t steps = TR_LOAD(state.steps);
+	uint64_t steps, step, ticks, line;
 
 	if (!try_lock(tr_ledger->pid))
 		return;
-	if (now >= tr_watch_due())
+	steps = TR_LOAD(state.steps);
+	if (tr_watch_is_due(steps, now))
 		tr_watch_step(steps);
 	if (is_line_due(steps, now))
 		write_line(steps, now);
-	TR_STORE(state.due, tr_watch_due());
-	TR_STORE(state.due_step, next_step(steps));
+	tr_watch_due(&step, &ticks);
+	line = next_line(steps);
+	TR_STORE(state.due, ticks);
+	TR_STORE(state.due_step, step < line ? step : line);
 	unlock();
 }
 

@@ -25,6 +25,7 @@
 #include <string.h>
 
 #define LEAST_SAMPLES 32u
+#define LEAST_BINS 16u /* of what is looked at */
 #define LEAST_GROWTH 0.01 /* of the level, in the time looked at */
 /* Teeth that blocks cut unevenly move levels, and lows hardly. */
 #define LEAST_OF_TEETH(kind) ((kind) == LEVEL ? 0.3 : 0.1)
@@ -292,17 +293,34 @@ static bool judge_stretch(const struct stretch *in, double least,
 	return leak->is_leak;
 }
 
+/* What follows a part of the steps: samples may come ever more rarely. */
+static struct stretch after(const tare_leak_series *series, double part)
+{
+	const struct tr_bin *bin = series->bin;
+	unsigned n = series->n_bins, first = 0;
+	double from = place_of(bin, 1), to = place_of(bin + n - 1, 1);
+
+	while (place_of(bin + first, 1) < from + part * (to - from))
+		first++;
+	return (struct stretch){ bin + first, n - first };
+}
+
 void tr_leak_judge(const tare_leak_series *series, tare_leak *ret_leak)
 {
 	tare_leak leak = { .what = series->what, .samples = series->samples };
 	tare_leak later = leak;
-	unsigned n = series->n_bins;
-	struct stretch in = { series->bin + n / 3, n - n / 3 };
+	struct stretch in;
 
-	if (series->samples >= LEAST_SAMPLES && n >= LEAST_SAMPLES &&
-	    !judge_stretch(&in, series->least_growth, &leak)) {
-		in = (struct stretch){ series->bin + n / 2, n - n / 2 };
-		if (judge_stretch(&in, series->least_growth, &later))
+	*ret_leak = leak;
+	if (series->n_bins < LEAST_SAMPLES)
+		return;
+	in = after(series, 1.0 / 3);
+	if (in.n < LEAST_BINS)
+		return;
+	if (!judge_stretch(&in, series->least_growth, &leak)) {
+		in = after(series, 0.5);
+		if (in.n >= LEAST_BINS &&
+		    judge_stretch(&in, series->least_growth, &later))
 			leak = later;
 	}
 	*ret_leak = leak;

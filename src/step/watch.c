@@ -2,9 +2,15 @@
 /*
  * Watch: the memory of the process, step after step, and what it grows to.
  *
- * A reading costs microseconds and a step may be shorter, so readings are as
- * far apart as their cost asks for: they take at most one part in
- * TR_READING_SHARE of the time. The same for looks, which also wait until a
+ * A reading costs microseconds and a step may be shorter. So readings are as
+ * far apart as their cost asks for: they take one part in TR_READING_SHARE of
+ * the time. A run of many short steps would end without any; so the first
+ * TR_DENSE steps are all read, and later ones ever more rarely. If that has
+ * cost more than TR_CREDIT_NS and a part of the time, TR_SPARSE is the
+ * number, and at TR_MOST_NS it ends. How far apart these readings are is left
+ * to chance: teeth that are met in their own rhythm seem to rise.
+ *
+ * Looks cost more. They have the same share of the time, and wait until a
  * sixteenth more is known: looking more often finds nothing earlier, and
  * chance gets more tries.
  *
@@ -24,6 +30,12 @@
 #define TR_KINDS (2u + TR_GPUS)
 #define TR_READING_SHARE 4000u
 #define TR_LOOK_SHARE 4000u
+#define TR_DENSE 256u
+#define TR_SPARSE 64u
+#define TR_CREDIT_NS 2e6
+#define TR_CREDIT_SHARE 2000u
+#define TR_MOST_NS 5e7
+#define TR_FIRST_NS 1e4 /* a first reading that takes longer makes pages */
 #define TR_LEAST_STEPS 500u
 /*
  * Bytes: less comes and goes anyway, and some kernels count pages a CPU
@@ -36,7 +48,7 @@ size_t (*tr_step_gpu)(uint64_t *bytes, size_t size);
 /* One kind of memory. */
 struct watched {
 	tare_leak_series *series;
-	uint64_t suspected; /* samples at the first look that saw it; 0: none */
+	uint64_t suspected; /* step of the first look that saw it; 0: none */
 	bool is_told, is_over;
 	tare_site *site;    /* its growth in the ledger */
 };
@@ -46,10 +58,15 @@ static struct {
 	struct watched kind[TR_KINDS];
 	size_t n_kinds;
 	uint64_t rss;
+	uint64_t start;		  /* ticks at the first step */
 	uint64_t next, next_look; /* ticks */
+	uint64_t next_step;	  /* if there is credit */
 	uint64_t look_step;	  /* step of the last look */
 	uint64_t look_samples;
-	uint64_t cost;
+	uint64_t cost;		  /* of all, ticks */
+	uint64_t spent;		  /* of readings, as they usually are */
+	uint64_t reading, look;	  /* what one usually takes */
+	uint64_t chance;
 } watch;
 
 void tr_watch_reset(void)
@@ -61,9 +78,12 @@ void tr_watch_reset(void)
 		watch.kind[i].is_told = watch.kind[i].is_over = false;
 	}
 	watch.rss = UINT64_MAX;
-	watch.next = watch.next_look = 0;
+	watch.start = tr_ledger_ticks();
+	watch.next = watch.next_look = watch.next_step = 0;
 	watch.look_step = watch.look_samples = 0;
-	watch.cost = 0;
+	watch.cost = watch.spent = 0;
+	watch.reading = watch.look = 0;
+	watch.chance = UINT64_C(88172645463325252);
 }
 
 /* ---- readings ---------------------------------------------------------- */
@@ -183,9 +203,9 @@ static void consider(struct watched *kind, const tare_leak *leak, uint64_t step,
 		return;
 	}
 	if (!kind->suspected)
-		kind->suspected = leak->samples;
+		kind->suspected = step;
 	if (!is_last && (step < TR_LEAST_STEPS ||
-			 leak->samples * 4 < kind->suspected * 5))
+			 step * 4 < kind->suspected * 5))
 		return;
 	keep(kind, leak->growth);
 	kind->is_over = false;
@@ -232,29 +252,89 @@ static bool is_look_due(uint64_t step, uint64_t now)
 	return true;
 }
 
+static uint64_t ticks_of(double ns)
+{
+	return (uint64_t)(ns * 1e-9 / tr_ledger->sec_per_tick);
+}
+
+/*
+ * What such work usually takes. One that took long may have met somebody who
+ * had the CPU meanwhile: only many of them count.
+ */
+static uint64_t usual(uint64_t *known, uint64_t took)
+{
+	uint64_t first = ticks_of(TR_FIRST_NS);
+
+	if (!*known)
+		*known = took < first ? took : first;
+	if (took > 2 * *known)
+		took = 2 * *known;
+	*known = (7 * *known + took) / 8;
+	return *known;
+}
+
+/* 1 to twice a TR_DENSE-th of the steps so far. */
+static uint64_t steps_to_next(uint64_t step, uint64_t now)
+{
+	uint64_t credit = ticks_of(TR_CREDIT_NS) +
+			  (now - watch.start) / TR_CREDIT_SHARE;
+	uint64_t part = watch.spent <= credit ? TR_DENSE : TR_SPARSE;
+
+	watch.chance ^= watch.chance << 13;
+	watch.chance ^= watch.chance >> 7;
+	watch.chance ^= watch.chance << 17;
+	return 1 + watch.chance % (2 * (step / part) + 1);
+}
+
+static bool has_credit(uint64_t now)
+{
+	return watch.spent <= ticks_of(TR_MOST_NS) +
+				      (now - watch.start) / TR_CREDIT_SHARE;
+}
+
+static void look_if_due(uint64_t step, uint64_t now)
+{
+	uint64_t took;
+
+	if (!is_look_due(step, now))
+		return;
+	watch.look_step = step;
+	(void)tr_watch_look(NULL, 0, step, false);
+	took = tr_ledger_ticks() - now;
+	watch.next_look = now + took +
+			  usual(&watch.look, took) * TR_LOOK_SHARE;
+}
+
+bool tr_watch_is_due(uint64_t step, uint64_t now)
+{
+	return now >= watch.next || (step >= watch.next_step &&
+				     TR_LOAD(tr_step_options.memory) &&
+				     has_credit(now));
+}
+
 void tr_watch_step(uint64_t step)
 {
-	uint64_t start = tr_ledger_ticks(), read, end;
+	uint64_t start = tr_ledger_ticks(), end, took;
 
+	watch.next_step = step + steps_to_next(step, start);
 	if (!TR_LOAD(tr_step_options.memory)) {
-		watch.next = start + (uint64_t)(1 / tr_ledger->sec_per_tick);
+		watch.next = start + ticks_of(1e9);
 		return;
 	}
 	read_memory(step);
-	read = end = tr_ledger_ticks();
-	if (is_look_due(step, read)) {
-		watch.look_step = step;
-		(void)tr_watch_look(NULL, 0, step, false);
-		end = tr_ledger_ticks();
-		watch.next_look = end + (end - read) * TR_LOOK_SHARE;
-	}
-	watch.next = end + (read - start) * TR_READING_SHARE;
-	watch.cost += end - start;
+	end = tr_ledger_ticks();
+	took = usual(&watch.reading, end - start);
+	watch.spent += took;
+	watch.next = end + took * TR_READING_SHARE;
+	look_if_due(step, end);
+	watch.cost += tr_ledger_ticks() - start;
 }
 
-uint64_t tr_watch_due(void)
+void tr_watch_due(uint64_t *ret_step, uint64_t *ret_ticks)
 {
-	return watch.next;
+	*ret_step = has_credit(tr_ledger_ticks()) ? watch.next_step :
+						    UINT64_MAX;
+	*ret_ticks = watch.next;
 }
 
 uint64_t tr_watch_rss(void)

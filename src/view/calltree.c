@@ -34,7 +34,8 @@ static void fill_node(const struct tree *tree, uint32_t index, double whole)
 	node->calls = p->calls + p->untimed;
 	node->open = p->open;
 	node->failures = p->failures;
-	node->repaired = p->untimed;
+	node->is_estimate = view->all.series[p->site].is_estimate;
+	node->repaired = node->is_estimate ? 0 : p->untimed;
 	node->total_ns = tr_view_ns(view, p->sum + p->open_ticks);
 	node->own_ns = tr_view_ns(view, t->own);
 	node->net_own_ns = tr_view_ns(view, t->net_own);

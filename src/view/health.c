@@ -145,6 +145,43 @@ static void add_cost(const tare_view *view, const struct taken *taken,
 			h->measuring_ns / tr_view_ns(view, busy), 1);
 }
 
+static struct tr_governed governed_since_clear(const tare_view *view)
+{
+	struct tr_governed now = ((const struct tr_header *)(const void *)
+					  view->image.base)->governed;
+	const struct tr_header *then = (const void *)view->baseline.base;
+
+	if (view->has_baseline) {
+		now.cost_ns -= then->governed.cost_ns;
+		now.cpu_ns -= then->governed.cpu_ns;
+	}
+	return now;
+}
+
+/* The governor knows more: how dense the calls were, and the CPU time. */
+static void add_governed(const tare_view *view, tare_health *h)
+{
+	struct tr_governed g = governed_since_clear(view);
+
+	if (g.looks && g.cost_ns >= 0 && g.cpu_ns > 0 &&
+	    g.cost_ns <= g.cpu_ns) {
+		h->measuring_ns = g.cost_ns;
+		h->measuring_share = g.cost_ns / g.cpu_ns;
+	}
+	if (g.limit > 0 && g.limit <= 1)
+		h->measuring_limit = g.limit;
+	if (g.share >= 0 && isfinite(g.share))
+		h->measuring_now = g.share;
+	if (g.thread_share >= 0 && g.thread_share <= 1)
+		h->measuring_thread = g.thread_share;
+	h->governed = g.sites;
+	h->governor_actions = g.actions;
+	for (uint32_t id = 1; id < view->all.n_series; id++) {
+		h->governed_ever += view->all.series[id].is_estimate;
+		h->missed += view->all.series[id].missed;
+	}
+}
+
 /* Of the series that take names beyond max_sites; of counters their sum. */
 static uint64_t overflow_calls_of(const struct tr_gather *g)
 {
@@ -213,5 +250,6 @@ TARE_API const tare_health *tare_view_health(const tare_view *const_view)
 	h->records = records_in(view);
 	h->records_trimmed = header->records_trimmed;
 	add_cost(view, &taken, h);
+	add_governed(view, h);
 	return h;
 }

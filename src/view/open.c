@@ -184,6 +184,8 @@ static int gather_all(tare_view *view)
 	err = tr_gather_add(all, &view->image, 1);
 	if (!err && view->has_baseline)
 		err = tr_gather_add(all, &view->baseline, -1);
+	if (!err)
+		tr_estimate(view);
 	return err;
 }
 

@@ -78,7 +78,9 @@ static void fill_head(struct reading *r, const struct tr_record *head,
 	out->truncated = head->truncated;
 	out->error = "";
 	out->kind = head->kind == TARE_RECORD_MEMORY ||
-				    head->kind == TARE_RECORD_GPU ?
+				    head->kind == TARE_RECORD_GPU ||
+					    head->kind ==
+						    TARE_RECORD_GOVERNOR ?
 			    (enum tare_record_kind)head->kind :
 			    TARE_RECORD_OPERATION;
 }

@@ -157,7 +157,7 @@ static void fill_time(const tare_view *view, const struct tr_series *s,
 	double cost = (double)row->timed * tr_view_ns(view, h->inside_ticks);
 
 	if (is_all) {
-		row->count = s->calls + s->untimed;
+		row->count = s->calls + s->untimed + s->missed;
 		row->total = tr_view_ns(view, extra->total);
 		row->own = tr_view_ns(view, extra->own);
 		row->net_own = tr_view_ns(view, extra->net_own);
@@ -176,6 +176,17 @@ static void fill_time(const tare_view *view, const struct tr_series *s,
 			   row->items && row->total > 0 ? (double)row->items /
 						  (row->total * 1e-9) :
 							  0;
+}
+
+static void fill_value(const struct tr_series *s, bool is_all, tare_stats *row)
+{
+	double seen = (double)row->count;
+
+	if (is_all && s->missed && seen > 0) {
+		row->total *= (seen + (double)s->missed) / seen;
+		row->count += s->missed;
+	}
+	row->net_total = row->total;
 }
 
 static void fill_row(const tare_view *view, const struct tr_series *s,
@@ -208,7 +219,9 @@ static void fill_row(const tare_view *view, const struct tr_series *s,
 	if (s->site->kind == TARE_KIND_SCOPE)
 		fill_time(view, s, extra, is_all, row);
 	else
-		row->net_total = row->total;
+		fill_value(s, is_all, row);
+	/* Of a window or the last values it is not known what was left out. */
+	row->is_estimate = s->site->worst != 0;
 	if (s->site->kind == TARE_KIND_GAUGE)
 		row->last = tr_gauge_now(view, s->site);
 }

@@ -57,6 +57,8 @@ struct tr_series {
 	const struct tr_site *site;
 	uint64_t calls;	   /* by nodes: exact */
 	uint64_t untimed;
+	uint64_t missed;   /* calls while it was paused, estimated */
+	bool is_estimate;  /* the governor did not let all be measured */
 	uint64_t failures;
 	uint64_t items;
 	double sum;	   /* ticks or the value's unit; all nodes */
@@ -145,6 +147,8 @@ struct tare_view {
 int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 		  int sign);
 /* Finds the slices that the records in `span` really cover. */
+/* Series of which the governor let only a part be measured. */
+void tr_estimate(tare_view *view);
 int tr_gather_edges(struct tr_gather *gather, const struct tr_image *image);
 void tr_gather_release(struct tr_gather *gather);
 /*

@@ -4,7 +4,8 @@
  * apart: each a process that touches and gives back pages step after step,
  * and whose resident memory is read from the kernel.
  *
- * The clock stands still, so that there is a reading at every step.
+ * Once the clock stands still, so that there is a reading at every step; and
+ * once it goes, and there are as many as steps of this length are worth.
  */
 #include "check.h"
 #include "leak_shapes.h"
@@ -27,7 +28,7 @@ static const char *const names[] = { SHAPE_NAMES };
 static struct program program;
 static struct dice dice;
 static unsigned warnings;
-static bool is_wrong;
+static bool is_wrong, clock_goes;
 
 static void hear(void *arg, enum tare_level level, const char *text)
 {
@@ -63,7 +64,8 @@ static void play(void)
 		return;
 	(void)madvise(memory, MOST, MADV_NOHUGEPAGE);
 	tare_log_set(hear, NULL);
-	scene_clock();
+	if (!clock_goes)
+		scene_clock();
 	scene_start(NULL);
 	for (unsigned i = 0; i < program.steps; i++) {
 		hold(memory, &held,
@@ -72,14 +74,15 @@ static void play(void)
 	}
 	CHECK(tare_leak_check(leak, 4) >= 1);
 	CHECK_STR(leak[0].what, "rss");
-	CHECK_INT(leak[0].samples, program.steps);
-	printf("# %-22s %4u steps: grows by %8.0f B a step (%.0f to %.0f), "
-	       "confidence %.4f%s, %u told\n",
-	       names[program.shape], program.steps, leak[0].growth,
-	       leak[0].growth_low, leak[0].growth_high, leak[0].confidence,
-	       leak[0].is_leak ? ", leak" : "", warnings);
+	CHECK(leak[0].samples == program.steps ||
+	      (clock_goes && leak[0].samples >= 100));
+	printf("# %-22s %4u steps, %4u read: grows by %8.0f B a step "
+	       "(%.0f to %.0f), confidence %.4f%s, %u told\n",
+	       names[program.shape], program.steps, (unsigned)leak[0].samples,
+	       leak[0].growth, leak[0].growth_low, leak[0].growth_high,
+	       leak[0].confidence, leak[0].is_leak ? ", leak" : "", warnings);
 	if (leaks)
-		CHECK(leak[0].is_leak && warnings == 1);
+		CHECK(leak[0].is_leak && (warnings == 1 || clock_goes));
 	(void)fflush(stdout);
 	/* A false alarm is no failure yet: one of all may be. */
 	_Exit(check_failures()				     ? 1 :
@@ -96,7 +99,7 @@ static bool is_false_alarm(void)
 	return status == 2;
 }
 
-TEST(twenty_real_programs_have_no_miss_and_at_most_one_false_alarm)
+static void run_programs(void)
 {
 	const char *text = getenv("LEAK_SEED");
 	unsigned false_alarms = 0, wrong = 0;
@@ -114,4 +117,16 @@ TEST(twenty_real_programs_have_no_miss_and_at_most_one_false_alarm)
 	}
 	CHECK_INT(wrong, 0);
 	CHECK(false_alarms <= 1);
+}
+
+TEST(twenty_real_programs_have_no_miss_and_at_most_one_false_alarm)
+{
+	clock_goes = false;
+	run_programs();
+}
+
+TEST(nor_have_they_while_the_clock_goes)
+{
+	clock_goes = true;
+	run_programs();
 }

@@ -103,6 +103,7 @@ void scratch_environment(void)
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
 		(void)unsetenv(ours[i]);
 	(void)setenv("TARE", "on", 1);
+	(void)setenv("TARE_AUTO_DISABLE_ON_SLOW", "0", 1);
 	(void)setenv("TARE_DIR", folder, 1);
 }
 
@@ -110,6 +111,11 @@ void scratch_start(const char *const *options)
 {
 	int err = tare_option_set("dir", folder);
 
+	/* Tests run in tight loops: the governor would have its way. */
+	if (!err)
+		err = tare_option_set("auto_disable_on_slow",
+				      getenv("TARE_TEST_GOVERNED") ? "true" :
+								     "false");
 	for (; !err && options && options[0]; options += 2)
 		err = tare_option_set(options[0], options[1]);
 	if (!err)

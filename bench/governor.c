@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The governor: does tare know what it costs, and does it keep below its
+ * limit? Hosts compute between their scopes; how much is drawn anew in each
+ * run, around 1e5, 1e6 and 5e7 scopes a second, in one thread and in two.
+ *
+ * What measuring really costs is the CPU time a call takes more than in the
+ * phases of the same host in which measuring is off.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <tare/control.h>
+#include <tare/probe.h>
+#include <tare/view.h>
+
+#include "bench.h"
+
+#define MOST_THREADS 2u
+#define PHASE_MS 100u
+#define TARE_OFF "the same host with tare off"
+
+/* ---- a host ------------------------------------------------------------ */
+
+struct host {
+	pthread_t thread[MOST_THREADS];
+	unsigned n_threads;
+	unsigned work;	  /* multiplications between two scopes */
+	unsigned rest_us; /* >0: sleep as long after each call */
+	uint64_t calls[MOST_THREADS];
+	unsigned stop;
+};
+
+static struct host host;
+
+static uint64_t compute(uint64_t x, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		x = x * UINT64_C(6364136223846793005) + 1;
+		BENCH_OPAQUE(x);
+	}
+	return x;
+}
+
+static __attribute__((noinline)) uint64_t call(uint64_t x, unsigned n)
+{
+	TARE_SCOPE("call");
+	return compute(x, n);
+}
+
+static void *live(void *arg)
+{
+	unsigned self = (unsigned)(uintptr_t)arg;
+	uint64_t x = self, n = 0;
+
+	bench_pin(self);
+	while (!__atomic_load_n(&host.stop, __ATOMIC_RELAXED)) {
+		unsigned rest = __atomic_load_n(&host.rest_us,
+						__ATOMIC_RELAXED);
+
+		for (unsigned i = 0; i < (rest ? 1 : 64); i++, n++)
+			x = call(x, host.work);
+		__atomic_store_n(&host.calls[self], n, __ATOMIC_RELAXED);
+		if (rest)
+			(void)usleep(rest);
+	}
+	BENCH_OPAQUE(x);
+	return NULL;
+}
+
+static void start_host(double rate, unsigned n_threads)
+{
+	double best = 1e18;
+
+	for (int i = 0; i < 50; i++) {
+		uint64_t start = bench_ns();
+
+		BENCH_OPAQUE(compute(1, 20000));
+		best = fmin(best, (double)(bench_ns() - start));
+	}
+	memset(&host, 0, sizeof(host));
+	host.n_threads = n_threads;
+	host.work = (unsigned)fmax(1, 1e9 / rate / (best / 20000));
+	for (unsigned i = 0; i < n_threads; i++)
+		if (pthread_create(&host.thread[i], NULL, live,
+				   (void *)(uintptr_t)i))
+			bench_fail("host", "no thread");
+}
+
+static void stop_host(void)
+{
+	__atomic_store_n(&host.stop, 1, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < host.n_threads; i++)
+		(void)pthread_join(host.thread[i], NULL);
+}
+
+struct spent {
+	double cpu_s, calls;
+};
+
+static struct spent spent_so_far(void)
+{
+	struct spent s = { 0, 0 };
+	struct timespec now;
+	clockid_t clock;
+
+	for (unsigned i = 0; i < host.n_threads; i++) {
+		if (pthread_getcpuclockid(host.thread[i], &clock) ||
+		    clock_gettime(clock, &now))
+			bench_fail("host", "no clock of its threads");
+		s.cpu_s += (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+		s.calls += (double)__atomic_load_n(&host.calls[i],
+						   __ATOMIC_RELAXED);
+	}
+	return s;
+}
+
+static struct spent spend(unsigned ms)
+{
+	struct spent before = spent_so_far(), after;
+
+	(void)usleep(ms * 1000);
+	after = spent_so_far();
+	return (struct spent){ after.cpu_s - before.cpu_s,
+			       after.calls - before.calls };
+}
+
+/* ---- what tare says ---------------------------------------------------- */
+
+static tare_health health_now(void)
+{
+	tare_health health = { 0 };
+	tare_view *view;
+
+	if (tare_view_open("self", &view))
+		bench_fail("view", "cannot be opened");
+	health = *tare_view_health(view);
+	tare_view_close(view);
+	return health;
+}
+
+static double draw(double around)
+{
+	srandom((unsigned)bench_ns());
+	return around * (0.7 + 0.6 * (double)(random() % 1000) / 1000);
+}
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- does it know ------------------------------------------------------ */
+
+/*
+ * Phases with and without by turns. The cheapest phase of each is compared:
+ * neighbours of this machine only ever add.
+ */
+static void estimate(const char *name, double around, unsigned n_threads)
+{
+	unsigned phases = bench_is_quick() ? 8 : 20;
+	double on = 1e18, off = 1e18, told = 0, calls = 0, real;
+	double rate = draw(around);
+
+	start_host(rate, n_threads);
+	(void)spend(300);
+	for (unsigned i = 0; i < phases; i++) {
+		double before;
+		struct spent s;
+
+		(void)tare_enable(false);
+		(void)spend(20);
+		s = spend(PHASE_MS);
+		off = least(off, s.cpu_s / s.calls);
+		(void)tare_enable(true);
+		(void)spend(20);
+		before = health_now().measuring_ns;
+		s = spend(PHASE_MS * 2);
+		on = least(on, s.cpu_s / s.calls);
+		/* Its looks are a tenth of a second apart. */
+		told += health_now().measuring_ns - before;
+		calls += s.calls;
+	}
+	stop_host();
+	real = on - off;
+	bench_report(name, told / calls, "ns", told / calls / (real * 1e9),
+		     TARE_OFF);
+}
+
+#define ESTIMATE(name, rate, n) \
+	static void estimate_##name##_##n(void) \
+	{ \
+		estimate("estimate_" #name "_" #n, rate, n); \
+	}
+ESTIMATE(1e5, 1e5, 1)
+ESTIMATE(1e6, 1e6, 1)
+ESTIMATE(5e7, 5e7, 1)
+ESTIMATE(1e5, 1e5, 2)
+ESTIMATE(1e6, 1e6, 2)
+ESTIMATE(5e7, 5e7, 2)
+
+/* ---- does it keep the limit -------------------------------------------- */
+
+/* Share of the CPU time in the next `ms`, given what a call takes without. */
+static double share_of(struct spent s, double off)
+{
+	return s.calls > 0 && s.cpu_s > 0 ? 1 - off * s.calls / s.cpu_s : 0;
+}
+
+static double wait_for_release(void)
+{
+	uint64_t start = bench_ns();
+
+	__atomic_store_n(&host.rest_us, 1000, __ATOMIC_RELAXED);
+	while (health_now().governed && bench_ns() - start < 30000000000u)
+		(void)usleep(20000);
+	return (double)(bench_ns() - start) * 1e-9;
+}
+
+static void limit(const char *name, double around, unsigned n_threads)
+{
+	double off = 1e18, settled = 0;
+	struct spent s, all = { 0, 0 };
+	char text[40];
+
+	(void)tare_enable(false);
+	start_host(draw(around), n_threads);
+	(void)spend(300);
+	for (int i = 0; i < 5; i++) {
+		s = spend(PHASE_MS);
+		off = least(off, s.cpu_s / s.calls);
+	}
+	(void)tare_enable(true);
+	for (int i = 0; i < 10; i++)
+		if (share_of(spend(PHASE_MS), off) > 0.05)
+			settled = (i + 1) * 0.1;
+	for (int i = 0; i < 20; i++) {
+		s = spend(PHASE_MS);
+		all.cpu_s += s.cpu_s;
+		all.calls += s.calls;
+	}
+	(void)snprintf(text, sizeof(text), "%s_settled", name);
+	bench_report(text, settled, "s", NAN, NULL);
+	bench_report(name, 100 * share_of(all, off), "%",
+		     health_now().measuring_now / share_of(all, off),
+		     "own estimate of it");
+	(void)snprintf(text, sizeof(text), "%s_release", name);
+	bench_report(text, wait_for_release(), "s", NAN, NULL);
+	stop_host();
+}
+
+#define LIMIT(name, rate, n) \
+	static void limit_##name##_##n(void) \
+	{ \
+		limit("limit_" #name "_" #n, rate, n); \
+	}
+LIMIT(1e6, 1e6, 1)
+LIMIT(5e7, 5e7, 1)
+LIMIT(5e7, 5e7, 2)
+
+#define FREE { "TARE=on", "TARE_AUTO_DISABLE_ON_SLOW=0", NULL }
+#define GOVERNED { "TARE=on", "TARE_AUTO_DISABLE_ON_SLOW=1", NULL }
+
+const struct bench_part bench_parts[] = {
+	{ "estimate_1e5_1", estimate_1e5_1, FREE },
+	{ "estimate_1e6_1", estimate_1e6_1, FREE },
+	{ "estimate_5e7_1", estimate_5e7_1, FREE },
+	{ "estimate_1e5_2", estimate_1e5_2, FREE },
+	{ "estimate_1e6_2", estimate_1e6_2, FREE },
+	{ "estimate_5e7_2", estimate_5e7_2, FREE },
+	{ "limit_1e6_1", limit_1e6_1, GOVERNED },
+	{ "limit_5e7_1", limit_5e7_1, GOVERNED },
+	{ "limit_5e7_2", limit_5e7_2, GOVERNED },
+	{ NULL, NULL, { NULL } },
+};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Actions: what the governor did, for the history, the host's log and tests.
+ * Noted in a probe, told from a thread.
+ */
+#ifndef TR_GOVERNOR_ACTIONS_H
+#define TR_GOVERNOR_ACTIONS_H
+
+#include <stdint.h>
+
+#include "governor/governor.h"
+
+void tr_action_note(uint32_t site, uint8_t level, double share);
+/* Outside of probes. */
+void tr_actions_tell(tr_governor_tell tell);
+
+#endif

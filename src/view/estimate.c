@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Estimates: series of which not every call was timed.
+ *
+ * The governor times some calls of a hot site, drawn at random, and counts
+ * the others: the time of all is that of the timed ones, times what they
+ * stand for. A site that it paused has calls that nobody saw; how many, it
+ * estimated itself, and they are spread over the site's paths by what was
+ * seen there. Distributions stay those of the timed calls.
+ */
+#include "view/view.h"
+
+static uint64_t missed_in(const struct tr_image *image, uint32_t id)
+{
+	const struct tr_header *header = (const void *)image->base;
+	const struct tr_site *site =
+		tr_image_at(image,
+			    header->region[TR_REGION_SITES].off +
+				    (uint64_t)id * sizeof(*site),
+			    sizeof(*site), 8);
+
+	return site ? site->missed : 0;
+}
+
+static void estimate_series(const tare_view *view, struct tr_series *s,
+			    uint32_t id)
+{
+	uint64_t before = view->has_baseline ?
+				  missed_in(&view->baseline, id) :
+				  0;
+
+	s->is_estimate = true;
+	s->missed = s->site->missed > before ? s->site->missed - before : 0;
+}
+
+/* Calls that each one that was seen stands for. */
+static double seen_factor(const struct tr_series *s)
+{
+	double seen = (double)s->calls + (double)s->untimed;
+
+	return seen > 0 ? (seen + (double)s->missed) / seen : 1;
+}
+
+static uint64_t scaled(uint64_t n, double factor)
+{
+	double m = (double)n * factor;
+
+	return m < 1.8e19 ? (uint64_t)(m + 0.5) : n;
+}
+
+static void estimate_path(struct tr_path *p, const struct tr_series *s)
+{
+	double factor = seen_factor(s);
+
+	if (p->calls)
+		p->sum *= factor * ((double)p->calls + (double)p->untimed) /
+			  (double)p->calls;
+	p->untimed += scaled(p->calls + p->untimed, factor) -
+		      (p->calls + p->untimed);
+}
+
+void tr_estimate(tare_view *view)
+{
+	struct tr_gather *g = &view->all;
+
+	for (uint32_t id = 1; id < g->n_series; id++)
+		if (g->series[id].site && g->series[id].site->worst)
+			estimate_series(view, &g->series[id], id);
+	for (uint32_t i = 1; i < g->n_paths; i++) {
+		const struct tr_series *s = &g->series[g->path[i].site];
+
+		if (s->is_estimate)
+			estimate_path(&g->path[i], s);
+	}
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Governor: hosts that call their probes as fast as they can. It must step
+ * in, let go when they rest, keep every count unless it paused the site, and
+ * leave alone what is not hot. A child goes its own way.
+ */
+#include "scratch.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../check.h"
+
+#define RARITY 50000 /* hot calls to a rare one, which is no cost then */
+#define TENTHS 300 /* of a second that anything here may take */
+
+static uint32_t stop, rests;
+
+static __attribute__((noinline)) uint64_t hot(uint64_t x)
+{
+	TARE_SCOPE("hot");
+	return x * UINT64_C(6364136223846793005) + 1;
+}
+
+static uint64_t work(uint64_t x, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		x = x * UINT64_C(6364136223846793005) + 1;
+		__asm__ volatile("" : "+r"(x));
+	}
+	return x;
+}
+
+struct runner {
+	pthread_t thread;
+	unsigned work; /* between two calls */
+	uint64_t hot, rare;
+};
+
+static void *run(void *arg)
+{
+	struct runner *r = arg;
+	uint64_t x = 1;
+
+	while (!READ(stop)) {
+		TARE_SCOPE("rare");
+		bool resting = READ(rests);
+
+		r->rare++;
+		for (int i = 0; i < (resting ? 100 : RARITY); i++, r->hot++)
+			x = work(hot(x), r->work);
+		if (resting)
+			(void)usleep(100000);
+	}
+	__asm__ volatile("" ::"r"(x));
+	return NULL;
+}
+
+static tare_health health_now(void)
+{
+	tare_health health = { 0 };
+	tare_view *view;
+
+	if (tare_view_open("self", &view) == 0) {
+		health = *tare_view_health(view);
+		tare_view_close(view);
+	}
+	return health;
+}
+
+/* Waits until it has or has not stepped in; false: it never does. */
+static bool wait_for(bool governed)
+{
+	for (int i = 0; i < TENTHS; i++) {
+		if ((health_now().governed > 0) == governed)
+			return true;
+		(void)usleep(100000);
+	}
+	return false;
+}
+
+struct shared {
+	uint64_t hot, rare, told_hot, told_rare, timed, missed;
+	uint64_t stepped_in, let_go, is_estimate, damaged, lost, records;
+};
+
+static struct shared *shared;
+
+static void look(void)
+{
+	const tare_record *records;
+	const tare_stats *rows;
+	tare_view *view;
+	size_t n;
+
+	if (tare_view_open("self", &view))
+		_exit(97);
+	if (tare_view_stats(view, NULL, &rows, &n))
+		_exit(96);
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(rows[i].name, "rare") == 0)
+			shared->told_rare = rows[i].count;
+		if (strcmp(rows[i].name, "hot"))
+			continue;
+		shared->told_hot = rows[i].count;
+		shared->timed = rows[i].timed;
+		shared->is_estimate = rows[i].is_estimate;
+	}
+	shared->missed = tare_view_health(view)->missed;
+	shared->damaged = tare_view_health(view)->damaged;
+	shared->lost = tare_view_health(view)->lost;
+	if (tare_view_records(view, NULL, &records, &n))
+		_exit(95);
+	for (size_t i = 0; i < n; i++)
+		shared->records += records[i].kind == TARE_RECORD_GOVERNOR;
+	tare_view_close(view);
+}
+
+static void start(const char *limit)
+{
+	const char *options[] = { "auto_disable_on_slow",
+				  limit ? "true" : "false",
+				  "performance_threshold",
+				  limit ? limit : "0.05", NULL };
+
+	scratch_start(options);
+}
+
+static void be_governed(unsigned n, unsigned between, const char *limit)
+{
+	struct runner runner[4] = { 0 };
+
+	start(limit);
+	for (unsigned i = 0; i < n; i++) {
+		runner[i].work = between;
+		if (pthread_create(&runner[i].thread, NULL, run, &runner[i]))
+			_exit(98);
+	}
+	shared->stepped_in = wait_for(true);
+	(void)usleep(500000);
+	__atomic_store_n(&rests, 1, __ATOMIC_RELEASE);
+	shared->let_go = wait_for(false);
+	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+	for (unsigned i = 0; i < n; i++) {
+		(void)pthread_join(runner[i].thread, NULL);
+		shared->hot += runner[i].hot;
+		shared->rare += runner[i].rare;
+	}
+	look();
+}
+
+static void play(void (*host)(void *))
+{
+	pid_t pid;
+
+	(void)scratch_enter();
+	shared = scratch_share(sizeof(*shared));
+	pid = scratch_fork(host, NULL);
+	if (CHECK_INT(scratch_wait(pid, 100), 0)) {
+		CHECK(shared->stepped_in);
+		CHECK(shared->let_go);
+		CHECK(shared->is_estimate);
+		CHECK(shared->timed < shared->hot);
+		CHECK_INT(shared->told_rare, shared->rare);
+		CHECK_INT(shared->damaged, 0);
+		CHECK_INT(shared->lost, 0);
+		/* Stepped in, let go: each is in the history. */
+		CHECK(shared->records >= 2);
+	}
+	printf("# %llu calls, %llu told, %llu timed, %llu missed\n",
+	       (unsigned long long)shared->hot,
+	       (unsigned long long)shared->told_hot,
+	       (unsigned long long)shared->timed,
+	       (unsigned long long)shared->missed);
+}
+
+static void end_play(void)
+{
+	scratch_unshare(shared, sizeof(*shared));
+	scratch_leave();
+}
+
+static void host_counted(void *arg)
+{
+	(void)arg;
+	be_governed(2, 100, "0.05");
+}
+
+TEST(counts_are_exact_where_counting_is_cheap_enough)
+{
+	play(host_counted);
+	if (!shared->missed)
+		CHECK_INT(shared->told_hot, shared->hot);
+	end_play();
+}
+
+static void host_paused(void *arg)
+{
+	(void)arg;
+	be_governed(1, 1, "0.01");
+}
+
+TEST(where_counting_costs_too_much_the_limit_wins)
+{
+	play(host_paused);
+	CHECK(shared->missed > 0);
+	/* How far an estimate is off depends on who else wants the CPUs. */
+	CHECK(shared->told_hot > shared->hot / 8 &&
+	      shared->told_hot < shared->hot * 8);
+	end_play();
+}
+
+/* ---- never, and in children -------------------------------------------- */
+
+static void host_free(void *arg)
+{
+	struct runner runner = { .work = 1 };
+
+	(void)arg;
+	start(NULL);
+	if (pthread_create(&runner.thread, NULL, run, &runner))
+		_exit(98);
+	(void)usleep(1500000);
+	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+	(void)pthread_join(runner.thread, NULL);
+	shared->hot = runner.hot;
+	look();
+	shared->stepped_in = health_now().governor_actions;
+}
+
+TEST(switched_off_it_never_steps_in)
+{
+	pid_t pid;
+
+	(void)scratch_enter();
+	shared = scratch_share(sizeof(*shared));
+	pid = scratch_fork(host_free, NULL);
+	if (CHECK_INT(scratch_wait(pid, 100), 0)) {
+		CHECK_INT(shared->stepped_in, 0);
+		CHECK_INT(shared->told_hot, shared->hot);
+		CHECK_INT(shared->timed, shared->hot);
+	}
+	end_play();
+}
+
+static void be_child(void)
+{
+	for (int i = 0; i < 1000; i++)
+		(void)hot((uint64_t)i);
+	shared->hot = 1000;
+	look();
+	_exit(0);
+}
+
+static void host_with_child(void *arg)
+{
+	struct runner runner = { .work = 1 };
+	int status = -1;
+	pid_t pid;
+
+	(void)arg;
+	start("0.01");
+	if (pthread_create(&runner.thread, NULL, run, &runner))
+		_exit(98);
+	shared->stepped_in = wait_for(true);
+	pid = fork();
+	if (!pid)
+		be_child();
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		_exit(94);
+	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+	(void)pthread_join(runner.thread, NULL);
+}
+
+TEST(a_child_of_a_governed_program_starts_in_full)
+{
+	pid_t pid;
+
+	(void)scratch_enter();
+	shared = scratch_share(sizeof(*shared));
+	pid = scratch_fork(host_with_child, NULL);
+	if (CHECK_INT(scratch_wait(pid, 100), 0)) {
+		CHECK(shared->stepped_in);
+		CHECK_INT(shared->told_hot, shared->hot);
+		CHECK_INT(shared->timed, shared->hot);
+	}
+	end_play();
+}
