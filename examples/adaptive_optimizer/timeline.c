@@ -205,6 +205,9 @@ void timeline_text(FILE *out, const struct result *result)
 	if (tare_gpu_count() == 0)
 		fprintf(out, "gpu: not available: %s\n", tare_gpu_reason());
 	print_changes(out, view, result);
+	if (tare_view_health(view)->records_trimmed)
+		fputs("early looks are missing: the history is full, see "
+		      "max_history_size\n", out);
 	tare_view_close(view);
 }
 
