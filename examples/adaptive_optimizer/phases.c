@@ -138,15 +138,15 @@ static const char *run_phase(struct stage *stage, const struct phase *phase,
 	const char *fault;
 
 	ret_phase->name = phase->name;
-	ret_phase->from_ns = wall_ns();
 	load_begin(stage, phase->load);
+	ret_phase->from_ns = wall_ns();
 	optimizer_phase(&stage->optimizer, phase->name);
 	fault = send_requests(stage, phase->name);
 	*tally = queue_drain(&stage->queue);
+	ret_phase->to_ns = wall_ns();
 	ret_phase->settings = queue_settings(&stage->queue);
 	optimizer_phase(&stage->optimizer, "between");
 	load_end(stage, phase->load);
-	ret_phase->to_ns = wall_ns();
 	ret_phase->requests = tally->requests - before.requests;
 	ret_phase->batches = tally->batches - before.batches;
 	return fault;
