@@ -202,6 +202,7 @@ void timeline_text(FILE *out, const struct result *result)
 		"req/s", "p50 ms", "p95 ms", "p99 ms");
 	for (unsigned i = 0; i < PHASES; i++)
 		print_phase(out, view, &result->phases[i]);
+	fputs("-: not available\n", out);
 	if (tare_gpu_count() == 0)
 		fprintf(out, "gpu: not available: %s\n", tare_gpu_reason());
 	print_changes(out, view, result);
