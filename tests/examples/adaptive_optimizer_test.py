@@ -4,11 +4,12 @@
 to have seen, it reacted to its own load, and all counts are the same in the
 program, in its ledger and by the command line.
 
-usage: adaptive_optimizer_test.py   (TARE_PROGRAM, TARE_EXAMPLES: measured.py)
+usage: adaptive_optimizer_test.py   (TARE_PROGRAM, TARE_EXAMPLES: measured.py;
+TARE_TEST_BUILD: the folder of nvml_stand_in.so)
 
 Other programs may keep the machine busy; then its calm phases are not calm,
-and the pool is right not to grow. The reaction is looked for in up to three
-runs, the later ones longer. What it recorded must hold in each.
+and the pool is right not to grow. That it grows is looked for in up to three
+runs, the last one longer; all else must hold in each.
 """
 
 import glob
@@ -201,6 +202,18 @@ def check_memory(bench, looks, own, what):
                 f"{what}: short of memory the batch shrinks")
 
 
+def check_cpu(bench, looks, own, what):
+    """Others can only make the CPUs busier than our burners do."""
+    seen = [look["cpu"] for look in looks
+            if look["phase"] == "cpu_load" and "cpu" in look]
+    if not seen:
+        print("# CPU load is not available: no reaction is looked for")
+        return
+    bench.check(max(seen) >= 85, f"{what}: the CPUs are made busy", seen)
+    bench.check(own["phases"][1]["threads"] < own["most_threads"],
+                f"{what}: with busy CPUs there are fewer threads", own)
+
+
 def check_run(bench, program, seconds):
     what = f"phases of {seconds} s"
     run = bench.run([program, "--json", "--seconds", str(seconds)])
@@ -214,6 +227,7 @@ def check_run(bench, program, seconds):
     check_batches(bench, run, own, what)
     check_choices(bench, looks, own, what)
     check_monitor(bench, run, what)
+    check_cpu(bench, looks, own, what)
     check_memory(bench, looks, own, what)
     return own, looks
 
@@ -232,8 +246,26 @@ def check_reaction(bench, program):
                         ends)
             return own
         print(f"# others were busy, too: {ends}")
-    print("# the machine was never calm: only the choices were checked")
+    print("# the machine was never calm: that it grows was not seen")
     return own
+
+
+def check_heat(bench, program):
+    """A stand-in for the driver of a GPU that is too hot all the time."""
+    driver = os.path.join(os.environ["TARE_TEST_BUILD"], "nvml_stand_in.so")
+    run = bench.run(["env", f"TARE_NVML_LIBRARY={driver}", "STAND_IN=hot=1",
+                     program, "--json", "--seconds", "0.3"])
+    if not bench.same(run.status, 0, "a hot GPU: runs"):
+        print(run.err)
+        return
+    own = json.loads(run.out)
+    looks = [record["attributes"] for record in run.records_of("adapt")]
+    check_counts(bench, run, own, "a hot GPU")
+    check_choices(bench, looks, own, "a hot GPU")
+    bench.same((looks[-1].get("temperature"), looks[-1].get("slowdown_at")),
+               (95, 90), "a hot GPU: it is seen")
+    bench.same((own["phases"][-1]["threads"], own["phases"][-1]["batch"]),
+               (1, own["least_batch"]), "a hot GPU: all is as small as it gets")
 
 
 # ---- its other ways --------------------------------------------------------
@@ -321,6 +353,7 @@ def main():
     bench = measured.Bench()
     program = bench.program("adaptive_optimizer")
     check_reaction(bench, program)
+    check_heat(bench, program)
     check_unmeasured(bench, program)
     check_text(bench, program)
     check_usage(bench, program)
