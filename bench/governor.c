@@ -33,6 +33,9 @@ struct host {
 	unsigned work;	  /* multiplications between two scopes */
 	unsigned rest_us; /* >0: sleep as long after each call */
 	uint64_t calls[MOST_THREADS];
+	/* Least ticks of a call in a block of them, off and on. */
+	double best[MOST_THREADS][2];
+	unsigned phase; /* 0 off, 1 on, 2 neither */
 	unsigned stop;
 };
 
@@ -53,6 +56,22 @@ static __attribute__((noinline)) uint64_t call(uint64_t x, unsigned n)
 	return compute(x, n);
 }
 
+/* A block of calls; its time counts if the phase was the same all along. */
+static uint64_t live_block(unsigned self, uint64_t x, unsigned n)
+{
+	unsigned phase = __atomic_load_n(&host.phase, __ATOMIC_RELAXED);
+	uint64_t start = bench_ticks();
+	double ticks;
+
+	for (unsigned i = 0; i < n; i++)
+		x = call(x, host.work);
+	ticks = (double)(bench_ticks() - start) / n;
+	if (phase < 2 && ticks < host.best[self][phase] &&
+	    __atomic_load_n(&host.phase, __ATOMIC_RELAXED) == phase)
+		host.best[self][phase] = ticks;
+	return x;
+}
+
 static void *live(void *arg)
 {
 	unsigned self = (unsigned)(uintptr_t)arg;
@@ -62,9 +81,10 @@ static void *live(void *arg)
 	while (!__atomic_load_n(&host.stop, __ATOMIC_RELAXED)) {
 		unsigned rest = __atomic_load_n(&host.rest_us,
 						__ATOMIC_RELAXED);
+		unsigned block = rest ? 1 : host.work > 5000 ? 8 : 64;
 
-		for (unsigned i = 0; i < (rest ? 1 : 64); i++, n++)
-			x = call(x, host.work);
+		x = live_block(self, x, block);
+		n += block;
 		__atomic_store_n(&host.calls[self], n, __ATOMIC_RELAXED);
 		if (rest)
 			(void)usleep(rest);
@@ -85,6 +105,9 @@ static void start_host(double rate, unsigned n_threads)
 	}
 	memset(&host, 0, sizeof(host));
 	host.n_threads = n_threads;
+	host.phase = 2;
+	for (unsigned i = 0; i < MOST_THREADS; i++)
+		host.best[i][0] = host.best[i][1] = 1e18;
 	host.work = (unsigned)fmax(1, 1e9 / rate / (best / 20000));
 	for (unsigned i = 0; i < n_threads; i++)
 		if (pthread_create(&host.thread[i], NULL, live,
@@ -157,39 +180,40 @@ static double least(double a, double b)
 
 /* ---- does it know ------------------------------------------------------ */
 
+static void be_in(unsigned phase, unsigned ms)
+{
+	__atomic_store_n(&host.phase, phase, __ATOMIC_RELAXED);
+	(void)spend(ms);
+	__atomic_store_n(&host.phase, 2, __ATOMIC_RELAXED);
+}
+
 /*
- * Phases with and without by turns. The cheapest phase of each is compared:
- * neighbours of this machine only ever add.
+ * Phases with and without by turns. Blocks of calls are timed in both, and
+ * the least counts: neighbours of this machine only ever add. What tare says
+ * is what it took for all calls of the phases with.
  */
 static void estimate(const char *name, double around, unsigned n_threads)
 {
 	unsigned phases = bench_is_quick() ? 8 : 20;
-	double on = 1e18, off = 1e18, told = 0, calls = 0, real;
-	double rate = draw(around);
+	double told, real = 0;
 
-	start_host(rate, n_threads);
+	start_host(draw(around), n_threads);
 	(void)spend(300);
 	for (unsigned i = 0; i < phases; i++) {
-		double before;
-		struct spent s;
-
 		(void)tare_enable(false);
 		(void)spend(20);
-		s = spend(PHASE_MS);
-		off = least(off, s.cpu_s / s.calls);
+		be_in(0, PHASE_MS);
 		(void)tare_enable(true);
 		(void)spend(20);
-		before = health_now().measuring_ns;
-		s = spend(PHASE_MS * 2);
-		on = least(on, s.cpu_s / s.calls);
-		/* Its looks are a tenth of a second apart. */
-		told += health_now().measuring_ns - before;
-		calls += s.calls;
+		be_in(1, PHASE_MS * 2);
 	}
 	stop_host();
-	real = on - off;
-	bench_report(name, told / calls, "ns", told / calls / (real * 1e9),
-		     TARE_OFF);
+	/* All was looked at but some thousand calls at the end. */
+	told = health_now().measuring_ns / (double)health_now().events;
+	for (unsigned i = 0; i < n_threads; i++)
+		real += (host.best[i][1] - host.best[i][0]) * bench_tick_ns() /
+			n_threads;
+	bench_report(name, told, "ns", told / real, TARE_OFF);
 }
 
 #define ESTIMATE(name, rate, n) \

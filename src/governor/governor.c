@@ -64,6 +64,15 @@ static double cpu_seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* Any thread that looks at its switches may set it. */
+static double limit_now(void)
+{
+	double limit;
+
+	__atomic_load(&g.setup.limit, &limit, __ATOMIC_RELAXED);
+	return limit;
+}
+
 static struct tr_governed *books(void)
 {
 	return &tr_ledger->header->governed;
@@ -146,7 +155,7 @@ static void write_books(const struct look *look)
 {
 	struct tr_governed *b = books();
 
-	b->limit = g.setup.limit;
+	b->limit = limit_now();
 	b->share = look->cpu_s > 0 ? look->cost_s / look->cpu_s : 0;
 	b->thread_share = g.rates.thread_share;
 	b->cost_ns += look->cost_s * 1e9;
@@ -198,7 +207,7 @@ static struct tr_plan plan_for(struct look *look)
 	struct tr_plan plan = {
 		.site = g.site,
 		.n = look->n,
-		.limit = g.setup.limit * HEADROOM,
+		.limit = limit_now() * HEADROOM,
 		.fixed = look->rest_s * per_cpu,
 		.scope_s = g.rates.costs.scope_s,
 		.untimed_s = g.rates.costs.untimed_s,
@@ -314,7 +323,7 @@ static bool look_and_act(int64_t now, bool in_probe)
 
 	g.look_ns = now;
 	take_look(&look);
-	if (g.setup.limit <= 0)
+	if (limit_now() <= 0)
 		return false;
 	/* A share of nothing says nothing, except that all may go. */
 	if (look.cpu_s < LEAST_CPU * since)
@@ -322,7 +331,7 @@ static bool look_and_act(int64_t now, bool in_probe)
 	plan = plan_for(&look);
 	/* Of the probes alone: no site can do anything about our thread. */
 	share = g.rates.cost_s / look.cpu_s;
-	if (share > g.setup.limit) {
+	if (share > limit_now()) {
 		if (!in_probe)
 			tr_pause_want(&g.pause, plan.on);
 		hold_on(now);
@@ -331,7 +340,7 @@ static bool look_and_act(int64_t now, bool in_probe)
 		tr_pause_want(&g.pause, plan.on);
 		let_go(&plan, now);
 	}
-	return books()->sites || share > g.setup.limit / 4;
+	return books()->sites || share > limit_now() / 4;
 }
 
 /* ---- who comes by ------------------------------------------------------ */
@@ -424,7 +433,5 @@ void tr_governor_close(void)
 /* A lower limit acts at the next look, a higher one when it is calm. */
 void tr_governor_limit(double limit)
 {
-	g.setup.limit = limit;
-	if (TR_ACQUIRE(g.is_ready) && books()->limit != limit)
-		books()->limit = limit;
+	__atomic_store(&g.setup.limit, &limit, __ATOMIC_RELAXED);
 }

@@ -27,21 +27,25 @@ bool tr_rates_open(struct tr_rates *rates, uint32_t most)
 }
 
 /*
- * Between the first two points on a line. Up to the third it is a step: the
- * end of what the processor can look ahead, somewhere between.
+ * Between two points on a line. Up to the last it is a step: the end of what
+ * the processor can look ahead, somewhere between.
  */
 static double added_at(const struct tr_added *added, double between)
 {
-	double low = added->between[0], high = added->between[1];
+	const double *at = added->between, *ticks = added->ticks;
+	unsigned i = 0;
 
-	if (between <= low || high <= low)
-		return added->ticks[0];
-	if (between < high)
-		return added->ticks[0] + (added->ticks[1] - added->ticks[0]) *
-						 (between - low) /
-						 (high - low);
-	return added->ticks[between * between < high * added->between[2] ? 1 :
-									   2];
+	if (between <= at[0])
+		return ticks[0];
+	while (i < TR_WORKS - 2 && between >= at[i + 1])
+		i++;
+	if (i == TR_WORKS - 2)
+		return ticks[between * between < at[i] * at[i + 1] ? i :
+								     i + 1];
+	if (at[i + 1] <= at[i])
+		return ticks[i];
+	return ticks[i] + (ticks[i + 1] - ticks[i]) * (between - at[i]) /
+				  (at[i + 1] - at[i]);
 }
 
 static struct tr_costs costs_at(double between_s)

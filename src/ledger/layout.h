@@ -136,7 +136,7 @@ enum tr_level {
  * What a program that computes takes longer for a probe, if it works for so
  * many ticks between two of them.
  */
-#define TR_WORKS 3u
+#define TR_WORKS 4u
 
 struct tr_added {
 	double between[TR_WORKS]; /* ascending */

@@ -127,9 +127,9 @@ uint64_t *tr_track_counters(struct tr_hand *hand, uint32_t slot)
 		return NULL;
 	slots = (void *)(hand->base + off);
 	TR_PUBLISH(track->counters[chunk], off);
-	TR_STORE(hand->self.counter[chunk], slots);
-	/* Again, should the ledger have been replaced in between. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	/* In this order, and looked at again: the ledger may be replaced in
+	 * between, and whoever does that forgets `slots` after the switch. */
+	__atomic_store_n(&hand->self.counter[chunk], slots, __ATOMIC_SEQ_CST);
 	if (TR_LOAD(track->counters[chunk]) != off)
 		TR_PUBLISH(track->counters[chunk], off);
 	return slots;

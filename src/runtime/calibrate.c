@@ -139,7 +139,7 @@ TR_INLINE double least_cost(void (*probe)(void))
  * with more, it goes on with the work while it waits for the clock; with so
  * much that it cannot look past it, it waits at both ends again.
  */
-static const unsigned works[TR_WORKS] = { 8, 64, 512 };
+static const unsigned works[TR_WORKS] = { 8, 18, 64, 512 };
 
 TR_INLINE uint64_t work(uint64_t x, unsigned n)
 {
@@ -181,8 +181,8 @@ static TR_NOINLINE uint64_t ticks_of_work(tare_site *site, unsigned n,
 static void added_cost(tare_site *site, struct tr_added *ret_added)
 {
 	for (unsigned w = 0; w < TR_WORKS; w++) {
-		unsigned calls = TR_CALLS >> w;
-		int rounds = TR_ROUNDS >> (w / 2);
+		unsigned calls = TR_CALLS >> (w ? w - 1 : 0);
+		int rounds = TR_ROUNDS >> (w / 3);
 		uint64_t with = UINT64_MAX, without = UINT64_MAX;
 
 		for (int round = 0; round < rounds; round++) {
