@@ -173,11 +173,6 @@ static double draw(double around)
 	return around * (0.7 + 0.6 * (double)(random() % 1000) / 1000);
 }
 
-static double least(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 /* ---- does it know ------------------------------------------------------ */
 
 static void be_in(unsigned phase, unsigned ms)
@@ -230,10 +225,25 @@ ESTIMATE(5e7, 5e7, 2)
 
 /* ---- does it keep the limit -------------------------------------------- */
 
-/* Share of the CPU time in the next `ms`, given what a call takes without. */
-static double share_of(struct spent s, double off)
+static int by_value(const void *a, const void *b)
 {
-	return s.calls > 0 && s.cpu_s > 0 ? 1 - off * s.calls / s.cpu_s : 0;
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* CPU time of a call, the median of `n` windows; into `all`, each. */
+static double cpu_of_call(double *all, unsigned n)
+{
+	double sorted[64];
+
+	for (unsigned i = 0; i < n; i++) {
+		struct spent s = spend(PHASE_MS);
+
+		all[i] = sorted[i] = s.calls > 0 ? s.cpu_s / s.calls : 0;
+	}
+	qsort(sorted, n, sizeof(*sorted), by_value);
+	return sorted[n / 2];
 }
 
 static double wait_for_release(void)
@@ -246,36 +256,41 @@ static double wait_for_release(void)
 	return (double)(bench_ns() - start) * 1e-9;
 }
 
+/* When the share of the CPU time was last above the limit, in seconds. */
+static double settled_after(const double *windows, unsigned n, double off)
+{
+	double settled = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (1 - off / windows[i] > 0.05)
+			settled = (i + 1) * PHASE_MS * 1e-3;
+	return settled;
+}
+
 static void limit(const char *name, double around, unsigned n_threads)
 {
-	double off = 1e18, settled = 0;
-	struct spent s, all = { 0, 0 };
+	double off, on, told, first[10], windows[20];
 	char text[40];
 
 	(void)tare_enable(false);
 	start_host(draw(around), n_threads);
 	(void)spend(300);
-	for (int i = 0; i < 5; i++) {
-		s = spend(PHASE_MS);
-		off = least(off, s.cpu_s / s.calls);
-	}
+	off = cpu_of_call(windows, 10);
 	(void)tare_enable(true);
-	for (int i = 0; i < 10; i++)
-		if (share_of(spend(PHASE_MS), off) > 0.05)
-			settled = (i + 1) * 0.1;
-	for (int i = 0; i < 20; i++) {
-		s = spend(PHASE_MS);
-		all.cpu_s += s.cpu_s;
-		all.calls += s.calls;
-	}
-	(void)snprintf(text, sizeof(text), "%s_settled", name);
-	bench_report(text, settled, "s", NAN, NULL);
-	bench_report(name, 100 * share_of(all, off), "%",
-		     health_now().measuring_now / share_of(all, off),
-		     "own estimate of it");
+	(void)cpu_of_call(first, 10);
+	on = cpu_of_call(windows, 20);
+	told = health_now().measuring_now;
 	(void)snprintf(text, sizeof(text), "%s_release", name);
 	bench_report(text, wait_for_release(), "s", NAN, NULL);
+	__atomic_store_n(&host.rest_us, 0, __ATOMIC_RELAXED);
+	(void)tare_enable(false);
+	(void)spend(100);
+	off = (off + cpu_of_call(windows, 10)) / 2;
 	stop_host();
+	(void)snprintf(text, sizeof(text), "%s_settled", name);
+	bench_report(text, settled_after(first, 10, off), "s", NAN, NULL);
+	bench_report(name, 100 * (1 - off / on), "%", told / (1 - off / on),
+		     "own estimate of it");
 }
 
 #define LIMIT(name, rate, n) \
