@@ -53,9 +53,13 @@ static struct tr_costs costs_at(double between_s)
 	const struct tr_header *header = tr_ledger->header;
 	double s = tr_ledger->sec_per_tick, between = between_s / s;
 
+	/*
+	 * Counting hides behind work more or less well, and differently in
+	 * each program: what it takes in the densest place, to be safe.
+	 */
 	return (struct tr_costs){
 		s * added_at(&header->added_scope, between),
-		s * added_at(&header->added_untimed, between),
+		s * added_at(&header->added_untimed, 0),
 		s * added_at(&header->added_value, between),
 	};
 }

@@ -209,12 +209,14 @@ static void play_sampled(void)
 {
 	const tare_stats *rows, *row;
 	tare_view *view;
+	size_t n;
 
 	start_counted(4);
 	for (int i = 0; i < 160000; i++)
 		call_hot();
 	view = scene_view();
-	row = scene_row(rows, scene_rows(view, NULL, &rows), "hot");
+	n = scene_rows(view, NULL, &rows);
+	row = scene_row(rows, n, "hot");
 	if (CHECK(row)) {
 		CHECK_INT(row->count, 160001);
 		/* One of 16: 10,000 of them, with a deviation of about 60. */
@@ -249,7 +251,8 @@ static void play_failures(void)
 	for (int i = 0; i < 100; i++)
 		fail_task(i);
 	view = scene_view();
-	row = scene_row(rows, scene_rows(view, NULL, &rows), "task");
+	n = scene_rows(view, NULL, &rows);
+	row = scene_row(rows, n, "task");
 	if (CHECK(row)) {
 		CHECK_INT(row->count, 101);
 		CHECK_INT(row->failures, 10);
@@ -295,6 +298,7 @@ static void play_odd(void)
 	const tare_stats *rows, *row;
 	tare_fiber fiber;
 	tare_view *view;
+	size_t n;
 	tare_scope a, b;
 
 	start_counted(TR_LEVEL_COUNTED);
@@ -317,7 +321,8 @@ static void play_odd(void)
 	tare_scope_fail(a, "late");
 	tare_scope_end(a);
 	view = scene_view();
-	row = scene_row(rows, scene_rows(view, NULL, &rows), "hot");
+	n = scene_rows(view, NULL, &rows);
+	row = scene_row(rows, n, "hot");
 	if (CHECK(row)) {
 		CHECK_INT(row->count, 1 + 1 + 2 + 3);
 		CHECK_INT(row->failures, 1);
@@ -337,6 +342,7 @@ static void play_back(void)
 {
 	const tare_stats *rows, *row;
 	tare_view *view;
+	size_t n;
 
 	start_counted(TR_LEVEL_COUNTED);
 	call_hot();
@@ -344,7 +350,8 @@ static void play_back(void)
 	call_hot();
 	call_hot();
 	view = scene_view();
-	row = scene_row(rows, scene_rows(view, NULL, &rows), "hot");
+	n = scene_rows(view, NULL, &rows);
+	row = scene_row(rows, n, "hot");
 	if (CHECK(row)) {
 		CHECK_INT(row->count, 4);
 		CHECK_INT(row->timed, 3);
@@ -410,6 +417,7 @@ static void play_estimates(void)
 	const tare_stats *rows, *row;
 	struct tr_site *site;
 	tare_view *view;
+	size_t n;
 	double total;
 
 	scene_clock();
@@ -424,7 +432,8 @@ static void play_estimates(void)
 	site->missed = 60;
 	tr_node_at(tr_hand(), tr_hand()->held->nodes)->untimed = 30;
 	view = scene_view();
-	row = scene_row(rows, scene_rows(view, NULL, &rows), "hot");
+	n = scene_rows(view, NULL, &rows);
+	row = scene_row(rows, n, "hot");
 	if (CHECK(row)) {
 		CHECK(row->is_estimate);
 		CHECK_INT(row->count, 100);

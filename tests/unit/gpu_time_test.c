@@ -79,7 +79,8 @@ static void play_jitter(void)
 	/* Ten times an interval: still no more than one in each. */
 	for (unsigned i = 0; i < 10 * n; i++) {
 		(void)driver_read(0);
-		scene_pass_ns(SECOND / 10);
+		/* Boards that do not answer for 2 s are gone: not so fast. */
+		scene_pass_ns(SECOND / 100);
 	}
 	CHECK(driver->n_calls[CALL_LOAD] <= 2 * n + 1);
 }
@@ -118,7 +119,8 @@ static void *read_often(void *arg)
 
 		if (tare_gpu_read(0, &gpu) || isnan(gpu.load_percent))
 			return arg;
-		scene_pass_ns(SECOND / 10);
+		/* Boards that do not answer for 2 s are gone: not so fast. */
+		scene_pass_ns(SECOND / 100);
 	}
 	return NULL;
 }
@@ -138,7 +140,7 @@ static void play_threads(void)
 		CHECK_INT(pthread_join(thread[i], &wrong), 0);
 		CHECK(!wrong);
 	}
-	CHECK(driver->n_calls[CALL_LOAD] <= THREADS * READINGS / 10 + 1);
+	CHECK(driver->n_calls[CALL_LOAD] <= THREADS * READINGS / 100 + 1);
 	CHECK_INT(driver_threads(), 1);
 }
 
