@@ -188,7 +188,8 @@ static void take_look(struct look *look)
 	look->cpu_s = cpu - g.cpu_s;
 	look->shut = unseen(look->cpu_s);
 	for (uint32_t id = TR_SITE_OVERFLOW; id < g.rates.n; id++)
-		if (!(tr_site_at(id)->flags & TR_SITE_INTERNAL))
+		if (TR_ACQUIRE(tr_site_at(id)->ready) &&
+		    !(tr_site_at(id)->flags & TR_SITE_INTERNAL))
 			look_at_site(look, id);
 	if (g.setup.background_ns)
 		background = (double)g.setup.background_ns() * 1e-9;
@@ -321,7 +322,7 @@ static bool look_and_act(int64_t now, bool in_probe)
 	struct tr_plan plan;
 	double share;
 
-	g.look_ns = now;
+	TR_STORE(g.look_ns, now);
 	take_look(&look);
 	if (limit_now() <= 0)
 		return false;

@@ -194,7 +194,8 @@ void tr_rates_look(struct tr_rates *rates, double on)
 	struct tr_costs sums = { 0, 0, 0 };
 
 	start_look(rates);
-	for (uint32_t i = 0; i < tr_hands_most && tr_hands[i].held; i++)
+	for (uint32_t i = 0;
+	     i < tr_hands_most && TR_ACQUIRE(tr_hands[i].held); i++)
 		look_at_thread(rates, &tr_hands[i], on, &sums);
 	if (rates->events == 0) {
 		rates->costs = costs_at(1);

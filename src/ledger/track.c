@@ -140,7 +140,8 @@ uint64_t *tr_track_counters(struct tr_hand *hand, uint32_t slot)
 static void fill_hand(struct tr_hand *hand, struct tr_track *track)
 {
 	hand->base = tr_ledger->base;
-	hand->held = track;
+	/* The governor looks at threads of others. */
+	TR_PUBLISH(hand->held, track);
 	hand->index = track->index;
 	hand->scale = tr_ledger->sec_per_tick;
 	hand->shift = tr_ledger->slice_shift;

@@ -53,7 +53,12 @@ struct monitor {
 };
 
 static struct monitor *monitor;
-static const struct tr_config *options;
+/*
+ * The options as they were when measuring began, for the thread: what is set
+ * later is in the control page, too, and the program may set it at any time.
+ */
+static const struct tr_config *configured;
+static struct tr_config options;
 static const struct tr_job *jobs[TR_JOBS_MOST] = { &tr_job_system,
 						   &tr_job_process,
 						   &tr_job_gpu };
@@ -63,7 +68,7 @@ int tr_monitor_init(const struct tr_config *config)
 {
 	bool wiped;
 
-	options = config;
+	configured = config;
 	if (monitor)
 		return 0;
 	monitor = tr_memory_map_wiped(sizeof(*monitor), &wiped);
@@ -184,7 +189,7 @@ static void work(struct tr_control *control)
 		uint32_t n = TR_ACQUIRE(n_jobs);
 		int64_t next = TR_NEVER;
 
-		tr_parts_follow(options);
+		tr_parts_follow(&options);
 		for (uint32_t i = 0;
 		     i < n && !TR_ACQUIRE(monitor->stopping); i++) {
 			int64_t due = run_due(i);
@@ -342,7 +347,9 @@ void tr_monitor_begin(void)
 {
 	if (!page() || !monitor || tr_probe_forward)
 		return;
-	tr_parts_follow(options);
+	if (TR_ACQUIRE(monitor->life) == LIFE_NONE)
+		options = *configured;
+	tr_parts_follow(&options);
 	if (tr_parts_wanted() || TR_LOAD(monitor->wished))
 		(void)tr_monitor_start();
 }
@@ -352,7 +359,7 @@ void tr_monitor_notice(void)
 	/* A thread that exists is woken by the change itself. */
 	if (!page() || !monitor || TR_LOAD(monitor->life) != LIFE_NONE)
 		return;
-	tr_parts_follow(options);
+	tr_parts_follow(&options);
 	if (tr_parts_wanted() || TR_LOAD(monitor->wished))
 		tr_monitor_request();
 }

@@ -445,6 +445,8 @@ static void play_no_thread(void)
 
 TEST(without_a_thread_there_is_no_gpu)
 {
+	if (!scene_fork_wipes())
+		SKIP("an emulator knows no limit of address space");
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	SKIP("a sanitizer needs its address space");
 #endif
