@@ -45,7 +45,7 @@ static void write_record(const struct action *action)
 		.attr = attr,
 		.n_attrs = sizeof(attr) / sizeof(attr[0]),
 	};
-	uint32_t gate = tare_gate_(&own);
+	uint32_t gate = action->site ? tare_gate_(&own) : 0;
 	struct tr_hand *hand = gate ? tr_probe_ready(&own, gate) : NULL;
 
 	if (!hand || !tr_hand_enter(hand))
@@ -61,6 +61,14 @@ static void describe(const struct action *action, char *text, size_t size)
 	uint32_t low = action->level & TR_LEVEL_COUNTED;
 	char what[64];
 
+	if (!action->site) {
+		(void)snprintf(text, size, "measuring takes %.1f %% of the CPU "
+			       "time%s", action->share * 100,
+			       action->level ?
+				       ": it is off for a minute" :
+				       " before: it is on again");
+		return;
+	}
 	if (!action->level)
 		(void)snprintf(what, sizeof(what), "measured in full again");
 	else if (low == TR_LEVEL_COUNTED)

@@ -24,6 +24,8 @@
 #define HOLD_MOST_NS INT64_C(3600000000000)
 #define RELAPSE_NS INT64_C(10000000000)
 #define QUIET_NS INT64_C(10000000000) /* nothing to do: no more turns */
+#define HOPELESS 20 /* looks above the limit, with nothing left to take */
+#define OFF_NS INT64_C(60000000000)
 #define HEADROOM 0.75
 #define SITES 32u /* that are looked at one by one */
 #define LEAST_CPU 0.1 /* of one CPU: a process that uses less is idle */
@@ -42,6 +44,8 @@ static struct {
 	int64_t calm_ns;    /* since when a looser plan would do; 0: not */
 	int64_t release_ns; /* when it was last let go */
 	int64_t hold_ns;
+	int64_t off_ns;	   /* since when all is off; 0: it is not */
+	uint32_t hopeless; /* looks in a row */
 	double cpu_s, background_s;
 } g;
 
@@ -304,6 +308,32 @@ static void let_go(const struct tr_plan *plan, int64_t now)
 	g.release_ns = now;
 }
 
+/* The last resort: nothing is measured, and tried again in a minute. */
+static void switch_all(bool on, int64_t now)
+{
+	g.off_ns = on ? 0 : now;
+	g.hopeless = 0;
+	TR_STORE(tr_ledger->control->enabled, on);
+	tr_action_note(0, on ? 0 : TR_GOVERNED_OFF, books()->share);
+	(void)TR_ADD(books()->actions, 1);
+	count_levels();
+	if (!on)
+		TR_STORE(books()->level, TR_GOVERNED_OFF);
+	tr_control_bump(tr_ledger->control);
+}
+
+/* True while all is off; somebody else may have switched it on again. */
+static bool is_off(int64_t now)
+{
+	if (!g.off_ns)
+		return false;
+	if (TR_LOAD(tr_ledger->control->enabled))
+		g.off_ns = 0;
+	else if (now - g.off_ns >= OFF_NS)
+		switch_all(true, now);
+	return g.off_ns != 0;
+}
+
 static void hold_on(int64_t now)
 {
 	g.calm_ns = 0;
@@ -337,6 +367,9 @@ static bool look_and_act(int64_t now, bool in_probe)
 			tr_pause_want(&g.pause, plan.on);
 		hold_on(now);
 		act(&plan, false, in_probe);
+		g.hopeless = plan.is_enough ? 0 : g.hopeless + 1;
+		if (g.hopeless >= HOPELESS && !in_probe)
+			switch_all(false, now);
 	} else if (books()->sites && !in_probe) {
 		tr_pause_want(&g.pause, plan.on);
 		let_go(&plan, now);
@@ -372,6 +405,8 @@ int64_t tr_governor_turn(int64_t now)
 		return LOOK_NS;
 	TR_STORE(g.turn_ns, now);
 	tr_pause_turn(&g.pause, now);
+	if (is_off(now))
+		g.busy_ns = now;
 	if (now - g.look_ns >= LOOK_NS && tr_pause_is_whole(&g.pause) &&
 	    look_and_act(now, false))
 		g.busy_ns = now;
@@ -402,7 +437,8 @@ void tr_governor_open(const struct tr_governor_setup *setup)
 	TR_STORE(g.is_ready, 0);
 	g.setup = *setup;
 	g.hold_ns = HOLD_NS;
-	g.calm_ns = g.release_ns = g.turn_ns = g.ask_ns = 0;
+	g.calm_ns = g.release_ns = g.turn_ns = g.ask_ns = g.off_ns = 0;
+	g.hopeless = 0;
 	g.look_ns = g.busy_ns = tr_monotonic_ns();
 	g.cpu_s = cpu_seconds();
 	g.background_s = 0;

@@ -290,3 +290,39 @@ TEST(a_child_of_a_governed_program_starts_in_full)
 	}
 	end_play();
 }
+
+/* ---- the last resort --------------------------------------------------- */
+
+static void host_hopeless(void *arg)
+{
+	struct runner runner = { .work = 1 };
+
+	(void)arg;
+	/* So low that no part of the time is short enough. */
+	start("0.0001");
+	if (pthread_create(&runner.thread, NULL, run, &runner))
+		_exit(98);
+	for (int i = 0; i < TENTHS && tare_is_enabled(); i++)
+		(void)usleep(100000);
+	shared->stepped_in = !tare_is_enabled();
+	/* Who switches it on again has it on. */
+	(void)tare_enable(true);
+	(void)usleep(300000);
+	shared->let_go = tare_is_enabled();
+	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+	(void)pthread_join(runner.thread, NULL);
+}
+
+TEST(where_nothing_helps_measuring_is_off)
+{
+	pid_t pid;
+
+	(void)scratch_enter();
+	shared = scratch_share(sizeof(*shared));
+	pid = scratch_fork(host_hopeless, NULL);
+	if (CHECK_INT(scratch_wait(pid, 100), 0)) {
+		CHECK(shared->stepped_in);
+		CHECK(shared->let_go);
+	}
+	end_play();
+}
