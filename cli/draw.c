@@ -216,6 +216,19 @@ static void draw_sections(const struct picture *picture,
 				     lines[s] - 2, stream);
 }
 
+/* What is measured in part, to stay cheap. */
+static void draw_governed(const tare_health *health,
+			  const struct drawing *drawing, FILE *stream)
+{
+	char text[64];
+
+	if (!health->governed)
+		return;
+	(void)snprintf(text, sizeof(text), "  %s in part",
+		       format_count(health->governed).text);
+	terminal_tinted(stream, drawing->color, TINT_YELLOW, text);
+}
+
 static void draw_header(const struct picture *picture,
 			const struct drawing *drawing, FILE *stream)
 {
@@ -239,9 +252,11 @@ static void draw_header(const struct picture *picture,
 	terminal_tinted(stream, drawing->color,
 			picture->health->lost ? TINT_RED : TINT_NONE,
 			format_count(picture->health->lost).text);
-	(void)fprintf(stream, "  threads %s  by %s\n",
+	(void)fprintf(stream, "  threads %s  by %s",
 		      format_count(picture->health->threads).text,
 		      picture_sort_name(drawing->sort));
+	draw_governed(picture->health, drawing, stream);
+	(void)fputc('\n', stream);
 }
 
 static void draw_keys(const struct drawing *drawing, FILE *stream)

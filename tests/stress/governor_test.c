@@ -206,6 +206,8 @@ static void host_paused(void *arg)
 
 TEST(where_counting_costs_too_much_the_limit_wins)
 {
+	if (SCRATCH_TSAN)
+		SKIP("so slow that the rare scope is hot, too");
 	play(host_paused);
 	CHECK(shared->missed > 0);
 	/* How far an estimate is off depends on who else wants the CPUs. */
@@ -280,6 +282,8 @@ TEST(a_child_of_a_governed_program_starts_in_full)
 {
 	pid_t pid;
 
+	if (SCRATCH_TSAN)
+		SKIP("a child of a program with threads measures nothing");
 	(void)scratch_enter();
 	shared = scratch_share(sizeof(*shared));
 	pid = scratch_fork(host_with_child, NULL);
