@@ -40,7 +40,9 @@ static struct {
 	struct tr_rates rates;
 	struct tr_pause pause;
 	struct tr_plan_site site[SITES];
-	int64_t look_ns, turn_ns, ask_ns, busy_ns;
+	int64_t look_ns, turn_ns, busy_ns;
+	int64_t between_ns; /* looks of measured threads, at least */
+	double looking_s;   /* that they took */
 	int64_t calm_ns;    /* since when a looser plan would do; 0: not */
 	int64_t release_ns; /* when it was last let go */
 	int64_t hold_ns;
@@ -99,7 +101,7 @@ static double full_cost(const struct tr_plan_site *s)
 }
 
 /* Into the list of the most expensive ones; what falls out is the rest. */
-static void enter(struct look *look, const struct tr_plan_site *s, double cost)
+static void enter(struct look *look, const struct tr_plan_site *s)
 {
 	struct tr_plan_site *least = &g.site[0];
 
@@ -110,11 +112,12 @@ static void enter(struct look *look, const struct tr_plan_site *s, double cost)
 	for (size_t i = 1; i < SITES; i++)
 		if (full_cost(&g.site[i]) < full_cost(least))
 			least = &g.site[i];
-	/* Governed ones stay in: their levels must be followed. */
-	if (!g.levels[least->site] &&
-	    full_cost(least) < full_cost(s))
+	if (full_cost(least) < full_cost(s)) {
+		look->rest_s += least->cost;
 		*least = *s;
-	look->rest_s += cost;
+	} else {
+		look->rest_s += s->cost;
+	}
 }
 
 /*
@@ -141,10 +144,10 @@ static void look_at_site(struct look *look, uint32_t id)
 		.site = id,
 		.is_scope = scopes > 0,
 		.rate = rate_of(id, (double)(scopes ? scopes : new.values), on),
+		.cost = (double)new.timed * g.rates.costs.scope_s +
+			(double)new.untimed * g.rates.costs.untimed_s +
+			(double)new.values * g.rates.costs.value_s,
 	};
-	double cost = (double)new.timed * g.rates.costs.scope_s +
-		      (double)new.untimed * g.rates.costs.untimed_s +
-		      (double)new.values * g.rates.costs.value_s;
 
 	if (!(scopes | new.values) && !g.levels[id])
 		return;
@@ -152,7 +155,7 @@ static void look_at_site(struct look *look, uint32_t id)
 		(void)TR_ADD(tr_site_at(id)->missed,
 			     (uint64_t)((double)(scopes + new.values) *
 					look->shut));
-	enter(look, &s, cost);
+	enter(look, &s);
 }
 
 static void write_books(const struct look *look)
@@ -185,7 +188,9 @@ static double unseen(double cpu_s)
 
 static void take_look(struct look *look)
 {
-	double cpu = cpu_seconds(), background = 0;
+	double cpu = cpu_seconds();
+	double background = (double)g.setup.background_ns() * 1e-9 +
+			    g.looking_s;
 
 	memset(look, 0, sizeof(*look));
 	tr_rates_look(&g.rates, tr_pause_part(&g.pause));
@@ -195,8 +200,6 @@ static void take_look(struct look *look)
 		if (TR_ACQUIRE(tr_site_at(id)->ready) &&
 		    !(tr_site_at(id)->flags & TR_SITE_INTERNAL))
 			look_at_site(look, id);
-	if (g.setup.background_ns)
-		background = (double)g.setup.background_ns() * 1e-9;
 	look->cost_s = g.rates.cost_s + background - g.background_s;
 	g.background_s = background;
 	g.cpu_s = cpu;
@@ -225,19 +228,25 @@ static struct tr_plan plan_for(struct look *look)
 	return plan;
 }
 
+/* Of a site that the plan leaves out, being too cheap: all of it. */
+static uint8_t planned_level(const struct tr_plan *plan, uint32_t id)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->site[i].site == id)
+			return plan->site[i].level;
+	return TR_LEVEL_FULL;
+}
+
 /* Looser than what is in force, and nowhere stricter? */
 static bool is_looser(const struct tr_plan *plan)
 {
-	bool looser = false;
-
-	for (size_t i = 0; i < plan->n; i++) {
-		uint8_t now = g.levels[plan->site[i].site];
-
-		if (plan->site[i].level > now)
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->site[i].level > g.levels[plan->site[i].site])
 			return false;
-		looser |= plan->site[i].level < now;
-	}
-	return looser;
+	for (uint32_t id = 0; id < g.rates.n; id++)
+		if (g.levels[id] && planned_level(plan, id) < g.levels[id])
+			return true;
+	return false;
 }
 
 static bool set_level(uint32_t id, uint8_t level, double share)
@@ -283,9 +292,13 @@ static void act(const struct tr_plan *plan, bool looser, bool no_pause)
 
 		if (no_pause)
 			level &= TR_LEVEL_COUNTED;
-		if (looser || level > g.levels[id])
+		if (level > g.levels[id])
 			changed += set_level(id, level, share);
 	}
+	for (uint32_t id = 0; looser && id < g.rates.n; id++)
+		if (g.levels[id])
+			changed += set_level(id, planned_level(plan, id),
+					     share);
 	if (!changed)
 		return;
 	(void)TR_ADD(books()->actions, changed);
@@ -336,12 +349,17 @@ static bool is_off(int64_t now)
 
 static void hold_on(int64_t now)
 {
+	int64_t since = now - g.release_ns;
+
 	g.calm_ns = 0;
-	if (g.release_ns && now - g.release_ns < RELAPSE_NS)
+	if (!g.release_ns)
+		return;
+	if (since < RELAPSE_NS)
 		g.hold_ns = g.hold_ns * 2 < HOLD_MOST_NS ? g.hold_ns * 2 :
 							   HOLD_MOST_NS;
-	else if (g.release_ns && now - g.release_ns > g.hold_ns * 10)
+	else if (since > g.hold_ns * 10)
 		g.hold_ns = HOLD_NS;
+	g.release_ns = 0; /* once for each time that it was let go */
 }
 
 /* True: there is something to keep an eye on. */
@@ -379,21 +397,24 @@ static bool look_and_act(int64_t now, bool in_probe)
 
 /* ---- who comes by ------------------------------------------------------ */
 
-/* A measured thread, in its probe. */
-static void come_by(struct tr_hand *hand)
+/*
+ * A measured thread, in its probe. With many threads and sites a look takes
+ * its time, which is the program's: it is counted, and the next is so much
+ * later that looks take a thousandth of the time at most.
+ */
+static void come_by(void)
 {
 	int64_t now = tr_monotonic_ns();
 
-	(void)hand;
 	if (!TR_ACQUIRE(g.is_ready) ||
 	    now - TR_LOAD(g.turn_ns) < ALIVE_NS ||
-	    now - TR_LOAD(g.look_ns) < LOOK_NS || !begin_work())
+	    now - TR_LOAD(g.look_ns) < TR_LOAD(g.between_ns) || !begin_work())
 		return;
-	if (look_and_act(now, true) && now - g.ask_ns > LOOK_NS) {
-		g.ask_ns = now;
-		if (g.setup.ask)
-			g.setup.ask();
-	}
+	if (look_and_act(now, true))
+		g.setup.ask();
+	now = tr_monotonic_ns() - now;
+	g.looking_s += (double)now * 1e-9;
+	TR_STORE(g.between_ns, now > LOOK_NS / 1000 ? now * 1000 : LOOK_NS);
 	end_work();
 }
 
@@ -437,13 +458,16 @@ void tr_governor_open(const struct tr_governor_setup *setup)
 	TR_STORE(g.is_ready, 0);
 	g.setup = *setup;
 	g.hold_ns = HOLD_NS;
-	g.calm_ns = g.release_ns = g.turn_ns = g.ask_ns = g.off_ns = 0;
+	g.calm_ns = g.release_ns = g.turn_ns = g.off_ns = 0;
+	g.between_ns = LOOK_NS;
+	g.looking_s = 0;
 	g.hopeless = 0;
 	g.look_ns = g.busy_ns = tr_monotonic_ns();
 	g.cpu_s = cpu_seconds();
 	g.background_s = 0;
 	tr_pause_init(&g.pause);
-	if (!ready_memory(setup->sites + 1))
+	if (!ready_memory((uint32_t)(tr_ledger->region[TR_REGION_SITES].cap /
+				     sizeof(struct tr_site))))
 		return;
 	memset(g.levels, 0, g.n_levels);
 	__atomic_store_n(&tr_site_levels, g.levels, __ATOMIC_RELEASE);

@@ -20,8 +20,7 @@ struct tr_hand;
 typedef void (*tr_governor_tell)(const char *text);
 
 struct tr_governor_setup {
-	double limit;	/* share of the CPU time; 0: never act */
-	uint32_t sites; /* max_sites */
+	double limit; /* share of the CPU time; 0: never act */
 	tr_governor_tell tell;
 	/* Asks for calls of tr_governor_turn() from a thread. Signal-safe. */
 	void (*ask)(void);

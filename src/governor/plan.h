@@ -15,6 +15,7 @@ struct tr_plan_site {
 	uint32_t site;
 	bool is_scope;	 /* else it can only be paused */
 	double rate;	 /* calls, if none is passed over */
+	double cost;	 /* what it took, as it is measured now */
 	uint8_t level;	 /* enum tr_level, planned */
 };
 

@@ -91,7 +91,7 @@ static TR_COLD void next_lap(struct tr_hand *hand, struct tr_track *track,
 	tr_look_after(hand, track->log.bytes / sizeof(struct tr_entry));
 }
 
-void (*tr_look)(struct tr_hand *hand);
+void (*tr_look)(void);
 
 void tr_drain_batch(struct tr_hand *hand, struct tr_track *track,
 		    uint64_t end)

@@ -259,11 +259,11 @@ uint64_t tr_ledger_ticks(void);
  * Called by a measured thread every TR_LOOK_EVENTS entries of its log, in its
  * probe: signal-safe. NULL: nobody wants it.
  */
-extern void (*tr_look)(struct tr_hand *hand);
+extern void (*tr_look)(void);
 #define TR_LOOK_EVENTS 8192u
 TR_INLINE void tr_look_after(struct tr_hand *hand, uint32_t events)
 {
-	void (*look)(struct tr_hand *hand);
+	void (*look)(void);
 
 	hand->unlooked += events;
 	if (TR_LIKELY(hand->unlooked < TR_LOOK_EVENTS))
@@ -271,7 +271,7 @@ TR_INLINE void tr_look_after(struct tr_hand *hand, uint32_t events)
 	hand->unlooked = 0;
 	look = __atomic_load_n(&tr_look, __ATOMIC_RELAXED);
 	if (look)
-		look(hand);
+		look();
 }
 
 /* ---- control.c --------------------------------------------------------- */

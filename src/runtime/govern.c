@@ -39,7 +39,6 @@ void tr_self_govern(void)
 		.limit = tr_config.auto_disable_on_slow ?
 				 tr_config.performance_threshold :
 				 0,
-		.sites = (uint32_t)tr_config.max_sites,
 		.tell = tell,
 		.ask = ask,
 		.background_ns = tr_monitor_cost_ns,

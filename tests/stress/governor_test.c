@@ -330,3 +330,46 @@ TEST(where_nothing_helps_measuring_is_off)
 	}
 	end_play();
 }
+
+/* ---- more sites than are looked at one by one -------------------------- */
+
+#define MANY 100
+
+static void host_many(void *arg)
+{
+	tare_site *site[MANY];
+	char name[16];
+
+	(void)arg;
+	start("0.02");
+	for (int i = 0; i < MANY; i++) {
+		(void)snprintf(name, sizeof(name), "many.%d", i);
+		site[i] = tare_site_get(TARE_KIND_SCOPE, TARE_TYPE_TIME, name,
+					NULL, NULL);
+	}
+	/* A quarter of them at a time, so that others become the hottest. */
+	for (int part = 0; part < 4; part++)
+		for (int n = 0; n < 400000; n++)
+			for (int i = part; i < MANY; i += 4)
+				tare_scope_end(tare_scope_begin(site[i]));
+	shared->stepped_in = wait_for(true);
+	shared->let_go = wait_for(false);
+	shared->is_estimate = health_now().governed_ever;
+}
+
+TEST(all_of_many_sites_are_let_go)
+{
+	pid_t pid;
+
+	if (SCRATCH_TSAN)
+		SKIP("it takes too long");
+	(void)scratch_enter();
+	shared = scratch_share(sizeof(*shared));
+	pid = scratch_fork(host_many, NULL);
+	if (CHECK_INT(scratch_wait(pid, 100), 0)) {
+		CHECK(shared->stepped_in);
+		CHECK(shared->is_estimate > 32);
+		CHECK(shared->let_go);
+	}
+	end_play();
+}

@@ -18,6 +18,8 @@
 /* ---- plan -------------------------------------------------------------- */
 
 #define NS 1e-9
+#define SITE(id, scope, calls) \
+	{ .site = id, .is_scope = scope, .rate = calls }
 
 static struct tr_plan plan_of(struct tr_plan_site *sites, size_t n,
 			      double limit)
@@ -37,8 +39,8 @@ static struct tr_plan plan_of(struct tr_plan_site *sites, size_t n,
 
 TEST(what_is_cheap_is_measured_in_full)
 {
-	struct tr_plan_site sites[] = { { 6, true, 1e5, 0 },
-					{ 7, false, 1e6, 0 } };
+	struct tr_plan_site sites[] = { SITE(6, true, 1e5),
+					SITE(7, false, 1e6) };
 	struct tr_plan plan = plan_of(sites, 2, 0.05);
 
 	CHECK_INT(plan.level, TR_LEVEL_FULL);
@@ -49,9 +51,9 @@ TEST(what_is_cheap_is_measured_in_full)
 
 TEST(the_hottest_site_gives_up_its_times_first)
 {
-	struct tr_plan_site sites[] = { { 6, true, 1e5, 0 },
-					{ 7, true, 6e6, 0 },
-					{ 8, true, 2e5, 0 } };
+	struct tr_plan_site sites[] = { SITE(6, true, 1e5),
+					SITE(7, true, 6e6),
+					SITE(8, true, 2e5) };
 	struct tr_plan plan = plan_of(sites, 3, 0.05);
 
 	CHECK_INT(plan.site[0].site, 7);
@@ -63,8 +65,8 @@ TEST(the_hottest_site_gives_up_its_times_first)
 
 TEST(counts_are_given_up_last_and_no_more_than_needed)
 {
-	struct tr_plan_site sites[] = { { 6, true, 4e7, 0 },
-					{ 7, true, 1e5, 0 } };
+	struct tr_plan_site sites[] = { SITE(6, true, 4e7),
+					SITE(7, true, 1e5) };
 	struct tr_plan plan = plan_of(sites, 2, 0.05);
 
 	/* Counting alone is 20 %: on for a fifth to a quarter of the time. */
@@ -76,7 +78,7 @@ TEST(counts_are_given_up_last_and_no_more_than_needed)
 
 TEST(values_can_only_be_paused)
 {
-	struct tr_plan_site sites[] = { { 6, false, 5e7, 0 } };
+	struct tr_plan_site sites[] = { SITE(6, false, 5e7) };
 	struct tr_plan plan = plan_of(sites, 1, 0.05);
 
 	CHECK_INT(plan.site[0].level, TR_LEVEL_PAUSED);
@@ -85,7 +87,7 @@ TEST(values_can_only_be_paused)
 
 TEST(what_cannot_be_changed_counts_against_the_limit)
 {
-	struct tr_plan_site sites[] = { { 6, true, 1e6, 0 } };
+	struct tr_plan_site sites[] = { SITE(6, true, 1e6) };
 	struct tr_plan plan = {
 		.site = sites, .n = 1, .limit = 0.05, .fixed = 0.2,
 		.scope_s = 25 * NS, .untimed_s = 5 * NS, .value_s = 4 * NS,
