@@ -130,7 +130,8 @@ static const struct tr_option_row table[] = {
 	       "Measure less of what is called most, once measuring takes "
 	       "more than performance_threshold."),
 	REAL(performance_threshold, PERFORMANCE_THRESHOLD, "0.05", 0, 1, "",
-	     LIVE, "Share of the process's CPU time that measuring may take."),
+	     LIVE, "Share of the process's CPU time that measuring may take; "
+	     "0: any."),
 
 	WHOLE(max_history_size, MAX_HISTORY_SIZE, "10000", 0, 10000000, 0,
 	      "operations", LIVE,

@@ -126,6 +126,7 @@ static void put_numbers(struct tr_json *j, const tare_stats *s)
 	tr_json_double(j, "last", s->last);
 	tr_json_bool(j, "below_resolution", s->below_resolution);
 	tr_json_bool(j, "estimate", s->is_estimate);
+	tr_json_u64(j, "missed", s->missed);
 }
 
 void tr_json_series(struct tr_json *j, const tare_stats *s)

@@ -17,6 +17,18 @@ static double lost(const tare_run *run, const tare_health *health)
 	return (double)health->lost;
 }
 
+static double governed(const tare_run *run, const tare_health *health)
+{
+	(void)run;
+	return (double)health->governed;
+}
+
+static double missed(const tare_run *run, const tare_health *health)
+{
+	(void)run;
+	return (double)health->missed;
+}
+
 static double measuring(const tare_run *run, const tare_health *health)
 {
 	(void)run;
@@ -63,6 +75,10 @@ static const struct own {
 	  lost },
 	{ "tare_measuring_seconds", TR_METRIC_COUNTER, "seconds",
 	  "what the measuring itself took", measuring },
+	{ "tare_governed_series", TR_METRIC_GAUGE, "",
+	  "series not measured in full now, to stay cheap", governed },
+	{ "tare_missed_calls", TR_METRIC_COUNTER, "",
+	  "calls of such series that nobody counted, as estimated", missed },
 	{ "tare_history_records", TR_METRIC_GAUGE, "",
 	  "operations in the history", records },
 	{ "tare_threads", TR_METRIC_GAUGE, "", "threads that ever recorded",

@@ -293,10 +293,12 @@ static void estimate_line(struct tr_report *r)
 {
 	const tare_health *h = tare_view_health(r->view);
 
-	tr_buf_adds(r->buf, "* an estimate: not every call was timed");
-	if (h->missed)
-		tr_buf_adds(r->buf, " or counted");
-	tr_buf_adds(r->buf, ", to keep measuring cheap\n");
+	tr_buf_adds(r->buf, "* an estimate, to keep measuring cheap: ");
+	tr_buf_adds(r->buf, h->missed ?
+				    "calls were counted and timed for a part "
+				    "of the time only\n" :
+				    "all calls were counted, some were "
+				    "timed\n");
 }
 
 int tr_report_tree(struct tr_report *r)
@@ -374,6 +376,16 @@ static void add_rate(struct tr_report *r, double rate)
 	tr_buf_addf(r->buf, "  %s %% ok", text);
 }
 
+/* Of a guess two digits are enough. */
+static uint64_t rounded(uint64_t n)
+{
+	uint64_t unit = 1;
+
+	while (n / unit >= 100)
+		unit *= 10;
+	return (n + unit / 2) / unit * unit;
+}
+
 static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
 {
 	bool raw = r->options.raw;
@@ -381,7 +393,7 @@ static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
 	double one[5] = { s->min, s->p50, s->p95, s->p99, s->max };
 
 	name(r, 0, s->name, s->labels, width);
-	cell_count(r, s->count, 11);
+	cell_count(r, s->missed ? rounded(s->count) : s->count, 11);
 	cell_time(r, raw ? s->total : s->net_total, 8);
 	cell_time(r, raw ? s->mean : s->net_mean, 8);
 	for (int i = 0; i < 5; i++)
@@ -648,15 +660,16 @@ static void count_if(struct tr_report *r, const char *text, uint64_t n)
 
 static void governed_text(struct tr_report *r, const tare_health *h)
 {
-	char limit[32];
+	char limit[32], now[32];
 
 	if (!h->governed_ever)
 		return;
 	(void)tr_fixed_text(limit, sizeof(limit), h->measuring_limit * 100, 1);
-	tr_buf_addf(r->buf, ", kept below %s %% by measuring %llu series in "
-		    "part (%llu now)", limit,
-		    (unsigned long long)h->governed_ever,
-		    (unsigned long long)h->governed);
+	(void)tr_fixed_text(now, sizeof(now), h->measuring_now * 100, 1);
+	tr_buf_addf(r->buf, "\n           above %s %% series are measured in "
+		    "part: %llu were, %llu are, and it takes %s %% now",
+		    limit, (unsigned long long)h->governed_ever,
+		    (unsigned long long)h->governed, now);
 }
 
 static void measuring_line(struct tr_report *r, const tare_health *h)
@@ -669,14 +682,14 @@ static void measuring_line(struct tr_report *r, const tare_health *h)
 	(void)tr_duration_text(c, sizeof(c), run->outside_ns);
 	tr_buf_addf(r->buf, "measuring  %s", a);
 	cell_share(r, h->measuring_share);
-	governed_text(r, h);
 	tr_buf_addf(r->buf, ": a scope costs %s inside + %s outside", b, c);
 	tr_buf_adds(r->buf, r->options.raw ? " (not taken off)" :
 					     " (taken off above)");
 	if (h->monitor_ns > 0) {
 		(void)tr_duration_text(a, sizeof(a), h->monitor_ns);
-		tr_buf_addf(r->buf, ", the monitor took %s", a);
+		tr_buf_addf(r->buf, ", tare's own threads %s", a);
 	}
+	governed_text(r, h);
 	(void)tr_bytes_text(a, sizeof(a), (double)run->ledger_bytes);
 	(void)tr_bytes_text(b, sizeof(b), (double)run->ledger_limit);
 	(void)tr_duration_text(c, sizeof(c), run->resolution_ns);

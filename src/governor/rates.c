@@ -165,6 +165,9 @@ static void look_at_thread(struct tr_rates *rates, struct tr_hand *hand,
 	costs = costs_at((t.cpu_s * on - cost) / n);
 	cost = t.timed * costs.scope_s + t.untimed * costs.untimed_s +
 	       t.values * costs.value_s;
+	/* The densest of calls hide more than was calibrated. */
+	if (cost > t.cpu_s)
+		cost = t.cpu_s;
 	rates->cost_s += cost;
 	rates->events += n;
 	sums->scope_s += n * costs.scope_s;

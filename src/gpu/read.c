@@ -219,7 +219,8 @@ TARE_API int tare_gpu_read(size_t index, tare_gpu *ret_now)
 	int64_t now;
 	bool is_there, hangs;
 
-	if (!ret_now || ret_now->struct_size < offsetof(tare_gpu, name))
+	if (!ret_now || ret_now->struct_size < offsetof(tare_gpu, name) ||
+	    ret_now->struct_size > TR_READING_MOST)
 		return TARE_EINVAL;
 	if (!s)
 		return TARE_ENOMEM;

@@ -64,6 +64,12 @@ TR_INLINE uint64_t tr_counter_exact(void)
 }
 #endif
 
+/*
+ * Structs that callers have of a later version are larger than ours. One
+ * beyond this was never filled in.
+ */
+#define TR_READING_MOST 4096u
+
 /* ---- clock.c ----------------------------------------------------------- */
 
 int64_t tr_monotonic_ns(void);

@@ -159,7 +159,7 @@ TARE_API int tare_memory_record(const char *operation)
 {
 	int saved = errno, err;
 
-	if (!operation)
+	if (!operation || !operation[0])
 		return TARE_EINVAL;
 	if (tr_probe_forward)
 		return TR_FIRST_HAS(record_memory) ?
@@ -174,7 +174,7 @@ TARE_API int tare_gpu_record(const char *operation)
 {
 	int saved = errno, err;
 
-	if (!operation)
+	if (!operation || !operation[0])
 		return TARE_EINVAL;
 	if (tr_probe_forward)
 		return TR_FIRST_HAS(record_gpu) ?

@@ -325,7 +325,8 @@ static int read_process(int64_t pid, bool is_detailed, tare_process *ret_now)
 	int err;
 
 	if (!ret_now || pid < 0 || pid > INT32_MAX ||
-	    ret_now->struct_size < offsetof(tare_process, rss))
+	    ret_now->struct_size < offsetof(tare_process, rss) ||
+	    ret_now->struct_size > TR_READING_MOST)
 		return TARE_EINVAL;
 	if (!tr_lock_enter(&lock))
 		return TARE_EIO;

@@ -54,7 +54,8 @@ TARE_API int tare_system_read(tare_system *ret_now)
 	bool any;
 
 	if (!ret_now ||
-	    ret_now->struct_size < offsetof(tare_system, memory_total))
+	    ret_now->struct_size < offsetof(tare_system, memory_total) ||
+	    ret_now->struct_size > TR_READING_MOST)
 		return TARE_EINVAL;
 	if (!tr_lock_enter(&lock))
 		return TARE_EIO;

@@ -96,11 +96,25 @@ static uint32_t sorted_children(const struct tree *tree, uint32_t parent,
 	return n;
 }
 
+/* Steps take the time of the scopes in them: it counts once. */
+static double whole_time(const struct tree *tree)
+{
+	const struct tr_gather *g = &tree->view->all;
+	double whole = tree->times[0].net_total;
+
+	for (uint32_t i = g->n_paths ? g->path[0].first : 0; i;
+	     i = g->path[i].next)
+		if (g->series[g->path[i].site].site->flags & TR_SITE_OVERLAP &&
+		    g->path[g->path[0].first].next)
+			whole -= tree->times[i].net_total;
+	return tr_most(whole, 0);
+}
+
 /* Depth first without recursion: the order array is the stack. */
 static void fill_tree(struct tree *tree)
 {
 	const struct tr_gather *g = &tree->view->all;
-	double whole = tree->times[0].net_total;
+	double whole = whole_time(tree);
 	uint32_t top = sorted_children(tree, 0, tree->order);
 
 	while (top > 0) {

@@ -59,6 +59,51 @@ static void estimate_path(struct tr_path *p, const struct tr_series *s)
 		      (p->calls + p->untimed);
 }
 
+/* All threads that have scopes, from the start to now. */
+static double most_ticks(const tare_view *view)
+{
+	const struct tr_header *header = (const void *)view->image.base;
+	uint64_t from = view->has_baseline ? view->cleared_ticks :
+					     header->start.ticks;
+	double threads = 0;
+
+	for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
+		const struct tr_track *t = tr_image_track(&view->image, i);
+
+		threads += t && t->nodes;
+	}
+	return view->now_ticks > from ?
+		       (double)(view->now_ticks - from) * threads :
+		       0;
+}
+
+/*
+ * What is estimated of few calls may come to more than there was: no more
+ * than the scope around it leaves, and at the top than the threads had.
+ */
+static void cap_children(tare_view *view, uint32_t parent)
+{
+	struct tr_gather *g = &view->all;
+	double room = parent ? g->path[parent].sum +
+				       g->path[parent].open_ticks :
+			       most_ticks(view);
+	double estimated = 0;
+
+	for (uint32_t i = g->path[parent].first; i; i = g->path[i].next) {
+		const struct tr_path *p = &g->path[i];
+
+		if (g->series[p->site].is_estimate)
+			estimated += p->sum;
+		else
+			room -= p->sum + p->open_ticks;
+	}
+	if (estimated <= tr_most(room, 0))
+		return;
+	for (uint32_t i = g->path[parent].first; i; i = g->path[i].next)
+		if (g->series[g->path[i].site].is_estimate)
+			g->path[i].sum *= tr_most(room, 0) / estimated;
+}
+
 void tr_estimate(tare_view *view)
 {
 	struct tr_gather *g = &view->all;
@@ -72,4 +117,7 @@ void tr_estimate(tare_view *view)
 		if (s->is_estimate)
 			estimate_path(&g->path[i], s);
 	}
+	/* Parents come before their children. */
+	for (uint32_t i = 0; i < g->n_paths; i++)
+		cap_children(view, i);
 }

@@ -222,6 +222,7 @@ static void fill_row(const tare_view *view, const struct tr_series *s,
 		fill_value(s, is_all, row);
 	/* Of a window or the last values it is not known what was left out. */
 	row->is_estimate = s->site->worst != 0;
+	row->missed = is_all ? s->missed : 0;
 	if (s->site->kind == TARE_KIND_GAUGE)
 		row->last = tr_gauge_now(view, s->site);
 }

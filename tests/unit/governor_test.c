@@ -414,13 +414,10 @@ TEST(paused_sites_are_off_until_their_gate_opens)
 
 /* ---- estimates --------------------------------------------------------- */
 
-static void play_estimates(void)
+/* Ten calls of 1 us, as if 30 more were counted only, and 60 were missed. */
+static void measure_in_part(void)
 {
-	const tare_stats *rows, *row;
 	struct tr_site *site;
-	tare_view *view;
-	size_t n;
-	double total;
 
 	scene_clock();
 	scene_start(NULL);
@@ -428,17 +425,28 @@ static void play_estimates(void)
 		TARE_SCOPE_SITE(&hot);
 		scene_pass_ns(1000);
 	}
-	/* As if 30 more had been counted only, and 60 had been missed. */
 	site = tr_site_at(hot.id);
 	site->worst = site->level = TR_LEVEL_PAUSED | TR_LEVEL_COUNTED;
 	site->missed = 60;
 	tr_node_at(tr_hand(), tr_hand()->held->nodes)->untimed = 30;
+}
+
+static void play_estimates(void)
+{
+	const tare_stats *rows, *row;
+	tare_view *view;
+	double total;
+	size_t n;
+
+	measure_in_part();
+	scene_pass_ns(1000000);
 	view = scene_view();
 	n = scene_rows(view, NULL, &rows);
 	row = scene_row(rows, n, "hot");
 	if (CHECK(row)) {
 		CHECK(row->is_estimate);
 		CHECK_INT(row->count, 100);
+		CHECK_INT(row->missed, 60);
 		CHECK_INT(row->timed, 10);
 		total = row->mean * 100;
 		CHECK_NEAR(row->total / total, 1, 1e-9);
@@ -454,4 +462,23 @@ static void play_estimates(void)
 TEST(totals_of_what_was_measured_in_part_are_of_all_calls)
 {
 	scene_play(play_estimates);
+}
+
+static void play_cap(void)
+{
+	const tare_run *run;
+	tare_view *view;
+
+	measure_in_part();
+	view = scene_view();
+	run = tare_view_run(view);
+	/* A hundred times 1 us in a run of ten. */
+	CHECK(node_named(view, "hot")->total_ns <=
+	      (double)(run->end_ns - run->start_ns) + 1);
+	tare_view_close(view);
+}
+
+TEST(an_estimate_is_no_longer_than_the_run)
+{
+	scene_play(play_cap);
 }
