@@ -25,7 +25,7 @@ has_series() {
 expect_status 0 "$TARE" run -- ./worker 10
 expect_has_not "$err" "source   series" "without --monitor no section"
 expect_has "$err" "memory     " "the memory at start and end in any report"
-expect_has_not "$err" "the monitor took" "and no cost of a monitor"
+expect_has_not "$err" "tare's own threads" "and no cost of a monitor"
 
 expect_status 0 "$TARE" run --monitor --json run.json -- ./worker 10
 expect_has "$err" "source   series" "--monitor: a section of its own"
@@ -65,7 +65,7 @@ expect_has "$out" "true" "ctl get"
 wait_until has_series system cpu.percent
 expect_status 0 "$TARE" report "$worker_pid"
 expect_has "$out" "source   series" "report of a live run"
-expect_has "$out" "the monitor took" "and what it cost"
+expect_has "$out" "tare's own threads" "and what it cost"
 expect_is "$(monitored "d['health']['monitor_ns'] > 0")" True "as JSON, too"
 expect_status 0 "$TARE" top "$worker_pid" --once -d 0.1
 expect_has "$out" "MONITOR" "top: a section"
