@@ -35,7 +35,8 @@ static const struct option_spec options[] = {
 	  NULL, "also write it as JSON to FILE" },
 	{ 0, "monitor", OPTION_MAYBE, offsetof(struct run_options, monitor),
 	  "[=PARTS]", NULL,
-	  "read system and process at intervals; PARTS: system,process,gpu" },
+	  "read system and process at intervals; PARTS: system,"
+	  "process,gpu,detailed,all" },
 	{ 0, "trace", OPTION_FLAG, offsetof(struct run_options, trace), NULL,
 	  NULL, "keep single events, too" },
 	{ 0, "no-report", OPTION_FLAG,
