@@ -120,9 +120,26 @@ static void follow_heat(struct board *board, const tare_gpu *now,
 	}
 }
 
+/* Asked for, so not silent; once, also for the children of a fork. */
+static void tell_absence(void)
+{
+	static bool told;
+	const char *reason = tare_gpu_reason();
+	char text[256];
+
+	if (told || !reason[0])
+		return;
+	told = true;
+	(void)snprintf(text, sizeof(text), "no GPU to monitor: %s", reason);
+	tr_monitor_tell(TARE_LEVEL_WARNING, text);
+}
+
 static void run_gpu(int64_t now_ns)
 {
 	size_t n = tare_gpu_count();
+
+	if (!n)
+		tell_absence();
 
 	for (size_t i = 0; i < n && i < GPU_BOARDS_MOST; i++) {
 		tare_gpu now = { .struct_size = sizeof(now) };

@@ -41,6 +41,12 @@ expect_json "$(cat run.json)" "[s['count'] for s in d['report']['series']
 expect_status 0 "$TARE" run --monitor=process,detailed -- ./worker 10
 expect_has "$err" "process  pss" "detailed: pss"
 expect_has_not "$err" "system   memory.used" "and what was not asked for"
+expect_status 0 "$TARE" run --monitor=gpu -- ./worker 10
+if [ -e /dev/nvidiactl ] || [ -e /dev/dri ]; then
+	expect_skip "this machine has a GPU"
+else
+	expect_has "$err" "no GPU to monitor: " "not there: said so"
+fi
 expect_status 2 "$TARE" run --monitor=disk -- ./worker 10
 expect_has "$err" "wrong value 'disk' for 'monitor'" "a part that is none"
 expect_status 0 "$TARE" run --set monitor=true -- ./worker 10
