@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define CHAIN_NAME chain_bare
+#include "chain_body.c"
