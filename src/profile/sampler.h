@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the sampler share: the threads that are followed, and the
+ * clock that each of them has.
+ */
+#ifndef TR_PROFILE_SAMPLER_H
+#define TR_PROFILE_SAMPLER_H
+
+#include "profile/profile.h"
+
+/*
+ * A default action of nothing: a signal that comes when the handler is not
+ * there (a new image after exec, a host that resets all it knows) does no
+ * harm. It does not queue up where it is blocked, and next to nobody uses it.
+ * A real-time signal, and SIGPROF, fail in all three.
+ */
+#define TR_SAMPLE_SIGNAL SIGURG
+
+/* A thread that has a timer. In memory that forks wipe. */
+struct tr_followed {
+	uint32_t thread; /* 0: free, TR_FOLLOWED_GONE: was one */
+	uint32_t busy;	 /* in its handler, or being ended */
+	int32_t timer;	 /* the kernel's number of it + 1; 0: none */
+	int32_t event;	 /* descriptor of the perf event + 1; 0: none */
+	uint64_t event_id;
+	uint64_t last_ns; /* what its clock said at its last sample */
+	uint64_t start;	  /* address of its first function, where known */
+	uint32_t stack;	  /* of its last sample; 0: none yet */
+	uint32_t count;	  /* signals */
+	uint32_t was;	  /* the last thread here, when it is gone */
+	uint32_t reserved;
+};
+
+#define TR_FOLLOWED_GONE UINT32_MAX
+
+#define TR_SUSPECTS 64u
+
+/* One a process. In memory that forks wipe. */
+struct tr_sampler {
+	uint32_t on;
+	uint32_t pid;
+	uint32_t opened, opening; /* the ledger, by a first sample */
+	uint32_t clock;	  /* enum tr_sampling_clock */
+	uint32_t size;	  /* of `followed`, a power of two */
+	uint32_t live;	  /* threads that are followed */
+	uint32_t own;	  /* of the library, seen at the last look */
+	uint32_t events;  /* descriptors in use */
+	uint32_t threads; /* that ever were followed */
+	uint32_t unfollowed;
+	int64_t start_ns;
+	int64_t look_ns;  /* when to look for others next */
+	uint64_t period_ns;
+	bool is_looked_after;
+	uint32_t suspect[TR_SUSPECTS]; /* threads that nobody told of */
+	uint64_t waiting_ns; /* of short threads, until there is a ledger */
+	struct tr_followed followed[];
+};
+
+extern struct tr_sampler *tr_sampler;
+
+/* ---- sampler_clock.c --------------------------------------------------- */
+
+/* What can be had for this rate. */
+enum tr_sampling_clock tr_sample_clock_choose(const struct tr_config *config);
+/* A timer that sends the signal to its thread; false: there is none. */
+bool tr_sample_clock_arm(struct tr_followed *followed);
+void tr_sample_clock_disarm(struct tr_followed *followed);
+/* A host may close all descriptors: then a timer takes the event's place. */
+bool tr_sample_clock_is_lost(struct tr_followed *followed);
+/* What the thread's clock says; 0: the thread is gone. Any thread. */
+uint64_t tr_sample_clock_ns(const struct tr_followed *followed);
+uint64_t tr_sample_clock_own_ns(void);
+/* In a child: the parent's descriptors. */
+void tr_sample_clock_forget(void);
+
+/* ---- sampler_threads.c ------------------------------------------------- */
+
+/* That of this thread id, or NULL. */
+struct tr_followed *tr_followed_find(uint32_t thread);
+/* Follows a thread; `start`: its first function, 0 if not known. */
+struct tr_followed *tr_followed_add(uint32_t thread, uint64_t start);
+/* It ends, or is gone. */
+void tr_followed_remove(struct tr_followed *followed);
+/* Threads that came and went by themselves. Signal-safe. */
+void tr_followed_look(void);
+/* Is our signal, sent by this thread's timer? */
+bool tr_followed_sent(const struct tr_followed *followed, const void *info);
+
+/* ---- sampler_host.c ---------------------------------------------------- */
+
+/* What the host wants done at the signal; arguments of a handler. */
+void tr_sampler_call_host(int number, void *info, void *context);
+
+/* ---- sampler_take.c ---------------------------------------------------- */
+
+/* Complete: with its table of stacks. */
+bool tr_sampler_has_ledger(void);
+/* One opens it; false: another does, or there is none. */
+bool tr_sampler_open(struct tr_followed *followed);
+/* Of this thread, from a handler's third argument. */
+void tr_sampler_take(struct tr_followed *followed, const void *context);
+/* Books the time since the last sample to the stack it had. */
+void tr_sampler_rest(struct tr_followed *followed);
+/* CPU time and threads so far, in the header. */
+void tr_sampler_show_usage(void);
+
+/* ---- sampler.c --------------------------------------------------------- */
+
+/* Not wiped by a fork: a child starts as its parent did. */
+extern struct tr_sampler_setup tr_sampling;
+extern struct tr_unwind_frame *tr_sample_frames; /* stack_depth a thread */
+
+#endif

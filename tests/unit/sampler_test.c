@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sampler in a program that has the library itself: weights, threads that
+ * nobody announces, those that are too short, the host's own use of the
+ * signal, children, a ledger that is truncated.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <tare/control.h>
+#include <tare/profile.h>
+
+#include "check.h"
+#include "monitor/monitor.h"
+#include "profile/sampler.h"
+#include "scene.h"
+
+static volatile uint64_t sink;
+static volatile sig_atomic_t n_host;
+
+static double own_cpu_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static __attribute__((noinline)) void spin(double ms)
+{
+	double end = own_cpu_ms() + ms;
+
+	while (own_cpu_ms() < end)
+		for (int i = 0; i < 10000; i++)
+			TR_STORE(sink, TR_LOAD(sink) * 3 + 1);
+}
+
+static double process_ms(void)
+{
+	struct rusage used;
+
+	(void)getrusage(RUSAGE_SELF, &used);
+	return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 +
+	       (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3;
+}
+
+static void start_sampling(const char *rate)
+{
+	const char *const options[] = { "sample", "true", "sample_rate", rate,
+					NULL };
+
+	scene_start(options);
+}
+
+static tare_sampling sampling_now(void)
+{
+	tare_view *view = scene_view();
+	tare_sampling s = { 0 };
+
+	if (view)
+		s = *tare_view_sampling(view);
+	tare_view_close(view);
+	return s;
+}
+
+/* ---- weights ----------------------------------------------------------- */
+
+static void play_weights(const char *rate)
+{
+	tare_sampling s;
+	double before;
+
+	start_sampling(rate);
+	before = process_ms();
+	spin(600);
+	s = sampling_now();
+	CHECK(s.was_on);
+	CHECK(s.samples > 50);
+	CHECK_NEAR(s.weight_ns / 1e6, process_ms() - before, 40);
+	CHECK_NEAR(s.whole_share, 1, 0.05);
+	CHECK(s.cost_ns > 0);
+	CHECK_INT(s.lost, 0);
+	CHECK_NEAR(s.asked_hz, strcmp(rate, "250") == 0 ? 250 : 1000, 0.1);
+}
+
+static void play_250(void)
+{
+	play_weights("250");
+}
+
+static void play_1000(void)
+{
+	play_weights("1000");
+}
+
+TEST(weights_are_the_cpu_time)
+{
+	CHECK(scene_play(play_250));
+}
+
+TEST(weights_are_the_cpu_time_also_at_rates_above_the_tick)
+{
+	CHECK(scene_play(play_1000));
+}
+
+/* ---- threads ----------------------------------------------------------- */
+
+static void *long_thread(void *arg)
+{
+	spin(*(double *)arg);
+	return NULL;
+}
+
+static void *announced_thread(void *arg)
+{
+	tr_sampler_thread_begins((const void *)(uintptr_t)announced_thread);
+	spin(*(double *)arg);
+	tr_sampler_thread_ends();
+	return NULL;
+}
+
+static void play_threads(void)
+{
+	pthread_t thread[4];
+	double ms = 300, before;
+	tare_sampling s;
+
+	start_sampling("250");
+	before = process_ms();
+	for (int i = 0; i < 4; i++)
+		CHECK_INT(pthread_create(&thread[i], NULL, long_thread, &ms),
+			  0);
+	for (int i = 0; i < 4; i++)
+		CHECK_INT(pthread_join(thread[i], NULL), 0);
+	s = sampling_now();
+	CHECK(s.threads >= 5); /* a sanitizer has one of its own */
+	CHECK_NEAR(s.weight_ns / 1e6, process_ms() - before, 60);
+}
+
+TEST(threads_that_nobody_announces_are_found)
+{
+	CHECK(scene_play(play_threads));
+}
+
+static void play_short(void)
+{
+	pthread_t thread;
+	double ms = 1.5, before;
+	tare_sampling s;
+
+	start_sampling("100");
+	before = process_ms();
+	for (int i = 0; i < 60; i++) {
+		CHECK_INT(pthread_create(&thread, NULL, announced_thread, &ms),
+			  0);
+		CHECK_INT(pthread_join(thread, NULL), 0);
+	}
+	s = sampling_now();
+	CHECK(TR_LOAD(tr_sampler->threads) >= 61);
+	CHECK(s.weight_ns / 1e6 > 80);
+	CHECK(s.weight_ns / 1e6 < process_ms() - before + 5);
+}
+
+TEST(threads_too_short_for_a_sample_are_booked_to_their_function)
+{
+	CHECK(scene_play(play_short));
+}
+
+static void play_full(void)
+{
+	start_sampling("250");
+	tr_monitor_stop();
+	for (uint32_t i = 0; i < tr_sampler->size; i++) {
+		uint32_t none = 0;
+
+		(void)__atomic_compare_exchange_n(
+			&tr_sampler->followed[i].thread, &none,
+			UINT32_MAX - 1, false, __ATOMIC_RELAXED,
+			__ATOMIC_RELAXED);
+	}
+	CHECK(!tr_followed_add(12345678, 0));
+	CHECK_INT(TR_LOAD(tr_sampler->unfollowed), 1);
+}
+
+TEST(a_full_table_of_threads_is_counted)
+{
+	CHECK(scene_play(play_full));
+}
+
+/* ---- the host's signal --------------------------------------------------- */
+
+static void on_urgent(int number)
+{
+	CHECK_INT(number, SIGURG);
+	n_host++;
+}
+
+static void play_host(void)
+{
+	struct sigaction mine = { .sa_handler = on_urgent }, before;
+
+	start_sampling("250");
+	CHECK_INT(tr_sampler_signal(), SIGURG);
+	tr_sampler_action(&mine, &before);
+	CHECK(before.sa_handler == SIG_DFL);
+	spin(50);
+	CHECK_INT(n_host, 0);
+	errno = 17;
+	CHECK_INT(raise(SIGURG), 0);
+	CHECK_INT(n_host, 1);
+	CHECK_INT(errno, 17);
+	mine.sa_flags = (int)SA_RESETHAND;
+	tr_sampler_action(&mine, NULL);
+	(void)raise(SIGURG);
+	(void)raise(SIGURG);
+	CHECK_INT(n_host, 2);
+	tr_sampler_action(NULL, &before);
+	CHECK(before.sa_handler == SIG_DFL);
+}
+
+TEST(the_host_gets_its_own_signals_and_none_of_ours)
+{
+	CHECK(scene_play(play_host));
+}
+
+static void play_stop(void)
+{
+	tare_sampling s;
+	uint32_t count;
+
+	start_sampling("250");
+	spin(60);
+	s = sampling_now();
+	CHECK(s.samples > 5);
+	tr_sampler_stop();
+	count = tr_sampler_count();
+	spin(60);
+	CHECK_INT(tr_sampler_count(), count);
+	CHECK_INT(tr_sampler_signal(), 0);
+	CHECK_NEAR((double)sampling_now().samples, (double)s.samples, 1);
+}
+
+TEST(no_sample_comes_after_the_end)
+{
+	CHECK(scene_play(play_stop));
+}
+
+/* ---- children, damage ---------------------------------------------------- */
+
+/* One that puts signals off, and brings them where SIGBUS is blocked. */
+#if defined(__SANITIZE_THREAD__)
+#define PUTS_SIGNALS_OFF 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PUTS_SIGNALS_OFF 1
+#endif
+#endif
+#ifndef PUTS_SIGNALS_OFF
+#define PUTS_SIGNALS_OFF 0
+#endif
+
+static void play_fork(void)
+{
+	int status = 0;
+	pid_t pid;
+
+	start_sampling("250");
+	spin(40);
+	pid = fork();
+	if (pid == 0) {
+		tare_sampling s;
+
+		spin(100);
+		s = sampling_now();
+		_exit(s.samples > 8 && s.weight_ns < 130e6 ? 0 : 1);
+	}
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	CHECK(sampling_now().weight_ns < 90e6);
+}
+
+TEST(a_child_has_samples_of_its_own)
+{
+	if (!scene_fork_wipes() || PUTS_SIGNALS_OFF)
+		SKIP("no forks that wipe, or signals that come late");
+	CHECK(scene_play(play_fork));
+}
+
+static void play_truncated(void)
+{
+	start_sampling("1000");
+	spin(50);
+	CHECK_INT(truncate(tare_ledger_path(), 4096), 0);
+	spin(100);
+	CHECK_INT(truncate(tare_ledger_path(), 100), 0);
+	spin(1500); /* an anchor a second finds it out */
+	CHECK(sampling_now().samples > 10);
+}
+
+TEST(a_truncated_ledger_does_no_harm)
+{
+	if (PUTS_SIGNALS_OFF)
+		SKIP("signals come late");
+	CHECK(scene_play(play_truncated));
+}
