@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mmap and its family, where the option alloc_mmap asks for them.
+ *
+ * Noted is memory without a file that may be used (not PROT_NONE). Not what
+ * the allocator maps: that is what it gives out, and is counted there; nor
+ * what this library maps for itself.
+ */
+#undef _FILE_OFFSET_BITS /* or mmap is another name for mmap64 */
+
+#include "malloc_own.h"
+
+#include <stdarg.h>
+#include <sys/mman.h>
+
+#include "preload.h"
+
+static bool is_noted(const void *caller)
+{
+	return TR_UNLIKELY(TR_LOAD(tr_alloc_maps)) &&
+	       !preload_is_own(caller) && !malloc_is_own(caller);
+}
+
+/* A tail, so that the caller is what is noted. */
+TR_NOINLINE static void *note_map(void *at, size_t n)
+{
+	tr_alloc_map(at, n);
+	return at;
+}
+
+INTERPOSED void *mmap(void *address, size_t n, int protection, int flags,
+		      int fd, off_t offset)
+{
+	void *at = PRELOAD_NEXT(mmap)(address, n, protection, flags, fd,
+				      offset);
+
+	if (TR_LIKELY(!is_noted(PRELOAD_CALLER())) || at == MAP_FAILED)
+		return at;
+	if (flags & MAP_FIXED)
+		tr_alloc_unmap(at, n);
+	if (!(flags & MAP_ANONYMOUS) || protection == PROT_NONE)
+		return at;
+	return note_map(at, n);
+}
+
+/* Where offsets have 64 bits the two are one. */
+INTERPOSED void *mmap64(void *address, size_t n, int protection, int flags,
+			int fd, off_t offset)
+{
+	return mmap(address, n, protection, flags, fd, offset);
+}
+
+/* Before: another thread may get the addresses as soon as they are free. */
+INTERPOSED int munmap(void *address, size_t n)
+{
+	if (is_noted(PRELOAD_CALLER()))
+		tr_alloc_unmap(address, n);
+	return PRELOAD_NEXT(munmap)(address, n);
+}
+
+INTERPOSED void *mremap(void *address, size_t old, size_t n, int flags, ...)
+{
+	void *to = NULL, *at;
+	va_list list;
+
+	va_start(list, flags);
+	if (flags & MREMAP_FIXED)
+		to = va_arg(list, void *);
+	va_end(list);
+	at = PRELOAD_NEXT(mremap)(address, old, n, flags, to);
+	if (TR_LIKELY(!is_noted(PRELOAD_CALLER())) || at == MAP_FAILED)
+		return at;
+	tr_alloc_unmap(address, old);
+	return note_map(at, n);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operators new and delete, under their names in C++.
+ *
+ * Those of libstdc++ and libc++ come through malloc, and are left alone: a
+ * jump. jemalloc and tcmalloc have operators that do not, so where operator
+ * new is in the module that malloc is in, it is noted here.
+ */
+#include "malloc_own.h"
+
+#include <dlfcn.h>
+
+enum { NEW_UNKNOWN, NEW_BY_MALLOC, NEW_ALONE };
+
+static uint32_t way;
+
+static uint32_t find_way(void)
+{
+	void *next = dlsym(RTLD_NEXT, "_Znwm");
+
+	if (!malloc_is_ready())
+		return NEW_BY_MALLOC;
+	TR_STORE(way, next && malloc_is_own(next) ? NEW_ALONE :
+						    NEW_BY_MALLOC);
+	return TR_LOAD(way);
+}
+
+TR_INLINE bool is_alone(void)
+{
+	uint32_t known = TR_LOAD(way);
+
+	if (TR_UNLIKELY(known == NEW_UNKNOWN))
+		known = find_way();
+	return known == NEW_ALONE;
+}
+
+static void *find_next(const char *name, void **next)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
+	TR_STORE(*next, found);
+	return found;
+}
+
+/*
+ * `declared`: its parameters, `given`: the same as arguments. Where there is
+ * none behind ours nobody can have called it.
+ */
+#define NEXT(name, type) \
+	static void *next; \
+	void *to = TR_LOAD(next); \
+	type function; \
+\
+	if (TR_UNLIKELY(!to)) \
+		to = find_next(#name, &next); \
+	*(void **)(void *)&function = to
+
+#define NEW(name, declared, given) \
+	void *name declared; \
+	INTERPOSED void *name declared \
+	{ \
+		NEXT(name, __typeof__(&name)); \
+\
+		if (TR_LIKELY(!is_alone())) \
+			return function given; \
+		return malloc_note(function given, n); \
+	}
+
+#define DELETE(name, declared, given) \
+	void name declared; \
+	INTERPOSED void name declared \
+	{ \
+		NEXT(name, __typeof__(&name)); \
+\
+		if (TR_UNLIKELY(is_alone()) && block) \
+			malloc_note_free(block); \
+		function given; \
+	}
+
+NEW(_Znwm, (size_t n), (n))
+NEW(_Znam, (size_t n), (n))
+NEW(_ZnwmRKSt9nothrow_t, (size_t n, const void *no), (n, no))
+NEW(_ZnamRKSt9nothrow_t, (size_t n, const void *no), (n, no))
+NEW(_ZnwmSt11align_val_t, (size_t n, size_t to_), (n, to_))
+NEW(_ZnamSt11align_val_t, (size_t n, size_t to_), (n, to_))
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t,
+    (size_t n, size_t to_, const void *no), (n, to_, no))
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t,
+    (size_t n, size_t to_, const void *no), (n, to_, no))
+
+DELETE(_ZdlPv, (void *block), (block))
+DELETE(_ZdaPv, (void *block), (block))
+DELETE(_ZdlPvm, (void *block, size_t n), (block, n))
+DELETE(_ZdaPvm, (void *block, size_t n), (block, n))
+DELETE(_ZdlPvRKSt9nothrow_t, (void *block, const void *no), (block, no))
+DELETE(_ZdaPvRKSt9nothrow_t, (void *block, const void *no), (block, no))
+DELETE(_ZdlPvSt11align_val_t, (void *block, size_t to_), (block, to_))
+DELETE(_ZdaPvSt11align_val_t, (void *block, size_t to_), (block, to_))
+DELETE(_ZdlPvmSt11align_val_t, (void *block, size_t n, size_t to_),
+       (block, n, to_))
+DELETE(_ZdaPvmSt11align_val_t, (void *block, size_t n, size_t to_),
+       (block, n, to_))

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Malloc: what the files of the interposer share.
+ *
+ * Libtare-alloc.so is loaded before libc: a program's calls of malloc and its
+ * family come here, go on to whoever would have had them (libc, jemalloc,
+ * tcmalloc), and are noted in the books of profile/.
+ */
+#ifndef PRELOAD_MALLOC_OWN_H
+#define PRELOAD_MALLOC_OWN_H
+
+#include "profile/profile.h"
+
+#define INTERPOSED __attribute__((visibility("default")))
+
+#pragma GCC visibility push(hidden)
+
+/* ---- malloc_real.c ----------------------------------------------------- */
+
+struct malloc_real {
+	void *(*malloc)(size_t n);
+	void *(*calloc)(size_t n, size_t size);
+	void *(*realloc)(void *block, size_t n);
+	void (*free)(void *block);
+	int (*posix_memalign)(void **ret_block, size_t alignment, size_t n);
+	void *(*aligned_alloc)(size_t alignment, size_t n);
+	void *(*memalign)(size_t alignment, size_t n);
+	void *(*valloc)(size_t n);
+	void *(*pvalloc)(size_t n);
+};
+
+extern struct malloc_real malloc_real;
+extern uint32_t malloc_is_found; /* they are */
+/* Finds them. False while that is under way: take malloc_boot(). */
+bool malloc_find(void);
+
+TR_INLINE bool malloc_is_ready(void)
+{
+	return TR_LIKELY(TR_ACQUIRE(malloc_is_found)) || malloc_find();
+}
+
+/*
+ * Memory for who asks before there is a malloc: the dynamic linker does, when
+ * it is asked for one. Never given back.
+ */
+void *malloc_boot(size_t n, size_t alignment);
+#define MALLOC_BOOT_BYTES 65536u
+extern char malloc_boot_memory[MALLOC_BOOT_BYTES];
+size_t malloc_boot_size(const void *block);
+
+TR_INLINE bool malloc_is_boot(const void *block)
+{
+	return (uintptr_t)block - (uintptr_t)malloc_boot_memory <
+	       MALLOC_BOOT_BYTES;
+}
+
+/* Is that address in the module that the real malloc is in, and not libc? */
+bool malloc_is_own(const void *address);
+
+/* ---- malloc.c ---------------------------------------------------------- */
+
+/* Events before the books are open: opens them, if it is time. */
+void *malloc_early(void *block, size_t n);
+void malloc_early_free(const void *block);
+extern uint32_t malloc_is_started; /* they are open, or will not be */
+
+/*
+ * A block came: for the last call of a function of ours, so that its caller
+ * is what is noted. Gives the block back.
+ */
+TR_INLINE void *malloc_note(void *block, size_t n)
+{
+	uint32_t mode = TR_LOAD(tr_alloc_mode);
+
+	if (TR_UNLIKELY(!block))
+		return block;
+	if (TR_LIKELY(mode == TR_HEAP_EXACT))
+		return tr_alloc_added(block, n);
+	if (TR_LIKELY(mode == TR_HEAP_SAMPLED)) {
+		tr_alloc_left -= (int64_t)n;
+		if (TR_LIKELY(tr_alloc_left >= 0))
+			return block;
+		return tr_alloc_sampled(block, n);
+	}
+	if (TR_LIKELY(TR_LOAD(malloc_is_started)))
+		return block;
+	return malloc_early(block, n);
+}
+
+/* Before it is freed. */
+TR_INLINE void malloc_note_free(void *block)
+{
+	uint32_t mode = TR_LOAD(tr_alloc_mode);
+	uint64_t key = (uint64_t)(uintptr_t)block;
+
+	if (TR_LIKELY(mode == TR_HEAP_EXACT))
+		tr_alloc_removed(block);
+	else if (TR_LIKELY(mode == TR_HEAP_SAMPLED)) {
+		if (TR_UNLIKELY(TR_LOAD(tr_alloc_filter[
+				tr_alloc_filter_of(key)])))
+			tr_alloc_removed(block);
+	} else if (TR_UNLIKELY(!TR_LOAD(malloc_is_started))) {
+		malloc_early_free(block);
+	}
+}
+
+#pragma GCC visibility pop
+
+#endif

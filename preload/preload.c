@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What tells all copies of libtare in the process that this one is the first,
+ * and the end of a process that has no time for exit().
+ */
+#include "preload.h"
+
+#include <link.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "ledger/ledger.h"
+#include "probe/probe.h"
+#include "profile/profile.h"
+
+/* Looked for by name; see runtime/start.c. */
+extern const struct tr_probe_table *const tare_preload_;
+PRELOAD_API const struct tr_probe_table *const tare_preload_ = &tr_probe_own;
+
+/* By the linker: where this library lies. */
+extern const ElfW(Ehdr) preload_header
+	__asm__("__ehdr_start") __attribute__((visibility("hidden")));
+
+bool preload_is_own(const void *code)
+{
+	const char *from = (const char *)&preload_header;
+	const ElfW(Phdr) *part = (const void *)(from + preload_header.e_phoff);
+	static uint64_t bytes; /* all threads find the same */
+
+	if (!__atomic_load_n(&bytes, __ATOMIC_RELAXED)) {
+		uint64_t end = 0;
+
+		for (unsigned i = 0; i < preload_header.e_phnum; i++)
+			if (part[i].p_type == PT_LOAD &&
+			    part[i].p_vaddr + part[i].p_memsz > end)
+				end = part[i].p_vaddr + part[i].p_memsz;
+		__atomic_store_n(&bytes, end, __ATOMIC_RELAXED);
+	}
+	return (uint64_t)((const char *)code - from) <
+	       __atomic_load_n(&bytes, __ATOMIC_RELAXED);
+}
+
+/*
+ * What is left of the threads' time, and the hour of the end. May be in a
+ * signal handler, and in a child of vfork, to whom none of this belongs. The
+ * file stays where it is: `tare run` puts it away.
+ */
+static void leave(void)
+{
+	if (!tr_ledger || !TR_ACQUIRE(tr_ledger->ready) || !tr_ledger->base ||
+	    tr_ledger->pid != (uint32_t)getpid())
+		return;
+	tr_sampler_stop();
+	if (TR_LOAD(tr_ledger->header->state) == TR_STATE_LIVE)
+		tr_ledger_seal();
+}
+
+PRELOAD_API void _exit(int status)
+{
+	leave();
+	PRELOAD_NEXT(_exit)(status);
+	__builtin_unreachable();
+}
+
+PRELOAD_API void _Exit(int status)
+{
+	leave();
+	PRELOAD_NEXT(_Exit)(status);
+	__builtin_unreachable();
+}

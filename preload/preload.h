@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The library that `tare run` loads into a program before all others: the
+ * whole of libtare, and calls of libc that it stands before.
+ *
+ * Such a call does what it must, and then calls the next one of its name. It
+ * keeps out of the way of calls that the library itself makes.
+ */
+#ifndef PRELOAD_H
+#define PRELOAD_H
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PRELOAD_API __attribute__((visibility("default")))
+
+/* Code of this library? */
+bool preload_is_own(const void *code);
+
+#define PRELOAD_CALLER() __builtin_return_address(0)
+
+/*
+ * The next one of that name, found once. Two threads find the same. dlsym
+ * gives an object pointer; a union is how POSIX has it turned.
+ */
+#define PRELOAD_NEXT(name) \
+	({ \
+		static __typeof__(&name) next_; \
+		union { \
+			void *object; \
+			__typeof__(&name) call; \
+		} found_ = { .call = __atomic_load_n(&next_, \
+						     __ATOMIC_RELAXED) }; \
+		if (!found_.object) { \
+			found_.object = dlsym(RTLD_NEXT, #name); \
+			__atomic_store_n(&next_, found_.call, \
+					 __ATOMIC_RELAXED); \
+		} \
+		found_.call; \
+	})
+
+#endif

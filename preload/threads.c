@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pthread_create: a thread is followed from its first moment to its last.
+ *
+ * What the new thread must know goes through a place of a fixed table, free
+ * again as soon as it runs: no memory of the host's. Where all are taken the
+ * thread is made as it is, and found by the sampler's look.
+ */
+#include "preload.h"
+
+#include <pthread.h>
+
+#include "profile/profile.h"
+
+#define PLACES 512u
+
+struct place {
+	uint32_t taken;
+	void *(*start)(void *);
+	void *arg;
+};
+
+static struct place places[PLACES];
+static uint32_t next_place;
+
+static struct place *take_place(void)
+{
+	for (uint32_t i = 0; i < PLACES; i++) {
+		struct place *place =
+			&places[__atomic_fetch_add(&next_place, 1,
+						   __ATOMIC_RELAXED) %
+				PLACES];
+
+		if (!__atomic_exchange_n(&place->taken, 1, __ATOMIC_ACQUIRE))
+			return place;
+	}
+	return NULL;
+}
+
+static void give_place(struct place *place)
+{
+	__atomic_store_n(&place->taken, 0, __ATOMIC_RELEASE);
+}
+
+static void end_thread(void *arg)
+{
+	(void)arg;
+	tr_sampler_thread_ends();
+}
+
+/* By a cleanup: pthread_exit() and a cancellation end it, too. */
+static void *run_thread(void *arg)
+{
+	struct place *place = arg;
+	void *(*start)(void *) = place->start;
+	void *result;
+
+	arg = place->arg;
+	give_place(place);
+	tr_sampler_thread_begins((const void *)(uintptr_t)start);
+	pthread_cleanup_push(end_thread, NULL);
+	result = start(arg);
+	pthread_cleanup_pop(1);
+	return result;
+}
+
+PRELOAD_API int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+			       void *(*start)(void *), void *arg)
+{
+	__typeof__(&pthread_create) next = PRELOAD_NEXT(pthread_create);
+	struct place *place = NULL;
+	int err;
+
+	if (!preload_is_own(PRELOAD_CALLER()) && tr_sampler_signal())
+		place = take_place();
+	if (!place)
+		return next(thread, attr, start, arg);
+	place->start = start;
+	place->arg = arg;
+	err = next(thread, attr, run_thread, place);
+	if (err)
+		give_place(place);
+	return err;
+}
