@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lines: functions, inlined ones too, and source lines of an address, by the
+ * debug information.
+ *
+ * libdw can find the scopes of an address by itself, and reads all of a unit
+ * for each: too slow for a thousand addresses of a large one. And it finds a
+ * unit by .debug_aranges, which clang does not make. So the addresses of
+ * units are listed once a module, and those of functions once a unit.
+ */
+#include "parts.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NESTING_MOST 200 /* of entries in entries; more is damage */
+#define CHAIN_MOST 64	 /* functions inlined into each other */
+#define LOOK_BACK 16	 /* spans that may overlap */
+
+struct function {
+	Dwarf_Addr from, to;
+	Dwarf_Die die;
+};
+
+struct unit {
+	Dwarf_Die die;	    /* has the lines */
+	Dwarf_Die content;  /* has the functions: another, if split */
+	struct function *function;
+	size_t n_functions, cap;
+	bool is_read;
+};
+
+/* ---- units ------------------------------------------------------------- */
+
+static bool add_unit(struct module *m, const Dwarf_Die *die,
+		     const Dwarf_Die *content)
+{
+	struct unit *more = m->unit;
+
+	if ((m->n_units & (m->n_units - 1)) == 0)
+		more = realloc(more, (m->n_units ? m->n_units * 2 : 1) *
+					     sizeof(*more));
+	if (!more)
+		return false;
+	m->unit = more;
+	m->unit[m->n_units++] = (struct unit){ .die = *die,
+					       .content = *content };
+	return true;
+}
+
+static bool add_span(struct module *m, Dwarf_Addr from, Dwarf_Addr to)
+{
+	struct span *more = m->span;
+
+	if (from >= to || !from)
+		return true; /* of code that the linker left out */
+	if ((m->n_spans & (m->n_spans - 1)) == 0)
+		more = realloc(more, (m->n_spans ? m->n_spans * 2 : 1) *
+					     sizeof(*more));
+	if (!more)
+		return false;
+	m->span = more;
+	m->span[m->n_spans++] = (struct span){ from, to, m->n_units - 1 };
+	return true;
+}
+
+static int by_from(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static bool read_spans(struct module *m, Dwarf_Die *die)
+{
+	Dwarf_Addr base, from, to;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &from, &to)) > 0)
+		if (!add_span(m, from, to))
+			return false;
+	return true;
+}
+
+static void list_units(struct module *m)
+{
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die, split;
+	uint8_t type;
+
+	while (dwarf_get_units(m->dwarf, unit, &unit, NULL, &type, &die,
+			       &split) == 0) {
+		bool is_split = type == DW_UT_skeleton && split.addr;
+
+		if (type != DW_UT_compile && type != DW_UT_skeleton)
+			continue;
+		if (!add_unit(m, &die, is_split ? &split : &die) ||
+		    !read_spans(m, &die))
+			break;
+	}
+	if (m->n_spans)
+		qsort(m->span, m->n_spans, sizeof(*m->span), by_from);
+}
+
+static struct unit *unit_at(struct module *m, Dwarf_Addr at)
+{
+	size_t low = 0, high;
+
+	if (!m->unit)
+		list_units(m);
+	high = m->n_spans;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (m->span[middle].from <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = 0; i < LOOK_BACK && i < low; i++)
+		if (at < m->span[low - 1 - i].to)
+			return &m->unit[m->span[low - 1 - i].index];
+	return NULL;
+}
+
+/* ---- functions --------------------------------------------------------- */
+
+static void add_function(struct unit *unit, Dwarf_Die *die)
+{
+	Dwarf_Addr base, from, to;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &from, &to)) > 0) {
+		if (from >= to)
+			continue;
+		if (unit->n_functions == unit->cap) {
+			size_t cap = unit->cap ? unit->cap * 2 : 64;
+			struct function *more = realloc(unit->function,
+							cap * sizeof(*more));
+
+			if (!more)
+				return;
+			unit->function = more;
+			unit->cap = cap;
+		}
+		unit->function[unit->n_functions++] =
+			(struct function){ from, to, *die };
+	}
+}
+
+/* Functions may be in namespaces, classes, and in blocks of functions. */
+static void list_functions(struct unit *unit, Dwarf_Die *parent, int depth)
+{
+	Dwarf_Die child;
+
+	if (depth > NESTING_MOST || dwarf_child(parent, &child) != 0)
+		return;
+	do {
+		int tag = dwarf_tag(&child);
+
+		if (tag == DW_TAG_subprogram)
+			add_function(unit, &child);
+		if (dwarf_haschildren(&child) > 0 &&
+		    tag != DW_TAG_enumeration_type &&
+		    tag != DW_TAG_array_type &&
+		    tag != DW_TAG_subroutine_type)
+			list_functions(unit, &child, depth + 1);
+	} while (dwarf_siblingof(&child, &child) == 0);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static Dwarf_Die *function_at(struct unit *unit, Dwarf_Addr at)
+{
+	size_t low = 0, high;
+
+	if (!unit->is_read) {
+		unit->is_read = true;
+		list_functions(unit, &unit->content, 0);
+		if (unit->n_functions)
+			qsort(unit->function, unit->n_functions,
+			      sizeof(*unit->function), by_address);
+	}
+	high = unit->n_functions;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (unit->function[middle].from <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = 0; i < LOOK_BACK && i < low; i++)
+		if (at < unit->function[low - 1 - i].to)
+			return &unit->function[low - 1 - i].die;
+	return NULL;
+}
+
+/* The call in `parent` that was inlined and has the address. */
+static bool find_inlined(Dwarf_Die *parent, Dwarf_Addr at, Dwarf_Die *ret,
+			 int depth)
+{
+	Dwarf_Die child;
+
+	if (depth > NESTING_MOST || dwarf_child(parent, &child) != 0)
+		return false;
+	do {
+		int tag = dwarf_tag(&child);
+
+		if (tag == DW_TAG_inlined_subroutine &&
+		    dwarf_haspc(&child, at) > 0) {
+			*ret = child;
+			return true;
+		}
+		if (tag == DW_TAG_lexical_block &&
+		    find_inlined(&child, at, ret, depth + 1))
+			return true;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
+/* ---- places ------------------------------------------------------------ */
+
+static const char *name_of(struct symbols *symbols, Dwarf_Die *die)
+{
+	static const unsigned linkage[] = { DW_AT_linkage_name,
+					    DW_AT_MIPS_linkage_name };
+	Dwarf_Attribute attribute;
+	const char *name = NULL;
+
+	for (size_t i = 0; !name && i < 2; i++)
+		if (dwarf_attr_integrate(die, linkage[i], &attribute))
+			name = dwarf_formstring(&attribute);
+	if (!name || strncmp(name, "_Z", 2) != 0) {
+		const char *plain = dwarf_diename(die);
+
+		name = plain ? plain : name;
+	}
+	return name ? demangle(&symbols->texts, name) : NULL;
+}
+
+static uint32_t number_of(Dwarf_Die *die, unsigned what)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	if (!dwarf_attr_integrate(die, what, &attribute) ||
+	    dwarf_formudata(&attribute, &value) || value > UINT32_MAX)
+		return 0;
+	return (uint32_t)value;
+}
+
+static void fill_line(struct symbols *symbols, struct unit *unit,
+		      Dwarf_Addr at, tare_place *place)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(&unit->die, at);
+	const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+	int number;
+
+	if (!file || dwarf_lineno(line, &number) || number <= 0)
+		return;
+	place->file = texts_keep(&symbols->texts, file);
+	place->line = (uint32_t)number;
+}
+
+/* Where `inlined` was called. */
+static void fill_call(struct symbols *symbols, struct unit *unit,
+		      Dwarf_Die *inlined, tare_place *place)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Files *files;
+	Dwarf_Word index;
+	const char *file;
+	size_t n;
+
+	if (!dwarf_attr(inlined, DW_AT_call_file, &attribute) ||
+	    dwarf_formudata(&attribute, &index) ||
+	    dwarf_getsrcfiles(&unit->die, &files, &n) || index >= n)
+		return;
+	file = dwarf_filesrc(files, (size_t)index, NULL, NULL);
+	if (!file)
+		return;
+	place->file = texts_keep(&symbols->texts, file);
+	place->line = number_of(inlined, DW_AT_call_line);
+}
+
+/* Outermost first; gives how many. */
+static size_t chain_at(struct unit *unit, Dwarf_Addr at, Dwarf_Die *chain)
+{
+	Dwarf_Die *function = function_at(unit, at);
+	size_t n = 0;
+
+	if (!function)
+		return 0;
+	chain[n++] = *function;
+	while (n < CHAIN_MOST && find_inlined(&chain[n - 1], at, &chain[n], 0))
+		n++;
+	return n;
+}
+
+size_t lines_places(struct symbols *symbols, struct module *module,
+		    Dwarf_Addr at, tare_place *places, size_t most)
+{
+	Dwarf_Die chain[CHAIN_MOST];
+	struct unit *unit;
+	size_t n;
+
+	at -= module->dwarf_bias;
+	unit = unit_at(module, at);
+	if (!unit)
+		return 0;
+	n = chain_at(unit, at, chain);
+	n = n > most ? most : n;
+	for (size_t i = 0; i < n; i++) {
+		Dwarf_Die *die = &chain[n - 1 - i];
+		tare_place *place = &places[i];
+
+		*place = (tare_place){ .function = name_of(symbols, die),
+				       .file = "",
+				       .first_line = number_of(
+					       die, DW_AT_decl_line),
+				       .is_inlined = i + 1 < n };
+		if (i == 0)
+			fill_line(symbols, unit, at, place);
+		else
+			fill_call(symbols, unit, &chain[n - i], place);
+	}
+	if (n)
+		return n;
+	/* Assembly has lines, and its names are symbols. */
+	places[0] = (tare_place){ .file = "" };
+	fill_line(symbols, unit, at, &places[0]);
+	return places[0].line != 0;
+}
+
+void lines_release(struct module *module)
+{
+	for (size_t i = 0; i < module->n_units; i++)
+		free(module->unit[i].function);
+	free(module->unit);
+	free(module->span);
+}

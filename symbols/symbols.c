@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From an address to its places: by debug information, else by the symbol,
+ * else by the beginning of the function as the unwind table has it.
+ */
+#include "parts.h"
+
+#include <elfutils/libdw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As libdwfl's own, after the folders that TARE_DEBUG_PATH names. */
+#define DEBUG_PATH ":.debug:/usr/lib/debug"
+
+struct symbols *symbols_open(symbols_warn_fn warn, void *arg)
+{
+	struct symbols *symbols = calloc(1, sizeof(*symbols));
+	const char *more = getenv("TARE_DEBUG_PATH");
+	size_t bytes = (more ? strlen(more) : 0) + sizeof(DEBUG_PATH) + 1;
+
+	if (!symbols)
+		return NULL;
+	symbols->warn = warn;
+	symbols->warn_arg = arg;
+	symbols->debug_path = malloc(bytes);
+	if (!symbols->debug_path) {
+		free(symbols);
+		return NULL;
+	}
+	(void)snprintf(symbols->debug_path, bytes, "%s%s", more ? more : "",
+		       DEBUG_PATH);
+	(void)elf_version(EV_CURRENT);
+	return symbols;
+}
+
+void symbols_close(struct symbols *symbols)
+{
+	struct module *next;
+
+	if (!symbols)
+		return;
+	for (; symbols->module; symbols->module = next) {
+		next = symbols->module->next;
+		module_free(symbols->module);
+	}
+	texts_release(&symbols->texts);
+	free(symbols->debug_path);
+	free(symbols);
+}
+
+void symbols_root(struct symbols *symbols, const char *root)
+{
+	if (symbols)
+		symbols->root = root;
+}
+
+bool symbols_are_built(void)
+{
+	return true;
+}
+
+static const char *symbol_at(struct symbols *symbols, struct module *module,
+			     Dwarf_Addr at)
+{
+	GElf_Off offset;
+	GElf_Sym symbol;
+	const char *name = dwfl_module_addrinfo(module->file, at, &offset,
+						&symbol, NULL, NULL, NULL);
+
+	return name && name[0] ? demangle(&symbols->texts, name) : NULL;
+}
+
+/* "libfoo.so+0x1230": where the function begins that has no name. */
+static const char *start_name(struct symbols *symbols, struct module *module,
+			      Dwarf_Addr at)
+{
+	Dwarf_Addr start = start_of(module, at);
+	char text[320];
+
+	if (!start)
+		return NULL;
+	(void)snprintf(text, sizeof(text), "%.250s+0x%llx", module->name,
+		       (unsigned long long)start);
+	return texts_keep(&symbols->texts, text);
+}
+
+static size_t look_up(struct symbols *symbols, struct module *module,
+		      Dwarf_Addr at, tare_place *places, size_t most)
+{
+	size_t n = 0;
+	tare_place *outer;
+
+	if (module->dwarf)
+		n = lines_places(symbols, module, at, places, most);
+	if (!n) {
+		places[0] = (tare_place){ .file = "" };
+		n = 1;
+	}
+	outer = &places[n - 1];
+	if (!outer->function)
+		outer->function = symbol_at(symbols, module, at);
+	if (!outer->function)
+		outer->function = start_name(symbols, module, at);
+	if (!outer->function)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (!places[i].function)
+			places[i].function = "?";
+	return n;
+}
+
+size_t symbols_name(void *arg, const tare_module *wanted, uint64_t address,
+		    tare_place *places, size_t most)
+{
+	struct symbols *symbols = arg;
+	struct module *volatile module = NULL;
+	volatile size_t n = 0;
+
+	if (!symbols || !most || !wanted->path[0])
+		return 0;
+	guard_begin();
+	if (GUARD_FAILED()) {
+		n = 0;
+		if (!module)
+			module = symbols->module; /* the one being opened */
+		if (module)
+			module->is_bad = true;
+		file_warn(symbols, module, "the file is damaged");
+	} else {
+		module = module_for(symbols, wanted);
+		if (module && !module->is_bad)
+			n = look_up(symbols, module, address - wanted->bias,
+				    places, most);
+	}
+	guard_end();
+	return n;
+}

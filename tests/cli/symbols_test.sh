@@ -1,0 +1,288 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Names of functions: whatever a program's file, or its debug file, is like.
+# The profiles are written, not measured: stacks at addresses of functions
+# that the compiler placed, of programs that need not run.
+writer=${TARE_TEST_BUILD:?}/profile_writer
+. "$(dirname "$0")/expect.sh"
+
+for program in nm readelf objcopy strip; do
+	command -v $program >/dev/null ||
+		{ expect_skip "no $program"; finish; }
+done
+
+cat >leaf.c <<'END'
+#include <stdio.h>
+static inline __attribute__((always_inline)) int inner(volatile int *p)
+{
+	*p += 3;
+	*p *= 5;
+	return *p;
+}
+static inline __attribute__((always_inline)) int outer(volatile int *p)
+{
+	return inner(p) + 1;
+}
+__attribute__((noinline)) int public_leaf(volatile int *p)
+{
+	return outer(p) * 2;
+}
+static __attribute__((noinline)) int hidden_leaf(volatile int *p)
+{
+	*p += 11;
+	return *p + public_leaf(p);
+}
+int main(void)
+{
+	volatile int x = 1;
+
+	printf("%d\n", hidden_leaf(&x));
+	return 0;
+}
+END
+
+# base FILE: where a PIE or library is thought to be loaded; else 0.
+base() {
+	case $(readelf -h "$1" | sed -n 's/.*Type: *\([A-Z]*\).*/\1/p') in
+	DYN) echo 0x7f1200000000 ;;
+	*) echo 0 ;;
+	esac
+}
+
+id_of() {
+	readelf -n "$1" 2>/dev/null | sed -n 's/.*Build ID: //p'
+}
+
+# profile SYMBOLS PATH ID FUNCTION...: a run with a sample at every byte of
+# the functions, as SYMBOLS (a file that has them) says. The module has PATH.
+profile() {
+	local symbols=$1 path=$2 id=$3 at size bias
+	shift 3
+	bias=$(base "$symbols")
+	{
+		echo "module $path $((bias)) $((bias + 0x10000000)) $bias $id"
+		for function in "$@"; do
+			read -r at size < <(nm -S "$symbols" |
+				awk -v f="$function" '$4 ~ f { print $1, $2 }')
+			for ((i = 0; i < 0x$size; i++)); do
+				printf 'stack 1 0x%x 0 1 1 1000000\n' \
+					$((0x$at + i + bias))
+			done
+		done
+	} | "$writer" || echo "Bail out! no profile"
+}
+
+# The functions of the newest run, as NAME@FILE:INLINED, sorted.
+functions() {
+	expect_status 0 "$TARE" report --json
+	out=$(printf '%s' "$out" | "$PYTHON" -c "
+import json, os, sys
+d = json.load(sys.stdin)
+print(' '.join(sorted(f['function'] + '@' + os.path.basename(f['file']) +
+	('!' if f['inlined'] else '') for f in d['samples']['functions'])))")
+}
+
+whole="hidden_leaf@leaf.c inner@leaf.c! main@leaf.c outer@leaf.c! \
+public_leaf@leaf.c"
+
+# ---- with debug information ----------------------------------------------
+
+for how in "-O1 -g -pie -fPIE" "-O2 -g -no-pie -fno-pie" "-O1 -gdwarf-4"; do
+	"$CC" $how -o prog leaf.c || exit 1
+	profile prog "$PWD/prog" "$(id_of prog)" '^main$' '^public_leaf$' \
+		'^hidden_leaf$'
+	functions
+	expect_is "$out" "$whole" "all functions, inlined ones too: $how"
+	expect_is "$err" "" "and nothing is said"
+done
+
+if command -v clang >/dev/null; then
+	clang -O1 -g -o prog-clang leaf.c
+	profile prog-clang "$PWD/prog-clang" "$(id_of prog-clang)" '^main$' \
+		'^public_leaf$' '^hidden_leaf$'
+	functions
+	expect_is "$out" "$whole" "of clang, which lists no addresses of units"
+else
+	expect_skip "no clang"
+fi
+
+"$CC" -O1 -g -pie -fPIE -o prog leaf.c
+profile prog "$PWD/prog" "$(id_of prog)" '^public_leaf$'
+expect_status 0 "$TARE" report --json
+expect_json "$out" "sorted({(f['function'], f['first_line'])
+	for f in d['samples']['functions']})" \
+	"[('inner', 2), ('outer', 8), ('public_leaf', 12)]" \
+	"functions have the lines they begin at"
+expect_json "$out" "[f['line'] for f in d['samples']['functions']
+	if f['function'] == 'inner'][0] in (4, 5, 6)" "True" \
+	"and the line with the most samples"
+expect_json "$out" "abs(sum(f['own_share']
+	for f in d['samples']['functions']) - 1) < 1e-9,
+	[f['total_share'] for f in d['samples']['functions']
+	if f['function'] == 'public_leaf'][0] > .999" "(True, True)" \
+	"own shares are a whole, and the outer function has all"
+
+# ---- C++ -------------------------------------------------------------------
+
+if command -v g++ >/dev/null; then
+	cat >shop.cc <<'END'
+namespace shop {
+template <class T> struct Cart {
+	T item;
+	__attribute__((noinline)) T sum(T with) const { return item + with; }
+};
+}
+int main(int argc, char **)
+{
+	shop::Cart<long> cart{argc};
+
+	return (int)cart.sum(3);
+}
+END
+	g++ -O1 -g -o shop shop.cc
+	profile shop "$PWD/shop" "$(id_of shop)" 'Cart'
+	functions
+	expect_is "$out" "shop::Cart<long>::sum(long) const@shop.cc" \
+		"C++ names are as people write them"
+	strip -g shop
+	profile shop "$PWD/shop" "$(id_of shop)" 'Cart'
+	functions
+	expect_is "$out" "shop::Cart<long>::sum(long) const@" \
+		"without debug information too"
+else
+	expect_skip "no g++"
+fi
+
+# ---- stripped --------------------------------------------------------------
+
+cp prog full
+id=$(id_of full)
+strip -g prog
+profile full "$PWD/prog" "$id" '^public_leaf$' '^hidden_leaf$'
+functions
+expect_is "$out" "hidden_leaf@ public_leaf@" \
+	"without debug information: symbols"
+
+strip prog
+profile full "$PWD/prog" "$id" '^public_leaf$' '^hidden_leaf$'
+functions
+start=$(nm full | awk '$3 == "public_leaf" { print $1 }')
+start2=$(nm full | awk '$3 == "hidden_leaf" { print $1 }')
+expect_is "$out" "$(printf 'prog+0x%x@ prog+0x%x@' 0x$start 0x$start2 |
+	tr ' ' '\n' | sort | tr '\n' ' ' | sed 's/ $//')" \
+	"stripped of all: each function by where it begins"
+
+"$CC" -shared -fPIC -O1 -o liba.so leaf.c
+cp liba.so liba-full.so
+strip liba.so
+profile liba-full.so "$PWD/liba.so" "$(id_of liba.so)" '^public_leaf$'
+functions
+expect_is "$out" "public_leaf@" "a stripped library has what it exports"
+
+# ---- debug files -----------------------------------------------------------
+
+mkdir -p "debug/.build-id/${id:0:2}"
+objcopy --only-keep-debug full "debug/.build-id/${id:0:2}/${id:2}.debug"
+profile full "$PWD/prog" "$id" '^main$' '^public_leaf$' '^hidden_leaf$'
+export TARE_DEBUG_PATH=$PWD/debug
+functions
+expect_is "$out" "$whole" "by the debug file of the build id"
+
+profile full "$PWD/gone/prog" "$id" '^main$' '^public_leaf$' '^hidden_leaf$'
+functions
+expect_is "$out" "$whole" "also where the program itself is gone"
+profile full "$PWD/prog|(deleted)" "$id" '^main$' '^public_leaf$' \
+	'^hidden_leaf$'
+mv prog prog-kept
+functions
+expect_is "$out" "$whole" "or deleted while it ran"
+unset TARE_DEBUG_PATH
+functions
+expect_has "$err" "prog (deleted)' are not known: the file is gone" \
+	"without it, that it is gone is said"
+expect_has_not "$err" "
+" "once"
+expect_has "$out" "prog (deleted)+0x" "and places are modules and offsets"
+mv prog-kept prog
+
+mkdir linked && cp prog linked/
+objcopy --only-keep-debug full linked/prog.debug
+(cd linked && objcopy --add-gnu-debuglink=prog.debug prog)
+profile full "$PWD/linked/prog" "$id" '^main$' '^public_leaf$' '^hidden_leaf$'
+functions
+expect_is "$out" "$whole" "by a debug link"
+
+# Another program's debug file under that name.
+sed 's/\*p += 3/*p += 4/; s/x = 1/x = 7/' leaf.c >other.c
+"$CC" -O2 -g -pie -fPIE -o other other.c
+objcopy --only-keep-debug other linked/prog.debug
+functions
+expect_has "$err" "prog.debug' of 'prog' is of another build, and not used" \
+	"a wrong debug file is told"
+expect_has_not "$out" "leaf" "and not used"
+mkdir -p "wrong/.build-id/${id:0:2}"
+cp linked/prog.debug "wrong/.build-id/${id:0:2}/${id:2}.debug"
+profile full "$PWD/prog" "$id" '^public_leaf$'
+TARE_DEBUG_PATH=$PWD/wrong functions
+expect_has "$err" "is of another build" "also one by its build id"
+
+# ---- a program that was built again ---------------------------------------
+
+cp other rebuilt
+profile full "$PWD/rebuilt" "$id" '^public_leaf$' '^hidden_leaf$'
+functions
+expect_has "$err" "rebuilt' are not known: the file is not the one that ran" \
+	"another build is told"
+expect_has "$out" "rebuilt+0x" "and its names are not used"
+expect_has_not "$out" "leaf" "none of them"
+"$CC" -O1 -g -Wl,--build-id=none -o noid leaf.c
+profile noid "$PWD/noid" "" '^public_leaf$'
+functions
+expect_has "$out" "public_leaf@leaf.c" "without build ids: by its date"
+touch -d '+1 hour' noid
+functions
+expect_has "$err" "noid' are not known: the file was changed after" \
+	"and a newer file is told"
+
+# ---- no file at all --------------------------------------------------------
+
+printf '%s\n' "module [vdso] 0x7ffc00000000 0x7ffc00002000 0x7ffc00000000" \
+	"module [heap] 0x1000 0x2000 0" \
+	"stack 1 0x7ffc00000a00 0 1 1 1000" "stack 1 0x1234 1 1 1 1000" \
+	"stack 1 0x99 -1 1 1 1000" | "$writer"
+functions
+expect_has "$out" "[heap]+0x1234@" "no file: module and offset"
+expect_has "$out" "[0x99]@" "no module: the address"
+expect_is "$err" "" "which is nothing to tell"
+
+# ---- damaged files ---------------------------------------------------------
+
+# Bytes anywhere in a copy are changed; what is read must not end the reader.
+cat >damage.py <<'END'
+import random
+for seed in range(100):
+    random.seed(seed)
+    data = bytearray(open("full", "rb").read())
+    for _ in range(random.choice((1, 8, 64, 512))):
+        at = random.randrange(64, len(data))
+        data[at] = random.choice((0, 0xff, 0x80, random.randrange(256)))
+    if random.random() < .2:
+        del data[random.randrange(len(data)):]
+    open("damaged-%d" % seed, "wb").write(data)
+END
+profile full "$PWD/damaged" "" '^main$' '^public_leaf$' '^hidden_leaf$'
+bad=0
+"$PYTHON" damage.py
+touch -d '-1 hour' damaged-*
+for ((i = 0; i < 100; i++)); do
+	mv "damaged-$i" damaged
+	timeout 20 "$TARE" report >report.txt 2>err.txt
+	code=$?
+	if [ $code != 0 ] || ! grep -q functions report.txt; then
+		echo "# seed $i: exit status $code"
+		bad=$((bad + 1))
+	fi
+done
+expect_is "$bad" 0 "100 damaged files are read, or passed over"
+
+finish

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Symbols of the program `tare`, asked by themselves: this program's own
+ * functions, and a file that is cut off under the reader.
+ */
+#include "check.h"
+
+#include "symbols/symbols.h"
+
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int warnings;
+static char warning[512];
+
+static void note(void *arg, const char *text)
+{
+	(void)arg;
+	warnings++;
+	(void)snprintf(warning, sizeof(warning), "%s", text);
+}
+
+static int first_bias(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	*(uint64_t *)arg = info->dlpi_addr;
+	return 1;
+}
+
+static tare_module own_module(const char *path)
+{
+	tare_module module = { .path = path, .name = "naming_test",
+			       .build_id = "", .to = UINT64_MAX };
+
+	(void)dl_iterate_phdr(first_bias, &module.bias);
+	return module;
+}
+
+__attribute__((noinline)) static int a_function(int x)
+{
+	return x * 3 + warnings;
+}
+
+static const char *name_at(struct symbols *symbols, const tare_module *module,
+			   uint64_t address)
+{
+	static tare_place place[8];
+	size_t n = symbols_name(symbols, module, address, place, 8);
+
+	return n ? place[n - 1].function : "";
+}
+
+TEST(functions_of_this_program_have_names)
+{
+	struct symbols *symbols = symbols_open(note, NULL);
+	tare_module module = own_module("/proc/self/exe");
+	int (*volatile function)(int) = a_function;
+
+	CHECK(function(1) > 0);
+	CHECK_STR(name_at(symbols, &module, (uint64_t)(uintptr_t)function),
+		  "a_function");
+	CHECK_STR(name_at(symbols, &module,
+			  (uint64_t)(uintptr_t)check_register),
+		  "check_register");
+	CHECK_INT(warnings, 0);
+	symbols_close(symbols);
+}
+
+TEST(a_module_without_a_file_is_told_once)
+{
+	struct symbols *symbols = symbols_open(note, NULL);
+	tare_module module = own_module("/no/such/file");
+
+	for (uint64_t i = 0; i < 5; i++)
+		CHECK_STR(name_at(symbols, &module, 0x1000 + i), "");
+	CHECK_INT(warnings, 1);
+	CHECK(strstr(warning, "/no/such/file' are not known: the file is "
+			      "gone"));
+	symbols_close(symbols);
+}
+
+static bool copy_self(char *path)
+{
+	char bytes[65536];
+	FILE *from = fopen("/proc/self/exe", "rb");
+	int fd = mkstemp(path);
+	FILE *to = fd >= 0 ? fdopen(fd, "wb") : NULL;
+	size_t n;
+
+	while (from && to && (n = fread(bytes, 1, sizeof(bytes), from)) > 0)
+		(void)fwrite(bytes, 1, n, to);
+	return from && to && !fclose(from) && !fclose(to);
+}
+
+/* Its pages are gone: whoever touches them is killed, but for the guard. */
+TEST(a_file_that_is_cut_off_while_it_is_read_is_survived)
+{
+	char path[] = "/tmp/tare-naming-XXXXXX";
+	struct symbols *symbols = symbols_open(note, NULL);
+	tare_module module = own_module(path);
+	uint64_t place = (uint64_t)(uintptr_t)a_function;
+
+	warnings = 0;
+	if (!CHECK(copy_self(path)))
+		return;
+	CHECK_STR(name_at(symbols, &module, place), "a_function");
+	CHECK_INT(truncate(path, 0), 0);
+	for (uint64_t i = 0; i < 1000; i++)
+		(void)name_at(symbols, &module, module.bias + 0x1000 + i * 64);
+	CHECK_INT(warnings, 1);
+	if (!CHECK(strstr(warning, "the file is damaged")))
+		printf("# %s\n", warning);
+	symbols_close(symbols);
+	(void)unlink(path);
+}
