@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pipeline: generate -> filter -> normalise -> features, in batches. Each
+ * stage hands its batch to the next one.
+ */
+#ifndef SENSOR_PIPELINE_H
+#define SENSOR_PIPELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "window.h"
+
+#define BATCH 500u
+
+struct reading {
+	uint32_t sensor;
+	double value;	 /* raw, then normalised */
+	double mean, variance; /* of the window that it ends */
+};
+
+struct pipeline {
+	bool is_slow;
+	struct window window;
+	uint64_t random;
+	/* What comes out: checked by whoever runs it twice. */
+	uint64_t generated, kept;
+	double sum_mean, sum_variance;
+	double *features; /* mean and variance of each; NULL: not kept */
+};
+
+/* 0, or -1 without memory. */
+int pipeline_init(struct pipeline *pipeline, size_t window, bool is_slow);
+void pipeline_release(struct pipeline *pipeline);
+void pipeline_run(struct pipeline *pipeline, uint64_t records);
+
+#endif
