@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions: the part of a report that sampled stacks make.
+ *
+ * A share of n samples is a guess with a standard error of
+ * sqrt(share (1 - share) / n): it is told where n is small.
+ */
+#include "export/export.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_SHOWN 40u	   /* where nobody says how many */
+#define SAMPLES_FEW 1000u  /* fewer: 50 % are uncertain by 1.6 points */
+#define FUNCTION_MOST 100u /* columns */
+
+/* Not sqrt(): that needs libm. Newton, from above, for 0 <= x <= 1. */
+static double root_of(double x)
+{
+	double root = 1;
+
+	if (!(x > 0))
+		return 0;
+	for (int i = 0; i < 60; i++)
+		root = (root + x / root) / 2;
+	return root;
+}
+
+static double error_of(double share, uint64_t samples)
+{
+	share = tr_least(tr_most(share, 0), 1);
+	return samples ? root_of(share * (1 - share) / (double)samples) : 0;
+}
+
+/* ---- order ------------------------------------------------------------- */
+
+static int by_total(const void *a, const void *b)
+{
+	const tare_function *x = *(const tare_function *const *)a;
+	const tare_function *y = *(const tare_function *const *)b;
+
+	if (x->all_weight_ns != y->all_weight_ns)
+		return x->all_weight_ns > y->all_weight_ns ? -1 : 1;
+	return x < y ? -1 : x > y; /* as they were: most own time first */
+}
+
+static int by_samples(const void *a, const void *b)
+{
+	const tare_function *x = *(const tare_function *const *)a;
+	const tare_function *y = *(const tare_function *const *)b;
+
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const tare_function *x = *(const tare_function *const *)a;
+	const tare_function *y = *(const tare_function *const *)b;
+	int order = strcmp(x->function, y->function);
+
+	return order ? order : x < y ? -1 : x > y;
+}
+
+/* Other orders make no sense here: most own time first. Gives. */
+static const tare_function **sorted(const struct tr_report *r, size_t *ret_n)
+{
+	const char *sort = r->asked_sort ? r->asked_sort : "own";
+	const tare_function *all, **rows;
+	size_t n;
+
+	if (tare_view_functions(r->view, &all, &n))
+		return NULL;
+	rows = calloc(n + 1, sizeof(*rows));
+	for (size_t i = 0; rows && i < n; i++)
+		rows[i] = &all[i];
+	if (rows && strcmp(sort, "total") == 0)
+		qsort(rows, n, sizeof(*rows), by_total);
+	else if (rows && strcmp(sort, "samples") == 0)
+		qsort(rows, n, sizeof(*rows), by_samples);
+	else if (rows && strcmp(sort, "name") == 0)
+		qsort(rows, n, sizeof(*rows), by_name);
+	*ret_n = n;
+	return rows;
+}
+
+static double whole_of(const tare_function *const *rows, size_t n)
+{
+	double whole = 0;
+
+	for (size_t i = 0; i < n; i++)
+		whole += rows[i]->weight_ns;
+	return whole;
+}
+
+/* ---- text -------------------------------------------------------------- */
+
+static void add_fixed(struct tr_report *r, double value, const char *unit)
+{
+	char text[40];
+
+	(void)tr_fixed_text(text, sizeof(text), value, 1);
+	tr_buf_addf(r->buf, "%s %s", text, unit);
+}
+
+static void sampling_line(struct tr_report *r, const tare_sampling *s)
+{
+	char count[32], got[32], cpu[32];
+
+	(void)tr_count_text(count, sizeof(count), s->samples);
+	tr_buf_addf(r->buf, "\nsampling  %s, asked ", s->method);
+	add_fixed(r, s->asked_hz, "Hz, got ");
+	add_fixed(r, s->got_hz, "Hz, ");
+	tr_buf_addf(r->buf, "%s sample%s of %llu thread%s, ", count,
+		    s->samples == 1 ? "" : "s", (unsigned long long)s->threads,
+		    s->threads == 1 ? "" : "s");
+	add_fixed(r, s->whole_share * 100, "% from the beginning, ");
+	(void)tr_duration_text(got, sizeof(got), s->weight_ns);
+	(void)tr_duration_text(cpu, sizeof(cpu), s->cpu_ns);
+	if (s->is_wall)
+		tr_buf_addf(r->buf, "%s of threads' time, %s CPU\n", got, cpu);
+	else
+		tr_buf_addf(r->buf, "%s of %s CPU\n", got, cpu);
+}
+
+static void warnings(struct tr_report *r, const tare_sampling *s)
+{
+	char text[40];
+
+	if (s->samples && s->samples < SAMPLES_FEW) {
+		(void)tr_fixed_text(text, sizeof(text),
+				    error_of(.5, s->samples) * 100, 1);
+		tr_buf_addf(r->buf, "few samples: shares are uncertain, a "
+			    "half by \xc2\xb1 %s points (standard error)\n",
+			    text);
+	}
+	if (s->samples && s->whole_share < .995) {
+		(void)tr_fixed_text(text, sizeof(text),
+				    (1 - s->whole_share) * 100, 1);
+		tr_buf_addf(r->buf, "%s %% of the stacks are cut short: what "
+			    "called those is not known, and its total is too "
+			    "low\n", text);
+	}
+	(void)tr_count_text(text, sizeof(text), s->lost);
+	if (s->lost)
+		tr_buf_addf(r->buf, "%s samples had no room in the table of "
+			    "stacks (max_stacks)\n", text);
+	(void)tr_count_text(text, sizeof(text), s->unfollowed);
+	if (s->unfollowed)
+		tr_buf_addf(r->buf, "%s threads could not be sampled\n", text);
+}
+
+/* The last parts of a path: folders are mostly the same. */
+static const char *short_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* In `width` columns; long ones in brief, their offset in a module in full. */
+static void name_text(struct tr_report *r, const char *name, size_t width)
+{
+	char brief[TR_BRIEF_BYTES];
+	const char *offset;
+	size_t used = tr_report_columns(name);
+
+	if (used > width) {
+		name = tr_name_brief(name, brief);
+		used = tr_report_columns(name);
+	}
+	offset = used > width ? strstr(name, "+0x") : NULL;
+	if (offset && strlen(offset) < width) {
+		tr_report_text(r, name, width - strlen(offset));
+		tr_report_text(r, offset, width);
+	} else {
+		tr_report_text(r, name, width);
+	}
+	tr_buf_pad(r->buf, ' ', used < width ? width - used : 0);
+}
+
+static void place_text(struct tr_report *r, const tare_function *f,
+		       size_t width)
+{
+	tr_buf_adds(r->buf, "  ");
+	name_text(r, f->function, width);
+	if (f->file[0]) {
+		tr_buf_adds(r->buf, "  ");
+		tr_report_text(r, short_path(f->file), 40);
+		if (f->line)
+			tr_buf_addf(r->buf, ":%u", f->line);
+	}
+	if (f->module[0]) {
+		tr_buf_adds(r->buf, "  ");
+		tr_report_text(r, f->module, 40);
+	}
+	if (f->is_inlined)
+		tr_buf_adds(r->buf, "  (inlined)");
+	tr_buf_addc(r->buf, '\n');
+}
+
+/* The longest name that is shown, up to what leaves room for the rest. */
+static size_t name_width(const struct tr_report *r,
+			 const tare_function *const *rows, size_t n)
+{
+	size_t most = r->options.width > 90 ? r->options.width - 70 : 20;
+	size_t width = 8;
+
+	if (most > FUNCTION_MOST)
+		most = FUNCTION_MOST;
+	for (size_t i = 0; i < n; i++) {
+		size_t c = tr_report_columns(rows[i]->function);
+
+		width = c > width ? c : width;
+	}
+	return width < most ? width : most;
+}
+
+static void error_cell(struct tr_report *r, double share, uint64_t samples)
+{
+	char text[40];
+
+	if (samples >= SAMPLES_FEW)
+		return;
+	(void)tr_fixed_text(text, sizeof(text), error_of(share, samples) * 100,
+			    1);
+	tr_buf_adds(r->buf, " \xc2\xb1");
+	tr_buf_pad(r->buf, ' ', strlen(text) < 4 ? 4 - strlen(text) : 0);
+	tr_buf_adds(r->buf, text);
+}
+
+static void function_rows(struct tr_report *r,
+			  const tare_function *const *rows, size_t n,
+			  double whole)
+{
+	uint64_t samples = tare_view_sampling(r->view)->samples;
+	size_t width = name_width(r, rows, n);
+
+	for (size_t i = 0; i < n; i++) {
+		double share = rows[i]->weight_ns / whole;
+
+		tr_report_share(r, share);
+		error_cell(r, share, samples);
+		tr_report_time(r, rows[i]->weight_ns, 8);
+		tr_report_share(r, rows[i]->all_weight_ns / whole);
+		tr_report_time(r, rows[i]->all_weight_ns, 8);
+		tr_report_count(r, rows[i]->samples, 8);
+		place_text(r, rows[i], width);
+	}
+}
+
+static void function_table(struct tr_report *r,
+			   const tare_function *const *rows, size_t n)
+{
+	static const struct tr_report_title few[] = {
+		{ "own", 7 },	 { "", 5 },	 { "time", 8 }, { "total", 7 },
+		{ "time", 8 },	 { "samples", 8 }, { " function", 9 },
+		{ NULL, 0 },
+	};
+	static const struct tr_report_title many[] = {
+		{ "own", 7 },	 { "time", 8 },	 { "total", 7 },
+		{ "time", 8 },	 { "samples", 8 }, { " function", 9 },
+		{ NULL, 0 },
+	};
+	size_t most = r->options.top ? r->options.top : ROWS_SHOWN;
+	size_t shown = n < most ? n : most;
+	double whole = whole_of(rows, n);
+
+	tr_report_heading(r, "functions", "");
+	tr_report_titles(r, tare_view_sampling(r->view)->samples < SAMPLES_FEW ?
+				    few :
+				    many);
+	function_rows(r, rows, shown, whole > 0 ? whole : 1);
+	if (shown < n) {
+		tr_buf_addf(r->buf, "... and %llu more with",
+			    (unsigned long long)(n - shown));
+		tr_report_share(r, whole_of(rows + shown, n - shown) /
+					   (whole > 0 ? whole : 1));
+		tr_buf_addf(r->buf, " of the own time (--top %llu shows "
+			    "them)\n", (unsigned long long)n);
+	}
+}
+
+int tr_report_profile(struct tr_report *r)
+{
+	const tare_sampling *s = tare_view_sampling(r->view);
+	const tare_function **rows;
+	size_t n;
+
+	if (!s->was_on)
+		return 0;
+	rows = sorted(r, &n);
+	if (!rows)
+		return TARE_ENOMEM;
+	sampling_line(r, s);
+	warnings(r, s);
+	if (n)
+		function_table(r, rows, n);
+	free(rows);
+	return 0;
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static void put_sampling(struct tr_json *j, const tare_sampling *s)
+{
+	tr_json_str(j, "method", s->method);
+	tr_json_bool(j, "wall", s->is_wall);
+	tr_json_double(j, "asked_hz", s->asked_hz);
+	tr_json_double(j, "got_hz", s->got_hz);
+	tr_json_u64(j, "samples", s->samples);
+	tr_json_double(j, "weight_ns", s->weight_ns);
+	tr_json_double(j, "cpu_ns", s->cpu_ns);
+	tr_json_double(j, "whole_share", s->whole_share);
+	tr_json_u64(j, "lost", s->lost);
+	tr_json_u64(j, "threads", s->threads);
+	tr_json_u64(j, "unfollowed", s->unfollowed);
+	tr_json_double(j, "cost_ns", s->cost_ns);
+}
+
+static void put_function(struct tr_json *j, const tare_function *f,
+			 double whole, uint64_t samples)
+{
+	double own = whole > 0 ? f->weight_ns / whole : 0;
+
+	tr_json_object(j, NULL);
+	tr_json_str(j, "function", f->function);
+	tr_json_str(j, "module", f->module);
+	tr_json_str(j, "file", f->file);
+	tr_json_u64(j, "line", f->line);
+	tr_json_u64(j, "first_line", f->first_line);
+	tr_json_bool(j, "inlined", f->is_inlined);
+	tr_json_double(j, "own_share", own);
+	tr_json_double(j, "own_error", error_of(own, samples));
+	tr_json_double(j, "own_ns", f->weight_ns);
+	tr_json_double(j, "total_share",
+		       whole > 0 ? f->all_weight_ns / whole : 0);
+	tr_json_double(j, "total_ns", f->all_weight_ns);
+	tr_json_u64(j, "samples", f->samples);
+	tr_json_u64(j, "total_samples", f->all_samples);
+	tr_json_end_object(j);
+}
+
+int tr_json_profile(struct tr_json *j, struct tr_report *r)
+{
+	const tare_sampling *s = tare_view_sampling(r->view);
+	const tare_function **rows;
+	double whole;
+	size_t n;
+
+	if (!s->was_on)
+		return 0;
+	rows = sorted(r, &n);
+	if (!rows)
+		return TARE_ENOMEM;
+	whole = whole_of(rows, n);
+	tr_json_object(j, "samples");
+	put_sampling(j, s);
+	tr_json_array(j, "functions");
+	for (size_t i = 0; i < n; i++)
+		if (!r->options.top || i < r->options.top)
+			put_function(j, rows[i], whole, s->samples);
+	tr_json_end_array(j);
+	tr_json_end_object(j);
+	free(rows);
+	return 0;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Traces of steps, as files. A step that ends a turn leaves a note, and the
+ * monitor's thread writes the file; where there can be no such thread the
+ * step does it itself, and waits.
+ *
+ * Events go on into the rings meanwhile. A thread that overtakes itself
+ * before the file is written loses the oldest ones.
+ */
+#include "runtime/runtime.h"
+
+#include "export/export.h"
+#include "monitor/monitor.h"
+#include "text/text.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define NOTES 4u
+#define NAME_MOST 100u
+#define FINISH_TRIES 5000 /* of a millisecond */
+
+enum note_state { NOTE_FREE, NOTE_TAKEN, NOTE_READY, NOTE_WRITING };
+
+struct note {
+	uint32_t state; /* enum note_state */
+	char name[64];	/* of the steps, made safe for a file */
+	char folder[TR_CONFIG_STRING];
+	uint64_t step, steps, from, to, keep;
+};
+
+/* Of process `pid`: what a parent had noted is the parent's to write. */
+static struct {
+	uint32_t pid;
+	uint32_t has_failed; /* told, until one succeeds */
+	uint32_t has_dropped;
+	struct note note[NOTES];
+} traces;
+
+/* ---- names ------------------------------------------------------------- */
+
+/* Letters, digits, - _ and dots that do not begin it; the rest is _. */
+static void make_safe(const char *from, char *name, size_t size)
+{
+	size_t n = 0;
+
+	for (; from[n] && n + 1 < size; n++) {
+		char c = from[n];
+		bool is_plain = (c >= 'a' && c <= 'z') ||
+				(c >= 'A' && c <= 'Z') ||
+				(c >= '0' && c <= '9') || c == '-' ||
+				c == '_' || (c == '.' && n);
+
+		name[n] = is_plain ? c : '_';
+	}
+	name[n] = '\0';
+	if (!n)
+		(void)snprintf(name, size, "steps");
+}
+
+static void fill_note(struct note *note, const struct tr_traced *traced)
+{
+	make_safe(traced->name[0] ? traced->name :
+				    program_invocation_short_name,
+		  note->name, sizeof(note->name));
+	if (traced->folder[0])
+		(void)snprintf(note->folder, sizeof(note->folder), "%s",
+			       traced->folder);
+	else
+		tr_text_now("profiler_trace_dir",
+			    tr_config.profiler_trace_dir, note->folder);
+	note->step = traced->step;
+	note->steps = traced->steps;
+	note->from = traced->from;
+	note->to = traced->to;
+	note->keep = traced->keep != UINT64_MAX ?
+			     traced->keep :
+			     tr_number_now("profiler_keep",
+					   tr_config.profiler_keep);
+}
+
+/* ---- writing ----------------------------------------------------------- */
+
+static void tell_failure(const struct note *note, int err)
+{
+	if (__atomic_exchange_n(&traces.has_failed, 1, __ATOMIC_RELAXED))
+		return;
+	tr_log(TARE_LEVEL_WARNING, "cannot write traces to '%.190s': %s; "
+	       "the program goes on without them", note->folder,
+	       tare_strerror(err));
+}
+
+static void tell_success(const struct note *note, const char *file)
+{
+	char text[400];
+
+	TR_STORE(traces.has_failed, 0);
+	(void)snprintf(text, sizeof(text), "trace of %llu steps: %.190s/%s",
+		       (unsigned long long)note->steps, note->folder, file);
+	tr_log_line(TARE_LEVEL_PROFILING, text);
+}
+
+static void write_note(const struct note *note)
+{
+	char prefix[NAME_MOST], file[NAME_MOST + 32], title[NAME_MOST + 64];
+	struct tr_trace_file what = {
+		.folder = note->folder,
+		.name = file,
+		.title = title,
+		.from_ticks = note->from,
+		.to_ticks = note->to,
+	};
+	int err;
+
+	(void)snprintf(prefix, sizeof(prefix), "%s_step_", note->name);
+	(void)snprintf(file, sizeof(file), "%s%llu.json", prefix,
+		       (unsigned long long)note->step);
+	(void)snprintf(title, sizeof(title), "%s, steps %llu to %llu",
+		       note->name,
+		       (unsigned long long)(note->step - note->steps + 1),
+		       (unsigned long long)note->step);
+	err = tr_trace_file(&what);
+	if (err) {
+		tell_failure(note, err);
+		return;
+	}
+	(void)tr_trace_keep(note->folder, prefix, (size_t)note->keep);
+	tell_success(note, file);
+}
+
+/*
+ * A file above its limit raises SIGXFSZ, which ends a program that does not
+ * expect it. The monitor's thread blocks all signals; others must.
+ */
+static void write_quietly(const struct note *note)
+{
+	static const struct timespec now = { 0, 0 };
+	sigset_t limit, before, pending;
+	bool was_pending;
+
+	(void)sigemptyset(&limit);
+	(void)sigaddset(&limit, SIGXFSZ);
+	(void)sigemptyset(&pending);
+	(void)sigpending(&pending);
+	was_pending = sigismember(&pending, SIGXFSZ) == 1;
+	(void)pthread_sigmask(SIG_BLOCK, &limit, &before);
+	write_note(note);
+	if (!was_pending)
+		(void)sigtimedwait(&limit, NULL, &now);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static bool move(struct note *note, uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(&note->state, &from, to, false,
+					   __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+static void write_ready(void)
+{
+	for (uint32_t i = 0; i < NOTES; i++) {
+		struct note *note = &traces.note[i];
+
+		if (!move(note, NOTE_READY, NOTE_WRITING))
+			continue;
+		write_quietly(note);
+		TR_PUBLISH(note->state, NOTE_FREE);
+	}
+}
+
+/* ---- the monitor's job ------------------------------------------------- */
+
+static bool has_ready(void)
+{
+	for (uint32_t i = 0; i < NOTES; i++)
+		if (TR_ACQUIRE(traces.note[i].state) == NOTE_READY)
+			return true;
+	return false;
+}
+
+static int64_t trace_interval_ns(void)
+{
+	return has_ready() ? 1 : 0;
+}
+
+static void run_traces(int64_t now_ns)
+{
+	(void)now_ns;
+	write_ready();
+}
+
+static const struct tr_job trace_job = { "traces", trace_interval_ns,
+					 run_traces };
+
+static void note_steps(const struct tr_traced *traced)
+{
+	for (uint32_t i = 0; i < NOTES; i++) {
+		struct note *note = &traces.note[i];
+
+		if (!move(note, NOTE_FREE, NOTE_TAKEN))
+			continue;
+		fill_note(note, traced);
+		TR_PUBLISH(note->state, NOTE_READY);
+		tr_monitor_request();
+		if (!tr_monitor_is_running())
+			write_ready();
+		return;
+	}
+	if (!__atomic_exchange_n(&traces.has_dropped, 1, __ATOMIC_RELAXED))
+		tr_log(TARE_LEVEL_WARNING, "steps are faster than traces can "
+		       "be written: some are left out");
+}
+
+void tr_trace_ready(void)
+{
+	if (traces.pid != tr_ledger->pid) {
+		memset(&traces, 0, sizeof(traces));
+		traces.pid = tr_ledger->pid;
+	}
+	if (tr_monitor_add(&trace_job))
+		tr_step_traced = note_steps;
+}
+
+void tr_trace_finish(void)
+{
+	static const struct timespec pause = { 0, 1000000 };
+
+	write_ready();
+	for (int tries = 0; tries < FINISH_TRIES; tries++) {
+		bool is_writing = false;
+
+		for (uint32_t i = 0; i < NOTES; i++)
+			is_writing |= TR_ACQUIRE(traces.note[i].state) ==
+				      NOTE_WRITING;
+		if (!is_writing)
+			return;
+		(void)nanosleep(&pause, NULL);
+	}
+}
