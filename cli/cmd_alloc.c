@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tare alloc: who allocates, what is live, what was at the peak.
+ *
+ * Rows of the books are grouped by what they are asked for: the place that
+ * allocates, the path of calls to it, or its module; then sorted. Two moments
+ * (snapshots, or runs) are compared group by group.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <tare/alloc.h>
+
+#include "alloc_groups.h"
+#include "args.h"
+#include "format.h"
+#include "message.h"
+#include "runs.h"
+#include "table.h"
+
+struct alloc_options {
+	const char *by;
+	const char *sort;
+	const char *diff;
+	const char *to; /* the operand after it */
+	uint64_t top;
+	bool peak;
+	bool leaks;
+	bool json;
+};
+
+#define BYS "place path module"
+#define SORTS "live bytes count peak temporary"
+
+static const struct option_spec options[] = {
+	{ 0, "by", OPTION_TEXT, offsetof(struct alloc_options, by), "WHAT",
+	  BYS, "a row for each: " BYS "; else place" },
+	{ 0, "sort", OPTION_TEXT, offsetof(struct alloc_options, sort), "KEY",
+	  SORTS, "most of this first: " SORTS },
+	{ 'n', "top", OPTION_COUNT, offsetof(struct alloc_options, top), "N",
+	  NULL, "rows; 20 without this, 0: all" },
+	{ 0, "peak", OPTION_FLAG, offsetof(struct alloc_options, peak), NULL,
+	  NULL, "what was live at the peak" },
+	{ 0, "leaks", OPTION_FLAG, offsetof(struct alloc_options, leaks),
+	  NULL, NULL, "only what is live at the end" },
+	{ 0, "diff", OPTION_TEXT, offsetof(struct alloc_options, diff), "A B",
+	  NULL, "from A to B: snapshots of the run, 'end', or runs" },
+	OPTION_JSON(struct alloc_options),
+	OPTION_END
+};
+
+/* ---- one moment -------------------------------------------------------- */
+
+static void print_totals(const tare_heap *heap)
+{
+	(void)printf("allocated %s in %s",
+		     format_bytes((double)heap->bytes).text,
+		     format_count(heap->allocs).text);
+	(void)printf(", live %s in %s",
+		     format_bytes((double)heap->live_bytes).text,
+		     format_count(heap->live).text);
+	(void)printf(", peak %s, temporary %s%s\n",
+		     format_bytes((double)heap->peak_bytes).text,
+		     format_count(heap->temporary).text,
+		     heap->is_estimate ? " (estimated from samples)" : "");
+	if (heap->unseen)
+		(void)printf("not in the books: %s allocations\n",
+			     format_count(heap->unseen).text);
+}
+
+static void add_size(struct table *table, uint64_t bytes, uint64_t n)
+{
+	table_add(table, format_bytes((double)bytes).text);
+	table_add(table, format_count(n).text);
+}
+
+static void print_groups(const struct args *args,
+			 const struct alloc_options *opt,
+			 const struct alloc_groups *groups)
+{
+	static const struct column columns[] = {
+		COLUMN_NUMBER("LIVE", 0),  COLUMN_NUMBER("BLOCKS", 0),
+		COLUMN_NUMBER("BYTES", 2), COLUMN_NUMBER("COUNT", 2),
+		COLUMN_NUMBER("PEAK", 1),  COLUMN_NUMBER("TEMPORARY", 3),
+		COLUMN_WIDE("WHERE"),
+	};
+	struct table table;
+	size_t n = opt->top && opt->top < groups->n ? (size_t)opt->top :
+						      groups->n;
+
+	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < n; i++) {
+		const struct alloc_group *g = &groups->at[i];
+
+		add_size(&table, g->now.live_bytes, g->now.live);
+		add_size(&table, g->now.bytes, g->now.allocs);
+		table_add(&table,
+			  format_bytes((double)g->now.peak_bytes).text);
+		table_add(&table, format_count(g->now.temporary).text);
+		table_add(&table, g->name);
+	}
+	table_print(&table, stdout, terminal_width(stdout),
+		    terminal_wants_color(stdout, args->color));
+	table_release(&table);
+	if (n < groups->n)
+		(void)printf("and %zu more: --top 0\n", groups->n - n);
+}
+
+static void json_sums(struct json *json, const tare_alloc *a)
+{
+	json_unsigned(json, "allocs", a->allocs);
+	json_unsigned(json, "bytes", a->bytes);
+	json_unsigned(json, "frees", a->frees);
+	json_unsigned(json, "freed_bytes", a->freed_bytes);
+	json_unsigned(json, "live", a->live);
+	json_unsigned(json, "live_bytes", a->live_bytes);
+	json_unsigned(json, "peak_allocs", a->peak_allocs);
+	json_unsigned(json, "peak_bytes", a->peak_bytes);
+	json_unsigned(json, "temporary", a->temporary);
+}
+
+static void json_heap(struct json *json, const tare_heap *heap)
+{
+	json_begin_object(json, "totals");
+	json_bool(json, "is_estimate", heap->is_estimate);
+	json_unsigned(json, "sample_bytes", heap->sample_bytes);
+	json_unsigned(json, "allocs", heap->allocs);
+	json_unsigned(json, "bytes", heap->bytes);
+	json_unsigned(json, "frees", heap->frees);
+	json_unsigned(json, "freed_bytes", heap->freed_bytes);
+	json_unsigned(json, "live", heap->live);
+	json_unsigned(json, "live_bytes", heap->live_bytes);
+	json_unsigned(json, "peak_allocs", heap->peak_allocs);
+	json_unsigned(json, "peak_bytes", heap->peak_bytes);
+	json_signed(json, "peak_ns", heap->peak_ns);
+	json_unsigned(json, "temporary", heap->temporary);
+	json_unsigned(json, "unseen", heap->unseen);
+	json_unsigned(json, "foreign", heap->foreign);
+	json_unsigned(json, "table_bytes", heap->table_bytes);
+	json_unsigned(json, "threads", heap->threads);
+	json_end_object(json);
+}
+
+static void json_marks(struct json *json, tare_view *view)
+{
+	const tare_alloc_mark *marks;
+	size_t n;
+
+	json_begin_array(json, "snapshots");
+	if (tare_view_alloc_marks(view, &marks, &n))
+		n = 0;
+	for (size_t i = 0; i < n; i++) {
+		json_begin_object(json, NULL);
+		json_text(json, "name", marks[i].name);
+		json_signed(json, "at_ns", marks[i].at_ns);
+		json_unsigned(json, "live", marks[i].live);
+		json_unsigned(json, "live_bytes", marks[i].live_bytes);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void json_groups(tare_view *view, const struct alloc_options *opt,
+			const struct alloc_groups *groups)
+{
+	struct json json = { .stream = stdout };
+	size_t n = opt->top && opt->top < groups->n ? (size_t)opt->top :
+						      groups->n;
+
+	json_begin_object(&json, NULL);
+	json_text(&json, "run", tare_view_run(view)->id);
+	json_heap(&json, tare_view_heap(view));
+	json_marks(&json, view);
+	json_begin_array(&json, "rows");
+	for (size_t i = 0; i < n; i++) {
+		json_begin_object(&json, NULL);
+		json_text(&json, "where", groups->at[i].name);
+		json_sums(&json, &groups->at[i].now);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
+	json_finish(&json);
+}
+
+static int show(const struct args *args, const struct alloc_options *opt,
+		tare_view *view)
+{
+	struct alloc_groups groups = { .by = alloc_by(opt->by) };
+	const tare_heap *heap = tare_view_heap(view);
+	const tare_alloc *rows;
+	size_t n;
+	int err = tare_view_allocs(view, &rows, &n);
+
+	if (err)
+		return message_error("read", tare_view_run(view)->id, err);
+	if (!heap->was_on) {
+		message("no allocations were noted in '%s'; see "
+			"'tare run --alloc'", tare_view_run(view)->id);
+		return CODE_IO;
+	}
+	if (alloc_groups_add(&groups, view, rows, n, false))
+		return message_error("read", tare_view_run(view)->id,
+				     TARE_ENOMEM);
+	alloc_groups_sort(&groups, opt->sort ? opt->sort :
+				   opt->peak ? "peak" : "live");
+	if (opt->leaks)
+		alloc_groups_keep_live(&groups);
+	if (opt->json) {
+		json_groups(view, opt, &groups);
+	} else {
+		print_totals(heap);
+		print_groups(args, opt, &groups);
+	}
+	alloc_groups_release(&groups);
+	return opt->leaks && heap->live ? CODE_FOUND : CODE_OK;
+}
+
+/* ---- two moments ------------------------------------------------------- */
+
+static struct text signed_bytes(uint64_t from, uint64_t to)
+{
+	struct text text = format_bytes(to < from ? (double)(from - to) :
+						    (double)(to - from));
+	struct text result;
+
+	(void)snprintf(result.text, sizeof(result.text), "%s%.37s",
+		       to < from ? "-" : to > from ? "+" : "", text.text);
+	return result;
+}
+
+static struct text signed_count(uint64_t from, uint64_t to)
+{
+	struct text text = format_count(to < from ? from - to : to - from);
+	struct text result;
+
+	(void)snprintf(result.text, sizeof(result.text), "%s%.37s",
+		       to < from ? "-" : to > from ? "+" : "", text.text);
+	return result;
+}
+
+static void print_diff(const struct args *args,
+		       const struct alloc_options *opt,
+		       const struct alloc_groups *groups)
+{
+	static const struct column columns[] = {
+		COLUMN_NUMBER("LIVE", 0),  COLUMN_NUMBER("BLOCKS", 0),
+		COLUMN_NUMBER("BYTES", 2), COLUMN_NUMBER("COUNT", 2),
+		COLUMN_WIDE("WHERE"),
+	};
+	struct table table;
+	size_t n = opt->top && opt->top < groups->n ? (size_t)opt->top :
+						      groups->n;
+
+	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < n; i++) {
+		const tare_alloc *a = &groups->at[i].before;
+		const tare_alloc *b = &groups->at[i].now;
+		struct text live = signed_bytes(a->live_bytes, b->live_bytes);
+
+		table_add_tinted(&table, live.text,
+				 b->live_bytes > a->live_bytes ? TINT_RED :
+				 b->live_bytes < a->live_bytes ? TINT_GREEN :
+								 TINT_NONE);
+		table_add(&table, signed_count(a->live, b->live).text);
+		table_add(&table, signed_bytes(a->bytes, b->bytes).text);
+		table_add(&table, signed_count(a->allocs, b->allocs).text);
+		table_add(&table, groups->at[i].name);
+	}
+	table_print(&table, stdout, terminal_width(stdout),
+		    terminal_wants_color(stdout, args->color));
+	table_release(&table);
+	if (n < groups->n)
+		(void)printf("and %zu more: --top 0\n", groups->n - n);
+}
+
+static void json_diff(const struct alloc_options *opt,
+		      const struct alloc_groups *groups)
+{
+	struct json json = { .stream = stdout };
+	size_t n = opt->top && opt->top < groups->n ? (size_t)opt->top :
+						      groups->n;
+
+	json_begin_object(&json, NULL);
+	json_text(&json, "from", opt->diff);
+	json_text(&json, "to", opt->to);
+	json_begin_array(&json, "rows");
+	for (size_t i = 0; i < n; i++) {
+		json_begin_object(&json, NULL);
+		json_text(&json, "where", groups->at[i].name);
+		json_begin_object(&json, "from");
+		json_sums(&json, &groups->at[i].before);
+		json_end_object(&json);
+		json_begin_object(&json, "to");
+		json_sums(&json, &groups->at[i].now);
+		json_end_object(&json);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
+	json_finish(&json);
+}
+
+/* Rows of a moment: a snapshot of the view, or its end. False: neither. */
+static bool find_moment(tare_view *view, const char *name,
+			const tare_alloc **ret_rows, size_t *ret_n)
+{
+	const tare_alloc_mark *marks;
+	size_t n;
+
+	if (strcmp(name, "end") == 0)
+		return tare_view_allocs(view, ret_rows, ret_n) == 0;
+	if (tare_view_alloc_marks(view, &marks, &n))
+		return false;
+	while (n-- > 0) /* of several with this name, the last */
+		if (strcmp(marks[n].name, name) == 0) {
+			*ret_rows = marks[n].allocs;
+			*ret_n = marks[n].n_allocs;
+			return true;
+		}
+	return false;
+}
+
+/* A moment of `view`, else another run's end, which *ret_other then is. */
+static int add_moment(struct alloc_groups *groups, tare_view *view,
+		      const char *name, bool is_before, tare_view **ret_other)
+{
+	const tare_alloc *rows;
+	size_t n;
+	int code = CODE_OK;
+
+	if (!find_moment(view, name, &rows, &n)) {
+		code = run_open(name, ret_other);
+		if (code)
+			return code;
+		view = *ret_other;
+		if (tare_view_allocs(view, &rows, &n))
+			return message_error("read", name, TARE_ENOMEM);
+	}
+	if (alloc_groups_add(groups, view, rows, n, is_before))
+		return message_error("read", name, TARE_ENOMEM);
+	return code;
+}
+
+static int compare(const struct args *args, const struct alloc_options *opt,
+		   tare_view *view)
+{
+	struct alloc_groups groups = { .by = alloc_by(opt->by) };
+	tare_view *other[2] = { NULL, NULL };
+	int code;
+
+	code = add_moment(&groups, view, opt->diff, true, &other[0]);
+	if (!code)
+		code = add_moment(&groups, view, opt->to, false, &other[1]);
+	if (!code) {
+		alloc_groups_keep_changed(&groups);
+		if (opt->json)
+			json_diff(opt, &groups);
+		else
+			print_diff(args, opt, &groups);
+	}
+	alloc_groups_release(&groups);
+	tare_view_close(other[0]);
+	tare_view_close(other[1]);
+	return code;
+}
+
+/* ---- the command ------------------------------------------------------- */
+
+static int open_and_show(const struct args *args,
+			 const struct alloc_options *opt)
+{
+	tare_view *view;
+	int code = run_open(args_operand(args, 0, "last"), &view);
+
+	if (code)
+		return code;
+	code = opt->diff ? compare(args, opt, view) : show(args, opt, view);
+	tare_view_close(view);
+	return code;
+}
+
+/* With --diff the last operand is what it leads to. */
+static int take_to(struct args *args, struct alloc_options *opt)
+{
+	if (!opt->diff && args->n_operands > 1)
+		return message_usage(args->command, "one run, not two");
+	if (!opt->diff)
+		return ARGS_GO;
+	if (!args->n_operands)
+		return message_usage(args->command,
+				     "'--diff' wants two: from, to");
+	opt->to = args->operands[--args->n_operands];
+	return ARGS_GO;
+}
+
+static int alloc(struct args *args)
+{
+	struct alloc_options opt = { .top = 20 };
+	int code = args_parse(args, &opt);
+
+	if (code == ARGS_GO)
+		code = take_to(args, &opt);
+	return code == ARGS_GO ? open_and_show(args, &opt) : code;
+}
+
+const struct command cmd_alloc = {
+	.name = "alloc",
+	.usage = "[RUN] [options]",
+	.summary = "who allocates, what is live, what was at the peak",
+	.examples =
+		"  tare alloc                      what is live, by place\n"
+		"  tare alloc --leaks --by path    what was never freed, and "
+		"how it came\n"
+		"  tare alloc --peak --top 5       what made the peak\n"
+		"  tare alloc --diff start end   from a snapshot to the "
+		"end\n"
+		"  tare alloc --diff RUN1 RUN2   from a run to "
+		"another\n",
+	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
+		 "a file, or 'last'\n"
+		 "exit status 1: --leaks found some\n",
+	.options = options,
+	.max_operands = 2,
+	.run = alloc,
+};

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "outcome.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tare/export.h>
+#include <tare/profile.h>
+
+#include "format.h"
+#include "message.h"
+#include "names.h"
+#include "runs.h"
+
+#define OTHERS_MOST 12
+
+/* A program with less may well have had no sample. */
+#define TINY_NS 5e7
+
+static double timeval_ns(struct timeval time)
+{
+	return (double)time.tv_sec * 1e9 + (double)time.tv_usec * 1e3;
+}
+
+static void print_resources(const struct outcome *outcome)
+{
+	const struct child *child = &outcome->child;
+	FILE *text = outcome->text;
+
+	(void)fprintf(text, "wall %s, ",
+		      format_duration((double)child->wall_ns).text);
+	(void)fprintf(text, "user %s, ",
+		      format_duration(timeval_ns(child->usage.ru_utime)).text);
+	(void)fprintf(text, "system %s, ",
+		      format_duration(timeval_ns(child->usage.ru_stime)).text);
+	(void)fprintf(text, "peak memory %s",
+		      format_bytes((double)child->usage.ru_maxrss * 1024)
+			      .text);
+	if (WIFSIGNALED(child->status))
+		(void)fprintf(text, ", ended by signal %d (%s)",
+			      WTERMSIG(child->status),
+			      strsignal(WTERMSIG(child->status)));
+	else if (child->status)
+		(void)fprintf(text, ", exit status %d", child_code(child));
+	(void)fputc('\n', text);
+}
+
+/* One line for each process of the group but the reported one; not all of a
+ * large build. */
+static void print_others(const struct outcome *outcome)
+{
+	const struct group *group = &outcome->group;
+	size_t n = 0;
+
+	for (size_t i = group->n; i-- > 0;) {
+		const tare_run_entry *run = &group->runs[i];
+
+		if (run == group->main || n++ >= OTHERS_MOST)
+			continue;
+		(void)fputs("also '", outcome->text);
+		terminal_safe(outcome->text, run->program);
+		(void)fprintf(outcome->text,
+			      "', pid %lld, %s, %s: tare report %s\n",
+			      (long long)run->pid, run_state_text(run->state),
+			      format_duration((double)run->end_ns -
+					      (double)run->start_ns)
+				      .text,
+			      run->id);
+	}
+	if (n > OTHERS_MOST)
+		(void)fprintf(outcome->text,
+			      "also %zu more processes: tare ls\n",
+			      n - OTHERS_MOST);
+}
+
+static void print_view(const struct outcome *outcome, tare_view *view,
+		       const tare_run_entry *run)
+{
+	tare_report_options how = {
+		.struct_size = sizeof(how),
+		.width = terminal_width(outcome->text),
+		.color = terminal_wants_color(outcome->text,
+					      outcome->args->color),
+	};
+	int err = tare_view_report(view, &how, stream_write, outcome->text);
+
+	if (err)
+		(void)message_error("report", run->id, err);
+}
+
+static void print_report(const struct outcome *outcome, tare_view *view)
+{
+	const tare_run_entry *run = outcome->group.main;
+
+	if (run->pid != outcome->child.pid)
+		message("'%s' itself %s; the report is that of '%s', pid %lld",
+			outcome->args->operands[0],
+			outcome->is_sampled ?
+				"has no probes and took no time to speak of" :
+				"has no probes",
+			run->program, (long long)run->pid);
+	print_view(outcome, view, run);
+}
+
+/* A driver such as gcc does little itself: the one that did is shown, too. */
+static void print_busiest(const struct outcome *outcome, tare_view *main_view)
+{
+	const tare_run_entry *run = outcome->group.busiest;
+	tare_view *view = NULL;
+	int err;
+
+	if (!run || run == outcome->group.main ||
+	    outcome->group.most_ns <
+		    2 * tare_view_sampling(main_view)->weight_ns)
+		return;
+	(void)fputs("\nmost CPU time was in '", outcome->text);
+	terminal_safe(outcome->text, run->program);
+	(void)fprintf(outcome->text, "', pid %lld, which it started:\n\n",
+		      (long long)run->pid);
+	err = tare_view_open(run->path, &view);
+	if (err) {
+		(void)message_error("open", run->id, err);
+		return;
+	}
+	names_attach(view);
+	print_view(outcome, view, run);
+	tare_view_close(view);
+}
+
+/* 0, an error, or the errno of a file that cannot be written. */
+static int write_flame(tare_view *view, const char *path)
+{
+	tare_flame_options how = { .struct_size = sizeof(how),
+				   .from = TARE_FRAMES_SAMPLES };
+	FILE *stream = fopen(path, "we");
+	int err, failed;
+
+	if (!stream)
+		return errno;
+	err = tare_export_flame(view, &how, stream_write, stream);
+	failed = ferror(stream) ? EIO : 0;
+	if (fclose(stream) && !failed)
+		failed = errno;
+	if (err || failed)
+		(void)unlink(path);
+	return failed ? failed : err;
+}
+
+/* Beside the run it is removed together with it. */
+static void make_flame(const struct outcome *outcome, tare_view *view)
+{
+	const tare_run_entry *run = outcome->group.main;
+	char beside[sizeof(run->path) + 8];
+	const char *path = outcome->flame ? outcome->flame : beside;
+	int err;
+
+	if (!tare_view_sampling(view)->samples ||
+	    (!outcome->text && !outcome->flame))
+		return;
+	(void)snprintf(beside, sizeof(beside), "%.*s.svg",
+		       (int)strlen(run->path) - 5, run->path);
+	err = write_flame(view, path);
+	if (err)
+		(void)message_error("write", path, err);
+	else if (outcome->text)
+		(void)fprintf(outcome->text, "flame graph: %s\n", path);
+}
+
+static void write_processes(const struct outcome *outcome, struct json *json)
+{
+	json_begin_array(json, "processes");
+	for (size_t i = outcome->group.n; i-- > 0;) {
+		const tare_run_entry *run = &outcome->group.runs[i];
+
+		json_begin_object(json, NULL);
+		json_text(json, "id", run->id);
+		json_text(json, "program", run->program);
+		json_signed(json, "pid", run->pid);
+		json_text(json, "state", run_state_text(run->state));
+		json_bool(json, "reported", run == outcome->group.main);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+/* `view` is NULL for a program without probes. */
+static void write_json(const struct outcome *outcome, tare_view *view)
+{
+	tare_report_options how = { .struct_size = sizeof(how) };
+	struct json json = { .stream = outcome->json };
+	const struct child *child = &outcome->child;
+	const struct rusage *usage = &child->usage;
+
+	json_begin_object(&json, NULL);
+	json_begin_array(&json, "command");
+	for (size_t i = 0; i < outcome->args->n_operands; i++)
+		json_text(&json, NULL, outcome->args->operands[i]);
+	json_end_array(&json);
+	json_signed(&json, "exit_status", child_code(child));
+	json_signed(&json, "signal",
+		    WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0);
+	json_unsigned(&json, "wall_ns", child->wall_ns);
+	json_number(&json, "user_ns", timeval_ns(usage->ru_utime));
+	json_number(&json, "system_ns", timeval_ns(usage->ru_stime));
+	json_signed(&json, "peak_memory_bytes",
+		    (int64_t)usage->ru_maxrss * 1024);
+	write_processes(outcome, &json);
+	json_place(&json, "report");
+	if (!view || tare_view_json(view, &how, stream_write, outcome->json))
+		(void)fputs("null", outcome->json);
+	json_end_object(&json);
+	json_finish(&json);
+}
+
+static const char *why_nothing(const struct outcome *outcome)
+{
+	const struct rusage *used = &outcome->child.usage;
+
+	if (!outcome->is_sampled)
+		return "or they were off in its build";
+	if (timeval_ns(used->ru_utime) + timeval_ns(used->ru_stime) < TINY_NS)
+		return "and used too little CPU time for a sample";
+	return "and nothing was sampled (it may have changed its user, or "
+	       "have no place for a ledger)";
+}
+
+void outcome_tell(struct outcome *outcome)
+{
+	tare_view *view = NULL;
+	int err = group_find(&outcome->group, outcome->child.pid);
+
+	if (!err && outcome->group.main)
+		err = tare_view_open(outcome->group.main->path, &view);
+	if (view)
+		names_attach(view);
+	if (err)
+		(void)message_error("find the run of",
+				    outcome->args->operands[0], err);
+	else if (!view && outcome->text)
+		message("'%s' has no tare probes, %s; its exit status is "
+			"passed through",
+			outcome->args->operands[0], why_nothing(outcome));
+	if (outcome->text) {
+		if (view) {
+			print_report(outcome, view);
+			print_busiest(outcome, view);
+		}
+		print_others(outcome);
+		print_resources(outcome);
+	}
+	if (view)
+		make_flame(outcome, view);
+	if (outcome->json)
+		write_json(outcome, view);
+	tare_view_close(view);
+	group_release(&outcome->group);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Outcome: what one `tare run` came to, told as text and as JSON.
+ */
+#ifndef CLI_OUTCOME_H
+#define CLI_OUTCOME_H
+
+#include <stdio.h>
+
+#include "args.h"
+#include "child.h"
+#include "group.h"
+
+struct outcome {
+	const struct args *args;
+	struct child child;
+	struct group group;
+	FILE *text; /* NULL: not wanted */
+	FILE *json; /* NULL: not wanted */
+	const char *flame; /* file for it; NULL: beside the run */
+	bool is_sampled;   /* a library was loaded into it that samples */
+};
+
+/* After the program's end. */
+void outcome_tell(struct outcome *outcome);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+
+/* Relative to the folder of this program: as built, and as installed. */
+static const char *const folders[] = { "../preload",
+				       "../" TARE_LIBDIR "/tare" };
+
+static bool is_there(char *path, size_t size, const char *folder,
+		     const char *name)
+{
+	return (size_t)snprintf(path, size, "%s/%s", folder, name) < size &&
+	       access(path, R_OK) == 0;
+}
+
+static bool find_library(const char *name, char *path, size_t size)
+{
+	const char *chosen = getenv("TARE_PRELOAD_DIR");
+	char self[PATH_MAX], folder[PATH_MAX + 64];
+	ssize_t n;
+
+	if (chosen && chosen[0])
+		return is_there(path, size, chosen, name);
+	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (n <= 0)
+		return false;
+	self[n] = '\0';
+	*strrchr(self, '/') = '\0';
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		(void)snprintf(folder, sizeof(folder), "%s/%s", self,
+			       folders[i]);
+		if (is_there(path, size, folder, name))
+			return true;
+	}
+	return false;
+}
+
+int preload_set(bool with_alloc)
+{
+	const char *name = with_alloc ? "libtare-alloc.so" :
+					"libtare-preload.so";
+	const char *before = getenv("LD_PRELOAD");
+	char path[PATH_MAX + 128], real[PATH_MAX], *value;
+	size_t size;
+	int failed;
+
+	if (!find_library(name, path, sizeof(path)) || !realpath(path, real)) {
+		message("cannot find '%s': set TARE_PRELOAD_DIR to its folder",
+			name);
+		return CODE_IO;
+	}
+	if (strpbrk(real, ": ")) {
+		message("cannot load '%s': its path has a colon or a space",
+			real);
+		return CODE_IO;
+	}
+	size = strlen(real) + (before ? strlen(before) : 0) + 2;
+	value = malloc(size);
+	if (!value)
+		return message_error("set", "LD_PRELOAD", ENOMEM);
+	(void)snprintf(value, size, "%s%s%s", real,
+		       before && before[0] ? ":" : "",
+		       before && before[0] ? before : "");
+	failed = setenv("LD_PRELOAD", value, 1) ? errno : 0;
+	free(value);
+	return failed ? message_error("set", "LD_PRELOAD", failed) : CODE_OK;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "program.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define SCRIPTS_MOST 4 /* scripts that are run by scripts */
+#define PARTS_MOST 64
+#define DYNAMIC_MOST 256
+
+/* The first bytes of a file, as the kernel looks at them. */
+struct head {
+	int fd;
+	ssize_t n;
+	union {
+		char text[256];
+		ElfW(Ehdr) elf;
+	};
+};
+
+static bool find_in_path(const char *name, char *path, size_t size)
+{
+	const char *folders = getenv("PATH");
+
+	if (strchr(name, '/'))
+		return (size_t)snprintf(path, size, "%s", name) < size;
+	if (!folders)
+		folders = "/bin:/usr/bin";
+	for (const char *at = folders;; at++) {
+		size_t n = strcspn(at, ":");
+
+		if ((size_t)snprintf(path, size, "%.*s%s%s", (int)n, at,
+				     n ? "/" : "", name) < size &&
+		    access(path, X_OK) == 0)
+			return true;
+		at += n;
+		if (!*at)
+			return false;
+	}
+}
+
+static bool read_head(const char *path, struct head *head)
+{
+	head->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (head->fd < 0)
+		return false;
+	head->n = pread(head->fd, head->text, sizeof(head->text) - 1, 0);
+	if (head->n < 0)
+		head->n = 0;
+	head->text[head->n] = '\0';
+	return true;
+}
+
+/* Its dynamic linker, without the folder; "": none. False: no such file. */
+static bool find_linker(const struct head *head, char *name, size_t size)
+{
+	ElfW(Phdr) part;
+	char path[256];
+	const char *slash;
+	ssize_t n;
+
+	name[0] = '\0';
+	for (unsigned i = 0; i < head->elf.e_phnum && i < PARTS_MOST; i++) {
+		off_t at = (off_t)(head->elf.e_phoff + i * sizeof(part));
+
+		if (pread(head->fd, &part, sizeof(part), at) !=
+		    (ssize_t)sizeof(part))
+			return false;
+		if (part.p_type != PT_INTERP)
+			continue;
+		n = pread(head->fd, path,
+			  part.p_filesz < sizeof(path) ? part.p_filesz :
+							 sizeof(path) - 1,
+			  (off_t)part.p_offset);
+		if (n <= 0)
+			return false;
+		path[n] = '\0';
+		slash = strrchr(path, '/');
+		(void)snprintf(name, size, "%s", slash ? slash + 1 : path);
+	}
+	return true;
+}
+
+/* Where in the file an address of the program lies; -1: nowhere. */
+static off_t place_of(const struct head *head, uint64_t address)
+{
+	ElfW(Phdr) part;
+
+	for (unsigned i = 0; i < head->elf.e_phnum && i < PARTS_MOST; i++) {
+		off_t at = (off_t)(head->elf.e_phoff + i * sizeof(part));
+
+		if (pread(head->fd, &part, sizeof(part), at) ==
+			    (ssize_t)sizeof(part) &&
+		    part.p_type == PT_LOAD &&
+		    address - part.p_vaddr < part.p_filesz)
+			return (off_t)(part.p_offset + address - part.p_vaddr);
+	}
+	return -1;
+}
+
+/* Its dynamic section: how many entries were read. */
+static size_t read_dynamic(const struct head *head, ElfW(Dyn) *at, size_t most)
+{
+	ElfW(Phdr) part;
+	ssize_t n = 0;
+
+	for (unsigned i = 0; i < head->elf.e_phnum && i < PARTS_MOST; i++) {
+		off_t from = (off_t)(head->elf.e_phoff + i * sizeof(part));
+
+		if (pread(head->fd, &part, sizeof(part), from) ==
+			    (ssize_t)sizeof(part) &&
+		    part.p_type == PT_DYNAMIC)
+			n = pread(head->fd, at, most * sizeof(*at),
+				  (off_t)part.p_offset);
+	}
+	return n > 0 ? (size_t)n / sizeof(*at) : 0;
+}
+
+/* A sanitizer's library among those that it needs ends it otherwise. */
+static bool is_guarded(const struct head *head)
+{
+	static const char *const guards[] = { "libasan.so", "libtsan.so",
+					      "liblsan.so", "libhwasan.so" };
+	ElfW(Dyn) entry[DYNAMIC_MOST];
+	size_t n = read_dynamic(head, entry, DYNAMIC_MOST);
+	off_t texts = -1;
+
+	for (size_t i = 0; i < n; i++)
+		if (entry[i].d_tag == DT_STRTAB)
+			texts = place_of(head, entry[i].d_un.d_ptr);
+	for (size_t i = 0; texts >= 0 && i < n; i++) {
+		char name[32] = "";
+
+		if (entry[i].d_tag != DT_NEEDED ||
+		    pread(head->fd, name, sizeof(name) - 1,
+			  texts + (off_t)entry[i].d_un.d_val) <= 0)
+			continue;
+		for (size_t k = 0; k < sizeof(guards) / sizeof(guards[0]); k++)
+			if (strncmp(name, guards[k], strlen(guards[k])) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* The kernel gives it more rights than its caller has. */
+static bool is_secure(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return false;
+	return (st.st_mode & S_ISUID && st.st_uid != geteuid()) ||
+	       (st.st_mode & S_ISGID && st.st_mode & S_IXGRP &&
+		st.st_gid != getegid()) ||
+	       (geteuid() != 0 &&
+		fgetxattr(fd, "security.capability", NULL, 0) > 0);
+}
+
+static bool is_elf(const struct head *head)
+{
+	return head->n >= (ssize_t)sizeof(head->elf) &&
+	       memcmp(head->elf.e_ident, ELFMAG, SELFMAG) == 0;
+}
+
+/* Against this very program, which the library was built beside. */
+static enum program_kind look_at_elf(const struct head *head)
+{
+	char linker[256], own_linker[256];
+	enum program_kind kind = PROGRAM_UNKNOWN;
+	struct head own;
+
+	if (!read_head("/proc/self/exe", &own))
+		return PROGRAM_UNKNOWN;
+	if (!is_elf(&own) || !find_linker(&own, own_linker,
+					  sizeof(own_linker)))
+		kind = PROGRAM_UNKNOWN;
+	else if (head->elf.e_ident[EI_CLASS] != own.elf.e_ident[EI_CLASS] ||
+		 head->elf.e_machine != own.elf.e_machine)
+		kind = PROGRAM_STRANGE;
+	else if (!find_linker(head, linker, sizeof(linker)))
+		kind = PROGRAM_UNKNOWN;
+	else if (!linker[0])
+		kind = PROGRAM_STATIC;
+	else if (own_linker[0] && strcmp(linker, own_linker) != 0)
+		kind = PROGRAM_STRANGE;
+	else if (is_secure(head->fd))
+		kind = PROGRAM_SECURE;
+	else
+		kind = is_guarded(head) ? PROGRAM_GUARDED : PROGRAM_OPEN;
+	(void)close(own.fd);
+	return kind;
+}
+
+/* "#! /bin/sh -e" */
+static bool is_script(const struct head *head, char *interpreter, size_t size)
+{
+	const char *at = head->text + 2;
+	size_t n;
+
+	if (head->n < 3 || memcmp(head->text, "#!", 2) != 0)
+		return false;
+	at += strspn(at, " \t");
+	n = strcspn(at, " \t\r\n");
+	return n && (size_t)snprintf(interpreter, size, "%.*s", (int)n, at) <
+			    size;
+}
+
+enum program_kind program_look(const char *name)
+{
+	char path[PATH_MAX], next[PATH_MAX];
+	enum program_kind kind = PROGRAM_UNKNOWN;
+	struct head head;
+
+	if (!find_in_path(name, path, sizeof(path)))
+		return PROGRAM_UNKNOWN;
+	for (int i = 0; i < SCRIPTS_MOST && read_head(path, &head); i++) {
+		bool goes_on = is_script(&head, next, sizeof(next));
+
+		if (is_elf(&head))
+			kind = look_at_elf(&head);
+		(void)close(head.fd);
+		if (!goes_on)
+			break;
+		memcpy(path, next, sizeof(path));
+	}
+	return kind;
+}
+
+const char *program_obstacle(enum program_kind kind)
+{
+	switch (kind) {
+	case PROGRAM_STATIC:
+		return "is a static program, which loads no library";
+	case PROGRAM_STRANGE:
+		return "is for another machine or C library";
+	case PROGRAM_SECURE:
+		return "runs with rights of its own (setuid), and so loads no "
+		       "library";
+	case PROGRAM_GUARDED:
+		return "has a sanitizer, which must be loaded before all";
+	case PROGRAM_OPEN:
+	case PROGRAM_UNKNOWN:
+		break;
+	}
+	return NULL;
+}

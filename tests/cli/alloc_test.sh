@@ -1,0 +1,261 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# tare alloc: places, paths, leaks, peaks and differences; and the totals
+# against another tool's.
+. "$(dirname "$0")/expect.sh"
+
+PRELOAD=$(dirname "$TARE")/../preload/libtare-alloc.so
+if [ ! -e "$PRELOAD" ] || [ -n "$(nm -D "$PRELOAD" | grep __asan_init)" ]; then
+	echo "1..0 # SKIP no libtare-alloc.so, or with a sanitizer in it"
+	exit 0
+fi
+
+# noted MODE PROGRAM ARGUMENT...: runs it with its allocations noted.
+noted() {
+	local mode=$1
+	shift
+	env LD_PRELOAD="$PRELOAD" TARE=on TARE_REPORT=none TARE_ALLOC="$mode" \
+		"$@"
+}
+
+cat >leaky.c <<'EOF'
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *volatile kept[64];
+
+__attribute__((noinline)) static void leak_here(int i)
+{
+	kept[i] = malloc(1000); /* line 9 */
+}
+
+__attribute__((noinline)) static void leak_there(int i)
+{
+	kept[i] = strdup("seventeen bytes."); /* line 14 */
+}
+
+__attribute__((noinline)) static void no_leak(void)
+{
+	void *volatile block = calloc(1, 100000);
+	void *volatile other = malloc(10);
+
+	free(other);
+	free(block);
+}
+
+static void snapshot(const char *name)
+{
+	int (*take)(const char *);
+
+	*(void **)(void *)&take = dlsym(RTLD_DEFAULT, "tare_alloc_snapshot");
+	if (take)
+		(void)take(name);
+}
+
+int main(int argc, char **argv)
+{
+	int n = argc > 1 ? atoi(argv[1]) : 10;
+
+	no_leak();
+	for (int i = 0; i < n; i++)
+		leak_here(i);
+	snapshot("middle");
+	for (int i = 0; i < 5; i++)
+		leak_there(32 + i);
+	for (int i = 0; i < 3; i++) {
+		free(kept[i]);
+		kept[i] = NULL;
+	}
+	return 0;
+}
+EOF
+"$CC" -g -O1 -fno-builtin -o leaky leaky.c -ldl || exit 1
+
+# ---- places ----------------------------------------------------------------
+
+expect_status 0 noted exact ./leaky
+expect_is "$out$err" "" "the program prints what it prints"
+expect_status 0 "$TARE" alloc
+expect_has "$out" "live 6.92 KiB in 12" "what is live"
+expect_has "$out" "peak 97.7 KiB" "what was at most"
+expect_has "$out" "leak_here (leaky.c:9)" "a place by file and line"
+expect_has "$out" "leak_there (leaky.c:14)" "strdup allocates for its caller"
+expect_has "$out" "no_leak" "also what was freed"
+first=$(printf '%s\n' "$out" | sed -n 3p)
+expect_has "$first" "leak_here" "most live bytes come first"
+
+expect_status 1 "$TARE" alloc --leaks
+expect_has "$out" "leak_here" "what was never freed"
+expect_has_not "$out" "no_leak" "and nothing else"
+expect_status 0 "$TARE" alloc --peak --top 1
+expect_has "$out" "no_leak" "what made the peak"
+expect_has "$out" "more: --top 0" "and that there is more"
+expect_status 0 "$TARE" alloc --by path
+expect_has "$out" "leak_here (leaky.c:9) < main (leaky.c:" "a path of calls"
+expect_status 0 "$TARE" alloc --by module
+expect_has "$out" "leaky" "by module"
+expect_status 0 "$TARE" alloc --sort count --top 1
+expect_has "$out" "leak_here" "by count"
+expect_status 0 "$TARE" alloc --sort temporary --top 1
+expect_has "$out" "no_leak" "by what lives shortly"
+
+expect_status 0 "$TARE" alloc --json
+expect_json "$out" "d['totals']['allocs']" 17 "all of them"
+expect_json "$out" "d['totals']['bytes']" 110095 "their bytes"
+expect_json "$out" "d['totals']['live_bytes']" 7085 "live at the end"
+expect_json "$out" "d['totals']['peak_bytes']" 100010 "at most"
+expect_json "$out" "d['totals']['is_estimate']" False "and exactly so"
+expect_json "$out" "sum(r['allocs'] for r in d['rows'])" 17 "rows add up"
+expect_json "$out" "sum(r['bytes'] for r in d['rows'])" 110095 \
+	"rows add up in bytes"
+expect_json "$out" "sum(r['peak_bytes'] for r in d['rows'])" 100010 \
+	"rows at the peak are the peak"
+expect_json "$out" "[s['name'] for s in d['snapshots']]" "['middle']" \
+	"snapshots"
+
+# ---- differences -----------------------------------------------------------
+
+expect_status 0 "$TARE" alloc --diff middle end
+expect_has "$out" "-2.93 KiB" "freed since"
+expect_has "$out" "+85 B" "allocated since"
+expect_has "$out" "-3" "and how many"
+expect_has_not "$out" "no_leak" "what did not change is left out"
+expect_status 0 "$TARE" alloc --diff end middle
+expect_has "$out" "+2.93 KiB" "the other way round"
+one=$("$TARE" ls --json | "$PYTHON" -c '
+import json, sys
+print(json.load(sys.stdin)["runs"][0]["id"])' 2>/dev/null ||
+	"$TARE" ls | sed -n 2p | cut -d' ' -f1)
+expect_status 0 noted exact ./leaky 20
+expect_status 0 "$TARE" alloc --diff "$one" last
+expect_has "$out" "+9.77 KiB" "between two runs"
+expect_has "$out" "+10" "and how many"
+expect_status 0 "$TARE" alloc --diff "$one" last --json
+expect_json "$out" "[r['to']['live'] - r['from']['live'] for r in d['rows']]" \
+	"[10]" "as JSON"
+
+# ---- samples ---------------------------------------------------------------
+
+expect_status 0 noted sampled ./leaky
+expect_status 0 "$TARE" alloc
+expect_has "$out" "(estimated from samples)" "what is estimated says so"
+
+# ---- C++ -------------------------------------------------------------------
+
+if command -v "${CXX:-c++}" >/dev/null; then
+	cat >words.cpp <<'EOF'
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+__attribute__((noinline)) static void fill(std::vector<std::string> &words)
+{
+	for (int i = 0; i < 1000; i++)
+		words.push_back(std::string(100 + i % 7, 'x'));
+}
+
+int main()
+{
+	std::vector<std::string> words;
+	std::map<int, std::string> index;
+
+	fill(words);
+	for (int i = 0; i < 500; i++)
+		index[i * 7 % 501] = words[i];
+	std::unique_ptr<int[]> block(new int[1000]);
+	return block[0] == 77 && index.size() == 3;
+}
+EOF
+	"${CXX:-c++}" -g -O1 -o words words.cpp || exit 1
+	expect_status 0 noted exact ./words
+	expect_status 0 "$TARE" alloc --sort count
+	expect_has "$out" "fill (words.cpp:9)" "new allocates for its caller"
+fi
+
+# ---- against another tool --------------------------------------------------
+
+# dhat PROGRAM: "bytes blocks" in all, and at the peak.
+dhat() {
+	valgrind --tool=dhat --dhat-out-file=/dev/null "$@" 2>&1 >/dev/null |
+		tr -d , | sed -n '
+		s/.*Total: *\([0-9]*\) bytes in \([0-9]*\) blocks.*/\1 \2/p
+		s/.*At t-gmax: *\([0-9]*\) bytes in \([0-9]*\) blocks.*/\1 \2/p'
+}
+
+ours() {
+	"$TARE" alloc --json | "$PYTHON" -c '
+import json, sys
+t = json.load(sys.stdin)["totals"]
+print(t["bytes"], t["allocs"])
+print(t["peak_bytes"], t["peak_allocs"])'
+}
+
+cat >mixed.c <<'EOF'
+#include <stdlib.h>
+#include <string.h>
+
+static void *block[1000];
+static unsigned state = 1;
+
+static unsigned dice(unsigned n)
+{
+	state = state * 1103515245u + 12345u;
+	return (state >> 8) % n;
+}
+
+int main(void)
+{
+	for (int i = 0; i < 20000; i++) {
+		unsigned at = dice(1000), n = 1 + dice(3000);
+
+		switch (dice(5)) {
+		case 0:
+			free(block[at]);
+			block[at] = malloc(n);
+			break;
+		case 1:
+			free(block[at]);
+			block[at] = calloc(n, 1 + dice(3));
+			break;
+		case 2:
+			block[at] = realloc(block[at], n);
+			break;
+		case 3:
+			free(block[at]);
+			if (posix_memalign(&block[at], 64, n))
+				return 1;
+			break;
+		default:
+			free(block[at]);
+			block[at] = NULL;
+		}
+	}
+	return 0;
+}
+EOF
+"$CC" -g -O1 -fno-builtin -o mixed mixed.c || exit 1
+if command -v valgrind >/dev/null && valgrind --tool=dhat --version \
+	>/dev/null 2>&1; then
+	for program in mixed words; do
+		[ -x "$program" ] || continue
+		expect_status 0 noted exact "./$program"
+		expect_is "$(ours)" "$(dhat "./$program")" \
+			"$program: totals and peak are those of dhat"
+	done
+else
+	echo "# SKIP no valgrind: totals are not compared with dhat's"
+fi
+
+# ---- what is not there -----------------------------------------------------
+
+expect_status 0 env LD_PRELOAD="$PRELOAD" TARE=on TARE_REPORT=none \
+	TARE_SAMPLE=1 ./mixed
+expect_status 2 "$TARE" alloc --by colour
+expect_status 2 "$TARE" alloc --diff middle
+expect_has "$err" "wants two" "a difference has two sides"
+expect_status 2 "$TARE" alloc one two
+expect_status 3 "$TARE" alloc nonexistent
+expect_status 3 "$TARE" alloc --diff nowhere end
+finish

@@ -1,0 +1,249 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tare run on programs without probes: samples of all their threads, with
+# weights that add up, whatever they do with signals, processes and
+# descriptors, which they do as without it.
+. "$(dirname "$0")/expect.sh"
+
+"$CC" -std=c11 -D_GNU_SOURCE -g -O2 -Wall -Wextra -Werror \
+	"$here/sampled.c" -lpthread -o sampled ||
+	{ echo "Bail out! cannot build sampled.c"; exit 1; }
+
+# What the line about sampling in a report says: figure NAME.
+cat >figure.py <<'END'
+import re, sys
+text = open(sys.argv[1]).read()
+line = next((l for l in text.splitlines() if l.startswith("sampling ")), "")
+unit = {"ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3, "min": 6e4}
+def ms(pattern):
+    found = re.search(pattern, line)
+    return float(found[1]) * unit[found[2]] if found else 0
+def number(pattern):
+    found = re.search(pattern, line)
+    return float(found[1].replace(",", "")) if found else 0
+print({
+    "samples": lambda: int(number(r"([\d,]+) samples?")),
+    "threads": lambda: int(number(r"of ([\d,]+) threads?")),
+    "whole": lambda: number(r"([\d.]+) % from the beginning"),
+    "asked": lambda: number(r"asked ([\d.,]+) Hz"),
+    "got": lambda: number(r"got ([\d.,]+) Hz"),
+    "weight": lambda: ms(r"([\d.]+) (ns|us|ms|s|min) of"),
+}[sys.argv[2]]())
+END
+figure() {
+	"$PYTHON" figure.py report "$1"
+}
+
+# expect_between GOT LOW HIGH SENTENCE
+expect_between() {
+	"$PYTHON" -c "import sys; sys.exit(not $2 <= float('$1' or -1) <= $3)"
+	verdict $? "$4" "got $1, wanted $2 to $3"
+}
+
+# sampled STATUS OPTIONS -- MODE ARGUMENTS: its report is in `report`.
+sampled() {
+	local status=$1 options=()
+	shift
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	expect_status "$status" "$TARE" run -o report "${options[@]}" -- \
+		./sampled "$@"
+	expect_has_not "$out" wrong "as without tare run: $*"
+}
+
+# ---- the sum of weights is the CPU time ------------------------------------
+
+for rate in 250 1000; do
+	sampled 0 --rate $rate -- spin 1500
+	used=$out
+	expect_between "$(figure weight)" "$used*0.98" "$used*1.02" \
+		"weights at $rate Hz are the CPU time of one thread"
+	expect_between "$(figure whole)" 90 100 "its stacks are whole"
+	expect_is "$(figure asked)" "$rate.0" "the rate that was asked for"
+	sampled 0 --rate $rate -- threads 300 8
+	used=$out
+	expect_between "$(figure weight)" "$used*0.98" "$used*1.02" \
+		"weights at $rate Hz are the CPU time of eight threads"
+	expect_is "$(figure threads)" 9 "eight threads and the first"
+	expect_has "$(cat report)" "spin_thread" "the thread's function"
+done
+sampled 0 -- threads 2 1000
+used=$out
+expect_is "$(figure threads)" 1001 "a thousand threads are followed"
+expect_between "$(figure weight)" "$used*0.9" "$used*1.1" \
+	"short as they are, their time is booked"
+sampled 0 --no-sample -- spin 100
+expect_has "$err$(cat report)" "no tare probes" "--no-sample"
+expect_has_not "$(cat report)" "sampling" "--no-sample samples nothing"
+sampled 0 --wall -- sleep 500
+expect_between "$(figure weight)" 400 5000 "--wall counts waiting"
+expect_has "$(cat report)" "nanosleep" "and says where"
+begun=$(date +%s%N)
+sampled 0 --wall -- sleep 700
+expect_between "$((($(date +%s%N) - begun) / 1000000))" 690 60000 \
+	"a sample does not end a sleep"
+
+# ---- what programs do ------------------------------------------------------
+
+# The second line: what could go wrong with descriptors.
+for mode in "250 block 200" "250 prof 200" "250 urgent 200" \
+	"250 sigwait 200" "250 ends 200" "250 clone 500" "250 fork 200" \
+	"1000 urgent 100" "1000 fork 100 1" "1000 spawn 100" \
+	"1000 spawn 100 1" "1000 descriptors 400" "1000 daemon 400" \
+	"1000 exec 100"; do
+	sampled 0 --rate ${mode%% *} -- ${mode#* }
+	expect_between "$(figure samples)" 10 100000 "samples of: $mode"
+	expect_between "$(figure whole)" 90 100 "whole: $mode"
+done
+sampled 6 -- quick 200
+expect_between "$(figure samples)" 10 1000 "samples up to _exit"
+sampled 0 -- block 400
+expect_is "$(figure threads)" 2 "a thread that blocks all is followed"
+expect_between "$(figure weight)" 350 450 "and its time is booked"
+sampled 0 -- fork 300
+expect_has "$err" "the report is that of 'sampled'" "a child's report"
+sampled 0 -- spawn 300 1
+expect_between "$(figure weight)" 250 350 "the child of vfork and exec"
+"$TARE" run -o report -- ./sampled die 200 11 >out 2>err
+expect_is "$?" 139 "ended by a signal"
+expect_has "$(cat report)" "ended by signal 11" "and so the report says"
+expect_between "$(figure samples)" 10 100 "samples up to it"
+
+# A limit of timers: the program runs.
+(ulimit -i 0 && "$TARE" run -o report -- ./sampled spin 50 >out 2>err)
+expect_is "$?" 0 "no timer to be had: the program runs"
+
+# ---- programs that a library cannot be loaded into --------------------------
+
+"$CC" -std=c11 -D_GNU_SOURCE -O2 -static "$here/sampled.c" -o frozen \
+	2>/dev/null
+if [ -x frozen ]; then
+	expect_status 0 "$TARE" run -- ./frozen spin 50
+	expect_has "$err" "'./frozen' is a static program" "a static program"
+	expect_has "$err" "peak memory" "and its resources"
+	expect_has_not "$out" "tare" "its output is its own"
+else
+	expect_skip "no static libc"
+fi
+linker=$(readelf -l sampled | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+cp "$linker" ld-other.so
+"$CC" -std=c11 -D_GNU_SOURCE -O2 -Wl,--dynamic-linker="$work/ld-other.so" \
+	"$here/sampled.c" -lpthread -o strange
+expect_status 0 "$TARE" run -- ./strange spin 50
+expect_has "$err" "is for another machine or C library" "another linker"
+printf '#!%s\n' "$work/frozen" >script
+chmod +x script
+[ -x frozen ] && "$TARE" run -- ./script >/dev/null 2>err
+expect_has "$(cat err)" "is a static program" "a script is its interpreter"
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	mkdir -m 777 open
+	cp sampled open/setuid && chmod 4755 open/setuid
+	cp "$TARE" open/tare
+	cp "$(dirname "$TARE")/../preload/libtare-preload.so" open/
+	chmod 755 . open/tare open/libtare-preload.so
+	as_nobody() {
+		setpriv --reuid=65534 --regid=65534 --clear-groups env \
+			TARE_DIR="$work/open/ledgers" HOME="$work/open" \
+			TARE_PRELOAD_DIR="$work/open" "$@"
+	}
+	expect_status 0 as_nobody open/tare run -- open/setuid spin 50
+	expect_has "$err" "with rights of its own (setuid)" "a setuid program"
+	expect_has "$err" "peak memory" "and its resources"
+	expect_status 0 as_nobody open/tare run -o open/report -- \
+		./sampled spin 400
+	cp open/report report
+	expect_between "$(figure samples)" 20 400 "samples of another user"
+	expect_status 0 as_nobody open/tare run --rate 1000 -o open/report -- \
+		./sampled spin 400
+	cp open/report report
+	expect_between "$(figure weight)" 380 420 \
+		"with or without perf events the weights are right"
+else
+	expect_skip "not root: no setuid program"
+fi
+if "$CC" -std=c11 -D_GNU_SOURCE -O1 -fsanitize=address "$here/sampled.c" \
+	-lpthread -o guarded 2>/dev/null && readelf -d guarded |
+	grep -q libasan; then
+	expect_status 0 "$TARE" run -- ./guarded spin 50
+	expect_has "$err" "has a sanitizer" "a program with a sanitizer"
+else
+	expect_skip "no sanitizer in a library of its own"
+fi
+expect_status 0 env TARE_PRELOAD_DIR="$work/missing" "$TARE" run -- true
+expect_has "$err" "cannot find 'libtare-preload.so'" "no library"
+expect_status 0 env LD_PRELOAD="$linker-missing" "$TARE" run -- true
+expect_status 0 "$TARE" run --no-report -- env
+expect_has "$out" "LD_PRELOAD=" "the library is in LD_PRELOAD"
+expect_status 0 env LD_PRELOAD=libc.so.6 "$TARE" run --no-report -- env
+expect_has "$out" "libtare-preload.so:libc.so.6" "before what is there"
+
+# ---- with copies of the library in the program ------------------------------
+
+build_worker
+for library in "$LIB/libtare.so" "$LIB/libtare.a"; do
+	[ -e "$library" ] || continue
+	"$CC" -std=c11 -D_GNU_SOURCE -g -O1 -I"$root/include" \
+		"$here/worker.c" "$library" -Wl,-rpath,"$LIB" -lpthread \
+		-o copy
+	rm -rf "$TARE_DIR"
+	expect_status 0 "$TARE" run -o report -- ./copy 100000
+	expect_has "$(cat report)" "db.store" \
+		"probes of $(basename "$library") are in the report"
+	expect_between "$(figure samples)" 2 10000 "and samples"
+	expect_is "$(ls "$TARE_DIR"/runs/*.tare | wc -l)" 1 "of one ledger"
+done
+
+# ---- little for programs that do little -------------------------------------
+
+rm -rf "$TARE_DIR"
+expect_status 0 "$TARE" run -- sh -c 'for i in 1 2 3; do /bin/true; done'
+expect_is "$(ls "$TARE_DIR"/runs 2>/dev/null | grep -c tare)" 0 \
+	"no ledger of processes without a sample"
+expect_status 0 "$TARE" run --flame f.svg -- ./sampled spin 200
+expect_has "$(head -c 300 f.svg)" "<svg" "a flame graph"
+expect_has "$err" "flame graph: f.svg" "and where it is"
+expect_status 0 "$TARE" run -- ./sampled spin 200
+flame=$(printf '%s' "$err" | sed -n 's/^flame graph: //p')
+expect_has "$(head -c 300 "$flame")" "<svg" "beside the run, by itself"
+expect_status 0 "$TARE" run --set keep_runs=1 -- ./sampled spin 100
+expect_status 0 "$TARE" run --set keep_runs=1 -- ./sampled spin 100
+expect_is "$(ls "$flame" 2>/dev/null)" "" "it goes with its run"
+
+# ---- against perf ----------------------------------------------------------
+
+cat >compare.py <<'END'
+import re, subprocess, sys
+names = ("share_large", "share_middle", "share_small")
+def ours():
+    share = {}
+    for line in open("report"):
+        found = re.match(r"\s*([\d.]+) %.*?(share_\w+)", line)
+        if found:
+            share[found[2]] = float(found[1])
+    return share
+def perfs():
+    text = subprocess.run(["perf", "report", "-i", "perf.data", "--stdio",
+                           "--no-children", "-F", "overhead,symbol"],
+                          capture_output=True, text=True).stdout
+    return {m[2]: float(m[1]) for m in
+            re.finditer(r"([\d.]+)%\s+\[\.\] (share_\w+)", text)}
+one, two = ours(), perfs()
+for name in names:
+    print(name, abs(one.get(name, 0) - two.get(name, 100)) <= 3, one, two)
+END
+if perf record -q -e cpu-clock -F 997 -o perf.data ./sampled shares 3000 \
+	>/dev/null 2>&1; then
+	sampled 0 --rate 1000 -- shares 3000
+	result=$("$PYTHON" compare.py)
+	for name in large middle small; do
+		expect_has "$result" "share_$name True" \
+			"perf's share of share_$name, within 3 points"
+	done
+else
+	expect_skip "no perf, or not allowed"
+fi
+
+finish

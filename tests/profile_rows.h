@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Profile rows: a profile written straight into this process's ledger, as
+ * tests want it, by no sampler.
+ */
+#ifndef PROFILE_ROWS_H
+#define PROFILE_ROWS_H
+
+#include "ledger/ledger.h"
+
+#include <string.h>
+
+static inline void *rows_take(enum tr_region_id id, uint64_t bytes)
+{
+	uint32_t off = tr_region_take(id, bytes);
+
+	return off ? tr_ledger->base + off : NULL;
+}
+
+static inline struct tr_stack *rows_stack_at(uint32_t number)
+{
+	return (struct tr_stack *)(void *)(tr_ledger->base +
+					   tr_ledger->region[TR_REGION_STACKS]
+						   .off) + number;
+}
+
+static inline struct tr_module *rows_module_at(uint32_t number)
+{
+	return (struct tr_module *)(void *)(tr_ledger->base +
+					    tr_ledger
+						    ->region[TR_REGION_MODULES]
+						    .off) + number;
+}
+
+static inline uint32_t rows_string(const char *text)
+{
+	size_t bytes = (strlen(text) + 8) & ~(size_t)7;
+	uint32_t off = tr_region_take(TR_REGION_STRINGS, bytes);
+
+	if (off)
+		memcpy(tr_ledger->base + off, text, strlen(text) + 1);
+	return off;
+}
+
+/* An option by which a ledger has room for stacks, but no sampler. */
+#define ROWS_ROOM "alloc", "exact"
+
+/* After the start with it: what the library itself has written is not there. */
+static inline void rows_alone(void)
+{
+	struct tr_region *modules = &tr_ledger->region[TR_REGION_MODULES];
+	struct tr_region *shown = &tr_ledger->header->region[TR_REGION_MODULES];
+
+	memset(tr_ledger->base + modules->off, 0, modules->used);
+	modules->used = 0;
+	shown->used = 0;
+	tr_ledger->header->heap.mode = 0;
+}
+
+/* The rows that are no code; where the library has made them, nothing. */
+static inline void rows_begin(uint32_t clock, double hz)
+{
+	if (tr_ledger->region[TR_REGION_STACKS].used == 0)
+		(void)rows_take(TR_REGION_STACKS,
+				TR_STACK_FIRST * sizeof(struct tr_stack));
+	tr_ledger->header->sampling.clock = clock;
+	tr_ledger->header->sampling.asked_hz = hz;
+	tr_ledger->header->sampling.threads = 1;
+}
+
+/* Gives its number. */
+static inline uint32_t rows_module(const char *path, uint64_t from,
+				   uint64_t to, uint64_t bias)
+{
+	uint32_t number = (uint32_t)(tr_ledger->region[TR_REGION_MODULES].used /
+				     sizeof(struct tr_module));
+	struct tr_module *row =
+		rows_take(TR_REGION_MODULES, sizeof(struct tr_module));
+
+	row->path = rows_string(path);
+	row->from = from;
+	row->to = to;
+	row->bias = bias;
+	row->came = tr_ledger_ticks();
+	row->ready = 1;
+	return number;
+}
+
+/* A node below `parent`; `module` is a number, or UINT32_MAX. Its number. */
+static inline uint32_t rows_stack(uint32_t parent, uint64_t address,
+				  uint32_t module, bool is_exact)
+{
+	uint32_t number = (uint32_t)(tr_ledger->region[TR_REGION_STACKS].used /
+				     sizeof(struct tr_stack));
+	struct tr_stack *row =
+		rows_take(TR_REGION_STACKS, sizeof(struct tr_stack));
+
+	row->address = address;
+	row->parent = parent;
+	row->module = module + 1;
+	row->flags = TR_STACK_READY | (is_exact ? TR_STACK_EXACT : 0);
+	return number;
+}
+
+/* Samples that ended there. */
+static inline void rows_count(uint32_t number, uint64_t samples, uint64_t ns)
+{
+	struct tr_sampling *s = &tr_ledger->header->sampling;
+
+	rows_stack_at(number)->samples += samples;
+	rows_stack_at(number)->weight_ns += ns;
+	s->samples += samples;
+	s->weight_ns += ns;
+	while (number >= TR_STACK_FIRST)
+		number = rows_stack_at(number)->parent;
+	if (number == TR_STACK_WHOLE) {
+		s->whole += samples;
+		s->whole_ns += ns;
+	}
+}
+
+/* One on the timeline, which must have room. */
+static inline void rows_sample(uint32_t thread, uint32_t stack, uint32_t node,
+			       uint32_t us)
+{
+	struct tr_sample *row =
+		rows_take(TR_REGION_SAMPLES, sizeof(struct tr_sample));
+
+	row->ticks = tr_ledger_ticks();
+	row->thread = thread;
+	row->stack = stack;
+	row->node = node;
+	row->weight_us = us;
+	row->ticket = ++tr_ledger->header->sampling.head;
+}
+
+#endif

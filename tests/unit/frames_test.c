@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stacks by name: frames, functions, the report about them and the picture.
+ */
+#include "check.h"
+#include "scene.h"
+
+#include "profile_rows.h"
+#include "text/text.h"
+
+#include <tare/control.h>
+#include <tare/export.h>
+#include <tare/profile.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS UINT64_C(1000000)
+
+/*
+ * Addresses name themselves: 0x1fii is function f at line ii. Those of
+ * function 9 are of 8, inlined into 9.
+ */
+static size_t namer(void *arg, const tare_module *module, uint64_t address,
+		    tare_place *places, size_t most)
+{
+	static const char *const name[] = { "main", "work", "fib", "a<b>&\"c\"",
+					    "main", "x",    "y",   "z",
+					    "inner", "outer" };
+	uint32_t function = (uint32_t)(address >> 8 & 15) % 10;
+	uint32_t line = (uint32_t)(address & 255);
+	size_t n = 0;
+
+	(void)arg;
+	(void)module;
+	CHECK(most >= 2);
+	if (function == 9)
+		places[n++] = (tare_place){ name[8], "inner.h", line, 80,
+					    true };
+	places[n++] = (tare_place){ name[function], "file.c", line,
+				    10 * function, false };
+	return n;
+}
+
+static uint32_t module;
+
+static uint32_t at(uint32_t parent, unsigned function, unsigned line)
+{
+	return rows_stack(parent, 0x1000 + function * 256 + line, module,
+			  true);
+}
+
+static void start_rows(const char *const *options)
+{
+	CHECK_INT(tare_option_set(ROWS_ROOM), 0);
+	scene_start(options);
+	rows_alone();
+}
+
+/*
+ *	main:1 > work:1 (10)	main:2 > work:2 (20) > outer:3/inner (30)
+ *	main:1 > fib:1 (1) > fib:2 (2) > fib:2 (4)
+ */
+static void write_stacks(void)
+{
+	uint32_t first, second, fib;
+
+	rows_begin(TR_SAMPLING_CPU, 100);
+	module = rows_module("/bin/program", 0x1000, 0x9000, 0);
+	first = at(TR_STACK_WHOLE, 0, 1);
+	second = at(TR_STACK_WHOLE, 0, 2);
+	rows_count(at(first, 1, 1), 10, 10 * MS);
+	rows_count(second = at(second, 1, 2), 20, 20 * MS);
+	rows_count(at(second, 9, 3), 30, 30 * MS);
+	rows_count(fib = at(first, 2, 1), 1, MS);
+	rows_count(fib = at(fib, 2, 2), 2, 2 * MS);
+	rows_count(at(fib, 2, 2), 4, 4 * MS);
+}
+
+static tare_view *named_view(void)
+{
+	tare_view *view = scene_view();
+
+	tare_view_name_with(view, namer, NULL);
+	return view;
+}
+
+/* ---- frames ------------------------------------------------------------ */
+
+static void check_frame(const tare_frame *f, const char *name, uint32_t depth,
+			uint64_t samples, uint64_t all)
+{
+	CHECK_STR(f->function, name);
+	CHECK_INT(f->depth, depth);
+	CHECK_INT(f->samples, samples);
+	CHECK_INT(f->all_samples, all);
+	CHECK_NEAR(f->all_weight_ns, (double)(all * MS), 1e-3);
+}
+
+static void play_frames(void)
+{
+	const tare_frame *f;
+	tare_view *view;
+	size_t n = 0;
+
+	start_rows(NULL);
+	write_stacks();
+	view = named_view();
+	CHECK_INT(tare_view_frames(view, TARE_FRAMES_SAMPLES, &f, &n), 0);
+	if (!CHECK_INT(n, 8))
+		return;
+	check_frame(&f[0], "all", 0, 0, 67);
+	CHECK_INT(f[0].parent, UINT32_MAX);
+	check_frame(&f[1], "main", 1, 0, 67);
+	check_frame(&f[2], "work", 2, 30, 60);
+	CHECK_INT(f[2].parent, 1);
+	check_frame(&f[3], "outer", 3, 0, 30);
+	check_frame(&f[4], "inner", 4, 30, 30);
+	CHECK(f[4].is_inlined && !f[3].is_inlined);
+	CHECK_INT(f[4].first_line, 80);
+	check_frame(&f[5], "fib", 2, 1, 7);
+	check_frame(&f[6], "fib", 3, 2, 6);
+	check_frame(&f[7], "fib", 4, 4, 4);
+	CHECK_INT(f[7].parent, 6);
+	CHECK_STR(f[7].module, "program");
+	tare_view_close(view);
+}
+
+TEST(addresses_of_a_function_below_a_caller_are_one_frame)
+{
+	scene_play(play_frames);
+}
+
+static void play_kinds(void)
+{
+	const tare_frame *f;
+	tare_view *view;
+	size_t n = 0;
+
+	start_rows(NULL);
+	rows_begin(TR_SAMPLING_CPU, 100);
+	module = rows_module("/bin/program", 0x1000, 0x9000, 0);
+	rows_count(at(TR_STACK_CUT, 1, 1), 5, 5 * MS);
+	rows_count(TR_STACK_LOST, 2, 2 * MS);
+	/* The same name at another place is another function. */
+	rows_count(at(TR_STACK_WHOLE, 0, 1), 4, 4 * MS);
+	rows_count(at(TR_STACK_WHOLE, 4, 1), 3, 3 * MS);
+	view = named_view();
+	CHECK_INT(tare_view_frames(view, TARE_FRAMES_SAMPLES, &f, &n), 0);
+	if (!CHECK_INT(n, 6))
+		return;
+	CHECK_INT(f[1].kind, TARE_STACK_CUT);
+	check_frame(&f[1], "[stacks cut short]", 1, 0, 5);
+	check_frame(&f[2], "work", 2, 5, 5);
+	check_frame(&f[3], "main", 1, 4, 4);
+	check_frame(&f[4], "main", 1, 3, 3);
+	CHECK_INT(f[5].kind, TARE_STACK_LOST);
+	check_frame(&f[5], "[stacks lost]", 1, 2, 2);
+	tare_view_close(view);
+}
+
+TEST(stacks_that_are_cut_or_lost_are_told_apart)
+{
+	scene_play(play_kinds);
+}
+
+static void play_calls(void)
+{
+	const tare_frame *f;
+	tare_view *view;
+	size_t n = 0;
+
+	scene_clock();
+	start_rows(NULL);
+	for (int i = 0; i < 3; i++) {
+		TARE_SCOPE("above");
+		scene_pass_ns(1000000);
+		TARE_SCOPE("below");
+		scene_pass_ns(3000000);
+	}
+	view = scene_view();
+	CHECK_INT(tare_view_frames(view, TARE_FRAMES_CALLS, &f, &n), 0);
+	if (!CHECK_INT(n, 3))
+		return;
+	CHECK_STR(f[1].function, "above");
+	CHECK_STR(f[2].function, "below");
+	CHECK_INT(f[2].samples, 3);
+	CHECK_NEAR(f[2].weight_ns, 9e6, 1e4);
+	CHECK_NEAR(f[0].all_weight_ns, 12e6, 1e4);
+	CHECK_INT(tare_view_frames(view, (enum tare_frames_from)77, &f, &n),
+		  TARE_EINVAL);
+	tare_view_close(view);
+}
+
+TEST(the_call_tree_makes_frames_too)
+{
+	scene_play(play_calls);
+}
+
+/* ---- functions --------------------------------------------------------- */
+
+static void play_functions(void)
+{
+	const tare_function *f;
+	tare_view *view;
+	size_t n = 0;
+
+	start_rows(NULL);
+	write_stacks();
+	view = named_view();
+	CHECK_INT(tare_view_functions(view, &f, &n), 0);
+	if (!CHECK_INT(n, 5))
+		return;
+	/* Own 30 both; work has more in all. */
+	CHECK_STR(f[0].function, "work");
+	CHECK_INT(f[0].samples, 30);
+	CHECK_INT(f[0].all_samples, 60);
+	CHECK_INT(f[0].line, 2); /* 20 there, 10 in line 1 */
+	CHECK_INT(f[0].first_line, 10);
+	CHECK_STR(f[1].function, "inner");
+	CHECK_STR(f[1].file, "inner.h");
+	CHECK_INT(f[1].line, 3);
+	CHECK_STR(f[2].function, "fib");
+	CHECK_INT(f[2].samples, 7);
+	CHECK_INT(f[2].all_samples, 7); /* recursion counts once */
+	CHECK_INT(f[2].line, 2);
+	CHECK_STR(f[3].function, "main");
+	CHECK_INT(f[3].all_samples, 67);
+	CHECK_STR(f[4].function, "outer");
+	CHECK_INT(f[4].all_samples, 30);
+	tare_view_close(view);
+}
+
+TEST(functions_have_own_and_total_and_recursion_counts_once)
+{
+	scene_play(play_functions);
+}
+
+/* ---- the report -------------------------------------------------------- */
+
+static int append(void *arg, const char *text, size_t len)
+{
+	tr_buf_add(arg, text, len);
+	return 0;
+}
+
+static bool in_order(const char *text, const char *const *words)
+{
+	for (; *words; words++) {
+		text = strstr(text, *words);
+		if (!text)
+			return false;
+	}
+	return true;
+}
+
+static void check_report(tare_view *view, const char *sort, size_t top,
+			 const char *const *words)
+{
+	tare_report_options how = { .struct_size = sizeof(how),
+				    .parts = TARE_REPORT_PROFILE,
+				    .sort = sort, .top = top, .width = 120 };
+	struct tr_buf buf = TR_BUF_INIT;
+
+	CHECK_INT(tare_view_report(view, &how, append, &buf), 0);
+	if (!CHECK(buf.data && in_order(buf.data, words)))
+		printf("# %s:\n%s\n", sort ? sort : "", buf.data);
+	tr_buf_release(&buf);
+}
+
+static void play_report(void)
+{
+	static const char *const own[] = {
+		"sampling  cpu timer, asked 100.0 Hz, got 1000.0 Hz, "
+		"67 samples of 1 thread, 100.0 % from the beginning, 67 ms of "
+		"70 ms CPU",
+		"few samples", "\xc2\xb1 6.1 points", "functions",
+		" 44.8 %", "30 ms", " 89.6 %", "60 ms", "30", "work",
+		"file.c:2", "program", "inner", "inner.h:3", "(inlined)",
+		"fib", "main", "outer", NULL
+	};
+	static const char *const total[] = { "  main", "  work", "  inner",
+					     "  outer", "  fib", NULL };
+	static const char *const two[] = { "  work", "  inner",
+					   "... and 3 more with  10.4 %",
+					   NULL };
+	tare_view *view;
+
+	start_rows(NULL);
+	write_stacks();
+	tr_ledger->header->cpu_user_ns = 70 * MS;
+	view = named_view();
+	check_report(view, NULL, 0, own);
+	check_report(view, "own", 0, own);
+	check_report(view, "samples", 0, own);
+	check_report(view, "total", 0, total);
+	check_report(view, NULL, 2, two);
+	tare_view_close(view);
+}
+
+TEST(the_report_has_a_table_of_functions)
+{
+	scene_play(play_report);
+}
+
+static void play_warnings(void)
+{
+	static const char *const words[] = {
+		"wall timer", "36.4 % from the beginning",
+		"63.6 % of the stacks are cut short",
+		"3 samples had no room in the table of stacks (max_stacks)",
+		"2 threads could not be sampled", NULL
+	};
+	tare_view *view;
+
+	start_rows(NULL);
+	rows_begin(TR_SAMPLING_WALL, 100);
+	module = rows_module("/bin/program", 0x1000, 0x9000, 0);
+	rows_count(at(TR_STACK_WHOLE, 0, 1), 4, 4 * MS);
+	rows_count(at(TR_STACK_CUT, 0, 1), 7, 4 * MS);
+	tr_ledger->header->sampling.lost = 3;
+	tr_ledger->header->sampling.unfollowed = 2;
+	view = named_view();
+	check_report(view, NULL, 0, words);
+	tare_view_close(view);
+}
+
+TEST(what_makes_a_profile_uncertain_is_told)
+{
+	scene_play(play_warnings);
+}
+
+/* ---- the picture ------------------------------------------------------- */
+
+static int picture(tare_view *view, const tare_flame_options *how,
+		   struct tr_buf *buf)
+{
+	buf->len = 0;
+	return tare_export_flame(view, how, append, buf);
+}
+
+static void play_flame(void)
+{
+	tare_flame_options how = { .struct_size = sizeof(how) };
+	struct tr_buf buf = TR_BUF_INIT;
+	tare_view *view;
+
+	start_rows(NULL);
+	view = scene_view();
+	CHECK_INT(picture(view, &how, &buf), TARE_ENOENT);
+	tare_view_close(view);
+	write_stacks();
+	rows_count(at(TR_STACK_WHOLE, 3, 1), 33, 33 * MS);
+	view = named_view();
+	CHECK_INT(picture(view, NULL, &buf), 0);
+	CHECK(strstr(buf.data, "<title>work\n60 %, 60 ms, 60 samples\n"
+			       "own 30 %, 30 ms, 30 samples\nfile.c:10\n"
+			       "program</title><rect x=\"0%\" y=\"36\" "
+			       "width=\"60%\""));
+	CHECK(strstr(buf.data, "<title>a&lt;b&gt;&amp;&quot;c&quot;\n"));
+	CHECK(!strstr(buf.data, "a<b>"));
+	how.is_icicle = true;
+	CHECK_INT(picture(view, &how, &buf), 0);
+	CHECK(strstr(buf.data, "<rect x=\"0%\" y=\"0\" width=\"100%\""));
+	how.least = .5;
+	CHECK_INT(picture(view, &how, &buf), 0);
+	CHECK(strstr(buf.data, "<title>work\n"));
+	CHECK(!strstr(buf.data, "<title>fib\n"));
+	how.least = 1;
+	CHECK_INT(picture(view, &how, &buf), TARE_EINVAL);
+	how.least = 0;
+	how.struct_size--;
+	CHECK_INT(picture(view, &how, &buf), TARE_EINVAL);
+	tr_buf_release(&buf);
+	tare_view_close(view);
+}
+
+TEST(a_flame_graph_has_a_box_a_frame)
+{
+	scene_play(play_flame);
+}
+
+/* Twice the work and the same fib: shares, not times, are compared. */
+static void play_diff(void)
+{
+	tare_flame_options how = { .struct_size = sizeof(how) };
+	struct tr_buf buf = TR_BUF_INIT;
+	tare_view *now;
+
+	start_rows(NULL);
+	write_stacks();
+	how.before = named_view();
+	rows_count(at(TR_STACK_WHOLE, 5, 1), 67, 67 * MS);
+	now = named_view();
+	CHECK_INT(picture(now, &how, &buf), 0);
+	CHECK(strstr(buf.data, "<title>x\n50 %, 67 ms, 67 samples\n"
+			       "own 50 %, 67 ms, 67 samples\n"
+			       "before 0 %, 0 ns, 0 samples\n+50 points\n"));
+	CHECK(strstr(buf.data, "before 100 %, 67 ms, 67 samples\n"
+			       "-50 points"));
+	CHECK(strstr(buf.data, "class=\"r8\"") &&
+	      strstr(buf.data, "class=\"b8\""));
+	tr_buf_release(&buf);
+	tare_view_close(now);
+	tare_view_close(how.before);
+}
+
+TEST(two_runs_are_compared_by_their_shares)
+{
+	scene_play(play_diff);
+}
+
+/* Wide, deep, and small however many stacks there are. */
+static void play_large(void)
+{
+	struct tr_buf buf = TR_BUF_INIT;
+	uint32_t deep = TR_STACK_WHOLE;
+	tare_view *view;
+
+	start_rows(NULL);
+	rows_begin(TR_SAMPLING_CPU, 100);
+	module = rows_module("/bin/program", 0x1000, 0x10000000, 0);
+	for (unsigned i = 0; i < 3000; i++)
+		deep = rows_stack(deep, 0x1000 + i, module, true);
+	rows_count(deep, 1000000, MS);
+	for (unsigned i = 0; i < 60000; i++)
+		rows_count(rows_stack(i % 3 ? deep - i % 2000 :
+					      (uint32_t)TR_STACK_WHOLE,
+				      0x10000 + i * 16, module, true),
+			   i, i * 100);
+	view = scene_view();
+	CHECK_INT(picture(view, NULL, &buf), 0);
+	CHECK(buf.len > 10000 && buf.len < 1500000);
+	CHECK(strstr(buf.data, "</svg>\n"));
+	tr_buf_release(&buf);
+	tare_view_close(view);
+}
+
+TEST(a_large_profile_makes_a_moderate_picture)
+{
+	scene_play(play_large);
+}
