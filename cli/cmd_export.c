@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tare export: runs as JSON, CSV, or for Prometheus. */
+/* tare export: runs for other programs: tables, metrics, traces, profiles. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -18,19 +18,38 @@ struct export_options {
 	const char *format;
 	const char *table;
 	const char *output;
+	const char *unit;
+	const char *split_size;
+	uint64_t split_seconds;
+	uint64_t keep;
 };
 
-#define FORMATS "json csv prometheus openmetrics"
-#define TABLES "processing memory gpu stats"
+#define FORMATS \
+	"json csv prometheus openmetrics chrome speedscope pprof callgrind " \
+	"collapsed"
+#define TABLES "processing memory gpu stats samples calls alloc"
+#define UNITS "us ns count"
 
 static const struct option_spec options[] = {
 	{ 'F', "format", OPTION_TEXT, offsetof(struct export_options, format),
 	  "FORMAT", FORMATS, FORMATS "; else by the end of FILE, or json" },
 	{ 'T', "table", OPTION_TEXT, offsetof(struct export_options, table),
-	  "TABLE", TABLES, "of csv: " TABLES },
+	  "TABLE", TABLES,
+	  "of csv: processing memory gpu stats; of profiles: samples calls "
+	  "alloc" },
 	{ 'o', "output", OPTION_TEXT, offsetof(struct export_options, output),
 	  "FILE", NULL,
 	  "into a file, or into a folder under a name with a date" },
+	{ 'u', "unit", OPTION_TEXT, offsetof(struct export_options, unit),
+	  "UNIT", UNITS, "of collapsed: " UNITS },
+	{ 0, "split-size", OPTION_TEXT,
+	  offsetof(struct export_options, split_size), "SIZE", NULL,
+	  "chrome: files of this size, as 50M: FILE.0001.json ..." },
+	{ 0, "split-seconds", OPTION_COUNT,
+	  offsetof(struct export_options, split_seconds), "N", NULL,
+	  "chrome: files of so many seconds of the run" },
+	{ 0, "keep", OPTION_COUNT, offsetof(struct export_options, keep), "N",
+	  NULL, "of such files: only the newest N" },
 	SELECTION_OPTIONS(struct export_options),
 	SELECTION_LIMIT(struct export_options),
 	OPTION_END
@@ -40,6 +59,11 @@ static const struct {
 	const char *name, *ending;
 	enum tare_format format;
 } formats[] = {
+	{ "chrome", ".trace.json", TARE_FORMAT_CHROME },
+	{ "speedscope", ".speedscope.json", TARE_FORMAT_SPEEDSCOPE },
+	{ "pprof", ".pb.gz", TARE_FORMAT_PPROF },
+	{ "callgrind", ".callgrind", TARE_FORMAT_CALLGRIND },
+	{ "collapsed", ".collapsed", TARE_FORMAT_COLLAPSED },
 	{ "json", ".json", TARE_FORMAT_JSON },
 	{ "csv", ".csv", TARE_FORMAT_CSV },
 	{ "prometheus", ".prom", TARE_FORMAT_PROMETHEUS },
@@ -63,6 +87,67 @@ static enum tare_format format_of(const struct export_options *opts)
 		    opts->output && ends_with(opts->output, formats[i].ending))
 			return formats[i].format;
 	return opts->table ? TARE_FORMAT_CSV : TARE_FORMAT_JSON;
+}
+
+static bool is_profile(enum tare_format format)
+{
+	return format >= TARE_FORMAT_SPEEDSCOPE;
+}
+
+static bool is_split(const struct export_options *opts)
+{
+	return opts->split_size || opts->split_seconds || opts->keep;
+}
+
+/* The options that only some formats know. */
+static int check_options(const struct args *args,
+			 const struct export_options *opts,
+			 enum tare_format format)
+{
+	bool of_profile = opts->table &&
+			  (strcmp(opts->table, "samples") == 0 ||
+			   strcmp(opts->table, "calls") == 0 ||
+			   strcmp(opts->table, "alloc") == 0);
+
+	if (opts->table && of_profile != is_profile(format))
+		return message_usage(args->command, of_profile ?
+			"'--table samples', 'calls' and 'alloc' are for "
+			"profiles" :
+			"'--table' is for '--format csv' and profiles");
+	if (opts->table && !of_profile && format != TARE_FORMAT_CSV)
+		return message_usage(args->command,
+				     "'--table' is for '--format csv'");
+	if (opts->unit && format != TARE_FORMAT_COLLAPSED)
+		return message_usage(args->command,
+				     "'--unit' is for '--format collapsed'");
+	if (is_split(opts) && format != TARE_FORMAT_CHROME)
+		return message_usage(args->command, "'--split-size', "
+			"'--split-seconds' and '--keep' are for "
+			"'--format chrome'");
+	if (is_split(opts) && (!opts->output ||
+			       !ends_with(opts->output, ".json")))
+		return message_usage(args->command,
+				     "a split trace needs '-o FILE.json'");
+	if (args->n_operands > 1 && (format == TARE_FORMAT_PPROF ||
+				     format == TARE_FORMAT_CALLGRIND))
+		return message_usage(args->command,
+				     "this format has room for one run");
+	return CODE_OK;
+}
+
+/* 64K, 50M, 1G or bytes; false: none of these. */
+static bool parse_size(const char *text, uint64_t *ret_bytes)
+{
+	char *end;
+	unsigned long long n = strtoull(text, &end, 10);
+	unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 :
+			 *end == 'G' ? 30 : 0;
+
+	if (end == text || text[0] == '-' || (*end && end[shift ? 1 : 0]) ||
+	    n > UINT64_MAX >> shift)
+		return false;
+	*ret_bytes = n << shift;
+	return true;
 }
 
 /* ---- the runs ---------------------------------------------------------- */
@@ -152,6 +237,47 @@ static int to_file(const struct opened *opened, const tare_export_options *how,
 	return CODE_OK;
 }
 
+/* Pieces lie beside each other: FILE.0001.json and so on. */
+static int to_pieces(const struct args *args, const struct opened *opened,
+		     const tare_export_options *how,
+		     const struct export_options *opts)
+{
+	tare_split split = {
+		.struct_size = sizeof(split),
+		.keep = opts->keep < UINT32_MAX ? (uint32_t)opts->keep :
+						  UINT32_MAX,
+	};
+	const char *slash = strrchr(opts->output, '/');
+	char folder[PATH_MAX] = ".";
+	uint64_t n;
+	int err;
+
+	if (opts->split_size && (!parse_size(opts->split_size, &split.bytes) ||
+				 split.bytes < 65536))
+		return message_usage(args->command, "'--split-size' is a size "
+				     "from 64K on, as 50M");
+	if (opts->split_seconds > INT64_MAX / 1000000000)
+		return message_usage(args->command,
+				     "'--split-seconds' is too large");
+	split.ns = (int64_t)opts->split_seconds * 1000000000;
+	if (slash && (size_t)(slash - opts->output) >= sizeof(folder))
+		return message_error("export to", opts->output, ENAMETOOLONG);
+	if (slash) {
+		size_t len = (size_t)(slash - opts->output);
+
+		memcpy(folder, opts->output, len);
+		folder[len] = '\0';
+		if (!len)
+			(void)strcpy(folder, "/");
+	}
+	err = tare_export_split(opened->views, opened->n, how, &split, folder,
+				slash ? slash + 1 : opts->output, &n);
+	if (err)
+		return message_error("export to", opts->output, err);
+	(void)printf("%llu files\n", (unsigned long long)n);
+	return CODE_OK;
+}
+
 /* A link is followed: what it points to is replaced, not the link. */
 static int to_path(const struct opened *opened, const tare_export_options *how,
 		   const char *path)
@@ -202,21 +328,24 @@ static int export_runs(const struct args *args,
 		.struct_size = sizeof(how),
 		.format = format_of(opts),
 		.table = opts->table,
+		.unit = opts->unit,
 	};
 	struct opened opened = { .n = 0 };
 	tare_filter filter;
 	int code;
 
-	if (opts->table && how.format != TARE_FORMAT_CSV)
-		return message_usage(args->command,
-				     "'--table' is for '--format csv'");
+	code = check_options(args, opts, how.format);
+	if (code)
+		return code;
 	code = open_all(args, &opened);
 	if (!code)
 		code = selection_apply(&opts->selection, args->command,
 				       &opened.span, &filter);
 	how.filter = &filter;
 	if (!code)
-		code = write_output(&opened, &how, opts->output);
+		code = is_split(opts) ?
+			       to_pieces(args, &opened, &how, opts) :
+			       write_output(&opened, &how, opts->output);
 	close_all(&opened);
 	return code;
 }
@@ -235,7 +364,7 @@ static int export(struct args *args)
 const struct command cmd_export = {
 	.name = "export",
 	.usage = "[RUN...] [options]",
-	.summary = "runs as JSON, CSV, or for Prometheus",
+	.summary = "runs as tables, metrics, traces and profiles",
 	.examples =
 		"  tare export -o run.json             the newest run, in "
 		"full\n"
@@ -243,7 +372,11 @@ const struct command cmd_export = {
 		"  tare export -T stats -o out/        a row a series, in a "
 		"new file\n"
 		"  tare export -F prometheus 123 456   two processes as "
-		"metrics\n",
+		"metrics\n"
+		"  tare export -o run.trace.json       a timeline for "
+		"Perfetto\n"
+		"  tare export -o cpu.pb.gz            a profile for 'go tool "
+		"pprof'\n",
 	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
 		 "a file, or 'last'\n",
 	.options = options,

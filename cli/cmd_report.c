@@ -13,7 +13,8 @@ struct report_options {
 	bool json;
 };
 
-#define SORTS "total own calls mean max p99 failures name"
+#define SORTS \
+	"total cumtime own tottime calls mean max p99 failures name samples"
 
 static const struct option_spec options[] = {
 	{ 's', "sort", OPTION_TEXT, offsetof(struct report_options, sort),

@@ -12,11 +12,10 @@
 #include <sys/wait.h>
 
 #include "args.h"
-#include "child.h"
-#include "format.h"
-#include "group.h"
 #include "message.h"
-#include "runs.h"
+#include "outcome.h"
+#include "preload.h"
+#include "program.h"
 #include "settings.h"
 
 struct run_options {
@@ -24,6 +23,13 @@ struct run_options {
 	const char *output;
 	const char *json;
 	const char *monitor;
+	const char *rate;
+	const char *calls;
+	const char *alloc;
+	const char *flame;
+	bool gpu;
+	bool no_sample;
+	bool wall;
 	bool trace;
 	bool no_report;
 };
@@ -33,6 +39,22 @@ static const struct option_spec options[] = {
 	  "FILE", NULL, "write the report to FILE instead of stderr" },
 	{ 0, "json", OPTION_TEXT, offsetof(struct run_options, json), "FILE",
 	  NULL, "also write it as JSON to FILE" },
+	{ 0, "no-sample", OPTION_FLAG,
+	  offsetof(struct run_options, no_sample), NULL, NULL,
+	  "do not look at stacks: the program's probes alone" },
+	{ 0, "rate", OPTION_TEXT, offsetof(struct run_options, rate), "HZ",
+	  NULL, "look so many times a second of CPU time; 250" },
+	{ 0, "wall", OPTION_FLAG, offsetof(struct run_options, wall), NULL,
+	  NULL, "a second of the wall's clock: threads that wait count" },
+	{ 0, "calls", OPTION_MAYBE, offsetof(struct run_options, calls),
+	  "[=HOW]", "true counts sparse timed",
+	  "calls of functions built with -finstrument-functions" },
+	{ 0, "alloc", OPTION_MAYBE, offsetof(struct run_options, alloc),
+	  "[=HOW]", "true exact sampled", "allocations by place" },
+	{ 0, "flame", OPTION_TEXT, offsetof(struct run_options, flame),
+	  "FILE", NULL, "write the flame graph to FILE" },
+	{ 0, "gpu", OPTION_FLAG, offsetof(struct run_options, gpu), NULL,
+	  NULL, "read the GPUs at intervals" },
 	{ 0, "monitor", OPTION_MAYBE, offsetof(struct run_options, monitor),
 	  "[=PARTS]", NULL,
 	  "read system and process at intervals; PARTS: system,"
@@ -48,15 +70,6 @@ static const struct option_spec options[] = {
 	OPTION_END
 };
 
-/* Where the outcome of one run goes. */
-struct outcome {
-	const struct args *args;
-	struct child child;
-	struct group group;
-	FILE *text; /* NULL: not wanted */
-	FILE *json; /* NULL: not wanted */
-};
-
 static int apply_setting(const struct args *args, const char *word)
 {
 	struct setting setting;
@@ -69,30 +82,94 @@ static int apply_setting(const struct args *args, const char *word)
 	return CODE_OK;
 }
 
+static int apply_value(const struct args *args, const char *option,
+		       const char *value)
+{
+	char word[256];
+
+	if (!value)
+		return CODE_OK;
+	(void)snprintf(word, sizeof(word), "%s=%s", option, value);
+	return apply_setting(args, word);
+}
+
+/* --monitor and --gpu together; NULL: neither. */
+static const char *parts_of(const struct run_options *opts, char *parts,
+			    size_t size)
+{
+	if (!opts->gpu)
+		return opts->monitor;
+	if (!opts->monitor || strcmp(opts->monitor, "false") == 0)
+		return "gpu";
+	if (strcmp(opts->monitor, "true") == 0)
+		return "system,process,gpu";
+	(void)snprintf(parts, size, "%s,gpu", opts->monitor);
+	return parts;
+}
+
+static const char *how(const char *given, const char *usual)
+{
+	return given && strcmp(given, "true") == 0 ? usual : given;
+}
+
+static int apply_own(const struct args *args, const struct run_options *opts)
+{
+	char parts[128];
+	int code = apply_value(args, "sample",
+			       opts->no_sample ? "false" : "true");
+
+	if (!code)
+		code = apply_value(args, "sample_rate", opts->rate);
+	if (!code && opts->wall)
+		code = apply_value(args, "sample_clock", "wall");
+	if (!code)
+		code = apply_value(args, "calls", how(opts->calls, "sparse"));
+	if (!code)
+		code = apply_value(args, "alloc", how(opts->alloc, "exact"));
+	if (!code)
+		code = apply_value(args, "monitor",
+				   parts_of(opts, parts, sizeof(parts)));
+	return code;
+}
+
 /* Also set in this process: it must look where the program writes. */
 static int apply_settings(const struct args *args,
 			  const struct run_options *opts)
 {
-	char word[256];
 	int code;
 
 	if (setenv("TARE", "on", 1) || setenv("TARE_REPORT", "none", 1))
 		return message_error("set", "TARE", errno);
-	for (size_t i = 0; i < opts->set.n; i++) {
+	code = apply_own(args, opts);
+	for (size_t i = 0; i < opts->set.n && !code; i++)
 		code = apply_setting(args, opts->set.at[i]);
-		if (code)
-			return code;
-	}
-	if (opts->monitor) {
-		(void)snprintf(word, sizeof(word), "monitor=%s",
-			       opts->monitor);
-		code = apply_setting(args, word);
-		if (code)
-			return code;
-	}
-	if (opts->trace && setenv("TARE_TRACE", "1", 1))
+	if (!code && opts->trace && setenv("TARE_TRACE", "1", 1))
 		return message_error("set", "TARE_TRACE", errno);
-	return CODE_OK;
+	return code;
+}
+
+/*
+ * What can be loaded is; without it the program runs all the same, and its
+ * time and memory are told. True: it is sampled.
+ */
+static bool load_library(const struct args *args,
+			 const struct run_options *opts)
+{
+	const char *name = args->operands[0], *sample = getenv("TARE_SAMPLE");
+	bool is_sampled = sample && (strcmp(sample, "true") == 0 ||
+				     strcmp(sample, "1") == 0);
+	const char *obstacle;
+
+	if (!is_sampled && !opts->calls && !opts->alloc)
+		return false;
+	obstacle = program_obstacle(program_look(name));
+	if (obstacle) {
+		message("'%s' %s: it runs, and only probes of its own are "
+			"measured",
+			name, obstacle);
+		return false;
+	}
+	return preload_set(opts->alloc != NULL) == CODE_OK && is_sampled;
 }
 
 /* Opened before the program runs: better now than after an hour. */
@@ -128,152 +205,9 @@ static void close_file(FILE *stream, const char *path)
 		(void)message_error("write", path, errno);
 }
 
-static double timeval_ns(struct timeval time)
-{
-	return (double)time.tv_sec * 1e9 + (double)time.tv_usec * 1e3;
-}
-
-static void print_resources(const struct outcome *outcome)
-{
-	const struct child *child = &outcome->child;
-	FILE *text = outcome->text;
-
-	(void)fprintf(text, "wall %s, ",
-		      format_duration((double)child->wall_ns).text);
-	(void)fprintf(text, "user %s, ",
-		      format_duration(timeval_ns(child->usage.ru_utime)).text);
-	(void)fprintf(text, "system %s, ",
-		      format_duration(timeval_ns(child->usage.ru_stime)).text);
-	(void)fprintf(text, "peak memory %s",
-		      format_bytes((double)child->usage.ru_maxrss * 1024)
-			      .text);
-	if (WIFSIGNALED(child->status))
-		(void)fprintf(text, ", ended by signal %d (%s)",
-			      WTERMSIG(child->status),
-			      strsignal(WTERMSIG(child->status)));
-	else if (child->status)
-		(void)fprintf(text, ", exit status %d", child_code(child));
-	(void)fputc('\n', text);
-}
-
-/* One line for each process of the group but the reported one. */
-static void print_others(const struct outcome *outcome)
-{
-	const struct group *group = &outcome->group;
-
-	for (size_t i = group->n; i-- > 0;) {
-		const tare_run_entry *run = &group->runs[i];
-
-		if (run == group->main)
-			continue;
-		(void)fputs("also '", outcome->text);
-		terminal_safe(outcome->text, run->program);
-		(void)fprintf(outcome->text,
-			      "', pid %lld, %s, %s: tare report %s\n",
-			      (long long)run->pid, run_state_text(run->state),
-			      format_duration((double)run->end_ns -
-					      (double)run->start_ns)
-				      .text,
-			      run->id);
-	}
-}
-
-static void print_report(const struct outcome *outcome, tare_view *view)
-{
-	tare_report_options how = {
-		.struct_size = sizeof(how),
-		.width = terminal_width(outcome->text),
-		.color = terminal_wants_color(outcome->text,
-					      outcome->args->color),
-	};
-	const tare_run_entry *run = outcome->group.main;
-	int err;
-
-	if (run->pid != outcome->child.pid)
-		message("'%s' itself has no probes; the report is that of "
-			"'%s', pid %lld",
-			outcome->args->operands[0], run->program,
-			(long long)run->pid);
-	err = tare_view_report(view, &how, stream_write, outcome->text);
-	if (err)
-		(void)message_error("report", run->id, err);
-}
-
-static void write_processes(const struct outcome *outcome, struct json *json)
-{
-	json_begin_array(json, "processes");
-	for (size_t i = outcome->group.n; i-- > 0;) {
-		const tare_run_entry *run = &outcome->group.runs[i];
-
-		json_begin_object(json, NULL);
-		json_text(json, "id", run->id);
-		json_text(json, "program", run->program);
-		json_signed(json, "pid", run->pid);
-		json_text(json, "state", run_state_text(run->state));
-		json_bool(json, "reported", run == outcome->group.main);
-		json_end_object(json);
-	}
-	json_end_array(json);
-}
-
-/* `view` is NULL for a program without probes. */
-static void write_json(const struct outcome *outcome, tare_view *view)
-{
-	tare_report_options how = { .struct_size = sizeof(how) };
-	struct json json = { .stream = outcome->json };
-	const struct child *child = &outcome->child;
-	const struct rusage *usage = &child->usage;
-
-	json_begin_object(&json, NULL);
-	json_begin_array(&json, "command");
-	for (size_t i = 0; i < outcome->args->n_operands; i++)
-		json_text(&json, NULL, outcome->args->operands[i]);
-	json_end_array(&json);
-	json_signed(&json, "exit_status", child_code(child));
-	json_signed(&json, "signal",
-		    WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0);
-	json_unsigned(&json, "wall_ns", child->wall_ns);
-	json_number(&json, "user_ns", timeval_ns(usage->ru_utime));
-	json_number(&json, "system_ns", timeval_ns(usage->ru_stime));
-	json_signed(&json, "peak_memory_bytes",
-		    (int64_t)usage->ru_maxrss * 1024);
-	write_processes(outcome, &json);
-	json_place(&json, "report");
-	if (!view || tare_view_json(view, &how, stream_write, outcome->json))
-		(void)fputs("null", outcome->json);
-	json_end_object(&json);
-	json_finish(&json);
-}
-
-static void tell(struct outcome *outcome)
-{
-	tare_view *view = NULL;
-	int err = group_find(&outcome->group, outcome->child.pid);
-
-	if (!err && outcome->group.main)
-		err = tare_view_open(outcome->group.main->path, &view);
-	if (err)
-		(void)message_error("find the run of",
-				    outcome->args->operands[0], err);
-	else if (!view && outcome->text)
-		message("'%s' has no tare probes, or they were off in its "
-			"build; its exit status is passed through",
-			outcome->args->operands[0]);
-	if (outcome->text) {
-		if (view)
-			print_report(outcome, view);
-		print_others(outcome);
-		print_resources(outcome);
-	}
-	if (outcome->json)
-		write_json(outcome, view);
-	tare_view_close(view);
-	group_release(&outcome->group);
-}
-
 static int run_program(const struct args *args, const struct run_options *opts)
 {
-	struct outcome outcome = { .args = args };
+	struct outcome outcome = { .args = args, .flame = opts->flame };
 	int code, error;
 
 	group_init(&outcome.group);
@@ -283,6 +217,7 @@ static int run_program(const struct args *args, const struct run_options *opts)
 	if (code)
 		return code;
 
+	outcome.is_sampled = load_library(args, opts);
 	error = child_run(args->operands, &outcome.child);
 	/* A reader of our stderr that went away must not change the status. */
 	(void)signal(SIGPIPE, SIG_IGN);
@@ -290,7 +225,7 @@ static int run_program(const struct args *args, const struct run_options *opts)
 		(void)message_error("run", args->operands[0], error);
 		code = error == ENOENT ? 127 : 126;
 	} else {
-		tell(&outcome);
+		outcome_tell(&outcome);
 		code = child_code(&outcome.child);
 	}
 	close_file(outcome.text, opts->output);
@@ -326,6 +261,7 @@ const struct command cmd_run = {
 	.summary = "run a program with measuring on, report at its end",
 	.examples =
 		"  tare run -- ./prog --its-option      report on stderr\n"
+		"  tare run --rate 1000 -- python3 x.py any program\n"
 		"  tare run -o report.txt -- ./prog     report in a file\n"
 		"  tare run --json run.json -- ./prog   and as JSON\n"
 		"  tare run --monitor=process,gpu -- ./prog\n"

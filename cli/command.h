@@ -39,7 +39,10 @@ struct command {
 
 extern const struct command cmd_run;
 extern const struct command cmd_report;
+extern const struct command cmd_stages;
 extern const struct command cmd_tree;
+extern const struct command cmd_flame;
+extern const struct command cmd_alloc;
 extern const struct command cmd_top;
 extern const struct command cmd_ls;
 extern const struct command cmd_records;
@@ -48,6 +51,7 @@ extern const struct command cmd_export;
 extern const struct command cmd_verify;
 extern const struct command cmd_trend;
 extern const struct command cmd_alerts;
+extern const struct command cmd_amdahl;
 extern const struct command cmd_ctl;
 extern const struct command cmd_config;
 extern const struct command cmd_doctor;

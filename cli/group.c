@@ -6,6 +6,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <tare/profile.h>
+
+/* Runs that are opened for how busy they were: the newest. */
+#define BUSY_MOST 64
+
 void group_init(struct group *group)
 {
 	struct timespec now;
@@ -29,6 +34,23 @@ static const tare_run_entry *longest(const tare_run_entry *runs, size_t n)
 	return best;
 }
 
+static void find_busiest(struct group *group)
+{
+	for (size_t i = 0; i < group->n && i < BUSY_MOST; i++) {
+		tare_view *view;
+		double ns;
+
+		if (tare_view_open(group->runs[i].path, &view))
+			continue;
+		ns = tare_view_sampling(view)->weight_ns;
+		if (ns > group->most_ns) {
+			group->most_ns = ns;
+			group->busiest = &group->runs[i];
+		}
+		tare_view_close(view);
+	}
+}
+
 int group_find(struct group *group, pid_t main_pid)
 {
 	size_t n = 0;
@@ -47,8 +69,11 @@ int group_find(struct group *group, pid_t main_pid)
 	for (size_t i = 0; i < group->n && !group->main; i++)
 		if (group->runs[i].pid == main_pid)
 			group->main = &group->runs[i];
+	if (group->n > 1)
+		find_busiest(group);
 	if (!group->main)
-		group->main = longest(group->runs, group->n);
+		group->main = group->busiest ? group->busiest :
+					       longest(group->runs, group->n);
 	return 0;
 }
 
@@ -58,4 +83,5 @@ void group_release(struct group *group)
 	group->runs = NULL;
 	group->n = 0;
 	group->main = NULL;
+	group->busiest = NULL;
 }

@@ -18,6 +18,8 @@ struct group {
 	tare_run_entry *runs; /* of this group only, newest first */
 	size_t n;
 	const tare_run_entry *main; /* NULL: no run at all */
+	const tare_run_entry *busiest; /* most CPU time in samples, or NULL */
+	double most_ns;		       /* that time */
 };
 
 /* A name that no other `tare run` has. */

@@ -5,6 +5,7 @@
 
 #include "format.h"
 #include "message.h"
+#include "names.h"
 #include "table.h"
 
 int run_open(const char *which, tare_view **ret_view)
@@ -17,6 +18,7 @@ int run_open(const char *which, tare_view **ret_view)
 	}
 	if (err)
 		return message_error("open", which, err);
+	names_attach(*ret_view);
 	return CODE_OK;
 }
 

@@ -3,10 +3,16 @@
 
 _tare_options() {
 	case $1 in
-	run) echo "-o --output --json --monitor --trace --no-report -s --set" ;;
+	run) echo "-o --output --json --no-sample --rate --wall --calls --alloc
+		--flame --gpu --monitor --trace --no-report -s --set" ;;
 	report) echo "-s --sort -n --top -N --name -S --source -t --type
 		-f --failed --ok -l --last --from --to --values --raw --json" ;;
 	tree) echo "--raw --json" ;;
+	flame) echo "-o --output --from --diff --icicle --reverse --title
+		--colors --width --min" ;;
+	alloc) echo "--by --sort -n --top --peak --leaks --diff --json" ;;
+	stages) echo "-f --factor --json" ;;
+	amdahl) echo "-f --factor --of --total -n --top -w --worth --json" ;;
 	top) echo "-d --delay -n --count -s --sort --once --json" ;;
 	ls) echo "-l --live --ids --json" ;;
 	records) echo "-N --name -S --source -t --type -f --failed --ok
@@ -15,7 +21,8 @@ _tare_options() {
 		-f --failed --ok --json" ;;
 	summary) echo "-s --sort -n --top -N --name -S --source -t --type
 		-f --failed --ok -l --last --from --to --values --json" ;;
-	export) echo "-F --format -T --table -o --output -N --name
+	export) echo "-F --format -T --table -o --output -u --unit
+		--split-size --split-seconds --keep -N --name
 		-S --source -t --type -f --failed --ok -l --last --from --to
 		--values -n --limit" ;;
 	verify) echo "--json" ;;
@@ -39,13 +46,23 @@ _tare_values() {
 	case $1:$2 in
 	*:--color) echo "auto always never" ;;
 	report:-s | report:--sort)
-		echo "total own calls mean max p99 failures name" ;;
+		echo "total cumtime own tottime calls mean max p99 failures name samples" ;;
+	flame:--from) echo "samples calls alloc" ;;
+	flame:--colors) echo "module warm" ;;
+	alloc:--by) echo "place path module" ;;
+	alloc:--sort) echo "live bytes count peak temporary" ;;
+	alloc:--diff) echo "last end $(tare ls --ids 2>/dev/null)" ;;
+	flame:--diff) echo "last $(tare ls --ids 2>/dev/null)" ;;
 	top:-s | top:--sort)
 		echo "time own calls mean p99 max failures name" ;;
 	summary:-s | summary:--sort) echo "failures total slowest calls" ;;
 	export:-F | export:--format)
-		echo "json csv prometheus openmetrics" ;;
-	export:-T | export:--table) echo "processing memory gpu stats" ;;
+		echo "json csv prometheus openmetrics chrome speedscope pprof
+			callgrind collapsed" ;;
+	export:-T | export:--table)
+		echo "processing memory gpu stats samples calls alloc" ;;
+	export:-u | export:--unit) echo "us ns count" ;;
+	amdahl:--of) echo "stages scopes functions samples" ;;
 	report:-t | report:--type | records:-t | records:--type | \
 	summary:-t | summary:--type | trend:-t | trend:--type | export:-t | export:--type)
 		echo "time throughput memory counter ratio percentage custom" ;;
@@ -56,19 +73,25 @@ _tare_values() {
 # Whether the option takes a value, which is then no operand.
 _tare_takes_value() {
 	case $1:$2 in
+	alloc:--by | alloc:--sort | alloc:-n | alloc:--top | alloc:--diff | \
+	flame:-o | flame:--output | flame:--from | flame:--diff | \
+	flame:--title | flame:--colors | flame:--width | flame:--min | \
 	*:--color | serve:-[pb] | serve:--port | serve:--bind | \
-	serve:--allow-host | run:-o | run:--output | run:--json | run:-s | run:--set | \
+	serve:--allow-host | run:-o | run:--output | run:--json | run:--flame | run:-s | run:--set | \
 	report:-[snNStl] | report:--sort | report:--top | report:--name | \
 	report:--source | report:--type | report:--last | report:--from | \
 	report:--to | report:--values | top:-[dns] | top:--delay | \
 	top:--count | top:--sort | records:-[NSln] | records:--name | \
 	records:--source | records:--last | records:--from | records:--to | \
-	trend:-[wNSt] | trend:--window | trend:--name | trend:--source | \
+	stages:-f | stages:--factor | amdahl:-[fnw] | amdahl:--factor | \
+	amdahl:--of | amdahl:--top | amdahl:--worth | trend:-[wNSt] | trend:--window | trend:--name | trend:--source | \
 	trend:--type | \
 	records:--limit | summary:-[snNStl] | summary:--sort | \
 	summary:--top | summary:--name | summary:--source | summary:--type | \
 	summary:--last | summary:--from | summary:--to | summary:--values | \
-	export:-[FToNStln] | export:--format | export:--table | \
+	export:-[FTouNStln] | export:--format | export:--table | \
+	export:--unit | export:--split-size | export:--split-seconds | \
+	export:--keep | \
 	export:--output | export:--name | export:--source | export:--type | \
 	export:--last | export:--from | export:--to | export:--values | \
 	export:--limit) return 0 ;;
@@ -94,7 +117,7 @@ _tare_fill() {
 
 _tare() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="run report tree top ls records summary trend export verify ctl config doctor serve url alerts help"
+	local commands="run report tree flame alloc stages amdahl top ls records summary trend export verify ctl config doctor serve url alerts help"
 	local command=${COMP_WORDS[1]} at
 
 	COMPREPLY=()
@@ -129,7 +152,7 @@ _tare() {
 	fi
 	case $command in
 	run) mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word") ;;
-	report | tree | records | summary | trend | export)
+	report | tree | flame | alloc | records | summary | stages | amdahl | trend | export)
 		_tare_fill "last $(tare ls --ids 2>/dev/null)" "$word" ;;
 	verify)
 		_tare_fill "last $(tare ls --ids 2>/dev/null)" "$word"

@@ -52,7 +52,12 @@ static void make(struct exchange *ex, uint32_t format, const char *table)
 {
 	struct export_file *file = next_file(&ex->server->exports);
 	tare_filter filter = query_filter(&ex->query, ex->now_ns);
-	tare_export_options how = { sizeof(how), format, &filter, table };
+	tare_export_options how = {
+		.struct_size = sizeof(how),
+		.format = format,
+		.filter = &filter,
+		.table = table,
+	};
 	char folder[256];
 	struct chosen chosen;
 	uint64_t rows;

@@ -95,8 +95,9 @@ void handle_scrape(struct exchange *ex)
 	const char *accept = exchange_header(ex, "Accept");
 	tare_filter filter = query_filter(&ex->query, ex->now_ns);
 	tare_export_options how = {
-		sizeof(how), choose_format(accept ? accept : ""), &filter,
-		NULL,
+		.struct_size = sizeof(how),
+		.format = choose_format(accept ? accept : ""),
+		.filter = &filter,
 	};
 	struct evbuffer *body;
 	struct chosen chosen;

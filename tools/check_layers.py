@@ -6,8 +6,9 @@ usage: check_layers.py [ROOT]
 
 In src/: a folder may open the doors ("<folder>/<folder>.h") that its line in
 LAYERS names, its own headers, and the public ones. Outside (cli, server,
-examples, bench): public headers and files of the same part of the tree only;
-cli and server are one program and name each other's files from the top.
+symbols, examples, bench): public headers and files of the same part of the
+tree only; cli, server and symbols are one program and name each other's files
+from the top.
 """
 
 import os
@@ -15,8 +16,8 @@ import re
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-OUTSIDE = {"cli": ("server",), "server": ("cli",), "examples": (),
-           "bench": ()}
+OUTSIDE = {"cli": ("server", "symbols"), "server": ("cli",), "symbols": (),
+           "examples": (), "bench": ()}
 ENDINGS = (".c", ".h", ".hpp", ".cpp", ".inc")
 
 

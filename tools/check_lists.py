@@ -17,6 +17,7 @@ LISTS = [
     ("src/*/*.c", "src/meson.build", "path"),
     ("cli/*.c", "cli/meson.build", "path"),
     ("server/*.c", "server/meson.build", "path"),
+    ("symbols/*.c", "symbols/meson.build", "path"),
     ("bench/*.c", "bench/meson.build", "path"),
     ("examples/**/*.c", "examples/meson.build", "path"),
     ("tests/unit/*_test.c", "tests/meson.build", "test"),

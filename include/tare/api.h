@@ -30,6 +30,10 @@
 #define TARE_LIKELY(x) __builtin_expect(!!(x), 1)
 #define TARE_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* A program built with -finstrument-functions has no need to see these. */
+#define TARE_UNHOOKED __attribute__((no_instrument_function))
+#define TARE_INLINE static inline TARE_UNHOOKED
+
 #define TARE_CAT_(a, b) a##b
 #define TARE_CAT(a, b) TARE_CAT_(a, b)
 

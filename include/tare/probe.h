@@ -40,7 +40,11 @@ enum tare_type {
 
 enum tare_site_flags {
 	TARE_SITE_OPERATION = 1 << 0, /* every call enters the history */
-	TARE_SITE_DYNAMIC = 1 << 1    /* made at run time; set by the library */
+	TARE_SITE_DYNAMIC = 1 << 1,   /* made at run time; set by the library */
+	TARE_SITE_STAGE = 1 << 2,     /* a stage of a pipeline, see stage.h */
+	TARE_SITE_PULL = 1 << 3,      /* of these, one that is asked */
+	TARE_SITE_PART = 1 << 4,      /* tells something about a stage */
+	TARE_SITE_BATCH = 1 << 5      /* a stage whose calls are no records */
 };
 
 /*
@@ -166,13 +170,13 @@ TARE_API void tare_fiber_restore(tare_fiber *fiber);
 TARE_END
 
 /* The word that says whether `site` is on; 0 is off. */
-static inline uint32_t tare_gate_(const tare_site *site)
+TARE_INLINE uint32_t tare_gate_(const tare_site *site)
 {
 	return __atomic_load_n(__atomic_load_n(&site->gate, __ATOMIC_RELAXED),
 			       __ATOMIC_RELAXED);
 }
 
-static inline tare_scope tare_scope_begin(tare_site *site)
+TARE_INLINE tare_scope tare_scope_begin(tare_site *site)
 {
 	tare_scope scope = { NULL };
 	uint32_t gate = tare_gate_(site);
@@ -182,25 +186,25 @@ static inline tare_scope tare_scope_begin(tare_site *site)
 	return scope;
 }
 
-static inline void tare_scope_end(tare_scope scope)
+TARE_INLINE void tare_scope_end(tare_scope scope)
 {
 	if (TARE_UNLIKELY(scope.frame != NULL))
 		tare_scope_end_(scope.frame);
 }
 
 /* Waits for the work before it: rdtscp where there is one. */
-static inline void tare_scope_end_exact(tare_scope scope)
+TARE_INLINE void tare_scope_end_exact(tare_scope scope)
 {
 	if (TARE_UNLIKELY(scope.frame != NULL))
 		tare_scope_end_exact_(scope.frame);
 }
 
-static inline void tare_scope_leave_(tare_scope *scope)
+TARE_INLINE void tare_scope_leave_(tare_scope *scope)
 {
 	tare_scope_end(*scope);
 }
 
-static inline void tare_scope_leave_exact_(tare_scope *scope)
+TARE_INLINE void tare_scope_leave_exact_(tare_scope *scope)
 {
 	tare_scope_end_exact(*scope);
 }
@@ -209,7 +213,7 @@ static inline void tare_scope_leave_exact_(tare_scope *scope)
  * One instruction on x86-64, so that a signal handler on the same thread
  * cannot come between load and store. Only this thread writes the slot.
  */
-static inline void tare_slot_add_(uint64_t *slot, uint64_t n)
+TARE_INLINE void tare_slot_add_(uint64_t *slot, uint64_t n)
 {
 #if defined(__x86_64__)
 	__asm__ volatile("addq %1, %0" : "+m"(*slot) : "er"(n) : "cc");
@@ -218,7 +222,7 @@ static inline void tare_slot_add_(uint64_t *slot, uint64_t n)
 #endif
 }
 
-static inline void tare_counter_add(tare_site *site, uint64_t n)
+TARE_INLINE void tare_counter_add(tare_site *site, uint64_t n)
 {
 	uint32_t gate = tare_gate_(site), slot;
 	uint64_t *chunk;
@@ -238,7 +242,7 @@ static inline void tare_counter_add(tare_site *site, uint64_t n)
 	tare_counter_add_(site, gate, n);
 }
 
-static inline void tare_value_observe(tare_site *site, double v)
+TARE_INLINE void tare_value_observe(tare_site *site, double v)
 {
 	uint32_t gate = tare_gate_(site);
 
@@ -246,7 +250,7 @@ static inline void tare_value_observe(tare_site *site, double v)
 		tare_value_observe_(site, gate, v);
 }
 
-static inline void tare_gauge_set(tare_site *site, double v)
+TARE_INLINE void tare_gauge_set(tare_site *site, double v)
 {
 	uint32_t gate = tare_gate_(site);
 
@@ -254,7 +258,7 @@ static inline void tare_gauge_set(tare_site *site, double v)
 		tare_gauge_set_(site, gate, v);
 }
 
-static inline void tare_gauge_add(tare_site *site, double v)
+TARE_INLINE void tare_gauge_add(tare_site *site, double v)
 {
 	uint32_t gate = tare_gate_(site);
 
@@ -262,7 +266,7 @@ static inline void tare_gauge_add(tare_site *site, double v)
 		tare_gauge_add_(site, gate, v);
 }
 
-static inline void tare_ratio_add(tare_site *site, uint64_t part,
+TARE_INLINE void tare_ratio_add(tare_site *site, uint64_t part,
 				  uint64_t whole)
 {
 	uint32_t gate = tare_gate_(site);
@@ -272,7 +276,7 @@ static inline void tare_ratio_add(tare_site *site, uint64_t part,
 }
 
 /* Records a duration measured elsewhere. `error`: NULL for success. */
-static inline void tare_duration_record(tare_site *site, uint64_t ns,
+TARE_INLINE void tare_duration_record(tare_site *site, uint64_t ns,
 					const char *error)
 {
 	uint32_t gate = tare_gate_(site);

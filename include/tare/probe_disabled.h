@@ -51,9 +51,18 @@
 #define TARE_RECORD_GPU(operation) TARE_NOT_(operation)
 #define TARE_STEP() ((void)0)
 #define TARE_STEP_ITEMS(n) TARE_NOT_(n)
+#define TARE_STEP_NAMED(name) TARE_NOT_(name)
 #define TARE_RESOURCE_SCOPE(name) TARE_NOT_(name)
 #define TARE_RESOURCE_SCOPE_IN(source, name) TARE_NOT2_(source, name)
 #define TARE_RESOURCE_SITE_DEFINE(var, name) extern tare_resource_site var
+#define TARE_STAGE(name) TARE_NOT_(name)
+#define TARE_STAGE_FUNCTION() ((void)0)
+#define TARE_STAGE_BATCH(name, n_in) TARE_NOT2_(name, n_in)
+#define TARE_STAGE_PULL(name) TARE_NOT_(name)
+#define TARE_STAGE_IN(n) TARE_NOT_(n)
+#define TARE_STAGE_OUT(n) TARE_NOT_(n)
+#define TARE_STAGE_PASS(ok) (ok) /* the stage's logic: it is evaluated */
+#define TARE_STAGE_WAIT(name) TARE_NOT_(name)
 #define TARE_FAIL(text) TARE_NOT_(text)
 #define TARE_ITEMS(n) TARE_NOT_(n)
 #define TARE_ATTR(key, value) TARE_NOT2_(key, value)
@@ -77,8 +86,15 @@
 #define tare_gpu_record(operation) (TARE_NOT_(operation), 0)
 
 #define tare_step_done(items) TARE_NOT_(items)
+#define tare_step_named(name, items) TARE_NOT2_(name, items)
+#define tare_trace_schedule(plan) (TARE_NOT_(plan), 0)
 #define tare_resource_begin(site, resource) TARE_NOT2_(site, resource)
 #define tare_resource_end(resource) TARE_NOT_(resource)
+
+#define tare_queue_init(queue, pipeline, name) \
+	TARE_NOT3_(queue, pipeline, name)
+#define tare_queue_enter(queue, ticket) TARE_NOT2_(queue, ticket)
+#define tare_queue_leave(queue, ticket) TARE_NOT2_(queue, ticket)
 
 #define tare_fail(text) TARE_NOT_(text)
 #define tare_items(n) TARE_NOT_(n)

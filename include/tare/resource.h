@@ -54,7 +54,7 @@ TARE_API void tare_resource_end_(tare_resource *resource);
 TARE_END
 
 /* Begun and ended by the same thread; `resource` stays where it is. */
-static inline void tare_resource_begin(tare_resource_site *site,
+TARE_INLINE void tare_resource_begin(tare_resource_site *site,
 				       tare_resource *resource)
 {
 	uint32_t gate = tare_gate_(&site->site);
@@ -64,7 +64,7 @@ static inline void tare_resource_begin(tare_resource_site *site,
 		tare_resource_begin_(site, gate, resource);
 }
 
-static inline void tare_resource_end(tare_resource *resource)
+TARE_INLINE void tare_resource_end(tare_resource *resource)
 {
 	if (TARE_UNLIKELY(resource->scope.frame != NULL))
 		tare_resource_end_(resource);

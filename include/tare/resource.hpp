@@ -16,13 +16,13 @@ namespace tare {
 /* Not copied, not moved: it is the block. */
 class resource_scope {
 public:
-	explicit resource_scope(tare_resource_site *site) noexcept
+	TARE_UNHOOKED explicit resource_scope(tare_resource_site *site) noexcept
 	{
 		tare_resource_begin(site, &resource_);
 		if (TARE_UNLIKELY(resource_.scope.frame != nullptr))
 			exceptions_ = std::uncaught_exceptions();
 	}
-	~resource_scope()
+	TARE_UNHOOKED ~resource_scope()
 	{
 		if (TARE_UNLIKELY(resource_.scope.frame != nullptr))
 			leave();
@@ -31,7 +31,7 @@ public:
 	resource_scope &operator=(const resource_scope &) = delete;
 
 private:
-	void leave() noexcept
+	TARE_UNHOOKED void leave() noexcept
 	{
 		if (std::uncaught_exceptions() > exceptions_)
 			tare_scope_fail(resource_.scope, "exception");

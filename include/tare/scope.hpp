@@ -18,13 +18,13 @@ namespace tare {
 /* Not copied, not moved: it is the block. */
 class scope {
 public:
-	explicit scope(tare_site *site) noexcept
+	TARE_UNHOOKED explicit scope(tare_site *site) noexcept
 	    : handle_(tare_scope_begin(site))
 	{
 		if (TARE_UNLIKELY(handle_.frame != nullptr))
 			exceptions_ = std::uncaught_exceptions();
 	}
-	~scope()
+	TARE_UNHOOKED ~scope()
 	{
 		if (TARE_UNLIKELY(handle_.frame != nullptr))
 			leave();
@@ -32,10 +32,13 @@ public:
 	scope(const scope &) = delete;
 	scope &operator=(const scope &) = delete;
 
-	operator tare_scope() const noexcept { return handle_; }
+	TARE_UNHOOKED operator tare_scope() const noexcept
+	{
+		return handle_;
+	}
 
 private:
-	void leave() noexcept
+	TARE_UNHOOKED void leave() noexcept
 	{
 		if (std::uncaught_exceptions() > exceptions_)
 			tare_scope_fail(handle_, "exception");
@@ -48,13 +51,13 @@ private:
 
 class exact_scope {
 public:
-	explicit exact_scope(tare_site *site) noexcept
+	TARE_UNHOOKED explicit exact_scope(tare_site *site) noexcept
 	    : handle_(tare_scope_begin(site))
 	{
 		if (TARE_UNLIKELY(handle_.frame != nullptr))
 			exceptions_ = std::uncaught_exceptions();
 	}
-	~exact_scope()
+	TARE_UNHOOKED ~exact_scope()
 	{
 		if (std::uncaught_exceptions() > exceptions_)
 			tare_scope_fail(handle_, "exception");

@@ -21,6 +21,30 @@
 #include <tare/error.h>
 #include <tare/probe.h>
 
+TARE_BEGIN
+
+/*
+ * Traces on a schedule: of a kind of steps, leave out `wait`, get ready for
+ * `warm_up`, keep all events of `record`, write them as a Chrome trace to
+ * FOLDER/<name>_step_<number>.json, and again. Steps without a name have the
+ * program's. The file is written by the monitor's thread, so that the next
+ * step does not wait. Only whole turns are written.
+ *
+ * Events are kept in a ring a thread (trace_events), which is made when the
+ * first warm-up begins; of more than it holds the newest are in the file.
+ */
+typedef struct tare_trace_plan {
+	uint32_t struct_size;	/* sizeof(tare_trace_plan) */
+	const char *step;	/* name of the steps; NULL: all kinds, each */
+	uint64_t wait, warm_up;
+	uint64_t record;	/* at least 1 */
+	uint64_t repeat;	/* files; 0: without end */
+	const char *folder;	/* NULL: profiler_trace_dir */
+	uint64_t keep;		/* newest files; 0: as profiler_keep says */
+} tare_trace_plan;
+
+TARE_END
+
 #ifndef TARE_DISABLE
 
 TARE_BEGIN
@@ -28,6 +52,20 @@ TARE_BEGIN
 TARE_API void tare_step_done(uint64_t items);	/* items: samples, 0: none */
 #define TARE_STEP() tare_step_done(0)
 #define TARE_STEP_ITEMS(n) tare_step_done(n)
+
+/*
+ * The same of one kind, where a program has several: train, evaluate. Each of
+ * up to 15 names (63 bytes) is counted by itself, and is a label of `step`.
+ */
+TARE_API void tare_step_named(const char *name, uint64_t items);
+#define TARE_STEP_NAMED(name) tare_step_named(name, 0)
+
+/*
+ * From the next step on, over what the options say; one plan a name, eight in
+ * all. Borrows the plan. NULL: no plan any more. Any thread, before and after
+ * the start of measuring. 0, TARE_EINVAL, or TARE_EFULL.
+ */
+TARE_API TARE_MUST_CHECK int tare_trace_schedule(const tare_trace_plan *plan);
 
 /*
  * What the leak check knows of one kind of memory. It is a leak if it goes on

@@ -12,6 +12,7 @@
 #include <tare/error.h>
 #include <tare/probe.h>
 #include <tare/resource.h>
+#include <tare/stage.h>
 #ifndef TARE_DISABLE
 #include <tare/control.h>
 #include <tare/gpu.h>

@@ -220,7 +220,10 @@ TARE_API size_t tare_merge_buckets(const tare_merge *merge, size_t index,
 				   tare_bucket *buckets, size_t size);
 TARE_API void tare_merge_close(tare_merge *merge);
 
-/* A node of the call tree over all threads; children follow, depth first. */
+/*
+ * A node of the call tree over all threads: a scope or a function. Children
+ * follow, depth first.
+ */
 typedef struct tare_node {
 	const char *name;
 	const char *source;
@@ -235,6 +238,13 @@ typedef struct tare_node {
 	double share;		/* of the whole net time, 0..1 */
 	bool below_resolution;
 	bool is_estimate;	/* as in tare_stats */
+	bool is_function;	/* of -finstrument-functions, not a scope: calls
+				 * are those that began */
+	uint64_t timed;		/* of the calls; 0: nothing is known of times */
+	uint64_t address;	/* of a function; 0: those without room */
+	uint32_t module;	/* index in tare_view_modules() */
+	uint32_t line;		/* 0 if not known */
+	const char *file;	/* "" if not known */
 } tare_node;
 
 TARE_API TARE_MUST_CHECK int tare_view_tree(tare_view *view,
@@ -331,7 +341,22 @@ TARE_API TARE_MUST_CHECK int tare_view_records(tare_view *view,
 					       const tare_record **ret_records,
 					       size_t *ret_n);
 
-/* One event of the trace rings, where tracing is on. */
+/* A thread that measured. Its name: as the kernel has it, or "". */
+typedef struct tare_thread {
+	int64_t id;
+	char name[16];
+} tare_thread;
+
+/* Those that have a track now. The array belongs to the view. */
+TARE_API TARE_MUST_CHECK int tare_view_threads(tare_view *view,
+					       const tare_thread **ret_threads,
+					       size_t *ret_n);
+
+/*
+ * One event of the trace rings, where tracing is on. Those of a thread lie
+ * inside each other or apart, to the nanosecond, unless one `overlaps`: a
+ * step, or a scope of a fiber.
+ */
 typedef struct tare_event {
 	const char *name;
 	uint32_t site;
@@ -340,6 +365,9 @@ typedef struct tare_event {
 	int64_t start_ns;
 	uint64_t duration_ns;
 	bool ok;
+	uint64_t address;	/* of a function; 0: a scope */
+	uint32_t module;	/* index in tare_view_modules() */
+	bool overlaps;
 } tare_event;
 
 /* In order of their start. */
@@ -353,18 +381,23 @@ enum tare_report_parts {
 	TARE_REPORT_TREE = 1 << 1,
 	TARE_REPORT_FLAT = 1 << 2,
 	TARE_REPORT_HEALTH = 1 << 3,
-	TARE_REPORT_ALL = 15
+	TARE_REPORT_PROFILE = 1 << 4, /* sampled stacks, by function */
+	TARE_REPORT_STAGES = 1 << 5,  /* pipelines, see pipeline.h */
+	TARE_REPORT_ALLOCS = 1 << 6,  /* see alloc.h */
+	TARE_REPORT_ALL = 127
 };
 
 typedef struct tare_report_options {
 	uint32_t struct_size;
 	uint32_t parts;		/* 0: all */
 	const tare_filter *filter;
-	const char *sort;	/* total own calls mean max p99 failures name */
+	const char *sort;	/* total own calls mean max p99 failures name
+				 * samples; cumtime is total, tottime own */
 	size_t top;		/* rows of the flat table; 0: all */
 	unsigned width;		/* columns of the terminal; 0: 100 */
 	bool color;
 	bool raw;		/* do not subtract the own cost */
+	double factor;		/* pipelines: so much faster; 0: 2 */
 } tare_report_options;
 
 TARE_API int tare_view_report(tare_view *view,

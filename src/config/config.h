@@ -14,6 +14,14 @@
 #define TR_CONFIG_STRING 192 /* longest string value, with its NUL */
 
 enum tr_clock_choice { TR_CLOCK_AUTO, TR_CLOCK_TSC, TR_CLOCK_MONOTONIC };
+enum tr_sample_clock { TR_SAMPLE_CPU, TR_SAMPLE_WALL };
+enum tr_calls {
+	TR_CALLS_OFF,
+	TR_CALLS_COUNTS,
+	TR_CALLS_SPARSE,
+	TR_CALLS_TIMED
+};
+enum tr_allocs_choice { TR_ALLOCS_OFF, TR_ALLOCS_EXACT, TR_ALLOCS_SAMPLED };
 enum tr_trace_mode { TR_TRACE_OVERWRITE, TR_TRACE_DISCARD };
 
 /* Present values. Field names are option names. */
@@ -33,6 +41,8 @@ struct tr_config {
 	bool profiler_profile_memory;
 	bool profiler_with_stack;
 	uint64_t profiler_export_interval;
+	uint64_t profiler_wait, profiler_warmup, profiler_record;
+	uint64_t profiler_keep;
 	char profiler_trace_dir[TR_CONFIG_STRING];
 	uint64_t metrics_log_interval;
 	double metrics_log_seconds;	/* 0: by steps alone */
@@ -75,6 +85,16 @@ struct tr_config {
 	char alert_rules[TR_CONFIG_STRING];
 	char alert_command[TR_CONFIG_STRING];
 	char alert_webhook[TR_CONFIG_STRING];
+	int calls;			/* enum tr_calls */
+	bool sample;			/* stacks, at intervals */
+	double sample_rate;		/* a second and thread */
+	int sample_clock;		/* enum tr_sample_clock */
+	uint64_t sample_events;		/* ring of single samples */
+	uint64_t max_stacks;		/* frames of distinct stacks */
+	uint64_t stack_depth;		/* frames a stack */
+	int alloc;			/* enum tr_allocs_choice */
+	uint64_t alloc_sample;		/* bytes between samples, the mean */
+	bool alloc_mmap;
 	bool sigbus_guard;		/* survive a truncated ledger */
 };
 
@@ -100,6 +120,12 @@ const tare_option *tr_option_find(const char *name);
 size_t tr_option_count(void);
 /* The option that a mistyped name may have meant, or NULL. */
 const tare_option *tr_option_closest(const char *name);
+
+/*
+ * Do the options ask for stacks? Else the ledger has no room for any. Who
+ * adds an option that needs them adds it here.
+ */
+bool tr_config_wants_stacks(const struct tr_config *config);
 
 /* key=value lines of what differs from the defaults; returns the length. */
 size_t tr_config_differences(const struct tr_config *config, char *out,

@@ -68,6 +68,10 @@ _Static_assert(TR_CONFIG_STRING == 192, "the texts below say 191");
 static const char *const trace_modes[] = { "overwrite", "discard", NULL };
 static const char *const export_formats[] = { "json", "csv", "prometheus",
 					      "openmetrics", NULL };
+static const char *const calls_modes[] = { "off", "counts", "sparse",
+					   "timed", NULL };
+static const char *const sample_clocks[] = { "cpu", "wall", NULL };
+static const char *const alloc_modes[] = { "off", "exact", "sampled", NULL };
 static const char *const clocks[] = { "auto", "tsc", "monotonic", NULL };
 
 static const struct tr_option_row table[] = {
@@ -76,8 +80,8 @@ static const struct tr_option_row table[] = {
 	       "Measure, as enable_metrics does: either one is enough."),
 	SWITCH(enable_metrics, ENABLE_METRICS, "false", LIVE,
 	       "Measure scopes, counters and values, as TARE=on does."),
-	SWITCH(enable_profiler, ENABLE_PROFILER, "false", NOT_YET,
-	       "Record a profile of the steps of a training."),
+	SWITCH(enable_profiler, ENABLE_PROFILER, "false", LIVE,
+	       "Write traces of some steps (TARE_STEP); starts measuring."),
 	SWITCH(enable_gpu_monitoring, ENABLE_GPU_MONITORING, "false", LIVE,
 	       "Monitor the GPUs: load, memory, temperature, power."),
 	SWITCH(debug_mode, DEBUG_MODE, "false", LIVE,
@@ -103,10 +107,19 @@ static const struct tr_option_row table[] = {
 	SWITCH(profiler_with_stack, PROFILER_WITH_STACK, "false", NOT_YET,
 	       "Keep call stacks in the profile."),
 	WHOLE(profiler_export_interval, PROFILER_EXPORT_INTERVAL, "1000", 1,
-	      1000000000, 0, "steps", NOT_YET,
-	      "Write the profile every so many steps."),
+	      1000000000, 0, "steps", LIVE,
+	      "Write a trace every so many steps, of the last of them."),
+	WHOLE(profiler_wait, PROFILER_WAIT, "0", 0, 1000000000, 0, "steps",
+	      LIVE, "Steps that are not counted for it, at the beginning."),
+	WHOLE(profiler_warmup, PROFILER_WARMUP, "1", 0, 1000000000, 0, "steps",
+	      LIVE, "Steps before a trace in which threads get ready for it."),
+	WHOLE(profiler_record, PROFILER_RECORD, "3", 1, 1000000000, 0, "steps",
+	      LIVE, "Steps in a trace."),
+	WHOLE(profiler_keep, PROFILER_KEEP, "10", 1, 100000, 0, "files", LIVE,
+	      "Traces that are kept, of each name of steps; older ones are "
+	      "deleted."),
 	TEXT(profiler_trace_dir, PROFILER_TRACE_DIR, "traces", PATH_TEXT, 1,
-	     NOT_YET, "Folder the profiles are written to."),
+	     LIVE, "Folder that traces are written to."),
 	WHOLE(metrics_log_interval, METRICS_LOG_INTERVAL, "10", 1, 1000000000,
 	      0, "steps", LIVE,
 	      "Write a line to the program's log every so many steps."),
@@ -157,8 +170,8 @@ static const struct tr_option_row table[] = {
 	      "Names; further ones share the series (overflow)."),
 	WHOLE(max_nodes, MAX_NODES, "4096", 16, 1048576, 0, "call paths",
 	      AT_START,
-	      "Call paths a thread; calls on further ones are counted, "
-	      "not timed."),
+	      "Call paths a thread, with calls eight times as many; calls on "
+	      "further ones are counted, not timed."),
 	WHOLE(max_depth, MAX_DEPTH, "512", 8, 1800, 0, "scopes", AT_START,
 	      "Open scopes a thread; deeper ones are counted, not timed."),
 	BYTES(ledger_limit, LEDGER_LIMIT, "1M", "4G", MIB, 4096 * MIB,
@@ -218,6 +231,37 @@ static const struct tr_option_row table[] = {
 	     "Command run by the shell when an alert fires or resolves."),
 	TEXT(alert_webhook, ALERT_WEBHOOK, "", ANY_TEXT, 0, AT_START,
 	     "http:// address that is sent the same as JSON."),
+	CHOICE(calls, CALLS, "off", "off, counts, sparse or timed",
+	       calls_modes, AT_START,
+	       "Functions of code built with -finstrument-functions: count "
+	       "the calls; sparse: time those that are worth it at each "
+	       "call, others at one of 64; timed: time all."),
+	SWITCH(sample, SAMPLE, "false", AT_START,
+	       "Look at the stacks of all threads at intervals, and so at "
+	       "where the time goes."),
+	REAL(sample_rate, SAMPLE_RATE, "250", 1, 10000, "a second", AT_START,
+	     "Look this often at each thread that runs."),
+	CHOICE(sample_clock, SAMPLE_CLOCK, "cpu", "cpu or wall",
+	       sample_clocks, AT_START,
+	       "What a second is: of CPU time, or of the clock on the wall, "
+	       "where threads that wait count, too."),
+	WHOLE(sample_events, SAMPLE_EVENTS, "65536", 16, 16777216,
+	      TR_OPTION_POWER, "samples", AT_START,
+	      "Samples of the timeline that are kept; the sums of all are."),
+	WHOLE(max_stacks, MAX_STACKS, "131072", 64, 4194304, 0, "frames",
+	      AT_START,
+	      "Frames of different stacks, of samples and of allocations."),
+	WHOLE(stack_depth, STACK_DEPTH, "128", 4, 1024, 0, "frames", AT_START,
+	      "Frames that a stack is followed."),
+	CHOICE(alloc, ALLOC, "off", "off, exact or sampled", alloc_modes,
+	       AT_START,
+	       "Keep books of allocations by stack: of every one, or of some "
+	       "that stand for all. Needs 'tare run --alloc'."),
+	WHOLE(alloc_sample, ALLOC_SAMPLE, "524288", 1, 1073741824,
+	      TR_OPTION_BYTES, "bytes", AT_START,
+	      "When sampled: bytes between two samples, on average."),
+	SWITCH(alloc_mmap, ALLOC_MMAP, "false", AT_START,
+	       "Count memory that the program maps itself, too."),
 	SWITCH(sigbus_guard, SIGBUS_GUARD, "true", AT_START,
 	       "Survive that somebody shortens the ledger's file."),
 };

@@ -293,3 +293,8 @@ size_t tr_config_differences(const struct tr_config *config, char *out,
 
 	return len;
 }
+
+bool tr_config_wants_stacks(const struct tr_config *config)
+{
+	return config->sample || config->alloc;
+}

@@ -2,11 +2,37 @@
 /*
  * tare_export() and the exporter: which format, checked and handed on.
  */
+#include "export/costs.h"
 #include "export/family.h"
 #include "export/writer.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static bool is_profile(uint32_t format)
+{
+	return format >= TARE_FORMAT_SPEEDSCOPE &&
+	       format <= TARE_FORMAT_COLLAPSED;
+}
+
+static bool has_table(const tare_export_options *options)
+{
+	if (!options->table)
+		return true;
+	if (options->format == TARE_FORMAT_CSV)
+		return tr_csv_has_table(options->table);
+	return is_profile(options->format) &&
+	       tr_costs_has_table(options->table);
+}
+
+static bool has_unit(const tare_export_options *options)
+{
+	return !options->unit ||
+	       (options->format == TARE_FORMAT_COLLAPSED &&
+		(strcmp(options->unit, "us") == 0 ||
+		 strcmp(options->unit, "ns") == 0 ||
+		 strcmp(options->unit, "count") == 0));
+}
 
 static bool is_valid(tare_view *const *views, size_t n_views,
 		     const tare_export_options *options)
@@ -14,7 +40,7 @@ static bool is_valid(tare_view *const *views, size_t n_views,
 	if (!views || !n_views || !options ||
 	    options->struct_size != sizeof(*options) ||
 	    options->format < TARE_FORMAT_JSON ||
-	    options->format > TARE_FORMAT_PROTOBUF)
+	    options->format > TARE_FORMAT_COLLAPSED)
 		return false;
 	for (size_t i = 0; i < n_views; i++)
 		if (!views[i])
@@ -22,10 +48,7 @@ static bool is_valid(tare_view *const *views, size_t n_views,
 	if (options->filter &&
 	    options->filter->struct_size != sizeof(*options->filter))
 		return false;
-	if (!options->table)
-		return true;
-	return options->format == TARE_FORMAT_CSV &&
-	       tr_csv_has_table(options->table);
+	return has_table(options) && has_unit(options);
 }
 
 TARE_API int tare_exporter_new(tare_exporter **ret_exporter)
@@ -58,6 +81,16 @@ static int write_format(tare_exporter *exporter, struct tr_sink *sink,
 		return tr_export_json(sink, views, n_views, options);
 	case TARE_FORMAT_CSV:
 		return tr_export_csv(sink, views, n_views, options);
+	case TARE_FORMAT_CHROME:
+		return tr_export_chrome(sink, views, n_views, options);
+	case TARE_FORMAT_SPEEDSCOPE:
+		return tr_export_speedscope(sink, views, n_views, options);
+	case TARE_FORMAT_PPROF:
+		return tr_export_pprof(sink, views, n_views, options);
+	case TARE_FORMAT_CALLGRIND:
+		return tr_export_callgrind(sink, views, n_views, options);
+	case TARE_FORMAT_COLLAPSED:
+		return tr_export_collapsed(sink, views, n_views, options);
 	default:
 		return tr_exporter_expose(exporter, sink, views, n_views,
 					  options);
@@ -126,6 +159,14 @@ TARE_API const char *tare_format_media_type(uint32_t format)
 		return "application/vnd.google.protobuf; "
 		       "proto=io.prometheus.client.MetricFamily; "
 		       "encoding=delimited";
+	case TARE_FORMAT_CHROME:
+	case TARE_FORMAT_SPEEDSCOPE:
+		return "application/json";
+	case TARE_FORMAT_PPROF:
+		return "application/x-gzip";
+	case TARE_FORMAT_CALLGRIND:
+	case TARE_FORMAT_COLLAPSED:
+		return "text/plain; charset=utf-8";
 	default:
 		return NULL;
 	}

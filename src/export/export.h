@@ -13,6 +13,7 @@ struct tr_report {
 	tare_view *view;
 	struct tr_buf *buf;
 	tare_report_options options;
+	const char *asked_sort; /* NULL: none, each table has its own */
 };
 
 /* Defaults for what is 0; 0 or TARE_EINVAL. */
@@ -26,6 +27,60 @@ void tr_report_head(struct tr_report *report);
 int tr_report_tree(struct tr_report *report);
 int tr_report_flat(struct tr_report *report);
 void tr_report_health(struct tr_report *report);
+
+/* Pieces of a table. Cells are right-aligned, after one space. */
+struct tr_report_title {
+	const char *text; /* NULL: the end */
+	size_t width;
+};
+
+/* `of`: whose table it is, or "". */
+void tr_report_heading(struct tr_report *report, const char *text,
+		       const char *of);
+void tr_report_titles(struct tr_report *report,
+		      const struct tr_report_title *title);
+void tr_report_time(struct tr_report *report, double ns, size_t width);
+void tr_report_count(struct tr_report *report, uint64_t n, size_t width);
+void tr_report_share(struct tr_report *report, double share);
+/* Any text, made printable, at most so many columns. */
+void tr_report_text(struct tr_report *report, const char *text, size_t most);
+size_t tr_report_columns(const char *text);
+
+/* ---- name_brief.c ------------------------------------------------------ */
+
+/*
+ * A function's name where there is no room for all of it: without template
+ * arguments and parameters, "std::map<>::find()". Gives `brief`.
+ */
+#define TR_BRIEF_BYTES 256u
+const char *tr_name_brief(const char *name, char *brief);
+
+/* ---- functions.c ------------------------------------------------------- */
+
+/* How stacks were sampled, and the functions that took the time. */
+int tr_report_profile(struct tr_report *report);
+int tr_json_profile(struct tr_json *json, struct tr_report *report);
+/* Names are cut, and fit for a terminal. */
+void tr_report_name(struct tr_report *report, const char *text, size_t width);
+void tr_report_cell(struct tr_report *report, const char *text, size_t width);
+void tr_report_dim(struct tr_report *report, bool on);
+
+/* ---- calls.c ----------------------------------------------------------- */
+
+/* Functions that were hooked; *ret_any: there are some. */
+int tr_report_calls(struct tr_report *report, bool *ret_any);
+int tr_json_calls(struct tr_json *json, struct tr_report *report);
+
+/* ---- stages.c, stages_json.c ------------------------------------------- */
+
+int tr_report_stages(struct tr_report *report);
+int tr_json_stages(struct tr_json *json, const struct tr_report *report);
+
+/* ---- allocs.c ---------------------------------------------------------- */
+
+/* Where allocations were noted: totals, and what made the peak. */
+int tr_report_allocs(struct tr_report *report);
+int tr_json_allocs(struct tr_json *json, const struct tr_report *report);
 
 /* ---- monitored.c ------------------------------------------------------- */
 
@@ -43,6 +98,20 @@ struct tr_monitored {
 int tr_monitored_take(tare_view *view, const tare_filter *filter,
 		      const tare_stats *stats, size_t n,
 		      struct tr_monitored **ret_rows, size_t *ret_n);
+
+/* ---- trace_file.c ------------------------------------------------------ */
+
+/* What this process did between two moments, as a Chrome trace. */
+struct tr_trace_file {
+	const char *folder, *name; /* of the file, which is replaced */
+	const char *title;
+	uint64_t from_ticks, to_ticks;
+};
+
+/* The file appears whole or not at all. 0 or an error. */
+int tr_trace_file(const struct tr_trace_file *file);
+/* Keeps the newest traces called PREFIX<number>.json; how many it removed. */
+size_t tr_trace_keep(const char *folder, const char *prefix, size_t keep);
 
 /* ---- json.c: parts of a report that an export has too ------------------ */
 

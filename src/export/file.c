@@ -31,8 +31,11 @@ static bool is_name(const char *name)
 
 static const char *ending_of(uint32_t format)
 {
-	static const char *const ending[] = { "", "json", "csv",
-					      "prom", "om", "pb" };
+	static const char *const ending[] = {
+		"",	      "json",	     "csv",   "prom",	      "om",
+		"pb",	      "json",	     "speedscope.json", "pb.gz",
+		"callgrind",  "collapsed",
+	};
 
 	return ending[format];
 }
@@ -41,6 +44,9 @@ static const char *kind_of(const tare_export_options *options)
 {
 	if (options->format == TARE_FORMAT_CSV)
 		return options->table ? options->table : "processing";
+	if (options->format >= TARE_FORMAT_CHROME)
+		return options->format == TARE_FORMAT_CHROME ? "trace" :
+							       "profile";
 	return options->format == TARE_FORMAT_JSON ? "all" : "series";
 }
 

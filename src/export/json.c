@@ -96,6 +96,13 @@ static int put_tree(struct tr_json *j, tare_view *view)
 		tr_json_double(j, "share", node->share);
 		tr_json_bool(j, "below_resolution", node->below_resolution);
 		tr_json_bool(j, "estimate", node->is_estimate);
+		tr_json_bool(j, "function", node->is_function);
+		tr_json_str(j, "file", node->file);
+		tr_json_u64(j, "line", node->line);
+		if (node->is_function) {
+			tr_json_u64(j, "timed", node->timed);
+			tr_json_u64(j, "address", node->address);
+		}
 		tr_json_end_object(j);
 	}
 	tr_json_end_array(j);
@@ -264,6 +271,14 @@ TARE_API int tare_view_json(tare_view *view,
 		tr_json_run(&json, tare_view_run(view));
 	if (report.options.parts & TARE_REPORT_TREE)
 		err = put_tree(&json, view);
+	if (!err && report.options.parts & TARE_REPORT_PROFILE)
+		err = tr_json_profile(&json, &report);
+	if (!err && report.options.parts & TARE_REPORT_STAGES)
+		err = tr_json_stages(&json, &report);
+	if (!err && report.options.parts & TARE_REPORT_ALLOCS)
+		err = tr_json_allocs(&json, &report);
+	if (!err && report.options.parts & TARE_REPORT_FLAT)
+		err = tr_json_calls(&json, &report);
 	if (!err && report.options.parts & TARE_REPORT_FLAT)
 		err = put_flat(&json, &report);
 	if (!err && report.options.parts & TARE_REPORT_HEALTH)

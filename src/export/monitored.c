@@ -88,7 +88,9 @@ int tr_monitored_take(tare_view *view, const tare_filter *filter,
 		      struct tr_monitored **ret_rows, size_t *ret_n)
 {
 	const tare_window *w = tare_view_window(view);
-	double seconds = (double)(w->to_ns - w->from_ns) / 1e9;
+	/* Of a damaged ledger they may be any numbers. */
+	double seconds = (double)(int64_t)((uint64_t)w->to_ns -
+					   (uint64_t)w->from_ns) / 1e9;
 	struct tr_monitored *rows = calloc(n + 1, sizeof(*rows));
 	size_t kept = 0;
 	int err;

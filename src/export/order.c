@@ -44,6 +44,7 @@ static const struct {
 	{ "calls", key_calls }, { "mean", key_mean },
 	{ "max", key_max },	{ "p99", key_p99 },
 	{ "failures", key_failures }, { "name", NULL },
+	{ "samples", key_calls },
 };
 
 static int order_of(const char *name)
@@ -67,6 +68,12 @@ int tr_report_prepare(struct tr_report *report,
 		report->options.parts = TARE_REPORT_ALL;
 	if (report->options.width < 80)
 		report->options.width = report->options.width ? 80 : 100;
+	/* As Python's cProfile calls them. */
+	if (report->options.sort && !strcmp(report->options.sort, "cumtime"))
+		report->options.sort = "total";
+	if (report->options.sort && !strcmp(report->options.sort, "tottime"))
+		report->options.sort = "own";
+	report->asked_sort = report->options.sort;
 	if (!report->options.sort)
 		report->options.sort = "total";
 	return order_of(report->options.sort) < 0 ? TARE_EINVAL : 0;
@@ -132,6 +139,12 @@ TARE_API int tare_view_report(tare_view *view,
 		tr_report_head(&report);
 	if (report.options.parts & TARE_REPORT_TREE)
 		err = tr_report_tree(&report);
+	if (!err && report.options.parts & TARE_REPORT_PROFILE)
+		err = tr_report_profile(&report);
+	if (!err && report.options.parts & TARE_REPORT_STAGES)
+		err = tr_report_stages(&report);
+	if (!err && report.options.parts & TARE_REPORT_ALLOCS)
+		err = tr_report_allocs(&report);
 	if (!err && report.options.parts & TARE_REPORT_FLAT)
 		err = tr_report_flat(&report);
 	if (!err && report.options.parts & TARE_REPORT_HEALTH)

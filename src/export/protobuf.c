@@ -9,6 +9,7 @@
  * place; such ones are written with classic buckets alone.
  */
 #include "export/exposition.h"
+#include "export/wire.h"
 
 #include <math.h>
 
@@ -19,56 +20,22 @@
 
 /* ---- the wire ---------------------------------------------------------- */
 
-enum wire { VARINT = 0, DOUBLE = 1, BYTES = 2 };
-
-static void put_varint(struct tr_buf *out, uint64_t value)
-{
-	char text[10];
-	size_t n = 0;
-
-	do {
-		text[n++] = (char)((value & 127) | (value > 127 ? 128 : 0));
-		value >>= 7;
-	} while (value);
-	tr_buf_add(out, text, n);
-}
-
 static uint64_t zigzag(int64_t value)
 {
 	return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
 }
 
-static void put_tag(struct tr_buf *out, unsigned field, enum wire wire)
-{
-	put_varint(out, field << 3 | wire);
-}
-
-static void put_u64(struct tr_buf *out, unsigned field, uint64_t value)
-{
-	put_tag(out, field, VARINT);
-	put_varint(out, value);
-}
-
 /* Little-endian, as all that tare runs on. */
 static void put_double(struct tr_buf *out, unsigned field, double value)
 {
-	put_tag(out, field, DOUBLE);
+	tr_wire_tag(out, field, TR_WIRE_DOUBLE);
 	tr_buf_add(out, &value, sizeof(value));
-}
-
-static void put_bytes(struct tr_buf *out, unsigned field, const char *data,
-		      size_t len)
-{
-	put_tag(out, field, BYTES);
-	put_varint(out, len);
-	if (len)
-		tr_buf_add(out, data, len);
 }
 
 static void put_message(struct tr_buf *out, unsigned field,
 			const struct tr_buf *message)
 {
-	put_bytes(out, field, message->data, message->len);
+	tr_wire_bytes(out, field, message->data, message->len);
 }
 
 /* ---- families ---------------------------------------------------------- */
@@ -103,8 +70,8 @@ static void begin_family(struct proto *p, const char *name, const char *ending,
 	tr_buf_adds(&p->part, name);
 	tr_buf_adds(&p->part, ending);
 	put_message(&p->family, FAMILY_NAME, &p->part);
-	put_bytes(&p->family, FAMILY_HELP, help, help_len);
-	put_u64(&p->family, FAMILY_TYPE, type);
+	tr_wire_bytes(&p->family, FAMILY_HELP, help, help_len);
+	tr_wire_u64(&p->family, FAMILY_TYPE, type);
 	p->head_len = p->family.len;
 }
 
@@ -113,7 +80,7 @@ static void end_family(struct proto *p)
 	struct tr_sink *sink = p->x->sink;
 
 	p->part.len = 0;
-	put_varint(&p->part, p->family.len);
+	tr_wire_varint(&p->part, p->family.len);
 	if (p->family.failed || p->metric.failed || p->part.failed ||
 	    p->inner.failed || p->deltas.failed) {
 		sink->err = TARE_ENOMEM;
@@ -127,7 +94,7 @@ static void put_label(struct proto *p, const char *key, size_t key_len)
 {
 	/* The value is in `part` already. */
 	p->inner.len = 0;
-	put_bytes(&p->inner, LABEL_NAME, key, key_len);
+	tr_wire_bytes(&p->inner, LABEL_NAME, key, key_len);
 	put_message(&p->inner, LABEL_VALUE, &p->part);
 	put_message(&p->metric, METRIC_LABEL, &p->inner);
 }
@@ -204,14 +171,14 @@ static void end_span(struct spans *s)
 	if (!s->length)
 		return;
 	inner->len = 0;
-	put_u64(inner, SPAN_OFFSET, zigzag(s->offset));
-	put_u64(inner, SPAN_LENGTH, s->length);
+	tr_wire_u64(inner, SPAN_OFFSET, zigzag(s->offset));
+	tr_wire_u64(inner, SPAN_LENGTH, s->length);
 	put_message(&s->p->part, s->field, inner);
 }
 
 static void add_count(struct spans *s, uint64_t count)
 {
-	put_varint(&s->p->deltas, zigzag((int64_t)count - s->before));
+	tr_wire_varint(&s->p->deltas, zigzag((int64_t)count - s->before));
 	s->before = (int64_t)count;
 	s->length++;
 	s->next++;
@@ -254,10 +221,10 @@ static void put_spans(struct proto *p, const struct tr_hist *hist,
 
 static void put_native(struct proto *p, const struct tr_series *s)
 {
-	put_u64(&p->part, HISTOGRAM_SCHEMA, zigzag(SCHEMA));
+	tr_wire_u64(&p->part, HISTOGRAM_SCHEMA, zigzag(SCHEMA));
 	/* The least normal number: what is below lies with the zeros. */
 	put_double(&p->part, HISTOGRAM_ZERO_THRESHOLD, 0x1p-1022);
-	put_u64(&p->part, HISTOGRAM_ZEROS, s->positive.zeros);
+	tr_wire_u64(&p->part, HISTOGRAM_ZEROS, s->positive.zeros);
 	put_spans(p, &s->negative, HISTOGRAM_NEGATIVE);
 	put_spans(p, &s->positive, HISTOGRAM_POSITIVE);
 }
@@ -274,7 +241,7 @@ static void put_classic(struct proto *p, const struct tr_group *g,
 	(void)tr_series_cumulate(s, bound, below, ladder->n);
 	for (size_t i = 0; i < ladder->n; i++) {
 		p->inner.len = 0;
-		put_u64(&p->inner, BUCKET_COUNT, below[i]);
+		tr_wire_u64(&p->inner, BUCKET_COUNT, below[i]);
 		put_double(&p->inner, BUCKET_BOUND, ladder->step[i].bound);
 		put_message(&p->part, HISTOGRAM_BUCKET, &p->inner);
 	}
@@ -296,7 +263,7 @@ static void put_histogram(struct proto *p, const struct tr_group *g,
 	/* What has no bucket cannot be in a native histogram's count. */
 	if (!is_native(g))
 		n += s->positive.unbucketed + s->not_finite;
-	put_u64(&p->part, HISTOGRAM_COUNT, n);
+	tr_wire_u64(&p->part, HISTOGRAM_COUNT, n);
 	put_double(&p->part, HISTOGRAM_SUM, tr_sample_sum(p->x, g, m, s));
 	put_classic(p, g, s);
 	if (is_native(g))

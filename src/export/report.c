@@ -198,11 +198,60 @@ static void tail(struct tr_report *r, const tare_stats *s, const char *unit,
 
 static void heading(struct tr_report *r, const char *text)
 {
+	tr_report_heading(r, text, "");
+}
+
+/* ---- the same for the other files of a report -------------------------- */
+
+void tr_report_heading(struct tr_report *r, const char *text,
+		       const char *of)
+{
 	tr_buf_addc(r->buf, '\n');
 	style(r, BOLD);
 	tr_buf_adds(r->buf, text);
+	if (of[0])
+		tr_buf_addc(r->buf, ' ');
+	add_clean(r, of, 64);
 	style(r, PLAIN);
 	tr_buf_addc(r->buf, '\n');
+}
+
+void tr_report_titles(struct tr_report *r, const struct tr_report_title *title)
+{
+	style(r, DIM);
+	for (; title->text; title++)
+		cell(r, title->text, title->width);
+	style(r, PLAIN);
+	tr_buf_addc(r->buf, '\n');
+}
+
+void tr_report_text(struct tr_report *r, const char *text, size_t most)
+{
+	size_t n = columns(text);
+
+	add_clean(r, text, n > most ? most - 1 : n);
+	if (n > most)
+		tr_buf_addc(r->buf, '~');
+}
+
+size_t tr_report_columns(const char *text)
+{
+	return columns(text);
+}
+
+void tr_report_time(struct tr_report *r, double ns, size_t width)
+{
+	cell_time(r, ns, width);
+}
+
+void tr_report_count(struct tr_report *r, uint64_t n, size_t width)
+{
+	cell_count(r, n, width);
+}
+
+void tr_report_share(struct tr_report *r, double share)
+{
+	cell_share(r, share);
 }
 
 /* Of two moments in ns; they may be any numbers. */
@@ -258,78 +307,6 @@ void tr_report_head(struct tr_report *r)
 	add_clean(r, run->cpu, 80);
 	style(r, PLAIN);
 	tr_buf_addc(r->buf, '\n');
-}
-
-/* ---- tree -------------------------------------------------------------- */
-
-#define TREE_FIXED 55u /* columns right of the name */
-
-static void tree_row(struct tr_report *r, const tare_node *node, size_t width)
-{
-	bool raw = r->options.raw;
-
-	name(r, node->depth * 2, node->name, NULL, width);
-	cell_count(r, node->calls, 13);
-	cell_time(r, raw ? node->total_ns : node->net_total_ns, 10);
-	cell_time(r, raw ? node->own_ns : node->net_own_ns, 10);
-	cell_share(r, node->share);
-	if (node->is_estimate)
-		tr_buf_adds(r->buf, "  *");
-	else if (node->below_resolution)
-		tr_buf_adds(r->buf, "  ~");
-	if (node->open)
-		tr_buf_addf(r->buf, "  %llu open",
-			    (unsigned long long)node->open);
-	if (node->failures)
-		tr_buf_addf(r->buf, "  %llu failed",
-			    (unsigned long long)node->failures);
-	if (node->repaired)
-		tr_buf_addf(r->buf, "  %llu untimed",
-			    (unsigned long long)node->repaired);
-	tr_buf_addc(r->buf, '\n');
-}
-
-static void estimate_line(struct tr_report *r)
-{
-	const tare_health *h = tare_view_health(r->view);
-
-	tr_buf_adds(r->buf, "* an estimate, to keep measuring cheap: ");
-	tr_buf_adds(r->buf, h->missed ?
-				    "calls were counted and timed for a part "
-				    "of the time only\n" :
-				    "all calls were counted, some were "
-				    "timed\n");
-}
-
-int tr_report_tree(struct tr_report *r)
-{
-	size_t width = r->options.width - TREE_FIXED, n;
-	const tare_node *nodes;
-	bool marked = false, estimated = false;
-	int err = tare_view_tree(r->view, &nodes, &n);
-
-	if (err || !n)
-		return err;
-	heading(r, "call tree");
-	style(r, DIM);
-	name(r, 0, "scope", NULL, width);
-	cell(r, "calls", 13);
-	cell(r, "total", 10);
-	cell(r, "own", 10);
-	cell(r, "share", 7);
-	style(r, PLAIN);
-	tr_buf_addc(r->buf, '\n');
-	for (size_t i = 0; i < n; i++) {
-		tree_row(r, &nodes[i], width);
-		estimated |= nodes[i].is_estimate;
-		marked |= nodes[i].below_resolution && !nodes[i].is_estimate;
-	}
-	if (estimated)
-		estimate_line(r);
-	if (marked)
-		tr_buf_adds(r->buf, "~ too short for the clock: counts are "
-				    "exact, times are not\n");
-	return 0;
 }
 
 /* ---- flat -------------------------------------------------------------- */
@@ -628,6 +605,7 @@ static void window_line(struct tr_report *r)
 int tr_report_flat(struct tr_report *r)
 {
 	const tare_stats *stats, **rows;
+	bool has_calls = false;
 	size_t n;
 	int err = tare_view_stats(r->view, r->options.filter, &stats, &n);
 
@@ -640,105 +618,26 @@ int tr_report_flat(struct tr_report *r)
 	flat_group(r, rows, n, GROUP_TIME);
 	flat_group(r, rows, n, GROUP_VALUE);
 	flat_group(r, rows, n, GROUP_COUNTER);
-	if (!n)
-		tr_buf_adds(r->buf, "\nnothing was measured\n");
 	free(rows);
-	return monitor_group(r, stats, n);
+	err = tr_report_calls(r, &has_calls);
+	if (!err && !n && !has_calls && !tare_view_sampling(r->view)->samples)
+		tr_buf_adds(r->buf, "\nnothing was measured\n");
+	return err ? err : monitor_group(r, stats, n);
 }
 
-/* ---- health ------------------------------------------------------------ */
+/* ---- for other tables -------------------------------------------------- */
 
-static void count_if(struct tr_report *r, const char *text, uint64_t n)
+void tr_report_name(struct tr_report *r, const char *text, size_t width)
 {
-	char number[32];
-
-	if (!n)
-		return;
-	(void)tr_count_text(number, sizeof(number), n);
-	tr_buf_addf(r->buf, ", %s %s", number, text);
+	name(r, 0, text, NULL, width);
 }
 
-static void governed_text(struct tr_report *r, const tare_health *h)
+void tr_report_cell(struct tr_report *r, const char *text, size_t width)
 {
-	char limit[32], now[32];
-
-	if (!h->governed_ever)
-		return;
-	(void)tr_fixed_text(limit, sizeof(limit), h->measuring_limit * 100, 1);
-	(void)tr_fixed_text(now, sizeof(now), h->measuring_now * 100, 1);
-	tr_buf_addf(r->buf, "\n           above %s %% series are measured in "
-		    "part: %llu were, %llu are, and it takes %s %% now",
-		    limit, (unsigned long long)h->governed_ever,
-		    (unsigned long long)h->governed, now);
+	cell(r, text, width);
 }
 
-static void measuring_line(struct tr_report *r, const tare_health *h)
+void tr_report_dim(struct tr_report *r, bool on)
 {
-	const tare_run *run = tare_view_run(r->view);
-	char a[32], b[32], c[32];
-
-	(void)tr_duration_text(a, sizeof(a), h->measuring_ns);
-	(void)tr_duration_text(b, sizeof(b), run->inside_ns);
-	(void)tr_duration_text(c, sizeof(c), run->outside_ns);
-	tr_buf_addf(r->buf, "measuring  %s", a);
-	cell_share(r, h->measuring_share);
-	tr_buf_addf(r->buf, ": a scope costs %s inside + %s outside", b, c);
-	tr_buf_adds(r->buf, r->options.raw ? " (not taken off)" :
-					     " (taken off above)");
-	if (h->monitor_ns > 0) {
-		(void)tr_duration_text(a, sizeof(a), h->monitor_ns);
-		tr_buf_addf(r->buf, ", tare's own threads %s", a);
-	}
-	governed_text(r, h);
-	(void)tr_bytes_text(a, sizeof(a), (double)run->ledger_bytes);
-	(void)tr_bytes_text(b, sizeof(b), (double)run->ledger_limit);
-	(void)tr_duration_text(c, sizeof(c), run->resolution_ns);
-	tr_buf_addf(r->buf,
-		    "\n           %s of %s, clock %s with steps of %s\n", a, b,
-		    run->clock, c);
-}
-
-static void memory_line(struct tr_report *r)
-{
-	const tare_run *run = tare_view_run(r->view);
-	char start[32], end[32], peak[32];
-
-	if (!run->rss_start || !run->rss_end || !run->rss_peak)
-		return;
-	(void)tr_bytes_text(start, sizeof(start), (double)run->rss_start);
-	(void)tr_bytes_text(end, sizeof(end), (double)run->rss_end);
-	(void)tr_bytes_text(peak, sizeof(peak), (double)run->rss_peak);
-	tr_buf_addf(r->buf,
-		    "memory     %s at the start, %s at the end, peak %s\n",
-		    start, end, peak);
-}
-
-void tr_report_health(struct tr_report *r)
-{
-	const tare_health *h = tare_view_health(r->view);
-	char number[32];
-
-	tr_buf_addc(r->buf, '\n');
-	memory_line(r);
-	measuring_line(r, h);
-	(void)tr_count_text(number, sizeof(number), h->events);
-	tr_buf_addf(r->buf, "events     %s", number);
-	(void)tr_count_text(number, sizeof(number), h->lost);
-	tr_buf_addf(r->buf, ", %s lost", number);
-	count_if(r, "cleared", h->cleared);
-	count_if(r, "names beyond max_sites", h->overflow_sites);
-	count_if(r, "calls in the overflow series", h->overflow_calls);
-	count_if(r, "paths beyond max_nodes", h->overflow_nodes);
-	count_if(r, "scopes repaired", h->repairs);
-	count_if(r, "ends without a scope", h->stray_ends);
-	count_if(r, "clock steps", h->clock_steps);
-	count_if(r, "times without a bucket", h->unbucketed);
-	count_if(r, "updates completed after a kill", h->redone);
-	count_if(r, "history records", h->records);
-	count_if(r, "records trimmed", h->records_trimmed);
-	count_if(r, "records lost", h->lost_records);
-	count_if(r, "trace events", h->trace_events);
-	count_if(r, "trace events dropped", h->trace_dropped);
-	count_if(r, "places damaged", h->damaged);
-	tr_buf_addc(r->buf, '\n');
+	style(r, on ? DIM : PLAIN);
 }

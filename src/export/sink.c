@@ -15,6 +15,7 @@ void tr_sink_flush(struct tr_sink *sink)
 	if (!sink->err && sink->len &&
 	    sink->write(sink->arg, sink->data, sink->len))
 		sink->err = TARE_EIO;
+	sink->written += sink->len;
 	sink->len = 0;
 }
 

@@ -26,6 +26,7 @@ struct tr_sink {
 	tare_write_fn write;
 	void *arg;
 	uint64_t rows;	/* counted by the writers */
+	uint64_t written; /* bytes handed out */
 	int err;
 };
 

@@ -15,6 +15,17 @@ int tr_export_json(struct tr_sink *sink, tare_view *const *views, size_t n,
 		   const tare_export_options *options);
 int tr_export_csv(struct tr_sink *sink, tare_view *const *views, size_t n,
 		  const tare_export_options *options);
+/* Timelines and profiles for other viewers. */
+int tr_export_chrome(struct tr_sink *sink, tare_view *const *views, size_t n,
+		     const tare_export_options *options);
+int tr_export_speedscope(struct tr_sink *sink, tare_view *const *views,
+			 size_t n, const tare_export_options *options);
+int tr_export_pprof(struct tr_sink *sink, tare_view *const *views, size_t n,
+		    const tare_export_options *options);
+int tr_export_callgrind(struct tr_sink *sink, tare_view *const *views,
+			size_t n, const tare_export_options *options);
+int tr_export_collapsed(struct tr_sink *sink, tare_view *const *views,
+			size_t n, const tare_export_options *options);
 /* Prometheus and OpenMetrics; the exporter may be new. */
 int tr_exporter_expose(tare_exporter *exporter, struct tr_sink *sink,
 		       tare_view *const *views, size_t n,

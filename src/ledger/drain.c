@@ -11,6 +11,7 @@
  * a bucket's page) leaves the fast path for odd.c.
  */
 #include "ledger/drain.h"
+#include "ledger/place.h"
 
 /*
  * One successful scope of under 2^32 ticks, whose bucket exists. Anything
@@ -63,6 +64,8 @@ TR_INLINE bool drain_entry(struct tr_hand *hand, struct tr_track *track,
 		TR_STORE(cell->max, span);
 	if (TR_UNLIKELY(span < TR_LOAD(cell->min)))
 		TR_STORE(cell->min, span);
+	if (TR_UNLIKELY(cell->values))
+		tr_place_keep(hand, cell, start + span, span);
 	return true;
 }
 
@@ -76,14 +79,20 @@ static TR_COLD void next_lap(struct tr_hand *hand, struct tr_track *track,
 	if (track->trace.off != track->log.off && track->trace.bytes)
 		TR_STORE(track->trace_discarded,
 			 track->trace_discarded + TR_RING_INLINE);
-	if (tr_ledger->discard && track->trace.off == track->log.off) {
+	if (TR_LOAD(tr_ledger->discard) &&
+	    track->trace.off == track->log.off) {
 		/* Full: it stays as it is, entries go on being drained. */
 		TR_STORE(track->trace_owner, TR_LOAD(track->owner));
 		TR_STORE(track->log.off,
 			 off + (uint32_t)offsetof(struct tr_track,
 						  log_inline));
 		TR_STORE(track->log.bytes, sizeof(track->log_inline));
+	} else {
+		tr_track_trace(hand, lap);
 	}
+	/* A program names its threads after it made them. */
+	if (TR_UNLIKELY((lap & (lap - 1)) == 0))
+		tr_track_name(hand);
 	/* One store for readers: the stage at a ring's end is a next start. */
 	TR_STORE(track->write, lap << 32 | track->log.off);
 	TR_FENCE();

@@ -246,16 +246,33 @@ static int open_control(const char *dir, const struct tr_identity *self)
 	return 0;
 }
 
+/*
+ * A row a stack, and twice as much for tills and snapshots, where allocations
+ * are wanted. Who finds no room for a till writes to the rows themselves.
+ */
+static uint64_t alloc_bytes(const struct tr_config *config)
+{
+	uint64_t rows = config->max_stacks * 3 + 16 * TR_TILL_ROWS;
+
+	return config->alloc ? rows * sizeof(struct tr_alloc) : 0;
+}
+
 static void place_regions(struct tr_header *header, uint64_t bytes,
 			  const struct tr_config *config)
 {
 	uint64_t sites = config->max_sites * sizeof(struct tr_site);
 	uint64_t blocks = config->max_history_size * 200 / TR_BLOCK_BYTES + 16;
+	bool has_stacks = tr_config_wants_stacks(config);
+	uint64_t stacks = has_stacks ? config->max_stacks : 0;
+	uint64_t samples = has_stacks ? config->sample_events : 0;
 	uint64_t size[TR_REGIONS] = {
 		sites + TR_PAGE, sites + 65536,
 		tr_hands_most * sizeof(uint32_t),
 		config->max_sites * sizeof(uint64_t),
-		blocks * TR_BLOCK_BYTES, 0,
+		blocks * TR_BLOCK_BYTES,
+		TR_MAX_MODULES * sizeof(struct tr_module),
+		stacks * sizeof(struct tr_stack), alloc_bytes(config),
+		samples * sizeof(struct tr_sample), 0,
 	};
 	uint64_t at = TR_META_AT + TR_META_BYTES;
 
@@ -275,8 +292,15 @@ static void place_regions(struct tr_header *header, uint64_t bytes,
 /* Bytes of address space before the arena, for the smallest mapping. */
 static uint64_t fixed_bytes(const struct tr_config *config)
 {
-	return config->max_sites * 136 + config->max_history_size * 200 +
-	       TR_MAX_TRACKS * 4 + 262144;
+	uint64_t bytes = config->max_sites * 136 +
+			 config->max_history_size * 200 + TR_MAX_TRACKS * 4 +
+			 262144 + TR_MAX_MODULES * sizeof(struct tr_module) +
+			 alloc_bytes(config) + 4 * TR_PAGE;
+
+	if (tr_config_wants_stacks(config))
+		bytes += config->max_stacks * sizeof(struct tr_stack) +
+			 config->sample_events * sizeof(struct tr_sample);
+	return bytes;
 }
 
 static void fill_header(struct tr_header *header, uint64_t limit,

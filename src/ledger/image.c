@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define TR_IMAGE_MOST (UINT64_C(4) << 30)
-#define TR_TEXT_MOST 1024u /* no text in a ledger is as long */
+#define TR_TEXT_MOST 4352u /* no text in a ledger is as long */
 #define TR_GROWTHS 4
 
 const char *tr_image_string(const struct tr_image *image, uint32_t off)
@@ -175,6 +175,32 @@ static void read_again(int fd, struct tr_image *image)
 	}
 }
 
+/*
+ * The books of allocations: rows go from tills to others while they are
+ * copied, and would be seen twice or not at all. So all are read again until
+ * none was under way; after some tries they are what they are.
+ */
+static void read_books(int fd, struct tr_image *image)
+{
+	struct tr_header *header = (struct tr_header *)(uintptr_t)image->base;
+	const struct tr_region *rows = &header->region[TR_REGION_ALLOCS];
+	char *to = (char *)(uintptr_t)image->base + rows->off;
+	struct tr_alloc_state heap;
+
+	if (header->state != TR_STATE_LIVE || !header->heap.mode ||
+	    !tr_image_at(image, rows->off, rows->used, 8))
+		return;
+	for (int i = 0; i < TR_GROWTHS; i++) {
+		if (!tr_file_read_at(fd, &heap, sizeof(heap),
+				     offsetof(struct tr_header, heap)) ||
+		    heap.moves == header->heap.moves)
+			return;
+		header->heap = heap;
+		if (!tr_file_read_at(fd, to, rows->used, rows->off))
+			return;
+	}
+}
+
 static int open_fd(const char *path, struct tr_image *image)
 {
 	struct stat st;
@@ -225,6 +251,8 @@ int tr_image_open(const char *path, struct tr_image *image)
 		err = read_growth(fd, image);
 	if (!err)
 		read_again(fd, image);
+	if (!err)
+		read_books(fd, image);
 	(void)close(fd);
 	if (err)
 		tr_image_close(image);
@@ -291,7 +319,7 @@ int tr_image_check(const struct tr_image *image)
 		return TARE_EFORMAT;
 	if (header->endian != TR_ENDIAN)
 		return TARE_EFORMAT;
-	if (header->major > TR_FORMAT_MAJOR)
+	if (header->major != TR_FORMAT_MAJOR)
 		return TARE_EVERSION;
 	if (header->site_bytes != sizeof(struct tr_site) ||
 	    header->node_bytes != sizeof(struct tr_node) ||

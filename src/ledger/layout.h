@@ -4,7 +4,8 @@
  * describes it for other readers.
  *
  *	header | metadata | sites | strings | track directory | gauges |
- *	history blocks | arena (tracks, nodes, cells, pages, rings)
+ *	history blocks | modules | stacks | allocations | samples |
+ *	arena (tracks, nodes, cells, pages, rings)
  *
  * The file is sparse: regions have room for their configured maximum and
  * become real page by page. Everything inside is found by byte offsets from
@@ -34,14 +35,15 @@
 #define TR_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 #define TR_MAGIC UINT64_C(0x314745444c455254) /* "TRELEDG1", little endian */
-#define TR_FORMAT_MAJOR 1u
-#define TR_FORMAT_MINOR 2u
+#define TR_FORMAT_MAJOR 2u
+#define TR_FORMAT_MINOR 0u
 #define TR_ENDIAN 0x01020304u
 
 #define TR_PAGE 4096u
 #define TR_LINE 64u
 
 #define TR_MAX_TRACKS 16384u
+#define TR_MAX_MODULES 4096u
 #define TR_TRACK_BYTES 32768u /* of address space; one page is real at first */
 #define TR_RING_INLINE 64u    /* entries of the log inside a track */
 #define TR_FRAMES_AT 3072u    /* frames run from here to the track's end */
@@ -62,6 +64,11 @@
 #define TR_SITE_INTERNAL (1u << 15) /* flag: the library's own, not shown */
 /* flag: its times overlap those of scopes, and are no busy time of a thread */
 #define TR_SITE_OVERLAP (1u << 14)
+/* flags: what makes a site one of a pipeline, see enum tare_site_flags */
+#define TR_SITE_STAGES 0x3cu
+
+/* Last values that a stage always has. A power of two: no division. */
+#define TR_STAGE_VALUES 128u
 
 /* A region of the file that fills from its beginning. */
 struct tr_region {
@@ -77,6 +84,10 @@ enum tr_region_id {
 	TR_REGION_TRACKS,
 	TR_REGION_GAUGES,
 	TR_REGION_BLOCKS,
+	TR_REGION_MODULES,
+	TR_REGION_STACKS,
+	TR_REGION_ALLOCS,
+	TR_REGION_SAMPLES,
 	TR_REGION_ARENA,
 	TR_REGIONS
 };
@@ -158,6 +169,98 @@ struct tr_governed {
 
 #define TR_GOVERNED_OFF 128u
 
+/* How stacks were sampled, and with what success. */
+struct tr_sampling {
+	uint32_t clock;	    /* enum tr_sampling_clock; 0: it was never on */
+	uint32_t signal;    /* that the timers send */
+	double asked_hz;
+	uint64_t samples;   /* taken */
+	uint64_t weight_ns; /* CPU time (wall: time) that they stand for */
+	uint64_t whole;	    /* of these, reached the thread's beginning */
+	uint64_t whole_ns;
+	uint64_t lost;	    /* found no place in the table of stacks */
+	uint64_t threads;   /* that had a timer */
+	uint64_t unfollowed; /* that could get none */
+	uint64_t cost_ns;   /* time in the handler */
+	uint64_t head;	    /* samples ever put into the ring */
+};
+
+enum tr_sampling_clock {
+	TR_SAMPLING_CPU = 1,  /* a timer on each thread's CPU clock */
+	TR_SAMPLING_PERF = 2, /* the kernel's cpu-clock event */
+	TR_SAMPLING_WALL = 3  /* a timer on real time: waiting counts */
+};
+
+/*
+ * ---- allocations ---------------------------------------------------------
+ *
+ * The books: a region of rows. A stack that allocates, or a tag, has one. A
+ * thread does not write there at each allocation, or threads with the same
+ * stacks would wait for each other: it has a till, TR_TILL_ROWS rows in the
+ * same region, and brings a row of it to the books when it needs its place.
+ * What a stack has allocated is thus its row and all rows of tills for it.
+ */
+#define TR_TILL_ROWS 64u
+
+enum tr_alloc_kind {
+	TR_ALLOC_EMPTY = 0,
+	TR_ALLOC_STACK = 1, /* of the stack with this number */
+	TR_ALLOC_TAG = 2,   /* of the tag with the string at this offset */
+	TR_ALLOC_TILL = 3,  /* in a till, for the row with this number */
+	TR_ALLOC_MARK = 4,  /* a snapshot, named by the string at this offset:
+			     * `allocs` rows follow; `bytes` is when, ticks */
+	TR_ALLOC_COPY = 5   /* in a snapshot: the row with this number, then */
+};
+
+/*
+ * A row. Counts are in parts of an allocation, tr_heap.unit to one; those of
+ * a till may be below 0, for blocks that another thread allocated.
+ */
+struct tr_alloc {
+	uint32_t what;	/* enum tr_alloc_kind << TR_ALLOC_SHIFT | number */
+	uint32_t epoch; /* of the peak that the last two fields are for */
+	uint64_t allocs, bytes;
+	uint64_t frees, freed;
+	uint64_t temporary; /* freed before their thread allocated again */
+	uint64_t peak_allocs, peak_bytes; /* live then */
+};
+
+#define TR_ALLOC_SHIFT 28u
+#define TR_ALLOC_NUMBER ((1u << TR_ALLOC_SHIFT) - 1)
+
+_Static_assert(sizeof(struct tr_alloc) == TR_LINE, "one line");
+
+enum tr_heap_mode {
+	TR_HEAP_EXACT = 1,
+	TR_HEAP_SAMPLED = 2
+};
+
+/*
+ * What the books of allocations have in common. At the peak a row had what
+ * its peak fields say, if its epoch is the one here; else it did not change
+ * since, and what is live in it now was live then.
+ */
+struct tr_alloc_state {
+	uint32_t mode;	     /* enum tr_heap_mode; 0: they were never kept */
+	uint32_t unit;	     /* parts of an allocation in counts */
+	uint64_t mean_bytes; /* between two samples; 0 in exact mode */
+	uint64_t peak_bytes; /* most that was live */
+	uint64_t peak_ticks; /* when, about */
+	uint32_t epoch;	     /* of the peak */
+	uint32_t threads;    /* tills handed out */
+	uint64_t unseen;     /* allocations that are in no row */
+	uint64_t foreign;    /* frees of blocks that no row has */
+	uint64_t table_bytes; /* private memory for the blocks that are live */
+	/*
+	 * A row on its way from a till to the books: `moves` is odd, and
+	 * whoever finds it so takes `moved` for row `move_to`, and row
+	 * `move_from` for empty.
+	 */
+	uint64_t moves;
+	uint32_t move_from, move_to;
+	struct tr_alloc moved;
+};
+
 /*
  * The first two lines are left alone. A file that somebody truncates reads
  * as zeros; a log position of 0 then makes a thread write into the first
@@ -222,6 +325,10 @@ struct tr_header {
 	struct tr_added added_untimed; /* of one that is only counted */
 	struct tr_added added_value;
 	struct tr_governed governed;
+	uint64_t cpu_user_ns, cpu_system_ns; /* of the process, as last read */
+	uint64_t stacks_lost; /* stacks beyond max_stacks */
+	struct tr_sampling sampling;
+	struct tr_alloc_state heap;
 };
 
 _Static_assert(sizeof(struct tr_header) <= TR_PAGE, "header is one page");
@@ -241,7 +348,7 @@ struct tr_site {
 	uint64_t missed; /* calls while it was paused, as estimated */
 	uint32_t level;	 /* enum tr_level now; written by the governor */
 	uint32_t worst;	 /* and the highest ever */
-	uint32_t reserved[2];
+	uint64_t born;	 /* ticks when it was registered: its first use */
 };
 
 _Static_assert(sizeof(struct tr_site) == TR_LINE, "one line a site");
@@ -262,6 +369,7 @@ enum tr_entry_flags {
 	TR_ENTRY_FAILED = 1,
 	TR_ENTRY_LONG = 2,	 /* start: span of 64 bits; its start is in
 				  * the entry before, UNTIMED | LONG */
+	TR_ENTRY_CALL = 4,	 /* the node is a function */
 	TR_ENTRY_ITEMS = 8,	 /* start: items of the node */
 	TR_ENTRY_UNTIMED = 16,	 /* start: calls counted without a time */
 	TR_ENTRY_OWNER = 32,	 /* start: ticks, span: thread id; the node's
@@ -281,24 +389,54 @@ struct tr_frame {
 #define TR_FRAME_UNTIMED (UINT64_C(1) << 61) /* no ticks: a number */
 
 /*
+ * In `aside` of a function's frame, whose `start` has ticks only if TIMED.
+ * The rest is for its thread: where the stack was.
+ */
+enum tr_call_frame {
+	TR_CALL_TIMED = 1,
+	TR_CALL_DRAWN = 2, /* one of several, for all of them */
+	TR_CALL_LEFT = 2,  /* alone: left, but scopes in it are open */
+	TR_CALL_FLAGS = 15
+};
+
+/*
  * A path of the call tree. Site, parent and depth never change. References
  * to nodes (here, in tracks and in entries) are their offsets less
  * TR_NODE_BIAS: 0 is the header's no_node.
  */
 #define TR_NODE_BIAS 64u
 
+/*
+ * In the place of a site: the node is a function, seen by the hooks of
+ * -finstrument-functions. `items` is its address. `untimed` less `cell` are
+ * its calls, all that began: `cell` is no cell, but the calls until the next
+ * that has a time. Address 0: calls that found no room on their own path,
+ * with a child for each function; the node to go back to is in `back`.
+ */
+#define TR_NODE_FUNCTION 0x80000000u
+/* Beside it, for its thread: where its hook is called; not each is timed. */
+#define TR_NODE_HERE 0xffffu
+#define TR_NODE_RARE 0x10000u
+
 struct tr_node {
 	uint32_t site;
 	uint32_t parent; /* the root's is itself */
 	uint32_t last;	 /* child found last: a guess */
-	uint32_t cell;	 /* the site's cell in this track */
+	uint32_t depth;
 	uint64_t calls;	 /* timed ones */
 	uint64_t sum;	 /* their ticks */
 	uint64_t items;
-	uint64_t failures;
+	union {
+		uint64_t failures;
+		struct { /* of a function */
+			uint32_t back;	 /* see above */
+			uint32_t within; /* bits of a float: ticks of what it
+					  * called, about */
+		};
+	};
 	uint64_t untimed; /* repaired or counted without a time */
-	uint32_t depth;
-	uint32_t next; /* node made before this one */
+	uint32_t cell;	  /* the site's cell in this track */
+	uint32_t next;	  /* node made before this one */
 };
 
 _Static_assert(sizeof(struct tr_node) == TR_LINE, "one line a node");
@@ -464,6 +602,9 @@ struct tr_track {
 	struct tr_losses lost;
 	uint32_t counters[TR_COUNTER_CHUNKS]; /* offsets of chunks */
 	struct tr_entry deferred[TR_DEFERRED];
+	uint64_t name[2];    /* the owner's: 16 bytes, ended by NUL */
+	uint32_t trace_lap;  /* lap of `write` at which `trace` was begun */
+	uint32_t reserved;
 	_Alignas(TR_LINE) struct tr_entry log_inline[TR_RING_INLINE];
 };
 
@@ -473,7 +614,8 @@ struct tr_track {
 #define TR_PARKED 0x80000000u /* the entry is complete */
 #define TR_PARKED_FAILED 0x40000000u
 #define TR_PARKED_VALUE 0x20000000u /* start: bits, span: slice */
-#define TR_PARKED_SITE 0x1fffffffu
+#define TR_PARKED_CALL 0x10000000u /* start: address of a function */
+#define TR_PARKED_SITE 0x0fffffffu
 #define TR_DEFERRED_VALUE (UINT64_C(1) << 63)
 
 _Static_assert(TR_DEFERRED <= sizeof(struct tr_entry),
@@ -510,6 +652,69 @@ struct tr_record {
 };
 
 _Static_assert(sizeof(struct tr_record) == 32, "half a line");
+
+/*
+ * ---- profiles ------------------------------------------------------------
+ *
+ * Code is known by its address; readers find its name. So that they can, the
+ * ledger has the modules (program, libraries) that were mapped, also those
+ * that are gone.
+ */
+struct tr_module {
+	uint32_t ready;	     /* 1: all below is in place */
+	uint32_t path;	     /* string; "" where it has none (vdso: [vdso]) */
+	uint64_t from, to;   /* addresses of its code */
+	uint64_t bias;	     /* address less that in the file's own tables */
+	uint64_t came, gone; /* ticks; gone is 0 while it is there */
+	uint32_t id_bytes;   /* of its build id; 0: none */
+	uint8_t id[20];
+	uint32_t reserved[2];
+};
+
+/*
+ * A stack is known by its innermost frame: a node of one tree for all
+ * threads. Numbers are places in the region, in nodes; the first ones are no
+ * code, and always there. A frame's address is where it goes on: in the
+ * innermost one of a sample the instruction itself, else a return address.
+ */
+enum tr_stack_root {
+	TR_STACK_NONE = 0,
+	TR_STACK_WHOLE = 1,   /* stacks from the thread's beginning on */
+	TR_STACK_CUT = 2,     /* stacks whose beginning could not be found */
+	TR_STACK_LOST = 3,    /* stacks beyond max_stacks */
+	TR_STACK_FIRST = 4
+};
+
+struct tr_stack {
+	uint64_t address;
+	uint32_t parent; /* the caller's */
+	uint32_t module; /* number + 1; 0: in none */
+	uint32_t flags;	 /* enum tr_stack_flags */
+	uint32_t alloc;	 /* place in its region, in rows, + 1; 0: none */
+	/* Of samples that ended here. Added to by any thread. */
+	uint64_t samples;
+	uint64_t weight_ns;
+	uint64_t reserved[3];
+};
+
+enum tr_stack_flags {
+	TR_STACK_READY = 1, /* all but the counts is in place */
+	TR_STACK_EXACT = 2  /* the address is an instruction that was next */
+};
+
+_Static_assert(sizeof(struct tr_stack) == TR_LINE, "one line");
+
+/* A sample on the timeline. A ring of them, by `head` of tr_sampling. */
+struct tr_sample {
+	uint64_t ticket; /* head + 1 when it was written, last; 0: never */
+	uint64_t ticks;
+	uint32_t thread;
+	uint32_t stack;
+	uint32_t node;	 /* the innermost open scope's; 0: none */
+	uint32_t weight_us;
+};
+
+_Static_assert(sizeof(struct tr_sample) == TR_LINE / 2, "half a line");
 
 /* Ring of the last values of a cell. */
 struct tr_values {

@@ -47,6 +47,7 @@ struct tr_detached {
 #define TR_STAGE_BYTES 896u
 #define TR_HASH_INLINE 64u
 #define TR_LABEL_GUESSES 16u
+#define TR_GUESSES 1024u /* a page */
 #define TR_SKIPS 16u
 #define TR_RUNS 8u
 #define TR_RUN_VALUES 64u /* values after which the clock is read again */
@@ -66,7 +67,8 @@ struct tr_hand {
 	bool fast;		/* the processor's counter is the clock */
 	bool busy;		/* like track == NULL, for the slow clock */
 	struct tr_track *held;	/* the track also while busy */
-	struct tr_ring_place log; /* of the track, for when that is gone */
+	/* Of the track, for when that is gone; in one piece, see rebuild. */
+	_Alignas(8) struct tr_ring_place log;
 	struct tr_frame *frames;
 	uint32_t index;
 	uint32_t thread; /* whose */
@@ -80,6 +82,13 @@ struct tr_hand {
 		uint64_t timed, untimed, values;
 	} seen;			/* by the governor, at its last look */
 	uint32_t unlooked;	/* entries since the last call of tr_look */
+	uint32_t deep;		/* functions open without a place */
+	uint32_t orphans;	/* functions inside of a scope that has ended */
+	uint64_t orphan_at;	/* where the stack was at the first of them */
+	uint32_t call_slice;	/* when a function that was timed ended last */
+	uint64_t deep_at;	/* where the stack was at the first of them */
+	struct tr_track *calls; /* the track, or NULL: no functions now */
+	uint32_t *guess;	/* TR_GUESSES functions by where called */
 	struct tr_run {
 		uint32_t site, runs;
 	} run[TR_RUNS];		/* whole runs of values, by site: a guess */
@@ -103,7 +112,7 @@ struct tr_ledger {
 	struct tr_control *control;
 	uint64_t map_bytes;
 	bool anonymous;
-	bool tracing;
+	bool tracing;	  /* may begin later: see tr_tracing_begin() */
 	bool discard;
 	bool counter_clock;
 	uint32_t ring_bytes;
@@ -183,6 +192,11 @@ TR_INLINE void tr_hand_free(struct tr_hand *hand, struct tr_track *track)
 TR_INLINE struct tr_node *tr_node_at(const struct tr_hand *hand, uint32_t off)
 {
 	return (struct tr_node *)(void *)(hand->base + TR_NODE_BIAS + off);
+}
+
+TR_INLINE bool tr_node_is_function(const struct tr_node *node)
+{
+	return (node->site & TR_NODE_FUNCTION) != 0;
 }
 
 TR_INLINE struct tr_cell *tr_cell_at(const struct tr_hand *hand, uint32_t off)
@@ -291,6 +305,19 @@ int tr_control_set(struct tr_control *control, const char *name,
 bool tr_control_get(const struct tr_control *control, const char *name,
 		    char *value, size_t size);
 
+/* ---- option.c ---------------------------------------------------------- */
+
+/*
+ * The option as it is now: set from outside, if it is one of the values that
+ * it may have, or else as configured. Signal-safe.
+ */
+bool tr_control_bool(const char *name, bool configured);
+uint64_t tr_control_u64(const char *name, uint64_t configured);
+double tr_control_double(const char *name, double configured);
+/* `value` has TR_CONFIG_STRING bytes; what is given is it, or configured. */
+const char *tr_control_text(const char *name, const char *configured,
+			    char *value);
+
 /* ---- site.c ------------------------------------------------------------ */
 
 struct tr_site_key {
@@ -304,6 +331,11 @@ struct tr_site_key {
 uint32_t tr_site_intern(const struct tr_site_key *key);
 struct tr_site *tr_site_at(uint32_t id);
 const char *tr_string_at(uint32_t off);
+/*
+ * A copy in the ledger, cut after `most` bytes; 0 for an empty one or where
+ * there is no room.
+ */
+uint32_t tr_string_copy(const char *text, size_t most);
 /* In a child: fills the new ledger from the parent's table. */
 int tr_sites_copy(const char *parent_base);
 int tr_sites_init(void);
@@ -316,6 +348,16 @@ void tr_sites_fill(char *base);
 struct tr_hand *tr_track_attach(void);
 /* Empties the ring of a trace, and forgets what is not drained. */
 void tr_track_rewind(struct tr_hand *hand);
+/*
+ * From now on every thread keeps its events, as from the end of its present
+ * lap of 64; those of that lap stay where they are, and readers find them
+ * there. The newest are kept. Any thread.
+ */
+void tr_tracing_begin(void);
+/* At the end of a lap: a ring, if it is to have one. Busy. */
+void tr_track_trace(struct tr_hand *hand, uint64_t lap);
+/* What the kernel calls the thread, into its track. Busy. */
+void tr_track_name(struct tr_hand *hand);
 /* Zeroed memory on a line from the track's chunk; 0 if there is no room. */
 uint32_t tr_track_alloc(struct tr_hand *hand, uint32_t bytes);
 bool tr_track_rebuild(const struct tr_hand *hand, char *base);
@@ -348,6 +390,24 @@ uint32_t tr_tree_cell(struct tr_hand *hand, uint32_t site);
 uint32_t tr_tree_overflow(struct tr_hand *hand);
 /* Root of a new track. */
 bool tr_tree_init(struct tr_hand *hand);
+
+/* The same for a function; find: 0 if there is none, and not busy. */
+uint32_t tr_tree_function(struct tr_hand *hand, uint32_t parent,
+			  uint64_t address);
+uint32_t tr_tree_find(const struct tr_hand *hand, uint32_t parent,
+		      uint64_t address);
+/* Node of calls of functions that found no room on their path. Busy. */
+#define TR_ADDRESS_OTHERS 0u
+uint32_t tr_tree_others(struct tr_hand *hand);
+/* A function's part of it. Busy. */
+uint32_t tr_tree_elsewhere(struct tr_hand *hand, uint32_t others,
+			   uint64_t address);
+
+/* An address in the place of a site. */
+TR_INLINE uint32_t tr_tree_fold(uint64_t address)
+{
+	return (uint32_t)(address ^ address >> 29);
+}
 
 TR_INLINE uint32_t tr_tree_hash(uint32_t parent, uint32_t site)
 {

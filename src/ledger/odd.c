@@ -67,6 +67,17 @@ static void drain_time(struct tr_hand *hand, struct tr_track *track,
 	tr_place_keep(hand, cell, t->start + t->span, t->span);
 }
 
+/* A function has no distribution, and its calls are counted when they begin. */
+static void drain_call(struct tr_track *track, uint64_t position,
+		       struct tr_node *node, uint64_t span)
+{
+	TR_STORE(track->intent.calls, node->calls);
+	TR_STORE(track->intent.sum, node->sum);
+	under_way(track, position);
+	TR_STORE(node->calls, node->calls + 1);
+	TR_STORE(node->sum, node->sum + span);
+}
+
 /* ---- counts of a node -------------------------------------------------- */
 
 static void drain_count(struct tr_track *track, uint64_t position,
@@ -107,15 +118,19 @@ void tr_drain_odd(struct tr_hand *hand, struct tr_track *track,
 				    entry->start);
 		return;
 	}
+	if (flags & TR_ENTRY_LONG) {
+		t.start = hand->long_start;
+		t.span = entry->start;
+	}
+	if (flags & TR_ENTRY_CALL) {
+		drain_call(track, position, t.node, t.span);
+		return;
+	}
 	cell = TR_LOAD(t.node->cell);
 	t.cell = tr_cell_at(hand, cell);
 	if (!cell || !t.cell->site) {
 		tr_ledger_heal(hand);
 		return;
-	}
-	if (flags & TR_ENTRY_LONG) {
-		t.start = hand->long_start;
-		t.span = entry->start;
 	}
 	drain_time(hand, track, position, &t);
 }
@@ -178,6 +193,20 @@ static bool move_time(struct tr_hand *hand, uint32_t place, uint32_t what)
 	return true;
 }
 
+static bool move_call(struct tr_hand *hand, uint32_t place)
+{
+	struct tr_track *track = hand->held;
+	uint64_t address = TR_LOAD(track->deferred[place].start);
+	uint32_t off = tr_tree_function(hand, track->root, address);
+
+	if (!off)
+		return false;
+	TR_STORE(track->deferred_at, track->write | place);
+	TR_FENCE();
+	tr_log_append(hand, 1, 0, off | TR_ENTRY_UNTIMED);
+	return true;
+}
+
 void tr_deferred_taken(struct tr_track *track)
 {
 	uint32_t read = track->deferred_read, place = read % TR_DEFERRED;
@@ -195,9 +224,14 @@ void tr_deferred_taken(struct tr_track *track)
 static void take_in(struct tr_hand *hand, uint32_t place, uint32_t what)
 {
 	struct tr_track *track = hand->held;
-	bool moved = what & TR_PARKED_VALUE ?
-			     move_value(hand, place, what & TR_PARKED_SITE) :
-			     move_time(hand, place, what);
+	bool moved;
+
+	if (what & TR_PARKED_CALL)
+		moved = move_call(hand, place);
+	else if (what & TR_PARKED_VALUE)
+		moved = move_value(hand, place, what & TR_PARKED_SITE);
+	else
+		moved = move_time(hand, place, what);
 
 	if (!moved) {
 		TR_STORE(track->lost.busy, track->lost.busy + 1);

@@ -47,21 +47,3 @@ void tr_place_add(const struct tr_place *place)
 		TR_STORE(*place->high, *place->high + 1);
 	TR_STORE(*place->bucket, *place->bucket + 1);
 }
-
-void tr_place_keep(struct tr_hand *hand, const struct tr_cell *cell,
-		   uint64_t ticks, uint64_t value)
-{
-	uint32_t off = TR_LOAD(cell->values), size;
-	struct tr_values *values = (void *)(hand->base + off);
-	uint64_t n, at;
-
-	/* Read once: it is 0 as soon as somebody truncates the file. */
-	size = off ? TR_LOAD(values->size) : 0;
-	if (!size)
-		return;
-	n = values->written;
-	at = n % size;
-	TR_STORE(values->at[at].ticks, ticks);
-	TR_STORE(values->at[at].value, value);
-	TR_PUBLISH(values->written, n + 1);
-}

@@ -79,6 +79,8 @@ static void redo_time(const struct tr_image *image,
 
 	node->calls = intent->calls + 1;
 	node->sum = intent->sum + span;
+	if (tr_node_is_function(node))
+		return; /* it has nothing else */
 	if (failed)
 		node->failures = intent->failures + 1;
 	if (!cell)

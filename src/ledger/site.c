@@ -51,22 +51,26 @@ const char *tr_string_at(uint32_t off)
 	return off ? tr_ledger->base + off : "";
 }
 
-/* A copy in the ledger; 0 for an empty one or where there is no room. */
-static uint32_t copy_string(const char *text)
+uint32_t tr_string_copy(const char *text, size_t most)
 {
 	size_t len = text ? strlen(text) : 0;
 	uint32_t off;
 
 	if (!len)
 		return 0;
-	if (len > TR_NAME_MOST)
-		for (len = TR_NAME_MOST; ((unsigned char)text[len] & 0xc0) ==
-					 0x80; len--)
+	if (len > most)
+		for (len = most; ((unsigned char)text[len] & 0xc0) == 0x80;
+		     len--)
 			; /* not inside a character */
 	off = tr_region_take(TR_REGION_STRINGS, (len + 8) & ~(size_t)7);
 	if (off)
 		memcpy(tr_ledger->base + off, text, len);
 	return off;
+}
+
+static uint32_t copy_string(const char *text)
+{
+	return tr_string_copy(text, TR_NAME_MOST);
 }
 
 static bool same_text(uint32_t off, const char *text)
@@ -146,6 +150,7 @@ static uint32_t add_site(const struct tr_site_key *key, uint32_t hash)
 	site->type = key->type;
 	site->flags = key->flags;
 	site->slot = take_slots(key->kind);
+	site->born = tr_ledger_ticks();
 	if (!site->name && key->name && key->name[0])
 		return 0;
 	if (!site->slot && (key->kind == TARE_KIND_COUNTER ||
@@ -176,6 +181,19 @@ static uint32_t look_up(const struct tr_site_key *key, uint32_t hash,
 	return 0;
 }
 
+/* A name that is used twice may be a stage by one of its places only. */
+static uint32_t also(uint32_t id, const struct tr_site_key *key)
+{
+	struct tr_site *site = tr_site_at(id);
+	uint16_t missing = key->flags & TR_SITE_STAGES &
+			   (uint16_t)~TR_LOAD(site->flags);
+
+	if (missing)
+		(void)__atomic_fetch_or(&site->flags, missing,
+					__ATOMIC_RELAXED);
+	return id;
+}
+
 static uint32_t overflow(uint8_t kind)
 {
 	(void)TR_ADD(tr_ledger->header->lost.overflow_sites, 1);
@@ -203,7 +221,7 @@ uint32_t tr_site_intern(const struct tr_site_key *key)
 	/* Somebody was faster: readers pass over what is not ready. */
 	if (mine)
 		TR_PUBLISH(tr_site_at(mine)->ready, 0);
-	return id ? id : overflow(key->kind);
+	return id ? also(id, key) : overflow(key->kind);
 }
 
 void tr_sites_fill(char *base)

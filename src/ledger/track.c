@@ -153,6 +153,20 @@ static void fill_hand(struct tr_hand *hand, struct tr_track *track)
 	hand->odd_mask = tr_ledger->keep_values ? UINT32_MAX : TR_ENTRY_FLAGS;
 }
 
+/* Whoever replaces a ledger reads it at any time: never half of it. */
+static void keep_log(struct tr_hand *hand, struct tr_ring_place log)
+{
+	__atomic_store(&hand->log, &log, __ATOMIC_RELAXED);
+}
+
+static struct tr_ring_place log_of(const struct tr_hand *hand)
+{
+	struct tr_ring_place log;
+
+	__atomic_load(&hand->log, &log, __ATOMIC_RELAXED);
+	return log;
+}
+
 /* A ring for tracing; without room for it the log stays small. */
 static void start_tracing(struct tr_hand *hand)
 {
@@ -166,9 +180,39 @@ static void start_tracing(struct tr_hand *hand)
 		tr_arena_unclaim(off, bytes);
 		return;
 	}
-	track->log.off = off;
-	track->log.bytes = bytes;
-	track->trace = track->log;
+	TR_STORE(track->log.off, off);
+	TR_STORE(track->log.bytes, bytes);
+	TR_STORE(track->trace.bytes, bytes);
+	TR_PUBLISH(track->trace.off, off);
+}
+
+void tr_tracing_begin(void)
+{
+	__atomic_store_n(&tr_ledger->discard, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&tr_ledger->tracing, true, __ATOMIC_RELAXED);
+}
+
+void tr_track_trace(struct tr_hand *hand, uint64_t lap)
+{
+	struct tr_track *track = hand->held;
+
+	if (track->trace.bytes || !TR_LOAD(tr_ledger->tracing))
+		return;
+	TR_STORE(track->trace_lap, (uint32_t)lap);
+	start_tracing(hand);
+	keep_log(hand, track->log);
+}
+
+void tr_track_name(struct tr_hand *hand)
+{
+	union {
+		char text[16];
+		uint64_t word[2];
+	} name = { .word = { 0 } };
+
+	tr_thread_name(name.text);
+	TR_STORE(hand->held->name[0], name.word[0]);
+	TR_STORE(hand->held->name[1], name.word[1]);
 }
 
 static bool init_track(struct tr_hand *hand, struct tr_track *track,
@@ -186,11 +230,11 @@ static bool init_track(struct tr_hand *hand, struct tr_track *track,
 	fill_hand(hand, track);
 	if (!tr_tree_init(hand))
 		return false;
-	if (tr_ledger->tracing)
+	if (TR_LOAD(tr_ledger->tracing))
 		start_tracing(hand);
 	track->write = track->log.off;
 	track->intent.stage = track->log.off;
-	hand->log = track->log;
+	keep_log(hand, track->log);
 	return true;
 }
 
@@ -205,11 +249,11 @@ bool tr_track_rebuild(const struct tr_hand *hand, char *base)
 	uint32_t off = (uint32_t)((char *)hand->held - hand->base);
 	struct tr_track *track = (void *)(base + off);
 	struct tr_node *root;
-	uint64_t log = hand->log.off & ~(uint64_t)(TR_PAGE - 1);
+	struct tr_ring_place place = log_of(hand);
+	uint64_t log = place.off & ~(uint64_t)(TR_PAGE - 1);
 
 	if (tr_memory_reserve(track, TR_PAGE) ||
-	    tr_memory_reserve(base + log, hand->log.off + hand->log.bytes -
-						  log))
+	    tr_memory_reserve(base + log, place.off + place.bytes - log))
 		return false;
 	track->magic = TR_TRACK_MAGIC;
 	track->index = hand->index;
@@ -218,9 +262,9 @@ bool tr_track_rebuild(const struct tr_hand *hand, char *base)
 	track->frames_real = (TR_PAGE - TR_FRAMES_AT) / 16;
 	track->root = ((off + (uint32_t)sizeof(*track) + TR_LINE - 1) &
 		       ~(TR_LINE - 1)) - TR_NODE_BIAS;
-	track->log = hand->log;
-	if (hand->log.bytes > sizeof(track->log_inline))
-		track->trace = hand->log;
+	track->log = place;
+	if (place.bytes > sizeof(track->log_inline))
+		track->trace = place;
 	root = (void *)(base + TR_NODE_BIAS + track->root);
 	root->parent = track->root;
 	root->last = track->root;
@@ -293,16 +337,24 @@ static struct tr_hand *new_track(uint32_t thread)
 static void close_open_scopes(struct tr_hand *hand)
 {
 	struct tr_track *track = hand->held;
+	uint32_t back;
 
 	while (track->current && track->current != track->root) {
 		uint32_t node = track->current;
 
-		TR_STORE(track->current, tr_node_at(hand, node)->parent);
+		back = hand->deep ? tr_node_at(hand, node)->back : 0;
+		hand->deep = 0;
+		TR_STORE(track->current,
+			 back ? back : tr_node_at(hand, node)->parent);
 		TR_STORE(track->lost.repairs, track->lost.repairs + 1);
-		tr_log_append(hand, 1, 0, node | TR_ENTRY_UNTIMED);
+		/* Functions were counted when they began. */
+		if (!tr_node_is_function(tr_node_at(hand, node)))
+			tr_log_append(hand, 1, 0, node | TR_ENTRY_UNTIMED);
 	}
 	TR_STORE(track->current, track->root);
 	hand->top = hand->frames;
+	hand->deep = 0;
+	hand->orphans = 0;
 	hand->staged = 0;
 	hand->stage_cut = false;
 	for (unsigned i = 0; i < TR_DETACHED; i++)
@@ -392,6 +444,7 @@ TR_COLD struct tr_hand *tr_track_attach(void)
 		return NULL;
 	}
 	hand->thread = thread;
+	tr_track_name(hand);
 	tr_hand_leave(hand);
 	tr_hand_set(hand);
 	return hand;

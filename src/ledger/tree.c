@@ -24,7 +24,9 @@ static uint32_t hash_of(const struct tr_hand *hand, uint32_t entry)
 		return tr_tree_hash(0, tr_cell_at(hand, entry & ~TR_IS_CELL)
 					       ->site);
 	node = tr_node_at(hand, entry);
-	return tr_tree_hash(node->parent, node->site);
+	return tr_tree_hash(node->parent, tr_node_is_function(node) ?
+						  tr_tree_fold(node->items) :
+						  node->site);
 }
 
 static void insert(struct tr_hand *hand, uint32_t entry)
@@ -120,6 +122,9 @@ static void add_values(struct tr_hand *hand, struct tr_cell *cell)
 	uint32_t n = tr_ledger->keep_values, off;
 	struct tr_values *values;
 
+	if (n < TR_STAGE_VALUES &&
+	    TR_LOAD(tr_site_at(cell->site)->flags) & TARE_SITE_STAGE)
+		n = TR_STAGE_VALUES;
 	if (!n)
 		return;
 	off = tr_track_alloc(hand, (uint32_t)sizeof(*values) + n * 16);
@@ -171,14 +176,13 @@ static bool ready_frames(struct tr_hand *hand, uint32_t depth)
 	return true;
 }
 
-static uint32_t add_node(struct tr_hand *hand, uint32_t parent, uint32_t site,
+static uint32_t new_node(struct tr_hand *hand, uint32_t parent, uint32_t site,
 			 uint32_t depth)
 {
-	struct tr_track *track = hand->held;
-	uint32_t cell = tr_tree_cell(hand, site), off;
 	struct tr_node *node;
+	uint32_t off;
 
-	if (!cell || !ready_hash(hand))
+	if (!ready_hash(hand))
 		return 0;
 	off = tr_track_alloc(hand, sizeof(*node));
 	if (!off)
@@ -187,28 +191,131 @@ static uint32_t add_node(struct tr_hand *hand, uint32_t parent, uint32_t site,
 	node = tr_node_at(hand, off);
 	node->site = site;
 	node->parent = parent;
-	node->cell = cell;
 	node->depth = depth;
-	node->next = track->nodes;
+	return off;
+}
+
+/* Complete: readers and look-ups may find it. */
+static void publish_node(struct tr_hand *hand, uint32_t off)
+{
+	struct tr_track *track = hand->held;
+
+	tr_node_at(hand, off)->next = track->nodes;
 	TR_PUBLISH(track->nodes, off);
 	TR_STORE(track->n_nodes, track->n_nodes + 1);
 	insert(hand, off);
+}
+
+static uint32_t add_node(struct tr_hand *hand, uint32_t parent, uint32_t site,
+			 uint32_t depth)
+{
+	uint32_t cell = tr_tree_cell(hand, site), off;
+
+	if (!cell)
+		return 0;
+	off = new_node(hand, parent, site, depth);
+	if (!off)
+		return 0;
+	tr_node_at(hand, off)->cell = cell;
+	publish_node(hand, off);
 	return off;
+}
+
+static uint32_t add_function(struct tr_hand *hand, uint32_t parent,
+			     uint64_t address, uint32_t depth)
+{
+	uint32_t off = new_node(hand, parent, TR_NODE_FUNCTION, depth);
+	struct tr_node *node = tr_node_at(hand, off);
+
+	if (!off)
+		return 0;
+	node->items = address;
+	node->untimed = 1; /* no call yet, and the first shall have a time */
+	node->cell = 1;
+	publish_node(hand, off);
+	return off;
+}
+
+static bool has_room(struct tr_hand *hand, uint32_t parent)
+{
+	uint32_t depth = tr_node_at(hand, parent)->depth;
+
+	return parent && hand->held->n_nodes < tr_ledger->max_nodes &&
+	       depth < tr_ledger->max_depth && ready_frames(hand, depth + 1);
 }
 
 uint32_t tr_tree_child(struct tr_hand *hand, uint32_t parent, uint32_t site)
 {
-	struct tr_track *track = hand->held;
 	struct tr_node *above = tr_node_at(hand, parent);
 	uint32_t off = find_node(hand, parent, site);
 
-	if (!off && parent && track->n_nodes < tr_ledger->max_nodes &&
-	    above->depth < tr_ledger->max_depth &&
-	    ready_frames(hand, above->depth + 1))
+	if (!off && has_room(hand, parent))
 		off = add_node(hand, parent, site, above->depth + 1);
 	if (off)
 		above->last = off;
 	return off;
+}
+
+uint32_t tr_tree_find(const struct tr_hand *hand, uint32_t parent,
+		      uint64_t address)
+{
+	uint32_t mask = hand->hash_mask, at, entry;
+
+	/* The mask first: a handler may put a larger hash there. */
+	TR_FENCE();
+	at = tr_tree_hash(parent, tr_tree_fold(address)) & mask;
+	for (; (entry = hand->hash[at]); at = (at + 1) & mask) {
+		const struct tr_node *node = tr_node_at(hand, entry);
+
+		if (!(entry & TR_IS_CELL) && node->items == address &&
+		    node->parent == parent && tr_node_is_function(node))
+			return entry;
+	}
+	return 0;
+}
+
+uint32_t tr_tree_function(struct tr_hand *hand, uint32_t parent,
+			  uint64_t address)
+{
+	uint32_t off = tr_tree_find(hand, parent, address);
+
+	if (!off && has_room(hand, parent))
+		off = add_function(hand, parent, address,
+				   tr_node_at(hand, parent)->depth + 1);
+	return off;
+}
+
+/* So deep that nothing is made below it, but by tr_tree_elsewhere(). */
+#define TR_DEPTH_NONE UINT32_MAX
+#define TR_ELSEWHERE_MOST 16384u /* functions beyond max_nodes */
+
+uint32_t tr_tree_others(struct tr_hand *hand)
+{
+	uint32_t root = hand->held->root;
+	uint32_t off = tr_tree_find(hand, root, TR_ADDRESS_OTHERS);
+
+	if (!off && root)
+		off = add_function(hand, root, TR_ADDRESS_OTHERS,
+				   TR_DEPTH_NONE);
+	return off;
+}
+
+uint32_t tr_tree_elsewhere(struct tr_hand *hand, uint32_t others,
+			   uint64_t address)
+{
+	uint32_t off;
+
+	if (!others)
+		return 0;
+	off = tr_node_at(hand, others)->last;
+	if (off && tr_node_at(hand, off)->items == address)
+		return off;
+	off = tr_tree_find(hand, others, address);
+	if (!off &&
+	    hand->held->n_nodes < tr_ledger->max_nodes + TR_ELSEWHERE_MOST)
+		off = add_function(hand, others, address, TR_DEPTH_NONE);
+	tr_node_at(hand, others)->last = off;
+	return off ? off : others;
 }
 
 uint32_t tr_tree_overflow(struct tr_hand *hand)

@@ -17,6 +17,11 @@ static bool is_reading(const struct tr_job *job)
 
 TARE_API int tare_monitor_enable(uint32_t parts)
 {
+	__typeof__(&tare_monitor_enable) first = TR_FIRST(
+		tare_monitor_enable, TR_API_MONITOR_ENABLE);
+
+	if (first)
+		return first(parts);
 	if (parts & ~(uint32_t)TARE_MONITOR_ALL)
 		return TARE_EINVAL;
 	if (!is_on() || tr_probe_forward)
@@ -27,6 +32,11 @@ TARE_API int tare_monitor_enable(uint32_t parts)
 
 TARE_API int tare_monitor_disable(uint32_t parts)
 {
+	__typeof__(&tare_monitor_disable) first = TR_FIRST(
+		tare_monitor_disable, TR_API_MONITOR_DISABLE);
+
+	if (first)
+		return first(parts);
 	if (parts & ~(uint32_t)TARE_MONITOR_ALL)
 		return TARE_EINVAL;
 	if (!is_on() || tr_probe_forward)
@@ -37,11 +47,21 @@ TARE_API int tare_monitor_disable(uint32_t parts)
 
 TARE_API uint32_t tare_monitor_parts(void)
 {
+	__typeof__(&tare_monitor_parts) first = TR_FIRST(
+		tare_monitor_parts, TR_API_MONITOR_PARTS);
+
+	if (first)
+		return first();
 	return is_on() && !tr_probe_forward ? tr_parts_wanted() : 0;
 }
 
 TARE_API int tare_monitor_sample(void)
 {
+	__typeof__(&tare_monitor_sample) first = TR_FIRST(
+		tare_monitor_sample, TR_API_MONITOR_SAMPLE);
+
+	if (first)
+		return first();
 	if (!is_on() || tr_probe_forward)
 		return TARE_EOFF;
 	tr_monitor_run(is_reading);

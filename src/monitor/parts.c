@@ -19,55 +19,34 @@ static uint32_t by_options; /* what they said then */
 static uint32_t switched_on, switched_off; /* by calls, over the options */
 static int64_t interval_ns = 1000000000, gpu_interval_ns = 1000000000;
 
-static bool switch_of(const char *name, bool configured)
-{
-	char value[16];
-	bool on;
-
-	if (tr_control_get(tr_ledger->control, name, value, sizeof(value)) &&
-	    tr_parse_bool(value, &on))
-		return on;
-	return configured;
-}
-
 static uint32_t parts_of(const char *configured)
 {
 	char value[TR_CONFIG_STRING];
 	uint32_t parts = 0;
 
-	if (tr_control_get(tr_ledger->control, "monitor", value,
-			   sizeof(value)) &&
-	    tr_parse_parts(value, &parts))
-		return parts;
-	(void)tr_parse_parts(configured, &parts);
+	if (!tr_parse_parts(tr_control_text("monitor", configured, value),
+			    &parts))
+		(void)tr_parse_parts(configured, &parts);
 	return parts;
 }
 
-/* Seconds; what the table does not accept is not taken from outside. */
 static int64_t interval_of(const char *name, double configured)
 {
-	const struct tr_option_row *row = tr_option_row(tr_option_find(name));
-	char value[32];
-	double s;
-
-	if (!tr_control_get(tr_ledger->control, name, value, sizeof(value)) ||
-	    !tr_parse_double(value, &s) || !(s >= row->min && s <= row->max))
-		s = configured;
-	return (int64_t)(s * 1e9);
+	return (int64_t)(tr_control_double(name, configured) * 1e9);
 }
 
 static uint32_t look(const struct tr_config *config)
 {
 	uint32_t parts = parts_of(config->monitor);
 
-	if (switch_of("enable_gpu_monitoring",
-		      config->enable_gpu_monitoring) ||
-	    switch_of("collect_gpu_utilization",
-		      config->collect_gpu_utilization) ||
-	    switch_of("debug_mode", config->debug_mode))
+	if (tr_control_bool("enable_gpu_monitoring",
+			    config->enable_gpu_monitoring) ||
+	    tr_control_bool("collect_gpu_utilization",
+			    config->collect_gpu_utilization) ||
+	    tr_control_bool("debug_mode", config->debug_mode))
 		parts |= TARE_MONITOR_GPU;
-	if (switch_of("collect_memory_detailed",
-		      config->collect_memory_detailed))
+	if (tr_control_bool("collect_memory_detailed",
+			    config->collect_memory_detailed))
 		parts |= TARE_MONITOR_PROCESS | TARE_MONITOR_DETAILED;
 	return parts;
 }

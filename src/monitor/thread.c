@@ -411,5 +411,10 @@ uint64_t tr_monitor_cost_ns(void)
 
 TARE_API uint64_t tare_monitor_cost_ns(void)
 {
+	__typeof__(&tare_monitor_cost_ns) first = TR_FIRST(
+		tare_monitor_cost_ns, TR_API_MONITOR_COST);
+
+	if (first)
+		return first();
 	return tr_monitor_cost_ns();
 }

@@ -140,8 +140,6 @@ struct tr_usage {
 void tr_usage_read(struct tr_usage *ret_usage, bool is_end);
 /* Resident memory of the process, bytes; UINT64_MAX: not known. */
 uint64_t tr_usage_rss(void);
-/* Bytes that malloc() has given out; UINT64_MAX: this one does not tell. */
-uint64_t tr_usage_heap(void);
 
 /* ---- file.c ------------------------------------------------------------ */
 
@@ -219,6 +217,7 @@ void tr_wait_unlock(uint32_t *lock);
 struct tr_publish {
 	int folder, fd;
 	char temporary[48];
+	bool is_hasty; /* a power failure may take it; a kill leaves nothing */
 };
 
 int tr_publish_begin(struct tr_publish *publish, const char *folder);
@@ -238,6 +237,8 @@ struct tr_identity {
 };
 
 void tr_identity_self(struct tr_identity *identity);
+/* Name of the calling thread, ended by NUL. Signal-safe; errno stays. */
+void tr_thread_name(char name[16]);
 /* Is that very process still there? */
 bool tr_identity_alive(const struct tr_identity *identity);
 
@@ -245,10 +246,17 @@ uint32_t tr_thread_id(void);
 /* Signal-safe; true for a thread of process `pid`. */
 bool tr_thread_alive(uint32_t pid, uint32_t thread);
 
+/*
+ * Command and group as they are now, for later descriptions: a server may
+ * write its title over both before it has anything to describe.
+ */
+void tr_process_remember(void);
 /* "key=value\n" lines: command, program, host, cpu, git, folder. */
 size_t tr_process_describe(char *out, size_t size);
 
 /* Address of this process's mapping of the named file, or NULL. */
 void *tr_mapping_find(const char *name);
+/* Of the file that is mapped there; false: none is. */
+bool tr_mapping_path(const void *address, char *path, size_t size);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -90,6 +91,16 @@ uint32_t tr_thread_id(void)
 	return (uint32_t)syscall(SYS_gettid);
 }
 
+void tr_thread_name(char name[16])
+{
+	int saved = errno;
+
+	name[0] = '\0';
+	(void)prctl(PR_GET_NAME, name);
+	name[15] = '\0';
+	errno = saved;
+}
+
 bool tr_thread_alive(uint32_t pid, uint32_t thread)
 {
 	int saved = errno;
@@ -119,10 +130,44 @@ static void describe(struct description *d, const char *key, const char *value)
 	d->out[d->len] = '\0';
 }
 
+/* As it was when somebody remembered; 0 bytes: nobody did. */
+static struct {
+	int64_t command_bytes;
+	char command[1024];
+	char group[48];
+} remembered;
+
+static int64_t read_command(char *text, size_t size)
+{
+	if (!remembered.command_bytes)
+		return tr_file_read("/proc/self/cmdline", text, size);
+	memcpy(text, remembered.command, sizeof(remembered.command));
+	return remembered.command_bytes;
+}
+
+static const char *read_group(void)
+{
+	return remembered.command_bytes ? remembered.group :
+					  secure_getenv("TARE_GROUP");
+}
+
+void tr_process_remember(void)
+{
+	const char *group = secure_getenv("TARE_GROUP");
+
+	if (group && strlen(group) < sizeof(remembered.group))
+		memcpy(remembered.group, group, strlen(group) + 1);
+	remembered.command_bytes =
+		tr_file_read("/proc/self/cmdline", remembered.command,
+			     sizeof(remembered.command) - 1);
+	if (remembered.command_bytes < 0)
+		remembered.command_bytes = 0;
+}
+
 static void describe_command(struct description *d)
 {
-	char text[1024];
-	int64_t n = tr_file_read("/proc/self/cmdline", text, sizeof(text) - 1);
+	char text[sizeof(remembered.command)];
+	int64_t n = read_command(text, sizeof(text) - 1);
 	const char *program;
 
 	if (n <= 0)
@@ -207,7 +252,7 @@ size_t tr_process_describe(char *out, size_t size)
 	struct description d = { out, size, 0 };
 	struct utsname host;
 	char folder[512];
-	const char *group = secure_getenv("TARE_GROUP");
+	const char *group = read_group();
 
 	describe_command(&d);
 	if (uname(&host) == 0)
@@ -217,7 +262,7 @@ size_t tr_process_describe(char *out, size_t size)
 		describe(&d, "folder", folder);
 		describe_git(&d, folder);
 	}
-	if (group && strlen(group) < 48)
+	if (group && group[0] && strlen(group) < sizeof(remembered.group))
 		describe(&d, "group", group);
 	return d.len;
 }
@@ -241,16 +286,15 @@ static void *mapping_in_line(char *line, const char *name)
 	return (void *)(uintptr_t)strtoull(line, NULL, 16);
 }
 
-void *tr_mapping_find(const char *name)
+/* Calls `look` for each line of /proc/self/maps until it says true. */
+static bool mapping_each(bool (*look)(char *line, void *arg), void *arg)
 {
-	char text[4096];
+	char text[4608]; /* a path of 4095 bytes fits */
 	size_t have = 0;
 	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	void *found = NULL;
+	bool found = false;
 
-	if (fd < 0)
-		return NULL;
-	while (!found) {
+	while (fd >= 0 && !found) {
 		ssize_t n = read(fd, text + have, sizeof(text) - 1 - have);
 		char *line = text, *end;
 
@@ -262,7 +306,7 @@ void *tr_mapping_find(const char *name)
 		text[have] = '\0';
 		while (!found && (end = strchr(line, '\n'))) {
 			*end = '\0';
-			found = mapping_in_line(line, name);
+			found = look(line, arg);
 			line = end + 1;
 		}
 		have -= (size_t)(line - text);
@@ -270,6 +314,59 @@ void *tr_mapping_find(const char *name)
 		if (have == sizeof(text) - 1)
 			have = 0; /* a line longer than any of ours */
 	}
-	(void)close(fd);
+	if (fd >= 0)
+		(void)close(fd);
 	return found;
+}
+
+struct mapping_wanted {
+	const char *name;
+	void *found;
+	uint64_t address;
+	char *path;
+	size_t size;
+};
+
+static bool mapping_has_name(char *line, void *arg)
+{
+	struct mapping_wanted *wanted = arg;
+
+	wanted->found = mapping_in_line(line, wanted->name);
+	return wanted->found != NULL;
+}
+
+void *tr_mapping_find(const char *name)
+{
+	struct mapping_wanted wanted = { .name = name };
+
+	(void)mapping_each(mapping_has_name, &wanted);
+	return wanted.found;
+}
+
+/* FROM-TO rwxp OFFSET DEVICE INODE    PATH */
+static bool mapping_has_address(char *line, void *arg)
+{
+	struct mapping_wanted *wanted = arg;
+	char *rest, *path;
+
+	if (wanted->address < strtoull(line, &rest, 16) || *rest != '-' ||
+	    wanted->address >= strtoull(rest + 1, &rest, 16))
+		return false;
+	path = strchr(rest, '/');
+	if (path && strlen(path) < wanted->size)
+		memcpy(wanted->path, path, strlen(path) + 1);
+	return true;
+}
+
+bool tr_mapping_path(const void *address, char *path, size_t size)
+{
+	struct mapping_wanted wanted = {
+		.address = (uint64_t)(uintptr_t)address,
+		.path = path,
+		.size = size,
+	};
+
+	path[0] = '\0';
+	(void)mapping_each(mapping_has_address, &wanted);
+	return path[0] != '\0';
 }

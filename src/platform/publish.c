@@ -21,6 +21,52 @@ static void name_temporary(struct tr_publish *p, unsigned n)
 		       (unsigned long long)tr_realtime_ns(), n);
 }
 
+/*
+ * A file without a name is gone with its process, however that ends. False:
+ * the file system, or the way to name it later, does not have it.
+ */
+static bool open_unnamed(struct tr_publish *p)
+{
+	char self[40];
+	int saved = errno;
+
+	p->fd = openat(p->folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+	if (p->fd >= 0) {
+		(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", p->fd);
+		if (faccessat(AT_FDCWD, self, F_OK, 0) == 0)
+			return true;
+		(void)close(p->fd);
+	}
+	p->fd = -1;
+	errno = saved;
+	return false;
+}
+
+static int link_as(const struct tr_publish *p, const char *name)
+{
+	char self[40];
+
+	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", p->fd);
+	return linkat(AT_FDCWD, self, p->folder, name, AT_SYMLINK_FOLLOW);
+}
+
+/*
+ * Under its name, unless there is a file of that name: then as what is
+ * written under a name from the beginning, which replaces it.
+ */
+static int name_unnamed(struct tr_publish *p, const char *name)
+{
+	if (link_as(p, name) == 0)
+		return 0;
+	for (unsigned n = 0; errno == EEXIST && n < 100; n++) {
+		name_temporary(p, n);
+		if (link_as(p, p->temporary) == 0)
+			return 1;
+	}
+	p->temporary[0] = '\0';
+	return tr_error_of(errno);
+}
+
 int tr_publish_begin(struct tr_publish *p, const char *folder)
 {
 	int err = tr_dir_make(folder);
@@ -30,6 +76,8 @@ int tr_publish_begin(struct tr_publish *p, const char *folder)
 	p->folder = err ? -1 : tr_file_open(folder, O_RDONLY | O_DIRECTORY, 0);
 	if (p->folder < 0)
 		return err ? err : tr_error_of(errno);
+	if (p->is_hasty && open_unnamed(p))
+		return 0;
 	for (unsigned n = 0; p->fd < 0 && n < 100; n++) {
 		name_temporary(p, n);
 		p->fd = openat(p->folder, p->temporary,
@@ -74,15 +122,20 @@ static int sync_to_disk(int fd)
 
 int tr_publish_name(struct tr_publish *p, const char *name, bool replace)
 {
-	int err = sync_to_disk(p->fd);
+	int err = p->is_hasty ? 0 : sync_to_disk(p->fd);
 
-	if (err)
+	if (!err && !p->temporary[0]) {
+		err = name_unnamed(p, name);
+		if (err <= 0)
+			return err;
+	} else if (err) {
 		return err;
+	}
 	if (replace ? renameat(p->folder, p->temporary, p->folder, name) :
 		      name_new(p, name))
 		return !replace && errno == EEXIST ? 1 : tr_error_of(errno);
 	p->temporary[0] = '\0';
-	return sync_to_disk(p->folder);
+	return p->is_hasty ? 0 : sync_to_disk(p->folder);
 }
 
 void tr_publish_end(struct tr_publish *p)

@@ -14,9 +14,6 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
 
 #define UNKNOWN UINT64_MAX
 
@@ -79,27 +76,6 @@ uint64_t tr_usage_rss(void)
 	return pages < UNKNOWN / (uint64_t)page ? pages * (uint64_t)page :
 						  UNKNOWN;
 }
-
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
-#pragma weak mallinfo2
-
-uint64_t tr_usage_heap(void)
-{
-	struct mallinfo2 info;
-
-	if (!mallinfo2)
-		return UNKNOWN;
-	info = mallinfo2();
-	/* None at all: another allocator serves the program. */
-	return info.uordblks + info.hblkhd ? info.uordblks + info.hblkhd :
-					     UNKNOWN;
-}
-#else
-uint64_t tr_usage_heap(void)
-{
-	return UNKNOWN;
-}
-#endif
 
 /* ---- system calls ------------------------------------------------------ */
 

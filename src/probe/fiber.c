@@ -4,12 +4,35 @@
  *
  * words: [0] depth, [1] node, [2..] frames' starts. Bit 63 of a start says
  * that the frame has notes, bit 62 that it failed; its notes stay on the
- * hand's stage, found by start.
+ * hand's stage, found by start. Of a function without a time it is 0.
  */
 #include "probe/probe.h"
 
 #define TR_NOTED (UINT64_C(1) << 63)
 #define TR_FIBER_FRAMES 64u
+
+static uint64_t word_of(const struct tr_frame *f, bool is_function)
+{
+	uint64_t start = TR_LOAD(f->start), aside = TR_LOAD(f->aside);
+
+	if (is_function)
+		return aside & TR_CALL_TIMED ? start : 0;
+	return start == TR_FRAME_ASIDE ? aside | TR_NOTED : start;
+}
+
+/* Innermost first, as the nodes know each other. */
+static void save_frames(const struct tr_hand *hand, uint64_t *words)
+{
+	uint32_t off = (uint32_t)words[1];
+
+	for (uint64_t i = words[0]; i > 0; i--) {
+		const struct tr_node *node = tr_node_at(hand, off);
+
+		words[1 + i] = word_of(&hand->frames[i],
+				       tr_node_is_function(node));
+		off = node->parent;
+	}
+}
 
 static void save(struct tr_hand *hand, uint64_t *words)
 {
@@ -19,19 +42,14 @@ static void save(struct tr_hand *hand, uint64_t *words)
 	words[0] = 0;
 	if (hand->top == hand->frames || !tr_hand_enter(hand))
 		return;
+	if (hand->deep)
+		tr_calls_drop(hand);
 	if (hand->top > hand->frames + TR_FIBER_FRAMES)
 		tr_scope_repair(hand, hand->frames + TR_FIBER_FRAMES);
 	depth = (uint64_t)(hand->top - hand->frames);
 	words[0] = depth;
 	words[1] = track->current;
-	for (uint64_t i = 1; i <= depth; i++) {
-		const struct tr_frame *f = &hand->frames[i];
-		uint64_t start = TR_LOAD(f->start);
-
-		words[1 + i] = start == TR_FRAME_ASIDE ?
-				       TR_LOAD(f->aside) | TR_NOTED :
-				       start;
-	}
+	save_frames(hand, words);
 	TR_STORE(track->current, track->root);
 	hand->top = hand->frames;
 	tr_hand_leave(hand);
@@ -53,12 +71,28 @@ static bool is_ours(const struct tr_hand *hand, const uint64_t *words)
 	return off == hand->held->root;
 }
 
+/* Where the stack will be nobody knows: further out than any. */
+static void put_function(struct tr_frame *f, uint64_t start)
+{
+	TR_STORE(f->aside, ~(uint64_t)TR_CALL_FLAGS |
+				   (start ? TR_CALL_TIMED : 0));
+	TR_STORE(f->start, start);
+}
+
 static void put_back(struct tr_hand *hand, const uint64_t *words)
 {
-	for (uint64_t i = 1; i <= words[0]; i++) {
+	uint32_t off = (uint32_t)words[1];
+
+	for (uint64_t i = words[0]; i > 0; i--) {
+		const struct tr_node *node = tr_node_at(hand, off);
 		struct tr_frame *f = &hand->frames[i];
 		uint64_t start = words[1 + i];
 
+		off = node->parent;
+		if (tr_node_is_function(node)) {
+			put_function(f, start);
+			continue;
+		}
 		TR_STORE(f->aside, start & ~TR_NOTED);
 		TR_STORE(f->start, start & TR_NOTED ? TR_FRAME_ASIDE : start);
 	}

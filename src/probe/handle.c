@@ -209,7 +209,9 @@ static bool matches(const struct handle *handle, const struct wanted *wanted)
 	if (wanted->base && !same_pairs(handle, wanted))
 		return false;
 	/* For labels, too: another library may lie where the site was. */
-	return site->kind == like->kind && same(site->name, like->name) &&
+	return site->kind == like->kind &&
+	       !((site->flags ^ like->flags) & TR_SITE_STAGES) &&
+	       same(site->name, like->name) &&
 	       same(site->unit, like->unit) &&
 	       same(site->source, like->source);
 }
@@ -429,26 +431,36 @@ static const char *clipped(const char *text, char *copy)
 	return copy;
 }
 
-TARE_API tare_site *tare_site_get(enum tare_kind kind, enum tare_type type,
-				  const char *name, const char *unit,
-				  const char *source)
+tare_site *tr_site_flagged(const tare_site *asked)
 {
 	char text[3][TR_TEXT_MOST + 1];
 	tare_site like = { 0 };
 	struct wanted wanted;
 
-	if (tr_probe_forward)
-		return tr_probe_forward->site_get(kind, type, name, unit,
-						  source);
 	wanted.like = &like;
 	wanted.base = NULL;
 	wanted.n_pairs = 0;
-	like.kind = (uint8_t)kind;
-	like.type = (uint8_t)type;
-	like.name = name ? clipped(name, text[0]) : "(unnamed)";
-	like.unit = clipped(unit, text[1]);
-	like.source = clipped(source, text[2]);
+	like.kind = asked->kind;
+	like.type = asked->type;
+	like.flags = asked->flags;
+	like.name = asked->name ? clipped(asked->name, text[0]) : "(unnamed)";
+	like.unit = clipped(asked->unit, text[1]);
+	like.source = clipped(asked->source, text[2]);
 	return find_handle(&wanted);
+}
+
+TARE_API tare_site *tare_site_get(enum tare_kind kind, enum tare_type type,
+				  const char *name, const char *unit,
+				  const char *source)
+{
+	const tare_site like = { .name = name, .unit = unit,
+				 .source = source, .kind = (uint8_t)kind,
+				 .type = (uint8_t)type };
+
+	if (tr_probe_forward)
+		return tr_probe_forward->site_get(kind, type, name, unit,
+						  source);
+	return tr_site_flagged(&like);
 }
 
 static tare_site *find_labels(tare_site *site, size_t n_pairs,

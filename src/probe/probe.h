@@ -17,6 +17,31 @@
 #include "ledger/ledger.h"
 
 /* The entry points, for a second copy of the library in the process. */
+/*
+ * Public calls that are no probes and must act in the copy that measures: in
+ * a program that has the library in it, `tare run` brings another one, which
+ * is the first. Numbers are part of the table: new ones at the end.
+ */
+enum tr_api {
+	TR_API_STOP,
+	TR_API_ENABLE,
+	TR_API_OPTION_SET,
+	TR_API_OPTION_GET,
+	TR_API_LOG_SET,
+	TR_API_MONITOR_ENABLE,
+	TR_API_MONITOR_DISABLE,
+	TR_API_MONITOR_PARTS,
+	TR_API_MONITOR_SAMPLE,
+	TR_API_MONITOR_COST,
+	TR_API_TRACE_SCHEDULE,
+	TR_API_ALLOC_SNAPSHOT,
+	TR_API_ALLOC_CURRENT,
+	TR_API_ALLOC_TAG,
+	TR_API_ALLOC_NOTE,
+	TR_API_FREE_NOTE,
+	TR_APIS
+};
+
 struct tr_probe_table {
 	uint32_t magic, size;
 	char version[16];
@@ -46,6 +71,13 @@ struct tr_probe_table {
 	int (*record_gpu)(const char *operation);
 	void (*step)(uint64_t items);
 	size_t (*leaks)(tare_leak *ret_leaks, size_t size);
+	void (*start)(void); /* what its constructor does, if it is not done */
+	void (*step_named)(const char *name, uint64_t items);
+	tare_site *(*site_flagged)(const tare_site *like);
+	uint64_t (*ticks)(void);
+	void (*overlap)(tare_site *site, uint32_t gate, uint64_t from,
+			uint64_t to);
+	void (*(*api)(enum tr_api which))(void); /* public calls, or NULL */
 };
 
 /* Does the copy of the library that came first have this call? */
@@ -54,6 +86,13 @@ struct tr_probe_table {
 	 offsetof(struct tr_probe_table, field) + sizeof(void *))
 
 #define TR_PROBE_MAGIC 0x42525054u
+
+/* Defined by runtime/, for the table. */
+void (*tr_probe_api(enum tr_api which))(void);
+/* The first copy's, if that is another one and has it; else NULL. */
+void (*tr_first_api(enum tr_api which))(void);
+/* The same call there, or NULL: it is this one's to do. */
+#define TR_FIRST(call, which) ((__typeof__(&call))tr_first_api(which))
 
 /*
  * Another name for a public call, to be had by nobody else: a program that
@@ -91,11 +130,23 @@ extern uint32_t tr_gate_off;
  */
 /* Opens the ledger of a forked child. False: measuring is off. */
 bool tr_probe_open(void);
+/* The library's start at load, if it was not yet. */
+void tr_probe_start(void);
 /* Is a site of this kind, name and source wanted now? */
 bool tr_probe_wanted(uint8_t kind, const char *name, const char *source);
 
+/*
+ * A handle like tare_site_get()'s; `like` has kind, type, name, unit, source
+ * and flags.
+ */
+tare_site *tr_site_flagged(const tare_site *like);
+/* A time that overlaps scopes: its path begins at the root. */
+void tr_probe_overlap(tare_site *site, uint32_t gate, uint64_t from,
+		      uint64_t to);
+
 /* Defined by step/, for the table. */
 void tr_probe_step(uint64_t items);
+void tr_probe_step_named(const char *name, uint64_t items);
 size_t tr_probe_leaks(tare_leak *ret_leaks, size_t size);
 
 enum tr_note_type {
@@ -107,6 +158,8 @@ enum tr_note_type {
 
 /* ---- site.c ------------------------------------------------------------ */
 
+/* True if the thread's process has a ledger of its own, now or at last. */
+bool tr_probe_has_ledger(void);
 /* Registers if needed and evaluates the switches; true: on. */
 bool tr_site_refresh(tare_site *site);
 /*
@@ -164,8 +217,13 @@ void tr_scope_repair(struct tr_hand *hand, const struct tr_frame *to);
 /* Appends a duration, in two entries where 32 bits are too few. Busy. */
 void tr_scope_append(struct tr_hand *hand, uint32_t node, uint64_t start,
 		     uint64_t span, uint32_t flags);
+/* Ticks from start to end; 0 and counted where that cannot be. */
+uint64_t tr_scope_span(const struct tr_hand *hand, uint64_t start,
+		       uint64_t end);
 /* The end of a scope at a time that was read before. Not for other copies. */
 void tr_scope_end_at(void *handle, uint64_t end);
+/* Ends a scope as its probe does, and tells when; 0: not known. */
+uint64_t tr_scope_end_told(void *frame);
 void tr_probe_fiber(tare_fiber *fiber, bool back);
 /* All that can happen at a begin. */
 void *tr_scope_begin_slow(tare_site *site, uint32_t gate);
@@ -191,6 +249,18 @@ TR_INLINE uint64_t tr_frame_start(const struct tr_frame *frame)
 		return start;
 	return TR_LOAD(frame->aside) & ~TR_FRAME_FAILED;
 }
+
+/* ---- calls.c (the hooks themselves: calls.h) ---------------------------- */
+
+/*
+ * What the hooks of -finstrument-functions shall do. At the start. `know` is
+ * told of code on a path that it was not on before: signal-safe.
+ */
+void tr_calls_use(enum tr_calls mode, void (*know)(uint64_t address));
+/* Functions above this frame outlive the scope that ends now. Busy. */
+void tr_calls_orphan(struct tr_hand *hand, const struct tr_frame *to);
+/* The innermost function, which is the current node, had no end. Busy. */
+void tr_calls_drop(struct tr_hand *hand);
 
 /* ---- untimed.c --------------------------------------------------------- */
 

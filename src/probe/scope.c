@@ -185,7 +185,8 @@ void tr_scope_append(struct tr_hand *hand, uint32_t node, uint64_t start,
 }
 
 /* A clock that stepped back, or far ahead, gives no time rather than a lie. */
-static uint64_t span_of(struct tr_hand *hand, uint64_t start, uint64_t end)
+uint64_t tr_scope_span(const struct tr_hand *hand, uint64_t start,
+		       uint64_t end)
 {
 	if (TR_LIKELY(end >= start &&
 		      (double)(end - start) * hand->scale < TR_ABSURD_SECONDS))
@@ -205,7 +206,7 @@ static void end_detached(struct tr_hand *hand, struct tr_detached *detached,
 			 uint64_t end)
 {
 	uint64_t start = detached->frame.start;
-	uint64_t span = span_of(hand, start, end);
+	uint64_t span = tr_scope_span(hand, start, end);
 	tare_site *site = detached->site;
 	uint32_t id = TR_ACQUIRE(site->id), node;
 	uint32_t what = id | (detached->failed ? TR_PARKED_FAILED : 0);
@@ -237,6 +238,10 @@ void tr_scope_repair(struct tr_hand *hand, const struct tr_frame *to)
 	while (hand->top > to) {
 		uint32_t node = track->current;
 
+		if (tr_node_is_function(tr_node_at(hand, node))) {
+			tr_calls_drop(hand);
+			continue;
+		}
 		TR_STORE(track->lost.repairs, track->lost.repairs + 1);
 		if (TR_LOAD(hand->top->start) == TR_FRAME_ASIDE)
 			tr_note_drop(hand, tr_frame_start(hand->top));
@@ -258,7 +263,7 @@ static void finish(struct tr_hand *hand, struct tr_frame *frame, uint64_t end)
 		tr_scope_count(hand, node, frame);
 		return;
 	}
-	span = span_of(hand, start, end);
+	span = tr_scope_span(hand, start, end);
 	if (TR_LOAD(frame->start) == TR_FRAME_ASIDE) {
 		if (TR_LOAD(frame->aside) & TR_FRAME_FAILED)
 			flags = TR_ENTRY_FAILED;
@@ -296,6 +301,8 @@ void tr_scope_end_at(void *handle, uint64_t end)
 		(void)TR_ADD(tr_ledger->header->lost.stray_ends, 1);
 		return;
 	}
+	if (hand->top != frame)
+		tr_calls_orphan(hand, frame);
 	tr_scope_repair(hand, frame);
 	finish(hand, frame, end);
 	tr_hand_leave(hand);
@@ -347,7 +354,8 @@ static TR_NOINLINE void end_other(void *handle)
 		end_slow(handle, tr_counter());
 }
 
-TR_INLINE void end_with(struct tr_frame *frame, uint64_t (*clock)(void))
+/* When it ended; 0: it was not the common case. */
+TR_INLINE uint64_t end_with(struct tr_frame *frame, uint64_t (*clock)(void))
 {
 	struct tr_hand *hand = tr_hand();
 	struct tr_track *track = hand->track;
@@ -357,14 +365,14 @@ TR_INLINE void end_with(struct tr_frame *frame, uint64_t (*clock)(void))
 
 	if (TR_UNLIKELY(!track) || TR_UNLIKELY(hand->top != frame)) {
 		end_other(frame);
-		return;
+		return 0;
 	}
 	end = clock();
 	start = TR_LOAD(frame->start);
 	span = end - start;
 	if (TR_UNLIKELY(span >> 32)) {
 		end_noted(frame, end);
-		return;
+		return 0;
 	}
 	hand->track = NULL; /* busy */
 	TR_FENCE();
@@ -380,20 +388,26 @@ TR_INLINE void end_with(struct tr_frame *frame, uint64_t (*clock)(void))
 	TR_PUBLISH(track->write, position); /* the entry before its count */
 	if (TR_UNLIKELY((position & (TR_BATCH * sizeof(*entry) - 1)) == 0)) {
 		tr_drain_batch(hand, track, position);
-		return;
+		return end;
 	}
 	TR_FENCE();
 	tr_hand_free(hand, track);
+	return end;
 }
 
 TARE_API void tare_scope_end_(void *frame)
 {
-	end_with(frame, tr_counter);
+	(void)end_with(frame, tr_counter);
+}
+
+uint64_t tr_scope_end_told(void *frame)
+{
+	return end_with(frame, tr_counter);
 }
 
 TARE_API void tare_scope_end_exact_(void *frame)
 {
-	end_with(frame, tr_counter_exact);
+	(void)end_with(frame, tr_counter_exact);
 }
 
 TR_OWN(tr_own_scope_begin, tare_scope_begin_);

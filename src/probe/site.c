@@ -86,8 +86,7 @@ bool tr_site_refresh(tare_site *site)
 	return true;
 }
 
-/* True if the thread's process has a ledger of its own, now or at last. */
-static bool ready_process(void)
+bool tr_probe_has_ledger(void)
 {
 	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready) &&
 	    (tr_ledger->base || !TR_LOAD(tr_ledger->control->enabled)))
@@ -109,7 +108,7 @@ struct tr_hand *tr_probe_ready(tare_site *site, uint32_t gate)
 	struct tr_hand *hand = tr_hand();
 	bool is_first = !hand->held;
 
-	if (!ready_process()) {
+	if (!tr_probe_has_ledger()) {
 		(void)tr_site_refresh(site);
 		return NULL;
 	}

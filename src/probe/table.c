@@ -25,4 +25,21 @@ const struct tr_probe_table tr_probe_own = {
 	.record_gpu = tr_own_record_gpu,
 	.step = tr_probe_step,
 	.leaks = tr_probe_leaks,
+	.start = tr_probe_start,
+	.step_named = tr_probe_step_named,
+	.site_flagged = tr_site_flagged,
+	.ticks = tr_ledger_ticks,
+	.overlap = tr_probe_overlap,
+	.api = tr_probe_api,
 };
+
+void (*tr_first_api(enum tr_api which))(void)
+{
+	void (*call)(void);
+
+	if (TR_LIKELY(!tr_probe_forward) || !TR_FIRST_HAS(api))
+		return NULL;
+	call = tr_probe_forward->api(which);
+	/* Where the dynamic linker made the two one. */
+	return call == tr_probe_api(which) ? NULL : call;
+}

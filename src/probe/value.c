@@ -309,6 +309,27 @@ TARE_API void tare_duration_record_(tare_site *site, uint32_t gate,
 	tr_hand_leave(hand);
 }
 
+void tr_probe_overlap(tare_site *site, uint32_t gate, uint64_t from,
+		      uint64_t to)
+{
+	struct tr_hand *hand = tr_probe_ready(site, gate);
+	uint32_t node;
+
+	if (!hand)
+		return;
+	if (!tr_hand_enter(hand)) {
+		lose_busy();
+		return;
+	}
+	node = tr_tree_child(hand, hand->held->root, TR_LOAD(site->id));
+	if (node)
+		tr_scope_append(hand, node, from, to > from ? to - from : 0,
+				0);
+	else
+		tr_scope_overflow(hand);
+	tr_hand_leave(hand);
+}
+
 TR_OWN(tr_own_value_observe, tare_value_observe_);
 TR_OWN(tr_own_gauge_set, tare_gauge_set_);
 TR_OWN(tr_own_gauge_add, tare_gauge_add_);

@@ -38,6 +38,10 @@ TARE_API int tare_start(void)
 
 TARE_API int tare_stop(void)
 {
+	__typeof__(&tare_stop) first = TR_FIRST(tare_stop, TR_API_STOP);
+
+	if (first)
+		return first();
 	tr_stop();
 	return 0;
 }
@@ -51,8 +55,11 @@ static struct tr_control *control(void)
 
 TARE_API int tare_enable(bool on)
 {
+	__typeof__(&tare_enable) first = TR_FIRST(tare_enable, TR_API_ENABLE);
 	struct tr_control *page = control();
 
+	if (first)
+		return first(on);
 	if (!page)
 		return TARE_EOFF;
 	TR_STORE(page->enabled, on);
@@ -91,9 +98,13 @@ static void apply_live(const char *name)
 
 TARE_API int tare_option_set(const char *name, const char *value)
 {
+	__typeof__(&tare_option_set) first = TR_FIRST(tare_option_set,
+						      TR_API_OPTION_SET);
 	const tare_option *option;
 	int err;
 
+	if (first)
+		return first(name, value);
 	if (!name || !value)
 		return TARE_EINVAL;
 	option = tr_option_find(name);
@@ -117,6 +128,11 @@ TARE_API int tare_option_set(const char *name, const char *value)
 
 TARE_API int tare_option_get(const char *name, char *value, size_t size)
 {
+	__typeof__(&tare_option_get) first = TR_FIRST(tare_option_get,
+						      TR_API_OPTION_GET);
+
+	if (first)
+		return first(name, value, size);
 	if (!name || !value)
 		return TARE_EINVAL;
 	tr_load_config();

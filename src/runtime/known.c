@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Known: what steps and resource scopes can tell of GPUs and joules,
- * from the folders that know. GPUs only where they are monitored: the
+ * Known: what steps and resource scopes can tell of GPUs, joules and the
+ * heap, from the folders that know. GPUs only where they are monitored: the
  * driver's library is not loaded for a step.
  */
 #include "runtime/runtime.h"
@@ -79,10 +79,14 @@ static double joules(void)
 void tr_know(void)
 {
 	/* Not over what a test has put there. */
+	if (!tr_step_heap)
+		tr_step_heap = tr_heap_used;
 	if (!tr_step_gpu)
 		tr_step_gpu = gpu_bytes;
 	if (!tr_step_gpu_load)
 		tr_step_gpu_load = gpu_load;
 	if (!tr_step_joules)
 		tr_step_joules = joules;
+	if (!tr_step_grown)
+		tr_step_grown = tr_grown;
 }

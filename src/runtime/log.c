@@ -15,11 +15,19 @@
 
 #define TR_MESSAGES 64u
 
+/* Preloaded: stderr is that of a program which knows nothing of us. */
+bool tr_log_is_quiet;
+
 static tare_log_fn callback;
 static void *callback_arg;
 
 TARE_API void tare_log_set(tare_log_fn fn, void *arg)
 {
+	__typeof__(&tare_log_set) first = TR_FIRST(tare_log_set,
+						   TR_API_LOG_SET);
+
+	if (first)
+		first(fn, arg);
 	callback_arg = arg;
 	__atomic_store_n(&callback, fn, __ATOMIC_RELEASE);
 }
@@ -70,6 +78,8 @@ void tr_log(enum tare_level level, const char *format, ...)
 		fn(callback_arg, level, text);
 		return;
 	}
+	if (tr_log_is_quiet)
+		return;
 	if (tr_mode != TR_MODE_REPORT && level > TARE_LEVEL_WARNING)
 		return;
 	if (tr_mode != TR_MODE_OFF)

@@ -26,6 +26,11 @@ extern enum tr_mode tr_mode;
 
 /* Opens what `tr_mode` says. 0, also if it is open already, or an error. */
 int tr_start(void);
+/* Starts if the environment or the file asks for it; once. By whoever is
+ * first: the library's constructor, or an allocation before it. */
+void tr_start_at_load(void);
+/* As tr_probe_open(), of what is no event. */
+bool tr_open_aside(void);
 /* Closes it for good. */
 void tr_stop(void);
 /* File and environment, once. */
@@ -47,14 +52,32 @@ void tr_calibrate_probes(void);
 /* Starts to watch what measuring costs. */
 void tr_self_govern(void);
 
+/* ---- sample.c ---------------------------------------------------------- */
+
+/* Samples stacks, if options say so. */
+void tr_sample_begin(bool is_preloaded);
+
 /* ---- known.c ----------------------------------------------------------- */
 
 /* Tells steps and resource scopes who knows of GPUs and joules. */
 void tr_know(void);
 
+/* ---- trace.c ----------------------------------------------------------- */
+
+/* Steps that were recorded become files from now on. */
+void tr_trace_ready(void);
+/* Those that nobody has written yet. */
+void tr_trace_finish(void);
+
+/* ---- grown.c ----------------------------------------------------------- */
+
+/* For tr_step_grown: which place allocated what is live more. */
+bool tr_grown(char *text, size_t size);
+
 /* ---- log.c ------------------------------------------------------------- */
 
 void tr_log(enum tare_level level, const char *format, ...) TARE_PRINTF(2, 3);
+extern bool tr_log_is_quiet; /* but for a callback */
 /* Lines about steps go to stderr where the program has no log. */
 extern bool tr_log_lines;
 /* A line that was asked for: not counted among the few messages. */
@@ -66,6 +89,9 @@ bool tr_log_is_read(void);
 
 /* Takes what was set through the control page into tr_config. */
 void tr_follow_control(void);
+/* An option as it is now; a text has TR_CONFIG_STRING bytes. */
+void tr_text_now(const char *name, const char *configured, char *value);
+uint64_t tr_number_now(const char *name, uint64_t configured);
 /* Shows steps, and the history's floor, what the options are now. */
 void tr_follow_steps(void);
 

@@ -12,6 +12,7 @@
 #include "governor/governor.h"
 #include "gpu/gpu.h"
 #include "monitor/monitor.h"
+#include "profile/profile.h"
 #include "text/text.h"
 #include "view/view.h"
 
@@ -32,6 +33,7 @@ struct process {
 	uint32_t opening; /* 1 while somebody opens, 2 when it failed */
 	uint64_t lost;	  /* events meanwhile */
 	uint32_t stopped;
+	uint64_t rss_start; /* of a preloaded one, before it has a ledger */
 };
 
 static struct process *process;
@@ -106,10 +108,28 @@ static int map_process(void)
 
 /* ---- another copy of the library --------------------------------------- */
 
-/* The first copy's ledger is mapped under our process's name: follow it. */
-static bool find_first_copy(void)
+/* Weak: a program without dynamic loading does without. */
+#pragma weak dlsym
+#pragma weak dlerror
+
+/*
+ * `tare run` puts a copy into the program that is the first of all, though
+ * it has no ledger before there is something to write. NULL: there is none.
+ */
+static const struct tr_probe_table *preloaded_copy(void)
 {
-	const struct tr_probe_table *table;
+	const struct tr_probe_table *const *named = NULL;
+
+	if (dlsym && dlerror) {
+		named = dlsym(RTLD_DEFAULT, "tare_preload_");
+		(void)dlerror(); /* not for the host */
+	}
+	return named ? *named : NULL;
+}
+
+/* The first copy's ledger is mapped under our process's name. */
+static const struct tr_probe_table *mapped_copy(void)
+{
 	const struct tr_header *header;
 	char name[32];
 
@@ -117,15 +137,25 @@ static bool find_first_copy(void)
 	header = tr_mapping_find(name);
 	if (!header || header->magic != TR_MAGIC ||
 	    header->pid != (uint32_t)getpid() || !header->owner_abi)
-		return false;
-	table = (const void *)(uintptr_t)header->owner_abi;
-	if (table->magic != TR_PROBE_MAGIC || table == &tr_probe_own)
+		return NULL;
+	return (const void *)(uintptr_t)header->owner_abi;
+}
+
+static bool find_first_copy(void)
+{
+	const struct tr_probe_table *table = preloaded_copy();
+
+	if (!table)
+		table = mapped_copy();
+	if (!table || table->magic != TR_PROBE_MAGIC || table == &tr_probe_own)
 		return false;
 	tr_probe_forward = table;
 	/* With the first one's ledger our own questions have answers, too. */
 	if (table->size == tr_probe_own.size &&
-	    strcmp(table->version, tr_probe_own.version) == 0)
+	    strcmp(table->version, tr_probe_own.version) == 0) {
+		table->start();
 		tr_ledger = *table->ledger;
+	}
 	return true;
 }
 
@@ -156,6 +186,8 @@ static void fill_ledger(void)
 	ledger->discard = tr_config.trace_mode == TR_TRACE_DISCARD;
 	ledger->ring_bytes = (uint32_t)tr_config.trace_events * 16;
 	ledger->max_nodes = (uint32_t)tr_config.max_nodes;
+	if (tr_config.calls) /* functions are more than scopes */
+		ledger->max_nodes *= 8;
 	ledger->max_depth = (uint32_t)tr_config.max_depth;
 	ledger->keep_values = (uint32_t)tr_config.keep_values;
 	ledger->counter_clock = tr_config.clock != TR_CLOCK_MONOTONIC &&
@@ -181,6 +213,7 @@ static int open_process(bool standby)
 		tr_step_set_log(tr_log_line);
 		tr_follow_steps();
 		tr_ledger->header->owner_abi = (uintptr_t)&tr_probe_own;
+		tr_ledger->header->rss_start = process->rss_start;
 		TR_PUBLISH(tr_ledger->header->magic, TR_MAGIC);
 		if (tr_config.sigbus_guard && !tr_ledger->anonymous)
 			tr_guard_install();
@@ -190,7 +223,10 @@ static int open_process(bool standby)
 		tr_calibrate_probes();
 		tr_self_govern();
 		tr_know();
+		tr_trace_ready();
 		tr_track_rewind(tr_hand());
+		tr_profile_start(&tr_config);
+		tr_sampler_opened();
 		tr_ledger_save();
 	}
 	return 0;
@@ -231,8 +267,8 @@ static int open_once(bool standby)
 	return 0;
 }
 
-/* A probe found no ledger: a forked child's first event, or it is off. */
-bool tr_probe_open(void)
+/* `is_event`: it is lost if somebody else is opening it. */
+static bool open_now(bool is_event)
 {
 	int saved;
 	bool done;
@@ -247,6 +283,8 @@ bool tr_probe_open(void)
 	if (TR_LOAD(process->stopped) || TR_LOAD(process->opening) == 2)
 		return false;
 	if (TR_LOAD(process->opening) == 1) {
+		if (!is_event)
+			return false;
 		(void)__atomic_fetch_add(&process->lost, 1, __ATOMIC_SEQ_CST);
 		/* Opened meanwhile: who opened may have looked before. */
 		if (__atomic_load_n(&process->ledger.ready, __ATOMIC_SEQ_CST))
@@ -259,6 +297,18 @@ bool tr_probe_open(void)
 		tr_monitor_notice();
 	errno = saved;
 	return done;
+}
+
+/* A probe found no ledger: a forked child's first event, or it is off. */
+bool tr_probe_open(void)
+{
+	return open_now(true);
+}
+
+/* A sample or an allocation: it has books of its own for what it loses. */
+bool tr_open_aside(void)
+{
+	return open_now(false);
 }
 
 /* The control page is there, the ledger is not yet. */
@@ -311,11 +361,67 @@ int tr_start(void)
 		err = leave_standby();
 	else
 		err = open_first();
-	if (!err) {
+	if (!err && !tr_probe_forward) {
+		tr_calls_use((enum tr_calls)tr_config.calls, tr_modules_know);
 		tr_monitor_memory(&tr_config, false);
 		tr_monitor_begin();
+		tr_sample_begin(preloaded_copy() == &tr_probe_own);
+		tr_alloc_prepare(&tr_config, tr_open_aside);
 	}
 	return err;
+}
+
+/* Something is to be read at intervals: not when it is first needed. */
+static bool wants_monitor(void)
+{
+	uint32_t parts = 0;
+
+	return (tr_parse_parts(tr_config.monitor, &parts) && parts) ||
+	       tr_config.enable_gpu_monitoring ||
+	       tr_config.collect_gpu_utilization || tr_config.debug_mode ||
+	       tr_config.collect_memory_detailed;
+}
+
+static void be_quiet(void)
+{
+	tr_log_is_quiet = true;
+}
+
+static uint64_t known_bytes(uint64_t bytes)
+{
+	return bytes == UINT64_MAX ? 0 : bytes;
+}
+
+/*
+ * Of the preloaded copy: memory and a timer, no ledger. Most programs of a
+ * build end before their first sample.
+ */
+static void start_preloaded(void)
+{
+	const char *group = secure_getenv("TARE_GROUP");
+	const char *pid = group ? strrchr(group, '-') : NULL;
+
+	if (map_process())
+		return;
+	/* What it started itself may tell; not what that starts. */
+	tr_log_is_quiet = !pid || strtol(pid + 1, NULL, 10) != getppid();
+	(void)pthread_atfork(NULL, NULL, be_quiet);
+	tr_process_remember();
+	tr_ledger = &process->ledger;
+	tr_load_config();
+	if (tr_config.collect_memory_basic)
+		process->rss_start = known_bytes(tr_usage_rss());
+	tr_runs_use(&tr_config);
+	first = getpid();
+	stay_loaded();
+	TR_PUBLISH(tr_gate_off, 1);
+	if (tr_config.calls)
+		tr_profile_prepare(&tr_config);
+	tr_calls_use((enum tr_calls)tr_config.calls, tr_modules_know);
+	tr_sample_begin(true);
+	tr_alloc_prepare(&tr_config, tr_open_aside);
+	if (wants_monitor())
+		(void)tr_start();
 }
 
 static enum tr_mode mode_of(const char *text)
@@ -331,19 +437,22 @@ static enum tr_mode mode_of(const char *text)
 	return tr_parse_bool(text, &on) && on ? TR_MODE_REPORT : TR_MODE_OFF;
 }
 
-__attribute__((constructor)) static void at_load(void)
+void tr_start_at_load(void)
 {
 	const char *text = secure_getenv("TARE");
+	bool is_preloaded = preloaded_copy() == &tr_probe_own;
+	static bool is_done; /* another copy's start may have come first */
 
-	if (&tare_only_reads && tare_only_reads)
+	if ((&tare_only_reads && tare_only_reads) || is_done)
 		return;
+	is_done = true;
 	tr_mode = mode_of(text);
 	if (tr_mode == TR_MODE_OFF) {
 		/* The file may ask for it, unless TARE=0 forbids. */
 		if (text && text[0])
 			return;
 		tr_load_config();
-		if (!tr_config.enable_metrics &&
+		if (!tr_config.enable_metrics && !tr_config.enable_profiler &&
 		    !tr_config.enable_performance_monitoring) {
 			/* In a module: the program may have started its. */
 			if (find_first_copy())
@@ -352,7 +461,23 @@ __attribute__((constructor)) static void at_load(void)
 		}
 		tr_mode = TR_MODE_ON;
 	}
-	(void)tr_start();
+	if (is_preloaded)
+		start_preloaded();
+	else
+		(void)tr_start();
+}
+
+/* The program has probes of its own: it will have a ledger. */
+void tr_probe_start(void)
+{
+	tr_start_at_load();
+	if (tr_mode >= TR_MODE_ON)
+		(void)tr_start();
+}
+
+__attribute__((constructor)) static void at_load(void)
+{
+	tr_start_at_load();
 }
 
 /* ---- the end ----------------------------------------------------------- */
@@ -367,14 +492,21 @@ static bool wants_report(void)
 
 void tr_stop(void)
 {
-	if (tr_probe_forward || !process || !tr_ledger ||
-	    !TR_LOAD(tr_ledger->ready) ||
+	if (tr_probe_forward || !process)
+		return;
+	/* Also where nothing was opened yet. */
+	tr_sampler_stop();
+	if (!tr_ledger || !TR_LOAD(tr_ledger->ready) ||
 	    __atomic_exchange_n(&process->stopped, 1, __ATOMIC_ACQ_REL))
 		return;
+	if (tr_config_wants_stacks(&tr_config) || tr_config.calls)
+		tr_modules_look();
 	tr_follow_control();
 	if (tr_ledger->base)
 		tr_step_finish();
 	tr_monitor_stop();
+	if (tr_ledger->base)
+		tr_trace_finish();
 	tr_gpu_stop();
 	tr_monitor_memory(&tr_config, true);
 	TR_STORE(tr_ledger->control->enabled, 0);
@@ -384,7 +516,8 @@ void tr_stop(void)
 	if (wants_report())
 		tr_report_at_exit();
 	(void)tr_ledger_finish(&tr_config);
-	if (getpid() == first)
+	/* Where it is preloaded, `tare run` tidies up for all. */
+	if (getpid() == first && preloaded_copy() != &tr_probe_own)
 		tr_runs_tidy();
 	TR_PUBLISH(tr_ledger->ready, 0);
 	TR_STORE(tr_gate_off, 0);

@@ -10,25 +10,7 @@
 #include "monitor/monitor.h"
 #include "text/text.h"
 
-/* A switch: what was set from outside wins over the configuration. */
-static bool switch_of(const char *name, bool configured)
-{
-	char value[16];
-	bool on;
-
-	if (tr_control_get(tr_ledger->control, name, value, sizeof(value)) &&
-	    tr_parse_bool(value, &on))
-		return on;
-	return configured;
-}
-
-static const char *text_of(const char *name, const char *configured,
-			   char *value)
-{
-	if (tr_control_get(tr_ledger->control, name, value, TR_CONFIG_STRING))
-		return value;
-	return configured;
-}
+#include <string.h>
 
 /* Included (or no list) and not excluded. */
 static bool passes(const char *include, const char *exclude, const char *text)
@@ -38,70 +20,79 @@ static bool passes(const char *include, const char *exclude, const char *text)
 	return !exclude[0] || !tr_glob_list_match(exclude, text);
 }
 
-static void follow_number(const char *name, uint64_t *number)
-{
-	char text[32];
-	uint64_t n;
-
-	if (tr_control_get(tr_ledger->control, name, text, sizeof(text)) &&
-	    tr_parse_u64(text, &n))
-		TR_STORE(*number, n);
-}
-
-/* Asked whenever the switches moved: the place to follow a number, too. */
 static void follow_history(void)
 {
 	struct tr_header *header = tr_ledger->header;
 
-	follow_number("max_history_size", &header->max_history);
-	follow_number("max_history_age", &header->max_history_age);
+	TR_STORE(header->max_history, tr_control_u64("max_history_size",
+						     header->max_history));
+	TR_STORE(header->max_history_age,
+		 tr_control_u64("max_history_age", header->max_history_age));
 }
 
 static void follow_gpus(void)
 {
-	char text[32];
-	double seconds;
+	double seconds = tr_control_double("gpu_monitor_interval",
+					   tr_config.gpu_monitor_interval);
 
-	if (tr_control_get(tr_ledger->control, "gpu_monitor_interval", text,
-			   sizeof(text)) &&
-	    tr_parse_double(text, &seconds) && seconds > 0 && seconds < 1e9)
+	if (seconds > 0 && seconds < 1e9)
 		tr_gpu_set_interval((int64_t)(seconds * 1e9));
 }
 
 /* A number in its unit, into a whole number of another. */
 static uint64_t scaled(const char *name, double configured, double by)
 {
-	char text[32];
-	double value = configured;
-
-	if (tr_control_get(tr_ledger->control, name, text, sizeof(text)))
-		(void)tr_parse_double(text, &value);
-	return (uint64_t)(value * by + 0.5);
+	return (uint64_t)(tr_control_double(name, configured) * by + 0.5);
 }
 
-static uint64_t number_of(const char *name, uint64_t configured)
+static bool follow_u64(uint64_t *now, uint64_t value)
 {
-	uint64_t n = configured;
+	return __atomic_exchange_n(now, value, __ATOMIC_RELAXED) != value;
+}
 
-	follow_number(name, &n);
-	return n;
+/* A plan starts anew when it changes, and only then. */
+static void follow_traces(struct tr_step_options *o)
+{
+	uint32_t on = tr_control_bool("enable_profiler",
+				      tr_config.enable_profiler);
+	bool changed = __atomic_exchange_n(&o->trace, on, __ATOMIC_RELAXED) !=
+		       on;
+
+	changed |= follow_u64(&o->trace_steps,
+			      tr_control_u64("profiler_export_interval",
+					tr_config.profiler_export_interval));
+	changed |= follow_u64(&o->trace_wait,
+			      tr_control_u64("profiler_wait",
+					     tr_config.profiler_wait));
+	changed |= follow_u64(&o->trace_warm,
+			      tr_control_u64("profiler_warmup",
+					     tr_config.profiler_warmup));
+	changed |= follow_u64(&o->trace_record,
+			      tr_control_u64("profiler_record",
+					     tr_config.profiler_record));
+	if (changed)
+		tr_schedule_bump();
 }
 
 void tr_follow_steps(void)
 {
 	struct tr_step_options *o = &tr_step_options;
 
-	TR_STORE(o->line_steps, number_of("metrics_log_interval",
-					  tr_config.metrics_log_interval));
+	follow_traces(o);
+
+	TR_STORE(o->line_steps,
+		 tr_control_u64("metrics_log_interval",
+				tr_config.metrics_log_interval));
 	TR_STORE(o->line_ns, scaled("metrics_log_seconds",
 				    tr_config.metrics_log_seconds, 1e9));
 	TR_STORE(o->look_steps,
-		 number_of("memory_cleanup_check_interval",
-			   tr_config.memory_cleanup_check_interval));
-	TR_STORE(o->memory, switch_of("collect_memory_basic",
-				      tr_config.collect_memory_basic));
-	TR_STORE(tr_log_lines, switch_of("metrics_log_stderr",
-					 tr_config.metrics_log_stderr));
+		 tr_control_u64("memory_cleanup_check_interval",
+				tr_config.memory_cleanup_check_interval));
+	TR_STORE(o->memory, tr_control_bool("collect_memory_basic",
+					    tr_config.collect_memory_basic));
+	TR_STORE(tr_log_lines,
+		 tr_control_bool("metrics_log_stderr",
+				 tr_config.metrics_log_stderr));
 	if (tr_ledger->sec_per_tick > 0)
 		TR_STORE(tr_note_floor,
 			 scaled("history_floor", tr_config.history_floor,
@@ -110,15 +101,26 @@ void tr_follow_steps(void)
 
 static void follow_limit(void)
 {
-	double limit = tr_config.performance_threshold;
-	char text[32];
+	double limit = tr_control_double("performance_threshold",
+					 tr_config.performance_threshold);
 
-	if (tr_control_get(tr_ledger->control, "performance_threshold", text,
-			   sizeof(text)))
-		(void)tr_parse_double(text, &limit);
-	if (!switch_of("auto_disable_on_slow", tr_config.auto_disable_on_slow))
+	if (!tr_control_bool("auto_disable_on_slow",
+			     tr_config.auto_disable_on_slow))
 		limit = 0;
 	tr_governor_limit(limit);
+}
+
+void tr_text_now(const char *name, const char *configured, char *value)
+{
+	const char *text = tr_control_text(name, configured, value);
+
+	if (text != value)
+		(void)strcpy(value, text);
+}
+
+uint64_t tr_number_now(const char *name, uint64_t configured)
+{
+	return tr_control_u64(name, configured);
 }
 
 /* At the end: what was set from outside counts for the report as well. */
@@ -134,25 +136,64 @@ void tr_follow_control(void)
 			(void)tr_config_set(&tr_config, option->name, text);
 }
 
+/* ---- probes ------------------------------------------------------------ */
+
+/*
+ * What does not depend on a site is looked at once, when the switches moved:
+ * a program may have thousands of sites, and each comes here then. A child
+ * has a ledger of its own, and so has who lost its file.
+ */
+static struct {
+	uint32_t pid, replaced, generation;
+	bool timing;
+} followed;
+
+static bool is_followed(uint32_t generation)
+{
+	return TR_ACQUIRE(followed.generation) == generation &&
+	       TR_LOAD(followed.pid) == tr_ledger->pid &&
+	       TR_LOAD(followed.replaced) == TR_LOAD(tr_ledger->replaced);
+}
+
+/* Two threads may do it at once: they find the same. */
+static void follow(void)
+{
+	uint32_t generation = TR_ACQUIRE(tr_ledger->control->generation);
+
+	if (is_followed(generation))
+		return;
+	/* Nobody passes on half of it. */
+	TR_PUBLISH(followed.generation, 0);
+	TR_STORE(followed.pid, tr_ledger->pid);
+	TR_STORE(followed.replaced, TR_LOAD(tr_ledger->replaced));
+	follow_history();
+	follow_gpus();
+	tr_follow_steps();
+	follow_limit();
+	TR_STORE(followed.timing, tr_control_bool("collect_timing",
+						  tr_config.collect_timing));
+	TR_STORE(tr_probe_items,
+		 tr_control_bool("collect_throughput",
+				 tr_config.collect_throughput));
+	TR_PUBLISH(followed.generation, generation);
+}
+
 bool tr_probe_wanted(uint8_t kind, const char *name, const char *source)
 {
 	char a[TR_CONFIG_STRING], b[TR_CONFIG_STRING];
 
-	follow_history();
-	follow_gpus();
-	tr_follow_steps();
+	follow();
+	/* Each time: it may not have been the place to make a thread. */
 	tr_monitor_notice();
-	follow_limit();
-	if (kind == TARE_KIND_SCOPE &&
-	    !switch_of("collect_timing", tr_config.collect_timing))
+	if (kind == TARE_KIND_SCOPE && !TR_LOAD(followed.timing))
 		return false;
-	TR_STORE(tr_probe_items, switch_of("collect_throughput",
-					   tr_config.collect_throughput));
-	if (!passes(text_of("include", tr_config.include, a),
-		    text_of("exclude", tr_config.exclude, b),
+	if (!passes(tr_control_text("include", tr_config.include, a),
+		    tr_control_text("exclude", tr_config.exclude, b),
 		    name ? name : ""))
 		return false;
-	return passes(text_of("include_source", tr_config.include_source, a),
-		      text_of("exclude_source", tr_config.exclude_source, b),
+	return passes(tr_control_text("include_source",
+				      tr_config.include_source, a),
+		      tr_control_text("exclude_source",
+				      tr_config.exclude_source, b),
 		      source ? source : "");
 }

@@ -9,12 +9,13 @@
  * begins at the root.
  */
 #include "step/pace.h"
+#include "step/schedule.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
 
-struct tr_step_options tr_step_options = { 10, 0, 50, 1 };
+struct tr_step_options tr_step_options = { 10, 0, 50, 1, 0, 1000, 0, 1, 3 };
 bool (*tr_step_is_read)(void);
 static tr_step_log step_log;
 
@@ -85,6 +86,7 @@ static void reset(uint32_t pid)
 	state.line_ticks = tr_ledger_ticks();
 	tr_watch_reset();
 	tr_pace_line_reset();
+	tr_schedule_reset();
 	TR_PUBLISH(state.pid, pid);
 }
 
@@ -107,8 +109,8 @@ static void ready_state(void)
 /* ---- every step -------------------------------------------------------- */
 
 /* Into the ledger. The first step of all has no beginning. */
-static void record(struct tr_hand *hand, uint64_t from, uint64_t now,
-		   uint64_t items)
+static void record(struct tr_hand *hand, tare_site *site, uint64_t from,
+		   uint64_t now, uint64_t items)
 {
 	uint32_t node;
 
@@ -116,7 +118,7 @@ static void record(struct tr_hand *hand, uint64_t from, uint64_t now,
 		(void)TR_ADD(tr_ledger->header->lost.busy, 1);
 		return;
 	}
-	node = tr_tree_child(hand, hand->held->root, TR_LOAD(step_site.id));
+	node = tr_tree_child(hand, hand->held->root, TR_LOAD(site->id));
 	if (!node)
 		tr_scope_overflow(hand);
 	else if (!from)
@@ -210,9 +212,25 @@ static void work(uint64_t now)
 	unlock();
 }
 
-static void step(struct tr_hand *hand, uint64_t items)
+/* The series of a kind of steps: `step`, with its name as a label. */
+static tare_site *site_of(struct tr_kind *kind)
 {
-	uint32_t gate = tare_gate_(&step_site);
+	tare_site *site = __atomic_load_n(&kind->site, __ATOMIC_ACQUIRE);
+	const char *pair[] = { "name", kind->name };
+
+	if (TR_LIKELY(site != NULL))
+		return site;
+	site = kind->name[0] ? tr_own_site_labels(&step_site, 1, pair) :
+			       &step_site;
+	__atomic_store_n(&kind->site, site, __ATOMIC_RELEASE);
+	return site;
+}
+
+static void step(struct tr_hand *hand, const char *name, uint64_t items)
+{
+	struct tr_kind *kind = tr_kind_of(name);
+	tare_site *site = site_of(kind);
+	uint32_t gate = tare_gate_(site);
 	uint64_t now, from, n;
 
 	ready_state();
@@ -223,15 +241,16 @@ static void step(struct tr_hand *hand, uint64_t items)
 		(void)TR_ADD(state.items, items);
 	if (from)
 		keep_span(from, now);
-	if (gate && tr_probe_ready(&step_site, gate))
-		record(hand, from, now, items);
+	if (gate && tr_probe_ready(site, gate))
+		record(hand, site, from, now, items);
+	tr_schedule_step(kind, TR_ADD(kind->count, 1) + 1, now);
 	if (n >= TR_LOAD(state.due_step) || now >= TR_LOAD(state.due))
 		work(now);
 }
 
 /* ---- public ------------------------------------------------------------ */
 
-void tr_probe_step(uint64_t items)
+void tr_probe_step_named(const char *name, uint64_t items)
 {
 	uint32_t gate = tare_gate_(&steps_site);
 	struct tr_hand *hand;
@@ -244,8 +263,13 @@ void tr_probe_step(uint64_t items)
 		return;
 	saved = errno;
 	tare_counter_add(&steps_site, 1);
-	step(hand, items);
+	step(hand, name, items);
 	errno = saved;
+}
+
+void tr_probe_step(uint64_t items)
+{
+	tr_probe_step_named(NULL, items);
 }
 
 TARE_API void tare_step_done(uint64_t items)
@@ -256,6 +280,16 @@ TARE_API void tare_step_done(uint64_t items)
 		return;
 	}
 	tr_probe_step(items);
+}
+
+TARE_API void tare_step_named(const char *name, uint64_t items)
+{
+	if (TR_LIKELY(tr_probe_forward == NULL))
+		tr_probe_step_named(name, items);
+	else if (TR_FIRST_HAS(step_named))
+		tr_probe_forward->step_named(name, items);
+	else
+		tare_step_done(items);
 }
 
 size_t tr_probe_leaks(tare_leak *ret_leaks, size_t size)

@@ -22,8 +22,27 @@ struct tr_step_options {
 	uint64_t line_ns;      /* metrics_log_seconds; 0: none */
 	uint64_t look_steps;   /* memory_cleanup_check_interval */
 	uint32_t memory;       /* collect_memory_basic */
+	uint32_t trace;	       /* enable_profiler */
+	uint64_t trace_steps;  /* profiler_export_interval */
+	uint64_t trace_wait;   /* profiler_wait: steps before the first turn */
+	uint64_t trace_warm;   /* profiler_warmup */
+	uint64_t trace_record; /* profiler_record */
 };
 extern struct tr_step_options tr_step_options;
+/* Those of traces have changed. */
+void tr_schedule_bump(void);
+
+/* Steps that were recorded: all of it is borrowed. */
+struct tr_traced {
+	const char *name;   /* of the steps; "": they have none */
+	uint64_t step;	    /* number of the last one */
+	uint64_t steps;	    /* how many */
+	uint64_t from, to;  /* ticks */
+	uint64_t keep;	    /* files; UINT64_MAX: as the option says */
+	const char *folder; /* "": as the option says */
+};
+/* Called at the end of the last one, by its thread. */
+extern void (*tr_step_traced)(const struct tr_traced *traced);
 
 /* Where lines and warnings go. NULL: nowhere. */
 typedef void (*tr_step_log)(enum tare_level level, const char *text);
@@ -31,6 +50,8 @@ void tr_step_set_log(tr_step_log log);
 /* Is there anybody to read the lines? NULL: whenever there is a log. */
 extern bool (*tr_step_is_read)(void);
 
+/* Bytes that malloc() has given out; UINT64_MAX: not known. */
+extern uint64_t (*tr_step_heap)(void);
 /* Bytes in use of each GPU; how many there are. */
 extern size_t (*tr_step_gpu)(uint64_t *bytes, size_t size);
 /* Percent of the busiest GPU; negative: not known. */
@@ -39,6 +60,12 @@ extern double (*tr_step_gpu_load)(void);
 extern double (*tr_step_share)(void);
 /* Joules used so far, of all that can be read; negative: not known. */
 extern double (*tr_step_joules)(void);
+
+/*
+ * What allocates: remember now (NULL), and since then tell in which place
+ * most more is live, in words. False: not known.
+ */
+extern bool (*tr_step_grown)(char *text, size_t size);
 
 /* A last look, before the ledger is closed. */
 void tr_step_finish(void);

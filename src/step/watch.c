@@ -43,7 +43,9 @@
  */
 #define TR_LEAST_GROWTH (256 * 1024.0)
 
+uint64_t (*tr_step_heap)(void);
 size_t (*tr_step_gpu)(uint64_t *bytes, size_t size);
+bool (*tr_step_grown)(char *text, size_t size);
 
 /* One kind of memory. */
 struct watched {
@@ -130,7 +132,7 @@ static void read_memory(uint64_t step)
 
 	watch.rss = tr_usage_rss();
 	add(0, step, without_ledger(watch.rss));
-	add(1, step, tr_usage_heap());
+	add(1, step, tr_step_heap ? tr_step_heap() : UINT64_MAX);
 	for (size_t i = 0; i < n && i < TR_GPUS; i++)
 		add(2 + i, step, gpu[i]);
 }
@@ -145,11 +147,12 @@ static size_t put_number(char *out, size_t size, double value, int decimals)
 }
 
 /* "memory grows by 4.1 kB a step (rss, 95 % between 3.9 and 4.3), over 1,200
- * steps": all three in the unit of the first. */
+ * steps": all three in the unit of the first. Where allocations are known:
+ * "; most in prog+0x1234 ...". */
 static void tell(const tare_leak *leak, uint64_t steps)
 {
 	static const char *const unit[] = { "B", "kB", "MB", "GB" };
-	char text[192], number[3][32], count[32];
+	char text[384], number[3][32], count[32], where[160] = "";
 	double by = 1;
 	int u = 0;
 
@@ -159,11 +162,13 @@ static void tell(const tare_leak *leak, uint64_t steps)
 	(void)put_number(number[1], 32, leak->growth_low / by, 1);
 	(void)put_number(number[2], 32, leak->growth_high / by, 1);
 	(void)tr_count_text(count, sizeof(count), steps);
+	if (!tr_step_grown || !tr_step_grown(where, sizeof(where)))
+		where[0] = '\0';
 	(void)snprintf(text, sizeof(text),
 		       "memory grows by %s %s a step (%s, 95 %% between %s "
-		       "and %s), over %s steps",
+		       "and %s), over %s steps%s",
 		       number[0], unit[u], leak->what, number[1], number[2],
-		       count);
+		       count, where);
 	tr_step_say(TARE_LEVEL_WARNING, text);
 }
 
@@ -202,8 +207,11 @@ static void consider(struct watched *kind, const tare_leak *leak, uint64_t step,
 		take_back(kind);
 		return;
 	}
-	if (!kind->suspected)
+	if (!kind->suspected) {
 		kind->suspected = step;
+		if (tr_step_grown)
+			(void)tr_step_grown(NULL, 0);
+	}
 	if (!is_last && (step < TR_LEAST_STEPS ||
 			 step * 4 < kind->suspected * 5))
 		return;

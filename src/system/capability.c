@@ -192,7 +192,7 @@ static void look_pss(struct tr_capability *found)
 static void look_heap(struct tr_capability *found)
 {
 	const char *reason = "the system is being read";
-	struct tr_heap heap;
+	struct tr_malloced heap;
 	struct tr_lock lock;
 	bool is_there = false;
 

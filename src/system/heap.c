@@ -18,6 +18,9 @@
 
 #include <time.h>
 
+#include "lock.h"
+#include "system.h"
+
 #if defined(__GLIBC__)
 #if __GLIBC_PREREQ(2, 33)
 #define HAS_MALLINFO2 1
@@ -50,7 +53,7 @@ static struct {
 	bool is_libc;
 	bool is_kept;
 	int64_t cost_ns, at_ns; /* of the last call */
-	struct tr_heap kept;
+	struct tr_malloced kept;
 } heap;
 
 static void in_child(void)
@@ -128,7 +131,7 @@ static const char *refusal(void)
 	return NULL;
 }
 
-bool tr_heap_read(bool is_detailed, struct tr_heap *ret,
+bool tr_heap_read(bool is_detailed, struct tr_malloced *ret,
 		  const char **ret_reason)
 {
 	bool is_dear;
@@ -154,7 +157,7 @@ void tr_heap_forget(void)
 {
 }
 
-bool tr_heap_read(bool is_detailed, struct tr_heap *ret,
+bool tr_heap_read(bool is_detailed, struct tr_malloced *ret,
 		  const char **ret_reason)
 {
 	(void)is_detailed;
@@ -164,3 +167,17 @@ bool tr_heap_read(bool is_detailed, struct tr_heap *ret,
 }
 
 #endif
+
+uint64_t tr_heap_used(void)
+{
+	struct tr_malloced now;
+	const char *reason;
+	struct tr_lock lock;
+	bool is_read;
+
+	if (!tr_lock_enter(&lock))
+		return UINT64_MAX;
+	is_read = tr_heap_read(false, &now, &reason);
+	tr_lock_leave(&lock);
+	return is_read ? now.used : UINT64_MAX;
+}

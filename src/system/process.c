@@ -208,7 +208,7 @@ static void take_usage(tare_process *now)
 
 static void take_heap(bool is_detailed, tare_process *now)
 {
-	struct tr_heap heap;
+	struct tr_malloced heap;
 	const char *reason;
 
 	if (!tr_heap_read(is_detailed, &heap, &reason))

@@ -95,12 +95,12 @@ void tr_traffic_forget(void);
 
 /* ---- heap.c ------------------------------------------------------------ */
 
-struct tr_heap {
+struct tr_malloced {
 	uint64_t used, held;
 };
 
 /* False, and why: a static text. Detailed: also where it takes ms. */
-bool tr_heap_read(bool is_detailed, struct tr_heap *ret,
+bool tr_heap_read(bool is_detailed, struct tr_malloced *ret,
 		  const char **ret_reason);
 void tr_heap_forget(void);
 

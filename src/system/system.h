@@ -29,6 +29,12 @@ struct tr_memory_now {
 bool tr_memory_read(struct tr_memory_now *ret_now);
 
 /*
+ * Bytes that malloc() has given out; UINT64_MAX: not known, or to ask would
+ * hold the program up (heap.c). Not for signal handlers.
+ */
+uint64_t tr_heap_used(void);
+
+/*
  * Joules that the CPUs' packages took since the first call in this process:
  * for differences. 0, or TARE_ENOENT, TARE_EPERM or TARE_EIO with a reason,
  * a static text. Ask again within minutes: the hardware's counter wraps, and

@@ -18,24 +18,58 @@ struct tree {
 	uint32_t *order; /* scratch for sorting siblings */
 };
 
-static void fill_node(const struct tree *tree, uint32_t index, double whole)
+static void name_scope(tare_view *view, tare_node *node,
+		       const struct tr_path *p)
 {
-	tare_view *view = tree->view;
-	const struct tr_path *p = &view->all.path[index];
 	const struct tr_site *site = view->all.series[p->site].site;
-	const struct tr_times *t = &tree->times[index];
-	tare_node *node = &view->nodes[view->n_nodes++];
-	double mean = p->calls ? p->sum / (double)p->calls : 0;
 
 	node->name = tr_image_string(&view->image, site->name);
 	node->source = tr_image_string(&view->image, site->source);
 	node->site = p->site;
+	node->module = TARE_NO_MODULE;
+	node->file = tr_image_string(&view->image, site->file);
+	node->line = site->line;
+}
+
+static void name_function(tare_view *view, tare_node *node,
+			  const struct tr_path *p)
+{
+	tare_place place;
+
+	tr_call_place(view, p->address, &place, &node->module);
+	node->name = place.function;
+	node->source = "";
+	node->file = place.file;
+	node->line = place.line;
+	node->address = p->address;
+	node->is_function = true;
+}
+
+static void fill_node(const struct tree *tree, uint32_t index, double whole)
+{
+	tare_view *view = tree->view;
+	const struct tr_path *p = &view->all.path[index];
+	const struct tr_times *t = &tree->times[index];
+	tare_node *node = &view->nodes[view->n_nodes++];
+	/* An estimate's sum is that of all calls. */
+	double seen = (double)p->calls, mean;
+
+	if (tr_path_is_function(p))
+		name_function(view, node, p);
+	else
+		name_scope(view, node, p);
+	if (tr_path_is_sampled(p))
+		seen += (double)p->untimed;
+	mean = p->calls ? p->sum / seen : 0;
 	node->depth = p->depth;
 	node->calls = p->calls + p->untimed;
+	node->timed = p->calls;
 	node->open = p->open;
 	node->failures = p->failures;
-	node->is_estimate = view->all.series[p->site].is_estimate;
-	node->repaired = node->is_estimate ? 0 : p->untimed;
+	node->is_estimate = tr_path_is_estimate(&view->all, index);
+	node->repaired = node->is_estimate || tr_path_is_function(p) ?
+				 0 :
+				 p->untimed;
 	node->total_ns = tr_view_ns(view, p->sum + p->open_ticks);
 	node->own_ns = tr_view_ns(view, t->own);
 	node->net_own_ns = tr_view_ns(view, t->net_own);
@@ -46,11 +80,18 @@ static void fill_node(const struct tree *tree, uint32_t index, double whole)
 		p->calls && mean < 3 * header_of(view)->resolution_ticks;
 }
 
-/* Does path a come before path b? Most time first, then as they were found. */
+/* Does path a come before path b? Most time first; at last as found. */
 static bool is_before(const struct tree *tree, uint32_t a, uint32_t b)
 {
+	const struct tr_path *p = &tree->view->all.path[a];
+	const struct tr_path *q = &tree->view->all.path[b];
 	double x = tree->times[a].net_total, y = tree->times[b].net_total;
 
+	if (!(x < y) && !(x > y)) {
+		/* Without times: most calls. */
+		x = (double)(p->calls + p->untimed);
+		y = (double)(q->calls + q->untimed);
+	}
 	return x > y || (!(x < y) && a < b);
 }
 
@@ -104,7 +145,9 @@ static double whole_time(const struct tree *tree)
 
 	for (uint32_t i = g->n_paths ? g->path[0].first : 0; i;
 	     i = g->path[i].next)
-		if (g->series[g->path[i].site].site->flags & TR_SITE_OVERLAP &&
+		if (!tr_path_is_function(&g->path[i]) &&
+		    g->series[g->path[i].site].site->flags &
+			    TR_SITE_OVERLAP &&
 		    g->path[g->path[0].first].next)
 			whole -= tree->times[i].net_total;
 	return tr_most(whole, 0);
@@ -121,7 +164,8 @@ static void fill_tree(struct tree *tree)
 		uint32_t index = tree->order[--top];
 
 		if (g->path[index].calls || g->path[index].untimed ||
-		    g->path[index].open)
+		    g->path[index].open ||
+		    tr_path_is_function(&g->path[index]))
 			fill_node(tree, index, whole);
 		top += sorted_children(tree, index, tree->order + top);
 	}

@@ -6,7 +6,8 @@
  * the others: the time of all is that of the timed ones, times what they
  * stand for. A site that it paused has calls that nobody saw; how many, it
  * estimated itself, and they are spread over the site's paths by what was
- * seen there. Distributions stay those of the timed calls.
+ * seen there. Distributions stay those of the timed calls. Of functions not
+ * every call is timed either, by the mode of their hooks.
  */
 #include "view/view.h"
 
@@ -48,7 +49,7 @@ static uint64_t scaled(uint64_t n, double factor)
 	return m < 1.8e19 ? (uint64_t)(m + 0.5) : n;
 }
 
-static void estimate_path(struct tr_path *p, const struct tr_series *s)
+void tr_estimate_path(struct tr_path *p, const struct tr_series *s)
 {
 	double factor = seen_factor(s);
 
@@ -57,6 +58,16 @@ static void estimate_path(struct tr_path *p, const struct tr_series *s)
 			  (double)p->calls;
 	p->untimed += scaled(p->calls + p->untimed, factor) -
 		      (p->calls + p->untimed);
+}
+
+/* Those that are open still have no time in the sum. */
+void tr_estimate_function(struct tr_path *p)
+{
+	uint64_t ended = p->calls + p->untimed;
+
+	ended -= p->open < ended ? p->open : ended;
+	if (p->calls && ended > p->calls)
+		p->sum *= (double)ended / (double)p->calls;
 }
 
 /* All threads that have scopes, from the start to now. */
@@ -92,7 +103,7 @@ static void cap_children(tare_view *view, uint32_t parent)
 	for (uint32_t i = g->path[parent].first; i; i = g->path[i].next) {
 		const struct tr_path *p = &g->path[i];
 
-		if (g->series[p->site].is_estimate)
+		if (tr_path_is_estimate(g, i))
 			estimated += p->sum;
 		else
 			room -= p->sum + p->open_ticks;
@@ -100,7 +111,7 @@ static void cap_children(tare_view *view, uint32_t parent)
 	if (estimated <= tr_most(room, 0))
 		return;
 	for (uint32_t i = g->path[parent].first; i; i = g->path[i].next)
-		if (g->series[g->path[i].site].is_estimate)
+		if (tr_path_is_estimate(g, i))
 			g->path[i].sum *= tr_most(room, 0) / estimated;
 }
 
@@ -112,10 +123,12 @@ void tr_estimate(tare_view *view)
 		if (g->series[id].site && g->series[id].site->worst)
 			estimate_series(view, &g->series[id], id);
 	for (uint32_t i = 1; i < g->n_paths; i++) {
-		const struct tr_series *s = &g->series[g->path[i].site];
+		struct tr_path *p = &g->path[i];
 
-		if (s->is_estimate)
-			estimate_path(&g->path[i], s);
+		if (tr_path_is_function(p))
+			tr_estimate_function(p);
+		else if (g->series[p->site].is_estimate)
+			tr_estimate_path(p, &g->series[p->site]);
 	}
 	/* Parents come before their children. */
 	for (uint32_t i = 0; i < g->n_paths; i++)

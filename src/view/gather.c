@@ -68,6 +68,7 @@ struct walk {
 	const struct tr_track *track;
 	uint32_t track_off;
 	uint32_t *path_of; /* by node offset / 64; 0: not known */
+	uint32_t top;	   /* path that the track's paths begin at */
 };
 
 static const struct tr_node *node_at(const struct walk *walk, uint32_t off)
@@ -113,7 +114,7 @@ static uint64_t with_sign(const struct tr_gather *gather, uint64_t n)
 /* Path of a node; parents are made before their children. */
 static uint32_t path_of(struct walk *walk, uint32_t off)
 {
-	uint32_t chain[TR_MAX_FRAMES], n = 0, path = 0;
+	uint32_t chain[TR_MAX_FRAMES], n = 0, path = walk->top;
 	const struct tr_node *node;
 
 	while (off != walk->track->root) {
@@ -123,20 +124,40 @@ static uint32_t path_of(struct walk *walk, uint32_t off)
 			walk->gather->damaged++;
 			return 0;
 		}
-		path = walk->path_of[off / TR_LINE];
-		if (path)
+		if (walk->path_of[off / TR_LINE]) {
+			path = walk->path_of[off / TR_LINE];
 			break;
+		}
 		chain[n++] = off;
 		off = node->parent;
 	}
 	while (n-- > 0) {
 		node = node_at(walk, chain[n]);
-		if (is_internal(walk->gather, node->site))
+		if (tr_node_is_function(node))
+			path = tr_path_function(walk->gather, path,
+						node->items);
+		else if (is_internal(walk->gather, node->site))
 			return 0;
-		path = tr_path_child(walk->gather, path, node->site);
+		else
+			path = tr_path_child(walk->gather, path, node->site);
 		walk->path_of[chain[n] / TR_LINE] = path;
 	}
 	return path;
+}
+
+static void add_function(struct tr_gather *gather, struct tr_path *path,
+			 const struct tr_node *node)
+{
+	/* It counts down to the next that has a time. */
+	uint64_t began = node->untimed >= node->cell ?
+				 node->untimed - node->cell :
+				 0;
+	uint64_t timed = node->calls < began ? node->calls : began;
+
+	path->calls += with_sign(gather, timed);
+	path->untimed += with_sign(gather, began - timed);
+	path->sum += gather->sign * (double)node->sum;
+	gather->events += with_sign(gather, began);
 }
 
 static void add_node(struct walk *walk, uint32_t off,
@@ -147,6 +168,8 @@ static void add_node(struct walk *walk, uint32_t off,
 	struct tr_series *series = series_of(gather, node->site);
 	struct tr_path *path;
 
+	if (index && tr_node_is_function(node))
+		add_function(gather, &gather->path[index], node);
 	if (!index || !series)
 		return;
 	path = &gather->path[index];
@@ -188,6 +211,13 @@ static void add_pending_time(struct walk *walk, const struct tr_entry *entry,
 	uint64_t span = is_long ? entry->start : entry->span;
 	uint32_t index = node ? path_of(walk, off) : 0;
 
+	if (index && tr_node_is_function(node)) {
+		/* It was counted when it began. */
+		gather->path[index].calls += with_sign(gather, 1);
+		if (gather->path[index].untimed)
+			gather->path[index].untimed -= with_sign(gather, 1);
+		gather->path[index].sum += gather->sign * (double)span;
+	}
 	if (!series || !index)
 		return;
 	gather->path[index].calls += with_sign(gather, 1);
@@ -212,6 +242,11 @@ static void add_pending_count(struct walk *walk, const struct tr_entry *entry,
 	uint32_t index = node ? path_of(walk, off) : 0;
 	uint64_t n = with_sign(gather, entry->start);
 
+	if (index && tr_node_is_function(node) &&
+	    !(flags & TR_ENTRY_ITEMS)) {
+		gather->path[index].untimed += n;
+		gather->events += n;
+	}
 	if (!series || !index)
 		return;
 	if (flags & TR_ENTRY_ITEMS) {
@@ -272,11 +307,12 @@ static void add_deferred_value(struct tr_gather *gather,
 				entry->span);
 }
 
-static void add_deferred_time(struct tr_gather *gather,
-			      const struct tr_entry *entry, uint32_t site)
+static void add_deferred_time(struct walk *walk, const struct tr_entry *entry,
+			      uint32_t site)
 {
+	struct tr_gather *gather = walk->gather;
 	struct tr_series *series = series_of(gather, site);
-	uint32_t index = tr_path_child(gather, 0, site);
+	uint32_t index = tr_path_child(gather, walk->top, site);
 	bool failed = entry->what & TR_PARKED_FAILED;
 
 	gather->path[index].calls += with_sign(gather, 1);
@@ -290,6 +326,17 @@ static void add_deferred_time(struct tr_gather *gather,
 	else
 		tr_gather_time(gather, series, entry->start, entry->span,
 			       failed);
+}
+
+static void add_deferred_call(struct walk *walk, const struct tr_entry *entry)
+{
+	struct tr_gather *gather = walk->gather;
+	uint32_t index = tr_path_function(gather, walk->top, entry->start);
+
+	if (!index)
+		return;
+	gather->path[index].untimed += with_sign(gather, 1);
+	gather->events += with_sign(gather, 1);
 }
 
 /* What signal handlers parked and nobody has taken in yet. */
@@ -306,48 +353,78 @@ static void add_deferred(struct walk *walk)
 			&track->deferred[i % TR_DEFERRED];
 		uint32_t site = entry->what & TR_PARKED_SITE;
 
-		if (!(entry->what & TR_PARKED) || !series_of(gather, site) ||
+		if (!(entry->what & TR_PARKED) ||
 		    is_moved(track, i % TR_DEFERRED))
 			continue;
-		if (entry->what & TR_PARKED_VALUE)
+		if (entry->what & TR_PARKED_CALL)
+			add_deferred_call(walk, entry);
+		else if (!series_of(gather, site))
+			continue;
+		else if (entry->what & TR_PARKED_VALUE)
 			add_deferred_value(gather, entry, site);
 		else
-			add_deferred_time(gather, entry, site);
+			add_deferred_time(walk, entry, site);
 	}
 }
 
 /* ---- open scopes ------------------------------------------------------- */
 
+/* Ticks at which what is open at this depth began; 0: it is not known. */
+static uint64_t start_of(const struct walk *walk, const struct tr_node *node,
+			 bool *ret_open)
+{
+	const struct tr_frame *frame =
+		node->depth < TR_MAX_FRAMES ?
+			tr_image_at(walk->gather->image,
+				    walk->track_off + TR_FRAMES_AT +
+					    node->depth * sizeof(*frame),
+				    sizeof(*frame), 8) :
+			NULL;
+
+	*ret_open = frame != NULL;
+	if (!frame)
+		return 0;
+	if (tr_node_is_function(node)) {
+		*ret_open = frame->aside != TR_CALL_LEFT;
+		return frame->aside & TR_CALL_TIMED ? frame->start : 0;
+	}
+	return frame->start == TR_FRAME_ASIDE ?
+		       frame->aside & ~TR_FRAME_FAILED :
+		       frame->start;
+}
+
+static void add_open_node(struct walk *walk, uint32_t off,
+			  const struct tr_node *node, uint64_t now)
+{
+	uint32_t index = path_of(walk, off);
+	struct tr_path *path = &walk->gather->path[index];
+	bool is_open;
+	uint64_t start = start_of(walk, node, &is_open);
+
+	if (!index || !is_open)
+		return;
+	path->open++;
+	if (start && start < now)
+		path->open_ticks += (double)(now - start);
+}
+
 static void add_open(struct walk *walk, uint64_t now)
 {
-	const struct tr_frame *frames =
-		tr_image_at(walk->gather->image,
-			    walk->track_off + TR_FRAMES_AT, sizeof(*frames),
-			    8);
 	uint32_t off = walk->track->current, n = 0;
 	const struct tr_node *node;
 
 	for (; off != walk->track->root && n < TR_MAX_FRAMES &&
 	       tr_gather_spend(walk->gather, 1);
 	     n++) {
-		uint32_t index;
-		uint64_t start;
-
 		node = node_at(walk, off);
-		index = node ? path_of(walk, off) : 0;
-		if (!index || !frames || node->depth >= TR_MAX_FRAMES ||
-		    !tr_image_at(walk->gather->image,
-				 walk->track_off + TR_FRAMES_AT +
-					 node->depth * 16,
-				 16, 8))
+		if (!node)
 			return;
-		start = frames[node->depth].start;
-		if (start == TR_FRAME_ASIDE)
-			start = frames[node->depth].aside & ~TR_FRAME_FAILED;
-		walk->gather->path[index].open++;
-		if (start && start < now)
-			walk->gather->path[index].open_ticks +=
-				(double)(now - start);
+		if (tr_node_is_function(node) && !node->items) {
+			/* Functions without a place: those before them. */
+			off = node->back;
+			continue;
+		}
+		add_open_node(walk, off, node, now);
 		off = node->parent;
 	}
 }
@@ -389,6 +466,12 @@ static void add_counters(struct tr_gather *gather,
 
 /* ---- all of it --------------------------------------------------------- */
 
+static void add_cells(struct walk *walk)
+{
+	if (!walk->gather->span.by_track)
+		tr_gather_cells(walk->gather, walk->track);
+}
+
 static void add_track(struct walk *walk)
 {
 	struct tr_gather *gather = walk->gather;
@@ -400,11 +483,11 @@ static void add_track(struct walk *walk)
 		 * in its cells by now. */
 		gather->skew += TR_BATCH;
 		add_nodes(walk);
-		tr_gather_cells(gather, track);
+		add_cells(walk);
 	} else {
 		gather->redone += tr_redo(gather->image, track);
 		add_nodes(walk);
-		tr_gather_cells(gather, track);
+		add_cells(walk);
 		add_pending(walk);
 		add_deferred(walk);
 	}
@@ -527,6 +610,8 @@ int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 	for (uint32_t i = 0; i < tr_image_tracks(image); i++) {
 		walk.track = tr_image_track(image, i);
 		walk.track_off = dir[i];
+		if (gather->span.by_track)
+			walk.top = tr_path_child(gather, 0, TR_PATH_TRACK | i);
 		if (walk.track)
 			add_track(&walk);
 		else

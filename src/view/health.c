@@ -20,7 +20,8 @@ static void add_losses(tare_health *h, const struct tr_losses *lost)
 
 static void add_trace(tare_health *h, const struct tr_track *track)
 {
-	uint64_t lap = track->write >> 32, cap, in_lap, kept;
+	uint64_t lap = (uint32_t)((track->write >> 32) - track->trace_lap);
+	uint64_t cap, in_lap, kept;
 	uint32_t off = (uint32_t)track->write;
 
 	if (!track->trace.bytes)
@@ -122,6 +123,21 @@ static double monitor_of(const tare_view *view)
 	return (double)ns;
 }
 
+static double cost_of_functions(const struct tr_gather *g,
+				const struct tr_header *header)
+{
+	double timed = 0, untimed = 0;
+
+	for (uint32_t i = 1; i < g->n_paths; i++) {
+		if (!tr_path_is_function(&g->path[i]))
+			continue;
+		timed += (double)g->path[i].calls;
+		untimed += (double)g->path[i].untimed;
+	}
+	return timed * (header->inside_ticks + header->outside_ticks) +
+	       untimed * header->added_untimed.ticks[0];
+}
+
 /* Calls times their calibrated cost, and that as a share of the time that
  * threads spent inside their outermost scopes. */
 static void add_cost(const tare_view *view, const struct taken *taken,
@@ -139,7 +155,8 @@ static void add_cost(const tare_view *view, const struct taken *taken,
 	h->measuring_ns = h->monitor_ns + tr_view_ns(
 		view, taken->scopes * (header->inside_ticks +
 				       header->outside_ticks) +
-			      taken->timed * header->value_ticks);
+			      taken->timed * header->value_ticks +
+			      cost_of_functions(g, header));
 	if (busy > 0)
 		h->measuring_share = tr_least(
 			h->measuring_ns / tr_view_ns(view, busy), 1);
@@ -162,11 +179,15 @@ static struct tr_governed governed_since_clear(const tare_view *view)
 static void add_governed(const tare_view *view, tare_health *h)
 {
 	struct tr_governed g = governed_since_clear(view);
+	const struct tr_header *header = (const void *)view->image.base;
 
 	if (g.looks && g.cost_ns >= 0 && g.cpu_ns > 0 &&
 	    g.cost_ns <= g.cpu_ns) {
-		h->measuring_ns = g.cost_ns;
-		h->measuring_share = g.cost_ns / g.cpu_ns;
+		/* It leaves functions out. */
+		h->measuring_ns = g.cost_ns +
+				  tr_view_ns(view, cost_of_functions(
+							   &view->all, header));
+		h->measuring_share = tr_least(h->measuring_ns / g.cpu_ns, 1);
 	}
 	if (g.limit > 0 && g.limit <= 1)
 		h->measuring_limit = g.limit;
@@ -246,7 +267,9 @@ TARE_API const tare_health *tare_view_health(const tare_view *const_view)
 	h->cleared = cleared_of(view);
 	h->overflow_calls = overflow_calls_of(&view->all);
 	h->redone = view->all.redone;
-	h->damaged = view->all.damaged;
+	/* Without memory for a look at the profile: what is known. */
+	(void)tr_profile_damaged(view, false, &h->damaged);
+	h->damaged += view->all.damaged;
 	h->records = records_in(view);
 	h->records_trimmed = header->records_trimmed;
 	add_cost(view, &taken, h);

@@ -17,6 +17,8 @@ void tr_last_add(struct tr_gather *gather, struct tr_series *series,
 
 	if (ticks < gather->span.from || ticks > gather->span.to)
 		return;
+	if (ticks > series->newest)
+		series->newest = ticks;
 	if (last->n == last->cap) {
 		size_t cap = last->cap ? last->cap * 2 : 64;
 		void *more = realloc(last->at, cap * sizeof(*last->at));

@@ -104,11 +104,25 @@ static void describe(tare_view *view)
 	run->rss_peak = header->rss_peak;
 }
 
+static uint64_t last_sample(const tare_view *view, uint64_t last)
+{
+	const struct tr_region *ring =
+		&header_of(view)->region[TR_REGION_SAMPLES];
+	const struct tr_sample *at =
+		tr_image_at(&view->image, ring->off, ring->used, 8);
+
+	for (uint64_t i = 0; at && i < ring->used / sizeof(*at); i++)
+		if (at[i].ticket && at[i].ticks > last)
+			last = at[i].ticks;
+	return last;
+}
+
 /* The newest tick that anything in a dead ledger speaks of. */
 static uint64_t last_tick(const tare_view *view)
 {
 	const struct tr_header *header = header_of(view);
-	uint64_t last = header->start.ticks, left = view->image.size;
+	uint64_t last = last_sample(view, header->start.ticks);
+	uint64_t left = view->image.size;
 
 	for (uint32_t i = 0; i < TR_ANCHORS && i < header->anchor_count; i++)
 		if (header->anchor[i].ticks > last)
@@ -125,7 +139,7 @@ static uint64_t last_tick(const tare_view *view)
 			if (!e)
 				break;
 			left -= left < sizeof(*e) ? left : sizeof(*e);
-			if (!(e->what & TR_ENTRY_FLAGS) &&
+			if (!(e->what & (TR_ENTRY_FLAGS & ~TR_ENTRY_CALL)) &&
 			    e->start + e->span > last)
 				last = e->start + e->span;
 		}
@@ -243,11 +257,16 @@ TARE_API void tare_view_close(tare_view *view)
 	free(view->stats);
 	free(view->trends);
 	free(view->nodes);
+	free(view->calls);
+	free(view->pipelines);
+	free(view->stages);
 	free(view->records);
 	free(view->chosen);
 	free(view->attrs);
 	free(view->texts);
 	free(view->events);
+	free(view->threads);
+	tr_profile_release(&view->profile);
 	free(view);
 }
 

@@ -19,15 +19,19 @@ static bool grow_paths(struct tr_gather *gather)
 	return true;
 }
 
-static uint32_t *find(struct tr_gather *gather, uint32_t parent, uint32_t site)
+static uint32_t *find(struct tr_gather *gather, uint32_t parent,
+		      uint32_t site, uint64_t address)
 {
-	uint32_t at = tr_tree_hash(parent, site) & gather->path_mask;
+	uint32_t what = site == TR_NODE_FUNCTION ? tr_tree_fold(address) :
+						   site;
+	uint32_t at = tr_tree_hash(parent, what) & gather->path_mask;
 
 	while (gather->path_hash[at]) {
 		const struct tr_path *p =
 			&gather->path[gather->path_hash[at]];
 
-		if (p->parent == parent && p->site == site)
+		if (p->parent == parent && p->site == site &&
+		    p->address == address)
 			break;
 		at = (at + 1) & gather->path_mask;
 	}
@@ -44,9 +48,11 @@ static bool grow_hash(struct tr_gather *gather)
 	free(gather->path_hash);
 	gather->path_hash = bigger;
 	gather->path_mask = size - 1;
-	for (uint32_t i = 1; i < gather->n_paths; i++)
-		*find(gather, gather->path[i].parent, gather->path[i].site) =
-			i;
+	for (uint32_t i = 1; i < gather->n_paths; i++) {
+		const struct tr_path *p = &gather->path[i];
+
+		*find(gather, p->parent, p->site, p->address) = i;
+	}
 	return true;
 }
 
@@ -65,8 +71,8 @@ static bool ready(struct tr_gather *gather)
 	       grow_hash(gather);
 }
 
-uint32_t tr_path_child(struct tr_gather *gather, uint32_t parent,
-		       uint32_t site)
+static uint32_t child_of(struct tr_gather *gather, uint32_t parent,
+			 uint32_t site, uint64_t address)
 {
 	uint32_t *slot;
 	struct tr_path *p;
@@ -75,16 +81,37 @@ uint32_t tr_path_child(struct tr_gather *gather, uint32_t parent,
 		gather->failed = true;
 		return 0;
 	}
-	slot = find(gather, parent, site);
+	slot = find(gather, parent, site, address);
 	if (*slot)
 		return *slot;
 	p = &gather->path[gather->n_paths];
 	memset(p, 0, sizeof(*p));
 	p->site = site;
+	p->address = address;
 	p->parent = parent;
 	p->depth = parent ? gather->path[parent].depth + 1 : 0;
 	p->next = gather->path[parent].first;
 	gather->path[parent].first = gather->n_paths;
 	*slot = gather->n_paths;
 	return gather->n_paths++;
+}
+
+uint32_t tr_path_child(struct tr_gather *gather, uint32_t parent,
+		       uint32_t site)
+{
+	return child_of(gather, parent, site, 0);
+}
+
+uint32_t tr_path_function(struct tr_gather *gather, uint32_t parent,
+			  uint64_t address)
+{
+	return child_of(gather, parent, TR_NODE_FUNCTION, address);
+}
+
+bool tr_path_is_estimate(const struct tr_gather *gather, uint32_t index)
+{
+	const struct tr_path *p = &gather->path[index];
+
+	return tr_path_is_function(p) ? tr_path_is_sampled(p) :
+					gather->series[p->site].is_estimate;
 }

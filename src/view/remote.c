@@ -72,7 +72,7 @@ static int open_page(int64_t pid, struct page *page)
 	if (err)
 		return err;
 	if (page->control->magic != TR_CONTROL_MAGIC ||
-	    page->control->major > TR_FORMAT_MAJOR) {
+	    page->control->major != TR_FORMAT_MAJOR) {
 		unmap_page(page);
 		return TARE_EFORMAT;
 	}

@@ -71,6 +71,7 @@ static bool unlink_run(const char *path)
 	bool done = unlink(path) == 0;
 
 	move_beside(path, "", ".base");
+	move_beside(path, "", ".svg");
 	return done;
 }
 

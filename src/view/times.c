@@ -13,14 +13,41 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool has_ancestor(const struct tr_gather *g, uint32_t index)
+bool tr_path_recurs(const struct tr_gather *g, uint32_t index)
 {
-	uint32_t site = g->path[index].site;
+	const struct tr_path *p = &g->path[index];
 
-	for (uint32_t i = g->path[index].parent; i; i = g->path[i].parent)
-		if (g->path[i].site == site)
+	for (uint32_t i = p->parent; i; i = g->path[i].parent)
+		if (g->path[i].site == p->site &&
+		    g->path[i].address == p->address)
 			return true;
 	return false;
+}
+
+/*
+ * What its calls cost around their own interval. Functions have times that
+ * were scaled to all calls, those without a time among them: in the caller's
+ * time these were not there.
+ */
+static double cost_outside(const struct tr_path *p, const struct tr_header *h)
+{
+	double timed = (double)p->calls * h->outside_ticks;
+	double untimed = h->added_untimed.ticks[0];
+
+	if (!tr_path_is_function(p))
+		return timed;
+	if (tr_path_is_sampled(p))
+		untimed -= h->inside_ticks;
+	return timed + (double)p->untimed * untimed;
+}
+
+static double cost_inside(const struct tr_path *p, const struct tr_header *h)
+{
+	double calls = (double)p->calls;
+
+	if (tr_path_is_sampled(p))
+		calls += (double)p->untimed;
+	return calls * h->inside_ticks;
 }
 
 /* Post order by index: children have larger indices than their parents. */
@@ -30,8 +57,7 @@ void tr_path_times(const struct tr_gather *g, const struct tr_header *h,
 	for (uint32_t i = 0; i < g->n_paths; i++) {
 		out[i].own = g->path[i].sum + g->path[i].open_ticks;
 		out[i].total = g->path[i].sum;
-		out[i].net_own = out[i].own -
-				 (double)g->path[i].calls * h->inside_ticks;
+		out[i].net_own = out[i].own - cost_inside(&g->path[i], h);
 		out[i].net_total = 0;
 	}
 	for (uint32_t i = g->n_paths; i-- > 1;) {
@@ -40,11 +66,13 @@ void tr_path_times(const struct tr_gather *g, const struct tr_header *h,
 		double mine = p->sum + p->open_ticks;
 
 		above->own -= mine;
-		above->net_own -= mine + (double)p->calls * h->outside_ticks;
+		above->net_own -= mine + cost_outside(p, h);
 	}
 	for (uint32_t i = g->n_paths; i-- > 1;) {
 		out[i].own = tr_most(out[i].own, 0);
-		out[i].net_own = tr_most(out[i].net_own, 0);
+		/* Estimates that were cut to what was there need no more. */
+		out[i].net_own = tr_most(tr_least(out[i].net_own, out[i].own),
+					 0);
 		out[i].net_total += out[i].net_own;
 		out[g->path[i].parent].net_total += out[i].net_total;
 	}
@@ -64,11 +92,14 @@ struct tr_times *tr_site_times(const tare_view *view)
 	}
 	tr_path_times(g, (const void *)view->image.base, paths);
 	for (uint32_t i = 1; i < g->n_paths; i++) {
-		struct tr_times *s = &sites[g->path[i].site];
+		struct tr_times *s;
 
+		if (tr_path_is_function(&g->path[i]))
+			continue;
+		s = &sites[g->path[i].site];
 		s->own += paths[i].own;
 		s->net_own += paths[i].net_own;
-		if (has_ancestor(g, i))
+		if (tr_path_recurs(g, i))
 			continue;
 		s->total += paths[i].total;
 		s->net_total += paths[i].net_total;

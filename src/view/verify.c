@@ -67,6 +67,7 @@ TARE_API int tare_verify(const char *path,
 			 void *arg)
 {
 	struct check check = { problem, arg, 0 };
+	uint64_t damaged;
 	tare_view *view;
 	int err;
 
@@ -75,10 +76,15 @@ TARE_API int tare_verify(const char *path,
 	err = tare_view_open(path, &view);
 	if (err)
 		return err;
+	err = tr_profile_damaged(view, true, &damaged);
+	if (err) {
+		tare_view_close(view);
+		return err;
+	}
 	tell_count(&check, "the file was cut off, bytes missing",
 		   view->image.missing);
 	tell_count(&check, "places in the file that cannot be read",
-		   view->all.damaged);
+		   view->all.damaged + damaged);
 	if (!view->live && !view->has_baseline)
 		check_series(&check, view);
 	tare_view_close(view);

@@ -11,6 +11,8 @@
 #ifndef TR_VIEW_H
 #define TR_VIEW_H
 
+#include <tare/alloc.h>
+#include <tare/profile.h>
 #include <tare/view.h>
 
 #include "ledger/ledger.h"
@@ -67,11 +69,13 @@ struct tr_series {
 	uint64_t not_finite;
 	uint64_t counter, whole; /* counters; whole: of ratios */
 	struct tr_last last;	 /* where span.last_values */
+	uint64_t newest;	 /* ticks of the last of these */
 };
 
 /* A node of the merged tree. Ticks. */
 struct tr_path {
-	uint32_t site;
+	uint32_t site;	      /* TR_NODE_FUNCTION: a function */
+	uint64_t address;     /* of a function */
 	uint32_t parent;      /* index; 0 is the root */
 	uint32_t first, next; /* children, next sibling */
 	uint32_t depth;
@@ -80,12 +84,27 @@ struct tr_path {
 	double open_ticks; /* of scopes under way, so far */
 };
 
+TR_INLINE bool tr_path_is_function(const struct tr_path *path)
+{
+	return path->site == TR_NODE_FUNCTION;
+}
+
+/* Of a function: have all calls that ended a time? */
+TR_INLINE bool tr_path_is_sampled(const struct tr_path *path)
+{
+	return tr_path_is_function(path) && path->calls && path->untimed;
+}
+
+#define TR_PATH_TRACK 0x40000000u /* no site */
+
 /* What gather() is asked for. */
 struct tr_span {
 	uint64_t from, to;	/* ticks; 0 and UINT64_MAX: all time */
 	uint64_t last_values;
 	bool is_all;
 	bool edges_only;	/* find first_slice and last_slice, no more */
+	bool by_track;		/* paths alone, each track's under one of its
+				 * own: TR_PATH_TRACK | its index */
 	uint64_t exact_after;	/* slices up to this one have no extremes */
 };
 
@@ -111,6 +130,46 @@ struct tr_gather {
 	bool failed;		/* out of memory */
 };
 
+/* The books of allocations. */
+struct tr_allocs {
+	bool is_read;
+	tare_heap heap;
+	tare_alloc *at;
+	size_t n;
+	tare_alloc_mark *marks;
+	size_t n_marks;
+	tare_alloc *copies; /* of all snapshots */
+	size_t n_copies;
+};
+
+void tr_allocs_release(struct tr_allocs *allocs);
+
+/* Code without probes, as far as somebody asked for it. */
+struct tr_profile {
+	tare_module *modules;
+	size_t n_modules;
+	uint32_t *module_index; /* by the ledger's number */
+	uint32_t n_module_numbers;
+	tare_stack *stacks;
+	size_t n_stacks;
+	uint32_t *stack_index; /* by the ledger's number */
+	uint32_t n_stack_numbers;
+	tare_sample *samples;
+	size_t n_samples;
+	tare_sampling sampling;
+	tare_name_fn name;
+	void *name_arg;
+	struct tr_named *named; /* places by address: open addressing */
+	uint32_t n_named, named_mask;
+	tare_frame *frames;
+	tare_function *functions;
+	size_t n_functions;
+	struct tr_pool texts;	/* of modules */
+	struct tr_pool places;	/* since the last tare_view_name_with() */
+	struct tr_allocs allocs;
+	uint64_t damaged;
+};
+
 struct tare_view {
 	struct tr_image image, baseline;
 	bool has_baseline;
@@ -131,6 +190,9 @@ struct tare_view {
 	size_t n_stats;
 	tare_node *nodes;
 	size_t n_nodes;
+	tare_call *calls;
+	struct tare_pipeline *pipelines;
+	struct tare_stage_stats *stages; /* of all of them */
 	tare_health health;
 	tare_record *records;
 	size_t n_records;
@@ -139,6 +201,9 @@ struct tare_view {
 	char *texts;
 	tare_event *events;
 	size_t n_events;
+	tare_thread *threads;
+	size_t n_threads;
+	struct tr_profile profile;
 };
 
 /* ---- gather.c ---------------------------------------------------------- */
@@ -146,9 +211,12 @@ struct tare_view {
 /* Adds an image to `gather` (zero-filled before the first). */
 int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 		  int sign);
-/* Finds the slices that the records in `span` really cover. */
 /* Series of which the governor let only a part be measured. */
 void tr_estimate(tare_view *view);
+/* The same for a path of another gather; `s` is of view->all. */
+void tr_estimate_function(struct tr_path *path);
+void tr_estimate_path(struct tr_path *path, const struct tr_series *s);
+/* Finds the slices that the records in `span` really cover. */
 int tr_gather_edges(struct tr_gather *gather, const struct tr_image *image);
 void tr_gather_release(struct tr_gather *gather);
 /*
@@ -170,6 +238,11 @@ uint32_t tr_image_tracks(const struct tr_image *image);
 /* Child of a path for a site, made if needed; 0 when out of memory. */
 uint32_t tr_path_child(struct tr_gather *gather, uint32_t parent,
 		       uint32_t site);
+/* The same for a function. */
+uint32_t tr_path_function(struct tr_gather *gather, uint32_t parent,
+			  uint64_t address);
+/* Is its time that of some calls, scaled to all? */
+bool tr_path_is_estimate(const struct tr_gather *gather, uint32_t index);
 
 /* ---- cells.c ----------------------------------------------------------- */
 
@@ -192,6 +265,18 @@ bool tr_filter_has_site(const tare_filter *filter,
 			const struct tr_site *site);
 bool tr_filter_has_outcome(const tare_filter *filter, bool has_failed);
 bool tr_filter_has_time(const tare_filter *filter, int64_t ns);
+
+/* ---- calls.c ----------------------------------------------------------- */
+
+/* The place of a function in the source, by its address. */
+void tr_call_place(tare_view *view, uint64_t address, tare_place *ret_place,
+		   uint32_t *ret_module);
+
+/* ---- events.c ---------------------------------------------------------- */
+
+/* Name and kind of what a node is; false: nothing to show. */
+bool tr_event_name(tare_view *view, const struct tr_node *node,
+		   tare_event *event);
 
 /* ---- last.c ------------------------------------------------------------ */
 
@@ -268,6 +353,36 @@ size_t tr_series_buckets(const struct tr_series *series, tare_bucket *buckets,
 uint64_t tr_series_cumulate(const struct tr_series *series,
 			    const double *bound, uint64_t *below, size_t n);
 
+/* ---- events.c ---------------------------------------------------------- */
+
+/*
+ * Reads them, before anybody asked. `with_logs`: also those that a thread has
+ * in its small log, where tracing began while the program ran.
+ */
+int tr_events_read(tare_view *view, bool with_logs);
+
+/* ---- unfinished.c ------------------------------------------------------ */
+
+/* Scopes that are open, with the time they have run. Gives (free). */
+int tr_view_unfinished(tare_view *view, tare_event **ret_events,
+		       size_t *ret_n);
+
+/* ---- timeline.c -------------------------------------------------------- */
+
+/* A value of a site: a single one, or the mean of a time slice. */
+struct tr_point {
+	int64_t at_ns; /* ns since 1970; of a slice, its beginning */
+	uint32_t site;
+	double value;
+};
+
+/*
+ * All that the ledger still has apart, in order of time, of gauges. Gives
+ * (free).
+ */
+int tr_view_points(tare_view *view, struct tr_point **ret_points,
+		   size_t *ret_n);
+
 /* ---- time.c ------------------------------------------------------------ */
 
 /* Ticks of an image's clock to ns since 1970, and back. */
@@ -275,6 +390,101 @@ int64_t tr_time_real(const struct tr_image *image, uint64_t ticks);
 uint64_t tr_time_ticks(const struct tr_image *image, int64_t real_ns);
 /* Now, in the ticks of a live image. */
 uint64_t tr_time_now(const struct tr_image *image);
+
+/* ---- modules.c, stacks.c, samples.c, names.c ---------------------------- */
+
+/* Reads the tables that are not read yet. 0 or TARE_ENOMEM. */
+int tr_profile_modules(tare_view *view);
+int tr_profile_stacks(tare_view *view);
+/* Inconsistencies passed over in its tables, and in its many samples. 0 or
+ * TARE_ENOMEM. */
+int tr_profile_damaged(tare_view *view, bool samples, uint64_t *ret_places);
+void tr_profile_release(struct tr_profile *profile);
+/* Index of a module by the ledger's number + 1. */
+uint32_t tr_profile_module(tare_view *view, uint32_t number);
+/* Index of a stack by the ledger's number; UINT32_MAX: it has no samples. */
+uint32_t tr_profile_stack(const tare_view *view, uint32_t number);
+
+/* ---- frames.c ---------------------------------------------------------- */
+
+/*
+ * Stacks by name, of one view or of two to be compared:
+ *
+ *	stacks (addresses) -> places (functions) -> frames (paths of functions)
+ *
+ * Functions are the same where name, module and first line are; in two views,
+ * which may be of two builds, where their names are.
+ */
+
+/* Beyond it a frame stands for all that it called. */
+#define TR_FRAMES_MOST (2u << 20)
+
+struct tr_function {
+	const char *name, *file, *module;
+	uint32_t first_line;
+	uint32_t hash;
+	enum tare_stack_kind kind;
+	bool is_inlined;
+};
+
+struct tr_weight {
+	uint64_t n;
+	double ns;
+};
+
+struct tr_frame_node {
+	uint32_t parent, function;
+	uint32_t first, next; /* children; next sibling */
+	uint32_t depth;
+	struct tr_weight own[2], all[2]; /* of the first view, of the second */
+};
+
+struct tr_frames {
+	struct tr_function *function;
+	uint32_t n_functions, cap_functions;
+	uint32_t *function_hash, function_mask;
+	struct tr_frame_node *node; /* [0] is the root */
+	uint32_t n_nodes, cap_nodes;
+	uint32_t *node_hash, node_mask;
+	bool by_name;	 /* functions are the same where their names are */
+	bool is_reverse; /* callers below what they call */
+	bool is_full;	 /* TR_FRAMES_MOST was reached */
+	bool failed;	 /* out of memory */
+};
+
+/* Adds a view's stacks as weights `slot`. Frames zero-filled before. */
+int tr_frames_add(struct tr_frames *frames, tare_view *view,
+		  enum tare_frames_from from, unsigned slot);
+/* The same for stacks with any weights; callers before what they call. */
+int tr_frames_add_stacks(struct tr_frames *frames, tare_view *view,
+			 const tare_stack *stacks, size_t n, unsigned slot);
+/* The frames of one address below `node`: outermost first, or reversed. */
+uint32_t tr_frames_step(struct tr_frames *frames, tare_view *view,
+			const tare_stack *stack, uint32_t node);
+/* Adds to what a node has itself. */
+void tr_frames_weigh(struct tr_frames *frames, uint32_t node, unsigned slot,
+		     uint64_t n, double ns);
+/* Child of a node for a function; the node itself where there is no room. */
+uint32_t tr_frames_child(struct tr_frames *frames, uint32_t parent,
+			 uint32_t function);
+/* The call tree; frames_calls.c. */
+int tr_frames_add_calls(struct tr_frames *frames, tare_view *view,
+			unsigned slot);
+/* What stacks allocated; frames_alloc.c. */
+int tr_frames_add_allocs(struct tr_frames *frames, tare_view *view,
+			 unsigned slot);
+/* After the last: adds up. */
+void tr_frames_finish(struct tr_frames *frames);
+/*
+ * Nodes depth first, heaviest first (by both slots' sum), from the root on.
+ * Gives an array of n_nodes (free); NULL: out of memory.
+ */
+uint32_t *tr_frames_order(const struct tr_frames *frames);
+void tr_frames_release(struct tr_frames *frames);
+
+/* Function of a place in a module, by number. UINT32_MAX: out of memory. */
+uint32_t tr_frames_function(struct tr_frames *frames, const tare_place *place,
+			    const char *module);
 
 /* ---- runs.c, sweep.c --------------------------------------------------- */
 

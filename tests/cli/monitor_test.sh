@@ -41,7 +41,7 @@ expect_json "$(cat run.json)" "[s['count'] for s in d['report']['series']
 expect_status 0 "$TARE" run --monitor=process,detailed -- ./worker 10
 expect_has "$err" "process  pss" "detailed: pss"
 expect_has_not "$err" "system   memory.used" "and what was not asked for"
-expect_status 0 "$TARE" run --monitor=gpu -- ./worker 10
+expect_status 0 "$TARE" run --monitor=gpu -- ./worker 20000
 if [ -e /dev/nvidiactl ] || [ -e /dev/dri ]; then
 	expect_skip "this machine has a GPU"
 else

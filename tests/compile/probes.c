@@ -15,6 +15,7 @@
 
 uint64_t lexical(uint64_t n);
 uint64_t handles(uint64_t n);
+uint64_t stages(uint64_t n);
 uint64_t values(uint64_t n);
 uint64_t details(uint64_t n);
 
@@ -35,10 +36,41 @@ uint64_t lexical(uint64_t n)
 		TARE_RESOURCE_SCOPE("resource");
 		TARE_RESOURCE_SCOPE_IN("source", "resource in");
 		sum = sum * 31 + i;
+		TARE_STAGE_WAIT("wait");
 		TARE_STEP();
 		TARE_STEP_ITEMS(i);
+		TARE_STEP_NAMED("kind");
 		tare_step_done(i);
+		tare_step_named("kind", i);
 		tare_scope_fail(probe_named, "text");
+	}
+	return sum;
+}
+
+/* TARE_STAGE_PASS is not here: its argument is the stage's own logic. */
+uint64_t stages(uint64_t n)
+{
+	TARE_STAGE_FUNCTION();
+	tare_queue probe_queue;
+	tare_ticket probe_ticket;
+	uint64_t sum = 1;
+
+	tare_queue_init(&probe_queue, "pipeline", "stage");
+	tare_queue_enter(&probe_queue, &probe_ticket);
+	tare_queue_leave(&probe_queue, &probe_ticket);
+	for (uint64_t i = 0; i < n; i++) {
+		TARE_STAGE("stage");
+		sum = sum * 31 + i;
+		TARE_STAGE_OUT(1);
+	}
+	for (uint64_t i = 0; i < n; i++) {
+		TARE_STAGE_BATCH("batch", n);
+		sum = sum * 31 + i;
+		TARE_STAGE_IN(i);
+	}
+	for (uint64_t i = 0; i < n; i++) {
+		TARE_STAGE_PULL("pull");
+		sum = sum * 31 + i;
 	}
 	return sum;
 }

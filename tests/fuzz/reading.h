@@ -9,7 +9,16 @@
 #include "ledger/ledger.h"
 #include "view/view.h"
 
+#include "profile_rows.h"
+
+#include "probe/calls.h"
+#include "profile/profile.h"
+
+#include <tare/alloc.h>
 #include <tare/control.h>
+#include <tare/export.h>
+#include <tare/judge.h>
+#include <tare/profile.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -45,6 +54,26 @@ static inline void reading_scopes(int i)
 	}
 }
 
+/* Functions that call each other, too deep at times, and one left open. */
+static inline void reading_calls(int i)
+{
+	uintptr_t stack = 0x7fff0000, code = 0x500000;
+	int depth = i % 13;
+
+	for (int k = 0; k <= depth; k++) {
+		void *function = (void *)(code + (uintptr_t)(k % 4) * 64);
+
+		tr_calls_enter(function, (void *)code,
+			       (void *)(stack - (uintptr_t)k * 64),
+			       (char *)function + 9);
+		reading_clock += 5;
+	}
+	for (int k = depth; k >= (i == 259); k--)
+		tr_calls_exit((void *)(code + (uintptr_t)(k % 4) * 64),
+			      (void *)code,
+			      (void *)(stack - (uintptr_t)k * 64));
+}
+
 static inline void reading_values(int i)
 {
 	static const char *const pairs[] = { "route", "/a\"b", "code", "200" };
@@ -61,6 +90,39 @@ static inline void reading_values(int i)
 	tare_value_observe(tare_site_labels(site, 2, pairs), i);
 }
 
+static inline void reading_profile(void)
+{
+	uint32_t module, node = TR_STACK_WHOLE;
+
+	rows_begin(TR_SAMPLING_CPU, 250);
+	module = rows_module("/usr/lib/library.so", 0x1000, 0x2000, 0x1000);
+	for (uint64_t i = 0; i < 12; i++) {
+		node = rows_stack(i % 5 ? node : TR_STACK_WHOLE + i % 2,
+				  0x1000 + i % 7, i % 4 ? module : UINT32_MAX,
+				  i % 3);
+		rows_count(node, i, i * 4000000);
+		rows_sample(1, node, tr_hand()->held->current, 4000);
+	}
+	rows_count(TR_STACK_LOST, 1, 5);
+}
+
+static inline void reading_fill_allocs(void)
+{
+	static _Alignas(16) char block[8][16];
+	tare_tag *tag = tare_alloc_tag("pool");
+
+	for (size_t i = 0; i < 8; i++) {
+		(void)tr_alloc_added(block[i], 100 * i);
+		(void)tare_alloc_note(tag, block[i], 10 * i);
+	}
+	(void)tare_alloc_snapshot("some");
+	for (size_t i = 0; i < 8; i += 2) {
+		tr_alloc_removed(block[i]);
+		(void)tare_free_note(tag, block[i]);
+	}
+	(void)tare_alloc_snapshot("others");
+}
+
 /* Starts measuring in `dir` (NULL: in memory) and fills all parts. */
 static inline void reading_fill(const char *dir)
 {
@@ -69,7 +131,9 @@ static inline void reading_fill(const char *dir)
 		"trace",     "true",	  "trace_events",     "64",
 		"max_nodes", "16",	  "max_history_size", "64",
 		"max_depth", "8",	  "keep_values",      "4",
-		"report",    "none",
+		"report",    "none",	  "max_stacks",	      "64",
+		"sample_events", "16",	  "alloc",	      "exact",
+		"calls",     "timed",
 	};
 	TARE_SCOPE_SITE_DEFINE(open, "left open");
 	tare_scope scope;
@@ -82,9 +146,12 @@ static inline void reading_fill(const char *dir)
 	for (int i = 1; i < 260; i++) {
 		reading_scopes(i);
 		reading_values(i);
+		reading_calls(i);
 		reading_clock += INT64_C(700000000) * (1 + i / 50);
 	}
 	scope = tare_scope_begin(&open);
+	reading_profile();
+	reading_fill_allocs();
 	for (int i = 0; i < 3; i++) {
 		TARE_SCOPE("pending");
 		reading_clock += 10;
@@ -101,6 +168,116 @@ static inline int reading_swallow(void *arg, const char *text, size_t len)
 	for (size_t i = 0; i < len; i += 64)
 		*sum += (unsigned char)text[i];
 	return 0;
+}
+
+/* Everything of a profile, and that it is what its callers rely on. */
+static inline uint64_t reading_profiles(tare_view *view)
+{
+	const tare_module *modules;
+	const tare_stack *stacks;
+	const tare_sample *samples;
+	tare_place place[2];
+	size_t n, n_modules;
+	uint64_t sum = 0;
+
+	if (tare_view_modules(view, &modules, &n_modules) ||
+	    tare_view_stacks(view, &stacks, &n))
+		return 0;
+	for (size_t i = 0; i < n_modules; i++)
+		sum += strlen(modules[i].path) + strlen(modules[i].build_id);
+	for (size_t i = 0; i < n; i++) {
+		if (stacks[i].parent != UINT32_MAX && stacks[i].parent >= i)
+			__builtin_trap();
+		if (stacks[i].module != TARE_NO_MODULE &&
+		    stacks[i].module >= n_modules)
+			__builtin_trap();
+		sum += tare_view_places(view, stacks[i].module,
+					stacks[i].address, place, 2);
+	}
+	if (tare_view_samples(view, &samples, &n_modules))
+		return 0;
+	for (size_t i = 0; i < n_modules; i++) {
+		if (samples[i].stack >= n)
+			__builtin_trap();
+		sum += strlen(samples[i].scope);
+	}
+	return sum + tare_view_sampling(view)->samples;
+}
+
+/* Rows, snapshots, stacks and places. */
+static inline uint64_t reading_allocs(tare_view *view)
+{
+	const tare_alloc_mark *marks;
+	const tare_alloc *rows;
+	tare_place place;
+	size_t n, n_marks;
+	uint64_t sum;
+
+	if (tare_view_allocs(view, &rows, &n) ||
+	    tare_view_alloc_marks(view, &marks, &n_marks))
+		return 0;
+	sum = tare_view_heap(view)->live_bytes;
+	for (size_t i = 0; i < n; i++) {
+		tare_view_alloc_place(view, &rows[i], &place, NULL);
+		sum += strlen(place.function) + rows[i].bytes;
+		if (rows[i].live > rows[i].allocs)
+			__builtin_trap();
+	}
+	for (size_t i = 0; i < n_marks; i++)
+		for (size_t k = 0; k < marks[i].n_allocs; k++)
+			sum += strlen(marks[i].allocs[k].tag);
+	return sum;
+}
+
+static inline void reading_judged(tare_view *view, uint64_t *sum)
+{
+	const tare_call *calls;
+	tare_amdahl *amdahl;
+	size_t n;
+
+	if (tare_view_calls(view, &calls, &n) == 0)
+		for (size_t i = 0; i < n; i++)
+			*sum += strlen(calls[i].function) + calls[i].calls;
+	for (uint32_t of = 0; of <= TARE_PARTS_SAMPLES; of++) {
+		tare_amdahl_options how = { .struct_size = sizeof(how),
+					    .of = of,
+					    .with_callees = of % 2 };
+
+		if (tare_amdahl_of(view, &how, &amdahl) == 0) {
+			*sum += amdahl->n_parts;
+			tare_amdahl_free(amdahl);
+		}
+	}
+}
+
+static inline void reading_flames(tare_view *view, uint64_t *sum)
+{
+	tare_flame_options how = { .struct_size = sizeof(how) };
+	const tare_function *functions;
+	size_t n;
+
+	if (tare_view_functions(view, &functions, &n) == 0)
+		*sum += n;
+	(void)!tare_export_flame(view, NULL, reading_swallow, sum);
+	how.from = TARE_FRAMES_CALLS;
+	how.is_reverse = true;
+	how.before = view;
+	(void)!tare_export_flame(view, &how, reading_swallow, sum);
+}
+
+/* Timelines and profiles for other viewers. */
+static inline void reading_exports(tare_view *view, uint64_t *sum)
+{
+	tare_export_options how = { .struct_size = sizeof(how) };
+
+	for (uint32_t format = TARE_FORMAT_CHROME;
+	     format <= TARE_FORMAT_COLLAPSED; format++) {
+		how.format = format;
+		how.table = NULL;
+		(void)!tare_export(&view, 1, &how, reading_swallow, sum);
+		how.table = "calls";
+		(void)!tare_export(&view, 1, &how, reading_swallow, sum);
+	}
 }
 
 static inline void reading_stats(tare_view *view, const tare_filter *filter)
@@ -151,6 +328,11 @@ static inline void reading_all(tare_view *view)
 		sum += n;
 	if (tare_view_events(view, &events, &n) == 0)
 		sum += n;
+	sum += reading_profiles(view);
+	sum += reading_allocs(view);
+	reading_flames(view, &sum);
+	reading_judged(view, &sum);
+	reading_exports(view, &sum);
 	(void)tare_view_health(view);
 	(void)tare_view_report(view, NULL, reading_swallow, &sum);
 	(void)tare_view_report(view, &options, reading_swallow, &sum);

@@ -525,3 +525,64 @@ TEST(lines_of_the_page_are_replaced_and_bounded)
 	CHECK(tr_control_get(&page, "a", got, sizeof(got)));
 	CHECK_STR(got, "3");
 }
+
+/* ---- options from the page --------------------------------------------- */
+
+static void set_outside(const char *name, const char *value)
+{
+	CHECK_INT(tr_control_set(tr_ledger->control, name, value), 0);
+}
+
+static void play_readers(void)
+{
+	static const char *const wrong[] = { "", "many", "-1", "1e99", "nan" };
+	static const char *const none[] = { NULL };
+	char text[TR_CONFIG_STRING];
+
+	scene_start(none);
+	CHECK_INT(tr_control_u64("max_history_size", 7), 7);
+	set_outside("max_history_size", "123");
+	CHECK_INT(tr_control_u64("max_history_size", 7), 123);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		set_outside("max_history_size", wrong[i]);
+		set_outside("monitor_interval", wrong[i]);
+		set_outside("collect_timing", wrong[i]);
+		CHECK_INT(tr_control_u64("max_history_size", 7), 7);
+		CHECK_NEAR(tr_control_double("monitor_interval", 3), 3, 0);
+		CHECK(tr_control_bool("collect_timing", true));
+	}
+	set_outside("monitor_interval", "0.5");
+	set_outside("collect_timing", "off");
+	set_outside("include", "a*");
+	CHECK_NEAR(tr_control_double("monitor_interval", 3), 0.5, 0);
+	CHECK(!tr_control_bool("collect_timing", true));
+	CHECK_STR(tr_control_text("include", "", text), "a*");
+	CHECK_STR(tr_control_text("exclude", "b*", text), "b*");
+}
+
+TEST(nothing_in_the_page_is_believed)
+{
+	scene_play(play_readers);
+}
+
+static void play_once(void)
+{
+	static const char *const none[] = { NULL };
+	uint64_t before;
+
+	scene_start(none);
+	TARE_COUNT("first", 1);
+	before = tr_ledger->header->max_history;
+	set_outside("max_history_size", "123");
+	/* Another site asks for its switches, but none has moved. */
+	TARE_COUNT("second", 1);
+	CHECK_INT(tr_ledger->header->max_history, before);
+	tr_control_bump(tr_ledger->control);
+	TARE_COUNT("third", 1);
+	CHECK_INT(tr_ledger->header->max_history, 123);
+}
+
+TEST(options_are_read_once_a_change)
+{
+	scene_play(play_once);
+}

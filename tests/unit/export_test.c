@@ -74,15 +74,25 @@ static void play_arguments(void)
 	how.filter = &filter;
 	CHECK_INT(tare_export(&view, 1, &how, append, &out), TARE_EINVAL);
 	how.filter = NULL;
-	how.format = 6;
+	how.format = TARE_FORMAT_COLLAPSED + 1;
 	CHECK_INT(tare_export(&view, 1, &how, append, &out), TARE_EINVAL);
+	how.format = TARE_FORMAT_PPROF;
+	how.table = "stats"; /* of CSV */
+	CHECK_INT(tare_export(&view, 1, &how, append, &out), TARE_EINVAL);
+	how.table = NULL;
+	how.unit = "us"; /* of collapsed stacks */
+	CHECK_INT(tare_export(&view, 1, &how, append, &out), TARE_EINVAL);
+	how.format = TARE_FORMAT_COLLAPSED;
+	how.unit = "h";
+	CHECK_INT(tare_export(&view, 1, &how, append, &out), TARE_EINVAL);
+	how.unit = NULL;
 	how.format = 0;
 	CHECK_INT(tare_export(&view, 1, &how, append, &out), TARE_EINVAL);
 	how.format = TARE_FORMAT_CSV;
 	how.struct_size = 1;
 	CHECK_INT(tare_export(&view, 1, &how, append, &out), TARE_EINVAL);
 	CHECK_INT(out.len, 0);
-	CHECK(!tare_format_media_type(0) && !tare_format_media_type(9));
+	CHECK(!tare_format_media_type(0) && !tare_format_media_type(11));
 	tare_exporter_free(NULL);
 	tare_view_close(view);
 	tr_buf_release(&out);
