@@ -12,7 +12,7 @@
 
 #include "profile/profile.h"
 
-#define PLACES 512u
+#define PLACES 16384u /* threads that were made and do not run yet */
 
 struct place {
 	uint32_t taken;

@@ -58,6 +58,9 @@ uint64_t tr_sample_clock_ns(const struct tr_followed *followed)
 
 	if (tr_sampler->clock == TR_SAMPLING_WALL)
 		return sample_time(CLOCK_MONOTONIC);
+	/* Of no thread it would be the number of quite another clock. */
+	if (!thread || thread == TR_FOLLOWED_GONE)
+		return 0;
 	return sample_time(thread_clock(thread));
 }
 

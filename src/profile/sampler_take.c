@@ -39,6 +39,14 @@ bool tr_sampler_open(struct tr_followed *followed)
 	return true;
 }
 
+/* No thread was busy for longer than it was sampled. */
+static bool can_be(uint64_t weight_ns)
+{
+	int64_t most = tr_monotonic_ns() - tr_sampler->start_ns;
+
+	return most >= 0 && weight_ns <= (uint64_t)most + 2 * TR_LOOK_NS;
+}
+
 static void book_weight(uint32_t stack, uint64_t samples, uint64_t weight_ns)
 {
 	struct tr_sampling *books = &tr_ledger->header->sampling;
@@ -105,7 +113,7 @@ void tr_sampler_rest(struct tr_followed *followed)
 	uint64_t rest = now > last ? now - last : 0;
 	uint32_t stack;
 
-	if (!rest || !is_worth_booking(followed, &rest))
+	if (!rest || !can_be(rest) || !is_worth_booking(followed, &rest))
 		return;
 	stack = TR_LOAD(followed->stack);
 	if (!stack)
@@ -249,7 +257,8 @@ void tr_sampler_take(struct tr_followed *followed, const void *context)
 		return;
 	now = tr_sample_clock_own_ns();
 	last = __atomic_exchange_n(&followed->last_ns, now, __ATOMIC_RELAXED);
-	if (!TR_LOAD(tr_ledger->control->enabled) || now < last)
+	if (!TR_LOAD(tr_ledger->control->enabled) || now < last ||
+	    !can_be(now - last))
 		return;
 	began = tr_ledger_ticks();
 	is_whole = walk_stack(followed, context);
