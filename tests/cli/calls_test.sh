@@ -272,7 +272,7 @@ expect_json "$out" \
 	'all(p["worth"] == ("much" if p["faster"] >= .5 else
 			    "moderate" if p["faster"] >= .1 else "nothing")
 	     for p in d["parts"])' True "verdicts by the limits given"
-expect_status 0 "$TARE" amdahl
+expect_status 0 "$TARE" amdahl --worth 0.1,1
 expect_has "$out" "optimise this" "a verdict in words"
 expect_status 2 "$TARE" amdahl --factor 0
 expect_has "$err" "'0' is no factor" "a factor above 0"
