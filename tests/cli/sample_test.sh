@@ -70,7 +70,14 @@ for rate in 250 1000; do
 	expect_is "$(figure threads)" 9 "eight threads and the first"
 	expect_has "$(cat report)" "spin_thread" "the thread's function"
 done
+# A machine with more to do may not let all of them run in time: once more.
 sampled 0 -- threads 2 1000
+for _ in 1 2; do
+	[ "$(figure threads)" = 1001 ] && "$PYTHON" -c "
+import sys
+sys.exit(not .9 < $(figure weight) / $out < 1.1)" && break
+	sampled 0 -- threads 2 1000
+done
 used=$out
 expect_is "$(figure threads)" 1001 "a thousand threads are followed"
 expect_between "$(figure weight)" "$used*0.9" "$used*1.1" \
