@@ -50,7 +50,7 @@ static uint32_t set_of(const struct tr_walk_place *place,
 
 	/* A frame pointer far from its stack is none. */
 	if (place->pc == at->pc && from - at->sp < FAR && !(from & 7))
-		key ^= tr_walk_word(from + place->off) << 7;
+		key ^= tr_unwind_load(from + place->off) << 7;
 	return (uint32_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 58);
 }
 

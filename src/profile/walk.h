@@ -59,22 +59,6 @@ uint32_t tr_walk_row_plain(const struct tr_unwind_at *at);
 /* Frames that a stack is followed. */
 extern uint32_t tr_walk_depth;
 
-/* No sanitizer's idea of the stack comes in. */
-TR_INLINE uint64_t tr_walk_word(uint64_t address)
-{
-	const uint64_t *place = (const uint64_t *)(uintptr_t)address;
-	uint64_t value;
-
-#if defined(__x86_64__)
-	__asm__("movq %1, %0" : "=r"(value) : "m"(*place));
-#elif defined(__aarch64__)
-	__asm__("ldr %0, %1" : "=r"(value) : "m"(*place));
-#else
-	value = *place;
-#endif
-	return value;
-}
-
 TR_INLINE bool tr_walk_is(const struct tr_walks *walks,
 			  const struct tr_walk *walk,
 			  const struct tr_unwind_at *at)
@@ -86,7 +70,7 @@ TR_INLINE bool tr_walk_is(const struct tr_walks *walks,
 	    (walk->uses_fp && walk->fp != at->fp))
 		return false;
 	for (; word < end; word++)
-		if (tr_walk_word(word->at) != word->value)
+		if (tr_unwind_load(word->at) != word->value)
 			return false;
 	return true;
 }

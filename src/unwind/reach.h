@@ -44,20 +44,4 @@ TR_INLINE struct tr_reach tr_reach_of(uint64_t sp)
 	return tr_reach_find(sp);
 }
 
-/* A plain load; no sanitizer's idea of the stack comes in. */
-TR_INLINE uint64_t tr_reach_load(uint64_t at)
-{
-	const uint64_t *place = (const uint64_t *)(uintptr_t)at;
-	uint64_t value;
-
-#if defined(__x86_64__)
-	__asm__("movq %1, %0" : "=r"(value) : "m"(*place));
-#elif defined(__aarch64__)
-	__asm__("ldr %0, %1" : "=r"(value) : "m"(*place));
-#else
-	value = *place;
-#endif
-	return value;
-}
-
 #endif

@@ -43,7 +43,7 @@ static uint64_t use_fp(struct trace *trace)
 static void load_fp(struct trace *trace, uint64_t at)
 {
 	trace->fp_at = at;
-	trace->fp = tr_reach_load(at);
+	trace->fp = tr_unwind_load(at);
 	trace->is_fp_noted = false;
 }
 
@@ -52,7 +52,7 @@ static void trace_guess(struct trace *trace)
 {
 	uint64_t fp = use_fp(trace);
 
-	note_word(trace->trail, fp + 8, tr_reach_load(fp + 8));
+	note_word(trace->trail, fp + 8, tr_unwind_load(fp + 8));
 	load_fp(trace, fp);
 	trace->sp = fp + 16;
 	trace->bx_at = 0;
@@ -67,7 +67,7 @@ static bool trace_cfa(struct trace *trace, uint64_t rule, uint64_t *ret_cfa)
 	} else if (tr_rule_kind(rule) == TR_RULE_FP) {
 		from = use_fp(trace);
 	} else if (tr_rule_kind(rule) == TR_RULE_BX && trace->bx_at) {
-		from = tr_reach_load(trace->bx_at);
+		from = tr_unwind_load(trace->bx_at);
 		note_word(trace->trail, trace->bx_at, from);
 	} else {
 		return false;
@@ -89,7 +89,7 @@ static bool trace_frame(struct trace *trace, uint64_t rule)
 	if (!tr_rule_ra(rule) || !trace_cfa(trace, rule, &cfa))
 		return false;
 	ra_at = cfa - tr_rule_ra(rule);
-	note_word(trace->trail, ra_at, tr_reach_load(ra_at));
+	note_word(trace->trail, ra_at, tr_unwind_load(ra_at));
 	if (fp_below == (uint64_t)TR_RULE_FP_LOST << 3)
 		trace->fp = 1;
 	else if (fp_below)

@@ -71,6 +71,22 @@ bool tr_unwind_look(const struct tr_unwind_watch *watch);
 /* Something jumped to an address in no module: look again, when you can. */
 bool tr_unwind_wants_look(void);
 
+/* A plain load: no sanitizer's idea of the stack comes in. */
+TR_INLINE uint64_t tr_unwind_load(uint64_t at)
+{
+	const uint64_t *place = (const uint64_t *)(uintptr_t)at;
+	uint64_t value;
+
+#if defined(__x86_64__)
+	__asm__("movq %1, %0" : "=r"(value) : "m"(*place));
+#elif defined(__aarch64__)
+	__asm__("ldr %0, %1" : "=r"(value) : "m"(*place));
+#else
+	value = *place;
+#endif
+	return value;
+}
+
 #define TR_UNWIND_NO_MODULE UINT32_MAX
 /* Of the module that an address is in. Signal-safe. */
 uint32_t tr_unwind_module_of(uint64_t address);

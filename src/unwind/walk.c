@@ -36,7 +36,7 @@ static bool walk_load(struct walk *walk, uint64_t at, uint64_t *ret_value)
 	if ((at < walk->reach.lo || at >= walk->reach.hi) &&
 	    !tr_reach_more(&walk->reach, at))
 		return false;
-	*ret_value = tr_reach_load(at);
+	*ret_value = tr_unwind_load(at);
 	return true;
 }
 
@@ -277,9 +277,9 @@ TR_INLINE uint32_t walk_cached(struct walk *walk,
 				break;
 			frames[n].pc = pc;
 			frames[n++].module = module;
-			pc = tr_reach_load(fp + 8);
+			pc = tr_unwind_load(fp + 8);
 			sp = fp + 16;
-			fp = tr_reach_load(fp);
+			fp = tr_unwind_load(fp);
 			if (tr_rule_other(rule))
 				bx_at = sp - tr_rule_other(rule);
 			back = 1;
@@ -299,7 +299,7 @@ TR_INLINE uint32_t walk_cached(struct walk *walk,
 		if (fp_at != cfa) {
 			if (fp_at < lo)
 				break;
-			fp = tr_reach_load(fp_at);
+			fp = tr_unwind_load(fp_at);
 		}
 		frames[n].pc = pc;
 		frames[n++].module = module;
@@ -307,7 +307,7 @@ TR_INLINE uint32_t walk_cached(struct walk *walk,
 		if (tr_rule_other(rule))
 			bx_at = cfa - tr_rule_other(rule);
 #endif
-		pc = bare_address(tr_reach_load(cfa - below));
+		pc = bare_address(tr_unwind_load(cfa - below));
 		sp = cfa;
 		back = 1;
 	}

@@ -27,19 +27,31 @@ static void start()
 	scene_pass_ns(ms);
 }
 
-/* Copies of the rows: a view is closed before they are looked at. */
-static std::vector<tare_stage_stats> stages_now()
-{
-	std::vector<tare_stage_stats> rows;
-	const tare_pipeline *lines = nullptr;
+/* Rows of all pipelines, and the view that their names are in. */
+struct stages : std::vector<tare_stage_stats> {
 	tare_view *view = scene_view();
-	size_t n = 0;
 
-	CHECK_INT(tare_view_pipelines(view, 0, &lines, &n), 0);
-	for (size_t i = 0; i < n; i++)
-		rows.insert(rows.end(), lines[i].stages,
-			    lines[i].stages + lines[i].n_stages);
-	return rows;
+	stages()
+	{
+		const tare_pipeline *lines = nullptr;
+		size_t n = 0;
+
+		CHECK_INT(tare_view_pipelines(view, 0, &lines, &n), 0);
+		for (size_t i = 0; i < n; i++)
+			insert(end(), lines[i].stages,
+			       lines[i].stages + lines[i].n_stages);
+	}
+	stages(const stages &) = delete;
+	stages &operator=(const stages &) = delete;
+	~stages()
+	{
+		tare_view_close(view);
+	}
+};
+
+static stages stages_now()
+{
+	return stages();
 }
 
 static void check_stage(const std::vector<tare_stage_stats> &rows,
