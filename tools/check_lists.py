@@ -29,6 +29,7 @@ LISTS = [
     ("tests/examples/*_test.*", "tests/meson.build", "name"),
     ("tests/overhead/*_test.*", "tests/meson.build", "name"),
     ("tests/prometheus/*_test.*", "tests/meson.build", "name"),
+    ("tests/train/*_test.*", "tests/meson.build", "name"),
     ("include/tare/*", "meson.build", "path"),
     ("docs/man/*.[1-9]", "meson.build", "path"),
 ]

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Append: a new file that grows by whole records.
+ *
+ * Records are collected and written by one call. What a full disk or a limit
+ * cuts off is taken back, so that the file always ends with a whole record,
+ * and kept for the next time: up to TR_APPEND_KEPT, then it is lost.
+ *
+ * Nothing is synced to the disk: a killed process loses nothing that was
+ * written, and the machine may not wait for its disk every epoch.
+ */
+#ifndef TR_APPEND_H
+#define TR_APPEND_H
+
+#include "text/text.h"
+
+#define TR_APPEND_KEPT (1u << 20)
+
+struct tr_append {
+	int fd;
+	uint64_t size;	       /* bytes of the file */
+	struct tr_buf pending; /* records to be written; add to it */
+	char path[1024];
+};
+
+/*
+ * Makes folder/<stem><ending>, or <stem>_2<ending> if there is one, and so
+ * on: never replaces. The folder is made if needed. 0 or an error.
+ */
+int tr_append_open(struct tr_append *append, const char *folder,
+		   const char *stem, const char *ending);
+/* Writes what is pending. */
+int tr_append_flush(struct tr_append *append);
+/* Replaces bytes that are in the file already. */
+int tr_append_patch(struct tr_append *append, uint64_t off, const void *data,
+		    size_t len);
+/* Flushes; in any case the file is closed then. */
+int tr_append_close(struct tr_append *append);
+
+/* "2026-11-15T17:34:05Z" and this host's name. */
+void tr_append_date(int64_t realtime_ns, char *out, size_t size);
+void tr_append_host(char *out, size_t size);
+
+#endif

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files that TensorBoard reads: records of
+ *
+ *	length (8 bytes), its checksum (4), event, the event's checksum (4)
+ *
+ * all little-endian, the checksum a masked CRC-32C; an event is a message
+ * `tensorflow.Event` of Protocol Buffers. Numbers of fields below are those
+ * of event.proto, summary.proto, tensor.proto and types.proto.
+ */
+#include <tare/event_file.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+#include "text/text.h"
+#include "train/append.h"
+
+#define EVENT_FLUSH_BYTES 65536u
+#define EVENT_BUCKETS 30u
+
+enum event_field {
+	EVENT_WALL_TIME = 1,
+	EVENT_STEP = 2,
+	EVENT_FILE_VERSION = 3,
+	EVENT_SUMMARY = 5,
+	SUMMARY_VALUE = 1,
+	VALUE_TAG = 1,
+	VALUE_SIMPLE = 2,
+	VALUE_HISTOGRAM = 5,
+	VALUE_TENSOR = 8,
+	VALUE_METADATA = 9,
+	METADATA_PLUGIN = 1,
+	PLUGIN_NAME = 1,
+	TENSOR_TYPE = 1,
+	TENSOR_SHAPE = 2,
+	TENSOR_STRING = 8,
+	SHAPE_DIM = 2,
+	DIM_SIZE = 1,
+	TYPE_STRING = 7,
+};
+
+enum event_wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
+
+/* CRC-32C by four bytes at a time; table[k][i]: of byte i and k zeros. */
+struct event_crc {
+	uint32_t table[4][256];
+};
+
+struct tare_event_file {
+	struct tr_append file;
+	/* Messages inside one another, innermost first. */
+	struct tr_buf value, inner, summary, event;
+	struct event_crc crc;
+};
+
+/* ---- checksum ----------------------------------------------------------- */
+
+static void event_crc_init(struct event_crc *crc_of)
+{
+	uint32_t (*table)[256] = crc_of->table;
+
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t crc = i;
+
+		for (int k = 0; k < 8; k++)
+			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
+		table[0][i] = crc;
+	}
+	for (int k = 1; k < 4; k++)
+		for (uint32_t i = 0; i < 256; i++)
+			table[k][i] = table[k - 1][i] >> 8 ^
+				      table[0][table[k - 1][i] & 255];
+}
+
+static uint32_t event_crc(const struct event_crc *crc_of, const void *data,
+			  size_t len)
+{
+	const uint32_t (*table)[256] = crc_of->table;
+	const unsigned char *at = data;
+	uint32_t crc = 0xffffffff;
+
+	for (; len >= 4; at += 4, len -= 4) {
+		crc ^= at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
+		       (uint32_t)at[3] << 24;
+		crc = table[3][crc & 255] ^ table[2][crc >> 8 & 255] ^
+		      table[1][crc >> 16 & 255] ^ table[0][crc >> 24];
+	}
+	for (; len; at++, len--)
+		crc = crc >> 8 ^ table[0][(crc ^ *at) & 255];
+	crc = ~crc;
+	/* Masked: a checksum of data that has checksums in it is weak. */
+	return (crc >> 15 | crc << 17) + 0xa282ead8u;
+}
+
+/* ---- messages ----------------------------------------------------------- */
+
+static void event_little(struct tr_buf *buf, uint64_t value, unsigned bytes)
+{
+	char text[8];
+
+	for (unsigned i = 0; i < bytes; i++)
+		text[i] = (char)(value >> 8 * i);
+	tr_buf_add(buf, text, bytes);
+}
+
+static void event_varint(struct tr_buf *buf, uint64_t value)
+{
+	char text[10];
+	size_t n = 0;
+
+	for (; value > 127; value >>= 7)
+		text[n++] = (char)(value | 128);
+	text[n++] = (char)value;
+	tr_buf_add(buf, text, n);
+}
+
+static void event_key(struct tr_buf *buf, enum event_field field,
+		      enum event_wire wire)
+{
+	event_varint(buf, (uint64_t)field << 3 | (uint64_t)wire);
+}
+
+static void event_bytes(struct tr_buf *buf, enum event_field field,
+			const void *data, size_t len)
+{
+	event_key(buf, field, WIRE_BYTES);
+	event_varint(buf, len);
+	tr_buf_add(buf, data, len);
+}
+
+static void event_string(struct tr_buf *buf, enum event_field field,
+			 const char *text)
+{
+	event_bytes(buf, field, text, strlen(text));
+}
+
+/* A message into the one around it; it is empty then. */
+static void event_message(struct tr_buf *buf, enum event_field field,
+			  struct tr_buf *inner)
+{
+	event_bytes(buf, field, inner->data, inner->len);
+	buf->failed |= inner->failed;
+	inner->failed = false;
+	inner->len = 0;
+}
+
+static void event_raw_double(struct tr_buf *buf, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	event_little(buf, bits, 8);
+}
+
+static void event_double(struct tr_buf *buf, unsigned field, double value)
+{
+	event_key(buf, (enum event_field)field, WIRE_64);
+	event_raw_double(buf, value);
+}
+
+static void event_float(struct tr_buf *buf, enum event_field field,
+			float value)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	event_key(buf, field, WIRE_32);
+	event_little(buf, bits, 4);
+}
+
+/* ---- records ------------------------------------------------------------ */
+
+/* file->event as a record behind those that are pending. */
+static int event_end(tare_event_file *file)
+{
+	struct tr_buf *to = &file->file.pending;
+	struct tr_buf *event = &file->event;
+	size_t before = to->len;
+	uint64_t len = event->len;
+
+	event_little(to, len, 8);
+	event_little(to, event_crc(&file->crc, to->data ? to->data + before :
+						 "12345678", 8), 4);
+	tr_buf_add(to, event->data, event->len);
+	event_little(to, event_crc(&file->crc, event->data, event->len), 4);
+	if (to->failed || event->failed) {
+		to->len = before;
+		to->failed = event->failed = false;
+		event->len = 0;
+		return TARE_ENOMEM;
+	}
+	event->len = 0;
+	return to->len < EVENT_FLUSH_BYTES ? 0 : tr_append_flush(&file->file);
+}
+
+static void event_begin(tare_event_file *file)
+{
+	event_double(&file->event, EVENT_WALL_TIME,
+		     (double)tr_realtime_ns() / 1e9);
+}
+
+/* file->value as a value of the event to come. */
+static void event_add_value(tare_event_file *file)
+{
+	event_message(&file->summary, SUMMARY_VALUE, &file->value);
+}
+
+/* The values so far as an event. */
+static int event_end_values(tare_event_file *file, int64_t step)
+{
+	event_begin(file);
+	event_key(&file->event, EVENT_STEP, WIRE_VARINT);
+	event_varint(&file->event, (uint64_t)step);
+	event_message(&file->event, EVENT_SUMMARY, &file->summary);
+	return event_end(file);
+}
+
+/* ---- public ------------------------------------------------------------- */
+
+static void event_free(tare_event_file *file)
+{
+	tr_buf_release(&file->value);
+	tr_buf_release(&file->inner);
+	tr_buf_release(&file->summary);
+	tr_buf_release(&file->event);
+	free(file);
+}
+
+int tare_event_file_open(const char *folder, tare_event_file **ret_file)
+{
+	tare_event_file *file;
+	char host[128], stem[256];
+	int err;
+
+	if (!folder || !folder[0] || !ret_file)
+		return TARE_EINVAL;
+	file = calloc(1, sizeof(*file));
+	if (!file)
+		return TARE_ENOMEM;
+	event_crc_init(&file->crc);
+	tr_append_host(host, sizeof(host));
+	(void)snprintf(stem, sizeof(stem), "events.out.tfevents.%010lld.%s.%d",
+		       (long long)(tr_realtime_ns() / 1000000000), host,
+		       (int)getpid());
+	err = tr_append_open(&file->file, folder, stem, "");
+	if (!err) {
+		event_begin(file);
+		event_string(&file->event, EVENT_FILE_VERSION,
+			     "brain.Event:2");
+		err = event_end(file);
+	}
+	if (!err)
+		err = tr_append_flush(&file->file);
+	if (err) {
+		(void)tr_append_close(&file->file);
+		event_free(file);
+		return err;
+	}
+	*ret_file = file;
+	return 0;
+}
+
+int tare_event_file_scalars(tare_event_file *file, int64_t step,
+			    const char *const *tags, const double *values,
+			    size_t n)
+{
+	if (!file || (n && (!tags || !values)))
+		return TARE_EINVAL;
+	for (size_t i = 0; i < n; i++)
+		if (!tags[i])
+			return TARE_EINVAL;
+	for (size_t i = 0; i < n; i++) {
+		event_string(&file->value, VALUE_TAG, tags[i]);
+		event_float(&file->value, VALUE_SIMPLE, (float)values[i]);
+		event_add_value(file);
+	}
+	return event_end_values(file, step);
+}
+
+int tare_event_file_scalar(tare_event_file *file, const char *tag,
+			   int64_t step, double value)
+{
+	return tare_event_file_scalars(file, step, &tag, &value, 1);
+}
+
+/* TensorBoard tells texts by the name of a plugin. */
+static void event_plugin(tare_event_file *file, const char *name)
+{
+	event_string(&file->inner, PLUGIN_NAME, name);
+	event_message(&file->summary, METADATA_PLUGIN, &file->inner);
+	event_message(&file->value, VALUE_METADATA, &file->summary);
+}
+
+int tare_event_file_text(tare_event_file *file, const char *tag, int64_t step,
+			 const char *text)
+{
+	struct tr_buf *tensor;
+
+	if (!file || !tag || !text)
+		return TARE_EINVAL;
+	tensor = &file->summary; /* free until the end */
+	event_string(&file->value, VALUE_TAG, tag);
+	event_plugin(file, "text");
+	event_key(tensor, TENSOR_TYPE, WIRE_VARINT);
+	event_varint(tensor, TYPE_STRING);
+	event_key(&file->inner, DIM_SIZE, WIRE_VARINT);
+	event_varint(&file->inner, 1);
+	event_message(&file->event, SHAPE_DIM, &file->inner);
+	event_message(tensor, TENSOR_SHAPE, &file->event);
+	event_string(tensor, TENSOR_STRING, text);
+	event_message(&file->value, VALUE_TENSOR, tensor);
+	event_add_value(file);
+	return event_end_values(file, step);
+}
+
+static void event_doubles(struct tr_buf *buf, unsigned field,
+			  const double *values, size_t n)
+{
+	event_key(buf, (enum event_field)field, WIRE_BYTES);
+	event_varint(buf, 8 * n);
+	for (size_t i = 0; i < n; i++)
+		event_raw_double(buf, values[i]);
+}
+
+int tare_event_file_histogram(tare_event_file *file, const char *tag,
+			      int64_t step,
+			      const tare_event_histogram *histogram)
+{
+	const tare_event_histogram *h = histogram;
+
+	if (!file || !tag || !h || h->n_buckets > 100000 ||
+	    (h->n_buckets && (!h->limit || !h->bucket)))
+		return TARE_EINVAL;
+	event_string(&file->value, VALUE_TAG, tag);
+	event_double(&file->inner, 1, h->min);
+	event_double(&file->inner, 2, h->max);
+	event_double(&file->inner, 3, h->count);
+	event_double(&file->inner, 4, h->sum);
+	event_double(&file->inner, 5, h->sum_of_squares);
+	event_doubles(&file->inner, 6, h->limit, h->n_buckets);
+	event_doubles(&file->inner, 7, h->bucket, h->n_buckets);
+	event_message(&file->value, VALUE_HISTOGRAM, &file->inner);
+	event_add_value(file);
+	return event_end_values(file, step);
+}
+
+static void event_spread(tare_event_histogram *h, const float *values,
+			 size_t n)
+{
+	h->min = INFINITY;
+	h->max = -INFINITY;
+	for (size_t i = 0; i < n; i++) {
+		double v = values[i];
+
+		if (!isfinite(v))
+			continue;
+		h->count++;
+		h->sum += v;
+		h->sum_of_squares += v * v;
+		h->min = v < h->min ? v : h->min;
+		h->max = v > h->max ? v : h->max;
+	}
+	if (h->count == 0)
+		h->min = h->max = 0;
+}
+
+int tare_event_file_values(tare_event_file *file, const char *tag,
+			   int64_t step, const float *values, size_t n)
+{
+	double limit[EVENT_BUCKETS], bucket[EVENT_BUCKETS] = { 0 }, width;
+	tare_event_histogram h = { .limit = limit, .bucket = bucket,
+				   .n_buckets = EVENT_BUCKETS };
+
+	if (!values && n)
+		return TARE_EINVAL;
+	event_spread(&h, values, n);
+	/* A width of its own for values that are all the same. */
+	width = h.max > h.min ? (h.max - h.min) / EVENT_BUCKETS : 1;
+	for (unsigned i = 0; i < EVENT_BUCKETS; i++)
+		limit[i] = h.min + width * (i + 1);
+	if (h.max > h.min)
+		limit[EVENT_BUCKETS - 1] = h.max;
+	for (size_t i = 0; i < n; i++) {
+		unsigned at;
+
+		if (!isfinite(values[i]))
+			continue;
+		at = (unsigned)((values[i] - h.min) / width);
+		bucket[at < EVENT_BUCKETS ? at : EVENT_BUCKETS - 1]++;
+	}
+	return tare_event_file_histogram(file, tag, step, &h);
+}
+
+int tare_event_file_flush(tare_event_file *file)
+{
+	return file ? tr_append_flush(&file->file) : TARE_EINVAL;
+}
+
+const char *tare_event_file_path(const tare_event_file *file)
+{
+	return file ? file->file.path : "";
+}
+
+int tare_event_file_close(tare_event_file *file)
+{
+	int err;
+
+	if (!file)
+		return 0;
+	err = tr_append_close(&file->file);
+	event_free(file);
+	return err;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tare/run_csv.h>
+
+#include <tare/version.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/platform.h"
+#include "text/text.h"
+#include "train/append.h"
+
+/*
+ * The total stands before the rows and is known after them: a line of fixed
+ * width is written over, ten times a second at most. A killed run may have
+ * more rows than its total says; the reader adds them up.
+ */
+#define CSV_TOTAL "# total_training_time: "
+#define CSV_TOTAL_WIDTH 26u
+#define CSV_TOTAL_NS 100000000
+
+struct tare_run_csv {
+	struct tr_append file;
+	uint64_t total_off;
+	double total;
+	int64_t total_at_ns; /* when it was written */
+};
+
+/* A part of a file's name, and of a comment line. */
+static bool csv_is_name(const char *config)
+{
+	size_t n = strlen(config);
+
+	if (n == 0 || n > 200 || config[0] == '.')
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)config[i] < ' ' || config[i] == 127 ||
+		    config[i] == '/')
+			return false;
+	return true;
+}
+
+/* One line, whatever is in the text. */
+static void csv_comment(struct tr_buf *buf, const char *key, const char *value)
+{
+	tr_buf_adds(buf, "# ");
+	for (; *key; key++)
+		tr_buf_addc(buf, (unsigned char)*key < ' ' || *key == ':' ?
+					 '_' : *key);
+	tr_buf_adds(buf, ": ");
+	for (; value && *value; value++)
+		tr_buf_addc(buf, (unsigned char)*value < ' ' ? ' ' : *value);
+	tr_buf_addc(buf, '\n');
+}
+
+static void csv_total(struct tr_buf *buf, double total)
+{
+	char text[32];
+	size_t n = tr_double_text(text, total);
+
+	tr_buf_add(buf, text, n);
+	tr_buf_pad(buf, ' ', n < CSV_TOTAL_WIDTH ? CSV_TOTAL_WIDTH - n : 0);
+}
+
+static void csv_head(tare_run_csv *csv, const char *config,
+		     const char *const *pairs, size_t n_pairs)
+{
+	struct tr_buf *buf = &csv->file.pending;
+	char text[256];
+
+	csv_comment(buf, "config", config);
+	tr_append_host(text, sizeof(text));
+	csv_comment(buf, "host", text);
+	tr_append_date(tr_realtime_ns(), text, sizeof(text));
+	csv_comment(buf, "date", text);
+	csv_comment(buf, "tare", tare_version());
+	for (size_t i = 0; i < n_pairs; i++)
+		csv_comment(buf, pairs[2 * i], pairs[2 * i + 1]);
+	tr_buf_adds(buf, CSV_TOTAL);
+	csv->total_off = buf->len;
+	csv_total(buf, 0);
+#define CSV_NAME(name) "," #name
+	tr_buf_adds(buf, "\nepoch" TARE_RUN_COLUMNS(CSV_NAME) "\n");
+#undef CSV_NAME
+}
+
+int tare_run_csv_open(const char *folder, const char *config,
+		      const char *const *pairs, size_t n_pairs,
+		      tare_run_csv **ret_csv)
+{
+	char stem[256] = "";
+	tare_run_csv *csv;
+	int err;
+
+	if (!folder || !folder[0] || !config || !csv_is_name(config) ||
+	    (n_pairs && !pairs) || !ret_csv)
+		return TARE_EINVAL;
+	for (size_t i = 0; i < n_pairs; i++)
+		if (!pairs[2 * i])
+			return TARE_EINVAL;
+	csv = calloc(1, sizeof(*csv));
+	if (!csv)
+		return TARE_ENOMEM;
+	strcat(strcpy(stem, config), "_metrics");
+	err = tr_append_open(&csv->file, folder, stem, ".csv");
+	if (!err) {
+		csv_head(csv, config, pairs, n_pairs);
+		err = tr_append_flush(&csv->file);
+	}
+	if (err) {
+		(void)tr_append_close(&csv->file);
+		free(csv);
+		return err;
+	}
+	*ret_csv = csv;
+	return 0;
+}
+
+/* Empty: not known. A loss of nan is one, and worth seeing. */
+static void csv_cell(struct tr_buf *buf, double value, bool is_loss)
+{
+	char text[32];
+
+	tr_buf_addc(buf, ',');
+	if (!isnan(value) || is_loss)
+		tr_buf_add(buf, text, tr_double_text(text, value));
+}
+
+static int csv_write_total(tare_run_csv *csv)
+{
+	struct tr_buf text = TR_BUF_INIT;
+	int err = 0;
+
+	csv_total(&text, csv->total);
+	if (!text.failed)
+		err = tr_append_patch(&csv->file, csv->total_off, text.data,
+				      text.len);
+	tr_buf_release(&text);
+	return err;
+}
+
+int tare_run_csv_add(tare_run_csv *csv, const tare_run_row *row)
+{
+	struct tr_buf *buf;
+	int64_t now = tr_monotonic_ns();
+	char text[24];
+	int err;
+
+	if (!csv || !row)
+		return TARE_EINVAL;
+	buf = &csv->file.pending;
+	tr_buf_add(buf, text, tr_u64_text(text, row->epoch));
+#define CSV_CELL(name) \
+	csv_cell(buf, row->name, &row->name == &row->loss);
+	TARE_RUN_COLUMNS(CSV_CELL)
+#undef CSV_CELL
+	tr_buf_addc(buf, '\n');
+	if (row->total_time > 0)
+		csv->total += row->total_time;
+	err = tr_append_flush(&csv->file);
+	if (err || now - csv->total_at_ns < CSV_TOTAL_NS)
+		return err;
+	csv->total_at_ns = now;
+	return csv_write_total(csv);
+}
+
+const char *tare_run_csv_path(const tare_run_csv *csv)
+{
+	return csv ? csv->file.path : "";
+}
+
+int tare_run_csv_close(tare_run_csv *csv)
+{
+	int err, total_err;
+
+	if (!csv)
+		return 0;
+	total_err = csv_write_total(csv);
+	err = tr_append_close(&csv->file);
+	free(csv);
+	return err ? err : total_err;
+}
