@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Builder: takes all nodes, then all edges, then all words of a graph, one by
+ * one, and keeps the share of one process. What reads files and what makes a
+ * graph up both end here.
+ *
+ * A node is added before any edge. All calls return 0 or -1 with a fault that
+ * has no place in it; who reads a file puts that in front.
+ */
+#ifndef BUILDER_H
+#define BUILDER_H
+
+#include <stddef.h>
+
+#include "graph.h"
+
+struct builder_edge {
+	uint32_t row, to; /* row: of the share, to: global */
+	uint32_t line;	  /* where it came from */
+};
+
+struct builder {
+	struct share share;
+	struct graph graph;
+	uint32_t *degree;   /* of all nodes */
+	size_t node_room;
+	struct builder_edge *edges;
+	size_t n_edges, edge_room;
+	size_t word_room;
+	uint32_t next_words; /* the node whose words come next */
+	uint32_t first_with[GRAPH_MOST_CLASSES]; /* node + 1; 0: none */
+};
+
+void builder_init(struct builder *builder, struct share share);
+void builder_release(struct builder *builder);
+
+/* All of them, in the order of their numbers. */
+int builder_node(struct builder *builder, int32_t label, enum split split,
+		 struct fault *fault);
+/* After the last node. *ret_node is set for a fault that has a node. */
+int builder_nodes_done(struct builder *builder, uint32_t *ret_node,
+		       struct fault *fault);
+int builder_edge(struct builder *builder, uint64_t a, uint64_t b,
+		 uint32_t line, struct fault *fault);
+/* The words of the next node, less than GRAPH_MOST_WORDS each; they may be
+ * reordered. */
+int builder_words(struct builder *builder, uint32_t *words, size_t n,
+		  struct fault *fault);
+
+/*
+ * Sorts, looks for edges that are there twice, normalises and numbers the
+ * halo. *ret_line is set for a fault that has a line of the edges. Gives the
+ * graph away; the builder is empty then.
+ */
+int builder_finish(struct builder *builder, struct graph *ret_graph,
+		   uint32_t *ret_line, struct fault *fault);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Graph: the rows of a citation graph that one process owns.
+ *
+ * Nodes are shared out in runs of neighbouring numbers, as many to each
+ * process as to the next. A process keeps labels, words and edges of its own
+ * rows. Columns of edges are numbered for it alone: its own rows first, then
+ * the rows of others that it needs, its halo, in the order of their numbers.
+ * One process owns all rows and has no halo.
+ *
+ * Reading and making go through all nodes and edges and keep what touches the
+ * share; of the others 9 bytes a node are held meanwhile: label, split, degree.
+ */
+#ifndef GRAPH_H
+#define GRAPH_H
+
+#include <stdint.h>
+
+#include "fault.h"
+
+#define GRAPH_MOST_NODES 0x7fffffffu
+#define GRAPH_MOST_CLASSES 1000u
+#define GRAPH_MOST_WORDS (1u << 24)
+
+enum split {
+	SPLIT_NONE,
+	SPLIT_TRAIN,
+	SPLIT_VAL,
+	SPLIT_TEST,
+	N_SPLITS
+};
+
+struct graph {
+	uint32_t n_nodes, n_words, n_classes; /* of the whole graph */
+	uint64_t n_edges, n_self;	      /* likewise; n_self: not used */
+	uint32_t n_split[N_SPLITS];	      /* likewise */
+	uint32_t first, n_own;		      /* the share */
+	uint32_t n_halo;
+	int32_t *label;			      /* -1: not known */
+	uint8_t *split;
+	uint32_t *halo;			      /* global numbers, ascending */
+
+	/* Row i of the normalised adjacency: edge_at[i] to edge_at[i + 1]. */
+	uint64_t *edge_at;
+	uint32_t *edge_to;
+	float *edge_weight;
+
+	/* Words of row i; each weighs 1 over their number. */
+	uint64_t *word_at;
+	uint32_t *word;
+};
+
+/* Which part of the nodes a process owns. */
+struct share {
+	uint32_t index, of;
+};
+
+/* The first row of a share; of share `of`: the number of rows. */
+uint32_t graph_share_first(uint32_t n_nodes, uint32_t index, uint32_t of);
+
+/* What a made graph is like; follows from these numbers alone. */
+struct graph_shape {
+	uint32_t n_nodes, n_words, n_classes;
+	uint64_t seed;
+};
+
+/* From the three files of `folder`. 0, or -1 and the fault says why. */
+int graph_read(const char *folder, struct share share,
+	       struct graph *ret_graph, struct fault *fault);
+int graph_make(const struct graph_shape *shape, struct share share,
+	       struct graph *ret_graph, struct fault *fault);
+void graph_release(struct graph *graph);
+
+#endif

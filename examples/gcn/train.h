@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Train: epochs of one model on the share of one process, measured.
+ */
+#ifndef TRAIN_H
+#define TRAIN_H
+
+#include <tare/classify.h>
+
+#include "adam.h"
+#include "model.h"
+#include "options.h"
+#include "stopwatch.h"
+#include "team.h"
+
+struct trainer {
+	const struct options *options;
+	struct team *team;
+	const struct graph *graph;
+	struct model model;
+	struct adam adam;
+	struct pass pass;
+	struct stopwatch watch;
+	tare_classify *val, *test;
+	double peak_mb;	    /* as last read */
+	int64_t peak_at_ns;
+};
+
+/* What is known after an epoch, of the whole team: times are those of the
+ * slowest, memory is that of the largest. */
+struct epoch {
+	uint32_t number; /* from 1 */
+	double seconds[N_PHASES], total;
+	double loss, train_acc, val_f1, test_f1, test_acc;
+	double peak_mb;
+};
+
+int train_init(struct trainer *trainer, const struct options *options,
+	       struct team *team, const struct graph *graph,
+	       struct fault *fault);
+void train_release(struct trainer *trainer);
+
+/* New weights, the same for everybody. */
+void train_begin(struct trainer *trainer, uint64_t seed);
+/* `is_evaluated`: else scores are NAN. */
+struct epoch train_epoch(struct trainer *trainer, uint64_t seed,
+			 uint32_t number, bool is_evaluated);
+
+#endif
