@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a node takes beside its edges, in edges: its words, mostly. */
+#define BUILDER_NODE_WORK 6
+
 /* Room for one more of `bytes` each; the array stays where it fails. */
 static int grow(void *array, size_t n, size_t *room, size_t bytes,
 		struct fault *fault)
@@ -93,7 +96,6 @@ int builder_nodes_done(struct builder *builder, uint32_t *ret_node,
 		       struct fault *fault)
 {
 	struct graph *graph = &builder->graph;
-	struct share share = builder->share;
 	uint32_t n = graph->n_nodes;
 
 	if (n == 0)
@@ -104,17 +106,77 @@ int builder_nodes_done(struct builder *builder, uint32_t *ret_node,
 		return fault_set(fault, "no node is in split train");
 	if (!graph->n_split[SPLIT_TEST])
 		return fault_set(fault, "no node is in split test");
-	if (n < share.of)
+	if (n < builder->share.of)
 		return fault_set(fault, "%u nodes are too few for %u "
-				 "processes", n, share.of);
-	graph->first = graph_share_first(n, share.index, share.of);
-	graph->n_own = graph_share_first(n, share.index + 1, share.of) -
-		       graph->first;
+				 "processes", n, builder->share.of);
 	builder->degree = calloc(n, sizeof(*builder->degree));
-	graph->word_at = calloc(graph->n_own + 1, sizeof(*graph->word_at));
-	if (!builder->degree || !graph->word_at)
+	if (!builder->degree)
 		return fault_set(fault, "out of memory");
 	return 0;
+}
+
+/* ---- shares ------------------------------------------------------------- */
+
+static int check_edge(const struct graph *graph, uint64_t a, uint64_t b,
+		      struct fault *fault)
+{
+	if (a < graph->n_nodes && b < graph->n_nodes)
+		return 0;
+	return fault_set(fault, "there is no node %llu, only 0 to %u",
+			 (unsigned long long)(a > b ? a : b),
+			 graph->n_nodes - 1);
+}
+
+int builder_weigh(struct builder *builder, uint64_t a, uint64_t b,
+		  struct fault *fault)
+{
+	if (check_edge(&builder->graph, a, b, fault))
+		return -1;
+	if (a != b) {
+		builder->degree[a]++;
+		builder->degree[b]++;
+	}
+	return 0;
+}
+
+/* Each share ends where its part of the work is reached, with a node in each
+ * at least. */
+static void cut_shares(struct builder *builder)
+{
+	const struct graph *graph = &builder->graph;
+	uint32_t n = graph->n_nodes, of = builder->share.of, node = 0;
+	uint64_t all = (uint64_t)n * BUILDER_NODE_WORK, done = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		all += builder->degree[i];
+	for (uint32_t i = 1; i < of; i++) {
+		uint64_t end = all / of * i;
+
+		do {
+			done += BUILDER_NODE_WORK + builder->degree[node++];
+		} while (done < end && n - node > of - i);
+		graph->share_at[i] = node;
+	}
+	graph->share_at[of] = n;
+}
+
+int builder_share_out(struct builder *builder, struct fault *fault)
+{
+	struct graph *graph = &builder->graph;
+	struct share share = builder->share;
+
+	graph->share_at = calloc((size_t)share.of + 1,
+				 sizeof(*graph->share_at));
+	if (!graph->share_at)
+		return fault_set(fault, "out of memory");
+	cut_shares(builder);
+	/* They are counted once more while edges are kept. */
+	memset(builder->degree, 0, graph->n_nodes * sizeof(*builder->degree));
+	graph->first = graph->share_at[share.index];
+	graph->n_own = graph->share_at[share.index + 1] - graph->first;
+	graph->word_at = calloc((size_t)graph->n_own + 1,
+				sizeof(*graph->word_at));
+	return graph->word_at ? 0 : fault_set(fault, "out of memory");
 }
 
 /* ---- edges and words ---------------------------------------------------- */
@@ -146,10 +208,8 @@ int builder_edge(struct builder *builder, uint64_t a, uint64_t b,
 {
 	struct graph *graph = &builder->graph;
 
-	if (a >= graph->n_nodes || b >= graph->n_nodes)
-		return fault_set(fault, "there is no node %llu, only 0 to %u",
-				 (unsigned long long)(a > b ? a : b),
-				 graph->n_nodes - 1);
+	if (check_edge(graph, a, b, fault))
+		return -1;
 	if (a == b) { /* all nodes have this one */
 		graph->n_self++;
 		return 0;

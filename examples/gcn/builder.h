@@ -4,8 +4,9 @@
  * one, and keeps the share of one process. What reads files and what makes a
  * graph up both end here.
  *
- * A node is added before any edge. All calls return 0 or -1 with a fault that
- * has no place in it; who reads a file puts that in front.
+ * Where a share ends depends on all edges, so each of several processes goes
+ * through them twice: first they are weighed, then kept. All calls return 0 or
+ * -1 with a fault that has no place in it; who reads a file puts that in front.
  */
 #ifndef BUILDER_H
 #define BUILDER_H
@@ -40,6 +41,10 @@ int builder_node(struct builder *builder, int32_t label, enum split split,
 /* After the last node. *ret_node is set for a fault that has a node. */
 int builder_nodes_done(struct builder *builder, uint32_t *ret_node,
 		       struct fault *fault);
+/* All edges, if there are several shares; then how they are cut. */
+int builder_weigh(struct builder *builder, uint64_t a, uint64_t b,
+		  struct fault *fault);
+int builder_share_out(struct builder *builder, struct fault *fault);
 int builder_edge(struct builder *builder, uint64_t a, uint64_t b,
 		 uint32_t line, struct fault *fault);
 /* The words of the next node, less than GRAPH_MOST_WORDS each; they may be

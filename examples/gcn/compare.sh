@@ -28,8 +28,6 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
 export OMPI_MCA_btl=self,vader,tcp
-# A process that waits makes room for the others.
-export OMPI_MCA_mpi_yield_when_idle=1
 # MPICH needs none of these and does not mind them.
 
 results=${RESULTS:-results}
@@ -48,6 +46,8 @@ echo "== sequential"
 "$programs/gcn_sequential" "$@" --results "$folder"
 for n in "${ranks[@]}"; do
 	echo "== $n processes"
+	# Where there are too few cores, who waits makes room for the others.
+	export OMPI_MCA_mpi_yield_when_idle=$((n > $(nproc)))
 	"$mpirun" -n "$n" "$programs/gcn_mpi" "$@" --results "$folder"
 done
 

@@ -4,13 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t graph_share_first(uint32_t n_nodes, uint32_t index, uint32_t of)
-{
-	return (uint32_t)((uint64_t)n_nodes * index / of);
-}
-
 void graph_release(struct graph *graph)
 {
+	free(graph->share_at);
 	free(graph->label);
 	free(graph->split);
 	free(graph->halo);

@@ -2,7 +2,7 @@
 /*
  * Graph: the rows of a citation graph that one process owns.
  *
- * Nodes are shared out in runs of neighbouring numbers, as many to each
+ * Nodes are shared out in runs of neighbouring numbers, as much work to each
  * process as to the next. A process keeps labels, words and edges of its own
  * rows. Columns of edges are numbered for it alone: its own rows first, then
  * the rows of others that it needs, its halo, in the order of their numbers.
@@ -34,6 +34,7 @@ struct graph {
 	uint32_t n_nodes, n_words, n_classes; /* of the whole graph */
 	uint64_t n_edges, n_self;	      /* likewise; n_self: not used */
 	uint32_t n_split[N_SPLITS];	      /* likewise */
+	uint32_t *share_at;		      /* first rows of all shares */
 	uint32_t first, n_own;		      /* the share */
 	uint32_t n_halo;
 	int32_t *label;			      /* -1: not known */
@@ -54,9 +55,6 @@ struct graph {
 struct share {
 	uint32_t index, of;
 };
-
-/* The first row of a share; of share `of`: the number of rows. */
-uint32_t graph_share_first(uint32_t n_nodes, uint32_t index, uint32_t of);
 
 /* What a made graph is like; follows from these numbers alone. */
 struct graph_shape {

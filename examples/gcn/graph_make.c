@@ -72,7 +72,8 @@ static uint32_t cited_by(const struct graph_shape *shape, uint32_t node,
 }
 
 static int make_edges(const struct graph_shape *shape,
-		      struct builder *builder, struct fault *fault)
+		      struct builder *builder, bool are_kept,
+		      struct fault *fault)
 {
 	for (uint32_t node = 1; node < shape->n_nodes; node++) {
 		uint32_t first = cited_by(shape, node, 0), to = first;
@@ -82,7 +83,9 @@ static int make_edges(const struct graph_shape *shape,
 				to = cited_by(shape, node, k);
 			if (k && to == first)
 				continue;
-			if (builder_edge(builder, node, to, 0, fault))
+			if (are_kept ? builder_edge(builder, node, to, 0,
+						    fault) :
+				       builder_weigh(builder, node, to, fault))
 				return -1;
 		}
 	}
@@ -143,7 +146,9 @@ int graph_make(const struct graph_shape *shape, struct share share,
 		err = builder_node(&builder, (int32_t)label_of(shape, i),
 				   split_of(shape, i), fault);
 	if (err || builder_nodes_done(&builder, &unused, fault) ||
-	    make_edges(shape, &builder, fault) ||
+	    (share.of > 1 && make_edges(shape, &builder, false, fault)) ||
+	    builder_share_out(&builder, fault) ||
+	    make_edges(shape, &builder, true, fault) ||
 	    make_words(shape, &builder, fault) ||
 	    builder_finish(&builder, ret_graph, &unused, fault)) {
 		builder_release(&builder);

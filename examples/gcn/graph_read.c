@@ -193,7 +193,7 @@ static int read_nodes(struct reader *reader, struct builder *builder,
 /* ---- edges.csv ---------------------------------------------------------- */
 
 static int read_edge(struct builder *builder, const struct reader *reader,
-		     struct fault *fault)
+		     bool is_kept, struct fault *fault)
 {
 	const char *line = reader->line;
 	uint64_t a, b;
@@ -201,20 +201,33 @@ static int read_edge(struct builder *builder, const struct reader *reader,
 	line = take_number(line, ',', "a node and a comma", &a, fault);
 	if (!line || !take_number(line, '\0', "a node", &b, fault))
 		return -1;
-	return builder_edge(builder, a, b, reader->number, fault);
+	return is_kept ? builder_edge(builder, a, b, reader->number, fault) :
+			 builder_weigh(builder, a, b, fault);
 }
 
-static int read_edges(struct reader *reader, struct builder *builder,
-		      struct fault *fault)
+static int go_through_edges(struct reader *reader, struct builder *builder,
+			    bool are_kept, struct fault *fault)
 {
 	int got;
 
 	if (expect_header(reader, "a,b", fault))
 		return -1;
 	while ((got = next_line(reader, fault)) > 0)
-		if (read_edge(builder, reader, fault))
+		if (read_edge(builder, reader, are_kept, fault))
 			return at_line(reader, reader->number, fault);
 	return got;
+}
+
+static int weigh_edges(struct reader *reader, struct builder *builder,
+		       struct fault *fault)
+{
+	return go_through_edges(reader, builder, false, fault);
+}
+
+static int read_edges(struct reader *reader, struct builder *builder,
+		      struct fault *fault)
+{
+	return go_through_edges(reader, builder, true, fault);
 }
 
 /* ---- features.txt ------------------------------------------------------- */
@@ -300,6 +313,15 @@ static int read_file(const char *folder, const char *name,
 	return err;
 }
 
+static int share_out(const char *folder, struct builder *builder,
+		     struct fault *fault)
+{
+	if (builder->share.of > 1 &&
+	    read_file(folder, "edges.csv", weigh_edges, builder, fault))
+		return -1;
+	return builder_share_out(builder, fault);
+}
+
 int graph_read(const char *folder, struct share share,
 	       struct graph *ret_graph, struct fault *fault)
 {
@@ -309,6 +331,7 @@ int graph_read(const char *folder, struct share share,
 
 	builder_init(&builder, share);
 	if (read_file(folder, "nodes.csv", read_nodes, &builder, fault) ||
+	    share_out(folder, &builder, fault) ||
 	    read_file(folder, "edges.csv", read_edges, &builder, fault) ||
 	    read_file(folder, "features.txt", read_features, &builder,
 		      fault)) {

@@ -80,8 +80,7 @@ static void find_owners(const struct team *team, const struct graph *graph,
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < team->me.of; i++) {
-		uint32_t end = graph_share_first(graph->n_nodes, i + 1,
-						 team->me.of);
+		uint32_t end = graph->share_at[i + 1];
 
 		get_at[i] = (int)at;
 		while (at < graph->n_halo && graph->halo[at] < end)

@@ -279,9 +279,24 @@ def check_odd_graphs():
 
 # ---- several processes -----------------------------------------------------
 
+def shares(n_nodes, edges, ranks):
+    """Where shares of the same work begin: 6 a node, 1 an end of an edge."""
+    work = [6] * n_nodes
+    for a, b in edges:
+        work[a] += 1
+        work[b] += 1
+    first, done = [0], 0
+    for node, more in enumerate(work):
+        if len(first) < ranks and node > first[-1] and \
+                done >= sum(work) // ranks * len(first):
+            first.append(node)
+        done += more
+    return first + [n_nodes]
+
+
 def expected(n_nodes, edges, ranks):
     """(nodes, halo, edges, rows given away) of each rank, from the graph."""
-    first = [n_nodes * i // ranks for i in range(ranks + 1)]
+    first = shares(n_nodes, edges, ranks)
 
     def owner(node):
         return next(i for i in range(ranks) if node < first[i + 1])
