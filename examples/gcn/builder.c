@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* What a node takes beside its edges, in edges: its words, mostly. */
-#define BUILDER_NODE_WORK 6
+#define BUILDER_NODE_WORK 12
 
 /* Room for one more of `bytes` each; the array stays where it fails. */
 static int grow(void *array, size_t n, size_t *room, size_t bytes,

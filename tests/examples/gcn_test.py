@@ -281,7 +281,7 @@ def check_odd_graphs():
 
 def shares(n_nodes, edges, ranks):
     """Where shares of the same work begin: 6 a node, 1 an end of an edge."""
-    work = [6] * n_nodes
+    work = [12] * n_nodes
     for a, b in edges:
         work[a] += 1
         work[b] += 1
