@@ -252,8 +252,8 @@ void tr_sampler_stop(void)
 		struct tr_followed *followed = &tr_sampler->followed[i];
 		uint32_t thread = TR_ACQUIRE(followed->thread);
 
-		if (thread && thread != TR_FOLLOWED_GONE)
-			tr_followed_remove(followed);
+		if (thread && thread < TR_FOLLOWED_ENDING)
+			tr_followed_remove(followed, thread);
 	}
 	if (tr_sampler_has_ledger())
 		tr_sampler_show_usage();
@@ -290,6 +290,9 @@ void tr_sampler_thread_begins(const void *start)
 		return;
 	unblock_signal();
 	sampled_self = tr_followed_add(tr_thread_id(), (uintptr_t)start);
+	/* One that waited for a processor was seen in a look before. */
+	if (!sampled_self && find_self())
+		TR_STORE(sampled_self->start, (uintptr_t)start);
 }
 
 void tr_sampler_thread_ends(void)
@@ -297,5 +300,5 @@ void tr_sampler_thread_ends(void)
 	struct tr_followed *self = tr_sampler ? find_self() : NULL;
 
 	if (self)
-		tr_followed_remove(self);
+		tr_followed_remove(self, tr_thread_id());
 }

@@ -18,7 +18,7 @@
 
 /* A thread that has a timer. In memory that forks wipe. */
 struct tr_followed {
-	uint32_t thread; /* 0: free, TR_FOLLOWED_GONE: was one */
+	uint32_t thread; /* 0: free, TR_FOLLOWED_ENDING, TR_FOLLOWED_GONE */
 	uint32_t busy;	 /* in its handler, or being ended */
 	int32_t timer;	 /* the kernel's number of it + 1; 0: none */
 	int32_t event;	 /* descriptor of the perf event + 1; 0: none */
@@ -31,7 +31,8 @@ struct tr_followed {
 	uint32_t reserved;
 };
 
-#define TR_FOLLOWED_GONE UINT32_MAX
+#define TR_FOLLOWED_ENDING (UINT32_MAX - 1) /* somebody takes it out */
+#define TR_FOLLOWED_GONE UINT32_MAX	    /* a thread was here */
 
 #define TR_SUSPECTS 64u
 
@@ -67,8 +68,8 @@ bool tr_sample_clock_arm(struct tr_followed *followed);
 void tr_sample_clock_disarm(struct tr_followed *followed);
 /* A host may close all descriptors: then a timer takes the event's place. */
 bool tr_sample_clock_is_lost(struct tr_followed *followed);
-/* What the thread's clock says; 0: the thread is gone. Any thread. */
-uint64_t tr_sample_clock_ns(const struct tr_followed *followed);
+/* What a thread's clock says; 0: the thread is gone. */
+uint64_t tr_sample_clock_ns(uint32_t thread);
 uint64_t tr_sample_clock_own_ns(void);
 /* In a child: the parent's descriptors. */
 void tr_sample_clock_forget(void);
@@ -79,8 +80,11 @@ void tr_sample_clock_forget(void);
 struct tr_followed *tr_followed_find(uint32_t thread);
 /* Follows a thread; `start`: its first function, 0 if not known. */
 struct tr_followed *tr_followed_add(uint32_t thread, uint64_t start);
-/* It ends, or is gone. */
-void tr_followed_remove(struct tr_followed *followed);
+/*
+ * That thread ends, or is gone. Several may find out at once, and another
+ * thread may be there by then: it does nothing unless `thread` still is.
+ */
+void tr_followed_remove(struct tr_followed *followed, uint32_t thread);
 /* Threads that came and went by themselves. Signal-safe. */
 void tr_followed_look(void);
 /* Is our signal, sent by this thread's timer? */
@@ -99,8 +103,8 @@ bool tr_sampler_has_ledger(void);
 bool tr_sampler_open(struct tr_followed *followed);
 /* Of this thread, from a handler's third argument. */
 void tr_sampler_take(struct tr_followed *followed, const void *context);
-/* Books the time since the last sample to the stack it had. */
-void tr_sampler_rest(struct tr_followed *followed);
+/* Books that thread's time since its last sample to the stack it had. */
+void tr_sampler_rest(struct tr_followed *followed, uint32_t thread);
 /* CPU time and threads so far, in the header. */
 void tr_sampler_show_usage(void);
 

@@ -52,14 +52,12 @@ static uint64_t sample_time(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-uint64_t tr_sample_clock_ns(const struct tr_followed *followed)
+uint64_t tr_sample_clock_ns(uint32_t thread)
 {
-	uint32_t thread = TR_LOAD(followed->thread);
-
 	if (tr_sampler->clock == TR_SAMPLING_WALL)
 		return sample_time(CLOCK_MONOTONIC);
 	/* Of no thread it would be the number of quite another clock. */
-	if (!thread || thread == TR_FOLLOWED_GONE)
+	if (!thread || thread >= TR_FOLLOWED_ENDING)
 		return 0;
 	return sample_time(thread_clock(thread));
 }

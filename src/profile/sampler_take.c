@@ -24,7 +24,7 @@ bool tr_sampler_has_ledger(void)
 /* One opens it; the time of the others goes to their next samples. */
 bool tr_sampler_open(struct tr_followed *followed)
 {
-	uint64_t before = tr_sample_clock_ns(followed);
+	uint64_t before = tr_sample_clock_ns(TR_LOAD(followed->thread));
 
 	if (__atomic_exchange_n(&tr_sampler->opening, 1, __ATOMIC_ACQUIRE))
 		return false;
@@ -35,7 +35,7 @@ bool tr_sampler_open(struct tr_followed *followed)
 		return false;
 	}
 	(void)TR_ADD(followed->last_ns,
-		     tr_sample_clock_ns(followed) - before);
+		     tr_sample_clock_ns(TR_LOAD(followed->thread)) - before);
 	return true;
 }
 
@@ -105,9 +105,9 @@ static bool is_worth_booking(struct tr_followed *followed, uint64_t *rest)
 	return true;
 }
 
-void tr_sampler_rest(struct tr_followed *followed)
+void tr_sampler_rest(struct tr_followed *followed, uint32_t thread)
 {
-	uint64_t now = tr_sample_clock_ns(followed);
+	uint64_t now = tr_sample_clock_ns(thread);
 	uint64_t last = __atomic_exchange_n(&followed->last_ns, now,
 					    __ATOMIC_RELAXED);
 	uint64_t rest = now > last ? now - last : 0;
@@ -163,7 +163,7 @@ static void put_on_timeline(const struct tr_followed *followed, uint64_t ticks,
 	TR_STORE(sample->ticket, 0);
 	/* Release: not before the ticket is gone. */
 	TR_PUBLISH(sample->ticks, ticks);
-	TR_PUBLISH(sample->thread, TR_LOAD(followed->thread));
+	TR_PUBLISH(sample->thread, tr_thread_id());
 	TR_PUBLISH(sample->stack, TR_LOAD(followed->stack));
 	TR_PUBLISH(sample->node, open_scope());
 	TR_PUBLISH(sample->weight_us, us < UINT32_MAX ? (uint32_t)us :

@@ -48,7 +48,7 @@ static bool has_ended(uint32_t thread)
 			&tr_sampler->followed[followed_place(thread, i)];
 		uint32_t there = TR_ACQUIRE(followed->thread);
 
-		if (there == TR_FOLLOWED_GONE &&
+		if (there >= TR_FOLLOWED_ENDING &&
 		    TR_LOAD(followed->was) == thread)
 			return true;
 		if (!there)
@@ -57,7 +57,10 @@ static bool has_ended(uint32_t thread)
 	return false;
 }
 
-/* A free place becomes the thread's. Busy until it is filled. */
+/*
+ * A free place becomes the thread's. Busy until it is filled, but not before
+ * it is ours: it may be another's by then.
+ */
 static struct tr_followed *claim_followed(uint32_t thread)
 {
 	for (uint32_t i = 0; i < tr_sampler->size; i++) {
@@ -65,17 +68,18 @@ static struct tr_followed *claim_followed(uint32_t thread)
 			&tr_sampler->followed[followed_place(thread, i)];
 		uint32_t there = TR_ACQUIRE(followed->thread);
 
+		while ((!there || there == TR_FOLLOWED_GONE) &&
+		       !__atomic_compare_exchange_n(&followed->thread, &there,
+						    thread, false,
+						    __ATOMIC_ACQ_REL,
+						    __ATOMIC_ACQUIRE))
+			;
 		if (there == thread)
 			return NULL;
-		if (there && there != TR_FOLLOWED_GONE)
-			continue;
-		TR_STORE(followed->busy, 1);
-		if (__atomic_compare_exchange_n(&followed->thread, &there,
-						thread, false,
-						__ATOMIC_ACQ_REL,
-						__ATOMIC_RELAXED))
+		if (!there || there == TR_FOLLOWED_GONE) {
+			TR_STORE(followed->busy, 1);
 			return followed;
-		return NULL; /* another was faster; a later look comes */
+		}
 	}
 	return NULL;
 }
@@ -84,9 +88,9 @@ static struct tr_followed *claim_followed(uint32_t thread)
  * Of a thread that is new, all its CPU time is to be booked. One that was
  * there before the sampler cannot have used more since than there was.
  */
-static uint64_t first_time(const struct tr_followed *followed)
+static uint64_t first_time(uint32_t thread)
 {
-	uint64_t now = tr_sample_clock_ns(followed);
+	uint64_t now = tr_sample_clock_ns(thread);
 	int64_t most = tr_monotonic_ns() - tr_sampler->start_ns;
 
 	if (tr_sampler->clock == TR_SAMPLING_WALL || most < 0)
@@ -105,7 +109,7 @@ struct tr_followed *tr_followed_add(uint32_t thread, uint64_t start)
 	}
 	TR_STORE(followed->stack, 0);
 	TR_STORE(followed->start, start);
-	TR_STORE(followed->last_ns, first_time(followed));
+	TR_STORE(followed->last_ns, first_time(thread));
 	if (!tr_sample_clock_arm(followed)) {
 		(void)TR_ADD(tr_sampler->unfollowed, 1);
 		TR_PUBLISH(followed->thread, TR_FOLLOWED_GONE);
@@ -117,14 +121,20 @@ struct tr_followed *tr_followed_add(uint32_t thread, uint64_t start)
 	return followed;
 }
 
-void tr_followed_remove(struct tr_followed *followed)
+void tr_followed_remove(struct tr_followed *followed, uint32_t thread)
 {
+	uint32_t there = thread;
+
+	if (!__atomic_compare_exchange_n(&followed->thread, &there,
+					 TR_FOLLOWED_ENDING, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return;
+	TR_STORE(followed->was, thread);
 	/* Acquire: what the one who added it wrote. */
 	(void)__atomic_exchange_n(&followed->busy, 1, __ATOMIC_ACQ_REL);
 	tr_sample_clock_disarm(followed);
-	tr_sampler_rest(followed);
+	tr_sampler_rest(followed, thread);
 	(void)TR_ADD(tr_sampler->live, -1u);
-	TR_STORE(followed->was, TR_LOAD(followed->thread));
 	TR_PUBLISH(followed->thread, TR_FOLLOWED_GONE);
 }
 
@@ -220,9 +230,11 @@ static void see_gone(void)
 		struct tr_followed *followed = &tr_sampler->followed[i];
 		uint32_t thread = TR_ACQUIRE(followed->thread);
 
-		if (thread && thread != TR_FOLLOWED_GONE &&
-		    !tr_thread_alive((uint32_t)getpid(), thread))
-			tr_followed_remove(followed);
+		/* Busy and dead: somebody is adding it, and will notice. */
+		if (thread && thread < TR_FOLLOWED_ENDING &&
+		    !tr_thread_alive((uint32_t)getpid(), thread) &&
+		    !TR_LOAD(followed->busy))
+			tr_followed_remove(followed, thread);
 	}
 }
 

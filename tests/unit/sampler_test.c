@@ -194,6 +194,138 @@ TEST(a_full_table_of_threads_is_counted)
 	CHECK(scene_play(play_full));
 }
 
+/* ---- who takes a thread out, and puts one in ----------------------------- */
+
+struct guest {
+	pthread_t thread;
+	struct tr_followed *followed;
+	uint32_t id;
+	uint32_t may_end;
+};
+
+static void *guest_thread(void *arg)
+{
+	struct guest *guest = arg;
+
+	tr_sampler_thread_begins((const void *)(uintptr_t)guest_thread);
+	guest->id = tr_thread_id();
+	TR_PUBLISH(guest->followed, tr_followed_find(guest->id));
+	while (!TR_ACQUIRE(guest->may_end))
+		(void)usleep(1000);
+	tr_sampler_thread_ends();
+	return NULL;
+}
+
+static void begin_guest(struct guest *guest)
+{
+	*guest = (struct guest){ .id = 0 };
+	CHECK_INT(pthread_create(&guest->thread, NULL, guest_thread, guest),
+		  0);
+	while (!TR_ACQUIRE(guest->followed))
+		(void)usleep(1000);
+}
+
+static void end_guest(struct guest *guest)
+{
+	TR_PUBLISH(guest->may_end, 1);
+	CHECK_INT(pthread_join(guest->thread, NULL), 0);
+}
+
+/* A look may find a thread dead that has just said so itself. */
+static void play_twice(void)
+{
+	struct guest one, two;
+	uint32_t live;
+
+	start_sampling("250");
+	tr_monitor_stop();
+	live = TR_LOAD(tr_sampler->live);
+	begin_guest(&one);
+	CHECK_INT(TR_LOAD(tr_sampler->live), live + 1);
+	end_guest(&one);
+	CHECK_INT(TR_LOAD(tr_sampler->live), live);
+	tr_followed_remove(one.followed, one.id);
+	CHECK_INT(TR_LOAD(tr_sampler->live), live);
+	CHECK(sampling_now().weight_ns < process_ms() * 1e6);
+	/* And another one may be in its place. */
+	begin_guest(&two);
+	tr_followed_remove(two.followed, one.id);
+	CHECK_INT(TR_LOAD(tr_sampler->live), live + 1);
+	CHECK(tr_followed_find(two.id) == two.followed);
+	CHECK(TR_LOAD(two.followed->timer));
+	end_guest(&two);
+	CHECK_INT(TR_LOAD(tr_sampler->live), live);
+}
+
+TEST(a_thread_is_taken_out_once)
+{
+	CHECK(scene_play(play_twice));
+}
+
+#define CROWD 7
+#define CROWD_PLACES 8u
+
+static void *come_and_go(void *arg)
+{
+	uint32_t id = tr_thread_id(), *failed = arg;
+
+	for (int i = 0; i < 20000; i++) {
+		struct tr_followed *self = tr_followed_add(id, 0);
+
+		if (!self || TR_LOAD(self->busy))
+			(void)TR_ADD(*failed, 1);
+		if (self)
+			tr_followed_remove(self, id);
+	}
+	return NULL;
+}
+
+/* So few places that they meet all the time. */
+static void play_crowd(void)
+{
+	pthread_t thread[CROWD];
+	uint32_t failed = 0, live;
+
+	start_sampling("250");
+	tr_monitor_stop();
+	tr_sampler_thread_ends();
+	tr_sampler->size = CROWD_PLACES;
+	live = TR_LOAD(tr_sampler->live);
+	for (int i = 0; i < CROWD; i++)
+		CHECK_INT(pthread_create(&thread[i], NULL, come_and_go,
+					 &failed), 0);
+	for (int i = 0; i < CROWD; i++)
+		CHECK_INT(pthread_join(thread[i], NULL), 0);
+	CHECK_INT(failed, 0);
+	CHECK_INT(TR_LOAD(tr_sampler->live), live);
+	CHECK_INT(TR_LOAD(tr_sampler->unfollowed), 0);
+}
+
+TEST(threads_that_come_at_once_all_get_a_place)
+{
+	CHECK(scene_play(play_crowd));
+}
+
+static void play_seen_before(void)
+{
+	struct guest one;
+	uint32_t id = tr_thread_id();
+
+	start_sampling("250");
+	tr_monitor_stop();
+	CHECK(tr_followed_find(id)); /* with no function */
+	tr_sampler_thread_begins((const void *)(uintptr_t)guest_thread);
+	CHECK(tr_followed_find(id)->start == (uintptr_t)guest_thread);
+	begin_guest(&one);
+	CHECK(one.followed->start == (uintptr_t)guest_thread);
+	end_guest(&one);
+}
+
+TEST(a_thread_that_was_seen_before_it_ran_has_its_function)
+{
+	CHECK(scene_play(play_seen_before));
+}
+
 /* ---- the host's signal --------------------------------------------------- */
 
 static void on_urgent(int number)
