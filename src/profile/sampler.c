@@ -197,6 +197,8 @@ static bool map_sampler(void)
 
 	if (tr_sampler)
 		return true;
+	if (!tr_side_init())
+		return false;
 	tr_sample_frames = tr_memory_map(size * depth *
 					 sizeof(*tr_sample_frames));
 	if (!tr_sample_frames)

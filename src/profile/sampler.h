@@ -44,6 +44,7 @@ struct tr_sampler {
 	uint32_t clock;	  /* enum tr_sampling_clock */
 	uint32_t size;	  /* of `followed`, a power of two */
 	uint32_t live;	  /* threads that are followed */
+	uint32_t side;	  /* somebody is on the stack for what is long */
 	uint32_t own;	  /* of the library, seen at the last look */
 	uint32_t events;  /* descriptors in use */
 	uint32_t threads; /* that ever were followed */
@@ -94,6 +95,17 @@ bool tr_followed_sent(const struct tr_followed *followed, const void *info);
 
 /* What the host wants done at the signal; arguments of a handler. */
 void tr_sampler_call_host(int number, void *info, void *context);
+
+/* ---- sampler_stack.c --------------------------------------------------- */
+
+bool tr_side_init(void);
+/*
+ * On a stack that is large, without signals of the host's. False: somebody
+ * else is there.
+ */
+bool tr_side_call(void (*call)(void *arg), void *arg);
+/* All signals but those of faults; a sigset_t. */
+void tr_sampler_mask(void *ret_set);
 
 /* ---- sampler_take.c ---------------------------------------------------- */
 

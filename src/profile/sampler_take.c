@@ -21,14 +21,22 @@ bool tr_sampler_has_ledger(void)
 	       TR_ACQUIRE(tr_ledger->ready) && tr_ledger->base;
 }
 
+static void open_there(void *arg)
+{
+	*(bool *)arg = tr_sampling.open();
+}
+
 /* One opens it; the time of the others goes to their next samples. */
 bool tr_sampler_open(struct tr_followed *followed)
 {
 	uint64_t before = tr_sample_clock_ns(TR_LOAD(followed->thread));
+	bool is_open = false;
 
 	if (__atomic_exchange_n(&tr_sampler->opening, 1, __ATOMIC_ACQUIRE))
 		return false;
-	if (!tr_sampling.open() || !tr_sampler_has_ledger())
+	if (!tr_side_call(open_there, &is_open))
+		TR_PUBLISH(tr_sampler->opening, 0); /* at the next one */
+	if (!is_open || !tr_sampler_has_ledger())
 		return false;
 	if (tr_ledger->anonymous && !tr_sampling.is_looked_after) {
 		tr_sampler_stop(); /* nobody would ever see it */
@@ -201,6 +209,15 @@ void tr_sampler_look(void)
 		tr_sampler_show_usage();
 }
 
+static void look_there(void *arg)
+{
+	(void)arg;
+	if (tr_sampling.is_looked_after)
+		tr_sampler_show_usage();
+	else
+		tr_sampler_look();
+}
+
 /* One of the samples of a tenth of a second. */
 static void look_now_and_then(void)
 {
@@ -210,10 +227,7 @@ static void look_now_and_then(void)
 				 &tr_sampler->look_ns, &due, now + TR_LOOK_NS,
 				 false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return;
-	if (tr_sampling.is_looked_after)
-		tr_sampler_show_usage();
-	else
-		tr_sampler_look();
+	(void)tr_side_call(look_there, NULL);
 }
 
 /* True: the stack goes back to where its thread began. */

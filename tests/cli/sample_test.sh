@@ -98,6 +98,7 @@ expect_between "$((($(date +%s%N) - begun) / 1000000))" 690 60000 \
 # The second line: what could go wrong with descriptors.
 for mode in "250 block 200" "250 prof 200" "250 urgent 200" \
 	"250 sigwait 200" "250 ends 200" "250 clone 500" "250 fork 200" \
+	"250 small 200" "1000 small 200" \
 	"1000 urgent 100" "1000 fork 100 1" "1000 spawn 100" \
 	"1000 spawn 100 1" "1000 descriptors 400" "1000 daemon 400" \
 	"1000 exec 100"; do

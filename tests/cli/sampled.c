@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -199,6 +201,35 @@ static void wait_all(double ms)
 	(void)pthread_join(thread, NULL);
 }
 
+/*
+ * Handlers on a stack as small as run-time systems make them, with nothing
+ * below; and a thread with the least there can be.
+ */
+#define SMALL 8192u
+
+static void use_small_stacks(double ms)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *memory = mmap(NULL, page + SMALL, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack_t stack = { .ss_sp = memory + page, .ss_size = SMALL };
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	if (memory == MAP_FAILED || mprotect(memory, page, PROT_NONE) ||
+	    sigaltstack(&stack, NULL))
+		wrong("a small stack");
+	spin(ms);
+	(void)sigaltstack(NULL, &stack);
+	if (stack.ss_sp != memory + page || stack.ss_flags)
+		wrong("its signal stack is another");
+	(void)pthread_attr_init(&attr);
+	(void)pthread_attr_setstacksize(&attr, (size_t)PTHREAD_STACK_MIN);
+	if (pthread_create(&thread, &attr, spin_thread, &ms) ||
+	    pthread_join(thread, NULL))
+		wrong("a small thread");
+}
+
 /* ---- threads that end in other ways ------------------------------------- */
 
 static void *exit_thread(void *arg)
@@ -342,6 +373,8 @@ static void do_it(char **argv, double ms, int n)
 		use_prof(ms);
 	else if (strcmp(what, "urgent") == 0)
 		use_urgent(ms);
+	else if (strcmp(what, "small") == 0)
+		use_small_stacks(ms);
 	else if (strcmp(what, "sigwait") == 0)
 		wait_all(ms);
 	else if (strcmp(what, "ends") == 0)
