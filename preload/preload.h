@@ -12,11 +12,24 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #define PRELOAD_API __attribute__((visibility("default")))
 
 /* Code of this library? */
 bool preload_is_own(const void *code);
+
+/* ---- waits.c ----------------------------------------------------------- */
+
+/*
+ * Was the call that gave `result` ended by a sample, since
+ * tr_sampler_count() was `before`?
+ */
+bool preload_waits_on(long result, uint32_t before);
+int64_t preload_now_ns(void);
+/* Of a timeout that began then. */
+struct timespec preload_left_of(const struct timespec *timeout,
+				int64_t began_ns);
 
 #define PRELOAD_CALLER() __builtin_return_address(0)
 

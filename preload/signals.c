@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include "profile/profile.h"
 
@@ -64,18 +65,62 @@ PRELOAD_API int sigwait(const sigset_t *set, int *ret_number)
 PRELOAD_API int sigwaitinfo(const sigset_t *set, siginfo_t *ret_info)
 {
 	sigset_t copy;
+	uint32_t before;
+	int result;
 
-	return PRELOAD_NEXT(sigwaitinfo)(
-		without_ours(set, &copy, PRELOAD_CALLER()), ret_info);
+	set = without_ours(set, &copy, PRELOAD_CALLER());
+	do {
+		before = tr_sampler_count();
+		result = PRELOAD_NEXT(sigwaitinfo)(set, ret_info);
+	} while (preload_waits_on(result, before));
+	return result;
 }
 
 PRELOAD_API int sigtimedwait(const sigset_t *set, siginfo_t *ret_info,
 			     const struct timespec *most)
 {
+	int64_t began = most ? preload_now_ns() : 0;
+	const struct timespec *time = most;
+	struct timespec left;
 	sigset_t copy;
 
-	return PRELOAD_NEXT(sigtimedwait)(
-		without_ours(set, &copy, PRELOAD_CALLER()), ret_info, most);
+	set = without_ours(set, &copy, PRELOAD_CALLER());
+	for (;;) {
+		uint32_t before = tr_sampler_count();
+		int result = PRELOAD_NEXT(sigtimedwait)(set, ret_info, time);
+
+		if (!preload_waits_on(result, before))
+			return result;
+		if (most) {
+			left = preload_left_of(most, began);
+			time = &left;
+		}
+	}
+}
+
+/* They end at a handler, and a sample's is none of the host's. */
+PRELOAD_API int pause(void)
+{
+	uint32_t before;
+	int result;
+
+	do {
+		before = tr_sampler_count();
+		result = PRELOAD_NEXT(pause)();
+	} while (preload_waits_on(result, before));
+	return result;
+}
+
+PRELOAD_API int sigsuspend(const sigset_t *mask)
+{
+	uint32_t before;
+	int result;
+
+	do {
+		before = tr_sampler_count();
+		result = PRELOAD_NEXT(sigsuspend)(mask);
+	} while (preload_waits_on(result, before));
+	return result;
 }
 
 PRELOAD_API int signalfd(int fd, const sigset_t *set, int flags)

@@ -5,8 +5,9 @@
  * expect that. So one that was interrupted by a sample alone waits on, for as
  * long as was left.
  *
- * Where a signal of the host's comes in the same moment, it is handled, and
- * the call goes on as if it had come just before.
+ * Where a signal of the host's comes in the same moment, the call ends as it
+ * would have: the sample's handler finds out which of them ended it (see
+ * profile/sampler_host.c).
  */
 #include "preload.h"
 
@@ -14,21 +15,22 @@
 #include <poll.h>
 #include <semaphore.h>
 #include <sys/epoll.h>
+#include <sys/msg.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "profile/profile.h"
 
-/* Was the call that gave `result` ended by a sample since `before`? */
-static bool is_ours(long result, uint32_t before)
+bool preload_waits_on(long result, uint32_t before)
 {
 	return result < 0 && errno == EINTR && tr_sampler_count() != before;
 }
 
 /* ---- time that is left ------------------------------------------------- */
 
-static int64_t now_ns(void)
+int64_t preload_now_ns(void)
 {
 	struct timespec now;
 
@@ -39,18 +41,18 @@ static int64_t now_ns(void)
 /* ms of a timeout that began then; negative ones never end. */
 static int left_ms(int timeout, int64_t began_ns)
 {
-	int64_t left = timeout - (now_ns() - began_ns) / 1000000;
+	int64_t left = timeout - (preload_now_ns() - began_ns) / 1000000;
 
 	if (timeout < 0)
 		return timeout;
 	return left > 0 ? (int)left : 0;
 }
 
-static struct timespec left_of(const struct timespec *timeout,
-			       int64_t began_ns)
+struct timespec preload_left_of(const struct timespec *timeout,
+				int64_t began_ns)
 {
 	int64_t left = (int64_t)timeout->tv_sec * 1000000000 +
-		       timeout->tv_nsec - (now_ns() - began_ns);
+		       timeout->tv_nsec - (preload_now_ns() - began_ns);
 
 	if (left < 0)
 		left = 0;
@@ -69,7 +71,7 @@ PRELOAD_API int nanosleep(const struct timespec *time, struct timespec *left)
 		uint32_t before = tr_sampler_count();
 
 		result = PRELOAD_NEXT(nanosleep)(time, &rest);
-		if (!is_ours(result, before))
+		if (!preload_waits_on(result, before))
 			break;
 		next = rest;
 		time = &next;
@@ -128,14 +130,14 @@ PRELOAD_API unsigned sleep(unsigned seconds)
 
 PRELOAD_API int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
-	int64_t began = timeout > 0 ? now_ns() : 0;
+	int64_t began = timeout > 0 ? preload_now_ns() : 0;
 	int left = timeout, result;
 
 	for (;;) {
 		uint32_t before = tr_sampler_count();
 
 		result = PRELOAD_NEXT(poll)(fds, n, left);
-		if (!is_ours(result, before))
+		if (!preload_waits_on(result, before))
 			return result;
 		left = left_ms(timeout, began);
 	}
@@ -144,7 +146,7 @@ PRELOAD_API int poll(struct pollfd *fds, nfds_t n, int timeout)
 PRELOAD_API int ppoll(struct pollfd *fds, nfds_t n,
 		      const struct timespec *timeout, const sigset_t *mask)
 {
-	int64_t began = timeout ? now_ns() : 0;
+	int64_t began = timeout ? preload_now_ns() : 0;
 	struct timespec left;
 	const struct timespec *time = timeout;
 	int result;
@@ -153,10 +155,10 @@ PRELOAD_API int ppoll(struct pollfd *fds, nfds_t n,
 		uint32_t before = tr_sampler_count();
 
 		result = PRELOAD_NEXT(ppoll)(fds, n, time, mask);
-		if (!is_ours(result, before))
+		if (!preload_waits_on(result, before))
 			return result;
 		if (timeout) {
-			left = left_of(timeout, began);
+			left = preload_left_of(timeout, began);
 			time = &left;
 		}
 	}
@@ -173,7 +175,7 @@ PRELOAD_API int select(int n, fd_set *reads, fd_set *writes, fd_set *others,
 
 		result = PRELOAD_NEXT(select)(n, reads, writes, others,
 					      timeout);
-		if (!is_ours(result, before))
+		if (!preload_waits_on(result, before))
 			return result;
 	}
 }
@@ -181,7 +183,7 @@ PRELOAD_API int select(int n, fd_set *reads, fd_set *writes, fd_set *others,
 PRELOAD_API int pselect(int n, fd_set *reads, fd_set *writes, fd_set *others,
 			const struct timespec *timeout, const sigset_t *mask)
 {
-	int64_t began = timeout ? now_ns() : 0;
+	int64_t began = timeout ? preload_now_ns() : 0;
 	struct timespec left;
 	const struct timespec *time = timeout;
 	int result;
@@ -191,10 +193,10 @@ PRELOAD_API int pselect(int n, fd_set *reads, fd_set *writes, fd_set *others,
 
 		result = PRELOAD_NEXT(pselect)(n, reads, writes, others, time,
 					       mask);
-		if (!is_ours(result, before))
+		if (!preload_waits_on(result, before))
 			return result;
 		if (timeout) {
-			left = left_of(timeout, began);
+			left = preload_left_of(timeout, began);
 			time = &left;
 		}
 	}
@@ -203,14 +205,14 @@ PRELOAD_API int pselect(int n, fd_set *reads, fd_set *writes, fd_set *others,
 PRELOAD_API int epoll_wait(int fd, struct epoll_event *events, int most,
 			   int timeout)
 {
-	int64_t began = timeout > 0 ? now_ns() : 0;
+	int64_t began = timeout > 0 ? preload_now_ns() : 0;
 	int left = timeout, result;
 
 	for (;;) {
 		uint32_t before = tr_sampler_count();
 
 		result = PRELOAD_NEXT(epoll_wait)(fd, events, most, left);
-		if (!is_ours(result, before))
+		if (!preload_waits_on(result, before))
 			return result;
 		left = left_ms(timeout, began);
 	}
@@ -219,7 +221,7 @@ PRELOAD_API int epoll_wait(int fd, struct epoll_event *events, int most,
 PRELOAD_API int epoll_pwait(int fd, struct epoll_event *events, int most,
 			    int timeout, const sigset_t *mask)
 {
-	int64_t began = timeout > 0 ? now_ns() : 0;
+	int64_t began = timeout > 0 ? preload_now_ns() : 0;
 	int left = timeout, result;
 
 	for (;;) {
@@ -227,10 +229,91 @@ PRELOAD_API int epoll_pwait(int fd, struct epoll_event *events, int most,
 
 		result = PRELOAD_NEXT(epoll_pwait)(fd, events, most, left,
 						   mask);
-		if (!is_ours(result, before))
+		if (!preload_waits_on(result, before))
 			return result;
 		left = left_ms(timeout, began);
 	}
+}
+
+/* What poll and ppoll are called where their arguments are checked. */
+int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t bytes);
+PRELOAD_API int __poll_chk(struct pollfd *fds, nfds_t n, int timeout,
+			   size_t bytes)
+{
+	if (bytes / sizeof(*fds) < n)
+		return PRELOAD_NEXT(__poll_chk)(fds, n, timeout, bytes);
+	return poll(fds, n, timeout);
+}
+
+int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+		const sigset_t *mask, size_t bytes);
+PRELOAD_API int __ppoll_chk(struct pollfd *fds, nfds_t n,
+			    const struct timespec *timeout,
+			    const sigset_t *mask, size_t bytes)
+{
+	if (bytes / sizeof(*fds) < n)
+		return PRELOAD_NEXT(__ppoll_chk)(fds, n, timeout, mask,
+						 bytes);
+	return ppoll(fds, n, timeout, mask);
+}
+
+/* ---- System V: no restart, whatever the handler asked for --------------- */
+
+PRELOAD_API int semop(int id, struct sembuf *ops, size_t n)
+{
+	uint32_t before;
+	int result;
+
+	do {
+		before = tr_sampler_count();
+		result = PRELOAD_NEXT(semop)(id, ops, n);
+	} while (preload_waits_on(result, before));
+	return result;
+}
+
+PRELOAD_API int semtimedop(int id, struct sembuf *ops, size_t n,
+			   const struct timespec *timeout)
+{
+	int64_t began = timeout ? preload_now_ns() : 0;
+	const struct timespec *time = timeout;
+	struct timespec left;
+
+	for (;;) {
+		uint32_t before = tr_sampler_count();
+		int result = PRELOAD_NEXT(semtimedop)(id, ops, n, time);
+
+		if (!preload_waits_on(result, before))
+			return result;
+		if (timeout) {
+			left = preload_left_of(timeout, began);
+			time = &left;
+		}
+	}
+}
+
+PRELOAD_API int msgsnd(int id, const void *message, size_t n, int flags)
+{
+	uint32_t before;
+	int result;
+
+	do {
+		before = tr_sampler_count();
+		result = PRELOAD_NEXT(msgsnd)(id, message, n, flags);
+	} while (preload_waits_on(result, before));
+	return result;
+}
+
+PRELOAD_API ssize_t msgrcv(int id, void *message, size_t n, long type,
+			   int flags)
+{
+	uint32_t before;
+	ssize_t result;
+
+	do {
+		before = tr_sampler_count();
+		result = PRELOAD_NEXT(msgrcv)(id, message, n, type, flags);
+	} while (preload_waits_on(result, before));
+	return result;
 }
 
 /* ---- semaphores: an absolute time, or none ------------------------------ */
@@ -243,7 +326,7 @@ PRELOAD_API int sem_wait(sem_t *semaphore)
 	do {
 		before = tr_sampler_count();
 		result = PRELOAD_NEXT(sem_wait)(semaphore);
-	} while (is_ours(result, before));
+	} while (preload_waits_on(result, before));
 	return result;
 }
 
@@ -255,6 +338,6 @@ PRELOAD_API int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 	do {
 		before = tr_sampler_count();
 		result = PRELOAD_NEXT(sem_timedwait)(semaphore, until);
-	} while (is_ours(result, before));
+	} while (preload_waits_on(result, before));
 	return result;
 }

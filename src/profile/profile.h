@@ -162,7 +162,7 @@ void tr_sampler_look(void);
 void tr_sampler_thread_begins(const void *start);
 void tr_sampler_thread_ends(void);
 
-/* Signals that the calling thread had from its timer, in 32 bits. */
+/* Waits of the calling thread that a sample alone ended, in 32 bits. */
 uint32_t tr_sampler_count(void);
 /* Opens the ledger now: later it may not be possible. */
 void tr_sampler_settle(void);

@@ -93,7 +93,8 @@ static void on_sample(int number, siginfo_t *info, void *context)
 	}
 	if (!self)
 		return;
-	TR_STORE(self->count, self->count + 1);
+	if (tr_sample_ends_wait(context))
+		TR_STORE(self->count, self->count + 1);
 	if (!__atomic_exchange_n(&self->busy, 1, __ATOMIC_ACQUIRE)) {
 		if (!TR_LOAD(self->event) || info->si_code != SI_TIMER ||
 		    tr_sample_clock_is_lost(self))
@@ -123,7 +124,8 @@ static bool install_handler(void)
 	memset(&action, 0, sizeof(action));
 	action.sa_sigaction = on_sample;
 	action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-	(void)sigemptyset(&action.sa_mask);
+	/* The host's handlers come after ours: they may never return. */
+	tr_sampler_mask(&action.sa_mask);
 	if (sigaction(TR_SAMPLE_SIGNAL, &action, &before))
 		return false;
 	tr_sampler_action(&before, NULL);

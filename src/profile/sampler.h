@@ -26,7 +26,7 @@ struct tr_followed {
 	uint64_t last_ns; /* what its clock said at its last sample */
 	uint64_t start;	  /* address of its first function, where known */
 	uint32_t stack;	  /* of its last sample; 0: none yet */
-	uint32_t count;	  /* signals */
+	uint32_t count;	  /* waits that a sample ended */
 	uint32_t was;	  /* the last thread here, when it is gone */
 	uint32_t reserved;
 };
@@ -95,6 +95,8 @@ bool tr_followed_sent(const struct tr_followed *followed, const void *info);
 
 /* What the host wants done at the signal; arguments of a handler. */
 void tr_sampler_call_host(int number, void *info, void *context);
+/* Has this sample, and no signal of the host's, ended a call that waits? */
+bool tr_sample_ends_wait(const void *context);
 
 /* ---- sampler_stack.c --------------------------------------------------- */
 

@@ -5,8 +5,10 @@
  */
 #include "profile/sampler.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <ucontext.h>
 
 /*
  * Written to a copy that is not in use, then named: a handler may come at any
@@ -36,17 +38,68 @@ void tr_sampler_call_host(int number, void *info, void *context)
 {
 	struct sigaction action = host_action[TR_ACQUIRE(host_action_at)];
 	struct sigaction none = { .sa_handler = SIG_DFL };
-	sigset_t before;
+	const ucontext_t *from = context;
+	sigset_t mask;
 
 	if (!(action.sa_flags & SA_SIGINFO) &&
 	    (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN))
 		return;
 	if (action.sa_flags & (int)SA_RESETHAND)
 		tr_sampler_action(&none, NULL);
-	(void)pthread_sigmask(SIG_BLOCK, &action.sa_mask, &before);
+	/* Not the one that our own handler has. */
+	(void)sigorset(&mask, &from->uc_sigmask, &action.sa_mask);
+	if (!(action.sa_flags & (int)SA_NODEFER))
+		(void)sigaddset(&mask, number);
+	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	if (action.sa_flags & SA_SIGINFO)
 		action.sa_sigaction(number, info, context);
 	else
 		action.sa_handler(number);
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* ---- calls that wait --------------------------------------------------- */
+
+/* What the call where the thread was gave; 0: it was in none. */
+static int64_t result_of(const ucontext_t *from)
+{
+#if defined(__x86_64__)
+	return from->uc_mcontext.gregs[REG_RAX];
+#elif defined(__aarch64__)
+	return (int64_t)from->uc_mcontext.regs[0];
+#else
+	(void)from;
+	return -EINTR;
+#endif
+}
+
+/* Does the host do something at this signal? */
+static bool is_handled(int number)
+{
+	struct sigaction action;
+
+	return sigaction(number, NULL, &action) == 0 &&
+	       (action.sa_flags & SA_SIGINFO ||
+		(action.sa_handler != SIG_DFL &&
+		 action.sa_handler != SIG_IGN));
+}
+
+/*
+ * Where a signal of the host's came first, its handler is what this one came
+ * in at, and not the call. One that comes after waits until this ends, unless
+ * it is blocked where the call was (as with ppoll() and sigsuspend(), which
+ * let it in): then it ends the next call.
+ */
+bool tr_sample_ends_wait(const void *context)
+{
+	const ucontext_t *from = context;
+	sigset_t pending;
+
+	if (result_of(from) != -EINTR || sigpending(&pending))
+		return false;
+	for (int number = 1; number <= SIGRTMAX; number++)
+		if (sigismember(&pending, number) == 1 &&
+		    sigismember(&from->uc_sigmask, number) != 1 &&
+		    number != TR_SAMPLE_SIGNAL && is_handled(number))
+			return false;
+	return true;
 }

@@ -93,6 +93,11 @@ sampled 0 --wall -- sleep 700
 expect_between "$((($(date +%s%N) - begun) / 1000000))" 690 60000 \
 	"a sample does not end a sleep"
 
+# Of many signals some come in the same moment as a sample.
+sampled 0 --wall --rate 1000 -- waits 500
+expect_is "$(printf '%s' "$out" | grep -c wrong)" 0 \
+	"every signal of the program's ends the wait it comes in"
+
 # ---- what programs do ------------------------------------------------------
 
 # The second line: what could go wrong with descriptors.

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -18,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -201,6 +203,129 @@ static void wait_all(double ms)
 	(void)pthread_join(thread, NULL);
 }
 
+/* ---- waiting for signals: each must end the wait it comes in ------------ */
+
+static volatile sig_atomic_t n_told;
+
+static void on_told(int number)
+{
+	(void)number;
+	n_told++;
+}
+
+/* Sends the signal some time after each byte that comes. */
+static pid_t begin_teller(int number, int from, int other)
+{
+	pid_t whom = getpid(), pid = fork();
+	char byte;
+
+	if (pid)
+		return pid;
+	(void)close(other);
+	for (useconds_t us = 3000; read(from, &byte, 1) == 1;
+	     us = us % 7000 + 911) {
+		(void)usleep(us);
+		(void)kill(whom, number);
+	}
+	_exit(0);
+}
+
+static int wait_somehow(int how, const sigset_t *mask)
+{
+	struct timespec most = { 2, 0 };
+	struct pollfd none = { .fd = -1 };
+
+	switch (how) {
+	case 0:
+		return ppoll(NULL, 0, &most, mask);
+	case 1:
+		return pselect(0, NULL, NULL, NULL, &most, mask);
+	case 2:
+		return sigsuspend(mask);
+	case 3:
+		return pause();
+	case 4: /* that the set is empty does not matter */
+		return sigtimedwait(mask, NULL, &most);
+	default:
+		return poll(&none, 1, 2000);
+	}
+}
+
+/* How many of them were handled and did not end the wait. */
+static int count_unheard(int number, int how)
+{
+	sigset_t open;
+	int pipes[2], unheard = 0;
+	pid_t teller;
+
+	(void)sigemptyset(&open);
+	(void)signal(number, on_told);
+	if (pipe(pipes))
+		return 1;
+	teller = begin_teller(number, pipes[0], pipes[1]);
+	for (int i = 0; i < 60; i++) {
+		int before = n_told;
+
+		if (write(pipes[1], "x", 1) != 1)
+			wrong("write");
+		unheard += !wait_somehow(how, &open);
+		while (n_told == before)
+			(void)wait_somehow(how, &open);
+	}
+	(void)close(pipes[1]);
+	(void)close(pipes[0]);
+	(void)waitpid(teller, NULL, 0);
+	return unheard;
+}
+
+/* Signals at intervals: nothing else ends a wait. */
+static void wait_for_alarms(int how)
+{
+	struct itimerval every = { { 0, 20000 }, { 0, 20000 } };
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGALRM);
+	(void)signal(SIGALRM, on_told);
+	(void)setitimer(ITIMER_REAL, &every, NULL);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+	(void)sigemptyset(&set);
+	for (int i = 0; i < 5; i++) {
+		int before = n_told;
+
+		if (wait_somehow(how, &set) >= 0 || n_told == before)
+			wrong("a wait that nobody ended");
+	}
+	memset(&every, 0, sizeof(every));
+	(void)setitimer(ITIMER_REAL, &every, NULL);
+}
+
+/*
+ * With more to run than there are processors, so that signals pile up. One
+ * in some hundred may be taken for ended by a sample: the thread is stopped
+ * between the end of its handler and that of the call, and a sample comes.
+ */
+static void use_waits(double ms)
+{
+	pthread_t busy[4];
+	sigset_t all;
+	int unheard = 0;
+
+	(void)sigfillset(&all); /* none for the others */
+	(void)sigprocmask(SIG_BLOCK, &all, NULL);
+	for (int i = 0; i < 4; i++)
+		(void)pthread_create(&busy[i], NULL, spin_thread, &ms);
+	for (int how = 0; how < 2; how++)
+		unheard += count_unheard(SIGUSR1, how) +
+			   count_unheard(SIGWINCH, how);
+	if (unheard > 6)
+		wrong("signals that did not end the wait");
+	for (int i = 0; i < 4; i++)
+		(void)pthread_join(busy[i], NULL);
+	for (int how = 0; how < 6; how++)
+		wait_for_alarms(how);
+}
+
 /*
  * Handlers on a stack as small as run-time systems make them, with nothing
  * below; and a thread with the least there can be.
@@ -373,6 +498,8 @@ static void do_it(char **argv, double ms, int n)
 		use_prof(ms);
 	else if (strcmp(what, "urgent") == 0)
 		use_urgent(ms);
+	else if (strcmp(what, "waits") == 0)
+		use_waits(ms);
 	else if (strcmp(what, "small") == 0)
 		use_small_stacks(ms);
 	else if (strcmp(what, "sigwait") == 0)
