@@ -43,6 +43,19 @@ static bool find_library(const char *name, char *path, size_t size)
 	return false;
 }
 
+/*
+ * A way from wherever a program lies to the root, that glibc alone can go:
+ * another C library's linker finds no such file and goes on without it. Given
+ * the library itself, it would not start the program, which may be any child.
+ */
+#if defined(__GLIBC__)
+#define UP4 "../../../../"
+#define UP16 UP4 UP4 UP4 UP4
+#define TO_ROOT "$ORIGIN/" UP16 UP16 UP16 UP16 "."
+#else
+#define TO_ROOT ""
+#endif
+
 int preload_set(bool with_alloc)
 {
 	const char *name = with_alloc ? "libtare-alloc.so" :
@@ -62,11 +75,12 @@ int preload_set(bool with_alloc)
 			real);
 		return CODE_IO;
 	}
-	size = strlen(real) + (before ? strlen(before) : 0) + 2;
+	size = sizeof(TO_ROOT) + strlen(real) +
+	       (before ? strlen(before) : 0) + 2;
 	value = malloc(size);
 	if (!value)
 		return message_error("set", "LD_PRELOAD", ENOMEM);
-	(void)snprintf(value, size, "%s%s%s", real,
+	(void)snprintf(value, size, TO_ROOT "%s%s%s", real,
 		       before && before[0] ? ":" : "",
 		       before && before[0] ? before : "");
 	failed = setenv("LD_PRELOAD", value, 1) ? errno : 0;

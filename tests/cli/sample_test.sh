@@ -147,6 +147,19 @@ cp "$linker" ld-other.so
 	"$here/sampled.c" -lpthread -o strange
 expect_status 0 "$TARE" run -- ./strange spin 50
 expect_has "$err" "is for another machine or C library" "another linker"
+if command -v musl-gcc >/dev/null; then
+	echo 'int main(void) { return 5; }' >other.c
+	musl-gcc other.c -o other
+	expect_status 5 "$TARE" run -- ./other
+	expect_has "$err" "is for another machine or C library" "musl"
+	for option in --rate=250 --alloc; do
+		expect_status 5 "$TARE" run --no-report $option -- \
+			sh -c './other; exit $?'
+		expect_is "$err" "" "a child that has another C library runs"
+	done
+else
+	expect_skip "no musl-gcc"
+fi
 printf '#!%s\n' "$work/frozen" >script
 chmod +x script
 [ -x frozen ] && "$TARE" run -- ./script >/dev/null 2>err
