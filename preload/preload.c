@@ -5,6 +5,7 @@
  */
 #include "preload.h"
 
+#include <errno.h>
 #include <link.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -40,15 +41,39 @@ bool preload_is_own(const void *code)
 	       __atomic_load_n(&bytes, __ATOMIC_RELAXED);
 }
 
+/* A child of vfork has one that is not its own. */
+static bool has_ledger(void)
+{
+	return tr_ledger && TR_ACQUIRE(tr_ledger->ready) && tr_ledger->base &&
+	       tr_ledger->pid == (uint32_t)getpid();
+}
+
+bool preload_close(void)
+{
+	int saved = errno;
+
+	if (!has_ledger() ||
+	    TR_LOAD(tr_ledger->header->state) != TR_STATE_LIVE)
+		return false;
+	tr_sampler_book();
+	tr_ledger_seal();
+	errno = saved;
+	return true;
+}
+
+void preload_go_on(bool was_closed)
+{
+	if (was_closed && has_ledger())
+		TR_PUBLISH(tr_ledger->header->state, TR_STATE_LIVE);
+}
+
 /*
  * What is left of the threads' time, and the hour of the end. May be in a
- * signal handler, and in a child of vfork, to whom none of this belongs. The
- * file stays where it is: `tare run` puts it away.
+ * signal handler. The file stays where it is: `tare run` puts it away.
  */
 static void leave(void)
 {
-	if (!tr_ledger || !TR_ACQUIRE(tr_ledger->ready) || !tr_ledger->base ||
-	    tr_ledger->pid != (uint32_t)getpid())
+	if (!has_ledger())
 		return;
 	tr_sampler_stop();
 	if (TR_LOAD(tr_ledger->header->state) == TR_STATE_LIVE)

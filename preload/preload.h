@@ -19,6 +19,16 @@
 /* Code of this library? */
 bool preload_is_own(const void *code);
 
+/* ---- preload.c --------------------------------------------------------- */
+
+/*
+ * The program may be about to be replaced by another: its ledger is closed.
+ * False: there is none, or it is closed. Signal-safe.
+ */
+bool preload_close(void);
+/* It was not replaced: a ledger that was closed goes on. */
+void preload_go_on(bool was_closed);
+
 /* ---- waits.c ----------------------------------------------------------- */
 
 /*

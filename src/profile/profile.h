@@ -154,6 +154,8 @@ struct tr_sampler_setup {
 bool tr_sampler_start(const struct tr_sampler_setup *setup);
 /* No more samples; what is left of each thread's time is booked. */
 void tr_sampler_stop(void);
+/* Books each thread's time up to now; all goes on. Signal-safe. */
+void tr_sampler_book(void);
 /* A new ledger is there: what its header says of samples. */
 void tr_sampler_opened(void);
 /* Follows threads that came without a word. Signal-safe. */

@@ -263,6 +263,22 @@ void tr_sampler_stop(void)
 		tr_sampler_show_usage();
 }
 
+void tr_sampler_book(void)
+{
+	if (!tr_sampler || !TR_LOAD(tr_sampler->on) ||
+	    TR_LOAD(tr_sampler->pid) != (uint32_t)getpid() ||
+	    !tr_sampler_has_ledger())
+		return;
+	for (uint32_t i = 0; i < tr_sampler->size; i++) {
+		struct tr_followed *followed = &tr_sampler->followed[i];
+		uint32_t thread = TR_ACQUIRE(followed->thread);
+
+		if (thread && thread < TR_FOLLOWED_ENDING)
+			tr_sampler_rest(followed, thread);
+	}
+	tr_sampler_show_usage();
+}
+
 uint32_t tr_sampler_count(void)
 {
 	const struct tr_followed *self = sampled_self;

@@ -135,6 +135,90 @@ expect_status 0 "$TARE" alloc --diff "$one" last --json
 expect_json "$out" "[r['to']['live'] - r['from']['live'] for r in d['rows']]" \
 	"[10]" "as JSON"
 
+# ---- a child that becomes another program ----------------------------------
+
+cat >become.c <<'EOF'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void *volatile kept;
+
+static void become(const char *how, const char *path)
+{
+	char *argv[] = { "true", "one", NULL }, *envp[] = { NULL };
+
+	if (strcmp(how, "execve") == 0)
+		execve(path, argv, envp);
+	else if (strcmp(how, "execv") == 0)
+		execv(path, argv);
+	else if (strcmp(how, "execvp") == 0)
+		execvp(path, argv);
+	else if (strcmp(how, "execvpe") == 0)
+		execvpe(path, argv, envp);
+	else if (strcmp(how, "execl") == 0)
+		execl(path, "sh", "-c", "exit $#", "a", "b", "c", NULL);
+	else if (strcmp(how, "execlp") == 0)
+		execlp(path, "sh", "-c", "exit $#", "a", "b", "c", NULL);
+	else if (strcmp(how, "execle") == 0)
+		execle(path, "sh", "-c", "exit ${LD_PRELOAD:+1}$#", "a", "b",
+		       "c", NULL, envp);
+	else
+		fexecve(open(path, O_RDONLY | O_CLOEXEC), argv, envp);
+}
+
+/* HOW PATH: as vfork, too. */
+int main(int argc, char **argv)
+{
+	int status = 0;
+	pid_t pid;
+
+	kept = malloc(100);
+	pid = argc > 3 ? vfork() : fork();
+	if (pid == 0) {
+		if (argc <= 3)
+			kept = malloc(1000);
+		become(argv[1], argv[2]);
+		if (errno != ENOENT && errno != EINVAL)
+			_exit(99);
+		kept = malloc(2000);
+		_exit(98);
+	}
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+EOF
+"$CC" -g -O1 -fno-builtin -w -o become become.c || exit 1
+states() {
+	"$TARE" ls | awk '$2 == "become" { print $4 }' | tr '\n' ' '
+}
+for how in "execve /bin/true 0" "execv /bin/true 0" "execvp true 0" \
+	"execvpe true 0" "execl /bin/sh 2" "execlp sh 2" "execle /bin/sh 2" \
+	"fexecve /bin/true 0"; do
+	set -- $how
+	rm -rf "$TARE_DIR"
+	expect_status "$3" "$TARE" run --no-report --alloc -- ./become $1 $2
+	expect_is "$(states)" "finished finished " \
+		"$1 closes the ledger of a child that allocated"
+	rm -rf "$TARE_DIR"
+	expect_status "$3" "$TARE" run --no-report --alloc -- ./become $1 $2 v
+	expect_is "$(states)" "finished " \
+		"$1 in a child of vfork leaves its parent's alone"
+	rm -rf "$TARE_DIR"
+	expect_status 98 "$TARE" run --no-report --alloc -- \
+		./become $1 ./nowhere
+	expect_is "$(states)" "finished finished " \
+		"$1 that fails changes nothing"
+done
+child=$("$TARE" ls | awk '$2 == "become" { print $1; exit }')
+expect_status 0 "$TARE" alloc --json "$child"
+expect_json "$out" "d['totals']['bytes']" 3000 "and the ledger goes on"
+
 # ---- samples ---------------------------------------------------------------
 
 expect_status 0 noted sampled ./leaky

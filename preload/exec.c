@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exec: the program in this process ends here, and its ledger is closed, as
+ * at _exit(). Where the new program cannot be run the old one goes on, and so
+ * does its ledger.
+ *
+ * All of these are for signal handlers and for children of vfork(), too: no
+ * memory but the stack. To such a child the ledger does not belong.
+ */
+#include "preload.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static int run_path(const char *path, char *const argv[], char *const envp[])
+{
+	bool was_closed = preload_close();
+	int result = PRELOAD_NEXT(execve)(path, argv, envp);
+
+	preload_go_on(was_closed);
+	return result;
+}
+
+static int run_found(const char *file, char *const argv[], char *const envp[])
+{
+	bool was_closed = preload_close();
+	int result = PRELOAD_NEXT(execvpe)(file, argv, envp);
+
+	preload_go_on(was_closed);
+	return result;
+}
+
+PRELOAD_API int execve(const char *path, char *const argv[],
+		       char *const envp[])
+{
+	return run_path(path, argv, envp);
+}
+
+PRELOAD_API int execv(const char *path, char *const argv[])
+{
+	return run_path(path, argv, environ);
+}
+
+PRELOAD_API int execvp(const char *file, char *const argv[])
+{
+	return run_found(file, argv, environ);
+}
+
+PRELOAD_API int execvpe(const char *file, char *const argv[],
+			char *const envp[])
+{
+	return run_found(file, argv, envp);
+}
+
+PRELOAD_API int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	bool was_closed = preload_close();
+	int result = PRELOAD_NEXT(fexecve)(fd, argv, envp);
+
+	preload_go_on(was_closed);
+	return result;
+}
+
+/* ---- those with a list of arguments ------------------------------------- */
+
+/* How many there are, with the NULL at their end. */
+static size_t count_args(const char *arg, va_list list)
+{
+	size_t n = 1;
+
+	for (; arg; arg = va_arg(list, const char *))
+		n++;
+	return n;
+}
+
+/* The arguments in `argv`; `list` is then behind the NULL. */
+#define TAKE_ARGS(arg, list, argv) \
+	va_start(list, arg); \
+	size_t n_ = count_args(arg, list); \
+	va_end(list); \
+	char **argv = __builtin_alloca(n_ * sizeof(*argv)); \
+	va_start(list, arg); \
+	argv[0] = (char *)(uintptr_t)(arg); \
+	for (size_t i_ = 1; i_ < n_; i_++) \
+		argv[i_] = va_arg(list, char *)
+
+PRELOAD_API int execl(const char *path, const char *arg, ...)
+{
+	va_list list;
+
+	TAKE_ARGS(arg, list, argv);
+	va_end(list);
+	return run_path(path, argv, environ);
+}
+
+PRELOAD_API int execlp(const char *file, const char *arg, ...)
+{
+	va_list list;
+
+	TAKE_ARGS(arg, list, argv);
+	va_end(list);
+	return run_found(file, argv, environ);
+}
+
+PRELOAD_API int execle(const char *path, const char *arg, ...)
+{
+	char *const *envp;
+	va_list list;
+
+	TAKE_ARGS(arg, list, argv);
+	envp = va_arg(list, char *const *);
+	va_end(list);
+	return run_path(path, argv, envp);
+}
