@@ -41,10 +41,14 @@ bool preload_is_own(const void *code)
 	       __atomic_load_n(&bytes, __ATOMIC_RELAXED);
 }
 
-/* A child of vfork has one that is not its own. */
-static bool has_ledger(void)
+/*
+ * A child of vfork has one that is not its own. No call of the kernel where
+ * it is closed: a process that confines itself may not be allowed one.
+ */
+static bool has_ledger(uint32_t state)
 {
 	return tr_ledger && TR_ACQUIRE(tr_ledger->ready) && tr_ledger->base &&
+	       TR_LOAD(tr_ledger->header->state) == state &&
 	       tr_ledger->pid == (uint32_t)getpid();
 }
 
@@ -52,8 +56,7 @@ bool preload_close(void)
 {
 	int saved = errno;
 
-	if (!has_ledger() ||
-	    TR_LOAD(tr_ledger->header->state) != TR_STATE_LIVE)
+	if (!has_ledger(TR_STATE_LIVE))
 		return false;
 	tr_sampler_book();
 	tr_ledger_seal();
@@ -63,7 +66,7 @@ bool preload_close(void)
 
 void preload_go_on(bool was_closed)
 {
-	if (was_closed && has_ledger())
+	if (was_closed && has_ledger(TR_STATE_FINISHED))
 		TR_PUBLISH(tr_ledger->header->state, TR_STATE_LIVE);
 }
 
@@ -73,11 +76,10 @@ void preload_go_on(bool was_closed)
  */
 static void leave(void)
 {
-	if (!has_ledger())
+	if (!has_ledger(TR_STATE_LIVE))
 		return;
 	tr_sampler_stop();
-	if (TR_LOAD(tr_ledger->header->state) == TR_STATE_LIVE)
-		tr_ledger_seal();
+	tr_ledger_seal();
 }
 
 PRELOAD_API void _exit(int status)

@@ -77,6 +77,12 @@ void tr_alloc_prepare(const struct tr_config *config, bool (*open)(void))
 						  TR_HEAP_SAMPLED);
 }
 
+void tr_alloc_halt(void)
+{
+	TR_STORE(tr_alloc_mode, 0);
+	TR_STORE(tr_alloc_maps, false);
+}
+
 bool tr_alloc_is_on(void)
 {
 	return pursers && TR_ACQUIRE(pursers->ready);

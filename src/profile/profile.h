@@ -72,6 +72,8 @@ bool tr_alloc_start(const struct tr_config *config);
  * if there is none yet, and is signal-safe. Also in a forked child.
  */
 void tr_alloc_prepare(const struct tr_config *config, bool (*open)(void));
+/* Nothing is noted any more. */
+void tr_alloc_halt(void);
 bool tr_alloc_is_on(void);
 /* enum tr_heap_mode; 0: no books are wanted. Stays in a child. */
 extern uint32_t tr_alloc_mode;

@@ -33,6 +33,11 @@ void tr_start_at_load(void);
 bool tr_open_aside(void);
 /* Closes it for good. */
 void tr_stop(void);
+/*
+ * The process is about to forbid itself calls of the kernel (seccomp), and
+ * one of ours may end it: neither samples nor allocations from then on.
+ */
+void tr_confine(void);
 /* File and environment, once. */
 void tr_load_config(void);
 

@@ -490,10 +490,40 @@ static bool wants_report(void)
 		strcmp(tr_config.report, "stderr") != 0);
 }
 
+static bool is_confined; /* its children are, too */
+
+/* A child of vfork has nothing here that is its own. */
+static bool is_measuring(void)
+{
+	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready))
+		return tr_ledger->pid == (uint32_t)getpid();
+	return tr_sampler_signal() != 0;
+}
+
+void tr_confine(void)
+{
+	if (tr_probe_forward || !process || is_confined || !is_measuring())
+		return;
+	is_confined = true;
+	tr_log(TARE_LEVEL_WARNING, "the program confines itself (seccomp): "
+	       "from here on neither samples nor allocations are noted");
+	tr_sampler_settle();
+	tr_sampler_stop();
+	tr_alloc_halt();
+	/* It may not even get to its end. */
+	if (tr_ledger && TR_LOAD(tr_ledger->ready))
+		tr_ledger_seal();
+}
+
 void tr_stop(void)
 {
 	if (tr_probe_forward || !process)
 		return;
+	if (is_confined) {
+		if (tr_ledger && TR_LOAD(tr_ledger->ready))
+			tr_ledger_seal();
+		return;
+	}
 	/* Also where nothing was opened yet. */
 	tr_sampler_stop();
 	if (!tr_ledger || !TR_LOAD(tr_ledger->ready) ||

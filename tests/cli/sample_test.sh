@@ -125,6 +125,14 @@ expect_is "$?" 139 "ended by a signal"
 expect_has "$(cat report)" "ended by signal 11" "and so the report says"
 expect_between "$(figure samples)" 10 100 "samples up to it"
 
+# A sandbox that a call of ours would end: samples up to it.
+for by in 0 1; do
+	sampled 0 -- confined 100 $by
+	expect_has "$err" "confines itself (seccomp)" "no samples, and why"
+	expect_between "$(figure weight)" 90 150 "what was before is booked"
+	sampled 0 --alloc -- confined 100 $by
+done
+
 # A limit of timers: the program runs.
 (ulimit -i 0 && "$TARE" run -o report -- ./sampled spin 50 >out 2>err)
 expect_is "$?" 0 "no timer to be had: the program runs"

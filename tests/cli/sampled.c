@@ -8,16 +8,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
@@ -450,6 +454,44 @@ static void use_exec(char **argv, char *ms, bool by_vfork)
 	wait_for(pid, 0);
 }
 
+/* ---- a sandbox: any call but a few ends the process ---------------------- */
+
+#define ALLOW(number) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+static void confine_itself(double ms, int by_syscall)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		ALLOW(SYS_write),
+		ALLOW(SYS_exit_group),
+		ALLOW(SYS_rt_sigreturn),
+		ALLOW(SYS_clock_gettime),
+		ALLOW(SYS_getrusage),
+		ALLOW(SYS_newfstatat),
+		ALLOW(SYS_brk),
+		ALLOW(SYS_lseek),
+		ALLOW(SYS_ioctl),
+		ALLOW(SYS_getrandom),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
+	struct sock_fprog program = {
+		.len = sizeof(filter) / sizeof(filter[0]),
+		.filter = filter,
+	};
+
+	spin(ms);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    (by_syscall ? syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0,
+				  &program) :
+			  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER,
+				&program)))
+		wrong("seccomp");
+	spin(ms);
+}
+
 /* ---- descriptors ------------------------------------------------------- */
 
 static void use_descriptors(double ms)
@@ -500,6 +542,8 @@ static void do_it(char **argv, double ms, int n)
 		use_urgent(ms);
 	else if (strcmp(what, "waits") == 0)
 		use_waits(ms);
+	else if (strcmp(what, "confined") == 0)
+		confine_itself(ms, n);
 	else if (strcmp(what, "small") == 0)
 		use_small_stacks(ms);
 	else if (strcmp(what, "sigwait") == 0)
