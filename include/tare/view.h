@@ -275,8 +275,8 @@ typedef struct tare_health {
 	uint64_t trace_dropped;	 /* overwritten or discarded ones */
 	uint64_t threads;	 /* that ever recorded */
 	uint64_t damaged;	 /* inconsistencies the reader passed over */
-	double measuring_ns;	 /* own cost: calls x calibrated cost, and
-				  * monitor_ns */
+	double measuring_ns;	 /* own cost: calls x calibrated cost,
+				  * monitor_ns and sampling_ns */
 	double monitor_ns;	 /* CPU time of the monitor's thread */
 	double measuring_share;	 /* of the CPU time, where that was looked at;
 				  * else of all threads' recorded time, 0..1 */
@@ -287,6 +287,7 @@ typedef struct tare_health {
 	uint64_t governed_ever;	 /* and at any time */
 	uint64_t governor_actions; /* changes of a site's level */
 	uint64_t missed;	 /* calls while paused, as estimated */
+	double sampling_ns;	 /* looking at stacks */
 } tare_health;
 
 TARE_API const tare_health *tare_view_health(const tare_view *view);

@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_SHOWN 40u	   /* where nobody says how many */
+#define ROWS_SHOWN 30u	   /* where nobody says how many */
 #define SAMPLES_FEW 1000u  /* fewer: 50 % are uncertain by 1.6 points */
 #define FUNCTION_MOST 100u /* columns */
+#define FUNCTION_LEAST 44u /* also where a row then is longer than the line */
 
 /* Not sqrt(): that needs libm. Newton, from above, for 0 <= x <= 1. */
 static double root_of(double x)
@@ -64,10 +65,14 @@ static int by_name(const void *a, const void *b)
 	return order ? order : x < y ? -1 : x > y;
 }
 
+static bool is_asked_order(const struct tr_report *r, const char *order)
+{
+	return r->asked_sort && strcmp(r->asked_sort, order) == 0;
+}
+
 /* Other orders make no sense here: most own time first. Gives. */
 static const tare_function **sorted(const struct tr_report *r, size_t *ret_n)
 {
-	const char *sort = r->asked_sort ? r->asked_sort : "own";
 	const tare_function *all, **rows;
 	size_t n;
 
@@ -76,11 +81,11 @@ static const tare_function **sorted(const struct tr_report *r, size_t *ret_n)
 	rows = calloc(n + 1, sizeof(*rows));
 	for (size_t i = 0; rows && i < n; i++)
 		rows[i] = &all[i];
-	if (rows && strcmp(sort, "total") == 0)
+	if (rows && is_asked_order(r, "total"))
 		qsort(rows, n, sizeof(*rows), by_total);
-	else if (rows && strcmp(sort, "samples") == 0)
+	else if (rows && is_asked_order(r, "samples"))
 		qsort(rows, n, sizeof(*rows), by_samples);
-	else if (rows && strcmp(sort, "name") == 0)
+	else if (rows && is_asked_order(r, "name"))
 		qsort(rows, n, sizeof(*rows), by_name);
 	*ret_n = n;
 	return rows;
@@ -110,15 +115,20 @@ static void sampling_line(struct tr_report *r, const tare_sampling *s)
 	char count[32], got[32], cpu[32];
 
 	(void)tr_count_text(count, sizeof(count), s->samples);
+	(void)tr_duration_text(cpu, sizeof(cpu), s->cpu_ns);
 	tr_buf_addf(r->buf, "\nsampling  %s, asked ", s->method);
+	if (!s->samples) {
+		add_fixed(r, s->asked_hz, "Hz, no sample in ");
+		tr_buf_addf(r->buf, "%s CPU\n", cpu);
+		return;
+	}
 	add_fixed(r, s->asked_hz, "Hz, got ");
 	add_fixed(r, s->got_hz, "Hz, ");
 	tr_buf_addf(r->buf, "%s sample%s of %llu thread%s, ", count,
 		    s->samples == 1 ? "" : "s", (unsigned long long)s->threads,
 		    s->threads == 1 ? "" : "s");
-	add_fixed(r, s->whole_share * 100, "% from the beginning, ");
+	add_fixed(r, s->whole_share * 100, "% of the stacks whole, ");
 	(void)tr_duration_text(got, sizeof(got), s->weight_ns);
-	(void)tr_duration_text(cpu, sizeof(cpu), s->cpu_ns);
 	if (s->is_wall)
 		tr_buf_addf(r->buf, "%s of threads' time, %s CPU\n", got, cpu);
 	else
@@ -132,9 +142,9 @@ static void warnings(struct tr_report *r, const tare_sampling *s)
 	if (s->samples && s->samples < SAMPLES_FEW) {
 		(void)tr_fixed_text(text, sizeof(text),
 				    error_of(.5, s->samples) * 100, 1);
-		tr_buf_addf(r->buf, "few samples: shares are uncertain, a "
-			    "half by \xc2\xb1 %s points (standard error)\n",
-			    text);
+		tr_buf_addf(r->buf, "few samples: a share of 50 %% is "
+			    "uncertain by \xc2\xb1 %s points (standard "
+			    "error)\n", text);
 	}
 	if (s->samples && s->whole_share < .995) {
 		(void)tr_fixed_text(text, sizeof(text),
@@ -160,8 +170,11 @@ static const char *short_path(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* In `width` columns; long ones in brief, their offset in a module in full. */
-static void name_text(struct tr_report *r, const char *name, size_t width)
+/*
+ * In up to `width` columns, how many is told; long ones in brief, their offset
+ * in a module in full.
+ */
+static size_t name_text(struct tr_report *r, const char *name, size_t width)
 {
 	char brief[TR_BRIEF_BYTES];
 	const char *offset;
@@ -178,22 +191,34 @@ static void name_text(struct tr_report *r, const char *name, size_t width)
 	} else {
 		tr_report_text(r, name, width);
 	}
-	tr_buf_pad(r->buf, ' ', used < width ? width - used : 0);
+	return used < width ? used : width;
+}
+
+/* "git+0x2ab160" has the module already. */
+static bool is_offset_in(const char *name, const char *module)
+{
+	size_t n = strlen(module);
+
+	return strncmp(name, module, n) == 0 &&
+	       strncmp(name + n, "+0x", 3) == 0;
 }
 
 static void place_text(struct tr_report *r, const tare_function *f,
 		       size_t width)
 {
+	size_t gap;
+
 	tr_buf_adds(r->buf, "  ");
-	name_text(r, f->function, width);
+	gap = width - name_text(r, f->function, width) + 2;
 	if (f->file[0]) {
-		tr_buf_adds(r->buf, "  ");
+		tr_buf_pad(r->buf, ' ', gap);
 		tr_report_text(r, short_path(f->file), 40);
 		if (f->line)
 			tr_buf_addf(r->buf, ":%u", f->line);
+		gap = 2;
 	}
-	if (f->module[0]) {
-		tr_buf_adds(r->buf, "  ");
+	if (f->module[0] && !is_offset_in(f->function, f->module)) {
+		tr_buf_pad(r->buf, ' ', gap);
 		tr_report_text(r, f->module, 40);
 	}
 	if (f->is_inlined)
@@ -205,7 +230,9 @@ static void place_text(struct tr_report *r, const tare_function *f,
 static size_t name_width(const struct tr_report *r,
 			 const tare_function *const *rows, size_t n)
 {
-	size_t most = r->options.width > 90 ? r->options.width - 70 : 20;
+	size_t most = r->options.width > FUNCTION_LEAST + 70 ?
+			      r->options.width - 70 :
+			      FUNCTION_LEAST;
 	size_t width = 8;
 
 	if (most > FUNCTION_MOST)
@@ -251,6 +278,41 @@ static void function_rows(struct tr_report *r,
 	}
 }
 
+/*
+ * By own time those that have any, unless a number is asked for: what only
+ * calls others is the tree's to show.
+ */
+static size_t rows_shown(const struct tr_report *r,
+			 const tare_function *const *rows, size_t n)
+{
+	size_t most = r->options.top ? r->options.top : ROWS_SHOWN;
+	size_t shown = n < most ? n : most;
+
+	if (r->options.top || is_asked_order(r, "total") ||
+	    is_asked_order(r, "name"))
+		return shown;
+	while (shown > 0 && !(rows[shown - 1]->weight_ns > 0))
+		shown--;
+	return shown;
+}
+
+static void rest_line(struct tr_report *r, const tare_function *const *rest,
+		      size_t n, double whole)
+{
+	double own = whole_of(rest, n);
+
+	tr_buf_addf(r->buf, "... and %llu more", (unsigned long long)n);
+	if (own > 0) {
+		tr_buf_adds(r->buf, " with");
+		tr_report_share(r, own / whole);
+		tr_buf_adds(r->buf, " of the own time");
+	} else {
+		tr_buf_adds(r->buf, " that only called others");
+	}
+	tr_buf_adds(r->buf, " (--top shows more, 'tare tree' who calls "
+			    "whom)\n");
+}
+
 static void function_table(struct tr_report *r,
 			   const tare_function *const *rows, size_t n)
 {
@@ -264,8 +326,7 @@ static void function_table(struct tr_report *r,
 		{ "time", 8 },	 { "samples", 8 }, { " function", 9 },
 		{ NULL, 0 },
 	};
-	size_t most = r->options.top ? r->options.top : ROWS_SHOWN;
-	size_t shown = n < most ? n : most;
+	size_t shown = rows_shown(r, rows, n);
 	double whole = whole_of(rows, n);
 
 	tr_report_heading(r, "functions", "");
@@ -273,14 +334,8 @@ static void function_table(struct tr_report *r,
 				    few :
 				    many);
 	function_rows(r, rows, shown, whole > 0 ? whole : 1);
-	if (shown < n) {
-		tr_buf_addf(r->buf, "... and %llu more with",
-			    (unsigned long long)(n - shown));
-		tr_report_share(r, whole_of(rows + shown, n - shown) /
-					   (whole > 0 ? whole : 1));
-		tr_buf_addf(r->buf, " of the own time (--top %llu shows "
-			    "them)\n", (unsigned long long)n);
-	}
+	if (shown < n)
+		rest_line(r, rows + shown, n - shown, whole > 0 ? whole : 1);
 }
 
 int tr_report_profile(struct tr_report *r)

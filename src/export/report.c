@@ -229,9 +229,10 @@ void tr_report_text(struct tr_report *r, const char *text, size_t most)
 {
 	size_t n = columns(text);
 
-	add_clean(r, text, n > most ? most - 1 : n);
+	/* Not ~, which is a destructor in C++. */
+	add_clean(r, text, n <= most ? n : most > 2 ? most - 2 : 0);
 	if (n > most)
-		tr_buf_addc(r->buf, '~');
+		tr_buf_adds(r->buf, "..");
 }
 
 size_t tr_report_columns(const char *text)
@@ -262,6 +263,8 @@ static double apart(int64_t later, int64_t earlier)
 
 /* ---- head -------------------------------------------------------------- */
 
+#define COMMAND_MOST 200u /* columns */
+
 static const char *state_text(enum tare_run_state state)
 {
 	switch (state) {
@@ -272,6 +275,16 @@ static const char *state_text(enum tare_run_state state)
 	default:
 		return "ended without closing (killed)";
 	}
+}
+
+/* Sampled ones need no track: theirs are those that use probes. */
+static void add_threads(struct tr_report *r, uint64_t n)
+{
+	uint64_t sampled = tare_view_sampling(r->view)->threads;
+
+	n = sampled > n ? sampled : n;
+	tr_buf_addf(r->buf, ", %llu thread%s", (unsigned long long)n,
+		    n == 1 ? "" : "s");
 }
 
 void tr_report_head(struct tr_report *r)
@@ -287,8 +300,7 @@ void tr_report_head(struct tr_report *r)
 			       apart(run->end_ns, run->start_ns));
 	tr_buf_addf(r->buf, "  pid %lld, %s, %s", (long long)run->pid,
 		    state_text(run->state), text);
-	tr_buf_addf(r->buf, ", %u thread%s", run->n_tracks,
-		    run->n_tracks == 1 ? "" : "s");
+	add_threads(r, run->n_tracks);
 	if (run->git[0]) {
 		tr_buf_adds(r->buf, ", git ");
 		add_clean(r, run->git, 10);
@@ -298,7 +310,8 @@ void tr_report_head(struct tr_report *r)
 	tr_buf_addc(r->buf, '\n');
 	style(r, DIM);
 	tr_buf_adds(r->buf, "      ");
-	add_clean(r, run->command, 200);
+	add_clean(r, run->command, COMMAND_MOST);
+	tr_buf_adds(r->buf, columns(run->command) > COMMAND_MOST ? " ..." : "");
 	tr_buf_adds(r->buf, "\n      run ");
 	add_clean(r, run->id, 64);
 	tr_buf_adds(r->buf, " on ");

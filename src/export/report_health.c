@@ -28,24 +28,50 @@ static void governed_text(struct tr_report *r, const tare_health *h)
 		    (unsigned long long)h->governed, now);
 }
 
+/* After ": " or ", ". */
+static void cost_if(struct tr_report *r, const char *text, double ns,
+		    const char **before)
+{
+	char duration[32];
+
+	if (!(ns > 0))
+		return;
+	(void)tr_duration_text(duration, sizeof(duration), ns);
+	tr_buf_addf(r->buf, "%s%s %s", *before, text, duration);
+	*before = ", ";
+}
+
+/* A program without probes has no use for what a scope costs. */
+static void costs_text(struct tr_report *r, const tare_health *h)
+{
+	const tare_run *run = tare_view_run(r->view);
+	const char *before = ": ";
+	char inside[32], outside[32];
+
+	if (h->events || !(h->measuring_ns > 0)) {
+		(void)tr_duration_text(inside, sizeof(inside), run->inside_ns);
+		(void)tr_duration_text(outside, sizeof(outside),
+				       run->outside_ns);
+		tr_buf_addf(r->buf, "%sa scope costs %s inside + %s outside%s",
+			    before, inside, outside,
+			    r->options.raw ? " (not taken off)" :
+					     " (taken off above)");
+		before = ", ";
+	}
+	cost_if(r, "tare's own threads", h->monitor_ns, &before);
+	cost_if(r, "looking at stacks", h->sampling_ns, &before);
+}
+
 static void measuring_line(struct tr_report *r, const tare_health *h)
 {
 	const tare_run *run = tare_view_run(r->view);
 	char a[32], b[32], c[32];
 
 	(void)tr_duration_text(a, sizeof(a), h->measuring_ns);
-	(void)tr_duration_text(b, sizeof(b), run->inside_ns);
-	(void)tr_duration_text(c, sizeof(c), run->outside_ns);
 	tr_buf_addf(r->buf, "measuring  %s", a);
 	(void)tr_fixed_text(a, sizeof(a), h->measuring_share * 100, 1);
-	tr_buf_addf(r->buf, " %5s %%: a scope costs %s inside + %s outside",
-		    a, b, c);
-	tr_buf_adds(r->buf, r->options.raw ? " (not taken off)" :
-					     " (taken off above)");
-	if (h->monitor_ns > 0) {
-		(void)tr_duration_text(a, sizeof(a), h->monitor_ns);
-		tr_buf_addf(r->buf, ", tare's own threads %s", a);
-	}
+	tr_buf_addf(r->buf, " %5s %%", a);
+	costs_text(r, h);
 	governed_text(r, h);
 	(void)tr_bytes_text(a, sizeof(a), (double)run->ledger_bytes);
 	(void)tr_bytes_text(b, sizeof(b), (double)run->ledger_limit);

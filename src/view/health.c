@@ -138,9 +138,12 @@ static double cost_of_functions(const struct tr_gather *g,
 	       untimed * header->added_untimed.ticks[0];
 }
 
-/* Calls times their calibrated cost, and that as a share of the time that
- * threads spent inside their outermost scopes. */
-static void add_cost(const tare_view *view, const struct taken *taken,
+/*
+ * Calls times their calibrated cost, and that as a share of the time that
+ * threads spent inside their outermost scopes, or of the CPU time where
+ * stacks are looked at, in scopes or not.
+ */
+static void add_cost(tare_view *view, const struct taken *taken,
 		     tare_health *h)
 {
 	const struct tr_header *header = (const void *)view->image.base;
@@ -157,9 +160,13 @@ static void add_cost(const tare_view *view, const struct taken *taken,
 				       header->outside_ticks) +
 			      taken->timed * header->value_ticks +
 			      cost_of_functions(g, header));
+	busy = tr_view_ns(view, busy);
+	h->sampling_ns = tare_view_sampling(view)->cost_ns;
+	if (h->sampling_ns > 0)
+		busy = tr_most(busy, tare_view_sampling(view)->cpu_ns);
+	h->measuring_ns += h->sampling_ns;
 	if (busy > 0)
-		h->measuring_share = tr_least(
-			h->measuring_ns / tr_view_ns(view, busy), 1);
+		h->measuring_share = tr_least(h->measuring_ns / busy, 1);
 }
 
 static struct tr_governed governed_since_clear(const tare_view *view)
@@ -183,8 +190,8 @@ static void add_governed(const tare_view *view, tare_health *h)
 
 	if (g.looks && g.cost_ns >= 0 && g.cpu_ns > 0 &&
 	    g.cost_ns <= g.cpu_ns) {
-		/* It leaves functions out. */
-		h->measuring_ns = g.cost_ns +
+		/* It leaves functions and samples out. */
+		h->measuring_ns = g.cost_ns + h->sampling_ns +
 				  tr_view_ns(view, cost_of_functions(
 							   &view->all, header));
 		h->measuring_share = tr_least(h->measuring_ns / g.cpu_ns, 1);

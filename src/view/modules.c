@@ -104,6 +104,24 @@ uint32_t tr_profile_module(tare_view *view, uint32_t number)
 	return TARE_NO_MODULE;
 }
 
+bool tr_module_name_is_own(const char *name)
+{
+	return strncmp(name, "libtare", 7) == 0 &&
+	       (name[7] == '.' || name[7] == '-');
+}
+
+bool tr_module_is_own(tare_view *view, uint32_t number)
+{
+	const struct tr_profile *p = &view->profile;
+	uint32_t i;
+
+	if (!number || tr_profile_modules(view) ||
+	    number > p->n_module_numbers)
+		return false;
+	i = p->module_index[number - 1];
+	return i != TARE_NO_MODULE && tr_module_name_is_own(p->modules[i].name);
+}
+
 TARE_API int tare_view_modules(tare_view *view,
 			       const tare_module **ret_modules, size_t *ret_n)
 {

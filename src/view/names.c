@@ -4,7 +4,8 @@
  *
  * A namer (symbols of the program `tare`, or whatever the caller has) reads
  * tables of programs, which is slow, so its answers are kept by address.
- * What it does not know is called by its module and the offset in there.
+ * What it does not know is called by its module and the offset in there. What
+ * is of tare has one name: to whoever looks at a program it is one cost.
  */
 #include "view/view.h"
 
@@ -109,6 +110,11 @@ static size_t ask(tare_view *view, uint32_t index, uint64_t address,
 			NULL;
 	size_t n = 0;
 
+	if (module && tr_module_name_is_own(module->name)) {
+		places[0] = (tare_place){ .function = "[measuring]",
+					  .file = "" };
+		return 1;
+	}
 	if (module && view->profile.name)
 		n = view->profile.name(view->profile.name_arg, module, address,
 				       places, PLACES_MOST);

@@ -5,6 +5,10 @@
  * A writer makes a caller before what it calls, so a parent's number is
  * below its own, and one pass from the end adds everything up: there can be
  * no circle. A row that says otherwise hangs below those that are cut.
+ *
+ * Frames of tare itself are no part of the program: one that called on (the
+ * beginning of a thread, a wrapped callback) is passed over, and those that
+ * were at work are one, the cost of measuring below whoever paid it.
  */
 #include "view/view.h"
 
@@ -17,7 +21,9 @@
 struct branch {
 	uint64_t samples, all_samples;
 	double weight, all_weight;
-	uint32_t parent, first, next, module;
+	uint32_t parent, first, next;
+	uint32_t same; /* ours, below ours: the outermost of these; else 0 */
+	bool is_own;   /* of tare */
 };
 
 struct order {
@@ -88,6 +94,27 @@ static uint32_t parent_of(struct stack_tree *t, uint32_t i)
 	return TR_STACK_CUT;
 }
 
+/* Callers come first: what is above it is in place already. */
+static void pass_over_own(struct stack_tree *t, uint32_t i)
+{
+	struct branch *b = &t->branch[i];
+	uint32_t above = b->parent;
+
+	b->is_own = i >= TR_STACK_FIRST &&
+		    tr_module_is_own(t->view, t->row[i].module);
+	if (!t->branch[above].is_own)
+		return;
+	if (t->branch[above].same)
+		above = t->branch[above].same;
+	if (!b->is_own) {
+		b->parent = t->branch[above].parent;
+		return;
+	}
+	t->branch[above].samples += b->samples;
+	t->branch[above].weight += b->weight;
+	*b = (struct branch){ .same = above, .is_own = true };
+}
+
 static void read_rows(struct stack_tree *t)
 {
 	for (uint32_t i = 1; i < t->n; i++) {
@@ -96,6 +123,7 @@ static void read_rows(struct stack_tree *t)
 			continue;
 		read_counts(t, i);
 		t->branch[i].parent = parent_of(t, i);
+		pass_over_own(t, i);
 	}
 }
 
@@ -185,6 +213,10 @@ static void fill_stacks(struct stack_tree *t)
 		fill_stack(t, &at);
 		top += push_children(t, &at, t->order + top);
 	}
+	for (uint32_t i = TR_STACK_FIRST; i < t->n; i++)
+		if (t->branch[i].same)
+			t->view->profile.stack_index[i] =
+				t->view->profile.stack_index[t->branch[i].same];
 }
 
 static size_t with_samples(const struct stack_tree *t)

@@ -86,6 +86,63 @@ static tare_view *named_view(void)
 	return view;
 }
 
+/* ---- tare's own frames --------------------------------------------------- */
+
+/*
+ *	main:1 > (ours) > work:1 (10) > (ours) (2) > (ours) > (ours) (3)
+ *	main:1 > (ours) (5)
+ */
+static void write_own_stacks(void)
+{
+	uint32_t user, own, first, second, at_work;
+
+	rows_begin(TR_SAMPLING_CPU, 100);
+	user = rows_module("/bin/program", 0x1000, 0x9000, 0);
+	own = rows_module("/usr/lib/tare/libtare-preload.so", 0x10000, 0x20000,
+			  0);
+	module = user;
+	first = at(TR_STACK_WHOLE, 0, 1);
+	rows_count(rows_stack(first, 0x10010, own, true), 5, 5 * MS);
+	second = rows_stack(first, 0x10020, own, true);
+	second = at(second, 1, 1);
+	rows_count(second, 10, 10 * MS);
+	at_work = rows_stack(second, 0x10030, own, true);
+	rows_count(at_work, 2, 2 * MS);
+	at_work = rows_stack(at_work, 0x10040, own, true);
+	rows_count(rows_stack(at_work, 0x10050, own, true), 3, 3 * MS);
+}
+
+static void check_frame(const tare_frame *f, const char *name, uint32_t depth,
+			uint64_t samples, uint64_t all);
+
+static void play_own(void)
+{
+	const tare_function *functions;
+	const tare_frame *f;
+	tare_view *view;
+	size_t n = 0;
+
+	start_rows(NULL);
+	write_own_stacks();
+	view = named_view();
+	CHECK_INT(tare_view_frames(view, TARE_FRAMES_SAMPLES, &f, &n), 0);
+	if (CHECK_INT(n, 5)) {
+		check_frame(&f[1], "main", 1, 0, 20);
+		check_frame(&f[2], "work", 2, 10, 15);
+		check_frame(&f[3], "[measuring]", 3, 5, 5);
+		check_frame(&f[4], "[measuring]", 2, 5, 5);
+	}
+	CHECK_INT(tare_view_functions(view, &functions, &n), 0);
+	if (CHECK_INT(n, 3))
+		CHECK_STR(functions[1].function, "[measuring]");
+	tare_view_close(view);
+}
+
+TEST(frames_of_tare_are_passed_over_or_one_cost)
+{
+	scene_play(play_own);
+}
+
 /* ---- frames ------------------------------------------------------------ */
 
 static void check_frame(const tare_frame *f, const char *name, uint32_t depth,
@@ -273,12 +330,12 @@ static void play_report(void)
 {
 	static const char *const own[] = {
 		"sampling  cpu timer, asked 100.0 Hz, got 1000.0 Hz, "
-		"67 samples of 1 thread, 100.0 % from the beginning, 67 ms of "
-		"70 ms CPU",
+		"67 samples of 1 thread, 100.0 % of the stacks whole, 67 ms "
+		"of 70 ms CPU",
 		"few samples", "\xc2\xb1 6.1 points", "functions",
 		" 44.8 %", "30 ms", " 89.6 %", "60 ms", "30", "work",
 		"file.c:2", "program", "inner", "inner.h:3", "(inlined)",
-		"fib", "main", "outer", NULL
+		"fib", "... and 2 more that only called others", NULL
 	};
 	static const char *const total[] = { "  main", "  work", "  inner",
 					     "  outer", "  fib", NULL };
@@ -299,6 +356,27 @@ static void play_report(void)
 	tare_view_close(view);
 }
 
+static void play_no_sample(void)
+{
+	static const char *const words[] = {
+		"sampling  cpu timer, asked 100.0 Hz, no sample in 3 ms CPU\n",
+		NULL
+	};
+	tare_view *view;
+
+	start_rows(NULL);
+	rows_begin(TR_SAMPLING_CPU, 100);
+	tr_ledger->header->cpu_user_ns = 3 * MS;
+	view = named_view();
+	check_report(view, NULL, 0, words);
+	tare_view_close(view);
+}
+
+TEST(a_program_too_short_for_a_sample_is_told_so)
+{
+	scene_play(play_no_sample);
+}
+
 TEST(the_report_has_a_table_of_functions)
 {
 	scene_play(play_report);
@@ -307,7 +385,7 @@ TEST(the_report_has_a_table_of_functions)
 static void play_warnings(void)
 {
 	static const char *const words[] = {
-		"wall timer", "36.4 % from the beginning",
+		"wall timer", "36.4 % of the stacks whole",
 		"63.6 % of the stacks are cut short",
 		"3 samples had no room in the table of stacks (max_stacks)",
 		"2 threads could not be sampled", NULL
