@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tare tree: the call tree of a run. */
+/* tare tree: the call trees of a run: of its probes, and of its samples. */
 #include "args.h"
 #include "message.h"
 #include "runs.h"
@@ -33,7 +33,7 @@ static int tree(struct args *args)
 	if (code)
 		return code;
 
-	how.parts = TARE_REPORT_HEAD | TARE_REPORT_TREE;
+	how.parts = TARE_REPORT_HEAD | TARE_REPORT_TREE | TARE_REPORT_FRAMES;
 	how.width = terminal_width(stdout);
 	how.color = terminal_wants_color(stdout, args->color);
 	how.raw = opts.raw;

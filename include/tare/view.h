@@ -385,7 +385,8 @@ enum tare_report_parts {
 	TARE_REPORT_PROFILE = 1 << 4, /* sampled stacks, by function */
 	TARE_REPORT_STAGES = 1 << 5,  /* pipelines, see pipeline.h */
 	TARE_REPORT_ALLOCS = 1 << 6,  /* see alloc.h */
-	TARE_REPORT_ALL = 127
+	TARE_REPORT_ALL = 127,
+	TARE_REPORT_FRAMES = 1 << 7   /* sampled stacks, as a tree */
 };
 
 typedef struct tare_report_options {

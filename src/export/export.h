@@ -65,6 +65,12 @@ void tr_report_name(struct tr_report *report, const char *text, size_t width);
 void tr_report_cell(struct tr_report *report, const char *text, size_t width);
 void tr_report_dim(struct tr_report *report, bool on);
 
+/* ---- tree_frames.c ----------------------------------------------------- */
+
+/* Sampled stacks as a tree. */
+int tr_report_frames(struct tr_report *report);
+int tr_json_frames(struct tr_json *json, struct tr_report *report);
+
 /* ---- calls.c ----------------------------------------------------------- */
 
 /* Functions that were hooked; *ret_any: there are some. */

@@ -271,6 +271,8 @@ TARE_API int tare_view_json(tare_view *view,
 		tr_json_run(&json, tare_view_run(view));
 	if (report.options.parts & TARE_REPORT_TREE)
 		err = put_tree(&json, view);
+	if (!err && report.options.parts & TARE_REPORT_FRAMES)
+		err = tr_json_frames(&json, &report);
 	if (!err && report.options.parts & TARE_REPORT_PROFILE)
 		err = tr_json_profile(&json, &report);
 	if (!err && report.options.parts & TARE_REPORT_STAGES)

@@ -139,6 +139,8 @@ TARE_API int tare_view_report(tare_view *view,
 		tr_report_head(&report);
 	if (report.options.parts & TARE_REPORT_TREE)
 		err = tr_report_tree(&report);
+	if (!err && report.options.parts & TARE_REPORT_FRAMES)
+		err = tr_report_frames(&report);
 	if (!err && report.options.parts & TARE_REPORT_PROFILE)
 		err = tr_report_profile(&report);
 	if (!err && report.options.parts & TARE_REPORT_STAGES)

@@ -326,6 +326,39 @@ static void check_report(tare_view *view, const char *sort, size_t top,
 	tr_buf_release(&buf);
 }
 
+static void play_tree(void)
+{
+	static const char *const words[] = {
+		"sampled call tree", " 100.0 %", "67 ms", "0.0 %", "67",
+		"  main  file.c", "  89.6 %", "60 ms", "44.8 %", "60",
+		"   work  file.c:10", "    outer", "     inner", "   fib",
+		"    fib", "... and 1 more paths: recursion", NULL
+	};
+	tare_report_options how = { .struct_size = sizeof(how),
+				    .parts = TARE_REPORT_FRAMES };
+	struct tr_buf buf = TR_BUF_INIT;
+	tare_view *view;
+
+	start_rows(NULL);
+	write_stacks();
+	view = named_view();
+	CHECK_INT(tare_view_report(view, &how, append, &buf), 0);
+	if (!CHECK(buf.data && in_order(buf.data, words)))
+		printf("# %s\n", buf.data);
+	buf.len = 0;
+	CHECK_INT(tare_view_json(view, &how, append, &buf), 0);
+	CHECK(strstr(buf.data, "\"frames\":[{\"depth\":0,"
+			       "\"function\":\"main\""));
+	CHECK(strstr(buf.data, "{\"depth\":3,\"function\":\"fib\""));
+	tr_buf_release(&buf);
+	tare_view_close(view);
+}
+
+TEST(sampled_stacks_are_a_tree)
+{
+	scene_play(play_tree);
+}
+
 static void play_report(void)
 {
 	static const char *const own[] = {
