@@ -100,24 +100,24 @@ static enum tint worth_tint(enum tare_worth worth)
 
 /* ---- text -------------------------------------------------------------- */
 
-static void add_place(struct table *table, const tare_part *part)
+/* Names of C++ are long: last, and cut only for a terminal. */
+static void add_name(struct table *table, const tare_part *part)
 {
 	const char *slash = strrchr(part->file, '/');
-	char text[300] = "";
+	char text[1024];
 
 	if (part->file[0] && part->line)
-		(void)snprintf(text, sizeof(text), "%.280s:%u",
+		(void)snprintf(text, sizeof(text), "%s%.700s (%.250s:%u)",
+			       part->below_resolution ? "~ " : "", part->name,
 			       slash ? slash + 1 : part->file, part->line);
+	else
+		(void)snprintf(text, sizeof(text), "%s%.900s",
+			       part->below_resolution ? "~ " : "", part->name);
 	table_add(table, text);
 }
 
 static void add_part(struct table *table, const tare_part *part)
 {
-	char name[400];
-
-	(void)snprintf(name, sizeof(name), "%s%s",
-		       part->below_resolution ? "~ " : "", part->name);
-	table_add(table, name);
 	table_add(table, format_share(part->share).text);
 	table_add(table, format_duration(part->ns).text);
 	table_add(table, format_share(part->gain.faster).text);
@@ -125,17 +125,17 @@ static void add_part(struct table *table, const tare_part *part)
 	table_add(table, format_share(part->gain.most).text);
 	table_add_tinted(table, worth_text(part->gain.worth),
 			 worth_tint(part->gain.worth));
-	add_place(table, part);
+	add_name(table, part);
 }
 
 static void print_table(const struct args *args, const tare_amdahl *amdahl,
 			size_t top)
 {
 	static const struct column columns[] = {
-		COLUMN_WIDE("PART"),	   COLUMN_NUMBER("SHARE", 0),
-		COLUMN_NUMBER("TIME", 2),  COLUMN_NUMBER("FASTER", 0),
-		COLUMN_NUMBER("LESS", 0),  COLUMN_NUMBER("AT MOST", 3),
-		COLUMN_TEXT("WORTH IT", 0), COLUMN_TEXT("PLACE", 1),
+		COLUMN_NUMBER("SHARE", 0),  COLUMN_NUMBER("TIME", 2),
+		COLUMN_NUMBER("FASTER", 0), COLUMN_NUMBER("LESS", 0),
+		COLUMN_NUMBER("AT MOST", 1), COLUMN_TEXT("WORTH IT", 0),
+		COLUMN_WIDE("PART"),
 	};
 	struct table table;
 	bool is_marked = false;

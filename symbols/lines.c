@@ -28,10 +28,24 @@ struct unit {
 	Dwarf_Die content;  /* has the functions: another, if split */
 	struct function *function;
 	size_t n_functions, cap;
+	struct scopes scopes; /* of C++ */
 	bool is_read;
 };
 
 /* ---- units ------------------------------------------------------------- */
+
+static bool is_cpp(Dwarf_Die *die)
+{
+	switch (dwarf_srclang(die)) {
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+		return true;
+	default:
+		return false;
+	}
+}
 
 static bool add_unit(struct module *m, const Dwarf_Die *die,
 		     const Dwarf_Die *content)
@@ -149,23 +163,34 @@ static void add_function(struct unit *unit, Dwarf_Die *die)
 	}
 }
 
+struct listing {
+	struct symbols *symbols;
+	struct unit *unit;
+	bool is_cpp;
+};
+
 /* Functions may be in namespaces, classes, and in blocks of functions. */
-static void list_functions(struct unit *unit, Dwarf_Die *parent, int depth)
+static void list_functions(const struct listing *l, Dwarf_Die *parent,
+			   const char *scope, int depth)
 {
 	Dwarf_Die child;
 
 	if (depth > NESTING_MOST || dwarf_child(parent, &child) != 0)
 		return;
+	if (l->is_cpp)
+		scope = scope_in(l->symbols, parent, scope);
 	do {
 		int tag = dwarf_tag(&child);
 
-		if (tag == DW_TAG_subprogram)
-			add_function(unit, &child);
+		if (tag == DW_TAG_subprogram) {
+			add_function(l->unit, &child);
+			scopes_add(&l->unit->scopes, &child, scope);
+		}
 		if (dwarf_haschildren(&child) > 0 &&
 		    tag != DW_TAG_enumeration_type &&
 		    tag != DW_TAG_array_type &&
 		    tag != DW_TAG_subroutine_type)
-			list_functions(unit, &child, depth + 1);
+			list_functions(l, &child, scope, depth + 1);
 	} while (dwarf_siblingof(&child, &child) == 0);
 }
 
@@ -176,13 +201,15 @@ static int by_address(const void *a, const void *b)
 	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-static Dwarf_Die *function_at(struct unit *unit, Dwarf_Addr at)
+static Dwarf_Die *function_at(struct symbols *symbols, struct unit *unit,
+			      Dwarf_Addr at)
 {
+	struct listing all = { symbols, unit, is_cpp(&unit->content) };
 	size_t low = 0, high;
 
 	if (!unit->is_read) {
 		unit->is_read = true;
-		list_functions(unit, &unit->content, 0);
+		list_functions(&all, &unit->content, "", 0);
 		if (unit->n_functions)
 			qsort(unit->function, unit->n_functions,
 			      sizeof(*unit->function), by_address);
@@ -227,7 +254,8 @@ static bool find_inlined(Dwarf_Die *parent, Dwarf_Addr at, Dwarf_Die *ret,
 
 /* ---- places ------------------------------------------------------------ */
 
-static const char *name_of(struct symbols *symbols, Dwarf_Die *die)
+static const char *name_of(struct symbols *symbols, struct unit *unit,
+			   Dwarf_Die *die)
 {
 	static const unsigned linkage[] = { DW_AT_linkage_name,
 					    DW_AT_MIPS_linkage_name };
@@ -240,7 +268,9 @@ static const char *name_of(struct symbols *symbols, Dwarf_Die *die)
 	if (!name || strncmp(name, "_Z", 2) != 0) {
 		const char *plain = dwarf_diename(die);
 
-		name = plain ? plain : name;
+		if (plain)
+			return scopes_name(symbols, &unit->scopes, die,
+					   plain);
 	}
 	return name ? demangle(&symbols->texts, name) : NULL;
 }
@@ -291,9 +321,10 @@ static void fill_call(struct symbols *symbols, struct unit *unit,
 }
 
 /* Outermost first; gives how many. */
-static size_t chain_at(struct unit *unit, Dwarf_Addr at, Dwarf_Die *chain)
+static size_t chain_at(struct symbols *symbols, struct unit *unit,
+		       Dwarf_Addr at, Dwarf_Die *chain)
 {
-	Dwarf_Die *function = function_at(unit, at);
+	Dwarf_Die *function = function_at(symbols, unit, at);
 	size_t n = 0;
 
 	if (!function)
@@ -315,13 +346,13 @@ size_t lines_places(struct symbols *symbols, struct module *module,
 	unit = unit_at(module, at);
 	if (!unit)
 		return 0;
-	n = chain_at(unit, at, chain);
+	n = chain_at(symbols, unit, at, chain);
 	n = n > most ? most : n;
 	for (size_t i = 0; i < n; i++) {
 		Dwarf_Die *die = &chain[n - 1 - i];
 		tare_place *place = &places[i];
 
-		*place = (tare_place){ .function = name_of(symbols, die),
+		*place = (tare_place){ .function = name_of(symbols, unit, die),
 				       .file = "",
 				       .first_line = number_of(
 					       die, DW_AT_decl_line),
@@ -341,8 +372,10 @@ size_t lines_places(struct symbols *symbols, struct module *module,
 
 void lines_release(struct module *module)
 {
-	for (size_t i = 0; i < module->n_units; i++)
+	for (size_t i = 0; i < module->n_units; i++) {
 		free(module->unit[i].function);
+		free(module->unit[i].scopes.row);
+	}
 	free(module->unit);
 	free(module->span);
 }

@@ -90,6 +90,32 @@ void file_warn(struct symbols *symbols, const struct module *module,
 struct module *module_for(struct symbols *symbols, const tare_module *module);
 void module_free(struct module *module);
 
+/* ---- scopes.c ---------------------------------------------------------- */
+
+struct scopes {
+	struct scoped {
+		const void *die;   /* of a function */
+		const char *scope; /* what it is declared in, "a::b" */
+	} *row; /* in the order of the file */
+	size_t n;
+};
+
+/* Later ones stand later in the file. */
+void scopes_add(struct scopes *scopes, const Dwarf_Die *die,
+		const char *scope);
+/* What is declared in `die`, which is in `scope`, is in this one. */
+const char *scope_in(struct symbols *symbols, Dwarf_Die *die,
+		     const char *scope);
+/* The name with what is around it, kept. */
+const char *scopes_name(struct symbols *symbols, const struct scopes *scopes,
+			Dwarf_Die *die, const char *name);
+
+/* ---- plt.c ------------------------------------------------------------- */
+
+/* "memcpy@plt", if there is a stub; NULL: there is none. */
+const char *stub_at(struct symbols *symbols, struct module *module,
+		    Dwarf_Addr at);
+
 /* ---- starts.c ---------------------------------------------------------- */
 
 /* Where the function begins that has an address; 0: not known. */

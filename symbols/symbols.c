@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From an address to its places: by debug information, else by the symbol,
- * else by the beginning of the function as the unwind table has it.
+ * else by what a stub calls, else by the beginning of the function as the
+ * unwind table has it.
  */
 #include "parts.h"
 
@@ -100,6 +101,8 @@ static size_t look_up(struct symbols *symbols, struct module *module,
 	outer = &places[n - 1];
 	if (!outer->function)
 		outer->function = symbol_at(symbols, module, at);
+	if (!outer->function)
+		outer->function = stub_at(symbols, module, at);
 	if (!outer->function)
 		outer->function = start_name(symbols, module, at);
 	if (!outer->function)

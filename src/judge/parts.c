@@ -141,12 +141,14 @@ static int parts_of_samples(const struct source *source)
 	if (!ready_parts(source->amdahl, n))
 		return TARE_ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		tare_part *part = add_part(source->amdahl, f[i].function,
-					   f[i].weight_ns,
-					   source->with_callees ?
-						   f[i].all_weight_ns :
-						   f[i].weight_ns);
+		tare_part *part;
 
+		/* Nobody can make that faster, and it ends with tare. */
+		if (tr_module_name_is_own(f[i].module))
+			continue;
+		part = add_part(source->amdahl, f[i].function, f[i].weight_ns,
+				source->with_callees ? f[i].all_weight_ns :
+						       f[i].weight_ns);
 		part->file = f[i].file;
 		part->line = f[i].first_line ? f[i].first_line : f[i].line;
 		part->is_estimate = true;

@@ -144,6 +144,48 @@ END
 	functions
 	expect_is "$out" "shop::Cart<long>::sum(long) const@shop.cc" \
 		"C++ names are as people write them"
+	cat >inlined.cc <<'END'
+namespace app {
+namespace {
+struct Sums {
+	volatile int *p;
+	static inline __attribute__((always_inline)) int twice(int x)
+	{
+		return x * 2;
+	}
+	inline __attribute__((always_inline)) int add() const
+	{
+		*p += 3;
+		return twice(*p);
+	}
+};
+}
+namespace detail {
+static inline __attribute__((always_inline)) int spin(volatile int *p)
+{
+	*p += 7;
+	return Sums{p}.add() + *p;
+}
+}
+}
+extern "C" __attribute__((noinline)) int all(volatile int *p)
+{
+	return app::detail::spin(p);
+}
+int main(int argc, char **)
+{
+	volatile int x = argc;
+
+	return all(&x);
+}
+END
+	g++ -O1 -g -o inlined inlined.cc
+	profile inlined "$PWD/inlined" "$(id_of inlined)" '^all$'
+	functions
+	expect_is "${out/app::Sums::twice@inlined.cc! /}" \
+		"all@inlined.cc app::Sums::add@inlined.cc!\
+ app::detail::spin@inlined.cc!" \
+		"inlined ones have their namespaces and classes"
 	strip -g shop
 	profile shop "$PWD/shop" "$(id_of shop)" 'Cart'
 	functions
@@ -152,6 +194,32 @@ END
 else
 	expect_skip "no g++"
 fi
+
+# ---- stubs -----------------------------------------------------------------
+
+"$CC" -O1 -g -o prog leaf.c -Wl,-z,lazy
+case $(uname -m) in
+aarch64) skip=32 ;;
+*) skip=16 ;;
+esac
+section=.plt
+if readelf -SW prog | grep -q ' \.plt\.sec '; then
+	section=.plt.sec
+	skip=0
+fi
+stubs=0x$(readelf -SW prog |
+	sed -n "s/.* \\$section *PROGBITS *\([0-9a-f]*\).*/\1/p")
+first=$(readelf -rW prog | sed -n '/\.rela\.plt/,$p' |
+	sed -n 's/.*JUMP_SLOT\? *[0-9a-f]* *\([a-z]*\).*/\1/p' | head -1)
+bias=$(base prog)
+{
+	echo "module $PWD/prog $((bias)) $((bias + 0x10000000)) $bias" \
+		"$(id_of prog)"
+	printf 'stack 1 0x%x 0 1 1 1000000\n' $((bias + stubs + skip + 4))
+} | "$writer"
+functions
+expect_is "$out" "$first@plt@" "a stub is called by what it calls: $first"
+"$CC" -O1 -g -pie -fPIE -o prog leaf.c
 
 # ---- stripped --------------------------------------------------------------
 

@@ -10,6 +10,7 @@
 
 #include <tare/control.h>
 #include <tare/export.h>
+#include <tare/judge.h>
 #include <tare/profile.h>
 
 #include <stdio.h>
@@ -117,6 +118,9 @@ static void check_frame(const tare_frame *f, const char *name, uint32_t depth,
 
 static void play_own(void)
 {
+	tare_amdahl_options samples = { .struct_size = sizeof(samples),
+					.of = TARE_PARTS_SAMPLES };
+	tare_amdahl *amdahl;
 	const tare_function *functions;
 	const tare_frame *f;
 	tare_view *view;
@@ -135,6 +139,11 @@ static void play_own(void)
 	CHECK_INT(tare_view_functions(view, &functions, &n), 0);
 	if (CHECK_INT(n, 3))
 		CHECK_STR(functions[1].function, "[measuring]");
+	if (CHECK_INT(tare_amdahl_of(view, &samples, &amdahl), 0)) {
+		CHECK_INT(amdahl->n_parts, 2);
+		CHECK_NEAR(amdahl->whole_ns, 10.0 * MS, 1e-3);
+		tare_amdahl_free(amdahl);
+	}
 	tare_view_close(view);
 }
 
