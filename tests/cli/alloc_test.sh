@@ -3,6 +3,7 @@
 # tare alloc: places, paths, leaks, peaks and differences; and the totals
 # against another tool's.
 . "$(dirname "$0")/expect.sh"
+needs_names
 
 PRELOAD=$(dirname "$TARE")/../preload/libtare-alloc.so
 if [ ! -e "$PRELOAD" ] || [ -n "$(nm -D "$PRELOAD" | grep __asan_init)" ]; then

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Functions by the hooks of -finstrument-functions: `tare run --calls`.
 . "$(dirname "$0")/expect.sh"
+needs_names
 CXX=${CXX:-c++}
 
 build() { # NAME OPTIONS...: hooked.c with hooks

@@ -29,6 +29,7 @@ CC=${CC:-cc}
 # Once: behind the name may be a script that looks for the program.
 PYTHON=$(python3 -c 'import sys; print(sys.executable)')
 
+HAS_NAMES=${TARE_TEST_NAMES:-yes} # of functions: built with libdw
 for variable in ${!TARE_@}; do
 	unset "$variable"
 done
@@ -124,6 +125,13 @@ print(x)" 2>&1)
 
 expect_skip() {
 	echo "ok - skipped: $1"
+}
+
+# Of a test that is about names of functions: the first line.
+needs_names() {
+	[ "$HAS_NAMES" = yes ] && return
+	echo "1..0 # SKIP this tare was built without libdw"
+	exit 77
 }
 
 # Waits until the command succeeds, 10 s at most.

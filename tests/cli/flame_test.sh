@@ -3,6 +3,7 @@
 # Flame graphs: the command, the file, and the file in a real browser.
 writer=${TARE_TEST_BUILD:?}/profile_writer
 . "$(dirname "$0")/expect.sh"
+needs_names
 
 # ---- two profiles ----------------------------------------------------------
 

@@ -8,6 +8,7 @@ npm_folder=$TARE_TEST_BUILD/npm
 npm_lock=$TARE_TEST_BUILD/npm.lock
 real_home=$HOME
 . "$(dirname "$0")/expect.sh"
+needs_names
 check="$PYTHON $here/trace_check.py"
 
 # ---- a profile with known sums ---------------------------------------------

@@ -4,6 +4,7 @@
 # stacks that go back to where their thread began. With --alloc, too, where
 # that library was built.
 . "$(dirname "$0")/expect.sh"
+needs_names
 
 PATH=$PATH:/usr/sbin
 modes=("")

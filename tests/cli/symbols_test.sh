@@ -5,6 +5,7 @@
 # that the compiler placed, of programs that need not run.
 writer=${TARE_TEST_BUILD:?}/profile_writer
 . "$(dirname "$0")/expect.sh"
+needs_names
 
 for program in nm readelf objcopy strip; do
 	command -v $program >/dev/null ||

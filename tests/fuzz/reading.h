@@ -19,6 +19,7 @@
 #include <tare/export.h>
 #include <tare/judge.h>
 #include <tare/profile.h>
+#include <tare/stage.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -52,6 +53,21 @@ static inline void reading_scopes(int i)
 		TARE_SCOPE_IN("source", "third");
 		reading_clock += 77;
 	}
+}
+
+/* Two stages, the second below the first. */
+static inline bool reading_second_stage(int i)
+{
+	TARE_STAGE("second");
+	reading_clock += 5;
+	return TARE_STAGE_PASS(i % 2);
+}
+
+static inline void reading_stages(int i)
+{
+	TARE_STAGE("first");
+	reading_clock += 10 * i;
+	(void)reading_second_stage(i);
 }
 
 /* Functions that call each other, too deep at times, and one left open. */
@@ -92,13 +108,17 @@ static inline void reading_values(int i)
 
 static inline void reading_profile(void)
 {
-	uint32_t module, node = TR_STACK_WHOLE;
+	uint32_t module, own, node = TR_STACK_WHOLE;
 
 	rows_begin(TR_SAMPLING_CPU, 250);
 	module = rows_module("/usr/lib/library.so", 0x1000, 0x2000, 0x1000);
+	own = rows_module("/usr/lib/libtare.so.0", 0x3000, 0x4000, 0x3000);
 	for (uint64_t i = 0; i < 12; i++) {
 		node = rows_stack(i % 5 ? node : TR_STACK_WHOLE + i % 2,
-				  0x1000 + i % 7, i % 4 ? module : UINT32_MAX,
+				  0x1000 + i % 7,
+				  i % 8 > 5 ? own :
+				  i % 4	    ? module :
+					      UINT32_MAX,
 				  i % 3);
 		rows_count(node, i, i * 4000000);
 		rows_sample(1, node, tr_hand()->held->current, 4000);
@@ -127,9 +147,9 @@ static inline void reading_fill_allocs(void)
 static inline void reading_fill(const char *dir)
 {
 	static const char *const option[] = {
-		"clock",     "monotonic", "max_sites",	      "32",
+		"clock",     "monotonic", "max_sites",	      "40",
 		"trace",     "true",	  "trace_events",     "64",
-		"max_nodes", "16",	  "max_history_size", "64",
+		"max_nodes", "24",	  "max_history_size", "64",
 		"max_depth", "8",	  "keep_values",      "4",
 		"report",    "none",	  "max_stacks",	      "64",
 		"sample_events", "16",	  "alloc",	      "exact",
@@ -145,6 +165,7 @@ static inline void reading_fill(const char *dir)
 	(void)tare_start();
 	for (int i = 1; i < 260; i++) {
 		reading_scopes(i);
+		reading_stages(i);
 		reading_values(i);
 		reading_calls(i);
 		reading_clock += INT64_C(700000000) * (1 + i / 50);
@@ -259,6 +280,8 @@ static inline void reading_flames(tare_view *view, uint64_t *sum)
 	if (tare_view_functions(view, &functions, &n) == 0)
 		*sum += n;
 	(void)!tare_export_flame(view, NULL, reading_swallow, sum);
+	how.from = TARE_FRAMES_ALLOC;
+	(void)!tare_export_flame(view, &how, reading_swallow, sum);
 	how.from = TARE_FRAMES_CALLS;
 	how.is_reverse = true;
 	how.before = view;
@@ -337,6 +360,8 @@ static inline void reading_all(tare_view *view)
 	(void)tare_view_report(view, NULL, reading_swallow, &sum);
 	(void)tare_view_report(view, &options, reading_swallow, &sum);
 	(void)tare_view_json(view, NULL, reading_swallow, &sum);
+	options.parts = TARE_REPORT_FRAMES;
+	(void)tare_view_report(view, &options, reading_swallow, &sum);
 }
 
 #endif
