@@ -11,6 +11,7 @@
 #include <tare/profile.h>
 
 #include "format.h"
+#include "last.h"
 #include "message.h"
 #include "names.h"
 #include "runs.h"
@@ -251,6 +252,8 @@ void outcome_tell(struct outcome *outcome)
 		print_others(outcome);
 		print_resources(outcome);
 	}
+	if (view && outcome->group.n > 1)
+		last_note(outcome->group.main);
 	if (view)
 		make_flame(outcome, view);
 	if (outcome->json)

@@ -4,15 +4,21 @@
 #include <string.h>
 
 #include "format.h"
+#include "last.h"
 #include "message.h"
 #include "names.h"
 #include "table.h"
 
 int run_open(const char *which, tare_view **ret_view)
 {
-	int err = tare_view_open(which, ret_view);
+	bool is_last = strcmp(which, "last") == 0;
+	char path[sizeof(((tare_run_entry *)0)->path)];
+	int err = tare_view_open(is_last && last_find(path, sizeof(path)) ?
+					 path :
+					 which,
+				 ret_view);
 
-	if (err == TARE_ENOENT && strcmp(which, "last") == 0) {
+	if (err == TARE_ENOENT && is_last) {
 		message("no run found; make one with 'tare run -- PROGRAM'");
 		return CODE_IO;
 	}

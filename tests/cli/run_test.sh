@@ -88,6 +88,16 @@ expect_status 0 "$TARE" run --json two.json -- sh -c './worker 5; ./worker 9'
 expect_json "$(cat two.json)" \
 	"len(d['processes']), sum(p['reported'] for p in d['processes'])" \
 	"(2, 1)" "one of two is reported"
+expect_status 0 "$TARE" run --json two.json -- \
+	sh -c './worker 500; ./worker 1'
+reported=$("$PYTHON" -c "import json
+print(*(p['id'] for p in json.load(open('two.json'))['processes']
+	if p['reported']))")
+expect_status 0 "$TARE" report --json
+expect_json "$out" "d['run']['id']" "$reported" "and is the last run after it"
+TARE=on ./worker 1 >/dev/null
+expect_status 0 "$TARE" report --json
+expect_json "$out" "d['run']['id'] != '$reported'" True "until another comes"
 
 # Signals.
 "$PYTHON" - "$TARE" <<'END' >signals 2>&1
