@@ -23,8 +23,28 @@ static const char *const allocators[] = {
 /* And of functions, wherever they are. */
 static const char *const wrappers[] = {
 	"operator new", "operator delete", "std::", "__gnu_cxx::",
-	"void* std::", "void std::", "malloc", "calloc", "realloc", NULL
+	"malloc", "calloc", "realloc", "xmalloc", "xcalloc", "xrealloc",
+	"xstrdup", "xstrndup", "g_malloc", "g_realloc", "g_strdup", NULL
 };
+
+/*
+ * Names of templates have what they return before them: "char*& std::vector<
+ * char*, ...>::emplace_back<char*>(char*&&)".
+ */
+static const char *without_return_type(const char *name)
+{
+	const char *from = name;
+	int inside = 0;
+
+	for (const char *at = name; *at && (inside || *at != '('); at++) {
+		if (strncmp(at, "operator", 8) == 0)
+			break;
+		inside += (*at == '<') - (*at == '>');
+		if (*at == ' ' && !inside)
+			from = at + 1;
+	}
+	return from;
+}
 
 static bool begins_with_any(const char *text, const char *const *beginnings)
 {
@@ -99,7 +119,8 @@ static bool find_place(tare_view *view, const tare_alloc_frame *frame,
 				    places, INLINED_MOST);
 
 	for (size_t i = 0; i < n && i < INLINED_MOST; i++)
-		if (!begins_with_any(places[i].function, wrappers)) {
+		if (!begins_with_any(without_return_type(places[i].function),
+				     wrappers)) {
 			*ret_place = places[i];
 			return true;
 		}

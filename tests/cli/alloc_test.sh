@@ -241,22 +241,33 @@ __attribute__((noinline)) static void fill(std::vector<std::string> &words)
 		words.push_back(std::string(100 + i % 7, 'x'));
 }
 
+__attribute__((noinline)) static void list(std::vector<int *> &numbers)
+{
+	for (int i = 0; i < 100; i++)
+		numbers.emplace_back(nullptr);
+}
+
 int main()
 {
 	std::vector<std::string> words;
+	std::vector<int *> numbers;
 	std::map<int, std::string> index;
 
 	fill(words);
+	list(numbers);
 	for (int i = 0; i < 500; i++)
 		index[i * 7 % 501] = words[i];
 	std::unique_ptr<int[]> block(new int[1000]);
 	return block[0] == 77 && index.size() == 3;
 }
 EOF
-	"${CXX:-c++}" -g -O1 -o words words.cpp || exit 1
+	"${CXX:-c++}" -std=c++17 -g -O1 -o words words.cpp || exit 1
 	expect_status 0 noted exact ./words
 	expect_status 0 "$TARE" alloc --sort count
 	expect_has "$out" "fill (words.cpp:9)" "new allocates for its caller"
+	expect_has "$out" "list (words.cpp:15)" \
+		"so do members of std, also those that return something"
+	expect_has_not "$out" "::emplace_back" "none of these is a place"
 fi
 
 # ---- against another tool --------------------------------------------------
