@@ -115,13 +115,16 @@ static int name_rows(struct chrome *chrome, struct content *c)
 	const tare_thread *threads;
 	size_t n;
 	int err = tare_view_threads(c->view, &threads, &n);
-	bool has_frames = false;
+	uint32_t all = 0;
+	bool has_frames;
 
 	if (err)
 		return err;
-	for (size_t i = 0; i < c->bars.n && !has_frames; i++)
-		has_frames = c->bars.bar[i].flags & TR_BAR_FRAME;
-	name_row(chrome, &c->row, TR_TID_STEPS, "steps", "", -1);
+	for (size_t i = 0; i < c->bars.n; i++)
+		all |= c->bars.bar[i].flags;
+	has_frames = all & TR_BAR_FRAME;
+	if (all & TR_BAR_STEP)
+		name_row(chrome, &c->row, TR_TID_STEPS, "steps", "", -1);
 	for (size_t i = 0; i < n; i++) {
 		const char *name = thread_name(threads, n, threads[i].id);
 

@@ -160,6 +160,8 @@ expect_status 0 "$TARE" export -F chrome -N 'ta*' -o part.json
 expect_status 0 $check part.json
 expect_is "$out" "bars take=40
 apart 0 flows 0" "a part by name"
+expect_has_not "$(cat part.json)" '{"name":"steps"}' \
+	"no row for steps where there are none"
 expect_status 0 "$TARE" export -F chrome --failed -o part.json
 expect_status 0 $check part.json
 expect_has "$out" "bars take=4" "a part that failed"

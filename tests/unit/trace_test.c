@@ -156,6 +156,7 @@ static void play_plan(void)
 	CHECK_INT(times(text, "\"number\":4"), 1);
 	CHECK_INT(times(text, "\"number\":5"), 1);
 	CHECK(strstr(text, "\"title\":\"train, steps 4 to 5\""));
+	CHECK(strstr(text, "\"args\":{\"name\":\"steps\"}"));
 	free(text);
 	text = read_trace("train_step_10.json");
 	CHECK_INT(times(text, "\"name\":\"work\""), 2);
