@@ -330,6 +330,13 @@ static int add_moment(struct alloc_groups *groups, tare_view *view,
 	int code = CODE_OK;
 
 	if (!find_moment(view, name, &rows, &n)) {
+		if (tare_view_open(name, ret_other) == TARE_ENOENT) {
+			message("'%s' is no snapshot of the run, and no run",
+				name);
+			return CODE_IO;
+		}
+		tare_view_close(*ret_other);
+		*ret_other = NULL;
 		code = run_open(name, ret_other);
 		if (code)
 			return code;

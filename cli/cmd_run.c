@@ -218,6 +218,7 @@ static int run_program(const struct args *args, const struct run_options *opts)
 		return code;
 
 	outcome.is_sampled = load_library(args, opts);
+	outcome.wants_calls = opts->calls != NULL;
 	error = child_run(args->operands, &outcome.child);
 	/* A reader of our stderr that went away must not change the status. */
 	(void)signal(SIGPIPE, SIG_IGN);

@@ -95,6 +95,8 @@ static void print_view(const struct outcome *outcome, tare_view *view,
 static void print_report(const struct outcome *outcome, tare_view *view)
 {
 	const tare_run_entry *run = outcome->group.main;
+	const tare_call *calls;
+	size_t n = 0;
 
 	if (run->pid != outcome->child.pid)
 		message("'%s' itself %s; the report is that of '%s', pid %lld",
@@ -104,6 +106,11 @@ static void print_report(const struct outcome *outcome, tare_view *view)
 				"has no probes",
 			run->program, (long long)run->pid);
 	print_view(outcome, view, run);
+	if (outcome->wants_calls &&
+	    (tare_view_calls(view, &calls, &n) || !n))
+		message("no function of '%s' has hooks: they come with "
+			"-finstrument-functions, when it is compiled",
+			run->program);
 }
 
 /* A driver such as gcc does little itself: the one that did is shown, too. */

@@ -19,6 +19,7 @@ struct outcome {
 	FILE *json; /* NULL: not wanted */
 	const char *flame; /* file for it; NULL: beside the run */
 	bool is_sampled;   /* a library was loaded into it that samples */
+	bool wants_calls;  /* functions with hooks were asked for */
 };
 
 /* After the program's end. */

@@ -138,6 +138,16 @@ static double cost_of_functions(const struct tr_gather *g,
 	       untimed * header->added_untimed.ticks[0];
 }
 
+/* The time that samples were taken of; 0: none were. */
+static double sampled_of(tare_view *view)
+{
+	const tare_sampling *s = tare_view_sampling(view);
+
+	if (!s->samples)
+		return 0;
+	return s->is_wall ? tr_most(s->weight_ns, s->cpu_ns) : s->cpu_ns;
+}
+
 /*
  * Calls times their calibrated cost, and that as a share of the time that
  * threads spent inside their outermost scopes, or of the CPU time where
@@ -162,8 +172,7 @@ static void add_cost(tare_view *view, const struct taken *taken,
 			      cost_of_functions(g, header));
 	busy = tr_view_ns(view, busy);
 	h->sampling_ns = tare_view_sampling(view)->cost_ns;
-	if (h->sampling_ns > 0)
-		busy = tr_most(busy, tare_view_sampling(view)->cpu_ns);
+	busy = tr_most(busy, sampled_of(view));
 	h->measuring_ns += h->sampling_ns;
 	if (busy > 0)
 		h->measuring_share = tr_least(h->measuring_ns / busy, 1);
@@ -183,7 +192,7 @@ static struct tr_governed governed_since_clear(const tare_view *view)
 }
 
 /* The governor knows more: how dense the calls were, and the CPU time. */
-static void add_governed(const tare_view *view, tare_health *h)
+static void add_governed(tare_view *view, tare_health *h)
 {
 	struct tr_governed g = governed_since_clear(view);
 	const struct tr_header *header = (const void *)view->image.base;
@@ -194,7 +203,10 @@ static void add_governed(const tare_view *view, tare_health *h)
 		h->measuring_ns = g.cost_ns + h->sampling_ns +
 				  tr_view_ns(view, cost_of_functions(
 							   &view->all, header));
-		h->measuring_share = tr_least(h->measuring_ns / g.cpu_ns, 1);
+		/* Its last look was before the end. */
+		h->measuring_share = tr_least(
+			h->measuring_ns / tr_most(g.cpu_ns, sampled_of(view)),
+			1);
 	}
 	if (g.limit > 0 && g.limit <= 1)
 		h->measuring_limit = g.limit;

@@ -354,4 +354,6 @@ expect_has "$err" "wants two" "a difference has two sides"
 expect_status 2 "$TARE" alloc one two
 expect_status 3 "$TARE" alloc nonexistent
 expect_status 3 "$TARE" alloc --diff nowhere end
+expect_has "$err" "'nowhere' is no snapshot of the run, and no run" \
+	"a snapshot that is not there"
 finish

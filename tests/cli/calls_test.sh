@@ -252,6 +252,9 @@ expect_json "$("$TARE" report --json)" \
 
 # A program with neither hooks nor probes.
 expect_status 0 "$TARE" run --no-sample --calls -- true
+expect_status 0 "$TARE" run --calls -- "$PYTHON" -c 'sum(range(9000000))'
+expect_has "$err" "has hooks: they come with -finstrument-functions" \
+	"a program without hooks is told so"
 
 # ---- amdahl ---------------------------------------------------------------
 calls timed ./hooked_fast plain
