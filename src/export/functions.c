@@ -130,9 +130,13 @@ static void sampling_line(struct tr_report *r, const tare_sampling *s)
 	add_fixed(r, s->whole_share * 100, "% of the stacks whole, ");
 	(void)tr_duration_text(got, sizeof(got), s->weight_ns);
 	if (s->is_wall)
-		tr_buf_addf(r->buf, "%s of threads' time, %s CPU\n", got, cpu);
+		tr_buf_addf(r->buf, "%s of threads' time, %s CPU", got, cpu);
 	else
-		tr_buf_addf(r->buf, "%s of %s CPU\n", got, cpu);
+		tr_buf_addf(r->buf, "%s of %s CPU", got, cpu);
+	(void)tr_duration_text(got, sizeof(got), s->cost_ns);
+	if (s->cost_ns > 0)
+		tr_buf_addf(r->buf, ", taken in %s", got);
+	tr_buf_addc(r->buf, '\n');
 }
 
 static void warnings(struct tr_report *r, const tare_sampling *s)

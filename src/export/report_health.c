@@ -48,7 +48,7 @@ static void costs_text(struct tr_report *r, const tare_health *h)
 	const char *before = ": ";
 	char inside[32], outside[32];
 
-	if (h->events || !(h->measuring_ns > 0)) {
+	if (h->events || !(h->sampling_ns > 0)) {
 		(void)tr_duration_text(inside, sizeof(inside), run->inside_ns);
 		(void)tr_duration_text(outside, sizeof(outside),
 				       run->outside_ns);
@@ -57,9 +57,10 @@ static void costs_text(struct tr_report *r, const tare_health *h)
 			    r->options.raw ? " (not taken off)" :
 					     " (taken off above)");
 		before = ", ";
+	} else {
+		cost_if(r, "looking at stacks", h->sampling_ns, &before);
 	}
 	cost_if(r, "tare's own threads", h->monitor_ns, &before);
-	cost_if(r, "looking at stacks", h->sampling_ns, &before);
 }
 
 static void measuring_line(struct tr_report *r, const tare_health *h)

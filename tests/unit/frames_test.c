@@ -373,7 +373,7 @@ static void play_report(void)
 	static const char *const own[] = {
 		"sampling  cpu timer, asked 100.0 Hz, got 1000.0 Hz, "
 		"67 samples of 1 thread, 100.0 % of the stacks whole, 67 ms "
-		"of 70 ms CPU",
+		"of 70 ms CPU, taken in 2 ms",
 		"few samples", "\xc2\xb1 6.1 points", "functions",
 		" 44.8 %", "30 ms", " 89.6 %", "60 ms", "30", "work",
 		"file.c:2", "program", "inner", "inner.h:3", "(inlined)",
@@ -389,7 +389,10 @@ static void play_report(void)
 	start_rows(NULL);
 	write_stacks();
 	tr_ledger->header->cpu_user_ns = 70 * MS;
+	tr_ledger->header->sampling.cost_ns = 2 * MS;
 	view = named_view();
+	CHECK_NEAR(tare_view_health(view)->measuring_ns, 2.0 * MS, 1e-3);
+	CHECK_NEAR(tare_view_health(view)->measuring_share, 2. / 70, 1e-9);
 	check_report(view, NULL, 0, own);
 	check_report(view, "own", 0, own);
 	check_report(view, "samples", 0, own);
