@@ -24,10 +24,12 @@ static void follow_history(void)
 {
 	struct tr_header *header = tr_ledger->header;
 
-	TR_STORE(header->max_history, tr_control_u64("max_history_size",
-						     header->max_history));
+	TR_STORE(header->max_history,
+		 tr_control_u64("max_history_size",
+				tr_config.max_history_size));
 	TR_STORE(header->max_history_age,
-		 tr_control_u64("max_history_age", header->max_history_age));
+		 tr_control_u64("max_history_age",
+				tr_config.max_history_age));
 }
 
 static void follow_gpus(void)
