@@ -378,9 +378,13 @@ static struct tr_hand *take_over(uint32_t index, uint32_t thread)
 	if (!__atomic_compare_exchange_n(&track->owner, &owner, thread, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return NULL;
-	/* Every store of the dead thread is before these. */
-	(void)TR_ACQUIRE(hand->track);
+	/*
+	 * Every store of the dead thread is before these. `busy` first: a hand
+	 * that is not fast is given free by it alone, and then its track is a
+	 * plain store before that.
+	 */
 	(void)TR_ACQUIRE(hand->busy);
+	(void)TR_ACQUIRE(hand->track);
 	(void)TR_ACQUIRE(hand->top);
 	cut = tr_hand_is_busy(hand);
 	hand->track = NULL;
