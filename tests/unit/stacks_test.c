@@ -6,6 +6,7 @@
 #include "check.h"
 #include "scene.h"
 
+#include "monitor/monitor.h"
 #include "profile/profile.h"
 
 #include <tare/control.h>
@@ -28,11 +29,17 @@
 
 static const char *const sampling[] = { "sample", "true", NULL };
 
-/* Without samples: all stacks are the test's. */
+/*
+ * Without samples, and without the thread that looks for threads and modules:
+ * all stacks are the test's, and nobody else uses a ledger that it replaces.
+ */
 static void start_alone(const char *const *options)
 {
 	scene_start(options);
 	tr_sampler_stop();
+	do
+		tr_monitor_stop();
+	while (tr_monitor_is_running());
 }
 
 static struct tr_unwind_frame frame(uint64_t pc, uint32_t module)
