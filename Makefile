@@ -67,7 +67,6 @@ build/%/build.ninja:
 build: need-build $(RELEASE)/build.ninja ## the library, `tare`, examples
 	@ninja -C $(RELEASE)
 
-# The photo service is left out of a build that has no libjpeg.
 # The photo service is there where libjpeg is.
 demo: need-build $(RELEASE)/build.ninja ## measure two examples and show the reports
 	@ninja -C $(RELEASE) cli/tare examples/hello $$(grep -o \
@@ -109,7 +108,7 @@ check-aarch64: need-check build/aarch64/build.ninja
 	@$(RUN_TESTS) build/aarch64 --suite unit --timeout-multiplier 10
 
 check-fuzz: need-check build/fuzz/build.ninja
-	@echo "== fuzzing for $(FUZZ_SECONDS) s"
+	@echo "== fuzzing: $(FUZZ_SECONDS) s ledgers, as many the rest"
 	@tools/fuzz build/fuzz $(FUZZ_SECONDS)
 
 soak: need-test $(RELEASE)/build.ninja ## the stress suite REPEAT=10 times, longer
