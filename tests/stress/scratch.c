@@ -95,7 +95,8 @@ void scratch_unshare(void *memory, size_t bytes)
 
 void scratch_environment(void)
 {
-	static const char *const ours[] = { "TARE_TEST_BUILD",
+	static const char *const ours[] = { "TARE_TEST_ALLOC",
+					    "TARE_TEST_BUILD",
 					    "TARE_TEST_SOURCE",
 					    "TARE_TEST_LIBRARY", "TARE_SOAK" };
 
