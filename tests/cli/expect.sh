@@ -134,14 +134,21 @@ needs_names() {
 	exit 77
 }
 
-# Waits until the command succeeds, 10 s at most.
+# Waits until the command succeeds, a minute at most: others may be at work.
 wait_until() {
-	local tries=200
+	local end=$((SECONDS + 60))
 	until "$@"; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || return 1
+		[ $SECONDS -lt $end ] || return 1
 		sleep 0.05
 	done
+}
+
+# stands COMMAND...: says the same twice, 0.3 s apart.
+stands() {
+	local before
+	before=$("$@")
+	sleep 0.3
+	[ "$("$@")" = "$before" ]
 }
 
 # Compiles the measured program to $work/worker.

@@ -103,17 +103,15 @@ else
 fi
 
 expect_status 0 "$TARE" ctl "$worker_pid" set monitor=false
-sleep 0.2
-before=$("$TARE" report "$worker_pid" --json | "$PYTHON" -c "
+readings() {
+	"$TARE" report "$worker_pid" --json | "$PYTHON" -c "
 import json, sys
 print([s['count'] for s in json.load(sys.stdin)['series']
-       if (s['source'], s['name']) == ('process', 'rss')][0])")
-sleep 0.3
-after=$("$TARE" report "$worker_pid" --json | "$PYTHON" -c "
-import json, sys
-print([s['count'] for s in json.load(sys.stdin)['series']
-       if (s['source'], s['name']) == ('process', 'rss')][0])")
-expect_is "$after" "$before" "off: no more readings"
+       if (s['source'], s['name']) == ('process', 'rss')][0])"
+}
+# One may have been under way. There were 30 in that time before.
+wait_until stands readings
+verdict $? "off: no more readings" "$(readings)"
 finish_worker
 
 # A program that stands still notices nothing before its next probe; one whose
