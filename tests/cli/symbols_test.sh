@@ -345,7 +345,7 @@ bad=0
 touch -d '-1 hour' damaged-*
 for ((i = 0; i < 100; i++)); do
 	mv "damaged-$i" damaged
-	timeout 20 "$TARE" report >report.txt 2>err.txt
+	timeout 120 "$TARE" report >report.txt 2>err.txt
 	code=$?
 	if [ $code != 0 ] || ! grep -q functions report.txt; then
 		echo "# seed $i: exit status $code"
