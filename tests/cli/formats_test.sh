@@ -142,18 +142,27 @@ expect_json "$(cat run.trace.json)" "[(e['name'], e['cat']) for e in
 	d['traceEvents'] if e['ph'] == 'b']" \
 	"[('fiber.first', 'scope')]" \
 	"what overlaps is apart"
-# Sums of bars against the statistics: durations are cut to ns.
-"$TARE" export -F json >run.json
-expect_is "$("$PYTHON" -c "
+# Sums of bars against the statistics: durations are cut to ns. Where the wall
+# clock was looked at again in the middle of an outer bar, what is after it is
+# shifted, and the last one inside is cut to the outer one's end: then again.
+cat >sums.py <<'END'
 import json
-t = json.load(open('run.trace.json'))['traceEvents']
-s = {r['name']: r for r in json.load(open('run.json'))['runs'][0]['series']}
+t = json.load(open('sums.trace.json'))['traceEvents']
+s = {r['name']: r for r in json.load(open('sums.json'))['runs'][0]['series']}
 for name in ('inner', 'make', 'take', 'part', 'outer'):
     bars = [e['dur'] * 1000 for e in t
             if e['ph'] == 'X' and e['name'] == name]
-    if abs(sum(bars) - s[name]['total']) > 2 * len(bars):
+    if not bars or abs(sum(bars) - s[name]['total']) > 2 * len(bars):
         print(name, sum(bars), s[name]['total'])
-")" "" "bars are as long as the statistics say"
+END
+for attempt in 1 2 3 4 5; do
+	"$TARE" export -o sums.trace.json >/dev/null
+	"$TARE" export -F json >sums.json
+	sums=$("$PYTHON" sums.py 2>&1)
+	[ -n "$sums" ] || break
+	TARE=on TARE_TRACE=true ./tracer 40
+done
+expect_is "$sums" "" "bars are as long as the statistics say"
 
 # The parts of it.
 expect_status 0 "$TARE" export -F chrome -N 'ta*' -o part.json
