@@ -2,7 +2,9 @@
 /*
  * Times of stages against the real clock: a push pipeline of three threads
  * and a pull pipeline whose stages are busy for known times. The test reads
- * the clock around the same work, so a loaded machine makes both longer.
+ * the clock around the same work, so a loaded machine makes both longer. Only
+ * a thread that has to wait for a processor between the two readings is far
+ * off by chance; an error of ours is there each time.
  */
 #define TARE_PIPELINE "real"
 
@@ -14,14 +16,19 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define RECORDS 120
 #define STAGES 3
+#define FAR_OFF 3 /* exit status of a play */
+#define TRIES 10
 
 static const double busy_us[STAGES] = { 200, 500, 1000 };
 static double measured_ns[STAGES], waited_ns[STAGES];
+static bool is_far_off;
+static unsigned failures_before;
 
 static double now_ns(clockid_t clock)
 {
@@ -56,13 +63,34 @@ static void check_close(const char *what, double is, double wanted)
 {
 	printf("# %s: %.3f ms, by the test %.3f ms\n", what, is / 1e6,
 	       wanted / 1e6);
-	CHECK(is > wanted * 0.95 && is < wanted * 1.05);
+	if (!(is > wanted * 0.95 && is < wanted * 1.05))
+		is_far_off = true;
+}
+
+static void close_view(tare_view *view)
+{
+	tare_view_close(view);
+	if (is_far_off && check_failures() == failures_before) {
+		(void)fflush(stdout);
+		exit(FAR_OFF);
+	}
+}
+
+static void play_until_close(void (*play)(void))
+{
+	int status, tries = 0;
+
+	do
+		status = scene_status(play);
+	while (status == FAR_OFF && ++tries < TRIES);
+	CHECK_INT(status, 0);
 }
 
 static void start(void)
 {
 	static const char *const options[] = { NULL };
 
+	failures_before = check_failures();
 	scene_start(options);
 }
 
@@ -220,15 +248,15 @@ static void play_push(void)
 		CHECK_INT(line->stages[i].out, RECORDS);
 	}
 	CHECK_INT(line->threads, STAGES);
-	CHECK_INT(line->bottleneck, most(measured_ns));
+	CHECK(is_far_off || (int)line->bottleneck == most(measured_ns));
 	/* The slowest stage hardly waits for room, those before it do. */
 	CHECK(line->stages[0].waiting_ns > line->stages[2].waiting_ns);
-	tare_view_close(view);
+	close_view(view);
 }
 
 TEST(threads_that_push_are_within_5_percent)
 {
-	scene_play(play_push);
+	play_until_close(play_push);
 }
 
 /* ---- pull -------------------------------------------------------------- */
@@ -292,11 +320,11 @@ static void play_pull(void)
 		    measured_ns[1] + measured_ns[2] + behind);
 	check_close("before the last", line->stages[2].upstream_ns,
 		    measured_ns[0] + measured_ns[1]);
-	CHECK_INT(line->bottleneck, most(measured_ns));
-	tare_view_close(view);
+	CHECK(is_far_off || (int)line->bottleneck == most(measured_ns));
+	close_view(view);
 }
 
 TEST(iterators_that_pull_are_within_5_percent)
 {
-	scene_play(play_pull);
+	play_until_close(play_pull);
 }
