@@ -104,7 +104,7 @@ static bool is_answered(const struct tr_gpu_state *s, uint32_t question)
 static bool is_in_vain(const struct tr_gpu_state *s)
 {
 	return __atomic_load_n(&s->is_late, __ATOMIC_RELAXED) ||
-	       __atomic_load_n(&s->phase, __ATOMIC_ACQUIRE) == TR_GPU_IDLE;
+	       tr_gpu_is_idle(s);
 }
 
 /* For a moment. */

@@ -124,6 +124,8 @@ bool tr_gpu_is_hung(const struct tr_gpu_state *state, int64_t now);
 /* Has the thread read all boards; makes the thread if there is none. The
  * number of the question; 0: the process ends, and nobody will answer. */
 uint32_t tr_gpu_ask(struct tr_gpu_state *state);
+/* There is no thread, and nobody is about to make one. */
+bool tr_gpu_is_idle(const struct tr_gpu_state *state);
 
 /* ---- board.c ----------------------------------------------------------- */
 

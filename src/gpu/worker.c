@@ -319,6 +319,20 @@ uint32_t tr_gpu_ask(struct tr_gpu_state *s)
 	return question;
 }
 
+/*
+ * Who took the turn may not have asked yet, or not made the thread: then there
+ * is an answer to come all the same.
+ */
+bool tr_gpu_is_idle(const struct tr_gpu_state *s)
+{
+	uint32_t done = __atomic_load_n(&s->done, __ATOMIC_ACQUIRE);
+
+	if (__atomic_load_n(&s->phase, __ATOMIC_ACQUIRE) != TR_GPU_IDLE)
+		return false;
+	return __atomic_load_n(&is_over, __ATOMIC_RELAXED) ||
+	       (done && done == last_question(s));
+}
+
 static bool is_leaving(const struct tr_gpu_state *s)
 {
 	return __atomic_load_n(&s->phase, __ATOMIC_ACQUIRE) ==
