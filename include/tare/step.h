@@ -20,6 +20,7 @@
 #include <tare/api.h>
 #include <tare/error.h>
 #include <tare/probe.h>
+#include <tare/train.h>
 
 TARE_BEGIN
 

@@ -13,6 +13,7 @@
 #include <tare/probe.h>
 #include <tare/resource.h>
 #include <tare/stage.h>
+#include <tare/train.h>
 #ifndef TARE_DISABLE
 #include <tare/control.h>
 #include <tare/gpu.h>
