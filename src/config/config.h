@@ -95,6 +95,9 @@ struct tr_config {
 	int alloc;			/* enum tr_allocs_choice */
 	uint64_t alloc_sample;		/* bytes between samples, the mean */
 	bool alloc_mmap;
+	char training_results[TR_CONFIG_STRING]; /* folder; "": no files */
+	char training_events[TR_CONFIG_STRING];
+	uint64_t training_epochs;	/* rows of a training in the ledger */
 	bool sigbus_guard;		/* survive a truncated ledger */
 };
 

@@ -262,6 +262,14 @@ static const struct tr_option_row table[] = {
 	      "When sampled: bytes between two samples, on average."),
 	SWITCH(alloc_mmap, ALLOC_MMAP, "false", AT_START,
 	       "Count memory that the program maps itself, too."),
+	TEXT(training_results, TRAINING_RESULTS, "results", ANY_TEXT, 0, LIVE,
+	     "Folder of the CSV files of training runs that name none; empty: "
+	     "no files."),
+	TEXT(training_events, TRAINING_EVENTS, "", ANY_TEXT, 0, LIVE,
+	     "Folder of their files for TensorBoard; empty: none."),
+	WHOLE(training_epochs, TRAINING_EPOCHS, "10000", 1, 10000000, 0,
+	      "epochs", LIVE,
+	      "Epochs of a training run that the ledger keeps: the newest."),
 	SWITCH(sigbus_guard, SIGBUS_GUARD, "true", AT_START,
 	       "Survive that somebody shortens the ledger's file."),
 };

@@ -132,6 +132,7 @@ struct tr_ledger {
 	uint32_t block_count;
 	uint32_t next_counter, next_gauge;
 	uint64_t limit_bytes, real_bytes;
+	uint64_t training_bytes; /* of the file, for trainings */
 	uint32_t replacing;   /* somebody is in tr_ledger_replace() */
 	uint32_t replaced;    /* how often it was */
 	struct tr_header saved_header; /* for a new ledger, should this one */

@@ -94,6 +94,40 @@ int tr_file_write_all(int fd, const void *data, size_t len)
 	return err;
 }
 
+static int write_all_at(int fd, const char *at, size_t len, uint64_t off)
+{
+	while (len > 0) {
+		ssize_t n = pwrite(fd, at, len, (off_t)off);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? tr_error_of(errno) : TARE_EIO;
+		at += n;
+		off += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int tr_file_write_at(int fd, const void *data, size_t len, uint64_t off)
+{
+	uint64_t limit = tr_file_limit();
+	struct held held;
+	int saved = errno, err;
+
+	if (off <= limit && len <= limit - off) {
+		/* Nothing will be sent: three system calls less. */
+		err = write_all_at(fd, data, len, off);
+	} else {
+		hold_signals(&held);
+		err = write_all_at(fd, data, len, off);
+		release_signals(&held);
+	}
+	errno = saved;
+	return err;
+}
+
 uint64_t tr_file_limit(void)
 {
 	struct rlimit limit;
@@ -214,6 +248,12 @@ int tr_dir_make(const char *dir)
 	if (mkdir(path, 0700) && errno != EEXIST)
 		return tr_error_of(errno);
 	return 0;
+}
+
+int tr_dir_new(const char *dir, bool *ret_is_new)
+{
+	*ret_is_new = mkdir(dir, 0777) == 0;
+	return *ret_is_new || errno == EEXIST ? 0 : tr_error_of(errno);
 }
 
 static int copy_extent(int in, int out, off_t at, off_t end)

@@ -152,6 +152,8 @@ extern const char *tr_root;
  * without a reader is an error too, and no signal.
  */
 int tr_file_write_all(int fd, const void *data, size_t len);
+/* The same at an offset of a file, whose position stays. */
+int tr_file_write_at(int fd, const void *data, size_t len, uint64_t off);
 /* The error of tare/error.h that an errno stands for. */
 int tr_error_of(int error);
 /* As open() with O_CLOEXEC: a descriptor, or -1 and errno. */
@@ -169,6 +171,8 @@ uint64_t tr_file_free_bytes(const char *dir);
 int tr_dir_prepare(const char *dir);
 /* mkdir -p below an existing part of the path, 0700 each. */
 int tr_dir_make(const char *dir);
+/* The last part alone; one that is there is no error. */
+int tr_dir_new(const char *dir, bool *ret_is_new);
 /*
  * Copies the data (not the holes) of the first `bytes` bytes of `from` to
  * the new file `to` (0600), by way of a temporary name beside it.

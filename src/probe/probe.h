@@ -20,7 +20,8 @@
 /*
  * Public calls that are no probes and must act in the copy that measures: in
  * a program that has the library in it, `tare run` brings another one, which
- * is the first. Numbers are part of the table: new ones at the end.
+ * is the first. Numbers are part of the table: new ones at the end. Those of
+ * books are no public calls (train/book.h).
  */
 enum tr_api {
 	TR_API_STOP,
@@ -39,6 +40,9 @@ enum tr_api {
 	TR_API_ALLOC_TAG,
 	TR_API_ALLOC_NOTE,
 	TR_API_FREE_NOTE,
+	TR_API_BOOK_OPEN,
+	TR_API_BOOK_ADD,
+	TR_API_BOOK_CLOSE,
 	TR_APIS
 };
 

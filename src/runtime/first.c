@@ -9,6 +9,8 @@
 #include <tare/monitor.h>
 #include <tare/step.h>
 
+#include "train/train.h"
+
 typedef void (*any_call)(void);
 
 static const any_call calls[TR_APIS] = {
@@ -28,6 +30,9 @@ static const any_call calls[TR_APIS] = {
 	[TR_API_ALLOC_TAG] = (any_call)tare_alloc_tag,
 	[TR_API_ALLOC_NOTE] = (any_call)tare_alloc_note,
 	[TR_API_FREE_NOTE] = (any_call)tare_free_note,
+	[TR_API_BOOK_OPEN] = (any_call)tr_book_open,
+	[TR_API_BOOK_ADD] = (any_call)tr_book_add,
+	[TR_API_BOOK_CLOSE] = (any_call)tr_book_close,
 };
 
 void (*tr_probe_api(enum tr_api which))(void)

@@ -8,6 +8,7 @@
 #include "runtime/runtime.h"
 
 #include "monitor/monitor.h"
+#include "train/train.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -84,6 +85,24 @@ void tr_log(enum tare_level level, const char *format, ...)
 		return;
 	if (tr_mode != TR_MODE_OFF)
 		write_stderr(text);
+}
+
+/* Of a training's files: its program may not be measured at all. */
+void tr_training_say(enum tare_level level, const char *text)
+{
+	tare_log_fn fn = __atomic_load_n(&callback, __ATOMIC_ACQUIRE);
+
+	if (level >= TARE_LEVEL_PERFORMANCE)
+		tr_log_line(level, text);
+	else if (fn)
+		fn(callback_arg, level, text);
+	else
+		write_stderr(text);
+}
+
+bool tr_training_is_read(void)
+{
+	return tr_log_is_read();
 }
 
 void tr_monitor_tell(enum tare_level level, const char *text)

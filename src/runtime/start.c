@@ -14,6 +14,7 @@
 #include "monitor/monitor.h"
 #include "profile/profile.h"
 #include "text/text.h"
+#include "train/train.h"
 #include "view/view.h"
 
 #include <dlfcn.h>
@@ -555,5 +556,6 @@ void tr_stop(void)
 
 __attribute__((destructor)) static void at_exit(void)
 {
+	tr_trainings_finish();
 	tr_stop();
 }

@@ -19,7 +19,7 @@
 static int append_create(struct tr_append *append, const char *folder,
 			 const char *stem, const char *ending)
 {
-	for (unsigned i = 1; i < APPEND_MOST_FILES; i++) {
+	for (unsigned i = append->number; i < APPEND_MOST_FILES; i++) {
 		char number[16] = "";
 		int n;
 
@@ -31,6 +31,7 @@ static int append_create(struct tr_append *append, const char *folder,
 			return TARE_EINVAL;
 		append->fd = tr_file_open(append->path,
 					  O_RDWR | O_CREAT | O_EXCL, 0666);
+		append->number = i;
 		if (append->fd >= 0)
 			return 0;
 		if (errno != EEXIST)
@@ -40,22 +41,15 @@ static int append_create(struct tr_append *append, const char *folder,
 }
 
 int tr_append_open(struct tr_append *append, const char *folder,
-		   const char *stem, const char *ending)
+		   const char *stem, const char *ending, unsigned number)
 {
 	int err;
 
 	memset(append, 0, sizeof(*append));
 	append->fd = -1;
+	append->number = number ? number : 1;
 	err = tr_dir_make(folder);
 	return err ? err : append_create(append, folder, stem, ending);
-}
-
-static int append_write(struct tr_append *append, uint64_t off,
-			const void *data, size_t len)
-{
-	if (lseek(append->fd, (off_t)off, SEEK_SET) < 0)
-		return tr_error_of(errno);
-	return tr_file_write_all(append->fd, data, len);
 }
 
 int tr_append_flush(struct tr_append *append)
@@ -69,8 +63,8 @@ int tr_append_flush(struct tr_append *append)
 		return TARE_ENOMEM;
 	}
 	if (pending->len)
-		err = append_write(append, append->size, pending->data,
-				   pending->len);
+		err = tr_file_write_at(append->fd, pending->data,
+				       pending->len, append->size);
 	if (!err) {
 		append->size += pending->len;
 		pending->len = 0;
@@ -87,7 +81,7 @@ int tr_append_patch(struct tr_append *append, uint64_t off, const void *data,
 {
 	if (off + len > append->size)
 		return TARE_EINVAL;
-	return append_write(append, off, data, len);
+	return tr_file_write_at(append->fd, data, len, off);
 }
 
 int tr_append_close(struct tr_append *append)

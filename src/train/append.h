@@ -18,6 +18,7 @@
 
 struct tr_append {
 	int fd;
+	unsigned number;       /* that its name has; 1: none */
 	uint64_t size;	       /* bytes of the file */
 	struct tr_buf pending; /* records to be written; add to it */
 	char path[1024];
@@ -25,10 +26,11 @@ struct tr_append {
 
 /*
  * Makes folder/<stem><ending>, or <stem>_2<ending> if there is one, and so
- * on: never replaces. The folder is made if needed. 0 or an error.
+ * on: never replaces. `number` is the first to be tried; 0 and 1 are the name
+ * without one. The folder is made if needed. 0 or an error.
  */
 int tr_append_open(struct tr_append *append, const char *folder,
-		   const char *stem, const char *ending);
+		   const char *stem, const char *ending, unsigned number);
 /* Writes what is pending. */
 int tr_append_flush(struct tr_append *append);
 /* Replaces bytes that are in the file already. */

@@ -247,7 +247,7 @@ int tare_event_file_open(const char *folder, tare_event_file **ret_file)
 	(void)snprintf(stem, sizeof(stem), "events.out.tfevents.%010lld.%s.%d",
 		       (long long)(tr_realtime_ns() / 1000000000), host,
 		       (int)getpid());
-	err = tr_append_open(&file->file, folder, stem, "");
+	err = tr_append_open(&file->file, folder, stem, "", 1);
 	if (!err) {
 		event_begin(file);
 		event_string(&file->event, EVENT_FILE_VERSION,

@@ -267,6 +267,7 @@ TARE_API void tare_view_close(tare_view *view)
 	free(view->events);
 	free(view->threads);
 	tr_profile_release(&view->profile);
+	tr_trainings_release(view->trainings);
 	free(view);
 }
 

@@ -204,7 +204,12 @@ struct tare_view {
 	tare_thread *threads;
 	size_t n_threads;
 	struct tr_profile profile;
+	struct tr_trainings *trainings; /* NULL: not read yet */
 };
+
+/* ---- trainings.c -------------------------------------------------------- */
+
+void tr_trainings_release(struct tr_trainings *all);
 
 /* ---- gather.c ---------------------------------------------------------- */
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Run CSV files inside: with a name of one's own, for the rows of workers.
+ */
+#ifndef TR_RUN_CSV_H
+#define TR_RUN_CSV_H
+
+#include <tare/run_csv.h>
+
+struct tr_run_csv_name {
+	const char *folder, *stem, *config;
+	unsigned number; /* see tr_append_open() */
+};
+
+/* Arguments are right. */
+int tr_run_csv_open(const struct tr_run_csv_name *name,
+		    const char *const *pairs, size_t n_pairs,
+		    tare_run_csv **ret_csv);
+/* That its name has got; 0: there is no file. */
+unsigned tr_run_csv_number(const tare_run_csv *csv);
+/* A part of a file's name, and of a comment line. */
+bool tr_run_csv_is_name(const char *config);
+
+#endif
