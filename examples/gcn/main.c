@@ -77,8 +77,8 @@ static double train_seed(struct trainer *trainer, uint64_t seed)
 	struct epoch epoch = { .number = 0 };
 	double total = 0;
 
-	train_begin(trainer, seed);
 	record_open(&record, trainer, seed);
+	train_begin(trainer, seed);
 	while (epoch.number < options->n_epochs) {
 		uint32_t next = epoch.number + 1;
 

@@ -1,31 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Record: what is kept of a training run: a CSV file, files for TensorBoard,
- * a list of losses. Rank 0 keeps it for all. Where one cannot be written,
- * that is said once, and training goes on.
+ * Record: what is kept of a training run of one seed: tare has the run, with
+ * its CSV file and its files for TensorBoard; a list of losses is ours.
  */
 #ifndef RECORD_H
 #define RECORD_H
 
 #include <stdio.h>
 
-#include <tare/event_file.h>
-#include <tare/run_csv.h>
-
 #include "train.h"
 
 struct record {
-	tare_run_csv *csv;
-	tare_event_file *events;
 	FILE *losses;
-	bool has_complained;
 };
 
-/* A run of one seed. */
-void record_open(struct record *record, const struct trainer *trainer,
+/* Sets the trainer's training, and ends it. */
+void record_open(struct record *record, struct trainer *trainer,
 		 uint64_t seed);
 void record_epoch(struct record *record, const struct epoch *epoch);
-void record_close(struct record *record, const struct trainer *trainer,
+void record_close(struct record *record, struct trainer *trainer,
 		  const struct epoch *last);
 
 #endif

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <tare/train.h>
+
 #include "fault.h"
 #include "graph.h"
 
@@ -25,6 +27,8 @@ struct team {
 /* The name of the program, and "sequential" or "mpi_4" for the run. */
 extern const char team_program[];
 void team_name(const struct team *team, char *ret, size_t size);
+/* Who this one is for a training run, and how it asks the others. */
+void team_describe(struct team *team, tare_training_options *options);
 
 void team_open(struct team *ret_team, int *argc, char ***argv);
 void team_close(struct team *team);
@@ -42,11 +46,10 @@ int team_link(struct team *team, const struct graph *graph,
 void team_exchange(struct team *team, float *rows, uint32_t width);
 /* Everybody gets what rank 0 has. */
 void team_broadcast(struct team *team, float *values, size_t n);
-/* Everybody gets the sum, or the largest. */
+/* Everybody gets the sum. */
 void team_sum(struct team *team, float *values, size_t n);
 void team_sum_doubles(struct team *team, double *values, size_t n);
 void team_sum_counts(struct team *team, uint64_t *values, size_t n);
-void team_most(struct team *team, double *values, size_t n);
 
 /* Each rank's line, in the order of ranks, on rank 0's standard output. */
 void team_print(struct team *team, const char *line);

@@ -12,6 +12,12 @@ void team_name(const struct team *team, char *ret, size_t size)
 	(void)snprintf(ret, size, "sequential");
 }
 
+void team_describe(struct team *team, tare_training_options *options)
+{
+	(void)team;
+	(void)options;
+}
+
 void team_open(struct team *ret_team, int *argc, char ***argv)
 {
 	(void)argc;
@@ -73,11 +79,6 @@ void team_sum_counts(struct team *team, uint64_t *values, size_t n)
 	(void)team;
 	(void)values;
 	(void)n;
-}
-
-void team_most(struct team *team, double *values, size_t n)
-{
-	team_sum_doubles(team, values, n);
 }
 
 void team_print(struct team *team, const char *line)

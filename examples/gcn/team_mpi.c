@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tare/train_mpi.h>
+
 #define TEAM_LINE 320
 #define TEAM_PART ((size_t)1 << 28)
 
@@ -32,6 +34,14 @@ const char team_program[] = "gcn_mpi";
 void team_name(const struct team *team, char *ret, size_t size)
 {
 	(void)snprintf(ret, size, "mpi_%u", team->me.of);
+}
+
+void team_describe(struct team *team, tare_training_options *options)
+{
+	static MPI_Comm world = MPI_COMM_WORLD;
+
+	(void)team;
+	tare_mpi_workers(options, &world);
 }
 
 void team_open(struct team *ret_team, int *argc, char ***argv)
@@ -229,13 +239,6 @@ void team_sum_counts(struct team *team, uint64_t *values, size_t n)
 	(void)team;
 	(void)MPI_Allreduce(MPI_IN_PLACE, values, (int)n, MPI_UINT64_T,
 			    MPI_SUM, MPI_COMM_WORLD);
-}
-
-void team_most(struct team *team, double *values, size_t n)
-{
-	(void)team;
-	(void)MPI_Allreduce(MPI_IN_PLACE, values, (int)n, MPI_DOUBLE, MPI_MAX,
-			    MPI_COMM_WORLD);
 }
 
 /* Through rank 0: what several print comes out in any order. */

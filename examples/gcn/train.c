@@ -4,10 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <tare/system.h>
 #include <tare/tare.h>
-
-#define PEAK_INTERVAL_NS 50000000
 
 int train_init(struct trainer *trainer, const struct options *options,
 	       struct team *team, const struct graph *graph,
@@ -46,24 +43,17 @@ static bool is_alone(const struct trainer *trainer)
 
 static void exchange(struct trainer *trainer, float *rows, uint32_t width)
 {
-	enum phase phase;
-
 	if (is_alone(trainer))
 		return;
-	phase = stopwatch_turn(&trainer->watch, PHASE_COMMUNICATION);
-	{
-		TARE_SCOPE("communication");
-		team_exchange(trainer->team, rows, width);
-	}
-	(void)stopwatch_turn(&trainer->watch, phase);
+	TARE_PHASE(trainer->training, "communication");
+	team_exchange(trainer->team, rows, width);
 }
 
 static void sum_gradients(struct trainer *trainer)
 {
 	if (is_alone(trainer))
 		return;
-	(void)stopwatch_turn(&trainer->watch, PHASE_COMMUNICATION);
-	TARE_SCOPE("communication");
+	TARE_PHASE(trainer->training, "communication");
 	team_sum(trainer->team, trainer->model.gradient,
 		 trainer->model.n_weights);
 }
@@ -72,13 +62,11 @@ void train_begin(struct trainer *trainer, uint64_t seed)
 {
 	struct model *model = &trainer->model;
 
-	memset(&trainer->watch, 0, sizeof(trainer->watch));
-	trainer->watch.since_ns = stopwatch_now();
 	adam_reset(&trainer->adam);
 	if (trainer->team->me.index == 0)
 		model_draw(model, seed);
 	if (!is_alone(trainer)) {
-		TARE_SCOPE("communication");
+		TARE_PHASE(trainer->training, "communication");
 		team_broadcast(trainer->team, model->weights,
 			       model->n_weights);
 	}
@@ -102,9 +90,8 @@ static void go_forward(struct trainer *trainer, const struct dropout *dropout)
 static struct loss forward(struct trainer *trainer,
 			   const struct dropout *dropout)
 {
-	TARE_SCOPE("forward");
+	TARE_PHASE(trainer->training, "forward");
 
-	(void)stopwatch_turn(&trainer->watch, PHASE_FORWARD);
 	go_forward(trainer, dropout);
 	return pass_loss(&trainer->pass, trainer->graph, &trainer->model);
 }
@@ -114,8 +101,7 @@ static void backward(struct trainer *trainer, const struct dropout *dropout)
 	struct model *model = &trainer->model;
 	struct pass *pass = &trainer->pass;
 
-	TARE_SCOPE("backward");
-	(void)stopwatch_turn(&trainer->watch, PHASE_BACKWARD);
+	TARE_PHASE(trainer->training, "backward");
 	exchange(trainer, pass->d_logits, model->class_width);
 	pass_hidden_gradient(pass, trainer->graph, model, dropout);
 	exchange(trainer, pass->d_hidden, model->hidden_width);
@@ -127,8 +113,7 @@ static double update(struct trainer *trainer)
 {
 	struct model *model = &trainer->model;
 
-	TARE_SCOPE("update");
-	(void)stopwatch_turn(&trainer->watch, PHASE_UPDATE);
+	TARE_PHASE(trainer->training, "update");
 	return adam_step(&trainer->adam, model->weights, model->gradient,
 			 model->n_first);
 }
@@ -166,11 +151,10 @@ static tare_scores scores_of(struct trainer *trainer, tare_classify *classify)
 	return scores;
 }
 
-/* Not a part of training: the watch is off. */
+/* Not a part of training. */
 static void evaluate(struct trainer *trainer, struct epoch *epoch)
 {
-	TARE_SCOPE("evaluation");
-	struct stopwatch watch = trainer->watch;
+	TARE_PAUSE(trainer->training, "evaluation");
 	tare_scores test;
 
 	go_forward(trainer, NULL);
@@ -179,49 +163,40 @@ static void evaluate(struct trainer *trainer, struct epoch *epoch)
 	test = scores_of(trainer, trainer->test);
 	epoch->test_f1 = test.macro.f1;
 	epoch->test_acc = test.accuracy;
-	trainer->watch = watch;
 }
 
-/* Reading takes longer than a small graph's update: not at every epoch. */
-static double peak_memory_mb(struct trainer *trainer)
-{
-	tare_process process = { .struct_size = sizeof(process) };
-	int64_t now = stopwatch_now();
-
-	if (trainer->peak_mb > 0 &&
-	    now - trainer->peak_at_ns < PEAK_INTERVAL_NS)
-		return trainer->peak_mb;
-	trainer->peak_at_ns = now;
-	if (tare_process_read(0, &process) != 0)
-		return NAN;
-	trainer->peak_mb = (double)process.peak_rss / 0x1p20;
-	return trainer->peak_mb;
-}
-
-/* What each has measured, of the whole team. */
-static void merge(struct trainer *trainer, struct epoch *epoch,
-		  const struct loss *loss)
+/* Loss and accuracy of the whole team, which need not wait for them. */
+static void add_up(struct trainer *trainer, struct epoch *epoch,
+		   const struct loss *loss)
 {
 	double sums[2] = { loss->sum, loss->correct };
-	double most[N_PHASES + 2];
-	int64_t total_ns = 0;
 	double n_train = trainer->graph->n_split[SPLIT_TRAIN];
 
+	TARE_PAUSE(trainer->training, "scores");
 	team_sum_doubles(trainer->team, sums, 2);
 	epoch->loss += sums[0] / n_train;
 	epoch->train_acc = sums[1] / n_train;
+}
 
-	for (int i = PHASE_FORWARD; i < N_PHASES; i++) {
-		most[i] = (double)trainer->watch.ns[i] / 1e9;
-		total_ns += trainer->watch.ns[i];
-	}
-	most[PHASE_NONE] = 0;
-	most[N_PHASES] = (double)total_ns / 1e9;
-	most[N_PHASES + 1] = peak_memory_mb(trainer);
-	team_most(trainer->team, most, N_PHASES + 2);
-	memcpy(epoch->seconds, most, sizeof(epoch->seconds));
-	epoch->total = most[N_PHASES];
-	epoch->peak_mb = most[N_PHASES + 1];
+/* What was not evaluated has no value. */
+static void give(struct trainer *trainer, const char *name, double value)
+{
+	if (!isnan(value))
+		(void)tare_training_value(trainer->training, name, value);
+}
+
+static void end_epoch(struct trainer *trainer, struct epoch *epoch)
+{
+	tare_epoch measured = { .struct_size = sizeof(measured) };
+
+	(void)tare_training_value(trainer->training, "loss", epoch->loss);
+	give(trainer, "train_acc", epoch->train_acc);
+	give(trainer, "val_f1", epoch->val_f1);
+	give(trainer, "test_f1", epoch->test_f1);
+	give(trainer, "test_acc", epoch->test_acc);
+	tare_training_samples(trainer->training, trainer->graph->n_own);
+	(void)tare_epoch_end(trainer->training, &measured);
+	epoch->total = measured.row.total_time;
 }
 
 struct epoch train_epoch(struct trainer *trainer, uint64_t seed,
@@ -232,18 +207,14 @@ struct epoch train_epoch(struct trainer *trainer, uint64_t seed,
 			       .test_f1 = NAN, .test_acc = NAN };
 	struct loss loss;
 
-	memset(trainer->watch.ns, 0, sizeof(trainer->watch.ns));
-	{
-		TARE_SCOPE("epoch");
-		loss = forward(trainer, &dropout);
-		backward(trainer, &dropout);
-		sum_gradients(trainer);
-		epoch.loss = update(trainer);
-		(void)stopwatch_turn(&trainer->watch, PHASE_NONE);
-	}
-	TARE_STEP_ITEMS(trainer->graph->n_own);
-	merge(trainer, &epoch, &loss);
+	(void)tare_epoch_begin(trainer->training);
+	loss = forward(trainer, &dropout);
+	backward(trainer, &dropout);
+	sum_gradients(trainer);
+	epoch.loss = update(trainer);
+	add_up(trainer, &epoch, &loss);
 	if (is_evaluated)
 		evaluate(trainer, &epoch);
+	end_epoch(trainer, &epoch);
 	return epoch;
 }

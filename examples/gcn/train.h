@@ -6,11 +6,11 @@
 #define TRAIN_H
 
 #include <tare/classify.h>
+#include <tare/train.h>
 
 #include "adam.h"
 #include "model.h"
 #include "options.h"
-#include "stopwatch.h"
 #include "team.h"
 
 struct trainer {
@@ -20,19 +20,15 @@ struct trainer {
 	struct model model;
 	struct adam adam;
 	struct pass pass;
-	struct stopwatch watch;
 	tare_classify *val, *test;
-	double peak_mb;	    /* as last read */
-	int64_t peak_at_ns;
+	tare_training *training; /* NULL: not measured */
 };
 
-/* What is known after an epoch, of the whole team: times are those of the
- * slowest, memory is that of the largest. */
+/* What is known after an epoch, of the whole team. */
 struct epoch {
 	uint32_t number; /* from 1 */
-	double seconds[N_PHASES], total;
 	double loss, train_acc, val_f1, test_f1, test_acc;
-	double peak_mb;
+	double total;	 /* seconds; 0: not measured */
 };
 
 int train_init(struct trainer *trainer, const struct options *options,

@@ -82,6 +82,7 @@ struct tr_probe_table {
 	void (*overlap)(tare_site *site, uint32_t gate, uint64_t from,
 			uint64_t to);
 	void (*(*api)(enum tr_api which))(void); /* public calls, or NULL */
+	void (*step_epoch)(uint64_t items);
 };
 
 /* Does the copy of the library that came first have this call? */
@@ -151,6 +152,11 @@ void tr_probe_overlap(tare_site *site, uint32_t gate, uint64_t from,
 /* Defined by step/, for the table. */
 void tr_probe_step(uint64_t items);
 void tr_probe_step_named(const char *name, uint64_t items);
+/*
+ * An epoch as a step: long enough that memory is read by its share of the
+ * time alone. Forwards itself.
+ */
+void tr_probe_step_epoch(uint64_t items);
 size_t tr_probe_leaks(tare_leak *ret_leaks, size_t size);
 
 enum tr_note_type {

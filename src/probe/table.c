@@ -31,6 +31,7 @@ const struct tr_probe_table tr_probe_own = {
 	.ticks = tr_ledger_ticks,
 	.overlap = tr_probe_overlap,
 	.api = tr_probe_api,
+	.step_epoch = tr_probe_step_epoch,
 };
 
 void (*tr_first_api(enum tr_api which))(void)

@@ -194,18 +194,21 @@ static uint64_t next_line(uint64_t steps)
 	return every ? (steps / every + 1) * every : UINT64_MAX;
 }
 
-static void work(uint64_t now)
+static void work(uint64_t now, bool is_epoch)
 {
 	uint64_t steps, step, ticks, line;
 
 	if (!try_lock(tr_ledger->pid))
 		return;
 	steps = TR_LOAD(state.steps);
-	if (tr_watch_is_due(steps, now))
+	/* The first steps of all are not worth a reading each. */
+	if (tr_watch_is_due(is_epoch ? 0 : steps, now))
 		tr_watch_step(steps);
 	if (is_line_due(steps, now))
 		write_line(steps, now);
 	tr_watch_due(&step, &ticks);
+	if (is_epoch)
+		step = UINT64_MAX;
 	line = next_line(steps);
 	TR_STORE(state.due, ticks);
 	TR_STORE(state.due_step, step < line ? step : line);
@@ -226,7 +229,8 @@ static tare_site *site_of(struct tr_kind *kind)
 	return site;
 }
 
-static void step(struct tr_hand *hand, const char *name, uint64_t items)
+static void step(struct tr_hand *hand, const char *name, uint64_t items,
+		 bool is_epoch)
 {
 	struct tr_kind *kind = tr_kind_of(name);
 	tare_site *site = site_of(kind);
@@ -245,12 +249,12 @@ static void step(struct tr_hand *hand, const char *name, uint64_t items)
 		record(hand, site, from, now, items);
 	tr_schedule_step(kind, TR_ADD(kind->count, 1) + 1, now);
 	if (n >= TR_LOAD(state.due_step) || now >= TR_LOAD(state.due))
-		work(now);
+		work(now, is_epoch);
 }
 
 /* ---- public ------------------------------------------------------------ */
 
-void tr_probe_step_named(const char *name, uint64_t items)
+static void count_step(const char *name, uint64_t items, bool is_epoch)
 {
 	uint32_t gate = tare_gate_(&steps_site);
 	struct tr_hand *hand;
@@ -263,13 +267,35 @@ void tr_probe_step_named(const char *name, uint64_t items)
 		return;
 	saved = errno;
 	tare_counter_add(&steps_site, 1);
-	step(hand, name, items);
+	step(hand, name, items, is_epoch);
 	errno = saved;
+}
+
+void tr_probe_step_named(const char *name, uint64_t items)
+{
+	count_step(name, items, false);
 }
 
 void tr_probe_step(uint64_t items)
 {
-	tr_probe_step_named(NULL, items);
+	count_step(NULL, items, false);
+}
+
+static void step_epoch(uint64_t items)
+{
+	count_step(NULL, items, true);
+}
+
+void tr_probe_step_epoch(uint64_t items)
+{
+	const struct tr_probe_table *first = tr_probe_forward;
+
+	if (TR_LIKELY(!first))
+		step_epoch(items);
+	else if (TR_FIRST_HAS(step_epoch) && first != &tr_probe_own)
+		first->step_epoch(items);
+	else
+		tare_step_done(items);
 }
 
 TARE_API void tare_step_done(uint64_t items)

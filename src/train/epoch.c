@@ -239,7 +239,7 @@ static void end_steps(tare_training *t, tare_epoch *epoch)
 	if (!epoch->steps) {
 		epoch->steps = 1;
 		if (t->is_kept)
-			tare_step_done(epoch->samples);
+			tr_probe_step_epoch(epoch->samples);
 	}
 	t->all_steps += epoch->steps;
 	t->all_samples += epoch->samples;

@@ -265,6 +265,37 @@ int tare_event_file_open(const char *folder, tare_event_file **ret_file)
 	return 0;
 }
 
+/*
+ * Scalars are written every epoch, so they go straight into the summary: a
+ * value is tag and number, of which the tag's length is all that varies.
+ */
+#define EVENT_SHORT_TAG 120u /* its value's length is one byte */
+#define EVENT_SCALAR 9u	     /* bytes beside the tag */
+
+static bool event_short_scalar(struct tr_buf *buf, const char *tag,
+			       double value)
+{
+	size_t n = strnlen(tag, EVENT_SHORT_TAG);
+	char text[EVENT_SHORT_TAG + EVENT_SCALAR], *at = text;
+	float number = (float)value;
+	uint32_t bits;
+
+	if (n >= EVENT_SHORT_TAG)
+		return false;
+	memcpy(&bits, &number, sizeof(bits));
+	*at++ = (char)(SUMMARY_VALUE << 3 | WIRE_BYTES);
+	*at++ = (char)(n + EVENT_SCALAR - 2);
+	*at++ = (char)(VALUE_TAG << 3 | WIRE_BYTES);
+	*at++ = (char)n;
+	memcpy(at, tag, n);
+	at += n;
+	*at++ = (char)(VALUE_SIMPLE << 3 | WIRE_32);
+	for (unsigned i = 0; i < 4; i++)
+		*at++ = (char)(bits >> 8 * i);
+	tr_buf_add(buf, text, (size_t)(at - text));
+	return true;
+}
+
 int tare_event_file_scalars(tare_event_file *file, int64_t step,
 			    const char *const *tags, const double *values,
 			    size_t n)
@@ -275,6 +306,8 @@ int tare_event_file_scalars(tare_event_file *file, int64_t step,
 		if (!tags[i])
 			return TARE_EINVAL;
 	for (size_t i = 0; i < n; i++) {
+		if (event_short_scalar(&file->summary, tags[i], values[i]))
+			continue;
 		event_string(&file->value, VALUE_TAG, tags[i]);
 		event_float(&file->value, VALUE_SIMPLE, (float)values[i]);
 		event_add_value(file);

@@ -86,7 +86,7 @@ static void open_csv(tare_training *t, const char *results,
 		return;
 	err = tr_run_csv_open(&name, pairs, n_pairs, &t->csv);
 	if (err)
-		tr_keep_complain(t, "write results to", results, err);
+		tr_keep_complain(t, "write into", results, err);
 }
 
 /* Worker 0's number is everybody's: files of one run have the same. */
@@ -114,7 +114,7 @@ static void open_own_csv(tare_training *t, const char *results,
 	(void)snprintf(stem, sizeof(stem), "worker_%u", t->worker);
 	err = tr_run_csv_open(&name, pairs, n_pairs, &t->own_csv);
 	if (err)
-		tr_keep_complain(t, "write results to", folder, err);
+		tr_keep_complain(t, "write into", folder, err);
 }
 
 /* A folder is a run there: none that has one already. */
@@ -170,7 +170,7 @@ static void open_events(tare_training *t, const char *events, char *folder,
 	if (!err)
 		err = tare_event_file_open(folder, &t->events);
 	if (err) {
-		tr_keep_complain(t, "write events to", events, err);
+		tr_keep_complain(t, "write into", events, err);
 		folder[0] = '\0';
 	}
 }
@@ -215,7 +215,7 @@ void tr_keep_open(tare_training *t, const tare_training_options *o)
 	open_own_csv(t, results, pairs, n, file);
 	open_events(t, events, folder, sizeof(folder), file);
 	if (t->events && put_text(t, pairs, n))
-		tr_keep_complain(t, "write events to", folder, TARE_EIO);
+		tr_keep_complain(t, "write into", folder, TARE_EIO);
 	open_book(t, pairs, n, folder);
 	free(pairs);
 }

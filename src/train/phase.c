@@ -22,9 +22,17 @@ static void name_phase(tare_training *t, uint32_t i, const char *name)
 
 	memset(phase, 0, sizeof(*phase));
 	memcpy(phase->name, name, strnlen(name, TR_PHASE_NAME - 1));
-	if (t->is_kept)
+}
+
+/* Of one that is used: a run without communication has none in its report. */
+static tare_site *site_of_phase(tare_training *t, uint32_t i)
+{
+	struct tr_train_phase *phase = &t->phase[i];
+
+	if (!phase->site && t->is_kept)
 		phase->site = tare_site_get(TARE_KIND_SCOPE, TARE_TYPE_TIME,
 					    phase->name, NULL, "training");
+	return phase->site;
 }
 
 void tr_phases_init(tare_training *t)
@@ -204,7 +212,7 @@ static tare_phase begin_phase(tare_training *t, const char *name,
 	wait_for_all(t, is_async);
 	(void)pthread_mutex_lock(&t->lock);
 	frame.phase = (uint8_t)find_phase(t, name);
-	site = t->phase[frame.phase].site;
+	site = site_of_phase(t, frame.phase);
 	if (site)
 		frame.scope = tare_scope_begin(site);
 	frame.since_ns = tr_monotonic_ns();

@@ -34,7 +34,7 @@ enum tr_column_phase {
 /* A phase of an epoch, by its name. */
 struct tr_train_phase {
 	char name[TR_PHASE_NAME];
-	tare_site *site; /* NULL: not in the ledger */
+	tare_site *site; /* NULL: not used yet, or not in the ledger */
 	int64_t own_ns, total_ns, pending_ns;
 	uint64_t calls;
 };

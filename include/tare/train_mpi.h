@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Training runs of MPI programs. The library knows nothing of MPI: include
+ * <mpi.h> first, and then this; without it there is nothing here.
+ *
+ *	MPI_Comm world = MPI_COMM_WORLD;
+ *
+ *	tare_mpi_workers(&options, &world);
+ *	(void)tare_training_open(&options, &training);
+ *
+ * What tare asks the other workers (one all-reduce of six numbers an epoch)
+ * goes past the profiling interface: it is not counted as the program's.
+ */
+#ifndef TARE_TRAIN_MPI_H
+#define TARE_TRAIN_MPI_H
+
+#include <tare/train.h>
+
+#ifdef MPI_VERSION
+
+/* For tare_training_options.most; `comm` is an MPI_Comm *. */
+TARE_INLINE int tare_mpi_most(void *comm, double *numbers, size_t n)
+{
+	return PMPI_Allreduce(MPI_IN_PLACE, numbers, (int)n, MPI_DOUBLE,
+			      MPI_MAX, *(MPI_Comm *)comm) != MPI_SUCCESS;
+}
+
+/* Fills in who this worker is, and how to ask. Keeps `comm`. */
+TARE_INLINE void tare_mpi_workers(tare_training_options *options,
+				  MPI_Comm *comm)
+{
+	int rank = 0, size = 1;
+
+	(void)PMPI_Comm_rank(*comm, &rank);
+	(void)PMPI_Comm_size(*comm, &size);
+	options->worker = (uint32_t)rank;
+	options->workers = (uint32_t)size;
+	options->most = tare_mpi_most;
+	options->data = comm;
+}
+
+/* MPI_Waitall() for what was started before: only this counts. */
+TARE_INLINE int tare_mpi_waitall(tare_pending *pending, int n,
+				 MPI_Request *requests, MPI_Status *statuses)
+{
+	int err;
+
+	tare_pending_wait(pending);
+	err = MPI_Waitall(n, requests, statuses);
+	tare_pending_end(pending);
+	return err;
+}
+
+#endif
+
+#endif
