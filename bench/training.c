@@ -9,15 +9,14 @@
  *	off	none of them: breakdown and times alone
  *
  * And `share`, in %: what it adds to an epoch of the sequential GCN of
- * examples/gcn. Two trainers with the same seed do the same epochs in turns,
- * one measured with everything on, one not at all; with the data in TARE_CORA
- * on Cora, else on a made graph of its size. What is compared are the lower
- * quartiles of the epochs' times: other guests of the machine only ever add.
+ * examples/gcn, see training_share.c; on Cora, if TARE_CORA is its folder,
+ * else on a made graph of its size.
  */
 
 #include <tare/tare.h>
 
 #include "bench.h"
+#include "training.h"
 
 static tare_training *training;
 
@@ -94,5 +93,6 @@ const struct bench_part bench_parts[] = {
 	{ "csv", run_csv, { "TARE=0", NULL } },
 	{ "ledger", run_ledger, { "TARE=on", NOT_GOVERNED, NULL } },
 	{ "off", run_off, { "TARE=0", NULL } },
+	{ "share", bench_training_share, { "TARE=on", NULL } },
 	{ NULL, NULL, { NULL } },
 };

@@ -19,6 +19,7 @@
 #include "platform/platform.h"
 #include "text/text.h"
 #include "train/append.h"
+#include "train/crc.h"
 
 #define EVENT_FLUSH_BYTES 65536u
 #define EVENT_BUCKETS 30u
@@ -46,56 +47,12 @@ enum event_field {
 
 enum event_wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 
-/* CRC-32C by four bytes at a time; table[k][i]: of byte i and k zeros. */
-struct event_crc {
-	uint32_t table[4][256];
-};
-
 struct tare_event_file {
 	struct tr_append file;
 	/* Messages inside one another, innermost first. */
 	struct tr_buf value, inner, summary, event;
-	struct event_crc crc;
+	struct tr_crc crc;
 };
-
-/* ---- checksum ----------------------------------------------------------- */
-
-static void event_crc_init(struct event_crc *crc_of)
-{
-	uint32_t (*table)[256] = crc_of->table;
-
-	for (uint32_t i = 0; i < 256; i++) {
-		uint32_t crc = i;
-
-		for (int k = 0; k < 8; k++)
-			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
-		table[0][i] = crc;
-	}
-	for (int k = 1; k < 4; k++)
-		for (uint32_t i = 0; i < 256; i++)
-			table[k][i] = table[k - 1][i] >> 8 ^
-				      table[0][table[k - 1][i] & 255];
-}
-
-static uint32_t event_crc(const struct event_crc *crc_of, const void *data,
-			  size_t len)
-{
-	const uint32_t (*table)[256] = crc_of->table;
-	const unsigned char *at = data;
-	uint32_t crc = 0xffffffff;
-
-	for (; len >= 4; at += 4, len -= 4) {
-		crc ^= at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
-		       (uint32_t)at[3] << 24;
-		crc = table[3][crc & 255] ^ table[2][crc >> 8 & 255] ^
-		      table[1][crc >> 16 & 255] ^ table[0][crc >> 24];
-	}
-	for (; len; at++, len--)
-		crc = crc >> 8 ^ table[0][(crc ^ *at) & 255];
-	crc = ~crc;
-	/* Masked: a checksum of data that has checksums in it is weak. */
-	return (crc >> 15 | crc << 17) + 0xa282ead8u;
-}
 
 /* ---- messages ----------------------------------------------------------- */
 
@@ -175,6 +132,15 @@ static void event_float(struct tr_buf *buf, enum event_field field,
 
 /* ---- records ------------------------------------------------------------ */
 
+/* Masked: a checksum of data that has checksums in it is weak. */
+static uint32_t event_crc(const struct tr_crc *crc, const void *data,
+			  size_t len)
+{
+	uint32_t sum = tr_crc(crc, data, len);
+
+	return (sum >> 15 | sum << 17) + 0xa282ead8u;
+}
+
 /* file->event as a record behind those that are pending. */
 static int event_end(tare_event_file *file)
 {
@@ -242,7 +208,7 @@ int tare_event_file_open(const char *folder, tare_event_file **ret_file)
 	file = calloc(1, sizeof(*file));
 	if (!file)
 		return TARE_ENOMEM;
-	event_crc_init(&file->crc);
+	tr_crc_init(&file->crc);
 	tr_append_host(host, sizeof(host));
 	(void)snprintf(stem, sizeof(stem), "events.out.tfevents.%010lld.%s.%d",
 		       (long long)(tr_realtime_ns() / 1000000000), host,

@@ -167,12 +167,13 @@ static size_t csv_nanoseconds(char *out, double value)
 /* Empty: not known. A loss of nan is one, and worth seeing. */
 static char *csv_cell(char *at, double value, bool is_loss)
 {
-	size_t n;
+	size_t n = 0;
 
 	*at++ = ',';
 	if (isnan(value) && !is_loss)
 		return at;
-	n = csv_nanoseconds(at, value);
+	if (value >= 0.0001) /* below it the shortest has an exponent */
+		n = csv_nanoseconds(at, value);
 	return at + (n ? n : tr_double_text(at, value));
 }
 

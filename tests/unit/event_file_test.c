@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../check.h"
+#include "train/crc.h"
 
 /* tests/train/event_file_test.py has TensorBoard's own reader; here records
  * are taken apart by hand, and things go wrong. */
@@ -217,4 +218,20 @@ TEST(misuse_of_event_files_is_told)
 	CHECK_INT(tare_event_file_close(file), 0);
 	CHECK_INT(tare_event_file_close(NULL), 0);
 	drop_folder();
+}
+
+TEST(both_ways_to_a_checksum_agree)
+{
+	static struct tr_crc crc;
+	unsigned char data[300];
+
+	tr_crc_init(&crc);
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (unsigned char)(i * 167 + i / 7);
+	for (size_t n = 0; n <= sizeof(data) - 8; n++) {
+		CHECK_INT(tr_crc(&crc, data + n % 8, n),
+			  plain_crc(data + n % 8, n));
+		CHECK_INT(tr_crc_by_table(&crc, data + n % 8, n),
+			  plain_crc(data + n % 8, n));
+	}
 }
