@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <tare/train.h>
+
 #include "format.h"
 #include "last.h"
 #include "message.h"
@@ -48,8 +50,39 @@ enum tint run_state_tint(enum tare_run_state state)
 	return state == TARE_RUN_KILLED ? TINT_RED : TINT_NONE;
 }
 
-static void add_run(struct table *table, const tare_run_entry *run)
+/* "mpi_4 30/200, loss 0.6524": the newest training; "": there is none. */
+static void run_training_text(const tare_run_entry *run, char *text, size_t size)
 {
+	const tare_training_info *info;
+	tare_view *view;
+	size_t n;
+
+	text[0] = '\0';
+	if (!run->has_trainings || tare_view_open(run->path, &view) != 0)
+		return;
+	n = tare_view_trainings(view, &info);
+	if (n) {
+		char planned[32] = "", loss[48] = "";
+
+		info += n - 1;
+		if (info->epochs)
+			(void)snprintf(planned, sizeof(planned), "/%llu",
+				       (unsigned long long)info->epochs);
+		if (info->n_rows && info->columns & 1u << 5)
+			(void)snprintf(loss, sizeof(loss), ", loss %.4g",
+				       info->rows[info->n_rows - 1].loss);
+		(void)snprintf(text, size, "%.40s %llu%s%s", info->config,
+			       (unsigned long long)info->n_epochs, planned,
+			       loss);
+	}
+	tare_view_close(view);
+}
+
+static void add_run(struct table *table, const tare_run_entry *run,
+		    bool has_trainings)
+{
+	char training[160];
+
 	char pid[24];
 
 	(void)snprintf(pid, sizeof(pid), "%lld", (long long)run->pid);
@@ -62,6 +95,10 @@ static void add_run(struct table *table, const tare_run_entry *run)
 	table_add(table, format_duration((double)run->end_ns -
 					 (double)run->start_ns).text);
 	table_add(table, format_bytes((double)run->bytes).text);
+	if (!has_trainings)
+		return;
+	run_training_text(run, training, sizeof(training));
+	table_add(table, training);
 }
 
 void runs_print(const tare_run_entry *runs, size_t n, FILE *stream,
@@ -71,19 +108,24 @@ void runs_print(const tare_run_entry *runs, size_t n, FILE *stream,
 		COLUMN_TEXT("ID", 0),	   COLUMN_WIDE("PROGRAM"),
 		COLUMN_NUMBER("PID", 0),   COLUMN_TEXT("STATE", 0),
 		COLUMN_TEXT("STARTED", 2), COLUMN_NUMBER("DURATION", 3),
-		COLUMN_NUMBER("SIZE", 1),
+		COLUMN_NUMBER("SIZE", 1),  COLUMN_TEXT("TRAINING", 4),
 	};
 	struct table table;
+	bool has_trainings = false;
 
-	table_init(&table, columns, 7);
 	for (size_t i = 0; i < n; i++)
-		add_run(&table, &runs[i]);
+		has_trainings |= runs[i].has_trainings;
+	table_init(&table, columns, has_trainings ? 8 : 7);
+	for (size_t i = 0; i < n; i++)
+		add_run(&table, &runs[i], has_trainings);
 	table_print(&table, stream, width, color);
 	table_release(&table);
 }
 
 void runs_json(struct json *json, const tare_run_entry *runs, size_t n)
 {
+	char training[160];
+
 	json_begin_array(json, NULL);
 	for (size_t i = 0; i < n; i++) {
 		json_begin_object(json, NULL);
@@ -96,6 +138,8 @@ void runs_json(struct json *json, const tare_run_entry *runs, size_t n)
 		json_unsigned(json, "bytes", runs[i].bytes);
 		json_text(json, "group", runs[i].group);
 		json_text(json, "path", runs[i].path);
+		run_training_text(&runs[i], training, sizeof(training));
+		json_text(json, "training", training);
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -385,7 +385,8 @@ enum tare_report_parts {
 	TARE_REPORT_PROFILE = 1 << 4, /* sampled stacks, by function */
 	TARE_REPORT_STAGES = 1 << 5,  /* pipelines, see pipeline.h */
 	TARE_REPORT_ALLOCS = 1 << 6,  /* see alloc.h */
-	TARE_REPORT_ALL = 127,
+	TARE_REPORT_TRAININGS = 1 << 8, /* see train.h */
+	TARE_REPORT_ALL = 383,
 	TARE_REPORT_FRAMES = 1 << 7   /* sampled stacks, as a tree */
 };
 
@@ -425,6 +426,7 @@ typedef struct tare_run_entry {
 	int64_t start_ns;
 	int64_t end_ns;
 	uint64_t bytes;
+	bool has_trainings; /* tare_view_trainings() has some */
 } tare_run_entry;
 
 TARE_API TARE_MUST_CHECK int tare_runs_list(tare_run_entry **ret_runs,

@@ -88,6 +88,12 @@ int tr_json_stages(struct tr_json *json, const struct tr_report *report);
 int tr_report_allocs(struct tr_report *report);
 int tr_json_allocs(struct tr_json *json, const struct tr_report *report);
 
+/* ---- trainings.c ------------------------------------------------------- */
+
+/* Nothing where there are none. */
+void tr_report_trainings(struct tr_report *report);
+void tr_json_trainings(struct tr_json *json, const struct tr_report *report);
+
 /* ---- monitored.c ------------------------------------------------------- */
 
 /* A series of the monitor. Of a total (type COUNTER) the change is NAN. */

@@ -269,6 +269,8 @@ TARE_API int tare_view_json(tare_view *view,
 	tr_json_object(&json, NULL);
 	if (report.options.parts & TARE_REPORT_HEAD)
 		tr_json_run(&json, tare_view_run(view));
+	if (report.options.parts & TARE_REPORT_TRAININGS)
+		tr_json_trainings(&json, &report);
 	if (report.options.parts & TARE_REPORT_TREE)
 		err = put_tree(&json, view);
 	if (!err && report.options.parts & TARE_REPORT_FRAMES)

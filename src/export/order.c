@@ -137,6 +137,8 @@ TARE_API int tare_view_report(tare_view *view,
 		return err;
 	if (report.options.parts & TARE_REPORT_HEAD)
 		tr_report_head(&report);
+	if (report.options.parts & TARE_REPORT_TRAININGS)
+		tr_report_trainings(&report);
 	if (report.options.parts & TARE_REPORT_TREE)
 		err = tr_report_tree(&report);
 	if (!err && report.options.parts & TARE_REPORT_FRAMES)

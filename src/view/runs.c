@@ -119,6 +119,7 @@ static void fill_entry(tare_run_entry *entry, const char *path,
 	entry->end_ns = entry->state == TARE_RUN_LIVE ? tr_realtime_ns() :
 							header->end.real_ns;
 	entry->bytes = (uint64_t)st.st_blocks * 512;
+	entry->has_trainings = header->trainings != 0;
 }
 
 static void add_entry(struct list *list, const char *dir, const char *name)

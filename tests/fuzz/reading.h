@@ -20,6 +20,7 @@
 #include <tare/judge.h>
 #include <tare/profile.h>
 #include <tare/stage.h>
+#include <tare/train.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -144,6 +145,30 @@ static inline void reading_fill_allocs(void)
 }
 
 /* Starts measuring in `dir` (NULL: in memory) and fills all parts. */
+/* Two trainings, one of which goes round in its ring. */
+static inline void reading_train(void)
+{
+	static const char *const pairs[] = { "seed", "1", "note", NULL };
+	tare_training_options options = { .struct_size = sizeof(options),
+					  .results = "", .events = "",
+					  .pairs = pairs, .n_pairs = 2,
+					  .epochs = 100 };
+	tare_training *training;
+
+	for (int i = 0; i < 2; i++) {
+		if (tare_training_open(&options, &training))
+			return;
+		for (int k = 0; k < (i ? 3 : 70); k++) {
+			(void)tare_epoch_begin(training);
+			reading_clock += 1000000;
+			(void)tare_training_value(training, "loss", 1. / k);
+			(void)tare_epoch_end(training, NULL);
+		}
+		if (i)
+			(void)tare_training_close(training);
+	}
+}
+
 static inline void reading_fill(const char *dir)
 {
 	static const char *const option[] = {
@@ -153,7 +178,7 @@ static inline void reading_fill(const char *dir)
 		"max_depth", "8",	  "keep_values",      "4",
 		"report",    "none",	  "max_stacks",	      "64",
 		"sample_events", "16",	  "alloc",	      "exact",
-		"calls",     "timed",
+		"calls",     "timed",	  "training_epochs",  "40",
 	};
 	TARE_SCOPE_SITE_DEFINE(open, "left open");
 	tare_scope scope;
@@ -173,6 +198,7 @@ static inline void reading_fill(const char *dir)
 	scope = tare_scope_begin(&open);
 	reading_profile();
 	reading_fill_allocs();
+	reading_train();
 	for (int i = 0; i < 3; i++) {
 		TARE_SCOPE("pending");
 		reading_clock += 10;
@@ -333,6 +359,26 @@ static inline void reading_windows(tare_view *view)
 	reading_stats(view, &filter);
 }
 
+static inline uint64_t reading_trainings(tare_view *view)
+{
+	const tare_training_info *info = NULL;
+	size_t n = tare_view_trainings(view, &info);
+	uint64_t sum = n;
+
+	for (size_t i = 0; i < n; i++, info++) {
+		sum += strlen(info->config) + strlen(info->csv) +
+		       strlen(info->events) + info->n_epochs;
+		for (size_t k = 0; k < 2 * info->n_pairs; k++)
+			sum += strlen(info->pairs[k]);
+		for (size_t k = 0; k < info->n_rows; k++) {
+			if (!(info->rows[k].total_time >= 0))
+				__builtin_trap();
+			sum += info->rows[k].epoch + info->own[k].epoch;
+		}
+	}
+	return sum;
+}
+
 static inline void reading_all(tare_view *view)
 {
 	tare_report_options options = { .struct_size = sizeof(options),
@@ -353,6 +399,7 @@ static inline void reading_all(tare_view *view)
 		sum += n;
 	sum += reading_profiles(view);
 	sum += reading_allocs(view);
+	sum += reading_trainings(view);
 	reading_flames(view, &sum);
 	reading_judged(view, &sum);
 	reading_exports(view, &sum);
