@@ -40,8 +40,10 @@ void tr_phases_init(tare_training *t)
 	static const char *const names[] = { "forward", "backward",
 					     "communication", "update" };
 
-	for (uint32_t i = 0; i < TR_PHASE_COLUMNS; i++)
+	for (uint32_t i = 0; i < TR_PHASE_COLUMNS; i++) {
 		name_phase(t, i, names[i]);
+		t->phase[i].is_phase = true;
+	}
 	t->n_phases = TR_PHASE_COLUMNS;
 }
 
@@ -194,6 +196,8 @@ static tare_phase push(tare_training *t, struct tr_phase_frame frame)
 		t->pauses++;
 	else if (t->epoch && !t->pauses)
 		t->phase[frame.phase].calls++;
+	if (!frame.is_pause)
+		t->phase[frame.phase].is_phase = true;
 	thread->frame[thread->depth] = frame;
 	handle = (tare_phase){ t, at, thread->depth++, frame.number };
 	return handle;
@@ -401,11 +405,13 @@ static void take_epoch(tare_training *t, int64_t now, struct tr_taken *taken)
 	taken->seconds = (double)(now - t->begin_ns - t->paused_ns) / 1e9;
 	taken->rest = (double)t->rest_ns / 1e9;
 	taken->paused = (double)t->paused_ns / 1e9;
-	taken->n_phases = t->n_phases;
+	taken->n_phases = 0;
 	for (uint32_t i = 0; i < t->n_phases; i++) {
 		const struct tr_train_phase *phase = &t->phase[i];
 
-		t->shown[i] = (tare_training_phase){
+		if (!phase->is_phase)
+			continue;
+		t->shown[taken->n_phases++] = (tare_training_phase){
 			.name = phase->name,
 			.seconds = (double)phase->own_ns / 1e9,
 			.total = (double)phase->total_ns / 1e9,

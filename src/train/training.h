@@ -37,6 +37,7 @@ struct tr_train_phase {
 	tare_site *site; /* NULL: not used yet, or not in the ledger */
 	int64_t own_ns, total_ns, pending_ns;
 	uint64_t calls;
+	bool is_phase; /* has been one, not only a pause */
 };
 
 /* One that is open, of a thread. */
