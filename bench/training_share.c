@@ -18,8 +18,8 @@
 #include <tare/system.h>
 #include <tare/tare.h>
 
-#include "../examples/gcn/record.h"
-#include "../examples/gcn/train.h"
+#include <gcn/record.h>
+#include <gcn/train.h>
 #include "bench.h"
 
 #define EPOCHS 200u

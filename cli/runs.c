@@ -51,7 +51,8 @@ enum tint run_state_tint(enum tare_run_state state)
 }
 
 /* "mpi_4 30/200, loss 0.6524": the newest training; "": there is none. */
-static void run_training_text(const tare_run_entry *run, char *text, size_t size)
+static void run_training_text(const tare_run_entry *run, char *text,
+			      size_t size)
 {
 	const tare_training_info *info;
 	tare_view *view;

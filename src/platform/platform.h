@@ -152,12 +152,8 @@ extern const char *tr_root;
  * without a reader is an error too, and no signal.
  */
 int tr_file_write_all(int fd, const void *data, size_t len);
-/*
- * The same at an offset of a file, whose position stays. `limit` is
- * tr_file_limit(), or as it was a moment ago.
- */
-int tr_file_write_at(int fd, const void *data, size_t len, uint64_t off,
-		     uint64_t limit);
+/* The same at an offset of a file, whose position stays. */
+int tr_file_write_at(int fd, const void *data, size_t len, uint64_t off);
 /* The error of tare/error.h that an errno stands for. */
 int tr_error_of(int error);
 /* As open() with O_CLOEXEC: a descriptor, or -1 and errno. */

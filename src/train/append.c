@@ -52,24 +52,6 @@ int tr_append_open(struct tr_append *append, const char *folder,
 	return err ? err : append_create(append, folder, stem, ending);
 }
 
-/*
- * Of a file's size, which a host may change at any time; who asks before every
- * row pays a fifth more for it.
- */
-#define APPEND_LIMIT_NS 10000000
-
-static uint64_t append_limit(struct tr_append *append)
-{
-	int64_t now = tr_monotonic_ns();
-
-	if (!append->limit_at_ns ||
-	    now - append->limit_at_ns >= APPEND_LIMIT_NS) {
-		append->limit = tr_file_limit();
-		append->limit_at_ns = now;
-	}
-	return append->limit;
-}
-
 int tr_append_flush(struct tr_append *append)
 {
 	struct tr_buf *pending = &append->pending;
@@ -82,8 +64,7 @@ int tr_append_flush(struct tr_append *append)
 	}
 	if (pending->len)
 		err = tr_file_write_at(append->fd, pending->data,
-				       pending->len, append->size,
-				       append_limit(append));
+				       pending->len, append->size);
 	if (!err) {
 		append->size += pending->len;
 		pending->len = 0;
@@ -100,8 +81,7 @@ int tr_append_patch(struct tr_append *append, uint64_t off, const void *data,
 {
 	if (off + len > append->size)
 		return TARE_EINVAL;
-	return tr_file_write_at(append->fd, data, len, off,
-				append_limit(append));
+	return tr_file_write_at(append->fd, data, len, off);
 }
 
 int tr_append_close(struct tr_append *append)

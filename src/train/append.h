@@ -19,8 +19,6 @@
 struct tr_append {
 	int fd;
 	unsigned number;       /* that its name has; 1: none */
-	uint64_t limit;	       /* of files of this process, */
-	int64_t limit_at_ns;   /* when it was looked at last */
 	uint64_t size;	       /* bytes of the file */
 	struct tr_buf pending; /* records to be written; add to it */
 	char path[1024];

@@ -211,9 +211,9 @@ static void store_row(struct tr_training_row *to,
 	uint64_t *at = (void *)to;
 
 	TR_STORE(to->end, 0);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
+	/* Each by release: none may be seen before the 0. */
 	for (size_t i = 1; i < sizeof(*to) / 8 - 1; i++)
-		TR_STORE(at[i], words[i]);
+		TR_PUBLISH(at[i], words[i]);
 	TR_STORE(to->ticks, tr_ledger_ticks());
 	TR_STORE(to->begin, number);
 	TR_PUBLISH(to->end, number);

@@ -234,9 +234,9 @@ static void threads(void)
 	CHECK_INT(pthread_create(&two, NULL, work, shared.training), 0);
 	meet(0);				  /* 1 */
 	meet(6);				  /* 2: all of it is load's */
-	phase(shared.training, "forward", 10);	  /* not theirs */
+	phase(shared.training, "forward", 10); /* not theirs */
 	meet(0);				  /* 3 */
-	meet(4);				  /* 4: half load, half decode */
+	meet(4);				/* 4: half load, half decode */
 	meet(0);				  /* 5 */
 	meet(3);				  /* 6: nobody's */
 	(void)pthread_join(one, NULL);
