@@ -96,8 +96,11 @@ static void check_graph(const struct graph *graph, struct share share)
 	must(graph->n_classes > 0 && graph->n_classes <= GRAPH_MOST_CLASSES);
 	must(graph->n_words <= GRAPH_MOST_WORDS);
 	must(graph->n_split[SPLIT_TRAIN] > 0);
-	must(graph->first ==
-	     graph_share_first(graph->n_nodes, share.index, share.of));
+	must(graph->share_at[0] == 0 &&
+	     graph->share_at[share.of] == graph->n_nodes);
+	must(graph->first == graph->share_at[share.index] &&
+	     graph->first + graph->n_own ==
+		     graph->share_at[share.index + 1]);
 	for (uint32_t i = 0; i < graph->n_halo; i++) {
 		must(graph->halo[i] < graph->n_nodes);
 		must(graph->halo[i] < graph->first ||
