@@ -20,7 +20,7 @@
 struct tr_trainings {
 	tare_training_info *info;
 	size_t n;
-	uint64_t rows_left;  /* that the ledger can have */
+	uint64_t pages_left; /* that the ledger can have */
 	struct tr_pool pool; /* rows, pairs */
 };
 
@@ -51,21 +51,26 @@ static const struct tr_training_page *page_at(const tare_view *view,
 			   8);
 }
 
-/* Calls nothing that allocates: counts first, fills then. */
+/*
+ * Of at most `most` pages, which it tells how many there were. Counts where
+ * `ret` is NULL.
+ */
 static size_t find_rows(const tare_view *view, const struct tr_training *head,
-			const struct tr_training_row **ret)
+			const struct tr_training_row **ret, uint64_t most,
+			uint64_t *ret_pages)
 {
-	uint64_t left = view->image.size / sizeof(struct tr_training_page) + 1;
 	uint32_t off = head->rows;
+	uint64_t pages = 0;
 	size_t n = 0;
 
-	if (left > head->n_pages)
-		left = head->n_pages;
-	while (off && left--) {
+	if (most > head->n_pages)
+		most = head->n_pages;
+	while (off && pages < most) {
 		const struct tr_training_page *page = page_at(view, off);
 
 		if (!page)
 			break;
+		pages++;
 		for (unsigned i = 0; i < TR_TRAINING_ROWS; i++)
 			if (is_row(&page->row[i])) {
 				if (ret)
@@ -76,6 +81,7 @@ static size_t find_rows(const tare_view *view, const struct tr_training *head,
 		if (off == head->rows)
 			break;
 	}
+	*ret_pages = pages;
 	return n;
 }
 
@@ -131,18 +137,20 @@ static bool fill_rows(tare_view *view, struct tr_trainings *all,
 		      const struct tr_training *head,
 		      tare_training_info *info)
 {
-	size_t n = find_rows(view, head, NULL);
+	uint64_t pages;
+	size_t n = find_rows(view, head, NULL, all->pages_left, &pages);
 	const struct tr_training_row **found;
 	tare_run_row *rows;
 
-	if (!n || n > all->rows_left)
+	/* A page belongs to one training: no damage makes them more. */
+	all->pages_left -= pages;
+	if (!n)
 		return true;
-	all->rows_left -= n;
 	found = tr_pool_take(&all->pool, n * sizeof(const void *));
 	rows = tr_pool_take(&all->pool, 2 * n * sizeof(*rows));
 	if (!found || !rows)
 		return false;
-	(void)find_rows(view, head, found);
+	(void)find_rows(view, head, found, pages, &pages);
 	qsort(found, n, sizeof(const void *), by_number);
 	info->rows = rows;
 	info->own = rows + n;
@@ -230,7 +238,7 @@ static bool read_trainings(tare_view *view, struct tr_trainings *all)
 	heads = tr_pool_take(&all->pool, n * sizeof(const void *));
 	if (!all->info || !heads)
 		return false;
-	all->rows_left = view->image.size / sizeof(struct tr_training_row);
+	all->pages_left = view->image.size / sizeof(struct tr_training_page);
 	for (size_t i = n; i--; off = heads[i]->next)
 		heads[i] = training_at(view, off);
 	for (size_t i = 0; i < n && done; i++)

@@ -161,7 +161,7 @@ def check_example(checks, folder):
     subprocess.run([program, "--epochs", "30", "--nodes", "300", "--quiet",
                     "--results", "results", "--events", "events"],
                    cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    found = reader(os.path.join(folder, "events", "sequential_seed_1"))
+    found = reader(os.path.join(folder, "events", "sequential"))
     with open(os.path.join(folder, "results", "sequential_metrics.csv"),
               encoding="utf-8") as file:
         rows = list(csv.DictReader(line for line in file if line[0] != "#"))
