@@ -75,6 +75,7 @@ struct tr_config {
 	uint64_t report_top;
 	int clock;			/* enum tr_clock_choice */
 	uint64_t keep_runs;		/* finished runs kept on disk */
+	bool mpi_barrier;		/* read by mpi/ alone */
 	bool enable_memory_tracking;
 	bool enable_gpu_tracking;
 	double memory_sample_interval;	/* seconds */

@@ -204,7 +204,11 @@ static const struct tr_option_row table[] = {
 	       AT_START, "Clock of the scopes; auto: the processor's own "
 	       "where it is reliable."),
 	WHOLE(keep_runs, KEEP_RUNS, "64", 0, 100000, 0, "runs", AT_START,
-	      "Finished runs kept in the folder; older ones are deleted."),
+	      "Finished runs kept in the folder; older ones are deleted. The "
+	      "ranks of an MPI program are one run."),
+	SWITCH(mpi_barrier, MPI_BARRIER, "false", AT_START,
+	       "Put a barrier before every blocking collective of MPI, and "
+	       "time it: how long a rank waits for the last one."),
 	SWITCH(enable_memory_tracking, ENABLE_MEMORY_TRACKING, "true", NOT_YET,
 	       "Sample the memory of system and process, once metrics are "
 	       "on."),

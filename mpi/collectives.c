@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Collectives.
+ *
+ * How much of one is waiting for the last rank to arrive cannot be seen from
+ * inside of one process. The option mpi_barrier puts a barrier before each:
+ * its time is the waiting, the rest is the transfer. That changes how the
+ * program runs, so it is off unless asked for.
+ */
+#include "bytes.h"
+#include "job.h"
+#include "table_collective.h"
+
+static void arrive(tare_site *site, MPI_Comm comm)
+{
+	tare_scope scope = wrap_enter(site);
+
+	(void)WRAP_PMPI(Barrier)(comm);
+	wrap_leave(scope, MPI_SUCCESS);
+}
+
+#define UNWRAP_(...) __VA_ARGS__
+
+#define WRAP_COLLECTIVE(name, iname, parameters, arguments, bytes) \
+	WRAP_API int MPI_##name parameters \
+	{ \
+		static struct wrap wrap = WRAP_INIT(wrap, COLLECTIVE, \
+						    "MPI_" #name); \
+		tare_scope scope; \
+		uint64_t given; \
+		int result; \
+\
+		if (!wrap_is_on(&wrap)) \
+			return WRAP_REAL(wrap, MPI_##name) arguments; \
+		given = (bytes); \
+		job_note_collective(comm); \
+		if (__builtin_expect(job_has_barriers, 0)) \
+			arrive(&wrap.arrival, comm); \
+		scope = wrap_enter(&wrap.time); \
+		result = WRAP_REAL(wrap, MPI_##name) arguments; \
+		wrap_leave(scope, result); \
+		wrap_count(&wrap.sent, given); \
+		return result; \
+	} \
+	WRAP_ALIAS(name, parameters) \
+	WRAP(START, iname, (UNWRAP_ parameters, MPI_Request *request), \
+	     (UNWRAP_ arguments, request), bytes)
+#define WRAP_COLLECTIVE_LARGE(name, iname, parameters, arguments, bytes) \
+	WRAP_COLLECTIVE(name##_c, iname##_c, parameters, arguments, bytes)
+
+COLLECTIVE_ROWS(WRAP_COLLECTIVE, int, int)
+#if WRAP_HAS_LARGE
+COLLECTIVE_ROWS(WRAP_COLLECTIVE_LARGE, MPI_Count, MPI_Aint)
+#endif
+
+WRAP(START, Ibarrier, (MPI_Comm comm, MPI_Request *request), (comm, request),
+     0)
