@@ -11,10 +11,13 @@
 #include "export/chrome.h"
 #include "export/writer.h"
 
+#include <tare/communication.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
+#define SAME_PID 10000000 /* above all process ids */
 #define PIECE_ROOM 4096u /* of a piece, for its last event and its end */
 
 /* One run's content, each part by time. */
@@ -27,6 +30,7 @@ struct content {
 	struct tr_point *point;
 	size_t n_points;
 	size_t next_bar, next_flow, next_point;
+	uint32_t rank, ranks; /* of an MPI program; 0 ranks: none */
 };
 
 struct chrome {
@@ -138,6 +142,17 @@ static int name_rows(struct chrome *chrome, struct content *c)
 	return 0;
 }
 
+static void name_process(struct content *c)
+{
+	struct tr_buf name = TR_BUF_INIT;
+
+	tr_buf_adds(&name, tare_view_run(c->view)->program);
+	if (c->ranks)
+		tr_buf_addf(&name, " rank %u", c->rank);
+	tr_chrome_name(&c->row, "process_name", 0, name.len ? name.data : "");
+	tr_buf_release(&name);
+}
+
 static int put_names(struct chrome *chrome)
 {
 	for (size_t i = 0; i < chrome->trace->n_views; i++) {
@@ -146,8 +161,7 @@ static int put_names(struct chrome *chrome)
 
 		if (i)
 			put_comma(chrome);
-		tr_chrome_name(&c->row, "process_name", 0,
-			       tare_view_run(c->view)->program);
+		name_process(c);
 		err = name_rows(chrome, c);
 		if (err)
 			return err;
@@ -229,6 +243,27 @@ static void keep_wanted(const struct chrome *chrome, struct content *c)
 	c->n_points = n;
 }
 
+/* Processes of several hosts may have the same number. */
+static int64_t number_of(const struct chrome *chrome, const struct content *c)
+{
+	int64_t pid = tare_view_run(c->view)->pid;
+
+	for (const struct content *at = chrome->content; at < c; at++)
+		if (at->row.process == pid)
+			return pid + (c - chrome->content) * SAME_PID;
+	return pid;
+}
+
+static void take_rank(struct content *c)
+{
+	tare_communication comm;
+
+	if (tare_view_communication(c->view, &comm) || !comm.is_mpi)
+		return;
+	c->rank = comm.rank;
+	c->ranks = comm.ranks;
+}
+
 static int take_content(struct chrome *chrome, struct content *c,
 			tare_view *view)
 {
@@ -237,7 +272,8 @@ static int take_content(struct chrome *chrome, struct content *c,
 
 	c->view = view;
 	c->row = (struct tr_row){ chrome->sink, chrome->origin,
-				  tare_view_run(view)->pid, 0 };
+				  number_of(chrome, c), 0 };
+	take_rank(c);
 	c->bars = (struct tr_bars){ .view = view,
 				    .filter = trace->filter,
 				    .from = chrome->from,

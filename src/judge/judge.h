@@ -5,6 +5,7 @@
 #ifndef TR_JUDGE_H
 #define TR_JUDGE_H
 
+#include <tare/communication.h>
 #include <tare/judge.h>
 
 #include "view/view.h"
@@ -17,5 +18,15 @@
  */
 int tr_parts_of(tare_view *view, const tare_amdahl_options *options,
 		tare_amdahl *amdahl);
+
+/* ---- arrivals.c -------------------------------------------------------- */
+
+/*
+ * Seconds that each rank of the job waited in the collective `name` for the
+ * last one to arrive, from the ranks' events. False: a rank has not kept all
+ * of its calls, or they do not match; then nothing is filled.
+ */
+bool tr_arrivals_find(const tare_job *job, tare_view *const *views,
+		      const char *name, uint64_t calls, double *ret_seconds);
 
 #endif

@@ -72,7 +72,15 @@ static bool unlink_run(const char *path)
 
 	move_beside(path, "", ".base");
 	move_beside(path, "", ".svg");
+	move_beside(path, "", ".end");
 	return done;
+}
+
+/* Ranks of a parallel program, side by side in the list, are one run. */
+static bool is_counted(const tare_run_entry *entry, size_t i)
+{
+	return !i || strncmp(entry[i].group, "mpi-", 4) != 0 ||
+	       strcmp(entry[i].group, entry[i - 1].group) != 0;
 }
 
 static int sweep(int most)
@@ -97,7 +105,7 @@ static int sweep(int most)
 					  kept < keep ? runs : NULL);
 		else if (kept >= keep)
 			moved += unlink_run(entry[i].path);
-		kept++;
+		kept += is_counted(entry, i);
 	}
 	tare_runs_free(entry);
 	return moved;

@@ -205,6 +205,8 @@ struct tare_view {
 	size_t n_threads;
 	struct tr_profile profile;
 	struct tr_trainings *trainings; /* NULL: not read yet */
+	char job[48];	/* of tare_view_communication() */
+	bool is_aligned; /* by tare_view_align() */
 };
 
 /* ---- trainings.c -------------------------------------------------------- */
