@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <tare/communication.h>
 #include <tare/export.h>
 
 #include "args.h"
@@ -22,6 +23,7 @@ struct export_options {
 	const char *split_size;
 	uint64_t split_seconds;
 	uint64_t keep;
+	bool group;
 };
 
 #define FORMATS \
@@ -50,6 +52,8 @@ static const struct option_spec options[] = {
 	  "chrome: files of so many seconds of the run" },
 	{ 0, "keep", OPTION_COUNT, offsetof(struct export_options, keep), "N",
 	  NULL, "of such files: only the newest N" },
+	{ 'g', "group", OPTION_FLAG, offsetof(struct export_options, group),
+	  NULL, NULL, "all runs of RUN's 'tare run': the ranks of a job" },
 	SELECTION_OPTIONS(struct export_options),
 	SELECTION_LIMIT(struct export_options),
 	OPTION_END
@@ -128,7 +132,10 @@ static int check_options(const struct args *args,
 			       !ends_with(opts->output, ".json")))
 		return message_usage(args->command,
 				     "a split trace needs '-o FILE.json'");
-	if (args->n_operands > 1 && (format == TARE_FORMAT_PPROF ||
+	if (opts->group && args->n_operands > 1)
+		return message_usage(args->command,
+				     "'--group' is of one run");
+	if ((args->n_operands > 1 || opts->group) && (format == TARE_FORMAT_PPROF ||
 				     format == TARE_FORMAT_CALLGRIND))
 		return message_usage(args->command,
 				     "this format has room for one run");
@@ -173,24 +180,62 @@ static void add_span(tare_run *span, const tare_run *run, bool is_first)
 		span->end_ns = run->end_ns;
 }
 
-static int open_all(const struct args *args, struct opened *opened)
+static int open_one(struct opened *opened, const char *which)
 {
-	size_t n = args->n_operands ? args->n_operands : 1;
+	tare_view **views = realloc(opened->views, (opened->n + 1) *
+							   sizeof(*views));
+	int code;
 
-	opened->views = calloc(n, sizeof(opened->views[0]));
-	if (!opened->views)
+	if (!views)
 		return message_error("export", "runs", ENOMEM);
-	for (size_t i = 0; i < n; i++) {
-		int code = run_open(args_operand(args, i, "last"),
-				    &opened->views[i]);
+	opened->views = views;
+	code = run_open(which, &views[opened->n]);
+	if (!code)
+		opened->n++;
+	return code;
+}
 
-		if (code)
-			return code;
+/* All that have its group, in place of the first run. */
+static int open_group(struct opened *opened)
+{
+	char group[48];
+	tare_run_entry *runs;
+	size_t n;
+	int code = CODE_OK, err = tare_runs_list(&runs, &n);
+
+	if (err)
+		return message_error("list", "runs", err);
+	(void)snprintf(group, sizeof(group), "%s",
+		       tare_view_run(opened->views[0])->group);
+	if (group[0]) {
+		tare_view_close(opened->views[0]);
+		opened->n = 0;
+	}
+	/* The list begins with the newest. */
+	for (size_t i = n; i-- > 0 && group[0] && !code;)
+		if (strcmp(runs[i].group, group) == 0)
+			code = open_one(opened, runs[i].path);
+	tare_runs_free(runs);
+	return code;
+}
+
+static int open_all(const struct args *args, const struct export_options *opts,
+		    struct opened *opened)
+{
+	int code = CODE_OK;
+
+	for (size_t i = 0; (i < args->n_operands || !i) && !code; i++)
+		code = open_one(opened, args_operand(args, i, "last"));
+	if (!code && opts->group)
+		code = open_group(opened);
+	for (size_t i = 0; i < opened->n; i++) {
+		/* Of several hosts, in one order of time. */
+		if (opened->n > 1)
+			(void)tare_view_align(opened->views[i]);
 		add_span(&opened->span, tare_view_run(opened->views[i]),
 			 i == 0);
-		opened->n++;
 	}
-	return CODE_OK;
+	return code;
 }
 
 /* ---- where to ---------------------------------------------------------- */
@@ -337,7 +382,7 @@ static int export_runs(const struct args *args,
 	code = check_options(args, opts, how.format);
 	if (code)
 		return code;
-	code = open_all(args, &opened);
+	code = open_all(args, opts, &opened);
 	if (!code)
 		code = selection_apply(&opts->selection, args->command,
 				       &opened.span, &filter);
@@ -375,6 +420,7 @@ const struct command cmd_export = {
 		"metrics\n"
 		"  tare export -o run.trace.json       a timeline for "
 		"Perfetto\n"
+		"  tare export -g -o job.trace.json    all ranks of a job\n"
 		"  tare export -o cpu.pb.gz            a profile for 'go tool "
 		"pprof'\n",
 	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "

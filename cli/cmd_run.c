@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "args.h"
 #include "message.h"
@@ -17,6 +18,7 @@
 #include "preload.h"
 #include "program.h"
 #include "settings.h"
+#include "watcher.h"
 
 struct run_options {
 	struct words set;
@@ -27,6 +29,8 @@ struct run_options {
 	const char *calls;
 	const char *alloc;
 	const char *flame;
+	const char *mpi;
+	bool each_rank;
 	bool gpu;
 	bool no_sample;
 	bool wall;
@@ -53,6 +57,11 @@ static const struct option_spec options[] = {
 	  "[=HOW]", "true exact sampled", "allocations by place" },
 	{ 0, "flame", OPTION_TEXT, offsetof(struct run_options, flame),
 	  "FILE", NULL, "write the flame graph to FILE" },
+	{ 0, "mpi", OPTION_TEXT, offsetof(struct run_options, mpi), "WHICH",
+	  "auto openmpi mpich none",
+	  "calls of MPI: auto (the default), openmpi, mpich, none" },
+	{ 0, "each-rank", OPTION_FLAG, offsetof(struct run_options, each_rank),
+	  NULL, NULL, "a report of every rank, not of rank 0 for all" },
 	{ 0, "gpu", OPTION_FLAG, offsetof(struct run_options, gpu), NULL,
 	  NULL, "read the GPUs at intervals" },
 	{ 0, "monitor", OPTION_MAYBE, offsetof(struct run_options, monitor),
@@ -148,19 +157,36 @@ static int apply_settings(const struct args *args,
 	return code;
 }
 
+/* The MPI of the program, of which the launcher may know, too. */
+static enum mpi_kind choose_mpi(const struct args *args,
+				const struct run_options *opts,
+				const struct launch *launch)
+{
+	enum mpi_kind kind;
+
+	if (opts->mpi && strcmp(opts->mpi, "none") == 0)
+		return MPI_NONE;
+	if (opts->mpi && strcmp(opts->mpi, "openmpi") == 0)
+		return MPI_OPENMPI;
+	if (opts->mpi && strcmp(opts->mpi, "mpich") == 0)
+		return MPI_MPICH;
+	kind = program_mpi(args->operands[0]);
+	return kind != MPI_NONE ? kind : launch->kind;
+}
+
 /*
  * What can be loaded is; without it the program runs all the same, and its
  * time and memory are told. True: it is sampled.
  */
 static bool load_library(const struct args *args,
-			 const struct run_options *opts)
+			 const struct run_options *opts, enum mpi_kind mpi)
 {
 	const char *name = args->operands[0], *sample = getenv("TARE_SAMPLE");
 	bool is_sampled = sample && (strcmp(sample, "true") == 0 ||
 				     strcmp(sample, "1") == 0);
 	const char *obstacle;
 
-	if (!is_sampled && !opts->calls && !opts->alloc)
+	if (!is_sampled && !opts->calls && !opts->alloc && mpi == MPI_NONE)
 		return false;
 	obstacle = program_obstacle(program_look(name));
 	if (obstacle) {
@@ -169,7 +195,7 @@ static bool load_library(const struct args *args,
 			name, obstacle);
 		return false;
 	}
-	return preload_set(opts->alloc != NULL) == CODE_OK && is_sampled;
+	return preload_set(opts->alloc != NULL, mpi) == CODE_OK && is_sampled;
 }
 
 /* Opened before the program runs: better now than after an hour. */
@@ -183,17 +209,31 @@ static int open_file(const char *path, FILE **ret_stream)
 	return CODE_OK;
 }
 
+/* Ranks write no file together: with --each-rank it has the rank's number. */
+static int open_for_rank(const char *path, const struct outcome *outcome,
+			 FILE **ret_stream)
+{
+	char own[4096];
+
+	if (!outcome->is_rank || !outcome->each_rank || strcmp(path, "-") == 0)
+		return open_file(path, ret_stream);
+	(void)snprintf(own, sizeof(own), "%s.%ld", path, outcome->launch.rank);
+	return open_file(own, ret_stream);
+}
+
 static int open_outputs(const struct run_options *opts,
 			struct outcome *outcome)
 {
 	int code = CODE_OK;
 
+	if (outcome->is_rank && outcome->launch.rank && !outcome->each_rank)
+		return CODE_OK; /* rank 0 tells */
 	if (!opts->no_report)
 		outcome->text = stderr;
 	if (opts->output)
-		code = open_file(opts->output, &outcome->text);
+		code = open_for_rank(opts->output, outcome, &outcome->text);
 	if (!code && opts->json)
-		code = open_file(opts->json, &outcome->json);
+		code = open_for_rank(opts->json, outcome, &outcome->json);
 	return code;
 }
 
@@ -205,23 +245,48 @@ static void close_file(FILE *stream, const char *path)
 		(void)message_error("write", path, errno);
 }
 
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 static int run_program(const struct args *args, const struct run_options *opts)
 {
-	struct outcome outcome = { .args = args, .flame = opts->flame };
+	struct outcome outcome = { .args = args,
+				   .flame = opts->flame,
+				   .each_rank = opts->each_rank };
+	struct watcher watcher = { 0, -1 };
+	enum mpi_kind mpi;
 	int code, error;
 
-	group_init(&outcome.group);
+	launch_look(&outcome.launch);
+	mpi = choose_mpi(args, opts, &outcome.launch);
+	outcome.is_rank = outcome.launch.is_rank && mpi != MPI_NONE;
+	group_init(&outcome.group,
+		   outcome.is_rank ? outcome.launch.group : NULL);
 	if (setenv("TARE_GROUP", outcome.group.name, 1))
 		return message_error("set", "TARE_GROUP", errno);
 	code = open_outputs(opts, &outcome);
 	if (code)
 		return code;
 
-	outcome.is_sampled = load_library(args, opts);
+	outcome.is_sampled = load_library(args, opts, mpi);
 	outcome.wants_calls = opts->calls != NULL;
+	if (outcome.is_rank && !outcome.launch.rank && !opts->each_rank)
+		watcher_start(&watcher, outcome.group.name,
+			      outcome_tell_early, &outcome);
 	error = child_run(args->operands, &outcome.child);
+	outcome.ended_ns = now_ns();
 	/* A reader of our stderr that went away must not change the status. */
 	(void)signal(SIGPIPE, SIG_IGN);
+	/* A launcher ends all ranks of a job when one died, by a signal to
+	 * each process and another to its group. The report is short. */
+	if (outcome.is_rank)
+		(void)signal(SIGTERM, SIG_IGN);
+	outcome.is_told = watcher_stop(&watcher);
 	if (error) {
 		(void)message_error("run", args->operands[0], error);
 		code = error == ENOENT ? 127 : 126;
@@ -266,7 +331,8 @@ const struct command cmd_run = {
 		"  tare run -o report.txt -- ./prog     report in a file\n"
 		"  tare run --json run.json -- ./prog   and as JSON\n"
 		"  tare run --monitor=process,gpu -- ./prog\n"
-		"  tare run --set max_depth=64 -- ./prog\n",
+		"  tare run --set max_depth=64 -- ./prog\n"
+		"  mpirun -n 4 tare run -- ./prog       ranks side by side\n",
 	.notes = "exit status: the program's; 128 + n if signal n ended it, "
 		 "127 if it was not\nfound, 126 if it could not be run\n",
 	.options = options,

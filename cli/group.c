@@ -11,12 +11,16 @@
 /* Runs that are opened for how busy they were: the newest. */
 #define BUSY_MOST 64
 
-void group_init(struct group *group)
+void group_init(struct group *group, const char *name)
 {
 	struct timespec now;
 
-	(void)clock_gettime(CLOCK_REALTIME, &now);
 	*group = (struct group){ .runs = NULL };
+	if (name) {
+		(void)snprintf(group->name, sizeof(group->name), "%s", name);
+		return;
+	}
+	(void)clock_gettime(CLOCK_REALTIME, &now);
 	(void)snprintf(group->name, sizeof(group->name), "%llx-%05lx-%lld",
 		       (unsigned long long)now.tv_sec,
 		       (unsigned long)now.tv_nsec / 1000,
@@ -51,7 +55,7 @@ static void find_busiest(struct group *group)
 	}
 }
 
-int group_find(struct group *group, pid_t main_pid)
+int group_find(struct group *group, pid_t main_pid, bool with_busiest)
 {
 	size_t n = 0;
 	int err;
@@ -69,7 +73,7 @@ int group_find(struct group *group, pid_t main_pid)
 	for (size_t i = 0; i < group->n && !group->main; i++)
 		if (group->runs[i].pid == main_pid)
 			group->main = &group->runs[i];
-	if (group->n > 1)
+	if (group->n > 1 && with_busiest)
 		find_busiest(group);
 	if (!group->main)
 		group->main = group->busiest ? group->busiest :

@@ -22,11 +22,14 @@ struct group {
 	double most_ns;		       /* that time */
 };
 
-/* A name that no other `tare run` has. */
-void group_init(struct group *group);
+/* `name`, or one that no other `tare run` has. */
+void group_init(struct group *group, const char *name);
 
-/* Looks for the runs; returns 0 or a TARE_E*. */
-int group_find(struct group *group, pid_t main_pid);
+/*
+ * Looks for the runs, and for the busiest where that is wanted: then all are
+ * opened. Returns 0 or a TARE_E*.
+ */
+int group_find(struct group *group, pid_t main_pid, bool with_busiest);
 void group_release(struct group *group);
 
 #endif

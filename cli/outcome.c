@@ -10,13 +10,20 @@
 #include <tare/export.h>
 #include <tare/profile.h>
 
+#include "ending.h"
 #include "format.h"
+#include "job.h"
 #include "last.h"
 #include "message.h"
 #include "names.h"
 #include "runs.h"
+#include "watcher.h"
 
 #define OTHERS_MOST 12
+
+/* For the other ranks: the launcher ends them, or they end by themselves. */
+#define WAIT_NS 5000000000
+#define WAIT_DYING_NS 100000000 /* it will end this one, too, and soon */
 
 /* A program with less may well have had no sample. */
 #define TINY_NS 5e7
@@ -194,8 +201,9 @@ static void write_processes(const struct outcome *outcome, struct json *json)
 	json_end_array(json);
 }
 
-/* `view` is NULL for a program without probes. */
-static void write_json(const struct outcome *outcome, tare_view *view)
+/* `view` is NULL for a program without probes, `job` for one without ranks. */
+static void write_json(const struct outcome *outcome, tare_view *view,
+		       const struct job *job)
 {
 	tare_report_options how = { .struct_size = sizeof(how) };
 	struct json json = { .stream = outcome->json };
@@ -216,6 +224,8 @@ static void write_json(const struct outcome *outcome, tare_view *view)
 	json_signed(&json, "peak_memory_bytes",
 		    (int64_t)usage->ru_maxrss * 1024);
 	write_processes(outcome, &json);
+	if (job)
+		job_json(job, &json, "job");
 	json_place(&json, "report");
 	if (!view || tare_view_json(view, &how, stream_write, outcome->json))
 		(void)fputs("null", outcome->json);
@@ -235,12 +245,138 @@ static const char *why_nothing(const struct outcome *outcome)
 	       "have no place for a ledger)";
 }
 
+/* ---- ranks of a parallel program --------------------------------------- */
+
+/* The run of this rank: of the program itself, or of one that it started. */
+static const tare_run_entry *own_run(const struct outcome *outcome)
+{
+	const struct group *group = &outcome->group;
+	tare_communication comm;
+	tare_view *view;
+
+	for (size_t i = 0; i < group->n; i++)
+		if (group->runs[i].pid == outcome->child.pid)
+			return &group->runs[i];
+	for (size_t i = 0; i < group->n; i++) {
+		bool is_own;
+
+		if (tare_view_open(group->runs[i].path, &view))
+			continue;
+		is_own = tare_view_communication(view, &comm) == 0 &&
+			 comm.is_mpi && comm.rank == outcome->launch.rank;
+		tare_view_close(view);
+		if (is_own)
+			return &group->runs[i];
+	}
+	return NULL;
+}
+
+static void print_job(const struct outcome *outcome, const struct job *job)
+{
+	const tare_run_entry *run = outcome->group.main;
+
+	job_print(job, outcome->text, terminal_width(outcome->text),
+		  terminal_wants_color(outcome->text, outcome->args->color));
+	(void)fputc('\n', outcome->text);
+	if (outcome->is_rank && run)
+		(void)fprintf(outcome->text, "rank %ld alone: tare report "
+					     "%s\n",
+			      outcome->launch.rank, run->id);
+}
+
+/* For rank 0, and for who looks later. */
+static void leave_ending(const struct outcome *outcome)
+{
+	struct ending ending = { outcome->child.status, outcome->ended_ns,
+				 outcome->child.usage.ru_maxrss * 1024 };
+	const tare_run_entry *run = own_run(outcome);
+
+	if (run)
+		ending_write(run->path, &ending);
+	if (outcome->child.status)
+		watcher_alert(outcome->group.name);
+}
+
+void outcome_tell_early(void *arg)
+{
+	struct outcome *outcome = arg;
+	struct job job = { .n = 0 };
+
+	(void)tare_runs_sweep();
+	if (outcome->text && job_add_group(&job, outcome->group.name) == 0 &&
+	    job_join(&job) == 0) {
+		print_job(outcome, &job);
+		(void)fflush(outcome->text);
+	}
+	job_release(&job);
+}
+
+/* True: the program was a job, and its ranks are in `job`. */
+static bool find_job(struct outcome *outcome, struct job *job)
+{
+	int64_t most = WIFSIGNALED(outcome->child.status) ? WAIT_DYING_NS :
+							    WAIT_NS;
+
+	if (outcome->is_rank) {
+		(void)job_wait(outcome->group.name, outcome->launch.ranks,
+			       most);
+		(void)tare_runs_sweep();
+	}
+	return job_add_group(job, outcome->group.name) == 0 &&
+	       job_join(job) == 0;
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+static void print_text(const struct outcome *outcome, tare_view *view,
+		       const struct job *job)
+{
+	if (job) {
+		print_job(outcome, job);
+	} else {
+		if (view) {
+			print_report(outcome, view);
+			print_busiest(outcome, view);
+		}
+		print_others(outcome);
+	}
+	print_resources(outcome);
+}
+
+static void tell(struct outcome *outcome, tare_view *view)
+{
+	struct job job = { .n = 0 };
+	bool is_job = (outcome->text || outcome->json) &&
+		      !outcome->each_rank && find_job(outcome, &job);
+
+	/* If the job went on after a rank's end, this is how it ended. */
+	if (outcome->text &&
+	    !(outcome->is_told && WIFSIGNALED(outcome->child.status)))
+		print_text(outcome, view, is_job ? &job : NULL);
+	if (view && outcome->group.n > 1)
+		last_note(outcome->group.main);
+	if (view)
+		make_flame(outcome, view);
+	if (outcome->json)
+		write_json(outcome, view, is_job ? &job : NULL);
+	job_release(&job);
+}
+
+/* Another rank tells for this one. */
+static bool is_silent(const struct outcome *outcome)
+{
+	return outcome->is_rank && outcome->launch.rank && !outcome->each_rank;
+}
+
 void outcome_tell(struct outcome *outcome)
 {
 	tare_view *view = NULL;
-	int err = group_find(&outcome->group, outcome->child.pid);
+	int err = group_find(&outcome->group, outcome->child.pid,
+			     !outcome->is_rank);
 
-	if (!err && outcome->group.main)
+	if (!err && outcome->is_rank)
+		leave_ending(outcome);
+	if (!err && outcome->group.main && !is_silent(outcome))
 		err = tare_view_open(outcome->group.main->path, &view);
 	if (view)
 		names_attach(view);
@@ -251,20 +387,8 @@ void outcome_tell(struct outcome *outcome)
 		message("'%s' has no tare probes, %s; its exit status is "
 			"passed through",
 			outcome->args->operands[0], why_nothing(outcome));
-	if (outcome->text) {
-		if (view) {
-			print_report(outcome, view);
-			print_busiest(outcome, view);
-		}
-		print_others(outcome);
-		print_resources(outcome);
-	}
-	if (view && outcome->group.n > 1)
-		last_note(outcome->group.main);
-	if (view)
-		make_flame(outcome, view);
-	if (outcome->json)
-		write_json(outcome, view);
+	if (!is_silent(outcome))
+		tell(outcome, view);
 	tare_view_close(view);
 	group_release(&outcome->group);
 }

@@ -10,6 +10,7 @@
 #include "args.h"
 #include "child.h"
 #include "group.h"
+#include "launch.h"
 
 struct outcome {
 	const struct args *args;
@@ -20,8 +21,15 @@ struct outcome {
 	const char *flame; /* file for it; NULL: beside the run */
 	bool is_sampled;   /* a library was loaded into it that samples */
 	bool wants_calls;  /* functions with hooks were asked for */
+	struct launch launch;
+	bool is_rank;	   /* of an MPI program: rank 0 tells for all */
+	bool each_rank;	   /* but each shall tell for itself, too */
+	int64_t ended_ns;  /* when the program did, since 1970 */
+	bool is_told;	   /* by the watcher: the job was ended */
 };
 
+/* While the program runs: the ranks as they are. Its type is watcher.h's. */
+void outcome_tell_early(void *outcome);
 /* After the program's end. */
 void outcome_tell(struct outcome *outcome);
 

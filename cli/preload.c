@@ -11,7 +11,7 @@
 #include "message.h"
 
 /* Relative to the folder of this program: as built, and as installed. */
-static const char *const folders[] = { "../preload",
+static const char *const folders[] = { "../preload", "../mpi",
 				       "../" TARE_LIBDIR "/tare" };
 
 static bool is_there(char *path, size_t size, const char *folder,
@@ -56,34 +56,56 @@ static bool find_library(const char *name, char *path, size_t size)
 #define TO_ROOT ""
 #endif
 
-int preload_set(bool with_alloc)
+/* The file itself, as LD_PRELOAD can have it; false after a message. */
+static bool find_real(const char *name, char real[PATH_MAX])
 {
-	const char *name = with_alloc ? "libtare-alloc.so" :
-					"libtare-preload.so";
-	const char *before = getenv("LD_PRELOAD");
-	char path[PATH_MAX + 128], real[PATH_MAX], *value;
-	size_t size;
-	int failed;
+	char path[PATH_MAX + 128];
 
 	if (!find_library(name, path, sizeof(path)) || !realpath(path, real)) {
 		message("cannot find '%s': set TARE_PRELOAD_DIR to its folder",
 			name);
-		return CODE_IO;
+		return false;
 	}
 	if (strpbrk(real, ": ")) {
 		message("cannot load '%s': its path has a colon or a space",
 			real);
-		return CODE_IO;
+		return false;
 	}
-	size = sizeof(TO_ROOT) + strlen(real) +
-	       (before ? strlen(before) : 0) + 2;
-	value = malloc(size);
+	return true;
+}
+
+static int put_first(const char *library)
+{
+	const char *before = getenv("LD_PRELOAD");
+	size_t size = sizeof(TO_ROOT) + strlen(library) +
+		      (before ? strlen(before) : 0) + 2;
+	char *value = malloc(size);
+	int failed;
+
 	if (!value)
 		return message_error("set", "LD_PRELOAD", ENOMEM);
-	(void)snprintf(value, size, TO_ROOT "%s%s%s", real,
+	(void)snprintf(value, size, TO_ROOT "%s%s%s", library,
 		       before && before[0] ? ":" : "",
 		       before && before[0] ? before : "");
 	failed = setenv("LD_PRELOAD", value, 1) ? errno : 0;
 	free(value);
 	return failed ? message_error("set", "LD_PRELOAD", failed) : CODE_OK;
+}
+
+int preload_set(bool with_alloc, enum mpi_kind mpi)
+{
+	char real[PATH_MAX];
+	int code = CODE_OK;
+
+	/* It is behind the other one, whose calls it uses. */
+	if (mpi != MPI_NONE &&
+	    find_real(mpi == MPI_OPENMPI ? "libtare-mpi-openmpi.so" :
+					   "libtare-mpi-mpich.so",
+		      real))
+		code = put_first(real);
+	if (!code && !find_real(with_alloc ? "libtare-alloc.so" :
+					     "libtare-preload.so",
+				real))
+		return CODE_IO;
+	return code ? code : put_first(real);
 }

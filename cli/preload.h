@@ -5,10 +5,13 @@
 
 #include <stdbool.h>
 
+#include "mpi_kind.h"
+
 /*
  * Puts it before what LD_PRELOAD has. `with_alloc`: the one that also counts
- * allocations. 0, or an exit code after a message.
+ * allocations. With the one for calls of `mpi`, if there is one and that was
+ * built. 0, or an exit code after a message.
  */
-int preload_set(bool with_alloc);
+int preload_set(bool with_alloc, enum mpi_kind mpi);
 
 #endif

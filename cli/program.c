@@ -126,11 +126,10 @@ static size_t read_dynamic(const struct head *head, ElfW(Dyn) *at, size_t most)
 	return n > 0 ? (size_t)n / sizeof(*at) : 0;
 }
 
-/* A sanitizer's library among those that it needs ends it otherwise. */
-static bool is_guarded(const struct head *head)
+/* Calls `look` with each library that it needs, until that says true. */
+static bool any_needed(const struct head *head,
+		       bool (*look)(const char *name, void *arg), void *arg)
 {
-	static const char *const guards[] = { "libasan.so", "libtsan.so",
-					      "liblsan.so", "libhwasan.so" };
 	ElfW(Dyn) entry[DYNAMIC_MOST];
 	size_t n = read_dynamic(head, entry, DYNAMIC_MOST);
 	off_t texts = -1;
@@ -141,14 +140,64 @@ static bool is_guarded(const struct head *head)
 	for (size_t i = 0; texts >= 0 && i < n; i++) {
 		char name[32] = "";
 
-		if (entry[i].d_tag != DT_NEEDED ||
+		if (entry[i].d_tag == DT_NEEDED &&
 		    pread(head->fd, name, sizeof(name) - 1,
-			  texts + (off_t)entry[i].d_un.d_val) <= 0)
-			continue;
-		for (size_t k = 0; k < sizeof(guards) / sizeof(guards[0]); k++)
-			if (strncmp(name, guards[k], strlen(guards[k])) == 0)
-				return true;
+			  texts + (off_t)entry[i].d_un.d_val) > 0 &&
+		    look(name, arg))
+			return true;
 	}
+	return false;
+}
+
+static bool begins_with(const char *text, const char *beginning)
+{
+	return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+/* A sanitizer's library among those that it needs ends it otherwise. */
+static bool is_guard(const char *name, void *arg)
+{
+	static const char *const guards[] = { "libasan.so", "libtsan.so",
+					      "liblsan.so", "libhwasan.so" };
+
+	(void)arg;
+	for (size_t i = 0; i < sizeof(guards) / sizeof(guards[0]); i++)
+		if (begins_with(name, guards[i]))
+			return true;
+	return false;
+}
+
+static bool is_guarded(const struct head *head)
+{
+	return any_needed(head, is_guard, NULL);
+}
+
+/*
+ * libmpi.so.12 is the name that MPICH, Intel MPI and MVAPICH agreed on.
+ * libopen-rte and libprrte are of OpenMPI's launchers.
+ */
+static bool is_mpi(const char *name, void *arg)
+{
+	static const struct {
+		const char *name;
+		enum mpi_kind kind;
+	} known[] = {
+		{ "libmpi.so.12", MPI_MPICH },
+		{ "libmpifort.so.12", MPI_MPICH },
+		{ "libmpich", MPI_MPICH },
+		{ "libmpi.so", MPI_OPENMPI },
+		{ "libmpi_mpifh.so", MPI_OPENMPI },
+		{ "libmpi_usempi", MPI_OPENMPI },
+		{ "libopen-rte.so", MPI_OPENMPI },
+		{ "libprrte.so", MPI_OPENMPI },
+	};
+	enum mpi_kind *kind = arg;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (begins_with(name, known[i].name)) {
+			*kind = known[i].kind;
+			return true;
+		}
 	return false;
 }
 
@@ -215,25 +264,55 @@ static bool is_script(const struct head *head, char *interpreter, size_t size)
 			    size;
 }
 
-enum program_kind program_look(const char *name)
+/* Opens what the kernel will run in the end: no script. The caller closes. */
+static bool open_program(const char *name, struct head *head)
 {
 	char path[PATH_MAX], next[PATH_MAX];
+
+	if (!find_in_path(name, path, sizeof(path)))
+		return false;
+	for (int i = 0; i < SCRIPTS_MOST && read_head(path, head); i++) {
+		if (!is_script(head, next, sizeof(next)))
+			return true;
+		(void)close(head->fd);
+		memcpy(path, next, sizeof(path));
+	}
+	return false;
+}
+
+enum program_kind program_look(const char *name)
+{
 	enum program_kind kind = PROGRAM_UNKNOWN;
 	struct head head;
 
-	if (!find_in_path(name, path, sizeof(path)))
+	if (!open_program(name, &head))
 		return PROGRAM_UNKNOWN;
-	for (int i = 0; i < SCRIPTS_MOST && read_head(path, &head); i++) {
-		bool goes_on = is_script(&head, next, sizeof(next));
-
-		if (is_elf(&head))
-			kind = look_at_elf(&head);
-		(void)close(head.fd);
-		if (!goes_on)
-			break;
-		memcpy(path, next, sizeof(path));
-	}
+	if (is_elf(&head))
+		kind = look_at_elf(&head);
+	(void)close(head.fd);
 	return kind;
+}
+
+/* MPICH's launcher needs no library of its own; its name is known. */
+static bool is_hydra(const char *name)
+{
+	char path[PATH_MAX], real[PATH_MAX];
+
+	return find_in_path(name, path, sizeof(path)) &&
+	       realpath(path, real) && strstr(strrchr(real, '/'), "hydra");
+}
+
+enum mpi_kind program_mpi(const char *name)
+{
+	enum mpi_kind kind = MPI_NONE;
+	struct head head;
+
+	if (!open_program(name, &head))
+		return MPI_NONE;
+	if (is_elf(&head))
+		(void)any_needed(&head, is_mpi, &kind);
+	(void)close(head.fd);
+	return kind == MPI_NONE && is_hydra(name) ? MPI_MPICH : kind;
 }
 
 const char *program_obstacle(enum program_kind kind)

@@ -6,6 +6,8 @@
 #ifndef CLI_PROGRAM_H
 #define CLI_PROGRAM_H
 
+#include "mpi_kind.h"
+
 enum program_kind {
 	PROGRAM_OPEN,	 /* a library can be loaded into it */
 	PROGRAM_UNKNOWN, /* not found, or nothing that is known here */
@@ -17,6 +19,12 @@ enum program_kind {
 
 /* `name` as execvp() finds it. A script is what its interpreter is. */
 enum program_kind program_look(const char *name);
+
+/*
+ * The MPI that it was linked with itself, or that it launches: mpirun and the
+ * like. MPI_NONE: none, or by a library of its own, or loaded later.
+ */
+enum mpi_kind program_mpi(const char *name);
 
 /* Why it cannot be sampled: "is a static program". NULL if it can. */
 const char *program_obstacle(enum program_kind kind);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tare mpi: the ranks of a parallel program side by side. */
+#include <string.h>
+
+#include "args.h"
+#include "job.h"
+#include "message.h"
+#include "runs.h"
+
+struct mpi_options {
+	bool json;
+};
+
+static const struct option_spec options[] = {
+	OPTION_JSON(struct mpi_options),
+	OPTION_END
+};
+
+/* One run stands for all of its group; several are what they are. */
+static int add_runs(const struct args *args, struct job *job)
+{
+	tare_view *view;
+	char group[48];
+	int code;
+
+	for (size_t i = 0; i < args->n_operands || i == 0; i++) {
+		code = run_open(args_operand(args, i, "last"), &view);
+		if (code)
+			return code;
+		if (args->n_operands > 1 || !tare_view_run(view)->group[0]) {
+			if (!job_add(job, view))
+				return message_error("open", "runs",
+						     TARE_ENOMEM);
+			continue;
+		}
+		(void)snprintf(group, sizeof(group), "%s",
+			       tare_view_run(view)->group);
+		tare_view_close(view);
+		code = job_add_group(job, group);
+		if (code)
+			return message_error("find the runs of", group, code);
+	}
+	return CODE_OK;
+}
+
+static int show(const struct args *args, const struct mpi_options *opts,
+		struct job *job)
+{
+	const char *which = args_operand(args, 0, "last");
+	struct json json = { .stream = stdout };
+	int err = job_join(job);
+
+	if (err == TARE_ENOENT) {
+		message("'%s' has no calls of MPI; measure them with 'mpirun "
+			"-n 4 tare run -- PROGRAM'", which);
+		return CODE_IO;
+	}
+	if (err)
+		return message_error("join", which, err);
+	if (opts->json) {
+		job_json(job, &json, NULL);
+		json_finish(&json);
+	} else {
+		job_print(job, stdout, terminal_width(stdout),
+			  terminal_wants_color(stdout, args->color));
+	}
+	return CODE_OK;
+}
+
+static int mpi(struct args *args)
+{
+	struct mpi_options opts = { 0 };
+	struct job job = { .n = 0 };
+	int code = args_parse(args, &opts);
+
+	if (code != ARGS_GO)
+		return code;
+	code = add_runs(args, &job);
+	if (!code)
+		code = show(args, &opts, &job);
+	job_release(&job);
+	return code;
+}
+
+const struct command cmd_mpi = {
+	.name = "mpi",
+	.usage = "[RUN...] [--json]",
+	.summary = "ranks of an MPI program: communication, waiting, balance",
+	.examples =
+		"  mpirun -n 4 tare run -- ./prog   measures; rank 0 reports\n"
+		"  tare mpi                         the newest job again\n"
+		"  tare mpi a.tare b.tare           ranks of several hosts\n"
+		"  tare mpi --json                  for a script\n",
+	.notes = "one RUN stands for all ranks of its job; several are taken "
+		 "as they are\nRUN is an id of 'tare ls' or its beginning, a "
+		 "process id, a file, or 'last'\n",
+	.options = options,
+	.max_operands = OPERANDS_ANY,
+	.run = mpi,
+};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ending.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool name_file(const char *run, const char *suffix, char *path,
+		      size_t size)
+{
+	size_t n = strlen(run);
+
+	return n > 5 && strcmp(run + n - 5, ".tare") == 0 &&
+	       (size_t)snprintf(path, size, "%.*s%s", (int)n - 5, run,
+				suffix) < size;
+}
+
+/* Written beside and renamed: a reader never finds half of it. */
+void ending_write(const char *run, const struct ending *ending)
+{
+	char path[600], part[600];
+	FILE *file;
+	bool is_bad;
+
+	if (!name_file(run, ".end", path, sizeof(path)) ||
+	    !name_file(run, ".end.part", part, sizeof(part)))
+		return;
+	file = fopen(part, "we");
+	if (!file)
+		return;
+	(void)fprintf(file, "status %d\nat_ns %lld\npeak_bytes %lld\n",
+		      ending->status, (long long)ending->at_ns,
+		      (long long)ending->peak_bytes);
+	is_bad = ferror(file);
+	if (fclose(file) || is_bad || rename(part, path))
+		(void)unlink(part);
+}
+
+bool ending_read(const char *run, struct ending *ret_ending)
+{
+	char path[600];
+	long long at_ns, peak_bytes;
+	FILE *file;
+	int status, n;
+
+	if (!name_file(run, ".end", path, sizeof(path)))
+		return false;
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	n = fscanf(file, "status %9d at_ns %19lld peak_bytes %18lld", &status,
+		   &at_ns, &peak_bytes);
+	(void)fclose(file);
+	if (n != 3)
+		return false;
+	*ret_ending = (struct ending){ status, at_ns, peak_bytes };
+	return true;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ending.h"
+#include "names.h"
+
+bool job_add(struct job *job, tare_view *view)
+{
+	tare_view **views = realloc(job->views,
+				    (job->n + 1) * sizeof(job->views[0]));
+
+	if (!views) {
+		tare_view_close(view);
+		return false;
+	}
+	job->views = views;
+	job->views[job->n++] = view;
+	return true;
+}
+
+int job_add_group(struct job *job, const char *group)
+{
+	tare_run_entry *runs;
+	tare_view *view;
+	size_t n;
+	int err = tare_runs_list(&runs, &n);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < n && !err; i++)
+		if (group[0] && strcmp(runs[i].group, group) == 0 &&
+		    tare_view_open(runs[i].path, &view) == 0 &&
+		    !job_add(job, view))
+			err = TARE_ENOMEM;
+	tare_runs_free(runs);
+	return err;
+}
+
+int job_join(struct job *job)
+{
+	return job->n ? tare_job_open(job->views, job->n, &job->job) :
+			TARE_ENOENT;
+}
+
+void job_release(struct job *job)
+{
+	tare_job_close(job->job);
+	for (size_t i = 0; i < job->n; i++)
+		tare_view_close(job->views[i]);
+	free(job->views);
+	*job = (struct job){ .n = 0 };
+}
+
+/* ---- waiting for the others -------------------------------------------- */
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Runs of the group whose end is known. */
+static long count_ended(const char *group)
+{
+	tare_run_entry *runs;
+	struct ending ending;
+	long ended = 0;
+	size_t n;
+
+	if (tare_runs_list(&runs, &n))
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		ended += strcmp(runs[i].group, group) == 0 &&
+			 ending_read(runs[i].path, &ending);
+	tare_runs_free(runs);
+	return ended;
+}
+
+bool job_wait(const char *group, long ranks, int64_t most_ns)
+{
+	static const struct timespec pause = { 0, 20000000 };
+	int64_t until = now_ns() + most_ns;
+
+	while (count_ended(group) < ranks) {
+		if (now_ns() >= until)
+			return false;
+		(void)nanosleep(&pause, NULL);
+	}
+	return true;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Job: the ranks of a parallel program, found by their group, and told as two
+ * tables: the ranks, and the functions of MPI over all of them.
+ */
+#ifndef CLI_JOB_H
+#define CLI_JOB_H
+
+#include <stdio.h>
+
+#include <tare/communication.h>
+
+#include "json.h"
+
+struct job {
+	tare_view **views;
+	size_t n;
+	tare_job *job;
+};
+
+/* Adds a view, which belongs to the job from then on, or is closed. */
+bool job_add(struct job *job, tare_view *view);
+
+/* Adds all runs of the group that is called `group`. */
+int job_add_group(struct job *job, const char *group);
+
+/*
+ * Puts them together. TARE_ENOENT: none of them is a rank; else 0 or another
+ * TARE_E*.
+ */
+int job_join(struct job *job);
+void job_release(struct job *job);
+
+void job_print(const struct job *job, FILE *stream, unsigned width,
+	       bool color);
+void job_json(const struct job *job, struct json *json, const char *key);
+
+/*
+ * Waits until all ranks of a group have ended and are put away, `most_ns` at
+ * most. True: all have.
+ */
+bool job_wait(const char *group, long ranks, int64_t most_ns);
+
+#endif

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The job as text and as JSON. */
+#include "job.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "ending.h"
+#include "format.h"
+#include "runs.h"
+#include "table.h"
+
+#define CALLS_MOST 40 /* rows of the table of functions */
+#define SCOPES_MOST 20
+
+static const tare_run *run_of(const struct job *job, const tare_job_rank *rank)
+{
+	return tare_view_run(job->views[rank->view]);
+}
+
+/* ---- how it ended ------------------------------------------------------ */
+
+/* A rank that ended by itself, and not as it should. */
+struct death {
+	const tare_job_rank *rank;
+	struct ending ending;
+	bool is_exact; /* somebody waited for it */
+};
+
+static bool is_bad(int status)
+{
+	return WIFSIGNALED(status) || WEXITSTATUS(status);
+}
+
+static bool find_death(const struct job *job, const tare_job_rank *rank,
+		       struct death *death)
+{
+	death->rank = rank;
+	death->is_exact = ending_read(run_of(job, rank)->path,
+				      &death->ending);
+	if (death->is_exact) {
+		death->ending.at_ns -= (int64_t)(rank->comm.offset_s * 1e9);
+		return is_bad(death->ending.status);
+	}
+	death->ending = (struct ending){ 0, rank->end_ns, 0 };
+	return rank->state == TARE_RUN_KILLED || rank->comm.is_aborted;
+}
+
+/*
+ * Who calls MPI_Abort is the first, though it may be the last to end. Where
+ * nobody was left to wait for a rank, the launcher had ended both.
+ */
+static bool is_before(const struct death *a, const struct death *b)
+{
+	if (a->rank->comm.is_aborted != b->rank->comm.is_aborted)
+		return a->rank->comm.is_aborted;
+	if (a->is_exact != b->is_exact)
+		return a->is_exact;
+	return a->ending.at_ns < b->ending.at_ns;
+}
+
+/* The others die of the first, whose launcher ends them. */
+static bool find_first_death(const struct job *job, struct death *ret_first,
+			     size_t *ret_n)
+{
+	struct death death;
+
+	*ret_n = 0;
+	for (size_t i = 0; i < job->job->n_ranks; i++) {
+		if (!find_death(job, &job->job->rank[i], &death))
+			continue;
+		if (!*ret_n || is_before(&death, ret_first))
+			*ret_first = death;
+		++*ret_n;
+	}
+	return *ret_n > 0;
+}
+
+static int64_t start_of(const struct job *job)
+{
+	int64_t first = INT64_MAX;
+
+	for (size_t i = 0; i < job->job->n_ranks; i++) {
+		const tare_job_rank *rank = &job->job->rank[i];
+		int64_t start = run_of(job, rank)->start_ns -
+				(int64_t)(rank->comm.offset_s * 1e9);
+
+		if (start < first)
+			first = start;
+	}
+	return first;
+}
+
+static void print_how(const struct death *death, FILE *stream)
+{
+	int status = death->ending.status;
+
+	if (death->rank->comm.is_aborted)
+		(void)fprintf(stream, "called MPI_Abort with code %d",
+			      death->rank->comm.abort_code);
+	else if (!death->is_exact)
+		(void)fputs("was killed", stream);
+	else if (WIFSIGNALED(status))
+		(void)fprintf(stream, "died of signal %d (%s)",
+			      WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		(void)fprintf(stream, "ended with status %d",
+			      WEXITSTATUS(status));
+}
+
+static void print_death(const struct job *job, FILE *stream)
+{
+	struct death first = { .rank = NULL };
+	size_t n;
+
+	if (!find_first_death(job, &first, &n))
+		return;
+	(void)fprintf(stream, "rank %u ", first.rank->comm.rank);
+	print_how(&first, stream);
+	(void)fprintf(stream, " %s after the start%s",
+		      format_duration((double)(first.ending.at_ns -
+					       start_of(job)))
+			      .text,
+		      first.is_exact ? "" : " (last seen then)");
+	if (n > 1)
+		(void)fprintf(stream, ", then %zu other%s", n - 1,
+			      n > 2 ? "s" : "");
+	(void)fputs("; what was measured until then is here\n", stream);
+}
+
+/* ---- ranks ------------------------------------------------------------- */
+
+static struct text seconds(double s)
+{
+	return format_duration(s * 1e9);
+}
+
+/* Who was killed did not write it down; who waited for it may know. */
+static double peak_of(const struct job *job, const tare_job_rank *rank)
+{
+	struct ending ending;
+
+	if (rank->peak_bytes)
+		return (double)rank->peak_bytes;
+	return ending_read(run_of(job, rank)->path, &ending) &&
+			       ending.peak_bytes > 0 ?
+		       (double)ending.peak_bytes :
+		       NAN;
+}
+
+static void add_rank(struct table *table, const struct job *job,
+		     const tare_job_rank *rank)
+{
+	const tare_run *run = run_of(job, rank);
+	double peak = peak_of(job, rank);
+	char number[16];
+
+	(void)snprintf(number, sizeof(number), "%u", rank->comm.rank);
+	table_add(table, number);
+	table_add(table, seconds(rank->elapsed_seconds).text);
+	table_add(table, seconds(rank->compute_seconds).text);
+	table_add(table, seconds(rank->comm.comm_seconds).text);
+	table_add(table, format_share(rank->elapsed_seconds > 0 ?
+					      rank->comm.comm_seconds /
+						      rank->elapsed_seconds :
+					      NAN)
+				 .text);
+	table_add(table, seconds(rank->comm.wait_seconds).text);
+	table_add(table, format_count(rank->comm.calls).text);
+	table_add(table, format_bytes((double)rank->comm.bytes).text);
+	table_add(table, peak > 0 ? format_bytes(peak).text : "-");
+	table_add_tinted(table, run_state_text(rank->state),
+			 run_state_tint(rank->state));
+	table_add(table, run->host);
+	table_add(table, run->id);
+}
+
+static void print_ranks(const struct job *job, FILE *stream, unsigned width,
+			bool color)
+{
+	static const struct column columns[] = {
+		COLUMN_NUMBER("RANK", 0),    COLUMN_NUMBER("ELAPSED", 5),
+		COLUMN_NUMBER("COMPUTE", 0), COLUMN_NUMBER("COMM", 0),
+		COLUMN_NUMBER("COMM %", 4),  COLUMN_NUMBER("WAITING", 0),
+		COLUMN_NUMBER("CALLS", 3),   COLUMN_NUMBER("BYTES", 0),
+		COLUMN_NUMBER("PEAK", 0),    COLUMN_TEXT("STATE", 6),
+		COLUMN_TEXT("HOST", 2),	     COLUMN_TEXT("RUN", 1),
+	};
+	struct table table;
+
+	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < job->job->n_ranks; i++)
+		add_rank(&table, job, &job->job->rank[i]);
+	table_print(&table, stream, width, color);
+	table_release(&table);
+	(void)fprintf(stream, "imbalance (most over mean): compute %s, ",
+		      format_share(job->job->compute_imbalance).text);
+	(void)fprintf(stream, "communication %s, ",
+		      format_share(job->job->comm_imbalance).text);
+	(void)fprintf(stream, "waiting %s\n",
+		      format_share(job->job->wait_imbalance).text);
+}
+
+/* ---- functions --------------------------------------------------------- */
+
+static double imbalance(const tare_job_call *call, size_t ranks)
+{
+	double mean = call->seconds / (double)ranks;
+
+	return mean > 0 ? call->most_seconds / mean - 1 : NAN;
+}
+
+static void add_call(struct table *table, const tare_job *job,
+		     const tare_job_call *call)
+{
+	char ranks[24];
+
+	(void)snprintf(ranks, sizeof(ranks), "%u", call->n_ranks);
+	table_add(table, call->name);
+	table_add(table, strncmp(call->source, "mpi.", 4) == 0 ?
+				 call->source + 4 :
+				 call->source);
+	table_add(table, ranks);
+	table_add(table, format_count(call->calls).text);
+	table_add(table, seconds(call->seconds).text);
+	table_add(table, seconds(call->seconds / (double)call->calls).text);
+	table_add(table, seconds(call->wait_seconds).text);
+	table_add(table, call->bytes ?
+				 format_bytes((double)call->bytes).text :
+				 "-");
+	table_add(table, format_share(imbalance(call, job->n_ranks)).text);
+}
+
+static void print_calls(const tare_job *job, FILE *stream, unsigned width,
+			bool color)
+{
+	static const struct column columns[] = {
+		COLUMN_WIDE("FUNCTION"),   COLUMN_TEXT("KIND", 2),
+		COLUMN_NUMBER("RANKS", 1), COLUMN_NUMBER("CALLS", 0),
+		COLUMN_NUMBER("TIME", 0),  COLUMN_NUMBER("A CALL", 4),
+		COLUMN_NUMBER("WAITING", 0), COLUMN_NUMBER("BYTES", 0),
+		COLUMN_NUMBER("IMBALANCE", 3),
+	};
+	struct table table;
+
+	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < job->n_calls && i < CALLS_MOST; i++)
+		add_call(&table, job, &job->call[i]);
+	table_print(&table, stream, width, color);
+	table_release(&table);
+	if (job->n_calls > CALLS_MOST)
+		(void)fprintf(stream, "... and %zu more (--json has them)\n",
+			      job->n_calls - CALLS_MOST);
+}
+
+/* ---- the program's own scopes ------------------------------------------ */
+
+static void add_scope(struct table *table, const tare_stats *row)
+{
+	table_add(table, row->name);
+	table_add(table, format_count(row->count).text);
+	table_add(table, format_duration(row->net_total).text);
+	table_add(table, format_duration(row->net_mean).text);
+	table_add(table, format_duration(row->p99).text);
+	table_add(table, format_duration(row->max).text);
+}
+
+static void print_merged(const tare_merge *merge, FILE *stream, unsigned width,
+			 bool color)
+{
+	static const struct column columns[] = {
+		COLUMN_WIDE("SCOPE"),	   COLUMN_NUMBER("CALLS", 0),
+		COLUMN_NUMBER("TOTAL", 0), COLUMN_NUMBER("MEAN", 0),
+		COLUMN_NUMBER("P99", 1),   COLUMN_NUMBER("MAX", 2),
+	};
+	struct table table;
+	size_t n, shown = 0;
+	const tare_stats *rows = tare_merge_stats(merge, &n);
+
+	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < n && shown < SCOPES_MOST; i++)
+		if (rows[i].kind == TARE_KIND_SCOPE &&
+		    strncmp(rows[i].source, "mpi.", 4) != 0) {
+			add_scope(&table, &rows[i]);
+			shown++;
+		}
+	if (shown) {
+		(void)fputs("\nscopes of all ranks together\n", stream);
+		table_print(&table, stream, width, color);
+	}
+	table_release(&table);
+}
+
+static void print_scopes(const struct job *job, FILE *stream, unsigned width,
+			 bool color)
+{
+	tare_view **views = calloc(job->job->n_ranks, sizeof(*views));
+	tare_merge *merge;
+
+	for (size_t i = 0; views && i < job->job->n_ranks; i++)
+		views[i] = job->views[job->job->rank[i].view];
+	if (views &&
+	    tare_merge_open(views, job->job->n_ranks, NULL, &merge) == 0) {
+		print_merged(merge, stream, width, color);
+		tare_merge_close(merge);
+	}
+	free(views);
+}
+
+/* ---- text -------------------------------------------------------------- */
+
+static const char *const ways[] = {
+	[TARE_WAITING_UNKNOWN] = "unknown",
+	[TARE_WAITING_ESTIMATE] = "estimate",
+	[TARE_WAITING_TIMELINE] = "timeline",
+	[TARE_WAITING_BARRIER] = "barrier",
+};
+
+static void print_way(const tare_job *job, FILE *stream)
+{
+	static const char *const text[] = {
+		[TARE_WAITING_UNKNOWN] =
+			"not known: some were of a part of the ranks "
+			"(--set mpi_barrier=true times it)",
+		[TARE_WAITING_ESTIMATE] =
+			"estimated: time beyond the fastest rank's, rather "
+			"too low (--trace or --set mpi_barrier=true tell)",
+		[TARE_WAITING_TIMELINE] = "from the arrivals in the trace",
+		[TARE_WAITING_BARRIER] = "timed by a barrier before each",
+	};
+
+	(void)fprintf(stream, "waiting in collectives: %s\n",
+		      text[job->waiting]);
+	if (job->has_trace)
+		(void)fputs("the trace has not every call: it is not used "
+			    "(--set trace_events=N keeps more)\n", stream);
+}
+
+static void print_clocks(const tare_job *job, FILE *stream)
+{
+	double most = 0, error = 0;
+
+	for (size_t i = 0; i < job->n_ranks; i++) {
+		most = fmax(most, fabs(job->rank[i].comm.offset_s));
+		error = fmax(error, job->rank[i].comm.offset_error_s);
+	}
+	if (most > 0 || error > 0)
+		(void)fprintf(stream,
+			      "clocks differ by up to %s, known to %s\n",
+			      seconds(most).text, seconds(error).text);
+}
+
+void job_print(const struct job *job, FILE *stream, unsigned width, bool color)
+{
+	const tare_run *run = run_of(job, &job->job->rank[0]);
+
+	(void)fputs("tare  ", stream);
+	terminal_safe(stream, run->program);
+	(void)fprintf(stream, "  %u ranks", job->job->ranks);
+	if (job->job->n_ranks < job->job->ranks)
+		(void)fprintf(stream, ", %zu of them here (those of other "
+				      "hosts: name their files)",
+			      job->job->n_ranks);
+	(void)fprintf(stream, ", job %s\n      ", job->job->name);
+	terminal_safe(stream, run->command);
+	(void)fputc('\n', stream);
+	print_death(job, stream);
+	(void)fputc('\n', stream);
+	print_ranks(job, stream, width, color);
+	(void)fputc('\n', stream);
+	print_calls(job->job, stream, width, color);
+	print_way(job->job, stream);
+	print_clocks(job->job, stream);
+	print_scopes(job, stream, width, color);
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static void put_rank(const struct job *job, struct json *json,
+		     const tare_job_rank *rank)
+{
+	const tare_run *run = run_of(job, rank);
+	struct death death;
+	bool is_dead = find_death(job, rank, &death);
+
+	json_begin_object(json, NULL);
+	json_unsigned(json, "rank", rank->comm.rank);
+	json_text(json, "run", run->id);
+	json_text(json, "host", run->host);
+	json_signed(json, "pid", run->pid);
+	json_text(json, "state", run_state_text(rank->state));
+	json_bool(json, "died", is_dead);
+	json_signed(json, "signal",
+		    death.is_exact && WIFSIGNALED(death.ending.status) ?
+			    WTERMSIG(death.ending.status) :
+			    0);
+	json_signed(json, "end_ns", death.ending.at_ns);
+	json_number(json, "elapsed_s", rank->elapsed_seconds);
+	json_number(json, "compute_s", rank->compute_seconds);
+	json_number(json, "comm_s", rank->comm.comm_seconds);
+	json_number(json, "wait_s", rank->comm.wait_seconds);
+	json_number(json, "setup_s", rank->comm.setup_seconds);
+	json_unsigned(json, "calls", rank->comm.calls);
+	json_unsigned(json, "bytes", rank->comm.bytes);
+	json_unsigned(json, "received_bytes", rank->comm.received_bytes);
+	json_number(json, "peak_bytes", peak_of(job, rank));
+	json_number(json, "clock_offset_s", rank->comm.offset_s);
+	json_number(json, "clock_error_s", rank->comm.offset_error_s);
+	json_bool(json, "estimate", rank->comm.is_estimate);
+	json_end_object(json);
+}
+
+static void put_call(struct json *json, const tare_job *job,
+		     const tare_job_call *call)
+{
+	json_begin_object(json, NULL);
+	json_text(json, "name", call->name);
+	json_text(json, "source", call->source);
+	json_unsigned(json, "ranks", call->n_ranks);
+	json_unsigned(json, "calls", call->calls);
+	json_unsigned(json, "bytes", call->bytes);
+	json_number(json, "s", call->seconds);
+	json_number(json, "wait_s", call->wait_seconds);
+	json_number(json, "least_s", call->least_seconds);
+	json_number(json, "most_s", call->most_seconds);
+	json_number(json, "imbalance", imbalance(call, job->n_ranks));
+	json_bool(json, "estimate", call->is_estimate);
+	json_end_object(json);
+}
+
+static void put_death(const struct job *job, struct json *json)
+{
+	struct death first = { .rank = NULL };
+	size_t n;
+
+	if (!find_first_death(job, &first, &n)) {
+		json_text(json, "first_death", NULL);
+		return;
+	}
+	json_begin_object(json, "first_death");
+	json_unsigned(json, "rank", first.rank->comm.rank);
+	json_number(json, "after_s",
+		    (double)(first.ending.at_ns - start_of(job)) * 1e-9);
+	json_bool(json, "exact", first.is_exact);
+	json_end_object(json);
+}
+
+void job_json(const struct job *job, struct json *json, const char *key)
+{
+	const tare_job *all = job->job;
+
+	json_begin_object(json, key);
+	json_text(json, "job", all->name);
+	json_unsigned(json, "ranks", all->ranks);
+	json_text(json, "waiting", ways[all->waiting]);
+	json_number(json, "compute_imbalance", all->compute_imbalance);
+	json_number(json, "comm_imbalance", all->comm_imbalance);
+	json_number(json, "wait_imbalance", all->wait_imbalance);
+	put_death(job, json);
+	json_begin_array(json, "rank");
+	for (size_t i = 0; i < all->n_ranks; i++)
+		put_rank(job, json, &all->rank[i]);
+	json_end_array(json);
+	json_begin_array(json, "function");
+	for (size_t i = 0; i < all->n_calls; i++)
+		put_call(json, all, &all->call[i]);
+	json_end_array(json);
+	json_end_object(json);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * In this order: Slurm also sets its own for programs of other launchers.
+ * What it sets for a step is not set for the script that starts steps.
+ */
+static const struct {
+	const char *rank, *ranks;
+	enum mpi_kind kind;
+} known[] = {
+	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", MPI_OPENMPI },
+	{ "PMI_RANK", "PMI_SIZE", MPI_NONE },
+	{ "PMIX_RANK", NULL, MPI_NONE },
+	{ "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", MPI_NONE },
+};
+
+/* What all ranks of a job have in common, the first that is there. */
+static const char *const common[] = {
+	"OMPI_MCA_orte_precondition_transports", /* random, OpenMPI 4 */
+	"PMIX_NAMESPACE",			 /* OpenMPI 5 and others */
+	"SLURM_JOB_ID",				 /* with the step, below */
+};
+
+static long number_of(const char *name, long otherwise)
+{
+	const char *text = name ? getenv(name) : NULL;
+	char *end;
+	long n;
+
+	if (!text || !*text)
+		return otherwise;
+	n = strtol(text, &end, 10);
+	return *end || n < 0 ? otherwise : n;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) *
+		       UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static ssize_t read_of_parent(const char *file, char *text, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%ld/%s", (long)getppid(),
+		       file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, size - 1);
+	(void)close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0 ? n : 0;
+}
+
+/*
+ * MPICH's launcher sets nothing that ranks of several hosts share, but has a
+ * process on each, whose parent's address is in its arguments.
+ */
+static uint64_t hash_hydra(uint64_t hash)
+{
+	static const char option[] = "--control-port";
+	char text[4096];
+	ssize_t n = read_of_parent("cmdline", text, sizeof(text));
+
+	for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1)
+		if (strcmp(text + i, option) == 0 &&
+		    i + (ssize_t)sizeof(option) < n)
+			return hash_text(hash, text + i + sizeof(option));
+	return 0;
+}
+
+/* All ranks of this host have the same parent. */
+static uint64_t hash_parent(uint64_t hash)
+{
+	char text[1024];
+
+	/* Pid, and in field 22 when it started. */
+	if (!read_of_parent("stat", text, sizeof(text)))
+		return hash;
+	hash = hash_text(hash, strtok(text, " "));
+	for (int i = 2; i <= 22; i++) {
+		const char *word = strtok(NULL, " ");
+
+		if (i == 22 && word)
+			hash = hash_text(hash, word);
+	}
+	return hash;
+}
+
+static uint64_t hash_job(void)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325), found;
+	const char *text;
+
+	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++) {
+		text = getenv(common[i]);
+		if (!text || !*text || (i == 2 && getenv("PMI_FD")))
+			continue;
+		hash = hash_text(hash, text);
+		text = getenv("OMPI_MCA_orte_hnp_uri");
+		if (text)
+			hash = hash_text(hash, text);
+		text = getenv("SLURM_STEP_ID");
+		if (text)
+			hash = hash_text(hash, text);
+		return hash;
+	}
+	found = hash_hydra(hash);
+	return found ? found : hash_parent(hash);
+}
+
+void launch_look(struct launch *launch)
+{
+	*launch = (struct launch){ .kind = MPI_NONE };
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		long rank = number_of(known[i].rank, -1);
+
+		if (rank < 0 || (known[i].ranks && !getenv(known[i].ranks)))
+			continue;
+		launch->is_rank = true;
+		launch->rank = rank;
+		launch->ranks = number_of(known[i].ranks, 1);
+		launch->kind = known[i].kind;
+		break;
+	}
+	/* Hydra, which starts MPICH and those with its ABI. */
+	if (launch->is_rank && launch->kind == MPI_NONE &&
+	    getenv("PMI_RANK") && getenv("MPI_LOCALNRANKS"))
+		launch->kind = MPI_MPICH;
+	if (launch->is_rank)
+		(void)snprintf(launch->group, sizeof(launch->group),
+			       "mpi-%016llx-0",
+			       (unsigned long long)hash_job());
+}
