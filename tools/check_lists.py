@@ -30,6 +30,8 @@ LISTS = [
     ("tests/overhead/*_test.*", "tests/meson.build", "name"),
     ("tests/prometheus/*_test.*", "tests/meson.build", "name"),
     ("tests/train/*_test.*", "tests/meson.build", "name"),
+    ("tests/mpi/*_test.*", "tests/meson.build", "name"),
+    ("mpi/*.c", "mpi/meson.build", "path"),
     ("include/tare/*", "meson.build", "path"),
     ("docs/man/*.[1-9]", "meson.build", "path"),
 ]
