@@ -135,8 +135,8 @@ static int check_options(const struct args *args,
 	if (opts->group && args->n_operands > 1)
 		return message_usage(args->command,
 				     "'--group' is of one run");
-	if ((args->n_operands > 1 || opts->group) && (format == TARE_FORMAT_PPROF ||
-				     format == TARE_FORMAT_CALLGRIND))
+	if ((args->n_operands > 1 || opts->group) &&
+	    (format == TARE_FORMAT_PPROF || format == TARE_FORMAT_CALLGRIND))
 		return message_usage(args->command,
 				     "this format has room for one run");
 	return CODE_OK;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "ending.h"
-#include "names.h"
 
 bool job_add(struct job *job, tare_view *view)
 {
@@ -53,6 +53,13 @@ void job_release(struct job *job)
 		tare_view_close(job->views[i]);
 	free(job->views);
 	*job = (struct job){ .n = 0 };
+}
+
+double job_call_imbalance(const tare_job_call *call, const tare_job *job)
+{
+	double mean = call->seconds / (double)job->n_ranks;
+
+	return mean > 0 ? call->most_seconds / mean - 1 : NAN;
 }
 
 /* ---- waiting for the others -------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The job as text and as JSON. */
-#include "job.h"
+/* The job as text. */
+#include "job_death.h"
 
 #include <math.h>
 #include <signal.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "ending.h"
 #include "format.h"
 #include "runs.h"
 #include "table.h"
@@ -16,85 +15,9 @@
 #define CALLS_MOST 40 /* rows of the table of functions */
 #define SCOPES_MOST 20
 
-static const tare_run *run_of(const struct job *job, const tare_job_rank *rank)
-{
-	return tare_view_run(job->views[rank->view]);
-}
-
 /* ---- how it ended ------------------------------------------------------ */
 
-/* A rank that ended by itself, and not as it should. */
-struct death {
-	const tare_job_rank *rank;
-	struct ending ending;
-	bool is_exact; /* somebody waited for it */
-};
-
-static bool is_bad(int status)
-{
-	return WIFSIGNALED(status) || WEXITSTATUS(status);
-}
-
-static bool find_death(const struct job *job, const tare_job_rank *rank,
-		       struct death *death)
-{
-	death->rank = rank;
-	death->is_exact = ending_read(run_of(job, rank)->path,
-				      &death->ending);
-	if (death->is_exact) {
-		death->ending.at_ns -= (int64_t)(rank->comm.offset_s * 1e9);
-		return is_bad(death->ending.status);
-	}
-	death->ending = (struct ending){ 0, rank->end_ns, 0 };
-	return rank->state == TARE_RUN_KILLED || rank->comm.is_aborted;
-}
-
-/*
- * Who calls MPI_Abort is the first, though it may be the last to end. Where
- * nobody was left to wait for a rank, the launcher had ended both.
- */
-static bool is_before(const struct death *a, const struct death *b)
-{
-	if (a->rank->comm.is_aborted != b->rank->comm.is_aborted)
-		return a->rank->comm.is_aborted;
-	if (a->is_exact != b->is_exact)
-		return a->is_exact;
-	return a->ending.at_ns < b->ending.at_ns;
-}
-
-/* The others die of the first, whose launcher ends them. */
-static bool find_first_death(const struct job *job, struct death *ret_first,
-			     size_t *ret_n)
-{
-	struct death death;
-
-	*ret_n = 0;
-	for (size_t i = 0; i < job->job->n_ranks; i++) {
-		if (!find_death(job, &job->job->rank[i], &death))
-			continue;
-		if (!*ret_n || is_before(&death, ret_first))
-			*ret_first = death;
-		++*ret_n;
-	}
-	return *ret_n > 0;
-}
-
-static int64_t start_of(const struct job *job)
-{
-	int64_t first = INT64_MAX;
-
-	for (size_t i = 0; i < job->job->n_ranks; i++) {
-		const tare_job_rank *rank = &job->job->rank[i];
-		int64_t start = run_of(job, rank)->start_ns -
-				(int64_t)(rank->comm.offset_s * 1e9);
-
-		if (start < first)
-			first = start;
-	}
-	return first;
-}
-
-static void print_how(const struct death *death, FILE *stream)
+static void print_how(const struct job_death *death, FILE *stream)
 {
 	int status = death->ending.status;
 
@@ -113,16 +36,16 @@ static void print_how(const struct death *death, FILE *stream)
 
 static void print_death(const struct job *job, FILE *stream)
 {
-	struct death first = { .rank = NULL };
+	struct job_death first = { .rank = NULL };
 	size_t n;
 
-	if (!find_first_death(job, &first, &n))
+	if (!job_first_death(job, &first, &n))
 		return;
 	(void)fprintf(stream, "rank %u ", first.rank->comm.rank);
 	print_how(&first, stream);
 	(void)fprintf(stream, " %s after the start%s",
 		      format_duration((double)(first.ending.at_ns -
-					       start_of(job)))
+					       job_start(job)))
 			      .text,
 		      first.is_exact ? "" : " (last seen then)");
 	if (n > 1)
@@ -138,24 +61,11 @@ static struct text seconds(double s)
 	return format_duration(s * 1e9);
 }
 
-/* Who was killed did not write it down; who waited for it may know. */
-static double peak_of(const struct job *job, const tare_job_rank *rank)
-{
-	struct ending ending;
-
-	if (rank->peak_bytes)
-		return (double)rank->peak_bytes;
-	return ending_read(run_of(job, rank)->path, &ending) &&
-			       ending.peak_bytes > 0 ?
-		       (double)ending.peak_bytes :
-		       NAN;
-}
-
 static void add_rank(struct table *table, const struct job *job,
 		     const tare_job_rank *rank)
 {
-	const tare_run *run = run_of(job, rank);
-	double peak = peak_of(job, rank);
+	const tare_run *run = job_run(job, rank);
+	double peak = job_peak(job, rank);
 	char number[16];
 
 	(void)snprintf(number, sizeof(number), "%u", rank->comm.rank);
@@ -206,13 +116,6 @@ static void print_ranks(const struct job *job, FILE *stream, unsigned width,
 
 /* ---- functions --------------------------------------------------------- */
 
-static double imbalance(const tare_job_call *call, size_t ranks)
-{
-	double mean = call->seconds / (double)ranks;
-
-	return mean > 0 ? call->most_seconds / mean - 1 : NAN;
-}
-
 static void add_call(struct table *table, const tare_job *job,
 		     const tare_job_call *call)
 {
@@ -231,7 +134,7 @@ static void add_call(struct table *table, const tare_job *job,
 	table_add(table, call->bytes ?
 				 format_bytes((double)call->bytes).text :
 				 "-");
-	table_add(table, format_share(imbalance(call, job->n_ranks)).text);
+	table_add(table, format_share(job_call_imbalance(call, job)).text);
 }
 
 static void print_calls(const tare_job *job, FILE *stream, unsigned width,
@@ -312,13 +215,6 @@ static void print_scopes(const struct job *job, FILE *stream, unsigned width,
 
 /* ---- text -------------------------------------------------------------- */
 
-static const char *const ways[] = {
-	[TARE_WAITING_UNKNOWN] = "unknown",
-	[TARE_WAITING_ESTIMATE] = "estimate",
-	[TARE_WAITING_TIMELINE] = "timeline",
-	[TARE_WAITING_BARRIER] = "barrier",
-};
-
 static void print_way(const tare_job *job, FILE *stream)
 {
 	static const char *const text[] = {
@@ -355,7 +251,7 @@ static void print_clocks(const tare_job *job, FILE *stream)
 
 void job_print(const struct job *job, FILE *stream, unsigned width, bool color)
 {
-	const tare_run *run = run_of(job, &job->job->rank[0]);
+	const tare_run *run = job_run(job, &job->job->rank[0]);
 
 	(void)fputs("tare  ", stream);
 	terminal_safe(stream, run->program);
@@ -375,98 +271,4 @@ void job_print(const struct job *job, FILE *stream, unsigned width, bool color)
 	print_way(job->job, stream);
 	print_clocks(job->job, stream);
 	print_scopes(job, stream, width, color);
-}
-
-/* ---- JSON -------------------------------------------------------------- */
-
-static void put_rank(const struct job *job, struct json *json,
-		     const tare_job_rank *rank)
-{
-	const tare_run *run = run_of(job, rank);
-	struct death death;
-	bool is_dead = find_death(job, rank, &death);
-
-	json_begin_object(json, NULL);
-	json_unsigned(json, "rank", rank->comm.rank);
-	json_text(json, "run", run->id);
-	json_text(json, "host", run->host);
-	json_signed(json, "pid", run->pid);
-	json_text(json, "state", run_state_text(rank->state));
-	json_bool(json, "died", is_dead);
-	json_signed(json, "signal",
-		    death.is_exact && WIFSIGNALED(death.ending.status) ?
-			    WTERMSIG(death.ending.status) :
-			    0);
-	json_signed(json, "end_ns", death.ending.at_ns);
-	json_number(json, "elapsed_s", rank->elapsed_seconds);
-	json_number(json, "compute_s", rank->compute_seconds);
-	json_number(json, "comm_s", rank->comm.comm_seconds);
-	json_number(json, "wait_s", rank->comm.wait_seconds);
-	json_number(json, "setup_s", rank->comm.setup_seconds);
-	json_unsigned(json, "calls", rank->comm.calls);
-	json_unsigned(json, "bytes", rank->comm.bytes);
-	json_unsigned(json, "received_bytes", rank->comm.received_bytes);
-	json_number(json, "peak_bytes", peak_of(job, rank));
-	json_number(json, "clock_offset_s", rank->comm.offset_s);
-	json_number(json, "clock_error_s", rank->comm.offset_error_s);
-	json_bool(json, "estimate", rank->comm.is_estimate);
-	json_end_object(json);
-}
-
-static void put_call(struct json *json, const tare_job *job,
-		     const tare_job_call *call)
-{
-	json_begin_object(json, NULL);
-	json_text(json, "name", call->name);
-	json_text(json, "source", call->source);
-	json_unsigned(json, "ranks", call->n_ranks);
-	json_unsigned(json, "calls", call->calls);
-	json_unsigned(json, "bytes", call->bytes);
-	json_number(json, "s", call->seconds);
-	json_number(json, "wait_s", call->wait_seconds);
-	json_number(json, "least_s", call->least_seconds);
-	json_number(json, "most_s", call->most_seconds);
-	json_number(json, "imbalance", imbalance(call, job->n_ranks));
-	json_bool(json, "estimate", call->is_estimate);
-	json_end_object(json);
-}
-
-static void put_death(const struct job *job, struct json *json)
-{
-	struct death first = { .rank = NULL };
-	size_t n;
-
-	if (!find_first_death(job, &first, &n)) {
-		json_text(json, "first_death", NULL);
-		return;
-	}
-	json_begin_object(json, "first_death");
-	json_unsigned(json, "rank", first.rank->comm.rank);
-	json_number(json, "after_s",
-		    (double)(first.ending.at_ns - start_of(job)) * 1e-9);
-	json_bool(json, "exact", first.is_exact);
-	json_end_object(json);
-}
-
-void job_json(const struct job *job, struct json *json, const char *key)
-{
-	const tare_job *all = job->job;
-
-	json_begin_object(json, key);
-	json_text(json, "job", all->name);
-	json_unsigned(json, "ranks", all->ranks);
-	json_text(json, "waiting", ways[all->waiting]);
-	json_number(json, "compute_imbalance", all->compute_imbalance);
-	json_number(json, "comm_imbalance", all->comm_imbalance);
-	json_number(json, "wait_imbalance", all->wait_imbalance);
-	put_death(job, json);
-	json_begin_array(json, "rank");
-	for (size_t i = 0; i < all->n_ranks; i++)
-		put_rank(job, json, &all->rank[i]);
-	json_end_array(json);
-	json_begin_array(json, "function");
-	for (size_t i = 0; i < all->n_calls; i++)
-		put_call(json, all, &all->call[i]);
-	json_end_array(json);
-	json_end_object(json);
 }

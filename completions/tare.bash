@@ -4,7 +4,8 @@
 _tare_options() {
 	case $1 in
 	run) echo "-o --output --json --no-sample --rate --wall --calls --alloc
-		--flame --gpu --monitor --trace --no-report -s --set" ;;
+		--flame --mpi --each-rank --gpu --monitor --trace --no-report
+		-s --set" ;;
 	report) echo "-s --sort -n --top -N --name -S --source -t --type
 		-f --failed --ok -l --last --from --to --values --raw --json" ;;
 	tree) echo "--raw --json" ;;
@@ -13,6 +14,7 @@ _tare_options() {
 	alloc) echo "--by --sort -n --top --peak --leaks --diff --json" ;;
 	stages) echo "-f --factor --json" ;;
 	amdahl) echo "-f --factor --of --total -n --top -w --worth --json" ;;
+	mpi) echo "--json" ;;
 	top) echo "-d --delay -n --count -s --sort --once --json" ;;
 	ls) echo "-l --live --ids --json" ;;
 	records) echo "-N --name -S --source -t --type -f --failed --ok
@@ -22,7 +24,7 @@ _tare_options() {
 	summary) echo "-s --sort -n --top -N --name -S --source -t --type
 		-f --failed --ok -l --last --from --to --values --json" ;;
 	export) echo "-F --format -T --table -o --output -u --unit
-		--split-size --split-seconds --keep -N --name
+		--split-size --split-seconds --keep -g --group -N --name
 		-S --source -t --type -f --failed --ok -l --last --from --to
 		--values -n --limit" ;;
 	verify) echo "--json" ;;
@@ -47,6 +49,7 @@ _tare_values() {
 	*:--color) echo "auto always never" ;;
 	report:-s | report:--sort)
 		echo "total cumtime own tottime calls mean max p99 failures name samples" ;;
+	run:--mpi) echo "auto openmpi mpich none" ;;
 	flame:--from) echo "samples calls alloc" ;;
 	flame:--colors) echo "module warm" ;;
 	alloc:--by) echo "place path module" ;;
@@ -117,7 +120,7 @@ _tare_fill() {
 
 _tare() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="run report tree flame alloc stages amdahl top ls records summary trend export verify ctl config doctor serve url alerts help"
+	local commands="run report tree flame alloc stages amdahl mpi top ls records summary trend export verify ctl config doctor serve url alerts help"
 	local command=${COMP_WORDS[1]} at
 
 	COMPREPLY=()
@@ -152,7 +155,7 @@ _tare() {
 	fi
 	case $command in
 	run) mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word") ;;
-	report | tree | flame | alloc | records | summary | stages | amdahl | trend | export)
+	report | tree | flame | alloc | records | summary | stages | amdahl | mpi | trend | export)
 		_tare_fill "last $(tare ls --ids 2>/dev/null)" "$word" ;;
 	verify)
 		_tare_fill "last $(tare ls --ids 2>/dev/null)" "$word"

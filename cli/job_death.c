@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job_death.h"
+
+#include <math.h>
+#include <sys/wait.h>
+
+const tare_run *job_run(const struct job *job, const tare_job_rank *rank)
+{
+	return tare_view_run(job->views[rank->view]);
+}
+
+static bool is_bad(int status)
+{
+	return WIFSIGNALED(status) || WEXITSTATUS(status);
+}
+
+bool job_death_of(const struct job *job, const tare_job_rank *rank,
+		       struct job_death *death)
+{
+	death->rank = rank;
+	death->is_exact = ending_read(job_run(job, rank)->path,
+				      &death->ending);
+	if (death->is_exact) {
+		death->ending.at_ns -= (int64_t)(rank->comm.offset_s * 1e9);
+		return is_bad(death->ending.status);
+	}
+	death->ending = (struct ending){ 0, rank->end_ns, 0 };
+	return rank->state == TARE_RUN_KILLED || rank->comm.is_aborted;
+}
+
+/*
+ * Who calls MPI_Abort is the first, though it may be the last to end. Where
+ * nobody was left to wait for a rank, the launcher had ended both.
+ */
+static bool is_before(const struct job_death *a, const struct job_death *b)
+{
+	if (a->rank->comm.is_aborted != b->rank->comm.is_aborted)
+		return a->rank->comm.is_aborted;
+	if (a->is_exact != b->is_exact)
+		return a->is_exact;
+	return a->ending.at_ns < b->ending.at_ns;
+}
+
+/* The others die of the first, whose launcher ends them. */
+bool job_first_death(const struct job *job, struct job_death *ret_first,
+			     size_t *ret_n)
+{
+	struct job_death death;
+
+	*ret_n = 0;
+	for (size_t i = 0; i < job->job->n_ranks; i++) {
+		if (!job_death_of(job, &job->job->rank[i], &death))
+			continue;
+		if (!*ret_n || is_before(&death, ret_first))
+			*ret_first = death;
+		++*ret_n;
+	}
+	return *ret_n > 0;
+}
+
+int64_t job_start(const struct job *job)
+{
+	int64_t first = INT64_MAX;
+
+	for (size_t i = 0; i < job->job->n_ranks; i++) {
+		const tare_job_rank *rank = &job->job->rank[i];
+		int64_t start = job_run(job, rank)->start_ns -
+				(int64_t)(rank->comm.offset_s * 1e9);
+
+		if (start < first)
+			first = start;
+	}
+	return first;
+}
+
+/* Who was killed did not write it down; who waited for it may know. */
+double job_peak(const struct job *job, const tare_job_rank *rank)
+{
+	struct ending ending;
+
+	if (rank->peak_bytes)
+		return (double)rank->peak_bytes;
+	return ending_read(job_run(job, rank)->path, &ending) &&
+			       ending.peak_bytes > 0 ?
+		       (double)ending.peak_bytes :
+		       NAN;
+}
