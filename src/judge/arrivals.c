@@ -34,7 +34,7 @@ static bool take_calls(tare_view *view, const tare_job_rank *rank,
 	const tare_event *events;
 	size_t n, found = 0;
 
-	if (tare_view_events(view, &events, &n))
+	if (tare_view_events(view, &events, &n) || calls > n)
 		return false;
 	to->start = calloc(calls + 1, sizeof(*to->start));
 	to->end = calloc(calls + 1, sizeof(*to->end));
@@ -45,9 +45,10 @@ static bool take_calls(tare_view *view, const tare_job_rank *rank,
 			continue;
 		if (found == calls)
 			return false;
-		to->start[found] = events[i].start_ns - ahead;
-		to->end[found] = to->start[found] +
-				 (int64_t)events[i].duration_ns;
+		to->start[found] = (int64_t)((uint64_t)events[i].start_ns -
+					     (uint64_t)ahead);
+		to->end[found] = (int64_t)((uint64_t)to->start[found] +
+					   events[i].duration_ns);
 		found++;
 	}
 	qsort(to->start, found, sizeof(*to->start), arrival_order);
@@ -71,7 +72,8 @@ static void add_waits(struct arrival_rank *rank, size_t n, uint64_t calls,
 
 			if (until > rank[i].start[k])
 				ret_seconds[i] +=
-					(double)(until - rank[i].start[k]) *
+					(double)((uint64_t)until -
+						 (uint64_t)rank[i].start[k]) *
 					1e-9;
 		}
 	}

@@ -46,7 +46,11 @@ static void fill_rank(tare_job_rank *rank, size_t index, tare_view *view,
 
 	rank->view = index;
 	rank->comm = *comm;
-	rank->elapsed_seconds = (double)(run->end_ns - run->start_ns) * 1e-9;
+	rank->elapsed_seconds = run->end_ns < run->start_ns ?
+					0 :
+					(double)((uint64_t)run->end_ns -
+						 (uint64_t)run->start_ns) *
+						1e-9;
 	rank->compute_seconds = tr_most(rank->elapsed_seconds -
 						comm->setup_seconds -
 						comm->comm_seconds,
@@ -55,7 +59,9 @@ static void fill_rank(tare_job_rank *rank, size_t index, tare_view *view,
 	rank->state = run->state;
 	rank->end_ns = run->end_ns;
 	if (!view->is_aligned)
-		rank->end_ns -= (int64_t)(comm->offset_s * 1e9);
+		rank->end_ns = (int64_t)((uint64_t)run->end_ns -
+					 (uint64_t)(int64_t)(comm->offset_s *
+							     1e9));
 }
 
 /* A rank that was started again has two runs: the newer one, which is first

@@ -7,11 +7,16 @@
 
 #include <tare/communication.h>
 
+/* A ledger's times may be any: no overflow. */
+static int64_t moved(int64_t time_ns, int64_t ns)
+{
+	return (int64_t)((uint64_t)time_ns - (uint64_t)ns);
+}
+
 static void move_anchor(struct tr_anchor *anchor, int64_t ns)
 {
 	if (anchor->ticks)
-		anchor->real_ns = (int64_t)((uint64_t)anchor->real_ns -
-					    (uint64_t)ns);
+		anchor->real_ns = moved(anchor->real_ns, ns);
 }
 
 static void move_image(const struct tr_image *image, int64_t ns)
@@ -35,18 +40,17 @@ TARE_API int tare_view_align(tare_view *view)
 	if (!view)
 		return TARE_EINVAL;
 	err = tare_view_communication(view, &comm);
-	if (err || view->is_aligned ||
-	    !(comm.offset_s > -9e8 && comm.offset_s < 9e8))
+	if (err || view->is_aligned)
 		return err == TARE_ENOENT ? 0 : err;
 	view->is_aligned = true;
 	ns = (int64_t)(comm.offset_s * 1e9);
 	move_image(&view->image, ns);
 	if (view->has_baseline)
 		move_image(&view->baseline, ns);
-	view->run.start_ns -= ns;
-	view->run.end_ns -= ns;
+	view->run.start_ns = moved(view->run.start_ns, ns);
+	view->run.end_ns = moved(view->run.end_ns, ns);
 	if (view->cleared_ns)
-		view->cleared_ns -= ns;
+		view->cleared_ns = moved(view->cleared_ns, ns);
 	view->run.cleared_ns = view->cleared_ns;
 	return 0;
 }

@@ -23,6 +23,12 @@ static double finite_or_zero(double x)
 	return isfinite(x) ? x : 0;
 }
 
+/* Seconds of a gauge in ns; clocks that are years apart are none. */
+static double offset_of(const tare_stats *row)
+{
+	return row->last > -9e17 && row->last < 9e17 ? row->last * 1e-9 : 0;
+}
+
 /* A gauge as a whole number in [0, most]. */
 static uint32_t whole_of(const tare_stats *row, double most)
 {
@@ -53,9 +59,9 @@ static void add_fact(tare_view *view, const tare_stats *row,
 	} else if (strcmp(row->name, "ranks") == 0) {
 		comm->ranks = whole_of(row, UINT32_MAX);
 	} else if (strcmp(row->name, "clock_offset") == 0) {
-		comm->offset_s = finite_or_zero(row->last) * 1e-9;
+		comm->offset_s = offset_of(row);
 	} else if (strcmp(row->name, "clock_error") == 0) {
-		comm->offset_error_s = finite_or_zero(row->last) * 1e-9;
+		comm->offset_error_s = offset_of(row);
 	} else if (strcmp(row->name, "parts") == 0) {
 		comm->has_parts = row->last > 0;
 	} else if (strcmp(row->name, "abort") == 0) {

@@ -16,6 +16,7 @@
 
 #include <tare/alloc.h>
 #include <tare/control.h>
+#include <tare/communication.h>
 #include <tare/export.h>
 #include <tare/judge.h>
 #include <tare/profile.h>
@@ -297,6 +298,23 @@ static inline void reading_judged(tare_view *view, uint64_t *sum)
 	}
 }
 
+/* As a rank, twice over, and on another clock. */
+static inline void reading_job(tare_view *view, uint64_t *sum)
+{
+	tare_view *both[2] = { view, view };
+	tare_communication comm;
+	tare_job *job;
+
+	if (tare_view_communication(view, &comm) == 0)
+		*sum += comm.calls + strlen(comm.job);
+	if (tare_job_open(both, 2, &job) == 0) {
+		for (size_t i = 0; i < job->n_calls; i++)
+			*sum += strlen(job->call[i].name) + job->call[i].calls;
+		tare_job_close(job);
+	}
+	(void)!tare_view_align(view);
+}
+
 static inline void reading_flames(tare_view *view, uint64_t *sum)
 {
 	tare_flame_options how = { .struct_size = sizeof(how) };
@@ -402,6 +420,7 @@ static inline void reading_all(tare_view *view)
 	sum += reading_trainings(view);
 	reading_flames(view, &sum);
 	reading_judged(view, &sum);
+	reading_job(view, &sum);
 	reading_exports(view, &sum);
 	(void)tare_view_health(view);
 	(void)tare_view_report(view, NULL, reading_swallow, &sum);
