@@ -20,6 +20,8 @@
 
 #include <tare/control.h>
 
+#pragma weak tare_option_get /* as in wrap.h */
+
 #define EXCHANGES 32
 #define TAG 1
 

@@ -138,7 +138,6 @@ extern __thread const char *wrap_inside
 #pragma weak tare_scope_fail
 #pragma weak tare_value_observe_
 #pragma weak tare_gauge_set_
-#pragma weak tare_option_get
 #pragma weak tare_site_get
 #pragma weak tare_site_labels
 

@@ -92,6 +92,25 @@ static inline void reading_calls(int i)
 			      (void *)(stack - (uintptr_t)k * 64));
 }
 
+/* As mpi/ writes it. */
+static inline void reading_rank(int i)
+{
+	static const char *const job[] = { "job", "some-1" };
+	static const char *const names[] = { "ranks", "clock_offset", "parts" };
+	tare_site *rank = tare_site_get(TARE_KIND_GAUGE, TARE_TYPE_CUSTOM,
+					"rank", "", "mpi.job");
+
+	tare_gauge_set(tare_site_labels(rank, 1, job), 1);
+	tare_gauge_set(tare_site_get(TARE_KIND_GAUGE, TARE_TYPE_CUSTOM,
+				     names[i % 3], "", "mpi.job"),
+		       i % 3 ? i : 2);
+	TARE_SCOPE_IN("mpi.collective", "MPI_Allreduce");
+	tare_value_observe(tare_site_get(TARE_KIND_VALUE, TARE_TYPE_MEMORY,
+					 "MPI_Allreduce.bytes", "B",
+					 "mpi.sent"),
+			   i);
+}
+
 static inline void reading_values(int i)
 {
 	static const char *const pairs[] = { "route", "/a\"b", "code", "200" };
@@ -105,6 +124,7 @@ static inline void reading_values(int i)
 	TARE_COUNT("counter", (uint64_t)i);
 	TARE_RATIO("ratio", 1, 3);
 	TARE_GAUGE("gauge", "B", i);
+	reading_rank(i);
 	tare_value_observe(tare_site_labels(site, 2, pairs), i);
 }
 
