@@ -103,6 +103,10 @@ TARE_API const tare_run_table *tare_run_file_table(const tare_run_file *file);
 /* Value of the comment line "# key: value"; NULL: there is none. */
 TARE_API const char *tare_run_file_comment(const tare_run_file *file,
 					   const char *key);
+/* The comment lines in their order; false: there are no more. */
+TARE_API bool tare_run_file_comment_at(const tare_run_file *file, size_t index,
+				       const char **ret_key,
+				       const char **ret_value);
 
 TARE_END
 #endif

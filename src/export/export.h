@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of export/: a view as text for people and as JSON for programs.
+ * Door of export/: a view as text for people and as JSON for programs; and
+ * sinks, for others who write as much.
  */
 #ifndef TR_EXPORT_H
 #define TR_EXPORT_H
 
+#include "export/sink.h"
 #include "text/text.h"
 #include "view/view.h"
 

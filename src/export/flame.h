@@ -55,11 +55,6 @@ TR_INLINE double tr_flame_share(const struct tr_flame *flame, uint32_t node,
 
 /* ---- flame.c ----------------------------------------------------------- */
 
-/* Text of an element: escaped, valid, at most `most` characters. */
-void tr_sink_xml(struct tr_sink *sink, const char *text, size_t most);
-/* At most so many decimals, no zeros at the end. */
-void tr_sink_number(struct tr_sink *sink, double value, int decimals);
-void tr_sink_count(struct tr_sink *sink, uint64_t n);
 /* A time, or a size where the widths are bytes. */
 void tr_flame_weight_text(const struct tr_flame *flame, double weight,
 			  char *text, size_t size);

@@ -109,4 +109,12 @@ char *tr_put_cell(char *at, const char *text, size_t len);
 /* Is the text of use as a cell as it is? */
 bool tr_cell_is_plain(const char *text, size_t len);
 
+/* ---- xml.c ------------------------------------------------------------- */
+
+/* Text of an element: escaped, valid, at most `most` characters. */
+void tr_sink_xml(struct tr_sink *sink, const char *text, size_t most);
+/* At most so many decimals, no zeros at the end. */
+void tr_sink_number(struct tr_sink *sink, double value, int decimals);
+void tr_sink_count(struct tr_sink *sink, uint64_t n);
+
 #endif

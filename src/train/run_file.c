@@ -236,3 +236,13 @@ const char *tare_run_file_comment(const tare_run_file *file, const char *key)
 			return file->comments[i].value;
 	return NULL;
 }
+
+bool tare_run_file_comment_at(const tare_run_file *file, size_t index,
+			      const char **ret_key, const char **ret_value)
+{
+	if (!file || !ret_key || !ret_value || index >= file->n_comments)
+		return false;
+	*ret_key = file->comments[index].key;
+	*ret_value = file->comments[index].value;
+	return true;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tare compare: training runs side by side. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <tare/compare.h>
+
+#include "args.h"
+#include "compare_input.h"
+#include "compare_table.h"
+#include "message.h"
+#include "runs.h"
+
+struct compare_options {
+	const char *by;
+	const char *baseline;
+	const char *target_loss;
+	const char *target_f1;
+	const char *title;
+	const char *html;
+	bool csv;
+	bool json;
+};
+
+#define BY "total epoch phase"
+
+static const struct option_spec options[] = {
+	{ 0, "html", OPTION_TEXT, offsetof(struct compare_options, html),
+	  "FILE", NULL, "write a page with plots; - is standard output" },
+	{ 0, "csv", OPTION_FLAG, offsetof(struct compare_options, csv), NULL,
+	  NULL, "write CSV, a row a configuration" },
+	OPTION_JSON(struct compare_options),
+	{ 0, "baseline", OPTION_TEXT,
+	  offsetof(struct compare_options, baseline), "NAME", NULL,
+	  "configuration that speedups are against; else 'sequential', else "
+	  "the one with fewest workers" },
+	{ 0, "by", OPTION_TEXT, offsetof(struct compare_options, by), "WHAT",
+	  BY, "speedup of " BY "; else total, or epoch where numbers of "
+	  "epochs differ" },
+	{ 0, "target-loss", OPTION_TEXT,
+	  offsetof(struct compare_options, target_loss), "X", NULL,
+	  "time until the loss is X" },
+	{ 0, "target-f1", OPTION_TEXT,
+	  offsetof(struct compare_options, target_f1), "X", NULL,
+	  "time until the F1 of validation (else of test) is X" },
+	{ 0, "title", OPTION_TEXT, offsetof(struct compare_options, title),
+	  "TEXT", NULL, "of the page" },
+	OPTION_END
+};
+
+/* ---- options ----------------------------------------------------------- */
+
+static int parse_target(const struct args *args, const char *name,
+			const char *text, double *ret_target)
+{
+	char *end;
+
+	if (!text)
+		return CODE_OK;
+	*ret_target = strtod(text, &end);
+	if (!*text || *end || !(*ret_target > -1e300 && *ret_target < 1e300) ||
+	    *ret_target == 0)
+		return message_usage(args->command,
+				     "%s wants a number other than 0, not "
+				     "'%s'", name, text);
+	return CODE_OK;
+}
+
+static uint32_t by_text(const char *text)
+{
+	if (!text)
+		return TARE_COMPARE_BY_ANY;
+	return text[0] == 't' ? TARE_COMPARE_BY_TOTAL :
+	       text[0] == 'e' ? TARE_COMPARE_BY_EPOCH :
+				TARE_COMPARE_BY_PHASE;
+}
+
+static int parse(const struct args *args, const struct compare_options *opts,
+		 tare_compare_options *how)
+{
+	int code;
+
+	*how = (tare_compare_options){ .struct_size = sizeof(*how),
+				       .by = by_text(opts->by),
+				       .baseline = opts->baseline,
+				       .title = opts->title };
+	if (args->n_operands == 0)
+		return message_usage(args->command, "nothing to compare: name "
+				     "files, folders or runs");
+	if (opts->csv && opts->json)
+		return message_usage(args->command,
+				     "--csv and --json at once");
+	code = parse_target(args, "--target-loss", opts->target_loss,
+			    &how->target_loss);
+	return code ? code : parse_target(args, "--target-f1",
+					  opts->target_f1, &how->target_f1);
+}
+
+/* ---- outputs ----------------------------------------------------------- */
+
+static int write_stdout(tare_comparison *c, uint32_t format)
+{
+	int err = tare_comparison_write(c, format, stream_write, stdout);
+
+	/* A failed write is main's to tell: it knows of EPIPE. */
+	return err && !ferror(stdout) ?
+		       message_error("write", "the comparison", err) :
+		       CODE_OK;
+}
+
+/* Whole or not at all: written beside it, then renamed. */
+static int write_page(tare_comparison *c, const char *path)
+{
+	char beside[4200];
+	FILE *stream;
+	int err, failed;
+
+	if (strcmp(path, "-") == 0)
+		return write_stdout(c, TARE_COMPARED_HTML);
+	(void)snprintf(beside, sizeof(beside), "%.4096s.%lld.part", path,
+		       (long long)getpid());
+	stream = fopen(beside, "wxe");
+	if (!stream)
+		return message_error("write", path, errno);
+	err = tare_comparison_write(c, TARE_COMPARED_HTML, stream_write,
+				    stream);
+	failed = ferror(stream) ? errno : 0;
+	if (fclose(stream) && !failed)
+		failed = errno;
+	if (!err && !failed && rename(beside, path))
+		failed = errno;
+	if (!err && !failed)
+		return CODE_OK;
+	(void)unlink(beside);
+	return message_error("write", path, failed ? failed : err);
+}
+
+static int show(const struct args *args, const struct compare_options *opts,
+		tare_comparison *c, const tare_compared *result)
+{
+	int code = CODE_OK;
+
+	if (opts->html)
+		code = write_page(c, opts->html);
+	if (opts->csv || opts->json) {
+		int other = write_stdout(c, opts->csv ? TARE_COMPARED_CSV :
+							TARE_COMPARED_JSON);
+
+		code = code ? code : other;
+	} else if (!opts->html || strcmp(opts->html, "-") != 0) {
+		compare_print(result, opts->target_loss || opts->target_f1,
+			      args->color);
+	}
+	if (result->n_configs > 1 && !result->has_common) {
+		message("the runs have nothing in common: there is no time "
+			"to compare them by");
+		code = code ? code : CODE_FOUND;
+	}
+	return code;
+}
+
+/* ---- command ----------------------------------------------------------- */
+
+static int no_baseline(tare_comparison *c, tare_compare_options *how)
+{
+	const char *wanted = how->baseline;
+	const tare_compared *result;
+
+	message("no configuration is called '%s'", wanted);
+	how->baseline = NULL;
+	if (tare_compare(c, how, &result) == 0)
+		for (size_t i = 0; i < result->n_configs; i++)
+			(void)fprintf(stderr, "  %s\n",
+				      result->configs[i].name);
+	return CODE_USAGE;
+}
+
+static int judge(const struct args *args, const struct compare_options *opts,
+		 tare_comparison *c, tare_compare_options *how)
+{
+	const tare_compared *result;
+	int err = tare_compare(c, how, &result);
+
+	if (err == TARE_ENOENT && how->baseline)
+		return no_baseline(c, how);
+	if (err)
+		return message_error("compare", args->operands[0], err);
+	return show(args, opts, c, result);
+}
+
+static int compare(struct args *args)
+{
+	struct compare_options opts = { .by = NULL };
+	tare_compare_options how;
+	tare_comparison *c;
+	int code, unread = CODE_OK;
+	size_t n = 0;
+
+	code = args_parse(args, &opts);
+	if (code != ARGS_GO)
+		return code;
+	code = parse(args, &opts, &how);
+	if (code)
+		return code;
+	if (tare_comparison_new(&c))
+		return message_error("compare", args->operands[0],
+				     TARE_ENOMEM);
+	for (size_t i = 0; i < args->n_operands; i++) {
+		int other = compare_take(c, args->operands[i], &n);
+
+		unread = unread ? unread : other;
+	}
+	if (n)
+		code = judge(args, &opts, c, &how);
+	else if (!unread)
+		message("nothing to compare: there is no run");
+	tare_comparison_free(c);
+	/* What could be read is compared; that something could not is told. */
+	return code ? code : unread ? unread : n ? CODE_OK : CODE_IO;
+}
+
+const struct command cmd_compare = {
+	.name = "compare",
+	.usage = "FILE|FOLDER|RUN... [--html FILE] [options]",
+	.summary = "training runs side by side: speedup, efficiency, scores",
+	.examples =
+		"  tare compare results/*.csv            a table\n"
+		"  tare compare results --html r.html    all runs of a folder, "
+		"as a page\n"
+		"  tare compare results --by phase       speedup of phases\n"
+		"  tare compare results --target-f1 0.8  when they get there\n",
+	.notes = "runs of one configuration are repeats: means with 95 % "
+		 "intervals\n"
+		 "RUN is an id of 'tare ls' or its beginning, a process id, "
+		 "a file, or 'last'\n",
+	.options = options,
+	.max_operands = OPERANDS_ANY,
+	.run = compare,
+};

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare_input.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "message.h"
+
+/* ---- files ------------------------------------------------------------- */
+
+static int tell(const char *path, int err, const tare_run_problem *problem)
+{
+	if (err != TARE_EFORMAT)
+		return message_error("read", path, err);
+	if (problem->line && problem->column)
+		message("cannot read '%s': line %llu, column %llu: %s", path,
+			(unsigned long long)problem->line,
+			(unsigned long long)problem->column, problem->text);
+	else if (problem->line)
+		message("cannot read '%s': line %llu: %s", path,
+			(unsigned long long)problem->line, problem->text);
+	else
+		message("cannot read '%s': %s", path, problem->text);
+	return CODE_IO;
+}
+
+static int take_file(tare_comparison *c, const char *path, size_t *n)
+{
+	tare_run_problem problem = { .line = 0 };
+	int err = tare_comparison_add_file(c, path, &problem);
+
+	if (err)
+		return tell(path, err, &problem);
+	++*n;
+	return CODE_OK;
+}
+
+/* ---- folders ----------------------------------------------------------- */
+
+/* NAME_metrics.csv, NAME_metrics_2.csv */
+static bool is_run_file(const char *name)
+{
+	const char *mark = strstr(name, "_metrics"), *rest;
+
+	if (!mark || mark == name)
+		return false;
+	rest = mark + strlen("_metrics");
+	if (*rest == '_')
+		rest += 1 + strspn(rest + 1, "0123456789");
+	return strcmp(rest, ".csv") == 0;
+}
+
+static int is_wanted(const struct dirent *entry)
+{
+	return is_run_file(entry->d_name);
+}
+
+static int take_folder(tare_comparison *c, const char *folder, size_t *n)
+{
+	struct dirent **entries;
+	int code = CODE_OK, count;
+
+	/* "_2" before "_10": as they were written. */
+	count = scandir(folder, &entries, is_wanted, versionsort);
+	if (count < 0)
+		return message_error("read", folder, errno);
+	if (count == 0) {
+		message("no *_metrics.csv in '%s'", folder);
+		code = CODE_IO;
+	}
+	for (int i = 0; i < count; i++) {
+		char path[4608];
+		int other;
+
+		(void)snprintf(path, sizeof(path), "%.4096s%s%s", folder,
+			       folder[strlen(folder) - 1] == '/' ? "" : "/",
+			       entries[i]->d_name);
+		other = take_file(c, path, n);
+		code = code ? code : other;
+		free(entries[i]);
+	}
+	free(entries);
+	return code;
+}
+
+/* ---- runs -------------------------------------------------------------- */
+
+static int take_run(tare_comparison *c, tare_view *view, const char *which,
+		    size_t *n)
+{
+	int err = tare_comparison_add_view(c, view);
+
+	tare_view_close(view);
+	if (err)
+		return message_error("read", which, err);
+	++*n;
+	return CODE_OK;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+int compare_take(tare_comparison *c, const char *operand, size_t *n)
+{
+	struct stat st;
+	bool is_there = *operand && stat(operand, &st) == 0;
+	tare_view *view;
+	int err;
+
+	if (is_there && S_ISDIR(st.st_mode))
+		return take_folder(c, operand, n);
+	if (ends_in(operand, ".csv"))
+		return take_file(c, operand, n);
+	err = tare_view_open(operand, &view);
+	if (!err)
+		return take_run(c, view, operand, n);
+	/* A file that is no ledger is a table under another name. */
+	if (is_there && !ends_in(operand, ".tare"))
+		return take_file(c, operand, n);
+	return message_error("open", operand, err);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `tare compare` is given: files, folders of files, runs. */
+#ifndef CLI_COMPARE_INPUT_H
+#define CLI_COMPARE_INPUT_H
+
+#include <tare/compare.h>
+
+/*
+ * Adds what `operand` names: a folder's run CSV files, such a file, or a run;
+ * *n grows by what was added. What cannot be read is told, with line and
+ * column, and the rest is still added. Returns an exit code.
+ */
+int compare_take(tare_comparison *c, const char *operand, size_t *n);
+
+#endif

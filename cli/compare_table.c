@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format.h"
+#include "table.h"
+#include "utf8.h"
+
+#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+struct out {
+	const tare_compared *result;
+	unsigned width;
+	bool color;
+	bool has_target;
+};
+
+/* ---- cells ------------------------------------------------------------- */
+
+static struct text ratio_text(double value)
+{
+	struct text out = { "-" };
+
+	if (!isnan(value))
+		(void)snprintf(out.text, sizeof(out.text), "%.*f",
+			       value < 9.995 ? 2 : value < 99.95 ? 1 : 0,
+			       value);
+	return out;
+}
+
+static struct text fixed_text(double value, int decimals)
+{
+	struct text out = { "-" };
+
+	if (!isnan(value))
+		(void)snprintf(out.text, sizeof(out.text), "%.*f", decimals,
+			       value);
+	return out;
+}
+
+static struct text seconds_text(double seconds)
+{
+	return format_duration(seconds * 1e9);
+}
+
+/* The mean, and how far the interval reaches from it. */
+static void add_seconds(struct table *table, const tare_estimate *e)
+{
+	char text[96];
+
+	(void)snprintf(text, sizeof(text), "%s", seconds_text(e->mean).text);
+	if (!isnan(e->high))
+		(void)snprintf(text, sizeof(text), "%s +-%s",
+			       seconds_text(e->mean).text,
+			       e->mean > 0 ? format_share((e->high - e->mean) /
+							  e->mean).text :
+					     "0");
+	table_add(table, text);
+}
+
+static void add_ratio(struct table *table, const tare_estimate *e)
+{
+	char text[140];
+
+	(void)snprintf(text, sizeof(text), "%s", ratio_text(e->mean).text);
+	if (!isnan(e->low))
+		(void)snprintf(text, sizeof(text), "%s (%s-%s)",
+			       ratio_text(e->mean).text,
+			       ratio_text(e->low).text,
+			       ratio_text(e->high).text);
+	table_add(table, text);
+}
+
+static void add_share(struct table *table, const tare_estimate *e)
+{
+	table_add(table, format_share(e->mean).text);
+}
+
+static void add_score(struct table *table, const tare_estimate *e)
+{
+	char text[96];
+
+	(void)snprintf(text, sizeof(text), "%s", fixed_text(e->mean, 4).text);
+	if (!isnan(e->high))
+		(void)snprintf(text, sizeof(text), "%s +-%s",
+			       fixed_text(e->mean, 4).text,
+			       fixed_text(e->high - e->mean, 4).text);
+	table_add(table, text);
+}
+
+static void add_count(struct table *table, uint64_t least, uint64_t most)
+{
+	char text[64];
+
+	(void)snprintf(text, sizeof(text), "%llu",
+		       (unsigned long long)least);
+	if (least != most)
+		(void)snprintf(text, sizeof(text), "%llu-%llu",
+			       (unsigned long long)least,
+			       (unsigned long long)most);
+	table_add(table, text);
+}
+
+/* How many of the runs got there, if not all. */
+static void add_target(struct table *table, const tare_estimate *e,
+		       uint32_t n_runs)
+{
+	char text[96];
+
+	(void)snprintf(text, sizeof(text), "%s", seconds_text(e->mean).text);
+	if (e->n && e->n != n_runs)
+		(void)snprintf(text, sizeof(text), "%s (%u of %u)",
+			       seconds_text(e->mean).text, e->n, n_runs);
+	table_add(table, text);
+}
+
+/* ---- tables ------------------------------------------------------------ */
+
+static void print_table(struct out *out, struct table *table)
+{
+	table_print(table, stdout, out->width, out->color);
+	table_release(table);
+}
+
+static void add_name(struct table *table, const tare_compared_config *config)
+{
+	table_add_tinted(table, config->name,
+			 config->is_baseline ? TINT_BOLD : TINT_NONE);
+}
+
+static void print_speed(struct out *out)
+{
+	static const struct column columns[] = {
+		COLUMN_WIDE("CONFIG"),	     COLUMN_NUMBER("WORKERS", 3),
+		COLUMN_NUMBER("RUNS", 1),    COLUMN_NUMBER("EPOCHS", 2),
+		COLUMN_NUMBER("TIME", 0),    COLUMN_NUMBER("EPOCH", 4),
+		COLUMN_NUMBER("SPEEDUP", 0), COLUMN_NUMBER("EFFICIENCY", 7),
+		COLUMN_NUMBER("COMM", 6),    COLUMN_NUMBER("SERIAL", 5),
+	};
+	struct table table;
+
+	table_init(&table, columns, N_OF(columns));
+	for (size_t i = 0; i < out->result->n_configs; i++) {
+		const tare_compared_config *c = &out->result->configs[i];
+
+		add_name(&table, c);
+		add_count(&table, c->workers, c->workers);
+		add_count(&table, c->n_runs, c->n_runs);
+		add_count(&table, c->epochs_least, c->epochs_most);
+		add_seconds(&table, &c->time[TARE_TIME_TOTAL]);
+		add_seconds(&table, &c->time[TARE_TIME_EPOCH]);
+		add_ratio(&table, &c->speedup);
+		add_share(&table, &c->efficiency);
+		add_share(&table, &c->comm_share);
+		table_add(&table, fixed_text(c->serial.mean, 3).text);
+	}
+	print_table(out, &table);
+}
+
+static bool has_phases(const tare_compared *result)
+{
+	for (size_t i = 0; i < result->n_configs; i++)
+		if (result->configs[i].time[TARE_TIME_OTHER].n)
+			return true;
+	return false;
+}
+
+static void print_phases(struct out *out)
+{
+	static const struct column columns[] = {
+		COLUMN_WIDE("EPOCH BY PHASE"), COLUMN_NUMBER("FORWARD", 0),
+		COLUMN_NUMBER("BACKWARD", 0),  COLUMN_NUMBER("COMM", 0),
+		COLUMN_NUMBER("UPDATE", 0),    COLUMN_NUMBER("OTHER", 1),
+	};
+	struct table table;
+
+	if (!has_phases(out->result))
+		return;
+	table_init(&table, columns, N_OF(columns));
+	for (size_t i = 0; i < out->result->n_configs; i++) {
+		const tare_compared_config *c = &out->result->configs[i];
+
+		add_name(&table, c);
+		for (unsigned k = TARE_TIME_FORWARD; k < TARE_TIMES; k++)
+			table_add(&table, seconds_text(c->time[k].mean).text);
+	}
+	(void)putchar('\n');
+	print_table(out, &table);
+}
+
+static void print_phase_speedups(struct out *out)
+{
+	static const struct column columns[] = {
+		COLUMN_WIDE("SPEEDUP BY PHASE"), COLUMN_NUMBER("EPOCH", 0),
+		COLUMN_NUMBER("FORWARD", 0),	 COLUMN_NUMBER("BACKWARD", 0),
+		COLUMN_NUMBER("COMM", 0),	 COLUMN_NUMBER("UPDATE", 0),
+	};
+	struct table table;
+
+	if (out->result->by != TARE_COMPARE_BY_PHASE)
+		return;
+	table_init(&table, columns, N_OF(columns));
+	for (size_t i = 0; i < out->result->n_configs; i++) {
+		const tare_compared_config *c = &out->result->configs[i];
+
+		add_name(&table, c);
+		for (unsigned k = TARE_TIME_EPOCH; k < TARE_TIME_OTHER; k++)
+			add_ratio(&table, &c->speedup_of[k]);
+	}
+	(void)putchar('\n');
+	print_table(out, &table);
+}
+
+static void print_scores(struct out *out)
+{
+	static const struct column columns[] = {
+		COLUMN_WIDE("AT THE END"),    COLUMN_NUMBER("LOSS", 0),
+		COLUMN_NUMBER("ACCURACY", 3), COLUMN_NUMBER("VAL F1", 0),
+		COLUMN_NUMBER("TEST F1", 0),  COLUMN_NUMBER("PEAK MB", 2),
+		COLUMN_NUMBER("TO LOSS", 0),  COLUMN_NUMBER("TO F1", 0),
+	};
+	/* The last two are there if they were asked for. */
+	bool has_target = out->has_target;
+	struct table table;
+
+	table_init(&table, columns, N_OF(columns) - (has_target ? 0 : 2));
+	for (size_t i = 0; i < out->result->n_configs; i++) {
+		const tare_compared_config *c = &out->result->configs[i];
+
+		add_name(&table, c);
+		add_score(&table, &c->loss);
+		add_score(&table, &c->train_acc);
+		add_score(&table, &c->val_f1);
+		add_score(&table, &c->test_f1);
+		table_add(&table, fixed_text(c->peak_memory_mb.mean, 1).text);
+		if (!has_target)
+			continue;
+		add_target(&table, &c->to_loss, c->n_runs);
+		add_target(&table, &c->to_f1, c->n_runs);
+	}
+	(void)putchar('\n');
+	print_table(out, &table);
+}
+
+/* ---- sentences --------------------------------------------------------- */
+
+/* Names are from files: nothing in them may reach the terminal as it is. */
+static void print_text(const char *before, const char *text,
+		       const char *after)
+{
+	char *copy = strdup(text);
+
+	if (copy)
+		utf8_make_printable(copy);
+	(void)printf("%s%s%s", before, copy ? copy : "", after);
+	free(copy);
+}
+
+static void print_fit(const tare_compared_fit *fit)
+{
+	print_text("Amdahl's law for ", fit->family, ": ");
+	(void)printf("serial fraction %.4f", fit->serial);
+	if (!isnan(fit->error))
+		(void)printf(" (standard error %.4f)", fit->error);
+	(void)printf(", residual %.4f, %u point%s: ", fit->residual,
+		     fit->n_points, fit->n_points == 1 ? "" : "s");
+	if (isinf(fit->most) || fit->most <= 1)
+		(void)printf(isinf(fit->most) ? "no limit\n" :
+						"nothing to gain\n");
+	else
+		(void)printf("at most %s x\n", ratio_text(fit->most).text);
+}
+
+void compare_print(const tare_compared *result, bool has_target,
+		   enum color_when color)
+{
+	struct out out = { result, terminal_width(stdout),
+			   terminal_wants_color(stdout, color), has_target };
+
+	print_text("", result->summary, "\n\n");
+	print_speed(&out);
+	print_phases(&out);
+	print_phase_speedups(&out);
+	print_scores(&out);
+	if (result->n_fits)
+		(void)putchar('\n');
+	for (size_t i = 0; i < result->n_fits; i++)
+		print_fit(&result->fits[i]);
+	if (result->n_notes)
+		(void)putchar('\n');
+	for (size_t i = 0; i < result->n_notes; i++)
+		print_text("note: ", result->notes[i], "\n");
+}

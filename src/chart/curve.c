@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Curves of any number of points, thinned to what can be seen.
+ */
+#include "chart/chart.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COLUMNS_A_PIXEL 2. /* screens of phones have two or three */
+
+/* What one column of pixels holds, by index; in order of their coming. */
+struct column {
+	int64_t at;
+	size_t first, last, lowest, highest;
+};
+
+struct path {
+	struct tr_sink *sink;
+	const struct tr_plot *frame;
+	const double *x;
+	bool is_open; /* there is a point to draw a line from */
+};
+
+static bool is_number(double value)
+{
+	return value > -1e300 && value < 1e300;
+}
+
+static void add_point(struct path *path, double x, double y)
+{
+	char *at = tr_sink_begin(path->sink);
+
+	*at++ = path->is_open ? 'L' : 'M';
+	at += tr_fixed_text(at, 40, tr_scale_at(&path->frame->x, x), 1);
+	*at++ = ' ';
+	at += tr_fixed_text(at, 40, tr_scale_at(&path->frame->y, y), 1);
+	tr_sink_end(path->sink, at);
+	path->is_open = true;
+}
+
+static void add_index(struct path *path, const double *y, size_t index,
+		      size_t *last)
+{
+	if (index != *last)
+		add_point(path, path->x[index], y[index]);
+	*last = index;
+}
+
+static void add_column(struct path *path, const double *y,
+		       const struct column *c)
+{
+	size_t a = c->lowest < c->highest ? c->lowest : c->highest;
+	size_t b = c->lowest < c->highest ? c->highest : c->lowest;
+	size_t last = SIZE_MAX;
+
+	add_index(path, y, c->first, &last);
+	add_index(path, y, a, &last);
+	add_index(path, y, b, &last);
+	add_index(path, y, c->last, &last);
+}
+
+static void add_to_column(struct column *c, const double *y, size_t i)
+{
+	c->last = i;
+	if (y[i] < y[c->lowest])
+		c->lowest = i;
+	if (y[i] > y[c->highest])
+		c->highest = i;
+}
+
+/* The line through y; a gap where it is no number. */
+static void add_line(struct path *path, const double *y, size_t n)
+{
+	struct column c = { .at = INT64_MIN };
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t at = (int64_t)(tr_scale_at(&path->frame->x,
+						   path->x[i]) *
+				       COLUMNS_A_PIXEL);
+
+		if (is_number(y[i]) && at == c.at) {
+			add_to_column(&c, y, i);
+			continue;
+		}
+		if (c.at != INT64_MIN)
+			add_column(path, y, &c);
+		if (is_number(y[i])) {
+			c = (struct column){ at, i, i, i, i };
+			continue;
+		}
+		c.at = INT64_MIN;
+		path->is_open = false;
+	}
+	if (c.at != INT64_MIN)
+		add_column(path, y, &c);
+}
+
+/* ---- the band ---------------------------------------------------------- */
+
+/* The edges of a band: a point a column, there and back. */
+static void add_edge(struct path *path, const struct tr_curve *curve,
+		     const double *y, bool is_back)
+{
+	double sign = is_back ? -1 : 1, edge = NAN;
+	int64_t column = INT64_MIN;
+	size_t at = 0;
+
+	for (size_t k = 0; k < curve->n; k++) {
+		size_t i = is_back ? curve->n - 1 - k : k;
+		int64_t c = (int64_t)tr_scale_at(&path->frame->x, curve->x[i]);
+
+		if (!is_number(y[i]))
+			continue;
+		if (c != column && column != INT64_MIN)
+			add_point(path, curve->x[at], edge);
+		if (c != column)
+			edge = NAN;
+		column = c;
+		at = i;
+		/* There along the upper edge, back along the lower one. */
+		if (!is_number(edge) || sign * y[i] > sign * edge)
+			edge = y[i];
+	}
+	if (column != INT64_MIN)
+		add_point(path, curve->x[at], edge);
+}
+
+static void add_band(struct path *path, const struct tr_curve *curve)
+{
+	tr_sink_adds(path->sink, "<path class=\"band ");
+	tr_chart_class(path->sink, curve->series);
+	tr_sink_adds(path->sink, "\" d=\"");
+	path->is_open = false;
+	add_edge(path, curve, curve->high, false);
+	add_edge(path, curve, curve->low, true);
+	tr_sink_adds(path->sink, "Z\"/>\n");
+}
+
+void tr_curve_draw(struct tr_sink *sink, const struct tr_plot *frame,
+		   const struct tr_curve *curve)
+{
+	struct path path = { .sink = sink, .frame = frame, .x = curve->x };
+	size_t n_numbers = 0;
+
+	for (size_t i = 0; i < curve->n; i++)
+		n_numbers += is_number(curve->y[i]);
+	if (!n_numbers)
+		return;
+	if (curve->low && n_numbers > 1)
+		add_band(&path, curve);
+	path.is_open = false;
+	tr_sink_adds(sink, "<path class=\"");
+	tr_sink_adds(sink, curve->class_name ? curve->class_name : "line ");
+	if (!curve->class_name)
+		tr_chart_class(sink, curve->series);
+	tr_sink_adds(sink, "\" d=\"");
+	add_line(&path, curve->y, curve->n);
+	/* A line of one point: its round ends make it a dot. */
+	tr_sink_adds(sink, n_numbers == 1 ? "h.1\"" : "\"");
+	if (curve->name) {
+		tr_sink_adds(sink, "><title>");
+		tr_sink_xml(sink, curve->name, 80);
+		tr_sink_adds(sink, "</title></path>\n");
+	} else {
+		tr_sink_adds(sink, "/>\n");
+	}
+}

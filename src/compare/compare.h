@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of compare/: training runs side by side.
+ *
+ *	sources (files, views) -> runs -> figures of each run
+ *		-> configurations (runs of one name) -> speedups, fits
+ *		-> notes and a summary -> table, CSV, JSON, page
+ *
+ * A figure of a run is one double; a figure of a configuration is the mean of
+ * its runs' with an interval. All of them go through the same two functions.
+ */
+#ifndef TR_COMPARE_H
+#define TR_COMPARE_H
+
+#include <tare/compare.h>
+
+#include "export/export.h"
+#include "text/text.h"
+
+/* Figures of a run. The first are enum tare_compared_time. */
+enum tr_figure {
+	TR_FIGURE_COMM_SHARE = TARE_TIMES,
+	TR_FIGURE_TO_LOSS,
+	TR_FIGURE_TO_F1,
+	TR_FIGURE_MEMORY,
+	TR_FIGURE_LOSS,
+	TR_FIGURE_TRAIN_ACC,
+	TR_FIGURE_VAL_F1,
+	TR_FIGURE_TEST_F1,
+	TR_FIGURES
+};
+
+struct tr_compared_run {
+	char *config, *origin;
+	uint32_t workers;
+	tare_run_row *rows;
+	size_t n_rows;
+	uint32_t columns;
+	bool is_cut;
+	double total_time;
+	double comm_share; /* as given; of runs without rows */
+	char **pairs;	   /* keys and values */
+	size_t n_pairs;
+	size_t group; /* its configuration, once compared */
+	double figure[TR_FIGURES];
+};
+
+struct tare_comparison {
+	struct tr_compared_run *run;
+	size_t n_runs, runs_room;
+	tare_compare_options options;
+	char *title; /* copies of the options' */
+	tare_compared result;
+	tare_compared_config *config;
+	tare_compared_fit *fit;
+	char **note;
+	size_t n_notes;
+	char *summary;
+	bool is_compared;
+};
+
+/* Columns of TARE_RUN_COLUMNS as bits. */
+enum tr_run_column {
+#define TR_RUN_COLUMN_(name) TR_COLUMN_##name,
+	TARE_RUN_COLUMNS(TR_RUN_COLUMN_)
+#undef TR_RUN_COLUMN_
+};
+
+TR_INLINE bool tr_run_has(const struct tr_compared_run *run,
+			  enum tr_run_column column)
+{
+	return run->columns >> column & 1;
+}
+
+/* ---- source.c ---------------------------------------------------------- */
+
+/* The number that a name ends with, of at most 6 digits; 0: none. */
+uint32_t tr_config_number(const char *name, size_t *ret_stem);
+
+/* ---- figures.c --------------------------------------------------------- */
+
+/* Everything that one run tells by itself. */
+void tr_compared_figures(struct tr_compared_run *run,
+			 const tare_compare_options *options);
+/* A column's value in a row. */
+double tr_row_value(const tare_run_row *row, enum tr_run_column column);
+
+/* ---- estimate.c -------------------------------------------------------- */
+
+tare_estimate tr_estimate_none(void);
+/* Mean and interval of the numbers among `value`; NANs are left out. */
+tare_estimate tr_estimate_of(const double *value, size_t n);
+/* Mean of a by mean of b, with an interval by the logarithm of the ratio. */
+tare_estimate tr_estimate_ratio(const double *a, size_t n_a, const double *b,
+				size_t n_b);
+tare_estimate tr_estimate_scaled(tare_estimate estimate, double factor);
+
+/* ---- group.c ----------------------------------------------------------- */
+
+/* Puts runs into configurations, in their order, and finds the baseline. */
+int tr_compared_group(tare_comparison *c);
+/* Values of a figure in all runs of a configuration. Gives how many. */
+size_t tr_compared_values(const tare_comparison *c, size_t config,
+			  unsigned figure, double *out);
+
+/* ---- speedup.c, fit.c -------------------------------------------------- */
+
+int tr_compared_speedups(tare_comparison *c);
+int tr_compared_fits(tare_comparison *c);
+/* Workers for each of the baseline's. */
+double tr_compared_scale(const tare_comparison *c,
+			 const tare_compared_config *config);
+
+/* ---- notes.c, differ.c, summary.c -------------------------------------- */
+
+int tr_compared_notes(tare_comparison *c);
+void tr_compared_note(tare_comparison *c, struct tr_buf *text);
+/* Keys whose values differ between configurations. */
+void tr_compared_differences(tare_comparison *c);
+int tr_compared_summary(tare_comparison *c);
+
+/* Texts of figures, for people. */
+void tr_text_ratio(struct tr_buf *buf, double value);
+void tr_text_percent(struct tr_buf *buf, double share);
+void tr_text_seconds(struct tr_buf *buf, double seconds);
+void tr_text_fixed(struct tr_buf *buf, double value, int decimals);
+
+/* ---- compare.c --------------------------------------------------------- */
+
+/* Forgets the result; runs stay. */
+void tr_compared_reset(tare_comparison *c);
+
+/* ---- csv.c, json.c, page.c --------------------------------------------- */
+
+/* Figures of a configuration that outputs name, in their order. */
+struct tr_compared_column {
+	const char *name;
+	size_t offset; /* of a tare_estimate in tare_compared_config */
+};
+
+extern const struct tr_compared_column tr_compared_columns[];
+extern const size_t tr_n_compared_columns;
+
+const tare_estimate *tr_compared_at(const tare_compared_config *config,
+				    const struct tr_compared_column *column);
+
+void tr_compared_csv(const tare_comparison *c, struct tr_sink *sink);
+void tr_compared_json(const tare_comparison *c, struct tr_sink *sink);
+void tr_compared_page(const tare_comparison *c, struct tr_sink *sink);
+
+#endif
