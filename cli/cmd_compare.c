@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <tare/compare.h>
@@ -110,31 +111,49 @@ static int write_stdout(tare_comparison *c, uint32_t format)
 		       CODE_OK;
 }
 
+/* A device or a pipe is written to; in place of a file comes another. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* 0, a TARE_E*, or an errno. */
+static int write_stream(tare_comparison *c, FILE *stream)
+{
+	int err = tare_comparison_write(c, TARE_COMPARED_HTML, stream_write,
+					stream);
+	int failed = ferror(stream) ? errno : 0;
+
+	if (fclose(stream) && !failed)
+		failed = errno;
+	return failed ? failed : err;
+}
+
 /* Whole or not at all: written beside it, then renamed. */
 static int write_page(tare_comparison *c, const char *path)
 {
+	bool is_direct = is_special(path);
 	char beside[4200];
 	FILE *stream;
-	int err, failed;
+	int err;
 
 	if (strcmp(path, "-") == 0)
 		return write_stdout(c, TARE_COMPARED_HTML);
 	(void)snprintf(beside, sizeof(beside), "%.4096s.%lld.part", path,
 		       (long long)getpid());
-	stream = fopen(beside, "wxe");
+	stream = is_direct ? fopen(path, "we") : fopen(beside, "wxe");
 	if (!stream)
 		return message_error("write", path, errno);
-	err = tare_comparison_write(c, TARE_COMPARED_HTML, stream_write,
-				    stream);
-	failed = ferror(stream) ? errno : 0;
-	if (fclose(stream) && !failed)
-		failed = errno;
-	if (!err && !failed && rename(beside, path))
-		failed = errno;
-	if (!err && !failed)
+	err = write_stream(c, stream);
+	if (!err && !is_direct && rename(beside, path))
+		err = errno;
+	if (!err)
 		return CODE_OK;
-	(void)unlink(beside);
-	return message_error("write", path, failed ? failed : err);
+	if (!is_direct)
+		(void)unlink(beside);
+	return message_error("write", path, err);
 }
 
 static int show(const struct args *args, const struct compare_options *opts,

@@ -15,6 +15,8 @@ _tare_options() {
 	stages) echo "-f --factor --json" ;;
 	amdahl) echo "-f --factor --of --total -n --top -w --worth --json" ;;
 	mpi) echo "--json" ;;
+	compare) echo "--html --csv --json --baseline --by --target-loss
+		--target-f1 --title" ;;
 	top) echo "-d --delay -n --count -s --sort --once --json" ;;
 	ls) echo "-l --live --ids --json" ;;
 	records) echo "-N --name -S --source -t --type -f --failed --ok
@@ -65,6 +67,7 @@ _tare_values() {
 	export:-T | export:--table)
 		echo "processing memory gpu stats samples calls alloc" ;;
 	export:-u | export:--unit) echo "us ns count" ;;
+	compare:--by) echo "total epoch phase" ;;
 	amdahl:--of) echo "stages scopes functions samples" ;;
 	report:-t | report:--type | records:-t | records:--type | \
 	summary:-t | summary:--type | trend:-t | trend:--type | export:-t | export:--type)
@@ -88,7 +91,8 @@ _tare_takes_value() {
 	records:--source | records:--last | records:--from | records:--to | \
 	stages:-f | stages:--factor | amdahl:-[fnw] | amdahl:--factor | \
 	amdahl:--of | amdahl:--top | amdahl:--worth | trend:-[wNSt] | trend:--window | trend:--name | trend:--source | \
-	trend:--type | \
+	trend:--type | compare:--html | compare:--baseline | compare:--by | \
+	compare:--target-loss | compare:--target-f1 | compare:--title | \
 	records:--limit | summary:-[snNStl] | summary:--sort | \
 	summary:--top | summary:--name | summary:--source | summary:--type | \
 	summary:--last | summary:--from | summary:--to | summary:--values | \
@@ -120,7 +124,7 @@ _tare_fill() {
 
 _tare() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="run report tree flame alloc stages amdahl mpi top ls records summary trend export verify ctl config doctor serve url alerts help"
+	local commands="run report tree flame alloc stages amdahl mpi top ls records summary trend compare export verify ctl config doctor serve url alerts help"
 	local command=${COMP_WORDS[1]} at
 
 	COMPREPLY=()
@@ -157,7 +161,7 @@ _tare() {
 	run) mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word") ;;
 	report | tree | flame | alloc | records | summary | stages | amdahl | mpi | trend | export)
 		_tare_fill "last $(tare ls --ids 2>/dev/null)" "$word" ;;
-	verify)
+	compare | verify)
 		_tare_fill "last $(tare ls --ids 2>/dev/null)" "$word"
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY \
 			< <(compgen -f -- "$word") ;;

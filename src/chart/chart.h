@@ -59,8 +59,8 @@ size_t tr_tick_text(const struct tr_scale *scale, double value, char *out);
 
 /* ---- plot.c ------------------------------------------------------------ */
 
-/* A plot with two axes. The caller makes the scales' values, frames make
- * their places. */
+/* A plot with two axes. The caller makes the scales' values, tr_plot_open()
+ * makes their places. */
 struct tr_plot {
 	struct tr_scale x, y;
 	const char *x_title, *y_title;
@@ -73,7 +73,7 @@ void tr_chart_place(struct tr_sink *sink, const char *name, double value);
 void tr_chart_open(struct tr_sink *sink, double height, const char *about);
 void tr_chart_close(struct tr_sink *sink);
 /* Opens the plot and draws its axes; then elements, then tr_chart_close(). */
-void tr_plot_open(struct tr_sink *sink, struct tr_plot *frame);
+void tr_plot_open(struct tr_sink *sink, struct tr_plot *plot);
 void tr_chart_text(struct tr_sink *sink, const char *class_name, double x,
 		   double y, const char *text);
 /* Class of a series: "c3", or "c3 dash". */
@@ -109,7 +109,7 @@ struct tr_curve {
  * last, the lowest and the highest are left, in their order. No peak is lost,
  * however many points there are.
  */
-void tr_curve_draw(struct tr_sink *sink, const struct tr_plot *frame,
+void tr_curve_draw(struct tr_sink *sink, const struct tr_plot *plot,
 		   const struct tr_curve *curve);
 
 /* ---- dot.c ------------------------------------------------------------- */
@@ -121,7 +121,7 @@ struct tr_dot {
 	const char *title; /* on hovering */
 };
 
-void tr_dot_draw(struct tr_sink *sink, const struct tr_plot *frame,
+void tr_dot_draw(struct tr_sink *sink, const struct tr_plot *plot,
 		   const struct tr_dot *point);
 /* ---- strip.c ----------------------------------------------------------- */
 

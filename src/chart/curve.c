@@ -10,14 +10,14 @@
 #define COLUMNS_A_PIXEL 2. /* screens of phones have two or three */
 
 /* What one column of pixels holds, by index; in order of their coming. */
-struct column {
+struct pixel_column {
 	int64_t at;
 	size_t first, last, lowest, highest;
 };
 
-struct path {
+struct curve_path {
 	struct tr_sink *sink;
-	const struct tr_plot *frame;
+	const struct tr_plot *plot;
 	const double *x;
 	bool is_open; /* there is a point to draw a line from */
 };
@@ -27,19 +27,19 @@ static bool is_number(double value)
 	return value > -1e300 && value < 1e300;
 }
 
-static void add_point(struct path *path, double x, double y)
+static void add_point(struct curve_path *path, double x, double y)
 {
 	char *at = tr_sink_begin(path->sink);
 
 	*at++ = path->is_open ? 'L' : 'M';
-	at += tr_fixed_text(at, 40, tr_scale_at(&path->frame->x, x), 1);
+	at += tr_fixed_text(at, 40, tr_scale_at(&path->plot->x, x), 1);
 	*at++ = ' ';
-	at += tr_fixed_text(at, 40, tr_scale_at(&path->frame->y, y), 1);
+	at += tr_fixed_text(at, 40, tr_scale_at(&path->plot->y, y), 1);
 	tr_sink_end(path->sink, at);
 	path->is_open = true;
 }
 
-static void add_index(struct path *path, const double *y, size_t index,
+static void add_index(struct curve_path *path, const double *y, size_t index,
 		      size_t *last)
 {
 	if (index != *last)
@@ -47,8 +47,8 @@ static void add_index(struct path *path, const double *y, size_t index,
 	*last = index;
 }
 
-static void add_column(struct path *path, const double *y,
-		       const struct column *c)
+static void add_column(struct curve_path *path, const double *y,
+		       const struct pixel_column *c)
 {
 	size_t a = c->lowest < c->highest ? c->lowest : c->highest;
 	size_t b = c->lowest < c->highest ? c->highest : c->lowest;
@@ -60,7 +60,7 @@ static void add_column(struct path *path, const double *y,
 	add_index(path, y, c->last, &last);
 }
 
-static void add_to_column(struct column *c, const double *y, size_t i)
+static void add_to_column(struct pixel_column *c, const double *y, size_t i)
 {
 	c->last = i;
 	if (y[i] < y[c->lowest])
@@ -69,24 +69,28 @@ static void add_to_column(struct column *c, const double *y, size_t i)
 		c->highest = i;
 }
 
-/* The line through y; a gap where it is no number. */
-static void add_line(struct path *path, const double *y, size_t n)
+static int64_t column_of(const struct curve_path *path, double x)
 {
-	struct column c = { .at = INT64_MIN };
+	return (int64_t)(tr_scale_at(&path->plot->x, x) * COLUMNS_A_PIXEL);
+}
+
+/* The line through y; a gap where it is no number. */
+static void add_line(struct curve_path *path, const double *y, size_t n)
+{
+	struct pixel_column c = { .at = INT64_MIN };
 
 	for (size_t i = 0; i < n; i++) {
-		int64_t at = (int64_t)(tr_scale_at(&path->frame->x,
-						   path->x[i]) *
-				       COLUMNS_A_PIXEL);
+		bool is_seen = is_number(y[i]) && is_number(path->x[i]);
+		int64_t at = is_seen ? column_of(path, path->x[i]) : 0;
 
-		if (is_number(y[i]) && at == c.at) {
+		if (is_seen && at == c.at) {
 			add_to_column(&c, y, i);
 			continue;
 		}
 		if (c.at != INT64_MIN)
 			add_column(path, y, &c);
-		if (is_number(y[i])) {
-			c = (struct column){ at, i, i, i, i };
+		if (is_seen) {
+			c = (struct pixel_column){ at, i, i, i, i };
 			continue;
 		}
 		c.at = INT64_MIN;
@@ -99,7 +103,7 @@ static void add_line(struct path *path, const double *y, size_t n)
 /* ---- the band ---------------------------------------------------------- */
 
 /* The edges of a band: a point a column, there and back. */
-static void add_edge(struct path *path, const struct tr_curve *curve,
+static void add_edge(struct curve_path *path, const struct tr_curve *curve,
 		     const double *y, bool is_back)
 {
 	double sign = is_back ? -1 : 1, edge = NAN;
@@ -108,10 +112,11 @@ static void add_edge(struct path *path, const struct tr_curve *curve,
 
 	for (size_t k = 0; k < curve->n; k++) {
 		size_t i = is_back ? curve->n - 1 - k : k;
-		int64_t c = (int64_t)tr_scale_at(&path->frame->x, curve->x[i]);
+		int64_t c;
 
-		if (!is_number(y[i]))
+		if (!is_number(y[i]) || !is_number(curve->x[i]))
 			continue;
+		c = column_of(path, curve->x[i]);
 		if (c != column && column != INT64_MIN)
 			add_point(path, curve->x[at], edge);
 		if (c != column)
@@ -126,7 +131,7 @@ static void add_edge(struct path *path, const struct tr_curve *curve,
 		add_point(path, curve->x[at], edge);
 }
 
-static void add_band(struct path *path, const struct tr_curve *curve)
+static void add_band(struct curve_path *path, const struct tr_curve *curve)
 {
 	tr_sink_adds(path->sink, "<path class=\"band ");
 	tr_chart_class(path->sink, curve->series);
@@ -137,14 +142,14 @@ static void add_band(struct path *path, const struct tr_curve *curve)
 	tr_sink_adds(path->sink, "Z\"/>\n");
 }
 
-void tr_curve_draw(struct tr_sink *sink, const struct tr_plot *frame,
+void tr_curve_draw(struct tr_sink *sink, const struct tr_plot *plot,
 		   const struct tr_curve *curve)
 {
-	struct path path = { .sink = sink, .frame = frame, .x = curve->x };
+	struct curve_path path = { .sink = sink, .plot = plot, .x = curve->x };
 	size_t n_numbers = 0;
 
 	for (size_t i = 0; i < curve->n; i++)
-		n_numbers += is_number(curve->y[i]);
+		n_numbers += is_number(curve->y[i]) && is_number(curve->x[i]);
 	if (!n_numbers)
 		return;
 	if (curve->low && n_numbers > 1)

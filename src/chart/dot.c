@@ -12,12 +12,12 @@ static double inside(const struct tr_scale *scale, double value)
 					  tr_least(scale->high, value)));
 }
 
-static void add_whisker(struct tr_sink *sink, const struct tr_plot *frame,
+static void add_whisker(struct tr_sink *sink, const struct tr_plot *plot,
 			const struct tr_dot *point)
 {
-	double x = tr_scale_at(&frame->x, point->x);
-	double low = inside(&frame->y, point->low);
-	double high = inside(&frame->y, point->high);
+	double x = tr_scale_at(&plot->x, point->x);
+	double low = inside(&plot->y, point->low);
+	double high = inside(&plot->y, point->high);
 
 	tr_sink_adds(sink, "<path class=\"whisker ");
 	tr_chart_class(sink, point->series);
@@ -30,18 +30,18 @@ static void add_whisker(struct tr_sink *sink, const struct tr_plot *frame,
 	tr_sink_adds(sink, "m-5 0h10\"/>");
 }
 
-void tr_dot_draw(struct tr_sink *sink, const struct tr_plot *frame,
+void tr_dot_draw(struct tr_sink *sink, const struct tr_plot *plot,
 		   const struct tr_dot *point)
 {
 	tr_sink_adds(sink, "<g><title>");
 	tr_sink_xml(sink, point->title, 200);
 	tr_sink_adds(sink, "</title>");
 	if (point->low == point->low && point->high == point->high)
-		add_whisker(sink, frame, point);
+		add_whisker(sink, plot, point);
 	tr_sink_adds(sink, "<circle class=\"dot ");
 	tr_chart_class(sink, point->series);
 	tr_sink_adds(sink, "\"");
-	tr_chart_place(sink, "cx", tr_scale_at(&frame->x, point->x));
-	tr_chart_place(sink, "cy", inside(&frame->y, point->y));
+	tr_chart_place(sink, "cx", tr_scale_at(&plot->x, point->x));
+	tr_chart_place(sink, "cy", inside(&plot->y, point->y));
 	tr_sink_adds(sink, " r=\"5\"/></g>\n");
 }

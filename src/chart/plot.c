@@ -130,32 +130,32 @@ static void add_rule(struct tr_sink *sink, const char *class_name,
 	tr_sink_adds(sink, "/>");
 }
 
-static void add_y_axis(struct tr_sink *sink, const struct tr_plot *frame)
+static void add_y_axis(struct tr_sink *sink, const struct tr_plot *plot)
 {
-	for (unsigned i = 0; i < frame->y.n_ticks; i++) {
-		double y = tr_scale_at(&frame->y, frame->y.tick[i]);
+	for (unsigned i = 0; i < plot->y.n_ticks; i++) {
+		double y = tr_scale_at(&plot->y, plot->y.tick[i]);
 		char text[32];
 
-		text[tr_tick_text(&frame->y, frame->y.tick[i], text)] = '\0';
-		add_rule(sink, "grid", (double[]){ frame->x.from, y },
-			 (double[]){ frame->x.to, y });
+		text[tr_tick_text(&plot->y, plot->y.tick[i], text)] = '\0';
+		add_rule(sink, "grid", (double[]){ plot->x.from, y },
+			 (double[]){ plot->x.to, y });
 		tr_chart_text(sink, "end", LEFT - 8, y + 4.5, text);
 	}
-	tr_chart_text(sink, "", 0, TOP - 15, frame->y_title);
+	tr_chart_text(sink, "", 0, TOP - 15, plot->y_title);
 	tr_sink_adds(sink, "\n");
 }
 
 /* On a phone letters are larger: there, every other tick has a text. */
-static void add_x_axis(struct tr_sink *sink, const struct tr_plot *frame)
+static void add_x_axis(struct tr_sink *sink, const struct tr_plot *plot)
 {
-	double y = frame->y.from, last = -100;
+	double y = plot->y.from, last = -100;
 
-	add_rule(sink, "axis", (double[]){ frame->x.from, y },
-		 (double[]){ frame->x.to, y });
-	for (unsigned i = 0; i < frame->x.n_ticks; i++) {
-		double x = tr_scale_at(&frame->x, frame->x.tick[i]);
+	add_rule(sink, "axis", (double[]){ plot->x.from, y },
+		 (double[]){ plot->x.to, y });
+	for (unsigned i = 0; i < plot->x.n_ticks; i++) {
+		double x = tr_scale_at(&plot->x, plot->x.tick[i]);
 		char text[32];
-		size_t n = tr_tick_text(&frame->x, frame->x.tick[i], text);
+		size_t n = tr_tick_text(&plot->x, plot->x.tick[i], text);
 
 		text[n] = '\0';
 		add_rule(sink, "axis", (double[]){ x, y },
@@ -167,20 +167,20 @@ static void add_x_axis(struct tr_sink *sink, const struct tr_plot *frame)
 			      text);
 		last = x;
 	}
-	tr_chart_text(sink, "end", frame->x.to, TR_CHART_HEIGHT - 5,
-		      frame->x_title);
+	tr_chart_text(sink, "end", plot->x.to, TR_CHART_HEIGHT - 5,
+		      plot->x_title);
 	tr_sink_adds(sink, "\n");
 }
 
-void tr_plot_open(struct tr_sink *sink, struct tr_plot *frame)
+void tr_plot_open(struct tr_sink *sink, struct tr_plot *plot)
 {
-	frame->x.from = LEFT;
-	frame->x.to = TR_CHART_WIDTH - RIGHT;
-	frame->y.from = TR_CHART_HEIGHT - BOTTOM;
-	frame->y.to = TOP;
-	tr_chart_open(sink, TR_CHART_HEIGHT, frame->about);
-	add_y_axis(sink, frame);
-	add_x_axis(sink, frame);
+	plot->x.from = LEFT;
+	plot->x.to = TR_CHART_WIDTH - RIGHT;
+	plot->y.from = TR_CHART_HEIGHT - BOTTOM;
+	plot->y.to = TOP;
+	tr_chart_open(sink, TR_CHART_HEIGHT, plot->about);
+	add_y_axis(sink, plot);
+	add_x_axis(sink, plot);
 }
 
 /* ---- keys -------------------------------------------------------------- */

@@ -8,11 +8,13 @@
 
 #include "maths/maths.h"
 
-#define DECADES_FOR_LOG 50. /* highest by lowest: from then on logarithmic */
+#define RATIO_FOR_LOG 50. /* highest by lowest: from then on logarithmic */
+#define LEAST 1e-290	  /* what is beyond these is not shown */
+#define MOST 1e300
 
 void tr_extent_add(struct tr_extent *extent, double value)
 {
-	if (!(value > -1e300 && value < 1e300))
+	if (!(value > -MOST && value < MOST))
 		return;
 	if (value < extent->low)
 		extent->low = value;
@@ -33,10 +35,11 @@ static void widen(struct tr_extent *extent)
 	if (tr_extent_is_empty(extent))
 		*extent = (struct tr_extent){ 0, 1 };
 	size = extent->high - extent->low;
-	if (size > 0 && size > 1e-12 * tr_most(extent->high, -extent->low))
+	if (size > LEAST &&
+	    size > 1e-12 * tr_most(extent->high, -extent->low))
 		return;
-	if (extent->high == 0) {
-		extent->high = 1;
+	if (extent->high < LEAST && extent->high > -LEAST) {
+		*extent = (struct tr_extent){ 0, 1 };
 		return;
 	}
 	/* A lone value stands in the middle. */
@@ -45,11 +48,12 @@ static void widen(struct tr_extent *extent)
 	extent->high += size;
 }
 
-/* The largest power of ten that is not above x. */
+/* The largest power of ten that is not above x, which is above 0. */
 static double decade_of(double x)
 {
 	double power = 1;
 
+	x = tr_most(tr_least(x, MOST), LEAST);
 	while (power > x)
 		power /= 10;
 	while (power * 10 <= x)
@@ -130,8 +134,8 @@ void tr_scale_log(struct tr_scale *scale, struct tr_extent extent)
 void tr_scale_any(struct tr_scale *scale, struct tr_extent extent,
 		  unsigned most)
 {
-	if (!tr_extent_is_empty(&extent) && extent.low > 0 &&
-	    extent.high > DECADES_FOR_LOG * extent.low)
+	if (!tr_extent_is_empty(&extent) && extent.low > LEAST &&
+	    extent.high > RATIO_FOR_LOG * extent.low)
 		tr_scale_log(scale, extent);
 	else
 		tr_scale_linear(scale, extent, most, true);
@@ -176,10 +180,13 @@ static size_t power_text(double value, double size, char *out)
 size_t tr_tick_text(const struct tr_scale *scale, double value, char *out)
 {
 	double size = value < 0 ? -value : value;
+	/* All ticks of a linear scale look alike. */
+	double large = scale->is_log ? size :
+				       tr_most(scale->high, -scale->low);
 
 	if (size < 1e-12 * (scale->high - scale->low))
 		return tr_fixed_text(out, 32, 0, 0);
-	if (size >= 1e6 || size < 1e-4)
+	if (large >= 1e6 || large < 1e-3)
 		return power_text(value, size, out);
 	if (scale->decimals >= 0)
 		return tr_fixed_text(out, 32, value, scale->decimals);

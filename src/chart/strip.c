@@ -14,12 +14,17 @@
 #define FOOT 52.
 #define LABEL_LEAST 46. /* a part this wide has room for its share */
 
+static bool is_shown(const struct tr_strip_part *part)
+{
+	return part->value > 0 && part->value < 1e299;
+}
+
 static double whole_of(const struct tr_strip *bar)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < bar->n_parts; i++)
-		if (bar->part[i].value > 0)
+		if (is_shown(&bar->part[i]))
 			sum += bar->part[i].value;
 	return sum;
 }
@@ -42,7 +47,7 @@ static void add_parts(struct tr_sink *sink, const struct tr_strips *bars,
 		const struct tr_strip_part *part = &bar->part[i];
 		double from = tr_scale_at(x, sum), to;
 
-		if (!(part->value > 0))
+		if (!is_shown(part))
 			continue;
 		sum += part->value;
 		to = tr_scale_at(x, sum);

@@ -59,11 +59,22 @@ struct tare_comparison {
 	bool is_compared;
 };
 
-/* Columns of TARE_RUN_COLUMNS as bits. */
+/*
+ * Numbers of the columns of TARE_RUN_COLUMNS. Written out: the two-file build
+ * reads names of enumerators, not what a macro makes of them; the compiler
+ * compares them where tr_row_value() has them all.
+ */
 enum tr_run_column {
-#define TR_RUN_COLUMN_(name) TR_COLUMN_##name,
-	TARE_RUN_COLUMNS(TR_RUN_COLUMN_)
-#undef TR_RUN_COLUMN_
+	TR_COLUMN_total_time,
+	TR_COLUMN_forward_time,
+	TR_COLUMN_backward_time,
+	TR_COLUMN_comm_time,
+	TR_COLUMN_update_time,
+	TR_COLUMN_loss,
+	TR_COLUMN_train_acc,
+	TR_COLUMN_val_f1,
+	TR_COLUMN_test_f1,
+	TR_COLUMN_peak_memory_mb
 };
 
 TR_INLINE bool tr_run_has(const struct tr_compared_run *run,
@@ -118,6 +129,11 @@ void tr_compared_note(tare_comparison *c, struct tr_buf *text);
 /* Keys whose values differ between configurations. */
 void tr_compared_differences(tare_comparison *c);
 int tr_compared_summary(tare_comparison *c);
+/*
+ * The one that speaks for all: with the largest speedup among those on more
+ * workers than the baseline, else among all others. NULL: there is none.
+ */
+const tare_compared_config *tr_compared_fastest(const tare_comparison *c);
 
 /* Texts of figures, for people. */
 void tr_text_ratio(struct tr_buf *buf, double value);

@@ -32,14 +32,14 @@ static void add_head(const tare_comparison *c, struct tr_sink *sink)
 {
 	tr_sink_adds(sink,
 		     "<!DOCTYPE html>\n<html lang=\"en\"><head>"
-		     "<meta charset=\"utf-8\">\n"
+		     "<meta charset=\"utf-8\"/>\n"
 		     "<meta http-equiv=\"Content-Security-Policy\" content=\""
 		     "default-src 'none'; style-src 'unsafe-inline'; "
-		     "img-src data:\">\n"
+		     "img-src data:\"/>\n"
 		     "<meta name=\"viewport\" content=\"width=device-width, "
-		     "initial-scale=1\">\n"
-		     "<meta name=\"color-scheme\" content=\"light dark\">\n"
-		     "<link rel=\"icon\" href=\"data:,\">\n<title>");
+		     "initial-scale=1\"/>\n"
+		     "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
+		     "<link rel=\"icon\" href=\"data:,\"/>\n<title>");
 	tr_sink_xml(sink, title_of(c), 120);
 	tr_sink_adds(sink, "</title>\n<style>\n");
 	tr_page_style(sink);
@@ -92,15 +92,9 @@ static void add_best_tiles(struct tr_sink *sink,
 
 static void add_tiles(const tare_comparison *c, struct tr_sink *sink)
 {
-	const tare_compared_config *best = NULL;
+	const tare_compared_config *best = tr_compared_fastest(c);
 	struct tr_buf value = TR_BUF_INIT;
 
-	for (size_t i = 0; i < c->result.n_configs; i++)
-		if (!c->config[i].is_baseline &&
-		    c->config[i].speedup.mean > 0 &&
-		    (!best ||
-		     c->config[i].speedup.mean > best->speedup.mean))
-			best = &c->config[i];
 	if (!best)
 		return;
 	tr_sink_adds(sink, "<section class=\"tiles\">\n");

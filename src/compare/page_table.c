@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum kind {
+enum cell_kind {
 	KIND_SECONDS,
 	KIND_RATIO,
 	KIND_PERCENT,
@@ -13,16 +13,16 @@ enum kind {
 	KIND_MB
 };
 
-struct column {
+struct page_column {
 	const char *title;
-	enum kind kind;
+	enum cell_kind kind;
 	size_t offset; /* of an estimate in a configuration */
 };
 
 #define OF(field) offsetof(tare_compared_config, field)
 
 /* What is looked for first comes first: a phone shows three columns. */
-static const struct column speed_columns[] = {
+static const struct page_column speed_columns[] = {
 	{ "speedup", KIND_RATIO, OF(speedup) },
 	{ "efficiency", KIND_PERCENT, OF(efficiency) },
 	{ "training time", KIND_SECONDS, OF(time[TARE_TIME_TOTAL]) },
@@ -31,7 +31,7 @@ static const struct column speed_columns[] = {
 	{ "serial fraction", KIND_FRACTION, OF(serial) },
 };
 
-static const struct column phase_columns[] = {
+static const struct page_column phase_columns[] = {
 	{ "forward", KIND_SECONDS, OF(time[TARE_TIME_FORWARD]) },
 	{ "backward", KIND_SECONDS, OF(time[TARE_TIME_BACKWARD]) },
 	{ "communication", KIND_SECONDS, OF(time[TARE_TIME_COMM]) },
@@ -39,7 +39,7 @@ static const struct column phase_columns[] = {
 	{ "other", KIND_SECONDS, OF(time[TARE_TIME_OTHER]) },
 };
 
-static const struct column speedup_columns[] = {
+static const struct page_column speedup_columns[] = {
 	{ "epoch", KIND_RATIO, OF(speedup_of[TARE_TIME_EPOCH]) },
 	{ "forward", KIND_RATIO, OF(speedup_of[TARE_TIME_FORWARD]) },
 	{ "backward", KIND_RATIO, OF(speedup_of[TARE_TIME_BACKWARD]) },
@@ -47,7 +47,7 @@ static const struct column speedup_columns[] = {
 	{ "update", KIND_RATIO, OF(speedup_of[TARE_TIME_UPDATE]) },
 };
 
-static const struct column score_columns[] = {
+static const struct page_column score_columns[] = {
 	{ "loss", KIND_SCORE, OF(loss) },
 	{ "training accuracy", KIND_SCORE, OF(train_acc) },
 	{ "validation F1", KIND_SCORE, OF(val_f1) },
@@ -60,14 +60,14 @@ static const struct column score_columns[] = {
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static const tare_estimate *estimate_of(const tare_compared_config *config,
-					const struct column *column)
+					const struct page_column *column)
 {
 	return (const void *)((const char *)config + column->offset);
 }
 
 /* ---- cells ------------------------------------------------------------- */
 
-static void add_value(struct tr_buf *buf, enum kind kind, double value)
+static void add_value(struct tr_buf *buf, enum cell_kind kind, double value)
 {
 	switch (kind) {
 	case KIND_SECONDS:
@@ -92,7 +92,7 @@ static void add_value(struct tr_buf *buf, enum kind kind, double value)
 }
 
 /* Below its mean: the interval, where one can see that there is one. */
-static void add_estimate(struct tr_sink *sink, enum kind kind,
+static void add_estimate(struct tr_sink *sink, enum cell_kind kind,
 			 const tare_estimate *estimate)
 {
 	struct tr_buf mean = TR_BUF_INIT, low = TR_BUF_INIT,
@@ -139,7 +139,7 @@ static void add_header(struct tr_sink *sink, const char *title)
 /* ---- tables ------------------------------------------------------------ */
 
 /* A column that nobody has a figure for says nothing. */
-static bool is_used(const tare_comparison *c, const struct column *column)
+static bool is_used(const tare_comparison *c, const struct page_column *column)
 {
 	for (size_t i = 0; i < c->result.n_configs; i++)
 		if (estimate_of(&c->config[i], column)->n)
@@ -149,7 +149,7 @@ static bool is_used(const tare_comparison *c, const struct column *column)
 
 static void add_row(const tare_comparison *c, struct tr_sink *sink,
 		    const tare_compared_config *config,
-		    const struct column *column, size_t n)
+		    const struct page_column *column, size_t n)
 {
 	tr_sink_adds(sink, config->is_baseline ? "<tr class=\"base\">" :
 						 "<tr>");
@@ -169,7 +169,7 @@ static void add_row(const tare_comparison *c, struct tr_sink *sink,
 }
 
 static void add_table(const tare_comparison *c, struct tr_sink *sink,
-		      const char *title, const struct column *column,
+		      const char *title, const struct page_column *column,
 		      size_t n)
 {
 	size_t used = 0;
@@ -213,7 +213,7 @@ void tr_page_tables(const tare_comparison *c, struct tr_sink *sink)
 
 /* ---- runs -------------------------------------------------------------- */
 
-static void add_figure(struct tr_sink *sink, enum kind kind, double value)
+static void add_figure(struct tr_sink *sink, enum cell_kind kind, double value)
 {
 	add_estimate(sink, kind, &(tare_estimate){
 		value, (double)__builtin_nan(""), (double)__builtin_nan(""),

@@ -50,8 +50,9 @@ static void fill_ratios(tare_comparison *c, size_t index, double *room)
 		size_t n_base = tr_compared_values(c, c->result.baseline, i,
 						   base);
 
-		config->speedup_of[i] = tr_estimate_ratio(base, n_base, room,
-							  n);
+		config->speedup_of[i] = c->result.n_configs > 1 ?
+			tr_estimate_ratio(base, n_base, room, n) :
+			tr_estimate_none();
 		/* A mean by itself is 1, however uncertain it is. */
 		if (config->is_baseline)
 			config->speedup_of[i].low =

@@ -78,19 +78,28 @@ static void add_interval(struct tr_buf *buf, const tare_estimate *ratio)
 	tr_buf_adds(buf, ")");
 }
 
-/* The one with the largest speedup among those that are not the baseline. */
-static const tare_compared_config *fastest(const tare_comparison *c)
+static const tare_compared_config *fastest_from(const tare_comparison *c,
+						uint32_t workers)
 {
 	const tare_compared_config *best = NULL;
 
 	for (size_t i = 0; i < c->result.n_configs; i++) {
 		const tare_compared_config *config = &c->config[i];
 
-		if (!config->is_baseline && config->speedup.mean > 0 &&
+		if (!config->is_baseline && config->workers >= workers &&
+		    config->speedup.mean > 0 &&
 		    (!best || config->speedup.mean > best->speedup.mean))
 			best = config;
 	}
 	return best;
+}
+
+const tare_compared_config *tr_compared_fastest(const tare_comparison *c)
+{
+	const tare_compared_config *best = fastest_from(
+		c, c->config[c->result.baseline].workers + 1);
+
+	return best ? best : fastest_from(c, 0);
 }
 
 static void add_name(struct tr_buf *buf, const tare_compared_config *config)
@@ -103,7 +112,9 @@ static void add_name(struct tr_buf *buf, const tare_compared_config *config)
 static void add_slower(struct tr_buf *buf, const tare_compared_config *best,
 		       const char *base)
 {
-	tr_buf_addf(buf, "Nothing is faster than %.80s: ", base);
+	tr_buf_addf(buf, "%s faster than %.80s: ",
+		    best->workers > 1 ? "More workers are not" : "Nothing is",
+		    base);
 	add_name(buf, best);
 	tr_buf_adds(buf, " comes nearest with ");
 	tr_text_ratio(buf, best->speedup.mean);
@@ -198,15 +209,16 @@ static void add_alone(struct tr_buf *buf, const tare_compared_config *config)
 	tr_buf_adds(buf, " trains for ");
 	tr_text_seconds(buf, config->time[TARE_TIME_TOTAL].mean);
 	if (config->epochs_most)
-		tr_buf_addf(buf, ", %llu epochs",
-			    (unsigned long long)config->epochs_most);
+		tr_buf_addf(buf, ", %llu epoch%s",
+			    (unsigned long long)config->epochs_most,
+			    config->epochs_most == 1 ? "" : "s");
 	tr_buf_adds(buf, "; it is the only configuration, so there is "
 		    "nothing to compare it with.");
 }
 
 int tr_compared_summary(tare_comparison *c)
 {
-	const tare_compared_config *best = fastest(c);
+	const tare_compared_config *best = tr_compared_fastest(c);
 	struct tr_buf buf = TR_BUF_INIT;
 
 	if (c->result.n_configs == 1)

@@ -27,14 +27,14 @@ static double power_of_two(int n)
 /* x = result x 2^*ret_n, 0.5 <= result < 1; x is above 0 and finite. */
 static double split(double x, int *ret_n)
 {
-	int n = 0;
+	bool is_small = x < 0x1p-900;
+	int n;
 
-	if (x < 0x1p-1000) {
+	/* The smallest have no bits for their exponents. */
+	if (is_small)
 		x *= 0x1p100;
-		n = -100;
-	}
-	n += (int)(bits_of(x) >> 52 & 0x7ff) - 1022;
-	*ret_n = n;
+	n = (int)(bits_of(x) >> 52 & 0x7ff) - 1022;
+	*ret_n = is_small ? n - 100 : n;
 	/* In two steps: the inverse of the largest power is no number. */
 	return x * power_of_two(-n / 2) * power_of_two(-n - -n / 2);
 }

@@ -7,6 +7,8 @@ without it the accuracy on it is not checked, and that is said.
 """
 
 import csv
+import glob
+import json
 import os
 import re
 import shutil
@@ -396,19 +398,25 @@ def check_compare():
     done = bench.call([os.path.join(measured.ROOT, "examples", "gcn",
                                     "compare.sh"), "1", "3", "--", "--nodes",
                        "300", "--epochs", "10", "--seeds", "2"], **env)
-    lines = done.stdout.split("\n")
-    at = next((i for i, line in enumerate(lines)
-               if line.startswith("run ")), len(lines))
-    table = {line.split()[0]: line.split() for line in lines[at + 1:] if line}
-    bench.check(done.returncode == 0 and list(table) == [
-        "sequential", "mpi_1", "mpi_3"], "compare.sh prints a line a run",
-        done.stdout + done.stderr)
-    bench.check(table and float(table["sequential"][3]) == 1
-                and float(table["mpi_1"][5]) == 0
-                and float(table["mpi_3"][5]) > 0,
-                "speedup and communication are in it", done.stdout)
-    bench.same(len({line[6] for line in table.values()}), 1,
-               "all end with the same loss")
+    bench.check(done.returncode == 0 and "EFFICIENCY" in done.stdout,
+                "compare.sh ends with a table", done.stdout + done.stderr)
+    with open(path("compared", "report.html"), encoding="utf-8") as page:
+        bench.check(page.read().count("<svg ") >= 8,
+                    "and with a page of plots", done.stdout)
+    told = bench.call([bench.tare, "compare", "--json"]
+                      + glob.glob(path("compared", "gcn_*")))
+    configs = {c["name"]: c for c in json.loads(told.stdout)["configs"]}
+    bench.same(list(configs), ["sequential", "mpi_1", "mpi_3"],
+               "of all configurations")
+    bench.same([c["runs"] for c in configs.values()], [2, 2, 2],
+               "seeds are repeats")
+    bench.check(configs["sequential"]["speedup"]["mean"] == 1
+                and configs["mpi_1"]["comm_share"]["mean"] == 0
+                and configs["mpi_3"]["comm_share"]["mean"] > 0,
+                "speedup and communication are in it", told.stdout)
+    losses = [c["loss"]["mean"] for c in configs.values()]
+    bench.check(max(losses) - min(losses) < 1e-4,
+                "all end with the same loss", losses)
 
 
 # ---- Cora ------------------------------------------------------------------
