@@ -8,6 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <tare/communication.h>
+#include <tare/train.h>
+
 #include "message.h"
 
 /* ---- files ------------------------------------------------------------- */
@@ -89,16 +92,85 @@ static int take_folder(tare_comparison *c, const char *folder, size_t *n)
 
 /* ---- runs -------------------------------------------------------------- */
 
-static int take_run(tare_comparison *c, tare_view *view, const char *which,
-		    size_t *n)
-{
-	int err = tare_comparison_add_view(c, view);
+struct views {
+	tare_view **at;
+	size_t n;
+};
 
-	tare_view_close(view);
+static void views_release(struct views *views)
+{
+	for (size_t i = 0; i < views->n; i++)
+		tare_view_close(views->at[i]);
+	free(views->at);
+}
+
+/* All runs of a group: those that one `tare run` started. */
+static int views_of_group(const char *group, struct views *ret_views)
+{
+	struct views views = { NULL, 0 };
+	tare_run_entry *runs;
+	size_t n;
+	int err = tare_runs_list(&runs, &n);
+
 	if (err)
-		return message_error("read", which, err);
-	++*n;
-	return CODE_OK;
+		return err;
+	views.at = calloc(n + 1, sizeof(*views.at));
+	for (size_t i = 0; views.at && i < n; i++)
+		if (strcmp(runs[i].group, group) == 0 &&
+		    tare_view_open(runs[i].path, &views.at[views.n]) == 0)
+			views.n++;
+	tare_runs_free(runs);
+	*ret_views = views;
+	return views.at ? views.n ? 0 : TARE_ENOENT : TARE_ENOMEM;
+}
+
+static bool has_training(tare_view *view)
+{
+	const tare_training_info *infos;
+
+	return tare_view_trainings(view, &infos) > 0;
+}
+
+/* Trainings if there are any, else a job of several ranks, else each run. */
+static int take_views(tare_comparison *c, const struct views *views)
+{
+	bool is_training = false;
+	int err = TARE_ENOENT;
+
+	for (size_t i = 0; i < views->n; i++)
+		is_training |= has_training(views->at[i]);
+	if (!is_training)
+		err = tare_comparison_add_job(c, views->at, views->n);
+	if (err != TARE_ENOENT)
+		return err;
+	err = 0;
+	for (size_t i = 0; i < views->n && !err; i++)
+		if (!is_training || has_training(views->at[i]))
+			err = tare_comparison_add_view(c, views->at[i]);
+	return err;
+}
+
+static int take_group(tare_comparison *c, const char *group)
+{
+	struct views views = { NULL, 0 };
+	int err = views_of_group(group, &views);
+
+	if (!err)
+		err = take_views(c, &views);
+	views_release(&views);
+	return err;
+}
+
+/* A rank stands for its job; a training is the same in all its ledgers. */
+static int take_run(tare_comparison *c, tare_view *view)
+{
+	const char *group = tare_view_run(view)->group;
+	tare_communication comm;
+
+	if (!has_training(view) && group[0] &&
+	    tare_view_communication(view, &comm) == 0 && comm.ranks > 1)
+		return take_group(c, group);
+	return tare_comparison_add_view(c, view);
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -120,10 +192,17 @@ int compare_take(tare_comparison *c, const char *operand, size_t *n)
 	if (ends_in(operand, ".csv"))
 		return take_file(c, operand, n);
 	err = tare_view_open(operand, &view);
-	if (!err)
-		return take_run(c, view, operand, n);
-	/* A file that is no ledger is a table under another name. */
-	if (is_there && !ends_in(operand, ".tare"))
+	if (!err) {
+		err = take_run(c, view);
+		tare_view_close(view);
+	} else if (is_there && !ends_in(operand, ".tare")) {
+		/* A file that is no ledger is a table under another name. */
 		return take_file(c, operand, n);
-	return message_error("open", operand, err);
+	} else if (err == TARE_ENOENT && *operand) {
+		err = take_group(c, operand);
+	}
+	if (err)
+		return message_error("open", operand, err);
+	++*n;
+	return CODE_OK;
 }

@@ -214,6 +214,18 @@ static void print_phase_speedups(struct out *out)
 	print_table(out, &table);
 }
 
+static bool has_scores(const tare_compared *result)
+{
+	for (size_t i = 0; i < result->n_configs; i++) {
+		const tare_compared_config *c = &result->configs[i];
+
+		if (c->loss.n || c->train_acc.n || c->val_f1.n ||
+		    c->test_f1.n || c->peak_memory_mb.n)
+			return true;
+	}
+	return false;
+}
+
 static void print_scores(struct out *out)
 {
 	static const struct column columns[] = {
@@ -226,6 +238,8 @@ static void print_scores(struct out *out)
 	bool has_target = out->has_target;
 	struct table table;
 
+	if (!has_scores(out->result))
+		return;
 	table_init(&table, columns, N_OF(columns) - (has_target ? 0 : 2));
 	for (size_t i = 0; i < out->result->n_configs; i++) {
 		const tare_compared_config *c = &out->result->configs[i];

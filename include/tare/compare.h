@@ -39,8 +39,9 @@ TARE_API void tare_comparison_free(tare_comparison *comparison);
 
 /*
  * A run CSV file. Its configuration is that of its comments, else of its
- * name. On an error nothing is added; TARE_EFORMAT: ret_problem (may be
- * NULL) tells.
+ * name. A file that is there already is not added again, nor is that of a
+ * training that is. On an error nothing is added; TARE_EFORMAT: ret_problem
+ * (may be NULL) tells.
  */
 TARE_API TARE_MUST_CHECK int
 tare_comparison_add_file(tare_comparison *comparison, const char *path,
@@ -48,10 +49,19 @@ tare_comparison_add_file(tare_comparison *comparison, const char *path,
 
 /*
  * A run as it was measured: the trainings in it; without any, it is one row
- * that has a duration. Borrows the view for the call.
+ * that has a duration. Of the workers of one training the first that is added
+ * counts: each has the rows of all. Borrows the view for the call.
  */
 TARE_API TARE_MUST_CHECK int
 tare_comparison_add_view(tare_comparison *comparison, tare_view *view);
+
+/*
+ * The ranks of a job that has no training, as one row: see tare_job_open().
+ * TARE_ENOENT: no view is a rank.
+ */
+TARE_API TARE_MUST_CHECK int
+tare_comparison_add_job(tare_comparison *comparison, tare_view *const *views,
+			size_t n);
 
 /* A run from elsewhere. Everything is copied. */
 typedef struct tare_compare_source {
@@ -61,10 +71,12 @@ typedef struct tare_compare_source {
 	const char *origin;	/* where it is from, for people; NULL: "" */
 	const tare_run_row *rows;
 	size_t n_rows;
+	uint64_t n_epochs;	/* if rows are only the newest; 0: all */
 	uint32_t columns;	/* as in tare_run_table */
 	bool is_cut;		/* the run did not end in order */
 	double total_training_time; /* 0: of all rows */
 	double comm_share;	/* 0..1, of what has no rows; NAN: not known */
+	double peak_memory_mb;	/* of what has no rows; 0: not known */
 	const char *const *pairs; /* configuration: keys and their values */
 	size_t n_pairs;
 } tare_compare_source;

@@ -35,12 +35,17 @@ struct tr_compared_run {
 	uint32_t workers;
 	tare_run_row *rows;
 	size_t n_rows;
+	uint64_t n_epochs; /* more: the rows are the newest of them */
 	uint32_t columns;
 	bool is_cut;
 	double total_time;
+	double before_rows; /* seconds of epochs without a row */
 	double comm_share; /* as given; of runs without rows */
+	double peak_memory_mb; /* likewise */
 	char **pairs;	   /* keys and values */
 	size_t n_pairs;
+	char *key;    /* of a training in a ledger, or NULL */
+	char *file;   /* its CSV file, or NULL */
 	size_t group; /* its configuration, once compared */
 	double figure[TR_FIGURES];
 };
@@ -87,6 +92,9 @@ TR_INLINE bool tr_run_has(const struct tr_compared_run *run,
 
 /* The number that a name ends with, of at most 6 digits; 0: none. */
 uint32_t tr_config_number(const char *name, size_t *ret_stem);
+/* Adds a run, unless that of the same file or key is there. Takes both. */
+int tr_compared_add(tare_comparison *c, const tare_compare_source *source,
+		    char *file, char *key);
 
 /* ---- figures.c --------------------------------------------------------- */
 

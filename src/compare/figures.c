@@ -76,7 +76,8 @@ static double largest_of(const struct tr_compared_run *run,
 static double time_to(const struct tr_compared_run *run,
 		      enum tr_run_column column, double target, double sign)
 {
-	double time = 0, before = NAN, before_time = 0;
+	double time = run->before_rows, before = NAN, before_time = 0;
+	bool is_partial = run->n_epochs > run->n_rows;
 
 	for (size_t i = 0; tr_run_has(run, column) && i < run->n_rows; i++) {
 		double value = tr_row_value(&run->rows[i], column);
@@ -85,6 +86,9 @@ static double time_to(const struct tr_compared_run *run,
 		if (!is_number(value))
 			continue;
 		if (sign * value >= sign * target) {
+			/* It may have been there in an epoch that is gone. */
+			if (!is_number(before) && is_partial)
+				return NAN;
 			if (!is_number(before) || before == value)
 				return time;
 			return before_time + (time - before_time) *
@@ -147,6 +151,8 @@ void tr_compared_figures(struct tr_compared_run *run,
 		figure[TR_FIGURE_TO_F1] = time_to(run, f1, options->target_f1,
 						  1);
 	figure[TR_FIGURE_MEMORY] = largest_of(run, TR_COLUMN_peak_memory_mb);
+	if (!run->n_rows && run->peak_memory_mb > 0)
+		figure[TR_FIGURE_MEMORY] = run->peak_memory_mb;
 	/* A loss that is no number is a result, and not passed over. */
 	figure[TR_FIGURE_LOSS] =
 		run->n_rows && tr_run_has(run, TR_COLUMN_loss) ?

@@ -91,10 +91,10 @@ static void count_run(tare_comparison *c, struct tr_compared_run *run)
 
 	config->n_runs++;
 	config->is_cut |= run->is_cut;
-	if (run->n_rows < config->epochs_least)
-		config->epochs_least = run->n_rows;
-	if (run->n_rows > config->epochs_most)
-		config->epochs_most = run->n_rows;
+	if (run->n_epochs < config->epochs_least)
+		config->epochs_least = run->n_epochs;
+	if (run->n_epochs > config->epochs_most)
+		config->epochs_most = run->n_epochs;
 }
 
 /* ---- their order ------------------------------------------------------- */

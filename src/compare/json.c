@@ -50,7 +50,7 @@ static void put_run(struct tr_json *json, const tare_comparison *c,
 	tr_json_str(json, "config", c->config[run->group].name);
 	tr_json_str(json, "origin", run->origin);
 	tr_json_u64(json, "workers", run->workers);
-	tr_json_u64(json, "epochs", run->n_rows);
+	tr_json_u64(json, "epochs", run->n_epochs);
 	tr_json_bool(json, "is_cut", run->is_cut);
 	tr_json_double(json, "total_time", run->figure[TARE_TIME_TOTAL]);
 	tr_json_double(json, "comm_share",

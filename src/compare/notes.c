@@ -37,11 +37,13 @@ static void note_epochs(tare_comparison *c)
 	for (size_t i = 0; i < c->result.n_configs; i++) {
 		const tare_compared_config *config = &c->config[i];
 
+		if (!config->epochs_least)
+			continue;
 		least = config->epochs_least < least ? config->epochs_least :
 						       least;
 		most = config->epochs_most > most ? config->epochs_most : most;
 	}
-	if (least != most) {
+	if (most && least != most) {
 		tr_buf_addf(&text, "numbers of epochs differ, from %llu to "
 			    "%llu: ", (unsigned long long)least,
 			    (unsigned long long)most);
@@ -51,6 +53,18 @@ static void note_epochs(tare_comparison *c)
 				    "times are compared per epoch");
 	}
 	tr_compared_note(c, &text);
+}
+
+static void note_whole(tare_comparison *c)
+{
+	for (size_t i = 0; i < c->result.n_configs; i++) {
+		struct tr_buf text = TR_BUF_INIT;
+
+		if (!c->config[i].epochs_least)
+			tr_buf_addf(&text, "%s has no epochs: its time is that "
+				    "of the whole run", c->config[i].name);
+		tr_compared_note(c, &text);
+	}
 }
 
 static void note_zero(tare_comparison *c)
@@ -97,6 +111,21 @@ static void note_cut(tare_comparison *c)
 			tr_buf_addf(&text, "%s: %u of %u runs did not end in "
 				    "order; their whole epochs count",
 				    c->config[i].name, n, c->config[i].n_runs);
+		tr_compared_note(c, &text);
+	}
+}
+
+static void note_kept(tare_comparison *c)
+{
+	for (size_t i = 0; i < c->n_runs; i++) {
+		const struct tr_compared_run *run = &c->run[i];
+		struct tr_buf text = TR_BUF_INIT;
+
+		if (run->n_epochs > run->n_rows)
+			tr_buf_addf(&text, "%s: its ledger has the newest %zu "
+				    "of %llu epochs; its CSV file has all",
+				    run->origin, run->n_rows,
+				    (unsigned long long)run->n_epochs);
 		tr_compared_note(c, &text);
 	}
 }
@@ -171,10 +200,12 @@ int tr_compared_notes(tare_comparison *c)
 		return TARE_ENOMEM;
 	note_common(c);
 	note_epochs(c);
+	note_whole(c);
 	tr_compared_differences(c);
 	note_zero(c);
 	note_baseline(c);
 	note_cut(c);
+	note_kept(c);
 	note_loss(c);
 	note_target(c, "a loss", c->options.target_loss,
 		    offsetof(tare_compared_config, to_loss));

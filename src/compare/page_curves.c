@@ -53,7 +53,8 @@ static void fill_at(const struct curves *curves, size_t config, size_t at,
 
 		if (run->group != config || at >= run->n_rows)
 			continue;
-		time[i] += run->rows[at].total_time;
+		time[i] += run->rows[at].total_time +
+			   (at ? 0 : run->before_rows);
 		times += time[i];
 		if (!n_times++)
 			track->epoch[at] = (double)run->rows[at].epoch;
@@ -74,6 +75,17 @@ static void fill_at(const struct curves *curves, size_t config, size_t at,
 	track->high[at] = high;
 }
 
+/* Of its longest run. */
+static size_t rows_of(const tare_comparison *c, size_t config)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < c->n_runs; i++)
+		if (c->run[i].group == config && c->run[i].n_rows > most)
+			most = c->run[i].n_rows;
+	return most;
+}
+
 static bool fill_tracks(struct curves *curves)
 {
 	const tare_comparison *c = curves->c;
@@ -81,8 +93,7 @@ static bool fill_tracks(struct curves *curves)
 	bool is_made = time != NULL;
 
 	for (size_t i = 0; is_made && i < c->result.n_configs; i++) {
-		is_made = make_track(&curves->track[i],
-				     (size_t)c->config[i].epochs_most);
+		is_made = make_track(&curves->track[i], rows_of(c, i));
 		for (size_t k = 0; k < curves->track[i].n; k++)
 			fill_at(curves, i, k, time);
 	}

@@ -239,7 +239,7 @@ void tr_page_runs(const tare_comparison *c, struct tr_sink *sink)
 		tr_sink_adds(sink, "</th><td class=\"text\">");
 		tr_sink_xml(sink, c->config[run->group].name, 80);
 		tr_sink_adds(sink, "</td>");
-		add_count(sink, run->n_rows, run->n_rows);
+		add_count(sink, run->n_epochs, run->n_epochs);
 		add_figure(sink, KIND_SECONDS, run->figure[TARE_TIME_TOTAL]);
 		add_figure(sink, KIND_SCORE, run->figure[TR_FIGURE_LOSS]);
 		add_figure(sink, KIND_SCORE, run->figure[TR_FIGURE_TEST_F1]);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "train/train.h"
 
@@ -35,6 +36,8 @@ static void release_run(struct tr_compared_run *run)
 	free(run->config);
 	free(run->origin);
 	free(run->rows);
+	free(run->key);
+	free(run->file);
 }
 
 /* ---- one run ----------------------------------------------------------- */
@@ -84,6 +87,17 @@ static double sum_of_rows(const struct tr_compared_run *run)
 	return sum;
 }
 
+static void take_times(struct tr_compared_run *run, uint64_t n_epochs)
+{
+	double sum = sum_of_rows(run);
+
+	if (!(run->total_time > 0))
+		run->total_time = sum;
+	run->n_epochs = n_epochs > run->n_rows ? n_epochs : run->n_rows;
+	if (run->n_epochs > run->n_rows && run->total_time > sum)
+		run->before_rows = run->total_time - sum;
+}
+
 static int copy_run(struct tr_compared_run *run,
 		    const tare_compare_source *source)
 {
@@ -92,6 +106,7 @@ static int copy_run(struct tr_compared_run *run,
 	*run = (struct tr_compared_run){
 		.n_rows = source->n_rows, .columns = source->columns,
 		.is_cut = source->is_cut, .comm_share = source->comm_share,
+		.peak_memory_mb = source->peak_memory_mb,
 		.total_time = source->total_training_time,
 		.workers = source->workers,
 	};
@@ -106,8 +121,7 @@ static int copy_run(struct tr_compared_run *run,
 		run->workers = tr_config_number(run->config, &stem);
 	if (!run->workers)
 		run->workers = 1;
-	if (!(run->total_time > 0))
-		run->total_time = sum_of_rows(run);
+	take_times(run, source->n_epochs);
 	return copy_pairs(run, source);
 }
 
@@ -148,6 +162,67 @@ TARE_API int tare_comparison_add(tare_comparison *comparison,
 	}
 	comparison->run[comparison->n_runs++] = run;
 	comparison->is_compared = false;
+	return 0;
+}
+
+/* ---- once ------------------------------------------------------------- */
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+/* Times of a run, to the last bit: no other run has them. */
+static bool has_same_rows(const struct tr_compared_run *run,
+			  const tare_compare_source *source)
+{
+	size_t n = run->n_rows < source->n_rows ? run->n_rows : source->n_rows;
+
+	/* A ledger may have the newest rows only. */
+	for (size_t i = 1; i <= n; i++)
+		if (run->rows[run->n_rows - i].total_time !=
+			    source->rows[source->n_rows - i].total_time ||
+		    run->rows[run->n_rows - i].epoch !=
+			    source->rows[source->n_rows - i].epoch)
+			return false;
+	return n && strcmp(run->config, source->config) == 0;
+}
+
+/* Is it there: as the file, as a worker of it, in a ledger and as a file? */
+static bool is_added(const tare_comparison *c,
+		     const tare_compare_source *source, const char *file,
+		     const char *key)
+{
+	for (size_t i = 0; i < c->n_runs; i++) {
+		const struct tr_compared_run *run = &c->run[i];
+
+		if (key && run->key && strcmp(run->key, key) == 0)
+			return true;
+		if (file && run->file && is_same_file(run->file, file))
+			return true;
+		if ((key ? run->file : run->key) != NULL &&
+		    has_same_rows(run, source))
+			return true;
+	}
+	return false;
+}
+
+int tr_compared_add(tare_comparison *c, const tare_compare_source *source,
+		    char *file, char *key)
+{
+	bool is_known = is_added(c, source, file, key);
+	int err = is_known ? 0 : tare_comparison_add(c, source);
+
+	if (err || is_known) {
+		free(file);
+		free(key);
+		return err;
+	}
+	c->run[c->n_runs - 1].file = file;
+	c->run[c->n_runs - 1].key = key;
 	return 0;
 }
 
@@ -216,7 +291,7 @@ static int add_file(tare_comparison *c, const char *path,
 		name_of_file(path, name, sizeof(name));
 		source.config = name;
 	}
-	return tare_comparison_add(c, &source);
+	return tr_compared_add(c, &source, strdup(path), NULL);
 }
 
 TARE_API int tare_comparison_add_file(tare_comparison *comparison,

@@ -86,12 +86,15 @@ static bool is_uneven(const tare_comparison *c)
 	uint64_t least = UINT64_MAX, most = 0;
 
 	for (size_t i = 0; i < c->result.n_configs; i++) {
+		/* A run without epochs has a total time only. */
+		if (!c->config[i].epochs_least)
+			return false;
 		if (c->config[i].epochs_least < least)
 			least = c->config[i].epochs_least;
 		if (c->config[i].epochs_most > most)
 			most = c->config[i].epochs_most;
 	}
-	return least && least != most;
+	return least != most;
 }
 
 static size_t count_times(const tare_comparison *c, unsigned time)

@@ -104,8 +104,11 @@ const tare_compared_config *tr_compared_fastest(const tare_comparison *c)
 
 static void add_name(struct tr_buf *buf, const tare_compared_config *config)
 {
+	size_t n = strlen(config->name);
+
 	tr_buf_addf(buf, "%.80s", config->name);
-	if (config->workers > 1)
+	/* "gcn (4)" says it already. */
+	if (config->workers > 1 && !(n && config->name[n - 1] == ')'))
 		tr_buf_addf(buf, " (%u workers)", config->workers);
 }
 
@@ -206,7 +209,7 @@ static void add_scores(struct tr_buf *buf, const tare_comparison *c)
 static void add_alone(struct tr_buf *buf, const tare_compared_config *config)
 {
 	add_name(buf, config);
-	tr_buf_adds(buf, " trains for ");
+	tr_buf_adds(buf, config->epochs_most ? " trains for " : " takes ");
 	tr_text_seconds(buf, config->time[TARE_TIME_TOTAL].mean);
 	if (config->epochs_most)
 		tr_buf_addf(buf, ", %llu epoch%s",

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tare compare: files, folders and runs; what cannot be read; the page, also in
 # a real browser. tests/train/comparison_test.py computes the figures again.
+examples=${TARE_EXAMPLES:?}
 . "$(dirname "$0")/expect.sh"
 
 header=epoch,total_time,forward_time,backward_time,comm_time,update_time
@@ -55,6 +56,26 @@ expect_status 0 "$TARE" compare results --baseline mpi_2
 expect_has "$out" "mpi_4 (4 workers) is 1.53 x as fast as mpi_2" "--baseline"
 expect_status 0 "$TARE" compare results/sequential_metrics.csv
 expect_has "$out" "nothing to compare it with" "one run is a table, too"
+
+# ---- runs ------------------------------------------------------------------
+
+expect_status 0 "$TARE" run --no-report -- "$examples/gcn_sequential" \
+	--nodes 300 --epochs 12 --seeds 2 --results measured
+expect_status 0 "$TARE" compare last
+expect_is "$(awk 'NR == 4 { print $1, $2, $3, $4 }' <<<"$out")" \
+	"sequential 1 2 12" "trainings of a run are in its ledger"
+ledger=$(sed -n 3,4p <<<"$out")
+expect_status 0 "$TARE" compare measured
+expect_is "$(sed -n 3,4p <<<"$out")" "$ledger" "the same as in its files"
+expect_status 0 "$TARE" compare last measured measured/*.csv
+expect_is "$(sed -n 3,4p <<<"$out")" "$ledger" "a run and its file are one"
+expect_status 0 "$TARE" compare last results/mpi_4_metrics.csv
+expect_is "$(awk '$1 == "mpi_4" { print $4; exit }' <<<"$out")" 10 \
+	"runs and files mix"
+expect_status 0 "$TARE" run --no-report -- "$examples/hello"
+expect_status 0 "$TARE" compare last results
+expect_has "$out" "hello has no epochs: its time is that of the whole run" \
+	"a run without a training is a row with its duration"
 
 # ---- for programs ----------------------------------------------------------
 
