@@ -32,9 +32,10 @@ for _ in $(seq 2000); do
 done
 kill -KILL $pid
 wait $pid 2>/dev/null
+# The epoch under way may be in one of the two.
 rows=$(grep -c '^[0-9]' killed/sequential_metrics.csv)
 expect_status 0 "$TARE" report --json
 expect_json "$out" "d['run']['state'], d['trainings'][0]['closed'],
-	d['trainings'][0]['epochs'] - $rows in (0, 1)" \
+	abs(d['trainings'][0]['epochs'] - $rows) <= 1" \
 	"('killed', False, True)" "a killed run has its finished epochs"
 finish
