@@ -34,10 +34,10 @@ COMPILER_fuzz = CC=clang CXX=clang++
 # Ninja runs jobs in parallel; the steps here follow one another.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup need-build need-test need-check need-peers build demo test \
-	test-quick check check-asan check-tsan check-clang check-aarch64 \
-	check-fuzz soak bench bench-json bench-peers bench-programs install \
-	amalgamation format format-check clean
+.PHONY: help setup need-build need-demo need-test need-check need-peers \
+	build demo test test-quick check check-asan check-tsan check-clang \
+	check-aarch64 check-fuzz soak bench bench-json bench-peers \
+	bench-programs install amalgamation format format-check clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1 ## /p' $(firstword $(MAKEFILE_LIST)) \
@@ -48,6 +48,8 @@ setup: ## install what building and all tests need (Debian)
 
 need-build:
 	@tools/setup build
+need-demo:
+	@tools/setup build demo
 need-test:
 	@tools/setup build test
 	@tools/contract build/contract
@@ -57,21 +59,28 @@ need-check:
 need-peers:
 	@tools/setup build peers
 
-# A build folder is configured once; Meson follows changes by itself.
-build/%/build.ninja:
+# A build folder is configured once; Meson follows changes by itself, but for
+# packages that were not there: tools/setup marks when it has installed some.
+build/packages:
 	@mkdir -p build
-	@$(COMPILER_$*) $(MESON) setup build/$* $(OPTIONS_$*) \
-		> build/$*.log 2>&1 \
+	@touch $@
+build/%/build.ninja: build/packages
+	@if [ -f $@ ]; then \
+		$(MESON) configure build/$* --clearcache && \
+		$(MESON) setup --reconfigure build/$* && touch $@; \
+	else \
+		$(COMPILER_$*) $(MESON) setup build/$* $(OPTIONS_$*); \
+	fi > build/$*.log 2>&1 \
 		|| { cat build/$*.log; rm -rf build/$*; false; }
 
 build: need-build $(RELEASE)/build.ninja ## the library, `tare`, examples
 	@ninja -C $(RELEASE)
 
-# The photo service is there where libjpeg is.
-demo: need-build $(RELEASE)/build.ninja ## measure two examples and show the reports
-	@ninja -C $(RELEASE) cli/tare examples/hello $$(grep -o \
-		'^build examples/photo_pipeline:' $(RELEASE)/build.ninja \
-		| sed 's/^build //; s/://') > build/demo.log \
+# The photo service is there where libjpeg is, ranks where MPI is.
+demo: need-demo $(RELEASE)/build.ninja ## measure some examples and show the reports
+	@ninja -C $(RELEASE) cli/tare examples/hello $$(grep -oE \
+		'^build examples/(photo_pipeline|gcn_sequential|gcn_mpi):' \
+		$(RELEASE)/build.ninja | sed 's/^build //; s/://') > build/demo.log \
 		|| { cat build/demo.log; false; }
 	$(RELEASE)/cli/tare run -- $(RELEASE)/examples/hello
 	@tools/demo $(RELEASE)
