@@ -142,17 +142,39 @@ static void add_band(struct curve_path *path, const struct tr_curve *curve)
 	tr_sink_adds(path->sink, "Z\"/>\n");
 }
 
+/* A line of one point would not be seen. */
+static void draw_point(struct tr_sink *sink, const struct tr_plot *plot,
+		       const struct tr_curve *curve, size_t at)
+{
+	struct tr_dot dot = {
+		.x = curve->x[at],
+		.y = curve->y[at],
+		.low = curve->low ? curve->low[at] : NAN,
+		.high = curve->high ? curve->high[at] : NAN,
+		.series = curve->series,
+		.title = curve->name ? curve->name : "",
+	};
+
+	tr_dot_draw(sink, plot, &dot);
+}
+
 void tr_curve_draw(struct tr_sink *sink, const struct tr_plot *plot,
 		   const struct tr_curve *curve)
 {
 	struct curve_path path = { .sink = sink, .plot = plot, .x = curve->x };
-	size_t n_numbers = 0;
+	size_t n_numbers = 0, last = 0;
 
-	for (size_t i = 0; i < curve->n; i++)
-		n_numbers += is_number(curve->y[i]) && is_number(curve->x[i]);
-	if (!n_numbers)
+	for (size_t i = 0; i < curve->n; i++) {
+		if (!is_number(curve->y[i]) || !is_number(curve->x[i]))
+			continue;
+		n_numbers++;
+		last = i;
+	}
+	if (n_numbers == 1)
+		draw_point(sink, plot, curve, last);
+	if (n_numbers <= 1)
 		return;
-	if (curve->low && n_numbers > 1)
+	if (curve->low)
 		add_band(&path, curve);
 	path.is_open = false;
 	tr_sink_adds(sink, "<path class=\"");
@@ -161,8 +183,7 @@ void tr_curve_draw(struct tr_sink *sink, const struct tr_plot *plot,
 		tr_chart_class(sink, curve->series);
 	tr_sink_adds(sink, "\" d=\"");
 	add_line(&path, curve->y, curve->n);
-	/* A line of one point: its round ends make it a dot. */
-	tr_sink_adds(sink, n_numbers == 1 ? "h.1\"" : "\"");
+	tr_sink_adds(sink, "\"");
 	if (curve->name) {
 		tr_sink_adds(sink, "><title>");
 		tr_sink_xml(sink, curve->name, 80);

@@ -211,3 +211,13 @@ TEST(a_curve_of_nothing_is_nothing)
 	CHECK(drawn.text && !strstr(drawn.text, "<path"));
 	free(drawn.text);
 }
+
+TEST(a_curve_of_one_point_is_a_dot)
+{
+	static const double x[] = { 0, 1, 2 }, y[] = { NAN, 3, NAN };
+	struct drawn drawn = draw(x, y, 3);
+
+	CHECK(drawn.text && strstr(drawn.text, "<circle class=\"dot "));
+	CHECK(drawn.text && !strstr(drawn.text, "class=\"line"));
+	free(drawn.text);
+}
