@@ -340,6 +340,18 @@ static void add_both(struct tr_gather *gather, struct tr_series *series,
 		add_cell(gather, series, negative, true);
 }
 
+/*
+ * No two share a byte: if there are more than fit, a list is a ring or is
+ * reached from several tracks, and everything in it would come up again.
+ */
+static bool next_fits(struct tr_gather *gather)
+{
+	if (gather->cells++ < gather->image->size / sizeof(struct tr_cell))
+		return true;
+	gather->damaged++;
+	return false;
+}
+
 void tr_gather_cells(struct tr_gather *gather, const struct tr_track *track)
 {
 	uint32_t off = track->cells;
@@ -347,6 +359,8 @@ void tr_gather_cells(struct tr_gather *gather, const struct tr_track *track)
 
 	for (; off && tr_gather_spend(gather, 4); off = cell->next) {
 		cell = tr_image_at(gather->image, off, sizeof(*cell), 8);
+		if (!next_fits(gather))
+			return;
 		if (!cell || cell->site >= gather->n_series ||
 		    !gather->series[cell->site].site) {
 			gather->damaged++;

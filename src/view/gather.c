@@ -570,13 +570,20 @@ static void raise_all(struct tr_gather *g)
 	no_less(&g->events, &g->skew);
 }
 
+static void begin_image(struct tr_gather *gather)
+{
+	gather->work = 0;
+	gather->cells = 0;
+	gather->values = 0;
+}
+
 int tr_gather_edges(struct tr_gather *gather, const struct tr_image *image)
 {
 	int err;
 
 	gather->image = image;
 	gather->sign = 1;
-	gather->work = 0;
+	begin_image(gather);
 	err = ready_series(gather, image);
 	for (uint32_t i = 0; !err && i < tr_image_tracks(image); i++) {
 		const struct tr_track *track = tr_image_track(image, i);
@@ -597,7 +604,7 @@ int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 
 	gather->image = image;
 	gather->sign = sign;
-	gather->work = 0;
+	begin_image(gather);
 	err = ready_series(gather, image);
 	if (err)
 		return err;

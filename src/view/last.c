@@ -34,6 +34,17 @@ void tr_last_add(struct tr_gather *gather, struct tr_series *series,
 	last->at[last->n++].value = value;
 }
 
+/* As with cells, rings of their own have no more than fit. */
+static bool ring_fits(struct tr_gather *gather, uint64_t size)
+{
+	gather->values += size;
+	if (gather->values <=
+	    gather->image->size / sizeof(struct tr_last_value))
+		return true;
+	gather->damaged++;
+	return false;
+}
+
 void tr_last_add_ring(struct tr_gather *gather, struct tr_series *series,
 		      const struct tr_cell *cell)
 {
@@ -44,7 +55,7 @@ void tr_last_add_ring(struct tr_gather *gather, struct tr_series *series,
 	if (!values || !values->size ||
 	    !tr_image_at(gather->image, cell->values,
 			 sizeof(*values) + (uint64_t)values->size * 16, 8) ||
-	    !tr_gather_spend(gather, values->size / 4))
+	    !ring_fits(gather, values->size))
 		return;
 	n = values->written < values->size ? values->written : values->size;
 	if (n > gather->span.last_values)

@@ -125,6 +125,7 @@ struct tr_gather {
 	uint64_t events;	/* scopes, values, items */
 	uint64_t redone, damaged, lost_unbucketed;
 	uint64_t work;		/* steps taken; see tr_gather_spend() */
+	uint64_t cells, values;	/* seen in the image: no more than fit */
 	uint64_t pages;		/* of histograms made */
 	struct tr_pool pool;	/* these pages */
 	bool failed;		/* out of memory */

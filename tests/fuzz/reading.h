@@ -100,8 +100,6 @@ static inline void reading_rank(int i)
 	tare_site *rank = tare_site_get(TARE_KIND_GAUGE, TARE_TYPE_CUSTOM,
 					"rank", "", "mpi.job");
 
-	if (i >= 3)
-		return;
 	tare_gauge_set(tare_site_labels(rank, 1, job), 1);
 	tare_gauge_set(tare_site_get(TARE_KIND_GAUGE, TARE_TYPE_CUSTOM,
 				     names[i % 3], "", "mpi.job"),
