@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tare compare: training runs side by side. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <tare/compare.h>
 
@@ -12,6 +9,7 @@
 #include "compare_input.h"
 #include "compare_table.h"
 #include "message.h"
+#include "output.h"
 #include "runs.h"
 
 struct compare_options {
@@ -111,49 +109,20 @@ static int write_stdout(tare_comparison *c, uint32_t format)
 		       CODE_OK;
 }
 
-/* A device or a pipe is written to; in place of a file comes another. */
-static bool is_special(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-}
-
-/* 0, a TARE_E*, or an errno. */
-static int write_stream(tare_comparison *c, FILE *stream)
-{
-	int err = tare_comparison_write(c, TARE_COMPARED_HTML, stream_write,
-					stream);
-	int failed = ferror(stream) ? errno : 0;
-
-	if (fclose(stream) && !failed)
-		failed = errno;
-	return failed ? failed : err;
-}
-
-/* Whole or not at all: written beside it, then renamed. */
 static int write_page(tare_comparison *c, const char *path)
 {
-	bool is_direct = is_special(path);
-	char beside[4200];
-	FILE *stream;
+	struct output output;
 	int err;
 
 	if (strcmp(path, "-") == 0)
 		return write_stdout(c, TARE_COMPARED_HTML);
-	(void)snprintf(beside, sizeof(beside), "%.4096s.%lld.part", path,
-		       (long long)getpid());
-	stream = is_direct ? fopen(path, "we") : fopen(beside, "wxe");
-	if (!stream)
-		return message_error("write", path, errno);
-	err = write_stream(c, stream);
-	if (!err && !is_direct && rename(beside, path))
-		err = errno;
+	err = output_open(&output, path);
 	if (!err)
-		return CODE_OK;
-	if (!is_direct)
-		(void)unlink(beside);
-	return message_error("write", path, err);
+		err = output_close(&output,
+				   tare_comparison_write(c, TARE_COMPARED_HTML,
+							 stream_write,
+							 output.stream));
+	return err ? message_error("write", path, err) : CODE_OK;
 }
 
 static int show(const struct args *args, const struct compare_options *opts,

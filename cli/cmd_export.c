@@ -11,6 +11,7 @@
 
 #include "args.h"
 #include "message.h"
+#include "output.h"
 #include "runs.h"
 #include "selection.h"
 
@@ -253,19 +254,17 @@ static int to_stream(const struct opened *opened,
 	return message_error("export to", name, err);
 }
 
-/* A device or a pipe is written to, not replaced. */
 static int to_device(const struct opened *opened,
 		     const tare_export_options *how, const char *path)
 {
-	FILE *stream = fopen(path, "w");
-	int code;
+	struct output output;
+	int err = output_open(&output, path);
 
-	if (!stream)
-		return message_error("open", path, errno);
-	code = to_stream(opened, how, stream, path);
-	if (fclose(stream) && !code)
-		code = message_error("write", path, errno);
-	return code;
+	if (!err)
+		err = output_close(&output,
+				   tare_export(opened->views, opened->n, how,
+					       stream_write, output.stream));
+	return err ? message_error("export to", path, err) : CODE_OK;
 }
 
 static int to_file(const struct opened *opened, const tare_export_options *how,

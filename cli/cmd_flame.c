@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <tare/export.h>
 
 #include "args.h"
 #include "message.h"
+#include "output.h"
 #include "runs.h"
 
 struct flame_options {
@@ -123,31 +123,21 @@ static int to_stdout(tare_view *view, const tare_flame_options *how,
 	return CODE_OK;
 }
 
-/* Whole or not at all: written beside it, then renamed. */
 static int to_file(tare_view *view, const tare_flame_options *how,
 		   const char *which, const char *path)
 {
-	char beside[4200];
-	FILE *stream;
-	int err, failed;
+	struct output output;
+	int err = output_open(&output, path);
 
-	(void)snprintf(beside, sizeof(beside), "%.4096s.%lld.part", path,
-		       (long long)getpid());
-	stream = fopen(beside, "wxe");
-	if (!stream)
-		return message_error("write", path, errno);
-	err = tare_export_flame(view, how, stream_write, stream);
-	failed = ferror(stream) ? errno : 0;
-	if (fclose(stream) && !failed)
-		failed = errno;
-	if (!err && !failed && rename(beside, path))
-		failed = errno;
-	if (!err && !failed)
-		return CODE_OK;
-	(void)unlink(beside);
-	if (failed)
-		return message_error("write", path, failed);
-	return explain(which, err, how->from);
+	if (err)
+		return message_error("write", path, err);
+	err = tare_export_flame(view, how, stream_write, output.stream);
+	if (err && !ferror(output.stream)) {
+		(void)output_close(&output, err);
+		return explain(which, err, how->from);
+	}
+	err = output_close(&output, err);
+	return err ? message_error("write", path, err) : CODE_OK;
 }
 
 static int draw(const struct args *args, const struct flame_options *opts,

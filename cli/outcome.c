@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "outcome.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -16,6 +15,7 @@
 #include "last.h"
 #include "message.h"
 #include "names.h"
+#include "output.h"
 #include "runs.h"
 #include "watcher.h"
 
@@ -150,18 +150,14 @@ static int write_flame(tare_view *view, const char *path)
 {
 	tare_flame_options how = { .struct_size = sizeof(how),
 				   .from = TARE_FRAMES_SAMPLES };
-	FILE *stream = fopen(path, "we");
-	int err, failed;
+	struct output output;
+	int err = output_open(&output, path);
 
-	if (!stream)
-		return errno;
-	err = tare_export_flame(view, &how, stream_write, stream);
-	failed = ferror(stream) ? EIO : 0;
-	if (fclose(stream) && !failed)
-		failed = errno;
-	if (err || failed)
-		(void)unlink(path);
-	return failed ? failed : err;
+	if (err)
+		return err;
+	return output_close(&output, tare_export_flame(view, &how,
+						       stream_write,
+						       output.stream));
 }
 
 /* Beside the run it is removed together with it. */

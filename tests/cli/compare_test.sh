@@ -146,11 +146,25 @@ expect_status 2 "$TARE" compare results --csv --json
 expect_status 2 "$TARE" compare results --by hand
 expect_status 3 "$TARE" compare results --html no/such/folder.html
 expect_has "$err" "cannot write 'no/such/folder.html'" "a bad place"
-# Root may do anything in /dev: a link stands for the device.
-ln -s /dev/full full.html
-expect_status 3 "$TARE" compare results --html full.html
-[ -c /dev/full ]
-verdict $? "a full disk is an error, and a device stays one"
+echo old >full.html
+(
+	ulimit -f 2
+	"$TARE" compare results --html full.html >/dev/null 2>refused
+	echo "$?" >>refused
+)
+expect_has "$(cat refused)" "cannot write 'full.html'" "a limit is an error"
+expect_is "$(tail -n 1 refused):$(cat full.html)" "3:old" \
+	"the old file is as it was"
+mkfifo pipe.html
+"$TARE" compare results --html pipe.html >/dev/null &
+expect_has "$(timeout 60 cat pipe.html)" "</html>" "a pipe is written to"
+wait $!
+[ -p pipe.html ]
+verdict $? "and stays a pipe"
+ln -s full.html link.html
+expect_status 0 "$TARE" compare results --html link.html
+[ -L link.html ] && grep -q "</html>" full.html
+verdict $? "a link is followed"
 [ -z "$(ls ./*.part 2>/dev/null)" ]
 verdict $? "no half files are left"
 

@@ -84,6 +84,32 @@ expect_has "$err" "cannot write 'no/such/folder/f.svg'" "and a bad place"
 expect_status 3 "$TARE" flame --from calls
 expect_has "$err" "no scope was measured" "and that there is nothing"
 expect_status 3 "$TARE" flame nosuchrun
+
+# What is no plain file is never replaced, and a link is followed.
+mkfifo pipe
+"$TARE" flame -o pipe &
+expect_is "$(timeout 60 cat pipe)" "$(cat f.svg)" "a pipe is written to"
+wait $!
+[ -p pipe ]
+verdict $? "and stays a pipe"
+echo old >target.svg
+ln -s target.svg link.svg
+expect_status 0 "$TARE" flame -o link.svg
+[ -L link.svg ] && cmp -s target.svg f.svg
+verdict $? "what a link points to is replaced, not the link"
+ln -s made.svg dangling.svg
+expect_status 0 "$TARE" flame -o dangling.svg
+[ -L dangling.svg ] && cmp -s made.svg f.svg
+verdict $? "a link to nothing: the file is made"
+echo old >full.svg
+(
+	ulimit -f 2
+	"$TARE" flame -o full.svg 2>refused
+	echo "$?" >>refused
+)
+expect_has "$(cat refused)" "cannot write 'full.svg'" "a limit is an error"
+expect_is "$(tail -n 1 refused):$(cat full.svg)" "3:old" \
+	"the old file is as it was"
 [ -z "$(ls ./*.part 2>/dev/null)" ]
 verdict $? "no half files are left"
 

@@ -240,6 +240,12 @@ expect_is "$(ls "$TARE_DIR"/runs 2>/dev/null | grep -c tare)" 0 \
 expect_status 0 "$TARE" run --flame f.svg -- ./sampled spin 200
 expect_has "$(head -c 300 f.svg)" "<svg" "a flame graph"
 expect_has "$err" "flame graph: f.svg" "and where it is"
+mkfifo pipe.svg
+"$TARE" run --flame pipe.svg -- ./sampled spin 200 2>/dev/null &
+: <pipe.svg
+wait $!
+[ -p pipe.svg ]
+verdict $? "a pipe that nobody reads stays one"
 expect_status 0 "$TARE" run -- ./sampled spin 200
 flame=$(printf '%s' "$err" | sed -n 's/^flame graph: //p')
 expect_has "$(head -c 300 "$flame")" "<svg" "beside the run, by itself"

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * Fills in `path` if another file is to come in its place. A link to nothing
+ * is opened as it is: that makes what it names.
+ */
+static bool is_replaced(const char *path, char real[PATH_MAX])
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0)
+		return S_ISREG(st.st_mode) && realpath(path, real);
+	if (lstat(path, &st) == 0)
+		return false;
+	(void)strcpy(real, path);
+	return true;
+}
+
+int output_open(struct output *output, const char *path)
+{
+	*output = (struct output){ .stream = NULL };
+	if (strlen(path) >= sizeof(output->path))
+		return ENAMETOOLONG;
+	/* A file above its limit is a write that fails, no end of us. */
+	(void)signal(SIGXFSZ, SIG_IGN);
+	if (is_replaced(path, output->path)) {
+		(void)snprintf(output->beside, sizeof(output->beside),
+			       "%s.%lld.part", output->path,
+			       (long long)getpid());
+		output->stream = fopen(output->beside, "wxe");
+	} else {
+		output->stream = fopen(path, "we");
+	}
+	return output->stream ? 0 : errno;
+}
+
+int output_close(struct output *output, int err)
+{
+	int failed = ferror(output->stream) ? errno : 0;
+
+	if (ferror(output->stream) && !failed)
+		failed = EIO;
+	if (fclose(output->stream) && !failed)
+		failed = errno;
+	if (!err && !failed && output->beside[0] &&
+	    rename(output->beside, output->path))
+		failed = errno;
+	if ((err || failed) && output->beside[0])
+		(void)unlink(output->beside);
+	return failed ? failed : err;
+}
