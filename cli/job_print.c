@@ -228,6 +228,12 @@ static void print_way(const tare_job *job, FILE *stream)
 		[TARE_WAITING_BARRIER] = "timed by a barrier before each",
 	};
 
+	if (!job->rank[0].comm.is_mpi) {
+		(void)fputs("calls of MPI were not measured: communication is "
+			    "what the program calls so, all of it waiting\n",
+			    stream);
+		return;
+	}
 	(void)fprintf(stream, "waiting in collectives: %s\n",
 		      text[job->waiting]);
 	if (job->has_trace)

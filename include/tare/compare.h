@@ -56,8 +56,8 @@ TARE_API TARE_MUST_CHECK int
 tare_comparison_add_view(tare_comparison *comparison, tare_view *view);
 
 /*
- * The ranks of a job that has no training, as one row: see tare_job_open().
- * TARE_ENOENT: no view is a rank.
+ * The ranks of a job, see tare_job_open(), as one run: their training, or
+ * one row where they have none. TARE_ENOENT: no view is a rank.
  */
 TARE_API TARE_MUST_CHECK int
 tare_comparison_add_job(tare_comparison *comparison, tare_view *const *views,

@@ -123,12 +123,35 @@ static void sum_up(const tare_job *job, tare_compare_source *source)
 		source->comm_share = shares / (double)job->n_ranks;
 }
 
+/* The view of the first rank that has a training: that has the rows of all. */
+static tare_view *training_in(const tare_job *job, tare_view *const *views)
+{
+	const tare_training_info *infos;
+
+	for (size_t i = 0; i < job->n_ranks; i++)
+		if (tare_view_trainings(views[job->rank[i].view], &infos))
+			return views[job->rank[i].view];
+	return NULL;
+}
+
+static int add_ranks(tare_comparison *c, const tare_job *job,
+		     tare_view *const *views)
+{
+	const tare_run *run = tare_view_run(views[job->rank[0].view]);
+	tare_compare_source source = { .struct_size = sizeof(source),
+				       .comm_share = NAN,
+				       .config = run->program,
+				       .origin = run->id,
+				       .workers = job->ranks };
+
+	sum_up(job, &source);
+	return tare_comparison_add(c, &source);
+}
+
 TARE_API int tare_comparison_add_job(tare_comparison *comparison,
 				     tare_view *const *views, size_t n)
 {
-	tare_compare_source source = { .struct_size = sizeof(source),
-				       .comm_share = NAN };
-	const tare_run *run;
+	tare_view *training;
 	tare_job *job;
 	int err;
 
@@ -137,16 +160,9 @@ TARE_API int tare_comparison_add_job(tare_comparison *comparison,
 	err = tare_job_open(views, n, &job);
 	if (err)
 		return err;
-	if (job->n_ranks) {
-		run = tare_view_run(views[job->rank[0].view]);
-		source.config = run->program;
-		source.origin = run->id;
-		source.workers = job->ranks;
-		sum_up(job, &source);
-		err = tare_comparison_add(comparison, &source);
-	} else {
-		err = TARE_ENOENT;
-	}
+	training = training_in(job, views);
+	err = training ? tare_comparison_add_view(comparison, training) :
+			 add_ranks(comparison, job, views);
 	tare_job_close(job);
 	return err;
 }

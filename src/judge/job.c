@@ -87,7 +87,7 @@ static int find_ranks(struct job_work *work, size_t n)
 		return TARE_ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		if (tare_view_communication(work->views[i], &comm) ||
-		    !comm.is_mpi)
+		    (!comm.is_mpi && comm.ranks < 2))
 			continue;
 		if (!job->n_ranks)
 			job->name = comm.job;
@@ -171,8 +171,8 @@ static bool add_call(struct job_work *work, const tare_stats *row, size_t rank)
 	}
 	call->source = row->source;
 	call->calls += row->count;
+	call->n_ranks += !cell->calls;
 	cell->calls += row->count;
-	call->n_ranks++;
 	return true;
 }
 
@@ -199,13 +199,16 @@ static void add_bytes(struct job_work *work, const tare_stats *row)
 static int add_rank(struct job_work *work, size_t rank)
 {
 	static const char *const sources[] = { "mpi.*" };
+	static const char *const names[] = { "communication" };
+	const tare_job_rank *of = &work->job.rank[rank];
 	tare_filter filter = { .struct_size = sizeof(filter),
 			       .sources = sources,
-			       .n_sources = 1 };
+			       .n_sources = of->comm.is_mpi,
+			       .names = names,
+			       .n_names = !of->comm.is_mpi };
 	const tare_stats *rows;
 	size_t n;
-	int err = tare_view_stats(work->views[work->job.rank[rank].view],
-				  &filter, &rows, &n);
+	int err = tare_view_stats(work->views[of->view], &filter, &rows, &n);
 
 	for (size_t i = 0; !err && i < n; i++)
 		if (rows[i].kind == TARE_KIND_SCOPE &&
@@ -230,9 +233,11 @@ static void find_extremes(struct job_work *work, tare_job_call *call)
 
 /* ---- waiting ----------------------------------------------------------- */
 
+/* Of what the program marks itself, all: see tare_view_communication(). */
 static bool is_waiting(const tare_job_call *call)
 {
-	return strcmp(call->source, "mpi.wait") == 0 ||
+	return strncmp(call->source, "mpi.", 4) != 0 ||
+	       strcmp(call->source, "mpi.wait") == 0 ||
 	       strcmp(call->source, "mpi.receive") == 0;
 }
 
@@ -259,6 +264,8 @@ static enum tare_waiting how_known(const struct job_work *work)
 	const tare_job *job = &work->job;
 	bool has_trace = true;
 
+	if (!job->rank[0].comm.is_mpi)
+		return TARE_WAITING_UNKNOWN; /* it has no collectives */
 	for (size_t i = 0; i < job->n_ranks; i++)
 		if (job->rank[i].comm.has_barriers)
 			return TARE_WAITING_BARRIER;

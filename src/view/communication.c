@@ -2,10 +2,12 @@
 /*
  * Communication of one process, from the series that mpi/ writes: the source
  * of a series says what it is, so that no list of functions is needed here.
+ * Without them, what the program says itself: its phases, its training.
  */
 #include "view/view.h"
 
 #include <tare/communication.h>
+#include <tare/train.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -130,6 +132,39 @@ static bool add_phases(tare_view *view, tare_communication *comm, int *ret_err)
 	return found > 0;
 }
 
+/*
+ * A worker of a training knows its number. Its phases are scopes and counted
+ * already, unless measuring began late: then its rows have the times.
+ */
+static bool add_training(tare_view *view, tare_communication *comm)
+{
+	const tare_training_info *info;
+	size_t n = tare_view_trainings(view, &info);
+
+	if (!n)
+		return false;
+	info += n - 1;
+	if (info->workers < 2 || info->worker >= info->workers)
+		return false;
+	comm->rank = info->worker;
+	comm->ranks = info->workers;
+	comm->job = info->config;
+	for (size_t i = 0; !comm->calls && i < info->n_rows; i++)
+		comm->comm_seconds += finite_or_zero(info->own[i].comm_time);
+	comm->wait_seconds = comm->comm_seconds;
+	return true;
+}
+
+static int add_own(tare_view *view, tare_communication *comm)
+{
+	int err;
+	bool has_phases = add_phases(view, comm, &err);
+
+	if (err)
+		return err;
+	return add_training(view, comm) || has_phases ? 0 : TARE_ENOENT;
+}
+
 TARE_API int tare_view_communication(tare_view *view, tare_communication *ret)
 {
 	static const char *const sources[] = { "mpi.*" };
@@ -149,8 +184,10 @@ TARE_API int tare_view_communication(tare_view *view, tare_communication *ret)
 	for (size_t i = 0; i < n; i++)
 		add_series(view, &rows[i], &comm);
 	comm.is_mpi = n > 0;
-	if (!comm.is_mpi && !add_phases(view, &comm, &err))
-		return err ? err : TARE_ENOENT;
+	if (!comm.is_mpi)
+		err = add_own(view, &comm);
+	if (err)
+		return err;
 	if (!comm.ranks || comm.rank >= comm.ranks)
 		comm.ranks = comm.rank + 1;
 	*ret = comm;

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Jobs in a comparison: ranks of MPI are one row, workers of a training are
+ * that training once, also where no call of MPI was measured. Each rank is a
+ * process of its own, all by the scene's clock.
+ */
+#include "../training_scene.h"
+
+#include <tare/communication.h>
+#include <tare/compare.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#define RANKS 3
+#define EPOCHS 4
+
+#define CHECK_MS(is, ms) CHECK_NEAR((is) * 1e3, ms, 1e-3)
+
+static void spend(const char *name, const char *source, int64_t ms)
+{
+	tare_scope scope = tare_scope_begin(tare_site_get(
+		TARE_KIND_SCOPE, TARE_TYPE_TIME, name, NULL, source));
+
+	scene_pass_ns(ms * MS);
+	tare_scope_end(scope);
+}
+
+static void set(const char *name, double value)
+{
+	static const char *const job[] = { "job", "made-1" };
+	tare_site *site = tare_site_get(TARE_KIND_GAUGE, TARE_TYPE_CUSTOM,
+					name, "", "mpi.job");
+
+	tare_gauge_set(tare_site_labels(site, 1, job), value);
+}
+
+/* 100 ms, the last rank 20 ms more; 10 ms of it in MPI. */
+static void play_mpi(unsigned rank)
+{
+	set("rank", rank);
+	set("ranks", RANKS);
+	spend("MPI_Allreduce", "mpi.collective", 10);
+	spend("work", "", rank == RANKS - 1 ? 110 : 90);
+}
+
+/* Epochs of 1 + 2 + rank ms. */
+static void play_training(unsigned rank)
+{
+	tare_training_options options = options_of("made_3");
+	tare_training *training;
+
+	options.worker = rank;
+	options.workers = RANKS;
+	training = open_one(&options);
+	for (int i = 0; i < EPOCHS; i++) {
+		CHECK_INT(tare_epoch_begin(training), 0);
+		phase(training, "forward", 1);
+		phase(training, "communication", 2 + rank);
+		CHECK_INT(tare_epoch_end(training, NULL), 0);
+	}
+	CHECK_INT(tare_training_close(training), 0);
+}
+
+static void play_silent(unsigned rank)
+{
+	tare_training_options options = options_of("silent");
+	tare_training *training;
+
+	options.worker = rank;
+	options.workers = RANKS;
+	training = open_one(&options);
+	CHECK_INT(tare_training_close(training), 0);
+}
+
+static void open_ranks(void (*play)(unsigned rank), tare_view *views[RANKS])
+{
+	for (unsigned i = 0; i < RANKS; i++) {
+		char which[32];
+		int status = -1;
+		pid_t child = fork();
+
+		if (child == 0) {
+			play(RANKS - 1 - i); /* not in their order */
+			_exit(0);
+		}
+		CHECK(child > 0 && waitpid(child, &status, 0) == child);
+		CHECK_INT(status, 0);
+		(void)snprintf(which, sizeof(which), "%d", (int)child);
+		CHECK_INT(tare_view_open(which, &views[i]), 0);
+	}
+}
+
+static void close_ranks(tare_view *views[RANKS])
+{
+	for (unsigned i = 0; i < RANKS; i++)
+		tare_view_close(views[i]);
+}
+
+/* The only configuration of a job, or NULL. */
+static const tare_compared_config *compared(tare_comparison *c,
+					    tare_view *views[RANKS])
+{
+	const tare_compared *result;
+
+	if (!CHECK_INT(tare_comparison_add_job(c, views, RANKS), 0) ||
+	    !CHECK_INT(tare_compare(c, NULL, &result), 0) ||
+	    !CHECK_INT(result->n_configs, 1))
+		return NULL;
+	CHECK_INT(result->configs[0].n_runs, 1);
+	CHECK_INT(result->configs[0].workers, RANKS);
+	return &result->configs[0];
+}
+
+/* ---- MPI ---------------------------------------------------------------- */
+
+static void compare_mpi(void)
+{
+	const tare_compared_config *config;
+	tare_view *views[RANKS];
+	tare_comparison *c;
+	tare_job *job;
+	double slowest = 0, shares = 0;
+
+	scene_clock();
+	scene_start(NULL);
+	spend("work", "", 1);
+	open_ranks(play_mpi, views);
+	CHECK_INT(tare_comparison_new(&c), 0);
+	config = compared(c, views);
+	if (config && CHECK_INT(tare_job_open(views, RANKS, &job), 0)) {
+		for (unsigned i = 0; i < RANKS; i++) {
+			double elapsed = job->rank[i].elapsed_seconds;
+
+			CHECK_MS(job->rank[i].comm.comm_seconds, 10);
+			slowest = fmax(slowest, elapsed);
+			shares += job->rank[i].comm.comm_seconds / elapsed;
+		}
+		tare_job_close(job);
+		CHECK_MS(slowest, 120);
+		CHECK_MS(slowest - config->time[TARE_TIME_TOTAL].mean, 0);
+		CHECK_NEAR(config->comm_share.mean, shares / RANKS, 1e-9);
+	}
+	tare_comparison_free(c);
+	/* This process is no rank. */
+	CHECK_INT(tare_comparison_new(&c), 0);
+	close_ranks(views);
+	views[0] = scene_view();
+	CHECK_INT(tare_comparison_add_job(c, views, 1), TARE_ENOENT);
+	CHECK_INT(tare_comparison_add_job(c, views, 0), TARE_EINVAL);
+	CHECK_INT(tare_comparison_add_job(c, NULL, 1), TARE_EINVAL);
+	CHECK_INT(tare_comparison_add_job(NULL, views, 1), TARE_EINVAL);
+	tare_view_close(views[0]);
+	tare_comparison_free(c);
+}
+
+TEST(a_job_is_as_slow_as_its_slowest_rank)
+{
+	CHECK(scene_play(compare_mpi));
+}
+
+/* ---- trainings ---------------------------------------------------------- */
+
+static void check_ranks(tare_view *views[RANKS])
+{
+	tare_job *job;
+
+	if (!CHECK_INT(tare_job_open(views, RANKS, &job), 0))
+		return;
+	CHECK_STR(job->name, "made_3");
+	CHECK_INT(job->ranks, RANKS);
+	CHECK_INT(job->n_ranks, RANKS);
+	for (unsigned i = 0; i < RANKS && i < job->n_ranks; i++) {
+		const tare_communication *comm = &job->rank[i].comm;
+
+		CHECK_INT(comm->rank, i);
+		CHECK(!comm->is_mpi);
+		CHECK_MS(comm->comm_seconds, EPOCHS * (2 + i));
+		CHECK_MS(comm->wait_seconds, EPOCHS * (2 + i));
+		CHECK_INT(comm->calls, EPOCHS);
+	}
+	if (CHECK_INT(job->n_calls, 1)) {
+		CHECK_STR(job->call[0].name, "communication");
+		CHECK_INT(job->call[0].n_ranks, RANKS);
+		CHECK_INT(job->call[0].calls, RANKS * EPOCHS);
+		CHECK_MS(job->call[0].seconds, EPOCHS * (2 + 3 + 4));
+		CHECK_MS(job->call[0].wait_seconds, EPOCHS * (2 + 3 + 4));
+	}
+	tare_job_close(job);
+}
+
+static void compare_trainings(void)
+{
+	const tare_compared_config *config;
+	tare_view *views[RANKS];
+	tare_comparison *c;
+
+	scene_clock();
+	scene_start(NULL);
+	open_ranks(play_training, views);
+	check_ranks(views);
+	CHECK_INT(tare_comparison_new(&c), 0);
+	config = compared(c, views);
+	if (config) {
+		/* Rank 0's own rows: nothing adds them up here. */
+		CHECK_STR(config->name, "made_3");
+		CHECK_INT(config->epochs_most, EPOCHS);
+		CHECK_MS(config->time[TARE_TIME_TOTAL].mean, EPOCHS * 3);
+		CHECK_NEAR(config->comm_share.mean, 2. / 3, 1e-9);
+	}
+	tare_comparison_free(c);
+	close_ranks(views);
+}
+
+TEST(workers_of_a_training_are_ranks_and_one_run)
+{
+	CHECK(scene_play(compare_trainings));
+}
+
+/* A number alone makes it a rank; a training of one worker is none. */
+static void read_silent(void)
+{
+	tare_training_options options = options_of("alone");
+	tare_view *views[RANKS], *view;
+	tare_communication comm;
+	tare_job *job;
+
+	scene_clock();
+	scene_start(NULL);
+	open_ranks(play_silent, views);
+	if (CHECK_INT(tare_job_open(views, RANKS, &job), 0)) {
+		CHECK_INT(job->n_ranks, RANKS);
+		CHECK_INT(job->n_calls, 0);
+		CHECK_MS(job->rank[1].comm.comm_seconds, 0);
+		tare_job_close(job);
+	}
+	close_ranks(views);
+	CHECK_INT(tare_training_close(open_one(&options)), 0);
+	view = scene_view();
+	CHECK_INT(tare_view_communication(view, &comm), TARE_ENOENT);
+	CHECK_INT(tare_job_open(&view, 1, &job), TARE_ENOENT);
+	tare_view_close(view);
+}
+
+TEST(workers_that_say_nothing_are_ranks)
+{
+	CHECK(scene_play(read_silent));
+}
