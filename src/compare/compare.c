@@ -85,6 +85,7 @@ static int compare_all(tare_comparison *c)
 {
 	int err;
 
+	tr_compared_leave_launchers(c);
 	for (size_t i = 0; i < c->n_runs; i++)
 		tr_compared_figures(&c->run[i], &c->options);
 	err = tr_compared_group(c);

@@ -46,6 +46,8 @@ struct tr_compared_run {
 	size_t n_pairs;
 	char *key;    /* of a training in a ledger, or NULL */
 	char *file;   /* its CSV file, or NULL */
+	char *program; /* group of ledgers that it is of, or NULL */
+	bool is_worker; /* it trains, or is a rank */
 	size_t group; /* its configuration, once compared */
 	double figure[TR_FIGURES];
 };
@@ -61,6 +63,7 @@ struct tare_comparison {
 	char **note;
 	size_t n_notes;
 	char *summary;
+	struct tr_buf left_out; /* names, see launcher.c */
 	bool is_compared;
 };
 
@@ -95,6 +98,12 @@ uint32_t tr_config_number(const char *name, size_t *ret_stem);
 /* Adds a run, unless that of the same file or key is there. Takes both. */
 int tr_compared_add(tare_comparison *c, const tare_compare_source *source,
 		    char *file, char *key);
+void tr_compared_forget(struct tr_compared_run *run);
+
+/* ---- launcher.c ---------------------------------------------------------- */
+
+/* Takes runs away that only started others of the same program. */
+void tr_compared_leave_launchers(tare_comparison *c);
 
 /* ---- figures.c --------------------------------------------------------- */
 

@@ -29,6 +29,17 @@ static void note_common(tare_comparison *c)
 	tr_compared_note(c, &text);
 }
 
+static void note_left_out(tare_comparison *c)
+{
+	struct tr_buf text = TR_BUF_INIT;
+
+	if (c->left_out.len)
+		tr_buf_addf(&text, "left out, without training or rank beside "
+			    "others of the same program: %s",
+			    c->left_out.data);
+	tr_compared_note(c, &text);
+}
+
 static void note_epochs(tare_comparison *c)
 {
 	uint64_t least = UINT64_MAX, most = 0;
@@ -199,6 +210,7 @@ int tr_compared_notes(tare_comparison *c)
 	if (!c->note)
 		return TARE_ENOMEM;
 	note_common(c);
+	note_left_out(c);
 	note_epochs(c);
 	note_whole(c);
 	tr_compared_differences(c);

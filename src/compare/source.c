@@ -24,11 +24,12 @@ TARE_API int tare_comparison_new(tare_comparison **ret_comparison)
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return TARE_ENOMEM;
+	c->left_out = (struct tr_buf)TR_BUF_INIT;
 	*ret_comparison = c;
 	return 0;
 }
 
-static void release_run(struct tr_compared_run *run)
+void tr_compared_forget(struct tr_compared_run *run)
 {
 	for (size_t i = 0; run->pairs && i < 2 * run->n_pairs; i++)
 		free(run->pairs[i]);
@@ -38,6 +39,7 @@ static void release_run(struct tr_compared_run *run)
 	free(run->rows);
 	free(run->key);
 	free(run->file);
+	free(run->program);
 }
 
 /* ---- one run ----------------------------------------------------------- */
@@ -157,7 +159,7 @@ TARE_API int tare_comparison_add(tare_comparison *comparison,
 		return err;
 	err = copy_run(&run, source);
 	if (err) {
-		release_run(&run);
+		tr_compared_forget(&run);
 		return err;
 	}
 	comparison->run[comparison->n_runs++] = run;
@@ -320,8 +322,9 @@ TARE_API void tare_comparison_free(tare_comparison *comparison)
 	if (!c)
 		return;
 	for (size_t i = 0; i < c->n_runs; i++)
-		release_run(&c->run[i]);
+		tr_compared_forget(&c->run[i]);
 	tr_compared_reset(c);
+	tr_buf_release(&c->left_out);
 	free(c->run);
 	free(c);
 }

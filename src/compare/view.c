@@ -9,11 +9,26 @@
 #include "compare/compare.h"
 
 #include <math.h>
+#include <string.h>
 
 #include <tare/communication.h>
 #include <tare/train.h>
 
 #define BYTES_A_MB 1048576.
+
+/* Takes the key. Of which program, so that launchers are known. */
+static int add_measured(tare_comparison *c, const tare_compare_source *source,
+			const tare_run *run, char *key, bool is_worker)
+{
+	size_t n = c->n_runs;
+	int err = tr_compared_add(c, source, NULL, key);
+
+	if (err || c->n_runs == n || !run->group[0])
+		return err;
+	c->run[n].program = strdup(run->group);
+	c->run[n].is_worker = is_worker;
+	return c->run[n].program ? 0 : TARE_ENOMEM;
+}
 
 /* ---- trainings --------------------------------------------------------- */
 
@@ -50,7 +65,7 @@ static int add_training(tare_comparison *c, const tare_run *run,
 
 	if (!key)
 		return TARE_ENOMEM;
-	return tr_compared_add(c, &source, NULL, key);
+	return add_measured(c, &source, run, key, true);
 }
 
 /* ---- whole runs -------------------------------------------------------- */
@@ -72,7 +87,7 @@ static int add_whole(tare_comparison *c, tare_view *view)
 		.total_training_time = seconds_of(run),
 		.peak_memory_mb = (double)run->rss_peak / BYTES_A_MB,
 	};
-	tare_communication comm;
+	tare_communication comm = { .ranks = 1 };
 
 	if (tare_view_communication(view, &comm) == 0) {
 		source.workers = comm.ranks;
@@ -80,7 +95,7 @@ static int add_whole(tare_comparison *c, tare_view *view)
 			source.comm_share = comm.comm_seconds /
 					    source.total_training_time;
 	}
-	return tare_comparison_add(c, &source);
+	return add_measured(c, &source, run, NULL, comm.ranks > 1);
 }
 
 TARE_API int tare_comparison_add_view(tare_comparison *comparison,
@@ -144,8 +159,12 @@ static int add_ranks(tare_comparison *c, const tare_job *job,
 				       .origin = run->id,
 				       .workers = job->ranks };
 
+	char *key = strdup(run->id);
+
+	if (!key)
+		return TARE_ENOMEM;
 	sum_up(job, &source);
-	return tare_comparison_add(c, &source);
+	return add_measured(c, &source, run, key, true);
 }
 
 TARE_API int tare_comparison_add_job(tare_comparison *comparison,

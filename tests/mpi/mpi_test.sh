@@ -142,6 +142,44 @@ expect_has "$err" "2 ranks" "the launcher inside of tare run"
 expect_json "$("$TARE" mpi --json)" "[r['rank'] for r in d['rank']]" \
 	"[0, 1]" "has the same ranks"
 
+# ---- compared ----------------------------------------------------------------
+
+rows="[(c['name'].split('_')[0], c['workers'], c['runs']) \
+	for c in d['configs']]"
+expect_status 0 "$TARE" compare $("$TARE" ls --ids) --json
+expect_json "$out" "$rows" "[('talker', 2, 1)]" \
+	"all runs of a job are one, and its launcher none"
+# One that did little has no ledger, and there is nothing to say.
+launchers=$(($("$TARE" ls --ids | wc -l) - 2))
+expect_json "$out" "any('left out' in n and 'talker' not in n \
+	for n in d['notes']) == ($launchers > 0)" True "which is said"
+
+# Workers of a training, without and with the calls of MPI.
+gcn=$TALKER/../examples/gcn_mpi
+if [ "$MPI" = openmpi ] && [ -x "$gcn" ]; then
+	for how in none openmpi; do
+		rm -rf "$TARE_DIR"
+		expect_status 0 timeout 120 "$TARE" run --mpi $how --no-report \
+			-- "$MPIRUN" -n 2 "$gcn" --epochs 3 --quiet
+		expect_status 0 "$TARE" compare $("$TARE" ls --ids) --json
+		expect_json "$out" "$rows" "[('mpi', 2, 1)]" \
+			"MPI $how: one training of two workers"
+		expect_status 0 "$TARE" mpi --json
+		expect_json "$out" "d['ranks'], \
+			[r['rank'] for r in d['rank'] if r['comm_s'] > 0]" \
+			"(2, [0, 1])" "MPI $how: its workers are ranks"
+		expect_json "$out" "[f['name'] for f in d['function']] == \
+			['communication']" \
+			"$([ $how = none ] && echo True || echo False)" \
+			"MPI $how: by phases where there are no calls"
+	done
+	expect_status 0 "$TARE" mpi
+else
+	expect_skip "no gcn_mpi for $MPI"
+fi
+
+# ---- other programs ---------------------------------------------------------
+
 expect_status 0 "$TARE" run --mpi "$MPI" -- ls /
 expect_has_not "$err" "ranks" "a program without MPI can carry the library"
 expect_status 0 "$TARE" run --mpi none --no-sample -- true

@@ -247,3 +247,63 @@ TEST(workers_that_say_nothing_are_ranks)
 {
 	CHECK(scene_play(read_silent));
 }
+
+/* ---- what has started them ---------------------------------------------- */
+
+static bool has_note(const tare_compared *result, const char *part)
+{
+	for (size_t i = 0; i < result->n_notes; i++)
+		if (strstr(result->notes[i], part))
+			return true;
+	return false;
+}
+
+static void compare_with_launcher(void (*play)(unsigned rank))
+{
+	const tare_compared *result;
+	tare_view *views[RANKS], *launcher;
+	tare_comparison *c;
+
+	CHECK_INT(setenv("TARE_GROUP", "made-group", 1), 0);
+	scene_clock();
+	scene_start(NULL);
+	spend("work", "", 1);
+	open_ranks(play, views);
+	launcher = scene_view();
+	CHECK_STR(tare_view_run(launcher)->group, "made-group");
+	CHECK_INT(tare_comparison_new(&c), 0);
+	CHECK_INT(tare_comparison_add_view(c, launcher), 0);
+	/* Alone it is what was asked for. */
+	CHECK_INT(tare_compare(c, NULL, &result), 0);
+	CHECK_INT(result->n_configs, 1);
+	CHECK(!has_note(result, "left out"));
+	/* A job is the same by whatever rank it was found. */
+	CHECK_INT(tare_comparison_add_job(c, views, RANKS), 0);
+	CHECK_INT(tare_comparison_add_job(c, views, RANKS), 0);
+	for (int i = 0; i < 2; i++) {
+		CHECK_INT(tare_compare(c, NULL, &result), 0);
+		CHECK_INT(result->n_configs, 1);
+		CHECK_INT(result->configs[0].n_runs, 1);
+		CHECK_INT(result->configs[0].workers, RANKS);
+		CHECK(has_note(result, "left out"));
+	}
+	tare_comparison_free(c);
+	tare_view_close(launcher);
+	close_ranks(views);
+}
+
+static void launch_mpi(void)
+{
+	compare_with_launcher(play_mpi);
+}
+
+static void launch_training(void)
+{
+	compare_with_launcher(play_training);
+}
+
+TEST(what_starts_ranks_is_left_out)
+{
+	CHECK(scene_play(launch_mpi));
+	CHECK(scene_play(launch_training));
+}
