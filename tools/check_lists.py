@@ -5,6 +5,8 @@
 usage: check_lists.py [ROOT]
 
 A source that nobody compiles and a test that nobody runs look like work done.
+A test that looks for a program of which docs/dependencies.md says nothing is
+skipped wherever nobody happens to have it.
 """
 
 import glob
@@ -53,6 +55,32 @@ def strings(build):
     return set(re.findall(r"'([^'\n]*)'", text))
 
 
+def programs(root):
+    """Programs that tests look for, each with a test that does."""
+    wanted = {}
+    for path in glob.glob(os.path.join(root, "tests/*/*")):
+        if not path.endswith((".sh", ".py")):
+            continue
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for name in re.findall(r"command -v ([\w.+-]+)|"
+                               r"shutil\.which\(\s*\"([\w.+-]+)\"", text):
+            wanted[name[0] or name[1]] = os.path.relpath(path, root)
+    return wanted
+
+
+def check_programs(root):
+    with open(os.path.join(root, "docs/dependencies.md"),
+              encoding="utf-8") as file:
+        words = set(re.findall(r"[\w.+-]*[\w+]", file.read()))
+    problems = 0
+    for name, path in sorted(programs(root).items()):
+        if name not in words:
+            print(f"{path}: '{name}' is not in docs/dependencies.md")
+            problems += 1
+    return problems
+
+
 def main():
     root = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else ".")
     problems = 0
@@ -66,6 +94,7 @@ def main():
                 print(f"{os.path.relpath(path, root)}: '{name}' is not in "
                       f"{os.path.relpath(build, root)}")
                 problems += 1
+    problems += check_programs(root)
     return 1 if problems else 0
 
 
