@@ -226,21 +226,37 @@ static bool has_scores(const tare_compared *result)
 	return false;
 }
 
+static bool has_worker_memory(const tare_compared *result)
+{
+	for (size_t i = 0; i < result->n_configs; i++)
+		if (result->configs[i].worker_memory_mb.n)
+			return true;
+	return false;
+}
+
 static void print_scores(struct out *out)
 {
+	enum { WORKER_MEMORY = 6 };
 	static const struct column columns[] = {
 		COLUMN_WIDE("AT THE END"),    COLUMN_NUMBER("LOSS", 0),
 		COLUMN_NUMBER("ACCURACY", 3), COLUMN_NUMBER("VAL F1", 0),
 		COLUMN_NUMBER("TEST F1", 0),  COLUMN_NUMBER("PEAK MB", 2),
+		COLUMN_NUMBER("WORKER MB", 4),
 		COLUMN_NUMBER("TO LOSS", 0),  COLUMN_NUMBER("TO F1", 0),
 	};
 	/* The last two are there if they were asked for. */
 	bool has_target = out->has_target;
+	bool has_workers = has_worker_memory(out->result);
+	struct column shown[N_OF(columns)];
 	struct table table;
+	size_t n = 0;
 
 	if (!has_scores(out->result))
 		return;
-	table_init(&table, columns, N_OF(columns) - (has_target ? 0 : 2));
+	for (size_t i = 0; i < N_OF(columns) - (has_target ? 0 : 2); i++)
+		if (has_workers || i != WORKER_MEMORY)
+			shown[n++] = columns[i];
+	table_init(&table, shown, n);
 	for (size_t i = 0; i < out->result->n_configs; i++) {
 		const tare_compared_config *c = &out->result->configs[i];
 
@@ -250,6 +266,9 @@ static void print_scores(struct out *out)
 		add_score(&table, &c->val_f1);
 		add_score(&table, &c->test_f1);
 		table_add(&table, fixed_text(c->peak_memory_mb.mean, 1).text);
+		if (has_workers)
+			table_add(&table,
+				  fixed_text(c->worker_memory_mb.mean, 1).text);
 		if (!has_target)
 			continue;
 		add_target(&table, &c->to_loss, c->n_runs);

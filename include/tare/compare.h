@@ -144,6 +144,8 @@ typedef struct tare_compared_config {
 	tare_estimate to_f1;	  /* target_f1; n: runs that reach it */
 	tare_estimate peak_memory_mb; /* of the largest worker */
 	tare_estimate loss, train_acc, val_f1, test_f1; /* at the end */
+	tare_estimate worker_memory_mb; /* mean of the workers' peaks; n is
+					 * 0 without a file of each */
 } tare_compared_config;
 
 /* Amdahl's law through the speedups of a family: 1/S = f + (1 - f)/p */

@@ -32,6 +32,7 @@ const struct tr_compared_column tr_compared_columns[] = {
 	COLUMN("time_to_loss", to_loss),
 	COLUMN("time_to_f1", to_f1),
 	COLUMN("peak_memory_mb", peak_memory_mb),
+	COLUMN("worker_memory_mb", worker_memory_mb),
 	COLUMN("loss", loss),
 	COLUMN("train_acc", train_acc),
 	COLUMN("val_f1", val_f1),

@@ -23,6 +23,7 @@ enum tr_figure {
 	TR_FIGURE_TO_LOSS,
 	TR_FIGURE_TO_F1,
 	TR_FIGURE_MEMORY,
+	TR_FIGURE_WORKER_MEMORY,
 	TR_FIGURE_LOSS,
 	TR_FIGURE_TRAIN_ACC,
 	TR_FIGURE_VAL_F1,
@@ -42,6 +43,7 @@ struct tr_compared_run {
 	double before_rows; /* seconds of epochs without a row */
 	double comm_share; /* as given; of runs without rows */
 	double peak_memory_mb; /* likewise */
+	double worker_memory_mb; /* NAN: not known */
 	char **pairs;	   /* keys and values */
 	size_t n_pairs;
 	char *key;    /* of a training in a ledger, or NULL */
@@ -104,6 +106,11 @@ void tr_compared_forget(struct tr_compared_run *run);
 
 /* Takes runs away that only started others of the same program. */
 void tr_compared_leave_launchers(tare_comparison *c);
+
+/* ---- worker.c ---------------------------------------------------------- */
+
+/* Mean of the workers' peaks, from the files beside this one; or NAN. */
+double tr_compared_worker_memory(const char *path, uint32_t workers);
 
 /* ---- figures.c --------------------------------------------------------- */
 

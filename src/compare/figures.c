@@ -153,6 +153,7 @@ void tr_compared_figures(struct tr_compared_run *run,
 	figure[TR_FIGURE_MEMORY] = largest_of(run, TR_COLUMN_peak_memory_mb);
 	if (!run->n_rows && run->peak_memory_mb > 0)
 		figure[TR_FIGURE_MEMORY] = run->peak_memory_mb;
+	figure[TR_FIGURE_WORKER_MEMORY] = run->worker_memory_mb;
 	/* A loss that is no number is a result, and not passed over. */
 	figure[TR_FIGURE_LOSS] =
 		run->n_rows && tr_run_has(run, TR_COLUMN_loss) ?

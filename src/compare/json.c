@@ -58,6 +58,8 @@ static void put_run(struct tr_json *json, const tare_comparison *c,
 	tr_json_double(json, "time_to_loss", run->figure[TR_FIGURE_TO_LOSS]);
 	tr_json_double(json, "time_to_f1", run->figure[TR_FIGURE_TO_F1]);
 	tr_json_double(json, "peak_memory_mb", run->figure[TR_FIGURE_MEMORY]);
+	tr_json_double(json, "worker_memory_mb",
+		       run->figure[TR_FIGURE_WORKER_MEMORY]);
 	tr_json_double(json, "loss", run->figure[TR_FIGURE_LOSS]);
 	tr_json_double(json, "test_f1", run->figure[TR_FIGURE_TEST_F1]);
 	tr_json_end_object(json);

@@ -53,6 +53,7 @@ static const struct page_column score_columns[] = {
 	{ "validation F1", KIND_SCORE, OF(val_f1) },
 	{ "test F1", KIND_SCORE, OF(test_f1) },
 	{ "peak memory", KIND_MB, OF(peak_memory_mb) },
+	{ "of a worker, mean", KIND_MB, OF(worker_memory_mb) },
 	{ "to target loss", KIND_SECONDS, OF(to_loss) },
 	{ "to target F1", KIND_SECONDS, OF(to_f1) },
 };

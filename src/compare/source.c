@@ -109,6 +109,7 @@ static int copy_run(struct tr_compared_run *run,
 		.n_rows = source->n_rows, .columns = source->columns,
 		.is_cut = source->is_cut, .comm_share = source->comm_share,
 		.peak_memory_mb = source->peak_memory_mb,
+		.worker_memory_mb = NAN,
 		.total_time = source->total_training_time,
 		.workers = source->workers,
 	};
@@ -280,6 +281,8 @@ static int add_file(tare_comparison *c, const char *path,
 	const char *said = tare_run_file_comment(file, "config");
 	const char *pairs[2 * PAIRS_MOST];
 	char name[256];
+	size_t before;
+	int err;
 	tare_compare_source source = {
 		.struct_size = sizeof(source), .config = said, .origin = path,
 		.workers = workers_said(file), .rows = table->rows,
@@ -293,7 +296,15 @@ static int add_file(tare_comparison *c, const char *path,
 		name_of_file(path, name, sizeof(name));
 		source.config = name;
 	}
-	return tr_compared_add(c, &source, strdup(path), NULL);
+	before = c->n_runs;
+	err = tr_compared_add(c, &source, strdup(path), NULL);
+	if (!err && c->n_runs > before) {
+		struct tr_compared_run *run = &c->run[before];
+
+		run->worker_memory_mb = tr_compared_worker_memory(
+			path, run->workers);
+	}
+	return err;
 }
 
 TARE_API int tare_comparison_add_file(tare_comparison *comparison,

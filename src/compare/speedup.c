@@ -26,6 +26,7 @@ static void fill_means(tare_comparison *c, size_t index, double *room)
 		[TR_FIGURE_TO_LOSS] = &config->to_loss,
 		[TR_FIGURE_TO_F1] = &config->to_f1,
 		[TR_FIGURE_MEMORY] = &config->peak_memory_mb,
+		[TR_FIGURE_WORKER_MEMORY] = &config->worker_memory_mb,
 		[TR_FIGURE_LOSS] = &config->loss,
 		[TR_FIGURE_TRAIN_ACC] = &config->train_acc,
 		[TR_FIGURE_VAL_F1] = &config->val_f1,

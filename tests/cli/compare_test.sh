@@ -168,6 +168,39 @@ verdict $? "a link is followed"
 [ -z "$(ls ./*.part 2>/dev/null)" ]
 verdict $? "no half files are left"
 
+# ---- memory of each worker ---------------------------------------------------
+
+# worker RUN NUMBER MB...: a row each.
+worker() {
+	local file=$1_workers/worker_$2_metrics.csv row=1
+	mkdir -p "$1_workers"
+	echo "$header" >"$file"
+	shift 2
+	for mb; do
+		echo "$((row++)),1,.5,.2,.1,.1,1,,,,$mb" >>"$file"
+	done
+}
+
+mkdir each
+run each/mpi_2_metrics.csv mpi_2 2 1 3
+expect_status 0 "$TARE" compare each
+expect_has_not "$out" "WORKER MB" "no files of workers: no column"
+worker each/mpi_2 0 10 30 20
+expect_status 0 "$TARE" compare each --json
+expect_json "$out" "d['configs'][0]['worker_memory_mb']['mean']" None \
+	"a worker is missing: nothing is said"
+worker each/mpi_2 1 70 10 10
+expect_status 0 "$TARE" compare each --json
+expect_json "$out" "d['configs'][0]['worker_memory_mb']['mean'], \
+	d['runs'][0]['worker_memory_mb'], len(d['runs'])" "(50, 50, 1)" \
+	"the mean of the workers' peaks"
+expect_status 0 "$TARE" compare each
+expect_has "$out" "WORKER MB" "it is in the table"
+expect_status 0 "$TARE" compare each --csv
+expect_has "$out" "worker_memory_mb" "and in CSV"
+expect_status 0 "$TARE" compare each --html -
+expect_has "$out" "of a worker, mean" "and on the page"
+
 # ---- the page --------------------------------------------------------------
 
 expect_status 0 "$TARE" compare results --target-f1 0.25 --html r.html \
