@@ -124,7 +124,8 @@ print(x)" 2>&1)
 }
 
 expect_skip() {
-	echo "ok - skipped: $1"
+	n_checks=$((n_checks + 1))
+	echo "ok $n_checks - skipped: $1"
 }
 
 # Of a test that is about names of functions: the first line.
