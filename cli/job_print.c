@@ -263,7 +263,7 @@ void job_print(const struct job *job, FILE *stream, unsigned width, bool color)
 	terminal_safe(stream, run->program);
 	(void)fprintf(stream, "  %u ranks", job->job->ranks);
 	if (job->job->n_ranks < job->job->ranks)
-		(void)fprintf(stream, ", %zu of them here (those of other "
+		(void)fprintf(stream, ", %zu of them here (measured on other "
 				      "hosts: name their files)",
 			      job->job->n_ranks);
 	(void)fprintf(stream, ", job %s\n      ", job->job->name);

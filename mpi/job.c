@@ -5,11 +5,13 @@
  * At MPI_Init the ranks agree, on a communicator of their own, on the job's
  * name and on who runs under the same kernel; the first rank of each other
  * host compares its clock with rank 0's, and once more at MPI_Finalize. On
- * one host that is a few small collectives in all.
+ * one host that is a few small collectives in all. Where only some ranks are
+ * measured (presence.h) none of them asks the others anything.
  */
 #include "job.h"
 
 #include "clocks.h"
+#include "presence.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -212,19 +214,36 @@ static void meet(void)
 	tell_clocks(&job.begin);
 }
 
+/* What a rank knows of the job by itself. */
+static void stay_alone(enum presence presence)
+{
+	const char *group = getenv("TARE_GROUP");
+	struct clocks same = { .is_known = presence == PRESENCE_HERE };
+
+	tell_rank(group ? group : "");
+	tell_clocks(&same);
+}
+
 static void begin(void)
 {
+	enum presence presence;
 	char text[8];
 
 	if (!tare_scope_begin_)
 		return;
 	(void)WRAP_PMPI(Comm_rank)(WRAP_WORLD, &job.rank);
 	(void)WRAP_PMPI(Comm_size)(WRAP_WORLD, &job.ranks);
+	presence = presence_of(job.ranks);
+	if (presence != PRESENCE_ALL) {
+		stay_alone(presence);
+		return; /* what shows it stays: others may still look */
+	}
 	if (tare_option_get("mpi_barrier", text, sizeof(text)) > 0)
 		job_has_barriers = strcmp(text, "true") == 0;
 	wrap_inside = __builtin_frame_address(0);
 	meet();
 	wrap_inside = NULL;
+	presence_end();
 }
 
 static void end(void)
@@ -270,6 +289,7 @@ WRAP_API int MPI_Init(int *argc, char ***argv)
 	if (!wrap_is_on(&wrap))
 		return WRAP_REAL(wrap, MPI_Init)(argc, argv);
 	scope = wrap_enter(&wrap.time);
+	presence_show();
 	result = WRAP_REAL(wrap, MPI_Init)(argc, argv);
 	if (result == MPI_SUCCESS)
 		begin();
@@ -288,6 +308,7 @@ WRAP_API int MPI_Init_thread(int *argc, char ***argv, int required,
 		return WRAP_REAL(wrap, MPI_Init_thread)(argc, argv, required,
 							provided);
 	scope = wrap_enter(&wrap.time);
+	presence_show();
 	result = WRAP_REAL(wrap, MPI_Init_thread)(argc, argv, required,
 						  provided);
 	if (result == MPI_SUCCESS)

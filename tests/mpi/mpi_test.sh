@@ -198,6 +198,28 @@ for f in d['function'] if f['name'] == 'MPI_Allreduce']" "[(14, 336)]" \
 	fi
 done
 
+# ---- some of the ranks -----------------------------------------------------
+
+# Nobody may wait for an answer of those that are not measured.
+cat >some <<'EOF'
+#!/bin/sh
+case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in
+$WHO) exec "$PROGRAM" run --set mpi_barrier=true --each-rank -- "$@" ;;
+esac
+exec "$@"
+EOF
+chmod +x some
+for who in 0 [12]; do
+	rm -rf "$TARE_DIR"
+	WHO=$who PROGRAM=$TARE timeout 60 "$MPIRUN" -n 3 ./some "$talker" \
+		kinds >"$work/out" 2>"$work/err"
+	expect_is "$?" 0 "a job of which rank $who is measured ends"
+	expect_json "$("$TARE" mpi --json)" \
+		"d['ranks'], [r['rank'] for r in d['rank']]" \
+		"(3, $([ "$who" = 0 ] && echo "[0]" || echo "[1, 2]"))" \
+		"and has the ranks that were"
+done
+
 # ---- outputs ---------------------------------------------------------------
 
 job 2 -o report --json run.json -- kinds
