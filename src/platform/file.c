@@ -229,9 +229,9 @@ int tr_dir_prepare(const char *dir)
 	return 0;
 }
 
-int tr_dir_make(const char *dir)
+static int make_path(const char *dir, mode_t mode)
 {
-	char path[512];
+	char path[1200];
 	size_t len = strlen(dir);
 
 	if (len == 0 || len >= sizeof(path))
@@ -241,13 +241,23 @@ int tr_dir_make(const char *dir)
 		if (path[i] != '/')
 			continue;
 		path[i] = '\0';
-		if (mkdir(path, 0700) && errno != EEXIST)
+		if (mkdir(path, mode) && errno != EEXIST)
 			return tr_error_of(errno);
 		path[i] = '/';
 	}
-	if (mkdir(path, 0700) && errno != EEXIST)
+	if (mkdir(path, mode) && errno != EEXIST)
 		return tr_error_of(errno);
 	return 0;
+}
+
+int tr_dir_make(const char *dir)
+{
+	return make_path(dir, 0700);
+}
+
+int tr_dir_make_shared(const char *dir)
+{
+	return make_path(dir, 0777);
 }
 
 int tr_dir_new(const char *dir, bool *ret_is_new)

@@ -171,6 +171,8 @@ uint64_t tr_file_free_bytes(const char *dir);
 int tr_dir_prepare(const char *dir);
 /* mkdir -p below an existing part of the path, 0700 each. */
 int tr_dir_make(const char *dir);
+/* The same for what users share: as their umask has it. */
+int tr_dir_make_shared(const char *dir);
 /* The last part alone; one that is there is no error. */
 int tr_dir_new(const char *dir, bool *ret_is_new);
 /*

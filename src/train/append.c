@@ -48,7 +48,7 @@ int tr_append_open(struct tr_append *append, const char *folder,
 	memset(append, 0, sizeof(*append));
 	append->fd = -1;
 	append->number = number ? number : 1;
-	err = tr_dir_make(folder);
+	err = tr_dir_make_shared(folder);
 	return err ? err : append_create(append, folder, stem, ending);
 }
 

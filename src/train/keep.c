@@ -121,7 +121,7 @@ static void open_own_csv(tare_training *t, const char *results,
 static int new_folder(const tare_training *t, const char *events,
 		      unsigned number, char *folder, size_t size)
 {
-	int err = tr_dir_make(events);
+	int err = tr_dir_make_shared(events);
 	bool is_new = false;
 
 	for (unsigned i = number; !err && i < KEEP_TRIES; i++) {

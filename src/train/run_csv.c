@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "platform/platform.h"
 #include "text/text.h"
@@ -101,6 +102,8 @@ int tr_run_csv_open(const struct tr_run_csv_name *name,
 	if (!err) {
 		csv_head(csv, name->config, pairs, n_pairs);
 		err = tr_append_flush(&csv->file);
+		if (err) /* an empty file is no run */
+			(void)unlink(csv->file.path);
 	}
 	if (err) {
 		(void)tr_append_close(&csv->file);

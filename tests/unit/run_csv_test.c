@@ -244,6 +244,44 @@ TEST(a_full_disk_costs_no_row_once_there_is_room_again)
 	drop_folder();
 }
 
+TEST(a_disk_that_is_full_at_once_leaves_no_file)
+{
+	struct rlimit before, tight;
+	tare_run_csv *csv = NULL;
+	char path[320];
+
+	CHECK(make_folder() != NULL);
+	CHECK_INT(getrlimit(RLIMIT_FSIZE, &before), 0);
+	tight = before;
+	tight.rlim_cur = 10;
+	CHECK_INT(setrlimit(RLIMIT_FSIZE, &tight), 0);
+	CHECK(tare_run_csv_open(folder, "f", NULL, 0, &csv) != 0);
+	CHECK_INT(setrlimit(RLIMIT_FSIZE, &before), 0);
+	(void)snprintf(path, sizeof(path), "%s/f_metrics.csv", folder);
+	CHECK(access(path, F_OK) != 0);
+	drop_folder();
+}
+
+/* Others look at results, too. */
+TEST(a_new_folder_is_as_the_umask_has_it)
+{
+	mode_t before = umask(022);
+	tare_run_csv *csv = NULL;
+	char path[320];
+	struct stat st;
+
+	CHECK(make_folder() != NULL);
+	(void)snprintf(path, sizeof(path), "%s/new", folder);
+	CHECK_INT(tare_run_csv_open(path, "f", NULL, 0, &csv), 0);
+	CHECK_INT(stat(path, &st), 0);
+	CHECK_INT(st.st_mode & 0777, 0755);
+	CHECK_INT(unlink(tare_run_csv_path(csv)), 0);
+	CHECK_INT(tare_run_csv_close(csv), 0);
+	CHECK_INT(rmdir(path), 0);
+	(void)umask(before);
+	drop_folder();
+}
+
 /* ---- reading what others write ------------------------------------------ */
 
 static tare_run_file *parsed(const char *text)
