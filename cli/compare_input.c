@@ -44,11 +44,13 @@ static int take_file(tare_comparison *c, const char *path, size_t *n)
 
 /* ---- folders ----------------------------------------------------------- */
 
-/* NAME_metrics.csv, NAME_metrics_2.csv */
+/* NAME_metrics.csv, NAME_metrics_2.csv; NAME may have "_metrics" in it. */
 static bool is_run_file(const char *name)
 {
-	const char *mark = strstr(name, "_metrics"), *rest;
+	const char *mark = NULL, *rest = name;
 
+	while ((rest = strstr(rest, "_metrics")) != NULL)
+		mark = rest++;
 	if (!mark || mark == name)
 		return false;
 	rest = mark + strlen("_metrics");

@@ -194,6 +194,32 @@ static bool has_same_rows(const struct tr_compared_run *run,
 	return n && strcmp(run->config, source->config) == 0;
 }
 
+static const char *date_of(const tare_compare_source *source)
+{
+	for (size_t i = 0; i < source->n_pairs; i++)
+		if (strcmp(source->pairs[2 * i], "date") == 0)
+			return source->pairs[2 * i + 1];
+	return NULL;
+}
+
+/*
+ * A file that somebody copied, or saved again, is no repeat: it would make
+ * intervals look narrower than they are. Without a date nobody can tell.
+ */
+static bool is_copy(const struct tr_compared_run *run,
+		    const tare_compare_source *source)
+{
+	const char *date = date_of(source);
+
+	if (!date || !*date || !run->file || run->n_rows != source->n_rows ||
+	    !has_same_rows(run, source))
+		return false;
+	for (size_t i = 0; i < run->n_pairs; i++)
+		if (strcmp(run->pairs[2 * i], "date") == 0)
+			return strcmp(run->pairs[2 * i + 1], date) == 0;
+	return false;
+}
+
 /* Is it there: as the file, as a worker of it, in a ledger and as a file? */
 static bool is_added(const tare_comparison *c,
 		     const tare_compare_source *source, const char *file,
@@ -204,7 +230,8 @@ static bool is_added(const tare_comparison *c,
 
 		if (key && run->key && strcmp(run->key, key) == 0)
 			return true;
-		if (file && run->file && is_same_file(run->file, file))
+		if (file && run->file &&
+		    (is_same_file(run->file, file) || is_copy(run, source)))
 			return true;
 		if ((key ? run->file : run->key) != NULL &&
 		    has_same_rows(run, source))
@@ -250,10 +277,12 @@ static void name_of_file(const char *path, char *out, size_t size)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
-	const char *mark = strstr(name, "_metrics");
+	const char *mark = NULL, *next = name;
 	const char *dot = strrchr(name, '.');
 	size_t n = strlen(name);
 
+	while ((next = strstr(next, "_metrics")) != NULL)
+		mark = next++;
 	if (mark && mark != name)
 		n = (size_t)(mark - name);
 	else if (dot && dot != name)

@@ -158,8 +158,27 @@ static void add_fastest(struct tr_buf *buf, const tare_compared_config *best,
 	tr_buf_adds(buf, ".");
 }
 
-static void add_fit(struct tr_buf *buf, const tare_compared_fit *fit)
+/* Some of the family gain from more workers; the law says that none can. */
+static bool is_contradicted(const tare_comparison *c,
+			    const tare_compared_fit *fit)
 {
+	for (size_t i = 0; fit->serial >= 1 && i < c->result.n_configs; i++)
+		if (c->config[i].speedup.mean > 1 &&
+		    tr_compared_scale(c, &c->config[i]) > 1 &&
+		    strcmp(c->config[i].family, fit->family) == 0)
+			return true;
+	return false;
+}
+
+static void add_fit(struct tr_buf *buf, const tare_comparison *c,
+		    const tare_compared_fit *fit)
+{
+	if (is_contradicted(c, fit)) {
+		tr_buf_addf(buf, " Amdahl's law does not describe %.80s: "
+			    "fitted to it, the law allows no gain.",
+			    fit->family);
+		return;
+	}
 	tr_buf_addf(buf, " Amdahl's law fitted to %.80s ", fit->family);
 	if (!(fit->serial > 0) || fit->serial >= 1) {
 		tr_buf_adds(buf, fit->serial > 0 ?
@@ -231,7 +250,7 @@ int tr_compared_summary(tare_comparison *c)
 	else
 		tr_buf_adds(&buf, "The runs have nothing in common.");
 	for (size_t i = 0; best && i < c->result.n_fits; i++)
-		add_fit(&buf, &c->fit[i]);
+		add_fit(&buf, c, &c->fit[i]);
 	if (c->result.n_configs > 1)
 		add_scores(&buf, c);
 	if (buf.failed) {

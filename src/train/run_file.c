@@ -121,6 +121,15 @@ static void run_total(tare_run_file *file)
 	file->table.total_training_time = said > sum ? said : sum;
 }
 
+static int run_no_text(const char *text, tare_run_problem *problem)
+{
+	if (strncmp(text, "\xff\xfe", 2) == 0 ||
+	    strncmp(text, "\xfe\xff", 2) == 0)
+		return tr_run_say(problem, 0, 0, "this is UTF-16: save it as "
+				  "CSV in UTF-8");
+	return tr_run_say(problem, 0, 0, "a zero byte: this is no text");
+}
+
 static int run_lines(struct tr_run_parser *p, char *text)
 {
 	int err = 0;
@@ -156,8 +165,7 @@ static int run_parse(char *text, size_t len, tare_run_file **ret_file,
 		*p = (struct tr_run_parser){ .file = file, .problem = problem };
 		err = strlen(file->text) == len ?
 			      run_lines(p, file->text) :
-			      tr_run_say(problem, 0, 0,
-				      "a zero byte: this is no text");
+			      run_no_text(file->text, problem);
 	}
 	free(text);
 	free(p);

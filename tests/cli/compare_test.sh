@@ -121,6 +121,32 @@ expect_status 0 "$TARE" compare cut_metrics.csv nodes_metrics.csv
 expect_has "$out" "1 of 1 runs did not end in order" "a killed run is told"
 expect_has "$out" "runs differ in nodes: 5, 9" "and other data"
 
+# ---- names, copies, fits ---------------------------------------------------
+
+mkdir odd
+run odd/old_metrics_metrics_2.csv old_metrics 1 1.00 10
+run odd/new_metrics.csv new 2 0.60 10
+expect_status 0 "$TARE" compare odd
+expect_has "$out" "old_metrics" "a name with _metrics in it"
+
+mkdir copies
+for i in 1 2; do
+	run copies/mpi_2_metrics_$i.csv mpi_2 2 0.60 10
+	sed -i "1a # date: 2026-01-0${i}T00:00:00Z" copies/mpi_2_metrics_$i.csv
+done
+sed 's/$/\r/' copies/mpi_2_metrics_1.csv >copies/mpi_2_metrics_3.csv
+expect_status 0 "$TARE" compare copies --json
+expect_json "$out" "[c['runs'] for c in d['configs']]" "[2]" \
+	"a copy of a file is no repeat"
+
+mkdir apart
+run apart/sequential_metrics.csv sequential 1 1 10
+run apart/mpi_2_metrics.csv mpi_2 2 20 10
+run apart/mpi_4_metrics.csv mpi_4 4 0.5 10
+expect_status 0 "$TARE" compare apart
+expect_has "$out" "Amdahl's law does not describe mpi" \
+	"a fit that the speedups contradict"
+
 # ---- what is wrong ---------------------------------------------------------
 
 sed 's/^3,[^,]*,/3,soon,/' results/mpi_2_metrics.csv >results/bad_metrics.csv
@@ -136,6 +162,9 @@ expect_has "$err" "cannot open 'nosuchrun'" "no such run"
 mkdir empty
 expect_status 3 "$TARE" compare empty
 expect_has "$err" "no *_metrics.csv in 'empty'" "an empty folder"
+printf '\377\376e\0p\0' >wide_metrics.csv
+expect_status 3 "$TARE" compare wide_metrics.csv
+expect_has "$err" "this is UTF-16" "a spreadsheet's Unicode text"
 expect_status 2 "$TARE" compare
 expect_has "$err" "nothing to compare" "no operand"
 expect_status 2 "$TARE" compare results --baseline nobody
