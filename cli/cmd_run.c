@@ -286,7 +286,12 @@ static int run_program(const struct args *args, const struct run_options *opts)
 	 * each process and another to its group. The report is short. */
 	if (outcome.is_rank)
 		(void)signal(SIGTERM, SIG_IGN);
-	outcome.is_told = watcher_stop(&watcher);
+	if (!error)
+		outcome_find(&outcome);
+	/* Who ended the program by a signal may end this one by the next. */
+	outcome.is_told = watcher_stop(&watcher,
+				       error ||
+				       !WIFSIGNALED(outcome.child.status));
 	if (error) {
 		(void)message_error("run", args->operands[0], error);
 		code = error == ENOENT ? 127 : 126;

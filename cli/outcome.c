@@ -293,18 +293,21 @@ static void leave_ending(const struct outcome *outcome)
 		watcher_alert(outcome->group.name);
 }
 
-void outcome_tell_early(void *arg)
+bool outcome_tell_early(void *arg)
 {
 	struct outcome *outcome = arg;
 	struct job job = { .n = 0 };
+	bool is_job;
 
 	(void)tare_runs_sweep();
-	if (outcome->text && job_add_group(&job, outcome->group.name) == 0 &&
-	    job_join(&job) == 0) {
+	is_job = job_add_group(&job, outcome->group.name) == 0 &&
+		 job_join(&job) == 0;
+	if (is_job && outcome->text) {
 		print_job(outcome, &job);
 		(void)fflush(outcome->text);
 	}
 	job_release(&job);
+	return is_job;
 }
 
 /* True: the program was a job, and its ranks are in `job`. */
@@ -364,14 +367,19 @@ static bool is_silent(const struct outcome *outcome)
 	return outcome->is_rank && outcome->launch.rank && !outcome->each_rank;
 }
 
+void outcome_find(struct outcome *outcome)
+{
+	outcome->error = group_find(&outcome->group, outcome->child.pid,
+				    !outcome->is_rank);
+	if (!outcome->error && outcome->is_rank)
+		leave_ending(outcome);
+}
+
 void outcome_tell(struct outcome *outcome)
 {
 	tare_view *view = NULL;
-	int err = group_find(&outcome->group, outcome->child.pid,
-			     !outcome->is_rank);
+	int err = outcome->error;
 
-	if (!err && outcome->is_rank)
-		leave_ending(outcome);
 	if (!err && outcome->group.main && !is_silent(outcome))
 		err = tare_view_open(outcome->group.main->path, &view);
 	if (view)

@@ -26,11 +26,17 @@ struct outcome {
 	bool each_rank;	   /* but each shall tell for itself, too */
 	int64_t ended_ns;  /* when the program did, since 1970 */
 	bool is_told;	   /* by the watcher: the job was ended */
+	int error;	   /* of outcome_find() */
 };
 
-/* While the program runs: the ranks as they are. Its type is watcher.h's. */
-void outcome_tell_early(void *outcome);
-/* After the program's end. */
+/*
+ * While the program runs: the ranks as they are; false: there are none. Its
+ * type is watcher.h's.
+ */
+bool outcome_tell_early(void *outcome);
+/* After the program's end: its runs; and how it ended, for other ranks. */
+void outcome_find(struct outcome *outcome);
+/* After that. */
 void outcome_tell(struct outcome *outcome);
 
 #endif

@@ -56,7 +56,7 @@ static bool wait_for_news(int socket_fd, int pipe_fd)
 	return true;
 }
 
-static void watch(int socket_fd, int pipe_fd, void (*tell)(void *arg),
+static void watch(int socket_fd, int pipe_fd, bool (*tell)(void *arg),
 		  void *arg)
 {
 	/* For what others have to write down. */
@@ -67,12 +67,11 @@ static void watch(int socket_fd, int pipe_fd, void (*tell)(void *arg),
 	if (!wait_for_news(socket_fd, pipe_fd))
 		_exit(0);
 	(void)nanosleep(&moment, NULL);
-	tell(arg);
-	_exit(TOLD);
+	_exit(tell(arg) ? TOLD : 0);
 }
 
 void watcher_start(struct watcher *watcher, const char *group,
-		   void (*tell)(void *arg), void *arg)
+		   bool (*tell)(void *arg), void *arg)
 {
 	int fd[2], socket_fd = open_socket(group);
 
@@ -95,14 +94,15 @@ void watcher_start(struct watcher *watcher, const char *group,
 	(void)close(socket_fd);
 }
 
-bool watcher_stop(struct watcher *watcher)
+bool watcher_stop(struct watcher *watcher, bool is_well)
 {
-	ssize_t sent;
+	ssize_t sent = 1;
 	int status = 0;
 
 	if (!watcher->pid)
 		return false;
-	sent = write(watcher->pipe, "", 1); /* SIGPIPE is ignored by now */
+	if (is_well) /* SIGPIPE is ignored by now */
+		sent = write(watcher->pipe, "", 1);
 	(void)close(watcher->pipe);
 	while (waitpid(watcher->pid, &status, 0) < 0 && errno == EINTR)
 		;

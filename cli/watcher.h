@@ -7,7 +7,7 @@
  * at once, OpenMPI's a second later. So somebody must report who is not ended
  * with them: this process is in a session of its own. It sleeps until the
  * `tare run` of a rank of this host that died says so, or until its own
- * `tare run` is gone without a word.
+ * `tare run` is gone without a word, as after Ctrl-C.
  */
 #ifndef CLI_WATCHER_H
 #define CLI_WATCHER_H
@@ -20,11 +20,11 @@ struct watcher {
 	int pipe;
 };
 
-/* `tell` is called in the watcher, at most once. */
+/* `tell` is called in the watcher, at most once. False: it told nothing. */
 void watcher_start(struct watcher *watcher, const char *group,
-		   void (*tell)(void *arg), void *arg);
-/* True: it has told. */
-bool watcher_stop(struct watcher *watcher);
+		   bool (*tell)(void *arg), void *arg);
+/* Not well: it tells first, whatever becomes of us. True: it has told. */
+bool watcher_stop(struct watcher *watcher, bool is_well);
 
 /* To the watcher of a group, if there is one here: a rank died. */
 void watcher_alert(const char *group);

@@ -298,6 +298,22 @@ expect_is "$("$TARE" ls --json | "$PYTHON" -c 'import json, sys
 print(sum(r["state"] == "live" for r in json.load(sys.stdin)))')" 0 \
 	"nothing is left behind"
 
+# A launcher that is ended ends tare run, too, a moment after the program.
+rm -rf "$TARE_DIR"
+"$MPIRUN" -n 2 "$TARE" run -o ended -- "$talker" stay >/dev/null 2>&1 &
+launcher=$!
+for _ in $(seq 300); do
+	"$TARE" mpi >seen 2>/dev/null && grep -q MPI_Barrier seen && break
+	sleep 0.1
+done
+kill -INT $launcher
+wait $launcher
+for _ in $(seq 100); do
+	grep -q imbalance ended && break
+	sleep 0.1
+done
+expect_has "$(cat ended)" "2 ranks" "a job that was interrupted is told"
+
 # ---- wrong use -------------------------------------------------------------
 
 rm -rf "$TARE_DIR"

@@ -237,6 +237,15 @@ static void end_badly(const char *how)
 	}
 }
 
+/* Until somebody ends it; not for ever. */
+static void stay(void)
+{
+	for (int i = 0; i < 6000; i++) {
+		MPI_Barrier(MPI_COMM_WORLD);
+		usleep(10000);
+	}
+}
+
 /* In a module, for loader.c. */
 #ifdef TALKER_MODULE
 int talk(int argc, char **argv);
@@ -258,6 +267,8 @@ int main(int argc, char **argv)
 		only_allreduce();
 	else if (strcmp(what, "compute") == 0)
 		only_compute();
+	else if (strcmp(what, "stay") == 0)
+		stay();
 	else if (strcmp(what, "late") == 0)
 		late();
 	else if (strcmp(what, "kinds") == 0)
