@@ -72,30 +72,42 @@ static int64_t now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Runs of the group whose end is known. */
-static long count_ended(const char *group)
+/* For the endings of ranks that are over, once none is left that is not. */
+#define ENDINGS_NS 1000000000
+
+/* Runs of the group whose end is known; and those that go on. */
+static long count_ended(const char *group, long *ret_live)
 {
 	tare_run_entry *runs;
 	struct ending ending;
 	long ended = 0;
 	size_t n;
 
+	*ret_live = 0;
 	if (tare_runs_list(&runs, &n))
 		return 0;
-	for (size_t i = 0; i < n; i++)
-		ended += strcmp(runs[i].group, group) == 0 &&
-			 ending_read(runs[i].path, &ending);
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(runs[i].group, group) != 0)
+			continue;
+		ended += ending_read(runs[i].path, &ending);
+		*ret_live += runs[i].state == TARE_RUN_LIVE;
+	}
 	tare_runs_free(runs);
 	return ended;
 }
 
-bool job_wait(const char *group, long ranks, int64_t most_ns)
+bool job_wait(const char *group, long ranks, bool are_here, int64_t most_ns)
 {
 	static const struct timespec pause = { 0, 20000000 };
-	int64_t until = now_ns() + most_ns;
+	int64_t now = now_ns(), live_ns = now, until = now + most_ns;
+	long live;
 
-	while (count_ended(group) < ranks) {
-		if (now_ns() >= until)
+	while (count_ended(group, &live) < ranks) {
+		now = now_ns();
+		if (live)
+			live_ns = now;
+		/* The others are not measured: nobody writes an ending. */
+		if (now >= until || (are_here && now - live_ns >= ENDINGS_NS))
 			return false;
 		(void)nanosleep(&pause, NULL);
 	}

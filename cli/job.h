@@ -42,6 +42,6 @@ void job_json(const struct job *job, struct json *json, const char *key);
  * Waits until all ranks of a group have ended and are put away, `most_ns` at
  * most. True: all have.
  */
-bool job_wait(const char *group, long ranks, int64_t most_ns);
+bool job_wait(const char *group, long ranks, bool are_here, int64_t most_ns);
 
 #endif

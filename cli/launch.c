@@ -137,6 +137,9 @@ void launch_look(struct launch *launch)
 		launch->kind = known[i].kind;
 		break;
 	}
+	launch->are_here =
+		number_of("OMPI_COMM_WORLD_LOCAL_SIZE", -1) == launch->ranks ||
+		number_of("MPI_LOCALNRANKS", -1) == launch->ranks;
 	/* Hydra, which starts MPICH and those with its ABI. */
 	if (launch->is_rank && launch->kind == MPI_NONE &&
 	    getenv("PMI_RANK") && getenv("MPI_LOCALNRANKS"))

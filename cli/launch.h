@@ -17,6 +17,7 @@
 struct launch {
 	bool is_rank;	    /* started by a launcher, one of several */
 	long rank, ranks;
+	bool are_here;	    /* all ranks are on this host */
 	enum mpi_kind kind; /* MPI_NONE: it does not say which */
 	char group[48];	    /* "mpi-" and so on */
 };

@@ -318,7 +318,7 @@ static bool find_job(struct outcome *outcome, struct job *job)
 
 	if (outcome->is_rank) {
 		(void)job_wait(outcome->group.name, outcome->launch.ranks,
-			       most);
+			       outcome->launch.are_here, most);
 		(void)tare_runs_sweep();
 	}
 	return job_add_group(job, outcome->group.name) == 0 &&
