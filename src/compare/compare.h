@@ -50,6 +50,7 @@ struct tr_compared_run {
 	char *file;   /* its CSV file, or NULL */
 	char *program; /* group of ledgers that it is of, or NULL */
 	bool is_worker; /* it trains, or is a rank */
+	uint64_t device, inode; /* the file's; 0: not known */
 	size_t group; /* its configuration, once compared */
 	double figure[TR_FIGURES];
 };

@@ -170,12 +170,18 @@ TARE_API int tare_comparison_add(tare_comparison *comparison,
 
 /* ---- once ------------------------------------------------------------- */
 
-static bool is_same_file(const char *a, const char *b)
+/* Asked once a file: there may be thousands, each held against all. */
+static void find_file(const char *path, struct stat *ret)
 {
-	struct stat x, y;
+	if (!path || stat(path, ret))
+		memset(ret, 0, sizeof(*ret));
+}
 
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
-	       x.st_ino == y.st_ino;
+static bool is_same_file(const struct tr_compared_run *run,
+			 const struct stat *st)
+{
+	return run->file && st->st_ino && run->inode == st->st_ino &&
+	       run->device == st->st_dev;
 }
 
 /* Times of a run, to the last bit: no other run has them. */
@@ -222,7 +228,7 @@ static bool is_copy(const struct tr_compared_run *run,
 
 /* Is it there: as the file, as a worker of it, in a ledger and as a file? */
 static bool is_added(const tare_comparison *c,
-		     const tare_compare_source *source, const char *file,
+		     const tare_compare_source *source, const struct stat *st,
 		     const char *key)
 {
 	for (size_t i = 0; i < c->n_runs; i++) {
@@ -230,8 +236,8 @@ static bool is_added(const tare_comparison *c,
 
 		if (key && run->key && strcmp(run->key, key) == 0)
 			return true;
-		if (file && run->file &&
-		    (is_same_file(run->file, file) || is_copy(run, source)))
+		if (!key &&
+		    (is_same_file(run, st) || is_copy(run, source)))
 			return true;
 		if ((key ? run->file : run->key) != NULL &&
 		    has_same_rows(run, source))
@@ -243,15 +249,21 @@ static bool is_added(const tare_comparison *c,
 int tr_compared_add(tare_comparison *c, const tare_compare_source *source,
 		    char *file, char *key)
 {
-	bool is_known = is_added(c, source, file, key);
-	int err = is_known ? 0 : tare_comparison_add(c, source);
+	struct stat st;
+	bool is_known;
+	int err;
 
+	find_file(file, &st);
+	is_known = is_added(c, source, &st, key);
+	err = is_known ? 0 : tare_comparison_add(c, source);
 	if (err || is_known) {
 		free(file);
 		free(key);
 		return err;
 	}
 	c->run[c->n_runs - 1].file = file;
+	c->run[c->n_runs - 1].device = st.st_dev;
+	c->run[c->n_runs - 1].inode = st.st_ino;
 	c->run[c->n_runs - 1].key = key;
 	return 0;
 }
