@@ -31,6 +31,30 @@ bool tr_training_is_mine(const tare_training *training)
 }
 
 /*
+ * Several threads may open the first training. The word is the process of who
+ * is in: that of another process was left by a fork.
+ */
+static uint32_t owning;
+
+static void begin_owning(uint32_t pid)
+{
+	for (;;) {
+		uint32_t there = 0;
+
+		if (__atomic_compare_exchange_n(&owning, &there, pid, false,
+						__ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return;
+		if (there != pid &&
+		    __atomic_compare_exchange_n(&owning, &there, pid, false,
+						__ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return;
+		(void)sched_yield();
+	}
+}
+
+/*
  * A child's first training: its list is its own, and so is the lock, which
  * a thread of the parent may have held.
  */
@@ -38,17 +62,19 @@ static bool own_list(void)
 {
 	static pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
 	uint32_t pid = (uint32_t)getpid();
+	bool is_there;
 
+	begin_owning(pid);
 	if (!owner)
 		owner = tr_memory_map_wiped(sizeof(*owner), &owner_is_wiped);
-	if (!owner)
-		return false;
-	if (__atomic_load_n(owner, __ATOMIC_RELAXED) != pid) {
+	is_there = owner != NULL;
+	if (is_there && __atomic_load_n(owner, __ATOMIC_RELAXED) != pid) {
 		memcpy(&list_lock, &fresh, sizeof(fresh));
 		open_ones = NULL;
 		__atomic_store_n(owner, pid, __ATOMIC_RELAXED);
 	}
-	return true;
+	__atomic_store_n(&owning, 0, __ATOMIC_RELEASE);
+	return is_there;
 }
 
 /* ---- opening ------------------------------------------------------------ */

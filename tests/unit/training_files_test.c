@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -366,4 +367,62 @@ static void forked(void)
 TEST(a_child_leaves_its_parents_training_alone)
 {
 	scene_play(forked);
+}
+
+/* ---- the first one, by several threads ---------------------------------- */
+
+#define OPENERS 4
+
+static pthread_barrier_t openers;
+
+static void *open_early(void *arg)
+{
+	tare_training_options options = { .struct_size = sizeof(options),
+					  .results = "" };
+	tare_training *training = NULL;
+	long *wrong = arg;
+
+	(void)pthread_barrier_wait(&openers);
+	*wrong += tare_training_open(&options, &training) != 0;
+	for (int i = 0; i < 3; i++)
+		*wrong += tare_epoch_begin(training) != 0 ||
+			  tare_epoch_end(training, NULL) != 0;
+	*wrong += tare_training_close(training) != 0;
+	return NULL;
+}
+
+/* In a child, where the list is made anew. */
+static void open_at_once(void)
+{
+	pthread_t thread[OPENERS];
+	long wrong[OPENERS] = { 0 }, sum = 0;
+
+	(void)pthread_barrier_init(&openers, NULL, OPENERS);
+	for (int i = 0; i < OPENERS; i++)
+		(void)pthread_create(&thread[i], NULL, open_early, &wrong[i]);
+	for (int i = 0; i < OPENERS; i++) {
+		(void)pthread_join(thread[i], NULL);
+		sum += wrong[i];
+	}
+	_exit(sum > 0);
+}
+
+static void at_once(void)
+{
+	for (int i = 0; i < 200; i++) {
+		int status = -1;
+		pid_t child;
+
+		(void)fflush(stdout);
+		child = fork();
+		if (child == 0)
+			open_at_once();
+		CHECK(waitpid(child, &status, 0) == child);
+		CHECK_INT(status, 0);
+	}
+}
+
+TEST(threads_may_open_the_first_one_together)
+{
+	scene_play(at_once);
 }
