@@ -110,9 +110,9 @@ static int write_all_at(int fd, const char *at, size_t len, uint64_t off)
 	return 0;
 }
 
-int tr_file_write_at(int fd, const void *data, size_t len, uint64_t off)
+int tr_file_write_below(int fd, const void *data, size_t len, uint64_t off,
+			uint64_t limit)
 {
-	uint64_t limit = tr_file_limit(); /* the host may change it any time */
 	struct held held;
 	int saved = errno, err;
 
@@ -126,6 +126,12 @@ int tr_file_write_at(int fd, const void *data, size_t len, uint64_t off)
 	}
 	errno = saved;
 	return err;
+}
+
+int tr_file_write_at(int fd, const void *data, size_t len, uint64_t off)
+{
+	/* The host may change it any time. */
+	return tr_file_write_below(fd, data, len, off, tr_file_limit());
 }
 
 uint64_t tr_file_limit(void)

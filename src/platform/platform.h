@@ -154,6 +154,9 @@ extern const char *tr_root;
 int tr_file_write_all(int fd, const void *data, size_t len);
 /* The same at an offset of a file, whose position stays. */
 int tr_file_write_at(int fd, const void *data, size_t len, uint64_t off);
+/* The same for who knows tr_file_limit(): a system call less. */
+int tr_file_write_below(int fd, const void *data, size_t len, uint64_t off,
+			uint64_t limit);
 /* The error of tare/error.h that an errno stands for. */
 int tr_error_of(int error);
 /* As open() with O_CLOEXEC: a descriptor, or -1 and errno. */

@@ -16,6 +16,9 @@
 #include <string.h>
 
 struct tr_step_options tr_step_options = { 10, 0, 50, 1, 0, 1000, 0, 1, 3 };
+/* Between looks at what is due by time: options may change meanwhile. */
+#define STEP_LOOK_NS 20000000u
+
 bool (*tr_step_is_read)(void);
 static tr_step_log step_log;
 
@@ -143,6 +146,12 @@ static void keep_span(uint64_t from, uint64_t now)
 
 /* ---- now and then ------------------------------------------------------ */
 
+/* Rounded down: a look that comes early finds nothing due, no more. */
+static uint64_t step_ticks(uint64_t ns)
+{
+	return (uint64_t)((double)ns * 1e-9 / tr_ledger->sec_per_tick);
+}
+
 static bool is_line_due(uint64_t steps, uint64_t now)
 {
 	uint64_t ns = TR_LOAD(tr_step_options.line_ns);
@@ -189,14 +198,22 @@ static uint64_t next_line(uint64_t steps)
 {
 	uint64_t every = TR_LOAD(tr_step_options.line_steps);
 
-	if (TR_LOAD(tr_step_options.line_ns))
-		return steps + 1;
 	return every ? (steps / every + 1) * every : UINT64_MAX;
+}
+
+/* The time at which one may be due, or the options another: not later. */
+static uint64_t next_look(uint64_t now)
+{
+	uint64_t ns = TR_LOAD(tr_step_options.line_ns);
+	uint64_t look = now + step_ticks(STEP_LOOK_NS);
+	uint64_t line = state.line_ticks + step_ticks(ns);
+
+	return ns && line < look ? line : look;
 }
 
 static void work(uint64_t now, bool is_epoch)
 {
-	uint64_t steps, step, ticks, line;
+	uint64_t steps, step, ticks, line, look;
 
 	if (!try_lock(tr_ledger->pid))
 		return;
@@ -210,7 +227,8 @@ static void work(uint64_t now, bool is_epoch)
 	if (is_epoch)
 		step = UINT64_MAX;
 	line = next_line(steps);
-	TR_STORE(state.due, ticks);
+	look = next_look(now);
+	TR_STORE(state.due, ticks < look ? ticks : look);
 	TR_STORE(state.due_step, step < line ? step : line);
 	unlock();
 }

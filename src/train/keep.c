@@ -268,9 +268,9 @@ static int put_events(tare_training *t, const tare_epoch *epoch,
 }
 
 static int put_row(tare_training *t, tare_run_csv *csv,
-		   const tare_run_row *row)
+		   const tare_run_row *row, int64_t now_ns)
 {
-	int err = csv ? tare_run_csv_add(csv, row) : 0;
+	int err = csv ? tr_run_csv_add(csv, row, now_ns) : 0;
 
 	if (err)
 		tr_keep_complain(t, "write", tare_run_csv_path(csv), err);
@@ -279,8 +279,8 @@ static int put_row(tare_training *t, tare_run_csv *csv,
 
 int tr_keep_row(tare_training *t, const tare_epoch *epoch, int64_t now_ns)
 {
-	int err = put_row(t, t->csv, &epoch->row);
-	int own_err = put_row(t, t->own_csv, &epoch->own);
+	int err = put_row(t, t->csv, &epoch->row, now_ns);
+	int own_err = put_row(t, t->own_csv, &epoch->own, now_ns);
 	int events_err = t->events ? put_events(t, epoch, now_ns) : 0;
 
 	if (events_err)

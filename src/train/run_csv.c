@@ -193,14 +193,11 @@ static int csv_write_total(tare_run_csv *csv)
 	return err;
 }
 
-int tare_run_csv_add(tare_run_csv *csv, const tare_run_row *row)
+int tr_run_csv_add(tare_run_csv *csv, const tare_run_row *row, int64_t now_ns)
 {
-	int64_t now = tr_monotonic_ns();
 	char text[CSV_ROW], *at = text;
 	int err;
 
-	if (!csv || !row)
-		return TARE_EINVAL;
 	at += tr_u64_text(at, row->epoch);
 #define CSV_CELL_OF(name) \
 	at = csv_cell(at, row->name, &row->name == &row->loss);
@@ -210,11 +207,18 @@ int tare_run_csv_add(tare_run_csv *csv, const tare_run_row *row)
 	tr_buf_add(&csv->file.pending, text, (size_t)(at - text));
 	if (row->total_time > 0)
 		csv->total += row->total_time;
-	err = tr_append_flush(&csv->file);
-	if (err || now - csv->total_at_ns < CSV_TOTAL_NS)
+	err = tr_append_flush_often(&csv->file, now_ns);
+	if (err || now_ns - csv->total_at_ns < CSV_TOTAL_NS)
 		return err;
-	csv->total_at_ns = now;
+	csv->total_at_ns = now_ns;
 	return csv_write_total(csv);
+}
+
+int tare_run_csv_add(tare_run_csv *csv, const tare_run_row *row)
+{
+	if (!csv || !row)
+		return TARE_EINVAL;
+	return tr_run_csv_add(csv, row, tr_monotonic_ns());
 }
 
 const char *tare_run_csv_path(const tare_run_csv *csv)
