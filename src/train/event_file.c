@@ -232,48 +232,109 @@ int tare_event_file_open(const char *folder, tare_event_file **ret_file)
 }
 
 /*
- * Scalars are written every epoch, so they go straight into the summary: a
- * value is tag and number, of which the tag's length is all that varies.
+ * Scalars are written every epoch, with caches that the epoch has emptied: a
+ * record of theirs is made in one piece, and no buffer but the last touched.
+ * A value is tag and number, of which the tag's length is all that varies.
  */
 #define EVENT_SHORT_TAG 120u /* its value's length is one byte */
 #define EVENT_SCALAR 9u	     /* bytes beside the tag */
+#define EVENT_SHORT 1000u    /* bytes of such a summary */
+#define EVENT_AROUND 64u     /* more than what is around it */
 
-static bool event_short_scalar(struct tr_buf *buf, const char *tag,
-			       double value)
+static char *event_put_little(char *at, uint64_t value, unsigned bytes)
 {
-	size_t n = strnlen(tag, EVENT_SHORT_TAG);
-	char text[EVENT_SHORT_TAG + EVENT_SCALAR], *at = text;
+	for (unsigned i = 0; i < bytes; i++)
+		*at++ = (char)(value >> 8 * i);
+	return at;
+}
+
+static char *event_put_varint(char *at, uint64_t value)
+{
+	for (; value > 127; value >>= 7)
+		*at++ = (char)(value | 128);
+	*at++ = (char)value;
+	return at;
+}
+
+static char *event_put_scalar(char *at, const char *tag, size_t len,
+			      double value)
+{
 	float number = (float)value;
 	uint32_t bits;
 
-	if (n >= EVENT_SHORT_TAG)
-		return false;
 	memcpy(&bits, &number, sizeof(bits));
 	*at++ = (char)(SUMMARY_VALUE << 3 | WIRE_BYTES);
-	*at++ = (char)(n + EVENT_SCALAR - 2);
+	*at++ = (char)(len + EVENT_SCALAR - 2);
 	*at++ = (char)(VALUE_TAG << 3 | WIRE_BYTES);
-	*at++ = (char)n;
-	memcpy(at, tag, n);
-	at += n;
+	*at++ = (char)len;
+	memcpy(at, tag, len);
+	at += len;
 	*at++ = (char)(VALUE_SIMPLE << 3 | WIRE_32);
-	for (unsigned i = 0; i < 4; i++)
-		*at++ = (char)(bits >> 8 * i);
-	tr_buf_add(buf, text, (size_t)(at - text));
-	return true;
+	return event_put_little(at, bits, 4);
+}
+
+/* Bytes of a summary of them; 0: not so short. */
+static size_t event_short_bytes(const char *const *tags, size_t n)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < n && bytes <= EVENT_SHORT; i++) {
+		size_t len = strnlen(tags[i], EVENT_SHORT_TAG);
+
+		if (len == EVENT_SHORT_TAG)
+			return 0;
+		bytes += len + EVENT_SCALAR;
+	}
+	return bytes <= EVENT_SHORT ? bytes : 0;
+}
+
+/* What event_end() makes of event_begin() and such a summary. */
+static int event_short(tare_event_file *file, int64_t step,
+		       const char *const *tags, const double *values,
+		       size_t n, size_t bytes)
+{
+	char text[EVENT_SHORT + EVENT_AROUND], *event = text + 12;
+	struct tr_buf *to = &file->file.pending;
+	double wall = (double)tr_realtime_ns() / 1e9;
+	uint64_t bits;
+	char *at = event;
+
+	memcpy(&bits, &wall, sizeof(bits));
+	*at++ = (char)(EVENT_WALL_TIME << 3 | WIRE_64);
+	at = event_put_little(at, bits, 8);
+	*at++ = (char)(EVENT_STEP << 3 | WIRE_VARINT);
+	at = event_put_varint(at, (uint64_t)step);
+	*at++ = (char)(EVENT_SUMMARY << 3 | WIRE_BYTES);
+	at = event_put_varint(at, bytes);
+	for (size_t i = 0; i < n; i++)
+		at = event_put_scalar(at, tags[i], strlen(tags[i]), values[i]);
+	(void)event_put_little(text, (uint64_t)(at - event), 8);
+	(void)event_put_little(text + 8, event_crc(&file->crc, text, 8), 4);
+	at = event_put_little(at, event_crc(&file->crc, event,
+					    (size_t)(at - event)), 4);
+	tr_buf_add(to, text, (size_t)(at - text));
+	if (to->failed) { /* what is pending is whole */
+		to->failed = false;
+		return TARE_ENOMEM;
+	}
+	return to->len < EVENT_FLUSH_BYTES ? 0 : tr_append_flush(&file->file);
 }
 
 int tare_event_file_scalars(tare_event_file *file, int64_t step,
 			    const char *const *tags, const double *values,
 			    size_t n)
 {
+	size_t bytes;
+
 	if (!file || (n && (!tags || !values)))
 		return TARE_EINVAL;
 	for (size_t i = 0; i < n; i++)
 		if (!tags[i])
 			return TARE_EINVAL;
+	bytes = event_short_bytes(tags, n);
+	if (bytes)
+		return event_short(file, step, tags, values, n, bytes);
 	for (size_t i = 0; i < n; i++) {
-		if (event_short_scalar(&file->summary, tags[i], values[i]))
-			continue;
 		event_string(&file->value, VALUE_TAG, tags[i]);
 		event_float(&file->value, VALUE_SIMPLE, (float)values[i]);
 		event_add_value(file);

@@ -219,7 +219,7 @@ static tare_phase begin_phase(tare_training *t, const char *name,
 	site = site_of_phase(t, frame.phase);
 	if (site)
 		frame.scope = tare_scope_begin(site);
-	frame.since_ns = tr_monotonic_ns();
+	frame.since_ns = tr_stopwatch_ns(&t->watch);
 	settle(t, frame.since_ns);
 	handle = push(t, frame);
 	(void)pthread_mutex_unlock(&t->lock);
@@ -279,13 +279,14 @@ static void end_phase(tare_phase handle, int64_t pending_since_ns)
 		return;
 	wait_for_all(t, is_async(t, handle));
 	(void)pthread_mutex_lock(&t->lock);
-	now = tr_monotonic_ns();
+	now = tr_stopwatch_ns(&t->watch);
 	if (is_held(t, handle)) {
 		struct tr_phase_thread *thread = &t->thread[handle.thread];
 		struct tr_phase_frame *frame = &thread->frame[handle.depth];
 
 		settle(t, now);
-		if (pending_since_ns && t->epoch && !t->pauses)
+		if (pending_since_ns && now > pending_since_ns && t->epoch &&
+		    !t->pauses)
 			t->phase[frame->phase].pending_ns +=
 				now - pending_since_ns;
 		while (thread->depth > handle.depth)
@@ -367,7 +368,7 @@ int tr_phases_begin(tare_training *t)
 		if (t->site)
 			t->scope = tare_scope_begin(t->site);
 		clear_phases(t);
-		t->begin_ns = t->settled_ns = tr_monotonic_ns();
+		t->begin_ns = t->settled_ns = tr_stopwatch_ns(&t->watch);
 		restart_frames(t, t->begin_ns);
 	}
 	(void)pthread_mutex_unlock(&t->lock);
@@ -436,7 +437,7 @@ bool tr_phases_end(tare_training *t, struct tr_taken *ret_taken)
 		return false;
 	wait_for_all(t, waits);
 	(void)pthread_mutex_lock(&t->lock);
-	now = tr_monotonic_ns();
+	now = tr_stopwatch_ns(&t->watch);
 	settle(t, now);
 	end_frames(t, now);
 	take_epoch(t, now, ret_taken);

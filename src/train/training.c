@@ -140,6 +140,7 @@ static tare_training *training_new(const tare_training_options *o,
 	t->most = o->most;
 	t->sync = o->sync;
 	t->data = o->data;
+	tr_stopwatch_init(&t->watch);
 	(void)pthread_mutex_init(&t->lock, NULL);
 	(void)pthread_mutex_init(&t->files, NULL);
 	if (o->config)

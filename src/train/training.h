@@ -16,6 +16,8 @@
 
 #include <pthread.h>
 
+#include "train/stopwatch.h"
+
 #define TR_PHASES 32u
 #define TR_PHASE_NAME 48u
 #define TR_PHASE_DEPTH 16u
@@ -80,6 +82,7 @@ struct tare_training {
 
 	/* ---- phases: with `lock` ---- */
 	pthread_mutex_t lock;
+	struct tr_stopwatch watch;
 	uint64_t epoch;	    /* number of the one under way; 0: none */
 	uint64_t n_epochs;  /* finished or under way */
 	uint32_t driver;    /* thread that began it */
