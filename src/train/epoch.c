@@ -23,8 +23,7 @@ TARE_API int tare_epoch_begin(tare_training *t)
 		return 0;
 	if (!tr_training_is_mine(t))
 		return TARE_EINVAL;
-	for (uint32_t i = 0; i < t->n_values; i++)
-		t->value[i].is_given = false;
+	t->given = 0;
 	__atomic_store_n(&t->steps, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&t->samples, 0, __ATOMIC_RELAXED);
 	return tr_phases_begin(t);
@@ -32,36 +31,22 @@ TARE_API int tare_epoch_begin(tare_training *t)
 
 /* ---- values ------------------------------------------------------------- */
 
-static struct tr_training_value *find_value(tare_training *t,
-					    const char *name)
-{
-	struct tr_training_value *value;
-
-	for (uint32_t i = 0; i < t->n_values; i++)
-		if (strncmp(t->value[i].name, name, TR_PHASE_NAME - 1) == 0)
-			return &t->value[i];
-	if (t->n_values == TR_TRAINING_VALUES + TR_VALUE_COLUMNS)
-		return NULL;
-	value = &t->value[t->n_values++];
-	memset(value, 0, sizeof(*value));
-	memcpy(value->name, name, strnlen(name, TR_PHASE_NAME - 1));
-	return value;
-}
-
 TARE_API int tare_training_value(tare_training *t, const char *name,
 				 double number)
 {
-	struct tr_training_value *value;
+	uint32_t i;
 
 	if (!t)
 		return 0;
 	if (!name || !name[0] || !t->epoch || !tr_training_is_mine(t))
 		return TARE_EINVAL;
-	value = find_value(t, name);
-	if (!value)
+	i = tr_names_find(&t->values, name);
+	if (i == UINT32_MAX && t->values.n == TR_NAMES)
 		return TARE_EFULL;
-	value->value = number;
-	value->is_given = true;
+	if (i == UINT32_MAX)
+		i = tr_names_add(&t->values, name);
+	t->value[i].value = number;
+	t->given |= (uint64_t)1 << i;
 	return 0;
 }
 
@@ -111,7 +96,7 @@ static double peak_mb(tare_training *t, int64_t now)
 
 static double value_of(const tare_training *t, unsigned i)
 {
-	return t->value[i].is_given ? t->value[i].value : NAN;
+	return tr_training_has(t, i) ? t->value[i].value : NAN;
 }
 
 static tare_run_row own_row(tare_training *t, const struct tr_taken *taken)
@@ -190,7 +175,7 @@ static void note_columns(tare_training *t, const tare_run_row *row)
 	t->columns |= (uint64_t)!isnan(row->name) << i++;
 	TARE_RUN_COLUMNS(NOTE_COLUMN)
 #undef NOTE_COLUMN
-	if (t->value[0].is_given) /* a loss of nan is a result */
+	if (tr_training_has(t, 0)) /* a loss of nan is a result */
 		t->columns |= 1u << 5;
 }
 
@@ -206,9 +191,9 @@ static void put_ledger(tare_training *t, const tare_run_row *row,
 	kept.steps = t->all_steps;
 	kept.columns = t->columns;
 	tr_book_add(t->book, &kept);
-	for (uint32_t i = 0; i < t->n_values; i++)
-		if (t->value[i].is_given)
-			show_value(t, &t->value[i].site, t->value[i].name,
+	for (uint32_t i = 0; i < t->values.n; i++)
+		if (tr_training_has(t, i))
+			show_value(t, &t->value[i].site, t->values.text[i],
 				   t->value[i].value);
 }
 

@@ -240,7 +240,7 @@ static void add_columns(struct scalars *s, const tare_training *t,
 	/* A loss of nan is a result, where one was given. */
 #define ADD_COLUMN(name) \
 	if (!isnan(row->name) || \
-	    (&row->name == &row->loss && t->value[0].is_given)) \
+	    (&row->name == &row->loss && tr_training_has(t, 0))) \
 		add_scalar(s, #name, row->name);
 	TARE_RUN_COLUMNS(ADD_COLUMN)
 #undef ADD_COLUMN
@@ -256,9 +256,9 @@ static int put_events(tare_training *t, const tare_epoch *epoch,
 	add_columns(&s, t, &epoch->row);
 	if (!isnan(epoch->samples_per_s))
 		add_scalar(&s, "samples_per_s", epoch->samples_per_s);
-	for (uint32_t i = TR_VALUE_COLUMNS; i < t->n_values; i++)
-		if (t->value[i].is_given)
-			add_scalar(&s, t->value[i].name, t->value[i].value);
+	for (uint32_t i = TR_VALUE_COLUMNS; i < t->values.n; i++)
+		if (tr_training_has(t, i))
+			add_scalar(&s, t->values.text[i], t->value[i].value);
 	err = tare_event_file_scalars(t->events, (int64_t)epoch->row.epoch,
 				      s.tag, s.value, s.n);
 	if (err || now_ns - t->flushed_at_ns < EVENTS_NS)

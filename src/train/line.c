@@ -62,11 +62,11 @@ static void put_epoch(struct tr_buf *buf, const tare_training *t,
 	}
 	tr_buf_adds(buf, ": ");
 	put_seconds(buf, row->total_time);
-	for (uint32_t i = 0; i < t->n_values; i++) {
-		if (!t->value[i].is_given)
+	for (uint32_t i = 0; i < t->values.n; i++) {
+		if (!tr_training_has(t, i))
 			continue;
 		tr_buf_adds(buf, ", ");
-		tr_buf_adds(buf, t->value[i].name);
+		tr_buf_adds(buf, t->values.text[i]);
 		tr_buf_addc(buf, ' ');
 		put_number(buf, t->value[i].value, 4);
 	}

@@ -16,14 +16,6 @@
 
 /* ---- names -------------------------------------------------------------- */
 
-static void name_phase(tare_training *t, uint32_t i, const char *name)
-{
-	struct tr_train_phase *phase = &t->phase[i];
-
-	memset(phase, 0, sizeof(*phase));
-	memcpy(phase->name, name, strnlen(name, TR_PHASE_NAME - 1));
-}
-
 /* Of one that is used: a run without communication has none in its report. */
 static tare_site *site_of_phase(tare_training *t, uint32_t i)
 {
@@ -31,7 +23,8 @@ static tare_site *site_of_phase(tare_training *t, uint32_t i)
 
 	if (!phase->site && t->is_kept)
 		phase->site = tare_site_get(TARE_KIND_SCOPE, TARE_TYPE_TIME,
-					    phase->name, NULL, "training");
+					    t->phases.text[i], NULL,
+					    "training");
 	return phase->site;
 }
 
@@ -40,26 +33,24 @@ void tr_phases_init(tare_training *t)
 	static const char *const names[] = { "forward", "backward",
 					     "communication", "update" };
 
-	for (uint32_t i = 0; i < TR_PHASE_COLUMNS; i++) {
-		name_phase(t, i, names[i]);
-		t->phase[i].is_phase = true;
-	}
-	t->n_phases = TR_PHASE_COLUMNS;
+	for (uint32_t i = 0; i < TR_PHASE_COLUMNS; i++)
+		t->are_phases |= 1u << tr_names_add(&t->phases, names[i]);
 }
 
 /* The last place is for all that find none. */
 static uint32_t find_phase(tare_training *t, const char *name)
 {
+	uint32_t i;
+
 	if (!name || !name[0])
 		name = "(no name)";
-	for (uint32_t i = 0; i < t->n_phases; i++)
-		if (strncmp(t->phase[i].name, name, TR_PHASE_NAME - 1) == 0)
-			return i;
-	if (t->n_phases == TR_PHASES)
+	i = tr_names_find(&t->phases, name);
+	if (i != UINT32_MAX)
+		return i;
+	if (t->phases.n == TR_PHASES)
 		return TR_PHASES - 1;
-	name_phase(t, t->n_phases, t->n_phases == TR_PHASES - 1 ?
-					   "(other phases)" : name);
-	return t->n_phases++;
+	return tr_names_add(&t->phases, t->phases.n == TR_PHASES - 1 ?
+						"(other phases)" : name);
 }
 
 /* ---- threads ------------------------------------------------------------ */
@@ -197,7 +188,7 @@ static tare_phase push(tare_training *t, struct tr_phase_frame frame)
 	else if (t->epoch && !t->pauses)
 		t->phase[frame.phase].calls++;
 	if (!frame.is_pause)
-		t->phase[frame.phase].is_phase = true;
+		t->are_phases |= 1u << frame.phase;
 	thread->frame[thread->depth] = frame;
 	handle = (tare_phase){ t, at, thread->depth++, frame.number };
 	return handle;
@@ -342,7 +333,7 @@ static void restart_frames(tare_training *t, int64_t now)
 static void clear_phases(tare_training *t)
 {
 	t->paused_ns = t->rest_ns = 0;
-	for (uint32_t i = 0; i < t->n_phases; i++) {
+	for (uint32_t i = 0; i < t->phases.n; i++) {
 		struct tr_train_phase *phase = &t->phase[i];
 
 		phase->own_ns = phase->total_ns = phase->pending_ns = 0;
@@ -407,13 +398,13 @@ static void take_epoch(tare_training *t, int64_t now, struct tr_taken *taken)
 	taken->rest = (double)t->rest_ns / 1e9;
 	taken->paused = (double)t->paused_ns / 1e9;
 	taken->n_phases = 0;
-	for (uint32_t i = 0; i < t->n_phases; i++) {
+	for (uint32_t i = 0; i < t->phases.n; i++) {
 		const struct tr_train_phase *phase = &t->phase[i];
 
-		if (!phase->is_phase)
+		if (!(t->are_phases >> i & 1))
 			continue;
 		t->shown[taken->n_phases++] = (tare_training_phase){
-			.name = phase->name,
+			.name = t->phases.text[i],
 			.seconds = (double)phase->own_ns / 1e9,
 			.total = (double)phase->total_ns / 1e9,
 			.pending = (double)phase->pending_ns / 1e9,

@@ -115,8 +115,7 @@ static void name_values(tare_training *t)
 	};
 
 	for (uint32_t i = 0; i < TR_VALUE_COLUMNS; i++)
-		strcpy(t->value[i].name, names[i]);
-	t->n_values = TR_VALUE_COLUMNS;
+		(void)tr_names_add(&t->values, names[i]);
 }
 
 static tare_training *training_new(const tare_training_options *o,

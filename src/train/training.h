@@ -16,10 +16,10 @@
 
 #include <pthread.h>
 
+#include "train/names.h"
 #include "train/stopwatch.h"
 
 #define TR_PHASES 32u
-#define TR_PHASE_NAME 48u
 #define TR_PHASE_DEPTH 16u
 #define TR_PHASE_THREADS 64u
 #define TR_TRAINING_VALUES 32u
@@ -33,13 +33,11 @@ enum tr_column_phase {
 	TR_PHASE_COLUMNS
 };
 
-/* A phase of an epoch, by its name. */
+/* A phase of an epoch. */
 struct tr_train_phase {
-	char name[TR_PHASE_NAME];
 	tare_site *site; /* NULL: not used yet, or not in the ledger */
 	int64_t own_ns, total_ns, pending_ns;
 	uint64_t calls;
-	bool is_phase; /* has been one, not only a pause */
 };
 
 /* One that is open, of a thread. */
@@ -60,10 +58,8 @@ struct tr_phase_thread {
 };
 
 struct tr_training_value {
-	char name[TR_PHASE_NAME];
 	tare_site *site;
 	double value;
-	bool is_given; /* in this epoch */
 };
 
 /* The four that are columns come first. */
@@ -88,21 +84,23 @@ struct tare_training {
 	uint32_t driver;    /* thread that began it */
 	uint32_t n_threads; /* slots ever used */
 	uint32_t pauses;    /* open */
-	uint32_t n_phases;
+	uint32_t are_phases; /* bits: has been one, not only a pause */
 	uint64_t number;    /* of begins */
 	int64_t begin_ns, settled_ns;
 	int64_t paused_ns, rest_ns; /* of the epoch */
 	tare_scope scope;
 	tare_site *site;
-	struct tr_train_phase phase[TR_PHASES];
 	struct tr_phase_thread *thread; /* TR_PHASE_THREADS */
+	struct tr_train_phase phase[TR_PHASES];
+	struct tr_names phases;
 
 	/* ---- any thread, by atomics ---- */
 	uint64_t steps, samples; /* of the epoch */
 
 	/* ---- the thread of the epoch ---- */
-	uint32_t n_values;
+	uint64_t given; /* bits: values of this epoch */
 	struct tr_training_value value[TR_TRAINING_VALUES + TR_VALUE_COLUMNS];
+	struct tr_names values;
 	double peak_mb;
 	int64_t peak_at_ns;
 	bool is_told_most; /* that `most` failed */
@@ -123,6 +121,11 @@ struct tare_training {
 	uint64_t columns;      /* that ever had a value */
 	int64_t line_at_ns;
 };
+
+TR_INLINE bool tr_training_has(const tare_training *training, uint32_t value)
+{
+	return training->given >> value & 1;
+}
 
 /* A forked child has the memory of its parent's trainings, and no more. */
 bool tr_training_is_mine(const tare_training *training);
