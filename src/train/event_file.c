@@ -20,6 +20,7 @@
 #include "text/text.h"
 #include "train/append.h"
 #include "train/crc.h"
+#include "train/event_file.h"
 
 #define EVENT_FLUSH_BYTES 65536u
 #define EVENT_BUCKETS 30u
@@ -238,8 +239,8 @@ int tare_event_file_open(const char *folder, tare_event_file **ret_file)
  */
 #define EVENT_SHORT_TAG 120u /* its value's length is one byte */
 #define EVENT_SCALAR 9u	     /* bytes beside the tag */
-#define EVENT_SHORT 1000u    /* bytes of such a summary */
-#define EVENT_AROUND 64u     /* more than what is around it */
+#define EVENT_MOST (TR_EVENT_SCALARS * (EVENT_SHORT_TAG + EVENT_SCALAR))
+#define EVENT_AROUND 64u     /* more than what is around them */
 
 static char *event_put_little(char *at, uint64_t value, unsigned bytes)
 {
@@ -273,31 +274,23 @@ static char *event_put_scalar(char *at, const char *tag, size_t len,
 	return event_put_little(at, bits, 4);
 }
 
-/* Bytes of a summary of them; 0: not so short. */
-static size_t event_short_bytes(const char *const *tags, size_t n)
+static size_t event_short_bytes(const struct tr_scalars *s)
 {
 	size_t bytes = 0;
 
-	for (size_t i = 0; i < n && bytes <= EVENT_SHORT; i++) {
-		size_t len = strnlen(tags[i], EVENT_SHORT_TAG);
-
-		if (len == EVENT_SHORT_TAG)
-			return 0;
-		bytes += len + EVENT_SCALAR;
-	}
-	return bytes <= EVENT_SHORT ? bytes : 0;
+	for (size_t i = 0; i < s->n; i++)
+		bytes += s->len[i] + EVENT_SCALAR;
+	return bytes;
 }
 
-/* What event_end() makes of event_begin() and such a summary. */
-static int event_short(tare_event_file *file, int64_t step,
-		       const char *const *tags, const double *values,
-		       size_t n, size_t bytes)
+/* As event_begin(), event_end_values() and event_end(). */
+int tr_event_file_scalars(tare_event_file *file, int64_t step, int64_t wall_ns,
+			  const struct tr_scalars *s)
 {
-	char text[EVENT_SHORT + EVENT_AROUND], *event = text + 12;
+	char text[EVENT_MOST + EVENT_AROUND], *event = text + 12, *at = event;
 	struct tr_buf *to = &file->file.pending;
-	double wall = (double)tr_realtime_ns() / 1e9;
+	double wall = (double)wall_ns / 1e9;
 	uint64_t bits;
-	char *at = event;
 
 	memcpy(&bits, &wall, sizeof(bits));
 	*at++ = (char)(EVENT_WALL_TIME << 3 | WIRE_64);
@@ -305,9 +298,9 @@ static int event_short(tare_event_file *file, int64_t step,
 	*at++ = (char)(EVENT_STEP << 3 | WIRE_VARINT);
 	at = event_put_varint(at, (uint64_t)step);
 	*at++ = (char)(EVENT_SUMMARY << 3 | WIRE_BYTES);
-	at = event_put_varint(at, bytes);
-	for (size_t i = 0; i < n; i++)
-		at = event_put_scalar(at, tags[i], strlen(tags[i]), values[i]);
+	at = event_put_varint(at, event_short_bytes(s));
+	for (size_t i = 0; i < s->n; i++)
+		at = event_put_scalar(at, s->tag[i], s->len[i], s->value[i]);
 	(void)event_put_little(text, (uint64_t)(at - event), 8);
 	(void)event_put_little(text + 8, event_crc(&file->crc, text, 8), 4);
 	at = event_put_little(at, event_crc(&file->crc, event,
@@ -320,20 +313,37 @@ static int event_short(tare_event_file *file, int64_t step,
 	return to->len < EVENT_FLUSH_BYTES ? 0 : tr_append_flush(&file->file);
 }
 
+/* False: too many, or too long. */
+static bool event_are_short(struct tr_scalars *s, const char *const *tags,
+			    const double *values, size_t n)
+{
+	if (n > TR_EVENT_SCALARS)
+		return false;
+	for (s->n = 0; s->n < n; s->n++) {
+		size_t len = strnlen(tags[s->n], EVENT_SHORT_TAG);
+
+		if (len == EVENT_SHORT_TAG)
+			return false;
+		s->tag[s->n] = tags[s->n];
+		s->len[s->n] = (uint8_t)len;
+		s->value[s->n] = values[s->n];
+	}
+	return true;
+}
+
 int tare_event_file_scalars(tare_event_file *file, int64_t step,
 			    const char *const *tags, const double *values,
 			    size_t n)
 {
-	size_t bytes;
+	struct tr_scalars s;
 
 	if (!file || (n && (!tags || !values)))
 		return TARE_EINVAL;
 	for (size_t i = 0; i < n; i++)
 		if (!tags[i])
 			return TARE_EINVAL;
-	bytes = event_short_bytes(tags, n);
-	if (bytes)
-		return event_short(file, step, tags, values, n, bytes);
+	if (event_are_short(&s, tags, values, n))
+		return tr_event_file_scalars(file, step, tr_realtime_ns(), &s);
 	for (size_t i = 0; i < n; i++) {
 		event_string(&file->value, VALUE_TAG, tags[i]);
 		event_float(&file->value, VALUE_SIMPLE, (float)values[i]);

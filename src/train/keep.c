@@ -15,6 +15,7 @@
 
 #include "platform/platform.h"
 #include "text/text.h"
+#include "train/event_file.h"
 #include "train/run_csv.h"
 
 #define EVENTS_NS 1000000000
@@ -222,49 +223,57 @@ void tr_keep_open(tare_training *t, const tare_training_options *o)
 
 /* ---- an epoch ----------------------------------------------------------- */
 
-struct scalars {
-	const char *tag[32 + TR_TRAINING_VALUES];
-	double value[32 + TR_TRAINING_VALUES];
-	size_t n;
-};
-
-static void add_scalar(struct scalars *s, const char *tag, double value)
+static void add_scalar(struct tr_scalars *s, const char *tag, size_t len,
+		       double value)
 {
 	s->tag[s->n] = tag;
+	s->len[s->n] = (uint8_t)len;
 	s->value[s->n++] = value;
 }
 
-static void add_columns(struct scalars *s, const tare_training *t,
+static void add_columns(struct tr_scalars *s, const tare_training *t,
 			const tare_run_row *row)
 {
 	/* A loss of nan is a result, where one was given. */
 #define ADD_COLUMN(name) \
 	if (!isnan(row->name) || \
 	    (&row->name == &row->loss && tr_training_has(t, 0))) \
-		add_scalar(s, #name, row->name);
+		add_scalar(s, #name, sizeof(#name) - 1, row->name);
 	TARE_RUN_COLUMNS(ADD_COLUMN)
 #undef ADD_COLUMN
 }
 
+static void add_values(struct tr_scalars *s, const tare_training *t)
+{
+	for (uint32_t i = TR_VALUE_COLUMNS; i < t->values.n; i++)
+		if (tr_training_has(t, i))
+			add_scalar(s, t->values.text[i],
+				   strlen(t->values.text[i]),
+				   t->value[i].value);
+}
+
+/* The time of day is that of the last flush, and what passed since. */
 static int put_events(tare_training *t, const tare_epoch *epoch,
 		      int64_t now_ns)
 {
-	struct scalars s;
+	bool is_due = !t->wall_ns ||
+		      now_ns - t->flushed_at_ns >= EVENTS_NS;
+	struct tr_scalars s;
 	int err;
 
+	if (is_due) {
+		t->flushed_at_ns = now_ns;
+		t->wall_ns = tr_realtime_ns() - now_ns;
+	}
 	s.n = 0;
 	add_columns(&s, t, &epoch->row);
 	if (!isnan(epoch->samples_per_s))
-		add_scalar(&s, "samples_per_s", epoch->samples_per_s);
-	for (uint32_t i = TR_VALUE_COLUMNS; i < t->values.n; i++)
-		if (tr_training_has(t, i))
-			add_scalar(&s, t->values.text[i], t->value[i].value);
-	err = tare_event_file_scalars(t->events, (int64_t)epoch->row.epoch,
-				      s.tag, s.value, s.n);
-	if (err || now_ns - t->flushed_at_ns < EVENTS_NS)
-		return err;
-	t->flushed_at_ns = now_ns;
-	return tare_event_file_flush(t->events);
+		add_scalar(&s, "samples_per_s", sizeof("samples_per_s") - 1,
+			   epoch->samples_per_s);
+	add_values(&s, t);
+	err = tr_event_file_scalars(t->events, (int64_t)epoch->row.epoch,
+				    t->wall_ns + now_ns, &s);
+	return err || !is_due ? err : tare_event_file_flush(t->events);
 }
 
 static int put_row(tare_training *t, tare_run_csv *csv,

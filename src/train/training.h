@@ -114,6 +114,7 @@ struct tare_training {
 	tare_run_csv *own_csv; /* this worker's, of several */
 	tare_event_file *events;
 	int64_t flushed_at_ns;
+	int64_t wall_ns; /* time of day less the clock of the phases, then */
 	bool has_complained;
 	void *book;
 	double total;	       /* seconds of all epochs */
