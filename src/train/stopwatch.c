@@ -4,6 +4,8 @@
 #include <math.h>
 
 #define BELIEVED_NS 20000000
+/* A rate of so short a time is wrong by 50 ns in that. */
+#define COMPARED_NS 2000000
 /* Looks at both that took longer were interrupted. */
 #define BETWEEN_NS 2000
 /* Rates of two looks that differ by more: one of the clocks was set. */
@@ -34,7 +36,7 @@ TR_COLD int64_t tr_stopwatch_look(struct tr_stopwatch *watch)
 	double rate, before = watch->ns_per_tick;
 
 	watch->span = 0;
-	if (!watch->first_ticks || ns - watch->first_ns < BELIEVED_NS)
+	if (!watch->first_ticks || ns - watch->first_ns < COMPARED_NS)
 		return ns;
 	rate = (double)(ns - watch->first_ns) /
 	       (double)(ticks - watch->first_ticks);
