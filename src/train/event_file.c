@@ -151,8 +151,9 @@ static int event_end(tare_event_file *file)
 	uint64_t len = event->len;
 
 	event_little(to, len, 8);
-	event_little(to, event_crc(&file->crc, to->data ? to->data + before :
-						 "12345678", 8), 4);
+	if (!to->failed) /* or the length is not there */
+		event_little(to, event_crc(&file->crc, to->data + before, 8),
+			     4);
 	tr_buf_add(to, event->data, event->len);
 	event_little(to, event_crc(&file->crc, event->data, event->len), 4);
 	if (to->failed || event->failed) {
