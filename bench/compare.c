@@ -83,7 +83,7 @@ static int to_stream(void *arg, const char *text, size_t len)
 static long write_page(const char *csv)
 {
 	const tare_compared *result;
-	tare_comparison *c;
+	tare_comparison *c = NULL;
 	char path[N_PATH];
 	FILE *stream;
 	long bytes;
