@@ -82,7 +82,7 @@ static bool arm_timer(struct tr_followed *followed, clockid_t clock,
 	memset(&event, 0, sizeof(event));
 	event.sigev_notify = SIGEV_THREAD_ID;
 	event.sigev_signo = TR_SAMPLE_SIGNAL;
-	event.sigev_notify_thread_id = (pid_t)followed->thread;
+	event.sigev_notify_thread_id = (pid_t)TR_LOAD(followed->thread);
 	event.sigev_value.sival_ptr = tr_sampler;
 	if (syscall(SYS_timer_create, clock, &event, &timer))
 		return false;
@@ -158,14 +158,14 @@ static bool arm_event(struct tr_followed *followed)
 
 	if (TR_ADD(tr_sampler->events, 1) >= events_most(&floor))
 		goto none;
-	fd = open_event(followed->thread, false);
+	fd = open_event(TR_LOAD(followed->thread), false);
 	if (fd < 0)
-		fd = open_event(followed->thread, true);
+		fd = open_event(TR_LOAD(followed->thread), true);
 	if (fd >= 0)
 		fd = move_event(fd, floor);
 	if (fd < 0)
 		goto none;
-	if (!start_event(fd, followed->thread, &id)) {
+	if (!start_event(fd, TR_LOAD(followed->thread), &id)) {
 		(void)close(fd);
 		goto none;
 	}
@@ -239,7 +239,7 @@ enum tr_sampling_clock tr_sample_clock_choose(const struct tr_config *config)
 bool tr_sample_clock_arm(struct tr_followed *followed)
 {
 	uint64_t period_ns = tr_sampler->period_ns;
-	clockid_t clock = thread_clock(followed->thread);
+	clockid_t clock = thread_clock(TR_LOAD(followed->thread));
 	int saved = errno;
 	bool done;
 
@@ -282,7 +282,8 @@ bool tr_sample_clock_is_lost(struct tr_followed *followed)
 
 	if (is_lost) {
 		tr_sample_clock_disarm(followed);
-		(void)arm_timer(followed, thread_clock(followed->thread),
+		(void)arm_timer(followed,
+				thread_clock(TR_LOAD(followed->thread)),
 				tr_sampler->period_ns);
 	}
 	errno = saved;
