@@ -368,9 +368,9 @@ static void play_stop(void)
 
 	start_sampling("250");
 	spin(60);
+	tr_sampler_stop();
 	s = sampling_now();
 	CHECK(s.samples > 5);
-	tr_sampler_stop();
 	spin(60);
 	CHECK_INT(tr_sampler_signal(), 0);
 	CHECK_NEAR((double)sampling_now().samples, (double)s.samples, 1);
