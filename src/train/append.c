@@ -52,7 +52,7 @@ int tr_append_open(struct tr_append *append, const char *folder,
 	return err ? err : append_create(append, folder, stem, ending);
 }
 
-static int append_write(struct tr_append *append, uint64_t limit)
+int tr_append_flush(struct tr_append *append)
 {
 	struct tr_buf *pending = &append->pending;
 	int err = 0;
@@ -64,7 +64,8 @@ static int append_write(struct tr_append *append, uint64_t limit)
 	}
 	if (pending->len)
 		err = tr_file_write_below(append->fd, pending->data,
-					  pending->len, append->size, limit);
+					  pending->len, append->size,
+					  tr_file_limit());
 	if (!err) {
 		append->size += pending->len;
 		pending->len = 0;
@@ -74,21 +75,6 @@ static int append_write(struct tr_append *append, uint64_t limit)
 	if (pending->len > TR_APPEND_KEPT)
 		pending->len = 0;
 	return err;
-}
-
-int tr_append_flush(struct tr_append *append)
-{
-	return append_write(append, tr_file_limit());
-}
-
-int tr_append_flush_often(struct tr_append *append, int64_t now_ns)
-{
-	if (!append->limit_at_ns ||
-	    now_ns - append->limit_at_ns >= TR_APPEND_LIMIT_NS) {
-		append->limit = tr_file_limit();
-		append->limit_at_ns = now_ns ? now_ns : 1;
-	}
-	return append_write(append, append->limit);
 }
 
 int tr_append_patch(struct tr_append *append, uint64_t off, const void *data,

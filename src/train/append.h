@@ -15,14 +15,11 @@
 #include "text/text.h"
 
 #define TR_APPEND_KEPT (1u << 20)
-#define TR_APPEND_LIMIT_NS 20000000
 
 struct tr_append {
 	int fd;
 	unsigned number;       /* that its name has; 1: none */
 	uint64_t size;	       /* bytes of the file */
-	uint64_t limit;	       /* of file sizes, as it was at limit_at_ns */
-	int64_t limit_at_ns;   /* 0: not read yet */
 	struct tr_buf pending; /* records to be written; add to it */
 	char path[1024];
 };
@@ -34,14 +31,9 @@ struct tr_append {
  */
 int tr_append_open(struct tr_append *append, const char *folder,
 		   const char *stem, const char *ending, unsigned number);
-/* Writes what is pending. */
+/* Writes what is pending, but not beyond the process's limit of file sizes,
+ * which is asked for each time: going beyond it would end the host. */
 int tr_append_flush(struct tr_append *append);
-/*
- * The same for who comes every epoch: the limit of file sizes is looked at
- * every TR_APPEND_LIMIT_NS. A process that lowers its own below the size of
- * this file may get SIGXFSZ until then.
- */
-int tr_append_flush_often(struct tr_append *append, int64_t now_ns);
 /* Replaces bytes that are in the file already. */
 int tr_append_patch(struct tr_append *append, uint64_t off, const void *data,
 		    size_t len);

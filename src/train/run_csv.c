@@ -207,7 +207,7 @@ int tr_run_csv_add(tare_run_csv *csv, const tare_run_row *row, int64_t now_ns)
 	tr_buf_add(&csv->file.pending, text, (size_t)(at - text));
 	if (row->total_time > 0)
 		csv->total += row->total_time;
-	err = tr_append_flush_often(&csv->file, now_ns);
+	err = tr_append_flush(&csv->file);
 	if (err || now_ns - csv->total_at_ns < CSV_TOTAL_NS)
 		return err;
 	csv->total_at_ns = now_ns;

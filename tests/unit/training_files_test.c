@@ -202,7 +202,6 @@ static void full(void)
 	limit = before;
 	limit.rlim_cur = (rlim_t)st.st_size + 200;
 	CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	(void)usleep(30000); /* it is looked at every 20 ms */
 	for (int i = 0; i < 20; i++) {
 		CHECK_INT(tare_epoch_begin(training), 0);
 		errors += tare_epoch_end(training, NULL) != 0;
