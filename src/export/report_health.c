@@ -58,7 +58,7 @@ static void costs_text(struct tr_report *r, const tare_health *h)
 					     " (taken off above)");
 		before = ", ";
 	} else {
-		cost_if(r, "looking at stacks", h->sampling_ns, &before);
+		cost_if(r, "taking samples", h->sampling_ns, &before);
 	}
 	cost_if(r, "tare's own threads", h->monitor_ns, &before);
 }

@@ -29,7 +29,7 @@ static void open_there(void *arg)
 /* One opens it; the time of the others goes to their next samples. */
 bool tr_sampler_open(struct tr_followed *followed)
 {
-	uint64_t before = tr_sample_clock_ns(TR_LOAD(followed->thread));
+	uint64_t before = tr_sample_clock_own_ns(), cost_ns;
 	bool is_open = false;
 
 	if (__atomic_exchange_n(&tr_sampler->opening, 1, __ATOMIC_ACQUIRE))
@@ -42,8 +42,10 @@ bool tr_sampler_open(struct tr_followed *followed)
 		tr_sampler_stop(); /* nobody would ever see it */
 		return false;
 	}
-	(void)TR_ADD(followed->last_ns,
-		     tr_sample_clock_ns(TR_LOAD(followed->thread)) - before);
+	/* Not the program's time: a millisecond, ten where all is cold. */
+	cost_ns = tr_sample_clock_own_ns() - before;
+	(void)TR_ADD(followed->last_ns, cost_ns);
+	(void)TR_ADD(tr_ledger->header->sampling.cost_ns, cost_ns);
 	return true;
 }
 
@@ -70,9 +72,11 @@ static void book_weight(uint32_t stack, uint64_t samples, uint64_t weight_ns)
 
 /*
  * A thread that ended before its first sample: all of it is its function, as
- * if it were called from here.
+ * if it were called from here. The first one, which nobody started, and which
+ * was long enough for a sample: where it ends.
  */
-static TR_NOINLINE uint32_t stack_of_start(const struct tr_followed *followed)
+static TR_NOINLINE uint32_t stack_of_start(const struct tr_followed *followed,
+					   uint32_t thread, uint64_t rest)
 {
 	struct tr_unwind_frame frames[TR_START_FRAMES];
 	uint64_t start = TR_LOAD(followed->start);
@@ -80,7 +84,8 @@ static TR_NOINLINE uint32_t stack_of_start(const struct tr_followed *followed)
 	bool is_whole = false;
 	uint32_t n;
 
-	if (!start)
+	if (!start &&
+	    (thread != tr_thread_id() || rest < tr_sampler->period_ns))
 		return 0;
 	tr_unwind_here(&at);
 	n = tr_unwind(&at, frames + 1, TR_START_FRAMES - 1, &is_whole);
@@ -89,6 +94,9 @@ static TR_NOINLINE uint32_t stack_of_start(const struct tr_followed *followed)
 		memmove(&frames[1], &frames[2], (n - 1) * sizeof(frames[0]));
 		n--;
 	}
+	if (!start) /* no call of ours is in it */
+		return n < 2 ? 0 : tr_stack_intern(frames + 2, n - 1,
+						   is_whole, true);
 	frames[0].pc = start;
 	frames[0].module = tr_unwind_module_of(start);
 	return tr_stack_intern(frames, n + 1, is_whole, true);
@@ -115,17 +123,19 @@ static bool is_worth_booking(struct tr_followed *followed, uint64_t *rest)
 
 void tr_sampler_rest(struct tr_followed *followed, uint32_t thread)
 {
-	uint64_t now = tr_sample_clock_ns(thread);
-	uint64_t last = __atomic_exchange_n(&followed->last_ns, now,
-					    __ATOMIC_RELAXED);
-	uint64_t rest = now > last ? now - last : 0;
-	uint32_t stack;
+	uint32_t stack = TR_LOAD(followed->stack);
+	uint64_t now, last, rest;
 
+	/* One that goes on keeps its time for its first sample. */
+	if (!stack && TR_LOAD(followed->thread) != TR_FOLLOWED_ENDING)
+		return;
+	now = tr_sample_clock_ns(thread);
+	last = __atomic_exchange_n(&followed->last_ns, now, __ATOMIC_RELAXED);
+	rest = now > last ? now - last : 0;
 	if (!rest || !can_be(rest) || !is_worth_booking(followed, &rest))
 		return;
-	stack = TR_LOAD(followed->stack);
 	if (!stack)
-		stack = stack_of_start(followed);
+		stack = stack_of_start(followed, thread, rest);
 	if (stack)
 		book_weight(stack, 0, rest);
 }

@@ -56,6 +56,7 @@ trap leave EXIT
 
 n_checks=0
 n_failed=0
+failures=
 
 # The verdict of one check: 0 or else, its sentence, and what was seen.
 verdict() {
@@ -67,6 +68,7 @@ verdict() {
 	n_failed=$((n_failed + 1))
 	echo "not ok $n_checks - $2"
 	printf '%s\n' "${3:-}" | sed 's/^/#   /'
+	failures+="#   $n_checks - $2, ${3%%$'\n'*}"$'\n'
 }
 
 # expect_is GOT WANTED SENTENCE
@@ -191,6 +193,6 @@ kill_worker() {
 finish() {
 	echo "1..$n_checks"
 	[ $n_failed = 0 ] && exit 0
-	echo "# $n_failed of $n_checks failed"
+	printf '# %s of %s failed:\n%s' $n_failed $n_checks "$failures"
 	exit 1
 }

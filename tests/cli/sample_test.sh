@@ -28,6 +28,7 @@ print({
     "asked": lambda: number(r"asked ([\d.,]+) Hz"),
     "got": lambda: number(r"got ([\d.,]+) Hz"),
     "weight": lambda: ms(r"([\d.]+) (ns|us|ms|s|min) of"),
+    "cost": lambda: ms(r"taken in ([\d.]+) (ns|us|ms|s|min)"),
 }[sys.argv[2]]())
 END
 figure() {
@@ -36,7 +37,7 @@ figure() {
 
 # expect_between GOT LOW HIGH SENTENCE
 expect_between() {
-	"$PYTHON" -c "import sys; sys.exit(not $2 <= float('$1' or -1) <= $3)"
+	"$PYTHON" -c "import sys; sys.exit(not $2 <= (${1:--1}) <= $3)"
 	verdict $? "$4" "got $1, wanted $2 to $3"
 }
 
@@ -54,35 +55,35 @@ sampled() {
 	expect_has_not "$out" wrong "as without tare run: $*"
 }
 
+# Weights are without what opening the ledger took, which is a millisecond, or
+# ten on a machine that has more to do. So, where it is about two percent, up to
+# three times: within PARTS OPTIONS -- MODE ARGUMENTS.
+within() {
+	local parts=$1
+	shift
+	for _ in 1 2 3; do
+		sampled 0 "$@"
+		used=$out
+		"$PYTHON" -c "import sys
+sys.exit(abs($(figure weight) - $used) > $parts * $used)" && break
+	done
+	expect_between "$(figure weight)" "$used*(1-$parts)" \
+		"$used*(1+$parts)" "the weights are the CPU time: $*"
+}
+
 # ---- the sum of weights is the CPU time ------------------------------------
 
 for rate in 250 1000; do
-	sampled 0 --rate $rate -- spin 1500
-	used=$out
-	expect_between "$(figure weight)" "$used*0.98" "$used*1.02" \
-		"weights at $rate Hz are the CPU time of one thread"
+	within 0.02 --rate $rate -- spin 1500
 	expect_between "$(figure whole)" 90 100 "its stacks are whole"
 	expect_is "$(figure asked)" "$rate.0" "the rate that was asked for"
-	sampled 0 --rate $rate -- threads 300 8
-	used=$out
-	expect_between "$(figure weight)" "$used*0.98" "$used*1.02" \
-		"weights at $rate Hz are the CPU time of eight threads"
+	within 0.02 --rate $rate -- threads 300 8
 	expect_is "$(figure threads)" 9 "eight threads and the first"
 	expect_has "$("$TARE" report --sort cumtime)" "spin_thread" \
 		"the thread's function"
 done
-# A machine with more to do may not let all of them run in time: once more.
-sampled 0 -- threads 2 1000
-for _ in 1 2; do
-	[ "$(figure threads)" = 1001 ] && "$PYTHON" -c "
-import sys
-sys.exit(not .9 < $(figure weight) / $out < 1.1)" && break
-	sampled 0 -- threads 2 1000
-done
-used=$out
+within 0.1 -- threads 2 1000
 expect_is "$(figure threads)" 1001 "a thousand threads are followed"
-expect_between "$(figure weight)" "$used*0.9" "$used*1.1" \
-	"short as they are, their time is booked"
 sampled 0 --no-sample -- spin 100
 expect_has "$err$(cat report)" "no tare probes" "--no-sample"
 expect_has_not "$(cat report)" "sampling" "--no-sample samples nothing"
@@ -130,7 +131,8 @@ expect_between "$(figure samples)" 10 100 "samples up to it"
 for by in 0 1; do
 	sampled 0 -- confined 100 $by
 	expect_has "$err" "confines itself (seccomp)" "no samples, and why"
-	expect_between "$(figure weight)" 90 150 "what was before is booked"
+	expect_between "$(figure weight)+$(figure cost)" 95 150 \
+		"what was before is booked, or the cost of it"
 	sampled 0 --alloc -- confined 100 $by
 done
 
@@ -192,9 +194,9 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	cp open/report report
 	expect_between "$(figure samples)" 20 400 "samples of another user"
 	expect_status 0 as_nobody open/tare run --rate 1000 -o open/report -- \
-		./sampled spin 400
+		./sampled spin 800
 	cp open/report report
-	expect_between "$(figure weight)" 380 420 \
+	expect_between "$(figure weight)" 700 900 \
 		"with or without perf events the weights are right"
 else
 	expect_skip "not root: no setuid program"
@@ -224,7 +226,7 @@ for library in "$LIB/libtare.so" "$LIB/libtare.a"; do
 		"$here/worker.c" "$library" -Wl,-rpath,"$LIB" -lpthread \
 		-o copy
 	rm -rf "$TARE_DIR"
-	expect_status 0 "$TARE" run -o report -- ./copy 100000
+	expect_status 0 "$TARE" run -o report -- ./copy 1000000
 	expect_has "$(cat report)" "db.store" \
 		"probes of $(basename "$library") are in the report"
 	expect_between "$(figure samples)" 2 10000 "and samples"

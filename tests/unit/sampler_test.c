@@ -173,6 +173,30 @@ TEST(threads_too_short_for_a_sample_are_booked_to_their_function)
 	CHECK(scene_play(play_short));
 }
 
+static void play_never(void)
+{
+	double before = process_ms();
+	tare_sampling s;
+	sigset_t ours;
+
+	start_sampling("250");
+	(void)sigemptyset(&ours);
+	(void)sigaddset(&ours, TR_SAMPLE_SIGNAL);
+	CHECK_INT(pthread_sigmask(SIG_BLOCK, &ours, NULL), 0);
+	spin(60);
+	tr_sampler_settle();
+	tr_sampler_stop();
+	s = sampling_now();
+	CHECK(s.samples < 5); /* before it was blocked */
+	CHECK(s.weight_ns / 1e6 >= 50);
+	CHECK(s.weight_ns / 1e6 <= process_ms() - before + 5);
+}
+
+TEST(the_first_thread_is_booked_where_it_ends_without_a_sample)
+{
+	CHECK(scene_play(play_never));
+}
+
 static void play_full(void)
 {
 	start_sampling("250");
