@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Seven sums of three numbers, as Fortran programs do it.
+! Seven sums of three numbers, as Fortran programs do it; MODULE is mpi or
+! mpi_f08.
 program talker
-  use mpi
+  use MODULE
   implicit none
   integer :: ierr, i
   double precision :: x(3), y(3)
