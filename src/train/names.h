@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of phases and values, by which each call finds its own. Their first
- * eight bytes lie together: after an epoch's work each further line of memory
- * costs more than all comparisons.
+ * Names of phases and values, by which each call finds its own.
  */
 #ifndef TR_TRAIN_NAMES_H
 #define TR_TRAIN_NAMES_H
@@ -14,7 +12,6 @@
 
 struct tr_names {
 	uint32_t n;
-	uint64_t key[TR_NAMES];
 	char text[TR_NAMES][TR_NAME_BYTES];
 };
 

@@ -356,6 +356,40 @@ TEST(more_names_than_there_is_room_for_lose_no_time)
 	scene_play(limits);
 }
 
+static void long_names(void)
+{
+	/* 47 bytes are kept. */
+	static const char *const names[] = {
+		"a phase with a name of forty-eight bytes, and 1a",
+		"a phase with a name of forty-eight bytes, and 1b",
+		"a phase with a name of forty-eight bytes, and 2",
+	};
+	tare_training_options options = options_of("long_names");
+	tare_epoch epoch = { .struct_size = sizeof(epoch) };
+	tare_training *training;
+
+	scene_clock();
+	training = open_one(&options);
+	(void)tare_epoch_begin(training);
+	for (int i = 0; i < 3; i++) {
+		phase(training, names[i], 1);
+		CHECK_INT(tare_training_value(training, names[i], i), 0);
+	}
+	phase(training, "a phase", 1);
+	CHECK_INT(tare_epoch_end(training, &epoch), 0);
+	CHECK_INT(epoch.n_phases, 4 + 3);
+	CHECK_INT(phase_of(&epoch, names[2])->calls, 1);
+	CHECK_INT(epoch.phases[4].calls, 2);
+	CHECK(strncmp(epoch.phases[4].name, names[0], 47) == 0);
+	CHECK_INT(strlen(epoch.phases[4].name), 47);
+	CHECK_INT(tare_training_close(training), 0);
+}
+
+TEST(names_are_told_apart_by_what_is_kept_of_them)
+{
+	scene_play(long_names);
+}
+
 /* ---- the log ------------------------------------------------------------ */
 
 static unsigned n_lines;
