@@ -15,12 +15,13 @@
 #include "platform/platform.h"
 
 struct tr_stopwatch {
-	uint64_t ticks;	   /* of the last look at the clock */
-	int64_t ns;	   /* and what it said */
-	uint64_t span;	   /* ticks that the counter is believed; 0: none */
+	uint64_t ticks; /* of the last look at the clock */
+	int64_t ns;	/* and what it said */
+	uint64_t span;	/* ticks that the counter is believed; 0: none */
 	double ns_per_tick;
-	uint64_t first_ticks; /* since when the two are compared; 0: never */
-	int64_t first_ns;
+	bool is_trusted; /* the counter */
+	uint64_t first_ticks; /* since when the two are compared */
+	int64_t first_ns;     /* 0: not yet */
 };
 
 /* Zero-filled, it is a watch that asks the clock. */
