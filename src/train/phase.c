@@ -116,11 +116,13 @@ static void share_out(tare_training *t, int64_t ns)
 /* Gives the time until now to whom it belongs. With the lock. */
 static void settle(tare_training *t, int64_t now)
 {
-	int64_t ns = now > t->settled_ns ? now - t->settled_ns : 0;
+	int64_t ns = now - t->settled_ns;
 	struct tr_phase_frame *top;
 
+	if (ns <= 0) /* by the watch's error: nothing is counted twice */
+		return;
 	t->settled_ns = now;
-	if (!t->epoch || !ns)
+	if (!t->epoch)
 		return;
 	if (t->pauses) {
 		t->paused_ns += ns;
