@@ -15,7 +15,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define SAME_PID 10000000 /* above all process ids */
 #define PIECE_ROOM 4096u /* of a piece, for its last event and its end */
@@ -56,12 +55,9 @@ static void put_field(struct tr_sink *sink, const char *key,
 /* Also as text: a number of that size is none in JavaScript. */
 static void put_moment(struct tr_sink *sink, int64_t ns)
 {
-	time_t s = (time_t)(ns / 1000000000);
-	char text[40] = "", number[24] = { 0 };
-	struct tm tm;
+	char text[40], number[24] = { 0 };
 
-	if (gmtime_r(&s, &tm))
-		(void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	tr_date_text(text, sizeof(text), ns);
 	put_field(sink, "start", text);
 	(void)tr_put_i64(number, ns);
 	put_field(sink, "start_ns", number);

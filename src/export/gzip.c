@@ -3,7 +3,7 @@
  * gzip (RFC 1952) without compression: readers of pprof want the wrapping,
  * and the library wants nothing but libc.
  */
-#include "export/wire.h"
+#include "export/sink.h"
 
 #define BLOCK_MOST 65535u
 

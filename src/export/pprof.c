@@ -7,7 +7,6 @@
  * whose scopes have no addresses.
  */
 #include "export/costs.h"
-#include "export/wire.h"
 #include "export/writer.h"
 
 #include <stdlib.h>

@@ -9,7 +9,6 @@
  * place; such ones are written with classic buckets alone.
  */
 #include "export/exposition.h"
-#include "export/wire.h"
 
 #include <math.h>
 
@@ -23,13 +22,6 @@
 static uint64_t zigzag(int64_t value)
 {
 	return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
-}
-
-/* Little-endian, as all that tare runs on. */
-static void put_double(struct tr_buf *out, unsigned field, double value)
-{
-	tr_wire_tag(out, field, TR_WIRE_DOUBLE);
-	tr_buf_add(out, &value, sizeof(value));
 }
 
 static void put_message(struct tr_buf *out, unsigned field,
@@ -143,7 +135,7 @@ static void put_value(struct proto *p, const char *labels, size_t len,
 {
 	begin_metric(p, labels, len);
 	p->part.len = 0;
-	put_double(&p->part, VALUE, value);
+	tr_wire_double(&p->part, VALUE, value);
 	end_metric(p, field);
 }
 
@@ -223,7 +215,7 @@ static void put_native(struct proto *p, const struct tr_series *s)
 {
 	tr_wire_u64(&p->part, HISTOGRAM_SCHEMA, zigzag(SCHEMA));
 	/* The least normal number: what is below lies with the zeros. */
-	put_double(&p->part, HISTOGRAM_ZERO_THRESHOLD, 0x1p-1022);
+	tr_wire_double(&p->part, HISTOGRAM_ZERO_THRESHOLD, 0x1p-1022);
 	tr_wire_u64(&p->part, HISTOGRAM_ZEROS, s->positive.zeros);
 	put_spans(p, &s->negative, HISTOGRAM_NEGATIVE);
 	put_spans(p, &s->positive, HISTOGRAM_POSITIVE);
@@ -242,7 +234,7 @@ static void put_classic(struct proto *p, const struct tr_group *g,
 	for (size_t i = 0; i < ladder->n; i++) {
 		p->inner.len = 0;
 		tr_wire_u64(&p->inner, BUCKET_COUNT, below[i]);
-		put_double(&p->inner, BUCKET_BOUND, ladder->step[i].bound);
+		tr_wire_double(&p->inner, BUCKET_BOUND, ladder->step[i].bound);
 		put_message(&p->part, HISTOGRAM_BUCKET, &p->inner);
 	}
 }
@@ -264,7 +256,7 @@ static void put_histogram(struct proto *p, const struct tr_group *g,
 	if (!is_native(g))
 		n += s->positive.unbucketed + s->not_finite;
 	tr_wire_u64(&p->part, HISTOGRAM_COUNT, n);
-	put_double(&p->part, HISTOGRAM_SUM, tr_sample_sum(p->x, g, m, s));
+	tr_wire_double(&p->part, HISTOGRAM_SUM, tr_sample_sum(p->x, g, m, s));
 	put_classic(p, g, s);
 	if (is_native(g))
 		put_native(p, s);

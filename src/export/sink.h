@@ -117,4 +117,8 @@ void tr_sink_xml(struct tr_sink *sink, const char *text, size_t most);
 void tr_sink_number(struct tr_sink *sink, double value, int decimals);
 void tr_sink_count(struct tr_sink *sink, uint64_t n);
 
+/* ---- gzip.c ------------------------------------------------------------ */
+
+void tr_sink_gzip(struct tr_sink *sink, const char *data, size_t len);
+
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers for people: fixed decimals, durations, counts, sizes.
+ * Numbers for people: fixed decimals, durations, counts, sizes; dates.
  *
- * All work on the shortest decimal text of a value, so that a person who
+ * Numbers work on the shortest decimal text of a value, so that a person who
  * rounds the long text by hand gets the short one: 2.675 is 2.68, although
  * the double is a little below it.
  */
@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define MAX_DECIMALS 30
 #define SHORT_TEXT 48 /* holds every text for people */
@@ -219,6 +220,16 @@ size_t tr_duration_text(char *out, size_t size, double ns)
 	}
 
 	return put_clock(out, size, ns / 1e9, sign);
+}
+
+void tr_date_text(char *out, size_t size, int64_t ns)
+{
+	time_t seconds = (time_t)(ns / 1000000000);
+	struct tm tm;
+
+	out[0] = '\0';
+	if (gmtime_r(&seconds, &tm))
+		(void)strftime(out, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
 size_t tr_count_text(char *out, size_t size, uint64_t n)

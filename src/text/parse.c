@@ -69,7 +69,7 @@ bool tr_parse_i64(const char *text, int64_t *ret)
 }
 
 /* ASCII only: strcasecmp() follows the locale. */
-static bool same_word(const char *text, const char *lower)
+bool tr_same_word(const char *text, const char *lower)
 {
 	for (; *lower; text++, lower++) {
 		char c = *text;
@@ -96,7 +96,7 @@ bool tr_parse_bool(const char *text, bool *ret)
 		return false;
 	for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++) {
 		for (int value = 0; value < 2; value++) {
-			if (!same_word(text, word[i][value]))
+			if (!tr_same_word(text, word[i][value]))
 				continue;
 			*ret = value;
 			return true;
@@ -371,9 +371,9 @@ bool tr_parse_double(const char *text, double *ret)
 	if (*text == '-' || *text == '+')
 		text++;
 
-	if (same_word(text, "nan"))
+	if (tr_same_word(text, "nan"))
 		value = NAN;
-	else if (same_word(text, "inf"))
+	else if (tr_same_word(text, "inf"))
 		value = INFINITY;
 	else if (!parse_finite(text, &value))
 		return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of text/: growing buffers, numbers, JSON, globs.
+ * Door of text/: growing buffers, numbers, JSON, globs, protobuf.
  *
  * Everything here ignores the host's locale: a program that sets a comma as
  * decimal point must not change what tare writes or reads.
@@ -52,6 +52,8 @@ size_t tr_fixed_text(char *out, size_t size, double value, int decimals);
 
 /* For people: "1.23 us", "4.5 s", "2 h 03 min"; "-" for NAN. */
 size_t tr_duration_text(char *out, size_t size, double ns);
+/* "2026-11-15T17:34:05Z", of ns since 1970; 21 bytes. */
+void tr_date_text(char *out, size_t size, int64_t ns);
 /* "1,234,567" */
 size_t tr_count_text(char *out, size_t size, uint64_t n);
 /* "12.3 MiB" */
@@ -61,6 +63,8 @@ size_t tr_bytes_text(char *out, size_t size, double bytes);
 bool tr_parse_u64(const char *text, uint64_t *ret);
 bool tr_parse_i64(const char *text, int64_t *ret);
 bool tr_parse_double(const char *text, double *ret);
+/* In any case of ASCII letters; `lower` has small ones. */
+bool tr_same_word(const char *text, const char *lower);
 /* 1 0 true false yes no on off, any case */
 bool tr_parse_bool(const char *text, bool *ret);
 
@@ -95,5 +99,7 @@ void tr_json_u64(struct tr_json *json, const char *key, uint64_t value);
 void tr_json_i64(struct tr_json *json, const char *key, int64_t value);
 void tr_json_double(struct tr_json *json, const char *key, double value);
 void tr_json_bool(struct tr_json *json, const char *key, bool value);
+
+#include "text/wire.h"
 
 #endif

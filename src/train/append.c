@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "platform/platform.h"
@@ -98,16 +97,6 @@ int tr_append_close(struct tr_append *append)
 	append->fd = -1;
 	tr_buf_release(&append->pending);
 	return err;
-}
-
-void tr_append_date(int64_t realtime_ns, char *out, size_t size)
-{
-	time_t seconds = (time_t)(realtime_ns / 1000000000);
-	struct tm tm;
-
-	out[0] = '\0';
-	if (gmtime_r(&seconds, &tm))
-		(void)strftime(out, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
 void tr_append_host(char *out, size_t size)

@@ -40,8 +40,7 @@ int tr_append_patch(struct tr_append *append, uint64_t off, const void *data,
 /* Flushes; in any case the file is closed then. */
 int tr_append_close(struct tr_append *append);
 
-/* "2026-11-15T17:34:05Z" and this host's name. */
-void tr_append_date(int64_t realtime_ns, char *out, size_t size);
+/* This host's name. */
 void tr_append_host(char *out, size_t size);
 
 #endif

@@ -46,8 +46,6 @@ enum event_field {
 	TYPE_STRING = 7,
 };
 
-enum event_wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
-
 struct tare_event_file {
 	struct tr_append file;
 	/* Messages inside one another, innermost first. */
@@ -57,78 +55,19 @@ struct tare_event_file {
 
 /* ---- messages ----------------------------------------------------------- */
 
-static void event_little(struct tr_buf *buf, uint64_t value, unsigned bytes)
+static void event_string(struct tr_buf *buf, unsigned field, const char *text)
 {
-	char text[8];
-
-	for (unsigned i = 0; i < bytes; i++)
-		text[i] = (char)(value >> 8 * i);
-	tr_buf_add(buf, text, bytes);
-}
-
-static void event_varint(struct tr_buf *buf, uint64_t value)
-{
-	char text[10];
-	size_t n = 0;
-
-	for (; value > 127; value >>= 7)
-		text[n++] = (char)(value | 128);
-	text[n++] = (char)value;
-	tr_buf_add(buf, text, n);
-}
-
-static void event_key(struct tr_buf *buf, enum event_field field,
-		      enum event_wire wire)
-{
-	event_varint(buf, (uint64_t)field << 3 | (uint64_t)wire);
-}
-
-static void event_bytes(struct tr_buf *buf, enum event_field field,
-			const void *data, size_t len)
-{
-	event_key(buf, field, WIRE_BYTES);
-	event_varint(buf, len);
-	tr_buf_add(buf, data, len);
-}
-
-static void event_string(struct tr_buf *buf, enum event_field field,
-			 const char *text)
-{
-	event_bytes(buf, field, text, strlen(text));
+	tr_wire_bytes(buf, field, text, strlen(text));
 }
 
 /* A message into the one around it; it is empty then. */
-static void event_message(struct tr_buf *buf, enum event_field field,
+static void event_message(struct tr_buf *buf, unsigned field,
 			  struct tr_buf *inner)
 {
-	event_bytes(buf, field, inner->data, inner->len);
+	tr_wire_bytes(buf, field, inner->data, inner->len);
 	buf->failed |= inner->failed;
 	inner->failed = false;
 	inner->len = 0;
-}
-
-static void event_raw_double(struct tr_buf *buf, double value)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	event_little(buf, bits, 8);
-}
-
-static void event_double(struct tr_buf *buf, unsigned field, double value)
-{
-	event_key(buf, (enum event_field)field, WIRE_64);
-	event_raw_double(buf, value);
-}
-
-static void event_float(struct tr_buf *buf, enum event_field field,
-			float value)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	event_key(buf, field, WIRE_32);
-	event_little(buf, bits, 4);
 }
 
 /* ---- records ------------------------------------------------------------ */
@@ -149,13 +88,14 @@ static int event_end(tare_event_file *file)
 	struct tr_buf *event = &file->event;
 	size_t before = to->len;
 	uint64_t len = event->len;
+	uint32_t sum;
 
-	event_little(to, len, 8);
-	if (!to->failed) /* or the length is not there */
-		event_little(to, event_crc(&file->crc, to->data + before, 8),
-			     4);
+	sum = event_crc(&file->crc, &len, sizeof(len));
+	tr_buf_add(to, &len, sizeof(len));
+	tr_buf_add(to, &sum, sizeof(sum));
+	sum = event_crc(&file->crc, event->data, event->len);
 	tr_buf_add(to, event->data, event->len);
-	event_little(to, event_crc(&file->crc, event->data, event->len), 4);
+	tr_buf_add(to, &sum, sizeof(sum));
 	if (to->failed || event->failed) {
 		to->len = before;
 		to->failed = event->failed = false;
@@ -168,8 +108,8 @@ static int event_end(tare_event_file *file)
 
 static void event_begin(tare_event_file *file)
 {
-	event_double(&file->event, EVENT_WALL_TIME,
-		     (double)tr_realtime_ns() / 1e9);
+	tr_wire_double(&file->event, EVENT_WALL_TIME,
+		       (double)tr_realtime_ns() / 1e9);
 }
 
 /* file->value as a value of the event to come. */
@@ -182,8 +122,7 @@ static void event_add_value(tare_event_file *file)
 static int event_end_values(tare_event_file *file, int64_t step)
 {
 	event_begin(file);
-	event_key(&file->event, EVENT_STEP, WIRE_VARINT);
-	event_varint(&file->event, (uint64_t)step);
+	tr_wire_u64(&file->event, EVENT_STEP, (uint64_t)step);
 	event_message(&file->event, EVENT_SUMMARY, &file->summary);
 	return event_end(file);
 }
@@ -243,36 +182,22 @@ int tare_event_file_open(const char *folder, tare_event_file **ret_file)
 #define EVENT_MOST (TR_EVENT_SCALARS * (EVENT_SHORT_TAG + EVENT_SCALAR))
 #define EVENT_AROUND 64u     /* more than what is around them */
 
-static char *event_put_little(char *at, uint64_t value, unsigned bytes)
+static char *event_put(char *at, const void *data, size_t len)
 {
-	for (unsigned i = 0; i < bytes; i++)
-		*at++ = (char)(value >> 8 * i);
-	return at;
-}
-
-static char *event_put_varint(char *at, uint64_t value)
-{
-	for (; value > 127; value >>= 7)
-		*at++ = (char)(value | 128);
-	*at++ = (char)value;
-	return at;
+	memcpy(at, data, len);
+	return at + len;
 }
 
 static char *event_put_scalar(char *at, const char *tag, size_t len,
-			      double value)
+			      float value)
 {
-	float number = (float)value;
-	uint32_t bits;
-
-	memcpy(&bits, &number, sizeof(bits));
-	*at++ = (char)(SUMMARY_VALUE << 3 | WIRE_BYTES);
+	*at++ = (char)TR_WIRE_TAG(SUMMARY_VALUE, TR_WIRE_BYTES);
 	*at++ = (char)(len + EVENT_SCALAR - 2);
-	*at++ = (char)(VALUE_TAG << 3 | WIRE_BYTES);
+	*at++ = (char)TR_WIRE_TAG(VALUE_TAG, TR_WIRE_BYTES);
 	*at++ = (char)len;
-	memcpy(at, tag, len);
-	at += len;
-	*at++ = (char)(VALUE_SIMPLE << 3 | WIRE_32);
-	return event_put_little(at, bits, 4);
+	at = event_put(at, tag, len);
+	*at++ = (char)TR_WIRE_TAG(VALUE_SIMPLE, TR_WIRE_FLOAT);
+	return event_put(at, &value, sizeof(value));
 }
 
 static size_t event_short_bytes(const struct tr_scalars *s)
@@ -291,21 +216,23 @@ int tr_event_file_scalars(tare_event_file *file, int64_t step, int64_t wall_ns,
 	char text[EVENT_MOST + EVENT_AROUND], *event = text + 12, *at = event;
 	struct tr_buf *to = &file->file.pending;
 	double wall = (double)wall_ns / 1e9;
-	uint64_t bits;
+	uint64_t len;
+	uint32_t sum;
 
-	memcpy(&bits, &wall, sizeof(bits));
-	*at++ = (char)(EVENT_WALL_TIME << 3 | WIRE_64);
-	at = event_put_little(at, bits, 8);
-	*at++ = (char)(EVENT_STEP << 3 | WIRE_VARINT);
-	at = event_put_varint(at, (uint64_t)step);
-	*at++ = (char)(EVENT_SUMMARY << 3 | WIRE_BYTES);
-	at = event_put_varint(at, event_short_bytes(s));
+	*at++ = (char)TR_WIRE_TAG(EVENT_WALL_TIME, TR_WIRE_DOUBLE);
+	at = event_put(at, &wall, sizeof(wall));
+	*at++ = (char)TR_WIRE_TAG(EVENT_STEP, TR_WIRE_VARINT);
+	at = tr_wire_put_varint(at, (uint64_t)step);
+	*at++ = (char)TR_WIRE_TAG(EVENT_SUMMARY, TR_WIRE_BYTES);
+	at = tr_wire_put_varint(at, event_short_bytes(s));
 	for (size_t i = 0; i < s->n; i++)
-		at = event_put_scalar(at, s->tag[i], s->len[i], s->value[i]);
-	(void)event_put_little(text, (uint64_t)(at - event), 8);
-	(void)event_put_little(text + 8, event_crc(&file->crc, text, 8), 4);
-	at = event_put_little(at, event_crc(&file->crc, event,
-					    (size_t)(at - event)), 4);
+		at = event_put_scalar(at, s->tag[i], s->len[i],
+				      (float)s->value[i]);
+	len = (uint64_t)(at - event);
+	sum = event_crc(&file->crc, &len, sizeof(len));
+	(void)event_put(event_put(text, &len, sizeof(len)), &sum, sizeof(sum));
+	sum = event_crc(&file->crc, event, len);
+	at = event_put(at, &sum, sizeof(sum));
 	tr_buf_add(to, text, (size_t)(at - text));
 	if (to->failed) { /* what is pending is whole */
 		to->failed = false;
@@ -347,7 +274,7 @@ int tare_event_file_scalars(tare_event_file *file, int64_t step,
 		return tr_event_file_scalars(file, step, tr_realtime_ns(), &s);
 	for (size_t i = 0; i < n; i++) {
 		event_string(&file->value, VALUE_TAG, tags[i]);
-		event_float(&file->value, VALUE_SIMPLE, (float)values[i]);
+		tr_wire_float(&file->value, VALUE_SIMPLE, (float)values[i]);
 		event_add_value(file);
 	}
 	return event_end_values(file, step);
@@ -377,10 +304,8 @@ int tare_event_file_text(tare_event_file *file, const char *tag, int64_t step,
 	tensor = &file->summary; /* free until the end */
 	event_string(&file->value, VALUE_TAG, tag);
 	event_plugin(file, "text");
-	event_key(tensor, TENSOR_TYPE, WIRE_VARINT);
-	event_varint(tensor, TYPE_STRING);
-	event_key(&file->inner, DIM_SIZE, WIRE_VARINT);
-	event_varint(&file->inner, 1);
+	tr_wire_u64(tensor, TENSOR_TYPE, TYPE_STRING);
+	tr_wire_u64(&file->inner, DIM_SIZE, 1);
 	event_message(&file->event, SHAPE_DIM, &file->inner);
 	event_message(tensor, TENSOR_SHAPE, &file->event);
 	event_string(tensor, TENSOR_STRING, text);
@@ -389,32 +314,25 @@ int tare_event_file_text(tare_event_file *file, const char *tag, int64_t step,
 	return event_end_values(file, step);
 }
 
-static void event_doubles(struct tr_buf *buf, unsigned field,
-			  const double *values, size_t n)
-{
-	event_key(buf, (enum event_field)field, WIRE_BYTES);
-	event_varint(buf, 8 * n);
-	for (size_t i = 0; i < n; i++)
-		event_raw_double(buf, values[i]);
-}
-
 int tare_event_file_histogram(tare_event_file *file, const char *tag,
 			      int64_t step,
 			      const tare_event_histogram *histogram)
 {
 	const tare_event_histogram *h = histogram;
+	size_t bytes;
 
 	if (!file || !tag || !h || h->n_buckets > 100000 ||
 	    (h->n_buckets && (!h->limit || !h->bucket)))
 		return TARE_EINVAL;
+	bytes = h->n_buckets * sizeof(double);
 	event_string(&file->value, VALUE_TAG, tag);
-	event_double(&file->inner, 1, h->min);
-	event_double(&file->inner, 2, h->max);
-	event_double(&file->inner, 3, h->count);
-	event_double(&file->inner, 4, h->sum);
-	event_double(&file->inner, 5, h->sum_of_squares);
-	event_doubles(&file->inner, 6, h->limit, h->n_buckets);
-	event_doubles(&file->inner, 7, h->bucket, h->n_buckets);
+	tr_wire_double(&file->inner, 1, h->min);
+	tr_wire_double(&file->inner, 2, h->max);
+	tr_wire_double(&file->inner, 3, h->count);
+	tr_wire_double(&file->inner, 4, h->sum);
+	tr_wire_double(&file->inner, 5, h->sum_of_squares);
+	tr_wire_bytes(&file->inner, 6, h->limit, bytes);
+	tr_wire_bytes(&file->inner, 7, h->bucket, bytes);
 	event_message(&file->value, VALUE_HISTOGRAM, &file->inner);
 	event_add_value(file);
 	return event_end_values(file, step);

@@ -102,23 +102,12 @@ static uint32_t run_cells(char *line, char separator, char **cells)
 	}
 }
 
-static bool run_same(const char *a, const char *b)
-{
-	for (; *a && *b; a++, b++) {
-		char c = *a >= 'A' && *a <= 'Z' ? (char)(*a + 32) : *a;
-
-		if (c != *b)
-			return false;
-	}
-	return *a == *b;
-}
-
 /* ---- the header --------------------------------------------------------- */
 
 static int run_column(const char *name)
 {
 	for (int i = 0; i < N_RUN_COLUMNS; i++)
-		if (run_same(name, run_names[i]))
+		if (tr_same_word(name, run_names[i]))
 			return i;
 	return -1;
 }
@@ -177,8 +166,8 @@ static bool run_number(const struct tr_run_parser *p, char *cell, double *ret)
 		return true;
 	if (comma)
 		*comma = ','; /* as it was, for the message */
-	if (!run_same(cell, "nan") && !run_same(cell, "na") &&
-	    !run_same(cell, "n/a") && !run_same(cell, "null"))
+	if (!tr_same_word(cell, "na") && !tr_same_word(cell, "n/a") &&
+	    !tr_same_word(cell, "null"))
 		return false;
 	*ret = NAN;
 	return true;
