@@ -38,13 +38,16 @@ void tr_keep_complain(tare_training *t, const char *what, const char *path,
 /* ---- opening ------------------------------------------------------------ */
 
 /* The caller's, or the option's. */
-static void find_folder(const char *given, const char *option, char *folder)
+static void find_folder(tare_training *t, const char *given,
+			const char *option, char *folder)
 {
 	folder[0] = '\0';
 	if (!given)
 		(void)tare_option_get(option, folder, KEEP_PATH);
 	else if (strlen(given) < KEEP_PATH)
 		strcpy(folder, given);
+	else
+		tr_keep_complain(t, "write into", given, TARE_EINVAL);
 }
 
 static bool has_key(const tare_training_options *o, const char *key)
@@ -207,16 +210,18 @@ void tr_keep_open(tare_training *t, const tare_training_options *o)
 	char folder[KEEP_PATH + 256] = "";
 	unsigned file;
 	size_t n;
+	int err;
 	const char **pairs = join_pairs(t, o, number, &n);
 
-	find_folder(o->results, "training_results", results);
-	find_folder(o->events, "training_events", events);
+	find_folder(t, o->results, "training_results", results);
+	find_folder(t, o->events, "training_events", events);
 	open_csv(t, results, pairs, n);
 	file = agree_number(t);
 	open_own_csv(t, results, pairs, n, file);
 	open_events(t, events, folder, sizeof(folder), file);
-	if (t->events && put_text(t, pairs, n))
-		tr_keep_complain(t, "write into", folder, TARE_EIO);
+	err = t->events ? put_text(t, pairs, n) : 0;
+	if (err)
+		tr_keep_complain(t, "write into", folder, err);
 	open_book(t, pairs, n, folder);
 	free(pairs);
 }
@@ -300,20 +305,37 @@ int tr_keep_row(tare_training *t, const tare_epoch *epoch, int64_t now_ns)
 
 /* ---- the end ------------------------------------------------------------ */
 
-int tr_keep_close(tare_training *t)
+static int told_close(tare_training *t, const char *path, int err)
 {
-	char path[1024];
-	int err, own_err, events_err;
-
-	(void)snprintf(path, sizeof(path), "%s",
-		       tare_run_csv_path(t->csv ? t->csv : t->own_csv));
-	err = tare_run_csv_close(t->csv);
-	own_err = tare_run_csv_close(t->own_csv);
-	events_err = tare_event_file_close(t->events);
-	t->csv = t->own_csv = NULL;
-	t->events = NULL;
-	err = err ? err : own_err ? own_err : events_err;
 	if (err)
 		tr_keep_complain(t, "write all of", path, err);
 	return err;
+}
+
+static int close_csv(tare_training *t, tare_run_csv *csv)
+{
+	char path[1024]; /* it goes with the file */
+
+	(void)snprintf(path, sizeof(path), "%s", tare_run_csv_path(csv));
+	return told_close(t, path, tare_run_csv_close(csv));
+}
+
+static int close_events(tare_training *t)
+{
+	char path[1024];
+
+	(void)snprintf(path, sizeof(path), "%s",
+		       tare_event_file_path(t->events));
+	return told_close(t, path, tare_event_file_close(t->events));
+}
+
+int tr_keep_close(tare_training *t)
+{
+	int err = close_csv(t, t->csv);
+	int own_err = close_csv(t, t->own_csv);
+	int events_err = close_events(t);
+
+	t->csv = t->own_csv = NULL;
+	t->events = NULL;
+	return err ? err : own_err ? own_err : events_err;
 }

@@ -55,20 +55,20 @@ static void csv_comment(struct tr_buf *buf, const char *key, const char *value)
 	tr_buf_addc(buf, '\n');
 }
 
-static void csv_total(struct tr_buf *buf, double total)
+/* The shortest text of a double has 24 characters at most. */
+static void csv_total(char text[CSV_TOTAL_WIDTH], double total)
 {
-	char text[32];
-	size_t n = tr_double_text(text, total);
+	char number[32];
 
-	tr_buf_add(buf, text, n);
-	tr_buf_pad(buf, ' ', n < CSV_TOTAL_WIDTH ? CSV_TOTAL_WIDTH - n : 0);
+	memset(text, ' ', CSV_TOTAL_WIDTH);
+	memcpy(text, number, tr_double_text(number, total));
 }
 
 static void csv_head(tare_run_csv *csv, const char *config,
 		     const char *const *pairs, size_t n_pairs)
 {
 	struct tr_buf *buf = &csv->file.pending;
-	char text[256];
+	char text[256], total[CSV_TOTAL_WIDTH];
 
 	csv_comment(buf, "config", config);
 	tr_append_host(text, sizeof(text));
@@ -80,7 +80,8 @@ static void csv_head(tare_run_csv *csv, const char *config,
 		csv_comment(buf, pairs[2 * i], pairs[2 * i + 1]);
 	tr_buf_adds(buf, CSV_TOTAL);
 	csv->total_off = buf->len;
-	csv_total(buf, 0);
+	csv_total(total, 0);
+	tr_buf_add(buf, total, sizeof(total));
 #define CSV_NAME(name) "," #name
 	tr_buf_adds(buf, "\nepoch" TARE_RUN_COLUMNS(CSV_NAME) "\n");
 #undef CSV_NAME
@@ -182,15 +183,10 @@ static char *csv_cell(char *at, double value, bool is_loss)
 
 static int csv_write_total(tare_run_csv *csv)
 {
-	struct tr_buf text = TR_BUF_INIT;
-	int err = 0;
+	char text[CSV_TOTAL_WIDTH];
 
-	csv_total(&text, csv->total);
-	if (!text.failed)
-		err = tr_append_patch(&csv->file, csv->total_off, text.data,
-				      text.len);
-	tr_buf_release(&text);
-	return err;
+	csv_total(text, csv->total);
+	return tr_append_patch(&csv->file, csv->total_off, text, sizeof(text));
 }
 
 int tr_run_csv_add(tare_run_csv *csv, const tare_run_row *row, int64_t now_ns)
