@@ -12,67 +12,11 @@
 #include <unistd.h>
 
 #include <tare/compare.h>
-#include <tare/event_file.h>
 
-#include "bench.h"
+#include "epochs.h"
 
-#define EPOCHS 10000
 #define TIMES 7
 #define N_PATH 4096
-
-static tare_run_row row_of(uint64_t epoch)
-{
-	double x = bench_random[epoch % 65536] / 65536.;
-
-	return (tare_run_row){
-		.epoch = epoch, .total_time = 1e-3 * x,
-		.forward_time = 5e-4 * x, .backward_time = 4e-4 * x,
-		.comm_time = 0, .update_time = 1e-4 * x,
-		.loss = 1 / (x + (double)epoch / 1000), .train_acc = x,
-		.val_f1 = x / 3, .test_f1 = x / 7, .peak_memory_mb = 12.5,
-	};
-}
-
-/* Leaves the file's path behind. */
-static void write_csv(char *path)
-{
-	tare_run_csv *csv;
-
-	if (tare_run_csv_open(bench_dir(), "sequential", NULL, 0, &csv))
-		bench_fail("csv", "cannot be opened");
-	for (uint64_t i = 1; i <= EPOCHS; i++) {
-		tare_run_row row = row_of(i);
-
-		if (tare_run_csv_add(csv, &row))
-			bench_fail("csv", "a row was not written");
-	}
-	(void)snprintf(path, N_PATH, "%s", tare_run_csv_path(csv));
-	(void)tare_run_csv_close(csv);
-}
-
-static void write_events(void)
-{
-#define TAG(name) #name,
-	static const char *const tags[] = { TARE_RUN_COLUMNS(TAG) };
-#undef TAG
-	tare_event_file *file;
-
-	if (tare_event_file_open(bench_dir(), &file))
-		bench_fail("events", "cannot be opened");
-	for (uint64_t i = 1; i <= EPOCHS; i++) {
-		tare_run_row row = row_of(i);
-#define VALUE(name) row.name,
-		double values[] = { TARE_RUN_COLUMNS(VALUE) };
-#undef VALUE
-
-		if (tare_event_file_scalars(file, (int64_t)i, tags, values,
-					    sizeof(tags) / sizeof(tags[0])) ||
-		    tare_event_file_flush(file))
-			bench_fail("events", "an epoch was not written");
-	}
-	(void)unlink(tare_event_file_path(file));
-	(void)tare_event_file_close(file);
-}
 
 static int to_stream(void *arg, const char *text, size_t len)
 {
@@ -109,16 +53,21 @@ static void compare_part(void)
 
 	bench_pin(0);
 	for (int i = 0; i < TIMES; i++) {
-		char csv[N_PATH];
 		uint64_t start = bench_ns(), written;
+		tare_run_csv *csv = epochs_csv("sequential");
+		tare_event_file *events = epochs_events();
+		char path[N_PATH];
 
-		write_csv(csv);
-		write_events();
+		(void)snprintf(path, sizeof(path), "%s",
+			       tare_run_csv_path(csv));
+		(void)tare_run_csv_close(csv);
+		(void)unlink(tare_event_file_path(events));
+		(void)tare_event_file_close(events);
 		written = bench_ns();
-		bytes = write_page(csv);
+		bytes = write_page(path);
 		html = fmin(html, (double)(bench_ns() - written) / 1e6);
 		all = fmin(all, (double)(bench_ns() - start) / 1e6);
-		(void)unlink(csv);
+		(void)unlink(path);
 	}
 	bench_report("html_10000", html, "ms", NAN, NULL);
 	bench_report("html_10000_size", (double)bytes / 1024, "KiB", NAN,

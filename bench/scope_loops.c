@@ -9,9 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Multiplications in a body of about 100 ns; see calibrate(). */
-static uint64_t body_steps = 85;
-static uint64_t body_state = 1;
+#include "body.h"
 
 static void nested8(uint64_t n)
 {
@@ -79,26 +77,6 @@ static void random2048(uint64_t n)
 	scope_random(n, 2048);
 }
 
-/* Each step waits for the one before, so its time is known and stays. */
-static inline void body(void)
-{
-	uint64_t x = body_state;
-
-	for (uint64_t i = 0; i < body_steps; i++) {
-		x = x * 6364136223846793005u + 1442695040888963407u;
-		__asm__ volatile("" : "+r"(x));
-	}
-	body_state = x;
-}
-
-static void body_bare(uint64_t n)
-{
-	for (uint64_t i = 0; i < n; i++) {
-		body();
-		BENCH_OPAQUE(i);
-	}
-}
-
 static void body_pair(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++) {
@@ -114,14 +92,6 @@ static void body_scope(uint64_t n)
 		TARE_SCOPE("bench.body");
 		body();
 	}
-}
-
-static void calibrate(void)
-{
-	struct bench_case c = { "body", body_bare, 0, 0 };
-
-	bench_run(&c, 1, 20);
-	body_steps = (uint64_t)((double)body_steps * 100 / c.best_ns);
 }
 
 static struct bench_case cases[] = {
@@ -168,7 +138,7 @@ static void report_marginal(const char *name)
 static void run(const char *mode)
 {
 	scope_sites_make(2048);
-	calibrate();
+	body_calibrate();
 	bench_run(cases, N_CASES, 700);
 	report(mode, "", "one", "pair", BENCH_PAIR);
 	report(mode, "_nested8", "nested8", "pair", BENCH_PAIR);

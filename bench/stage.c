@@ -9,7 +9,7 @@
 
 #include <tare/tare.h>
 
-#include "bench.h"
+#include "body.h"
 
 #define BATCH 64u
 
@@ -61,27 +61,6 @@ static void batch_bare(uint64_t n)
 
 /* ---- around work ------------------------------------------------------- */
 
-static uint64_t body_steps = 85, body_state = 1;
-
-static inline void body(void)
-{
-	uint64_t x = body_state;
-
-	for (uint64_t i = 0; i < body_steps; i++) {
-		x = x * 6364136223846793005u + 1442695040888963407u;
-		__asm__ volatile("" : "+r"(x));
-	}
-	body_state = x;
-}
-
-static void body_bare(uint64_t n)
-{
-	for (uint64_t i = 0; i < n; i++) {
-		body();
-		BENCH_OPAQUE(i);
-	}
-}
-
 static void body_record(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++) {
@@ -89,14 +68,6 @@ static void body_record(uint64_t n)
 		body();
 		TARE_STAGE_OUT(1);
 	}
-}
-
-static void calibrate(void)
-{
-	struct bench_case c = { "body", body_bare, 0, 0 };
-
-	bench_run(&c, 1, 20);
-	body_steps = (uint64_t)((double)body_steps * 100 / c.best_ns);
 }
 
 /* ---- wrapped ----------------------------------------------------------- */
@@ -182,7 +153,7 @@ static void start(void)
 static void on_part(void)
 {
 	start();
-	calibrate();
+	body_calibrate();
 	bench_run(cases, N_CASES, 1200);
 	report("record", best("record"));
 	bench_report("record_over_scope", best("record") - best("scope"), "ns",
