@@ -154,7 +154,7 @@ static void refused(void)
 {
 	tare_training_options options = options_of("refused");
 	tare_epoch epoch = { .struct_size = sizeof(epoch) };
-	char below[200];
+	char below[200], far[2000] = "/";
 	tare_training *training;
 
 	tare_log_set(say, NULL);
@@ -178,6 +178,15 @@ static void refused(void)
 	options.events = "";
 	training = open_one(&options);
 	CHECK_INT(n_said, geteuid() ? 2 : 1);
+	CHECK_INT(tare_training_close(training), 0);
+	/* A path that is too long. */
+	memset(far + 1, 'x', sizeof(far) - 2);
+	n_said = 0;
+	options.results = far;
+	training = open_one(&options);
+	CHECK_INT(n_said, 1);
+	CHECK(strstr(said, "cannot write into '/xxx"));
+	CHECK_STR(tare_training_csv(training), "");
 	CHECK_INT(tare_training_close(training), 0);
 }
 
