@@ -178,6 +178,11 @@ else
 	expect_skip "no gcn_mpi for $MPI"
 fi
 
+# <tare/train_mpi.h>, by a program that looks for itself.
+expect_status 0 timeout 120 "$MPIRUN" -n 2 "$TALKER/waiter_$MPI"
+expect_is "$(sort <<<"$out" | tr '\n' ' ')" "rank 0 ok rank 1 ok " \
+	"only the waiting for what was started before counts"
+
 # ---- other programs ---------------------------------------------------------
 
 expect_status 0 "$TARE" run --mpi "$MPI" -- ls /
