@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "bench.h"
 
@@ -27,7 +26,7 @@ struct tr_unwind_frame {
 struct tr_unwind_watch {
 	void (*came)(uint32_t, const void *);
 	void (*gone)(uint32_t);
-	bool is_all, is_known_only;
+	bool is_all, is_known_only, is_lock_free;
 };
 
 bool tr_unwind_look(const struct tr_unwind_watch *watch);
@@ -123,7 +122,7 @@ static void find_depth(void)
 
 static void run(void)
 {
-	struct tr_unwind_watch watch = { NULL, NULL, false, false };
+	struct tr_unwind_watch watch = { .came = NULL };
 
 	(void)tr_unwind_look(&watch);
 	find_depth();
