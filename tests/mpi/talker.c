@@ -68,7 +68,7 @@ static void late(void)
 
 	for (int i = 0; i < 10; i++) {
 		if (rank == 0)
-			usleep(20000);
+			usleep(50000);
 		MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	}
 }
