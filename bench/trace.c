@@ -5,8 +5,6 @@
  * the step that ends a turn against an ordinary one.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <tare/export.h>

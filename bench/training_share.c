@@ -12,7 +12,6 @@
 #include "training.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <tare/system.h>

@@ -11,7 +11,6 @@
  */
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "builder.h"
 #include "random.h"

@@ -2,7 +2,6 @@
 #include "buddy.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* State of the first 64 bytes of a block: these, and its order. */
 #define IS_BLOCK 0x80u

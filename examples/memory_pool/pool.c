@@ -2,7 +2,6 @@
 #include "pool.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- arena ------------------------------------------------------------- */
 

@@ -9,8 +9,6 @@
 #include "pipeline.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tare/tare.h>
 
 #define LEAST (-40.0)
@@ -102,8 +100,7 @@ static void generate(struct pipeline *p, size_t n)
 
 	TARE_STAGE_BATCH("generate", 0); /* nothing comes in */
 	for (size_t i = 0; i < n; i++)
-		batch[i] = (struct reading){ .sensor = (uint32_t)i % 8,
-					     .value = sample(p) };
+		batch[i] = (struct reading){ .value = sample(p) };
 	TARE_STAGE_OUT(n);
 	filter(p, batch, n);
 }

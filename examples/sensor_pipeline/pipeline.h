@@ -15,7 +15,6 @@
 #define BATCH 500u
 
 struct reading {
-	uint32_t sensor;
 	double value;	 /* raw, then normalised */
 	double mean, variance; /* of the window that it ends */
 };

@@ -11,7 +11,6 @@
 #include "train/training.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "text/text.h"
 

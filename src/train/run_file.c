@@ -8,7 +8,6 @@
  */
 #include "train/run_parse.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

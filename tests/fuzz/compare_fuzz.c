@@ -8,7 +8,6 @@
 #include <tare/compare.h>
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
