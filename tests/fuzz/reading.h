@@ -165,7 +165,6 @@ static inline void reading_fill_allocs(void)
 	(void)tare_alloc_snapshot("others");
 }
 
-/* Starts measuring in `dir` (NULL: in memory) and fills all parts. */
 /* Two trainings, one of which goes round in its ring. */
 static inline void reading_train(void)
 {
@@ -190,6 +189,7 @@ static inline void reading_train(void)
 	}
 }
 
+/* Starts measuring in `dir` (NULL: in memory) and fills all parts. */
 static inline void reading_fill(const char *dir)
 {
 	static const char *const option[] = {
