@@ -39,6 +39,10 @@ void tr_bars_add(struct tr_bars *bars, struct tr_bar bar)
 	if (bar.from >= bars->to || bar.to < bars->from ||
 	    (bar.to == bars->from && bar.from < bar.to))
 		return;
+	/* The step before, whose end is the beginning of the window. */
+	if (bar.flags & TR_BAR_STEP && bar.from < bars->from &&
+	    bar.to - bars->from <= TR_BAR_JITTER_NS)
+		return;
 	if (bar.from < bars->from || bar.to > bars->to) {
 		bar.flags |= TR_BAR_CUT;
 		bar.from = bar.from < bars->from ? bars->from : bar.from;

@@ -89,15 +89,28 @@ static void nest_bar(struct tr_bar *bar, struct row *row)
 		row->end[row->n++] = bar->to;
 }
 
+/* A step begins where the one before ends; times on both sides of a look at
+ * the clock differ a little. */
+static void part_steps(struct tr_bar *step, struct tr_bar **last)
+{
+	if (*last && (*last)->to > step->from &&
+	    (*last)->to - step->from <= TR_BAR_JITTER_NS)
+		(*last)->to = step->from;
+	*last = step;
+}
+
 int tr_bars_nest(struct tr_bars *bars)
 {
 	struct rows rows = { NULL, 0, 0 };
+	struct tr_bar *last_step = NULL;
 	struct row *row = NULL;
 	int err = 0;
 
 	for (size_t i = 0; i < bars->n && !err; i++) {
 		struct tr_bar *bar = &bars->bar[i];
 
+		if (bar->flags & TR_BAR_STEP)
+			part_steps(bar, &last_step);
 		if (bar->flags & (TR_BAR_APART | TR_BAR_STEP | TR_BAR_MOMENT))
 			continue;
 		if (!row || row->thread != bar->thread || row->n == row->most)
