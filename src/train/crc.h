@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CRC-32C, as event files have it. By the processor's instruction where there
+ * CRC-32C, as event files have it. By the instruction of x86-64 where there
  * is one: the tables of the other way are 4 KiB, which an epoch has pushed out
  * of the cache each time they are needed.
  */
