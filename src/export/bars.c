@@ -82,7 +82,8 @@ static void add_event(struct tr_bars *bars, const tare_event *event,
 		return;
 	if (!event->ok)
 		flags |= TR_BAR_FAILED;
-	if (site && site->flags & TR_SITE_OVERLAP)
+	if (site && site->flags & TR_SITE_OVERLAP &&
+	    !(site->flags & TARE_SITE_PART))
 		flags |= TR_BAR_STEP;
 	else if (event->overlaps)
 		flags |= TR_BAR_APART;

@@ -105,9 +105,42 @@ $check traces/*.json >seen 2>&1
 verdict $? "which can be read" "$(cat seen)"
 rm -rf traces
 
+# ---- stages ------------------------------------------------------------------
+
+# What is behind an iterator is no step, and may overlap: bars of their own.
+cat >pull.c <<'END'
+#include <tare/tare.h>
+
+static bool next(void *self, void *data)
+{
+	(void)self;
+	(void)data;
+	return true;
+}
+
+int main(void)
+{
+	static tare_stage stage;
+	int record;
+
+	tare_stage_wrap_next(&stage, "pipeline", "pull", next, NULL);
+	for (int i = 0; i < 5; i++)
+		(void)tare_stage_next(&stage, &record);
+	return 0;
+}
+END
+"$CC" -std=c11 -D_GNU_SOURCE -I"$root/include" pull.c "$library" \
+	-Wl,-rpath,"$LIB" -lpthread -o pull ||
+	{ echo "Bail out! cannot build pull.c"; exit 1; }
+unset TARE_ENABLE_PROFILER
+TARE=on TARE_TRACE=true ./pull
+"$TARE" export last -F chrome >pull.json
+expect_status 0 $check pull.json
+expect_is "$out" "bars pull=5
+apart 4 flows 0" "stages are in no row of steps"
+
 # ---- from outside ----------------------------------------------------------
 
-unset TARE_ENABLE_PROFILER
 TARE=on ./steps 0 1 >/dev/null &
 pid=$!
 is_seen() {
