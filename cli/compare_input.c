@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <tare/communication.h>
 #include <tare/train.h>
 
+#include "job.h"
 #include "message.h"
 
 /* ---- files ------------------------------------------------------------- */
@@ -94,38 +94,6 @@ static int take_folder(tare_comparison *c, const char *folder, size_t *n)
 
 /* ---- runs -------------------------------------------------------------- */
 
-struct views {
-	tare_view **at;
-	size_t n;
-};
-
-static void views_release(struct views *views)
-{
-	for (size_t i = 0; i < views->n; i++)
-		tare_view_close(views->at[i]);
-	free(views->at);
-}
-
-/* All runs of a group: those that one `tare run` started. */
-static int views_of_group(const char *group, struct views *ret_views)
-{
-	struct views views = { NULL, 0 };
-	tare_run_entry *runs;
-	size_t n;
-	int err = tare_runs_list(&runs, &n);
-
-	if (err)
-		return err;
-	views.at = calloc(n + 1, sizeof(*views.at));
-	for (size_t i = 0; views.at && i < n; i++)
-		if (strcmp(runs[i].group, group) == 0 &&
-		    tare_view_open(runs[i].path, &views.at[views.n]) == 0)
-			views.n++;
-	tare_runs_free(runs);
-	*ret_views = views;
-	return views.at ? views.n ? 0 : TARE_ENOENT : TARE_ENOMEM;
-}
-
 static bool has_training(tare_view *view)
 {
 	const tare_training_info *infos;
@@ -134,32 +102,33 @@ static bool has_training(tare_view *view)
 }
 
 /* Trainings if there are any, else a job of several ranks, else each run. */
-static int take_views(tare_comparison *c, const struct views *views)
+static int take_views(tare_comparison *c, const struct job *job)
 {
 	bool is_training = false;
 	int err = TARE_ENOENT;
 
-	for (size_t i = 0; i < views->n; i++)
-		is_training |= has_training(views->at[i]);
+	for (size_t i = 0; i < job->n; i++)
+		is_training |= has_training(job->views[i]);
 	if (!is_training)
-		err = tare_comparison_add_job(c, views->at, views->n);
+		err = tare_comparison_add_job(c, job->views, job->n);
 	if (err != TARE_ENOENT)
 		return err;
 	err = 0;
-	for (size_t i = 0; i < views->n && !err; i++)
-		if (!is_training || has_training(views->at[i]))
-			err = tare_comparison_add_view(c, views->at[i]);
+	for (size_t i = 0; i < job->n && !err; i++)
+		if (!is_training || has_training(job->views[i]))
+			err = tare_comparison_add_view(c, job->views[i]);
 	return err;
 }
 
+/* All runs of a group: those that one `tare run` started. */
 static int take_group(tare_comparison *c, const char *group)
 {
-	struct views views = { NULL, 0 };
-	int err = views_of_group(group, &views);
+	struct job job = { .n = 0 };
+	int err = job_add_group(&job, group);
 
 	if (!err)
-		err = take_views(c, &views);
-	views_release(&views);
+		err = job.n ? take_views(c, &job) : TARE_ENOENT;
+	job_release(&job);
 	return err;
 }
 
