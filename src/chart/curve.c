@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "maths/maths.h"
+
 #define COLUMNS_A_PIXEL 2. /* screens of phones have two or three */
 
 /* What one column of pixels holds, by index; in order of their coming. */
@@ -21,11 +23,6 @@ struct curve_path {
 	const double *x;
 	bool is_open; /* there is a point to draw a line from */
 };
-
-static bool is_number(double value)
-{
-	return value > -1e300 && value < 1e300;
-}
 
 static void add_point(struct curve_path *path, double x, double y)
 {
@@ -80,7 +77,7 @@ static void add_line(struct curve_path *path, const double *y, size_t n)
 	struct pixel_column c = { .at = INT64_MIN };
 
 	for (size_t i = 0; i < n; i++) {
-		bool is_seen = is_number(y[i]) && is_number(path->x[i]);
+		bool is_seen = tr_is_number(y[i]) && tr_is_number(path->x[i]);
 		int64_t at = is_seen ? column_of(path, path->x[i]) : 0;
 
 		if (is_seen && at == c.at) {
@@ -114,7 +111,7 @@ static void add_edge(struct curve_path *path, const struct tr_curve *curve,
 		size_t i = is_back ? curve->n - 1 - k : k;
 		int64_t c;
 
-		if (!is_number(y[i]) || !is_number(curve->x[i]))
+		if (!tr_is_number(y[i]) || !tr_is_number(curve->x[i]))
 			continue;
 		c = column_of(path, curve->x[i]);
 		if (c != column && column != INT64_MIN)
@@ -124,7 +121,7 @@ static void add_edge(struct curve_path *path, const struct tr_curve *curve,
 		column = c;
 		at = i;
 		/* There along the upper edge, back along the lower one. */
-		if (!is_number(edge) || sign * y[i] > sign * edge)
+		if (!tr_is_number(edge) || sign * y[i] > sign * edge)
 			edge = y[i];
 	}
 	if (column != INT64_MIN)
@@ -165,7 +162,7 @@ void tr_curve_draw(struct tr_sink *sink, const struct tr_plot *plot,
 	size_t n_numbers = 0, last = 0;
 
 	for (size_t i = 0; i < curve->n; i++) {
-		if (!is_number(curve->y[i]) || !is_number(curve->x[i]))
+		if (!tr_is_number(curve->y[i]) || !tr_is_number(curve->x[i]))
 			continue;
 		n_numbers++;
 		last = i;

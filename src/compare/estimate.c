@@ -22,18 +22,13 @@ struct moments {
 	uint32_t n;
 };
 
-static bool is_number(double value)
-{
-	return value > -1e300 && value < 1e300;
-}
-
 static struct moments moments_of(const double *value, size_t n)
 {
 	struct moments m = { NAN, NAN, 0 };
 	double sum = 0, squares = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (is_number(value[i])) {
+		if (tr_is_number(value[i])) {
 			sum += value[i];
 			m.n++;
 		}
@@ -41,7 +36,7 @@ static struct moments moments_of(const double *value, size_t n)
 		return m;
 	m.mean = sum / m.n;
 	for (size_t i = 0; i < n; i++)
-		if (is_number(value[i]))
+		if (tr_is_number(value[i]))
 			squares += (value[i] - m.mean) * (value[i] - m.mean);
 	if (m.n > 1)
 		m.variance = squares / (m.n - 1) / m.n;

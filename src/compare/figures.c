@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "maths/maths.h"
+
 double tr_row_value(const tare_run_row *row, enum tr_run_column column)
 {
 	switch (column) {
@@ -18,11 +20,6 @@ double tr_row_value(const tare_run_row *row, enum tr_run_column column)
 	return NAN;
 }
 
-static bool is_number(double value)
-{
-	return value > -1e300 && value < 1e300;
-}
-
 /* Over the rows that have it; NAN if none has. */
 static double mean_of(const struct tr_compared_run *run,
 		      enum tr_run_column column)
@@ -33,7 +30,7 @@ static double mean_of(const struct tr_compared_run *run,
 	for (size_t i = 0; tr_run_has(run, column) && i < run->n_rows; i++) {
 		double value = tr_row_value(&run->rows[i], column);
 
-		if (is_number(value)) {
+		if (tr_is_number(value)) {
 			sum += value;
 			n++;
 		}
@@ -62,7 +59,7 @@ static double largest_of(const struct tr_compared_run *run,
 	for (size_t i = 0; tr_run_has(run, column) && i < run->n_rows; i++) {
 		double value = tr_row_value(&run->rows[i], column);
 
-		if (is_number(value) && !(most >= value))
+		if (tr_is_number(value) && !(most >= value))
 			most = value;
 	}
 	return most;
@@ -83,13 +80,13 @@ static double time_to(const struct tr_compared_run *run,
 		double value = tr_row_value(&run->rows[i], column);
 
 		time += run->rows[i].total_time;
-		if (!is_number(value))
+		if (!tr_is_number(value))
 			continue;
 		if (sign * value >= sign * target) {
 			/* It may have been there in an epoch that is gone. */
-			if (!is_number(before) && is_partial)
+			if (!tr_is_number(before) && is_partial)
 				return NAN;
-			if (!is_number(before) || before == value)
+			if (!tr_is_number(before) || before == value)
 				return time;
 			return before_time + (time - before_time) *
 						     (target - before) /
@@ -116,8 +113,8 @@ static void fill_times(struct tr_compared_run *run)
 		double seconds = mean_of(run, phase[i]);
 
 		run->figure[TARE_TIME_FORWARD + i] = seconds;
-		known += is_number(seconds) ? seconds : 0;
-		is_any |= is_number(seconds);
+		known += tr_is_number(seconds) ? seconds : 0;
+		is_any |= tr_is_number(seconds);
 	}
 	/*
 	 * Phases are the slowest worker's each: they may exceed the whole. A

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "maths/maths.h"
+
 #define NOTES_MOST 64u
 
 /* Takes the text; nothing is added without one. */
@@ -153,7 +155,7 @@ static void note_loss(tare_comparison *c)
 
 			n += run->group == i && run->n_rows &&
 			     tr_run_has(run, TR_COLUMN_loss) &&
-			     !(loss > -1e300 && loss < 1e300);
+			     !tr_is_number(loss);
 		}
 		if (n)
 			tr_buf_addf(&text, "%s: the loss is no number at the "

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "maths/maths.h"
+
 struct track {
 	double *epoch, *time, *mean, *low, *high;
 	size_t n;
@@ -22,11 +24,6 @@ struct curves {
 	enum tr_run_column column;
 	const char *name;
 };
-
-static bool is_number(double value)
-{
-	return value > -1e300 && value < 1e300;
-}
 
 static bool make_track(struct track *track, size_t n)
 {
@@ -59,7 +56,7 @@ static void fill_at(const struct curves *curves, size_t config, size_t at,
 		if (!n_times++)
 			track->epoch[at] = (double)run->rows[at].epoch;
 		value = tr_row_value(&run->rows[at], curves->column);
-		if (!tr_run_has(run, curves->column) || !is_number(value))
+		if (!tr_run_has(run, curves->column) || !tr_is_number(value))
 			continue;
 		sum += value;
 		low = n && low < value ? low : value;
@@ -106,7 +103,7 @@ static bool fill_tracks(struct curves *curves)
 static bool has_values(const struct track *track)
 {
 	for (size_t i = 0; i < track->n; i++)
-		if (is_number(track->mean[i]))
+		if (tr_is_number(track->mean[i]))
 			return true;
 	return false;
 }
@@ -211,8 +208,8 @@ static bool is_anywhere(const tare_comparison *c, enum tr_run_column column)
 	for (size_t i = 0; i < c->n_runs; i++)
 		for (size_t k = 0; tr_run_has(&c->run[i], column) &&
 				   k < c->run[i].n_rows; k++)
-			if (is_number(tr_row_value(&c->run[i].rows[k],
-						   column)))
+			if (tr_is_number(tr_row_value(&c->run[i].rows[k],
+						      column)))
 				return true;
 	return false;
 }

@@ -10,6 +10,12 @@
 
 #include <tare/api.h>
 
+/* Not NAN, and not so large that a few of them add up to infinity. */
+static inline bool tr_is_number(double x)
+{
+	return x > -1e300 && x < 1e300;
+}
+
 /* Below 0: NAN. */
 double tr_maths_sqrt(double x);
 /* Of 0: -INFINITY; below: NAN. */
