@@ -7,31 +7,21 @@
  */
 #include "export/export.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "maths/maths.h"
 
 #define ROWS_SHOWN 30u	   /* where nobody says how many */
 #define SAMPLES_FEW 1000u  /* fewer: 50 % are uncertain by 1.6 points */
 #define FUNCTION_MOST 100u /* columns */
 #define FUNCTION_LEAST 44u /* also where a row then is longer than the line */
 
-/* Not sqrt(): that needs libm. Newton, from above, for 0 <= x <= 1. */
-static double root_of(double x)
-{
-	double root = 1;
-
-	if (!(x > 0))
-		return 0;
-	for (int i = 0; i < 60; i++)
-		root = (root + x / root) / 2;
-	return root;
-}
-
 static double error_of(double share, uint64_t samples)
 {
 	share = tr_least(tr_most(share, 0), 1);
-	return samples ? root_of(share * (1 - share) / (double)samples) : 0;
+	return samples ? tr_maths_sqrt(share * (1 - share) / (double)samples) :
+			 0;
 }
 
 /* ---- order ------------------------------------------------------------- */
