@@ -47,6 +47,10 @@ void tr_report_share(struct tr_report *report, double share);
 /* Any text, made printable, at most so many columns. */
 void tr_report_text(struct tr_report *report, const char *text, size_t most);
 size_t tr_report_columns(const char *text);
+/* Names are cut, and fit for a terminal. */
+void tr_report_name(struct tr_report *report, const char *text, size_t width);
+void tr_report_cell(struct tr_report *report, const char *text, size_t width);
+void tr_report_dim(struct tr_report *report, bool on);
 
 /* ---- name_brief.c ------------------------------------------------------ */
 
@@ -57,15 +61,20 @@ size_t tr_report_columns(const char *text);
 #define TR_BRIEF_BYTES 256u
 const char *tr_name_brief(const char *name, char *brief);
 
+/* ---- sampling.c -------------------------------------------------------- */
+
+#define TR_SAMPLES_FEW 1000u /* fewer: 50 % are uncertain by 1.6 points */
+
+/* Standard error of a share of so many samples. */
+double tr_share_error(double share, uint64_t samples);
+void tr_report_sampling(struct tr_report *report);
+void tr_json_sampling(struct tr_json *json, const tare_sampling *sampling);
+
 /* ---- functions.c ------------------------------------------------------- */
 
 /* How stacks were sampled, and the functions that took the time. */
 int tr_report_profile(struct tr_report *report);
 int tr_json_profile(struct tr_json *json, struct tr_report *report);
-/* Names are cut, and fit for a terminal. */
-void tr_report_name(struct tr_report *report, const char *text, size_t width);
-void tr_report_cell(struct tr_report *report, const char *text, size_t width);
-void tr_report_dim(struct tr_report *report, bool on);
 
 /* ---- tree_frames.c ----------------------------------------------------- */
 

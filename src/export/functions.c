@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions: the part of a report that sampled stacks make.
- *
- * A share of n samples is a guess with a standard error of
- * sqrt(share (1 - share) / n): it is told where n is small.
+ * Functions: those that sampled stacks found, and the time they took.
  */
 #include "export/export.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "maths/maths.h"
-
 #define ROWS_SHOWN 30u	   /* where nobody says how many */
-#define SAMPLES_FEW 1000u  /* fewer: 50 % are uncertain by 1.6 points */
 #define FUNCTION_MOST 100u /* columns */
 #define FUNCTION_LEAST 44u /* also where a row then is longer than the line */
-
-static double error_of(double share, uint64_t samples)
-{
-	share = tr_least(tr_most(share, 0), 1);
-	return samples ? tr_maths_sqrt(share * (1 - share) / (double)samples) :
-			 0;
-}
 
 /* ---- order ------------------------------------------------------------- */
 
@@ -91,70 +78,6 @@ static double whole_of(const tare_function *const *rows, size_t n)
 }
 
 /* ---- text -------------------------------------------------------------- */
-
-static void add_fixed(struct tr_report *r, double value, const char *unit)
-{
-	char text[40];
-
-	(void)tr_fixed_text(text, sizeof(text), value, 1);
-	tr_buf_addf(r->buf, "%s %s", text, unit);
-}
-
-static void sampling_line(struct tr_report *r, const tare_sampling *s)
-{
-	char count[32], got[32], cpu[32];
-
-	(void)tr_count_text(count, sizeof(count), s->samples);
-	(void)tr_duration_text(cpu, sizeof(cpu), s->cpu_ns);
-	tr_buf_addf(r->buf, "\nsampling  %s, asked ", s->method);
-	if (!s->samples) {
-		add_fixed(r, s->asked_hz, "Hz, no sample in ");
-		tr_buf_addf(r->buf, "%s CPU\n", cpu);
-		return;
-	}
-	add_fixed(r, s->asked_hz, "Hz, got ");
-	add_fixed(r, s->got_hz, "Hz, ");
-	tr_buf_addf(r->buf, "%s sample%s of %llu thread%s, ", count,
-		    s->samples == 1 ? "" : "s", (unsigned long long)s->threads,
-		    s->threads == 1 ? "" : "s");
-	add_fixed(r, s->whole_share * 100, "% of the stacks whole, ");
-	(void)tr_duration_text(got, sizeof(got), s->weight_ns);
-	if (s->is_wall)
-		tr_buf_addf(r->buf, "%s of threads' time, %s CPU", got, cpu);
-	else
-		tr_buf_addf(r->buf, "%s of %s CPU", got, cpu);
-	(void)tr_duration_text(got, sizeof(got), s->cost_ns);
-	if (s->cost_ns > 0)
-		tr_buf_addf(r->buf, ", taken in %s", got);
-	tr_buf_addc(r->buf, '\n');
-}
-
-static void warnings(struct tr_report *r, const tare_sampling *s)
-{
-	char text[40];
-
-	if (s->samples && s->samples < SAMPLES_FEW) {
-		(void)tr_fixed_text(text, sizeof(text),
-				    error_of(.5, s->samples) * 100, 1);
-		tr_buf_addf(r->buf, "few samples: a share of 50 %% is "
-			    "uncertain by \xc2\xb1 %s points (standard "
-			    "error)\n", text);
-	}
-	if (s->samples && s->whole_share < .995) {
-		(void)tr_fixed_text(text, sizeof(text),
-				    (1 - s->whole_share) * 100, 1);
-		tr_buf_addf(r->buf, "%s %% of the stacks are cut short: what "
-			    "called those is not known, and its total is too "
-			    "low\n", text);
-	}
-	(void)tr_count_text(text, sizeof(text), s->lost);
-	if (s->lost)
-		tr_buf_addf(r->buf, "%s samples had no room in the table of "
-			    "stacks (max_stacks)\n", text);
-	(void)tr_count_text(text, sizeof(text), s->unfollowed);
-	if (s->unfollowed)
-		tr_buf_addf(r->buf, "%s threads could not be sampled\n", text);
-}
 
 /* The last parts of a path: folders are mostly the same. */
 static const char *short_path(const char *path)
@@ -243,10 +166,10 @@ static void error_cell(struct tr_report *r, double share, uint64_t samples)
 {
 	char text[40];
 
-	if (samples >= SAMPLES_FEW)
+	if (samples >= TR_SAMPLES_FEW)
 		return;
-	(void)tr_fixed_text(text, sizeof(text), error_of(share, samples) * 100,
-			    1);
+	(void)tr_fixed_text(text, sizeof(text),
+			    tr_share_error(share, samples) * 100, 1);
 	tr_buf_adds(r->buf, " \xc2\xb1");
 	tr_buf_pad(r->buf, ' ', strlen(text) < 4 ? 4 - strlen(text) : 0);
 	tr_buf_adds(r->buf, text);
@@ -324,7 +247,8 @@ static void function_table(struct tr_report *r,
 	double whole = whole_of(rows, n);
 
 	tr_report_heading(r, "functions", "");
-	tr_report_titles(r, tare_view_sampling(r->view)->samples < SAMPLES_FEW ?
+	tr_report_titles(r, tare_view_sampling(r->view)->samples <
+					    TR_SAMPLES_FEW ?
 				    few :
 				    many);
 	function_rows(r, rows, shown, whole > 0 ? whole : 1);
@@ -343,8 +267,7 @@ int tr_report_profile(struct tr_report *r)
 	rows = sorted(r, &n);
 	if (!rows)
 		return TARE_ENOMEM;
-	sampling_line(r, s);
-	warnings(r, s);
+	tr_report_sampling(r);
 	if (n)
 		function_table(r, rows, n);
 	free(rows);
@@ -352,22 +275,6 @@ int tr_report_profile(struct tr_report *r)
 }
 
 /* ---- JSON -------------------------------------------------------------- */
-
-static void put_sampling(struct tr_json *j, const tare_sampling *s)
-{
-	tr_json_str(j, "method", s->method);
-	tr_json_bool(j, "wall", s->is_wall);
-	tr_json_double(j, "asked_hz", s->asked_hz);
-	tr_json_double(j, "got_hz", s->got_hz);
-	tr_json_u64(j, "samples", s->samples);
-	tr_json_double(j, "weight_ns", s->weight_ns);
-	tr_json_double(j, "cpu_ns", s->cpu_ns);
-	tr_json_double(j, "whole_share", s->whole_share);
-	tr_json_u64(j, "lost", s->lost);
-	tr_json_u64(j, "threads", s->threads);
-	tr_json_u64(j, "unfollowed", s->unfollowed);
-	tr_json_double(j, "cost_ns", s->cost_ns);
-}
 
 static void put_function(struct tr_json *j, const tare_function *f,
 			 double whole, uint64_t samples)
@@ -382,7 +289,7 @@ static void put_function(struct tr_json *j, const tare_function *f,
 	tr_json_u64(j, "first_line", f->first_line);
 	tr_json_bool(j, "inlined", f->is_inlined);
 	tr_json_double(j, "own_share", own);
-	tr_json_double(j, "own_error", error_of(own, samples));
+	tr_json_double(j, "own_error", tr_share_error(own, samples));
 	tr_json_double(j, "own_ns", f->weight_ns);
 	tr_json_double(j, "total_share",
 		       whole > 0 ? f->all_weight_ns / whole : 0);
@@ -406,7 +313,7 @@ int tr_json_profile(struct tr_json *j, struct tr_report *r)
 		return TARE_ENOMEM;
 	whole = whole_of(rows, n);
 	tr_json_object(j, "samples");
-	put_sampling(j, s);
+	tr_json_sampling(j, s);
 	tr_json_array(j, "functions");
 	for (size_t i = 0; i < n; i++)
 		if (!r->options.top || i < r->options.top)
