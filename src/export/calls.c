@@ -148,6 +148,8 @@ int tr_report_calls(struct tr_report *r, bool *ret_any)
 		{ "own", 9 },	 { "each", 9 },	 { "own", 7 },
 		{ "  function", 12 }, { NULL, 0 },
 	};
+	static const char *const known[] = { "total", "own", "calls", "mean",
+					     "name", NULL };
 	size_t n = 0, most = r->options.top ? r->options.top : ROWS_MOST;
 	struct keyed_call *rows = sorted_calls(r, &n);
 
@@ -156,6 +158,7 @@ int tr_report_calls(struct tr_report *r, bool *ret_any)
 	*ret_any = n > 0;
 	if (n) {
 		tr_report_heading(r, "functions by their hooks", "");
+		tr_report_order_note(r, known, "functions of hooks");
 		tr_report_titles(r, title);
 	}
 	for (size_t i = 0; i < n && i < most; i++) {

@@ -25,6 +25,13 @@ int tr_report_prepare(struct tr_report *report,
 const tare_stats **tr_report_sorted(const struct tr_report *report,
 				    const tare_stats *stats, size_t n);
 
+/*
+ * Says so where a table is not in the order that was asked for. `known` are
+ * those it has, up to NULL; the first is its own.
+ */
+void tr_report_order_note(struct tr_report *report, const char *const *known,
+			  const char *what);
+
 void tr_report_head(struct tr_report *report);
 int tr_report_tree(struct tr_report *report);
 int tr_report_flat(struct tr_report *report);

@@ -243,10 +243,13 @@ static void function_table(struct tr_report *r,
 		{ "time", 8 },	 { "samples", 8 }, { " function", 9 },
 		{ NULL, 0 },
 	};
+	static const char *const known[] = { "own", "total", "samples",
+					     "name", NULL };
 	size_t shown = rows_shown(r, rows, n);
 	double whole = whole_of(rows, n);
 
 	tr_report_heading(r, "functions", "");
+	tr_report_order_note(r, known, "sampled functions");
 	tr_report_titles(r, tare_view_sampling(r->view)->samples <
 					    TR_SAMPLES_FEW ?
 				    few :

@@ -79,6 +79,19 @@ int tr_report_prepare(struct tr_report *report,
 	return order_of(report->options.sort) < 0 ? TARE_EINVAL : 0;
 }
 
+void tr_report_order_note(struct tr_report *report, const char *const *known,
+			  const char *what)
+{
+	const char *asked = report->asked_sort;
+
+	for (size_t i = 0; asked && known[i]; i++)
+		if (strcmp(known[i], asked) == 0)
+			return;
+	if (asked)
+		tr_buf_addf(report->buf, "by %s time: %s have no order by "
+			    "%s\n", known[0], what, asked);
+}
+
 struct keyed {
 	const tare_stats *row;
 	double key;

@@ -218,6 +218,10 @@ expect_status 0 "$TARE" report --sort calls --top 1
 expect_has "$out" "functions by their hooks" "the report has the table"
 expect_has "$out" "hooked.c:" "with file and line"
 expect_has "$out" "more (--top" "and the first N"
+expect_has_not "$out" "no order by" "in the order asked for"
+expect_status 0 "$TARE" report --sort p99
+expect_has "$out" "by total time: functions of hooks have no order by p99" \
+	"an order that hooks do not know"
 expect_status 2 "$TARE" report --sort nonsense
 expect_status 0 "$TARE" tree
 expect_has "$out" "main" "tree: functions"

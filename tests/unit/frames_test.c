@@ -384,6 +384,11 @@ static void play_report(void)
 	static const char *const two[] = { "  work", "  inner",
 					   "... and 3 more with  10.4 %",
 					   NULL };
+	static const char *const other[] = {
+		"functions\n",
+		"by own time: sampled functions have no order by calls\n",
+		"  work", "  inner", "  fib", NULL
+	};
 	tare_view *view;
 
 	start_rows(NULL);
@@ -397,6 +402,7 @@ static void play_report(void)
 	check_report(view, "own", 0, own);
 	check_report(view, "samples", 0, own);
 	check_report(view, "total", 0, total);
+	check_report(view, "calls", 0, other);
 	check_report(view, NULL, 2, two);
 	tare_view_close(view);
 }
