@@ -116,13 +116,26 @@ static void add_name(struct table *table, const tare_part *part)
 	table_add(table, text);
 }
 
+/* "73.9%", or "186 x" where percents are hard to read. */
+static struct text gain_text(double gain)
+{
+	struct text out = { "no limit" };
+
+	if (gain < 10)
+		return format_share(gain);
+	if (isfinite(gain))
+		(void)snprintf(out.text, sizeof(out.text), "%.*f x",
+			       1 + gain < 99.95 ? 1 : 0, 1 + gain);
+	return out;
+}
+
 static void add_part(struct table *table, const tare_part *part)
 {
 	table_add(table, format_share(part->share).text);
 	table_add(table, format_duration(part->ns).text);
-	table_add(table, format_share(part->gain.faster).text);
+	table_add(table, gain_text(part->gain.faster).text);
 	table_add(table, format_share(part->gain.saved).text);
-	table_add(table, format_share(part->gain.most).text);
+	table_add(table, gain_text(part->gain.most).text);
 	table_add_tinted(table, worth_text(part->gain.worth),
 			 worth_tint(part->gain.worth));
 	add_name(table, part);

@@ -13,6 +13,7 @@
 #define FLOW_FIXED 82u	  /* columns right of the name */
 #define LATENCY_FIXED 82u
 #define NAME_LEAST 17u
+#define GAIN_MANY 10. /* from 1000 % on: told as a factor */
 
 /* ---- cells ------------------------------------------------------------- */
 
@@ -170,7 +171,10 @@ static void totals(struct tr_report *r, const tare_pipeline *p)
 	tr_buf_addf(r->buf, ", %s records/s\n", text);
 }
 
-/* "73.9 % more records/s (42.5 % less time)" */
+/*
+ * "73.9 % more records/s (42.5 % less time)", or "186 x the records/s" where
+ * percents are hard to read.
+ */
 static void gain_text(struct tr_report *r, double gain)
 {
 	char more[48], less[48];
@@ -179,9 +183,16 @@ static void gain_text(struct tr_report *r, double gain)
 		tr_buf_adds(r->buf, "no limit");
 		return;
 	}
-	(void)share_text(more, sizeof(more), gain);
 	(void)share_text(less, sizeof(less), 1 - 1 / (1 + gain));
-	tr_buf_addf(r->buf, "%s more records/s (%s less time)", more, less);
+	if (gain >= GAIN_MANY) {
+		(void)tr_fixed_text(more, sizeof(more), 1 + gain,
+				    1 + gain < 99.95 ? 1 : 0);
+		tr_buf_addf(r->buf, "%s x the records/s", more);
+	} else {
+		(void)share_text(more, sizeof(more), gain);
+		tr_buf_addf(r->buf, "%s more records/s", more);
+	}
+	tr_buf_addf(r->buf, " (%s less time)", less);
 }
 
 static void queue_text(struct tr_report *r, const tare_stage_stats *s)

@@ -124,4 +124,35 @@ expect_status 0 "$TARE" stages
 expect_has "$err" "no stage was measured" "says that there is none"
 expect_status 0 "$TARE" stages --json
 expect_json "$out" "d['pipelines']" "[]" "an empty list"
+
+# What one part that is all of the run would gain it.
+cat >all.c <<'END'
+#include <tare/tare.h>
+int main(void)
+{
+	TARE_SCOPE("all of it");
+	for (volatile int i = 0; i < 1000000; i++)
+		;
+	return 0;
+}
+END
+"$CC" -std=c11 -D_GNU_SOURCE -I"$root/include" all.c "$library" \
+	-Wl,-rpath,"$LIB" -lpthread -o all || exit 1
+TARE=on ./all
+row() { awk '/all of it/ { print $1, $4, $5, $6, $7, $8 }' out; }
+expect_status 0 "$TARE" amdahl
+expect_is "$(row)" "100.0% 100.0% 50.0% no limit optimise" "twice as fast"
+expect_status 0 "$TARE" amdahl -f 10.9
+expect_is "$(row)" "100.0% 990.0% 90.8% no limit optimise" "ten times"
+expect_status 0 "$TARE" amdahl -f 50
+expect_is "$(row)" "100.0% 50.0 x 98.0% no limit" "a factor, not 4900 %"
+expect_status 0 "$TARE" amdahl -f 50 --json
+expect_json "$out" "[(d['of'], p['name'], p['share'], round(p['faster'], 9),
+	p['most'], p['worth']) for p in d['parts']]" \
+	"[('scopes', 'all of it', 1, 49.0, None, 'much')]" "as JSON"
+expect_status 0 "$TARE" amdahl --worth 150,300
+expect_has "$out" "not worth it" "limits of what is worth it"
+for wrong in '-f 0' '-f x' '-w 5' '-w 20,5' '--of nothing'; do
+	expect_status 2 "$TARE" amdahl $wrong
+done
 finish

@@ -169,6 +169,46 @@ TEST(the_gain_in_one_thread_is_amdahls)
 	scene_play(play_amdahl);
 }
 
+static void slow_down(void)
+{
+	TARE_STAGE("slow");
+	scene_pass_ns(149 * MS);
+}
+
+static int keep_text(void *arg, const char *text, size_t len)
+{
+	(void)snprintf(arg, 4096, "%.*s", (int)len, text);
+	return 0;
+}
+
+static void play_gain_texts(void)
+{
+	tare_report_options how = { .struct_size = sizeof(how),
+				    .parts = TARE_REPORT_STAGES, .factor = 2 };
+	char text[4096] = "";
+	tare_view *view;
+
+	start();
+	{
+		TARE_STAGE("fast");
+		scene_pass_ns(MS);
+		slow_down();
+	}
+	view = scene_view();
+	CHECK_INT(tare_view_report(view, &how, keep_text, text), 0);
+	if (!CHECK(strstr(text, "2 times as fast it gives 98.7 % more "
+			  "records/s (49.7 % less time)")) ||
+	    !CHECK(strstr(text, "at most 150 x the records/s (99.3 % less "
+			  "time)")))
+		printf("# %s\n", text);
+	tare_view_close(view);
+}
+
+TEST(a_gain_is_told_in_percents_or_as_a_factor)
+{
+	scene_play(play_gain_texts);
+}
+
 /* A stage says itself what goes out, whatever the next one takes. */
 static void split(int parts)
 {
