@@ -46,13 +46,17 @@ static struct text seconds_text(double seconds)
 	return format_duration(seconds * 1e9);
 }
 
-/* The mean, and how far the interval reaches from it. */
+/* The mean, and how far the interval reaches from it; no time is below 0. */
 static void add_seconds(struct table *table, const tare_estimate *e)
 {
 	char text[96];
 
 	(void)snprintf(text, sizeof(text), "%s", seconds_text(e->mean).text);
-	if (!isnan(e->high))
+	if (e->low < 0)
+		(void)snprintf(text, sizeof(text), "%s (up to %s)",
+			       seconds_text(e->mean).text,
+			       seconds_text(e->high).text);
+	else if (!isnan(e->high))
 		(void)snprintf(text, sizeof(text), "%s +-%s",
 			       seconds_text(e->mean).text,
 			       e->mean > 0 ? format_share((e->high - e->mean) /

@@ -130,6 +130,12 @@ tare_estimate tr_estimate_of(const double *value, size_t n);
 tare_estimate tr_estimate_ratio(const double *a, size_t n_a, const double *b,
 				size_t n_b);
 tare_estimate tr_estimate_scaled(tare_estimate estimate, double factor);
+/*
+ * For people: the ends of its interval no lower and no higher than the value
+ * can be. The mean stays.
+ */
+tare_estimate tr_estimate_within(tare_estimate estimate, double least,
+				 double most);
 
 /* ---- group.c ----------------------------------------------------------- */
 

@@ -101,3 +101,13 @@ tare_estimate tr_estimate_scaled(tare_estimate estimate, double factor)
 	estimate.high *= factor;
 	return estimate;
 }
+
+tare_estimate tr_estimate_within(tare_estimate estimate, double least,
+				 double most)
+{
+	if (estimate.low < least)
+		estimate.low = tr_least(least, estimate.mean);
+	if (estimate.high > most)
+		estimate.high = tr_most(most, estimate.mean);
+	return estimate;
+}

@@ -100,6 +100,20 @@ static void note_zero(tare_comparison *c)
 	}
 }
 
+/* A share above 1 is no error of arithmetic, but looks like one. */
+static void note_comm(tare_comparison *c)
+{
+	for (size_t i = 0; i < c->result.n_configs; i++) {
+		struct tr_buf text = TR_BUF_INIT;
+
+		if (c->config[i].comm_share.mean > 1)
+			tr_buf_addf(&text, "%s communicates for longer than it "
+				    "takes: threads add up, and estimates "
+				    "may be too high", c->config[i].name);
+		tr_compared_note(c, &text);
+	}
+}
+
 static void note_baseline(tare_comparison *c)
 {
 	const tare_compared_config *base = &c->config[c->result.baseline];
@@ -217,6 +231,7 @@ int tr_compared_notes(tare_comparison *c)
 	note_whole(c);
 	tr_compared_differences(c);
 	note_zero(c);
+	note_comm(c);
 	note_baseline(c);
 	note_cut(c);
 	note_kept(c);

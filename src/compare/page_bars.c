@@ -58,11 +58,14 @@ static const char *text_of(const struct tr_buf *buf)
 	return buf->data && !buf->failed ? buf->data : "";
 }
 
-/* "1.23 ms", or "1.23 ms ± 4.1 %" */
+/* "1.23 ms", "1.23 ms ± 4.1 %"; "1.23 ms, up to 2.9 ms" if that is < 0. */
 static void add_seconds(struct tr_buf *buf, const tare_estimate *time)
 {
 	tr_text_seconds(buf, time->mean);
-	if (time->high == time->high && time->mean > 0) {
+	if (time->low < 0) {
+		tr_buf_adds(buf, ", up to ");
+		tr_text_seconds(buf, time->high);
+	} else if (time->high == time->high && time->mean > 0) {
 		tr_buf_adds(buf, " \xc2\xb1 ");
 		tr_text_percent(buf, time->high / time->mean - 1);
 	}
@@ -136,6 +139,7 @@ static void make_share(const tare_compared_config *config,
 {
 	size_t at = drawn->n++;
 	const tare_estimate *share = &config->comm_share;
+	tare_estimate span = tr_estimate_within(*share, 0, 1);
 	struct tr_strip_part *part = &drawn->part[at * N_PHASES];
 	struct tr_buf *text = &drawn->text[at * (N_PHASES + 1)];
 
@@ -147,8 +151,8 @@ static void make_share(const tare_compared_config *config,
 	*part = (struct tr_strip_part){ 100 * share->mean, "c1",
 				      text_of(text) };
 	drawn->bar[at] = (struct tr_strip){ config->name, text_of(text), part,
-					    1, 100 * share->low,
-					    100 * share->high };
+					    1, 100 * span.low,
+					    100 * span.high };
 }
 
 static void add_shares(const tare_comparison *c, struct tr_sink *sink,

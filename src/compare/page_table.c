@@ -2,12 +2,14 @@
 /* Tables of the page: a row a configuration, and a row a run. */
 #include "compare/page.h"
 
+#include <math.h>
 #include <string.h>
 
 enum cell_kind {
 	KIND_SECONDS,
 	KIND_RATIO,
 	KIND_PERCENT,
+	KIND_SHARE,
 	KIND_FRACTION,
 	KIND_SCORE,
 	KIND_MB
@@ -27,7 +29,7 @@ static const struct page_column speed_columns[] = {
 	{ "efficiency", KIND_PERCENT, OF(efficiency) },
 	{ "training time", KIND_SECONDS, OF(time[TARE_TIME_TOTAL]) },
 	{ "epoch", KIND_SECONDS, OF(time[TARE_TIME_EPOCH]) },
-	{ "communication", KIND_PERCENT, OF(comm_share) },
+	{ "communication", KIND_SHARE, OF(comm_share) },
 	{ "serial fraction", KIND_FRACTION, OF(serial) },
 };
 
@@ -78,6 +80,7 @@ static void add_value(struct tr_buf *buf, enum cell_kind kind, double value)
 		tr_text_ratio(buf, value);
 		return;
 	case KIND_PERCENT:
+	case KIND_SHARE:
 		tr_text_percent(buf, value);
 		return;
 	case KIND_FRACTION:
@@ -92,20 +95,36 @@ static void add_value(struct tr_buf *buf, enum cell_kind kind, double value)
 	}
 }
 
+/* No time and no memory is below 0; Student's t does not know. */
+static tare_estimate shown_of(enum cell_kind kind,
+			      const tare_estimate *estimate)
+{
+	switch (kind) {
+	case KIND_SECONDS:
+	case KIND_MB:
+		return tr_estimate_within(*estimate, 0, (double)INFINITY);
+	case KIND_SHARE:
+		return tr_estimate_within(*estimate, 0, 1);
+	default:
+		return *estimate;
+	}
+}
+
 /* Below its mean: the interval, where one can see that there is one. */
 static void add_estimate(struct tr_sink *sink, enum cell_kind kind,
 			 const tare_estimate *estimate)
 {
 	struct tr_buf mean = TR_BUF_INIT, low = TR_BUF_INIT,
 		      high = TR_BUF_INIT;
+	tare_estimate shown = shown_of(kind, estimate);
 
-	add_value(&mean, kind, estimate->mean);
-	add_value(&low, kind, estimate->low);
-	add_value(&high, kind, estimate->high);
+	add_value(&mean, kind, shown.mean);
+	add_value(&low, kind, shown.low);
+	add_value(&high, kind, shown.high);
 	tr_sink_adds(sink, "<td>");
 	if (mean.data)
 		tr_sink_adds(sink, mean.data);
-	if (estimate->low == estimate->low && low.data && high.data &&
+	if (shown.low == shown.low && low.data && high.data &&
 	    strcmp(low.data, high.data) != 0) {
 		tr_sink_adds(sink, "<small>");
 		tr_sink_adds(sink, low.data);
@@ -216,9 +235,7 @@ void tr_page_tables(const tare_comparison *c, struct tr_sink *sink)
 
 static void add_figure(struct tr_sink *sink, enum cell_kind kind, double value)
 {
-	add_estimate(sink, kind, &(tare_estimate){
-		value, (double)__builtin_nan(""), (double)__builtin_nan(""),
-		1 });
+	add_estimate(sink, kind, &(tare_estimate){ value, NAN, NAN, 1 });
 }
 
 void tr_page_runs(const tare_comparison *c, struct tr_sink *sink)

@@ -57,6 +57,24 @@ expect_has "$out" "mpi_4 (4 workers) is 1.53 x as fast as mpi_2" "--baseline"
 expect_status 0 "$TARE" compare results/sequential_metrics.csv
 expect_has "$out" "nothing to compare it with" "one run is a table, too"
 
+# Two repeats that differ much: Student's t reaches below 0, a time does not.
+mkdir wide
+run wide/sequential_metrics.csv sequential 1 1.00 10
+run wide/mpi_2_metrics.csv mpi_2 2 0.10 10
+run wide/mpi_2_metrics_2.csv mpi_2 2 0.90 10
+expect_status 0 "$TARE" compare wide --html wide.html
+expect_has "$out" "500 ms (up to 5.58 s)" "a time has no negative end"
+expect_has_not "$out" "+-1016" "and no percents that lead to one"
+expect_has "$(cat wide.html)" "<td>500 ms<small>0 s" "nor has it on the page"
+expect_has_not "$(grep -o '<small>-[^<]*s' wide.html)" "<small>-" "anywhere"
+expect_status 0 "$TARE" compare wide --json
+expect_json "$out" "[round(c['epoch_time']['low'], 2) for c in d['configs']
+	if c['name'] == 'mpi_2']" "[-4.58]" "JSON has the interval as it is"
+sed '1,3!s/^\([0-9]*,\)[0-9.]*/\10.01/' wide/mpi_2_metrics.csv >wide/over.csv
+expect_status 0 "$TARE" compare wide/sequential_metrics.csv wide/over.csv
+expect_has "$out" "communicates for longer than it takes" \
+	"a share above 100 % is explained"
+
 # ---- runs ------------------------------------------------------------------
 
 expect_status 0 "$TARE" run --no-report -- "$examples/gcn_sequential" \
