@@ -159,9 +159,11 @@ static int no_baseline(tare_comparison *c, tare_compare_options *how)
 	message("no configuration is called '%s'", wanted);
 	how->baseline = NULL;
 	if (tare_compare(c, how, &result) == 0)
-		for (size_t i = 0; i < result->n_configs; i++)
-			(void)fprintf(stderr, "  %s\n",
-				      result->configs[i].name);
+		for (size_t i = 0; i < result->n_configs; i++) {
+			(void)fputs("  ", stderr);
+			terminal_safe(stderr, result->configs[i].name);
+			(void)fputc('\n', stderr);
+		}
 	return CODE_USAGE;
 }
 

@@ -2,12 +2,9 @@
 #include "compare_table.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "format.h"
 #include "table.h"
-#include "utf8.h"
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -288,12 +285,9 @@ static void print_scores(struct out *out)
 static void print_text(const char *before, const char *text,
 		       const char *after)
 {
-	char *copy = strdup(text);
-
-	if (copy)
-		utf8_make_printable(copy);
-	(void)printf("%s%s%s", before, copy ? copy : "", after);
-	free(copy);
+	(void)fputs(before, stdout);
+	terminal_safe(stdout, text);
+	(void)fputs(after, stdout);
 }
 
 static void print_fit(const tare_compared_fit *fit)

@@ -4,17 +4,31 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <tare/error.h>
+
+#include "terminal.h"
+
+/* Names are from files and programs: they may hold anything. */
+static void say(const char *format, va_list list)
+{
+	char *text = NULL;
+
+	(void)fputs("tare: ", stderr);
+	if (vasprintf(&text, format, list) < 0)
+		return;
+	terminal_safe(stderr, text);
+	free(text);
+}
 
 void message(const char *format, ...)
 {
 	va_list list;
 
-	(void)fputs("tare: ", stderr);
 	va_start(list, format);
-	(void)vfprintf(stderr, format, list);
+	say(format, list);
 	va_end(list);
 	(void)fputc('\n', stderr);
 }
@@ -23,9 +37,8 @@ int message_usage(const struct command *command, const char *format, ...)
 {
 	va_list list;
 
-	(void)fputs("tare: ", stderr);
 	va_start(list, format);
-	(void)vfprintf(stderr, format, list);
+	say(format, list);
 	va_end(list);
 	if (command)
 		(void)fprintf(stderr, "; see 'tare %s --help'\n",

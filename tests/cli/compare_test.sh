@@ -265,6 +265,9 @@ printf '# config: ]]>\033[31m\302\nepoch,total_time,loss\n1,1,1e308\n' \
 run oddest_metrics.csv '=cmd()' 4 0.3 3
 expect_status 0 "$TARE" compare odd*_metrics.csv --html odd.html
 expect_has_not "$out" $'\033[31m' "no name reaches the terminal as it is"
+expect_status 2 "$TARE" compare odd*_metrics.csv --baseline $'\033[31m'
+expect_has "$err" "]]>?[31m" "names to choose from"
+expect_has_not "$err" $'\033[31m' "nor where one is wrong"
 expect_has_not "$(cat odd.html)" "<script" "nor the page"
 expect_status 0 "$TARE" compare odd*_metrics.csv --csv
 expect_has "$out" "'=cmd()" "nor a spreadsheet as a formula"
