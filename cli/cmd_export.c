@@ -196,25 +196,21 @@ static int open_one(struct opened *opened, const char *which)
 	return code;
 }
 
-/* All that have its group, in place of the first run. */
+/* The others of the first run's group, whose file may lie elsewhere. */
 static int open_group(struct opened *opened)
 {
-	char group[48];
+	const tare_run *own = tare_view_run(opened->views[0]);
 	tare_run_entry *runs;
 	size_t n;
 	int code = CODE_OK, err = tare_runs_list(&runs, &n);
 
 	if (err)
 		return message_error("list", "runs", err);
-	(void)snprintf(group, sizeof(group), "%s",
-		       tare_view_run(opened->views[0])->group);
-	if (group[0]) {
-		tare_view_close(opened->views[0]);
-		opened->n = 0;
-	}
-	/* The list begins with the newest. */
-	for (size_t i = n; i-- > 0 && group[0] && !code;)
-		if (strcmp(runs[i].group, group) == 0)
+	/* The list begins with the newest. A copy has another id. */
+	for (size_t i = n; i-- > 0 && own->group[0] && !code;)
+		if (strcmp(runs[i].group, own->group) == 0 &&
+		    (runs[i].pid != own->pid ||
+		     runs[i].start_ns != own->start_ns))
 			code = open_one(opened, runs[i].path);
 	tare_runs_free(runs);
 	return code;

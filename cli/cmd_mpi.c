@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tare mpi: the ranks of a parallel program side by side. */
-#include <string.h>
-
 #include "args.h"
 #include "job.h"
 #include "message.h"
@@ -19,26 +17,24 @@ static const struct option_spec options[] = {
 /* One run stands for all of its group; several are what they are. */
 static int add_runs(const struct args *args, struct job *job)
 {
+	const char *which = args_operand(args, 0, "last");
 	tare_view *view;
-	char group[48];
-	int code;
+	int code, err;
 
-	for (size_t i = 0; i < args->n_operands || i == 0; i++) {
-		code = run_open(args_operand(args, i, "last"), &view);
+	if (args->n_operands < 2) {
+		code = run_open(which, &view);
 		if (code)
 			return code;
-		if (args->n_operands > 1 || !tare_view_run(view)->group[0]) {
-			if (!job_add(job, view))
-				return message_error("open", "runs",
-						     TARE_ENOMEM);
-			continue;
-		}
-		(void)snprintf(group, sizeof(group), "%s",
-			       tare_view_run(view)->group);
-		tare_view_close(view);
-		code = job_add_group(job, group);
+		err = job_add_group_of(job, view);
+		return err ? message_error("find the runs of", which, err) :
+			     CODE_OK;
+	}
+	for (size_t i = 0; i < args->n_operands; i++) {
+		code = run_open(args->operands[i], &view);
 		if (code)
-			return message_error("find the runs of", group, code);
+			return code;
+		if (!job_add(job, view))
+			return message_error("open", "runs", TARE_ENOMEM);
 	}
 	return CODE_OK;
 }

@@ -137,11 +137,13 @@ static int take_run(tare_comparison *c, tare_view *view)
 {
 	const char *group = tare_view_run(view)->group;
 	tare_communication comm;
+	int err = TARE_ENOENT;
 
 	if (!has_training(view) && group[0] &&
 	    tare_view_communication(view, &comm) == 0 && comm.ranks > 1)
-		return take_group(c, group);
-	return tare_comparison_add_view(c, view);
+		err = take_group(c, group);
+	/* None of them is here: a file that was brought along. */
+	return err == TARE_ENOENT ? tare_comparison_add_view(c, view) : err;
 }
 
 static bool ends_in(const char *text, const char *end)

@@ -40,6 +40,30 @@ int job_add_group(struct job *job, const char *group)
 	return err;
 }
 
+/* It or a copy of it, which has another id. */
+static bool job_has(const struct job *job, const tare_run *run)
+{
+	for (size_t i = 0; i < job->n; i++) {
+		const tare_run *other = tare_view_run(job->views[i]);
+
+		if (other->pid == run->pid && other->start_ns == run->start_ns)
+			return true;
+	}
+	return false;
+}
+
+int job_add_group_of(struct job *job, tare_view *view)
+{
+	const tare_run *run = tare_view_run(view);
+	int err = job_add_group(job, run->group);
+
+	if (err || job_has(job, run)) {
+		tare_view_close(view);
+		return err;
+	}
+	return job_add(job, view) ? 0 : TARE_ENOMEM;
+}
+
 int job_join(struct job *job)
 {
 	return job->n ? tare_job_open(job->views, job->n, &job->job) :

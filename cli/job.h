@@ -21,8 +21,11 @@ struct job {
 /* Adds a view, which belongs to the job from then on, or is closed. */
 bool job_add(struct job *job, tare_view *view);
 
-/* Adds all runs of the group that is called `group`. */
+/* Adds all runs of the group that is called `group`; none for "". */
 int job_add_group(struct job *job, const char *group);
+
+/* Adds a view, as above, and all of its group; its file may lie elsewhere. */
+int job_add_group_of(struct job *job, tare_view *view);
 
 /*
  * Puts them together. TARE_ENOENT: none of them is a rank; else 0 or another

@@ -95,6 +95,14 @@ print(*(p['id'] for p in json.load(open('two.json'))['processes']
 	if p['reported']))")
 expect_status 0 "$TARE" report --json
 expect_json "$out" "d['run']['id']" "$reported" "and is the last run after it"
+programs="sum(e['name'] == 'process_name' for e in d['traceEvents'])"
+expect_json "$("$TARE" export -F chrome)" "$programs" 1 "a timeline of it"
+expect_json "$("$TARE" export -g -F chrome)" "$programs" 2 "or of both"
+cp "$TARE_DIR/runs/$reported.tare" brought.tare
+expect_json "$("$TARE" export -g -F chrome brought.tare)" "$programs" 2 \
+	"also from a copy"
+expect_json "$(TARE_DIR=$work/none "$TARE" export -g -F chrome brought.tare)" \
+	"$programs" 1 "which may be alone"
 TARE=on ./worker 1 >/dev/null
 expect_status 0 "$TARE" report --json
 expect_json "$out" "d['run']['id'] != '$reported'" True "until another comes"
