@@ -209,16 +209,14 @@ static int open_file(const char *path, FILE **ret_stream)
 	return CODE_OK;
 }
 
-/* Ranks write no file together: with --each-rank it has the rank's number. */
 static int open_for_rank(const char *path, const struct outcome *outcome,
 			 FILE **ret_stream)
 {
-	char own[4096];
+	char own[PATH_MAX];
 
-	if (!outcome->is_rank || !outcome->each_rank || strcmp(path, "-") == 0)
-		return open_file(path, ret_stream);
-	(void)snprintf(own, sizeof(own), "%s.%ld", path, outcome->launch.rank);
-	return open_file(own, ret_stream);
+	if (strcmp(path, "-") != 0)
+		path = outcome_path(outcome, path, own);
+	return open_file(path, ret_stream);
 }
 
 static int open_outputs(const struct run_options *opts,

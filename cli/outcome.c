@@ -160,12 +160,21 @@ static int write_flame(tare_view *view, const char *path)
 						       output.stream));
 }
 
+const char *outcome_path(const struct outcome *outcome, const char *path,
+			 char own[PATH_MAX])
+{
+	if (!outcome->is_rank || !outcome->each_rank)
+		return path;
+	(void)snprintf(own, PATH_MAX, "%s.%ld", path, outcome->launch.rank);
+	return own;
+}
+
 /* Beside the run it is removed together with it. */
 static void make_flame(const struct outcome *outcome, tare_view *view)
 {
 	const tare_run_entry *run = outcome->group.main;
-	char beside[sizeof(run->path) + 8];
-	const char *path = outcome->flame ? outcome->flame : beside;
+	char beside[sizeof(run->path) + 8], own[PATH_MAX];
+	const char *path = beside;
 	int err;
 
 	if (!tare_view_sampling(view)->samples ||
@@ -173,6 +182,8 @@ static void make_flame(const struct outcome *outcome, tare_view *view)
 		return;
 	(void)snprintf(beside, sizeof(beside), "%.*s.svg",
 		       (int)strlen(run->path) - 5, run->path);
+	if (outcome->flame)
+		path = outcome_path(outcome, outcome->flame, own);
 	err = write_flame(view, path);
 	if (err)
 		(void)message_error("write", path, err);

@@ -5,6 +5,7 @@
 #ifndef CLI_OUTCOME_H
 #define CLI_OUTCOME_H
 
+#include <limits.h>
 #include <stdio.h>
 
 #include "args.h"
@@ -28,6 +29,10 @@ struct outcome {
 	bool is_told;	   /* by the watcher: the job was ended */
 	int error;	   /* of outcome_find() */
 };
+
+/* Ranks write no file together: that of each has its number behind it. */
+const char *outcome_path(const struct outcome *outcome, const char *path,
+			 char own[PATH_MAX]);
 
 /*
  * While the program runs: the ranks as they are; false: there are none. Its

@@ -233,6 +233,9 @@ expect_has "$(cat report)" "MPI_Sendrecv" "-o: rank 0 writes for all"
 expect_json "$(cat run.json)" "len(d['job']['rank'])" 2 "--json, too"
 expect_is "$(ls report* run.json*| tr '\n' ' ')" "report run.json " \
 	"no other rank writes"
+job 2 --each-rank -o report --flame flame --rate 1000 -- compute
+expect_is "$(ls flame.* | tr '\n' ' ')" "flame.0 flame.1 " \
+	"--each-rank: a flame graph each"
 job 2 --each-rank -o report -- kinds
 expect_is "$(ls report.* | tr '\n' ' ')" "report.0 report.1 " \
 	"--each-rank: a file each"
