@@ -42,7 +42,6 @@ struct tr_extent {
 
 /* NAN and infinities are no values. */
 void tr_extent_add(struct tr_extent *extent, double value);
-bool tr_extent_is_empty(const struct tr_extent *extent);
 
 /* A scale with about `most` ticks at round numbers. Its ends are those of the
  * extent; is_wide: the next ticks outside of it. */

@@ -5,7 +5,6 @@
 #include "chart/chart.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "maths/maths.h"
 

@@ -2,8 +2,6 @@
 /* Points with their intervals. */
 #include "chart/chart.h"
 
-#include <math.h>
-
 #define CAP 5. /* half the width of a whisker's ends */
 
 static double inside(const struct tr_scale *scale, double value)

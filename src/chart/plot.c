@@ -8,8 +8,6 @@
  */
 #include "chart/chart.h"
 
-#include <string.h>
-
 #define LEFT 62.
 #define RIGHT 14.
 #define TOP 30.

@@ -4,8 +4,6 @@
  */
 #include "chart/chart.h"
 
-#include <math.h>
-
 #include "maths/maths.h"
 
 #define RATIO_FOR_LOG 50. /* highest by lowest: from then on logarithmic */
@@ -14,7 +12,7 @@
 
 void tr_extent_add(struct tr_extent *extent, double value)
 {
-	if (!(value > -MOST && value < MOST))
+	if (!tr_is_number(value))
 		return;
 	if (value < extent->low)
 		extent->low = value;
@@ -22,7 +20,7 @@ void tr_extent_add(struct tr_extent *extent, double value)
 		extent->high = value;
 }
 
-bool tr_extent_is_empty(const struct tr_extent *extent)
+static bool is_empty_extent(const struct tr_extent *extent)
 {
 	return extent->low > extent->high;
 }
@@ -32,7 +30,7 @@ static void widen(struct tr_extent *extent)
 {
 	double size;
 
-	if (tr_extent_is_empty(extent))
+	if (is_empty_extent(extent))
 		*extent = (struct tr_extent){ 0, 1 };
 	size = extent->high - extent->low;
 	if (size > LEAST &&
@@ -134,7 +132,7 @@ void tr_scale_log(struct tr_scale *scale, struct tr_extent extent)
 void tr_scale_any(struct tr_scale *scale, struct tr_extent extent,
 		  unsigned most)
 {
-	if (!tr_extent_is_empty(&extent) && extent.low > LEAST &&
+	if (!is_empty_extent(&extent) && extent.low > LEAST &&
 	    extent.high > RATIO_FOR_LOG * extent.low)
 		tr_scale_log(scale, extent);
 	else

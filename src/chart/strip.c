@@ -5,7 +5,6 @@
  */
 #include "chart/chart.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #define SIDE 4.

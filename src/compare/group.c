@@ -5,8 +5,6 @@
  */
 #include "compare/compare.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
  */
 #include "compare/page.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

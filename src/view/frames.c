@@ -278,11 +278,14 @@ static void add_reverse(struct tr_frames *f, tare_view *view,
 	}
 }
 
-int tr_frames_add_stacks(struct tr_frames *f, tare_view *view,
-			 const tare_stack *stacks, size_t n, unsigned slot)
+static int add_samples(struct tr_frames *f, tare_view *view, unsigned slot)
 {
-	int err = 0;
+	const tare_stack *stacks;
+	size_t n;
+	int err = tare_view_stacks(view, &stacks, &n);
 
+	if (err)
+		return err;
 	if (!make_root(f))
 		return TARE_ENOMEM;
 	if (f->is_reverse)
@@ -290,15 +293,6 @@ int tr_frames_add_stacks(struct tr_frames *f, tare_view *view,
 	else
 		err = add_forward(f, view, stacks, n, slot);
 	return !err && f->failed ? TARE_ENOMEM : err;
-}
-
-static int add_samples(struct tr_frames *f, tare_view *view, unsigned slot)
-{
-	const tare_stack *stacks;
-	size_t n;
-	int err = tare_view_stacks(view, &stacks, &n);
-
-	return err ? err : tr_frames_add_stacks(f, view, stacks, n, slot);
 }
 
 /* ---- all --------------------------------------------------------------- */

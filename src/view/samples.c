@@ -4,7 +4,6 @@
  */
 #include "view/allocs.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #define HZ_MOST 1e9

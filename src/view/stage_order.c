@@ -7,7 +7,6 @@
 #include "view/stages.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* More stages are no pipeline that anybody reads: as they came. */
 #define ORDERED_MOST 256u

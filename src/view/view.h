@@ -466,9 +466,6 @@ struct tr_frames {
 /* Adds a view's stacks as weights `slot`. Frames zero-filled before. */
 int tr_frames_add(struct tr_frames *frames, tare_view *view,
 		  enum tare_frames_from from, unsigned slot);
-/* The same for stacks with any weights; callers before what they call. */
-int tr_frames_add_stacks(struct tr_frames *frames, tare_view *view,
-			 const tare_stack *stacks, size_t n, unsigned slot);
 /* The frames of one address below `node`: outermost first, or reversed. */
 uint32_t tr_frames_step(struct tr_frames *frames, tare_view *view,
 			const tare_stack *stack, uint32_t node);
