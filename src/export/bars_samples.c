@@ -118,50 +118,36 @@ static void draw(struct drawing *d, const tare_sample *sample)
 	d->end = at;
 }
 
-static int by_thread(const void *a, const void *b)
+static void draw_all(struct drawing *d, const tare_sample *samples, size_t n)
 {
-	const tare_sample *x = a, *y = b;
-
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
-}
-
-static int draw_all(struct drawing *d, const tare_sample *samples, size_t n)
-{
-	tare_sample *sorted = malloc(n * sizeof(*sorted));
-
-	if (!sorted)
-		return TARE_ENOMEM;
-	memcpy(sorted, samples, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), by_thread);
 	for (size_t i = 0; i < n; i++)
-		if (sorted[i].at_ns >= d->bars->from &&
-		    sorted[i].at_ns < d->bars->to)
-			draw(d, &sorted[i]);
+		if (samples[i].at_ns >= d->bars->from &&
+		    samples[i].at_ns < d->bars->to)
+			draw(d, &samples[i]);
 	close_from(d, 0);
-	free(sorted);
-	return 0;
 }
 
 int tr_bars_add_samples(struct tr_bars *bars)
 {
-	const tare_sample *samples;
+	tare_sample *samples;
 	struct drawing *d;
 	size_t n;
-	int err = tare_view_samples(bars->view, &samples, &n);
+	int err = tr_samples_by_thread(bars->view, &samples, &n);
 
-	if (err || !n)
+	if (err)
 		return err;
 	d = calloc(1, sizeof(*d));
-	if (!d)
+	if (!d) {
+		free(samples);
 		return TARE_ENOMEM;
+	}
 	d->bars = bars;
 	d->path.stack = UINT32_MAX;
 	d->thread = INT64_MIN;
 	err = tare_view_stacks(bars->view, &d->stacks, &d->n_stacks);
 	if (!err)
-		err = draw_all(d, samples, n);
+		draw_all(d, samples, n);
 	free(d);
+	free(samples);
 	return err;
 }

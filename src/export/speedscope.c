@@ -206,16 +206,7 @@ static void name_thread(const tare_thread *threads, size_t n, int64_t thread,
 	tr_buf_addf(name, "%lld", (long long)thread);
 }
 
-static int by_thread(const void *a, const void *b)
-{
-	const tare_sample *x = a, *y = b;
-
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
-}
-
-static int put_ring(struct speedscope *s, struct ring *ring)
+static int put_ring(struct speedscope *s, const struct ring *ring)
 {
 	const tare_thread *threads;
 	size_t n_threads, to;
@@ -223,7 +214,6 @@ static int put_ring(struct speedscope *s, struct ring *ring)
 
 	if (err)
 		return err;
-	qsort(ring->sample, ring->n, sizeof(*ring->sample), by_thread);
 	for (size_t from = 0; from < ring->n; from = to) {
 		struct tr_buf name = TR_BUF_INIT;
 
@@ -240,19 +230,13 @@ static int put_ring(struct speedscope *s, struct ring *ring)
 
 static int put_samples(struct speedscope *s)
 {
-	const tare_sample *samples;
 	struct ring ring = { .n = 0 };
-	int err = tare_view_samples(s->view, &samples, &ring.n);
+	int err = tr_samples_by_thread(s->view, &ring.sample, &ring.n);
 
 	if (!err)
 		err = tare_view_stacks(s->view, &ring.stacks, &ring.n_stacks);
-	if (err || !ring.n)
-		return err;
-	ring.sample = malloc(ring.n * sizeof(*ring.sample));
-	if (!ring.sample)
-		return TARE_ENOMEM;
-	memcpy(ring.sample, samples, ring.n * sizeof(*ring.sample));
-	err = put_ring(s, &ring);
+	if (!err)
+		err = put_ring(s, &ring);
 	free(ring.sample);
 	return err;
 }

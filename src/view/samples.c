@@ -5,6 +5,7 @@
 #include "view/allocs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define HZ_MOST 1e9
 #define SCOPES_MOST 4096 /* functions between a sample and its scope */
@@ -179,6 +180,37 @@ TARE_API int tare_view_samples(tare_view *view,
 		return err;
 	*ret_samples = view->profile.samples;
 	*ret_n = view->profile.n_samples;
+	return 0;
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const tare_sample *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
+}
+
+int tr_samples_by_thread(tare_view *view, tare_sample **ret_samples,
+			 size_t *ret_n)
+{
+	const tare_sample *samples;
+	tare_sample *sorted;
+	size_t n;
+	int err = tare_view_samples(view, &samples, &n);
+
+	if (err)
+		return err;
+	sorted = malloc((n + 1) * sizeof(*sorted));
+	if (!sorted)
+		return TARE_ENOMEM;
+	if (n) {
+		memcpy(sorted, samples, n * sizeof(*sorted));
+		qsort(sorted, n, sizeof(*sorted), by_thread);
+	}
+	*ret_samples = sorted;
+	*ret_n = n;
 	return 0;
 }
 

@@ -408,6 +408,9 @@ int tr_profile_stacks(tare_view *view);
  * TARE_ENOMEM. */
 int tr_profile_damaged(tare_view *view, bool samples, uint64_t *ret_places);
 void tr_profile_release(struct tr_profile *profile);
+/* A copy of the samples, a thread's after another's, by time. Gives. */
+int tr_samples_by_thread(tare_view *view, tare_sample **ret_samples,
+			 size_t *ret_n);
 /* Index of a module by the ledger's number + 1. */
 uint32_t tr_profile_module(tare_view *view, uint32_t number);
 /* By that number: is it tare? "libtare.so.0", "libtare-preload.so" */
