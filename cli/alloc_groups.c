@@ -64,14 +64,15 @@ static void name_module(tare_view *view, const tare_alloc *row, char *text)
 		(void)snprintf(text, PATH_MOST, "%s", modules[module].name);
 }
 
-/* Our own frames are in all of them. */
+/* Our own frames are in all of them: "libtare.so.0", "libtare-alloc.so". */
 static bool is_ours(tare_view *view, uint32_t module)
 {
 	const tare_module *modules;
 	size_t n;
 
 	return !tare_view_modules(view, &modules, &n) && module < n &&
-	       strncmp(modules[module].name, "libtare", 7) == 0;
+	       (strncmp(modules[module].name, "libtare.", 8) == 0 ||
+		strncmp(modules[module].name, "libtare-", 8) == 0);
 }
 
 /* The allocation first, its callers after it. */

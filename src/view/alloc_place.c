@@ -154,10 +154,10 @@ TARE_API void tare_view_alloc_place(tare_view *view, const tare_alloc *alloc,
 			goto found;
 	}
 	module = TARE_NO_MODULE;
-	/* None of the program's: the outermost of what came from outside. */
+	/* None of the program's: the innermost that is not tare. */
 	for (size_t i = 0; i < n; i++) {
 		module = frames[i].module;
-		if (strncmp(module_name(view, module), "libtare", 7) == 0)
+		if (tr_module_name_is_own(module_name(view, module)))
 			continue;
 		(void)tare_view_places(view, module, frames[i].address,
 				       ret_place, 1);
