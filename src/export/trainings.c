@@ -37,14 +37,6 @@ static tare_run_row sum_rows(const tare_training_info *info)
 
 /* ---- text --------------------------------------------------------------- */
 
-static void training_name(struct tr_report *r, const tare_training_info *info)
-{
-	char name[TRAINING_NAME + 1];
-
-	(void)snprintf(name, sizeof(name), "%s", info->config);
-	tr_report_name(r, name, TRAINING_NAME);
-}
-
 static void training_epochs(struct tr_report *r,
 			    const tare_training_info *info)
 {
@@ -66,7 +58,7 @@ static void training_number(struct tr_report *r, double value)
 
 	if (isfinite(value) && fabs(value) < 1e6)
 		(void)tr_fixed_text(text, sizeof(text), value, 4);
-	else if (!isnan(value) || isinf(value))
+	else if (!isnan(value))
 		(void)tr_double_text(text, value);
 	tr_report_cell(r, text, 9);
 }
@@ -89,7 +81,7 @@ static void training_line(struct tr_report *r, const tare_training_info *info)
 	tare_run_row sum = sum_rows(info);
 	const tare_run_row *last = last_row(info);
 
-	training_name(r, info);
+	tr_report_name(r, info->config, TRAINING_NAME);
 	training_epochs(r, info);
 	tr_report_time(r, info->total_training_time * 1e9, 9);
 	tr_report_time(r, sum.epoch ? sum.total_time * 1e9 /
