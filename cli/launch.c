@@ -86,19 +86,18 @@ static uint64_t hash_hydra(uint64_t hash)
 /* All ranks of this host have the same parent. */
 static uint64_t hash_parent(uint64_t hash)
 {
-	char text[1024];
+	char text[1024], *word;
 
-	/* Pid, and in field 22 when it started. */
+	/* Pid, name in brackets, which may have spaces; 22nd: when it began. */
 	if (!read_of_parent("stat", text, sizeof(text)))
 		return hash;
-	hash = hash_text(hash, strtok(text, " "));
-	for (int i = 2; i <= 22; i++) {
-		const char *word = strtok(NULL, " ");
-
-		if (i == 22 && word)
-			hash = hash_text(hash, word);
-	}
-	return hash;
+	word = strrchr(text, ')');
+	text[strcspn(text, " ")] = '\0';
+	hash = hash_text(hash, text);
+	word = word ? strtok(word, " ") : NULL;
+	for (int i = 2; word && i < 22; i++)
+		word = strtok(NULL, " ");
+	return word ? hash_text(hash, word) : hash;
 }
 
 static uint64_t hash_job(void)
