@@ -50,6 +50,10 @@ enum tint run_state_tint(enum tare_run_state state)
 	return state == TARE_RUN_KILLED ? TINT_RED : TINT_NONE;
 }
 
+/* Numbers of the columns that a row of a training may have. */
+#define ROW_COLUMN(name) ROW_##name,
+enum { TARE_RUN_COLUMNS(ROW_COLUMN) };
+
 /* "mpi_4 30/200, loss 0.6524": the newest training; "": there is none. */
 static void run_training_text(const tare_run_entry *run, char *text,
 			      size_t size)
@@ -69,7 +73,7 @@ static void run_training_text(const tare_run_entry *run, char *text,
 		if (info->epochs)
 			(void)snprintf(planned, sizeof(planned), "/%llu",
 				       (unsigned long long)info->epochs);
-		if (info->n_rows && info->columns & 1u << 5)
+		if (info->n_rows && info->columns & 1u << ROW_loss)
 			(void)snprintf(loss, sizeof(loss), ", loss %.4g",
 				       info->rows[info->n_rows - 1].loss);
 		(void)snprintf(text, size, "%.40s %llu%s%s", info->config,
