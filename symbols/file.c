@@ -152,7 +152,7 @@ static enum verdict try_path(struct symbols *symbols,
 			     int *ret_fd)
 {
 	size_t len = strlen(module->path);
-	char path[PATH_MOST], *end;
+	char path[PATH_MOST];
 	enum verdict verdict = MISSING;
 
 	if (len > sizeof(DELETED) &&
@@ -166,8 +166,8 @@ static enum verdict try_path(struct symbols *symbols,
 	if (verdict == SAME)
 		return SAME;
 	(void)snprintf(path, sizeof(path), "%.*s", (int)len, module->path);
-	end = path[0] == '/' ? path : NULL;
-	return end ? try_file(module, path, came_ns, ret_fd) : verdict;
+	return path[0] == '/' ? try_file(module, path, came_ns, ret_fd) :
+				verdict;
 }
 
 int file_find(struct symbols *symbols, const struct module *module,

@@ -112,6 +112,9 @@ const char *scopes_name(struct symbols *symbols, const struct scopes *scopes,
 
 /* ---- plt.c ------------------------------------------------------------- */
 
+/* The section by this name, or, without one, that with this address. */
+Elf_Scn *find_section(Elf *elf, const char *wanted, GElf_Addr at,
+		      GElf_Shdr *ret_head, const char **ret_name);
 /* "memcpy@plt", if there is a stub; NULL: there is none. */
 const char *stub_at(struct symbols *symbols, struct module *module,
 		    Dwarf_Addr at);

@@ -10,9 +10,8 @@
 
 #define STUB_BYTES 16u
 
-/* The section by this name, or the one with this address. */
-static Elf_Scn *find_section(Elf *elf, const char *wanted, GElf_Addr at,
-			     GElf_Shdr *ret_head, const char **ret_name)
+Elf_Scn *find_section(Elf *elf, const char *wanted, GElf_Addr at,
+		      GElf_Shdr *ret_head, const char **ret_name)
 {
 	Elf_Scn *section = NULL;
 	size_t names;

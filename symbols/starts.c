@@ -5,8 +5,6 @@
  */
 #include "parts.h"
 
-#include <string.h>
-
 #define PCREL_SDATA4 0x1b
 #define UDATA4 0x03
 #define DATAREL_SDATA4 0x3b
@@ -24,30 +22,19 @@ struct hdr {
 static const struct hdr *find_hdr(Elf *elf, GElf_Addr *ret_address,
 				  size_t *ret_rows)
 {
-	Elf_Scn *section = NULL;
-	size_t names;
+	const char *unused;
+	GElf_Shdr head;
+	Elf_Scn *section = find_section(elf, ".eh_frame_hdr", 0, &head,
+					&unused);
+	Elf_Data *data = section && head.sh_type != SHT_NOBITS ?
+				 elf_rawdata(section, NULL) :
+				 NULL;
 
-	if (elf_getshdrstrndx(elf, &names))
+	if (!data || !data->d_buf || data->d_size < sizeof(struct hdr))
 		return NULL;
-	while ((section = elf_nextscn(elf, section)) != NULL) {
-		GElf_Shdr head;
-		const char *name = gelf_getshdr(section, &head) ?
-					   elf_strptr(elf, names,
-						      head.sh_name) :
-					   NULL;
-		Elf_Data *data;
-
-		if (!name || strcmp(name, ".eh_frame_hdr") != 0 ||
-		    head.sh_type == SHT_NOBITS)
-			continue;
-		data = elf_rawdata(section, NULL);
-		if (!data || !data->d_buf || data->d_size < sizeof(struct hdr))
-			return NULL;
-		*ret_address = head.sh_addr;
-		*ret_rows = (data->d_size - sizeof(struct hdr)) / 8;
-		return data->d_buf;
-	}
-	return NULL;
+	*ret_address = head.sh_addr;
+	*ret_rows = (data->d_size - sizeof(struct hdr)) / 8;
+	return data->d_buf;
 }
 
 static GElf_Addr search(const struct hdr *hdr, size_t n, int64_t wanted)

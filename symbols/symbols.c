@@ -127,9 +127,10 @@ size_t symbols_name(void *arg, const tare_module *wanted, uint64_t address,
 		n = 0;
 		if (!module)
 			module = symbols->module; /* the one being opened */
-		if (module)
+		if (module) {
 			module->is_bad = true;
-		file_warn(symbols, module, "the file is damaged");
+			file_warn(symbols, module, "the file is damaged");
+		}
 	} else {
 		module = module_for(symbols, wanted);
 		if (module && !module->is_bad)
