@@ -89,21 +89,23 @@ expect_is "$(ls -A traces 2>/dev/null)" "" "and no part of a file"
 
 # ---- killed ----------------------------------------------------------------
 
+# A folder each: it is killed while it writes, and not before it does.
+mkdir killed
 for round in 1 2 3 4 5; do
-	TARE_PROFILER_EXPORT_INTERVAL=4 ./steps 0 0 >/dev/null 2>&1 &
+	TARE_PROFILER_EXPORT_INTERVAL=4 TARE_PROFILER_TRACE_DIR=killed/$round \
+		./steps 0 0 >/dev/null 2>&1 &
 	pid=$!
 	has_some() {
-		[ -n "$(ls traces 2>/dev/null)" ]
+		[ -n "$(ls killed/$round 2>/dev/null)" ]
 	}
 	wait_until has_some
 	kill -9 $pid
 	wait $pid 2>/dev/null
 done
-expect_is "$(cd traces && ls -A | grep -v '^steps_step_[0-9]*\.json$')" "" \
+expect_is "$(find killed -type f | grep -v '/steps_step_[0-9]*\.json$')" "" \
 	"a kill leaves whole files and no others"
-$check traces/*.json >seen 2>&1
+$check killed/*/*.json >seen 2>&1
 verdict $? "which can be read" "$(cat seen)"
-rm -rf traces
 
 # ---- stages ------------------------------------------------------------------
 
