@@ -320,14 +320,10 @@ static void add_collective_waits(struct job_work *work, tare_job_call *call)
 	}
 }
 
-static int find_all_waits(struct job_work *work)
+static void add_all_waits(struct job_work *work)
 {
 	tare_job *job = &work->job;
 
-	work->waits = calloc(job->n_ranks, sizeof(*work->waits));
-	if (!work->waits)
-		return TARE_ENOMEM;
-	job->waiting = how_known(work);
 	for (size_t i = 0; i < job->n_calls; i++) {
 		tare_job_call *call = &job->call[i];
 
@@ -337,6 +333,27 @@ static int find_all_waits(struct job_work *work)
 		else
 			call->wait_seconds = is_waiting(call) ? call->seconds :
 								0;
+	}
+}
+
+static int find_all_waits(struct job_work *work)
+{
+	tare_job *job = &work->job;
+	double *known;
+
+	work->waits = calloc(2 * job->n_ranks, sizeof(*work->waits));
+	if (!work->waits)
+		return TARE_ENOMEM;
+	known = work->waits + job->n_ranks; /* without collectives */
+	for (size_t i = 0; i < job->n_ranks; i++)
+		known[i] = job->rank[i].comm.wait_seconds;
+	job->waiting = how_known(work);
+	add_all_waits(work);
+	/* The trace has not all of them: then it is used for none. */
+	if (job->has_trace) {
+		for (size_t i = 0; i < job->n_ranks; i++)
+			job->rank[i].comm.wait_seconds = known[i];
+		add_all_waits(work);
 	}
 	return 0;
 }

@@ -28,7 +28,7 @@
 
 /* How the ranks play. */
 static struct {
-	bool has_parts, has_barriers, is_uneven;
+	bool has_parts, has_barriers, is_uneven, is_long;
 	int64_t ahead_ns; /* clock of the last rank */
 } scenario;
 
@@ -81,12 +81,34 @@ static void meet(unsigned rank, int64_t wait_ns)
 	sent("MPI_Allreduce.bytes", 100 * (rank + 1));
 }
 
+/*
+ * More calls of one collective than a trace of 64 events keeps, then two of
+ * another that take longer, and so come first: rank 0 is late for the one, all
+ * others for the second. All spend as long in them, so that an estimate finds
+ * no waiting.
+ */
+static void play_long(unsigned rank)
+{
+	for (int i = 0; i < 1000; i++)
+		spend("MPI_Bcast", "mpi.collective", MS / 1000);
+	for (int i = 0; i < 2; i++) {
+		bool is_late = !rank == !i;
+
+		spend("work", "", is_late ? 20 * MS : MS);
+		meet(rank, is_late ? 0 : 19 * MS);
+	}
+}
+
 static void play_rank(unsigned rank)
 {
 	if (rank == RANKS - 1)
 		scene_step_real_ns(scenario.ahead_ns);
 	spend("MPI_Init", "mpi.setup", 5 * MS);
 	set_rank(rank);
+	if (scenario.is_long) {
+		play_long(rank);
+		return;
+	}
 	for (int i = 0; i < ROUNDS; i++) {
 		spend("work", "", rank ? MS : 20 * MS);
 		meet(rank, rank ? 19 * MS : 0);
@@ -270,6 +292,33 @@ static void play_uneven(void)
 		CHECK(isnan(call_named(job, "MPI_Allreduce")->wait_seconds));
 	tare_job_close(job);
 	close_ranks(views);
+}
+
+static void play_cut(void)
+{
+	static const char *const options[] = { "trace", "true",
+					       "trace_events", "64", NULL };
+	tare_view *views[RANKS];
+	tare_job *job;
+
+	scenario.is_long = true;
+	scene_clock();
+	scene_start(options);
+	open_ranks(views);
+	job = join(views, TARE_WAITING_ESTIMATE);
+	if (job) {
+		CHECK(job->has_trace);
+		CHECK_MS(call_named(job, "MPI_Allreduce")->wait_seconds, 0);
+		for (unsigned i = 0; i < RANKS; i++)
+			CHECK_MS(job->rank[i].comm.wait_seconds, 0);
+	}
+	tare_job_close(job);
+	close_ranks(views);
+}
+
+TEST(a_trace_without_some_collectives_is_used_for_none)
+{
+	check_ranks(play_cut);
 }
 
 TEST(collectives_of_a_part_of_the_ranks_have_no_waiting)
