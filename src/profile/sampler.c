@@ -95,11 +95,13 @@ static void on_sample(int number, siginfo_t *info, void *context)
 		return;
 	if (tr_sample_ends_wait(context))
 		TR_STORE(self->count, self->count + 1);
-	if (!__atomic_exchange_n(&self->busy, 1, __ATOMIC_ACQUIRE)) {
+	if (tr_followed_become(self, TR_FOLLOWED_READY, TR_FOLLOWED_TAKING)) {
 		if (!TR_LOAD(self->event) || info->si_code != SI_TIMER ||
 		    tr_sample_clock_is_lost(self))
 			tr_sampler_take(self, context);
-		TR_PUBLISH(self->busy, 0);
+		/* Unless it was taken out meanwhile. */
+		(void)tr_followed_become(self, TR_FOLLOWED_TAKING,
+					 TR_FOLLOWED_READY);
 	}
 	errno = saved;
 }
@@ -245,14 +247,20 @@ void tr_sampler_opened(void)
 	TR_PUBLISH(tr_sampler->opened, 1);
 }
 
+/* One that is added from now on finds the sampler off by itself. */
+static bool has_live(void)
+{
+	return (int32_t)__atomic_load_n(&tr_sampler->live,
+					__ATOMIC_SEQ_CST) > 0;
+}
+
 void tr_sampler_stop(void)
 {
 	if (!tr_sampler || TR_LOAD(tr_sampler->pid) != (uint32_t)getpid() ||
-	    !__atomic_exchange_n(&tr_sampler->on, 0, __ATOMIC_ACQ_REL))
+	    !__atomic_exchange_n(&tr_sampler->on, 0, __ATOMIC_SEQ_CST))
 		return;
 	sampler_was_on = false;
-	for (uint32_t i = 0; i < tr_sampler->size &&
-			     (int32_t)TR_LOAD(tr_sampler->live) > 0; i++) {
+	for (uint32_t i = 0; i < tr_sampler->size && has_live(); i++) {
 		struct tr_followed *followed = &tr_sampler->followed[i];
 		uint32_t thread = TR_ACQUIRE(followed->thread);
 
@@ -297,9 +305,10 @@ void tr_sampler_settle(void)
 
 	/* As in a sample: none comes in between. */
 	if (self && !tr_sampler_has_ledger() &&
-	    !__atomic_exchange_n(&self->busy, 1, __ATOMIC_ACQUIRE)) {
+	    tr_followed_become(self, TR_FOLLOWED_READY, TR_FOLLOWED_TAKING)) {
 		(void)tr_sampler_open(self);
-		TR_PUBLISH(self->busy, 0);
+		(void)tr_followed_become(self, TR_FOLLOWED_TAKING,
+					 TR_FOLLOWED_READY);
 	}
 	errno = saved;
 }

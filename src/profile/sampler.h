@@ -19,7 +19,7 @@
 /* A thread that has a timer. In memory that forks wipe. */
 struct tr_followed {
 	uint32_t thread; /* 0: free, TR_FOLLOWED_ENDING, TR_FOLLOWED_GONE */
-	uint32_t busy;	 /* in its handler, or being ended */
+	uint32_t state;	 /* TR_FOLLOWED_FILLING to TR_FOLLOWED_LEFT */
 	int32_t timer;	 /* the kernel's number of it + 1; 0: none */
 	int32_t event;	 /* descriptor of the perf event + 1; 0: none */
 	uint64_t event_id;
@@ -33,6 +33,11 @@ struct tr_followed {
 
 #define TR_FOLLOWED_ENDING (UINT32_MAX - 1) /* somebody takes it out */
 #define TR_FOLLOWED_GONE UINT32_MAX	    /* a thread was here */
+
+#define TR_FOLLOWED_FILLING 0u /* by who claimed it; also of what is free */
+#define TR_FOLLOWED_READY 1u
+#define TR_FOLLOWED_TAKING 2u /* in its handler */
+#define TR_FOLLOWED_LEFT 3u   /* taken out while somebody fills it */
 
 #define TR_SUSPECTS 64u
 
@@ -65,9 +70,12 @@ extern struct tr_sampler *tr_sampler;
 /* What can be had for this rate. */
 enum tr_sampling_clock tr_sample_clock_choose(const struct tr_config *config);
 /* A timer that sends the signal to its thread; false: there is none. */
-bool tr_sample_clock_arm(struct tr_followed *followed);
+bool tr_sample_clock_arm(struct tr_followed *followed, uint32_t thread);
 void tr_sample_clock_disarm(struct tr_followed *followed);
-/* A host may close all descriptors: then a timer takes the event's place. */
+/*
+ * A host may close all descriptors: then a timer takes the event's place. In
+ * the thread's handler.
+ */
 bool tr_sample_clock_is_lost(struct tr_followed *followed);
 /* What a thread's clock says; 0: the thread is gone. */
 uint64_t tr_sample_clock_ns(uint32_t thread);
@@ -76,6 +84,14 @@ uint64_t tr_sample_clock_own_ns(void);
 void tr_sample_clock_forget(void);
 
 /* ---- sampler_threads.c ------------------------------------------------- */
+
+/* False: it is not `from`. */
+static inline bool tr_followed_become(struct tr_followed *followed,
+				      uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(&followed->state, &from, to, false,
+					   __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE);
+}
 
 /* That of this thread id, or NULL. */
 struct tr_followed *tr_followed_find(uint32_t thread);

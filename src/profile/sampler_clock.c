@@ -72,17 +72,20 @@ uint64_t tr_sample_clock_own_ns(void)
 
 /* ---- timers ------------------------------------------------------------ */
 
-static bool arm_timer(struct tr_followed *followed, clockid_t clock,
+static bool arm_timer(struct tr_followed *followed, uint32_t thread,
 		      uint64_t period_ns)
 {
 	struct sigevent event;
+	clockid_t clock = tr_sampler->clock == TR_SAMPLING_WALL ?
+				  CLOCK_MONOTONIC :
+				  thread_clock(thread);
 	struct itimerspec when;
 	int timer;
 
 	memset(&event, 0, sizeof(event));
 	event.sigev_notify = SIGEV_THREAD_ID;
 	event.sigev_signo = TR_SAMPLE_SIGNAL;
-	event.sigev_notify_thread_id = (pid_t)TR_LOAD(followed->thread);
+	event.sigev_notify_thread_id = (pid_t)thread;
 	event.sigev_value.sival_ptr = tr_sampler;
 	if (syscall(SYS_timer_create, clock, &event, &timer))
 		return false;
@@ -151,21 +154,21 @@ static bool start_event(int fd, uint32_t thread, uint64_t *ret_id)
 	       ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
 }
 
-static bool arm_event(struct tr_followed *followed)
+static bool arm_event(struct tr_followed *followed, uint32_t thread)
 {
 	int floor = 0, fd;
 	uint64_t id;
 
 	if (TR_ADD(tr_sampler->events, 1) >= events_most(&floor))
 		goto none;
-	fd = open_event(TR_LOAD(followed->thread), false);
+	fd = open_event(thread, false);
 	if (fd < 0)
-		fd = open_event(TR_LOAD(followed->thread), true);
+		fd = open_event(thread, true);
 	if (fd >= 0)
 		fd = move_event(fd, floor);
 	if (fd < 0)
 		goto none;
-	if (!start_event(fd, TR_LOAD(followed->thread), &id)) {
+	if (!start_event(fd, thread, &id)) {
 		(void)close(fd);
 		goto none;
 	}
@@ -236,18 +239,16 @@ enum tr_sampling_clock tr_sample_clock_choose(const struct tr_config *config)
 	return TR_SAMPLING_PERF;
 }
 
-bool tr_sample_clock_arm(struct tr_followed *followed)
+bool tr_sample_clock_arm(struct tr_followed *followed, uint32_t thread)
 {
 	uint64_t period_ns = tr_sampler->period_ns;
-	clockid_t clock = thread_clock(TR_LOAD(followed->thread));
 	int saved = errno;
 	bool done;
 
-	if (tr_sampler->clock == TR_SAMPLING_WALL)
-		clock = CLOCK_MONOTONIC;
-	else if (tr_sampler->clock == TR_SAMPLING_PERF && arm_event(followed))
+	if (tr_sampler->clock == TR_SAMPLING_PERF &&
+	    arm_event(followed, thread))
 		period_ns = TR_WATCH_NS;
-	done = arm_timer(followed, clock, period_ns) ||
+	done = arm_timer(followed, thread, period_ns) ||
 	       TR_LOAD(followed->event);
 	errno = saved;
 	return done;
@@ -282,8 +283,7 @@ bool tr_sample_clock_is_lost(struct tr_followed *followed)
 
 	if (is_lost) {
 		tr_sample_clock_disarm(followed);
-		(void)arm_timer(followed,
-				thread_clock(TR_LOAD(followed->thread)),
+		(void)arm_timer(followed, tr_thread_id(),
 				tr_sampler->period_ns);
 	}
 	errno = saved;

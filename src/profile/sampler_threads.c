@@ -57,10 +57,7 @@ static bool has_ended(uint32_t thread)
 	return false;
 }
 
-/*
- * A free place becomes the thread's. Busy until it is filled, but not before
- * it is ours: it may be another's by then.
- */
+/* A free place becomes the thread's, and is to be filled. */
 static struct tr_followed *claim_followed(uint32_t thread)
 {
 	for (uint32_t i = 0; i < tr_sampler->size; i++) {
@@ -76,10 +73,8 @@ static struct tr_followed *claim_followed(uint32_t thread)
 			;
 		if (there == thread)
 			return NULL;
-		if (!there || there == TR_FOLLOWED_GONE) {
-			TR_STORE(followed->busy, 1);
+		if (!there || there == TR_FOLLOWED_GONE)
 			return followed;
-		}
 	}
 	return NULL;
 }
@@ -98,9 +93,24 @@ static uint64_t first_time(uint32_t thread)
 	return now > (uint64_t)most ? now - (uint64_t)most : 0;
 }
 
+/* The place is anybody's then. */
+static void take_out(struct tr_followed *followed, uint32_t thread)
+{
+	tr_sample_clock_disarm(followed);
+	tr_sampler_rest(followed, thread);
+	(void)TR_ADD(tr_sampler->live, -1u);
+	TR_STORE(followed->state, TR_FOLLOWED_FILLING);
+	TR_PUBLISH(followed->thread, TR_FOLLOWED_GONE);
+}
+
+/*
+ * What is claimed can be found: the thread may end, or the sampler, before
+ * the timer is there that they would delete.
+ */
 struct tr_followed *tr_followed_add(uint32_t thread, uint64_t start)
 {
 	struct tr_followed *followed = claim_followed(thread);
+	bool is_armed;
 
 	if (!followed) {
 		if (!tr_followed_find(thread))
@@ -110,15 +120,19 @@ struct tr_followed *tr_followed_add(uint32_t thread, uint64_t start)
 	TR_STORE(followed->stack, 0);
 	TR_STORE(followed->start, start);
 	TR_STORE(followed->last_ns, first_time(thread));
-	if (!tr_sample_clock_arm(followed)) {
-		(void)TR_ADD(tr_sampler->unfollowed, 1);
-		TR_PUBLISH(followed->thread, TR_FOLLOWED_GONE);
+	is_armed = tr_sample_clock_arm(followed, thread);
+	(void)TR_ADD(tr_sampler->live, 1);
+	(void)TR_ADD(*(is_armed ? &tr_sampler->threads :
+				  &tr_sampler->unfollowed), 1);
+	if (!tr_followed_become(followed, TR_FOLLOWED_FILLING,
+				TR_FOLLOWED_READY)) {
+		take_out(followed, thread);
 		return NULL;
 	}
-	(void)TR_ADD(tr_sampler->live, 1);
-	(void)TR_ADD(tr_sampler->threads, 1);
-	TR_PUBLISH(followed->busy, 0);
-	return followed;
+	if (is_armed && __atomic_load_n(&tr_sampler->on, __ATOMIC_SEQ_CST))
+		return followed;
+	tr_followed_remove(followed, thread);
+	return NULL;
 }
 
 void tr_followed_remove(struct tr_followed *followed, uint32_t thread)
@@ -130,12 +144,10 @@ void tr_followed_remove(struct tr_followed *followed, uint32_t thread)
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return;
 	TR_STORE(followed->was, thread);
-	/* Acquire: what the one who added it wrote. */
-	(void)__atomic_exchange_n(&followed->busy, 1, __ATOMIC_ACQ_REL);
-	tr_sample_clock_disarm(followed);
-	tr_sampler_rest(followed, thread);
-	(void)TR_ADD(tr_sampler->live, -1u);
-	TR_PUBLISH(followed->thread, TR_FOLLOWED_GONE);
+	/* Whoever still fills it takes it out. */
+	if (!tr_followed_become(followed, TR_FOLLOWED_FILLING,
+				TR_FOLLOWED_LEFT))
+		take_out(followed, thread);
 }
 
 bool tr_followed_sent(const struct tr_followed *followed, const void *info)
@@ -230,10 +242,8 @@ static void see_gone(void)
 		struct tr_followed *followed = &tr_sampler->followed[i];
 		uint32_t thread = TR_ACQUIRE(followed->thread);
 
-		/* Busy and dead: somebody is adding it, and will notice. */
 		if (thread && thread < TR_FOLLOWED_ENDING &&
-		    !tr_thread_alive((uint32_t)getpid(), thread) &&
-		    !TR_LOAD(followed->busy))
+		    !tr_thread_alive((uint32_t)getpid(), thread))
 			tr_followed_remove(followed, thread);
 	}
 }

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -296,7 +297,7 @@ static void *come_and_go(void *arg)
 	for (int i = 0; i < 20000; i++) {
 		struct tr_followed *self = tr_followed_add(id, 0);
 
-		if (!self || TR_LOAD(self->busy))
+		if (!self || TR_LOAD(self->state) != TR_FOLLOWED_READY)
 			(void)TR_ADD(*failed, 1);
 		if (self)
 			tr_followed_remove(self, id);
@@ -328,6 +329,79 @@ static void play_crowd(void)
 TEST(threads_that_come_at_once_all_get_a_place)
 {
 	CHECK(scene_play(play_crowd));
+}
+
+static uint32_t guest_id;
+
+static void *take_guests_out(void *arg)
+{
+	uint32_t id = TR_LOAD(guest_id);
+
+	while (!TR_ACQUIRE(*(uint32_t *)arg)) {
+		struct tr_followed *guest = tr_followed_find(id);
+
+		if (guest)
+			tr_followed_remove(guest, id);
+	}
+	return NULL;
+}
+
+static bool has_timer(const struct tr_followed *followed)
+{
+	return TR_LOAD(followed->timer) || TR_LOAD(followed->event);
+}
+
+/* A thread may end while a look that found it puts it in. */
+static void play_overtaken(void)
+{
+	uint32_t live, is_over = 0, n = 0;
+	struct tr_followed *place;
+	pthread_t thread;
+
+	start_sampling("250");
+	tr_monitor_stop();
+	TR_STORE(guest_id, tr_thread_id());
+	place = tr_followed_find(guest_id);
+	tr_sampler_thread_ends();
+	live = TR_LOAD(tr_sampler->live);
+	CHECK_INT(pthread_create(&thread, NULL, take_guests_out, &is_over), 0);
+	for (int i = 0; i < 5000; i++) {
+		n += !tr_followed_add(guest_id, 0);
+		while (TR_ACQUIRE(place->thread) != TR_FOLLOWED_GONE)
+			(void)sched_yield();
+		if (!CHECK(!has_timer(place)))
+			break;
+	}
+	TR_PUBLISH(is_over, 1);
+	CHECK_INT(pthread_join(thread, NULL), 0);
+	printf("# %u of 5000 were overtaken\n", n);
+	CHECK_INT(TR_LOAD(tr_sampler->live), live);
+	CHECK_INT(TR_LOAD(tr_sampler->unfollowed), 0);
+}
+
+TEST(a_thread_taken_out_while_it_is_put_in_leaves_no_timer)
+{
+	CHECK(scene_play(play_overtaken));
+}
+
+/* The sampler is off before the place is filled. */
+static void play_off_meanwhile(void)
+{
+	struct tr_followed *place;
+
+	start_sampling("250");
+	tr_monitor_stop();
+	place = tr_followed_find(tr_thread_id());
+	CHECK(has_timer(place));
+	tr_sampler_stop();
+	CHECK(!tr_followed_add(tr_thread_id(), 0));
+	CHECK(!has_timer(place));
+	CHECK(!tr_followed_find(tr_thread_id()));
+}
+
+TEST(a_thread_put_in_after_the_end_has_no_timer)
+{
+	CHECK(scene_play(play_off_meanwhile));
 }
 
 static void play_seen_before(void)
