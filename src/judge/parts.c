@@ -29,14 +29,14 @@ static bool ready_parts(tare_amdahl *amdahl, size_t n)
 	return amdahl->parts != NULL;
 }
 
-static tare_part *add_part(tare_amdahl *amdahl, const char *name, double own,
-			   double ns)
+static void add_part(const struct source *source, tare_part part, double own,
+		     double total)
 {
-	tare_part *part = &amdahl->parts[amdahl->n_parts++];
+	tare_amdahl *amdahl = source->amdahl;
 
-	*part = (tare_part){ .name = name, .file = "", .ns = ns };
+	part.ns = source->with_callees ? total : own;
+	amdahl->parts[amdahl->n_parts++] = part;
 	amdahl->whole_ns += own;
-	return part;
 }
 
 /* ---- stages ------------------------------------------------------------ */
@@ -56,14 +56,12 @@ static int parts_of_stages(const struct source *source)
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < p[i].n_stages; k++) {
 			const tare_stage_stats *s = &p[i].stages[k];
-			double ns = source->with_callees ? s->total_ns :
-							   s->own_ns;
-			tare_part *part = add_part(source->amdahl, s->name,
-						   s->own_ns, ns);
+			tare_part part = { .name = s->name,
+					   .file = s->file,
+					   .line = s->line,
+					   .is_estimate = s->is_estimate };
 
-			part->file = s->file;
-			part->line = s->line;
-			part->is_estimate = s->is_estimate;
+			add_part(source, part, s->own_ns, s->total_ns);
 		}
 	return 0;
 }
@@ -85,18 +83,15 @@ static int parts_of_scopes(const struct source *source)
 		return err;
 	if (!ready_parts(source->amdahl, n))
 		return TARE_ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		tare_part *part;
+	for (size_t i = 0; i < n; i++, s++) {
+		tare_part part = { .name = s->name,
+				   .file = s->file,
+				   .line = s->line,
+				   .is_estimate = s->is_estimate,
+				   .below_resolution = s->below_resolution };
 
-		if (!is_scope(&s[i]))
-			continue;
-		part = add_part(source->amdahl, s[i].name, s[i].net_own,
-				source->with_callees ? s[i].net_total :
-						       s[i].net_own);
-		part->file = s[i].file;
-		part->line = s[i].line;
-		part->is_estimate = s[i].is_estimate;
-		part->below_resolution = s[i].below_resolution;
+		if (is_scope(s))
+			add_part(source, part, s->net_own, s->net_total);
 	}
 	return 0;
 }
@@ -113,19 +108,16 @@ static int parts_of_functions(const struct source *source)
 		return err;
 	if (!ready_parts(source->amdahl, n))
 		return TARE_ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		tare_part *part;
+	for (size_t i = 0; i < n; i++, c++) {
+		tare_part part = { .name = c->function,
+				   .file = c->file,
+				   .line = c->line,
+				   .is_estimate = c->is_estimate,
+				   .below_resolution = c->below_resolution };
 
-		/* Counted only: nothing is known of its time. */
-		if (!c[i].timed && !(c[i].total_ns > 0))
-			continue;
-		part = add_part(source->amdahl, c[i].function, c[i].net_own_ns,
-				source->with_callees ? c[i].net_total_ns :
-						       c[i].net_own_ns);
-		part->file = c[i].file;
-		part->line = c[i].line;
-		part->is_estimate = c[i].is_estimate;
-		part->below_resolution = c[i].below_resolution;
+		/* Else counted only: nothing is known of its time. */
+		if (c->timed || c->total_ns > 0)
+			add_part(source, part, c->net_own_ns, c->net_total_ns);
 	}
 	return 0;
 }
@@ -140,18 +132,16 @@ static int parts_of_samples(const struct source *source)
 		return err;
 	if (!ready_parts(source->amdahl, n))
 		return TARE_ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		tare_part *part;
+	for (size_t i = 0; i < n; i++, f++) {
+		tare_part part = { .name = f->function,
+				   .file = f->file,
+				   .line = f->first_line ? f->first_line :
+							   f->line,
+				   .is_estimate = true };
 
 		/* Nobody can make that faster, and it ends with tare. */
-		if (tr_module_name_is_own(f[i].module))
-			continue;
-		part = add_part(source->amdahl, f[i].function, f[i].weight_ns,
-				source->with_callees ? f[i].all_weight_ns :
-						       f[i].weight_ns);
-		part->file = f[i].file;
-		part->line = f[i].first_line ? f[i].first_line : f[i].line;
-		part->is_estimate = true;
+		if (!tr_module_name_is_own(f->module))
+			add_part(source, part, f->weight_ns, f->all_weight_ns);
 	}
 	return 0;
 }
