@@ -19,7 +19,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -294,6 +293,18 @@ static void become_nobody(void)
 		_exit(125);
 }
 
+static bool can_nobody_start(const char *path)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		become_nobody();
+		_exit(access(path, X_OK) && errno == EACCES);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
 static void play_not_writable(void)
 {
 	CHECK_INT(chmod(scene_dir, 0500), 0);
@@ -303,9 +314,8 @@ static void play_not_writable(void)
 
 TEST(a_host_with_a_folder_it_cannot_write_prints_the_same)
 {
-	if (geteuid() == 0 && access("/root/.", X_OK) == 0 &&
-	    strncmp(program_path("host"), "/root/", 6) == 0)
-		SKIP("nobody cannot start programs below /root");
+	if (geteuid() == 0 && !can_nobody_start(program_path("host")))
+		SKIP("nobody may not go into the folder of this build");
 	scene_play(play_not_writable);
 }
 
