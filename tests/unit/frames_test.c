@@ -52,11 +52,17 @@ static uint32_t at(uint32_t parent, unsigned function, unsigned line)
 			  true);
 }
 
-static void start_rows(const char *const *options)
+static void start_rows(void)
 {
 	CHECK_INT(tare_option_set(ROWS_ROOM), 0);
-	scene_start(options);
+	scene_start(NULL);
 	rows_alone();
+}
+
+static void begin_program(enum tr_sampling_clock clock)
+{
+	rows_begin(clock, 100);
+	module = rows_module("/bin/program", 0x1000, 0x9000, 0);
 }
 
 /*
@@ -67,8 +73,7 @@ static void write_stacks(void)
 {
 	uint32_t first, second, fib;
 
-	rows_begin(TR_SAMPLING_CPU, 100);
-	module = rows_module("/bin/program", 0x1000, 0x9000, 0);
+	begin_program(TR_SAMPLING_CPU);
 	first = at(TR_STACK_WHOLE, 0, 1);
 	second = at(TR_STACK_WHOLE, 0, 2);
 	rows_count(at(first, 1, 1), 10, 10 * MS);
@@ -87,6 +92,33 @@ static tare_view *named_view(void)
 	return view;
 }
 
+static tare_view *view_of_stacks(void)
+{
+	start_rows();
+	write_stacks();
+	return named_view();
+}
+
+/* NULL: they are not that many. */
+static const tare_frame *frames_of(tare_view *view, size_t wanted)
+{
+	const tare_frame *frames = NULL;
+	size_t n = 0;
+
+	CHECK_INT(tare_view_frames(view, TARE_FRAMES_SAMPLES, &frames, &n), 0);
+	return CHECK_INT(n, wanted) ? frames : NULL;
+}
+
+static void check_frame(const tare_frame *f, const char *name, uint32_t depth,
+			uint64_t samples, uint64_t all)
+{
+	CHECK_STR(f->function, name);
+	CHECK_INT(f->depth, depth);
+	CHECK_INT(f->samples, samples);
+	CHECK_INT(f->all_samples, all);
+	CHECK_NEAR(f->all_weight_ns, (double)(all * MS), 1e-3);
+}
+
 /* ---- tare's own frames --------------------------------------------------- */
 
 /*
@@ -95,13 +127,11 @@ static tare_view *named_view(void)
  */
 static void write_own_stacks(void)
 {
-	uint32_t user, own, first, second, at_work;
+	uint32_t own, first, second, at_work;
 
-	rows_begin(TR_SAMPLING_CPU, 100);
-	user = rows_module("/bin/program", 0x1000, 0x9000, 0);
+	begin_program(TR_SAMPLING_CPU);
 	own = rows_module("/usr/lib/tare/libtare-preload.so", 0x10000, 0x20000,
 			  0);
-	module = user;
 	first = at(TR_STACK_WHOLE, 0, 1);
 	rows_count(rows_stack(first, 0x10010, own, true), 5, 5 * MS);
 	second = rows_stack(first, 0x10020, own, true);
@@ -113,9 +143,6 @@ static void write_own_stacks(void)
 	rows_count(rows_stack(at_work, 0x10050, own, true), 3, 3 * MS);
 }
 
-static void check_frame(const tare_frame *f, const char *name, uint32_t depth,
-			uint64_t samples, uint64_t all);
-
 static void play_own(void)
 {
 	tare_amdahl_options samples = { .struct_size = sizeof(samples),
@@ -126,11 +153,11 @@ static void play_own(void)
 	tare_view *view;
 	size_t n = 0;
 
-	start_rows(NULL);
+	start_rows();
 	write_own_stacks();
 	view = named_view();
-	CHECK_INT(tare_view_frames(view, TARE_FRAMES_SAMPLES, &f, &n), 0);
-	if (CHECK_INT(n, 5)) {
+	f = frames_of(view, 5);
+	if (f) {
 		check_frame(&f[1], "main", 1, 0, 20);
 		check_frame(&f[2], "work", 2, 10, 15);
 		check_frame(&f[3], "[measuring]", 3, 5, 5);
@@ -154,27 +181,14 @@ TEST(frames_of_tare_are_passed_over_or_one_cost)
 
 /* ---- frames ------------------------------------------------------------ */
 
-static void check_frame(const tare_frame *f, const char *name, uint32_t depth,
-			uint64_t samples, uint64_t all)
-{
-	CHECK_STR(f->function, name);
-	CHECK_INT(f->depth, depth);
-	CHECK_INT(f->samples, samples);
-	CHECK_INT(f->all_samples, all);
-	CHECK_NEAR(f->all_weight_ns, (double)(all * MS), 1e-3);
-}
-
 static void play_frames(void)
 {
 	const tare_frame *f;
 	tare_view *view;
-	size_t n = 0;
 
-	start_rows(NULL);
-	write_stacks();
-	view = named_view();
-	CHECK_INT(tare_view_frames(view, TARE_FRAMES_SAMPLES, &f, &n), 0);
-	if (!CHECK_INT(n, 8))
+	view = view_of_stacks();
+	f = frames_of(view, 8);
+	if (!f)
 		return;
 	check_frame(&f[0], "all", 0, 0, 67);
 	CHECK_INT(f[0].parent, UINT32_MAX);
@@ -202,19 +216,17 @@ static void play_kinds(void)
 {
 	const tare_frame *f;
 	tare_view *view;
-	size_t n = 0;
 
-	start_rows(NULL);
-	rows_begin(TR_SAMPLING_CPU, 100);
-	module = rows_module("/bin/program", 0x1000, 0x9000, 0);
+	start_rows();
+	begin_program(TR_SAMPLING_CPU);
 	rows_count(at(TR_STACK_CUT, 1, 1), 5, 5 * MS);
 	rows_count(TR_STACK_LOST, 2, 2 * MS);
 	/* The same name at another place is another function. */
 	rows_count(at(TR_STACK_WHOLE, 0, 1), 4, 4 * MS);
 	rows_count(at(TR_STACK_WHOLE, 4, 1), 3, 3 * MS);
 	view = named_view();
-	CHECK_INT(tare_view_frames(view, TARE_FRAMES_SAMPLES, &f, &n), 0);
-	if (!CHECK_INT(n, 6))
+	f = frames_of(view, 6);
+	if (!f)
 		return;
 	CHECK_INT(f[1].kind, TARE_STACK_CUT);
 	check_frame(&f[1], "[stacks cut short]", 1, 0, 5);
@@ -238,7 +250,7 @@ static void play_calls(void)
 	size_t n = 0;
 
 	scene_clock();
-	start_rows(NULL);
+	start_rows();
 	for (int i = 0; i < 3; i++) {
 		TARE_SCOPE("above");
 		scene_pass_ns(1000000);
@@ -272,9 +284,7 @@ static void play_functions(void)
 	tare_view *view;
 	size_t n = 0;
 
-	start_rows(NULL);
-	write_stacks();
-	view = named_view();
+	view = view_of_stacks();
 	CHECK_INT(tare_view_functions(view, &f, &n), 0);
 	if (!CHECK_INT(n, 5))
 		return;
@@ -348,9 +358,7 @@ static void play_tree(void)
 	struct tr_buf buf = TR_BUF_INIT;
 	tare_view *view;
 
-	start_rows(NULL);
-	write_stacks();
-	view = named_view();
+	view = view_of_stacks();
 	CHECK_INT(tare_view_report(view, &how, append, &buf), 0);
 	if (!CHECK(buf.data && in_order(buf.data, words)))
 		printf("# %s\n", buf.data);
@@ -391,7 +399,7 @@ static void play_report(void)
 	};
 	tare_view *view;
 
-	start_rows(NULL);
+	start_rows();
 	write_stacks();
 	tr_ledger->header->cpu_user_ns = 70 * MS;
 	tr_ledger->header->sampling.cost_ns = 2 * MS;
@@ -415,7 +423,7 @@ static void play_no_sample(void)
 	};
 	tare_view *view;
 
-	start_rows(NULL);
+	start_rows();
 	rows_begin(TR_SAMPLING_CPU, 100);
 	tr_ledger->header->cpu_user_ns = 3 * MS;
 	view = named_view();
@@ -443,9 +451,8 @@ static void play_warnings(void)
 	};
 	tare_view *view;
 
-	start_rows(NULL);
-	rows_begin(TR_SAMPLING_WALL, 100);
-	module = rows_module("/bin/program", 0x1000, 0x9000, 0);
+	start_rows();
+	begin_program(TR_SAMPLING_WALL);
 	rows_count(at(TR_STACK_WHOLE, 0, 1), 4, 4 * MS);
 	rows_count(at(TR_STACK_CUT, 0, 1), 7, 4 * MS);
 	tr_ledger->header->sampling.lost = 3;
@@ -475,7 +482,7 @@ static void play_flame(void)
 	struct tr_buf buf = TR_BUF_INIT;
 	tare_view *view;
 
-	start_rows(NULL);
+	start_rows();
 	view = scene_view();
 	CHECK_INT(picture(view, &how, &buf), TARE_ENOENT);
 	tare_view_close(view);
@@ -517,7 +524,7 @@ static void play_diff(void)
 	struct tr_buf buf = TR_BUF_INIT;
 	tare_view *now;
 
-	start_rows(NULL);
+	start_rows();
 	write_stacks();
 	how.before = named_view();
 	rows_count(at(TR_STACK_WHOLE, 5, 1), 67, 67 * MS);
@@ -547,7 +554,7 @@ static void play_large(void)
 	uint32_t deep = TR_STACK_WHOLE;
 	tare_view *view;
 
-	start_rows(NULL);
+	start_rows();
 	rows_begin(TR_SAMPLING_CPU, 100);
 	module = rows_module("/bin/program", 0x1000, 0x10000000, 0);
 	for (unsigned i = 0; i < 3000; i++)

@@ -20,10 +20,8 @@
 
 static void start(void)
 {
-	static const char *const options[] = { NULL };
-
 	scene_clock();
-	scene_start(options);
+	scene_start(NULL);
 	scene_pass_ns(MS);
 }
 
@@ -45,6 +43,19 @@ static const tare_stage_stats *stage_of(const tare_pipeline *line,
 	printf("# no stage %s\n", name);
 	CHECK(false);
 	return NULL;
+}
+
+/* Of a program with one pipeline. The view is to be closed. */
+static const tare_pipeline *see_line(tare_view **ret_view)
+{
+	*ret_view = scene_view();
+	return lines_of(*ret_view, 1);
+}
+
+static const tare_stage_stats *see_stage(tare_view **ret_view,
+					 const char *name)
+{
+	return stage_of(see_line(ret_view), name);
 }
 
 static void check_records(const tare_stage_stats *s, uint64_t in, uint64_t out)
@@ -96,16 +107,20 @@ static void parse(int value)
 	keep_even(value);
 }
 
+static void parse_numbers(int n)
+{
+	for (int i = 0; i < n; i++)
+		parse(i);
+}
+
 static void play_push(void)
 {
 	const tare_pipeline *line;
 	tare_view *view;
 
 	start();
-	for (int i = 0; i < 10; i++)
-		parse(i);
-	view = scene_view();
-	line = lines_of(view, 1);
+	parse_numbers(10);
+	line = see_line(&view);
 	if (!line || !CHECK_INT(line->n_stages, 3))
 		return;
 	CHECK_STR(line->name, "test");
@@ -141,10 +156,8 @@ static void play_amdahl(void)
 	tare_view *view;
 
 	start();
-	for (int i = 0; i < 10; i++)
-		parse(i);
-	view = scene_view();
-	line = lines_of(view, 1);
+	parse_numbers(10);
+	line = see_line(&view);
 	if (!line)
 		return;
 	/* Of 45 ms: 20 in parse, 10 in filter, 15 in sum. */
@@ -236,8 +249,7 @@ static void play_said(void)
 	for (int i = 0; i < 10; i++)
 		small += is_small(i);
 	CHECK_INT(small, 3);
-	view = scene_view();
-	line = lines_of(view, 1);
+	line = see_line(&view);
 	check_records(stage_of(line, "split"), 4, 12);
 	check_records(stage_of(line, "sum"), 12, 10);
 	check_records(stage_of(line, "small"), 10, 3);
@@ -251,7 +263,6 @@ TEST(a_stage_may_say_what_goes_out)
 
 static void play_batch(void)
 {
-	const tare_pipeline *line;
 	const tare_stage_stats *s;
 	tare_view *view;
 
@@ -263,9 +274,7 @@ static void play_batch(void)
 		for (int k = 0; k < 60; k++)
 			TARE_STAGE_OUT(1);
 	}
-	view = scene_view();
-	line = lines_of(view, 1);
-	s = stage_of(line, "batch");
+	s = see_stage(&view, "batch");
 	check_records(s, 505, 300);
 	CHECK_INT(s->calls, 5);
 	CHECK_NEAR(s->own_per_record, 5e6 / 300, 10);
@@ -293,8 +302,7 @@ static void play_wait(void)
 	start();
 	for (int i = 0; i < 3; i++)
 		waits();
-	view = scene_view();
-	s = stage_of(lines_of(view, 1), "waits");
+	s = see_stage(&view, "waits");
 	CHECK_NEAR(s->own_ns, 3e6, 1000);
 	CHECK_NEAR(s->waiting_ns, 12e6, 1000);
 	CHECK_NEAR(s->total_ns, 15e6, 1000);
@@ -322,8 +330,7 @@ static void play_failures(void)
 	start();
 	for (int i = 0; i < 12; i++)
 		fails(i);
-	view = scene_view();
-	s = stage_of(lines_of(view, 1), "fails");
+	s = see_stage(&view, "fails");
 	CHECK_INT(s->failures, 3);
 	check_records(s, 12, 9);
 	tare_view_close(view);
@@ -393,8 +400,7 @@ static void play_pull(void)
 
 	start();
 	pull_all();
-	view = scene_view();
-	line = lines_of(view, 1);
+	line = see_line(&view);
 	if (!line || !CHECK_INT(line->n_stages, 2))
 		return;
 	s = &line->stages[0];
@@ -460,8 +466,7 @@ static void play_macros(void)
 	while (macro_odd(&record))
 		n++;
 	CHECK_INT(n, 3);
-	view = scene_view();
-	line = lines_of(view, 1);
+	line = see_line(&view);
 	if (!line)
 		return;
 	CHECK_STR(line->stages[0].name, "macro.source");
@@ -498,8 +503,7 @@ static void play_wrapped(void)
 	TARE_STAGE_WRAP(&stage, store, &n);
 	for (int i = 0; i < 8; i++)
 		CHECK_INT(tare_stage_push(&stage, NULL), i % 2 == 0);
-	view = scene_view();
-	s = stage_of(lines_of(view, 1), "store");
+	s = see_stage(&view, "store");
 	check_records(s, 8, 4);
 	CHECK_NEAR(s->own_ns, 16e6, 1000);
 	/* Its series are there for everybody. */
@@ -581,8 +585,7 @@ static void play_threads(void)
 	}
 	CHECK_INT(pthread_create(&thread, NULL, thread_b, NULL), 0);
 	CHECK_INT(pthread_join(thread, NULL), 0);
-	view = scene_view();
-	line = lines_of(view, 1);
+	line = see_line(&view);
 	a = stage_of(line, "a");
 	b = stage_of(line, "b");
 	if (!a || !b)
@@ -627,8 +630,7 @@ static void play_recent(void)
 		TARE_STAGE("recent");
 		scene_pass_ns(i < 150 ? 10 * MS : MS);
 	}
-	view = scene_view();
-	s = stage_of(lines_of(view, 1), "recent");
+	s = see_stage(&view, "recent");
 	CHECK_INT(s->latency.n, 300);
 	CHECK_INT(s->recent.n, 100);
 	CHECK_NEAR(s->latency.mean, 5.5e6, 1e4);
@@ -686,8 +688,7 @@ static void play_nothing_out(void)
 		scene_pass_ns(MS);
 		TARE_FAIL("always");
 	}
-	view = scene_view();
-	s = stage_of(lines_of(view, 1), "drops");
+	s = see_stage(&view, "drops");
 	check_records(s, 3, 0);
 	CHECK_NEAR(s->throughput_rps, 0, 0);
 	CHECK_NEAR(s->own_per_record, 1e6, 1000);
@@ -705,14 +706,11 @@ static void play_clear(void)
 	tare_view *view;
 
 	start();
-	for (int i = 0; i < 10; i++)
-		parse(i);
+	parse_numbers(10);
 	CHECK_INT(tare_clear(), 0);
 	scene_pass_ns(MS);
-	for (int i = 0; i < 4; i++)
-		parse(i);
-	view = scene_view();
-	line = lines_of(view, 1);
+	parse_numbers(4);
+	line = see_line(&view);
 	if (!line)
 		return;
 	check_records(&line->stages[0], 4, 4);
