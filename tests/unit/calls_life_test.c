@@ -162,9 +162,10 @@ static void play_killed(void)
 	size_t n;
 
 	for (int i = 0; i < 9; i++) {
-		pid_t pid = fork();
+		pid_t pid;
 
 		*begun = 0;
+		pid = fork();
 		if (pid == 0) {
 			start(modes[i % 3]);
 			begin('m');
