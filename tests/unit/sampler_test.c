@@ -60,6 +60,11 @@ static void start_sampling(const char *rate)
 	scene_start(options);
 }
 
+/*
+ * How many samples there are is the kernel's affair: it looks at a timer ten
+ * milliseconds apart at worst, if the thread has a processor just then. What
+ * they weigh is not.
+ */
 static tare_sampling sampling_now(void)
 {
 	tare_view *view = scene_view();
@@ -83,7 +88,7 @@ static void play_weights(const char *rate)
 	spin(600);
 	s = sampling_now();
 	CHECK(s.was_on);
-	CHECK(s.samples > 50);
+	CHECK(s.samples > 20);
 	CHECK_NEAR(s.weight_ns / 1e6, process_ms() - before, 40);
 	CHECK_NEAR(s.whole_share, 1, 0.05);
 	CHECK(s.cost_ns > 0);
@@ -468,7 +473,7 @@ static void play_stop(void)
 	spin(60);
 	tr_sampler_stop();
 	s = sampling_now();
-	CHECK(s.samples > 5);
+	CHECK(s.samples > 0);
 	spin(60);
 	CHECK_INT(tr_sampler_signal(), 0);
 	CHECK_NEAR((double)sampling_now().samples, (double)s.samples, 1);
@@ -506,11 +511,14 @@ static void play_fork(void)
 
 		spin(100);
 		s = sampling_now();
-		_exit(s.samples > 8 && s.weight_ns < 130e6 ? 0 : 1);
+		_exit(s.samples > 0 && s.weight_ns > 80e6 &&
+				      s.weight_ns / 1e6 < process_ms() + 20 ?
+			      0 :
+			      1);
 	}
 	CHECK_INT(waitpid(pid, &status, 0), pid);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	CHECK(sampling_now().weight_ns < 90e6);
+	CHECK(sampling_now().weight_ns / 1e6 < process_ms() + 20);
 }
 
 TEST(a_child_has_samples_of_its_own)
