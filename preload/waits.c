@@ -123,7 +123,7 @@ PRELOAD_API unsigned sleep(unsigned seconds)
 		errno = saved;
 		return 0;
 	}
-	return (unsigned)left.tv_sec + (left.tv_nsec >= 500000000);
+	return (unsigned)left.tv_sec; /* whole ones: as glibc has it */
 }
 
 /* ---- descriptors ------------------------------------------------------- */

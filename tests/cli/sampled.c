@@ -304,6 +304,17 @@ static void wait_for_alarms(int how)
 	(void)setitimer(ITIMER_REAL, &every, NULL);
 }
 
+/* 0.8 of a second are left: no whole one. */
+static void sleep_until_alarm(void)
+{
+	struct itimerval once = { { 0, 0 }, { 0, 200000 } };
+
+	(void)signal(SIGALRM, on_told);
+	(void)setitimer(ITIMER_REAL, &once, NULL);
+	if (sleep(1) != 0)
+		wrong("seconds that were left of a sleep");
+}
+
 /*
  * With more to run than there are processors, so that signals pile up. One
  * in some hundred may be taken for ended by a sample: the thread is stopped
@@ -328,6 +339,7 @@ static void use_waits(double ms)
 		(void)pthread_join(busy[i], NULL);
 	for (int how = 0; how < 6; how++)
 		wait_for_alarms(how);
+	sleep_until_alarm();
 }
 
 /*
