@@ -37,9 +37,25 @@ void preload_go_on(bool was_closed);
  */
 bool preload_waits_on(long result, uint32_t before);
 int64_t preload_now_ns(void);
-/* Of a timeout that began then. */
-struct timespec preload_left_of(const struct timespec *timeout,
-				int64_t began_ns);
+/* Of a timeout that began then, in *ret_left; NULL stays that. */
+const struct timespec *preload_left_of(const struct timespec *timeout,
+				       int64_t began_ns,
+				       struct timespec *ret_left);
+
+/* The result of `call`, which is made again when a sample ended it. */
+#define PRELOAD_WAIT(call) PRELOAD_WAIT_THEN(call, (void)0)
+/* The same, with `then` done before. */
+#define PRELOAD_WAIT_THEN(call, then) \
+	({ \
+		uint32_t before_ = tr_sampler_count(); \
+		long result_; \
+\
+		while (preload_waits_on(result_ = (call), before_)) { \
+			then; \
+			before_ = tr_sampler_count(); \
+		} \
+		result_; \
+	})
 
 #define PRELOAD_CALLER() __builtin_return_address(0)
 

@@ -65,15 +65,9 @@ PRELOAD_API int sigwait(const sigset_t *set, int *ret_number)
 PRELOAD_API int sigwaitinfo(const sigset_t *set, siginfo_t *ret_info)
 {
 	sigset_t copy;
-	uint32_t before;
-	int result;
 
 	set = without_ours(set, &copy, PRELOAD_CALLER());
-	do {
-		before = tr_sampler_count();
-		result = PRELOAD_NEXT(sigwaitinfo)(set, ret_info);
-	} while (preload_waits_on(result, before));
-	return result;
+	return PRELOAD_WAIT(PRELOAD_NEXT(sigwaitinfo)(set, ret_info));
 }
 
 PRELOAD_API int sigtimedwait(const sigset_t *set, siginfo_t *ret_info,
@@ -85,42 +79,20 @@ PRELOAD_API int sigtimedwait(const sigset_t *set, siginfo_t *ret_info,
 	sigset_t copy;
 
 	set = without_ours(set, &copy, PRELOAD_CALLER());
-	for (;;) {
-		uint32_t before = tr_sampler_count();
-		int result = PRELOAD_NEXT(sigtimedwait)(set, ret_info, time);
-
-		if (!preload_waits_on(result, before))
-			return result;
-		if (most) {
-			left = preload_left_of(most, began);
-			time = &left;
-		}
-	}
+	return PRELOAD_WAIT_THEN(
+		PRELOAD_NEXT(sigtimedwait)(set, ret_info, time),
+		time = preload_left_of(most, began, &left));
 }
 
 /* They end at a handler, and a sample's is none of the host's. */
 PRELOAD_API int pause(void)
 {
-	uint32_t before;
-	int result;
-
-	do {
-		before = tr_sampler_count();
-		result = PRELOAD_NEXT(pause)();
-	} while (preload_waits_on(result, before));
-	return result;
+	return PRELOAD_WAIT(PRELOAD_NEXT(pause)());
 }
 
 PRELOAD_API int sigsuspend(const sigset_t *mask)
 {
-	uint32_t before;
-	int result;
-
-	do {
-		before = tr_sampler_count();
-		result = PRELOAD_NEXT(sigsuspend)(mask);
-	} while (preload_waits_on(result, before));
-	return result;
+	return PRELOAD_WAIT(PRELOAD_NEXT(sigsuspend)(mask));
 }
 
 PRELOAD_API int signalfd(int fd, const sigset_t *set, int flags)

@@ -48,16 +48,21 @@ static int left_ms(int timeout, int64_t began_ns)
 	return left > 0 ? (int)left : 0;
 }
 
-struct timespec preload_left_of(const struct timespec *timeout,
-				int64_t began_ns)
+const struct timespec *preload_left_of(const struct timespec *timeout,
+				       int64_t began_ns,
+				       struct timespec *ret_left)
 {
-	int64_t left = (int64_t)timeout->tv_sec * 1000000000 +
-		       timeout->tv_nsec - (preload_now_ns() - began_ns);
+	int64_t left;
 
+	if (!timeout)
+		return NULL;
+	left = (int64_t)timeout->tv_sec * 1000000000 + timeout->tv_nsec -
+	       (preload_now_ns() - began_ns);
 	if (left < 0)
 		left = 0;
-	return (struct timespec){ .tv_sec = left / 1000000000,
-				  .tv_nsec = left % 1000000000 };
+	ret_left->tv_sec = left / 1000000000;
+	ret_left->tv_nsec = left % 1000000000;
+	return ret_left;
 }
 
 /* ---- sleeping ---------------------------------------------------------- */
@@ -131,108 +136,63 @@ PRELOAD_API unsigned sleep(unsigned seconds)
 PRELOAD_API int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
 	int64_t began = timeout > 0 ? preload_now_ns() : 0;
-	int left = timeout, result;
+	int left = timeout;
 
-	for (;;) {
-		uint32_t before = tr_sampler_count();
-
-		result = PRELOAD_NEXT(poll)(fds, n, left);
-		if (!preload_waits_on(result, before))
-			return result;
-		left = left_ms(timeout, began);
-	}
+	return PRELOAD_WAIT_THEN(PRELOAD_NEXT(poll)(fds, n, left),
+				 left = left_ms(timeout, began));
 }
 
 PRELOAD_API int ppoll(struct pollfd *fds, nfds_t n,
 		      const struct timespec *timeout, const sigset_t *mask)
 {
 	int64_t began = timeout ? preload_now_ns() : 0;
-	struct timespec left;
 	const struct timespec *time = timeout;
-	int result;
+	struct timespec left;
 
-	for (;;) {
-		uint32_t before = tr_sampler_count();
-
-		result = PRELOAD_NEXT(ppoll)(fds, n, time, mask);
-		if (!preload_waits_on(result, before))
-			return result;
-		if (timeout) {
-			left = preload_left_of(timeout, began);
-			time = &left;
-		}
-	}
+	return PRELOAD_WAIT_THEN(PRELOAD_NEXT(ppoll)(fds, n, time, mask),
+				 time = preload_left_of(timeout, began, &left));
 }
 
 /* The kernel leaves in *timeout what is left, and the sets as they were. */
 PRELOAD_API int select(int n, fd_set *reads, fd_set *writes, fd_set *others,
 		       struct timeval *timeout)
 {
-	int result;
-
-	for (;;) {
-		uint32_t before = tr_sampler_count();
-
-		result = PRELOAD_NEXT(select)(n, reads, writes, others,
-					      timeout);
-		if (!preload_waits_on(result, before))
-			return result;
-	}
+	return PRELOAD_WAIT(
+		PRELOAD_NEXT(select)(n, reads, writes, others, timeout));
 }
 
 PRELOAD_API int pselect(int n, fd_set *reads, fd_set *writes, fd_set *others,
 			const struct timespec *timeout, const sigset_t *mask)
 {
 	int64_t began = timeout ? preload_now_ns() : 0;
-	struct timespec left;
 	const struct timespec *time = timeout;
-	int result;
+	struct timespec left;
 
-	for (;;) {
-		uint32_t before = tr_sampler_count();
-
-		result = PRELOAD_NEXT(pselect)(n, reads, writes, others, time,
-					       mask);
-		if (!preload_waits_on(result, before))
-			return result;
-		if (timeout) {
-			left = preload_left_of(timeout, began);
-			time = &left;
-		}
-	}
+	return PRELOAD_WAIT_THEN(
+		PRELOAD_NEXT(pselect)(n, reads, writes, others, time, mask),
+		time = preload_left_of(timeout, began, &left));
 }
 
 PRELOAD_API int epoll_wait(int fd, struct epoll_event *events, int most,
 			   int timeout)
 {
 	int64_t began = timeout > 0 ? preload_now_ns() : 0;
-	int left = timeout, result;
+	int left = timeout;
 
-	for (;;) {
-		uint32_t before = tr_sampler_count();
-
-		result = PRELOAD_NEXT(epoll_wait)(fd, events, most, left);
-		if (!preload_waits_on(result, before))
-			return result;
-		left = left_ms(timeout, began);
-	}
+	return PRELOAD_WAIT_THEN(
+		PRELOAD_NEXT(epoll_wait)(fd, events, most, left),
+		left = left_ms(timeout, began));
 }
 
 PRELOAD_API int epoll_pwait(int fd, struct epoll_event *events, int most,
 			    int timeout, const sigset_t *mask)
 {
 	int64_t began = timeout > 0 ? preload_now_ns() : 0;
-	int left = timeout, result;
+	int left = timeout;
 
-	for (;;) {
-		uint32_t before = tr_sampler_count();
-
-		result = PRELOAD_NEXT(epoll_pwait)(fd, events, most, left,
-						   mask);
-		if (!preload_waits_on(result, before))
-			return result;
-		left = left_ms(timeout, began);
-	}
+	return PRELOAD_WAIT_THEN(
+		PRELOAD_NEXT(epoll_pwait)(fd, events, most, left, mask),
+		left = left_ms(timeout, began));
 }
 
 /* What poll and ppoll are called where their arguments are checked. */
@@ -261,14 +221,7 @@ PRELOAD_API int __ppoll_chk(struct pollfd *fds, nfds_t n,
 
 PRELOAD_API int semop(int id, struct sembuf *ops, size_t n)
 {
-	uint32_t before;
-	int result;
-
-	do {
-		before = tr_sampler_count();
-		result = PRELOAD_NEXT(semop)(id, ops, n);
-	} while (preload_waits_on(result, before));
-	return result;
+	return PRELOAD_WAIT(PRELOAD_NEXT(semop)(id, ops, n));
 }
 
 PRELOAD_API int semtimedop(int id, struct sembuf *ops, size_t n,
@@ -278,66 +231,29 @@ PRELOAD_API int semtimedop(int id, struct sembuf *ops, size_t n,
 	const struct timespec *time = timeout;
 	struct timespec left;
 
-	for (;;) {
-		uint32_t before = tr_sampler_count();
-		int result = PRELOAD_NEXT(semtimedop)(id, ops, n, time);
-
-		if (!preload_waits_on(result, before))
-			return result;
-		if (timeout) {
-			left = preload_left_of(timeout, began);
-			time = &left;
-		}
-	}
+	return PRELOAD_WAIT_THEN(PRELOAD_NEXT(semtimedop)(id, ops, n, time),
+				 time = preload_left_of(timeout, began, &left));
 }
 
 PRELOAD_API int msgsnd(int id, const void *message, size_t n, int flags)
 {
-	uint32_t before;
-	int result;
-
-	do {
-		before = tr_sampler_count();
-		result = PRELOAD_NEXT(msgsnd)(id, message, n, flags);
-	} while (preload_waits_on(result, before));
-	return result;
+	return PRELOAD_WAIT(PRELOAD_NEXT(msgsnd)(id, message, n, flags));
 }
 
 PRELOAD_API ssize_t msgrcv(int id, void *message, size_t n, long type,
 			   int flags)
 {
-	uint32_t before;
-	ssize_t result;
-
-	do {
-		before = tr_sampler_count();
-		result = PRELOAD_NEXT(msgrcv)(id, message, n, type, flags);
-	} while (preload_waits_on(result, before));
-	return result;
+	return PRELOAD_WAIT(PRELOAD_NEXT(msgrcv)(id, message, n, type, flags));
 }
 
 /* ---- semaphores: an absolute time, or none ------------------------------ */
 
 PRELOAD_API int sem_wait(sem_t *semaphore)
 {
-	uint32_t before;
-	int result;
-
-	do {
-		before = tr_sampler_count();
-		result = PRELOAD_NEXT(sem_wait)(semaphore);
-	} while (preload_waits_on(result, before));
-	return result;
+	return PRELOAD_WAIT(PRELOAD_NEXT(sem_wait)(semaphore));
 }
 
 PRELOAD_API int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
-	uint32_t before;
-	int result;
-
-	do {
-		before = tr_sampler_count();
-		result = PRELOAD_NEXT(sem_timedwait)(semaphore, until);
-	} while (preload_waits_on(result, before));
-	return result;
+	return PRELOAD_WAIT(PRELOAD_NEXT(sem_timedwait)(semaphore, until));
 }
