@@ -37,7 +37,7 @@ void preload_go_on(bool was_closed);
  */
 bool preload_waits_on(long result, uint32_t before);
 int64_t preload_now_ns(void);
-/* Of a timeout that began then, in *ret_left; NULL stays that. */
+/* Of a timeout that began then, in *ret_left; NULL, and ages, stay that. */
 const struct timespec *preload_left_of(const struct timespec *timeout,
 				       int64_t began_ns,
 				       struct timespec *ret_left);

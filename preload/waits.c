@@ -54,8 +54,9 @@ const struct timespec *preload_left_of(const struct timespec *timeout,
 {
 	int64_t left;
 
-	if (!timeout)
-		return NULL;
+	/* 30 years may begin anew, and have no room in nanoseconds. */
+	if (!timeout || timeout->tv_sec > 1000000000)
+		return timeout;
 	left = (int64_t)timeout->tv_sec * 1000000000 + timeout->tv_nsec -
 	       (preload_now_ns() - began_ns);
 	if (left < 0)
