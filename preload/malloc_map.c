@@ -37,7 +37,7 @@ INTERPOSED void *mmap(void *address, size_t n, int protection, int flags,
 	if (TR_LIKELY(!is_noted(PRELOAD_CALLER())) || at == MAP_FAILED)
 		return at;
 	if (flags & MAP_FIXED)
-		tr_alloc_unmap(at, n);
+		(void)tr_alloc_unmap(at, n);
 	if (!(flags & MAP_ANONYMOUS) || protection == PROT_NONE)
 		return at;
 	return note_map(at, n);
@@ -54,7 +54,7 @@ INTERPOSED void *mmap64(void *address, size_t n, int protection, int flags,
 INTERPOSED int munmap(void *address, size_t n)
 {
 	if (is_noted(PRELOAD_CALLER()))
-		tr_alloc_unmap(address, n);
+		(void)tr_alloc_unmap(address, n);
 	return PRELOAD_NEXT(munmap)(address, n);
 }
 
@@ -68,8 +68,9 @@ INTERPOSED void *mremap(void *address, size_t old, size_t n, int flags, ...)
 		to = va_arg(list, void *);
 	va_end(list);
 	at = PRELOAD_NEXT(mremap)(address, old, n, flags, to);
-	if (TR_LIKELY(!is_noted(PRELOAD_CALLER())) || at == MAP_FAILED)
+	/* What was not noted, as that of a file, is not now. */
+	if (TR_LIKELY(!is_noted(PRELOAD_CALLER())) || at == MAP_FAILED ||
+	    !tr_alloc_unmap(address, old))
 		return at;
-	tr_alloc_unmap(address, old);
 	return note_map(at, n);
 }

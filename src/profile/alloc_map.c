@@ -117,13 +117,18 @@ static bool cut_range(struct tr_purser *purser, uint32_t i, uint64_t from,
 	return false;
 }
 
-static void unmap_range(struct tr_purser *purser, uint64_t from, uint64_t to)
+/* True: something of it was noted. */
+static bool unmap_range(struct tr_purser *purser, uint64_t from, uint64_t to)
 {
 	uint32_t i = range_after(from);
+	bool was_there = false;
 
-	while (i < ranges->n && ranges->at[i].from < to)
+	while (i < ranges->n && ranges->at[i].from < to) {
+		was_there = true;
 		if (!cut_range(purser, i, from, to))
 			i++;
+	}
+	return was_there;
 }
 
 static struct tr_purser *enter_ranges(void)
@@ -157,7 +162,7 @@ TR_NOINLINE void tr_alloc_map(const void *at, size_t n)
 	range.to = range.from + ((n + 4095) & ~(uint64_t)4095);
 	range.row = purser->walks ? tr_walks_row(purser->walks, &here) :
 				    tr_walk_row_plain(&here);
-	unmap_range(purser, range.from, range.to); /* it lies over it */
+	(void)unmap_range(purser, range.from, range.to); /* it is over it */
 	if (range_insert(range_after(range.from), &range))
 		book_range(purser, range.row, 1, range.to - range.from, false);
 	else
@@ -165,13 +170,16 @@ TR_NOINLINE void tr_alloc_map(const void *at, size_t n)
 	leave_ranges(purser);
 }
 
-void tr_alloc_unmap(const void *at, size_t n)
+bool tr_alloc_unmap(const void *at, size_t n)
 {
 	struct tr_purser *purser = enter_ranges();
 	uint64_t from = (uintptr_t)at;
+	bool was_there;
 
 	if (!purser)
-		return;
-	unmap_range(purser, from, from + ((n + 4095) & ~(uint64_t)4095));
+		return false;
+	was_there = unmap_range(purser, from,
+				from + ((n + 4095) & ~(uint64_t)4095));
 	leave_ranges(purser);
+	return was_there;
 }

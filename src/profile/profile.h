@@ -122,8 +122,8 @@ TR_INLINE uint32_t tr_alloc_filter_of(uint64_t key)
 extern bool tr_alloc_maps;
 /* It did; the caller's caller is noted. */
 void tr_alloc_map(const void *at, size_t n);
-/* It will unmap all or a part of what it mapped, or did. */
-void tr_alloc_unmap(const void *at, size_t n);
+/* It will unmap all or a part of what it mapped, or did. True: was noted. */
+bool tr_alloc_unmap(const void *at, size_t n);
 
 /* ---- snapshot.c -------------------------------------------------------- */
 

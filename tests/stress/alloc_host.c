@@ -325,6 +325,20 @@ static char *map(size_t n)
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
+/* That of a file is not counted, wherever it goes. */
+static void move_file(void)
+{
+	int fd = memfd_create("file", 0);
+	char *at;
+
+	if (fd < 0 || ftruncate(fd, 4096))
+		_exit(2);
+	at = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	at = mremap(at, 4096, 9 * 4096, MREMAP_MAYMOVE);
+	if (at == MAP_FAILED || munmap(at, 9 * 4096) || close(fd))
+		_exit(2);
+}
+
 static void mappings(void)
 {
 	char *at = came(map(10 * 4096), 10 * 4096), *moved;
@@ -341,6 +355,7 @@ static void mappings(void)
 	(void)came(moved, 5 * 4096);
 	(void)mmap(NULL, 1u << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		   0);
+	move_file();
 }
 
 static void plugin(const char *path)
