@@ -12,7 +12,6 @@
  */
 #include "malloc_own.h"
 
-#include "preload.h"
 #include "runtime/runtime.h"
 
 #include <dlfcn.h>
@@ -115,14 +114,14 @@ void malloc_early_free(const void *block)
 
 /* ---- the family -------------------------------------------------------- */
 
-INTERPOSED void *malloc(size_t n)
+PRELOAD_API void *malloc(size_t n)
 {
 	if (TR_UNLIKELY(!malloc_is_ready()))
 		return malloc_boot(n, 0);
 	return malloc_note(malloc_real.malloc(n), n);
 }
 
-INTERPOSED void free(void *block)
+PRELOAD_API void free(void *block)
 {
 	if (TR_UNLIKELY(!block) || TR_UNLIKELY(malloc_is_boot(block)) ||
 	    TR_UNLIKELY(!malloc_is_ready()))
@@ -131,7 +130,7 @@ INTERPOSED void free(void *block)
 	malloc_real.free(block);
 }
 
-INTERPOSED void *calloc(size_t n, size_t size)
+PRELOAD_API void *calloc(size_t n, size_t size)
 {
 	if (TR_UNLIKELY(!malloc_is_ready()))
 		return __builtin_mul_overflow(n, size, &n) ?
@@ -179,7 +178,7 @@ static void *resize_boot(const void *block, size_t n)
 						 moved;
 }
 
-INTERPOSED void *realloc(void *block, size_t n)
+PRELOAD_API void *realloc(void *block, size_t n)
 {
 	if (TR_UNLIKELY(block && malloc_is_boot(block)))
 		return resize_boot(block, n);
@@ -191,7 +190,7 @@ INTERPOSED void *realloc(void *block, size_t n)
 }
 
 /* Not by the one behind, which may come back here: glibc's calls realloc. */
-INTERPOSED void *reallocarray(void *block, size_t n, size_t size)
+PRELOAD_API void *reallocarray(void *block, size_t n, size_t size)
 {
 	size_t bytes;
 
@@ -202,7 +201,7 @@ INTERPOSED void *reallocarray(void *block, size_t n, size_t size)
 	return realloc(block, bytes);
 }
 
-INTERPOSED int posix_memalign(void **ret_block, size_t alignment, size_t n)
+PRELOAD_API int posix_memalign(void **ret_block, size_t alignment, size_t n)
 {
 	int error;
 
@@ -217,7 +216,7 @@ INTERPOSED int posix_memalign(void **ret_block, size_t alignment, size_t n)
 }
 
 #define ALIGNED(name) \
-	INTERPOSED void *name(size_t alignment, size_t n) \
+	PRELOAD_API void *name(size_t alignment, size_t n) \
 	{ \
 		if (TR_UNLIKELY(!malloc_is_ready())) \
 			return malloc_boot(n, alignment); \
@@ -225,7 +224,7 @@ INTERPOSED int posix_memalign(void **ret_block, size_t alignment, size_t n)
 	}
 
 #define PAGED(name) \
-	INTERPOSED void *name(size_t n) \
+	PRELOAD_API void *name(size_t n) \
 	{ \
 		if (TR_UNLIKELY(!malloc_is_ready())) \
 			return malloc_boot(n, 4096); \

@@ -13,8 +13,6 @@
 #include <stdarg.h>
 #include <sys/mman.h>
 
-#include "preload.h"
-
 static bool is_noted(const void *caller)
 {
 	return TR_UNLIKELY(TR_LOAD(tr_alloc_maps)) &&
@@ -28,7 +26,7 @@ TR_NOINLINE static void *note_map(void *at, size_t n)
 	return at;
 }
 
-INTERPOSED void *mmap(void *address, size_t n, int protection, int flags,
+PRELOAD_API void *mmap(void *address, size_t n, int protection, int flags,
 		      int fd, off_t offset)
 {
 	void *at = PRELOAD_NEXT(mmap)(address, n, protection, flags, fd,
@@ -44,21 +42,21 @@ INTERPOSED void *mmap(void *address, size_t n, int protection, int flags,
 }
 
 /* Where offsets have 64 bits the two are one. */
-INTERPOSED void *mmap64(void *address, size_t n, int protection, int flags,
+PRELOAD_API void *mmap64(void *address, size_t n, int protection, int flags,
 			int fd, off_t offset)
 {
 	return mmap(address, n, protection, flags, fd, offset);
 }
 
 /* Before: another thread may get the addresses as soon as they are free. */
-INTERPOSED int munmap(void *address, size_t n)
+PRELOAD_API int munmap(void *address, size_t n)
 {
 	if (is_noted(PRELOAD_CALLER()))
 		(void)tr_alloc_unmap(address, n);
 	return PRELOAD_NEXT(munmap)(address, n);
 }
 
-INTERPOSED void *mremap(void *address, size_t old, size_t n, int flags, ...)
+PRELOAD_API void *mremap(void *address, size_t old, size_t n, int flags, ...)
 {
 	void *to = NULL, *at;
 	va_list list;

@@ -34,59 +34,42 @@ TR_INLINE bool is_alone(void)
 	return known == NEW_ALONE;
 }
 
-static void *find_next(const char *name, void **next)
-{
-	void *found = dlsym(RTLD_NEXT, name);
-
-	TR_STORE(*next, found);
-	return found;
-}
-
 /*
  * `declared`: its parameters, `given`: the same as arguments. Where there is
  * none behind ours nobody can have called it.
  */
-#define NEXT(name, type) \
-	static void *next; \
-	void *to = TR_LOAD(next); \
-	type function; \
-\
-	if (TR_UNLIKELY(!to)) \
-		to = find_next(#name, &next); \
-	*(void **)(void *)&function = to
-
 #define NEW(name, declared, given) \
 	void *name declared; \
-	INTERPOSED void *name declared \
+	PRELOAD_API void *name declared \
 	{ \
-		NEXT(name, __typeof__(&name)); \
+		__typeof__(&name) next = PRELOAD_NEXT(name); \
 \
 		if (TR_LIKELY(!is_alone())) \
-			return function given; \
-		return malloc_note(function given, n); \
+			return next given; \
+		return malloc_note(next given, n); \
 	}
 
 #define DELETE(name, declared, given) \
 	void name declared; \
-	INTERPOSED void name declared \
+	PRELOAD_API void name declared \
 	{ \
-		NEXT(name, __typeof__(&name)); \
+		__typeof__(&name) next = PRELOAD_NEXT(name); \
 \
 		if (TR_UNLIKELY(is_alone()) && block) \
 			malloc_note_free(block); \
-		function given; \
+		next given; \
 	}
 
 NEW(_Znwm, (size_t n), (n))
 NEW(_Znam, (size_t n), (n))
 NEW(_ZnwmRKSt9nothrow_t, (size_t n, const void *no), (n, no))
 NEW(_ZnamRKSt9nothrow_t, (size_t n, const void *no), (n, no))
-NEW(_ZnwmSt11align_val_t, (size_t n, size_t to_), (n, to_))
-NEW(_ZnamSt11align_val_t, (size_t n, size_t to_), (n, to_))
+NEW(_ZnwmSt11align_val_t, (size_t n, size_t to), (n, to))
+NEW(_ZnamSt11align_val_t, (size_t n, size_t to), (n, to))
 NEW(_ZnwmSt11align_val_tRKSt9nothrow_t,
-    (size_t n, size_t to_, const void *no), (n, to_, no))
+    (size_t n, size_t to, const void *no), (n, to, no))
 NEW(_ZnamSt11align_val_tRKSt9nothrow_t,
-    (size_t n, size_t to_, const void *no), (n, to_, no))
+    (size_t n, size_t to, const void *no), (n, to, no))
 
 DELETE(_ZdlPv, (void *block), (block))
 DELETE(_ZdaPv, (void *block), (block))
@@ -94,9 +77,9 @@ DELETE(_ZdlPvm, (void *block, size_t n), (block, n))
 DELETE(_ZdaPvm, (void *block, size_t n), (block, n))
 DELETE(_ZdlPvRKSt9nothrow_t, (void *block, const void *no), (block, no))
 DELETE(_ZdaPvRKSt9nothrow_t, (void *block, const void *no), (block, no))
-DELETE(_ZdlPvSt11align_val_t, (void *block, size_t to_), (block, to_))
-DELETE(_ZdaPvSt11align_val_t, (void *block, size_t to_), (block, to_))
-DELETE(_ZdlPvmSt11align_val_t, (void *block, size_t n, size_t to_),
-       (block, n, to_))
-DELETE(_ZdaPvmSt11align_val_t, (void *block, size_t n, size_t to_),
-       (block, n, to_))
+DELETE(_ZdlPvSt11align_val_t, (void *block, size_t to), (block, to))
+DELETE(_ZdaPvSt11align_val_t, (void *block, size_t to), (block, to))
+DELETE(_ZdlPvmSt11align_val_t, (void *block, size_t n, size_t to),
+       (block, n, to))
+DELETE(_ZdaPvmSt11align_val_t, (void *block, size_t n, size_t to),
+       (block, n, to))

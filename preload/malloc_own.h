@@ -9,9 +9,8 @@
 #ifndef PRELOAD_MALLOC_OWN_H
 #define PRELOAD_MALLOC_OWN_H
 
+#include "preload.h"
 #include "profile/profile.h"
-
-#define INTERPOSED __attribute__((visibility("default")))
 
 #pragma GCC visibility push(hidden)
 

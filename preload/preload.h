@@ -71,7 +71,7 @@ const struct timespec *preload_left_of(const struct timespec *timeout,
 			__typeof__(&name) call; \
 		} found_ = { .call = __atomic_load_n(&next_, \
 						     __ATOMIC_RELAXED) }; \
-		if (!found_.object) { \
+		if (__builtin_expect(!found_.object, 0)) { \
 			found_.object = dlsym(RTLD_NEXT, #name); \
 			__atomic_store_n(&next_, found_.call, \
 					 __ATOMIC_RELAXED); \
