@@ -94,9 +94,6 @@ bool tr_log_is_read(void);
 
 /* Takes what was set through the control page into tr_config. */
 void tr_follow_control(void);
-/* An option as it is now; a text has TR_CONFIG_STRING bytes. */
-void tr_text_now(const char *name, const char *configured, char *value);
-uint64_t tr_number_now(const char *name, uint64_t configured);
 /* Shows steps, and the history's floor, what the options are now. */
 void tr_follow_steps(void);
 

@@ -14,7 +14,6 @@
 #include "text/text.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -63,23 +62,25 @@ static void make_safe(const char *from, char *name, size_t size)
 
 static void fill_note(struct note *note, const struct tr_traced *traced)
 {
+	char outside[TR_CONFIG_STRING];
+	const char *folder = traced->folder;
+
+	if (!folder[0])
+		folder = tr_control_text("profiler_trace_dir",
+					 tr_config.profiler_trace_dir,
+					 outside);
+	(void)snprintf(note->folder, sizeof(note->folder), "%s", folder);
 	make_safe(traced->name[0] ? traced->name :
 				    program_invocation_short_name,
 		  note->name, sizeof(note->name));
-	if (traced->folder[0])
-		(void)snprintf(note->folder, sizeof(note->folder), "%s",
-			       traced->folder);
-	else
-		tr_text_now("profiler_trace_dir",
-			    tr_config.profiler_trace_dir, note->folder);
 	note->step = traced->step;
 	note->steps = traced->steps;
 	note->from = traced->from;
 	note->to = traced->to;
 	note->keep = traced->keep != UINT64_MAX ?
 			     traced->keep :
-			     tr_number_now("profiler_keep",
-					   tr_config.profiler_keep);
+			     tr_control_u64("profiler_keep",
+					    tr_config.profiler_keep);
 }
 
 /* ---- writing ----------------------------------------------------------- */
@@ -131,28 +132,6 @@ static void write_note(const struct note *note)
 	tell_success(note, file);
 }
 
-/*
- * A file above its limit raises SIGXFSZ, which ends a program that does not
- * expect it. The monitor's thread blocks all signals; others must.
- */
-static void write_quietly(const struct note *note)
-{
-	static const struct timespec now = { 0, 0 };
-	sigset_t limit, before, pending;
-	bool was_pending;
-
-	(void)sigemptyset(&limit);
-	(void)sigaddset(&limit, SIGXFSZ);
-	(void)sigemptyset(&pending);
-	(void)sigpending(&pending);
-	was_pending = sigismember(&pending, SIGXFSZ) == 1;
-	(void)pthread_sigmask(SIG_BLOCK, &limit, &before);
-	write_note(note);
-	if (!was_pending)
-		(void)sigtimedwait(&limit, NULL, &now);
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 static bool move(struct note *note, uint32_t from, uint32_t to)
 {
 	return __atomic_compare_exchange_n(&note->state, &from, to, false,
@@ -167,7 +146,7 @@ static void write_ready(void)
 
 		if (!move(note, NOTE_READY, NOTE_WRITING))
 			continue;
-		write_quietly(note);
+		write_note(note);
 		TR_PUBLISH(note->state, NOTE_FREE);
 	}
 }

@@ -10,8 +10,6 @@
 #include "monitor/monitor.h"
 #include "text/text.h"
 
-#include <string.h>
-
 /* Included (or no list) and not excluded. */
 static bool passes(const char *include, const char *exclude, const char *text)
 {
@@ -110,19 +108,6 @@ static void follow_limit(void)
 			     tr_config.auto_disable_on_slow))
 		limit = 0;
 	tr_governor_limit(limit);
-}
-
-void tr_text_now(const char *name, const char *configured, char *value)
-{
-	const char *text = tr_control_text(name, configured, value);
-
-	if (text != value)
-		(void)strcpy(value, text);
-}
-
-uint64_t tr_number_now(const char *name, uint64_t configured)
-{
-	return tr_control_u64(name, configured);
 }
 
 /* At the end: what was set from outside counts for the report as well. */
