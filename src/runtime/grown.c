@@ -11,20 +11,9 @@
 
 #include "profile/profile.h"
 #include "text/text.h"
+#include "view/view.h"
 
 #define TR_GROWN_DEPTH 64
-
-/* Libraries that allocate for their callers. */
-static bool allocates_for_others(const char *name)
-{
-	static const char *const names[] = { "libtare", "libc.so", "ld-linux",
-					     "libstdc++.", "libc++." };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
-}
 
 static const struct tr_module *module_row(uint32_t number)
 {
@@ -55,7 +44,7 @@ static bool put_growth_place(uint32_t stack, char *text, size_t size)
 
 		if (!node)
 			return false;
-		if (module && !allocates_for_others(module_file(module))) {
+		if (module && !tr_module_allocates(module_file(module))) {
 			(void)snprintf(text, size, "%.60s+0x%llx",
 				       module_file(module),
 				       (unsigned long long)

@@ -54,6 +54,11 @@ static bool begins_with_any(const char *text, const char *const *beginnings)
 	return false;
 }
 
+bool tr_module_allocates(const char *name)
+{
+	return begins_with_any(name, allocators);
+}
+
 static const struct tr_stack *stack_rows(const tare_view *view, uint32_t *ret_n)
 {
 	const struct tr_header *header = (const void *)view->image.base;
@@ -149,7 +154,7 @@ TARE_API void tare_view_alloc_place(tare_view *view, const tare_alloc *alloc,
 	n = n < 64 ? n : 64;
 	for (size_t i = 0; i < n; i++) {
 		module = frames[i].module;
-		if (!begins_with_any(module_name(view, module), allocators) &&
+		if (!tr_module_allocates(module_name(view, module)) &&
 		    find_place(view, &frames[i], ret_place))
 			goto found;
 	}

@@ -416,6 +416,8 @@ uint32_t tr_profile_module(tare_view *view, uint32_t number);
 /* By that number: is it tare? "libtare.so.0", "libtare-preload.so" */
 bool tr_module_is_own(tare_view *view, uint32_t number);
 bool tr_module_name_is_own(const char *name);
+/* Does it allocate for its callers, as libc and libstdc++ do? */
+bool tr_module_allocates(const char *name);
 /* Index of a stack by the ledger's number; UINT32_MAX: it has no samples. */
 uint32_t tr_profile_stack(const tare_view *view, uint32_t number);
 
