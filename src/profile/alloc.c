@@ -29,7 +29,6 @@ struct pursers {
 };
 
 static struct pursers *pursers;
-static size_t pursers_bytes;
 static struct tr_purser no_purser;
 static struct tr_purser joining = { .state = TR_PURSER_INSIDE,
 				    .n_aside = TR_ASIDE };
@@ -49,11 +48,11 @@ bool tr_alloc_start(const struct tr_config *config)
 
 	if (config->alloc == TR_ALLOCS_OFF)
 		return false;
-	if (!pursers) {
-		pursers_bytes = sizeof(*pursers) +
-				tr_hands_most * sizeof(struct tr_purser);
-		pursers = tr_memory_map_wiped(pursers_bytes, &wiped);
-	}
+	if (!pursers)
+		pursers = tr_memory_map_wiped(
+			sizeof(*pursers) +
+				tr_hands_most * sizeof(struct tr_purser),
+			&wiped);
 	if (!pursers || !tr_blocks_init() || !tr_stacks_init() ||
 	    !tr_books_init(config))
 		return false;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/alloc.h"
 
-#include <sched.h>
-#include <string.h>
-
 #define LEAST_SLACK 4096
 
 struct tr_books *tr_books;
@@ -113,10 +110,7 @@ void tr_books_join(struct tr_purser *purser)
 
 void tr_books_lock(void)
 {
-	for (int i = 1;
-	     __atomic_exchange_n(&tr_books->lock, 1, __ATOMIC_ACQUIRE); i++)
-		if (i % 64 == 0)
-			(void)sched_yield();
+	tr_blocks_wait(&tr_books->lock);
 }
 
 void tr_books_unlock(void)

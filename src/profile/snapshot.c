@@ -148,7 +148,6 @@ TARE_API int tare_alloc_current(tare_heap *ret_heap)
 
 	if (first)
 		return first(ret_heap);
-
 	if (!ret_heap || ret_heap->struct_size < sizeof(uint32_t) ||
 	    ret_heap->struct_size > TR_READING_MOST)
 		return TARE_EINVAL;
