@@ -139,7 +139,6 @@ static void drop_innermost(struct tr_hand *hand)
 {
 	const struct tr_frame *to = hand->top;
 	uint32_t off = hand->held->current;
-
 	bool has_scope = false;
 
 	for (;; to--) {
@@ -211,7 +210,6 @@ bool tr_call_is_orphan(struct tr_hand *hand, const struct tr_call *call)
 	return true;
 }
 
-/* Busy. */
 /* ---- functions without a place ------------------------------------------ */
 
 /* Without a node for them nothing is kept. Busy. */
