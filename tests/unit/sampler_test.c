@@ -63,13 +63,15 @@ static void start_sampling(const char *rate)
 /*
  * How many samples there are is the kernel's affair: it looks at a timer ten
  * milliseconds apart at worst, if the thread has a processor just then. What
- * they weigh is not.
+ * they weigh is not, with what was used since the last one.
  */
 static tare_sampling sampling_now(void)
 {
-	tare_view *view = scene_view();
 	tare_sampling s = { 0 };
+	tare_view *view;
 
+	tr_sampler_book();
+	view = scene_view();
 	if (view)
 		s = *tare_view_sampling(view);
 	tare_view_close(view);
