@@ -265,7 +265,12 @@ size_t tr_process_describe(char *out, size_t size);
 
 /* Address of this process's mapping of the named file, or NULL. */
 void *tr_mapping_find(const char *name);
-/* Of the file that is mapped there; false: none is. */
-bool tr_mapping_path(const void *address, char *path, size_t size);
+/*
+ * Calls `look` for each line of /proc/self/maps until it says true. `text`:
+ * memory for it, with TR_MAPPING_TEXT bytes.
+ */
+#define TR_MAPPING_TEXT 4608u /* a path of 4095 bytes fits */
+bool tr_mapping_each(char *text, bool (*look)(char *line, void *arg),
+		     void *arg);
 
 #endif

@@ -286,16 +286,16 @@ static void *mapping_in_line(char *line, const char *name)
 	return (void *)(uintptr_t)strtoull(line, NULL, 16);
 }
 
-/* Calls `look` for each line of /proc/self/maps until it says true. */
-static bool mapping_each(bool (*look)(char *line, void *arg), void *arg)
+bool tr_mapping_each(char *text, bool (*look)(char *line, void *arg),
+		     void *arg)
 {
-	char text[4608]; /* a path of 4095 bytes fits */
+	const size_t most = TR_MAPPING_TEXT - 1;
 	size_t have = 0;
 	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 	bool found = false;
 
 	while (fd >= 0 && !found) {
-		ssize_t n = read(fd, text + have, sizeof(text) - 1 - have);
+		ssize_t n = read(fd, text + have, most - have);
 		char *line = text, *end;
 
 		if (n < 0 && errno == EINTR)
@@ -311,7 +311,7 @@ static bool mapping_each(bool (*look)(char *line, void *arg), void *arg)
 		}
 		have -= (size_t)(line - text);
 		memmove(text, line, have);
-		if (have == sizeof(text) - 1)
+		if (have == most)
 			have = 0; /* a line longer than any of ours */
 	}
 	if (fd >= 0)
@@ -322,9 +322,6 @@ static bool mapping_each(bool (*look)(char *line, void *arg), void *arg)
 struct mapping_wanted {
 	const char *name;
 	void *found;
-	uint64_t address;
-	char *path;
-	size_t size;
 };
 
 static bool mapping_has_name(char *line, void *arg)
@@ -338,35 +335,8 @@ static bool mapping_has_name(char *line, void *arg)
 void *tr_mapping_find(const char *name)
 {
 	struct mapping_wanted wanted = { .name = name };
+	char text[TR_MAPPING_TEXT];
 
-	(void)mapping_each(mapping_has_name, &wanted);
+	(void)tr_mapping_each(text, mapping_has_name, &wanted);
 	return wanted.found;
-}
-
-/* FROM-TO rwxp OFFSET DEVICE INODE    PATH */
-static bool mapping_has_address(char *line, void *arg)
-{
-	struct mapping_wanted *wanted = arg;
-	char *rest, *path;
-
-	if (wanted->address < strtoull(line, &rest, 16) || *rest != '-' ||
-	    wanted->address >= strtoull(rest + 1, &rest, 16))
-		return false;
-	path = strchr(rest, '/');
-	if (path && strlen(path) < wanted->size)
-		memcpy(wanted->path, path, strlen(path) + 1);
-	return true;
-}
-
-bool tr_mapping_path(const void *address, char *path, size_t size)
-{
-	struct mapping_wanted wanted = {
-		.address = (uint64_t)(uintptr_t)address,
-		.path = path,
-		.size = size,
-	};
-
-	path[0] = '\0';
-	(void)mapping_each(mapping_has_address, &wanted);
-	return path[0] != '\0';
 }

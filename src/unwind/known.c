@@ -56,15 +56,6 @@ static const char *keep_path(const char *path)
 	return copy;
 }
 
-static void cut_deleted(char *path)
-{
-	static const char deleted[] = " (deleted)";
-	size_t n = strlen(path), cut = sizeof(deleted) - 1;
-
-	if (n > cut && strcmp(path + n - cut, deleted) == 0)
-		path[n - cut] = '\0';
-}
-
 /*
  * The program has no name here, and one that was loaded from "./x.so" has
  * one that only means something in the folder where that was.
@@ -77,17 +68,14 @@ static const char *full_path(const struct tr_listed *listed, char *path,
 
 	if (name[0] == '/' || name[0] == '[')
 		return name;
-	if (name[0]) {
-		if (!tr_mapping_path((const void *)(uintptr_t)
-					     listed->module.from, path, size))
-			return name;
-	} else {
-		n = readlink("/proc/self/exe", path, size - 1);
-		if (n <= 0)
-			return name;
-		path[n] = '\0';
-	}
-	cut_deleted(path);
+	if (name[0])
+		return tr_maps_path(listed->module.from, path, size) ? path :
+								       name;
+	n = readlink("/proc/self/exe", path, size - 1);
+	if (n <= 0)
+		return name;
+	path[n] = '\0';
+	tr_maps_cut_deleted(path);
 	return path;
 }
 

@@ -64,6 +64,10 @@ void tr_known_tell(const struct tr_unwind_watch *watch);
 /* dl_iterate_phdr() for signal handlers; one at a time. */
 void tr_maps_iterate(int (*see)(struct dl_phdr_info *, size_t, void *),
 		     void *arg);
+/* Of the file that is mapped there; false: none is. The same holds. */
+bool tr_maps_path(uint64_t address, char *path, size_t size);
+/* What the kernel says of a file that is gone. */
+void tr_maps_cut_deleted(char *path);
 
 /* ---- settle.c ---------------------------------------------------------- */
 

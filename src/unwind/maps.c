@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Maps: the modules as the kernel lists them, for libcs that cannot say what
- * module an address is in without taking a lock (find.c).
+ * module an address is in without taking a lock (find.c); and their paths.
  *
  * What was mapped is in /proc/self/maps, and each module begins with its own
  * headers. They are copied by a call that can say no: another thread may
@@ -14,13 +14,13 @@
 #include "unwind/reach.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
-#define TR_MAPS_LINE 4096u
 #define TR_MAPS_PARTS 32u
+
+static char maps_text[TR_MAPPING_TEXT]; /* stacks of handlers are small */
 
 struct maps_line {
 	uint64_t from, to, off;
@@ -28,44 +28,32 @@ struct maps_line {
 	char *path;
 };
 
-static uint64_t maps_number(char **at)
+void tr_maps_cut_deleted(char *path)
 {
-	uint64_t value = 0;
+	static const char deleted[] = " (deleted)";
+	size_t n = strlen(path), cut = sizeof(deleted) - 1;
 
-	for (;; (*at)++) {
-		char c = **at;
-
-		if (c >= '0' && c <= '9')
-			value = value << 4 | (uint64_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			value = value << 4 | (uint64_t)(c - 'a' + 10);
-		else
-			return value;
-	}
+	if (n > cut && strcmp(path + n - cut, deleted) == 0)
+		path[n - cut] = '\0';
 }
 
 /* "from-to rwxp offset dev inode     path" */
 static bool maps_parse(char *text, struct maps_line *line)
 {
-	static const char deleted[] = " (deleted)";
-	size_t n, cut = sizeof(deleted) - 1;
-
-	line->from = maps_number(&text);
+	line->from = strtoull(text, &text, 16);
 	if (*text++ != '-')
 		return false;
-	line->to = maps_number(&text);
+	line->to = strtoull(text, &text, 16);
 	line->is_readable = text[0] == ' ' && text[1] == 'r';
 	if (strlen(text) < 6)
 		return false;
 	text += 6;
-	line->off = maps_number(&text);
+	line->off = strtoull(text, &text, 16);
 	text = strpbrk(text, "/[");
 	if (!text)
 		return false;
 	line->path = text;
-	n = strlen(text);
-	if (n > cut && strcmp(text + n - cut, deleted) == 0)
-		text[n - cut] = '\0';
+	tr_maps_cut_deleted(text);
 	return text[0] == '/' || strcmp(text, "[vdso]") == 0;
 }
 
@@ -107,48 +95,59 @@ static bool maps_module(const struct maps_line *line,
 	return end > 0;
 }
 
-/* The whole lines of `text`; bytes that they take. */
-static size_t maps_lines(char *text,
-			 int (*see)(struct dl_phdr_info *, size_t, void *),
-			 void *arg)
+struct maps_see {
+	int (*see)(struct dl_phdr_info *, size_t, void *);
+	void *arg;
+};
+
+static bool maps_see_line(char *text, void *arg)
 {
-	char *line = text, *end;
+	const struct maps_see *to = arg;
+	struct dl_phdr_info info;
+	struct maps_line line;
 
-	while ((end = strchr(line, '\n'))) {
-		struct dl_phdr_info info;
-		struct maps_line what;
-
-		*end = '\0';
-		if (maps_parse(line, &what) && maps_module(&what, &info))
-			(void)see(&info, sizeof(info), arg);
-		line = end + 1;
-	}
-	return (size_t)(line - text);
+	if (maps_parse(text, &line) && maps_module(&line, &info))
+		(void)to->see(&info, sizeof(info), to->arg);
+	return false;
 }
 
 void tr_maps_iterate(int (*see)(struct dl_phdr_info *, size_t, void *),
 		     void *arg)
 {
-	static char text[TR_MAPS_LINE + 1];
-	int saved = errno, fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	size_t have = 0, used;
-	ssize_t n;
+	struct maps_see to = { see, arg };
+	int saved = errno;
 
-	while (fd >= 0) {
-		n = read(fd, text + have, TR_MAPS_LINE - have);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		have += (size_t)n;
-		text[have] = '\0';
-		used = maps_lines(text, see, arg);
-		have -= used;
-		memmove(text, text + used, have);
-		if (have == TR_MAPS_LINE)
-			have = 0; /* a line longer than any path */
-	}
-	if (fd >= 0)
-		(void)close(fd);
+	(void)tr_mapping_each(maps_text, maps_see_line, &to);
 	errno = saved;
+}
+
+struct maps_wanted {
+	uint64_t address;
+	char *path;
+	size_t size;
+	bool is_found;
+};
+
+static bool maps_is_wanted(char *text, void *arg)
+{
+	struct maps_wanted *wanted = arg;
+	struct maps_line line;
+
+	if (!maps_parse(text, &line) || wanted->address < line.from ||
+	    wanted->address >= line.to)
+		return false;
+	wanted->is_found = strlen(line.path) < wanted->size;
+	if (wanted->is_found)
+		strcpy(wanted->path, line.path);
+	return true;
+}
+
+bool tr_maps_path(uint64_t address, char *path, size_t size)
+{
+	struct maps_wanted wanted = { address, path, size, false };
+	int saved = errno;
+
+	(void)tr_mapping_each(maps_text, maps_is_wanted, &wanted);
+	errno = saved;
+	return wanted.is_found;
 }
