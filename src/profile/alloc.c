@@ -8,6 +8,7 @@
  */
 #include "profile/alloc.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #define FILTER_STICKS 200 /* of 255: several may add at once */
@@ -42,9 +43,20 @@ static bool (*open_ledger)(void);
 uint32_t tr_alloc_mode;
 bool tr_alloc_maps;
 
+/* An old kernel: a handler does it, for fork() at least. */
+static void wipe_in_child(void)
+{
+	memset(pursers->at, 0, pursers->n * sizeof(pursers->at[0]));
+	memset(pursers, 0, sizeof(*pursers));
+	memset(tr_books, 0, sizeof(*tr_books));
+	tr_blocks_wipe();
+	tr_alloc_map_wipe();
+	self = &no_purser;
+}
+
 bool tr_alloc_start(const struct tr_config *config)
 {
-	bool wiped;
+	static bool wiped;
 
 	if (config->alloc == TR_ALLOCS_OFF)
 		return false;
@@ -56,6 +68,8 @@ bool tr_alloc_start(const struct tr_config *config)
 	if (!pursers || !tr_blocks_init() || !tr_stacks_init() ||
 	    !tr_books_init(config))
 		return false;
+	if (!wiped && !pthread_atfork(NULL, NULL, wipe_in_child))
+		wiped = true; /* from now on */
 	if (config->alloc_mmap)
 		tr_alloc_map_init();
 	is_sampled = config->alloc == TR_ALLOCS_SAMPLED;

@@ -159,6 +159,8 @@ void tr_weight_of(uint64_t size, double mean, uint64_t *ret_count,
 /* ---- alloc_map.c ------------------------------------------------------- */
 
 void tr_alloc_map_init(void);
+/* In a child, where the kernel does not wipe it. */
+void tr_alloc_map_wipe(void);
 
 /* ---- alloc.c ----------------------------------------------------------- */
 

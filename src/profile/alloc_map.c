@@ -38,6 +38,12 @@ void tr_alloc_map_init(void)
 		ranges = tr_memory_map_wiped(sizeof(*ranges), &wiped);
 }
 
+void tr_alloc_map_wipe(void)
+{
+	if (ranges)
+		ranges->n = ranges->lock = 0;
+}
+
 /* The first range that ends behind `at`. */
 static uint32_t range_after(uint64_t at)
 {

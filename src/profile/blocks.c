@@ -2,6 +2,7 @@
 #include "profile/blocks.h"
 
 #include <sched.h>
+#include <string.h>
 
 #define LEAST_CAP 256u /* a page */
 #define SPINS 64
@@ -15,6 +16,18 @@ bool tr_blocks_init(void)
 	if (!tr_blocks)
 		tr_blocks = tr_memory_map_wiped(sizeof(*tr_blocks), &wiped);
 	return tr_blocks != NULL;
+}
+
+void tr_blocks_wipe(void)
+{
+	for (uint32_t i = 0; i < TR_BLOCK_SHARDS; i++) {
+		struct tr_block_shard *shard = &tr_blocks->shard[i];
+
+		if (shard->cap)
+			tr_memory_unmap(shard->at,
+					shard->cap * sizeof(*shard->at));
+	}
+	memset(tr_blocks, 0, sizeof(*tr_blocks));
 }
 
 void tr_blocks_wait(uint32_t *lock)

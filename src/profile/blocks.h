@@ -57,6 +57,8 @@ struct tr_blocks {
 extern struct tr_blocks *tr_blocks; /* in wiped memory */
 
 bool tr_blocks_init(void);
+/* In a child, where the kernel does not wipe it. */
+void tr_blocks_wipe(void);
 /* Waits until the lock is free, and takes it. */
 void tr_blocks_wait(uint32_t *lock);
 /* Makes room for one more; false: there is no memory. Locked. */

@@ -12,11 +12,16 @@
 #include <tare/alloc.h>
 #include <tare/control.h>
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void start(const char *mode)
 {
@@ -303,6 +308,53 @@ static void play_without_tills(void)
 TEST(without_room_for_tills_or_rows_the_totals_are_right)
 {
 	scene_play(play_without_tills);
+}
+
+/* ---- forks ------------------------------------------------------------- */
+
+/* Old kernels, and emulators, have no memory that a fork wipes. */
+static bool wipes_nothing;
+
+int madvise(void *at, size_t bytes, int advice)
+{
+	if (wipes_nothing && advice == MADV_WIPEONFORK) {
+		errno = EINVAL;
+		return -1;
+	}
+	return (int)syscall(SYS_madvise, at, bytes, advice);
+}
+
+static void play_fork(void)
+{
+	int status = -1;
+	tare_heap heap;
+	pid_t child;
+
+	start("exact");
+	for (uint64_t i = 0; i < 1000; i++)
+		place_0(block_at(i), 100);
+	(void)fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		tr_alloc_removed(block_at(5)); /* its parent's */
+		place_1(block_at(6), 7);
+		heap = current();
+		_exit(heap.allocs != 1 || heap.live_bytes != 7 ||
+		      heap.peak_bytes != 7 || heap.foreign != 1);
+	}
+	CHECK(waitpid(child, &status, 0) == child);
+	CHECK_INT(status, 0);
+	heap = current();
+	CHECK_INT(heap.allocs, 1000);
+	CHECK_INT(heap.live_bytes, 100000);
+}
+
+TEST(a_child_has_books_of_its_own)
+{
+	scene_play(play_fork);
+	wipes_nothing = true;
+	scene_play(play_fork);
+	wipes_nothing = false;
 }
 
 /* ---- many stacks ------------------------------------------------------- */
