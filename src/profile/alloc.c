@@ -116,9 +116,12 @@ static bool take_over(struct tr_purser *purser, uint32_t thread)
 	if (!owner || (owner != thread &&
 		       tr_thread_alive(tr_ledger->pid, owner)))
 		return false;
-	return __atomic_compare_exchange_n(&purser->owner, &owner, thread,
-					   false, __ATOMIC_ACQUIRE,
-					   __ATOMIC_RELAXED);
+	if (!__atomic_compare_exchange_n(&purser->owner, &owner, thread, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return false;
+	/* Every store of the dead thread is before this; see leave(). */
+	(void)TR_ACQUIRE(purser->state);
+	return true;
 }
 
 static struct tr_purser *find_purser(uint32_t thread)
@@ -156,7 +159,7 @@ static struct tr_purser *join(void)
 	TR_STORE(purser->state, TR_PURSER_INSIDE);
 	purser->last = 0;
 	purser->is_at_top = false;
-	purser->n_aside = 0;
+	TR_STORE(purser->n_aside, 0); /* read last by who had it */
 	purser->is_drawn = false;
 	if (!purser->walks)
 		purser->walks = tr_walks_new();

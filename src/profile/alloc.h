@@ -63,7 +63,8 @@ TR_INLINE bool tr_books_count(struct tr_purser *purser, int64_t bytes)
 		if (is_peak) {
 			TR_STORE(tr_books->peak, total);
 			if (!purser->is_at_top)
-				TR_STORE(tr_books->epoch, tr_books->epoch + 1);
+				TR_STORE(tr_books->epoch,
+					 TR_LOAD(tr_books->epoch) + 1);
 			tr_books_show_peak(total);
 		}
 	}

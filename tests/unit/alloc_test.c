@@ -293,6 +293,40 @@ TEST(threads_add_up)
 	scene_play(play_threads);
 }
 
+static uint32_t heir;
+
+static void *inherit(void *arg)
+{
+	places[0](block_at((uintptr_t)arg), 100);
+	TR_STORE(heir, tr_thread_id());
+	return NULL;
+}
+
+/* Nobody joins the dead before the next one comes: it must see for itself. */
+static void play_heirs(void)
+{
+	pthread_t thread[THREADS];
+
+	start("exact");
+	for (uintptr_t i = 0; i < THREADS; i++) {
+		TR_STORE(heir, 0);
+		CHECK_INT(pthread_create(&thread[i], NULL, inherit,
+					 (void *)i), 0);
+		while (!TR_LOAD(heir) ||
+		       tr_thread_alive((uint32_t)getpid(), TR_LOAD(heir)))
+			(void)usleep(100);
+	}
+	for (unsigned i = 0; i < THREADS; i++)
+		(void)pthread_join(thread[i], NULL);
+	CHECK_INT(current().allocs, THREADS);
+	CHECK(current().threads <= 2); /* one after the other, and this */
+}
+
+TEST(a_dead_threads_till_goes_to_the_next)
+{
+	scene_play(play_heirs);
+}
+
 static void play_without_tills(void)
 {
 	const char *options[] = { "alloc", "exact", "max_stacks", "64",
