@@ -73,7 +73,7 @@ typedef struct tare_compare_source {
 	size_t n_rows;
 	uint64_t n_epochs;	/* if rows are only the newest; 0: all */
 	uint32_t columns;	/* as in tare_run_table */
-	bool is_cut;		/* the run did not end in order */
+	bool is_cut;		/* killed, or it goes on */
 	double total_training_time; /* 0: of all rows */
 	double comm_share;	/* 0..1, of what has no rows; NAN: not known */
 	double peak_memory_mb;	/* of what has no rows; 0: not known */
@@ -133,7 +133,7 @@ typedef struct tare_compared_config {
 	uint32_t n_runs;
 	uint64_t epochs_least, epochs_most;
 	bool is_baseline;
-	bool is_cut;		/* at least one run did not end in order */
+	bool is_cut;		/* at least one run was killed, or goes on */
 	tare_estimate time[TARE_TIMES];
 	tare_estimate speedup_of[TARE_TIMES]; /* baseline's / this one's */
 	tare_estimate speedup;	  /* of the time that is compared by */

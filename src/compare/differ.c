@@ -16,7 +16,7 @@ static bool is_expected(const char *key)
 		"config", "date",      "seed",	"total_training_time",
 		"pid",	  "processes", "ranks", "workers",
 		"epochs", "repeat",    "run",	"worker",
-		"id",
+		"id",	  "finished",
 	};
 
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)

@@ -135,8 +135,8 @@ static void note_cut(tare_comparison *c)
 		for (size_t k = 0; k < c->n_runs; k++)
 			n += c->run[k].group == i && c->run[k].is_cut;
 		if (n)
-			tr_buf_addf(&text, "%s: %u of %u runs did not end in "
-				    "order; their whole epochs count",
+			tr_buf_addf(&text, "%s: %u of %u runs were killed, or "
+				    "go on; their whole epochs count",
 				    c->config[i].name, n, c->config[i].n_runs);
 		tr_compared_note(c, &text);
 	}

@@ -252,7 +252,7 @@ void tr_page_runs(const tare_comparison *c, struct tr_sink *sink)
 
 		tr_sink_adds(sink, "<tr><th scope=\"row\">");
 		tr_sink_xml(sink, run->origin, 200);
-		tr_sink_adds(sink, run->is_cut ? " (did not end in order)"
+		tr_sink_adds(sink, run->is_cut ? " (killed, or goes on)"
 					       : "");
 		tr_sink_adds(sink, "</th><td class=\"text\">");
 		tr_sink_xml(sink, c->config[run->group].name, 80);

@@ -328,7 +328,7 @@ static int add_file(tare_comparison *c, const char *path,
 		.struct_size = sizeof(source), .config = said, .origin = path,
 		.workers = workers_said(file), .rows = table->rows,
 		.n_rows = table->n_rows, .columns = table->columns,
-		.is_cut = table->is_cut, .comm_share = NAN,
+		.is_cut = table->is_cut || table->is_open, .comm_share = NAN,
 		.total_training_time = table->total_training_time,
 		.pairs = pairs, .n_pairs = pairs_of(file, pairs),
 	};

@@ -20,11 +20,13 @@
  */
 #define CSV_TOTAL "# total_training_time: "
 #define CSV_TOTAL_WIDTH 26u
+#define CSV_FINISHED "\n# finished: "
+#define CSV_STATE (CSV_TOTAL_WIDTH + sizeof(CSV_FINISHED "yes") - 1)
 #define CSV_TOTAL_NS 100000000
 
 struct tare_run_csv {
 	struct tr_append file;
-	uint64_t total_off;
+	uint64_t state_off;
 	double total;
 	int64_t total_at_ns; /* when it was written */
 };
@@ -56,19 +58,22 @@ static void csv_comment(struct tr_buf *buf, const char *key, const char *value)
 }
 
 /* The shortest text of a double has 24 characters at most. */
-static void csv_total(char text[CSV_TOTAL_WIDTH], double total)
+static void csv_state(char text[CSV_STATE], double total, bool is_finished)
 {
 	char number[32];
 
 	memset(text, ' ', CSV_TOTAL_WIDTH);
 	memcpy(text, number, tr_double_text(number, total));
+	memcpy(text + CSV_TOTAL_WIDTH,
+	       is_finished ? CSV_FINISHED "yes" : CSV_FINISHED "no ",
+	       CSV_STATE - CSV_TOTAL_WIDTH);
 }
 
 static void csv_head(tare_run_csv *csv, const char *config,
 		     const char *const *pairs, size_t n_pairs)
 {
 	struct tr_buf *buf = &csv->file.pending;
-	char text[256], total[CSV_TOTAL_WIDTH];
+	char text[256], state[CSV_STATE];
 
 	csv_comment(buf, "config", config);
 	tr_append_host(text, sizeof(text));
@@ -79,9 +84,9 @@ static void csv_head(tare_run_csv *csv, const char *config,
 	for (size_t i = 0; i < n_pairs; i++)
 		csv_comment(buf, pairs[2 * i], pairs[2 * i + 1]);
 	tr_buf_adds(buf, CSV_TOTAL);
-	csv->total_off = buf->len;
-	csv_total(total, 0);
-	tr_buf_add(buf, total, sizeof(total));
+	csv->state_off = buf->len;
+	csv_state(state, 0, false);
+	tr_buf_add(buf, state, sizeof(state));
 #define CSV_NAME(name) "," #name
 	tr_buf_adds(buf, "\nepoch" TARE_RUN_COLUMNS(CSV_NAME) "\n");
 #undef CSV_NAME
@@ -181,12 +186,12 @@ static char *csv_cell(char *at, double value, bool is_loss)
 	return at + (n ? n : tr_double_text(at, value));
 }
 
-static int csv_write_total(tare_run_csv *csv)
+static int csv_write_state(tare_run_csv *csv, bool is_finished)
 {
-	char text[CSV_TOTAL_WIDTH];
+	char text[CSV_STATE];
 
-	csv_total(text, csv->total);
-	return tr_append_patch(&csv->file, csv->total_off, text, sizeof(text));
+	csv_state(text, csv->total, is_finished);
+	return tr_append_patch(&csv->file, csv->state_off, text, sizeof(text));
 }
 
 int tr_run_csv_add(tare_run_csv *csv, const tare_run_row *row, int64_t now_ns)
@@ -207,7 +212,7 @@ int tr_run_csv_add(tare_run_csv *csv, const tare_run_row *row, int64_t now_ns)
 	if (err || now_ns - csv->total_at_ns < CSV_TOTAL_NS)
 		return err;
 	csv->total_at_ns = now_ns;
-	return csv_write_total(csv);
+	return csv_write_state(csv, false);
 }
 
 int tare_run_csv_add(tare_run_csv *csv, const tare_run_row *row)
@@ -224,12 +229,13 @@ const char *tare_run_csv_path(const tare_run_csv *csv)
 
 int tare_run_csv_close(tare_run_csv *csv)
 {
-	int err, total_err;
+	int err, state_err, close_err;
 
 	if (!csv)
 		return 0;
-	total_err = csv_write_total(csv);
-	err = tr_append_close(&csv->file);
+	err = tr_append_flush(&csv->file);
+	state_err = csv_write_state(csv, !err);
+	close_err = tr_append_close(&csv->file);
 	free(csv);
-	return err ? err : total_err;
+	return err ? err : close_err ? close_err : state_err;
 }

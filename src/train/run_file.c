@@ -118,6 +118,8 @@ static void run_total(tare_run_file *file)
 		(void)tr_parse_double(text, &said);
 	/* What a killed run says may be behind its rows. */
 	file->table.total_training_time = said > sum ? said : sum;
+	text = tare_run_file_comment(file, "finished");
+	file->table.is_open = text && strcmp(text, "no") == 0;
 }
 
 static int run_no_text(const char *text, tare_run_problem *problem)

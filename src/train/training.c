@@ -89,6 +89,20 @@ static bool are_pairs(const tare_training_options *options)
 	return true;
 }
 
+/* Of a file, too. Few programs look at the error. */
+static bool is_config(const char *config)
+{
+	char text[400];
+
+	if (!config || tr_run_csv_is_name(config))
+		return true;
+	(void)snprintf(text, sizeof(text), "'%.200s' is no name of a training, "
+		       "which names a file: 1 to 200 characters, no '/', no "
+		       "'.' in front; nothing is written", config);
+	tr_training_say(TARE_LEVEL_WARNING, text);
+	return false;
+}
+
 /* What the caller has: a struct of another version is shorter or longer. */
 static int take_options(const tare_training_options *from,
 			tare_training_options *to)
@@ -102,8 +116,8 @@ static int take_options(const tare_training_options *from,
 		memcpy(to, from, n < sizeof(*to) ? n : sizeof(*to));
 	if (!to->workers && !to->worker)
 		to->workers = 1;
-	if (to->worker >= to->workers ||
-	    (to->config && !tr_run_csv_is_name(to->config)) || !are_pairs(to))
+	if (to->worker >= to->workers || !is_config(to->config) ||
+	    !are_pairs(to))
 		return TARE_EINVAL;
 	return 0;
 }

@@ -136,8 +136,14 @@ printf '# config: mpi_4\n# nodes: 5\n%s\n1,1,,,,,,,,,\n2,1,,,,,,' \
 	"$header" >cut_metrics.csv
 sed 's/^# proc/# nodes: 9\n&/' results/sequential_metrics.csv >nodes_metrics.csv
 expect_status 0 "$TARE" compare cut_metrics.csv nodes_metrics.csv
-expect_has "$out" "1 of 1 runs did not end in order" "a killed run is told"
+expect_has "$out" "1 of 1 runs were killed, or go on" "a killed run is told"
 expect_has "$out" "runs differ in nodes: 5, 9" "and other data"
+printf '# config: seq\n# finished: no \n%s\n1,1,,,,,,,,,\n' "$header" \
+	>open_metrics.csv
+expect_status 0 "$TARE" compare open_metrics.csv
+expect_has "$out" "1 of 1 runs were killed, or go on" "one of whole lines, too"
+expect_status 0 "$TARE" compare results
+expect_has_not "$out" "killed, or go" "and none that is whole"
 
 # ---- names, copies, fits ---------------------------------------------------
 

@@ -76,6 +76,7 @@ TEST(a_file_has_comments_the_header_and_rows)
 	CHECK(strstr(text, "\n# date: 2") && strstr(text, "Z\n# tare: "));
 	CHECK(strstr(text, "\n# seed: 7\n# odd__key: two lines\n"));
 	CHECK(strstr(text, "\n# total_training_time: 0.1 "));
+	CHECK(strstr(text, " \n# finished: yes\nepoch,"));
 	CHECK(strstr(text, "\n" HEADER "\n1,0.1,0.3333333333333333,1e-9,0,"
 			   "2.5e-5,1.9459101090932196,1,0.25,,12.5\n"));
 	drop_folder();
@@ -127,6 +128,7 @@ TEST(a_killed_run_keeps_every_row_and_its_total)
 		CHECK_INT(tare_run_file_table(file)->n_rows, 500);
 		CHECK_NEAR(tare_run_file_table(file)->total_training_time, 50,
 			   1e-9);
+		CHECK(tare_run_file_table(file)->is_open);
 	}
 	tare_run_file_free(file);
 	drop_folder();

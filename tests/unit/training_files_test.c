@@ -21,12 +21,15 @@ static void names(void)
 	tare_training_options options = options_of(NULL);
 	tare_training *training = NULL;
 
+	tare_log_set(say, NULL);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		options.config = bad[i];
 		training = (void *)&options;
 		CHECK_INT(tare_training_open(&options, &training),
 			  TARE_EINVAL);
 		CHECK(training == NULL);
+		CHECK_INT(n_said, i + 1);
+		CHECK(strstr(said, "is no name of a training"));
 	}
 	options.config = NULL;
 	options.worker = 4;
