@@ -74,6 +74,12 @@ static void add_size(struct table *table, uint64_t bytes, uint64_t n)
 	table_add(table, format_count(n).text);
 }
 
+static size_t rows_shown(const struct alloc_options *opt,
+			 const struct alloc_groups *groups)
+{
+	return opt->top && opt->top < groups->n ? (size_t)opt->top : groups->n;
+}
+
 static void print_groups(const struct args *args,
 			 const struct alloc_options *opt,
 			 const struct alloc_groups *groups)
@@ -85,8 +91,7 @@ static void print_groups(const struct args *args,
 		COLUMN_WIDE("WHERE"),
 	};
 	struct table table;
-	size_t n = opt->top && opt->top < groups->n ? (size_t)opt->top :
-						      groups->n;
+	size_t n = rows_shown(opt, groups);
 
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < n; i++) {
@@ -164,8 +169,7 @@ static void json_groups(tare_view *view, const struct alloc_options *opt,
 			const struct alloc_groups *groups)
 {
 	struct json json = { .stream = stdout };
-	size_t n = opt->top && opt->top < groups->n ? (size_t)opt->top :
-						      groups->n;
+	size_t n = rows_shown(opt, groups);
 
 	json_begin_object(&json, NULL);
 	json_text(&json, "run", tare_view_run(view)->id);
@@ -249,8 +253,7 @@ static void print_diff(const struct args *args,
 		COLUMN_WIDE("WHERE"),
 	};
 	struct table table;
-	size_t n = opt->top && opt->top < groups->n ? (size_t)opt->top :
-						      groups->n;
+	size_t n = rows_shown(opt, groups);
 
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < n; i++) {
@@ -278,8 +281,7 @@ static void json_diff(const struct alloc_options *opt,
 		      const struct alloc_groups *groups)
 {
 	struct json json = { .stream = stdout };
-	size_t n = opt->top && opt->top < groups->n ? (size_t)opt->top :
-						      groups->n;
+	size_t n = rows_shown(opt, groups);
 
 	json_begin_object(&json, NULL);
 	json_text(&json, "from", opt->diff);

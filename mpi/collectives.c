@@ -19,30 +19,18 @@ static void arrive(tare_site *site, MPI_Comm comm)
 	wrap_leave(scope, MPI_SUCCESS);
 }
 
+static inline void begin(tare_site *arrival, MPI_Comm comm)
+{
+	job_note_collective(comm);
+	if (__builtin_expect(job_has_barriers, 0))
+		arrive(arrival, comm);
+}
+
 #define UNWRAP_(...) __VA_ARGS__
 
 #define WRAP_COLLECTIVE(name, iname, parameters, arguments, bytes) \
-	WRAP_API int MPI_##name parameters \
-	{ \
-		static struct wrap wrap = WRAP_INIT(wrap, COLLECTIVE, \
-						    "MPI_" #name); \
-		tare_scope scope; \
-		uint64_t given; \
-		int result; \
-\
-		if (!wrap_is_on(&wrap)) \
-			return WRAP_REAL(wrap, MPI_##name) arguments; \
-		given = (bytes); \
-		job_note_collective(comm); \
-		if (__builtin_expect(job_has_barriers, 0)) \
-			arrive(&wrap.arrival, comm); \
-		scope = wrap_enter(&wrap.time); \
-		result = WRAP_REAL(wrap, MPI_##name) arguments; \
-		wrap_leave(scope, result); \
-		wrap_count(&wrap.sent, given); \
-		return result; \
-	} \
-	WRAP_ALIAS(name, parameters) \
+	WRAP_AFTER(begin(&wrap.arrival, comm), COLLECTIVE, name, parameters, \
+		   arguments, bytes) \
 	WRAP(START, iname, (UNWRAP_ parameters, MPI_Request *request), \
 	     (UNWRAP_ arguments, request), bytes)
 #define WRAP_COLLECTIVE_LARGE(name, iname, parameters, arguments, bytes) \

@@ -178,6 +178,10 @@ TARE_INLINE void wrap_count(tare_site *site, uint64_t bytes)
 		__attribute__((alias("MPI_" #name)));
 
 #define WRAP(class, name, parameters, arguments, bytes) \
+	WRAP_AFTER((void)0, class, name, parameters, arguments, bytes)
+
+/* With `first` done before it, if it is measured. */
+#define WRAP_AFTER(first, class, name, parameters, arguments, bytes) \
 	WRAP_API int MPI_##name parameters \
 	{ \
 		static struct wrap wrap = WRAP_INIT(wrap, class, \
@@ -189,6 +193,7 @@ TARE_INLINE void wrap_count(tare_site *site, uint64_t bytes)
 		if (!wrap_is_on(&wrap)) \
 			return WRAP_REAL(wrap, MPI_##name) arguments; \
 		given = (bytes); \
+		first; \
 		scope = wrap_enter(&wrap.time); \
 		result = WRAP_REAL(wrap, MPI_##name) arguments; \
 		wrap_leave(scope, result); \

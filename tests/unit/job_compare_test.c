@@ -4,6 +4,7 @@
  * that training once, also where no call of MPI was measured. Each rank is a
  * process of its own, all by the scene's clock.
  */
+#include "../ranks.h"
 #include "../training_scene.h"
 
 #include <tare/communication.h>
@@ -11,9 +12,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 
-#define RANKS 3
 #define EPOCHS 4
 
 #define CHECK_MS(is, ms) CHECK_NEAR((is) * 1e3, ms, 1e-3)
@@ -72,38 +71,6 @@ static void play_silent(unsigned rank)
 	options.workers = RANKS;
 	training = open_one(&options);
 	CHECK_INT(tare_training_close(training), 0);
-}
-
-static void open_ranks(void (*play)(unsigned rank), tare_view *views[RANKS])
-{
-	for (unsigned i = 0; i < RANKS; i++) {
-		char which[32];
-		int status = -1;
-		pid_t child = fork();
-
-		if (child == 0) {
-			play(RANKS - 1 - i); /* not in their order */
-			_exit(0);
-		}
-		CHECK(child > 0 && waitpid(child, &status, 0) == child);
-		CHECK_INT(status, 0);
-		(void)snprintf(which, sizeof(which), "%d", (int)child);
-		CHECK_INT(tare_view_open(which, &views[i]), 0);
-	}
-}
-
-/* Ranks are children of the scene, which is measured. */
-static void play_ranks(void (*play)(void))
-{
-	if (!scene_fork_wipes())
-		SKIP("children of a measured process under an emulator");
-	CHECK(scene_play(play));
-}
-
-static void close_ranks(tare_view *views[RANKS])
-{
-	for (unsigned i = 0; i < RANKS; i++)
-		tare_view_close(views[i]);
 }
 
 /* The only configuration of a job, or NULL. */

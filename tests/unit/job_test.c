@@ -7,8 +7,7 @@
  * Ten times, rank 0 computes for 20 ms and the others for 1 ms; then all meet
  * in a collective of 1 ms, for which the others wait 19 ms.
  */
-#include "check.h"
-#include "scene.h"
+#include "../ranks.h"
 
 #include <tare/communication.h>
 #include <tare/control.h>
@@ -16,12 +15,8 @@
 #include <tare/probe.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#define RANKS 3
 #define ROUNDS 10
 #define MS INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
@@ -119,39 +114,6 @@ static void play_rank(unsigned rank)
 		spend("MPI_Wait", "mpi.wait", 7 * MS);
 }
 
-static void open_ranks(tare_view *views[RANKS])
-{
-	/* Not in their order. */
-	for (unsigned i = 0; i < RANKS; i++) {
-		unsigned rank = (i + 2) % RANKS;
-		char which[32];
-		int status;
-		pid_t child = fork();
-
-		if (child == 0) {
-			play_rank(rank);
-			_exit(0);
-		}
-		CHECK(child > 0 && waitpid(child, &status, 0) == child);
-		(void)snprintf(which, sizeof(which), "%d", (int)child);
-		CHECK_INT(tare_view_open(which, &views[i]), 0);
-	}
-}
-
-/* Ranks are children of the scene, which is measured. */
-static void check_ranks(void (*play)(void))
-{
-	if (!scene_fork_wipes())
-		SKIP("children of a measured process under an emulator");
-	CHECK(scene_play(play));
-}
-
-static void close_ranks(tare_view *views[RANKS])
-{
-	for (unsigned i = 0; i < RANKS; i++)
-		tare_view_close(views[i]);
-}
-
 static const tare_job_call *call_named(const tare_job *job, const char *name)
 {
 	for (size_t i = 0; i < job->n_calls; i++)
@@ -210,7 +172,7 @@ static void check_waits(const char *const *options, enum tare_waiting waiting)
 
 	scene_clock();
 	scene_start(options);
-	open_ranks(views);
+	open_ranks(play_rank, views);
 	job = join(views, waiting);
 	if (job) {
 		check_job(job);
@@ -244,17 +206,17 @@ static void play_barriers(void)
 
 TEST(waiting_is_estimated_by_the_rank_that_spent_least)
 {
-	check_ranks(play_estimate);
+	play_ranks(play_estimate);
 }
 
 TEST(waiting_comes_from_the_arrivals_where_there_is_a_trace)
 {
-	check_ranks(play_timeline);
+	play_ranks(play_timeline);
 }
 
 TEST(waiting_is_that_of_barriers_where_they_were_timed)
 {
-	check_ranks(play_barriers);
+	play_ranks(play_barriers);
 }
 
 /* ---- what cannot be known ---------------------------------------------- */
@@ -267,7 +229,7 @@ static void play_unknown(void)
 	scenario.has_parts = true;
 	scene_clock();
 	scene_start(NULL);
-	open_ranks(views);
+	open_ranks(play_rank, views);
 	job = join(views, TARE_WAITING_UNKNOWN);
 	if (job) {
 		check_job(job);
@@ -286,7 +248,7 @@ static void play_uneven(void)
 	scenario.is_uneven = true;
 	scene_clock();
 	scene_start(NULL);
-	open_ranks(views);
+	open_ranks(play_rank, views);
 	job = join(views, TARE_WAITING_ESTIMATE);
 	if (job)
 		CHECK(isnan(call_named(job, "MPI_Allreduce")->wait_seconds));
@@ -304,7 +266,7 @@ static void play_cut(void)
 	scenario.is_long = true;
 	scene_clock();
 	scene_start(options);
-	open_ranks(views);
+	open_ranks(play_rank, views);
 	job = join(views, TARE_WAITING_ESTIMATE);
 	if (job) {
 		CHECK(job->has_trace);
@@ -318,17 +280,17 @@ static void play_cut(void)
 
 TEST(a_trace_without_some_collectives_is_used_for_none)
 {
-	check_ranks(play_cut);
+	play_ranks(play_cut);
 }
 
 TEST(collectives_of_a_part_of_the_ranks_have_no_waiting)
 {
-	check_ranks(play_unknown);
+	play_ranks(play_unknown);
 }
 
 TEST(a_collective_that_ranks_called_unequally_often_has_no_waiting)
 {
-	check_ranks(play_uneven);
+	play_ranks(play_uneven);
 }
 
 /* ---- ranks that are not there ------------------------------------------ */
@@ -341,7 +303,7 @@ static void play_missing(void)
 	scene_clock();
 	scene_start(NULL);
 	spend("work", "", MS); /* this process is none of them */
-	open_ranks(views);
+	open_ranks(play_rank, views);
 	tare_view_close(views[0]);
 	views[0] = scene_view();
 	CHECK_INT(tare_job_open(views, 1, &job), TARE_ENOENT);
@@ -365,7 +327,7 @@ static void play_missing(void)
 
 TEST(missing_ranks_and_other_runs_are_told_apart)
 {
-	check_ranks(play_missing);
+	play_ranks(play_missing);
 }
 
 /* ---- clocks ------------------------------------------------------------ */
@@ -411,7 +373,7 @@ static void play_clocks(void)
 	scenario.ahead_ns = 3 * SECOND;
 	scene_clock();
 	scene_start(options);
-	open_ranks(views);
+	open_ranks(play_rank, views);
 	for (unsigned i = 0; i < RANKS; i++) {
 		int64_t start = tare_view_run(views[i])->start_ns;
 
@@ -428,7 +390,7 @@ static void play_clocks(void)
 
 TEST(ranks_with_another_clock_are_put_in_order)
 {
-	check_ranks(play_clocks);
+	play_ranks(play_clocks);
 }
 
 /* ---- communication that the program marks itself ----------------------- */
