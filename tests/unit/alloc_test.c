@@ -385,7 +385,8 @@ static void play_fork(void)
 
 TEST(a_child_has_books_of_its_own)
 {
-	scene_play(play_fork);
+	if (scene_fork_wipes())
+		scene_play(play_fork);
 	wipes_nothing = true;
 	scene_play(play_fork);
 	wipes_nothing = false;

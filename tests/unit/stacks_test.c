@@ -27,7 +27,9 @@
 #define DISTINCT 10000000u
 #endif
 
-static const char *const sampling[] = { "sample", "true", NULL };
+/* So seldom that what starts it is no sample. */
+static const char *const sampling[] = { "sample", "true", "sample_rate", "1",
+					NULL };
 
 /*
  * Without samples, and without the thread that looks for threads and modules:
@@ -132,8 +134,8 @@ TEST(a_stack_has_one_number_and_another_has_another)
 
 static void play_overflow(void)
 {
-	const char *const options[] = { "sample", "true", "max_stacks", "4096",
-					NULL };
+	const char *const options[] = { "sample", "true", "sample_rate", "1",
+					"max_stacks", "4096", NULL };
 	uint64_t lost = 0;
 	uint32_t first;
 
