@@ -22,7 +22,10 @@ OPTIONS_release = $(OURS)
 OPTIONS_asan = $(DEBUG) -Db_sanitize=address,undefined
 OPTIONS_tsan = $(DEBUG) -Db_sanitize=thread
 OPTIONS_clang = $(OURS)
-OPTIONS_aarch64 = $(OURS) --cross-file cross/aarch64.ini
+# Fortified, as compilers of other distributions are without being asked:
+# libc then wants to know what became of more calls.
+OPTIONS_aarch64 = $(OURS) --cross-file cross/aarch64.ini \
+	-Dc_args=-D_FORTIFY_SOURCE=2
 OPTIONS_fuzz = $(DEBUG) -Dfuzz=true -Db_sanitize=address,undefined \
 	-Db_lundef=false
 OPTIONS_install = --prefix $(abspath $(PREFIX)) -Dtests=disabled \

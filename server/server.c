@@ -228,7 +228,9 @@ int server_run(const struct server_options *options)
 		return message_error("start", "the server", ENOMEM);
 	}
 	code = run_locked(server, options, fd);
-	(void)ftruncate(fd, 0);
+	/* Nobody is misled if not: the lock goes with the file. */
+	if (ftruncate(fd, 0))
+		(void)message_error("empty", "the state of the server", errno);
 	(void)close(fd);
 	tear_down(server);
 	return code;
