@@ -102,6 +102,8 @@ uint32_t tr_config_number(const char *name, size_t *ret_stem);
 int tr_compared_add(tare_comparison *c, const tare_compare_source *source,
 		    char *file, char *key);
 void tr_compared_forget(struct tr_compared_run *run);
+/* "_metrics" and what follows, in a file's name; NULL: it has none. */
+const char *tr_compared_mark(const char *name);
 
 /* ---- launcher.c ---------------------------------------------------------- */
 

@@ -284,17 +284,24 @@ static uint32_t workers_said(const tare_run_file *file)
 	return 0;
 }
 
+const char *tr_compared_mark(const char *name)
+{
+	const char *mark = NULL;
+
+	while ((name = strstr(name, "_metrics")) != NULL)
+		mark = name++;
+	return mark;
+}
+
 /* "results/mpi_4_metrics_2.csv" is a run of "mpi_4". */
 static void name_of_file(const char *path, char *out, size_t size)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
-	const char *mark = NULL, *next = name;
+	const char *mark = tr_compared_mark(name);
 	const char *dot = strrchr(name, '.');
 	size_t n = strlen(name);
 
-	while ((next = strstr(next, "_metrics")) != NULL)
-		mark = next++;
 	if (mark && mark != name)
 		n = (size_t)(mark - name);
 	else if (dot && dot != name)

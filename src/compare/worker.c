@@ -36,7 +36,7 @@ static double peak_of(const char *path)
 double tr_compared_worker_memory(const char *path, uint32_t workers)
 {
 	const char *slash = strrchr(path, '/');
-	const char *mark = strstr(slash ? slash : path, "_metrics");
+	const char *mark = tr_compared_mark(slash ? slash : path);
 	char name[4352];
 	double sum = 0;
 

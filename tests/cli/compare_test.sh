@@ -247,6 +247,12 @@ expect_status 0 "$TARE" compare each --json
 expect_json "$out" "d['configs'][0]['worker_memory_mb']['mean'], \
 	d['runs'][0]['worker_memory_mb'], len(d['runs'])" "(50, 50, 1)" \
 	"the mean of the workers' peaks"
+run odd_metrics_2_metrics.csv odd_metrics_2 2 1 3
+worker odd_metrics_2 0 10
+worker odd_metrics_2 1 20
+expect_status 0 "$TARE" compare odd_metrics_2_metrics.csv --json
+expect_json "$out" "d['runs'][0]['worker_memory_mb']" 15 \
+	"also of a configuration whose name has the mark in it"
 expect_status 0 "$TARE" compare each
 expect_has "$out" "WORKER MB" "it is in the table"
 expect_status 0 "$TARE" compare each --csv
