@@ -44,15 +44,20 @@ static void play_mpi(unsigned rank)
 	spend("work", "", rank == RANKS - 1 ? 110 : 90);
 }
 
-/* Epochs of 1 + 2 + rank ms. */
-static void play_training(unsigned rank)
+static tare_training *open_worker(const char *config, unsigned rank)
 {
-	tare_training_options options = options_of("made_3");
-	tare_training *training;
+	tare_training_options options = options_of(config);
 
 	options.worker = rank;
 	options.workers = RANKS;
-	training = open_one(&options);
+	return open_one(&options);
+}
+
+/* Epochs of 1 + 2 + rank ms. */
+static void play_training(unsigned rank)
+{
+	tare_training *training = open_worker("made_3", rank);
+
 	for (int i = 0; i < EPOCHS; i++) {
 		CHECK_INT(tare_epoch_begin(training), 0);
 		phase(training, "forward", 1);
@@ -64,13 +69,7 @@ static void play_training(unsigned rank)
 
 static void play_silent(unsigned rank)
 {
-	tare_training_options options = options_of("silent");
-	tare_training *training;
-
-	options.worker = rank;
-	options.workers = RANKS;
-	training = open_one(&options);
-	CHECK_INT(tare_training_close(training), 0);
+	CHECK_INT(tare_training_close(open_worker("silent", rank)), 0);
 }
 
 /* The only configuration of a job, or NULL. */

@@ -156,10 +156,14 @@ static void check_job(const tare_job *job)
 	CHECK_NEAR(job->compute_imbalance, 200 / (220.0 / 3) - 1, 1e-4);
 }
 
-static tare_job *join(tare_view *views[RANKS], enum tare_waiting waiting)
+static tare_job *play_job(const char *const *options,
+			  enum tare_waiting waiting, tare_view *views[RANKS])
 {
 	tare_job *job = NULL;
 
+	scene_clock();
+	scene_start(options);
+	open_ranks(play_rank, views);
 	if (CHECK_INT(tare_job_open(views, RANKS, &job), 0))
 		CHECK_INT(job->waiting, waiting);
 	return job;
@@ -170,10 +174,7 @@ static void check_waits(const char *const *options, enum tare_waiting waiting)
 	tare_view *views[RANKS];
 	tare_job *job;
 
-	scene_clock();
-	scene_start(options);
-	open_ranks(play_rank, views);
-	job = join(views, waiting);
+	job = play_job(options, waiting, views);
 	if (job) {
 		check_job(job);
 		CHECK_MS(call_named(job, "MPI_Allreduce")->wait_seconds, 380);
@@ -227,10 +228,7 @@ static void play_unknown(void)
 	tare_job *job;
 
 	scenario.has_parts = true;
-	scene_clock();
-	scene_start(NULL);
-	open_ranks(play_rank, views);
-	job = join(views, TARE_WAITING_UNKNOWN);
+	job = play_job(NULL, TARE_WAITING_UNKNOWN, views);
 	if (job) {
 		check_job(job);
 		CHECK(isnan(call_named(job, "MPI_Allreduce")->wait_seconds));
@@ -246,10 +244,7 @@ static void play_uneven(void)
 	tare_job *job;
 
 	scenario.is_uneven = true;
-	scene_clock();
-	scene_start(NULL);
-	open_ranks(play_rank, views);
-	job = join(views, TARE_WAITING_ESTIMATE);
+	job = play_job(NULL, TARE_WAITING_ESTIMATE, views);
 	if (job)
 		CHECK(isnan(call_named(job, "MPI_Allreduce")->wait_seconds));
 	tare_job_close(job);
@@ -264,10 +259,7 @@ static void play_cut(void)
 	tare_job *job;
 
 	scenario.is_long = true;
-	scene_clock();
-	scene_start(options);
-	open_ranks(play_rank, views);
-	job = join(views, TARE_WAITING_ESTIMATE);
+	job = play_job(options, TARE_WAITING_ESTIMATE, views);
 	if (job) {
 		CHECK(job->has_trace);
 		CHECK_MS(call_named(job, "MPI_Allreduce")->wait_seconds, 0);
