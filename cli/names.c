@@ -32,32 +32,10 @@ static const char *root_of(const tare_run *run)
 	return root;
 }
 
-/* Says once why there are none, if somebody asks for one. */
-static size_t no_name(void *arg, const tare_module *module, uint64_t address,
-		      tare_place *places, size_t most)
-{
-	static bool has_told;
-
-	(void)arg;
-	(void)module;
-	(void)address;
-	(void)places;
-	(void)most;
-	if (!has_told)
-		message("functions have no names: this tare was built without "
-			"libdw, or with -Dsymbols=disabled");
-	has_told = true;
-	return 0;
-}
-
 void names_attach(tare_view *view)
 {
 	static struct symbols *symbols;
 
-	if (!symbols_are_built()) {
-		tare_view_name_with(view, no_name, NULL);
-		return;
-	}
 	if (!symbols)
 		symbols = symbols_open(warn, NULL);
 	if (!symbols)

@@ -1,37 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In place of the symbols where tare is built without libdw. */
-#include "symbols.h"
+/* In place of the debug information where tare is built without libdw. */
+#include "parts.h"
 
-struct symbols *symbols_open(symbols_warn_fn warn, void *arg)
+struct debug *debug_open(struct symbols *symbols, const struct module *module,
+			 int fd)
 {
-	(void)warn;
-	(void)arg;
+	(void)symbols;
+	(void)module;
+	(void)fd;
 	return NULL;
 }
 
-void symbols_close(struct symbols *symbols)
+void debug_close(struct debug *debug, bool is_sound)
 {
-	(void)symbols;
+	(void)debug;
+	(void)is_sound;
 }
 
-void symbols_root(struct symbols *symbols, const char *root)
+bool debug_has_lines(const struct debug *debug)
 {
-	(void)symbols;
-	(void)root;
+	(void)debug;
+	return false;
 }
 
-size_t symbols_name(void *arg, const tare_module *module, uint64_t address,
+size_t debug_places(struct symbols *symbols, struct debug *debug, uint64_t at,
 		    tare_place *places, size_t most)
 {
-	(void)arg;
-	(void)module;
-	(void)address;
+	(void)symbols;
+	(void)debug;
+	(void)at;
 	(void)places;
 	(void)most;
 	return 0;
 }
 
-bool symbols_are_built(void)
+const char *debug_symbol(struct debug *debug, uint64_t at)
+{
+	(void)debug;
+	(void)at;
+	return NULL;
+}
+
+bool symbols_have_lines(void)
 {
 	return false;
 }

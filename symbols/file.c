@@ -5,7 +5,6 @@
  */
 #include "parts.h"
 
-#include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,25 +30,14 @@ void file_warn(struct symbols *symbols, const struct module *module,
 /* ---- build ids --------------------------------------------------------- */
 
 /* In digits; "" if it has none, or is no such file. */
-static void id_of(Elf *elf, char *text, size_t size)
-{
-	const void *id;
-	ssize_t n = dwelf_elf_gnu_build_id(elf, &id);
-
-	text[0] = '\0';
-	for (ssize_t i = 0; i < n && (size_t)i * 2 + 3 <= size; i++)
-		(void)snprintf(text + i * 2, 3, "%02x",
-			       ((const unsigned char *)id)[i]);
-}
-
 static void id_of_file(int fd, char *text, size_t size)
 {
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	struct elf_file elf;
 
 	text[0] = '\0';
-	if (elf && elf_kind(elf) == ELF_K_ELF)
-		id_of(elf, text, size);
-	(void)elf_end(elf);
+	if (file_map(fd, &elf))
+		elf_build_id(&elf, text, size);
+	file_unmap(&elf);
 }
 
 /* A ledger keeps the first 20 bytes. */
@@ -216,18 +204,9 @@ static bool is_wrong(struct symbols *symbols, const struct module *module,
 	return true;
 }
 
-static const char *link_of(Dwfl_Module *file)
-{
-	GElf_Addr bias;
-	GElf_Word crc;
-	Elf *elf = dwfl_module_getelf(file, &bias);
-
-	return elf ? dwelf_elf_gnu_debuglink(elf, &crc) : NULL;
-}
-
 void file_check_debug(struct symbols *symbols, const struct module *module)
 {
-	const char *link = link_of(module->file);
+	const char *link = elf_debug_link(&module->elf);
 	const char *slash = strrchr(module->path, '/');
 	int folder = slash ? (int)(slash - module->path) : 0;
 	const char *at = symbols->debug_path;
@@ -242,7 +221,7 @@ void file_check_debug(struct symbols *symbols, const struct module *module)
 			       module->build_id + 2);
 		if (*at == '/' && is_wrong(symbols, module, path))
 			return;
-		if (!link || strchr(link, '/'))
+		if (!link)
 			continue;
 		(void)snprintf(path, sizeof(path), "%.*s%.*s/%s", (int)n, at,
 			       folder, module->path, link);
@@ -254,7 +233,7 @@ void file_check_debug(struct symbols *symbols, const struct module *module)
 		if (*at != '/' && is_wrong(symbols, module, path))
 			return;
 	}
-	if (!link || strchr(link, '/'))
+	if (!link)
 		return;
 	(void)snprintf(path, sizeof(path), "%.*s/%s", folder, module->path,
 		       link);

@@ -8,7 +8,7 @@
  * unit by .debug_aranges, which clang does not make. So the addresses of
  * units are listed once a module, and those of functions once a unit.
  */
-#include "parts.h"
+#include "debug.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static bool is_cpp(Dwarf_Die *die)
 	}
 }
 
-static bool add_unit(struct module *m, const Dwarf_Die *die,
+static bool add_unit(struct debug *m, const Dwarf_Die *die,
 		     const Dwarf_Die *content)
 {
 	struct unit *more = m->unit;
@@ -63,7 +63,7 @@ static bool add_unit(struct module *m, const Dwarf_Die *die,
 	return true;
 }
 
-static bool add_span(struct module *m, Dwarf_Addr from, Dwarf_Addr to)
+static bool add_span(struct debug *m, Dwarf_Addr from, Dwarf_Addr to)
 {
 	struct span *more = m->span;
 
@@ -86,7 +86,7 @@ static int by_from(const void *a, const void *b)
 	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-static bool read_spans(struct module *m, Dwarf_Die *die)
+static bool read_spans(struct debug *m, Dwarf_Die *die)
 {
 	Dwarf_Addr base, from, to;
 	ptrdiff_t at = 0;
@@ -97,7 +97,7 @@ static bool read_spans(struct module *m, Dwarf_Die *die)
 	return true;
 }
 
-static void list_units(struct module *m)
+static void list_units(struct debug *m)
 {
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die die, split;
@@ -117,7 +117,7 @@ static void list_units(struct module *m)
 		qsort(m->span, m->n_spans, sizeof(*m->span), by_from);
 }
 
-static struct unit *unit_at(struct module *m, Dwarf_Addr at)
+static struct unit *unit_at(struct debug *m, Dwarf_Addr at)
 {
 	size_t low = 0, high;
 
@@ -335,15 +335,15 @@ static size_t chain_at(struct symbols *symbols, struct unit *unit,
 	return n;
 }
 
-size_t lines_places(struct symbols *symbols, struct module *module,
+size_t lines_places(struct symbols *symbols, struct debug *debug,
 		    Dwarf_Addr at, tare_place *places, size_t most)
 {
 	Dwarf_Die chain[CHAIN_MOST];
 	struct unit *unit;
 	size_t n;
 
-	at -= module->dwarf_bias;
-	unit = unit_at(module, at);
+	at -= debug->dwarf_bias;
+	unit = unit_at(debug, at);
 	if (!unit)
 		return 0;
 	n = chain_at(symbols, unit, at, chain);
@@ -370,12 +370,12 @@ size_t lines_places(struct symbols *symbols, struct module *module,
 	return places[0].line != 0;
 }
 
-void lines_release(struct module *module)
+void lines_release(struct debug *debug)
 {
-	for (size_t i = 0; i < module->n_units; i++) {
-		free(module->unit[i].function);
-		free(module->unit[i].scopes.row);
+	for (size_t i = 0; i < debug->n_units; i++) {
+		free(debug->unit[i].function);
+		free(debug->unit[i].scopes.row);
 	}
-	free(module->unit);
-	free(module->span);
+	free(debug->unit);
+	free(debug->span);
 }

@@ -1,59 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A module's file as libdwfl has it. Its addresses are those in the file's
- * own tables: where it was loaded is the ledger's to know.
+ * A module's file, mapped: its tables are read here, its debug information by
+ * libdw.
  */
 #include "parts.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static int find_no_file(Dwfl_Module *file, void **data, const char *name,
-			Dwarf_Addr base, char **ret_name, Elf **ret_elf)
+bool file_map(int fd, struct elf_file *ret)
 {
-	(void)file;
-	(void)data;
-	(void)name;
-	(void)base;
-	(void)ret_name;
-	(void)ret_elf;
-	return -1;
+	struct stat st;
+	void *bytes;
+
+	*ret = (struct elf_file){ .bytes = NULL };
+	if (fstat(fd, &st) || st.st_size <= 0)
+		return false;
+	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return false;
+	if (elf_open(ret, bytes, (size_t)st.st_size))
+		return true;
+	(void)munmap(bytes, (size_t)st.st_size);
+	return false;
 }
 
-static void report_file(struct module *module, int fd)
+void file_unmap(struct elf_file *elf)
 {
-	(void)dwfl_report_begin(module->dwfl);
-	/* Takes the descriptor, if it is one of a file it can read. */
-	module->file = dwfl_report_elf(module->dwfl, module->name,
-				       module->path, fd, 0, true);
-	if (!module->file)
-		(void)close(fd);
-	(void)dwfl_report_end(module->dwfl, NULL, NULL);
+	if (elf->bytes)
+		(void)munmap((void *)(uintptr_t)elf->bytes, elf->size);
+	elf_close(elf);
 }
 
 static void read_file(struct symbols *symbols, struct module *module, int fd)
 {
-	static Dwfl_Callbacks callbacks = {
-		.find_elf = find_no_file,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
-		.section_address = dwfl_offline_section_address,
-	};
-
-	callbacks.debuginfo_path = &symbols->debug_path;
-	module->dwfl = dwfl_begin(&callbacks);
-	if (!module->dwfl) {
-		(void)close(fd);
-		return;
-	}
-	report_file(module, fd);
-	if (!module->file) {
+	if (!file_map(fd, &module->elf)) {
 		file_warn(symbols, module, "the file cannot be read");
 		return;
 	}
-	module->dwarf = dwfl_module_getdwarf(module->file,
-					     &module->dwarf_bias);
-	if (!module->dwarf)
+	module->debug = debug_open(symbols, module, fd);
+	if (module->debug && !debug_has_lines(module->debug))
 		file_check_debug(symbols, module);
 }
 
@@ -88,17 +77,17 @@ struct module *module_for(struct symbols *symbols, const tare_module *wanted)
 	/* In place of the verdict while it is read: it may fault. */
 	module->is_bad = true;
 	fd = file_find(symbols, module, wanted->came_ns);
-	if (fd >= 0)
-		read_file(symbols, module, fd);
-	module->is_bad = !module->file;
+	if (fd < 0)
+		return module;
+	read_file(symbols, module, fd);
+	(void)close(fd);
+	module->is_bad = !module->elf.bytes;
 	return module;
 }
 
 void module_free(struct module *module)
 {
-	lines_release(module);
-	/* Of one that faulted nothing is sure, also not how to free it. */
-	if (module->dwfl && !module->is_bad)
-		dwfl_end(module->dwfl);
+	debug_close(module->debug, !module->is_bad);
+	file_unmap(&module->elf);
 	free(module);
 }

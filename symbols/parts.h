@@ -5,8 +5,9 @@
 
 #include "symbols.h"
 
-#include <elfutils/libdwfl.h>
 #include <setjmp.h>
+
+#include "elf_file.h"
 
 /* ---- texts.c: strings that live as long as the symbols ------------------ */
 
@@ -45,24 +46,15 @@ void guard_end(void);
 
 /* ---- a module's file --------------------------------------------------- */
 
-struct unit; /* a compilation unit, see lines.c */
+struct debug; /* what libdw has of it, see debug.h */
 
 struct module {
 	struct module *next;
 	const char *path, *build_id; /* of the ledger */
 	const char *name;	     /* last part of the path */
-	Dwfl *dwfl;		     /* NULL: no file that can be used */
-	Dwfl_Module *file;
-	Dwarf *dwarf;
-	Dwarf_Addr dwarf_bias;
-	struct unit *unit; /* all of them, once one is asked for */
-	size_t n_units;
-	struct span {
-		Dwarf_Addr from, to;
-		size_t index;
-	} *span; /* addresses of units, ascending */
-	size_t n_spans;
-	bool is_bad; /* reading it faulted: not touched again */
+	struct elf_file elf;	     /* of the mapped file */
+	struct debug *debug;	     /* NULL: none */
+	bool is_bad; /* no file that can be used, or reading it faulted */
 };
 
 struct symbols {
@@ -86,49 +78,27 @@ void file_warn(struct symbols *symbols, const struct module *module,
 
 /* ---- module.c ---------------------------------------------------------- */
 
+/* False: it is no ELF file of this machine's kind. */
+bool file_map(int fd, struct elf_file *ret);
+void file_unmap(struct elf_file *elf);
+
 /* The module's own, opened at the first question; NULL: no memory. */
 struct module *module_for(struct symbols *symbols, const tare_module *module);
 void module_free(struct module *module);
 
-/* ---- scopes.c ---------------------------------------------------------- */
+/* ---- debug.c, or absent.c in a build without libdw ---------------------- */
 
-struct scopes {
-	struct scoped {
-		const void *die;   /* of a function */
-		const char *scope; /* what it is declared in, "a::b" */
-	} *row; /* in the order of the file */
-	size_t n;
-};
-
-/* Later ones stand later in the file. */
-void scopes_add(struct scopes *scopes, const Dwarf_Die *die,
-		const char *scope);
-/* What is declared in `die`, which is in `scope`, is in this one. */
-const char *scope_in(struct symbols *symbols, Dwarf_Die *die,
-		     const char *scope);
-/* The name with what is around it, kept. */
-const char *scopes_name(struct symbols *symbols, const struct scopes *scopes,
-			Dwarf_Die *die, const char *name);
-
-/* ---- plt.c ------------------------------------------------------------- */
-
-/* The section by this name, or, without one, that with this address. */
-Elf_Scn *find_section(Elf *elf, const char *wanted, GElf_Addr at,
-		      GElf_Shdr *ret_head, const char **ret_name);
-/* "memcpy@plt", if there is a stub; NULL: there is none. */
-const char *stub_at(struct symbols *symbols, struct module *module,
-		    Dwarf_Addr at);
-
-/* ---- starts.c ---------------------------------------------------------- */
-
-/* Where the function begins that has an address; 0: not known. */
-Dwarf_Addr start_of(struct module *module, Dwarf_Addr at);
-
-/* ---- lines.c ----------------------------------------------------------- */
-
-/* Places by debug information; `at` is an address in the file's tables. */
-size_t lines_places(struct symbols *symbols, struct module *module,
-		    Dwarf_Addr at, tare_place *places, size_t most);
-void lines_release(struct module *module);
+/* Of an open file, which stays the caller's; NULL: nothing of use in it. */
+struct debug *debug_open(struct symbols *symbols, const struct module *module,
+			 int fd);
+/* Of one that faulted nothing is sure, also not how libdw frees it. */
+void debug_close(struct debug *debug, bool is_sound);
+/* Has it debug information, beside symbols? */
+bool debug_has_lines(const struct debug *debug);
+/* Places by debug information; how many. */
+size_t debug_places(struct symbols *symbols, struct debug *debug, uint64_t at,
+		    tare_place *places, size_t most);
+/* By all tables of symbols that libdw finds, also apart; NULL: none. */
+const char *debug_symbol(struct debug *debug, uint64_t at);
 
 #endif

@@ -7,7 +7,7 @@
  * app::detail::spin. libdw finds what is around an entry by reading the unit
  * from its beginning, for each; here it is noted as the functions are listed.
  */
-#include "parts.h"
+#include "debug.h"
 
 #include <dwarf.h>
 #include <stdio.h>

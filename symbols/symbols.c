@@ -6,7 +6,6 @@
  */
 #include "parts.h"
 
-#include <elfutils/libdw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +30,6 @@ struct symbols *symbols_open(symbols_warn_fn warn, void *arg)
 	}
 	(void)snprintf(symbols->debug_path, bytes, "%s%s", more ? more : "",
 		       DEBUG_PATH);
-	(void)elf_version(EV_CURRENT);
 	return symbols;
 }
 
@@ -56,27 +54,39 @@ void symbols_root(struct symbols *symbols, const char *root)
 		symbols->root = root;
 }
 
-bool symbols_are_built(void)
+static const char *symbol_at(struct symbols *symbols, struct module *module,
+			     uint64_t at)
 {
-	return true;
+	const char *name = debug_symbol(module->debug, at);
+
+	if (!name || !name[0])
+		name = elf_symbol(&module->elf, at);
+	return name ? demangle(&symbols->texts, name) : NULL;
 }
 
-static const char *symbol_at(struct symbols *symbols, struct module *module,
-			     Dwarf_Addr at)
+/* "memcpy@plt", or "libfoo.so[plt]" where it is not known what is called. */
+static const char *stub_at(struct symbols *symbols, struct module *module,
+			   uint64_t at)
 {
-	GElf_Off offset;
-	GElf_Sym symbol;
-	const char *name = dwfl_module_addrinfo(module->file, at, &offset,
-						&symbol, NULL, NULL, NULL);
+	const char *target;
+	char text[512];
 
-	return name && name[0] ? demangle(&symbols->texts, name) : NULL;
+	if (!elf_stub(&module->elf, at, &target))
+		return NULL;
+	if (target)
+		(void)snprintf(text, sizeof(text), "%.500s@plt",
+			       demangle(&symbols->texts, target));
+	else
+		(void)snprintf(text, sizeof(text), "%.250s[plt]",
+			       module->name);
+	return texts_keep(&symbols->texts, text);
 }
 
 /* "libfoo.so+0x1230": where the function begins that has no name. */
 static const char *start_name(struct symbols *symbols, struct module *module,
-			      Dwarf_Addr at)
+			      uint64_t at)
 {
-	Dwarf_Addr start = start_of(module, at);
+	uint64_t start = elf_start(&module->elf, at);
 	char text[320];
 
 	if (!start)
@@ -87,13 +97,11 @@ static const char *start_name(struct symbols *symbols, struct module *module,
 }
 
 static size_t look_up(struct symbols *symbols, struct module *module,
-		      Dwarf_Addr at, tare_place *places, size_t most)
+		      uint64_t at, tare_place *places, size_t most)
 {
-	size_t n = 0;
+	size_t n = debug_places(symbols, module->debug, at, places, most);
 	tare_place *outer;
 
-	if (module->dwarf)
-		n = lines_places(symbols, module, at, places, most);
 	if (!n) {
 		places[0] = (tare_place){ .file = "" };
 		n = 1;

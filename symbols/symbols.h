@@ -20,7 +20,7 @@ struct symbols;
 /* Told once a module whose names cannot be had: a line of text, no end. */
 typedef void (*symbols_warn_fn)(void *arg, const char *text);
 
-/* Gives it (free with symbols_close); NULL: no memory, or built without. */
+/* Gives it (free with symbols_close); NULL: no memory. */
 struct symbols *symbols_open(symbols_warn_fn warn, void *arg);
 /* Names that were given are gone with it. */
 void symbols_close(struct symbols *symbols);
@@ -35,7 +35,7 @@ void symbols_root(struct symbols *symbols, const char *root);
 size_t symbols_name(void *arg, const tare_module *module, uint64_t address,
 		    tare_place *places, size_t most);
 
-/* Is there anything in this build that can give names? */
-bool symbols_are_built(void);
+/* Does this build read debug information, or symbols alone? */
+bool symbols_have_lines(void);
 
 #endif

@@ -111,13 +111,13 @@ static size_t name_text(struct tr_report *r, const char *name, size_t width)
 	return used < width ? used : width;
 }
 
-/* "git+0x2ab160" has the module already. */
-static bool is_offset_in(const char *name, const char *module)
+/* "git+0x2ab160" has the module already, and "git" is nothing else. */
+static bool has_module(const char *name, const char *module)
 {
 	size_t n = strlen(module);
 
 	return strncmp(name, module, n) == 0 &&
-	       strncmp(name + n, "+0x", 3) == 0;
+	       (!name[n] || strncmp(name + n, "+0x", 3) == 0);
 }
 
 static void place_text(struct tr_report *r, const tare_function *f,
@@ -134,7 +134,7 @@ static void place_text(struct tr_report *r, const tare_function *f,
 			tr_buf_addf(r->buf, ":%u", f->line);
 		gap = 2;
 	}
-	if (f->module[0] && !is_offset_in(f->function, f->module)) {
+	if (f->module[0] && !has_module(f->function, f->module)) {
 		tr_buf_pad(r->buf, ' ', gap);
 		tr_report_text(r, f->module, 40);
 	}

@@ -4,8 +4,9 @@
  *
  * A namer (symbols of the program `tare`, or whatever the caller has) reads
  * tables of programs, which is slow, so its answers are kept by address.
- * What it does not know is called by its module and the offset in there. What
- * is of tare has one name: to whoever looks at a program it is one cost.
+ * What it does not know is called by its module alone: a row for each address
+ * would be thousands of rows of one function. What is of tare has one name: to
+ * the reader of a report it is one cost.
  */
 #include "view/view.h"
 
@@ -81,23 +82,14 @@ static bool make_room(struct tr_profile *p)
 	return true;
 }
 
-/* "libc.so.6+0x2724a", "[0x7f0012345678]" */
-static size_t place_unnamed(tare_view *view, const tare_module *module,
-			    uint64_t address, tare_place *place)
+/* "libc.so.6", or "[unknown]": code in no file, made while the program ran. */
+static size_t place_unnamed(const tare_module *module, tare_place *place)
 {
-	char text[320], *kept;
-	int n;
-
-	if (module && module->name[0])
-		n = snprintf(text, sizeof(text), "%.250s+0x%llx", module->name,
-			     (unsigned long long)(address - module->bias));
-	else
-		n = snprintf(text, sizeof(text), "[0x%llx]",
-			     (unsigned long long)address);
-	kept = tr_pool_take(&view->profile.places, (size_t)n + 1);
-	if (kept)
-		memcpy(kept, text, (size_t)n + 1);
-	*place = (tare_place){ .function = kept ? kept : "?", .file = "" };
+	*place = (tare_place){
+		.function = module && module->name[0] ? module->name :
+							"[unknown]",
+		.file = "",
+	};
 	return 1;
 }
 
@@ -123,7 +115,7 @@ static size_t ask(tare_view *view, uint32_t index, uint64_t address,
 	for (size_t i = 0; i < n; i++)
 		if (!places[i].function || !places[i].file)
 			n = 0;
-	return n ? n : place_unnamed(view, module, address, places);
+	return n ? n : place_unnamed(module, places);
 }
 
 static const struct tr_named *look_up(tare_view *view, uint32_t module,

@@ -267,12 +267,12 @@ static void play_names(void)
 	write_profile();
 	view = scene_view();
 	CHECK_INT(tare_view_places(view, 1, 0x7f0000001234, place, 4), 1);
-	CHECK_STR(place[0].function, "lib.so.1+0x1234");
+	CHECK_STR(place[0].function, "lib.so.1");
 	CHECK_STR(place[0].file, "");
 	CHECK_INT(tare_view_places(view, TARE_NO_MODULE, 0x1234, place, 4), 1);
-	CHECK_STR(place[0].function, "[0x1234]");
+	CHECK_STR(place[0].function, "[unknown]");
 	CHECK_INT(tare_view_places(view, 77, 0x1234, place, 4), 1);
-	CHECK_STR(place[0].function, "[0x1234]");
+	CHECK_STR(place[0].function, "[unknown]");
 	tare_view_name_with(view, namer, arg);
 	for (int i = 0; i < 3; i++) {
 		CHECK_INT(tare_view_places(view, 0, WORK_AT, place, 4), 2);
@@ -284,14 +284,14 @@ static void play_names(void)
 	}
 	CHECK_INT(asked, 1);
 	CHECK_INT(tare_view_places(view, 1, 0x7f0000001234, place, 4), 1);
-	CHECK_STR(place[0].function, "lib.so.1+0x1234");
+	CHECK_STR(place[0].function, "lib.so.1");
 	for (uint64_t i = 0; i < 5000; i++)
 		CHECK_INT(tare_view_places(view, 0, MAIN_AT + i % 1000, place,
 					   4), 2);
 	CHECK_INT(asked, 1 + 1 + 999 + (MAIN_AT + 1000 <= WORK_AT));
 	tare_view_name_with(view, NULL, NULL);
 	CHECK_INT(tare_view_places(view, 0, WORK_AT, place, 4), 1);
-	CHECK_STR(place[0].function, "program+0x401100");
+	CHECK_STR(place[0].function, "program");
 	tare_view_close(view);
 }
 
