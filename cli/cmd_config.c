@@ -47,6 +47,18 @@ static const char *type_text(enum tare_option_type type)
 	return "unknown";
 }
 
+static const char *names_text(enum tare_option_names names)
+{
+	static const char *const text[] = {
+		[TARE_NAMES_NOTHING] = "nothing",
+		[TARE_NAMES_PATH] = "path",
+		[TARE_NAMES_COMMAND] = "command",
+		[TARE_NAMES_URL] = "url",
+	};
+
+	return text[names];
+}
+
 /* The value here and now: environment and tare.conf included. */
 static const char *value_text(const tare_option *option, char *text,
 			      size_t size)
@@ -121,6 +133,7 @@ static void write_json(struct json *json, const tare_option *option)
 	json_text(json, "unit", option->unit);
 	json_bool(json, "live", option->live);
 	json_bool(json, "effective", option->effective);
+	json_text(json, "names", names_text(option->names));
 	json_text(json, "help", option->help);
 	json_end_object(json);
 }

@@ -8,6 +8,7 @@ struct serve_options {
 	uint64_t port;
 	const char *bind;
 	struct words hosts;
+	const char *export_root;
 };
 
 #define PORT_UNSET UINT64_MAX
@@ -20,6 +21,10 @@ static const struct option_spec options[] = {
 	{ 0, "allow-host", OPTION_LIST, offsetof(struct serve_options, hosts),
 	  "NAME", NULL, "another NAME[:PORT] it is reached by; may be "
 			"repeated" },
+	{ 0, "export-root", OPTION_TEXT,
+	  offsetof(struct serve_options, export_root), "DIR", NULL,
+	  "folder below which requests may name paths; the option "
+	  "export_directory" },
 	OPTION_END
 };
 
@@ -33,6 +38,7 @@ static int serve_with(const struct args *args,
 		.is_port_given = is_given,
 		.hosts = opts->hosts.at,
 		.n_hosts = opts->hosts.n,
+		.export_root = opts->export_root,
 	};
 
 	if (is_given && opts->port > UINT16_MAX)
@@ -54,7 +60,7 @@ static int serve(struct args *args)
 
 const struct command cmd_serve = {
 	.name = "serve",
-	.usage = "[--port N] [--bind ADDRESS] [--allow-host NAME...]",
+	.usage = "[--port N] [--bind ADDRESS] [--export-root DIR]",
 	.summary = "REST, Prometheus and a live stream for all runs",
 	.examples =
 		"  tare serve                prints its URL with the token\n"

@@ -33,7 +33,7 @@ _tare_options() {
 	ctl) echo "--json" ;;
 	config) echo "--conf --markdown --json" ;;
 	doctor) echo "--json" ;;
-	serve) echo "-p --port -b --bind --allow-host" ;;
+	serve) echo "-p --port -b --bind --allow-host --export-root" ;;
 	url) echo "-t --token --json" ;;
 	alerts) echo "--json" ;;
 	esac
@@ -83,7 +83,7 @@ _tare_takes_value() {
 	flame:-o | flame:--output | flame:--from | flame:--diff | \
 	flame:--title | flame:--colors | flame:--width | flame:--min | \
 	*:--color | serve:-[pb] | serve:--port | serve:--bind | \
-	serve:--allow-host | run:-o | run:--output | run:--json | run:--flame | run:-s | run:--set | \
+	serve:--allow-host | serve:--export-root | run:-o | run:--output | run:--json | run:--flame | run:-s | run:--set | \
 	report:-[snNStl] | report:--sort | report:--top | report:--name | \
 	report:--source | report:--type | report:--last | report:--from | \
 	report:--to | report:--values | top:-[dns] | top:--delay | \

@@ -181,6 +181,51 @@ static bool type_fits(const tare_option *option, enum document_type type)
 	return false;
 }
 
+/* Is it one of the words that an option takes in place of a path? */
+static bool is_word(const char *words, const char *value)
+{
+	size_t len = strlen(value);
+
+	if (!len)
+		return true; /* where the option takes it, it means none */
+	for (const char *at = words; at && *at; at += strspn(at, " ")) {
+		size_t n = strcspn(at, " ");
+
+		if (n == len && strncmp(at, value, n) == 0)
+			return true;
+		at += n;
+	}
+	return false;
+}
+
+/*
+ * What a value names outside the program comes from files and from the
+ * environment; over HTTP only a path, and only below the server's root. In
+ * another process a relative path is of that one's folder: refused.
+ */
+static bool check_named(struct exchange *ex, const tare_option *option,
+			const char *value)
+{
+	const struct root *root = &ex->server->root;
+
+	if (option->names == TARE_NAMES_NOTHING)
+		return true;
+	if (option->names != TARE_NAMES_PATH) {
+		problem(ex, 422, "'%s' cannot be set over HTTP: it comes from "
+				 "tare.conf or the environment",
+			option->name);
+		return false;
+	}
+	if (is_word(option->words, value) ||
+	    ((is_servers(option) || value[0] == '/') && root_has(root, value)))
+		return true;
+	problem(ex, 422, "'%s' must be %sbelow '%.200s', the root that this "
+			 "server was started with (--export-root)",
+		option->name, is_servers(option) ? "" : "an absolute path ",
+		root->path);
+	return false;
+}
+
 /* The text of a member's value in the words of the table. */
 static bool check_member(struct exchange *ex,
 			 const struct document_member *member)
@@ -197,6 +242,9 @@ static bool check_member(struct exchange *ex,
 			option->name);
 		return false;
 	}
+	if (type_fits(option, member->type) &&
+	    !check_named(ex, option, member->value))
+		return false;
 	/*
 	 * The table holds its range as text, so the library is asked: this
 	 * process measures nothing, and what it has set changes nothing.

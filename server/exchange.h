@@ -21,6 +21,7 @@
 #include "periodic.h"
 #include "pool.h"
 #include "query.h"
+#include "root.h"
 #include "server.h"
 #include "state.h"
 #include "stream.h"
@@ -35,6 +36,7 @@ struct server {
 	struct pool pool;
 	struct answers answers;
 	struct exports exports;
+	struct root root; /* of paths that requests name */
 	struct streams streams;
 	tare_exporter *exporter; /* of /metrics */
 	struct watch *watch;

@@ -200,6 +200,11 @@ static int run_locked(struct server *server,
 		message("cannot start: out of memory");
 		return CODE_IO;
 	}
+	if (!root_init(&server->root, options->export_root)) {
+		message("cannot start: no folder '%s' for the exports",
+			options->export_root ? options->export_root : "");
+		return CODE_USAGE;
+	}
 	code = listen_on(server, options, &port);
 	if (code)
 		return code;

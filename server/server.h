@@ -25,6 +25,7 @@ struct server_options {
 	bool is_port_given;	  /* else a taken port is replaced by a free */
 	const char *const *hosts; /* further names it is reached by */
 	size_t n_hosts;
+	const char *export_root;  /* NULL: the option export_directory */
 };
 
 /*

@@ -46,6 +46,18 @@ enum tare_option_type {
 	TARE_OPTION_CHOICE = 5
 };
 
+/*
+ * What the text of an option refers to outside the program. A path, a command
+ * or an address is never taken from the network as it is: `tare serve` refuses
+ * all three, but for paths below the root that it was started with.
+ */
+enum tare_option_names {
+	TARE_NAMES_NOTHING = 0,
+	TARE_NAMES_PATH = 1,
+	TARE_NAMES_COMMAND = 2,
+	TARE_NAMES_URL = 3
+};
+
 /* One row of the table of options. Strings are static. */
 typedef struct tare_option {
 	const char *name;	   /* key in tare.conf and in tare ctl set */
@@ -57,6 +69,8 @@ typedef struct tare_option {
 	const char *help;
 	bool live;		   /* may change while the program runs */
 	bool effective;		   /* false: accepted, has no effect yet */
+	enum tare_option_names names;
+	const char *words;	   /* of a path: "none stderr" are no paths */
 } tare_option;
 
 /* The options in their order in the documentation; NULL past the end. */

@@ -48,6 +48,26 @@
 		 text, when), \
 	  .min = shortest, .max = TR_CONFIG_STRING - 1 }
 
+/*
+ * Texts that name something outside the program. A new option that does is one
+ * of these three, else `tare serve` would take it from the network; the test
+ * `config` has the list of the texts that do not.
+ */
+#define PATH(field, FIELD, preset, accepted, shortest, other, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_STRING, preset, accepted, "", \
+		 text, .names = TARE_NAMES_PATH, .words = other, when), \
+	  .min = shortest, .max = TR_CONFIG_STRING - 1 }
+
+#define COMMAND(field, FIELD, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_STRING, "", ANY_TEXT, "", text, \
+		 .names = TARE_NAMES_COMMAND, when), \
+	  .max = TR_CONFIG_STRING - 1 }
+
+#define URL(field, FIELD, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_STRING, "", ANY_TEXT, "", text, \
+		 .names = TARE_NAMES_URL, when), \
+	  .max = TR_CONFIG_STRING - 1 }
+
 #define PARTS(field, FIELD, preset, when, text) \
 	{ OPTION(field, FIELD, TARE_OPTION_STRING, preset, \
 		 "true, false, or a list of system, process, gpu, " \
@@ -118,8 +138,8 @@ static const struct tr_option_row table[] = {
 	WHOLE(profiler_keep, PROFILER_KEEP, "10", 1, 100000, 0, "files", LIVE,
 	      "Traces that are kept, of each name of steps; older ones are "
 	      "deleted."),
-	TEXT(profiler_trace_dir, PROFILER_TRACE_DIR, "traces", PATH_TEXT, 1,
-	     LIVE, "Folder that traces are written to."),
+	PATH(profiler_trace_dir, PROFILER_TRACE_DIR, "traces", PATH_TEXT, 1,
+	     NULL, LIVE, "Folder that traces are written to."),
 	WHOLE(metrics_log_interval, METRICS_LOG_INTERVAL, "10", 1, 1000000000,
 	      0, "steps", LIVE,
 	      "Write a line to the program's log every so many steps."),
@@ -193,10 +213,11 @@ static const struct tr_option_row table[] = {
 	TEXT(exclude_source, EXCLUDE_SOURCE, "", ANY_TEXT, 0, LIVE,
 	     "Do not measure sites whose source matches one of these "
 	     "globs."),
-	TEXT(dir, DIR, "", ANY_TEXT, 0, AT_START,
+	PATH(dir, DIR, "", ANY_TEXT, 0, NULL, AT_START,
 	     "Folder of the ledgers; empty: chosen."),
-	TEXT(report, REPORT, "stderr",
-	     "none, stderr or a path of at most 191 printable bytes", 1, LIVE,
+	PATH(report, REPORT, "stderr",
+	     "none, stderr or a path of at most 191 printable bytes", 1,
+	     "none stderr", LIVE,
 	     "Where the report goes when the program ends."),
 	WHOLE(report_top, REPORT_TOP, "30", 0, 100000, 0, "rows", LIVE,
 	      "Rows of a table in the report."),
@@ -216,8 +237,8 @@ static const struct tr_option_row table[] = {
 	       "Sample the GPUs, once metrics are on."),
 	REAL(memory_sample_interval, MEMORY_SAMPLE_INTERVAL, "60", 0.1, 86400,
 	     "seconds", NOT_YET, "Sample memory this often."),
-	TEXT(export_directory, EXPORT_DIRECTORY, "data/metrics", PATH_TEXT, 1,
-	     LIVE, "Folder that exports are written to."),
+	PATH(export_directory, EXPORT_DIRECTORY, "data/metrics", PATH_TEXT, 1,
+	     NULL, LIVE, "Folder that exports are written to."),
 	REAL(export_interval, EXPORT_INTERVAL, "0", 0, 31536000, "seconds",
 	     AT_START,
 	     "Export the live runs this often while 'tare serve' runs; 0: "
@@ -228,13 +249,13 @@ static const struct tr_option_row table[] = {
 	WHOLE(export_keep, EXPORT_KEEP, "30", 1, 100000, 0, "files", AT_START,
 	      "Files of these exports that are kept; older ones are "
 	      "deleted."),
-	TEXT(alert_rules, ALERT_RULES, "", ANY_TEXT, 0, AT_START,
+	PATH(alert_rules, ALERT_RULES, "", ANY_TEXT, 0, NULL, AT_START,
 	     "File of the rules that 'tare serve' watches; empty: "
 	     "alerts.conf beside tare.conf."),
-	TEXT(alert_command, ALERT_COMMAND, "", ANY_TEXT, 0, AT_START,
-	     "Command run by the shell when an alert fires or resolves."),
-	TEXT(alert_webhook, ALERT_WEBHOOK, "", ANY_TEXT, 0, AT_START,
-	     "http:// address that is sent the same as JSON."),
+	COMMAND(alert_command, ALERT_COMMAND, AT_START,
+		"Command run by the shell when an alert fires or resolves."),
+	URL(alert_webhook, ALERT_WEBHOOK, AT_START,
+	    "http:// address that is sent the same as JSON."),
 	CHOICE(calls, CALLS, "off", "off, counts, sparse or timed",
 	       calls_modes, AT_START,
 	       "Functions of code built with -finstrument-functions: count "
@@ -266,10 +287,11 @@ static const struct tr_option_row table[] = {
 	      "When sampled: bytes between two samples, on average."),
 	SWITCH(alloc_mmap, ALLOC_MMAP, "false", AT_START,
 	       "Count memory that the program maps itself, too."),
-	TEXT(training_results, TRAINING_RESULTS, "results", ANY_TEXT, 0, LIVE,
+	PATH(training_results, TRAINING_RESULTS, "results", ANY_TEXT, 0, NULL,
+	     LIVE,
 	     "Folder of the CSV files of training runs that name none; empty: "
 	     "no files."),
-	TEXT(training_events, TRAINING_EVENTS, "", ANY_TEXT, 0, LIVE,
+	PATH(training_events, TRAINING_EVENTS, "", ANY_TEXT, 0, NULL, LIVE,
 	     "Folder of their files for TensorBoard; empty: none."),
 	WHOLE(training_epochs, TRAINING_EPOCHS, "10000", 1, 10000000, 0,
 	      "epochs", LIVE,

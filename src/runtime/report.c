@@ -4,10 +4,13 @@
  */
 #include "runtime/runtime.h"
 
+#include "text/text.h"
 #include "view/view.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int write_fd(void *arg, const char *text, size_t len)
@@ -34,26 +37,69 @@ TARE_API int tare_report(tare_write_fn write, void *arg)
 	return err;
 }
 
-void tr_report_at_exit(void)
+/*
+ * Descriptors of the program itself, by the names that shells have for them.
+ * -1: it is none.
+ */
+static int own_descriptor(const char *where)
+{
+	uint64_t number;
+
+	if (strcmp(where, "stderr") == 0 || strcmp(where, "/dev/stderr") == 0)
+		return STDERR_FILENO;
+	if (strcmp(where, "/dev/stdout") == 0)
+		return STDOUT_FILENO;
+	if (strncmp(where, "/dev/fd/", 8) == 0 &&
+	    tr_parse_u64(where + 8, &number) && number < INT_MAX)
+		return (int)number;
+	return -1;
+}
+
+/*
+ * Opens a file of any name without waiting, and without following a link. A
+ * device, such as a terminal or /dev/null, only where the program's own
+ * configuration named it. -1, errno is of no use: it is something else.
+ */
+static int open_plain(const char *where, bool is_own)
+{
+	int fd = tr_file_open(where,
+			      O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW |
+				      O_NONBLOCK | O_NOCTTY,
+			      0644);
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 &&
+	    (S_ISREG(st.st_mode) || (is_own && S_ISCHR(st.st_mode))) &&
+	    fcntl(fd, F_SETFL, O_APPEND) == 0)
+		return fd;
+	(void)close(fd);
+	return -1;
+}
+
+void tr_report_at_exit(bool is_own)
 {
 	const char *where = tr_config.report;
-	int fd = STDERR_FILENO, err;
+	bool is_descriptor;
+	int fd, err;
 
 	if (strcmp(where, "none") == 0)
 		return;
-	if (strcmp(where, "stderr") != 0) {
-		fd = open(where, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-			  0644);
-		if (fd < 0) {
-			tr_log(TARE_LEVEL_WARNING, "cannot write report '%s'",
-			       where);
-			return;
-		}
+	fd = own_descriptor(where);
+	is_descriptor = fd >= 0 && (is_own || strcmp(where, "stderr") == 0);
+	if (!is_descriptor)
+		fd = open_plain(where, is_own);
+	if (fd < 0) {
+		tr_log(TARE_LEVEL_WARNING,
+		       "cannot write report '%s': not a file that can be "
+		       "written", where);
+		return;
 	}
 	err = tare_report(write_fd, &fd);
 	if (err)
 		tr_log(TARE_LEVEL_WARNING, "cannot report: %s",
 		       tare_strerror(err));
-	if (fd != STDERR_FILENO)
+	if (!is_descriptor)
 		(void)close(fd);
 }

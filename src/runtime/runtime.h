@@ -43,8 +43,11 @@ void tr_load_config(void);
 
 /* ---- report.c ---------------------------------------------------------- */
 
-/* To where `report` says. */
-void tr_report_at_exit(void);
+/*
+ * To where `report` says. `is_own`: this process itself has set it, by a
+ * file, its environment or a call, and not another one.
+ */
+void tr_report_at_exit(bool is_own);
 
 /* ---- calibrate.c ------------------------------------------------------- */
 
@@ -92,6 +95,8 @@ bool tr_log_is_read(void);
 
 /* ---- wanted.c ---------------------------------------------------------- */
 
+/* Has another process set this option, through the control page? */
+bool tr_is_set_outside(const char *name);
 /* Takes what was set through the control page into tr_config. */
 void tr_follow_control(void);
 /* Shows steps, and the history's floor, what the options are now. */

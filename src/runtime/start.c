@@ -518,6 +518,8 @@ void tr_confine(void)
 
 void tr_stop(void)
 {
+	bool is_own_report;
+
 	if (tr_probe_forward || !process)
 		return;
 	if (is_confined) {
@@ -532,6 +534,7 @@ void tr_stop(void)
 		return;
 	if (tr_config_wants_stacks(&tr_config) || tr_config.calls)
 		tr_modules_look();
+	is_own_report = !tr_is_set_outside("report");
 	tr_follow_control();
 	if (tr_ledger->base)
 		tr_step_finish();
@@ -545,7 +548,7 @@ void tr_stop(void)
 	tr_governor_close();
 	tr_ledger_seal();
 	if (wants_report())
-		tr_report_at_exit();
+		tr_report_at_exit(is_own_report);
 	(void)tr_ledger_finish(&tr_config);
 	/* Where it is preloaded, `tare run` tidies up for all. */
 	if (getpid() == first && preloaded_copy() != &tr_probe_own)

@@ -10,6 +10,8 @@
 #include "monitor/monitor.h"
 #include "text/text.h"
 
+#include <string.h>
+
 /* Included (or no list) and not excluded. */
 static bool passes(const char *include, const char *exclude, const char *text)
 {
@@ -108,6 +110,17 @@ static void follow_limit(void)
 			     tr_config.auto_disable_on_slow))
 		limit = 0;
 	tr_governor_limit(limit);
+}
+
+/* What a call of this process sets is in tr_config as well. */
+bool tr_is_set_outside(const char *name)
+{
+	char outside[TR_CONFIG_STRING], own[TR_CONFIG_STRING];
+
+	return tr_control_get(tr_ledger->control, name, outside,
+			      sizeof(outside)) &&
+	       (tr_config_get(&tr_config, name, own, sizeof(own)) < 0 ||
+		strcmp(outside, own) != 0);
 }
 
 /* At the end: what was set from outside counts for the report as well. */

@@ -158,21 +158,21 @@ def check_several(server, scene, program):
 
 def check_directory(server, scene):
     check_is(server.ask("PUT", API + "/config",
-                        {"export_directory": "else/where"}).status, 200,
+                        {"export_directory": "data/metrics/else"}).status, 200,
              "another folder for exports")
     made = server.post(API + "/export/json")
-    check(os.path.exists(os.path.join(scene.folder, "else", "where",
+    check(os.path.exists(os.path.join(scene.folder, "data/metrics/else",
                                       made.json["filename"])),
           "the file is there", made.body)
-    full = os.path.join(scene.folder, "file")
+    full = os.path.join(scene.folder, "data/metrics/file")
     with open(full, "w", encoding="ascii"):
         pass
     server.ask("PUT", API + "/config", {"export_directory": full})
     made = server.post(API + "/export/json")
     check(made.status >= 400, "a folder that is a file", made.body)
-    server.ask("PUT", API + "/config", {"export_directory": "/proc/none"})
-    check(server.post(API + "/export/csv").status >= 400,
-          "one that cannot be made")
+    check_is(server.ask("PUT", API + "/config",
+                        {"export_directory": full + "/x"}).status, 422,
+             "one that cannot be made")
     check(server.is_alive(), "the server goes on")
 
 

@@ -109,6 +109,29 @@ TEST(every_option_has_a_complete_row)
 	CHECK(!tr_option_find(NULL));
 }
 
+/* A new text that names nothing outside the program is added here; one that
+ * does is a PATH, COMMAND or URL of the table. */
+TEST(every_text_says_whether_it_names_something_outside)
+{
+	static const char *const plain[] = {
+		"monitor",	  "include",	    "exclude",
+		"include_source", "exclude_source",
+	};
+	const tare_option *option;
+
+	for (size_t i = 0; (option = tare_option_at(i)); i++) {
+		bool is_plain = false;
+
+		for (size_t k = 0; k < sizeof(plain) / sizeof(plain[0]); k++)
+			is_plain |= strcmp(option->name, plain[k]) == 0;
+		if (option->type != TARE_OPTION_STRING || is_plain)
+			CHECK_INT(option->names, TARE_NAMES_NOTHING);
+		else
+			CHECK(option->names != TARE_NAMES_NOTHING);
+		CHECK(!option->words || option->names == TARE_NAMES_PATH);
+	}
+}
+
 TEST(every_variable_is_the_name_in_upper_case)
 {
 	const tare_option *option;
