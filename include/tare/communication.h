@@ -4,8 +4,9 @@
  * and all processes of a job side by side.
  *
  * `tare run` measures the calls of MPI without a change of the program; a
- * program may as well mark its communication itself, by a scope or a phase of
- * that name. Workers of a training (tare/train.h) are ranks without MPI, too.
+ * program may as well mark its communication itself, by scopes or phases
+ * named communication, broadcast or gradient_aggregation. Workers of a
+ * training (tare/train.h) are ranks without MPI, too.
  */
 #ifndef TARE_COMMUNICATION_H
 #define TARE_COMMUNICATION_H
@@ -30,8 +31,8 @@ typedef struct tare_communication {
 	double offset_error_s;	/* by which that may be wrong */
 	double setup_seconds;
 	uint64_t received_bytes; /* by blocking receives */
-	bool is_mpi;		/* false: scopes named "communication", and
-				 * rank, ranks and job of a training */
+	bool is_mpi;		/* false: scopes of these names, and rank,
+				 * ranks and job of a training */
 	bool has_parts;		/* collectives of a part of the ranks */
 	bool has_barriers;	/* mpi_barrier: arrivals were timed */
 	bool is_estimate;	/* the governor let only a part be timed */

@@ -28,6 +28,16 @@
 
 TARE_BEGIN
 
+/* ---- figures by themselves ---------------------------------------------- */
+
+/*
+ * sequential / parallel, of any two times of one unit. NAN: one of them is
+ * not above 0, or no number.
+ */
+TARE_API double tare_speedup(double sequential_time, double parallel_time);
+/* Percent of the total time. NAN: no total, or a time that cannot be. */
+TARE_API double tare_communication_cost(double comm_time, double total_time);
+
 /* ---- what is compared --------------------------------------------------- */
 
 typedef struct tare_comparison tare_comparison;

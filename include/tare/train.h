@@ -96,6 +96,8 @@ typedef struct tare_epoch {
 	double paused;		/* seconds, not in total_time */
 	uint64_t steps, samples; /* of this worker */
 	double samples_per_s;	/* NAN: none */
+	/* Parts of the run's comm_time, each the slowest worker's. */
+	double broadcast_time, gradient_aggregation_time;
 } tare_epoch;
 
 /* TARE_EINVAL: one is under way. By one thread, which also ends it. */
@@ -129,12 +131,15 @@ typedef struct tare_phase {
 
 /*
  * forward, backward, communication and update are columns of the CSV file.
- * Phases nest, and time belongs to the innermost: communication inside
- * forward is no part of forward_time. While the thread that began the epoch
- * has one open, time is that phase's; else it is shared equally by the other
- * threads that have. So phases never add up to more than the epoch. Outside
- * of an epoch and in a pause they are scopes of the ledger alone. At most 32
- * names (the last is for all others), 16 inside each other, 64 threads.
+ * broadcast and gradient_aggregation are parts of communication: they are in
+ * comm_time, and have figures of their own beside it. Phases nest, and time
+ * belongs to the innermost: communication inside forward is no part of
+ * forward_time, forward inside broadcast none of comm_time. While the thread
+ * that began the epoch has one open, time is that phase's; else it is shared
+ * equally by the other threads that have. So phases never add up to more than
+ * the epoch. Outside of an epoch and in a pause they are scopes of the ledger
+ * alone. At most 32 names beside these parts (the last is for all others), 16
+ * inside each other, 64 threads.
  */
 TARE_API tare_phase tare_phase_begin(tare_training *training,
 				     const char *name);
@@ -164,6 +169,14 @@ TARE_API void tare_pending_end(tare_pending *pending);
 
 /* ---- reading ------------------------------------------------------------ */
 
+/* A phase over all epochs of this worker: own time, as in an epoch. */
+typedef struct tare_training_part {
+	const char *name;
+	double seconds;
+	double last_seconds;	/* of the last epoch */
+	uint64_t calls;
+} tare_training_part;
+
 /* A training as a ledger has it, also of a live or a killed run. */
 typedef struct tare_training_info {
 	const char *config;
@@ -184,6 +197,14 @@ typedef struct tare_training_info {
 	int64_t start_ns;	/* ns since 1970 */
 	int64_t end_ns;		/* of the last epoch; 0: none */
 	bool is_closed;		/* by tare_training_close(), or at exit */
+	const tare_training_part *parts; /* phases that were used */
+	size_t n_parts;		/* 0 in ledgers of format 2.1 and older */
+	/*
+	 * Parts of comm_time, each the slowest worker's: of all epochs, and
+	 * of the last one. NAN: not known.
+	 */
+	double broadcast_time, gradient_aggregation_time;
+	double last_broadcast_time, last_gradient_aggregation_time;
 } tare_training_info;
 
 /*

@@ -8,6 +8,26 @@
 
 #include "maths/maths.h"
 
+static bool is_time(double seconds)
+{
+	return tr_is_number(seconds) && seconds >= 0;
+}
+
+TARE_API double tare_speedup(double sequential_time, double parallel_time)
+{
+	return is_time(sequential_time) && is_time(parallel_time) &&
+			       sequential_time > 0 && parallel_time > 0 ?
+		       sequential_time / parallel_time :
+		       (double)NAN;
+}
+
+TARE_API double tare_communication_cost(double comm_time, double total_time)
+{
+	return is_time(comm_time) && is_time(total_time) && total_time > 0 ?
+		       comm_time / total_time * 100 :
+		       (double)NAN;
+}
+
 double tr_row_value(const tare_run_row *row, enum tr_run_column column)
 {
 	switch (column) {
@@ -125,7 +145,8 @@ static void fill_times(struct tr_compared_run *run)
 		epoch - known > 1e-9 * epoch ? epoch - known :
 					       0;
 	run->figure[TR_FIGURE_COMM_SHARE] =
-		epoch > 0 ? run->figure[TARE_TIME_COMM] / epoch :
+		epoch > 0 ? tare_communication_cost(
+				    run->figure[TARE_TIME_COMM], epoch) / 100 :
 		run->n_rows ? (double)NAN :
 			      run->comm_share;
 }

@@ -124,15 +124,33 @@ void tr_report_trainings(struct tr_report *r)
 
 /* ---- JSON --------------------------------------------------------------- */
 
-static void put_row(struct tr_json *j, const char *name,
-		    const tare_run_row *row)
+static void put_last(struct tr_json *j, const tare_training_info *info)
 {
-	tr_json_object(j, name);
+	const tare_run_row *row = last_row(info);
+
+	tr_json_object(j, "last");
 	tr_json_u64(j, "epoch", row->epoch);
 #define PUT_CELL(column) tr_json_double(j, #column, row->column);
 	TARE_RUN_COLUMNS(PUT_CELL)
 #undef PUT_CELL
+	tr_json_double(j, "broadcast_time", info->last_broadcast_time);
+	tr_json_double(j, "gradient_aggregation_time",
+		       info->last_gradient_aggregation_time);
 	tr_json_end_object(j);
+}
+
+static void put_parts(struct tr_json *j, const tare_training_info *info)
+{
+	tr_json_array(j, "phases");
+	for (size_t i = 0; i < info->n_parts; i++) {
+		tr_json_object(j, NULL);
+		tr_json_str(j, "name", info->parts[i].name);
+		tr_json_double(j, "seconds", info->parts[i].seconds);
+		tr_json_double(j, "last_seconds", info->parts[i].last_seconds);
+		tr_json_u64(j, "calls", info->parts[i].calls);
+		tr_json_end_object(j);
+	}
+	tr_json_end_array(j);
 }
 
 static void put_pairs(struct tr_json *j, const tare_training_info *info)
@@ -172,7 +190,11 @@ void tr_json_trainings(struct tr_json *j, const struct tr_report *r)
 		tr_json_i64(j, "end_ns", info->end_ns);
 		tr_json_bool(j, "closed", info->is_closed);
 		if (info->n_rows)
-			put_row(j, "last", last_row(info));
+			put_last(j, info);
+		tr_json_double(j, "broadcast_time", info->broadcast_time);
+		tr_json_double(j, "gradient_aggregation_time",
+			       info->gradient_aggregation_time);
+		put_parts(j, info);
 		put_pairs(j, info);
 		tr_json_end_object(j);
 	}

@@ -23,7 +23,8 @@ struct tr_training {
 	uint32_t closed;
 	uint32_t rows;		 /* a page of the ring, offset; 0: none */
 	uint32_t n_pages;	 /* of the ring */
-	uint32_t reserved2[14];
+	uint32_t phases;	 /* struct tr_training_phases; 0: none */
+	uint32_t reserved2[13];
 };
 
 _Static_assert(sizeof(struct tr_training) == 2 * TR_LINE, "two lines");
@@ -55,5 +56,35 @@ struct tr_training_page {
 };
 
 _Static_assert(sizeof(struct tr_training_page) == TR_PAGE, "one page");
+
+/*
+ * Phases by themselves. Two copies in turn: the one of the newest row counts,
+ * the other one is that of the row before it, or under way.
+ */
+#define TR_TRAINING_PHASES 34u
+#define TR_TRAINING_NAME 48u  /* bytes of a phase's name, with its NUL */
+#define TR_TRAINING_PARTS 2u  /* of communication: broadcast, aggregation */
+
+struct tr_training_sums {
+	uint64_t seconds;      /* own, of all epochs; bits of a double */
+	uint64_t last_seconds; /* of the last one */
+	uint64_t calls;
+};
+
+struct tr_training_phase {
+	uint64_t name[TR_TRAINING_NAME / 8];
+	struct tr_training_sums sums[2];
+};
+
+struct tr_training_phases {
+	uint64_t number[2]; /* row of each copy; 0: it is being written */
+	/* Of the run, bits of doubles: of all epochs, then of the last one. */
+	uint64_t part[2][2 * TR_TRAINING_PARTS];
+	uint32_t n;
+	uint32_t reserved[11];
+	struct tr_training_phase phase[TR_TRAINING_PHASES];
+};
+
+_Static_assert(sizeof(struct tr_training_phases) == 53 * TR_LINE, "lines");
 
 #endif

@@ -33,6 +33,7 @@ static const any_call calls[TR_APIS] = {
 	[TR_API_BOOK_OPEN] = (any_call)tr_book_open,
 	[TR_API_BOOK_ADD] = (any_call)tr_book_add,
 	[TR_API_BOOK_CLOSE] = (any_call)tr_book_close,
+	[TR_API_BOOK_PHASES] = (any_call)tr_book_phases,
 };
 
 void (*tr_probe_api(enum tr_api which))(void)

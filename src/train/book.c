@@ -240,6 +240,71 @@ void tr_book_add(void *handle, const struct tr_training_row *row)
 	store_row(&book_page(book->page)->row[book->slot++], row, book->n);
 }
 
+/* ---- phases ------------------------------------------------------------- */
+
+static struct tr_training_phases *book_phases(struct book *book)
+{
+	uint32_t off = TR_LOAD(book_training(book)->phases);
+
+	if (!off && (off = book_take(sizeof(struct tr_training_phases))) != 0)
+		TR_PUBLISH(book_training(book)->phases, off);
+	return off ? (void *)book_base(off) : NULL;
+}
+
+static void store_names(struct tr_training_phases *to,
+			const struct tr_book_phases *from)
+{
+	uint32_t n = TR_LOAD(to->n);
+
+	for (; n < from->n && n < TR_TRAINING_PHASES; n++) {
+		uint64_t words[TR_TRAINING_NAME / 8];
+
+		memcpy(words, from->name + n * TR_TRAINING_NAME,
+		       TR_TRAINING_NAME);
+		for (unsigned i = 0; i < TR_TRAINING_NAME / 8; i++)
+			TR_STORE(to->phase[n].name[i], words[i]);
+		TR_PUBLISH(to->n, n + 1);
+	}
+}
+
+static void store_sums(struct tr_training_sums *to,
+		       const struct tr_training_sums *from)
+{
+	/* Each by release: none may be seen before the copy's 0. */
+	TR_PUBLISH(to->seconds, from->seconds);
+	TR_PUBLISH(to->last_seconds, from->last_seconds);
+	TR_PUBLISH(to->calls, from->calls);
+}
+
+void tr_book_phases(void *handle, const struct tr_book_phases *from)
+{
+	__typeof__(&tr_book_phases) first = TR_FIRST(tr_book_phases,
+						     TR_API_BOOK_PHASES);
+	struct book *book = handle;
+	struct tr_training_phases *to;
+	unsigned copy;
+
+	if (first) {
+		first(handle, from);
+		return;
+	}
+	/* A first copy that is older has no such call, and the book is its. */
+	if (TR_FIRST(tr_book_add, TR_API_BOOK_ADD) || !book ||
+	    !book_is_ready(book))
+		return;
+	to = book_phases(book);
+	if (!to)
+		return;
+	copy = (book->n + 1) & 1;
+	TR_STORE(to->number[copy], 0);
+	store_names(to, from);
+	for (unsigned i = 0; i < 2 * TR_TRAINING_PARTS; i++)
+		TR_PUBLISH(to->part[copy][i], tr_bits_of(from->part[i]));
+	for (uint32_t i = 0; i < from->n && i < TR_TRAINING_PHASES; i++)
+		store_sums(&to->phase[i].sums[copy], &from->sums[i]);
+	TR_PUBLISH(to->number[copy], book->n + 1);
+}
+
 void *tr_book_open(const struct tr_book_head *head)
 {
 	__typeof__(&tr_book_open) first = TR_FIRST(tr_book_open,

@@ -33,6 +33,19 @@ struct tr_book_head {
 
 /* NULL: there is no memory. Borrows. Measuring may begin later. */
 void *tr_book_open(const struct tr_book_head *head);
+/*
+ * Phases of the next row, before it is added. `name` is n names of
+ * TR_TRAINING_NAME bytes, always the same ones and then some; `part` is in
+ * seconds, as in struct tr_training_phases.
+ */
+struct tr_book_phases {
+	uint32_t struct_size, n;
+	const char *name;
+	const struct tr_training_sums *sums;
+	double part[2 * TR_TRAINING_PARTS];
+};
+
+void tr_book_phases(void *book, const struct tr_book_phases *phases);
 /* begin, end and ticks are filled in. */
 void tr_book_add(void *book, const struct tr_training_row *row);
 void tr_book_close(void *book);

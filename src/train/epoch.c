@@ -117,33 +117,37 @@ static tare_run_row own_row(tare_training *t, const struct tr_taken *taken)
 }
 
 /* The slowest worker's times, the largest one's memory: one all-reduce. */
-static tare_run_row row_of_all(tare_training *t, const tare_run_row *own)
+static void fill_row_of_all(tare_training *t, tare_epoch *epoch)
 {
-	double most[TR_TRAINING_OWN] = {
+	const tare_run_row *own = &epoch->own;
+	double most[] = {
 		own->total_time, own->forward_time, own->backward_time,
 		own->comm_time,	 own->update_time,
 		isnan(own->peak_memory_mb) ? -1 : own->peak_memory_mb,
+		epoch->broadcast_time, epoch->gradient_aggregation_time,
 	};
-	tare_run_row row = *own;
+	tare_run_row *row = &epoch->row;
 
+	*row = *own;
 	if (t->workers == 1 || !t->most)
-		return row;
-	if (t->most(t->data, most, TR_TRAINING_OWN)) {
+		return;
+	if (t->most(t->data, most, sizeof(most) / sizeof(most[0]))) {
 		if (!t->is_told_most)
 			tr_training_say(TARE_LEVEL_WARNING,
 					"the workers' times could not be "
 					"put together; rows are this "
 					"worker's");
 		t->is_told_most = true;
-		return row;
+		return;
 	}
-	row.total_time = most[0];
-	row.forward_time = most[1];
-	row.backward_time = most[2];
-	row.comm_time = most[3];
-	row.update_time = most[4];
-	row.peak_memory_mb = most[5] < 0 ? NAN : most[5];
-	return row;
+	row->total_time = most[0];
+	row->forward_time = most[1];
+	row->backward_time = most[2];
+	row->comm_time = most[3];
+	row->update_time = most[4];
+	row->peak_memory_mb = most[5] < 0 ? NAN : most[5];
+	epoch->broadcast_time = most[6];
+	epoch->gradient_aggregation_time = most[7];
 }
 
 /* ---- into the ledger ---------------------------------------------------- */
@@ -179,13 +183,33 @@ static void note_columns(tare_training *t, const tare_run_row *row)
 		t->columns |= 1u << 5;
 }
 
-static void put_ledger(tare_training *t, const tare_run_row *row,
-		       const tare_run_row *own)
+static void put_phases(tare_training *t, const tare_epoch *epoch,
+		       const struct tr_taken *taken)
 {
-	struct tr_training_row kept = { .epoch = row->epoch };
+	struct tr_book_phases phases = {
+		.struct_size = sizeof(phases),
+		.n = taken->n_sums,
+		.name = (const char *)t->phases.text,
+		.sums = taken->sums,
+	};
 
-	put_columns(kept.run, row);
-	put_own(kept.own, own);
+	t->part_total[0] += epoch->broadcast_time;
+	t->part_total[1] += epoch->gradient_aggregation_time;
+	phases.part[0] = t->part_total[0];
+	phases.part[1] = t->part_total[1];
+	phases.part[2] = epoch->broadcast_time;
+	phases.part[3] = epoch->gradient_aggregation_time;
+	tr_book_phases(t->book, &phases);
+}
+
+static void put_ledger(tare_training *t, const tare_epoch *epoch,
+		       const struct tr_taken *taken)
+{
+	struct tr_training_row kept = { .epoch = epoch->row.epoch };
+
+	put_phases(t, epoch, taken); /* before the row that they belong to */
+	put_columns(kept.run, &epoch->row);
+	put_own(kept.own, &epoch->own);
 	kept.total = tr_bits_of(t->total);
 	kept.samples = t->all_samples;
 	kept.steps = t->all_steps;
@@ -244,7 +268,9 @@ TARE_API int tare_epoch_end(tare_training *t, tare_epoch *ret_epoch)
 	if (!tr_training_is_mine(t) || !tr_phases_end(t, &taken))
 		return TARE_EINVAL;
 	epoch.own = own_row(t, &taken);
-	epoch.row = row_of_all(t, &epoch.own);
+	epoch.broadcast_time = taken.column[TR_PHASE_BROADCAST];
+	epoch.gradient_aggregation_time = taken.column[TR_PHASE_AGGREGATION];
+	fill_row_of_all(t, &epoch);
 	epoch.phases = t->shown;
 	epoch.n_phases = taken.n_phases;
 	epoch.rest = taken.rest;
@@ -255,7 +281,7 @@ TARE_API int tare_epoch_end(tare_training *t, tare_epoch *ret_epoch)
 		t->total += epoch.row.total_time;
 		note_columns(t, &epoch.row);
 		err = tr_keep_row(t, &epoch, taken.now_ns);
-		put_ledger(t, &epoch.row, &epoch.own);
+		put_ledger(t, &epoch, &taken);
 		tr_training_line(t, &epoch.row, taken.now_ns);
 	}
 	(void)pthread_mutex_unlock(&t->files);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define TR_NAMES 36u
-#define TR_NAME_BYTES 48u /* longer ones are cut */
+#define TR_NAME_BYTES 48u /* longer ones are cut; as TR_TRAINING_NAME */
 
 struct tr_names {
 	uint32_t n;

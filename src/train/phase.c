@@ -30,11 +30,19 @@ static tare_site *site_of_phase(tare_training *t, uint32_t i)
 
 void tr_phases_init(tare_training *t)
 {
-	static const char *const names[] = { "forward", "backward",
-					     "communication", "update" };
+	static const char *const names[TR_PHASE_COLUMNS] = {
+		[TR_PHASE_FORWARD] = "forward",
+		[TR_PHASE_BACKWARD] = "backward",
+		[TR_PHASE_COMMUNICATION] = "communication",
+		[TR_PHASE_UPDATE] = "update",
+		[TR_PHASE_BROADCAST] = "broadcast",
+		[TR_PHASE_AGGREGATION] = "gradient_aggregation",
+	};
 
 	for (uint32_t i = 0; i < TR_PHASE_COLUMNS; i++)
-		t->are_phases |= 1u << tr_names_add(&t->phases, names[i]);
+		(void)tr_names_add(&t->phases, names[i]);
+	/* Every epoch shows the columns, the parts only where they occur. */
+	t->phase_mask = (1u << TR_PHASE_BROADCAST) - 1;
 }
 
 /* The last place is for all that find none. */
@@ -190,7 +198,7 @@ static tare_phase push(tare_training *t, struct tr_phase_frame frame)
 	else if (t->epoch && !t->pauses)
 		t->phase[frame.phase].calls++;
 	if (!frame.is_pause)
-		t->are_phases |= 1u << frame.phase;
+		t->phase_mask |= UINT64_C(1) << frame.phase;
 	thread->frame[thread->depth] = frame;
 	handle = (tare_phase){ t, at, thread->depth++, frame.number };
 	return handle;
@@ -392,6 +400,29 @@ static void end_frames(tare_training *t, int64_t now)
 			add_total(t, &t->thread[i].frame[k], now);
 }
 
+static struct tr_training_sums add_up(struct tr_train_phase *phase)
+{
+	phase->all_own_ns += phase->own_ns;
+	phase->all_calls += phase->calls;
+	return (struct tr_training_sums){
+		.seconds = tr_bits_of((double)phase->all_own_ns / 1e9),
+		.last_seconds = tr_bits_of((double)phase->own_ns / 1e9),
+		.calls = phase->all_calls,
+	};
+}
+
+/* Communication is what its own phase and its parts took. */
+static void take_columns(const tare_training *t, struct tr_taken *taken)
+{
+	int64_t comm_ns = t->phase[TR_PHASE_COMMUNICATION].own_ns +
+			  t->phase[TR_PHASE_BROADCAST].own_ns +
+			  t->phase[TR_PHASE_AGGREGATION].own_ns;
+
+	for (uint32_t i = 0; i < TR_PHASE_COLUMNS; i++)
+		taken->column[i] = (double)t->phase[i].own_ns / 1e9;
+	taken->column[TR_PHASE_COMMUNICATION] = (double)comm_ns / 1e9;
+}
+
 /* A copy: other threads go on. */
 static void take_epoch(tare_training *t, int64_t now, struct tr_taken *taken)
 {
@@ -400,10 +431,13 @@ static void take_epoch(tare_training *t, int64_t now, struct tr_taken *taken)
 	taken->rest = (double)t->rest_ns / 1e9;
 	taken->paused = (double)t->paused_ns / 1e9;
 	taken->n_phases = 0;
+	taken->n_sums = t->phases.n;
+	take_columns(t, taken);
 	for (uint32_t i = 0; i < t->phases.n; i++) {
-		const struct tr_train_phase *phase = &t->phase[i];
+		struct tr_train_phase *phase = &t->phase[i];
 
-		if (!(t->are_phases >> i & 1))
+		taken->sums[i] = add_up(phase);
+		if (!(t->phase_mask >> i & 1))
 			continue;
 		t->shown[taken->n_phases++] = (tare_training_phase){
 			.name = t->phases.text[i],
@@ -413,8 +447,6 @@ static void take_epoch(tare_training *t, int64_t now, struct tr_taken *taken)
 			.calls = phase->calls,
 		};
 	}
-	for (uint32_t i = 0; i < TR_PHASE_COLUMNS; i++)
-		taken->column[i] = t->shown[i].seconds;
 }
 
 bool tr_phases_end(tare_training *t, struct tr_taken *ret_taken)

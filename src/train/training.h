@@ -19,17 +19,19 @@
 #include "train/names.h"
 #include "train/stopwatch.h"
 
-#define TR_PHASES 32u
+#define TR_PHASES TR_TRAINING_PHASES
 #define TR_PHASE_DEPTH 16u
 #define TR_PHASE_THREADS 64u
 #define TR_TRAINING_VALUES 32u
 
-/* In this order the first of the table of phases, and columns. */
+/* In this order the first of the table of phases. */
 enum tr_column_phase {
 	TR_PHASE_FORWARD,
 	TR_PHASE_BACKWARD,
 	TR_PHASE_COMMUNICATION,
 	TR_PHASE_UPDATE,
+	TR_PHASE_BROADCAST, /* this and the next: parts of communication */
+	TR_PHASE_AGGREGATION,
 	TR_PHASE_COLUMNS
 };
 
@@ -38,6 +40,8 @@ struct tr_train_phase {
 	tare_site *site; /* NULL: not used yet, or not in the ledger */
 	int64_t own_ns, total_ns, pending_ns;
 	uint64_t calls;
+	int64_t all_own_ns; /* of all epochs that have ended */
+	uint64_t all_calls;
 };
 
 /* One that is open, of a thread. */
@@ -84,7 +88,7 @@ struct tare_training {
 	uint32_t driver;    /* thread that began it */
 	uint32_t n_threads; /* slots ever used */
 	uint32_t pauses;    /* open */
-	uint32_t are_phases; /* bits: has been one, not only a pause */
+	uint64_t phase_mask; /* bits: has been one, not only a pause */
 	uint64_t number;    /* of begins */
 	int64_t begin_ns, settled_ns;
 	int64_t paused_ns, rest_ns; /* of the epoch */
@@ -118,6 +122,7 @@ struct tare_training {
 	bool has_complained;
 	void *book;
 	double total;	       /* seconds of all epochs */
+	double part_total[TR_TRAINING_PARTS];
 	uint64_t all_steps, all_samples;
 	uint64_t columns;      /* that ever had a value */
 	int64_t line_at_ns;
@@ -140,9 +145,11 @@ int tr_phases_begin(tare_training *training);
 struct tr_taken {
 	int64_t now_ns;
 	double seconds;	/* of training */
-	double column[TR_PHASE_COLUMNS];
+	double column[TR_PHASE_COLUMNS]; /* communication: with its parts */
 	double rest, paused;
 	uint32_t n_phases;
+	struct tr_training_sums sums[TR_PHASES]; /* of all names so far */
+	uint32_t n_sums;
 };
 
 /* False: this thread did not begin it. */

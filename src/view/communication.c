@@ -13,7 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OWN_PHASE "communication"
+/* What a program calls its communication; the last two are parts of it. */
+static const char *const own_phases[] = { "communication", "broadcast",
+					  "gradient_aggregation" };
+#define N_OWN_PHASES (sizeof(own_phases) / sizeof(own_phases[0]))
 
 static bool is_of(const tare_stats *row, const char *source)
 {
@@ -109,23 +112,35 @@ static void add_series(tare_view *view, const tare_stats *row,
 		add_time(row, comm);
 }
 
-/* Marked by the program itself: what blocks, so all of it is waiting. */
+static bool is_own_phase(const tare_node *node)
+{
+	for (size_t i = 0; !node->is_function && i < N_OWN_PHASES; i++)
+		if (strcmp(node->name, own_phases[i]) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Marked by the program itself: what blocks, so all of it is waiting. What
+ * lies inside another such scope is counted with that one.
+ */
 static bool add_phases(tare_view *view, tare_communication *comm, int *ret_err)
 {
-	static const char *const names[] = { OWN_PHASE };
-	tare_filter filter = { .struct_size = sizeof(filter),
-			       .names = names,
-			       .n_names = 1 };
-	const tare_stats *rows;
+	uint32_t inside = UINT32_MAX; /* depth of the outermost one */
+	const tare_node *nodes;
 	size_t n = 0, found = 0;
 
-	*ret_err = tare_view_stats(view, &filter, &rows, &n);
+	*ret_err = tare_view_tree(view, &nodes, &n);
 	for (size_t i = 0; !*ret_err && i < n; i++) {
-		if (rows[i].kind != TARE_KIND_SCOPE)
+		if (nodes[i].depth > inside)
 			continue;
-		comm->comm_seconds += finite_or_zero(rows[i].total) * 1e-9;
-		comm->calls += rows[i].count;
-		comm->is_estimate |= rows[i].is_estimate;
+		inside = UINT32_MAX;
+		if (!is_own_phase(&nodes[i]))
+			continue;
+		inside = nodes[i].depth;
+		comm->comm_seconds += finite_or_zero(nodes[i].total_ns) * 1e-9;
+		comm->calls += nodes[i].calls;
+		comm->is_estimate |= nodes[i].is_estimate;
 		found++;
 	}
 	comm->wait_seconds = comm->comm_seconds;

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "view/view.h"
 
@@ -132,6 +133,77 @@ static void fill_totals(tare_view *view, tare_training_info *info,
 	info->end_ns = tr_time_real(&view->image, newest->ticks);
 }
 
+/* ---- phases ------------------------------------------------------------- */
+
+/* A time as it was stored; what cannot be one is none. */
+static double seconds_of(uint64_t bits)
+{
+	double seconds = tr_real_of(bits);
+
+	return seconds >= 0 && isfinite(seconds) ? seconds : NAN;
+}
+
+static const char *name_of(struct tr_trainings *all,
+			   const struct tr_training_phase *phase)
+{
+	char *name = tr_pool_take(&all->pool, TR_TRAINING_NAME + 1);
+
+	if (!name)
+		return NULL;
+	memcpy(name, phase->name, TR_TRAINING_NAME);
+	name[TR_TRAINING_NAME] = '\0';
+	return name;
+}
+
+static bool fill_part(struct tr_trainings *all,
+		      const struct tr_training_phase *phase, unsigned copy,
+		      tare_training_info *info, tare_training_part *parts)
+{
+	const struct tr_training_sums *sums = &phase->sums[copy];
+	const char *name;
+
+	if (!sums->calls)
+		return true;
+	name = name_of(all, phase);
+	if (!name)
+		return false;
+	parts[info->n_parts++] = (tare_training_part){
+		.name = name,
+		.seconds = seconds_of(sums->seconds),
+		.last_seconds = seconds_of(sums->last_seconds),
+		.calls = sums->calls,
+	};
+	return true;
+}
+
+/* Of the copy that belongs to the newest row. */
+static bool fill_parts(tare_view *view, struct tr_trainings *all,
+		       const struct tr_training *head, uint64_t newest,
+		       tare_training_info *info)
+{
+	const struct tr_training_phases *from =
+		tr_image_at(&view->image, head->phases, sizeof(*from), 8);
+	unsigned copy = newest & 1;
+	tare_training_part *parts;
+
+	if (!from || from->number[copy] != newest ||
+	    from->n > TR_TRAINING_PHASES)
+		return true;
+	parts = tr_pool_take(&all->pool, from->n * sizeof(*parts) + 1);
+	if (!parts)
+		return false;
+	info->parts = parts;
+	info->broadcast_time = seconds_of(from->part[copy][0]);
+	info->gradient_aggregation_time = seconds_of(from->part[copy][1]);
+	info->last_broadcast_time = seconds_of(from->part[copy][2]);
+	info->last_gradient_aggregation_time =
+		seconds_of(from->part[copy][3]);
+	for (uint32_t i = 0; i < from->n; i++)
+		if (!fill_part(all, &from->phase[i], copy, info, parts))
+			return false;
+	return true;
+}
+
 static bool fill_rows(tare_view *view, struct tr_trainings *all,
 		      const struct tr_training *head,
 		      tare_training_info *info)
@@ -160,7 +232,7 @@ static bool fill_rows(tare_view *view, struct tr_trainings *all,
 		rows[n + info->n_rows++] = own_row(found[i]);
 	}
 	fill_totals(view, info, found[n - 1]);
-	return true;
+	return fill_parts(view, all, head, found[n - 1]->begin, info);
 }
 
 /* ---- the rest ----------------------------------------------------------- */
@@ -201,6 +273,10 @@ static bool fill_info(tare_view *view, struct tr_trainings *all,
 		.events = tr_image_string(&view->image, head->events),
 		.start_ns = tr_time_real(&view->image, head->start),
 		.is_closed = head->closed != 0,
+		.broadcast_time = NAN,
+		.gradient_aggregation_time = NAN,
+		.last_broadcast_time = NAN,
+		.last_gradient_aggregation_time = NAN,
 	};
 	all->n++;
 	return fill_pairs(view, all, head, info) &&

@@ -22,6 +22,11 @@ expect_json "$out" "[(t['config'], t['epochs'], t['closed'], t['csv'],
 ('sequential', 7, True, 'results/sequential_metrics_2.csv', 7)]" \
 	"and all of them as JSON"
 
+expect_json "$out" "d['trainings'][0]['broadcast_time'],
+	d['trainings'][0]['last']['gradient_aggregation_time'],
+	[p['name'] for p in d['trainings'][0]['phases']]" \
+	"(0, 0, ['forward', 'backward', 'update'])" "and their phases"
+
 # One that is killed when it has at least three rows.
 env TARE=on "$gcn" --nodes 200 --epochs 100000000 --results killed --quiet &
 pid=$!

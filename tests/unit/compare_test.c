@@ -93,6 +93,20 @@ TEST(speedup_is_the_baselines_time_by_the_others)
 	end();
 }
 
+TEST(speedup_and_cost_of_communication_are_functions)
+{
+	CHECK_NEAR(tare_speedup(12, 4), 3, 0);
+	CHECK_NEAR(tare_speedup(1, 2), 0.5, 0);
+	CHECK(isnan(tare_speedup(1, 0)) && isnan(tare_speedup(0, 1)));
+	CHECK(isnan(tare_speedup(NAN, 1)) && isnan(tare_speedup(1, -1)));
+	CHECK(isnan(tare_speedup(HUGE_VAL, 1)));
+	CHECK_NEAR(tare_communication_cost(0.39, 1), 39, 1e-12);
+	CHECK_NEAR(tare_communication_cost(0, 2), 0, 0);
+	CHECK(isnan(tare_communication_cost(1, 0)));
+	CHECK(isnan(tare_communication_cost(NAN, 1)));
+	CHECK(isnan(tare_communication_cost(-1, 1)));
+}
+
 TEST(an_exact_law_is_found_without_an_error)
 {
 	begin();

@@ -425,6 +425,41 @@ TEST(scopes_named_communication_count_without_mpi)
 	CHECK(scene_play(play_phases));
 }
 
+static void play_parts(void)
+{
+	tare_communication comm;
+	tare_view *view;
+
+	scene_clock();
+	scene_start(NULL);
+	{
+		TARE_SCOPE("backward");
+		scene_pass_ns(20 * MS);
+		TARE_SCOPE("gradient_aggregation");
+		scene_pass_ns(4 * MS);
+	}
+	{
+		TARE_SCOPE("communication");
+		scene_pass_ns(1 * MS);
+		spend("broadcast", "", 2 * MS);
+		TARE_SCOPE("pack");
+		spend("broadcast", "training", 3 * MS);
+	}
+	spend("broadcast", "", 5 * MS);
+	view = scene_view();
+	if (CHECK_INT(tare_view_communication(view, &comm), 0)) {
+		CHECK_MS(comm.comm_seconds, 15);
+		CHECK_MS(comm.wait_seconds, 15);
+		CHECK_INT(comm.calls, 3);
+	}
+	tare_view_close(view);
+}
+
+TEST(broadcast_and_aggregation_are_communication_and_counted_once)
+{
+	CHECK(scene_play(play_parts));
+}
+
 /* ---- absurd facts ------------------------------------------------------ */
 
 static void play_absurd(void)

@@ -53,11 +53,18 @@ static void files_alone()
 		scene_pass_ns(ms);
 	}
 	{
+		TARE_PHASE(training, "communication");
+		TARE_PHASE(training, "broadcast");
+		scene_pass_ns(3 * ms);
+	}
+	{
 		TARE_PAUSE(training, "validation");
 		scene_pass_ns(ms);
 	}
 	CHECK_INT(tare_epoch_end(training, &epoch), 0);
 	CHECK_NEAR(epoch.row.forward_time, 0.002, 0);
+	CHECK_NEAR(epoch.row.comm_time, 0.003, 0);
+	CHECK_NEAR(epoch.broadcast_time, 0.003, 0);
 	CHECK_NEAR(epoch.rest, 0.001, 0);
 	CHECK_INT(tare_run_file_open(tare_training_csv(training), &file,
 				     nullptr), 0);

@@ -276,7 +276,7 @@ static void workers(void)
 	phase(training, "forward", 4);
 	CHECK_INT(tare_epoch_end(training, &epoch), 0);
 	CHECK_INT(all.calls, 2);
-	CHECK_INT(all.n, 6);
+	CHECK_INT(all.n, 8);
 	CHECK_NEAR(epoch.own.total_time, 0.004, 0);
 	CHECK_NEAR(epoch.row.total_time, 0.008, 0);
 	CHECK_NEAR(epoch.row.comm_time, 0.009, 0);
@@ -304,6 +304,41 @@ static void workers(void)
 	CHECK_INT(tare_training_close(training), 0);
 	CHECK(is_there("mpi_4_workers/worker_2_metrics_3.csv"));
 	CHECK(!is_there("mpi_4_metrics_2.csv"));
+}
+
+/* This worker broadcasts for 4 ms; another aggregates for 7. */
+static int slowest(void *data, double *numbers, size_t n)
+{
+	(void)data;
+	for (size_t i = 3; n > 1 && i < n; i += i == 3 ? 4 : 1)
+		if (numbers[i] < 0.007)
+			numbers[i] = i == 6 ? numbers[i] : 0.007;
+	return 0;
+}
+
+static void slowest_parts(void)
+{
+	tare_training_options options = options_of(NULL);
+	tare_epoch epoch = { .struct_size = sizeof(epoch) };
+	tare_training *training;
+
+	scene_clock();
+	options.workers = 2;
+	options.most = slowest;
+	training = open_one(&options);
+	(void)tare_epoch_begin(training);
+	phase(training, "broadcast", 4);
+	CHECK_INT(tare_epoch_end(training, &epoch), 0);
+	CHECK_NEAR(epoch.own.comm_time, 0.004, 0);
+	CHECK_NEAR(epoch.row.comm_time, 0.007, 0);
+	CHECK_NEAR(epoch.broadcast_time, 0.004, 0);
+	CHECK_NEAR(epoch.gradient_aggregation_time, 0.007, 0);
+	CHECK_INT(tare_training_close(training), 0);
+}
+
+TEST(parts_of_communication_are_the_slowest_workers_too)
+{
+	scene_play(slowest_parts);
 }
 
 TEST(of_several_workers_the_slowest_counts)

@@ -99,6 +99,57 @@ TEST(a_ledger_has_what_the_file_has)
 	scene_play(ledger);
 }
 
+static const tare_training_part *part_of(const tare_training_info *info,
+					 const char *name)
+{
+	static const tare_training_part none;
+
+	for (size_t i = 0; i < info->n_parts; i++)
+		if (strcmp(info->parts[i].name, name) == 0)
+			return &info->parts[i];
+	return &none;
+}
+
+static void ledger_parts(void)
+{
+	tare_training_options options = options_of("parts");
+	tare_training *training;
+	const tare_training_info *info;
+	tare_view *view;
+
+	scene_clock();
+	scene_start(NULL);
+	training = open_one(&options);
+	for (int i = 1; i <= 3; i++) {
+		(void)tare_epoch_begin(training);
+		{
+			TARE_PHASE(training, "communication");
+			scene_pass_ns(1 * MS);
+			phase(training, "broadcast", i);
+		}
+		phase(training, "gradient_aggregation", 2);
+		CHECK_INT(tare_epoch_end(training, NULL), 0);
+	}
+	view = scene_view();
+	CHECK_INT(tare_view_trainings(view, &info), 1);
+	CHECK_NEAR(info->rows[2].comm_time, 0.006, 1e-15);
+	CHECK_NEAR(info->broadcast_time, 0.006, 1e-15);
+	CHECK_NEAR(info->gradient_aggregation_time, 0.006, 1e-15);
+	CHECK_NEAR(part_of(info, "communication")->seconds, 0.003, 1e-15);
+	CHECK_NEAR(part_of(info, "broadcast")->seconds, 0.006, 1e-15);
+	CHECK_NEAR(part_of(info, "broadcast")->last_seconds, 0.003, 1e-15);
+	CHECK_INT(part_of(info, "broadcast")->calls, 3);
+	CHECK_NEAR(part_of(info, "gradient_aggregation")->last_seconds, 0.002,
+		   1e-15);
+	tare_view_close(view);
+	CHECK_INT(tare_training_close(training), 0);
+}
+
+TEST(a_ledger_has_every_phase_by_itself)
+{
+	scene_play(ledger_parts);
+}
+
 static void newest(void)
 {
 	static const char *const start[] = { "training_epochs", "60", NULL };

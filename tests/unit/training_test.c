@@ -66,6 +66,59 @@ TEST(time_belongs_to_the_innermost_phase)
 	scene_play(nested);
 }
 
+/* Every way in which the parts of communication can stand. */
+static void parts_of_communication(void)
+{
+	tare_training_options options = options_of("parts");
+	tare_epoch epoch = { .struct_size = sizeof(epoch) };
+	tare_training *training;
+
+	scene_clock();
+	training = open_one(&options);
+	(void)tare_epoch_begin(training);
+	{
+		TARE_PHASE(training, "communication");
+		scene_pass_ns(2 * MS);
+		phase(training, "broadcast", 3);
+		scene_pass_ns(1 * MS);
+	}
+	{
+		TARE_PHASE(training, "backward");
+		scene_pass_ns(4 * MS);
+		phase(training, "gradient_aggregation", 5);
+	}
+	phase(training, "broadcast", 6);
+	{
+		TARE_PHASE(training, "gradient_aggregation");
+		scene_pass_ns(1 * MS);
+		TARE_PHASE(training, "broadcast");
+		scene_pass_ns(2 * MS);
+		phase(training, "broadcast", 1);
+		phase(training, "forward", 8); /* is forward there, too */
+		phase(training, "communication", 1);
+	}
+	CHECK_INT(tare_epoch_end(training, &epoch), 0);
+	CHECK_NEAR(epoch.row.total_time, 0.034, 0);
+	CHECK_NEAR(epoch.row.comm_time, 0.022, 1e-15);
+	CHECK_NEAR(epoch.row.backward_time, 0.004, 0);
+	CHECK_NEAR(epoch.row.forward_time, 0.008, 0);
+	CHECK_NEAR(epoch.broadcast_time, 0.012, 0);
+	CHECK_NEAR(epoch.gradient_aggregation_time, 0.006, 0);
+	CHECK_NEAR(phase_of(&epoch, "communication")->seconds, 0.004, 0);
+	CHECK_NEAR(phase_of(&epoch, "broadcast")->seconds, 0.012, 0);
+	CHECK_INT(phase_of(&epoch, "broadcast")->calls, 4);
+	CHECK_NEAR(phase_of(&epoch, "gradient_aggregation")->seconds, 0.006,
+		   0);
+	CHECK_NEAR(rows_in("parts_metrics.csv")->rows[0].comm_time, 0.022,
+		   1e-15);
+	CHECK_INT(tare_training_close(training), 0);
+}
+
+TEST(broadcast_and_aggregation_are_communication_wherever_they_stand)
+{
+	scene_play(parts_of_communication);
+}
+
 static void paused(void)
 {
 	tare_training_options options = options_of("paused");
