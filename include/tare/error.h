@@ -19,7 +19,8 @@
 	X(TARE_EDEAD, -8, "the process has ended") \
 	X(TARE_EPERM, -9, "permission denied") \
 	X(TARE_ERANGE, -10, "value out of range") \
-	X(TARE_EFULL, -11, "no space left")
+	X(TARE_EFULL, -11, "no space left") \
+	X(TARE_EBUSY, -12, "another process holds its lock")
 
 enum tare_error {
 	TARE_OK = 0,

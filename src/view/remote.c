@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 struct page {
@@ -18,29 +19,43 @@ struct page {
 	int fd; /* locked: two who change at once take turns */
 };
 
-static bool lock(int fd)
-{
-	int failed;
+/* A change takes microseconds; a lock that is held longer is not given up. */
+#define LOCK_TRIES 200
+#define LOCK_PAUSE_NS 5000000
 
-	do
-		failed = flock(fd, LOCK_EX);
-	while (failed && errno == EINTR);
-	return !failed;
+/* Bounded: another process can hold the lock for as long as it likes. */
+static int lock(int fd)
+{
+	static const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
+
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return TARE_EIO;
+		(void)nanosleep(&pause, NULL);
+	}
+	return TARE_EBUSY;
 }
 
 static int map_page(const char *path, struct page *page)
 {
 	struct stat st;
+	int err;
 
 	page->fd = tr_file_open(path, O_RDWR | O_NOFOLLOW, 0);
 	if (page->fd < 0)
 		return errno == EACCES || errno == EPERM ? TARE_EPERM :
 							   TARE_ENOENT;
 	if (fstat(page->fd, &st) || !S_ISREG(st.st_mode) ||
-	    st.st_size < (off_t)sizeof(*page->control) ||
-	    !lock(page->fd)) {
+	    st.st_size < (off_t)sizeof(*page->control)) {
 		(void)close(page->fd);
 		return TARE_EFORMAT;
+	}
+	err = lock(page->fd);
+	if (err) {
+		(void)close(page->fd);
+		return err;
 	}
 	page->control = mmap(NULL, sizeof(*page->control),
 			     PROT_READ | PROT_WRITE, MAP_SHARED, page->fd, 0);
