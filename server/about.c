@@ -48,7 +48,8 @@ void handle_openapi(struct exchange *ex)
 		    openapi_json_size);
 }
 
-static void run_json_row(struct json *json, const tare_run_entry *run)
+static void run_json_row(struct json *json, struct pool *pool,
+			 const tare_run_entry *run)
 {
 	json_begin_object(json, NULL);
 	json_text(json, "run", run->id);
@@ -56,9 +57,10 @@ static void run_json_row(struct json *json, const tare_run_entry *run)
 	json_signed(json, "pid", run->pid);
 	json_text(json, "state", run_state_text(run->state));
 	json_signed(json, "start_ms", run->start_ns / 1000000);
-	json_signed(json, "end_ms", run->end_ns / 1000000);
+	json_signed(json, "end_ms", pool_end_ns(pool, run) / 1000000);
 	json_unsigned(json, "bytes", run->bytes);
 	json_text(json, "group", run->group[0] ? run->group : NULL);
+	json_bool(json, "readable", !pool_leaves_out(pool, run));
 	json_end_object(json);
 }
 
@@ -71,7 +73,7 @@ static bool is_wanted(const struct query *query, const tare_run_entry *run)
 /* A cursor is the id of the last run sent; ids sort by their start. */
 void handle_runs(struct exchange *ex)
 {
-	const struct pool *pool = &ex->server->pool;
+	struct pool *pool = &ex->server->pool;
 	const tare_run_entry *last = NULL;
 	const char *next = NULL;
 	struct json *json = reply_json(ex);
@@ -92,7 +94,7 @@ void handle_runs(struct exchange *ex)
 			next = last->id;
 			break;
 		}
-		run_json_row(json, run);
+		run_json_row(json, pool, run);
 		last = run;
 	}
 	json_end_array(json);

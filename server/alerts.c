@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define MOST_RULES 256
-#define MOST_SERIES 64	 /* of one rule: a glob may match thousands */
 #define MOST_ALERTS 1024
 #define LINE_BYTES 1024
 
@@ -245,15 +244,15 @@ void alerts_step(struct alerts *alerts, int64_t now_ns, alert_measure measure,
 		 void *measure_arg, alert_tell tell, void *tell_arg)
 {
 	struct round round = { alerts, now_ns, tell, tell_arg };
-	struct alert_sample sample[MOST_SERIES];
+	struct alert_sample sample[ALERT_SERIES];
 
 	for (size_t i = 0; i < alerts->n_alerts; i++)
 		alerts->alert[i].seen = false;
 	for (size_t i = 0; i < alerts->n_rules; i++) {
 		size_t n = measure(measure_arg, &alerts->rule[i], sample,
-				   MOST_SERIES);
+				   ALERT_SERIES);
 
-		for (size_t k = 0; k < n && k < MOST_SERIES; k++)
+		for (size_t k = 0; k < n && k < ALERT_SERIES; k++)
 			look(&round, &alerts->rule[i], &sample[k]);
 	}
 	look_at_gone(&round);

@@ -20,6 +20,7 @@ enum alert_state {
 };
 
 #define ALERT_SERIES_BYTES 256
+#define ALERT_SERIES 64 /* of one rule: a glob may match thousands */
 
 /* One series that a rule watches. */
 struct alert {

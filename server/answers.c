@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pool.h"
+#include "reply.h"
+#include "router.h"
 
 /* FNV-1a: a place for each URL; the last one to take it has it. */
 static size_t place_of(const char *uri)
@@ -16,19 +17,22 @@ static size_t place_of(const char *uri)
 	return hash % ANSWERS_N;
 }
 
-const struct answer *answers_find(const struct answers *answers,
-				  const char *uri, const struct pool *pool)
+bool answers_send(struct exchange *ex)
 {
-	const struct answer *answer = &answers->at[place_of(uri)];
+	const char *uri = exchange_uri(ex);
+	const struct answer *answer = &ex->server->answers.at[place_of(uri)];
 
-	if (!answer->body || strcmp(answer->uri, uri) != 0 ||
-	    answer->generation != pool->generation)
-		return NULL;
-	return answer;
+	if (!(ex->route->flags & ROUTE_KEPT) || !answer->body ||
+	    strcmp(answer->uri, uri) != 0 ||
+	    answer->age.epoch != ex->server->readers.epoch ||
+	    board_now_ms() - answer->age.read_ms >= POOL_AGE_MS)
+		return false;
+	reply_bytes(ex, 200, "application/json", answer->body, answer->len);
+	return true;
 }
 
 void answers_keep(struct answers *answers, const char *uri,
-		  const struct pool *pool, const char *body, size_t len)
+		  const struct answer_age *age, const char *body, size_t len)
 {
 	struct answer *answer = &answers->at[place_of(uri)];
 	char *copy;
@@ -40,7 +44,7 @@ void answers_keep(struct answers *answers, const char *uri,
 		return;
 	answer->body = memcpy(copy, body, len);
 	answer->len = len;
-	answer->generation = pool->generation;
+	answer->age = *age;
 	(void)strcpy(answer->uri, uri);
 }
 

@@ -43,6 +43,17 @@ bool chosen_runs(struct exchange *ex, struct chosen *ret_chosen)
 	return true;
 }
 
+static void refuse(struct exchange *ex, const tare_run_entry *run)
+{
+	if (pool_leaves_out(&ex->server->pool, run))
+		problem(ex, 503, "the run '%s' cannot be read: that took over "
+				 "%d ms, or ended the process that reads; "
+				 "'tare verify' may say more",
+			run->id, READERS_LEDGER_MS);
+	else
+		problem(ex, 404, "the run '%s' has vanished", run->id);
+}
+
 bool chosen_views(struct exchange *ex, struct chosen *ret_chosen)
 {
 	size_t kept = 0;
@@ -54,7 +65,7 @@ bool chosen_views(struct exchange *ex, struct chosen *ret_chosen)
 		tare_view *view = pool_view(&ex->server->pool, run);
 
 		if (!view && ex->query.runs.n) {
-			problem(ex, 404, "the run '%s' has vanished", run->id);
+			refuse(ex, run);
 			return false;
 		}
 		if (!view)

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include <event2/buffer.h>
-
 #include <tare/control.h>
 
 #include "chosen.h"
@@ -337,8 +335,8 @@ static bool is_json(const char *type)
 /* The body as a text, which the caller frees; NULL: refused. */
 static char *take_body(struct exchange *ex)
 {
-	struct evbuffer *body = evhttp_request_get_input_buffer(ex->request);
-	size_t len = evbuffer_get_length(body);
+	size_t len;
+	const char *body = exchange_body(ex, &len);
 	char *text;
 
 	if (!is_json(exchange_header(ex, "Content-Type"))) {
@@ -346,11 +344,11 @@ static char *take_body(struct exchange *ex)
 		return NULL;
 	}
 	text = malloc(len + 1);
-	if (!text || evbuffer_copyout(body, text, len) != (ev_ssize_t)len) {
-		free(text);
+	if (!text) {
 		problem(ex, 503, "out of memory");
 		return NULL;
 	}
+	(void)memcpy(text, body, len);
 	text[len] = '\0';
 	if (strlen(text) != len) {
 		free(text);

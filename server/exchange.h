@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exchange: one request and what is needed to answer it. Lives on the stack
- * of the loop from the gate to the reply; only a stream outlives it.
+ * Exchange: one request and what is needed to answer it. Lives on the stack,
+ * from the gate to the reply.
+ *
+ * The server answers some routes itself. The others it hands to a reader
+ * process (readers.h), where an exchange is made again from the task: there
+ * `request` is NULL and `task` is not. Handlers use the calls below, which
+ * work in both.
  */
 #ifndef SERVER_EXCHANGE_H
 #define SERVER_EXCHANGE_H
@@ -21,24 +26,29 @@
 #include "periodic.h"
 #include "pool.h"
 #include "query.h"
+#include "readers.h"
 #include "root.h"
 #include "server.h"
 #include "state.h"
 #include "stream.h"
+#include "task.h"
 #include "watch.h"
 
 struct server {
+	/* Used in a reader process only. */
+	struct pool pool;
+	struct exports exports;
+	tare_exporter *exporter; /* of /metrics */
+	struct root root;	 /* of paths that requests name */
+	/* Used in the server only. */
 	struct event_base *base;
 	struct evhttp *http;
 	struct state state;
 	struct gate gate;
 	struct peers peers;
-	struct pool pool;
 	struct answers answers;
-	struct exports exports;
-	struct root root; /* of paths that requests name */
+	struct readers readers;
 	struct streams streams;
-	tare_exporter *exporter; /* of /metrics */
 	struct watch *watch;
 	struct periodic *periodic; /* NULL: none is wanted */
 	int64_t start_ns;
@@ -49,18 +59,31 @@ struct route;
 
 struct exchange {
 	struct server *server;
-	struct evhttp_request *request;
+	struct evhttp_request *request; /* NULL in a reader */
+	const struct task *task;	/* NULL in the server */
 	const struct route *route;
 	const char *path;	/* decoded, without the query */
 	const char *tail;	/* of a route that ends with a file name */
 	struct query query;
 	int64_t now_ns;		/* since 1970, when it arrived */
+	/* In a reader: what goes back. */
+	int reader_fd;
+	bool is_answered;
+	uint32_t out_len;
+	char out[TASK_OUT_BYTES]; /* headers, see task.h */
 	/* The document being written, see reply_json(). */
 	struct json json;
 	char *body;
 	size_t body_len;
 };
 
+enum evhttp_cmd_type exchange_method(const struct exchange *ex);
+/* As it came, with the query. */
+const char *exchange_uri(const struct exchange *ex);
+/* Copies the path into `path`, where it stays; false: it is too long. */
+bool exchange_set_path(struct exchange *ex, char *path, size_t size);
+/* In a reader: the body, not a text. */
+const char *exchange_body(const struct exchange *ex, size_t *ret_len);
 /* The value of a header of the request, or NULL. */
 const char *exchange_header(const struct exchange *ex, const char *name);
 void exchange_add_header(struct exchange *ex, const char *name,

@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <event2/buffer.h>
-
 #include <tare/control.h>
 #include <tare/export.h>
 
@@ -111,27 +109,16 @@ static const struct export_file *find_file(const struct exports *exports,
 	return NULL;
 }
 
-/* Takes the descriptor: the buffer closes it when it has been sent. */
+/* Takes the descriptor. */
 static void send_file(struct exchange *ex, const struct export_file *file,
 		      int fd, size_t size)
 {
-	struct evbuffer *body = evbuffer_new();
 	char disposition[600];
 
-	if (!body || (size && evbuffer_add_file(body, fd, 0,
-						(ev_off_t)size))) {
-		(void)close(fd);
-		problem(ex, 503, "out of memory");
-	} else {
-		if (!size)
-			(void)close(fd);
-		(void)snprintf(disposition, sizeof(disposition),
-			       "attachment; filename=\"%s\"", file->name);
-		exchange_add_header(ex, "Content-Disposition", disposition);
-		reply_buffer(ex, 200, file->type, body);
-	}
-	if (body)
-		evbuffer_free(body);
+	(void)snprintf(disposition, sizeof(disposition),
+		       "attachment; filename=\"%s\"", file->name);
+	exchange_add_header(ex, "Content-Disposition", disposition);
+	reply_file(ex, file->type, fd, size);
 }
 
 void handle_download(struct exchange *ex)

@@ -46,4 +46,15 @@ void handle_scrape(struct exchange *ex);
 /* stream.c */
 void handle_stream(struct exchange *ex);
 
+/* What the server asks of a reader by itself: no route leads here. */
+
+/* snapshot.c */
+void handle_snapshot(struct exchange *ex);
+
+/* measure.c */
+void handle_measure(struct exchange *ex);
+
+/* periodic.c */
+void handle_periodic(struct exchange *ex);
+
 #endif

@@ -10,11 +10,15 @@
 #include <tare/export.h>
 
 #include "cli/message.h"
+#include "exchange.h"
+#include "handlers.h"
 #include "live.h"
+#include "reply.h"
 
 struct periodic {
 	struct event *timer;
-	struct pool *pool;
+	struct server *server;
+	bool is_writing; /* the one before is not done yet */
 	double interval_s;
 	uint32_t format;
 	const char *suffix;
@@ -35,7 +39,9 @@ static void arm(struct periodic *periodic)
 	(void)evtimer_add(periodic->timer, &time);
 }
 
-static void write_one(struct periodic *periodic, tare_view *const *views,
+/* ---- in a reader --------------------------------------------------------- */
+
+static void write_one(const struct periodic *periodic, tare_view *const *views,
 		      size_t n, const char *folder, const char *table)
 {
 	tare_export_options options = { .struct_size = sizeof(options),
@@ -57,12 +63,12 @@ static void write_one(struct periodic *periodic, tare_view *const *views,
 				      periodic->keep);
 }
 
-static void write_all(struct periodic *periodic)
+static void write_all(const struct periodic *periodic, struct pool *pool)
 {
 	static const char *const tables[] = { "processing", "memory", "gpu",
 					      "stats" };
 	tare_view *views[POOL_VIEWS];
-	size_t n = live_views(periodic->pool, views);
+	size_t n = live_views(pool, views);
 	char folder[256];
 
 	if (n == 0 || tare_option_get("export_directory", folder,
@@ -76,6 +82,39 @@ static void write_all(struct periodic *periodic)
 		write_one(periodic, views, n, folder, tables[i]);
 }
 
+/* The body is the server's structure as it is: one program, two processes. */
+void handle_periodic(struct exchange *ex)
+{
+	struct periodic periodic;
+	size_t len;
+	const char *body = exchange_body(ex, &len);
+
+	if (len != sizeof(periodic))
+		return;
+	(void)memcpy(&periodic, body, len);
+	write_all(&periodic, &ex->server->pool);
+	reply_empty(ex, 200);
+}
+
+/* ---- in the server ------------------------------------------------------- */
+
+static void on_written(void *arg, struct evbuffer *body)
+{
+	struct periodic *periodic = arg;
+
+	periodic->is_writing = false;
+	if (!body)
+		message("periodic export failed");
+}
+
+static void ask_to_write(struct periodic *periodic)
+{
+	periodic->is_writing = true;
+	if (!readers_ask(periodic->server, "export", periodic,
+			 sizeof(*periodic), on_written, periodic))
+		periodic->is_writing = false;
+}
+
 static void on_time(evutil_socket_t fd, short what, void *arg)
 {
 	struct periodic *periodic = arg;
@@ -84,7 +123,8 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	if (now >= periodic->due_ns) {
-		write_all(periodic);
+		if (!periodic->is_writing)
+			ask_to_write(periodic);
 		periodic->due_ns = periodic_next_ns(live_now_ns(),
 						    periodic->interval_s);
 	} else if (periodic->due_ns - now > periodic->interval_s * 1e9) {
@@ -125,7 +165,7 @@ static double option_number(const char *name)
 	return strtod(text, NULL);
 }
 
-struct periodic *periodic_start(struct event_base *base, struct pool *pool)
+struct periodic *periodic_start(struct server *server)
 {
 	double interval_s = option_number("export_interval");
 	struct periodic *periodic;
@@ -135,11 +175,11 @@ struct periodic *periodic_start(struct event_base *base, struct pool *pool)
 	periodic = calloc(1, sizeof(*periodic));
 	if (!periodic)
 		return NULL;
-	periodic->pool = pool;
+	periodic->server = server;
 	periodic->interval_s = interval_s < 0.1 ? 0.1 : interval_s;
 	periodic->keep = (size_t)option_number("export_keep");
 	read_format(periodic);
-	periodic->timer = evtimer_new(base, on_time, periodic);
+	periodic->timer = evtimer_new(server->base, on_time, periodic);
 	if (!periodic->timer) {
 		free(periodic);
 		return NULL;

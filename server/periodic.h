@@ -7,13 +7,15 @@
 #ifndef SERVER_PERIODIC_H
 #define SERVER_PERIODIC_H
 
-#include "pool.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-struct event_base;
+struct server;
 struct periodic;
 
 /* NULL: export_interval is 0, or no memory. */
-struct periodic *periodic_start(struct event_base *base, struct pool *pool);
+struct periodic *periodic_start(struct server *server);
 void periodic_stop(struct periodic *periodic);
 
 /* When the next one is due after `now_ns`; both since 1970. */

@@ -2,20 +2,11 @@
 #include "pool.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "cli/format.h"
 
 /* A finished run's view that nobody asked for in 50 generations: 10 s. */
 #define POOL_IDLE 50u
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void close_view(struct pool_view *slot)
 {
@@ -42,7 +33,7 @@ static void begin_generation(struct pool *pool, int64_t ms)
 	tare_runs_free(pool->runs);
 	pool->runs = NULL;
 	pool->n_runs = 0;
-	if (tare_runs_list(&runs, &n) == 0) {
+	if (tare_runs_scan(&runs, &n) == 0) {
 		pool->runs = runs;
 		pool->n_runs = n;
 	}
@@ -50,7 +41,7 @@ static void begin_generation(struct pool *pool, int64_t ms)
 
 void pool_refresh(struct pool *pool)
 {
-	int64_t ms = now_ms();
+	int64_t ms = board_now_ms();
 
 	if (!pool->generation || ms - pool->taken_ms >= POOL_AGE_MS)
 		begin_generation(pool, ms);
@@ -122,6 +113,51 @@ static struct pool_view *find_slot(struct pool *pool, const char *id)
 	return vacant;
 }
 
+bool pool_leaves_out(const struct pool *pool, const tare_run_entry *run)
+{
+	return board_leaves_out(pool->board, board_key(run));
+}
+
+/* All that handlers do with a view, without a result. */
+static void try_view(tare_view *view)
+{
+	tare_filter filter = { .struct_size = sizeof(filter) };
+	const tare_record *records;
+	const tare_stats *stats;
+	tare_merge *merge;
+	size_t n;
+
+	if (tare_view_stats(view, &filter, &stats, &n) ||
+	    tare_view_records(view, &filter, &records, &n))
+		return;
+	if (tare_merge_open(&view, 1, &filter, &merge) == 0)
+		tare_merge_close(merge);
+}
+
+static bool open_view(struct pool *pool, struct pool_view *slot,
+		      const tare_run_entry *run)
+{
+	uint64_t key = board_key(run);
+	uint64_t *tried = &pool->tried[key % POOL_TRIED];
+	int err;
+
+	if (board_leaves_out(pool->board, key))
+		return false;
+	board_begin(pool->board, run, key);
+	err = tare_view_open(run->path, &slot->view);
+	/* By its id: it may have moved since the list was read. */
+	if (err)
+		err = tare_view_open(run->id, &slot->view);
+	if (!err && (*tried != key || pool->is_careful)) {
+		try_view(slot->view);
+		*tried = key;
+	}
+	board_end(pool->board);
+	if (err)
+		slot->view = NULL;
+	return !err;
+}
+
 tare_view *pool_view(struct pool *pool, const tare_run_entry *run)
 {
 	struct pool_view *slot = find_slot(pool, run->id);
@@ -129,21 +165,69 @@ tare_view *pool_view(struct pool *pool, const tare_run_entry *run)
 	if (!slot)
 		return NULL;
 	/* A run that was live ends: its ledger moves, its state changes. */
-	if (slot->view && slot->is_live != (run->state == TARE_RUN_LIVE))
+	if (slot->view && (pool->is_careful ||
+			   slot->is_live != (run->state == TARE_RUN_LIVE)))
 		close_view(slot);
 	if (!slot->view) {
-		/* By its id: it may have moved since the list was read. */
-		if (tare_view_open(run->path, &slot->view) &&
-		    tare_view_open(run->id, &slot->view)) {
-			slot->view = NULL;
+		if (!open_view(pool, slot, run))
 			return NULL;
-		}
 		(void)strcpy(slot->id, run->id);
 		slot->generation = pool->generation;
 		slot->is_live = run->state == TARE_RUN_LIVE;
 	}
 	slot->used = pool->generation;
 	return slot->view;
+}
+
+/* ---- ends ---------------------------------------------------------------- */
+
+/* Of a killed run: what it recorded last tells. 0: not to be found out. */
+static int64_t read_end(struct pool *pool, const tare_run_entry *run,
+			uint64_t key)
+{
+	tare_view *view;
+	int64_t end_ns = 0;
+
+	board_begin(pool->board, run, key);
+	if (tare_view_open(run->path, &view) == 0) {
+		end_ns = tare_view_run(view)->end_ns;
+		tare_view_close(view);
+	}
+	board_end(pool->board);
+	return end_ns;
+}
+
+/* The place of a key, or where it goes; the last one to take it has it. */
+static struct pool_end *find_end(struct pool *pool, uint64_t key)
+{
+	struct pool_end *end = NULL;
+
+	for (uint64_t i = 0; i < 8; i++) {
+		end = &pool->ends[(key + i) % POOL_ENDS];
+		if (end->key == key || !end->key)
+			return end;
+	}
+	return end;
+}
+
+int64_t pool_end_ns(struct pool *pool, const tare_run_entry *run)
+{
+	int64_t end_ns = run->end_ns;
+
+	if (!end_ns) {
+		uint64_t key = board_key(run);
+		struct pool_end *end = find_end(pool, key);
+
+		if (end->key != key) {
+			if (!key || board_leaves_out(pool->board, key))
+				return run->start_ns;
+			*end = (struct pool_end){
+				key, read_end(pool, run, key),
+			};
+		}
+		end_ns = end->end_ns;
+	}
+	return end_ns < run->start_ns ? run->start_ns : end_ns;
 }
 
 void pool_release(struct pool *pool)

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pool: the runs and their views, shared by all requests.
+ * Pool: the runs and their views, shared by all requests. In a reader process
+ * only.
  *
  * A view is a copy of a ledger, so opening one costs by its size. Whatever
  * the number of clients, the list of runs is read and a live run is opened
  * at most once in 200 ms; these 200 ms are a generation. A run that ended
- * does not change, its view stays as long as somebody asks for it.
+ * does not change, its view stays as long as somebody asks for it, and when
+ * it ended is read once.
+ *
+ * Everything that follows what a ledger says is done under the eyes of the
+ * server (board.h). Before a ledger's view is used for the first time its
+ * statistics and records are read once, so that one that hangs a reader does
+ * so where the server sees which it is.
  *
  * A run's name comes from the network: it is looked up in the list of runs,
  * never used as a path.
@@ -19,8 +26,18 @@
 
 #include <tare/view.h>
 
+#include "board.h"
+
 #define POOL_AGE_MS 200
 #define POOL_VIEWS 256u /* open at a time; further live runs are left out */
+
+#define POOL_ENDS 4096u	/* ends that are known; a power of two */
+#define POOL_TRIED 1024u /* ledgers that were read whole once; likewise */
+
+struct pool_end {
+	uint64_t key; /* board_key() */
+	int64_t end_ns;
+};
 
 struct pool_view {
 	char id[48];
@@ -36,6 +53,10 @@ struct pool {
 	int64_t taken_ms;    /* monotonic; when the list was read */
 	uint64_t generation; /* 0: nothing was read yet */
 	struct pool_view at[POOL_VIEWS];
+	struct pool_end ends[POOL_ENDS];
+	uint64_t tried[POOL_TRIED]; /* board_key() */
+	struct board *board; /* NULL: the server sees nothing of this one */
+	bool is_careful;     /* try every ledger again */
 };
 
 /*
@@ -50,8 +71,17 @@ void pool_expire(struct pool *pool);
 /* The run of that name: id, its beginning, process, "last"; or NULL. */
 const tare_run_entry *pool_find(const struct pool *pool, const char *name);
 
-/* The view of a run, of this generation. Borrows; NULL: it has vanished. */
+/*
+ * The view of a run, of this generation. Borrows; NULL: it has vanished, or
+ * is left out.
+ */
 tare_view *pool_view(struct pool *pool, const tare_run_entry *run);
+
+/* Reading it has failed or taken too long, and is not tried again. */
+bool pool_leaves_out(const struct pool *pool, const tare_run_entry *run);
+
+/* When it ended; its start where that is not known. */
+int64_t pool_end_ns(struct pool *pool, const tare_run_entry *run);
 
 void pool_release(struct pool *pool);
 

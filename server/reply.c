@@ -2,24 +2,70 @@
 #include "reply.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <event2/keyvalq_struct.h>
 
 #include "problem.h"
+#include "reader.h"
 #include "router.h"
+
+/* ---- the request --------------------------------------------------------- */
+
+enum evhttp_cmd_type exchange_method(const struct exchange *ex)
+{
+	return ex->task ? (enum evhttp_cmd_type)ex->task->head->method :
+			  evhttp_request_get_command(ex->request);
+}
+
+const char *exchange_uri(const struct exchange *ex)
+{
+	return ex->task ? ex->task->uri : evhttp_request_get_uri(ex->request);
+}
+
+bool exchange_set_path(struct exchange *ex, char *path, size_t size)
+{
+	const char *uri = exchange_uri(ex);
+	size_t len = uri ? strcspn(uri, "?#") : 0;
+
+	if (len >= size)
+		return false;
+	if (len)
+		(void)memcpy(path, uri, len);
+	path[len] = '\0';
+	ex->path = path;
+	return true;
+}
+
+const char *exchange_body(const struct exchange *ex, size_t *ret_len)
+{
+	*ret_len = ex->task->head->body_len;
+	return ex->task->body;
+}
 
 const char *exchange_header(const struct exchange *ex, const char *name)
 {
+	if (ex->task)
+		return task_find_header(ex->task->headers,
+					ex->task->head->headers_len, name);
 	return evhttp_find_header(
 		evhttp_request_get_input_headers(ex->request), name);
 }
 
+/* A header that finds no room is left out: none of ours is that long. */
 void exchange_add_header(struct exchange *ex, const char *name,
 			 const char *value)
 {
-	(void)evhttp_add_header(evhttp_request_get_output_headers(ex->request),
-				name, value);
+	if (ex->task)
+		(void)task_add_header(ex->out, sizeof(ex->out), &ex->out_len,
+				      name, value);
+	else
+		(void)evhttp_add_header(
+			evhttp_request_get_output_headers(ex->request), name,
+			value);
 }
+
+/* ---- the answer ---------------------------------------------------------- */
 
 /*
  * No page is served, so a page that shows an answer may do nothing at all.
@@ -46,6 +92,13 @@ void reply_headers(struct exchange *ex, const char *type)
 void reply_buffer(struct exchange *ex, int status, const char *type,
 		  struct evbuffer *body)
 {
+	if (ex->task) {
+		size_t len = evbuffer_get_length(body);
+
+		reader_answer(ex, status, type, evbuffer_pullup(body, -1),
+			      len);
+		return;
+	}
 	reply_headers(ex, type);
 	evhttp_send_reply(ex->request, status, problem_title(status), body);
 }
@@ -53,8 +106,13 @@ void reply_buffer(struct exchange *ex, int status, const char *type,
 void reply_bytes(struct exchange *ex, int status, const char *type,
 		 const void *body, size_t len)
 {
-	struct evbuffer *buffer = evbuffer_new();
+	struct evbuffer *buffer;
 
+	if (ex->task) {
+		reader_answer(ex, status, type, body, len);
+		return;
+	}
+	buffer = evbuffer_new();
 	if (!buffer || evbuffer_add(buffer, body, len)) {
 		reply_empty(ex, 503);
 	} else {
@@ -64,8 +122,17 @@ void reply_bytes(struct exchange *ex, int status, const char *type,
 		evbuffer_free(buffer);
 }
 
+void reply_file(struct exchange *ex, const char *type, int fd, size_t len)
+{
+	reader_answer_file(ex, 200, type, fd, len);
+}
+
 void reply_empty(struct exchange *ex, int status)
 {
+	if (ex->task) {
+		reader_answer(ex, status, NULL, NULL, 0);
+		return;
+	}
 	reply_headers(ex, NULL);
 	evhttp_send_reply(ex->request, status, problem_title(status), NULL);
 }
@@ -97,11 +164,6 @@ void reply_json_end(struct exchange *ex, int status)
 	} else {
 		reply_bytes(ex, status, "application/json", ex->body,
 			    ex->body_len);
-		if (status == 200 && ex->route && ex->route->is_kept)
-			answers_keep(&ex->server->answers,
-				     evhttp_request_get_uri(ex->request),
-				     &ex->server->pool, ex->body,
-				     ex->body_len);
 	}
 	free(ex->body);
 	ex->body = NULL;

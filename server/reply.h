@@ -19,11 +19,13 @@ void reply_bytes(struct exchange *ex, int status, const char *type,
 void reply_buffer(struct exchange *ex, int status, const char *type,
 		  struct evbuffer *body);
 void reply_empty(struct exchange *ex, int status);
+/* In a reader: the first `len` bytes of a file, which it takes. */
+void reply_file(struct exchange *ex, const char *type, int fd, size_t len);
 
 /*
  * Starts a JSON document and gives its writer, NULL after having answered
- * that memory is out. reply_json_end() sends it, and keeps it for the next
- * 200 ms if the route says so; reply_json_drop() forgets it.
+ * that memory is out. reply_json_end() sends it, reply_json_drop() forgets
+ * it.
  */
 struct json *reply_json(struct exchange *ex);
 void reply_json_end(struct exchange *ex, int status);

@@ -10,46 +10,45 @@
 #include "reply.h"
 
 #define API "/api/metrics"
+#define PATH_BYTES 1024u
 #define LOOK (QUERY_RUN | QUERY_SERIES | QUERY_WINDOW)
+#define HERE ROUTE_HERE
+#define KEPT ROUTE_KEPT
+#define STEERS ROUTE_STEERS
 
 static const struct route routes[] = {
-	{ EVHTTP_REQ_GET, API "/processing/stats", LOOK | QUERY_PAGE, false,
-	  true, handle_processing_stats },
-	{ EVHTTP_REQ_GET, API "/memory/stats", QUERY_RUN | QUERY_WINDOW, false,
-	  true, handle_memory_stats },
-	{ EVHTTP_REQ_GET, API "/gpu/stats", QUERY_RUN | QUERY_WINDOW, false,
-	  true, handle_gpu_stats },
+	{ EVHTTP_REQ_GET, API "/processing/stats", LOOK | QUERY_PAGE, KEPT,
+	  handle_processing_stats },
+	{ EVHTTP_REQ_GET, API "/memory/stats", QUERY_RUN | QUERY_WINDOW, KEPT,
+	  handle_memory_stats },
+	{ EVHTTP_REQ_GET, API "/gpu/stats", QUERY_RUN | QUERY_WINDOW, KEPT,
+	  handle_gpu_stats },
 	{ EVHTTP_REQ_GET, API "/operations/summary",
-	  LOOK | QUERY_PAGE | QUERY_SORT, false, true,
-	  handle_operations_summary },
-	{ EVHTTP_REQ_POST, API "/export/json", LOOK, false, false,
-	  handle_export_json },
-	{ EVHTTP_REQ_POST, API "/export/csv", LOOK | QUERY_TABLE, false, false,
+	  LOOK | QUERY_PAGE | QUERY_SORT, KEPT, handle_operations_summary },
+	{ EVHTTP_REQ_POST, API "/export/json", LOOK, 0, handle_export_json },
+	{ EVHTTP_REQ_POST, API "/export/csv", LOOK | QUERY_TABLE, 0,
 	  handle_export_csv },
-	{ EVHTTP_REQ_GET, API "/export/download/", 0, false, false,
-	  handle_download },
-	{ EVHTTP_REQ_POST, API "/monitoring/start", QUERY_RUN, false, false,
+	{ EVHTTP_REQ_GET, API "/export/download/", 0, 0, handle_download },
+	{ EVHTTP_REQ_POST, API "/monitoring/start", QUERY_RUN, STEERS,
 	  handle_monitoring_start },
-	{ EVHTTP_REQ_POST, API "/monitoring/stop", QUERY_RUN, false, false,
+	{ EVHTTP_REQ_POST, API "/monitoring/stop", QUERY_RUN, STEERS,
 	  handle_monitoring_stop },
-	{ EVHTTP_REQ_POST, API "/clear", QUERY_RUN, false, false,
-	  handle_clear },
-	{ EVHTTP_REQ_GET, API "/count", LOOK, false, true, handle_count },
-	{ EVHTTP_REQ_GET, API "/config", QUERY_RUN, false, false,
-	  handle_config },
-	{ EVHTTP_REQ_PUT, API "/config", QUERY_RUN, false, false,
+	{ EVHTTP_REQ_POST, API "/clear", QUERY_RUN, STEERS, handle_clear },
+	{ EVHTTP_REQ_GET, API "/count", LOOK, KEPT, handle_count },
+	{ EVHTTP_REQ_GET, API "/config", QUERY_RUN, STEERS, handle_config },
+	{ EVHTTP_REQ_PUT, API "/config", QUERY_RUN, STEERS,
 	  handle_config_put },
-	{ EVHTTP_REQ_GET, "/api/runs", QUERY_STATE | QUERY_PAGE, false, true,
+	{ EVHTTP_REQ_GET, "/api/runs", QUERY_STATE | QUERY_PAGE, KEPT,
 	  handle_runs },
-	{ EVHTTP_REQ_GET, "/api/records", LOOK | QUERY_PAGE, false, true,
+	{ EVHTTP_REQ_GET, "/api/records", LOOK | QUERY_PAGE, KEPT,
 	  handle_records },
-	{ EVHTTP_REQ_GET, "/api/alerts", 0, false, false, handle_alerts },
-	{ EVHTTP_REQ_GET, "/api/stream", 0, false, false, handle_stream },
-	{ EVHTTP_REQ_GET, "/api/health", 0, true, false, handle_health },
-	{ EVHTTP_REQ_GET, "/api/openapi.json", 0, false, false,
-	  handle_openapi },
-	{ EVHTTP_REQ_GET, "/metrics", LOOK, false, false, handle_scrape },
-	{ EVHTTP_REQ_GET, "/", QUERY_TOKEN, false, false, handle_index },
+	{ EVHTTP_REQ_GET, "/api/alerts", 0, HERE, handle_alerts },
+	{ EVHTTP_REQ_GET, "/api/stream", 0, HERE, handle_stream },
+	{ EVHTTP_REQ_GET, "/api/health", 0, HERE | ROUTE_OPEN,
+	  handle_health },
+	{ EVHTTP_REQ_GET, "/api/openapi.json", 0, HERE, handle_openapi },
+	{ EVHTTP_REQ_GET, "/metrics", LOOK, 0, handle_scrape },
+	{ EVHTTP_REQ_GET, "/", QUERY_TOKEN, HERE, handle_index },
 };
 
 #define N_ROUTES (sizeof(routes) / sizeof(routes[0]))
@@ -99,7 +98,7 @@ static void refuse(struct exchange *ex)
 
 static const struct route *find(struct exchange *ex)
 {
-	enum evhttp_cmd_type method = evhttp_request_get_command(ex->request);
+	enum evhttp_cmd_type method = exchange_method(ex);
 
 	if (method == EVHTTP_REQ_HEAD)
 		method = EVHTTP_REQ_GET;
@@ -135,24 +134,22 @@ static void take_token(struct exchange *ex)
 	reply_empty(ex, 303);
 }
 
-static bool send_kept(struct exchange *ex)
-{
-	const struct answer *answer =
-		answers_find(&ex->server->answers,
-			     evhttp_request_get_uri(ex->request),
-			     &ex->server->pool);
-
-	if (!answer)
-		return false;
-	reply_bytes(ex, 200, "application/json", answer->body, answer->len);
-	return true;
-}
-
 /* Methods that some route takes; the others need no token to be refused. */
 static bool is_known(enum evhttp_cmd_type method)
 {
 	return method == EVHTTP_REQ_GET || method == EVHTTP_REQ_HEAD ||
 	       method == EVHTTP_REQ_POST || method == EVHTTP_REQ_PUT;
+}
+
+static void handle(struct exchange *ex, const char *raw_query)
+{
+	char why[200];
+
+	if (query_parse(&ex->query, raw_query, ex->route->accepted, why,
+			sizeof(why)))
+		ex->route->handle(ex);
+	else
+		problem(ex, 400, "%s", why);
 }
 
 /* After the gate: the route, the token, the query, in this order. */
@@ -175,21 +172,15 @@ static void route_on(struct exchange *ex, const char *raw_query)
 			problem(ex, 400, "%s", why);
 		return;
 	}
-	if (!(ex->route && ex->route->is_open) && !gate_check_token(ex))
+	if (!(ex->route && (ex->route->flags & ROUTE_OPEN)) &&
+	    !gate_check_token(ex))
 		return;
-	if (!ex->route) {
+	if (!ex->route)
 		refuse(ex);
-		return;
-	}
-	pool_refresh(&ex->server->pool);
-	if (ex->route->is_kept && send_kept(ex))
-		return;
-	if (!query_parse(&ex->query, raw_query, ex->route->accepted, why,
-			 sizeof(why))) {
-		problem(ex, 400, "%s", why);
-		return;
-	}
-	ex->route->handle(ex);
+	else if (ex->route->flags & ROUTE_HERE)
+		handle(ex, raw_query);
+	else if (!answers_send(ex))
+		readers_forward(ex);
 }
 
 static int64_t now_ns(void)
@@ -198,6 +189,14 @@ static int64_t now_ns(void)
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static const char *query_of(const struct exchange *ex)
+{
+	const char *uri = exchange_uri(ex);
+	size_t len = strcspn(uri, "?#");
+
+	return uri[len] == '?' ? uri + len + 1 : NULL;
 }
 
 /*
@@ -209,20 +208,27 @@ void router_take(struct evhttp_request *request, void *arg)
 	struct exchange ex = {
 		.server = arg, .request = request, .now_ns = now_ns(),
 	};
-	const char *uri = evhttp_request_get_uri(request);
-	size_t len = uri ? strcspn(uri, "?#") : 0;
-	char path[1024];
+	char path[PATH_BYTES];
 
 	ex.server->n_requests++;
 	peers_serve(&ex.server->peers, request);
 	if (!gate_check_form(&ex))
 		return;
-	if (len >= sizeof(path)) {
+	if (exchange_set_path(&ex, path, sizeof(path)))
+		route_on(&ex, query_of(&ex));
+	else
 		problem(&ex, 404, "there is nothing here");
+}
+
+void router_run(struct exchange *ex)
+{
+	char path[PATH_BYTES];
+
+	if (!exchange_set_path(ex, path, sizeof(path)))
 		return;
-	}
-	(void)memcpy(path, uri, len);
-	path[len] = '\0';
-	ex.path = path;
-	route_on(&ex, uri[len] == '?' ? uri + len + 1 : NULL);
+	ex->route = find(ex);
+	if (!ex->route)
+		return;
+	pool_refresh(&ex->server->pool);
+	handle(ex, query_of(ex));
 }

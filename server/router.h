@@ -1,20 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Router: from a method and a path to a handler. */
+/*
+ * Router: from a method and a path to a handler, which runs in the server or
+ * in a reader process.
+ */
 #ifndef SERVER_ROUTER_H
 #define SERVER_ROUTER_H
 
 #include "exchange.h"
 
+enum {
+	ROUTE_OPEN = 1 << 0,  /* needs no token */
+	ROUTE_KEPT = 1 << 1,  /* its answer is sent again for 200 ms */
+	ROUTE_HERE = 1 << 2,  /* by the server itself: reads no run */
+	ROUTE_STEERS = 1 << 3 /* by the reader that changes programs */
+};
+
 struct route {
 	enum evhttp_cmd_type method;
 	const char *path;   /* ends with /: a name follows */
 	uint32_t accepted;  /* QUERY_ bits */
-	bool is_open;	    /* needs no token */
-	bool is_kept;	    /* its answer stands as long as the views do */
+	uint32_t flags;	    /* ROUTE_ bits */
 	void (*handle)(struct exchange *ex);
 };
 
 /* The callback for every request. */
 void router_take(struct evhttp_request *request, void *server);
+
+/* The rest of the way, in a reader process. */
+void router_run(struct exchange *ex);
 
 #endif

@@ -136,14 +136,17 @@ static bool set_up(struct server *server)
 	evhttp_set_max_body_size(server->http, GATE_BODY_BYTES);
 	evhttp_set_timeout(server->http, PEERS_IDLE_MS / 1000);
 	evhttp_set_gencb(server->http, router_take, server);
-	server->watch = watch_start(server->base, &server->pool);
-	server->periodic = periodic_start(server->base, &server->pool);
-	return server->watch && streams_init(&server->streams, server) &&
+	server->watch = watch_start(server);
+	server->periodic = periodic_start(server);
+	return server->watch &&
+	       readers_init(&server->readers, server) &&
+	       streams_init(&server->streams, server) &&
 	       tare_exporter_new(&server->exporter) == 0;
 }
 
 static void tear_down(struct server *server)
 {
+	readers_release(&server->readers);
 	if (server->http)
 		evhttp_free(server->http);
 	streams_release(&server->streams);

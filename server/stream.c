@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 
-#include "chosen.h"
 #include "handlers.h"
 #include "problem.h"
-#include "processing.h"
 #include "reply.h"
 
 /* What a client sends on a stream is not read; this much may wait. */
@@ -28,65 +23,74 @@ static struct bufferevent *channel(struct evhttp_request *request)
 
 /* ---- the snapshot -------------------------------------------------------- */
 
-static void snapshot_json(struct server *server, struct json *json,
-			  const struct chosen *chosen, int64_t now_ns)
-{
-	tare_filter filter = { .struct_size = sizeof(filter) };
-	tare_merge *merge;
+static void send_to(struct stream *stream, struct evbuffer *snapshot);
 
-	json_begin_object(json, NULL);
-	json_signed(json, "time_ms", now_ns / 1000000);
-	json_unsigned(json, "sequence", server->streams.n_snapshots);
-	if (tare_merge_open(chosen->views, chosen->n, &filter, &merge) == 0) {
-		(void)processing_json(json, merge);
-		tare_merge_close(merge);
-	}
-	chosen_json(chosen, json);
-	json_end_object(json);
+/* Backwards: a client that fails takes itself off the list. */
+static void send_all(struct streams *streams, struct evbuffer *snapshot,
+		     bool to_new_only)
+{
+	for (size_t i = streams->n; i-- > 0;)
+		if (i < streams->n &&
+		    (!to_new_only || !streams->at[i].has_snapshot))
+			send_to(&streams->at[i], snapshot);
 }
 
-static struct evbuffer *make_snapshot(struct server *server)
+static struct evbuffer *make_event(struct streams *streams,
+				   struct evbuffer *document)
 {
-	struct exchange ex = { .server = server };
-	struct evbuffer *buffer = evbuffer_new();
-	struct chosen chosen;
-	struct timespec now;
-	struct json json;
-	char *text = NULL;
-	size_t len;
+	struct evbuffer *event = evbuffer_new();
 
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	pool_refresh(&server->pool);
-	/* No run is named, so there is nothing that could be refused. */
-	(void)chosen_views(&ex, &chosen);
-	json = (struct json){ .stream = open_memstream(&text, &len) };
-	if (json.stream) {
-		snapshot_json(server, &json, &chosen,
-			      (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
-		if (fclose(json.stream) == 0 && buffer)
-			(void)evbuffer_add_printf(
-				buffer, "id: %llu\nevent: snapshot\ndata: ",
-				(unsigned long long)
-					server->streams.n_snapshots);
-		if (buffer && text) {
-			(void)evbuffer_add(buffer, text, len);
-			(void)evbuffer_add(buffer, "\n\n", 2);
-		}
+	if (event &&
+	    (evbuffer_add_printf(event, "id: %llu\nevent: snapshot\ndata: ",
+				 (unsigned long long)streams->n_snapshots) <
+		     0 ||
+	     evbuffer_add_buffer(event, document) ||
+	     /* A document ends with its line. */
+	     evbuffer_add(event, "\n", 1))) {
+		evbuffer_free(event);
+		event = NULL;
 	}
-	free(text);
-	server->streams.n_snapshots++;
-	return buffer;
+	return event;
+}
+
+static void on_snapshot(void *arg, struct evbuffer *document)
+{
+	struct streams *streams = arg;
+	struct evbuffer *event;
+	bool is_of_tick = streams->is_tick_due;
+
+	streams->is_asking = false;
+	streams->is_tick_due = false;
+	if (!document)
+		return;
+	event = make_event(streams, document);
+	streams->n_snapshots++;
+	if (!event)
+		return;
+	send_all(streams, event, !is_of_tick);
+	evbuffer_free(event);
+}
+
+static void ask_for_snapshot(struct streams *streams)
+{
+	if (streams->is_asking)
+		return;
+	streams->is_asking = true;
+	if (!readers_ask(streams->server, "snapshot", &streams->n_snapshots,
+			 sizeof(streams->n_snapshots), on_snapshot, streams))
+		streams->is_asking = false;
 }
 
 /* ---- clients ------------------------------------------------------------- */
 
-static void send_to(struct evhttp_request *request, struct evbuffer *snapshot)
+static void send_to(struct stream *stream, struct evbuffer *snapshot)
 {
+	struct evhttp_request *request = stream->request;
 	struct evbuffer *copy;
-
 	size_t waiting =
 		evbuffer_get_length(bufferevent_get_output(channel(request)));
 
+	stream->has_snapshot = true;
 	/* A large snapshot takes its time: two of them may wait. */
 	if (waiting > STREAM_WAITING + 2 * evbuffer_get_length(snapshot)) {
 		peers_drop(request);
@@ -102,22 +106,14 @@ static void send_to(struct evhttp_request *request, struct evbuffer *snapshot)
 
 static void tick(evutil_socket_t none, short what, void *arg)
 {
-	struct server *server = arg;
-	struct streams *streams = &server->streams;
-	struct evbuffer *snapshot;
+	struct streams *streams = arg;
 
 	(void)none;
 	(void)what;
 	if (!streams->n)
 		return;
-	snapshot = make_snapshot(server);
-	if (!snapshot)
-		return;
-	/* Backwards: a client that fails takes itself off the list. */
-	for (size_t i = streams->n; i-- > 0;)
-		if (i < streams->n)
-			send_to(streams->at[i].request, snapshot);
-	evbuffer_free(snapshot);
+	streams->is_tick_due = true;
+	ask_for_snapshot(streams);
 }
 
 /*
@@ -156,7 +152,6 @@ void handle_stream(struct exchange *ex)
 	struct streams *streams = &ex->server->streams;
 	struct evhttp_connection *connection =
 		evhttp_request_get_connection(ex->request);
-	struct evbuffer *snapshot;
 
 	if (evhttp_request_get_command(ex->request) == EVHTTP_REQ_HEAD) {
 		reply_headers(ex, "text/event-stream");
@@ -173,19 +168,16 @@ void handle_stream(struct exchange *ex)
 	evhttp_connection_set_closecb(connection, on_close, streams);
 	evhttp_send_reply_start(ex->request, 200, "OK");
 	streams->at[streams->n++] =
-		(struct stream){ ex->request, connection };
-	snapshot = make_snapshot(ex->server);
-	if (snapshot) {
-		send_to(ex->request, snapshot);
-		evbuffer_free(snapshot);
-	}
+		(struct stream){ ex->request, connection, false };
+	ask_for_snapshot(streams);
 }
 
 bool streams_init(struct streams *streams, struct server *server)
 {
 	static const struct timeval second = { .tv_sec = 1 };
 
-	streams->tick = event_new(server->base, -1, EV_PERSIST, tick, server);
+	streams->server = server;
+	streams->tick = event_new(server->base, -1, EV_PERSIST, tick, streams);
 	return streams->tick && event_add(streams->tick, &second) == 0;
 }
 

@@ -26,13 +26,17 @@ struct evhttp_request;
 struct stream {
 	struct evhttp_request *request;
 	struct evhttp_connection *connection;
+	bool has_snapshot; /* the first comes at once */
 };
 
 struct streams {
+	struct server *server;
 	struct event *tick;
 	struct stream at[STREAM_MOST];
 	size_t n;
 	uint64_t n_snapshots;
+	bool is_asking;	  /* a snapshot is being made */
+	bool is_tick_due; /* it is for all, not only for who is new */
 };
 
 bool streams_init(struct streams *streams, struct server *server);

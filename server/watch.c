@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watch.h"
 
-#include <fnmatch.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <event2/buffer.h>
 #include <event2/event.h>
 
 #include <tare/control.h>
@@ -16,124 +15,24 @@
 #include "cli/format.h"
 #include "cli/message.h"
 #include "cli/table.h"
+#include "exchange.h"
 #include "live.h"
+#include "measure.h"
 #include "notify.h"
-
-#define MOST_WINDOWS 16 /* different ones of all rules */
-
-/* Statistics over one window, shared by the rules that ask for it. */
-struct look {
-	int64_t over_ns; /* 0: all time */
-	tare_merge *merge;
-};
 
 struct watch {
 	struct event *timer;
-	struct pool *pool;
+	struct server *server;
 	struct alerts *alerts;
 	struct notify *notify;
 	char path[600]; /* of the rules */
-	int64_t now_ns; /* of this round */
-	struct look look[MOST_WINDOWS];
-	size_t n_looks;
+	bool is_asking; /* the round before is not done yet */
 };
 
 static void warn(void *arg, const char *text)
 {
 	(void)arg;
 	message("%s", text);
-}
-
-/* ---- figures ----------------------------------------------------------- */
-
-static tare_merge *merge_over(struct watch *watch, int64_t over_ns)
-{
-	tare_filter filter = { .struct_size = sizeof(filter) };
-	tare_view *views[POOL_VIEWS];
-	size_t n = live_views(watch->pool, views);
-	tare_merge *merge = NULL;
-
-	if (over_ns)
-		filter.from_ns = watch->now_ns - over_ns;
-	if (tare_merge_open(views, n, &filter, &merge))
-		return NULL;
-	return merge;
-}
-
-static const tare_stats *rows_over(struct watch *watch, int64_t over_ns,
-				   size_t *ret_n)
-{
-	struct look *look = NULL;
-
-	*ret_n = 0;
-	for (size_t i = 0; i < watch->n_looks && !look; i++)
-		if (watch->look[i].over_ns == over_ns)
-			look = &watch->look[i];
-	if (!look) {
-		if (watch->n_looks == MOST_WINDOWS)
-			return NULL;
-		look = &watch->look[watch->n_looks++];
-		look->over_ns = over_ns;
-		look->merge = merge_over(watch, over_ns);
-	}
-	return look->merge ? tare_merge_stats(look->merge, ret_n) : NULL;
-}
-
-static void forget_looks(struct watch *watch)
-{
-	for (size_t i = 0; i < watch->n_looks; i++)
-		tare_merge_close(watch->look[i].merge);
-	watch->n_looks = 0;
-}
-
-static void name_series(const tare_stats *row, char *out, size_t size)
-{
-	const char *source = row->source, *labels = row->labels;
-
-	if (!*source && !*labels)
-		(void)snprintf(out, size, "%s", row->name);
-	else
-		(void)snprintf(out, size, "%s{%s%s%s%s%s}", row->name,
-			       *source ? "source=\"" : "", source,
-			       *source ? "\"" : "",
-			       *source && *labels ? "," : "", labels);
-}
-
-/* Counters and ratios are of all time; everything else has windows. */
-static bool has_windows(const tare_stats *row)
-{
-	return row->kind != TARE_KIND_COUNTER && row->kind != TARE_KIND_RATIO;
-}
-
-static size_t add_samples(struct watch *watch, const struct alert_rule *rule,
-			  int64_t over_ns, struct alert_sample *samples,
-			  size_t n, size_t size)
-{
-	size_t n_rows;
-	const tare_stats *row = rows_over(watch, over_ns, &n_rows);
-	bool is_last = strcmp(alert_stat_name(rule->stat), "last") == 0;
-
-	for (size_t i = 0; i < n_rows && n < size; i++, row++) {
-		/* A gauge's value now is no matter of windows either. */
-		bool windowed = has_windows(row) && !is_last;
-
-		if (windowed != (over_ns != 0) ||
-		    fnmatch(rule->metric, row->name, 0) != 0)
-			continue;
-		name_series(row, samples[n].series, sizeof(samples[n].series));
-		samples[n].value = alert_stat_of(rule->stat, row,
-						 rule->over_ns);
-		n += !isnan(samples[n].value);
-	}
-	return n;
-}
-
-static size_t measure(void *arg, const struct alert_rule *rule,
-		      struct alert_sample *samples, size_t size)
-{
-	size_t n = add_samples(arg, rule, rule->over_ns, samples, 0, size);
-
-	return add_samples(arg, rule, 0, samples, n, size);
 }
 
 /* ---- telling ----------------------------------------------------------- */
@@ -223,15 +122,61 @@ static void tell(void *arg, const struct alert *alert)
 
 /* ---- the round --------------------------------------------------------- */
 
+/* Samples as a reader sent them, for one rule after the other. */
+struct round {
+	const struct alert_rule *rules;
+	struct evbuffer *samples;
+};
+
+static size_t take_samples(void *arg, const struct alert_rule *rule,
+			   struct alert_sample *samples, size_t size)
+{
+	const struct round *round = arg;
+	size_t at = (size_t)(rule - round->rules), n = 0;
+	struct measured measured;
+
+	while (n < size &&
+	       evbuffer_copyout(round->samples, &measured,
+				sizeof(measured)) == sizeof(measured) &&
+	       measured.rule <= at) {
+		(void)evbuffer_drain(round->samples, sizeof(measured));
+		if (measured.rule < at)
+			continue;
+		samples[n] = measured.sample;
+		samples[n].series[ALERT_SERIES_BYTES - 1] = '\0';
+		n++;
+	}
+	return n;
+}
+
+static void on_samples(void *arg, struct evbuffer *body)
+{
+	struct watch *watch = arg;
+	struct round round = { .samples = body };
+
+	watch->is_asking = false;
+	/* A round that could not be read changes no state. */
+	if (!body)
+		return;
+	(void)alerts_rules(watch->alerts, &round.rules);
+	alerts_step(watch->alerts, live_now_ns(), take_samples, &round, tell,
+		    watch);
+}
+
 static void on_second(evutil_socket_t fd, short what, void *arg)
 {
 	struct watch *watch = arg;
+	const struct alert_rule *rules;
+	size_t n = alerts_rules(watch->alerts, &rules);
 
 	(void)fd;
 	(void)what;
-	watch->now_ns = live_now_ns();
-	alerts_step(watch->alerts, watch->now_ns, measure, watch, tell, watch);
-	forget_looks(watch);
+	if (watch->is_asking)
+		return;
+	watch->is_asking = true;
+	if (!readers_ask(watch->server, "measure", rules, n * sizeof(*rules),
+			 on_samples, watch))
+		watch->is_asking = false;
 }
 
 /* Beside tare.conf: in the working folder, or in that of the settings. */
@@ -261,18 +206,19 @@ static struct notify *start_notify(struct event_base *base)
 	return notify_new(base, command, webhook, warn, NULL);
 }
 
-struct watch *watch_start(struct event_base *base, struct pool *pool)
+struct watch *watch_start(struct server *server)
 {
 	const struct timeval second = { 1, 0 };
 	struct watch *watch = calloc(1, sizeof(*watch));
 
 	if (!watch)
 		return NULL;
-	watch->pool = pool;
+	watch->server = server;
 	find_rules(watch->path, sizeof(watch->path));
 	watch->alerts = alerts_load(watch->path, warn, NULL);
-	watch->notify = start_notify(base);
-	watch->timer = event_new(base, -1, EV_PERSIST, on_second, watch);
+	watch->notify = start_notify(server->base);
+	watch->timer = event_new(server->base, -1, EV_PERSIST, on_second,
+				 watch);
 	if (!watch->alerts || !watch->notify || !watch->timer) {
 		watch_stop(watch);
 		return NULL;

@@ -7,13 +7,12 @@
 #define SERVER_WATCH_H
 
 #include "cli/json.h"
-#include "pool.h"
 
-struct event_base;
+struct server;
 struct watch;
 
 /* NULL: no memory. Wrong rules are told on stderr and left out. */
-struct watch *watch_start(struct event_base *base, struct pool *pool);
+struct watch *watch_start(struct server *server);
 void watch_stop(struct watch *watch);
 
 /* Members of an object: file, rules and alerts. */

@@ -431,6 +431,12 @@ typedef struct tare_run_entry {
 
 TARE_API TARE_MUST_CHECK int tare_runs_list(tare_run_entry **ret_runs,
 					    size_t *ret_n);
+/*
+ * The same from the heads of the files alone: the end of a killed run, which
+ * only its whole ledger tells, is 0.
+ */
+TARE_API TARE_MUST_CHECK int tare_runs_scan(tare_run_entry **ret_runs,
+					    size_t *ret_n);
 TARE_API void tare_runs_free(tare_run_entry *runs);
 
 /*

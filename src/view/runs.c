@@ -218,6 +218,12 @@ static int64_t end_of_killed(const char *path)
 	return end_ns;
 }
 
+TARE_API int tare_runs_scan(tare_run_entry **ret_runs, size_t *ret_n)
+{
+	return ret_runs && ret_n ? tr_runs_list(ret_runs, ret_n) :
+				   TARE_EINVAL;
+}
+
 TARE_API int tare_runs_list(tare_run_entry **ret_runs, size_t *ret_n)
 {
 	int err = ret_runs && ret_n ? tr_runs_list(ret_runs, ret_n) :

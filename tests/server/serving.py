@@ -129,7 +129,12 @@ class Answer:
 class Server:
     """A running `tare serve`."""
 
-    def __init__(self, environment, folder, *options):
+    def __init__(self, environment, folder, *options, preload=None):
+        if preload:
+            library = os.path.join(os.environ["TARE_TEST_BUILD"], preload)
+            environment = dict(
+                environment, LD_PRELOAD=library,
+                ASAN_OPTIONS="verify_asan_link_order=0")
         self.process = subprocess.Popen(
             [TARE, "serve", "--port", "0", *options], env=environment,
             cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -299,8 +304,8 @@ class Scene:
         self.running.append(program)
         return program
 
-    def serve(self, *options):
-        server = Server(self.environment, self.folder, *options)
+    def serve(self, *options, **how):
+        server = Server(self.environment, self.folder, *options, **how)
         self.running.append(server)
         return server
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "board.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+
+struct board *board_new(void)
+{
+	void *memory = mmap(NULL, sizeof(struct board),
+			    PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+void board_free(struct board *board)
+{
+	if (board)
+		(void)munmap(board, sizeof(*board));
+}
+
+int64_t board_now_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* FNV-1a */
+static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ ((const unsigned char *)bytes)[i]) *
+		       UINT64_C(1099511628211);
+	return hash;
+}
+
+uint64_t board_key(const tare_run_entry *run)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+	struct stat st;
+
+	if (stat(run->path, &st))
+		return 0;
+	hash = add_bytes(hash, run->path, strlen(run->path));
+	hash = add_bytes(hash, &st.st_ino, sizeof(st.st_ino));
+	/* A live one changes all the time. */
+	if (run->state != TARE_RUN_LIVE) {
+		hash = add_bytes(hash, &st.st_size, sizeof(st.st_size));
+		hash = add_bytes(hash, &st.st_mtim.tv_sec,
+				 sizeof(st.st_mtim.tv_sec));
+		hash = add_bytes(hash, &st.st_mtim.tv_nsec,
+				 sizeof(st.st_mtim.tv_nsec));
+	}
+	return hash ? hash : 1;
+}
+
+void board_begin(struct board *board, const tare_run_entry *run, uint64_t key)
+{
+	if (!board)
+		return;
+	(void)memcpy(board->run, run->id, sizeof(board->run));
+	/* Relaxed: the store of since_ms below publishes them. */
+	atomic_store_explicit(&board->key, key, memory_order_relaxed);
+	atomic_store_explicit(&board->is_live, run->state == TARE_RUN_LIVE,
+			      memory_order_relaxed);
+	/* Release: which run it is, before that it is being read. */
+	atomic_store_explicit(&board->since_ms, board_now_ms(),
+			      memory_order_release);
+}
+
+void board_end(struct board *board)
+{
+	/* Relaxed: nothing was published that the server would follow. */
+	if (board)
+		atomic_store_explicit(&board->since_ms, 0,
+				      memory_order_relaxed);
+}
+
+bool board_leaves_out(const struct board *board, uint64_t key)
+{
+	if (!board)
+		return false;
+	for (uint32_t i = 0; i < board->n_left_out && i < BOARD_RUNS; i++)
+		if (board->left_out[i] == key)
+			return true;
+	return false;
+}

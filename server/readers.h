@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Readers: the server's side of its reader processes.
+ *
+ * Two of them, each started when it is first needed: one reads runs, one
+ * changes programs and asks them for their options, which may wait for a lock
+ * that another process holds. Each does one task at a time, in the order of
+ * their arrival; the loop goes on meanwhile.
+ *
+ * Deadlines: 2 s for one ledger, 10 s for a task without progress. A reader
+ * that passes one is killed. A run that was being read then is left out from
+ * there on, until its file changes (a live one: for 30 s, then twice as long
+ * each time), and the task starts again without it. A change is never
+ * repeated.
+ */
+#ifndef SERVER_READERS_H
+#define SERVER_READERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "board.h"
+#include "task.h"
+
+#define READERS_LEDGER_MS 2000
+#define READERS_TASK_MS 10000
+#define READERS_LIVE_AGAIN_MS 30000
+#define READERS_N 2u
+#define READERS_DYING 16u
+
+struct event;
+struct evbuffer;
+struct exchange;
+struct pending;
+struct server;
+
+enum readers_place { READERS_READING = 0, READERS_STEERING = 1 };
+
+/* NULL for `body`: the task failed. Not kept. */
+typedef void (*readers_done)(void *arg, struct evbuffer *body);
+
+struct left_out {
+	uint64_t key;
+	char run[BOARD_RUN_BYTES];
+	int64_t until_ms; /* INT64_MAX: until the file changes */
+	int64_t pause_ms; /* of a live run; doubles */
+};
+
+struct reader {
+	struct server *server;
+	struct board *board;
+	struct event *readable;
+	struct event *timer; /* while a task is under way */
+	struct pending *first, *last; /* waiting */
+	struct pending *running;
+	int64_t sent_ms; /* when the running one was sent, or made progress */
+	pid_t pid;	 /* 0: none runs */
+	int fd;
+};
+
+struct readers {
+	struct reader at[READERS_N];
+	struct left_out left_out[BOARD_RUNS];
+	size_t n_left_out; /* ever; the place is the rest by BOARD_RUNS */
+	pid_t dying[READERS_DYING]; /* killed, not yet reaped */
+	uint64_t n_tasks;
+	uint64_t epoch;		    /* grows with each change */
+	char export_directory[TASK_FOLDER]; /* "": as configured */
+};
+
+bool readers_init(struct readers *readers, struct server *server);
+void readers_release(struct readers *readers);
+
+/* Has the request of `ex` answered by the reader of its route. */
+void readers_forward(struct exchange *ex);
+
+/* A task of the server's own: "snapshot", "measure", "export". */
+bool readers_ask(struct server *server, const char *name, const void *body,
+		 size_t len, readers_done done, void *arg);
+
+#endif
