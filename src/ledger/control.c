@@ -35,7 +35,7 @@ void tr_control_init(struct tr_control *control,
 		     const struct tr_control *parent,
 		     const struct tr_identity *self)
 {
-	control->major = TR_FORMAT_MAJOR;
+	control->major = TR_CONTROL_MAJOR;
 	control->pid = self->pid;
 	control->start_time = self->start_time;
 	control->generation = 2; /* 1 is a site's word before its first use */

@@ -265,23 +265,27 @@ static void place_regions(struct tr_header *header, uint64_t bytes,
 	bool has_stacks = tr_config_wants_stacks(config);
 	uint64_t stacks = has_stacks ? config->max_stacks : 0;
 	uint64_t samples = has_stacks ? config->sample_events : 0;
-	uint64_t size[TR_REGIONS] = {
-		sites + TR_PAGE, sites + 65536,
-		tr_hands_most * sizeof(uint32_t),
-		config->max_sites * sizeof(uint64_t),
-		blocks * TR_BLOCK_BYTES,
-		TR_MAX_MODULES * sizeof(struct tr_module),
-		stacks * sizeof(struct tr_stack), alloc_bytes(config),
-		samples * sizeof(struct tr_sample), 0,
+	const uint64_t size[TR_REGIONS] = {
+		[TR_REGION_SITES] = sites + TR_PAGE,
+		[TR_REGION_STRINGS] = sites + 65536,
+		[TR_REGION_TRACKS] = tr_hands_most * sizeof(uint32_t),
+		[TR_REGION_GAUGES] = config->max_sites * sizeof(uint64_t),
+		[TR_REGION_BLOCKS] = blocks * TR_BLOCK_BYTES,
+		[TR_REGION_MODULES] = TR_MAX_MODULES * sizeof(struct tr_module),
+		[TR_REGION_STACKS] = stacks * sizeof(struct tr_stack),
+		[TR_REGION_ALLOCS] = alloc_bytes(config),
+		[TR_REGION_SAMPLES] = samples * sizeof(struct tr_sample),
 	};
-	uint64_t at = TR_META_AT + TR_META_BYTES;
+	uint64_t at = TR_REGIONS_AT;
 
 	for (int i = 0; i < TR_REGIONS; i++) {
 		header->region[i].off = at;
-		header->region[i].cap = i == TR_REGION_ARENA ? bytes - at :
-							       size[i];
+		header->region[i].cap = size[i];
 		at += (size[i] + TR_PAGE - 1) & ~(uint64_t)(TR_PAGE - 1);
 	}
+	/* Last: it takes what is left. */
+	header->region[TR_REGION_ARENA].off = at;
+	header->region[TR_REGION_ARENA].cap = bytes - at;
 	header->block_count = (uint32_t)blocks;
 	header->max_history = config->max_history_size;
 	header->max_history_age = config->max_history_age;
@@ -295,7 +299,7 @@ static uint64_t fixed_bytes(const struct tr_config *config)
 	uint64_t bytes = config->max_sites * 136 +
 			 config->max_history_size * 200 + TR_MAX_TRACKS * 4 +
 			 262144 + TR_MAX_MODULES * sizeof(struct tr_module) +
-			 alloc_bytes(config) + 4 * TR_PAGE;
+			 alloc_bytes(config) + 5 * TR_PAGE;
 
 	if (tr_config_wants_stacks(config))
 		bytes += config->max_stacks * sizeof(struct tr_stack) +

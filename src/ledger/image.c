@@ -76,9 +76,7 @@ static off_t content_end(int fd, off_t size, struct tr_image *image)
 	struct tr_header header;
 	const struct tr_region *arena = &header.region[TR_REGION_ARENA];
 
-	if (!tr_file_read_at(fd, &header, sizeof(header), 0))
-		return size;
-	if (header.magic != TR_MAGIC || arena->off > TR_IMAGE_MOST ||
+	if (tr_header_read(fd, &header) || arena->off > TR_IMAGE_MOST ||
 	    arena->used > TR_IMAGE_MOST)
 		return size;
 	image->key.born_ns = header.start.mono_ns;
@@ -185,20 +183,31 @@ static void read_books(int fd, struct tr_image *image)
 	struct tr_header *header = (struct tr_header *)(uintptr_t)image->base;
 	const struct tr_region *rows = &header->region[TR_REGION_ALLOCS];
 	char *to = (char *)(uintptr_t)image->base + rows->off;
-	struct tr_alloc_state heap;
+	struct tr_header now;
 
 	if (header->state != TR_STATE_LIVE || !header->heap.mode ||
 	    !tr_image_at(image, rows->off, rows->used, 8))
 		return;
 	for (int i = 0; i < TR_GROWTHS; i++) {
-		if (!tr_file_read_at(fd, &heap, sizeof(heap),
-				     offsetof(struct tr_header, heap)) ||
-		    heap.moves == header->heap.moves)
+		if (tr_header_read(fd, &now) ||
+		    now.heap.moves == header->heap.moves)
 			return;
-		header->heap = heap;
+		header->heap = now.heap;
 		if (!tr_file_read_at(fd, to, rows->used, rows->off))
 			return;
 	}
+}
+
+/* What changed while the rest was copied. */
+static int read_live(int fd, struct tr_image *image)
+{
+	int err = read_growth(fd, image);
+
+	if (err)
+		return err;
+	read_again(fd, image);
+	read_books(fd, image);
+	return 0;
 }
 
 static int open_fd(const char *path, struct tr_image *image)
@@ -247,12 +256,9 @@ int tr_image_open(const char *path, struct tr_image *image)
 	err = read_sparse(fd, base, 0, (off_t)image->size);
 	if (!err)
 		err = tr_image_check(image);
-	if (!err)
-		err = read_growth(fd, image);
-	if (!err)
-		read_again(fd, image);
-	if (!err)
-		read_books(fd, image);
+	/* What has got another layout is not to be mixed with what comes. */
+	if (!err && image->major != 1)
+		err = read_live(fd, image);
 	(void)close(fd);
 	if (err)
 		tr_image_close(image);
@@ -301,7 +307,7 @@ static bool regions_fit(const struct tr_image *image)
 {
 	const struct tr_header *header = (const void *)image->base;
 
-	for (int i = 0; i < TR_REGIONS; i++) {
+	for (unsigned i = 0; i < TR_REGION_SLOTS; i++) {
 		const struct tr_region *r = &header->region[i];
 
 		if (r->off % 8 || r->off > header->map_bytes ||
@@ -311,16 +317,10 @@ static bool regions_fit(const struct tr_image *image)
 	return true;
 }
 
-int tr_image_check(const struct tr_image *image)
+static int check_header(const struct tr_image *image)
 {
 	const struct tr_header *header = (const void *)image->base;
 
-	if (image->size < sizeof(*header) || header->magic != TR_MAGIC)
-		return TARE_EFORMAT;
-	if (header->endian != TR_ENDIAN)
-		return TARE_EFORMAT;
-	if (header->major != TR_FORMAT_MAJOR)
-		return TARE_EVERSION;
 	if (header->site_bytes != sizeof(struct tr_site) ||
 	    header->node_bytes != sizeof(struct tr_node) ||
 	    header->cell_bytes != sizeof(struct tr_cell) ||
@@ -332,4 +332,20 @@ int tr_image_check(const struct tr_image *image)
 	    header->slice_shift > 62)
 		return TARE_EFORMAT;
 	return 0;
+}
+
+int tr_image_check(struct tr_image *image)
+{
+	struct tr_header *header = (struct tr_header *)(uintptr_t)image->base;
+	int err;
+
+	if (image->size < sizeof(*header))
+		return TARE_EFORMAT;
+	image->major = header->major;
+	err = tr_header_upgrade(header);
+	if (!err)
+		err = check_header(image);
+	if (!err && image->major != TR_FORMAT_MAJOR)
+		tr_image_upgrade(image);
+	return err;
 }

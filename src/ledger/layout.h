@@ -3,9 +3,9 @@
  * Layout: what a ledger file holds, byte for byte. docs/formats/ledger.md
  * describes it for other readers.
  *
- *	header | metadata | sites | strings | track directory | gauges |
- *	history blocks | modules | stacks | allocations | samples |
- *	arena (tracks, nodes, cells, pages, rings)
+ *	header | metadata | checksums | sites | strings | track directory |
+ *	gauges | history blocks | modules | stacks | allocations | samples |
+ *	regions of later minors | arena (tracks, nodes, cells, pages, rings)
  *
  * The file is sparse: regions have room for their configured maximum and
  * become real page by page. Everything inside is found by byte offsets from
@@ -35,8 +35,8 @@
 #define TR_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 #define TR_MAGIC UINT64_C(0x314745444c455254) /* "TRELEDG1", little endian */
-#define TR_FORMAT_MAJOR 2u
-#define TR_FORMAT_MINOR 2u
+#define TR_FORMAT_MAJOR 3u
+#define TR_FORMAT_MINOR 0u
 #define TR_ENDIAN 0x01020304u
 
 #define TR_PAGE 4096u
@@ -78,6 +78,11 @@ struct tr_region {
 	uint64_t real;	/* bytes from `off` whose pages exist */
 };
 
+/*
+ * The number of a region is its kind, and its place in the header. A kind
+ * keeps its number for ever, and readers skip kinds that they do not know: a
+ * new kind is a new minor. One without room has a `cap` of 0.
+ */
 enum tr_region_id {
 	TR_REGION_SITES,
 	TR_REGION_STRINGS,
@@ -88,9 +93,15 @@ enum tr_region_id {
 	TR_REGION_STACKS,
 	TR_REGION_ALLOCS,
 	TR_REGION_SAMPLES,
-	TR_REGION_ARENA,
+	TR_REGION_ARENA,  /* the last one in the file, whatever its number */
+	TR_REGION_KEPT,	  /* single values of every kind of measurement */
+	TR_REGION_PRICES, /* what a probe costs, as intervals */
+	TR_REGION_GPU,	  /* tracks of GPU activities */
+	TR_REGION_CODE,	  /* code without an address: frames of interpreters */
 	TR_REGIONS
 };
+
+#define TR_REGION_SLOTS 20u /* places for kinds in the header */
 
 /* The same instant on three clocks, read so that the first two enclose. */
 struct tr_anchor {
@@ -302,7 +313,7 @@ struct tr_header {
 	uint32_t anchor_count;
 	struct tr_anchor anchor[TR_ANCHORS];
 
-	struct tr_region region[TR_REGIONS];
+	struct tr_region region[TR_REGION_SLOTS];
 	struct tr_losses lost;
 
 	uint64_t records_taken;	/* tickets of the history's block ring */
@@ -331,12 +342,15 @@ struct tr_header {
 	struct tr_alloc_state heap;
 	uint32_t trainings;	 /* newest struct tr_training, offset */
 	uint32_t trainings_lost; /* that found no place */
+	uint64_t reserved[32];	 /* for later minors */
 };
 
-_Static_assert(sizeof(struct tr_header) <= TR_PAGE, "header is one page");
+_Static_assert(sizeof(struct tr_header) == TR_PAGE, "header is one page");
 
 #define TR_META_AT TR_PAGE
 #define TR_META_BYTES TR_PAGE
+#define TR_SUMS_AT (2u * TR_PAGE) /* a hole until the run is put away */
+#define TR_REGIONS_AT (3u * TR_PAGE)
 
 /* A site as registered. Published by `ready`. Strings: offset into file. */
 struct tr_site {
@@ -738,6 +752,7 @@ struct tr_values {
  * change sets it to 1.
  */
 #define TR_CONTROL_MAGIC UINT64_C(0x314c525443455254) /* "TRECTRL1" */
+#define TR_CONTROL_MAJOR 2u
 #define TR_CONTROL_SLEEP 512u
 #define TR_CONTROL_TEXT 1536u
 

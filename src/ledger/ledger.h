@@ -126,7 +126,7 @@ struct tr_ledger {
 	 * file, and then the header says 0. Writers use these and show them
 	 * in the header for readers.
 	 */
-	struct tr_region region[TR_REGIONS];
+	struct tr_region region[TR_REGION_SLOTS];
 	double sec_per_tick;
 	uint32_t slice_shift;
 	uint32_t block_count;
@@ -500,6 +500,7 @@ struct tr_image {
 	uint64_t size;
 	uint64_t missing; /* bytes that the header promises */
 	uint64_t mapped;  /* bytes to be unmapped */
+	uint32_t major;	  /* of the file: the copy has the present one */
 	struct tr_file_key key;
 	char path[512];
 };
@@ -517,10 +518,39 @@ TR_INLINE const void *tr_image_at(const struct tr_image *image, uint64_t off,
 		return NULL;
 	return image->base + off;
 }
-/* Checks header and regions; 0 or TARE_EFORMAT, TARE_EVERSION. */
-int tr_image_check(const struct tr_image *image);
+/* The same in the arena, whose bytes a reader may complete in its copy. */
+TR_INLINE void *tr_arena_at(const struct tr_image *image, uint64_t off,
+			    uint64_t bytes, uint64_t align)
+{
+	const struct tr_header *header =
+		(const struct tr_header *)(const void *)image->base;
+	const struct tr_region *arena = &header->region[TR_REGION_ARENA];
+
+	if (off < arena->off || off - arena->off > arena->used ||
+	    bytes > arena->used - (off - arena->off))
+		return NULL;
+	return (void *)(uintptr_t)tr_image_at(image, off, bytes, align);
+}
+/*
+ * Checks header and regions; an older ledger gets the present layout. 0 or
+ * TARE_EFORMAT, TARE_EVERSION. Once for an image, whose bytes it may change.
+ */
+int tr_image_check(struct tr_image *image);
 /* Text of a string, "" if it is not one. */
 const char *tr_image_string(const struct tr_image *image, uint32_t off);
+
+/* ---- older.c ----------------------------------------------------------- */
+
+/*
+ * The header of a ledger of any major that is known, in the present layout.
+ * A second time it does nothing. 0, TARE_EFORMAT, or TARE_EVERSION for a
+ * major that is not known.
+ */
+int tr_header_upgrade(struct tr_header *header);
+/* The same read from a file: 0, TARE_EIO or as above. */
+int tr_header_read(int fd, struct tr_header *header);
+/* What lies in the arena of an image with such a header. */
+void tr_image_upgrade(struct tr_image *image);
 
 /* ---- redo.c ------------------------------------------------------------ */
 

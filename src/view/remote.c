@@ -87,7 +87,7 @@ static int open_page(int64_t pid, struct page *page)
 	if (err)
 		return err;
 	if (page->control->magic != TR_CONTROL_MAGIC ||
-	    page->control->major != TR_FORMAT_MAJOR) {
+	    page->control->major != TR_CONTROL_MAJOR) {
 		unmap_page(page);
 		return TARE_EFORMAT;
 	}
@@ -164,6 +164,8 @@ static int clear_ledger(const char *path)
 	if (len < 6 || len > 500)
 		return TARE_EINVAL;
 	err = tr_runs_peek(path, &header, meta);
+	if (!err && header.major != TR_FORMAT_MAJOR)
+		err = TARE_EVERSION;
 	if (err)
 		return err;
 	(void)snprintf(base, sizeof(base), "%.*s.base", (int)len - 5, path);

@@ -46,17 +46,20 @@ int tr_runs_peek(const char *path, struct tr_header *header,
 {
 	int fd = tr_file_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
 	struct stat st;
-	bool ok;
+	int err = TARE_EFORMAT;
 
 	if (fd < 0)
 		return errno == ENOENT ? TARE_ENOENT : TARE_EIO;
-	ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	     tr_file_read_at(fd, header, sizeof(*header), 0) &&
-	     header->magic == TR_MAGIC && header->endian == TR_ENDIAN &&
-	     tr_file_read_at(fd, meta, TR_META_BYTES, TR_META_AT);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		err = tr_header_read(fd, header);
+	/* Who and when is at the same place in all majors. */
+	if (err == TARE_EVERSION)
+		err = 0;
+	if (!err && !tr_file_read_at(fd, meta, TR_META_BYTES, TR_META_AT))
+		err = TARE_EFORMAT;
 	(void)close(fd);
 	meta[TR_META_BYTES - 1] = '\0';
-	return ok ? 0 : TARE_EFORMAT;
+	return err ? TARE_EFORMAT : 0;
 }
 
 void tr_meta_value(const char *meta, const char *key, char *out, size_t size)

@@ -52,7 +52,8 @@ static bool put_away(const tare_run_entry *entry, const char *runs)
 	struct tr_header header;
 	const struct tr_region *arena = &header.region[TR_REGION_ARENA];
 
-	if (tr_runs_peek(entry->path, &header, meta) || !is_of_this_host(meta))
+	if (tr_runs_peek(entry->path, &header, meta) ||
+	    header.major != TR_FORMAT_MAJOR || !is_of_this_host(meta))
 		return false;
 	if (runs) {
 		(void)snprintf(to, sizeof(to), "%s/%s.tare", runs, entry->id);
