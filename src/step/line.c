@@ -122,27 +122,42 @@ static void put_memory(struct text *t)
 	before.rss = rss;
 }
 
-/* Entries of all logs so far: scopes, steps, items. */
+/*
+ * Entries of a thread's log so far. Laps before a trace are of the small log,
+ * those since then of the trace's ring, but for what a full one discards.
+ */
+static uint64_t events_of(const struct tr_track *track)
+{
+	uint64_t write = TR_LOAD(track->write), laps = write >> 32;
+	uint64_t ring = TR_LOAD(track->trace.bytes) / sizeof(struct tr_entry);
+	uint64_t lap = TR_LOAD(track->trace_lap), n;
+	uint32_t log = TR_LOAD(track->log.off);
+
+	if (!ring || laps < lap)
+		n = laps * TR_RING_INLINE;
+	else if (TR_LOAD(track->trace.off) == log)
+		n = lap * TR_RING_INLINE + (laps - lap) * ring;
+	else
+		n = lap * TR_RING_INLINE + ring +
+		    TR_LOAD(track->trace_discarded);
+	if ((uint32_t)write > log)
+		n += ((uint32_t)write - log) / sizeof(struct tr_entry);
+	return n;
+}
+
+/* Of all threads: scopes, steps, items. */
 static uint64_t count_events(void)
 {
 	const struct tr_region *tracks = &tr_ledger->region[TR_REGION_TRACKS];
 	const uint32_t *dir = (const void *)(tr_ledger->base + tracks->off);
-	uint64_t n = 0, size = sizeof(struct tr_entry);
-	uint32_t off;
+	uint64_t n = 0;
 
 	for (uint64_t i = 0; i < tracks->cap / sizeof(*dir); i++) {
-		const struct tr_track *track;
-		uint64_t write, log;
+		uint32_t off = TR_ACQUIRE(dir[i]);
 
-		off = TR_ACQUIRE(dir[i]);
 		if (!off)
 			break;
-		track = (const void *)(tr_ledger->base + off);
-		write = TR_LOAD(track->write);
-		log = TR_LOAD(track->log.off);
-		n += (write >> 32) * TR_LOAD(track->log.bytes) / size;
-		if ((uint32_t)write > log)
-			n += ((uint32_t)write - log) / size;
+		n += events_of((const void *)(tr_ledger->base + off));
 	}
 	return n;
 }

@@ -256,6 +256,48 @@ TEST(every_so_many_steps_there_is_a_line_in_the_log)
 	scene_play(play_lines);
 }
 
+/* Steps of a millisecond with 64 scopes each; the largest share told. */
+static double most_told(int steps)
+{
+	double most = 0;
+
+	for (int i = 0; i < steps; i++) {
+		const char *told;
+
+		for (int k = 0; k < 64; k++) {
+			TARE_SCOPE("part");
+		}
+		scene_pass_ns(MS);
+		TARE_STEP();
+		told = strstr(said.last, "tare ");
+		if (told && strtod(told + 5, NULL) > most)
+			most = strtod(told + 5, NULL);
+	}
+	return most;
+}
+
+static void play_traced_lines(void)
+{
+	tare_trace_plan plan = { .struct_size = sizeof(plan), .warm_up = 2,
+				 .record = 2, .repeat = 1,
+				 .folder = scene_dir };
+
+	tare_log_set(hear, &said);
+	scene_clock();
+	scene_start(NULL);
+	/* What a scope costs, so that shares are known: 1 us of 1 ms / 64. */
+	tr_ledger->header->inside_ticks = 500;
+	tr_ledger->header->outside_ticks = 500;
+	(void)most_told(1000);
+	CHECK_INT(tare_trace_schedule(&plan), 0);
+	CHECK_NEAR(most_told(100), 6.5, 3);
+}
+
+TEST(a_trace_does_not_change_what_measuring_is_said_to_take)
+{
+	scene_play(play_traced_lines);
+}
+
 static void play_seconds(void)
 {
 	static const char *const options[] = { "metrics_log_interval",
