@@ -56,7 +56,7 @@ static int take_option(const char *name, const char *value, struct options *o)
 
 static void print_pools(const struct workload *load)
 {
-	uint64_t allocs = 0, frees = 0;
+	uint64_t allocs = 0, frees = 0, refused = 0;
 
 	printf("%-12s %10s %10s %8s %12s\n", "pool", "allocs", "frees",
 	       "refused", "peak KiB");
@@ -69,9 +69,11 @@ static void print_pools(const struct workload *load)
 		       (unsigned long long)p->refused, p->peak_bytes / 1024);
 		allocs += p->allocs;
 		frees += p->frees;
+		refused += p->refused;
 	}
-	printf("%-12s %10llu %10llu\n", "in all", (unsigned long long)allocs,
-	       (unsigned long long)frees);
+	printf("%-12s %10llu %10llu %8llu\n", "in all",
+	       (unsigned long long)allocs, (unsigned long long)frees,
+	       (unsigned long long)refused);
 	printf("%llu requests finished, %llu evicted\n",
 	       (unsigned long long)load->finished,
 	       (unsigned long long)load->evicted);

@@ -211,11 +211,21 @@ static void *take(struct pool *pool, size_t bytes)
 	return memory;
 }
 
+/* A failure belongs to the innermost scope: each says its own. */
+static void *take_of_pool(struct pool *pool, size_t bytes)
+{
+	TARE_SCOPE_SITE(pool->alloc_site);
+	void *memory = take(pool, bytes);
+
+	if (!memory)
+		TARE_FAIL("no room");
+	return memory;
+}
+
 void *pool_alloc(struct pool *pool, size_t bytes)
 {
 	TARE_SCOPE_SITE(&all_alloc);
-	TARE_SCOPE_SITE(pool->alloc_site);
-	void *memory = take(pool, bytes);
+	void *memory = take_of_pool(pool, bytes);
 
 	if (!memory)
 		TARE_FAIL("no room");
