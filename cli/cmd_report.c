@@ -14,7 +14,8 @@ struct report_options {
 };
 
 #define SORTS \
-	"total cumtime own tottime calls mean max p99 failures name samples"
+	"total cumtime cumulative own tottime time calls ncalls mean max p99 " \
+	"failures name samples"
 
 static const struct option_spec options[] = {
 	{ 's', "sort", OPTION_TEXT, offsetof(struct report_options, sort),

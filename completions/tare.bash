@@ -50,7 +50,7 @@ _tare_values() {
 	case $1:$2 in
 	*:--color) echo "auto always never" ;;
 	report:-s | report:--sort)
-		echo "total cumtime own tottime calls mean max p99 failures name samples" ;;
+		echo "total cumtime cumulative own tottime time calls ncalls mean max p99 failures name samples" ;;
 	run:--mpi) echo "auto openmpi mpich none" ;;
 	flame:--from) echo "samples calls alloc" ;;
 	flame:--colors) echo "module warm" ;;

@@ -69,7 +69,7 @@ complete -c tare -n '__tare_is run' -l no-report -d 'print nothing at the end'
 complete -c tare -n '__tare_is run' -s s -l set -x -a '(__tare_settings)' -d 'an option for this run'
 complete -c tare -n '__tare_is run' -a '(__fish_complete_subcommand --fcs-skip=2)'
 
-complete -c tare -n '__tare_is report' -s s -l sort -x -a 'total cumtime own tottime calls mean max p99 failures name samples' -d order
+complete -c tare -n '__tare_is report' -s s -l sort -x -a 'total cumtime cumulative own tottime time calls ncalls mean max p99 failures name samples' -d order
 complete -c tare -n '__tare_is report' -s n -l top -x -d 'only the first rows'
 complete -c tare -n '__tare_is report' -s N -l name -x -d 'series whose name matches'
 complete -c tare -n '__tare_is report' -s S -l source -x -d 'series whose source matches'

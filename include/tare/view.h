@@ -395,7 +395,8 @@ typedef struct tare_report_options {
 	uint32_t parts;		/* 0: all */
 	const tare_filter *filter;
 	const char *sort;	/* total own calls mean max p99 failures name
-				 * samples; cumtime is total, tottime own */
+				 * samples; cumtime and cumulative are total,
+				 * tottime and time own, ncalls calls */
 	size_t top;		/* rows of the flat table; 0: all */
 	unsigned width;		/* columns of the terminal; 0: 100 */
 	bool color;

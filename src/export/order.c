@@ -55,6 +55,21 @@ static int order_of(const char *name)
 	return -1;
 }
 
+/* What Python's pstats calls the same; its "time" is the own time. */
+static const char *plain_name(const char *sort)
+{
+	static const char *const others[][2] = {
+		{ "cumtime", "total" }, { "cumulative", "total" },
+		{ "tottime", "own" },	{ "time", "own" },
+		{ "ncalls", "calls" },
+	};
+
+	for (size_t i = 0; sort && i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcmp(sort, others[i][0]) == 0)
+			return others[i][1];
+	return sort;
+}
+
 int tr_report_prepare(struct tr_report *report,
 		      const tare_report_options *options)
 {
@@ -68,11 +83,7 @@ int tr_report_prepare(struct tr_report *report,
 		report->options.parts = TARE_REPORT_ALL;
 	if (report->options.width < 80)
 		report->options.width = report->options.width ? 80 : 100;
-	/* As Python's cProfile calls them. */
-	if (report->options.sort && !strcmp(report->options.sort, "cumtime"))
-		report->options.sort = "total";
-	if (report->options.sort && !strcmp(report->options.sort, "tottime"))
-		report->options.sort = "own";
+	report->options.sort = plain_name(report->options.sort);
 	report->asked_sort = report->options.sort;
 	if (!report->options.sort)
 		report->options.sort = "total";

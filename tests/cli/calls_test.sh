@@ -214,6 +214,10 @@ expect_is "$(order cumtime net_total_ns)" True "--sort cumtime"
 expect_is "$(order tottime net_own_ns)" True "--sort tottime"
 expect_is "$(order calls calls)" True "--sort calls"
 expect_is "$(order total net_total_ns)" True "--sort total"
+# The words of Python's pstats, where time is the own time.
+expect_is "$(order cumulative net_total_ns)" True "--sort cumulative"
+expect_is "$(order ncalls calls)" True "--sort ncalls"
+expect_is "$(order time net_own_ns)" True "--sort time"
 expect_status 0 "$TARE" report --sort calls --top 1
 expect_has "$out" "functions by their hooks" "the report has the table"
 expect_has "$out" "hooked.c:" "with file and line"
