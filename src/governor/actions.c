@@ -10,7 +10,7 @@
 struct action {
 	uint32_t site;
 	uint8_t level;
-	double share;
+	struct tr_reason why;
 };
 
 /* Written under the governor's lock; read by the one thread that tells. */
@@ -20,11 +20,11 @@ static uint32_t noted, told;
 TARE_SITE_(own, TARE_KIND_VALUE, TARE_TYPE_CUSTOM, TR_SITE_INTERNAL,
 	   "(governor)", NULL, NULL);
 
-void tr_action_note(uint32_t site, uint8_t level, double share)
+void tr_action_note(uint32_t site, uint8_t level, struct tr_reason why)
 {
 	uint32_t at = TR_LOAD(noted);
 
-	ring[at % ACTIONS] = (struct action){ site, level, share };
+	ring[at % ACTIONS] = (struct action){ site, level, why };
 	TR_PUBLISH(noted, at + 1);
 }
 
@@ -37,7 +37,10 @@ static void write_record(const struct action *action)
 		  low == TR_LEVEL_COUNTED ? 0 : INT64_C(1) << low, 0 },
 		{ "paused", TR_NOTE_INT,
 		  action->level & TR_LEVEL_PAUSED ? 1 : 0, 0 },
-		{ "share_percent", TR_NOTE_DOUBLE, 0, action->share * 100 },
+		{ "share_percent", TR_NOTE_DOUBLE, 0,
+		  action->why.share * 100 },
+		{ "limit_percent", TR_NOTE_DOUBLE, 0,
+		  action->why.limit * 100 },
 	};
 	struct tr_note_sample sample = {
 		.site = action->site,
@@ -55,20 +58,19 @@ static void write_record(const struct action *action)
 	tr_hand_leave(hand);
 }
 
-static void describe(const struct action *action, char *text, size_t size)
+static void describe_all(const struct action *action, char *text, size_t size)
+{
+	(void)snprintf(text, size, action->level ?
+			       "less is not enough, it is off for a minute" :
+			       "it was off for a minute and is on again");
+}
+
+static void describe_site(const struct action *action, char *text, size_t size)
 {
 	const char *name = tr_string_at(tr_site_at(action->site)->name);
 	uint32_t low = action->level & TR_LEVEL_COUNTED;
 	char what[64];
 
-	if (!action->site) {
-		(void)snprintf(text, size, "measuring takes %.1f %% of the CPU "
-			       "time%s", action->share * 100,
-			       action->level ?
-				       ": it is off for a minute" :
-				       " before: it is on again");
-		return;
-	}
 	if (!action->level)
 		(void)snprintf(what, sizeof(what), "measured in full again");
 	else if (low == TR_LEVEL_COUNTED)
@@ -78,11 +80,28 @@ static void describe(const struct action *action, char *text, size_t size)
 			       1u << low);
 	else
 		(void)snprintf(what, sizeof(what), "measured");
-	(void)snprintf(text, size, "measuring takes %.1f %% of the CPU time: "
-		       "'%.64s' is %s%s", action->share * 100, name, what,
+	(void)snprintf(text, size, "'%.64s' is %s%s", name, what,
 		       action->level & TR_LEVEL_PAUSED ?
 			       ", part of the time" :
 			       "");
+}
+
+/* With the figures that led to it: without the limit they say nothing. */
+static void describe(const struct action *action, char *text, size_t size)
+{
+	const struct tr_reason *why = &action->why;
+	char what[160];
+
+	if (action->site)
+		describe_site(action, what, sizeof(what));
+	else
+		describe_all(action, what, sizeof(what));
+	(void)snprintf(text, size, "measuring %s %.3g %% of the CPU time, "
+		       "%s %.3g %%: %s",
+		       action->site || action->level ? "takes" : "took",
+		       why->share * 100,
+		       why->share > why->limit ? "more than" : "up to",
+		       why->limit * 100, what);
 }
 
 void tr_actions_tell(tr_governor_tell tell)

@@ -10,7 +10,13 @@
 
 #include "governor/governor.h"
 
-void tr_action_note(uint32_t site, uint8_t level, double share);
+/* What was seen, and what may be: the reason why it was done. */
+struct tr_reason {
+	double share, limit; /* of the CPU time */
+};
+
+/* Site 0: all of them, on or (TR_GOVERNED_OFF) off. */
+void tr_action_note(uint32_t site, uint8_t level, struct tr_reason why);
 /* Outside of probes. */
 void tr_actions_tell(tr_governor_tell tell);
 

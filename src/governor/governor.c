@@ -24,7 +24,7 @@
 #define HOLD_MOST_NS INT64_C(3600000000000)
 #define RELAPSE_NS INT64_C(10000000000)
 #define QUIET_NS INT64_C(10000000000) /* nothing to do: no more turns */
-#define HOPELESS 20 /* looks above the limit, with nothing left to take */
+#define HOPELESS 20 /* looks above the limit, with nothing left to take off */
 #define OFF_NS INT64_C(60000000000)
 #define HEADROOM 0.75
 #define SITES 32u /* that are looked at one by one */
@@ -47,7 +47,8 @@ static struct {
 	int64_t release_ns; /* when it was last let go */
 	int64_t hold_ns;
 	int64_t off_ns;	   /* since when all is off; 0: it is not */
-	uint32_t hopeless; /* looks in a row */
+	uint32_t hopeless; /* looks since a plan was enough */
+	double off_share;  /* that led to it */
 	double cpu_s, background_s;
 } g;
 
@@ -249,7 +250,7 @@ static bool is_looser(const struct tr_plan *plan)
 	return false;
 }
 
-static bool set_level(uint32_t id, uint8_t level, double share)
+static bool set_level(uint32_t id, uint8_t level, struct tr_reason why)
 {
 	struct tr_site *site = tr_site_at(id);
 
@@ -259,7 +260,7 @@ static bool set_level(uint32_t id, uint8_t level, double share)
 	TR_STORE(site->level, level);
 	if (level > TR_LOAD(site->worst))
 		TR_STORE(site->worst, level);
-	tr_action_note(id, level, share);
+	tr_action_note(id, level, why);
 	return true;
 }
 
@@ -280,10 +281,16 @@ static void count_levels(void)
 	tr_pause_enable(&g.pause, paused);
 }
 
-/* `looser`: levels may fall, too. `no_pause`: nobody could end a pause. */
-static void act(const struct tr_plan *plan, bool looser, bool no_pause)
+static struct tr_reason reason(double share)
 {
-	double share = books()->share;
+	return (struct tr_reason){ share, limit_now() };
+}
+
+/* `looser`: levels may fall, too. `no_pause`: nobody could end a pause. */
+static void act(const struct tr_plan *plan, double share, bool looser,
+		bool no_pause)
+{
+	struct tr_reason why = reason(share);
 	uint64_t changed = 0;
 
 	for (size_t i = 0; i < plan->n; i++) {
@@ -293,12 +300,11 @@ static void act(const struct tr_plan *plan, bool looser, bool no_pause)
 		if (no_pause)
 			level &= TR_LEVEL_COUNTED;
 		if (level > g.levels[id])
-			changed += set_level(id, level, share);
+			changed += set_level(id, level, why);
 	}
 	for (uint32_t id = 0; looser && id < g.rates.n; id++)
 		if (g.levels[id])
-			changed += set_level(id, planned_level(plan, id),
-					     share);
+			changed += set_level(id, planned_level(plan, id), why);
 	if (!changed)
 		return;
 	(void)TR_ADD(books()->actions, changed);
@@ -306,7 +312,7 @@ static void act(const struct tr_plan *plan, bool looser, bool no_pause)
 	tr_control_bump(tr_ledger->control);
 }
 
-static void let_go(const struct tr_plan *plan, int64_t now)
+static void let_go(const struct tr_plan *plan, double share, int64_t now)
 {
 	if (!is_looser(plan)) {
 		g.calm_ns = 0;
@@ -316,18 +322,19 @@ static void let_go(const struct tr_plan *plan, int64_t now)
 		g.calm_ns = now;
 	if (now - g.calm_ns < g.hold_ns)
 		return;
-	act(plan, true, false);
+	act(plan, share, true, false);
 	g.calm_ns = 0;
 	g.release_ns = now;
 }
 
 /* The last resort: nothing is measured, and tried again in a minute. */
-static void switch_all(bool on, int64_t now)
+static void switch_all(bool on, double share, int64_t now)
 {
 	g.off_ns = on ? 0 : now;
+	g.off_share = share;
 	g.hopeless = 0;
 	TR_STORE(tr_ledger->control->enabled, on);
-	tr_action_note(0, on ? 0 : TR_GOVERNED_OFF, books()->share);
+	tr_action_note(0, on ? 0 : TR_GOVERNED_OFF, reason(share));
 	(void)TR_ADD(books()->actions, 1);
 	count_levels();
 	if (!on)
@@ -343,7 +350,7 @@ static bool is_off(int64_t now)
 	if (TR_LOAD(tr_ledger->control->enabled))
 		g.off_ns = 0;
 	else if (now - g.off_ns >= OFF_NS)
-		switch_all(true, now);
+		switch_all(true, g.off_share, now);
 	return g.off_ns != 0;
 }
 
@@ -380,17 +387,19 @@ static bool look_and_act(int64_t now, bool in_probe)
 	plan = plan_for(&look);
 	/* Of the probes alone: no site can do anything about our thread. */
 	share = g.rates.cost_s / look.cpu_s;
+	if (plan.is_enough)
+		g.hopeless = 0;
 	if (share > limit_now()) {
 		if (!in_probe)
 			tr_pause_want(&g.pause, plan.on);
 		hold_on(now);
-		act(&plan, false, in_probe);
-		g.hopeless = plan.is_enough ? 0 : g.hopeless + 1;
+		act(&plan, share, false, in_probe);
+		g.hopeless += !plan.is_enough;
 		if (g.hopeless >= HOPELESS && !in_probe)
-			switch_all(false, now);
+			switch_all(false, share, now);
 	} else if (books()->sites && !in_probe) {
 		tr_pause_want(&g.pause, plan.on);
-		let_go(&plan, now);
+		let_go(&plan, share, now);
 	}
 	return books()->sites || share > limit_now() / 4;
 }
