@@ -29,7 +29,8 @@ OPTIONS_aarch64 = $(OURS) --cross-file cross/aarch64.ini \
 OPTIONS_fuzz = $(DEBUG) -Dfuzz=true -Db_sanitize=address,undefined \
 	-Db_lundef=false
 OPTIONS_install = --prefix $(abspath $(PREFIX)) -Dtests=disabled \
-	-Dbench=disabled -Dexamples=disabled
+	-Dbench=disabled -Dexamples=disabled \
+	$(addprefix --libdir ,$(shell tools/libdir))
 
 COMPILER_clang = CC=clang CXX=clang++
 COMPILER_fuzz = CC=clang CXX=clang++

@@ -4,11 +4,12 @@
 
 usage: consume.py WAY SOURCE BUILD
 
-WAY: pkgconfig cmake subproject amalgamation disabled macros. Everything
+WAY: pkgconfig cmake folders subproject amalgamation disabled macros. Everything
 happens in a temporary folder; an installed copy is made there from BUILD.
 """
 
 import glob
+import json
 import os
 import shutil
 import subprocess
@@ -106,19 +107,83 @@ def use_pkgconfig(place):
     check_consumer(place, place.path("archive"))
 
 
-def use_cmake(place):
-    need("cmake", "ninja")
-    install(place)
+def build_by_cmake(place, prefix, folder):
+    """The consumer, by find_package() of what is below a prefix."""
     shutil.copy(os.path.join(place.here, "cmake", "CMakeLists.txt"),
                 place.temp)
     shutil.copy(place.consumer, place.temp)
+    run("cmake", "-G", "Ninja", "-S", place.temp, "-B", folder,
+        f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", folder)
+    for name in ("with_shared", "with_static"):
+        check_consumer(place, os.path.join(folder, name))
+
+
+def use_cmake(place):
+    need("cmake", "ninja")
+    install(place)
     prefix = os.path.dirname(glob.glob(
         place.path("root", "**", "include", "tare"), recursive=True)[0])
-    run("cmake", "-G", "Ninja", "-S", place.temp, "-B", place.path("build"),
-        f"-DCMAKE_PREFIX_PATH={os.path.dirname(prefix)}")
-    run("cmake", "--build", place.path("build"))
-    for name in ("with_shared", "with_static"):
-        check_consumer(place, place.path("build", name))
+    build_by_cmake(place, os.path.dirname(prefix), place.path("build"))
+
+
+def machine_with(place, name, script):
+    """A machine with another dpkg-architecture; its environment."""
+    folder = place.path(name)
+    os.mkdir(folder)
+    path = os.path.join(folder, "dpkg-architecture")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\n{script}\n")
+    os.chmod(path, 0o755)
+    return dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}")
+
+
+def lay_out(place, prefix, env, options):
+    """What an installation puts where, without building it again: files that
+    are built are those of BUILD."""
+    build = os.path.join(env["PATH"].split(":")[0], "build")
+    run("meson", "setup", build, place.source, "--prefix", prefix,
+        *options, *(f"-D{part}=disabled"
+                    for part in ("cli", "tests", "bench", "examples")),
+        env=env)
+    plan = json.loads(run("meson", "introspect", "--installed", build,
+                          env=env))
+    for file, target in plan.items():
+        built = os.path.join(place.build, os.path.relpath(file, build))
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        if os.path.exists(file):
+            shutil.copy(file, target)
+        elif os.path.exists(built):
+            shutil.copy(built, target)
+        for link in glob.glob(glob.escape(built.rsplit(".so", 1)[0]) + ".so*"):
+            if os.path.islink(link):
+                shutil.copy(link, os.path.dirname(target),
+                            follow_symlinks=False)
+    return plan.values()
+
+
+def use_folders(place):
+    """With and without dpkg-dev, by `make install` and by Meson itself: CMake
+    finds the package, pkg-config and the loader the folder of libraries."""
+    need("cmake", "ninja", "pkg-config")
+    known = run("pkg-config", "--variable", "pc_path", "pkg-config")
+    machines = {"with": "cc -print-multiarch", "without": "exit 1"}
+    for name, script in machines.items():
+        env = machine_with(place, name, script)
+        made = run(os.path.join(place.source, "tools", "libdir"), env=env)
+        chosen = made.split() and ["--libdir", made.strip()]
+        for way, options in (("make", chosen), ("meson", [])):
+            env = machine_with(place, f"{name}-{way}", script)
+            prefix = place.path(f"{name}-{way}", "usr", "local")
+            targets = lay_out(place, prefix, env, options)
+            build_by_cmake(place, prefix, place.path(f"{name}-{way}", "use"))
+            folder = next(os.path.dirname(path) for path in targets
+                          if path.endswith("tare.pc"))
+            below = os.path.relpath(folder, prefix)
+            print(f"{name} dpkg-dev, {way}: {below}")
+            if (name, way) == ("without", "make") and \
+                    f"/usr/local/{below}" not in known.strip().split(":"):
+                sys.exit(f"pkg-config does not look in '{below}': {known}")
 
 
 def use_subproject(place):
@@ -225,6 +290,7 @@ def use_macros(place):
 WAYS = {
     "pkgconfig": use_pkgconfig,
     "cmake": use_cmake,
+    "folders": use_folders,
     "subproject": use_subproject,
     "amalgamation": use_amalgamation,
     "disabled": use_disabled,
