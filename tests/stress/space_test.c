@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -67,10 +68,38 @@ static uint64_t check_accounts(void)
 
 /* ---- places that are full ---------------------------------------------- */
 
+/* Would others see what is mounted here? Of a mount: its line says so. */
+static bool is_shared(const char *folder)
+{
+	FILE *file = fopen("/proc/self/mountinfo", "re");
+	char line[1024], wanted[160];
+	bool shared = !file;
+
+	(void)snprintf(wanted, sizeof(wanted), " %s ", folder);
+	while (file && fgets(line, sizeof(line), file))
+		if (strstr(line, wanted))
+			shared = strstr(line, " shared:") != NULL;
+	if (file)
+		(void)fclose(file);
+	return shared;
+}
+
+/* In a chroot the root is no mount: the scene's folder becomes one. */
+static bool own_folder(void)
+{
+	if (mount(scene_dir, scene_dir, NULL, MS_BIND, NULL))
+		return false;
+	if (!is_shared(scene_dir))
+		return true;
+	(void)umount2(scene_dir, MNT_DETACH);
+	return false;
+}
+
 static bool enter_namespace(void)
 {
 	return unshare(CLONE_NEWNS) == 0 &&
-	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+	       (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 ||
+		(errno == EINVAL && own_folder()));
 }
 
 static const char *mount_options; /* of a tmpfs on the scene's folder */
@@ -97,11 +126,14 @@ static bool can_mount(void)
 	mount_options = "size=1m";
 	mount_flags = 0;
 	(void)fflush(stdout);
-	(void)snprintf(scene_dir, sizeof(scene_dir), "/tmp");
+	(void)snprintf(scene_dir, sizeof(scene_dir), "/tmp/tare-space-XXXXXX");
+	if (!mkdtemp(scene_dir))
+		return false;
 	child = fork();
 	if (child == 0)
 		probe_mount();
 	(void)waitpid(child, &status, 0);
+	(void)rmdir(scene_dir);
 	return status == 0;
 }
 
