@@ -79,6 +79,7 @@ build/%/build.ninja: build/packages
 
 build: need-build $(RELEASE)/build.ninja ## the library, `tare`, examples
 	@ninja -C $(RELEASE)
+	@sed -n '/./s/^/left out: /p' $(RELEASE)/left_out
 
 # The photo service is there where libjpeg is, ranks where MPI is.
 demo: need-demo $(RELEASE)/build.ninja ## measure some examples and show the reports
