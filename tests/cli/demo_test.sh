@@ -11,36 +11,29 @@ mkdir -p built/cli built/examples
 ln -s "$bare" built/cli/tare
 ln -s "$examples/gcn_sequential" built/examples/
 ln -s "$(dirname "$bare")/../preload" built/preload
-printf '%s\n' "no examples/photo_pipeline: no libjpeg (apt install libjpeg-dev)" \
-	"no server (tare serve): no libevent (apt install libevent-dev)" \
-	>built/left_out
+photos="no examples/photo_pipeline: no libjpeg (apt install libjpeg-dev)"
+serve="no server (tare serve): no libevent (apt install libevent-dev)"
+printf '%s\n' "$photos" "$serve" >built/left_out
 expect_status 0 "$root/tools/demo" built
-expect_has "$out" "left out: no examples/photo_pipeline: no libjpeg (apt install\
- libjpeg-dev)" "the demo says what is missing"
-expect_has "$out" "left out: no server (tare serve): no libevent (apt install\
- libevent-dev)" "in a line each"
+expect_has "$out" "left out: $photos" "the demo says what is missing"
+expect_has "$out" "left out: $serve" "in a line each"
 expect_has "$out" " samples " "a profile is shown"
 picture=$(printf '%s' "$out" | sed -n 's/^  flame graph  //p')
 expect_is "$(head -c 5 "$picture" 2>&1)" "<?xml" "and a picture to look at"
 expect_has "$(cat "$picture")" "sparse" "with names of functions in it"
 
 # What a build says: the file that the demo and `make build` print.
-if command -v meson >/dev/null; then
-	mkdir empty
-	printf '#!/bin/sh\nexit 1\n' >empty/pkg-config
-	chmod +x empty/pkg-config
-	cp empty/pkg-config empty/mpicc
-	expect_status 0 env PATH="$PWD/empty:$PATH" meson setup lean "$root" \
-		-Dtests=disabled -Dbench=disabled
-	lines=$(cat lean/left_out)
-	expect_has "$lines" "no libevent (apt install libevent-dev)" \
-		"a build without libevent says so"
-	expect_has "$lines" "no libdw (apt install libdw-dev)" \
-		"and without libdw"
-	expect_is "$(printf '%s\n' "$lines" | grep -vc 'apt install')" 0 \
-		"each line has a package"
-else
-	expect_skip "no meson"
-fi
+mkdir empty
+printf '#!/bin/sh\nexit 1\n' >empty/pkg-config
+chmod +x empty/pkg-config
+cp empty/pkg-config empty/mpicc
+expect_status 0 env PATH="$PWD/empty:$PATH" meson setup lean "$root" \
+	-Dtests=disabled -Dbench=disabled
+lines=$(cat lean/left_out)
+expect_has "$lines" "no libevent (apt install libevent-dev)" \
+	"a build without libevent says so"
+expect_has "$lines" "no libdw (apt install libdw-dev)" "and without libdw"
+expect_is "$(printf '%s\n' "$lines" | grep -vc 'apt install')" 0 \
+	"each line has a package"
 
 finish
