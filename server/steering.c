@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steering: start, stop and clear, in the live processes themselves. Each may
- * be repeated: a process that is in that state already stays in it.
+ * Steering: start and stop of the background samples, and clear, in the live
+ * processes themselves. Each may be repeated: a process that is in that state
+ * already stays in it. Scopes and counters go on: these are switched by the
+ * option enable_metrics.
  */
 #include <tare/error.h>
 
@@ -12,12 +14,12 @@
 
 static int start(int64_t pid)
 {
-	return tare_remote_enable(pid, true);
+	return tare_remote_monitor(pid, true);
 }
 
 static int stop(int64_t pid)
 {
-	return tare_remote_enable(pid, false);
+	return tare_remote_monitor(pid, false);
 }
 
 /* Its result; a process that ended on its own has nothing left to steer. */
@@ -31,46 +33,62 @@ static void result_json(struct json *json, const tare_run_entry *run, int err)
 	json_end_object(json);
 }
 
-static void steer(struct exchange *ex, const char *action,
-		  int (*act)(int64_t pid))
+static void steer(struct exchange *ex, const struct chosen *chosen,
+		  const char *action, int (*act)(int64_t pid))
 {
-	struct chosen chosen;
-	struct json *json;
+	struct json *json = reply_json(ex);
 	uint64_t n = 0;
 
-	if (!chosen_live(ex, &chosen))
-		return;
-	json = reply_json(ex);
 	if (!json)
 		return;
 	json_begin_object(json, NULL);
 	json_text(json, "action", action);
 	json_begin_array(json, "runs");
-	for (size_t i = 0; i < chosen.n; i++) {
-		int err = act(chosen.runs[i]->pid);
+	for (size_t i = 0; i < chosen->n; i++) {
+		int err = act(chosen->runs[i]->pid);
 
 		n += err == 0;
-		result_json(json, chosen.runs[i], err);
+		result_json(json, chosen->runs[i], err);
 	}
 	json_end_array(json);
 	json_unsigned(json, "succeeded", n);
-	json_unsigned(json, "failed", chosen.n - n);
+	json_unsigned(json, "failed", chosen->n - n);
 	json_end_object(json);
 	pool_expire(&ex->server->pool);
 	reply_json_end(ex, 200);
 }
 
+/* To start or stop nothing is no success. */
+static void monitor(struct exchange *ex, const char *action,
+		    int (*act)(int64_t pid))
+{
+	struct chosen chosen;
+
+	if (!chosen_live(ex, &chosen))
+		return;
+	if (!chosen.n)
+		problem(ex, 409, "no measured program is running: start one "
+				 "with 'tare run' or TARE=on, then %s its "
+				 "monitoring",
+			action);
+	else
+		steer(ex, &chosen, action, act);
+}
+
 void handle_monitoring_start(struct exchange *ex)
 {
-	steer(ex, "start", start);
+	monitor(ex, "start", start);
 }
 
 void handle_monitoring_stop(struct exchange *ex)
 {
-	steer(ex, "stop", stop);
+	monitor(ex, "stop", stop);
 }
 
 void handle_clear(struct exchange *ex)
 {
-	steer(ex, "clear", tare_remote_clear);
+	struct chosen chosen;
+
+	if (chosen_live(ex, &chosen))
+		steer(ex, &chosen, "clear", tare_remote_clear);
 }

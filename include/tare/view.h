@@ -455,6 +455,14 @@ TARE_API int tare_remote_enable(int64_t pid, bool on);
 TARE_API int tare_remote_set(int64_t pid, const char *name,
 			     const char *value);
 TARE_API int tare_remote_clear(int64_t pid);
+/*
+ * Starts and stops its background samples, and only these: of memory and GPUs
+ * as the options memory_sample_interval, enable_memory_tracking and
+ * enable_gpu_tracking say, and what its option `monitor` asks for. A process
+ * without a monitor's thread makes it at its next probe. TARE_EOFF also where
+ * measuring is switched off.
+ */
+TARE_API int tare_remote_monitor(int64_t pid, bool on);
 
 /* Is it on; and the value an option has there now, as text (its length). */
 TARE_API int tare_remote_is_enabled(int64_t pid, bool *ret_on);

@@ -100,6 +100,13 @@ struct tr_config {
 	char training_events[TR_CONFIG_STRING];
 	uint64_t training_epochs;	/* rows of a training in the ledger */
 	bool sigbus_guard;		/* survive a truncated ledger */
+
+	/*
+	 * No options: has a file, the environment or a call asked for these
+	 * samples? A default does not, since a sample needs a thread.
+	 */
+	bool asks_memory_tracking;
+	bool asks_gpu_tracking;
 };
 
 /* Receives one line per wrong value: rare, at the start. */

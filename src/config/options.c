@@ -230,13 +230,16 @@ static const struct tr_option_row table[] = {
 	SWITCH(mpi_barrier, MPI_BARRIER, "false", AT_START,
 	       "Put a barrier before every blocking collective of MPI, and "
 	       "time it: how long a rank waits for the last one."),
-	SWITCH(enable_memory_tracking, ENABLE_MEMORY_TRACKING, "true", NOT_YET,
-	       "Sample the memory of system and process, once metrics are "
-	       "on."),
-	SWITCH(enable_gpu_tracking, ENABLE_GPU_TRACKING, "true", NOT_YET,
-	       "Sample the GPUs, once metrics are on."),
+	SWITCH(enable_memory_tracking, ENABLE_MEMORY_TRACKING, "true", LIVE,
+	       "While measuring, keep samples of memory: those of "
+	       "TARE_RECORD_MEMORY, and those taken in the background once "
+	       "this option is set or monitoring was started."),
+	SWITCH(enable_gpu_tracking, ENABLE_GPU_TRACKING, "true", LIVE,
+	       "The same for GPUs (TARE_RECORD_GPU)."),
 	REAL(memory_sample_interval, MEMORY_SAMPLE_INTERVAL, "60", 0.1, 86400,
-	     "seconds", NOT_YET, "Sample memory this often."),
+	     "seconds", LIVE,
+	     "Take these samples in the background this often; to set it "
+	     "starts those of memory."),
 	PATH(export_directory, EXPORT_DIRECTORY, "data/metrics", PATH_TEXT, 1,
 	     NULL, LIVE, "Folder that exports are written to."),
 	REAL(export_interval, EXPORT_INTERVAL, "0", 0, 31536000, "seconds",

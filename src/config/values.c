@@ -213,6 +213,17 @@ void tr_config_defaults(struct tr_config *config)
 	for (size_t i = 0; (option = tare_option_at(i)); i++)
 		(void)tr_config_set(config, option->name,
 				    option->default_value);
+	config->asks_memory_tracking = config->asks_gpu_tracking = false;
+}
+
+static void note_wishes(struct tr_config *config, size_t offset)
+{
+	if (offset == offsetof(struct tr_config, memory_sample_interval))
+		config->asks_memory_tracking = true;
+	if (offset == offsetof(struct tr_config, enable_memory_tracking))
+		config->asks_memory_tracking = config->enable_memory_tracking;
+	if (offset == offsetof(struct tr_config, enable_gpu_tracking))
+		config->asks_gpu_tracking = config->enable_gpu_tracking;
 }
 
 int tr_config_set(struct tr_config *config, const char *name,
@@ -226,6 +237,7 @@ int tr_config_set(struct tr_config *config, const char *name,
 	if (!value || !set_field(row, (char *)config + row->offset, value))
 		return TARE_ERANGE;
 
+	note_wishes(config, row->offset);
 	return 0;
 }
 

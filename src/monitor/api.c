@@ -34,6 +34,7 @@ TARE_API int tare_monitor_disable(uint32_t parts)
 {
 	__typeof__(&tare_monitor_disable) first = TR_FIRST(
 		tare_monitor_disable, TR_API_MONITOR_DISABLE);
+	uint32_t tracked = 0;
 
 	if (first)
 		return first(parts);
@@ -41,7 +42,12 @@ TARE_API int tare_monitor_disable(uint32_t parts)
 		return TARE_EINVAL;
 	if (!is_on() || tr_probe_forward)
 		return TARE_EOFF;
-	tr_parts_switch(0, parts);
+	/* What is tracked is a part of it, too. */
+	if (parts & (TARE_MONITOR_SYSTEM | TARE_MONITOR_PROCESS))
+		tracked |= TR_TRACK_MEMORY;
+	if (parts & TARE_MONITOR_GPU)
+		tracked |= TR_TRACK_GPU;
+	tr_parts_switch(0, parts | tracked);
 	return 0;
 }
 
@@ -52,7 +58,7 @@ TARE_API uint32_t tare_monitor_parts(void)
 
 	if (first)
 		return first();
-	return is_on() && !tr_probe_forward ? tr_parts_wanted() : 0;
+	return is_on() && !tr_probe_forward ? tr_parts_shown() : 0;
 }
 
 TARE_API int tare_monitor_sample(void)

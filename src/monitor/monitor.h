@@ -76,16 +76,25 @@ bool tr_context_is_normal(void);
 
 /* ---- parts.c ----------------------------------------------------------- */
 
-/* Parts that the options and calls want now (enum tare_monitor_part). */
+/*
+ * Beside enum tare_monitor_part: memory of system and process alone, and the
+ * GPUs, every memory_sample_interval.
+ */
+#define TR_TRACK_MEMORY (1u << 8)
+#define TR_TRACK_GPU (1u << 9)
+
+/* Parts that the options and calls want now. */
 uint32_t tr_parts_wanted(void);
+/* The same for the program: tracked parts are those that are read for it. */
+uint32_t tr_parts_shown(void);
 /* That part, and probes are not switched off altogether. */
 bool tr_parts_has(uint32_t part);
 /* What a call switches over the options; until they change themselves. */
 void tr_parts_switch(uint32_t on, uint32_t off);
 /* Looks at the options again, if their generation moved. */
 void tr_parts_follow(const struct tr_config *config);
-int64_t tr_parts_interval_ns(void);
-int64_t tr_parts_gpu_interval_ns(void);
+/* How often to read `part`, or what tracks it; 0: not at all. */
+int64_t tr_parts_interval_ns(uint32_t part);
 
 /* ---- series.c ---------------------------------------------------------- */
 

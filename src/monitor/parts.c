@@ -17,7 +17,10 @@
 static uint32_t generation; /* of the switches, when last looked at */
 static uint32_t by_options; /* what they said then */
 static uint32_t switched_on, switched_off; /* by calls, over the options */
+static uint32_t allowed; /* what is tracked, by the switches for it */
+static uint32_t n_commands; /* from outside, see follow_commands() */
 static int64_t interval_ns = 1000000000, gpu_interval_ns = 1000000000;
+static int64_t track_interval_ns = INT64_C(60000000000);
 
 static uint32_t parts_of(const char *configured)
 {
@@ -35,6 +38,32 @@ static int64_t interval_of(const char *name, double configured)
 	return (int64_t)(tr_control_double(name, configured) * 1e9);
 }
 
+static bool is_set(const char *name)
+{
+	char value[TR_CONFIG_STRING];
+
+	return tr_control_get(tr_ledger->control, name, value, sizeof(value));
+}
+
+/* Only where something asks for it: there is a default, and no thread. */
+static uint32_t look_at_tracking(const struct tr_config *config)
+{
+	bool memory = tr_control_bool("enable_memory_tracking",
+				      config->enable_memory_tracking);
+	bool gpu = tr_control_bool("enable_gpu_tracking",
+				   config->enable_gpu_tracking);
+	uint32_t parts = 0;
+
+	TR_STORE(allowed, (memory ? TR_TRACK_MEMORY : 0) |
+				  (gpu ? TR_TRACK_GPU : 0));
+	if (config->asks_memory_tracking || is_set("memory_sample_interval") ||
+	    is_set("enable_memory_tracking"))
+		parts |= TR_TRACK_MEMORY;
+	if (config->asks_gpu_tracking || is_set("enable_gpu_tracking"))
+		parts |= TR_TRACK_GPU;
+	return parts;
+}
+
 static uint32_t look(const struct tr_config *config)
 {
 	uint32_t parts = parts_of(config->monitor);
@@ -48,7 +77,22 @@ static uint32_t look(const struct tr_config *config)
 	if (tr_control_bool("collect_memory_detailed",
 			    config->collect_memory_detailed))
 		parts |= TARE_MONITOR_PROCESS | TARE_MONITOR_DETAILED;
-	return parts;
+	return parts | look_at_tracking(config);
+}
+
+/*
+ * Start and stop from another process, as calls of the program: `monitoring`
+ * in the control page counts them, odd for a start. What the options want goes
+ * on after a start; what they come to want later is not stopped.
+ */
+static void follow_commands(void)
+{
+	uint32_t n = (uint32_t)tr_control_u64("monitoring", 0);
+
+	if (__atomic_exchange_n(&n_commands, n, __ATOMIC_RELAXED) == n)
+		return;
+	TR_STORE(switched_on, n & 1 ? TR_TRACK_MEMORY | TR_TRACK_GPU : 0);
+	TR_STORE(switched_off, n & 1 ? 0 : UINT32_MAX);
 }
 
 void tr_parts_follow(const struct tr_config *config)
@@ -63,10 +107,14 @@ void tr_parts_follow(const struct tr_config *config)
 	(void)__atomic_fetch_and(&switched_on, ~changed, __ATOMIC_RELAXED);
 	(void)__atomic_fetch_and(&switched_off, ~changed, __ATOMIC_RELAXED);
 	TR_STORE(by_options, parts);
+	follow_commands();
 	TR_STORE(interval_ns, interval_of("monitor_interval",
 					  config->monitor_interval));
 	TR_STORE(gpu_interval_ns, interval_of("gpu_monitor_interval",
 					      config->gpu_monitor_interval));
+	TR_STORE(track_interval_ns,
+		 interval_of("memory_sample_interval",
+			     config->memory_sample_interval));
 	TR_PUBLISH(generation, now);
 }
 
@@ -80,9 +128,20 @@ void tr_parts_switch(uint32_t on, uint32_t off)
 
 uint32_t tr_parts_wanted(void)
 {
-	return ((TR_LOAD(by_options) | TR_LOAD(switched_on)) &
-		~TR_LOAD(switched_off)) &
-	       TARE_MONITOR_ALL;
+	return (TR_LOAD(by_options) | TR_LOAD(switched_on)) &
+	       ~TR_LOAD(switched_off) &
+	       (TARE_MONITOR_ALL | TR_LOAD(allowed));
+}
+
+uint32_t tr_parts_shown(void)
+{
+	uint32_t parts = tr_parts_wanted();
+
+	if (parts & TR_TRACK_MEMORY)
+		parts |= TARE_MONITOR_SYSTEM | TARE_MONITOR_PROCESS;
+	if (parts & TR_TRACK_GPU)
+		parts |= TARE_MONITOR_GPU;
+	return parts & TARE_MONITOR_ALL;
 }
 
 bool tr_parts_has(uint32_t part)
@@ -90,12 +149,15 @@ bool tr_parts_has(uint32_t part)
 	return tr_parts_wanted() & part && TR_LOAD(tr_ledger->control->enabled);
 }
 
-int64_t tr_parts_interval_ns(void)
+int64_t tr_parts_interval_ns(uint32_t part)
 {
-	return TR_LOAD(interval_ns);
-}
+	bool is_gpu = part == TARE_MONITOR_GPU;
+	int64_t tracked = TR_LOAD(track_interval_ns), ns = 0;
 
-int64_t tr_parts_gpu_interval_ns(void)
-{
-	return TR_LOAD(gpu_interval_ns);
+	if (tr_parts_has(part))
+		ns = is_gpu ? TR_LOAD(gpu_interval_ns) : TR_LOAD(interval_ns);
+	if (tr_parts_has(is_gpu ? TR_TRACK_GPU : TR_TRACK_MEMORY) &&
+	    (!ns || tracked < ns))
+		ns = tracked;
+	return ns;
 }

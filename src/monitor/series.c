@@ -70,15 +70,26 @@ void tr_gauge_write(const struct tr_gauge *gauge, tare_site *site,
 	tr_gauge_set(site, field_of(gauge, reading));
 }
 
-/* Sites are looked up once; handles stand for the life of the process. */
+static bool is_memory(const struct tr_gauge *gauge)
+{
+	return gauge->type == TARE_TYPE_MEMORY ||
+	       strncmp(gauge->name, "memory.", 7) == 0;
+}
+
+/*
+ * Sites are looked up once; handles stand for the life of the process. Where
+ * only memory is tracked and `part` is not monitored, rows of memory alone.
+ */
 static void write_all(const struct tr_gauge *gauge, size_t n,
 		      const char *source, tare_site **site,
-		      const void *reading)
+		      const void *reading, uint32_t part)
 {
-	bool detailed = tr_parts_wanted() & TARE_MONITOR_DETAILED;
+	uint32_t parts = tr_parts_wanted();
+	bool detailed = parts & TARE_MONITOR_DETAILED;
 
 	for (size_t i = 0; i < n; i++) {
-		if (gauge[i].detailed && !detailed)
+		if ((gauge[i].detailed && !detailed) ||
+		    (!(parts & part) && !is_memory(&gauge[i])))
 			continue;
 		if (!site[i])
 			site[i] = tr_gauge_site(&gauge[i], source);
@@ -154,14 +165,14 @@ static void run_system(int64_t now_ns)
 	(void)now_ns;
 	if (tare_system_read(&now) == 0)
 		write_all(system_gauges, GAUGES_OF(system_gauges), "system",
-			  site, &now);
+			  site, &now, TARE_MONITOR_SYSTEM);
 	if (tr_parts_wanted() & TARE_MONITOR_DETAILED)
 		write_cores();
 }
 
 static int64_t system_interval(void)
 {
-	return tr_parts_has(TARE_MONITOR_SYSTEM) ? tr_parts_interval_ns() : 0;
+	return tr_parts_interval_ns(TARE_MONITOR_SYSTEM);
 }
 
 const struct tr_job tr_job_system = { "system", system_interval, run_system };
@@ -245,12 +256,12 @@ static void run_process(int64_t now_ns)
 		return;
 	read_children(&process);
 	write_all(process_gauges, GAUGES_OF(process_gauges), "process", site,
-		  &process);
+		  &process, TARE_MONITOR_PROCESS);
 }
 
 static int64_t process_interval(void)
 {
-	return tr_parts_has(TARE_MONITOR_PROCESS) ? tr_parts_interval_ns() : 0;
+	return tr_parts_interval_ns(TARE_MONITOR_PROCESS);
 }
 
 const struct tr_job tr_job_process = { "process", process_interval,

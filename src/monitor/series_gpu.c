@@ -138,7 +138,8 @@ static void run_gpu(int64_t now_ns)
 {
 	size_t n = tare_gpu_count();
 
-	if (!n)
+	/* To track what GPUs there are asks for none. */
+	if (!n && tr_parts_has(TARE_MONITOR_GPU))
 		tell_absence();
 
 	for (size_t i = 0; i < n && i < GPU_BOARDS_MOST; i++) {
@@ -157,7 +158,7 @@ static void run_gpu(int64_t now_ns)
 
 static int64_t gpu_interval(void)
 {
-	return tr_parts_has(TARE_MONITOR_GPU) ? tr_parts_gpu_interval_ns() : 0;
+	return tr_parts_interval_ns(TARE_MONITOR_GPU);
 }
 
 const struct tr_job tr_job_gpu = { "gpu", gpu_interval, run_gpu };

@@ -182,6 +182,8 @@ struct tr_hand *tr_probe_ready(tare_site *site, uint32_t gate);
 /* ---- note.c ------------------------------------------------------------ */
 
 extern bool tr_probe_items; /* collect_throughput */
+/* enable_memory_tracking, enable_gpu_tracking: records of samples are kept. */
+extern bool tr_probe_memory, tr_probe_gpus;
 void tr_probe_note(void *frame, int type, const char *key, int64_t i, double d,
 		   const char *text);
 void tr_probe_add_items(void *frame, uint64_t n);

@@ -15,6 +15,9 @@
 
 #define TR_SAMPLE_ATTRS 8
 
+/* Written by runtime/, when options change. */
+bool tr_probe_memory = true, tr_probe_gpus = true;
+
 struct sample {
 	struct tr_note_attr attr[TR_SAMPLE_ATTRS];
 	size_t n;
@@ -105,7 +108,7 @@ static int record_memory(const char *operation)
 	struct sample s = { .n = 0 };
 	int err;
 
-	if (!is_on(site))
+	if (!is_on(site) || !TR_LOAD(tr_probe_memory))
 		return TARE_EOFF;
 	read_memory(&s);
 	err = write_sample(site, TARE_RECORD_MEMORY, &s);
@@ -143,7 +146,7 @@ static int record_gpu(const char *operation)
 	size_t n;
 	int err = 0;
 
-	if (!is_on(site))
+	if (!is_on(site) || !TR_LOAD(tr_probe_gpus))
 		return TARE_EOFF;
 	n = tare_gpu_count();
 	for (size_t i = 0; i < n && !err; i++)

@@ -136,5 +136,12 @@ TARE_API int tare_option_get(const char *name, char *value, size_t size)
 	if (!name || !value)
 		return TARE_EINVAL;
 	tr_load_config();
+	/* While a program measures, metrics are on, whatever switched them. */
+	if (control() && strcmp(name, "enable_metrics") == 0) {
+		struct tr_config now = tr_config;
+
+		now.enable_metrics = tare_is_enabled();
+		return tr_config_get(&now, name, value, size);
+	}
 	return tr_config_get(&tr_config, name, value, size);
 }

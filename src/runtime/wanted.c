@@ -175,6 +175,12 @@ static void follow(void)
 	TR_STORE(tr_probe_items,
 		 tr_control_bool("collect_throughput",
 				 tr_config.collect_throughput));
+	TR_STORE(tr_probe_memory,
+		 tr_control_bool("enable_memory_tracking",
+				 tr_config.enable_memory_tracking));
+	TR_STORE(tr_probe_gpus,
+		 tr_control_bool("enable_gpu_tracking",
+				 tr_config.enable_gpu_tracking));
 	TR_PUBLISH(followed.generation, generation);
 }
 

@@ -4,6 +4,8 @@
  */
 #include "view/runs.h"
 
+#include "text/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -105,6 +107,31 @@ TARE_API int tare_remote_enable(int64_t pid, bool on)
 	tr_control_bump(page.control);
 	unmap_page(&page);
 	return 0;
+}
+
+/* A count of starts and stops, odd for a start: each is seen as a call. */
+TARE_API int tare_remote_monitor(int64_t pid, bool on)
+{
+	char text[24] = "";
+	uint64_t n = 0;
+	struct page page;
+	int err = open_page(pid, &page);
+
+	if (err)
+		return err;
+	if (TR_LOAD(page.control->enabled)) {
+		if (tr_control_get(page.control, "monitoring", text,
+				   sizeof(text)))
+			(void)tr_parse_u64(text, &n);
+		n += 1 + ((n & 1) == on);
+		(void)tr_u64_text(text, n & UINT32_MAX);
+		err = tr_control_set(page.control, "monitoring", text);
+		tr_control_bump(page.control);
+	} else {
+		err = TARE_EOFF;
+	}
+	unmap_page(&page);
+	return err;
 }
 
 TARE_API int tare_remote_set(int64_t pid, const char *name, const char *value)
@@ -257,6 +284,9 @@ TARE_API int tare_remote_get(int64_t pid, const char *name, char *value,
 	start_values(pid, &config);
 	if (tr_control_get(page.control, name, text, sizeof(text)))
 		(void)tr_config_set(&config, name, text);
+	/* However it was switched on: TARE, `tare run`, `tare ctl`, a call. */
+	config.enable_metrics = TR_LOAD(page.control->enabled) != 0;
+	config.enable_performance_monitoring &= config.enable_metrics;
 	unmap_page(&page);
 	return tr_config_get(&config, name, value, size);
 }

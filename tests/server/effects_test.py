@@ -10,23 +10,156 @@ from serving import Scene, check, check_is, finish, wait_until
 API = "/api/metrics"
 
 
-def check_stop_and_start(server, program):
-    program.ask("steps 10")
-    answer = server.post(API + "/monitoring/stop")
-    check_is((answer.status, answer.json["succeeded"]), (200, 1), "stop")
-    check_is(program.ask("enabled"), "0", "the process is off")
+SYSTEM, PROCESS, GPU = 1, 2, 4
+
+
+def samples(program):
+    return program.number("calls rss")
+
+
+def check_parts(program, wanted, sentence):
+    """The monitor's thread sees a change when it wakes up."""
+    wait_until(lambda: program.number("parts") == wanted)
+    check_is(program.number("parts"), wanted, sentence)
+
+
+def goes_on(program):
+    """Timing is no matter of monitoring."""
     before = program.number("calls load")
     program.ask("steps 10")
-    check_is(program.number("calls load"), before, "and measures nothing")
-    check_is(server.post(API + "/monitoring/stop").status, 200, "stop again")
-    check_is(program.ask("enabled"), "0", "changes nothing")
-    check_is(server.post(API + "/monitoring/start").json["succeeded"], 1,
-             "start")
-    check_is(program.ask("enabled"), "1", "the process is on")
+    check_is(program.number("calls load"), before + 10, "scopes are timed")
+
+
+def check_stop_and_start(server, program):
     program.ask("steps 10")
-    check_is(program.number("calls load"), before + 10, "and measures")
+    check_parts(program, 0, "nothing is sampled by itself")
+    check_is(server.ask("PUT", API + "/config",
+                        {"max_history_size": 10000}).status, 200,
+             "another option starts nothing")
+    program.ask("steps 1")
+    check_parts(program, 0, "and nothing is sampled")
+    answer = server.post(API + "/monitoring/start")
+    check_is((answer.status, answer.json["succeeded"]), (200, 1), "start")
+    goes_on(program)
+    check_parts(program, SYSTEM | PROCESS | GPU, "memory and GPUs are sampled")
+    check(wait_until(lambda: samples(program) > 0), "there is a sample")
+    answer = server.post(API + "/monitoring/stop")
+    check_is((answer.status, answer.json["succeeded"]), (200, 1), "stop")
+    goes_on(program)
+    check_is(program.ask("enabled"), "1", "the process is still on")
+    check_parts(program, 0, "and samples nothing")
+    check_is(server.post(API + "/monitoring/stop").status, 200, "stop again")
+    program.ask("steps 1")
+    check_parts(program, 0, "changes nothing")
     server.post(API + "/monitoring/start")
-    check_is(program.ask("enabled"), "1", "start again changes nothing")
+    answer = server.post(API + "/monitoring/start")
+    check_is(answer.json["succeeded"], 1, "start twice")
+    program.ask("steps 1")
+    check_parts(program, SYSTEM | PROCESS | GPU, "it samples")
+    server.post(API + "/monitoring/stop")
+    program.ask("steps 1")
+    check_parts(program, 0, "one stop is enough")
+    server.ask("PUT", API + "/config", {"monitor": "system"})
+    program.ask("steps 1")
+    check_parts(program, SYSTEM, "what is set later counts")
+    server.ask("PUT", API + "/config", {"monitor": "false"})
+    program.ask("steps 1")
+
+
+def check_off(server, program):
+    answer = server.ask("PUT", API + "/config", {"enable_metrics": False})
+    check_is(answer.json["config"]["enable_metrics"], False, "metrics off")
+    check_is(program.ask("enabled"), "0", "the process is off")
+    answer = server.post(API + "/monitoring/start")
+    check_is((answer.status, answer.json["failed"]), (200, 1),
+             "no monitoring of a program that does not measure")
+    check("off" in answer.json["runs"][0]["error"], "and why", answer.json)
+    answer = server.ask("PUT", API + "/config", {"enable_metrics": True})
+    check_is(answer.json["config"]["enable_metrics"], True, "and on")
+    check_is(program.ask("enabled"), "1", "the process is on")
+
+
+DOCUMENT = {
+    "max_history_size": 10000,
+    "memory_sample_interval": 60,
+    "export_directory": "data/metrics",
+    "enable_gpu_tracking": True,
+    "enable_memory_tracking": True,
+}
+
+
+def check_document(scene, server):
+    """The five keys of the document, as it has them."""
+    program = scene.measured()
+    check(wait_until(lambda: server.get("/api/runs?state=live")
+                     .json["runs"]), "a program")
+    config = server.get(API + "/config").json["config"]
+    check_is({key: config[key] for key in DOCUMENT}, DOCUMENT,
+             "the defaults are the document's")
+    check_is(config["enable_metrics"], True, "metrics are on: it measures")
+    answer = server.ask("PUT", API + "/config", DOCUMENT)
+    check_is(answer.status, 200, "all five at once")
+    check_is({key: answer.json["config"][key] for key in DOCUMENT}, DOCUMENT,
+             "are what was set")
+    program.ask("steps 1")
+    check_parts(program, SYSTEM | PROCESS | GPU, "and start the samples")
+    check(wait_until(lambda: samples(program) > 0), "the first at once")
+    before = samples(program)
+    server.ask("PUT", API + "/config", {"memory_sample_interval": 0.1})
+    program.ask("steps 1")
+    check(wait_until(lambda: samples(program) > before + 3),
+          "a shorter interval")
+    check_is(program.number("calls cpu.percent"), 0, "samples of memory only")
+    answer = server.ask("PUT", API + "/config",
+                        {"enable_memory_tracking": False})
+    check_is(answer.json["config"]["enable_memory_tracking"], False,
+             "no memory")
+    program.ask("steps 1")
+    check_parts(program, GPU, "is sampled")
+    n = program.number("records")
+    program.ask("memory")
+    check_is(program.number("records"), n + 1,
+             "nor recorded by an operation; the GPU still is")
+    server.ask("PUT", API + "/config", {"enable_gpu_tracking": False})
+    program.ask("memory")
+    check_is(program.number("records"), n + 1, "without both: nothing")
+    check_parts(program, 0, "and no samples")
+    program.end()
+
+
+def check_at_start(scene):
+    """The same from the environment and from a file."""
+    for where in ("environment", "file"):
+        if where == "file":
+            path = os.path.join(scene.folder, "five.conf")
+            with open(path, "w", encoding="ascii") as file:
+                file.write("enable_metrics = true\n"
+                           "memory_sample_interval = 0.1\n"
+                           "enable_gpu_tracking = false\n"
+                           "max_history_size = 500\n")
+            scene.environment["TARE_CONF"] = path
+            program = scene.measured("")
+        else:
+            program = scene.measured(memory_sample_interval=0.1,
+                                     enable_gpu_tracking="false",
+                                     max_history_size=500)
+        program.ask("steps 1")
+        check_parts(program, SYSTEM | PROCESS, f"{where}: memory is sampled")
+        check(wait_until(lambda: samples(program) > 3),
+              f"{where}: at that interval")
+        check_is(program.ask("option max_history_size"), "500",
+                 f"{where}: the history")
+        check_is(program.ask("option memory_sample_interval"), "0.1",
+                 f"{where}: is told")
+        check_is(program.ask("option enable_metrics"), "true",
+                 f"{where}: metrics are on")
+        program.end()
+        scene.environment.pop("TARE_CONF", None)
+    program = scene.measured(memory_sample_interval=0.1,
+                             enable_memory_tracking="false")
+    program.ask("steps 1")
+    check_parts(program, 0, "an interval of nothing")
+    program.end()
 
 
 def check_clear(server, program):
@@ -131,9 +264,11 @@ def check_several(server, scene, program):
     check_is(config["max_history_size"], None, "where they differ: null")
     only = server.get(f"{API}/config?run={other.pid}").json["config"]
     check_is(only["max_history_size"], 77, "one of them")
-    server.post(f"{API}/monitoring/stop?run={other.pid}")
-    check_is((program.ask("enabled"), other.ask("enabled")), ("1", "0"),
-             "only the one that was named is stopped")
+    server.post(f"{API}/monitoring/start?run={other.pid}")
+    program.ask("steps 1")
+    other.ask("steps 1")
+    check_parts(other, SYSTEM | PROCESS | GPU, "the one that was named")
+    check_parts(program, 0, "and no other")
     server.ask("PUT", f"{API}/config?run={other.pid}",
                {"max_history_size": 88})
     check_is((program.ask("option max_history_size"),
@@ -196,6 +331,7 @@ def main():
         program = scene.measured()
         server = scene.serve()
         check_stop_and_start(server, program)
+        check_off(server, program)
         check_clear(server, program)
         check_config(server, program)
         check_all_or_nothing(server, program)
@@ -203,10 +339,18 @@ def main():
         check_several(server, scene, program)
         check_directory(server, scene)
     with Scene() as scene:
+        check_document(scene, scene.serve())
+        check_at_start(scene)
+    with Scene() as scene:
         server = scene.serve()
         answer = server.post(API + "/clear")
         check_is((answer.status, answer.json["runs"]), (200, []),
                  "nobody is there: nothing is done")
+        for action in ("start", "stop"):
+            answer = server.post(API + "/monitoring/" + action)
+            check_is(answer.status, 409, f"{action}: there is no program")
+            check("no measured program" in answer.json["detail"],
+                  "and it says so", answer.json)
         check_is(server.get(API + "/processing/stats").json["count"], 0,
                  "and nothing was measured")
     finish()

@@ -11,6 +11,7 @@
  *	calls NAME	calls of the scope NAME, as this process sees them
  *	records		operations in its history
  *	enabled		1 or 0
+ *	parts		of the monitor that are on, as a number
  *	option NAME	the value of an option, as its control page has it
  *	spin		steps until the next line
  */
@@ -20,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <tare/monitor.h>
 #include <tare/tare.h>
 #include <tare/view.h>
 
@@ -170,6 +172,8 @@ static void obey(const char *word, const char *rest)
 		(void)printf("%llu\n", records());
 	else if (strcmp(word, "enabled") == 0)
 		(void)printf("%d\n", tare_is_enabled());
+	else if (strcmp(word, "parts") == 0)
+		(void)printf("%u\n", tare_monitor_parts());
 	else if (strcmp(word, "option") == 0)
 		(void)printf("%s\n",
 			     tare_remote_get(getpid(), rest, value,

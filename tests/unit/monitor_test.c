@@ -402,9 +402,17 @@ static void play_switches(void)
 	CHECK_INT(tare_option_set("monitor", "disk"), TARE_ERANGE);
 	CHECK_INT(tare_option_set("monitor_interval", "0.0005"), TARE_ERANGE);
 	CHECK_INT(tare_option_set("monitor_interval", "0.001"), 0);
-	CHECK_INT(tr_parts_interval_ns(), 1000000);
 	CHECK_INT(tare_option_set("gpu_monitor_interval", "2.5"), 0);
-	CHECK_INT(tr_parts_gpu_interval_ns(), 2500000000);
+	CHECK_INT(tr_parts_interval_ns(TARE_MONITOR_SYSTEM), 0);
+	CHECK_INT(tare_option_set("monitor", "system,gpu"), 0);
+	CHECK_INT(tr_parts_interval_ns(TARE_MONITOR_SYSTEM), 1000000);
+	CHECK_INT(tr_parts_interval_ns(TARE_MONITOR_GPU), 2500000000);
+	CHECK_INT(tr_parts_interval_ns(TARE_MONITOR_PROCESS), 0);
+	/* Memory is tracked beside it: the shorter interval holds. */
+	CHECK_INT(tare_option_set("memory_sample_interval", "0.5"), 0);
+	CHECK_INT(tr_parts_interval_ns(TARE_MONITOR_SYSTEM), 1000000);
+	CHECK_INT(tr_parts_interval_ns(TARE_MONITOR_PROCESS), 500000000);
+	CHECK_INT(tr_parts_interval_ns(TARE_MONITOR_GPU), 2500000000);
 }
 
 TEST(options_switch_parts)
