@@ -248,8 +248,22 @@ struct tr_identity {
 void tr_identity_self(struct tr_identity *identity);
 /* Name of the calling thread, ended by NUL. Signal-safe; errno stays. */
 void tr_thread_name(char name[16]);
-/* Is that very process still there? */
+/* Is that very process, of this namespace, still there? */
 bool tr_identity_alive(const struct tr_identity *identity);
+
+/* What the kernel knows of the process that wrote a file. */
+enum tr_writer { TR_WRITER_GONE, TR_WRITER_LIVES, TR_WRITER_UNKNOWN };
+
+/* The process `identity` wrote the ledger at `path`: does it live? */
+enum tr_writer tr_writer_state(const struct tr_identity *identity,
+			       const char *path);
+/*
+ * Does a process have the file open for writing, or mapped that way? Right
+ * across namespaces. A forked child of the writer counts, too.
+ */
+enum tr_writer tr_writer_of_file(const char *path);
+/* False: the process is of another boot, or of another machine. */
+bool tr_identity_is_of_boot(const struct tr_identity *identity);
 
 uint32_t tr_thread_id(void);
 /* Signal-safe; true for a thread of process `pid`. */

@@ -57,32 +57,50 @@ static void read_boot_id(char out[40])
 	out[n > 0 ? n : 0] = '\0';
 }
 
+/*
+ * Are the numbers in /proc those of this process's namespace? Not where a
+ * namespace was made and the old /proc is still there.
+ */
+static bool is_proc_ours(void)
+{
+	char text[24];
+	int saved = errno;
+	ssize_t n = readlink("/proc/self", text, sizeof(text) - 1);
+
+	errno = saved;
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	return strtol(text, NULL, 10) == (long)getpid();
+}
+
 void tr_identity_self(struct tr_identity *identity)
 {
 	struct stat st;
 
 	memset(identity, 0, sizeof(*identity));
 	identity->pid = (uint32_t)getpid();
-	identity->start_time = start_time_of(identity->pid);
+	if (is_proc_ours())
+		identity->start_time = start_time_of(identity->pid);
 	if (stat("/proc/self/ns/pid", &st) == 0)
 		identity->pid_ns = st.st_ino;
 	read_boot_id(identity->boot_id);
 }
 
-bool tr_identity_alive(const struct tr_identity *identity)
+bool tr_identity_is_of_boot(const struct tr_identity *identity)
 {
 	char boot[40];
-	struct stat st;
-	uint64_t start;
 
 	read_boot_id(boot);
-	if (strncmp(boot, identity->boot_id, sizeof(boot)) != 0)
-		return false;
-	/* In another container: its numbers mean nothing here. */
-	if (identity->pid_ns && stat("/proc/self/ns/pid", &st) == 0 &&
-	    st.st_ino != identity->pid_ns)
-		return true;
-	start = start_time_of(identity->pid);
+	/* One of them is not known: it may be. */
+	return !boot[0] || !identity->boot_id[0] ||
+	       strncmp(boot, identity->boot_id, sizeof(boot)) == 0;
+}
+
+bool tr_identity_alive(const struct tr_identity *identity)
+{
+	uint64_t start = is_proc_ours() ? start_time_of(identity->pid) : 0;
+
 	return start != 0 && start == identity->start_time;
 }
 

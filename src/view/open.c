@@ -158,7 +158,7 @@ static void prepare(tare_view *view)
 	if (view->image.size >= TR_META_AT + TR_META_BYTES)
 		memcpy(view->meta, view->image.base + TR_META_AT,
 		       TR_META_BYTES - 1);
-	view->run.state = tr_runs_state(header);
+	view->run.state = tr_runs_state(header, view->image.path);
 	view->live = view->run.state == TARE_RUN_LIVE;
 	view->now_ticks = view->live || header->end.ticks ?
 				  tr_time_now(&view->image) :

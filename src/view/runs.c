@@ -80,19 +80,48 @@ void tr_meta_value(const char *meta, const char *key, char *out, size_t size)
 	}
 }
 
-enum tare_run_state tr_runs_state(const struct tr_header *header)
+static void identity_of(const struct tr_header *header,
+			struct tr_identity *identity)
 {
-	struct tr_identity identity = {
+	*identity = (struct tr_identity){
 		.pid = header->pid,
 		.start_time = header->start_time,
 		.pid_ns = header->pid_ns,
 	};
+	memcpy(identity->boot_id, header->boot_id, sizeof(identity->boot_id));
+	identity->boot_id[sizeof(identity->boot_id) - 1] = '\0';
+}
+
+/* Not known is live, except for what another boot or machine wrote. */
+enum tare_run_state tr_runs_state(const struct tr_header *header,
+				  const char *path)
+{
+	struct tr_identity identity;
 
 	if (header->state == TR_STATE_FINISHED)
 		return TARE_RUN_FINISHED;
-	memcpy(identity.boot_id, header->boot_id, sizeof(identity.boot_id));
-	identity.boot_id[sizeof(identity.boot_id) - 1] = '\0';
-	return tr_identity_alive(&identity) ? TARE_RUN_LIVE : TARE_RUN_KILLED;
+	identity_of(header, &identity);
+	switch (tr_writer_state(&identity, path)) {
+	case TR_WRITER_GONE:
+		return TARE_RUN_KILLED;
+	case TR_WRITER_LIVES:
+		return TARE_RUN_LIVE;
+	case TR_WRITER_UNKNOWN:
+		break;
+	}
+	return tr_identity_is_of_boot(&identity) ? TARE_RUN_LIVE :
+						   TARE_RUN_KILLED;
+}
+
+bool tr_runs_is_over(const struct tr_header *header, const char *path)
+{
+	struct tr_identity identity;
+
+	if (header->state == TR_STATE_FINISHED ||
+	    tr_writer_of_file(path) == TR_WRITER_GONE)
+		return true;
+	identity_of(header, &identity);
+	return tr_writer_state(&identity, path) == TR_WRITER_GONE;
 }
 
 /* ---- the list ---------------------------------------------------------- */
@@ -116,7 +145,7 @@ static void fill_entry(tare_run_entry *entry, const char *path,
 	memcpy(entry->path, path, strnlen(path, sizeof(entry->path) - 1));
 	tr_meta_value(meta, "program", entry->program, sizeof(entry->program));
 	tr_meta_value(meta, "group", entry->group, sizeof(entry->group));
-	entry->state = tr_runs_state(header);
+	entry->state = tr_runs_state(header, path);
 	entry->pid = header->pid;
 	entry->start_ns = header->start.real_ns;
 	entry->end_ns = entry->state == TARE_RUN_LIVE ? tr_realtime_ns() :
@@ -173,14 +202,19 @@ static int newest_first(const void *a, const void *b)
 	return strcmp(y->id, x->id);
 }
 
-/* After an exec the process is the same, but an older ledger has no writer. */
+/*
+ * After an exec the process is the same, but an older ledger has no writer.
+ * The same id alone does not say so: it may be that of another namespace.
+ */
 static void settle_execs(struct list *list)
 {
 	for (size_t i = 0; i < list->n; i++)
 		for (size_t k = 0; k < i; k++)
 			if (list->entry[i].state == TARE_RUN_LIVE &&
 			    list->entry[k].state == TARE_RUN_LIVE &&
-			    list->entry[i].pid == list->entry[k].pid)
+			    list->entry[i].pid == list->entry[k].pid &&
+			    tr_writer_of_file(list->entry[i].path) ==
+				    TR_WRITER_GONE)
 				list->entry[i].state = TARE_RUN_KILLED;
 }
 

@@ -20,7 +20,11 @@ void tr_meta_value(const char *meta, const char *key, char *out, size_t size);
 /* Header and metadata of a file. */
 int tr_runs_peek(const char *path, struct tr_header *header,
 		 char meta[TR_META_BYTES]);
-enum tare_run_state tr_runs_state(const struct tr_header *header);
+/* Of the ledger at `path`, which may be NULL: it has no file. */
+enum tare_run_state tr_runs_state(const struct tr_header *header,
+				  const char *path);
+/* Certainly: the file may be moved. */
+bool tr_runs_is_over(const struct tr_header *header, const char *path);
 /* Ledger mapped by a live process, seen from here; suffix ".tare". */
 int tr_runs_of_process(int64_t pid, const char *suffix, char *path,
 		       size_t size);

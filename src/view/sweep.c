@@ -45,7 +45,7 @@ static bool is_of_this_host(const char *meta)
 	return uname(&name) == 0 && strcmp(name.nodename, host) == 0;
 }
 
-/* Into the folder of runs; NULL: away with it. */
+/* Into the folder of runs; NULL: away with it. Not what may live. */
 static bool put_away(const tare_run_entry *entry, const char *runs)
 {
 	char to[600] = "", meta[TR_META_BYTES];
@@ -53,7 +53,8 @@ static bool put_away(const tare_run_entry *entry, const char *runs)
 	const struct tr_region *arena = &header.region[TR_REGION_ARENA];
 
 	if (tr_runs_peek(entry->path, &header, meta) ||
-	    header.major != TR_FORMAT_MAJOR || !is_of_this_host(meta))
+	    header.major != TR_FORMAT_MAJOR || !is_of_this_host(meta) ||
+	    !tr_runs_is_over(&header, entry->path))
 		return false;
 	if (runs) {
 		(void)snprintf(to, sizeof(to), "%s/%s.tare", runs, entry->id);
