@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guard: a ledger that somebody truncates must not end the host.
+ * Guard: a ledger that is truncated must not end the host.
  *
  * A store into a page that the file no longer has is a SIGBUS. Ours are
  * those with an address inside our mapping; for these a new ledger takes the
  * old one's place and the store is done again. Any other goes to the handler
- * that was there before us, or to the default.
+ * that was there before us, or to the default: a fault happens again, a signal
+ * that a process sent is sent again.
  *
  * A host that installs a handler of its own later replaces ours, as it
  * should.
  */
 #include "runtime/runtime.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static struct sigaction before;
 static bool installed;
@@ -46,6 +50,23 @@ static bool go_on_in_memory(void)
 	return true;
 }
 
+/* Memory that failed by itself (BUS_MCEERR_AO) is no access of this thread. */
+static bool is_fault(const siginfo_t *info)
+{
+	return info->si_code > 0 && info->si_code != BUS_MCEERR_AO;
+}
+
+/* To this thread, where it is not blocked: SA_NODEFER. */
+static void send_again(int signal, siginfo_t *info)
+{
+	int saved = errno;
+
+	if (syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)tr_thread_id(),
+		    signal, info))
+		(void)raise(signal);
+	errno = saved;
+}
+
 static void pass_on(int signal, siginfo_t *info, void *context)
 {
 	if (before.sa_flags & SA_SIGINFO) {
@@ -56,13 +77,17 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 		before.sa_handler(signal);
 		return;
 	}
+	if (!is_fault(info) && before.sa_handler == SIG_IGN)
+		return;
 	/* The default, at the repeated access, with the host's own stack. */
 	(void)sigaction(SIGBUS, &before, NULL);
+	if (!is_fault(info))
+		send_again(signal, info);
 }
 
 static void on_bus_error(int signal, siginfo_t *info, void *context)
 {
-	if (is_ours(info->si_addr) &&
+	if (is_fault(info) && is_ours(info->si_addr) &&
 	    (tr_ledger_replace() || go_on_in_memory()))
 		return;
 	pass_on(signal, info, context);

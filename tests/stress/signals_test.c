@@ -336,3 +336,70 @@ TEST(handlers_record_into_rings_and_last_values)
 
 	run(options);
 }
+
+/* ---- SIGBUS that a process sends ----------------------------------------- */
+
+enum { BY_KILL, BY_RAISE, BY_QUEUE, BUS_WAYS };
+
+static void send_bus(int way)
+{
+	union sigval value = { .sival_int = 7 };
+
+	if (way == BY_KILL)
+		(void)kill(getpid(), SIGBUS);
+	else if (way == BY_RAISE)
+		(void)raise(SIGBUS);
+	else
+		(void)sigqueue(getpid(), SIGBUS, value);
+}
+
+static void die_of_bus(void *arg)
+{
+	scratch_start(NULL);
+	send_bus(*(int *)arg);
+}
+
+static void ignore_bus(void *arg)
+{
+	(void)signal(SIGBUS, SIG_IGN);
+	scratch_start(NULL);
+	send_bus(*(int *)arg);
+	send_bus(*(int *)arg);
+}
+
+static volatile sig_atomic_t n_bus, bus_value;
+
+static void on_bus(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)context;
+	n_bus++;
+	bus_value = info->si_value.sival_int;
+}
+
+/* Installed before the library's own, which passes it on. */
+static void handle_bus(void *arg)
+{
+	struct sigaction action = { .sa_sigaction = on_bus,
+				    .sa_flags = SA_SIGINFO };
+	int way = *(int *)arg;
+
+	(void)sigaction(SIGBUS, &action, NULL);
+	scratch_start(NULL);
+	send_bus(way);
+	send_bus(way);
+	if (n_bus != 2 || (way == BY_QUEUE && bus_value != 7))
+		_exit(1);
+}
+
+TEST(a_bus_error_that_a_process_sends_is_the_hosts)
+{
+	(void)scratch_enter();
+	for (int way = 0; way < BUS_WAYS; way++) {
+		CHECK_INT(scratch_wait(scratch_fork(die_of_bus, &way), 20),
+			  SIGBUS);
+		CHECK(scratch_run(ignore_bus, &way, 20));
+		CHECK(scratch_run(handle_bus, &way, 20));
+	}
+	scratch_leave();
+}
