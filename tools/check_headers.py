@@ -25,8 +25,8 @@ LANGUAGES = {
 # Parts of another header, with a meaning in one mode only.
 ONLY_WITH = {"probe_disabled.h": "-DTARE_DISABLE"}
 C_HEADERS = {"stdbool.h", "stddef.h", "stdint.h"}
-CPP_HEADERS = C_HEADERS | {"exception", "iterator", "string", "type_traits",
-                           "utility"}
+CPP_HEADERS = C_HEADERS | {"cxxabi.h", "exception", "iterator", "string",
+                           "type_traits", "typeinfo", "unwind.h", "utility"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
 

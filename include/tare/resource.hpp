@@ -9,6 +9,8 @@
 #include <tare/resource.h>
 
 #ifndef TARE_DISABLE
+#include <tare/exception.hpp>
+
 #include <exception>
 
 namespace tare {
@@ -34,7 +36,7 @@ private:
 	TARE_UNHOOKED void leave() noexcept
 	{
 		if (std::uncaught_exceptions() > exceptions_)
-			tare_scope_fail(resource_.scope, "exception");
+			exception_::fail(resource_.scope);
 		tare_resource_end_(&resource_);
 	}
 

@@ -9,6 +9,8 @@
 #include <tare/probe.h>
 
 #ifndef TARE_DISABLE
+#include <tare/exception.hpp>
+
 #include <exception>
 #include <string>
 #include <type_traits>
@@ -41,7 +43,7 @@ private:
 	TARE_UNHOOKED void leave() noexcept
 	{
 		if (std::uncaught_exceptions() > exceptions_)
-			tare_scope_fail(handle_, "exception");
+			exception_::fail(handle_);
 		tare_scope_end_(handle_.frame);
 	}
 
@@ -60,7 +62,7 @@ public:
 	TARE_UNHOOKED ~exact_scope()
 	{
 		if (std::uncaught_exceptions() > exceptions_)
-			tare_scope_fail(handle_, "exception");
+			exception_::fail(handle_);
 		tare_scope_end_exact(handle_);
 	}
 	exact_scope(const exact_scope &) = delete;

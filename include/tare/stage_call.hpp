@@ -9,6 +9,8 @@
 #include <tare/probe.h>
 
 #ifndef TARE_DISABLE
+#include <tare/exception.hpp>
+
 #include <exception>
 
 namespace tare {
@@ -26,7 +28,7 @@ public:
 	{
 		if (TARE_UNLIKELY(call.frame != nullptr) &&
 		    std::uncaught_exceptions() > exceptions_)
-			tare_scope_fail({ call.frame }, "exception");
+			exception_::fail(tare_scope{ call.frame });
 		end(&call);
 	}
 	stage_call(const stage_call &) = delete;
