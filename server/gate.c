@@ -162,6 +162,11 @@ bool gate_check_form(struct exchange *ex)
 {
 	const char *uri = evhttp_request_get_uri(ex->request);
 
+	if (peers_sent_zero(&ex->server->peers, ex->request)) {
+		exchange_add_header(ex, "Connection", "close");
+		problem(ex, 400, "the request holds a zero byte");
+		return false;
+	}
 	if (!uri || uri[0] != '/') {
 		problem(ex, 400, "the target of a request begins with /");
 		return false;
@@ -176,11 +181,12 @@ bool gate_check_token(struct exchange *ex)
 	const char *bearer = exchange_header(ex, "Authorization");
 	const char *cookie = exchange_header(ex, "Cookie");
 
-	if (bearer && token_in_bearer(token, bearer))
+	if ((bearer && token_in_bearer(token, bearer)) ||
+	    (!bearer && cookie &&
+	     token_in_cookie(token, server->gate.cookie, cookie))) {
+		peers_trust(&ex->server->peers, ex->request);
 		return true;
-	if (!bearer && cookie &&
-	    token_in_cookie(token, server->gate.cookie, cookie))
-		return true;
+	}
 	exchange_add_header(ex, "WWW-Authenticate", "Bearer");
 	problem(ex, 401, "the token is missing or wrong; 'tare url' prints "
 			 "the address with it");

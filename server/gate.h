@@ -17,7 +17,7 @@
 
 #define GATE_HOSTS 16u
 #define GATE_HEADER_BYTES (32u << 10)
-#define GATE_BODY_BYTES (64u << 10)
+#define GATE_BODY_BYTES (32u << 10)
 
 struct exchange;
 struct server_options;

@@ -2,14 +2,24 @@
 #include "peers.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 
+#include <event2/buffer.h>
 #include <event2/bufferevent.h>
+
+#include "gate.h"
+
+_Static_assert(PEERS_UNREAD_BYTES > GATE_HEADER_BYTES &&
+		       PEERS_UNREAD_BYTES > GATE_BODY_BYTES,
+	       "evhttp wants a line, and a body, as a whole");
 
 static int64_t now_ms(void)
 {
@@ -19,14 +29,27 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static uint64_t bytes_received(int fd)
+static struct tcp_info info_of(int fd)
 {
 	struct tcp_info info = { 0 };
 	socklen_t len = sizeof(info);
 
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
-		return 0;
-	return info.tcpi_bytes_received;
+		info = (struct tcp_info){ 0 };
+	return info;
+}
+
+static uint64_t bytes_received(int fd)
+{
+	return info_of(fd).tcpi_bytes_received;
+}
+
+/* Something waits in the kernel that the peer does not fetch. */
+static bool has_unsent(int fd)
+{
+	int n = 0;
+
+	return ioctl(fd, SIOCOUTQ, &n) == 0 && n > 0;
 }
 
 static ino_t inode_of(int fd)
@@ -36,10 +59,13 @@ static ino_t inode_of(int fd)
 	return fstat(fd, &st) ? 0 : st.st_ino;
 }
 
-static void enter(struct peer *peer, enum peer_phase phase)
+static void enter(struct peers *peers, struct peer *peer,
+		  enum peer_phase phase)
 {
 	peer->phase = phase;
 	peer->since_ms = now_ms();
+	peer->fetched_ms = peer->since_ms;
+	peer->order = ++peers->n_phases;
 }
 
 /* Still the connection that was taken in under this descriptor? */
@@ -50,27 +76,35 @@ static bool is_open(const struct peers *peers, size_t fd)
 	return peer->phase != PEER_NONE && inode_of((int)fd) == peer->inode;
 }
 
-/* The one that has waited longest without being served; PEERS_FDS: none. */
-static size_t longest_waiting(const struct peers *peers)
+/* Does `a` go before `b`? */
+static bool goes_first(const struct peer *a, const struct peer *b)
+{
+	if (a->has_token != b->has_token)
+		return b->has_token;
+	return a->order < b->order;
+}
+
+/* The one that makes room for a new one; PEERS_FDS: none. */
+static size_t find_oldest(const struct peers *peers, size_t new_fd)
 {
 	size_t found = PEERS_FDS;
 
 	for (size_t fd = 0; fd < PEERS_FDS; fd++) {
 		const struct peer *peer = &peers->at[fd];
 
-		if (peer->phase != PEER_FRESH && peer->phase != PEER_ASKING &&
-		    peer->phase != PEER_IDLE)
+		if (fd == new_fd || peer->phase == PEER_NONE ||
+		    peer->phase == PEER_STREAM)
 			continue;
 		if (found == PEERS_FDS ||
-		    peer->since_ms < peers->at[found].since_ms)
+		    goes_first(peer, &peers->at[found]))
 			found = fd;
 	}
 	return found;
 }
 
-static void make_room(struct peers *peers)
+static void make_room(struct peers *peers, size_t new_fd)
 {
-	size_t fd = longest_waiting(peers);
+	size_t fd = find_oldest(peers, new_fd);
 
 	if (fd == PEERS_FDS)
 		return;
@@ -80,8 +114,31 @@ static void make_room(struct peers *peers)
 	peers->n--;
 }
 
-static void adopt_one(struct peers *peers, int fd)
+/* Looks at what has just come in. */
+static void on_bytes(struct evbuffer *buffer,
+		     const struct evbuffer_cb_info *info, void *arg)
 {
+	struct peer *peer = arg;
+	struct evbuffer_iovec parts[16];
+	struct evbuffer_ptr at;
+	int n;
+
+	if (!info->n_added || peer->has_zero ||
+	    evbuffer_ptr_set(buffer, &at, info->orig_size,
+			     EVBUFFER_PTR_SET))
+		return;
+	n = evbuffer_peek(buffer, (ev_ssize_t)info->n_added, &at, parts, 16);
+	/* More pieces than a read can fill: as if it held one. */
+	peer->has_zero = n > 16;
+	for (int i = 0; i < n && i < 16; i++)
+		peer->has_zero |= memchr(parts[i].iov_base, '\0',
+					 parts[i].iov_len) != NULL;
+}
+
+static void adopt_one(struct peers *peers, struct bufferevent *bev)
+{
+	int fd = bufferevent_getfd(bev);
+
 	if (fd < 0)
 		return;
 	if ((unsigned)fd >= PEERS_FDS) {
@@ -92,9 +149,11 @@ static void adopt_one(struct peers *peers, int fd)
 	if (peers->at[fd].phase == PEER_NONE)
 		peers->n++;
 	peers->at[fd] = (struct peer){ .inode = inode_of(fd) };
-	enter(&peers->at[fd], PEER_FRESH);
+	enter(peers, &peers->at[fd], PEER_FRESH);
+	(void)evbuffer_add_cb(bufferevent_get_input(bev), on_bytes,
+			      &peers->at[fd]);
 	if (peers->n > PEERS_MOST)
-		make_room(peers);
+		make_room(peers, (size_t)fd);
 }
 
 static void adopt(evutil_socket_t none, short what, void *arg)
@@ -104,7 +163,7 @@ static void adopt(evutil_socket_t none, short what, void *arg)
 	(void)none;
 	(void)what;
 	for (size_t i = 0; i < peers->n_fresh; i++) {
-		adopt_one(peers, bufferevent_getfd(peers->fresh[i]));
+		adopt_one(peers, peers->fresh[i]);
 		(void)bufferevent_decref(peers->fresh[i]);
 	}
 	peers->n_fresh = 0;
@@ -123,6 +182,7 @@ static struct bufferevent *on_accept(struct event_base *base, void *arg)
 
 	if (!bev)
 		return NULL;
+	bufferevent_setwatermark(bev, EV_READ, 0, PEERS_UNREAD_BYTES);
 	if (peers->n_fresh == peers->fresh_size) {
 		fresh = realloc(fresh, sizeof(*fresh) *
 					       (peers->fresh_size + 64));
@@ -137,20 +197,31 @@ static struct bufferevent *on_accept(struct event_base *base, void *arg)
 	return bev;
 }
 
-static bool is_overdue(struct peer *peer, int fd)
+static bool is_stalled(struct peer *peer, int fd)
+{
+	uint64_t fetched = info_of(fd).tcpi_bytes_acked;
+
+	if (fetched != peer->fetched || !has_unsent(fd)) {
+		peer->fetched = fetched;
+		peer->fetched_ms = now_ms();
+	}
+	return now_ms() - peer->fetched_ms > PEERS_STALL_MS;
+}
+
+static bool is_overdue(struct peers *peers, struct peer *peer, int fd)
 {
 	int64_t age = now_ms() - peer->since_ms;
 
 	switch (peer->phase) {
 	case PEER_IDLE:
 		if (bytes_received(fd) > peer->bytes)
-			enter(peer, PEER_ASKING);
+			enter(peers, peer, PEER_ASKING);
 		return age > PEERS_IDLE_MS;
 	case PEER_FRESH:
 	case PEER_ASKING:
 		return age > PEERS_REQUEST_MS;
 	case PEER_SERVED:
-		return age > PEERS_ANSWER_MS;
+		return age > PEERS_ANSWER_MS || is_stalled(peer, fd);
 	case PEER_NONE:
 	case PEER_STREAM:
 		break;
@@ -172,7 +243,7 @@ static void sweep(evutil_socket_t none, short what, void *arg)
 		if (!is_open(peers, fd)) {
 			peer->phase = PEER_NONE;
 			peers->n--;
-		} else if (is_overdue(peer, (int)fd)) {
+		} else if (is_overdue(peers, peer, (int)fd)) {
 			(void)shutdown((int)fd, SHUT_RDWR);
 		}
 	}
@@ -224,11 +295,12 @@ static struct peer *peer_of(struct peers *peers,
 
 static void on_done(struct evhttp_request *request, void *arg)
 {
-	struct peer *peer = peer_of(arg, request);
+	struct peers *peers = arg;
+	struct peer *peer = peer_of(peers, request);
 
 	if (!peer || peer->phase != PEER_SERVED)
 		return;
-	enter(peer, PEER_IDLE);
+	enter(peers, peer, PEER_IDLE);
 	peer->bytes = bytes_received(fd_of(request));
 }
 
@@ -238,7 +310,7 @@ void peers_serve(struct peers *peers, struct evhttp_request *request)
 
 	if (!peer || peer->phase == PEER_NONE)
 		return;
-	enter(peer, PEER_SERVED);
+	enter(peers, peer, PEER_SERVED);
 	evhttp_request_set_on_complete_cb(request, on_done, peers);
 }
 
@@ -247,7 +319,22 @@ void peers_stream(struct peers *peers, struct evhttp_request *request)
 	struct peer *peer = peer_of(peers, request);
 
 	if (peer && peer->phase != PEER_NONE)
-		enter(peer, PEER_STREAM);
+		enter(peers, peer, PEER_STREAM);
+}
+
+void peers_trust(struct peers *peers, struct evhttp_request *request)
+{
+	struct peer *peer = peer_of(peers, request);
+
+	if (peer)
+		peer->has_token = true;
+}
+
+bool peers_sent_zero(struct peers *peers, struct evhttp_request *request)
+{
+	const struct peer *peer = peer_of(peers, request);
+
+	return peer && peer->has_zero;
 }
 
 void peers_drop(struct evhttp_request *request)

@@ -192,6 +192,20 @@ def check_broken(server):
               f"{sentence}: {answer.status if answer else 'closed'}",
               answer and answer.body)
         check(not answer or answer.status != 200, "no answer to it")
+    for sentence, text in {
+            "a zero in a value": get + "X: a\0b\r\n\r\n",
+            "a zero behind a value": get + "X: a\0\r\n\r\n",
+            "a zero behind the token": get.replace(
+                server.token, server.token + "\0") + "\r\n",
+            "a zero behind the host": get.replace(
+                server.host, server.host + "\0.evil.example") + "\r\n",
+            "a zero in a name": get + "X\0Y: a\r\n\r\n",
+            "a zero in the address": get.replace("/count", "/count\0x")
+            + "\r\n",
+            "a zero in a body": typed + "Content-Length: 3\r\n\r\n{}\0",
+    }.items():
+        answer = parse(server.raw(text.encode("latin-1"), seconds=5))
+        check_is(answer and answer.status, 400, f"{sentence}: refused")
     for cut in (5, 20, 60, len(typed) + 10):
         text = typed + "Content-Length: 50\r\n\r\n{}"
         check(not server.raw(text[:cut].encode(), seconds=0.3).startswith(
