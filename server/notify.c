@@ -23,6 +23,7 @@
 #define MOST_AT_ONCE 16
 #define COMMAND_SECONDS 30
 #define WEBHOOK_SECONDS 10
+#define WEBHOOK_HEADER_BYTES 16384
 #define TRIES 3
 
 extern char **environ;
@@ -35,7 +36,9 @@ struct errand {
 	pid_t pid;	/* command; 0: a webhook */
 	int polls;	/* of a command, ten a second */
 	int tries;	/* of a webhook */
-	bool done;	/* a webhook's answer is there */
+	bool is_sent;	/* a webhook's answer is waited for */
+	bool done;	/* it is there */
+	int status;	/* of the answer */
 	char *body;
 	struct evhttp_connection *connection;
 };
@@ -226,11 +229,10 @@ static void run_command(struct notify *notify, const char *json,
 
 /* ---- webhook ----------------------------------------------------------- */
 
-static void on_answer(struct evhttp_request *request, void *arg)
+/* How it ended: with a status, or with none. */
+static void judge(struct errand *errand, int code)
 {
-	struct errand *errand = arg;
-	int code = request ? evhttp_request_get_response_code(request) : 0;
-
+	errand->is_sent = false;
 	/* Said to be our fault: again would be no better. */
 	errand->done = (code >= 200 && code < 500) || errand->tries == TRIES;
 	if (errand->done && code == 0)
@@ -241,6 +243,23 @@ static void on_answer(struct evhttp_request *request, void *arg)
 	wait_ms(errand, errand->done ? 0 : 1000L * errand->tries);
 }
 
+/* The status is all that matters: what follows the headers is not read. */
+static int on_headers(struct evhttp_request *request, void *arg)
+{
+	struct errand *errand = arg;
+
+	errand->status = evhttp_request_get_response_code(request);
+	return -1;
+}
+
+static void on_answer(struct evhttp_request *request, void *arg)
+{
+	struct errand *errand = arg;
+
+	judge(errand, request ? evhttp_request_get_response_code(request) :
+				errand->status);
+}
+
 static struct evhttp_request *request_of(struct errand *errand,
 					 const char *host)
 {
@@ -249,6 +268,7 @@ static struct evhttp_request *request_of(struct errand *errand,
 
 	if (!request)
 		return NULL;
+	evhttp_request_set_header_cb(request, on_headers);
 	headers = evhttp_request_get_output_headers(request);
 	(void)evhttp_add_header(headers, "Host", host);
 	(void)evhttp_add_header(headers, "Content-Type", "application/json");
@@ -283,6 +303,14 @@ static bool post(struct errand *errand, const struct evhttp_uri *uri)
 	if (!errand->connection)
 		return false;
 	evhttp_connection_set_timeout(errand->connection, WEBHOOK_SECONDS);
+	evhttp_connection_set_max_headers_size(errand->connection,
+					       WEBHOOK_HEADER_BYTES);
+	evhttp_connection_set_max_body_size(errand->connection,
+					    WEBHOOK_HEADER_BYTES);
+	errand->status = 0;
+	errand->is_sent = true;
+	/* evhttp's own time starts anew with each byte. */
+	wait_ms(errand, WEBHOOK_SECONDS * 1000L);
 	request = request_of(errand, host);
 	path_of(uri, path, sizeof(path));
 	return request && evhttp_make_request(errand->connection, request,
@@ -298,6 +326,12 @@ static void try_webhook(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (errand->done) {
 		end_errand(errand);
+		return;
+	}
+	if (errand->is_sent) {
+		evhttp_connection_free(errand->connection);
+		errand->connection = NULL;
+		judge(errand, 0);
 		return;
 	}
 	uri = evhttp_uri_parse(errand->notify->webhook);

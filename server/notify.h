@@ -2,7 +2,8 @@
 /*
  * Notify: tells a command and a webhook, and waits for neither. A command
  * that does not end is killed after half a minute, a webhook that does not
- * answer is tried three times.
+ * answer within 10 s is tried three times. Of an answer the status counts; its
+ * body is not read.
  */
 #ifndef SERVER_NOTIFY_H
 #define SERVER_NOTIFY_H
