@@ -64,13 +64,30 @@ static int is_wanted(const struct dirent *entry)
 	return is_run_file(entry->d_name);
 }
 
+/* Runs of a configuration in their order: the newest has no number. */
+static int by_age(const struct dirent **a, const struct dirent **b)
+{
+	static const char mark[] = "_metrics";
+	const char *x = (*a)->d_name, *y = (*b)->d_name;
+	size_t n = 0, len = sizeof(mark) - 1;
+
+	while (x[n] && x[n] == y[n])
+		n++;
+	if (n > len && memcmp(x + n - len, mark, len) == 0) {
+		if (x[n] == '.' && y[n] == '_')
+			return 1;
+		if (x[n] == '_' && y[n] == '.')
+			return -1;
+	}
+	return versionsort(a, b); /* "_2" before "_10" */
+}
+
 static int take_folder(tare_comparison *c, const char *folder, size_t *n)
 {
 	struct dirent **entries;
 	int code = CODE_OK, count;
 
-	/* "_2" before "_10": as they were written. */
-	count = scandir(folder, &entries, is_wanted, versionsort);
+	count = scandir(folder, &entries, is_wanted, by_age);
 	if (count < 0)
 		return message_error("read", folder, errno);
 	if (count == 0) {

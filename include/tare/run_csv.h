@@ -9,9 +9,11 @@
  *	tare_run_csv_add(csv, &row);			each epoch
  *	tare_run_csv_close(csv);
  *
- * writes results/mpi_4_metrics.csv; if there is one, mpi_4_metrics_2.csv, and
- * so on: nothing is ever replaced. docs/formats/run_csv.md has the format.
- * Works whether measuring is on or not. One thread at a time for each object.
+ * writes results/mpi_4_metrics.csv. The newest run has this name: one that
+ * has it is moved to mpi_4_metrics_2.csv, _3, and so on; nothing is replaced,
+ * and a run that is still being written keeps its name.
+ * docs/formats/run_csv.md has the format. Works whether measuring is on or
+ * not. One thread at a time for each object.
  */
 #ifndef TARE_RUN_CSV_H
 #define TARE_RUN_CSV_H

@@ -59,8 +59,8 @@ typedef struct tare_training_options {
 /*
  * Begins a run. Borrows the options. TARE_EINVAL: `config` is no file name,
  * or worker >= workers. On an error *ret_training is NULL, which all calls
- * take. Worker 0 writes <config>_metrics.csv (or _2, _3: never replaces) and
- * the events; of several, each writes its own rows to
+ * take. Worker 0 writes <config>_metrics.csv (an older one is moved to _2, _3;
+ * nothing is replaced) and the events; of several, each writes its own rows to
  * <config>_workers/worker_<n>_metrics.csv.
  */
 TARE_INLINE int tare_training_open(const tare_training_options *options,

@@ -19,6 +19,7 @@
 struct tr_append {
 	int fd;
 	unsigned number;       /* that its name has; 1: none */
+	unsigned moved;	       /* to which the one before was; 0: none was */
 	uint64_t size;	       /* bytes of the file */
 	struct tr_buf pending; /* records to be written; add to it */
 	char path[1024];
@@ -31,6 +32,15 @@ struct tr_append {
  */
 int tr_append_open(struct tr_append *append, const char *folder,
 		   const char *stem, const char *ending, unsigned number);
+/*
+ * The same, but the new file gets the name without a number: a file that has
+ * it is first moved to the number `moved` (0: 2), or the next one that is
+ * free. Not one that is being written, nor what is no file: then the new one
+ * gets a number. Processes that do so at once wait for each other.
+ */
+int tr_append_open_newest(struct tr_append *append, const char *folder,
+			  const char *stem, const char *ending,
+			  unsigned moved);
 /* Writes what is pending, but not beyond the process's limit of file sizes,
  * which is asked for each time: going beyond it would end the host. */
 int tr_append_flush(struct tr_append *append);

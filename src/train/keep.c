@@ -83,7 +83,7 @@ static const char **join_pairs(const tare_training *t,
 static void open_csv(tare_training *t, const char *results,
 		     const char *const *pairs, size_t n_pairs)
 {
-	struct tr_run_csv_name name = { results, t->config, t->config, 1 };
+	struct tr_run_csv_name name = { results, t->config, t->config, 1, 0 };
 	int err;
 
 	if (!results[0] || t->worker)
@@ -93,22 +93,36 @@ static void open_csv(tare_training *t, const char *results,
 		tr_keep_complain(t, "write into", results, err);
 }
 
-/* Worker 0's number is everybody's: files of one run have the same. */
-static unsigned agree_number(tare_training *t)
-{
-	double number = tr_run_csv_number(t->csv);
+/*
+ * Worker 0's numbers are everybody's: files of one run have the same, also
+ * those of the run before.
+ */
+struct numbers {
+	unsigned file, moved;
+};
 
-	if (t->workers > 1 && t->most && t->most(t->data, &number, 1))
-		number = 0;
-	return number >= 1 && number < 1e6 ? (unsigned)number : 1;
+static unsigned whole(double number, unsigned preset)
+{
+	return number >= 1 && number < 1e6 ? (unsigned)number : preset;
+}
+
+static struct numbers agree_numbers(tare_training *t)
+{
+	double numbers[2] = { tr_run_csv_number(t->csv),
+			      tr_run_csv_moved(t->csv) };
+
+	if (t->workers > 1 && t->most && t->most(t->data, numbers, 2))
+		numbers[0] = numbers[1] = 0;
+	return (struct numbers){ whole(numbers[0], 1), whole(numbers[1], 0) };
 }
 
 static void open_own_csv(tare_training *t, const char *results,
 			 const char *const *pairs, size_t n_pairs,
-			 unsigned number)
+			 struct numbers n)
 {
 	char folder[KEEP_PATH + 256], stem[32];
-	struct tr_run_csv_name name = { folder, stem, t->config, number };
+	struct tr_run_csv_name name = { folder, stem, t->config, n.file,
+					n.moved };
 	int err;
 
 	if (!results[0] || t->workers == 1)
@@ -208,7 +222,7 @@ void tr_keep_open(tare_training *t, const tare_training_options *o)
 {
 	char results[KEEP_PATH], events[KEEP_PATH], number[24];
 	char folder[KEEP_PATH + 256] = "";
-	unsigned file;
+	struct numbers file;
 	size_t n;
 	int err;
 	const char **pairs = join_pairs(t, o, number, &n);
@@ -216,9 +230,9 @@ void tr_keep_open(tare_training *t, const tare_training_options *o)
 	find_folder(t, o->results, "training_results", results);
 	find_folder(t, o->events, "training_events", events);
 	open_csv(t, results, pairs, n);
-	file = agree_number(t);
+	file = agree_numbers(t);
 	open_own_csv(t, results, pairs, n, file);
-	open_events(t, events, folder, sizeof(folder), file);
+	open_events(t, events, folder, sizeof(folder), file.file);
 	err = t->events ? put_text(t, pairs, n) : 0;
 	if (err)
 		tr_keep_complain(t, "write into", folder, err);

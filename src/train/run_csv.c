@@ -103,8 +103,11 @@ int tr_run_csv_open(const struct tr_run_csv_name *name,
 	if (!csv)
 		return TARE_ENOMEM;
 	strcat(strcpy(stem, name->stem), "_metrics");
-	err = tr_append_open(&csv->file, name->folder, stem, ".csv",
-			     name->number);
+	err = name->number > 1 ?
+		      tr_append_open(&csv->file, name->folder, stem, ".csv",
+				     name->number) :
+		      tr_append_open_newest(&csv->file, name->folder, stem,
+					    ".csv", name->moved);
 	if (!err) {
 		csv_head(csv, name->config, pairs, n_pairs);
 		err = tr_append_flush(&csv->file);
@@ -125,11 +128,16 @@ unsigned tr_run_csv_number(const tare_run_csv *csv)
 	return csv ? csv->file.number : 0;
 }
 
+unsigned tr_run_csv_moved(const tare_run_csv *csv)
+{
+	return csv ? csv->file.moved : 0;
+}
+
 int tare_run_csv_open(const char *folder, const char *config,
 		      const char *const *pairs, size_t n_pairs,
 		      tare_run_csv **ret_csv)
 {
-	struct tr_run_csv_name name = { folder, config, config, 1 };
+	struct tr_run_csv_name name = { folder, config, config, 1, 0 };
 
 	if (!folder || !folder[0] || !config || !tr_run_csv_is_name(config) ||
 	    (n_pairs && !pairs) || !ret_csv)

@@ -9,7 +9,8 @@
 
 struct tr_run_csv_name {
 	const char *folder, *stem, *config;
-	unsigned number; /* see tr_append_open() */
+	unsigned number; /* 1: the newest's name; else see tr_append_open() */
+	unsigned moved;	 /* where the one before goes; 0: the next free */
 };
 
 /* Arguments are right. */
@@ -20,6 +21,8 @@ int tr_run_csv_open(const struct tr_run_csv_name *name,
 int tr_run_csv_add(tare_run_csv *csv, const tare_run_row *row, int64_t now_ns);
 /* That its name has got; 0: there is no file. */
 unsigned tr_run_csv_number(const tare_run_csv *csv);
+/* That the one before has got; 0: there was none. */
+unsigned tr_run_csv_moved(const tare_run_csv *csv);
 /* A part of a file's name, and of a comment line. */
 bool tr_run_csv_is_name(const char *config);
 

@@ -19,13 +19,29 @@ expect_status 0 "$TARE" report --json
 expect_json "$out" "[(t['config'], t['epochs'], t['closed'], t['csv'],
 	t['last']['epoch']) for t in d['trainings']]" \
 	"[('sequential', 7, True, 'results/sequential_metrics.csv', 7), \
-('sequential', 7, True, 'results/sequential_metrics_2.csv', 7)]" \
+('sequential', 7, True, 'results/sequential_metrics.csv', 7)]" \
 	"and all of them as JSON"
 
 expect_json "$out" "d['trainings'][0]['broadcast_time'],
 	d['trainings'][0]['last']['gradient_aggregation_time'],
 	[p['name'] for p in d['trainings'][0]['phases']]" \
 	"(0, 0, ['forward', 'backward', 'update'])" "and their phases"
+
+# The newest run has the name; the one before it was moved.
+expect_is "$(ls results | tr '\n' ' ')" \
+	"sequential_metrics.csv sequential_metrics_2.csv " "a file a seed"
+expect_has "$(cat results/sequential_metrics.csv)" "# seed: 2" \
+	"the newest run has the name"
+expect_has "$(cat results/sequential_metrics_2.csv)" "# seed: 1" \
+	"the first one a number"
+cp results/sequential_metrics_2.csv results/sequential_metrics_10.csv
+sed -i 's/^# date: .*/# date: 2020-01-01T00:00:00Z/' \
+	results/sequential_metrics_10.csv
+expect_status 0 "$TARE" compare results --json
+expect_json "$out" "[r['origin'] for r in d['runs']]" \
+	"['results/sequential_metrics_2.csv', \
+'results/sequential_metrics_10.csv', 'results/sequential_metrics.csv']" \
+	"compare has them in the order of the runs"
 
 # One that is killed when it has at least three rows.
 env TARE=on "$gcn" --nodes 200 --epochs 100000000 --results killed --quiet &

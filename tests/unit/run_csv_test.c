@@ -82,22 +82,122 @@ TEST(a_file_has_comments_the_header_and_rows)
 	drop_folder();
 }
 
-TEST(a_file_is_never_replaced)
+/* The number that is in a row of that file; 0: there is none. */
+static uint64_t epoch_in(const char *name)
 {
-	tare_run_csv *csv[12] = { NULL };
+	tare_run_file *file = NULL;
+	uint64_t epoch = 0;
+	char path[256];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+	if (tare_run_file_open(path, &file, NULL))
+		return 0;
+	if (tare_run_file_table(file)->n_rows == 1)
+		epoch = tare_run_file_table(file)->rows[0].epoch;
+	tare_run_file_free(file);
+	return epoch;
+}
+
+static tare_run_csv *write_run(uint64_t number)
+{
+	tare_run_row row = sample;
+	tare_run_csv *csv = NULL;
+
+	row.epoch = number;
+	CHECK_INT(tare_run_csv_open(folder, "seq", NULL, 0, &csv), 0);
+	CHECK_INT(tare_run_csv_add(csv, &row), 0);
+	return csv;
+}
+
+TEST(the_newest_run_has_the_name_and_none_is_replaced)
+{
 	char name[32];
 
 	CHECK(make_folder() != NULL);
-	for (int i = 0; i < 12; i++) {
-		CHECK_INT(tare_run_csv_open(folder, "seq", NULL, 0, &csv[i]),
-			  0);
-		(void)snprintf(name, sizeof(name), i ? "/seq_metrics_%d.csv" :
-						       "/seq_metrics.csv",
-			       i + 1);
-		CHECK_STR(tare_run_csv_path(csv[i]) + strlen(folder), name);
+	for (uint64_t i = 1; i <= 12; i++) {
+		tare_run_csv *csv = write_run(i);
+
+		CHECK_STR(tare_run_csv_path(csv) + strlen(folder),
+			  "/seq_metrics.csv");
+		CHECK_INT(tare_run_csv_close(csv), 0);
+		CHECK_INT(epoch_in("seq_metrics.csv"), i);
 	}
-	for (int i = 0; i < 12; i++)
-		CHECK_INT(tare_run_csv_close(csv[i]), 0);
+	for (uint64_t i = 1; i < 12; i++) {
+		(void)snprintf(name, sizeof(name), "seq_metrics_%d.csv",
+			       (int)i + 1);
+		CHECK_INT(epoch_in(name), i);
+	}
+	drop_folder();
+}
+
+TEST(a_run_that_goes_on_keeps_its_name)
+{
+	tare_run_csv *first, *second, *third;
+
+	CHECK(make_folder() != NULL);
+	first = write_run(1);
+	second = write_run(2);
+	CHECK_STR(tare_run_csv_path(second) + strlen(folder),
+		  "/seq_metrics_2.csv");
+	CHECK_INT(tare_run_csv_close(first), 0);
+	third = write_run(3); /* the first is moved, the second goes on */
+	CHECK_STR(tare_run_csv_path(third) + strlen(folder),
+		  "/seq_metrics.csv");
+	CHECK_INT(epoch_in("seq_metrics_3.csv"), 1);
+	CHECK_INT(epoch_in("seq_metrics_2.csv"), 2);
+	CHECK_INT(tare_run_csv_close(second), 0);
+	CHECK_INT(tare_run_csv_close(third), 0);
+	drop_folder();
+}
+
+/* Eight processes at once, eight runs each: all are there, once. */
+TEST(processes_that_begin_together_lose_no_run)
+{
+	bool seen[65] = { false };
+	char name[32];
+	int status, n = 0;
+
+	CHECK(make_folder() != NULL);
+	for (int p = 0; p < 8; p++)
+		if (fork() == 0) {
+			for (int i = 0; i < 8; i++)
+				(void)tare_run_csv_close(
+					write_run(8 * p + i + 1));
+			_exit(0);
+		}
+	for (int p = 0; p < 8; p++)
+		CHECK(wait(&status) > 0 && status == 0);
+	for (int i = 1; i <= 80; i++) {
+		uint64_t epoch;
+
+		(void)snprintf(name, sizeof(name), i > 1 ?
+			       "seq_metrics_%d.csv" : "seq_metrics.csv", i);
+		epoch = epoch_in(name);
+		if (epoch && epoch <= 64) {
+			CHECK(!seen[epoch]);
+			seen[epoch] = true;
+			n++;
+		}
+	}
+	CHECK_INT(n, 64);
+	drop_folder();
+}
+
+/* What is no file of ours is neither moved nor followed. */
+TEST(a_link_or_a_folder_of_that_name_is_left_alone)
+{
+	char path[256], there[256];
+	tare_run_csv *csv;
+
+	CHECK(make_folder() != NULL);
+	(void)snprintf(path, sizeof(path), "%s/seq_metrics.csv", folder);
+	(void)snprintf(there, sizeof(there), "%s/elsewhere", folder);
+	CHECK_INT(symlink(there, path), 0);
+	csv = write_run(1);
+	CHECK_STR(tare_run_csv_path(csv) + strlen(folder),
+		  "/seq_metrics_2.csv");
+	CHECK_INT(tare_run_csv_close(csv), 0);
+	CHECK(access(there, F_OK) != 0);
 	drop_folder();
 }
 
