@@ -42,6 +42,14 @@ const struct timespec *preload_left_of(const struct timespec *timeout,
 				       int64_t began_ns,
 				       struct timespec *ret_left);
 
+/* Up to a tick behind, and cheap. */
+int64_t preload_tick_ns(void);
+/*
+ * A call on a socket was ended by a sample: waits until it can be made again
+ * (`events` of poll()), or its time is over. False: errno says how it ended.
+ */
+bool preload_socket_waits_on(int fd, short events, int64_t began_ns);
+
 /* The result of `call`, which is made again when a sample ended it. */
 #define PRELOAD_WAIT(call) PRELOAD_WAIT_THEN(call, (void)0)
 /* The same, with `then` done before. */

@@ -11,6 +11,7 @@
  */
 #include "preload.h"
 
+#include <aio.h>
 #include <errno.h>
 #include <poll.h>
 #include <semaphore.h>
@@ -18,6 +19,7 @@
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -112,6 +114,14 @@ PRELOAD_API int clock_nanosleep(clockid_t clock, int flags,
 	return result;
 }
 
+/* Says that it was ended by -1, and what else went wrong by less. */
+PRELOAD_API int thrd_sleep(const struct timespec *time, struct timespec *left)
+{
+	int result = clock_nanosleep(CLOCK_REALTIME, 0, time, left);
+
+	return result == EINTR ? -1 : result ? -2 : 0;
+}
+
 PRELOAD_API int usleep(useconds_t us)
 {
 	struct timespec time = { .tv_sec = us / 1000000,
@@ -196,6 +206,19 @@ PRELOAD_API int epoll_pwait(int fd, struct epoll_event *events, int most,
 		left = left_ms(timeout, began));
 }
 
+PRELOAD_API int epoll_pwait2(int fd, struct epoll_event *events, int most,
+			     const struct timespec *timeout,
+			     const sigset_t *mask)
+{
+	int64_t began = timeout ? preload_now_ns() : 0;
+	const struct timespec *time = timeout;
+	struct timespec left;
+
+	return PRELOAD_WAIT_THEN(
+		PRELOAD_NEXT(epoll_pwait2)(fd, events, most, time, mask),
+		time = preload_left_of(timeout, began, &left));
+}
+
 /* What poll and ppoll are called where their arguments are checked. */
 int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t bytes);
 PRELOAD_API int __poll_chk(struct pollfd *fds, nfds_t n, int timeout,
@@ -257,4 +280,46 @@ PRELOAD_API int sem_wait(sem_t *semaphore)
 PRELOAD_API int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
 	return PRELOAD_WAIT(PRELOAD_NEXT(sem_timedwait)(semaphore, until));
+}
+
+PRELOAD_API int sem_clockwait(sem_t *semaphore, clockid_t clock,
+			      const struct timespec *until)
+{
+	return PRELOAD_WAIT(
+		PRELOAD_NEXT(sem_clockwait)(semaphore, clock, until));
+}
+
+/* ---- asynchronous input and output --------------------------------------- */
+
+PRELOAD_API int aio_suspend(const struct aiocb *const list[], int n,
+			    const struct timespec *timeout)
+{
+	int64_t began = timeout ? preload_now_ns() : 0;
+	const struct timespec *time = timeout;
+	struct timespec left;
+
+	return PRELOAD_WAIT_THEN(PRELOAD_NEXT(aio_suspend)(list, n, time),
+				 time = preload_left_of(timeout, began, &left));
+}
+
+/* Of libaio, which gives the negative error. */
+int io_getevents(void *context, long least, long most, void *events,
+		 struct timespec *timeout);
+PRELOAD_API int io_getevents(void *context, long least, long most,
+			     void *events, struct timespec *timeout)
+{
+	int64_t began = timeout ? preload_now_ns() : 0;
+	const struct timespec *time = timeout;
+	struct timespec left;
+	uint32_t before;
+	int result;
+
+	for (;; time = preload_left_of(timeout, began, &left)) {
+		before = tr_sampler_count();
+		result = PRELOAD_NEXT(io_getevents)(
+			context, least, most, events,
+			(struct timespec *)(uintptr_t)time);
+		if (result != -EINTR || tr_sampler_count() == before)
+			return result;
+	}
 }

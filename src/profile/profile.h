@@ -168,6 +168,10 @@ void tr_sampler_thread_ends(void);
 
 /* Waits of the calling thread that a sample alone ended, in 32 bits. */
 uint32_t tr_sampler_count(void);
+/* System calls of this thread at whose end, with a result, a sample came. */
+uint32_t tr_sampler_cuts(void);
+/* An address of the code that makes those calls; before, none is seen. */
+void tr_sampler_calls_at(uint64_t code);
 /* Opens the ledger now: later it may not be possible. */
 void tr_sampler_settle(void);
 

@@ -95,6 +95,8 @@ static void on_sample(int number, siginfo_t *info, void *context)
 		return;
 	if (tr_sample_ends_wait(context))
 		TR_STORE(self->count, self->count + 1);
+	else if (tr_sample_cuts_call(context))
+		TR_STORE(self->cuts, self->cuts + 1);
 	if (tr_followed_become(self, TR_FOLLOWED_READY, TR_FOLLOWED_TAKING)) {
 		if (!TR_LOAD(self->event) || info->si_code != SI_TIMER ||
 		    tr_sample_clock_is_lost(self))
@@ -292,6 +294,13 @@ uint32_t tr_sampler_count(void)
 	const struct tr_followed *self = sampled_self;
 
 	return self ? TR_LOAD(self->count) : 0;
+}
+
+uint32_t tr_sampler_cuts(void)
+{
+	const struct tr_followed *self = sampled_self;
+
+	return self ? TR_LOAD(self->cuts) : 0;
 }
 
 void tr_sampler_settle(void)

@@ -28,7 +28,7 @@ struct tr_followed {
 	uint32_t stack;	  /* of its last sample; 0: none yet */
 	uint32_t count;	  /* waits that a sample ended */
 	uint32_t was;	  /* the last thread here, when it is gone */
-	uint32_t reserved;
+	uint32_t cuts;	  /* calls with a result that a sample ended */
 };
 
 #define TR_FOLLOWED_ENDING (UINT32_MAX - 1) /* somebody takes it out */
@@ -113,6 +113,8 @@ bool tr_followed_sent(const struct tr_followed *followed, const void *info);
 void tr_sampler_call_host(int number, void *info, void *context);
 /* Has this sample, and no signal of the host's, ended a call that waits? */
 bool tr_sample_ends_wait(const void *context);
+/* Did it come at the end of a system call that has done something? */
+bool tr_sample_cuts_call(const void *context);
 
 /* ---- sampler_stack.c --------------------------------------------------- */
 

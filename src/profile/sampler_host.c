@@ -103,3 +103,40 @@ bool tr_sample_ends_wait(const void *context)
 			return false;
 	return true;
 }
+
+static uintptr_t calls_at; /* code of libc; 0: not known */
+
+void tr_sampler_calls_at(uint64_t code)
+{
+	calls_at = (uintptr_t)code;
+}
+
+/* Code that may be read: any other may be for execution only. */
+static bool is_of_libc(uintptr_t pc)
+{
+	const uintptr_t reach = 2u << 20;
+
+	return calls_at && pc % 4096 >= 4 && pc - calls_at + reach < 2 * reach;
+}
+
+/* The instruction before is that of a system call. */
+bool tr_sample_cuts_call(const void *context)
+{
+	const ucontext_t *from = context;
+#if defined(__x86_64__)
+	uintptr_t pc = (uintptr_t)from->uc_mcontext.gregs[REG_RIP];
+	const unsigned char *code = (const void *)pc;
+
+	return result_of(from) > 0 && is_of_libc(pc) && code[-2] == 0x0f &&
+	       code[-1] == 0x05;
+#elif defined(__aarch64__)
+	uintptr_t pc = (uintptr_t)from->uc_mcontext.pc;
+	const uint32_t *code = (const void *)pc;
+
+	return result_of(from) > 0 && is_of_libc(pc) &&
+	       code[-1] == 0xd4000001u;
+#else
+	(void)from;
+	return false;
+#endif
+}

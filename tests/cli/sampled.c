@@ -474,7 +474,18 @@ static void use_exec(char **argv, char *ms, bool by_vfork)
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), \
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-static void confine_itself(double ms, int by_syscall)
+static int set_filter(const struct sock_fprog *program, int way)
+{
+	if (way == 0)
+		return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program);
+	if (way == 1)
+		return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0,
+				    program);
+	return (int)syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER,
+			    program);
+}
+
+static void confine_itself(double ms, int way)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
@@ -498,10 +509,7 @@ static void confine_itself(double ms, int by_syscall)
 
 	spin(ms);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    (by_syscall ? syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0,
-				  &program) :
-			  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER,
-				&program)))
+	    set_filter(&program, way))
 		wrong("seccomp");
 	spin(ms);
 }
