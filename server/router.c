@@ -19,9 +19,9 @@
 static const struct route routes[] = {
 	{ EVHTTP_REQ_GET, API "/processing/stats", LOOK | QUERY_PAGE, KEPT,
 	  handle_processing_stats },
-	{ EVHTTP_REQ_GET, API "/memory/stats", QUERY_RUN | QUERY_WINDOW, KEPT,
+	{ EVHTTP_REQ_GET, API "/memory/stats", LOOK, KEPT,
 	  handle_memory_stats },
-	{ EVHTTP_REQ_GET, API "/gpu/stats", QUERY_RUN | QUERY_WINDOW, KEPT,
+	{ EVHTTP_REQ_GET, API "/gpu/stats", LOOK, KEPT,
 	  handle_gpu_stats },
 	{ EVHTTP_REQ_GET, API "/operations/summary",
 	  LOOK | QUERY_PAGE | QUERY_SORT, KEPT, handle_operations_summary },

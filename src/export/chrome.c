@@ -279,7 +279,7 @@ static int take_content(struct chrome *chrome, struct content *c,
 	if (!err)
 		err = tr_flows_take(&c->bars, &c->flow, &c->n_flows);
 	if (!err)
-		err = tr_view_points(view, &c->point, &c->n_points);
+		err = tr_view_points(view, true, &c->point, &c->n_points);
 	if (!err)
 		err = add_counters(c, trace->filter);
 	if (!err)

@@ -16,6 +16,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <tare/readings.h>
+
 #define END "\r\n"
 #define MOST_COLUMNS 128u /* of attributes; further ones share the last */
 
@@ -311,6 +313,9 @@ static int records_of(const struct table *t, tare_view *view,
 	size_t n, first;
 	int err;
 
+	if (t->kind != TARE_RECORD_OPERATION)
+		return tare_view_readings(view, t->options->filter, t->kind,
+					  ret, ret_n);
 	if (!t->options->filter || !t->options->filter->most_records)
 		return tare_view_records(view, t->options->filter, ret, ret_n);
 	filter = *t->options->filter;

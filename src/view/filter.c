@@ -35,7 +35,7 @@ bool tr_filter_is_timeless(const tare_filter *filter)
 			   !filter->last_values);
 }
 
-static bool matches_any(const char *const *globs, size_t n, const char *text)
+bool tr_filter_matches(const char *const *globs, size_t n, const char *text)
 {
 	for (size_t i = 0; i < n; i++)
 		if (tr_glob_match(globs[i], text))
@@ -51,9 +51,9 @@ bool tr_filter_has_site(const tare_filter *filter,
 		return true;
 	if (filter->types && !(filter->types >> (site->type & 31) & 1))
 		return false;
-	return matches_any(filter->names, filter->n_names,
+	return tr_filter_matches(filter->names, filter->n_names,
 			   tr_image_string(image, site->name)) &&
-	       matches_any(filter->sources, filter->n_sources,
+	       tr_filter_matches(filter->sources, filter->n_sources,
 			   tr_image_string(image, site->source));
 }
 

@@ -256,6 +256,8 @@ TARE_API void tare_view_close(tare_view *view)
 	tr_image_close(&view->baseline);
 	free(view->stats);
 	free(view->trends);
+	free(view->readings);
+	free(view->reading_attrs);
 	free(view->nodes);
 	free(view->calls);
 	free(view->pipelines);

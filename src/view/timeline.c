@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Timeline: what gauges were over time. Single values where `keep_values`
- * has them, means of closed time slices before that, and the value now.
+ * has them, means of closed time slices before that; and then the value now,
+ * or what the slice under way has.
  */
 #include "view/view.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct timeline {
@@ -12,6 +14,7 @@ struct timeline {
 	struct tr_point *point;
 	size_t n, most;
 	uint64_t left;	/* steps, of a ledger that is as it should be */
+	bool to_now;	/* ends with the value now */
 	bool failed;
 };
 
@@ -114,6 +117,26 @@ static void add_history(struct timeline *line, const struct tr_cell *cell,
 	}
 }
 
+/* How many it has is not held; with one, the middle is that one. */
+static void add_present(struct timeline *line, const struct tr_cell *cell,
+			uint64_t before)
+{
+	uint64_t from = (uint64_t)cell->slice << ledger_of(line)->slice_shift;
+	double min = tr_real_of(cell->min), max = tr_real_of(cell->max);
+
+	if (from < before && isfinite(min) && isfinite(max) && min <= max)
+		add_point(line, cell->site, from, min / 2 + max / 2);
+}
+
+static void add_cell(struct timeline *line, const struct tr_cell *cell)
+{
+	uint64_t before = add_values(line, cell);
+
+	add_history(line, cell, before);
+	if (!line->to_now)
+		add_present(line, cell, before);
+}
+
 static void add_cells(struct timeline *line, const struct tr_track *track)
 {
 	const struct tr_image *image = &line->view->image;
@@ -130,7 +153,7 @@ static void add_cells(struct timeline *line, const struct tr_track *track)
 		line->left--;
 		if (site->kind == TARE_KIND_GAUGE &&
 		    !(site->flags & TR_SITE_INTERNAL))
-			add_history(line, cell, add_values(line, cell));
+			add_cell(line, cell);
 		off = cell->next;
 	}
 }
@@ -158,10 +181,10 @@ static int by_moment(const void *a, const void *b)
 	return x->site < y->site ? -1 : x->site > y->site;
 }
 
-int tr_view_points(tare_view *view, struct tr_point **ret_points,
-		   size_t *ret_n)
+int tr_view_points(tare_view *view, bool to_now,
+		   struct tr_point **ret_points, size_t *ret_n)
 {
-	struct timeline line = { .view = view,
+	struct timeline line = { .view = view, .to_now = to_now,
 				 .left = 4096 + view->image.size / 8 };
 
 	for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
@@ -170,7 +193,8 @@ int tr_view_points(tare_view *view, struct tr_point **ret_points,
 		if (track)
 			add_cells(&line, track);
 	}
-	add_last(&line);
+	if (to_now)
+		add_last(&line);
 	if (line.failed) {
 		free(line.point);
 		return TARE_ENOMEM;

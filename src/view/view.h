@@ -186,6 +186,8 @@ struct tare_view {
 	struct tr_gather window; /* of the last tare_view_stats */
 	const struct tr_gather *shown; /* the one its rows come from */
 	tare_trend *trends;
+	tare_record *readings;
+	tare_attr_value *reading_attrs;
 	tare_window window_edges;
 	tare_stats *stats;
 	size_t n_stats;
@@ -273,6 +275,8 @@ bool tr_filter_has_site(const tare_filter *filter,
 			const struct tr_site *site);
 bool tr_filter_has_outcome(const tare_filter *filter, bool has_failed);
 bool tr_filter_has_time(const tare_filter *filter, int64_t ns);
+/* Does one of the globs match? No glob lets all through. */
+bool tr_filter_matches(const char *const *globs, size_t n, const char *text);
 
 /* ---- calls.c ----------------------------------------------------------- */
 
@@ -385,11 +389,11 @@ struct tr_point {
 };
 
 /*
- * All that the ledger still has apart, in order of time, of gauges. Gives
- * (free).
+ * All that the ledger still has apart, in order of time, of gauges; `to_now`:
+ * and each one's value now, at the view's end. Gives (free).
  */
-int tr_view_points(tare_view *view, struct tr_point **ret_points,
-		   size_t *ret_n);
+int tr_view_points(tare_view *view, bool to_now,
+		   struct tr_point **ret_points, size_t *ret_n);
 
 /* ---- time.c ------------------------------------------------------------ */
 

@@ -20,6 +20,7 @@
 #include <tare/export.h>
 #include <tare/judge.h>
 #include <tare/profile.h>
+#include <tare/readings.h>
 #include <tare/stage.h>
 #include <tare/train.h>
 
@@ -417,6 +418,18 @@ static inline uint64_t reading_trainings(tare_view *view)
 	return sum;
 }
 
+/* Memory and GPUs, of the monitor's series and of records. */
+static inline void reading_readings(tare_view *view)
+{
+	tare_readings *readings;
+
+	for (int kind = TARE_RECORD_MEMORY; kind <= TARE_RECORD_GPU; kind++)
+		if (tare_readings_open(&view, 1, NULL,
+				       (enum tare_record_kind)kind,
+				       &readings) == 0)
+			tare_readings_close(readings);
+}
+
 static inline void reading_all(tare_view *view)
 {
 	tare_report_options options = { .struct_size = sizeof(options),
@@ -431,6 +444,7 @@ static inline void reading_all(tare_view *view)
 	reading_windows(view);
 	if (tare_view_tree(view, &nodes, &n) == 0)
 		sum += n;
+	reading_readings(view);
 	if (tare_view_records(view, NULL, &records, &n) == 0)
 		sum += n;
 	if (tare_view_events(view, &events, &n) == 0)

@@ -8,6 +8,7 @@
  *	hostile		names and attributes that nobody should use
  *	many N		N names
  *	memory		a sample of memory, one of the GPU
+ *	grow N		N MiB more, and touched
  *	calls NAME	calls of the scope NAME, as this process sees them
  *	records		operations in its history
  *	enabled		1 or 0
@@ -110,6 +111,19 @@ static void many(int n)
 	}
 }
 
+/* Never freed: the process is as large as it was told to be. */
+static void grow(size_t bytes)
+{
+	static void *volatile kept;
+	void **block = malloc(bytes);
+
+	if (!block)
+		return;
+	(void)memset(block, 1, bytes);
+	*block = kept;
+	kept = block;
+}
+
 static unsigned long long calls(const char *name)
 {
 	unsigned long long found = 0;
@@ -161,6 +175,8 @@ static void obey(const char *word, const char *rest)
 		hostile();
 	else if (strcmp(word, "many") == 0)
 		many(atoi(rest));
+	else if (strcmp(word, "grow") == 0)
+		grow((size_t)atoi(rest) << 20);
 	else if (strcmp(word, "memory") == 0) {
 		TARE_RECORD_MEMORY("sample");
 		TARE_RECORD_GPU("sample");

@@ -166,6 +166,10 @@ TEST(every_default_is_in_range_and_reads_back)
 			  strlen(option->default_value));
 		CHECK_STR(text, option->default_value);
 	}
+	/* To set one is a wish, a default is none. */
+	CHECK(again.asks_memory_tracking && again.asks_gpu_tracking);
+	CHECK(!config.asks_memory_tracking && !config.asks_gpu_tracking);
+	again.asks_memory_tracking = again.asks_gpu_tracking = false;
 	CHECK(memcmp(&config, &again, sizeof(config)) == 0);
 }
 
