@@ -45,7 +45,7 @@ static void become_server(const int ends[2], unsigned cpu)
 	_exit(127);
 }
 
-/* http://127.0.0.1:PORT/?token=TOKEN, somewhere in a line */
+/* http://127.0.0.1:PORT/#token=TOKEN, somewhere in a line */
 static void read_url(struct bench_server *server)
 {
 	char line[600];
@@ -53,7 +53,7 @@ static void read_url(struct bench_server *server)
 	while (fgets(line, sizeof(line), server->output)) {
 		const char *at = strstr(line, "http://127.0.0.1:");
 
-		if (at && sscanf(at, "http://127.0.0.1:%d/?token=%127[^ \n]",
+		if (at && sscanf(at, "http://127.0.0.1:%d/#token=%127[^ \n]",
 				 &server->port, server->token) == 2)
 			return;
 	}

@@ -63,9 +63,10 @@ const struct command cmd_serve = {
 	.usage = "[--port N] [--bind ADDRESS] [--export-root DIR]",
 	.summary = "REST, Prometheus and a live stream for all runs",
 	.examples =
-		"  tare serve                prints its URL with the token\n"
+		"  tare serve                prints a URL that reads\n"
 		"  tare serve --port 9000    on that port and no other\n"
-		"  tare url                  the URL again\n"
+		"  tare url                  the URL again; --steer: one that "
+		"changes, too\n"
 		"  curl -H \"Authorization: Bearer $(tare url --token)\" \\\n"
 		"    127.0.0.1:8270/api/metrics/processing/stats\n",
 	.notes = "stops at Ctrl-C or SIGTERM; the routes are described at "

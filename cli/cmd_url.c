@@ -10,23 +10,28 @@
 
 struct url_options {
 	bool token;
+	bool steer;
 	bool json;
 };
 
 static const struct option_spec options[] = {
 	{ 't', "token", OPTION_FLAG, offsetof(struct url_options, token), NULL,
 	  NULL, "only the token, for an Authorization header" },
+	{ 's', "steer", OPTION_FLAG, offsetof(struct url_options, steer), NULL,
+	  NULL, "with the token that changes things, too, not only reads" },
 	OPTION_JSON(struct url_options),
 	OPTION_END
 };
 
-static void print_json(const struct state *state)
+static void print_json(const struct state *state, const char *token,
+		       bool may_steer)
 {
 	struct json json = { .stream = stdout };
 
 	json_begin_object(&json, NULL);
 	json_text(&json, "url", state->url);
-	json_text(&json, "token", state->token);
+	json_text(&json, "token", token);
+	json_bool(&json, "may_steer", may_steer);
 	json_signed(&json, "pid", state->pid);
 	json_end_object(&json);
 	json_finish(&json);
@@ -36,6 +41,7 @@ static int url(struct args *args)
 {
 	struct url_options opts = { 0 };
 	struct state state;
+	const char *token;
 	char text[400];
 	int err, code = args_parse(args, &opts);
 
@@ -48,20 +54,22 @@ static int url(struct args *args)
 	}
 	if (err)
 		return message_error("read", "the state of the server", err);
-	state_print_url(&state, text, sizeof(text));
+	token = opts.steer ? state.steer_token : state.token;
+	state_print_url(&state, opts.steer, text, sizeof(text));
 	if (opts.json)
-		print_json(&state);
+		print_json(&state, token, opts.steer);
 	else
-		(void)puts(opts.token ? state.token : text);
+		(void)puts(opts.token ? token : text);
 	return CODE_OK;
 }
 
 const struct command cmd_url = {
 	.name = "url",
-	.usage = "[--token | --json]",
+	.usage = "[--steer] [--token | --json]",
 	.summary = "the address of the running server, with its token",
 	.examples = "  tare url                  open it in a browser\n"
-		    "  tare url --token          for a script or a scraper\n",
+		    "  tare url --token          for a script or a scraper\n"
+		    "  tare url --steer --token  for one that changes things\n",
 	.options = options,
 	.run = url,
 };

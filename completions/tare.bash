@@ -34,7 +34,7 @@ _tare_options() {
 	config) echo "--conf --markdown --json" ;;
 	doctor) echo "--json" ;;
 	serve) echo "-p --port -b --bind --allow-host --export-root" ;;
-	url) echo "-t --token --json" ;;
+	url) echo "-s --steer -t --token --json" ;;
 	alerts) echo "--json" ;;
 	esac
 	echo "--color -h --help"

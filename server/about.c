@@ -10,21 +10,6 @@
 #include "problem.h"
 #include "reply.h"
 
-void handle_index(struct exchange *ex)
-{
-	struct json *json = reply_json(ex);
-
-	if (!json)
-		return;
-	json_begin_object(json, NULL);
-	json_text(json, "name", "tare");
-	json_text(json, "version", tare_version());
-	json_text(json, "api", "/api/openapi.json");
-	json_text(json, "metrics", "/metrics");
-	json_end_object(json);
-	reply_json_end(ex, 200);
-}
-
 /* Needs no token, so it says nothing of what is measured. */
 void handle_health(struct exchange *ex)
 {

@@ -66,6 +66,9 @@ struct exchange {
 	const char *tail;	/* of a route that ends with a file name */
 	struct query query;
 	int64_t now_ns;		/* since 1970, when it arrived */
+	bool may_read;		/* it showed a token; in the server */
+	bool may_steer;		/* the one that changes things */
+	const char *policy;	/* for content; NULL: the strictest */
 	/* In a reader: what goes back. */
 	int reader_fd;
 	bool is_answered;

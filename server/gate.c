@@ -52,7 +52,6 @@ bool gate_init(struct gate *gate, const struct server_options *options,
 		ok = ok && add_host(gate, options->bind, port);
 	for (size_t i = 0; i < options->n_hosts; i++)
 		ok = ok && add_host(gate, options->hosts[i], port);
-	(void)snprintf(gate->cookie, sizeof(gate->cookie), "tare_%u", port);
 	return ok;
 }
 
@@ -174,21 +173,38 @@ bool gate_check_form(struct exchange *ex)
 	return check_headers(ex) && check_host(ex) && check_body(ex);
 }
 
+/* Compares with both, whatever the first comparison gave. */
+static void check_bearer(struct exchange *ex)
+{
+	const struct state *state = &ex->server->state;
+	const char *bearer = exchange_header(ex, "Authorization");
+	bool reads = bearer && token_in_bearer(state->token, bearer);
+
+	ex->may_steer = bearer && token_in_bearer(state->steer_token, bearer);
+	ex->may_read = reads || ex->may_steer;
+}
+
 bool gate_check_token(struct exchange *ex)
 {
-	const struct server *server = ex->server;
-	const char *token = server->state.token;
-	const char *bearer = exchange_header(ex, "Authorization");
-	const char *cookie = exchange_header(ex, "Cookie");
-
-	if ((bearer && token_in_bearer(token, bearer)) ||
-	    (!bearer && cookie &&
-	     token_in_cookie(token, server->gate.cookie, cookie))) {
+	check_bearer(ex);
+	if (ex->may_read) {
 		peers_trust(&ex->server->peers, ex->request);
 		return true;
 	}
 	exchange_add_header(ex, "WWW-Authenticate", "Bearer");
-	problem(ex, 401, "the token is missing or wrong; 'tare url' prints "
-			 "the address with it");
+	problem(ex, 401, "the token is missing or wrong; 'tare url --token' "
+			 "prints it");
+	return false;
+}
+
+bool gate_check_steering(struct exchange *ex)
+{
+	enum evhttp_cmd_type method = exchange_method(ex);
+
+	if (ex->may_steer || method == EVHTTP_REQ_GET ||
+	    method == EVHTTP_REQ_HEAD)
+		return true;
+	problem(ex, 403, "this token only reads; 'tare url --steer --token' "
+			 "prints the one that changes things");
 	return false;
 }

@@ -4,9 +4,11 @@
  *
  * A page on the web can make the browser of this machine's user send requests
  * to 127.0.0.1, and can let its own name resolve to that address. So the Host
- * must be one of ours, exactly, an Origin if there is one likewise, and the
- * token must be shown. A request that two parsers could read differently (a
- * length and chunks, a name twice, an empty name) is refused whole.
+ * must be one of ours, exactly, an Origin if there is one likewise, and a
+ * token must be shown, in a header that no page from elsewhere can set: one
+ * that reads for GET and HEAD, the one that steers for everything else. A
+ * request that two parsers could read differently (a length and chunks, a name
+ * twice, an empty name) is refused whole.
  */
 #ifndef SERVER_GATE_H
 #define SERVER_GATE_H
@@ -25,7 +27,6 @@ struct server_options;
 struct gate {
 	char hosts[GATE_HOSTS][280]; /* "name:port" */
 	size_t n_hosts;
-	char cookie[16]; /* its name: ports share the cookies of a host */
 };
 
 /* False: a name in the options is too long, or there are too many. */
@@ -35,5 +36,6 @@ bool gate_init(struct gate *gate, const struct server_options *options,
 /* False: the request was refused and answered. */
 bool gate_check_form(struct exchange *ex);
 bool gate_check_token(struct exchange *ex);
+bool gate_check_steering(struct exchange *ex);
 
 #endif

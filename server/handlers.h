@@ -32,10 +32,12 @@ void handle_export_csv(struct exchange *ex);
 void handle_download(struct exchange *ex);
 
 /* about.c */
-void handle_index(struct exchange *ex);
 void handle_health(struct exchange *ex);
 void handle_runs(struct exchange *ex);
 void handle_openapi(struct exchange *ex);
+
+/* page.c */
+void handle_page(struct exchange *ex);
 
 /* alerts_route.c */
 void handle_alerts(struct exchange *ex);

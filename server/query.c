@@ -256,12 +256,6 @@ static bool take_state(struct query *query, const char *value)
 	return find_word(value, name) >= 0;
 }
 
-static bool take_token(struct query *query, const char *value)
-{
-	query->token = value;
-	return true;
-}
-
 static const struct parameter {
 	const char *name;
 	uint32_t part;
@@ -292,7 +286,6 @@ static const struct parameter {
 	  "processing, memory, gpu or stats" },
 	{ "state", QUERY_STATE, false, take_state,
 	  "live, finished or killed" },
-	{ "token", QUERY_TOKEN, false, take_token, "" },
 };
 
 #define N_PARAMETERS (sizeof(parameters) / sizeof(parameters[0]))

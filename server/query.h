@@ -28,7 +28,6 @@ enum query_part {
 	QUERY_RUN = 1 << 3,
 	QUERY_SORT = 1 << 4,
 	QUERY_TABLE = 1 << 5,
-	QUERY_TOKEN = 1 << 6,
 	QUERY_STATE = 1 << 7
 };
 
@@ -51,7 +50,6 @@ struct query {
 	const char *cursor;  /* NULL: the first page */
 	const char *sort;    /* NULL: the route's own order */
 	const char *table;   /* NULL: the route's own */
-	const char *token;   /* NULL: none */
 	const char *state;   /* of a run; NULL: any */
 	char text[QUERY_BYTES];
 };

@@ -68,23 +68,27 @@ void exchange_add_header(struct exchange *ex, const char *name,
 /* ---- the answer ---------------------------------------------------------- */
 
 /*
- * No page is served, so a page that shows an answer may do nothing at all.
- * What is measured belongs to the owner alone and is old in a second.
+ * An answer is no page: a browser that shows one may do nothing at all, unless
+ * the handler says otherwise. What is measured belongs to the owner alone and
+ * is old in a second.
  */
 void reply_headers(struct exchange *ex, const char *type)
 {
 	static const char *const header[][2] = {
 		{ "X-Content-Type-Options", "nosniff" },
-		{ "Content-Security-Policy",
-		  "default-src 'none'; frame-ancestors 'none'" },
 		{ "X-Frame-Options", "DENY" },
 		{ "Referrer-Policy", "no-referrer" },
+		{ "Cross-Origin-Opener-Policy", "same-origin" },
 		{ "Cross-Origin-Resource-Policy", "same-origin" },
 		{ "Cache-Control", "no-store" },
 	};
 
 	if (type)
 		exchange_add_header(ex, "Content-Type", type);
+	exchange_add_header(ex, "Content-Security-Policy",
+			    ex->policy ? ex->policy :
+					 "default-src 'none'; "
+					 "frame-ancestors 'none'");
 	for (size_t i = 0; i < sizeof(header) / sizeof(header[0]); i++)
 		exchange_add_header(ex, header[i][0], header[i][1]);
 }

@@ -48,7 +48,9 @@ static const struct route routes[] = {
 	  handle_health },
 	{ EVHTTP_REQ_GET, "/api/openapi.json", 0, HERE, handle_openapi },
 	{ EVHTTP_REQ_GET, "/metrics", LOOK, 0, handle_scrape },
-	{ EVHTTP_REQ_GET, "/", QUERY_TOKEN, HERE, handle_index },
+	{ EVHTTP_REQ_GET, "/", 0, HERE | ROUTE_OPEN, handle_page },
+	{ EVHTTP_REQ_GET, "/page.js", 0, HERE | ROUTE_OPEN, handle_page },
+	{ EVHTTP_REQ_GET, "/page.css", 0, HERE | ROUTE_OPEN, handle_page },
 };
 
 #define N_ROUTES (sizeof(routes) / sizeof(routes[0]))
@@ -112,28 +114,6 @@ static const struct route *find(struct exchange *ex)
 	return NULL;
 }
 
-/*
- * The URL that was printed has the token in it. It is moved to a cookie, so
- * that it stays neither in the history nor in the address line.
- */
-static void take_token(struct exchange *ex)
-{
-	const struct server *server = ex->server;
-	char cookie[160];
-
-	if (!token_equal(server->state.token, ex->query.token)) {
-		problem(ex, 401, "the token is wrong; 'tare url' prints the "
-				 "address with the present one");
-		return;
-	}
-	(void)snprintf(cookie, sizeof(cookie),
-		       "%s=%s; Path=/; HttpOnly; SameSite=Strict",
-		       server->gate.cookie, server->state.token);
-	exchange_add_header(ex, "Set-Cookie", cookie);
-	exchange_add_header(ex, "Location", ex->route->path);
-	reply_empty(ex, 303);
-}
-
 /* Methods that some route takes; the others need no token to be refused. */
 static bool is_known(enum evhttp_cmd_type method)
 {
@@ -155,29 +135,22 @@ static void handle(struct exchange *ex, const char *raw_query)
 /* After the gate: the route, the token, the query, in this order. */
 static void route_on(struct exchange *ex, const char *raw_query)
 {
-	char why[200];
-
 	if (!is_known(evhttp_request_get_command(ex->request))) {
 		refuse(ex);
 		return;
 	}
 	ex->route = find(ex);
 	/* Who has no token is not told what there is. */
-	if (ex->route && (ex->route->accepted & QUERY_TOKEN) && raw_query &&
-	    strncmp(raw_query, "token=", 6) == 0) {
-		if (query_parse(&ex->query, raw_query, QUERY_TOKEN, why,
-				sizeof(why)))
-			take_token(ex);
-		else
-			problem(ex, 400, "%s", why);
-		return;
-	}
 	if (!(ex->route && (ex->route->flags & ROUTE_OPEN)) &&
 	    !gate_check_token(ex))
 		return;
-	if (!ex->route)
+	if (!ex->route) {
 		refuse(ex);
-	else if (ex->route->flags & ROUTE_HERE)
+		return;
+	}
+	if (!gate_check_steering(ex))
+		return;
+	if (ex->route->flags & ROUTE_HERE)
 		handle(ex, raw_query);
 	else if (!answers_send(ex))
 		readers_forward(ex);

@@ -33,7 +33,7 @@ static int point_to_other(void)
 
 	for (int tries = 0; tries < 40; tries++) {
 		if (state_read(&other) == 0) {
-			state_print_url(&other, url, sizeof(url));
+			state_print_url(&other, false, url, sizeof(url));
 			message("a server is running already: %s", url);
 			return CODE_FOUND;
 		}
@@ -187,9 +187,11 @@ static int announce(struct server *server, int fd)
 
 	if (err)
 		return message_error("write", "the state of the server", err);
-	state_print_url(&server->state, url, sizeof(url));
+	state_print_url(&server->state, false, url, sizeof(url));
 	(void)printf("%s\n", url);
 	(void)fflush(stdout);
+	message("this address reads; 'tare url --steer' prints one that "
+		"changes things, too");
 	return CODE_OK;
 }
 
@@ -199,7 +201,8 @@ static int run_locked(struct server *server,
 	uint16_t port;
 	int code;
 
-	if (!set_up(server) || !token_make(server->state.token)) {
+	if (!set_up(server) || !token_make(server->state.token) ||
+	    !token_make(server->state.steer_token)) {
 		message("cannot start: out of memory");
 		return CODE_IO;
 	}

@@ -85,9 +85,10 @@ int state_take(int *ret_fd)
 
 int state_write(int fd, const struct state *state)
 {
-	char text[512];
-	int n = snprintf(text, sizeof(text), "%s\n%s\n%lld\nend\n",
-			 state->url, state->token, (long long)state->pid);
+	char text[640];
+	int n = snprintf(text, sizeof(text), "%s\n%s\n%s\n%lld\nend\n",
+			 state->url, state->token, state->steer_token,
+			 (long long)state->pid);
 
 	if (n < 0 || (size_t)n >= sizeof(text))
 		return ENAMETOOLONG;
@@ -110,16 +111,19 @@ static int read_lines(char *text, struct state *state)
 {
 	const char *url = next_line(&text);
 	const char *token = next_line(&text);
+	const char *steer_token = next_line(&text);
 	const char *pid = next_line(&text);
 
 	/* Without its last line it is still being written. */
 	if (strcmp(next_line(&text), "end") != 0)
 		return ENOENT;
 	if (strlen(url) >= sizeof(state->url) ||
-	    strlen(token) != TOKEN_TEXT - 1)
+	    strlen(token) != TOKEN_TEXT - 1 ||
+	    strlen(steer_token) != TOKEN_TEXT - 1)
 		return EINVAL;
 	(void)strcpy(state->url, url);
 	(void)strcpy(state->token, token);
+	(void)strcpy(state->steer_token, steer_token);
 	state->pid = atoll(pid);
 	return 0;
 }
@@ -127,7 +131,7 @@ static int read_lines(char *text, struct state *state)
 int state_read(struct state *ret_state)
 {
 	struct flock lock;
-	char text[512];
+	char text[640];
 	ssize_t n;
 	int err, fd = open_state(O_RDWR);
 
@@ -146,7 +150,9 @@ int state_read(struct state *ret_state)
 	return read_lines(text, ret_state);
 }
 
-void state_print_url(const struct state *state, char *text, unsigned size)
+void state_print_url(const struct state *state, bool may_steer, char *text,
+		     unsigned size)
 {
-	(void)snprintf(text, size, "%s?token=%s", state->url, state->token);
+	(void)snprintf(text, size, "%s#token=%s", state->url,
+		       may_steer ? state->steer_token : state->token);
 }

@@ -5,18 +5,20 @@
  *
  * It is locked as long as the server lives, so that a second one notices the
  * first, and what a killed one left behind is not taken for a server. Readable
- * by its owner alone: the token in it is the key to everything.
+ * by its owner alone: the tokens in it are the keys to everything.
  */
 #ifndef SERVER_STATE_H
 #define SERVER_STATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "token.h"
 
 struct state {
 	char url[300]; /* without the token, ends with / */
-	char token[TOKEN_TEXT];
+	char token[TOKEN_TEXT];	/* reads */
+	char steer_token[TOKEN_TEXT]; /* reads and changes */
 	int64_t pid;
 };
 
@@ -30,7 +32,11 @@ int state_write(int fd, const struct state *state);
 /* The running server. Returns 0, ENOENT if there is none, or an errno. */
 int state_read(struct state *ret_state);
 
-/* Its URL with the token: what a person opens. */
-void state_print_url(const struct state *state, char *text, unsigned size);
+/*
+ * Its URL with a token: what a person opens. Behind a '#', which a browser
+ * keeps to itself.
+ */
+void state_print_url(const struct state *state, bool may_steer, char *text,
+		     unsigned size);
 
 #endif

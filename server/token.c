@@ -42,22 +42,3 @@ bool token_in_bearer(const char *token, const char *header)
 	header += strspn(header, " ");
 	return token_equal(token, header);
 }
-
-bool token_in_cookie(const char *token, const char *name, const char *header)
-{
-	size_t name_len = strlen(name);
-
-	while (*header) {
-		size_t len;
-
-		header += strspn(header, "; ");
-		len = strcspn(header, ";");
-		if (len > name_len && header[name_len] == '=' &&
-		    strncmp(header, name, name_len) == 0 &&
-		    equal_bytes(token, header + name_len + 1,
-				len - name_len - 1))
-			return true;
-		header += len;
-	}
-	return false;
-}

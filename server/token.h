@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Token: the secret that every request but the health check must show. */
+/*
+ * Token: the secret that every request for data must show. A server has two:
+ * one that reads, one that changes things, too.
+ */
 #ifndef SERVER_TOKEN_H
 #define SERVER_TOKEN_H
 
@@ -16,9 +19,5 @@ bool token_equal(const char *token, const char *given);
 
 /* "Bearer <token>", as in an Authorization header. */
 bool token_in_bearer(const char *token, const char *header);
-
-/* "...; <name>=<token>; ...", as in a Cookie header. */
-bool token_in_cookie(const char *token, const char *name,
-		     const char *header);
 
 #endif

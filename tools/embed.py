@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a C array of a JSON file, without the spaces that people need.
+"""Makes a C array of a file; of JSON without the spaces that people need.
 
-usage: embed.py INPUT.json OUTPUT.c NAME
+usage: embed.py INPUT OUTPUT.c NAME
 
-Defines `const unsigned char NAME[]` and `const size_t NAME_size`. A file that
-is not JSON stops the build here, not a client later.
+Defines `const unsigned char NAME[]` and `const size_t NAME_size`. A file
+*.json that is not JSON stops the build here, not a client later.
 """
 
 import json
@@ -17,8 +17,10 @@ BYTES_A_LINE = 16
 def main():
     source, target, name = sys.argv[1:]
     with open(source, encoding="utf-8") as file:
-        document = json.load(file)
-    data = json.dumps(document, separators=(",", ":")).encode() + b"\n"
+        data = file.read()
+    if source.endswith(".json"):
+        data = json.dumps(json.loads(data), separators=(",", ":")) + "\n"
+    data = data.encode()
 
     with open(target, "w", encoding="utf-8") as file:
         file.write("#include <stddef.h>\n\n"

@@ -53,7 +53,7 @@ def check_requests():
         server = scene.serve()
         done = subprocess.run(
             [schemathesis, "run", DOCUMENT, "-u", f"http://{server.host}",
-             "-H", f"Authorization: Bearer {server.token}",
+             "-H", f"Authorization: Bearer {server.steer_token}",
              "--exclude-path", "/api/stream", "--checks", CHECKS,
              "--max-time", str(SECONDS), "--seed", "1",
              "--generation-allow-x00", "false"],

@@ -54,7 +54,7 @@ def check_hosts(server, program):
     targets = [("GET", API + "/count"), ("POST", API + "/monitoring/stop"),
                ("POST", API + "/clear"), ("POST", API + "/export/json"),
                ("PUT", API + "/config"), ("GET", "/metrics"),
-               ("GET", "/api/stream"), ("GET", f"/?token={server.token}"),
+               ("GET", "/api/stream"), ("GET", "/"), ("GET", "/page.js"),
                ("GET", "/api/health"), ("DELETE", API + "/clear"),
                ("OPTIONS", API + "/clear")]
     n = n_wrong = 0
@@ -64,7 +64,8 @@ def check_hosts(server, program):
             if host_fits and origin_fits:
                 continue
             for method, target in targets:
-                headers = [("Authorization", f"Bearer {server.token}")]
+                headers = [("Authorization",
+                            f"Bearer {server.steer_token}")]
                 if host is not None:
                     headers.append(("Host", host))
                 if origin is not None:
@@ -110,36 +111,101 @@ def check_tokens(server):
     wrong = [None, "", token, f"Bearer {token[:-1]}", f"Bearer {token}0",
              f"Bearer {token.upper()}" if token.upper() != token else "x",
              "Bearer " + "0" * 64, f"Basic {token}", f"Bearer{token}",
-             f"Bearer {token} {token}", "Bearer"]
+             f"Bearer {token} {token}", "Bearer",
+             f"Bearer {token[:32]}{server.steer_token[32:]}"]
     for given in wrong:
         headers = {"Authorization": given} if given is not None else {}
         answer = server.get(API + "/count", token=False, headers=headers)
         check_is((answer.status, answer.headers.get("www-authenticate")),
                  (401, "Bearer"), f"no token: {str(given)[:12]!r}")
-    check_is(server.get(f"{API}/count?token={token}", token=False).status,
-             401, "a token in the address of another route")
-    check_is(server.get("/?token=" + "0" * 64, token=False).status, 401,
-             "a wrong one in the address")
-    answer = server.get(f"/?token={token}", token=False)
-    cookie = answer.headers.get("set-cookie", "")
-    check_is((answer.status, answer.headers.get("location")), (303, "/"),
-             "the printed address leads on, without the token")
-    check("HttpOnly" in cookie and "SameSite=Strict" in cookie,
-          "with a cookie for this site only", cookie)
-    name = cookie.partition(";")[0]
-    for given, status in ((name, 200), (f"a=b; {name}; c=d", 200),
-                          (f"x{name}", 401), (name[:-1], 401),
-                          (name.replace("=", "= "), 401),
-                          (f"a={token}", 401)):
-        check_is(server.get(API + "/count", token=False,
-                            headers={"Cookie": given}).status, status,
-                 f"cookie {given[:12]!r}: {status}")
+    for one in (token, server.steer_token):
+        check_is(server.get(f"{API}/count?token={one}", token=False).status,
+                 401, "a token in the address")
+        check_is(server.get(f"/?token={one}").status, 400,
+                 "nor in that of the page")
+        for name in ("token", "tare", f"tare_{server.port}"):
+            check_is(server.get(API + "/count", token=False, headers={
+                "Cookie": f"{name}={one}"}).status, 401,
+                     f"a token in the cookie '{name.rstrip('0123456789')}'")
+
+
+READS = ["/api/runs", "/api/records", "/api/alerts", "/api/openapi.json",
+         "/metrics", API + "/processing/stats", API + "/operations/summary",
+         API + "/memory/stats", API + "/gpu/stats", API + "/count",
+         API + "/config"]
+STEERS = [("POST", API + "/monitoring/start"), ("POST", API + "/clear"),
+          ("POST", API + "/monitoring/stop"), ("POST", API + "/export/json"),
+          ("POST", API + "/export/csv"), ("PUT", API + "/config")]
+
+
+def check_two_tokens(server, scene, program):
+    """One that reads, and one that changes things and reads, too."""
+    check(server.token != server.steer_token, "two different tokens")
+    reading = {"Authorization": f"Bearer {server.token}"}
+    steering = {"Authorization": f"Bearer {server.steer_token}"}
+    calls = program.number("calls load")
+    for target in READS:
+        statuses = [server.ask(method, target, headers=given).status
+                    for method in ("GET", "HEAD")
+                    for given in (reading, steering)]
+        check_is(statuses, [200] * 4, f"both read {target}")
+    for method, target in STEERS:
+        body = {"max_history_size": 7} if method == "PUT" else None
+        answer = server.ask(method, target, body, reading)
+        check_is(answer.status, 403, f"one that reads: {method} {target}")
+        check("--steer" in answer.json["detail"],
+              "and the answer says which one is needed", answer.json)
+    check_is((program.number("calls load"), program.ask("enabled")),
+             (calls, "1"), "nothing was changed")
+    check_is(scene.tare("ctl", str(program.pid), "get",
+                        "max_history_size").stdout.strip() != "7", True,
+             "no option either")
+    check(not os.path.exists(os.path.join(scene.folder, "data")),
+          "and no file was written")
+    for method, target in STEERS:
+        body = {"max_history_size": 70} if method == "PUT" else None
+        answer = server.ask(method, target, body, steering)
+        check(answer.status in (200, 201),
+              f"the one that steers: {method} {target}", answer.body)
+    check_is(server.post(API + "/nothing", headers=reading).status, 404,
+             "what does not exist is nobody's")
+    check_commands(server, steering)
+
+
+def check_commands(server, steering):
+    """What runs commands or calls others comes from files only."""
+    for name in ("alert_command", "alert_webhook", "alert_rules"):
+        answer = server.ask("PUT", API + "/config", {name: "touch /tmp/x"},
+                            steering)
+        check_is(answer.status, 422, f"'{name}' is not set over HTTP")
+
+
+def check_no_cookies(server):
+    for method, target in ([("GET", target) for target in READS]
+                           + [("GET", "/"), ("GET", "/page.js"),
+                              ("GET", "/api/health"), ("GET", "/x")]
+                           + STEERS):
+        answer = server.ask(method, target)
+        if "set-cookie" in answer.headers:
+            check(False, f"no cookie from {target}", answer.headers)
+    check(True, "no route sets a cookie")
+    for target in ("/", "/page.js", "/page.css"):
+        answer = server.get(target, token=False)
+        policy = answer.headers["content-security-policy"]
+        check_is(answer.status, 200, f"{target} needs no token")
+        check("default-src 'none'" in policy and "unsafe" not in policy
+              and "frame-ancestors 'none'" in policy,
+              "and allows nothing but its own", policy)
+        check(server.token.encode() not in answer.body
+              and server.steer_token.encode() not in answer.body,
+              "and holds none")
 
 
 # ---- broken requests -------------------------------------------------------
 
 def check_broken(server):
-    ours = f"Host: {server.host}\r\nAuthorization: Bearer {server.token}\r\n"
+    ours = (f"Host: {server.host}\r\n"
+            f"Authorization: Bearer {server.steer_token}\r\n")
     put = f"PUT {API}/config HTTP/1.1\r\n{ours}"
     typed = put + "Content-Type: application/json\r\n"
     get = f"GET {API}/count HTTP/1.1\r\n{ours}"
@@ -196,7 +262,7 @@ def check_broken(server):
             "a zero in a value": get + "X: a\0b\r\n\r\n",
             "a zero behind a value": get + "X: a\0\r\n\r\n",
             "a zero behind the token": get.replace(
-                server.token, server.token + "\0") + "\r\n",
+                server.steer_token, server.steer_token + "\0") + "\r\n",
             "a zero behind the host": get.replace(
                 server.host, server.host + "\0.evil.example") + "\r\n",
             "a zero in a name": get + "X\0Y: a\r\n\r\n",
@@ -321,6 +387,8 @@ def main():
         check_hosts(server, program)
         check_methods(server)
         check_tokens(server)
+        check_two_tokens(server, scene, program)
+        check_no_cookies(server)
         check_broken(server)
         check_paths(server, scene)
         check_names(server, program)

@@ -49,6 +49,7 @@ def check_slow(server):
     body = [connect(server) for _ in range(10)]
     text = head(server, STATS).encode()
     put = head(server, "/api/metrics/config").replace("GET", "PUT")
+    put = put.replace(server.token, server.steer_token)
     for sock in body:
         sock.sendall((put + "Content-Type: application/json\r\n"
                       "Content-Length: 1000\r\n\r\n{").encode())
@@ -250,7 +251,13 @@ def check_two(scene):
              "and says where the other is")
     check_is(scene.tare("url").stdout.strip(), url, "so does tare url")
     check_is(scene.tare("url", "--token").stdout.strip(),
-             url.partition("token=")[2], "the token alone")
+             url.partition("#token=")[2], "the token alone")
+    steering = scene.tare("url", "--steer").stdout.strip()
+    check(steering != url and steering.partition("#")[0]
+          == url.partition("#")[0], "another one steers", steering)
+    document = json.loads(scene.tare("url", "--json", "--steer").stdout)
+    check_is((document["token"], document["may_steer"]),
+             (steering.partition("#token=")[2], True), "also as JSON")
     state = os.path.join(scene.folder, "ledgers", "server")
     check_is(os.stat(state).st_mode & 0o777, 0o600, "for its owner only")
     winner.kill()

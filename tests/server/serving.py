@@ -140,12 +140,16 @@ class Server:
             cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True)
         self.url = self.process.stdout.readline().strip()
-        match = re.fullmatch(r"http://([^/]+):(\d+)/\?token=([0-9a-f]{64})",
+        match = re.fullmatch(r"http://([^/]+):(\d+)/#token=([0-9a-f]{64})",
                              self.url)
         assert match, (self.url, self.process.poll())
         self.port = int(match[2])
         self.host = f"127.0.0.1:{self.port}"
-        self.token = match[3]
+        self.token = match[3]  # reads
+        self.steer_token = subprocess.run(
+            [TARE, "url", "--steer", "--token"], env=environment,
+            cwd=folder, stdout=subprocess.PIPE, text=True, check=True,
+            timeout=WAIT_S).stdout.strip()
         self.is_stopped = False
         self.document = None
         self.document = self.get("/api/openapi.json").json
@@ -154,8 +158,14 @@ class Server:
         return http.client.HTTPConnection("127.0.0.1", self.port,
                                           timeout=WAIT_S)
 
+    def token_of(self, method):
+        return (self.token if method in ("GET", "HEAD")
+                else self.steer_token)
+
     def ask(self, method, target, body=None, headers=None, token=True):
-        given = {"Authorization": f"Bearer {self.token}"} if token else {}
+        given = {"Authorization": f"Bearer {self.token_of(method)}"}
+        if not token:
+            given = {}
         given.update(headers or {})
         if isinstance(body, (dict, list)):
             body = json.dumps(body)

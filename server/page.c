@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Page: what a browser gets. Three files that the build puts into the
+ * program; they hold nothing that was measured, so they need no token. The
+ * page asks for everything else by itself and shows its token then.
+ */
+#include <string.h>
+
+#include "handlers.h"
+#include "page.h"
+#include "reply.h"
+
+/* Its own script and style, requests to its own server, nothing else. */
+#define POLICY \
+	"default-src 'none'; script-src 'self'; style-src 'self'; " \
+	"connect-src 'self'; img-src data:; base-uri 'none'; " \
+	"form-action 'none'; frame-ancestors 'none'; " \
+	"require-trusted-types-for 'script'; trusted-types 'none'"
+
+void handle_page(struct exchange *ex)
+{
+	const struct {
+		const char *path, *type;
+		const unsigned char *bytes;
+		size_t len;
+	} files[] = {
+		{ "/", "text/html; charset=utf-8", page_html, page_html_size },
+		{ "/page.js", "text/javascript; charset=utf-8", page_js,
+		  page_js_size },
+		{ "/page.css", "text/css; charset=utf-8", page_css,
+		  page_css_size },
+	};
+
+	ex->policy = POLICY;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (strcmp(files[i].path, ex->path) == 0)
+			reply_bytes(ex, 200, files[i].type, files[i].bytes,
+				    files[i].len);
+}
