@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "alert_rule.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,93 @@ bool alert_holds(const struct alert_rule *rule, double value)
 	return false;
 }
 
+/* ---- units --------------------------------------------------------------- */
+
+/* Of times in ns, of sizes in bytes, of shares in 0..1. */
+static const struct unit {
+	const char *name;
+	char kind; /* as in struct alert_rule */
+	double scale;
+} units[] = {
+	{ "", 0, 1 },
+	{ "%", '%', 0.01 },
+	{ "ns", 't', 1 },
+	{ "us", 't', 1e3 },
+	{ "ms", 't', 1e6 },
+	{ "s", 't', 1e9 },
+	{ "m", 't', 60e9 },
+	{ "h", 't', 3600e9 },
+	{ "d", 't', 86400e9 },
+	{ "B", 'B', 1 },
+	{ "kB", 'B', 1e3 },
+	{ "MB", 'B', 1e6 },
+	{ "GB", 'B', 1e9 },
+	{ "KiB", 'B', 1024 },
+	{ "MiB", 'B', 1048576 },
+	{ "GiB", 'B', 1073741824 },
+};
+
+static const struct unit *find_unit(const char *name)
+{
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(units[i].name, name) == 0)
+			return &units[i];
+	return NULL;
+}
+
+/* What a series is measured in; an unknown unit is one of its own. */
+static struct unit unit_of_series(const tare_stats *row)
+{
+	struct unit unknown = { row->unit, '?', 1 };
+	const struct unit *unit = find_unit(row->unit);
+
+	if (row->kind == TARE_KIND_SCOPE)
+		return *find_unit("ns");
+	if (row->kind == TARE_KIND_RATIO)
+		return (struct unit){ "", '%', 1 };
+	/* A bound of 10MB is one of 10 MB a second there. */
+	if (strcmp(row->unit, "B/s") == 0)
+		return *find_unit("B");
+	return unit ? *unit : unknown;
+}
+
+static bool is_share(unsigned stat)
+{
+	return stat == STAT_FAILURE_RATE || stat == STAT_SUCCESS_RATE;
+}
+
+/* Statistics that are numbers, whatever the series is measured in. */
+static bool is_number(unsigned stat)
+{
+	return stat == STAT_COUNT || stat == STAT_RATE ||
+	       stat == STAT_FAILURES;
+}
+
+bool alert_figure_of(const struct alert_rule *rule, const tare_stats *row,
+		     double *ret_value)
+{
+	struct unit unit = unit_of_series(row);
+
+	*ret_value = alert_stat_of(rule->stat, row, rule->over_ns);
+	if (is_number(rule->stat) || is_share(rule->stat) || !rule->unit)
+		return true;
+	*ret_value *= unit.scale;
+	return unit.kind == rule->unit;
+}
+
+bool alert_matches(const struct alert_rule *rule, const tare_stats *row)
+{
+	char source[ALERT_METRIC_BYTES];
+
+	if (fnmatch(rule->metric + rule->name_at, row->name, 0) != 0)
+		return false;
+	if (!rule->name_at)
+		return true;
+	(void)memcpy(source, rule->metric, rule->name_at - 1);
+	source[rule->name_at - 1] = '\0';
+	return fnmatch(source, row->source, 0) == 0;
+}
+
 /* ---- reading a line ---------------------------------------------------- */
 
 static bool find(const char *const *list, size_t n, const char *word,
@@ -107,26 +195,6 @@ static bool find(const char *const *list, size_t n, const char *word,
 	return false;
 }
 
-static double unit_of(const char *text)
-{
-	static const struct {
-		const char *name;
-		double scale;
-	} unit[] = {
-		{ "", 1 },	  { "%", 0.01 },      { "ns", 1 },
-		{ "us", 1e3 },	  { "ms", 1e6 },      { "s", 1e9 },
-		{ "m", 60e9 },	  { "h", 3600e9 },    { "d", 86400e9 },
-		{ "B", 1 },	  { "kB", 1e3 },      { "MB", 1e6 },
-		{ "GB", 1e9 },	  { "KiB", 1024 },    { "MiB", 1048576 },
-		{ "GiB", 1073741824 },
-	};
-
-	for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++)
-		if (strcmp(unit[i].name, text) == 0)
-			return unit[i].scale;
-	return NAN;
-}
-
 static bool read_number(const char *word, double *ret, const char **ret_unit)
 {
 	char *end;
@@ -139,34 +207,35 @@ static bool read_number(const char *word, double *ret, const char **ret_unit)
 	return end != word && isfinite(*ret) && !strpbrk(word, "xX");
 }
 
-static char unit_kind(const char *unit)
-{
-	if (!*unit || *unit == '%')
-		return *unit;
-	return unit[strlen(unit) - 1] == 'B' ? 'B' : 't';
-}
-
 static bool read_bound(const char *word, struct alert_rule *rule)
 {
-	const char *unit;
+	const struct unit *unit;
+	const char *name;
 
 	if (strlen(word) >= sizeof(rule->bound_text) ||
-	    !read_number(word, &rule->bound, &unit))
+	    !read_number(word, &rule->bound, &name))
 		return false;
-	rule->bound *= unit_of(unit);
-	rule->unit = unit_kind(unit);
+	unit = find_unit(name);
+	if (!unit)
+		return false;
+	rule->bound *= unit->scale;
+	rule->unit = unit->kind;
 	memcpy(rule->bound_text, word, strlen(word) + 1);
 	return isfinite(rule->bound);
 }
 
 static bool read_time(const char *word, int64_t *ret_ns)
 {
-	const char *unit;
+	const struct unit *unit;
+	const char *name;
 	double ns;
 
-	if (!read_number(word, &ns, &unit) || !*unit || strchr("%BkMGK", *unit))
+	if (!read_number(word, &ns, &name))
 		return false;
-	ns *= unit_of(unit);
+	unit = find_unit(name);
+	if (!unit || unit->kind != 't')
+		return false;
+	ns *= unit->scale;
 	if (!(ns >= 0 && ns <= MOST_NS))
 		return false;
 	*ret_ns = (int64_t)ns;
@@ -201,12 +270,23 @@ static bool is_name(const char *text, size_t len)
 	return len > 0 && len < ALERT_NAME_BYTES && strspn(text, may) >= len;
 }
 
+/* Behind SOURCE:, or 0; std::sort is a name without a source. */
+static unsigned find_name(const char *metric)
+{
+	const char *colon = strchr(metric, ':');
+
+	if (!colon || colon == metric || colon[1] == ':' || !colon[1])
+		return 0;
+	return (unsigned)(colon + 1 - metric);
+}
+
 static const char *read_condition(char word[][WORD_BYTES],
 				  struct alert_rule *rule)
 {
 	unsigned compare;
 
 	memcpy(rule->metric, word[0], sizeof(rule->metric));
+	rule->name_at = find_name(rule->metric);
 	if (!find(stat_name, N_STATS, word[1], &rule->stat))
 		return "the statistic is none of count rate total mean min "
 		       "max p50 p90 p95 p99 p999 failures failure_rate "
@@ -217,6 +297,10 @@ static const char *read_condition(char word[][WORD_BYTES],
 	if (!read_bound(word[3], rule))
 		return "the bound is not a number with a unit such as 50ms, "
 		       "5% or 2GiB";
+	if (is_number(rule->stat) && rule->unit)
+		return "count, rate and failures are numbers without a unit";
+	if (is_share(rule->stat) && rule->unit && rule->unit != '%')
+		return "a rate of failures or successes is a share such as 5%";
 	return NULL;
 }
 

@@ -7,6 +7,7 @@
  *	slow_db: db.* p95 > 50ms for 30s
  *	errors:  photo.export failure_rate >= 5% over 5m
  *	queue:   queue.length last > 1000
+ *	memory:  system:memory.percent last > 90%
  */
 #ifndef SERVER_ALERT_RULE_H
 #define SERVER_ALERT_RULE_H
@@ -24,7 +25,8 @@ enum alert_compare { ALERT_ABOVE, ALERT_AT_LEAST, ALERT_BELOW, ALERT_AT_MOST };
 
 struct alert_rule {
 	char name[ALERT_NAME_BYTES];
-	char metric[ALERT_METRIC_BYTES]; /* a glob of names */
+	char metric[ALERT_METRIC_BYTES]; /* [SOURCE:]NAME, both globs */
+	unsigned name_at;		 /* where NAME begins */
 	unsigned stat;			 /* see alert_stat_name() */
 	enum alert_compare compare;
 	double bound;	  /* times in ns, shares 0..1, sizes in bytes */
@@ -41,8 +43,16 @@ const char *alert_rule_parse(const char *line, struct alert_rule *ret_rule);
 const char *alert_stat_name(unsigned stat);
 const char *alert_compare_sign(enum alert_compare compare);
 
+/* Is the series one that the rule watches? */
+bool alert_matches(const struct alert_rule *rule, const tare_stats *row);
 /* Of a row over a window; NAN where the row has no such figure. */
 double alert_stat_of(unsigned stat, const tare_stats *row, int64_t window_ns);
+/*
+ * The same in the unit of the rule's bound: 0.9 for a series of 90 in percent
+ * where the bound is 5%. False: the series' unit cannot be converted to it.
+ */
+bool alert_figure_of(const struct alert_rule *rule, const tare_stats *row,
+		     double *ret_value);
 bool alert_holds(const struct alert_rule *rule, double value);
 
 #endif

@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_RULES 256
 #define MOST_ALERTS 1024
 #define LINE_BYTES 1024
 
 struct alerts {
-	struct alert_rule rule[MOST_RULES];
+	struct alert_rule rule[ALERT_RULES];
 	size_t n_rules;
 	struct alert alert[MOST_ALERTS];
 	size_t n_alerts;
@@ -67,7 +66,7 @@ static void read_rule(struct alerts *alerts, const struct reading *reading,
 	wrong = alert_rule_parse(line, &rule);
 	if (!wrong && is_taken(alerts, rule.name))
 		wrong = "another rule has this name";
-	if (!wrong && alerts->n_rules == MOST_RULES)
+	if (!wrong && alerts->n_rules == ALERT_RULES)
 		wrong = "there are 256 rules already";
 	if (wrong) {
 		complain(reading, wrong);
@@ -215,7 +214,7 @@ static void release(struct round *round, struct alert *alert)
 static void look(struct round *round, const struct alert_rule *rule,
 		 const struct alert_sample *sample)
 {
-	bool holds = alert_holds(rule, sample->value);
+	bool holds = !sample->is_refused && alert_holds(rule, sample->value);
 	struct alert *alert = find(round->alerts, rule, sample->series);
 
 	if (!alert && holds)
@@ -249,8 +248,11 @@ void alerts_step(struct alerts *alerts, int64_t now_ns, alert_measure measure,
 	for (size_t i = 0; i < alerts->n_alerts; i++)
 		alerts->alert[i].seen = false;
 	for (size_t i = 0; i < alerts->n_rules; i++) {
-		size_t n = measure(measure_arg, &alerts->rule[i], sample,
-				   ALERT_SERIES);
+		size_t n;
+
+		memset(sample, 0, sizeof(sample));
+		n = measure(measure_arg, &alerts->rule[i], sample,
+			    ALERT_SERIES);
 
 		for (size_t k = 0; k < n && k < ALERT_SERIES; k++)
 			look(&round, &alerts->rule[i], &sample[k]);

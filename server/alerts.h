@@ -20,6 +20,7 @@ enum alert_state {
 };
 
 #define ALERT_SERIES_BYTES 256
+#define ALERT_RULES 256 /* of one file */
 #define ALERT_SERIES 64 /* of one rule: a glob may match thousands */
 
 /* One series that a rule watches. */
@@ -35,7 +36,8 @@ struct alert {
 
 struct alert_sample {
 	char series[ALERT_SERIES_BYTES];
-	double value;
+	double value;	 /* in the unit of the rule's bound */
+	bool is_refused; /* the series' unit is another: no value */
 };
 
 /* Fills at most `size` samples of the series that match; how many. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,12 +101,11 @@ static size_t add_samples(struct measure *measure,
 		/* A gauge's value now is no matter of windows either. */
 		bool windowed = has_windows(row) && !is_last;
 
-		if (windowed != (over_ns != 0) ||
-		    fnmatch(rule->metric, row->name, 0) != 0)
+		if (windowed != (over_ns != 0) || !alert_matches(rule, row))
 			continue;
 		name_series(row, samples[n].series, sizeof(samples[n].series));
-		samples[n].value = alert_stat_of(rule->stat, row,
-						 rule->over_ns);
+		samples[n].is_refused = !alert_figure_of(rule, row,
+							 &samples[n].value);
 		n += !isnan(samples[n].value);
 	}
 	return n;

@@ -27,6 +27,8 @@ struct watch {
 	struct notify *notify;
 	char path[600]; /* of the rules */
 	bool is_asking; /* the round before is not done yet */
+	/* The first series of each rule whose unit the bound does not fit. */
+	char (*refused)[ALERT_SERIES_BYTES];
 };
 
 static void warn(void *arg, const char *text)
@@ -124,9 +126,22 @@ static void tell(void *arg, const struct alert *alert)
 
 /* Samples as a reader sent them, for one rule after the other. */
 struct round {
+	struct watch *watch;
 	const struct alert_rule *rules;
 	struct evbuffer *samples;
 };
+
+static void refuse(struct watch *watch, size_t at,
+		   const struct alert_rule *rule, const char *series)
+{
+	if (watch->refused[at][0])
+		return;
+	(void)snprintf(watch->refused[at], ALERT_SERIES_BYTES, "%s", series);
+	message("%s:%u: the bound %s of '%s' does not fit the unit of %s, "
+		"which is not watched",
+		watch->path, rule->line, rule->bound_text, rule->name,
+		series);
+}
 
 static size_t take_samples(void *arg, const struct alert_rule *rule,
 			   struct alert_sample *samples, size_t size)
@@ -144,6 +159,8 @@ static size_t take_samples(void *arg, const struct alert_rule *rule,
 			continue;
 		samples[n] = measured.sample;
 		samples[n].series[ALERT_SERIES_BYTES - 1] = '\0';
+		if (samples[n].is_refused)
+			refuse(round->watch, at, rule, samples[n].series);
 		n++;
 	}
 	return n;
@@ -152,7 +169,7 @@ static size_t take_samples(void *arg, const struct alert_rule *rule,
 static void on_samples(void *arg, struct evbuffer *body)
 {
 	struct watch *watch = arg;
-	struct round round = { .samples = body };
+	struct round round = { .watch = watch, .samples = body };
 
 	watch->is_asking = false;
 	/* A round that could not be read changes no state. */
@@ -219,7 +236,9 @@ struct watch *watch_start(struct server *server)
 	watch->notify = start_notify(server->base);
 	watch->timer = event_new(server->base, -1, EV_PERSIST, on_second,
 				 watch);
-	if (!watch->alerts || !watch->notify || !watch->timer) {
+	watch->refused = calloc(ALERT_RULES, sizeof(*watch->refused));
+	if (!watch->refused || !watch->alerts || !watch->notify ||
+	    !watch->timer) {
 		watch_stop(watch);
 		return NULL;
 	}
@@ -237,6 +256,7 @@ void watch_stop(struct watch *watch)
 		event_free(watch->timer);
 	notify_free(watch->notify);
 	alerts_free(watch->alerts);
+	free(watch->refused);
 	free(watch);
 }
 
@@ -251,6 +271,9 @@ void watch_write(const struct watch *watch, struct json *json)
 	for (size_t i = 0; i < n; i++) {
 		json_begin_object(json, NULL);
 		write_rule(&rules[i], json);
+		json_text(json, "refused", watch->refused[i][0] ?
+						   watch->refused[i] :
+						   NULL);
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -138,6 +138,34 @@ def check_alerts():
     receiver.shutdown()
 
 
+def check_units():
+    """A bound's unit is the series' own, or the series is refused."""
+    with Scene() as scene:
+        write_rules(scene, "full: system:memory.percent last > 100%\n"
+                    "some: system:memory.percent last > 0%\n"
+                    "other: process:memory.percent last > 0%\n"
+                    "wrong: system:memory.used last > 50%\n")
+        program = scene.measured(monitor="system", monitor_interval=0.1)
+        server = scene.serve()
+        check(wait_until(lambda: states(server).get("some", {}).get("state")
+                         == "firing"), "a share of the memory is in use",
+              states(server))
+        alert = states(server)["some"]
+        check_is(alert["series"], 'memory.percent{source="system"}',
+                 "of the source that was named")
+        check(0 < alert["value"] < 1, "as a share, as the bound is", alert)
+        check(wait_until(lambda: {rule["rule"]: rule["refused"] for rule in
+                                  server.get("/api/alerts").json["rules"]}
+                         ["wrong"]), "bytes are no percentage")
+        check_is(set(states(server)), {"some"}, "nothing else fires")
+        program.end()
+        server.stop()
+        said = server.process.stderr.read()
+        check(":4: the bound 50% of 'wrong' does not fit" in said
+              and said.count("does not fit") == 1,
+              "which is told once, with its line", said)
+
+
 def check_hanging():
     """Neither a webhook nor a command that hangs stops the server."""
     deaf = socket.socket()
@@ -204,6 +232,7 @@ def check_periodic():
 
 def main():
     check_alerts()
+    check_units()
     check_hanging()
     check_no_rules()
     check_periodic()

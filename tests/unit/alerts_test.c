@@ -79,6 +79,10 @@ TEST(a_wrong_rule_is_refused_with_a_reason)
 		"a: x mean > 0x10",
 		"a: x mean > 1e999",
 		"a: x mean > 5parsec",
+		"a: x count > 5ms",
+		"a: x rate > 5%",
+		"a: x failures > 5MB",
+		"a: x failure_rate > 5ms",
 		"a: x mean > 1 for",
 		"a: x mean > 1 for 5",
 		"a: x mean > 1 for 5%",
@@ -114,6 +118,76 @@ TEST(figures_come_from_the_row)
 	row.count = 0;
 	CHECK(isnan(alert_stat_of(parsed("a: x failure_rate > 1").stat, &row,
 				  S)));
+}
+
+/* Does the rule hold for a gauge of this unit and value? -1: refused. */
+static int holds_for(const char *line, const char *unit, double value)
+{
+	tare_stats row = { .kind = TARE_KIND_GAUGE, .name = "x", .source = "",
+			   .unit = unit, .count = 1, .last = value,
+			   .mean = value };
+	struct alert_rule rule = parsed(line);
+	double figure;
+
+	if (!alert_figure_of(&rule, &row, &figure))
+		return -1;
+	return alert_holds(&rule, figure);
+}
+
+TEST(a_bound_is_converted_to_the_unit_of_the_series)
+{
+	CHECK_INT(holds_for("a: x last > 90%", "%", 1.9), 0);
+	CHECK_INT(holds_for("a: x last > 90%", "%", 90.5), 1);
+	CHECK_INT(holds_for("a: x last > 90", "%", 90.5), 1);
+	CHECK_INT(holds_for("a: x mean > 50ms", "ms", 49), 0);
+	CHECK_INT(holds_for("a: x mean > 50ms", "ms", 51), 1);
+	CHECK_INT(holds_for("a: x mean > 50ms", "s", 0.051), 1);
+	CHECK_INT(holds_for("a: x mean > 50ms", "us", 49000), 0);
+	CHECK_INT(holds_for("a: x last > 1GiB", "MiB", 1025), 1);
+	CHECK_INT(holds_for("a: x last > 1GiB", "B", 1e6), 0);
+	CHECK_INT(holds_for("a: x last > 10MB", "B/s", 2e7), 1);
+	CHECK_INT(holds_for("a: x count > 0", "%", 1), 1);
+}
+
+TEST(a_bound_of_another_unit_is_refused)
+{
+	tare_stats scope = { .kind = TARE_KIND_SCOPE, .name = "x",
+			     .source = "", .unit = "", .count = 1, .mean = 5 };
+	struct alert_rule rule = parsed("a: x mean > 5%");
+	double figure;
+
+	CHECK_INT(holds_for("a: x last > 90%", "B", 91), -1);
+	CHECK_INT(holds_for("a: x last > 90%", "", 91), -1);
+	CHECK_INT(holds_for("a: x last > 50ms", "%", 91), -1);
+	CHECK_INT(holds_for("a: x last > 5MB", "rows", 91), -1);
+	CHECK(!alert_figure_of(&rule, &scope, &figure));
+	rule = parsed("a: x mean > 2ns");
+	CHECK(alert_figure_of(&rule, &scope, &figure) &&
+	      alert_holds(&rule, figure));
+	scope.kind = TARE_KIND_RATIO;
+	rule = parsed("a: x mean > 5%");
+	scope.mean = 0.06;
+	CHECK(alert_figure_of(&rule, &scope, &figure) &&
+	      alert_holds(&rule, figure));
+}
+
+TEST(a_rule_can_name_a_source)
+{
+	tare_stats row = { .name = "memory.percent", .source = "system" };
+	struct alert_rule rule;
+
+	rule = parsed("a: system:memory.percent last > 90%");
+	CHECK_STR(rule.metric, "system:memory.percent");
+	CHECK(alert_matches(&rule, &row));
+	row.source = "gpu";
+	CHECK(!alert_matches(&rule, &row));
+	rule = parsed("a: memory.* last > 90%");
+	CHECK(alert_matches(&rule, &row));
+	rule = parsed("a: g*:memory.* last > 90%");
+	CHECK(alert_matches(&rule, &row));
+	row.name = "std::sort";
+	rule = parsed("a: std::sort mean > 1ms");
+	CHECK(alert_matches(&rule, &row));
 }
 
 TEST(no_figure_never_holds)
