@@ -14,6 +14,7 @@
 
 #include "args.h"
 #include "message.h"
+#include "notes.h"
 #include "outcome.h"
 #include "preload.h"
 #include "program.h"
@@ -267,6 +268,7 @@ static int run_program(const struct args *args, const struct run_options *opts)
 		   outcome.is_rank ? outcome.launch.group : NULL);
 	if (setenv("TARE_GROUP", outcome.group.name, 1))
 		return message_error("set", "TARE_GROUP", errno);
+	outcome.notes = notes_open();
 	code = open_outputs(opts, &outcome);
 	if (code)
 		return code;

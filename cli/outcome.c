@@ -15,6 +15,7 @@
 #include "last.h"
 #include "message.h"
 #include "names.h"
+#include "notes.h"
 #include "output.h"
 #include "runs.h"
 #include "watcher.h"
@@ -350,6 +351,7 @@ static void print_text(const struct outcome *outcome, tare_view *view,
 		}
 		print_others(outcome);
 	}
+	notes_print(outcome->notes, outcome->text);
 	print_resources(outcome);
 }
 

@@ -28,6 +28,7 @@ struct outcome {
 	int64_t ended_ns;  /* when the program did, since 1970 */
 	bool is_told;	   /* by the watcher: the job was ended */
 	int error;	   /* of outcome_find() */
+	int notes;	   /* of the program's library; -1: none */
 };
 
 /* Ranks write no file together: that of each has its number behind it. */

@@ -9,14 +9,17 @@
  */
 #include "preload.h"
 
+#include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 static int run_path(const char *path, char *const argv[], char *const envp[])
 {
+	char *const *fit = PRELOAD_ENVIRONMENT(path, envp);
 	bool was_closed = preload_close();
-	int result = PRELOAD_NEXT(execve)(path, argv, envp);
+	int result = PRELOAD_NEXT(execve)(path, argv, fit);
 
 	preload_go_on(was_closed);
 	return result;
@@ -24,8 +27,10 @@ static int run_path(const char *path, char *const argv[], char *const envp[])
 
 static int run_found(const char *file, char *const argv[], char *const envp[])
 {
+	const char *path = file && strchr(file, '/') ? file : NULL;
+	char *const *fit = PRELOAD_ENVIRONMENT(path, envp);
 	bool was_closed = preload_close();
-	int result = PRELOAD_NEXT(execvpe)(file, argv, envp);
+	int result = PRELOAD_NEXT(execvpe)(file, argv, fit);
 
 	preload_go_on(was_closed);
 	return result;
@@ -55,11 +60,34 @@ PRELOAD_API int execvpe(const char *file, char *const argv[],
 
 PRELOAD_API int fexecve(int fd, char *const argv[], char *const envp[])
 {
+	char *const *fit = PRELOAD_ENVIRONMENT(NULL, envp);
 	bool was_closed = preload_close();
-	int result = PRELOAD_NEXT(fexecve)(fd, argv, envp);
+	int result = PRELOAD_NEXT(fexecve)(fd, argv, fit);
 
 	preload_go_on(was_closed);
 	return result;
+}
+
+/* ---- those that make a child of their own ------------------------------- */
+
+PRELOAD_API int posix_spawn(pid_t *restrict pid, const char *restrict path,
+			    const posix_spawn_file_actions_t *actions,
+			    const posix_spawnattr_t *restrict attributes,
+			    char *const argv[restrict],
+			    char *const envp[restrict])
+{
+	return PRELOAD_NEXT(posix_spawn)(pid, path, actions, attributes, argv,
+					 PRELOAD_ENVIRONMENT(path, envp));
+}
+
+PRELOAD_API int posix_spawnp(pid_t *restrict pid, const char *restrict file,
+			     const posix_spawn_file_actions_t *actions,
+			     const posix_spawnattr_t *restrict attributes,
+			     char *const argv[restrict],
+			     char *const envp[restrict])
+{
+	return PRELOAD_NEXT(posix_spawnp)(pid, file, actions, attributes, argv,
+					  PRELOAD_ENVIRONMENT(NULL, envp));
 }
 
 /* ---- those with a list of arguments ------------------------------------- */

@@ -18,10 +18,6 @@
 extern const struct tr_probe_table *const tare_preload_;
 PRELOAD_API const struct tr_probe_table *const tare_preload_ = &tr_probe_own;
 
-/* By the linker: where this library lies. */
-extern const ElfW(Ehdr) preload_header
-	__asm__("__ehdr_start") __attribute__((visibility("hidden")));
-
 bool preload_is_own(const void *code)
 {
 	const char *from = (const char *)&preload_header;

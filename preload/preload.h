@@ -10,14 +10,45 @@
 #define PRELOAD_H
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
 #define PRELOAD_API __attribute__((visibility("default")))
 
+/* By the linker: where this library lies. */
+extern const ElfW(Ehdr) preload_header
+	__asm__("__ehdr_start") __attribute__((visibility("hidden")));
+
 /* Code of this library? */
 bool preload_is_own(const void *code);
+
+/* ---- syscalls.c -------------------------------------------------------- */
+
+/* A filter of system calls is on: no call that the program did not make. */
+extern bool preload_is_confined;
+
+/* ---- environment.c ----------------------------------------------------- */
+
+/*
+ * Bytes that another environment for `program` takes, one without our
+ * libraries, as it cannot load them; 0: this one will do. `program` may be
+ * NULL: not known.
+ */
+size_t preload_environment_bytes(const char *program, char *const envp[]);
+/* That environment, in memory of so many bytes. */
+char *const *preload_environment(char *const envp[], void *memory);
+
+/* The one for `program`, on the stack of the function that asks. */
+#define PRELOAD_ENVIRONMENT(program, envp) \
+	({ \
+		size_t bytes_ = preload_environment_bytes(program, envp); \
+\
+		bytes_ ? preload_environment(envp, \
+					     __builtin_alloca(bytes_)) : \
+			 (envp); \
+	})
 
 /* ---- preload.c --------------------------------------------------------- */
 

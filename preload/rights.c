@@ -6,8 +6,11 @@
  */
 #include "preload.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "ledger/ledger.h"
 #include "profile/profile.h"
 
 PRELOAD_API int setuid(uid_t user)
@@ -34,8 +37,33 @@ PRELOAD_API int setresuid(uid_t real, uid_t effective, uid_t saved)
 	return PRELOAD_NEXT(setresuid)(real, effective, saved);
 }
 
+/*
+ * system() and popen() start programs by libc's own calls, with `environ`:
+ * what cannot be loaded below the new root is taken out of it, in its place.
+ */
+static void leave_environment(void)
+{
+	char *const *fit = PRELOAD_ENVIRONMENT(NULL, environ);
+
+	/* Of a child of vfork() it is the parent's. */
+	if (fit == environ || !tr_ledger ||
+	    tr_ledger->pid != (uint32_t)getpid())
+		return;
+	for (size_t i = 0; fit[i]; i++)
+		if (strncmp(fit[i], "LD_PRELOAD=", 11) == 0) {
+			(void)setenv("LD_PRELOAD", fit[i] + 11, 1);
+			return;
+		}
+	(void)unsetenv("LD_PRELOAD");
+}
+
 PRELOAD_API int chroot(const char *path)
 {
+	int result;
+
 	tr_sampler_settle();
-	return PRELOAD_NEXT(chroot)(path);
+	result = PRELOAD_NEXT(chroot)(path);
+	if (result == 0)
+		leave_environment();
+	return result;
 }

@@ -52,6 +52,14 @@ static bool sets_filter(const unsigned long *args)
 	       (args[1] == SECCOMP_MODE_STRICT || args[2]);
 }
 
+bool preload_is_confined;
+
+static void confine(void)
+{
+	preload_is_confined = true;
+	tr_confine();
+}
+
 PRELOAD_API int prctl(int what, ...)
 {
 	unsigned long args[7];
@@ -59,7 +67,7 @@ PRELOAD_API int prctl(int what, ...)
 	args[0] = (unsigned)what;
 	TAKE_ARGS(what, args + 1);
 	if (sets_filter(args) && !preload_is_own(PRELOAD_CALLER()))
-		tr_confine();
+		confine();
 	return PRELOAD_NEXT(prctl)(what, args[1], args[2], args[3], args[4]);
 }
 
@@ -222,7 +230,7 @@ PRELOAD_API long syscall(long what, ...)
 	if (preload_is_own(PRELOAD_CALLER()))
 		return call(what, args);
 	if (confines(what, args))
-		tr_confine();
+		confine();
 	again.kind = wait_of(what, args, &again.at);
 	if (again.kind == WAIT_NONE)
 		return call(what, args);

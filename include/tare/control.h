@@ -98,9 +98,9 @@ typedef void (*tare_log_fn)(void *arg, enum tare_level level,
 			    const char *text);
 
 /*
- * Where the library's few messages go. Without it warnings go to stderr,
- * and under TARE=1 all messages. Called rarely, from the thread that
- * met the condition; it must not call tare itself.
+ * Where the library's few messages go. Without it warnings are at the end of
+ * the report, or go where the option `warnings` says. Called rarely, from the
+ * thread that met the condition; it must not call tare itself.
  */
 TARE_API void tare_log_set(tare_log_fn fn, void *arg);
 

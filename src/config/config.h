@@ -25,6 +25,8 @@ enum tr_allocs_choice { TR_ALLOCS_OFF, TR_ALLOCS_EXACT, TR_ALLOCS_SAMPLED };
 enum tr_trace_mode { TR_TRACE_OVERWRITE, TR_TRACE_DISCARD };
 
 /* Present values. Field names are option names. */
+enum tr_warnings { TR_WARNINGS_REPORT, TR_WARNINGS_STDERR, TR_WARNINGS_NONE };
+
 struct tr_config {
 	bool enable_performance_monitoring;
 	bool enable_metrics;
@@ -47,6 +49,7 @@ struct tr_config {
 	uint64_t metrics_log_interval;
 	double metrics_log_seconds;	/* 0: by steps alone */
 	bool metrics_log_stderr;
+	int warnings;			/* enum tr_warnings */
 	double gpu_monitor_interval;
 	char monitor[TR_CONFIG_STRING]; /* parts, see tr_parse_parts() */
 	double monitor_interval;	/* seconds */

@@ -377,6 +377,7 @@ static bool is_reserved(const char *variable)
 {
 	return strcmp(variable, "TARE_CONF") == 0 ||
 	       strcmp(variable, "TARE_GROUP") == 0 ||
+	       strcmp(variable, "TARE_NOTES") == 0 ||
 	       strcmp(variable, "TARE_NVML_LIBRARY") == 0 ||
 	       strcmp(variable, "TARE_TOKEN") == 0 ||
 	       strncmp(variable, "TARE_DISABLE", 12) == 0;

@@ -92,6 +92,8 @@ static const char *const calls_modes[] = { "off", "counts", "sparse",
 					   "timed", NULL };
 static const char *const sample_clocks[] = { "cpu", "wall", NULL };
 static const char *const alloc_modes[] = { "off", "exact", "sampled", NULL };
+static const char *const warnings_choices[] = { "report", "stderr", "none",
+						NULL };
 static const char *const clocks[] = { "auto", "tsc", "monotonic", NULL };
 
 static const struct tr_option_row table[] = {
@@ -148,6 +150,10 @@ static const struct tr_option_row table[] = {
 	     "Write such a line also after so much time; 0: by steps alone."),
 	SWITCH(metrics_log_stderr, METRICS_LOG_STDERR, "false", LIVE,
 	       "Write these lines to stderr where the program has set no log."),
+	CHOICE(warnings, WARNINGS, "report", "report, stderr or none",
+	       warnings_choices, AT_START,
+	       "Where warnings go if the program has set no log: to the end "
+	       "of its report, or at once to stderr."),
 	REAL(gpu_monitor_interval, GPU_MONITOR_INTERVAL, "1", 0.01, 3600,
 	     "seconds", LIVE, "Read the GPUs at most this often."),
 	PARTS(monitor, MONITOR, "false", LIVE,

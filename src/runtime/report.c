@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -78,6 +79,14 @@ static int open_plain(const char *where, bool is_own)
 	return -1;
 }
 
+static void write_warning(void *arg, const char *text)
+{
+	char line[300];
+	int len = snprintf(line, sizeof(line), "warning    %.280s\n", text);
+
+	(void)tr_file_write_all(*(const int *)arg, line, (size_t)len);
+}
+
 void tr_report_at_exit(bool is_own)
 {
 	const char *where = tr_config.report;
@@ -100,6 +109,7 @@ void tr_report_at_exit(bool is_own)
 	if (err)
 		tr_log(TARE_LEVEL_WARNING, "cannot report: %s",
 		       tare_strerror(err));
+	tr_log_kept(write_warning, &fd);
 	if (!is_descriptor)
 		(void)close(fd);
 }

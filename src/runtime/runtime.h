@@ -86,6 +86,11 @@ bool tr_grown(char *text, size_t size);
 
 void tr_log(enum tare_level level, const char *format, ...) TARE_PRINTF(2, 3);
 extern bool tr_log_is_quiet; /* but for a callback */
+/* The configuration is in: what waited for it is said, if it is wanted. */
+void tr_log_ready(void);
+/* Those that wait for the report, each without an end of line; once. */
+typedef void (*tr_log_write_fn)(void *arg, const char *text);
+void tr_log_kept(tr_log_write_fn write, void *arg);
 /* Lines about steps go to stderr where the program has no log. */
 extern bool tr_log_lines;
 /* A line that was asked for: not counted among the few messages. */

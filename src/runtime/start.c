@@ -58,6 +58,7 @@ void tr_load_config(void)
 		return;
 	loaded = true;
 	tr_config_load(&tr_config, warn, NULL);
+	tr_log_ready();
 	tr_gpu_set_log(log_gpu);
 	tr_gpu_set_interval((int64_t)(tr_config.gpu_monitor_interval * 1e9));
 }

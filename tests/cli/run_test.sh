@@ -68,10 +68,11 @@ expect_json "$out" "d['report'], d['processes']" "(None, [])" \
 
 # Options.
 expect_status 0 "$TARE" run --set max_depth=64 --set exclude='db.*' --trace \
-	-- sh -c 'env | grep ^TARE | sort | sed s/GROUP=.*/GROUP=x/'
+	-- sh -c 'env | grep ^TARE | sort |
+		sed "s/\(GROUP\|NOTES\)=.*/\1=x/"'
 expect_is "$(echo $out | sed "s|DIR=[^ ]*|DIR=x|")" \
 	"TARE=on TARE_DIR=x TARE_EXCLUDE=db.* TARE_GROUP=x TARE_MAX_DEPTH=64 \
-TARE_REPORT=none TARE_SAMPLE=true TARE_TRACE=1" \
+TARE_NOTES=x TARE_REPORT=none TARE_SAMPLE=true TARE_TRACE=1" \
 	"options are variables of the program"
 expect_status 0 "$TARE" run --set exclude='db.*' -- ./worker 20
 expect_has_not "$err" "db.store" "an excluded scope is not measured"

@@ -130,7 +130,8 @@ expect_between "$(figure samples)" 10 100 "samples up to it"
 # A sandbox that a call of ours would end: samples up to it.
 for by in 0 1 2; do
 	sampled 0 -- confined 100 $by
-	expect_has "$err" "confines itself (seccomp)" "no samples, and why"
+	expect_has "$(cat report)" "warning    the program confines itself" \
+		"no samples, and why"
 	expect_between "$(figure weight)+$(figure cost)" 95 150 \
 		"what was before is booked, or the cost of it"
 	sampled 0 --alloc -- confined 100 $by

@@ -64,7 +64,8 @@ rm -r traces
 
 # ---- nowhere to write ------------------------------------------------------
 
-expect_status 7 env TARE_PROFILER_TRACE_DIR=/proc/nowhere ./steps 30 2
+expect_status 7 env TARE_WARNINGS=stderr \
+	TARE_PROFILER_TRACE_DIR=/proc/nowhere ./steps 30 2
 expect_is "$out" 30 "no folder: the program goes on"
 expect_is "$(wc -l <err)" 1 "and there is one message"
 expect_has "$err" "cannot write traces to '/proc/nowhere'" "that says so"
@@ -73,7 +74,8 @@ mkdir full
 if mount -t tmpfs -o size=4k none full 2>/dev/null; then
 	# One page, and it is taken.
 	head -c 4096 /dev/zero >full/taken 2>/dev/null
-	expect_status 7 env TARE_PROFILER_TRACE_DIR=full ./steps 30 2
+	expect_status 7 env TARE_WARNINGS=stderr \
+		TARE_PROFILER_TRACE_DIR=full ./steps 30 2
 	expect_is "$out" 30 "a full folder: the program goes on"
 	expect_is "$(wc -l <err)" 1 "one message"
 	expect_has "$err" "cannot write traces to 'full'" "that says so"

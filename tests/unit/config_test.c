@@ -103,7 +103,7 @@ TEST(every_option_has_a_complete_row)
 		CHECK(!option->live || option->effective);
 	}
 	CHECK_INT(n, tr_option_count());
-	CHECK_INT(n, 75);
+	CHECK_INT(n, 76);
 	CHECK(!tare_option_at(SIZE_MAX));
 	CHECK(!tr_option_find("no_such_option"));
 	CHECK(!tr_option_find(NULL));
