@@ -9,10 +9,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include <tare/control.h>
 
+#include "body.h"
 #include "chosen.h"
 #include "document.h"
 #include "handlers.h"
@@ -324,52 +324,14 @@ static bool check_precondition(struct exchange *ex,
 	return false;
 }
 
-static bool is_json(const char *type)
-{
-	size_t len = type ? strcspn(type, "; ") : 0;
-
-	return len == strlen("application/json") &&
-	       strncasecmp(type, "application/json", len) == 0;
-}
-
-/* The body as a text, which the caller frees; NULL: refused. */
-static char *take_body(struct exchange *ex)
-{
-	size_t len;
-	const char *body = exchange_body(ex, &len);
-	char *text;
-
-	if (!is_json(exchange_header(ex, "Content-Type"))) {
-		problem(ex, 415, "the body must be application/json");
-		return NULL;
-	}
-	text = malloc(len + 1);
-	if (!text) {
-		problem(ex, 503, "out of memory");
-		return NULL;
-	}
-	(void)memcpy(text, body, len);
-	text[len] = '\0';
-	if (strlen(text) != len) {
-		free(text);
-		problem(ex, 400, "the body holds a zero");
-		return NULL;
-	}
-	return text;
-}
-
 static void put(struct exchange *ex, char *text)
 {
 	struct document document;
-	const char *wrong = document_parse(&document, text);
 	struct chosen chosen;
 	struct json *json;
 
-	if (wrong) {
-		problem(ex, 400, "the body cannot be read: %s", wrong);
-		return;
-	}
-	if (!chosen_live(ex, &chosen) || !check_precondition(ex, &chosen) ||
+	if (!body_parse(ex, text, &document) || !chosen_live(ex, &chosen) ||
+	    !check_precondition(ex, &chosen) ||
 	    !check_members(ex, &document))
 		return;
 	json = reply_json(ex);
@@ -386,7 +348,7 @@ static void put(struct exchange *ex, char *text)
 
 void handle_config_put(struct exchange *ex)
 {
-	char *text = take_body(ex);
+	char *text = body_take(ex);
 
 	if (text)
 		put(ex, text);

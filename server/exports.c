@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,7 +11,9 @@
 #include <tare/control.h>
 #include <tare/export.h>
 
+#include "body.h"
 #include "chosen.h"
+#include "export_name.h"
 #include "handlers.h"
 #include "problem.h"
 #include "reply.h"
@@ -86,15 +89,91 @@ static void make(struct exchange *ex, uint32_t format, const char *table)
 	send_made(ex, file, rows);
 }
 
+/* ---- the body ------------------------------------------------------------ */
+
+/* One of the tables; the spelling of this program, not of the request. */
+static const char *find_table(const char *name)
+{
+	static const char *const tables[] = { "processing", "memory", "gpu",
+					      "stats" };
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (strcmp(tables[i], name) == 0)
+			return tables[i];
+	return NULL;
+}
+
+/* The table that the members name, or NULL; false: refused. */
+static bool read_members(struct exchange *ex, const struct document *document,
+			 const char **ret_table)
+{
+	for (size_t i = 0; i < document->n; i++) {
+		const struct document_member *member = &document->at[i];
+
+		if (strcmp(member->key, "metric_type") != 0) {
+			problem(ex, 422, "there is no '%.60s' to choose; "
+					 "metric_type is the table of a CSV, "
+					 "the rest is in the query",
+				member->key);
+			return false;
+		}
+		*ret_table = member->type == DOCUMENT_TEXT ?
+				     find_table(member->value) :
+				     NULL;
+		if (*ret_table)
+			continue;
+		problem(ex, 422, "metric_type is processing, memory, gpu or "
+				 "stats");
+		return false;
+	}
+	return true;
+}
+
+static bool read_body(struct exchange *ex, const char **ret_table)
+{
+	struct document document;
+	size_t len;
+	char *text;
+	bool ok;
+
+	*ret_table = NULL;
+	(void)exchange_body(ex, &len);
+	if (!len)
+		return true;
+	text = body_take(ex);
+	ok = text && body_parse(ex, text, &document) &&
+	     read_members(ex, &document, ret_table);
+	free(text);
+	return ok;
+}
+
 void handle_export_json(struct exchange *ex)
 {
-	make(ex, TARE_FORMAT_JSON, NULL);
+	const char *table;
+
+	if (!read_body(ex, &table))
+		return;
+	if (table)
+		problem(ex, 422, "a JSON export has all types; metric_type is "
+				 "for CSV");
+	else
+		make(ex, TARE_FORMAT_JSON, NULL);
 }
 
 void handle_export_csv(struct exchange *ex)
 {
-	make(ex, TARE_FORMAT_CSV,
-	     ex->query.table ? ex->query.table : "processing");
+	const char *asked = ex->query.table, *table;
+
+	if (!read_body(ex, &table))
+		return;
+	if (asked && table && strcmp(asked, table) != 0) {
+		problem(ex, 400, "the query and the body name different "
+				 "tables");
+		return;
+	}
+	if (!table)
+		table = asked ? asked : "processing";
+	make(ex, TARE_FORMAT_CSV, table);
 }
 
 /* ---- download ------------------------------------------------------------ */
@@ -121,23 +200,64 @@ static void send_file(struct exchange *ex, const struct export_file *file,
 	reply_file(ex, file->type, fd, size);
 }
 
+/* -1: there is no such file, or it is none of those that were exported. */
+static int open_regular(int folder, const char *path, size_t *ret_size)
+{
+	int fd = openat(folder, path,
+			O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		*ret_size = (size_t)st.st_size;
+		return fd;
+	}
+	(void)close(fd);
+	return -1;
+}
+
+/*
+ * A file of export_directory: a periodic one, or one of a server before this.
+ * The name is one that exports have, so it is no path.
+ */
+static void send_found(struct exchange *ex)
+{
+	struct export_file file = { .name = ex->tail };
+	uint32_t format = 0;
+	char path[256];
+	int folder = -1, fd = -1;
+	size_t size = 0;
+
+	if (export_name_parse(ex->tail, &format) &&
+	    tare_option_get("export_directory", path, sizeof(path)) > 0)
+		folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder >= 0) {
+		fd = open_regular(folder, ex->tail, &size);
+		(void)close(folder);
+	}
+	if (fd < 0) {
+		problem(ex, 404, "there is no export of that name");
+		return;
+	}
+	file.type = tare_format_media_type(format);
+	send_file(ex, &file, fd, size);
+}
+
 void handle_download(struct exchange *ex)
 {
 	const struct export_file *file =
 		find_file(&ex->server->exports, ex->tail);
-	struct stat st;
+	size_t size;
 	int fd;
 
 	if (!file) {
-		problem(ex, 404, "this server made no file of that name");
+		send_found(ex);
 		return;
 	}
-	fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		if (fd >= 0)
-			(void)close(fd);
+	fd = open_regular(AT_FDCWD, file->path, &size);
+	if (fd < 0)
 		problem(ex, 410, "the file '%s' is gone", file->name);
-		return;
-	}
-	send_file(ex, file, fd, (size_t)st.st_size);
+	else
+		send_file(ex, file, fd, size);
 }

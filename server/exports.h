@@ -2,8 +2,9 @@
 /*
  * Exports: files that this server made, by name.
  *
- * A download is looked up here, so that no spelling of a path leads anywhere
- * else. The last 256 are remembered; files stay on disk when forgotten.
+ * A download is looked up here first, then among the files of the folder of
+ * exports that have the name of one: no spelling of a path leads anywhere
+ * else. The last 256 are remembered, for folders of before a change of it.
  */
 #ifndef SERVER_EXPORTS_H
 #define SERVER_EXPORTS_H
