@@ -101,8 +101,8 @@ static void keep(const char *text)
 
 	if (hand_over(text))
 		return;
-	if (kept.pid != getpid()) {
-		kept.pid = getpid();
+	if (TR_LOAD(kept.pid) != getpid()) {
+		TR_STORE(kept.pid, getpid());
 		TR_STORE(kept.n, 0);
 	}
 	i = TR_ADD(kept.n, 1);
@@ -114,7 +114,7 @@ static void keep(const char *text)
 
 void tr_log_kept(tr_log_write_fn write, void *arg)
 {
-	uint32_t n = kept.pid == getpid() ? TR_LOAD(kept.n) : 0;
+	uint32_t n = TR_LOAD(kept.pid) == getpid() ? TR_LOAD(kept.n) : 0;
 
 	for (uint32_t i = 0; i < n && i < KEPT; i++)
 		if (TR_ACQUIRE(kept.row[i].is_ready))

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define SECTIONS_MOST 64u /* that are asked about: the rest is the same */
+#define SECTIONS_MOST 24u /* that are asked about: the rest is the same */
 
 
 /* Within the file, and it ends there. */
@@ -28,8 +28,6 @@ static void ask(struct elf_file *elf, uint64_t at)
 	const char *name = elf_symbol(elf, at), *target = NULL;
 
 	check_text(elf, name);
-	if (name != elf_symbol(elf, at))
-		__builtin_trap();
 	if (elf_stub(elf, at, &target))
 		check_text(elf, target);
 	if (elf_start(elf, at) > at)
@@ -52,8 +50,8 @@ static void ask_section(struct elf_file *elf, size_t number)
 	ask(elf, section.address);
 	ask(elf, section.address - 1);
 	ask(elf, section.address + section.size);
-	for (uint64_t i = 0; i < 16; i++)
-		ask(elf, section.address + section.size / 16 * i + i);
+	for (uint64_t i = 1; i < 4; i++)
+		ask(elf, section.address + section.size / 4 * i + i);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
