@@ -35,6 +35,7 @@ struct run_options {
 	bool gpu;
 	bool no_sample;
 	bool wall;
+	bool region;
 	bool trace;
 	bool no_report;
 };
@@ -51,6 +52,8 @@ static const struct option_spec options[] = {
 	  NULL, "look so many times a second of CPU time; 250" },
 	{ 0, "wall", OPTION_FLAG, offsetof(struct run_options, wall), NULL,
 	  NULL, "a second of the wall's clock: threads that wait count" },
+	{ 0, "region", OPTION_FLAG, offsetof(struct run_options, region), NULL,
+	  NULL, "profile only from tare_profile_start() to its stop" },
 	{ 0, "calls", OPTION_MAYBE, offsetof(struct run_options, calls),
 	  "[=HOW]", "true counts sparse timed",
 	  "calls of functions built with -finstrument-functions" },
@@ -132,6 +135,8 @@ static int apply_own(const struct args *args, const struct run_options *opts)
 		code = apply_value(args, "sample_rate", opts->rate);
 	if (!code && opts->wall)
 		code = apply_value(args, "sample_clock", "wall");
+	if (!code && opts->region)
+		code = apply_value(args, "profile_region", "true");
 	if (!code)
 		code = apply_value(args, "calls", how(opts->calls, "sparse"));
 	if (!code)

@@ -3,8 +3,8 @@
 
 _tare_options() {
 	case $1 in
-	run) echo "-o --output --json --no-sample --rate --wall --calls --alloc
-		--flame --mpi --each-rank --gpu --monitor --trace --no-report
+	run) echo "-o --output --json --no-sample --rate --wall --region --calls
+		--alloc --flame --mpi --each-rank --gpu --monitor --trace --no-report
 		-s --set" ;;
 	report) echo "-s --sort -n --top -N --name -S --source -t --type
 		-f --failed --ok -l --last --from --to --values --raw --json" ;;

@@ -32,6 +32,19 @@ extern TARE_API const bool tare_only_reads __attribute__((weak));
 TARE_API int tare_enable(bool on);
 TARE_API bool tare_is_enabled(void);
 
+/*
+ * The profile of a region alone: stacks are sampled (sample, `tare run`) and
+ * calls followed (calls, `tare run --calls`) from a start to its stop, in all
+ * threads of the process. Pairs nest, and any thread may call either; not for
+ * signal handlers. With the option profile_region (`tare run --region`)
+ * nothing is profiled before the first start; without it the whole program
+ * is, and a stop leaves out what comes until its start. Scopes, counters and
+ * values do not depend on it. A function that is open at a stop is timed to
+ * its end. Costs some microseconds a thread that is sampled.
+ */
+TARE_API void tare_profile_start(void);
+TARE_API void tare_profile_stop(void);
+
 /* Forgets what was measured so far; the loss and repair counts stay. */
 TARE_API int tare_clear(void);
 

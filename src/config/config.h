@@ -93,6 +93,7 @@ struct tr_config {
 	bool sample;			/* stacks, at intervals */
 	double sample_rate;		/* a second and thread */
 	int sample_clock;		/* enum tr_sample_clock */
+	bool profile_region;		/* tare_profile_start() to _stop() */
 	uint64_t sample_events;		/* ring of single samples */
 	uint64_t max_stacks;		/* frames of distinct stacks */
 	uint64_t stack_depth;		/* frames a stack */

@@ -279,6 +279,9 @@ static const struct tr_option_row table[] = {
 	       sample_clocks, AT_START,
 	       "What a second is: of CPU time, or of the clock on the wall, "
 	       "where threads that wait count, too."),
+	SWITCH(profile_region, PROFILE_REGION, "false", AT_START,
+	       "Sample stacks and follow calls only between "
+	       "tare_profile_start() and tare_profile_stop()."),
 	WHOLE(sample_events, SAMPLE_EVENTS, "65536", 16, 16777216,
 	      TR_OPTION_POWER, "samples", AT_START,
 	      "Samples of the timeline that are kept; the sums of all are."),

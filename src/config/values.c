@@ -308,5 +308,6 @@ size_t tr_config_differences(const struct tr_config *config, char *out,
 
 bool tr_config_wants_stacks(const struct tr_config *config)
 {
-	return config->sample || config->alloc;
+	return config->sample || config->alloc ||
+	       config->profiler_with_stack;
 }

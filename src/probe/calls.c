@@ -58,12 +58,27 @@ static bool refresh(void)
 }
 
 static void (*know_code)(uint64_t address);
+static uint32_t calls_paused;
+static bool has_paused; /* some ends have no beginning, and that is fine */
 
 void tr_calls_use(enum tr_calls mode, void (*know)(uint64_t address))
 {
+	uint32_t wanted = tr_probe_forward ? TR_CALLS_OFF : mode;
+
 	know_code = know;
-	TR_PUBLISH(tr_hooks.mode,
-		   (uint32_t)(tr_probe_forward ? TR_CALLS_OFF : mode));
+	TR_PUBLISH(tr_hooks.ends, wanted);
+	TR_PUBLISH(tr_hooks.mode, TR_LOAD(calls_paused) ? TR_CALLS_OFF :
+							   wanted);
+}
+
+/* Functions that are open go on to their ends. */
+void tr_calls_pause(bool is_paused)
+{
+	if (is_paused)
+		TR_STORE(has_paused, true);
+	TR_STORE(calls_paused, is_paused);
+	TR_PUBLISH(tr_hooks.mode, is_paused ? TR_CALLS_OFF :
+					      TR_LOAD(tr_hooks.ends));
 }
 
 /* Is it off from outside? Asked by each thread once in a while. */
@@ -237,6 +252,8 @@ static bool is_outlived(const struct tr_hand *hand,
 
 static void count_stray(void)
 {
+	if (TR_LOAD(has_paused))
+		return;
 	(void)TR_ADD(tr_ledger->header->lost.stray_ends, 1);
 }
 
@@ -284,7 +301,7 @@ TR_COLD void tr_calls_exit_slow(void *function, void *site, const void *stack)
 {
 	struct tr_call call = call_of(function, site, stack, function);
 	struct tr_hand *hand = tr_hand();
-	bool is_on = gate_now() != 0;
+	bool is_on = gate_now() != 0 && TR_CALLS_MODE();
 
 	if (!hand->held) {
 		/* Begun before a fork, or before it was switched on. */

@@ -29,7 +29,8 @@
 #define TR_HOOK TR_INLINE __attribute__((unused))
 
 struct tr_hooks {
-	uint32_t mode; /* enum tr_calls; off: no hook does anything */
+	uint32_t mode; /* enum tr_calls; off: no call is begun */
+	uint32_t ends; /* the same, also while calls are paused */
 	uint32_t generation;
 	const uint32_t *gate; /* 0 behind it: off for now */
 };
@@ -39,8 +40,10 @@ extern struct tr_hooks tr_hooks __attribute__((visibility("hidden")));
 /* One comparison with memory, which an atomic load is not. */
 #if defined(__SANITIZE_THREAD__)
 #define TR_CALLS_MODE() TR_LOAD(tr_hooks.mode)
+#define TR_CALLS_ENDS() TR_LOAD(tr_hooks.ends)
 #else
 #define TR_CALLS_MODE() (tr_hooks.mode)
+#define TR_CALLS_ENDS() (tr_hooks.ends)
 #endif
 
 /*
@@ -183,7 +186,7 @@ TR_HOOK void tr_calls_exit(void *function, void *site, const void *stack)
 	struct tr_track *track;
 	struct tr_hand *hand;
 
-	if (TR_LIKELY(!TR_CALLS_MODE()))
+	if (TR_LIKELY(!TR_CALLS_ENDS()))
 		return;
 	hand = tr_hand();
 	track = hand->calls;

@@ -44,6 +44,8 @@ enum tr_api {
 	TR_API_BOOK_ADD,
 	TR_API_BOOK_CLOSE,
 	TR_API_BOOK_PHASES,
+	TR_API_PROFILE_START,
+	TR_API_PROFILE_STOP,
 	TR_APIS
 };
 
@@ -270,6 +272,8 @@ TR_INLINE uint64_t tr_frame_start(const struct tr_frame *frame)
  * told of code on a path that it was not on before: signal-safe.
  */
 void tr_calls_use(enum tr_calls mode, void (*know)(uint64_t address));
+/* None are begun until it is called with false. Any thread. */
+void tr_calls_pause(bool is_paused);
 /* Functions above this frame outlive the scope that ends now. Busy. */
 void tr_calls_orphan(struct tr_hand *hand, const struct tr_frame *to);
 /* The innermost function, which is the current node, had no end. Busy. */

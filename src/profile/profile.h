@@ -154,6 +154,12 @@ struct tr_sampler_setup {
  * it goes on by itself. False: there is no memory, or no timer.
  */
 bool tr_sampler_start(const struct tr_sampler_setup *setup);
+/*
+ * None until it is called again with false. Of each thread, the time that has
+ * no sample yet is kept for its next one: however short the parts between two
+ * pauses are, all of them together are booked.
+ */
+void tr_sampler_pause(bool is_paused);
 /* No more samples; what is left of each thread's time is booked. */
 void tr_sampler_stop(void);
 /* Books each thread's time up to now; all goes on. Signal-safe. */

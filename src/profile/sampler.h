@@ -24,6 +24,7 @@ struct tr_followed {
 	int32_t event;	 /* descriptor of the perf event + 1; 0: none */
 	uint64_t event_id;
 	uint64_t last_ns; /* what its clock said at its last sample */
+	uint64_t kept_ns; /* of the time before a pause: for its next sample */
 	uint64_t start;	  /* address of its first function, where known */
 	uint32_t stack;	  /* of its last sample; 0: none yet */
 	uint32_t count;	  /* waits that a sample ended */
@@ -129,6 +130,8 @@ void tr_sampler_mask(void *ret_set);
 
 /* ---- sampler_take.c ---------------------------------------------------- */
 
+/* No samples for now. Not wiped by a fork. */
+extern uint32_t tr_sampler_paused;
 /* Complete: with its table of stacks. */
 bool tr_sampler_has_ledger(void);
 /* One opens it; false: another does, or there is none. */

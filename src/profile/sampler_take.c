@@ -129,15 +129,55 @@ void tr_sampler_rest(struct tr_followed *followed, uint32_t thread)
 	/* One that goes on keeps its time for its first sample. */
 	if (!stack && TR_LOAD(followed->thread) != TR_FOLLOWED_ENDING)
 		return;
-	now = tr_sample_clock_ns(thread);
-	last = __atomic_exchange_n(&followed->last_ns, now, __ATOMIC_RELAXED);
-	rest = now > last ? now - last : 0;
+	if (TR_LOAD(tr_sampler_paused)) {
+		rest = __atomic_exchange_n(&followed->kept_ns, 0,
+					   __ATOMIC_RELAXED);
+	} else {
+		now = tr_sample_clock_ns(thread);
+		last = __atomic_exchange_n(&followed->last_ns, now,
+					   __ATOMIC_RELAXED);
+		rest = now > last ? now - last : 0;
+	}
 	if (!rest || !can_be(rest) || !is_worth_booking(followed, &rest))
 		return;
 	if (!stack)
 		stack = stack_of_start(followed, thread, rest);
 	if (stack)
 		book_weight(stack, 0, rest);
+}
+
+uint32_t tr_sampler_paused;
+
+/* Its clock stands still between two regions. */
+static void pause_thread(struct tr_followed *followed, uint32_t thread,
+			 bool is_paused)
+{
+	uint64_t now = tr_sample_clock_ns(thread), other;
+
+	if (is_paused) {
+		other = TR_LOAD(followed->last_ns);
+		TR_STORE(followed->kept_ns, now > other ? now - other : 0);
+	} else {
+		other = TR_LOAD(followed->kept_ns);
+		TR_STORE(followed->last_ns, now > other ? now - other : 0);
+	}
+}
+
+void tr_sampler_pause(bool is_paused)
+{
+	if (is_paused == TR_LOAD(tr_sampler_paused))
+		return;
+	if (is_paused)
+		TR_STORE(tr_sampler_paused, true);
+	for (uint32_t i = 0; tr_sampler && i < tr_sampler->size; i++) {
+		struct tr_followed *followed = &tr_sampler->followed[i];
+		uint32_t thread = TR_ACQUIRE(followed->thread);
+
+		if (thread && thread < TR_FOLLOWED_ENDING)
+			pause_thread(followed, thread, is_paused);
+	}
+	if (!is_paused)
+		TR_STORE(tr_sampler_paused, false);
 }
 
 /* The ring's place for the next one; NULL: no room. */
@@ -277,7 +317,8 @@ void tr_sampler_take(struct tr_followed *followed, const void *context)
 	uint64_t now, last, began, cost_ns;
 	bool is_whole;
 
-	if (!tr_sampler_has_ledger() && !tr_sampler_open(followed))
+	if (TR_LOAD(tr_sampler_paused) ||
+	    (!tr_sampler_has_ledger() && !tr_sampler_open(followed)))
 		return;
 	now = tr_sample_clock_own_ns();
 	last = __atomic_exchange_n(&followed->last_ns, now, __ATOMIC_RELAXED);

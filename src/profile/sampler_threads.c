@@ -119,6 +119,7 @@ struct tr_followed *tr_followed_add(uint32_t thread, uint64_t start)
 	}
 	TR_STORE(followed->stack, 0);
 	TR_STORE(followed->start, start);
+	TR_STORE(followed->kept_ns, 0);
 	TR_STORE(followed->last_ns, first_time(thread));
 	is_armed = tr_sample_clock_arm(followed, thread);
 	(void)TR_ADD(tr_sampler->live, 1);

@@ -34,6 +34,8 @@ static const any_call calls[TR_APIS] = {
 	[TR_API_BOOK_ADD] = (any_call)tr_book_add,
 	[TR_API_BOOK_CLOSE] = (any_call)tr_book_close,
 	[TR_API_BOOK_PHASES] = (any_call)tr_book_phases,
+	[TR_API_PROFILE_START] = (any_call)tare_profile_start,
+	[TR_API_PROFILE_STOP] = (any_call)tare_profile_stop,
 };
 
 void (*tr_probe_api(enum tr_api which))(void)

@@ -65,6 +65,13 @@ void tr_self_govern(void);
 /* Samples stacks, if options say so. */
 void tr_sample_begin(bool is_preloaded);
 
+/* ---- region.c ---------------------------------------------------------- */
+
+/* What the options say holds from now on. */
+void tr_region_begin(void);
+/* A trace of steps wants stacks, also outside of regions; or no more. */
+void tr_region_window(bool is_open);
+
 /* ---- known.c ----------------------------------------------------------- */
 
 /* Tells steps and resource scopes who knows of GPUs and joules. */

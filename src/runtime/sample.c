@@ -14,9 +14,15 @@
 
 #define TR_LOOK_EACH_NS INT64_C(50000000)
 
+/* Always, or in traces of steps. */
+static bool wants_samples(void)
+{
+	return tr_config.sample || tr_config.profiler_with_stack;
+}
+
 static int64_t look_interval_ns(void)
 {
-	return tr_config.sample ? TR_LOOK_EACH_NS : 0;
+	return wants_samples() ? TR_LOOK_EACH_NS : 0;
 }
 
 static void look_for_threads(int64_t now_ns)
@@ -37,7 +43,8 @@ void tr_sample_begin(bool is_preloaded)
 		.is_looked_after = !is_preloaded,
 	};
 
-	if (!tr_config.sample)
+	tr_region_begin();
+	if (!wants_samples())
 		return;
 	if (is_preloaded)
 		tr_profile_prepare(&tr_config);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Regions: the parts of a program that are profiled, by samples and by hooks
+ * of calls.
+ *
+ * One count for all threads of the process: what a region starts may run in
+ * any of them. Scopes, counters and values know nothing of it.
+ */
+#include "runtime/runtime.h"
+
+#include "probe/probe.h"
+#include "profile/profile.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+/* With the lock, but for itself. Not wiped: a child goes on as it was. */
+static struct {
+	uint32_t lock;	 /* 0, or the process whose thread holds it */
+	int32_t starts;	 /* less stops */
+	uint32_t windows; /* of traces that want stacks */
+} region;
+
+/* What a parent's thread held when it forked holds nobody in the child. */
+static void lock_region(void)
+{
+	uint32_t pid = (uint32_t)getpid(), held;
+
+	for (;;) {
+		held = TR_LOAD(region.lock);
+		if (held != pid &&
+		    __atomic_compare_exchange_n(&region.lock, &held, pid,
+						false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return;
+		(void)sched_yield();
+	}
+}
+
+/* The whole program is profiled while it has stopped no more than started. */
+static void apply(void)
+{
+	bool is_on = region.starts > 0 ||
+		     (region.starts == 0 && !tr_config.profile_region);
+
+	tr_calls_pause(!is_on);
+	tr_sampler_pause(!(is_on && tr_config.sample) && !region.windows);
+}
+
+static void change(int32_t starts, int32_t windows)
+{
+	int32_t least = tr_config.profile_region ? 0 : INT32_MIN / 2;
+
+	lock_region();
+	if (region.starts + starts >= least)
+		region.starts += starts;
+	region.windows += (uint32_t)windows;
+	apply();
+	TR_PUBLISH(region.lock, 0);
+}
+
+void tr_region_begin(void)
+{
+	change(0, 0);
+}
+
+void tr_region_window(bool is_open)
+{
+	change(0, is_open ? 1 : -1);
+}
+
+TARE_API void tare_profile_start(void)
+{
+	__typeof__(&tare_profile_start) first = TR_FIRST(
+		tare_profile_start, TR_API_PROFILE_START);
+
+	if (first)
+		first();
+	else if (!tr_probe_forward)
+		change(1, 0);
+}
+
+TARE_API void tare_profile_stop(void)
+{
+	__typeof__(&tare_profile_stop) first = TR_FIRST(tare_profile_stop,
+							TR_API_PROFILE_STOP);
+
+	if (first)
+		first();
+	else if (!tr_probe_forward)
+		change(-1, 0);
+}
