@@ -111,6 +111,9 @@ struct tr_config {
 	 */
 	bool asks_memory_tracking;
 	bool asks_gpu_tracking;
+	/* Has one of them said anything of these? Else debug_mode does. */
+	bool sets_gpu_monitoring;
+	bool sets_components;
 };
 
 /* Receives one line per wrong value: rare, at the start. */

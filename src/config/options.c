@@ -107,7 +107,8 @@ static const struct tr_option_row table[] = {
 	SWITCH(enable_gpu_monitoring, ENABLE_GPU_MONITORING, "false", LIVE,
 	       "Monitor the GPUs: load, memory, temperature, power."),
 	SWITCH(debug_mode, DEBUG_MODE, "false", LIVE,
-	       "Turn on GPU monitoring, too."),
+	       "Turn on enable_gpu_monitoring and collect_component_profiling "
+	       "where nothing else sets them."),
 	SWITCH(collect_timing, COLLECT_TIMING, "true", LIVE,
 	       "Measure scopes; without it only counters and values."),
 	SWITCH(collect_throughput, COLLECT_THROUGHPUT, "true", LIVE,
@@ -121,13 +122,17 @@ static const struct tr_option_row table[] = {
 	       LIVE, "Monitor the process with its heap, fragmentation and "
 	       "share of memory (PSS)."),
 	SWITCH(collect_component_profiling, COLLECT_COMPONENT_PROFILING,
-	       "false", NOT_YET, "Time every component of a model alone."),
+	       "false", LIVE, "Tell what each scope took of a step, with the "
+	       "lines about steps: in the log, and as step.component."),
 	SWITCH(profiler_record_shapes, PROFILER_RECORD_SHAPES, "false",
-	       NOT_YET, "Keep the shapes of tensors in the profile."),
+	       NOT_YET, "Keep the shapes of tensors in the profile: needs "
+	       "Python, which has tensors."),
 	SWITCH(profiler_profile_memory, PROFILER_PROFILE_MEMORY, "false",
-	       NOT_YET, "Keep allocations in the profile."),
-	SWITCH(profiler_with_stack, PROFILER_WITH_STACK, "false", NOT_YET,
-	       "Keep call stacks in the profile."),
+	       AT_START, "While steps are traced, write each allocation to "
+	       "the trace. Needs 'tare run --alloc'."),
+	SWITCH(profiler_with_stack, PROFILER_WITH_STACK, "false", AT_START,
+	       "Sample stacks while steps are traced, and write them to the "
+	       "trace with the names of functions."),
 	WHOLE(profiler_export_interval, PROFILER_EXPORT_INTERVAL, "1000", 1,
 	      1000000000, 0, "steps", LIVE,
 	      "Write a trace every so many steps, of the last of them."),

@@ -214,6 +214,7 @@ void tr_config_defaults(struct tr_config *config)
 		(void)tr_config_set(config, option->name,
 				    option->default_value);
 	config->asks_memory_tracking = config->asks_gpu_tracking = false;
+	config->sets_gpu_monitoring = config->sets_components = false;
 }
 
 static void note_wishes(struct tr_config *config, size_t offset)
@@ -224,6 +225,10 @@ static void note_wishes(struct tr_config *config, size_t offset)
 		config->asks_memory_tracking = config->enable_memory_tracking;
 	if (offset == offsetof(struct tr_config, enable_gpu_tracking))
 		config->asks_gpu_tracking = config->enable_gpu_tracking;
+	if (offset == offsetof(struct tr_config, enable_gpu_monitoring))
+		config->sets_gpu_monitoring = true;
+	if (offset == offsetof(struct tr_config, collect_component_profiling))
+		config->sets_components = true;
 }
 
 int tr_config_set(struct tr_config *config, const char *name,

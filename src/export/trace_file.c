@@ -4,6 +4,7 @@
  */
 #include "export/chrome.h"
 #include "export/export.h"
+#include "export/own_names.h"
 #include "export/rotate.h"
 
 struct trace_output {
@@ -63,13 +64,16 @@ static int write_view(tare_view *view, const struct tr_trace_file *file)
 
 int tr_trace_file(const struct tr_trace_file *file)
 {
+	struct tr_own_names names = { NULL, 0, NULL, 0 };
 	tare_view *view;
 	int err = tare_view_open("self", &view);
 
 	if (err)
 		return err;
+	tare_view_name_with(view, tr_own_names_find, &names);
 	err = write_view(view, file);
 	tare_view_close(view);
+	tr_own_names_release(&names);
 	return err;
 }
 

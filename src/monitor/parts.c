@@ -67,12 +67,13 @@ static uint32_t look_at_tracking(const struct tr_config *config)
 static uint32_t look(const struct tr_config *config)
 {
 	uint32_t parts = parts_of(config->monitor);
+	bool is_debug = !config->sets_gpu_monitoring &&
+			tr_control_bool("debug_mode", config->debug_mode);
 
 	if (tr_control_bool("enable_gpu_monitoring",
-			    config->enable_gpu_monitoring) ||
+			    config->enable_gpu_monitoring || is_debug) ||
 	    tr_control_bool("collect_gpu_utilization",
-			    config->collect_gpu_utilization) ||
-	    tr_control_bool("debug_mode", config->debug_mode))
+			    config->collect_gpu_utilization))
 		parts |= TARE_MONITOR_GPU;
 	if (tr_control_bool("collect_memory_detailed",
 			    config->collect_memory_detailed))

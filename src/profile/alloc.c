@@ -248,6 +248,17 @@ static TR_COLD void book_untold(struct tr_purser *purser,
 	book_free(purser, old);
 }
 
+void (*tr_alloc_seen)(uint64_t bytes);
+#define TR_ALLOC_SEEN() __atomic_load_n(&tr_alloc_seen, __ATOMIC_ACQUIRE)
+
+static TR_COLD void see(uint64_t bytes)
+{
+	void (*seen)(uint64_t bytes) = TR_ALLOC_SEEN();
+
+	if (seen)
+		seen(bytes);
+}
+
 TR_INLINE void book_alloc(struct tr_purser *purser, uint64_t key, uint64_t size,
 		       uint32_t row)
 {
@@ -269,6 +280,8 @@ TR_INLINE void book_alloc(struct tr_purser *purser, uint64_t key, uint64_t size,
 		filter_add(key, 1);
 	tr_books_add(purser, &booking);
 	purser->last = key;
+	if (TR_UNLIKELY(TR_ALLOC_SEEN() != NULL))
+		see(size);
 }
 
 /* In a handler, while its thread is inside. False: no room. */

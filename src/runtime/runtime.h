@@ -84,6 +84,11 @@ void tr_trace_ready(void);
 /* Those that nobody has written yet. */
 void tr_trace_finish(void);
 
+/* ---- window.c ---------------------------------------------------------- */
+
+/* What the options want in traces of steps is there from now on. */
+void tr_window_ready(void);
+
 /* ---- grown.c ----------------------------------------------------------- */
 
 /* For tr_step_grown: which place allocated what is live more. */

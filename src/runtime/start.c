@@ -380,7 +380,8 @@ static bool wants_monitor(void)
 
 	return (tr_parse_parts(tr_config.monitor, &parts) && parts) ||
 	       tr_config.enable_gpu_monitoring ||
-	       tr_config.collect_gpu_utilization || tr_config.debug_mode ||
+	       tr_config.collect_gpu_utilization ||
+	       (tr_config.debug_mode && !tr_config.sets_gpu_monitoring) ||
 	       tr_config.collect_memory_detailed;
 }
 

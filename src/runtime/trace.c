@@ -202,6 +202,7 @@ void tr_trace_ready(void)
 	}
 	if (tr_monitor_add(&trace_job))
 		tr_step_traced = note_steps;
+	tr_window_ready();
 }
 
 void tr_trace_finish(void)

@@ -76,6 +76,12 @@ static void follow_traces(struct tr_step_options *o)
 		tr_schedule_bump();
 }
 
+/* Debugging turns on what no file, variable or call has said anything of. */
+static bool is_debug(bool is_set)
+{
+	return !is_set && tr_control_bool("debug_mode", tr_config.debug_mode);
+}
+
 void tr_follow_steps(void)
 {
 	struct tr_step_options *o = &tr_step_options;
@@ -92,6 +98,11 @@ void tr_follow_steps(void)
 				tr_config.memory_cleanup_check_interval));
 	TR_STORE(o->memory, tr_control_bool("collect_memory_basic",
 					    tr_config.collect_memory_basic));
+	TR_STORE(o->components,
+		 tr_control_bool("collect_component_profiling",
+				 tr_config.collect_component_profiling ||
+					 is_debug(
+						 tr_config.sets_components)));
 	TR_STORE(tr_log_lines,
 		 tr_control_bool("metrics_log_stderr",
 				 tr_config.metrics_log_stderr));

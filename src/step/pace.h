@@ -29,6 +29,12 @@ void tr_step_say(enum tare_level level, const char *text);
 void tr_pace_line(const struct tr_pace *pace);
 void tr_pace_line_reset(void);
 
+/* ---- components.c: by the holder of the lock alone ----------------------- */
+
+/* What each component took of the steps since the last line, if wanted. */
+void tr_components_line(const struct tr_pace *pace, bool is_told);
+void tr_components_reset(void);
+
 /* ---- watch.c: by the holder of the lock alone --------------------------- */
 
 void tr_watch_reset(void);

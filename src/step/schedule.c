@@ -8,6 +8,7 @@
 #define PLANS 8u
 
 void (*tr_step_traced)(const struct tr_traced *traced);
+void (*tr_step_window)(bool is_open);
 
 /* Plans of the program, written with the lock; not wiped: children follow. */
 static struct {
@@ -86,6 +87,15 @@ struct tr_kind *tr_kind_of(const char *name)
 	return kind ? kind : new_kind(name);
 }
 
+/* From the warm-up on, to the end of what is recorded. */
+static void set_window(struct tr_kind *kind, bool is_open)
+{
+	if (kind->has_window == is_open || !tr_step_window)
+		return;
+	kind->has_window = is_open;
+	tr_step_window(is_open);
+}
+
 void tr_schedule_reset(void)
 {
 	for (uint32_t i = 0; i < TR_STEP_NAMES; i++) {
@@ -94,6 +104,7 @@ void tr_schedule_reset(void)
 		TR_STORE(kinds[i].generation, 0);
 		TR_STORE(kinds[i].busy, 0);
 		kinds[i].phase = TR_PHASE_NONE;
+		set_window(&kinds[i], false);
 	}
 }
 
@@ -171,6 +182,7 @@ static void end_turn(struct tr_kind *kind, uint64_t n, uint64_t now)
 		.folder = kind->plan.folder,
 	};
 
+	set_window(kind, false);
 	if (tr_step_traced)
 		tr_step_traced(&traced);
 	kind->base = n;
@@ -188,6 +200,7 @@ static void do_turns(struct tr_kind *kind, uint64_t n, uint64_t now)
 	while (kind->phase != TR_PHASE_NONE && n >= due_of(kind) && ends < 2) {
 		if (kind->phase == TR_PHASE_WAIT) {
 			tr_tracing_begin();
+			set_window(kind, true);
 			kind->phase = TR_PHASE_WARM;
 		} else if (kind->phase == TR_PHASE_WARM) {
 			kind->from = now;
@@ -207,6 +220,7 @@ static void follow_plan(struct tr_kind *kind, uint64_t n, uint64_t now)
 {
 	const struct tr_trace_turns *plan = &kind->plan;
 
+	set_window(kind, false);
 	kind->plan = plan_of(kind);
 	kind->turns = 0;
 	kind->phase = plan->record ? TR_PHASE_WAIT : TR_PHASE_NONE;

@@ -36,6 +36,7 @@ struct tr_kind {
 	uint32_t busy;		/* somebody is at it */
 	/* Theirs alone. */
 	uint32_t phase;		/* enum tr_phase */
+	bool has_window;	/* tr_step_window() was told */
 	uint64_t base;		/* steps before this turn */
 	uint64_t turns;		/* that are done */
 	uint64_t from;		/* ticks at which recording began */

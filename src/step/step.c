@@ -15,7 +15,7 @@
 #include <sched.h>
 #include <string.h>
 
-struct tr_step_options tr_step_options = { 10, 0, 50, 1, 0, 1000, 0, 1, 3 };
+struct tr_step_options tr_step_options = { 10, 0, 50, 1, 0, 1000, 0, 1, 3, 0 };
 /* Between looks at what is due by time: options may change meanwhile. */
 #define STEP_LOOK_NS 20000000u
 
@@ -89,6 +89,7 @@ static void reset(uint32_t pid)
 	state.line_ticks = tr_ledger_ticks();
 	tr_watch_reset();
 	tr_pace_line_reset();
+	tr_components_reset();
 	tr_schedule_reset();
 	TR_PUBLISH(state.pid, pid);
 }
@@ -168,6 +169,7 @@ static void write_line(uint64_t steps, uint64_t now)
 {
 	uint64_t items = TR_LOAD(state.items);
 	float span[TR_SPANS];
+	bool is_told;
 	uint32_t n = __atomic_exchange_n(&state.n_spans, 0, __ATOMIC_RELAXED);
 	struct tr_pace pace = {
 		.steps = steps,
@@ -186,8 +188,10 @@ static void write_line(uint64_t steps, uint64_t now)
 	if (pace.items_since && pace.seconds > 0)
 		tare_gauge_set(&pace_site,
 			       (double)pace.items_since / pace.seconds);
-	if (TR_LOAD(step_log) && (!tr_step_is_read || tr_step_is_read()))
+	is_told = TR_LOAD(step_log) && (!tr_step_is_read || tr_step_is_read());
+	if (is_told)
 		tr_pace_line(&pace);
+	tr_components_line(&pace, is_told);
 	state.line_steps = steps;
 	state.line_items = items;
 	state.line_ticks = now;

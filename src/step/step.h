@@ -27,6 +27,7 @@ struct tr_step_options {
 	uint64_t trace_wait;   /* profiler_wait: steps before the first turn */
 	uint64_t trace_warm;   /* profiler_warmup */
 	uint64_t trace_record; /* profiler_record */
+	uint32_t components;   /* collect_component_profiling */
 };
 extern struct tr_step_options tr_step_options;
 /* Those of traces have changed. */
@@ -43,6 +44,9 @@ struct tr_traced {
 };
 /* Called at the end of the last one, by its thread. */
 extern void (*tr_step_traced)(const struct tr_traced *traced);
+
+/* A turn's warm-up begins; its last step, or its plan, has ended. */
+extern void (*tr_step_window)(bool is_open);
 
 /* Where lines and warnings go. NULL: nowhere. */
 typedef void (*tr_step_log)(enum tare_level level, const char *text);

@@ -43,6 +43,93 @@ END
 	-Wl,-rpath,"$LIB" -lpthread -o steps ||
 	{ echo "Bail out! cannot build steps.c"; exit 1; }
 
+# ---- stacks -----------------------------------------------------------------
+
+cat >busy.c <<'END'
+#include <stdint.h>
+#include <time.h>
+#include <tare/tare.h>
+
+static volatile uint64_t sink;
+
+static double cpu_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+__attribute__((noinline)) static void multiply_matrices(void)
+{
+	for (double end = cpu_ms() + 40; cpu_ms() < end;)
+		for (int i = 0; i < 1000; i++)
+			sink = sink * 3 + 1;
+}
+
+int main(void)
+{
+	for (int i = 0; i < 12; i++) {
+		TARE_SCOPE("batch");
+		multiply_matrices();
+		TARE_STEP();
+	}
+	return 0;
+}
+END
+"$CC" -std=c11 -D_GNU_SOURCE -O1 -I"$root/include" busy.c "$library" \
+	-Wl,-rpath,"$LIB" -lpthread -o busy
+expect_status 0 env TARE_ENABLE_PROFILER=true TARE_PROFILER_WITH_STACK=true \
+	TARE_PROFILER_EXPORT_INTERVAL=6 TARE_PROFILER_TRACE_DIR=stacks ./busy
+expect_is "$(cd stacks && ls -A | tr '\n' ' ')" \
+	"busy_step_12.json busy_step_6.json " "traces with stacks"
+expect_has "$(cat stacks/busy_step_6.json)" '"multiply_matrices"' \
+	"with the names of functions, also of those that are static"
+expect_has "$(cat stacks/busy_step_6.json)" '(samples)' \
+	"in a row below the thread"
+expect_status 0 env TARE_ENABLE_PROFILER=true \
+	TARE_PROFILER_EXPORT_INTERVAL=6 TARE_PROFILER_TRACE_DIR=plain ./busy
+expect_has_not "$(cat plain/busy_step_6.json)" multiply_matrices \
+	"none without the option"
+
+# ---- allocations ------------------------------------------------------------
+
+cat >takes.c <<'END'
+#include <stdlib.h>
+#include <tare/tare.h>
+
+int main(void)
+{
+	for (int i = 0; i < 12; i++) {
+		TARE_SCOPE("batch");
+		void *volatile small = malloc(100), *volatile large;
+
+		{
+			TARE_SCOPE("layer");
+			large = malloc(3 << 20);
+		}
+		free(small);
+		free(large);
+		TARE_STEP();
+	}
+	return 0;
+}
+END
+"$CC" -std=c11 -D_GNU_SOURCE -O1 -I"$root/include" takes.c "$library" \
+	-Wl,-rpath,"$LIB" -lpthread -o takes
+expect_status 0 env TARE_ENABLE_PROFILER=true \
+	TARE_PROFILER_PROFILE_MEMORY=true TARE_PROFILER_EXPORT_INTERVAL=6 \
+	TARE_PROFILER_TRACE_DIR=memory "$TARE" run --alloc --no-report -- \
+	./takes
+expect_status 0 $check memory/takes_step_6.json
+expect_has "$out" "malloc up to 128 B=3" "an allocation a step is in the trace"
+expect_has "$out" "malloc up to 4 MiB=3" "and a large one"
+expect_status 0 env TARE_ENABLE_PROFILER=true \
+	TARE_PROFILER_EXPORT_INTERVAL=6 TARE_PROFILER_TRACE_DIR=none \
+	"$TARE" run --alloc --no-report -- ./takes
+expect_has_not "$(cat none/takes_step_6.json)" "malloc up to" \
+	"none without the option"
+
 # ---- the environment -------------------------------------------------------
 
 export TARE_ENABLE_PROFILER=true TARE_PROFILER_EXPORT_INTERVAL=10

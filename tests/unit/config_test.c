@@ -170,6 +170,9 @@ TEST(every_default_is_in_range_and_reads_back)
 	CHECK(again.asks_memory_tracking && again.asks_gpu_tracking);
 	CHECK(!config.asks_memory_tracking && !config.asks_gpu_tracking);
 	again.asks_memory_tracking = again.asks_gpu_tracking = false;
+	CHECK(again.sets_gpu_monitoring && again.sets_components);
+	CHECK(!config.sets_gpu_monitoring && !config.sets_components);
+	again.sets_gpu_monitoring = again.sets_components = false;
 	CHECK(memcmp(&config, &again, sizeof(config)) == 0);
 }
 

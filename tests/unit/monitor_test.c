@@ -379,12 +379,14 @@ static void play_switches(void)
 		{ "monitor", "gpu", 4 },
 		{ "monitor", "all", 15 },
 		{ "monitor", "false", 0 },
-		{ "enable_gpu_monitoring", "true", 4 },
-		{ "enable_gpu_monitoring", "false", 0 },
-		{ "collect_gpu_utilization", "true", 4 },
-		{ "collect_gpu_utilization", "false", 0 },
 		{ "debug_mode", "true", 4 },
 		{ "debug_mode", "false", 0 },
+		{ "enable_gpu_monitoring", "true", 4 },
+		{ "enable_gpu_monitoring", "false", 0 },
+		{ "debug_mode", "true", 0 }, /* what is set by hand holds */
+		{ "debug_mode", "false", 0 },
+		{ "collect_gpu_utilization", "true", 4 },
+		{ "collect_gpu_utilization", "false", 0 },
 		{ "collect_memory_detailed", "true", 10 },
 		{ "collect_memory_detailed", "false", 0 },
 	};
