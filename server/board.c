@@ -58,6 +58,15 @@ uint64_t board_key(const tare_run_entry *run)
 	return hash ? hash : 1;
 }
 
+static uint32_t allowed_ms(const tare_run_entry *run)
+{
+	uint64_t more = run->bytes / BOARD_BYTES_A_MS;
+
+	return more < BOARD_MOST_MS - BOARD_LEDGER_MS ?
+		       BOARD_LEDGER_MS + (uint32_t)more :
+		       BOARD_MOST_MS;
+}
+
 void board_begin(struct board *board, const tare_run_entry *run, uint64_t key)
 {
 	if (!board)
@@ -66,6 +75,8 @@ void board_begin(struct board *board, const tare_run_entry *run, uint64_t key)
 	/* Relaxed: the store of since_ms below publishes them. */
 	atomic_store_explicit(&board->key, key, memory_order_relaxed);
 	atomic_store_explicit(&board->is_live, run->state == TARE_RUN_LIVE,
+			      memory_order_relaxed);
+	atomic_store_explicit(&board->allowed_ms, allowed_ms(run),
 			      memory_order_relaxed);
 	/* Release: which run it is, before that it is being read. */
 	atomic_store_explicit(&board->since_ms, board_now_ms(),

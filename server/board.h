@@ -22,12 +22,17 @@
 
 #define BOARD_RUNS 256u
 #define BOARD_RUN_BYTES 48u
+/* To read a ledger: this, and as long as a slow disk takes for its bytes. */
+#define BOARD_LEDGER_MS 2000u
+#define BOARD_BYTES_A_MS 50000u
+#define BOARD_MOST_MS 30000u
 
 struct board {
 	/* Written by the reader; 0: it reads no ledger. */
 	_Atomic int64_t since_ms;
 	_Atomic uint64_t key;
 	_Atomic uint32_t is_live;
+	_Atomic uint32_t allowed_ms; /* for this one; grows with its size */
 	char run[BOARD_RUN_BYTES];
 	/* Written by the server before a task; read by the reader. */
 	uint32_t n_left_out;

@@ -47,9 +47,9 @@ static void refuse(struct exchange *ex, const tare_run_entry *run)
 {
 	if (pool_leaves_out(&ex->server->pool, run))
 		problem(ex, 503, "the run '%s' cannot be read: that took over "
-				 "%d ms, or ended the process that reads; "
+				 "%u ms, or ended the process that reads; "
 				 "'tare verify' may say more",
-			run->id, READERS_LEDGER_MS);
+			run->id, BOARD_LEDGER_MS);
 	else
 		problem(ex, 404, "the run '%s' has vanished", run->id);
 }

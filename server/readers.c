@@ -204,13 +204,15 @@ static bool leave_out(struct reader *reader)
 		*entry = (struct left_out){ .key = key };
 	(void)memcpy(entry->run, board->run, sizeof(entry->run));
 	entry->run[sizeof(entry->run) - 1] = '\0';
-	entry->until_ms = INT64_MAX;
+	if (entry->pause_ms)
+		entry->pause_ms *= 2;
+	else if (atomic_load_explicit(&board->is_live, memory_order_relaxed))
+		entry->pause_ms = READERS_LIVE_AGAIN_MS;
+	else
+		entry->pause_ms = READERS_DEAD_AGAIN_MS;
+	entry->until_ms = board_now_ms() + entry->pause_ms;
+	/* Answers that were kept are of this run, too. */
 	reader->server->readers.epoch++;
-	if (atomic_load_explicit(&board->is_live, memory_order_relaxed)) {
-		entry->pause_ms = entry->pause_ms ? 2 * entry->pause_ms :
-						    READERS_LIVE_AGAIN_MS;
-		entry->until_ms = board_now_ms() + entry->pause_ms;
-	}
 	message("run '%s' cannot be read and is left out", entry->run);
 	return true;
 }
@@ -240,21 +242,32 @@ static void lose(struct reader *reader, const char *why)
 		reader->last = pending;
 }
 
+/* At a ledger by its size, else by the time since the last one. */
+static bool is_late(struct reader *reader)
+{
+	/* Acquire: what belongs to the run, after that it is being read. */
+	int64_t since = atomic_load_explicit(&reader->board->since_ms,
+					     memory_order_acquire);
+	int64_t now = board_now_ms(), allowed;
+
+	if (!since)
+		return now - reader->sent_ms > READERS_TASK_MS;
+	allowed = atomic_load_explicit(&reader->board->allowed_ms,
+				       memory_order_relaxed);
+	reader->sent_ms = now;
+	return now - since > (allowed < BOARD_MOST_MS ? allowed :
+							BOARD_MOST_MS);
+}
+
 static void on_look(evutil_socket_t none, short what, void *arg)
 {
 	struct reader *reader = arg;
-	int64_t now = board_now_ms(), since;
 
 	(void)none;
 	(void)what;
 	if (!reader->running)
 		return;
-	since = atomic_load_explicit(&reader->board->since_ms,
-				     memory_order_relaxed);
-	if (since > reader->sent_ms)
-		reader->sent_ms = since;
-	if ((since && now - since > READERS_LEDGER_MS) ||
-	    now - reader->sent_ms > READERS_TASK_MS)
+	if (is_late(reader))
 		lose(reader, is_steering(reader) ?
 				     "the programs did not take the change in "
 				     "time: another process may hold their "

@@ -7,11 +7,11 @@
  * that another process holds. Each does one task at a time, in the order of
  * their arrival; the loop goes on meanwhile.
  *
- * Deadlines: 2 s for one ledger, 10 s for a task without progress. A reader
- * that passes one is killed. A run that was being read then is left out from
- * there on, until its file changes (a live one: for 30 s, then twice as long
- * each time), and the task starts again without it. A change is never
- * repeated.
+ * Deadlines: 2 s for one ledger, more for one of over 100 MB, 10 s for a task
+ * without progress. A reader that passes one is killed. A run that was being
+ * read then is left out from there on, until its file changes or time has
+ * passed (30 s for a live one, 10 min for another, then twice as long each
+ * time), and the task starts again without it. A change is never repeated.
  */
 #ifndef SERVER_READERS_H
 #define SERVER_READERS_H
@@ -24,9 +24,9 @@
 #include "board.h"
 #include "task.h"
 
-#define READERS_LEDGER_MS 2000
 #define READERS_TASK_MS 10000
 #define READERS_LIVE_AGAIN_MS 30000
+#define READERS_DEAD_AGAIN_MS 600000
 #define READERS_N 2u
 #define READERS_DYING 16u
 
@@ -44,8 +44,8 @@ typedef void (*readers_done)(void *arg, struct evbuffer *body);
 struct left_out {
 	uint64_t key;
 	char run[BOARD_RUN_BYTES];
-	int64_t until_ms; /* INT64_MAX: until the file changes */
-	int64_t pause_ms; /* of a live run; doubles */
+	int64_t until_ms;
+	int64_t pause_ms; /* doubles */
 };
 
 struct reader {
