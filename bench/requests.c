@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests per CPU second of the server's process: GET processing/stats of
- * `tare serve` against a bare evhttp handler that sends as many bytes.
+ * Requests per CPU second of the server's processes: GET processing/stats of
+ * `tare serve` against a bare evhttp handler that sends as many bytes. And how
+ * long a request takes beside 64 killed runs.
  *
  * Both serve the same client in this process, eight connections in turn, in
  * phases that alternate; counted is the CPU time of the servers, so what the
@@ -137,15 +138,21 @@ static size_t ask(const struct side *side, int fd)
 	return length;
 }
 
+static void set_request(struct side *side, const char *path, int port,
+			const char *token)
+{
+	side->request_len = (size_t)snprintf(
+		side->request, sizeof(side->request),
+		"GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
+		"Authorization: Bearer %s\r\nAccept: */*\r\n\r\n",
+		path, port, token);
+}
+
 static void open_side(struct side *side, pid_t pid, int port,
 		      const char *token)
 {
 	side->pid = pid;
-	side->request_len = (size_t)snprintf(
-		side->request, sizeof(side->request),
-		"GET " PATH " HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
-		"Authorization: Bearer %s\r\nAccept: */*\r\n\r\n",
-		port, token);
+	set_request(side, PATH, port, token);
 	for (int i = 0; i < N_CONNECTIONS; i++) {
 		side->fd[i] = bench_connect(port);
 		if (side->fd[i] < 0)
@@ -154,7 +161,7 @@ static void open_side(struct side *side, pid_t pid, int port,
 	side->body_len = ask(side, side->fd[0]);
 }
 
-static double cpu_s(pid_t pid)
+static double cpu_s_of_one(pid_t pid)
 {
 	clockid_t clock;
 	struct timespec used;
@@ -162,6 +169,24 @@ static double cpu_s(pid_t pid)
 	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &used))
 		bench_fail("requests", "no CPU time of the server");
 	return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
+/* With the processes in which it reads runs. */
+static double cpu_s(pid_t pid)
+{
+	double sum = cpu_s_of_one(pid);
+	char path[64];
+	FILE *list;
+	int child;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children",
+		       (int)pid, (int)pid);
+	list = fopen(path, "re");
+	while (list && fscanf(list, "%d", &child) == 1)
+		sum += cpu_s_of_one(child);
+	if (list)
+		(void)fclose(list);
+	return sum;
 }
 
 /* Something for the server to read, which changes all the while. */
@@ -237,7 +262,81 @@ static void requests_part(void)
 	free(bare_body);
 }
 
+/* ---- killed runs --------------------------------------------------------- */
+
+#define N_KILLED 64
+#define N_ASKED 40
+
+/* A process with a ledger of its own, killed while it measures. */
+static void leave_killed_run(void)
+{
+	int ends[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe(ends))
+		bench_fail("killed64", "no pipe");
+	pid = fork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (int i = 0; i < 100; i++)
+			measure_some();
+		(void)!write(ends[1], "x", 1);
+		for (;;)
+			measure_some();
+	}
+	if (pid < 0 || read(ends[0], &byte, 1) != 1)
+		bench_fail("killed64", "a measured process does not start");
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+	(void)close(ends[0]);
+	(void)close(ends[1]);
+}
+
+/*
+ * ms from a request to its answer: the median of requests each of which finds
+ * everything that was read before too old (it is kept for 200 ms).
+ */
+static double ask_anew(struct side *side, const char *path,
+		       const struct bench_server *server)
+{
+	static const struct timespec pause = { .tv_nsec = 220000000 };
+	int n = bench_is_quick() ? 5 : N_ASKED;
+	double ms[N_ASKED];
+
+	set_request(side, path, server->port, server->token);
+	(void)ask(side, side->fd[0]); /* the first look */
+	for (int i = 0; i < n; i++) {
+		uint64_t start;
+
+		(void)nanosleep(&pause, NULL);
+		start = bench_ns();
+		(void)ask(side, side->fd[0]);
+		ms[i] = (double)(bench_ns() - start) / 1e6;
+	}
+	qsort(ms, (size_t)n, sizeof(ms[0]), by_size);
+	return ms[n / 2];
+}
+
+static void killed_part(void)
+{
+	struct bench_server server;
+	struct side side = { 0 };
+
+	measure_some();
+	for (int i = 0; i < N_KILLED; i++)
+		leave_killed_run();
+	bench_server_start(&server, 1);
+	open_side(&side, server.pid, server.port, server.token);
+	bench_report("runs", ask_anew(&side, "/api/runs", &server), "ms", NAN,
+		     NULL);
+	bench_report("stats", ask_anew(&side, PATH, &server), "ms", NAN,
+		     NULL);
+	bench_server_stop(&server);
+}
+
 const struct bench_part bench_parts[] = {
 	{ "requests", requests_part, { "TARE=on" } },
+	{ "killed64", killed_part, { "TARE=on" } },
 	{ NULL, NULL, { NULL } },
 };
