@@ -21,6 +21,7 @@
 
 #define TABLE_MOST (64u << 20) /* bytes of symbols, or of texts */
 #define NAME_MOST 400u
+#define INSIDE_MOST 16u
 
 /* Weak: a program without dynamic loading does without. */
 #pragma weak dlsym
@@ -159,13 +160,12 @@ static const char *name_at(const struct tr_own_module *m, uint64_t address)
 		else
 			high = middle;
 	}
-	for (; low; low--) {
+	/* Some lie inside others; those that end before it are passed over. */
+	for (unsigned i = 0; low && i < INSIDE_MOST; low--, i++) {
 		const symbol *s = &m->symbol[low - 1];
 
 		if (!s->st_size || address - s->st_value < s->st_size)
 			return m->texts + s->st_name;
-		if (address - s->st_value > TABLE_MOST)
-			break;
 	}
 	return NULL;
 }

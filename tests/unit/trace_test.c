@@ -24,13 +24,15 @@
 static char folder[160];
 
 static struct {
-	unsigned warnings;
+	unsigned warnings, files; /* a line a file: TARE_LEVEL_PROFILING */
 	char warning[512];
 } said;
 
 static void hear(void *arg, enum tare_level level, const char *text)
 {
 	(void)arg;
+	if (level == TARE_LEVEL_PROFILING && strstr(text, ".json"))
+		said.files++;
 	if (level != TARE_LEVEL_WARNING)
 		return;
 	said.warnings++;
@@ -164,6 +166,7 @@ static void play_plan(void)
 	CHECK_INT(times(text, "\"number\":10"), 1);
 	free(text);
 	CHECK_INT(said.warnings, 0);
+	CHECK_INT(said.files, 2);
 }
 
 TEST(a_plan_leaves_out_gets_ready_and_records)
