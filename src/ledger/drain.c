@@ -148,8 +148,9 @@ static void complete(struct tr_hand *hand, struct tr_track *track)
 {
 	const struct tr_image live = { .base = hand->base,
 				       .size = tr_ledger->map_bytes };
+	uint64_t left = UINT32_MAX; /* its own lists are no rings */
 
-	(void)tr_redo(&live, track);
+	(void)tr_redo(&live, track, &left);
 	TR_STORE(track->value.cell, 0);
 	if (track->intent.stage & 1)
 		TR_STORE(track->intent.stage,

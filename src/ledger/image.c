@@ -317,7 +317,7 @@ static bool regions_fit(const struct tr_image *image)
 	return true;
 }
 
-static int check_header(const struct tr_image *image)
+int tr_image_recheck(const struct tr_image *image)
 {
 	const struct tr_header *header = (const void *)image->base;
 
@@ -344,7 +344,7 @@ int tr_image_check(struct tr_image *image)
 	image->major = header->major;
 	err = tr_header_upgrade(header);
 	if (!err)
-		err = check_header(image);
+		err = tr_image_recheck(image);
 	if (!err && image->major != TR_FORMAT_MAJOR)
 		tr_image_upgrade(image);
 	return err;

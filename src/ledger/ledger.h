@@ -536,6 +536,8 @@ TR_INLINE void *tr_arena_at(const struct tr_image *image, uint64_t off,
  * TARE_EFORMAT, TARE_EVERSION. Once for an image, whose bytes it may change.
  */
 int tr_image_check(struct tr_image *image);
+/* The same of what it has become, by reading it. 0 or TARE_EFORMAT. */
+int tr_image_recheck(const struct tr_image *image);
 /* Text of a string, "" if it is not one. */
 const char *tr_image_string(const struct tr_image *image, uint32_t off);
 
@@ -554,8 +556,12 @@ void tr_image_upgrade(struct tr_image *image);
 
 /* ---- redo.c ------------------------------------------------------------ */
 
-/* Completes an update under way; true if there was one. */
-bool tr_redo(const struct tr_image *image, const struct tr_track *track);
+/*
+ * Completes an update under way; true if there was one. `left`: steps that
+ * may be taken for it, which become fewer.
+ */
+bool tr_redo(const struct tr_image *image, const struct tr_track *track,
+	     uint64_t *left);
 
 /* ---- doubles in words --------------------------------------------------- */
 

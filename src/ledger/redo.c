@@ -6,14 +6,57 @@
  * already changed, they now get the same new values again. The counterpart
  * of drain.c, odd.c and observe.c. Used on a reader's copy, and on the ledger
  * itself by a thread that takes over the track of one that died in a probe.
+ *
+ * An intent may say anything. What is changed is a node or a cell in the
+ * lists of its track, or what such a cell refers to in the arena: never the
+ * header and the regions, which were checked before. Lists are walked within
+ * a bound that the caller has for all tracks together.
  */
 #include "ledger/ledger.h"
 
 #include <math.h>
 
+#define TR_REDO_STEPS 128u /* for a cell's pages, near and far */
+
+struct redo {
+	const struct tr_image *image;
+	const struct tr_track *track;
+	uint64_t *left; /* steps */
+};
+
 static void *at(const struct tr_image *image, uint32_t off, uint64_t bytes)
 {
-	return (void *)(uintptr_t)tr_image_at(image, off, bytes, 8);
+	return tr_arena_at(image, off, bytes, 8);
+}
+
+/* A node of the track, by its offset; NULL: it has none there. */
+static struct tr_node *find_node(const struct redo *r, uint64_t off)
+{
+	uint32_t next = r->track->nodes;
+	struct tr_node *node;
+
+	for (; next && *r->left > 0; next = node->next) {
+		--*r->left;
+		node = tr_arena_at(r->image, (uint64_t)next + TR_NODE_BIAS,
+				   sizeof(*node), TR_LINE);
+		if (!node || (uint64_t)next + TR_NODE_BIAS == off)
+			return node;
+	}
+	return NULL;
+}
+
+static struct tr_cell *find_cell(const struct redo *r, uint32_t off)
+{
+	uint32_t next = r->track->cells;
+	struct tr_cell *cell;
+
+	for (; next && *r->left > 0; next = cell->next) {
+		--*r->left;
+		cell = at(r->image, next, sizeof(*cell));
+		if (!cell || next == off)
+			return cell;
+	}
+	return NULL;
 }
 
 /* Offset of a bucket that exists, or 0. */
@@ -24,19 +67,19 @@ static uint32_t find_bucket(const struct tr_image *image,
 
 	if (!tr_cell_page_after(image->base, image->size, cell,
 				(int64_t)want - 1, &number, &page) ||
-	    number != want || !tr_image_at(image, page, TR_LINE, 4))
+	    number != want || !tr_arena_at(image, page, TR_LINE, 4))
 		return 0;
 	return page + (uint32_t)(bits >> 47 & 15) * 4;
 }
 
-static uint32_t *find_carry(const struct tr_image *image,
+static uint32_t *find_carry(const struct redo *r,
 			    const struct tr_extra *extra, uint32_t bucket)
 {
 	uint32_t off = extra ? extra->carry : 0;
 
-	for (int n = 0; n < 4096; n++) {
-		struct tr_carry *carry = (void *)(uintptr_t)
-			tr_image_at(image, off, sizeof(*carry), 4);
+	for (; *r->left > 0; --*r->left) {
+		struct tr_carry *carry =
+			tr_arena_at(r->image, off, sizeof(*carry), 4);
 
 		if (!carry)
 			return NULL;
@@ -48,34 +91,33 @@ static uint32_t *find_carry(const struct tr_image *image,
 	return NULL;
 }
 
-static void redo_bucket(const struct tr_image *image,
-			const struct tr_intent *intent,
+static void redo_bucket(const struct redo *r, const struct tr_intent *intent,
 			const struct tr_cell *cell, uint64_t bits)
 {
-	struct tr_extra *extra = at(image, cell->extra, sizeof(*extra));
-	uint32_t off = find_bucket(image, cell, bits), *high;
+	struct tr_extra *extra = at(r->image, cell->extra, sizeof(*extra));
+	uint32_t off = find_bucket(r->image, cell, bits), *high;
 
 	if (!off) {
 		if (extra)
 			extra->unbucketed = intent->other + 1;
 		return;
 	}
-	*(uint32_t *)(void *)(uintptr_t)(image->base + off) =
+	*(uint32_t *)(void *)(uintptr_t)(r->image->base + off) =
 		intent->bucket + 1;
 	if (intent->bucket != UINT32_MAX)
 		return;
-	high = find_carry(image, extra, off);
+	high = find_carry(r, extra, off);
 	if (high)
 		*high = (uint32_t)intent->other + 1;
 }
 
-static void redo_time(const struct tr_image *image,
-		      const struct tr_intent *intent, struct tr_node *node,
+static void redo_time(const struct redo *r, struct tr_node *node,
 		      uint64_t span, bool failed)
 {
-	struct tr_cell *cell = at(image, node->cell, sizeof(*cell));
-	const struct tr_header *header = (const void *)image->base;
+	const struct tr_intent *intent = &r->track->intent;
+	const struct tr_header *header = (const void *)r->image->base;
 	struct tr_extra *extra;
+	struct tr_cell *cell;
 
 	node->calls = intent->calls + 1;
 	node->sum = intent->sum + span;
@@ -83,6 +125,7 @@ static void redo_time(const struct tr_image *image,
 		return; /* it has nothing else */
 	if (failed)
 		node->failures = intent->failures + 1;
+	cell = find_cell(r, node->cell);
 	if (!cell)
 		return;
 	cell->sum = intent->cell_sum + span;
@@ -93,25 +136,26 @@ static void redo_time(const struct tr_image *image,
 	if (span < cell->min)
 		cell->min = span;
 	if (span) {
-		redo_bucket(image, intent, cell,
+		redo_bucket(r, intent, cell,
 			    tr_bucket_bits((double)span *
 					   header->sec_per_tick));
 		return;
 	}
-	extra = at(image, cell->extra, sizeof(*extra));
+	extra = at(r->image, cell->extra, sizeof(*extra));
 	if (extra)
 		extra->zeros = intent->other + 1;
 }
 
-static void redo_value(const struct tr_image *image,
+static void redo_value(const struct redo *r,
 		       const struct tr_value_intent *under_way)
 {
+	const struct tr_image *image = r->image;
 	const struct tr_intent intent = {
 		.cell_sum = under_way->cell_sum,
 		.bucket = under_way->bucket,
 		.other = under_way->other,
 	};
-	struct tr_cell *cell = at(image, under_way->cell, sizeof(*cell));
+	struct tr_cell *cell = find_cell(r, under_way->cell);
 	struct tr_extra *extra = cell ? at(image, cell->extra, sizeof(*extra)) :
 					NULL;
 	double value = tr_real_of(under_way->value);
@@ -138,43 +182,54 @@ static void redo_value(const struct tr_image *image,
 		place = extra ? at(image, extra->negative, sizeof(*place)) :
 				NULL;
 	if (place)
-		redo_bucket(image, &intent, place,
+		redo_bucket(r, &intent, place,
 			    tr_bucket_bits(fabs(value)));
 }
 
-static void redo(const struct tr_image *image, const struct tr_intent *intent,
-		 const struct tr_entry *entry)
+static void redo_entry(const struct redo *r, const struct tr_entry *entry)
 {
+	const struct tr_intent *intent = &r->track->intent;
 	uint32_t flags = entry->what & TR_ENTRY_FLAGS;
-	uint32_t off = entry->what & ~(uint32_t)TR_ENTRY_FLAGS;
-	struct tr_node *node = at(image, off + TR_NODE_BIAS, sizeof(*node));
+	uint64_t off = entry->what & ~(uint64_t)TR_ENTRY_FLAGS;
+	struct tr_node *node;
 
-	if (!node || flags & TR_ENTRY_OWNER)
+	if (flags & TR_ENTRY_OWNER)
+		return;
+	node = find_node(r, off + TR_NODE_BIAS);
+	if (!node)
 		return;
 	if (flags & TR_ENTRY_ITEMS)
 		node->items = intent->other + entry->start;
 	else if (flags & TR_ENTRY_UNTIMED)
 		node->untimed = intent->other + entry->start;
 	else
-		redo_time(image, intent, node,
+		redo_time(r, node,
 			  flags & TR_ENTRY_LONG ? entry->start : entry->span,
 			  flags & TR_ENTRY_FAILED);
 }
 
-bool tr_redo(const struct tr_image *image, const struct tr_track *track)
+bool tr_redo(const struct tr_image *image, const struct tr_track *track,
+	     uint64_t *left)
 {
+	const struct redo r = { image, track, left };
 	const struct tr_entry *entry;
 	uint64_t stage = track->intent.stage;
 
+	if (!track->value.cell && !(stage & 1))
+		return false;
+	if (*left < TR_REDO_STEPS)
+		return false;
+	*left -= TR_REDO_STEPS;
 	if (track->value.cell) {
-		redo_value(image, &track->value);
+		/* A copy: what is completed might be the intent. */
+		const struct tr_value_intent value = track->value;
+
+		redo_value(&r, &value);
 		return true; /* a thread does one thing at a time */
 	}
-	if (!(stage & 1))
-		return false;
 	entry = tr_image_at(image, (uint32_t)(stage - 1), sizeof(*entry), 8);
 	if (!entry)
 		return false;
-	redo(image, &track->intent, entry);
+	redo_entry(&r, entry);
 	return true;
 }

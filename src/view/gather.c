@@ -92,10 +92,15 @@ static bool is_internal(const struct tr_gather *gather, uint32_t site)
 	return !series || series->site->flags & TR_SITE_INTERNAL;
 }
 
+/* The first million is for small ledgers' fixed costs. */
+static uint64_t most_work(const struct tr_gather *gather)
+{
+	return (UINT64_C(1) << 20) + gather->image->size / 4;
+}
+
 bool tr_gather_spend(struct tr_gather *gather, uint64_t steps)
 {
-	/* The first million is for small ledgers' fixed costs. */
-	uint64_t most = (UINT64_C(1) << 20) + gather->image->size / 4;
+	uint64_t most = most_work(gather);
 
 	if (gather->work > most)
 		return false;
@@ -472,6 +477,15 @@ static void add_cells(struct walk *walk)
 		tr_gather_cells(walk->gather, walk->track);
 }
 
+static void redo(struct tr_gather *gather, const struct tr_track *track)
+{
+	uint64_t most = most_work(gather), left, before;
+
+	before = left = gather->work < most ? most - gather->work : 0;
+	gather->redone += tr_redo(gather->image, track, &left);
+	gather->work += before - left;
+}
+
 static void add_track(struct walk *walk)
 {
 	struct tr_gather *gather = walk->gather;
@@ -485,7 +499,7 @@ static void add_track(struct walk *walk)
 		add_nodes(walk);
 		add_cells(walk);
 	} else {
-		gather->redone += tr_redo(gather->image, track);
+		redo(gather, track);
 		add_nodes(walk);
 		add_cells(walk);
 		add_pending(walk);
@@ -594,12 +608,34 @@ int tr_gather_edges(struct tr_gather *gather, const struct tr_image *image)
 	return err;
 }
 
+/* Of its own if it is large: all its pages at once cost less. */
+#define TR_MAP_SMALL 131072u
+
+static void *take_map(size_t bytes)
+{
+	void *map = bytes > TR_MAP_SMALL ? tr_memory_map(bytes) :
+					   calloc(1, bytes);
+
+	if (map && bytes > TR_MAP_SMALL)
+		(void)tr_memory_reserve(map, bytes);
+	return map;
+}
+
+static void give_map(void *map, size_t bytes)
+{
+	if (bytes > TR_MAP_SMALL)
+		tr_memory_unmap(map, bytes);
+	else
+		free(map);
+}
+
 int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 		  int sign)
 {
 	size_t map_bytes = (image->size / TR_LINE + 1) * sizeof(uint32_t);
 	struct walk walk = { .gather = gather };
 	const uint32_t *dir;
+	uint32_t n;
 	int err;
 
 	gather->image = image;
@@ -608,13 +644,13 @@ int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 	err = ready_series(gather, image);
 	if (err)
 		return err;
-	walk.path_of = tr_memory_map(map_bytes);
+	walk.path_of = take_map(map_bytes);
 	if (!walk.path_of)
 		return TARE_ENOMEM;
-	(void)tr_memory_reserve(walk.path_of, map_bytes);
 	dir = (const void *)(image->base +
 			     header_of(image)->region[TR_REGION_TRACKS].off);
-	for (uint32_t i = 0; i < tr_image_tracks(image); i++) {
+	n = tr_image_tracks(image);
+	for (uint32_t i = 0; i < n; i++) {
 		walk.track = tr_image_track(image, i);
 		walk.track_off = dir[i];
 		if (gather->span.by_track)
@@ -624,12 +660,12 @@ int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 		else
 			gather->damaged += dir[i] != 0;
 	}
-	tr_memory_unmap(walk.path_of, map_bytes);
+	give_map(walk.path_of, map_bytes);
 	if (gather->span.last_values)
 		tr_last_settle(gather);
 	if (sign < 0)
 		raise_all(gather);
-	return gather->failed ? TARE_ENOMEM : 0;
+	return gather->failed ? TARE_ENOMEM : tr_image_recheck(image);
 }
 
 void tr_gather_release(struct tr_gather *gather)

@@ -61,7 +61,9 @@ static uint64_t records_in(tare_view *view)
 			tr_image_at(&view->image, blocks->off + at,
 				    TR_BLOCK_BYTES, 8);
 
-		if (block && block->ticket)
+		if (!block)
+			break; /* the file ends before */
+		if (block->ticket)
 			n += block->records;
 	}
 	return n < header->max_history ? n : header->max_history;

@@ -9,6 +9,7 @@
 #include "view/view.h"
 
 #define CHUNK_BYTES ((size_t)256 << 10)
+#define FIRST_BYTES ((size_t)16 << 10) /* enough for a small ledger */
 
 struct tr_pool_chunk {
 	struct tr_pool_chunk *next;
@@ -17,10 +18,11 @@ struct tr_pool_chunk {
 
 static bool add_chunk(struct tr_pool *pool, size_t bytes)
 {
+	size_t least = pool->chunk ? CHUNK_BYTES : FIRST_BYTES;
 	struct tr_pool_chunk *chunk;
 
 	bytes += sizeof(*chunk);
-	bytes = bytes < CHUNK_BYTES ? CHUNK_BYTES : bytes;
+	bytes = bytes < least ? least : bytes;
 	chunk = tr_memory_map(bytes);
 	if (!chunk)
 		return false;

@@ -134,8 +134,9 @@ static void read_all(struct reading *r)
 			tr_image_at(&r->view->image, blocks->off + at,
 				    TR_BLOCK_BYTES, 8);
 
-		if (block)
-			read_block(r, block);
+		if (!block)
+			return; /* the file ends before */
+		read_block(r, block);
 	}
 }
 
