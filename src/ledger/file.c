@@ -267,7 +267,7 @@ static void place_regions(struct tr_header *header, uint64_t bytes,
 	uint64_t samples = has_stacks ? config->sample_events : 0;
 	const uint64_t size[TR_REGIONS] = {
 		[TR_REGION_SITES] = sites + TR_PAGE,
-		[TR_REGION_STRINGS] = sites + 65536,
+		[TR_REGION_STRINGS] = sites + TR_MORE_STRINGS,
 		[TR_REGION_TRACKS] = tr_hands_most * sizeof(uint32_t),
 		[TR_REGION_GAUGES] = config->max_sites * sizeof(uint64_t),
 		[TR_REGION_BLOCKS] = blocks * TR_BLOCK_BYTES,

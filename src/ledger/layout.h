@@ -42,8 +42,12 @@
 #define TR_PAGE 4096u
 #define TR_LINE 64u
 
+/* A build for fuzzing has less: a small ledger is read in less time. */
+#ifndef TR_MAX_TRACKS
 #define TR_MAX_TRACKS 16384u
 #define TR_MAX_MODULES 4096u
+#define TR_MORE_STRINGS 65536u /* bytes beside those of sites */
+#endif
 #define TR_TRACK_BYTES 32768u /* of address space; one page is real at first */
 #define TR_RING_INLINE 64u    /* entries of the log inside a track */
 #define TR_FRAMES_AT 3072u    /* frames run from here to the track's end */
