@@ -67,6 +67,7 @@ typedef struct tare_run {
 	uint64_t rss_start;	/* bytes of the process; 0: not known */
 	uint64_t rss_end;	/* of a finished run */
 	uint64_t rss_peak;	/* when last read */
+	const char *damage;	/* parts whose checksum is wrong, or "" */
 } tare_run;
 
 TARE_API const tare_run *tare_view_run(const tare_view *view);

@@ -68,6 +68,7 @@ void tr_json_run(struct tr_json *j, const tare_run *run)
 	tr_json_u64(j, "rss_start", run->rss_start);
 	tr_json_u64(j, "rss_end", run->rss_end);
 	tr_json_u64(j, "rss_peak", run->rss_peak);
+	tr_json_str(j, "damage", run->damage);
 	tr_json_end_object(j);
 }
 

@@ -320,6 +320,11 @@ void tr_report_head(struct tr_report *r)
 	add_clean(r, run->cpu, 80);
 	style(r, PLAIN);
 	tr_buf_addc(r->buf, '\n');
+	if (run->damage[0])
+		tr_buf_addf(r->buf,
+			    "      damaged: other bytes than were written in "
+			    "%s; figures may be wrong\n",
+			    run->damage);
 }
 
 /* ---- flat -------------------------------------------------------------- */

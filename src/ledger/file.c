@@ -520,8 +520,9 @@ static void put_baseline_away(const char *ledger)
 		       ledger);
 	if (stat(from, &st))
 		return;
-	(void)tr_file_copy_sparse(from, to, (uint64_t)st.st_size);
-	(void)unlink(from);
+	if (tr_file_copy_sparse(from, to, (uint64_t)st.st_size,
+				tr_sums_write) == 0)
+		(void)unlink(from);
 }
 
 static void put_away(const struct tr_config *config)
@@ -534,7 +535,7 @@ static void put_away(const struct tr_config *config)
 			     tr_ledger->id) >= sizeof(to))
 		return;
 	if (tr_file_copy_sparse(tr_ledger->path, to,
-				used_bytes()))
+				used_bytes(), tr_sums_write))
 		return; /* stays where it is; a later start sweeps it */
 	put_baseline_away(to);
 	(void)unlink(tr_ledger->path);

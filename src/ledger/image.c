@@ -255,6 +255,8 @@ int tr_image_open(const char *path, struct tr_image *image)
 	(void)snprintf(image->path, sizeof(image->path), "%s", path);
 	err = read_sparse(fd, base, 0, (off_t)image->size);
 	if (!err)
+		tr_sums_check(fd, image);
+	if (!err)
 		err = tr_image_check(image);
 	/* What has got another layout is not to be mixed with what comes. */
 	if (!err && image->major != 1)

@@ -747,6 +747,7 @@ struct tr_values {
 	} at[];
 };
 
+#include "ledger/layout_sums.h"
 #include "ledger/layout_training.h"
 
 /*

@@ -501,6 +501,8 @@ struct tr_image {
 	uint64_t missing; /* bytes that the header promises */
 	uint64_t mapped;  /* bytes to be unmapped */
 	uint32_t major;	  /* of the file: the copy has the present one */
+	bool is_summed;	  /* its checksums were compared */
+	uint64_t damaged; /* parts with other bytes: a bit each, by kind */
 	struct tr_file_key key;
 	char path[512];
 };
@@ -553,6 +555,18 @@ int tr_header_upgrade(struct tr_header *header);
 int tr_header_read(int fd, struct tr_header *header);
 /* What lies in the arena of an image with such a header. */
 void tr_image_upgrade(struct tr_image *image);
+
+/* ---- sums.c ------------------------------------------------------------ */
+
+/*
+ * Gives a copy of a ledger its checksums. 0 also for an earlier major, which
+ * has no place for them.
+ */
+int tr_sums_write(int fd);
+/* Compares those of a file, if it has any, with its bytes in the image. */
+void tr_sums_check(int fd, struct tr_image *image);
+/* Name of a part: of enum tr_region_id or tr_sum_kind. */
+const char *tr_sum_name(uint32_t kind);
 
 /* ---- redo.c ------------------------------------------------------------ */
 

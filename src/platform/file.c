@@ -327,6 +327,34 @@ static int copy_data(int in, int out, off_t bytes)
 	return err;
 }
 
+int tr_file_sync(int fd)
+{
+	while (fsync(fd))
+		if (errno != EINTR)
+			return tr_error_of(errno);
+	return 0;
+}
+
+/* The name of a file is on the disk when its folder is. */
+static int sync_folder_of(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	char folder[560];
+	int fd, err;
+
+	if ((size_t)snprintf(folder, sizeof(folder), "%.*s",
+			     name ? (int)(name - path) : 1,
+			     name ? path : ".") >= sizeof(folder))
+		return TARE_EINVAL;
+	fd = tr_file_open(folder[0] ? folder : "/", O_RDONLY | O_DIRECTORY, 0);
+	if (fd < 0)
+		return tr_error_of(errno);
+	err = tr_file_sync(fd);
+	(void)close(fd);
+	/* Some file systems cannot, and need not. */
+	return err == TARE_EINVAL ? 0 : err;
+}
+
 /* A killed run ended when its ledger was last written, not copied. */
 static void keep_times(int in, int out)
 {
@@ -340,7 +368,8 @@ static void keep_times(int in, int out)
 	(void)futimens(out, times);
 }
 
-int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes)
+int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes,
+			int (*finish)(int fd))
 {
 	char temporary[560];
 	int in, out, err;
@@ -352,22 +381,28 @@ int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes)
 	if (in < 0)
 		return tr_error_of(errno);
 	out = tr_file_open(temporary,
-			   O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+			   O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
 	if (out < 0) {
 		err = tr_error_of(errno);
 		(void)close(in);
 		return err;
 	}
 	err = copy_data(in, out, (off_t)bytes);
+	if (!err && finish)
+		err = finish(out);
 	keep_times(in, out);
+	if (!err)
+		err = tr_file_sync(out);
 	(void)close(in);
 	if (close(out) && errno != EINTR && !err)
 		err = tr_error_of(errno);
 	if (!err && rename(temporary, to))
 		err = tr_error_of(errno);
-	if (err)
+	if (err) {
 		(void)unlink(temporary);
-	return err;
+		return err;
+	}
+	return sync_folder_of(to);
 }
 
 static int join(char *out, size_t size, const char *base, const char *tail)

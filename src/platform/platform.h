@@ -180,9 +180,14 @@ int tr_dir_make_shared(const char *dir);
 int tr_dir_new(const char *dir, bool *ret_is_new);
 /*
  * Copies the data (not the holes) of the first `bytes` bytes of `from` to
- * the new file `to` (0600), by way of a temporary name beside it.
+ * the new file `to` (0600), by way of a temporary name beside it. `finish`
+ * (or NULL) completes the copy before it gets its name. The copy is on the
+ * disk when this returns 0, so that the original may go.
  */
-int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes);
+int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes,
+			int (*finish)(int fd));
+/* Waits until what was written is on the disk. */
+int tr_file_sync(int fd);
 
 /* Folder for ledgers of live processes; `chosen` from the configuration. */
 int tr_dir_live(const char *chosen, char *out, size_t size);
@@ -235,6 +240,25 @@ int tr_publish_write(struct tr_publish *publish, const void *data, size_t len);
 int tr_publish_name(struct tr_publish *publish, const char *name,
 		    bool replace);
 void tr_publish_end(struct tr_publish *publish);
+
+/* ---- crc.c ------------------------------------------------------------- */
+
+/* A part of its user, so that threads share nothing that has to be made. */
+struct tr_crc {
+	bool is_built_in;
+	uint32_t table[4][256]; /* [k][i]: of byte i and k zeros */
+};
+
+void tr_crc_init(struct tr_crc *crc);
+uint32_t tr_crc(const struct tr_crc *crc, const void *data, size_t len);
+/* Of what `sum` is of, and of this behind it; 0 is of nothing. */
+uint32_t tr_crc_more(const struct tr_crc *crc, uint32_t sum, const void *data,
+		     size_t len);
+/* The same for `n` zeros, in a time that hardly depends on `n`. */
+uint32_t tr_crc_zeros(uint32_t sum, uint64_t n);
+/* Without the instruction of the processor. */
+uint32_t tr_crc_by_table(const struct tr_crc *crc, const void *data,
+			 size_t len);
 
 /* ---- process.c --------------------------------------------------------- */
 

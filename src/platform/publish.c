@@ -112,17 +112,9 @@ static int name_new(const struct tr_publish *p, const char *name)
 	return 0;
 }
 
-static int sync_to_disk(int fd)
-{
-	while (fsync(fd))
-		if (errno != EINTR)
-			return tr_error_of(errno);
-	return 0;
-}
-
 int tr_publish_name(struct tr_publish *p, const char *name, bool replace)
 {
-	int err = p->is_hasty ? 0 : sync_to_disk(p->fd);
+	int err = p->is_hasty ? 0 : tr_file_sync(p->fd);
 
 	if (!err && !p->temporary[0]) {
 		err = name_unnamed(p, name);
@@ -135,7 +127,7 @@ int tr_publish_name(struct tr_publish *p, const char *name, bool replace)
 		      name_new(p, name))
 		return !replace && errno == EEXIST ? 1 : tr_error_of(errno);
 	p->temporary[0] = '\0';
-	return p->is_hasty ? 0 : sync_to_disk(p->folder);
+	return p->is_hasty ? 0 : tr_file_sync(p->folder);
 }
 
 void tr_publish_end(struct tr_publish *p)

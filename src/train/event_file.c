@@ -19,7 +19,6 @@
 #include "platform/platform.h"
 #include "text/text.h"
 #include "train/append.h"
-#include "train/crc.h"
 #include "train/event_file.h"
 
 #define EVENT_FLUSH_BYTES 65536u

@@ -70,6 +70,23 @@ static const char *clock_name(uint32_t kind)
 	}
 }
 
+static void name_damage(tare_view *view, const struct tr_image *image)
+{
+	size_t n = strlen(view->damage);
+
+	for (uint32_t kind = 0; kind < TR_SUM_KINDS; kind++) {
+		if (!(image->damaged >> kind & 1) ||
+		    n + 32 > sizeof(view->damage))
+			continue;
+		n += (size_t)snprintf(view->damage + n,
+				      sizeof(view->damage) - n, "%s%s%s",
+				      n ? ", " : "",
+				      image == &view->baseline ?
+					      "baseline: " : "",
+				      tr_sum_name(kind));
+	}
+}
+
 static void describe(tare_view *view)
 {
 	const struct tr_header *header = header_of(view);
@@ -102,6 +119,9 @@ static void describe(tare_view *view)
 	run->rss_start = header->rss_start;
 	run->rss_end = header->rss_end;
 	run->rss_peak = header->rss_peak;
+	name_damage(view, &view->image);
+	name_damage(view, &view->baseline);
+	run->damage = view->damage;
 }
 
 static uint64_t last_sample(const tare_view *view, uint64_t last)

@@ -197,7 +197,8 @@ static int clear_ledger(const char *path)
 		return err;
 	(void)snprintf(base, sizeof(base), "%.*s.base", (int)len - 5, path);
 	(void)snprintf(fresh, sizeof(fresh), "%s.new", base);
-	err = tr_file_copy_sparse(path, fresh, arena->off + arena->used);
+	err = tr_file_copy_sparse(path, fresh, arena->off + arena->used,
+				  NULL);
 	if (!err)
 		err = date_copy(fresh,
 				header.clock != TR_CLOCK_KIND_MONOTONIC);

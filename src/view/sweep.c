@@ -29,8 +29,9 @@ static void move_beside(const char *from, const char *to, const char *suffix)
 	(void)snprintf(b, sizeof(b), "%.*s%s", (int)strlen(to) - 5, to,
 		       suffix);
 	if (stat(a, &st) == 0) {
-		if (to[0])
-			(void)tr_file_copy_sparse(a, b, (uint64_t)st.st_size);
+		if (to[0] && tr_file_copy_sparse(a, b, (uint64_t)st.st_size,
+						 tr_sums_write))
+			return;
 		(void)unlink(a);
 	}
 }
@@ -59,7 +60,8 @@ static bool put_away(const tare_run_entry *entry, const char *runs)
 	if (runs) {
 		(void)snprintf(to, sizeof(to), "%s/%s.tare", runs, entry->id);
 		if (tr_file_copy_sparse(entry->path, to,
-					arena->off + arena->used))
+					arena->off + arena->used,
+					tr_sums_write))
 			return false;
 	}
 	(void)unlink(entry->path);

@@ -31,6 +31,24 @@ static void tell_count(struct check *check, const char *what, uint64_t n)
 	tell(check, text);
 }
 
+/* Every part by its name. */
+static void tell_damage(struct check *check, const tare_view *view)
+{
+	const struct tr_image *image = &view->image;
+	char text[160];
+
+	for (int i = 0; i < 2; i++, image = &view->baseline)
+		for (uint32_t kind = 0; kind < TR_SUM_KINDS; kind++) {
+			if (!(image->damaged >> kind & 1))
+				continue;
+			(void)snprintf(text, sizeof(text),
+				       "other bytes than were written: %s%s",
+				       tr_sum_name(kind),
+				       i ? " of the baseline" : "");
+			tell(check, text);
+		}
+}
+
 /* Calls by paths against calls by distributions. Exact unless it is live. */
 static void check_series(struct check *check, const tare_view *view)
 {
@@ -81,6 +99,7 @@ TARE_API int tare_verify(const char *path,
 		tare_view_close(view);
 		return err;
 	}
+	tell_damage(&check, view);
 	tell_count(&check, "the file was cut off, bytes missing",
 		   view->image.missing);
 	tell_count(&check, "places in the file that cannot be read",

@@ -176,6 +176,7 @@ struct tare_view {
 	bool has_baseline;
 	bool live;
 	tare_run run;
+	char damage[200]; /* parts with other bytes than were written */
 	char meta[TR_META_BYTES];
 	char id[64];
 	int64_t cleared_ns;
