@@ -9,19 +9,70 @@
  */
 #include "preload.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "profile/profile.h"
+
+/* ---- what is inherited --------------------------------------------------- */
+
+static void set_blocked(int number, int how)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, number);
+	(void)pthread_sigmask(how, &set, NULL);
+}
+
+/* What the host has is inherited, not what we have in its place. */
+void preload_before_exec(struct preload_exec *exec, bool is_in_place)
+{
+	memset(exec, 0, sizeof(*exec));
+	exec->was_closed = is_in_place && preload_close();
+	if (preload_is_confined)
+		return;
+	if (is_in_place)
+		tr_sampler_hold(true);
+	exec->blocked = tr_sampler_blocked();
+	if (exec->blocked)
+		set_blocked(exec->blocked, SIG_BLOCK);
+	exec->ignored = tr_sampler_before_exec();
+}
+
+void preload_after_exec(const struct preload_exec *exec, bool is_in_place)
+{
+	int saved = errno;
+
+	tr_sampler_after_exec(exec->ignored);
+	if (exec->blocked)
+		set_blocked(exec->blocked, SIG_UNBLOCK);
+	if (is_in_place) {
+		if (!preload_is_confined)
+			tr_sampler_hold(false);
+		preload_go_on(exec->was_closed);
+	}
+	errno = saved;
+}
+
+/* ---- in place of this program -------------------------------------------- */
 
 static int run_path(const char *path, char *const argv[], char *const envp[])
 {
 	char *const *fit = PRELOAD_ENVIRONMENT(path, envp);
-	bool was_closed = preload_close();
-	int result = PRELOAD_NEXT(execve)(path, argv, fit);
+	struct preload_exec exec;
+	int result;
 
-	preload_go_on(was_closed);
+	preload_before_exec(&exec, true);
+	result = PRELOAD_NEXT(execve)(path, argv, fit);
+	preload_after_exec(&exec, true);
 	return result;
 }
 
@@ -29,10 +80,12 @@ static int run_found(const char *file, char *const argv[], char *const envp[])
 {
 	const char *path = file && strchr(file, '/') ? file : NULL;
 	char *const *fit = PRELOAD_ENVIRONMENT(path, envp);
-	bool was_closed = preload_close();
-	int result = PRELOAD_NEXT(execvpe)(file, argv, fit);
+	struct preload_exec exec;
+	int result;
 
-	preload_go_on(was_closed);
+	preload_before_exec(&exec, true);
+	result = PRELOAD_NEXT(execvpe)(file, argv, fit);
+	preload_after_exec(&exec, true);
 	return result;
 }
 
@@ -61,33 +114,13 @@ PRELOAD_API int execvpe(const char *file, char *const argv[],
 PRELOAD_API int fexecve(int fd, char *const argv[], char *const envp[])
 {
 	char *const *fit = PRELOAD_ENVIRONMENT(NULL, envp);
-	bool was_closed = preload_close();
-	int result = PRELOAD_NEXT(fexecve)(fd, argv, fit);
+	struct preload_exec exec;
+	int result;
 
-	preload_go_on(was_closed);
+	preload_before_exec(&exec, true);
+	result = PRELOAD_NEXT(fexecve)(fd, argv, fit);
+	preload_after_exec(&exec, true);
 	return result;
-}
-
-/* ---- those that make a child of their own ------------------------------- */
-
-PRELOAD_API int posix_spawn(pid_t *restrict pid, const char *restrict path,
-			    const posix_spawn_file_actions_t *actions,
-			    const posix_spawnattr_t *restrict attributes,
-			    char *const argv[restrict],
-			    char *const envp[restrict])
-{
-	return PRELOAD_NEXT(posix_spawn)(pid, path, actions, attributes, argv,
-					 PRELOAD_ENVIRONMENT(path, envp));
-}
-
-PRELOAD_API int posix_spawnp(pid_t *restrict pid, const char *restrict file,
-			     const posix_spawn_file_actions_t *actions,
-			     const posix_spawnattr_t *restrict attributes,
-			     char *const argv[restrict],
-			     char *const envp[restrict])
-{
-	return PRELOAD_NEXT(posix_spawnp)(pid, file, actions, attributes, argv,
-					  PRELOAD_ENVIRONMENT(NULL, envp));
 }
 
 /* ---- those with a list of arguments ------------------------------------- */
@@ -140,4 +173,62 @@ PRELOAD_API int execle(const char *path, const char *arg, ...)
 	envp = va_arg(list, char *const *);
 	va_end(list);
 	return run_path(path, argv, envp);
+}
+
+/* ---- those that make a child of their own ------------------------------- */
+
+PRELOAD_API int posix_spawn(pid_t *restrict pid, const char *restrict path,
+			    const posix_spawn_file_actions_t *actions,
+			    const posix_spawnattr_t *restrict attributes,
+			    char *const argv[restrict],
+			    char *const envp[restrict])
+{
+	char *const *fit = PRELOAD_ENVIRONMENT(path, envp);
+	struct preload_exec exec;
+	int result;
+
+	preload_before_exec(&exec, false);
+	result = PRELOAD_NEXT(posix_spawn)(pid, path, actions, attributes,
+					   argv, fit);
+	preload_after_exec(&exec, false);
+	return result;
+}
+
+PRELOAD_API int posix_spawnp(pid_t *restrict pid, const char *restrict file,
+			     const posix_spawn_file_actions_t *actions,
+			     const posix_spawnattr_t *restrict attributes,
+			     char *const argv[restrict],
+			     char *const envp[restrict])
+{
+	char *const *fit = PRELOAD_ENVIRONMENT(NULL, envp);
+	struct preload_exec exec;
+	int result;
+
+	preload_before_exec(&exec, false);
+	result = PRELOAD_NEXT(posix_spawnp)(pid, file, actions, attributes,
+					    argv, fit);
+	preload_after_exec(&exec, false);
+	return result;
+}
+
+PRELOAD_API int system(const char *command)
+{
+	struct preload_exec exec;
+	int result;
+
+	preload_before_exec(&exec, false);
+	result = PRELOAD_NEXT(system)(command);
+	preload_after_exec(&exec, false);
+	return result;
+}
+
+PRELOAD_API FILE *popen(const char *command, const char *mode)
+{
+	struct preload_exec exec;
+	FILE *result;
+
+	preload_before_exec(&exec, false);
+	result = PRELOAD_NEXT(popen)(command, mode);
+	preload_after_exec(&exec, false);
+	return result;
 }

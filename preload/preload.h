@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -59,6 +60,27 @@ char *const *preload_environment(char *const envp[], void *memory);
 bool preload_close(void);
 /* It was not replaced: a ledger that was closed goes on. */
 void preload_go_on(bool was_closed);
+
+/* ---- signals.c --------------------------------------------------------- */
+
+/* sigprocmask() of the host's, as it sees it; 0 or an error number. */
+int preload_set_mask(int how, const sigset_t *set, sigset_t *before);
+
+/* ---- exec.c ------------------------------------------------------------ */
+
+/* What a program that is started from here inherits. */
+struct preload_exec {
+	bool was_closed;
+	int blocked; /* signal of ours that the host blocks; 0: none */
+	uint64_t ignored;
+};
+
+/*
+ * Before, and after one that failed. `is_in_place`: the program in this
+ * process ends. Signal-safe.
+ */
+void preload_before_exec(struct preload_exec *exec, bool is_in_place);
+void preload_after_exec(const struct preload_exec *exec, bool is_in_place);
 
 /* ---- waits.c ----------------------------------------------------------- */
 

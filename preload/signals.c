@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sampler's signal is not the host's to block, to wait for, or to give a
- * handler to. All calls about other signals pass as they are. What the host
- * wants done at that signal is kept, answered, and done for those that others
- * send.
+ * The sampler's signal is kept from the host's sight: calls about it answer as
+ * if it were free, and make another one the sampler's where the host wants it
+ * (profile/sampler_signal.c). All calls about other signals pass as they are.
  */
 #include "preload.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -14,74 +14,190 @@
 
 #include "profile/profile.h"
 
-/* `set` without ours, in `copy` if need be. */
-static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy,
-				    const void *caller)
+/* Does the call come from the host, in a process that is sampled? */
+static bool is_sampled(const void *caller)
 {
-	int ours = set && !preload_is_own(caller) ? tr_sampler_signal() : 0;
+	return !preload_is_own(caller) && tr_sampler_signal();
+}
 
-	if (!ours || sigismember(set, ours) != 1)
+/*
+ * `set` as the host may have it: another signal becomes ours, or else ours is
+ * left out, in `copy`.
+ */
+static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
+{
+	if (!set || tr_sampler_yield(set))
 		return set;
 	*copy = *set;
-	(void)sigdelset(copy, ours);
+	(void)sigdelset(copy, tr_sampler_signal());
 	return copy;
 }
 
-static bool is_ours(int number, const void *caller)
+/* The host sets that signal up for itself. */
+static void want(int number)
 {
-	return !preload_is_own(caller) && number == tr_sampler_signal();
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, number);
+	if (!tr_sampler_yield(&set))
+		tr_sampler_share();
 }
 
 /* ---- masks ------------------------------------------------------------- */
 
+/* A child of vfork() has no samples: its mask is as it sets it. */
+static void note_child(int how, const sigset_t *set)
+{
+	int ours = tr_sampler_blocked();
+
+	if (ours && set && (how == SIG_SETMASK ||
+			    (how == SIG_UNBLOCK &&
+			     sigismember(set, ours) == 1)))
+		tr_sampler_set_blocked(false);
+}
+
+static void note_mask(int how, const sigset_t *set)
+{
+	bool is_in = set && sigismember(set, tr_sampler_signal()) == 1;
+
+	if (set && (how == SIG_SETMASK || is_in))
+		tr_sampler_set_blocked(how != SIG_UNBLOCK && is_in);
+}
+
+static int set_mask(__typeof__(&pthread_sigmask) next, int how,
+		    const sigset_t *set, sigset_t *before)
+{
+	bool is_here = tr_sampler_signal() != 0;
+	const sigset_t *wanted = set;
+	sigset_t copy, kept;
+	int was, err;
+
+	/* Both may be the same. */
+	if (set && set == before)
+		wanted = memcpy(&kept, set, sizeof(kept));
+	set = wanted;
+	if (is_here && how != SIG_UNBLOCK)
+		set = without_ours(wanted, &copy);
+	else if (is_here)
+		tr_sampler_catch_up();
+	was = tr_sampler_blocked();
+	err = next(how, set, before);
+	if (err)
+		return err;
+	if (is_here)
+		note_mask(how, wanted);
+	else
+		note_child(how, wanted);
+	if (before && was)
+		(void)sigaddset(before, was);
+	return 0;
+}
+
+int preload_set_mask(int how, const sigset_t *set, sigset_t *before)
+{
+	return set_mask(PRELOAD_NEXT(pthread_sigmask), how, set, before);
+}
+
 PRELOAD_API int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
 {
-	sigset_t copy;
+	__typeof__(&pthread_sigmask) next = PRELOAD_NEXT(pthread_sigmask);
 
-	if (how != SIG_UNBLOCK)
-		set = without_ours(set, &copy, PRELOAD_CALLER());
-	return PRELOAD_NEXT(pthread_sigmask)(how, set, before);
+	if (preload_is_own(PRELOAD_CALLER()))
+		return next(how, set, before);
+	return set_mask(next, how, set, before);
 }
 
 PRELOAD_API int sigprocmask(int how, const sigset_t *set, sigset_t *before)
 {
-	sigset_t copy;
+	__typeof__(&sigprocmask) next = PRELOAD_NEXT(sigprocmask);
 
-	if (how != SIG_UNBLOCK)
-		set = without_ours(set, &copy, PRELOAD_CALLER());
-	return PRELOAD_NEXT(sigprocmask)(how, set, before);
+	if (preload_is_own(PRELOAD_CALLER()))
+		return next(how, set, before);
+	return set_mask(next, how, set, before);
+}
+
+PRELOAD_API int sigpending(sigset_t *ret_set)
+{
+	int err = PRELOAD_NEXT(sigpending)(ret_set);
+
+	if (!err && is_sampled(PRELOAD_CALLER()))
+		(void)sigdelset(ret_set, tr_sampler_signal());
+	return err;
 }
 
 /* ---- waiting ----------------------------------------------------------- */
 
+/*
+ * Where ours is left out of the set, another may become ours while it waits,
+ * and the set is another then. A handler sees to that, but for one that comes
+ * in the moment before the wait: so no wait is longer than this.
+ */
+static const struct timespec slice = { 1, 0 };
+
+static const struct timespec *shorter(const struct timespec *a,
+				      const struct timespec *b)
+{
+	return b && (b->tv_sec < a->tv_sec ||
+		     (b->tv_sec == a->tv_sec && b->tv_nsec < a->tv_nsec)) ?
+		       b :
+		       a;
+}
+
+static int wait_for(const sigset_t *set, siginfo_t *ret_info,
+		    const struct timespec *most)
+{
+	int64_t began = most ? preload_now_ns() : 0;
+	const struct timespec *time = most, *part;
+	struct timespec left;
+	int result;
+
+	for (;; time = preload_left_of(most, began, &left)) {
+		uint32_t before = tr_sampler_count();
+		const sigset_t *now = set;
+		sigset_t copy;
+
+		if (tr_sampler_signal())
+			now = without_ours(set, &copy);
+		part = now == set ? time : shorter(&slice, time);
+		result = PRELOAD_NEXT(sigtimedwait)(now, ret_info, part);
+		if (preload_waits_on(result, before))
+			continue;
+		if (result >= 0 || errno != EAGAIN || part == time)
+			return result;
+	}
+}
+
+/* Not ended by handlers. */
 PRELOAD_API int sigwait(const sigset_t *set, int *ret_number)
 {
-	sigset_t copy;
+	siginfo_t info;
+	int result;
 
-	return PRELOAD_NEXT(sigwait)(
-		without_ours(set, &copy, PRELOAD_CALLER()), ret_number);
+	if (preload_is_own(PRELOAD_CALLER()))
+		return PRELOAD_NEXT(sigwait)(set, ret_number);
+	do
+		result = wait_for(set, &info, NULL);
+	while (result < 0 && errno == EINTR);
+	if (result < 0)
+		return errno;
+	*ret_number = info.si_signo;
+	return 0;
 }
 
 PRELOAD_API int sigwaitinfo(const sigset_t *set, siginfo_t *ret_info)
 {
-	sigset_t copy;
-
-	set = without_ours(set, &copy, PRELOAD_CALLER());
-	return PRELOAD_WAIT(PRELOAD_NEXT(sigwaitinfo)(set, ret_info));
+	if (preload_is_own(PRELOAD_CALLER()))
+		return PRELOAD_NEXT(sigwaitinfo)(set, ret_info);
+	return wait_for(set, ret_info, NULL);
 }
 
 PRELOAD_API int sigtimedwait(const sigset_t *set, siginfo_t *ret_info,
 			     const struct timespec *most)
 {
-	int64_t began = most ? preload_now_ns() : 0;
-	const struct timespec *time = most;
-	struct timespec left;
-	sigset_t copy;
-
-	set = without_ours(set, &copy, PRELOAD_CALLER());
-	return PRELOAD_WAIT_THEN(
-		PRELOAD_NEXT(sigtimedwait)(set, ret_info, time),
-		time = preload_left_of(most, began, &left));
+	if (preload_is_own(PRELOAD_CALLER()))
+		return PRELOAD_NEXT(sigtimedwait)(set, ret_info, most);
+	return wait_for(set, ret_info, most);
 }
 
 /* They end at a handler, and a sample's is none of the host's. */
@@ -99,22 +215,38 @@ PRELOAD_API int signalfd(int fd, const sigset_t *set, int flags)
 {
 	sigset_t copy;
 
-	return PRELOAD_NEXT(signalfd)(
-		fd, without_ours(set, &copy, PRELOAD_CALLER()), flags);
+	if (is_sampled(PRELOAD_CALLER()))
+		set = without_ours(set, &copy);
+	return PRELOAD_NEXT(signalfd)(fd, set, flags);
 }
 
 /* ---- actions ----------------------------------------------------------- */
+
+static bool is_ours(int number, const void *caller)
+{
+	return tr_sampler_had(number) && is_sampled(caller);
+}
+
+/* The default is what it has: no reason to give it up. */
+static void set_action(int number, const struct sigaction *action,
+		       struct sigaction *before)
+{
+	if (action && (action->sa_flags & SA_SIGINFO ||
+		       action->sa_handler != SIG_DFL))
+		want(number);
+	tr_sampler_action(number, action, before);
+}
 
 PRELOAD_API int sigaction(int number, const struct sigaction *action,
 			  struct sigaction *before)
 {
 	if (!is_ours(number, PRELOAD_CALLER()))
 		return PRELOAD_NEXT(sigaction)(number, action, before);
-	tr_sampler_action(action, before);
+	set_action(number, action, before);
 	return 0;
 }
 
-static sighandler_t set_handler(sighandler_t handler, int flags)
+static sighandler_t set_handler(int number, sighandler_t handler, int flags)
 {
 	struct sigaction action, before;
 
@@ -122,35 +254,71 @@ static sighandler_t set_handler(sighandler_t handler, int flags)
 	action.sa_handler = handler;
 	action.sa_flags = flags;
 	(void)sigemptyset(&action.sa_mask);
-	tr_sampler_action(&action, &before);
+	set_action(number, &action, &before);
 	return before.sa_handler;
 }
 
-PRELOAD_API sighandler_t signal(int number, sighandler_t handler)
+#define HANDLER(name, flags) \
+	sighandler_t name(int number, sighandler_t handler); \
+	PRELOAD_API sighandler_t name(int number, sighandler_t handler) \
+	{ \
+		if (!is_ours(number, PRELOAD_CALLER())) \
+			return PRELOAD_NEXT(name)(number, handler); \
+		return set_handler(number, handler, flags); \
+	}
+
+HANDLER(signal, SA_RESTART)
+HANDLER(bsd_signal, SA_RESTART)
+HANDLER(ssignal, SA_RESTART)
+HANDLER(sysv_signal, (int)SA_RESETHAND | SA_NODEFER)
+HANDLER(__sysv_signal, (int)SA_RESETHAND | SA_NODEFER)
+
+/* ---- what is rare: another one becomes ours, and libc does it ------------ */
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+#define PRELOAD_WANT(number) \
+	do { \
+		if (is_ours(number, PRELOAD_CALLER())) \
+			want(number); \
+	} while (0)
+
+/* Of the first 32: the others are unblocked. */
+PRELOAD_API int sigsetmask(int mask)
 {
-	if (!is_ours(number, PRELOAD_CALLER()))
-		return PRELOAD_NEXT(signal)(number, handler);
-	return set_handler(handler, SA_RESTART);
+	int before = PRELOAD_NEXT(sigsetmask)(mask);
+
+	if (tr_sampler_blocked() && !preload_is_own(PRELOAD_CALLER()))
+		tr_sampler_set_blocked(false);
+	return before;
 }
 
-sighandler_t bsd_signal(int number, sighandler_t handler);
-PRELOAD_API sighandler_t bsd_signal(int number, sighandler_t handler)
+PRELOAD_API sighandler_t sigset(int number, sighandler_t handler)
 {
-	if (!is_ours(number, PRELOAD_CALLER()))
-		return PRELOAD_NEXT(bsd_signal)(number, handler);
-	return set_handler(handler, SA_RESTART);
+	PRELOAD_WANT(number);
+	return PRELOAD_NEXT(sigset)(number, handler);
 }
 
-PRELOAD_API sighandler_t sysv_signal(int number, sighandler_t handler)
+PRELOAD_API int sigignore(int number)
 {
-	if (!is_ours(number, PRELOAD_CALLER()))
-		return PRELOAD_NEXT(sysv_signal)(number, handler);
-	return set_handler(handler, (int)SA_RESETHAND | SA_NODEFER);
+	PRELOAD_WANT(number);
+	return PRELOAD_NEXT(sigignore)(number);
 }
 
-PRELOAD_API sighandler_t __sysv_signal(int number, sighandler_t handler)
+PRELOAD_API int sighold(int number)
 {
-	if (!is_ours(number, PRELOAD_CALLER()))
-		return PRELOAD_NEXT(__sysv_signal)(number, handler);
-	return set_handler(handler, (int)SA_RESETHAND | SA_NODEFER);
+	PRELOAD_WANT(number);
+	return PRELOAD_NEXT(sighold)(number);
+}
+
+PRELOAD_API int sigrelse(int number)
+{
+	PRELOAD_WANT(number);
+	return PRELOAD_NEXT(sigrelse)(number);
+}
+
+PRELOAD_API int siginterrupt(int number, int is_on)
+{
+	PRELOAD_WANT(number);
+	return PRELOAD_NEXT(siginterrupt)(number, is_on);
 }

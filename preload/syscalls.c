@@ -10,7 +10,9 @@
 #include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -219,6 +221,43 @@ static long call(long what, const unsigned long *args)
 				     args[4], args[5]);
 }
 
+/* ---- signals ------------------------------------------------------------- */
+
+#define SET_BYTES 8u /* of the kernel's sets */
+
+static long set_mask(const unsigned long *args)
+{
+	sigset_t set, before;
+	int err;
+
+	if (args[3] != SET_BYTES)
+		return call(SYS_rt_sigprocmask, args);
+	(void)sigemptyset(&set);
+	(void)sigemptyset(&before);
+	if (args[1])
+		memcpy(&set, (const void *)args[1], SET_BYTES);
+	err = preload_set_mask((int)args[0], args[1] ? &set : NULL, &before);
+	if (err) {
+		errno = err;
+		return -1;
+	}
+	if (args[2])
+		memcpy((void *)args[2], &before, SET_BYTES);
+	return 0;
+}
+
+/* Another one becomes ours; if there is no other, it stays as it is. */
+static bool takes_ours(const unsigned long *args)
+{
+	sigset_t set;
+
+	if (!args[1] || (int)args[0] != tr_sampler_signal())
+		return false;
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, (int)args[0]);
+	return !tr_sampler_yield(&set);
+}
+
 PRELOAD_API long syscall(long what, ...)
 {
 	unsigned long args[6];
@@ -231,6 +270,10 @@ PRELOAD_API long syscall(long what, ...)
 		return call(what, args);
 	if (confines(what, args))
 		confine();
+	if (what == SYS_rt_sigprocmask)
+		return set_mask(args);
+	if (what == SYS_rt_sigaction && takes_ours(args))
+		return 0;
 	again.kind = wait_of(what, args, &again.at);
 	if (again.kind == WAIT_NONE)
 		return call(what, args);

@@ -18,6 +18,7 @@ struct place {
 	uint32_t taken;
 	void *(*start)(void *);
 	void *arg;
+	bool is_blocked; /* as the thread that makes it has it */
 };
 
 static struct place places[PLACES];
@@ -54,9 +55,13 @@ static void *run_thread(void *arg)
 	struct place *place = arg;
 	void *(*start)(void *) = place->start;
 	void *result;
+	bool is_blocked;
 
 	arg = place->arg;
+	is_blocked = place->is_blocked;
 	give_place(place);
+	if (is_blocked)
+		tr_sampler_set_blocked(true);
 	tr_sampler_thread_begins((const void *)(uintptr_t)start);
 	pthread_cleanup_push(end_thread, NULL);
 	result = start(arg);
@@ -77,6 +82,7 @@ PRELOAD_API int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 		return next(thread, attr, start, arg);
 	place->start = start;
 	place->arg = arg;
+	place->is_blocked = tr_sampler_blocked() != 0;
 	err = next(thread, attr, run_thread, place);
 	if (err)
 		give_place(place);

@@ -184,14 +184,45 @@ void tr_sampler_calls_at(uint64_t code);
 /* Opens the ledger now: later it may not be possible. */
 void tr_sampler_settle(void);
 
+/* ---- sampler_signal.c -------------------------------------------------- */
+
 /* The signal that is ours; 0: none is. */
 int tr_sampler_signal(void);
+/* One that is free now; 0: there is none. */
+int tr_sampler_free(void);
+/* Is ours, or was: its action is to be asked for and set here. */
+bool tr_sampler_had(int number);
 /*
- * sigaction() of that signal, for the host: it has an action of its own, for
+ * sigaction() of such a signal, for the host: it has an action of its own, for
  * those that do not come from us.
  */
 struct sigaction;
-void tr_sampler_action(const struct sigaction *action,
+void tr_sampler_action(int number, const struct sigaction *action,
 		       struct sigaction *ret_before);
+/*
+ * The host wants these (a sigset_t): another one becomes ours. False: it is
+ * one of them, and there is no other.
+ */
+bool tr_sampler_yield(const void *wanted);
+/*
+ * There is no other, and the host has an action for it. Programs that take all
+ * signals make system calls of their own (Go), also exec, where a signal that
+ * is pending ends the next program: the kernel forgets those of timers, not
+ * those of events. So there are no events from now on.
+ */
+void tr_sampler_share(void);
+/* The calling thread's clock sends the one that is ours now. */
+void tr_sampler_catch_up(void);
+/* The one of ours that the host blocks in this thread, and that is not. */
+int tr_sampler_blocked(void);
+void tr_sampler_set_blocked(bool is_blocked);
+/*
+ * What the next program inherits is as the host wants it: signals of ours that
+ * it ignores, a bit each. Then, where there is no next program, as before.
+ */
+uint64_t tr_sampler_before_exec(void);
+void tr_sampler_after_exec(uint64_t ignored);
+/* The calling thread's event is off, on. */
+void tr_sampler_hold(bool is_held);
 
 #endif

@@ -31,7 +31,7 @@ struct tr_sampler *tr_sampler;
 /* Not wiped by a fork: a child starts as its parent did. */
 struct tr_sampler_setup tr_sampling;
 struct tr_unwind_frame *tr_sample_frames;
-static bool sampler_has_handler, sampler_has_fork_handler;
+static bool sampler_has_fork_handler;
 static bool sampler_was_on;
 
 static __thread struct tr_followed *sampled_self
@@ -80,30 +80,44 @@ static struct tr_followed *find_self(void)
 	return self;
 }
 
-static void on_sample(int number, siginfo_t *info, void *context)
+struct tr_followed *tr_sampler_self(void)
 {
-	struct tr_followed *self = NULL;
-	int saved = errno;
+	return tr_sampler && TR_LOAD(tr_sampler->on) ? find_self() : NULL;
+}
 
-	if (tr_sampler && TR_LOAD(tr_sampler->on))
-		self = find_self();
-	if (!tr_sampler || !tr_followed_sent(self, info)) {
-		tr_sampler_call_host(number, info, context);
-		return;
-	}
-	if (!self)
-		return;
+static void take_sample(struct tr_followed *self, const siginfo_t *info,
+			void *context)
+{
+	bool is_timer = info->si_code == SI_TIMER;
+
 	if (tr_sample_ends_wait(context))
 		TR_STORE(self->count, self->count + 1);
 	else if (tr_sample_cuts_call(context))
 		TR_STORE(self->cuts, self->cuts + 1);
-	if (tr_followed_become(self, TR_FOLLOWED_READY, TR_FOLLOWED_TAKING)) {
-		if (!TR_LOAD(self->event) || info->si_code != SI_TIMER ||
-		    tr_sample_clock_is_lost(self))
-			tr_sampler_take(self, context);
-		/* Unless it was taken out meanwhile. */
-		(void)tr_followed_become(self, TR_FOLLOWED_TAKING,
-					 TR_FOLLOWED_READY);
+	if (!tr_followed_become(self, TR_FOLLOWED_READY, TR_FOLLOWED_TAKING))
+		return;
+	if (!TR_LOAD(self->event) || !is_timer ||
+	    tr_sample_clock_is_lost(self))
+		tr_sampler_take(self, context);
+	if (TR_LOAD(self->number) != tr_sample_number())
+		tr_sampler_came_late(self, context);
+	else
+		tr_sample_clock_go_on(self, is_timer);
+	/* Unless it was taken out meanwhile. */
+	(void)tr_followed_become(self, TR_FOLLOWED_TAKING, TR_FOLLOWED_READY);
+}
+
+static void on_sample(int number, siginfo_t *info, void *context)
+{
+	struct tr_followed *self = tr_sampler_self();
+	int saved = errno;
+
+	if (!tr_sampler || !tr_followed_sent(self, info)) {
+		if (tr_sampler_pass_on(self, number, info, context) && self &&
+		    tr_sample_ends_wait(context))
+			TR_STORE(self->count, self->count + 1);
+	} else if (self) {
+		take_sample(self, info, context);
 	}
 	errno = saved;
 }
@@ -115,35 +129,8 @@ int tr_sampler_signal(void)
 {
 	return tr_sampler && TR_LOAD(tr_sampler->on) &&
 			       TR_LOAD(tr_sampler->pid) == (uint32_t)getpid() ?
-		       TR_SAMPLE_SIGNAL :
+		       (int)tr_sample_number() :
 		       0;
-}
-
-static bool install_handler(void)
-{
-	struct sigaction action, before;
-
-	if (sampler_has_handler)
-		return true;
-	memset(&action, 0, sizeof(action));
-	action.sa_sigaction = on_sample;
-	action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-	/* The host's handlers come after ours: they may never return. */
-	tr_sampler_mask(&action.sa_mask);
-	if (sigaction(TR_SAMPLE_SIGNAL, &action, &before))
-		return false;
-	tr_sampler_action(&before, NULL);
-	sampler_has_handler = true;
-	return true;
-}
-
-static void unblock_signal(void)
-{
-	sigset_t set;
-
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, TR_SAMPLE_SIGNAL);
-	(void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 static void begin_sampling(void)
@@ -152,7 +139,7 @@ static void begin_sampling(void)
 	tr_sampler->start_ns = tr_monotonic_ns();
 	TR_PUBLISH(tr_sampler->on, 1);
 	sampler_was_on = true;
-	unblock_signal();
+	tr_sampler_unblock();
 	sampled_self = tr_followed_add(tr_thread_id(), 0);
 }
 
@@ -221,7 +208,7 @@ bool tr_sampler_start(const struct tr_sampler_setup *setup)
 	if (tr_sampler && TR_LOAD(tr_sampler->on))
 		return true;
 	tr_sampling = *setup;
-	if (!map_sampler() || !install_handler())
+	if (!map_sampler() || !tr_sampler_choose(on_sample))
 		return false;
 	if (tr_sampling.is_looked_after)
 		make_end_key();
@@ -242,7 +229,7 @@ void tr_sampler_opened(void)
 	if (!tr_sampler || !tr_sampler->clock)
 		return;
 	TR_STORE(books->clock, tr_sampler->clock);
-	TR_STORE(books->signal, TR_SAMPLE_SIGNAL);
+	TR_STORE(books->signal, tr_sample_number());
 	TR_STORE(books->threads, TR_LOAD(tr_sampler->threads));
 	TR_STORE(books->unfollowed, TR_LOAD(tr_sampler->unfollowed));
 	books->asked_hz = tr_sampling.config->sample_rate;
@@ -326,7 +313,7 @@ void tr_sampler_thread_begins(const void *start)
 {
 	if (!tr_sampler || !TR_LOAD(tr_sampler->on))
 		return;
-	unblock_signal();
+	tr_sampler_unblock();
 	sampled_self = tr_followed_add(tr_thread_id(), (uintptr_t)start);
 	/* One that waited for a processor was seen in a look before. */
 	if (!sampled_self && find_self())

@@ -6,15 +6,9 @@
 #ifndef TR_PROFILE_SAMPLER_H
 #define TR_PROFILE_SAMPLER_H
 
-#include "profile/profile.h"
+#include <signal.h>
 
-/*
- * A default action of nothing: a signal that comes when the handler is not
- * there (a new image after exec, a host that resets all it knows) does no
- * harm. It does not queue up where it is blocked, and next to nobody uses it.
- * A real-time signal, and SIGPROF, fail in all three.
- */
-#define TR_SAMPLE_SIGNAL SIGURG
+#include "profile/profile.h"
 
 /* A thread that has a timer. In memory that forks wipe. */
 struct tr_followed {
@@ -29,6 +23,8 @@ struct tr_followed {
 	uint32_t stack;	  /* of its last sample; 0: none yet */
 	uint32_t count;	  /* waits that a sample ended */
 	uint32_t was;	  /* the last thread here, when it is gone */
+	uint32_t number;  /* signal that its clock sends */
+	uint32_t is_fired; /* the event, since the timer beside it */
 	uint32_t cuts;	  /* calls with a result that a sample ended */
 };
 
@@ -78,6 +74,8 @@ void tr_sample_clock_disarm(struct tr_followed *followed);
  * the thread's handler.
  */
 bool tr_sample_clock_is_lost(struct tr_followed *followed);
+/* After a signal: the event may send the next one. In the handler. */
+void tr_sample_clock_go_on(struct tr_followed *followed, bool is_timer);
 /* What a thread's clock says; 0: the thread is gone. */
 uint64_t tr_sample_clock_ns(uint32_t thread);
 uint64_t tr_sample_clock_own_ns(void);
@@ -108,10 +106,39 @@ void tr_followed_look(void);
 /* Is our signal, sent by this thread's timer? */
 bool tr_followed_sent(const struct tr_followed *followed, const void *info);
 
+/* ---- sampler_action.c -------------------------------------------------- */
+
+extern void (*tr_signal_handler)(int number, siginfo_t *info, void *context);
+/* That handler at this number; what the host had there is kept. */
+bool tr_signal_install(int number);
+/* Has the host a handler there? */
+bool tr_signal_is_handled(int number);
+/* What the host wants done; arguments of a handler. */
+void tr_signal_call_host(int number, siginfo_t *info, void *context);
+/* The host has installed a handler of its own in our place. */
+bool tr_sampler_is_replaced(void);
+
+/* ---- sampler_signal.c -------------------------------------------------- */
+
+/* The signal of samples; 0: none is chosen. */
+uint32_t tr_sample_number(void);
+/* Finds one that is free, and installs this handler. */
+bool tr_sampler_choose(void (*handler)(int, siginfo_t *, void *));
+/* Has the host an action for it, too? Then no event of the kernel's. */
+bool tr_sample_is_shared(void);
+/* In a thread that begins to be sampled: ours is not blocked. */
+void tr_sampler_unblock(void);
+/*
+ * A signal of ours that is no sample: for the host. True: it is blocked, and
+ * pending again. In the handler, with its arguments.
+ */
+bool tr_sampler_pass_on(struct tr_followed *self, int number, void *info,
+			void *context);
+/* A sample came by a number that was given up. In the handler. */
+void tr_sampler_came_late(struct tr_followed *self, void *context);
+
 /* ---- sampler_host.c ---------------------------------------------------- */
 
-/* What the host wants done at the signal; arguments of a handler. */
-void tr_sampler_call_host(int number, void *info, void *context);
 /* Has this sample, and no signal of the host's, ended a call that waits? */
 bool tr_sample_ends_wait(const void *context);
 /* Did it come at the end of a system call that has done something? */
@@ -148,5 +175,7 @@ void tr_sampler_show_usage(void);
 /* Not wiped by a fork: a child starts as its parent did. */
 extern struct tr_sampler_setup tr_sampling;
 extern struct tr_unwind_frame *tr_sample_frames; /* stack_depth a thread */
+/* The calling thread, where it is followed. */
+struct tr_followed *tr_sampler_self(void);
 
 #endif

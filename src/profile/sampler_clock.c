@@ -84,7 +84,7 @@ static bool arm_timer(struct tr_followed *followed, uint32_t thread,
 
 	memset(&event, 0, sizeof(event));
 	event.sigev_notify = SIGEV_THREAD_ID;
-	event.sigev_signo = TR_SAMPLE_SIGNAL;
+	event.sigev_signo = (int)TR_LOAD(followed->number);
 	event.sigev_notify_thread_id = (pid_t)thread;
 	event.sigev_value.sival_ptr = tr_sampler;
 	if (syscall(SYS_timer_create, clock, &event, &timer))
@@ -119,6 +119,15 @@ static int open_event(uint32_t thread, bool without_kernel)
 			    PERF_FLAG_FD_CLOEXEC);
 }
 
+/* Are there places in the queue of this user's signals? */
+static bool has_queue(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_SIGPENDING, &limit) == 0 &&
+	       limit.rlim_cur >= 1024;
+}
+
 /* Descriptors that may be taken: a quarter of what the host has. */
 static uint32_t events_most(int *ret_floor)
 {
@@ -143,15 +152,19 @@ static int move_event(int fd, int floor)
 	return high;
 }
 
-static bool start_event(int fd, uint32_t thread, uint64_t *ret_id)
+/*
+ * One signal, then the handler asks for the next: real-time signals queue up,
+ * and where there is no more room the kernel sends SIGIO instead.
+ */
+static bool start_event(int fd, uint32_t thread, int number, uint64_t *ret_id)
 {
 	struct f_owner_ex owner = { F_OWNER_TID, (pid_t)thread };
 
 	return fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) == 0 &&
-	       fcntl(fd, F_SETSIG, TR_SAMPLE_SIGNAL) == 0 &&
+	       fcntl(fd, F_SETSIG, number) == 0 &&
 	       fcntl(fd, F_SETOWN_EX, &owner) == 0 &&
 	       ioctl(fd, PERF_EVENT_IOC_ID, ret_id) == 0 &&
-	       ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
+	       ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) == 0;
 }
 
 static bool arm_event(struct tr_followed *followed, uint32_t thread)
@@ -168,7 +181,7 @@ static bool arm_event(struct tr_followed *followed, uint32_t thread)
 		fd = move_event(fd, floor);
 	if (fd < 0)
 		goto none;
-	if (!start_event(fd, thread, &id)) {
+	if (!start_event(fd, thread, (int)TR_LOAD(followed->number), &id)) {
 		(void)close(fd);
 		goto none;
 	}
@@ -230,7 +243,7 @@ enum tr_sampling_clock tr_sample_clock_choose(const struct tr_config *config)
 		return TR_SAMPLING_WALL;
 	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_nsec)
 		ticks = 1e9 / (double)tick.tv_nsec;
-	if (config->sample_rate <= ticks * 1.01)
+	if (config->sample_rate <= ticks * 1.01 || !has_queue())
 		return TR_SAMPLING_CPU;
 	fd = open_event(tr_thread_id(), true);
 	if (fd < 0)
@@ -245,7 +258,8 @@ bool tr_sample_clock_arm(struct tr_followed *followed, uint32_t thread)
 	int saved = errno;
 	bool done;
 
-	if (tr_sampler->clock == TR_SAMPLING_PERF &&
+	TR_STORE(followed->number, tr_sample_number());
+	if (tr_sampler->clock == TR_SAMPLING_PERF && !tr_sample_is_shared() &&
 	    arm_event(followed, thread))
 		period_ns = TR_WATCH_NS;
 	done = arm_timer(followed, thread, period_ns) ||
@@ -288,4 +302,36 @@ bool tr_sample_clock_is_lost(struct tr_followed *followed)
 	}
 	errno = saved;
 	return is_lost;
+}
+
+/* A timer that finds no event since the last one: its signal was lost. */
+void tr_sample_clock_go_on(struct tr_followed *followed, bool is_timer)
+{
+	int32_t event = TR_LOAD(followed->event);
+
+	if (!event)
+		return;
+	if (tr_sample_is_shared()) {
+		tr_sample_clock_disarm(followed);
+		(void)tr_sample_clock_arm(followed, tr_thread_id());
+		return;
+	}
+	if (!is_timer || !TR_LOAD(followed->is_fired))
+		(void)ioctl(event - 1, PERF_EVENT_IOC_REFRESH, 1);
+	TR_STORE(followed->is_fired, !is_timer);
+}
+
+/* A signal of the event that is pending at an exec would end the program. */
+void tr_sampler_hold(bool is_held)
+{
+	struct tr_followed *self = tr_sampler_self();
+	int32_t event = self ? TR_LOAD(self->event) : 0;
+	int saved = errno;
+
+	if (event && TR_LOAD(tr_sampler->pid) == (uint32_t)getpid())
+		(void)ioctl(event - 1,
+			    is_held ? PERF_EVENT_IOC_DISABLE :
+				      PERF_EVENT_IOC_REFRESH,
+			    is_held ? 0 : 1);
+	errno = saved;
 }

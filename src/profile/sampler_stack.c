@@ -104,8 +104,9 @@ bool tr_side_call(void (*call)(void *arg), void *arg)
 	struct side_call what = { call, arg };
 	sigset_t all, before;
 
+	/* What the host blocks stays blocked: it may be pending. */
 	tr_sampler_mask(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	(void)pthread_sigmask(SIG_BLOCK, &all, &before);
 	if (__atomic_exchange_n(&tr_sampler->side, 1, __ATOMIC_ACQUIRE)) {
 		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 		return false;

@@ -254,6 +254,11 @@ void tr_sampler_look(void)
 {
 	if (!tr_sampler || !TR_LOAD(tr_sampler->on))
 		return;
+	/* Its handler would get our signals. */
+	if (tr_sampler->is_looked_after && tr_sampler_is_replaced()) {
+		tr_sampler_stop();
+		return;
+	}
 	tr_followed_look();
 	if (tr_sampler_has_ledger())
 		tr_sampler_show_usage();

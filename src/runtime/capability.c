@@ -10,12 +10,14 @@
 #include <tare/system.h>
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "platform/platform.h"
+#include "profile/profile.h"
 #include "system/system.h"
 #include "text/text.h"
 
@@ -147,6 +149,23 @@ static void look_wipe(struct tr_capability *found)
 				  "are measured, those by clone() are not");
 }
 
+/* In this process; a program under `tare run` may have taken it. */
+static void look_signal(struct tr_capability *found)
+{
+	int number = tr_sampler_free();
+
+	if (number)
+		tr_capability_set(found, true, NULL,
+				  "%d (SIGRTMIN+%d); SIGURG in a program that "
+				  "samples itself",
+				  number, number - SIGRTMIN);
+	else
+		tr_capability_set(found, false,
+				  "a parent that ignores fewer signals",
+				  "no real-time signal is free: 'tare run' "
+				  "takes no samples");
+}
+
 static void look_populate(struct tr_capability *found)
 {
 	void *memory = tr_memory_map(TRIED_BYTES);
@@ -202,6 +221,7 @@ static const struct tr_capability_row first[] = {
 
 static const struct tr_capability_row last[] = {
 	{ "gpu", look_gpu },
+	{ "sampling_signal", look_signal },
 	{ "wipe_on_fork", look_wipe },
 	{ "populate_write", look_populate },
 	{ NULL, NULL },

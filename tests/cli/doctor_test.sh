@@ -11,11 +11,12 @@ row() {
 expect_status 0 "$TARE" doctor
 for name in clock ledger configuration memory pressure cgroup cpu disk \
 	network process_io process_pss heap energy hardware_counters gpu \
-	wipe_on_fork populate_write; do
+	sampling_signal wipe_on_fork populate_write; do
 	expect_has "$(row $name)" " $name " "a row for $name"
 done
 expect_has "$(row ledger)" "$TARE_DIR/live" "the folder of ledgers"
 expect_has "$(row configuration)" "file: none" "no tare.conf"
+expect_has "$(row sampling_signal)" "SIGRTMIN+" "the signal of samples"
 n_no=$(grep -c '^no ' <<<"$out")
 expect_is "$(grep -c '^  *needed: ' <<<"$out")" "$n_no" \
 	"what would help, for everything that is missing"

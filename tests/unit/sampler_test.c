@@ -190,7 +190,7 @@ static void play_never(void)
 
 	start_sampling("250");
 	(void)sigemptyset(&ours);
-	(void)sigaddset(&ours, TR_SAMPLE_SIGNAL);
+	(void)sigaddset(&ours, SIGURG);
 	CHECK_INT(pthread_sigmask(SIG_BLOCK, &ours, NULL), 0);
 	spin(60);
 	tr_sampler_settle();
@@ -446,7 +446,7 @@ static void play_host(void)
 
 	start_sampling("250");
 	CHECK_INT(tr_sampler_signal(), SIGURG);
-	tr_sampler_action(&mine, &before);
+	tr_sampler_action(SIGURG, &mine, &before);
 	CHECK(before.sa_handler == SIG_DFL);
 	spin(50);
 	CHECK_INT(n_host, 0);
@@ -455,11 +455,11 @@ static void play_host(void)
 	CHECK_INT(n_host, 1);
 	CHECK_INT(errno, 17);
 	mine.sa_flags = (int)SA_RESETHAND;
-	tr_sampler_action(&mine, NULL);
+	tr_sampler_action(SIGURG, &mine, NULL);
 	(void)raise(SIGURG);
 	(void)raise(SIGURG);
 	CHECK_INT(n_host, 2);
-	tr_sampler_action(NULL, &before);
+	tr_sampler_action(SIGURG, NULL, &before);
 	CHECK(before.sa_handler == SIG_DFL);
 }
 
