@@ -11,10 +11,12 @@
 
 #include <tare/control.h>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -405,6 +407,73 @@ static void play_remote(void)
 TEST(another_process_switches_and_filters)
 {
 	scene_play(play_remote);
+}
+
+/* The run of a process in a list; false: it has none. */
+static bool run_of(pid_t child, bool is_scan, tare_run_entry *ret_run)
+{
+	tare_run_entry *runs = NULL;
+	size_t n = 0;
+	bool found = false;
+
+	CHECK_INT(is_scan ? tare_runs_scan(&runs, &n) :
+			    tare_runs_list(&runs, &n),
+		  0);
+	for (size_t i = 0; i < n && !found; i++)
+		if (runs[i].pid == child) {
+			*ret_run = runs[i];
+			found = true;
+		}
+	tare_runs_free(runs);
+	return found;
+}
+
+static void play_held_lock(void)
+{
+	pid_t child = start_child(run_child);
+	tare_run_entry run = { .pid = 0 };
+	char path[600];
+	int fd;
+
+	CHECK(run_of(child, true, &run));
+	(void)snprintf(path, sizeof(path), "%.*s.ctl",
+		       (int)(strlen(run.path) - strlen(".tare")), run.path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(fd >= 0);
+	CHECK_INT(flock(fd, LOCK_EX), 0);
+	CHECK_INT(tare_remote_enable(child, false), TARE_EBUSY);
+	CHECK_INT(tare_remote_set(child, "exclude", "db.*"), TARE_EBUSY);
+	CHECK(grows(child, "db.read"));
+	(void)close(fd);
+	CHECK_INT(tare_remote_enable(child, false), 0);
+	CHECK(!grows(child, "db.read"));
+	stop_child(child);
+}
+
+TEST(a_lock_that_is_held_ends_in_an_error)
+{
+	scene_play(play_held_lock);
+}
+
+static void play_scan(void)
+{
+	pid_t child = start_child(run_child);
+	tare_run_entry quick, whole;
+
+	CHECK(run_of(child, true, &quick) && run_of(child, false, &whole));
+	CHECK_INT(quick.state, TARE_RUN_LIVE);
+	CHECK_STR(quick.id, whole.id);
+	CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
+	CHECK(run_of(child, true, &quick) && run_of(child, false, &whole));
+	CHECK_INT(quick.state, TARE_RUN_KILLED);
+	CHECK_INT(quick.end_ns, 0);
+	CHECK(whole.end_ns >= whole.start_ns);
+	CHECK_INT(tare_runs_scan(NULL, NULL), TARE_EINVAL);
+}
+
+TEST(a_scan_leaves_the_end_of_a_killed_run_open)
+{
+	scene_play(play_scan);
 }
 
 static void play_remote_clear(void)
