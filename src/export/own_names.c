@@ -12,7 +12,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,7 +25,7 @@
 /* Weak: a program without dynamic loading does without. */
 #pragma weak dlsym
 
-typedef ElfW(Sym) symbol;
+typedef Elf64_Sym symbol; /* x86-64 and aarch64 */
 
 struct tr_own_module {
 	char *path;
@@ -66,7 +65,7 @@ static int by_address(const void *a, const void *b)
 }
 
 static bool take_table(struct tr_own_module *m, int fd,
-		       const ElfW(Shdr) *table, const ElfW(Shdr) *texts)
+		       const Elf64_Shdr *table, const Elf64_Shdr *texts)
 {
 	size_t n = table->sh_size / sizeof(symbol), kept = 0;
 
@@ -91,7 +90,7 @@ static bool take_table(struct tr_own_module *m, int fd,
 
 /* The larger table first: the other has exported functions alone. */
 static void take_symbols(struct tr_own_module *m, int fd,
-			 const ElfW(Ehdr) *head, const ElfW(Shdr) *section)
+			 const Elf64_Ehdr *head, const Elf64_Shdr *section)
 {
 	static const uint32_t types[] = { SHT_SYMTAB, SHT_DYNSYM };
 
@@ -107,15 +106,14 @@ static void take_symbols(struct tr_own_module *m, int fd,
 static void read_module(struct tr_own_module *m)
 {
 	int fd = tr_file_open(m->path, O_RDONLY | O_NONBLOCK, 0);
-	ElfW(Shdr) *section = NULL;
-	ElfW(Ehdr) head;
+	Elf64_Shdr *section = NULL;
+	Elf64_Ehdr head;
 
 	if (fd < 0)
 		return;
 	if (tr_file_read_at(fd, &head, sizeof(head), 0) &&
 	    memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
-	    head.e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 :
-							     ELFCLASS32) &&
+	    head.e_ident[EI_CLASS] == ELFCLASS64 &&
 	    head.e_shentsize == sizeof(*section))
 		section = read_part(fd, head.e_shoff,
 				    head.e_shnum * sizeof(*section));
