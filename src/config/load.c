@@ -5,9 +5,9 @@
  * The first of these is read: $TARE_CONF (empty: no file at all), tare.conf
  * in the working folder, tare/tare.conf in the user's folder of settings.
  * One that was not named is read only if it belongs to the user or to root
- * and others cannot write it: it may come with a folder of somebody else,
- * and it says where files are written. A program that runs with another's
- * rights (AT_SECURE) reads no file and no variable.
+ * and neither its group nor others can write it: it may come with a folder of
+ * another user, and it says where files are written. A program that runs with
+ * another's rights (AT_SECURE) reads no file and no variable.
  *
  * Nothing here stops the host: what is wrong is told in one line each, and
  * the value stays as it was.
@@ -286,6 +286,8 @@ static const char *objection(int fd, bool named)
 		return "belongs to another user (TARE_CONF can name it)";
 	if (st.st_mode & S_IWOTH)
 		return "can be written by everybody (TARE_CONF can name it)";
+	if (st.st_mode & S_IWGRP)
+		return "can be written by its group (TARE_CONF can name it)";
 
 	return NULL;
 }

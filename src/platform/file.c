@@ -161,6 +161,19 @@ int tr_file_open(const char *path, int flags, unsigned permissions)
 	return fd;
 }
 
+int tr_file_open_regular(const char *path, int flags)
+{
+	int fd = tr_file_open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
+			      0);
+	struct stat st;
+
+	if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
+		return fd;
+	(void)close(fd);
+	errno = EINVAL;
+	return -1;
+}
+
 bool tr_file_read_at(int fd, void *data, size_t n, uint64_t off)
 {
 	size_t done = 0;
@@ -377,11 +390,12 @@ int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes,
 	if ((size_t)snprintf(temporary, sizeof(temporary), "%s.%d.part", to,
 			     (int)getpid()) >= sizeof(temporary))
 		return TARE_EINVAL;
-	in = tr_file_open(from, O_RDONLY | O_NOFOLLOW, 0);
+	in = tr_file_open_regular(from, O_RDONLY);
 	if (in < 0)
 		return tr_error_of(errno);
-	out = tr_file_open(temporary,
-			   O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+	/* What a killed process left; whatever else has the name goes, too. */
+	(void)unlink(temporary);
+	out = tr_file_open(temporary, O_RDWR | O_CREAT | O_EXCL, 0600);
 	if (out < 0) {
 		err = tr_error_of(errno);
 		(void)close(in);
@@ -425,13 +439,21 @@ static int state_dir(char *out, size_t size)
 	return TARE_ENOENT;
 }
 
+/* With the folders above it, which may be anybody's; itself it is ours. */
+static int make_own(const char *dir)
+{
+	int err = tr_dir_make(dir);
+
+	return err ? err : tr_dir_prepare(dir);
+}
+
 int tr_dir_live(const char *chosen, char *out, size_t size)
 {
 	int err;
 
 	if (chosen && chosen[0]) {
 		err = join(out, size, chosen, "/live");
-		return err ? err : tr_dir_make(out);
+		return err ? err : make_own(out);
 	}
 	if ((size_t)snprintf(out, size, "/dev/shm/tare-%u",
 			     (unsigned)geteuid()) < size &&
@@ -443,24 +465,22 @@ int tr_dir_live(const char *chosen, char *out, size_t size)
 	if (strlen(out) + 6 > size)
 		return TARE_EINVAL;
 	strcat(out, "/live");
-	err = tr_dir_make(out);
-	return err ? err : tr_dir_prepare(out);
+	return make_own(out);
 }
 
 int tr_dir_runs(const char *chosen, char *out, size_t size)
 {
 	int err;
 
-	if (chosen && chosen[0])
+	if (chosen && chosen[0]) {
 		err = join(out, size, chosen, "/runs");
-	else
-		err = state_dir(out, size);
+		return err ? err : make_own(out);
+	}
+	err = state_dir(out, size);
 	if (err)
 		return err;
-	if (!chosen || !chosen[0]) {
-		if (strlen(out) + 6 > size)
-			return TARE_EINVAL;
-		strcat(out, "/runs");
-	}
+	if (strlen(out) + 6 > size)
+		return TARE_EINVAL;
+	strcat(out, "/runs");
 	return tr_dir_make(out);
 }

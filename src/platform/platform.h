@@ -161,6 +161,11 @@ int tr_file_write_below(int fd, const void *data, size_t len, uint64_t off,
 int tr_error_of(int error);
 /* As open() with O_CLOEXEC: a descriptor, or -1 and errno. */
 int tr_file_open(const char *path, int flags, unsigned permissions);
+/*
+ * The same for a file that another user may have put there: follows no link,
+ * waits for nothing, and opens no pipe and no device.
+ */
+int tr_file_open_regular(const char *path, int flags);
 /* All of the n bytes at `off`; false if they are not there. */
 bool tr_file_read_at(int fd, void *data, size_t n, uint64_t off);
 int tr_file_resize(int fd, uint64_t bytes);
@@ -170,7 +175,8 @@ uint64_t tr_file_limit(void);
 int64_t tr_file_read(const char *path, void *data, size_t size);
 /* Free bytes of the file system that holds dir. */
 uint64_t tr_file_free_bytes(const char *dir);
-/* Creates dir (0700) if needed and checks that it is ours alone. */
+/* Creates dir (0700) if needed and checks that it is ours alone: TARE_EPERM
+ * for one that is a link, another user's, or open to others. */
 int tr_dir_prepare(const char *dir);
 /* mkdir -p below an existing part of the path, 0700 each. */
 int tr_dir_make(const char *dir);

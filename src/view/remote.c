@@ -45,11 +45,11 @@ static int map_page(const char *path, struct page *page)
 	struct stat st;
 	int err;
 
-	page->fd = tr_file_open(path, O_RDWR | O_NOFOLLOW, 0);
+	page->fd = tr_file_open_regular(path, O_RDWR);
 	if (page->fd < 0)
 		return errno == EACCES || errno == EPERM ? TARE_EPERM :
 							   TARE_ENOENT;
-	if (fstat(page->fd, &st) || !S_ISREG(st.st_mode) ||
+	if (fstat(page->fd, &st) ||
 	    st.st_size < (off_t)sizeof(*page->control)) {
 		(void)close(page->fd);
 		return TARE_EFORMAT;
@@ -166,7 +166,7 @@ TARE_API int tare_remote_set(int64_t pid, const char *name, const char *value)
 static int date_copy(const char *path, bool counter_clock)
 {
 	struct tr_anchor now = { 0 };
-	int fd = tr_file_open(path, O_WRONLY | O_NOFOLLOW, 0), err = 0;
+	int fd = tr_file_open_regular(path, O_WRONLY), err = 0;
 
 	if (fd < 0)
 		return TARE_EIO;

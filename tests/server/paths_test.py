@@ -7,8 +7,10 @@ writes through, what it finds under the name of its report."""
 import json
 import os
 import stat
+import subprocess
+import sys
 
-from serving import Scene, check, check_is, finish, wait_until
+from serving import Scene, check, check_is, finish, skip, wait_until
 
 API = "/api/metrics"
 WORDS = {"report": ["none", "stderr"], "training_results": [""],
@@ -168,6 +170,72 @@ def check_own_wishes(scene):
     os.close(follower)
 
 
+def check_folders(scene):
+    """A ledger is not written into a folder that others can change."""
+    def run_in(name, change):
+        folder = os.path.join(scene.folder, name)
+        os.makedirs(os.path.join(folder, "live"), 0o700)
+        change(os.path.join(folder, "live"))
+        scene.environment["TARE_DIR"] = folder
+        program = scene.measured()
+        program.ask("steps 3")
+        files = os.listdir(os.path.join(folder, "live"))
+        program.end()
+        check_is(program.process.returncode, 0, f"{name}: the program runs")
+        return files
+
+    before = scene.environment["TARE_DIR"]
+    check(run_in("own", lambda path: None), "own: has the ledger")
+    check_is(run_in("open", lambda path: os.chmod(path, 0o777)), [],
+             "open to all: has nothing")
+    check_is(run_in("group", lambda path: os.chmod(path, 0o770)), [],
+             "open to a group: has nothing")
+
+    def link(path):
+        os.rmdir(path)
+        os.mkdir(path + ".else", 0o700)
+        os.symlink(path + ".else", path)
+    check_is(run_in("link", link), [], "a link: has nothing")
+    if os.geteuid() == 0:
+        check_is(run_in("other", lambda path: os.chown(path, 12345, 12345)),
+                 [], "of another user: has nothing")
+    else:
+        skip("only root can make a folder of another user")
+    scene.environment["TARE_DIR"] = before
+
+
+def check_pipe_as_page(scene):
+    """The kernel writes a line feed in a name of a mapping as \\012, which is
+    another name: that of a pipe."""
+    folder = os.path.join(scene.folder, "pages")
+    os.mkdir(folder)
+    for ending in (".ctl", ".tare"):
+        with open(os.path.join(folder, "a\nb" + ending), "wb") as file:
+            file.write(bytes(8192))
+        os.mkfifo(os.path.join(folder, "a\\012b" + ending))
+    holder = scene.start(sys.executable, "-c", f"""
+import mmap, sys
+kept = []
+for ending in (".ctl", ".tare"):
+    file = open({folder!r} + "/a\\nb" + ending, "r+b")
+    kept.append(mmap.mmap(file.fileno(), 0))
+print("ready", flush=True)
+sys.stdin.read()
+""", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    check_is(holder.stdout.readline(), b"ready\n", "a process with a pipe")
+    for words in (["ctl", str(holder.pid), "off"],
+                  ["ctl", str(holder.pid), "get"],
+                  ["report", str(holder.pid)]):
+        try:
+            run = scene.tare(*words)
+            check(run.returncode != 0, f"tare {words[0]} ends with an error",
+                  run.stdout + run.stderr)
+        except subprocess.TimeoutExpired:
+            check(False, f"tare {words[0]} waits for the pipe")
+    holder.stdin.close()
+    holder.wait()
+
+
 def main():
     with Scene() as scene:
         program = scene.measured()
@@ -181,6 +249,8 @@ def main():
     with Scene() as scene:
         check_reports(scene)
         check_own_wishes(scene)
+        check_folders(scene)
+        check_pipe_as_page(scene)
     finish()
 
 

@@ -103,7 +103,7 @@ TEST(every_option_has_a_complete_row)
 		CHECK(!option->live || option->effective);
 	}
 	CHECK_INT(n, tr_option_count());
-	CHECK_INT(n, 76);
+	CHECK_INT(n, 77);
 	CHECK(!tare_option_at(SIZE_MAX));
 	CHECK(!tr_option_find("no_such_option"));
 	CHECK(!tr_option_find(NULL));
@@ -568,6 +568,21 @@ TEST(a_file_that_everybody_can_write_must_be_named)
 	(void)setenv("TARE_CONF", "tare.conf", 1);
 	load(&config);
 	CHECK_INT(config.max_sites, 300);
+	leave_folder();
+}
+
+TEST(a_file_that_its_group_can_write_must_be_named)
+{
+	struct tr_config config;
+
+	enter_folder();
+	write_file("tare.conf", "max_sites = 300\n", 16);
+	CHECK_INT(chmod("tare.conf", 0660), 0);
+	(void)unsetenv("TARE_CONF");
+	load(&config);
+	CHECK_INT(config.max_sites, 8192);
+	CHECK_STR(warned(), "tare.conf: can be written by its group "
+			    "(TARE_CONF can name it), no file is used\n");
 	leave_folder();
 }
 
