@@ -247,7 +247,8 @@ int builder_words(struct builder *builder, uint32_t *words, size_t n,
 	uint32_t row = row_of(graph, builder->next_words);
 	size_t at;
 
-	qsort(words, n, sizeof(*words), by_number);
+	if (n > 1)
+		qsort(words, n, sizeof(*words), by_number);
 	if (check_words(builder, words, n, fault))
 		return -1;
 	builder->next_words++;

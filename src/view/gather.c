@@ -92,10 +92,10 @@ static bool is_internal(const struct tr_gather *gather, uint32_t site)
 	return !series || series->site->flags & TR_SITE_INTERNAL;
 }
 
-/* The first million is for small ledgers' fixed costs. */
+/* The first ones are for small ledgers' fixed costs. */
 static uint64_t most_work(const struct tr_gather *gather)
 {
-	return (UINT64_C(1) << 20) + gather->image->size / 4;
+	return (UINT64_C(1) << 18) + gather->image->size / 4;
 }
 
 bool tr_gather_spend(struct tr_gather *gather, uint64_t steps)
@@ -116,6 +116,16 @@ static uint64_t with_sign(const struct tr_gather *gather, uint64_t n)
 	return gather->sign < 0 ? -n : n;
 }
 
+#define TR_NO_PATH UINT32_MAX
+
+/* Of a ring of parents: none of them is walked again. */
+static uint32_t give_up(struct walk *walk, const uint32_t *chain, uint32_t n)
+{
+	while (n-- > 0)
+		walk->path_of[chain[n] / TR_LINE] = TR_NO_PATH;
+	return 0;
+}
+
 /* Path of a node; parents are made before their children. */
 static uint32_t path_of(struct walk *walk, uint32_t off)
 {
@@ -124,15 +134,15 @@ static uint32_t path_of(struct walk *walk, uint32_t off)
 
 	while (off != walk->track->root) {
 		node = node_at(walk, off);
-		if (!node || n == TR_MAX_FRAMES ||
+		path = node ? walk->path_of[off / TR_LINE] : TR_NO_PATH;
+		if (path == TR_NO_PATH || n == TR_MAX_FRAMES ||
 		    !tr_gather_spend(walk->gather, 1)) {
 			walk->gather->damaged++;
-			return 0;
+			return give_up(walk, chain, n);
 		}
-		if (walk->path_of[off / TR_LINE]) {
-			path = walk->path_of[off / TR_LINE];
+		if (path)
 			break;
-		}
+		path = walk->top;
 		chain[n++] = off;
 		off = node->parent;
 	}
@@ -402,12 +412,13 @@ static void add_open_node(struct walk *walk, uint32_t off,
 			  const struct tr_node *node, uint64_t now)
 {
 	uint32_t index = path_of(walk, off);
-	struct tr_path *path = &walk->gather->path[index];
+	struct tr_path *path;
 	bool is_open;
 	uint64_t start = start_of(walk, node, &is_open);
 
 	if (!index || !is_open)
 		return;
+	path = &walk->gather->path[index];
 	path->open++;
 	if (start && start < now)
 		path->open_ticks += (double)(now - start);
