@@ -474,8 +474,8 @@ static inline void reading_reports(tare_view *view, uint64_t *sum)
 }
 
 /* One way of reading; the first ones are the cheap ones. */
-#define READING_WAYS 12u
-#define READING_CHEAP 8u
+#define READING_WAYS 13u
+#define READING_CHEAP 6u
 
 static inline void reading_one(tare_view *view, unsigned way)
 {
@@ -486,8 +486,7 @@ static inline void reading_one(tare_view *view, unsigned way)
 		reading_rows(view, &sum);
 		break;
 	case 1:
-		reading_windows(view);
-		reading_readings(view);
+		reading_stats(view, NULL);
 		break;
 	case 2:
 		reading_events(view, &sum);
@@ -502,7 +501,8 @@ static inline void reading_one(tare_view *view, unsigned way)
 		sum += reading_trainings(view);
 		break;
 	case 6:
-		reading_judged(view, &sum);
+		reading_windows(view);
+		reading_readings(view);
 		break;
 	case 7:
 		reading_job(view, &sum);
@@ -515,6 +515,9 @@ static inline void reading_one(tare_view *view, unsigned way)
 		break;
 	case 10:
 		reading_reports(view, &sum);
+		break;
+	case 11:
+		reading_judged(view, &sum);
 		break;
 	default:
 		reading_exports(view, &sum);
