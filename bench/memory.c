@@ -312,7 +312,7 @@ static void *observing_thread(void *arg)
 }
 
 /* In a second thread: the names' own cost is the first one's. */
-static void histogram_part(void)
+static void histograms(const char *name)
 {
 	pthread_t thread;
 	double before;
@@ -327,8 +327,51 @@ static void histogram_part(void)
 	before = used_bytes();
 	pass();
 	pass();
-	bench_report("histogram_per_thread",
-		     (used_bytes() - before) / N_HISTOGRAMS, "B", NAN, NULL);
+	bench_report(name, (used_bytes() - before) / N_HISTOGRAMS, "B", NAN,
+		     NULL);
+	pass();
+	join_threads(&thread, 1);
+}
+
+/* With its last 1,000 values, as it is by default, and without. */
+static void histogram_part(void)
+{
+	histograms("histogram_per_thread");
+}
+
+static void unkept_part(void)
+{
+	histograms("histogram_unkept");
+}
+
+static void *first_value_thread(void *arg)
+{
+	TARE_SCOPE("bench.first_values");
+	pass();
+	pass();
+	for (size_t i = 0; i < N_SERIES; i++)
+		tare_value_observe(series[i], 1);
+	pass();
+	pass();
+	return arg;
+}
+
+/* A series of which a thread has one value. */
+static void one_value_part(void)
+{
+	pthread_t thread;
+	double before;
+
+	make_series(TARE_KIND_VALUE, TARE_TYPE_CUSTOM, N_SERIES);
+	for (size_t i = 0; i < N_SERIES; i++)
+		tare_value_observe(series[i], 1);
+	start_threads(&thread, 1, first_value_thread);
+	pass();
+	before = used_bytes();
+	pass();
+	pass();
+	bench_report("one_value_per_thread", (used_bytes() - before) / N_SERIES,
+		     "B", NAN, NULL);
 	pass();
 	join_threads(&thread, 1);
 }
@@ -359,6 +402,10 @@ const struct bench_part bench_parts[] = {
 	{ "counter_series", counter_series_part,
 	  { "TARE=on", "TARE_MAX_SITES=16384" } },
 	{ "histogram_per_thread", histogram_part, { "TARE=on" } },
+	{ "histogram_unkept", unkept_part,
+	  { "TARE=on", "TARE_KEEP_VALUES=0" } },
+	{ "one_value_per_thread", one_value_part,
+	  { "TARE=on", "TARE_MAX_SITES=16384" } },
 	{ "hello", hello_part, { NULL } },
 	{ NULL, NULL, { NULL } },
 };

@@ -30,7 +30,7 @@ struct export_options {
 #define FORMATS \
 	"json csv prometheus openmetrics chrome speedscope pprof callgrind " \
 	"collapsed"
-#define TABLES "processing memory gpu stats samples calls alloc"
+#define TABLES "processing memory gpu metrics stats samples calls alloc"
 #define UNITS "us ns count"
 
 static const struct option_spec options[] = {
@@ -38,8 +38,8 @@ static const struct option_spec options[] = {
 	  "FORMAT", FORMATS, FORMATS "; else by the end of FILE, or json" },
 	{ 'T', "table", OPTION_TEXT, offsetof(struct export_options, table),
 	  "TABLE", TABLES,
-	  "of csv: processing memory gpu stats; of profiles: samples calls "
-	  "alloc" },
+	  "of csv: processing memory gpu metrics stats; of profiles: samples "
+	  "calls alloc" },
 	{ 'o', "output", OPTION_TEXT, offsetof(struct export_options, output),
 	  "FILE", NULL,
 	  "into a file, or into a folder under a name with a date" },

@@ -78,18 +78,18 @@ static void add_attrs(struct table *table, const tare_record *record)
 	free(text);
 }
 
-static const char *kind_name(enum tare_record_kind kind)
+/* What was measured: a duration, a value with its unit, or what it is of. */
+static void add_measured(struct table *table, const tare_record *record)
 {
-	switch (kind) {
-	case TARE_RECORD_MEMORY:
-		return "memory";
-	case TARE_RECORD_GPU:
-		return "gpu";
-	case TARE_RECORD_GOVERNOR:
-		return "governor";
-	default:
-		return "operation";
-	}
+	if (record->kind == TARE_RECORD_OPERATION ||
+	    record->kind == TARE_RECORD_SCOPE)
+		table_add(table,
+			  format_duration((double)record->duration_ns).text);
+	else if (record->value == record->value)
+		table_add(table,
+			  format_value(record->value, record->unit).text);
+	else
+		table_add(table, tare_record_kind_name(record->kind));
 }
 
 static void add_record(struct table *table, const tare_record *record)
@@ -100,10 +100,7 @@ static void add_record(struct table *table, const tare_record *record)
 	(void)snprintf(number, sizeof(number), "%" PRId64, record->thread);
 	table_add(table, number);
 	table_add(table, record->name);
-	table_add(table, record->kind == TARE_RECORD_OPERATION ?
-				 format_duration((double)record->duration_ns)
-					 .text :
-				 kind_name(record->kind));
+	add_measured(table, record);
 	table_add_tinted(table, record->ok ? "ok" : "failed",
 			 record->ok ? TINT_NONE : TINT_RED);
 	add_attrs(table, record);
@@ -148,10 +145,14 @@ static void json_record(struct json *json, const tare_record *record)
 	json_begin_object(json, NULL);
 	json_text(json, "name", record->name);
 	json_text(json, "source", record->source);
-	json_text(json, "kind", kind_name(record->kind));
+	json_text(json, "kind", tare_record_kind_name(record->kind));
+	json_text(json, "type", tare_type_name(record->type));
 	json_signed(json, "thread", record->thread);
 	json_signed(json, "start_ns", record->start_ns);
 	json_unsigned(json, "duration_ns", record->duration_ns);
+	json_number(json, "value", record->value);
+	json_text(json, "unit", record->unit);
+	json_text(json, "labels", record->labels);
 	json_bool(json, "ok", record->ok);
 	json_text(json, "error", record->error[0] ? record->error : NULL);
 	json_bool(json, "truncated", record->truncated);

@@ -16,20 +16,12 @@ void selection_release(struct selection *selection)
 /* The parser has checked the words, so every one of them is found. */
 static uint32_t type_bits(const struct words *types)
 {
-	static const char *const name[] = {
-		[TARE_TYPE_TIME] = "time",
-		[TARE_TYPE_THROUGHPUT] = "throughput",
-		[TARE_TYPE_MEMORY] = "memory",
-		[TARE_TYPE_COUNTER] = "counter",
-		[TARE_TYPE_RATIO] = "ratio",
-		[TARE_TYPE_PERCENTAGE] = "percentage",
-		[TARE_TYPE_CUSTOM] = "custom",
-	};
 	uint32_t bits = 0;
 
 	for (size_t i = 0; i < types->n; i++)
 		for (unsigned t = TARE_TYPE_TIME; t <= TARE_TYPE_CUSTOM; t++)
-			if (strcmp(types->at[i], name[t]) == 0)
+			if (strcmp(types->at[i],
+				   tare_type_name((enum tare_type)t)) == 0)
 				bits |= 1u << t;
 	return bits;
 }

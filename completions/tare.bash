@@ -65,7 +65,7 @@ _tare_values() {
 		echo "json csv prometheus openmetrics chrome speedscope pprof
 			callgrind collapsed" ;;
 	export:-T | export:--table)
-		echo "processing memory gpu stats samples calls alloc" ;;
+		echo "processing memory gpu metrics stats samples calls alloc" ;;
 	export:-u | export:--unit) echo "us ns count" ;;
 	compare:--by) echo "total epoch phase" ;;
 	amdahl:--of) echo "stages scopes functions samples" ;;

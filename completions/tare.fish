@@ -162,7 +162,7 @@ complete -c tare -n '__tare_is summary' -l to -x -d 'up to a moment'
 complete -c tare -n '__tare_is summary' -l values -x -d 'only the last values'
 complete -c tare -n '__tare_is summary' -l json -d 'write JSON'
 complete -c tare -n '__tare_is export' -s F -l format -x -a 'json csv prometheus openmetrics chrome speedscope pprof callgrind collapsed' -d format
-complete -c tare -n '__tare_is export' -s T -l table -x -a 'processing memory gpu stats samples calls alloc' -d 'table of a CSV, kind of a profile'
+complete -c tare -n '__tare_is export' -s T -l table -x -a 'processing memory gpu metrics stats samples calls alloc' -d 'table of a CSV, kind of a profile'
 complete -c tare -n '__tare_is export' -s u -l unit -x -a 'us ns count' -d 'unit of collapsed stacks'
 complete -c tare -n '__tare_is export' -s g -l group -d 'all ranks of a job'
 complete -c tare -n '__tare_is export' -l split-size -x -d 'files of this size'

@@ -241,7 +241,7 @@ static bool take_sort(struct query *query, const char *value)
 static bool take_table(struct query *query, const char *value)
 {
 	static const char *const name[] = { "processing", "memory", "gpu",
-					    "stats", NULL };
+					    "metrics", "stats", NULL };
 
 	query->table = value;
 	return find_word(value, name) >= 0;
@@ -283,7 +283,7 @@ static const struct parameter {
 	{ "sort", QUERY_SORT, false, take_sort,
 	  "total, slowest, average, failures, count or name" },
 	{ "table", QUERY_TABLE, false, take_table,
-	  "processing, memory, gpu or stats" },
+	  "processing, memory, gpu, metrics or stats" },
 	{ "state", QUERY_STATE, false, take_state,
 	  "live, finished or killed" },
 };

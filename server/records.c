@@ -117,15 +117,6 @@ static bool is_set_again(const tare_record *record, size_t at)
 	return false;
 }
 
-static const char *kind_text(enum tare_record_kind kind)
-{
-	if (kind == TARE_RECORD_MEMORY)
-		return "memory";
-	if (kind == TARE_RECORD_GOVERNOR)
-		return "governor";
-	return kind == TARE_RECORD_GPU ? "gpu" : "operation";
-}
-
 static void record_json(struct json *json, const struct found *found)
 {
 	const tare_record *record = found->record;
@@ -133,12 +124,16 @@ static void record_json(struct json *json, const struct found *found)
 	json_begin_object(json, NULL);
 	json_text(json, "run", found->run->id);
 	json_signed(json, "pid", found->run->pid);
-	json_text(json, "kind", kind_text(record->kind));
+	json_text(json, "kind", tare_record_kind_name(record->kind));
+	json_text(json, "type", tare_type_name(record->type));
 	json_text(json, "operation", record->name);
 	json_text(json, "source", record->source);
 	json_signed(json, "thread", record->thread);
 	json_number(json, "start_ms", (double)record->start_ns / 1e6);
 	json_number(json, "duration_ms", (double)record->duration_ns / 1e6);
+	json_number(json, "value", record->value);
+	json_text(json, "unit", record->unit);
+	json_text(json, "labels", record->labels);
 	json_bool(json, "success", record->ok);
 	json_text(json, "error", record->error[0] ? record->error : NULL);
 	json_bool(json, "truncated", record->truncated);
@@ -214,7 +209,8 @@ void handle_records(struct exchange *ex)
 /* ---- how many ------------------------------------------------------------ */
 
 struct counts {
-	uint64_t of_kind[5]; /* by enum tare_record_kind */
+	uint64_t of_kind[TARE_RECORD_KINDS]; /* by enum tare_record_kind */
+	uint64_t all;
 	uint64_t series;
 	uint64_t events;
 	uint64_t trimmed;
@@ -234,6 +230,7 @@ static int count_view(struct counts *counts, tare_view *view,
 		return err;
 	for (size_t i = 0; i < n; i++)
 		counts->of_kind[records[i].kind]++;
+	counts->all += n;
 	counts->trimmed += health->records_trimmed;
 	counts->dropped += health->lost + health->lost_records;
 	counts->events += health->events;
@@ -251,15 +248,18 @@ static void send_counts(struct exchange *ex, const struct counts *counts,
 	if (!json)
 		return;
 	json_begin_object(json, NULL);
-	json_unsigned(json, "count",
-		      counts->of_kind[0] + counts->of_kind[1] +
-			      counts->of_kind[2] + counts->of_kind[3] +
-			      counts->of_kind[4]);
+	json_unsigned(json, "count", counts->all);
 	json_unsigned(json, "processing_count",
 		      counts->of_kind[TARE_RECORD_OPERATION]);
 	json_unsigned(json, "memory_count",
 		      counts->of_kind[TARE_RECORD_MEMORY]);
 	json_unsigned(json, "gpu_count", counts->of_kind[TARE_RECORD_GPU]);
+	json_unsigned(json, "value_count",
+		      counts->of_kind[TARE_RECORD_VALUE] +
+			      counts->of_kind[TARE_RECORD_GAUGE] +
+			      counts->of_kind[TARE_RECORD_COUNTER] +
+			      counts->of_kind[TARE_RECORD_RATIO] +
+			      counts->of_kind[TARE_RECORD_SCOPE]);
 	json_unsigned(json, "series_count", counts->series);
 	json_unsigned(json, "event_count", counts->events);
 	json_unsigned(json, "trimmed", counts->trimmed);

@@ -35,11 +35,11 @@ enum tare_format {
 
 /*
  * `table` is for CSV: "processing" (the operations in the history; the
- * default), "memory", "gpu" (their records), "stats" (a row a series). Of a
- * profile: "samples" (stacks), "calls" (scopes and functions that were timed)
- * or "alloc" (bytes that were allocated); NULL is samples if there are any,
- * else calls, and all for speedscope. Other formats have all of it; NULL
- * there.
+ * default), "memory", "gpu" (their records), "metrics" (operations and single
+ * values), "stats" (a row a series). Of a profile: "samples" (stacks),
+ * "calls" (scopes and functions that were timed) or "alloc" (bytes that were
+ * allocated); NULL is samples if there are any, else calls, and all for
+ * speedscope. Other formats have all of it; NULL there.
  *
  * `unit` is for collapsed stacks: "us" (the default), "ns", or "count".
  *

@@ -44,8 +44,31 @@ enum tare_site_flags {
 	TARE_SITE_STAGE = 1 << 2,     /* a stage of a pipeline, see stage.h */
 	TARE_SITE_PULL = 1 << 3,      /* of these, one that is asked */
 	TARE_SITE_PART = 1 << 4,      /* tells something about a stage */
-	TARE_SITE_BATCH = 1 << 5      /* a stage whose calls are no records */
+	TARE_SITE_BATCH = 1 << 5,     /* a stage whose calls are no records */
+	TARE_SITE_DOUBLE = 1 << 6     /* a counter of doubles */
 };
+
+enum tare_attr_type {
+	TARE_ATTR_INT = 1,
+	TARE_ATTR_DOUBLE = 2,
+	TARE_ATTR_STR = 3
+};
+
+/* An attribute of a record, see TARE_ATTR_OF(). Borrows its texts. */
+typedef struct tare_attr {
+	const char *key;
+	uint32_t type; /* enum tare_attr_type */
+	union {
+		int64_t i;
+		double d;
+		const char *s;
+	} of;
+} tare_attr;
+
+typedef struct tare_attrs {
+	const tare_attr *at;
+	size_t n;
+} tare_attrs;
 
 /*
  * A place that measures. The layout is frozen; all fields but the ones a
@@ -113,6 +136,11 @@ TARE_API void tare_ratio_add_(tare_site *site, uint32_t gate, uint64_t part,
 			      uint64_t whole);
 TARE_API void tare_duration_record_(tare_site *site, uint32_t gate,
 				    uint64_t ns, const char *error);
+TARE_API void tare_duration_record_with_(tare_site *site, uint32_t gate,
+					 uint64_t ns, const char *error,
+					 const tare_attrs *attrs);
+TARE_API void tare_counter_add_double_(tare_site *site, uint32_t gate,
+				       double v);
 
 /*
  * Dynamic names and labels: resolve once, keep the handle, use it like a
@@ -122,6 +150,10 @@ TARE_API void tare_duration_record_(tare_site *site, uint32_t gate,
 TARE_API tare_site *tare_site_get(enum tare_kind kind, enum tare_type type,
 				  const char *name, const char *unit,
 				  const char *source);
+
+/* The same for a counter of doubles. */
+TARE_API tare_site *tare_counter_get_double(const char *name, const char *unit,
+					    const char *source);
 
 /*
  * The series of `site` with labels: `pairs` holds n_pairs keys and values in
@@ -141,6 +173,17 @@ TARE_API tare_site *tare_site_labels(tare_site *site, size_t n_pairs,
  */
 TARE_API int tare_memory_record(const char *operation);
 TARE_API int tare_gpu_record(const char *operation);
+
+/*
+ * A duration in milliseconds that was measured elsewhere, as a call of the
+ * operation and a record of the history; the name is looked up at each call.
+ * `error`: NULL for a success, or what failed. A record takes up to 968 bytes
+ * of attributes and text; what does not fit is left out, and it says so.
+ * Returns 0, TARE_EOFF, or TARE_EINVAL for no name or no duration.
+ */
+TARE_API int tare_processing_record(const char *operation, double ms,
+				    const char *error, const tare_attr *attrs,
+				    size_t n_attrs);
 
 /* Outcome and details of the innermost open scope of this thread. */
 TARE_API void tare_fail(const char *text);
@@ -285,6 +328,65 @@ TARE_INLINE void tare_duration_record(tare_site *site, uint64_t ns,
 		tare_duration_record_(site, gate, ns, error);
 }
 
+/* The same with attributes; for TARE_DURATION_WITH and sites of your own. */
+TARE_INLINE void tare_duration_record_with(tare_site *site, uint64_t ns,
+					     const char *error,
+					     const tare_attr *attrs,
+					     size_t n_attrs)
+{
+	uint32_t gate = tare_gate_(site);
+	tare_attrs all;
+
+	if (TARE_LIKELY(!gate))
+		return;
+	all.at = attrs;
+	all.n = n_attrs;
+	tare_duration_record_with_(site, gate, ns, error, &all);
+}
+
+/*
+ * Adds to a counter of doubles (TARE_COUNT with one, or a handle of
+ * tare_counter_get_double()); of other counters the whole part. What is
+ * negative or no number is ignored: a counter only grows.
+ */
+TARE_INLINE void tare_counter_add_double(tare_site *site, double v)
+{
+	uint32_t gate = tare_gate_(site);
+
+	if (TARE_UNLIKELY(gate))
+		tare_counter_add_double_(site, gate, v);
+}
+
+TARE_INLINE tare_attr tare_attr_of_int(const char *key, int64_t value)
+{
+	tare_attr attr;
+
+	attr.key = key;
+	attr.type = TARE_ATTR_INT;
+	attr.of.i = value;
+	return attr;
+}
+
+TARE_INLINE tare_attr tare_attr_of_double(const char *key, double value)
+{
+	tare_attr attr;
+
+	attr.key = key;
+	attr.type = TARE_ATTR_DOUBLE;
+	attr.of.d = value;
+	return attr;
+}
+
+TARE_INLINE tare_attr tare_attr_of_str(const char *key, const char *value)
+{
+	tare_attr attr;
+
+	attr.key = key;
+	attr.type = TARE_ATTR_STR;
+	attr.of.s = value;
+	return attr;
+}
+
 #define TARE_SITE_(var, kind, type, flags, name, unit, source) \
 	static tare_site var = TARE_SITE_INIT_(var, kind, type, flags, name, \
 					       unit, source)
@@ -361,9 +463,16 @@ TARE_INLINE void tare_duration_record(tare_site *site, uint64_t ns,
 	TARE_SITE_(var, TARE_KIND_SCOPE, TARE_TYPE_TIME, \
 		   TARE_SITE_OPERATION, name, NULL, NULL)
 
-#define TARE_COUNT(name, n) \
-	TARE_DO_(__COUNTER__, TARE_KIND_COUNTER, TARE_TYPE_COUNTER, name, \
-		 NULL, tare_counter_add(tare_s_, (n)))
+/* A counter of whole numbers, or of doubles where `n` is one: 1, 0.5. */
+#define TARE_COUNT(name, n) TARE_COUNT_(__COUNTER__, name, n)
+#define TARE_COUNT_(id, name, n) \
+	do { \
+		TARE_SITE_(TARE_CAT(tare_site_, id), TARE_KIND_COUNTER, \
+			   TARE_TYPE_COUNTER, \
+			   TARE_IS_DOUBLE_(n) ? TARE_SITE_DOUBLE : 0, name, \
+			   NULL, NULL); \
+		TARE_ADD_(n)(&TARE_CAT(tare_site_, id), (n)); \
+	} while (0)
 #define TARE_VALUE(name, unit, v) \
 	TARE_DO_(__COUNTER__, TARE_KIND_VALUE, TARE_TYPE_CUSTOM, name, unit, \
 		 tare_value_observe(tare_s_, (v)))
@@ -389,6 +498,27 @@ TARE_INLINE void tare_duration_record(tare_site *site, uint64_t ns,
 	TARE_DO_(__COUNTER__, TARE_KIND_SCOPE, TARE_TYPE_TIME, name, NULL, \
 		 tare_duration_record(tare_s_, (ns), (text)))
 
+
+/*
+ * A duration with its outcome (`error`: NULL for a success) and attributes:
+ *
+ *	TARE_DURATION_WITH("resize", ns, NULL, TARE_ATTR_OF("photo_id", 123),
+ *			   TARE_ATTR_OF("stage", "exif"));
+ */
+#define TARE_DURATION_WITH(name, ns, error, ...) \
+	TARE_DURATION_WITH_(__COUNTER__, name, ns, error, __VA_ARGS__)
+#define TARE_DURATION_WITH_(n, name, ns, error, ...) \
+	do { \
+		TARE_SITE_(TARE_CAT(tare_site_, n), TARE_KIND_SCOPE, \
+			   TARE_TYPE_TIME, 0, name, NULL, NULL); \
+		if (TARE_UNLIKELY(tare_gate_(&TARE_CAT(tare_site_, n)))) { \
+			const tare_attr tare_a_[] = { __VA_ARGS__ }; \
+			tare_duration_record_with( \
+				&TARE_CAT(tare_site_, n), (ns), (error), \
+				tare_a_, sizeof(tare_a_) / sizeof(*tare_a_)); \
+		} \
+	} while (0)
+
 #define TARE_RECORD_MEMORY(operation) ((void)tare_memory_record(operation))
 #define TARE_RECORD_GPU(operation) ((void)tare_gpu_record(operation))
 
@@ -397,7 +527,19 @@ TARE_INLINE void tare_duration_record(tare_site *site, uint64_t ns,
 
 #ifdef __cplusplus
 #define TARE_ATTR(key, value) ::tare::attr((key), (value))
+#define TARE_ATTR_OF(key, value) ::tare::attr_of((key), (value))
+#define TARE_IS_DOUBLE_(n) (::tare::is_double<decltype(n)>())
+#define TARE_ADD_(n) ::tare::count
 #else
+#define TARE_ATTR_OF(key, value) \
+	_Generic((value), \
+		 float: tare_attr_of_double, double: tare_attr_of_double, \
+		 char *: tare_attr_of_str, const char *: tare_attr_of_str, \
+		 default: tare_attr_of_int)((key), (value))
+#define TARE_IS_DOUBLE_(n) _Generic((n), float: 1, double: 1, default: 0)
+#define TARE_ADD_(n) \
+	_Generic((n), float: tare_counter_add_double, \
+		 double: tare_counter_add_double, default: tare_counter_add)
 #define TARE_ATTR(key, value) \
 	_Generic((value), \
 		 float: tare_attr_double, double: tare_attr_double, \

@@ -47,6 +47,9 @@
 #define TARE_RATIO(name, part, whole) TARE_NOT2_(part, whole)
 #define TARE_DURATION(name, ns) TARE_NOT2_(name, ns)
 #define TARE_DURATION_FAILED(name, ns, text) TARE_NOT2_(ns, text)
+#define TARE_ATTR_OF(key, value) TARE_NOT2_(key, value)
+#define TARE_DURATION_WITH(name, ns, error, ...) \
+	((void)(sizeof(ns) + sizeof(error)), __VA_ARGS__)
 #define TARE_RECORD_MEMORY(operation) TARE_NOT_(operation)
 #define TARE_RECORD_GPU(operation) TARE_NOT_(operation)
 #define TARE_STEP() ((void)0)
@@ -72,12 +75,19 @@
 #define tare_scope_end(scope) TARE_NOT_(scope)
 #define tare_scope_end_exact(scope) TARE_NOT_(scope)
 #define tare_counter_add(site, n) TARE_NOT2_(site, n)
+#define tare_counter_add_double(site, v) TARE_NOT2_(site, v)
 #define tare_value_observe(site, v) TARE_NOT2_(site, v)
 #define tare_gauge_set(site, v) TARE_NOT2_(site, v)
 #define tare_gauge_add(site, v) TARE_NOT2_(site, v)
 #define tare_ratio_add(site, part, whole) TARE_NOT3_(site, part, whole)
 #define tare_duration_record(site, ns, error) TARE_NOT3_(site, ns, error)
+#define tare_duration_record_with(site, ns, error, attrs, n_attrs) \
+	(TARE_NOT3_(site, ns, error), TARE_NOT2_(attrs, n_attrs))
+#define tare_processing_record(operation, ms, error, attrs, n_attrs) \
+	(TARE_NOT3_(operation, ms, error), TARE_NOT2_(attrs, n_attrs), 0)
 #define tare_site_get(kind, type, name, unit, source) \
+	(TARE_NOT3_(name, unit, source), (tare_site *)NULL)
+#define tare_counter_get_double(name, unit, source) \
 	(TARE_NOT3_(name, unit, source), (tare_site *)NULL)
 #define tare_site_labels(site, n_pairs, pairs) \
 	(TARE_NOT3_(site, n_pairs, pairs), (tare_site *)NULL)

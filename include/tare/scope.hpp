@@ -93,6 +93,45 @@ attr(const char *key, T value)
 		tare_attr_int(key, static_cast<int64_t>(value));
 }
 
+inline tare_attr attr_of(const char *key, const char *value)
+{
+	return tare_attr_of_str(key, value);
+}
+
+/* Borrows: for the statement that it stands in. */
+inline tare_attr attr_of(const char *key, const std::string &value)
+{
+	return tare_attr_of_str(key, value.c_str());
+}
+
+template <typename T>
+inline typename std::enable_if<std::is_arithmetic<T>::value, tare_attr>::type
+attr_of(const char *key, T value)
+{
+	return std::is_floating_point<T>::value ?
+		       tare_attr_of_double(key, static_cast<double>(value)) :
+		       tare_attr_of_int(key, static_cast<int64_t>(value));
+}
+
+template <typename T> constexpr bool is_double()
+{
+	return std::is_floating_point<typename std::decay<T>::type>::value;
+}
+
+template <typename T>
+TARE_UNHOOKED inline typename std::enable_if<is_double<T>()>::type
+count(tare_site *site, T n)
+{
+	tare_counter_add_double(site, static_cast<double>(n));
+}
+
+template <typename T>
+TARE_UNHOOKED inline typename std::enable_if<!is_double<T>()>::type
+count(tare_site *site, T n)
+{
+	tare_counter_add(site, static_cast<uint64_t>(n));
+}
+
 } /* namespace tare */
 #endif
 

@@ -97,6 +97,7 @@ typedef struct tare_filter {
 	uint64_t last_values;	/* >0: only the last N values of each site */
 	uint32_t outcome;	/* enum tare_outcome */
 	uint64_t most_records;	/* >0: only the newest N records */
+	uint32_t record_kinds;	/* bits 1u << enum tare_record_kind; 0: all */
 } tare_filter;
 
 /* The window that an answer really covers. */
@@ -272,6 +273,9 @@ typedef struct tare_health {
 	uint64_t redone;	 /* updates cut short by a kill, completed */
 	uint64_t records;	 /* in the history now */
 	uint64_t records_trimmed;
+	uint64_t history_room;	 /* operations that fit, about, where the limit
+				  * of the ledger does not allow
+				  * max_history_size of them; else 0 */
 	uint64_t trace_events;	 /* in the rings now */
 	uint64_t trace_dropped;	 /* overwritten or discarded ones */
 	uint64_t threads;	 /* that ever recorded */
@@ -293,12 +297,6 @@ typedef struct tare_health {
 
 TARE_API const tare_health *tare_view_health(const tare_view *view);
 
-enum tare_attr_type {
-	TARE_ATTR_INT = 1,
-	TARE_ATTR_DOUBLE = 2,
-	TARE_ATTR_STR = 3
-};
-
 typedef struct tare_attr_value {
 	const char *key;
 	enum tare_attr_type type;
@@ -312,10 +310,23 @@ enum tare_record_kind {
 	TARE_RECORD_OPERATION = 1, /* a call of an operation */
 	TARE_RECORD_MEMORY = 2,	   /* memory at one moment */
 	TARE_RECORD_GPU = 3,	   /* the GPU at one moment */
-	TARE_RECORD_GOVERNOR = 4   /* a site is measured less, or in full */
+	TARE_RECORD_GOVERNOR = 4,  /* a site is measured less, or in full */
+	/* Single measurements; which kinds are kept: option `keep_kinds`. */
+	TARE_RECORD_VALUE = 5,
+	TARE_RECORD_GAUGE = 6,	   /* what it was set to, or became */
+	TARE_RECORD_COUNTER = 7,   /* what was added */
+	TARE_RECORD_RATIO = 8,	   /* part / whole */
+	TARE_RECORD_SCOPE = 9	   /* a call of a scope that is no operation */
 };
 
-/* One record of the history. Strings belong to the view. */
+#define TARE_RECORD_KINDS 10 /* above all of them */
+
+/*
+ * One record of the history. Strings belong to the view. Times of values and
+ * gauges are those of their thread's last reading of the clock: as a rule
+ * right to a millisecond, but after a pause up to 63 values may have the time
+ * before it. Their order within a thread is right.
+ */
 typedef struct tare_record {
 	const char *name;
 	const char *source;
@@ -329,7 +340,16 @@ typedef struct tare_record {
 	const tare_attr_value *attrs;
 	size_t n_attrs;
 	enum tare_record_kind kind;
+	enum tare_type type;
+	double value;		/* in `unit`; a duration in ns; NAN: none */
+	const char *unit;	/* "" if none */
+	const char *labels;	/* "" or k="v",... */
 } tare_record;
+
+/* "operation", "memory", "gpu", "governor", "value", "gauge", ... */
+TARE_API const char *tare_record_kind_name(enum tare_record_kind kind);
+/* "time", "throughput", "memory", "counter", "ratio", "percentage", ... */
+TARE_API const char *tare_type_name(enum tare_type type);
 
 /*
  * Oldest first; at most max_history_size of them, and of these the ones

@@ -64,6 +64,8 @@ struct tr_config {
 	uint64_t trace_events;		/* ring size a thread, power of two */
 	int trace_mode;			/* enum tr_trace_mode */
 	uint64_t keep_values;		/* last N values of a site; 0: none */
+	char keep_kinds[TR_CONFIG_STRING]; /* of these, see tr_parse_kinds() */
+	uint64_t keep_bytes;		/* of the ledger for these values */
 	uint64_t max_sites;
 	uint64_t max_nodes;		/* call paths a thread */
 	uint64_t max_depth;		/* open scopes a thread */
@@ -134,6 +136,12 @@ int tr_config_get(const struct tr_config *config, const char *name,
 /* "true", "false" or "system,gpu" as bits of enum tare_monitor_part. */
 bool tr_parse_parts(const char *text, uint32_t *ret_parts);
 
+/*
+ * "operation,value" as bits 1u << enum tare_kind; bit 0: scopes that are
+ * operations. False for a word that is no kind.
+ */
+bool tr_parse_kinds(const char *text, uint32_t *ret_kinds);
+
 const tare_option *tr_option_find(const char *name);
 size_t tr_option_count(void);
 /* The option that a mistyped name may have meant, or NULL. */
@@ -156,7 +164,8 @@ enum tr_option_flags {
 	TR_OPTION_BYTES = 1 << 0,     /* takes K, M and G */
 	TR_OPTION_AUTOMATIC = 1 << 1, /* 0 is accepted below min, too */
 	TR_OPTION_POWER = 1 << 2,     /* rounded up to a power of two */
-	TR_OPTION_PARTS = 1 << 3      /* a text for tr_parse_parts() */
+	TR_OPTION_PARTS = 1 << 3,     /* a text for tr_parse_parts() */
+	TR_OPTION_KINDS = 1 << 4      /* a text for tr_parse_kinds() */
 };
 
 struct tr_option_row {

@@ -74,6 +74,12 @@
 		 "detailed, all", "", text, when), \
 	  .min = 1, .max = TR_CONFIG_STRING - 1, .flags = TR_OPTION_PARTS }
 
+#define KINDS(field, FIELD, preset, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_STRING, preset, \
+		 "a list of operation, scope, value, gauge, counter, ratio, " \
+		 "all", "", text, when), \
+	  .min = 1, .max = TR_CONFIG_STRING - 1, .flags = TR_OPTION_KINDS }
+
 #define CHOICE(field, FIELD, preset, accepted, list, when, text) \
 	{ OPTION(field, FIELD, TARE_OPTION_CHOICE, preset, accepted, "", \
 		 text, when), \
@@ -195,8 +201,16 @@ static const struct tr_option_row table[] = {
 	       trace_modes, AT_START,
 	       "When the events of a thread are full: give up the oldest "
 	       "or the new ones."),
-	WHOLE(keep_values, KEEP_VALUES, "0", 0, 65536, 0, "values", AT_START,
-	      "Last values kept of every site."),
+	WHOLE(keep_values, KEEP_VALUES, "1000", 0, 65536, 0, "values",
+	      AT_START,
+	      "Last values kept of every series and thread; 0: none."),
+	KINDS(keep_kinds, KEEP_KINDS, "operation,value,gauge", AT_START,
+	      "Kinds of series whose last values are kept, and listed in the "
+	      "history."),
+	BYTES(keep_bytes, KEEP_BYTES, "64K", "4G", MIB / 16, 4096 * MIB,
+	      AT_START,
+	      "Part of the ledger for last values; 0: a quarter of its "
+	      "limit."),
 	WHOLE(max_sites, MAX_SITES, "8192", 16, 1048576, 0, "sites", AT_START,
 	      "Names; further ones share the series (overflow)."),
 	WHOLE(max_nodes, MAX_NODES, "4096", 16, 1048576, 0, "call paths",

@@ -5,6 +5,7 @@
 #include "config/config.h"
 
 #include <tare/monitor.h>
+#include <tare/probe.h>
 
 #include <string.h>
 
@@ -83,29 +84,52 @@ static bool set_double(const struct tr_option_row *row, double *field,
 	return true;
 }
 
-static uint32_t part_of(const char *word, size_t len)
+struct word {
+	const char *name;
+	uint32_t bits;
+};
+
+/* The bits of the first `len` letters; 0: they are none of the words. */
+static uint32_t bits_of(const struct word *words, size_t n, const char *word,
+			size_t len)
 {
-	static const struct {
-		const char *name;
-		uint32_t part;
-	} parts[] = {
+	for (size_t i = 0; i < n; i++)
+		if (strlen(words[i].name) == len &&
+		    memcmp(words[i].name, word, len) == 0)
+			return words[i].bits;
+	return 0;
+}
+
+/* Words separated by commas. False: one of them is not known. */
+static bool parse_words(const struct word *words, size_t n, const char *text,
+			uint32_t *ret_bits)
+{
+	uint32_t all = 0;
+
+	for (;; text++) {
+		size_t len = strcspn(text, ",");
+		uint32_t bits = bits_of(words, n, text, len);
+
+		if (!bits)
+			return false;
+		all |= bits;
+		text += len;
+		if (!*text)
+			break;
+	}
+	*ret_bits = all;
+	return true;
+}
+
+bool tr_parse_parts(const char *text, uint32_t *ret_parts)
+{
+	static const struct word parts[] = {
 		{ "system", TARE_MONITOR_SYSTEM },
 		{ "process", TARE_MONITOR_PROCESS },
 		{ "gpu", TARE_MONITOR_GPU },
 		{ "detailed", TARE_MONITOR_DETAILED },
 		{ "all", TARE_MONITOR_ALL },
 	};
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (strlen(parts[i].name) == len &&
-		    memcmp(parts[i].name, word, len) == 0)
-			return parts[i].part;
-	return 0;
-}
-
-bool tr_parse_parts(const char *text, uint32_t *ret_parts)
-{
-	uint32_t parts = 0, part;
 	bool on;
 
 	if (tr_parse_bool(text, &on)) {
@@ -113,28 +137,35 @@ bool tr_parse_parts(const char *text, uint32_t *ret_parts)
 				  0;
 		return true;
 	}
-	for (;; text++) {
-		size_t len = strcspn(text, ",");
+	return parse_words(parts, sizeof(parts) / sizeof(parts[0]), text,
+			   ret_parts);
+}
 
-		part = part_of(text, len);
-		if (!part)
-			return false;
-		parts |= part;
-		text += len;
-		if (!*text)
-			break;
-	}
-	*ret_parts = parts;
-	return true;
+bool tr_parse_kinds(const char *text, uint32_t *ret_kinds)
+{
+	static const struct word kinds[] = {
+		{ "operation", 1 },
+		{ "scope", 1 | 1u << TARE_KIND_SCOPE },
+		{ "value", 1u << TARE_KIND_VALUE },
+		{ "gauge", 1u << TARE_KIND_GAUGE },
+		{ "counter", 1u << TARE_KIND_COUNTER },
+		{ "ratio", 1u << TARE_KIND_RATIO },
+		{ "all", UINT32_MAX },
+	};
+
+	return parse_words(kinds, sizeof(kinds) / sizeof(kinds[0]), text,
+			   ret_kinds);
 }
 
 static bool set_string(const struct tr_option_row *row, char *field,
 		       const char *text)
 {
 	size_t len = strnlen(text, TR_CONFIG_STRING);
-	uint32_t parts;
+	uint32_t bits;
 
-	if (row->flags & TR_OPTION_PARTS && !tr_parse_parts(text, &parts))
+	if (row->flags & TR_OPTION_PARTS && !tr_parse_parts(text, &bits))
+		return false;
+	if (row->flags & TR_OPTION_KINDS && !tr_parse_kinds(text, &bits))
 		return false;
 	if (len < (size_t)row->min || len > (size_t)row->max)
 		return false;

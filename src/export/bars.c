@@ -216,6 +216,11 @@ static int add_records(struct tr_bars *bars)
 	if (bars->filter)
 		filter = *bars->filter;
 	filter.from_ns = filter.to_ns = 0;
+	/* Values have no length; gauges are curves of their own. */
+	filter.record_kinds = 1u << TARE_RECORD_OPERATION |
+			      1u << TARE_RECORD_MEMORY |
+			      1u << TARE_RECORD_GPU |
+			      1u << TARE_RECORD_GOVERNOR;
 	err = tare_view_records(bars->view, &filter, &bars->records,
 				&bars->n_records);
 	if (err)

@@ -211,7 +211,7 @@ static int add_counters(struct content *c, const tare_filter *filter)
 		if (stats[i].kind == TARE_KIND_COUNTER)
 			point[c->n_points++] = (struct tr_point){
 				run->end_ns, stats[i].site,
-				(double)stats[i].count
+				stats[i].total
 			};
 	return 0;
 }

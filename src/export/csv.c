@@ -46,6 +46,7 @@ static const struct {
 	{ "processing", TARE_RECORD_OPERATION },
 	{ "memory", TARE_RECORD_MEMORY },
 	{ "gpu", TARE_RECORD_GPU },
+	{ "metrics", TARE_RECORD_VALUE },
 	{ "stats", 0 },
 };
 
@@ -124,8 +125,7 @@ static void find_columns(struct table *t, const tare_record *r, size_t n)
 		for (size_t k = 0; k < r[i].n_attrs; k++) {
 			const char *key = r[i].attrs[k].key;
 
-			if (r[i].kind != t->kind ||
-			    column_of(t, k, key) < t->n_keys)
+			if (column_of(t, k, key) < t->n_keys)
 				continue;
 			if (t->n_keys < MOST_COLUMNS)
 				t->key[t->n_keys++] = key;
@@ -292,43 +292,24 @@ static void put_rows(struct table *t, const tare_run *run,
 		     const tare_record *r, size_t n)
 {
 	for (size_t i = 0; i < n && !t->sink->err; i++) {
-		if (r[i].kind != t->kind)
-			continue;
 		put_run(t, run);
 		put_record(t, &r[i]);
 		t->sink->rows++;
 	}
 }
 
-/*
- * most_records is meant for the table, and a view chooses before it knows
- * which one: the newest of the kind are taken here.
- */
 static int records_of(const struct table *t, tare_view *view,
 		      const tare_record **ret, size_t *ret_n)
 {
-	const tare_record *r;
-	tare_filter filter;
-	uint64_t left = 0;
-	size_t n, first;
-	int err;
+	tare_filter filter = { .struct_size = sizeof(filter) };
 
 	if (t->kind != TARE_RECORD_OPERATION)
 		return tare_view_readings(view, t->options->filter, t->kind,
 					  ret, ret_n);
-	if (!t->options->filter || !t->options->filter->most_records)
-		return tare_view_records(view, t->options->filter, ret, ret_n);
-	filter = *t->options->filter;
-	left = filter.most_records;
-	filter.most_records = 0;
-	err = tare_view_records(view, &filter, &r, &n);
-	if (err)
-		return err;
-	for (first = n; first > 0 && left; first--)
-		left -= r[first - 1].kind == t->kind;
-	*ret = r + first;
-	*ret_n = n - first;
-	return 0;
+	if (t->options->filter)
+		filter = *t->options->filter;
+	filter.record_kinds = 1u << t->kind;
+	return tare_view_records(view, &filter, ret, ret_n);
 }
 
 static int put_records(struct table *t, tare_view *const *views, size_t n)
@@ -390,7 +371,7 @@ static void put_stats_row(struct tr_sink *sink, const tare_stats *s)
 	put_text(sink, s->labels);
 	put_text(sink, s->unit);
 	put_text(sink, tr_kind_name(s->kind));
-	put_text(sink, tr_type_name(s->type));
+	put_text(sink, tare_type_name(s->type));
 	put_text(sink, s->file);
 	at = put_counts(tr_sink_begin(sink), s);
 	for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++) {
@@ -431,5 +412,7 @@ int tr_export_csv(struct tr_sink *sink, tare_view *const *views, size_t n,
 
 	t.kind = tables[table_index(name)].kind;
 	t.with_run = n > 1;
+	if (t.kind == TARE_RECORD_VALUE)
+		return tr_csv_metrics(sink, views, n, options->filter);
 	return t.kind ? put_records(&t, views, n) : put_stats(&t, views, n);
 }

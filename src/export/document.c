@@ -45,19 +45,22 @@ static void take_over(struct document *d, struct tr_buf *buf)
 
 struct totals {
 	uint64_t series, calls, failures;
-	uint64_t operations, failed;
+	uint64_t operations, failed, values;
 	int64_t first_ns, last_ns;
 };
 
 static void add_up(struct totals *t, const tare_record *records, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
+		t->values += records[i].kind >= TARE_RECORD_VALUE;
 		if (records[i].kind != TARE_RECORD_OPERATION)
 			continue;
-		if (!t->operations++)
-			t->first_ns = records[i].start_ns;
-		t->last_ns = records[i].start_ns;
+		t->operations++;
 		t->failed += !records[i].ok;
+	}
+	if (n) {
+		t->first_ns = records[0].start_ns;
+		t->last_ns = records[n - 1].start_ns;
 	}
 }
 
@@ -74,7 +77,8 @@ static void put_summary(struct tr_json *j, const struct totals *t, size_t n)
 	tr_json_u64(j, "records", n);
 	tr_json_u64(j, "operations", t->operations);
 	tr_json_u64(j, "operations_failed", t->failed);
-	if (t->operations) {
+	tr_json_u64(j, "values", t->values);
+	if (n) {
 		tr_json_i64(j, "first_ns", t->first_ns);
 		tr_json_i64(j, "last_ns", t->last_ns);
 	}
@@ -120,20 +124,6 @@ static bool heads_init(struct heads *heads, const tare_view *view)
 	heads->n = (size_t)tr_image_sites(&view->image) + 1;
 	heads->at = calloc(heads->n, sizeof(*heads->at));
 	return heads->at != NULL;
-}
-
-static const char *kind_text(const tare_record *r)
-{
-	switch (r->kind) {
-	case TARE_RECORD_MEMORY:
-		return "memory";
-	case TARE_RECORD_GPU:
-		return "gpu";
-	case TARE_RECORD_GOVERNOR:
-		return "governor";
-	default:
-		return "operation";
-	}
 }
 
 static void make_head(struct heads *heads, struct head *head,
@@ -220,20 +210,46 @@ static void put_attrs(struct tr_sink *sink, const tare_record *r)
 	tr_sink_adds(sink, "}");
 }
 
+static void put_label(struct tr_sink *sink, const char *key, const char *text)
+{
+	if (!text[0])
+		return;
+	tr_sink_adds(sink, key);
+	tr_sink_json(sink, text);
+}
+
+/* The rest of a kept value: a metric. */
+static void put_value(struct tr_sink *sink, char *at, const tare_record *r)
+{
+	at = TR_LIT(at, ",\"value\":");
+	at = put_number(at, r->value);
+	tr_sink_end(sink, at);
+	put_label(sink, ",\"kind\":", tare_record_kind_name(r->kind));
+	put_label(sink, ",\"type\":", tare_type_name(r->type));
+	put_label(sink, ",\"unit\":", r->unit);
+	put_label(sink, ",\"labels\":", r->labels);
+	tr_sink_add(sink, "}", 1);
+}
+
 static void put_record(struct document *d, const tare_record *r)
 {
 	struct tr_sink *sink = d->sink;
 	char *at = begin_record(d, r);
+	const char *kind = tare_record_kind_name(r->kind);
 
 	at = tr_put_i64(at, r->thread);
 	at = TR_LIT(at, ",\"start_ns\":");
 	at = tr_put_i64(at, r->start_ns);
+	if (r->kind >= TARE_RECORD_VALUE) {
+		put_value(sink, at, r);
+		return;
+	}
 	at = TR_LIT(at, ",\"duration_ns\":");
 	at = tr_put_u64(at, r->duration_ns);
 	at = r->ok ? TR_LIT(at, ",\"ok\":true") : TR_LIT(at, ",\"ok\":false");
 	if (r->kind != TARE_RECORD_OPERATION) {
 		at = TR_LIT(at, ",\"kind\":\"");
-		at = tr_put(at, kind_text(r), strlen(kind_text(r)));
+		at = tr_put(at, kind, strlen(kind));
 		*at++ = '"';
 	}
 	if (r->truncated)

@@ -59,6 +59,15 @@ void tr_report_name(struct tr_report *report, const char *text, size_t width);
 void tr_report_cell(struct tr_report *report, const char *text, size_t width);
 void tr_report_dim(struct tr_report *report, bool on);
 
+/* With its unit. */
+void tr_report_value(struct tr_report *report, double value, const char *unit);
+
+/* ---- recent.c ---------------------------------------------------------- */
+
+/* The newest records, of all kinds; nothing where there are none. */
+int tr_report_recent(struct tr_report *report);
+int tr_json_recent(struct tr_json *json, struct tr_report *report);
+
 /* ---- name_brief.c ------------------------------------------------------ */
 
 /*
@@ -150,6 +159,5 @@ void tr_json_window(struct tr_json *json, const tare_window *window);
 void tr_json_series(struct tr_json *json, const tare_stats *stats);
 void tr_json_health(struct tr_json *json, const tare_health *health);
 const char *tr_kind_name(enum tare_kind kind);
-const char *tr_type_name(enum tare_type type);
 
 #endif

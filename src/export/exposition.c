@@ -190,8 +190,10 @@ static void put_counters(struct tr_exposition *x, const struct tr_group *g,
 		put_head(x, f, &has_head);
 		n = tr_sample_count(s, f->part);
 		at = begin_sample(x, &sample, m, "");
-		if (f->part == TR_PART_COUNT && g->unit.scale != 1)
-			at = tr_put_value(at, (double)n * g->unit.scale);
+		if (tr_sample_is_double(s, f->part) ||
+		    (f->part == TR_PART_COUNT && g->unit.scale != 1))
+			at = tr_put_value(at, tr_sample_counted(s, f->part) *
+						      g->unit.scale);
 		else
 			at = tr_put_u64(at, n);
 		end_sample(x, at);

@@ -49,6 +49,9 @@ const struct tr_series *tr_sample_series(const struct tr_exposition *x,
 /* A series that was never used is not there, one that has no failures is. */
 bool tr_sample_is_used(const struct tr_series *s, enum tr_metric_part part);
 uint64_t tr_sample_count(const struct tr_series *s, enum tr_metric_part part);
+/* Is it a sum of doubles? */
+bool tr_sample_is_double(const struct tr_series *s, enum tr_metric_part part);
+double tr_sample_counted(const struct tr_series *s, enum tr_metric_part part);
 double tr_sample_gauge(const struct tr_exposition *x, const struct tr_group *g,
 		       const struct tr_family *f, const struct tr_member *m,
 		       const struct tr_series *s);

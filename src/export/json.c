@@ -28,16 +28,6 @@ const char *tr_kind_name(enum tare_kind kind)
 	return kind <= TARE_KIND_RATIO ? name[kind] : "";
 }
 
-const char *tr_type_name(enum tare_type type)
-{
-	static const char *const name[] = { "",		  "time",
-					    "throughput", "memory",
-					    "counter",	  "ratio",
-					    "percentage", "custom" };
-
-	return type <= TARE_TYPE_CUSTOM ? name[type] : "";
-}
-
 void tr_json_run(struct tr_json *j, const tare_run *run)
 {
 	tr_json_object(j, "run");
@@ -145,7 +135,7 @@ void tr_json_series(struct tr_json *j, const tare_stats *s)
 	tr_json_str(j, "labels", s->labels);
 	tr_json_str(j, "unit", s->unit);
 	tr_json_str(j, "kind", tr_kind_name(s->kind));
-	tr_json_str(j, "type", tr_type_name(s->type));
+	tr_json_str(j, "type", tare_type_name(s->type));
 	tr_json_str(j, "file", s->file);
 	tr_json_u64(j, "line", s->line);
 	put_numbers(j, s);
@@ -234,6 +224,7 @@ void tr_json_health(struct tr_json *j, const tare_health *h)
 	TR_PUT(redone);
 	TR_PUT(records);
 	TR_PUT(records_trimmed);
+	TR_PUT(history_room);
 	TR_PUT(trace_events);
 	TR_PUT(trace_dropped);
 	TR_PUT(threads);
@@ -286,6 +277,8 @@ TARE_API int tare_view_json(tare_view *view,
 		err = tr_json_calls(&json, &report);
 	if (!err && report.options.parts & TARE_REPORT_FLAT)
 		err = put_flat(&json, &report);
+	if (!err && report.options.parts & TARE_REPORT_FLAT)
+		err = tr_json_recent(&json, &report);
 	if (!err && report.options.parts & TARE_REPORT_HEALTH)
 		tr_json_health(&json, tare_view_health(view));
 	tr_json_end_object(&json);

@@ -175,6 +175,8 @@ TARE_API int tare_view_report(tare_view *view,
 		err = tr_report_allocs(&report);
 	if (!err && report.options.parts & TARE_REPORT_FLAT)
 		err = tr_report_flat(&report);
+	if (!err && report.options.parts & TARE_REPORT_FLAT)
+		err = tr_report_recent(&report);
 	if (!err && report.options.parts & TARE_REPORT_HEALTH)
 		tr_report_health(&report);
 	if (!err && buf.failed)

@@ -286,7 +286,7 @@ static void put_member(struct proto *p, const struct tr_group *g,
 		put_histogram(p, g, m, s);
 	else if (f->type == TR_METRIC_COUNTER)
 		put_value(p, labels_of(p, m), m->len, METRIC_COUNTER,
-			  (double)tr_sample_count(s, f->part) * scale);
+			  tr_sample_counted(s, f->part) * scale);
 	else if (s->site && m->site >= TR_SITE_FIRST)
 		put_value(p, labels_of(p, m), m->len, METRIC_GAUGE,
 			  tr_sample_gauge(p->x, g, f, m, s));

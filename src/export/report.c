@@ -148,6 +148,7 @@ static void add_clean(struct tr_report *r, const char *text, size_t most)
 }
 
 #define LABELS_MOST 60u
+#define SOURCE_MOST 32u
 
 static bool labels_fit(const char *text, const char *labels, size_t width)
 {
@@ -179,7 +180,7 @@ static void name(struct tr_report *r, unsigned indent, const char *text,
 	tr_buf_pad(r->buf, ' ', used < width ? width - used : 0);
 }
 
-/* At a row's end: the unit, and labels that had no room beside the name. */
+/* At a row's end: unit, labels that had no room beside the name, source. */
 static void tail(struct tr_report *r, const tare_stats *s, const char *unit,
 		 size_t width)
 {
@@ -192,6 +193,11 @@ static void tail(struct tr_report *r, const tare_stats *s, const char *unit,
 		add_clean(r, s->labels, LABELS_MOST);
 		tr_buf_adds(r->buf, columns(s->labels) > LABELS_MOST ? "~}" :
 								      "}");
+	}
+	if (s->source[0] && !tare_stats_is_monitor(s)) {
+		tr_buf_adds(r->buf, "  [");
+		tr_report_text(r, s->source, SOURCE_MOST);
+		tr_buf_addc(r->buf, ']');
 	}
 	tr_buf_addc(r->buf, '\n');
 }
@@ -287,6 +293,15 @@ static void add_threads(struct tr_report *r, uint64_t n)
 		    n == 1 ? "" : "s");
 }
 
+static void add_range(struct tr_report *r, int64_t from_ns, int64_t to_ns)
+{
+	char from[32], to[32];
+
+	tr_date_text(from, sizeof(from), from_ns);
+	tr_date_text(to, sizeof(to), to_ns);
+	tr_buf_addf(r->buf, "from %s to %s", from, to);
+}
+
 void tr_report_head(struct tr_report *r)
 {
 	const tare_run *run = tare_view_run(r->view);
@@ -318,6 +333,9 @@ void tr_report_head(struct tr_report *r)
 	add_clean(r, run->host, 64);
 	tr_buf_adds(r->buf, ", ");
 	add_clean(r, run->cpu, 80);
+	tr_buf_adds(r->buf, "\n      ");
+	add_range(r, run->cleared_ns ? run->cleared_ns : run->start_ns,
+		  run->end_ns);
 	style(r, PLAIN);
 	tr_buf_addc(r->buf, '\n');
 	if (run->damage[0])
@@ -434,6 +452,8 @@ static void flat_counter(struct tr_report *r, const tare_stats *s,
 		cell_count(r, s->count, 0);
 		tr_buf_adds(r->buf, " =");
 		cell_share(r, s->last);
+	} else if (s->total != (double)s->count) { /* of doubles */
+		cell_value(r, s->total, "", 13);
 	} else {
 		cell_count(r, s->count, 13);
 	}
@@ -616,8 +636,10 @@ static void window_line(struct tr_report *r)
 			       apart(w->from_ns, run->start_ns));
 	(void)tr_duration_text(to, sizeof(to),
 			       apart(w->to_ns, run->start_ns));
-	tr_buf_addf(r->buf, "\nwindow: from %s to %s after the start\n", from,
+	tr_buf_addf(r->buf, "\nwindow: from %s to %s after the start, ", from,
 		    to);
+	add_range(r, w->from_ns, w->to_ns);
+	tr_buf_addc(r->buf, '\n');
 }
 
 int tr_report_flat(struct tr_report *r)
@@ -658,4 +680,9 @@ void tr_report_cell(struct tr_report *r, const char *text, size_t width)
 void tr_report_dim(struct tr_report *r, bool on)
 {
 	style(r, on ? DIM : PLAIN);
+}
+
+void tr_report_value(struct tr_report *r, double value, const char *unit)
+{
+	cell_unit(r, value, unit, "");
 }

@@ -97,6 +97,21 @@ static void memory_line(struct tr_report *r)
 		    start, end, peak);
 }
 
+static void history_line(struct tr_report *r, const tare_health *h)
+{
+	char room[32], limit[32];
+
+	if (!h->history_room || !h->records_trimmed)
+		return;
+	(void)tr_count_text(room, sizeof(room), h->history_room);
+	(void)tr_bytes_text(limit, sizeof(limit),
+			    (double)tare_view_run(r->view)->ledger_limit);
+	tr_buf_addf(r->buf,
+		    "history    room for about %s operations, fewer than "
+		    "max_history_size: ledger_limit is %s\n",
+		    room, limit);
+}
+
 void tr_report_health(struct tr_report *r)
 {
 	const tare_health *h = tare_view_health(r->view);
@@ -125,4 +140,5 @@ void tr_report_health(struct tr_report *r)
 	count_if(r, "trace events dropped", h->trace_dropped);
 	count_if(r, "places damaged", h->damaged);
 	tr_buf_addc(r->buf, '\n');
+	history_line(r, h);
 }

@@ -29,12 +29,24 @@ uint64_t tr_sample_count(const struct tr_series *s, enum tr_metric_part part)
 	}
 }
 
+bool tr_sample_is_double(const struct tr_series *s, enum tr_metric_part part)
+{
+	return part == TR_PART_COUNT && s->site &&
+	       s->site->flags & TARE_SITE_DOUBLE;
+}
+
+double tr_sample_counted(const struct tr_series *s, enum tr_metric_part part)
+{
+	return tr_sample_is_double(s, part) ? s->real_counter :
+					      (double)tr_sample_count(s, part);
+}
+
 /* A series that was never used is not there, one that has no failures is. */
 bool tr_sample_is_used(const struct tr_series *s, enum tr_metric_part part)
 {
 	switch (part) {
 	case TR_PART_COUNT:
-		return s->counter != 0;
+		return s->counter != 0 || s->real_counter > 0;
 	case TR_PART_ITEMS:
 		return s->items != 0;
 	case TR_PART_RATIO:

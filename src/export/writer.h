@@ -45,5 +45,8 @@ int tr_exporter_run(tare_exporter *exporter, const struct tr_export *what,
 
 /* Is the table of this name one of CSV's? */
 bool tr_csv_has_table(const char *name);
+/* The table "metrics". `asked`: a filter, or NULL. */
+int tr_csv_metrics(struct tr_sink *sink, tare_view *const *views, size_t n,
+		   const tare_filter *asked);
 
 #endif

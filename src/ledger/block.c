@@ -7,6 +7,9 @@
  * nobody is filling. So writers never meet, the history has a fixed size for
  * any number of threads, and every record is stored, trimmed or counted as
  * lost.
+ *
+ * The ring may become longer while the program runs: the next tickets then
+ * lead behind its old end, as if it had just come round.
  */
 #include "ledger/ledger.h"
 
@@ -41,16 +44,33 @@ static bool claim(struct tr_block *block, uint32_t owner)
 					   __ATOMIC_RELAXED);
 }
 
+/*
+ * Where a ticket leads; UINT32_MAX: nowhere. Without space for more blocks it
+ * is one of those that are there.
+ */
+static uint32_t number_of(uint64_t ticket)
+{
+	uint64_t count = TR_LOAD(tr_ledger->block_count), real;
+	uint32_t number = (uint32_t)((ticket -
+				      TR_LOAD(tr_ledger->block_base)) % count);
+
+	if (make_real(number))
+		return number;
+	real = TR_LOAD(tr_ledger->region[TR_REGION_BLOCKS].used) /
+	       TR_BLOCK_BYTES;
+	return real ? (uint32_t)(ticket % real) : UINT32_MAX;
+}
+
 static TR_NOINLINE struct tr_block *take_block(struct tr_hand *hand)
 {
 	struct tr_header *header = tr_ledger->header;
 
 	for (int i = 0; i < TR_BLOCK_TRIES; i++) {
 		uint64_t ticket = TR_ADD(header->records_taken, 1);
-		uint32_t number = (uint32_t)(ticket % tr_ledger->block_count);
+		uint32_t number = number_of(ticket);
 		struct tr_block *block;
 
-		if (!make_real(number))
+		if (number == UINT32_MAX)
 			return NULL;
 		block = block_at(number);
 		if (!claim(block, hand->index + 1))
@@ -64,6 +84,29 @@ static TR_NOINLINE struct tr_block *take_block(struct tr_hand *hand)
 		return block;
 	}
 	return NULL;
+}
+
+void tr_blocks_resize(uint64_t records)
+{
+	struct tr_header *header = tr_ledger->header;
+	uint64_t most = tr_ledger->region[TR_REGION_BLOCKS].cap /
+			TR_BLOCK_BYTES;
+	uint64_t wanted = tr_blocks_for(records);
+	uint32_t count = TR_LOAD(tr_ledger->block_count);
+	uint64_t taken = TR_LOAD(header->records_taken);
+
+	if (wanted > most)
+		wanted = most;
+	if (wanted <= count)
+		return;
+	/*
+	 * A thread that sees one of both changed only takes a block that is
+	 * not the oldest.
+	 */
+	if (taken - TR_LOAD(tr_ledger->block_base) > count)
+		TR_STORE(tr_ledger->block_base, taken - count);
+	TR_STORE(tr_ledger->block_count, (uint32_t)wanted);
+	TR_STORE(header->block_count, (uint32_t)wanted);
 }
 
 /* Blocks lie on multiples of their size. */

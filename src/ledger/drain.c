@@ -25,11 +25,12 @@ TR_INLINE bool drain_entry(struct tr_hand *hand, struct tr_track *track,
 	uint64_t start = TR_LOAD(entry->start), span = TR_LOAD(entry->span);
 	uint32_t what = TR_LOAD(entry->what), bucket, page;
 	struct tr_node *node = (void *)(base + TR_NODE_BIAS + what);
+	const struct tr_values *values;
 	struct tr_cell *cell;
 	uint64_t bits, calls, sum, cell_sum, number;
 	uint32_t *at;
 
-	if (TR_UNLIKELY(what & hand->odd_mask))
+	if (TR_UNLIKELY(what & TR_ENTRY_FLAGS))
 		return false;
 	cell = (void *)(base + node->cell);
 	if (TR_UNLIKELY(cell->slice != TR_SLICE_OF(hand, start + span)))
@@ -44,6 +45,9 @@ TR_INLINE bool drain_entry(struct tr_hand *hand, struct tr_track *track,
 	at = (void *)(base + page + (bits >> 45 & 60));
 	bucket = TR_LOAD(*at);
 	if (TR_UNLIKELY(bucket == UINT32_MAX))
+		return false;
+	values = tr_ring_of(hand, cell);
+	if (TR_UNLIKELY(values) && TR_UNLIKELY(tr_ring_is_full(values)))
 		return false;
 	calls = TR_LOAD(node->calls);
 	sum = TR_LOAD(node->sum);
@@ -64,7 +68,7 @@ TR_INLINE bool drain_entry(struct tr_hand *hand, struct tr_track *track,
 		TR_STORE(cell->max, span);
 	if (TR_UNLIKELY(span < TR_LOAD(cell->min)))
 		TR_STORE(cell->min, span);
-	if (TR_UNLIKELY(cell->values))
+	if (TR_UNLIKELY(values))
 		tr_place_keep(hand, cell, start + span, span);
 	return true;
 }

@@ -257,11 +257,27 @@ static uint64_t alloc_bytes(const struct tr_config *config)
 	return config->alloc ? rows * sizeof(struct tr_alloc) : 0;
 }
 
+/*
+ * What the history may be raised to while the program runs: eight times what
+ * it is, within half of the ledger's limit and an eighth of the address space.
+ */
+static uint64_t most_blocks(const struct tr_header *header, uint64_t bytes,
+			    uint64_t blocks)
+{
+	uint64_t most = header->limit_bytes / 2;
+
+	if (most > bytes / 8)
+		most = bytes / 8;
+	most /= TR_BLOCK_BYTES;
+	return most < blocks * 8 ? most : blocks * 8;
+}
+
 static void place_regions(struct tr_header *header, uint64_t bytes,
 			  const struct tr_config *config)
 {
 	uint64_t sites = config->max_sites * sizeof(struct tr_site);
-	uint64_t blocks = config->max_history_size * 200 / TR_BLOCK_BYTES + 16;
+	uint64_t blocks = tr_blocks_for(config->max_history_size);
+	uint64_t most = most_blocks(header, bytes, blocks);
 	bool has_stacks = tr_config_wants_stacks(config);
 	uint64_t stacks = has_stacks ? config->max_stacks : 0;
 	uint64_t samples = has_stacks ? config->sample_events : 0;
@@ -270,7 +286,7 @@ static void place_regions(struct tr_header *header, uint64_t bytes,
 		[TR_REGION_STRINGS] = sites + TR_MORE_STRINGS,
 		[TR_REGION_TRACKS] = tr_hands_most * sizeof(uint32_t),
 		[TR_REGION_GAUGES] = config->max_sites * sizeof(uint64_t),
-		[TR_REGION_BLOCKS] = blocks * TR_BLOCK_BYTES,
+		[TR_REGION_BLOCKS] = most * TR_BLOCK_BYTES,
 		[TR_REGION_MODULES] = TR_MAX_MODULES * sizeof(struct tr_module),
 		[TR_REGION_STACKS] = stacks * sizeof(struct tr_stack),
 		[TR_REGION_ALLOCS] = alloc_bytes(config),
@@ -286,7 +302,7 @@ static void place_regions(struct tr_header *header, uint64_t bytes,
 	/* Last: it takes what is left. */
 	header->region[TR_REGION_ARENA].off = at;
 	header->region[TR_REGION_ARENA].cap = bytes - at;
-	header->block_count = (uint32_t)blocks;
+	header->block_count = (uint32_t)(blocks < most ? blocks : most);
 	header->max_history = config->max_history_size;
 	header->max_history_age = config->max_history_age;
 	memcpy(tr_ledger->region, header->region, sizeof(header->region));
@@ -297,7 +313,8 @@ static void place_regions(struct tr_header *header, uint64_t bytes,
 static uint64_t fixed_bytes(const struct tr_config *config)
 {
 	uint64_t bytes = config->max_sites * 136 +
-			 config->max_history_size * 200 + TR_MAX_TRACKS * 4 +
+			 config->max_history_size * TR_RECORD_ABOUT +
+			 TR_MAX_TRACKS * 4 +
 			 262144 + TR_MAX_MODULES * sizeof(struct tr_module) +
 			 alloc_bytes(config) + 5 * TR_PAGE;
 
@@ -448,6 +465,8 @@ static int fill_ledger(const char *dir, const struct tr_config *config,
 	tr_ledger->window_limit = config->window_bytes ?
 					  config->window_bytes :
 					  header->limit_bytes / 4;
+	tr_ledger->rings_limit = config->keep_bytes ? config->keep_bytes :
+						      header->limit_bytes / 4;
 	if (tr_sites_init())
 		return TARE_EFULL;
 	return parent_base ? tr_sites_copy(parent_base) : 0;

@@ -36,7 +36,7 @@
 
 #define TR_MAGIC UINT64_C(0x314745444c455254) /* "TRELEDG1", little endian */
 #define TR_FORMAT_MAJOR 3u
-#define TR_FORMAT_MINOR 0u
+#define TR_FORMAT_MINOR 1u
 #define TR_ENDIAN 0x01020304u
 
 #define TR_PAGE 4096u
@@ -68,6 +68,10 @@
 #define TR_SITE_INTERNAL (1u << 15) /* flag: the library's own, not shown */
 /* flag: its times overlap those of scopes, and are no busy time of a thread */
 #define TR_SITE_OVERLAP (1u << 14)
+/* flag: internal, but its last values are kept: what a value costs */
+#define TR_SITE_KEPT (1u << 13)
+/* flag: a series of the monitor: its values are no records of the history */
+#define TR_SITE_MONITORED (1u << 12)
 /* flags: what makes a site one of a pipeline, see enum tare_site_flags */
 #define TR_SITE_STAGES 0x3cu
 
@@ -736,11 +740,11 @@ struct tr_sample {
 
 _Static_assert(sizeof(struct tr_sample) == TR_LINE / 2, "half a line");
 
-/* Ring of the last values of a cell. */
+/* Ring of the last values of a cell. Its size is a power of two. */
 struct tr_values {
 	uint64_t written;
 	uint32_t size;
-	uint32_t reserved;
+	uint32_t keep; /* of these are shown, at most; 0: all */
 	struct {
 		uint64_t ticks;
 		uint64_t value; /* ticks, or bits of a double */

@@ -63,7 +63,6 @@ struct tr_hand {
 	uint32_t hash_mask;
 	uint32_t hash_used;
 	uint32_t shift;		/* of time slices */
-	uint32_t odd_mask;	/* bits of `what` that leave the fast path */
 	bool fast;		/* the processor's counter is the clock */
 	bool busy;		/* like track == NULL, for the slow clock */
 	struct tr_track *held;	/* the track also while busy */
@@ -72,6 +71,7 @@ struct tr_hand {
 	struct tr_frame *frames;
 	uint32_t index;
 	uint32_t thread; /* whose */
+	uint32_t values_close;	/* in a row that came close to each other */
 	int32_t values_left;	/* values until the clock is read again */
 	uint32_t values_slice;	/* what it said then */
 	uint64_t values_ticks;
@@ -116,8 +116,9 @@ struct tr_ledger {
 	bool discard;
 	bool counter_clock;
 	uint32_t ring_bytes;
-	uint32_t max_nodes, max_depth, keep_values;
+	uint32_t max_nodes, max_depth, keep_values, keep_kinds;
 	uint64_t window_limit;
+	uint64_t rings_used, rings_limit; /* bytes of last values */
 	int64_t retry_at; /* after a full file system: when to ask again */
 	int reserve_fd;	  /* -1, or for kernels without populate */
 	uint32_t spare_track; /* claimed for a track, not real yet */
@@ -130,6 +131,7 @@ struct tr_ledger {
 	double sec_per_tick;
 	uint32_t slice_shift;
 	uint32_t block_count;
+	uint64_t block_base; /* ticket of block 0 */
 	uint32_t next_counter, next_gauge;
 	uint64_t limit_bytes, real_bytes;
 	uint64_t training_bytes; /* of the file, for trainings */
@@ -374,6 +376,12 @@ TR_INLINE void tr_hand_lose(struct tr_hand *hand)
 	TR_STORE(hand->held->lost.no_space, hand->held->lost.no_space + 1);
 }
 
+/* The same in a handler that met its thread in a probe. */
+TR_INLINE void tr_lose_busy(void)
+{
+	(void)TR_ADD(tr_ledger->header->lost.busy, 1);
+}
+
 /*
  * Enter and leave the part in which a signal handler must not touch the
  * track. Enter fails (false) inside such a handler.
@@ -438,11 +446,27 @@ void tr_deferred_taken(struct tr_track *track);
 /* Completes what its thread did not (it is dead). Busy. */
 void tr_drain_redo(struct tr_hand *hand, bool cut);
 
+/* ---- ring.c ------------------------------------------------------------ */
+
+/* In `keep_kinds`, beside 1u << enum tare_kind. */
+#define TR_KEEP_OPERATION 1u
+
+/* Are the last values of the site to be kept? */
+bool tr_site_is_kept(const struct tr_site *site);
+/* A ring for a new cell, where wanted and where there is room. Busy. */
+void tr_ring_start(struct tr_hand *hand, struct tr_cell *cell);
+/* A larger one for a full one, where there is room. Busy. */
+void tr_ring_grow(struct tr_hand *hand, struct tr_cell *cell,
+		  const struct tr_values *values);
+
 /* ---- observe.c --------------------------------------------------------- */
 
-/* A value into a cell, in time slice `slice`. Busy. */
+/* Into the ring of last values alone, where there is one. Busy. */
+void tr_observe_kept(struct tr_hand *hand, uint32_t cell, double value,
+		     uint64_t ticks);
+/* A value into a cell, at about `ticks`. Busy. */
 void tr_observe(struct tr_hand *hand, uint32_t cell, double value,
-		uint32_t slice);
+		uint64_t ticks);
 
 /* ---- history.c --------------------------------------------------------- */
 
@@ -485,6 +509,15 @@ bool tr_cell_page_after(const char *base, uint64_t size,
  */
 uint64_t *tr_block_reserve(struct tr_hand *hand, uint32_t bytes);
 void tr_block_commit(uint64_t *place, uint32_t bytes);
+/* Room for more records, if there is not enough. Signal-safe. */
+void tr_blocks_resize(uint64_t records);
+
+/* Blocks for so many records of about TR_RECORD_ABOUT bytes. */
+#define TR_RECORD_ABOUT 200u
+TR_INLINE uint64_t tr_blocks_for(uint64_t records)
+{
+	return records * TR_RECORD_ABOUT / TR_BLOCK_BYTES + 16;
+}
 
 /* ---- image.c ----------------------------------------------------------- */
 

@@ -115,11 +115,37 @@ static bool is_nowhere(const struct tr_place *place,
 	return !place->bucket && place->other == &track->lost.unbucketed;
 }
 
+/*
+ * Into the next place of the ring, where there is one. Times of a ring never
+ * go back: by this a reader of a killed thread's sees whether the value that
+ * was under way is committed. Values of handlers come late.
+ */
+static struct tr_values *keep(struct tr_hand *hand, struct tr_cell *cell,
+			      uint64_t ticks, double value)
+{
+	const struct tr_values *values;
+	uint64_t n, last;
+	uint32_t size;
+
+	tr_ring_ready(hand, cell);
+	values = tr_ring_of(hand, cell);
+	n = values ? TR_LOAD(values->written) : 0;
+	size = n ? TR_LOAD(values->size) : 0;
+	if (size) {
+		last = TR_LOAD(values->at[(n - 1) & (size - 1)].ticks);
+		if (ticks < last)
+			ticks = last;
+	}
+	return tr_ring_put(hand, cell, ticks, tr_bits_of(value));
+}
+
 void tr_observe(struct tr_hand *hand, uint32_t off, double value,
-		uint32_t slice)
+		uint64_t ticks)
 {
 	struct tr_track *track = hand->held;
 	struct tr_cell *cell = tr_cell_at(hand, off);
+	uint32_t slice = (uint32_t)(ticks >> hand->shift);
+	struct tr_values *values;
 	struct tr_place place;
 
 	if (!cell->site) {
@@ -139,6 +165,7 @@ void tr_observe(struct tr_hand *hand, uint32_t off, double value,
 		tr_hand_lose(hand);
 		return;
 	}
+	values = keep(hand, cell, ticks, value);
 	TR_STORE(track->value.cell_sum, cell->sum);
 	if (place.bucket)
 		TR_STORE(track->value.bucket, *place.bucket);
@@ -150,7 +177,19 @@ void tr_observe(struct tr_hand *hand, uint32_t off, double value,
 		TR_STORE(cell->max, tr_bits_of(value));
 	if (value < tr_real_of(cell->min))
 		TR_STORE(cell->min, tr_bits_of(value));
+	if (values)
+		tr_ring_commit(values);
 	done(track);
-	tr_place_keep(hand, cell, (uint64_t)slice << hand->shift,
-		      tr_bits_of(value));
+}
+
+void tr_observe_kept(struct tr_hand *hand, uint32_t off, double value,
+		     uint64_t ticks)
+{
+	struct tr_cell *cell = tr_cell_at(hand, off);
+	struct tr_values *values = cell->site ?
+					   keep(hand, cell, ticks, value) :
+					   NULL;
+
+	if (values)
+		tr_ring_commit(values);
 }

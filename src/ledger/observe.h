@@ -36,14 +36,28 @@ TR_INLINE void tr_real_store(uint64_t *word, double value)
 #endif
 }
 
+/*
+ * About when the present value came: the last reading of the clock, and a
+ * tick for each value since, so that values stay in their order.
+ */
+TR_INLINE uint64_t tr_values_now(const struct tr_hand *hand)
+{
+	return hand->values_ticks +
+	       (hand->values_left ? TR_RUN_VALUES -
+					    (uint32_t)hand->values_left :
+				    0);
+}
+
 /* False: nothing was changed, tr_observe() must do it. Busy. */
 TR_INLINE bool tr_observe_fast(struct tr_hand *hand, struct tr_track *track,
 			       uint32_t off, double value)
 {
 	char *base = hand->base;
 	struct tr_cell *cell = (struct tr_cell *)(void *)(base + off);
-	uint64_t bits, number;
-	uint32_t bucket, page, *at;
+	struct tr_values *values = (struct tr_values *)(void *)(base +
+								cell->values);
+	uint64_t bits, number, written = 0, *written_at;
+	uint32_t bucket, page, size, *at;
 	double sum;
 
 	if (TR_UNLIKELY(cell->slice != hand->values_slice))
@@ -60,6 +74,16 @@ TR_INLINE bool tr_observe_fast(struct tr_hand *hand, struct tr_track *track,
 	bucket = *at;
 	if (TR_UNLIKELY(bucket == UINT32_MAX))
 		return false;
+	if (values != (void *)base) {
+		written = TR_LOAD(values->written);
+		size = TR_LOAD(values->size);
+		/* It is to grow, or the file was truncated. */
+		if (TR_UNLIKELY(written == size) || TR_UNLIKELY(!size))
+			return false;
+		written_at = &values->at[written & (size - 1)].ticks;
+		TR_STORE(written_at[0], tr_values_now(hand));
+		tr_real_store(&written_at[1], value);
+	}
 	sum = tr_real_own(&cell->sum);
 
 	tr_real_store(&track->value.value, value);
@@ -74,6 +98,8 @@ TR_INLINE bool tr_observe_fast(struct tr_hand *hand, struct tr_track *track,
 		tr_real_store(&cell->max, value);
 	if (TR_UNLIKELY(value < tr_real_own(&cell->min)))
 		tr_real_store(&cell->min, value);
+	if (values != (void *)base)
+		TR_PUBLISH(values->written, written + 1);
 	TR_FENCE();
 	TR_STORE(track->value.cell, 0);
 	return true;

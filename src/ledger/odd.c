@@ -42,6 +42,7 @@ static void drain_time(struct tr_hand *hand, struct tr_track *track,
 
 	if (cell->slice != slice)
 		tr_cell_turn(hand, cell, slice);
+	tr_ring_ready(hand, cell);
 	place = time_place(hand, cell, t->span);
 	TR_STORE(track->intent.calls, node->calls);
 	TR_STORE(track->intent.sum, node->sum);
@@ -172,7 +173,8 @@ static bool move_value(struct tr_hand *hand, uint32_t place, uint32_t site)
 		return false;
 	TR_STORE(track->deferred_at, TR_DEFERRED_VALUE | place);
 	TR_FENCE();
-	tr_observe(hand, cell, u.value, TR_LOAD(entry->span));
+	tr_observe(hand, cell, u.value,
+		   (uint64_t)TR_LOAD(entry->span) << hand->shift);
 	return true;
 }
 

@@ -111,11 +111,69 @@ static void redo_bucket(const struct redo *r, const struct tr_intent *intent,
 		*high = (uint32_t)intent->other + 1;
 }
 
+/* The ring of a cell, or NULL where it is none. */
+static struct tr_values *ring_of(const struct tr_image *image,
+				 const struct tr_cell *cell)
+{
+	struct tr_values *values = at(image, cell->values, sizeof(*values));
+	uint32_t size = values ? values->size : 0;
+
+	if (!size || size & (size - 1) ||
+	    !at(image, cell->values, sizeof(*values) + (uint64_t)size * 16))
+		return NULL;
+	return values;
+}
+
+/* Two times of a cell never end in the same tick. */
+static void redo_last_time(const struct tr_image *image,
+			   const struct tr_cell *cell, uint64_t end,
+			   uint64_t span)
+{
+	struct tr_values *values = ring_of(image, cell);
+	uint64_t n = values ? values->written : 0, mask;
+
+	if (!values)
+		return;
+	mask = values->size - 1;
+	if (n && values->at[(n - 1) & mask].ticks == end &&
+	    values->at[(n - 1) & mask].value == span)
+		return;
+	values->at[n & mask].ticks = end;
+	values->at[n & mask].value = span;
+	values->written = n + 1;
+}
+
+/*
+ * The value is in its place: was it committed? Times of a ring never go back,
+ * so what lies behind the newest value is older, or nothing.
+ */
+static void redo_last_value(const struct tr_image *image,
+			    const struct tr_cell *cell, uint64_t bits)
+{
+	struct tr_values *values = ring_of(image, cell);
+	uint64_t n = values ? values->written : 0, mask, before;
+
+	if (!values)
+		return;
+	mask = values->size - 1;
+	before = n ? values->at[(n - 1) & mask].ticks : 1;
+	if (values->at[n & mask].value == bits &&
+	    values->at[n & mask].ticks >= before)
+		values->written = n + 1;
+}
+
+struct timed {
+	uint64_t span, end; /* end: 0 where it is not known */
+	bool failed;
+};
+
 static void redo_time(const struct redo *r, struct tr_node *node,
-		      uint64_t span, bool failed)
+		      const struct timed *timed)
 {
 	const struct tr_intent *intent = &r->track->intent;
 	const struct tr_header *header = (const void *)r->image->base;
+	uint64_t span = timed->span;
+	bool failed = timed->failed;
 	struct tr_extra *extra;
 	struct tr_cell *cell;
 
@@ -135,6 +193,8 @@ static void redo_time(const struct redo *r, struct tr_node *node,
 		cell->max = span;
 	if (span < cell->min)
 		cell->min = span;
+	if (timed->end)
+		redo_last_time(r->image, cell, timed->end, span);
 	if (span) {
 		redo_bucket(r, intent, cell,
 			    tr_bucket_bits((double)span *
@@ -173,6 +233,7 @@ static void redo_value(const struct redo *r,
 		cell->max = tr_bits_of(value);
 	if (value < tr_real_of(cell->min))
 		cell->min = tr_bits_of(value);
+	redo_last_value(image, cell, under_way->value);
 	if (fabs(value) < 2.2250738585072014e-308) {
 		if (extra)
 			extra->zeros = intent.other + 1;
@@ -186,9 +247,28 @@ static void redo_value(const struct redo *r,
 			    tr_bucket_bits(fabs(value)));
 }
 
+/* The start of a long scope is in the entry before, or in another lap. */
+static struct timed timed_of(const struct tr_image *image,
+			     const struct tr_entry *entry)
+{
+	struct timed t = { entry->span, entry->start + entry->span,
+			   entry->what & TR_ENTRY_FAILED };
+
+	if (!(entry->what & TR_ENTRY_LONG))
+		return t;
+	t.span = entry->start;
+	t.end = 0;
+	if ((const char *)(entry - 1) > image->base &&
+	    (entry[-1].what & TR_ENTRY_FLAGS) ==
+		    (TR_ENTRY_UNTIMED | TR_ENTRY_LONG))
+		t.end = entry[-1].start + t.span;
+	return t;
+}
+
 static void redo_entry(const struct redo *r, const struct tr_entry *entry)
 {
 	const struct tr_intent *intent = &r->track->intent;
+	const struct timed timed = timed_of(r->image, entry);
 	uint32_t flags = entry->what & TR_ENTRY_FLAGS;
 	uint64_t off = entry->what & ~(uint64_t)TR_ENTRY_FLAGS;
 	struct tr_node *node;
@@ -203,9 +283,7 @@ static void redo_entry(const struct redo *r, const struct tr_entry *entry)
 	else if (flags & TR_ENTRY_UNTIMED)
 		node->untimed = intent->other + entry->start;
 	else
-		redo_time(r, node,
-			  flags & TR_ENTRY_LONG ? entry->start : entry->span,
-			  flags & TR_ENTRY_FAILED);
+		redo_time(r, node, &timed);
 }
 
 bool tr_redo(const struct tr_image *image, const struct tr_track *track,

@@ -74,6 +74,9 @@ static void fill_header(struct tr_header *header)
 	header->lost.damage = tr_ledger->replaced + 1;
 	header->anchor_count = 0;
 	header->window_used = 0;
+	header->block_count = tr_ledger->block_count;
+	tr_ledger->block_base = 0;
+	tr_ledger->rings_used = 0;
 	header->records_taken = 0;
 	header->records_trimmed = 0;
 	tr_anchor_take(&header->start, tr_ledger->counter_clock);

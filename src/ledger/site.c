@@ -87,6 +87,7 @@ static bool same_site(const struct tr_site *site, uint32_t hash,
 		      const struct tr_site_key *key)
 {
 	return site->hash == hash && site->kind == key->kind &&
+	       !((TR_LOAD(site->flags) ^ key->flags) & TARE_SITE_DOUBLE) &&
 	       same_text(site->name, key->name) &&
 	       same_text(site->source, key->source) &&
 	       same_text(site->unit, key->unit) &&

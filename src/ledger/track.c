@@ -149,8 +149,6 @@ static void fill_hand(struct tr_hand *hand, struct tr_track *track)
 	hand->top = hand->frames;
 	hand->fast = tr_ledger->counter_clock;
 	hand->busy = true;
-	/* Offsets are multiples of 64: all their bits make every entry odd. */
-	hand->odd_mask = tr_ledger->keep_values ? UINT32_MAX : TR_ENTRY_FLAGS;
 }
 
 /* Whoever replaces a ledger reads it at any time: never half of it. */

@@ -116,25 +116,6 @@ static void start_cell(struct tr_cell *cell, uint32_t site)
 	cell->max = is_time ? 0 : most.bits;
 }
 
-/* Ring of the last values, where asked for and where there is room. */
-static void add_values(struct tr_hand *hand, struct tr_cell *cell)
-{
-	uint32_t n = tr_ledger->keep_values, off;
-	struct tr_values *values;
-
-	if (n < TR_STAGE_VALUES &&
-	    TR_LOAD(tr_site_at(cell->site)->flags) & TARE_SITE_STAGE)
-		n = TR_STAGE_VALUES;
-	if (!n)
-		return;
-	off = tr_track_alloc(hand, (uint32_t)sizeof(*values) + n * 16);
-	if (!off)
-		return;
-	values = (void *)(hand->base + off);
-	values->size = n;
-	TR_PUBLISH(cell->values, off);
-}
-
 uint32_t tr_tree_cell(struct tr_hand *hand, uint32_t site)
 {
 	uint32_t off = find_cell(hand, site);
@@ -149,7 +130,7 @@ uint32_t tr_tree_cell(struct tr_hand *hand, uint32_t site)
 		return 0;
 	cell = tr_cell_at(hand, off);
 	start_cell(cell, site);
-	add_values(hand, cell);
+	tr_ring_start(hand, cell);
 	cell->next = hand->held->cells;
 	TR_PUBLISH(hand->held->cells, off);
 	TR_STORE(hand->held->n_cells, hand->held->n_cells + 1);

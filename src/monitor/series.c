@@ -60,8 +60,18 @@ void tr_gauge_set(tare_site *site, double value)
 
 tare_site *tr_gauge_site(const struct tr_gauge *gauge, const char *source)
 {
-	return tr_own_site_get(TARE_KIND_GAUGE, (enum tare_type)gauge->type,
-			       gauge->name, gauge->unit, source);
+	const tare_site like = { .name = gauge->name,
+				 .unit = gauge->unit,
+				 .source = source,
+				 .kind = TARE_KIND_GAUGE,
+				 .type = gauge->type,
+				 .flags = TR_SITE_MONITORED };
+
+	if (tr_probe_forward) /* which has no such call */
+		return tr_own_site_get(TARE_KIND_GAUGE,
+				       (enum tare_type)gauge->type,
+				       gauge->name, gauge->unit, source);
+	return tr_site_flagged(&like);
 }
 
 void tr_gauge_write(const struct tr_gauge *gauge, tare_site *site,

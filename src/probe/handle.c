@@ -210,7 +210,8 @@ static bool matches(const struct handle *handle, const struct wanted *wanted)
 		return false;
 	/* For labels, too: another library may lie where the site was. */
 	return site->kind == like->kind &&
-	       !((site->flags ^ like->flags) & TR_SITE_STAGES) &&
+	       !((site->flags ^ like->flags) &
+		 (TR_SITE_STAGES | TARE_SITE_DOUBLE)) &&
 	       same(site->name, like->name) &&
 	       same(site->unit, like->unit) &&
 	       same(site->source, like->source);
@@ -461,6 +462,24 @@ TARE_API tare_site *tare_site_get(enum tare_kind kind, enum tare_type type,
 		return tr_probe_forward->site_get(kind, type, name, unit,
 						  source);
 	return tr_site_flagged(&like);
+}
+
+TARE_API tare_site *tare_counter_get_double(const char *name, const char *unit,
+					    const char *source)
+{
+	const tare_site like = { .name = name,
+				 .unit = unit,
+				 .source = source,
+				 .kind = TARE_KIND_COUNTER,
+				 .type = TARE_TYPE_COUNTER,
+				 .flags = TARE_SITE_DOUBLE };
+
+	if (!tr_probe_forward)
+		return tr_site_flagged(&like);
+	if (TR_FIRST_HAS(site_flagged))
+		return tr_probe_forward->site_flagged(&like);
+	return tr_probe_forward->site_get(TARE_KIND_COUNTER, TARE_TYPE_COUNTER,
+					  name, unit, source);
 }
 
 static tare_site *find_labels(tare_site *site, size_t n_pairs,

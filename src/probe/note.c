@@ -55,12 +55,6 @@ static void note_detached(struct tr_detached *detached, int type)
 	detached->noted = true;
 }
 
-/* In a handler that met its thread in a probe. */
-static void lose_busy(void)
-{
-	(void)TR_ADD(tr_ledger->header->lost.busy, 1);
-}
-
 static void note_value(struct tr_hand *hand, uint64_t start, int type,
 		       const char *key, int64_t i, double d, const char *text)
 {
@@ -110,7 +104,7 @@ static void note(void *handle, int type, const char *key, int64_t i, double d,
 	if (!frame)
 		return;
 	if (!tr_hand_enter(hand)) {
-		lose_busy();
+		tr_lose_busy();
 		return;
 	}
 	/* Not only on the stage, which may be full: failures are counted. */
@@ -142,14 +136,14 @@ static void items(void *handle, uint64_t n)
 	if (!TR_LOAD(tr_probe_items))
 		return;
 	if (detached_of(hand, handle)) {
-		lose_busy();
+		tr_lose_busy();
 		return;
 	}
 	frame = frame_of(hand, handle);
 	if (!frame)
 		return;
 	if (!tr_hand_enter(hand)) {
-		lose_busy();
+		tr_lose_busy();
 		return;
 	}
 	tr_log_append(hand, n, 0, node_of(hand, frame) | TR_ENTRY_ITEMS);

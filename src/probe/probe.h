@@ -86,6 +86,9 @@ struct tr_probe_table {
 			uint64_t to);
 	void (*(*api)(enum tr_api which))(void); /* public calls, or NULL */
 	void (*step_epoch)(uint64_t items);
+	void (*counter_add_double)(tare_site *site, uint32_t gate, double v);
+	void (*duration_with)(tare_site *site, uint32_t gate, uint64_t ns,
+			      const char *error, const tare_attrs *attrs);
 };
 
 /* Does the copy of the library that came first have this call? */
@@ -118,6 +121,8 @@ __typeof__(tare_value_observe_) tr_own_value_observe;
 __typeof__(tare_gauge_set_) tr_own_gauge_set, tr_own_gauge_add;
 __typeof__(tare_ratio_add_) tr_own_ratio_add;
 __typeof__(tare_duration_record_) tr_own_duration_record;
+__typeof__(tare_duration_record_with_) tr_own_duration_record_with;
+__typeof__(tare_counter_add_double_) tr_own_counter_add_double;
 __typeof__(tare_site_get) tr_own_site_get;
 __typeof__(tare_site_labels) tr_own_site_labels;
 __typeof__(tare_memory_record) tr_own_record_memory, tr_own_record_gpu;
@@ -218,10 +223,26 @@ struct tr_note_sample {
 	size_t n_attrs;
 };
 bool tr_note_write(struct tr_hand *hand, const struct tr_note_sample *sample);
+
+struct tr_note_duration {
+	uint32_t site;
+	uint64_t start, span;
+	const char *error; /* NULL: it was a success */
+	const tare_attr *attr;
+	size_t n_attrs;
+};
+
+/* A record of a time that was measured elsewhere. Busy. */
+void tr_note_duration(struct tr_hand *hand, const struct tr_note_duration *d);
 /* Forgets what was staged under this start. Busy. */
 void tr_note_drop(struct tr_hand *hand, uint64_t start);
 /* What was staged under one start is under another. Busy. */
 void tr_note_rename(struct tr_hand *hand, uint64_t from, uint64_t to);
+
+/* ---- value.c ------------------------------------------------------------ */
+
+/* The thread's cell of a site of values; 0 if there is no room. Busy. */
+uint32_t tr_value_cell(struct tr_hand *hand, uint32_t site);
 
 /* ---- scope.c ----------------------------------------------------------- */
 

@@ -242,6 +242,88 @@ void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
 		hand->stage_cut = false;
 }
 
+/* ---- durations from elsewhere ------------------------------------------- */
+
+static size_t text_bytes(const tare_attr *attr, bool *cut)
+{
+	return attr->type == TARE_ATTR_STR ?
+		       tr_note_clip(attr->of.s ? attr->of.s : "",
+				    TR_TEXT_MOST, cut) :
+		       8;
+}
+
+static size_t key_bytes(const tare_attr *attr, bool *cut)
+{
+	return tr_note_clip(attr->key ? attr->key : "", TR_KEY_MOST, cut);
+}
+
+static bool is_attr(const tare_attr *attr)
+{
+	return attr->type >= TARE_ATTR_INT && attr->type <= TARE_ATTR_STR;
+}
+
+/* The first that fit, each of them whole. */
+static void plan_list(struct plan *plan, const struct tr_note_duration *d)
+{
+	for (size_t i = 0; i < d->n_attrs; i++) {
+		const tare_attr *attr = &d->attr[i];
+		bool cut = false;
+		size_t bytes = 4 + key_bytes(attr, &cut) +
+			       text_bytes(attr, &cut);
+
+		if (plan->used + bytes > TR_TAIL_MOST ||
+		    plan->head.n_attrs == UINT8_MAX || !is_attr(attr)) {
+			plan->head.truncated = 1;
+			return;
+		}
+		plan->head.truncated |= cut;
+		add_attr(plan, bytes);
+	}
+}
+
+static struct pen put_listed(struct pen pen, const tare_attr *attr)
+{
+	bool cut = false;
+	size_t key = key_bytes(attr, &cut), text = text_bytes(attr, &cut);
+	uint64_t value;
+
+	pen = put(pen, (uint64_t)attr->type | key << 8 | text << 16, 4);
+	pen = put_text(pen, attr->key ? attr->key : "", key);
+	if (attr->type == TARE_ATTR_STR)
+		return put_text(pen, attr->of.s ? attr->of.s : "", text);
+	memcpy(&value,
+	       attr->type == TARE_ATTR_INT ? (const void *)&attr->of.i :
+					     (const void *)&attr->of.d,
+	       8);
+	return put(pen, value, 8);
+}
+
+void tr_note_duration(struct tr_hand *hand, const struct tr_note_duration *d)
+{
+	struct plan plan = {
+		.head = { .start = d->start, .span = d->span,
+			  .site = d->site },
+	};
+	struct pen pen;
+	uint64_t *place;
+
+	if (TR_UNLIKELY(d->span < TR_LOAD(tr_note_floor)) && !d->error)
+		return;
+	plan_list(&plan, d);
+	plan_error(&plan, d->error);
+	end_plan(hand, &plan);
+	place = tr_block_reserve(hand, plan.head.bytes);
+	if (!place)
+		return;
+	pen = pen_after_head(place, &plan.head);
+	for (size_t i = 0; i < plan.head.n_attrs; i++)
+		pen = put_listed(pen, &d->attr[i]);
+	if (plan.head.error_bytes)
+		pen = put_text(pen, plan.error, plan.head.error_bytes);
+	put_rest(pen);
+	tr_block_commit(place, plan.head.bytes);
+}
+
 /* ---- records of a moment ----------------------------------------------- */
 
 static struct pen put_number(struct pen pen, const struct tr_note_attr *attr)

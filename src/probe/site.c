@@ -46,10 +46,24 @@ static uint32_t level_of(const tare_site *site)
 	return levels ? TR_LOAD(levels[TR_LOAD(site->id)]) : TR_LEVEL_FULL;
 }
 
+/* In reserved[1], above the level: not for the inline part of a counter. */
+#define TR_SITE_ASIDE 256u
+
+static uint32_t aside(const tare_site *site)
+{
+	const struct tr_site *known = tr_site_at(TR_LOAD(site->id));
+
+	return site->kind == TARE_KIND_COUNTER &&
+			       (TR_LOAD(known->flags) & TARE_SITE_DOUBLE ||
+				tr_site_is_kept(known)) ?
+		       TR_SITE_ASIDE :
+		       0;
+}
+
 bool tr_site_refresh(tare_site *site)
 {
 	struct tr_control *control = NULL;
-	uint32_t generation, level;
+	uint32_t generation, level, slow;
 
 	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready))
 		control = tr_ledger->control;
@@ -72,17 +86,15 @@ bool tr_site_refresh(tare_site *site)
 	/*
 	 * Operations keep generation 0, which no gate holds: every call goes
 	 * the slow way, where its record is prepared. So do scopes that are
-	 * not timed at each call.
+	 * not timed at each call, and counters that are not only added to.
 	 */
 	TR_STORE(site->reserved[0], generation);
-	TR_STORE(site->reserved[1], level & TR_LEVEL_COUNTED);
+	slow = (level & TR_LEVEL_COUNTED) | aside(site);
+	TR_STORE(site->reserved[1], slow);
 	set_gate(site,
 		 level & TR_LEVEL_PAUSED ? &control->pause :
 					   &control->generation,
-		 site->flags & TARE_SITE_OPERATION ||
-				 level & TR_LEVEL_COUNTED ?
-			 0 :
-			 generation);
+		 site->flags & TARE_SITE_OPERATION || slow ? 0 : generation);
 	return true;
 }
 

@@ -32,6 +32,8 @@ const struct tr_probe_table tr_probe_own = {
 	.overlap = tr_probe_overlap,
 	.api = tr_probe_api,
 	.step_epoch = tr_probe_step_epoch,
+	.counter_add_double = tr_own_counter_add_double,
+	.duration_with = tr_own_duration_record_with,
 };
 
 void (*tr_first_api(enum tr_api which))(void)

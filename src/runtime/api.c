@@ -82,9 +82,11 @@ TARE_API const char *tare_ledger_path(void)
 /* Options that act through the ledger's header, once it is open. */
 static void apply_live(const char *name)
 {
-	if (strcmp(name, "max_history_size") == 0 && tr_ledger->header)
+	if (strcmp(name, "max_history_size") == 0 && tr_ledger->header) {
+		tr_blocks_resize(tr_config.max_history_size);
 		TR_STORE(tr_ledger->header->max_history,
 			 tr_config.max_history_size);
+	}
 	if (strcmp(name, "max_history_age") == 0 && tr_ledger->header)
 		TR_STORE(tr_ledger->header->max_history_age,
 			 tr_config.max_history_age);

@@ -90,7 +90,10 @@ void tr_calibrate_clock(void)
 					       TR_SITE_INTERNAL, name, NULL, \
 					       NULL)
 TR_INNER(inner_scope, TARE_KIND_SCOPE, "(calibration)");
-TR_INNER(inner_value, TARE_KIND_VALUE, "(calibration value)");
+static tare_site inner_value =
+	TARE_SITE_INIT_(inner_value, TARE_KIND_VALUE, TARE_TYPE_CUSTOM,
+			TR_SITE_INTERNAL | TR_SITE_KEPT,
+			"(calibration value)", NULL, NULL);
 TR_INNER(inner_counter, TARE_KIND_COUNTER, "(calibration counter)");
 
 TR_INNER(inner_untimed, TARE_KIND_SCOPE, "(calibration untimed)");

@@ -192,6 +192,7 @@ static void fill_ledger(void)
 		ledger->max_nodes *= 8;
 	ledger->max_depth = (uint32_t)tr_config.max_depth;
 	ledger->keep_values = (uint32_t)tr_config.keep_values;
+	(void)tr_parse_kinds(tr_config.keep_kinds, &ledger->keep_kinds);
 	ledger->counter_clock = tr_config.clock != TR_CLOCK_MONOTONIC &&
 				TR_HAS_COUNTER &&
 				(tr_config.clock == TR_CLOCK_TSC ||

@@ -23,10 +23,11 @@ static bool passes(const char *include, const char *exclude, const char *text)
 static void follow_history(void)
 {
 	struct tr_header *header = tr_ledger->header;
+	uint64_t records = tr_control_u64("max_history_size",
+					  tr_config.max_history_size);
 
-	TR_STORE(header->max_history,
-		 tr_control_u64("max_history_size",
-				tr_config.max_history_size));
+	tr_blocks_resize(records);
+	TR_STORE(header->max_history, records);
 	TR_STORE(header->max_history_age,
 		 tr_control_u64("max_history_age",
 				tr_config.max_history_age));

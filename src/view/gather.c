@@ -216,6 +216,15 @@ static void add_nodes(struct walk *walk)
 
 /* ---- entries still in the log ------------------------------------------ */
 
+/* Are the last values of the site kept? */
+static bool has_ring(const struct tr_gather *gather, uint32_t off)
+{
+	const struct tr_cell *cell = tr_image_at(gather->image, off,
+						 sizeof(*cell), 8);
+
+	return cell && cell->values;
+}
+
 static void add_pending_time(struct walk *walk, const struct tr_entry *entry,
 			     uint32_t off, uint32_t flags, uint64_t before)
 {
@@ -242,10 +251,10 @@ static void add_pending_time(struct walk *walk, const struct tr_entry *entry,
 	gather->events += with_sign(gather, 1);
 	if (!is_long)
 		before = entry->start;
-	if (gather->span.last_values)
-		tr_last_add(gather, series, before + span, span);
-	else
+	if (!gather->span.last_values)
 		tr_gather_time(gather, series, before, span, failed);
+	else if (has_ring(gather, node->cell))
+		tr_last_add(gather, series, before + span, span);
 }
 
 static void add_pending_count(struct walk *walk, const struct tr_entry *entry,
@@ -314,12 +323,12 @@ static void add_deferred_value(struct tr_gather *gather,
 	struct tr_series *series = series_of(gather, site);
 	unsigned shift = header_of(gather->image)->slice_shift;
 
-	if (gather->span.last_values)
-		tr_last_add(gather, series, (uint64_t)entry->span << shift,
-			    entry->start);
-	else
+	if (!gather->span.last_values)
 		tr_gather_value(gather, series, tr_real_of(entry->start),
 				entry->span);
+	else if (series->last.n)
+		tr_last_add(gather, series, (uint64_t)entry->span << shift,
+			    entry->start);
 }
 
 static void add_deferred_time(struct walk *walk, const struct tr_entry *entry,
@@ -335,12 +344,12 @@ static void add_deferred_time(struct walk *walk, const struct tr_entry *entry,
 	gather->path[index].failures += with_sign(gather, failed);
 	series->calls += with_sign(gather, 1);
 	gather->events += with_sign(gather, 1);
-	if (gather->span.last_values)
-		tr_last_add(gather, series, entry->start + entry->span,
-			    entry->span);
-	else
+	if (!gather->span.last_values)
 		tr_gather_time(gather, series, entry->start, entry->span,
 			       failed);
+	else if (series->last.n)
+		tr_last_add(gather, series, entry->start + entry->span,
+			    entry->span);
 }
 
 static void add_deferred_call(struct walk *walk, const struct tr_entry *entry)
@@ -471,6 +480,13 @@ static void add_counters(struct tr_gather *gather,
 		if (!s->site || (s->site->kind != TARE_KIND_COUNTER &&
 				 s->site->kind != TARE_KIND_RATIO))
 			continue;
+		if (s->site->flags & TARE_SITE_DOUBLE) {
+			s->real_counter +=
+				gather->sign *
+				tr_real_of(slot_of(gather, track,
+						   s->site->slot));
+			continue;
+		}
 		s->counter += with_sign(gather, slot_of(gather, track,
 							s->site->slot));
 		if (s->site->kind == TARE_KIND_RATIO)

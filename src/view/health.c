@@ -41,6 +41,11 @@ static void add_trace(tare_health *h, const struct tr_track *track)
 	h->trace_dropped += lap * cap + in_lap - kept;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static uint64_t records_in(tare_view *view)
 {
 	const struct tr_header *header = (const void *)view->image.base;
@@ -66,7 +71,17 @@ static uint64_t records_in(tare_view *view)
 		if (block->ticket)
 			n += block->records;
 	}
-	return n < header->max_history ? n : header->max_history;
+	return least(n, header->max_history) +
+	       least(tr_kept_records(view, NULL), header->max_history);
+}
+
+static uint64_t history_room(const struct tr_header *header)
+{
+	uint64_t most = header->max_history, count = header->block_count;
+
+	if (most > UINT32_MAX || count >= tr_blocks_for(most))
+		return 0;
+	return count * TR_BLOCK_BYTES / TR_RECORD_ABOUT;
 }
 
 /* What all series took. */
@@ -293,6 +308,7 @@ TARE_API const tare_health *tare_view_health(const tare_view *const_view)
 	h->damaged += view->all.damaged;
 	h->records = records_in(view);
 	h->records_trimmed = header->records_trimmed;
+	h->history_room = history_room(header);
 	add_cost(view, &taken, h);
 	add_governed(view, h);
 	return h;

@@ -45,19 +45,44 @@ static bool ring_fits(struct tr_gather *gather, uint64_t size)
 	return false;
 }
 
+/* A value is in its place before it counts. Times never go back. */
+static bool is_overwritten(const struct tr_values *values)
+{
+	uint64_t oldest = values->written % values->size;
+	uint64_t next = (values->written + 1) % values->size;
+
+	return values->at[oldest].ticks > values->at[next].ticks;
+}
+
+const struct tr_values *tr_last_ring(const struct tr_image *image,
+				     const struct tr_cell *cell,
+				     uint64_t *ret_n)
+{
+	const struct tr_values *values =
+		tr_image_at(image, cell->values, sizeof(*values), 8);
+	uint64_t most;
+
+	if (!values || !values->size ||
+	    !tr_image_at(image, cell->values,
+			 sizeof(*values) + (uint64_t)values->size * 16, 8))
+		return NULL;
+	most = values->size;
+	if (values->keep && values->keep < most)
+		most = values->keep;
+	*ret_n = values->written < most ? values->written : most;
+	if (*ret_n == values->size && is_overwritten(values))
+		--*ret_n;
+	return values;
+}
+
 void tr_last_add_ring(struct tr_gather *gather, struct tr_series *series,
 		      const struct tr_cell *cell)
 {
-	const struct tr_values *values =
-		tr_image_at(gather->image, cell->values, sizeof(*values), 8);
 	uint64_t n;
+	const struct tr_values *values = tr_last_ring(gather->image, cell, &n);
 
-	if (!values || !values->size ||
-	    !tr_image_at(gather->image, cell->values,
-			 sizeof(*values) + (uint64_t)values->size * 16, 8) ||
-	    !ring_fits(gather, values->size))
+	if (!values || !ring_fits(gather, values->size))
 		return;
-	n = values->written < values->size ? values->written : values->size;
 	if (n > gather->span.last_values)
 		n = gather->span.last_values;
 	for (uint64_t i = values->written - n; i != values->written; i++) {

@@ -283,6 +283,7 @@ TARE_API void tare_view_close(tare_view *view)
 	free(view->pipelines);
 	free(view->stages);
 	free(view->records);
+	free(view->newest);
 	free(view->chosen);
 	free(view->attrs);
 	free(view->texts);

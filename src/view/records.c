@@ -4,6 +4,7 @@
  */
 #include "view/view.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,11 +67,9 @@ static void fill_head(struct reading *r, const struct tr_record *head,
 		      tare_record *out)
 {
 	const struct tr_image *image = &r->view->image;
-	const struct tr_site *site = tr_image_site(image, head->site);
 
-	out->name = site ? tr_image_string(image, site->name) : "";
-	out->source = site ? tr_image_string(image, site->source) : "";
-	out->site = head->site;
+	*out = (tare_record){ .value = (double)NAN };
+	tr_record_name(r->view, head->site, out);
 	out->thread = head->thread;
 	out->start_ns = tr_time_real(image, head->start);
 	out->duration_ns = tr_view_span_ns(r->view, head->span);
@@ -83,6 +82,10 @@ static void fill_head(struct reading *r, const struct tr_record *head,
 						    TARE_RECORD_GOVERNOR ?
 			    (enum tare_record_kind)head->kind :
 			    TARE_RECORD_OPERATION;
+	if (out->kind != TARE_RECORD_OPERATION)
+		return;
+	out->value = (double)out->duration_ns;
+	out->unit = "ns";
 }
 
 static void read_record(struct reading *r, const struct tr_record *head)
@@ -140,12 +143,59 @@ static void read_all(struct reading *r)
 	}
 }
 
+/* ---- order -------------------------------------------------------------- */
+
+struct place {
+	int64_t start_ns;
+	size_t at;
+};
+
+/* Those of one moment stay in the order in which they are stored. */
 static int oldest_first(const void *a, const void *b)
 {
-	const tare_record *x = a, *y = b;
+	const struct place *x = a, *y = b;
 
-	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
 }
+
+/* Each place names the record that belongs there: one cycle after another. */
+static void move_records(tare_record *records, struct place *places, size_t n)
+{
+	for (size_t first = 0; first < n; first++) {
+		tare_record moved = records[first];
+		size_t to = first;
+
+		while (places[to].at != first) {
+			size_t from = places[to].at;
+
+			records[to] = records[from];
+			places[to].at = to;
+			to = from;
+		}
+		records[to] = moved;
+		places[to].at = to;
+	}
+}
+
+/* There may be far more of them than of anything else: no second copy. */
+static int sort_records(tare_view *view)
+{
+	size_t n = view->n_records;
+	struct place *places = calloc(n + 1, sizeof(*places));
+
+	if (!places)
+		return TARE_ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		places[i] = (struct place){ view->records[i].start_ns, i };
+	qsort(places, n, sizeof(*places), oldest_first);
+	move_records(view->records, places, n);
+	free(places);
+	return 0;
+}
+
+/* ---- bounds ------------------------------------------------------------- */
 
 static int64_t end_of(const tare_record *record)
 {
@@ -167,49 +217,49 @@ static int64_t trimmed_until(const tare_view *view)
 	return until;
 }
 
-/* Of these the newest, up to max_history_size. */
+static bool is_kept_value(const tare_record *record)
+{
+	return record->kind >= TARE_RECORD_VALUE;
+}
+
+/* A scope with notes has a record, and a place among its last values. */
+static bool is_same_call(const tare_record *before, const tare_record *record)
+{
+	return record->kind == TARE_RECORD_SCOPE &&
+	       before->kind == TARE_RECORD_OPERATION &&
+	       before->site == record->site &&
+	       before->start_ns == record->start_ns &&
+	       before->duration_ns == record->duration_ns;
+}
+
+/*
+ * The newest of operations and such, up to max_history_size. Kept values have
+ * bounds of their own; an answer has at most as many of them.
+ */
 static void trim(tare_view *view)
 {
 	const struct tr_header *header = (const void *)view->image.base;
-	size_t n = 0, most = header->max_history;
+	size_t most = header->max_history, n = 0, skip = 0;
 	int64_t until = trimmed_until(view);
 
-	for (size_t i = 0; i < view->n_records; i++)
-		if (end_of(&view->records[i]) > until)
-			view->records[n++] = view->records[i];
-	if (n > most) {
-		memmove(view->records, view->records + n - most,
-			most * sizeof(*view->records));
-		n = most;
+	for (size_t i = 0; i < view->n_records; i++) {
+		if (end_of(&view->records[i]) <= until ||
+		    (n && is_same_call(&view->records[n - 1],
+				       &view->records[i])))
+			continue;
+		skip += !is_kept_value(&view->records[i]);
+		view->records[n++] = view->records[i];
 	}
-	view->n_records = n;
-}
-
-static int read_records(tare_view *view)
-{
-	struct reading r = { .view = view };
-
-	read_all(&r);
-	view->records = calloc(r.n + 1, sizeof(*view->records));
-	view->attrs = calloc(r.n_attrs + 1, sizeof(*view->attrs));
-	view->texts = malloc(r.text_bytes + 1);
-	if (!view->records || !view->attrs || !view->texts) {
-		free(view->records);
-		free(view->attrs);
-		free(view->texts);
-		view->records = NULL;
-		view->attrs = NULL;
-		view->texts = NULL;
-		return TARE_ENOMEM;
+	skip = skip > most ? skip - most : 0;
+	view->n_records = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (skip && !is_kept_value(&view->records[i])) {
+			skip--;
+			continue;
+		}
+		if (most)
+			view->records[view->n_records++] = view->records[i];
 	}
-	r.fill = true;
-	r.text = view->texts;
-	r.attr = view->attrs;
-	read_all(&r);
-	view->n_records = r.n;
-	qsort(view->records, r.n, sizeof(*view->records), oldest_first);
-	trim(view);
-	return 0;
 }
 
 /* ---- a part of them ---------------------------------------------------- */
@@ -233,40 +283,137 @@ static bool has_wanted_site(const tare_view *view, const tare_filter *filter,
 	return sites[record->site] == SITE_WANTED;
 }
 
-/* Newest first, so that the search ends with the last one wanted. */
-static size_t choose(tare_view *view, const tare_filter *filter,
-		     uint8_t *sites, size_t most)
-{
-	size_t n = 0;
+struct choice {
+	const tare_filter *filter;
+	uint8_t *sites;
+	size_t most, most_kept;
+};
 
-	for (size_t i = view->n_records; i-- > 0 && n < most;) {
+static bool is_chosen(const tare_view *view, const struct choice *choice,
+		      const tare_record *record)
+{
+	const tare_filter *filter = choice->filter;
+
+	if (!filter)
+		return true;
+	if (filter->record_kinds &&
+	    !(filter->record_kinds >> (record->kind & 31) & 1))
+		return false;
+	/* A value has no outcome. */
+	if (is_kept_value(record) && filter->outcome != TARE_OUTCOME_ANY)
+		return false;
+	return tr_filter_has_outcome(filter, !record->ok) &&
+	       tr_filter_has_time(filter, record->start_ns) &&
+	       has_wanted_site(view, filter, choice->sites, record);
+}
+
+/* Newest first, so that the search ends with the last one wanted. */
+static size_t choose(tare_view *view, const struct choice *choice,
+		     tare_record *to)
+{
+	size_t n = 0, kept = 0;
+
+	for (size_t i = view->n_records; i-- > 0 && n < choice->most;) {
 		const tare_record *record = &view->records[i];
 
-		if (tr_filter_has_outcome(filter, !record->ok) &&
-		    tr_filter_has_time(filter, record->start_ns) &&
-		    has_wanted_site(view, filter, sites, record))
-			view->chosen[most - ++n] = *record;
+		if ((is_kept_value(record) && kept == choice->most_kept) ||
+		    !is_chosen(view, choice, record))
+			continue;
+		kept += is_kept_value(record);
+		to[choice->most - ++n] = *record;
 	}
 	return n;
+}
+
+static size_t most_kept(const tare_view *view)
+{
+	return ((const struct tr_header *)(const void *)view->image.base)
+		->max_history;
+}
+
+/* What there is without a filter. */
+static int keep_newest(tare_view *view)
+{
+	struct choice all = { .most = view->n_records,
+			      .most_kept = most_kept(view) };
+	size_t n;
+
+	/* So many operations, and as many values. */
+	if (all.most / 2 > all.most_kept)
+		all.most = 2 * all.most_kept;
+	view->newest = calloc(all.most + 1, sizeof(*view->newest));
+	if (!view->newest)
+		return TARE_ENOMEM;
+	n = choose(view, &all, view->newest);
+	memmove(view->newest, view->newest + all.most - n,
+		n * sizeof(*view->newest));
+	view->n_newest = n;
+	return 0;
+}
+
+static void forget(tare_view *view)
+{
+	free(view->records);
+	free(view->newest);
+	free(view->attrs);
+	free(view->texts);
+	view->records = view->newest = NULL;
+	view->attrs = NULL;
+	view->texts = NULL;
+}
+
+static int read_records(tare_view *view)
+{
+	struct reading r = { .view = view };
+	size_t n_kept = tr_kept_records(view, NULL);
+
+	read_all(&r);
+	view->records = calloc(r.n + n_kept + 1, sizeof(*view->records));
+	view->attrs = calloc(r.n_attrs + 1, sizeof(*view->attrs));
+	view->texts = malloc(r.text_bytes + 1);
+	if (!view->records || !view->attrs || !view->texts) {
+		forget(view);
+		return TARE_ENOMEM;
+	}
+	r.fill = true;
+	r.text = view->texts;
+	r.attr = view->attrs;
+	read_all(&r);
+	view->n_records = r.n + tr_kept_records(view, view->records + r.n);
+	if (sort_records(view)) {
+		forget(view);
+		return TARE_ENOMEM;
+	}
+	trim(view);
+	if (keep_newest(view)) {
+		forget(view);
+		return TARE_ENOMEM;
+	}
+	return 0;
 }
 
 static int choose_records(tare_view *view, const tare_filter *filter,
 			  const tare_record **ret_records, size_t *ret_n)
 {
-	size_t most = view->n_records, n;
-	uint8_t *sites = calloc(tr_image_sites(&view->image) + 1u, 1);
+	struct choice choice = {
+		.filter = filter,
+		.sites = calloc(tr_image_sites(&view->image) + 1u, 1),
+		.most = view->n_records,
+		.most_kept = most_kept(view),
+	};
+	size_t n;
 
-	if (filter->most_records && filter->most_records < most)
-		most = (size_t)filter->most_records;
+	if (filter->most_records && filter->most_records < choice.most)
+		choice.most = (size_t)filter->most_records;
 	free(view->chosen);
-	view->chosen = calloc(most + 1, sizeof(*view->chosen));
-	if (!view->chosen || !sites) {
-		free(sites);
+	view->chosen = calloc(choice.most + 1, sizeof(*view->chosen));
+	if (!view->chosen || !choice.sites) {
+		free(choice.sites);
 		return TARE_ENOMEM;
 	}
-	n = choose(view, filter, sites, most);
-	free(sites);
-	*ret_records = view->chosen + most - n;
+	n = choose(view, &choice, view->chosen);
+	free(choice.sites);
+	*ret_records = view->chosen + choice.most - n;
 	*ret_n = n;
 	return 0;
 }
@@ -283,7 +430,7 @@ TARE_API int tare_view_records(tare_view *view, const tare_filter *filter,
 		return err;
 	if (filter)
 		return choose_records(view, filter, ret_records, ret_n);
-	*ret_records = view->records;
-	*ret_n = view->n_records;
+	*ret_records = view->newest;
+	*ret_n = view->n_newest;
 	return 0;
 }

@@ -124,6 +124,11 @@ static void fill_counter(const tare_view *view, const struct tr_series *s,
 	fill_none(row);
 	row->count = s->counter;
 	row->total = (double)s->counter;
+	if (s->site->flags & TARE_SITE_DOUBLE) {
+		row->total = s->real_counter > 0 ? s->real_counter : 0;
+		row->count = row->total < 0x1p63 ? (uint64_t)row->total :
+						   UINT64_MAX;
+	}
 	row->last = NAN;
 	if (s->site->kind == TARE_KIND_RATIO) {
 		row->count = s->whole;
@@ -197,8 +202,9 @@ static void fill_row(const tare_view *view, const struct tr_series *s,
 	memset(row, 0, sizeof(*row));
 	fill_names(view, s->site, row);
 	row->last = row->success_rate = NAN;
-	if (s->site->kind == TARE_KIND_COUNTER ||
-	    s->site->kind == TARE_KIND_RATIO) {
+	if ((s->site->kind == TARE_KIND_COUNTER ||
+	     s->site->kind == TARE_KIND_RATIO) &&
+	    !(view->shown->span.last_values && tr_series_timed(s))) {
 		/* Counters have no time slices: nothing to say of a window. */
 		if (is_all)
 			fill_counter(view, s, row);

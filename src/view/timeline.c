@@ -48,17 +48,13 @@ static void add_point(struct timeline *line, uint32_t site, uint64_t ticks,
 /* Ticks of the oldest single value; UINT64_MAX: there is none. */
 static uint64_t add_values(struct timeline *line, const struct tr_cell *cell)
 {
-	const struct tr_image *image = &line->view->image;
-	const struct tr_values *values =
-		tr_image_at(image, cell->values, sizeof(*values), 8);
 	uint64_t n, first = UINT64_MAX;
+	const struct tr_values *values =
+		tr_last_ring(&line->view->image, cell, &n);
 
-	if (!values || !values->size || values->size > line->left ||
-	    !tr_image_at(image, cell->values,
-			 sizeof(*values) + (uint64_t)values->size * 16, 8))
+	if (!values || values->size > line->left)
 		return first;
 	line->left -= values->size;
-	n = values->written < values->size ? values->written : values->size;
 	for (uint64_t i = values->written - n; i != values->written; i++) {
 		uint64_t at = i % values->size;
 

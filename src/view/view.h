@@ -68,6 +68,7 @@ struct tr_series {
 	struct tr_hist positive, negative;
 	uint64_t not_finite;
 	uint64_t counter, whole; /* counters; whole: of ratios */
+	double real_counter; /* of doubles */
 	struct tr_last last;	 /* where span.last_values */
 	uint64_t newest;	 /* ticks of the last of these */
 };
@@ -198,8 +199,10 @@ struct tare_view {
 	struct tare_pipeline *pipelines;
 	struct tare_stage_stats *stages; /* of all of them */
 	tare_health health;
-	tare_record *records;
+	tare_record *records; /* operations and such, and kept values */
 	size_t n_records;
+	tare_record *newest; /* of these, what the history is to have */
+	size_t n_newest;
 	tare_record *chosen; /* those that a filter let through */
 	tare_attr_value *attrs;
 	char *texts;
@@ -296,11 +299,25 @@ bool tr_event_name(tare_view *view, const struct tr_node *node,
 /* Notes a value as one of the newest. */
 void tr_last_add(struct tr_gather *gather, struct tr_series *series,
 		 uint64_t ticks, uint64_t value);
+/*
+ * The ring of a cell and how many of its newest values there are to see; NULL
+ * if it has none.
+ */
+const struct tr_values *tr_last_ring(const struct tr_image *image,
+				     const struct tr_cell *cell,
+				     uint64_t *ret_n);
 /* Those that a cell's ring holds. */
 void tr_last_add_ring(struct tr_gather *gather, struct tr_series *series,
 		      const struct tr_cell *cell);
 /* The newest of all, into their series. */
 void tr_last_settle(struct tr_gather *gather);
+
+/* ---- kept.c ------------------------------------------------------------ */
+
+/* Last values as records, to `to`; NULL: how many there are. */
+size_t tr_kept_records(tare_view *view, tare_record *to);
+/* Name, source, unit, labels and type of a record's site. */
+void tr_record_name(const tare_view *view, uint32_t id, tare_record *out);
 
 /* ---- stats.c ----------------------------------------------------------- */
 

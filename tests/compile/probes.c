@@ -119,12 +119,26 @@ uint64_t values(uint64_t n)
 	TARE_RATIO("ratio", n, n + 1);
 	TARE_DURATION("duration", n);
 	TARE_DURATION_FAILED("duration failed", n, "text");
+	TARE_COUNT("count of doubles", (double)n);
+	TARE_COUNT("count of floats", 0.5f);
+	TARE_DURATION_WITH("duration with", n, NULL, TARE_ATTR_OF("int", n));
+	TARE_DURATION_WITH("duration with more", n, "text",
+			   TARE_ATTR_OF("double", 0.5),
+			   TARE_ATTR_OF("str", "text"));
+	tare_counter_add_double(&probe_counter, 0.5);
 	tare_counter_add(&probe_counter, n);
 	tare_value_observe(&probe_value, (double)n);
 	tare_gauge_set(&probe_gauge, (double)n);
 	tare_gauge_add(&probe_gauge, 1.0);
 	tare_ratio_add(&probe_ratio, n, n + 1);
 	tare_duration_record(&probe_time, n, NULL);
+	const tare_attr *const probe_attrs = NULL;
+	int probe_processing = tare_processing_record("operation", 1.5, NULL,
+						      probe_attrs, 0);
+
+	(void)probe_attrs;
+	(void)probe_processing;
+	tare_duration_record_with(&probe_time, n, NULL, probe_attrs, 0);
 	TARE_RECORD_MEMORY("memory");
 	TARE_RECORD_GPU("gpu");
 	int probe_memory = tare_memory_record("memory");
@@ -141,6 +155,7 @@ uint64_t details(uint64_t n)
 	tare_site *probe_plain = tare_site_get(TARE_KIND_COUNTER,
 					       TARE_TYPE_COUNTER, "name",
 					       NULL, NULL);
+	tare_site *probe_double = tare_counter_get_double("name", NULL, NULL);
 	tare_site *probe_series = tare_site_labels(probe_plain, 1, probe_pairs);
 
 	TARE_FAIL("text");
@@ -155,5 +170,6 @@ uint64_t details(uint64_t n)
 	tare_attr_double("double", (double)n);
 	tare_attr_str("str", "text");
 	tare_counter_add(probe_series, n);
+	tare_counter_add_double(probe_double, 0.5);
 	return n + 1;
 }

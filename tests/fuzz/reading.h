@@ -201,6 +201,7 @@ static inline void reading_fill_some(const char *dir, int rounds)
 		"trace",     "true",	  "trace_events",     "64",
 		"max_nodes", "24",	  "max_history_size", "64",
 		"max_depth", "8",	  "keep_values",      "4",
+		"keep_kinds", "all",
 		"report",    "none",	  "max_stacks",	      "64",
 		"sample_events", "16",	  "alloc",	      "exact",
 		"calls",     "timed",	  "training_epochs",  "40",

@@ -27,7 +27,7 @@ LIMITS = [
     ("scope", "on", 160),
     ("nested", "on", 325),
     ("counter", "on", 19),
-    ("value", "on", 112),
+    ("value", "on", 140),
     ("operation", "on", 670),
 ]
 

@@ -380,7 +380,7 @@ static void *live(void *arg)
 /* ---- a run ------------------------------------------------------------- */
 
 struct mode {
-	const char *const options[16];
+	const char *const options[20];
 	bool clear; /* in the middle, while all threads wait */
 };
 
@@ -511,6 +511,7 @@ TEST(every_call_is_accounted_for_beside_a_trace)
 {
 	run(&(struct mode){ { "trace", "true", "trace_events", "64",
 			      "trace_mode", "discard", "keep_values", "4",
+			      "keep_kinds", "all",
 			      "max_depth", "12", NULL },
 			    false });
 }

@@ -261,6 +261,7 @@ TEST(a_process_may_read_its_own_ledger_at_any_time)
 {
 	static const char *const options[] = { "trace", "true", "trace_events",
 					       "1024", "keep_values", "8",
+					       "keep_kinds", "all",
 					       NULL };
 
 	enter();

@@ -332,6 +332,7 @@ TEST(handlers_record_into_rings_and_last_values)
 {
 	static const char *const options[] = { "trace", "true", "trace_events",
 					       "128", "keep_values", "8",
+					       "keep_kinds", "all",
 					       NULL };
 
 	run(options);

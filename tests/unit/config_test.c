@@ -103,7 +103,7 @@ TEST(every_option_has_a_complete_row)
 		CHECK(!option->live || option->effective);
 	}
 	CHECK_INT(n, tr_option_count());
-	CHECK_INT(n, 77);
+	CHECK_INT(n, 79);
 	CHECK(!tare_option_at(SIZE_MAX));
 	CHECK(!tr_option_find("no_such_option"));
 	CHECK(!tr_option_find(NULL));
@@ -115,7 +115,7 @@ TEST(every_text_says_whether_it_names_something_outside)
 {
 	static const char *const plain[] = {
 		"monitor",	  "include",	    "exclude",
-		"include_source", "exclude_source",
+		"include_source", "exclude_source", "keep_kinds",
 	};
 	const tare_option *option;
 
@@ -243,6 +243,13 @@ static void check_string(const struct tr_option_row *row)
 		check_values(row, (const char *const[]){
 				"all", "detailed,process", "process " });
 		check_values(row, (const char *const[]){ "gpu", "false", "" });
+		return;
+	}
+	if (row->flags & TR_OPTION_KINDS) {
+		check_values(row, (const char *const[]){
+				"all", "value,gauge", "value,,gauge" });
+		check_values(row, (const char *const[]){
+				"operation,scope", "counter,ratio", "" });
 		return;
 	}
 	memset(longest, 'x', sizeof(longest));

@@ -176,7 +176,8 @@ TEST(statistics_have_a_success_rate_and_are_chosen_by_outcome)
 /* Single values know no outcome: the series is asked, over all time. */
 static void play_last_values(void)
 {
-	static const char *const options[] = { "keep_values", "8", NULL };
+	static const char *const options[] = { "keep_values", "8",
+					       "keep_kinds", "all", NULL };
 	tare_filter f = { .struct_size = sizeof(f), .last_values = 4 };
 	const tare_stats *rows;
 	tare_view *view;

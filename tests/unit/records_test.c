@@ -104,6 +104,125 @@ TEST(a_record_has_what_its_scope_was_given)
 	scene_play(play_content);
 }
 
+/* The document's: record_processing_time("operation", ms, photo_id=123). */
+static void record_elsewhere(void)
+{
+	const tare_attr some[] = { TARE_ATTR_OF("photo_id", 123),
+				   TARE_ATTR_OF("stage", "exif"),
+				   TARE_ATTR_OF("score", 0.5) };
+
+	CHECK_INT(tare_processing_record("operation", 1500, NULL, some, 3), 0);
+	CHECK_INT(tare_processing_record("operation", 500, "no such photo",
+					 some, 1), 0);
+	CHECK_INT(tare_processing_record("operation", 0.25, NULL, NULL, 0), 0);
+	CHECK_INT(tare_processing_record(NULL, 1, NULL, NULL, 0), TARE_EINVAL);
+	CHECK_INT(tare_processing_record("o", -1, NULL, NULL, 0), TARE_EINVAL);
+	CHECK_INT(tare_processing_record("o", 1, NULL, NULL, 1), TARE_EINVAL);
+	TARE_DURATION_WITH("resize", 2000000000, "too large",
+			   TARE_ATTR_OF("photo_id", 7),
+			   TARE_ATTR_OF("name", "odd"));
+}
+
+static void check_elsewhere(const tare_record *r)
+{
+	const tare_attr_value *a = attr_of(&r[0], "photo_id");
+
+	CHECK_STR(r[0].name, "operation");
+	CHECK_INT(r[0].duration_ns, 3 * SECOND / 2);
+	CHECK_INT(r[0].n_attrs, 3);
+	CHECK(r[0].ok && !r[0].truncated);
+	CHECK(a && a->type == TARE_ATTR_INT && a->i == 123);
+	a = attr_of(&r[0], "stage");
+	CHECK(a && a->type == TARE_ATTR_STR && strcmp(a->s, "exif") == 0);
+	a = attr_of(&r[0], "score");
+	CHECK(a && a->type == TARE_ATTR_DOUBLE && a->d == 0.5);
+	CHECK(!r[1].ok && r[1].n_attrs == 1);
+	CHECK_STR(r[1].error, "no such photo");
+	CHECK(r[2].ok && r[2].n_attrs == 0 && r[2].duration_ns == 250000);
+	CHECK_STR(r[3].name, "resize");
+	CHECK_STR(r[3].error, "too large");
+	CHECK_INT(r[3].n_attrs, 2);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const tare_record *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : x->start_ns < y->start_ns ? -1 : 1;
+}
+
+/* A scope is open that began when the duration did: its notes stay its. */
+static void play_elsewhere(void)
+{
+	const tare_record *records;
+	const tare_stats *rows, *row;
+	tare_record all[5];
+	tare_view *view;
+	size_t n;
+
+	scene_clock();
+	scene_start(NULL);
+	{
+		TARE_OPERATION("around");
+		TARE_ATTR("of", "around");
+		scene_pass_ns(2 * SECOND);
+		record_elsewhere();
+	}
+	view = scene_view();
+	n = records_of(view, &records);
+	if (!CHECK_INT(n, 5))
+		return;
+	memcpy(all, records, sizeof(all));
+	qsort(all, n, sizeof(all[0]), by_name);
+	CHECK_STR(all[0].name, "around");
+	CHECK_INT(all[0].n_attrs, 1);
+	check_elsewhere(all + 1);
+	n = scene_rows(view, NULL, &rows);
+	row = scene_row(rows, n, "operation");
+	if (CHECK(row)) {
+		CHECK_INT(row->count, 3);
+		CHECK_INT(row->failures, 1);
+		CHECK_NEAR(row->success_rate, 2.0 / 3, 1e-9);
+	}
+	tare_view_close(view);
+}
+
+TEST(a_recorded_duration_has_attributes_and_an_outcome)
+{
+	scene_play(play_elsewhere);
+}
+
+static void play_long_list(void)
+{
+	static char text[600];
+	const tare_record *records;
+	tare_attr all[300];
+	tare_view *view;
+
+	memset(text, 'x', sizeof(text) - 1);
+	for (int i = 0; i < 300; i++)
+		all[i] = i == 2 ? tare_attr_of_str("text", text) :
+				  tare_attr_of_int("number", i);
+	scene_start(NULL);
+	CHECK_INT(tare_processing_record("long", 1, text, all, 300), 0);
+	CHECK_INT(tare_processing_record("cut", 1, text, all, 3), 0);
+	view = scene_view();
+	if (CHECK_INT(records_of(view, &records), 2)) {
+		CHECK(records[0].truncated && records[1].truncated);
+		CHECK(records[0].n_attrs > 20 && records[0].n_attrs < 60);
+		CHECK_INT(records[1].n_attrs, 3);
+		CHECK(!records[0].ok && !records[1].ok);
+	}
+	CHECK_INT(tare_view_health(view)->lost_records, 0);
+	tare_view_close(view);
+}
+
+TEST(a_long_list_of_attributes_is_cut_and_says_so)
+{
+	scene_play(play_long_list);
+}
+
 /* Notes of an outer scope and of inner ones do not mix. */
 static void play_nested(void)
 {
@@ -340,6 +459,86 @@ static void play_bound(void)
 TEST(the_history_is_bounded_and_the_bound_may_change)
 {
 	scene_play(play_bound);
+}
+
+static void record_numbers(int from, int to)
+{
+	for (int i = from; i < to; i++) {
+		TARE_OPERATION("numbered");
+		TARE_ATTR("n", i);
+		scene_pass_ns(1000);
+	}
+}
+
+/* At the start, before the ring has come round, and after that. */
+static void play_raised(void)
+{
+	scene_clock();
+	scene_start(NULL);
+	record_numbers(0, 5000);
+	CHECK_INT(tare_option_set("max_history_size", "60000"), 0);
+	record_numbers(5000, 100000);
+	check_newest(60000, 99999);
+}
+
+static void play_raised_late(void)
+{
+	scene_clock();
+	scene_start(NULL);
+	record_numbers(0, 100000);
+	CHECK_INT(tare_option_set("max_history_size", "60000"), 0);
+	record_numbers(100000, 150000);
+	check_newest(60000, 149999);
+	record_numbers(150000, 500000);
+	check_newest(60000, 499999);
+}
+
+TEST(a_raised_bound_is_kept)
+{
+	scene_play(play_raised);
+	scene_play(play_raised_late);
+}
+
+static int add_text(void *arg, const char *text, size_t len)
+{
+	char *all = arg;
+
+	(void)strncat(all, text, len < 65536 - strlen(all) ?
+					 len : 65535 - strlen(all));
+	return 0;
+}
+
+static void play_no_room(void)
+{
+	static const char *const options[] = { "ledger_limit", "1M",
+					       "max_history_size", "1000000",
+					       NULL };
+	static char text[65536 + 1];
+	const tare_health *health;
+	const tare_record *records;
+	tare_view *view;
+	size_t n;
+
+	scene_clock();
+	scene_start(options);
+	record_numbers(0, 200000);
+	view = scene_view();
+	n = records_of(view, &records);
+	health = tare_view_health(view);
+	CHECK(n >= 5000 && n < 20000);
+	for (size_t i = 0; i < n; i++)
+		if (!CHECK_INT(records[i].attrs[0].i, 200000 - n + i))
+			break;
+	CHECK_INT(health->lost_records, 0);
+	CHECK(health->history_room > 0 && health->history_room < 10000);
+	CHECK_INT(tare_view_report(view, NULL, add_text, text), 0);
+	CHECK(strstr(text, "ledger_limit"));
+	tare_view_close(view);
+}
+
+TEST(a_history_without_room_keeps_the_newest_and_says_what_limits_it)
+{
+	scene_play(play_no_room);
 }
 
 static void *record_many(void *arg)

@@ -444,7 +444,8 @@ static void check_last(tare_view *view, const char *name, uint64_t n_last,
 
 static void play_last_values(void)
 {
-	static const char *const options[] = { "keep_values", "100", NULL };
+	static const char *const options[] = { "keep_values", "100",
+					       "keep_kinds", "all", NULL };
 	tare_view *view;
 
 	begin(options);
@@ -487,7 +488,8 @@ static void *record_scopes(void *arg)
 /* One thread after the other, so that it is known which came last. */
 static void play_last_of_threads(void)
 {
-	static const char *const options[] = { "keep_values", "100", NULL };
+	static const char *const options[] = { "keep_values", "100",
+					       "keep_kinds", "all", NULL };
 	tare_view *view;
 
 	begin(options);
