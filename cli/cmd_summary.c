@@ -9,6 +9,7 @@
 #include "message.h"
 #include "runs.h"
 #include "selection.h"
+#include "summary_values.h"
 #include "table.h"
 
 #define SORTS "failures total slowest calls"
@@ -42,6 +43,7 @@ struct summary {
 	const tare_record *records; /* oldest first */
 	size_t n_records;
 	double inside_ns;
+	struct summary_values values;
 };
 
 /* ---- adding up and ranking --------------------------------------------- */
@@ -110,9 +112,13 @@ static int gather(struct summary *s, const tare_filter *filter,
 
 	if (!err)
 		err = add_rows(s, stats, n, opts);
+	if (!err && !summary_values_take(&s->values, stats, n))
+		err = TARE_ENOMEM;
 	if (!err)
 		err = tare_view_records(s->view, filter, &s->records,
 					&s->n_records);
+	s->values.records = s->records;
+	s->values.n_records = s->n_records;
 	s->run = tare_view_run(s->view);
 	s->inside_ns = s->run->inside_ns;
 	return err;
@@ -182,18 +188,26 @@ static void print_rows(const struct summary *s, bool color)
 
 static void print_head(const struct summary *s)
 {
+	const tare_window *window = tare_view_window(s->view);
+
 	(void)fputs("tare  ", stdout);
 	terminal_safe(stdout, s->run->program);
-	(void)printf("  pid %lld, %s, from %s, %s\n", (long long)s->run->pid,
-		     run_state_text(s->run->state),
-		     format_time(s->run->start_ns).text,
-		     format_duration((double)s->run->end_ns -
-				     (double)s->run->start_ns).text);
+	(void)printf("  pid %lld, %s, from %s to %s, %s\n",
+		     (long long)s->run->pid, run_state_text(s->run->state),
+		     format_time(window->from_ns).text,
+		     format_time(window->to_ns).text,
+		     format_duration((double)window->to_ns -
+				     (double)window->from_ns).text);
 	(void)printf("      %s operations, %s calls",
 		     format_count(s->n).text, format_count(s->calls).text);
 	(void)printf(", %s failed, %s succeeded\n",
 		     format_count(s->failures).text,
 		     format_share(rate_of(s->calls, s->failures)).text);
+	if (s->values.n)
+		(void)printf("      %s values and gauges, %s records in the "
+			     "history\n",
+			     format_count(s->values.n).text,
+			     format_count(s->n_records).text);
 }
 
 static bool is_recent(const tare_record *r, bool failed)
@@ -244,14 +258,17 @@ static void print_summary(const struct args *args, const struct summary *s)
 	bool color = terminal_wants_color(stdout, args->color);
 
 	print_head(s);
-	if (!s->n) {
+	if (!s->n && !s->values.n) {
 		message("no operation was measured");
 		return;
 	}
-	(void)putchar('\n');
-	print_rows(s, color);
-	print_recent(s, false, color);
-	print_recent(s, true, color);
+	if (s->n) {
+		(void)putchar('\n');
+		print_rows(s, color);
+		print_recent(s, false, color);
+		print_recent(s, true, color);
+	}
+	summary_values_print(&s->values, color);
 }
 
 /* ---- for programs ------------------------------------------------------ */
@@ -292,6 +309,7 @@ static void json_recent(struct json *json, const struct summary *s,
 			continue;
 		json_begin_object(json, NULL);
 		json_text(json, "name", r->name);
+		json_text(json, "source", r->source);
 		json_signed(json, "start_ns", r->start_ns);
 		json_unsigned(json, "duration_ns", r->duration_ns);
 		json_bool(json, "ok", r->ok);
@@ -340,6 +358,7 @@ static void json_summary(const struct summary *s, const char *sort)
 	json_end_array(&json);
 	json_recent(&json, s, "recent", false);
 	json_recent(&json, s, "recent_failures", true);
+	summary_values_json(&s->values, &json);
 	json_end_object(&json);
 	json_finish(&json);
 }
@@ -369,6 +388,7 @@ static int summary_run(const struct args *args,
 			print_summary(args, &s);
 	}
 	free(s.rows);
+	summary_values_release(&s.values);
 	tare_view_close(s.view);
 	return code;
 }

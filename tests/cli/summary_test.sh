@@ -68,4 +68,76 @@ expect_json "$out" "d['totals']['success_rate'], d['operations']" \
 	"(None, [])" "no match as JSON"
 expect_status 2 "$TARE" summary --sort size
 expect_status 2 "$TARE" summary one two
+
+# What the program of a collector records: 20 operations, 60 values, 60 gauges.
+cat >recorder.c <<'END'
+#include <tare/tare.h>
+
+int main(void)
+{
+	tare_site *cpu = tare_site_get(TARE_KIND_GAUGE, TARE_TYPE_PERCENTAGE,
+				       "cpu_usage", "%", "system_monitor");
+	tare_site *query = tare_site_get(TARE_KIND_VALUE, TARE_TYPE_TIME,
+					 "query_time", "s", "database");
+
+	for (int i = 0; i < 20; i++) {
+		TARE_OPERATION_IN("loader", "load");
+		for (int k = 0; k < 3; k++) {
+			tare_gauge_set(cpu, 85);
+			tare_value_observe(query, 0.025);
+			TARE_COUNT("half", 0.5);
+		}
+	}
+	tare_processing_record("resize", 12.5, "no such photo",
+			       (const tare_attr[]){
+				       TARE_ATTR_OF("photo_id", 123) }, 1);
+	return 0;
+}
+END
+library=$LIB/libtare.so
+[ -e "$library" ] || library=$LIB/libtare.a
+"$CC" -std=c11 -Wall -Wextra -Werror -I"$root/include" recorder.c "$library" \
+	-Wl,-rpath,"$LIB" -lpthread -o recorder ||
+	{ echo "Bail out! cannot build recorder.c"; exit 1; }
+expect_status 0 "$TARE" run --no-sample --no-report ./recorder
+expect_status 0 "$TARE" records --json
+expect_json "$out" "len(d), sorted({r['kind'] for r in d})" \
+	"(141, ['gauge', 'operation', 'value'])" "every measurement is a record"
+expect_json "$out" "[(r['source'], r['unit'], r['type'], r['value'])
+	for r in d if r['name'] == 'cpu_usage'][-1]" \
+	"('system_monitor', '%', 'percentage', 85)" "a gauge's record"
+expect_json "$out" "[(r['ok'], r['error'], r['attributes']) for r in d
+	if r['name'] == 'resize']" \
+	"[(False, 'no such photo', {'photo_id': 123})]" "a duration's record"
+expect_status 0 "$TARE" records --name 'cpu*' --source 'system*' --json
+expect_json "$out" "len(d)" 60 "chosen by name and source"
+expect_status 0 "$TARE" records --type time --source database --json
+expect_json "$out" "len(d)" 60 "chosen by type"
+expect_status 0 "$TARE" records --limit 2 --name cpu_usage
+expect_has "$out" "85 %" "a value with its unit"
+expect_status 0 "$TARE" report --values 1000 --json
+expect_json "$out" "sorted((s['name'], s['count']) for s in d['series'])" \
+	"[('cpu_usage', 60), ('load', 20), ('query_time', 60), ('resize', 1)]" \
+	"the last values are there without an option"
+expect_status 0 "$TARE" report
+expect_has "$out" "[database]" "a row has its source"
+expect_has "$out" "recent activity" "recent activity"
+expect_is "$(grep -cE 'from 20[0-9T:-]+Z to 20[0-9T:-]+Z' out)" 1 \
+	"the time range"
+expect_has "$(grep '^half' out)" 30 "a counter of doubles"
+expect_status 0 "$TARE" summary
+expect_has "$out" "highest averages" "values are ranked"
+expect_has "$out" "last values" "the last values"
+expect_status 0 "$TARE" summary --json
+expect_json "$out" "[t['name'] for t in d['top_by_average']],
+	len(d['recent_values']), d['recent'][0]['source'],
+	d['window']['from_ns'] < d['window']['to_ns']" \
+	"(['cpu_usage', 'query_time'], 5, 'loader', True)" "as JSON"
+expect_status 0 "$TARE" export -T metrics -F csv
+expect_is "$(wc -l <out)" 142 "a row each"
+expect_has "$out" ",cpu_usage,85,%,percentage,system_monitor," \
+	"with unit, type and source"
+expect_status 0 "$TARE" export -F json
+expect_json "$out" "d['runs'][0]['summary']['records'],
+	d['runs'][0]['summary']['values']" "(141, 120)" "in the JSON export"
 finish

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "summary_values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format.h"
+#include "table.h"
+
+#define SHOWN 5u
+
+static int by_mean(const void *a, const void *b)
+{
+	const tare_stats *x = *(const tare_stats *const *)a;
+	const tare_stats *y = *(const tare_stats *const *)b;
+
+	/* Nothing but NAN: behind all others. */
+	if ((x->mean != x->mean) != (y->mean != y->mean))
+		return x->mean != x->mean ? 1 : -1;
+	if (x->mean != y->mean && x->mean == x->mean)
+		return x->mean < y->mean ? 1 : -1;
+	if (strcmp(x->name, y->name) != 0)
+		return strcmp(x->name, y->name);
+	return strcmp(x->labels, y->labels);
+}
+
+bool summary_values_take(struct summary_values *values,
+			 const tare_stats *stats, size_t n)
+{
+	values->rows = calloc(n + 1, sizeof(values->rows[0]));
+	if (!values->rows)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if ((stats[i].kind == TARE_KIND_VALUE ||
+		     stats[i].kind == TARE_KIND_GAUGE) &&
+		    !tare_stats_is_monitor(&stats[i]))
+			values->rows[values->n++] = &stats[i];
+	qsort(values->rows, values->n, sizeof(values->rows[0]), by_mean);
+	return true;
+}
+
+void summary_values_release(struct summary_values *values)
+{
+	free(values->rows);
+	values->rows = NULL;
+}
+
+static bool is_value(const tare_record *record)
+{
+	return record->kind == TARE_RECORD_VALUE ||
+	       record->kind == TARE_RECORD_GAUGE ||
+	       record->kind == TARE_RECORD_COUNTER ||
+	       record->kind == TARE_RECORD_RATIO;
+}
+
+/* The first record to show, so that up to SHOWN values follow. */
+static size_t first_recent(const struct summary_values *values)
+{
+	size_t i = values->n_records, left = SHOWN;
+
+	while (i > 0 && left > 0)
+		left -= is_value(&values->records[--i]);
+	return i;
+}
+
+static size_t n_shown(const struct summary_values *values)
+{
+	return values->n < SHOWN ? values->n : SHOWN;
+}
+
+/* ---- for people -------------------------------------------------------- */
+
+static void add_name(struct table *table, const char *name, const char *labels)
+{
+	char text[600];
+
+	(void)snprintf(text, sizeof(text), labels[0] ? "%s{%s}" : "%s", name,
+		       labels);
+	table_add(table, text);
+}
+
+static void print_top(const struct summary_values *values, bool color)
+{
+	static const struct column columns[] = {
+		COLUMN_WIDE("VALUE"),	   COLUMN_NUMBER("COUNT", 0),
+		COLUMN_NUMBER("MEAN", 0),  COLUMN_NUMBER("MIN", 2),
+		COLUMN_NUMBER("MAX", 1),   COLUMN_TEXT("SOURCE", 3),
+	};
+	struct table table;
+
+	table_init(&table, columns, 6);
+	for (size_t i = 0; i < n_shown(values); i++) {
+		const tare_stats *s = values->rows[i];
+
+		add_name(&table, s->name, s->labels);
+		table_add(&table, format_count(s->count).text);
+		table_add(&table, format_value(s->mean, s->unit).text);
+		table_add(&table, format_value(s->min, s->unit).text);
+		table_add(&table, format_value(s->max, s->unit).text);
+		table_add(&table, s->source);
+	}
+	if (table.n_cells) {
+		(void)puts("\nhighest averages");
+		table_print(&table, stdout, terminal_width(stdout), color);
+	}
+	table_release(&table);
+}
+
+static void print_recent(const struct summary_values *values, bool color)
+{
+	static const struct column columns[] = {
+		COLUMN_TEXT("RECORDED", 0), COLUMN_TEXT("NAME", 0),
+		COLUMN_NUMBER("VALUE", 0),  COLUMN_TEXT("KIND", 2),
+		COLUMN_TEXT("SOURCE", 1),
+	};
+	struct table table;
+
+	table_init(&table, columns, 5);
+	for (size_t i = first_recent(values); i < values->n_records; i++) {
+		const tare_record *r = &values->records[i];
+
+		if (!is_value(r))
+			continue;
+		table_add(&table, format_clock(r->start_ns).text);
+		add_name(&table, r->name, r->labels);
+		table_add(&table, format_value(r->value, r->unit).text);
+		table_add(&table, tare_record_kind_name(r->kind));
+		table_add(&table, r->source);
+	}
+	if (table.n_cells) {
+		(void)puts("\nlast values");
+		table_print(&table, stdout, terminal_width(stdout), color);
+	}
+	table_release(&table);
+}
+
+void summary_values_print(const struct summary_values *values, bool color)
+{
+	print_top(values, color);
+	print_recent(values, color);
+}
+
+/* ---- for programs ------------------------------------------------------ */
+
+static void json_top(const struct summary_values *values, struct json *json)
+{
+	json_begin_array(json, "top_by_average");
+	for (size_t i = 0; i < n_shown(values); i++) {
+		const tare_stats *s = values->rows[i];
+
+		json_begin_object(json, NULL);
+		json_text(json, "name", s->name);
+		json_text(json, "source", s->source);
+		json_text(json, "labels", s->labels);
+		json_text(json, "unit", s->unit);
+		json_text(json, "type", tare_type_name(s->type));
+		json_unsigned(json, "count", s->count);
+		json_number(json, "mean", s->mean);
+		json_number(json, "min", s->min);
+		json_number(json, "max", s->max);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+void summary_values_json(const struct summary_values *values,
+			 struct json *json)
+{
+	json_top(values, json);
+	json_begin_array(json, "recent_values");
+	for (size_t i = first_recent(values); i < values->n_records; i++) {
+		const tare_record *r = &values->records[i];
+
+		if (!is_value(r))
+			continue;
+		json_begin_object(json, NULL);
+		json_text(json, "name", r->name);
+		json_text(json, "source", r->source);
+		json_text(json, "labels", r->labels);
+		json_text(json, "kind", tare_record_kind_name(r->kind));
+		json_text(json, "type", tare_type_name(r->type));
+		json_signed(json, "start_ns", r->start_ns);
+		json_number(json, "value", r->value);
+		json_text(json, "unit", r->unit);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
