@@ -6,8 +6,11 @@
 #include "debug.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "trust.h"
 
 static int find_no_file(Dwfl_Module *file, void **data, const char *name,
 			Dwarf_Addr base, char **ret_name, Elf **ret_elf)
@@ -25,9 +28,12 @@ static int find_no_file(Dwfl_Module *file, void **data, const char *name,
 static void report_file(struct debug *debug, const struct module *module,
 			int fd)
 {
+	char path[PATH_MAX];
+
+	trust_name(fd, module->name, path, sizeof(path));
 	(void)dwfl_report_begin(debug->dwfl);
-	debug->file = dwfl_report_elf(debug->dwfl, module->name, module->path,
-				      fd, 0, true);
+	debug->file = dwfl_report_elf(debug->dwfl, module->name, path, fd, 0,
+				      true);
 	if (!debug->file)
 		(void)close(fd);
 	(void)dwfl_report_end(debug->dwfl, NULL, NULL);
@@ -41,8 +47,15 @@ struct debug *debug_open(struct symbols *symbols, const struct module *module,
 		.find_debuginfo = dwfl_standard_find_debuginfo,
 		.section_address = dwfl_offline_section_address,
 	};
-	struct debug *debug = calloc(1, sizeof(*debug));
+	struct debug *debug;
 
+	if (!trust_file(fd)) {
+		file_warn(symbols, module, "lines",
+			  "the file belongs to another user, or all users may "
+			  "write to it");
+		return NULL;
+	}
+	debug = calloc(1, sizeof(*debug));
 	if (!debug)
 		return NULL;
 	(void)elf_version(EV_CURRENT);

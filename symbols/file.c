@@ -16,14 +16,14 @@
 #define PATH_MOST 4352
 
 void file_warn(struct symbols *symbols, const struct module *module,
-	       const char *why)
+	       const char *what, const char *why)
 {
 	char text[PATH_MOST + 256];
 
 	if (!symbols->warn)
 		return;
-	(void)snprintf(text, sizeof(text), "names of '%.*s' are not known: %s",
-		       PATH_MOST - 1, module->path, why);
+	(void)snprintf(text, sizeof(text), "%s of '%.*s' are not known: %s",
+		       what, PATH_MOST - 1, module->path, why);
 	symbols->warn(symbols->warn_arg, text);
 }
 
@@ -119,8 +119,9 @@ static enum verdict try_vdso(const struct module *module, int *ret_fd)
 	fd = memfd_create("vdso", MFD_CLOEXEC);
 	if (fd < 0)
 		return MISSING;
-	/* Its size is told nowhere; beyond its end the call stops. */
-	if (write(fd, image, bytes) < (ssize_t)bytes / 2) {
+	/* Its size is not known; beyond its end the call stops. */
+	if (fchmod(fd, 0600) ||
+	    write(fd, image, bytes) < (ssize_t)bytes / 2) {
 		(void)close(fd);
 		return MISSING;
 	}
@@ -172,12 +173,12 @@ int file_find(struct symbols *symbols, const struct module *module,
 	if (verdict != SAME && try_debug(symbols, module, &fd) == SAME)
 		return fd;
 	if (verdict == OTHER)
-		file_warn(symbols, module, module->build_id[0] ?
+		file_warn(symbols, module, "names", module->build_id[0] ?
 				  "the file is not the one that ran (its "
 				  "build id differs)" :
 				  "the file was changed after it was loaded");
 	else if (verdict == MISSING && module->path[0] == '/')
-		file_warn(symbols, module, "the file is gone");
+		file_warn(symbols, module, "names", "the file is gone");
 	return fd;
 }
 

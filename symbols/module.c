@@ -38,7 +38,8 @@ void file_unmap(struct elf_file *elf)
 static void read_file(struct symbols *symbols, struct module *module, int fd)
 {
 	if (!file_map(fd, &module->elf)) {
-		file_warn(symbols, module, "the file cannot be read");
+		file_warn(symbols, module, "names",
+			  "the file cannot be read");
 		return;
 	}
 	module->debug = debug_open(symbols, module, fd);

@@ -73,8 +73,9 @@ int file_find(struct symbols *symbols, const struct module *module,
 	      int64_t came_ns);
 /* Warns of a debug file that is there and not this module's. */
 void file_check_debug(struct symbols *symbols, const struct module *module);
+/* `what`: "names", or "lines" where names are known all the same. */
 void file_warn(struct symbols *symbols, const struct module *module,
-	       const char *why);
+	       const char *what, const char *why);
 
 /* ---- module.c ---------------------------------------------------------- */
 

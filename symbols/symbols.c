@@ -137,7 +137,8 @@ size_t symbols_name(void *arg, const tare_module *wanted, uint64_t address,
 			module = symbols->module; /* the one being opened */
 		if (module) {
 			module->is_bad = true;
-			file_warn(symbols, module, "the file is damaged");
+			file_warn(symbols, module, "names",
+				  "the file is damaged");
 		}
 	} else {
 		module = module_for(symbols, wanted);

@@ -263,4 +263,35 @@ for ((i = 0; i < 100; i++)); do
 done
 expect_is "$bad" 0 "100 damaged files are read, or passed over"
 
+# ---- files of other users --------------------------------------------------
+
+"$CC" -O1 -g -pie -fPIE -o prog leaf.c
+mkdir open_to_all && chmod 777 open_to_all
+objcopy --only-keep-debug prog open_to_all/prog.debug
+cp prog open_to_all/prog
+(cd open_to_all && strip prog && objcopy --add-gnu-debuglink=prog.debug prog &&
+	rm prog.debug && mkfifo prog.debug)
+profile prog "$PWD/open_to_all/prog" "$(id_of prog)" '^public_leaf$'
+expect_status 0 timeout 60 "$TARE" report --json
+expect_json "$out" "'samples' in d" "True" \
+	"a pipe beside a program, named as its debug file, is not waited for"
+
+if [ "$(id -u)" = 0 ]; then
+	chown 65534 prog
+	profile prog "$PWD/prog" "$(id_of prog)" '^public_leaf$'
+	functions
+	expect_is "$out" "public_leaf@" \
+		"a file of another user has names, and libdw does not read it"
+	expect_has "$err" "belongs to another user" "and the report says so"
+	SUDO_UID=65534 functions
+	expect_is "$out" "inner@leaf.c! outer@leaf.c! public_leaf@leaf.c" \
+		"under sudo the files of the caller are read"
+	chown 0 prog
+	chmod o+w prog
+	functions
+	expect_is "$out" "public_leaf@" "nor a file that all users may change"
+else
+	expect_skip "only root can give files away"
+fi
+
 finish
