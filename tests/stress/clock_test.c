@@ -167,6 +167,9 @@ TEST(a_duration_of_more_than_ten_years_is_a_step)
 /* Values, gauges and operations while the clock runs backwards. */
 static void play_backwards(void)
 {
+	tare_filter operations = { .struct_size = sizeof(operations),
+				   .record_kinds =
+					   1u << TARE_RECORD_OPERATION };
 	const tare_record *records = NULL;
 	const tare_stats *rows = NULL;
 	tare_view *view;
@@ -188,6 +191,8 @@ static void play_backwards(void)
 		CHECK_INT(rows[i].count, 1000);
 	CHECK_INT(n, 4);
 	CHECK_INT(tare_view_records(view, NULL, &records, &n), 0);
+	CHECK_INT(n, 3000); /* with the values and the gauge's */
+	CHECK_INT(tare_view_records(view, &operations, &records, &n), 0);
 	CHECK_INT(n, 1000);
 	for (size_t i = 0; i < n; i++)
 		CHECK_INT(records[i].duration_ns, 0);

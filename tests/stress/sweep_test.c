@@ -147,6 +147,7 @@ TEST(a_forked_child_does_not_sweep)
 
 struct spaces {
 	uint32_t is_refused; /* no namespace to be had here */
+	uint32_t has_failed; /* a process in one, before its time */
 	uint32_t is_ready[2];
 	uint32_t may_end[2];
 	uint64_t counted[2];
@@ -157,7 +158,8 @@ static struct spaces *spaces;
 
 static void wait_until(const uint32_t *flag)
 {
-	while (!READ(*flag) && !READ(spaces->is_refused))
+	while (!READ(*flag) && !READ(spaces->is_refused) &&
+	       !READ(spaces->has_failed))
 		(void)usleep(1000);
 }
 
@@ -172,8 +174,10 @@ static void count_to(int which, unsigned n)
 /* The first process of a namespace: half of it, and the rest when it may. */
 static void count_inside(int which, bool has_proc)
 {
-	if (has_proc && (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-			 mount("proc", "/proc", "proc", 0, NULL)))
+	/* Not "/": in a folder that is the root by chroot() it is no mount. */
+	if (has_proc &&
+	    (mount(NULL, "/proc", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	     mount("proc", "/proc", "proc", 0, NULL)))
 		_exit(1);
 	spaces->pid[which] = (uint32_t)getpid();
 	scratch_start(NULL);
@@ -207,6 +211,8 @@ static void enter_namespace(void *arg)
 		count_inside(inside->which, inside->has_proc);
 	}
 	(void)waitpid(child, &status, 0);
+	if (status)
+		DONE(spaces->has_failed, 1);
 	_exit(status != 0);
 }
 
@@ -267,6 +273,7 @@ static void share_folder(bool has_proc)
 		scratch_leave();
 		SKIP("no pid namespace may be made here");
 	}
+	CHECK_INT(READ(spaces->has_failed), 0);
 	CHECK_INT(spaces->pid[0], spaces->pid[1]);
 	CHECK(scratch_run(sweep_all, NULL, 20));
 	CHECK_INT(count("live"), 4);
@@ -309,6 +316,7 @@ TEST(what_was_killed_in_another_namespace_is_put_away)
 		scratch_leave();
 		SKIP("no pid namespace may be made here");
 	}
+	CHECK_INT(READ(spaces->has_failed), 0);
 	(void)kill(pid, SIGKILL);
 	CHECK_INT(scratch_wait(pid, 20), SIGKILL);
 	/* Its child is gone a moment later: the kernel takes its time. */
