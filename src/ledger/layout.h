@@ -70,8 +70,11 @@
 #define TR_SITE_OVERLAP (1u << 14)
 /* flag: internal, but its last values are kept: what a value costs */
 #define TR_SITE_KEPT (1u << 13)
-/* flag: a series of the monitor: its values are no records of the history */
-#define TR_SITE_MONITORED (1u << 12)
+/*
+ * flag: its values are no records of the history: a series of the monitor, or
+ * of a resource scope, whose record has the same figures as attributes
+ */
+#define TR_SITE_UNLISTED (1u << 12)
 /* flags: what makes a site one of a pipeline, see enum tare_site_flags */
 #define TR_SITE_STAGES 0x3cu
 

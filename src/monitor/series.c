@@ -64,14 +64,9 @@ tare_site *tr_gauge_site(const struct tr_gauge *gauge, const char *source)
 				 .unit = gauge->unit,
 				 .source = source,
 				 .kind = TARE_KIND_GAUGE,
-				 .type = gauge->type,
-				 .flags = TR_SITE_MONITORED };
+				 .type = gauge->type };
 
-	if (tr_probe_forward) /* which has no such call */
-		return tr_own_site_get(TARE_KIND_GAUGE,
-				       (enum tare_type)gauge->type,
-				       gauge->name, gauge->unit, source);
-	return tr_site_flagged(&like);
+	return tr_site_unlisted(&like);
 }
 
 void tr_gauge_write(const struct tr_gauge *gauge, tare_site *site,

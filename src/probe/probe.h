@@ -153,6 +153,8 @@ bool tr_probe_wanted(uint8_t kind, const char *name, const char *source);
  * and flags.
  */
 tare_site *tr_site_flagged(const tare_site *like);
+/* The same for a series whose values are no records of the history. */
+tare_site *tr_site_unlisted(const tare_site *like);
 /* A time that overlaps scopes: its path begins at the root. */
 void tr_probe_overlap(tare_site *site, uint32_t gate, uint64_t from,
 		      uint64_t to);

@@ -11,7 +11,7 @@
 #include "probe/probe.h"
 
 #define TR_VALUES_FAST (1u << 21) /* ticks for a run: under a millisecond */
-#define TR_VALUES_CLOSE (1u << 12) /* ticks between two: some microseconds */
+#define TR_VALUES_CLOSE (1u << 15) /* ticks between two: about 10 us */
 #define TR_VALUES_EXACT 64u
 
 /* Which site the values of a run were of, by the one that ends it. */

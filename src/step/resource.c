@@ -74,13 +74,15 @@ static void resolve(tare_resource_site *site)
 	char name[256];
 
 	for (unsigned i = 0; i < FIGURES; i++) {
-		tare_site *series;
+		const tare_site like = { .name = name,
+					 .unit = figures[i].unit,
+					 .source = site->site.source,
+					 .kind = TARE_KIND_VALUE,
+					 .type = (uint8_t)figures[i].type };
 
 		(void)snprintf(name, sizeof(name), "%s.%s", site->site.name,
 			       figures[i].name);
-		series = tare_site_get(TARE_KIND_VALUE, figures[i].type, name,
-				       figures[i].unit, site->site.source);
-		TR_STORE(site->series[i], series);
+		TR_STORE(site->series[i], tr_site_unlisted(&like));
 	}
 	TR_PUBLISH(site->is_resolved, 1);
 }

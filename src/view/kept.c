@@ -100,7 +100,7 @@ static void add_cell(struct kept *kept, const struct tr_track *track,
 
 static bool is_listed(const struct tr_site *site)
 {
-	return !(site->flags & (TR_SITE_INTERNAL | TR_SITE_MONITORED |
+	return !(site->flags & (TR_SITE_INTERNAL | TR_SITE_UNLISTED |
 				TR_SITE_STAGES | TARE_SITE_OPERATION));
 }
 

@@ -132,7 +132,7 @@ def check_attributes(bench, run, what):
                 if r["name"].startswith("stage.")},
                {"stage." + stage for stage in STAGES}, f"{what}: all stages")
     bench.same([(r["kind"], r["name"]) for r in run.records
-                if r["kind"] != "operation"],
+                if r["kind"] in ("gpu", "memory")],
                [("gpu", "service"), ("memory", "service"),
                 ("memory", "service")], f"{what}: memory and GPU records")
     jobs = {r["attributes"]["job_id"]: r["attributes"]["photo_id"]
