@@ -23,20 +23,24 @@
 
 static char folder[160];
 
+static pthread_mutex_t said_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	unsigned warnings, files; /* a line a file: TARE_LEVEL_PROFILING */
 	char warning[512];
 } said;
 
+/* Called by any thread: files are written by the monitor's and at the end. */
 static void hear(void *arg, enum tare_level level, const char *text)
 {
 	(void)arg;
+	(void)pthread_mutex_lock(&said_lock);
 	if (level == TARE_LEVEL_PROFILING && strstr(text, ".json"))
 		said.files++;
-	if (level != TARE_LEVEL_WARNING)
-		return;
-	said.warnings++;
-	(void)snprintf(said.warning, sizeof(said.warning), "%s", text);
+	if (level == TARE_LEVEL_WARNING) {
+		said.warnings++;
+		(void)snprintf(said.warning, sizeof(said.warning), "%s", text);
+	}
+	(void)pthread_mutex_unlock(&said_lock);
 }
 
 static void begin(const char *const *options)
