@@ -144,12 +144,31 @@ static void add_etag(struct exchange *ex, const struct chosen *chosen)
 	exchange_add_header(ex, "ETag", etag);
 }
 
+/*
+ * A held lock is waited for once, not once an option: the whole document
+ * would take longer than a task may.
+ */
+static bool check_locks(struct exchange *ex, const struct chosen *chosen)
+{
+	char value[VALUE_BYTES];
+
+	for (size_t i = 0; i < chosen->n; i++) {
+		if (tare_remote_get(chosen->runs[i]->pid, "enable_metrics",
+				    value, sizeof(value)) != TARE_EBUSY)
+			continue;
+		problem(ex, 503, "another process holds the lock of the run "
+				 "'%s'", chosen->runs[i]->id);
+		return false;
+	}
+	return true;
+}
+
 void handle_config(struct exchange *ex)
 {
 	struct chosen chosen;
 	struct json *json;
 
-	if (!chosen_live(ex, &chosen))
+	if (!chosen_live(ex, &chosen) || !check_locks(ex, &chosen))
 		return;
 	json = reply_json(ex);
 	if (!json)
@@ -331,7 +350,7 @@ static void put(struct exchange *ex, char *text)
 	struct json *json;
 
 	if (!body_parse(ex, text, &document) || !chosen_live(ex, &chosen) ||
-	    !check_precondition(ex, &chosen) ||
+	    !check_locks(ex, &chosen) || !check_precondition(ex, &chosen) ||
 	    !check_members(ex, &document))
 		return;
 	json = reply_json(ex);

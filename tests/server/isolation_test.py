@@ -71,6 +71,9 @@ def check_lock(scene, server, program, other):
         check_is((rows[program.pid]["ok"], rows[other.pid]["ok"]),
                  (False, True), "by program: the other one was changed")
         check("lock" in rows[program.pid]["error"], "with the reason", rows)
+        answer = server.get(API + "/config")
+        check_is((answer.status, "holds the lock" in answer.json["detail"]),
+                 (503, True), "the configuration says which run is locked")
     check_is(server.post(API + "/monitoring/start").json["failed"], 0,
              "and as usual once the lock is free")
 
