@@ -38,7 +38,7 @@ extern bool preload_is_confined;
  * NULL: not known.
  */
 size_t preload_environment_bytes(const char *program, char *const envp[]);
-/* That environment, in memory of so many bytes. */
+/* That environment; `memory` has as many bytes as the call above says. */
 char *const *preload_environment(char *const envp[], void *memory);
 
 /* The one for `program`, on the stack of the function that asks. */

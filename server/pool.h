@@ -6,7 +6,7 @@
  * A view is a copy of a ledger, so opening one costs by its size. Whatever
  * the number of clients, the list of runs is read and a live run is opened
  * at most once in 200 ms; these 200 ms are a generation. A run that ended
- * does not change, its view stays as long as somebody asks for it, and when
+ * does not change, its view stays as long as requests ask for it, and when
  * it ended is read once.
  *
  * Everything that follows what a ledger says is done under the eyes of the

@@ -30,7 +30,7 @@
 
 TARE_BEGIN
 
-/* Private: the unwinder's own call, of who comes next. */
+/* Private: the unwinder's own call, of the next library that has it. */
 typedef _Unwind_Reason_Code (*tare_unwind_fn_)(struct _Unwind_Exception *);
 TARE_API tare_unwind_fn_ tare_unwind_next_(const char *name,
 					   const void *caller);

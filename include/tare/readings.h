@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Readings: memory and GPUs over time, whoever read them: the monitor at its
+ * Readings: memory and GPUs over time, from each source: the monitor at its
  * intervals, and operations that asked for it (TARE_RECORD_MEMORY,
  * TARE_RECORD_GPU). Both have the same quantities, and both count.
  *

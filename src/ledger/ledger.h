@@ -512,7 +512,7 @@ void tr_block_commit(uint64_t *place, uint32_t bytes);
 /* Room for more records, if there is not enough. Signal-safe. */
 void tr_blocks_resize(uint64_t records);
 
-/* Blocks for so many records of about TR_RECORD_ABOUT bytes. */
+/* Blocks for `records` records of about TR_RECORD_ABOUT bytes. */
 #define TR_RECORD_ABOUT 200u
 TR_INLINE uint64_t tr_blocks_for(uint64_t records)
 {

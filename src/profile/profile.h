@@ -89,7 +89,7 @@ void tr_alloc_added_at(const void *block, size_t size, uint64_t pc);
 /* It goes. Before it does: its address may come again at once. */
 void tr_alloc_removed(const void *block);
 
-/* Called at each that is noted, with its bytes; NULL: nobody asks. */
+/* Called at each that is noted, with its bytes; NULL: no caller asks. */
 extern void (*tr_alloc_seen)(uint64_t bytes);
 
 /* The same in steps, for realloc: taken out, and then gone or kept. */

@@ -6,11 +6,11 @@
  * Where the library stands before calls of libc it is a real-time signal that
  * is free. It is given up for another one as soon as the host wants it: sets
  * an action, blocks or waits for it while it leaves others alone, or gets one
- * that was sent by somebody. Our handler stays at a number that was given up,
+ * that another process sent. Our handler stays at a number that was given up,
  * for samples that are still under way, and passes the others on.
  *
  * Where the host blocks all signals, none is better: ours stays unblocked, and
- * the host is told that it is blocked. Where it has taken all of them (as Go
+ * the host sees it as blocked. Where it has taken all of them (as Go
  * does) ours stays, too, and those of others are passed on.
  *
  * Where it does not stand before these calls it is SIGURG, whose default

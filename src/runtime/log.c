@@ -3,7 +3,7 @@
  * Log: the few messages of the library, to the host's callback.
  *
  * Without one they are kept for the end of the report: stderr is the
- * program's, and nothing is written to it that nobody asked for.
+ * program's, and nothing is written to it without a request.
  *
  * At most TR_MESSAGES a process: a measuring tool that floods a log is worse
  * than none.

@@ -21,7 +21,7 @@ static struct {
 	uint32_t windows; /* of traces that want stacks */
 } region;
 
-/* What a parent's thread held when it forked holds nobody in the child. */
+/* A lock that a thread of the parent held is free in the child. */
 static void lock_region(void)
 {
 	uint32_t pid = (uint32_t)getpid(), held;

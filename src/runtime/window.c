@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a window of a trace has beside its scopes: sampled stacks, and every
- * allocation that the books of allocations see.
+ * allocation that the tracking of allocations sees.
  *
  * An allocation is a scope like any other, with its bytes as items and its
  * size in its name: so it is on the timeline of its thread, inside the scope

@@ -81,7 +81,7 @@ int tr_append_open(struct tr_append *append, const char *folder,
 /* ---- the newest --------------------------------------------------------- */
 
 /*
- * By the folder: whoever moves and makes files there has it for itself. One
+ * By the folder: a process that moves or makes files there locks it. One
  * that cannot be had (a network's file system, a process that was stopped)
  * costs no run: names are taken by calls that replace nothing.
  */
@@ -113,7 +113,7 @@ static int move(const char *from, const char *to)
 	return unlink(from) ? errno : 0;
 }
 
-/* Is it a file, and nobody's who writes it? */
+/* Is it a file that no process writes? */
 static bool is_finished(const char *path)
 {
 	int fd = tr_file_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);

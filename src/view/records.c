@@ -338,7 +338,7 @@ static int keep_newest(tare_view *view)
 			      .most_kept = most_kept(view) };
 	size_t n;
 
-	/* So many operations, and as many values. */
+	/* That number of operations, and as many values. */
 	if (all.most / 2 > all.most_kept)
 		all.most = 2 * all.most_kept;
 	view->newest = calloc(all.most + 1, sizeof(*view->newest));
