@@ -493,8 +493,23 @@ static void play_raised_late(void)
 	check_newest(60000, 499999);
 }
 
+static void play_raised_from_few(void)
+{
+	static const char *const options[] = { "max_history_size", "10",
+					       NULL };
+
+	scene_clock();
+	scene_start(options);
+	record_numbers(0, 100);
+	check_newest(10, 99);
+	CHECK_INT(tare_option_set("max_history_size", "60000"), 0);
+	record_numbers(100, 100000);
+	check_newest(60000, 99999);
+}
+
 TEST(a_raised_bound_is_kept)
 {
+	scene_play(play_raised_from_few);
 	scene_play(play_raised);
 	scene_play(play_raised_late);
 }
