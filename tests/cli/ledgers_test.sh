@@ -14,6 +14,6 @@ while read -r line; do
 	remarks=
 done < <("$PYTHON" "$root/tests/ledgers/facts.py" "$TARE" \
 	"$root/tests/ledgers")
-[ $n_checks -ge 11 ]
+[ $n_checks -ge 13 ]
 verdict $? "there are ledgers of each version" "$n_checks"
 finish
