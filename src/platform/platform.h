@@ -227,6 +227,13 @@ void tr_wake_shared(const uint32_t *word);
 void tr_wait_lock(uint32_t *lock);
 void tr_wait_unlock(uint32_t *lock);
 
+/*
+ * A lock for memory that a fork does not wipe: one that a thread of the parent
+ * held is free in the child. For rare calls: a thread that waits yields.
+ */
+void tr_process_lock(uint32_t *lock);
+void tr_process_unlock(uint32_t *lock);
+
 /* ---- publish.c --------------------------------------------------------- */
 
 /*

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -87,4 +88,25 @@ void tr_wait_unlock(uint32_t *lock)
 {
 	if (__atomic_exchange_n(lock, 0, __ATOMIC_RELEASE) == 2)
 		tr_wake(lock);
+}
+
+/* 0, or the process whose thread holds it. */
+void tr_process_lock(uint32_t *lock)
+{
+	uint32_t pid = (uint32_t)getpid(), held;
+
+	for (;;) {
+		held = __atomic_load_n(lock, __ATOMIC_RELAXED);
+		if (held != pid &&
+		    __atomic_compare_exchange_n(lock, &held, pid, false,
+						__ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return;
+		(void)sched_yield();
+	}
+}
+
+void tr_process_unlock(uint32_t *lock)
+{
+	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }

@@ -11,31 +11,12 @@
 #include "probe/probe.h"
 #include "profile/profile.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 /* With the lock, but for itself. Not wiped: a child goes on as it was. */
 static struct {
-	uint32_t lock;	 /* 0, or the process whose thread holds it */
+	uint32_t lock;
 	int32_t starts;	 /* less stops */
 	uint32_t windows; /* of traces that want stacks */
 } region;
-
-/* A lock that a thread of the parent held is free in the child. */
-static void lock_region(void)
-{
-	uint32_t pid = (uint32_t)getpid(), held;
-
-	for (;;) {
-		held = TR_LOAD(region.lock);
-		if (held != pid &&
-		    __atomic_compare_exchange_n(&region.lock, &held, pid,
-						false, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
-			return;
-		(void)sched_yield();
-	}
-}
 
 /* The whole program is profiled while it has stopped no more than started. */
 static void apply(void)
@@ -51,12 +32,12 @@ static void change(int32_t starts, int32_t windows)
 {
 	int32_t least = tr_config.profile_region ? 0 : INT32_MIN / 2;
 
-	lock_region();
+	tr_process_lock(&region.lock);
 	if (region.starts + starts >= least)
 		region.starts += starts;
 	region.windows += (uint32_t)windows;
 	apply();
-	TR_PUBLISH(region.lock, 0);
+	tr_process_unlock(&region.lock);
 }
 
 void tr_region_begin(void)

@@ -19,23 +19,32 @@ static int write_fd(void *arg, const char *text, size_t len)
 	return tr_file_write_all(*(const int *)arg, text, len);
 }
 
-TARE_API int tare_report(tare_write_fn write, void *arg)
+static int report(const struct tr_config *config, tare_write_fn write,
+		  void *arg)
 {
 	tare_report_options options = {
 		.struct_size = sizeof(options),
-		.top = (size_t)tr_config.report_top,
+		.top = (size_t)config->report_top,
 	};
 	tare_view *view;
 	int err;
 
-	if (!write)
-		return TARE_EINVAL;
 	err = tare_view_open("self", &view);
 	if (err)
 		return err;
 	err = tare_view_report(view, &options, write, arg);
 	tare_view_close(view);
 	return err;
+}
+
+TARE_API int tare_report(tare_write_fn write, void *arg)
+{
+	struct tr_config now;
+
+	if (!write)
+		return TARE_EINVAL;
+	tr_options_read(&now);
+	return report(&now, write, arg);
 }
 
 /*
@@ -87,9 +96,9 @@ static void write_warning(void *arg, const char *text)
 	(void)tr_file_write_all(*(const int *)arg, line, (size_t)len);
 }
 
-void tr_report_at_exit(bool is_own)
+void tr_report_at_exit(const struct tr_config *now, bool is_own)
 {
-	const char *where = tr_config.report;
+	const char *where = now->report;
 	bool is_descriptor;
 	int fd, err;
 
@@ -105,7 +114,7 @@ void tr_report_at_exit(bool is_own)
 		       "written", where);
 		return;
 	}
-	err = tare_report(write_fd, &fd);
+	err = report(now, write_fd, &fd);
 	if (err)
 		tr_log(TARE_LEVEL_WARNING, "cannot report: %s",
 		       tare_strerror(err));

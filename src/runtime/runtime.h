@@ -47,7 +47,7 @@ void tr_load_config(void);
  * To where `report` says. `is_own`: this process itself has set it, by a
  * file, its environment or a call, and not another one.
  */
-void tr_report_at_exit(bool is_own);
+void tr_report_at_exit(const struct tr_config *now, bool is_own);
 
 /* ---- calibrate.c ------------------------------------------------------- */
 
@@ -110,12 +110,17 @@ void tr_log_line(enum tare_level level, const char *text);
 /* Does anybody read such lines? */
 bool tr_log_is_read(void);
 
+/* ---- options.c --------------------------------------------------------- */
+
+/* Before the ledger of a child is opened: what its parent had set. */
+void tr_options_inherit(void);
+/* Has another process set this option, through the control page? */
+bool tr_option_is_foreign(const char *name);
+/* All as they are now, with what other processes have set. */
+void tr_options_read(struct tr_config *ret);
+
 /* ---- wanted.c ---------------------------------------------------------- */
 
-/* Has another process set this option, through the control page? */
-bool tr_is_set_outside(const char *name);
-/* Takes what was set through the control page into tr_config. */
-void tr_follow_control(void);
 /* Shows steps, and the history's floor, what the options are now. */
 void tr_follow_steps(void);
 

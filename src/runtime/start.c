@@ -203,6 +203,7 @@ static int open_process(bool standby)
 {
 	int err;
 
+	tr_options_inherit();
 	fill_ledger();
 	tr_ledger = &process->ledger;
 	err = tr_ledger_open(&tr_config, standby);
@@ -487,11 +488,15 @@ __attribute__((constructor)) static void at_load(void)
 /* ---- the end ----------------------------------------------------------- */
 
 /* Asked for by TARE=1, or by naming a file for it. */
-static bool wants_report(void)
+/* With what was set since the start, by any process. */
+static void report_at_exit(void)
 {
-	return tr_mode == TR_MODE_REPORT ||
-	       (tr_mode == TR_MODE_ON &&
-		strcmp(tr_config.report, "stderr") != 0);
+	struct tr_config now;
+
+	tr_options_read(&now);
+	if (tr_mode == TR_MODE_REPORT ||
+	    (tr_mode == TR_MODE_ON && strcmp(now.report, "stderr") != 0))
+		tr_report_at_exit(&now, !tr_option_is_foreign("report"));
 }
 
 static bool is_confined; /* its children are, too */
@@ -521,8 +526,6 @@ void tr_confine(void)
 
 void tr_stop(void)
 {
-	bool is_own_report;
-
 	if (tr_probe_forward || !process)
 		return;
 	if (is_confined) {
@@ -537,8 +540,6 @@ void tr_stop(void)
 		return;
 	if (tr_config_wants_stacks(&tr_config) || tr_config.calls)
 		tr_modules_look();
-	is_own_report = !tr_is_set_outside("report");
-	tr_follow_control();
 	if (tr_ledger->base)
 		tr_step_finish();
 	tr_monitor_stop();
@@ -550,8 +551,7 @@ void tr_stop(void)
 	tr_control_bump(tr_ledger->control);
 	tr_governor_close();
 	tr_ledger_seal();
-	if (wants_report())
-		tr_report_at_exit(is_own_report);
+	report_at_exit();
 	(void)tr_ledger_finish(&tr_config);
 	/* Where it is preloaded, `tare run` tidies up for all. */
 	if (getpid() == first && preloaded_copy() != &tr_probe_own)

@@ -124,30 +124,6 @@ static void follow_limit(void)
 	tr_governor_limit(limit);
 }
 
-/* What a call of this process sets is in tr_config as well. */
-bool tr_is_set_outside(const char *name)
-{
-	char outside[TR_CONFIG_STRING], own[TR_CONFIG_STRING];
-
-	return tr_control_get(tr_ledger->control, name, outside,
-			      sizeof(outside)) &&
-	       (tr_config_get(&tr_config, name, own, sizeof(own)) < 0 ||
-		strcmp(outside, own) != 0);
-}
-
-/* At the end: what was set from outside counts for the report as well. */
-void tr_follow_control(void)
-{
-	char text[TR_CONFIG_STRING];
-	const tare_option *option;
-
-	for (size_t i = 0; (option = tare_option_at(i)); i++)
-		if (option->live && tr_control_get(tr_ledger->control,
-						   option->name, text,
-						   sizeof(text)))
-			(void)tr_config_set(&tr_config, option->name, text);
-}
-
 /* ---- probes ------------------------------------------------------------ */
 
 /*

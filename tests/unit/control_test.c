@@ -292,6 +292,39 @@ TEST(filters_may_change_at_any_time)
 	scene_play(play_filters);
 }
 
+/* The child's own ledger and control page know nothing of the parent's. */
+static void check_in_child(void)
+{
+	char value[64] = "";
+
+	use_named();
+	check_named(0, 1, 0, 1);
+	CHECK_INT(tare_option_get("exclude", value, sizeof(value)), 6);
+	CHECK_STR(value, "*.read");
+	_exit(check_failures() ? 1 : 0);
+}
+
+static void play_forked(void)
+{
+	int status = -1;
+	pid_t child;
+
+	scene_start(NULL);
+	set("exclude", "*.read");
+	child = fork();
+	if (child == 0)
+		check_in_child();
+	CHECK_INT(waitpid(child, &status, 0), child);
+	CHECK_INT(status, 0);
+}
+
+TEST(a_child_starts_with_the_options_of_its_parent)
+{
+	if (!scene_fork_wipes())
+		SKIP("a fork does not wipe memory here");
+	scene_play(play_forked);
+}
+
 /* ---- from outside ------------------------------------------------------ */
 
 struct shared {
