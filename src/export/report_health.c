@@ -97,19 +97,28 @@ static void memory_line(struct tr_report *r)
 		    start, end, peak);
 }
 
+/*
+ * The history has half of the ledger's limit at most. Where it ends before
+ * that, the program started with a smaller max_history_size: a raised one has
+ * eight times the place of the first.
+ */
 static void history_line(struct tr_report *r, const tare_health *h)
 {
+	uint64_t most = tare_view_run(r->view)->ledger_limit / 2;
 	char room[32], limit[32];
 
 	if (!h->history_room || !h->records_trimmed)
 		return;
 	(void)tr_count_text(room, sizeof(room), h->history_room);
-	(void)tr_bytes_text(limit, sizeof(limit),
-			    (double)tare_view_run(r->view)->ledger_limit);
 	tr_buf_addf(r->buf,
 		    "history    room for about %s operations, fewer than "
-		    "max_history_size: ledger_limit is %s\n",
-		    room, limit);
+		    "max_history_size: ", room);
+	if ((h->history_room + 8) * TR_RECORD_ABOUT < most) {
+		tr_buf_adds(r->buf, "set it before the program starts\n");
+		return;
+	}
+	(void)tr_bytes_text(limit, sizeof(limit), (double)most * 2);
+	tr_buf_addf(r->buf, "ledger_limit is %s\n", limit);
 }
 
 void tr_report_health(struct tr_report *r)

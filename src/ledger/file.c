@@ -258,17 +258,18 @@ static uint64_t alloc_bytes(const struct tr_config *config)
 }
 
 /*
- * What the history may be raised to while the program runs: half of the
- * ledger's limit and an eighth of the address space. Blocks that are not used
- * take no memory.
+ * What the history may be raised to while the program runs: eight times what
+ * it is, within half of the ledger's limit and an eighth of the address space.
  */
-static uint64_t most_blocks(const struct tr_header *header, uint64_t bytes)
+static uint64_t most_blocks(const struct tr_header *header, uint64_t bytes,
+			    uint64_t blocks)
 {
 	uint64_t most = header->limit_bytes / 2;
 
 	if (most > bytes / 8)
 		most = bytes / 8;
-	return most / TR_BLOCK_BYTES;
+	most /= TR_BLOCK_BYTES;
+	return most < blocks * 8 ? most : blocks * 8;
 }
 
 static void place_regions(struct tr_header *header, uint64_t bytes,
@@ -276,7 +277,7 @@ static void place_regions(struct tr_header *header, uint64_t bytes,
 {
 	uint64_t sites = config->max_sites * sizeof(struct tr_site);
 	uint64_t blocks = tr_blocks_for(config->max_history_size);
-	uint64_t most = most_blocks(header, bytes);
+	uint64_t most = most_blocks(header, bytes, blocks);
 	bool has_stacks = tr_config_wants_stacks(config);
 	uint64_t stacks = has_stacks ? config->max_stacks : 0;
 	uint64_t samples = has_stacks ? config->sample_events : 0;

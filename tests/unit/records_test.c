@@ -493,23 +493,8 @@ static void play_raised_late(void)
 	check_newest(60000, 499999);
 }
 
-static void play_raised_from_few(void)
-{
-	static const char *const options[] = { "max_history_size", "10",
-					       NULL };
-
-	scene_clock();
-	scene_start(options);
-	record_numbers(0, 100);
-	check_newest(10, 99);
-	CHECK_INT(tare_option_set("max_history_size", "60000"), 0);
-	record_numbers(100, 100000);
-	check_newest(60000, 99999);
-}
-
 TEST(a_raised_bound_is_kept)
 {
-	scene_play(play_raised_from_few);
 	scene_play(play_raised);
 	scene_play(play_raised_late);
 }
@@ -521,6 +506,27 @@ static int add_text(void *arg, const char *text, size_t len)
 	(void)strncat(all, text, len < 65536 - strlen(all) ?
 					 len : 65535 - strlen(all));
 	return 0;
+}
+
+/* A place for eight times what ten need, and the least there is. */
+static void play_small_start(void)
+{
+	static const char *const options[] = { "max_history_size", "10",
+					       NULL };
+	static char text[65536 + 1];
+	tare_view *view;
+
+	scene_clock();
+	scene_start(options);
+	CHECK_INT(tare_option_set("max_history_size", "60000"), 0);
+	record_numbers(0, 20000);
+	view = scene_view();
+	CHECK(tare_view_health(view)->history_room >= 10);
+	CHECK(tare_view_health(view)->history_room < 2000);
+	CHECK_INT(tare_view_report(view, NULL, add_text, text), 0);
+	CHECK(strstr(text, "set it before the program starts"));
+	CHECK(!strstr(text, "ledger_limit"));
+	tare_view_close(view);
 }
 
 static void play_no_room(void)
@@ -553,6 +559,7 @@ static void play_no_room(void)
 
 TEST(a_history_without_room_keeps_the_newest_and_says_what_limits_it)
 {
+	scene_play(play_small_start);
 	scene_play(play_no_room);
 }
 
