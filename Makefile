@@ -149,12 +149,14 @@ install: need-build build/install/build.ninja ## PREFIX=/usr/local DESTDIR=
 		$(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
-amalgamation: need-build $(RELEASE)/build.ninja ## tare.c and tare.h in build/amalgamation
-	@ninja -C $(RELEASE) src/tare.c > build/amalgamation.log \
+amalgamation: need-build $(RELEASE)/build.ninja ## tare.[ch] and tare_read.[ch] in build/amalgamation
+	@ninja -C $(RELEASE) src/tare.c src/tare_read.c \
+		> build/amalgamation.log \
 		|| { cat build/amalgamation.log; false; }
 	@mkdir -p build/amalgamation
-	@cp $(RELEASE)/src/tare.c $(RELEASE)/src/tare.h build/amalgamation/
-	@wc -l build/amalgamation/tare.c build/amalgamation/tare.h
+	@cd $(RELEASE)/src && cp tare.c tare.h tare_read.c tare_read.h \
+		../../amalgamation/
+	@wc -l build/amalgamation/*.[ch]
 
 format: ## mend what can be mended without judgement
 	@tools/check_format.py --fix

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include <tare/compare.h>
+#include <tare/read/compare.h>
 
 #include "epochs.h"
 

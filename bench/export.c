@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <tare/export.h>
+#include <tare/read/export.h>
 
 #include "bench.h"
 

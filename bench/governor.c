@@ -17,7 +17,7 @@
 
 #include <tare/control.h>
 #include <tare/probe.h>
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 #include "bench.h"
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include <tare/control.h>
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 #include "bench.h"
 

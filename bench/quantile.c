@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 #include "bench.h"
 

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <unistd.h>
 
+#include <tare/read/run_file.h>
+
 #include "epochs.h"
 
 #define TIMES 7

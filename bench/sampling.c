@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include <tare/control.h>
-#include <tare/profile.h>
-#include <tare/view.h>
+#include <tare/read/profile.h>
+#include <tare/read/view.h>
 
 #include "bench.h"
 

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 /* A round of 0.1 ms is often undisturbed on both CPUs at once. */
 #define ROUND_SCOPES 2000u

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <tare/export.h>
+#include <tare/read/export.h>
 
 #include "bench.h"
 

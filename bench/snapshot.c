@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 #include "bench.h"
 

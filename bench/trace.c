@@ -7,7 +7,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include <tare/export.h>
+#include <tare/read/export.h>
 #include <tare/step.h>
 #include <tare/tare.h>
 

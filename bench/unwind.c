@@ -12,7 +12,7 @@
 
 #include "bench.h"
 
-/* The walk has no public name: as in src/unwind/unwind.h. */
+/* The walk has no public name: as in src/record/unwind.h. */
 struct tr_unwind_at {
 	uint64_t pc, sp, fp, link, bx;
 	bool is_return;

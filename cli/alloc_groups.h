@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <tare/alloc.h>
+#include <tare/read/alloc.h>
 
 enum alloc_by { ALLOC_BY_PLACE, ALLOC_BY_PATH, ALLOC_BY_MODULE };
 

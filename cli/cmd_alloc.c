@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tare/alloc.h>
+#include <tare/read/alloc.h>
 
 #include "alloc_groups.h"
 #include "args.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tare/judge.h>
+#include <tare/read/judge.h>
 
 #include "args.h"
 #include "format.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tare/compare.h>
+#include <tare/read/compare.h>
 
 #include "args.h"
 #include "compare_input.h"

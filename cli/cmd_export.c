@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <tare/communication.h>
-#include <tare/export.h>
+#include <tare/read/communication.h>
+#include <tare/read/export.h>
 
 #include "args.h"
 #include "message.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tare/export.h>
+#include <tare/read/export.h>
 
 #include "args.h"
 #include "message.h"

@@ -2,7 +2,7 @@
 /* tare stages: the pipelines of a run, and what holds them up. */
 #include <stdlib.h>
 
-#include <tare/pipeline.h>
+#include <tare/read/pipeline.h>
 
 #include "args.h"
 #include "message.h"

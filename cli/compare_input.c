@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <tare/train.h>
+#include <tare/read/train.h>
 
 #include "job.h"
 #include "message.h"

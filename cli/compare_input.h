@@ -3,7 +3,7 @@
 #ifndef CLI_COMPARE_INPUT_H
 #define CLI_COMPARE_INPUT_H
 
-#include <tare/compare.h>
+#include <tare/read/compare.h>
 
 /*
  * Adds what `operand` names: a folder's run CSV files, such a file, or a run;

@@ -3,7 +3,7 @@
 #ifndef CLI_COMPARE_TABLE_H
 #define CLI_COMPARE_TABLE_H
 
-#include <tare/compare.h>
+#include <tare/read/compare.h>
 
 #include "terminal.h"
 

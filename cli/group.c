@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <tare/profile.h>
+#include <tare/read/profile.h>
 
 /* Runs that are opened for how busy they were: the newest. */
 #define BUSY_MOST 64

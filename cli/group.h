@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 struct group {
 	char name[48];

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include <tare/communication.h>
+#include <tare/read/communication.h>
 
 #include "json.h"
 

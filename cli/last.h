@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 /* Failures are ignored: then the newest one is the last, as without it. */
 void last_note(const tare_run_entry *run);

@@ -3,7 +3,7 @@
 #ifndef CLI_NAMES_H
 #define CLI_NAMES_H
 
-#include <tare/profile.h>
+#include <tare/read/profile.h>
 
 /*
  * From now on the view's places have names, as far as files of programs and

@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <tare/export.h>
-#include <tare/profile.h>
+#include <tare/read/export.h>
+#include <tare/read/profile.h>
 
 #include "ending.h"
 #include "format.h"

@@ -9,7 +9,7 @@
 #ifndef CLI_PICTURE_H
 #define CLI_PICTURE_H
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 enum picture_sort {
 	SORT_TIME,

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include <tare/train.h>
+#include <tare/read/train.h>
 
 #include "format.h"
 #include "last.h"

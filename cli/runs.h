@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 #include "json.h"
 #include "terminal.h"

@@ -6,7 +6,7 @@
 #ifndef CLI_SELECTION_H
 #define CLI_SELECTION_H
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 #include "args.h"
 

@@ -8,7 +8,7 @@
 #ifndef CLI_SPREAD_H
 #define CLI_SPREAD_H
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 struct spread {
 	double p50;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 #include "json.h"
 

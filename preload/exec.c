@@ -8,6 +8,7 @@
  * memory but the stack. To such a child the ledger does not belong.
  */
 #include "preload.h"
+#include "record/sampler.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -19,7 +20,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/profile.h"
 
 /* ---- what is inherited --------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  * Hooks: what code built with -finstrument-functions calls at the beginning
  * and at the end of every function. probe/calls.h has what they do.
  */
-#include "probe/calls.h"
+#include "record/probe/calls.h"
 
 TARE_API void __cyg_profile_func_enter(void *function, void *site);
 TARE_API void __cyg_profile_func_exit(void *function, void *site);

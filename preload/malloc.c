@@ -12,7 +12,8 @@
  */
 #include "malloc_own.h"
 
-#include "runtime/runtime.h"
+#include "record/runtime.h"
+#include "record/alloc.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -9,6 +9,7 @@
 #undef _FILE_OFFSET_BITS /* or mmap is another name for mmap64 */
 
 #include "malloc_own.h"
+#include "record/alloc.h"
 
 #include <stdarg.h>
 #include <sys/mman.h>

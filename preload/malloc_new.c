@@ -7,6 +7,7 @@
  * new is in the module that malloc is in, it is noted here.
  */
 #include "malloc_own.h"
+#include "ledger/layout.h"
 
 #include <dlfcn.h>
 

@@ -10,7 +10,7 @@
 #define PRELOAD_MALLOC_OWN_H
 
 #include "preload.h"
-#include "profile/profile.h"
+#include "record/alloc.h"
 
 #pragma GCC visibility push(hidden)
 

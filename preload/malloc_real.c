@@ -4,6 +4,7 @@
  * looked for: dlsym() does.
  */
 #include "malloc_own.h"
+#include "ledger/layout.h"
 
 #include <dlfcn.h>
 #include <link.h>

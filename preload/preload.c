@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "ledger/ledger.h"
-#include "probe/probe.h"
-#include "profile/profile.h"
+#include "ledger/write.h"
+#include "record/probe.h"
+#include "record/sampler.h"
+#include "record/runtime.h"
 
 /* Looked for by name; see runtime/start.c. */
 extern const struct tr_probe_table *const tare_preload_;

@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "record/sampler.h"
+
 #define PRELOAD_API __attribute__((visibility("default")))
 
 /* By the linker: where this library lies. */

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ledger/ledger.h"
-#include "profile/profile.h"
+#include "ledger/write.h"
+#include "record/sampler.h"
 
 PRELOAD_API int setuid(uid_t user)
 {

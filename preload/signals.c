@@ -5,6 +5,7 @@
  * (profile/sampler_signal.c). All calls about other signals pass as they are.
  */
 #include "preload.h"
+#include "record/sampler.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -12,7 +13,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "profile/profile.h"
 
 /* Does the call come from the host, in a process that is sampled? */
 static bool is_sampled(const void *caller)

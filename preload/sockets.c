@@ -10,6 +10,7 @@
  * is waited for by ppoll(), and the call made again when it need not wait.
  */
 #include "preload.h"
+#include "record/sampler.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +19,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "profile/profile.h"
 
 /* Found early: handlers of the host's may be the first to call them. */
 static struct {

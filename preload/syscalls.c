@@ -17,8 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "profile/profile.h"
-#include "runtime/runtime.h"
+#include "record/runtime.h"
+#include "record/sampler.h"
 
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2 441

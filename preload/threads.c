@@ -7,10 +7,10 @@
  * thread is made as it is, and found by the sampler's look.
  */
 #include "preload.h"
+#include "record/sampler.h"
 
 #include <pthread.h>
 
-#include "profile/profile.h"
 
 #define PLACES 16384u /* threads that were made and do not run yet */
 

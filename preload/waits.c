@@ -10,6 +10,7 @@
  * profile/sampler_host.c).
  */
 #include "preload.h"
+#include "record/sampler.h"
 
 #include <aio.h>
 #include <errno.h>
@@ -23,7 +24,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profile/profile.h"
 
 bool preload_waits_on(long result, uint32_t before)
 {

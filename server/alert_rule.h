@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 #define ALERT_NAME_BYTES 48
 #define ALERT_METRIC_BYTES 128

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 #define BOARD_RUNS 256u
 #define BOARD_RUN_BYTES 48u

@@ -16,7 +16,7 @@
 #include <event2/event.h>
 #include <event2/http.h>
 
-#include <tare/export.h>
+#include <tare/read/export.h>
 
 #include "cli/json.h"
 #include "answers.h"

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <tare/export.h>
+#include <tare/read/export.h>
 
 #define DIGITS "0123456789"
 #define LETTERS "abcdefghijklmnopqrstuvwxyz"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include <tare/control.h>
-#include <tare/export.h>
+#include <tare/read/export.h>
 
 #include "body.h"
 #include "chosen.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <tare/readings.h>
+#include <tare/read/readings.h>
 
 #include "chosen.h"
 #include "handlers.h"

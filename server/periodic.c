@@ -7,7 +7,7 @@
 #include <event2/event.h>
 
 #include <tare/control.h>
-#include <tare/export.h>
+#include <tare/read/export.h>
 
 #include "cli/message.h"
 #include "exchange.h"

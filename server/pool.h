@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 #include "board.h"
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 #define QUERY_BYTES 4096u /* of the text; a longer one is refused */
 #define QUERY_WORDS 16u	  /* values of one repeatable parameter */

@@ -9,7 +9,7 @@
 
 #include <event2/buffer.h>
 
-#include <tare/export.h>
+#include <tare/read/export.h>
 
 #include "chosen.h"
 #include "handlers.h"

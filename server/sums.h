@@ -8,7 +8,7 @@
 #ifndef SERVER_SUMS_H
 #define SERVER_SUMS_H
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 #include "cli/json.h"
 

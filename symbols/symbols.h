@@ -13,7 +13,7 @@
 #ifndef SYMBOLS_H
 #define SYMBOLS_H
 
-#include <tare/profile.h>
+#include <tare/read/profile.h>
 
 struct symbols;
 

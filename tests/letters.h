@@ -10,9 +10,10 @@
 #include "check.h"
 #include "scene.h"
 
-#include <tare/profile.h>
+#include <tare/read/profile.h>
 
-#include "probe/calls.h"
+#include "record/probe/calls.h"
+#include "read/view.h"
 
 #include <stdio.h>
 #include <string.h>

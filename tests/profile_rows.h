@@ -6,7 +6,7 @@
 #ifndef PROFILE_ROWS_H
 #define PROFILE_ROWS_H
 
-#include "ledger/ledger.h"
+#include "ledger/write.h"
 
 #include <string.h>
 

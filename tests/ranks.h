@@ -10,10 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 #include "check.h"
 #include "scene.h"
+#include "read/view.h"
 
 #define RANKS 3
 

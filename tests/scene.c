@@ -2,7 +2,8 @@
 #include "scene.h"
 
 #include "check.h"
-#include "platform/platform.h"
+#include "base/platform.h"
+#include "read/view.h"
 
 #include <tare/control.h>
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 /* The folder of the scene that plays; TARE_DIR and the option `dir` name it. */
 extern char scene_dir[128];

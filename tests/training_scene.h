@@ -6,6 +6,8 @@
 #ifndef TRAINING_SCENE_H
 #define TRAINING_SCENE_H
 
+#include <tare/read/run_file.h>
+#include <tare/read/train.h>
 #include <tare/control.h>
 #include <tare/step.h>
 

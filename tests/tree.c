@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "platform/platform.h"
-#include "system/system.h"
+#include "base/platform.h"
+#include "record/system.h"
 
 static char root[64];
 static int64_t monotonic_ns;

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes two files of the library: tare.c and tare.h.
+"""Makes two files of a library: tare.c and tare.h, or tare_read.c and .h.
 
-usage: amalgamate.py --out FOLDER [--root ROOT] [--depfile FILE] SOURCE...
+usage: amalgamate.py --out FOLDER [--root ROOT] [--name NAME]
+                     [--depfile FILE] SOURCE...
 
-tare.h is the public headers, tare.c the sources in the order given, each with
+NAME.h is the public headers, NAME.c the sources in the order given, each with
 the internal headers it is the first to need. In one translation unit the
 names of a file are no longer its own. Names that two files define (static
 functions and variables, tags, types, enumerators) get the file's name as an
@@ -27,6 +28,8 @@ DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
 UNDEF = re.compile(r"^[ \t]*#[ \t]*undef[ \t]+(\w+)", re.M)
 # A macro of the system that an old header lacks: the same for every file.
 FALLBACK = re.compile(r"^#ifndef (\w+)\n#[ \t]*define \1\b", re.M)
+# The recorder, and the reader of what it recorded.
+TITLES = {"tare": "tare", "tare_read": "tare's reader"}
 SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n"
 
 
@@ -168,18 +171,31 @@ def all_headers(root, folder):
                 yield os.path.relpath(os.path.join(path, name), root)
 
 
-def make_header(joiner, public):
-    body = joiner.included("include/tare/tare.h", (), (), 0)
+def is_public_of(name, root, path):
+    """Has this library the header? Old names of moved ones are left out."""
+    if name == "tare_read":
+        return True
+    if path.startswith("include/tare/read/"):
+        return False
+    return not os.path.exists(os.path.join(
+        root, "include/tare/read", os.path.basename(path))) or \
+        os.path.basename(path) in ("alloc.h", "train.h")
+
+
+def make_header(joiner, public, name):
+    first = "tare.h" if name == "tare" else "read/view.h"
+    body = joiner.included(f"include/tare/{first}", (), (), 0)
     rest = [path for path in public
             if path.endswith(".h") and path not in joiner.read]
     more = "".join(joiner.included(path, (), (), 0) or "" for path in rest)
-    system = "".join(f"#include <{name}>\n" for name in joiner.system)
+    system = "".join(f"#include <{header}>\n" for header in joiner.system)
     return f"""{SPDX}/*
- * tare in two files: this one and tare.c. Made by tools/amalgamate.py; the
- * program includes "tare.h" and compiles tare.c as C, with -pthread.
+ * {TITLES[name]} in two files: this one and {name}.c. Made by
+ * tools/amalgamate.py; the program includes "{name}.h" and compiles {name}.c
+ * as C, with -pthread.
  */
-#ifndef TARE_AMALGAMATION_H
-#define TARE_AMALGAMATION_H
+#ifndef {name.upper()}_AMALGAMATION_H
+#define {name.upper()}_AMALGAMATION_H
 
 #define TARE_STATIC_API 1
 
@@ -192,7 +208,12 @@ def make_header(joiner, public):
 """
 
 
-def make_source(joiner, sources, headers, public):
+def own_prefix(text, name):
+    """Both libraries in one program: their insides have other names."""
+    return text if name == "tare" else re.sub(r"\btr_(?=\w)", "trr_", text)
+
+
+def make_source(joiner, sources, headers, public, name):
     clashes = find_clashes(sources, headers)
     header_fields = set()
     for path, text in headers.items():
@@ -205,15 +226,21 @@ def make_source(joiner, sources, headers, public):
         body = joiner.join(path, text, skip=public)
         parts.append(f"/* ==== {path} ==== */\n{body.rstrip()}\n"
                      f"{end_macros(text)}\n")
-    system = "".join(f"#include <{name}>\n" for name in joiner.system)
+    system = "".join(f"#include <{header}>\n" for header in joiner.system)
+    parts = [own_prefix(part, name) for part in parts]
     return f"""{SPDX}/*
- * tare in two files: tare.h and this one. Made by tools/amalgamate.py from
- * the project's sources; change those, not this.
+ * {TITLES[name]} in two files: {name}.h and this one. Made by
+ * tools/amalgamate.py from the project's sources; change those, not this.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "tare.h"
+#include "{name}.h"
+
+/* Some functions of what both libraries share are for the other one. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
 
 #ifdef TARE_DISABLE
 typedef int tare_is_disabled; /* an empty file is not C */
@@ -234,12 +261,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--root", default=".")
     parser.add_argument("--out", required=True)
+    parser.add_argument("--name", default="tare", choices=TITLES)
     parser.add_argument("--depfile")
     parser.add_argument("sources", nargs="+")
     args = parser.parse_args()
 
     root = os.path.abspath(args.root)
-    public = list(all_headers(root, "include/tare"))
+    public = [path for path in all_headers(root, "include/tare")
+              if is_public_of(args.name, root, path)]
     internal = list(all_headers(root, "src"))
     header_joiner, joiner = Joiner(root), Joiner(root)
     try:
@@ -248,18 +277,18 @@ def main():
         for source in args.sources:
             path = os.path.relpath(os.path.abspath(source), root)
             sources[path] = joiner.text_of(path)
-        header = make_header(header_joiner, public)
-        source = make_source(joiner, sources, headers, public)
+        header = make_header(header_joiner, public, args.name)
+        source = make_source(joiner, sources, headers, public, args.name)
     except Stop as stop:
         sys.exit(f"amalgamate: {stop}")
 
     os.makedirs(args.out, exist_ok=True)
-    write(os.path.join(args.out, "tare.h"), header)
-    write(os.path.join(args.out, "tare.c"), source)
+    write(os.path.join(args.out, f"{args.name}.h"), header)
+    write(os.path.join(args.out, f"{args.name}.c"), source)
     if args.depfile:
         needs = " ".join(os.path.join(root, path) for path in joiner.read)
         with open(args.depfile, "w", encoding="utf-8") as file:
-            file.write(f"{args.out}/tare.c: {needs}\n")
+            file.write(f"{args.out}/{args.name}.c: {needs}\n")
     return 0
 
 

@@ -87,7 +87,9 @@ def main():
     root = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else ".")
     version = sys.argv[2] if len(sys.argv) > 2 else None
     folder = os.path.join(root, "include", "tare")
-    headers = sorted(os.listdir(folder))
+    headers = sorted(
+        os.path.relpath(os.path.join(at, name), folder)
+        for at, _, names in os.walk(folder) for name in names)
     problems = [problem for header in headers
                 for problem in check_includes(folder, header)]
     problems += check_version(folder, version)

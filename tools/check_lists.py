@@ -16,7 +16,7 @@ import sys
 
 # Pattern of files, the build file that must name them, how it names them.
 LISTS = [
-    ("src/*/*.c", "src/meson.build", "path"),
+    ("src/*/*/*.c", "src/meson.build", "path"),
     ("cli/*.c", "cli/meson.build", "path"),
     ("server/*.c", "server/meson.build", "path"),
     ("symbols/*.c", "symbols/meson.build", "path"),
@@ -34,7 +34,8 @@ LISTS = [
     ("tests/train/*_test.*", "tests/meson.build", "name"),
     ("tests/mpi/*_test.*", "tests/meson.build", "name"),
     ("mpi/*.c", "mpi/meson.build", "path"),
-    ("include/tare/*", "meson.build", "path"),
+    ("include/tare/*.h*", "meson.build", "path"),
+    ("include/tare/read/*", "meson.build", "path"),
     ("docs/man/*.[1-9]", "meson.build", "path"),
 ]
 

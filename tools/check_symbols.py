@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the names, calls and needs of the two libraries.
+"""Checks the names, calls and needs of the libraries.
 
-usage: check_symbols.py STATIC SHARED
+usage: check_symbols.py (STATIC SHARED)...
 
-The shared library exports tare_* only; the static one defines tare_* and tr_*
-only, so that it cannot clash with its host. Neither ends the host's process
-nor prints on its streams, and the shared one needs nothing but libc.
+Shared and static libraries have no names but tare_* for others, so that they
+cannot clash with their host. None ends the host's process nor prints on its
+streams, and the shared ones need nothing but libc.
 """
 
 import re
@@ -55,15 +55,16 @@ def check_needs(library):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 3 or len(sys.argv) % 2 == 0:
         sys.exit(__doc__)
-    static, shared = sys.argv[1:]
-    problems = [
-        *check_names(shared, r"tare_", ["-D"]),
-        *check_names(static, r"(tare|tr)_", ["-g"]),
-        *check_calls(static),
-        *check_needs(shared),
-    ]
+    problems = []
+    for static, shared in zip(sys.argv[1::2], sys.argv[2::2]):
+        problems += [
+            *check_names(shared, r"tare_", ["-D"]),
+            *check_names(static, r"tare_", ["-g"]),
+            *check_calls(static),
+            *check_needs(shared),
+        ]
     for problem in problems:
         print(problem)
     return 1 if problems else 0

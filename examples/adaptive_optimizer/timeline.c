@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <tare/gpu.h>
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 /* ---- what the records say ---------------------------------------------- */
 

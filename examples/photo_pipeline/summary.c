@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include <tare/tare.h>
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 /* Median and 95th percentile of an operation, in ms. */
 struct times {

@@ -13,9 +13,9 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <tare/export.h>
+#include <tare/read/export.h>
 #include <tare/tare.h>
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 static unsigned develop(unsigned photo_id)
 {

@@ -11,7 +11,7 @@
  */
 #include <stdio.h>
 #include <tare/tare.h>
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 static int to_file(void *arg, const char *text, size_t len)
 {

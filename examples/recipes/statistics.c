@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <time.h>
 #include <tare/tare.h>
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 static unsigned query(unsigned x, int i)
 {

@@ -41,8 +41,6 @@ typedef struct tare_run_row {
 #undef TARE_RUN_FIELD_
 } tare_run_row;
 
-/* ---- writing ------------------------------------------------------------ */
-
 typedef struct tare_run_csv tare_run_csv;
 
 /*
@@ -68,48 +66,6 @@ TARE_API const char *tare_run_csv_path(const tare_run_csv *csv);
 /* 0: everything is in the file. */
 TARE_API int tare_run_csv_close(tare_run_csv *csv);
 
-/* ---- reading ------------------------------------------------------------ */
-
-/* What could not be read, and where; 0: not at a line or column. */
-typedef struct tare_run_problem {
-	uint64_t line, column; /* from 1; the column is that of the table */
-	char text[160];
-} tare_run_problem;
-
-typedef struct tare_run_table {
-	const tare_run_row *rows;
-	size_t n_rows;
-	uint32_t columns;     /* bit i: column i of TARE_RUN_COLUMNS is there */
-	bool is_cut;	      /* the last line was not whole; it is left out */
-	bool is_open;	      /* nobody closed it: it was killed, or goes on */
-	double total_training_time; /* its comment, or more: of all rows */
-} tare_run_table;
-
-typedef struct tare_run_file tare_run_file;
-
-/*
- * Also takes what others make of such a file: any line ends, a byte order
- * mark, quotes, semicolons or tabs, commas as decimal points beside them,
- * other orders of columns, more columns or less (but epoch and total_time).
- * TARE_EFORMAT: ret_problem (may be NULL) tells. Gives the file; free it with
- * tare_run_file_free(). Rows and comments belong to it.
- */
-TARE_API TARE_MUST_CHECK int
-tare_run_file_open(const char *path, tare_run_file **ret_file,
-		   tare_run_problem *ret_problem);
-TARE_API TARE_MUST_CHECK int
-tare_run_file_parse(const char *text, size_t len, tare_run_file **ret_file,
-		    tare_run_problem *ret_problem);
-TARE_API void tare_run_file_free(tare_run_file *file);
-
-TARE_API const tare_run_table *tare_run_file_table(const tare_run_file *file);
-/* Value of the comment line "# key: value"; NULL: there is none. */
-TARE_API const char *tare_run_file_comment(const tare_run_file *file,
-					   const char *key);
-/* The comment lines in their order; false: there are no more. */
-TARE_API bool tare_run_file_comment_at(const tare_run_file *file, size_t index,
-				       const char **ret_key,
-				       const char **ret_value);
-
 TARE_END
+
 #endif

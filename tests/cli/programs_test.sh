@@ -139,7 +139,7 @@ same python3 "$PYTHON" work.py
 
 # ---- gcc --------------------------------------------------------------------
 
-cp "$root/src/view/gather.c" "$root/src/text/json.c" . 2>/dev/null
+cp "$root/src/read/view/gather.c" "$root/src/base/text/json.c" . 2>/dev/null
 before='rm -f a.o' same gcc "$CC" -std=c11 -D_GNU_SOURCE -O2 \
 	-I"$root/src" -I"$root/include" -c gather.c -o a.o
 "$CC" -std=c11 -D_GNU_SOURCE -O2 -I"$root/src" -I"$root/include" \

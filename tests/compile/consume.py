@@ -61,14 +61,17 @@ def compilers():
     return found
 
 
-def check_consumer(place, program, library_path=None):
+def check_consumer(place, program, library_path=None, has_reader=True):
     """Runs the consumer: its own words on stdout, and nothing else."""
     env = dict(os.environ, TARE_DIR=place.path("ledgers"))
     env.pop("TARE", None)
+    env.pop("LD_LIBRARY_PATH", None) # a reader of the build's must not help
     if library_path:
         env["LD_LIBRARY_PATH"] = library_path
     output = run(program, env=env)
-    if not output.startswith("consumer of tare "):
+    end = "reported" if has_reader else "no reader"
+    if not output.startswith("consumer of tare ") or \
+            not output.strip().endswith(end):
         sys.exit(f"{program} printed:\n{output}")
     print(f"{os.path.basename(program)}: {output.strip()}")
 
@@ -89,8 +92,11 @@ def use_pkgconfig(place):
     env = dict(os.environ, PKG_CONFIG_SYSROOT_DIR=place.path("root"),
                PKG_CONFIG_LIBDIR=os.path.join(libdir, "pkgconfig"))
     shared = run("pkg-config", "--cflags", "--libs", "tare", env=env).split()
-    static = run("pkg-config", "--cflags", "--libs", "--static", "tare",
-                 env=env).split()
+    reads = ["-DCONSUMER_READS", *run(
+        "pkg-config", "--cflags", "--libs", "tare-read", "tare",
+        env=env).split()]
+    static = run("pkg-config", "--cflags", "--libs", "--static", "tare-read",
+                 "tare", env=env).split()
     if "-pthread" in shared or "-pthread" not in static:
         sys.exit(f"-pthread is for static linking: {shared} {static}")
     for c, cpp in compilers():
@@ -99,12 +105,23 @@ def use_pkgconfig(place):
         run(cpp, *CPP_FLAGS, "-x", "c++", place.consumer, "-x", "none",
             *shared, "-o", place.path(cpp))
         check_consumer(place, place.path(cpp), libdir)
+        run(c, *C_FLAGS, place.consumer, *reads, "-o", place.path("reads"))
+        check_consumer(place, place.path("reads"), libdir)
     # The archive by its name: -static would need all of libc static too.
-    archive = ["-l:libtare.a" if flag == "-ltare" else flag
-               for flag in static]
-    run("gcc", *C_FLAGS, place.consumer, *archive, "-o",
-        place.path("archive"))
-    check_consumer(place, place.path("archive"))
+    names = {"-ltare": "-l:libtare.a", "-ltare-read": "-l:libtare-read.a"}
+    archives = [names.get(flag, flag) for flag in static]
+    run("gcc", *C_FLAGS, "-DCONSUMER_READS", place.consumer, *archives, "-o",
+        place.path("archives"))
+    check_consumer(place, place.path("archives"))
+    # The recorder alone measures, and says what is missing for a report.
+    alone = [flag for flag in archives if flag != "-l:libtare-read.a"]
+    run("gcc", *C_FLAGS, place.consumer, *alone, "-o", place.path("alone"))
+    check_consumer(place, place.path("alone"), has_reader=False)
+    said = run(place.path("alone"), env=dict(
+        os.environ, TARE="1", TARE_DIR=place.path("ledgers"),
+        LD_LIBRARY_PATH=""))
+    if "see 'tare report " not in said:
+        sys.exit(f"no word about 'tare report' without a reader:\n{said}")
 
 
 def build_by_cmake(place, prefix, folder):
@@ -115,8 +132,10 @@ def build_by_cmake(place, prefix, folder):
     run("cmake", "-G", "Ninja", "-S", place.temp, "-B", folder,
         f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", folder)
-    for name in ("with_shared", "with_static"):
-        check_consumer(place, os.path.join(folder, name))
+    for name in ("with_shared", "with_static", "reads_shared",
+                 "reads_static"):
+        check_consumer(place, os.path.join(folder, name),
+                       has_reader=name != "with_static")
 
 
 def use_cmake(place):
@@ -197,6 +216,8 @@ def use_subproject(place):
         run("meson", "setup", build, place.temp, f"-Ddefault_library={kind}")
         run("ninja", "-C", build)
         check_consumer(place, os.path.join(build, "consumer"))
+        check_consumer(place, os.path.join(build, "alone"),
+                       has_reader=kind == "shared")
         extra = glob.glob(os.path.join(build, "subprojects/tare/*"))
         names = {os.path.basename(path) for path in extra}
         if names & {"tests", "bench", "examples", "cli"}:
@@ -204,19 +225,24 @@ def use_subproject(place):
 
 
 def use_amalgamation(place):
-    for name in ("tare.c", "tare.h"):
+    for name in ("tare.c", "tare.h", "tare_read.c", "tare_read.h"):
         shutil.copy(os.path.join(place.build, "src", name), place.temp)
     define = "-DCONSUMER_OF_TWO_FILES"
     for c, cpp in compilers():
-        run(c, *C_FLAGS, "-c", place.path("tare.c"), "-o",
-            place.path("tare.o"))
+        for name in ("tare", "tare_read"):
+            run(c, *C_FLAGS, "-c", place.path(f"{name}.c"), "-o",
+                place.path(f"{name}.o"))
         run(c, *C_FLAGS, define, "-I", place.temp, place.consumer,
             place.path("tare.o"), "-pthread", "-o", place.path(c))
-        check_consumer(place, place.path(c))
+        check_consumer(place, place.path(c), has_reader=False)
+        run(c, *C_FLAGS, define, "-DCONSUMER_READS", "-I", place.temp,
+            place.consumer, place.path("tare.o"), place.path("tare_read.o"),
+            "-pthread", "-o", place.path("reads"))
+        check_consumer(place, place.path("reads"))
         run(cpp, *CPP_FLAGS, define, "-I", place.temp, "-x", "c++",
             place.consumer, "-x", "none", place.path("tare.o"), "-pthread",
             "-o", place.path(cpp))
-        check_consumer(place, place.path(cpp))
+        check_consumer(place, place.path(cpp), has_reader=False)
         run(c, *C_FLAGS, "-Wpedantic", "-DTARE_DISABLE", "-c",
             place.path("tare.c"), "-o", place.path("off.o"))
         check_no_tare(place.path("off.o"))

@@ -12,7 +12,7 @@ a comment stands before the block: <!-- prints --> for its own output,
 a line of three dots stands for any lines.
 
 docs/options.md is what `tare config --markdown` writes, the tables of structs
-in docs/formats are those of src/ledger/layout.h, links lead to files, and
+in docs/formats are those of src/ledger/layout/file.h, links lead to files, and
 documents with a limit of lines keep it.
 """
 
@@ -137,6 +137,7 @@ class Checker:
     def __init__(self, documents, build, temp):
         self.documents, self.build, self.temp = documents, build, temp
         self.library = os.path.join(build, "src", "libtare.a")
+        self.reader = os.path.join(build, "src", "libtare-read.a")
         self.tare = os.path.join(build, "cli", "tare")
         self.compiled = 0
 
@@ -146,7 +147,7 @@ class Checker:
             file.write(example.text)
         include = os.path.join(self.documents.source, "include")
         # The name that the documents give it.
-        goal = ["-o", "prog", self.library, "-pthread"]
+        goal = ["-o", "prog", self.library, self.reader, "-pthread"]
         status, output = run(
             compiler, STANDARD[example.language], *WARNINGS, "-I", include,
             source, *(goal if example.runs else ["-c", "-o", "example.o"]),

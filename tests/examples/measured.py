@@ -54,6 +54,7 @@ class Bench:
         self.examples = os.environ["TARE_EXAMPLES"]
         self.library = os.path.join(os.path.dirname(self.tare), "..", "src",
                                     "libtare.a")
+        self.reader = self.library.replace("libtare.a", "libtare-read.a")
         self.folder = tempfile.mkdtemp(prefix="tare-examples-")
         self.n_checks = self.n_failed = self.n_runs = 0
 
@@ -89,7 +90,7 @@ class Bench:
         path = os.path.join(self.folder, goal)
         done = self.call([compiler, "-std=gnu11", *WARNINGS, "-I",
                           os.path.join(ROOT, "include"), *sources, "-o", path,
-                          self.library, "-pthread", *options])
+                          self.library, self.reader, "-pthread", *options])
         if done.returncode:
             print("#   " + done.stderr.replace("\n", "\n#   "))
         return path if done.returncode == 0 else None

@@ -5,10 +5,12 @@
  *
  * The input is several files, with a line of "=" between them.
  */
-#include <tare/compare.h>
+#include <tare/read/compare.h>
 
 #include <math.h>
 #include <string.h>
+
+#include "read/judge.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
  * tare.conf with anything in it: every option keeps an accepted value, and
  * a warning is one line that a terminal can take.
  */
-#include "config/config.h"
+#include "base/config.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * The control page as somebody else left it: setting and getting options,
  * and the moves of the generation.
  */
-#include "ledger/ledger.h"
+#include "ledger/write.h"
 
 #include <string.h>
 

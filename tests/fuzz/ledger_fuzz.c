@@ -5,6 +5,7 @@
  * have a fuzzer of their own (rendering_fuzz.c). As a test: all of it.
  */
 #include "changed_ledger.h"
+#include "read/view.h"
 
 static void read_view(tare_view *view, uint8_t way)
 {

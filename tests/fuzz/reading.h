@@ -6,23 +6,23 @@
 #ifndef READING_H
 #define READING_H
 
-#include "ledger/ledger.h"
-#include "view/view.h"
+#include "ledger/write.h"
+#include "read/view.h"
 
 #include "profile_rows.h"
 
-#include "probe/calls.h"
-#include "profile/profile.h"
+#include "record/probe/calls.h"
+#include "record/alloc.h"
 
-#include <tare/alloc.h>
+#include <tare/read/alloc.h>
 #include <tare/control.h>
-#include <tare/communication.h>
-#include <tare/export.h>
-#include <tare/judge.h>
-#include <tare/profile.h>
-#include <tare/readings.h>
+#include <tare/read/communication.h>
+#include <tare/read/export.h>
+#include <tare/read/judge.h>
+#include <tare/read/profile.h>
+#include <tare/read/readings.h>
 #include <tare/stage.h>
-#include <tare/train.h>
+#include <tare/read/train.h>
 
 #include <math.h>
 #include <stdio.h>

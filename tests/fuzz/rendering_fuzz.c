@@ -4,6 +4,7 @@
  * ledger_fuzz.c leaves out because it takes long.
  */
 #include "changed_ledger.h"
+#include "read/view.h"
 
 static void read_view(tare_view *view, uint8_t way)
 {

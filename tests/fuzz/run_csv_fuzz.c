@@ -3,11 +3,12 @@
  * Run CSV files of anybody: what is accepted adds up, what is refused says
  * why in a line that a terminal can take.
  */
-#include <tare/run_csv.h>
+#include <tare/read/run_file.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

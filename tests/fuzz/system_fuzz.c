@@ -6,13 +6,13 @@
  * An input is parts, which a line of "---" parts: two states of a file, or
  * cgroup and mountinfo. All readers get them all.
  */
-#include "system/readings.h"
+#include "record/system/readings.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "platform/platform.h"
+#include "base/platform.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 /*
  * Numbers, globs and JSON text: any input, and what is known of the answer.
  */
-#include "text/text.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

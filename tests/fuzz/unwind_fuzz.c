@@ -4,8 +4,8 @@
  * what comes out is a rule, or none. The first four bytes say which address
  * is looked up, from the table's on.
  */
-#include "unwind/cfi.h"
-#include "unwind/rule.h"
+#include "record/unwind/cfi.h"
+#include "record/unwind/rule.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "../check.h"
-#include "gpu/state.h"
+#include "record/gpu/state.h"
 
 #define NOWHERE "/nonexistent/tare"
 #define LONG_NS INT64_C(60000000000)

@@ -10,6 +10,7 @@
 
 #include <tare/train_mpi.h>
 
+
 #define EPOCHS 3
 
 static int rank, ranks;

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tare/export.h>
+#include <tare/read/export.h>
 #include <tare/tare.h>
+
+#include "read/view.h"
 
 /* The same list is in readers_test.py. */
 static const char *const odd_names[] = {

@@ -24,7 +24,7 @@
 
 #include <tare/monitor.h>
 #include <tare/tare.h>
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 static void load(int id)
 {

@@ -7,8 +7,9 @@
 #include "scratch.h"
 
 #include "stress/alloc_paths.h"
+#include "read/view.h"
 
-#include <tare/alloc.h>
+#include <tare/read/alloc.h>
 
 #include <glob.h>
 #include <stdio.h>

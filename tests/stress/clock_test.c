@@ -8,7 +8,8 @@
 #include "scene.h"
 #include "scratch.h"
 
-#include "ledger/ledger.h"
+#include "ledger/write.h"
+#include "read/view.h"
 
 #include <tare/control.h>
 

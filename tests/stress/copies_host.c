@@ -6,7 +6,7 @@
 #define PLUGIN "host"
 #include "plugin_body.h"
 
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 #include <dlfcn.h>
 #include <fcntl.h>

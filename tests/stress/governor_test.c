@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "../check.h"
+#include "read/view.h"
 
 #define RARITY 50000 /* hot calls to a rare one, which is no cost then */
 /* In a tenth of a second, at rest: nothing to worry about. A probe under the

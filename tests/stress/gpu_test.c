@@ -16,7 +16,7 @@
 
 #include "../check.h"
 #include "../gpu/driver.h"
-#include "gpu/state.h"
+#include "record/gpu/state.h"
 
 #define CYCLES 10000u
 #define FORKS 200u

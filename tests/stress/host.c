@@ -8,7 +8,7 @@
  * is one of the library's.
  */
 #include <tare/tare.h>
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 #include <errno.h>
 #include <pthread.h>
@@ -19,6 +19,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "read/view.h"
 
 static void say(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "../check.h"
-#include "platform/platform.h"
+#include "base/platform.h"
 
 #define THREADS 4u
 #define KILLS 2000u

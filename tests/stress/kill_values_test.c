@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../check.h"
+#include "read/view.h"
 
 #define THREADS 2u
 #define KILLS 800u

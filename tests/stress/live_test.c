@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../check.h"
+#include "read/view.h"
 
 #define THREADS 4u
 #define SWITCHES 700u /* more than the control page has words for */

@@ -21,6 +21,7 @@
 #include <tare/tare.h>
 
 #include "../check.h"
+#include "read/view.h"
 
 static const char *const quick[] = { "monitor", "system,process",
 				     "monitor_interval", "0.001", NULL };

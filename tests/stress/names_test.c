@@ -6,6 +6,7 @@
 #include "check.h"
 #include "scene.h"
 #include "scratch.h"
+#include "read/view.h"
 
 #include <tare/control.h>
 

@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 #include "../check.h"
-#include "platform/platform.h"
+#include "base/platform.h"
+#include "read/view.h"
 
 #define THREADS 5u
 #define RING 256u

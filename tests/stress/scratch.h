@@ -16,7 +16,9 @@
 #include <sys/types.h>
 
 #include <tare/tare.h>
-#include <tare/view.h>
+#include <tare/read/view.h>
+
+#include "read/view.h"
 
 #if defined(__SANITIZE_THREAD__)
 #define SCRATCH_TSAN 1

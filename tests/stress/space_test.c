@@ -9,6 +9,7 @@
 #include "program.h"
 #include "scene.h"
 #include "scratch.h"
+#include "read/view.h"
 
 #include <tare/control.h>
 

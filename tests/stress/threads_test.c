@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 #include "../check.h"
-#include "platform/platform.h"
+#include "base/platform.h"
+#include "read/view.h"
 
 #define SHORT_THREADS 100000u
 #define BATCH 64u

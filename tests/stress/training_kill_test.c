@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <tare/train.h>
+#include <tare/read/run_file.h>
+#include <tare/read/train.h>
 
 #include "../check.h"
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../check.h"
+#include "read/view.h"
 
 #define THREADS 3u
 #define CUTS 500u

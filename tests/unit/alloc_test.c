@@ -6,10 +6,12 @@
 #include "check.h"
 #include "scene.h"
 
-#include "ledger/ledger.h"
-#include "profile/alloc.h"
+#include "ledger/write.h"
+#include "record/alloc/alloc.h"
+#include "read/view.h"
+#include "record/alloc.h"
 
-#include <tare/alloc.h>
+#include <tare/read/alloc.h>
 #include <tare/control.h>
 
 #include <errno.h>

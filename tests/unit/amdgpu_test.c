@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "gpu/driver.h"
-#include "platform/platform.h"
+#include "base/platform.h"
 
 static char device[256]; /* of the card that is made */
 

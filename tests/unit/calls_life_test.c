@@ -4,6 +4,7 @@
  * forks and kills, and in a trace.
  */
 #include "letters.h"
+#include "read/view.h"
 
 #include <tare/control.h>
 

@@ -6,8 +6,8 @@
 #include "check.h"
 #include "scene.h"
 
-#include "ledger/ledger.h"
-#include "view/view.h"
+#include "ledger/write.h"
+#include "read/view.h"
 
 #include <string.h>
 

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "system/readings.h"
-#include "system/system.h"
+#include "record/system/readings.h"
+#include "record/system.h"
 
 #define MIB (UINT64_C(1) << 20)
 

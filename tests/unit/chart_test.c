@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scales, ticks, and curves that are thinned without losing a peak. */
-#include "chart/chart.h"
+#include "render/charts.h"
 
 #include <math.h>
 #include <stdlib.h>

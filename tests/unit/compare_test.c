@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Comparisons: who is the baseline, what is a repeat, figures and notes. */
-#include "compare/compare.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "read/judge.h"
 
 #define ALL_COLUMNS 0x3ffu
 

@@ -4,6 +4,7 @@
  */
 #include "check.h"
 #include "scene.h"
+#include "read/view.h"
 
 #include <tare/tare.h>
 

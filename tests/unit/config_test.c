@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "../check.h"
-#include "config/config.h"
-#include "text/text.h"
+#include "base/config.h"
+#include "base/text.h"
 
 /* Warnings of the last load, one a line. */
 static struct tr_buf warnings;

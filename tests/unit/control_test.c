@@ -6,8 +6,9 @@
 #include "check.h"
 #include "scene.h"
 
-#include "ledger/ledger.h"
-#include "runtime/runtime.h"
+#include "ledger/write.h"
+#include "record/runtime.h"
+#include "read/view.h"
 
 #include <tare/control.h>
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "../check.h"
-#include "platform/platform.h"
+#include "base/platform.h"
 
 /* tests/train/event_file_test.py has TensorBoard's own reader; here records
  * are taken apart by hand, and things go wrong. */

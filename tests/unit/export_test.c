@@ -7,11 +7,12 @@
 #include "check.h"
 #include "scene.h"
 
-#include "export/metric.h"
-#include "text/text.h"
+#include "render/metrics/metric.h"
+#include "base/text.h"
+#include "render/metrics/family.h"
 
 #include <tare/control.h>
-#include <tare/export.h>
+#include <tare/read/export.h>
 
 #include <dirent.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * whatever class it is, whichever way it was thrown.
  */
 #include <tare/tare.h>
-#include <tare/view.h>
+#include <tare/read/view.h>
 
 #include <cstring>
 #include <exception>

@@ -5,6 +5,7 @@
  */
 #include "check.h"
 #include "scene.h"
+#include "read/view.h"
 
 #include <tare/control.h>
 #include <tare/probe.h>

@@ -6,12 +6,13 @@
 #include "scene.h"
 
 #include "profile_rows.h"
-#include "text/text.h"
+#include "base/text.h"
+#include "read/view.h"
 
 #include <tare/control.h>
-#include <tare/export.h>
-#include <tare/judge.h>
-#include <tare/profile.h>
+#include <tare/read/export.h>
+#include <tare/read/judge.h>
+#include <tare/read/profile.h>
 
 #include <stdio.h>
 #include <stdlib.h>

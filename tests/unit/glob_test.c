@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "../check.h"
-#include "text/text.h"
+#include "base/text.h"
 
 TEST(plain_text_matches_itself_only)
 {

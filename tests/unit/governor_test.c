@@ -12,8 +12,9 @@
 #include <signal.h>
 #include <string.h>
 
-#include "governor/plan.h"
-#include "probe/probe.h"
+#include "record/governor/plan.h"
+#include "record/probe.h"
+#include "read/view.h"
 
 /* ---- plan -------------------------------------------------------------- */
 

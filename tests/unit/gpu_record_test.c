@@ -13,7 +13,8 @@
 #include <string.h>
 
 #include "gpu/driver.h"
-#include "gpu/state.h"
+#include "record/gpu/state.h"
+#include "read/view.h"
 
 static size_t all_records(tare_view *view, const tare_record **ret_records)
 {

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "gpu/driver.h"
-#include "gpu/state.h"
+#include "record/gpu/state.h"
 
 #define GPU_LOST 15
 #define NOT_SUPPORTED 3

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "gpu/driver.h"
-#include "gpu/state.h"
+#include "record/gpu/state.h"
 
 #define SECOND INT64_C(1000000000)
 #define THREADS 4

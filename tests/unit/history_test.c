@@ -13,7 +13,8 @@
 
 #include "../check.h"
 #include "../scene.h"
-#include "ledger/ledger.h"
+#include "ledger/write.h"
+#include "read/view.h"
 
 #define SLICE_NS (INT64_C(1) << TR_SLICE_SHIFT)
 

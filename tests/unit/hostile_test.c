@@ -7,8 +7,9 @@
 #include "check.h"
 #include "scene.h"
 
-#include "ledger/ledger.h"
-#include "text/text.h"
+#include "ledger/write.h"
+#include "base/text.h"
+#include "read/view.h"
 
 #include <tare/control.h>
 

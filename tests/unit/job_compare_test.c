@@ -6,9 +6,10 @@
  */
 #include "../ranks.h"
 #include "../training_scene.h"
+#include "read/judge.h"
 
-#include <tare/communication.h>
-#include <tare/compare.h>
+#include <tare/read/communication.h>
+#include <tare/read/compare.h>
 
 #include <math.h>
 #include <stdlib.h>

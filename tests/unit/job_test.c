@@ -8,10 +8,11 @@
  * in a collective of 1 ms, for which the others wait 19 ms.
  */
 #include "../ranks.h"
+#include "read/view.h"
 
-#include <tare/communication.h>
+#include <tare/read/communication.h>
 #include <tare/control.h>
-#include <tare/export.h>
+#include <tare/read/export.h>
 #include <tare/probe.h>
 
 #include <math.h>

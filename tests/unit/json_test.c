@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../check.h"
-#include "text/text.h"
+#include "base/text.h"
 
 TEST(commas_come_between_items_only)
 {

@@ -5,8 +5,9 @@
  */
 #include "check.h"
 #include "scene.h"
+#include "read/view.h"
 
-#include <tare/judge.h>
+#include <tare/read/judge.h>
 #include <tare/probe.h>
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Our few functions against libm's, and Student's t against known values. */
-#include "maths/maths.h"
+#include "base/maths.h"
 
 #include <math.h>
 

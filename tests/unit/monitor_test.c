@@ -24,8 +24,9 @@
 #include <unistd.h>
 
 #include "gpu/driver.h"
-#include "gpu/gpu.h"
-#include "monitor/monitor.h"
+#include "record/gpu.h"
+#include "record/monitor.h"
+#include "read/view.h"
 
 #define SECOND INT64_C(1000000000)
 

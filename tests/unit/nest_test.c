@@ -4,7 +4,7 @@
  */
 #include "check.h"
 #include "scene.h"
-#include "view/nest.h"
+#include "read/timeline/nest.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../check.h"
-#include "text/text.h"
+#include "base/text.h"
 
 #define N_RANDOM 1000000
 

@@ -22,9 +22,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "platform/platform.h"
-#include "system/readings.h"
-#include "system/system.h"
+#include "base/platform.h"
+#include "record/system/readings.h"
+#include "record/system.h"
 
 #define KIB UINT64_C(1024)
 #define MIB (UINT64_C(1) << 20)

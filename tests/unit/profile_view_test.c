@@ -7,9 +7,10 @@
 #include "scene.h"
 
 #include "profile_rows.h"
+#include "read/view.h"
 
 #include <tare/control.h>
-#include <tare/profile.h>
+#include <tare/read/profile.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
  */
 #include "check.h"
 #include "scene.h"
+#include "read/view.h"
 
 #include <tare/probe.h>
 

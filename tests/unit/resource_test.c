@@ -5,7 +5,8 @@
  */
 #include "check.h"
 #include "scene.h"
-#include "step/step.h"
+#include "record/step.h"
+#include "read/view.h"
 
 #include <tare/tare.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <tare/run_csv.h>
+#include <tare/read/run_file.h>
 
 #include <locale.h>
 #include <math.h>

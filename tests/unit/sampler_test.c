@@ -16,12 +16,14 @@
 #include <unistd.h>
 
 #include <tare/control.h>
-#include <tare/profile.h>
+#include <tare/read/profile.h>
 
 #include "check.h"
-#include "monitor/monitor.h"
-#include "profile/sampler.h"
+#include "record/monitor.h"
+#include "record/sampler/sampler.h"
 #include "scene.h"
+#include "read/view.h"
+#include "record/sampler.h"
 
 static volatile uint64_t sink;
 static volatile sig_atomic_t n_host;

@@ -6,8 +6,9 @@
 #include "check.h"
 #include "scene.h"
 
-#include "monitor/monitor.h"
-#include "profile/profile.h"
+#include "record/monitor.h"
+#include "record/sampler.h"
+#include "record/stacks.h"
 
 #include <tare/control.h>
 #include <tare/probe.h>

@@ -2,7 +2,7 @@
 /* Stages in C++: macros, callables, ranges; exceptions that leave them. */
 #define TARE_PIPELINE "cpp"
 
-#include <tare/pipeline.h>
+#include <tare/read/pipeline.h>
 #include <tare/tare.h>
 
 #include <cstring>

@@ -7,8 +7,9 @@
 
 #include "check.h"
 #include "scene.h"
+#include "read/view.h"
 
-#include <tare/pipeline.h>
+#include <tare/read/pipeline.h>
 #include <tare/tare.h>
 
 #include <math.h>

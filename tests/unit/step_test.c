@@ -5,8 +5,9 @@
  */
 #include "check.h"
 #include "scene.h"
-#include "step/step.h"
-#include "system/system.h"
+#include "record/step.h"
+#include "record/system.h"
+#include "read/view.h"
 
 #include <tare/tare.h>
 

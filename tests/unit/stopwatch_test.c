@@ -3,7 +3,7 @@
  * The clock of the phases. However long a thread is kept waiting, what the
  * watch says lies between two readings of the clock around it.
  */
-#include "train/stopwatch.h"
+#include "record/train/stopwatch.h"
 
 #include "../check.h"
 

@@ -8,7 +8,7 @@
 #include "check.h"
 #include "scene.h"
 
-#include "text/text.h"
+#include "base/text.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

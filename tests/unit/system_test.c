@@ -21,8 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "system/readings.h"
-#include "system/system.h"
+#include "record/system/readings.h"
+#include "record/system.h"
 
 #define KIB UINT64_C(1024)
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../check.h"
-#include "text/text.h"
+#include "base/text.h"
 
 TEST(a_buffer_grows_and_ends_in_nul)
 {

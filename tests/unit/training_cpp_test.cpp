@@ -5,9 +5,10 @@
  */
 #define TARE_DISABLE
 
+#include <tare/read/run_file.h>
 #include <tare/control.h>
-#include <tare/train.h>
-#include <tare/view.h>
+#include <tare/read/train.h>
+#include <tare/read/view.h>
 
 #include <cstdio>
 #include <stdexcept>

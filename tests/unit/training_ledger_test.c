@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../training_scene.h"
+#include "read/view.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
  */
 #include "check.h"
 
-#include "unwind/list.h"
+#include "record/unwind/list.h"
 #include "unwind/seen.h"
 
 #include <dlfcn.h>

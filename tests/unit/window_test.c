@@ -6,7 +6,8 @@
 #include "check.h"
 #include "scene.h"
 
-#include "ledger/ledger.h"
+#include "ledger/write.h"
+#include "read/view.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -4,7 +4,7 @@
 #define SEEN_H
 
 #include "unwind/chain.h"
-#include "unwind/unwind.h"
+#include "record/unwind.h"
 
 #if defined(__SANITIZE_THREAD__)
 #define HAS_TSAN 1

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Judge: conclusions from what was measured.
+ *
+ * Amdahl's law: a part that takes the share f of the time, made k times as
+ * fast, makes the whole 1 / ((1 - f) + f / k) times as fast. It holds for
+ * what is done one after the other; of threads that work side by side, only
+ * the busiest one holds the others up.
+ */
+#ifndef TARE_READ_JUDGE_H
+#define TARE_READ_JUDGE_H
+
+#include <tare/api.h>
+#include <tare/error.h>
+#include <tare/read/view.h>
+
+TARE_BEGIN
+
+enum tare_worth {
+	TARE_WORTH_NOTHING = 0,	 /* not worth it */
+	TARE_WORTH_MODERATE = 1,
+	TARE_WORTH_MUCH = 2	 /* optimise this */
+};
+
+/* What the whole gains, if a part gets faster. 0.053 is 5.3 %. */
+typedef struct tare_gain {
+	double faster;		/* of the speed */
+	double saved;		/* of the time */
+	double most;		/* of the speed, if it took no time at all */
+	enum tare_worth worth;
+} tare_gain;
+
+/* From which gain of speed on it is moderate, and much. */
+typedef struct tare_worth_limits {
+	double moderate;	/* 0: 0.05 */
+	double much;		/* 0: 0.2 */
+} tare_worth_limits;
+
+/*
+ * share 0..1, factor above 0 (0.5: twice as slow; the gain is negative).
+ * `limits` may be NULL. TARE_EINVAL for other numbers.
+ */
+TARE_API TARE_MUST_CHECK int
+tare_gain_of(double share, double factor, const tare_worth_limits *limits,
+	     tare_gain *ret_gain);
+
+/* What can be made faster. In this order, the first that a run has: */
+enum tare_parts_of {
+	TARE_PARTS_ANY = 0,
+	TARE_PARTS_STAGES = 1,
+	TARE_PARTS_SCOPES = 2,
+	TARE_PARTS_FUNCTIONS = 3, /* by the hooks of -finstrument-functions */
+	TARE_PARTS_SAMPLES = 4	  /* functions in sampled stacks */
+};
+
+typedef struct tare_part {
+	const char *name;	/* the view's, or its namer's */
+	const char *file;	/* "" if not known */
+	uint32_t line;		/* 0 if not known */
+	double ns;
+	double share;		/* of the whole, 0..1 */
+	bool is_estimate;
+	bool below_resolution;	/* its time is not to be believed */
+	tare_gain gain;
+} tare_part;
+
+typedef struct tare_amdahl {
+	enum tare_parts_of of;	/* what the parts are */
+	double factor;
+	double whole_ns;	/* of all parts */
+	tare_part *parts;	/* largest share first */
+	size_t n_parts;
+} tare_amdahl;
+
+typedef struct tare_amdahl_options {
+	uint32_t struct_size;	/* sizeof(tare_amdahl_options) */
+	uint32_t of;		/* enum tare_parts_of */
+	double factor;		/* 0: 2 */
+	bool with_callees;	/* a part is what it calls, too */
+	tare_worth_limits limits;
+} tare_amdahl_options;
+
+/*
+ * The parts of a run by their own time, and the gain of each. `options` may
+ * be NULL. Gives (free with tare_amdahl_free).
+ */
+TARE_API TARE_MUST_CHECK int
+tare_amdahl_of(tare_view *view, const tare_amdahl_options *options,
+	       tare_amdahl **ret_amdahl);
+TARE_API void tare_amdahl_free(tare_amdahl *amdahl);
+
+TARE_END
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trainings of a run: epochs, phases and values, as its ledger has them. A
+ * training program's own part is in <tare/train.h>.
+ */
+#ifndef TARE_READ_TRAIN_H
+#define TARE_READ_TRAIN_H
+
+#include <tare/train.h>
+#include <tare/read/view.h>
+
+TARE_BEGIN
+
+/* A phase over all epochs of this worker: own time, as in an epoch. */
+typedef struct tare_training_part {
+	const char *name;
+	double seconds;
+	double last_seconds;	/* of the last epoch */
+	uint64_t calls;
+} tare_training_part;
+
+/* A training as a ledger has it, also of a live or a killed run. */
+typedef struct tare_training_info {
+	const char *config;
+	uint32_t worker, workers;
+	uint64_t epochs;	/* planned; 0: not known */
+	uint64_t n_epochs;	/* finished */
+	double total_training_time; /* seconds, of all of them */
+	double peak_memory_mb;	/* NAN: not known */
+	const tare_run_row *rows; /* the newest, as in the CSV file */
+	const tare_run_row *own; /* the same epochs, this worker's times */
+	size_t n_rows;
+	uint32_t columns;	/* as in tare_run_table */
+	const char *csv;	/* path, or "" */
+	const char *events;	/* folder, or "" */
+	const char *const *pairs;
+	size_t n_pairs;
+	uint64_t samples;	/* of this worker */
+	int64_t start_ns;	/* ns since 1970 */
+	int64_t end_ns;		/* of the last epoch; 0: none */
+	bool is_closed;		/* by tare_training_close(), or at exit */
+	const tare_training_part *parts; /* phases that were used */
+	size_t n_parts;		/* 0 in ledgers of format 2.1 and older */
+	/*
+	 * Parts of comm_time, each the slowest worker's: of all epochs, and
+	 * of the last one. NAN: not known.
+	 */
+	double broadcast_time, gradient_aggregation_time;
+	double last_broadcast_time, last_gradient_aggregation_time;
+} tare_training_info;
+
+/*
+ * Trainings of a run, in their order; how many. The array belongs to the
+ * view (tare/view.h). A clear does not take them away.
+ */
+TARE_API size_t tare_view_trainings(tare_view *view,
+				    const tare_training_info **ret_trainings);
+
+TARE_END
+#endif

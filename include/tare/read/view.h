@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * View: what was measured, as data. Works on this process, on another live
+ * one, on finished and on killed runs alike, and trusts no byte of them.
+ *
+ *	tare_view *view;
+ *	if (tare_view_open("12345", &view) == 0) {
+ *		... tare_view_stats(view, NULL, &stats, &n) ...
+ *		tare_view_close(view);
+ *	}
+ *
+ * A view is a copy taken at one moment; take a new one to see more. One view
+ * belongs to one thread at a time. Not for signal handlers.
+ */
+#ifndef TARE_READ_VIEW_H
+#define TARE_READ_VIEW_H
+
+#include <tare/api.h>
+#include <tare/error.h>
+#include <tare/probe.h>
+
+TARE_BEGIN
+
+typedef struct tare_view tare_view;
+
+/*
+ * Opens a run: a path of a ledger, a process id, a run id or its beginning
+ * as `tare ls` prints it, "last" for the newest run, or "self". Gives the
+ * view (free with tare_view_close).
+ */
+TARE_API TARE_MUST_CHECK int tare_view_open(const char *which,
+					    tare_view **ret_view);
+TARE_API void tare_view_close(tare_view *view);
+
+enum tare_run_state {
+	TARE_RUN_LIVE = 1,     /* its process is running */
+	TARE_RUN_FINISHED = 2, /* closed by its process */
+	TARE_RUN_KILLED = 3    /* its process ended without closing it */
+};
+
+/* Strings belong to the view. Times are ns since 1970, UTC. */
+typedef struct tare_run {
+	const char *id;
+	const char *path;
+	const char *command;	/* arguments separated by spaces */
+	const char *program;	/* name without its folder */
+	const char *host;
+	const char *cpu;
+	const char *git;	/* revision of the working folder, or "" */
+	const char *folder;	/* working folder at the start */
+	const char *config;	/* options that differ from their defaults */
+	const char *version;	/* of the library that wrote it */
+	const char *group;	/* TARE_GROUP: set by `tare run`, or "" */
+	enum tare_run_state state;
+	int64_t pid;
+	uint32_t n_tracks;
+	uint32_t n_sites;
+	int64_t start_ns;
+	int64_t end_ns;		/* now, for a live run */
+	int64_t cleared_ns;	/* time of the last clear, or 0 */
+	const char *clock;	/* "tsc", "cntvct" or "monotonic" */
+	double resolution_ns;	/* smallest step of the clock */
+	double inside_ns;	/* part of a scope's cost inside its interval */
+	double outside_ns;	/* and the part outside it */
+	uint64_t ledger_bytes;	/* of memory the measuring took */
+	uint64_t ledger_limit;
+	uint64_t rss_start;	/* bytes of the process; 0: not known */
+	uint64_t rss_end;	/* of a finished run */
+	uint64_t rss_peak;	/* when last read */
+	const char *damage;	/* parts whose checksum is wrong, or "" */
+} tare_run;
+
+TARE_API const tare_run *tare_view_run(const tare_view *view);
+
+/* How a call ended. For statistics: FAILED keeps series that have failures,
+ * OK those that have none. */
+enum tare_outcome {
+	TARE_OUTCOME_ANY = 0,
+	TARE_OUTCOME_OK = 1,
+	TARE_OUTCOME_FAILED = 2
+};
+
+/*
+ * What to look at. Zero-filled: everything, over all time. Several patterns
+ * of one kind are alternatives; different kinds must all match. Globs: * ?
+ * [a-z] and \ to escape.
+ */
+typedef struct tare_filter {
+	uint32_t struct_size;	/* sizeof(tare_filter) */
+	uint32_t types;		/* bits 1u << enum tare_type; 0: all */
+	const char *const *names;
+	size_t n_names;
+	const char *const *sources;
+	size_t n_sources;
+	int64_t from_ns;	/* ns since 1970; 0: the beginning */
+	int64_t to_ns;		/* 0: now */
+	uint64_t last_values;	/* >0: only the last N values of each site */
+	uint32_t outcome;	/* enum tare_outcome */
+	uint64_t most_records;	/* >0: only the newest N records */
+	uint32_t record_kinds;	/* bits 1u << enum tare_record_kind; 0: all */
+} tare_filter;
+
+/* The window that an answer really covers. */
+typedef struct tare_window {
+	int64_t from_ns;
+	int64_t to_ns;
+	int64_t horizon_ns;	/* nothing before this is held apart */
+	uint64_t skew;		/* events taken in while a live one was read */
+} tare_window;
+
+/*
+ * Statistics of one series. Durations in ns; values in their own unit.
+ * Raw as measured; net_* less the measuring's own cost, never negative.
+ * NAN where there is nothing to say (no timed call, a counter's mean).
+ */
+typedef struct tare_stats {
+	const char *name;
+	const char *source;
+	const char *unit;
+	const char *labels;	/* "" or k="v",... */
+	const char *file;
+	uint32_t line;
+	uint32_t site;		/* id in this ledger */
+	enum tare_kind kind;
+	enum tare_type type;
+	uint64_t count;		/* calls, exact */
+	uint64_t timed;		/* of these, in the distribution */
+	uint64_t failures;
+	uint64_t items;
+	double total;
+	double own;		/* scopes: without their inner scopes */
+	double mean;
+	double min;
+	double max;
+	double p50, p90, p95, p99, p999;
+	double net_total;
+	double net_own;
+	double net_mean;
+	double items_per_s;
+	double last;		/* gauges: the value now; ratios: the ratio */
+	bool below_resolution;	/* mean under 3 x the clock's step */
+	double success_rate;	/* scopes: 0..1; NAN where none was counted */
+	bool is_estimate;	/* the governor let only a part be measured:
+				 * total and, once paused, count are of all
+				 * calls, by what was seen of them */
+	uint64_t missed;	/* of `count`, calls that nobody saw: a guess
+				 * that may be a few times too low or high */
+} tare_stats;
+
+/*
+ * One row a series, most total time first, then by name. Gives an array
+ * that belongs to the view and stands until the next call.
+ */
+TARE_API TARE_MUST_CHECK int tare_view_stats(tare_view *view,
+					     const tare_filter *filter,
+					     const tare_stats **ret_stats,
+					     size_t *ret_n);
+
+/* Is it the monitor's: a gauge of source system, process or gpu? */
+TARE_API bool tare_stats_is_monitor(const tare_stats *stats);
+
+/* The window of the last tare_view_stats(). */
+TARE_API const tare_window *tare_view_window(const tare_view *view);
+
+/* Quantile 0..1 of series `index` of the last tare_view_stats(). */
+TARE_API double tare_view_quantile(const tare_view *view, size_t index,
+				   double q);
+
+/*
+ * Buckets of series `index`: counts of (lower, upper], ascending; returns
+ * how many there are, having filled at most `size` of them.
+ */
+typedef struct tare_bucket {
+	double lower, upper;
+	uint64_t count;
+} tare_bucket;
+
+TARE_API size_t tare_view_buckets(const tare_view *view, size_t index,
+				  tare_bucket *buckets, size_t size);
+
+/* A series in one window, and in the one before it. */
+typedef struct tare_trend {
+	tare_stats now, before;
+	double change;		/* now.mean / before.mean - 1; NAN: unknown */
+} tare_trend;
+
+/*
+ * The last `window_ns` of the run (or before the filter's to_ns) against the
+ * `window_ns` before that; its from_ns is not used. The two never overlap,
+ * though each is widened to whole time slices. A series that one of them does
+ * not have has a count of 0 there. What scopes and values took, in the order
+ * of tare_view_stats(), whose array and window this call replaces (the window
+ * is the later one). The array belongs to the view until the next call.
+ */
+TARE_API TARE_MUST_CHECK int tare_view_trend(tare_view *view,
+					     const tare_filter *filter,
+					     int64_t window_ns,
+					     const tare_trend **ret_trends,
+					     size_t *ret_n);
+
+/*
+ * Statistics of several runs as one. Series are the same where name, source,
+ * labels, kind and unit are. Counts, sums, extremes and buckets are those of
+ * one pass over all; quantiles are within the histogram's error. `last` is a
+ * ratio's over all runs, and a gauge's of the run that ended last; `site` is
+ * 0. With last_values: the last ones of each run.
+ */
+typedef struct tare_merge tare_merge;
+
+/*
+ * Gives the merge (free with tare_merge_close), which needs the views no
+ * more. Calls tare_view_stats() of each. Rows are in that call's order.
+ */
+TARE_API TARE_MUST_CHECK int tare_merge_open(tare_view *const *views, size_t n,
+					     const tare_filter *filter,
+					     tare_merge **ret_merge);
+TARE_API const tare_stats *tare_merge_stats(const tare_merge *merge,
+					    size_t *ret_n);
+TARE_API double tare_merge_quantile(const tare_merge *merge, size_t index,
+				    double q);
+TARE_API size_t tare_merge_buckets(const tare_merge *merge, size_t index,
+				   tare_bucket *buckets, size_t size);
+TARE_API void tare_merge_close(tare_merge *merge);
+
+/*
+ * A node of the call tree over all threads: a scope or a function. Children
+ * follow, depth first.
+ */
+typedef struct tare_node {
+	const char *name;
+	const char *source;
+	uint32_t site;
+	uint32_t depth;		/* 0: called with no scope open */
+	uint64_t calls;
+	uint64_t open;		/* calls under way when the view was taken */
+	uint64_t failures;
+	uint64_t repaired;	/* left without an end (longjmp, imbalance) */
+	double total_ns, own_ns;
+	double net_total_ns, net_own_ns;
+	double share;		/* of the whole net time, 0..1 */
+	bool below_resolution;
+	bool is_estimate;	/* as in tare_stats */
+	bool is_function;	/* of -finstrument-functions, not a scope: calls
+				 * are those that began */
+	uint64_t timed;		/* of the calls; 0: nothing is known of times */
+	uint64_t address;	/* of a function; 0: those without room */
+	uint32_t module;	/* index in tare_view_modules() */
+	uint32_t line;		/* 0 if not known */
+	const char *file;	/* "" if not known */
+} tare_node;
+
+TARE_API TARE_MUST_CHECK int tare_view_tree(tare_view *view,
+					    const tare_node **ret_nodes,
+					    size_t *ret_n);
+
+/* Everything that could make a report incomplete, and the own cost. */
+typedef struct tare_health {
+	uint64_t events;	 /* measurements taken in, all kinds */
+	uint64_t lost;		 /* sum of the next four */
+	uint64_t lost_no_track;	 /* no room for a thread */
+	uint64_t lost_no_space;	 /* no room for a series of a thread */
+	uint64_t lost_busy;	 /* signal handlers in handlers in handlers */
+	uint64_t lost_damage;	 /* times somebody truncated the ledger */
+	uint64_t lost_records;	 /* history records that found no block */
+	uint64_t cleared;	 /* measurements before the last clear */
+	uint64_t overflow_sites; /* names beyond max_sites */
+	uint64_t overflow_calls; /* calls that went to the overflow series */
+	uint64_t overflow_nodes; /* paths beyond max_nodes */
+	uint64_t repairs;	 /* scopes closed for their owner */
+	uint64_t stray_ends;	 /* ends without a scope */
+	uint64_t clock_steps;	 /* negative or absurd durations, set to 0 */
+	uint64_t unbucketed;	 /* counted, but without a place for a bucket */
+	uint64_t redone;	 /* updates cut short by a kill, completed */
+	uint64_t records;	 /* in the history now */
+	uint64_t records_trimmed;
+	uint64_t history_room;	 /* operations that fit, about, where the limit
+				  * of the ledger does not allow
+				  * max_history_size of them; else 0 */
+	uint64_t trace_events;	 /* in the rings now */
+	uint64_t trace_dropped;	 /* overwritten or discarded ones */
+	uint64_t threads;	 /* that ever recorded */
+	uint64_t damaged;	 /* inconsistencies the reader passed over */
+	double measuring_ns;	 /* own cost: calls x calibrated cost,
+				  * monitor_ns and sampling_ns */
+	double monitor_ns;	 /* CPU time of the monitor's thread */
+	double measuring_share;	 /* of the CPU time, where that was looked at;
+				  * else of all threads' recorded time, 0..1 */
+	double measuring_limit;	 /* performance_threshold; 0: none */
+	double measuring_now;	 /* share at the governor's last look */
+	double measuring_thread; /* and of the thread that it costs most */
+	uint64_t governed;	 /* sites not measured in full now */
+	uint64_t governed_ever;	 /* and at any time */
+	uint64_t governor_actions; /* changes of a site's level */
+	uint64_t missed;	 /* calls while paused, as estimated */
+	double sampling_ns;	 /* looking at stacks */
+} tare_health;
+
+TARE_API const tare_health *tare_view_health(const tare_view *view);
+
+typedef struct tare_attr_value {
+	const char *key;
+	enum tare_attr_type type;
+	int64_t i;
+	double d;
+	const char *s;
+} tare_attr_value;
+
+/* What a record tells. Stored in ledgers: values are never reused. */
+enum tare_record_kind {
+	TARE_RECORD_OPERATION = 1, /* a call of an operation */
+	TARE_RECORD_MEMORY = 2,	   /* memory at one moment */
+	TARE_RECORD_GPU = 3,	   /* the GPU at one moment */
+	TARE_RECORD_GOVERNOR = 4,  /* a site is measured less, or in full */
+	/* Single measurements; which kinds are kept: option `keep_kinds`. */
+	TARE_RECORD_VALUE = 5,
+	TARE_RECORD_GAUGE = 6,	   /* what it was set to, or became */
+	TARE_RECORD_COUNTER = 7,   /* what was added */
+	TARE_RECORD_RATIO = 8,	   /* part / whole */
+	TARE_RECORD_SCOPE = 9	   /* a call of a scope that is no operation */
+};
+
+#define TARE_RECORD_KINDS 10 /* above all of them */
+
+/*
+ * One record of the history. Strings belong to the view. Times of values and
+ * gauges are those of their thread's last reading of the clock: as a rule
+ * right to a millisecond, but after a pause up to 63 values may have the time
+ * before it. Their order within a thread is right.
+ */
+typedef struct tare_record {
+	const char *name;
+	const char *source;
+	uint32_t site;
+	int64_t thread;
+	int64_t start_ns;	/* ns since 1970 */
+	uint64_t duration_ns;
+	bool ok;
+	bool truncated;		/* some of it did not fit */
+	const char *error;	/* "" if none */
+	const tare_attr_value *attrs;
+	size_t n_attrs;
+	enum tare_record_kind kind;
+	enum tare_type type;
+	double value;		/* in `unit`; a duration in ns; NAN: none */
+	const char *unit;	/* "" if none */
+	const char *labels;	/* "" or k="v",... */
+} tare_record;
+
+/* "operation", "memory", "gpu", "governor", "value", "gauge", ... */
+TARE_API const char *tare_record_kind_name(enum tare_record_kind kind);
+/* "time", "throughput", "memory", "counter", "ratio", "percentage", ... */
+TARE_API const char *tare_type_name(enum tare_type type);
+
+/*
+ * Oldest first; at most max_history_size of them, and of these the ones
+ * that `filter` (NULL: all) lets through: names, sources, types, outcome,
+ * start in [from_ns, to_ns), and then the newest most_records. Gives an
+ * array that belongs to the view and stands until the next call with a
+ * filter.
+ */
+TARE_API TARE_MUST_CHECK int tare_view_records(tare_view *view,
+					       const tare_filter *filter,
+					       const tare_record **ret_records,
+					       size_t *ret_n);
+
+/* A thread that measured. Its name: as the kernel has it, or "". */
+typedef struct tare_thread {
+	int64_t id;
+	char name[16];
+} tare_thread;
+
+/* Those that have a track now. The array belongs to the view. */
+TARE_API TARE_MUST_CHECK int tare_view_threads(tare_view *view,
+					       const tare_thread **ret_threads,
+					       size_t *ret_n);
+
+/*
+ * One event of the trace rings, where tracing is on. Those of a thread lie
+ * inside each other or apart, to the nanosecond, unless one `overlaps`: a
+ * step, or a scope of a fiber.
+ */
+typedef struct tare_event {
+	const char *name;
+	uint32_t site;
+	uint32_t depth;
+	int64_t thread;
+	int64_t start_ns;
+	uint64_t duration_ns;
+	bool ok;
+	uint64_t address;	/* of a function; 0: a scope */
+	uint32_t module;	/* index in tare_view_modules() */
+	bool overlaps;
+} tare_event;
+
+/* In order of their start. */
+TARE_API TARE_MUST_CHECK int tare_view_events(tare_view *view,
+					      const tare_event **ret_events,
+					      size_t *ret_n);
+
+/* Text report, and the same as one JSON document. */
+enum tare_report_parts {
+	TARE_REPORT_HEAD = 1 << 0,
+	TARE_REPORT_TREE = 1 << 1,
+	TARE_REPORT_FLAT = 1 << 2,
+	TARE_REPORT_HEALTH = 1 << 3,
+	TARE_REPORT_PROFILE = 1 << 4, /* sampled stacks, by function */
+	TARE_REPORT_STAGES = 1 << 5,  /* pipelines, see pipeline.h */
+	TARE_REPORT_ALLOCS = 1 << 6,  /* see alloc.h */
+	TARE_REPORT_TRAININGS = 1 << 8, /* see train.h */
+	TARE_REPORT_ALL = 383,
+	TARE_REPORT_FRAMES = 1 << 7   /* sampled stacks, as a tree */
+};
+
+typedef struct tare_report_options {
+	uint32_t struct_size;
+	uint32_t parts;		/* 0: all */
+	const tare_filter *filter;
+	const char *sort;	/* total own calls mean max p99 failures name
+				 * samples; cumtime and cumulative are total,
+				 * tottime and time own, ncalls calls */
+	size_t top;		/* rows of the flat table; 0: all */
+	unsigned width;		/* columns of the terminal; 0: 100 */
+	bool color;
+	bool raw;		/* do not subtract the own cost */
+	double factor;		/* pipelines: so much faster; 0: 2 */
+} tare_report_options;
+
+TARE_API int tare_view_report(tare_view *view,
+			      const tare_report_options *options,
+			      tare_write_fn write, void *arg);
+TARE_API int tare_view_json(tare_view *view,
+			    const tare_report_options *options,
+			    tare_write_fn write, void *arg);
+
+/* Checks a ledger's structure. Calls `problem` for each; returns how many. */
+TARE_API int tare_verify(const char *path,
+			 void (*problem)(void *arg, const char *text),
+			 void *arg);
+
+/* Runs of this user on this host, newest first. Free with tare_runs_free. */
+typedef struct tare_run_entry {
+	char id[48];
+	char path[512];
+	char program[64];
+	char group[48];
+	enum tare_run_state state;
+	int64_t pid;
+	int64_t start_ns;
+	int64_t end_ns;
+	uint64_t bytes;
+	bool has_trainings; /* tare_view_trainings() has some */
+} tare_run_entry;
+
+TARE_API TARE_MUST_CHECK int tare_runs_list(tare_run_entry **ret_runs,
+					    size_t *ret_n);
+/*
+ * The same from the heads of the files alone: the end of a killed run, which
+ * only its whole ledger tells, is 0.
+ */
+TARE_API TARE_MUST_CHECK int tare_runs_scan(tare_run_entry **ret_runs,
+					    size_t *ret_n);
+TARE_API void tare_runs_free(tare_run_entry *runs);
+
+/*
+ * Moves ledgers of dead processes to the folder of runs and applies the
+ * `keep_runs` policy there. Returns how many were moved or removed.
+ */
+TARE_API int tare_runs_sweep(void);
+
+/*
+ * Another process, by id: switch on or off, set a live option, clear. Needs
+ * no thread in it. TARE_EOFF: it opened no control page, so it cannot be
+ * reached; TARE_EDEAD: it has ended.
+ */
+TARE_API int tare_remote_enable(int64_t pid, bool on);
+TARE_API int tare_remote_set(int64_t pid, const char *name,
+			     const char *value);
+TARE_API int tare_remote_clear(int64_t pid);
+/*
+ * Starts and stops its background samples, and only these: of memory and GPUs
+ * as the options memory_sample_interval, enable_memory_tracking and
+ * enable_gpu_tracking say, and what its option `monitor` asks for. A process
+ * without a monitor's thread makes it at its next probe. TARE_EOFF also where
+ * measuring is switched off.
+ */
+TARE_API int tare_remote_monitor(int64_t pid, bool on);
+
+/* Is it on; and the value an option has there now, as text (its length). */
+TARE_API int tare_remote_is_enabled(int64_t pid, bool *ret_on);
+TARE_API int tare_remote_get(int64_t pid, const char *name, char *value,
+			     size_t size);
+
+TARE_END
+#endif

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * THE table of options. A new option is a field of struct tr_config and a
+ * row here; its variable, its key in tare.conf, its check, its text in
+ * messages and its place in the documentation follow.
+ *
+ * A row says when an option acts: LIVE may change while the program runs,
+ * AT_START is read once, NOT_YET is accepted and has no effect so far.
+ */
+#include "base/config.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+#define NOT_YET .live = false, .effective = false
+#define AT_START .live = false, .effective = true
+#define LIVE .live = true, .effective = true
+
+#define OPTION(field, FIELD, kind, preset, accepted, measure, text, ...) \
+	.option = { .name = #field, .env = "TARE_" #FIELD, .type = kind, \
+		    .default_value = preset, .range = accepted, \
+		    .unit = measure, .help = text, __VA_ARGS__ }, \
+	.offset = offsetof(struct tr_config, field)
+
+#define SWITCH(field, FIELD, preset, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_BOOL, preset, "true or false", \
+		 "", text, when) }
+
+#define WHOLE(field, FIELD, preset, low, high, bits, measure, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_INT, preset, \
+		 "a whole number from " #low " to " #high, measure, text, \
+		 when), \
+	  .min = low, .max = high, .flags = bits }
+
+/* `low` and `high` are what a person types, `least` and `most` the bytes. */
+#define BYTES(field, FIELD, low, high, least, most, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_INT, "0", \
+		 "0 or a size from " low " to " high, "bytes", text, when), \
+	  .min = least, .max = most, \
+	  .flags = TR_OPTION_BYTES | TR_OPTION_AUTOMATIC }
+
+#define REAL(field, FIELD, preset, low, high, measure, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_DOUBLE, preset, \
+		 "a number from " #low " to " #high, measure, text, when), \
+	  .min = low, .max = high }
+
+#define TEXT(field, FIELD, preset, accepted, shortest, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_STRING, preset, accepted, "", \
+		 text, when), \
+	  .min = shortest, .max = TR_CONFIG_STRING - 1 }
+
+/*
+ * Texts that name something outside the program. A new option that does is one
+ * of these three, else `tare serve` would take it from the network; the test
+ * `config` has the list of the texts that do not.
+ */
+#define PATH(field, FIELD, preset, accepted, shortest, other, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_STRING, preset, accepted, "", \
+		 text, .names = TARE_NAMES_PATH, .words = other, when), \
+	  .min = shortest, .max = TR_CONFIG_STRING - 1 }
+
+#define COMMAND(field, FIELD, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_STRING, "", ANY_TEXT, "", text, \
+		 .names = TARE_NAMES_COMMAND, when), \
+	  .max = TR_CONFIG_STRING - 1 }
+
+#define URL(field, FIELD, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_STRING, "", ANY_TEXT, "", text, \
+		 .names = TARE_NAMES_URL, when), \
+	  .max = TR_CONFIG_STRING - 1 }
+
+#define PARTS(field, FIELD, preset, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_STRING, preset, \
+		 "true, false, or a list of system, process, gpu, " \
+		 "detailed, all", "", text, when), \
+	  .min = 1, .max = TR_CONFIG_STRING - 1, .flags = TR_OPTION_PARTS }
+
+#define KINDS(field, FIELD, preset, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_STRING, preset, \
+		 "a list of operation, scope, value, gauge, counter, ratio, " \
+		 "all", "", text, when), \
+	  .min = 1, .max = TR_CONFIG_STRING - 1, .flags = TR_OPTION_KINDS }
+
+#define CHOICE(field, FIELD, preset, accepted, list, when, text) \
+	{ OPTION(field, FIELD, TARE_OPTION_CHOICE, preset, accepted, "", \
+		 text, when), \
+	  .choices = list }
+
+_Static_assert(TR_CONFIG_STRING == 192, "the texts below say 191");
+#define ANY_TEXT "a text of at most 191 printable bytes"
+#define PATH_TEXT "a path of 1 to 191 printable bytes"
+
+#define MIB 1048576.0
+
+static const char *const trace_modes[] = { "overwrite", "discard", NULL };
+static const char *const export_formats[] = { "json", "csv", "prometheus",
+					      "openmetrics", NULL };
+static const char *const calls_modes[] = { "off", "counts", "sparse",
+					   "timed", NULL };
+static const char *const sample_clocks[] = { "cpu", "wall", NULL };
+static const char *const alloc_modes[] = { "off", "exact", "sampled", NULL };
+static const char *const warnings_choices[] = { "report", "stderr", "none",
+						NULL };
+static const char *const clocks[] = { "auto", "tsc", "monotonic", NULL };
+
+static const struct tr_option_row table[] = {
+	SWITCH(enable_performance_monitoring, ENABLE_PERFORMANCE_MONITORING,
+	       "false", LIVE,
+	       "Measure, as enable_metrics does: either one is enough."),
+	SWITCH(enable_metrics, ENABLE_METRICS, "false", LIVE,
+	       "Measure scopes, counters and values, as TARE=on does."),
+	SWITCH(enable_profiler, ENABLE_PROFILER, "false", LIVE,
+	       "Write traces of some steps (TARE_STEP); starts measuring."),
+	SWITCH(enable_gpu_monitoring, ENABLE_GPU_MONITORING, "false", LIVE,
+	       "Monitor the GPUs: load, memory, temperature, power."),
+	SWITCH(debug_mode, DEBUG_MODE, "false", LIVE,
+	       "Turn on enable_gpu_monitoring and collect_component_profiling "
+	       "where nothing else sets them."),
+	SWITCH(collect_timing, COLLECT_TIMING, "true", LIVE,
+	       "Measure scopes; without it only counters and values."),
+	SWITCH(collect_throughput, COLLECT_THROUGHPUT, "true", LIVE,
+	       "Count the items of scopes, and show them a second."),
+	SWITCH(collect_memory_basic, COLLECT_MEMORY_BASIC, "true", LIVE,
+	       "Read the memory of the process at the start, at the end and "
+	       "at steps, where it looks for leaks; without a thread."),
+	SWITCH(collect_gpu_utilization, COLLECT_GPU_UTILIZATION, "false",
+	       LIVE, "Monitor the GPUs, as enable_gpu_monitoring does."),
+	SWITCH(collect_memory_detailed, COLLECT_MEMORY_DETAILED, "false",
+	       LIVE, "Monitor the process with its heap, fragmentation and "
+	       "share of memory (PSS)."),
+	SWITCH(collect_component_profiling, COLLECT_COMPONENT_PROFILING,
+	       "false", LIVE, "Tell what each scope took of a step, with the "
+	       "lines about steps: in the log, and as step.component."),
+	SWITCH(profiler_record_shapes, PROFILER_RECORD_SHAPES, "false",
+	       NOT_YET, "Keep the shapes of tensors in the profile: needs "
+	       "Python, which has tensors."),
+	SWITCH(profiler_profile_memory, PROFILER_PROFILE_MEMORY, "false",
+	       AT_START, "While steps are traced, write each allocation to "
+	       "the trace. Needs 'tare run --alloc'."),
+	SWITCH(profiler_with_stack, PROFILER_WITH_STACK, "false", AT_START,
+	       "Sample stacks while steps are traced, and write them to the "
+	       "trace with the names of functions."),
+	WHOLE(profiler_export_interval, PROFILER_EXPORT_INTERVAL, "1000", 1,
+	      1000000000, 0, "steps", LIVE,
+	      "Write a trace every so many steps, of the last of them."),
+	WHOLE(profiler_wait, PROFILER_WAIT, "0", 0, 1000000000, 0, "steps",
+	      LIVE, "Steps that are not counted for it, at the beginning."),
+	WHOLE(profiler_warmup, PROFILER_WARMUP, "1", 0, 1000000000, 0, "steps",
+	      LIVE, "Steps before a trace in which threads get ready for it."),
+	WHOLE(profiler_record, PROFILER_RECORD, "3", 1, 1000000000, 0, "steps",
+	      LIVE, "Steps in a trace."),
+	WHOLE(profiler_keep, PROFILER_KEEP, "10", 1, 100000, 0, "files", LIVE,
+	      "Traces that are kept, of each name of steps; older ones are "
+	      "deleted."),
+	PATH(profiler_trace_dir, PROFILER_TRACE_DIR, "traces", PATH_TEXT, 1,
+	     NULL, LIVE, "Folder that traces are written to."),
+	WHOLE(metrics_log_interval, METRICS_LOG_INTERVAL, "10", 1, 1000000000,
+	      0, "steps", LIVE,
+	      "Write a line to the program's log every so many steps."),
+	REAL(metrics_log_seconds, METRICS_LOG_SECONDS, "0", 0, 31536000,
+	     "seconds", LIVE,
+	     "Write such a line also after so much time; 0: by steps alone."),
+	SWITCH(metrics_log_stderr, METRICS_LOG_STDERR, "false", LIVE,
+	       "Write these lines to stderr where the program has set no log."),
+	CHOICE(warnings, WARNINGS, "report", "report, stderr or none",
+	       warnings_choices, AT_START,
+	       "Where warnings go if the program has set no log: to the end "
+	       "of its report, or at once to stderr."),
+	REAL(gpu_monitor_interval, GPU_MONITOR_INTERVAL, "1", 0.01, 3600,
+	     "seconds", LIVE, "Read the GPUs at most this often."),
+	PARTS(monitor, MONITOR, "false", LIVE,
+	      "Read system and process at intervals, in a thread of the "
+	      "library's own; a list says which."),
+	REAL(monitor_interval, MONITOR_INTERVAL, "1", 0.001, 3600, "seconds",
+	     LIVE, "Read system and process this often."),
+	WHOLE(memory_cleanup_check_interval, MEMORY_CLEANUP_CHECK_INTERVAL,
+	      "50", 1, 1000000000, 0, "steps", LIVE,
+	      "Look for memory leaks every so many steps, or less often "
+	      "where steps are short."),
+	SWITCH(auto_disable_on_slow, AUTO_DISABLE_ON_SLOW, "true", LIVE,
+	       "Measure less of what is called most, once measuring takes "
+	       "more than performance_threshold."),
+	REAL(performance_threshold, PERFORMANCE_THRESHOLD, "0.05", 0, 1, "",
+	     LIVE, "Share of the process's CPU time that measuring may take; "
+	     "0: any."),
+
+	WHOLE(max_history_size, MAX_HISTORY_SIZE, "10000", 0, 10000000, 0,
+	      "operations", LIVE,
+	      "Operations in the history; the oldest are given up."),
+	WHOLE(max_history_age, MAX_HISTORY_AGE, "0", 0, 1000000000, 0,
+	      "seconds", LIVE,
+	      "Show no operation that ended longer ago; 0: of any age."),
+	REAL(history_floor, HISTORY_FLOOR, "0", 0, 1000000000, "ms", LIVE,
+	     "Keep operations that took less out of the history; they are "
+	     "still counted, and failed ones are kept."),
+	SWITCH(trace, TRACE, "false", AT_START,
+	       "Keep single events, for a timeline."),
+	WHOLE(trace_events, TRACE_EVENTS, "65536", 64, 16777216,
+	      TR_OPTION_POWER, "events", AT_START,
+	      "Events kept a thread, rounded up to a power of two."),
+	CHOICE(trace_mode, TRACE_MODE, "overwrite", "overwrite or discard",
+	       trace_modes, AT_START,
+	       "When the events of a thread are full: give up the oldest "
+	       "or the new ones."),
+	WHOLE(keep_values, KEEP_VALUES, "1000", 0, 65536, 0, "values",
+	      AT_START,
+	      "Last values kept of every series and thread; 0: none."),
+	KINDS(keep_kinds, KEEP_KINDS, "operation,value,gauge", AT_START,
+	      "Kinds of series whose last values are kept, and listed in the "
+	      "history."),
+	BYTES(keep_bytes, KEEP_BYTES, "64K", "4G", MIB / 16, 4096 * MIB,
+	      AT_START,
+	      "Part of the ledger for last values; 0: a quarter of its "
+	      "limit."),
+	WHOLE(max_sites, MAX_SITES, "8192", 16, 1048576, 0, "sites", AT_START,
+	      "Names; further ones share the series (overflow)."),
+	WHOLE(max_nodes, MAX_NODES, "4096", 16, 1048576, 0, "call paths",
+	      AT_START,
+	      "Call paths a thread, with calls eight times as many; calls on "
+	      "further ones are counted, not timed."),
+	WHOLE(max_depth, MAX_DEPTH, "512", 8, 1800, 0, "scopes", AT_START,
+	      "Open scopes a thread; deeper ones are counted, not timed."),
+	BYTES(ledger_limit, LEDGER_LIMIT, "1M", "4G", MIB, 4096 * MIB,
+	      AT_START,
+	      "Largest size of the ledger; 0: chosen from the free space "
+	      "and the memory limit."),
+	BYTES(window_bytes, WINDOW_BYTES, "64K", "4G", MIB / 16, 4096 * MIB,
+	      AT_START,
+	      "Part of the ledger for time slices; 0: a quarter of its "
+	      "limit."),
+	TEXT(include, INCLUDE, "", ANY_TEXT, 0, LIVE,
+	     "Measure only sites whose name matches one of these globs, "
+	     "separated by commas; empty: all."),
+	TEXT(exclude, EXCLUDE, "", ANY_TEXT, 0, LIVE,
+	     "Do not measure sites whose name matches one of these globs."),
+	TEXT(include_source, INCLUDE_SOURCE, "", ANY_TEXT, 0, LIVE,
+	     "Measure only sites whose source (TARE_SCOPE_IN) matches one "
+	     "of these globs; empty: all."),
+	TEXT(exclude_source, EXCLUDE_SOURCE, "", ANY_TEXT, 0, LIVE,
+	     "Do not measure sites whose source matches one of these "
+	     "globs."),
+	PATH(dir, DIR, "", ANY_TEXT, 0, NULL, AT_START,
+	     "Folder of the ledgers; empty: chosen."),
+	PATH(report, REPORT, "stderr",
+	     "none, stderr or a path of at most 191 printable bytes", 1,
+	     "none stderr", LIVE,
+	     "Where the report goes when the program ends."),
+	WHOLE(report_top, REPORT_TOP, "30", 0, 100000, 0, "rows", LIVE,
+	      "Rows of a table in the report."),
+	CHOICE(clock, CLOCK, "auto", "auto, tsc or monotonic", clocks,
+	       AT_START, "Clock of the scopes; auto: the processor's own "
+	       "where it is reliable."),
+	WHOLE(keep_runs, KEEP_RUNS, "64", 0, 100000, 0, "runs", AT_START,
+	      "Finished runs kept in the folder; older ones are deleted. The "
+	      "ranks of an MPI program are one run."),
+	SWITCH(mpi_barrier, MPI_BARRIER, "false", AT_START,
+	       "Put a barrier before every blocking collective of MPI, and "
+	       "time it: how long a rank waits for the last one."),
+	SWITCH(enable_memory_tracking, ENABLE_MEMORY_TRACKING, "true", LIVE,
+	       "While measuring, keep samples of memory: those of "
+	       "TARE_RECORD_MEMORY, and those taken in the background once "
+	       "this option is set or monitoring was started."),
+	SWITCH(enable_gpu_tracking, ENABLE_GPU_TRACKING, "true", LIVE,
+	       "The same for GPUs (TARE_RECORD_GPU)."),
+	REAL(memory_sample_interval, MEMORY_SAMPLE_INTERVAL, "60", 0.1, 86400,
+	     "seconds", LIVE,
+	     "Take these samples in the background this often; to set it "
+	     "starts those of memory."),
+	PATH(export_directory, EXPORT_DIRECTORY, "data/metrics", PATH_TEXT, 1,
+	     NULL, LIVE, "Folder that exports are written to."),
+	REAL(export_interval, EXPORT_INTERVAL, "0", 0, 31536000, "seconds",
+	     AT_START,
+	     "Export the live runs this often while 'tare serve' runs; 0: "
+	     "never, 86400: at midnight UTC."),
+	CHOICE(export_format, EXPORT_FORMAT, "json",
+	       "json, csv, prometheus or openmetrics", export_formats,
+	       AT_START, "Format of these exports."),
+	WHOLE(export_keep, EXPORT_KEEP, "30", 1, 100000, 0, "files", AT_START,
+	      "Files of these exports that are kept; older ones are "
+	      "deleted."),
+	PATH(alert_rules, ALERT_RULES, "", ANY_TEXT, 0, NULL, AT_START,
+	     "File of the rules that 'tare serve' watches; empty: "
+	     "alerts.conf beside tare.conf."),
+	COMMAND(alert_command, ALERT_COMMAND, AT_START,
+		"Command run by the shell when an alert fires or resolves."),
+	URL(alert_webhook, ALERT_WEBHOOK, AT_START,
+	    "http:// address that is sent the same as JSON."),
+	CHOICE(calls, CALLS, "off", "off, counts, sparse or timed",
+	       calls_modes, AT_START,
+	       "Functions of code built with -finstrument-functions: count "
+	       "the calls; sparse: time those that are worth it at each "
+	       "call, others at one of 64; timed: time all."),
+	SWITCH(sample, SAMPLE, "false", AT_START,
+	       "Look at the stacks of all threads at intervals, and so at "
+	       "where the time goes."),
+	REAL(sample_rate, SAMPLE_RATE, "250", 1, 10000, "a second", AT_START,
+	     "Look this often at each thread that runs."),
+	CHOICE(sample_clock, SAMPLE_CLOCK, "cpu", "cpu or wall",
+	       sample_clocks, AT_START,
+	       "What a second is: of CPU time, or of the clock on the wall, "
+	       "where threads that wait count, too."),
+	SWITCH(profile_region, PROFILE_REGION, "false", AT_START,
+	       "Sample stacks and follow calls only between "
+	       "tare_profile_start() and tare_profile_stop()."),
+	WHOLE(sample_events, SAMPLE_EVENTS, "65536", 16, 16777216,
+	      TR_OPTION_POWER, "samples", AT_START,
+	      "Samples of the timeline that are kept; the sums of all are."),
+	WHOLE(max_stacks, MAX_STACKS, "131072", 64, 4194304, 0, "frames",
+	      AT_START,
+	      "Frames of different stacks, of samples and of allocations."),
+	WHOLE(stack_depth, STACK_DEPTH, "128", 4, 1024, 0, "frames", AT_START,
+	      "Frames that a stack is followed."),
+	CHOICE(alloc, ALLOC, "off", "off, exact or sampled", alloc_modes,
+	       AT_START,
+	       "Keep books of allocations by stack: of every one, or of some "
+	       "that stand for all. Needs 'tare run --alloc'."),
+	WHOLE(alloc_sample, ALLOC_SAMPLE, "524288", 1, 1073741824,
+	      TR_OPTION_BYTES, "bytes", AT_START,
+	      "When sampled: bytes between two samples, on average."),
+	SWITCH(alloc_mmap, ALLOC_MMAP, "false", AT_START,
+	       "Count memory that the program maps itself, too."),
+	PATH(training_results, TRAINING_RESULTS, "results", ANY_TEXT, 0, NULL,
+	     LIVE,
+	     "Folder of the CSV files of training runs that name none; empty: "
+	     "no files."),
+	PATH(training_events, TRAINING_EVENTS, "", ANY_TEXT, 0, NULL, LIVE,
+	     "Folder of their files for TensorBoard; empty: none."),
+	WHOLE(training_epochs, TRAINING_EPOCHS, "10000", 1, 10000000, 0,
+	      "epochs", LIVE,
+	      "Epochs of a training run that the ledger keeps: the newest."),
+	SWITCH(sigbus_guard, SIGBUS_GUARD, "true", AT_START,
+	       "Survive that somebody shortens the ledger's file."),
+};
+
+#define N_OPTIONS (sizeof(table) / sizeof(table[0]))
+
+TR_SHARED const tare_option *tare_option_at(size_t index)
+{
+	return index < N_OPTIONS ? &table[index].option : NULL;
+}
+
+size_t tr_option_count(void)
+{
+	return N_OPTIONS;
+}
+
+const tare_option *tr_option_find(const char *name)
+{
+	if (!name)
+		return NULL;
+	for (size_t i = 0; i < N_OPTIONS; i++) {
+		if (strcmp(table[i].option.name, name) == 0)
+			return &table[i].option;
+	}
+
+	return NULL;
+}
+
+#define MAX_TYPED 48 /* longer than every name: nothing is close to it */
+
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* Letters to insert, delete or replace (Levenshtein). */
+static unsigned distance(const char *a, const char *b)
+{
+	unsigned row[MAX_TYPED + 1];
+	size_t n = strlen(b);
+
+	for (unsigned i = 0; i <= n; i++)
+		row[i] = i;
+	for (; *a; a++) {
+		unsigned corner = row[0]++;
+
+		for (size_t i = 1; i <= n; i++) {
+			unsigned replace = corner + (*a != b[i - 1]);
+
+			corner = row[i];
+			row[i] = least(replace,
+				       least(row[i], row[i - 1]) + 1);
+		}
+	}
+
+	return row[n];
+}
+
+const tare_option *tr_option_closest(const char *name)
+{
+	const tare_option *closest = NULL;
+	size_t len = name ? strnlen(name, MAX_TYPED) : MAX_TYPED;
+	unsigned best;
+
+	if (len == MAX_TYPED)
+		return NULL;
+
+	/* A third of the letters may be wrong; more is another word. */
+	best = (unsigned)len / 3 + 1;
+	for (size_t i = 0; i < N_OPTIONS; i++) {
+		unsigned d = distance(table[i].option.name, name);
+
+		if (d < best) {
+			best = d;
+			closest = &table[i].option;
+		}
+	}
+
+	return closest;
+}

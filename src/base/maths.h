@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of maths/: the few functions that readers need of what libm has, which
+ * the library is not linked with. All are right to about 1e-13.
+ *
+ * For who reads and compares, not for probes.
+ */
+#ifndef TR_BASE_MATHS_H
+#define TR_BASE_MATHS_H
+
+#include <tare/api.h>
+
+/* Not NAN, and not so large that a few of them add up to infinity. */
+static inline bool tr_is_number(double x)
+{
+	return x > -1e300 && x < 1e300;
+}
+
+/* Below 0: NAN. */
+double tr_maths_sqrt(double x);
+/* Of 0: -INFINITY; below: NAN. */
+double tr_maths_log(double x);
+double tr_maths_exp(double x);
+double tr_maths_floor(double x);
+
+/*
+ * Student's t for an interval of 95 %: 12.7 for one degree of freedom, 1.96
+ * for very many. They need not be whole; below 1 they count as 1.
+ */
+double tr_student_95(double freedom);
+
+#endif

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/platform.h"
+
+#include <tare/error.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Tests only write it, before any thread is started. */
+const char *tr_root = "";
+
+int tr_error_of(int error)
+{
+	switch (error) {
+	case ENOENT:
+		return TARE_ENOENT;
+	case EACCES:
+	case EPERM:
+		return TARE_EPERM;
+	case ENOSPC:
+	case EDQUOT:
+		return TARE_EFULL;
+	case ENOMEM:
+		return TARE_ENOMEM;
+	default:
+		return TARE_EIO;
+	}
+}
+
+/*
+ * What a write may send to its own thread: nobody reads the pipe any more,
+ * the file is too large. Both are errors here, never the end of the host.
+ */
+struct held {
+	sigset_t signals, before, waiting;
+};
+
+static void hold_signals(struct held *held)
+{
+	(void)sigemptyset(&held->signals);
+	(void)sigaddset(&held->signals, SIGPIPE);
+	(void)sigaddset(&held->signals, SIGXFSZ);
+	(void)sigpending(&held->waiting);
+	(void)pthread_sigmask(SIG_BLOCK, &held->signals, &held->before);
+}
+
+static void release_signals(struct held *held)
+{
+	static const struct timespec at_once;
+
+	/* Not what the host had waiting already. */
+	if (!sigismember(&held->waiting, SIGPIPE) &&
+	    !sigismember(&held->waiting, SIGXFSZ))
+		while (sigtimedwait(&held->signals, NULL, &at_once) < 0 &&
+		       errno == EINTR)
+			;
+	(void)pthread_sigmask(SIG_SETMASK, &held->before, NULL);
+}
+
+static int write_all(int fd, const char *at, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? tr_error_of(errno) : TARE_EIO;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int tr_file_write_all(int fd, const void *data, size_t len)
+{
+	struct held held;
+	int saved = errno, err; /* a message may come from a probe */
+
+	hold_signals(&held);
+	err = write_all(fd, data, len);
+	release_signals(&held);
+	errno = saved;
+	return err;
+}
+
+static int write_all_at(int fd, const char *at, size_t len, uint64_t off)
+{
+	while (len > 0) {
+		ssize_t n = pwrite(fd, at, len, (off_t)off);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? tr_error_of(errno) : TARE_EIO;
+		at += n;
+		off += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int tr_file_write_below(int fd, const void *data, size_t len, uint64_t off,
+			uint64_t limit)
+{
+	struct held held;
+	int saved = errno, err;
+
+	if (off <= limit && len <= limit - off) {
+		/* Nothing will be sent: three system calls less. */
+		err = write_all_at(fd, data, len, off);
+	} else {
+		hold_signals(&held);
+		err = write_all_at(fd, data, len, off);
+		release_signals(&held);
+	}
+	errno = saved;
+	return err;
+}
+
+int tr_file_write_at(int fd, const void *data, size_t len, uint64_t off)
+{
+	/* The host may change it any time. */
+	return tr_file_write_below(fd, data, len, off, tr_file_limit());
+}
+
+uint64_t tr_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur;
+}
+
+int tr_file_resize(int fd, uint64_t bytes)
+{
+	while (ftruncate(fd, (off_t)bytes))
+		if (errno != EINTR)
+			return tr_error_of(errno);
+	return 0;
+}
+
+int tr_file_open(const char *path, int flags, unsigned permissions)
+{
+	int fd;
+
+	do
+		fd = open(path, flags | O_CLOEXEC, permissions);
+	while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
+int tr_file_open_regular(const char *path, int flags)
+{
+	int fd = tr_file_open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
+			      0);
+	struct stat st;
+
+	if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
+		return fd;
+	(void)close(fd);
+	errno = EINVAL;
+	return -1;
+}
+
+bool tr_file_read_at(int fd, void *data, size_t n, uint64_t off)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t k = pread(fd, (char *)data + done, n - done,
+				  (off_t)(off + done));
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return false;
+		done += (size_t)k;
+	}
+	return true;
+}
+
+static int64_t read_all(int fd, char *data, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = read(fd, data + done, size - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return tr_error_of(errno);
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	return (int64_t)done;
+}
+
+int64_t tr_file_read(const char *path, void *data, size_t size)
+{
+	int saved = errno, fd = tr_file_open(path, O_RDONLY, 0);
+	int64_t n;
+
+	if (fd < 0) {
+		n = tr_error_of(errno);
+	} else {
+		n = read_all(fd, data, size);
+		(void)close(fd);
+	}
+	errno = saved;
+	return n;
+}
+
+uint64_t tr_file_free_bytes(const char *dir)
+{
+	struct statvfs fs;
+
+	if (statvfs(dir, &fs))
+		return 0;
+	return (uint64_t)fs.f_bavail * fs.f_frsize;
+}
+
+int tr_dir_prepare(const char *dir)
+{
+	struct stat st;
+
+	if (mkdir(dir, 0700) && errno != EEXIST)
+		return tr_error_of(errno);
+	if (lstat(dir, &st))
+		return tr_error_of(errno);
+	/* Somebody else's folder, or a link to one, is not a place for us. */
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
+	    (st.st_mode & 022))
+		return TARE_EPERM;
+	return 0;
+}
+
+static int make_path(const char *dir, mode_t mode)
+{
+	char path[1200];
+	size_t len = strlen(dir);
+
+	if (len == 0 || len >= sizeof(path))
+		return TARE_EINVAL;
+	memcpy(path, dir, len + 1);
+	for (size_t i = 1; i < len; i++) {
+		if (path[i] != '/')
+			continue;
+		path[i] = '\0';
+		if (mkdir(path, mode) && errno != EEXIST)
+			return tr_error_of(errno);
+		path[i] = '/';
+	}
+	if (mkdir(path, mode) && errno != EEXIST)
+		return tr_error_of(errno);
+	return 0;
+}
+
+int tr_dir_make(const char *dir)
+{
+	return make_path(dir, 0700);
+}
+
+int tr_dir_make_shared(const char *dir)
+{
+	return make_path(dir, 0777);
+}
+
+int tr_dir_new(const char *dir, bool *ret_is_new)
+{
+	*ret_is_new = mkdir(dir, 0777) == 0;
+	return *ret_is_new || errno == EEXIST ? 0 : tr_error_of(errno);
+}
+
+static int copy_extent(int in, int out, off_t at, off_t end)
+{
+	char block[32768];
+
+	while (at < end) {
+		size_t want = end - at < (off_t)sizeof(block) ?
+				      (size_t)(end - at) :
+				      sizeof(block);
+		ssize_t n = pread(in, block, want, at);
+		ssize_t w = 0;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? tr_error_of(errno) : 0;
+		while (w < n) {
+			ssize_t k = pwrite(out, block + w, (size_t)(n - w),
+					   at + w);
+
+			if (k < 0 && errno == EINTR)
+				continue;
+			if (k <= 0)
+				return k < 0 ? tr_error_of(errno) : TARE_EIO;
+			w += k;
+		}
+		at += n;
+	}
+	return 0;
+}
+
+static int copy_data(int in, int out, off_t bytes)
+{
+	off_t at = 0;
+	int err;
+
+	/* Beyond this limit there is a signal instead of an error. */
+	if ((uint64_t)bytes > tr_file_limit())
+		return TARE_EFULL;
+	err = tr_file_resize(out, (uint64_t)bytes);
+	while (!err && at < bytes) {
+		off_t data = lseek(in, at, SEEK_DATA), end;
+
+		if (data < 0)
+			return errno == ENXIO ? 0 : tr_error_of(errno);
+		end = lseek(in, data, SEEK_HOLE);
+		if (end < 0)
+			return tr_error_of(errno);
+		if (end > bytes)
+			end = bytes;
+		err = copy_extent(in, out, data, end);
+		at = end;
+	}
+	return err;
+}
+
+int tr_file_sync(int fd)
+{
+	while (fsync(fd))
+		if (errno != EINTR)
+			return tr_error_of(errno);
+	return 0;
+}
+
+/* The name of a file is on the disk when its folder is. */
+static int sync_folder_of(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	char folder[560];
+	int fd, err;
+
+	if ((size_t)snprintf(folder, sizeof(folder), "%.*s",
+			     name ? (int)(name - path) : 1,
+			     name ? path : ".") >= sizeof(folder))
+		return TARE_EINVAL;
+	fd = tr_file_open(folder[0] ? folder : "/", O_RDONLY | O_DIRECTORY, 0);
+	if (fd < 0)
+		return tr_error_of(errno);
+	err = tr_file_sync(fd);
+	(void)close(fd);
+	/* Some file systems cannot, and need not. */
+	return err == TARE_EINVAL ? 0 : err;
+}
+
+/* A killed run ended when its ledger was last written, not copied. */
+static void keep_times(int in, int out)
+{
+	struct timespec times[2];
+	struct stat st;
+
+	if (fstat(in, &st))
+		return;
+	times[0] = st.st_atim;
+	times[1] = st.st_mtim;
+	(void)futimens(out, times);
+}
+
+int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes,
+			int (*finish)(int fd))
+{
+	char temporary[560];
+	int in, out, err;
+
+	if ((size_t)snprintf(temporary, sizeof(temporary), "%s.%d.part", to,
+			     (int)getpid()) >= sizeof(temporary))
+		return TARE_EINVAL;
+	in = tr_file_open_regular(from, O_RDONLY);
+	if (in < 0)
+		return tr_error_of(errno);
+	/* What a killed process left; whatever else has the name goes, too. */
+	(void)unlink(temporary);
+	out = tr_file_open(temporary, O_RDWR | O_CREAT | O_EXCL, 0600);
+	if (out < 0) {
+		err = tr_error_of(errno);
+		(void)close(in);
+		return err;
+	}
+	err = copy_data(in, out, (off_t)bytes);
+	if (!err && finish)
+		err = finish(out);
+	keep_times(in, out);
+	if (!err)
+		err = tr_file_sync(out);
+	(void)close(in);
+	if (close(out) && errno != EINTR && !err)
+		err = tr_error_of(errno);
+	if (!err && rename(temporary, to))
+		err = tr_error_of(errno);
+	if (err) {
+		(void)unlink(temporary);
+		return err;
+	}
+	return sync_folder_of(to);
+}
+
+static int join(char *out, size_t size, const char *base, const char *tail)
+{
+	int n = snprintf(out, size, "%s%s", base, tail);
+
+	return n < 0 || (size_t)n >= size ? TARE_EINVAL : 0;
+}
+
+/* $XDG_STATE_HOME/tare or ~/.local/state/tare */
+static int state_dir(char *out, size_t size)
+{
+	const char *state = secure_getenv("XDG_STATE_HOME");
+	const char *home = secure_getenv("HOME");
+
+	if (state && state[0] == '/')
+		return join(out, size, state, "/tare");
+	if (home && home[0] == '/')
+		return join(out, size, home, "/.local/state/tare");
+	return TARE_ENOENT;
+}
+
+/* With the folders above it, which may be anybody's; itself it is ours. */
+static int make_own(const char *dir)
+{
+	int err = tr_dir_make(dir);
+
+	return err ? err : tr_dir_prepare(dir);
+}
+
+int tr_dir_live(const char *chosen, char *out, size_t size)
+{
+	int err;
+
+	if (chosen && chosen[0]) {
+		err = join(out, size, chosen, "/live");
+		return err ? err : make_own(out);
+	}
+	if ((size_t)snprintf(out, size, "/dev/shm/tare-%u",
+			     (unsigned)geteuid()) < size &&
+	    tr_dir_prepare(out) == 0)
+		return 0;
+	err = state_dir(out, size);
+	if (err)
+		return err;
+	if (strlen(out) + 6 > size)
+		return TARE_EINVAL;
+	strcat(out, "/live");
+	return make_own(out);
+}
+
+int tr_dir_runs(const char *chosen, char *out, size_t size)
+{
+	int err;
+
+	if (chosen && chosen[0]) {
+		err = join(out, size, chosen, "/runs");
+		return err ? err : make_own(out);
+	}
+	err = state_dir(out, size);
+	if (err)
+		return err;
+	if (strlen(out) + 6 > size)
+		return TARE_EINVAL;
+	strcat(out, "/runs");
+	return tr_dir_make(out);
+}

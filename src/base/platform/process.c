@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/platform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* The fields that follow the name, which may hold anything; NULL: gone. */
+static const char *read_stat(uint32_t pid, char *text, size_t size)
+{
+	char path[64], *end;
+	int64_t n;
+
+	/* Not /proc/PID/stat: emulators invent that of their own process. */
+	(void)snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, pid);
+	n = tr_file_read(path, text, size - 1);
+	if (n <= 0)
+		return NULL;
+	text[n] = '\0';
+	end = strrchr(text, ')');
+	return end ? end + 2 : NULL; /* field 3 */
+}
+
+static uint64_t field_of(const char *fields, int number)
+{
+	for (int field = 3; fields && field < number; field++) {
+		fields = strchr(fields, ' ');
+		fields = fields ? fields + 1 : NULL;
+	}
+	return fields ? strtoull(fields, NULL, 10) : 0;
+}
+
+/* When it started; 0: it is gone, or only waits for its parent to know. */
+static uint64_t start_time_of(uint32_t pid)
+{
+	char text[1024];
+	const char *fields = read_stat(pid, text, sizeof(text));
+	bool first_ended = fields && *fields == 'Z';
+
+	if (first_ended && field_of(fields, 20) <= 1)
+		return 0;
+	return field_of(fields, 22);
+}
+
+static void read_boot_id(char out[40])
+{
+	int64_t n = tr_file_read("/proc/sys/kernel/random/boot_id", out, 36);
+
+	out[n > 0 ? n : 0] = '\0';
+}
+
+/*
+ * Are the numbers in /proc those of this process's namespace? Not where a
+ * namespace was made and the old /proc is still there.
+ */
+static bool is_proc_ours(void)
+{
+	char text[24];
+	int saved = errno;
+	ssize_t n = readlink("/proc/self", text, sizeof(text) - 1);
+
+	errno = saved;
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	return strtol(text, NULL, 10) == (long)getpid();
+}
+
+void tr_identity_self(struct tr_identity *identity)
+{
+	struct stat st;
+
+	memset(identity, 0, sizeof(*identity));
+	identity->pid = (uint32_t)getpid();
+	if (is_proc_ours())
+		identity->start_time = start_time_of(identity->pid);
+	if (stat("/proc/self/ns/pid", &st) == 0)
+		identity->pid_ns = st.st_ino;
+	read_boot_id(identity->boot_id);
+}
+
+bool tr_identity_is_of_boot(const struct tr_identity *identity)
+{
+	char boot[40];
+
+	read_boot_id(boot);
+	/* One of them is not known: it may be. */
+	return !boot[0] || !identity->boot_id[0] ||
+	       strncmp(boot, identity->boot_id, sizeof(boot)) == 0;
+}
+
+bool tr_identity_alive(const struct tr_identity *identity)
+{
+	uint64_t start = is_proc_ours() ? start_time_of(identity->pid) : 0;
+
+	return start != 0 && start == identity->start_time;
+}
+
+uint32_t tr_thread_id(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+void tr_thread_name(char name[16])
+{
+	int saved = errno;
+
+	name[0] = '\0';
+	(void)prctl(PR_GET_NAME, name);
+	name[15] = '\0';
+	errno = saved;
+}
+
+bool tr_thread_alive(uint32_t pid, uint32_t thread)
+{
+	int saved = errno;
+	bool alive = syscall(SYS_tgkill, (pid_t)pid, (pid_t)thread, 0) == 0 ||
+		     errno != ESRCH;
+
+	errno = saved;
+	return alive;
+}
+
+struct description {
+	char *out;
+	size_t size, len;
+};
+
+/* Values lose their line ends: one line is one key. */
+static void describe(struct description *d, const char *key, const char *value)
+{
+	size_t n = strlen(key) + 2 + strlen(value);
+
+	if (d->len + n >= d->size)
+		return;
+	d->len += (size_t)sprintf(d->out + d->len, "%s=", key);
+	for (const char *c = value; *c; c++)
+		d->out[d->len++] = (unsigned char)*c < ' ' ? ' ' : *c;
+	d->out[d->len++] = '\n';
+	d->out[d->len] = '\0';
+}
+
+/* As it was when somebody remembered; 0 bytes: nobody did. */
+static struct {
+	int64_t command_bytes;
+	char command[1024];
+	char group[48];
+} remembered;
+
+static int64_t read_command(char *text, size_t size)
+{
+	if (!remembered.command_bytes)
+		return tr_file_read("/proc/self/cmdline", text, size);
+	memcpy(text, remembered.command, sizeof(remembered.command));
+	return remembered.command_bytes;
+}
+
+static const char *read_group(void)
+{
+	return remembered.command_bytes ? remembered.group :
+					  secure_getenv("TARE_GROUP");
+}
+
+void tr_process_remember(void)
+{
+	const char *group = secure_getenv("TARE_GROUP");
+
+	if (group && strlen(group) < sizeof(remembered.group))
+		memcpy(remembered.group, group, strlen(group) + 1);
+	remembered.command_bytes =
+		tr_file_read("/proc/self/cmdline", remembered.command,
+			     sizeof(remembered.command) - 1);
+	if (remembered.command_bytes < 0)
+		remembered.command_bytes = 0;
+}
+
+static void describe_command(struct description *d)
+{
+	char text[sizeof(remembered.command)];
+	int64_t n = read_command(text, sizeof(text) - 1);
+	const char *program;
+
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	program = strrchr(text, '/');
+	describe(d, "program", program ? program + 1 : text);
+	for (int64_t i = 0; i + 1 < n; i++)
+		if (text[i] == '\0')
+			text[i] = ' ';
+	describe(d, "command", text);
+}
+
+static void describe_cpu(struct description *d)
+{
+	char text[1024];
+	int64_t n = tr_file_read("/proc/cpuinfo", text, sizeof(text) - 1);
+	char *at, *end;
+
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	at = strstr(text, "model name");
+	at = at ? strchr(at, ':') : NULL;
+	if (!at)
+		return;
+	at += at[1] == ' ' ? 2 : 1;
+	end = strchr(at, '\n');
+	if (end)
+		*end = '\0';
+	describe(d, "cpu", at);
+}
+
+/* Follows .git/HEAD of the folder or one above, without running git. */
+static bool read_git_head(const char *git, char *out, size_t size)
+{
+	char path[1200], text[256];
+	int64_t n;
+
+	(void)snprintf(path, sizeof(path), "%s/HEAD", git);
+	n = tr_file_read(path, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (strncmp(text, "ref: ", 5) == 0) {
+		(void)snprintf(path, sizeof(path), "%s/%s", git, text + 5);
+		n = tr_file_read(path, text, sizeof(text) - 1);
+		if (n <= 0)
+			return false;
+		text[n] = '\0';
+		text[strcspn(text, "\n")] = '\0';
+	}
+	(void)snprintf(out, size, "%.40s", text);
+	return true;
+}
+
+static void describe_git(struct description *d, const char *folder)
+{
+	char path[1024], revision[48];
+
+	(void)snprintf(path, sizeof(path) - 8, "%s", folder);
+	for (int up = 0; up < 32; up++) {
+		size_t len = strlen(path);
+		char *slash;
+
+		strcpy(path + len, "/.git");
+		if (read_git_head(path, revision, sizeof(revision))) {
+			describe(d, "git", revision);
+			return;
+		}
+		path[len] = '\0';
+		slash = strrchr(path, '/');
+		if (!slash)
+			return;
+		*slash = '\0';
+	}
+}
+
+size_t tr_process_describe(char *out, size_t size)
+{
+	struct description d = { out, size, 0 };
+	struct utsname host;
+	char folder[512];
+	const char *group = read_group();
+
+	describe_command(&d);
+	if (uname(&host) == 0)
+		describe(&d, "host", host.nodename);
+	describe_cpu(&d);
+	if (getcwd(folder, sizeof(folder))) {
+		describe(&d, "folder", folder);
+		describe_git(&d, folder);
+	}
+	if (group && group[0] && strlen(group) < sizeof(remembered.group))
+		describe(&d, "group", group);
+	return d.len;
+}
+
+/* Address at the start of a line of /proc/self/maps that ends in name. */
+static void *mapping_in_line(char *line, const char *name)
+{
+	size_t len = strlen(line), want = strlen(name);
+
+	if (len < want)
+		return NULL;
+	if (strcmp(line + len - want, name) != 0) {
+		static const char gone[] = " (deleted)";
+
+		if (len < want + sizeof(gone) - 1 ||
+		    strcmp(line + len - (sizeof(gone) - 1), gone) != 0)
+			return NULL;
+		line[len - (sizeof(gone) - 1)] = '\0';
+		return mapping_in_line(line, name);
+	}
+	return (void *)(uintptr_t)strtoull(line, NULL, 16);
+}
+
+bool tr_mapping_each(char *text, bool (*look)(char *line, void *arg),
+		     void *arg)
+{
+	const size_t most = TR_MAPPING_TEXT - 1;
+	size_t have = 0;
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	bool found = false;
+
+	while (fd >= 0 && !found) {
+		ssize_t n = read(fd, text + have, most - have);
+		char *line = text, *end;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		have += (size_t)n;
+		text[have] = '\0';
+		while (!found && (end = strchr(line, '\n'))) {
+			*end = '\0';
+			found = look(line, arg);
+			line = end + 1;
+		}
+		have -= (size_t)(line - text);
+		memmove(text, line, have);
+		if (have == most)
+			have = 0; /* a line longer than any of ours */
+	}
+	if (fd >= 0)
+		(void)close(fd);
+	return found;
+}
+
+struct mapping_wanted {
+	const char *name;
+	void *found;
+};
+
+static bool mapping_has_name(char *line, void *arg)
+{
+	struct mapping_wanted *wanted = arg;
+
+	wanted->found = mapping_in_line(line, wanted->name);
+	return wanted->found != NULL;
+}
+
+void *tr_mapping_find(const char *name)
+{
+	struct mapping_wanted wanted = { .name = name };
+	char text[TR_MAPPING_TEXT];
+
+	(void)tr_mapping_each(text, mapping_has_name, &wanted);
+	return wanted.found;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waiting on a word. Not a condition variable: one that a fork wipes has no
+ * clock but the wall's, which may step while somebody waits. Tests that
+ * replace the clock wait in real time all the same.
+ */
+#include "base/platform.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int64_t tr_wait_end(int64_t ns)
+{
+	struct timespec now;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &now))
+		return 0;
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + ns;
+}
+
+/* 0 or the errno, which stays the host's. */
+static int wait_on(const uint32_t *word, uint32_t value, int64_t end, int flags)
+{
+	/* What this call takes on every architecture, whatever time_t is. */
+	struct {
+		long seconds, ns;
+	} until = { (long)(end / 1000000000), (long)(end % 1000000000) };
+	int saved = errno, error = 0;
+
+	/* The bit set is for its absolute time: signals do not prolong it. */
+	if (syscall(SYS_futex, word, FUTEX_WAIT_BITSET | flags, value,
+		    end == TR_WAIT_FOREVER ? NULL : &until, NULL,
+		    FUTEX_BITSET_MATCH_ANY))
+		error = errno;
+	errno = saved;
+	return error;
+}
+
+static void wake_on(const uint32_t *word, int flags)
+{
+	int saved = errno;
+
+	(void)syscall(SYS_futex, word, FUTEX_WAKE | flags, INT32_MAX, NULL,
+		      NULL, 0);
+	errno = saved;
+}
+
+bool tr_wait(const uint32_t *word, uint32_t value, int64_t end)
+{
+	return wait_on(word, value, end, FUTEX_PRIVATE_FLAG) != ETIMEDOUT;
+}
+
+void tr_wake(const uint32_t *word)
+{
+	wake_on(word, FUTEX_PRIVATE_FLAG);
+}
+
+bool tr_wait_shared(const uint32_t *word, uint32_t value, int64_t end)
+{
+	int error = wait_on(word, value, end, 0);
+
+	return !error || error == EAGAIN || error == EINTR ||
+	       error == ETIMEDOUT;
+}
+
+void tr_wake_shared(const uint32_t *word)
+{
+	wake_on(word, 0);
+}
+
+/* 0 free, 1 held, 2 held and somebody waits. */
+void tr_wait_lock(uint32_t *lock)
+{
+	uint32_t idle = 0;
+
+	if (__atomic_compare_exchange_n(lock, &idle, 1, false,
+					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return;
+	while (__atomic_exchange_n(lock, 2, __ATOMIC_ACQUIRE))
+		(void)tr_wait(lock, 2, TR_WAIT_FOREVER);
+}
+
+void tr_wait_unlock(uint32_t *lock)
+{
+	if (__atomic_exchange_n(lock, 0, __ATOMIC_RELEASE) == 2)
+		tr_wake(lock);
+}
+
+/* 0, or the process whose thread holds it. */
+void tr_process_lock(uint32_t *lock)
+{
+	uint32_t pid = (uint32_t)getpid(), held;
+
+	for (;;) {
+		held = __atomic_load_n(lock, __ATOMIC_RELAXED);
+		if (held != pid &&
+		    __atomic_compare_exchange_n(lock, &held, pid, false,
+						__ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return;
+		(void)sched_yield();
+	}
+}
+
+void tr_process_unlock(uint32_t *lock)
+{
+	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The control page beside a live ledger: switches and options, which the
+ * process itself and others of the same user change.
+ */
+#ifndef TR_LEDGER_LAYOUT_CONTROL_H
+#define TR_LEDGER_LAYOUT_CONTROL_H
+
+#include "base/platform.h"
+#include "ledger/layout/file.h"
+
+/* ---- control.c --------------------------------------------------------- */
+
+/* Moves the generation on so that every site looks at its switches again. */
+void tr_control_bump(struct tr_control *control);
+/* Wakes the thread that sleeps on the page, if there is one. Signal-safe. */
+void tr_control_wake(struct tr_control *control);
+/* `parent`: the page that a child goes on with, or NULL. */
+void tr_control_init(struct tr_control *control,
+		     const struct tr_control *parent,
+		     const struct tr_identity *self);
+/* Appends or replaces key=value in the page's text. */
+int tr_control_set(struct tr_control *control, const char *name,
+		   const char *value);
+/* Value of a key set from outside; false if none. */
+bool tr_control_get(const struct tr_control *control, const char *name,
+		    char *value, size_t size);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Buckets of histograms and their counts, as a ledger has them: open pages of
+ * cells, and packed slices.
+ */
+#ifndef TR_LEDGER_LAYOUT_HISTOGRAM_H
+#define TR_LEDGER_LAYOUT_HISTOGRAM_H
+
+#include "base/platform.h"
+#include "ledger/layout/file.h"
+
+/* ---- doubles in words --------------------------------------------------- */
+
+TR_INLINE double tr_real_of(uint64_t bits)
+{
+	union {
+		uint64_t bits;
+		double value;
+	} u = { bits };
+
+	return u.value;
+}
+
+TR_INLINE uint64_t tr_bits_of(double value)
+{
+	union {
+		double value;
+		uint64_t bits;
+	} u = { value };
+
+	return u.bits;
+}
+
+/* ---- histogram.c ------------------------------------------------------- */
+
+extern const uint64_t tr_bucket_addend[64];
+
+/* Window of a cell of times: from 2^-31 s, 32 octaves. */
+#define TR_TIME_BASE ((1023u - 31u) * 2u)
+
+/*
+ * Of a positive normal double: bits >> 47 is its bucket (32 an octave),
+ * bits >> 51 its page (16 buckets).
+ */
+TR_INLINE uint64_t tr_bucket_bits(double value)
+{
+	union {
+		double value;
+		uint64_t bits;
+	} u = { value };
+
+	return u.bits + tr_bucket_addend[u.bits >> 46 & 63];
+}
+
+/* Upper bound of bucket `index` (= bits >> 47); lower is that of index-1. */
+double tr_bucket_upper(uint32_t index);
+
+/* ---- anchor.c ---------------------------------------------------------- */
+
+void tr_anchor_take(struct tr_anchor *anchor, bool counter_clock);
+
+/* ---- slice.c ----------------------------------------------------------- */
+
+/* Cursor over the buckets of a closed slice. */
+struct tr_slice_cursor {
+	const uint8_t *at, *end;
+	uint32_t number; /* page; UINT32_MAX at the end */
+	uint64_t count[TR_PAGE_BUCKETS];
+};
+
+bool tr_slice_first(struct tr_slice_cursor *cursor, const uint8_t *bytes,
+		    size_t n);
+bool tr_slice_next(struct tr_slice_cursor *cursor);
+/* Bytes that a page's counts take. */
+unsigned tr_slice_page_bytes(const uint64_t *count);
+/* Writes them; the end. */
+uint8_t *tr_slice_put_page(uint8_t *at, uint32_t number,
+			   const uint64_t *count);
+
+/* ---- cell_pages.c ------------------------------------------------------ */
+
+#define TR_FAR_LISTS 64 /* 448 pages: 224 octaves beside the window */
+
+/* Next page of the cell with a number above `after` (or from 0). */
+bool tr_cell_page_after(const char *base, uint64_t size,
+			const struct tr_cell *cell, int64_t after,
+			uint32_t *ret_number, uint32_t *ret_page);
+
+/* ---- the history ------------------------------------------------------- */
+
+/* Blocks for `records` records of about TR_RECORD_ABOUT bytes. */
+#define TR_RECORD_ABOUT 200u
+TR_INLINE uint64_t tr_blocks_for(uint64_t records)
+{
+	return records * TR_RECORD_ABOUT / TR_BLOCK_BYTES + 16;
+}
+
+#endif

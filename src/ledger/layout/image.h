@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bytes of a ledger as another process finds them. Nothing in them is
+ * believed: all access is by the checked offsets below.
+ */
+#ifndef TR_LEDGER_LAYOUT_IMAGE_H
+#define TR_LEDGER_LAYOUT_IMAGE_H
+
+#include "ledger/layout/file.h"
+#include "base/platform.h"
+
+/* Which file: its number, and the time that tells a reused one. */
+struct tr_file_key {
+	uint64_t device, file;
+	int64_t born_ns;
+};
+
+/* A ledger as a reader has it: bytes that nothing is known about. */
+struct tr_image {
+	const char *base;
+	uint64_t size;
+	uint64_t missing; /* bytes that the header promises */
+	uint64_t mapped;  /* bytes to be unmapped */
+	uint32_t major;	  /* of the file: the copy has the present one */
+	bool is_summed;	  /* its checksums were compared */
+	uint64_t damaged; /* parts with other bytes: a bit each, by kind */
+	struct tr_file_key key;
+	char path[512];
+};
+
+/* Pointer to `bytes` at an aligned offset, or NULL if out of bounds. */
+TR_INLINE const void *tr_image_at(const struct tr_image *image, uint64_t off,
+				  uint64_t bytes, uint64_t align)
+{
+	if (!off || off % align || off > image->size ||
+	    bytes > image->size - off)
+		return NULL;
+	return image->base + off;
+}
+/* The same in the arena, whose bytes a reader may complete in its copy. */
+TR_INLINE void *tr_arena_at(const struct tr_image *image, uint64_t off,
+			    uint64_t bytes, uint64_t align)
+{
+	const struct tr_header *header =
+		(const struct tr_header *)(const void *)image->base;
+	const struct tr_region *arena = &header->region[TR_REGION_ARENA];
+
+	if (off < arena->off || off - arena->off > arena->used ||
+	    bytes > arena->used - (off - arena->off))
+		return NULL;
+	return (void *)(uintptr_t)tr_image_at(image, off, bytes, align);
+}
+/* ---- older.c ----------------------------------------------------------- */
+
+/*
+ * The header of a ledger of any major that is known, in the present layout.
+ * A second time it does nothing. 0, TARE_EFORMAT, or TARE_EVERSION for a
+ * major that is not known.
+ */
+int tr_header_upgrade(struct tr_header *header);
+/* The same read from a file: 0, TARE_EIO or as above. */
+int tr_header_read(int fd, struct tr_header *header);
+/* What lies in the arena of an image with such a header. */
+void tr_image_upgrade(struct tr_image *image);
+
+/* ---- redo.c ------------------------------------------------------------ */
+
+/*
+ * Completes an update under way; true if there was one. `left`: steps that
+ * may be taken for it, which become fewer.
+ */
+bool tr_redo(const struct tr_image *image, const struct tr_track *track,
+	     uint64_t *left);
+
+/* ---- module_name.c ------------------------------------------------------ */
+
+/* Is it tare? "libtare.so.0", "libtare-preload.so" */
+bool tr_module_name_is_own(const char *name);
+/* Does it allocate for its callers, as libc and libstdc++ do? */
+bool tr_module_allocates(const char *name);
+
+#endif

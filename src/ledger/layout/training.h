@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Layout of trainings: a part of layout.h, which includes it.
+ *
+ * A training has a ring of pages with rows, a row an epoch; the newest are
+ * kept. All that is known of the whole run is in its newest row, so that one
+ * store makes an epoch known: `end`, which has the same number as `begin`.
+ */
+#ifndef TR_LEDGER_LAYOUT_TRAINING_H
+#define TR_LEDGER_LAYOUT_TRAINING_H
+
+#include "ledger/layout/file.h"
+
+struct tr_training {
+	uint32_t ready;		 /* 1: all of the first line is in place */
+	uint32_t next;		 /* training that began before, offset */
+	uint32_t config, csv, events; /* texts, offsets */
+	uint32_t pairs;		 /* offset of 2 n_pairs offsets of texts */
+	uint32_t n_pairs;
+	uint32_t worker, workers;
+	uint32_t reserved;
+	uint64_t epochs;	 /* planned; 0: not known */
+	uint64_t start;		 /* ticks */
+	uint32_t bytes;		 /* of this and its texts */
+	uint32_t closed;
+	uint32_t rows;		 /* a page of the ring, offset; 0: none */
+	uint32_t n_pages;	 /* of the ring */
+	uint32_t phases;	 /* struct tr_training_phases; 0: none */
+	uint32_t reserved2[13];
+};
+
+_Static_assert(sizeof(struct tr_training) == 2 * TR_LINE, "two lines");
+
+#define TR_TRAINING_COLUMNS 10u /* of TARE_RUN_COLUMNS */
+#define TR_TRAINING_OWN 6u	/* the first five and the last of them */
+
+struct tr_training_row {
+	uint64_t begin; /* number from 1; 0: never used */
+	uint64_t epoch;
+	uint64_t ticks; /* at its end */
+	uint64_t run[TR_TRAINING_COLUMNS]; /* bits of doubles */
+	uint64_t own[TR_TRAINING_OWN]; /* this worker's, bits of doubles */
+	uint64_t total;	  /* seconds of all epochs so far, bits */
+	uint64_t samples; /* so far */
+	uint64_t steps;	  /* so far */
+	uint64_t columns; /* that ever had a value: bits */
+	uint64_t end;	  /* as begin; else it is being written */
+};
+
+_Static_assert(sizeof(struct tr_training_row) == 3 * TR_LINE, "three lines");
+
+#define TR_TRAINING_ROWS 21u
+
+struct tr_training_page {
+	uint32_t next; /* page of the ring, offset; the last one's: the first */
+	uint32_t reserved[15];
+	struct tr_training_row row[TR_TRAINING_ROWS];
+};
+
+_Static_assert(sizeof(struct tr_training_page) == TR_PAGE, "one page");
+
+/*
+ * Phases by themselves. Two copies in turn: the one of the newest row counts,
+ * the other one is that of the row before it, or under way.
+ */
+#define TR_TRAINING_PHASES 34u
+#define TR_TRAINING_NAME 48u  /* bytes of a phase's name, with its NUL */
+#define TR_TRAINING_PARTS 2u  /* of communication: broadcast, aggregation */
+
+struct tr_training_sums {
+	uint64_t seconds;      /* own, of all epochs; bits of a double */
+	uint64_t last_seconds; /* of the last one */
+	uint64_t calls;
+};
+
+struct tr_training_phase {
+	uint64_t name[TR_TRAINING_NAME / 8];
+	struct tr_training_sums sums[2];
+};
+
+struct tr_training_phases {
+	uint64_t number[2]; /* row of each copy; 0: it is being written */
+	/* Of the run, bits of doubles: of all epochs, then of the last one. */
+	uint64_t part[2][2 * TR_TRAINING_PARTS];
+	uint32_t n;
+	uint32_t reserved[11];
+	struct tr_training_phase phase[TR_TRAINING_PHASES];
+};
+
+_Static_assert(sizeof(struct tr_training_phases) == 53 * TR_LINE, "lines");
+
+#endif

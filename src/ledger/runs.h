@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of ledger/runs/: the folders with a user's ledgers: which there are,
+ * which have a writer, and putting away those that have none.
+ *
+ * Comes in: the configured folder. Goes out: entries, read from headers alone.
+ * Called by record/runtime at a program's end, and by read/.
+ */
+#ifndef TR_LEDGER_RUNS_H
+#define TR_LEDGER_RUNS_H
+
+#include <tare/read/view.h>
+
+#include "base/config.h"
+#include "ledger/layout.h"
+
+/* What is configured: folder, how many runs to keep. */
+const struct tr_config *tr_runs_config(void);
+/* As tare_runs_list(), faster: who was killed has no end. */
+int tr_runs_list(tare_run_entry **ret_runs, size_t *ret_n);
+/* Folders of this user, from the configuration. 0 or an error. */
+int tr_runs_folders(char *live, char *runs, size_t size);
+/* Value of a key in a metadata page, "" if absent; copied. */
+void tr_meta_value(const char *meta, const char *key, char *out, size_t size);
+/* Header and metadata of a file. */
+int tr_runs_peek(const char *path, struct tr_header *header,
+		 char meta[TR_META_BYTES]);
+/* Of the ledger at `path`, which may be NULL: it has no file. */
+enum tare_run_state tr_runs_state(const struct tr_header *header,
+				  const char *path);
+/* Certainly: the file may be moved. */
+bool tr_runs_is_over(const struct tr_header *header, const char *path);
+
+/* Folder and number of runs are this configuration's from now on. */
+void tr_runs_use(const struct tr_config *config);
+/* Puts some ledgers of the dead away, if there are any. */
+void tr_runs_tidy(void);
+/* The ledger as it is now becomes what readers subtract. 0 or an error. */
+int tr_runs_clear(const char *path);
+/* The same of at most so many; how many, or an error. */
+int tr_runs_sweep(int most);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cell: the places of a histogram that the fast path does not reach.
+ *
+ * A cell's window covers 32 octaves. Times outside (beyond two seconds) and
+ * values of another magnitude have their pages in a list; so have carries of
+ * buckets that passed 2^32.
+ */
+#include "ledger/write.h"
+
+
+struct tr_extra *tr_cell_extra(struct tr_hand *hand, struct tr_cell *cell)
+{
+	uint32_t off = TR_LOAD(cell->extra);
+
+	if (!off) {
+		off = tr_track_alloc(hand, sizeof(struct tr_extra));
+		if (!off)
+			return NULL;
+		TR_PUBLISH(cell->extra, off);
+	}
+	return (struct tr_extra *)(void *)(hand->base + off);
+}
+
+static uint32_t new_page(struct tr_hand *hand)
+{
+	return tr_track_alloc(hand, TR_PAGE_BUCKETS * sizeof(uint32_t));
+}
+
+static uint32_t far_page(struct tr_hand *hand, struct tr_cell *cell,
+			 uint32_t number)
+{
+	struct tr_extra *extra = tr_cell_extra(hand, cell);
+	uint32_t *link = extra ? &extra->far : NULL, page, n;
+	struct tr_far *far = NULL;
+	int lists = 0;
+
+	for (; link && (page = TR_LOAD(*link)); lists++) {
+		far = (struct tr_far *)(void *)(hand->base + page);
+		for (uint32_t i = 0; i < far->n && i < 7; i++)
+			if (far->number[i] == number)
+				return far->page[i];
+		link = &far->next;
+	}
+	/* More octaves than anybody measures: counted without a bucket. */
+	if (!link || (lists == TR_FAR_LISTS && far->n == 7))
+		return 0;
+	if (!far || far->n == 7) {
+		uint32_t off = tr_track_alloc(hand, sizeof(*far));
+
+		if (!off)
+			return 0;
+		TR_PUBLISH(*link, off);
+		far = (struct tr_far *)(void *)(hand->base + off);
+	}
+	page = new_page(hand);
+	if (!page)
+		return 0;
+	n = TR_LOAD(far->n) % 7;
+	TR_STORE(far->number[n], number);
+	TR_STORE(far->page[n], page);
+	TR_PUBLISH(far->n, n + 1);
+	return page;
+}
+
+uint32_t tr_cell_bucket(struct tr_hand *hand, struct tr_cell *cell,
+			uint64_t bits)
+{
+	uint32_t number = (uint32_t)(bits >> 51), page;
+	uint32_t place = number - cell->base;
+
+	if (place < TR_CELL_PAGES) {
+		page = cell->page[place];
+		if (!page) {
+			page = new_page(hand);
+			TR_PUBLISH(cell->page[place], page);
+		}
+	} else {
+		page = far_page(hand, cell, number);
+	}
+	return page ? page + (uint32_t)(bits >> 47 & 15) * 4 : 0;
+}
+
+uint32_t *tr_cell_carry(struct tr_hand *hand, struct tr_cell *cell,
+			uint32_t bucket)
+{
+	struct tr_extra *extra = tr_cell_extra(hand, cell);
+	uint32_t *link = extra ? &extra->carry : NULL;
+	struct tr_carry *carry = NULL;
+	uint32_t off, n;
+
+	while (link && (off = TR_LOAD(*link))) {
+		carry = (struct tr_carry *)(void *)(hand->base + off);
+		for (uint32_t i = 0; i < carry->n && i < 7; i++)
+			if (carry->bucket[i] == bucket)
+				return &carry->high[i];
+		link = &carry->next;
+	}
+	if (!link)
+		return NULL;
+	if (!carry || carry->n == 7) {
+		off = tr_track_alloc(hand, sizeof(*carry));
+		if (!off)
+			return NULL;
+		TR_PUBLISH(*link, off);
+		carry = (struct tr_carry *)(void *)(hand->base + off);
+	}
+	n = TR_LOAD(carry->n) % 7;
+	TR_STORE(carry->bucket[n], bucket);
+	TR_PUBLISH(carry->n, n + 1);
+	return &carry->high[n];
+}

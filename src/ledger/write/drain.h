@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between drain.c (the fast path) and odd.c (everything else).
+ */
+#ifndef TR_LEDGER_WRITE_DRAIN_H
+#define TR_LEDGER_WRITE_DRAIN_H
+
+#include "ledger/write.h"
+
+/* A variable shift costs three operations on x86-64, so there it is fixed. */
+#if defined(__x86_64__)
+#define TR_SLICE_OF(hand, ticks) ((uint32_t)((ticks) >> TR_SLICE_SHIFT))
+#else
+#define TR_SLICE_OF(hand, ticks) ((uint32_t)((ticks) >> (hand)->shift))
+#endif
+
+/* Drains any entry, making what it needs. */
+void tr_drain_odd(struct tr_hand *hand, struct tr_track *track,
+		  uint64_t position);
+/* Takes in what signal handlers parked. */
+void tr_drain_deferred(struct tr_hand *hand);
+
+#endif

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * History: what a cell held in earlier time slices.
+ *
+ * A cell holds the present slice alone. When an entry of a later slice
+ * comes, the cell's content is written as a sparse record (pages that have
+ * counts, counts as varints) and the cell starts from zero. Sixty records of
+ * a slice each are kept, then sixty of up to 8, of 64, of 512 slices; what
+ * is older than that is one record. Merging adds counts, so sums over all
+ * records are exact at any age; only their edges become coarser.
+ *
+ * Each step is one store for a reader: `turning` names the record that
+ * stands for the cell's fields while they are being zeroed, `marks` moves
+ * all tiers at once, and `oldest` covers every record that ends before it.
+ * So a kill or a look at any instant finds every measurement once.
+ *
+ * No memory for a record or a merge: the cell simply goes on with the old
+ * slice, and its records' edges tell.
+ */
+#include "ledger/write.h"
+
+#include <string.h>
+
+#define TR_CLASSES 8u
+#define TR_CLASS_LEAST 128u
+
+/* ---- memory of records ------------------------------------------------- */
+
+static struct tr_slice *slice_at(const struct tr_hand *hand, uint32_t off)
+{
+	return (struct tr_slice *)(void *)(hand->base + off);
+}
+
+static uint32_t take_memory(struct tr_hand *hand, uint32_t bytes)
+{
+	struct tr_header *header = tr_ledger->header;
+	uint32_t class_ = 0, size = TR_CLASS_LEAST, off, next;
+
+	for (; size < bytes; size *= 2)
+		class_++;
+	if (class_ >= TR_CLASSES)
+		return 0;
+	off = hand->held->free_slice[class_];
+	if (off) {
+		next = slice_at(hand, off)->from; /* link of the free ones */
+		hand->held->free_slice[class_] = next;
+	} else {
+		if (TR_LOAD(header->window_used) + size >
+		    tr_ledger->window_limit)
+			return 0;
+		off = tr_track_alloc(hand, size);
+		if (!off)
+			return 0;
+		(void)TR_ADD(header->window_used, size);
+	}
+	TR_STORE(slice_at(hand, off)->class_, class_);
+	return off;
+}
+
+static void free_memory(struct tr_hand *hand, uint32_t off)
+{
+	uint32_t class_ = off ? slice_at(hand, off)->class_ : TR_CLASSES;
+
+	if (class_ >= TR_CLASSES)
+		return;
+	TR_STORE(slice_at(hand, off)->from, hand->held->free_slice[class_]);
+	hand->held->free_slice[class_] = off;
+}
+
+/* ---- merging ----------------------------------------------------------- */
+
+static void store_head(struct tr_slice *to, const struct tr_slice *from)
+{
+	TR_STORE(to->from, from->from);
+	TR_STORE(to->to, from->to);
+	TR_STORE(to->sum, from->sum);
+	TR_STORE(to->min, from->min);
+	TR_STORE(to->max, from->max);
+	TR_STORE(to->count, from->count);
+	TR_STORE(to->failures, from->failures);
+	TR_STORE(to->zeros, from->zeros);
+	TR_STORE(to->unbucketed, from->unbucketed);
+	TR_STORE(to->bytes, from->bytes);
+}
+
+static void add_sum(struct tr_slice *to, uint64_t sum, bool real)
+{
+	union {
+		uint64_t bits;
+		double value;
+	} a = { to->sum }, b = { sum };
+
+	if (real)
+		a.value += b.value;
+	else
+		a.bits += b.bits;
+	to->sum = a.bits;
+}
+
+static bool is_less(uint64_t a, uint64_t b, bool real)
+{
+	union {
+		uint64_t bits;
+		double value;
+	} x = { a }, y = { b };
+
+	return real ? x.value < y.value : x.bits < y.bits;
+}
+
+static void add_head(struct tr_slice *to, const struct tr_slice *from,
+		     bool real)
+{
+	if (from->from < to->from)
+		to->from = from->from;
+	if (from->to > to->to)
+		to->to = from->to;
+	add_sum(to, from->sum, real);
+	if (is_less(from->min, to->min, real))
+		to->min = from->min;
+	if (is_less(to->max, from->max, real))
+		to->max = from->max;
+	to->count += from->count;
+	to->failures += from->failures;
+	to->zeros += from->zeros;
+	to->unbucketed += from->unbucketed;
+}
+
+struct merge {
+	struct tr_slice_cursor cursor[TR_TIER_MERGE];
+	unsigned n;
+};
+
+static void merge_start(struct merge *merge, const struct tr_hand *hand,
+			const uint32_t *off, unsigned n)
+{
+	merge->n = n;
+	for (unsigned i = 0; i < n; i++) {
+		const struct tr_slice *s = slice_at(hand, off[i]);
+
+		(void)tr_slice_first(&merge->cursor[i],
+				     (const uint8_t *)(s + 1), s->bytes);
+	}
+}
+
+/* Sums the next page of all; false at the end. */
+static bool merge_page(struct merge *merge, uint32_t *ret_number,
+		       uint64_t *count)
+{
+	uint32_t number = UINT32_MAX;
+
+	for (unsigned i = 0; i < merge->n; i++)
+		if (merge->cursor[i].number < number)
+			number = merge->cursor[i].number;
+	if (number == UINT32_MAX)
+		return false;
+	memset(count, 0, TR_PAGE_BUCKETS * sizeof(*count));
+	for (unsigned i = 0; i < merge->n; i++) {
+		struct tr_slice_cursor *cursor = &merge->cursor[i];
+
+		if (cursor->number != number)
+			continue;
+		for (unsigned k = 0; k < TR_PAGE_BUCKETS; k++)
+			count[k] += cursor->count[k];
+		(void)tr_slice_next(cursor);
+	}
+	*ret_number = number;
+	return true;
+}
+
+/* A record with the content of n others, or 0. The others stay. */
+static uint32_t merge_slices(struct tr_hand *hand, const uint32_t *off,
+			     unsigned n, bool real)
+{
+	uint64_t count[TR_PAGE_BUCKETS];
+	struct merge merge;
+	struct tr_slice head = *slice_at(hand, off[0]);
+	uint32_t bytes = 0, number, result;
+	uint8_t *at;
+
+	for (merge_start(&merge, hand, off, n);
+	     merge_page(&merge, &number, count);)
+		bytes += tr_slice_page_bytes(count);
+	result = take_memory(hand, (uint32_t)sizeof(head) + bytes);
+	if (!result)
+		return 0;
+	head.bytes = bytes;
+	for (unsigned i = 1; i < n; i++)
+		add_head(&head, slice_at(hand, off[i]), real);
+	store_head(slice_at(hand, result), &head);
+	at = (uint8_t *)(slice_at(hand, result) + 1);
+	for (merge_start(&merge, hand, off, n);
+	     merge_page(&merge, &number, count);)
+		at = tr_slice_put_page(at, number, count);
+	return result;
+}
+
+/* ---- tiers ------------------------------------------------------------- */
+
+static unsigned head_of(uint64_t marks, unsigned tier)
+{
+	return marks >> (16 * tier) & 255;
+}
+
+static unsigned tail_of(uint64_t marks, unsigned tier)
+{
+	return marks >> (16 * tier + 8) & 255;
+}
+
+static unsigned length_of(uint64_t marks, unsigned tier)
+{
+	return (head_of(marks, tier) - tail_of(marks, tier)) & 255;
+}
+
+static uint64_t moved(uint64_t marks, unsigned tier, unsigned head,
+		      unsigned tail)
+{
+	uint64_t mask = UINT64_C(0xffff) << (16 * tier);
+	uint64_t both = ((head_of(marks, tier) + head) & 255) |
+			((tail_of(marks, tier) + tail) & 255) << 8;
+
+	return (marks & ~mask) | both << (16 * tier);
+}
+
+static uint32_t *slot_of(struct tr_history *history, unsigned tier, unsigned i)
+{
+	return &history->slot[tier][i % TR_TIER_SLOTS];
+}
+
+/* Adds the last tier's oldest record to `oldest`. */
+static bool fold_oldest(struct tr_hand *hand, struct tr_history *history,
+			bool real)
+{
+	unsigned tier = TR_TIERS - 1, tail = tail_of(history->marks, tier);
+	uint32_t both[2] = { history->oldest, *slot_of(history, tier, tail) };
+	uint32_t merged;
+
+	if (!both[1]) {
+		TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
+		return true; /* lost with a truncated file */
+	}
+	/* In there already: whoever put it there died before the next step. */
+	if (both[0] && slice_at(hand, both[1])->to <=
+			       slice_at(hand, both[0])->to) {
+		TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
+		return true;
+	}
+	if (!both[0]) {
+		TR_PUBLISH(history->oldest, both[1]);
+		TR_FENCE();
+		TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
+		return true;
+	}
+	merged = merge_slices(hand, both, 2, real);
+	if (!merged)
+		return false;
+	TR_PUBLISH(history->oldest, merged);
+	TR_FENCE();
+	TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
+	TR_FENCE();
+	free_memory(hand, both[0]);
+	free_memory(hand, both[1]);
+	return true;
+}
+
+/*
+ * The oldest records of a tier that lie in one block of the tier above: its
+ * blocks are 8, 64 and 512 slices, counted from 0. So records of different
+ * cells nest, whatever their rates, and a window has edges that suit all.
+ */
+static unsigned oldest_block(const struct tr_hand *hand,
+			     struct tr_history *history, unsigned tier,
+			     uint32_t *off)
+{
+	unsigned tail = tail_of(history->marks, tier), n = 0;
+	unsigned shift = 3 * (tier + 1);
+
+	for (; n < TR_TIER_MERGE; n++) {
+		off[n] = *slot_of(history, tier, tail + n);
+		if (!off[n] || (n && slice_at(hand, off[n])->to >> shift !=
+					     slice_at(hand, off[0])->to >>
+						     shift))
+			break;
+	}
+	return n;
+}
+
+/* Makes one free slot in a tier, moving its oldest records up. */
+static bool make_room(struct tr_hand *hand, struct tr_history *history,
+		      unsigned tier, bool real)
+{
+	uint32_t off[TR_TIER_MERGE], merged;
+	uint64_t marks;
+	unsigned n;
+
+	if (length_of(history->marks, tier) < TR_TIER_KEEP)
+		return true;
+	if (tier == TR_TIERS - 1)
+		return fold_oldest(hand, history, real);
+	if (!make_room(hand, history, tier + 1, real))
+		return false;
+	n = oldest_block(hand, history, tier, off);
+	if (!n) {
+		TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
+		return true; /* lost with a truncated file */
+	}
+	merged = n == 1 ? off[0] : merge_slices(hand, off, n, real);
+	if (!merged)
+		return false;
+	marks = moved(history->marks, tier, 0, n);
+	TR_STORE(*slot_of(history, tier + 1, head_of(marks, tier + 1)),
+		 merged);
+	TR_PUBLISH(history->marks, moved(marks, tier + 1, 1, 0));
+	TR_FENCE();
+	for (unsigned i = 0; n > 1 && i < n; i++)
+		free_memory(hand, off[i]);
+	return true;
+}
+
+/* ---- turning a cell ---------------------------------------------------- */
+
+static void page_counts(const struct tr_hand *hand, const struct tr_cell *cell,
+			uint32_t page, uint64_t *count)
+{
+	const uint32_t *bucket = (const void *)(hand->base + page);
+	const struct tr_extra *extra = (const void *)(hand->base + cell->extra);
+	const struct tr_carry *carry;
+
+	for (unsigned i = 0; i < TR_PAGE_BUCKETS; i++)
+		count[i] = TR_LOAD(bucket[i]);
+	if (!cell->extra)
+		return;
+	for (uint32_t off = extra->carry; off; off = carry->next) {
+		carry = (const void *)(hand->base + off);
+		for (uint32_t i = 0; i < carry->n; i++) {
+			uint32_t place = (carry->bucket[i] - page) / 4;
+
+			if (carry->bucket[i] >= page &&
+			    place < TR_PAGE_BUCKETS)
+				count[place] += (uint64_t)carry->high[i] << 32;
+		}
+	}
+}
+
+static uint64_t sum_counts(const uint64_t *count)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < TR_PAGE_BUCKETS; i++)
+		n += count[i];
+	return n;
+}
+
+static uint32_t cell_bytes(const struct tr_hand *hand,
+			   const struct tr_cell *cell, uint64_t *ret_count)
+{
+	uint64_t count[TR_PAGE_BUCKETS];
+	uint32_t bytes = 0, number, page;
+
+	*ret_count = 0;
+	for (int64_t after = -1;
+	     tr_cell_page_after(hand->base, tr_ledger->map_bytes, cell, after,
+				&number, &page);
+	     after = number) {
+		uint64_t n;
+
+		page_counts(hand, cell, page, count);
+		n = sum_counts(count);
+		if (n)
+			bytes += tr_slice_page_bytes(count);
+		*ret_count += n;
+	}
+	return bytes;
+}
+
+static uint32_t close_slice(struct tr_hand *hand, const struct tr_cell *cell,
+			    uint32_t bytes, uint64_t n)
+{
+	uint64_t count[TR_PAGE_BUCKETS];
+	uint32_t off = take_memory(hand, (uint32_t)sizeof(struct tr_slice) +
+						 bytes);
+	const struct tr_extra *extra = (const void *)(hand->base + cell->extra);
+	struct tr_slice head = {
+		.from = cell->first,
+		.to = cell->slice,
+		.sum = cell->sum,
+		.min = cell->min,
+		.max = cell->max,
+		.failures = cell->failures,
+		.zeros = cell->extra ? extra->zeros : 0,
+		.unbucketed = cell->extra ? extra->unbucketed : 0,
+		.bytes = bytes,
+	};
+	uint8_t *at = (uint8_t *)(slice_at(hand, off) + 1);
+	uint32_t number, page;
+
+	if (!off)
+		return 0;
+	head.count = n + head.zeros + head.unbucketed;
+	store_head(slice_at(hand, off), &head);
+	for (int64_t after = -1;
+	     tr_cell_page_after(hand->base, tr_ledger->map_bytes, cell, after,
+				&number, &page);
+	     after = number) {
+		page_counts(hand, cell, page, count);
+		if (sum_counts(count))
+			at = tr_slice_put_page(at, number, count);
+	}
+	return off;
+}
+
+static void zero_pages(struct tr_hand *hand, struct tr_cell *cell)
+{
+	struct tr_extra *extra = (void *)(hand->base + cell->extra);
+	uint32_t number, page;
+
+	for (int64_t after = -1;
+	     tr_cell_page_after(hand->base, tr_ledger->map_bytes, cell, after,
+				&number, &page);
+	     after = number) {
+		uint32_t *bucket = (void *)(hand->base + page);
+
+		for (unsigned i = 0; i < TR_PAGE_BUCKETS; i++)
+			TR_STORE(bucket[i], 0);
+	}
+	if (!cell->extra)
+		return;
+	TR_STORE(extra->zeros, 0);
+	TR_STORE(extra->unbucketed, 0);
+	for (uint32_t off = extra->carry; off;) {
+		struct tr_carry *carry = (void *)(hand->base + off);
+
+		for (uint32_t i = 0; i < carry->n; i++)
+			TR_STORE(carry->high[i], 0);
+		off = carry->next;
+	}
+}
+
+static uint64_t least_of(bool real)
+{
+	union {
+		double value;
+		uint64_t bits;
+	} u = { __builtin_inf() };
+
+	return real ? u.bits : UINT64_MAX;
+}
+
+static uint64_t most_of(bool real)
+{
+	union {
+		double value;
+		uint64_t bits;
+	} u = { -__builtin_inf() };
+
+	return real ? u.bits : 0;
+}
+
+static void restart(struct tr_hand *hand, struct tr_cell *cell, uint32_t slice,
+		    bool real)
+{
+	zero_pages(hand, cell);
+	TR_STORE(cell->sum, 0);
+	TR_STORE(cell->min, least_of(real));
+	TR_STORE(cell->max, most_of(real));
+	TR_STORE(cell->failures, 0);
+	TR_STORE(cell->first, slice);
+	TR_STORE(cell->slice, slice);
+}
+
+/* With room for one more, or NULL. */
+static struct tr_history *ready_history(struct tr_hand *hand,
+					struct tr_cell *cell, bool real)
+{
+	uint32_t off = TR_LOAD(cell->history);
+	struct tr_history *history;
+
+	if (!off) {
+		off = tr_track_alloc(hand, sizeof(struct tr_history));
+		if (!off)
+			return NULL;
+		TR_PUBLISH(cell->history, off);
+	}
+	history = (void *)(hand->base + off);
+	return make_room(hand, history, 0, real) ? history : NULL;
+}
+
+static void push(struct tr_history *history, uint32_t off)
+{
+	uint64_t marks = TR_LOAD(history->marks);
+
+	TR_STORE(*slot_of(history, 0, head_of(marks, 0)), off);
+	TR_PUBLISH(history->marks, moved(marks, 0, 1, 0));
+}
+
+static bool is_real(const struct tr_cell *cell)
+{
+	return tr_site_at(cell->site)->kind != TARE_KIND_SCOPE;
+}
+
+static void turn(struct tr_hand *hand, struct tr_cell *cell, uint32_t slice,
+		 bool real)
+{
+	uint64_t n;
+	uint32_t bytes = cell_bytes(hand, cell, &n), off;
+	const struct tr_extra *extra = (const void *)(hand->base + cell->extra);
+	struct tr_history *history;
+
+	if (cell->extra)
+		n += extra->zeros + extra->unbucketed;
+	if (n == 0 && cell->failures == 0) {
+		TR_STORE(cell->first, slice);
+		TR_STORE(cell->slice, slice);
+		return;
+	}
+	if (cell->extra)
+		n -= extra->zeros + extra->unbucketed;
+	history = ready_history(hand, cell, real);
+	if (!history ||
+	    !(off = close_slice(hand, cell, bytes, n))) {
+		TR_STORE(cell->slice, slice); /* `first` stays */
+		return;
+	}
+	TR_PUBLISH(cell->turning, off);
+	TR_FENCE();
+	restart(hand, cell, slice, real);
+	TR_FENCE();
+	push(history, off);
+	TR_FENCE();
+	TR_PUBLISH(cell->turning, 0);
+}
+
+TR_COLD void tr_cell_turn(struct tr_hand *hand, struct tr_cell *cell,
+			  uint32_t slice)
+{
+	bool real = is_real(cell);
+	const struct tr_extra *extra = (const void *)(hand->base + cell->extra);
+	uint32_t negative = cell->extra ? TR_LOAD(extra->negative) : 0;
+
+	/* A late entry stays with what is open. */
+	if ((int32_t)(slice - cell->slice) < 0)
+		return;
+	tr_ledger_anchor(slice);
+	if (negative)
+		turn(hand, tr_cell_at(hand, negative), slice, real);
+	turn(hand, cell, slice, real);
+}
+
+/* Does the rest of a turn whose thread died in it. */
+static void complete(struct tr_hand *hand, struct tr_cell *cell)
+{
+	struct tr_history *history = (void *)(hand->base + cell->history);
+	uint32_t off = cell->turning, slice = cell->slice;
+	unsigned last;
+
+	if (!off)
+		return;
+	last = (head_of(history->marks, 0) - 1) & 255;
+	if (slice < slice_at(hand, off)->to)
+		slice = slice_at(hand, off)->to;
+	restart(hand, cell, slice, is_real(cell));
+	TR_FENCE();
+	if (!length_of(history->marks, 0) ||
+	    history->slot[0][last % TR_TIER_SLOTS] != off)
+		push(history, off);
+	TR_FENCE();
+	TR_PUBLISH(cell->turning, 0);
+}
+
+void tr_cells_complete(struct tr_hand *hand)
+{
+	for (uint32_t off = hand->held->cells; off;) {
+		struct tr_cell *cell = tr_cell_at(hand, off);
+		const struct tr_extra *extra = (const void *)(hand->base +
+							      cell->extra);
+
+		complete(hand, cell);
+		if (cell->extra && extra->negative)
+			complete(hand, tr_cell_at(hand, extra->negative));
+		off = cell->next;
+	}
+}

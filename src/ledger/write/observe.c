@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Observe: a value into its cell.
+ *
+ * Without an entry in the log: no clock was read, so there is no time to
+ * wait for, and nobody asks for single values later. The intent is a small
+ * one of its own. The common case is inline, in observe.h.
+ */
+#include "ledger/write/place.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Pages of the normal doubles; below lie zeros, above infinities. */
+#define PAGE_FIRST 2u
+#define PAGE_END 4094u
+
+/*
+ * The window's place is chosen by the first value. All of it among normal
+ * numbers: the fast path does not ask for anything else.
+ */
+static void place_window(struct tr_cell *cell, uint64_t bits)
+{
+	uint32_t page = (uint32_t)(bits >> 51), base = PAGE_FIRST;
+
+	if (cell->base)
+		return;
+	if (page > PAGE_FIRST + TR_CELL_PAGES / 2)
+		base = page - TR_CELL_PAGES / 2;
+	if (base > PAGE_END - TR_CELL_PAGES)
+		base = PAGE_END - TR_CELL_PAGES;
+	TR_STORE(cell->base, base);
+}
+
+static struct tr_cell *negative_cell(struct tr_hand *hand,
+				     struct tr_cell *cell)
+{
+	struct tr_extra *extra = tr_cell_extra(hand, cell);
+	struct tr_cell *negative;
+	uint32_t off;
+
+	if (!extra)
+		return NULL;
+	off = TR_LOAD(extra->negative);
+	if (!off) {
+		off = tr_track_alloc(hand, sizeof(*negative));
+		if (!off)
+			return NULL;
+		negative = tr_cell_at(hand, off);
+		negative->site = cell->site;
+		negative->slice = cell->slice;
+		negative->first = cell->slice;
+		TR_PUBLISH(extra->negative, off);
+	}
+	return tr_cell_at(hand, off);
+}
+
+static struct tr_place value_place(struct tr_hand *hand, struct tr_cell *cell,
+				double value)
+{
+	struct tr_place place = { NULL, &hand->held->lost.unbucketed, NULL };
+	uint64_t bits;
+
+	if (fabs(value) < DBL_MIN)
+		return tr_place_zero(hand, cell);
+	if (value < 0) {
+		cell = negative_cell(hand, cell);
+		value = -value;
+	}
+	if (!cell)
+		return place;
+	bits = tr_bucket_bits(value);
+	place_window(cell, bits);
+	return tr_place_find(hand, cell, bits);
+}
+
+static void under_way(struct tr_track *track, uint32_t cell, double value)
+{
+	TR_STORE(track->value.value, tr_bits_of(value));
+	TR_FENCE();
+	TR_STORE(track->value.cell, cell);
+	TR_FENCE();
+}
+
+static void done(struct tr_track *track)
+{
+	TR_FENCE();
+	if (track->deferred_at)
+		tr_deferred_taken(track);
+	TR_FENCE();
+	TR_STORE(track->value.cell, 0);
+}
+
+static void observe_not_finite(struct tr_hand *hand, uint32_t off,
+			       double value)
+{
+	struct tr_track *track = hand->held;
+	struct tr_extra *extra = tr_cell_extra(hand, tr_cell_at(hand, off));
+
+	if (!extra) {
+		tr_hand_lose(hand);
+		return;
+	}
+	TR_STORE(track->value.other, extra->not_finite);
+	under_way(track, off, value);
+	TR_STORE(extra->not_finite, extra->not_finite + 1);
+	done(track);
+}
+
+/* No node counts values: one that the cell has no place for is lost. */
+static bool is_nowhere(const struct tr_place *place,
+		       const struct tr_track *track)
+{
+	return !place->bucket && place->other == &track->lost.unbucketed;
+}
+
+/*
+ * Into the next place of the ring, where there is one. Times of a ring never
+ * go back: by this a reader of a killed thread's sees whether the value that
+ * was under way is committed. Values of handlers come late.
+ */
+static struct tr_values *keep(struct tr_hand *hand, struct tr_cell *cell,
+			      uint64_t ticks, double value)
+{
+	const struct tr_values *values;
+	uint64_t n, last;
+	uint32_t size;
+
+	tr_ring_ready(hand, cell);
+	values = tr_ring_of(hand, cell);
+	n = values ? TR_LOAD(values->written) : 0;
+	size = n ? TR_LOAD(values->size) : 0;
+	if (size) {
+		last = TR_LOAD(values->at[(n - 1) & (size - 1)].ticks);
+		if (ticks < last)
+			ticks = last;
+	}
+	return tr_ring_put(hand, cell, ticks, tr_bits_of(value));
+}
+
+void tr_observe(struct tr_hand *hand, uint32_t off, double value,
+		uint64_t ticks)
+{
+	struct tr_track *track = hand->held;
+	struct tr_cell *cell = tr_cell_at(hand, off);
+	uint32_t slice = (uint32_t)(ticks >> hand->shift);
+	struct tr_values *values;
+	struct tr_place place;
+
+	if (!cell->site) {
+		/* Zeros: the file was truncated. Remember no such cell. */
+		memset(hand->value_cell, 0, sizeof(hand->value_cell));
+		tr_ledger_heal(hand);
+		return;
+	}
+	if (!isfinite(value)) {
+		observe_not_finite(hand, off, value);
+		return;
+	}
+	if (cell->slice != slice)
+		tr_cell_turn(hand, cell, slice);
+	place = value_place(hand, cell, value);
+	if (is_nowhere(&place, track)) {
+		tr_hand_lose(hand);
+		return;
+	}
+	values = keep(hand, cell, ticks, value);
+	TR_STORE(track->value.cell_sum, cell->sum);
+	if (place.bucket)
+		TR_STORE(track->value.bucket, *place.bucket);
+	TR_STORE(track->value.other, tr_place_other(&place));
+	under_way(track, off, value);
+	TR_STORE(cell->sum, tr_bits_of(tr_real_of(cell->sum) + value));
+	tr_place_add(&place);
+	if (value > tr_real_of(cell->max))
+		TR_STORE(cell->max, tr_bits_of(value));
+	if (value < tr_real_of(cell->min))
+		TR_STORE(cell->min, tr_bits_of(value));
+	if (values)
+		tr_ring_commit(values);
+	done(track);
+}
+
+void tr_observe_kept(struct tr_hand *hand, uint32_t off, double value,
+		     uint64_t ticks)
+{
+	struct tr_cell *cell = tr_cell_at(hand, off);
+	struct tr_values *values = cell->site ?
+					   keep(hand, cell, ticks, value) :
+					   NULL;
+
+	if (values)
+		tr_ring_commit(values);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Odd: entries that the fast path of drain.c leaves: the first of a slice
+ * or of a bucket's page, failures, long scopes, items, remarks.
+ */
+#include "ledger/write/drain.h"
+#include "ledger/write/place.h"
+
+/* Everything known, the entry is under way from here on. */
+static void under_way(struct tr_track *track, uint64_t position)
+{
+	TR_FENCE();
+	TR_STORE(track->intent.stage, position + 1);
+	TR_FENCE();
+}
+
+/* ---- times ------------------------------------------------------------- */
+
+struct timed {
+	uint64_t start, span;
+	struct tr_node *node;
+	struct tr_cell *cell;
+	bool failed;
+};
+
+static struct tr_place time_place(struct tr_hand *hand, struct tr_cell *cell,
+				  uint64_t span)
+{
+	if (!span)
+		return tr_place_zero(hand, cell);
+	return tr_place_find(hand, cell,
+			     tr_bucket_bits((double)span * hand->scale));
+}
+
+static void drain_time(struct tr_hand *hand, struct tr_track *track,
+		       uint64_t position, const struct timed *t)
+{
+	struct tr_node *node = t->node;
+	struct tr_cell *cell = t->cell;
+	uint32_t slice = TR_SLICE_OF(hand, t->start + t->span);
+	struct tr_place place;
+
+	if (cell->slice != slice)
+		tr_cell_turn(hand, cell, slice);
+	tr_ring_ready(hand, cell);
+	place = time_place(hand, cell, t->span);
+	TR_STORE(track->intent.calls, node->calls);
+	TR_STORE(track->intent.sum, node->sum);
+	TR_STORE(track->intent.cell_sum, cell->sum);
+	TR_STORE(track->intent.failures, node->failures);
+	TR_STORE(track->intent.cell_failures, cell->failures);
+	if (place.bucket)
+		TR_STORE(track->intent.bucket, *place.bucket);
+	TR_STORE(track->intent.other, tr_place_other(&place));
+	under_way(track, position);
+	TR_STORE(node->calls, node->calls + 1);
+	TR_STORE(node->sum, node->sum + t->span);
+	TR_STORE(cell->sum, cell->sum + t->span);
+	if (t->failed) {
+		TR_STORE(node->failures, node->failures + 1);
+		TR_STORE(cell->failures, cell->failures + 1);
+	}
+	tr_place_add(&place);
+	if (t->span > cell->max)
+		TR_STORE(cell->max, t->span);
+	if (t->span < cell->min)
+		TR_STORE(cell->min, t->span);
+	tr_place_keep(hand, cell, t->start + t->span, t->span);
+}
+
+/* A function has no distribution, and its calls are counted when they begin. */
+static void drain_call(struct tr_track *track, uint64_t position,
+		       struct tr_node *node, uint64_t span)
+{
+	TR_STORE(track->intent.calls, node->calls);
+	TR_STORE(track->intent.sum, node->sum);
+	under_way(track, position);
+	TR_STORE(node->calls, node->calls + 1);
+	TR_STORE(node->sum, node->sum + span);
+}
+
+/* ---- counts of a node -------------------------------------------------- */
+
+static void drain_count(struct tr_track *track, uint64_t position,
+			uint64_t *field, uint64_t n)
+{
+	TR_STORE(track->intent.other, *field);
+	under_way(track, position);
+	TR_STORE(*field, *field + n);
+}
+
+void tr_drain_odd(struct tr_hand *hand, struct tr_track *track,
+		  uint64_t position)
+{
+	const struct tr_entry *entry = (void *)(hand->base +
+						(uint32_t)position);
+	uint32_t flags = entry->what & TR_ENTRY_FLAGS;
+	uint32_t off = entry->what & ~(uint32_t)TR_ENTRY_FLAGS;
+	struct timed t = { entry->start, entry->span, tr_node_at(hand, off),
+			   NULL, flags & TR_ENTRY_FAILED };
+	uint32_t cell;
+
+	/* Zeros are what a truncated file reads as. */
+	if (flags & TR_ENTRY_OWNER)
+		return;
+	if (!off) {
+		tr_ledger_heal(hand);
+		return;
+	}
+	if (flags & TR_ENTRY_ITEMS) {
+		drain_count(track, position, &t.node->items, entry->start);
+		return;
+	}
+	if (flags & TR_ENTRY_UNTIMED) {
+		if (flags & TR_ENTRY_LONG)
+			hand->long_start = entry->start;
+		else
+			drain_count(track, position, &t.node->untimed,
+				    entry->start);
+		return;
+	}
+	if (flags & TR_ENTRY_LONG) {
+		t.start = hand->long_start;
+		t.span = entry->start;
+	}
+	if (flags & TR_ENTRY_CALL) {
+		drain_call(track, position, t.node, t.span);
+		return;
+	}
+	cell = TR_LOAD(t.node->cell);
+	t.cell = tr_cell_at(hand, cell);
+	if (!cell || !t.cell->site) {
+		tr_ledger_heal(hand);
+		return;
+	}
+	drain_time(hand, track, position, &t);
+}
+
+/* ---- entries from signal handlers -------------------------------------- */
+
+bool tr_log_defer(struct tr_hand *hand, uint64_t start, uint32_t span,
+		  uint32_t what)
+{
+	struct tr_track *track = hand->held;
+	uint32_t n = TR_LOAD(track->deferred_write);
+	struct tr_entry *entry;
+
+	/* Handlers interrupt each other here: reserve by compare and swap. */
+	do {
+		if (n - TR_LOAD(track->deferred_read) >= TR_DEFERRED)
+			return false;
+	} while (!__atomic_compare_exchange_n(&track->deferred_write, &n,
+					      n + 1, false, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	entry = &track->deferred[n % TR_DEFERRED];
+	TR_STORE(entry->start, start);
+	TR_STORE(entry->span, span);
+	TR_PUBLISH(entry->what, what | TR_PARKED);
+	return true;
+}
+
+static bool move_value(struct tr_hand *hand, uint32_t place, uint32_t site)
+{
+	struct tr_track *track = hand->held;
+	struct tr_entry *entry = &track->deferred[place];
+	uint32_t cell = tr_tree_cell(hand, site);
+	union {
+		uint64_t bits;
+		double value;
+	} u = { TR_LOAD(entry->start) };
+
+	if (!cell)
+		return false;
+	TR_STORE(track->deferred_at, TR_DEFERRED_VALUE | place);
+	TR_FENCE();
+	tr_observe(hand, cell, u.value,
+		   (uint64_t)TR_LOAD(entry->span) << hand->shift);
+	return true;
+}
+
+static bool move_time(struct tr_hand *hand, uint32_t place, uint32_t what)
+{
+	struct tr_track *track = hand->held;
+	struct tr_entry *entry = &track->deferred[place];
+	uint32_t node = tr_tree_child(hand, track->root,
+				      what & TR_PARKED_SITE);
+
+	if (!node)
+		return false;
+	if (what & TR_PARKED_FAILED)
+		node |= TR_ENTRY_FAILED;
+	TR_STORE(track->deferred_at, track->write | place);
+	TR_FENCE();
+	tr_log_append(hand, TR_LOAD(entry->start), TR_LOAD(entry->span), node);
+	return true;
+}
+
+static bool move_call(struct tr_hand *hand, uint32_t place)
+{
+	struct tr_track *track = hand->held;
+	uint64_t address = TR_LOAD(track->deferred[place].start);
+	uint32_t off = tr_tree_function(hand, track->root, address);
+
+	if (!off)
+		return false;
+	TR_STORE(track->deferred_at, track->write | place);
+	TR_FENCE();
+	tr_log_append(hand, 1, 0, off | TR_ENTRY_UNTIMED);
+	return true;
+}
+
+void tr_deferred_taken(struct tr_track *track)
+{
+	uint32_t read = track->deferred_read, place = read % TR_DEFERRED;
+
+	if ((track->deferred_at & (TR_DEFERRED - 1)) != place)
+		return;
+	TR_STORE(track->deferred[place].what, 0);
+	TR_STORE(track->deferred_read, read + 1);
+}
+
+/*
+ * After a kill in here a reader goes by `deferred_at`: the entry has been
+ * taken in if `write` is another, or if a value is under way.
+ */
+static void take_in(struct tr_hand *hand, uint32_t place, uint32_t what)
+{
+	struct tr_track *track = hand->held;
+	bool moved;
+
+	if (what & TR_PARKED_CALL)
+		moved = move_call(hand, place);
+	else if (what & TR_PARKED_VALUE)
+		moved = move_value(hand, place, what & TR_PARKED_SITE);
+	else
+		moved = move_time(hand, place, what);
+
+	if (!moved) {
+		TR_STORE(track->lost.busy, track->lost.busy + 1);
+		TR_STORE(track->deferred_at, TR_DEFERRED_VALUE | place);
+	}
+	TR_FENCE();
+	tr_deferred_taken(track);
+	TR_FENCE();
+	TR_STORE(track->deferred_at, 0);
+}
+
+void tr_drain_deferred(struct tr_hand *hand)
+{
+	struct tr_track *track = hand->held;
+	bool was_busy = hand->busy;
+
+	if (track->deferred_at)
+		return; /* called by the append below */
+	/* Full batches among these appends must not end the busy time. */
+	hand->busy = true;
+	while (track->deferred_read != TR_LOAD(track->deferred_write)) {
+		uint32_t place = track->deferred_read % TR_DEFERRED;
+		uint32_t what = TR_ACQUIRE(track->deferred[place].what);
+
+		if (!(what & TR_PARKED))
+			break;
+		take_in(hand, place, what);
+	}
+	hand->busy = was_busy;
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Track: a thread's part of the ledger, from its first event on.
+ *
+ * Who owns a track is its thread id; whether that thread still lives is
+ * asked of the kernel when another thread needs a track. So there is no
+ * destructor to run in the right order, and it works for threads that were
+ * made, or ended, behind libc's back. A dead thread's track is handed on
+ * whole: its counts stay, only the owner changes.
+ *
+ * Everything here may run in a signal handler: no lock, no malloc.
+ */
+#include "ledger/write.h"
+
+#include <string.h>
+
+#define TR_CHUNK 4096u	     /* small objects are taken from such */
+#define TR_CHUNK_LARGE 65536u /* once a thread has proved busy */
+#define TR_TRIES 8	     /* dead threads looked for at an attach */
+
+struct tr_hand *tr_hands;
+uint32_t tr_hands_most = TR_MAX_TRACKS;
+struct tr_hand tr_hand_none;
+struct tr_hand tr_hand_creating;
+
+__thread struct tare_self_ *tare_self_
+#if !defined(TARE_TLS_DYNAMIC)
+	__attribute__((tls_model("initial-exec")))
+#endif
+	= &tr_hand_none.self;
+
+__thread struct tr_hand *tr_self = &tr_hand_none;
+
+bool tr_hand_is_busy(const struct tr_hand *hand)
+{
+	return hand->fast ? hand->track == NULL : hand->busy;
+}
+
+bool tr_hand_enter(struct tr_hand *hand)
+{
+	if (tr_hand_is_busy(hand))
+		return false;
+	/* In this order: a handler in between must find the track taken. */
+	hand->track = NULL;
+	TR_FENCE();
+	hand->busy = true;
+	TR_FENCE();
+	return true;
+}
+
+void tr_hand_leave(struct tr_hand *hand)
+{
+	TR_FENCE();
+	__atomic_store_n(&hand->busy, false, TR_HANDED_ON);
+	if (hand->fast)
+		tr_hand_free(hand, hand->held);
+}
+
+/* ---- memory of a track ------------------------------------------------- */
+
+static bool new_chunk(struct tr_hand *hand, uint32_t bytes)
+{
+	struct tr_track *track = hand->held;
+	uint32_t want = track->n_nodes > 64 ? TR_CHUNK_LARGE : TR_CHUNK;
+	uint32_t off = track->claimed;
+
+	if (bytes > want)
+		want = (bytes + TR_PAGE - 1) & ~(TR_PAGE - 1);
+	if (off && bytes > TR_CHUNK)
+		off = 0; /* what was claimed is for small ones */
+	else if (off)
+		want = TR_CHUNK;
+	if (!off)
+		off = tr_arena_claim(want);
+	if (!off)
+		return false;
+	if (!tr_space_reserve(off, want)) {
+		/* One for small objects is kept and asked for again later. */
+		if (!track->claimed && want == TR_CHUNK)
+			track->claimed = off;
+		else if (track->claimed != off)
+			tr_arena_unclaim(off, want);
+		return false;
+	}
+	if (track->claimed == off)
+		track->claimed = 0;
+	track->chunk = off;
+	track->chunk_left = want;
+	return true;
+}
+
+uint32_t tr_track_alloc(struct tr_hand *hand, uint32_t bytes)
+{
+	struct tr_track *track = hand->held;
+	uint32_t left, off;
+
+	bytes = (bytes + TR_LINE - 1) & ~(TR_LINE - 1);
+	if (TR_LOAD(track->chunk_left) < bytes && !new_chunk(hand, bytes))
+		return 0;
+	/* Each read once: they are 0 as soon as somebody truncates the file. */
+	left = TR_LOAD(track->chunk_left);
+	off = TR_LOAD(track->chunk);
+	if (left < bytes || !off)
+		return 0;
+	/* In this order: a thread that dies in between wastes it, at most. */
+	TR_STORE(track->chunk_left, left - bytes);
+	TR_FENCE();
+	TR_STORE(track->chunk, off + bytes);
+	return off;
+}
+
+uint64_t *tr_track_counters(struct tr_hand *hand, uint32_t slot)
+{
+	uint32_t chunk = slot / TR_COUNTER_SLOTS, off;
+	struct tr_track *track = hand->held;
+	uint64_t *slots;
+
+	if (chunk >= TR_COUNTER_CHUNKS)
+		return NULL;
+	slots = TR_LOAD(hand->self.counter[chunk]);
+	if (slots)
+		return slots;
+	off = TR_LOAD(track->counters[chunk]);
+	if (!off)
+		off = tr_track_alloc(hand, TR_COUNTER_SLOTS * 8);
+	if (!off)
+		return NULL;
+	slots = (void *)(hand->base + off);
+	TR_PUBLISH(track->counters[chunk], off);
+	/* In this order, and looked at again: the ledger may be replaced in
+	 * between, and whoever does that forgets `slots` after the switch. */
+	__atomic_store_n(&hand->self.counter[chunk], slots, __ATOMIC_SEQ_CST);
+	if (TR_LOAD(track->counters[chunk]) != off)
+		TR_PUBLISH(track->counters[chunk], off);
+	return slots;
+}
+
+/* ---- getting a track --------------------------------------------------- */
+
+static void fill_hand(struct tr_hand *hand, struct tr_track *track)
+{
+	hand->base = tr_ledger->base;
+	/* The governor looks at threads of others. */
+	TR_PUBLISH(hand->held, track);
+	hand->index = track->index;
+	hand->scale = tr_ledger->sec_per_tick;
+	hand->shift = tr_ledger->slice_shift;
+	hand->frames = (void *)((char *)track + TR_FRAMES_AT);
+	hand->top = hand->frames;
+	hand->fast = tr_ledger->counter_clock;
+	hand->busy = true;
+}
+
+/* Whoever replaces a ledger reads it at any time: never half of it. */
+static void keep_log(struct tr_hand *hand, struct tr_ring_place log)
+{
+	__atomic_store(&hand->log, &log, __ATOMIC_RELAXED);
+}
+
+static struct tr_ring_place log_of(const struct tr_hand *hand)
+{
+	struct tr_ring_place log;
+
+	__atomic_load(&hand->log, &log, __ATOMIC_RELAXED);
+	return log;
+}
+
+/* A ring for tracing; without room for it the log stays small. */
+static void start_tracing(struct tr_hand *hand)
+{
+	struct tr_track *track = hand->held;
+	uint32_t bytes = tr_ledger->ring_bytes, off;
+
+	off = tr_arena_claim(bytes);
+	if (!off)
+		return;
+	if (!tr_space_reserve(off, bytes)) {
+		tr_arena_unclaim(off, bytes);
+		return;
+	}
+	TR_STORE(track->log.off, off);
+	TR_STORE(track->log.bytes, bytes);
+	TR_STORE(track->trace.bytes, bytes);
+	TR_PUBLISH(track->trace.off, off);
+}
+
+void tr_tracing_begin(void)
+{
+	__atomic_store_n(&tr_ledger->discard, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&tr_ledger->tracing, true, __ATOMIC_RELAXED);
+}
+
+void tr_track_trace(struct tr_hand *hand, uint64_t lap)
+{
+	struct tr_track *track = hand->held;
+
+	if (track->trace.bytes || !TR_LOAD(tr_ledger->tracing))
+		return;
+	TR_STORE(track->trace_lap, (uint32_t)lap);
+	start_tracing(hand);
+	keep_log(hand, track->log);
+}
+
+void tr_track_name(struct tr_hand *hand)
+{
+	union {
+		char text[16];
+		uint64_t word[2];
+	} name = { .word = { 0 } };
+
+	tr_thread_name(name.text);
+	TR_STORE(hand->held->name[0], name.word[0]);
+	TR_STORE(hand->held->name[1], name.word[1]);
+}
+
+static bool init_track(struct tr_hand *hand, struct tr_track *track,
+		       uint32_t off, uint32_t thread)
+{
+	track->magic = TR_TRACK_MAGIC;
+	track->owner = thread;
+	track->owners = 1;
+	track->frames_real = (TR_PAGE - TR_FRAMES_AT) / 16;
+	track->chunk = (off + (uint32_t)sizeof(*track) + TR_LINE - 1) &
+		       ~(TR_LINE - 1);
+	track->chunk_left = off + TR_FRAMES_AT - track->chunk;
+	track->log.off = off + (uint32_t)offsetof(struct tr_track, log_inline);
+	track->log.bytes = sizeof(track->log_inline);
+	fill_hand(hand, track);
+	if (!tr_tree_init(hand))
+		return false;
+	if (TR_LOAD(tr_ledger->tracing))
+		start_tracing(hand);
+	track->write = track->log.off;
+	track->intent.stage = track->log.off;
+	keep_log(hand, track->log);
+	return true;
+}
+
+/*
+ * The same track in a new ledger at `base`: same place, same log, empty. Its
+ * thread runs meanwhile: what is private stays as it is. Scopes that are open
+ * end as calls of the root, which nobody shows; what the hash and the cells
+ * of values remember has no site any more, and is passed over.
+ */
+bool tr_track_rebuild(const struct tr_hand *hand, char *base)
+{
+	uint32_t off = (uint32_t)((char *)hand->held - hand->base);
+	struct tr_track *track = (void *)(base + off);
+	struct tr_node *root;
+	struct tr_ring_place place = log_of(hand);
+	uint64_t log = place.off & ~(uint64_t)(TR_PAGE - 1);
+
+	if (tr_memory_reserve(track, TR_PAGE) ||
+	    tr_memory_reserve(base + log, place.off + place.bytes - log))
+		return false;
+	track->magic = TR_TRACK_MAGIC;
+	track->index = hand->index;
+	track->owner = hand->thread;
+	track->owners = 1;
+	track->frames_real = (TR_PAGE - TR_FRAMES_AT) / 16;
+	track->root = ((off + (uint32_t)sizeof(*track) + TR_LINE - 1) &
+		       ~(TR_LINE - 1)) - TR_NODE_BIAS;
+	track->log = place;
+	if (place.bytes > sizeof(track->log_inline))
+		track->trace = place;
+	root = (void *)(base + TR_NODE_BIAS + track->root);
+	root->parent = track->root;
+	root->last = track->root;
+	track->current = track->root;
+	track->write = track->log.off;
+	track->intent.stage = track->log.off;
+	return true;
+}
+
+/* Once the new ledger is in place: counters must find their chunks anew. */
+void tr_track_forget(struct tr_hand *hand)
+{
+	for (uint32_t i = 0; i < TR_COUNTER_CHUNKS; i++)
+		TR_STORE(hand->self.counter[i], NULL);
+}
+
+void tr_track_rewind(struct tr_hand *hand)
+{
+	struct tr_track *track = hand->held;
+
+	if (!track || !track->trace.bytes || !tr_hand_enter(hand))
+		return;
+	track->log = track->trace;
+	track->trace_discarded = 0;
+	TR_STORE(track->write, track->log.off);
+	TR_STORE(track->intent.stage, track->log.off);
+	tr_hand_leave(hand);
+}
+
+static uint32_t *directory(void)
+{
+	struct tr_region *tracks = &tr_ledger->region[TR_REGION_TRACKS];
+
+	return (void *)(tr_ledger->base + tracks->off);
+}
+
+static struct tr_hand *new_track(uint32_t thread)
+{
+	struct tr_region *tracks = &tr_ledger->region[TR_REGION_TRACKS];
+	uint32_t off = __atomic_exchange_n(&tr_ledger->spare_track, 0,
+					   __ATOMIC_RELAXED);
+	uint32_t entry, index;
+	struct tr_track *track;
+	struct tr_hand *hand;
+
+	if (!off)
+		off = tr_arena_claim(TR_TRACK_BYTES);
+	if (!off)
+		return NULL;
+	if (!tr_space_reserve(off, TR_PAGE) ||
+	    !(entry = tr_region_take(TR_REGION_TRACKS, sizeof(uint32_t)))) {
+		uint32_t other = __atomic_exchange_n(&tr_ledger->spare_track,
+						     off, __ATOMIC_RELAXED);
+
+		if (other)
+			tr_arena_unclaim(other, TR_TRACK_BYTES);
+		return NULL;
+	}
+	index = (entry - (uint32_t)tracks->off) / 4;
+	track = (void *)(tr_ledger->base + off);
+	track->index = index;
+	hand = &tr_hands[index];
+	if (!init_track(hand, track, off, thread))
+		return NULL;
+	TR_PUBLISH(directory()[index], off);
+	return hand;
+}
+
+/* Scopes that the dead thread had open: counted, not timed. */
+static void close_open_scopes(struct tr_hand *hand)
+{
+	struct tr_track *track = hand->held;
+	uint32_t back;
+
+	while (track->current && track->current != track->root) {
+		uint32_t node = track->current;
+
+		back = hand->deep ? tr_node_at(hand, node)->back : 0;
+		hand->deep = 0;
+		TR_STORE(track->current,
+			 back ? back : tr_node_at(hand, node)->parent);
+		TR_STORE(track->lost.repairs, track->lost.repairs + 1);
+		/* Functions were counted when they began. */
+		if (!tr_node_is_function(tr_node_at(hand, node)))
+			tr_log_append(hand, 1, 0, node | TR_ENTRY_UNTIMED);
+	}
+	TR_STORE(track->current, track->root);
+	hand->top = hand->frames;
+	hand->deep = 0;
+	hand->orphans = 0;
+	hand->staged = 0;
+	hand->stage_cut = false;
+	for (unsigned i = 0; i < TR_DETACHED; i++)
+		hand->detached[i].in_use = 0;
+}
+
+static struct tr_hand *take_over(uint32_t index, uint32_t thread)
+{
+	uint32_t off = TR_ACQUIRE(directory()[index]);
+	struct tr_track *track;
+	struct tr_hand *hand = &tr_hands[index];
+	uint32_t owner;
+	bool cut;
+
+	if (!off)
+		return NULL;
+	track = (void *)(tr_ledger->base + off);
+	owner = TR_LOAD(track->owner);
+	if (owner != thread && tr_thread_alive(tr_ledger->pid, owner))
+		return NULL;
+	if (!__atomic_compare_exchange_n(&track->owner, &owner, thread, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return NULL;
+	/*
+	 * Every store of the dead thread is before these. `busy` first: a hand
+	 * that is not fast is given free by it alone, and then its track is a
+	 * plain store before that.
+	 */
+	(void)TR_ACQUIRE(hand->busy);
+	(void)TR_ACQUIRE(hand->track);
+	(void)TR_ACQUIRE(hand->top);
+	cut = tr_hand_is_busy(hand);
+	hand->track = NULL;
+	hand->busy = true;
+	tr_drain_redo(hand, cut);
+	close_open_scopes(hand);
+	TR_STORE(track->owners, track->owners + 1);
+	if (track->trace.bytes)
+		tr_log_append(hand, tr_ledger_ticks(), thread,
+			      owner * (TR_ENTRY_FLAGS + 1) | TR_ENTRY_OWNER);
+	return hand;
+}
+
+static struct tr_hand *reuse_track(uint32_t thread)
+{
+	struct tr_header *header = tr_ledger->header;
+	uint64_t used = TR_LOAD(tr_ledger->region[TR_REGION_TRACKS].used);
+	uint32_t n = (uint32_t)(used / sizeof(uint32_t));
+
+	for (uint32_t i = 0; i < n && i < TR_TRIES; i++) {
+		uint32_t hint = TR_ADD(header->track_hint, 1) * 2654435769u;
+		uint32_t at = (uint32_t)((uint64_t)hint * n >> 32);
+		struct tr_hand *hand;
+
+		/*
+		 * Of many here and there: threads that were started together
+		 * often live together, on neighbouring tracks.
+		 */
+		hand = take_over(n <= TR_TRIES ? i : at, thread);
+		if (hand)
+			return hand;
+	}
+	return NULL;
+}
+
+TR_COLD struct tr_hand *tr_track_attach(void)
+{
+	struct tr_hand *hand = tr_hand();
+	struct tr_losses *lost = &tr_ledger->header->lost;
+	uint32_t thread;
+
+	if (hand == &tr_hand_creating) {
+		(void)TR_ADD(lost->busy, 1);
+		return NULL;
+	}
+	if (hand->held)
+		return hand; /* a handler did it after our caller looked */
+	if (TR_LOAD(tr_ledger->retry_at) > tr_monotonic_ns()) {
+		(void)TR_ADD(lost->no_track, 1);
+		return NULL; /* no space a moment ago: do not ask again yet */
+	}
+	tr_hand_set(&tr_hand_creating);
+	TR_FENCE();
+	thread = tr_thread_id();
+	hand = reuse_track(thread);
+	if (!hand)
+		hand = new_track(thread);
+	if (!hand) {
+		(void)TR_ADD(lost->no_track, 1);
+		tr_hand_set(&tr_hand_none);
+		return NULL;
+	}
+	hand->thread = thread;
+	tr_track_name(hand);
+	tr_hand_leave(hand);
+	tr_hand_set(hand);
+	return hand;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "read/view.h"
+#include "read/profile.h"
+#include "read/records.h"
+
+#include <math.h>
+
+static void add_losses(tare_health *h, const struct tr_losses *lost)
+{
+	h->lost_no_track += lost->no_track;
+	h->lost_no_space += lost->no_space;
+	h->lost_busy += lost->busy;
+	h->lost_damage += lost->damage;
+	h->lost_records += lost->records;
+	h->overflow_sites += lost->overflow_sites;
+	h->overflow_nodes += lost->overflow_nodes;
+	h->repairs += lost->repairs;
+	h->stray_ends += lost->stray_ends;
+	h->clock_steps += lost->clock_steps;
+	h->unbucketed += lost->unbucketed;
+}
+
+static void add_trace(tare_health *h, const struct tr_track *track)
+{
+	uint64_t lap = (uint32_t)((track->write >> 32) - track->trace_lap);
+	uint64_t cap, in_lap, kept;
+	uint32_t off = (uint32_t)track->write;
+
+	if (!track->trace.bytes)
+		return;
+	cap = track->trace.bytes / sizeof(struct tr_entry);
+	in_lap = off >= track->log.off && off <= track->log.off +
+							track->log.bytes ?
+			 (off - track->log.off) / sizeof(struct tr_entry) :
+			 0;
+	if (track->trace.off != track->log.off) {
+		h->trace_events += cap;
+		h->trace_dropped += track->trace_discarded + in_lap;
+		return;
+	}
+	kept = lap ? cap : in_lap;
+	h->trace_events += kept;
+	h->trace_dropped += lap * cap + in_lap - kept;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t records_in(tare_view *view)
+{
+	const struct tr_header *header = (const void *)view->image.base;
+	const struct tr_region *blocks = &header->region[TR_REGION_BLOCKS];
+	const tare_record *records;
+	uint64_t n = 0;
+	size_t shown;
+
+	/* After a clear, or where age matters, times must be looked at. */
+	if (view->has_baseline || header->max_history_age)
+		return tare_view_records(view, NULL, &records, &shown) ?
+			       0 :
+			       shown;
+
+	for (uint64_t at = 0; at + TR_BLOCK_BYTES <= blocks->used;
+	     at += TR_BLOCK_BYTES) {
+		const struct tr_block *block =
+			tr_image_at(&view->image, blocks->off + at,
+				    TR_BLOCK_BYTES, 8);
+
+		if (!block)
+			break; /* the file ends before */
+		if (block->ticket)
+			n += block->records;
+	}
+	return least(n, header->max_history) +
+	       least(tr_kept_records(view, NULL), header->max_history);
+}
+
+static uint64_t history_room(const struct tr_header *header)
+{
+	uint64_t most = header->max_history, count = header->block_count;
+
+	if (most > UINT32_MAX || count >= tr_blocks_for(most))
+		return 0;
+	return count * TR_BLOCK_BYTES / TR_RECORD_ABOUT;
+}
+
+/* What all series took. */
+struct taken {
+	uint64_t values; /* of values and gauges, also those without a bucket */
+	double timed;	 /* of these, in buckets */
+	double scopes;
+};
+
+/*
+ * One pass, and counters are passed over without a look at their site: they
+ * may be most of it, and hold sums, of which the calls are unknown.
+ */
+static struct taken add_series(const struct tr_gather *g)
+{
+	struct taken taken = { 0, 0, 0 };
+
+	for (uint32_t id = 1; id < g->n_series; id++) {
+		const struct tr_series *s = &g->series[id];
+		uint64_t timed;
+
+		if (!(s->calls | s->untimed | s->positive.n | s->negative.n |
+		      s->positive.zeros | s->positive.unbucketed |
+		      s->not_finite) ||
+		    !s->site || s->site->flags & TR_SITE_INTERNAL)
+			continue;
+		taken.scopes += (double)s->calls + (double)s->untimed;
+		if (s->site->kind != TARE_KIND_VALUE &&
+		    s->site->kind != TARE_KIND_GAUGE)
+			continue;
+		timed = tr_series_timed(s);
+		taken.timed += (double)timed;
+		taken.values += timed + s->not_finite + s->positive.unbucketed;
+	}
+	return taken;
+}
+
+/* Steps, whose time is that of the scopes in them. */
+static bool overlaps(const struct tr_gather *g, uint32_t path)
+{
+	uint32_t site = g->path[path].site;
+
+	return site < g->n_series && g->series[site].site &&
+	       g->series[site].site->flags & TR_SITE_OVERLAP;
+}
+
+/* Since the last clear. */
+static double monitor_of(const tare_view *view)
+{
+	const struct tr_header *now = (const void *)view->image.base;
+	const struct tr_header *then = (const void *)view->baseline.base;
+	uint64_t ns = now->monitor_ns;
+
+	if (view->has_baseline)
+		ns = ns > then->monitor_ns ? ns - then->monitor_ns : 0;
+	return (double)ns;
+}
+
+static double cost_of_functions(const struct tr_gather *g,
+				const struct tr_header *header)
+{
+	double timed = 0, untimed = 0;
+
+	for (uint32_t i = 1; i < g->n_paths; i++) {
+		if (!tr_path_is_function(&g->path[i]))
+			continue;
+		timed += (double)g->path[i].calls;
+		untimed += (double)g->path[i].untimed;
+	}
+	return timed * (header->inside_ticks + header->outside_ticks) +
+	       untimed * header->added_untimed.ticks[0];
+}
+
+/* The time that samples were taken of; 0: none were. */
+static double sampled_of(tare_view *view)
+{
+	const tare_sampling *s = tare_view_sampling(view);
+
+	if (!s->samples)
+		return 0;
+	return s->is_wall ? tr_most(s->weight_ns, s->cpu_ns) : s->cpu_ns;
+}
+
+/*
+ * Calls times their calibrated cost, and that as a share of the time that
+ * threads spent inside their outermost scopes, or of the CPU time where
+ * stacks are looked at, in scopes or not.
+ */
+static void add_cost(tare_view *view, const struct taken *taken,
+		     tare_health *h)
+{
+	const struct tr_header *header = (const void *)view->image.base;
+	const struct tr_gather *g = &view->all;
+	double busy = 0;
+
+	for (uint32_t i = g->n_paths ? g->path[0].first : 0; i;
+	     i = g->path[i].next)
+		if (!overlaps(g, i))
+			busy += g->path[i].sum + g->path[i].open_ticks;
+	h->monitor_ns = monitor_of(view);
+	h->measuring_ns = h->monitor_ns + tr_view_ns(
+		view, taken->scopes * (header->inside_ticks +
+				       header->outside_ticks) +
+			      taken->timed * header->value_ticks +
+			      cost_of_functions(g, header));
+	busy = tr_view_ns(view, busy);
+	h->sampling_ns = tare_view_sampling(view)->cost_ns;
+	busy = tr_most(busy, sampled_of(view));
+	h->measuring_ns += h->sampling_ns;
+	if (busy > 0)
+		h->measuring_share = tr_least(h->measuring_ns / busy, 1);
+}
+
+static struct tr_governed governed_since_clear(const tare_view *view)
+{
+	struct tr_governed now = ((const struct tr_header *)(const void *)
+					  view->image.base)->governed;
+	const struct tr_header *then = (const void *)view->baseline.base;
+
+	if (view->has_baseline) {
+		now.cost_ns -= then->governed.cost_ns;
+		now.cpu_ns -= then->governed.cpu_ns;
+	}
+	return now;
+}
+
+/* The governor knows more: how dense the calls were, and the CPU time. */
+static void add_governed(tare_view *view, tare_health *h)
+{
+	struct tr_governed g = governed_since_clear(view);
+	const struct tr_header *header = (const void *)view->image.base;
+
+	if (g.looks && g.cost_ns >= 0 && g.cpu_ns > 0 &&
+	    g.cost_ns <= g.cpu_ns) {
+		/* It leaves functions and samples out. */
+		h->measuring_ns = g.cost_ns + h->sampling_ns +
+				  tr_view_ns(view, cost_of_functions(
+							   &view->all, header));
+		/* Its last look was before the end. */
+		h->measuring_share = tr_least(
+			h->measuring_ns / tr_most(g.cpu_ns, sampled_of(view)),
+			1);
+	}
+	if (g.limit > 0 && g.limit <= 1)
+		h->measuring_limit = g.limit;
+	if (g.share >= 0 && isfinite(g.share))
+		h->measuring_now = g.share;
+	if (g.thread_share >= 0 && g.thread_share <= 1)
+		h->measuring_thread = g.thread_share;
+	h->governed = g.sites;
+	h->governor_actions = g.actions;
+	for (uint32_t id = 1; id < view->all.n_series; id++) {
+		h->governed_ever += view->all.series[id].is_estimate;
+		h->missed += view->all.series[id].missed;
+	}
+}
+
+/* Of the series that take names beyond max_sites; of counters their sum. */
+static uint64_t overflow_calls_of(const struct tr_gather *g)
+{
+	uint64_t n = 0;
+
+	for (uint32_t id = TR_SITE_OVERFLOW;
+	     id <= TARE_KIND_RATIO && id < g->n_series; id++) {
+		const struct tr_series *s = &g->series[id];
+
+		if (!s->site)
+			continue;
+		if (s->site->kind == TARE_KIND_SCOPE)
+			n += s->calls + s->untimed;
+		else if (s->site->kind == TARE_KIND_COUNTER)
+			n += s->counter;
+		else if (s->site->kind == TARE_KIND_RATIO)
+			n += s->whole;
+		else
+			n += tr_series_timed(s) + s->not_finite +
+			     s->positive.unbucketed;
+	}
+	return n;
+}
+
+/* What the baseline of the last clear holds. */
+static uint64_t cleared_of(const tare_view *view)
+{
+	struct tr_gather g = { .span = { .is_all = true, .to = UINT64_MAX } };
+	uint64_t n;
+
+	if (!view->has_baseline || tr_gather_add(&g, &view->baseline, 1)) {
+		tr_gather_release(&g);
+		return 0;
+	}
+	n = g.events + add_series(&g).values;
+	tr_gather_release(&g);
+	return n;
+}
+
+TARE_API const tare_health *tare_view_health(const tare_view *const_view)
+{
+	tare_view *view = (tare_view *)(uintptr_t)const_view;
+	const struct tr_header *header = (const void *)view->image.base;
+	tare_health *h = &view->health;
+	struct taken taken;
+
+	*h = (tare_health){ 0 };
+	add_losses(h, &header->lost);
+	for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
+		const struct tr_track *t = tr_image_track(&view->image, i);
+
+		if (!t)
+			continue;
+		add_losses(h, &t->lost);
+		add_trace(h, t);
+		h->threads += t->owners;
+	}
+	h->lost = h->lost_no_track + h->lost_no_space + h->lost_busy +
+		  h->lost_damage;
+	taken = add_series(&view->all);
+	h->events = view->all.events + taken.values;
+	h->cleared = cleared_of(view);
+	h->overflow_calls = overflow_calls_of(&view->all);
+	h->redone = view->all.redone;
+	/* Without memory for a look at the profile: what is known. */
+	(void)tr_profile_damaged(view, false, &h->damaged);
+	h->damaged += view->all.damaged;
+	h->records = records_in(view);
+	h->records_trimmed = header->records_trimmed;
+	h->history_room = history_room(header);
+	add_cost(view, &taken, h);
+	add_governed(view, h);
+	return h;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parts: what a run's time is made of, from whatever was measured of it.
+ *
+ * Own times add up to the whole. Of scopes and functions the time is net of
+ * the measuring; of scopes with the same name in several places it is the
+ * sum over the tree.
+ */
+#include "read/judge.h"
+#include "read/profile.h"
+
+#include <tare/read/pipeline.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+struct source {
+	tare_view *view;
+	tare_amdahl *amdahl;
+	bool with_callees;
+};
+
+/* Room for n parts; false: out of memory. */
+static bool ready_parts(tare_amdahl *amdahl, size_t n)
+{
+	free(amdahl->parts);
+	amdahl->parts = calloc(n + 1, sizeof(*amdahl->parts));
+	amdahl->n_parts = 0;
+	amdahl->whole_ns = 0;
+	return amdahl->parts != NULL;
+}
+
+static void add_part(const struct source *source, tare_part part, double own,
+		     double total)
+{
+	tare_amdahl *amdahl = source->amdahl;
+
+	part.ns = source->with_callees ? total : own;
+	amdahl->parts[amdahl->n_parts++] = part;
+	amdahl->whole_ns += own;
+}
+
+/* ---- stages ------------------------------------------------------------ */
+
+static int parts_of_stages(const struct source *source)
+{
+	const tare_pipeline *p;
+	size_t n, all = 0;
+	int err = tare_view_pipelines(source->view, 0, &p, &n);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < n; i++)
+		all += p[i].n_stages;
+	if (!ready_parts(source->amdahl, all))
+		return TARE_ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < p[i].n_stages; k++) {
+			const tare_stage_stats *s = &p[i].stages[k];
+			tare_part part = { .name = s->name,
+					   .file = s->file,
+					   .line = s->line,
+					   .is_estimate = s->is_estimate };
+
+			add_part(source, part, s->own_ns, s->total_ns);
+		}
+	return 0;
+}
+
+/* ---- scopes ------------------------------------------------------------ */
+
+static bool is_scope(const tare_stats *s)
+{
+	return s->kind == TARE_KIND_SCOPE && s->count;
+}
+
+static int parts_of_scopes(const struct source *source)
+{
+	const tare_stats *s;
+	size_t n;
+	int err = tare_view_stats(source->view, NULL, &s, &n);
+
+	if (err)
+		return err;
+	if (!ready_parts(source->amdahl, n))
+		return TARE_ENOMEM;
+	for (size_t i = 0; i < n; i++, s++) {
+		tare_part part = { .name = s->name,
+				   .file = s->file,
+				   .line = s->line,
+				   .is_estimate = s->is_estimate,
+				   .below_resolution = s->below_resolution };
+
+		if (is_scope(s))
+			add_part(source, part, s->net_own, s->net_total);
+	}
+	return 0;
+}
+
+/* ---- functions --------------------------------------------------------- */
+
+static int parts_of_functions(const struct source *source)
+{
+	const tare_call *c;
+	size_t n;
+	int err = tare_view_calls(source->view, &c, &n);
+
+	if (err)
+		return err;
+	if (!ready_parts(source->amdahl, n))
+		return TARE_ENOMEM;
+	for (size_t i = 0; i < n; i++, c++) {
+		tare_part part = { .name = c->function,
+				   .file = c->file,
+				   .line = c->line,
+				   .is_estimate = c->is_estimate,
+				   .below_resolution = c->below_resolution };
+
+		/* Else counted only: nothing is known of its time. */
+		if (c->timed || c->total_ns > 0)
+			add_part(source, part, c->net_own_ns, c->net_total_ns);
+	}
+	return 0;
+}
+
+static int parts_of_samples(const struct source *source)
+{
+	const tare_function *f;
+	size_t n;
+	int err = tare_view_functions(source->view, &f, &n);
+
+	if (err)
+		return err;
+	if (!ready_parts(source->amdahl, n))
+		return TARE_ENOMEM;
+	for (size_t i = 0; i < n; i++, f++) {
+		tare_part part = { .name = f->function,
+				   .file = f->file,
+				   .line = f->first_line ? f->first_line :
+							   f->line,
+				   .is_estimate = true };
+
+		/* Nobody can make that faster, and it ends with tare. */
+		if (!tr_module_name_is_own(f->module))
+			add_part(source, part, f->weight_ns, f->all_weight_ns);
+	}
+	return 0;
+}
+
+static int (*const sources[])(const struct source *source) = {
+	[TARE_PARTS_STAGES] = parts_of_stages,
+	[TARE_PARTS_SCOPES] = parts_of_scopes,
+	[TARE_PARTS_FUNCTIONS] = parts_of_functions,
+	[TARE_PARTS_SAMPLES] = parts_of_samples,
+};
+
+int tr_parts_of(tare_view *view, const tare_amdahl_options *options,
+		tare_amdahl *amdahl)
+{
+	struct source source = { view, amdahl, options->with_callees };
+	uint32_t of = options->of ? options->of : TARE_PARTS_STAGES;
+	int err;
+
+	do {
+		amdahl->of = (enum tare_parts_of)of;
+		err = sources[of](&source);
+	} while (!err && !options->of && !(amdahl->whole_ns > 0) &&
+		 ++of <= TARE_PARTS_SAMPLES);
+	return err;
+}

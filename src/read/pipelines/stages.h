@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between stage_times.c (what stages took, by track), stages.c (their rows)
+ * and pipeline.c (the rows of a pipeline, and what holds it up).
+ */
+#ifndef TR_READ_PIPELINES_STAGES_H
+#define TR_READ_PIPELINES_STAGES_H
+
+#include <tare/read/pipeline.h>
+
+#include "read/view.h"
+
+/* Own time of a stage in a track, by one call path. Ticks. */
+struct tr_stage_time {
+	uint32_t row, track;
+	double own;
+};
+
+/* Stage `from` hands its records to stage `to`. */
+struct tr_stage_edge {
+	uint32_t from, to;
+};
+
+struct tr_stage_row {
+	tare_stage_stats stats;
+	const char *source;
+	uint64_t open;
+	uint64_t said_in, said_out; /* as the stage counted them */
+	double nested_in;	    /* taken by the stages that it calls */
+	double nested_out;	    /* given by those that it asks */
+	bool has_next;		    /* it calls another one */
+	uint64_t born, newest;	    /* ticks */
+};
+
+/* All stages of a view; rows by site id. */
+struct tr_stages {
+	tare_view *view;
+	struct tr_stage_row *row;
+	uint32_t n;
+	uint32_t *row_of; /* row + 1, by site id */
+	struct tr_stage_time *time; /* by row; those of row i begin at: */
+	uint32_t *first;	    /* [i], up to [i + 1] */
+	struct tr_stage_edge *edge;
+	uint32_t n_times, n_edges;
+	uint32_t n_tracks;
+};
+
+/* ---- stage_times.c ----------------------------------------------------- */
+
+/* Times, edges and nested records of the rows. 0 or an error. */
+int tr_stage_times(struct tr_stages *stages);
+
+/* ---- stage_order.c ----------------------------------------------------- */
+
+/*
+ * Rows for which is_mine, in the order of their records, into `order`; how
+ * many in *ret_n.
+ */
+int tr_stage_order(const struct tr_stages *stages, const uint8_t *is_mine,
+		   uint32_t *order, uint32_t *ret_n);
+
+/* ---- stages.c ---------------------------------------------------------- */
+
+int tr_stages_take(struct tr_stages *stages, tare_view *view);
+void tr_stages_release(struct tr_stages *stages);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of read/profile/: code without probes: modules, sampled stacks, hooked
+ * functions, allocations, and the call tree; addresses become names here.
+ *
+ * Comes in: the tables of a view's image. Goes out: stacks, functions, frames.
+ * Called by render/ and by read/judge.
+ */
+#ifndef TR_READ_PROFILE_H
+#define TR_READ_PROFILE_H
+
+#include <tare/alloc.h>
+#include <tare/read/profile.h>
+
+#include "read/view.h"
+
+/* ---- calls.c ----------------------------------------------------------- */
+
+/* The place of a function in the source, by its address. */
+void tr_call_place(tare_view *view, uint64_t address, tare_place *ret_place,
+		   uint32_t *ret_module);
+
+/* ---- modules.c, stacks.c, samples.c, names.c ---------------------------- */
+
+/* Reads the tables that are not read yet. 0 or TARE_ENOMEM. */
+int tr_profile_modules(tare_view *view);
+int tr_profile_stacks(tare_view *view);
+/* Inconsistencies passed over in its tables, and in its many samples. 0 or
+ * TARE_ENOMEM. */
+int tr_profile_damaged(tare_view *view, bool samples, uint64_t *ret_places);
+/* A copy of the samples, a thread's after another's, by time. Gives. */
+int tr_samples_by_thread(tare_view *view, tare_sample **ret_samples,
+			 size_t *ret_n);
+/* Index of a module by the ledger's number + 1. */
+uint32_t tr_profile_module(tare_view *view, uint32_t number);
+/* By that number: is it tare? "libtare.so.0", "libtare-preload.so" */
+bool tr_module_is_own(tare_view *view, uint32_t number);
+/* Index of a stack by the ledger's number; UINT32_MAX: it has no samples. */
+uint32_t tr_profile_stack(const tare_view *view, uint32_t number);
+
+/* ---- frames.c ---------------------------------------------------------- */
+
+/*
+ * Stacks by name, of one view or of two to be compared:
+ *
+ *	stacks (addresses) -> places (functions) -> frames (paths of functions)
+ *
+ * Functions are the same where name, module and first line are; in two views,
+ * which may be of two builds, where their names are.
+ */
+
+/* Beyond it a frame stands for all that it called. */
+#define TR_FRAMES_MOST (2u << 20)
+
+struct tr_function {
+	const char *name, *file, *module;
+	uint32_t first_line;
+	uint32_t hash;
+	enum tare_stack_kind kind;
+	bool is_inlined;
+};
+
+struct tr_weight {
+	uint64_t n;
+	double ns;
+};
+
+struct tr_frame_node {
+	uint32_t parent, function;
+	uint32_t first, next; /* children; next sibling */
+	uint32_t depth;
+	struct tr_weight own[2], all[2]; /* of the first view, of the second */
+};
+
+struct tr_frames {
+	struct tr_function *function;
+	uint32_t n_functions, cap_functions;
+	uint32_t *function_hash, function_mask;
+	struct tr_frame_node *node; /* [0] is the root */
+	uint32_t n_nodes, cap_nodes;
+	uint32_t *node_hash, node_mask;
+	bool by_name;	 /* functions are the same where their names are */
+	bool is_reverse; /* callers below what they call */
+	bool is_full;	 /* TR_FRAMES_MOST was reached */
+	bool failed;	 /* out of memory */
+};
+
+/* Adds a view's stacks as weights `slot`. Frames zero-filled before. */
+int tr_frames_add(struct tr_frames *frames, tare_view *view,
+		  enum tare_frames_from from, unsigned slot);
+/* The frames of one address below `node`: outermost first, or reversed. */
+uint32_t tr_frames_step(struct tr_frames *frames, tare_view *view,
+			const tare_stack *stack, uint32_t node);
+/* Adds to what a node has itself. */
+void tr_frames_weigh(struct tr_frames *frames, uint32_t node, unsigned slot,
+		     uint64_t n, double ns);
+/* Child of a node for a function; the node itself where there is no room. */
+uint32_t tr_frames_child(struct tr_frames *frames, uint32_t parent,
+			 uint32_t function);
+/* The call tree; frames_calls.c. */
+int tr_frames_add_calls(struct tr_frames *frames, tare_view *view,
+			unsigned slot);
+/* What stacks allocated; frames_alloc.c. */
+int tr_frames_add_allocs(struct tr_frames *frames, tare_view *view,
+			 unsigned slot);
+/* After the last: adds up. */
+void tr_frames_finish(struct tr_frames *frames);
+/*
+ * Nodes depth first, heaviest first (by both slots' sum), from the root on.
+ * Gives an array of n_nodes (free); NULL: out of memory.
+ */
+uint32_t *tr_frames_order(const struct tr_frames *frames);
+void tr_frames_release(struct tr_frames *frames);
+
+/* Function of a place in a module, by number. UINT32_MAX: out of memory. */
+uint32_t tr_frames_function(struct tr_frames *frames, const tare_place *place,
+			    const char *module);
+
+#endif

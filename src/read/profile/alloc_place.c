@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The stack of an allocation, and the place in the program that it is of.
+ *
+ * Nobody looks for operator new, strdup or std::vector: these allocate for
+ * their callers. So frames in libraries that do so are passed over, and
+ * functions that were inlined from the C++ library.
+ */
+#include "read/profile/allocs.h"
+#include "read/profile.h"
+
+#include <string.h>
+
+#define DEPTH_MOST 4096u  /* more is damage; stack_depth goes to 1024 */
+#define INLINED_MOST 32u
+
+/* And of functions, wherever they are. */
+static const char *const wrappers[] = {
+	"operator new", "operator delete", "std::", "__gnu_cxx::",
+	"malloc", "calloc", "realloc", "xmalloc", "xcalloc", "xrealloc",
+	"xstrdup", "xstrndup", "g_malloc", "g_realloc", "g_strdup", NULL
+};
+
+/*
+ * Names of templates have what they return before them: "char*& std::vector<
+ * char*, ...>::emplace_back<char*>(char*&&)".
+ */
+static const char *without_return_type(const char *name)
+{
+	const char *from = name;
+	int inside = 0;
+
+	for (const char *at = name; *at && (inside || *at != '('); at++) {
+		if (strncmp(at, "operator", 8) == 0)
+			break;
+		inside += (*at == '<') - (*at == '>');
+		if (*at == ' ' && !inside)
+			from = at + 1;
+	}
+	return from;
+}
+
+static bool begins_with_any(const char *text, const char *const *beginnings)
+{
+	for (; *beginnings; beginnings++)
+		if (strncmp(text, *beginnings, strlen(*beginnings)) == 0)
+			return true;
+	return false;
+}
+
+static const struct tr_stack *stack_rows(const tare_view *view, uint32_t *ret_n)
+{
+	const struct tr_header *header = (const void *)view->image.base;
+	const struct tr_region *region = &header->region[TR_REGION_STACKS];
+	uint64_t n = region->used / sizeof(struct tr_stack);
+	const struct tr_stack *row =
+		tr_image_at(&view->image, region->off, n * sizeof(*row), 8);
+
+	*ret_n = row && n <= UINT32_MAX ? (uint32_t)n : 0;
+	return row;
+}
+
+TARE_API size_t tare_view_alloc_frames(tare_view *view,
+				       const tare_alloc *alloc,
+				       tare_alloc_frame *frames, size_t most,
+				       bool *ret_whole)
+{
+	const struct tr_stack *row;
+	uint32_t rows, number;
+	size_t n = 0;
+
+	if (!view || !alloc || (most && !frames))
+		return 0;
+	row = stack_rows(view, &rows);
+	number = alloc->stack;
+	while (number >= TR_STACK_FIRST && number < rows && n < DEPTH_MOST &&
+	       row[number].flags & TR_STACK_READY) {
+		bool is_exact = row[number].flags & TR_STACK_EXACT;
+
+		if (n < most) {
+			frames[n].module = tr_profile_module(
+				view, row[number].module);
+			frames[n].address = row[number].address -
+					    (!is_exact && row[number].address);
+		}
+		n++;
+		/* A caller is made before what it calls: no circle. */
+		if (row[number].parent >= number)
+			break;
+		number = row[number].parent;
+	}
+	if (ret_whole)
+		*ret_whole = number == TR_STACK_WHOLE;
+	return n;
+}
+
+static const char *module_name(tare_view *view, uint32_t module)
+{
+	const tare_module *modules;
+	size_t n;
+
+	if (tare_view_modules(view, &modules, &n) || module >= n)
+		return "";
+	return modules[module].name;
+}
+
+/* The innermost function of the program in this frame, if there is one. */
+static bool find_place(tare_view *view, const tare_alloc_frame *frame,
+		       tare_place *ret_place)
+{
+	tare_place places[INLINED_MOST];
+	size_t n = tare_view_places(view, frame->module, frame->address,
+				    places, INLINED_MOST);
+
+	for (size_t i = 0; i < n && i < INLINED_MOST; i++)
+		if (!begins_with_any(without_return_type(places[i].function),
+				     wrappers)) {
+			*ret_place = places[i];
+			return true;
+		}
+	return false;
+}
+
+static void place_of_tag(const tare_alloc *alloc, tare_place *ret_place)
+{
+	*ret_place = (tare_place){
+		.function = alloc->tag[0] ? alloc->tag : "(stack lost)",
+		.file = "",
+	};
+}
+
+TARE_API void tare_view_alloc_place(tare_view *view, const tare_alloc *alloc,
+				    tare_place *ret_place,
+				    uint32_t *ret_module)
+{
+	tare_alloc_frame frames[64];
+	size_t n = tare_view_alloc_frames(view, alloc, frames, 64, NULL);
+	uint32_t module = TARE_NO_MODULE;
+
+	if (!view || !alloc || !ret_place)
+		return;
+	place_of_tag(alloc, ret_place);
+	n = n < 64 ? n : 64;
+	for (size_t i = 0; i < n; i++) {
+		module = frames[i].module;
+		if (!tr_module_allocates(module_name(view, module)) &&
+		    find_place(view, &frames[i], ret_place))
+			goto found;
+	}
+	module = TARE_NO_MODULE;
+	/* None of the program's: the innermost that is not tare. */
+	for (size_t i = 0; i < n; i++) {
+		module = frames[i].module;
+		if (tr_module_name_is_own(module_name(view, module)))
+			continue;
+		(void)tare_view_places(view, module, frames[i].address,
+				       ret_place, 1);
+		break;
+	}
+found:
+	if (ret_module)
+		*ret_module = module;
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Allocs: the books of allocations, added up.
+ *
+ * What a stack has is its row and the rows of all tills for it; a row that
+ * was on its way from a till when the image was taken is where the header
+ * says. Sums in a till may be below zero: only those of a stack are judged.
+ */
+#include "read/profile/allocs.h"
+#include "read/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* More is damage: a million years of allocations. */
+#define ALLOCS_MOST (UINT64_C(1) << 60)
+
+struct alloc_books {
+	tare_view *view;
+	const struct tr_alloc_state *heap;
+	const struct tr_alloc *row; /* of the image */
+	uint32_t n;
+	struct tr_alloc *sum; /* by number; what: of the row; 0: none */
+	uint64_t unit;
+};
+
+static const struct tr_header *alloc_header(const tare_view *view)
+{
+	return (const void *)view->image.base;
+}
+
+static uint32_t kind_of(const struct tr_alloc *row)
+{
+	return row->what >> TR_ALLOC_SHIFT;
+}
+
+static bool find_rows(struct alloc_books *books)
+{
+	const struct tr_region *region =
+		&alloc_header(books->view)->region[TR_REGION_ALLOCS];
+	uint64_t n = region->used / sizeof(struct tr_alloc);
+
+	books->heap = &alloc_header(books->view)->heap;
+	books->row = tr_image_at(&books->view->image, region->off,
+				 n * sizeof(struct tr_alloc), 8);
+	books->unit = books->heap->unit;
+	if (!n)
+		return false;
+	if (!books->row || n > TR_ALLOC_NUMBER || !books->unit ||
+	    books->unit > TR_SAMPLED_MOST) {
+		books->view->profile.damaged++;
+		return false;
+	}
+	books->n = (uint32_t)n;
+	return true;
+}
+
+/* ---- sums -------------------------------------------------------------- */
+
+static void add_alloc(struct tr_alloc *to, const struct tr_alloc *from,
+		      uint32_t epoch)
+{
+	bool is_kept = from->epoch == epoch;
+
+	to->allocs += from->allocs;
+	to->bytes += from->bytes;
+	to->frees += from->frees;
+	to->freed += from->freed;
+	to->temporary += from->temporary;
+	to->peak_allocs += is_kept ? from->peak_allocs :
+				     from->allocs - from->frees;
+	to->peak_bytes += is_kept ? from->peak_bytes :
+				    from->bytes - from->freed;
+}
+
+/* The row as it is after what was under way. */
+static struct tr_alloc row_after(const struct alloc_books *books, uint32_t i)
+{
+	const struct tr_alloc_state *heap = books->heap;
+	struct tr_alloc row = books->row[i];
+
+	if (!(heap->moves & 1))
+		return row;
+	if (i == heap->move_from)
+		memset(&row, 0, sizeof(row));
+	if (i == heap->move_to) {
+		uint32_t what = row.what;
+
+		row = heap->moved;
+		row.what = what;
+	}
+	return row;
+}
+
+static void add_rows(struct alloc_books *books)
+{
+	for (uint32_t i = 0; i < books->n; i++) {
+		struct tr_alloc row = row_after(books, i);
+		uint32_t to = i;
+
+		switch (kind_of(&row)) {
+		case TR_ALLOC_TILL:
+			to = row.what & TR_ALLOC_NUMBER;
+			break;
+		case TR_ALLOC_STACK:
+		case TR_ALLOC_TAG:
+			books->sum[i].what = row.what;
+			break;
+		default:
+			continue;
+		}
+		if (to < books->n)
+			add_alloc(&books->sum[to], &row, books->heap->epoch);
+		else
+			books->view->profile.damaged++;
+	}
+}
+
+/* Of a live one the parts may be of different moments. */
+static uint64_t no_less(tare_view *view, uint64_t n, uint64_t *damage)
+{
+	if ((int64_t)n < 0) {
+		*damage += !view->live;
+		return 0;
+	}
+	return n;
+}
+
+static bool fill_alloc(struct alloc_books *books, const struct tr_alloc *sum,
+		       uint32_t number, tare_alloc *alloc)
+{
+	tare_view *view = books->view;
+	uint64_t damage = 0, unit = books->unit;
+
+	if (sum->allocs > ALLOCS_MOST || sum->bytes > ALLOCS_MOST ||
+	    sum->frees > ALLOCS_MOST || sum->freed > ALLOCS_MOST ||
+	    sum->temporary > ALLOCS_MOST) {
+		view->profile.damaged++;
+		return false;
+	}
+	*alloc = (tare_alloc){
+		.row = number,
+		.tag = "",
+		.allocs = sum->allocs / unit,
+		.bytes = sum->bytes,
+		.frees = sum->frees / unit,
+		.freed_bytes = sum->freed,
+		.live = no_less(view, sum->allocs - sum->frees, &damage) /
+			unit,
+		.live_bytes = no_less(view, sum->bytes - sum->freed, &damage),
+		.temporary = sum->temporary / unit,
+		.peak_allocs = no_less(view, sum->peak_allocs, &damage) /
+			       unit,
+		.peak_bytes = no_less(view, sum->peak_bytes, &damage),
+	};
+	view->profile.damaged += damage > 0;
+	if (kind_of(sum) == TR_ALLOC_TAG)
+		alloc->tag = tr_image_string(&view->image,
+					     sum->what & TR_ALLOC_NUMBER);
+	else
+		alloc->stack = sum->what & TR_ALLOC_NUMBER;
+	return true;
+}
+
+static int most_live_first(const void *a, const void *b)
+{
+	const tare_alloc *x = a, *y = b;
+
+	if (x->live_bytes != y->live_bytes)
+		return x->live_bytes > y->live_bytes ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static int fill_allocs(struct alloc_books *books)
+{
+	struct tr_allocs *a = &books->view->profile.allocs;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < books->n; i++)
+		n += books->sum[i].what && books->sum[i].allocs;
+	a->at = calloc(n + 1, sizeof(*a->at));
+	if (!a->at)
+		return TARE_ENOMEM;
+	for (uint32_t i = 0; i < books->n; i++)
+		if (books->sum[i].what && books->sum[i].allocs &&
+		    fill_alloc(books, &books->sum[i], i, &a->at[a->n]))
+			a->n++;
+	qsort(a->at, a->n, sizeof(*a->at), most_live_first);
+	return 0;
+}
+
+/* ---- snapshots --------------------------------------------------------- */
+
+static void fill_mark(struct alloc_books *books, uint32_t at,
+		      tare_alloc_mark *mark)
+{
+	const struct tr_alloc *row = &books->row[at];
+	struct tr_allocs *a = &books->view->profile.allocs;
+	tare_alloc *to = a->copies + a->n_copies;
+
+	mark->name = tr_image_string(&books->view->image,
+				     row->what & TR_ALLOC_NUMBER);
+	mark->at_ns = tr_time_real(&books->view->image, row->bytes);
+	mark->allocs = to;
+	for (uint64_t i = 1; i <= row->allocs; i++) {
+		struct tr_alloc copy = row[i];
+		uint32_t of = copy.what & TR_ALLOC_NUMBER;
+
+		if (kind_of(&copy) != TR_ALLOC_COPY || of >= books->n ||
+		    !books->sum[of].what) {
+			books->view->profile.damaged++;
+			continue;
+		}
+		copy.what = books->sum[of].what;
+		if (!fill_alloc(books, &copy, of, to))
+			continue;
+		if (!to->tag[0]) {
+			mark->live += to->live;
+			mark->live_bytes += to->live_bytes;
+		}
+		to++;
+	}
+	mark->n_allocs = (size_t)(to - mark->allocs);
+	a->n_copies += mark->n_allocs;
+	qsort(a->copies + a->n_copies - mark->n_allocs, mark->n_allocs,
+	      sizeof(*to), most_live_first);
+}
+
+/* Is there room behind it for what it says? */
+static bool is_mark(const struct alloc_books *books, uint32_t i)
+{
+	return kind_of(&books->row[i]) == TR_ALLOC_MARK &&
+	       books->row[i].allocs < books->n - i;
+}
+
+static int fill_marks(struct alloc_books *books)
+{
+	struct tr_allocs *a = &books->view->profile.allocs;
+	size_t n = 0, copies = 0;
+
+	for (uint32_t i = 0; i < books->n; i++) {
+		if (!is_mark(books, i)) {
+			books->view->profile.damaged +=
+				kind_of(&books->row[i]) == TR_ALLOC_MARK;
+			continue;
+		}
+		n++;
+		copies += books->row[i].allocs;
+		i += (uint32_t)books->row[i].allocs;
+	}
+	a->marks = calloc(n + 1, sizeof(*a->marks));
+	a->copies = calloc(copies + 1, sizeof(*a->copies));
+	if (!a->marks || !a->copies)
+		return TARE_ENOMEM;
+	for (uint32_t i = 0; i < books->n; i++) {
+		if (!is_mark(books, i))
+			continue;
+		fill_mark(books, i, &a->marks[a->n_marks++]);
+		i += (uint32_t)books->row[i].allocs;
+	}
+	return 0;
+}
+
+/* ---- totals ------------------------------------------------------------ */
+
+static void fill_totals(struct alloc_books *books)
+{
+	struct tr_allocs *a = &books->view->profile.allocs;
+	const struct tr_alloc_state *heap = books->heap;
+	tare_heap *h = &a->heap;
+
+	h->was_on = heap->mode == TR_HEAP_EXACT ||
+		    heap->mode == TR_HEAP_SAMPLED;
+	h->is_estimate = heap->mode == TR_HEAP_SAMPLED;
+	h->sample_bytes = heap->mean_bytes;
+	h->peak_bytes = heap->peak_bytes;
+	h->peak_ns = heap->peak_ticks ? tr_time_real(&books->view->image,
+						     heap->peak_ticks) :
+					0;
+	h->unseen = heap->unseen;
+	h->foreign = heap->foreign;
+	h->table_bytes = heap->table_bytes;
+	h->threads = heap->threads;
+	for (size_t i = 0; i < a->n; i++) {
+		const tare_alloc *row = &a->at[i];
+
+		if (row->tag[0])
+			continue;
+		h->allocs += row->allocs;
+		h->bytes += row->bytes;
+		h->frees += row->frees;
+		h->freed_bytes += row->freed_bytes;
+		h->live += row->live;
+		h->live_bytes += row->live_bytes;
+		h->temporary += row->temporary;
+		h->peak_allocs += row->peak_allocs;
+	}
+}
+
+static int read_books(struct alloc_books *books)
+{
+	int err;
+
+	books->sum = calloc(books->n, sizeof(*books->sum));
+	if (!books->sum)
+		return TARE_ENOMEM;
+	add_rows(books);
+	err = fill_allocs(books);
+	if (!err)
+		err = fill_marks(books);
+	if (!err)
+		fill_totals(books);
+	free(books->sum);
+	return err;
+}
+
+int tr_view_allocs(tare_view *view)
+{
+	struct alloc_books books = { .view = view };
+	struct tr_allocs *a = &view->profile.allocs;
+	int err = 0;
+
+	if (a->is_read)
+		return 0;
+	a->heap.struct_size = sizeof(a->heap);
+	if (find_rows(&books))
+		err = read_books(&books);
+	if (err)
+		tr_allocs_release(a);
+	a->is_read = !err;
+	return err;
+}
+
+/* ---- public ------------------------------------------------------------ */
+
+TARE_API const tare_heap *tare_view_heap(tare_view *view)
+{
+	(void)tr_view_allocs(view);
+	return &view->profile.allocs.heap;
+}
+
+TARE_API int tare_view_allocs(tare_view *view, const tare_alloc **ret_allocs,
+			      size_t *ret_n)
+{
+	int err;
+
+	if (!view || !ret_allocs || !ret_n)
+		return TARE_EINVAL;
+	err = tr_view_allocs(view);
+	if (err)
+		return err;
+	*ret_allocs = view->profile.allocs.at;
+	*ret_n = view->profile.allocs.n;
+	return 0;
+}
+
+TARE_API int tare_view_alloc_marks(tare_view *view,
+				   const tare_alloc_mark **ret_marks,
+				   size_t *ret_n)
+{
+	int err;
+
+	if (!view || !ret_marks || !ret_n)
+		return TARE_EINVAL;
+	err = tr_view_allocs(view);
+	if (err)
+		return err;
+	*ret_marks = view->profile.allocs.marks;
+	*ret_n = view->profile.allocs.n_marks;
+	return 0;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Call tree: the paths in the order people read them.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "read/profile.h"
+
+static const struct tr_header *header_of(const tare_view *view)
+{
+	return (const void *)view->image.base;
+}
+
+struct tree {
+	tare_view *view;
+	const struct tr_times *times;
+	uint32_t *order; /* scratch for sorting siblings */
+};
+
+static void name_scope(tare_view *view, tare_node *node,
+		       const struct tr_path *p)
+{
+	const struct tr_site *site = view->all.series[p->site].site;
+
+	node->name = tr_image_string(&view->image, site->name);
+	node->source = tr_image_string(&view->image, site->source);
+	node->site = p->site;
+	node->module = TARE_NO_MODULE;
+	node->file = tr_image_string(&view->image, site->file);
+	node->line = site->line;
+}
+
+static void name_function(tare_view *view, tare_node *node,
+			  const struct tr_path *p)
+{
+	tare_place place;
+
+	tr_call_place(view, p->address, &place, &node->module);
+	node->name = place.function;
+	node->source = "";
+	node->file = place.file;
+	node->line = place.line;
+	node->address = p->address;
+	node->is_function = true;
+}
+
+static void fill_node(const struct tree *tree, uint32_t index, double whole)
+{
+	tare_view *view = tree->view;
+	const struct tr_path *p = &view->all.path[index];
+	const struct tr_times *t = &tree->times[index];
+	tare_node *node = &view->nodes[view->n_nodes++];
+	/* An estimate's sum is that of all calls. */
+	double seen = (double)p->calls, mean;
+
+	if (tr_path_is_function(p))
+		name_function(view, node, p);
+	else
+		name_scope(view, node, p);
+	if (tr_path_is_sampled(p))
+		seen += (double)p->untimed;
+	mean = p->calls ? p->sum / seen : 0;
+	node->depth = p->depth;
+	node->calls = p->calls + p->untimed;
+	node->timed = p->calls;
+	node->open = p->open;
+	node->failures = p->failures;
+	node->is_estimate = tr_path_is_estimate(&view->all, index);
+	node->repaired = node->is_estimate || tr_path_is_function(p) ?
+				 0 :
+				 p->untimed;
+	node->total_ns = tr_view_ns(view, p->sum + p->open_ticks);
+	node->own_ns = tr_view_ns(view, t->own);
+	node->net_own_ns = tr_view_ns(view, t->net_own);
+	node->net_total_ns = tr_least(tr_view_ns(view, t->net_total),
+				  node->total_ns);
+	node->share = whole > 0 ? t->net_total / whole : 0;
+	node->below_resolution =
+		p->calls && mean < 3 * header_of(view)->resolution_ticks;
+}
+
+/* Does path a come before path b? Most time first; at last as found. */
+static bool is_before(const struct tree *tree, uint32_t a, uint32_t b)
+{
+	const struct tr_path *p = &tree->view->all.path[a];
+	const struct tr_path *q = &tree->view->all.path[b];
+	double x = tree->times[a].net_total, y = tree->times[b].net_total;
+
+	if (!(x < y) && !(x > y)) {
+		/* Without times: most calls. */
+		x = (double)(p->calls + p->untimed);
+		y = (double)(q->calls + q->untimed);
+	}
+	return x > y || (!(x < y) && a < b);
+}
+
+/* Heap whose root comes last of all: mends it below `at`. */
+static void sift(const struct tree *tree, uint32_t *order, uint32_t at,
+		 uint32_t n)
+{
+	uint32_t moved = order[at];
+
+	for (uint32_t child; (child = 2 * at + 1) < n; at = child) {
+		if (child + 1 < n && is_before(tree, order[child + 1],
+					       order[child]))
+			child++;
+		if (!is_before(tree, order[child], moved))
+			break;
+		order[at] = order[child];
+	}
+	order[at] = moved;
+}
+
+/*
+ * Children of `parent` into order[0..n), the first to be shown at the end.
+ * By heap: a scope may have a hundred thousand of them, and qsort() has no
+ * way to the times.
+ */
+static uint32_t sorted_children(const struct tree *tree, uint32_t parent,
+				uint32_t *order)
+{
+	const struct tr_gather *g = &tree->view->all;
+	uint32_t n = 0;
+
+	for (uint32_t i = g->path[parent].first; i; i = g->path[i].next)
+		order[n++] = i;
+	for (uint32_t i = n / 2; i-- > 0;)
+		sift(tree, order, i, n);
+	for (uint32_t end = n; end-- > 1;) {
+		uint32_t first = order[0];
+
+		order[0] = order[end];
+		order[end] = first;
+		sift(tree, order, 0, end);
+	}
+	return n;
+}
+
+/* Steps take the time of the scopes in them: it counts once. */
+static double whole_time(const struct tree *tree)
+{
+	const struct tr_gather *g = &tree->view->all;
+	double whole = tree->times[0].net_total;
+
+	for (uint32_t i = g->n_paths ? g->path[0].first : 0; i;
+	     i = g->path[i].next)
+		if (!tr_path_is_function(&g->path[i]) &&
+		    g->series[g->path[i].site].site->flags &
+			    TR_SITE_OVERLAP &&
+		    g->path[g->path[0].first].next)
+			whole -= tree->times[i].net_total;
+	return tr_most(whole, 0);
+}
+
+/* Depth first without recursion: the order array is the stack. */
+static void fill_tree(struct tree *tree)
+{
+	const struct tr_gather *g = &tree->view->all;
+	double whole = whole_time(tree);
+	uint32_t top = sorted_children(tree, 0, tree->order);
+
+	while (top > 0) {
+		uint32_t index = tree->order[--top];
+
+		if (g->path[index].calls || g->path[index].untimed ||
+		    g->path[index].open ||
+		    tr_path_is_function(&g->path[index]))
+			fill_node(tree, index, whole);
+		top += sorted_children(tree, index, tree->order + top);
+	}
+}
+
+TARE_API int tare_view_tree(tare_view *view, const tare_node **ret_nodes,
+			    size_t *ret_n)
+{
+	struct tree tree = { .view = view };
+	struct tr_times *times;
+
+	if (!view || !ret_nodes || !ret_n)
+		return TARE_EINVAL;
+	free(view->nodes);
+	view->n_nodes = 0;
+	view->nodes = calloc(view->all.n_paths + 1, sizeof(*view->nodes));
+	times = calloc(view->all.n_paths + 1, sizeof(*times));
+	tree.order = calloc(view->all.n_paths + 1, sizeof(*tree.order));
+	if (!view->nodes || !times || !tree.order) {
+		free(times);
+		free(tree.order);
+		return TARE_ENOMEM;
+	}
+	if (view->all.n_paths) {
+		tr_path_times(&view->all, header_of(view), times);
+		tree.times = times;
+		fill_tree(&tree);
+	}
+	free(times);
+	free(tree.order);
+	*ret_nodes = view->nodes;
+	*ret_n = view->n_nodes;
+	return 0;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Samples: how the sampling went, and the single ones that the ring holds.
+ */
+#include "read/profile/allocs.h"
+#include "read/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HZ_MOST 1e9
+#define SCOPES_MOST 4096 /* functions between a sample and its scope */
+
+static const struct tr_header *header_of(const struct tr_image *image)
+{
+	return (const void *)image->base;
+}
+
+/* ---- all of them ------------------------------------------------------- */
+
+static const char *method_of(uint32_t clock)
+{
+	switch (clock) {
+	case TR_SAMPLING_CPU:
+		return "cpu timer";
+	case TR_SAMPLING_PERF:
+		return "perf";
+	case TR_SAMPLING_WALL:
+		return "wall timer";
+	default:
+		return "";
+	}
+}
+
+static void take_off(uint64_t *now, uint64_t then)
+{
+	*now -= then < *now ? then : *now;
+}
+
+/* Since the last clear, as all else. */
+static struct tr_sampling books_of(const tare_view *view, double *ret_cpu_ns)
+{
+	const struct tr_header *header = header_of(&view->image);
+	struct tr_sampling now = header->sampling;
+	uint64_t cpu = header->cpu_user_ns + header->cpu_system_ns;
+
+	if (view->has_baseline) {
+		const struct tr_header *before = header_of(&view->baseline);
+		const struct tr_sampling *then = &before->sampling;
+
+		take_off(&now.samples, then->samples);
+		take_off(&now.weight_ns, then->weight_ns);
+		take_off(&now.whole, then->whole);
+		take_off(&now.whole_ns, then->whole_ns);
+		take_off(&now.lost, then->lost);
+		take_off(&now.cost_ns, then->cost_ns);
+		take_off(&cpu, before->cpu_user_ns + before->cpu_system_ns);
+	}
+	*ret_cpu_ns = (double)cpu;
+	return now;
+}
+
+TARE_API const tare_sampling *tare_view_sampling(tare_view *view)
+{
+	tare_sampling *s = &view->profile.sampling;
+	struct tr_sampling now = books_of(view, &s->cpu_ns);
+	bool is_sane = now.asked_hz > 0 && now.asked_hz < HZ_MOST;
+
+	s->was_on = now.clock != 0;
+	s->is_wall = now.clock == TR_SAMPLING_WALL;
+	s->method = method_of(now.clock);
+	s->asked_hz = is_sane ? now.asked_hz : 0;
+	s->samples = now.samples;
+	s->weight_ns = (double)now.weight_ns;
+	s->got_hz = now.weight_ns ?
+			    (double)now.samples / (double)now.weight_ns * 1e9 :
+			    0;
+	s->whole_share = now.samples ? tr_least((double)now.whole /
+							(double)now.samples,
+						1) :
+				       0;
+	s->lost = now.lost;
+	s->threads = now.threads;
+	s->unfollowed = now.unfollowed;
+	s->cost_ns = (double)now.cost_ns;
+	/* That is read now and then, and a killed program was not asked. */
+	if (!s->is_wall && s->cpu_ns < s->weight_ns)
+		s->cpu_ns = s->weight_ns;
+	return s;
+}
+
+/* ---- one by one -------------------------------------------------------- */
+
+/* The scope that a node is, or is in, as functions are. */
+static const char *scope_name(const struct tr_image *image, uint32_t ref)
+{
+	for (int i = 0; ref && i < SCOPES_MOST; i++) {
+		const struct tr_node *node =
+			tr_image_at(image, (uint64_t)ref + TR_NODE_BIAS,
+				    sizeof(*node), TR_LINE);
+		const struct tr_site *site;
+
+		if (!node)
+			break;
+		if (node->site == TR_NODE_FUNCTION) {
+			ref = node->parent == ref ? 0 : node->parent;
+			continue;
+		}
+		site = tr_image_site(image, node->site);
+		return site ? tr_image_string(image, site->name) : "";
+	}
+	return "";
+}
+
+static void add_sample(tare_view *view, const struct tr_sample *row)
+{
+	struct tr_profile *p = &view->profile;
+	uint32_t stack = tr_profile_stack(view, row->stack);
+
+	/* A live ring goes on while it is copied, the tables before it not. */
+	if (row->ticket > header_of(&view->image)->sampling.head ||
+	    stack == UINT32_MAX) {
+		p->damaged += !view->live && !view->has_baseline;
+		return;
+	}
+	if (view->has_baseline && row->ticks <= view->cleared_ticks)
+		return;
+	p->samples[p->n_samples++] = (tare_sample){
+		.at_ns = tr_time_real(&view->image, row->ticks),
+		.thread = row->thread,
+		.stack = stack,
+		.scope = scope_name(&view->image, row->node),
+		.weight_ns = (double)row->weight_us * 1e3,
+	};
+}
+
+static int earliest_first(const void *a, const void *b)
+{
+	const tare_sample *x = a, *y = b;
+
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static int read_samples(tare_view *view)
+{
+	struct tr_profile *p = &view->profile;
+	const struct tr_header *header = header_of(&view->image);
+	const struct tr_region *region = &header->region[TR_REGION_SAMPLES];
+	uint64_t n = region->used / sizeof(struct tr_sample);
+	const struct tr_sample *row =
+		tr_image_at(&view->image, region->off, n * sizeof(*row), 8);
+	int err = tr_profile_stacks(view);
+
+	if (err)
+		return err;
+	if (!row) {
+		p->damaged += n > 0;
+		n = 0;
+	}
+	p->samples = calloc(n + 1, sizeof(*p->samples));
+	if (!p->samples)
+		return TARE_ENOMEM;
+	for (uint64_t i = 0; i < n; i++)
+		if (row[i].ticket)
+			add_sample(view, &row[i]);
+	qsort(p->samples, p->n_samples, sizeof(*p->samples), earliest_first);
+	return 0;
+}
+
+TARE_API int tare_view_samples(tare_view *view,
+			       const tare_sample **ret_samples, size_t *ret_n)
+{
+	int err;
+
+	if (!view || !ret_samples || !ret_n)
+		return TARE_EINVAL;
+	err = view->profile.samples ? 0 : read_samples(view);
+	if (err)
+		return err;
+	*ret_samples = view->profile.samples;
+	*ret_n = view->profile.n_samples;
+	return 0;
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const tare_sample *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
+}
+
+int tr_samples_by_thread(tare_view *view, tare_sample **ret_samples,
+			 size_t *ret_n)
+{
+	const tare_sample *samples;
+	tare_sample *sorted;
+	size_t n;
+	int err = tare_view_samples(view, &samples, &n);
+
+	if (err)
+		return err;
+	sorted = malloc((n + 1) * sizeof(*sorted));
+	if (!sorted)
+		return TARE_ENOMEM;
+	if (n) {
+		memcpy(sorted, samples, n * sizeof(*sorted));
+		qsort(sorted, n, sizeof(*sorted), by_thread);
+	}
+	*ret_samples = sorted;
+	*ret_n = n;
+	return 0;
+}
+
+/* ---- the whole profile ------------------------------------------------- */
+
+int tr_profile_damaged(tare_view *view, bool samples, uint64_t *ret_places)
+{
+	int err = samples && !view->profile.samples ? read_samples(view) :
+						      tr_profile_stacks(view);
+
+	if (!err)
+		err = tr_view_allocs(view);
+	*ret_places = view->profile.damaged + (err && err != TARE_ENOMEM);
+	return err == TARE_ENOMEM ? err : 0;
+}

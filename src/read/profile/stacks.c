@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stacks: the tree of sampled stacks in the order people read it.
+ *
+ * A writer makes a caller before what it calls, so a parent's number is
+ * below its own, and one pass from the end adds everything up: there can be
+ * no circle. A row that says otherwise hangs below those that are cut.
+ *
+ * Frames of tare itself are no part of the program: one that called on (the
+ * beginning of a thread, a wrapped callback) is passed over, and those that
+ * were at work are one, the cost of measuring below whoever paid it.
+ */
+#include "read/view.h"
+#include "read/profile.h"
+
+#include <stdlib.h>
+
+/* More is damage: half a million years, and a sample every ns of three days. */
+#define WEIGHT_MOST (UINT64_C(1) << 62)
+#define SAMPLES_MOST (UINT64_C(1) << 48)
+
+struct branch {
+	uint64_t samples, all_samples;
+	double weight, all_weight;
+	uint32_t parent, first, next;
+	uint32_t same; /* ours, below ours: the outermost of these; else 0 */
+	bool is_own;   /* of tare */
+};
+
+struct order {
+	double weight;
+	uint32_t number, depth, parent;
+};
+
+struct stack_tree {
+	tare_view *view;
+	const struct tr_stack *row, *before; /* before: of the baseline */
+	uint32_t n, n_before;
+	struct branch *branch;
+	struct order *order;
+};
+
+static const struct tr_stack *rows_of(const struct tr_image *image,
+				      uint32_t *ret_n, uint64_t *damaged)
+{
+	const struct tr_header *header = (const void *)image->base;
+	const struct tr_region *region = &header->region[TR_REGION_STACKS];
+	uint64_t n = region->used / sizeof(struct tr_stack);
+	const struct tr_stack *row =
+		tr_image_at(image, region->off, n * sizeof(*row), 8);
+
+	if (!row || n <= TR_STACK_FIRST) {
+		*damaged += !row && n;
+		/* The roots alone may have samples: those that were lost. */
+		n = row ? n : 0;
+	}
+	*ret_n = (uint32_t)n;
+	return row;
+}
+
+static void read_counts(struct stack_tree *t, uint32_t i)
+{
+	struct branch *b = &t->branch[i];
+	uint64_t samples = t->row[i].samples, weight = t->row[i].weight_ns;
+
+	if (samples > SAMPLES_MOST || weight > WEIGHT_MOST) {
+		t->view->profile.damaged++;
+		return;
+	}
+	if (i < t->n_before) {
+		const struct tr_stack *then = &t->before[i];
+
+		/* Copied while it grew: never below zero. */
+		samples -= then->samples < samples ? then->samples : samples;
+		weight -= then->weight_ns < weight ? then->weight_ns : weight;
+	}
+	b->samples = samples;
+	b->weight = (double)weight;
+}
+
+/* Where it hangs; 0: nowhere, it is not there. */
+static uint32_t parent_of(struct stack_tree *t, uint32_t i)
+{
+	const struct tr_stack *row = &t->row[i];
+
+	if (i < TR_STACK_FIRST)
+		return 0;
+	if (row->parent >= TR_STACK_WHOLE && row->parent < TR_STACK_FIRST)
+		return row->parent;
+	if (row->parent < i && row->parent >= TR_STACK_FIRST &&
+	    t->row[row->parent].flags & TR_STACK_READY)
+		return row->parent;
+	/* Of a live one the caller's row may have been copied too early. */
+	t->view->profile.damaged += !t->view->live || row->parent >= i;
+	return TR_STACK_CUT;
+}
+
+/* Callers come first: what is above it is in place already. */
+static void pass_over_own(struct stack_tree *t, uint32_t i)
+{
+	struct branch *b = &t->branch[i];
+	uint32_t above = b->parent;
+
+	b->is_own = i >= TR_STACK_FIRST &&
+		    tr_module_is_own(t->view, t->row[i].module);
+	if (!t->branch[above].is_own)
+		return;
+	if (t->branch[above].same)
+		above = t->branch[above].same;
+	if (!b->is_own) {
+		b->parent = t->branch[above].parent;
+		return;
+	}
+	t->branch[above].samples += b->samples;
+	t->branch[above].weight += b->weight;
+	*b = (struct branch){ .same = above, .is_own = true };
+}
+
+static void read_rows(struct stack_tree *t)
+{
+	for (uint32_t i = 1; i < t->n; i++) {
+		if (i >= TR_STACK_FIRST &&
+		    !(t->row[i].flags & TR_STACK_READY))
+			continue;
+		read_counts(t, i);
+		t->branch[i].parent = parent_of(t, i);
+		pass_over_own(t, i);
+	}
+}
+
+/* From the end: what was called is complete before its caller. */
+static void add_up(struct stack_tree *t)
+{
+	for (uint32_t i = t->n; i-- > 1;) {
+		struct branch *b = &t->branch[i], *above;
+
+		b->all_samples += b->samples;
+		b->all_weight += b->weight;
+		if (!b->parent || !b->all_samples)
+			continue;
+		above = &t->branch[b->parent];
+		above->all_samples += b->all_samples;
+		above->all_weight += b->all_weight;
+		b->next = above->first;
+		above->first = i;
+	}
+}
+
+/* The last is shown first. */
+static int lightest_first(const void *a, const void *b)
+{
+	const struct order *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? -1 : 1;
+	return x->number > y->number ? -1 : x->number < y->number;
+}
+
+static void fill_stack(struct stack_tree *t, const struct order *at)
+{
+	struct tr_profile *p = &t->view->profile;
+	const struct branch *b = &t->branch[at->number];
+	const struct tr_stack *row = &t->row[at->number];
+	tare_stack *s = &p->stacks[p->n_stacks];
+	bool is_code = at->number >= TR_STACK_FIRST;
+	bool is_exact = row->flags & TR_STACK_EXACT;
+
+	s->parent = at->parent;
+	s->depth = at->depth;
+	s->kind = is_code ? TARE_STACK_CODE : (enum tare_stack_kind)at->number;
+	s->module = is_code ? tr_profile_module(t->view, row->module) :
+			      TARE_NO_MODULE;
+	s->address = is_code ? row->address - !(is_exact || !row->address) : 0;
+	s->samples = b->samples;
+	s->weight_ns = b->weight;
+	s->all_samples = b->all_samples;
+	s->all_weight_ns = b->all_weight;
+	s->id = at->number;
+	p->stack_index[at->number] = (uint32_t)p->n_stacks++;
+}
+
+/* Called by number `from` (0: the roots) onto the stack; how many. */
+static uint32_t push_children(struct stack_tree *t, const struct order *from,
+			      struct order *top)
+{
+	uint32_t n = 0, self = UINT32_MAX, depth = 0;
+
+	if (from->number) {
+		self = t->view->profile.stack_index[from->number];
+		depth = from->depth + 1;
+	}
+	for (uint32_t i = t->branch[from->number].first; i;
+	     i = t->branch[i].next)
+		top[n++] = (struct order){ t->branch[i].all_weight, i, depth,
+					   self };
+	if (n > 1)
+		qsort(top, n, sizeof(*top), lightest_first);
+	return n;
+}
+
+static void fill_stacks(struct stack_tree *t)
+{
+	struct order at = { 0 };
+	uint32_t top;
+
+	for (uint32_t i = TR_STACK_FIRST; i-- > 1;)
+		if (i < t->n && t->branch[i].all_samples) {
+			t->branch[i].next = t->branch[0].first;
+			t->branch[0].first = i;
+		}
+	top = push_children(t, &at, t->order);
+	while (top > 0) {
+		at = t->order[--top];
+		fill_stack(t, &at);
+		top += push_children(t, &at, t->order + top);
+	}
+	for (uint32_t i = TR_STACK_FIRST; i < t->n; i++)
+		if (t->branch[i].same)
+			t->view->profile.stack_index[i] =
+				t->view->profile.stack_index[t->branch[i].same];
+}
+
+static size_t with_samples(const struct stack_tree *t)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 1; i < t->n; i++)
+		n += t->branch[i].all_samples > 0;
+	return n;
+}
+
+static int make_tree(struct stack_tree *t)
+{
+	struct tr_profile *p = &t->view->profile;
+	size_t shown;
+
+	t->branch = calloc(t->n + 1u, sizeof(*t->branch));
+	p->stack_index = malloc((t->n + 1u) * sizeof(*p->stack_index));
+	if (!t->branch || !p->stack_index)
+		return TARE_ENOMEM;
+	for (uint32_t i = 0; i < t->n; i++)
+		p->stack_index[i] = UINT32_MAX;
+	p->n_stack_numbers = t->n;
+	read_rows(t);
+	add_up(t);
+	shown = with_samples(t);
+	t->order = malloc((shown + 1) * sizeof(*t->order));
+	p->stacks = calloc(shown + 1, sizeof(*p->stacks));
+	if (!t->order || !p->stacks)
+		return TARE_ENOMEM;
+	fill_stacks(t);
+	return 0;
+}
+
+int tr_profile_stacks(tare_view *view)
+{
+	struct stack_tree t = { .view = view };
+	int err;
+
+	if (view->profile.stacks)
+		return 0;
+	t.row = rows_of(&view->image, &t.n, &view->profile.damaged);
+	if (view->has_baseline)
+		t.before = rows_of(&view->baseline, &t.n_before,
+				   &view->profile.damaged);
+	err = make_tree(&t);
+	free(t.branch);
+	free(t.order);
+	if (err) {
+		free(view->profile.stacks);
+		free(view->profile.stack_index);
+		view->profile.stacks = NULL;
+		view->profile.stack_index = NULL;
+		view->profile.n_stack_numbers = 0;
+	}
+	return err;
+}
+
+uint32_t tr_profile_stack(const tare_view *view, uint32_t number)
+{
+	return number < view->profile.n_stack_numbers ?
+		       view->profile.stack_index[number] :
+		       UINT32_MAX;
+}
+
+TARE_API int tare_view_stacks(tare_view *view, const tare_stack **ret_stacks,
+			      size_t *ret_n)
+{
+	int err;
+
+	if (!view || !ret_stacks || !ret_n)
+		return TARE_EINVAL;
+	err = tr_profile_stacks(view);
+	if (err)
+		return err;
+	*ret_stacks = view->profile.stacks;
+	*ret_n = view->profile.n_stacks;
+	return 0;
+}

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Statistics of readings.
+ *
+ * Counts, means and extremes of the monitor's are those of its series, so that
+ * they are of all readings; records bring their own. What is of a moment, the
+ * newest value and the line through all, comes from the readings that are held
+ * apart. Of several runs the lines are fitted to each run's own middle: that
+ * one process is larger than another is no trend.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/readings.h"
+
+#define STEADY 0.01 /* of the mean: less is no direction */
+#define LEAST_POINTS 3u
+
+/* Sums about the middle of the present run, and over the runs before it. */
+struct fit {
+	double n, mean_t, mean_v, tt, tv;
+	double all_tt, all_tv;
+	uint64_t n_points;
+	int64_t first_ns, last_ns;
+};
+
+struct group {
+	tare_reading_group out;
+	tare_quantity *quantity;
+	struct fit *fit;
+	size_t n, cap;
+	char *name, *reason;
+};
+
+struct groups {
+	struct group *at;
+	tare_reading_group *out;
+	size_t n, cap;
+};
+
+struct tare_readings {
+	struct groups by[3]; /* by enum tare_readings_by */
+	enum tare_record_kind kind;
+	bool failed;
+};
+
+/* ---- quantities ---------------------------------------------------------- */
+
+static bool grow(struct group *group)
+{
+	size_t cap = group->cap ? group->cap * 2 : 8;
+	tare_quantity *quantity = realloc(group->quantity,
+					  cap * sizeof(*quantity));
+	struct fit *fit;
+
+	if (!quantity)
+		return false;
+	group->quantity = quantity;
+	fit = realloc(group->fit, cap * sizeof(*fit));
+	if (!fit)
+		return false;
+	group->fit = fit;
+	group->cap = cap;
+	return true;
+}
+
+/* Index of the quantity; SIZE_MAX: there is no memory for it. */
+static size_t find_quantity(struct group *group, const char *key)
+{
+	char *copy;
+
+	for (size_t i = 0; i < group->n; i++)
+		if (strcmp(group->quantity[i].key, key) == 0)
+			return i;
+	if (group->n == group->cap && !grow(group))
+		return SIZE_MAX;
+	copy = strdup(key);
+	if (!copy)
+		return SIZE_MAX;
+	group->quantity[group->n] = (tare_quantity){
+		.key = copy, .current = NAN, .mean = 0, .min = NAN, .max = NAN,
+	};
+	group->fit[group->n] = (struct fit){ .first_ns = INT64_MAX,
+					     .last_ns = INT64_MIN };
+	return group->n++;
+}
+
+/* Means are sums until the end. */
+static void add_values(struct group *group, size_t at, uint64_t n, double sum,
+		       double min, double max)
+{
+	tare_quantity *quantity = &group->quantity[at];
+
+	quantity->count += n;
+	quantity->mean += sum;
+	/* Written so that any number is less, and more, than none. */
+	if (!(quantity->min <= min))
+		quantity->min = min;
+	if (!(quantity->max >= max))
+		quantity->max = max;
+}
+
+static void add_moment(struct group *group, size_t at, int64_t ns,
+		       double value)
+{
+	struct fit *fit = &group->fit[at];
+	double t, before;
+
+	if (ns >= fit->last_ns) {
+		fit->last_ns = ns;
+		group->quantity[at].current = value;
+	}
+	if (ns < fit->first_ns)
+		fit->first_ns = ns;
+	/* Since the first one: ns since 1970 do not fit a double. */
+	t = (double)(ns - fit->first_ns) * 1e-9;
+	fit->n_points++;
+	fit->n++;
+	before = t - fit->mean_t;
+	fit->mean_t += before / fit->n;
+	fit->mean_v += (value - fit->mean_v) / fit->n;
+	fit->tt += before * (t - fit->mean_t);
+	fit->tv += before * (value - fit->mean_v);
+}
+
+static void end_run(struct fit *fit)
+{
+	fit->all_tt += fit->tt;
+	fit->all_tv += fit->tv;
+	fit->n = fit->mean_t = fit->mean_v = fit->tt = fit->tv = 0;
+}
+
+static void finish_quantity(tare_quantity *quantity, const struct fit *fit)
+{
+	double seconds = (double)(fit->last_ns - fit->first_ns) * 1e-9;
+
+	quantity->mean = quantity->count ?
+				 quantity->mean / (double)quantity->count :
+				 (double)NAN;
+	/* A sum of equal values may round to another mean. */
+	if (quantity->mean < quantity->min)
+		quantity->mean = quantity->min;
+	if (quantity->mean > quantity->max)
+		quantity->mean = quantity->max;
+	quantity->slope_per_s = quantity->change = NAN;
+	if (fit->n_points < LEAST_POINTS || !(fit->all_tt > 0))
+		return;
+	quantity->slope_per_s = fit->all_tv / fit->all_tt;
+	quantity->direction = TARE_DIRECTION_STEADY;
+	if (!(quantity->mean != 0))
+		return;
+	quantity->change = quantity->slope_per_s * seconds /
+			   fabs(quantity->mean);
+	if (quantity->change > STEADY)
+		quantity->direction = TARE_DIRECTION_RISING;
+	else if (quantity->change < -STEADY)
+		quantity->direction = TARE_DIRECTION_FALLING;
+}
+
+/* ---- groups -------------------------------------------------------------- */
+
+static struct group *add_group(struct groups *groups, const char *name,
+			       int gpu)
+{
+	struct group *group;
+
+	if (groups->n == groups->cap) {
+		size_t cap = groups->cap ? groups->cap * 2 : 8;
+		struct group *more = realloc(groups->at, cap * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		groups->at = more;
+		groups->cap = cap;
+	}
+	group = &groups->at[groups->n];
+	*group = (struct group){ .name = strdup(name) };
+	if (!group->name)
+		return NULL;
+	group->out.name = group->name;
+	group->out.gpu = gpu;
+	groups->n++;
+	return group;
+}
+
+static struct group *find_group(struct groups *groups, const char *name,
+				int gpu)
+{
+	for (size_t i = 0; i < groups->n; i++)
+		if (groups->at[i].out.gpu == gpu &&
+		    strcmp(groups->at[i].name, name) == 0)
+			return &groups->at[i];
+	return add_group(groups, name, gpu);
+}
+
+/* The groups that a reading belongs to. */
+struct places {
+	struct group *at[3];
+	size_t n;
+};
+
+static struct places find_places(tare_readings *readings, const char *name,
+				 int gpu)
+{
+	struct places places = { .n = 0 };
+	struct group *group;
+
+	for (int by = 0; by < 3; by++) {
+		if (by == TARE_READINGS_BY_GPU && gpu < 0)
+			continue;
+		group = find_group(&readings->by[by],
+				   by == TARE_READINGS_BY_NAME ? name : "",
+				   by == TARE_READINGS_BY_GPU ? gpu : -1);
+		if (group)
+			places.at[places.n++] = group;
+		else
+			readings->failed = true;
+	}
+	return places;
+}
+
+/* ---- a view -------------------------------------------------------------- */
+
+static double number_of(const tare_attr_value *attr)
+{
+	return attr->type == TARE_ATTR_INT ? (double)attr->i : attr->d;
+}
+
+/* The number of the GPU that a record is of, -1: none; and is it there? */
+static int gpu_of(const tare_record *record, bool *ret_is_there)
+{
+	int gpu = -1;
+
+	*ret_is_there = true;
+	for (size_t a = 0; a < record->n_attrs; a++) {
+		const tare_attr_value *attr = &record->attrs[a];
+
+		if (attr->type != TARE_ATTR_INT)
+			continue;
+		if (strcmp(attr->key, "gpu") == 0 && attr->i >= 0 &&
+		    attr->i < TR_READING_GPUS)
+			gpu = (int)attr->i;
+		if (strcmp(attr->key, "available") == 0 && attr->i == 0)
+			*ret_is_there = false;
+	}
+	return gpu;
+}
+
+static void note_reason(struct group *group, const char *text)
+{
+	char *copy = *text ? strdup(text) : NULL;
+
+	if (!copy)
+		return;
+	free(group->reason);
+	group->reason = copy;
+}
+
+static void add_reading(tare_readings *readings, struct group *group,
+			const tare_record *record, bool is_monitors)
+{
+	for (size_t a = 0; a < record->n_attrs; a++) {
+		const tare_attr_value *attr = &record->attrs[a];
+		double value = number_of(attr);
+		size_t at;
+
+		if (attr->type == TARE_ATTR_STR || !isfinite(value) ||
+		    strcmp(attr->key, "gpu") == 0 ||
+		    strcmp(attr->key, "available") == 0)
+			continue;
+		at = find_quantity(group, attr->key);
+		if (at == SIZE_MAX) {
+			readings->failed = true;
+			return;
+		}
+		if (!is_monitors)
+			add_values(group, at, 1, value, value, value);
+		add_moment(group, at, record->start_ns, value);
+	}
+}
+
+/* Those of the monitor have no site. */
+static void add_readings(tare_readings *readings, const tare_record *record,
+			 size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool is_there, is_monitors = !record[i].site;
+		int gpu = gpu_of(&record[i], &is_there);
+		struct places places = find_places(readings, record[i].name,
+						   gpu);
+
+		for (size_t k = 0; k < places.n; k++) {
+			struct group *group = places.at[k];
+
+			add_reading(readings, group, &record[i], is_monitors);
+			group->out.count += !is_monitors;
+			group->out.is_available |= is_there;
+			note_reason(group, record[i].error);
+		}
+	}
+}
+
+static void add_row(tare_readings *readings, const tare_stats *row,
+		    uint64_t *n_readings)
+{
+	int index = tr_reading_index(readings->kind, row->source, row->name);
+	bool is_gpu = readings->kind == TARE_RECORD_GPU;
+	int gpu = is_gpu ? tr_reading_gpu(row->labels) : -1;
+	struct places places;
+
+	if (index < 0 || !row->count || row->kind != TARE_KIND_GAUGE ||
+	    (is_gpu && gpu < 0))
+		return;
+	if (row->count > n_readings[gpu + 1])
+		n_readings[gpu + 1] = row->count;
+	places = find_places(readings, TARE_READINGS_MONITOR, gpu);
+	for (size_t k = 0; k < places.n; k++) {
+		size_t at = find_quantity(places.at[k],
+					  tr_reading_key(readings->kind,
+							 index));
+
+		if (at == SIZE_MAX) {
+			readings->failed = true;
+			return;
+		}
+		places.at[k]->out.is_available = true;
+		add_values(places.at[k], at, row->count,
+			   row->mean * (double)row->count, row->min, row->max);
+	}
+}
+
+static int add_monitors(tare_readings *readings, tare_view *view,
+			const tare_filter *filter)
+{
+	static const char *const sources[] = { "system", "process", "gpu" };
+	uint64_t n_readings[TR_READING_GPUS + 1] = { 0 };
+	tare_filter own = {
+		.struct_size = sizeof(own),
+		.sources = sources,
+		.n_sources = 3,
+		.from_ns = filter ? filter->from_ns : 0,
+		.to_ns = filter ? filter->to_ns : 0,
+	};
+	const tare_stats *rows;
+	size_t n;
+	int err = tare_view_stats(view, &own, &rows, &n);
+
+	for (size_t i = 0; !err && i < n; i++)
+		add_row(readings, &rows[i], n_readings);
+	for (int i = 0; i <= TR_READING_GPUS; i++) {
+		struct places places;
+
+		if (!n_readings[i])
+			continue;
+		places = find_places(readings, TARE_READINGS_MONITOR, i - 1);
+		for (size_t k = 0; k < places.n; k++)
+			places.at[k]->out.count += n_readings[i];
+	}
+	return err;
+}
+
+static int add_view(tare_readings *readings, tare_view *view,
+		    const tare_filter *filter)
+{
+	const tare_record *records;
+	size_t n;
+	int err = tare_view_readings(view, filter, readings->kind, &records,
+				     &n);
+
+	if (!err)
+		add_readings(readings, records, n);
+	if (!err && tr_reading_has_monitor(filter, readings->kind))
+		err = add_monitors(readings, view, filter);
+	for (int by = 0; by < 3; by++)
+		for (size_t i = 0; i < readings->by[by].n; i++)
+			for (size_t k = 0; k < readings->by[by].at[i].n; k++)
+				end_run(&readings->by[by].at[i].fit[k]);
+	return err;
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+/* Quantities that only readings held apart have: none was counted. */
+static size_t drop_uncounted(struct group *group)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < group->n; i++) {
+		if (!group->quantity[i].count) {
+			free((char *)group->quantity[i].key);
+			continue;
+		}
+		group->quantity[kept] = group->quantity[i];
+		group->fit[kept++] = group->fit[i];
+	}
+	return kept;
+}
+
+static int by_group(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	if (x->out.gpu != y->out.gpu)
+		return x->out.gpu < y->out.gpu ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static bool finish(struct groups *groups)
+{
+	groups->out = calloc(groups->n + 1, sizeof(*groups->out));
+	if (!groups->out)
+		return false;
+	if (groups->n)
+		qsort(groups->at, groups->n, sizeof(*groups->at), by_group);
+	for (size_t i = 0; i < groups->n; i++) {
+		struct group *group = &groups->at[i];
+
+		group->n = drop_uncounted(group);
+		for (size_t k = 0; k < group->n; k++)
+			finish_quantity(&group->quantity[k], &group->fit[k]);
+		group->out.quantities = group->quantity;
+		group->out.n_quantities = group->n;
+		group->out.reason = group->reason ? group->reason : "";
+		groups->out[i] = group->out;
+	}
+	return true;
+}
+
+TARE_API int tare_readings_open(tare_view *const *views, size_t n,
+				const tare_filter *filter,
+				enum tare_record_kind kind,
+				tare_readings **ret_readings)
+{
+	tare_readings *readings;
+	int err = 0;
+
+	if (!ret_readings || (n && !views))
+		return TARE_EINVAL;
+	readings = calloc(1, sizeof(*readings));
+	if (!readings)
+		return TARE_ENOMEM;
+	readings->kind = kind;
+	/* There is one of all, also where nothing was read. */
+	readings->failed = !find_group(&readings->by[0], "", -1);
+	for (size_t i = 0; i < n && !err; i++)
+		err = add_view(readings, views[i], filter);
+	for (int by = 0; by < 3; by++)
+		readings->failed |= !finish(&readings->by[by]);
+	if (!err && readings->failed)
+		err = TARE_ENOMEM;
+	if (err)
+		tare_readings_close(readings);
+	else
+		*ret_readings = readings;
+	return err;
+}
+
+TARE_API const tare_reading_group *
+tare_readings_groups(const tare_readings *readings, enum tare_readings_by by,
+		     size_t *ret_n)
+{
+	*ret_n = 0;
+	if (!readings || (unsigned)by > TARE_READINGS_BY_GPU)
+		return NULL;
+	*ret_n = readings->by[by].n;
+	return readings->by[by].out;
+}
+
+static void release_group(struct group *group)
+{
+	for (size_t i = 0; i < group->n; i++)
+		free((char *)group->quantity[i].key);
+	free(group->quantity);
+	free(group->fit);
+	free(group->name);
+	free(group->reason);
+}
+
+TARE_API void tare_readings_close(tare_readings *readings)
+{
+	if (!readings)
+		return;
+	for (int by = 0; by < 3; by++) {
+		for (size_t i = 0; i < readings->by[by].n; i++)
+			release_group(&readings->by[by].at[i]);
+		free(readings->by[by].at);
+		free(readings->by[by].out);
+	}
+	free(readings);
+}
+
+TARE_API const char *tare_direction_name(enum tare_direction direction)
+{
+	switch (direction) {
+	case TARE_DIRECTION_FALLING:
+		return "falling";
+	case TARE_DIRECTION_STEADY:
+		return "steady";
+	case TARE_DIRECTION_RISING:
+		return "rising";
+	case TARE_DIRECTION_UNKNOWN:
+		break;
+	}
+	return NULL;
+}

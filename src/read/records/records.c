@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records: the history of operations, out of its blocks.
+ */
+#include "read/view.h"
+#include "read/records.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reading {
+	tare_view *view;
+	size_t n, n_attrs, text_bytes; /* counted first, then filled */
+	bool fill;
+	char *text;
+	tare_attr_value *attr;
+};
+
+static const char *keep_text(struct reading *r, const char *bytes, size_t n)
+{
+	char *at = r->text;
+
+	r->text_bytes += n + 1;
+	if (!r->fill)
+		return "";
+	memcpy(at, bytes, n);
+	at[n] = '\0';
+	r->text += n + 1;
+	return at;
+}
+
+/* One attribute at `at`; its end, or NULL if the record is damaged. */
+static const char *read_attr(struct reading *r, const char *at,
+			     const char *end)
+{
+	uint8_t type, key_bytes;
+	uint16_t value_bytes;
+	tare_attr_value value = { 0 };
+
+	if (end - at < 4)
+		return NULL;
+	type = (uint8_t)at[0];
+	key_bytes = (uint8_t)at[1];
+	memcpy(&value_bytes, at + 2, 2);
+	at += 4;
+	if (end - at < (ptrdiff_t)key_bytes + value_bytes ||
+	    (type != TARE_ATTR_STR && value_bytes != 8))
+		return NULL;
+	if (type < TARE_ATTR_INT || type > TARE_ATTR_STR)
+		return NULL;
+	value.type = (enum tare_attr_type)type;
+	value.key = keep_text(r, at, key_bytes);
+	at += key_bytes;
+	if (type == TARE_ATTR_INT)
+		memcpy(&value.i, at, 8);
+	else if (type == TARE_ATTR_DOUBLE)
+		memcpy(&value.d, at, 8);
+	else
+		value.s = keep_text(r, at, value_bytes);
+	r->n_attrs++;
+	if (r->fill)
+		*r->attr++ = value;
+	return at + value_bytes;
+}
+
+static void fill_head(struct reading *r, const struct tr_record *head,
+		      tare_record *out)
+{
+	const struct tr_image *image = &r->view->image;
+
+	*out = (tare_record){ .value = (double)NAN };
+	tr_record_name(r->view, head->site, out);
+	out->thread = head->thread;
+	out->start_ns = tr_time_real(image, head->start);
+	out->duration_ns = tr_view_span_ns(r->view, head->span);
+	out->ok = !head->failed;
+	out->truncated = head->truncated;
+	out->error = "";
+	out->kind = head->kind == TARE_RECORD_MEMORY ||
+				    head->kind == TARE_RECORD_GPU ||
+					    head->kind ==
+						    TARE_RECORD_GOVERNOR ?
+			    (enum tare_record_kind)head->kind :
+			    TARE_RECORD_OPERATION;
+	if (out->kind != TARE_RECORD_OPERATION)
+		return;
+	out->value = (double)out->duration_ns;
+	out->unit = "ns";
+}
+
+static void read_record(struct reading *r, const struct tr_record *head)
+{
+	const char *at = (const char *)(head + 1);
+	const char *end = (const char *)head + head->bytes;
+	tare_record out;
+	size_t before = r->n_attrs;
+
+	fill_head(r, head, &out);
+	out.attrs = r->attr;
+	for (unsigned i = 0; at && i < head->n_attrs; i++)
+		at = read_attr(r, at, end);
+	out.n_attrs = r->n_attrs - before;
+	if (at && head->error_bytes && end - at >= head->error_bytes)
+		out.error = keep_text(r, at, head->error_bytes);
+	if (r->fill)
+		r->view->records[r->n] = out;
+	r->n++;
+}
+
+static void read_block(struct reading *r, const struct tr_block *block)
+{
+	uint32_t used = block->used, at = 0;
+
+	if (!block->ticket || used > TR_BLOCK_BYTES - sizeof(*block))
+		return;
+	while (at + sizeof(struct tr_record) <= used) {
+		const struct tr_record *head =
+			(const void *)((const char *)(block + 1) + at);
+
+		if (head->bytes < sizeof(*head) || head->bytes % 8 ||
+		    head->bytes > used - at)
+			return;
+		read_record(r, head);
+		at += head->bytes;
+	}
+}
+
+static void read_all(struct reading *r)
+{
+	const struct tr_header *header = (const void *)r->view->image.base;
+	const struct tr_region *blocks = &header->region[TR_REGION_BLOCKS];
+
+	r->n = r->n_attrs = r->text_bytes = 0;
+	for (uint64_t at = 0; at + TR_BLOCK_BYTES <= blocks->used;
+	     at += TR_BLOCK_BYTES) {
+		const struct tr_block *block =
+			tr_image_at(&r->view->image, blocks->off + at,
+				    TR_BLOCK_BYTES, 8);
+
+		if (!block)
+			return; /* the file ends before */
+		read_block(r, block);
+	}
+}
+
+/* ---- order -------------------------------------------------------------- */
+
+struct place {
+	int64_t start_ns;
+	size_t at;
+};
+
+/* Those of one moment stay in the order in which they are stored. */
+static int oldest_first(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Each place names the record that belongs there: one cycle after another. */
+static void move_records(tare_record *records, struct place *places, size_t n)
+{
+	for (size_t first = 0; first < n; first++) {
+		tare_record moved = records[first];
+		size_t to = first;
+
+		while (places[to].at != first) {
+			size_t from = places[to].at;
+
+			records[to] = records[from];
+			places[to].at = to;
+			to = from;
+		}
+		records[to] = moved;
+		places[to].at = to;
+	}
+}
+
+/* There may be far more of them than of anything else: no second copy. */
+static int sort_records(tare_view *view)
+{
+	size_t n = view->n_records;
+	struct place *places = calloc(n + 1, sizeof(*places));
+
+	if (!places)
+		return TARE_ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		places[i] = (struct place){ view->records[i].start_ns, i };
+	qsort(places, n, sizeof(*places), oldest_first);
+	move_records(view->records, places, n);
+	free(places);
+	return 0;
+}
+
+/* ---- bounds ------------------------------------------------------------- */
+
+static int64_t end_of(const tare_record *record)
+{
+	return (int64_t)((uint64_t)record->start_ns + record->duration_ns);
+}
+
+/* What ended up to then is not shown: by the last clear, or by its age. */
+static int64_t trimmed_until(const tare_view *view)
+{
+	const struct tr_header *header = (const void *)view->image.base;
+	uint64_t age = header->max_history_age;
+	int64_t until = view->has_baseline ? view->cleared_ns : INT64_MIN;
+	int64_t now = view->run.end_ns, oldest;
+
+	if (age && age < INT64_MAX / 1000000000 &&
+	    !__builtin_sub_overflow(now, (int64_t)age * 1000000000, &oldest) &&
+	    oldest > until)
+		until = oldest;
+	return until;
+}
+
+static bool is_kept_value(const tare_record *record)
+{
+	return record->kind >= TARE_RECORD_VALUE;
+}
+
+/* A scope with notes has a record, and a place among its last values. */
+static bool is_same_call(const tare_record *before, const tare_record *record)
+{
+	return record->kind == TARE_RECORD_SCOPE &&
+	       before->kind == TARE_RECORD_OPERATION &&
+	       before->site == record->site &&
+	       before->start_ns == record->start_ns &&
+	       before->duration_ns == record->duration_ns;
+}
+
+/*
+ * The newest of operations and such, up to max_history_size. Kept values have
+ * bounds of their own; an answer has at most as many of them.
+ */
+static void trim(tare_view *view)
+{
+	const struct tr_header *header = (const void *)view->image.base;
+	size_t most = header->max_history, n = 0, skip = 0;
+	int64_t until = trimmed_until(view);
+
+	for (size_t i = 0; i < view->n_records; i++) {
+		if (end_of(&view->records[i]) <= until ||
+		    (n && is_same_call(&view->records[n - 1],
+				       &view->records[i])))
+			continue;
+		skip += !is_kept_value(&view->records[i]);
+		view->records[n++] = view->records[i];
+	}
+	skip = skip > most ? skip - most : 0;
+	view->n_records = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (skip && !is_kept_value(&view->records[i])) {
+			skip--;
+			continue;
+		}
+		if (most)
+			view->records[view->n_records++] = view->records[i];
+	}
+}
+
+/* ---- a part of them ---------------------------------------------------- */
+
+/* Names are matched once a site: there are far more records. */
+enum { SITE_UNKNOWN, SITE_WANTED, SITE_UNWANTED };
+
+static bool has_wanted_site(const tare_view *view, const tare_filter *filter,
+			    uint8_t *sites, const tare_record *record)
+{
+	const struct tr_site *site = tr_image_site(&view->image, record->site);
+
+	if (!site)
+		return !filter->types && !filter->n_names &&
+		       !filter->n_sources;
+	if (sites[record->site] == SITE_UNKNOWN)
+		sites[record->site] =
+			tr_filter_has_site(filter, &view->image, site) ?
+				SITE_WANTED :
+				SITE_UNWANTED;
+	return sites[record->site] == SITE_WANTED;
+}
+
+struct choice {
+	const tare_filter *filter;
+	uint8_t *sites;
+	size_t most, most_kept;
+};
+
+static bool is_chosen(const tare_view *view, const struct choice *choice,
+		      const tare_record *record)
+{
+	const tare_filter *filter = choice->filter;
+
+	if (!filter)
+		return true;
+	if (filter->record_kinds &&
+	    !(filter->record_kinds >> (record->kind & 31) & 1))
+		return false;
+	/* A value has no outcome. */
+	if (is_kept_value(record) && filter->outcome != TARE_OUTCOME_ANY)
+		return false;
+	return tr_filter_has_outcome(filter, !record->ok) &&
+	       tr_filter_has_time(filter, record->start_ns) &&
+	       has_wanted_site(view, filter, choice->sites, record);
+}
+
+/* Newest first, so that the search ends with the last one wanted. */
+static size_t choose(tare_view *view, const struct choice *choice,
+		     tare_record *to)
+{
+	size_t n = 0, kept = 0;
+
+	for (size_t i = view->n_records; i-- > 0 && n < choice->most;) {
+		const tare_record *record = &view->records[i];
+
+		if ((is_kept_value(record) && kept == choice->most_kept) ||
+		    !is_chosen(view, choice, record))
+			continue;
+		kept += is_kept_value(record);
+		to[choice->most - ++n] = *record;
+	}
+	return n;
+}
+
+static size_t most_kept(const tare_view *view)
+{
+	return ((const struct tr_header *)(const void *)view->image.base)
+		->max_history;
+}
+
+/* What there is without a filter. */
+static int keep_newest(tare_view *view)
+{
+	struct choice all = { .most = view->n_records,
+			      .most_kept = most_kept(view) };
+	size_t n;
+
+	/* That number of operations, and as many values. */
+	if (all.most / 2 > all.most_kept)
+		all.most = 2 * all.most_kept;
+	view->newest = calloc(all.most + 1, sizeof(*view->newest));
+	if (!view->newest)
+		return TARE_ENOMEM;
+	n = choose(view, &all, view->newest);
+	memmove(view->newest, view->newest + all.most - n,
+		n * sizeof(*view->newest));
+	view->n_newest = n;
+	return 0;
+}
+
+static void forget(tare_view *view)
+{
+	free(view->records);
+	free(view->newest);
+	free(view->attrs);
+	free(view->texts);
+	view->records = view->newest = NULL;
+	view->attrs = NULL;
+	view->texts = NULL;
+}
+
+static int read_records(tare_view *view)
+{
+	struct reading r = { .view = view };
+	size_t n_kept = tr_kept_records(view, NULL);
+
+	read_all(&r);
+	view->records = calloc(r.n + n_kept + 1, sizeof(*view->records));
+	view->attrs = calloc(r.n_attrs + 1, sizeof(*view->attrs));
+	view->texts = malloc(r.text_bytes + 1);
+	if (!view->records || !view->attrs || !view->texts) {
+		forget(view);
+		return TARE_ENOMEM;
+	}
+	r.fill = true;
+	r.text = view->texts;
+	r.attr = view->attrs;
+	read_all(&r);
+	view->n_records = r.n + tr_kept_records(view, view->records + r.n);
+	if (sort_records(view)) {
+		forget(view);
+		return TARE_ENOMEM;
+	}
+	trim(view);
+	if (keep_newest(view)) {
+		forget(view);
+		return TARE_ENOMEM;
+	}
+	return 0;
+}
+
+static int choose_records(tare_view *view, const tare_filter *filter,
+			  const tare_record **ret_records, size_t *ret_n)
+{
+	struct choice choice = {
+		.filter = filter,
+		.sites = calloc(tr_image_sites(&view->image) + 1u, 1),
+		.most = view->n_records,
+		.most_kept = most_kept(view),
+	};
+	size_t n;
+
+	if (filter->most_records && filter->most_records < choice.most)
+		choice.most = (size_t)filter->most_records;
+	free(view->chosen);
+	view->chosen = calloc(choice.most + 1, sizeof(*view->chosen));
+	if (!view->chosen || !choice.sites) {
+		free(choice.sites);
+		return TARE_ENOMEM;
+	}
+	n = choose(view, &choice, view->chosen);
+	free(choice.sites);
+	*ret_records = view->chosen + choice.most - n;
+	*ret_n = n;
+	return 0;
+}
+
+TARE_API int tare_view_records(tare_view *view, const tare_filter *filter,
+			       const tare_record **ret_records, size_t *ret_n)
+{
+	int err;
+
+	if (!view || !ret_records || !ret_n || !tr_filter_is_valid(filter))
+		return TARE_EINVAL;
+	err = view->records ? 0 : read_records(view);
+	if (err)
+		return err;
+	if (filter)
+		return choose_records(view, filter, ret_records, ret_n);
+	*ret_records = view->newest;
+	*ret_n = view->n_newest;
+	return 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of read/stats/: figures of series: statistics over all time, a window
+ * or the last values, trends, several runs merged, readings of the monitor,
+ * the health of a run.
+ *
+ * Comes in: what a view has added up. Goes out: rows for users. Called by the
+ * other rooms of read/, and by render/.
+ */
+#ifndef TR_READ_STATS_H
+#define TR_READ_STATS_H
+
+#include "read/view.h"
+
+/* ---- stats.c ----------------------------------------------------------- */
+
+/* Order of rows: most total time first, then by name. For qsort(). */
+int tr_stats_order(const void *a, const void *b);
+/* Of the calls that a row has; NAN if it has none. */
+double tr_stats_success(const tare_stats *row);
+/* Quantiles of a row whose `timed` and extremes are known. */
+void tr_stats_quantiles(const struct tr_series *series, tare_stats *row);
+/* Mean net of the measuring, of a row whose totals are known. */
+double tr_stats_net_mean(const tare_stats *row);
+/* A quantile of the row's series, in its unit. */
+double tr_stats_quantile(const struct tr_series *series, const tare_stats *row,
+			 double q);
+/* The distribution's sum, in the row's unit. */
+double tr_stats_sum(const tare_view *view, const struct tr_series *series);
+
+/* A gauge's value now. */
+double tr_gauge_now(const tare_view *view, const struct tr_site *site);
+
+/* ---- window.c ---------------------------------------------------------- */
+
+/* Fills view->window with what the filter's window holds. */
+int tr_window_gather(tare_view *view, const tare_filter *filter);
+/* The real edges of what is shown. */
+void tr_window_fill(tare_view *view);
+
+/* ---- ladder.c ---------------------------------------------------------- */
+
+/*
+ * How many values are at or below each of n ascending bounds, in the unit of
+ * the series (times: seconds). The fine bucket that holds a bound counts as
+ * below it, so a value that equals a bound always does. Gives them all.
+ */
+uint64_t tr_series_cumulate(const struct tr_series *series,
+			    const double *bound, uint64_t *below, size_t n);
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Merge: the statistics of several runs as one.
+ *
+ * Histograms have the same buckets in every ledger (of seconds, whatever a
+ * run's clock counts), so they add up exactly; so do counts and sums. What
+ * is derived from these is derived again, by the functions of stats.c.
+ *
+ * The outcome is asked of the whole: a series that fails in one of the runs
+ * has failures.
+ */
+#include "read/view.h"
+#include "read/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct part {
+	tare_stats row;
+	struct tr_series series; /* its histograms alone */
+	double sum;		 /* of the distribution, in the row's unit */
+	uint64_t all_failures;	 /* over all time, where `row` is not */
+	int64_t last_ns;	 /* end of the run that `last` is of */
+	uint32_t hash;
+};
+
+struct tare_merge {
+	struct tr_pool pool; /* pages and strings */
+	struct part *part;
+	size_t n, cap;
+	uint32_t *table; /* index + 1 by hash; 0: free */
+	size_t mask;
+	tare_stats *stats;
+};
+
+/* ---- finding a series -------------------------------------------------- */
+
+static uint32_t hash_text(uint32_t hash, const char *text)
+{
+	do
+		hash = (hash ^ (unsigned char)*text) * 16777619u;
+	while (*text++);
+	return hash;
+}
+
+static uint32_t hash_row(const tare_stats *row)
+{
+	uint32_t hash = hash_text(2166136261u, row->name);
+
+	hash = hash_text(hash_text(hash, row->source), row->labels);
+	return hash_text(hash, row->unit) ^ (uint32_t)row->kind;
+}
+
+static bool is_same(const tare_stats *a, const tare_stats *b)
+{
+	return a->kind == b->kind && strcmp(a->name, b->name) == 0 &&
+	       strcmp(a->source, b->source) == 0 &&
+	       strcmp(a->labels, b->labels) == 0 &&
+	       strcmp(a->unit, b->unit) == 0;
+}
+
+/* Twice the places of before, and every part put there anew. */
+static bool grow(tare_merge *m)
+{
+	size_t cap = m->cap ? m->cap * 2 : 64, places = cap * 2;
+	struct part *part = realloc(m->part, cap * sizeof(*part));
+	uint32_t *table;
+
+	if (!part)
+		return false;
+	m->part = part;
+	table = calloc(places, sizeof(*table));
+	if (!table)
+		return false;
+	free(m->table);
+	m->table = table;
+	m->mask = places - 1;
+	m->cap = cap;
+	for (size_t i = 0; i < m->n; i++) {
+		size_t at = part[i].hash & m->mask;
+
+		while (table[at])
+			at = (at + 1) & m->mask;
+		table[at] = (uint32_t)i + 1;
+	}
+	return true;
+}
+
+static const char *keep_text(tare_merge *m, const char *text)
+{
+	size_t bytes = strlen(text) + 1;
+	char *copy = tr_pool_take(&m->pool, bytes);
+
+	return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
+static bool keep_names(tare_merge *m, tare_stats *row, const tare_stats *from)
+{
+	row->name = keep_text(m, from->name);
+	row->source = keep_text(m, from->source);
+	row->labels = keep_text(m, from->labels);
+	row->unit = keep_text(m, from->unit);
+	row->file = keep_text(m, from->file);
+	row->line = from->line;
+	row->kind = from->kind;
+	row->type = from->type;
+	return row->name && row->source && row->labels && row->unit &&
+	       row->file;
+}
+
+static struct part *new_part(tare_merge *m, const tare_stats *row, size_t at,
+			     uint32_t hash)
+{
+	struct part *part = &m->part[m->n];
+
+	memset(part, 0, sizeof(*part));
+	if (!keep_names(m, &part->row, row))
+		return NULL;
+	part->row.min = INFINITY;
+	part->row.max = -INFINITY;
+	part->row.last = NAN;
+	part->last_ns = INT64_MIN;
+	part->hash = hash;
+	m->table[at] = (uint32_t)++m->n;
+	return part;
+}
+
+/* The part for a row; NULL when out of memory. */
+static struct part *part_of(tare_merge *m, const tare_stats *row)
+{
+	uint32_t hash = hash_row(row);
+	size_t at;
+
+	if (m->n == m->cap && !grow(m))
+		return NULL;
+	for (at = hash & m->mask; m->table[at]; at = (at + 1) & m->mask) {
+		struct part *part = &m->part[m->table[at] - 1];
+
+		if (part->hash == hash && is_same(&part->row, row))
+			return part;
+	}
+	return new_part(m, row, at, hash);
+}
+
+/* ---- adding ------------------------------------------------------------ */
+
+static bool add_hist(tare_merge *m, struct tr_hist *to,
+		     const struct tr_hist *from)
+{
+	to->zeros += from->zeros;
+	to->unbucketed += from->unbucketed;
+	for (uint32_t i = 0; i < from->n; i++)
+		if (!tr_hist_add(&m->pool, to, from->page[i].number,
+				 from->page[i].count, 1))
+			return false;
+	return true;
+}
+
+static void add_numbers(struct part *part, const tare_stats *row)
+{
+	tare_stats *to = &part->row;
+
+	to->count += row->count;
+	to->timed += row->timed;
+	to->failures += row->failures;
+	to->items += row->items;
+	to->total += row->total;
+	to->own += row->own;
+	to->net_total += row->net_total;
+	to->net_own += row->net_own;
+	/* NAN, where a window does not know it. */
+	to->items_per_s += row->items_per_s;
+	to->below_resolution |= row->below_resolution;
+	if (row->timed) {
+		to->min = tr_least(to->min, row->min);
+		to->max = tr_most(to->max, row->max);
+	}
+}
+
+static bool add_row(tare_merge *m, const tare_view *view,
+		    const tare_stats *row)
+{
+	const struct tr_series *s = &view->shown->series[row->site];
+	struct part *part = part_of(m, row);
+
+	if (!part)
+		return false;
+	add_numbers(part, row);
+	part->sum += tr_stats_sum(view, s);
+	part->all_failures += view->all.series[row->site].failures;
+	if (row->last == row->last && view->run.end_ns >= part->last_ns) {
+		part->row.last = row->last;
+		part->last_ns = view->run.end_ns;
+	}
+	return add_hist(m, &part->series.positive, &s->positive) &&
+	       add_hist(m, &part->series.negative, &s->negative);
+}
+
+static int add_view(tare_merge *m, tare_view *view, const tare_filter *filter)
+{
+	const tare_stats *rows;
+	size_t n;
+	int err = tare_view_stats(view, filter, &rows, &n);
+
+	for (size_t i = 0; !err && i < n; i++)
+		if (!add_row(m, view, &rows[i]))
+			err = TARE_ENOMEM;
+	return err;
+}
+
+/* ---- what is derived --------------------------------------------------- */
+
+static void derive_none(tare_stats *row)
+{
+	row->mean = row->min = row->max = row->net_mean = NAN;
+	row->p50 = row->p90 = row->p95 = row->p99 = row->p999 = NAN;
+}
+
+static void derive(struct part *part, const tare_filter *filter)
+{
+	tare_stats *row = &part->row;
+	bool is_time = row->kind == TARE_KIND_SCOPE;
+
+	row->success_rate = NAN;
+	if (row->kind == TARE_KIND_RATIO)
+		row->last = row->count ? row->total / (double)row->count : NAN;
+	if (is_time && !(filter && filter->last_values))
+		row->success_rate = tr_stats_success(row);
+	if (row->items_per_s == row->items_per_s)
+		row->items_per_s = row->items && row->total > 0 ?
+					   (double)row->items /
+						   (row->total * 1e-9) :
+					   0;
+	if (!row->timed) {
+		derive_none(row);
+		return;
+	}
+	row->mean = part->sum /
+		    (double)(row->timed + part->series.positive.unbucketed);
+	if (is_time)
+		row->net_mean = tr_stats_net_mean(row);
+	tr_stats_quantiles(&part->series, row);
+}
+
+static int part_order(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	return tr_stats_order(&x->row, &y->row);
+}
+
+static bool is_kept(const struct part *part, const tare_filter *filter)
+{
+	bool of_all = filter && filter->last_values;
+
+	return tr_filter_has_outcome(filter, of_all ?
+						     part->all_failures > 0 :
+						     part->row.failures > 0);
+}
+
+static int finish(tare_merge *m, const tare_filter *filter)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n; i++) {
+		if (!is_kept(&m->part[i], filter))
+			continue;
+		if (n != i)
+			m->part[n] = m->part[i];
+		derive(&m->part[n++], filter);
+	}
+	m->n = n;
+	if (n)
+		qsort(m->part, n, sizeof(*m->part), part_order);
+	m->stats = calloc(n + 1, sizeof(*m->stats));
+	if (!m->stats)
+		return TARE_ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		m->stats[i] = m->part[i].row;
+	free(m->table);
+	m->table = NULL;
+	return 0;
+}
+
+/* ---- public ------------------------------------------------------------ */
+
+TARE_API int tare_merge_open(tare_view *const *views, size_t n,
+			     const tare_filter *filter,
+			     tare_merge **ret_merge)
+{
+	tare_filter any;
+	tare_merge *m;
+	int err = 0;
+
+	if ((n && !views) || !ret_merge || !tr_filter_is_valid(filter))
+		return TARE_EINVAL;
+	for (size_t i = 0; i < n; i++)
+		if (!views[i])
+			return TARE_EINVAL;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return TARE_ENOMEM;
+	if (filter) {
+		any = *filter;
+		any.outcome = TARE_OUTCOME_ANY;
+	}
+	for (size_t i = 0; !err && i < n; i++)
+		err = add_view(m, views[i], filter ? &any : NULL);
+	if (!err)
+		err = finish(m, filter);
+	if (err) {
+		tare_merge_close(m);
+		return err;
+	}
+	*ret_merge = m;
+	return 0;
+}
+
+TARE_API const tare_stats *tare_merge_stats(const tare_merge *merge,
+					    size_t *ret_n)
+{
+	if (ret_n)
+		*ret_n = merge ? merge->n : 0;
+	return merge ? merge->stats : NULL;
+}
+
+TARE_API double tare_merge_quantile(const tare_merge *merge, size_t index,
+				    double q)
+{
+	if (!merge || index >= merge->n)
+		return NAN;
+	return tr_stats_quantile(&merge->part[index].series,
+				 &merge->stats[index], q);
+}
+
+TARE_API size_t tare_merge_buckets(const tare_merge *merge, size_t index,
+				   tare_bucket *buckets, size_t size)
+{
+	if (!merge || index >= merge->n)
+		return 0;
+	return tr_series_buckets(&merge->part[index].series, buckets,
+				 buckets ? size : 0,
+				 merge->stats[index].kind == TARE_KIND_SCOPE ?
+					 1e9 :
+					 1);
+}
+
+TARE_API void tare_merge_close(tare_merge *merge)
+{
+	if (!merge)
+		return;
+	tr_pool_release(&merge->pool);
+	free(merge->part);
+	free(merge->table);
+	free(merge->stats);
+	free(merge);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trend: the last window against the one before it.
+ *
+ * A window is widened to the edges of what is held apart, so the earlier one
+ * is asked for only when the edges of the later one are known, and ends
+ * there: no event is in both.
+ */
+#include "read/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Less than a time slice by far, more than a time's error of rounding. */
+#define TR_EDGE_NS 1000
+
+struct sides {
+	tare_stats *now;
+	size_t n_now, n_before;
+	const tare_stats *before;
+	uint32_t *at; /* by site: index of its trend + 1 */
+};
+
+/* 0 would mean the beginning and not a moment. */
+static int64_t earlier(int64_t ns, int64_t by)
+{
+	int64_t result;
+
+	if (__builtin_sub_overflow(ns, by, &result) || result < 1)
+		return 1;
+	return result;
+}
+
+/* The names of a row, and nothing counted. */
+static tare_stats nothing_of(const tare_stats *row)
+{
+	tare_stats none = *row;
+
+	none.count = none.timed = none.failures = none.items = 0;
+	none.total = none.net_total = 0;
+	none.own = none.net_own = NAN;
+	none.mean = none.min = none.max = none.net_mean = NAN;
+	none.p50 = none.p90 = none.p95 = none.p99 = none.p999 = NAN;
+	none.items_per_s = none.success_rate = NAN;
+	none.below_resolution = false;
+	return none;
+}
+
+static double change_of(const tare_trend *trend)
+{
+	if (!trend->now.count || !trend->before.count ||
+	    trend->before.mean == 0)
+		return NAN;
+	return trend->now.mean / trend->before.mean - 1;
+}
+
+static size_t pair(tare_view *view, const struct sides *s)
+{
+	tare_trend *trend = view->trends;
+	size_t n = s->n_now;
+
+	for (size_t i = 0; i < s->n_now; i++) {
+		trend[i].now = s->now[i];
+		trend[i].before = nothing_of(&s->now[i]);
+		s->at[s->now[i].site] = (uint32_t)i + 1;
+	}
+	for (size_t i = 0; i < s->n_before; i++) {
+		const tare_stats *row = &s->before[i];
+		uint32_t at = s->at[row->site];
+
+		if (!at) {
+			trend[n].now = nothing_of(row);
+			at = (uint32_t)++n;
+		}
+		trend[at - 1].before = *row;
+	}
+	return n;
+}
+
+static size_t choose(tare_view *view, const tare_filter *filter, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		tare_trend *trend = &view->trends[i];
+
+		if (!tr_filter_has_outcome(filter, trend->now.failures ||
+							   trend->before
+								   .failures))
+			continue;
+		trend->change = change_of(trend);
+		if (kept != i)
+			view->trends[kept] = *trend;
+		kept++;
+	}
+	return kept;
+}
+
+static int copy_now(tare_view *view, const tare_filter *filter,
+		    struct sides *s)
+{
+	const tare_stats *rows;
+	int err = tare_view_stats(view, filter, &rows, &s->n_now);
+
+	if (err)
+		return err;
+	s->now = calloc(s->n_now + 1, sizeof(*s->now));
+	s->at = calloc(view->window.n_series + 1u, sizeof(*s->at));
+	if (!s->now || !s->at)
+		return TARE_ENOMEM;
+	memcpy(s->now, rows, s->n_now * sizeof(*rows));
+	return 0;
+}
+
+static int look(tare_view *view, tare_filter *filter, int64_t window_ns,
+		struct sides *s)
+{
+	int64_t end = filter->to_ns ? filter->to_ns : view->run.end_ns;
+	tare_window edges;
+	int err;
+
+	filter->from_ns = earlier(end, window_ns);
+	err = copy_now(view, filter, s);
+	edges = view->window_edges;
+	if (err || edges.from_ns <= view->run.start_ns)
+		return err;
+	filter->to_ns = earlier(edges.from_ns, TR_EDGE_NS);
+	filter->from_ns = earlier(edges.from_ns, window_ns);
+	err = tare_view_stats(view, filter, &s->before, &s->n_before);
+	view->window_edges = edges;
+	return err;
+}
+
+TARE_API int tare_view_trend(tare_view *view, const tare_filter *filter,
+			     int64_t window_ns, const tare_trend **ret_trends,
+			     size_t *ret_n)
+{
+	tare_filter any = { .struct_size = sizeof(any) };
+	struct sides s = { 0 };
+	int err;
+
+	if (!view || !ret_trends || !ret_n || window_ns <= 0 ||
+	    !tr_filter_is_valid(filter) || (filter && filter->last_values))
+		return TARE_EINVAL;
+	if (filter)
+		any = *filter;
+	any.outcome = TARE_OUTCOME_ANY;
+	free(view->trends);
+	view->trends = NULL;
+	err = look(view, &any, window_ns, &s);
+	if (!err) {
+		view->trends = calloc(s.n_now + s.n_before + 1,
+				      sizeof(*view->trends));
+		if (!view->trends)
+			err = TARE_ENOMEM;
+	}
+	if (!err) {
+		*ret_n = choose(view, filter, pair(view, &s));
+		*ret_trends = view->trends;
+	}
+	free(s.now);
+	free(s.at);
+	view->n_stats = 0;
+	return err;
+}

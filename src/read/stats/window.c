@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Window: what happened between two moments, and between which really.
+ *
+ * Measurements are held by time slices, older ones by several together. A
+ * window is therefore widened until no record lies across its edges; then
+ * it holds every event between the edges that the answer states, of every
+ * series. Records of different series nest, so a few rounds are enough. If
+ * they do not (there was no memory to close a slice), the window stays as
+ * asked for, and a series may have some events more than the edges tell.
+ */
+#include "read/view.h"
+#include "read/stats.h"
+
+#include <string.h>
+
+#define TR_ROUNDS 8 /* tiers, what is older than all, and one to see it */
+
+static const struct tr_header *header_of(const tare_view *view)
+{
+	return (const void *)view->image.base;
+}
+
+/* First and last tick of the slices that a span touches. */
+static void align(const tare_view *view, struct tr_span *span)
+{
+	uint64_t rest = (UINT64_C(1) << header_of(view)->slice_shift) - 1;
+
+	span->from &= ~rest;
+	span->to |= rest;
+}
+
+static bool is_wider(struct tr_span *span, const struct tr_gather *g,
+		     unsigned shift)
+{
+	uint64_t from, to;
+
+	if (g->first_slice > g->last_slice)
+		return false;
+	from = g->first_slice << shift;
+	to = ((g->last_slice + 1) << shift) - 1;
+	if (from >= span->from && to <= span->to)
+		return false;
+	if (from < span->from)
+		span->from = from;
+	if (to > span->to)
+		span->to = to;
+	return true;
+}
+
+/* The span in which no record lies across an edge; false: there is none. */
+static int widen(tare_view *view, struct tr_span *span, bool *ret_exact)
+{
+	struct tr_gather g = { .span = *span };
+	int err = 0;
+
+	*ret_exact = false;
+	for (int i = 0; i < TR_ROUNDS && !err && !*ret_exact; i++) {
+		g.span.edges_only = true;
+		g.first_slice = UINT64_MAX;
+		g.last_slice = 0;
+		err = tr_gather_edges(&g, &view->image);
+		*ret_exact = !is_wider(&g.span, &g,
+				       header_of(view)->slice_shift);
+	}
+	span->from = g.span.from;
+	span->to = g.span.to;
+	tr_gather_release(&g);
+	return err;
+}
+
+static struct tr_span span_of(const tare_view *view, const tare_filter *filter)
+{
+	struct tr_span span = {
+		.to = UINT64_MAX,
+		.last_values = filter->last_values,
+	};
+
+	if (filter->from_ns)
+		span.from = tr_time_ticks(&view->image, filter->from_ns);
+	if (filter->to_ns)
+		span.to = tr_time_ticks(&view->image, filter->to_ns);
+	if (view->has_baseline && view->cleared_ticks > span.from)
+		span.from = view->cleared_ticks;
+	if (span.to < span.from)
+		span.to = span.from;
+	return span;
+}
+
+int tr_window_gather(tare_view *view, const tare_filter *filter)
+{
+	struct tr_gather *g = &view->window;
+	struct tr_span span = span_of(view, filter), wide;
+	bool exact;
+	int err = 0;
+
+	tr_gather_release(g);
+	if (!span.last_values) {
+		align(view, &span);
+		wide = span;
+		err = widen(view, &wide, &exact);
+		if (!err && exact)
+			span = wide;
+	}
+	g->span = span;
+	g->now = view->now_ticks;
+	if (view->has_baseline)
+		g->span.exact_after = view->cleared_ticks >>
+				      header_of(view)->slice_shift;
+	if (!err)
+		err = tr_gather_add(g, &view->image, 1);
+	if (!err && view->has_baseline && !span.last_values)
+		err = tr_gather_add(g, &view->baseline, -1);
+	return err;
+}
+
+static int64_t slice_start(const tare_view *view, uint64_t slice)
+{
+	return tr_time_real(&view->image,
+			    slice << header_of(view)->slice_shift);
+}
+
+static int64_t within(const tare_run *run, int64_t ns)
+{
+	if (ns < run->start_ns)
+		return run->start_ns;
+	return ns > run->end_ns ? run->end_ns : ns;
+}
+
+void tr_window_fill(tare_view *view)
+{
+	const struct tr_gather *g = view->shown;
+	tare_window *w = &view->window_edges;
+	const tare_run *run = &view->run;
+	unsigned shift = header_of(view)->slice_shift;
+
+	memset(w, 0, sizeof(*w));
+	w->from_ns = run->start_ns;
+	w->to_ns = run->end_ns;
+	if (!g->span.is_all) {
+		uint64_t first = g->span.from >> shift;
+		uint64_t last = g->span.to >> shift;
+
+		if (g->first_slice < first)
+			first = g->first_slice;
+		if (g->last_slice > last)
+			last = g->last_slice;
+		if (first)
+			w->from_ns = within(run, slice_start(view, first));
+		if (g->span.to != UINT64_MAX)
+			w->to_ns = within(run, slice_start(view, last + 1));
+	}
+	w->horizon_ns = g->horizon_slice ?
+				slice_start(view, g->horizon_slice + 1) :
+				run->start_ns;
+	w->skew = g->skew;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of read/training/: training runs, from ledgers and from the CSV files
+ * that training programs write.
+ */
+#ifndef TR_READ_TRAINING_H
+#define TR_READ_TRAINING_H
+
+#include <tare/read/run_file.h>
+#include <tare/train.h>
+
+#include "read/view.h"
+
+#endif

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of read/view/: a ledger's content, added up.
+ *
+ *	image (bytes) -> gather (series and paths) -> stats, tree, health
+ *
+ * A series holds everything of one site over all tracks; a path is a node
+ * of the merged call tree. Both only ever add, so that an earlier image (the
+ * baseline of a clear) is taken off by adding it with the sign reversed.
+ */
+#ifndef TR_READ_VIEW_H
+#define TR_READ_VIEW_H
+
+#include <tare/read/alloc.h>
+#include <tare/read/profile.h>
+#include <tare/read/view.h>
+
+#include "base/config.h"
+#include "ledger/read.h"
+
+/* Not fmin() and fmax(): these need libm. */
+TR_INLINE double tr_least(double a, double b)
+{
+	return b < a ? b : a;
+}
+
+TR_INLINE double tr_most(double a, double b)
+{
+	return b > a ? b : a;
+}
+
+/* Pages of counts, by page number, ascending. */
+struct tr_pool {
+	struct tr_pool_chunk *chunk; /* newest */
+	char *at;
+	size_t left;
+};
+
+struct tr_hist {
+	struct tr_hist_page {
+		uint32_t number;
+		uint64_t count[TR_PAGE_BUCKETS];
+	} *page;
+	uint32_t n, cap;
+	uint32_t next; /* a guess: the page asked for next */
+	uint64_t zeros;
+	uint64_t unbucketed;
+};
+
+/* Newest values of a series, over all tracks. */
+struct tr_last {
+	struct tr_last_value {
+		uint64_t ticks;
+		uint64_t value; /* ticks, or bits of a double */
+	} *at;
+	size_t n, cap;
+};
+
+struct tr_series {
+	const struct tr_site *site;
+	uint64_t calls;	   /* by nodes: exact */
+	uint64_t untimed;
+	uint64_t missed;   /* calls while it was paused, estimated */
+	bool is_estimate;  /* the governor did not let all be measured */
+	uint64_t failures;
+	uint64_t items;
+	double sum;	   /* ticks or the value's unit; all nodes */
+	double min, max;
+	struct tr_hist positive, negative;
+	uint64_t not_finite;
+	uint64_t counter, whole; /* counters; whole: of ratios */
+	double real_counter; /* of doubles */
+	struct tr_last last;	 /* where span.last_values */
+	uint64_t newest;	 /* ticks of the last of these */
+};
+
+/* A node of the merged tree. Ticks. */
+struct tr_path {
+	uint32_t site;	      /* TR_NODE_FUNCTION: a function */
+	uint64_t address;     /* of a function */
+	uint32_t parent;      /* index; 0 is the root */
+	uint32_t first, next; /* children, next sibling */
+	uint32_t depth;
+	uint64_t calls, untimed, failures, items, open;
+	double sum;
+	double open_ticks; /* of scopes under way, so far */
+};
+
+TR_INLINE bool tr_path_is_function(const struct tr_path *path)
+{
+	return path->site == TR_NODE_FUNCTION;
+}
+
+/* Of a function: have all calls that ended a time? */
+TR_INLINE bool tr_path_is_sampled(const struct tr_path *path)
+{
+	return tr_path_is_function(path) && path->calls && path->untimed;
+}
+
+#define TR_PATH_TRACK 0x40000000u /* no site */
+
+/* What gather() is asked for. */
+struct tr_span {
+	uint64_t from, to;	/* ticks; 0 and UINT64_MAX: all time */
+	uint64_t last_values;
+	bool is_all;
+	bool edges_only;	/* find first_slice and last_slice, no more */
+	bool by_track;		/* paths alone, each track's under one of its
+				 * own: TR_PATH_TRACK | its index */
+	uint64_t exact_after;	/* slices up to this one have no extremes */
+};
+
+struct tr_gather {
+	const struct tr_image *image;
+	int sign;		/* -1: a baseline */
+	uint64_t now;		/* ticks; open scopes run until then */
+	struct tr_span span;
+	struct tr_series *series; /* by site id */
+	uint32_t n_series;
+	struct tr_path *path;
+	uint32_t n_paths, cap_paths;
+	uint32_t *path_hash;
+	uint32_t path_mask;
+	uint64_t first_slice, last_slice; /* really covered */
+	uint64_t horizon_slice;
+	uint64_t skew;
+	uint64_t events;	/* scopes, values, items */
+	uint64_t redone, damaged, lost_unbucketed;
+	uint64_t work;		/* steps taken; see tr_gather_spend() */
+	uint64_t cells, values;	/* seen in the image: no more than fit */
+	uint64_t pages;		/* of histograms made */
+	struct tr_pool pool;	/* these pages */
+	bool failed;		/* out of memory */
+};
+
+/* The books of allocations. */
+struct tr_allocs {
+	bool is_read;
+	tare_heap heap;
+	tare_alloc *at;
+	size_t n;
+	tare_alloc_mark *marks;
+	size_t n_marks;
+	tare_alloc *copies; /* of all snapshots */
+	size_t n_copies;
+};
+
+void tr_allocs_release(struct tr_allocs *allocs);
+
+/* Code without probes, as far as somebody asked for it. */
+struct tr_profile {
+	tare_module *modules;
+	size_t n_modules;
+	uint32_t *module_index; /* by the ledger's number */
+	uint32_t n_module_numbers;
+	tare_stack *stacks;
+	size_t n_stacks;
+	uint32_t *stack_index; /* by the ledger's number */
+	uint32_t n_stack_numbers;
+	tare_sample *samples;
+	size_t n_samples;
+	tare_sampling sampling;
+	tare_name_fn name;
+	void *name_arg;
+	struct tr_named *named; /* places by address: open addressing */
+	uint32_t n_named, named_mask;
+	tare_frame *frames;
+	tare_function *functions;
+	size_t n_functions;
+	struct tr_pool texts;	/* of modules */
+	struct tr_pool places;	/* since the last tare_view_name_with() */
+	struct tr_allocs allocs;
+	uint64_t damaged;
+};
+
+struct tare_view {
+	struct tr_image image, baseline;
+	bool has_baseline;
+	bool live;
+	tare_run run;
+	char damage[200]; /* parts with other bytes than were written */
+	char meta[TR_META_BYTES];
+	char id[64];
+	int64_t cleared_ns;
+	uint64_t cleared_ticks;
+	uint64_t now_ticks;
+
+	struct tr_gather all;	/* over all time: tree and health */
+	struct tr_gather window; /* of the last tare_view_stats */
+	const struct tr_gather *shown; /* the one its rows come from */
+	tare_trend *trends;
+	tare_record *readings;
+	tare_attr_value *reading_attrs;
+	tare_window window_edges;
+	tare_stats *stats;
+	size_t n_stats;
+	tare_node *nodes;
+	size_t n_nodes;
+	tare_call *calls;
+	struct tare_pipeline *pipelines;
+	struct tare_stage_stats *stages; /* of all of them */
+	tare_health health;
+	tare_record *records; /* operations and such, and kept values */
+	size_t n_records;
+	tare_record *newest; /* of these, what the history is to have */
+	size_t n_newest;
+	tare_record *chosen; /* those that a filter let through */
+	tare_attr_value *attrs;
+	char *texts;
+	tare_event *events;
+	size_t n_events;
+	tare_thread *threads;
+	size_t n_threads;
+	struct tr_profile profile;
+	struct tr_trainings *trainings; /* NULL: not read yet */
+	void (*release_trainings)(tare_view *view); /* by the room that reads */
+	char job[48];	/* of tare_view_communication() */
+	bool is_aligned; /* by tare_view_align() */
+};
+
+/* ---- gather.c ---------------------------------------------------------- */
+
+/* Adds an image to `gather` (zero-filled before the first). */
+int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
+		  int sign);
+/* Series of which the governor let only a part be measured. */
+void tr_estimate(tare_view *view);
+/* The same for a path of another gather; `s` is of view->all. */
+void tr_estimate_function(struct tr_path *path);
+void tr_estimate_path(struct tr_path *path, const struct tr_series *s);
+/* Finds the slices that the records in `span` really cover. */
+int tr_gather_edges(struct tr_gather *gather, const struct tr_image *image);
+void tr_gather_release(struct tr_gather *gather);
+/*
+ * Counts steps of reading. A damaged ledger may send a reader round in
+ * circles through valid places; a sound one never needs more steps than it
+ * has room for content. False: stop, that was counted as damage.
+ */
+bool tr_gather_spend(struct tr_gather *gather, uint64_t steps);
+/* Site of an image, or NULL. */
+const struct tr_site *tr_image_site(const struct tr_image *image, uint32_t id);
+uint32_t tr_image_sites(const struct tr_image *image);
+/* Track i of an image, or NULL. */
+const struct tr_track *tr_image_track(const struct tr_image *image,
+				      uint32_t index);
+uint32_t tr_image_tracks(const struct tr_image *image);
+
+/* ---- path.c ------------------------------------------------------------ */
+
+/* Child of a path for a site, made if needed; 0 when out of memory. */
+uint32_t tr_path_child(struct tr_gather *gather, uint32_t parent,
+		       uint32_t site);
+/* The same for a function. */
+uint32_t tr_path_function(struct tr_gather *gather, uint32_t parent,
+			  uint64_t address);
+/* Is its time that of some calls, scaled to all? */
+bool tr_path_is_estimate(const struct tr_gather *gather, uint32_t index);
+
+/* ---- cells.c ----------------------------------------------------------- */
+
+/* Adds all cells of a track to their series. */
+void tr_gather_cells(struct tr_gather *gather, const struct tr_track *track);
+/* Adds one time or value that is not in a cell yet. */
+void tr_gather_time(struct tr_gather *gather, struct tr_series *series,
+		    uint64_t start, uint64_t span, bool failed);
+void tr_gather_value(struct tr_gather *gather, struct tr_series *series,
+		     double value, uint32_t slice);
+
+/* ---- filter.c ---------------------------------------------------------- */
+
+/* NULL is: everything. */
+bool tr_filter_is_valid(const tare_filter *filter);
+/* Asks for neither a window nor for the last values. */
+bool tr_filter_is_timeless(const tare_filter *filter);
+bool tr_filter_has_site(const tare_filter *filter,
+			const struct tr_image *image,
+			const struct tr_site *site);
+bool tr_filter_has_outcome(const tare_filter *filter, bool has_failed);
+bool tr_filter_has_time(const tare_filter *filter, int64_t ns);
+/* Does one of the globs match? No glob lets all through. */
+bool tr_filter_matches(const char *const *globs, size_t n, const char *text);
+
+/* ---- last.c ------------------------------------------------------------ */
+
+/* Notes a value as one of the newest. */
+void tr_last_add(struct tr_gather *gather, struct tr_series *series,
+		 uint64_t ticks, uint64_t value);
+/*
+ * The ring of a cell and how many of its newest values there are to see; NULL
+ * if it has none.
+ */
+const struct tr_values *tr_last_ring(const struct tr_image *image,
+				     const struct tr_cell *cell,
+				     uint64_t *ret_n);
+/* Those that a cell's ring holds. */
+void tr_last_add_ring(struct tr_gather *gather, struct tr_series *series,
+		      const struct tr_cell *cell);
+/* The newest of all, into their series. */
+void tr_last_settle(struct tr_gather *gather);
+
+/* ---- pool.c ------------------------------------------------------------ */
+
+/* Aligned to 16 bytes; NULL if there is no more memory. */
+void *tr_pool_take(struct tr_pool *pool, size_t bytes);
+void tr_pool_release(struct tr_pool *pool);
+
+/* ---- hist.c ------------------------------------------------------------ */
+
+#define TR_PAGES_ALL 4096u /* pages of the positive doubles */
+
+/* False: out of memory. */
+bool tr_hist_add(struct tr_pool *pool, struct tr_hist *hist, uint32_t number,
+		 const uint64_t *count, int sign);
+/* The same with the counts of a cell's page. */
+bool tr_hist_add_small(struct tr_pool *pool, struct tr_hist *hist,
+		       uint32_t number, const uint32_t *count, int sign);
+bool tr_hist_add_one(struct tr_pool *pool, struct tr_hist *hist, uint64_t bits,
+		     int sign);
+uint64_t tr_series_timed(const struct tr_series *series);
+/* In the series' unit (times: seconds). NAN if empty. */
+double tr_series_quantile(const struct tr_series *series, double q);
+/* Several at once, ascending, at most TR_QUANTILES; of `timed` values. */
+#define TR_QUANTILES 8
+void tr_series_quantiles(const struct tr_series *series, uint64_t timed,
+			 const double *q, double *value, size_t n);
+size_t tr_series_buckets(const struct tr_series *series, tare_bucket *buckets,
+			 size_t size, double scale);
+
+/* ---- time.c ------------------------------------------------------------ */
+
+/* Ticks of an image's clock to ns since 1970, and back. */
+int64_t tr_time_real(const struct tr_image *image, uint64_t ticks);
+uint64_t tr_time_ticks(const struct tr_image *image, int64_t real_ns);
+/* Now, in the ticks of a live image. */
+uint64_t tr_time_now(const struct tr_image *image);
+
+/* ---- open.c ------------------------------------------------------------ */
+
+int tr_view_open_image(struct tr_image *image, tare_view **ret_view);
+double tr_view_ns(const tare_view *view, double ticks);
+/* The same for a duration, whatever the file says it is. */
+uint64_t tr_view_span_ns(const tare_view *view, uint64_t ticks);
+
+/* ---- times.c ----------------------------------------------------- */
+
+struct tr_times {
+	double own, total, net_own, net_total; /* ticks */
+};
+
+/* Of every path of `g`, by index; [0] is the whole. */
+void tr_path_times(const struct tr_gather *g, const struct tr_header *h,
+		   struct tr_times *out);
+/* Is a path of the same site or function above it? */
+bool tr_path_recurs(const struct tr_gather *g, uint32_t index);
+/* Of every site; recursion counts once in a total. Gives (free). */
+struct tr_times *tr_site_times(const tare_view *view);
+
+/* ---- pending.c --------------------------------------------------- */
+
+/*
+ * The next entry that is in the log but not in its cells yet. *position is
+ * 0 before the first. False at the end.
+ */
+bool tr_pending(const struct tr_image *image, const struct tr_track *track,
+		uint64_t *position, const struct tr_entry **ret_entry);
+
+/* ---- find.c ------------------------------------------------------------ */
+
+/* Path of the ledger meant by `which`. */
+int tr_runs_find(const char *which, char *path, size_t size);
+/* Ledger mapped by a live process, seen from here; suffix ".tare". */
+int tr_runs_of_process(int64_t pid, const char *suffix, char *path,
+		       size_t size);
+
+#endif

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cells of a track, present slice and closed ones, into their series.
+ */
+#include "read/view.h"
+
+#include <math.h>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+static bool is_time(const struct tr_series *series)
+{
+	return series->site->kind == TARE_KIND_SCOPE;
+}
+
+static double number_of(const struct tr_series *series, uint64_t bits)
+{
+	return is_time(series) ? (double)bits : tr_real_of(bits);
+}
+
+static bool in_span(const struct tr_gather *gather, uint32_t from, uint32_t to)
+{
+	const struct tr_header *header = (const void *)gather->image->base;
+	uint64_t first = (uint64_t)from << header->slice_shift;
+	uint64_t last = ((uint64_t)to + 1) << header->slice_shift;
+
+	return gather->span.is_all ||
+	       (last > gather->span.from && first <= gather->span.to);
+}
+
+static void cover(struct tr_gather *gather, uint32_t from, uint32_t to)
+{
+	if (from < gather->first_slice)
+		gather->first_slice = from;
+	if (to > gather->last_slice)
+		gather->last_slice = to;
+}
+
+/* Of slices from `from` on. */
+static void add_extremes(struct tr_gather *gather, struct tr_series *series,
+			 uint32_t from, double min, double max)
+{
+	/* A baseline's extremes cannot be taken off; see stats.c. */
+	if (gather->sign < 0 ||
+	    (gather->span.exact_after && from <= gather->span.exact_after))
+		return;
+	if (min < series->min)
+		series->min = min;
+	if (max > series->max)
+		series->max = max;
+}
+
+static uint64_t signed_count(const struct tr_gather *gather, uint64_t n)
+{
+	return gather->sign < 0 ? -n : n;
+}
+
+/* Pages of a histogram come from places in the image, so they are bounded. */
+static bool may_add_page(struct tr_gather *gather, uint32_t number)
+{
+	if (number < TR_PAGES_ALL &&
+	    gather->pages <= 4096 + gather->image->size / 8)
+		return true;
+	gather->damaged++;
+	return false;
+}
+
+static void add_page(struct tr_gather *gather, struct tr_hist *hist,
+		     uint32_t number, const uint64_t *count)
+{
+	uint32_t before = hist->n;
+
+	if (!may_add_page(gather, number))
+		return;
+	if (!tr_hist_add(&gather->pool, hist, number, count, gather->sign))
+		gather->failed = true;
+	gather->pages += hist->n - before;
+}
+
+static void add_small_page(struct tr_gather *gather, struct tr_hist *hist,
+			   uint32_t number, const uint32_t *count)
+{
+	uint32_t before = hist->n;
+
+	if (!may_add_page(gather, number))
+		return;
+	if (!tr_hist_add_small(&gather->pool, hist, number, count,
+			       gather->sign))
+		gather->failed = true;
+	gather->pages += hist->n - before;
+}
+
+/* ---- closed slices ----------------------------------------------------- */
+
+static const struct tr_slice *slice_at(const struct tr_image *image,
+				       uint32_t off)
+{
+	const struct tr_slice *s = tr_image_at(image, off, sizeof(*s), 8);
+
+	if (!s || s->bytes > image->size - off - sizeof(*s))
+		return NULL;
+	return s;
+}
+
+static void add_slice(struct tr_gather *gather, struct tr_series *series,
+		      const struct tr_slice *s, bool negative)
+{
+	struct tr_hist *hist = negative ? &series->negative :
+					  &series->positive;
+	struct tr_slice_cursor cursor;
+
+	if (!in_span(gather, s->from, s->to) ||
+	    !tr_gather_spend(gather, 1 + s->bytes / 64))
+		return;
+	cover(gather, s->from, s->to);
+	if (gather->span.edges_only)
+		return;
+	if (tr_slice_first(&cursor, (const uint8_t *)(s + 1), s->bytes))
+		do
+			add_page(gather, hist, cursor.number, cursor.count);
+		while (tr_slice_next(&cursor));
+	if (negative)
+		return;
+	hist->zeros += signed_count(gather, s->zeros);
+	hist->unbucketed += signed_count(gather, s->unbucketed);
+	series->failures += signed_count(gather, s->failures);
+	series->sum += gather->sign * number_of(series, s->sum);
+	add_extremes(gather, series, s->from, number_of(series, s->min),
+		     number_of(series, s->max));
+}
+
+static void add_history(struct tr_gather *gather, struct tr_series *series,
+			const struct tr_cell *cell, bool negative)
+{
+	const struct tr_image *image = gather->image;
+	const struct tr_history *history =
+		tr_image_at(image, cell->history, sizeof(*history), 8);
+	const struct tr_slice *oldest, *s;
+	uint32_t off;
+
+	if (!history) {
+		gather->damaged += cell->history != 0;
+		return;
+	}
+	oldest = slice_at(image, history->oldest);
+	if (oldest) {
+		add_slice(gather, series, oldest, negative);
+		if (oldest->to > gather->horizon_slice)
+			gather->horizon_slice = oldest->to;
+	}
+	for (unsigned tier = 0; tier < TR_TIERS; tier++) {
+		unsigned head = history->marks >> (16 * tier) & 255;
+		unsigned i = history->marks >> (16 * tier + 8) & 255;
+
+		if (((head - i) & 255) > TR_TIER_SLOTS) {
+			gather->damaged++;
+			continue;
+		}
+		for (; i != head; i = (i + 1) & 255) {
+			off = history->slot[tier][i % TR_TIER_SLOTS];
+			s = slice_at(image, off);
+			if (!s)
+				gather->damaged++;
+			else if (off != cell->turning &&
+				 !(oldest && s->to <= oldest->to))
+				add_slice(gather, series, s, negative);
+		}
+	}
+}
+
+/* ---- the present slice ------------------------------------------------- */
+
+/* Buckets that passed 2^32, in a page at `page`. */
+static void add_carries(struct tr_gather *gather, struct tr_hist *hist,
+			const struct tr_extra *extra, uint32_t page,
+			uint32_t number)
+{
+	uint64_t count[TR_PAGE_BUCKETS] = { 0 };
+	uint32_t off = extra->carry;
+	const struct tr_carry *carry;
+
+	while (off && tr_gather_spend(gather, 1)) {
+		carry = tr_image_at(gather->image, off, sizeof(*carry), 4);
+		if (!carry) {
+			gather->damaged++;
+			return;
+		}
+		for (uint32_t i = 0; i < carry->n && i < 7; i++) {
+			uint32_t place = (carry->bucket[i] - page) / 4;
+
+			if (carry->bucket[i] >= page &&
+			    place < TR_PAGE_BUCKETS)
+				count[place] += (uint64_t)carry->high[i] << 32;
+		}
+		off = carry->next;
+	}
+	add_page(gather, hist, number, count);
+}
+
+static void add_cell_page(struct tr_gather *gather, struct tr_hist *hist,
+			  const struct tr_extra *extra, uint32_t number,
+			  uint32_t page)
+{
+	const uint32_t *bucket = tr_image_at(gather->image, page, TR_LINE, 4);
+
+	if (!bucket) {
+		gather->damaged++;
+		return;
+	}
+	add_small_page(gather, hist, number, bucket);
+	if (extra && extra->carry)
+		add_carries(gather, hist, extra, page, number);
+}
+
+static void add_far_pages(struct tr_gather *gather, struct tr_hist *hist,
+			  const struct tr_extra *extra)
+{
+	uint32_t off = extra->far;
+	const struct tr_far *far;
+
+	while (off && tr_gather_spend(gather, 8)) {
+		far = tr_image_at(gather->image, off, sizeof(*far), 4);
+		if (!far) {
+			gather->damaged++;
+			return;
+		}
+		for (uint32_t i = 0; i < far->n && i < 7; i++)
+			add_cell_page(gather, hist, extra, far->number[i],
+				      far->page[i]);
+		off = far->next;
+	}
+}
+
+/* A bit for every page that a cell has. */
+#if defined(__x86_64__)
+static uint64_t pages_of(const struct tr_cell *cell)
+{
+	const __m128i none = _mm_setzero_si128();
+	uint64_t bits = 0;
+
+	for (unsigned i = 0; i < TR_CELL_PAGES; i += 16) {
+		const __m128i *at = (const void *)&cell->page[i];
+		__m128i a = _mm_cmpeq_epi32(_mm_loadu_si128(at), none);
+		__m128i b = _mm_cmpeq_epi32(_mm_loadu_si128(at + 1), none);
+		__m128i c = _mm_cmpeq_epi32(_mm_loadu_si128(at + 2), none);
+		__m128i d = _mm_cmpeq_epi32(_mm_loadu_si128(at + 3), none);
+		int empty = _mm_movemask_epi8(
+			_mm_packs_epi16(_mm_packs_epi32(a, b),
+					_mm_packs_epi32(c, d)));
+
+		bits |= (uint64_t)(~empty & 0xffff) << i;
+	}
+	return bits;
+}
+#else
+static uint64_t pages_of(const struct tr_cell *cell)
+{
+	uint64_t bits = 0;
+
+	for (unsigned i = 0; i < TR_CELL_PAGES; i++)
+		bits |= (uint64_t)(cell->page[i] != 0) << i;
+	return bits;
+}
+#endif
+
+static void add_cell_pages(struct tr_gather *gather, struct tr_hist *hist,
+			   const struct tr_extra *extra,
+			   const struct tr_cell *cell)
+{
+	uint64_t bits = pages_of(cell);
+
+	for (; bits && tr_gather_spend(gather, 1); bits &= bits - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(bits);
+
+		add_cell_page(gather, hist, extra, cell->base + i,
+			      cell->page[i]);
+	}
+}
+
+static void add_present(struct tr_gather *gather, struct tr_series *series,
+			const struct tr_cell *cell, bool negative)
+{
+	const struct tr_image *image = gather->image;
+	const struct tr_extra *extra =
+		tr_image_at(image, cell->extra, sizeof(*extra), 8);
+	struct tr_hist *hist = negative ? &series->negative :
+					  &series->positive;
+
+	if (!in_span(gather, cell->first, cell->slice) || !cell->slice)
+		return;
+	cover(gather, cell->first, cell->slice);
+	if (gather->span.edges_only)
+		return;
+	add_cell_pages(gather, hist, extra, cell);
+	if (extra && extra->far)
+		add_far_pages(gather, hist, extra);
+	if (negative)
+		return;
+	if (extra) {
+		hist->zeros += signed_count(gather, extra->zeros);
+		hist->unbucketed += signed_count(gather, extra->unbucketed);
+	}
+	series->failures += signed_count(gather, cell->failures);
+	series->sum += gather->sign * number_of(series, cell->sum);
+	add_extremes(gather, series, cell->first,
+		     number_of(series, cell->min),
+		     number_of(series, cell->max));
+}
+
+static void add_cell(struct tr_gather *gather, struct tr_series *series,
+		     const struct tr_cell *cell, bool negative)
+{
+	const struct tr_slice *turning = slice_at(gather->image,
+						  cell->turning);
+
+	if (turning)
+		add_slice(gather, series, turning, negative);
+	else
+		add_present(gather, series, cell, negative);
+	if (cell->history)
+		add_history(gather, series, cell, negative);
+}
+
+static void add_both(struct tr_gather *gather, struct tr_series *series,
+		     const struct tr_cell *cell)
+{
+	const struct tr_extra *extra =
+		tr_image_at(gather->image, cell->extra, sizeof(*extra), 8);
+	const struct tr_cell *negative;
+
+	add_cell(gather, series, cell, false);
+	if (!extra)
+		return;
+	series->not_finite += signed_count(gather, extra->not_finite);
+	negative = tr_image_at(gather->image, extra->negative,
+			       sizeof(*negative), 8);
+	if (negative)
+		add_cell(gather, series, negative, true);
+}
+
+/*
+ * No two share a byte: if there are more than fit, a list is a ring or is
+ * reached from several tracks, and everything in it would come up again.
+ */
+static bool next_fits(struct tr_gather *gather)
+{
+	if (gather->cells++ < gather->image->size / sizeof(struct tr_cell))
+		return true;
+	gather->damaged++;
+	return false;
+}
+
+void tr_gather_cells(struct tr_gather *gather, const struct tr_track *track)
+{
+	uint32_t off = track->cells;
+	const struct tr_cell *cell;
+
+	for (; off && tr_gather_spend(gather, 4); off = cell->next) {
+		cell = tr_image_at(gather->image, off, sizeof(*cell), 8);
+		if (!next_fits(gather))
+			return;
+		if (!cell || cell->site >= gather->n_series ||
+		    !gather->series[cell->site].site) {
+			gather->damaged++;
+			return;
+		}
+		if (gather->span.last_values)
+			tr_last_add_ring(gather, &gather->series[cell->site],
+					 cell);
+		else
+			add_both(gather, &gather->series[cell->site], cell);
+	}
+}
+
+/* ---- not in a cell yet ------------------------------------------------- */
+
+void tr_gather_time(struct tr_gather *gather, struct tr_series *series,
+		    uint64_t start, uint64_t span, bool failed)
+{
+	const struct tr_header *header = (const void *)gather->image->base;
+	uint32_t slice = (uint32_t)((start + span) >> header->slice_shift);
+
+	if (!gather->span.last_values && !in_span(gather, slice, slice))
+		return;
+	cover(gather, slice, slice);
+	if (!span)
+		series->positive.zeros += (uint64_t)(int64_t)gather->sign;
+	else if (!tr_hist_add_one(&gather->pool, &series->positive,
+				  tr_bucket_bits((double)span *
+						 header->sec_per_tick),
+				  gather->sign))
+		gather->failed = true;
+	series->sum += gather->sign * (double)span;
+	series->failures += failed ? (uint64_t)(int64_t)gather->sign : 0;
+	add_extremes(gather, series, slice, (double)span, (double)span);
+}
+
+void tr_gather_value(struct tr_gather *gather, struct tr_series *series,
+		     double value, uint32_t slice)
+{
+	struct tr_hist *hist = value < 0 ? &series->negative :
+					   &series->positive;
+
+	if (!gather->span.last_values && !in_span(gather, slice, slice))
+		return;
+	cover(gather, slice, slice);
+	if (!isfinite(value)) {
+		series->not_finite += (uint64_t)(int64_t)gather->sign;
+		return;
+	}
+	if (fabs(value) < 2.2250738585072014e-308)
+		series->positive.zeros += (uint64_t)(int64_t)gather->sign;
+	else if (!tr_hist_add_one(&gather->pool, hist,
+				  tr_bucket_bits(fabs(value)),
+				  gather->sign))
+		gather->failed = true;
+	series->sum += gather->sign * value;
+	add_extremes(gather, series, slice, value, value);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Estimates: series of which not every call was timed.
+ *
+ * The governor times some calls of a hot site, drawn at random, and counts
+ * the others: the time of all is that of the timed ones, times what they
+ * stand for. A site that it paused has calls that nobody saw; how many, it
+ * estimated itself, and they are spread over the site's paths by what was
+ * seen there. Distributions stay those of the timed calls. Of functions not
+ * every call is timed either, by the mode of their hooks.
+ */
+#include "read/view.h"
+
+static uint64_t missed_in(const struct tr_image *image, uint32_t id)
+{
+	const struct tr_header *header = (const void *)image->base;
+	const struct tr_site *site =
+		tr_image_at(image,
+			    header->region[TR_REGION_SITES].off +
+				    (uint64_t)id * sizeof(*site),
+			    sizeof(*site), 8);
+
+	return site ? site->missed : 0;
+}
+
+static void estimate_series(const tare_view *view, struct tr_series *s,
+			    uint32_t id)
+{
+	uint64_t before = view->has_baseline ?
+				  missed_in(&view->baseline, id) :
+				  0;
+
+	s->is_estimate = true;
+	s->missed = s->site->missed > before ? s->site->missed - before : 0;
+}
+
+/* Calls that each one that was seen stands for. */
+static double seen_factor(const struct tr_series *s)
+{
+	double seen = (double)s->calls + (double)s->untimed;
+
+	return seen > 0 ? (seen + (double)s->missed) / seen : 1;
+}
+
+static uint64_t scaled(uint64_t n, double factor)
+{
+	double m = (double)n * factor;
+
+	return m < 1.8e19 ? (uint64_t)(m + 0.5) : n;
+}
+
+void tr_estimate_path(struct tr_path *p, const struct tr_series *s)
+{
+	double factor = seen_factor(s);
+
+	if (p->calls)
+		p->sum *= factor * ((double)p->calls + (double)p->untimed) /
+			  (double)p->calls;
+	p->untimed += scaled(p->calls + p->untimed, factor) -
+		      (p->calls + p->untimed);
+}
+
+/* Those that are open still have no time in the sum. */
+void tr_estimate_function(struct tr_path *p)
+{
+	uint64_t ended = p->calls + p->untimed;
+
+	ended -= p->open < ended ? p->open : ended;
+	if (p->calls && ended > p->calls)
+		p->sum *= (double)ended / (double)p->calls;
+}
+
+/* All threads that have scopes, from the start to now. */
+static double most_ticks(const tare_view *view)
+{
+	const struct tr_header *header = (const void *)view->image.base;
+	uint64_t from = view->has_baseline ? view->cleared_ticks :
+					     header->start.ticks;
+	double threads = 0;
+
+	for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
+		const struct tr_track *t = tr_image_track(&view->image, i);
+
+		threads += t && t->nodes;
+	}
+	return view->now_ticks > from ?
+		       (double)(view->now_ticks - from) * threads :
+		       0;
+}
+
+/*
+ * What is estimated of few calls may come to more than there was: no more
+ * than the scope around it leaves, and at the top than the threads had.
+ */
+static void cap_children(tare_view *view, uint32_t parent)
+{
+	struct tr_gather *g = &view->all;
+	double room = parent ? g->path[parent].sum +
+				       g->path[parent].open_ticks :
+			       most_ticks(view);
+	double estimated = 0;
+
+	for (uint32_t i = g->path[parent].first; i; i = g->path[i].next) {
+		const struct tr_path *p = &g->path[i];
+
+		if (tr_path_is_estimate(g, i))
+			estimated += p->sum;
+		else
+			room -= p->sum + p->open_ticks;
+	}
+	if (estimated <= tr_most(room, 0))
+		return;
+	for (uint32_t i = g->path[parent].first; i; i = g->path[i].next)
+		if (tr_path_is_estimate(g, i))
+			g->path[i].sum *= tr_most(room, 0) / estimated;
+}
+
+void tr_estimate(tare_view *view)
+{
+	struct tr_gather *g = &view->all;
+
+	for (uint32_t id = 1; id < g->n_series; id++)
+		if (g->series[id].site && g->series[id].site->worst)
+			estimate_series(view, &g->series[id], id);
+	for (uint32_t i = 1; i < g->n_paths; i++) {
+		struct tr_path *p = &g->path[i];
+
+		if (tr_path_is_function(p))
+			tr_estimate_function(p);
+		else if (g->series[p->site].is_estimate)
+			tr_estimate_path(p, &g->series[p->site]);
+	}
+	/* Parents come before their children. */
+	for (uint32_t i = 0; i < g->n_paths; i++)
+		cap_children(view, i);
+}

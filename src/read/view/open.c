@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "read/view.h"
+
+#include "ledger/runs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct tr_header *header_of(const tare_view *view)
+{
+	return (const void *)view->image.base;
+}
+
+double tr_view_ns(const tare_view *view, double ticks)
+{
+	return ticks * header_of(view)->sec_per_tick * 1e9;
+}
+
+uint64_t tr_view_span_ns(const tare_view *view, uint64_t ticks)
+{
+	double ns = tr_view_ns(view, (double)ticks);
+
+	return ns < 9e18 ? (uint64_t)ns : UINT64_MAX / 2;
+}
+
+/* Values of the metadata page, made strings in place. */
+static const char *meta_of(tare_view *view, const char *key)
+{
+	size_t len = strlen(key);
+
+	for (char *line = view->meta; *line;) {
+		char *end = strchr(line, '\n');
+
+		if (strncmp(line, key, len) == 0 && line[len] == '=') {
+			if (end && strcmp(key, "config") != 0)
+				*end = '\0';
+			return line + len + 1;
+		}
+		if (!end)
+			end = line + strlen(line);
+		line = *end || end < view->meta + sizeof(view->meta) - 1 ?
+			       end + 1 :
+			       end;
+		if (line >= view->meta + sizeof(view->meta))
+			break;
+	}
+	return "";
+}
+
+static void name_run(tare_view *view)
+{
+	const char *name = strrchr(view->image.path, '/');
+	size_t len;
+
+	name = name ? name + 1 : view->image.path;
+	len = strlen(name);
+	if (len > 5 && strcmp(name + len - 5, ".tare") == 0)
+		len -= 5;
+	(void)snprintf(view->id, sizeof(view->id), "%.*s", (int)len, name);
+}
+
+static const char *clock_name(uint32_t kind)
+{
+	switch (kind) {
+	case TR_CLOCK_KIND_TSC:
+		return "tsc";
+	case TR_CLOCK_KIND_CNTVCT:
+		return "cntvct";
+	default:
+		return "monotonic";
+	}
+}
+
+static void name_damage(tare_view *view, const struct tr_image *image)
+{
+	size_t n = strlen(view->damage);
+
+	for (uint32_t kind = 0; kind < TR_SUM_KINDS; kind++) {
+		if (!(image->damaged >> kind & 1) ||
+		    n + 32 > sizeof(view->damage))
+			continue;
+		n += (size_t)snprintf(view->damage + n,
+				      sizeof(view->damage) - n, "%s%s%s",
+				      n ? ", " : "",
+				      image == &view->baseline ?
+					      "baseline: " : "",
+				      tr_sum_name(kind));
+	}
+}
+
+static void describe(tare_view *view)
+{
+	const struct tr_header *header = header_of(view);
+	tare_run *run = &view->run;
+
+	name_run(view);
+	run->id = view->id;
+	run->path = view->image.path;
+	run->command = meta_of(view, "command");
+	run->program = meta_of(view, "program");
+	run->host = meta_of(view, "host");
+	run->cpu = meta_of(view, "cpu");
+	run->git = meta_of(view, "git");
+	run->folder = meta_of(view, "folder");
+	run->group = meta_of(view, "group");
+	run->config = meta_of(view, "config");
+	run->version = header->version;
+	run->pid = header->pid;
+	run->n_tracks = tr_image_tracks(&view->image);
+	run->n_sites = tr_image_sites(&view->image);
+	run->start_ns = header->start.real_ns;
+	run->end_ns = tr_time_real(&view->image, view->now_ticks);
+	run->cleared_ns = view->cleared_ns;
+	run->clock = clock_name(header->clock);
+	run->resolution_ns = tr_view_ns(view, header->resolution_ticks);
+	run->inside_ns = tr_view_ns(view, header->inside_ticks);
+	run->outside_ns = tr_view_ns(view, header->outside_ticks);
+	run->ledger_bytes = header->real_bytes;
+	run->ledger_limit = header->limit_bytes;
+	run->rss_start = header->rss_start;
+	run->rss_end = header->rss_end;
+	run->rss_peak = header->rss_peak;
+	name_damage(view, &view->image);
+	name_damage(view, &view->baseline);
+	run->damage = view->damage;
+}
+
+static uint64_t last_sample(const tare_view *view, uint64_t last)
+{
+	const struct tr_region *ring =
+		&header_of(view)->region[TR_REGION_SAMPLES];
+	const struct tr_sample *at =
+		tr_image_at(&view->image, ring->off, ring->used, 8);
+
+	for (uint64_t i = 0; at && i < ring->used / sizeof(*at); i++)
+		if (at[i].ticket && at[i].ticks > last)
+			last = at[i].ticks;
+	return last;
+}
+
+/* The newest tick that anything in a dead ledger speaks of. */
+static uint64_t last_tick(const tare_view *view)
+{
+	const struct tr_header *header = header_of(view);
+	uint64_t last = last_sample(view, header->start.ticks);
+	uint64_t left = view->image.size;
+
+	for (uint32_t i = 0; i < TR_ANCHORS && i < header->anchor_count; i++)
+		if (header->anchor[i].ticks > last)
+			last = header->anchor[i].ticks;
+	for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
+		const struct tr_track *t = tr_image_track(&view->image, i);
+		const struct tr_entry *e;
+
+		/* All logs together are smaller than the ledger. */
+		for (uint32_t k = 0; t && k < t->log.bytes && left;
+		     k += sizeof(*e)) {
+			e = tr_image_at(&view->image, t->log.off + k,
+					sizeof(*e), 8);
+			if (!e)
+				break;
+			left -= left < sizeof(*e) ? left : sizeof(*e);
+			if (!(e->what & (TR_ENTRY_FLAGS & ~TR_ENTRY_CALL)) &&
+			    e->start + e->span > last)
+				last = e->start + e->span;
+		}
+	}
+	return last;
+}
+
+/* Bytes are not trusted: a NUL at the very end bounds all strings. */
+static void prepare(tare_view *view)
+{
+	struct tr_header *header =
+		(struct tr_header *)(uintptr_t)view->image.base;
+
+	header->version[sizeof(header->version) - 1] = '\0';
+	header->boot_id[sizeof(header->boot_id) - 1] = '\0';
+	if (view->image.size >= TR_META_AT + TR_META_BYTES)
+		memcpy(view->meta, view->image.base + TR_META_AT,
+		       TR_META_BYTES - 1);
+	view->run.state = tr_runs_state(header, view->image.path);
+	view->live = view->run.state == TARE_RUN_LIVE;
+	view->now_ticks = view->live || header->end.ticks ?
+				  tr_time_now(&view->image) :
+				  last_tick(view);
+}
+
+/* What was there at the last clear: a copy beside the ledger. */
+static void load_baseline(tare_view *view)
+{
+	char path[520];
+	size_t len = strlen(view->image.path);
+	const struct tr_header *then;
+
+	if (len < 6 || len > 500)
+		return;
+	(void)snprintf(path, sizeof(path), "%.*s.base", (int)len - 5,
+		       view->image.path);
+	if (tr_image_open(path, &view->baseline))
+		return;
+	then = (const void *)view->baseline.base;
+	view->has_baseline = true;
+	view->cleared_ticks = then->end.ticks;
+	view->cleared_ns = then->end.real_ns;
+}
+
+static int gather_all(tare_view *view)
+{
+	struct tr_gather *all = &view->all;
+	int err;
+
+	all->now = view->now_ticks;
+	all->span.is_all = true;
+	all->span.to = UINT64_MAX;
+	if (view->has_baseline)
+		all->span.exact_after = view->cleared_ticks >>
+					header_of(view)->slice_shift;
+	err = tr_gather_add(all, &view->image, 1);
+	if (!err && view->has_baseline)
+		err = tr_gather_add(all, &view->baseline, -1);
+	if (!err)
+		tr_estimate(view);
+	return err;
+}
+
+int tr_view_open_image(struct tr_image *image, tare_view **ret_view)
+{
+	tare_view *view = calloc(1, sizeof(*view));
+	int err;
+
+	if (!view) {
+		tr_image_close(image);
+		return TARE_ENOMEM;
+	}
+	view->image = *image;
+	prepare(view);
+	load_baseline(view);
+	err = gather_all(view);
+	if (err) {
+		tare_view_close(view);
+		return err;
+	}
+	describe(view);
+	*ret_view = view;
+	return 0;
+}
+
+TARE_API int tare_view_open(const char *which, tare_view **ret_view)
+{
+	struct tr_image image;
+	char path[512];
+	int err;
+
+	if (!which || !ret_view)
+		return TARE_EINVAL;
+	if (strcmp(which, "self") == 0) {
+		err = tr_image_own(&image);
+	} else {
+		err = tr_runs_find(which, path, sizeof(path));
+		if (!err)
+			err = tr_image_open(path, &image);
+	}
+	return err ? err : tr_view_open_image(&image, ret_view);
+}
+
+/* What other rooms have read into the view. */
+void tr_allocs_release(struct tr_allocs *allocs)
+{
+	free(allocs->at);
+	free(allocs->marks);
+	free(allocs->copies);
+	memset(allocs, 0, sizeof(*allocs));
+}
+
+static void release_profile(struct tr_profile *profile)
+{
+	free(profile->modules);
+	free(profile->module_index);
+	free(profile->stacks);
+	free(profile->stack_index);
+	free(profile->samples);
+	free(profile->named);
+	free(profile->frames);
+	free(profile->functions);
+	tr_allocs_release(&profile->allocs);
+	tr_pool_release(&profile->texts);
+	tr_pool_release(&profile->places);
+}
+
+TARE_API void tare_view_close(tare_view *view)
+{
+	if (!view)
+		return;
+	tr_gather_release(&view->all);
+	tr_gather_release(&view->window);
+	tr_image_close(&view->image);
+	tr_image_close(&view->baseline);
+	free(view->stats);
+	free(view->trends);
+	free(view->readings);
+	free(view->reading_attrs);
+	free(view->nodes);
+	free(view->calls);
+	free(view->pipelines);
+	free(view->stages);
+	free(view->records);
+	free(view->newest);
+	free(view->chosen);
+	free(view->attrs);
+	free(view->texts);
+	free(view->events);
+	free(view->threads);
+	release_profile(&view->profile);
+	if (view->release_trainings)
+		view->release_trainings(view);
+	free(view);
+}
+
+TARE_API const tare_run *tare_view_run(const tare_view *view)
+{
+	return &view->run;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads: who has a track, and what the kernel called them.
+ */
+#include "read/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_thread(tare_view *view, const struct tr_track *track)
+{
+	tare_thread *thread = &view->threads[view->n_threads++];
+
+	thread->id = track->owner;
+	memcpy(thread->name, track->name, sizeof(thread->name));
+	thread->name[sizeof(thread->name) - 1] = '\0';
+}
+
+TARE_API int tare_view_threads(tare_view *view,
+			       const tare_thread **ret_threads, size_t *ret_n)
+{
+	uint32_t n;
+
+	if (!view || !ret_threads || !ret_n)
+		return TARE_EINVAL;
+	if (!view->threads) {
+		n = tr_image_tracks(&view->image);
+		view->threads = calloc(n + 1u, sizeof(*view->threads));
+		if (!view->threads)
+			return TARE_ENOMEM;
+		for (uint32_t i = 0; i < n; i++) {
+			const struct tr_track *track =
+				tr_image_track(&view->image, i);
+
+			if (track && track->owner)
+				add_thread(view, track);
+		}
+	}
+	*ret_threads = view->threads;
+	*ret_n = view->n_threads;
+	return 0;
+}

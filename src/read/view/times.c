@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Times: own and net time of paths and sites.
+ *
+ * Own time is what a path's total leaves over its children's; scopes still
+ * open count with the time they have run, so that a parent under way never
+ * has less than its children. Net takes off the calibrated cost of every
+ * call: its inside part from the scope itself, its outside part from the one
+ * around it.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "read/view.h"
+
+bool tr_path_recurs(const struct tr_gather *g, uint32_t index)
+{
+	const struct tr_path *p = &g->path[index];
+
+	for (uint32_t i = p->parent; i; i = g->path[i].parent)
+		if (g->path[i].site == p->site &&
+		    g->path[i].address == p->address)
+			return true;
+	return false;
+}
+
+/*
+ * What its calls cost around their own interval. Functions have times that
+ * were scaled to all calls, those without a time among them: in the caller's
+ * time these were not there.
+ */
+static double cost_outside(const struct tr_path *p, const struct tr_header *h)
+{
+	double timed = (double)p->calls * h->outside_ticks;
+	double untimed = h->added_untimed.ticks[0];
+
+	if (!tr_path_is_function(p))
+		return timed;
+	if (tr_path_is_sampled(p))
+		untimed -= h->inside_ticks;
+	return timed + (double)p->untimed * untimed;
+}
+
+static double cost_inside(const struct tr_path *p, const struct tr_header *h)
+{
+	double calls = (double)p->calls;
+
+	if (tr_path_is_sampled(p))
+		calls += (double)p->untimed;
+	return calls * h->inside_ticks;
+}
+
+/* Post order by index: children have larger indices than their parents. */
+void tr_path_times(const struct tr_gather *g, const struct tr_header *h,
+		       struct tr_times *out)
+{
+	for (uint32_t i = 0; i < g->n_paths; i++) {
+		out[i].own = g->path[i].sum + g->path[i].open_ticks;
+		out[i].total = g->path[i].sum;
+		out[i].net_own = out[i].own - cost_inside(&g->path[i], h);
+		out[i].net_total = 0;
+	}
+	for (uint32_t i = g->n_paths; i-- > 1;) {
+		const struct tr_path *p = &g->path[i];
+		struct tr_times *above = &out[p->parent];
+		double mine = p->sum + p->open_ticks;
+
+		above->own -= mine;
+		above->net_own -= mine + cost_outside(p, h);
+	}
+	for (uint32_t i = g->n_paths; i-- > 1;) {
+		out[i].own = tr_most(out[i].own, 0);
+		/* Estimates that were cut to what was there need no more. */
+		out[i].net_own = tr_most(tr_least(out[i].net_own, out[i].own),
+					 0);
+		out[i].net_total += out[i].net_own;
+		out[g->path[i].parent].net_total += out[i].net_total;
+	}
+}
+
+/* By site; recursion counts once in a total. */
+struct tr_times *tr_site_times(const tare_view *view)
+{
+	const struct tr_gather *g = &view->all;
+	struct tr_times *paths = calloc(g->n_paths + 1, sizeof(*paths));
+	struct tr_times *sites = calloc(g->n_series + 1, sizeof(*sites));
+
+	if (!paths || !sites) {
+		free(paths);
+		free(sites);
+		return NULL;
+	}
+	tr_path_times(g, (const void *)view->image.base, paths);
+	for (uint32_t i = 1; i < g->n_paths; i++) {
+		struct tr_times *s;
+
+		if (tr_path_is_function(&g->path[i]))
+			continue;
+		s = &sites[g->path[i].site];
+		s->own += paths[i].own;
+		s->net_own += paths[i].net_own;
+		if (tr_path_recurs(g, i))
+			continue;
+		s->total += paths[i].total;
+		s->net_total += paths[i].net_total;
+	}
+	free(paths);
+	return sites;
+}

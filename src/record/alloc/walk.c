@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/alloc/walk.h"
+
+#include "record/alloc/alloc.h"
+#include "record/stacks.h"
+
+#include <string.h>
+
+#define FAR 65536u /* bytes: a larger frame has no hint to its trail */
+#define PLAIN 32u  /* frames in handlers, who may have a small stack */
+
+uint32_t tr_walk_depth = PLAIN;
+
+struct tr_walks *tr_walks_new(void)
+{
+	struct tr_walks *walks = tr_memory_map(sizeof(*walks));
+
+	if (walks)
+		tr_memory_not_in_children(walks, sizeof(*walks));
+	return walks;
+}
+
+void tr_walks_clear(struct tr_walks *walks)
+{
+	memset(walks->walk, 0, sizeof(walks->walk));
+	memset(walks->place, 0, sizeof(walks->place));
+	walks->used = 0;
+}
+
+static uint32_t row_of(const struct tr_unwind_frame *frames, uint32_t n,
+		       bool is_whole)
+{
+	return n ? tr_books_row(tr_stack_intern(frames, n, is_whole, false)) :
+		   0;
+}
+
+uint32_t tr_walk_row_plain(const struct tr_unwind_at *at)
+{
+	struct tr_unwind_frame frames[PLAIN];
+	bool is_whole = false;
+	uint32_t n = tr_unwind(at, frames, PLAIN, &is_whole);
+
+	return row_of(frames, n, is_whole);
+}
+
+static uint32_t set_of(const struct tr_walk_place *place,
+		       const struct tr_unwind_at *at)
+{
+	uint64_t key = at->pc ^ at->sp << 17;
+	uint64_t from = place->is_by_fp ? at->fp : at->sp;
+
+	/* A frame pointer far from its stack is none. */
+	if (place->pc == at->pc && from - at->sp < FAR && !(from & 7))
+		key ^= tr_unwind_load(from + place->off) << 7;
+	return (uint32_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 58);
+}
+
+static void keep_place(struct tr_walk_place *place,
+		       const struct tr_unwind_at *at,
+		       const struct tr_unwind_trail *trail)
+{
+	uint64_t from = trail->is_first_by_fp ? at->fp : at->sp;
+	uint64_t off = trail->word[0].at - from;
+
+	place->pc = 0;
+	if (off >= FAR || off & 7)
+		return;
+	place->off = (uint32_t)off;
+	place->is_by_fp = trail->is_first_by_fp;
+	place->pc = at->pc;
+}
+
+static void keep_walk(struct tr_walks *walks, const struct tr_unwind_at *at,
+		      const struct tr_unwind_trail *trail, uint32_t row)
+{
+	struct tr_walk_place *place = tr_walk_place(walks, at->pc);
+	struct tr_walk *walk;
+	uint32_t set, way;
+
+	if (place->pc != at->pc)
+		keep_place(place, at, trail);
+	set = set_of(place, at);
+	way = walks->next[set]++ % TR_WALK_WAYS;
+	walk = &walks->walk[set][way];
+	walk->pc = at->pc;
+	walk->sp = at->sp;
+	walk->fp = at->fp;
+	walk->uses_fp = trail->uses_fp;
+	walk->first = walks->used;
+	walk->n = trail->n;
+	walk->row = row;
+	place->set = (uint8_t)set;
+	place->way = (uint8_t)way;
+	walks->used += trail->n;
+}
+
+static uint32_t walk_anew(struct tr_walks *walks,
+			  const struct tr_unwind_at *at)
+{
+	struct tr_unwind_trail trail = { .most = 2 * tr_walk_depth + 2 };
+	bool is_whole = false;
+	uint32_t n, row;
+
+	if (walks->used + trail.most > TR_WALK_WORDS)
+		tr_walks_clear(walks);
+	trail.word = &walks->word[walks->used];
+	n = tr_unwind_with_trail(at, walks->frame, tr_walk_depth, &is_whole,
+				 &trail);
+	if (tr_unwind_wants_look() && tr_modules_look_here())
+		n = tr_unwind_with_trail(at, walks->frame, tr_walk_depth,
+					 &is_whole, &trail);
+	row = row_of(walks->frame, n, is_whole);
+	if (trail.n)
+		keep_walk(walks, at, &trail, row);
+	return row;
+}
+
+TR_NOINLINE uint32_t tr_walk_search(struct tr_walks *walks,
+				    const struct tr_unwind_at *at)
+{
+	struct tr_walk_place *place = tr_walk_place(walks, at->pc);
+	uint32_t set;
+
+	if (walks->generation != TR_ACQUIRE(tr_unwind_generation)) {
+		walks->generation = TR_ACQUIRE(tr_unwind_generation);
+		tr_walks_clear(walks);
+	}
+	set = set_of(place, at);
+	for (uint32_t i = 0; i < TR_WALK_WAYS; i++) {
+		if (!tr_walk_is(walks, &walks->walk[set][i], at))
+			continue;
+		place->set = (uint8_t)set;
+		place->way = (uint8_t)i;
+		return walks->walk[set][i].row;
+	}
+	return walk_anew(walks, at);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Walk: the stack of an allocation, most often one that was seen before.
+ *
+ * A thread keeps what it walked: where on the stack each return address was
+ * read, and what it was (a trail). A later allocation from the same place with
+ * the same stack pointer reads these words again, innermost first. While they
+ * are what they were, an unwinder would go the same way, so if all are, it is
+ * the same stack: some ten loads instead of a walk and a look-up in a table.
+ * The words are read in the order in which a walk would read them, and none
+ * that it would not.
+ *
+ * A trail is found by where it begins and by its first return address: the
+ * place is the same for all allocations of a program that has them go through
+ * one function, operator new for one.
+ */
+#ifndef TR_RECORD_ALLOC_WALK_H
+#define TR_RECORD_ALLOC_WALK_H
+
+#include "ledger/layout.h"
+#include "record/unwind.h"
+
+
+#define TR_WALK_SETS 64u
+#define TR_WALK_WAYS 4u
+#define TR_WALK_PLACES 64u
+#define TR_WALK_WORDS 8192u /* 128 KiB: all trails together */
+
+struct tr_walk {
+	uint64_t pc, sp, fp; /* fp: only if it is used */
+	uint32_t first, n;   /* words */
+	uint32_t row;
+	bool uses_fp;
+};
+
+/* What is known of a place that allocates. */
+struct tr_walk_place {
+	uint64_t pc;
+	uint32_t off; /* of its return address */
+	bool is_by_fp;
+	uint8_t set, way; /* of its last walk: a guess */
+};
+
+struct tr_walks {
+	uint32_t used;
+	uint32_t generation; /* of the modules */
+	uint8_t next[TR_WALK_SETS];
+	struct tr_walk_place place[TR_WALK_PLACES];
+	struct tr_walk walk[TR_WALK_SETS][TR_WALK_WAYS];
+	struct tr_unwind_frame frame[1024];
+	struct tr_unwind_word word[TR_WALK_WORDS];
+};
+
+struct tr_walks *tr_walks_new(void);
+/* Forgets all: rows have other numbers from now on. */
+void tr_walks_clear(struct tr_walks *walks);
+/* Row of a stack that is not the place's last. Inside. */
+uint32_t tr_walk_search(struct tr_walks *walks, const struct tr_unwind_at *at);
+/* The same without memory of earlier ones, also in handlers. */
+uint32_t tr_walk_row_plain(const struct tr_unwind_at *at);
+/* Frames that a stack is followed. */
+extern uint32_t tr_walk_depth;
+
+TR_INLINE bool tr_walk_is(const struct tr_walks *walks,
+			  const struct tr_walk *walk,
+			  const struct tr_unwind_at *at)
+{
+	const struct tr_unwind_word *word = &walks->word[walk->first];
+	const struct tr_unwind_word *end = word + walk->n;
+
+	if (walk->pc != at->pc || walk->sp != at->sp ||
+	    (walk->uses_fp && walk->fp != at->fp))
+		return false;
+	for (; word < end; word++)
+		if (tr_unwind_load(word->at) != word->value)
+			return false;
+	return true;
+}
+
+TR_INLINE struct tr_walk_place *tr_walk_place(struct tr_walks *walks,
+					      uint64_t pc)
+{
+	return &walks->place[pc * UINT64_C(0x9E3779B97F4A7C15) >> 58];
+}
+
+/* Row of the stack that begins there. Inside. */
+TR_INLINE uint32_t tr_walks_row(struct tr_walks *walks,
+				const struct tr_unwind_at *at)
+{
+	const struct tr_walk_place *place = tr_walk_place(walks, at->pc);
+	const struct tr_walk *guess = &walks->walk[place->set][place->way];
+
+	if (TR_LIKELY(walks->generation == TR_ACQUIRE(tr_unwind_generation) &&
+		      tr_walk_is(walks, guess, at)))
+		return guess->row;
+	return tr_walk_search(walks, at);
+}
+
+#endif

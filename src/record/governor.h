@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of governor/: keeps what measuring costs below a share of the
+ * process's CPU time.
+ *
+ * Looks ten times a second while there is something to see. Who looks is
+ * whoever comes by: the monitor's thread, where there is one, else a measured
+ * thread in its probe. Only a thread can pause sites and take them up again;
+ * the first look that finds the cost near the limit asks for it.
+ */
+#ifndef TR_RECORD_GOVERNOR_H
+#define TR_RECORD_GOVERNOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ledger/write.h"
+
+struct tr_hand;
+
+/* What happened, for people: called outside of probes only. */
+typedef void (*tr_governor_tell)(const char *text);
+
+struct tr_governor_setup {
+	double limit; /* share of the CPU time; 0: never act */
+	tr_governor_tell tell;
+	/* Asks for calls of tr_governor_turn() from a thread. Signal-safe. */
+	void (*ask)(void);
+	/* CPU time of our own threads so far, ns. */
+	uint64_t (*background_ns)(void);
+};
+
+/* After the ledger is open, also in a child. */
+void tr_governor_open(const struct tr_governor_setup *setup);
+/* Another limit, from now on. */
+void tr_governor_limit(double limit);
+/* The last look, for the books. Nobody measures any more. */
+void tr_governor_close(void);
+/* From the thread: does what is due; ns until the next turn, 0: none. */
+int64_t tr_governor_turn(int64_t now_ns);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/governor/actions.h"
+
+#include <stdio.h>
+
+#include "record/probe.h"
+
+#define ACTIONS 64u
+
+struct action {
+	uint32_t site;
+	uint8_t level;
+	struct tr_reason why;
+};
+
+/* Written under the governor's lock; read by the one thread that tells. */
+static struct action ring[ACTIONS];
+static uint32_t noted, told;
+
+TARE_SITE_(own, TARE_KIND_VALUE, TARE_TYPE_CUSTOM, TR_SITE_INTERNAL,
+	   "(governor)", NULL, NULL);
+
+void tr_action_note(uint32_t site, uint8_t level, struct tr_reason why)
+{
+	uint32_t at = TR_LOAD(noted);
+
+	ring[at % ACTIONS] = (struct action){ site, level, why };
+	TR_PUBLISH(noted, at + 1);
+}
+
+static void write_record(const struct action *action)
+{
+	uint32_t low = action->level & TR_LEVEL_COUNTED;
+	const struct tr_note_attr attr[] = {
+		{ "level", TR_NOTE_INT, action->level, 0 },
+		{ "timed_one_of", TR_NOTE_INT,
+		  low == TR_LEVEL_COUNTED ? 0 : INT64_C(1) << low, 0 },
+		{ "paused", TR_NOTE_INT,
+		  action->level & TR_LEVEL_PAUSED ? 1 : 0, 0 },
+		{ "share_percent", TR_NOTE_DOUBLE, 0,
+		  action->why.share * 100 },
+		{ "limit_percent", TR_NOTE_DOUBLE, 0,
+		  action->why.limit * 100 },
+	};
+	struct tr_note_sample sample = {
+		.site = action->site,
+		.kind = TARE_RECORD_GOVERNOR,
+		.attr = attr,
+		.n_attrs = sizeof(attr) / sizeof(attr[0]),
+	};
+	uint32_t gate = action->site ? tare_gate_(&own) : 0;
+	struct tr_hand *hand = gate ? tr_probe_ready(&own, gate) : NULL;
+
+	if (!hand || !tr_hand_enter(hand))
+		return;
+	sample.at = tr_ledger_ticks();
+	(void)tr_note_write(hand, &sample);
+	tr_hand_leave(hand);
+}
+
+static void describe_all(const struct action *action, char *text, size_t size)
+{
+	(void)snprintf(text, size, action->level ?
+			       "less is not enough, it is off for a minute" :
+			       "it was off for a minute and is on again");
+}
+
+static void describe_site(const struct action *action, char *text, size_t size)
+{
+	const char *name = tr_string_at(tr_site_at(action->site)->name);
+	uint32_t low = action->level & TR_LEVEL_COUNTED;
+	char what[64];
+
+	if (!action->level)
+		(void)snprintf(what, sizeof(what), "measured in full again");
+	else if (low == TR_LEVEL_COUNTED)
+		(void)snprintf(what, sizeof(what), "counted only");
+	else if (low)
+		(void)snprintf(what, sizeof(what), "timed once in %u calls",
+			       1u << low);
+	else
+		(void)snprintf(what, sizeof(what), "measured");
+	(void)snprintf(text, size, "'%.64s' is %s%s", name, what,
+		       action->level & TR_LEVEL_PAUSED ?
+			       ", part of the time" :
+			       "");
+}
+
+/* With the figures that led to it: without the limit they say nothing. */
+static void describe(const struct action *action, char *text, size_t size)
+{
+	const struct tr_reason *why = &action->why;
+	char what[160];
+
+	if (action->site)
+		describe_site(action, what, sizeof(what));
+	else
+		describe_all(action, what, sizeof(what));
+	(void)snprintf(text, size, "measuring %s %.3g %% of the CPU time, "
+		       "%s %.3g %%: %s",
+		       action->site || action->level ? "takes" : "took",
+		       why->share * 100,
+		       why->share > why->limit ? "more than" : "up to",
+		       why->limit * 100, what);
+}
+
+void tr_actions_tell(tr_governor_tell tell)
+{
+	uint32_t n = TR_ACQUIRE(noted);
+	char text[256];
+
+	if (n - told > ACTIONS)
+		told = n - ACTIONS;
+	for (; told != n; told++) {
+		struct action action = ring[told % ACTIONS];
+
+		write_record(&action);
+		if (!tell)
+			continue;
+		describe(&action, text, sizeof(text));
+		tell(text);
+	}
+}

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Look, plan, act, let go.
+ *
+ * Acts at once when the cost is above the limit, on a plan for three quarters
+ * of it. Lets go when a looser plan would have done for a while; if the load
+ * then comes back, the while is twice as long the next time, so that a load
+ * that comes and goes does not move the switches for ever.
+ */
+#include "record/governor.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "record/governor/actions.h"
+#include "record/governor/pause.h"
+#include "record/governor/plan.h"
+#include "record/governor/rates.h"
+#include "record/probe.h"
+
+#define LOOK_NS INT64_C(100000000)
+#define ALIVE_NS INT64_C(1000000000) /* a thread that came by this lately */
+#define HOLD_NS INT64_C(1500000000)
+#define HOLD_MOST_NS INT64_C(3600000000000)
+#define RELAPSE_NS INT64_C(10000000000)
+#define QUIET_NS INT64_C(10000000000) /* nothing to do: no more turns */
+#define HOPELESS 20 /* looks above the limit, with nothing left to take off */
+#define OFF_NS INT64_C(60000000000)
+#define HEADROOM 0.75
+#define SITES 32u /* that are looked at one by one */
+#define LEAST_CPU 0.1 /* of one CPU: a process that uses less is idle */
+
+static struct {
+	struct tr_governor_setup setup;
+	uint32_t working; /* one at a time looks */
+	uint32_t is_ready;
+	uint8_t *levels;
+	float *rate; /* by site, calls an interval */
+	uint32_t n_levels;
+	struct tr_rates rates;
+	struct tr_pause pause;
+	struct tr_plan_site site[SITES];
+	int64_t look_ns, turn_ns, busy_ns;
+	int64_t between_ns; /* looks of measured threads, at least */
+	double looking_s;   /* that they took */
+	int64_t calm_ns;    /* since when a looser plan would do; 0: not */
+	int64_t release_ns; /* when it was last let go */
+	int64_t hold_ns;
+	int64_t off_ns;	   /* since when all is off; 0: it is not */
+	uint32_t hopeless; /* looks since a plan was enough */
+	double off_share;  /* that led to it */
+	double cpu_s, background_s;
+} g;
+
+static bool begin_work(void)
+{
+	return __atomic_exchange_n(&g.working, 1, __ATOMIC_ACQUIRE) == 0;
+}
+
+static void end_work(void)
+{
+	__atomic_store_n(&g.working, 0, __ATOMIC_RELEASE);
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec now;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now))
+		return 0;
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Any thread that looks at its switches may set it. */
+static double limit_now(void)
+{
+	double limit;
+
+	__atomic_load(&g.setup.limit, &limit, __ATOMIC_RELAXED);
+	return limit;
+}
+
+static struct tr_governed *books(void)
+{
+	return &tr_ledger->header->governed;
+}
+
+/* ---- what it costs ----------------------------------------------------- */
+
+struct look {
+	double cpu_s;  /* of the interval */
+	double cost_s; /* and what measuring took of it, our thread included */
+	double rest_s; /* the part of sites that are not in g.site */
+	double shut;   /* calls of a paused site that one of them stands for */
+	size_t n;
+};
+
+static double full_cost(const struct tr_plan_site *s)
+{
+	return s->rate * (s->is_scope ? g.rates.costs.scope_s :
+					g.rates.costs.value_s);
+}
+
+/* Into the list of the most expensive ones; what falls out is the rest. */
+static void enter(struct look *look, const struct tr_plan_site *s)
+{
+	struct tr_plan_site *least = &g.site[0];
+
+	if (look->n < SITES) {
+		g.site[look->n++] = *s;
+		return;
+	}
+	for (size_t i = 1; i < SITES; i++)
+		if (full_cost(&g.site[i]) < full_cost(least))
+			least = &g.site[i];
+	if (full_cost(least) < full_cost(s)) {
+		look->rest_s += least->cost;
+		*least = *s;
+	} else {
+		look->rest_s += s->cost;
+	}
+}
+
+/*
+ * Of a paused site little was seen, and perhaps just when its thread had the
+ * CPU, or had it not: not all of a change is believed at once.
+ */
+static double rate_of(uint32_t id, double calls, double on)
+{
+	double rate = calls / on;
+
+	if (on < 1 && g.rate[id] > 0)
+		rate = 0.5 * rate + 0.5 * (double)g.rate[id];
+	g.rate[id] = (float)rate;
+	return rate;
+}
+
+static void look_at_site(struct look *look, uint32_t id)
+{
+	struct tr_rate new = tr_rates_new(&g.rates, id);
+	uint64_t scopes = new.timed + new.untimed;
+	double on = g.levels[id] & TR_LEVEL_PAUSED ? tr_pause_part(&g.pause) :
+						     1;
+	struct tr_plan_site s = {
+		.site = id,
+		.is_scope = scopes > 0,
+		.rate = rate_of(id, (double)(scopes ? scopes : new.values), on),
+		.cost = (double)new.timed * g.rates.costs.scope_s +
+			(double)new.untimed * g.rates.costs.untimed_s +
+			(double)new.values * g.rates.costs.value_s,
+	};
+
+	if (!(scopes | new.values) && !g.levels[id])
+		return;
+	if (on < 1)
+		(void)TR_ADD(tr_site_at(id)->missed,
+			     (uint64_t)((double)(scopes + new.values) *
+					look->shut));
+	enter(look, &s);
+}
+
+static void write_books(const struct look *look)
+{
+	struct tr_governed *b = books();
+
+	b->limit = limit_now();
+	b->share = look->cpu_s > 0 ? look->cost_s / look->cpu_s : 0;
+	b->thread_share = g.rates.thread_share;
+	b->cost_ns += look->cost_s * 1e9;
+	b->cpu_ns += look->cpu_s * 1e9;
+	TR_STORE(b->looks, b->looks + 1);
+}
+
+/*
+ * Calls while it is shut to one while it is open. There are more of them in
+ * the same time, since they cost nothing.
+ */
+static double unseen(double cpu_s)
+{
+	double on = tr_pause_part(&g.pause), open_s = on * cpu_s;
+	double host_s = open_s - g.rates.cost_s;
+
+	if (on >= 1 || open_s <= 0)
+		return 0;
+	if (host_s < open_s / 4)
+		host_s = open_s / 4;
+	return (1 - on) / on * open_s / host_s;
+}
+
+static void take_look(struct look *look)
+{
+	double cpu = cpu_seconds();
+	double background = (double)g.setup.background_ns() * 1e-9 +
+			    g.looking_s;
+
+	memset(look, 0, sizeof(*look));
+	tr_rates_look(&g.rates, tr_pause_part(&g.pause));
+	look->cpu_s = cpu - g.cpu_s;
+	look->shut = unseen(look->cpu_s);
+	for (uint32_t id = TR_SITE_OVERFLOW; id < g.rates.n; id++)
+		if (TR_ACQUIRE(tr_site_at(id)->ready) &&
+		    !(tr_site_at(id)->flags & TR_SITE_INTERNAL))
+			look_at_site(look, id);
+	look->cost_s = g.rates.cost_s + background - g.background_s;
+	g.background_s = background;
+	g.cpu_s = cpu;
+	write_books(look);
+	tr_pause_counted(&g.pause);
+}
+
+/* ---- what to do about it ----------------------------------------------- */
+
+static struct tr_plan plan_for(struct look *look)
+{
+	double per_cpu = 1 / look->cpu_s;
+	struct tr_plan plan = {
+		.site = g.site,
+		.n = look->n,
+		.limit = limit_now() * HEADROOM,
+		.fixed = look->rest_s * per_cpu,
+		.scope_s = g.rates.costs.scope_s,
+		.untimed_s = g.rates.costs.untimed_s,
+		.value_s = g.rates.costs.value_s,
+	};
+
+	for (size_t i = 0; i < look->n; i++)
+		g.site[i].rate *= per_cpu;
+	tr_plan_make(&plan);
+	return plan;
+}
+
+/* Of a site that the plan leaves out, being too cheap: all of it. */
+static uint8_t planned_level(const struct tr_plan *plan, uint32_t id)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->site[i].site == id)
+			return plan->site[i].level;
+	return TR_LEVEL_FULL;
+}
+
+/* Looser than what is in force, and nowhere stricter? */
+static bool is_looser(const struct tr_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->site[i].level > g.levels[plan->site[i].site])
+			return false;
+	for (uint32_t id = 0; id < g.rates.n; id++)
+		if (g.levels[id] && planned_level(plan, id) < g.levels[id])
+			return true;
+	return false;
+}
+
+static bool set_level(uint32_t id, uint8_t level, struct tr_reason why)
+{
+	struct tr_site *site = tr_site_at(id);
+
+	if (g.levels[id] == level)
+		return false;
+	TR_STORE(g.levels[id], level);
+	TR_STORE(site->level, level);
+	if (level > TR_LOAD(site->worst))
+		TR_STORE(site->worst, level);
+	tr_action_note(id, level, why);
+	return true;
+}
+
+/* The highest level in force, and how many sites have one. */
+static void count_levels(void)
+{
+	uint32_t highest = 0, n = 0;
+	bool paused = false;
+
+	for (uint32_t id = 0; id < g.rates.n; id++) {
+		n += g.levels[id] != 0;
+		paused |= (g.levels[id] & TR_LEVEL_PAUSED) != 0;
+		if (g.levels[id] > highest)
+			highest = g.levels[id];
+	}
+	TR_STORE(books()->level, highest);
+	TR_STORE(books()->sites, n);
+	tr_pause_enable(&g.pause, paused);
+}
+
+static struct tr_reason reason(double share)
+{
+	return (struct tr_reason){ share, limit_now() };
+}
+
+/* `looser`: levels may fall, too. `no_pause`: nobody could end a pause. */
+static void act(const struct tr_plan *plan, double share, bool looser,
+		bool no_pause)
+{
+	struct tr_reason why = reason(share);
+	uint64_t changed = 0;
+
+	for (size_t i = 0; i < plan->n; i++) {
+		uint32_t id = plan->site[i].site;
+		uint8_t level = plan->site[i].level;
+
+		if (no_pause)
+			level &= TR_LEVEL_COUNTED;
+		if (level > g.levels[id])
+			changed += set_level(id, level, why);
+	}
+	for (uint32_t id = 0; looser && id < g.rates.n; id++)
+		if (g.levels[id])
+			changed += set_level(id, planned_level(plan, id), why);
+	if (!changed)
+		return;
+	(void)TR_ADD(books()->actions, changed);
+	count_levels();
+	tr_control_bump(tr_ledger->control);
+}
+
+static void let_go(const struct tr_plan *plan, double share, int64_t now)
+{
+	if (!is_looser(plan)) {
+		g.calm_ns = 0;
+		return;
+	}
+	if (!g.calm_ns)
+		g.calm_ns = now;
+	if (now - g.calm_ns < g.hold_ns)
+		return;
+	act(plan, share, true, false);
+	g.calm_ns = 0;
+	g.release_ns = now;
+}
+
+/* The last resort: nothing is measured, and tried again in a minute. */
+static void switch_all(bool on, double share, int64_t now)
+{
+	g.off_ns = on ? 0 : now;
+	g.off_share = share;
+	g.hopeless = 0;
+	TR_STORE(tr_ledger->control->enabled, on);
+	tr_action_note(0, on ? 0 : TR_GOVERNED_OFF, reason(share));
+	(void)TR_ADD(books()->actions, 1);
+	count_levels();
+	if (!on)
+		TR_STORE(books()->level, TR_GOVERNED_OFF);
+	tr_control_bump(tr_ledger->control);
+}
+
+/* True while all is off; somebody else may have switched it on again. */
+static bool is_off(int64_t now)
+{
+	if (!g.off_ns)
+		return false;
+	if (TR_LOAD(tr_ledger->control->enabled))
+		g.off_ns = 0;
+	else if (now - g.off_ns >= OFF_NS)
+		switch_all(true, g.off_share, now);
+	return g.off_ns != 0;
+}
+
+static void hold_on(int64_t now)
+{
+	int64_t since = now - g.release_ns;
+
+	g.calm_ns = 0;
+	if (!g.release_ns)
+		return;
+	if (since < RELAPSE_NS)
+		g.hold_ns = g.hold_ns * 2 < HOLD_MOST_NS ? g.hold_ns * 2 :
+							   HOLD_MOST_NS;
+	else if (since > g.hold_ns * 10)
+		g.hold_ns = HOLD_NS;
+	g.release_ns = 0; /* once for each time that it was let go */
+}
+
+/* True: there is something to keep an eye on. */
+static bool look_and_act(int64_t now, bool in_probe)
+{
+	double since = (double)(now - g.look_ns) * 1e-9;
+	struct look look;
+	struct tr_plan plan;
+	double share;
+
+	TR_STORE(g.look_ns, now);
+	take_look(&look);
+	if (limit_now() <= 0)
+		return false;
+	/* A share of nothing says nothing, except that all may go. */
+	if (look.cpu_s < LEAST_CPU * since)
+		look.cpu_s = LEAST_CPU * since;
+	plan = plan_for(&look);
+	/* Of the probes alone: no site can do anything about our thread. */
+	share = g.rates.cost_s / look.cpu_s;
+	if (plan.is_enough)
+		g.hopeless = 0;
+	if (share > limit_now()) {
+		if (!in_probe)
+			tr_pause_want(&g.pause, plan.on);
+		hold_on(now);
+		act(&plan, share, false, in_probe);
+		g.hopeless += !plan.is_enough;
+		if (g.hopeless >= HOPELESS && !in_probe)
+			switch_all(false, share, now);
+	} else if (books()->sites && !in_probe) {
+		tr_pause_want(&g.pause, plan.on);
+		let_go(&plan, share, now);
+	}
+	return books()->sites || share > limit_now() / 4;
+}
+
+/* ---- who comes by ------------------------------------------------------ */
+
+/*
+ * A measured thread, in its probe. With many threads and sites a look takes
+ * its time, which is the program's: it is counted, and the next is so much
+ * later that looks take a thousandth of the time at most.
+ */
+static void come_by(void)
+{
+	int64_t now = tr_monotonic_ns();
+
+	if (!TR_ACQUIRE(g.is_ready) ||
+	    now - TR_LOAD(g.turn_ns) < ALIVE_NS ||
+	    now - TR_LOAD(g.look_ns) < TR_LOAD(g.between_ns) || !begin_work())
+		return;
+	if (look_and_act(now, true))
+		g.setup.ask();
+	now = tr_monotonic_ns() - now;
+	g.looking_s += (double)now * 1e-9;
+	TR_STORE(g.between_ns, now > LOOK_NS / 1000 ? now * 1000 : LOOK_NS);
+	end_work();
+}
+
+int64_t tr_governor_turn(int64_t now)
+{
+	int64_t next = 0;
+
+	if (!TR_ACQUIRE(g.is_ready) || !begin_work())
+		return LOOK_NS;
+	TR_STORE(g.turn_ns, now);
+	tr_pause_turn(&g.pause, now);
+	if (is_off(now))
+		g.busy_ns = now;
+	if (now - g.look_ns >= LOOK_NS && tr_pause_is_whole(&g.pause) &&
+	    look_and_act(now, false))
+		g.busy_ns = now;
+	if (now - g.busy_ns < QUIET_NS)
+		next = g.look_ns + LOOK_NS - now;
+	next = tr_pause_next(&g.pause, now, next);
+	if (!next)
+		TR_STORE(g.turn_ns, 0); /* threads look for themselves */
+	end_work();
+	tr_actions_tell(g.setup.tell);
+	return next;
+}
+
+/* Once, or again in a child where it failed in its parent. */
+static bool ready_memory(uint32_t sites)
+{
+	g.n_levels = sites;
+	if (!g.levels)
+		g.levels = tr_memory_map(sites);
+	if (!g.rate)
+		g.rate = tr_memory_map(sites * sizeof(*g.rate));
+	return g.levels && g.rate && tr_rates_open(&g.rates, sites);
+}
+
+void tr_governor_open(const struct tr_governor_setup *setup)
+{
+	/* A child: what its parent had is in use by nobody. */
+	TR_STORE(g.is_ready, 0);
+	g.setup = *setup;
+	g.hold_ns = HOLD_NS;
+	g.calm_ns = g.release_ns = g.turn_ns = g.off_ns = 0;
+	g.between_ns = LOOK_NS;
+	g.looking_s = 0;
+	g.hopeless = 0;
+	g.look_ns = g.busy_ns = tr_monotonic_ns();
+	g.cpu_s = cpu_seconds();
+	g.background_s = 0;
+	tr_pause_init(&g.pause);
+	if (!ready_memory((uint32_t)(tr_ledger->region[TR_REGION_SITES].cap /
+				     sizeof(struct tr_site))))
+		return;
+	memset(g.levels, 0, g.n_levels);
+	__atomic_store_n(&tr_site_levels, g.levels, __ATOMIC_RELEASE);
+	__atomic_store_n(&tr_look, come_by, __ATOMIC_RELAXED);
+	end_work();
+	TR_PUBLISH(g.is_ready, 1);
+}
+
+void tr_governor_close(void)
+{
+	struct look look;
+
+	if (!TR_ACQUIRE(g.is_ready))
+		return;
+	/* Not while somebody looks: that one is as good. */
+	if (begin_work()) {
+		take_look(&look);
+		end_work();
+	}
+	tr_actions_tell(g.setup.tell);
+	TR_STORE(g.is_ready, 0);
+}
+
+/* A lower limit acts at the next look, a higher one when it is calm. */
+void tr_governor_limit(double limit)
+{
+	__atomic_store(&g.setup.limit, &limit, __ATOMIC_RELAXED);
+}

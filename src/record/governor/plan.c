@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hottest sites give up most, and first what costs most and is missed
+ * least: the times of most calls, then all times, at last the counts of a
+ * part of the time. Steps are coarse, so that a load that wavers does not
+ * change the plan all the time.
+ */
+#include "record/governor/plan.h"
+
+#include "ledger/write.h"
+
+static const uint8_t steps[] = { 3, 6, 10 };
+
+/* Less of the time is no measuring any more. */
+#define LEAST_ON (1.0 / 256)
+#define MINOR 0.02 /* of the limit */
+
+static double cost_of(const struct tr_plan *plan, const struct tr_plan_site *s,
+		      uint32_t level)
+{
+	double timed = 1;
+
+	if (!s->is_scope)
+		return s->rate * plan->value_s;
+	if (level == TR_LEVEL_COUNTED)
+		timed = 0;
+	else if (level)
+		timed = 1.0 / (double)(1u << level);
+	return s->rate * (timed * plan->scope_s +
+			  (1 - timed) * plan->untimed_s);
+}
+
+/* A few dozen sites: the order is nearly that of last time. */
+static void sort(struct tr_plan *plan)
+{
+	for (size_t i = 1; i < plan->n; i++) {
+		struct tr_plan_site one = plan->site[i];
+		double cost = cost_of(plan, &one, 0);
+		size_t at = i;
+
+		for (; at > 0 && cost_of(plan, &plan->site[at - 1], 0) < cost;
+		     at--)
+			plan->site[at] = plan->site[at - 1];
+		plan->site[at] = one;
+	}
+}
+
+static double sum_of(const struct tr_plan *plan)
+{
+	double sum = plan->fixed;
+
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct tr_plan_site *s = &plan->site[i];
+		double on = s->level & TR_LEVEL_PAUSED ? plan->on : 1;
+
+		sum += on * cost_of(plan, s, s->level & TR_LEVEL_COUNTED);
+	}
+	return sum;
+}
+
+/* So cheap that nothing is gained by it. */
+static bool is_minor(const struct tr_plan *plan, const struct tr_plan_site *s)
+{
+	return cost_of(plan, s, s->level) < plan->limit * MINOR;
+}
+
+/* True: it is enough already. */
+static bool take(struct tr_plan *plan, struct tr_plan_site *s, uint8_t level)
+{
+	if (plan->share <= plan->limit)
+		return true;
+	if (s->is_scope && !is_minor(plan, s)) {
+		s->level = level;
+		plan->share = sum_of(plan);
+	}
+	return false;
+}
+
+/* Takes times away, from the hottest down; then those that are left. */
+static void take_times(struct tr_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		for (size_t k = 0; k < sizeof(steps); k++)
+			if (take(plan, &plan->site[i], steps[k]))
+				return;
+	for (size_t i = 0; i < plan->n; i++)
+		if (take(plan, &plan->site[i], TR_LEVEL_COUNTED))
+			return;
+}
+
+/* Pauses as few as will do, all for the same part of the time. */
+static void take_counts(struct tr_plan *plan)
+{
+	double paused = 0;
+
+	for (size_t i = 0; i < plan->n && plan->share > plan->limit; i++) {
+		struct tr_plan_site *s = &plan->site[i];
+		double rest;
+
+		if (is_minor(plan, s))
+			continue;
+		paused += cost_of(plan, s, s->level);
+		s->level |= TR_LEVEL_PAUSED;
+		plan->on = 0;
+		rest = sum_of(plan);
+		plan->on = (plan->limit - rest) / paused;
+		if (plan->on > 0.5)
+			plan->on = 0.5;
+		if (plan->on < LEAST_ON)
+			plan->on = LEAST_ON;
+		plan->share = sum_of(plan);
+	}
+}
+
+void tr_plan_make(struct tr_plan *plan)
+{
+	sort(plan);
+	for (size_t i = 0; i < plan->n; i++)
+		plan->site[i].level = TR_LEVEL_FULL;
+	plan->on = 1;
+	plan->full = plan->share = sum_of(plan);
+	take_times(plan);
+	take_counts(plan);
+	plan->is_enough = plan->share <= plan->limit * (1 + 1e-9);
+	plan->level = 0;
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->site[i].level > plan->level)
+			plan->level = plan->site[i].level;
+}

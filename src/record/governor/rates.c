@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads go on meanwhile: a count is at most some events old. Counters do
+ * not know how often they were called, and are left out; at a nanosecond or
+ * two they are the last that anybody has to save.
+ */
+#include "record/governor/rates.h"
+
+#include <string.h>
+#include <time.h>
+
+bool tr_rates_open(struct tr_rates *rates, uint32_t most)
+{
+	size_t bytes = most * sizeof(*rates->now);
+
+	if (!rates->now)
+		rates->now = tr_memory_map(bytes);
+	if (!rates->before)
+		rates->before = tr_memory_map(bytes);
+	if (!rates->now || !rates->before)
+		return false;
+	memset(rates->now, 0, rates->n * sizeof(*rates->now));
+	memset(rates->before, 0, rates->n * sizeof(*rates->before));
+	rates->most = most;
+	rates->n = 0;
+	return true;
+}
+
+/*
+ * Between two points on a line. Up to the last it is a step: the end of what
+ * the processor can look ahead, somewhere between.
+ */
+static double added_at(const struct tr_added *added, double between)
+{
+	const double *at = added->between, *ticks = added->ticks;
+	unsigned i = 0;
+
+	if (between <= at[0])
+		return ticks[0];
+	while (i < TR_WORKS - 2 && between >= at[i + 1])
+		i++;
+	if (i == TR_WORKS - 2)
+		return ticks[between * between < at[i] * at[i + 1] ? i :
+								     i + 1];
+	if (at[i + 1] <= at[i])
+		return ticks[i];
+	return ticks[i] + (ticks[i + 1] - ticks[i]) * (between - at[i]) /
+				  (at[i + 1] - at[i]);
+}
+
+static struct tr_costs costs_at(double between_s)
+{
+	const struct tr_header *header = tr_ledger->header;
+	double s = tr_ledger->sec_per_tick, between = between_s / s;
+
+	/*
+	 * Counting hides behind work more or less well, and differently in
+	 * each program: what it takes in the densest place, to be safe.
+	 */
+	return (struct tr_costs){
+		s * added_at(&header->added_scope, between),
+		s * added_at(&header->added_untimed, 0),
+		s * added_at(&header->added_value, between),
+	};
+}
+
+/* A thread's nodes; their sum. */
+static struct tr_rate add_nodes(struct tr_rates *rates,
+				const struct tr_hand *hand)
+{
+	const struct tr_track *track = hand->held;
+	struct tr_rate all = { 0, 0, 0 };
+	uint32_t n = TR_LOAD(track->n_nodes) + 1;
+
+	for (uint32_t off = TR_ACQUIRE(track->nodes); off && n; n--) {
+		const struct tr_node *node = tr_node_at(hand, off);
+		uint32_t id = TR_LOAD(node->site);
+		uint64_t timed = TR_LOAD(node->calls);
+		uint64_t untimed = TR_LOAD(node->untimed);
+
+		off = TR_LOAD(node->next);
+		if (id >= rates->n)
+			continue;
+		rates->now[id].timed += timed;
+		rates->now[id].untimed += untimed;
+		all.timed += timed;
+		all.untimed += untimed;
+	}
+	return all;
+}
+
+static uint64_t add_runs(struct tr_rates *rates, const struct tr_hand *hand)
+{
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < TR_RUNS; i++) {
+		uint32_t id = TR_LOAD(hand->run[i].site);
+		uint64_t n = (uint64_t)TR_LOAD(hand->run[i].runs) *
+			     TR_RUN_VALUES;
+
+		if (!id || id >= rates->n)
+			continue;
+		rates->now[id].values += n;
+		all += n;
+	}
+	return all;
+}
+
+/* The kernel's clock of one thread of this process. */
+static uint64_t cpu_ns_of(uint32_t thread)
+{
+	clockid_t clock = (clockid_t)(~thread << 3 | 6);
+	struct timespec now;
+
+	if (clock_gettime(clock, &now))
+		return 0;
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t increase(uint64_t before, uint64_t now)
+{
+	/* Less than before: the ledger was replaced. */
+	return now > before ? now - before : 0;
+}
+
+/* What a thread did since the last look, and in how much time. */
+struct thread {
+	double timed, untimed, values;
+	double cpu_s;
+};
+
+static struct thread news_of(struct tr_rates *rates, struct tr_hand *hand)
+{
+	struct tr_losses *books = &hand->held->lost;
+	struct tr_rate all = add_nodes(rates, hand);
+	uint64_t cpu = cpu_ns_of(TR_LOAD(hand->held->owner));
+	struct thread thread;
+
+	all.values = add_runs(rates, hand);
+	thread = (struct thread){
+		(double)increase(hand->seen.timed, all.timed),
+		(double)increase(hand->seen.untimed, all.untimed),
+		(double)increase(hand->seen.values, all.values),
+		(double)increase(books->cpu_ns, cpu) * 1e-9,
+	};
+	hand->seen = (struct tr_seen){ all.timed, all.untimed, all.values };
+	TR_STORE(books->cpu_ns, cpu);
+	return thread;
+}
+
+static void look_at_thread(struct tr_rates *rates, struct tr_hand *hand,
+			   double on, struct tr_costs *sums)
+{
+	struct tr_losses *books = &hand->held->lost;
+	struct thread t = news_of(rates, hand);
+	double n = t.timed + t.untimed + t.values, cost;
+	struct tr_costs costs;
+
+	if (n == 0)
+		return;
+	/* Without the cost itself: with it, it is some more. */
+	costs = costs_at(t.cpu_s * on / n);
+	cost = t.timed * costs.scope_s + t.untimed * costs.untimed_s +
+	       t.values * costs.value_s;
+	costs = costs_at((t.cpu_s * on - cost) / n);
+	cost = t.timed * costs.scope_s + t.untimed * costs.untimed_s +
+	       t.values * costs.value_s;
+	/* The densest of calls hide more than was calibrated. */
+	if (cost > t.cpu_s)
+		cost = t.cpu_s;
+	rates->cost_s += cost;
+	rates->events += n;
+	sums->scope_s += n * costs.scope_s;
+	sums->untimed_s += n * costs.untimed_s;
+	sums->value_s += n * costs.value_s;
+	if (t.cpu_s > 0 && cost / t.cpu_s > rates->thread_share)
+		rates->thread_share = cost < t.cpu_s ? cost / t.cpu_s : 1;
+	TR_STORE(books->cost_ns, books->cost_ns + (uint64_t)(cost * 1e9));
+}
+
+static void start_look(struct tr_rates *rates)
+{
+	uint64_t used = TR_LOAD(tr_ledger->region[TR_REGION_SITES].used);
+	struct tr_rate *before = rates->before;
+
+	rates->n = (uint32_t)(used / sizeof(struct tr_site));
+	if (rates->n > rates->most)
+		rates->n = rates->most;
+	rates->before = rates->now;
+	rates->now = before;
+	rates->thread_share = rates->cost_s = rates->events = 0;
+	memset(rates->now, 0, rates->n * sizeof(*rates->now));
+}
+
+void tr_rates_look(struct tr_rates *rates, double on)
+{
+	struct tr_costs sums = { 0, 0, 0 };
+
+	start_look(rates);
+	for (uint32_t i = 0;
+	     i < tr_hands_most && TR_ACQUIRE(tr_hands[i].held); i++)
+		look_at_thread(rates, &tr_hands[i], on, &sums);
+	if (rates->events == 0) {
+		rates->costs = costs_at(1);
+		return;
+	}
+	rates->costs.scope_s = sums.scope_s / rates->events;
+	rates->costs.untimed_s = sums.untimed_s / rates->events;
+	rates->costs.value_s = sums.value_s / rates->events;
+}
+
+struct tr_rate tr_rates_new(const struct tr_rates *rates, uint32_t site)
+{
+	const struct tr_rate *before = &rates->before[site];
+	const struct tr_rate *now = &rates->now[site];
+
+	return (struct tr_rate){
+		increase(before->timed, now->timed),
+		increase(before->untimed, now->untimed),
+		increase(before->values, now->values),
+	};
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * NVIDIA's boards, through libnvidia-ml.
+ *
+ * A board that is lost says so in every call; any other error makes one value
+ * unknown and leaves the rest. Used by the thread of gpu/ alone.
+ */
+#include "record/gpu/nvml.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/gpu/state.h"
+
+#define PROCESSES 256u
+/* Inode of the first namespace of processes, the same on every kernel. */
+#define FIRST_NAMESPACE 0xeffffffcu
+
+/* A copy that a forked child inherits is cleared when the child opens. */
+static struct {
+	struct tr_nvml lib;
+	void *device[TR_GPU_MOST];
+	unsigned n;
+	bool sees_all_processes;
+	union {
+		struct tr_nvml_process now[PROCESSES];
+		struct tr_nvml_process_v1 v1[PROCESSES];
+	} process;
+} nv;
+
+/* One reading of a board. */
+struct asking {
+	void *device;
+	unsigned index;
+	unsigned n_answers;
+	bool is_lost;
+};
+
+/* ---- results ----------------------------------------------------------- */
+
+static const char *text_of(int result)
+{
+	const char *text = nv.lib.error_text ? nv.lib.error_text(result) :
+					       NULL;
+
+	return text ? text : "error";
+}
+
+static bool is_lost(int result)
+{
+	return result == TR_NVML_GPU_IS_LOST ||
+	       result == TR_NVML_RESET_REQUIRED ||
+	       result == TR_NVML_UNINITIALIZED;
+}
+
+/* Counts a result; true: there is a value. */
+static bool has(struct asking *asking, int result, const char *what)
+{
+	if (result == TR_NVML_OK) {
+		asking->n_answers++;
+		return true;
+	}
+	if (is_lost(result))
+		asking->is_lost = true;
+	else if (result != TR_NVML_NOT_SUPPORTED &&
+		 result != TR_NVML_NO_PERMISSION &&
+		 result != TR_NVML_FUNCTION_NOT_FOUND)
+		tr_gpu_say(TR_GPU_SAY_VALUE, asking->index, TARE_LEVEL_WARNING,
+			   "cannot read the %s of GPU %u: %s (%d)", what,
+			   asking->index, text_of(result), result);
+	return false;
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static void tell_refusal(int result)
+{
+	enum tare_level level = TARE_LEVEL_WARNING;
+
+	if (result == TR_NVML_DRIVER_NOT_LOADED) {
+		tr_gpu_reason_absent("the NVIDIA driver is not loaded");
+		return;
+	}
+	if (result == TR_NVML_VERSION_MISMATCH)
+		tr_gpu_reason_add("libnvidia-ml and the NVIDIA driver are of "
+				  "different versions: reload the driver");
+	else
+		tr_gpu_reason_add("the NVIDIA driver refuses: %s (%d)",
+				  text_of(result), result);
+	tr_gpu_say(TR_GPU_SAY_LIBRARY, 2 + (unsigned)result % 32, level,
+		   "the NVIDIA driver refuses: %s (%d)", text_of(result),
+		   result);
+}
+
+static void take_devices(unsigned n)
+{
+	for (unsigned i = 0; i < n && i < TR_GPU_MOST; i++) {
+		void *device = NULL;
+		int result = nv.lib.device(i, &device);
+
+		if (result == TR_NVML_OK) {
+			nv.device[nv.n++] = device;
+			continue;
+		}
+		tr_gpu_reason_add("NVIDIA GPU %u cannot be used: %s (%d)", i,
+				  text_of(result), result);
+		tr_gpu_say(TR_GPU_SAY_VALUE, i, TARE_LEVEL_WARNING,
+			   "NVIDIA GPU %u cannot be used: %s (%d)", i,
+			   text_of(result), result);
+	}
+}
+
+static void close_nvml(void)
+{
+	if (nv.lib.shutdown)
+		(void)nv.lib.shutdown();
+	tr_nvml_unload(&nv.lib);
+	nv.n = 0;
+}
+
+static unsigned open_nvml(void)
+{
+	struct stat names;
+	unsigned n = 0;
+	int result;
+
+	memset(&nv, 0, sizeof(nv));
+	if (!tr_nvml_load(&nv.lib))
+		return 0;
+	result = nv.lib.init();
+	if (result != TR_NVML_OK) {
+		tell_refusal(result);
+		tr_nvml_unload(&nv.lib);
+		return 0;
+	}
+	nv.sees_all_processes = stat("/proc/self/ns/pid", &names) == 0 &&
+				names.st_ino == FIRST_NAMESPACE;
+	result = nv.lib.count(&n);
+	if (result != TR_NVML_OK)
+		tell_refusal(result);
+	else if (n == 0)
+		tr_gpu_reason_absent("the NVIDIA driver has no GPU");
+	else
+		take_devices(n);
+	if (!nv.n)
+		close_nvml();
+	return nv.n;
+}
+
+static void describe(unsigned index, tare_gpu *gpu)
+{
+	void *device = nv.device[index];
+	char text[96];
+	unsigned n;
+
+	memset(text, 0, sizeof(text));
+	if (nv.lib.name &&
+	    nv.lib.name(device, text, sizeof(text)) == TR_NVML_OK)
+		tr_gpu_text(gpu->name, sizeof(gpu->name), text);
+	memset(text, 0, sizeof(text));
+	if (nv.lib.uuid &&
+	    nv.lib.uuid(device, text, sizeof(text)) == TR_NVML_OK)
+		tr_gpu_text(gpu->uuid, sizeof(gpu->uuid), text);
+	if (nv.lib.threshold &&
+	    nv.lib.threshold(device, TR_NVML_THRESHOLD_SLOWDOWN, &n) ==
+		    TR_NVML_OK)
+		gpu->slowdown_at = n;
+}
+
+/* ---- reading ----------------------------------------------------------- */
+
+/* The second form leaves out what the driver keeps for itself. */
+static void read_memory(struct asking *asking, tare_gpu *gpu)
+{
+	struct tr_nvml_memory_v2 now = { .version = TR_NVML_MEMORY_V2 };
+	struct tr_nvml_memory first = { 0, 0, 0 };
+
+	if (nv.lib.memory_v2 &&
+	    nv.lib.memory_v2(asking->device, &now) == TR_NVML_OK) {
+		asking->n_answers++;
+		gpu->memory_total = now.total;
+		gpu->memory_used = now.used;
+		return;
+	}
+	if (nv.lib.memory && has(asking, nv.lib.memory(asking->device, &first),
+				 "memory")) {
+		gpu->memory_total = first.total;
+		gpu->memory_used = first.used;
+	}
+}
+
+static void read_load(struct asking *asking, tare_gpu *gpu)
+{
+	struct tr_nvml_utilization load = { 0, 0 };
+
+	if (!nv.lib.utilization ||
+	    !has(asking, nv.lib.utilization(asking->device, &load), "load"))
+		return;
+	gpu->load_percent = load.gpu;
+	gpu->memory_load_percent = load.memory;
+}
+
+static void read_power(struct asking *asking, tare_gpu *gpu)
+{
+	unsigned mw = 0;
+
+	if (nv.lib.power &&
+	    has(asking, nv.lib.power(asking->device, &mw), "power"))
+		gpu->power_w = mw / 1e3;
+	gpu->power_limit_w = NAN;
+	if (nv.lib.power_limit &&
+	    has(asking, nv.lib.power_limit(asking->device, &mw),
+		"limit of power"))
+		gpu->power_limit_w = mw / 1e3;
+}
+
+static double clock_of(struct asking *asking, unsigned which)
+{
+	unsigned mhz = 0;
+
+	if (!nv.lib.clock ||
+	    !has(asking, nv.lib.clock(asking->device, which, &mhz), "clock"))
+		return NAN;
+	return mhz;
+}
+
+static uint64_t throttle_of(unsigned long long reasons)
+{
+	unsigned long long known = TR_NVML_REASON_IDLE;
+	uint64_t throttle = 0;
+
+	if (reasons & TR_NVML_REASON_IDLE)
+		throttle |= TARE_GPU_THROTTLE_IDLE;
+	if (reasons & (TR_NVML_REASON_POWER_CAP | TR_NVML_REASON_POWER_BRAKE))
+		throttle |= TARE_GPU_THROTTLE_POWER;
+	if (reasons & (TR_NVML_REASON_HEAT | TR_NVML_REASON_HARDWARE_HEAT))
+		throttle |= TARE_GPU_THROTTLE_HEAT;
+	if (reasons & (TR_NVML_REASON_HARDWARE | TR_NVML_REASON_HARDWARE_HEAT |
+		       TR_NVML_REASON_POWER_BRAKE))
+		throttle |= TARE_GPU_THROTTLE_HARDWARE;
+	known |= TR_NVML_REASON_POWER_CAP | TR_NVML_REASON_POWER_BRAKE |
+		 TR_NVML_REASON_HEAT | TR_NVML_REASON_HARDWARE_HEAT |
+		 TR_NVML_REASON_HARDWARE;
+	return reasons & ~known ? throttle | TARE_GPU_THROTTLE_OTHER :
+				  throttle;
+}
+
+static void read_state(struct asking *asking, tare_gpu *gpu)
+{
+	unsigned long long reasons = 0;
+	unsigned degrees = 0;
+
+	if (nv.lib.temperature &&
+	    has(asking, nv.lib.temperature(asking->device,
+					   TR_NVML_TEMPERATURE_GPU, &degrees),
+		"temperature"))
+		gpu->temperature = degrees;
+	gpu->clock_mhz = clock_of(asking, TR_NVML_CLOCK_SM);
+	gpu->memory_clock_mhz = clock_of(asking, TR_NVML_CLOCK_MEMORY);
+	if (nv.lib.reasons &&
+	    has(asking, nv.lib.reasons(asking->device, &reasons),
+		"throttling"))
+		gpu->throttle = throttle_of(reasons);
+}
+
+static enum tr_gpu_answer read_nvml(unsigned index, tare_gpu *gpu)
+{
+	struct asking asking = { nv.device[index], gpu->index, 0, false };
+
+	read_load(&asking, gpu);
+	if (!asking.is_lost)
+		read_memory(&asking, gpu);
+	if (!asking.is_lost)
+		read_state(&asking, gpu);
+	if (!asking.is_lost)
+		read_power(&asking, gpu);
+	return asking.is_lost || !asking.n_answers ? TR_GPU_SILENT :
+						     TR_GPU_ANSWERS;
+}
+
+static bool read_energy(unsigned index, uint64_t *ret_mj)
+{
+	unsigned long long mj = 0;
+
+	if (!nv.lib.energy ||
+	    nv.lib.energy(nv.device[index], &mj) != TR_NVML_OK)
+		return false;
+	*ret_mj = mj;
+	return true;
+}
+
+/* ---- memory of this process -------------------------------------------- */
+
+/* Not in the list is none, unless the list has numbers of other names. */
+static uint64_t absent(void)
+{
+	return nv.sees_all_processes ? 0 : TARE_UNKNOWN;
+}
+
+static uint64_t own_of_v1(void *device, unsigned pid)
+{
+	unsigned n = PROCESSES;
+
+	if (nv.lib.processes_v1(device, &n, nv.process.v1) != TR_NVML_OK)
+		return TARE_UNKNOWN;
+	for (unsigned i = 0; i < n && i < PROCESSES; i++)
+		if (nv.process.v1[i].pid == pid)
+			return nv.process.v1[i].used;
+	return absent();
+}
+
+static uint64_t own_of(void *device, unsigned pid)
+{
+	unsigned n = PROCESSES;
+
+	if (nv.lib.processes(device, &n, nv.process.now) != TR_NVML_OK)
+		return TARE_UNKNOWN;
+	for (unsigned i = 0; i < n && i < PROCESSES; i++)
+		if (nv.process.now[i].pid == pid)
+			return nv.process.now[i].used;
+	return absent();
+}
+
+static uint64_t read_own(unsigned index)
+{
+	unsigned pid = (unsigned)getpid();
+
+	if (nv.lib.processes)
+		return own_of(nv.device[index], pid);
+	if (nv.lib.processes_v1)
+		return own_of_v1(nv.device[index], pid);
+	return TARE_UNKNOWN;
+}
+
+const struct tr_gpu_backend tr_gpu_nvml = {
+	.name = "nvml",
+	.open = open_nvml,
+	.describe = describe,
+	.read = read_nvml,
+	.energy = read_energy,
+	.own = read_own,
+	.close = close_nvml,
+};

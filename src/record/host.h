@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of record/host/: what rooms below record/runtime need from the wiring
+ * above them: opening the ledger, options, the log, and the calls that other
+ * copies of the library in this process find here.
+ *
+ * record/runtime fills the one struct before any other constructor runs.
+ * Until then nothing can be opened, and messages go nowhere.
+ */
+#ifndef TR_RECORD_HOST_H
+#define TR_RECORD_HOST_H
+
+#include <tare/control.h>
+
+
+
+
+struct tr_probe_table;
+
+/* A public call, cast back to what it is before it is called. */
+typedef void (*tr_any_call)(void);
+
+struct tr_host {
+	/* Opens the ledger at a first event. False: measuring is off. */
+	bool (*open)(void);
+	/* Is a site of this kind, name and source wanted now? */
+	bool (*is_wanted)(uint8_t kind, const char *name, const char *source);
+	/* As tare_option_get(). */
+	int (*option)(const char *name, char *value, size_t size);
+	/* A message of the library. */
+	void (*log)(enum tare_level level, const char *text);
+	/* The same about files that the program itself has asked for. */
+	void (*log_asked)(enum tare_level level, const char *text);
+	/* Is there a reader of lines about steps and epochs? */
+	bool (*is_log_read)(void);
+	/* What other copies call: probes, and the call `which` (tr_api). */
+	const struct tr_probe_table *table;
+	tr_any_call (*api)(unsigned which);
+};
+
+extern struct tr_host tr_host;
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Context: may a thread be made here?
+ *
+ * pthread_create() takes locks and memory of malloc. A probe may stand in a
+ * signal handler that came in the middle of malloc, in the program's own
+ * malloc, or in a child that was forked without libc's knowledge while
+ * another thread held a lock. In all of them it could wait for ever.
+ *
+ * A handler cannot be seen, but the kernel blocks a signal while its handler
+ * runs. So: no signal is blocked that has a handler, none of those that
+ * crash handlers take, and no other handler asked not to be blocked. Some 130
+ * system calls, 15 us, only while a thread is wanted and there is none.
+ */
+#include "record/monitor.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+static bool has_own_malloc; /* the program brings its malloc */
+static pid_t known;	    /* process whose locks libc has in order */
+
+/* Weak: a program without dynamic loading does without. */
+#pragma weak dladdr
+
+static void know_child(void)
+{
+	known = getpid();
+}
+
+/* Sanitizers have theirs inside the program; it has no probes. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TR_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TR_SANITIZED 1
+#endif
+#endif
+
+static bool malloc_is_in_program(void)
+{
+#ifndef TR_SANITIZED
+	const void *entry = (const void *)(uintptr_t)getauxval(AT_ENTRY);
+	Dl_info program, memory;
+
+	/* By dladdr of a pointer to it: the one that calls come to. */
+	return dladdr && entry && dladdr(entry, &program) &&
+	       dladdr((const void *)(uintptr_t)&calloc, &memory) &&
+	       program.dli_fbase == memory.dli_fbase;
+#else
+	return false;
+#endif
+}
+
+void tr_context_init(void)
+{
+	has_own_malloc = malloc_is_in_program();
+	known = getpid();
+	(void)pthread_atfork(NULL, NULL, know_child);
+}
+
+static bool crashes(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGABRT ||
+	       signal == SIGFPE || signal == SIGILL || signal == SIGTRAP;
+}
+
+/* May this thread stand in the handler of that signal? */
+static bool may_be_in(int signal, const sigset_t *blocked)
+{
+	bool is_blocked = sigismember(blocked, signal) == 1;
+	struct sigaction now;
+
+	if (sigaction(signal, NULL, &now))
+		return false; /* libc's own */
+	/*
+	 * A crash handler may have taken itself out. That one asks not to be
+	 * blocked is no hint: our own guard does.
+	 */
+	if (crashes(signal))
+		return is_blocked;
+	if (!(now.sa_flags & SA_SIGINFO) &&
+	    (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN))
+		return false;
+	return is_blocked || now.sa_flags & SA_NODEFER;
+}
+
+bool tr_context_is_normal(void)
+{
+	sigset_t blocked;
+
+	if (has_own_malloc || known != getpid() ||
+	    pthread_sigmask(SIG_BLOCK, NULL, &blocked))
+		return false;
+	for (int signal = 1; signal <= SIGRTMAX; signal++)
+		if (may_be_in(signal, &blocked))
+			return false;
+	return true;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parts: what is to be monitored, and how often.
+ *
+ * The options say it, those in the control page first; a call says it over
+ * them, until the options change their mind about that part: the last word
+ * counts, wherever it came from. Not in memory that forks wipe: a child goes
+ * on with what its parent was told.
+ *
+ * Probes come here too, when switches moved: atomics, no locks. Two who look
+ * at once find the same.
+ */
+#include "record/monitor.h"
+
+#include "base/text.h"
+
+static uint32_t generation; /* of the switches, when last looked at */
+static uint32_t by_options; /* what they said then */
+static uint32_t switched_on, switched_off; /* by calls, over the options */
+static uint32_t allowed; /* what is tracked, by the switches for it */
+static uint32_t n_commands; /* from outside, see follow_commands() */
+static int64_t interval_ns = 1000000000, gpu_interval_ns = 1000000000;
+static int64_t track_interval_ns = INT64_C(60000000000);
+
+static uint32_t parts_of(const char *configured)
+{
+	char value[TR_CONFIG_STRING];
+	uint32_t parts = 0;
+
+	if (!tr_parse_parts(tr_control_text("monitor", configured, value),
+			    &parts))
+		(void)tr_parse_parts(configured, &parts);
+	return parts;
+}
+
+static int64_t interval_of(const char *name, double configured)
+{
+	return (int64_t)(tr_control_double(name, configured) * 1e9);
+}
+
+static bool is_set(const char *name)
+{
+	char value[TR_CONFIG_STRING];
+
+	return tr_control_get(tr_ledger->control, name, value, sizeof(value));
+}
+
+/* Only where something asks for it: there is a default, and no thread. */
+static uint32_t look_at_tracking(const struct tr_config *config)
+{
+	bool memory = tr_control_bool("enable_memory_tracking",
+				      config->enable_memory_tracking);
+	bool gpu = tr_control_bool("enable_gpu_tracking",
+				   config->enable_gpu_tracking);
+	uint32_t parts = 0;
+
+	TR_STORE(allowed, (memory ? TR_TRACK_MEMORY : 0) |
+				  (gpu ? TR_TRACK_GPU : 0));
+	if (config->asks_memory_tracking || is_set("memory_sample_interval") ||
+	    is_set("enable_memory_tracking"))
+		parts |= TR_TRACK_MEMORY;
+	if (config->asks_gpu_tracking || is_set("enable_gpu_tracking"))
+		parts |= TR_TRACK_GPU;
+	return parts;
+}
+
+static uint32_t look(const struct tr_config *config)
+{
+	uint32_t parts = parts_of(config->monitor);
+	bool is_debug = !config->sets_gpu_monitoring &&
+			tr_control_bool("debug_mode", config->debug_mode);
+
+	if (tr_control_bool("enable_gpu_monitoring",
+			    config->enable_gpu_monitoring || is_debug) ||
+	    tr_control_bool("collect_gpu_utilization",
+			    config->collect_gpu_utilization))
+		parts |= TARE_MONITOR_GPU;
+	if (tr_control_bool("collect_memory_detailed",
+			    config->collect_memory_detailed))
+		parts |= TARE_MONITOR_PROCESS | TARE_MONITOR_DETAILED;
+	return parts | look_at_tracking(config);
+}
+
+/*
+ * Start and stop from another process, as calls of the program: `monitoring`
+ * in the control page counts them, odd for a start. What the options want goes
+ * on after a start; what they come to want later is not stopped.
+ */
+static void follow_commands(void)
+{
+	uint32_t n = (uint32_t)tr_control_u64("monitoring", 0);
+
+	if (__atomic_exchange_n(&n_commands, n, __ATOMIC_RELAXED) == n)
+		return;
+	TR_STORE(switched_on, n & 1 ? TR_TRACK_MEMORY | TR_TRACK_GPU : 0);
+	TR_STORE(switched_off, n & 1 ? 0 : UINT32_MAX);
+}
+
+void tr_parts_follow(const struct tr_config *config)
+{
+	uint32_t now = TR_ACQUIRE(tr_ledger->control->generation);
+	uint32_t parts, changed;
+
+	if (TR_ACQUIRE(generation) == now)
+		return;
+	parts = look(config);
+	changed = parts ^ TR_LOAD(by_options);
+	(void)__atomic_fetch_and(&switched_on, ~changed, __ATOMIC_RELAXED);
+	(void)__atomic_fetch_and(&switched_off, ~changed, __ATOMIC_RELAXED);
+	TR_STORE(by_options, parts);
+	follow_commands();
+	TR_STORE(interval_ns, interval_of("monitor_interval",
+					  config->monitor_interval));
+	TR_STORE(gpu_interval_ns, interval_of("gpu_monitor_interval",
+					      config->gpu_monitor_interval));
+	TR_STORE(track_interval_ns,
+		 interval_of("memory_sample_interval",
+			     config->memory_sample_interval));
+	TR_PUBLISH(generation, now);
+}
+
+void tr_parts_switch(uint32_t on, uint32_t off)
+{
+	(void)__atomic_fetch_or(&switched_on, on, __ATOMIC_RELAXED);
+	(void)__atomic_fetch_and(&switched_on, ~off, __ATOMIC_RELAXED);
+	(void)__atomic_fetch_or(&switched_off, off, __ATOMIC_RELAXED);
+	(void)__atomic_fetch_and(&switched_off, ~on, __ATOMIC_RELAXED);
+}
+
+uint32_t tr_parts_wanted(void)
+{
+	return (TR_LOAD(by_options) | TR_LOAD(switched_on)) &
+	       ~TR_LOAD(switched_off) &
+	       (TARE_MONITOR_ALL | TR_LOAD(allowed));
+}
+
+uint32_t tr_parts_shown(void)
+{
+	uint32_t parts = tr_parts_wanted();
+
+	if (parts & TR_TRACK_MEMORY)
+		parts |= TARE_MONITOR_SYSTEM | TARE_MONITOR_PROCESS;
+	if (parts & TR_TRACK_GPU)
+		parts |= TARE_MONITOR_GPU;
+	return parts & TARE_MONITOR_ALL;
+}
+
+bool tr_parts_has(uint32_t part)
+{
+	return tr_parts_wanted() & part && TR_LOAD(tr_ledger->control->enabled);
+}
+
+int64_t tr_parts_interval_ns(uint32_t part)
+{
+	bool is_gpu = part == TARE_MONITOR_GPU;
+	int64_t tracked = TR_LOAD(track_interval_ns), ns = 0;
+
+	if (tr_parts_has(part))
+		ns = is_gpu ? TR_LOAD(gpu_interval_ns) : TR_LOAD(interval_ns);
+	if (tr_parts_has(is_gpu ? TR_TRACK_GPU : TR_TRACK_MEMORY) &&
+	    (!ns || tracked < ns))
+		ns = tracked;
+	return ns;
+}

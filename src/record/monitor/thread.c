@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The monitor's thread: jobs at intervals of their own.
+ *
+ * Deadlines are moments of the monotonic clock, start + n x interval, so that
+ * neither a slow job nor a late wake-up moves the ones after it; slots that
+ * passed meanwhile (a suspended machine, SIGSTOP) are left out.
+ *
+ * It waits on a word of the control page, which every change of that page
+ * moves, from this process and from others. So it sees `tare ctl set` at
+ * once, and sleeps for good while nothing is on.
+ *
+ * It is detached: nobody has to join it, and at exit it is waited for at most
+ * TR_STOP_NS, since a driver may hold it up.
+ */
+#include "record/monitor.h"
+
+#include "record/gpu.h"
+#include "record/host.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TR_NEVER INT64_MAX
+#define TR_STOP_NS INT64_C(500000000)
+#define TR_STACK_BYTES (128u * 1024)
+#define TR_STACK_MOST (8u * 1024 * 1024)
+
+enum life {
+	LIFE_NONE,
+	LIFE_MAKING,
+	LIFE_RUNNING,
+	LIFE_ENDED,
+	LIFE_FAILED
+};
+
+/* In memory that forks wipe. */
+struct monitor {
+	uint32_t life;	   /* enum life; a futex for who waits for its end */
+	uint32_t stopping; /* written by tr_monitor_stop() */
+	uint32_t thread;   /* its id */
+	uint32_t lock;	   /* jobs run one at a time, in whatever thread */
+	uint32_t told;	   /* that it cannot be made */
+	uint32_t wished;   /* for, where it could not be made */
+	uint64_t cost_ns;  /* CPU time of the thread, and of the drivers' */
+	/* The thread's alone: next deadline of each job, 0 while off. */
+	int64_t due[TR_JOBS_MOST];
+};
+
+static struct monitor *monitor;
+/*
+ * The options as they were when measuring began, for the thread: what is set
+ * later is in the control page, too, and the program may set it at any time.
+ */
+static const struct tr_config *configured;
+static struct tr_config options;
+static const struct tr_job *jobs[TR_JOBS_MOST] = { &tr_job_system,
+						   &tr_job_process,
+						   &tr_job_gpu };
+static uint32_t n_jobs = 3; /* grows; a row is there before it counts */
+
+int tr_monitor_init(const struct tr_config *config)
+{
+	bool wiped;
+
+	configured = config;
+	if (monitor)
+		return 0;
+	monitor = tr_memory_map_wiped(sizeof(*monitor), &wiped);
+	if (!monitor)
+		return TARE_ENOMEM;
+	tr_context_init();
+	return 0;
+}
+
+void tr_monitor_reset(void)
+{
+	if (monitor)
+		memset(monitor, 0, sizeof(*monitor));
+}
+
+bool tr_monitor_add(const struct tr_job *job)
+{
+	uint32_t n = TR_LOAD(n_jobs);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (jobs[i] == job)
+			return true;
+	if (n == TR_JOBS_MOST)
+		return false;
+	jobs[n] = job;
+	TR_PUBLISH(n_jobs, n + 1);
+	return true;
+}
+
+static struct tr_control *page(void)
+{
+	if (!tr_ledger || !TR_ACQUIRE(tr_ledger->ready) || !tr_ledger->base)
+		return NULL;
+	return tr_ledger->control;
+}
+
+/* ---- the thread -------------------------------------------------------- */
+
+/* The slot after `now`; slots that passed are left out. */
+static int64_t next_slot(int64_t due, int64_t interval, int64_t now)
+{
+	due += interval;
+	if (due <= now)
+		due += ((now - due) / interval + 1) * interval;
+	return due;
+}
+
+/* Values that come fast share one reading of the clock; those of a job must
+ * not share that of the one before, a second ago. */
+static void run_job(const struct tr_job *job, int64_t now)
+{
+	struct tr_hand *hand = tr_hand();
+
+	if (hand->held)
+		hand->values_left = 0;
+	job->run(now);
+}
+
+/* Runs job `i` if it is due; when it is due again, TR_NEVER: off. */
+static int64_t run_due(uint32_t i)
+{
+	int64_t interval = jobs[i]->interval_ns(), now = tr_monotonic_ns();
+	int64_t *due = &monitor->due[i];
+
+	if (interval <= 0) {
+		*due = 0;
+		return TR_NEVER;
+	}
+	/* Switched on, a shorter interval, or a clock that was set back. */
+	if (!*due || *due - now > interval)
+		*due = now;
+	if (now < *due)
+		return *due;
+	tr_wait_lock(&monitor->lock);
+	run_job(jobs[i], now);
+	tr_wait_unlock(&monitor->lock);
+	/* It may have changed its mind. */
+	interval = jobs[i]->interval_ns();
+	*due = interval > 0 ?
+		       next_slot(*due, interval, tr_monotonic_ns()) :
+		       0;
+	return *due ? *due : TR_NEVER;
+}
+
+/* A store and not an addition: a ledger that is replaced has it again. */
+static void account(void)
+{
+	struct timespec used;
+	uint64_t ns;
+
+	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used))
+		return;
+	ns = (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec +
+	     tr_gpu_cost_ns();
+	TR_STORE(monitor->cost_ns, ns);
+	TR_STORE(tr_ledger->header->monitor_ns, ns);
+}
+
+static void wait_until(struct tr_control *control, uint32_t seen,
+		       int64_t until)
+{
+	static const struct timespec pause = { .tv_sec = 1 };
+
+	/* A test's clock stands still; the kernel's does not. */
+	if (until != TR_NEVER && tr_clock_is_fake())
+		until += tr_wait_end(0) - tr_monotonic_ns();
+	/* The page may be gone: somebody truncated its file. */
+	if (!tr_wait_shared(&control->wake, seen,
+			    until == TR_NEVER ? TR_WAIT_FOREVER : until))
+		(void)nanosleep(&pause, NULL);
+}
+
+static void work(struct tr_control *control)
+{
+	while (!TR_ACQUIRE(monitor->stopping)) {
+		/* Before all that is looked at: what changes later wakes. */
+		uint32_t seen = TR_ACQUIRE(control->wake);
+		uint32_t n = TR_ACQUIRE(n_jobs);
+		int64_t next = TR_NEVER;
+
+		tr_parts_follow(&options);
+		for (uint32_t i = 0;
+		     i < n && !TR_ACQUIRE(monitor->stopping); i++) {
+			int64_t due = run_due(i);
+
+			if (due < next)
+				next = due;
+		}
+		account();
+		if (!TR_ACQUIRE(monitor->stopping))
+			wait_until(control, seen, next);
+	}
+}
+
+static void *thread_main(void *arg)
+{
+	(void)arg;
+	(void)pthread_setname_np(pthread_self(), "tare-monitor");
+	TR_STORE(monitor->thread, tr_thread_id());
+	work(tr_ledger->control);
+	TR_PUBLISH(monitor->life, LIFE_ENDED);
+	tr_wake(&monitor->life);
+	return NULL;
+}
+
+/* ---- making it --------------------------------------------------------- */
+
+/*
+ * All but those that the thread causes itself: blocked, they would end the
+ * process instead of reaching the guard for truncated ledgers.
+ */
+static void signals_to_block(sigset_t *set)
+{
+	static const int own[] = { SIGBUS, SIGSEGV, SIGFPE,
+				   SIGILL, SIGTRAP, SIGSYS };
+
+	(void)sigfillset(set);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		(void)sigdelset(set, own[i]);
+}
+
+/* A thread-local variable of the host's may be larger than our stack. */
+static int create(const pthread_attr_t *like)
+{
+	pthread_attr_t attr = *like;
+	pthread_t thread;
+	int err = EINVAL;
+
+	for (size_t bytes = TR_STACK_BYTES;
+	     err == EINVAL && bytes <= TR_STACK_MOST; bytes *= 4)
+		if (!pthread_attr_setstacksize(&attr, bytes))
+			err = pthread_create(&thread, &attr, thread_main,
+					     NULL);
+	return err;
+}
+
+/* With the mask and the scheduling of its own, whoever makes it. */
+static int make_thread(void)
+{
+	struct sched_param param = { .sched_priority = 0 };
+	sigset_t block, before;
+	pthread_attr_t attr;
+	int err;
+
+	if (pthread_attr_init(&attr))
+		return TARE_ENOMEM;
+	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	/* Only where needed: a sandbox may not allow it. */
+	if (sched_getscheduler(0) > SCHED_OTHER) {
+		(void)pthread_attr_setinheritsched(&attr,
+						   PTHREAD_EXPLICIT_SCHED);
+		(void)pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
+		(void)pthread_attr_setschedparam(&attr, &param);
+	}
+	signals_to_block(&block);
+	(void)pthread_sigmask(SIG_SETMASK, &block, &before);
+	err = create(&attr);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	(void)pthread_attr_destroy(&attr);
+	return err ? TARE_ENOMEM : 0;
+}
+
+static void tell_failure(void)
+{
+	if (__atomic_exchange_n(&monitor->told, 1, __ATOMIC_RELAXED))
+		return;
+	tr_host.log(TARE_LEVEL_WARNING,
+			"no thread for the monitor: nothing is read by "
+			"itself, tare_monitor_sample() still works");
+}
+
+/* One of those who want it makes it; `from` is LIFE_NONE or LIFE_FAILED. */
+static int make_once(uint32_t from)
+{
+	uint32_t making = LIFE_MAKING;
+	int saved = errno, err;
+
+	if (!__atomic_compare_exchange_n(&monitor->life, &from, LIFE_MAKING,
+					 false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
+		return from == LIFE_ENDED ? TARE_EOFF : 0;
+	err = make_thread();
+	if (err)
+		TR_PUBLISH(monitor->life, LIFE_FAILED);
+	else /* It may have run and ended already. */
+		(void)__atomic_compare_exchange_n(&monitor->life, &making,
+						  LIFE_RUNNING, false,
+						  __ATOMIC_ACQ_REL,
+						  __ATOMIC_RELAXED);
+	if (err)
+		tell_failure();
+	errno = saved;
+	return err;
+}
+
+int tr_monitor_start(void)
+{
+	struct tr_control *control = page();
+	uint32_t life;
+	int err = 0;
+
+	if (!control || !monitor || TR_LOAD(monitor->stopping))
+		return TARE_EOFF;
+	life = TR_ACQUIRE(monitor->life);
+	if (life == LIFE_NONE || life == LIFE_FAILED)
+		err = make_once(life);
+	if (!err)
+		tr_control_wake(control);
+	return err;
+}
+
+bool tr_monitor_is_running(void)
+{
+	uint32_t life = monitor ? TR_ACQUIRE(monitor->life) : LIFE_NONE;
+
+	return life == LIFE_MAKING || life == LIFE_RUNNING;
+}
+
+void tr_monitor_request(void)
+{
+	struct tr_control *control = page();
+
+	if (!control || !monitor || TR_LOAD(monitor->stopping))
+		return;
+	if (tr_monitor_is_running())
+		tr_control_wake(control);
+	else if (TR_LOAD(monitor->life) != LIFE_NONE)
+		return;
+	else if (tr_context_is_normal())
+		(void)make_once(LIFE_NONE);
+	else
+		TR_STORE(monitor->wished, 1);
+}
+
+void tr_monitor_begin(void)
+{
+	if (!page() || !monitor || tr_probe_forward)
+		return;
+	if (TR_ACQUIRE(monitor->life) == LIFE_NONE)
+		options = *configured;
+	tr_parts_follow(&options);
+	if (tr_parts_wanted() || TR_LOAD(monitor->wished))
+		(void)tr_monitor_start();
+}
+
+void tr_monitor_notice(void)
+{
+	/* A thread that exists is woken by the change itself. */
+	if (!page() || !monitor || TR_LOAD(monitor->life) != LIFE_NONE)
+		return;
+	tr_parts_follow(&options);
+	if (tr_parts_wanted() || TR_LOAD(monitor->wished))
+		tr_monitor_request();
+}
+
+/* ---- ending it --------------------------------------------------------- */
+
+/* What they were at the end. Not the GPUs: a driver may take its time. */
+static bool is_last(const struct tr_job *job)
+{
+	return job == &tr_job_system || job == &tr_job_process;
+}
+
+void tr_monitor_stop(void)
+{
+	int64_t until = tr_wait_end(TR_STOP_NS);
+	uint32_t life;
+
+	if (!monitor || !tr_ledger || !tr_ledger->control)
+		return;
+	TR_PUBLISH(monitor->stopping, 1);
+	tr_control_wake(tr_ledger->control);
+	/* exit() in a callback that the thread itself called. */
+	if (TR_LOAD(monitor->thread) == tr_thread_id())
+		return;
+	while ((life = TR_ACQUIRE(monitor->life)) == LIFE_MAKING ||
+	       life == LIFE_RUNNING)
+		if (!tr_wait(&monitor->life, life, until))
+			return; /* held up in a job: nothing is locked up */
+	tr_monitor_run(is_last);
+}
+
+/* ---- in the caller's thread --------------------------------------------- */
+
+void tr_monitor_run(bool (*is_ours)(const struct tr_job *job))
+{
+	uint32_t n = TR_ACQUIRE(n_jobs);
+
+	tr_wait_lock(&monitor->lock);
+	for (uint32_t i = 0; i < n; i++)
+		if (is_ours(jobs[i]) && jobs[i]->interval_ns() > 0)
+			run_job(jobs[i], tr_monotonic_ns());
+	tr_wait_unlock(&monitor->lock);
+}
+
+uint64_t tr_monitor_cost_ns(void)
+{
+	return monitor ? TR_LOAD(monitor->cost_ns) : 0;
+}
+
+TARE_API uint64_t tare_monitor_cost_ns(void)
+{
+	__typeof__(&tare_monitor_cost_ns) first = TR_FIRST(
+		tare_monitor_cost_ns, TR_API_MONITOR_COST);
+
+	if (first)
+		return first();
+	return tr_monitor_cost_ns();
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ends that never come, or come late.
+ *
+ * A function is left without its exit by longjmp, by an exception (where the
+ * compiler adds no cleanup) or by the end of a thread. The next call tells:
+ * where its stack pointer is above that of a function that is thought to be
+ * open, that one is gone. Inlined functions share the stack pointer with the
+ * one around them; then the place that called the hook says whose code it is
+ * in. An exit that does not fit the innermost function is looked for further
+ * out. What is passed over is counted as repaired.
+ *
+ * A scope may outlive the function that began it (a helper of the program
+ * that begins one for its caller): the function then stays in place, marked
+ * as left, until its scopes have ended.
+ *
+ * Too deep, or too many paths: such calls are counted by function, below one
+ * node of the track for all of them, and need no frame; the current node is
+ * that one until the first of them ends.
+ */
+#include "record/probe/call.h"
+
+#include <signal.h>
+
+static bool is_on_other_stack(void)
+{
+	stack_t now;
+
+	return sigaltstack(NULL, &now) == 0 && now.ss_flags & SS_ONSTACK;
+}
+
+/* Was it called from there, as far as that is known? */
+bool tr_call_is_from(const struct tr_node *node, const struct tr_frame *frame,
+		    uint32_t site)
+{
+	const struct tr_call_origin *origin = (const void *)&frame->start;
+
+	return TR_LOAD(frame->aside) & TR_CALL_TIMED ||
+	       TR_LOAD(origin->mark) == (uint32_t)node->items + site;
+}
+
+static uint64_t stack_of(const struct tr_frame *frame)
+{
+	return TR_LOAD(frame->aside) & ~(uint64_t)TR_CALL_FLAGS;
+}
+
+/*
+ * The function whose machine code a frame of the stack belongs to: the
+ * outermost of those that have it in common, all others are inlined.
+ */
+static const struct tr_node *owner_of(const struct tr_hand *hand,
+				      const struct tr_node *node,
+				      const struct tr_frame *frame)
+{
+	const struct tr_node *above = tr_node_at(hand, node->parent);
+
+	while (tr_node_is_function(above) && frame - 1 > hand->frames &&
+	       stack_of(frame - 1) == stack_of(frame)) {
+		node = above;
+		above = tr_node_at(hand, node->parent);
+		frame--;
+	}
+	return node;
+}
+
+/*
+ * Does the call have the frame of the stack for itself? Then its hook was
+ * called from its own code: that begins before the hook's place, and the
+ * owner's does not begin in between.
+ */
+static bool has_own_frame(const struct tr_node *owner,
+			  const struct tr_call *call)
+{
+	uint64_t at = call->address + call->here;
+
+	if (call->address == owner->items)
+		return (owner->site & TR_NODE_HERE) ==
+		       (call->here & TR_NODE_HERE);
+	return call->is_after &&
+	       !(call->address < owner->items && owner->items <= at);
+}
+
+/* Is the function of this frame gone, now that there is this call? */
+static bool is_gone_by(const struct tr_hand *hand, const struct tr_node *node,
+		       const struct tr_frame *frame, const struct tr_call *call)
+{
+	if (TR_LOAD(frame->aside) == TR_CALL_LEFT ||
+	    stack_of(frame) != call->stack)
+		return stack_of(frame) < call->stack;
+	/* The same place in the same frame of the stack, again? */
+	if (node->items == call->address &&
+	    (node->site & TR_NODE_HERE) == (call->here & TR_NODE_HERE))
+		return true;
+	return has_own_frame(owner_of(hand, node, frame), call);
+}
+
+/* The same for the innermost function, whatever scopes are open in it. */
+bool tr_calls_are_gone(const struct tr_hand *hand,
+			      const struct tr_call *call)
+{
+	const struct tr_track *track = hand->held;
+	const struct tr_frame *frame = hand->top;
+	uint32_t off = TR_LOAD(track->current), root = TR_LOAD(track->root);
+	bool has_scope = false;
+
+	for (; off && off != root && frame > hand->frames; frame--) {
+		const struct tr_node *node = tr_node_at(hand, off);
+		bool is_left = TR_LOAD(frame->aside) == TR_CALL_LEFT;
+
+		/* One that was left waits for the scopes in it. */
+		if (tr_node_is_function(node) && !(is_left && has_scope))
+			return is_gone_by(hand, node, frame, call);
+		has_scope |= !tr_node_is_function(node);
+		off = node->parent;
+	}
+	return false;
+}
+
+void tr_calls_drop(struct tr_hand *hand)
+{
+	struct tr_track *track = hand->held;
+	const struct tr_node *node = tr_node_at(hand, track->current);
+	uint32_t next = node->parent;
+
+	if (node->items == TR_ADDRESS_OTHERS) {
+		TR_STORE(track->lost.repairs, track->lost.repairs +
+						      hand->deep);
+		hand->deep = 0;
+		next = node->back ? node->back : track->root;
+	} else if (TR_LOAD(hand->top->aside) != TR_CALL_LEFT) {
+		TR_STORE(track->lost.repairs, track->lost.repairs + 1);
+	}
+	TR_STORE(track->current, next);
+	hand->top--;
+}
+
+/* Down to and with the innermost function that was not left before. */
+static void drop_innermost(struct tr_hand *hand)
+{
+	const struct tr_frame *to = hand->top;
+	uint32_t off = hand->held->current;
+	bool has_scope = false;
+
+	for (;; to--) {
+		const struct tr_node *node = tr_node_at(hand, off);
+		bool is_left = TR_LOAD(to->aside) == TR_CALL_LEFT;
+
+		if (tr_node_is_function(node) && !(is_left && has_scope))
+			break;
+		has_scope |= !tr_node_is_function(node);
+		off = node->parent;
+	}
+	tr_scope_repair(hand, to - 1);
+}
+
+void tr_calls_drop_gone(struct tr_hand *hand, const struct tr_call *call)
+{
+	bool asked = false;
+
+	while (tr_calls_are_gone(hand, call)) {
+		/* A handler's stack may be anywhere. */
+		if (!asked && is_on_other_stack())
+			return;
+		asked = true;
+		drop_innermost(hand);
+	}
+}
+
+/* ---- functions in a scope that has ended ------------------------------- */
+
+/*
+ * A helper of the program that ends a scope for its caller is inside that
+ * scope, and ends after it: neither its missing end nor its late one is odd.
+ */
+void tr_calls_orphan(struct tr_hand *hand, const struct tr_frame *to)
+{
+	const struct tr_frame *at = hand->top;
+	uint32_t off = hand->held->current, n = 0;
+
+	for (; at > to; at--) {
+		const struct tr_node *node = tr_node_at(hand, off);
+
+		if (!tr_node_is_function(node) ||
+		    node->items == TR_ADDRESS_OTHERS)
+			return;
+		off = node->parent;
+		n++;
+	}
+	if (!n)
+		return;
+	hand->orphans = n;
+	hand->orphan_at = TR_LOAD(to[1].aside) & ~(uint64_t)TR_CALL_FLAGS;
+}
+
+/* Bytes above where its hook was called that a function's end may be. */
+#define TR_CALL_REACH 4096u
+
+bool tr_call_is_orphan(struct tr_hand *hand, const struct tr_call *call)
+{
+	struct tr_losses *lost = &hand->held->lost;
+
+	if (!hand->orphans)
+		return false;
+	if (call->stack > hand->orphan_at + TR_CALL_REACH) {
+		hand->orphans = 0; /* they never came */
+		return false;
+	}
+	hand->orphans--;
+	TR_STORE(lost->repairs, lost->repairs - 1);
+	return true;
+}
+
+/* ---- functions without a place ------------------------------------------ */
+
+/* Without a node for them nothing is kept. Busy. */
+static void go_deep(struct tr_hand *hand, const struct tr_call *call)
+{
+	struct tr_track *track = hand->held;
+	uint32_t off = tr_tree_others(hand);
+	struct tr_frame *frame;
+
+	if (!off)
+		return;
+	TR_STORE(tr_node_at(hand, off)->back, track->current);
+	frame = tr_scope_push(hand, track, off);
+	TR_STORE(frame->aside, call->stack);
+	hand->deep_at = call->stack;
+}
+
+static bool is_deep(const struct tr_hand *hand)
+{
+	const struct tr_node *node = tr_node_at(hand, hand->held->current);
+
+	return tr_node_is_function(node) && node->items == TR_ADDRESS_OTHERS;
+}
+
+void tr_calls_enter_deep(struct tr_hand *hand, const struct tr_call *call)
+{
+	struct tr_track *track = hand->held;
+	uint32_t off;
+
+	if (!hand->deep)
+		go_deep(hand, call);
+	hand->deep++;
+	off = tr_tree_elsewhere(hand, is_deep(hand) ? track->current : 0,
+				call->address);
+	TR_STORE(track->lost.overflow_nodes, track->lost.overflow_nodes + 1);
+	if (off)
+		tare_slot_add_(&tr_node_at(hand, off)->untimed, 1);
+	else
+		tr_hand_lose(hand);
+}
+
+/* False: what was too deep is gone, and this is the end of another. */
+bool tr_calls_exit_deep(struct tr_hand *hand, const struct tr_call *call)
+{
+	bool is_gone = hand->deep > 1 && call->stack > hand->deep_at;
+
+	if (!is_gone && --hand->deep)
+		return true;
+	if (is_deep(hand))
+		tr_calls_drop(hand);
+	hand->deep = 0;
+	return !is_gone;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Call times: which calls of a function have one, and what is done with it.
+ *
+ * In mode sparse all have at first; of a function whose own time is less than
+ * ten times what timing costs, one of 64, drawn, since a fixed pattern might
+ * meet one in the program. What it calls is taken off: `within` of a node is
+ * about the time of that, each call with the number of those it stands for.
+ */
+#include "record/probe/call.h"
+
+#define TR_CALL_FIRST 16u	  /* calls timed before it is judged */
+#define TR_CALL_JUDGED (1u << 20) /* and after which it is no more */
+#define TR_CALL_MEAN 64.5f	  /* of the gaps drawn */
+#define TR_CALL_LONG 65536u	  /* a gap where none has a time */
+#define TR_CALL_WORTH 10	  /* times its cost */
+
+static uint32_t draw_call(struct tr_hand *hand)
+{
+	uint32_t x = hand->random ? hand->random : hand->thread | 1;
+
+	x ^= x << 13;
+	x ^= x >> 17;
+	x ^= x << 5;
+	hand->random = x;
+	return x;
+}
+
+static float ticks_within(const struct tr_node *node)
+{
+	union {
+		uint32_t bits;
+		float ticks;
+	} u = { TR_LOAD(node->within) };
+
+	return u.ticks;
+}
+
+static void add_within(struct tr_node *node, float ticks)
+{
+	union {
+		float ticks;
+		uint32_t bits;
+	} u = { ticks_within(node) + ticks };
+
+	TR_STORE(node->within, u.bits);
+}
+
+/* Is its own time long enough for a look at the clock at each call? */
+static bool is_worth(const struct tr_node *node)
+{
+	const struct tr_header *header = tr_ledger->header;
+	double cost = header->inside_ticks + header->outside_ticks;
+	double timed = (double)TR_LOAD(node->calls);
+	double all = (double)TR_LOAD(node->untimed);
+
+	return (double)TR_LOAD(node->sum) / timed -
+		       (double)ticks_within(node) / all >=
+	       TR_CALL_WORTH * cost;
+}
+
+typedef uint64_t tr_pair
+	__attribute__((vector_size(16), may_alias, aligned(16)));
+
+/* Both words by one store: a kill comes before or after it. */
+TR_INLINE void store_pair(uint64_t *both, uint64_t first, uint64_t second)
+{
+#if defined(__SANITIZE_THREAD__)
+	TR_STORE(both[0], first);
+	TR_STORE(both[1], second);
+#else
+	*(tr_pair *)(void *)both = (tr_pair){ first, second };
+#endif
+}
+
+_Static_assert(offsetof(struct tr_node, calls) % 16 == 0 &&
+		       offsetof(struct tr_node, sum) ==
+			       offsetof(struct tr_node, calls) + 8,
+	       "a pair");
+_Static_assert(offsetof(struct tr_node, untimed) % 16 == 0 &&
+		       offsetof(struct tr_node, cell) ==
+			       offsetof(struct tr_node, untimed) + 8 &&
+		       offsetof(struct tr_node, next) ==
+			       offsetof(struct tr_node, untimed) + 12,
+	       "a pair");
+
+/* The next that has a time is `gap` calls from now. */
+TR_INLINE void set_gap(struct tr_node *node, uint32_t gap)
+{
+	store_pair(&node->untimed, node->untimed + gap,
+		   (uint64_t)node->next << 32 | gap);
+}
+
+static TR_COLD void start_slow_clock(struct tr_frame *frame)
+{
+	TR_STORE(frame->start, tr_ledger_ticks());
+}
+
+TR_INLINE void start_time(struct tr_hand *hand, struct tr_frame *frame,
+			  unsigned flags)
+{
+	TR_STORE(frame->aside, frame->aside | flags);
+	if (TR_UNLIKELY(!hand->fast)) {
+		start_slow_clock(frame);
+		return;
+	}
+	TR_STORE(frame->start, tr_counter());
+}
+
+static TR_NOINLINE void time_sparse(struct tr_hand *hand,
+				    struct tr_node *node,
+				    struct tr_frame *frame)
+{
+	uint64_t timed = node->calls;
+	bool was_drawn = node->site & TR_NODE_RARE, is_rare = was_drawn;
+	uint32_t gap = 1;
+
+	if (timed % TR_CALL_FIRST == 0) {
+		tr_calls_look(hand);
+		if (timed && timed < TR_CALL_JUDGED)
+			is_rare = !is_worth(node);
+		if (is_rare != was_drawn)
+			TR_STORE(node->site, node->site ^ TR_NODE_RARE);
+	}
+	if (is_rare)
+		gap += draw_call(hand) & 127;
+	set_gap(node, gap);
+	start_time(hand, frame,
+		   TR_CALL_TIMED | (was_drawn ? TR_CALL_DRAWN : 0));
+}
+
+void tr_calls_time(struct tr_hand *hand, struct tr_node *node,
+		   struct tr_frame *frame)
+{
+	uint32_t mode = TR_CALLS_MODE();
+
+	if (TR_UNLIKELY(mode == TR_CALLS_SPARSE)) {
+		time_sparse(hand, node, frame);
+		return;
+	}
+	if (TR_UNLIKELY(mode == TR_CALLS_COUNTS)) {
+		set_gap(node, TR_CALL_LONG);
+		tr_calls_look(hand);
+		return;
+	}
+	set_gap(node, 1);
+	start_time(hand, frame, TR_CALL_TIMED);
+}
+
+/* The time of a call, while its node is the current one. */
+TR_INLINE void note_time(struct tr_hand *hand, struct tr_node *node,
+			 uint64_t aside, uint64_t span)
+{
+	struct tr_node *above;
+
+	store_pair(&node->calls, node->calls + 1, node->sum + span);
+	if (TR_CALLS_MODE() != TR_CALLS_SPARSE)
+		return;
+	above = tr_node_at(hand, node->parent);
+	if (tr_node_is_function(above))
+		add_within(above, (float)span *
+					  (aside & TR_CALL_DRAWN ?
+						   TR_CALL_MEAN :
+						   1));
+}
+
+/* The time of a function that ends. Busy. */
+void tr_call_finish(struct tr_hand *hand, uint32_t off,
+			const struct tr_frame *frame)
+{
+	uint64_t aside = TR_LOAD(frame->aside), start, span;
+
+	if (!(aside & TR_CALL_TIMED))
+		return;
+	start = TR_LOAD(frame->start);
+	span = tr_scope_span(hand, start,
+			     hand->fast ? tr_counter() : tr_ledger_ticks());
+	if (TR_LOAD(tr_ledger->tracing))
+		tr_scope_append(hand, off, start, span, TR_ENTRY_CALL);
+	else
+		note_time(hand, tr_node_at(hand, off), aside, span);
+}
+
+static TR_NOINLINE void exit_logged(struct tr_hand *hand, uint32_t off)
+{
+	const struct tr_frame *frame = hand->top;
+	struct tr_track *track = hand->held;
+
+	if (!tr_hand_enter(hand))
+		return;
+	tr_call_finish(hand, off, frame);
+	tr_calls_pop(hand, track, tr_node_at(hand, off)->parent);
+	tr_hand_leave(hand);
+}
+
+/* Time has passed: a moment for what needs doing at times. */
+static TR_NOINLINE void turn_slice(struct tr_hand *hand, uint32_t slice)
+{
+	hand->call_slice = slice;
+	tr_ledger_anchor(slice);
+	tr_calls_look(hand);
+}
+
+void tr_calls_exit_timed(void *function, void *site, const void *stack)
+{
+	uint64_t end = tr_counter(), span;
+	struct tr_hand *hand = tr_hand();
+	struct tr_track *track = hand->calls;
+	const struct tr_frame *frame = hand->top;
+	uint32_t off = track->current;
+	struct tr_node *node = tr_node_at(hand, off);
+
+	if (TR_UNLIKELY(node->items != (uintptr_t)function) ||
+	    TR_UNLIKELY(!tr_node_is_function(node))) {
+		tr_calls_exit_slow(function, site, stack);
+		return;
+	}
+	span = end - frame->start;
+	if (TR_UNLIKELY(span >> 40) ||
+	    TR_UNLIKELY(TR_LOAD(tr_ledger->tracing))) {
+		exit_logged(hand, off);
+		return;
+	}
+	note_time(hand, node, frame->aside, span);
+	TR_FENCE();
+	tr_calls_pop(hand, track, node->parent);
+	if (TR_UNLIKELY((uint32_t)(end >> hand->shift) != hand->call_slice))
+		turn_slice(hand, (uint32_t)(end >> hand->shift));
+}

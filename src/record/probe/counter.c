@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counters and ratios: one addition to a slot of the thread.
+ *
+ * Those of whole numbers are inline, in probe.h. Here is what is not the
+ * common case: the first use, counters of doubles, and counters whose single
+ * additions are kept (keep_kinds). The sites of the last two never have the
+ * generation of their gate, so that the inline part leaves them to us.
+ */
+#include "record/probe.h"
+
+/* Makes the slot's chunk if needed; NULL: lost, counted. */
+static uint64_t *slot_of(struct tr_hand *hand, uint32_t slot)
+{
+	/* Read once: it is NULL as soon as the ledger is replaced. */
+	uint64_t *chunk = TR_LOAD(hand->self.counter[slot / TR_COUNTER_SLOTS]);
+
+	if (!chunk) {
+		if (!tr_hand_enter(hand)) {
+			tr_lose_busy();
+			return NULL;
+		}
+		chunk = tr_track_counters(hand, slot);
+		if (!chunk)
+			tr_hand_lose(hand);
+		tr_hand_leave(hand);
+	}
+	return chunk ? chunk + slot % TR_COUNTER_SLOTS : NULL;
+}
+
+/*
+ * Only this thread writes the slot, but a handler of its own may come between
+ * load and store. Without `lock`: the instruction is whole for this thread.
+ */
+static bool swap_own(uint64_t *slot, uint64_t *before, uint64_t after)
+{
+#if defined(__x86_64__)
+	bool done;
+
+	__asm__ volatile("cmpxchgq %3, %1"
+			 : "=@ccz"(done), "+m"(*slot), "+a"(*before)
+			 : "r"(after)
+			 : "memory");
+	return done;
+#else
+	return __atomic_compare_exchange_n(slot, before, after, false,
+					   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+#endif
+}
+
+static void slot_add_double(uint64_t *slot, double value)
+{
+	uint64_t before = TR_LOAD(*slot);
+
+	while (!swap_own(slot, &before,
+			 tr_bits_of(tr_real_of(before) + value)))
+		;
+}
+
+/* A single addition, for the history. Without it the sum is still right. */
+static void keep(struct tr_hand *hand, uint32_t site, double value)
+{
+	uint32_t cell;
+
+	if (!tr_site_is_kept(tr_site_at(site)))
+		return;
+	if (!tr_hand_enter(hand)) {
+		(void)TR_ADD(tr_ledger->header->lost.records, 1);
+		return;
+	}
+	cell = tr_value_cell(hand, site);
+	if (cell)
+		tr_observe_kept(hand, cell, value, tr_ledger_ticks());
+	tr_hand_leave(hand);
+}
+
+/* `n` whole ones, or `value` where that is not 0. */
+static void add(tare_site *site, uint32_t gate, uint64_t n, double value)
+{
+	struct tr_hand *hand = tr_probe_ready(site, gate);
+	uint32_t id = TR_LOAD(site->id);
+	uint64_t *slot = hand ? slot_of(hand, TR_LOAD(site->slot)) : NULL;
+
+	if (!slot)
+		return;
+	/* Beyond max_sites it is a series of whole numbers. */
+	if (TR_LOAD(tr_site_at(id)->flags) & TARE_SITE_DOUBLE)
+		slot_add_double(slot, value + (double)n);
+	else
+		tare_slot_add_(slot, n + (uint64_t)value);
+	keep(hand, id, value + (double)n);
+}
+
+TARE_API void tare_counter_add_(tare_site *site, uint32_t gate, uint64_t n)
+{
+	if (tr_probe_forward)
+		tr_probe_forward->counter_add(site, gate, n);
+	else
+		add(site, gate, n, 0);
+}
+
+TARE_API void tare_counter_add_double_(tare_site *site, uint32_t gate,
+				       double value)
+{
+	/* Written so that NAN is refused; 2^63 is far above any sum. */
+	if (!(value >= 0 && value < 0x1p63))
+		return;
+	if (!tr_probe_forward)
+		add(site, gate, 0, value);
+	else if (TR_FIRST_HAS(counter_add_double))
+		tr_probe_forward->counter_add_double(site, gate, value);
+	else
+		tr_probe_forward->counter_add(site, gate, (uint64_t)value);
+}
+
+TARE_API void tare_ratio_add_(tare_site *site, uint32_t gate, uint64_t part,
+			      uint64_t whole)
+{
+	struct tr_hand *hand;
+	uint64_t *first, *second;
+	uint32_t slot;
+
+	if (tr_probe_forward) {
+		tr_probe_forward->ratio_add(site, gate, part, whole);
+		return;
+	}
+	hand = tr_probe_ready(site, gate);
+	slot = TR_LOAD(site->slot);
+	first = hand ? slot_of(hand, slot) : NULL;
+	second = first ? slot_of(hand, slot + 1) : NULL;
+	/* The whole first: a reader in between sees no ratio above one. */
+	if (second) {
+		tare_slot_add_(second, whole);
+		tare_slot_add_(first, part);
+		if (whole)
+			keep(hand, TR_LOAD(site->id),
+			     (double)part / (double)whole);
+	}
+}
+
+TR_OWN(tr_own_counter_add, tare_counter_add_);
+TR_OWN(tr_own_counter_add_double, tare_counter_add_double_);
+TR_OWN(tr_own_ratio_add, tare_ratio_add_);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Durations that were measured elsewhere: each is a call of its scope, and a
+ * record of the history with its outcome and its attributes.
+ */
+#include "record/probe.h"
+
+struct duration {
+	uint64_t start, span;
+	const char *error;
+	const tare_attr *attr;
+	size_t n_attrs;
+};
+
+/* In a handler that met its own thread in a probe: without its record. */
+static void defer_duration(struct tr_hand *hand, uint32_t site,
+			   const struct duration *d)
+{
+	uint32_t what = site | (d->error ? TR_PARKED_FAILED : 0);
+
+	(void)TR_ADD(tr_ledger->header->lost.records, 1);
+	if (d->span > UINT32_MAX ||
+	    !tr_log_defer(hand, d->start, (uint32_t)d->span, what))
+		tr_lose_busy();
+}
+
+/* Before its first cell is made: its last values are kept as those are. */
+static void mark_operation(uint32_t id)
+{
+	struct tr_site *site = tr_site_at(id);
+
+	if (id >= TR_SITE_FIRST &&
+	    !(TR_LOAD(site->flags) & TARE_SITE_OPERATION))
+		(void)__atomic_fetch_or(&site->flags, TARE_SITE_OPERATION,
+					__ATOMIC_RELAXED);
+}
+
+static void append_duration(struct tr_hand *hand, uint32_t site,
+			    const struct duration *d)
+{
+	uint32_t node;
+
+	mark_operation(site);
+	node = tr_tree_child(hand, hand->held->current, site);
+	if (!node) {
+		tr_scope_overflow(hand);
+		return;
+	}
+	tr_scope_append(hand, node, d->start, d->span,
+			d->error ? TR_ENTRY_FAILED : 0);
+	tr_note_duration(hand, &(struct tr_note_duration){
+		.site = site,
+		.start = d->start,
+		.span = d->span,
+		.error = d->error,
+		.attr = d->attr,
+		.n_attrs = d->n_attrs,
+	});
+}
+
+static void record(tare_site *site, uint32_t gate, uint64_t ns,
+		   struct duration *d)
+{
+	struct tr_hand *hand = tr_probe_ready(site, gate);
+	uint64_t now;
+
+	if (!hand)
+		return;
+	now = tr_ledger_ticks();
+	d->span = (uint64_t)((double)ns * 1e-9 / hand->scale + 0.5);
+	d->start = now > d->span ? now - d->span : 0;
+	if (!tr_hand_enter(hand)) {
+		defer_duration(hand, TR_LOAD(site->id), d);
+		return;
+	}
+	append_duration(hand, TR_LOAD(site->id), d);
+	tr_hand_leave(hand);
+}
+
+TARE_API void tare_duration_record_(tare_site *site, uint32_t gate,
+				    uint64_t ns, const char *error)
+{
+	struct duration d = { .error = error };
+
+	if (tr_probe_forward)
+		tr_probe_forward->duration(site, gate, ns, error);
+	else
+		record(site, gate, ns, &d);
+}
+
+TARE_API void tare_duration_record_with_(tare_site *site, uint32_t gate,
+					 uint64_t ns, const char *error,
+					 const tare_attrs *attrs)
+{
+	struct duration d = { .error = error,
+			      .attr = attrs->at,
+			      .n_attrs = attrs->at ? attrs->n : 0 };
+
+	if (!tr_probe_forward)
+		record(site, gate, ns, &d);
+	else if (TR_FIRST_HAS(duration_with))
+		tr_probe_forward->duration_with(site, gate, ns, error, attrs);
+	else
+		tr_probe_forward->duration(site, gate, ns, error);
+}
+
+TARE_API int tare_processing_record(const char *operation, double ms,
+				    const char *error, const tare_attr *attr,
+				    size_t n_attrs)
+{
+	const tare_attrs attrs = { attr, n_attrs };
+	tare_site *site;
+	uint32_t gate;
+
+	/* Written so that NAN is refused. */
+	if (!operation || !operation[0] || !(ms >= 0 && ms < 1e13) ||
+	    (n_attrs && !attr))
+		return TARE_EINVAL;
+	site = tr_own_site_get(TARE_KIND_SCOPE, TARE_TYPE_TIME, operation,
+			       NULL, NULL);
+	gate = tare_gate_(site);
+	if (!gate)
+		return TARE_EOFF;
+	tare_duration_record_with_(site, gate, (uint64_t)(ms * 1e6 + 0.5),
+				   error, &attrs);
+	return tare_gate_(site) ? 0 : TARE_EOFF;
+}
+
+void tr_probe_overlap(tare_site *site, uint32_t gate, uint64_t from,
+		      uint64_t to)
+{
+	struct tr_hand *hand = tr_probe_ready(site, gate);
+	uint32_t node;
+
+	if (!hand)
+		return;
+	if (!tr_hand_enter(hand)) {
+		tr_lose_busy();
+		return;
+	}
+	node = tr_tree_child(hand, hand->held->root, TR_LOAD(site->id));
+	if (node)
+		tr_scope_append(hand, node, from, to > from ? to - from : 0,
+				0);
+	else
+		tr_scope_overflow(hand);
+	tr_hand_leave(hand);
+}
+
+TR_OWN(tr_own_duration_record, tare_duration_record_);
+TR_OWN(tr_own_duration_record_with, tare_duration_record_with_);

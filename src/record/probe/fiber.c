@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fibers: a thread's open scopes, taken off and put back.
+ *
+ * words: [0] depth, [1] node, [2..] frames' starts. Bit 63 of a start says
+ * that the frame has notes, bit 62 that it failed; its notes stay on the
+ * hand's stage, found by start. Of a function without a time it is 0.
+ */
+#include "record/probe.h"
+
+#define TR_NOTED (UINT64_C(1) << 63)
+#define TR_FIBER_FRAMES 64u
+
+static uint64_t word_of(const struct tr_frame *f, bool is_function)
+{
+	uint64_t start = TR_LOAD(f->start), aside = TR_LOAD(f->aside);
+
+	if (is_function)
+		return aside & TR_CALL_TIMED ? start : 0;
+	return start == TR_FRAME_ASIDE ? aside | TR_NOTED : start;
+}
+
+/* Innermost first, as the nodes know each other. */
+static void save_frames(const struct tr_hand *hand, uint64_t *words)
+{
+	uint32_t off = (uint32_t)words[1];
+
+	for (uint64_t i = words[0]; i > 0; i--) {
+		const struct tr_node *node = tr_node_at(hand, off);
+
+		words[1 + i] = word_of(&hand->frames[i],
+				       tr_node_is_function(node));
+		off = node->parent;
+	}
+}
+
+static void save(struct tr_hand *hand, uint64_t *words)
+{
+	struct tr_track *track = hand->held;
+	uint64_t depth;
+
+	words[0] = 0;
+	if (hand->top == hand->frames || !tr_hand_enter(hand))
+		return;
+	if (hand->deep)
+		tr_calls_drop(hand);
+	if (hand->top > hand->frames + TR_FIBER_FRAMES)
+		tr_scope_repair(hand, hand->frames + TR_FIBER_FRAMES);
+	depth = (uint64_t)(hand->top - hand->frames);
+	words[0] = depth;
+	words[1] = track->current;
+	save_frames(hand, words);
+	TR_STORE(track->current, track->root);
+	hand->top = hand->frames;
+	tr_hand_leave(hand);
+}
+
+/* One of this track's nodes, at that depth? Another thread's is not ours. */
+static bool is_ours(const struct tr_hand *hand, const uint64_t *words)
+{
+	uint32_t off = (uint32_t)words[1];
+
+	if (words[0] > TR_FIBER_FRAMES || words[1] % TR_LINE ||
+	    words[1] >= tr_ledger->map_bytes - 2 * TR_LINE)
+		return false;
+	for (uint64_t depth = words[0]; depth > 0; depth--) {
+		if (tr_node_at(hand, off)->depth != depth)
+			return false;
+		off = tr_node_at(hand, off)->parent;
+	}
+	return off == hand->held->root;
+}
+
+/* Where the stack will be nobody knows: further out than any. */
+static void put_function(struct tr_frame *f, uint64_t start)
+{
+	TR_STORE(f->aside, ~(uint64_t)TR_CALL_FLAGS |
+				   (start ? TR_CALL_TIMED : 0));
+	TR_STORE(f->start, start);
+}
+
+static void put_back(struct tr_hand *hand, const uint64_t *words)
+{
+	uint32_t off = (uint32_t)words[1];
+
+	for (uint64_t i = words[0]; i > 0; i--) {
+		const struct tr_node *node = tr_node_at(hand, off);
+		struct tr_frame *f = &hand->frames[i];
+		uint64_t start = words[1 + i];
+
+		off = node->parent;
+		if (tr_node_is_function(node)) {
+			put_function(f, start);
+			continue;
+		}
+		TR_STORE(f->aside, start & ~TR_NOTED);
+		TR_STORE(f->start, start & TR_NOTED ? TR_FRAME_ASIDE : start);
+	}
+	TR_STORE(hand->held->current, (uint32_t)words[1]);
+	hand->top = hand->frames + words[0];
+}
+
+static void restore(struct tr_hand *hand, uint64_t *words)
+{
+	struct tr_losses *lost = &hand->held->lost;
+
+	if (!words[0] || !tr_hand_enter(hand))
+		return;
+	/* What was opened since would be under the fiber's frames. */
+	tr_scope_repair(hand, hand->frames);
+	if (is_ours(hand, words))
+		put_back(hand, words);
+	else
+		TR_STORE(lost->no_space, lost->no_space + words[0]);
+	words[0] = 0; /* not twice */
+	tr_hand_leave(hand);
+}
+
+void tr_probe_fiber(tare_fiber *fiber, bool back)
+{
+	struct tr_hand *hand = tr_hand();
+
+	if (tr_probe_forward) {
+		tr_probe_forward->fiber(fiber, back);
+		return;
+	}
+	if (!hand->held) {
+		if (!back)
+			fiber->private_[0] = 0;
+		return;
+	}
+	if (back)
+		restore(hand, fiber->private_);
+	else
+		save(hand, fiber->private_);
+}
+
+TARE_API void tare_fiber_save(tare_fiber *fiber)
+{
+	tr_probe_fiber(fiber, false);
+}
+
+TARE_API void tare_fiber_restore(tare_fiber *fiber)
+{
+	tr_probe_fiber(fiber, true);
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Notes: attributes, failure texts and items of an open scope.
+ *
+ * They wait in the hand's stage, under the start time of their scope (which
+ * no other scope of the thread has), until the scope ends and all goes into
+ * one history record. Ids such as photo_id thus never become series.
+ */
+#include "record/probe/stage.h"
+
+#include <string.h>
+
+#define TR_SHORT_KEY 31u
+#define TR_NUMBER_MOST (sizeof(struct staged) + TR_SHORT_KEY + 8u + 7u)
+
+/* ---- notes ------------------------------------------------------------- */
+
+/* The frame meant: the innermost for NULL. NULL if there is none. */
+static struct tr_frame *frame_of(const struct tr_hand *hand, void *handle)
+{
+	struct tr_frame *frame = handle ? tr_frame_of(handle) : hand->top;
+
+	if (!hand->held || frame <= hand->frames || frame > hand->top ||
+	    (handle && !tr_frame_is_for(frame, handle)))
+		return NULL;
+	return frame;
+}
+
+/* Innermost scope of the handlers that met their thread in a probe. */
+static struct tr_detached *newest_detached(struct tr_hand *hand)
+{
+	for (unsigned i = TR_DETACHED; i-- > 0;)
+		if (hand->detached[i].in_use)
+			return &hand->detached[i];
+	return NULL;
+}
+
+/* The detached scope meant, if it is one. */
+static struct tr_detached *detached_of(struct tr_hand *hand, void *frame)
+{
+	if (!frame)
+		return hand->held && tr_hand_is_busy(hand) ?
+			       newest_detached(hand) :
+			       NULL;
+	if ((char *)frame < (char *)hand->detached ||
+	    (char *)frame >= (char *)(hand->detached + TR_DETACHED))
+		return NULL;
+	return frame;
+}
+
+static void note_detached(struct tr_detached *detached, int type)
+{
+	if (type == TR_NOTE_FAIL)
+		detached->failed = true;
+	detached->noted = true;
+}
+
+static void note_value(struct tr_hand *hand, uint64_t start, int type,
+		       const char *key, int64_t i, double d, const char *text)
+{
+	struct tr_stage_value value = { .bytes = 8 };
+
+	if (type == TR_NOTE_INT) {
+		value.at = &i;
+	} else if (type == TR_NOTE_DOUBLE) {
+		value.at = &d;
+	} else {
+		value.at = text;
+		value.bytes = tr_note_clip(text, TR_TEXT_MOST, &value.is_cut);
+	}
+	tr_stage_add(hand, start, type, key, &value);
+}
+
+/* Puts the scope's end on the way of notes. Busy. */
+TR_INLINE void set_aside(struct tr_frame *frame, uint64_t flags)
+{
+	uint64_t start = TR_LOAD(frame->start);
+
+	if (start != TR_FRAME_ASIDE) {
+		TR_STORE(frame->aside, start | flags);
+		TR_STORE(frame->start, TR_FRAME_ASIDE);
+	} else if (flags) {
+		TR_STORE(frame->aside, TR_LOAD(frame->aside) | flags);
+	}
+}
+
+static void note(void *handle, int type, const char *key, int64_t i, double d,
+		 const char *text)
+{
+	struct tr_hand *hand = tr_hand();
+	struct tr_detached *detached;
+	struct tr_frame *frame;
+
+	if (tr_probe_forward) {
+		tr_probe_forward->note(handle, type, key, i, d, text);
+		return;
+	}
+	detached = detached_of(hand, handle);
+	if (detached) {
+		note_detached(detached, type);
+		return;
+	}
+	frame = frame_of(hand, handle);
+	if (!frame)
+		return;
+	if (!tr_hand_enter(hand)) {
+		tr_lose_busy();
+		return;
+	}
+	/* Not only on the stage, which may be full: failures are counted. */
+	set_aside(frame, type == TR_NOTE_FAIL ? TR_FRAME_FAILED : 0);
+	note_value(hand, tr_frame_start(frame), type, key ? key : "", i, d,
+		   text ? text : "");
+	tr_hand_leave(hand);
+}
+
+static uint32_t node_of(const struct tr_hand *hand,
+			const struct tr_frame *frame)
+{
+	uint32_t node = hand->held->current;
+
+	for (const struct tr_frame *f = hand->top; f > frame; f--)
+		node = tr_node_at(hand, node)->parent;
+	return node;
+}
+
+static void items(void *handle, uint64_t n)
+{
+	struct tr_hand *hand = tr_hand();
+	struct tr_frame *frame;
+
+	if (tr_probe_forward) {
+		tr_probe_forward->items(handle, n);
+		return;
+	}
+	if (!TR_LOAD(tr_probe_items))
+		return;
+	if (detached_of(hand, handle)) {
+		tr_lose_busy();
+		return;
+	}
+	frame = frame_of(hand, handle);
+	if (!frame)
+		return;
+	if (!tr_hand_enter(hand)) {
+		tr_lose_busy();
+		return;
+	}
+	tr_log_append(hand, n, 0, node_of(hand, frame) | TR_ENTRY_ITEMS);
+	tr_hand_leave(hand);
+}
+
+/* ---- the common notes -------------------------------------------------- */
+
+/*
+ * Of the innermost scope, with room on the stage. All is looked at when busy:
+ * before that, a handler may note something, too.
+ */
+TR_INLINE bool is_common(const struct tr_hand *hand, size_t bytes)
+{
+	return hand->top > hand->frames &&
+	       hand->staged + bytes <= TR_STAGE_BYTES;
+}
+
+/* The head of an entry whose key and value stand behind it. Busy. */
+TR_INLINE void put_entry(struct tr_hand *hand, int type, size_t key_bytes,
+			 size_t value_bytes)
+{
+	struct staged *s = tr_staged_at(hand, hand->staged);
+	size_t bytes = (sizeof(*s) + key_bytes + value_bytes + 7) & ~(size_t)7;
+
+	*s = (struct staged){
+		.start = TR_LOAD(hand->top->aside) & ~TR_FRAME_FAILED,
+		.bytes = (uint16_t)bytes,
+		.type = (uint8_t)type,
+		.key_bytes = (uint8_t)key_bytes,
+		.value_bytes = (uint16_t)value_bytes,
+	};
+	hand->staged = (uint16_t)(hand->staged + bytes);
+}
+
+/* False if the key is not short. Busy. */
+TR_INLINE bool add_number(struct tr_hand *hand, int type, const char *key,
+			  uint64_t value)
+{
+	char *to = (char *)(tr_staged_at(hand, hand->staged) + 1);
+	unsigned len = 0;
+
+	for (; key[len] && len < TR_SHORT_KEY; len++)
+		to[len] = key[len];
+	if (TR_UNLIKELY(key[len]))
+		return false;
+	set_aside(hand->top, 0);
+	memcpy(to + len, &value, 8);
+	put_entry(hand, type, len, 8);
+	return true;
+}
+
+/* `track` is there only while nothing else goes on. False: the slow way. */
+TR_INLINE bool note_number(struct tr_hand *hand, int type, const char *key,
+			   uint64_t value)
+{
+	struct tr_track *track = hand->track;
+	bool is_noted;
+
+	if (!track || !key)
+		return false;
+	hand->track = NULL; /* busy */
+	TR_FENCE();
+	is_noted = is_common(hand, TR_NUMBER_MOST) &&
+		   add_number(hand, type, key, value);
+	TR_FENCE();
+	tr_hand_free(hand, track);
+	return is_noted;
+}
+
+/*
+ * By words: texts are short, and for a length that it knows to be moderate
+ * gcc makes `rep movs` of memcpy(), which takes longer to start than this.
+ */
+TR_INLINE void copy_text(char *to, const char *text, size_t n)
+{
+	uint64_t word;
+
+	if (n < 8) {
+		for (size_t i = 0; i < n; i++)
+			to[i] = text[i];
+		return;
+	}
+	for (size_t i = 0; i + 8 < n; i += 8) {
+		memcpy(&word, text + i, 8);
+		memcpy(to + i, &word, 8);
+	}
+	memcpy(&word, text + n - 8, 8);
+	memcpy(to + n - 8, &word, 8);
+}
+
+TR_INLINE void add_failure(struct tr_hand *hand, const char *text, size_t len)
+{
+	set_aside(hand->top, TR_FRAME_FAILED);
+	copy_text((char *)(tr_staged_at(hand, hand->staged) + 1), text, len);
+	put_entry(hand, TR_NOTE_FAIL, 0, len);
+}
+
+static bool note_failure(struct tr_hand *hand, const char *text)
+{
+	struct tr_track *track = hand->track;
+	size_t len = text ? strnlen(text, TR_TEXT_MOST + 1) : 0;
+	bool is_noted;
+
+	if (!track || len > TR_TEXT_MOST)
+		return false;
+	hand->track = NULL; /* busy */
+	TR_FENCE();
+	is_noted = is_common(hand, sizeof(struct staged) + len + 7);
+	if (is_noted)
+		add_failure(hand, text, len);
+	TR_FENCE();
+	tr_hand_free(hand, track);
+	return is_noted;
+}
+
+/* ---- public ------------------------------------------------------------ */
+
+bool tr_probe_items = true;
+
+TARE_API void tare_fail(const char *text)
+{
+	if (!note_failure(tr_hand(), text))
+		note(NULL, TR_NOTE_FAIL, "", 0, 0, text);
+}
+
+TARE_API void tare_items(uint64_t n)
+{
+	items(NULL, n);
+}
+
+TARE_API void tare_attr_int(const char *key, int64_t value)
+{
+	if (!note_number(tr_hand(), TR_NOTE_INT, key, (uint64_t)value))
+		note(NULL, TR_NOTE_INT, key, value, 0, NULL);
+}
+
+TARE_API void tare_attr_double(const char *key, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, 8);
+	if (!note_number(tr_hand(), TR_NOTE_DOUBLE, key, bits))
+		note(NULL, TR_NOTE_DOUBLE, key, 0, value, NULL);
+}
+
+TARE_API void tare_attr_str(const char *key, const char *value)
+{
+	note(NULL, TR_NOTE_STR, key, 0, 0, value);
+}
+
+TARE_API void tare_scope_fail(tare_scope scope, const char *text)
+{
+	if (scope.frame)
+		note(scope.frame, TR_NOTE_FAIL, "", 0, 0, text);
+}
+
+TARE_API void tare_scope_items(tare_scope scope, uint64_t n)
+{
+	if (scope.frame)
+		items(scope.frame, n);
+}
+
+TARE_API void tare_scope_attr_int(tare_scope scope, const char *key,
+				  int64_t value)
+{
+	if (scope.frame)
+		note(scope.frame, TR_NOTE_INT, key, value, 0, NULL);
+}
+
+TARE_API void tare_scope_attr_double(tare_scope scope, const char *key,
+				     double value)
+{
+	if (scope.frame)
+		note(scope.frame, TR_NOTE_DOUBLE, key, 0, value, NULL);
+}
+
+TARE_API void tare_scope_attr_str(tare_scope scope, const char *key,
+				  const char *value)
+{
+	if (scope.frame)
+		note(scope.frame, TR_NOTE_STR, key, 0, 0, value);
+}
+
+void tr_probe_note(void *frame, int type, const char *key, int64_t i, double d,
+		   const char *text)
+{
+	note(frame, type, key, i, d, text);
+}
+
+void tr_probe_add_items(void *frame, uint64_t n)
+{
+	items(frame, n);
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records: what was noted of a finished operation, into the history.
+ *
+ * First the size is found, then the record is written where it stays, word
+ * by word, since a reader may still look at what was there before. Going by
+ * way of a buffer was refused: reading bytes back as words right after they
+ * were written as something else stalls most processors.
+ */
+#include "record/probe/stage.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define TR_TAIL_MOST (TR_BLOCK_BYTES - sizeof(struct tr_block) - \
+		      sizeof(struct tr_record))
+
+struct plan {
+	struct tr_record head;
+	const struct staged *failure; /* its text, or NULL */
+	const char *error;
+	size_t used; /* bytes of the tail */
+	bool has_others; /* on the stage, of other scopes */
+};
+
+/* ---- words ------------------------------------------------------------- */
+
+/* Little-endian, as all processors that we know. Passed by value: a pen
+ * whose address is known to others has no registers. */
+struct pen {
+	uint64_t *at;
+	uint64_t word;
+	unsigned fill; /* bytes of `word` */
+};
+
+/* The low n bytes of `bytes`, 1 to 8; the others are 0. */
+TR_INLINE struct pen put(struct pen pen, uint64_t bytes, unsigned n)
+{
+	unsigned shift = pen.fill * 8;
+
+	pen.word |= bytes << shift;
+	pen.fill += n;
+	if (pen.fill < 8)
+		return pen;
+	TR_STORE(*pen.at, pen.word);
+	pen.at++;
+	pen.fill -= 8;
+	/* Two shifts: one by 64 would be none. */
+	pen.word = bytes >> 8 >> (56 - shift);
+	return pen;
+}
+
+/* Whole words of `from`; how far a word is shifted stays the same. */
+TR_INLINE struct pen put_words(struct pen pen, const char *from, size_t n)
+{
+	unsigned shift = pen.fill * 8;
+	uint64_t word;
+
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&word, from + i * 8, 8);
+		TR_STORE(*pen.at, pen.word | word << shift);
+		pen.at++;
+		pen.word = word >> 8 >> (56 - shift);
+	}
+	return pen;
+}
+
+static TR_NOINLINE struct pen put_text(struct pen pen, const char *text,
+				       size_t n)
+{
+	pen = put_words(pen, text, n / 8);
+	for (size_t i = n & ~(size_t)7; i < n; i++)
+		pen = put(pen, (unsigned char)text[i], 1);
+	return pen;
+}
+
+/* Of the stage, where eight bytes may be read wherever one is. */
+TR_INLINE struct pen put_staged(struct pen pen, const char *from, size_t n)
+{
+	unsigned rest = n % 8;
+	uint64_t word;
+
+	pen = put_words(pen, from, n / 8);
+	if (!rest)
+		return pen;
+	memcpy(&word, from + n - rest, 8);
+	return put(pen, word & ((UINT64_C(1) << 8 * rest) - 1), rest);
+}
+
+static void put_rest(struct pen pen)
+{
+	if (pen.fill)
+		TR_STORE(*pen.at, pen.word);
+}
+
+TR_INLINE struct pen pen_after_head(uint64_t *at, const struct tr_record *head)
+{
+	uint64_t last;
+
+	memcpy(&last, &head->bytes, 8);
+	TR_STORE(at[0], head->start);
+	TR_STORE(at[1], head->span);
+	TR_STORE(at[2], head->site | (uint64_t)head->thread << 32);
+	TR_STORE(at[3], last);
+	return (struct pen){ at + 4, 0, 0 };
+}
+
+/* ---- size -------------------------------------------------------------- */
+
+TR_INLINE size_t attr_bytes(const struct staged *s)
+{
+	return 4u + s->key_bytes + s->value_bytes;
+}
+
+/*
+ * All attributes of the stage fit into a record, and into its count: entries
+ * of the stage are longer than what a record takes of them.
+ */
+_Static_assert(TR_STAGE_BYTES <= TR_TAIL_MOST, "the stage fits a record");
+_Static_assert(TR_STAGE_BYTES / sizeof(struct staged) <= UINT8_MAX,
+	       "so does the count");
+
+TR_INLINE void add_attr(struct plan *plan, size_t bytes)
+{
+	plan->used += bytes;
+	plan->head.n_attrs++;
+}
+
+static void add_error(struct plan *plan, const char *text, size_t len)
+{
+	if (plan->used + len > TR_TAIL_MOST) {
+		len = TR_TAIL_MOST - plan->used;
+		plan->head.truncated = 1;
+	}
+	plan->used += len;
+	plan->error = text;
+	plan->head.error_bytes = (uint16_t)len;
+}
+
+static void plan_staged(const struct tr_hand *hand, struct plan *plan)
+{
+	for (unsigned i = 0; i < hand->staged;) {
+		const struct staged *s = tr_staged_at(hand, i);
+
+		i += s->bytes;
+		if (s->start != plan->head.start) {
+			plan->has_others = true;
+			continue;
+		}
+		plan->head.truncated |= s->cut;
+		if (s->type == TR_NOTE_FAIL)
+			plan->failure = s;
+		else
+			add_attr(plan, attr_bytes(s));
+	}
+}
+
+static void plan_error(struct plan *plan, const char *error)
+{
+	const struct staged *s = plan->failure;
+	bool cut = false;
+
+	if (error || s)
+		plan->head.failed = 1;
+	if (s)
+		add_error(plan, (const char *)(s + 1) + s->key_bytes,
+			  s->value_bytes);
+	else if (error && error[0])
+		add_error(plan, error,
+			  tr_note_clip(error, TR_TEXT_MOST, &cut));
+	plan->head.truncated |= cut;
+}
+
+/* ---- writing ----------------------------------------------------------- */
+
+TR_INLINE struct pen write_staged(struct pen pen, const struct tr_hand *hand,
+				  uint64_t start)
+{
+	for (unsigned i = 0; i < hand->staged;) {
+		const struct staged *s = tr_staged_at(hand, i);
+
+		i += s->bytes;
+		if (s->start == start && s->type != TR_NOTE_FAIL)
+			pen = put_staged(pen, (const char *)s + TR_STAGED_HEAD,
+					 attr_bytes(s));
+	}
+	return pen;
+}
+
+static void end_plan(const struct tr_hand *hand, struct plan *plan)
+{
+	plan->head.thread = TR_LOAD(hand->held->owner);
+	plan->head.bytes = (uint16_t)(sizeof(plan->head) +
+				      ((plan->used + 7) & ~(size_t)7));
+}
+
+uint64_t tr_note_floor;
+
+static void forget(struct tr_hand *hand, uint64_t start)
+{
+	tr_note_drop(hand, start);
+	if (!hand->staged)
+		hand->stage_cut = false;
+}
+
+void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
+		    uint64_t span, const char *error)
+{
+	struct plan plan = {
+		.head = { .start = start, .span = span, .site = site },
+	};
+	struct pen pen;
+	uint64_t *place;
+
+	if (TR_UNLIKELY(span < TR_LOAD(tr_note_floor)) && !error) {
+		forget(hand, start);
+		return;
+	}
+	plan_staged(hand, &plan);
+	plan_error(&plan, error);
+	if (hand->stage_cut)
+		plan.head.truncated = 1;
+	end_plan(hand, &plan);
+	place = tr_block_reserve(hand, plan.head.bytes);
+	if (place) {
+		pen = pen_after_head(place, &plan.head);
+		if (plan.head.n_attrs)
+			pen = write_staged(pen, hand, start);
+		if (plan.failure && plan.head.error_bytes)
+			pen = put_staged(pen, plan.error,
+					 plan.head.error_bytes);
+		else if (plan.head.error_bytes)
+			pen = put_text(pen, plan.error, plan.head.error_bytes);
+		put_rest(pen);
+		tr_block_commit(place, plan.head.bytes);
+	}
+	if (plan.has_others)
+		tr_note_drop(hand, start);
+	else
+		hand->staged = 0;
+	if (!hand->staged)
+		hand->stage_cut = false;
+}
+
+/* ---- durations from elsewhere ------------------------------------------- */
+
+static size_t text_bytes(const tare_attr *attr, bool *cut)
+{
+	return attr->type == TARE_ATTR_STR ?
+		       tr_note_clip(attr->of.s ? attr->of.s : "",
+				    TR_TEXT_MOST, cut) :
+		       8;
+}
+
+static size_t key_bytes(const tare_attr *attr, bool *cut)
+{
+	return tr_note_clip(attr->key ? attr->key : "", TR_KEY_MOST, cut);
+}
+
+static bool is_attr(const tare_attr *attr)
+{
+	return attr->type >= TARE_ATTR_INT && attr->type <= TARE_ATTR_STR;
+}
+
+/* The first that fit, each of them whole. */
+static void plan_list(struct plan *plan, const struct tr_note_duration *d)
+{
+	for (size_t i = 0; i < d->n_attrs; i++) {
+		const tare_attr *attr = &d->attr[i];
+		bool cut = false;
+		size_t bytes = 4 + key_bytes(attr, &cut) +
+			       text_bytes(attr, &cut);
+
+		if (plan->used + bytes > TR_TAIL_MOST ||
+		    plan->head.n_attrs == UINT8_MAX || !is_attr(attr)) {
+			plan->head.truncated = 1;
+			return;
+		}
+		plan->head.truncated |= cut;
+		add_attr(plan, bytes);
+	}
+}
+
+static struct pen put_listed(struct pen pen, const tare_attr *attr)
+{
+	bool cut = false;
+	size_t key = key_bytes(attr, &cut), text = text_bytes(attr, &cut);
+	uint64_t value;
+
+	pen = put(pen, (uint64_t)attr->type | key << 8 | text << 16, 4);
+	pen = put_text(pen, attr->key ? attr->key : "", key);
+	if (attr->type == TARE_ATTR_STR)
+		return put_text(pen, attr->of.s ? attr->of.s : "", text);
+	memcpy(&value,
+	       attr->type == TARE_ATTR_INT ? (const void *)&attr->of.i :
+					     (const void *)&attr->of.d,
+	       8);
+	return put(pen, value, 8);
+}
+
+void tr_note_duration(struct tr_hand *hand, const struct tr_note_duration *d)
+{
+	struct plan plan = {
+		.head = { .start = d->start, .span = d->span,
+			  .site = d->site },
+	};
+	struct pen pen;
+	uint64_t *place;
+
+	if (TR_UNLIKELY(d->span < TR_LOAD(tr_note_floor)) && !d->error)
+		return;
+	plan_list(&plan, d);
+	plan_error(&plan, d->error);
+	end_plan(hand, &plan);
+	place = tr_block_reserve(hand, plan.head.bytes);
+	if (!place)
+		return;
+	pen = pen_after_head(place, &plan.head);
+	for (size_t i = 0; i < plan.head.n_attrs; i++)
+		pen = put_listed(pen, &d->attr[i]);
+	if (plan.head.error_bytes)
+		pen = put_text(pen, plan.error, plan.head.error_bytes);
+	put_rest(pen);
+	tr_block_commit(place, plan.head.bytes);
+}
+
+/* ---- records of a moment ----------------------------------------------- */
+
+static struct pen put_number(struct pen pen, const struct tr_note_attr *attr)
+{
+	size_t len = strlen(attr->key);
+	uint64_t value;
+
+	pen = put(pen, (uint64_t)attr->type | len << 8 | UINT64_C(8) << 16, 4);
+	pen = put_text(pen, attr->key, len);
+	memcpy(&value,
+	       attr->type == TR_NOTE_INT ? (const void *)&attr->i :
+					   (const void *)&attr->d,
+	       8);
+	return put(pen, value, 8);
+}
+
+bool tr_note_write(struct tr_hand *hand, const struct tr_note_sample *sample)
+{
+	struct plan plan = {
+		.head = { .start = sample->at,
+			  .site = sample->site,
+			  .kind = (uint8_t)sample->kind,
+			  .failed = sample->error && !sample->is_absent },
+	};
+	struct pen pen;
+	uint64_t *place;
+
+	for (size_t i = 0; i < sample->n_attrs; i++)
+		add_attr(&plan, 12 + strlen(sample->attr[i].key));
+	if (sample->error)
+		add_error(&plan, sample->error, strlen(sample->error));
+	end_plan(hand, &plan);
+	place = tr_block_reserve(hand, plan.head.bytes);
+	if (!place)
+		return TR_LOAD(tr_ledger->header->max_history) == 0;
+	pen = pen_after_head(place, &plan.head);
+	for (size_t i = 0; i < plan.head.n_attrs; i++)
+		pen = put_number(pen, &sample->attr[i]);
+	if (plan.head.error_bytes)
+		pen = put_text(pen, plan.error, plan.head.error_bytes);
+	put_rest(pen);
+	tr_block_commit(place, plan.head.bytes);
+	return true;
+}

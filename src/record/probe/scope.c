@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scope: begin and end of a timed section.
+ *
+ * The stack of open scopes is `top` (private, a frame) and `current` (in the
+ * ledger, a node). They are stored one after the other; a signal handler in
+ * between works on a consistent stack all the same, because it leaves both
+ * as it found them: the node to go back to is the finished node's parent,
+ * never something remembered in a frame.
+ *
+ * A frame's `start` is TR_FRAME_ASIDE when something must be done at its end
+ * beyond storing the time (attributes, a failure). The span then looks
+ * longer than 32 bits, which the fast path tests anyway.
+ */
+#include "record/probe.h"
+
+/* Spans beyond this many seconds are a clock's fault. */
+#define TR_ABSURD_SECONDS 3.2e8 /* ten years */
+
+/* ---- begin ------------------------------------------------------------- */
+
+/* In a signal handler that interrupted this thread's own probe. */
+static void *begin_detached(struct tr_hand *hand, tare_site *site)
+{
+	for (unsigned i = 0; i < TR_DETACHED; i++) {
+		struct tr_detached *detached = &hand->detached[i];
+
+		if (detached->in_use)
+			continue;
+		detached->in_use = 1;
+		detached->failed = 0;
+		detached->noted = site->flags & TARE_SITE_OPERATION;
+		detached->site = site;
+		TR_FENCE();
+		detached->frame.start = tr_ledger_ticks();
+		return &detached->frame;
+	}
+	(void)TR_ADD(tr_ledger->header->lost.busy, 1);
+	return NULL;
+}
+
+void tr_scope_overflow(struct tr_hand *hand)
+{
+	struct tr_track *track = hand->held;
+	uint32_t node = tr_tree_overflow(hand);
+
+	TR_STORE(track->lost.overflow_nodes, track->lost.overflow_nodes + 1);
+	if (node)
+		tr_log_append(hand, 1, 0, node | TR_ENTRY_UNTIMED);
+	else
+		tr_hand_lose(hand);
+}
+
+static uint64_t slow_ticks(struct tr_hand *hand)
+{
+	uint64_t now;
+
+	if (hand->fast)
+		return tr_counter();
+	now = (uint64_t)tr_monotonic_ns();
+	return now ? now : 1;
+}
+
+TR_COLD void *tr_scope_begin_slow(tare_site *site, uint32_t gate)
+{
+	struct tr_hand *hand;
+	struct tr_frame *frame;
+	uint32_t node;
+
+	if (tr_probe_forward)
+		return tr_probe_forward->scope_begin(site, gate);
+	hand = tr_probe_ready(site, gate);
+	if (!hand)
+		return NULL;
+	if (!tr_hand_enter(hand))
+		return begin_detached(hand, site);
+	tr_ledger_heal(hand);
+	node = tr_tree_child(hand, hand->held->current, TR_LOAD(site->id));
+	if (!node) {
+		tr_scope_overflow(hand);
+		tr_hand_leave(hand);
+		return NULL;
+	}
+	frame = tr_scope_push(hand, hand->held, node);
+	if (tr_scope_is_skipped(hand, site)) {
+		void *handle = tr_frame_untimed(hand, frame);
+
+		tr_hand_leave(hand);
+		return handle;
+	}
+	if (site->flags & TARE_SITE_OPERATION) {
+		TR_STORE(frame->aside, slow_ticks(hand));
+		TR_STORE(frame->start, TR_FRAME_ASIDE);
+	} else {
+		TR_STORE(frame->start, slow_ticks(hand));
+	}
+	tr_hand_leave(hand);
+	return frame;
+}
+
+/*
+ * Another child than last time. Apart, and called last, so that the common
+ * case saves no registers.
+ */
+static TR_NOINLINE void *begin_other(tare_site *site, uint32_t gate,
+				     struct tr_hand *hand,
+				     struct tr_track *track, uint32_t parent)
+{
+	uint32_t id = TR_LOAD(site->id), mask = hand->hash_mask, node;
+	const struct tr_node *there;
+	struct tr_frame *frame;
+
+	/* The mask first: a handler may put a larger hash there. */
+	TR_FENCE();
+	node = hand->hash[tr_tree_hash(parent, id) & mask];
+	there = tr_node_at(hand, node);
+	/* An empty place is no_node, which is nobody's; bit 0 is a cell. */
+	if (TR_UNLIKELY(node & 1) || TR_UNLIKELY(there->site != id) ||
+	    TR_UNLIKELY(there->parent != parent))
+		return tr_scope_begin_slow(site, gate);
+	tr_node_at(hand, parent)->last = node;
+	frame = tr_scope_push(hand, track, node);
+	TR_STORE(frame->start, tr_counter());
+	return frame;
+}
+
+/*
+ * An operation, which has generation 0 so that it comes here: a scope whose
+ * end goes the way of notes. So have sites of which not all calls are timed.
+ */
+static TR_NOINLINE void *begin_operation(tare_site *site, uint32_t gate)
+{
+	struct tr_hand *hand = tr_hand();
+	struct tr_track *track = hand->track;
+	struct tr_frame *frame;
+	uint32_t parent, node;
+
+	if (!track || TR_ACQUIRE(site->reserved[0]) != gate)
+		return tr_scope_begin_slow(site, gate);
+	if (TR_LOAD(site->reserved[1]))
+		return tr_scope_begin_untimed(site, gate);
+	if (!(site->flags & TARE_SITE_OPERATION))
+		return tr_scope_begin_slow(site, gate);
+	parent = TR_LOAD(track->current);
+	node = tr_node_at(hand, parent)->last;
+	if (tr_node_at(hand, node)->site != TR_LOAD(site->id))
+		return tr_scope_begin_slow(site, gate);
+	frame = tr_scope_push(hand, track, node);
+	TR_STORE(frame->aside, tr_counter());
+	TR_STORE(frame->start, TR_FRAME_ASIDE);
+	return frame;
+}
+
+TARE_API void *tare_scope_begin_(tare_site *site, uint32_t gate)
+{
+	struct tr_hand *hand = tr_hand();
+	struct tr_track *track = hand->track;
+	struct tr_frame *frame;
+	uint32_t parent, node;
+
+	if (TR_UNLIKELY(!track) ||
+	    TR_UNLIKELY(TR_ACQUIRE(site->generation) != gate))
+		return begin_operation(site, gate);
+	parent = TR_LOAD(track->current);
+	node = tr_node_at(hand, parent)->last;
+	if (tr_node_at(hand, node)->site != TR_LOAD(site->id))
+		return begin_other(site, gate, hand, track, parent);
+	frame = tr_scope_push(hand, track, node);
+	TR_STORE(frame->start, tr_counter());
+	return frame;
+}
+
+/* ---- end --------------------------------------------------------------- */
+
+void tr_scope_append(struct tr_hand *hand, uint32_t node, uint64_t start,
+		     uint64_t span, uint32_t flags)
+{
+	if (TR_LIKELY(span <= UINT32_MAX)) {
+		tr_log_append(hand, start, (uint32_t)span, node | flags);
+		return;
+	}
+	tr_log_append(hand, start, 0,
+		      node | TR_ENTRY_LONG | TR_ENTRY_UNTIMED);
+	tr_log_append(hand, span, 0, node | TR_ENTRY_LONG | flags);
+}
+
+/* A clock that stepped back, or far ahead, gives no time rather than a lie. */
+uint64_t tr_scope_span(const struct tr_hand *hand, uint64_t start,
+		       uint64_t end)
+{
+	if (TR_LIKELY(end >= start &&
+		      (double)(end - start) * hand->scale < TR_ABSURD_SECONDS))
+		return end - start;
+	(void)TR_ADD(tr_ledger->header->lost.clock_steps, 1);
+	return 0;
+}
+
+static bool is_detached(const struct tr_hand *hand, const void *frame)
+{
+	return (const char *)frame >= (const char *)hand->detached &&
+	       (const char *)frame < (const char *)(hand->detached +
+						    TR_DETACHED);
+}
+
+static void end_detached(struct tr_hand *hand, struct tr_detached *detached,
+			 uint64_t end)
+{
+	uint64_t start = detached->frame.start;
+	uint64_t span = tr_scope_span(hand, start, end);
+	tare_site *site = detached->site;
+	uint32_t id = TR_ACQUIRE(site->id), node;
+	uint32_t what = id | (detached->failed ? TR_PARKED_FAILED : 0);
+
+	/* There is no place for its record. */
+	if (detached->noted)
+		(void)TR_ADD(tr_ledger->header->lost.records, 1);
+	detached->in_use = 0;
+	if (span > UINT32_MAX)
+		span = UINT32_MAX;
+	if (!tr_hand_enter(hand)) {
+		if (!id || !tr_log_defer(hand, start, (uint32_t)span, what))
+			(void)TR_ADD(tr_ledger->header->lost.busy, 1);
+		return;
+	}
+	node = id ? tr_tree_child(hand, hand->held->root, id) : 0;
+	if (node)
+		tr_scope_append(hand, node, start, span,
+				what & TR_PARKED_FAILED ? TR_ENTRY_FAILED : 0);
+	else
+		(void)TR_ADD(tr_ledger->header->lost.busy, 1);
+	tr_hand_leave(hand);
+}
+
+void tr_scope_repair(struct tr_hand *hand, const struct tr_frame *to)
+{
+	struct tr_track *track = hand->held;
+
+	while (hand->top > to) {
+		uint32_t node = track->current;
+
+		if (tr_node_is_function(tr_node_at(hand, node))) {
+			tr_calls_drop(hand);
+			continue;
+		}
+		TR_STORE(track->lost.repairs, track->lost.repairs + 1);
+		if (TR_LOAD(hand->top->start) == TR_FRAME_ASIDE)
+			tr_note_drop(hand, tr_frame_start(hand->top));
+		TR_STORE(track->current, tr_node_at(hand, node)->parent);
+		hand->top--;
+		tr_log_append(hand, 1, 0, node | TR_ENTRY_UNTIMED);
+	}
+}
+
+static void finish(struct tr_hand *hand, struct tr_frame *frame, uint64_t end)
+{
+	struct tr_track *track = hand->held;
+	uint32_t node = track->current, flags = 0;
+	uint64_t start = tr_frame_start(frame), span;
+
+	TR_STORE(track->current, tr_node_at(hand, node)->parent);
+	hand->top = frame - 1;
+	if (tr_frame_is_untimed(frame)) {
+		tr_scope_count(hand, node, frame);
+		return;
+	}
+	span = tr_scope_span(hand, start, end);
+	if (TR_LOAD(frame->start) == TR_FRAME_ASIDE) {
+		if (TR_LOAD(frame->aside) & TR_FRAME_FAILED)
+			flags = TR_ENTRY_FAILED;
+		tr_note_record(hand, tr_node_at(hand, node)->site, start, span,
+			       flags ? "" : NULL);
+	}
+	tr_scope_append(hand, node, start, span, flags);
+}
+
+void tr_scope_end_at(void *handle, uint64_t end)
+{
+	struct tr_hand *hand = tr_hand();
+	struct tr_frame *frame = tr_frame_of(handle);
+
+	if (!hand->held) {
+		/* Begun before a fork, or by another thread. */
+		if (tr_ledger && tr_ledger->header)
+			(void)TR_ADD(tr_ledger->header->lost.stray_ends, 1);
+		return;
+	}
+	if (is_detached(hand, frame)) {
+		end_detached(hand, (struct tr_detached *)frame, end);
+		return;
+	}
+	if (frame <= hand->frames || frame > hand->top ||
+	    !tr_frame_is_for(frame, handle)) {
+		(void)TR_ADD(tr_ledger->header->lost.stray_ends, 1);
+		return;
+	}
+	if (!tr_hand_enter(hand)) {
+		/*
+		 * A handler ends a scope of the thread that it interrupted
+		 * in a probe. The scope stays; it is repaired later.
+		 */
+		(void)TR_ADD(tr_ledger->header->lost.stray_ends, 1);
+		return;
+	}
+	if (hand->top != frame)
+		tr_calls_orphan(hand, frame);
+	tr_scope_repair(hand, frame);
+	finish(hand, frame, end);
+	tr_hand_leave(hand);
+}
+
+static TR_COLD void end_slow(void *handle, uint64_t end)
+{
+	struct tr_hand *hand = tr_hand();
+
+	if (tr_probe_forward) {
+		tr_probe_forward->scope_end(handle);
+		return;
+	}
+	if (hand->held && !hand->fast && handle == tr_frame_of(handle))
+		end = slow_ticks(hand);
+	tr_scope_end_at(handle, end);
+}
+
+/* The innermost scope, with notes or an operation, and nothing else odd. */
+static TR_NOINLINE void end_noted(struct tr_frame *frame, uint64_t end)
+{
+	struct tr_hand *hand = tr_hand();
+	struct tr_track *track = hand->track;
+
+	if (!track || hand->top != frame ||
+	    TR_LOAD(frame->start) != TR_FRAME_ASIDE ||
+	    TR_LOAD(frame->aside) & TR_FRAME_UNTIMED) {
+		end_slow(frame, end);
+		return;
+	}
+	/* As tr_hand_enter(); `busy`, since a drain would free the track. */
+	hand->track = NULL;
+	TR_FENCE();
+	hand->busy = true;
+	TR_FENCE();
+	finish(hand, frame, end);
+	TR_FENCE();
+	__atomic_store_n(&hand->busy, false, TR_HANDED_ON);
+	tr_hand_free(hand, track);
+}
+
+/*
+ * Not the innermost scope, or one that is only counted: then without a look
+ * at the clock, which is most of what a scope costs.
+ */
+static TR_NOINLINE void end_other(void *handle)
+{
+	if (tr_probe_forward || !tr_scope_end_untimed(handle))
+		end_slow(handle, tr_counter());
+}
+
+/* When it ended; 0: it was not the common case. */
+TR_INLINE uint64_t end_with(struct tr_frame *frame, uint64_t (*clock)(void))
+{
+	struct tr_hand *hand = tr_hand();
+	struct tr_track *track = hand->track;
+	struct tr_entry *entry;
+	uint64_t start, end, span, position;
+	uint32_t node;
+
+	if (TR_UNLIKELY(!track) || TR_UNLIKELY(hand->top != frame)) {
+		end_other(frame);
+		return 0;
+	}
+	end = clock();
+	start = TR_LOAD(frame->start);
+	span = end - start;
+	if (TR_UNLIKELY(span >> 32)) {
+		end_noted(frame, end);
+		return 0;
+	}
+	hand->track = NULL; /* busy */
+	TR_FENCE();
+	position = TR_LOAD(track->write);
+	entry = (struct tr_entry *)(void *)(hand->base + (uint32_t)position);
+	node = TR_LOAD(track->current);
+	TR_STORE(entry->start, start);
+	TR_STORE(entry->span, (uint32_t)span);
+	TR_STORE(entry->what, node);
+	position += sizeof(*entry);
+	TR_STORE(track->current, tr_node_at(hand, node)->parent);
+	hand->top = frame - 1;
+	TR_PUBLISH(track->write, position); /* the entry before its count */
+	if (TR_UNLIKELY((position & (TR_BATCH * sizeof(*entry) - 1)) == 0)) {
+		tr_drain_batch(hand, track, position);
+		return end;
+	}
+	TR_FENCE();
+	tr_hand_free(hand, track);
+	return end;
+}
+
+TARE_API void tare_scope_end_(void *frame)
+{
+	(void)end_with(frame, tr_counter);
+}
+
+uint64_t tr_scope_end_told(void *frame)
+{
+	return end_with(frame, tr_counter);
+}
+
+TARE_API void tare_scope_end_exact_(void *frame)
+{
+	(void)end_with(frame, tr_counter_exact);
+}
+
+TR_OWN(tr_own_scope_begin, tare_scope_begin_);
+TR_OWN(tr_own_scope_end, tare_scope_end_);
+TR_OWN(tr_own_scope_end_exact, tare_scope_end_exact_);

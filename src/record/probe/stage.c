@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/probe/stage.h"
+
+#include <string.h>
+
+static bool is_inside(const char *text, size_t at)
+{
+	return ((unsigned char)text[at] & 0xc0) == 0x80;
+}
+
+size_t tr_note_clip(const char *text, size_t most, bool *cut)
+{
+	size_t len = strnlen(text, most + 1);
+
+	if (len <= most)
+		return len;
+	*cut = true;
+	/* No character is longer than four bytes: else it is no text. */
+	for (len = most; most - len < 3 && is_inside(text, len);)
+		len--;
+	return is_inside(text, len) ? most : len;
+}
+
+/* Keeps on the stage what `keep` says and moves it together. */
+static void sweep(struct tr_hand *hand,
+		  bool (*keep)(const struct tr_hand *hand, uint64_t start,
+			       uint64_t other),
+		  uint64_t other)
+{
+	unsigned at = 0, kept = 0;
+
+	while (at < hand->staged) {
+		unsigned bytes = tr_staged_at(hand, at)->bytes;
+
+		if (keep(hand, tr_staged_at(hand, at)->start, other)) {
+			memmove(hand->stage + kept, hand->stage + at, bytes);
+			kept += bytes;
+		}
+		at += bytes;
+	}
+	hand->staged = (uint16_t)kept;
+}
+
+static bool is_another(const struct tr_hand *hand, uint64_t start,
+		       uint64_t other)
+{
+	(void)hand;
+	return start != other;
+}
+
+void tr_note_drop(struct tr_hand *hand, uint64_t start)
+{
+	sweep(hand, is_another, start);
+}
+
+void tr_note_rename(struct tr_hand *hand, uint64_t from, uint64_t to)
+{
+	for (unsigned at = 0; at < hand->staged;) {
+		struct staged *s = tr_staged_at(hand, at);
+
+		if (s->start == from)
+			s->start = to;
+		at += s->bytes;
+	}
+}
+
+static bool is_open(const struct tr_hand *hand, uint64_t start, uint64_t none)
+{
+	const struct tr_frame *frame = hand->top;
+
+	(void)none;
+	for (; frame > hand->frames; frame--)
+		if (tr_frame_start(frame) == start)
+			return true;
+	return false;
+}
+
+/* A full stage gives up first what fibers left there, come back or not. */
+static bool make_room(struct tr_hand *hand, size_t bytes)
+{
+	if (hand->staged + bytes > TR_STAGE_BYTES) {
+		hand->stage_cut = true;
+		sweep(hand, is_open, 0);
+	}
+	return hand->staged + bytes <= TR_STAGE_BYTES;
+}
+
+void tr_stage_add(struct tr_hand *hand, uint64_t start, int type,
+		  const char *key, const struct tr_stage_value *value)
+{
+	bool cut = value->is_cut;
+	size_t key_bytes = tr_note_clip(key, TR_KEY_MOST, &cut);
+	size_t bytes = (sizeof(struct staged) + key_bytes + value->bytes +
+			7) &
+		       ~(size_t)7;
+	struct staged *s;
+
+	if (!make_room(hand, bytes))
+		return;
+	s = tr_staged_at(hand, hand->staged);
+	s->start = start;
+	s->bytes = (uint16_t)bytes;
+	s->type = (uint8_t)type;
+	s->key_bytes = (uint8_t)key_bytes;
+	s->value_bytes = (uint16_t)value->bytes;
+	s->cut = cut;
+	memcpy(s + 1, key, key_bytes);
+	memcpy((char *)(s + 1) + key_bytes, value->at, value->bytes);
+	hand->staged = (uint16_t)(hand->staged + bytes);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stage: what was noted of open scopes, until their records are written.
+ *
+ * An entry is a head and then, from `type` on, the bytes of an attribute as
+ * a record has them. So a record takes them as they are.
+ */
+#ifndef TR_RECORD_PROBE_STAGE_H
+#define TR_RECORD_PROBE_STAGE_H
+
+#include "record/probe.h"
+
+#include <stddef.h>
+
+#define TR_KEY_MOST 63u
+#define TR_TEXT_MOST 500u
+
+struct staged {
+	uint64_t start; /* of its scope */
+	uint16_t bytes; /* of the whole, a multiple of 8 */
+	uint8_t cut;	/* key or value is not whole */
+	uint8_t reserved;
+	uint8_t type; /* enum tr_note_type; the attribute's first byte */
+	uint8_t key_bytes;
+	uint16_t value_bytes;
+};
+
+#define TR_STAGED_HEAD offsetof(struct staged, type)
+
+TR_INLINE struct staged *tr_staged_at(const struct tr_hand *hand, unsigned at)
+{
+	return (struct staged *)(void *)((char *)(uintptr_t)hand->stage + at);
+}
+
+struct tr_stage_value {
+	const void *at;
+	size_t bytes;
+	bool is_cut;
+};
+
+/* Puts a note on the stage, if there is room. Busy. */
+void tr_stage_add(struct tr_hand *hand, uint64_t start, int type,
+		  const char *key, const struct tr_stage_value *value);
+
+/* At most `most` bytes, not ending inside a character. */
+size_t tr_note_clip(const char *text, size_t most, bool *cut);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Values: distributions and gauges.
+ *
+ * Where values come fast, few of them read the clock, which would cost twice
+ * the rest: after TR_VALUES_EXACT in a row that came close to each other,
+ * each 64th does. All others have the time of the thread's last reading, so
+ * after a long row and a pause up to 63 may be counted in the slice before
+ * it, and have a time of before it in the history.
+ */
+#include "record/probe.h"
+#include "ledger/write.h"
+
+#define TR_VALUES_FAST (1u << 21) /* ticks for a run: under a millisecond */
+#define TR_VALUES_CLOSE (1u << 15) /* ticks between two: about 10 us */
+#define TR_VALUES_EXACT 64u
+
+/* Which site the values of a run were of, by the one that ends it. */
+static void note_run(struct tr_hand *hand, uint32_t site)
+{
+	struct tr_run *run = &hand->run[site % TR_RUNS];
+
+	if (TR_LOAD(run->site) != site) {
+		TR_STORE(run->runs, 0);
+		TR_STORE(run->site, site);
+	}
+	TR_STORE(run->runs, run->runs + 1);
+	tr_look_after(hand, TR_RUN_VALUES);
+}
+
+static TR_NOINLINE void read_clock(struct tr_hand *hand, uint32_t site)
+{
+	uint64_t now = tr_ledger_ticks(), since = now - hand->values_ticks;
+
+	if (hand->values_left) {
+		note_run(hand, site);
+		if (since >= TR_VALUES_FAST)
+			hand->values_close = 0;
+	} else if (since >= TR_VALUES_CLOSE) {
+		hand->values_close = 0;
+	} else if (hand->values_close < TR_VALUES_EXACT) {
+		hand->values_close++;
+	}
+	hand->values_left = hand->values_close < TR_VALUES_EXACT ?
+				    0 :
+				    TR_RUN_VALUES;
+	hand->values_ticks = now;
+	hand->values_slice = (uint32_t)(now >> hand->shift);
+}
+
+uint32_t tr_value_cell(struct tr_hand *hand, uint32_t site)
+{
+	uint64_t known = hand->value_cell[site % 16];
+	uint32_t cell;
+
+	if ((uint32_t)known == site)
+		return (uint32_t)(known >> 32);
+	cell = tr_tree_cell(hand, site);
+	/* The fast path goes by this. */
+	if (cell)
+		hand->value_cell[site % 16] = (uint64_t)cell << 32 | site;
+	return cell;
+}
+
+static void observe(struct tr_hand *hand, uint32_t site, double value)
+{
+	uint32_t cell = tr_value_cell(hand, site);
+
+	if (!cell) {
+		tr_hand_lose(hand);
+		return;
+	}
+	if (hand->values_left <= 1)
+		read_clock(hand, site);
+	else
+		hand->values_left--;
+	tr_observe(hand, cell, value, tr_values_now(hand));
+}
+
+/* In a handler that met its own thread in a probe. */
+static void defer_value(struct tr_hand *hand, uint32_t site, double value)
+{
+	union {
+		double value;
+		uint64_t bits;
+	} u = { value };
+	uint32_t slice = (uint32_t)(tr_ledger_ticks() >> hand->shift);
+
+	if (!tr_log_defer(hand, u.bits, slice, site | TR_PARKED_VALUE))
+		tr_lose_busy();
+}
+
+static TR_COLD void observe_slow(tare_site *site, uint32_t gate, double value)
+{
+	struct tr_hand *hand = tr_probe_ready(site, gate);
+
+	if (!hand)
+		return;
+	if (!tr_hand_enter(hand)) {
+		defer_value(hand, TR_LOAD(site->id), value);
+		return;
+	}
+	observe(hand, TR_LOAD(site->id), value);
+	tr_hand_leave(hand);
+}
+
+/* All that is not the common case; called last, so that that saves nothing. */
+static TR_NOINLINE void observe_other(tare_site *site, uint32_t gate,
+				      double value)
+{
+	if (tr_probe_forward)
+		tr_probe_forward->value_observe(site, gate, value);
+	else
+		observe_slow(site, gate, value);
+}
+
+TARE_API void tare_value_observe_(tare_site *site, uint32_t gate, double value)
+{
+	struct tr_hand *hand = tr_hand();
+	struct tr_track *track = hand->track;
+	uint32_t id = TR_LOAD(site->id);
+	uint64_t known = hand->value_cell[id % 16];
+	/* Signed: a handler may count, too. */
+	int32_t left = hand->values_left - 1;
+	bool done;
+
+	/* None is left: it is time to read the clock. */
+	if (TR_UNLIKELY(!track) || TR_UNLIKELY((uint32_t)known != id) ||
+	    TR_UNLIKELY(TR_ACQUIRE(site->generation) != gate) ||
+	    TR_UNLIKELY(left <= 0)) {
+		observe_other(site, gate, value);
+		return;
+	}
+	hand->track = NULL; /* busy */
+	TR_FENCE();
+	hand->values_left = left;
+	done = tr_observe_fast(hand, track, (uint32_t)(known >> 32), value);
+	TR_FENCE();
+	tr_hand_free(hand, track);
+	if (TR_UNLIKELY(!done))
+		observe_other(site, gate, value);
+}
+
+/* ---- gauges ------------------------------------------------------------ */
+
+/* One place for all threads: the last store wins. */
+static uint64_t *gauge_of(const tare_site *site)
+{
+	struct tr_region *gauges = &tr_ledger->region[TR_REGION_GAUGES];
+
+	return (uint64_t *)(void *)(tr_ledger->base + gauges->off +
+				    (uint64_t)TR_LOAD(site->slot) * 8);
+}
+
+static void gauge_change(tare_site *site, uint32_t gate, double value,
+			 bool add)
+{
+	struct tr_hand *hand = tr_probe_ready(site, gate);
+	uint64_t *gauge, before;
+	union {
+		double value;
+		uint64_t bits;
+	} u;
+
+	if (!hand)
+		return;
+	gauge = gauge_of(site);
+	before = TR_LOAD(*gauge);
+	do {
+		u.bits = before;
+		u.value = add ? u.value + value : value;
+	} while (!__atomic_compare_exchange_n(gauge, &before, u.bits, true,
+					      __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	if (!tr_hand_enter(hand)) {
+		defer_value(hand, TR_LOAD(site->id), u.value);
+		return;
+	}
+	observe(hand, TR_LOAD(site->id), u.value);
+	tr_hand_leave(hand);
+}
+
+TARE_API void tare_gauge_set_(tare_site *site, uint32_t gate, double value)
+{
+	if (tr_probe_forward)
+		tr_probe_forward->gauge_set(site, gate, value);
+	else
+		gauge_change(site, gate, value, false);
+}
+
+TARE_API void tare_gauge_add_(tare_site *site, uint32_t gate, double value)
+{
+	if (tr_probe_forward)
+		tr_probe_forward->gauge_add(site, gate, value);
+	else
+		gauge_change(site, gate, value, true);
+}
+
+TR_OWN(tr_own_value_observe, tare_value_observe_);
+TR_OWN(tr_own_gauge_set, tare_gauge_set_);
+TR_OWN(tr_own_gauge_add, tare_gauge_add_);

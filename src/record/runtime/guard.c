@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Guard: a ledger that is truncated must not end the host.
+ *
+ * A store into a page that the file no longer has is a SIGBUS. Ours are
+ * those with an address inside our mapping; for these a new ledger takes the
+ * old one's place and the store is done again. Any other goes to the handler
+ * that was there before us, or to the default: a fault happens again, a signal
+ * that a process sent is sent again.
+ *
+ * A host that installs a handler of its own later replaces ours, as it
+ * should.
+ */
+#include "record/runtime.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct sigaction before;
+static bool installed;
+
+static bool is_ours(const void *address)
+{
+	uint64_t at = (uint64_t)(uintptr_t)address, base;
+
+	if (!tr_ledger || !TR_LOAD(tr_ledger->ready))
+		return false;
+	/* Not tr_ledger->base: it is another while a thread replaces it. */
+	base = tr_ledger->saved_header.base_address;
+	return base && at - base < tr_ledger->map_bytes;
+}
+
+/* No room for a new file: plain memory, for the rest of the run. */
+static bool go_on_in_memory(void)
+{
+	void *at = mmap(tr_ledger->base, tr_ledger->map_bytes,
+			PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED |
+				MAP_NORESERVE,
+			-1, 0);
+
+	if (at == MAP_FAILED)
+		return false;
+	TR_STORE(tr_ledger->control->enabled, 0);
+	tr_control_bump(tr_ledger->control);
+	return true;
+}
+
+/* Memory that failed by itself (BUS_MCEERR_AO) is no access of this thread. */
+static bool is_fault(const siginfo_t *info)
+{
+	return info->si_code > 0 && info->si_code != BUS_MCEERR_AO;
+}
+
+/* To this thread, where it is not blocked: SA_NODEFER. */
+static void send_again(int signal, siginfo_t *info)
+{
+	int saved = errno;
+
+	if (syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)tr_thread_id(),
+		    signal, info))
+		(void)raise(signal);
+	errno = saved;
+}
+
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+	if (before.sa_flags & SA_SIGINFO) {
+		before.sa_sigaction(signal, info, context);
+		return;
+	}
+	if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+		before.sa_handler(signal);
+		return;
+	}
+	if (!is_fault(info) && before.sa_handler == SIG_IGN)
+		return;
+	/* The default, at the repeated access, with the host's own stack. */
+	(void)sigaction(SIGBUS, &before, NULL);
+	if (!is_fault(info))
+		send_again(signal, info);
+}
+
+static void on_bus_error(int signal, siginfo_t *info, void *context)
+{
+	if (is_fault(info) && is_ours(info->si_addr) &&
+	    (tr_ledger_replace() || go_on_in_memory()))
+		return;
+	pass_on(signal, info, context);
+}
+
+void tr_guard_install(void)
+{
+	struct sigaction action;
+
+	if (installed)
+		return;
+	memset(&action, 0, sizeof(action));
+	action.sa_sigaction = on_bus_error;
+	action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+	(void)sigemptyset(&action.sa_mask);
+	installed = sigaction(SIGBUS, &action, &before) == 0;
+}

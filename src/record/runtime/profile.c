@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/runtime.h"
+
+#include "record/alloc.h"
+#include "record/stacks.h"
+
+static bool profile_is_started; /* not wiped: a child finds it set */
+
+void tr_profile_prepare(const struct tr_config *config)
+{
+	if (tr_config_wants_stacks(config) || config->calls)
+		tr_modules_learn();
+	profile_is_started = true;
+}
+
+void tr_profile_start(const struct tr_config *config)
+{
+	bool has_stacks = tr_config_wants_stacks(config);
+
+	if (!has_stacks && !config->calls)
+		return;
+	if (has_stacks && !tr_stacks_init())
+		return;
+	if (profile_is_started)
+		tr_modules_repeat(); /* perhaps in a handler */
+	else
+		tr_modules_look();
+	profile_is_started = true;
+	if (has_stacks)
+		(void)tr_alloc_start(config);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Regions: the parts of a program that are profiled, by samples and by hooks
+ * of calls.
+ *
+ * One count for all threads of the process: what a region starts may run in
+ * any of them. Scopes, counters and values know nothing of it.
+ */
+#include "record/runtime.h"
+
+#include "record/probe.h"
+#include "record/sampler.h"
+
+/* With the lock, but for itself. Not wiped: a child goes on as it was. */
+static struct {
+	uint32_t lock;
+	int32_t starts;	 /* less stops */
+	uint32_t windows; /* of traces that want stacks */
+} region;
+
+/* The whole program is profiled while it has stopped no more than started. */
+static void apply(void)
+{
+	bool is_on = region.starts > 0 ||
+		     (region.starts == 0 && !tr_config.profile_region);
+
+	tr_calls_pause(!is_on);
+	tr_sampler_pause(!(is_on && tr_config.sample) && !region.windows);
+}
+
+static void change(int32_t starts, int32_t windows)
+{
+	int32_t least = tr_config.profile_region ? 0 : INT32_MIN / 2;
+
+	tr_process_lock(&region.lock);
+	if (region.starts + starts >= least)
+		region.starts += starts;
+	region.windows += (uint32_t)windows;
+	apply();
+	tr_process_unlock(&region.lock);
+}
+
+void tr_region_begin(void)
+{
+	change(0, 0);
+}
+
+void tr_region_window(bool is_open)
+{
+	change(0, is_open ? 1 : -1);
+}
+
+TARE_API void tare_profile_start(void)
+{
+	__typeof__(&tare_profile_start) first = TR_FIRST(
+		tare_profile_start, TR_API_PROFILE_START);
+
+	if (first)
+		first();
+	else if (!tr_probe_forward)
+		change(1, 0);
+}
+
+TARE_API void tare_profile_stop(void)
+{
+	__typeof__(&tare_profile_stop) first = TR_FIRST(tare_profile_stop,
+							TR_API_PROFILE_STOP);
+
+	if (first)
+		first();
+	else if (!tr_probe_forward)
+		change(-1, 0);
+}

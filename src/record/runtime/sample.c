@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sampler's start, and its look at threads on the monitor's thread.
+ *
+ * In a preloaded library the host's threads announce themselves, and samples
+ * look after the rest: no thread is made for it. A program that has the
+ * library itself may make its threads in any way, and wait in the first one:
+ * there the monitor's thread looks.
+ */
+#include "record/runtime.h"
+
+#include "record/monitor.h"
+#include "record/sampler.h"
+#include "record/stacks.h"
+
+#define TR_LOOK_EACH_NS INT64_C(50000000)
+
+/* Always, or in traces of steps. */
+static bool wants_samples(void)
+{
+	return tr_config.sample || tr_config.profiler_with_stack;
+}
+
+static int64_t look_interval_ns(void)
+{
+	return wants_samples() ? TR_LOOK_EACH_NS : 0;
+}
+
+static void look_for_threads(int64_t now_ns)
+{
+	(void)now_ns;
+	tr_sampler_look();
+	tr_modules_look();
+}
+
+static const struct tr_job look_job = { "sampler", look_interval_ns,
+					look_for_threads };
+
+void tr_sample_begin(bool is_preloaded)
+{
+	struct tr_sampler_setup setup = {
+		.config = &tr_config,
+		.open = tr_open_aside,
+		.is_looked_after = !is_preloaded,
+	};
+
+	tr_region_begin();
+	if (!wants_samples())
+		return;
+	if (is_preloaded)
+		tr_profile_prepare(&tr_config);
+	if (!tr_sampler_start(&setup))
+		tr_log(TARE_LEVEL_WARNING, "no timer: no stacks are sampled");
+	else if (!is_preloaded && tr_monitor_add(&look_job))
+		(void)tr_monitor_start();
+}

@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Start and stop, in a process, in its forked children, at its end.
+ *
+ * Everything a child must not share with its parent lies in memory that the
+ * kernel wipes at a fork (any fork: fork, _Fork, clone). A child thus finds
+ * a process that is not open, and opens its own ledger at its first event.
+ * No handler runs at the fork itself.
+ */
+#include "record/runtime.h"
+
+#include "record/governor.h"
+#include "record/gpu.h"
+#include "record/monitor.h"
+#include "base/text.h"
+#include "record/train.h"
+#include "ledger/runs.h"
+#include "record/alloc.h"
+#include "record/sampler.h"
+#include "record/stacks.h"
+#include "record/host.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct tr_config tr_config;
+enum tr_mode tr_mode;
+
+/* In wiped memory. */
+struct process {
+	struct tr_ledger ledger;
+	uint32_t opening; /* 1 while somebody opens, 2 when it failed */
+	uint64_t lost;	  /* events meanwhile */
+	uint32_t stopped;
+	uint64_t rss_start; /* of a preloaded one, before it has a ledger */
+};
+
+static struct process *process;
+static bool loaded; /* configuration is in */
+static pid_t first; /* the process that started; its children inherit it */
+
+static void warn(void *arg, const char *text)
+{
+	(void)arg;
+	tr_log(TARE_LEVEL_WARNING, "%s", text);
+}
+
+static void log_gpu(enum tare_level level, const char *text)
+{
+	tr_log(level, "%s", text);
+}
+
+void tr_load_config(void)
+{
+	if (loaded)
+		return;
+	loaded = true;
+	tr_config_load(&tr_config, warn, NULL);
+	tr_log_ready();
+	tr_gpu_set_log(log_gpu);
+	tr_gpu_set_interval((int64_t)(tr_config.gpu_monitor_interval * 1e9));
+}
+
+/* ---- memory that forks wipe -------------------------------------------- */
+
+static void reset_in_child(void)
+{
+	size_t hands = tr_hands_most * sizeof(struct tr_hand);
+
+	if (!process)
+		return;
+	tr_memory_unmap(tr_hands, hands);
+	tr_hands = tr_memory_map(hands);
+	memset(process, 0, sizeof(*process));
+	tr_monitor_reset();
+	tr_hand_set(&tr_hand_none);
+}
+
+/* A limit of address space is for the host: take a little of it. */
+static void choose_hands(void)
+{
+	uint64_t most = tr_memory_space() / 32 / sizeof(struct tr_hand);
+
+	if (most < tr_hands_most)
+		tr_hands_most = most < 16 ? 16 : (uint32_t)most;
+}
+
+static int map_process(void)
+{
+	bool wiped = false, hands_wiped = false;
+
+	if (process)
+		return 0;
+	process = tr_memory_map_wiped(sizeof(*process), &wiped);
+	choose_hands();
+	tr_hands = tr_memory_map_wiped(tr_hands_most * sizeof(struct tr_hand),
+				       &hands_wiped);
+	if (!process || !tr_hands || tr_monitor_init(&tr_config)) {
+		tr_memory_unmap(process, sizeof(*process));
+		process = NULL;
+		return TARE_ENOMEM;
+	}
+	/* An old kernel: a handler does it, for fork() at least. */
+	if (!wiped || !hands_wiped)
+		(void)pthread_atfork(NULL, NULL, reset_in_child);
+	return 0;
+}
+
+/* ---- another copy of the library --------------------------------------- */
+
+/* Weak: a program without dynamic loading does without. */
+#pragma weak dlsym
+#pragma weak dlerror
+
+/*
+ * `tare run` puts a copy into the program that is the first of all, though
+ * it has no ledger before there is something to write. NULL: there is none.
+ */
+static const struct tr_probe_table *preloaded_copy(void)
+{
+	const struct tr_probe_table *const *named = NULL;
+
+	if (dlsym && dlerror) {
+		named = dlsym(RTLD_DEFAULT, "tare_preload_");
+		(void)dlerror(); /* not for the host */
+	}
+	return named ? *named : NULL;
+}
+
+/* The first copy's ledger is mapped under our process's name. */
+static const struct tr_probe_table *mapped_copy(void)
+{
+	const struct tr_header *header;
+	char name[32];
+
+	(void)snprintf(name, sizeof(name), "-%u.tare", (unsigned)getpid());
+	header = tr_mapping_find(name);
+	if (!header || header->magic != TR_MAGIC ||
+	    header->pid != (uint32_t)getpid() || !header->owner_abi)
+		return NULL;
+	return (const void *)(uintptr_t)header->owner_abi;
+}
+
+static bool find_first_copy(void)
+{
+	const struct tr_probe_table *table = preloaded_copy();
+
+	if (!table)
+		table = mapped_copy();
+	if (!table || table->magic != TR_PROBE_MAGIC || table == &tr_probe_own)
+		return false;
+	tr_probe_forward = table;
+	/* With the first one's ledger our own questions have answers, too. */
+	if (table->size == tr_probe_own.size &&
+	    strcmp(table->version, tr_probe_own.version) == 0) {
+		table->start();
+		tr_ledger = *table->ledger;
+	}
+	return true;
+}
+
+/*
+ * A plugin that has this copy in it must stay when it is closed: others may
+ * forward to it, and the kernel may be about to run its exit code. Weak: a
+ * program without dynamic loading does without.
+ */
+#pragma weak dladdr
+#pragma weak dlopen
+
+static void stay_loaded(void)
+{
+	Dl_info info;
+
+	if (dladdr && dlopen && dladdr(&tr_probe_own, &info) && info.dli_fname)
+		(void)dlopen(info.dli_fname,
+			     RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static void fill_ledger(void)
+{
+	struct tr_ledger *ledger = &process->ledger;
+
+	ledger->tracing = tr_config.trace;
+	ledger->discard = tr_config.trace_mode == TR_TRACE_DISCARD;
+	ledger->ring_bytes = (uint32_t)tr_config.trace_events * 16;
+	ledger->max_nodes = (uint32_t)tr_config.max_nodes;
+	if (tr_config.calls) /* functions are more than scopes */
+		ledger->max_nodes *= 8;
+	ledger->max_depth = (uint32_t)tr_config.max_depth;
+	ledger->keep_values = (uint32_t)tr_config.keep_values;
+	(void)tr_parse_kinds(tr_config.keep_kinds, &ledger->keep_kinds);
+	ledger->counter_clock = tr_config.clock != TR_CLOCK_MONOTONIC &&
+				TR_HAS_COUNTER &&
+				(tr_config.clock == TR_CLOCK_TSC ||
+				 tr_counter_is_trusted());
+}
+
+static int open_process(bool standby)
+{
+	int err;
+
+	tr_options_inherit();
+	fill_ledger();
+	tr_ledger = &process->ledger;
+	err = tr_ledger_open(&tr_config, standby);
+	if (err)
+		return err;
+	if (standby) {
+		TR_STORE(tr_ledger->control->enabled, 0);
+	} else {
+		tr_calibrate_clock();
+		tr_step_is_read = tr_log_is_read;
+		tr_step_set_log(tr_log_line);
+		tr_follow_steps();
+		tr_ledger->header->owner_abi = (uintptr_t)&tr_probe_own;
+		tr_ledger->header->rss_start = process->rss_start;
+		TR_PUBLISH(tr_ledger->header->magic, TR_MAGIC);
+		if (tr_config.sigbus_guard && !tr_ledger->anonymous)
+			tr_guard_install();
+	}
+	TR_PUBLISH(tr_ledger->ready, 1);
+	if (!standby) {
+		tr_calibrate_probes();
+		tr_self_govern();
+		tr_know();
+		tr_trace_ready();
+		tr_track_rewind(tr_hand());
+		tr_profile_start(&tr_config);
+		tr_sampler_opened();
+		tr_ledger_save();
+	}
+	return 0;
+}
+
+/* Events of other threads while one opened the ledger. */
+static void show_lost(void)
+{
+	uint64_t n = __atomic_exchange_n(&process->lost, 0, __ATOMIC_SEQ_CST);
+
+	if (n && tr_ledger->header)
+		(void)TR_ADD(tr_ledger->header->lost.no_track, n);
+}
+
+static int open_once(bool standby)
+{
+	uint32_t idle = 0;
+	int err;
+
+	if (!__atomic_compare_exchange_n(&process->opening, &idle, 1, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return idle == 1 ? TARE_EOFF : TARE_EIO;
+	err = open_process(standby);
+	if (!err && standby) {
+		TR_PUBLISH(process->opening, 0); /* to be opened in full yet */
+		return 0;
+	}
+	if (err) {
+		tr_log(TARE_LEVEL_WARNING, "cannot measure: %s",
+		       tare_strerror(err));
+		TR_PUBLISH(process->opening, 2);
+		return err;
+	}
+	show_lost();
+	if (tr_ledger->anonymous)
+		tr_log(TARE_LEVEL_WARNING, "no folder for a ledger: measuring "
+		       "in memory, visible to this process only");
+	return 0;
+}
+
+/* `is_event`: it is lost if somebody else is opening it. */
+static bool open_now(bool is_event)
+{
+	int saved;
+	bool done;
+
+	if (!process || tr_mode == TR_MODE_OFF)
+		return false;
+	/* Standby: a parent's control page is not a reason to open one. */
+	if (tr_mode == TR_MODE_STANDBY &&
+	    (!TR_LOAD(process->ledger.ready) ||
+	     !TR_LOAD(process->ledger.control->enabled)))
+		return false;
+	if (TR_LOAD(process->stopped) || TR_LOAD(process->opening) == 2)
+		return false;
+	if (TR_LOAD(process->opening) == 1) {
+		if (!is_event)
+			return false;
+		(void)__atomic_fetch_add(&process->lost, 1, __ATOMIC_SEQ_CST);
+		/* Opened meanwhile: who opened may have looked before. */
+		if (__atomic_load_n(&process->ledger.ready, __ATOMIC_SEQ_CST))
+			show_lost();
+		return false;
+	}
+	saved = errno; /* this is a probe: it is the host's */
+	done = open_once(false) == 0;
+	if (done)
+		tr_monitor_notice();
+	errno = saved;
+	return done;
+}
+
+/* A probe found no ledger: a forked child's first event, or it is off. */
+bool tr_probe_open(void)
+{
+	return open_now(true);
+}
+
+/* A sample or an allocation: it has books of its own for what it loses. */
+bool tr_open_aside(void)
+{
+	return open_now(false);
+}
+
+/* The control page is there, the ledger is not yet. */
+static int leave_standby(void)
+{
+	int err;
+
+	if (tr_mode == TR_MODE_STANDBY)
+		return 0;
+	err = open_once(false);
+	if (err)
+		return err;
+	TR_STORE(tr_ledger->control->enabled, 1);
+	tr_control_bump(tr_ledger->control);
+	return 0;
+}
+
+static int open_first(void)
+{
+	int err;
+
+	if (find_first_copy()) {
+		TR_PUBLISH(tr_gate_off, 1);
+		return 0;
+	}
+	stay_loaded();
+	err = open_once(tr_mode == TR_MODE_STANDBY);
+	/* Sites that were told "off" before ask again from now on. */
+	TR_PUBLISH(tr_gate_off, 1);
+	return err;
+}
+
+/* Asked for by TARE=1, or by naming a file for it. */
+static bool wants_report(const struct tr_config *config)
+{
+	if (strcmp(config->report, "none") == 0)
+		return false;
+	return tr_mode == TR_MODE_REPORT ||
+	       (tr_mode == TR_MODE_ON &&
+		strcmp(config->report, "stderr") != 0);
+}
+
+int tr_start(void)
+{
+	int err = map_process();
+
+	if (err)
+		return err;
+	tr_load_config();
+	tr_runs_use(&tr_config);
+	if (!first)
+		first = getpid();
+	if (TR_LOAD(process->stopped))
+		return TARE_EOFF;
+	if (tr_probe_forward)
+		return 0;
+	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready) && tr_ledger->base)
+		return 0;
+	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready))
+		err = leave_standby();
+	else
+		err = open_first();
+	if (!err && !tr_probe_forward) {
+		tr_calls_use((enum tr_calls)tr_config.calls, tr_modules_know);
+		tr_monitor_memory(&tr_config, false);
+		tr_monitor_begin();
+		tr_sample_begin(preloaded_copy() == &tr_probe_own);
+		tr_alloc_prepare(&tr_config, tr_open_aside);
+		/* Now: at the exit the program may be confined. */
+		if (wants_report(&tr_config) || tr_config.enable_profiler)
+			(void)tr_reader_load();
+	}
+	return err;
+}
+
+/* Something is to be read at intervals: not when it is first needed. */
+static bool wants_monitor(void)
+{
+	uint32_t parts = 0;
+
+	return (tr_parse_parts(tr_config.monitor, &parts) && parts) ||
+	       tr_config.enable_gpu_monitoring ||
+	       tr_config.collect_gpu_utilization ||
+	       (tr_config.debug_mode && !tr_config.sets_gpu_monitoring) ||
+	       tr_config.collect_memory_detailed;
+}
+
+static void be_quiet(void)
+{
+	tr_log_is_quiet = true;
+}
+
+static uint64_t known_bytes(uint64_t bytes)
+{
+	return bytes == UINT64_MAX ? 0 : bytes;
+}
+
+/*
+ * Of the preloaded copy: memory and a timer, no ledger. Most programs of a
+ * build end before their first sample.
+ */
+static void start_preloaded(void)
+{
+	const char *group = secure_getenv("TARE_GROUP");
+	const char *pid = group ? strrchr(group, '-') : NULL;
+
+	if (map_process())
+		return;
+	/* What it started itself may tell; not what that starts. */
+	tr_log_is_quiet = !pid || strtol(pid + 1, NULL, 10) != getppid();
+	(void)pthread_atfork(NULL, NULL, be_quiet);
+	tr_process_remember();
+	tr_ledger = &process->ledger;
+	tr_load_config();
+	if (tr_config.collect_memory_basic)
+		process->rss_start = known_bytes(tr_usage_rss());
+	tr_runs_use(&tr_config);
+	first = getpid();
+	stay_loaded();
+	TR_PUBLISH(tr_gate_off, 1);
+	if (tr_config.calls)
+		tr_profile_prepare(&tr_config);
+	tr_calls_use((enum tr_calls)tr_config.calls, tr_modules_know);
+	tr_sample_begin(true);
+	tr_alloc_prepare(&tr_config, tr_open_aside);
+	if (wants_monitor())
+		(void)tr_start();
+}
+
+static enum tr_mode mode_of(const char *text)
+{
+	bool on;
+
+	if (!text || !text[0])
+		return TR_MODE_OFF;
+	if (strcmp(text, "standby") == 0)
+		return TR_MODE_STANDBY;
+	if (strcmp(text, "on") == 0)
+		return TR_MODE_ON;
+	return tr_parse_bool(text, &on) && on ? TR_MODE_REPORT : TR_MODE_OFF;
+}
+
+void tr_start_at_load(void)
+{
+	const char *text = secure_getenv("TARE");
+	bool is_preloaded = preloaded_copy() == &tr_probe_own;
+	static bool is_done; /* another copy's start may have come first */
+
+	if ((&tare_only_reads && tare_only_reads) || is_done)
+		return;
+	is_done = true;
+	tr_mode = mode_of(text);
+	if (tr_mode == TR_MODE_OFF) {
+		/* The file may ask for it, unless TARE=0 forbids. */
+		if (text && text[0])
+			return;
+		tr_load_config();
+		if (!tr_config.enable_metrics && !tr_config.enable_profiler &&
+		    !tr_config.enable_performance_monitoring) {
+			/* In a module: the program may have started its. */
+			if (find_first_copy())
+				TR_PUBLISH(tr_gate_off, 1);
+			return;
+		}
+		tr_mode = TR_MODE_ON;
+	}
+	if (is_preloaded)
+		start_preloaded();
+	else
+		(void)tr_start();
+}
+
+/* The program has probes of its own: it will have a ledger. */
+void tr_probe_start(void)
+{
+	tr_start_at_load();
+	if (tr_mode >= TR_MODE_ON)
+		(void)tr_start();
+}
+
+/* Before the constructors of the program: its probes may be in them. */
+__attribute__((constructor(101))) static void fill_host(void)
+{
+	tr_host = (struct tr_host){
+		.open = tr_probe_open,
+		.is_wanted = tr_probe_wanted,
+		.option = tare_option_get,
+		.log = tr_log_plain,
+		.log_asked = tr_log_asked,
+		.is_log_read = tr_log_is_read,
+		.table = &tr_probe_own,
+		.api = tr_probe_api,
+	};
+}
+
+__attribute__((constructor)) static void at_load(void)
+{
+	tr_start_at_load();
+}
+
+/* ---- the end ----------------------------------------------------------- */
+
+/* With what was set since the start, by any process. */
+static void report_at_exit(void)
+{
+	struct tr_config now;
+
+	tr_options_read(&now);
+	if (wants_report(&now))
+		tr_report_at_exit(&now, !tr_option_is_foreign("report"));
+}
+
+static bool is_confined; /* its children are, too */
+
+/* A child of vfork has nothing here that is its own. */
+static bool is_measuring(void)
+{
+	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready))
+		return tr_ledger->pid == (uint32_t)getpid();
+	return tr_sampler_signal() != 0;
+}
+
+void tr_confine(void)
+{
+	if (tr_probe_forward || !process || is_confined || !is_measuring())
+		return;
+	is_confined = true;
+	tr_log(TARE_LEVEL_WARNING, "the program confines itself (seccomp): "
+	       "from here on neither samples nor allocations are noted");
+	tr_sampler_settle();
+	tr_sampler_stop();
+	tr_alloc_halt();
+	/* It may not even get to its end. */
+	if (tr_ledger && TR_LOAD(tr_ledger->ready))
+		tr_ledger_seal();
+}
+
+void tr_stop(void)
+{
+	if (tr_probe_forward || !process)
+		return;
+	if (is_confined) {
+		if (tr_ledger && TR_LOAD(tr_ledger->ready))
+			tr_ledger_seal();
+		return;
+	}
+	/* Also where nothing was opened yet. */
+	tr_sampler_stop();
+	if (!tr_ledger || !TR_LOAD(tr_ledger->ready) ||
+	    __atomic_exchange_n(&process->stopped, 1, __ATOMIC_ACQ_REL))
+		return;
+	if (tr_config_wants_stacks(&tr_config) || tr_config.calls)
+		tr_modules_look();
+	if (tr_ledger->base)
+		tr_step_finish();
+	tr_monitor_stop();
+	if (tr_ledger->base)
+		tr_trace_finish();
+	tr_gpu_stop();
+	tr_monitor_memory(&tr_config, true);
+	TR_STORE(tr_ledger->control->enabled, 0);
+	tr_control_bump(tr_ledger->control);
+	tr_governor_close();
+	tr_ledger_seal();
+	report_at_exit();
+	(void)tr_ledger_finish(&tr_config);
+	/* Where it is preloaded, `tare run` tidies up for all. */
+	if (getpid() == first && preloaded_copy() != &tr_probe_own)
+		tr_runs_tidy();
+	TR_PUBLISH(tr_ledger->ready, 0);
+	TR_STORE(tr_gate_off, 0);
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+	tr_trainings_finish();
+	tr_stop();
+}

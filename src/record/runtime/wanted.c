@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Wanted: the switches as they are now, from the configuration and, over
+ * it, what was set through the control page.
+ */
+#include "record/runtime.h"
+
+#include "record/governor.h"
+#include "record/gpu.h"
+#include "record/monitor.h"
+#include "base/text.h"
+
+#include <string.h>
+
+/* Included (or no list) and not excluded. */
+static bool passes(const char *include, const char *exclude, const char *text)
+{
+	if (include[0] && !tr_glob_list_match(include, text))
+		return false;
+	return !exclude[0] || !tr_glob_list_match(exclude, text);
+}
+
+static void follow_history(void)
+{
+	struct tr_header *header = tr_ledger->header;
+	uint64_t records = tr_control_u64("max_history_size",
+					  tr_config.max_history_size);
+
+	tr_blocks_resize(records);
+	TR_STORE(header->max_history, records);
+	TR_STORE(header->max_history_age,
+		 tr_control_u64("max_history_age",
+				tr_config.max_history_age));
+}
+
+static void follow_gpus(void)
+{
+	double seconds = tr_control_double("gpu_monitor_interval",
+					   tr_config.gpu_monitor_interval);
+
+	if (seconds > 0 && seconds < 1e9)
+		tr_gpu_set_interval((int64_t)(seconds * 1e9));
+}
+
+/* A number in its unit, into a whole number of another. */
+static uint64_t scaled(const char *name, double configured, double by)
+{
+	return (uint64_t)(tr_control_double(name, configured) * by + 0.5);
+}
+
+static bool follow_u64(uint64_t *now, uint64_t value)
+{
+	return __atomic_exchange_n(now, value, __ATOMIC_RELAXED) != value;
+}
+
+/* A plan starts anew when it changes, and only then. */
+static void follow_traces(struct tr_step_options *o)
+{
+	uint32_t on = tr_control_bool("enable_profiler",
+				      tr_config.enable_profiler);
+	bool changed = __atomic_exchange_n(&o->trace, on, __ATOMIC_RELAXED) !=
+		       on;
+
+	changed |= follow_u64(&o->trace_steps,
+			      tr_control_u64("profiler_export_interval",
+					tr_config.profiler_export_interval));
+	changed |= follow_u64(&o->trace_wait,
+			      tr_control_u64("profiler_wait",
+					     tr_config.profiler_wait));
+	changed |= follow_u64(&o->trace_warm,
+			      tr_control_u64("profiler_warmup",
+					     tr_config.profiler_warmup));
+	changed |= follow_u64(&o->trace_record,
+			      tr_control_u64("profiler_record",
+					     tr_config.profiler_record));
+	if (changed)
+		tr_schedule_bump();
+}
+
+/* Debugging turns on what no file, variable or call has said anything of. */
+static bool is_debug(bool is_set)
+{
+	return !is_set && tr_control_bool("debug_mode", tr_config.debug_mode);
+}
+
+void tr_follow_steps(void)
+{
+	struct tr_step_options *o = &tr_step_options;
+
+	follow_traces(o);
+
+	TR_STORE(o->line_steps,
+		 tr_control_u64("metrics_log_interval",
+				tr_config.metrics_log_interval));
+	TR_STORE(o->line_ns, scaled("metrics_log_seconds",
+				    tr_config.metrics_log_seconds, 1e9));
+	TR_STORE(o->look_steps,
+		 tr_control_u64("memory_cleanup_check_interval",
+				tr_config.memory_cleanup_check_interval));
+	TR_STORE(o->memory, tr_control_bool("collect_memory_basic",
+					    tr_config.collect_memory_basic));
+	TR_STORE(o->components,
+		 tr_control_bool("collect_component_profiling",
+				 tr_config.collect_component_profiling ||
+					 is_debug(
+						 tr_config.sets_components)));
+	TR_STORE(tr_log_lines,
+		 tr_control_bool("metrics_log_stderr",
+				 tr_config.metrics_log_stderr));
+	if (tr_ledger->sec_per_tick > 0)
+		TR_STORE(tr_note_floor,
+			 scaled("history_floor", tr_config.history_floor,
+				1e-3 / tr_ledger->sec_per_tick));
+}
+
+static void follow_limit(void)
+{
+	double limit = tr_control_double("performance_threshold",
+					 tr_config.performance_threshold);
+
+	if (!tr_control_bool("auto_disable_on_slow",
+			     tr_config.auto_disable_on_slow))
+		limit = 0;
+	tr_governor_limit(limit);
+}
+
+/* ---- probes ------------------------------------------------------------ */
+
+/*
+ * What does not depend on a site is looked at once, when the switches moved:
+ * a program may have thousands of sites, and each comes here then. A child
+ * has a ledger of its own, and so has who lost its file.
+ */
+static struct {
+	uint32_t pid, replaced, generation;
+	bool timing;
+} followed;
+
+static bool is_followed(uint32_t generation)
+{
+	return TR_ACQUIRE(followed.generation) == generation &&
+	       TR_LOAD(followed.pid) == tr_ledger->pid &&
+	       TR_LOAD(followed.replaced) == TR_LOAD(tr_ledger->replaced);
+}
+
+/* Two threads may do it at once: they find the same. */
+static void follow(void)
+{
+	uint32_t generation = TR_ACQUIRE(tr_ledger->control->generation);
+
+	if (is_followed(generation))
+		return;
+	/* Nobody passes on half of it. */
+	TR_PUBLISH(followed.generation, 0);
+	TR_STORE(followed.pid, tr_ledger->pid);
+	TR_STORE(followed.replaced, TR_LOAD(tr_ledger->replaced));
+	follow_history();
+	follow_gpus();
+	tr_follow_steps();
+	follow_limit();
+	TR_STORE(followed.timing, tr_control_bool("collect_timing",
+						  tr_config.collect_timing));
+	TR_STORE(tr_probe_items,
+		 tr_control_bool("collect_throughput",
+				 tr_config.collect_throughput));
+	TR_STORE(tr_probe_memory,
+		 tr_control_bool("enable_memory_tracking",
+				 tr_config.enable_memory_tracking));
+	TR_STORE(tr_probe_gpus,
+		 tr_control_bool("enable_gpu_tracking",
+				 tr_config.enable_gpu_tracking));
+	TR_PUBLISH(followed.generation, generation);
+}
+
+bool tr_probe_wanted(uint8_t kind, const char *name, const char *source)
+{
+	char a[TR_CONFIG_STRING], b[TR_CONFIG_STRING];
+
+	follow();
+	/* Each time: it may not have been the place to make a thread. */
+	tr_monitor_notice();
+	if (kind == TARE_KIND_SCOPE && !TR_LOAD(followed.timing))
+		return false;
+	if (!passes(tr_control_text("include", tr_config.include, a),
+		    tr_control_text("exclude", tr_config.exclude, b),
+		    name ? name : ""))
+		return false;
+	return passes(tr_control_text("include_source",
+				      tr_config.include_source, a),
+		      tr_control_text("exclude_source",
+				      tr_config.exclude_source, b),
+		      source ? source : "");
+}

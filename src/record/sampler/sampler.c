@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sampler: the stack of a thread, each time that it has used up so much CPU
+ * time.
+ *
+ * A sample stands for the CPU time since the one before it, not for the
+ * period that was asked for: timers come late, and not at all at rates that
+ * the kernel does not keep. What is left when a thread ends goes to the stack
+ * it had last. So the sum is the CPU time, whatever became of the signals.
+ *
+ * The handler takes no lock and no memory: stacks are found or made in a
+ * table in the ledger, their counts are added to, and one place in a ring is
+ * written. A thread's frames lie in memory of its own, not on its stack,
+ * which may be small.
+ *
+ * A program that is preloaded has no ledger until somebody's first sample:
+ * one that ends before that costs a timer.
+ */
+#include "record/sampler/sampler.h"
+#include "record/sampler.h"
+#include "record/unwind.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TR_FOLLOWED_MOST 4096u
+
+struct tr_sampler *tr_sampler;
+
+/* Not wiped by a fork: a child starts as its parent did. */
+struct tr_sampler_setup tr_sampling;
+struct tr_unwind_frame *tr_sample_frames;
+static bool sampler_has_fork_handler;
+static bool sampler_was_on;
+
+static __thread struct tr_followed *sampled_self
+#if !defined(TARE_TLS_DYNAMIC)
+	__attribute__((tls_model("initial-exec")))
+#endif
+	;
+
+/* ---- the handler ------------------------------------------------------- */
+
+/*
+ * Where nobody tells that a thread ends, its first sample asks libc to: by a
+ * key among the first 32, which have their place in each thread, so that
+ * nothing is allocated in a handler.
+ */
+static pthread_key_t end_key;
+static bool has_end_key;
+
+static void thread_ends(void *arg)
+{
+	(void)arg;
+	tr_sampler_thread_ends();
+}
+
+static void make_end_key(void)
+{
+	if (has_end_key || pthread_key_create(&end_key, thread_ends))
+		return;
+	has_end_key = end_key < 32;
+	if (!has_end_key)
+		(void)pthread_key_delete(end_key);
+}
+
+static struct tr_followed *find_self(void)
+{
+	uint32_t thread = tr_thread_id();
+	struct tr_followed *self = sampled_self;
+
+	/* Also right where two threads share the variables of one. */
+	if (self && TR_LOAD(self->thread) == thread)
+		return self;
+	self = tr_followed_find(thread);
+	sampled_self = self;
+	if (self && has_end_key && tr_sampling.is_looked_after)
+		(void)pthread_setspecific(end_key, self);
+	return self;
+}
+
+struct tr_followed *tr_sampler_self(void)
+{
+	return tr_sampler && TR_LOAD(tr_sampler->on) ? find_self() : NULL;
+}
+
+static void take_sample(struct tr_followed *self, const siginfo_t *info,
+			void *context)
+{
+	bool is_timer = info->si_code == SI_TIMER;
+
+	if (tr_sample_ends_wait(context))
+		TR_STORE(self->count, self->count + 1);
+	else if (tr_sample_cuts_call(context))
+		TR_STORE(self->cuts, self->cuts + 1);
+	if (!tr_followed_become(self, TR_FOLLOWED_READY, TR_FOLLOWED_TAKING))
+		return;
+	if (!TR_LOAD(self->event) || !is_timer ||
+	    tr_sample_clock_is_lost(self))
+		tr_sampler_take(self, context);
+	if (TR_LOAD(self->number) != tr_sample_number())
+		tr_sampler_came_late(self, context);
+	else
+		tr_sample_clock_go_on(self, is_timer);
+	/* Unless it was taken out meanwhile. */
+	(void)tr_followed_become(self, TR_FOLLOWED_TAKING, TR_FOLLOWED_READY);
+}
+
+static void on_sample(int number, siginfo_t *info, void *context)
+{
+	struct tr_followed *self = tr_sampler_self();
+	int saved = errno;
+
+	if (!tr_sampler || !tr_followed_sent(self, info)) {
+		if (tr_sampler_pass_on(self, number, info, context) && self &&
+		    tr_sample_ends_wait(context))
+			TR_STORE(self->count, self->count + 1);
+	} else if (self) {
+		take_sample(self, info, context);
+	}
+	errno = saved;
+}
+
+/* ---- start and end ----------------------------------------------------- */
+
+/* Not in a child of vfork, whose signals are its own. */
+int tr_sampler_signal(void)
+{
+	return tr_sampler && TR_LOAD(tr_sampler->on) &&
+			       TR_LOAD(tr_sampler->pid) == (uint32_t)getpid() ?
+		       (int)tr_sample_number() :
+		       0;
+}
+
+static void begin_sampling(void)
+{
+	TR_STORE(tr_sampler->pid, (uint32_t)getpid());
+	tr_sampler->start_ns = tr_monotonic_ns();
+	TR_PUBLISH(tr_sampler->on, 1);
+	sampler_was_on = true;
+	tr_sampler_unblock();
+	sampled_self = tr_followed_add(tr_thread_id(), 0);
+}
+
+static uint32_t followed_size(uint64_t depth)
+{
+	uint64_t each = sizeof(struct tr_followed) +
+			depth * sizeof(struct tr_unwind_frame);
+	uint64_t most = tr_memory_space() / 64 / each;
+	uint32_t size = TR_FOLLOWED_MOST;
+
+	while (size > 64 && size > most)
+		size /= 2;
+	return size;
+}
+
+static void fill_sampler(uint32_t size)
+{
+	double period = 1e9 / tr_sampling.config->sample_rate;
+
+	tr_sampler->size = size;
+	tr_sampler->is_looked_after = tr_sampling.is_looked_after;
+	tr_sampler->period_ns = (uint64_t)period;
+	tr_sampler->clock = tr_sample_clock_choose(tr_sampling.config);
+}
+
+static uint32_t sampler_size; /* for children */
+static bool sampler_is_wiped;  /* by the kernel, in them */
+
+static void sample_child(void)
+{
+	size_t bytes = sizeof(*tr_sampler) +
+		       sampler_size * sizeof(struct tr_followed);
+
+	if (!sampler_was_on)
+		return;
+	if (!sampler_is_wiped)
+		memset(tr_sampler, 0, bytes);
+	sampled_self = NULL;
+	tr_sample_clock_forget();
+	fill_sampler(sampler_size);
+	begin_sampling();
+}
+
+static bool map_sampler(void)
+{
+	uint64_t depth = tr_sampling.config->stack_depth;
+	uint32_t size = followed_size(depth);
+
+	if (tr_sampler)
+		return true;
+	if (!tr_side_init())
+		return false;
+	tr_sample_frames = tr_memory_map(size * depth *
+					 sizeof(*tr_sample_frames));
+	if (!tr_sample_frames)
+		return false;
+	tr_sampler = tr_memory_map_wiped(
+		sizeof(*tr_sampler) + size * sizeof(struct tr_followed),
+		&sampler_is_wiped);
+	sampler_size = size;
+	return tr_sampler != NULL;
+}
+
+bool tr_sampler_start(const struct tr_sampler_setup *setup)
+{
+	if (tr_sampler && TR_LOAD(tr_sampler->on))
+		return true;
+	tr_sampling = *setup;
+	if (!map_sampler() || !tr_sampler_choose(on_sample))
+		return false;
+	if (tr_sampling.is_looked_after)
+		make_end_key();
+	if (!sampler_has_fork_handler)
+		(void)pthread_atfork(NULL, NULL, sample_child);
+	sampler_has_fork_handler = true;
+	fill_sampler(sampler_size);
+	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready) && tr_ledger->base)
+		tr_sampler_opened();
+	begin_sampling();
+	return true;
+}
+
+void tr_sampler_opened(void)
+{
+	struct tr_sampling *books = &tr_ledger->header->sampling;
+
+	if (!tr_sampler || !tr_sampler->clock)
+		return;
+	TR_STORE(books->clock, tr_sampler->clock);
+	TR_STORE(books->signal, tr_sample_number());
+	TR_STORE(books->threads, TR_LOAD(tr_sampler->threads));
+	TR_STORE(books->unfollowed, TR_LOAD(tr_sampler->unfollowed));
+	books->asked_hz = tr_sampling.config->sample_rate;
+	TR_PUBLISH(tr_sampler->opened, 1);
+}
+
+/* One that is added from now on finds the sampler off by itself. */
+static bool has_live(void)
+{
+	return (int32_t)__atomic_load_n(&tr_sampler->live,
+					__ATOMIC_SEQ_CST) > 0;
+}
+
+void tr_sampler_stop(void)
+{
+	if (!tr_sampler || TR_LOAD(tr_sampler->pid) != (uint32_t)getpid() ||
+	    !__atomic_exchange_n(&tr_sampler->on, 0, __ATOMIC_SEQ_CST))
+		return;
+	sampler_was_on = false;
+	for (uint32_t i = 0; i < tr_sampler->size && has_live(); i++) {
+		struct tr_followed *followed = &tr_sampler->followed[i];
+		uint32_t thread = TR_ACQUIRE(followed->thread);
+
+		if (thread && thread < TR_FOLLOWED_ENDING)
+			tr_followed_remove(followed, thread);
+	}
+	if (tr_sampler_has_ledger())
+		tr_sampler_show_usage();
+}
+
+void tr_sampler_book(void)
+{
+	if (!tr_sampler || !TR_LOAD(tr_sampler->on) ||
+	    TR_LOAD(tr_sampler->pid) != (uint32_t)getpid() ||
+	    !tr_sampler_has_ledger())
+		return;
+	for (uint32_t i = 0; i < tr_sampler->size; i++) {
+		struct tr_followed *followed = &tr_sampler->followed[i];
+		uint32_t thread = TR_ACQUIRE(followed->thread);
+
+		if (thread && thread < TR_FOLLOWED_ENDING)
+			tr_sampler_rest(followed, thread);
+	}
+	tr_sampler_show_usage();
+}
+
+uint32_t tr_sampler_count(void)
+{
+	const struct tr_followed *self = sampled_self;
+
+	return self ? TR_LOAD(self->count) : 0;
+}
+
+uint32_t tr_sampler_cuts(void)
+{
+	const struct tr_followed *self = sampled_self;
+
+	return self ? TR_LOAD(self->cuts) : 0;
+}
+
+void tr_sampler_settle(void)
+{
+	struct tr_followed *self =
+		tr_sampler && TR_LOAD(tr_sampler->on) &&
+				TR_LOAD(tr_sampler->pid) == (uint32_t)getpid() ?
+			find_self() :
+			NULL;
+	int saved = errno;
+
+	/* As in a sample: none comes in between. */
+	if (self && !tr_sampler_has_ledger() &&
+	    tr_followed_become(self, TR_FOLLOWED_READY, TR_FOLLOWED_TAKING)) {
+		(void)tr_sampler_open(self);
+		(void)tr_followed_become(self, TR_FOLLOWED_TAKING,
+					 TR_FOLLOWED_READY);
+	}
+	errno = saved;
+}
+
+void tr_sampler_thread_begins(const void *start)
+{
+	if (!tr_sampler || !TR_LOAD(tr_sampler->on))
+		return;
+	tr_sampler_unblock();
+	sampled_self = tr_followed_add(tr_thread_id(), (uintptr_t)start);
+	/* One that waited for a processor was seen in a look before. */
+	if (!sampled_self && find_self())
+		TR_STORE(sampled_self->start, (uintptr_t)start);
+}
+
+void tr_sampler_thread_ends(void)
+{
+	struct tr_followed *self = tr_sampler ? find_self() : NULL;
+
+	if (self)
+		tr_followed_remove(self, tr_thread_id());
+}

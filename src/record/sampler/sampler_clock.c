@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Clocks of the sampler: a timer on a thread's CPU time or on real time, or
+ * the kernel's cpu-clock event.
+ *
+ * CPU timers cost nothing, but fire on the kernel's tick, 100 to 1000 times a
+ * second at best. Above that rate it is perf's event, where that is allowed.
+ * Its descriptors are kept out of the way of the host's: high numbers, gone
+ * at exec, few of what the host may open. A host that closes what it did not
+ * open takes the event away; the thread then gets a timer.
+ *
+ * System calls by number: libc's timers have memory of their own, and know
+ * nothing of a thread that is not the caller.
+ */
+#include "record/sampler/sampler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TR_EVENT_FLOOR 700 /* numbers below are the host's */
+#define TR_EVENTS_MOST 2048
+#define TR_WATCH_NS 50000000u /* CPU time until a lost event is noticed */
+
+/* As the kernel has it; libc's hides the thread's place in a union. */
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+/* Not wiped by a fork: a child closes them. */
+static int32_t sample_events[TR_EVENTS_MOST]; /* descriptor + 1 */
+
+/* The kernel's number for the CPU time of a thread. */
+static clockid_t thread_clock(uint32_t thread)
+{
+	return (clockid_t)(~thread << 3 | 4u | 2u);
+}
+
+static uint64_t sample_time(clockid_t clock)
+{
+	struct timespec now;
+
+	if (clock_gettime(clock, &now))
+		return 0;
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t tr_sample_clock_ns(uint32_t thread)
+{
+	if (tr_sampler->clock == TR_SAMPLING_WALL)
+		return sample_time(CLOCK_MONOTONIC);
+	/* Of no thread it would be the number of quite another clock. */
+	if (!thread || thread >= TR_FOLLOWED_ENDING)
+		return 0;
+	return sample_time(thread_clock(thread));
+}
+
+/* The same of the calling thread, which the kernel need not look for. */
+uint64_t tr_sample_clock_own_ns(void)
+{
+	return sample_time(tr_sampler->clock == TR_SAMPLING_WALL ?
+				   CLOCK_MONOTONIC :
+				   CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* ---- timers ------------------------------------------------------------ */
+
+static bool arm_timer(struct tr_followed *followed, uint32_t thread,
+		      uint64_t period_ns)
+{
+	struct sigevent event;
+	clockid_t clock = tr_sampler->clock == TR_SAMPLING_WALL ?
+				  CLOCK_MONOTONIC :
+				  thread_clock(thread);
+	struct itimerspec when;
+	int timer;
+
+	memset(&event, 0, sizeof(event));
+	event.sigev_notify = SIGEV_THREAD_ID;
+	event.sigev_signo = (int)TR_LOAD(followed->number);
+	event.sigev_notify_thread_id = (pid_t)thread;
+	event.sigev_value.sival_ptr = tr_sampler;
+	if (syscall(SYS_timer_create, clock, &event, &timer))
+		return false;
+	when.it_interval.tv_sec = (time_t)(period_ns / 1000000000u);
+	when.it_interval.tv_nsec = (long)(period_ns % 1000000000u);
+	when.it_value = when.it_interval;
+	if (syscall(SYS_timer_settime, timer, 0, &when, NULL)) {
+		(void)syscall(SYS_timer_delete, timer);
+		return false;
+	}
+	TR_STORE(followed->timer, timer + 1);
+	return true;
+}
+
+/* ---- the kernel's event ------------------------------------------------ */
+
+static int open_event(uint32_t thread, bool without_kernel)
+{
+	struct perf_event_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.size = sizeof(attr);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	attr.sample_period = tr_sampler->period_ns;
+	attr.wakeup_events = 1;
+	attr.disabled = 1;
+	attr.exclude_hv = 1;
+	attr.exclude_kernel = without_kernel;
+	return (int)syscall(SYS_perf_event_open, &attr, (pid_t)thread, -1, -1,
+			    PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Are there places in the queue of this user's signals? */
+static bool has_queue(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_SIGPENDING, &limit) == 0 &&
+	       limit.rlim_cur >= 1024;
+}
+
+/* Descriptors that may be taken: a quarter of what the host has. */
+static uint32_t events_most(int *ret_floor)
+{
+	struct rlimit limit;
+	rlim_t most;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur < 256)
+		return 0;
+	most = limit.rlim_cur;
+	*ret_floor = most < TR_EVENT_FLOOR + most / 4 ? (int)(most / 4 * 3) :
+							TR_EVENT_FLOOR;
+	most /= 4;
+	return most < TR_EVENTS_MOST ? (uint32_t)most : TR_EVENTS_MOST;
+}
+
+/* Out of the way; the descriptor, or -1. */
+static int move_event(int fd, int floor)
+{
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, floor);
+
+	(void)close(fd);
+	return high;
+}
+
+/*
+ * One signal, then the handler asks for the next: real-time signals queue up,
+ * and where there is no more room the kernel sends SIGIO instead.
+ */
+static bool start_event(int fd, uint32_t thread, int number, uint64_t *ret_id)
+{
+	struct f_owner_ex owner = { F_OWNER_TID, (pid_t)thread };
+
+	return fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) == 0 &&
+	       fcntl(fd, F_SETSIG, number) == 0 &&
+	       fcntl(fd, F_SETOWN_EX, &owner) == 0 &&
+	       ioctl(fd, PERF_EVENT_IOC_ID, ret_id) == 0 &&
+	       ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) == 0;
+}
+
+static bool arm_event(struct tr_followed *followed, uint32_t thread)
+{
+	int floor = 0, fd;
+	uint64_t id;
+
+	if (TR_ADD(tr_sampler->events, 1) >= events_most(&floor))
+		goto none;
+	fd = open_event(thread, false);
+	if (fd < 0)
+		fd = open_event(thread, true);
+	if (fd >= 0)
+		fd = move_event(fd, floor);
+	if (fd < 0)
+		goto none;
+	if (!start_event(fd, thread, (int)TR_LOAD(followed->number), &id)) {
+		(void)close(fd);
+		goto none;
+	}
+	TR_STORE(followed->event_id, id);
+	TR_STORE(followed->event, fd + 1);
+	for (uint32_t i = 0; i < TR_EVENTS_MOST; i++) {
+		int32_t none = 0;
+
+		if (__atomic_compare_exchange_n(&sample_events[i], &none,
+						fd + 1, false,
+						__ATOMIC_RELAXED,
+						__ATOMIC_RELAXED))
+			break;
+	}
+	return true;
+none:
+	(void)TR_ADD(tr_sampler->events, -1u);
+	return false;
+}
+
+/* The number may be a file of the host's by now. */
+static bool is_our_event(int32_t event, uint64_t event_id)
+{
+	uint64_t id = 0;
+
+	return ioctl(event - 1, PERF_EVENT_IOC_ID, &id) == 0 && id == event_id;
+}
+
+static void strike_event(int32_t event)
+{
+	for (uint32_t i = 0; i < TR_EVENTS_MOST; i++)
+		if (TR_LOAD(sample_events[i]) == event)
+			TR_STORE(sample_events[i], 0);
+}
+
+/* The child has them, but not what they count. */
+void tr_sample_clock_forget(void)
+{
+	for (uint32_t i = 0; i < TR_EVENTS_MOST; i++) {
+		uint64_t id;
+
+		if (!sample_events[i])
+			continue;
+		if (ioctl(sample_events[i] - 1, PERF_EVENT_IOC_ID, &id) == 0)
+			(void)close(sample_events[i] - 1);
+		sample_events[i] = 0;
+	}
+}
+
+/* ---- either ------------------------------------------------------------ */
+
+enum tr_sampling_clock tr_sample_clock_choose(const struct tr_config *config)
+{
+	struct timespec tick;
+	double ticks = 100;
+	int fd;
+
+	if (config->sample_clock == TR_SAMPLE_WALL)
+		return TR_SAMPLING_WALL;
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_nsec)
+		ticks = 1e9 / (double)tick.tv_nsec;
+	if (config->sample_rate <= ticks * 1.01 || !has_queue())
+		return TR_SAMPLING_CPU;
+	fd = open_event(tr_thread_id(), true);
+	if (fd < 0)
+		return TR_SAMPLING_CPU;
+	(void)close(fd);
+	return TR_SAMPLING_PERF;
+}
+
+bool tr_sample_clock_arm(struct tr_followed *followed, uint32_t thread)
+{
+	uint64_t period_ns = tr_sampler->period_ns;
+	int saved = errno;
+	bool done;
+
+	TR_STORE(followed->number, tr_sample_number());
+	if (tr_sampler->clock == TR_SAMPLING_PERF && !tr_sample_is_shared() &&
+	    arm_event(followed, thread))
+		period_ns = TR_WATCH_NS;
+	done = arm_timer(followed, thread, period_ns) ||
+	       TR_LOAD(followed->event);
+	errno = saved;
+	return done;
+}
+
+/* By whoever is first: a number that was given back may be the host's. */
+void tr_sample_clock_disarm(struct tr_followed *followed)
+{
+	int32_t timer = __atomic_exchange_n(&followed->timer, 0,
+					    __ATOMIC_RELAXED);
+	int32_t event = __atomic_exchange_n(&followed->event, 0,
+					    __ATOMIC_RELAXED);
+	int saved = errno;
+
+	if (timer)
+		(void)syscall(SYS_timer_delete, timer - 1);
+	if (event) {
+		strike_event(event);
+		if (is_our_event(event, TR_LOAD(followed->event_id)))
+			(void)close(event - 1);
+		(void)TR_ADD(tr_sampler->events, -1u);
+	}
+	errno = saved;
+}
+
+bool tr_sample_clock_is_lost(struct tr_followed *followed)
+{
+	int32_t event = TR_LOAD(followed->event);
+	int saved = errno;
+	bool is_lost = event &&
+		       !is_our_event(event, TR_LOAD(followed->event_id));
+
+	if (is_lost) {
+		tr_sample_clock_disarm(followed);
+		(void)arm_timer(followed, tr_thread_id(),
+				tr_sampler->period_ns);
+	}
+	errno = saved;
+	return is_lost;
+}
+
+/* A timer that finds no event since the last one: its signal was lost. */
+void tr_sample_clock_go_on(struct tr_followed *followed, bool is_timer)
+{
+	int32_t event = TR_LOAD(followed->event);
+
+	if (!event)
+		return;
+	if (tr_sample_is_shared()) {
+		tr_sample_clock_disarm(followed);
+		(void)tr_sample_clock_arm(followed, tr_thread_id());
+		return;
+	}
+	if (!is_timer || !TR_LOAD(followed->is_fired))
+		(void)ioctl(event - 1, PERF_EVENT_IOC_REFRESH, 1);
+	TR_STORE(followed->is_fired, !is_timer);
+}
+
+/* A signal of the event that is pending at an exec would end the program. */
+void tr_sampler_hold(bool is_held)
+{
+	struct tr_followed *self = tr_sampler_self();
+	int32_t event = self ? TR_LOAD(self->event) : 0;
+	int saved = errno;
+
+	if (event && TR_LOAD(tr_sampler->pid) == (uint32_t)getpid())
+		(void)ioctl(event - 1,
+			    is_held ? PERF_EVENT_IOC_DISABLE :
+				      PERF_EVENT_IOC_REFRESH,
+			    is_held ? 0 : 1);
+	errno = saved;
+}

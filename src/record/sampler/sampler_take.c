@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Taking a sample: the stack, and the books of it.
+ *
+ * All of this runs in the handler, or at the end of a thread.
+ */
+#include "record/sampler/sampler.h"
+#include "record/sampler.h"
+#include "record/stacks.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#define TR_LOOK_NS INT64_C(100000000)
+#define TR_START_FRAMES 16u
+
+/* ---- books ------------------------------------------------------------- */
+
+/* Complete: with its table of stacks. */
+bool tr_sampler_has_ledger(void)
+{
+	return TR_ACQUIRE(tr_sampler->opened) && tr_ledger &&
+	       TR_ACQUIRE(tr_ledger->ready) && tr_ledger->base;
+}
+
+static void open_there(void *arg)
+{
+	*(bool *)arg = tr_sampling.open();
+}
+
+/* One opens it; the time of the others goes to their next samples. */
+bool tr_sampler_open(struct tr_followed *followed)
+{
+	uint64_t before = tr_sample_clock_own_ns(), cost_ns;
+	bool is_open = false;
+
+	if (__atomic_exchange_n(&tr_sampler->opening, 1, __ATOMIC_ACQUIRE))
+		return false;
+	if (!tr_side_call(open_there, &is_open))
+		TR_PUBLISH(tr_sampler->opening, 0); /* at the next one */
+	if (!is_open || !tr_sampler_has_ledger())
+		return false;
+	if (tr_ledger->anonymous && !tr_sampling.is_looked_after) {
+		tr_sampler_stop(); /* nobody would ever see it */
+		return false;
+	}
+	/* Not the program's time: a millisecond, ten where all is cold. */
+	cost_ns = tr_sample_clock_own_ns() - before;
+	(void)TR_ADD(followed->last_ns, cost_ns);
+	(void)TR_ADD(tr_ledger->header->sampling.cost_ns, cost_ns);
+	return true;
+}
+
+/* No thread was busy for longer than it was sampled. */
+static bool can_be(uint64_t weight_ns)
+{
+	int64_t most = tr_monotonic_ns() - tr_sampler->start_ns;
+
+	return most >= 0 && weight_ns <= (uint64_t)most + 2 * TR_LOOK_NS;
+}
+
+static void book_weight(uint32_t stack, uint64_t samples, uint64_t weight_ns)
+{
+	struct tr_sampling *books = &tr_ledger->header->sampling;
+	struct tr_stack *node = tr_stack_at(stack);
+
+	if (node) {
+		(void)TR_ADD(node->samples, samples);
+		(void)TR_ADD(node->weight_ns, weight_ns);
+	}
+	(void)TR_ADD(books->samples, samples);
+	(void)TR_ADD(books->weight_ns, weight_ns);
+}
+
+/*
+ * A thread that ended before its first sample: all of it is its function, as
+ * if it were called from here. The first one, which nobody started, and which
+ * was long enough for a sample: where it ends.
+ */
+static TR_NOINLINE uint32_t stack_of_start(const struct tr_followed *followed,
+					   uint32_t thread, uint64_t rest)
+{
+	struct tr_unwind_frame frames[TR_START_FRAMES];
+	uint64_t start = TR_LOAD(followed->start);
+	struct tr_unwind_at at;
+	bool is_whole = false;
+	uint32_t n;
+
+	if (!start &&
+	    (thread != tr_thread_id() || rest < tr_sampler->period_ns))
+		return 0;
+	tr_unwind_here(&at);
+	n = tr_unwind(&at, frames + 1, TR_START_FRAMES - 1, &is_whole);
+	/* All of ours but the one that called it. */
+	while (n > 1 && frames[1].module == frames[2].module) {
+		memmove(&frames[1], &frames[2], (n - 1) * sizeof(frames[0]));
+		n--;
+	}
+	if (!start) /* no call of ours is in it */
+		return n < 2 ? 0 : tr_stack_intern(frames + 2, n - 1,
+						   is_whole, true);
+	frames[0].pc = start;
+	frames[0].module = tr_unwind_module_of(start);
+	return tr_stack_intern(frames, n + 1, is_whole, true);
+}
+
+/*
+ * Threads that are too short for a sample do not open a ledger by themselves,
+ * until together they were as long as the time between two samples.
+ */
+static bool is_worth_booking(struct tr_followed *followed, uint64_t *rest)
+{
+	uint64_t waiting;
+
+	if (tr_sampler_has_ledger())
+		return true;
+	waiting = TR_ADD(tr_sampler->waiting_ns, *rest) + *rest;
+	if (waiting < tr_sampler->period_ns || !TR_LOAD(tr_sampler->on) ||
+	    !tr_sampler_open(followed))
+		return false;
+	*rest = __atomic_exchange_n(&tr_sampler->waiting_ns, 0,
+				    __ATOMIC_RELAXED);
+	return true;
+}
+
+void tr_sampler_rest(struct tr_followed *followed, uint32_t thread)
+{
+	uint32_t stack = TR_LOAD(followed->stack);
+	uint64_t now, last, rest;
+
+	/* One that goes on keeps its time for its first sample. */
+	if (!stack && TR_LOAD(followed->thread) != TR_FOLLOWED_ENDING)
+		return;
+	if (TR_LOAD(tr_sampler_paused)) {
+		rest = __atomic_exchange_n(&followed->kept_ns, 0,
+					   __ATOMIC_RELAXED);
+	} else {
+		now = tr_sample_clock_ns(thread);
+		last = __atomic_exchange_n(&followed->last_ns, now,
+					   __ATOMIC_RELAXED);
+		rest = now > last ? now - last : 0;
+	}
+	if (!rest || !can_be(rest) || !is_worth_booking(followed, &rest))
+		return;
+	if (!stack)
+		stack = stack_of_start(followed, thread, rest);
+	if (stack)
+		book_weight(stack, 0, rest);
+}
+
+uint32_t tr_sampler_paused;
+
+/* Its clock stands still between two regions. */
+static void pause_thread(struct tr_followed *followed, uint32_t thread,
+			 bool is_paused)
+{
+	uint64_t now = tr_sample_clock_ns(thread), other;
+
+	if (is_paused) {
+		other = TR_LOAD(followed->last_ns);
+		TR_STORE(followed->kept_ns, now > other ? now - other : 0);
+	} else {
+		other = TR_LOAD(followed->kept_ns);
+		TR_STORE(followed->last_ns, now > other ? now - other : 0);
+	}
+}
+
+void tr_sampler_pause(bool is_paused)
+{
+	if (is_paused == TR_LOAD(tr_sampler_paused))
+		return;
+	if (is_paused)
+		TR_STORE(tr_sampler_paused, true);
+	for (uint32_t i = 0; tr_sampler && i < tr_sampler->size; i++) {
+		struct tr_followed *followed = &tr_sampler->followed[i];
+		uint32_t thread = TR_ACQUIRE(followed->thread);
+
+		if (thread && thread < TR_FOLLOWED_ENDING)
+			pause_thread(followed, thread, is_paused);
+	}
+	if (!is_paused)
+		TR_STORE(tr_sampler_paused, false);
+}
+
+/* The ring's place for the next one; NULL: no room. */
+static struct tr_sample *next_place(uint64_t *ret_ticket)
+{
+	struct tr_region *ring = &tr_ledger->region[TR_REGION_SAMPLES];
+	uint64_t size = ring->cap / sizeof(struct tr_sample), head, at;
+
+	if (!size)
+		return NULL;
+	head = TR_ADD(tr_ledger->header->sampling.head, 1);
+	at = head % size * sizeof(struct tr_sample);
+	while (TR_LOAD(ring->used) < at + sizeof(struct tr_sample)) {
+		uint64_t left = ring->cap - TR_LOAD(ring->used);
+
+		if (!tr_region_take(TR_REGION_SAMPLES,
+				    left < TR_PAGE ? left : TR_PAGE))
+			return NULL;
+	}
+	*ret_ticket = head + 1;
+	return (void *)(tr_ledger->base + ring->off + at);
+}
+
+/* The innermost open scope; 0: none. */
+static uint32_t open_scope(void)
+{
+	const struct tr_track *track = tr_hand()->held;
+	uint32_t node = track ? TR_LOAD(track->current) : 0;
+
+	return track && node != TR_LOAD(track->root) ? node : 0;
+}
+
+static void put_on_timeline(const struct tr_followed *followed, uint64_t ticks,
+			    uint64_t weight_ns)
+{
+	uint64_t ticket = 0, us = weight_ns / 1000;
+	struct tr_sample *sample = next_place(&ticket);
+
+	if (!sample)
+		return;
+	TR_STORE(sample->ticket, 0);
+	/* Release: not before the ticket is gone. */
+	TR_PUBLISH(sample->ticks, ticks);
+	TR_PUBLISH(sample->thread, tr_thread_id());
+	TR_PUBLISH(sample->stack, TR_LOAD(followed->stack));
+	TR_PUBLISH(sample->node, open_scope());
+	TR_PUBLISH(sample->weight_us, us < UINT32_MAX ? (uint32_t)us :
+							UINT32_MAX);
+	TR_PUBLISH(sample->ticket, ticket);
+}
+
+/* ---- samples ----------------------------------------------------------- */
+
+void tr_sampler_show_usage(void)
+{
+	struct tr_header *header = tr_ledger->header;
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage))
+		return;
+	TR_STORE(header->cpu_user_ns,
+		 (uint64_t)usage.ru_utime.tv_sec * 1000000000u +
+			 (uint64_t)usage.ru_utime.tv_usec * 1000u);
+	TR_STORE(header->cpu_system_ns,
+		 (uint64_t)usage.ru_stime.tv_sec * 1000000000u +
+			 (uint64_t)usage.ru_stime.tv_usec * 1000u);
+	tr_ledger_anchor((uint32_t)(tr_ledger_ticks() >>
+				    tr_ledger->slice_shift));
+	TR_STORE(header->sampling.threads, TR_LOAD(tr_sampler->threads));
+	TR_STORE(header->sampling.unfollowed, TR_LOAD(tr_sampler->unfollowed));
+}
+
+void tr_sampler_look(void)
+{
+	if (!tr_sampler || !TR_LOAD(tr_sampler->on))
+		return;
+	/* Its handler would get our signals. */
+	if (tr_sampler->is_looked_after && tr_sampler_is_replaced()) {
+		tr_sampler_stop();
+		return;
+	}
+	tr_followed_look();
+	if (tr_sampler_has_ledger())
+		tr_sampler_show_usage();
+}
+
+static void look_there(void *arg)
+{
+	(void)arg;
+	if (tr_sampling.is_looked_after)
+		tr_sampler_show_usage();
+	else
+		tr_sampler_look();
+}
+
+/* One of the samples of a tenth of a second. */
+static void look_now_and_then(void)
+{
+	int64_t now = tr_monotonic_ns(), due = TR_LOAD(tr_sampler->look_ns);
+
+	if (now < due || !__atomic_compare_exchange_n(
+				 &tr_sampler->look_ns, &due, now + TR_LOOK_NS,
+				 false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return;
+	(void)tr_side_call(look_there, NULL);
+}
+
+/* True: the stack goes back to where its thread began. */
+static bool walk_stack(struct tr_followed *followed, const void *context)
+{
+	uint64_t depth = tr_sampling.config->stack_depth;
+	struct tr_unwind_frame *frames =
+		tr_sample_frames + (followed - tr_sampler->followed) * depth;
+	struct tr_unwind_at at;
+	bool is_whole = false;
+	uint32_t n;
+
+	tr_unwind_from_context(context, &at);
+	n = tr_unwind(&at, frames, (uint32_t)depth, &is_whole);
+	if (tr_unwind_wants_look() && tr_modules_look_here())
+		n = tr_unwind(&at, frames, (uint32_t)depth, &is_whole);
+	TR_STORE(followed->stack,
+		 tr_stack_intern(frames, n, is_whole, true));
+	return is_whole;
+}
+
+static void book_sample(uint32_t stack, bool is_whole, uint64_t weight_ns)
+{
+	struct tr_sampling *books = &tr_ledger->header->sampling;
+
+	book_weight(stack, 1, weight_ns);
+	if (is_whole) {
+		(void)TR_ADD(books->whole, 1);
+		(void)TR_ADD(books->whole_ns, weight_ns);
+	}
+	if (stack == TR_STACK_LOST)
+		(void)TR_ADD(books->lost, 1);
+}
+
+void tr_sampler_take(struct tr_followed *followed, const void *context)
+{
+	uint64_t now, last, began, cost_ns;
+	bool is_whole;
+
+	if (TR_LOAD(tr_sampler_paused) ||
+	    (!tr_sampler_has_ledger() && !tr_sampler_open(followed)))
+		return;
+	now = tr_sample_clock_own_ns();
+	last = __atomic_exchange_n(&followed->last_ns, now, __ATOMIC_RELAXED);
+	if (!TR_LOAD(tr_ledger->control->enabled) || now < last ||
+	    !can_be(now - last))
+		return;
+	began = tr_ledger_ticks();
+	is_whole = walk_stack(followed, context);
+	book_sample(TR_LOAD(followed->stack), is_whole, now - last);
+	put_on_timeline(followed, began, now - last);
+	look_now_and_then();
+	/* Not by the ticks: it may have waited for a processor. */
+	cost_ns = tr_sample_clock_own_ns() - now;
+	(void)TR_ADD(tr_ledger->header->sampling.cost_ns, cost_ns);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of record/stage/: what stands behind wrapped stages and queues. Stages
+ * by macro are scopes and counters, and need nothing of this.
+ */
+#ifndef TR_RECORD_STAGE_H
+#define TR_RECORD_STAGE_H
+
+#include <tare/stage.h>
+
+#include "record/probe.h"
+
+/* Now, on the clock of the ledger that events go to; 0: there is none. */
+uint64_t tr_stage_ticks(void);
+/* A time from `from` to `to` beside the scopes. */
+void tr_stage_overlap(tare_site *site, uint64_t from, uint64_t to);
+/* The series `name``suffix` of a stage; never NULL. */
+tare_site *tr_stage_series(const tare_site *like, const char *suffix);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of step/: what a program does step after step. Its pace, lines in its
+ * log, a look for leaks, and scopes that tell what they used.
+ *
+ * Nothing here runs by itself: a call of tare_step_done() does the work that
+ * is due, at most in one thread at a time. What others know (GPUs, energy,
+ * the cost of measuring) comes in by hooks, which are NULL where nobody does.
+ */
+#ifndef TR_RECORD_STEP_H
+#define TR_RECORD_STEP_H
+
+#include <tare/control.h>
+#include <tare/resource.h>
+#include <tare/step.h>
+
+#include "record/probe.h"
+
+/* What the options say; written by runtime/, read at any time. */
+struct tr_step_options {
+	uint64_t line_steps;   /* metrics_log_interval */
+	uint64_t line_ns;      /* metrics_log_seconds; 0: none */
+	uint64_t look_steps;   /* memory_cleanup_check_interval */
+	uint32_t memory;       /* collect_memory_basic */
+	uint32_t trace;	       /* enable_profiler */
+	uint64_t trace_steps;  /* profiler_export_interval */
+	uint64_t trace_wait;   /* profiler_wait: steps before the first turn */
+	uint64_t trace_warm;   /* profiler_warmup */
+	uint64_t trace_record; /* profiler_record */
+	uint32_t components;   /* collect_component_profiling */
+};
+extern struct tr_step_options tr_step_options;
+/* Those of traces have changed. */
+void tr_schedule_bump(void);
+
+/* Steps that were recorded: all of it is borrowed. */
+struct tr_traced {
+	const char *name;   /* of the steps; "": they have none */
+	uint64_t step;	    /* number of the last one */
+	uint64_t steps;	    /* how many */
+	uint64_t from, to;  /* ticks */
+	uint64_t keep;	    /* files; UINT64_MAX: as the option says */
+	const char *folder; /* "": as the option says */
+};
+/* Called at the end of the last one, by its thread. */
+extern void (*tr_step_traced)(const struct tr_traced *traced);
+
+/* A turn's warm-up begins; its last step, or its plan, has ended. */
+extern void (*tr_step_window)(bool is_open);
+
+/* Where lines and warnings go. NULL: nowhere. */
+typedef void (*tr_step_log)(enum tare_level level, const char *text);
+void tr_step_set_log(tr_step_log log);
+/* Is there anybody to read the lines? NULL: whenever there is a log. */
+extern bool (*tr_step_is_read)(void);
+
+/* Bytes that malloc() has given out; UINT64_MAX: not known. */
+extern uint64_t (*tr_step_heap)(void);
+/* Bytes in use of each GPU; how many there are. */
+extern size_t (*tr_step_gpu)(uint64_t *bytes, size_t size);
+/* Percent of the busiest GPU; negative: not known. */
+extern double (*tr_step_gpu_load)(void);
+/* Share of the time that measuring took lately, 0..1; negative: not known. */
+extern double (*tr_step_share)(void);
+/* Joules used so far, of all that can be read; negative: not known. */
+extern double (*tr_step_joules)(void);
+
+/*
+ * What allocates: remember now (NULL), and since then tell in which place
+ * most more is live, in words. False: not known.
+ */
+extern bool (*tr_step_grown)(char *text, size_t size);
+
+/* A last look, before the ledger is closed. */
+void tr_step_finish(void);
+
+/* For the table of calls that other copies find. */
+void tr_probe_step(uint64_t items);
+void tr_probe_step_named(const char *name, uint64_t items);
+/*
+ * An epoch as a step: long enough that memory is read by its share of the
+ * time alone. Forwards itself.
+ */
+void tr_probe_step_epoch(uint64_t items);
+size_t tr_probe_leaks(tare_leak *ret_leaks, size_t size);
+
+#endif

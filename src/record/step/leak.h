@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parts of the leak check: a bounded series, lines through it, a verdict.
+ */
+#ifndef TR_RECORD_STEP_LEAK_H
+#define TR_RECORD_STEP_LEAK_H
+
+#include <tare/step.h>
+
+#include "base/platform.h"
+
+#define TR_BINS 512u	/* points of a series, whatever its length */
+#define TR_BLOCKS 32u	/* points of a line */
+
+/*
+ * Samples that follow each other. The least is kept beside the sum: between
+ * two collections of garbage a program's memory only grows, and what it
+ * comes back to is what it holds.
+ */
+struct tr_bin {
+	double least, sum;
+	double at; /* sum of the samples' places */
+	uint32_t n;
+};
+
+struct tare_leak_series {
+	char what[32];
+	double least_growth; /* bytes: less is no leak */
+	uint64_t samples;
+	uint32_t n_bins;
+	uint32_t width; /* samples a bin */
+	struct tr_bin bin[TR_BINS];
+};
+
+void tr_series_init(tare_leak_series *series, const char *what);
+/* Empties it. */
+void tr_series_clear(tare_leak_series *series);
+/* `at` is what growth is counted by: the number of the step. */
+void tr_series_add(tare_leak_series *series, double at, double bytes);
+
+/* ---- slope.c ----------------------------------------------------------- */
+
+/* Points of a line, in order of x. */
+struct tr_points {
+	double x[TR_BLOCKS], y[TR_BLOCKS];
+	unsigned n;
+};
+
+struct tr_line {
+	double slope;  /* least squares */
+	double error;  /* its standard error */
+	double repeat; /* autocorrelation of the residuals, -1 to 1 */
+};
+
+struct tr_line tr_line_fit(const struct tr_points *points);
+
+/* Theil-Sen: the median of all pairs' slopes, and 95 % around it. */
+struct tr_slopes {
+	double median, low, high;
+};
+struct tr_slopes tr_line_slopes(const struct tr_points *points);
+
+/* Probability that a normal variable is below z. */
+double tr_normal_below(double z);
+
+/* ---- verdict.c --------------------------------------------------------- */
+
+void tr_leak_judge(const tare_leak_series *series, tare_leak *ret_leak);
+
+#endif

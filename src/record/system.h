@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of system/: the machine and the process as the kernel tells them.
+ *
+ * Behind tare/system.h, and what others inside the library need of it. All
+ * files are opened, read and closed: a descriptor that is kept would be the
+ * host's after it has closed all of its own, and of the wrong tree after a
+ * chroot or a fork. That costs 2 us a file.
+ *
+ * Files are hostile input. What is missing, empty, garbled or too large is
+ * unknown, and nothing that was read becomes a negative or an absurd number.
+ * They are found below `tr_root` (platform/platform.h).
+ *
+ * Nothing here allocates. Texts and former readings lie in static memory
+ * behind one lock, which a fork cannot leave locked (lock.c).
+ */
+#ifndef TR_RECORD_SYSTEM_H
+#define TR_RECORD_SYSTEM_H
+
+#include <tare/system.h>
+
+/* Memory at this moment; bytes. TARE_UNKNOWN where it could not be read. */
+struct tr_memory_now {
+	uint64_t rss, vm;	   /* of this process */
+	uint64_t total, available; /* of the system, or of the container */
+};
+
+/* False if nothing could be read. */
+bool tr_memory_read(struct tr_memory_now *ret_now);
+
+/*
+ * Bytes that malloc() has given out; UINT64_MAX: not known, or to ask would
+ * hold the program up (heap.c). Not for signal handlers.
+ */
+uint64_t tr_heap_used(void);
+
+/*
+ * Joules that the CPUs' packages took since the first call in this process:
+ * for differences. 0, or TARE_ENOENT, TARE_EPERM or TARE_EIO with a reason,
+ * a static text. Ask again within minutes: the hardware's counter wraps, and
+ * what a gap may have hidden is left out and told as TARE_EIO once.
+ */
+int tr_energy_read(double *ret_joules, const char **ret_reason);
+
+/* ---- capability.c ------------------------------------------------------ */
+
+struct tr_capability {
+	bool is_available;
+	char detail[192];
+	char help[192];
+};
+
+struct tr_capability_row {
+	const char *name;
+	/* Fills all three; what it finds starts as zeros. */
+	void (*look)(struct tr_capability *found);
+};
+
+/* Both for one line each; `help` NULL: nothing is needed. */
+void tr_capability_set(struct tr_capability *found, bool is_available,
+		       const char *help, const char *format, ...)
+	TARE_PRINTF(4, 5);
+
+/* The rows of this folder, in their order; ends with a NULL name. */
+extern const struct tr_capability_row tr_system_capabilities[];
+
+/* ---- for tests ---------------------------------------------------------- */
+
+/* Forgets all readings, as if none had been taken. */
+void tr_system_forget(void);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lock.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/system.h"
+
+#define WAIT_NS 50000
+#define WAITS 20000 /* a second: who holds it waits for a file for ever */
+
+/*
+ * The process whose thread is inside; 0: nobody. A process id and no flag: a
+ * child made while somebody was inside finds its parent's, sees that nobody
+ * is in there, and starts anew.
+ */
+static uint32_t holder;
+
+static bool take(uint32_t own)
+{
+	uint32_t seen = 0;
+
+	/* Acquire, with the release of leave: the readings before. */
+	if (__atomic_compare_exchange_n(&holder, &seen, own, false,
+					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return true;
+	if (seen == own ||
+	    !__atomic_compare_exchange_n(&holder, &seen, own, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return false;
+	tr_system_forget(); /* left half-written by the fork */
+	return true;
+}
+
+bool tr_lock_enter(struct tr_lock *lock)
+{
+	static const struct timespec wait = { 0, WAIT_NS };
+	uint32_t own = (uint32_t)getpid();
+
+	lock->error = errno;
+	/* Files are points of cancellation: nobody may leave through one. */
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &lock->cancel);
+	for (unsigned i = 0; i < WAITS; i++) {
+		if (take(own))
+			return true;
+		(void)nanosleep(&wait, NULL);
+	}
+	(void)pthread_setcancelstate(lock->cancel, NULL);
+	errno = lock->error;
+	return false;
+}
+
+void tr_lock_leave(struct tr_lock *lock)
+{
+	/* Release: the readings before the word. */
+	__atomic_store_n(&holder, 0, __ATOMIC_RELEASE);
+	(void)pthread_setcancelstate(lock->cancel, NULL);
+	errno = lock->error;
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Traffic: bytes of the disks and of the network.
+ *
+ * A byte counts once. Of disks these are the whole ones that hardware (or a
+ * hypervisor) is behind: no partitions, and none that are made of others (dm,
+ * md, loop) or of memory. Of interfaces likewise, but a container often has
+ * none of hardware: then all count but the loopback.
+ *
+ * Rates are summed up device by device: one that comes, goes or starts again
+ * must not look like traffic. A counter of 32 bits that turns over is
+ * followed; one that goes back otherwise belongs to another device.
+ */
+#include "readings.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/platform.h"
+
+#define SECTOR 512u    /* of diskstats, whatever the disk's */
+#define RATE_MOST 1e13 /* bytes/s: beyond, a counter was garbled */
+
+struct kind {
+	struct tr_since since;
+	struct tr_traffic former[2], present;
+};
+
+/* Guard: the lock. */
+static struct kind disks, nets;
+
+void tr_traffic_forget(void)
+{
+	disks.since.n = nets.since.n = 0;
+}
+
+/* ---- devices ------------------------------------------------------------ */
+
+/* Usually at the same place as before. */
+static const struct tr_device *find(const struct tr_traffic *traffic,
+				    const char *name, uint32_t guess)
+{
+	if (!traffic)
+		return NULL;
+	if (guess < traffic->n &&
+	    strcmp(traffic->device[guess].name, name) == 0)
+		return &traffic->device[guess];
+	for (uint32_t i = 0; i < traffic->n; i++)
+		if (strcmp(traffic->device[i].name, name) == 0)
+			return &traffic->device[i];
+	return NULL;
+}
+
+static bool starts(const char *name, const char *prefix)
+{
+	return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+static bool exists(const char *format, const char *name)
+{
+	char path[512];
+
+	return tr_scan_path(path, sizeof(path), format, name) &&
+	       access(path, F_OK) == 0;
+}
+
+/* Copies a word; false: none, or too long for any device. */
+static bool copy_name(char name[32], const char **at, const char *ends)
+{
+	size_t len;
+
+	*at += strspn(*at, " \t");
+	len = strcspn(*at, ends);
+	if (len == 0 || len >= 32)
+		return false;
+	memcpy(name, *at, len);
+	name[len] = '\0';
+	*at += len;
+	return true;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* sda1 after sda; nvme0n1p1 after nvme0n1. */
+static bool is_part_of(const char *name, const char *whole)
+{
+	size_t len = strlen(whole);
+
+	if (!starts(name, whole))
+		return false;
+	name += len;
+	if (is_digit(whole[len - 1]) && *name++ != 'p')
+		return false;
+	return is_digit(*name);
+}
+
+/* One way of several to a disk, which is listed itself: nvme0c1n1. */
+static bool is_path(const char *name)
+{
+	if (!starts(name, "nvme"))
+		return false;
+	name += 4;
+	while (is_digit(*name))
+		name++;
+	return *name == 'c';
+}
+
+static bool is_made_of_others(const char *name)
+{
+	static const char *const prefix[] = { "loop", "ram",   "zram", "dm-",
+					      "md",   "bcache", "drbd", "sr",
+					      "fd" };
+
+	for (size_t i = 0; i < sizeof(prefix) / sizeof(prefix[0]); i++)
+		if (starts(name, prefix[i]))
+			return true;
+	return is_path(name);
+}
+
+/* By name alone where there is no /sys: a disk stands before its parts. */
+static bool is_whole_by_name(const struct tr_traffic *traffic,
+			     const char *name)
+{
+	for (uint32_t i = 0; i < traffic->n; i++)
+		if (traffic->device[i].is_counted &&
+		    is_part_of(name, traffic->device[i].name))
+			return false;
+	return true;
+}
+
+static bool is_disk(const struct tr_traffic *traffic, const char *name)
+{
+	char in_sys[32];
+
+	if (is_made_of_others(name))
+		return false;
+	if (!exists("/sys/block%s", ""))
+		return is_whole_by_name(traffic, name);
+	strcpy(in_sys, name);
+	for (char *c = in_sys; *c; c++)
+		if (*c == '/')
+			*c = '!';
+	/* A network's disk has no device of hardware, and is one. */
+	return exists("/sys/block/%s/device", in_sys) ||
+	       (starts(name, "nbd") && exists("/sys/block/%s", in_sys));
+}
+
+static bool is_real_net(const char *name)
+{
+	return !strchr(name, '/') && exists("/sys/class/net/%s/device", name);
+}
+
+/* ---- files -------------------------------------------------------------- */
+
+/* major minor name reads merged SECTORS ms writes merged SECTORS ... */
+static bool scan_disk(const char *at, struct tr_device *disk)
+{
+	uint64_t field[7];
+
+	if (!tr_scan_skip(&at) || !tr_scan_skip(&at) ||
+	    !copy_name(disk->name, &at, " \t\n"))
+		return false;
+	for (int i = 0; i < 7; i++)
+		field[i] = tr_scan_number(&at);
+	disk->in = field[2];
+	disk->out = field[6];
+	return tr_scan_times(disk->in, SECTOR) != TARE_UNKNOWN &&
+	       tr_scan_times(disk->out, SECTOR) != TARE_UNKNOWN;
+}
+
+void tr_disks_scan(const char *text, const struct tr_traffic *before,
+		   struct tr_traffic *ret)
+{
+	ret->n = 0;
+	for (const char *line = text; line && ret->n < TR_DEVICES;
+	     line = tr_scan_next(line)) {
+		struct tr_device *disk = &ret->device[ret->n];
+		const struct tr_device *known;
+
+		if (!scan_disk(line, disk))
+			continue;
+		known = find(before, disk->name, ret->n);
+		disk->is_counted = known ? known->is_counted :
+					   is_disk(ret, disk->name);
+		ret->n++;
+	}
+}
+
+/* name: BYTES packets errs drop fifo frame compressed multicast BYTES ... */
+static bool scan_net(const char *at, struct tr_device *net)
+{
+	uint64_t field[9];
+
+	if (!copy_name(net->name, &at, ": \t\n|") || *at++ != ':')
+		return false;
+	for (int i = 0; i < 9; i++)
+		field[i] = tr_scan_number(&at);
+	net->in = field[0];
+	net->out = field[8];
+	return net->in != TARE_UNKNOWN && net->out != TARE_UNKNOWN;
+}
+
+/* Where there is real hardware, all goes through it. */
+static void choose_nets(struct tr_traffic *nets_now)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < nets_now->n; i++)
+		any |= nets_now->device[i].is_real;
+	for (uint32_t i = 0; i < nets_now->n; i++)
+		nets_now->device[i].is_counted =
+			!any || nets_now->device[i].is_real;
+}
+
+void tr_nets_scan(const char *text, const struct tr_traffic *before,
+		  struct tr_traffic *ret)
+{
+	ret->n = 0;
+	for (const char *line = text; line && ret->n < TR_DEVICES;
+	     line = tr_scan_next(line)) {
+		struct tr_device *net = &ret->device[ret->n];
+		const struct tr_device *known;
+
+		if (!scan_net(line, net) || strcmp(net->name, "lo") == 0)
+			continue;
+		known = find(before, net->name, ret->n);
+		net->is_real = known ? known->is_real :
+				       is_real_net(net->name);
+		ret->n++;
+	}
+	choose_nets(ret);
+}
+
+/* ---- rates -------------------------------------------------------------- */
+
+/* TARE_UNKNOWN: not the same counter any more. */
+static uint64_t more(uint64_t from, uint64_t to)
+{
+	if (to >= from)
+		return to - from;
+	if (from <= UINT32_MAX && from - to > UINT32_MAX / 2)
+		return to + (UINT64_C(1) << 32) - from;
+	return TARE_UNKNOWN;
+}
+
+struct growth {
+	double in, out;
+	bool is_known;
+};
+
+static struct growth growth_of(const struct tr_traffic *from,
+			       const struct tr_traffic *to)
+{
+	struct growth sum = { 0, 0, false };
+
+	for (uint32_t i = 0; i < to->n; i++) {
+		const struct tr_device *now = &to->device[i], *then;
+		uint64_t in, out;
+
+		then = now->is_counted ? find(from, now->name, i) : NULL;
+		if (!then)
+			continue;
+		in = more(then->in, now->in);
+		out = more(then->out, now->out);
+		if (in == TARE_UNKNOWN || out == TARE_UNKNOWN)
+			continue;
+		sum.in += (double)in;
+		sum.out += (double)out;
+		sum.is_known = true;
+	}
+	return sum;
+}
+
+static void sum_up(const struct tr_traffic *traffic, uint64_t unit,
+		   uint64_t *ret_in, uint64_t *ret_out)
+{
+	uint64_t in = 0, out = 0;
+	bool any = false;
+
+	for (uint32_t i = 0; i < traffic->n; i++) {
+		if (!traffic->device[i].is_counted)
+			continue;
+		in = tr_scan_sum(in, traffic->device[i].in);
+		out = tr_scan_sum(out, traffic->device[i].out);
+		any = true;
+	}
+	if (!any)
+		return;
+	*ret_in = tr_scan_times(in, unit);
+	*ret_out = tr_scan_times(out, unit);
+}
+
+/* Keeps the reading, and gives the growth since the one before. */
+static void rates(struct kind *kind, double unit, double *ret_in,
+		  double *ret_out)
+{
+	struct tr_gap gap = tr_since_next(&kind->since);
+	struct growth growth;
+
+	if (gap.from >= 0) {
+		growth = growth_of(&kind->former[gap.from], &kind->present);
+		if (growth.is_known) {
+			*ret_in = tr_gap_rate(&gap, growth.in * unit,
+					      RATE_MOST);
+			*ret_out = tr_gap_rate(&gap, growth.out * unit,
+					       RATE_MOST);
+		}
+	}
+	if (gap.keep >= 0) {
+		struct tr_traffic *former = &kind->former[gap.keep];
+
+		former->n = kind->present.n;
+		memcpy(former->device, kind->present.device,
+		       former->n * sizeof(former->device[0]));
+	}
+}
+
+static const struct tr_traffic *newest(const struct kind *kind)
+{
+	return kind->since.n ? &kind->former[kind->since.newest] : NULL;
+}
+
+bool tr_traffic_take(tare_system *now)
+{
+	const char *text = tr_scan_file(NULL, "/proc/diskstats");
+
+	disks.present.n = nets.present.n = 0;
+	if (text)
+		tr_disks_scan(text, newest(&disks), &disks.present);
+	if (disks.present.n) {
+		sum_up(&disks.present, SECTOR, &now->disk_read,
+		       &now->disk_written);
+		rates(&disks, SECTOR, &now->disk_read_rate,
+		      &now->disk_write_rate);
+	}
+	text = tr_scan_file(NULL, "/proc/net/dev");
+	if (text)
+		tr_nets_scan(text, newest(&nets), &nets.present);
+	if (nets.present.n) {
+		sum_up(&nets.present, 1, &now->net_received, &now->net_sent);
+		rates(&nets, 1, &now->net_receive_rate, &now->net_send_rate);
+	}
+	return disks.present.n || nets.present.n;
+}

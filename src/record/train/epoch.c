@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Epochs: what was measured in one becomes a row, which goes to all workers,
+ * to the files, to the ledger and to the log.
+ */
+#include "record/train/training.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include <tare/step.h>
+#include <tare/system.h>
+
+#include "base/platform.h"
+#include "record/host.h"
+#include "record/step.h"
+
+/* Reading it takes as long as a small network's update. */
+#define PEAK_INTERVAL_NS 50000000
+
+TARE_API int tare_epoch_begin(tare_training *t)
+{
+	if (!t)
+		return 0;
+	if (!tr_training_is_mine(t))
+		return TARE_EINVAL;
+	t->given = 0;
+	__atomic_store_n(&t->steps, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->samples, 0, __ATOMIC_RELAXED);
+	return tr_phases_begin(t);
+}
+
+/* ---- values ------------------------------------------------------------- */
+
+TARE_API int tare_training_value(tare_training *t, const char *name,
+				 double number)
+{
+	uint32_t i;
+
+	if (!t)
+		return 0;
+	if (!name || !name[0] || !t->epoch || !tr_training_is_mine(t))
+		return TARE_EINVAL;
+	i = tr_names_find(&t->values, name);
+	if (i == UINT32_MAX && t->values.n == TR_NAMES)
+		return TARE_EFULL;
+	if (i == UINT32_MAX)
+		i = tr_names_add(&t->values, name);
+	t->value[i].value = number;
+	t->given |= (uint64_t)1 << i;
+	return 0;
+}
+
+static void show_value(const tare_training *t, tare_site **site,
+		       const char *name, double value)
+{
+	if (!t->is_kept)
+		return;
+	if (!*site)
+		*site = tare_site_get(TARE_KIND_GAUGE, TARE_TYPE_CUSTOM, name,
+				      "", "training");
+	tare_gauge_set(*site, value);
+}
+
+TARE_API void tare_training_samples(tare_training *t, uint64_t n)
+{
+	if (t)
+		(void)__atomic_fetch_add(&t->samples, n, __ATOMIC_RELAXED);
+}
+
+TARE_API void tare_training_step(tare_training *t, uint64_t samples)
+{
+	if (!t || !tr_training_is_mine(t))
+		return;
+	(void)__atomic_fetch_add(&t->steps, 1, __ATOMIC_RELAXED);
+	tare_training_samples(t, samples);
+	if (t->is_kept)
+		tare_step_done(samples);
+}
+
+/* ---- the row ------------------------------------------------------------ */
+
+static double peak_mb(tare_training *t, int64_t now)
+{
+	tare_process process = { .struct_size = sizeof(process) };
+	int saved = errno;
+
+	if (t->peak_at_ns && now - t->peak_at_ns < PEAK_INTERVAL_NS)
+		return t->peak_mb;
+	t->peak_at_ns = now ? now : 1;
+	t->peak_mb = tare_process_read(0, &process) == 0 ?
+			     (double)process.peak_rss / 0x1p20 :
+			     NAN;
+	errno = saved;
+	return t->peak_mb;
+}
+
+static double value_of(const tare_training *t, unsigned i)
+{
+	return tr_training_has(t, i) ? t->value[i].value : NAN;
+}
+
+static tare_run_row own_row(tare_training *t, const struct tr_taken *taken)
+{
+	return (tare_run_row){
+		.epoch = t->n_epochs,
+		.total_time = taken->seconds,
+		.forward_time = taken->column[TR_PHASE_FORWARD],
+		.backward_time = taken->column[TR_PHASE_BACKWARD],
+		.comm_time = taken->column[TR_PHASE_COMMUNICATION],
+		.update_time = taken->column[TR_PHASE_UPDATE],
+		.loss = value_of(t, 0),
+		.train_acc = value_of(t, 1),
+		.val_f1 = value_of(t, 2),
+		.test_f1 = value_of(t, 3),
+		.peak_memory_mb = peak_mb(t, taken->now_ns),
+	};
+}
+
+/* The slowest worker's times, the largest one's memory: one all-reduce. */
+static void fill_row_of_all(tare_training *t, tare_epoch *epoch)
+{
+	const tare_run_row *own = &epoch->own;
+	double most[] = {
+		own->total_time, own->forward_time, own->backward_time,
+		own->comm_time,	 own->update_time,
+		isnan(own->peak_memory_mb) ? -1 : own->peak_memory_mb,
+		epoch->broadcast_time, epoch->gradient_aggregation_time,
+	};
+	tare_run_row *row = &epoch->row;
+
+	*row = *own;
+	if (t->workers == 1 || !t->most)
+		return;
+	if (t->most(t->data, most, sizeof(most) / sizeof(most[0]))) {
+		if (!t->is_told_most)
+			tr_host.log_asked(TARE_LEVEL_WARNING,
+					"the workers' times could not be "
+					"put together; rows are this "
+					"worker's");
+		t->is_told_most = true;
+		return;
+	}
+	row->total_time = most[0];
+	row->forward_time = most[1];
+	row->backward_time = most[2];
+	row->comm_time = most[3];
+	row->update_time = most[4];
+	row->peak_memory_mb = most[5] < 0 ? NAN : most[5];
+	epoch->broadcast_time = most[6];
+	epoch->gradient_aggregation_time = most[7];
+}
+
+/* ---- into the ledger ---------------------------------------------------- */
+
+static void put_columns(uint64_t *to, const tare_run_row *row)
+{
+	unsigned i = 0;
+
+#define PUT_COLUMN(name) to[i++] = tr_bits_of(row->name);
+	TARE_RUN_COLUMNS(PUT_COLUMN)
+#undef PUT_COLUMN
+}
+
+static void put_own(uint64_t *to, const tare_run_row *own)
+{
+	to[0] = tr_bits_of(own->total_time);
+	to[1] = tr_bits_of(own->forward_time);
+	to[2] = tr_bits_of(own->backward_time);
+	to[3] = tr_bits_of(own->comm_time);
+	to[4] = tr_bits_of(own->update_time);
+	to[5] = tr_bits_of(own->peak_memory_mb);
+}
+
+static void note_columns(tare_training *t, const tare_run_row *row)
+{
+	unsigned i = 0;
+
+#define NOTE_COLUMN(name) \
+	t->columns |= (uint64_t)!isnan(row->name) << i++;
+	TARE_RUN_COLUMNS(NOTE_COLUMN)
+#undef NOTE_COLUMN
+	if (tr_training_has(t, 0)) /* a loss of nan is a result */
+		t->columns |= 1u << 5;
+}
+
+static void put_phases(tare_training *t, const tare_epoch *epoch,
+		       const struct tr_taken *taken)
+{
+	struct tr_book_phases phases = {
+		.struct_size = sizeof(phases),
+		.n = taken->n_sums,
+		.name = (const char *)t->phases.text,
+		.sums = taken->sums,
+	};
+
+	t->part_total[0] += epoch->broadcast_time;
+	t->part_total[1] += epoch->gradient_aggregation_time;
+	phases.part[0] = t->part_total[0];
+	phases.part[1] = t->part_total[1];
+	phases.part[2] = epoch->broadcast_time;
+	phases.part[3] = epoch->gradient_aggregation_time;
+	tr_book_phases(t->book, &phases);
+}
+
+static void put_ledger(tare_training *t, const tare_epoch *epoch,
+		       const struct tr_taken *taken)
+{
+	struct tr_training_row kept = { .epoch = epoch->row.epoch };
+
+	put_phases(t, epoch, taken); /* before the row that they belong to */
+	put_columns(kept.run, &epoch->row);
+	put_own(kept.own, &epoch->own);
+	kept.total = tr_bits_of(t->total);
+	kept.samples = t->all_samples;
+	kept.steps = t->all_steps;
+	kept.columns = t->columns;
+	tr_book_add(t->book, &kept);
+	for (uint32_t i = 0; i < t->values.n; i++)
+		if (tr_training_has(t, i))
+			show_value(t, &t->value[i].site, t->values.text[i],
+				   t->value[i].value);
+}
+
+/* ---- the end ------------------------------------------------------------ */
+
+static void show_epoch(const tare_epoch *epoch, tare_epoch *ret)
+{
+	uint32_t n;
+
+	if (!ret)
+		return;
+	n = ret->struct_size;
+	if (n < sizeof(uint32_t) || n > TR_READING_MOST)
+		return;
+	memcpy((char *)ret + sizeof(n), (const char *)epoch + sizeof(n),
+	       (n < sizeof(*epoch) ? n : sizeof(*epoch)) - sizeof(n));
+}
+
+/* Where no step was marked, the epoch is one. */
+static void end_steps(tare_training *t, tare_epoch *epoch)
+{
+	epoch->steps = __atomic_load_n(&t->steps, __ATOMIC_RELAXED);
+	epoch->samples = __atomic_load_n(&t->samples, __ATOMIC_RELAXED);
+	epoch->samples_per_s = epoch->samples && epoch->own.total_time > 0 ?
+				       (double)epoch->samples /
+					       epoch->own.total_time :
+				       NAN;
+	if (!epoch->steps) {
+		epoch->steps = 1;
+		if (t->is_kept)
+			tr_probe_step_epoch(epoch->samples);
+	}
+	t->all_steps += epoch->steps;
+	t->all_samples += epoch->samples;
+	if (epoch->samples)
+		show_value(t, &t->samples_site, "samples_per_s",
+			   epoch->samples_per_s);
+}
+
+TARE_API int tare_epoch_end(tare_training *t, tare_epoch *ret_epoch)
+{
+	tare_epoch epoch = { .phases = NULL };
+	struct tr_taken taken;
+	int err = 0;
+
+	if (!t)
+		return 0;
+	if (!tr_training_is_mine(t) || !tr_phases_end(t, &taken))
+		return TARE_EINVAL;
+	epoch.own = own_row(t, &taken);
+	epoch.broadcast_time = taken.column[TR_PHASE_BROADCAST];
+	epoch.gradient_aggregation_time = taken.column[TR_PHASE_AGGREGATION];
+	fill_row_of_all(t, &epoch);
+	epoch.phases = t->shown;
+	epoch.n_phases = taken.n_phases;
+	epoch.rest = taken.rest;
+	epoch.paused = taken.paused;
+	(void)pthread_mutex_lock(&t->files);
+	if (!t->is_over) {
+		end_steps(t, &epoch);
+		t->total += epoch.row.total_time;
+		note_columns(t, &epoch.row);
+		err = tr_keep_row(t, &epoch, taken.now_ns);
+		put_ledger(t, &epoch, &taken);
+		tr_training_line(t, &epoch.row, taken.now_ns);
+	}
+	(void)pthread_mutex_unlock(&t->files);
+	show_epoch(&epoch, ret_epoch);
+	return err;
+}

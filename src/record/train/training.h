@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Training: the inside of tare_training. training.c opens and closes,
+ * phase.c shares out the time of an epoch, epoch.c makes a row of it, keep.c
+ * has the files, line.c the log.
+ *
+ * Two locks. `lock` is for the clock of the phases, which any thread may
+ * turn; held for some nanoseconds. `files` is for what is written at the end
+ * of an epoch, and at exit, which another thread may call. Never one inside
+ * the other.
+ */
+#ifndef TR_RECORD_TRAIN_TRAINING_H
+#define TR_RECORD_TRAIN_TRAINING_H
+
+#include "record/train.h"
+
+#include <pthread.h>
+
+#include "record/train/names.h"
+#include "record/train/stopwatch.h"
+
+#define TR_PHASES TR_TRAINING_PHASES
+#define TR_PHASE_DEPTH 16u
+#define TR_PHASE_THREADS 64u
+#define TR_TRAINING_VALUES 32u
+
+/* In this order the first of the table of phases. */
+enum tr_column_phase {
+	TR_PHASE_FORWARD,
+	TR_PHASE_BACKWARD,
+	TR_PHASE_COMMUNICATION,
+	TR_PHASE_UPDATE,
+	TR_PHASE_BROADCAST, /* this and the next: parts of communication */
+	TR_PHASE_AGGREGATION,
+	TR_PHASE_COLUMNS
+};
+
+/* A phase of an epoch. */
+struct tr_train_phase {
+	tare_site *site; /* NULL: not used yet, or not in the ledger */
+	int64_t own_ns, total_ns, pending_ns;
+	uint64_t calls;
+	int64_t all_own_ns; /* of all epochs that have ended */
+	uint64_t all_calls;
+};
+
+/* One that is open, of a thread. */
+struct tr_phase_frame {
+	uint64_t number; /* which begin it is of */
+	uint64_t epoch;	 /* in which it began; 0: in none */
+	int64_t since_ns;
+	int64_t paused_ns; /* of the epoch's, then */
+	tare_scope scope;
+	uint8_t phase;
+	bool is_pause, is_async;
+};
+
+struct tr_phase_thread {
+	uintptr_t id;
+	uint32_t depth; /* 0: free */
+	struct tr_phase_frame frame[TR_PHASE_DEPTH];
+};
+
+struct tr_training_value {
+	tare_site *site;
+	double value;
+};
+
+/* The four that are columns come first. */
+#define TR_VALUE_COLUMNS 4u
+
+struct tare_training {
+	tare_training *next; /* open ones */
+	uint32_t pid;	     /* who opened it: see tr_training_is_mine() */
+	bool is_kept;	     /* in the ledger */
+	uint32_t worker, workers;
+	uint64_t epochs;
+	int (*most)(void *data, double *numbers, size_t n);
+	void (*sync)(void *data);
+	void *data;
+	char config[208];
+
+	/* ---- phases: with `lock` ---- */
+	pthread_mutex_t lock;
+	struct tr_stopwatch watch;
+	uint64_t epoch;	    /* number of the one under way; 0: none */
+	uint64_t n_epochs;  /* finished or under way */
+	uint32_t driver;    /* thread that began it */
+	uint32_t n_threads; /* slots ever used */
+	uint32_t pauses;    /* open */
+	uint64_t phase_mask; /* bits: has been one, not only a pause */
+	uint64_t number;    /* of begins */
+	int64_t begin_ns, settled_ns;
+	int64_t paused_ns, rest_ns; /* of the epoch */
+	tare_scope scope;
+	tare_site *site;
+	struct tr_phase_thread *thread; /* TR_PHASE_THREADS */
+	struct tr_train_phase phase[TR_PHASES];
+	struct tr_names phases;
+
+	/* ---- any thread, by atomics ---- */
+	uint64_t steps, samples; /* of the epoch */
+
+	/* ---- the thread of the epoch ---- */
+	uint64_t given; /* bits: values of this epoch */
+	struct tr_training_value value[TR_TRAINING_VALUES + TR_VALUE_COLUMNS];
+	struct tr_names values;
+	double peak_mb;
+	int64_t peak_at_ns;
+	bool is_told_most; /* that `most` failed */
+	tare_training_phase shown[TR_PHASES]; /* in a tare_epoch */
+	tare_site *samples_site;
+
+	/* ---- files: with `files` ---- */
+	pthread_mutex_t files;
+	bool is_over;
+	tare_run_csv *csv;     /* the run's, of worker 0 */
+	tare_run_csv *own_csv; /* this worker's, of several */
+	tare_event_file *events;
+	int64_t flushed_at_ns;
+	int64_t wall_ns; /* time of day less the clock of the phases, then */
+	bool has_complained;
+	void *book;
+	double total;	       /* seconds of all epochs */
+	double part_total[TR_TRAINING_PARTS];
+	uint64_t all_steps, all_samples;
+	uint64_t columns;      /* that ever had a value */
+	int64_t line_at_ns;
+};
+
+TR_INLINE bool tr_training_has(const tare_training *training, uint32_t value)
+{
+	return training->given >> value & 1;
+}
+
+/* A forked child has the memory of its parent's trainings, and no more. */
+bool tr_training_is_mine(const tare_training *training);
+
+/* ---- phase.c ------------------------------------------------------------ */
+
+void tr_phases_init(tare_training *training);
+/* Of an epoch; with no lock held. 0, TARE_EINVAL or TARE_EFULL. */
+int tr_phases_begin(tare_training *training);
+/* What an epoch took. Its phases are in `shown`. */
+struct tr_taken {
+	int64_t now_ns;
+	double seconds;	/* of training */
+	double column[TR_PHASE_COLUMNS]; /* communication: with its parts */
+	double rest, paused;
+	uint32_t n_phases;
+	struct tr_training_sums sums[TR_PHASES]; /* of all names so far */
+	uint32_t n_sums;
+};
+
+/* False: this thread did not begin it. */
+bool tr_phases_end(tare_training *training, struct tr_taken *ret_taken);
+
+/* ---- keep.c ------------------------------------------------------------- */
+
+/* Where files go: NULL is an option's value. */
+void tr_keep_open(tare_training *training,
+		  const tare_training_options *options);
+/* With `files`. */
+int tr_keep_row(tare_training *training, const tare_epoch *epoch,
+		int64_t now_ns);
+int tr_keep_close(tare_training *training);
+/* Once a training. */
+void tr_keep_complain(tare_training *training, const char *what,
+		      const char *path, int err);
+
+/* ---- line.c ------------------------------------------------------------- */
+
+/* If one is due. With `files`. */
+void tr_training_line(tare_training *training, const tare_run_row *row,
+		      int64_t now_ns);
+void tr_training_last_line(tare_training *training);
+
+#endif

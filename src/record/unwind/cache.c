@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cache: rules by address, for all threads.
+ *
+ * A rule is a fact about a module's code, so it holds in a forked child, too.
+ * When modules come or go, all rules go: it is rare, and they are made again
+ * in a microsecond or some each.
+ */
+#include "record/unwind/rule.h"
+
+#include "record/unwind/cfi.h"
+#include "record/unwind/list.h"
+#include "record/unwind/reach.h"
+
+#include <string.h>
+
+struct tr_rule_entry *tr_rules;
+
+bool tr_rules_init(void)
+{
+	if (!tr_rules)
+		tr_rules = tr_memory_map(TR_RULE_SETS * 2 *
+					 sizeof(*tr_rules));
+	return tr_rules != NULL;
+}
+
+static bool read_module(const struct tr_cfi_memory *memory, uint64_t at,
+			void *to, uint32_t n)
+{
+	if (at >= memory->from && at <= memory->to && n <= memory->to - at) {
+		memcpy(to, (const void *)(uintptr_t)at, n);
+		return true;
+	}
+	return tr_reach_copy(at, to, n);
+}
+
+/*
+ * Where handlers return to, in a libc without tables for it: the call of
+ * rt_sigreturn.
+ */
+static bool is_signal_return(uint64_t address)
+{
+#if defined(__x86_64__)
+	static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00,
+					0x00, 0x00, 0x0f, 0x05 };
+#elif defined(__aarch64__)
+	static const uint8_t code[] = { 0x68, 0x11, 0x80, 0xd2,
+					0x01, 0x00, 0x00, 0xd4 };
+#else
+	static const uint8_t code[] = { 0 };
+#endif
+	uint8_t there[sizeof(code)];
+
+	return tr_reach_copy(address, there, sizeof(there)) &&
+	       memcmp(there, code, sizeof(code)) == 0;
+}
+
+/*
+ * Of a module that came since the last look, or that is in the place of one
+ * that went. It has no number yet.
+ */
+static bool is_news(const struct tr_code *code, uint64_t address,
+		    struct tr_code *ret_code)
+{
+	struct tr_found found;
+
+	if ((code && code->read_to) || !tr_find(address, &found) ||
+	    (code && code->table == found.table))
+		return false;
+	memset(ret_code, 0, sizeof(*ret_code));
+	ret_code->table = found.table;
+	ret_code->module = TR_UNWIND_NO_MODULE;
+	return true;
+}
+
+static uint64_t find_rule(const struct tr_code *code, uint64_t address)
+{
+	struct tr_cfi_memory memory = { read_module, code->read_from,
+					code->read_to };
+	uint64_t entry = 0;
+
+	if (code->table)
+		entry = tr_cfi_find(&memory, code->table, address);
+	return entry ? tr_cfi_rule(&memory, entry, address) : 0;
+}
+
+static uint64_t choose_rule(const struct tr_code *code, uint64_t address)
+{
+	uint64_t rule = code ? find_rule(code, address) : 0;
+
+	if (rule && rule != TR_RULE_BLIND)
+		return rule;
+	/* A return address is looked up less 1. */
+	if (is_signal_return(address) || is_signal_return(address + 1))
+		return TR_RULE_SIGNAL;
+	if (!code)
+		return TR_RULE_STRAY;
+	return rule ? rule : TR_RULE_GUESS;
+}
+
+/*
+ * Into the free one of a set, or the second; the first then is the older,
+ * and those used most stay there.
+ */
+static void keep(struct tr_rule_entry *entry, uint64_t key, uint64_t rule,
+		 uint32_t generation)
+{
+	if (__atomic_load_n(&entry->rule, __ATOMIC_RELAXED))
+		entry++;
+	__atomic_store_n(&entry->check, key ^ rule * TR_RULE_MIX,
+			 __ATOMIC_RELAXED);
+	/*
+	 * In sequence with tr_rules_forget(): either that comes after this, or
+	 * the new generation is seen here.
+	 */
+	__atomic_store_n(&entry->rule, rule, __ATOMIC_SEQ_CST);
+	if (tr_code_generation() != generation)
+		__atomic_store_n(&entry->rule, 0, __ATOMIC_RELAXED);
+}
+
+uint64_t tr_rule_make(uint64_t pc, uint64_t back, uint32_t *ret_module)
+{
+	uint64_t address = pc - back;
+	uint32_t generation = tr_code_generation();
+	const struct tr_code *code = tr_code_enter(address);
+	struct tr_code news;
+	uint64_t rule;
+
+	if (is_news(code, address, &news)) {
+		if (code)
+			tr_code_miss(address);
+		code = &news;
+	}
+	rule = choose_rule(code, address);
+	*ret_module = code ? code->module : TR_UNWIND_NO_MODULE;
+	tr_code_leave();
+	if (tr_rules && address >> 48 == 0)
+		keep(tr_rule_set(tr_rules, pc),
+		     address << 16 | (*ret_module & 0xffff), rule,
+		     generation);
+	return rule;
+}
+
+void tr_rules_forget(void)
+{
+	for (uint32_t i = 0; tr_rules && i < TR_RULE_SETS * 2; i++)
+		__atomic_store_n(&tr_rules[i].rule, 0, __ATOMIC_SEQ_CST);
+}

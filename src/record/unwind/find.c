@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Find: what module an address is in, asked of the dynamic linker without its
+ * lock. It has a list for this, for exceptions (glibc 2.35). In a handler it
+ * gives the table of a module that was loaded since the last look; in a
+ * forked child, where the lock may be taken for ever, it is the only way.
+ *
+ * What it points to may vanish meanwhile: everything is copied in a way that
+ * can say no. Into static memory, as one at a time looks (module.c): the
+ * stacks of handlers are small.
+ */
+#include "record/unwind/list.h"
+
+#include "record/unwind/reach.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <string.h>
+
+#define TR_FIND_HEADERS 64u
+#define TR_FIND_NAME 4096u
+
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+#pragma weak _dl_find_object
+
+bool tr_find_is_able(void)
+{
+	return _dl_find_object != NULL;
+}
+
+bool tr_find(uint64_t address, struct tr_found *ret_found)
+{
+	struct dl_find_object object;
+
+	if (!_dl_find_object ||
+	    _dl_find_object((void *)(uintptr_t)address, &object))
+		return false;
+	ret_found->from = (uint64_t)(uintptr_t)object.dlfo_map_start;
+	ret_found->table = (uint64_t)(uintptr_t)object.dlfo_eh_frame;
+	ret_found->map = object.dlfo_link_map;
+	return true;
+}
+#else
+bool tr_find_is_able(void)
+{
+	return false;
+}
+
+bool tr_find(uint64_t address, struct tr_found *ret_found)
+{
+	(void)address;
+	(void)ret_found;
+	return false;
+}
+#endif
+
+/* A text that ends somewhere. */
+static bool copy_text(uint64_t at, char *text, size_t size)
+{
+	for (size_t n = 0; at && n < size; n++) {
+		if (!tr_reach_copy(at + n, text + n, 1))
+			return false;
+		if (!text[n])
+			return true;
+	}
+	return false;
+}
+
+static bool copy_headers(uint64_t from, ElfW(Phdr) *headers,
+			 ElfW(Half) *ret_n)
+{
+	ElfW(Ehdr) elf;
+
+	if (!tr_reach_copy(from, &elf, sizeof(elf)) ||
+	    memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    elf.e_phentsize != sizeof(*headers) || !elf.e_phnum ||
+	    elf.e_phnum > TR_FIND_HEADERS)
+		return false;
+	*ret_n = elf.e_phnum;
+	return tr_reach_copy(from + elf.e_phoff, headers,
+			     (uint32_t)(elf.e_phnum * sizeof(*headers)));
+}
+
+void tr_find_describe(uint64_t address,
+		      void (*each)(const struct dl_phdr_info *info, void *arg),
+		      void *arg)
+{
+	static ElfW(Phdr) headers[TR_FIND_HEADERS];
+	static char name[TR_FIND_NAME];
+	struct dl_phdr_info info;
+	struct tr_found found;
+	struct link_map map;
+
+	memset(&info, 0, sizeof(info));
+	if (!tr_find(address, &found) ||
+	    !tr_reach_copy((uint64_t)(uintptr_t)found.map, &map, sizeof(map)) ||
+	    !copy_headers(found.from, headers, &info.dlpi_phnum) ||
+	    !copy_text((uint64_t)(uintptr_t)map.l_name, name, sizeof(name)))
+		return;
+	info.dlpi_addr = map.l_addr;
+	info.dlpi_name = name;
+	info.dlpi_phdr = headers;
+	each(&info, arg);
+}

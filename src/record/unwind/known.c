@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Known: all modules that ever were, by number.
+ *
+ * Numbers are never given to another. A module that comes back to the same
+ * place gets its old one, so that a program that loads and unloads the same
+ * one all the time does not use them up.
+ *
+ * One at a time, who looks (module.c).
+ */
+#include "record/unwind/list.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define TR_KNOWN_MOST 16384u
+#define TR_PATH_MOST 4096u
+
+struct known {
+	struct tr_unwind_module module;
+	bool is_here, is_seen, is_staying;
+};
+
+static struct known *known;
+static uint32_t n_known;
+
+bool tr_known_init(void)
+{
+	if (!known)
+		known = tr_memory_map(TR_KNOWN_MOST * sizeof(*known));
+	return known != NULL;
+}
+
+/* Paths stay for ever: modules are few. */
+static const char *keep_path(const char *path)
+{
+	static char *chunk;
+	static size_t left;
+	size_t n = strlen(path) + 1;
+	char *copy;
+
+	if (n > TR_PATH_MOST)
+		return "";
+	if (n > left) {
+		left = 8 * TR_PATH_MOST;
+		chunk = tr_memory_map(left);
+		if (!chunk)
+			left = 0;
+	}
+	if (n > left)
+		return "";
+	copy = chunk;
+	memcpy(copy, path, n);
+	chunk += n;
+	left -= n;
+	return copy;
+}
+
+/*
+ * The program has no name here, and one that was loaded from "./x.so" has
+ * one that only means something in the folder where that was.
+ */
+static const char *full_path(const struct tr_listed *listed, char *path,
+			     size_t size)
+{
+	const char *name = listed->module.path;
+	ssize_t n;
+
+	if (name[0] == '/' || name[0] == '[')
+		return name;
+	if (name[0])
+		return tr_maps_path(listed->module.from, path, size) ? path :
+								       name;
+	n = readlink("/proc/self/exe", path, size - 1);
+	if (n <= 0)
+		return name;
+	path[n] = '\0';
+	tr_maps_cut_deleted(path);
+	return path;
+}
+
+static bool is_same_module(const struct known *one, const struct tr_listed *two)
+{
+	const struct tr_unwind_module *a = &one->module, *b = &two->module;
+
+	return a->from == b->from && a->to == b->to && a->bias == b->bias &&
+	       a->id_bytes == b->id_bytes &&
+	       memcmp(a->id, b->id, a->id_bytes) == 0 &&
+	       (b->path[0] != '/' || a->id_bytes ||
+		strcmp(a->path, b->path) == 0);
+}
+
+static uint32_t find_known(const struct tr_listed *listed)
+{
+	for (uint32_t i = n_known; i-- > 0;)
+		if (is_same_module(&known[i], listed))
+			return i;
+	return UINT32_MAX;
+}
+
+static uint32_t add_known(const struct tr_listed *listed)
+{
+	static char path[TR_PATH_MOST]; /* stacks of handlers are small */
+	struct known *to;
+
+	if (n_known == TR_KNOWN_MOST)
+		return TR_UNWIND_NO_MODULE;
+	to = &known[n_known];
+	memset(to, 0, sizeof(*to));
+	to->module = listed->module;
+	to->module.path = keep_path(full_path(listed, path, sizeof(path)));
+	return n_known++;
+}
+
+void tr_known_compare(struct tr_list *list, const struct tr_unwind_watch *watch)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		struct tr_listed *listed = &list->at[i];
+		struct known *is;
+
+		listed->number = TR_UNWIND_NO_MODULE;
+		if (!listed->n_codes)
+			continue;
+		listed->number = find_known(listed);
+		if (listed->number == UINT32_MAX)
+			listed->number = add_known(listed);
+		if (listed->number == TR_UNWIND_NO_MODULE)
+			continue;
+		is = &known[listed->number];
+		is->is_seen = true;
+		is->is_staying |= listed->is_staying;
+		listed->is_staying = is->is_staying;
+		if (!is->is_here && watch->came)
+			watch->came(listed->number, &is->module);
+		is->is_here = true;
+	}
+}
+
+void tr_known_rest_gone(const struct tr_unwind_watch *watch)
+{
+	for (uint32_t i = 0; i < n_known; i++) {
+		struct known *is = &known[i];
+
+		if (is->is_here && !is->is_seen) {
+			is->is_here = false;
+			if (watch->gone)
+				watch->gone(i);
+		}
+		is->is_seen = false;
+	}
+}
+
+/* Those in whose place another one is. */
+void tr_known_gone_by(const struct tr_list *list,
+		    const struct tr_unwind_watch *watch)
+{
+	for (uint32_t i = 0; i < n_known; i++) {
+		struct known *is = &known[i];
+		bool is_new = is->is_seen;
+
+		is->is_seen = false;
+		if (is_new || !is->is_here ||
+		    !tr_list_has(list, is->module.from, is->module.to))
+			continue;
+		is->is_here = false;
+		if (watch->gone)
+			watch->gone(i);
+	}
+}
+
+bool tr_known_is_all(const struct tr_list *list)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < n_known; i++)
+		n += known[i].is_here;
+	for (uint32_t i = 0; i < list->n; i++) {
+		uint32_t number;
+
+		if (!list->at[i].n_codes)
+			continue;
+		number = find_known(&list->at[i]);
+		if (number == UINT32_MAX || !known[number].is_here || !n--)
+			return false;
+	}
+	return !n;
+}
+
+void tr_known_tell(const struct tr_unwind_watch *watch)
+{
+	for (uint32_t i = 0; i < n_known; i++)
+		if (known[i].is_here && watch->came)
+			watch->came(i, &known[i].module);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * List: the modules as the dynamic linker tells them.
+ *
+ * First they are counted, then filled in; what comes in between is left out.
+ */
+#ifndef TR_RECORD_UNWIND_LIST_H
+#define TR_RECORD_UNWIND_LIST_H
+
+#include "record/unwind/module.h"
+
+#include <link.h>
+
+struct tr_listed {
+	struct tr_unwind_module module; /* path: in the list's text */
+	uint64_t table;
+	uint64_t read_from, read_to; /* of the segment that has the table */
+	uint64_t dynamic, dynamic_bytes;
+	bool is_staying; /* cannot be unloaded */
+	bool is_settled; /* and all that it needs is known to stay, too */
+	uint32_t number;
+	uint32_t first_code, n_codes;
+};
+
+struct tr_list {
+	size_t bytes;
+	uint32_t n, most;
+	uint32_t n_codes, most_codes;
+	size_t n_text, most_text;
+	uint64_t adds, subs; /* of the dynamic linker, so far */
+	struct tr_listed *at;
+	struct tr_code *code;
+	char *text;
+};
+
+/* ---- list.c ------------------------------------------------------------ */
+
+void tr_list_count(struct tr_list *list, const struct dl_phdr_info *info);
+/* Memory for what was counted. */
+bool tr_list_open(struct tr_list *list);
+void tr_list_close(struct tr_list *list);
+/* Adds a module; its headers must be readable. False: no more room. */
+bool tr_list_add(struct tr_list *list, const struct dl_phdr_info *info);
+/* Does code of it lie in [from, to)? */
+bool tr_list_has(const struct tr_list *list, uint64_t from, uint64_t to);
+
+/* ---- known.c ----------------------------------------------------------- */
+
+bool tr_known_init(void);
+/* Gives all in the list their numbers, and tells of the new ones. */
+void tr_known_compare(struct tr_list *list,
+		      const struct tr_unwind_watch *watch);
+/* After that: those that are not in the list are gone. */
+void tr_known_rest_gone(const struct tr_unwind_watch *watch);
+/* The same, but only those in whose place others are. */
+void tr_known_gone_by(const struct tr_list *list,
+		      const struct tr_unwind_watch *watch);
+/* Are those in the list the ones that are there? */
+bool tr_known_is_all(const struct tr_list *list);
+void tr_known_tell(const struct tr_unwind_watch *watch);
+
+/* ---- maps.c ------------------------------------------------------------ */
+
+/* dl_iterate_phdr() for signal handlers; one at a time. */
+void tr_maps_iterate(int (*see)(struct dl_phdr_info *, size_t, void *),
+		     void *arg);
+/* Of the file that is mapped there; false: none is. The same holds. */
+bool tr_maps_path(uint64_t address, char *path, size_t size);
+/* What the kernel says of a file that is gone. */
+void tr_maps_cut_deleted(char *path);
+
+/* ---- settle.c ---------------------------------------------------------- */
+
+/* Finds out which modules cannot be unloaded. */
+void tr_list_settle(struct tr_list *list);
+
+/* ---- find.c ------------------------------------------------------------ */
+
+/*
+ * The module at an address, by what the dynamic linker has for exceptions:
+ * without a lock. Signal-safe.
+ */
+struct tr_found {
+	uint64_t from, table;
+	const struct link_map *map;
+};
+
+/* False: there is none, or this libc cannot say. */
+bool tr_find(uint64_t address, struct tr_found *ret_found);
+bool tr_find_is_able(void);
+
+/* Calls `each` with the module at the address; its texts are copies. */
+void tr_find_describe(uint64_t address,
+		      void (*each)(const struct dl_phdr_info *info, void *arg),
+		      void *arg);
+
+#endif

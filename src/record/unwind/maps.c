@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Maps: the modules as the kernel lists them, for libcs that cannot say what
+ * module an address is in without taking a lock (find.c); and their paths.
+ *
+ * What was mapped is in /proc/self/maps, and each module begins with its own
+ * headers. They are copied by a call that can say no: another thread may
+ * unload a module at any moment.
+ *
+ * One at a time, who looks (module.c): the buffers are there once.
+ */
+#include "record/unwind/list.h"
+
+#include "record/unwind/reach.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#define TR_MAPS_PARTS 32u
+
+static char maps_text[TR_MAPPING_TEXT]; /* stacks of handlers are small */
+
+struct maps_line {
+	uint64_t from, to, off;
+	bool is_readable;
+	char *path;
+};
+
+void tr_maps_cut_deleted(char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t n = strlen(path), cut = sizeof(deleted) - 1;
+
+	if (n > cut && strcmp(path + n - cut, deleted) == 0)
+		path[n - cut] = '\0';
+}
+
+/* "from-to rwxp offset dev inode     path" */
+static bool maps_parse(char *text, struct maps_line *line)
+{
+	line->from = strtoull(text, &text, 16);
+	if (*text++ != '-')
+		return false;
+	line->to = strtoull(text, &text, 16);
+	line->is_readable = text[0] == ' ' && text[1] == 'r';
+	if (strlen(text) < 6)
+		return false;
+	text += 6;
+	line->off = strtoull(text, &text, 16);
+	text = strpbrk(text, "/[");
+	if (!text)
+		return false;
+	line->path = text;
+	tr_maps_cut_deleted(text);
+	return text[0] == '/' || strcmp(text, "[vdso]") == 0;
+}
+
+/* Its headers, as the dynamic linker would show them. */
+static bool maps_module(const struct maps_line *line,
+			struct dl_phdr_info *info)
+{
+	static ElfW(Phdr) segment[TR_MAPS_PARTS];
+	uint64_t entry = getauxval(AT_ENTRY), end = 0;
+	ElfW(Ehdr) head;
+
+	if (line->off || !line->is_readable ||
+	    line->to - line->from < sizeof(head) ||
+	    !tr_reach_copy(line->from, &head, sizeof(head)) ||
+	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    head.e_phentsize != sizeof(segment[0]) ||
+	    head.e_phnum > TR_MAPS_PARTS ||
+	    head.e_phoff > line->to - line->from ||
+	    !tr_reach_copy(line->from + head.e_phoff, segment,
+			   (uint32_t)(head.e_phnum * sizeof(segment[0]))))
+		return false;
+	memset(info, 0, sizeof(*info));
+	info->dlpi_phdr = segment;
+	info->dlpi_phnum = head.e_phnum;
+	info->dlpi_name = line->path;
+	for (unsigned i = head.e_phnum; i-- > 0;)
+		if (segment[i].p_type == PT_LOAD) {
+			info->dlpi_addr = line->from -
+					  (segment[i].p_vaddr &
+					   ~(segment[i].p_align ?
+						     segment[i].p_align - 1 :
+						     0));
+			if (segment[i].p_vaddr + segment[i].p_memsz > end)
+				end = segment[i].p_vaddr + segment[i].p_memsz;
+		}
+	/* The program itself has no name there. */
+	if (entry - info->dlpi_addr < end)
+		info->dlpi_name = "";
+	return end > 0;
+}
+
+struct maps_see {
+	int (*see)(struct dl_phdr_info *, size_t, void *);
+	void *arg;
+};
+
+static bool maps_see_line(char *text, void *arg)
+{
+	const struct maps_see *to = arg;
+	struct dl_phdr_info info;
+	struct maps_line line;
+
+	if (maps_parse(text, &line) && maps_module(&line, &info))
+		(void)to->see(&info, sizeof(info), to->arg);
+	return false;
+}
+
+void tr_maps_iterate(int (*see)(struct dl_phdr_info *, size_t, void *),
+		     void *arg)
+{
+	struct maps_see to = { see, arg };
+	int saved = errno;
+
+	(void)tr_mapping_each(maps_text, maps_see_line, &to);
+	errno = saved;
+}
+
+struct maps_wanted {
+	uint64_t address;
+	char *path;
+	size_t size;
+	bool is_found;
+};
+
+static bool maps_is_wanted(char *text, void *arg)
+{
+	struct maps_wanted *wanted = arg;
+	struct maps_line line;
+
+	if (!maps_parse(text, &line) || wanted->address < line.from ||
+	    wanted->address >= line.to)
+		return false;
+	wanted->is_found = strlen(line.path) < wanted->size;
+	if (wanted->is_found)
+		strcpy(wanted->path, line.path);
+	return true;
+}
+
+bool tr_maps_path(uint64_t address, char *path, size_t size)
+{
+	struct maps_wanted wanted = { address, path, size, false };
+	int saved = errno;
+
+	(void)tr_mapping_each(maps_text, maps_is_wanted, &wanted);
+	errno = saved;
+	return wanted.is_found;
+}

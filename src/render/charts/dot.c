@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Points with their intervals. */
+#include "render/charts.h"
+
+#define CAP 5. /* half the width of a whisker's ends */
+
+static double inside(const struct tr_scale *scale, double value)
+{
+	return tr_scale_at(scale, tr_most(scale->low,
+					  tr_least(scale->high, value)));
+}
+
+static void add_whisker(struct tr_sink *sink, const struct tr_plot *plot,
+			const struct tr_dot *point)
+{
+	double x = tr_scale_at(&plot->x, point->x);
+	double low = inside(&plot->y, point->low);
+	double high = inside(&plot->y, point->high);
+
+	tr_sink_adds(sink, "<path class=\"whisker ");
+	tr_chart_class(sink, point->series);
+	tr_sink_adds(sink, "\" d=\"M");
+	tr_sink_number(sink, x - CAP, 1);
+	tr_sink_adds(sink, " ");
+	tr_sink_number(sink, low, 1);
+	tr_sink_adds(sink, "h10m-5 0V");
+	tr_sink_number(sink, high, 1);
+	tr_sink_adds(sink, "m-5 0h10\"/>");
+}
+
+void tr_dot_draw(struct tr_sink *sink, const struct tr_plot *plot,
+		   const struct tr_dot *point)
+{
+	tr_sink_adds(sink, "<g><title>");
+	tr_sink_xml(sink, point->title, 200);
+	tr_sink_adds(sink, "</title>");
+	if (point->low == point->low && point->high == point->high)
+		add_whisker(sink, plot, point);
+	tr_sink_adds(sink, "<circle class=\"dot ");
+	tr_chart_class(sink, point->series);
+	tr_sink_adds(sink, "\"");
+	tr_chart_place(sink, "cx", tr_scale_at(&plot->x, point->x));
+	tr_chart_place(sink, "cy", inside(&plot->y, point->y));
+	tr_sink_adds(sink, " r=\"5\"/></g>\n");
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of render/export/: the public calls that write a view in a format of the
+ * caller's choice, to a function or to a file.
+ */
+#ifndef TR_RENDER_EXPORT_H
+#define TR_RENDER_EXPORT_H
+
+#include <tare/read/export.h>
+
+#include "render/output.h"
+
+struct tr_export {
+	tare_view *const *views;
+	size_t n_views;
+	const tare_export_options *options;
+};
+
+/* tare_export() with an exporter, and the number of rows (NULL: not told). */
+int tr_exporter_run(tare_exporter *exporter, const struct tr_export *what,
+		    tare_write_fn write, void *arg, uint64_t *ret_rows);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Exposition: one export under way in a format of Prometheus.
+ */
+#ifndef TR_RENDER_METRICS_EXPOSITION_H
+#define TR_RENDER_METRICS_EXPOSITION_H
+
+#include "render/metrics/family.h"
+#include "render/output.h"
+
+/*
+ * Exemplars: of every bucket of a scope's histogram the newest operation that
+ * fell into it and has attributes; photo_id=17 tells more than a bucket.
+ */
+struct tr_exemplars {
+	uint32_t *of_site; /* 1 + index of `newest`, by site id */
+	uint32_t n_sites;
+	struct tr_newest {
+		const tare_record *record[TR_LADDER_MOST + 1]; /* by step */
+	} *newest;
+	size_t n, cap;
+};
+
+struct tr_pick {
+	tare_view *view; /* NULL: not in this export */
+	const struct tr_gather *gather;
+	uint8_t *wanted; /* by site id; NULL: all */
+	int64_t created_ns;
+	const tare_health *health; /* added up anew at each call */
+	struct tr_exemplars exemplars;
+};
+
+struct tr_exposition {
+	tare_exporter *exporter;
+	struct tr_sink *sink;
+	const tare_filter *filter;
+	bool open;	      /* OpenMetrics */
+	struct tr_pick *pick; /* by run of the exporter */
+};
+
+/* As Go reads it: NaN, +Inf, -Inf. */
+char *tr_put_value(char *at, double value);
+
+/* ---- sample.c ---------------------------------------------------------- */
+
+/* NULL: it is not in this export. */
+const struct tr_series *tr_sample_series(const struct tr_exposition *x,
+					 const struct tr_member *m);
+/* A series that was never used is not there, one that has no failures is. */
+bool tr_sample_is_used(const struct tr_series *s, enum tr_metric_part part);
+uint64_t tr_sample_count(const struct tr_series *s, enum tr_metric_part part);
+/* Is it a sum of doubles? */
+bool tr_sample_is_double(const struct tr_series *s, enum tr_metric_part part);
+double tr_sample_counted(const struct tr_series *s, enum tr_metric_part part);
+double tr_sample_gauge(const struct tr_exposition *x, const struct tr_group *g,
+		       const struct tr_family *f, const struct tr_member *m,
+		       const struct tr_series *s);
+double tr_sample_sum(const struct tr_exposition *x, const struct tr_group *g,
+		     const struct tr_member *m, const struct tr_series *s);
+
+/* ---- protobuf.c -------------------------------------------------------- */
+
+/* All families as delimited messages, with native histograms. */
+void tr_protobuf_put(struct tr_exposition *x);
+
+/* ---- exemplar.c -------------------------------------------------------- */
+
+int tr_exemplars_find(struct tr_exemplars *exemplars, tare_view *view,
+		      const tare_filter *filter);
+void tr_exemplars_release(struct tr_exemplars *exemplars);
+/* " # {labels} value time" of a bucket, if there is one. */
+void tr_exemplar_put(struct tr_sink *sink, const struct tr_exemplars *exemplars,
+		     uint32_t site, size_t step);
+
+/* ---- own.c ------------------------------------------------------------- */
+
+/* What tare says of itself, a family a number. */
+void tr_own_put(struct tr_exposition *exposition);
+/* The same for other formats: `begin` a family, then a `sample` a run. */
+struct tr_own_visitor {
+	void (*begin)(void *arg, const char *name, enum tr_metric_type type,
+		      const char *help);
+	void (*sample)(void *arg, const char *labels, size_t len,
+		       double value);
+	void *arg;
+};
+void tr_own_visit(const struct tr_exposition *exposition,
+		  const struct tr_own_visitor *visitor);
+
+#endif

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names, units and labels as Prometheus wants them, out of any bytes.
+ */
+#include "render/metrics/metric.h"
+
+#include <string.h>
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool same_word(const char *a, const char *b)
+{
+	while (*a && lower(*a) == lower(*b))
+		a++, b++;
+	return lower(*a) == lower(*b);
+}
+
+/* ---- units ------------------------------------------------------------- */
+
+static const struct {
+	const char *unit, *base;
+	double scale;
+} units[] = {
+	{ "s", "seconds", 1 },
+	{ "sec", "seconds", 1 },
+	{ "second", "seconds", 1 },
+	{ "seconds", "seconds", 1 },
+	{ "ms", "seconds", 1e-3 },
+	{ "msec", "seconds", 1e-3 },
+	{ "millisecond", "seconds", 1e-3 },
+	{ "milliseconds", "seconds", 1e-3 },
+	{ "us", "seconds", 1e-6 },
+	{ "usec", "seconds", 1e-6 },
+	{ "\xc2\xb5s", "seconds", 1e-6 },
+	{ "\xce\xbcs", "seconds", 1e-6 },
+	{ "microseconds", "seconds", 1e-6 },
+	{ "ns", "seconds", 1e-9 },
+	{ "nsec", "seconds", 1e-9 },
+	{ "nanoseconds", "seconds", 1e-9 },
+	{ "min", "seconds", 60 },
+	{ "minutes", "seconds", 60 },
+	{ "h", "seconds", 3600 },
+	{ "hours", "seconds", 3600 },
+	{ "b", "bytes", 1 },
+	{ "byte", "bytes", 1 },
+	{ "bytes", "bytes", 1 },
+	{ "kb", "bytes", 1e3 },
+	{ "mb", "bytes", 1e6 },
+	{ "gb", "bytes", 1e9 },
+	{ "tb", "bytes", 1e12 },
+	{ "kib", "bytes", 1024 },
+	{ "mib", "bytes", 1048576 },
+	{ "gib", "bytes", 1073741824 },
+	{ "tib", "bytes", 1099511627776 },
+	{ "b/s", "bytes_per_second", 1 },
+	{ "%", "ratio", 0.01 },
+	{ "percent", "ratio", 0.01 },
+	{ "pct", "ratio", 0.01 },
+	{ "ratio", "ratio", 1 },
+	{ "\xc2\xb0" "c", "celsius", 1 },
+	{ "celsius", "celsius", 1 },
+	{ "w", "watts", 1 },
+	{ "watts", "watts", 1 },
+	{ "j", "joules", 1 },
+	{ "joules", "joules", 1 },
+	{ "v", "volts", 1 },
+	{ "hz", "hertz", 1 },
+	{ "mhz", "hertz", 1e6 },
+};
+
+#define N_UNITS (sizeof(units) / sizeof(units[0]))
+
+static size_t unit_index(const char *unit)
+{
+	size_t i = 0;
+
+	while (i < N_UNITS && !same_word(units[i].unit, unit))
+		i++;
+	return i;
+}
+
+static const struct tr_ladder *ladder_of(const char *base)
+{
+	if (strcmp(base, "seconds") == 0)
+		return &tr_ladder_seconds;
+	if (strcmp(base, "bytes") == 0)
+		return &tr_ladder_bytes;
+	if (strcmp(base, "ratio") == 0)
+		return &tr_ladder_ratio;
+	return &tr_ladder_any;
+}
+
+/* A unit of the program's own: "rows" is one, "req/s" is per second. */
+static void own_unit(const char *unit, struct tr_unit *ret)
+{
+	struct tr_buf name = TR_BUF_INIT;
+	size_t len = strlen(unit);
+	bool rate = len > 2 && strcmp(unit + len - 2, "/s") == 0;
+
+	tr_metric_name(unit, &name);
+	if (rate && !name.failed) {
+		name.len -= 2; /* _s */
+		tr_buf_adds(&name, "_per_second");
+	}
+	/* Not letters and digits: what is left of it would say nothing. */
+	if (!name.failed && name.len < sizeof(ret->name) &&
+	    is_letter(name.data[0]) && is_letter(unit[0])) {
+		memcpy(ret->name, name.data, name.len);
+		ret->name[name.len] = '\0';
+	}
+	tr_buf_release(&name);
+}
+
+void tr_unit_of(const char *unit, enum tare_kind kind, struct tr_unit *ret)
+{
+	size_t i;
+
+	*ret = (struct tr_unit){ "", 1, &tr_ladder_any };
+	/* A scope's buckets and sum are in seconds, whatever its unit says. */
+	if (kind == TARE_KIND_SCOPE)
+		unit = "s";
+	if (kind == TARE_KIND_RATIO)
+		unit = "ratio";
+	if (!unit[0] || strcmp(unit, "1") == 0)
+		return;
+	i = unit_index(unit);
+	if (i == N_UNITS) {
+		own_unit(unit, ret);
+		return;
+	}
+	memcpy(ret->name, units[i].base, strlen(units[i].base) + 1);
+	ret->scale = units[i].scale;
+	ret->ladder = ladder_of(ret->name);
+}
+
+/* ---- names ------------------------------------------------------------- */
+
+void tr_metric_name(const char *name, struct tr_buf *out)
+{
+	size_t from = out->len;
+
+	for (const char *c = name; *c; c++) {
+		bool allowed = is_letter(*c) || is_digit(*c);
+
+		if (allowed && is_digit(*c) && out->len == from)
+			tr_buf_addc(out, '_');
+		if (allowed)
+			tr_buf_addc(out, *c);
+		else if (out->len > from && out->data[out->len - 1] != '_')
+			tr_buf_addc(out, '_');
+	}
+	while (out->len > from + 1 && out->data[out->len - 1] == '_')
+		out->len--;
+	if (out->len == from)
+		tr_buf_adds(out, "unnamed");
+	if (!out->failed)
+		out->data[out->len] = '\0';
+}
+
+/* Takes `ending` off, if something is left before it. */
+static void cut(struct tr_buf *out, size_t from, const char *ending)
+{
+	size_t len = strlen(ending);
+
+	if (out->failed || out->len < from + len + 2 ||
+	    out->data[out->len - len - 1] != '_' ||
+	    !same_word(out->data + out->len - len, ending))
+		return;
+	out->len -= len + 1;
+	out->data[out->len] = '\0';
+}
+
+void tr_metric_base(const char *name, const struct tr_unit *unit,
+		    struct tr_buf *out)
+{
+	size_t from = out->len;
+
+	tr_metric_name(name, out);
+	cut(out, from, "total");
+	if (!unit->name[0])
+		return;
+	cut(out, from, unit->name);
+	for (size_t i = 0; i < N_UNITS; i++)
+		if (strcmp(units[i].base, unit->name) == 0)
+			cut(out, from, units[i].unit);
+}
+
+/* ---- labels ------------------------------------------------------------ */
+
+bool tr_metric_text(struct tr_buf *out, const char *text, size_t len,
+		    bool quotes)
+{
+	bool changed = false;
+	uint32_t code;
+	size_t step;
+
+	for (size_t i = 0; i < len; i += step) {
+		step = tr_utf8_decode(text + i, len - i, &code);
+		if (!step) {
+			tr_buf_adds(out, REPLACEMENT);
+			changed = true;
+			step = 1;
+		} else if (text[i] == '\n') {
+			tr_buf_adds(out, "\\n");
+		} else {
+			if (text[i] == '\\' || (quotes && text[i] == '"'))
+				tr_buf_addc(out, '\\');
+			tr_buf_add(out, text + i, step);
+		}
+	}
+	return changed;
+}
+
+void tr_metric_label(struct tr_buf *out, size_t from, const char *key,
+		     const char *value)
+{
+	if (out->len > from)
+		tr_buf_addc(out, ',');
+	tr_buf_adds(out, key);
+	tr_buf_adds(out, "=\"");
+	(void)tr_metric_text(out, value, strlen(value), true);
+	tr_buf_addc(out, '"');
+}
+
+static const char *const reserved_keys[] = {
+	"le", "quantile", "run", "pid", "program", "source", "site",
+};
+
+static bool is_reserved(const char *key, size_t len)
+{
+	for (size_t i = 0;
+	     i < sizeof(reserved_keys) / sizeof(reserved_keys[0]); i++)
+		if (strlen(reserved_keys[i]) == len &&
+		    memcmp(reserved_keys[i], key, len) == 0)
+			return true;
+	return false;
+}
+
+bool tr_label_is_there(const char *labels, size_t len, const char *key)
+{
+	const char *end = labels + len;
+	size_t key_len = strlen(key);
+
+	while (len && labels < end) {
+		const char *equals = memchr(labels, '=',
+					    (size_t)(end - labels));
+
+		if (!equals)
+			return false;
+		if ((size_t)(equals - labels) == key_len &&
+		    memcmp(labels, key, key_len) == 0)
+			return true;
+		for (labels = equals + 2; labels < end && *labels != '"';)
+			labels += *labels == '\\' ? 2 : 1;
+		labels += 2;
+	}
+	return false;
+}
+
+/* A key made of key[0..len); true if it is another one. */
+static bool add_key(struct tr_buf *out, size_t from, const char *key,
+		    size_t len)
+{
+	struct tr_buf name = TR_BUF_INIT;
+	bool changed = false;
+	char number[24];
+
+	if (is_reserved(key, len))
+		tr_buf_adds(&name, "exported_");
+	for (size_t i = 0; i < len; i++) {
+		char c = is_letter(key[i]) || is_digit(key[i]) ? key[i] : '_';
+
+		changed |= c != key[i];
+		if (is_digit(c) && name.len == 0)
+			tr_buf_addc(&name, '_');
+		/* Two underscores at the start are Prometheus' own. */
+		if (c == '_' && name.len == 1 && name.data[0] == '_')
+			changed = true;
+		else
+			tr_buf_addc(&name, c);
+	}
+	if (!name.len)
+		tr_buf_adds(&name, "label");
+	len = name.len;
+	for (unsigned n = 2; !name.failed && !out->failed && n < 1000 &&
+	     tr_label_is_there(out->len > from ? out->data + from : "",
+			       out->len - from, name.data); n++) {
+		name.len = len;
+		tr_buf_addc(&name, '_');
+		tr_buf_add(&name, number, tr_u64_text(number, n));
+		changed = true;
+	}
+	if (out->len > from)
+		tr_buf_addc(out, ',');
+	tr_buf_add(out, name.data, name.len);
+	out->failed |= name.failed;
+	tr_buf_release(&name);
+	return changed;
+}
+
+/* Length of a value up to its closing quote; its escapes are checked. */
+static size_t value_length(const char *text)
+{
+	size_t n = 0;
+
+	while (text[n] && text[n] != '"')
+		n += text[n] == '\\' && text[n + 1] ? 2 : 1;
+	return n;
+}
+
+/* Escapes that are none (a damaged ledger) become plain backslashes. */
+static bool add_value(struct tr_buf *out, const char *text, size_t len)
+{
+	bool changed = false;
+	uint32_t code;
+	size_t step;
+
+	for (size_t i = 0; i < len; i += step) {
+		char next = i + 1 < len ? text[i + 1] : '\0';
+
+		step = tr_utf8_decode(text + i, len - i, &code);
+		if (text[i] == '\\' &&
+		    (next == '"' || next == '\\' || next == 'n')) {
+			step = 2;
+			tr_buf_add(out, text + i, 2);
+		} else if (!step || text[i] == '\\' || text[i] == '\n') {
+			changed |= tr_metric_text(out, text + i, 1, true);
+			step = 1;
+		} else {
+			tr_buf_add(out, text + i, step);
+		}
+	}
+	return changed;
+}
+
+/*
+ * Labels that are as they should be, and nearly all are: their length is
+ * found, and they are copied as they are. Few keys, so that looking for one
+ * that is there twice is cheap.
+ */
+#define FEW_KEYS 6u
+static size_t plain_labels(const char *labels)
+{
+	const char *key[FEW_KEYS], *c = labels;
+	size_t len[FEW_KEYS], n = 0;
+
+	for (; n < FEW_KEYS; c++) {
+		key[n] = c;
+		while (is_letter(*c) || is_digit(*c) || *c == '_')
+			c++;
+		len[n] = (size_t)(c - key[n]);
+		if (!len[n] || is_digit(*key[n]) || c[0] != '=' ||
+		    c[1] != '"' || (key[n][0] == '_' && key[n][1] == '_') ||
+		    is_reserved(key[n], len[n]))
+			return 0;
+		for (size_t i = 0; i < n; i++)
+			if (len[i] == len[n] &&
+			    memcmp(key[i], key[n], len[n]) == 0)
+				return 0;
+		n++;
+		for (c += 2; *c != '"'; c++)
+			if (*c == '\\' || (unsigned char)*c < ' ' ||
+			    (unsigned char)*c > '~')
+				return 0;
+		if (*++c != ',')
+			return *c ? 0 : (size_t)(c - labels);
+	}
+	return 0;
+}
+
+bool tr_metric_labels(const char *source, const char *labels,
+		      struct tr_buf *out)
+{
+	size_t from = out->len, plain;
+	bool changed = false;
+
+	if (source[0]) {
+		tr_buf_adds(out, "source=\"");
+		changed |= tr_metric_text(out, source, strlen(source), true);
+		tr_buf_addc(out, '"');
+	}
+	plain = plain_labels(labels);
+	if (plain) {
+		if (out->len > from)
+			tr_buf_addc(out, ',');
+		tr_buf_add(out, labels, plain);
+		return changed;
+	}
+	while (labels[0]) {
+		const char *key_end = strstr(labels, "=\"");
+		size_t len;
+
+		if (!key_end)
+			return true; /* not as the library writes them */
+		changed |= add_key(out, from, labels,
+				   (size_t)(key_end - labels));
+		tr_buf_adds(out, "=\"");
+		labels = key_end + 2;
+		len = value_length(labels);
+		changed |= add_value(out, labels, len);
+		tr_buf_addc(out, '"');
+		labels += len + (labels[len] == '"');
+		labels += labels[0] == ',';
+	}
+	return changed;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sink: where an export's bytes go, in pieces of 64 KiB.
+ *
+ * A writer asks for room once a row and then stores with a plain pointer:
+ * a check for every comma costs more than the comma. Room of up to
+ * TR_SINK_ROOM is always there; longer texts go in several steps.
+ *
+ * The first failure stays in `err`, and nothing is handed out after it: a
+ * text with a hole in it must not look like a text.
+ */
+#ifndef TR_RENDER_OUTPUT_H
+#define TR_RENDER_OUTPUT_H
+
+#include "base/text.h"
+#include "read/view.h"
+
+#include <string.h>
+
+#define TR_SINK_BYTES 65536u
+#define TR_SINK_ROOM 8192u
+
+struct tr_sink {
+	char *data;	/* TR_SINK_BYTES */
+	size_t len;
+	tare_write_fn write;
+	void *arg;
+	uint64_t rows;	/* counted by the writers */
+	uint64_t written; /* bytes handed out */
+	int err;
+};
+
+int tr_sink_init(struct tr_sink *sink, tare_write_fn write, void *arg);
+/* Hands out what is left; the first failure, or 0. */
+int tr_sink_finish(struct tr_sink *sink);
+void tr_sink_flush(struct tr_sink *sink);
+void tr_sink_add(struct tr_sink *sink, const void *data, size_t len);
+
+/* A place for at least TR_SINK_ROOM bytes; tell tr_sink_end() how far. */
+TR_INLINE char *tr_sink_begin(struct tr_sink *sink)
+{
+	if (TR_UNLIKELY(sink->len > TR_SINK_BYTES - TR_SINK_ROOM))
+		tr_sink_flush(sink);
+	return sink->data + sink->len;
+}
+
+TR_INLINE void tr_sink_end(struct tr_sink *sink, const char *at)
+{
+	sink->len = (size_t)(at - sink->data);
+}
+
+TR_INLINE void tr_sink_adds(struct tr_sink *sink, const char *text)
+{
+	tr_sink_add(sink, text, strlen(text));
+}
+
+/* ---- pieces of a row, at a pointer ------------------------------------- */
+
+/* A literal's length is known when compiled: one or two stores. */
+#define TR_LIT(at, literal) tr_put((at), "" literal, sizeof(literal) - 1)
+
+TR_INLINE char *tr_put(char *at, const char *text, size_t len)
+{
+	memcpy(at, text, len);
+	return at + len;
+}
+
+/*
+ * The same by sixteens, for lengths that are not known when compiled: a call
+ * or a string instruction costs more than these few stores. Reads and writes
+ * up to TR_WIDE - 1 bytes behind the end.
+ */
+#define TR_WIDE 16u
+TR_INLINE char *tr_put_wide(char *at, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i += TR_WIDE)
+		memcpy(at + i, text + i, TR_WIDE);
+	return at + len;
+}
+
+TR_INLINE char *tr_put_u64(char *at, uint64_t value)
+{
+	return at + tr_u64_text(at, value);
+}
+
+TR_INLINE char *tr_put_i64(char *at, int64_t value)
+{
+	/* Negated as unsigned: the least number has no positive twin. */
+	if (value >= 0)
+		return tr_put_u64(at, (uint64_t)value);
+	*at++ = '-';
+	return tr_put_u64(at, -(uint64_t)value);
+}
+
+/* ---- escape.c ---------------------------------------------------------- */
+
+/* Texts of up to this many bytes may be escaped into TR_SINK_ROOM. */
+#define TR_ESCAPE_MOST 1024u
+
+/*
+ * The text with quotes, valid and in UTF-8; at most 6 x len + 2 bytes. The
+ * first form is for up to TR_ESCAPE_MOST bytes, the other for any.
+ */
+char *tr_put_json(char *at, const char *text, size_t len);
+void tr_sink_json(struct tr_sink *sink, const char *text);
+/* A cell of a table, quoted where it must be, harmless in a spreadsheet. */
+void tr_sink_cell(struct tr_sink *sink, const char *text);
+char *tr_put_cell(char *at, const char *text, size_t len);
+/* Is the text of use as a cell as it is? */
+bool tr_cell_is_plain(const char *text, size_t len);
+
+/* ---- xml.c ------------------------------------------------------------- */
+
+/* Text of an element: escaped, valid, at most `most` characters. */
+void tr_sink_xml(struct tr_sink *sink, const char *text, size_t most);
+/* At most so many decimals, no zeros at the end. */
+void tr_sink_number(struct tr_sink *sink, double value, int decimals);
+void tr_sink_count(struct tr_sink *sink, uint64_t n);
+
+/* ---- gzip.c ------------------------------------------------------------ */
+
+void tr_sink_gzip(struct tr_sink *sink, const char *data, size_t len);
+
+/* ---- name_brief.c ------------------------------------------------------ */
+
+/*
+ * A function's name where there is no room for all of it: without template
+ * arguments and parameters, "std::map<>::find()". Gives `brief`.
+ */
+#define TR_BRIEF_BYTES 256u
+const char *tr_name_brief(const char *name, char *brief);
+
+#endif

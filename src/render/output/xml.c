@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texts and numbers for elements and attributes of XML and HTML. */
+#include "render/output.h"
+
+static const char *entity_of(uint32_t c)
+{
+	switch (c) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	default:
+		return NULL;
+	}
+}
+
+/* What XML has no way to say, or what must not be in a line. */
+static bool is_forbidden(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
+	       c == 0xfffe || c == 0xffff;
+}
+
+void tr_sink_xml(struct tr_sink *sink, const char *text, size_t most)
+{
+	size_t len = strlen(text), n;
+
+	for (size_t i = 0; i < len; i += n) {
+		const char *entity;
+		uint32_t c = 0;
+
+		if (most-- == 0) {
+			tr_sink_adds(sink, "\xe2\x80\xa6");
+			return;
+		}
+		n = tr_utf8_decode(text + i, len - i, &c);
+		entity = entity_of(c);
+		if (!n || is_forbidden(c))
+			tr_sink_adds(sink, "?");
+		else if (entity)
+			tr_sink_adds(sink, entity);
+		else
+			tr_sink_add(sink, text + i, n);
+		n = n ? n : 1;
+	}
+}
+
+void tr_sink_number(struct tr_sink *sink, double value, int decimals)
+{
+	char text[48];
+	size_t n = tr_fixed_text(text, sizeof(text), value, decimals);
+
+	if (memchr(text, '.', n))
+		while (text[n - 1] == '0' || text[n - 1] == '.')
+			if (text[--n] == '.')
+				break;
+	tr_sink_add(sink, text, n);
+}
+
+void tr_sink_count(struct tr_sink *sink, uint64_t n)
+{
+	char text[32];
+
+	tr_sink_add(sink, text, tr_count_text(text, sizeof(text), n));
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/output.h"
+#include "render/profiles/flame.h"
+#include "read/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH_USUAL 1200u
+#define WIDTH_LEAST 400u
+#define WIDTH_MOST 20000u
+#define BOXES_MOST 4000u   /* about 800 kB */
+#define LEAST_FIRST 0.0002 /* a quarter of a pixel */
+#define ROWS_MOST 1500u	   /* browsers draw no pictures beyond 32,767 pixels */
+#define NAME_MOST 400u	   /* bytes of a name; of longer ones, in brief */
+#define CHARACTER 7.25	   /* pixels wide, in the text of a box */
+
+/* ---- text -------------------------------------------------------------- */
+
+void tr_flame_weight_text(const struct tr_flame *flame, double weight,
+			  char *text, size_t size)
+{
+	if (flame->options.from == TARE_FRAMES_ALLOC)
+		(void)tr_bytes_text(text, size, weight);
+	else
+		(void)tr_duration_text(text, size, weight);
+}
+
+/* ---- boxes ------------------------------------------------------------- */
+
+/*
+ * Shares of the two runs count the same: what is gone is as wide as what is
+ * new.
+ */
+static double share_of(const struct tr_flame *flame, uint32_t node)
+{
+	double share = tr_flame_share(flame, node, 0);
+
+	return flame->options.before ?
+		       (share + tr_flame_share(flame, node, 1)) / 2 :
+		       share;
+}
+
+static uint32_t boxes_above(const struct tr_flame *flame, double least)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < flame->frames.n_nodes; i++)
+		n += flame->frames.node[i].depth < ROWS_MOST &&
+		     share_of(flame, i) >= least;
+	return n;
+}
+
+static void choose_least(struct tr_flame *flame)
+{
+	flame->least = flame->options.least;
+	if (flame->least > 0)
+		return;
+	flame->least = LEAST_FIRST;
+	while (boxes_above(flame, flame->least) > BOXES_MOST)
+		flame->least *= 1.5;
+}
+
+/* Left to right in their order; each begins where its brother ends. */
+static void place_boxes(struct tr_flame *flame, const uint32_t *order,
+			double *next)
+{
+	const struct tr_frames *f = &flame->frames;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		uint32_t node = order[i], parent = f->node[node].parent;
+		double width = share_of(flame, node);
+		double x = node ? next[parent] : 0;
+
+		if (width < flame->least || !(width > 0) ||
+		    f->node[node].depth >= ROWS_MOST)
+			continue;
+		next[node] = x;
+		next[parent] = node ? x + width : 0;
+		flame->box[flame->n_boxes++] =
+			(struct tr_flame_box){ node, x, width };
+		if (f->node[node].depth > flame->deepest)
+			flame->deepest = f->node[node].depth;
+	}
+}
+
+static int make_boxes(struct tr_flame *flame)
+{
+	uint32_t *order = tr_frames_order(&flame->frames);
+	double *next = calloc(flame->frames.n_nodes + (size_t)1,
+			      sizeof(*next));
+	int err = 0;
+
+	choose_least(flame);
+	flame->box = calloc(boxes_above(flame, flame->least) + (size_t)1,
+			    sizeof(*flame->box));
+	if (order && next && flame->box)
+		place_boxes(flame, order, next);
+	else
+		err = TARE_ENOMEM;
+	free(next);
+	free(order);
+	return err;
+}
+
+/* ---- their elements ---------------------------------------------------- */
+
+static const struct tr_function *function_of(const struct tr_flame *flame,
+					     uint32_t node)
+{
+	static const struct tr_function all = { .name = "all", .file = "",
+						.module = "" };
+
+	return node ? &flame->frames.function[flame->frames.node[node]
+						      .function] :
+		      &all;
+}
+
+static void add_weight(struct tr_flame *flame, struct tr_weight weight,
+		       double whole)
+{
+	static const char *const noun[] = { " samples", " calls",
+					    " allocations" };
+	char text[32];
+
+	tr_sink_number(flame->sink, whole > 0 ? weight.ns / whole * 100 : 0,
+		       2);
+	tr_sink_adds(flame->sink, " %, ");
+	tr_flame_weight_text(flame, weight.ns, text, sizeof(text));
+	tr_sink_adds(flame->sink, text);
+	tr_sink_adds(flame->sink, ", ");
+	tr_sink_count(flame->sink, weight.n);
+	tr_sink_adds(flame->sink, noun[flame->options.from]);
+}
+
+static void add_change(struct tr_flame *flame, uint32_t node)
+{
+	double change = tr_flame_share(flame, node, 0) -
+			tr_flame_share(flame, node, 1);
+
+	tr_sink_adds(flame->sink, "\nbefore ");
+	add_weight(flame, flame->frames.node[node].all[1], flame->whole[1]);
+	tr_sink_adds(flame->sink, "\n");
+	tr_sink_adds(flame->sink, change < 0 ? "" : "+");
+	tr_sink_number(flame->sink, change * 100, 2);
+	tr_sink_adds(flame->sink, " points");
+}
+
+static void add_source(struct tr_flame *flame,
+		       const struct tr_function *function)
+{
+	if (function->file[0]) {
+		tr_sink_adds(flame->sink, "\n");
+		tr_sink_xml(flame->sink, function->file, 200);
+		if (function->first_line) {
+			tr_sink_adds(flame->sink, ":");
+			tr_sink_number(flame->sink, function->first_line, 0);
+		}
+	}
+	if (function->module[0]) {
+		tr_sink_adds(flame->sink, "\n");
+		tr_sink_xml(flame->sink, function->module, 100);
+	}
+	if (function->is_inlined)
+		tr_sink_adds(flame->sink, " (inlined)");
+}
+
+/* First line: the name. The script reads it. */
+static void add_title(struct tr_flame *flame, uint32_t node)
+{
+	const struct tr_function *function = function_of(flame, node);
+	const struct tr_frame_node *frame = &flame->frames.node[node];
+	char brief[TR_BRIEF_BYTES];
+
+	tr_sink_adds(flame->sink, "<title>");
+	/* Cut anywhere, it could not be made brief by the script. */
+	tr_sink_xml(flame->sink, strlen(function->name) > NAME_MOST ?
+					 tr_name_brief(function->name, brief) :
+					 function->name, NAME_MOST);
+	tr_sink_adds(flame->sink, "\n");
+	add_weight(flame, frame->all[0], flame->whole[0]);
+	if (frame->own[0].ns > 0) {
+		tr_sink_adds(flame->sink, "\nown ");
+		add_weight(flame, frame->own[0], flame->whole[0]);
+	}
+	if (flame->options.before)
+		add_change(flame, node);
+	add_source(flame, function);
+	tr_sink_adds(flame->sink, "</title>");
+}
+
+static unsigned y_of(const struct tr_flame *flame, uint32_t node)
+{
+	uint32_t depth = flame->frames.node[node].depth;
+
+	return TR_FLAME_ROW * (flame->options.is_icicle ?
+				       depth :
+				       flame->deepest - depth);
+}
+
+static void add_label(struct tr_flame *flame, const struct tr_flame_box *box)
+{
+	double pixels = box->width *
+			(flame->options.width - 2 * TR_FLAME_SIDE);
+	double room = (pixels - 7) / CHARACTER;
+	const char *name = function_of(flame, box->node)->name;
+	char brief[TR_BRIEF_BYTES];
+
+	if (room < 3)
+		return;
+	if (strlen(name) > (size_t)room)
+		name = tr_name_brief(name, brief);
+	tr_sink_adds(flame->sink, "<text x=\"");
+	tr_sink_number(flame->sink, box->x * 100, 4);
+	tr_sink_adds(flame->sink, "%\" y=\"");
+	tr_sink_number(flame->sink, y_of(flame, box->node) + 13, 0);
+	tr_sink_adds(flame->sink, "\">");
+	tr_sink_xml(flame->sink, name,
+		    strlen(name) <= (size_t)room ? NAME_MOST :
+						   (size_t)room - 1);
+	tr_sink_adds(flame->sink, "</text>");
+}
+
+static void add_box(struct tr_flame *flame, const struct tr_flame_box *box)
+{
+	tr_sink_adds(flame->sink, "<g>");
+	add_title(flame, box->node);
+	tr_sink_adds(flame->sink, "<rect x=\"");
+	tr_sink_number(flame->sink, box->x * 100, 4);
+	tr_sink_adds(flame->sink, "%\" y=\"");
+	tr_sink_number(flame->sink, y_of(flame, box->node), 0);
+	tr_sink_adds(flame->sink, "\" width=\"");
+	tr_sink_number(flame->sink, box->width * 100, 4);
+	tr_sink_adds(flame->sink, "%\" height=\"17\" rx=\"2\" class=\"");
+	tr_flame_class(flame, box->node);
+	tr_sink_adds(flame->sink, "\"/>");
+	add_label(flame, box);
+	tr_sink_adds(flame->sink, "</g>\n");
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+static bool is_valid(tare_view *view, const tare_flame_options *options)
+{
+	return view && (!options ||
+			(options->struct_size == sizeof(*options) &&
+			 options->from <= TARE_FRAMES_ALLOC &&
+			 options->least >= 0 && options->least < 1));
+}
+
+static void use_options(struct tr_flame *flame,
+			const tare_flame_options *options)
+{
+	if (options)
+		flame->options = *options;
+	if (!flame->options.width)
+		flame->options.width = WIDTH_USUAL;
+	if (flame->options.width < WIDTH_LEAST)
+		flame->options.width = WIDTH_LEAST;
+	if (flame->options.width > WIDTH_MOST)
+		flame->options.width = WIDTH_MOST;
+	flame->frames.by_name = flame->options.before != NULL;
+	flame->frames.is_reverse = flame->options.is_reverse;
+}
+
+static int take_frames(struct tr_flame *flame)
+{
+	enum tare_frames_from from =
+		(enum tare_frames_from)flame->options.from;
+	int err = tr_frames_add(&flame->frames, flame->view, from, 0);
+
+	if (!err && flame->options.before)
+		err = tr_frames_add(&flame->frames, flame->options.before,
+				    from, 1);
+	if (err)
+		return err;
+	tr_frames_finish(&flame->frames);
+	flame->whole[0] = flame->frames.node[0].all[0].ns;
+	flame->whole[1] = flame->frames.node[0].all[1].ns;
+	if (!(flame->whole[0] > 0) ||
+	    (flame->options.before && !(flame->whole[1] > 0)))
+		return TARE_ENOENT;
+	return make_boxes(flame);
+}
+
+static void write_picture(struct tr_flame *flame)
+{
+	unsigned rows = (flame->deepest + 1) * TR_FLAME_ROW;
+	unsigned height = TR_FLAME_TOP + rows + TR_FLAME_FOOT;
+
+	tr_flame_find_modules(flame);
+	tr_flame_head(flame, height);
+	for (uint32_t i = 0; i < flame->n_boxes; i++)
+		add_box(flame, &flame->box[i]);
+	tr_flame_foot(flame, height);
+}
+
+TARE_API int tare_export_flame(tare_view *view,
+			       const tare_flame_options *options,
+			       tare_write_fn write, void *arg)
+{
+	struct tr_sink sink;
+	struct tr_flame flame = { .view = view, .sink = &sink };
+	int err;
+
+	if (!is_valid(view, options) || !write)
+		return TARE_EINVAL;
+	use_options(&flame, options);
+	err = tr_sink_init(&sink, write, arg);
+	if (err)
+		return err;
+	err = take_frames(&flame);
+	if (!err)
+		write_picture(&flame);
+	else
+		sink.err = err;
+	free(flame.box);
+	tr_frames_release(&flame.frames);
+	return tr_sink_finish(&sink);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Door of export/: a view as text for people and as JSON for programs; and
+ * sinks, for others who write as much.
+ */
+#ifndef TR_RENDER_REPORT_H
+#define TR_RENDER_REPORT_H
+
+#include "render/output.h"
+#include "base/text.h"
+#include "read/view.h"
+
+/* What the caller asked for, every field set. */
+struct tr_report {
+	tare_view *view;
+	struct tr_buf *buf;
+	tare_report_options options;
+	const char *asked_sort; /* NULL: none, each table has its own */
+};
+
+/* Defaults for what is 0; 0 or TARE_EINVAL. */
+int tr_report_prepare(struct tr_report *report,
+		      const tare_report_options *options);
+/* Rows of the last tare_view_stats() in the order of options.sort. Gives. */
+const tare_stats **tr_report_sorted(const struct tr_report *report,
+				    const tare_stats *stats, size_t n);
+
+/*
+ * Says so where a table is not in the order that was asked for. `known` are
+ * those it has, up to NULL; the first is its own.
+ */
+void tr_report_order_note(struct tr_report *report, const char *const *known,
+			  const char *what);
+
+void tr_report_head(struct tr_report *report);
+int tr_report_tree(struct tr_report *report);
+int tr_report_flat(struct tr_report *report);
+void tr_report_health(struct tr_report *report);
+
+/* Pieces of a table. Cells are right-aligned, after one space. */
+struct tr_report_title {
+	const char *text; /* NULL: the end */
+	size_t width;
+};
+
+/* `of`: whose table it is, or "". */
+void tr_report_heading(struct tr_report *report, const char *text,
+		       const char *of);
+void tr_report_titles(struct tr_report *report,
+		      const struct tr_report_title *title);
+void tr_report_time(struct tr_report *report, double ns, size_t width);
+void tr_report_count(struct tr_report *report, uint64_t n, size_t width);
+void tr_report_share(struct tr_report *report, double share);
+/* Any text, made printable, at most so many columns. */
+void tr_report_text(struct tr_report *report, const char *text, size_t most);
+size_t tr_report_columns(const char *text);
+/* Names are cut, and fit for a terminal. */
+void tr_report_name(struct tr_report *report, const char *text, size_t width);
+void tr_report_cell(struct tr_report *report, const char *text, size_t width);
+void tr_report_dim(struct tr_report *report, bool on);
+
+/* With its unit. */
+void tr_report_value(struct tr_report *report, double value, const char *unit);
+
+/* ---- recent.c ---------------------------------------------------------- */
+
+/* The newest records, of all kinds; nothing where there are none. */
+int tr_report_recent(struct tr_report *report);
+int tr_json_recent(struct tr_json *json, struct tr_report *report);
+
+/* ---- sampling.c -------------------------------------------------------- */
+
+#define TR_SAMPLES_FEW 1000u /* fewer: 50 % are uncertain by 1.6 points */
+
+/* Standard error of a share of so many samples. */
+double tr_share_error(double share, uint64_t samples);
+void tr_report_sampling(struct tr_report *report);
+void tr_json_sampling(struct tr_json *json, const tare_sampling *sampling);
+
+/* ---- functions.c ------------------------------------------------------- */
+
+/* How stacks were sampled, and the functions that took the time. */
+int tr_report_profile(struct tr_report *report);
+int tr_json_profile(struct tr_json *json, struct tr_report *report);
+
+/* ---- tree_frames.c ----------------------------------------------------- */
+
+/* Sampled stacks as a tree. */
+int tr_report_frames(struct tr_report *report);
+int tr_json_frames(struct tr_json *json, struct tr_report *report);
+
+/* ---- calls.c ----------------------------------------------------------- */
+
+/* Functions that were hooked; *ret_any: there are some. */
+int tr_report_calls(struct tr_report *report, bool *ret_any);
+int tr_json_calls(struct tr_json *json, struct tr_report *report);
+
+/* ---- stages.c, stages_json.c ------------------------------------------- */
+
+int tr_report_stages(struct tr_report *report);
+int tr_json_stages(struct tr_json *json, const struct tr_report *report);
+
+/* ---- allocs.c ---------------------------------------------------------- */
+
+/* Where allocations were noted: totals, and what made the peak. */
+int tr_report_allocs(struct tr_report *report);
+int tr_json_allocs(struct tr_json *json, const struct tr_report *report);
+
+/* ---- trainings.c ------------------------------------------------------- */
+
+/* Nothing where there are none. */
+void tr_report_trainings(struct tr_report *report);
+void tr_json_trainings(struct tr_json *json, const struct tr_report *report);
+
+/* ---- monitored.c ------------------------------------------------------- */
+
+/* A series of the monitor. Of a total (type COUNTER) the change is NAN. */
+struct tr_monitored {
+	tare_stats stats;
+	double change; /* of its mean, last minute against the one before */
+	double per_s;  /* of a total: what it grew by */
+};
+
+/*
+ * Those among the rows of the last tare_view_stats(), which must be of
+ * `filter`; replaces its array. Gives (free).
+ */
+int tr_monitored_take(tare_view *view, const tare_filter *filter,
+		      const tare_stats *stats, size_t n,
+		      struct tr_monitored **ret_rows, size_t *ret_n);
+
+#endif

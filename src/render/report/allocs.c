@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Allocations in a report: totals, and the places that made the peak. More is
+ * in `tare alloc`.
+ */
+#include "render/report.h"
+
+#include <tare/read/alloc.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ALLOC_ROWS 10u /* where nobody says how many */
+
+struct alloc_place {
+	tare_place place;
+	tare_alloc sum;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct alloc_place *x = a, *y = b;
+	int order = strcmp(x->place.function, y->place.function);
+
+	if (!order)
+		order = strcmp(x->place.file, y->place.file);
+	if (order)
+		return order;
+	return x->place.line < y->place.line ? -1 :
+					       x->place.line > y->place.line;
+}
+
+static int by_peak(const void *a, const void *b)
+{
+	const struct alloc_place *x = a, *y = b;
+
+	if (x->sum.peak_bytes != y->sum.peak_bytes)
+		return x->sum.peak_bytes > y->sum.peak_bytes ? -1 : 1;
+	if (x->sum.bytes != y->sum.bytes)
+		return x->sum.bytes > y->sum.bytes ? -1 : 1;
+	return by_place(a, b);
+}
+
+static void add_sum(tare_alloc *to, const tare_alloc *from)
+{
+	to->allocs += from->allocs;
+	to->bytes += from->bytes;
+	to->live += from->live;
+	to->live_bytes += from->live_bytes;
+	to->peak_allocs += from->peak_allocs;
+	to->peak_bytes += from->peak_bytes;
+	to->temporary += from->temporary;
+}
+
+/* Rows of the same place become one. */
+static size_t merge_places(struct alloc_place *at, size_t n)
+{
+	size_t used = 0;
+
+	qsort(at, n, sizeof(*at), by_place);
+	for (size_t i = 0; i < n; i++) {
+		if (used && by_place(&at[used - 1], &at[i]) == 0)
+			add_sum(&at[used - 1].sum, &at[i].sum);
+		else
+			at[used++] = at[i];
+	}
+	return used;
+}
+
+/* Largest at the peak first. Gives; NULL: out of memory. */
+static struct alloc_place *places_of(tare_view *view, size_t *ret_n)
+{
+	struct alloc_place *at;
+	const tare_alloc *rows;
+	size_t n;
+
+	if (tare_view_allocs(view, &rows, &n))
+		return NULL;
+	at = calloc(n + 1, sizeof(*at));
+	if (!at)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		at[i].sum = rows[i];
+		tare_view_alloc_place(view, &rows[i], &at[i].place, NULL);
+	}
+	n = merge_places(at, n);
+	qsort(at, n, sizeof(*at), by_peak);
+	*ret_n = n;
+	return at;
+}
+
+/* ---- text -------------------------------------------------------------- */
+
+static void amount(struct tr_report *r, const char *what, uint64_t bytes,
+		   uint64_t n)
+{
+	char size[32], count[32];
+
+	(void)tr_bytes_text(size, sizeof(size), (double)bytes);
+	(void)tr_count_text(count, sizeof(count), n);
+	tr_buf_addf(r->buf, "%s %s in %s, ", what, size, count);
+}
+
+static void alloc_lines(struct tr_report *r, const tare_heap *h)
+{
+	char count[32];
+
+	tr_buf_adds(r->buf, "\nallocations  ");
+	amount(r, "all", h->bytes, h->allocs);
+	amount(r, "live", h->live_bytes, h->live);
+	amount(r, "peak", h->peak_bytes, h->peak_allocs);
+	(void)tr_count_text(count, sizeof(count), h->temporary);
+	tr_buf_addf(r->buf, "temporary %s%s\n", count,
+		    h->is_estimate ? "; estimated from samples" : "");
+	(void)tr_count_text(count, sizeof(count), h->unseen);
+	if (h->unseen)
+		tr_buf_addf(r->buf, "%s allocations are not in the books\n",
+			    count);
+}
+
+static void size_cell(struct tr_report *r, uint64_t bytes)
+{
+	char text[32];
+
+	(void)tr_bytes_text(text, sizeof(text), (double)bytes);
+	tr_report_cell(r, text, 10);
+}
+
+static void alloc_row(struct tr_report *r, const struct alloc_place *p)
+{
+	const char *file = strrchr(p->place.file, '/');
+
+	size_cell(r, p->sum.peak_bytes);
+	size_cell(r, p->sum.live_bytes);
+	size_cell(r, p->sum.bytes);
+	tr_report_count(r, p->sum.allocs, 12);
+	tr_buf_adds(r->buf, "  ");
+	tr_report_text(r, p->place.function, 60);
+	if (p->place.file[0]) {
+		tr_buf_adds(r->buf, "  ");
+		tr_report_text(r, file ? file + 1 : p->place.file, 40);
+		if (p->place.line)
+			tr_buf_addf(r->buf, ":%u", p->place.line);
+	}
+	tr_buf_addc(r->buf, '\n');
+}
+
+int tr_report_allocs(struct tr_report *r)
+{
+	static const struct tr_report_title titles[] = {
+		{ "at peak", 10 }, { "live", 10 },    { "bytes", 10 },
+		{ "count", 12 },   { " place", 6 },   { NULL, 0 },
+	};
+	const tare_heap *heap = tare_view_heap(r->view);
+	size_t n, most = r->options.top ? r->options.top : ALLOC_ROWS;
+	struct alloc_place *at;
+
+	if (!heap->was_on)
+		return 0;
+	at = places_of(r->view, &n);
+	if (!at)
+		return TARE_ENOMEM;
+	alloc_lines(r, heap);
+	if (n)
+		tr_report_titles(r, titles);
+	for (size_t i = 0; i < n && i < most; i++)
+		alloc_row(r, &at[i]);
+	if (n > most)
+		tr_buf_addf(r->buf, "... and %llu more places: tare alloc\n",
+			    (unsigned long long)(n - most));
+	free(at);
+	return 0;
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static void put_totals(struct tr_json *j, const tare_heap *h)
+{
+	tr_json_bool(j, "is_estimate", h->is_estimate);
+	tr_json_u64(j, "sample_bytes", h->sample_bytes);
+	tr_json_u64(j, "allocs", h->allocs);
+	tr_json_u64(j, "bytes", h->bytes);
+	tr_json_u64(j, "frees", h->frees);
+	tr_json_u64(j, "freed_bytes", h->freed_bytes);
+	tr_json_u64(j, "live", h->live);
+	tr_json_u64(j, "live_bytes", h->live_bytes);
+	tr_json_u64(j, "peak_allocs", h->peak_allocs);
+	tr_json_u64(j, "peak_bytes", h->peak_bytes);
+	tr_json_u64(j, "temporary", h->temporary);
+	tr_json_u64(j, "unseen", h->unseen);
+	tr_json_u64(j, "foreign", h->foreign);
+}
+
+static void put_alloc_place(struct tr_json *j, const struct alloc_place *p)
+{
+	tr_json_object(j, NULL);
+	tr_json_str(j, "function", p->place.function);
+	tr_json_str(j, "file", p->place.file);
+	tr_json_u64(j, "line", p->place.line);
+	tr_json_str(j, "tag", p->sum.tag);
+	tr_json_u64(j, "allocs", p->sum.allocs);
+	tr_json_u64(j, "bytes", p->sum.bytes);
+	tr_json_u64(j, "live", p->sum.live);
+	tr_json_u64(j, "live_bytes", p->sum.live_bytes);
+	tr_json_u64(j, "peak_allocs", p->sum.peak_allocs);
+	tr_json_u64(j, "peak_bytes", p->sum.peak_bytes);
+	tr_json_u64(j, "temporary", p->sum.temporary);
+	tr_json_end_object(j);
+}
+
+int tr_json_allocs(struct tr_json *j, const struct tr_report *r)
+{
+	const tare_heap *heap = tare_view_heap(r->view);
+	struct alloc_place *at;
+	size_t n;
+
+	if (!heap->was_on)
+		return 0;
+	at = places_of(r->view, &n);
+	if (!at)
+		return TARE_ENOMEM;
+	tr_json_object(j, "allocations");
+	put_totals(j, heap);
+	tr_json_array(j, "places");
+	for (size_t i = 0; i < n; i++)
+		put_alloc_place(j, &at[i]);
+	tr_json_end_array(j);
+	tr_json_end_object(j);
+	free(at);
+	return 0;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions: those that sampled stacks found, and the time they took.
+ */
+#include "render/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_SHOWN 30u	   /* where nobody says how many */
+#define FUNCTION_MOST 100u /* columns */
+#define FUNCTION_LEAST 44u /* also where a row then is longer than the line */
+
+/* ---- order ------------------------------------------------------------- */
+
+static int by_total(const void *a, const void *b)
+{
+	const tare_function *x = *(const tare_function *const *)a;
+	const tare_function *y = *(const tare_function *const *)b;
+
+	if (x->all_weight_ns != y->all_weight_ns)
+		return x->all_weight_ns > y->all_weight_ns ? -1 : 1;
+	return x < y ? -1 : x > y; /* as they were: most own time first */
+}
+
+static int by_samples(const void *a, const void *b)
+{
+	const tare_function *x = *(const tare_function *const *)a;
+	const tare_function *y = *(const tare_function *const *)b;
+
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const tare_function *x = *(const tare_function *const *)a;
+	const tare_function *y = *(const tare_function *const *)b;
+	int order = strcmp(x->function, y->function);
+
+	return order ? order : x < y ? -1 : x > y;
+}
+
+static bool is_asked_order(const struct tr_report *r, const char *order)
+{
+	return r->asked_sort && strcmp(r->asked_sort, order) == 0;
+}
+
+/* Other orders make no sense here: most own time first. Gives. */
+static const tare_function **sorted(const struct tr_report *r, size_t *ret_n)
+{
+	const tare_function *all, **rows;
+	size_t n;
+
+	if (tare_view_functions(r->view, &all, &n))
+		return NULL;
+	rows = calloc(n + 1, sizeof(*rows));
+	for (size_t i = 0; rows && i < n; i++)
+		rows[i] = &all[i];
+	if (rows && is_asked_order(r, "total"))
+		qsort(rows, n, sizeof(*rows), by_total);
+	else if (rows && is_asked_order(r, "samples"))
+		qsort(rows, n, sizeof(*rows), by_samples);
+	else if (rows && is_asked_order(r, "name"))
+		qsort(rows, n, sizeof(*rows), by_name);
+	*ret_n = n;
+	return rows;
+}
+
+static double whole_of(const tare_function *const *rows, size_t n)
+{
+	double whole = 0;
+
+	for (size_t i = 0; i < n; i++)
+		whole += rows[i]->weight_ns;
+	return whole;
+}
+
+/* ---- text -------------------------------------------------------------- */
+
+/* The last parts of a path: folders are mostly the same. */
+static const char *short_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/*
+ * In up to `width` columns, how many is told; long ones in brief, their offset
+ * in a module in full.
+ */
+static size_t name_text(struct tr_report *r, const char *name, size_t width)
+{
+	char brief[TR_BRIEF_BYTES];
+	const char *offset;
+	size_t used = tr_report_columns(name);
+
+	if (used > width) {
+		name = tr_name_brief(name, brief);
+		used = tr_report_columns(name);
+	}
+	offset = used > width ? strstr(name, "+0x") : NULL;
+	if (offset && strlen(offset) < width) {
+		tr_report_text(r, name, width - strlen(offset));
+		tr_report_text(r, offset, width);
+	} else {
+		tr_report_text(r, name, width);
+	}
+	return used < width ? used : width;
+}
+
+/* "git+0x2ab160" has the module already, and "git" is nothing else. */
+static bool has_module(const char *name, const char *module)
+{
+	size_t n = strlen(module);
+
+	return strncmp(name, module, n) == 0 &&
+	       (!name[n] || strncmp(name + n, "+0x", 3) == 0);
+}
+
+static void place_text(struct tr_report *r, const tare_function *f,
+		       size_t width)
+{
+	size_t gap;
+
+	tr_buf_adds(r->buf, "  ");
+	gap = width - name_text(r, f->function, width) + 2;
+	if (f->file[0]) {
+		tr_buf_pad(r->buf, ' ', gap);
+		tr_report_text(r, short_path(f->file), 40);
+		if (f->line)
+			tr_buf_addf(r->buf, ":%u", f->line);
+		gap = 2;
+	}
+	if (f->module[0] && !has_module(f->function, f->module)) {
+		tr_buf_pad(r->buf, ' ', gap);
+		tr_report_text(r, f->module, 40);
+	}
+	if (f->is_inlined)
+		tr_buf_adds(r->buf, "  (inlined)");
+	tr_buf_addc(r->buf, '\n');
+}
+
+/* The longest name that is shown, up to what leaves room for the rest. */
+static size_t name_width(const struct tr_report *r,
+			 const tare_function *const *rows, size_t n)
+{
+	size_t most = r->options.width > FUNCTION_LEAST + 70 ?
+			      r->options.width - 70 :
+			      FUNCTION_LEAST;
+	size_t width = 8;
+
+	if (most > FUNCTION_MOST)
+		most = FUNCTION_MOST;
+	for (size_t i = 0; i < n; i++) {
+		size_t c = tr_report_columns(rows[i]->function);
+
+		width = c > width ? c : width;
+	}
+	return width < most ? width : most;
+}
+
+static void error_cell(struct tr_report *r, double share, uint64_t samples)
+{
+	char text[40];
+
+	if (samples >= TR_SAMPLES_FEW)
+		return;
+	(void)tr_fixed_text(text, sizeof(text),
+			    tr_share_error(share, samples) * 100, 1);
+	tr_buf_adds(r->buf, " \xc2\xb1");
+	tr_buf_pad(r->buf, ' ', strlen(text) < 4 ? 4 - strlen(text) : 0);
+	tr_buf_adds(r->buf, text);
+}
+
+static void function_rows(struct tr_report *r,
+			  const tare_function *const *rows, size_t n,
+			  double whole)
+{
+	uint64_t samples = tare_view_sampling(r->view)->samples;
+	size_t width = name_width(r, rows, n);
+
+	for (size_t i = 0; i < n; i++) {
+		double share = rows[i]->weight_ns / whole;
+
+		tr_report_share(r, share);
+		error_cell(r, share, samples);
+		tr_report_time(r, rows[i]->weight_ns, 8);
+		tr_report_share(r, rows[i]->all_weight_ns / whole);
+		tr_report_time(r, rows[i]->all_weight_ns, 8);
+		tr_report_count(r, rows[i]->samples, 8);
+		place_text(r, rows[i], width);
+	}
+}
+
+/*
+ * By own time those that have any, unless a number is asked for: what only
+ * calls others is the tree's to show.
+ */
+static size_t rows_shown(const struct tr_report *r,
+			 const tare_function *const *rows, size_t n)
+{
+	size_t most = r->options.top ? r->options.top : ROWS_SHOWN;
+	size_t shown = n < most ? n : most;
+
+	if (r->options.top || is_asked_order(r, "total") ||
+	    is_asked_order(r, "name"))
+		return shown;
+	while (shown > 0 && !(rows[shown - 1]->weight_ns > 0))
+		shown--;
+	return shown;
+}
+
+static void rest_line(struct tr_report *r, const tare_function *const *rest,
+		      size_t n, double whole)
+{
+	double own = whole_of(rest, n);
+
+	tr_buf_addf(r->buf, "... and %llu more", (unsigned long long)n);
+	if (own > 0) {
+		tr_buf_adds(r->buf, " with");
+		tr_report_share(r, own / whole);
+		tr_buf_adds(r->buf, " of the own time");
+	} else {
+		tr_buf_adds(r->buf, " that only called others");
+	}
+	tr_buf_adds(r->buf, " (--top shows more, 'tare tree' who calls "
+			    "whom)\n");
+}
+
+static void function_table(struct tr_report *r,
+			   const tare_function *const *rows, size_t n)
+{
+	static const struct tr_report_title few[] = {
+		{ "own", 7 },	 { "", 5 },	 { "time", 8 }, { "total", 7 },
+		{ "time", 8 },	 { "samples", 8 }, { " function", 9 },
+		{ NULL, 0 },
+	};
+	static const struct tr_report_title many[] = {
+		{ "own", 7 },	 { "time", 8 },	 { "total", 7 },
+		{ "time", 8 },	 { "samples", 8 }, { " function", 9 },
+		{ NULL, 0 },
+	};
+	static const char *const known[] = { "own", "total", "samples",
+					     "name", NULL };
+	size_t shown = rows_shown(r, rows, n);
+	double whole = whole_of(rows, n);
+
+	tr_report_heading(r, "functions", "");
+	tr_report_order_note(r, known, "sampled functions");
+	tr_report_titles(r, tare_view_sampling(r->view)->samples <
+					    TR_SAMPLES_FEW ?
+				    few :
+				    many);
+	function_rows(r, rows, shown, whole > 0 ? whole : 1);
+	if (shown < n)
+		rest_line(r, rows + shown, n - shown, whole > 0 ? whole : 1);
+}
+
+int tr_report_profile(struct tr_report *r)
+{
+	const tare_sampling *s = tare_view_sampling(r->view);
+	const tare_function **rows;
+	size_t n;
+
+	if (!s->was_on)
+		return 0;
+	rows = sorted(r, &n);
+	if (!rows)
+		return TARE_ENOMEM;
+	tr_report_sampling(r);
+	if (n)
+		function_table(r, rows, n);
+	free(rows);
+	return 0;
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static void put_function(struct tr_json *j, const tare_function *f,
+			 double whole, uint64_t samples)
+{
+	double own = whole > 0 ? f->weight_ns / whole : 0;
+
+	tr_json_object(j, NULL);
+	tr_json_str(j, "function", f->function);
+	tr_json_str(j, "module", f->module);
+	tr_json_str(j, "file", f->file);
+	tr_json_u64(j, "line", f->line);
+	tr_json_u64(j, "first_line", f->first_line);
+	tr_json_bool(j, "inlined", f->is_inlined);
+	tr_json_double(j, "own_share", own);
+	tr_json_double(j, "own_error", tr_share_error(own, samples));
+	tr_json_double(j, "own_ns", f->weight_ns);
+	tr_json_double(j, "total_share",
+		       whole > 0 ? f->all_weight_ns / whole : 0);
+	tr_json_double(j, "total_ns", f->all_weight_ns);
+	tr_json_u64(j, "samples", f->samples);
+	tr_json_u64(j, "total_samples", f->all_samples);
+	tr_json_end_object(j);
+}
+
+int tr_json_profile(struct tr_json *j, struct tr_report *r)
+{
+	const tare_sampling *s = tare_view_sampling(r->view);
+	const tare_function **rows;
+	double whole;
+	size_t n;
+
+	if (!s->was_on)
+		return 0;
+	rows = sorted(r, &n);
+	if (!rows)
+		return TARE_ENOMEM;
+	whole = whole_of(rows, n);
+	tr_json_object(j, "samples");
+	tr_json_sampling(j, s);
+	tr_json_array(j, "functions");
+	for (size_t i = 0; i < n; i++)
+		if (!r->options.top || i < r->options.top)
+			put_function(j, rows[i], whole, s->samples);
+	tr_json_end_array(j);
+	tr_json_end_object(j);
+	free(rows);
+	return 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The newest records of the history, of every kind, in a report.
+ */
+#include "render/report.h"
+
+#include <string.h>
+
+#define RECENT 5u
+#define NAME_WIDTH 32u
+
+static int find_recent(struct tr_report *r, const tare_record **ret_records,
+		       size_t *ret_n)
+{
+	tare_filter filter = { .struct_size = sizeof(filter) };
+
+	if (r->options.filter)
+		filter = *r->options.filter;
+	filter.most_records = RECENT;
+	return tare_view_records(r->view, &filter, ret_records, ret_n);
+}
+
+static bool is_time(const tare_record *record)
+{
+	return record->kind == TARE_RECORD_OPERATION ||
+	       record->kind == TARE_RECORD_SCOPE;
+}
+
+static void put_measured(struct tr_report *r, const tare_record *record)
+{
+	if (is_time(record))
+		tr_report_time(r, (double)record->duration_ns, 12);
+	else if (record->value == record->value)
+		tr_report_value(r, record->value, record->unit);
+	else
+		tr_report_cell(r, tare_record_kind_name(record->kind), 12);
+}
+
+static void put_row(struct tr_report *r, const tare_record *record)
+{
+	char when[32];
+
+	tr_date_text(when, sizeof(when), record->start_ns);
+	tr_buf_adds(r->buf, when);
+	tr_buf_adds(r->buf, "  ");
+	tr_report_name(r, record->name, NAME_WIDTH);
+	put_measured(r, record);
+	tr_buf_adds(r->buf, "  ");
+	tr_report_text(r, record->ok ? "ok" :
+			  record->error[0] ? record->error : "failed", 60);
+	if (record->source[0]) {
+		tr_buf_adds(r->buf, "  [");
+		tr_report_text(r, record->source, 32);
+		tr_buf_addc(r->buf, ']');
+	}
+	tr_buf_addc(r->buf, '\n');
+}
+
+int tr_report_recent(struct tr_report *r)
+{
+	const tare_record *records;
+	size_t n;
+	int err = find_recent(r, &records, &n);
+
+	if (err || !n)
+		return err;
+	tr_report_heading(r, "recent activity", "");
+	for (size_t i = n; i-- > 0;)
+		put_row(r, &records[i]);
+	return 0;
+}
+
+int tr_json_recent(struct tr_json *j, struct tr_report *r)
+{
+	const tare_record *records;
+	size_t n;
+	int err = find_recent(r, &records, &n);
+
+	if (err)
+		return err;
+	tr_json_array(j, "recent");
+	for (size_t i = n; i-- > 0;) {
+		const tare_record *record = &records[i];
+
+		tr_json_object(j, NULL);
+		tr_json_str(j, "name", record->name);
+		tr_json_str(j, "source", record->source);
+		tr_json_str(j, "kind", tare_record_kind_name(record->kind));
+		tr_json_str(j, "type", tare_type_name(record->type));
+		tr_json_i64(j, "start_ns", record->start_ns);
+		tr_json_double(j, "value", record->value);
+		tr_json_str(j, "unit", record->unit);
+		tr_json_str(j, "labels", record->labels);
+		tr_json_bool(j, "ok", record->ok);
+		tr_json_str(j, "error", record->error);
+		tr_json_end_object(j);
+	}
+	tr_json_end_array(j);
+	return 0;
+}

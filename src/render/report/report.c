@@ -1,0 +1,688 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The report for people: head, call tree, flat tables, health.
+ */
+#include "render/report.h"
+
+#include <stdlib.h>
+#include <math.h>
+#include <string.h>
+
+#define BOLD "\033[1m"
+#define DIM "\033[2m"
+#define PLAIN "\033[0m"
+
+/* ---- columns ----------------------------------------------------------- */
+
+static void style(struct tr_report *r, const char *code)
+{
+	if (r->options.color)
+		tr_buf_adds(r->buf, code);
+}
+
+/* Right-aligned in `width` columns, after one space. */
+static void cell(struct tr_report *r, const char *text, size_t width)
+{
+	size_t len = strlen(text);
+
+	tr_buf_pad(r->buf, ' ', 1 + (len < width ? width - len : 0));
+	tr_buf_adds(r->buf, text);
+}
+
+static void cell_time(struct tr_report *r, double ns, size_t width)
+{
+	char text[32];
+
+	(void)tr_duration_text(text, sizeof(text), ns);
+	cell(r, text, width);
+}
+
+static void cell_count(struct tr_report *r, uint64_t n, size_t width)
+{
+	char text[32];
+
+	(void)tr_count_text(text, sizeof(text), n);
+	cell(r, text, width);
+}
+
+/* Whole numbers a second, where there is one for it. */
+static void cell_rate(struct tr_report *r, double rate)
+{
+	cell_count(r, rate >= 0 && rate < 1e18 ? (uint64_t)rate : 0, 0);
+}
+
+static void cell_number(struct tr_report *r, double value, size_t width)
+{
+	char text[64];
+
+	if (value != value)
+		memcpy(text, "-", 2);
+	else if (value > -1e15 && value < 1e15 &&
+		 value == (double)(int64_t)value)
+		(void)tr_fixed_text(text, sizeof(text), value, 0);
+	else
+		(void)tr_fixed_text(text, sizeof(text), value,
+				    value > -100 && value < 100 ? 3 : 1);
+	cell(r, text, width);
+}
+
+/* Seven digits fill a column; more become 12.3 M or, of bytes, 12.3 MiB. */
+static void cell_value(struct tr_report *r, double value, const char *unit,
+		       size_t width)
+{
+	static const char *const prefix[] = { "M", "G", "T", "P", "E" };
+	double size = value < 0 ? -value : value;
+	char text[64];
+	size_t i = 0, n;
+
+	if (strcmp(unit, "B") == 0 && value == value) {
+		(void)tr_bytes_text(text, sizeof(text), value);
+		cell(r, text, width);
+		return;
+	}
+	if (!(size >= 1e7 && size < 1e21)) {
+		cell_number(r, value, width);
+		return;
+	}
+	for (value /= 1e6; (value >= 1e3 || value <= -1e3) && i < 4; i++)
+		value /= 1e3;
+	n = tr_fixed_text(text, sizeof(text) - 4, value, 2);
+	text[n] = ' ';
+	(void)strcpy(text + n + 1, prefix[i]);
+	cell(r, text, width);
+}
+
+static void cell_share(struct tr_report *r, double share)
+{
+	char text[32];
+	size_t n = tr_fixed_text(text, sizeof(text) - 3, share * 100, 1);
+
+	memcpy(text + n, " %", 3);
+	cell(r, text, 7);
+}
+
+/*
+ * What must not reach a terminal from a name: controls (C0, DEL, C1), line
+ * separators and what turns the direction of writing.
+ */
+static bool is_unprintable(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+/* Bytes of the next character; *ret_print is false where ? stands for it. */
+static size_t next_character(const char *text, size_t len, bool *ret_print)
+{
+	uint32_t c = 0;
+	size_t n = tr_utf8_decode(text, len, &c);
+
+	*ret_print = n > 0 && !is_unprintable(c);
+	return n ? n : 1;
+}
+
+/* Display columns of a name: one a character. */
+static size_t columns(const char *text)
+{
+	size_t len = strlen(text), n = 0;
+	bool print;
+
+	for (size_t i = 0; i < len; n++)
+		i += next_character(text + i, len - i, &print);
+	return n;
+}
+
+/* The first `most` characters, those that may be printed. */
+static void add_clean(struct tr_report *r, const char *text, size_t most)
+{
+	size_t len = strlen(text), n;
+	bool print;
+
+	for (size_t i = 0; i < len && most-- > 0; i += n) {
+		n = next_character(text + i, len - i, &print);
+		if (print)
+			tr_buf_add(r->buf, text + i, n);
+		else
+			tr_buf_addc(r->buf, '?');
+	}
+}
+
+#define LABELS_MOST 60u
+#define SOURCE_MOST 32u
+
+static bool labels_fit(const char *text, const char *labels, size_t width)
+{
+	return labels[0] && columns(text) + columns(labels) + 2 <= width;
+}
+
+/* Name in `width` columns, indented; cut with ~ where too long. */
+static void name(struct tr_report *r, unsigned indent, const char *text,
+		 const char *labels, size_t width)
+{
+	size_t used = indent, len = columns(text);
+
+	if (used > width / 2)
+		used = width / 2;
+	tr_buf_pad(r->buf, ' ', used);
+	if (used + len > width) {
+		add_clean(r, text, width - used - 1);
+		tr_buf_addc(r->buf, '~');
+		return;
+	}
+	add_clean(r, text, len);
+	used += len;
+	if (labels && labels_fit(text, labels, width - indent)) {
+		tr_buf_addc(r->buf, '{');
+		add_clean(r, labels, columns(labels));
+		tr_buf_addc(r->buf, '}');
+		used += 2 + columns(labels);
+	}
+	tr_buf_pad(r->buf, ' ', used < width ? width - used : 0);
+}
+
+/* At a row's end: unit, labels that had no room beside the name, source. */
+static void tail(struct tr_report *r, const tare_stats *s, const char *unit,
+		 size_t width)
+{
+	if (unit[0]) {
+		tr_buf_addc(r->buf, ' ');
+		add_clean(r, unit, 16);
+	}
+	if (s->labels[0] && !labels_fit(s->name, s->labels, width)) {
+		tr_buf_adds(r->buf, "  {");
+		add_clean(r, s->labels, LABELS_MOST);
+		tr_buf_adds(r->buf, columns(s->labels) > LABELS_MOST ? "~}" :
+								      "}");
+	}
+	if (s->source[0] && !tare_stats_is_monitor(s)) {
+		tr_buf_adds(r->buf, "  [");
+		tr_report_text(r, s->source, SOURCE_MOST);
+		tr_buf_addc(r->buf, ']');
+	}
+	tr_buf_addc(r->buf, '\n');
+}
+
+static void heading(struct tr_report *r, const char *text)
+{
+	tr_report_heading(r, text, "");
+}
+
+/* ---- the same for the other files of a report -------------------------- */
+
+void tr_report_heading(struct tr_report *r, const char *text,
+		       const char *of)
+{
+	tr_buf_addc(r->buf, '\n');
+	style(r, BOLD);
+	tr_buf_adds(r->buf, text);
+	if (of[0])
+		tr_buf_addc(r->buf, ' ');
+	add_clean(r, of, 64);
+	style(r, PLAIN);
+	tr_buf_addc(r->buf, '\n');
+}
+
+void tr_report_titles(struct tr_report *r, const struct tr_report_title *title)
+{
+	style(r, DIM);
+	for (; title->text; title++)
+		cell(r, title->text, title->width);
+	style(r, PLAIN);
+	tr_buf_addc(r->buf, '\n');
+}
+
+void tr_report_text(struct tr_report *r, const char *text, size_t most)
+{
+	size_t n = columns(text);
+
+	/* Not ~, which is a destructor in C++. */
+	add_clean(r, text, n <= most ? n : most > 2 ? most - 2 : 0);
+	if (n > most)
+		tr_buf_adds(r->buf, "..");
+}
+
+size_t tr_report_columns(const char *text)
+{
+	return columns(text);
+}
+
+void tr_report_time(struct tr_report *r, double ns, size_t width)
+{
+	cell_time(r, ns, width);
+}
+
+void tr_report_count(struct tr_report *r, uint64_t n, size_t width)
+{
+	cell_count(r, n, width);
+}
+
+void tr_report_share(struct tr_report *r, double share)
+{
+	cell_share(r, share);
+}
+
+/* Of two moments in ns; they may be any numbers. */
+static double apart(int64_t later, int64_t earlier)
+{
+	return (double)(int64_t)((uint64_t)later - (uint64_t)earlier);
+}
+
+/* ---- head -------------------------------------------------------------- */
+
+#define COMMAND_MOST 200u /* columns */
+
+static const char *state_text(enum tare_run_state state)
+{
+	switch (state) {
+	case TARE_RUN_LIVE:
+		return "running";
+	case TARE_RUN_FINISHED:
+		return "finished";
+	default:
+		return "ended without closing (killed)";
+	}
+}
+
+/* Sampled ones need no track: theirs are those that use probes. */
+static void add_threads(struct tr_report *r, uint64_t n)
+{
+	uint64_t sampled = tare_view_sampling(r->view)->threads;
+
+	n = sampled > n ? sampled : n;
+	tr_buf_addf(r->buf, ", %llu thread%s", (unsigned long long)n,
+		    n == 1 ? "" : "s");
+}
+
+static void add_range(struct tr_report *r, int64_t from_ns, int64_t to_ns)
+{
+	char from[32], to[32];
+
+	tr_date_text(from, sizeof(from), from_ns);
+	tr_date_text(to, sizeof(to), to_ns);
+	tr_buf_addf(r->buf, "from %s to %s", from, to);
+}
+
+void tr_report_head(struct tr_report *r)
+{
+	const tare_run *run = tare_view_run(r->view);
+	char text[64];
+
+	style(r, BOLD);
+	tr_buf_adds(r->buf, "tare  ");
+	add_clean(r, run->program, 64);
+	style(r, PLAIN);
+	(void)tr_duration_text(text, sizeof(text),
+			       apart(run->end_ns, run->start_ns));
+	tr_buf_addf(r->buf, "  pid %lld, %s, %s", (long long)run->pid,
+		    state_text(run->state), text);
+	add_threads(r, run->n_tracks);
+	if (run->git[0]) {
+		tr_buf_adds(r->buf, ", git ");
+		add_clean(r, run->git, 10);
+	}
+	if (run->cleared_ns)
+		tr_buf_adds(r->buf, ", since the last clear");
+	tr_buf_addc(r->buf, '\n');
+	style(r, DIM);
+	tr_buf_adds(r->buf, "      ");
+	add_clean(r, run->command, COMMAND_MOST);
+	tr_buf_adds(r->buf, columns(run->command) > COMMAND_MOST ? " ..." : "");
+	tr_buf_adds(r->buf, "\n      run ");
+	add_clean(r, run->id, 64);
+	tr_buf_adds(r->buf, " on ");
+	add_clean(r, run->host, 64);
+	tr_buf_adds(r->buf, ", ");
+	add_clean(r, run->cpu, 80);
+	tr_buf_adds(r->buf, "\n      ");
+	add_range(r, run->cleared_ns ? run->cleared_ns : run->start_ns,
+		  run->end_ns);
+	style(r, PLAIN);
+	tr_buf_addc(r->buf, '\n');
+	if (run->damage[0])
+		tr_buf_addf(r->buf,
+			    "      damaged: other bytes than were written in "
+			    "%s; figures may be wrong\n",
+			    run->damage);
+}
+
+/* ---- flat -------------------------------------------------------------- */
+
+#define FLAT_FIXED 83u /* columns right of the name */
+
+static void flat_head(struct tr_report *r, bool can_fail, size_t width)
+{
+	static const char *const title[] = { "count", "total", "mean", "min",
+					     "p50",   "p95",   "p99",  "max" };
+
+	style(r, DIM);
+	name(r, 0, "name", NULL, width);
+	for (int i = 0; i < 8; i++)
+		cell(r, title[i], i == 0 ? 11 : 8);
+	if (can_fail)
+		cell(r, "failed", 7);
+	style(r, PLAIN);
+	tr_buf_addc(r->buf, '\n');
+}
+
+/*
+ * One call's time, less what the measuring added to it: its own probe, and
+ * of the scopes within it the same share as in the mean.
+ */
+static double net_of(const tare_stats *s, double ns, double inside_ns)
+{
+	double mean = s->mean - inside_ns;
+	double share = mean > s->net_mean ? s->net_mean / mean : 1;
+
+	return ns > inside_ns ? (ns - inside_ns) * share : 0;
+}
+
+/* "95.0 % ok"; never 100 % of what has failures. */
+static void add_rate(struct tr_report *r, double rate)
+{
+	char text[32];
+
+	if (rate != rate)
+		return;
+	if (rate > 0.999)
+		rate = 0.999;
+	(void)tr_fixed_text(text, sizeof(text), rate * 100, 1);
+	tr_buf_addf(r->buf, "  %s %% ok", text);
+}
+
+/* Of a guess two digits are enough. */
+static uint64_t rounded(uint64_t n)
+{
+	uint64_t unit = 1;
+
+	while (n / unit >= 100)
+		unit *= 10;
+	return (n + unit / 2) / unit * unit;
+}
+
+static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
+{
+	bool raw = r->options.raw;
+	double inside_ns = tare_view_run(r->view)->inside_ns;
+	double one[5] = { s->min, s->p50, s->p95, s->p99, s->max };
+
+	name(r, 0, s->name, s->labels, width);
+	cell_count(r, s->missed ? rounded(s->count) : s->count, 11);
+	cell_time(r, raw ? s->total : s->net_total, 8);
+	cell_time(r, raw ? s->mean : s->net_mean, 8);
+	for (int i = 0; i < 5; i++)
+		cell_time(r, raw ? one[i] : net_of(s, one[i], inside_ns), 8);
+	cell_count(r, s->failures, 7);
+	if (s->is_estimate)
+		tr_buf_adds(r->buf, " *");
+	else if (s->below_resolution)
+		tr_buf_adds(r->buf, " ~");
+	if (s->failures)
+		add_rate(r, s->success_rate);
+	if (s->items) {
+		tr_buf_adds(r->buf, "  items/s");
+		cell_rate(r, s->items_per_s);
+	}
+	tail(r, s, "", width);
+}
+
+static void flat_value(struct tr_report *r, const tare_stats *s, size_t width)
+{
+	bool adds_up = s->kind != TARE_KIND_GAUGE;
+	const double column[7] = { adds_up ? s->total : (double)NAN, s->mean,
+				   s->min, s->p50, s->p95, s->p99, s->max };
+
+	name(r, 0, s->name, s->labels, width);
+	cell_count(r, s->count, 11);
+	for (int i = 0; i < 7; i++)
+		cell_value(r, column[i], s->unit, 8);
+	if (s->kind == TARE_KIND_GAUGE) {
+		tr_buf_adds(r->buf, " now");
+		cell_value(r, s->last, s->unit, 0);
+	}
+	tail(r, s, strcmp(s->unit, "B") ? s->unit : "", width);
+}
+
+static void flat_counter(struct tr_report *r, const tare_stats *s,
+			 size_t width)
+{
+	name(r, 0, s->name, s->labels, width);
+	if (s->kind == TARE_KIND_RATIO) {
+		cell_count(r, (uint64_t)s->total, 13);
+		tr_buf_adds(r->buf, " of");
+		cell_count(r, s->count, 0);
+		tr_buf_adds(r->buf, " =");
+		cell_share(r, s->last);
+	} else if (s->total != (double)s->count) { /* of doubles */
+		cell_value(r, s->total, "", 13);
+	} else {
+		cell_count(r, s->count, 13);
+	}
+	tail(r, s, s->kind == TARE_KIND_RATIO ? "" : s->unit, width);
+}
+
+enum group { GROUP_TIME, GROUP_VALUE, GROUP_COUNTER, GROUP_MONITOR };
+
+static enum group group_of(const tare_stats *s)
+{
+	if (tare_stats_is_monitor(s))
+		return GROUP_MONITOR;
+	switch (s->kind) {
+	case TARE_KIND_SCOPE:
+		return GROUP_TIME;
+	case TARE_KIND_COUNTER:
+	case TARE_KIND_RATIO:
+		return GROUP_COUNTER;
+	default:
+		return GROUP_VALUE;
+	}
+}
+
+static void flat_row(struct tr_report *r, const tare_stats *s, size_t width)
+{
+	if (group_of(s) == GROUP_TIME)
+		flat_time(r, s, width);
+	else if (group_of(s) == GROUP_VALUE)
+		flat_value(r, s, width);
+	else
+		flat_counter(r, s, width);
+}
+
+static void flat_group(struct tr_report *r, const tare_stats **rows, size_t n,
+		       enum group group)
+{
+	static const char *const title[] = { "scopes", "values", "counters" };
+	size_t shown = 0, left = 0, width;
+
+	width = r->options.width > FLAT_FIXED + 17 ?
+			r->options.width - FLAT_FIXED :
+			17;
+	for (size_t i = 0; i < n; i++) {
+		if (group_of(rows[i]) != group)
+			continue;
+		if (r->options.top && shown >= r->options.top) {
+			left++;
+			continue;
+		}
+		if (shown++ == 0) {
+			heading(r, title[group]);
+			if (group != GROUP_COUNTER)
+				flat_head(r, group == GROUP_TIME, width);
+		}
+		flat_row(r, rows[i], width);
+	}
+	if (left)
+		tr_buf_addf(r->buf, "... and %llu more (--top 0 shows all)\n",
+			    (unsigned long long)left);
+}
+
+/* ---- monitor ----------------------------------------------------------- */
+
+#define MONITOR_FIXED 44u /* columns right of the name */
+
+static void monitor_head(struct tr_report *r, size_t width)
+{
+	heading(r, "monitor");
+	style(r, DIM);
+	name(r, 0, "source   series", NULL, width);
+	cell(r, "now", 12);
+	cell(r, "mean", 12);
+	cell(r, "max", 12);
+	cell(r, "trend", 8);
+	style(r, PLAIN);
+	tr_buf_addc(r->buf, '\n');
+}
+
+/* "12.3 MiB", "45.1 %", "1.2 MiB/s" in a column. */
+static void cell_unit(struct tr_report *r, double value, const char *unit,
+		      const char *per)
+{
+	struct tr_buf all = TR_BUF_INIT, *out = r->buf;
+	bool bytes = strcmp(unit, "B") == 0 || strcmp(unit, "B/s") == 0;
+
+	if (value != value) {
+		cell(r, "-", 12);
+		return;
+	}
+	r->buf = &all;
+	cell_value(r, value, bytes ? "B" : unit, 0);
+	if (bytes)
+		tr_buf_adds(&all, unit + 1);
+	else if (unit[0])
+		tr_buf_addf(&all, " %s", unit);
+	tr_buf_adds(&all, per);
+	r->buf = out;
+	if (!all.failed)
+		cell(r, all.data + 1, 12);
+	tr_buf_release(&all);
+}
+
+static void cell_change(struct tr_report *r, double change)
+{
+	char text[40] = "-";
+	size_t n;
+
+	if (change == change) {
+		text[0] = change < 0 ? '-' : '+';
+		n = tr_fixed_text(text + 1, sizeof(text) - 4,
+				  fabs(change) * 100, 1);
+		memcpy(text + 1 + n, " %", 3);
+	}
+	cell(r, text, 8);
+}
+
+static void monitor_row(struct tr_report *r, const struct tr_monitored *row,
+			size_t width)
+{
+	const tare_stats *s = &row->stats;
+	bool is_total = s->type == TARE_TYPE_COUNTER;
+
+	add_clean(r, s->source, 8);
+	tr_buf_pad(r->buf, ' ', 9 - strlen(s->source));
+	name(r, 0, s->name, s->labels, width - 9);
+	cell_unit(r, s->last, s->unit, "");
+	cell_unit(r, is_total ? row->per_s : s->mean, s->unit,
+		  is_total ? "/s" : "");
+	cell_unit(r, s->max, s->unit, "");
+	cell_change(r, row->change);
+	tail(r, s, "", width - 9);
+}
+
+/* What was 0 all along is not worth a line. */
+static bool is_zero(const struct tr_monitored *row)
+{
+	return row->stats.min == 0 && row->stats.max == 0 &&
+	       row->stats.last == 0;
+}
+
+static int monitor_group(struct tr_report *r, const tare_stats *stats,
+			 size_t n_stats)
+{
+	size_t width = r->options.width > MONITOR_FIXED + 35 ?
+			       r->options.width - MONITOR_FIXED :
+			       35;
+	struct tr_monitored *rows;
+	size_t n, zero = 0;
+	int err = tr_monitored_take(r->view, r->options.filter, stats, n_stats,
+				    &rows, &n);
+
+	if (err)
+		return err;
+	if (n)
+		monitor_head(r, width);
+	for (size_t i = 0; i < n; i++) {
+		if (is_zero(&rows[i]))
+			zero++;
+		else
+			monitor_row(r, &rows[i], width);
+	}
+	if (zero)
+		tr_buf_addf(r->buf, "and %llu that stayed at 0\n",
+			    (unsigned long long)zero);
+	free(rows);
+	return 0;
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+static void window_line(struct tr_report *r)
+{
+	const tare_window *w = tare_view_window(r->view);
+	const tare_run *run = tare_view_run(r->view);
+	char from[32], to[32];
+
+	if (w->from_ns == run->start_ns && w->to_ns == run->end_ns)
+		return;
+	(void)tr_duration_text(from, sizeof(from),
+			       apart(w->from_ns, run->start_ns));
+	(void)tr_duration_text(to, sizeof(to),
+			       apart(w->to_ns, run->start_ns));
+	tr_buf_addf(r->buf, "\nwindow: from %s to %s after the start, ", from,
+		    to);
+	add_range(r, w->from_ns, w->to_ns);
+	tr_buf_addc(r->buf, '\n');
+}
+
+int tr_report_flat(struct tr_report *r)
+{
+	const tare_stats *stats, **rows;
+	bool has_calls = false;
+	size_t n;
+	int err = tare_view_stats(r->view, r->options.filter, &stats, &n);
+
+	if (err)
+		return err;
+	rows = tr_report_sorted(r, stats, n);
+	if (!rows)
+		return TARE_ENOMEM;
+	window_line(r);
+	flat_group(r, rows, n, GROUP_TIME);
+	flat_group(r, rows, n, GROUP_VALUE);
+	flat_group(r, rows, n, GROUP_COUNTER);
+	free(rows);
+	err = tr_report_calls(r, &has_calls);
+	if (!err && !n && !has_calls && !tare_view_sampling(r->view)->samples)
+		tr_buf_adds(r->buf, "\nnothing was measured\n");
+	return err ? err : monitor_group(r, stats, n);
+}
+
+/* ---- for other tables -------------------------------------------------- */
+
+void tr_report_name(struct tr_report *r, const char *text, size_t width)
+{
+	name(r, 0, text, NULL, width);
+}
+
+void tr_report_cell(struct tr_report *r, const char *text, size_t width)
+{
+	cell(r, text, width);
+}
+
+void tr_report_dim(struct tr_report *r, bool on)
+{
+	style(r, on ? DIM : PLAIN);
+}
+
+void tr_report_value(struct tr_report *r, double value, const char *unit)
+{
+	cell_unit(r, value, unit, "");
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The call tree of a report: scopes, and functions where they were hooked.
+ */
+#include "render/report.h"
+
+#define TREE_FIXED 55u /* columns right of the name */
+
+/*
+ * A program has more paths of functions than anybody reads. In a report with
+ * other tables, those that matter; `tare tree` has all.
+ */
+#define FUNCTIONS_SHOWN 60u
+#define FUNCTION_SHARE 1e-3
+#define DEPTH_MOST 512u /* recursion is told from its like up to there */
+
+struct tree_rows {
+	struct tr_report *r;
+	size_t width;
+	bool is_all, is_timed; /* all paths; some functions have a time */
+	size_t functions, hidden;
+	bool marked, estimated;
+	uint64_t above[DEPTH_MOST]; /* addresses on the path */
+};
+
+static void add_name(const struct tree_rows *t, const tare_node *node)
+{
+	size_t used = node->depth * 2, len = tr_report_columns(node->name);
+
+	if (used > t->width / 2)
+		used = t->width / 2;
+	tr_buf_pad(t->r->buf, ' ', used);
+	if (len > t->width - used)
+		len = t->width - used;
+	tr_report_text(t->r, node->name, t->width - used);
+	tr_buf_pad(t->r->buf, ' ', t->width - used - len);
+}
+
+static void add_times(struct tr_report *r, const tare_node *node)
+{
+	bool raw = r->options.raw;
+
+	if (node->is_function && !node->timed && !(node->total_ns > 0)) {
+		tr_report_cell(r, "-", 10);
+		tr_report_cell(r, "-", 10);
+		tr_report_cell(r, "-", 7);
+		return;
+	}
+	tr_report_time(r, raw ? node->total_ns : node->net_total_ns, 10);
+	tr_report_time(r, raw ? node->own_ns : node->net_own_ns, 10);
+	tr_report_share(r, node->share);
+}
+
+static void add_count(struct tr_report *r, uint64_t n, const char *what)
+{
+	if (n)
+		tr_buf_addf(r->buf, "  %llu %s", (unsigned long long)n, what);
+}
+
+static void add_row(struct tree_rows *t, const tare_node *node)
+{
+	struct tr_report *r = t->r;
+	/* Of functions this one: most are short, and few are timed. */
+	bool is_marked = node->below_resolution &&
+			 (node->is_function || !node->is_estimate);
+
+	add_name(t, node);
+	tr_report_count(r, node->calls, 13);
+	add_times(r, node);
+	if (is_marked)
+		tr_buf_adds(r->buf, "  ~");
+	else if (node->is_estimate)
+		tr_buf_adds(r->buf, "  *");
+	add_count(r, node->open, "open");
+	add_count(r, node->failures, "failed");
+	add_count(r, node->repaired, "untimed");
+	tr_buf_addc(r->buf, '\n');
+	t->marked |= is_marked;
+	t->estimated |= node->is_estimate;
+}
+
+/* A function that calls itself: two levels are enough to see that. */
+static bool is_recursion(struct tree_rows *t, const tare_node *node)
+{
+	uint32_t depth = node->depth;
+
+	if (depth >= DEPTH_MOST)
+		return node->is_function;
+	t->above[depth] = node->address;
+	return node->is_function && depth >= 2 &&
+	       t->above[depth - 1] == node->address &&
+	       t->above[depth - 2] == node->address;
+}
+
+static bool is_hidden(struct tree_rows *t, const tare_node *node)
+{
+	if (is_recursion(t, node) && !t->is_all)
+		return true;
+	if (t->is_all || !node->is_function)
+		return false;
+	return t->functions >= FUNCTIONS_SHOWN ||
+	       (t->is_timed && node->share < FUNCTION_SHARE);
+}
+
+static void notes(const struct tree_rows *t)
+{
+	struct tr_buf *buf = t->r->buf;
+
+	if (t->hidden)
+		tr_buf_addf(buf, "... and %llu more paths of functions "
+			    "('tare tree' shows all)\n",
+			    (unsigned long long)t->hidden);
+	if (t->estimated)
+		tr_buf_adds(buf, tare_view_health(t->r->view)->missed ?
+				 "* an estimate, to keep measuring cheap: "
+				 "calls were counted and timed for a part of "
+				 "the time only\n" :
+				 "* an estimate, to keep measuring cheap: all "
+				 "calls were counted, some were timed\n");
+	if (t->marked)
+		tr_buf_adds(buf, "~ too short for the clock: counts are "
+				 "exact, times are not\n");
+}
+
+static void titles(const struct tree_rows *t, bool has_functions)
+{
+	static const struct tr_report_title right[] = {
+		{ "calls", 13 }, { "total", 10 }, { "own", 10 },
+		{ "share", 7 },	 { NULL, 0 },
+	};
+
+	tr_report_heading(t->r, "call tree", "");
+	tr_report_dim(t->r, true);
+	tr_report_name(t->r, has_functions ? "scope, function" : "scope",
+		       t->width);
+	tr_report_dim(t->r, false);
+	tr_report_titles(t->r, right);
+}
+
+int tr_report_tree(struct tr_report *r)
+{
+	struct tree_rows t = {
+		.r = r,
+		.width = r->options.width - TREE_FIXED,
+		.is_all = !(r->options.parts & TARE_REPORT_FLAT),
+	};
+	bool has_functions = false;
+	const tare_node *nodes;
+	size_t n;
+	int err = tare_view_tree(r->view, &nodes, &n);
+
+	if (err || !n)
+		return err;
+	for (size_t i = 0; i < n; i++) {
+		has_functions |= nodes[i].is_function;
+		t.is_timed |= nodes[i].is_function && nodes[i].timed;
+	}
+	titles(&t, has_functions);
+	for (size_t i = 0; i < n; i++) {
+		if (is_hidden(&t, &nodes[i])) {
+			t.hidden++;
+			continue;
+		}
+		t.functions += nodes[i].is_function;
+		add_row(&t, &nodes[i]);
+	}
+	notes(&t);
+	return 0;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sampled stacks as a tree: who called whom, and what share that took.
+ *
+ * A program has thousands of such paths, and a share below that of a few
+ * samples says nothing: paths below half a percent are counted, not shown.
+ */
+#include "render/report.h"
+
+#include <string.h>
+
+#define SHARE_LEAST 0.005
+#define NAME_LEAST 24u /* columns that a name gets, however deep it is */
+#define FRAME_FIXED 37u /* columns left of the name */
+
+struct frame_rows {
+	struct tr_report *r;
+	const tare_frame *frame;
+	double whole;
+	size_t hidden;
+};
+
+static bool is_same_function(const tare_frame *a, const tare_frame *b)
+{
+	return strcmp(a->function, b->function) == 0 &&
+	       strcmp(a->module, b->module) == 0;
+}
+
+/* A function that calls itself: two levels are enough to see that. */
+static bool is_repeated(const struct frame_rows *t, const tare_frame *f)
+{
+	const tare_frame *above;
+
+	if (f->depth < 3)
+		return false;
+	above = &t->frame[f->parent];
+	return is_same_function(f, above) &&
+	       is_same_function(f, &t->frame[above->parent]);
+}
+
+static void add_frame_name(struct tr_report *r, const tare_frame *f)
+{
+	size_t width = r->options.width > FRAME_FIXED + NAME_LEAST ?
+			       r->options.width - FRAME_FIXED :
+			       NAME_LEAST;
+	size_t indent = f->depth - 1;
+	const char *slash = strrchr(f->file, '/'), *name = f->function;
+	char brief[TR_BRIEF_BYTES];
+
+	if (indent > width - NAME_LEAST)
+		indent = width - NAME_LEAST;
+	tr_buf_pad(r->buf, ' ', 2 + indent);
+	if (tr_report_columns(name) > width - indent)
+		name = tr_name_brief(name, brief);
+	tr_report_text(r, name, width - indent);
+	if (!f->file[0])
+		return;
+	tr_buf_adds(r->buf, "  ");
+	tr_report_text(r, slash ? slash + 1 : f->file, 40);
+	if (f->first_line)
+		tr_buf_addf(r->buf, ":%u", f->first_line);
+}
+
+static void add_frame(struct frame_rows *t, const tare_frame *f)
+{
+	struct tr_report *r = t->r;
+
+	if (f->all_weight_ns / t->whole < SHARE_LEAST || is_repeated(t, f)) {
+		t->hidden++;
+		return;
+	}
+	tr_report_share(r, f->all_weight_ns / t->whole);
+	tr_report_time(r, f->all_weight_ns, 8);
+	tr_report_share(r, f->weight_ns / t->whole);
+	tr_report_count(r, f->all_samples, 8);
+	add_frame_name(r, f);
+	tr_buf_addc(r->buf, '\n');
+}
+
+int tr_report_frames(struct tr_report *r)
+{
+	static const struct tr_report_title titles[] = {
+		{ "total", 7 },	  { "time", 8 },      { "own", 7 },
+		{ "samples", 8 }, { " function", 9 }, { NULL, 0 },
+	};
+	struct frame_rows t = { .r = r };
+	size_t n;
+	int err;
+
+	if (!tare_view_sampling(r->view)->samples)
+		return 0;
+	err = tare_view_frames(r->view, TARE_FRAMES_SAMPLES, &t.frame, &n);
+	if (err)
+		return err;
+	t.whole = t.frame[0].all_weight_ns > 0 ? t.frame[0].all_weight_ns : 1;
+	tr_report_heading(r, "sampled call tree", "");
+	tr_report_titles(r, titles);
+	for (size_t i = 1; i < n; i++)
+		add_frame(&t, &t.frame[i]);
+	if (t.hidden)
+		tr_buf_addf(r->buf, "... and %llu more paths: recursion, or "
+			    "less than 0.5 %% ('tare flame' shows all)\n",
+			    (unsigned long long)t.hidden);
+	return 0;
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static void put_frame(struct tr_json *j, const tare_frame *f)
+{
+	tr_json_object(j, NULL);
+	tr_json_u64(j, "depth", f->depth - 1);
+	tr_json_str(j, "function", f->function);
+	tr_json_str(j, "module", f->module);
+	tr_json_str(j, "file", f->file);
+	tr_json_u64(j, "first_line", f->first_line);
+	tr_json_bool(j, "inlined", f->is_inlined);
+	tr_json_double(j, "own_ns", f->weight_ns);
+	tr_json_double(j, "total_ns", f->all_weight_ns);
+	tr_json_u64(j, "samples", f->samples);
+	tr_json_u64(j, "total_samples", f->all_samples);
+	tr_json_end_object(j);
+}
+
+int tr_json_frames(struct tr_json *j, struct tr_report *r)
+{
+	const tare_frame *frames;
+	size_t n;
+	int err;
+
+	if (!tare_view_sampling(r->view)->samples)
+		return 0;
+	err = tare_view_frames(r->view, TARE_FRAMES_SAMPLES, &frames, &n);
+	if (err)
+		return err;
+	tr_json_array(j, "frames");
+	for (size_t i = 1; i < n; i++)
+		put_frame(j, &frames[i]);
+	tr_json_end_array(j);
+	return 0;
+}

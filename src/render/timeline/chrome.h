@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between the parts of the Chrome trace writer.
+ */
+#ifndef TR_RENDER_TIMELINE_CHROME_H
+#define TR_RENDER_TIMELINE_CHROME_H
+
+#include "render/timeline/bars.h"
+#include "render/output.h"
+#include "read/timeline.h"
+
+/* A trace in several files, each of which can be read alone. */
+struct tr_pieces {
+	uint64_t bytes; /* of a piece, about; 0: any */
+	int64_t ns;	/* of time a piece; 0: any */
+	/* The sink goes on in the next one. 0 or an error. */
+	int (*next)(void *arg, struct tr_sink *sink);
+	void *arg;
+};
+
+/* What of a view, and how. */
+struct tr_trace {
+	tare_view *const *views;
+	size_t n_views;
+	const tare_filter *filter; /* NULL: all; its window, too */
+	bool with_logs;		   /* see tr_events_read() */
+	const char *title;	   /* NULL, or what the trace is of */
+	const struct tr_pieces *pieces; /* NULL: one */
+};
+
+int tr_chrome_write(struct tr_sink *sink, const struct tr_trace *trace);
+/* What a file of ours begins with. */
+#define TR_CHROME_MARK "{\"otherData\":{\"tool\":\"tare\""
+
+/* ---- flow.c ------------------------------------------------------------ */
+
+/* A point of an arrow between operations. */
+struct tr_flow {
+	uint64_t id;
+	int64_t at;
+	int64_t thread;
+	char phase; /* 's', 't', 'f'; 0: it is alone, and no arrow */
+};
+
+/* By time. Gives (free). */
+int tr_flows_take(const struct tr_bars *bars, struct tr_flow **ret_flows,
+		  size_t *ret_n);
+
+/* ---- chrome_bar.c ------------------------------------------------------ */
+
+/* Rows that are no thread's. */
+#define TR_TID_STEPS 0
+#define TR_TID_SAMPLES 100000000 /* and the thread's number */
+
+struct tr_row {
+	struct tr_sink *sink;
+	int64_t origin;	 /* ns since 1970 that is 0 in the file */
+	int64_t process;
+	uint64_t apart;	 /* bars that overlap, so far: their ids */
+};
+
+void tr_chrome_bar(struct tr_row *row, const struct tr_bars *bars,
+		   const struct tr_bar *bar);
+void tr_chrome_flow(struct tr_row *row, const struct tr_flow *flow);
+void tr_chrome_count(struct tr_row *row, const char *name, const char *unit,
+		     const struct tr_point *point);
+/* {"name":KEY,...,"args":{FIELD:VALUE}} of a process or a thread */
+void tr_chrome_name(struct tr_row *row, const char *key, int64_t thread,
+		    const char *text);
+void tr_chrome_order(struct tr_row *row, int64_t thread, int64_t order);
+
+/* ---- rotate.c ----------------------------------------------------------- */
+
+/* Removes `name` if it is a trace of ours. True: it was, and is gone. */
+bool tr_rotate_remove(const char *folder, const char *name);
+/*
+ * Keeps the newest `keep` traces called PREFIX<number>.json, by their time
+ * of change; PREFIX is at most 200 bytes long. Returns how many it removed.
+ */
+size_t tr_rotate_keep(const char *folder, const char *prefix, size_t keep);
+/* Removes those whose number is above `last`. */
+void tr_rotate_above(const char *folder, const char *prefix, uint64_t last);
+
+#endif
