@@ -19,6 +19,7 @@
 #define THREADS 4u
 #define FIRST_THREADS 500u
 #define SECONDS 4.0
+#define TSAN_TRIES 10000u
 #define STACK_BYTES (SCRATCH_TSAN || SCRATCH_ASAN ? 65536u : 8192u)
 
 /* Of a thread outside handlers: one writer. */
@@ -182,6 +183,7 @@ static void run_first(void)
 	struct first first = { 0, 0 };
 	sigset_t timers, before;
 	pthread_t thread;
+	unsigned tries;
 
 	/* The timers' signals go to others: its first is ours. */
 	(void)sigemptyset(&timers);
@@ -193,13 +195,19 @@ static void run_first(void)
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	while (!READ(first.there))
 		(void)usleep(20);
-	/* Again and again: the thread sanitizer may drop one. */
-	while (!READ(first.handled)) {
+	/*
+	 * Again and again: the thread sanitizer may drop one. Now and then it
+	 * drops all of a new thread, which it leaves with blocked signals:
+	 * then that thread ends without one.
+	 */
+	for (tries = 0; !READ(first.handled); tries++) {
 		(void)pthread_kill(thread, SIGUSR2);
 		(void)usleep(200);
+		if (SCRATCH_TSAN && tries == TSAN_TRIES)
+			__atomic_store_n(&first.handled, 1, __ATOMIC_RELEASE);
 	}
 	(void)pthread_join(thread, NULL);
-	add(&shared->first, 1);
+	add(&shared->first, !SCRATCH_TSAN || tries <= TSAN_TRIES);
 }
 
 static void be_stormed(void *arg)
