@@ -8,6 +8,8 @@
 
 #include <tare/read/profile.h>
 
+#include "ledger/runs.h"
+
 /* Runs that are opened for how busy they were: the newest. */
 #define BUSY_MOST 64
 
@@ -61,7 +63,7 @@ int group_find(struct group *group, pid_t main_pid, bool with_busiest)
 	int err;
 
 	/* What a killed program left is listed, too, once it is swept. */
-	(void)tare_runs_sweep();
+	(void)tr_runs_sweep(INT32_MAX, &group->deleted);
 	err = tare_runs_list(&group->runs, &n);
 	if (err)
 		return err;

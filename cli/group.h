@@ -20,6 +20,7 @@ struct group {
 	const tare_run_entry *main; /* NULL: no run at all */
 	const tare_run_entry *busiest; /* most CPU time in samples, or NULL */
 	double most_ns;		       /* that time */
+	uint64_t deleted; /* older runs, when these were put away */
 };
 
 /* `name`, or one that no other `tare run` has. */

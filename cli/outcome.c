@@ -13,6 +13,7 @@
 #include "format.h"
 #include "job.h"
 #include "last.h"
+#include "ledger/runs.h"
 #include "message.h"
 #include "names.h"
 #include "notes.h"
@@ -83,6 +84,17 @@ static void print_others(const struct outcome *outcome)
 		(void)fprintf(outcome->text,
 			      "also %zu more processes: tare ls\n",
 			      n - OTHERS_MOST);
+}
+
+static void print_deleted(const struct outcome *outcome)
+{
+	uint64_t n = outcome->group.deleted;
+
+	if (n)
+		(void)fprintf(outcome->text,
+			      "%llu older run%s deleted: keep_runs is %llu\n",
+			      (unsigned long long)n, n == 1 ? "" : "s",
+			      (unsigned long long)tr_runs_config()->keep_runs);
 }
 
 static void print_view(const struct outcome *outcome, tare_view *view,
@@ -352,6 +364,7 @@ static void print_text(const struct outcome *outcome, tare_view *view,
 		print_others(outcome);
 	}
 	notes_print(outcome->notes, outcome->text);
+	print_deleted(outcome);
 	print_resources(outcome);
 }
 

@@ -79,7 +79,21 @@ expect_has_not "$err" "db.store" "an excluded scope is not measured"
 expect_status 0 "$TARE" run --set dir="$work/elsewhere" -- ./worker 20
 expect_has "$err" "step" "the report is found in another folder"
 
-# Other processes of the group.
+# Other processes of the group: they are one of the runs that are kept.
+expect_status 0 "$TARE" run --set dir="$work/kept" -- ./worker 1
+expect_status 0 "$TARE" run --set dir="$work/kept" --set keep_runs=2 -- \
+	sh -c 'for i in 1 2 3 4; do ./worker 1; done'
+expect_is "$(ls "$work/kept/runs" | grep -c 'tare$')" 5 \
+	"a run of many processes deletes no other"
+expect_has_not "$err" "deleted" "and says nothing"
+expect_status 0 "$TARE" run --set dir="$work/kept" --set keep_runs=2 -- \
+	./worker 1
+expect_is "$(ls "$work/kept/runs" | grep -c 'tare$')" 5 "the oldest goes"
+expect_has "$err" "1 older run deleted: keep_runs is 2" "which is said"
+expect_status 0 "$TARE" run --set dir="$work/kept" --set keep_runs=1 -- \
+	./worker 1
+expect_has "$err" "2 older runs deleted: keep_runs is 1" \
+	"a run of many processes counts as one there, too"
 expect_status 0 "$TARE" run -- ./worker 20 fork
 expect_has "$err" "also 'worker', pid" "a forked child is named"
 expect_status 0 "$TARE" run -- sh -c './worker 20; true'

@@ -115,6 +115,85 @@ TEST(so_many_runs_are_kept)
 	scratch_leave();
 }
 
+/* ---- groups ------------------------------------------------------------- */
+
+struct member {
+	const char *group;
+	const char *const *options;
+};
+
+static void end_in_group(void *arg)
+{
+	const struct member *member = arg;
+
+	(void)setenv("TARE_GROUP", member->group, 1);
+	measure(member->options);
+	tare_stop();
+}
+
+static void wait_in_group(void *arg)
+{
+	const struct member *member = arg;
+
+	(void)setenv("TARE_GROUP", member->group, 1);
+	wait_for_ever((void *)(uintptr_t)member->options);
+}
+
+static void sweep_in_group(void *arg)
+{
+	end_in_group(arg);
+	if (tare_runs_sweep() < 0)
+		_exit(1);
+}
+
+static void run_members(const char *group, int n, const char *const *options)
+{
+	struct member member = { group, options };
+
+	for (int i = 0; i < n; i++)
+		CHECK(scratch_run(end_in_group, &member, 20));
+}
+
+TEST(the_processes_of_a_group_are_one_run)
+{
+	static const char *const options[] = { "keep_runs", "2", NULL };
+	struct member last = { "of-1", options };
+
+	folder = scratch_enter();
+	run_members("old-1", 2, options);
+	/* Two at a time: they are not side by side in the list. */
+	for (int i = 0; i < 4; i++) {
+		run_members("of-1", 1, options);
+		run_members("of-2", 1, options);
+	}
+	CHECK_INT(count("runs"), 10);
+	CHECK(scratch_run(sweep_in_group, &last, 20));
+	CHECK_INT(count("runs"), 9);
+	scratch_leave();
+}
+
+TEST(nothing_of_a_run_under_way_is_deleted)
+{
+	static const char *const options[] = { "keep_runs", "1", NULL };
+	struct member other = { "of-1", options }, own = { "of-2", options };
+	pid_t pid;
+
+	folder = scratch_enter();
+	run_members("of-2", 3, options);
+	run_members("of-1", 3, options);
+	pid = scratch_fork(wait_in_group, &other);
+	while (count("live") < 2)
+		(void)usleep(1000);
+	CHECK(scratch_run(sweep_in_group, &own, 20));
+	CHECK_INT(count("runs"), 3 + 4);
+	(void)kill(pid, SIGKILL);
+	CHECK_INT(scratch_wait(pid, 20), SIGKILL);
+	CHECK(scratch_run(sweep_in_group, &own, 20));
+	CHECK_INT(count("live"), 0);
+	CHECK_INT(count("runs"), 5);
+	scratch_leave();
+}
+
 TEST(who_lives_is_left_alone)
 {
 	pid_t other;

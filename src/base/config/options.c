@@ -253,7 +253,8 @@ static const struct tr_option_row table[] = {
 	       "where it is reliable."),
 	WHOLE(keep_runs, KEEP_RUNS, "64", 0, 100000, 0, "runs", AT_START,
 	      "Finished runs kept in the folder; older ones are deleted. The "
-	      "ranks of an MPI program are one run."),
+	      "processes of one tare run are one run, and so are the ranks of "
+	      "an MPI program."),
 	SWITCH(mpi_barrier, MPI_BARRIER, "false", AT_START,
 	       "Put a barrier before every blocking collective of MPI, and "
 	       "time it: how long a rank waits for the last one."),

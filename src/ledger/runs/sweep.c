@@ -80,39 +80,126 @@ static bool unlink_run(const char *path)
 	return done;
 }
 
-/* Ranks of a parallel program, side by side in the list, are one run. */
-static bool is_counted(const tare_run_entry *entry, size_t i)
+/* ---- what is kept ------------------------------------------------------- */
+
+/*
+ * All ledgers of a group are one run: the processes of one `tare run`, the
+ * ranks of a parallel program. They need not be adjacent in the list.
+ */
+struct run_group {
+	const char *name;
+	bool is_kept, is_counted, is_deleted;
+};
+
+struct keeping {
+	struct run_group *group; /* those met so far */
+	size_t n;
+	uint64_t left;	  /* runs that may still be kept */
+	uint64_t deleted; /* runs, not ledgers */
+};
+
+static struct run_group *group_of(struct keeping *keeping, const char *name)
 {
-	return !i || strncmp(entry[i].group, "mpi-", 4) != 0 ||
-	       strcmp(entry[i].group, entry[i - 1].group) != 0;
+	for (size_t i = 0; i < keeping->n; i++)
+		if (strcmp(keeping->group[i].name, name) == 0)
+			return &keeping->group[i];
+	return NULL;
 }
 
-int tr_runs_sweep(int most)
+static void keep_group(struct keeping *keeping, const char *name)
+{
+	if (name && name[0] && !group_of(keeping, name))
+		keeping->group[keeping->n++] =
+			(struct run_group){ .name = name, .is_kept = true };
+}
+
+/* What belongs to a run under way stays, however old: also this one's. */
+static int keep_what_is_under_way(struct keeping *keeping,
+				  const tare_run_entry *entry, size_t n)
+{
+	keeping->group = calloc(n + 1, sizeof(*keeping->group));
+	if (!keeping->group)
+		return TARE_ENOMEM;
+	keep_group(keeping, secure_getenv("TARE_GROUP"));
+	for (size_t i = 0; i < n; i++)
+		if (entry[i].state == TARE_RUN_LIVE)
+			keep_group(keeping, entry[i].group);
+	return 0;
+}
+
+static bool count_run(struct keeping *keeping)
+{
+	bool is_kept = keeping->left > 0;
+
+	keeping->left -= is_kept;
+	return is_kept;
+}
+
+/* Of entries that do not live, the newest first. */
+static bool may_stay(struct keeping *keeping, const tare_run_entry *entry)
+{
+	struct run_group *group;
+
+	if (!entry->group[0])
+		return count_run(keeping);
+	group = group_of(keeping, entry->group);
+	if (!group) {
+		group = &keeping->group[keeping->n++];
+		*group = (struct run_group){ .name = entry->group };
+		group->is_kept = count_run(keeping);
+	} else if (!group->is_counted) {
+		(void)count_run(keeping);
+	}
+	group->is_counted = true;
+	return group->is_kept;
+}
+
+static void count_deleted(struct keeping *keeping, const tare_run_entry *entry)
+{
+	struct run_group *group = entry->group[0] ?
+				      group_of(keeping, entry->group) :
+				      NULL;
+
+	keeping->deleted += !group || !group->is_deleted;
+	if (group)
+		group->is_deleted = true;
+}
+
+static int sweep(struct keeping *keeping, const char *live, const char *runs,
+		 const tare_run_entry *entry)
+{
+	bool in_live = strncmp(entry->path, live, strlen(live)) == 0;
+	bool stays = may_stay(keeping, entry), moved = false;
+
+	if (in_live)
+		moved = put_away(entry, stays ? runs : NULL);
+	else if (!stays)
+		moved = unlink_run(entry->path);
+	if (moved && !stays)
+		count_deleted(keeping, entry);
+	return moved;
+}
+
+int tr_runs_sweep(int most, uint64_t *ret_deleted)
 {
 	char live[400], runs[400];
-	tare_run_entry *entry;
-	uint64_t kept = 0, keep = tr_runs_config()->keep_runs;
-	size_t n;
+	struct keeping keeping = { .left = tr_runs_config()->keep_runs };
+	tare_run_entry *entry = NULL;
+	size_t n = 0;
 	int err = tr_runs_folders(live, runs, sizeof(live)), moved = 0;
 
 	if (!err)
 		err = tr_runs_list(&entry, &n);
-	if (err)
-		return err;
-	for (size_t i = 0; i < n && moved < most; i++) {
-		bool in_live = strncmp(entry[i].path, live, strlen(live)) == 0;
-
-		if (entry[i].state == TARE_RUN_LIVE)
-			continue;
-		if (in_live)
-			moved += put_away(&entry[i],
-					  kept < keep ? runs : NULL);
-		else if (kept >= keep)
-			moved += unlink_run(entry[i].path);
-		kept += is_counted(entry, i);
-	}
+	if (!err)
+		err = keep_what_is_under_way(&keeping, entry, n);
+	for (size_t i = 0; !err && i < n && moved < most; i++)
+		if (entry[i].state != TARE_RUN_LIVE)
+			moved += sweep(&keeping, live, runs, &entry[i]);
+	free(keeping.group);
 	free(entry);
-	return moved;
+	if (!err && ret_deleted)
+		*ret_deleted = keeping.deleted;
+	return err ? err : moved;
 }
 
 /* ---- a little, at a program's end --------------------------------------- */
@@ -144,12 +231,14 @@ static uint64_t count_ledgers(const char *folder, bool left_behind)
 	return n;
 }
 
+/* Of a group, `tare run` sweeps at the end: not each of its processes. */
 void tr_runs_tidy(void)
 {
 	char live[400], runs[400];
 
-	if (tr_runs_folders(live, runs, sizeof(live)) == 0 &&
+	if (!secure_getenv("TARE_GROUP") &&
+	    tr_runs_folders(live, runs, sizeof(live)) == 0 &&
 	    (count_ledgers(live, true) ||
 	     count_ledgers(runs, false) > tr_runs_config()->keep_runs))
-		(void)tr_runs_sweep(SWEEP_AT_EXIT);
+		(void)tr_runs_sweep(SWEEP_AT_EXIT, NULL);
 }

@@ -52,5 +52,5 @@ TARE_API void tare_runs_free(tare_run_entry *runs)
 
 TARE_API int tare_runs_sweep(void)
 {
-	return tr_runs_sweep(INT32_MAX);
+	return tr_runs_sweep(INT32_MAX, NULL);
 }
