@@ -84,6 +84,7 @@ static void play_counts(void)
 	CHECK_INT(row->count, 100);
 	CHECK_INT(row->timed, 99);
 	CHECK_INT(row->items, 3200);
+	CHECK_NEAR(row->items_per_s, 16000, 1);
 	CHECK_NEAR(row->mean, 2e6, 1);
 	row = row_of(view, "step.throughput");
 	CHECK_STR(row->unit, "items/s");
@@ -94,6 +95,28 @@ static void play_counts(void)
 TEST(steps_are_counted_and_timed_from_end_to_end)
 {
 	scene_play(play_counts);
+}
+
+/* The first line, too: the first step has items and no time. */
+static void play_first_line(void)
+{
+	tare_view *view;
+
+	scene_clock();
+	scene_start(NULL);
+	for (int i = 0; i < 10; i++) {
+		scene_pass_ns(2 * MS);
+		TARE_STEP_ITEMS(32);
+	}
+	view = scene_view();
+	CHECK_NEAR(row_of(view, "step.throughput")->last, 16000, 1);
+	CHECK_NEAR(row_of(view, "step")->items_per_s, 16000, 1);
+	tare_view_close(view);
+}
+
+TEST(items_of_the_first_step_make_no_rate)
+{
+	scene_play(play_first_line);
 }
 
 /* Their time is not taken off the scope they are in, nor added to it. */

@@ -136,7 +136,7 @@ typedef struct tare_stats {
 	double net_total;
 	double net_own;
 	double net_mean;
-	double items_per_s;
+	double items_per_s;	/* of the calls that have a time */
 	double last;		/* gauges: the value now; ratios: the ratio */
 	bool below_resolution;	/* mean under 3 x the clock's step */
 	double success_rate;	/* scopes: 0..1; NAN where none was counted */

@@ -169,8 +169,10 @@ static void add_numbers(struct part *part, const tare_stats *row)
 	to->own += row->own;
 	to->net_total += row->net_total;
 	to->net_own += row->net_own;
-	/* NAN, where a window does not know it. */
-	to->items_per_s += row->items_per_s;
+	/* Items with a time, for now. NAN, where a window does not know it. */
+	to->items_per_s += row->items ?
+				   row->items_per_s * row->total * 1e-9 :
+				   row->items_per_s;
 	to->below_resolution |= row->below_resolution;
 	if (row->timed) {
 		to->min = tr_least(to->min, row->min);
@@ -228,10 +230,9 @@ static void derive(struct part *part, const tare_filter *filter)
 	if (is_time && !(filter && filter->last_values))
 		row->success_rate = tr_stats_success(row);
 	if (row->items_per_s == row->items_per_s)
-		row->items_per_s = row->items && row->total > 0 ?
-					   (double)row->items /
-						   (row->total * 1e-9) :
-					   0;
+		row->items_per_s = row->total > 0 ? row->items_per_s /
+						    (row->total * 1e-9) :
+						    0;
 	if (!row->timed) {
 		derive_none(row);
 		return;

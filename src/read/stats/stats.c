@@ -155,6 +155,19 @@ double tr_stats_net_mean(const tare_stats *row)
 				row->mean;
 }
 
+/*
+ * Of the calls that `total` is the time of: the first step has none. What an
+ * untimed call had is not kept apart, so each counts as much as another.
+ */
+static double timed_items(const struct tr_series *s)
+{
+	double calls = (double)s->calls;
+
+	return s->is_estimate || !s->untimed ?
+		       (double)s->items :
+		       (double)s->items * calls / (calls + (double)s->untimed);
+}
+
 static void fill_time(const tare_view *view, const struct tr_series *s,
 		      const struct tr_times *extra, bool is_all,
 		      tare_stats *row)
@@ -179,7 +192,7 @@ static void fill_time(const tare_view *view, const struct tr_series *s,
 	row->below_resolution = row->mean <
 				3 * tr_view_ns(view, h->resolution_ticks);
 	row->items_per_s = !is_all			  ? NAN :
-			   row->items && row->total > 0 ? (double)row->items /
+			   row->items && row->total > 0 ? timed_items(s) /
 						  (row->total * 1e-9) :
 							  0;
 }

@@ -13,7 +13,7 @@
 
 /* Of the steps since the last line. */
 struct tr_pace {
-	uint64_t steps, items; /* so far */
+	uint64_t steps, items; /* so far; of steps that have a time */
 	uint64_t ticks;	       /* now */
 	const float *span;     /* seconds, the last n of them, in no order */
 	unsigned n_spans;

@@ -38,7 +38,7 @@ static tare_site pace_site =
 static struct {
 	uint32_t pid;	/* 0: nothing in it yet. Written with the lock */
 	uint32_t lock;	/* 0, or the process whose thread holds it */
-	uint64_t steps, items;
+	uint64_t steps, items; /* items: of steps that have a time */
 	uint64_t last;	/* ticks at the end of the last step; 0: none */
 	uint64_t due_step, due; /* work is due at this step, at this time */
 	/* Written by the holder of the lock. */
@@ -264,10 +264,10 @@ static void step(struct tr_hand *hand, const char *name, uint64_t items,
 	now = tr_ledger_ticks();
 	from = __atomic_exchange_n(&state.last, now, __ATOMIC_RELAXED);
 	n = TR_ADD(state.steps, 1) + 1;
-	if (items)
+	if (from) {
 		(void)TR_ADD(state.items, items);
-	if (from)
 		keep_span(from, now);
+	}
 	if (gate && tr_probe_ready(site, gate))
 		record(hand, site, from, now, items);
 	tr_schedule_step(kind, TR_ADD(kind->count, 1) + 1, now);
