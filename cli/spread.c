@@ -74,7 +74,10 @@ static double quantile(struct buckets buckets, uint64_t n, double q)
 	return NAN;
 }
 
-/* Exact when it is a new record, else the middle of the highest bucket. */
+/*
+ * Exact when it is a new record. Else of the highest bucket: the highest of
+ * all, if that is in it, or its middle.
+ */
 static double highest(struct buckets buckets, const struct series *before,
 		      const struct series *now)
 {
@@ -84,6 +87,8 @@ static double highest(struct buckets buckets, const struct series *before,
 		return now->stats->max;
 	while (i > 0 && buckets.at[i - 1].count == 0)
 		i--;
+	if (i && now->stats->max <= buckets.at[i - 1].upper)
+		return now->stats->max;
 	return i ? middle(&buckets.at[i - 1]) : NAN;
 }
 

@@ -66,6 +66,8 @@ struct tr_series {
 	uint64_t items;
 	double sum;	   /* ticks or the value's unit; all nodes */
 	double min, max;
+	double clear_min, clear_max; /* of the slice of a clear, before
+				      * and after it together */
 	struct tr_hist positive, negative;
 	uint64_t not_finite;
 	uint64_t counter, whole; /* counters; whole: of ratios */
@@ -107,7 +109,8 @@ struct tr_span {
 	bool edges_only;	/* find first_slice and last_slice, no more */
 	bool by_track;		/* paths alone, each track's under one of its
 				 * own: TR_PATH_TRACK | its index */
-	uint64_t exact_after;	/* slices up to this one have no extremes */
+	uint64_t exact_after;	/* that of a clear: slices up to it do not know
+				 * the extremes of what came after */
 };
 
 struct tr_gather {

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/expect.sh"
 build_worker
 
-start_worker 10 busy
+start_worker 5 busy
 expect_status 0 "$TARE" top --once -d 0.2
 expect_has "$out" "pid $worker_pid" "the one live run is taken"
 expect_has "$out" "over the last " "over the last interval"
@@ -33,6 +33,9 @@ expect_json "$(cat picture)" \
 	"[s['per_s'] > 0 and 0 < s['p50'] <= s['p99'] <= s['max']
 		for s in d['series'] if s['name'] == 'step']" \
 	"[True]" "JSON: a row"
+expect_json "$(cat picture)" \
+	"[s['max'] for s in d['series'] if s['name'] == 'batch.size']" \
+	"[5]" "the highest value is one that was measured"
 expect_status 0 "$TARE" top --once -d 0.1 --sort name
 expect_is "$(awk '/^SCOPE/ { on = 1; next } /^$/ { on = 0 } on { print $1 }' \
 	<<<"$out" | xargs)" "db.store load step work" "ordered by name"

@@ -678,3 +678,47 @@ TEST(wrong_arguments_are_refused)
 {
 	scene_play(play_wrong_use);
 }
+
+/* ---- extremes after a clear --------------------------------------------- */
+
+static void check_extremes(tare_view *view, const tare_filter *filter,
+			   const char *which, double min, double max)
+{
+	const tare_stats *rows = NULL, *row;
+	size_t n = scene_rows(view, filter, &rows);
+
+	row = scene_row(rows, n, which);
+	if (!CHECK(row))
+		return;
+	CHECK_NEAR(row->min, min, .001);
+	CHECK_NEAR(row->max, max, .001);
+}
+
+/* In the slice of the clear, none lies outside of what was measured. */
+static void play_clear_slice(void)
+{
+	static const char *const options[] = { "keep_values", "100",
+					       "keep_kinds", "all", NULL };
+	tare_filter last = { .struct_size = sizeof(last), .last_values = 5 };
+	tare_view *view;
+
+	scene_clock();
+	scene_start(options);
+	scene_pass_ns(1000000000);
+	for (int i = 0; i < 200; i++) {
+		TARE_VALUE("number", "1", i % 100);
+		TARE_DURATION("time", 1000 + 10 * (uint64_t)(i % 100));
+		if (i == 99)
+			CHECK_INT(tare_clear(), 0);
+	}
+	view = scene_view();
+	check_extremes(view, NULL, "number", 0, 99);
+	check_extremes(view, NULL, "time", 1000, 1990);
+	check_extremes(view, &last, "time", 1950, 1990);
+	tare_view_close(view);
+}
+
+TEST(extremes_in_the_slice_of_a_clear_were_measured)
+{
+	scene_play(play_clear_slice);
+}

@@ -130,7 +130,8 @@ typedef struct tare_stats {
 	double total;
 	double own;		/* scopes: without their inner scopes */
 	double mean;
-	double min;
+	double min;		/* these two are exact; 1.1 % off at most if it
+				 * was in the time slice of a clear */
 	double max;
 	double p50, p90, p95, p99, p999;
 	double net_total;

@@ -33,18 +33,27 @@ static void fill_names(const tare_view *view, const struct tr_site *site,
 	row->type = (enum tare_type)site->type;
 }
 
+static bool is_in_bucket(double value, double bucket)
+{
+	double width = 0.011 * (bucket < 0 ? -bucket : bucket); /* half */
+
+	return value >= bucket - width && value <= bucket + width;
+}
+
 /*
  * An extreme of what a baseline leaves over. Slices after the clear know
- * theirs exactly; the slice of the clear is known by its buckets alone.
+ * theirs exactly. What the slice of the clear has since then is known by its
+ * buckets: if one holds the slice's own extreme, that was measured then, or
+ * no further off than half of the bucket.
  */
-static double extreme_of(const struct tr_series *s, double q, double exact)
+static double extreme_of(const struct tr_series *s, double q, double exact,
+			 double of_clear)
 {
 	double bucket = tr_series_quantile(s, q);
-	double width = bucket < 0 ? -bucket : bucket;
 
-	width *= 0.011; /* half a bucket */
-	return exact >= bucket - width && exact <= bucket + width ? exact :
-								    bucket;
+	if (is_in_bucket(exact, bucket))
+		return exact;
+	return is_in_bucket(of_clear, bucket) ? of_clear : bucket;
 }
 
 static double in_unit(const tare_view *view, const struct tr_series *s,
@@ -93,8 +102,10 @@ static void fill_distribution(const tare_view *view, const struct tr_series *s,
 	row->min = in_unit(view, s, s->min);
 	row->max = in_unit(view, s, s->max);
 	if (has_baseline) {
-		row->min = extreme_of(s, 0, s->min * unit) * scale;
-		row->max = extreme_of(s, 1, s->max * unit) * scale;
+		row->min = extreme_of(s, 0, s->min * unit,
+				      s->clear_min * unit) * scale;
+		row->max = extreme_of(s, 1, s->max * unit,
+				      s->clear_max * unit) * scale;
 	}
 	tr_stats_quantiles(s, row);
 }

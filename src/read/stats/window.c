@@ -104,7 +104,7 @@ int tr_window_gather(tare_view *view, const tare_filter *filter)
 	}
 	g->span = span;
 	g->now = view->now_ticks;
-	if (view->has_baseline)
+	if (view->has_baseline && !span.last_values)
 		g->span.exact_after = view->cleared_ticks >>
 				      header_of(view)->slice_shift;
 	if (!err)

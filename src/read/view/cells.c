@@ -38,18 +38,25 @@ static void cover(struct tr_gather *gather, uint32_t from, uint32_t to)
 		gather->last_slice = to;
 }
 
-/* Of slices from `from` on. */
+struct slices {
+	uint32_t from, to;
+};
+
 static void add_extremes(struct tr_gather *gather, struct tr_series *series,
-			 uint32_t from, double min, double max)
+			 struct slices of, double min, double max)
 {
+	uint64_t clear = gather->span.exact_after;
+
 	/* A baseline's extremes cannot be taken off; see stats.c. */
-	if (gather->sign < 0 ||
-	    (gather->span.exact_after && from <= gather->span.exact_after))
+	if (gather->sign < 0 || of.to < clear)
 		return;
-	if (min < series->min)
-		series->min = min;
-	if (max > series->max)
-		series->max = max;
+	if (clear && of.from <= clear) {
+		series->clear_min = tr_least(series->clear_min, min);
+		series->clear_max = tr_most(series->clear_max, max);
+		return;
+	}
+	series->min = tr_least(series->min, min);
+	series->max = tr_most(series->max, max);
 }
 
 static uint64_t signed_count(const struct tr_gather *gather, uint64_t n)
@@ -127,8 +134,8 @@ static void add_slice(struct tr_gather *gather, struct tr_series *series,
 	hist->unbucketed += signed_count(gather, s->unbucketed);
 	series->failures += signed_count(gather, s->failures);
 	series->sum += gather->sign * number_of(series, s->sum);
-	add_extremes(gather, series, s->from, number_of(series, s->min),
-		     number_of(series, s->max));
+	add_extremes(gather, series, (struct slices){ s->from, s->to },
+		     number_of(series, s->min), number_of(series, s->max));
 }
 
 static void add_history(struct tr_gather *gather, struct tr_series *series,
@@ -304,7 +311,8 @@ static void add_present(struct tr_gather *gather, struct tr_series *series,
 	}
 	series->failures += signed_count(gather, cell->failures);
 	series->sum += gather->sign * number_of(series, cell->sum);
-	add_extremes(gather, series, cell->first,
+	add_extremes(gather, series,
+		     (struct slices){ cell->first, cell->slice },
 		     number_of(series, cell->min),
 		     number_of(series, cell->max));
 }
@@ -394,7 +402,8 @@ void tr_gather_time(struct tr_gather *gather, struct tr_series *series,
 		gather->failed = true;
 	series->sum += gather->sign * (double)span;
 	series->failures += failed ? (uint64_t)(int64_t)gather->sign : 0;
-	add_extremes(gather, series, slice, (double)span, (double)span);
+	add_extremes(gather, series, (struct slices){ slice, slice },
+		     (double)span, (double)span);
 }
 
 void tr_gather_value(struct tr_gather *gather, struct tr_series *series,
@@ -417,5 +426,6 @@ void tr_gather_value(struct tr_gather *gather, struct tr_series *series,
 				  gather->sign))
 		gather->failed = true;
 	series->sum += gather->sign * value;
-	add_extremes(gather, series, slice, value, value);
+	add_extremes(gather, series, (struct slices){ slice, slice }, value,
+		     value);
 }

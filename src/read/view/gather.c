@@ -555,6 +555,8 @@ static int ready_series(struct tr_gather *gather, const struct tr_image *image)
 		gather->series[id].site = tr_image_site(image, id);
 		gather->series[id].min = INFINITY;
 		gather->series[id].max = -INFINITY;
+		gather->series[id].clear_min = INFINITY;
+		gather->series[id].clear_max = -INFINITY;
 	}
 	return 0;
 }
