@@ -14,12 +14,22 @@
 #define TARE_NOT2_(x, y) ((void)(sizeof(x) + sizeof(y)))
 #define TARE_NOT3_(x, y, z) ((void)(sizeof(x) + sizeof(y) + sizeof(z)))
 
-/* A closed scope as an expression; C++ has no compound literals. */
+/* A closed scope and an attribute of nothing as expressions; C++ has no
+ * compound literals. */
 #ifdef __cplusplus
 #define TARE_NO_SCOPE_ tare_scope()
+#define TARE_NO_ATTR_ tare_attr()
 #else
 #define TARE_NO_SCOPE_ ((tare_scope){ NULL })
+#define TARE_NO_ATTR_ ((tare_attr){ NULL, 0, { 0 } })
 #endif
+
+/* A result that may be ignored: of a plain 0 compilers say that it has no
+ * effect. */
+TARE_INLINE int tare_nothing_(void)
+{
+	return 0;
+}
 
 #define TARE_SCOPE(name) TARE_NOT_(name)
 #define TARE_FUNCTION() ((void)0)
@@ -47,9 +57,9 @@
 #define TARE_RATIO(name, part, whole) TARE_NOT2_(part, whole)
 #define TARE_DURATION(name, ns) TARE_NOT2_(name, ns)
 #define TARE_DURATION_FAILED(name, ns, text) TARE_NOT2_(ns, text)
-#define TARE_ATTR_OF(key, value) TARE_NOT2_(key, value)
+#define TARE_ATTR_OF(key, value) (TARE_NOT2_(key, value), TARE_NO_ATTR_)
 #define TARE_DURATION_WITH(name, ns, error, ...) \
-	((void)(sizeof(ns) + sizeof(error)), __VA_ARGS__)
+	((void)(sizeof(ns) + sizeof(error) + sizeof((__VA_ARGS__))))
 #define TARE_RECORD_MEMORY(operation) TARE_NOT_(operation)
 #define TARE_RECORD_GPU(operation) TARE_NOT_(operation)
 #define TARE_STEP() ((void)0)
@@ -84,7 +94,8 @@
 #define tare_duration_record_with(site, ns, error, attrs, n_attrs) \
 	(TARE_NOT3_(site, ns, error), TARE_NOT2_(attrs, n_attrs))
 #define tare_processing_record(operation, ms, error, attrs, n_attrs) \
-	(TARE_NOT3_(operation, ms, error), TARE_NOT2_(attrs, n_attrs), 0)
+	(TARE_NOT3_(operation, ms, error), TARE_NOT2_(attrs, n_attrs), \
+	 tare_nothing_())
 #define tare_site_get(kind, type, name, unit, source) \
 	(TARE_NOT3_(name, unit, source), (tare_site *)NULL)
 #define tare_counter_get_double(name, unit, source) \
@@ -92,8 +103,10 @@
 #define tare_site_labels(site, n_pairs, pairs) \
 	(TARE_NOT3_(site, n_pairs, pairs), (tare_site *)NULL)
 
-#define tare_memory_record(operation) (TARE_NOT_(operation), 0)
-#define tare_gpu_record(operation) (TARE_NOT_(operation), 0)
+#define tare_memory_record(operation) \
+	(TARE_NOT_(operation), tare_nothing_())
+#define tare_gpu_record(operation) \
+	(TARE_NOT_(operation), tare_nothing_())
 
 #define tare_step_done(items) TARE_NOT_(items)
 #define tare_step_named(name, items) TARE_NOT2_(name, items)
@@ -111,6 +124,9 @@
 #define tare_attr_int(key, value) TARE_NOT2_(key, value)
 #define tare_attr_double(key, value) TARE_NOT2_(key, value)
 #define tare_attr_str(key, value) TARE_NOT2_(key, value)
+#define tare_attr_of_int(key, value) TARE_ATTR_OF(key, value)
+#define tare_attr_of_double(key, value) TARE_ATTR_OF(key, value)
+#define tare_attr_of_str(key, value) TARE_ATTR_OF(key, value)
 #define tare_scope_fail(scope, text) TARE_NOT2_(scope, text)
 #define tare_scope_items(scope, n) TARE_NOT2_(scope, n)
 #define tare_scope_attr_int(scope, key, value) TARE_NOT3_(scope, key, value)

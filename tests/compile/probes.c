@@ -139,11 +139,19 @@ uint64_t values(uint64_t n)
 	(void)probe_attrs;
 	(void)probe_processing;
 	tare_duration_record_with(&probe_time, n, NULL, probe_attrs, 0);
+	const tare_attr probe_list[] = { TARE_ATTR_OF("photo_id", 123),
+					 TARE_ATTR_OF("stage", "exif"),
+					 TARE_ATTR_OF("share", 0.5) };
+
+	tare_duration_record_with(&probe_time, n, NULL, probe_list, 3);
+	tare_processing_record("photo", 12.5, NULL, probe_list, 3);
 	TARE_RECORD_MEMORY("memory");
 	TARE_RECORD_GPU("gpu");
 	int probe_memory = tare_memory_record("memory");
 	int probe_gpu_state = tare_gpu_record("gpu");
 
+	tare_memory_record("memory, and no look at the result");
+	tare_gpu_record("gpu, and no look at the result");
 	(void)probe_memory;
 	(void)probe_gpu_state;
 	return n * n;
