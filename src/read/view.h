@@ -341,7 +341,7 @@ uint64_t tr_time_now(const struct tr_image *image);
 
 int tr_view_open_image(struct tr_image *image, tare_view **ret_view);
 double tr_view_ns(const tare_view *view, double ticks);
-/* The same for a duration, whatever the file says it is. */
+/* The same for a duration, whatever the file says it is; to the nearest. */
 uint64_t tr_view_span_ns(const tare_view *view, uint64_t ticks);
 
 /* ---- times.c ----------------------------------------------------- */

@@ -644,3 +644,73 @@ TEST(operations_have_sources_and_handles)
 {
 	scene_play(play_forms);
 }
+
+/* ---- durations from elsewhere, in ns and back ---------------------------- */
+
+/* By the clock of the machine: its ticks are no ns. */
+static void play_as_given(void)
+{
+	static const uint64_t given[] = { 1, 7, 1000, 999999, 2500000,
+					  123456789, 3600000000001 };
+	const tare_record *records;
+	tare_view *view;
+	double tick_ns;
+	size_t n;
+
+	scene_start(NULL);
+	for (size_t i = 0; i < 7; i++)
+		TARE_DURATION("given", given[i]);
+	CHECK_INT(tare_processing_record("given", 0.001, NULL, NULL, 0), 0);
+	view = scene_view();
+	tick_ns = tr_view_ns(view, 1);
+	n = records_of(view, &records);
+	CHECK_INT(n, 8);
+	for (size_t i = 0, k; i < n; i++) {
+		for (k = 0; k < 7; k++)
+			if (fabs((double)records[i].duration_ns -
+				 (double)given[k]) <= tick_ns / 2)
+				break;
+		CHECK(k < 7);
+	}
+	tare_view_close(view);
+}
+
+TEST(a_duration_comes_back_as_it_was_given)
+{
+	scene_play(play_as_given);
+}
+
+/* Longer than the clock has run, and than most clocks run. */
+static void play_older_than_the_clock(void)
+{
+	const tare_stats *rows = NULL, *row;
+	const tare_record *records;
+	tare_view *view;
+	size_t n;
+
+	scene_clock();
+	scene_start(NULL);
+	CHECK_INT(tare_processing_record("old", 1e12, NULL, NULL, 0), 0);
+	scene_pass_ns(SECOND);
+	CHECK_INT(tare_processing_record("old", 1, NULL, NULL, 0), 0);
+	view = scene_view();
+	n = records_of(view, &records);
+	if (CHECK_INT(n, 2)) {
+		CHECK_NEAR((double)records[0].duration_ns, 1e18, 1e3);
+		CHECK_NEAR((double)(records[0].start_ns - scene_real_ns()),
+			   -1e18 - 1e9, 1e3);
+	}
+	n = scene_rows(view, NULL, &rows);
+	row = scene_row(rows, n, "old");
+	if (CHECK(row)) {
+		CHECK_INT(row->count, 2);
+		CHECK_NEAR(row->min, 1e6, 1);
+		CHECK_NEAR(row->max, 1e18, 1e3);
+	}
+	tare_view_close(view);
+}
+
+TEST(a_duration_may_be_older_than_the_clock)
+{
+	scene_play(play_older_than_the_clock);
+}

@@ -19,7 +19,7 @@ double tr_view_ns(const tare_view *view, double ticks)
 
 uint64_t tr_view_span_ns(const tare_view *view, uint64_t ticks)
 {
-	double ns = tr_view_ns(view, (double)ticks);
+	double ns = tr_view_ns(view, (double)ticks) + 0.5;
 
 	return ns < 9e18 ? (uint64_t)ns : UINT64_MAX / 2;
 }

@@ -62,7 +62,8 @@ int64_t tr_time_real(const struct tr_image *image, uint64_t ticks)
 	double ahead = (double)(int64_t)(ticks - a->ticks);
 	double ns = ahead * rate_of(header);
 
-	if (!(ns > -9e17 && ns < 9e17))
+	/* A duration from elsewhere may have begun long before the run. */
+	if (!(ns > -9e18 && ns < 9e17))
 		return a->real_ns;
 	return (int64_t)((uint64_t)a->real_ns + (uint64_t)(int64_t)ns);
 }

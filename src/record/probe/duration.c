@@ -58,6 +58,14 @@ static void append_duration(struct tr_hand *hand, uint32_t site,
 	});
 }
 
+/* No more than times can be reckoned with: some 50 years at the least. */
+static uint64_t ticks_of(uint64_t ns, double scale)
+{
+	double ticks = (double)ns * 1e-9 / scale + 0.5;
+
+	return ticks < 0x1p62 ? (uint64_t)ticks : UINT64_C(1) << 62;
+}
+
 static void record(tare_site *site, uint32_t gate, uint64_t ns,
 		   struct duration *d)
 {
@@ -67,8 +75,10 @@ static void record(tare_site *site, uint32_t gate, uint64_t ns,
 	if (!hand)
 		return;
 	now = tr_ledger_ticks();
-	d->span = (uint64_t)((double)ns * 1e-9 / hand->scale + 0.5);
-	d->start = now > d->span ? now - d->span : 0;
+	d->span = ticks_of(ns, hand->scale);
+	/* It may have begun before the clock did: then this is below zero, and
+	 * so do readers take it. */
+	d->start = now - d->span;
 	if (!tr_hand_enter(hand)) {
 		defer_duration(hand, TR_LOAD(site->id), d);
 		return;
