@@ -36,7 +36,7 @@ static const struct counter {
 	COUNTER(clock_steps, NOTICE, "absurd durations, set to 0"),
 	COUNTER(unbucketed, NOTICE, "counted, but in no bucket"),
 	COUNTER(redone, NOTICE, "updates cut short by a kill, completed"),
-	COUNTER(records, PLAIN, "operations in the history"),
+	COUNTER(records, PLAIN, "in the history: operations, last values"),
 	COUNTER(records_trimmed, NOTICE, "operations beyond the history"),
 	COUNTER(trace_events, PLAIN, "events in the trace"),
 	COUNTER(trace_dropped, NOTICE, "events the trace had no room for"),

@@ -41,6 +41,8 @@ check_run() {
 	expect_has "$out" "$state" "$state: ls tells the state"
 	expect_status 0 "$TARE" verify "$run"
 	expect_has "$out" "ok" "$state: the ledger is whole"
+	expect_has "$out" "in the history: operations, last values" \
+		"$state: records are not operations alone"
 	expect_status 0 "$TARE" verify "$run" --json
 	expect_json "$out" \
 		"d[0]['ok'], d[0]['problems'], d[0]['state'],

@@ -272,8 +272,9 @@ typedef struct tare_health {
 	uint64_t clock_steps;	 /* negative or absurd durations, set to 0 */
 	uint64_t unbucketed;	 /* counted, but without a place for a bucket */
 	uint64_t redone;	 /* updates cut short by a kill, completed */
-	uint64_t records;	 /* in the history now */
-	uint64_t records_trimmed;
+	uint64_t records;	 /* in the history now: operations, samples,
+				  * and the last values that are kept */
+	uint64_t records_trimmed; /* operations given up for newer ones */
 	uint64_t history_room;	 /* operations that fit, about, where the limit
 				  * of the ledger does not allow
 				  * max_history_size of them; else 0 */
