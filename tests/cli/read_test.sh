@@ -191,6 +191,12 @@ expect_has "$out" "problem:" "a cut ledger has a problem"
 expect_is "$(grep -c '^  damaged$' <<<"$out")" 1 "and is damaged"
 expect_status 1 "$TARE" verify "$path" ./cut.tare --json
 expect_json "$out" "[f['ok'] for f in d]" "[True, False]" "one of two is whole"
+for size in 4096 5000 20000; do
+	head -c $size "$path" >short.tare
+	expect_status 0 "$TARE" report ./short.tare
+	expect_has "$(head -6 <<<"$out")" "damaged: " \
+		"the head of the report says so, of $size bytes"
+done
 echo nonsense >nonsense.tare
 expect_status 1 "$TARE" verify ./nonsense.tare
 expect_status 3 "$TARE" verify "$path" ./missing.tare

@@ -87,6 +87,13 @@ static void name_damage(tare_view *view, const struct tr_image *image)
 					      "baseline: " : "",
 				      tr_sum_name(kind));
 	}
+	/* Without the page of checksums nothing else tells. */
+	if (image->missing && !image->damaged && n + 64 < sizeof(view->damage))
+		(void)snprintf(view->damage + n, sizeof(view->damage) - n,
+			       "%s%sall from byte %zu on (cut off)",
+			       n ? ", " : "",
+			       image == &view->baseline ? "baseline: " : "",
+			       (size_t)image->size);
 }
 
 static void describe(tare_view *view)
