@@ -106,6 +106,8 @@ bool tr_grown(char *text, size_t size);
 
 void tr_log(enum tare_level level, const char *format, ...) TARE_PRINTF(2, 3);
 extern bool tr_log_is_quiet; /* but for a callback */
+/* That measurements are lost; to stderr if no report can have it. */
+void tr_log_lost(bool has_report, const char *text);
 /* The configuration is in: what waited for it is said, if it is wanted. */
 void tr_log_ready(void);
 /* Those that wait for the report, each without an end of line; once. */

@@ -11,7 +11,17 @@ trainer=$TARE_EXAMPLES/gcn_sequential
 # Wrong options and a folder that cannot be: two warnings.
 export TARE_MAX_NODES=many TARE_DIR=/proc/no/folder
 TARE=on expect_status 0 "$hello"
-expect_is "$err" "" "TARE=on: nothing is said"
+expect_is "$err" "tare: no folder for a ledger: measuring in memory, visible \
+to this process only" "TARE=on: only that all of it is lost"
+TARE=on TARE_WARNINGS=none expect_status 0 "$hello"
+expect_is "$err" "" "an option silences that, too"
+TARE=on TARE_REPORT=$work/report expect_status 0 "$hello"
+expect_is "$err" "" "and a report has it"
+expect_has "$(cat "$work/report")" "
+warning    no folder for a ledger" "in a file"
+rm "$work/report"
+TARE=on TARE_DIR=$work/ledgers expect_status 0 "$hello"
+expect_is "$err" "" "with a folder nothing is said"
 TARE=1 expect_status 0 "$hello"
 expect_is "$(printf '%s' "$err" | head -c 6)" "tare  " \
 	"TARE=1: the report comes first"

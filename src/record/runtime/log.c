@@ -198,6 +198,22 @@ void tr_log(enum tare_level level, const char *format, ...)
 }
 
 /*
+ * Where nobody will see what is measured, nor a report that could say so.
+ * Once: a child of a fork has the mark.
+ */
+void tr_log_lost(bool has_report, const char *text)
+{
+	static uint32_t is_said;
+
+	if (has_report || tr_log_is_quiet ||
+	    warnings_now() != TR_WARNINGS_REPORT ||
+	    __atomic_load_n(&callback, __ATOMIC_ACQUIRE))
+		tr_log(TARE_LEVEL_WARNING, "%s", text);
+	else if (!hand_over(text) && !TR_ADD(is_said, 1))
+		write_stderr(text);
+}
+
+/*
  * Of a training's files, which the program has asked for. It may not be
  * measured at all: then there is no report that could have it.
  */

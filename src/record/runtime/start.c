@@ -248,6 +248,25 @@ static void show_lost(void)
 		(void)TR_ADD(tr_ledger->header->lost.no_track, n);
 }
 
+/* Asked for by TARE=1, or by naming a file for it. */
+static bool wants_report(const struct tr_config *config)
+{
+	if (strcmp(config->report, "none") == 0)
+		return false;
+	return tr_mode == TR_MODE_REPORT ||
+	       (tr_mode == TR_MODE_ON &&
+		strcmp(config->report, "stderr") != 0);
+}
+
+static void say_failure(bool standby, int err)
+{
+	char text[120];
+
+	(void)snprintf(text, sizeof(text), "cannot measure: %s",
+		       tare_strerror(err));
+	tr_log_lost(standby, text);
+}
+
 static int open_once(bool standby)
 {
 	uint32_t idle = 0;
@@ -262,15 +281,15 @@ static int open_once(bool standby)
 		return 0;
 	}
 	if (err) {
-		tr_log(TARE_LEVEL_WARNING, "cannot measure: %s",
-		       tare_strerror(err));
+		say_failure(standby, err);
 		TR_PUBLISH(process->opening, 2);
 		return err;
 	}
 	show_lost();
 	if (tr_ledger->anonymous)
-		tr_log(TARE_LEVEL_WARNING, "no folder for a ledger: measuring "
-		       "in memory, visible to this process only");
+		tr_log_lost(wants_report(&tr_config),
+			    "no folder for a ledger: measuring in memory, "
+			    "visible to this process only");
 	return 0;
 }
 
@@ -346,16 +365,6 @@ static int open_first(void)
 	/* Sites that were told "off" before ask again from now on. */
 	TR_PUBLISH(tr_gate_off, 1);
 	return err;
-}
-
-/* Asked for by TARE=1, or by naming a file for it. */
-static bool wants_report(const struct tr_config *config)
-{
-	if (strcmp(config->report, "none") == 0)
-		return false;
-	return tr_mode == TR_MODE_REPORT ||
-	       (tr_mode == TR_MODE_ON &&
-		strcmp(config->report, "stderr") != 0);
 }
 
 int tr_start(void)
