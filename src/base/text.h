@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of text/: growing buffers, numbers, JSON, globs, protobuf.
+ * Door of text/: growing buffers, numbers, JSON, globs, protobuf; structs of
+ * callers.
  *
  * Everything here ignores the host's locale: a program that sets a comma as
  * decimal point must not change what tare writes or reads.
@@ -107,5 +108,13 @@ void tr_json_double(struct tr_json *json, const char *key, double value);
 void tr_json_bool(struct tr_json *json, const char *key, bool value);
 
 #include "base/text/wire.h"
+
+/*
+ * A caller's struct that begins with its size, a uint32_t, as one of `size`
+ * bytes: what a shorter one lacks is 0. TARE_EINVAL if it is shorter than
+ * `least`, or longer and the rest is not 0.
+ */
+int tr_take_struct(void *to, size_t size, const void *from,
+		   uint32_t struct_size, size_t least);
 
 #endif

@@ -271,8 +271,11 @@ void tr_gather_value(struct tr_gather *gather, struct tr_series *series,
 
 /* ---- filter.c ---------------------------------------------------------- */
 
-/* NULL is: everything. */
-bool tr_filter_is_valid(const tare_filter *filter);
+/*
+ * A caller's filter, of whatever version, becomes `own`; NULL is everything
+ * and stays so. False: it is none.
+ */
+bool tr_filter_take(const tare_filter **filter, tare_filter *own);
 /* Asks for neither a window nor for the last values. */
 bool tr_filter_is_timeless(const tare_filter *filter);
 bool tr_filter_has_site(const tare_filter *filter,

@@ -15,6 +15,7 @@ struct tr_report {
 	tare_view *view;
 	struct tr_buf *buf;
 	tare_report_options options;
+	tare_filter filter;	/* of the options, if they have one */
 	const char *asked_sort; /* NULL: none, each table has its own */
 };
 

@@ -9,6 +9,7 @@
 
 #include <tare/control.h>
 #include <tare/probe.h>
+#include <tare/read/export.h>
 
 #include <fnmatch.h>
 #include <math.h>
@@ -234,4 +235,62 @@ static void play_wrong(void)
 TEST(a_wrong_filter_is_refused)
 {
 	scene_play(play_wrong);
+}
+
+/* ---- of programs built with another header ------------------------------- */
+
+static int ignore(void *arg, const char *data, size_t size)
+{
+	(void)arg;
+	(void)data;
+	(void)size;
+	return 0;
+}
+
+static int records_with(tare_view *view, const void *filter, size_t *ret_n)
+{
+	const tare_record *records;
+	const tare_stats *rows;
+	int err = tare_view_stats(view, filter, &rows, ret_n);
+
+	return err ? err : tare_view_records(view, filter, &records, ret_n);
+}
+
+static void play_other_header(void)
+{
+	struct {
+		tare_filter known;
+		uint64_t other;
+	} newer = { { .struct_size = sizeof(newer), .most_records = 7 }, 0 };
+	tare_filter older = {
+		.struct_size = offsetof(tare_filter, record_kinds),
+		.most_records = 5,
+		.record_kinds = UINT32_MAX << 31, /* it has none */
+	};
+	tare_export_options how = { .struct_size = sizeof(how),
+				    .format = TARE_FORMAT_JSON,
+				    .filter = &older };
+	tare_report_options report = { .struct_size = sizeof(report),
+				       .filter = &older };
+	tare_view *view;
+	size_t n = 0;
+
+	scene_clock();
+	scene_start(NULL);
+	make_records();
+	view = scene_view();
+	CHECK_INT(records_with(view, &older, &n), 0);
+	CHECK_INT(n, 5);
+	CHECK_INT(tare_export(&view, 1, &how, ignore, NULL), 0);
+	CHECK_INT(tare_view_report(view, &report, ignore, NULL), 0);
+	CHECK_INT(records_with(view, &newer, &n), 0);
+	CHECK_INT(n, 7);
+	newer.other = 1;
+	CHECK_INT(records_with(view, &newer, &n), TARE_EINVAL);
+	tare_view_close(view);
+}
+
+TEST(filters_of_other_versions_are_taken)
+{
+	scene_play(play_other_header);
 }

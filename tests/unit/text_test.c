@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../check.h"
 #include "base/text.h"
+
+#include <tare/error.h>
 
 TEST(a_buffer_grows_and_ends_in_nul)
 {
@@ -393,4 +396,56 @@ TEST(decoding_gives_the_code_point)
 	CHECK_INT(code, 0x20ac);
 	CHECK_INT(tr_utf8_decode("\xf4\x8f\xbf\xbf", 4, &code), 4);
 	CHECK_INT(code, 0x10ffff);
+}
+
+/* ---- structs of callers -------------------------------------------------- */
+
+struct sized {
+	uint32_t struct_size, kind;
+	uint64_t first, second;
+};
+
+struct longer {
+	struct sized known;
+	uint64_t third;
+};
+
+static int take(struct sized *to, const void *from, uint32_t size)
+{
+	memset(to, 0x55, sizeof(*to));
+	return tr_take_struct(to, sizeof(*to), from, size,
+			      offsetof(struct sized, first));
+}
+
+TEST(a_shorter_struct_is_completed_with_zeros)
+{
+	struct sized from = { sizeof(from), 7, 8, 9 }, to;
+
+	CHECK_INT(take(&to, &from, sizeof(from)), 0);
+	CHECK_INT(memcmp(&to, &from, sizeof(to)), 0);
+	CHECK_INT(take(&to, &from, offsetof(struct sized, second)), 0);
+	CHECK_INT(to.struct_size, sizeof(to));
+	CHECK_INT(to.kind, 7);
+	CHECK_INT(to.first, 8);
+	CHECK_INT(to.second, 0);
+	CHECK_INT(take(&to, &from, offsetof(struct sized, first)), 0);
+	CHECK_INT(to.first, 0);
+	CHECK_INT(take(&to, &from, 4), TARE_EINVAL);
+	CHECK_INT(take(&to, &from, 0), TARE_EINVAL);
+	CHECK_INT(take(&to, &from, sizeof(from) - 1), TARE_EINVAL);
+	CHECK_INT(to.kind, 0x55555555);
+}
+
+TEST(a_longer_struct_may_ask_for_nothing_more)
+{
+	struct longer from = { { sizeof(from), 7, 8, 9 }, 0 };
+	struct sized to;
+
+	CHECK_INT(take(&to, &from, sizeof(from)), 0);
+	CHECK_INT(to.struct_size, sizeof(to));
+	CHECK_INT(to.second, 9);
+	from.third = UINT64_C(1) << 63;
+	CHECK_INT(take(&to, &from, sizeof(from)), TARE_EINVAL);
+	CHECK_INT(take(&to, &from, UINT32_MAX), TARE_EINVAL);
+	CHECK_INT(take(&to, &from, UINT32_MAX - 3), TARE_EINVAL);
 }

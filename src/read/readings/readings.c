@@ -224,12 +224,13 @@ TARE_API int tare_view_readings(tare_view *view, const tare_filter *filter,
 				const tare_record **ret_records, size_t *ret_n)
 {
 	struct rows rows = { .view = view, .kind = kind };
-	tare_filter any = { .struct_size = sizeof(any) };
+	tare_filter any = { .struct_size = sizeof(any) }, own;
 	struct tr_point *points = NULL;
 	size_t n = 0, most = 0;
 	int err = 0;
 
-	if (!view || !ret_records || !ret_n || !tr_filter_is_valid(filter) ||
+	if (!view || !ret_records || !ret_n ||
+	    !tr_filter_take(&filter, &own) ||
 	    (kind != TARE_RECORD_MEMORY && kind != TARE_RECORD_GPU))
 		return TARE_EINVAL;
 	if (filter)

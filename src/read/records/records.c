@@ -422,9 +422,10 @@ static int choose_records(tare_view *view, const tare_filter *filter,
 TARE_API int tare_view_records(tare_view *view, const tare_filter *filter,
 			       const tare_record **ret_records, size_t *ret_n)
 {
+	tare_filter own;
 	int err;
 
-	if (!view || !ret_records || !ret_n || !tr_filter_is_valid(filter))
+	if (!view || !ret_records || !ret_n || !tr_filter_take(&filter, &own))
 		return TARE_EINVAL;
 	err = view->records ? 0 : read_records(view);
 	if (err)

@@ -290,11 +290,11 @@ TARE_API int tare_merge_open(tare_view *const *views, size_t n,
 			     const tare_filter *filter,
 			     tare_merge **ret_merge)
 {
-	tare_filter any;
+	tare_filter any, own;
 	tare_merge *m;
 	int err = 0;
 
-	if ((n && !views) || !ret_merge || !tr_filter_is_valid(filter))
+	if ((n && !views) || !ret_merge || !tr_filter_take(&filter, &own))
 		return TARE_EINVAL;
 	for (size_t i = 0; i < n; i++)
 		if (!views[i])

@@ -337,10 +337,11 @@ static int fill_rows(tare_view *view, const tare_filter *filter, bool is_all)
 TARE_API int tare_view_stats(tare_view *view, const tare_filter *filter,
 			     const tare_stats **ret_stats, size_t *ret_n)
 {
+	tare_filter own;
 	bool is_all;
 	int err = 0;
 
-	if (!view || !ret_stats || !ret_n || !tr_filter_is_valid(filter))
+	if (!view || !ret_stats || !ret_n || !tr_filter_take(&filter, &own))
 		return TARE_EINVAL;
 	is_all = tr_filter_is_timeless(filter);
 	view->shown = is_all ? &view->all : &view->window;

@@ -136,12 +136,12 @@ TARE_API int tare_view_trend(tare_view *view, const tare_filter *filter,
 			     int64_t window_ns, const tare_trend **ret_trends,
 			     size_t *ret_n)
 {
-	tare_filter any = { .struct_size = sizeof(any) };
+	tare_filter any = { .struct_size = sizeof(any) }, own;
 	struct sides s = { 0 };
 	int err;
 
 	if (!view || !ret_trends || !ret_n || window_ns <= 0 ||
-	    !tr_filter_is_valid(filter) || (filter && filter->last_values))
+	    !tr_filter_take(&filter, &own) || (filter && filter->last_values))
 		return TARE_EINVAL;
 	if (filter)
 		any = *filter;

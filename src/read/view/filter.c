@@ -7,6 +7,8 @@
  */
 #include "read/view.h"
 
+#include <stddef.h>
+
 #include "base/text.h"
 
 static bool are_globs(const char *const *globs, size_t n)
@@ -19,14 +21,17 @@ static bool are_globs(const char *const *globs, size_t n)
 	return true;
 }
 
-bool tr_filter_is_valid(const tare_filter *filter)
+bool tr_filter_take(const tare_filter **filter, tare_filter *own)
 {
-	if (!filter)
+	if (!*filter)
 		return true;
-	return filter->struct_size == sizeof(*filter) &&
-	       filter->outcome <= TARE_OUTCOME_FAILED &&
-	       are_globs(filter->names, filter->n_names) &&
-	       are_globs(filter->sources, filter->n_sources);
+	if (tr_take_struct(own, sizeof(*own), *filter, (*filter)->struct_size,
+			   offsetof(tare_filter, names)))
+		return false;
+	*filter = own;
+	return own->outcome <= TARE_OUTCOME_FAILED &&
+	       are_globs(own->names, own->n_names) &&
+	       are_globs(own->sources, own->n_sources);
 }
 
 bool tr_filter_is_timeless(const tare_filter *filter)

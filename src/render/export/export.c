@@ -3,6 +3,7 @@
  * tare_export() and the exporter: which format, checked and handed on.
  */
 #include "render/export.h"
+#include "read/view.h"
 #include "render/metrics.h"
 #include "render/profiles.h"
 #include "render/tables.h"
@@ -47,9 +48,6 @@ static bool is_valid(tare_view *const *views, size_t n_views,
 	for (size_t i = 0; i < n_views; i++)
 		if (!views[i])
 			return false;
-	if (options->filter &&
-	    options->filter->struct_size != sizeof(*options->filter))
-		return false;
 	return has_table(options) && has_unit(options);
 }
 
@@ -81,16 +79,21 @@ static int write_format(tare_exporter *exporter, struct tr_sink *sink,
 int tr_exporter_run(tare_exporter *exporter, const struct tr_export *what,
 		    tare_write_fn write, void *arg, uint64_t *ret_rows)
 {
+	tare_export_options options;
+	tare_filter filter;
 	struct tr_sink sink;
 	int err, failed;
 
 	if (!is_valid(what->views, what->n_views, what->options))
 		return TARE_EINVAL;
+	options = *what->options;
+	if (!tr_filter_take(&options.filter, &filter))
+		return TARE_EINVAL;
 	err = tr_sink_init(&sink, write, arg);
 	if (err)
 		return err;
 	err = write_format(exporter, &sink, what->views, what->n_views,
-			   what->options);
+			   &options);
 	/* What is not whole is not handed out any further. */
 	if (err && !sink.err)
 		sink.err = err;

@@ -79,6 +79,8 @@ int tr_report_prepare(struct tr_report *report,
 			return TARE_EINVAL;
 		report->options = *options;
 	}
+	if (!tr_filter_take(&report->options.filter, &report->filter))
+		return TARE_EINVAL;
 	if (!report->options.parts)
 		report->options.parts = TARE_REPORT_ALL;
 	if (report->options.width < 80)

@@ -110,7 +110,7 @@ static bool are_valid(tare_view *const *views, size_t n,
 	for (size_t i = 0; i < n; i++)
 		if (!views[i])
 			return false;
-	return tr_filter_is_valid(options->filter);
+	return true;
 }
 
 TARE_API int tare_export_split(tare_view *const *views, size_t n_views,
@@ -124,12 +124,15 @@ TARE_API int tare_export_split(tare_view *const *views, size_t n_views,
 	struct tr_trace trace = { .views = views,
 				  .n_views = n_views,
 				  .pieces = &pieces };
+	tare_filter own;
 	int err;
 
 	if (!are_valid(views, n_views, options, split) || !folder ||
 	    !folder[0] || !take_stem(&state, name))
 		return TARE_EINVAL;
 	trace.filter = options->filter;
+	if (!tr_filter_take(&trace.filter, &own))
+		return TARE_EINVAL;
 	pieces.bytes = split->bytes;
 	pieces.ns = split->ns;
 	state.keep = split->keep;

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Structs that begin with their own size, as their caller knows them: it may
+ * have been built with an older header, or with a newer one.
+ */
+#include "base/text.h"
+
+#include <string.h>
+
+#include <tare/error.h>
+
+#define SIZED_MOST 4096u /* no struct is as long: that is no size */
+
+int tr_take_struct(void *to, size_t size, const void *from,
+		   uint32_t struct_size, size_t least)
+{
+	const unsigned char *bytes = from;
+	uint32_t own = (uint32_t)size;
+
+	if (struct_size < least || struct_size > SIZED_MOST ||
+	    struct_size % sizeof(own))
+		return TARE_EINVAL;
+	/* What this library does not know must ask for nothing. */
+	for (size_t i = size; i < struct_size; i++)
+		if (bytes[i])
+			return TARE_EINVAL;
+	memset(to, 0, size);
+	memcpy(to, from, struct_size < size ? struct_size : size);
+	memcpy(to, &own, sizeof(own));
+	return 0;
+}
