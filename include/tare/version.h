@@ -2,7 +2,8 @@
 /*
  * Version and the ABI promise: within a major version a program built against
  * an older header runs with a newer library. Only `tare_site` (probe.h) has a
- * frozen layout; structs a caller passes in start with their own size.
+ * frozen layout; structs a caller passes in start with their own size: what an
+ * older one lacks is 0, and what a newer one has more must be 0.
  */
 #ifndef TARE_VERSION_H
 #define TARE_VERSION_H

@@ -116,5 +116,9 @@ void tr_json_bool(struct tr_json *json, const char *key, bool value);
  */
 int tr_take_struct(void *to, size_t size, const void *from,
 		   uint32_t struct_size, size_t least);
+/* The same by type: `from` has at least all before `field`. */
+#define TR_TAKE_STRUCT(to, from, field) \
+	tr_take_struct((to), sizeof(*(to)), (from), (from)->struct_size, \
+		       offsetof(__typeof__(*(to)), field))
 
 #endif

@@ -10,6 +10,7 @@
 #include <tare/control.h>
 #include <tare/probe.h>
 #include <tare/read/export.h>
+#include <tare/read/judge.h>
 
 #include <fnmatch.h>
 #include <math.h>
@@ -293,4 +294,49 @@ static void play_other_header(void)
 TEST(filters_of_other_versions_are_taken)
 {
 	scene_play(play_other_header);
+}
+
+/* Of each kind of options one that is shorter, and one that is longer. */
+static void play_other_options(void)
+{
+	struct {
+		tare_report_options known;
+		uint64_t other;
+	} newer = { { .struct_size = sizeof(newer) }, 0 };
+	tare_report_options report = {
+		.struct_size = offsetof(tare_report_options, factor),
+		.factor = NAN, /* it has none */
+	};
+	tare_export_options how = {
+		.struct_size = offsetof(tare_export_options, unit),
+		.format = TARE_FORMAT_JSON,
+		.unit = "none at all",
+	};
+	tare_amdahl_options part = {
+		.struct_size = offsetof(tare_amdahl_options, limits),
+		.limits.moderate = -1,
+	};
+	tare_amdahl *amdahl = NULL;
+	tare_view *view;
+
+	scene_clock();
+	scene_start(NULL);
+	make_records();
+	view = scene_view();
+	CHECK_INT(tare_view_report(view, &report, ignore, NULL), 0);
+	CHECK_INT(tare_view_report(view, &newer.known, ignore, NULL), 0);
+	newer.other = 1;
+	CHECK_INT(tare_view_report(view, &newer.known, ignore, NULL),
+		  TARE_EINVAL);
+	CHECK_INT(tare_export(&view, 1, &how, ignore, NULL), 0);
+	how.struct_size = sizeof(how);
+	CHECK_INT(tare_export(&view, 1, &how, ignore, NULL), TARE_EINVAL);
+	CHECK_INT(tare_amdahl_of(view, &part, &amdahl), 0);
+	tare_amdahl_free(amdahl);
+	tare_view_close(view);
+}
+
+TEST(options_of_other_versions_are_taken)
+{
+	scene_play(play_other_options);
 }

@@ -296,7 +296,10 @@ TEST(plans_are_checked)
 	plan.step = longest;
 	CHECK_INT(tare_trace_schedule(&plan), TARE_EINVAL);
 	plan.step = NULL;
-	plan.struct_size--;
+	plan.struct_size = offsetof(tare_trace_plan, keep);
+	CHECK_INT(tare_trace_schedule(&plan), 0);
+	CHECK_INT(tare_trace_schedule(NULL), 0);
+	plan.struct_size = sizeof(plan) - 1;
 	CHECK_INT(tare_trace_schedule(&plan), TARE_EINVAL);
 	plan.struct_size++;
 	for (int i = 0; i < 8; i++) {

@@ -78,9 +78,8 @@ TARE_API int tare_amdahl_of(tare_view *view,
 	tare_amdahl *amdahl;
 	int err;
 
-	if (options)
-		asked = *options;
-	if (!view || !ret_amdahl || asked.struct_size != sizeof(asked) ||
+	if (!view || !ret_amdahl ||
+	    (options && TR_TAKE_STRUCT(&asked, options, factor)) ||
 	    asked.of > TARE_PARTS_SAMPLES)
 		return TARE_EINVAL;
 	amdahl = calloc(1, sizeof(*amdahl));

@@ -66,16 +66,17 @@ TARE_API int tare_compare(tare_comparison *comparison,
 			  const tare_compare_options *options,
 			  const tare_compared **ret_compared)
 {
+	tare_compare_options own;
 	int err;
 
 	if (!comparison || !ret_compared ||
-	    (options && (options->struct_size != sizeof(*options) ||
-			 options->by > TARE_COMPARE_BY_PHASE)))
+	    (options && (TR_TAKE_STRUCT(&own, options, baseline) ||
+			 own.by > TARE_COMPARE_BY_PHASE)))
 		return TARE_EINVAL;
 	if (!comparison->n_runs)
 		return TARE_ENOENT;
 	tr_compared_reset(comparison);
-	err = take_options(comparison, options);
+	err = take_options(comparison, options ? &own : NULL);
 	if (!err)
 		err = compare_all(comparison);
 	/* It belongs to who called. */

@@ -147,18 +147,19 @@ TARE_API int tare_comparison_add(tare_comparison *comparison,
 				 const tare_compare_source *source)
 {
 	struct tr_compared_run run;
+	tare_compare_source own;
 	int err;
 
-	if (!comparison || !source || !source->config ||
-	    source->struct_size != sizeof(*source) ||
-	    (source->n_rows && !source->rows) ||
-	    source->n_rows > SIZE_MAX / sizeof(tare_run_row) ||
-	    (source->n_pairs && !source->pairs))
+	/* What is not known is no 0 in the fields before. */
+	if (!comparison || !source || TR_TAKE_STRUCT(&own, source, pairs) ||
+	    !own.config || (own.n_rows && !own.rows) ||
+	    own.n_rows > SIZE_MAX / sizeof(tare_run_row) ||
+	    (own.n_pairs && !own.pairs))
 		return TARE_EINVAL;
 	err = make_room(comparison);
 	if (err)
 		return err;
-	err = copy_run(&run, source);
+	err = copy_run(&run, &own);
 	if (err) {
 		tr_compared_forget(&run);
 		return err;

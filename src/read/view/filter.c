@@ -25,8 +25,7 @@ bool tr_filter_take(const tare_filter **filter, tare_filter *own)
 {
 	if (!*filter)
 		return true;
-	if (tr_take_struct(own, sizeof(*own), *filter, (*filter)->struct_size,
-			   offsetof(tare_filter, names)))
+	if (TR_TAKE_STRUCT(own, *filter, names))
 		return false;
 	*filter = own;
 	return own->outcome <= TARE_OUTCOME_FAILED &&

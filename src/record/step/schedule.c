@@ -2,8 +2,11 @@
 #include "record/step/schedule.h"
 
 #include <sched.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/text.h"
 
 #define PLANS 8u
 
@@ -254,7 +257,7 @@ void tr_schedule_step(struct tr_kind *kind, uint64_t n, uint64_t now)
 
 static bool is_plan(const tare_trace_plan *plan)
 {
-	return plan->struct_size == sizeof(*plan) && plan->record &&
+	return plan->record &&
 	       plan->wait < UINT64_MAX / 8 && plan->warm_up < UINT64_MAX / 8 &&
 	       plan->record < UINT64_MAX / 8 &&
 	       (!plan->folder || strlen(plan->folder) < TR_CONFIG_STRING) &&
@@ -296,9 +299,10 @@ TARE_API int tare_trace_schedule(const tare_trace_plan *plan)
 {
 	__typeof__(&tare_trace_schedule) first = TR_FIRST(
 		tare_trace_schedule, TR_API_TRACE_SCHEDULE);
+	tare_trace_plan own;
 	uint32_t place = 0;
 
-	if (plan && !is_plan(plan))
+	if (plan && (TR_TAKE_STRUCT(&own, plan, repeat) || !is_plan(&own)))
 		return TARE_EINVAL;
 	if (first)
 		return first(plan);
@@ -308,10 +312,10 @@ TARE_API int tare_trace_schedule(const tare_trace_plan *plan)
 	if (!plan) {
 		memset(plans.at, 0, sizeof(plans.at));
 	} else {
-		place = place_of(plan->step ? plan->step : "");
+		place = place_of(own.step ? own.step : "");
 		if (place < PLANS) {
 			memset(&plans.at[place], 0, sizeof(plans.at[place]));
-			set_plan(place, plan);
+			set_plan(place, &own);
 		}
 	}
 	unlock_plans();

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/platform.h"
+#include "base/text.h"
 #include "record/train/run_csv.h"
 #include "record/host.h"
 
@@ -108,13 +109,9 @@ static bool is_config(const char *config)
 static int take_options(const tare_training_options *from,
 			tare_training_options *to)
 {
-	size_t n = from ? from->struct_size : sizeof(*to);
-
 	memset(to, 0, sizeof(*to));
-	if (n < sizeof(uint32_t) || n > TR_READING_MOST)
+	if (from && TR_TAKE_STRUCT(to, from, config))
 		return TARE_EINVAL;
-	if (from)
-		memcpy(to, from, n < sizeof(*to) ? n : sizeof(*to));
 	if (!to->workers && !to->worker)
 		to->workers = 1;
 	if (to->worker >= to->workers || !is_config(to->config) ||

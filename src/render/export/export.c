@@ -3,6 +3,7 @@
  * tare_export() and the exporter: which format, checked and handed on.
  */
 #include "render/export.h"
+#include "base/text.h"
 #include "read/view.h"
 #include "render/metrics.h"
 #include "render/profiles.h"
@@ -40,9 +41,7 @@ static bool has_unit(const tare_export_options *options)
 static bool is_valid(tare_view *const *views, size_t n_views,
 		     const tare_export_options *options)
 {
-	if (!views || !n_views || !options ||
-	    options->struct_size != sizeof(*options) ||
-	    options->format < TARE_FORMAT_JSON ||
+	if (!views || !n_views || options->format < TARE_FORMAT_JSON ||
 	    options->format > TARE_FORMAT_COLLAPSED)
 		return false;
 	for (size_t i = 0; i < n_views; i++)
@@ -84,10 +83,10 @@ int tr_exporter_run(tare_exporter *exporter, const struct tr_export *what,
 	struct tr_sink sink;
 	int err, failed;
 
-	if (!is_valid(what->views, what->n_views, what->options))
-		return TARE_EINVAL;
-	options = *what->options;
-	if (!tr_filter_take(&options.filter, &filter))
+	if (!what->options ||
+	    TR_TAKE_STRUCT(&options, what->options, filter) ||
+	    !is_valid(what->views, what->n_views, &options) ||
+	    !tr_filter_take(&options.filter, &filter))
 		return TARE_EINVAL;
 	err = tr_sink_init(&sink, write, arg);
 	if (err)

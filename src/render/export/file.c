@@ -103,18 +103,19 @@ TARE_API int tare_export_file(tare_view *const *views, size_t n_views,
 			      const char *folder, const char *name,
 			      char *ret_path, size_t size, uint64_t *ret_rows)
 {
-	struct tr_export what = { views, n_views, options };
+	tare_export_options own;
+	struct tr_export what = { views, n_views, &own };
 	struct output output = { .publish = { .folder = -1, .fd = -1 } };
 	uint64_t rows = 0;
 	char given[256];
 	int err;
 
 	if (!folder || !folder[0] || (name && !is_name(name)) || !options ||
-	    options->struct_size != sizeof(*options))
+	    TR_TAKE_STRUCT(&own, options, filter))
 		return TARE_EINVAL;
 	err = write_file(&what, &output, folder, &rows);
 	if (!err)
-		err = give_name(&output, options, name, given, sizeof(given));
+		err = give_name(&output, &own, name, given, sizeof(given));
 	tr_publish_end(&output.publish);
 	if (err)
 		return err;

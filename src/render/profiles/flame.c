@@ -240,19 +240,21 @@ static void add_box(struct tr_flame *flame, const struct tr_flame_box *box)
 
 /* ---- all --------------------------------------------------------------- */
 
-static bool is_valid(tare_view *view, const tare_flame_options *options)
-{
-	return view && (!options ||
-			(options->struct_size == sizeof(*options) &&
-			 options->from <= TARE_FRAMES_ALLOC &&
-			 options->least >= 0 && options->least < 1));
-}
-
-static void use_options(struct tr_flame *flame,
+static int take_options(struct tr_flame *flame,
 			const tare_flame_options *options)
 {
-	if (options)
-		flame->options = *options;
+	const tare_flame_options *own = &flame->options;
+
+	if (options && TR_TAKE_STRUCT(&flame->options, options, title))
+		return TARE_EINVAL;
+	return own->from <= TARE_FRAMES_ALLOC && own->least >= 0 &&
+			       own->least < 1 ?
+		       0 :
+		       TARE_EINVAL;
+}
+
+static void use_options(struct tr_flame *flame)
+{
 	if (!flame->options.width)
 		flame->options.width = WIDTH_USUAL;
 	if (flame->options.width < WIDTH_LEAST)
@@ -303,9 +305,9 @@ TARE_API int tare_export_flame(tare_view *view,
 	struct tr_flame flame = { .view = view, .sink = &sink };
 	int err;
 
-	if (!is_valid(view, options) || !write)
+	if (!view || !write || take_options(&flame, options))
 		return TARE_EINVAL;
-	use_options(&flame, options);
+	use_options(&flame);
 	err = tr_sink_init(&sink, write, arg);
 	if (err)
 		return err;

@@ -74,11 +74,8 @@ int tr_report_prepare(struct tr_report *report,
 		      const tare_report_options *options)
 {
 	memset(&report->options, 0, sizeof(report->options));
-	if (options) {
-		if (options->struct_size != sizeof(*options))
-			return TARE_EINVAL;
-		report->options = *options;
-	}
+	if (options && TR_TAKE_STRUCT(&report->options, options, filter))
+		return TARE_EINVAL;
 	if (!tr_filter_take(&report->options.filter, &report->filter))
 		return TARE_EINVAL;
 	if (!report->options.parts)

@@ -101,11 +101,9 @@ static bool are_valid(tare_view *const *views, size_t n,
 		      const tare_export_options *options,
 		      const tare_split *split)
 {
-	if (!views || !n || !options || !split ||
-	    options->struct_size != sizeof(*options) ||
-	    options->format != TARE_FORMAT_CHROME || options->table ||
-	    options->unit || split->struct_size != sizeof(*split) ||
-	    split->ns < 0 || (split->bytes && split->bytes < PIECE_LEAST))
+	if (!views || !n || options->format != TARE_FORMAT_CHROME ||
+	    options->table || options->unit || split->ns < 0 ||
+	    (split->bytes && split->bytes < PIECE_LEAST))
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (!views[i])
@@ -124,18 +122,21 @@ TARE_API int tare_export_split(tare_view *const *views, size_t n_views,
 	struct tr_trace trace = { .views = views,
 				  .n_views = n_views,
 				  .pieces = &pieces };
+	tare_export_options how;
+	tare_split pace;
 	tare_filter own;
 	int err;
 
-	if (!are_valid(views, n_views, options, split) || !folder ||
-	    !folder[0] || !take_stem(&state, name))
+	if (!options || !split || TR_TAKE_STRUCT(&how, options, filter) ||
+	    TR_TAKE_STRUCT(&pace, split, bytes) ||
+	    !are_valid(views, n_views, &how, &pace) || !folder ||
+	    !folder[0] || !take_stem(&state, name) ||
+	    !tr_filter_take(&how.filter, &own))
 		return TARE_EINVAL;
-	trace.filter = options->filter;
-	if (!tr_filter_take(&trace.filter, &own))
-		return TARE_EINVAL;
-	pieces.bytes = split->bytes;
-	pieces.ns = split->ns;
-	state.keep = split->keep;
+	trace.filter = how.filter;
+	pieces.bytes = pace.bytes;
+	pieces.ns = pace.ns;
+	state.keep = pace.keep;
 	err = write_all(&state, &trace);
 	tr_publish_end(&state.publish);
 	if (err)
