@@ -12,8 +12,9 @@ a comment stands before the block: <!-- prints --> for its own output,
 a line of three dots stands for any lines.
 
 docs/options.md is what `tare config --markdown` writes, the tables of structs
-in docs/formats are those of src/ledger/layout/file.h, links lead to files, and
-documents with a limit of lines keep it.
+in docs/formats are those of src/ledger/layout/file.h, links lead to files and to
+headings that exist, docs/README.md links every document of docs/, and documents
+with a limit of lines keep it.
 """
 
 import glob
@@ -37,7 +38,8 @@ MAIN = re.compile(r"^int main\(", re.M)
 STRUCT = re.compile(r"^### `(struct \w+)`, (\d+) bytes$(.*?)(?=^#|\Z)",
                     re.M | re.S)
 FIELD = re.compile(r"^\| (\d+) \| `(\w+)` \| (\d+) \|", re.M)
-LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#:]*)(?:#([^)]*))?\)")
+HEADING = re.compile(r"^#+ (.*)$", re.M)
 # What differs between two runs and between machines.
 VARYING = {"ns", "us", "ms", "s", "m", "h", "%", "B", "KiB", "MiB", "GiB",
            "~", "-", "tsc", "cntvct", "monotonic"}
@@ -222,12 +224,33 @@ def check_layout(documents, temp):
 # ---- form -----------------------------------------------------------------
 
 
+def anchors(text):
+    """Names that GitHub gives to the headings."""
+    text = BLOCK.sub("", text)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+            for heading in HEADING.findall(text)}
+
+
 def check_links(documents):
     for name in documents.names():
         folder = os.path.dirname(os.path.join(documents.source, name))
-        for target in LINK.findall(documents.read(name)):
-            if not os.path.exists(os.path.join(folder, target)):
+        for target, anchor in LINK.findall(documents.read(name)):
+            path = os.path.join(folder, target) if target else os.path.join(
+                documents.source, name)
+            if not os.path.exists(path):
                 documents.problem(name, f"there is no '{target}'")
+            elif anchor and path.endswith(".md") and anchor not in anchors(
+                    documents.read(path)):
+                documents.problem(name, f"'{target}' has no '#{anchor}'")
+
+
+def check_index(documents):
+    index = "docs/README.md"
+    linked = {os.path.normpath(os.path.join("docs", target))
+              for target, _ in LINK.findall(documents.read(index))}
+    for name in documents.names():
+        if name.startswith("docs/") and name not in linked | {index}:
+            documents.problem(index, f"does not link '{name}'")
 
 
 def check_lengths(documents):
@@ -258,6 +281,7 @@ def main():
         checker.check_options()
         fields = check_layout(documents, temp)
     check_links(documents)
+    check_index(documents)
     check_lengths(documents)
     print(f"{len(examples)} examples compiled {checker.compiled} times, "
           f"{fields} fields compared, {documents.problems} problems")
