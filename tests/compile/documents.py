@@ -12,9 +12,9 @@ a comment stands before the block: <!-- prints --> for its own output,
 a line of three dots stands for any lines.
 
 docs/options.md is what `tare config --markdown` writes, the tables of structs
-in docs/formats are those of src/ledger/layout/file.h, links lead to files and to
-headings that exist, docs/README.md links every document of docs/, and documents
-with a limit of lines keep it.
+in docs/formats are those of src/ledger/layout/file.h, links lead to files and
+headings that exist, docs/README.md links every document of docs/, and
+documents with a limit of lines keep it.
 """
 
 import glob
