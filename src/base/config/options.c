@@ -107,231 +107,255 @@ static const char *const clocks[] = { "auto", "tsc", "monotonic", NULL };
 static const struct tr_option_row table[] = {
 	SWITCH(enable_performance_monitoring, ENABLE_PERFORMANCE_MONITORING,
 	       "false", LIVE,
-	       "Measure, as enable_metrics does: either one is enough."),
+	       "Enable measuring. Same as enable_metrics; either one is "
+	       "enough."),
 	SWITCH(enable_metrics, ENABLE_METRICS, "false", LIVE,
-	       "Measure scopes, counters and values, as TARE=on does."),
+	       "Enable measuring of scopes, counters and values. Same as "
+	       "TARE=on."),
 	SWITCH(enable_profiler, ENABLE_PROFILER, "false", LIVE,
-	       "Write traces of some steps (TARE_STEP); starts measuring."),
+	       "Write traces of some steps (TARE_STEP). Also enables "
+	       "measuring."),
 	SWITCH(enable_gpu_monitoring, ENABLE_GPU_MONITORING, "false", LIVE,
 	       "Monitor the GPUs: load, memory, temperature, power."),
 	SWITCH(debug_mode, DEBUG_MODE, "false", LIVE,
-	       "Turn on enable_gpu_monitoring and collect_component_profiling "
-	       "where nothing else sets them."),
+	       "Enable enable_gpu_monitoring and "
+	       "collect_component_profiling, unless they are set explicitly."),
 	SWITCH(collect_timing, COLLECT_TIMING, "true", LIVE,
-	       "Measure scopes; without it only counters and values."),
+	       "Measure scopes. If false, only counters and values are "
+	       "measured."),
 	SWITCH(collect_throughput, COLLECT_THROUGHPUT, "true", LIVE,
-	       "Count the items of scopes, and show them a second."),
+	       "Count the items of scopes (TARE_ITEMS) and show items per "
+	       "second."),
 	SWITCH(collect_memory_basic, COLLECT_MEMORY_BASIC, "true", LIVE,
 	       "Read the memory of the process at the start, at the end and "
-	       "at steps, where it looks for leaks; without a thread."),
+	       "at steps, where leaks are checked for. Needs no thread."),
 	SWITCH(collect_gpu_utilization, COLLECT_GPU_UTILIZATION, "false",
-	       LIVE, "Monitor the GPUs, as enable_gpu_monitoring does."),
+	       LIVE,
+	       "Monitor the GPUs. Same as enable_gpu_monitoring."),
 	SWITCH(collect_memory_detailed, COLLECT_MEMORY_DETAILED, "false",
-	       LIVE, "Monitor the process with its heap, fragmentation and "
-	       "share of memory (PSS)."),
+	       LIVE,
+	       "Monitor the process including heap, fragmentation and "
+	       "proportional memory (PSS)."),
 	SWITCH(collect_component_profiling, COLLECT_COMPONENT_PROFILING,
-	       "false", LIVE, "Tell what each scope took of a step, with the "
-	       "lines about steps: in the log, and as step.component."),
+	       "false", LIVE,
+	       "With each log line about steps, report the time of each "
+	       "scope per step: in the log, and as the series "
+	       "step.component."),
 	SWITCH(profiler_record_shapes, PROFILER_RECORD_SHAPES, "false",
-	       NOT_YET, "Keep the shapes of tensors in the profile: needs "
-	       "Python, which has tensors."),
+	       NOT_YET,
+	       "Record the shapes of tensors in traces. Needs the Python "
+	       "API."),
 	SWITCH(profiler_profile_memory, PROFILER_PROFILE_MEMORY, "false",
-	       AT_START, "While steps are traced, write each allocation to "
-	       "the trace. Needs 'tare run --alloc'."),
+	       AT_START,
+	       "Write each allocation to the traces of steps. Needs 'tare "
+	       "run --alloc'."),
 	SWITCH(profiler_with_stack, PROFILER_WITH_STACK, "false", AT_START,
 	       "Sample stacks while steps are traced, and write them to the "
-	       "trace with the names of functions."),
+	       "trace with function names."),
 	WHOLE(profiler_export_interval, PROFILER_EXPORT_INTERVAL, "1000", 1,
 	      1000000000, 0, "steps", LIVE,
-	      "Write a trace every so many steps, of the last of them."),
+	      "Write one trace per this number of steps; it shows the last "
+	      "of them."),
 	WHOLE(profiler_wait, PROFILER_WAIT, "0", 0, 1000000000, 0, "steps",
-	      LIVE, "Steps that are not counted for it, at the beginning."),
+	      LIVE,
+	      "Steps to skip at the beginning, before counting for traces "
+	      "starts."),
 	WHOLE(profiler_warmup, PROFILER_WARMUP, "1", 0, 1000000000, 0, "steps",
-	      LIVE, "Steps before a trace in which threads get ready for it."),
+	      LIVE,
+	      "Steps before each trace in which threads prepare for "
+	      "recording."),
 	WHOLE(profiler_record, PROFILER_RECORD, "3", 1, 1000000000, 0, "steps",
-	      LIVE, "Steps in a trace."),
+	      LIVE,
+	      "Steps in one trace."),
 	WHOLE(profiler_keep, PROFILER_KEEP, "10", 1, 100000, 0, "files", LIVE,
-	      "Traces that are kept, of each name of steps; older ones are "
-	      "deleted."),
+	      "Traces to keep for each step name; older ones are deleted."),
 	PATH(profiler_trace_dir, PROFILER_TRACE_DIR, "traces", PATH_TEXT, 1,
-	     NULL, LIVE, "Folder that traces are written to."),
+	     NULL, LIVE,
+	     "Folder for traces."),
 	WHOLE(metrics_log_interval, METRICS_LOG_INTERVAL, "10", 1, 1000000000,
 	      0, "steps", LIVE,
-	      "Write a line to the program's log every so many steps."),
+	      "Write one line to the program's log per this number of steps."),
 	REAL(metrics_log_seconds, METRICS_LOG_SECONDS, "0", 0, 31536000,
 	     "seconds", LIVE,
-	     "Write such a line also after so much time; 0: by steps alone."),
+	     "Also write such a line after this time; 0: only by number of "
+	     "steps."),
 	SWITCH(metrics_log_stderr, METRICS_LOG_STDERR, "false", LIVE,
-	       "Write these lines to stderr where the program has set no log."),
+	       "Write these lines to stderr if the program has set no log."),
 	CHOICE(warnings, WARNINGS, "report", "report, stderr or none",
 	       warnings_choices, AT_START,
 	       "Where warnings go if the program has set no log: to the end "
-	       "of its report, or at once to stderr."),
+	       "of the report, to stderr at once, or nowhere."),
 	REAL(gpu_monitor_interval, GPU_MONITOR_INTERVAL, "1", 0.01, 3600,
-	     "seconds", LIVE, "Read the GPUs at most this often."),
+	     "seconds", LIVE,
+	     "Shortest time between two readings of the GPUs."),
 	PARTS(monitor, MONITOR, "false", LIVE,
 	      "Read system and process at intervals, in a thread of the "
-	      "library's own; a list says which."),
+	      "library. A list selects what to read."),
 	REAL(monitor_interval, MONITOR_INTERVAL, "1", 0.001, 3600, "seconds",
-	     LIVE, "Read system and process this often."),
+	     LIVE,
+	     "Time between two readings of system and process."),
 	WHOLE(memory_cleanup_check_interval, MEMORY_CLEANUP_CHECK_INTERVAL,
 	      "50", 1, 1000000000, 0, "steps", LIVE,
-	      "Look for memory leaks every so many steps, or less often "
-	      "where steps are short."),
+	      "Steps between two checks for memory leaks; checks are rarer "
+	      "if steps are short."),
 	SWITCH(auto_disable_on_slow, AUTO_DISABLE_ON_SLOW, "true", LIVE,
-	       "Measure less of what is called most, once measuring takes "
-	       "more than performance_threshold."),
+	       "Reduce measuring of the most expensive sites while its cost "
+	       "exceeds performance_threshold."),
 	REAL(performance_threshold, PERFORMANCE_THRESHOLD, "0.05", 0, 1, "",
-	     LIVE, "Share of the process's CPU time that measuring may take; "
-	     "0: any."),
+	     LIVE,
+	     "Highest share of the process's CPU time that measuring may "
+	     "use; 0: no limit."),
 
 	WHOLE(max_history_size, MAX_HISTORY_SIZE, "10000", 0, 10000000, 0,
 	      "operations", LIVE,
-	      "Operations in the history; the oldest are given up."),
+	      "Number of operations kept as records; the oldest are dropped."),
 	WHOLE(max_history_age, MAX_HISTORY_AGE, "0", 0, 1000000000, 0,
 	      "seconds", LIVE,
-	      "Show no operation that ended longer ago; 0: of any age."),
+	      "Hide records of operations that ended longer ago; 0: show "
+	      "all."),
 	REAL(history_floor, HISTORY_FLOOR, "0", 0, 1000000000, "ms", LIVE,
-	     "Keep operations that took less out of the history; they are "
+	     "Keep no records of operations shorter than this. They are "
 	     "still counted, and failed ones are kept."),
 	SWITCH(trace, TRACE, "false", AT_START,
-	       "Keep single events, for a timeline."),
+	       "Record every event, for a timeline."),
 	WHOLE(trace_events, TRACE_EVENTS, "65536", 64, 16777216,
 	      TR_OPTION_POWER, "events", AT_START,
-	      "Events kept a thread, rounded up to a power of two."),
+	      "Events kept per thread, rounded up to a power of two."),
 	CHOICE(trace_mode, TRACE_MODE, "overwrite", "overwrite or discard",
 	       trace_modes, AT_START,
-	       "When the events of a thread are full: give up the oldest "
-	       "or the new ones."),
+	       "When a thread's events are full: overwrite the oldest, or "
+	       "discard the new ones."),
 	WHOLE(keep_values, KEEP_VALUES, "1000", 0, 65536, 0, "values",
 	      AT_START,
-	      "Last values kept of every series and thread; 0: none."),
+	      "Newest values kept per series and thread; 0: none."),
 	KINDS(keep_kinds, KEEP_KINDS, "operation,value,gauge", AT_START,
-	      "Kinds of series whose last values are kept, and listed in the "
-	      "history."),
+	      "Kinds of series whose newest values are kept as records."),
 	BYTES(keep_bytes, KEEP_BYTES, "64K", "4G", MIB / 16, 4096 * MIB,
 	      AT_START,
-	      "Part of the ledger for last values; 0: a quarter of its "
-	      "limit."),
+	      "Part of the ledger for kept values; 0: a quarter of "
+	      "ledger_limit."),
 	WHOLE(max_sites, MAX_SITES, "8192", 16, 1048576, 0, "sites", AT_START,
-	      "Names; further ones share the series (overflow)."),
+	      "Highest number of names; further names share the series "
+	      "(overflow)."),
 	WHOLE(max_nodes, MAX_NODES, "4096", 16, 1048576, 0, "call paths",
 	      AT_START,
-	      "Call paths a thread, with calls eight times as many; calls on "
-	      "further ones are counted, not timed."),
+	      "Call paths per thread, eight times as many with the option "
+	      "calls; calls on further paths are counted, not timed."),
 	WHOLE(max_depth, MAX_DEPTH, "512", 8, 1800, 0, "scopes", AT_START,
-	      "Open scopes a thread; deeper ones are counted, not timed."),
+	      "Open scopes per thread; deeper ones are counted, not timed."),
 	BYTES(ledger_limit, LEDGER_LIMIT, "1M", "4G", MIB, 4096 * MIB,
 	      AT_START,
-	      "Largest size of the ledger; 0: chosen from the free space "
-	      "and the memory limit."),
+	      "Largest size of the ledger; 0: chosen from the free space and "
+	      "the memory limit."),
 	BYTES(window_bytes, WINDOW_BYTES, "64K", "4G", MIB / 16, 4096 * MIB,
 	      AT_START,
-	      "Part of the ledger for time slices; 0: a quarter of its "
-	      "limit."),
+	      "Part of the ledger for time slices; 0: a quarter of "
+	      "ledger_limit."),
 	TEXT(include, INCLUDE, "", ANY_TEXT, 0, LIVE,
 	     "Measure only sites whose name matches one of these globs, "
 	     "separated by commas; empty: all."),
 	TEXT(exclude, EXCLUDE, "", ANY_TEXT, 0, LIVE,
 	     "Do not measure sites whose name matches one of these globs."),
 	TEXT(include_source, INCLUDE_SOURCE, "", ANY_TEXT, 0, LIVE,
-	     "Measure only sites whose source (TARE_SCOPE_IN) matches one "
-	     "of these globs; empty: all."),
+	     "Measure only sites whose source (TARE_SCOPE_IN) matches one of "
+	     "these globs; empty: all."),
 	TEXT(exclude_source, EXCLUDE_SOURCE, "", ANY_TEXT, 0, LIVE,
-	     "Do not measure sites whose source matches one of these "
-	     "globs."),
+	     "Do not measure sites whose source matches one of these globs."),
 	PATH(dir, DIR, "", ANY_TEXT, 0, NULL, AT_START,
-	     "Folder of the ledgers; empty: chosen."),
+	     "Folder for ledgers; empty: chosen automatically."),
 	PATH(report, REPORT, "stderr",
 	     "none, stderr or a path of at most 191 printable bytes", 1,
 	     "none stderr", LIVE,
 	     "Where the report goes when the program ends."),
 	WHOLE(report_top, REPORT_TOP, "30", 0, 100000, 0, "rows", LIVE,
-	      "Rows of a table in the report."),
+	      "Rows per table in the report."),
 	CHOICE(clock, CLOCK, "auto", "auto, tsc or monotonic", clocks,
-	       AT_START, "Clock of the scopes; auto: the processor's own "
+	       AT_START,
+	       "Clock for scopes; auto: the processor's time-stamp counter "
 	       "where it is reliable."),
 	WHOLE(keep_runs, KEEP_RUNS, "64", 0, 100000, 0, "runs", AT_START,
-	      "Finished runs kept in the folder; older ones are deleted. The "
-	      "processes of one tare run are one run, and so are the ranks of "
-	      "an MPI program."),
+	      "Finished runs to keep; older ones are deleted. The processes "
+	      "of one tare run count as one run, and so do the ranks of an "
+	      "MPI program."),
 	SWITCH(mpi_barrier, MPI_BARRIER, "false", AT_START,
-	       "Put a barrier before every blocking collective of MPI, and "
-	       "time it: how long a rank waits for the last one."),
+	       "Time a barrier before every blocking MPI collective, to "
+	       "measure how long each rank waits for the last one."),
 	SWITCH(enable_memory_tracking, ENABLE_MEMORY_TRACKING, "true", LIVE,
-	       "While measuring, keep samples of memory: those of "
-	       "TARE_RECORD_MEMORY, and those taken in the background once "
-	       "this option is set or monitoring was started."),
+	       "Keep memory samples: those of TARE_RECORD_MEMORY, and "
+	       "background samples once this option is set or monitoring is "
+	       "started."),
 	SWITCH(enable_gpu_tracking, ENABLE_GPU_TRACKING, "true", LIVE,
-	       "The same for GPUs (TARE_RECORD_GPU)."),
+	       "Keep GPU samples, in the same way (TARE_RECORD_GPU)."),
 	REAL(memory_sample_interval, MEMORY_SAMPLE_INTERVAL, "60", 0.1, 86400,
 	     "seconds", LIVE,
-	     "Take these samples in the background this often; to set it "
+	     "Time between two background samples. Setting this option "
 	     "starts those of memory."),
 	PATH(export_directory, EXPORT_DIRECTORY, "data/metrics", PATH_TEXT, 1,
-	     NULL, LIVE, "Folder that exports are written to."),
+	     NULL, LIVE,
+	     "Folder for exports."),
 	REAL(export_interval, EXPORT_INTERVAL, "0", 0, 31536000, "seconds",
 	     AT_START,
-	     "Export the live runs this often while 'tare serve' runs; 0: "
-	     "never, 86400: at midnight UTC."),
+	     "Time between two exports of the live runs by 'tare serve'; 0: "
+	     "never, 86400: daily at midnight UTC."),
 	CHOICE(export_format, EXPORT_FORMAT, "json",
 	       "json, csv, prometheus or openmetrics", export_formats,
-	       AT_START, "Format of these exports."),
+	       AT_START,
+	       "Format of these periodic exports."),
 	WHOLE(export_keep, EXPORT_KEEP, "30", 1, 100000, 0, "files", AT_START,
-	      "Files of these exports that are kept; older ones are "
-	      "deleted."),
+	      "Files of periodic exports to keep; older ones are deleted."),
 	PATH(alert_rules, ALERT_RULES, "", ANY_TEXT, 0, NULL, AT_START,
-	     "File of the rules that 'tare serve' watches; empty: "
-	     "alerts.conf beside tare.conf."),
+	     "File with the alert rules of 'tare serve'; empty: alerts.conf "
+	     "beside tare.conf."),
 	COMMAND(alert_command, ALERT_COMMAND, AT_START,
-		"Command run by the shell when an alert fires or resolves."),
+		"Shell command to run when an alert fires or resolves."),
 	URL(alert_webhook, ALERT_WEBHOOK, AT_START,
-	    "http:// address that is sent the same as JSON."),
+	    "http:// URL to which such an alert is posted as JSON."),
 	CHOICE(calls, CALLS, "off", "off, counts, sparse or timed",
 	       calls_modes, AT_START,
-	       "Functions of code built with -finstrument-functions: count "
-	       "the calls; sparse: time those that are worth it at each "
-	       "call, others at one of 64; timed: time all."),
+	       "Record calls of functions compiled with "
+	       "-finstrument-functions. counts: count only; sparse: time "
+	       "long functions at each call, others at one call in 64; "
+	       "timed: time every call."),
 	SWITCH(sample, SAMPLE, "false", AT_START,
-	       "Look at the stacks of all threads at intervals, and so at "
-	       "where the time goes."),
+	       "Sample the stacks of all threads at intervals."),
 	REAL(sample_rate, SAMPLE_RATE, "250", 1, 10000, "a second", AT_START,
-	     "Look this often at each thread that runs."),
+	     "Samples per second for each running thread."),
 	CHOICE(sample_clock, SAMPLE_CLOCK, "cpu", "cpu or wall",
 	       sample_clocks, AT_START,
-	       "What a second is: of CPU time, or of the clock on the wall, "
-	       "where threads that wait count, too."),
+	       "Sample by CPU time, or by wall-clock time including blocked "
+	       "threads."),
 	SWITCH(profile_region, PROFILE_REGION, "false", AT_START,
-	       "Sample stacks and follow calls only between "
+	       "Sample stacks and record calls only between "
 	       "tare_profile_start() and tare_profile_stop()."),
 	WHOLE(sample_events, SAMPLE_EVENTS, "65536", 16, 16777216,
 	      TR_OPTION_POWER, "samples", AT_START,
-	      "Samples of the timeline that are kept; the sums of all are."),
+	      "Samples kept for the timeline; totals include all samples."),
 	WHOLE(max_stacks, MAX_STACKS, "131072", 64, 4194304, 0, "frames",
 	      AT_START,
-	      "Frames of different stacks, of samples and of allocations."),
+	      "Highest number of different stack frames stored, for samples "
+	      "and allocations."),
 	WHOLE(stack_depth, STACK_DEPTH, "128", 4, 1024, 0, "frames", AT_START,
-	      "Frames that a stack is followed."),
+	      "Highest number of frames per stack."),
 	CHOICE(alloc, ALLOC, "off", "off, exact or sampled", alloc_modes,
 	       AT_START,
-	       "Keep books of allocations by stack: of every one, or of some "
-	       "that stand for all. Needs 'tare run --alloc'."),
+	       "Track allocations by stack: every allocation, or a sample of "
+	       "them. Needs 'tare run --alloc'."),
 	WHOLE(alloc_sample, ALLOC_SAMPLE, "524288", 1, 1073741824,
 	      TR_OPTION_BYTES, "bytes", AT_START,
-	      "When sampled: bytes between two samples, on average."),
+	      "In sampled mode: bytes between two samples, on average."),
 	SWITCH(alloc_mmap, ALLOC_MMAP, "false", AT_START,
-	       "Count memory that the program maps itself, too."),
+	       "Also track memory that the program maps with mmap()."),
 	PATH(training_results, TRAINING_RESULTS, "results", ANY_TEXT, 0, NULL,
 	     LIVE,
-	     "Folder of the CSV files of training runs that name none; empty: "
-	     "no files."),
+	     "Folder for CSV files of training runs that name no folder; "
+	     "empty: no files."),
 	PATH(training_events, TRAINING_EVENTS, "", ANY_TEXT, 0, NULL, LIVE,
-	     "Folder of their files for TensorBoard; empty: none."),
+	     "Folder for TensorBoard files of training runs; empty: none."),
 	WHOLE(training_epochs, TRAINING_EPOCHS, "10000", 1, 10000000, 0,
 	      "epochs", LIVE,
-	      "Epochs of a training run that the ledger keeps: the newest."),
+	      "Newest epochs of a training run kept in the ledger."),
 	SWITCH(sigbus_guard, SIGBUS_GUARD, "true", AT_START,
-	       "Survive that somebody shortens the ledger's file."),
+	       "Recover if the ledger file is truncated."),
 };
 
 #define N_OPTIONS (sizeof(table) / sizeof(table[0]))
