@@ -13,8 +13,9 @@ a line of three dots stands for any lines.
 
 docs/options.md is what `tare config --markdown` writes, the tables of structs
 in docs/formats are those of src/ledger/layout/file.h, links lead to files and
-headings that exist, docs/README.md links every document of docs/, and
-documents with a limit of lines keep it.
+headings that exist, as do the files of src/ that documents name by their whole
+path, docs/README.md links every document of docs/, and documents with a limit
+of lines keep it.
 """
 
 import glob
@@ -39,6 +40,7 @@ STRUCT = re.compile(r"^### `(struct \w+)`, (\d+) bytes$(.*?)(?=^#|\Z)",
                     re.M | re.S)
 FIELD = re.compile(r"^\| (\d+) \| `(\w+)` \| (\d+) \|", re.M)
 LINK = re.compile(r"\]\(([^)#:]*)(?:#([^)]*))?\)")
+SOURCE_FILE = re.compile(r"`(src/[\w/]+\.[ch])`")
 HEADING = re.compile(r"^#+ (.*)$", re.M)
 # What differs between two runs and between machines.
 VARYING = {"ns", "us", "ms", "s", "m", "h", "%", "B", "KiB", "MiB", "GiB",
@@ -244,6 +246,13 @@ def check_links(documents):
                 documents.problem(name, f"'{target}' has no '#{anchor}'")
 
 
+def check_source_files(documents):
+    for name in documents.names():
+        for path in SOURCE_FILE.findall(documents.read(name)):
+            if not os.path.exists(os.path.join(documents.source, path)):
+                documents.problem(name, f"there is no '{path}'")
+
+
 def check_index(documents):
     index = "docs/README.md"
     linked = {os.path.normpath(os.path.join("docs", target))
@@ -281,6 +290,7 @@ def main():
         checker.check_options()
         fields = check_layout(documents, temp)
     check_links(documents)
+    check_source_files(documents)
     check_index(documents)
     check_lengths(documents)
     print(f"{len(examples)} examples compiled {checker.compiled} times, "
