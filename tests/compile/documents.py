@@ -14,11 +14,12 @@ a line of three dots stands for any lines.
 docs/options.md is what `tare config --markdown` writes, the tables of structs
 in docs/formats are those of src/ledger/layout/file.h, links lead to files and
 headings that exist, as do the files of src/ that documents name by their whole
-path, docs/README.md links every document of docs/, and documents with a limit
-of lines keep it.
+path and the tests that docs/features.md names, docs/README.md links every
+document of docs/, and documents with a limit of lines keep it.
 """
 
 import glob
+import json
 import os
 import re
 import shutil
@@ -253,6 +254,29 @@ def check_source_files(documents):
                 documents.problem(name, f"there is no '{path}'")
 
 
+def test_names(documents, build):
+    """Those of this build, and those that a machine with more has: files of
+    tests/, and one for each MPI."""
+    with open(os.path.join(build, "meson-info", "intro-tests.json"),
+              encoding="utf-8") as file:
+        names = {test["name"] for test in json.load(file)}
+    for path in glob.glob(os.path.join(documents.source, "tests/*/*_*.*")):
+        stem = os.path.splitext(os.path.basename(path))[0]
+        names |= {stem, re.sub("_(test|fuzz)$", "", stem)}
+    return names | {"mpi_openmpi", "mpi_mpich"}
+
+
+def check_features(documents, build):
+    """Each row: id, how, tests, benchmarks, status."""
+    name = "docs/features.md"
+    tests = test_names(documents, build)
+    for row in re.findall(r"^\| [SB]\d.*", documents.read(name), re.M):
+        column = re.split(r"(?<!\\)\|", row)[3]
+        for test in re.findall(r"`(\w+)`", column):
+            if test not in tests:
+                documents.problem(name, f"there is no test '{test}'")
+
+
 def check_index(documents):
     index = "docs/README.md"
     linked = {os.path.normpath(os.path.join("docs", target))
@@ -291,6 +315,7 @@ def main():
         fields = check_layout(documents, temp)
     check_links(documents)
     check_source_files(documents)
+    check_features(documents, sys.argv[2])
     check_index(documents)
     check_lengths(documents)
     print(f"{len(examples)} examples compiled {checker.compiled} times, "
