@@ -33,7 +33,7 @@ STYLE = """
 .prompt{fill:#7ee787}.command{fill:#ffffff;font-weight:600}
 .head{fill:#79c0ff;font-weight:600}.mark{fill:#ffa657;font-weight:600}
 .note{fill:#8b949e}
-.box{stroke:#0d1117;stroke-width:1}.name{fill:#1c1206}
+.box{stroke:#161b22;stroke-width:1}.name{fill:#1c1206}
 """
 FLAME_COLORS = ["#ffb066", "#ffa657", "#f79646", "#ffbf80"]
 
@@ -88,11 +88,22 @@ def own_share(line):
     return float(number.group(1)) if number else 0
 
 
+def aligned(lines):
+    """The rows with a column of names as wide as the longest one here: the
+    report has made room for rows that are not shown."""
+    name = re.compile(r"^(.* )(\S+) {2,}(\S+:\d+ .*)$")
+    found = [name.match(line) for line in lines]
+    wide = max((len(row.group(2)) for row in found if row), default=0)
+    return [f"{row.group(1)}{row.group(2):{wide}}  {row.group(3)}" if row
+            else line for row, line in zip(found, lines)]
+
+
 def terminal(report):
     """(class, text) of each line of the terminal."""
     stages = section(report, "pipeline sensor")
-    functions = [line for line in section(report, "functions")
-                 if "samples" in line or own_share(line) >= LEAST_SHARE]
+    functions = aligned([line for line in section(report, "functions")
+                         if "samples" in line or
+                         own_share(line) >= LEAST_SHARE])
     bottleneck = line_of(report, "bottleneck").split(" (")[0]
     cost = line_of(report, "measuring").split(":")[0]
     yield "command", "$ " + SHOWN_COMMAND
@@ -174,7 +185,7 @@ def draw(report, flame):
             f'height="{height}" viewBox="0 0 {WIDTH} {height}" role="img">\n'
             "<title>tare finds the slow stage of a pipeline, and the function "
             f"in it</title>\n<style>{STYLE}</style>\n"
-            f'<rect width="{WIDTH}" height="{height}" rx="10" fill="#0d1117" '
+            f'<rect width="{WIDTH}" height="{height}" rx="10" fill="#161b22" '
             f'stroke="#30363d"/>\n{dots}\n' + "\n".join(parts) + "\n</svg>\n")
 
 
