@@ -318,7 +318,7 @@ static const struct tr_option_row table[] = {
 	       "timed: time every call."),
 	SWITCH(sample, SAMPLE, "false", AT_START,
 	       "Sample the stacks of all threads at intervals."),
-	REAL(sample_rate, SAMPLE_RATE, "250", 1, 10000, "a second", AT_START,
+	REAL(sample_rate, SAMPLE_RATE, "250", 1, 10000, "per second", AT_START,
 	     "Samples per second for each running thread."),
 	CHOICE(sample_clock, SAMPLE_CLOCK, "cpu", "cpu or wall",
 	       sample_clocks, AT_START,
