@@ -13,19 +13,14 @@
 
 #include "handlers.h"
 #include "problem.h"
+#include "read/stats.h"
 #include "reply.h"
-#include "sums.h"
 
 #define NS_PER_MS 1e6
 
-/* A row: a series and its place in the merge. */
-struct row {
-	const tare_stats *stats;
-	size_t index;
-};
-
+/* Copies: what orders rows orders rows of the reader. */
 struct rows {
-	struct row *at;
+	tare_stats *at;
 	size_t n;
 };
 
@@ -33,8 +28,7 @@ struct rows {
 
 static int by_name(const void *a, const void *b)
 {
-	const tare_stats *x = ((const struct row *)a)->stats;
-	const tare_stats *y = ((const struct row *)b)->stats;
+	const tare_stats *x = a, *y = b;
 	int order = strcmp(x->name, y->name);
 
 	if (!order)
@@ -56,13 +50,11 @@ static int by_number(double x, double y, const void *a, const void *b)
 #define BY(name, field) \
 	static int name(const void *a, const void *b) \
 	{ \
-		const tare_stats *x = ((const struct row *)a)->stats; \
-		const tare_stats *y = ((const struct row *)b)->stats; \
+		const tare_stats *x = a, *y = b; \
 \
 		return by_number((double)x->field, (double)y->field, a, b); \
 	}
 
-BY(by_total, total)
 BY(by_max, max)
 BY(by_mean, mean)
 BY(by_failures, failures)
@@ -76,7 +68,7 @@ static row_order order_of(const char *sort)
 		const char *name;
 		row_order order;
 	} known[] = {
-		{ "total", by_total },	     { "slowest", by_max },
+		{ "total", tr_stats_order }, { "slowest", by_max },
 		{ "average", by_mean },	     { "failures", by_failures },
 		{ "count", by_count },	     { "name", by_name },
 	};
@@ -84,7 +76,7 @@ static row_order order_of(const char *sort)
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (strcmp(known[i].name, sort) == 0)
 			return known[i].order;
-	return by_total;
+	return tr_stats_order;
 }
 
 /* Scopes only: counters and values have no duration. */
@@ -100,7 +92,7 @@ static bool rows_init(struct rows *rows, const tare_merge *merge,
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (stats[i].kind == TARE_KIND_SCOPE)
-			rows->at[rows->n++] = (struct row){ &stats[i], i };
+			rows->at[rows->n++] = stats[i];
 	qsort(rows->at, rows->n, sizeof(*rows->at), order);
 	return true;
 }
@@ -112,23 +104,13 @@ static void ms(struct json *json, const char *key, double ns)
 	json_number(json, key, ns / NS_PER_MS);
 }
 
-static void outcome_json(struct json *json, uint64_t count, uint64_t failures)
+/* Members that a row and all rows as one have. */
+static void figures_json(struct json *json, const tare_stats *stats)
 {
 	/* A failure is told before its call is counted. */
-	uint64_t failed = failures < count ? failures : count;
+	uint64_t failed = stats->failures < stats->count ? stats->failures :
+							   stats->count;
 
-	json_unsigned(json, "success_count", count - failed);
-	json_unsigned(json, "failure_count", failed);
-	json_number(json, "success_rate",
-		    count ? (double)(count - failed) / (double)count : NAN);
-}
-
-static void row_json(struct json *json, const tare_stats *stats)
-{
-	json_begin_object(json, NULL);
-	json_text(json, "operation", stats->name);
-	json_text(json, "source", stats->source);
-	json_text(json, "labels", stats->labels);
 	json_unsigned(json, "count", stats->count);
 	ms(json, "total_duration_ms", stats->total);
 	ms(json, "avg_duration_ms", stats->mean);
@@ -138,48 +120,20 @@ static void row_json(struct json *json, const tare_stats *stats)
 	ms(json, "p90_duration_ms", stats->p90);
 	ms(json, "p95_duration_ms", stats->p95);
 	ms(json, "p99_duration_ms", stats->p99);
-	outcome_json(json, stats->count, stats->failures);
+	json_unsigned(json, "success_count", stats->count - failed);
+	json_unsigned(json, "failure_count", failed);
+	json_number(json, "success_rate", tr_stats_success(stats));
+}
+
+static void row_json(struct json *json, const tare_stats *stats)
+{
+	json_begin_object(json, NULL);
+	json_text(json, "operation", stats->name);
+	json_text(json, "source", stats->source);
+	json_text(json, "labels", stats->labels);
+	figures_json(json, stats);
 	json_unsigned(json, "items", stats->items);
 	json_end_object(json);
-}
-
-/* Of one series it is that series' own, to the last digit. */
-static double quantile(const struct sums *sums, const struct rows *rows,
-		       const tare_merge *merge, double q)
-{
-	return rows->n == 1 ? tare_merge_quantile(merge, rows->at[0].index, q)
-			    : sums_quantile(sums, q);
-}
-
-static void sums_json(struct json *json, const struct sums *sums,
-		      const struct rows *rows, const tare_merge *merge)
-{
-	json_unsigned(json, "count", sums->count);
-	ms(json, "total_duration_ms", sums->total);
-	ms(json, "avg_duration_ms",
-	   sums->timed ? sums->total / (double)sums->timed : NAN);
-	ms(json, "min_duration_ms", sums->min);
-	ms(json, "max_duration_ms", sums->max);
-	ms(json, "median_duration_ms", quantile(sums, rows, merge, 0.5));
-	ms(json, "p90_duration_ms", quantile(sums, rows, merge, 0.9));
-	ms(json, "p95_duration_ms", quantile(sums, rows, merge, 0.95));
-	ms(json, "p99_duration_ms", quantile(sums, rows, merge, 0.99));
-	outcome_json(json, sums->count, sums->failures);
-}
-
-static bool rows_sum_json(struct json *json, const struct rows *rows,
-			  const tare_merge *merge)
-{
-	struct sums *sums = sums_new();
-
-	if (!sums)
-		return false;
-	for (size_t i = 0; i < rows->n; i++)
-		sums_add(sums, merge, rows->at[i].index);
-	sums_finish(sums);
-	sums_json(json, sums, rows, merge);
-	free(sums);
-	return true;
 }
 
 void window_json(struct json *json, const tare_filter *filter, int64_t now_ns)
@@ -191,20 +145,20 @@ void window_json(struct json *json, const tare_filter *filter, int64_t now_ns)
 	json_end_object(json);
 }
 
-int processing_json(struct json *json, const tare_merge *merge)
+int processing_json(struct json *json, tare_merge *merge)
 {
 	struct rows rows;
-	bool ok;
+	tare_stats whole;
 
-	if (!rows_init(&rows, merge, by_name))
+	if (tr_merge_times(merge, &whole) || !rows_init(&rows, merge, by_name))
 		return TARE_ENOMEM;
-	ok = rows_sum_json(json, &rows, merge);
+	figures_json(json, &whole);
 	json_begin_array(json, "operations");
-	for (size_t i = 0; ok && i < rows.n; i++)
-		row_json(json, rows.at[i].stats);
+	for (size_t i = 0; i < rows.n; i++)
+		row_json(json, &rows.at[i]);
 	json_end_array(json);
 	free(rows.at);
-	return ok ? 0 : TARE_ENOMEM;
+	return 0;
 }
 
 /* ---- pages --------------------------------------------------------------- */
@@ -235,7 +189,7 @@ static bool find_start(const struct rows *rows, const char *cursor,
 		return true;
 	hash = strtoull(cursor, &end, 16);
 	for (size_t i = 0; !*end && i < rows->n; i++)
-		if (row_hash(rows->at[i].stats) == hash) {
+		if (row_hash(&rows->at[i]) == hash) {
 			*ret_at = i + 1;
 			return true;
 		}
@@ -251,7 +205,7 @@ static void next_json(struct json *json, const struct rows *rows, size_t end)
 		return;
 	}
 	(void)snprintf(cursor, sizeof(cursor), "%016llx",
-		       (unsigned long long)row_hash(rows->at[end - 1].stats));
+		       (unsigned long long)row_hash(&rows->at[end - 1]));
 	json_text(json, "next", cursor);
 }
 
@@ -264,7 +218,7 @@ static void page_json(struct exchange *ex, struct json *json,
 
 	json_begin_array(json, "operations");
 	for (size_t i = at; i < end; i++)
-		row_json(json, rows->at[i].stats);
+		row_json(json, &rows->at[i]);
 	json_end_array(json);
 	next_json(json, rows, end);
 }
@@ -285,6 +239,7 @@ struct look {
 	struct chosen chosen;
 	tare_filter filter;
 	tare_merge *merge;
+	tare_stats whole;
 	struct rows rows;
 };
 
@@ -304,12 +259,14 @@ static bool look_begin(struct exchange *ex, struct look *look,
 	look->filter = query_filter(&ex->query, ex->now_ns);
 	err = tare_merge_open(look->chosen.views, look->chosen.n,
 			      &look->filter, &look->merge);
-	if (!err && !rows_init(&look->rows, look->merge, order)) {
-		tare_merge_close(look->merge);
+	if (!err)
+		err = tr_merge_times(look->merge, &look->whole);
+	if (!err && !rows_init(&look->rows, look->merge, order))
 		err = TARE_ENOMEM;
-	}
-	if (err)
+	if (err) {
+		look_end(look);
 		problem_error(ex, "read the statistics", err);
+	}
 	return !err;
 }
 
@@ -320,11 +277,7 @@ static void send_look(struct exchange *ex, struct look *look, size_t at)
 	if (!json)
 		return;
 	json_begin_object(json, NULL);
-	if (!rows_sum_json(json, &look->rows, look->merge)) {
-		reply_json_drop(ex);
-		problem(ex, 503, "out of memory");
-		return;
-	}
+	figures_json(json, &look->whole);
 	page_json(ex, json, &look->rows, at);
 	window_json(json, &look->filter, ex->now_ns);
 	json_unsigned(json, "dropped", lost_events(&look->chosen));

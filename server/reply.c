@@ -153,13 +153,6 @@ struct json *reply_json(struct exchange *ex)
 	return NULL;
 }
 
-void reply_json_drop(struct exchange *ex)
-{
-	(void)fclose(ex->json.stream);
-	free(ex->body);
-	ex->body = NULL;
-}
-
 void reply_json_end(struct exchange *ex, int status)
 {
 	json_finish(&ex->json);

@@ -24,11 +24,9 @@ void reply_file(struct exchange *ex, const char *type, int fd, size_t len);
 
 /*
  * Starts a JSON document and gives its writer, NULL after having answered
- * that memory is out. reply_json_end() sends it, reply_json_drop() forgets
- * it.
+ * that memory is out. reply_json_end() sends it.
  */
 struct json *reply_json(struct exchange *ex);
 void reply_json_end(struct exchange *ex, int status);
-void reply_json_drop(struct exchange *ex);
 
 #endif

@@ -48,4 +48,12 @@ void tr_window_fill(tare_view *view);
 uint64_t tr_series_cumulate(const struct tr_series *series,
 			    const double *bound, uint64_t *below, size_t n);
 
+/* ---- merge.c ----------------------------------------------------------- */
+
+/*
+ * All series of times of a merge as one row, without names: counts and totals
+ * added, what is derived from them derived again. 0 or TARE_ENOMEM.
+ */
+int tr_merge_times(tare_merge *merge, tare_stats *ret_row);
+
 #endif

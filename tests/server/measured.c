@@ -7,6 +7,7 @@
  *	steps N		N steps; every tenth load fails
  *	hostile		names and attributes that nobody should use
  *	many N		N names
+ *	spread N	N durations of two labelled series, over six decades
  *	memory		a sample of memory, one of the GPU
  *	grow N		N MiB more, and touched
  *	calls NAME	calls of the scope NAME, as this process sees them
@@ -111,6 +112,23 @@ static void many(int n)
 	}
 }
 
+/* Lengths that no clock decides; the last of seven fails. */
+static void spread(int n)
+{
+	static const char *const route[] = { "/a", "/b" };
+	tare_site *site = tare_site_get(TARE_KIND_SCOPE, TARE_TYPE_TIME,
+					"request", NULL, "web");
+
+	for (int i = 0; i < n; i++) {
+		const char *const pair[] = { "route", route[i % 2] };
+		uint64_t ns = 1000 + (uint64_t)i * (uint64_t)i * 37;
+
+		tare_duration_record(tare_site_labels(site, 1, pair),
+				     i % 11 == 0 ? ns * 1000 : ns,
+				     i % 7 == 6 ? "refused" : NULL);
+	}
+}
+
 /* Never freed: the process is as large as it was told to be. */
 static void grow(size_t bytes)
 {
@@ -175,6 +193,8 @@ static void obey(const char *word, const char *rest)
 		hostile();
 	else if (strcmp(word, "many") == 0)
 		many(atoi(rest));
+	else if (strcmp(word, "spread") == 0)
+		spread(atoi(rest));
 	else if (strcmp(word, "grow") == 0)
 		grow((size_t)atoi(rest) << 20);
 	else if (strcmp(word, "memory") == 0) {

@@ -109,18 +109,23 @@ static bool keep_names(tare_merge *m, tare_stats *row, const tare_stats *from)
 	       row->file;
 }
 
+static void begin_part(struct part *part)
+{
+	memset(part, 0, sizeof(*part));
+	part->row.min = INFINITY;
+	part->row.max = -INFINITY;
+	part->row.last = NAN;
+	part->last_ns = INT64_MIN;
+}
+
 static struct part *new_part(tare_merge *m, const tare_stats *row, size_t at,
 			     uint32_t hash)
 {
 	struct part *part = &m->part[m->n];
 
-	memset(part, 0, sizeof(*part));
+	begin_part(part);
 	if (!keep_names(m, &part->row, row))
 		return NULL;
-	part->row.min = INFINITY;
-	part->row.max = -INFINITY;
-	part->row.last = NAN;
-	part->last_ns = INT64_MIN;
 	part->hash = hash;
 	m->table[at] = (uint32_t)++m->n;
 	return part;
@@ -180,6 +185,14 @@ static void add_numbers(struct part *part, const tare_stats *row)
 	}
 }
 
+/* The histograms of a series. */
+static bool add_series(tare_merge *m, struct part *part,
+		       const struct tr_series *s)
+{
+	return add_hist(m, &part->series.positive, &s->positive) &&
+	       add_hist(m, &part->series.negative, &s->negative);
+}
+
 static bool add_row(tare_merge *m, const tare_view *view,
 		    const tare_stats *row)
 {
@@ -195,8 +208,7 @@ static bool add_row(tare_merge *m, const tare_view *view,
 		part->row.last = row->last;
 		part->last_ns = view->run.end_ns;
 	}
-	return add_hist(m, &part->series.positive, &s->positive) &&
-	       add_hist(m, &part->series.negative, &s->negative);
+	return add_series(m, part, s);
 }
 
 static int add_view(tare_merge *m, tare_view *view, const tare_filter *filter)
@@ -281,6 +293,31 @@ static int finish(tare_merge *m, const tare_filter *filter)
 		m->stats[i] = m->part[i].row;
 	free(m->table);
 	m->table = NULL;
+	return 0;
+}
+
+int tr_merge_times(tare_merge *m, tare_stats *ret_row)
+{
+	struct part whole;
+
+	begin_part(&whole);
+	whole.row.kind = TARE_KIND_SCOPE;
+	whole.row.type = TARE_TYPE_TIME;
+	whole.row.name = whole.row.source = whole.row.labels = "";
+	whole.row.file = "";
+	whole.row.unit = "ns";
+	for (size_t i = 0; i < m->n; i++) {
+		const struct part *part = &m->part[i];
+
+		if (part->row.kind != TARE_KIND_SCOPE)
+			continue;
+		add_numbers(&whole, &part->row);
+		whole.sum += part->sum;
+		if (!add_series(m, &whole, &part->series))
+			return TARE_ENOMEM;
+	}
+	derive(&whole, NULL);
+	*ret_row = whole.row;
 	return 0;
 }
 
