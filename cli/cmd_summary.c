@@ -7,6 +7,7 @@
 #include "args.h"
 #include "format.h"
 #include "message.h"
+#include "read/stats.h"
 #include "runs.h"
 #include "selection.h"
 #include "summary_values.h"
@@ -60,8 +61,6 @@ static double rank_key(const tare_stats *s, const char *sort)
 {
 	if (strcmp(sort, "failures") == 0)
 		return (double)s->failures;
-	if (strcmp(sort, "slowest") == 0)
-		return s->net_mean;
 	if (strcmp(sort, "calls") == 0)
 		return (double)s->count;
 	return s->net_total;
@@ -71,12 +70,13 @@ static int by_rank(const void *a, const void *b, void *arg)
 {
 	const tare_stats *x = *(const tare_stats *const *)a;
 	const tare_stats *y = *(const tare_stats *const *)b;
-	double p = rank_key(x, arg), q = rank_key(y, arg);
+	double p, q;
 
-	/* Nothing timed: behind all that was. */
-	if ((p != p) != (q != q))
-		return p != p ? 1 : -1;
-	if (p != q && p == p)
+	if (strcmp(arg, "slowest") == 0)
+		return tr_stats_order_slowest(x, y);
+	p = rank_key(x, arg);
+	q = rank_key(y, arg);
+	if (p != q)
 		return p < q ? 1 : -1;
 	if (strcmp(x->name, y->name) != 0)
 		return strcmp(x->name, y->name);
@@ -163,6 +163,17 @@ static void add_row(struct table *table, const struct summary *summary,
 	table_add(table, format_duration(net_of(summary, s, s->p50)).text);
 	table_add(table, format_duration(net_of(summary, s, s->p95)).text);
 	table_add(table, format_duration(net_of(summary, s, s->max)).text);
+}
+
+/* Says what ranks the rows, and that the measuring is not in the times. */
+static void print_order(const char *sort)
+{
+	const char *by = strcmp(sort, "failures") == 0 ? "failures" :
+			 strcmp(sort, "slowest") == 0  ? "mean time" :
+			 strcmp(sort, "calls") == 0    ? "calls" :
+							 "total time";
+
+	(void)printf("\noperations by %s; times net of measuring\n", by);
 }
 
 static void print_rows(const struct summary *s, bool color)
@@ -253,7 +264,8 @@ static void print_recent(const struct summary *s, bool failed, bool color)
 	table_release(&table);
 }
 
-static void print_summary(const struct args *args, const struct summary *s)
+static void print_summary(const struct args *args, const struct summary *s,
+			  const char *sort)
 {
 	bool color = terminal_wants_color(stdout, args->color);
 
@@ -263,7 +275,7 @@ static void print_summary(const struct args *args, const struct summary *s)
 		return;
 	}
 	if (s->n) {
-		(void)putchar('\n');
+		print_order(sort);
 		print_rows(s, color);
 		print_recent(s, false, color);
 		print_recent(s, true, color);
@@ -385,7 +397,7 @@ static int summary_run(const struct args *args,
 		else if (opts->json)
 			json_summary(&s, opts->sort);
 		else
-			print_summary(args, &s);
+			print_summary(args, &s, opts->sort);
 	}
 	free(s.rows);
 	summary_values_release(&s.values);
@@ -411,7 +423,7 @@ const struct command cmd_summary = {
 	.examples =
 		"  tare summary                      most time first\n"
 		"  tare summary --sort failures      what fails most\n"
-		"  tare summary --sort slowest -n 3  the three slowest\n"
+		"  tare summary --sort slowest -n 3  highest net mean\n"
 		"  tare summary 12345 --last 5m      a live one, lately\n",
 	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
 		 "a file, or 'last'\n",

@@ -16,6 +16,11 @@
 
 /* Order of rows: most total time first, then by name. For qsort(). */
 int tr_stats_order(const void *a, const void *b);
+/*
+ * What "slowest" means everywhere: most mean time net of the measuring first;
+ * rows without a time last; then by name. For qsort() of tare_stats.
+ */
+int tr_stats_order_slowest(const void *a, const void *b);
 /* Of the calls that a row has; NAN if it has none. */
 double tr_stats_success(const tare_stats *row);
 /* Quantiles of a row whose `timed` and extremes are known. */

@@ -51,6 +51,9 @@ ranked --sort total
 expect_is "$(cut -d' ' -f1 <<<"$got")" work "most time first"
 ranked --sort slowest
 expect_is "$(cut -d' ' -f1 <<<"$got")" work "the slowest first"
+expect_status 0 "$TARE" summary --sort slowest
+expect_has "$out" "operations by mean time; times net of measuring" \
+	"says what ranks, and that times are net"
 ranked --sort calls
 expect_is "$got" "db.store load step work" "most calls first, then by name"
 ranked --sort calls --top 2

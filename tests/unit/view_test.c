@@ -7,6 +7,7 @@
 #include "scene.h"
 
 #include "ledger/write.h"
+#include "read/stats.h"
 #include "read/view.h"
 
 #include <tare/control.h>
@@ -721,4 +722,28 @@ static void play_clear_slice(void)
 TEST(extremes_in_the_slice_of_a_clear_were_measured)
 {
 	scene_play(play_clear_slice);
+/* ---- orders ------------------------------------------------------------ */
+
+TEST(the_slowest_have_the_highest_net_mean)
+{
+	/* By raw maximum, mean or total, the order would be another one. */
+	tare_stats row[] = {
+		{ .name = "b", .labels = "", .source = "", .unit = "",
+		  .net_mean = 5, .mean = 5, .max = 5, .total = 50 },
+		{ .name = "untimed", .labels = "", .source = "", .unit = "",
+		  .net_mean = NAN, .mean = NAN, .max = NAN },
+		{ .name = "peak", .labels = "", .source = "", .unit = "",
+		  .net_mean = 1, .mean = 90, .max = 900, .total = 900 },
+		{ .name = "a", .labels = "", .source = "", .unit = "",
+		  .net_mean = 5, .mean = 4, .max = 4, .total = 4 },
+		{ .name = "slow", .labels = "", .source = "", .unit = "",
+		  .net_mean = 7, .mean = 7, .max = 7, .total = 7 },
+	};
+
+	qsort(row, 5, sizeof(row[0]), tr_stats_order_slowest);
+	CHECK_STR(row[0].name, "slow");
+	CHECK_STR(row[1].name, "a");
+	CHECK_STR(row[2].name, "b");
+	CHECK_STR(row[3].name, "peak");
+	CHECK_STR(row[4].name, "untimed");
 }

@@ -260,6 +260,19 @@ static void fill_row(const tare_view *view, const struct tr_series *s,
 
 /* ---- all rows ---------------------------------------------------------- */
 
+/* Two rows of one view never tie: a series is what differs in these. */
+static int by_name(const tare_stats *x, const tare_stats *y)
+{
+	if (strcmp(x->name, y->name) != 0)
+		return strcmp(x->name, y->name);
+	if (strcmp(x->labels, y->labels) != 0)
+		return strcmp(x->labels, y->labels);
+	if (strcmp(x->source, y->source) != 0)
+		return strcmp(x->source, y->source);
+	return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) :
+				    strcmp(x->unit, y->unit);
+}
+
 int tr_stats_order(const void *a, const void *b)
 {
 	const tare_stats *x = a, *y = b;
@@ -270,14 +283,18 @@ int tr_stats_order(const void *a, const void *b)
 		return x_time ? -1 : 1;
 	if (x_time && x->total != y->total)
 		return x->total < y->total ? 1 : -1;
-	if (strcmp(x->name, y->name) != 0)
-		return strcmp(x->name, y->name);
-	if (strcmp(x->labels, y->labels) != 0)
-		return strcmp(x->labels, y->labels);
-	if (strcmp(x->source, y->source) != 0)
-		return strcmp(x->source, y->source);
-	return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) :
-				    strcmp(x->unit, y->unit);
+	return by_name(x, y);
+}
+
+int tr_stats_order_slowest(const void *a, const void *b)
+{
+	const tare_stats *x = a, *y = b;
+
+	if (isnan(x->net_mean) != isnan(y->net_mean))
+		return isnan(x->net_mean) ? 1 : -1;
+	if (!isnan(x->net_mean) && x->net_mean != y->net_mean)
+		return x->net_mean < y->net_mean ? 1 : -1;
+	return by_name(x, y);
 }
 
 /* Whether single values failed is not kept: over all time, then. */
