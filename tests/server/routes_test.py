@@ -142,8 +142,8 @@ def check_pages(server, program):
 
 def check_summary(server):
     target = "/api/metrics/operations/summary"
-    for sort, key in (("total", "total_duration_ms"),
-                      ("slowest", "max_duration_ms"),
+    for sort, key in (("total", "net_total_duration_ms"),
+                      ("slowest", "net_avg_duration_ms"),
                       ("average", "avg_duration_ms"),
                       ("failures", "failure_count"), ("count", "count")):
         values = [row[key] for row in
