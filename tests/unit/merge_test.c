@@ -6,6 +6,7 @@
  */
 #include "check.h"
 #include "scene.h"
+#include "read/stats.h"
 #include "read/view.h"
 
 #include <tare/control.h>
@@ -253,12 +254,59 @@ TEST(the_outcome_is_asked_of_all_runs_together)
 	scene_play(play_outcome);
 }
 
+static void record(const char *source, unsigned i)
+{
+	uint64_t ns = 500 + (uint64_t)i * i * 13;
+	const char *error = i % 9 == 0 ? "no" : NULL;
+
+	tare_duration_record(tare_site_get(TARE_KIND_SCOPE, TARE_TYPE_TIME,
+					   "part", NULL, source),
+			     ns, error);
+	tare_duration_record(tare_site_get(TARE_KIND_SCOPE, TARE_TYPE_TIME,
+					   "whole", NULL, ""),
+			     ns, error);
+}
+
+/* Recorded twice: under three sources, and under one name. */
+static void play_as_one(void)
+{
+	static const char *const source[] = { "x", "y", "z" };
+	static const char *const name[] = { "part" };
+	tare_filter f = { .struct_size = sizeof(f), .names = name,
+			  .n_names = 1 };
+	tare_stats row = { 0 };
+	const tare_stats *rows, *wanted;
+	tare_merge *merge = NULL;
+	tare_view *view;
+	size_t n;
+
+	scene_clock();
+	scene_start(NULL);
+	for (unsigned i = 0; i < 1000; i++)
+		record(source[i % 3], i);
+	view = scene_view();
+	CHECK_INT(tare_merge_open(&view, 1, &f, &merge), 0);
+	CHECK_INT(tr_merge_times(merge, &row), 0);
+	CHECK_INT(tare_view_stats(view, NULL, &rows, &n), 0);
+	wanted = scene_row(rows, n, "whole");
+	row.name = wanted->name;
+	check_row(&row, wanted);
+	tare_merge_close(merge);
+	tare_view_close(view);
+}
+
+TEST(series_of_times_as_one_are_what_one_series_measures)
+{
+	scene_play(play_as_one);
+}
+
 static void play_edges(void)
 {
 	tare_merge *merge = NULL;
 	tare_view *none[1] = { NULL };
 	tare_filter wrong = { 0 };
 	tare_bucket bucket;
+	tare_stats row;
 	size_t n = 7;
 
 	CHECK_INT(tare_merge_open(NULL, 1, NULL, &merge), TARE_EINVAL);
@@ -271,6 +319,8 @@ static void play_edges(void)
 	CHECK_INT(n, 0);
 	CHECK(isnan(tare_merge_quantile(merge, 0, 0.5)));
 	CHECK_INT(tare_merge_buckets(merge, 0, &bucket, 1), 0);
+	CHECK_INT(tr_merge_times(merge, &row), 0);
+	CHECK(row.count == 0 && isnan(row.mean) && isnan(row.p50));
 	tare_merge_close(merge);
 	tare_merge_close(NULL);
 }
