@@ -4,26 +4,24 @@
 
 #include <tare/version.h>
 
-#include "cli/runs.h"
 #include "handlers.h"
 #include "openapi.h"
 #include "problem.h"
+#include "read/view.h"
 #include "reply.h"
 
 /* Needs no token, so it says nothing of what is measured. */
 void handle_health(struct exchange *ex)
 {
-	struct json *json = reply_json(ex);
+	struct tr_json *json = reply_json(ex);
 
-	if (!json)
-		return;
-	json_begin_object(json, NULL);
-	json_text(json, "status", "ok");
-	json_text(json, "version", tare_version());
-	json_number(json, "uptime_s",
-		    (double)((ex->now_ns - ex->server->start_ns) / 1000000) /
-			    1000.0);
-	json_end_object(json);
+	tr_json_object(json, NULL);
+	tr_json_str(json, "status", "ok");
+	tr_json_str(json, "version", tare_version());
+	tr_json_double(json, "uptime_s",
+		       (double)((ex->now_ns - ex->server->start_ns) / 1000000) /
+			       1000.0);
+	tr_json_end_object(json);
 	reply_json_end(ex, 200);
 }
 
@@ -33,26 +31,26 @@ void handle_openapi(struct exchange *ex)
 		    openapi_json_size);
 }
 
-static void run_json_row(struct json *json, struct pool *pool,
+static void run_json_row(struct tr_json *json, struct pool *pool,
 			 const tare_run_entry *run)
 {
-	json_begin_object(json, NULL);
-	json_text(json, "run", run->id);
-	json_text(json, "program", run->program);
-	json_signed(json, "pid", run->pid);
-	json_text(json, "state", run_state_text(run->state));
-	json_signed(json, "start_ms", run->start_ns / 1000000);
-	json_signed(json, "end_ms", pool_end_ns(pool, run) / 1000000);
-	json_unsigned(json, "bytes", run->bytes);
-	json_text(json, "group", run->group[0] ? run->group : NULL);
-	json_bool(json, "readable", !pool_leaves_out(pool, run));
-	json_end_object(json);
+	tr_json_object(json, NULL);
+	tr_json_str(json, "run", run->id);
+	tr_json_str(json, "program", run->program);
+	tr_json_i64(json, "pid", run->pid);
+	tr_json_str(json, "state", tr_run_state_name(run->state));
+	tr_json_i64(json, "start_ms", run->start_ns / 1000000);
+	tr_json_i64(json, "end_ms", pool_end_ns(pool, run) / 1000000);
+	tr_json_u64(json, "bytes", run->bytes);
+	tr_json_str(json, "group", run->group[0] ? run->group : NULL);
+	tr_json_bool(json, "readable", !pool_leaves_out(pool, run));
+	tr_json_end_object(json);
 }
 
 static bool is_wanted(const struct query *query, const tare_run_entry *run)
 {
 	return !query->state ||
-	       strcmp(run_state_text(run->state), query->state) == 0;
+	       strcmp(tr_run_state_name(run->state), query->state) == 0;
 }
 
 /* A cursor is the id of the last run sent; ids sort by their start. */
@@ -61,13 +59,11 @@ void handle_runs(struct exchange *ex)
 	struct pool *pool = &ex->server->pool;
 	const tare_run_entry *last = NULL;
 	const char *next = NULL;
-	struct json *json = reply_json(ex);
+	struct tr_json *json = reply_json(ex);
 	uint64_t n = 0;
 
-	if (!json)
-		return;
-	json_begin_object(json, NULL);
-	json_begin_array(json, "runs");
+	tr_json_object(json, NULL);
+	tr_json_array(json, "runs");
 	for (size_t i = 0; i < pool->n_runs; i++) {
 		const tare_run_entry *run = &pool->runs[i];
 
@@ -82,8 +78,8 @@ void handle_runs(struct exchange *ex)
 		run_json_row(json, pool, run);
 		last = run;
 	}
-	json_end_array(json);
-	json_text(json, "next", next);
-	json_end_object(json);
+	tr_json_end_array(json);
+	tr_json_str(json, "next", next);
+	tr_json_end_object(json);
 	reply_json_end(ex, 200);
 }

@@ -29,17 +29,15 @@ static void send_table(struct exchange *ex)
 void handle_alerts(struct exchange *ex)
 {
 	const char *accept = exchange_header(ex, "Accept");
-	struct json *json;
+	struct tr_json *json;
 
 	if (accept && strncmp(accept, "text/plain", 10) == 0) {
 		send_table(ex);
 		return;
 	}
 	json = reply_json(ex);
-	if (!json)
-		return;
-	json_begin_object(json, NULL);
+	tr_json_object(json, NULL);
 	watch_write(ex->server->watch, json);
-	json_end_object(json);
+	tr_json_end_object(json);
 	reply_json_end(ex, 200);
 }

@@ -91,15 +91,15 @@ bool chosen_live(struct exchange *ex, struct chosen *ret_chosen)
 	return true;
 }
 
-void chosen_json(const struct chosen *chosen, struct json *json)
+void chosen_json(const struct chosen *chosen, struct tr_json *json)
 {
-	json_begin_array(json, "runs");
+	tr_json_array(json, "runs");
 	for (size_t i = 0; i < chosen->n; i++) {
-		json_begin_object(json, NULL);
-		json_text(json, "run", chosen->runs[i]->id);
-		json_signed(json, "pid", chosen->runs[i]->pid);
-		json_text(json, "program", chosen->runs[i]->program);
-		json_end_object(json);
+		tr_json_object(json, NULL);
+		tr_json_str(json, "run", chosen->runs[i]->id);
+		tr_json_i64(json, "pid", chosen->runs[i]->pid);
+		tr_json_str(json, "program", chosen->runs[i]->program);
+		tr_json_end_object(json);
 	}
-	json_end_array(json);
+	tr_json_end_array(json);
 }

@@ -24,6 +24,6 @@ bool chosen_views(struct exchange *ex, struct chosen *ret_chosen);
 bool chosen_live(struct exchange *ex, struct chosen *ret_chosen);
 
 /* "runs": their ids and processes. */
-void chosen_json(const struct chosen *chosen, struct json *json);
+void chosen_json(const struct chosen *chosen, struct tr_json *json);
 
 #endif

@@ -74,7 +74,7 @@ static bool shared_value(const struct chosen *chosen,
 	return true;
 }
 
-static void value_json(struct json *json, const tare_option *option,
+static void value_json(struct tr_json *json, const tare_option *option,
 		       const char *value)
 {
 	char *end;
@@ -82,13 +82,13 @@ static void value_json(struct json *json, const tare_option *option,
 
 	switch (option->type) {
 	case TARE_OPTION_BOOL:
-		json_bool(json, option->name, strcmp(value, "true") == 0);
+		tr_json_bool(json, option->name, strcmp(value, "true") == 0);
 		return;
 	case TARE_OPTION_INT:
 	case TARE_OPTION_DOUBLE:
 		number = strtod(value, &end);
 		if (*value && !*end) {
-			json_number(json, option->name, number);
+			tr_json_double(json, option->name, number);
 			return;
 		}
 		break;
@@ -96,25 +96,25 @@ static void value_json(struct json *json, const tare_option *option,
 	case TARE_OPTION_CHOICE:
 		break;
 	}
-	json_text(json, option->name, value);
+	tr_json_str(json, option->name, value);
 }
 
 /* "config": {...}; a null where the processes differ. */
-static void config_json(struct json *json, const struct chosen *chosen)
+static void config_json(struct tr_json *json, const struct chosen *chosen)
 {
 	const tare_option *option;
 	char value[VALUE_BYTES];
 
-	json_begin_object(json, "config");
+	tr_json_object(json, "config");
 	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++) {
 		if (!is_shown(option))
 			continue;
 		if (shared_value(chosen, option, value))
 			value_json(json, option, value);
 		else
-			json_text(json, option->name, NULL);
+			tr_json_str(json, option->name, NULL);
 	}
-	json_end_object(json);
+	tr_json_end_object(json);
 }
 
 /* A quoted hash of what a GET of the same runs shows. */
@@ -166,17 +166,15 @@ static bool check_locks(struct exchange *ex, const struct chosen *chosen)
 void handle_config(struct exchange *ex)
 {
 	struct chosen chosen;
-	struct json *json;
+	struct tr_json *json;
 
 	if (!chosen_live(ex, &chosen) || !check_locks(ex, &chosen))
 		return;
 	json = reply_json(ex);
-	if (!json)
-		return;
-	json_begin_object(json, NULL);
+	tr_json_object(json, NULL);
 	config_json(json, &chosen);
 	chosen_json(&chosen, json);
-	json_end_object(json);
+	tr_json_end_object(json);
 	add_etag(ex, &chosen);
 	reply_json_end(ex, 200);
 }
@@ -306,21 +304,21 @@ static int apply(const struct document *document, int64_t pid)
 	return err;
 }
 
-static void apply_all(struct json *json, const struct document *document,
+static void apply_all(struct tr_json *json, const struct document *document,
 		      const struct chosen *chosen)
 {
-	json_begin_array(json, "runs");
+	tr_json_array(json, "runs");
 	for (size_t i = 0; i < chosen->n; i++) {
 		int err = apply(document, chosen->runs[i]->pid);
 
-		json_begin_object(json, NULL);
-		json_text(json, "run", chosen->runs[i]->id);
-		json_signed(json, "pid", chosen->runs[i]->pid);
-		json_bool(json, "ok", err == 0);
-		json_text(json, "error", err ? tare_strerror(err) : NULL);
-		json_end_object(json);
+		tr_json_object(json, NULL);
+		tr_json_str(json, "run", chosen->runs[i]->id);
+		tr_json_i64(json, "pid", chosen->runs[i]->pid);
+		tr_json_bool(json, "ok", err == 0);
+		tr_json_str(json, "error", err ? tare_strerror(err) : NULL);
+		tr_json_end_object(json);
 	}
-	json_end_array(json);
+	tr_json_end_array(json);
 }
 
 /* "*", or a list of tags with ours in it. */
@@ -347,19 +345,17 @@ static void put(struct exchange *ex, char *text)
 {
 	struct document document;
 	struct chosen chosen;
-	struct json *json;
+	struct tr_json *json;
 
 	if (!body_parse(ex, text, &document) || !chosen_live(ex, &chosen) ||
 	    !check_locks(ex, &chosen) || !check_precondition(ex, &chosen) ||
 	    !check_members(ex, &document))
 		return;
 	json = reply_json(ex);
-	if (!json)
-		return;
-	json_begin_object(json, NULL);
+	tr_json_object(json, NULL);
 	apply_all(json, &document, &chosen);
 	config_json(json, &chosen);
-	json_end_object(json);
+	tr_json_end_object(json);
 	add_etag(ex, &chosen);
 	pool_expire(&ex->server->pool);
 	reply_json_end(ex, 200);

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cli/utf8.h"
+#include "base/text.h"
 
 struct cursor {
 	char *at;
@@ -125,6 +125,7 @@ static bool read_escape(struct cursor *cursor, char **to)
 static bool read_text(struct cursor *cursor, const char **ret_text)
 {
 	char *to = cursor->at;
+	uint32_t code;
 	size_t n;
 
 	*ret_text = to;
@@ -137,7 +138,8 @@ static bool read_text(struct cursor *cursor, const char **ret_text)
 				return false;
 			continue;
 		}
-		n = utf8_length(cursor->at);
+		n = tr_utf8_decode(cursor->at, strnlen(cursor->at, 4),
+				   &code);
 		if (!n)
 			return fail(cursor, "a text is not UTF-8");
 		(void)memmove(to, cursor->at, n);

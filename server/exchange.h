@@ -18,7 +18,7 @@
 
 #include <tare/read/export.h>
 
-#include "cli/json.h"
+#include "base/text.h"
 #include "answers.h"
 #include "exports.h"
 #include "gate.h"
@@ -75,9 +75,8 @@ struct exchange {
 	uint32_t out_len;
 	char out[TASK_OUT_BYTES]; /* headers, see task.h */
 	/* The document being written, see reply_json(). */
-	struct json json;
-	char *body;
-	size_t body_len;
+	struct tr_json json;
+	struct tr_buf body;
 };
 
 enum evhttp_cmd_type exchange_method(const struct exchange *ex);

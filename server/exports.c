@@ -16,6 +16,7 @@
 #include "export_name.h"
 #include "handlers.h"
 #include "problem.h"
+#include "render/tables.h"
 #include "reply.h"
 
 #define DOWNLOAD "/api/metrics/export/download/"
@@ -23,23 +24,21 @@
 static void send_made(struct exchange *ex, const struct export_file *file,
 		      uint64_t rows)
 {
-	struct json *json = reply_json(ex);
+	struct tr_json *json = reply_json(ex);
 	char location[600];
 	struct stat st;
 
-	if (!json)
-		return;
 	if (stat(file->path, &st))
 		st.st_size = 0;
 	(void)snprintf(location, sizeof(location), DOWNLOAD "%s", file->name);
 	exchange_add_header(ex, "Location", location);
-	json_begin_object(json, NULL);
-	json_text(json, "filename", file->name);
-	json_text(json, "path", file->path);
-	json_text(json, "download_url", location);
-	json_unsigned(json, "size_bytes", (uint64_t)st.st_size);
-	json_unsigned(json, "rows", rows);
-	json_end_object(json);
+	tr_json_object(json, NULL);
+	tr_json_str(json, "filename", file->name);
+	tr_json_str(json, "path", file->path);
+	tr_json_str(json, "download_url", location);
+	tr_json_u64(json, "size_bytes", (uint64_t)st.st_size);
+	tr_json_u64(json, "rows", rows);
+	tr_json_end_object(json);
 	reply_json_end(ex, 201);
 }
 
@@ -91,18 +90,6 @@ static void make(struct exchange *ex, uint32_t format, const char *table)
 
 /* ---- the body ------------------------------------------------------------ */
 
-/* One of the tables; the spelling of this program, not of the request. */
-static const char *find_table(const char *name)
-{
-	static const char *const tables[] = { "processing", "memory", "gpu",
-					      "stats" };
-
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		if (strcmp(tables[i], name) == 0)
-			return tables[i];
-	return NULL;
-}
-
 /* The table that the members name, or NULL; false: refused. */
 static bool read_members(struct exchange *ex, const struct document *document,
 			 const char **ret_table)
@@ -118,12 +105,12 @@ static bool read_members(struct exchange *ex, const struct document *document,
 			return false;
 		}
 		*ret_table = member->type == DOCUMENT_TEXT ?
-				     find_table(member->value) :
+				     tr_csv_table(member->value) :
 				     NULL;
 		if (*ret_table)
 			continue;
-		problem(ex, 422, "metric_type is processing, memory, gpu or "
-				 "stats");
+		problem(ex, 422, "metric_type is processing, memory, gpu, "
+				 "metrics or stats");
 		return false;
 	}
 	return true;

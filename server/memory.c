@@ -17,42 +17,42 @@
 #include "reply.h"
 
 /* "count", and "values": each quantity's statistics. */
-static void group_json(struct json *json, const tare_reading_group *group)
+static void group_json(struct tr_json *json, const tare_reading_group *group)
 {
-	json_unsigned(json, "count", group->count);
-	json_begin_object(json, "values");
+	tr_json_u64(json, "count", group->count);
+	tr_json_object(json, "values");
 	for (size_t i = 0; i < group->n_quantities; i++) {
 		const tare_quantity *quantity = &group->quantities[i];
 
-		json_begin_object(json, quantity->key);
-		json_unsigned(json, "count", quantity->count);
-		json_number(json, "current", quantity->current);
-		json_number(json, "avg", quantity->mean);
-		json_number(json, "min", quantity->min);
-		json_number(json, "max", quantity->max);
-		json_text(json, "trend",
-			  tare_direction_name(quantity->direction));
-		json_number(json, "change", quantity->change);
-		json_number(json, "per_minute", quantity->slope_per_s * 60);
-		json_end_object(json);
+		tr_json_object(json, quantity->key);
+		tr_json_u64(json, "count", quantity->count);
+		tr_json_double(json, "current", quantity->current);
+		tr_json_double(json, "avg", quantity->mean);
+		tr_json_double(json, "min", quantity->min);
+		tr_json_double(json, "max", quantity->max);
+		tr_json_str(json, "trend",
+			    tare_direction_name(quantity->direction));
+		tr_json_double(json, "change", quantity->change);
+		tr_json_double(json, "per_minute", quantity->slope_per_s * 60);
+		tr_json_end_object(json);
 	}
-	json_end_object(json);
+	tr_json_end_object(json);
 }
 
-static void names_json(struct json *json, const tare_readings *readings)
+static void names_json(struct tr_json *json, const tare_readings *readings)
 {
 	size_t n;
 	const tare_reading_group *group =
 		tare_readings_groups(readings, TARE_READINGS_BY_NAME, &n);
 
-	json_begin_array(json, "operations");
+	tr_json_array(json, "operations");
 	for (size_t i = 0; i < n; i++) {
-		json_begin_object(json, NULL);
-		json_text(json, "name", group[i].name);
+		tr_json_object(json, NULL);
+		tr_json_str(json, "name", group[i].name);
 		group_json(json, &group[i]);
-		json_end_object(json);
+		tr_json_end_object(json);
 	}
-	json_end_array(json);
+	tr_json_end_array(json);
 }
 
 /* ---- now ----------------------------------------------------------------- */
@@ -73,22 +73,22 @@ static uint64_t meminfo(const char *key)
 	return found;
 }
 
-static void system_json(struct json *json)
+static void system_json(struct tr_json *json)
 {
 	uint64_t total = meminfo("MemTotal");
 	uint64_t available = meminfo("MemAvailable");
 	uint64_t used = total > available ? total - available : 0;
 
-	json_begin_object(json, "system");
-	json_unsigned(json, "total_bytes", total);
-	json_unsigned(json, "used_bytes", used);
-	json_unsigned(json, "available_bytes", available);
-	json_number(json, "percent",
-		    total ? 100.0 * (double)used / (double)total : NAN);
-	json_end_object(json);
+	tr_json_object(json, "system");
+	tr_json_u64(json, "total_bytes", total);
+	tr_json_u64(json, "used_bytes", used);
+	tr_json_u64(json, "available_bytes", available);
+	tr_json_double(json, "percent",
+		       total ? 100.0 * (double)used / (double)total : NAN);
+	tr_json_end_object(json);
 }
 
-static void process_json(struct json *json, const tare_run_entry *run)
+static void process_json(struct tr_json *json, const tare_run_entry *run)
 {
 	uint64_t pages, resident, page = (uint64_t)sysconf(_SC_PAGESIZE);
 	char path[64];
@@ -105,24 +105,24 @@ static void process_json(struct json *json, const tare_run_entry *run)
 	/* It may have ended a moment ago. */
 	if (n != 2)
 		return;
-	json_begin_object(json, NULL);
-	json_text(json, "run", run->id);
-	json_signed(json, "pid", run->pid);
-	json_unsigned(json, "rss_bytes", resident * page);
-	json_unsigned(json, "vm_bytes", pages * page);
-	json_end_object(json);
+	tr_json_object(json, NULL);
+	tr_json_str(json, "run", run->id);
+	tr_json_i64(json, "pid", run->pid);
+	tr_json_u64(json, "rss_bytes", resident * page);
+	tr_json_u64(json, "vm_bytes", pages * page);
+	tr_json_end_object(json);
 }
 
-static void now_json(struct json *json, const struct chosen *chosen)
+static void now_json(struct tr_json *json, const struct chosen *chosen)
 {
-	json_begin_object(json, "current");
+	tr_json_object(json, "current");
 	system_json(json);
-	json_begin_array(json, "processes");
+	tr_json_array(json, "processes");
 	for (size_t i = 0; i < chosen->n; i++)
 		if (chosen->runs[i]->state == TARE_RUN_LIVE)
 			process_json(json, chosen->runs[i]);
-	json_end_array(json);
-	json_end_object(json);
+	tr_json_end_array(json);
+	tr_json_end_object(json);
 }
 
 /* ---- routes -------------------------------------------------------------- */
@@ -151,26 +151,24 @@ static const tare_reading_group *all_of(const tare_readings *readings)
 	return tare_readings_groups(readings, TARE_READINGS_ALL, &n);
 }
 
-static void finish(struct exchange *ex, struct json *json,
+static void finish(struct exchange *ex, struct tr_json *json,
 		   const struct chosen *chosen)
 {
 	tare_filter filter = query_filter(&ex->query, ex->now_ns);
 
 	window_json(json, &filter, ex->now_ns);
 	chosen_json(chosen, json);
-	json_end_object(json);
+	tr_json_end_object(json);
 	reply_json_end(ex, 200);
 }
 
 static void write_memory(struct exchange *ex, const struct chosen *chosen,
 			 const tare_readings *readings)
 {
-	struct json *json = reply_json(ex);
+	struct tr_json *json = reply_json(ex);
 
-	if (!json)
-		return;
-	json_begin_object(json, NULL);
-	json_bool(json, "available", true);
+	tr_json_object(json, NULL);
+	tr_json_bool(json, "available", true);
 	group_json(json, all_of(readings));
 	names_json(json, readings);
 	now_json(json, chosen);
@@ -188,38 +186,36 @@ void handle_memory_stats(struct exchange *ex)
 }
 
 /* Each GPU apart: a mean over several would be of none. */
-static void gpus_json(struct json *json, const tare_readings *readings)
+static void gpus_json(struct tr_json *json, const tare_readings *readings)
 {
 	size_t n;
 	const tare_reading_group *group =
 		tare_readings_groups(readings, TARE_READINGS_BY_GPU, &n);
 
-	json_begin_array(json, "gpus");
+	tr_json_array(json, "gpus");
 	for (size_t i = 0; i < n; i++) {
-		json_begin_object(json, NULL);
-		json_signed(json, "gpu", group[i].gpu);
-		json_bool(json, "available", group[i].is_available);
+		tr_json_object(json, NULL);
+		tr_json_i64(json, "gpu", group[i].gpu);
+		tr_json_bool(json, "available", group[i].is_available);
 		group_json(json, &group[i]);
-		json_end_object(json);
+		tr_json_end_object(json);
 	}
-	json_end_array(json);
+	tr_json_end_array(json);
 }
 
 static void write_gpus(struct exchange *ex, const struct chosen *chosen,
 		       const tare_readings *readings)
 {
 	const tare_reading_group *all = all_of(readings);
-	struct json *json = reply_json(ex);
+	struct tr_json *json = reply_json(ex);
 	char reason[320];
 
-	if (!json)
-		return;
 	(void)snprintf(reason, sizeof(reason), "not available: %s",
 		       all->reason[0] ? all->reason :
 					"no GPU was sampled by these runs");
-	json_begin_object(json, NULL);
-	json_bool(json, "available", all->is_available);
-	json_text(json, "reason", all->is_available ? NULL : reason);
+	tr_json_object(json, NULL);
+	tr_json_bool(json, "available", all->is_available);
+	tr_json_str(json, "reason", all->is_available ? NULL : reason);
 	group_json(json, all);
 	names_json(json, readings);
 	gpus_json(json, readings);

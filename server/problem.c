@@ -2,7 +2,6 @@
 #include "problem.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 
 #include <tare/error.h>
 
@@ -44,27 +43,18 @@ const char *problem_title(int status)
 
 static void send_problem(struct exchange *ex, int status, const char *detail)
 {
-	char *body = NULL;
-	size_t len;
-	struct json json = { .stream = open_memstream(&body, &len) };
+	struct tr_buf body = TR_BUF_INIT;
+	struct tr_json json;
 
-	if (!json.stream) {
-		reply_empty(ex, 503);
-		return;
-	}
-	json_begin_object(&json, NULL);
-	json_text(&json, "type", "about:blank");
-	json_text(&json, "title", problem_title(status));
-	json_signed(&json, "status", status);
-	json_text(&json, "detail", detail);
-	json_text(&json, "instance", ex->path ? ex->path : "");
-	json_end_object(&json);
-	json_finish(&json);
-	if (fclose(json.stream) == 0)
-		reply_bytes(ex, status, "application/problem+json", body, len);
-	else
-		reply_empty(ex, status);
-	free(body);
+	tr_json_begin(&json, &body);
+	tr_json_object(&json, NULL);
+	tr_json_str(&json, "type", "about:blank");
+	tr_json_str(&json, "title", problem_title(status));
+	tr_json_i64(&json, "status", status);
+	tr_json_str(&json, "detail", detail);
+	tr_json_str(&json, "instance", ex->path ? ex->path : "");
+	tr_json_end_object(&json);
+	reply_document(ex, status, "application/problem+json", &body);
 }
 
 void problem(struct exchange *ex, int status, const char *format, ...)

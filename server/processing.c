@@ -103,19 +103,19 @@ static bool rows_init(struct rows *rows, const tare_merge *merge,
 
 /* ---- documents ----------------------------------------------------------- */
 
-static void ms(struct json *json, const char *key, double ns)
+static void ms(struct tr_json *json, const char *key, double ns)
 {
-	json_number(json, key, ns / NS_PER_MS);
+	tr_json_double(json, key, ns / NS_PER_MS);
 }
 
 /* Members that a row and all rows as one have. */
-static void figures_json(struct json *json, const tare_stats *stats)
+static void figures_json(struct tr_json *json, const tare_stats *stats)
 {
 	/* A failure is told before its call is counted. */
 	uint64_t failed = stats->failures < stats->count ? stats->failures :
 							   stats->count;
 
-	json_unsigned(json, "count", stats->count);
+	tr_json_u64(json, "count", stats->count);
 	ms(json, "total_duration_ms", stats->total);
 	ms(json, "avg_duration_ms", stats->mean);
 	ms(json, "net_total_duration_ms", stats->net_total);
@@ -126,32 +126,33 @@ static void figures_json(struct json *json, const tare_stats *stats)
 	ms(json, "p90_duration_ms", stats->p90);
 	ms(json, "p95_duration_ms", stats->p95);
 	ms(json, "p99_duration_ms", stats->p99);
-	json_unsigned(json, "success_count", stats->count - failed);
-	json_unsigned(json, "failure_count", failed);
-	json_number(json, "success_rate", tr_stats_success(stats));
+	tr_json_u64(json, "success_count", stats->count - failed);
+	tr_json_u64(json, "failure_count", failed);
+	tr_json_double(json, "success_rate", tr_stats_success(stats));
 }
 
-static void row_json(struct json *json, const tare_stats *stats)
+static void row_json(struct tr_json *json, const tare_stats *stats)
 {
-	json_begin_object(json, NULL);
-	json_text(json, "operation", stats->name);
-	json_text(json, "source", stats->source);
-	json_text(json, "labels", stats->labels);
+	tr_json_object(json, NULL);
+	tr_json_str(json, "operation", stats->name);
+	tr_json_str(json, "source", stats->source);
+	tr_json_str(json, "labels", stats->labels);
 	figures_json(json, stats);
-	json_unsigned(json, "items", stats->items);
-	json_end_object(json);
+	tr_json_u64(json, "items", stats->items);
+	tr_json_end_object(json);
 }
 
-void window_json(struct json *json, const tare_filter *filter, int64_t now_ns)
+void window_json(struct tr_json *json, const tare_filter *filter,
+		 int64_t now_ns)
 {
-	json_begin_object(json, "window");
-	json_signed(json, "from_ms", filter->from_ns / 1000000);
-	json_signed(json, "to_ms",
+	tr_json_object(json, "window");
+	tr_json_i64(json, "from_ms", filter->from_ns / 1000000);
+	tr_json_i64(json, "to_ms",
 		    (filter->to_ns ? filter->to_ns : now_ns) / 1000000);
-	json_end_object(json);
+	tr_json_end_object(json);
 }
 
-int processing_json(struct json *json, tare_merge *merge)
+int processing_json(struct tr_json *json, tare_merge *merge)
 {
 	struct rows rows;
 	tare_stats whole;
@@ -159,10 +160,10 @@ int processing_json(struct json *json, tare_merge *merge)
 	if (tr_merge_times(merge, &whole) || !rows_init(&rows, merge, by_name))
 		return TARE_ENOMEM;
 	figures_json(json, &whole);
-	json_begin_array(json, "operations");
+	tr_json_array(json, "operations");
 	for (size_t i = 0; i < rows.n; i++)
 		row_json(json, &rows.at[i]);
-	json_end_array(json);
+	tr_json_end_array(json);
 	free(rows.at);
 	return 0;
 }
@@ -202,30 +203,30 @@ static bool find_start(const struct rows *rows, const char *cursor,
 	return false;
 }
 
-static void next_json(struct json *json, const struct rows *rows, size_t end)
+static void next_json(struct tr_json *json, const struct rows *rows, size_t end)
 {
 	char cursor[24];
 
 	if (end == 0 || end >= rows->n) {
-		json_text(json, "next", NULL);
+		tr_json_str(json, "next", NULL);
 		return;
 	}
 	(void)snprintf(cursor, sizeof(cursor), "%016llx",
 		       (unsigned long long)row_hash(&rows->at[end - 1]));
-	json_text(json, "next", cursor);
+	tr_json_str(json, "next", cursor);
 }
 
-static void page_json(struct exchange *ex, struct json *json,
+static void page_json(struct exchange *ex, struct tr_json *json,
 		      const struct rows *rows, size_t at)
 {
 	size_t end = rows->n - at < ex->query.limit ?
 			     rows->n :
 			     at + (size_t)ex->query.limit;
 
-	json_begin_array(json, "operations");
+	tr_json_array(json, "operations");
 	for (size_t i = at; i < end; i++)
 		row_json(json, &rows->at[i]);
-	json_end_array(json);
+	tr_json_end_array(json);
 	next_json(json, rows, end);
 }
 
@@ -278,17 +279,15 @@ static bool look_begin(struct exchange *ex, struct look *look,
 
 static void send_look(struct exchange *ex, struct look *look, size_t at)
 {
-	struct json *json = reply_json(ex);
+	struct tr_json *json = reply_json(ex);
 
-	if (!json)
-		return;
-	json_begin_object(json, NULL);
+	tr_json_object(json, NULL);
 	figures_json(json, &look->whole);
 	page_json(ex, json, &look->rows, at);
 	window_json(json, &look->filter, ex->now_ns);
-	json_unsigned(json, "dropped", lost_events(&look->chosen));
+	tr_json_u64(json, "dropped", lost_events(&look->chosen));
 	chosen_json(&look->chosen, json);
-	json_end_object(json);
+	tr_json_end_object(json);
 	reply_json_end(ex, 200);
 }
 

@@ -8,6 +8,8 @@
 #include <time.h>
 
 #include "cli/format.h"
+#include "read/view.h"
+#include "render/tables.h"
 
 #define NS_PER_S INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
@@ -176,18 +178,12 @@ static bool take_run(struct query *query, const char *value)
 
 static bool take_type(struct query *query, const char *value)
 {
-	static const char *const name[] = {
-		"time",	 "throughput", "memory", "counter",
-		"ratio", "percentage", "custom", NULL,
-	};
-	int at = find_word(value, name);
-
-	_Static_assert(TARE_TYPE_TIME == 1 && TARE_TYPE_CUSTOM == 7,
-		       "the order of the names");
-	if (at < 0)
-		return false;
-	query->types |= 1u << (at + 1);
-	return true;
+	for (int type = TARE_TYPE_TIME; type <= TARE_TYPE_CUSTOM; type++)
+		if (strcmp(value, tare_type_name((enum tare_type)type)) == 0) {
+			query->types |= 1u << type;
+			return true;
+		}
+	return false;
 }
 
 static bool take_outcome(struct query *query, const char *value)
@@ -240,20 +236,18 @@ static bool take_sort(struct query *query, const char *value)
 
 static bool take_table(struct query *query, const char *value)
 {
-	static const char *const name[] = { "processing", "memory", "gpu",
-					    "metrics", "stats", NULL };
-
-	query->table = value;
-	return find_word(value, name) >= 0;
+	query->table = tr_csv_table(value);
+	return query->table != NULL;
 }
 
 static bool take_state(struct query *query, const char *value)
 {
-	static const char *const name[] = { "live", "finished", "killed",
-					    NULL };
-
 	query->state = value;
-	return find_word(value, name) >= 0;
+	for (int state = TARE_RUN_LIVE; state <= TARE_RUN_KILLED; state++)
+		if (strcmp(value, tr_run_state_name(
+					  (enum tare_run_state)state)) == 0)
+			return true;
+	return false;
 }
 
 static const struct parameter {

@@ -98,14 +98,14 @@ static bool find_records(struct exchange *ex, const struct chosen *chosen,
 
 /* ---- documents ----------------------------------------------------------- */
 
-static void attr_json(struct json *json, const tare_attr_value *attr)
+static void attr_json(struct tr_json *json, const tare_attr_value *attr)
 {
 	if (attr->type == TARE_ATTR_INT)
-		json_signed(json, attr->key, attr->i);
+		tr_json_i64(json, attr->key, attr->i);
 	else if (attr->type == TARE_ATTR_DOUBLE)
-		json_number(json, attr->key, attr->d);
+		tr_json_double(json, attr->key, attr->d);
 	else
-		json_text(json, attr->key, attr->s);
+		tr_json_str(json, attr->key, attr->s);
 }
 
 /* Of a key that was set twice, the last one counts. */
@@ -117,35 +117,35 @@ static bool is_set_again(const tare_record *record, size_t at)
 	return false;
 }
 
-static void record_json(struct json *json, const struct found *found)
+static void record_json(struct tr_json *json, const struct found *found)
 {
 	const tare_record *record = found->record;
 
-	json_begin_object(json, NULL);
-	json_text(json, "run", found->run->id);
-	json_signed(json, "pid", found->run->pid);
-	json_text(json, "kind", tare_record_kind_name(record->kind));
-	json_text(json, "type", tare_type_name(record->type));
-	json_text(json, "operation", record->name);
-	json_text(json, "source", record->source);
-	json_signed(json, "thread", record->thread);
-	json_number(json, "start_ms", (double)record->start_ns / 1e6);
-	json_number(json, "duration_ms", (double)record->duration_ns / 1e6);
-	json_number(json, "value", record->value);
-	json_text(json, "unit", record->unit);
-	json_text(json, "labels", record->labels);
-	json_bool(json, "success", record->ok);
-	json_text(json, "error", record->error[0] ? record->error : NULL);
-	json_bool(json, "truncated", record->truncated);
-	json_begin_object(json, "attributes");
+	tr_json_object(json, NULL);
+	tr_json_str(json, "run", found->run->id);
+	tr_json_i64(json, "pid", found->run->pid);
+	tr_json_str(json, "kind", tare_record_kind_name(record->kind));
+	tr_json_str(json, "type", tare_type_name(record->type));
+	tr_json_str(json, "operation", record->name);
+	tr_json_str(json, "source", record->source);
+	tr_json_i64(json, "thread", record->thread);
+	tr_json_double(json, "start_ms", (double)record->start_ns / 1e6);
+	tr_json_double(json, "duration_ms", (double)record->duration_ns / 1e6);
+	tr_json_double(json, "value", record->value);
+	tr_json_str(json, "unit", record->unit);
+	tr_json_str(json, "labels", record->labels);
+	tr_json_bool(json, "success", record->ok);
+	tr_json_str(json, "error", record->error[0] ? record->error : NULL);
+	tr_json_bool(json, "truncated", record->truncated);
+	tr_json_object(json, "attributes");
 	for (size_t i = 0; i < record->n_attrs; i++)
 		if (!is_set_again(record, i))
 			attr_json(json, &record->attrs[i]);
-	json_end_object(json);
-	json_end_object(json);
+	tr_json_end_object(json);
+	tr_json_end_object(json);
 }
 
-static void next_json(struct json *json, const struct findings *findings,
+static void next_json(struct tr_json *json, const struct findings *findings,
 		      size_t end)
 {
 	int64_t start;
@@ -153,7 +153,7 @@ static void next_json(struct json *json, const struct findings *findings,
 	char cursor[48];
 
 	if (end >= findings->n || end == 0) {
-		json_text(json, "next", NULL);
+		tr_json_str(json, "next", NULL);
 		return;
 	}
 	start = findings->at[end - 1].record->start_ns;
@@ -161,7 +161,7 @@ static void next_json(struct json *json, const struct findings *findings,
 		n++;
 	(void)snprintf(cursor, sizeof(cursor), "%llx.%zx",
 		       (unsigned long long)start, n);
-	json_text(json, "next", cursor);
+	tr_json_str(json, "next", cursor);
 }
 
 static void send_page(struct exchange *ex, const struct chosen *chosen,
@@ -173,19 +173,17 @@ static void send_page(struct exchange *ex, const struct chosen *chosen,
 	size_t end = findings->n - at < ex->query.limit ?
 			     findings->n :
 			     at + (size_t)ex->query.limit;
-	struct json *json = reply_json(ex);
+	struct tr_json *json = reply_json(ex);
 
-	if (!json)
-		return;
-	json_begin_object(json, NULL);
-	json_begin_array(json, "records");
+	tr_json_object(json, NULL);
+	tr_json_array(json, "records");
 	for (size_t i = at; i < end; i++)
 		record_json(json, &findings->at[i]);
-	json_end_array(json);
+	tr_json_end_array(json);
 	next_json(json, findings, end);
 	window_json(json, filter, ex->now_ns);
 	chosen_json(chosen, json);
-	json_end_object(json);
+	tr_json_end_object(json);
 	reply_json_end(ex, 200);
 }
 
@@ -243,29 +241,27 @@ static int count_view(struct counts *counts, tare_view *view,
 static void send_counts(struct exchange *ex, const struct counts *counts,
 			const struct chosen *chosen)
 {
-	struct json *json = reply_json(ex);
+	struct tr_json *json = reply_json(ex);
 
-	if (!json)
-		return;
-	json_begin_object(json, NULL);
-	json_unsigned(json, "count", counts->all);
-	json_unsigned(json, "processing_count",
-		      counts->of_kind[TARE_RECORD_OPERATION]);
-	json_unsigned(json, "memory_count",
-		      counts->of_kind[TARE_RECORD_MEMORY]);
-	json_unsigned(json, "gpu_count", counts->of_kind[TARE_RECORD_GPU]);
-	json_unsigned(json, "value_count",
-		      counts->of_kind[TARE_RECORD_VALUE] +
-			      counts->of_kind[TARE_RECORD_GAUGE] +
-			      counts->of_kind[TARE_RECORD_COUNTER] +
-			      counts->of_kind[TARE_RECORD_RATIO] +
-			      counts->of_kind[TARE_RECORD_SCOPE]);
-	json_unsigned(json, "series_count", counts->series);
-	json_unsigned(json, "event_count", counts->events);
-	json_unsigned(json, "trimmed", counts->trimmed);
-	json_unsigned(json, "dropped", counts->dropped);
+	tr_json_object(json, NULL);
+	tr_json_u64(json, "count", counts->all);
+	tr_json_u64(json, "processing_count",
+		    counts->of_kind[TARE_RECORD_OPERATION]);
+	tr_json_u64(json, "memory_count",
+		    counts->of_kind[TARE_RECORD_MEMORY]);
+	tr_json_u64(json, "gpu_count", counts->of_kind[TARE_RECORD_GPU]);
+	tr_json_u64(json, "value_count",
+		    counts->of_kind[TARE_RECORD_VALUE] +
+			    counts->of_kind[TARE_RECORD_GAUGE] +
+			    counts->of_kind[TARE_RECORD_COUNTER] +
+			    counts->of_kind[TARE_RECORD_RATIO] +
+			    counts->of_kind[TARE_RECORD_SCOPE]);
+	tr_json_u64(json, "series_count", counts->series);
+	tr_json_u64(json, "event_count", counts->events);
+	tr_json_u64(json, "trimmed", counts->trimmed);
+	tr_json_u64(json, "dropped", counts->dropped);
 	chosen_json(chosen, json);
-	json_end_object(json);
+	tr_json_end_object(json);
 	reply_json_end(ex, 200);
 }
 

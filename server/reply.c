@@ -141,27 +141,25 @@ void reply_empty(struct exchange *ex, int status)
 	evhttp_send_reply(ex->request, status, problem_title(status), NULL);
 }
 
-struct json *reply_json(struct exchange *ex)
+struct tr_json *reply_json(struct exchange *ex)
 {
-	ex->body = NULL;
-	ex->json = (struct json){
-		.stream = open_memstream(&ex->body, &ex->body_len),
-	};
-	if (ex->json.stream)
-		return &ex->json;
-	problem(ex, 503, "out of memory");
-	return NULL;
+	ex->body = (struct tr_buf)TR_BUF_INIT;
+	tr_json_begin(&ex->json, &ex->body);
+	return &ex->json;
 }
 
 void reply_json_end(struct exchange *ex, int status)
 {
-	json_finish(&ex->json);
-	if (fclose(ex->json.stream)) {
-		problem(ex, 503, "out of memory");
-	} else {
-		reply_bytes(ex, status, "application/json", ex->body,
-			    ex->body_len);
-	}
-	free(ex->body);
-	ex->body = NULL;
+	reply_document(ex, status, "application/json", &ex->body);
+}
+
+void reply_document(struct exchange *ex, int status, const char *type,
+		    struct tr_buf *body)
+{
+	tr_buf_addc(body, '\n');
+	if (!body->failed)
+		reply_bytes(ex, status, type, body->data, body->len);
+	else
+		reply_empty(ex, 503);
+	tr_buf_release(body);
 }

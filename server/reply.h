@@ -23,10 +23,13 @@ void reply_empty(struct exchange *ex, int status);
 void reply_file(struct exchange *ex, const char *type, int fd, size_t len);
 
 /*
- * Starts a JSON document and gives its writer, NULL after having answered
- * that memory is out. reply_json_end() sends it.
+ * Starts a JSON document and gives its writer; reply_json_end() sends it, or
+ * a 503 without a word if memory was out on the way.
  */
-struct json *reply_json(struct exchange *ex);
+struct tr_json *reply_json(struct exchange *ex);
 void reply_json_end(struct exchange *ex, int status);
+/* The same of another type; takes the buffer. */
+void reply_document(struct exchange *ex, int status, const char *type,
+		    struct tr_buf *body);
 
 #endif

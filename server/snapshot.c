@@ -13,7 +13,7 @@ void handle_snapshot(struct exchange *ex)
 {
 	tare_filter filter = { .struct_size = sizeof(filter) };
 	struct chosen chosen;
-	struct json *json;
+	struct tr_json *json;
 	tare_merge *merge;
 	uint64_t number = 0;
 	size_t len;
@@ -24,16 +24,14 @@ void handle_snapshot(struct exchange *ex)
 	/* No run is named, so there is nothing that could be refused. */
 	(void)chosen_views(ex, &chosen);
 	json = reply_json(ex);
-	if (!json)
-		return;
-	json_begin_object(json, NULL);
-	json_signed(json, "time_ms", live_now_ns() / 1000000);
-	json_unsigned(json, "sequence", number);
+	tr_json_object(json, NULL);
+	tr_json_i64(json, "time_ms", live_now_ns() / 1000000);
+	tr_json_u64(json, "sequence", number);
 	if (tare_merge_open(chosen.views, chosen.n, &filter, &merge) == 0) {
 		(void)processing_json(json, merge);
 		tare_merge_close(merge);
 	}
 	chosen_json(&chosen, json);
-	json_end_object(json);
+	tr_json_end_object(json);
 	reply_json_end(ex, 200);
 }

@@ -23,37 +23,36 @@ static int stop(int64_t pid)
 }
 
 /* Its result; a process that ended on its own has nothing left to steer. */
-static void result_json(struct json *json, const tare_run_entry *run, int err)
+static void result_json(struct tr_json *json, const tare_run_entry *run,
+			int err)
 {
-	json_begin_object(json, NULL);
-	json_text(json, "run", run->id);
-	json_signed(json, "pid", run->pid);
-	json_bool(json, "ok", err == 0);
-	json_text(json, "error", err ? tare_strerror(err) : NULL);
-	json_end_object(json);
+	tr_json_object(json, NULL);
+	tr_json_str(json, "run", run->id);
+	tr_json_i64(json, "pid", run->pid);
+	tr_json_bool(json, "ok", err == 0);
+	tr_json_str(json, "error", err ? tare_strerror(err) : NULL);
+	tr_json_end_object(json);
 }
 
 static void steer(struct exchange *ex, const struct chosen *chosen,
 		  const char *action, int (*act)(int64_t pid))
 {
-	struct json *json = reply_json(ex);
+	struct tr_json *json = reply_json(ex);
 	uint64_t n = 0;
 
-	if (!json)
-		return;
-	json_begin_object(json, NULL);
-	json_text(json, "action", action);
-	json_begin_array(json, "runs");
+	tr_json_object(json, NULL);
+	tr_json_str(json, "action", action);
+	tr_json_array(json, "runs");
 	for (size_t i = 0; i < chosen->n; i++) {
 		int err = act(chosen->runs[i]->pid);
 
 		n += err == 0;
 		result_json(json, chosen->runs[i], err);
 	}
-	json_end_array(json);
-	json_unsigned(json, "succeeded", n);
-	json_unsigned(json, "failed", chosen->n - n);
-	json_end_object(json);
+	tr_json_end_array(json);
+	tr_json_u64(json, "succeeded", n);
+	tr_json_u64(json, "failed", chosen->n - n);
+	tr_json_end_object(json);
 	pool_expire(&ex->server->pool);
 	reply_json_end(ex, 200);
 }

@@ -54,43 +54,38 @@ static struct text figure(const struct alert_rule *rule, double value)
 	return text;
 }
 
-static void write_rule(const struct alert_rule *rule, struct json *json)
+static void write_rule(const struct alert_rule *rule, struct tr_json *json)
 {
-	json_text(json, "rule", rule->name);
-	json_text(json, "metric", rule->metric);
-	json_text(json, "statistic", alert_stat_name(rule->stat));
-	json_text(json, "comparison", alert_compare_sign(rule->compare));
-	json_number(json, "bound", rule->bound);
-	json_number(json, "for_s", (double)rule->for_ns / 1e9);
-	json_number(json, "over_s", (double)rule->over_ns / 1e9);
+	tr_json_str(json, "rule", rule->name);
+	tr_json_str(json, "metric", rule->metric);
+	tr_json_str(json, "statistic", alert_stat_name(rule->stat));
+	tr_json_str(json, "comparison", alert_compare_sign(rule->compare));
+	tr_json_double(json, "bound", rule->bound);
+	tr_json_double(json, "for_s", (double)rule->for_ns / 1e9);
+	tr_json_double(json, "over_s", (double)rule->over_ns / 1e9);
 }
 
-static void write_alert(const struct alert *alert, struct json *json)
+static void write_alert(const struct alert *alert, struct tr_json *json)
 {
-	json_begin_object(json, NULL);
+	tr_json_object(json, NULL);
 	write_rule(alert->rule, json);
-	json_text(json, "series", alert->series);
-	json_text(json, "state", alert_state_name(alert->state));
-	json_number(json, "value", alert->value);
-	json_signed(json, "since_ns", alert->since_ns);
-	json_signed(json, "started_ns", alert->started_ns);
-	json_end_object(json);
+	tr_json_str(json, "series", alert->series);
+	tr_json_str(json, "state", alert_state_name(alert->state));
+	tr_json_double(json, "value", alert->value);
+	tr_json_i64(json, "since_ns", alert->since_ns);
+	tr_json_i64(json, "started_ns", alert->started_ns);
+	tr_json_end_object(json);
 }
 
-static char *document_of(const struct alert *alert)
+/* Gives (release) a line; it failed where memory was out. */
+static struct tr_buf document_of(const struct alert *alert)
 {
-	char *text = NULL;
-	size_t len;
-	struct json json = { .stream = open_memstream(&text, &len) };
+	struct tr_buf text = TR_BUF_INIT;
+	struct tr_json json;
 
-	if (!json.stream)
-		return NULL;
+	tr_json_begin(&json, &text);
 	write_alert(alert, &json);
-	json_finish(&json);
-	if (fclose(json.stream)) {
-		free(text);
-		return NULL;
-	}
+	tr_buf_addc(&text, '\n');
 	return text;
 }
 
@@ -100,7 +95,7 @@ static void tell(void *arg, const struct alert *alert)
 	char name[80], state[40], series[320], value[64], bound[64];
 	const char *const variables[] = { name, state, series, value, bound,
 					  NULL };
-	char *document = document_of(alert);
+	struct tr_buf document = document_of(alert);
 
 	(void)snprintf(name, sizeof(name), "TARE_ALERT=%s",
 		       alert->rule->name);
@@ -117,9 +112,9 @@ static void tell(void *arg, const struct alert *alert)
 		alert_stat_name(alert->rule->stat), alert->series,
 		figure(alert->rule, alert->value).text,
 		alert->rule->bound_text);
-	if (document)
-		notify_send(watch->notify, document, variables);
-	free(document);
+	if (!document.failed)
+		notify_send(watch->notify, document.data, variables);
+	tr_buf_release(&document);
 }
 
 /* ---- the round --------------------------------------------------------- */
@@ -260,28 +255,28 @@ void watch_stop(struct watch *watch)
 	free(watch);
 }
 
-void watch_write(const struct watch *watch, struct json *json)
+void watch_write(const struct watch *watch, struct tr_json *json)
 {
 	const struct alert_rule *rules;
 	const struct alert *list;
 	size_t n = alerts_rules(watch->alerts, &rules);
 
-	json_text(json, "file", watch->path);
-	json_begin_array(json, "rules");
+	tr_json_str(json, "file", watch->path);
+	tr_json_array(json, "rules");
 	for (size_t i = 0; i < n; i++) {
-		json_begin_object(json, NULL);
+		tr_json_object(json, NULL);
 		write_rule(&rules[i], json);
-		json_text(json, "refused", watch->refused[i][0] ?
-						   watch->refused[i] :
-						   NULL);
-		json_end_object(json);
+		tr_json_str(json, "refused", watch->refused[i][0] ?
+						     watch->refused[i] :
+						     NULL);
+		tr_json_end_object(json);
 	}
-	json_end_array(json);
+	tr_json_end_array(json);
 	n = alerts_list(watch->alerts, &list);
-	json_begin_array(json, "alerts");
+	tr_json_array(json, "alerts");
 	for (size_t i = 0; i < n; i++)
 		write_alert(&list[i], json);
-	json_end_array(json);
+	tr_json_end_array(json);
 }
 
 /* ---- for people -------------------------------------------------------- */

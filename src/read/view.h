@@ -342,6 +342,8 @@ uint64_t tr_time_now(const struct tr_image *image);
 
 /* ---- open.c ------------------------------------------------------------ */
 
+/* "live", "finished", "killed" */
+const char *tr_run_state_name(enum tare_run_state state);
 int tr_view_open_image(struct tr_image *image, tare_view **ret_view);
 double tr_view_ns(const tare_view *view, double ticks);
 /* The same for a duration, whatever the file says it is; to the nearest. */

@@ -26,8 +26,8 @@ int tr_export_json(struct tr_sink *sink, tare_view *const *views, size_t n,
 		   const tare_export_options *options);
 int tr_export_csv(struct tr_sink *sink, tare_view *const *views, size_t n,
 		  const tare_export_options *options);
-/* Is the table of this name one of CSV's? */
-bool tr_csv_has_table(const char *name);
+/* The table of CSV of this name, in a text that stays; NULL: there is none. */
+const char *tr_csv_table(const char *name);
 /* The table "metrics". `asked`: a filter, or NULL. */
 int tr_csv_metrics(struct tr_sink *sink, tare_view *const *views, size_t n,
 		   const tare_filter *asked);

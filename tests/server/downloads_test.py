@@ -81,7 +81,7 @@ def check_body(scene, server):
                      .json["runs"]), "a program")
     program.ask("steps 5")
     program.ask("memory")
-    for table in ("processing", "memory", "gpu", "stats"):
+    for table in ("processing", "memory", "gpu", "metrics", "stats"):
         made = server.post(API + "/csv", body={"metric_type": table})
         check_is(made.status, 201, f"metric_type {table}")
         check(made.json["filename"].startswith(f"metrics_{table}_"),

@@ -232,6 +232,18 @@ static int gather_all(tare_view *view)
 	return err;
 }
 
+const char *tr_run_state_name(enum tare_run_state state)
+{
+	switch (state) {
+	case TARE_RUN_LIVE:
+		return "live";
+	case TARE_RUN_FINISHED:
+		return "finished";
+	default:
+		return "killed";
+	}
+}
+
 int tr_view_open_image(struct tr_image *image, tare_view **ret_view)
 {
 	tare_view *view = calloc(1, sizeof(*view));

@@ -24,7 +24,7 @@ static bool has_table(const tare_export_options *options)
 	if (!options->table)
 		return true;
 	if (options->format == TARE_FORMAT_CSV)
-		return tr_csv_has_table(options->table);
+		return tr_csv_table(options->table) != NULL;
 	return is_profile(options->format) &&
 	       tr_costs_has_table(options->table);
 }

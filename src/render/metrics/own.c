@@ -122,8 +122,6 @@ static void put_head(const struct tr_exposition *x, const struct own *own,
 
 static void add_labels(const tare_run *run, struct tr_buf *buf, bool is_info)
 {
-	static const char *const states[] = { "", "live", "finished",
-					      "killed" };
 	size_t from = buf->len;
 	char pid[24];
 
@@ -134,9 +132,7 @@ static void add_labels(const tare_run *run, struct tr_buf *buf, bool is_info)
 	if (!is_info)
 		return;
 	tr_metric_label(buf, from, "host", run->host);
-	tr_metric_label(buf, from, "state",
-			run->state <= TARE_RUN_KILLED ? states[run->state] :
-							"");
+	tr_metric_label(buf, from, "state", tr_run_state_name(run->state));
 	tr_metric_label(buf, from, "version", run->version);
 }
 

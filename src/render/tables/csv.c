@@ -61,9 +61,11 @@ static size_t table_index(const char *name)
 	return i;
 }
 
-bool tr_csv_has_table(const char *name)
+const char *tr_csv_table(const char *name)
 {
-	return table_index(name) < N_TABLES;
+	size_t index = table_index(name);
+
+	return index < N_TABLES ? tables[index].name : NULL;
 }
 
 /* ---- cells ------------------------------------------------------------- */

@@ -7,18 +7,6 @@
 
 #include <tare/read/view.h>
 
-static const char *state_name(enum tare_run_state state)
-{
-	switch (state) {
-	case TARE_RUN_LIVE:
-		return "live";
-	case TARE_RUN_FINISHED:
-		return "finished";
-	default:
-		return "killed";
-	}
-}
-
 const char *tr_kind_name(enum tare_kind kind)
 {
 	static const char *const name[] = { "",	     "scope", "counter",
@@ -34,7 +22,7 @@ void tr_json_run(struct tr_json *j, const tare_run *run)
 	tr_json_str(j, "path", run->path);
 	tr_json_str(j, "program", run->program);
 	tr_json_str(j, "command", run->command);
-	tr_json_str(j, "state", state_name(run->state));
+	tr_json_str(j, "state", tr_run_state_name(run->state));
 	tr_json_i64(j, "pid", run->pid);
 	tr_json_str(j, "host", run->host);
 	tr_json_str(j, "cpu", run->cpu);
