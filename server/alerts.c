@@ -222,6 +222,7 @@ static void look(struct round *round, const struct alert_rule *rule,
 	if (!alert)
 		return;
 	alert->seen = true;
+	alert->is_gone = false;
 	alert->value = sample->value;
 	if (holds)
 		hold(round, alert);
@@ -235,8 +236,10 @@ static void look_at_gone(struct round *round)
 	struct alerts *alerts = round->alerts;
 
 	for (size_t i = 0; i < alerts->n_alerts; i++)
-		if (!alerts->alert[i].seen)
+		if (!alerts->alert[i].seen) {
+			alerts->alert[i].is_gone = true;
 			release(round, &alerts->alert[i]);
+		}
 }
 
 void alerts_step(struct alerts *alerts, int64_t now_ns, alert_measure measure,

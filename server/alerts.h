@@ -32,6 +32,7 @@ struct alert {
 	int64_t since_ns;    /* in this state */
 	int64_t started_ns;  /* when the condition began to hold */
 	bool seen;	     /* in this round */
+	bool is_gone;	     /* no live program has values of it */
 };
 
 struct alert_sample {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "chosen.h"
 
+#include <tare/error.h>
+
 #include "problem.h"
 
 static void add(struct chosen *chosen, const tare_run_entry *run)
@@ -99,6 +101,22 @@ void chosen_json(const struct chosen *chosen, struct tr_json *json)
 		tr_json_str(json, "run", chosen->runs[i]->id);
 		tr_json_i64(json, "pid", chosen->runs[i]->pid);
 		tr_json_str(json, "program", chosen->runs[i]->program);
+		tr_json_end_object(json);
+	}
+	tr_json_end_array(json);
+}
+
+void chosen_results(const struct chosen *chosen, const int *errors,
+		    struct tr_json *json)
+{
+	tr_json_array(json, "runs");
+	for (size_t i = 0; i < chosen->n; i++) {
+		tr_json_object(json, NULL);
+		tr_json_str(json, "run", chosen->runs[i]->id);
+		tr_json_i64(json, "pid", chosen->runs[i]->pid);
+		tr_json_bool(json, "ok", errors[i] == 0);
+		tr_json_str(json, "error",
+			    errors[i] ? tare_strerror(errors[i]) : NULL);
 		tr_json_end_object(json);
 	}
 	tr_json_end_array(json);

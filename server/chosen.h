@@ -23,6 +23,9 @@ bool chosen_views(struct exchange *ex, struct chosen *ret_chosen);
 /* Those that can be steered: chosen ones that are not live are a 409. */
 bool chosen_live(struct exchange *ex, struct chosen *ret_chosen);
 
+/* "runs": their ids, and what each made of a change: 0 or a TARE_E*. */
+void chosen_results(const struct chosen *chosen, const int *errors,
+		    struct tr_json *json);
 /* "runs": their ids and processes. */
 void chosen_json(const struct chosen *chosen, struct tr_json *json);
 

@@ -181,6 +181,13 @@ void handle_config(struct exchange *ex)
 
 /* ---- writing ------------------------------------------------------------- */
 
+/* monitor: the words true and false, or a list. */
+static bool takes_switch(const tare_option *option)
+{
+	return option->names == TARE_NAMES_NOTHING && option->range &&
+	       strstr(option->range, "true, false");
+}
+
 static bool type_fits(const tare_option *option, enum document_type type)
 {
 	switch (option->type) {
@@ -191,7 +198,8 @@ static bool type_fits(const tare_option *option, enum document_type type)
 		return type == DOCUMENT_NUMBER;
 	case TARE_OPTION_STRING:
 	case TARE_OPTION_CHOICE:
-		return type == DOCUMENT_TEXT;
+		return type == DOCUMENT_TEXT ||
+		       (type == DOCUMENT_BOOL && takes_switch(option));
 	}
 	return false;
 }
@@ -261,8 +269,8 @@ static bool check_member(struct exchange *ex,
 	    !check_named(ex, option, member->value))
 		return false;
 	/*
-	 * The table holds its range as text, so the library is asked: this
-	 * process measures nothing, and what it has set changes nothing.
+	 * The table holds its range as text, so the library is asked; what
+	 * is set here for that is set back, see check_members().
 	 */
 	if (!type_fits(option, member->type) ||
 	    tare_option_set(option->name, member->value)) {
@@ -273,11 +281,39 @@ static bool check_member(struct exchange *ex,
 	return true;
 }
 
-/* All members, or none: what was set here for the check is set back. */
-static bool check_members(struct exchange *ex,
-			  const struct document *document)
+typedef char value_text[VALUE_BYTES];
+
+/* The first `n` of them, as they were before the check. */
+static void set_back(const struct document *document, size_t n,
+		     value_text *before, bool with_servers)
 {
-	char before[DOCUMENT_MEMBERS][VALUE_BYTES];
+	while (n-- > 0)
+		if (with_servers ||
+		    !is_servers(find_option(document->at[n].key)))
+			(void)tare_option_set(document->at[n].key, before[n]);
+}
+
+static bool is_for_programs(const struct document *document)
+{
+	for (size_t i = 0; i < document->n; i++) {
+		const tare_option *option = find_option(document->at[i].key);
+
+		if (!option || !is_servers(option))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * All members, or none. What is the server's own is set by this; the rest is
+ * of programs: a value that none of them has is not to be seen here.
+ */
+static bool check_members(struct exchange *ex,
+			  const struct document *document,
+			  const struct chosen *chosen)
+{
+	bool can_apply;
+	value_text before[DOCUMENT_MEMBERS];
 
 	for (size_t i = 0; i < document->n; i++) {
 		const struct document_member *member = &document->at[i];
@@ -286,11 +322,17 @@ static bool check_members(struct exchange *ex,
 			before[i][0] = '\0';
 		if (check_member(ex, member))
 			continue;
-		while (i-- > 0)
-			(void)tare_option_set(document->at[i].key, before[i]);
+		set_back(document, i, before, true);
 		return false;
 	}
-	return true;
+	can_apply = chosen->n || !is_for_programs(document);
+	set_back(document, document->n, before, !can_apply);
+	if (!can_apply)
+		problem(ex, 409, "no measured program is running that could "
+				 "take it: start one with 'tare run' or "
+				 "TARE=on; those that start later have what "
+				 "tare.conf and their environment say");
+	return can_apply;
 }
 
 static int apply(const struct document *document, int64_t pid)
@@ -304,21 +346,20 @@ static int apply(const struct document *document, int64_t pid)
 	return err;
 }
 
-static void apply_all(struct tr_json *json, const struct document *document,
-		      const struct chosen *chosen)
+/* Where a document is for programs, one of them must have taken it. */
+static bool apply_all(struct exchange *ex, const struct document *document,
+		      const struct chosen *chosen, int errors[POOL_VIEWS])
 {
-	tr_json_array(json, "runs");
-	for (size_t i = 0; i < chosen->n; i++) {
-		int err = apply(document, chosen->runs[i]->pid);
+	bool is_taken = !is_for_programs(document);
 
-		tr_json_object(json, NULL);
-		tr_json_str(json, "run", chosen->runs[i]->id);
-		tr_json_i64(json, "pid", chosen->runs[i]->pid);
-		tr_json_bool(json, "ok", err == 0);
-		tr_json_str(json, "error", err ? tare_strerror(err) : NULL);
-		tr_json_end_object(json);
+	for (size_t i = 0; i < chosen->n; i++) {
+		errors[i] = apply(document, chosen->runs[i]->pid);
+		is_taken |= errors[i] == 0;
 	}
-	tr_json_end_array(json);
+	if (!is_taken)
+		problem(ex, 409, "no program took it: %s",
+			tare_strerror(errors[0]));
+	return is_taken;
 }
 
 /* "*", or a list of tags with ours in it. */
@@ -346,14 +387,16 @@ static void put(struct exchange *ex, char *text)
 	struct document document;
 	struct chosen chosen;
 	struct tr_json *json;
+	int errors[POOL_VIEWS];
 
 	if (!body_parse(ex, text, &document) || !chosen_live(ex, &chosen) ||
 	    !check_locks(ex, &chosen) || !check_precondition(ex, &chosen) ||
-	    !check_members(ex, &document))
+	    !check_members(ex, &document, &chosen) ||
+	    !apply_all(ex, &document, &chosen, errors))
 		return;
 	json = reply_json(ex);
 	tr_json_object(json, NULL);
-	apply_all(json, &document, &chosen);
+	chosen_results(&chosen, errors, json);
 	config_json(json, &chosen);
 	tr_json_end_object(json);
 	add_etag(ex, &chosen);

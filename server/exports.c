@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <tare/control.h>
+#include <tare/error.h>
 #include <tare/read/export.h>
 
 #include "body.h"
@@ -48,6 +49,21 @@ static struct export_file *next_file(struct exports *exports)
 	return &exports->at[exports->n % EXPORTS_N];
 }
 
+/* The folder is the server's: whoever asks may choose another. */
+static void refuse(struct exchange *ex, const char *folder, int err)
+{
+	char what[300];
+
+	(void)snprintf(what, sizeof(what), "write the export into '%.250s'",
+		       folder);
+	if (err == TARE_EPERM || err == TARE_ENOENT)
+		problem(ex, 409, "cannot %s: %s; let this user write there, "
+				 "or PUT another export_directory",
+			what, tare_strerror(err));
+	else
+		problem_error(ex, what, err);
+}
+
 static void make(struct exchange *ex, uint32_t format, const char *table)
 {
 	struct export_file *file = next_file(&ex->server->exports);
@@ -58,7 +74,7 @@ static void make(struct exchange *ex, uint32_t format, const char *table)
 		.filter = &filter,
 		.table = table,
 	};
-	char folder[256];
+	char folder[256] = "";
 	struct chosen chosen;
 	uint64_t rows;
 	int err;
@@ -78,7 +94,7 @@ static void make(struct exchange *ex, uint32_t format, const char *table)
 	if (err) {
 		file->path[0] = '\0';
 		file->name = NULL;
-		problem_error(ex, "write the export", err);
+		refuse(ex, folder, err);
 		return;
 	}
 	file->name = strrchr(file->path, '/');

@@ -184,6 +184,13 @@ static void check_bearer(struct exchange *ex)
 	ex->may_read = reads || ex->may_steer;
 }
 
+static bool is_reading(const struct exchange *ex)
+{
+	enum evhttp_cmd_type method = exchange_method(ex);
+
+	return method == EVHTTP_REQ_GET || method == EVHTTP_REQ_HEAD;
+}
+
 bool gate_check_token(struct exchange *ex)
 {
 	check_bearer(ex);
@@ -192,17 +199,15 @@ bool gate_check_token(struct exchange *ex)
 		return true;
 	}
 	exchange_add_header(ex, "WWW-Authenticate", "Bearer");
-	problem(ex, 401, "the token is missing or wrong; 'tare url --token' "
-			 "prints it");
+	problem(ex, 401, "the token is missing or wrong; 'tare url %s--token' "
+			 "prints it",
+		is_reading(ex) ? "" : "--steer ");
 	return false;
 }
 
 bool gate_check_steering(struct exchange *ex)
 {
-	enum evhttp_cmd_type method = exchange_method(ex);
-
-	if (ex->may_steer || method == EVHTTP_REQ_GET ||
-	    method == EVHTTP_REQ_HEAD)
+	if (ex->may_steer || is_reading(ex))
 		return true;
 	problem(ex, 403, "this token only reads; 'tare url --steer --token' "
 			 "prints the one that changes things");

@@ -22,34 +22,17 @@ static int stop(int64_t pid)
 	return tare_remote_monitor(pid, false);
 }
 
-/* Its result; a process that ended on its own has nothing left to steer. */
-static void result_json(struct tr_json *json, const tare_run_entry *run,
-			int err)
-{
-	tr_json_object(json, NULL);
-	tr_json_str(json, "run", run->id);
-	tr_json_i64(json, "pid", run->pid);
-	tr_json_bool(json, "ok", err == 0);
-	tr_json_str(json, "error", err ? tare_strerror(err) : NULL);
-	tr_json_end_object(json);
-}
-
-static void steer(struct exchange *ex, const struct chosen *chosen,
-		  const char *action, int (*act)(int64_t pid))
+static void results_json(struct exchange *ex, const struct chosen *chosen,
+			 const char *action, const int *errors)
 {
 	struct tr_json *json = reply_json(ex);
 	uint64_t n = 0;
 
+	for (size_t i = 0; i < chosen->n; i++)
+		n += errors[i] == 0;
 	tr_json_object(json, NULL);
 	tr_json_str(json, "action", action);
-	tr_json_array(json, "runs");
-	for (size_t i = 0; i < chosen->n; i++) {
-		int err = act(chosen->runs[i]->pid);
-
-		n += err == 0;
-		result_json(json, chosen->runs[i], err);
-	}
-	tr_json_end_array(json);
+	chosen_results(chosen, errors, json);
 	tr_json_u64(json, "succeeded", n);
 	tr_json_u64(json, "failed", chosen->n - n);
 	tr_json_end_object(json);
@@ -57,37 +40,42 @@ static void steer(struct exchange *ex, const struct chosen *chosen,
 	reply_json_end(ex, 200);
 }
 
-/* To start or stop nothing is no success. */
-static void monitor(struct exchange *ex, const char *action,
-		    int (*act)(int64_t pid))
+/* To change nothing is no success. */
+static void steer(struct exchange *ex, const char *action, const char *what,
+		  int (*act)(int64_t pid))
 {
+	int errors[POOL_VIEWS];
+	bool has_acted = false;
 	struct chosen chosen;
 
 	if (!chosen_live(ex, &chosen))
 		return;
-	if (!chosen.n)
-		problem(ex, 409, "no measured program is running: start one "
-				 "with 'tare run' or TARE=on, then %s its "
-				 "monitoring",
-			action);
+	for (size_t i = 0; i < chosen.n; i++) {
+		errors[i] = act(chosen.runs[i]->pid);
+		has_acted |= errors[i] == 0;
+	}
+	if (has_acted)
+		results_json(ex, &chosen, action, errors);
+	else if (chosen.n)
+		problem(ex, 409, "cannot %s %s: %s", action, what,
+			tare_strerror(errors[0]));
 	else
-		steer(ex, &chosen, action, act);
+		problem(ex, 409, "no measured program is running: start one "
+				 "with 'tare run' or TARE=on, then %s %s",
+			action, what);
 }
 
 void handle_monitoring_start(struct exchange *ex)
 {
-	monitor(ex, "start", start);
+	steer(ex, "start", "its monitoring", start);
 }
 
 void handle_monitoring_stop(struct exchange *ex)
 {
-	monitor(ex, "stop", stop);
+	steer(ex, "stop", "its monitoring", stop);
 }
 
 void handle_clear(struct exchange *ex)
 {
-	struct chosen chosen;
-
-	if (chosen_live(ex, &chosen))
-		steer(ex, &chosen, "clear", tare_remote_clear);
+	steer(ex, "clear", "what it measured", tare_remote_clear);
 }

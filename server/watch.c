@@ -72,6 +72,7 @@ static void write_alert(const struct alert *alert, struct tr_json *json)
 	tr_json_str(json, "series", alert->series);
 	tr_json_str(json, "state", alert_state_name(alert->state));
 	tr_json_double(json, "value", alert->value);
+	tr_json_bool(json, "gone", alert->is_gone);
 	tr_json_i64(json, "since_ns", alert->since_ns);
 	tr_json_i64(json, "started_ns", alert->started_ns);
 	tr_json_end_object(json);
@@ -107,11 +108,15 @@ static void tell(void *arg, const struct alert *alert)
 		       alert->value);
 	(void)snprintf(bound, sizeof(bound), "TARE_ALERT_BOUND=%.9g",
 		       alert->rule->bound);
-	message("alert %s: %s: %s of %s is %s, bound %s",
+	message("alert %s: %s: %s of %s %s %s, bound %s%s",
 		alert_state_name(alert->state), alert->rule->name,
 		alert_stat_name(alert->rule->stat), alert->series,
+		alert->is_gone ? "was" : "is",
 		figure(alert->rule, alert->value).text,
-		alert->rule->bound_text);
+		alert->rule->bound_text,
+		alert->is_gone ? "; the series is gone: no live "
+				 "program has values of it" :
+				 "");
 	if (!document.failed)
 		notify_send(watch->notify, document.data, variables);
 	tr_buf_release(&document);
@@ -294,7 +299,9 @@ static void add_row(struct table *table, const struct alert_rule *rule,
 	table_add(table, rule->name);
 	table_add(table, condition);
 	table_add(table, alert ? alert->series : "");
-	table_add(table, alert ? figure(rule, alert->value).text : "");
+	table_add(table, !alert		? "" :
+			 alert->is_gone ? "gone" :
+					  figure(rule, alert->value).text);
 	table_add(table, alert ? format_time(alert->since_ns).text : "");
 }
 

@@ -190,6 +190,28 @@ def check_hanging():
     deaf.close()
 
 
+def check_gone():
+    """A series that ends with its program has no value that is fine."""
+    with Scene() as scene:
+        write_rules(scene, "any: load count > 2\n")
+        program = scene.measured()
+        program.ask("steps 5")
+        server = scene.serve()
+        check(wait_until(lambda: states(server).get("any", {}).get("state")
+                         == "firing"), "an alert of a live program")
+        check_is(states(server)["any"]["gone"], False, "the series is there")
+        program.end()
+        check(wait_until(lambda: states(server)["any"]["state"]
+                         == "resolved"), "resolves when the program ends")
+        check_is(states(server)["any"]["gone"], True, "the series is gone")
+        check(" gone" in scene.tare("alerts").stdout,
+              "tare alerts shows no value", scene.tare("alerts").stdout)
+        server.stop()
+        said = server.process.stderr.read()
+        check("alert resolved: any: count of load was 5, bound 2; the series "
+              "is gone" in said, "and the message says it", said)
+
+
 def check_no_rules():
     with Scene() as scene:
         server = scene.serve()
@@ -234,6 +256,7 @@ def main():
     check_alerts()
     check_units()
     check_hanging()
+    check_gone()
     check_no_rules()
     check_periodic()
     finish()

@@ -5,7 +5,7 @@
 import os
 import time
 
-from serving import Scene, check, check_is, finish, wait_until
+from serving import Scene, check, check_is, finish, skip, wait_until
 
 API = "/api/metrics"
 
@@ -71,9 +71,9 @@ def check_off(server, program):
     check_is(answer.json["config"]["enable_metrics"], False, "metrics off")
     check_is(program.ask("enabled"), "0", "the process is off")
     answer = server.post(API + "/monitoring/start")
-    check_is((answer.status, answer.json["failed"]), (200, 1),
+    check_is(answer.status, 409,
              "no monitoring of a program that does not measure")
-    check("off" in answer.json["runs"][0]["error"], "and why", answer.json)
+    check("off" in answer.json["detail"], "and why", answer.json)
     answer = server.ask("PUT", API + "/config", {"enable_metrics": True})
     check_is(answer.json["config"]["enable_metrics"], True, "and on")
     check_is(program.ask("enabled"), "1", "the process is on")
@@ -304,7 +304,8 @@ def check_directory(server, scene):
         pass
     server.ask("PUT", API + "/config", {"export_directory": full})
     made = server.post(API + "/export/json")
-    check(made.status >= 400, "a folder that is a file", made.body)
+    check(made.status >= 400 and full in made.json["detail"],
+          "a folder that is a file, and which one", made.body)
     check_is(server.ask("PUT", API + "/config",
                         {"export_directory": full + "/x"}).status, 422,
              "one that cannot be made")
@@ -324,6 +325,46 @@ def check_monitor(server, program):
     answer = server.ask("PUT", API + "/config", {"monitor": "false"})
     check_is((answer.status, answer.json["config"]["monitor"]),
              (200, "false"), "and off again")
+    for value in (True, False):
+        answer = server.ask("PUT", API + "/config", {"monitor": value})
+        check_is((answer.status, answer.json["config"]["monitor"]),
+                 (200, str(value).lower()), f"as a switch: {value}")
+    check_is(server.ask("PUT", API + "/config", {"exclude": False}).status,
+             422, "a text is no switch")
+
+
+def check_nobody(server):
+    """Options that no program takes are not set."""
+    before = server.get(API + "/config").json["config"]
+    for body in ({"max_history_size": 77},
+                 {"max_history_size": 77, "export_directory": "data/metrics/x"}):
+        answer = server.ask("PUT", API + "/config", body)
+        check_is(answer.status, 409, f"{sorted(body)}: there is no program")
+        check("no measured program" in answer.json["detail"], "and it says so",
+              answer.json)
+        check_is(server.get(API + "/config").json["config"], before,
+                 "nothing is set")
+    check_is(server.ask("PUT", API + "/config",
+                        {"max_history_size": -7}).status, 422,
+             "what is wrong in itself is wrong without one, too")
+    answer = server.ask("PUT", API + "/config",
+                        {"export_directory": "data/metrics/x"})
+    check_is((answer.status, answer.json["config"]["export_directory"]),
+             (200, "data/metrics/x"), "what is the server's needs none")
+
+
+def check_writable(scene, server):
+    folder = os.path.join(scene.folder, "data/metrics/closed")
+    os.makedirs(folder)
+    server.ask("PUT", API + "/config", {"export_directory": folder})
+    os.chmod(folder, 0o500)
+    if os.access(folder, os.W_OK):
+        skip("a folder that root cannot write into")
+        return
+    made = server.post(API + "/export/json")
+    check_is(made.status, 409, "a folder that is not to be written into")
+    check(folder in made.json["detail"] and "permission" in
+          made.json["detail"], "is named", made.json)
 
 
 def main():
@@ -338,19 +379,18 @@ def main():
         check_monitor(server, program)
         check_several(server, scene, program)
         check_directory(server, scene)
+        check_writable(scene, server)
     with Scene() as scene:
         check_document(scene, scene.serve())
         check_at_start(scene)
     with Scene() as scene:
         server = scene.serve()
-        answer = server.post(API + "/clear")
-        check_is((answer.status, answer.json["runs"]), (200, []),
-                 "nobody is there: nothing is done")
-        for action in ("start", "stop"):
-            answer = server.post(API + "/monitoring/" + action)
-            check_is(answer.status, 409, f"{action}: there is no program")
+        for path in ("/clear", "/monitoring/start", "/monitoring/stop"):
+            answer = server.post(API + path)
+            check_is(answer.status, 409, f"{path}: there is no program")
             check("no measured program" in answer.json["detail"],
                   "and it says so", answer.json)
+        check_nobody(server)
         check_is(server.get(API + "/processing/stats").json["count"], 0,
                  "and nothing was measured")
     finish()

@@ -118,6 +118,15 @@ def check_tokens(server):
         answer = server.get(API + "/count", token=False, headers=headers)
         check_is((answer.status, answer.headers.get("www-authenticate")),
                  (401, "Bearer"), f"no token: {str(given)[:12]!r}")
+    for method, path, words in (("GET", "/count", "'tare url --token'"),
+                                ("POST", "/clear",
+                                 "'tare url --steer --token'"),
+                                ("PUT", "/config",
+                                 "'tare url --steer --token'")):
+        answer = server.ask(method, API + path, token=False)
+        check(answer.status == 401 and words in answer.json["detail"],
+              f"{method}: the command that prints the right one",
+              answer.body)
     for one in (token, server.steer_token):
         check_is(server.get(f"{API}/count?token={one}", token=False).status,
                  401, "a token in the address")
