@@ -12,11 +12,13 @@
 
 #include <tare/control.h>
 
+#include "base/config.h"
 #include "body.h"
 #include "chosen.h"
 #include "document.h"
 #include "handlers.h"
 #include "problem.h"
+#include "read/control.h"
 #include "reply.h"
 
 #define VALUE_BYTES 256u
@@ -117,6 +119,24 @@ static void config_json(struct tr_json *json, const struct chosen *chosen)
 	tr_json_end_object(json);
 }
 
+/* What all chosen processes monitor now; a null where they differ. */
+static void monitoring_json(struct tr_json *json, const struct chosen *chosen)
+{
+	char text[TR_PARTS_TEXT];
+	uint32_t parts = 0, other;
+	bool is_same = true, is_known = false;
+
+	for (size_t i = 0; i < chosen->n; i++) {
+		if (tr_remote_monitored(chosen->runs[i]->pid, &other))
+			continue;
+		is_same &= !is_known || other == parts;
+		parts = other;
+		is_known = true;
+	}
+	tr_parts_text(parts, text);
+	tr_json_str(json, "monitoring", is_same && is_known ? text : NULL);
+}
+
 /* A quoted hash of what a GET of the same runs shows. */
 static void make_etag(const struct chosen *chosen, char etag[24])
 {
@@ -173,6 +193,7 @@ void handle_config(struct exchange *ex)
 	json = reply_json(ex);
 	tr_json_object(json, NULL);
 	config_json(json, &chosen);
+	monitoring_json(json, &chosen);
 	chosen_json(&chosen, json);
 	tr_json_end_object(json);
 	add_etag(ex, &chosen);

@@ -135,6 +135,9 @@ int tr_config_get(const struct tr_config *config, const char *name,
 
 /* "true", "false" or "system,gpu" as bits of enum tare_monitor_part. */
 bool tr_parse_parts(const char *text, uint32_t *ret_parts);
+#define TR_PARTS_TEXT 40u
+/* And back: "system,gpu", "false" for none. */
+void tr_parts_text(uint32_t parts, char out[TR_PARTS_TEXT]);
 
 /*
  * "operation,value" as bits 1u << enum tare_kind; bit 0: scopes that are

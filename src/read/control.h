@@ -8,4 +8,12 @@
 
 #include "read/view.h"
 
+/* ---- remote.c ---------------------------------------------------------- */
+
+/*
+ * What a process monitors now, as it has said itself when it last looked at
+ * its switches; bits of enum tare_monitor_part. 0 or a TARE_E*.
+ */
+int tr_remote_monitored(int64_t pid, uint32_t *ret_parts);
+
 #endif

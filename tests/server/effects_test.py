@@ -23,6 +23,13 @@ def check_parts(program, wanted, sentence):
     check_is(program.number("parts"), wanted, sentence)
 
 
+def check_monitoring(server, wanted, sentence):
+    """What GET says of it."""
+    check(wait_until(lambda: server.get(API + "/config").json["monitoring"]
+                     == wanted), f"{sentence}: monitoring is {wanted}",
+          server.get(API + "/config").body)
+
+
 def goes_on(program):
     """Timing is no matter of monitoring."""
     before = program.number("calls load")
@@ -48,6 +55,7 @@ def check_stop_and_start(server, program):
     goes_on(program)
     check_is(program.ask("enabled"), "1", "the process is still on")
     check_parts(program, 0, "and samples nothing")
+    check_monitoring(server, "false", "after a stop")
     check_is(server.post(API + "/monitoring/stop").status, 200, "stop again")
     program.ask("steps 1")
     check_parts(program, 0, "changes nothing")
@@ -56,12 +64,19 @@ def check_stop_and_start(server, program):
     check_is(answer.json["succeeded"], 1, "start twice")
     program.ask("steps 1")
     check_parts(program, SYSTEM | PROCESS | GPU, "it samples")
+    check_monitoring(server, "system,process,gpu", "after a start")
     server.post(API + "/monitoring/stop")
     program.ask("steps 1")
     check_parts(program, 0, "one stop is enough")
     server.ask("PUT", API + "/config", {"monitor": "system"})
     program.ask("steps 1")
     check_parts(program, SYSTEM, "what is set later counts")
+    check_monitoring(server, "system", "by an option")
+    server.post(API + "/monitoring/stop")
+    program.ask("steps 1")
+    check_monitoring(server, "false", "stopped, whatever the option says")
+    check_is(server.get(API + "/config").json["config"]["monitor"], "system",
+             "which it still says")
     server.ask("PUT", API + "/config", {"monitor": "false"})
     program.ask("steps 1")
 
@@ -336,8 +351,11 @@ def check_monitor(server, program):
 def check_nobody(server):
     """Options that no program takes are not set."""
     before = server.get(API + "/config").json["config"]
+    check_is(server.get(API + "/config").json["monitoring"], None,
+             "nobody monitors")
     for body in ({"max_history_size": 77},
-                 {"max_history_size": 77, "export_directory": "data/metrics/x"}):
+                 {"max_history_size": 77,
+                  "export_directory": "data/metrics/x"}):
         answer = server.ask("PUT", API + "/config", body)
         check_is(answer.status, 409, f"{sorted(body)}: there is no program")
         check("no measured program" in answer.json["detail"], "and it says so",

@@ -43,6 +43,21 @@ def check_formats(server):
           part[:500])
 
 
+def check_history(server):
+    """Values are records, too: the help says it, /count counts the same."""
+    text = server.get("/metrics").body.decode()
+    (value,) = [line.rpartition(" ")[2] for line in text.splitlines()
+                if line.startswith("tare_history_records{")]
+    count = server.get("/api/metrics/count").json
+    check_is(float(value), count["count"], "records in the history")
+    check(count["count"] > count["processing_count"] == N,
+          "more than the operations", count)
+    (words,) = [line for line in text.splitlines()
+                if line.startswith("# HELP tare_history_records ")]
+    check("operations" in words and "values" in words, "and what is one",
+          words)
+
+
 def check_promtool(server):
     if not shutil.which("promtool"):
         skip("promtool is not installed")
@@ -146,6 +161,7 @@ def main():
         program.ask(f"steps {N}")
         server = scene.serve()
         check_formats(server)
+        check_history(server)
         check_promtool(server)
         check_curl(server, scene)
         check_prometheus(scene, server, program)

@@ -121,15 +121,19 @@ static bool parse_words(const struct word *words, size_t n, const char *text,
 	return true;
 }
 
+/* Those of one bit first. */
+static const struct word monitor_parts[] = {
+	{ "system", TARE_MONITOR_SYSTEM },
+	{ "process", TARE_MONITOR_PROCESS },
+	{ "gpu", TARE_MONITOR_GPU },
+	{ "detailed", TARE_MONITOR_DETAILED },
+	{ "all", TARE_MONITOR_ALL },
+};
+
+#define N_PARTS (sizeof(monitor_parts) / sizeof(monitor_parts[0]))
+
 bool tr_parse_parts(const char *text, uint32_t *ret_parts)
 {
-	static const struct word parts[] = {
-		{ "system", TARE_MONITOR_SYSTEM },
-		{ "process", TARE_MONITOR_PROCESS },
-		{ "gpu", TARE_MONITOR_GPU },
-		{ "detailed", TARE_MONITOR_DETAILED },
-		{ "all", TARE_MONITOR_ALL },
-	};
 	bool on;
 
 	if (tr_parse_bool(text, &on)) {
@@ -137,8 +141,21 @@ bool tr_parse_parts(const char *text, uint32_t *ret_parts)
 				  0;
 		return true;
 	}
-	return parse_words(parts, sizeof(parts) / sizeof(parts[0]), text,
-			   ret_parts);
+	return parse_words(monitor_parts, N_PARTS, text, ret_parts);
+}
+
+void tr_parts_text(uint32_t parts, char out[TR_PARTS_TEXT])
+{
+	const char *comma = "";
+
+	out[0] = '\0';
+	for (size_t i = 0; i + 1 < N_PARTS; i++)
+		if (parts & monitor_parts[i].bits) {
+			strcat(strcat(out, comma), monitor_parts[i].name);
+			comma = ",";
+		}
+	if (!out[0])
+		strcpy(out, "false");
 }
 
 bool tr_parse_kinds(const char *text, uint32_t *ret_kinds)

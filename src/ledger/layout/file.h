@@ -777,7 +777,8 @@ struct tr_control {
 	uint32_t text_bytes; /* of `text`: option lines set from outside */
 	uint32_t wake;	     /* the monitor's thread sleeps on it (futex) */
 	uint32_t pause;	     /* gate of paused sites: 0 while they are */
-	uint32_t reserved[3];
+	uint32_t monitored;  /* parts that its process monitors; it writes */
+	uint32_t reserved[2];
 	uint32_t sleep[TR_CONTROL_SLEEP];
 	char text[TR_CONTROL_TEXT];
 };

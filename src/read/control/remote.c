@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "ledger/layout.h"
+#include "read/control.h"
 #include "read/view.h"
 
 #include <errno.h>
@@ -187,6 +188,20 @@ TARE_API int tare_remote_is_enabled(int64_t pid, bool *ret_on)
 	if (err)
 		return err;
 	*ret_on = TR_LOAD(page.control->enabled) != 0;
+	unmap_page(&page);
+	return 0;
+}
+
+int tr_remote_monitored(int64_t pid, uint32_t *ret_parts)
+{
+	struct page page;
+	int err = open_page(pid, &page);
+
+	if (err)
+		return err;
+	*ret_parts = TR_LOAD(page.control->enabled) ?
+			     TR_LOAD(page.control->monitored) :
+			     0;
 	unmap_page(&page);
 	return 0;
 }

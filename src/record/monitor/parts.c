@@ -96,6 +96,13 @@ static void follow_commands(void)
 	TR_STORE(switched_off, n & 1 ? 0 : UINT32_MAX);
 }
 
+/* For those who ask from outside: see tr_remote_monitored(). */
+static void publish(void)
+{
+	/* Relaxed: nothing goes with it. */
+	TR_STORE(tr_ledger->control->monitored, tr_parts_shown());
+}
+
 void tr_parts_follow(const struct tr_config *config)
 {
 	uint32_t now = TR_ACQUIRE(tr_ledger->control->generation);
@@ -116,6 +123,7 @@ void tr_parts_follow(const struct tr_config *config)
 	TR_STORE(track_interval_ns,
 		 interval_of("memory_sample_interval",
 			     config->memory_sample_interval));
+	publish();
 	TR_PUBLISH(generation, now);
 }
 
@@ -125,6 +133,7 @@ void tr_parts_switch(uint32_t on, uint32_t off)
 	(void)__atomic_fetch_and(&switched_on, ~off, __ATOMIC_RELAXED);
 	(void)__atomic_fetch_or(&switched_off, off, __ATOMIC_RELAXED);
 	(void)__atomic_fetch_and(&switched_off, ~on, __ATOMIC_RELAXED);
+	publish();
 }
 
 uint32_t tr_parts_wanted(void)

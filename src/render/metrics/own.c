@@ -80,7 +80,8 @@ static const struct own {
 	{ "tare_missed_calls", TR_METRIC_COUNTER, "",
 	  "calls of such series that nobody counted, as estimated", missed },
 	{ "tare_history_records", TR_METRIC_GAUGE, "",
-	  "operations in the history", records },
+	  "records in the history: operations and samples, and as many "
+	  "single values again", records },
 	{ "tare_threads", TR_METRIC_GAUGE, "", "threads that ever recorded",
 	  threads },
 	{ "tare_ledger_bytes", TR_METRIC_GAUGE, "bytes",
