@@ -104,6 +104,22 @@ static bool is_visible_text(const char *text)
 	return true;
 }
 
+static bool check_head_size(struct exchange *ex)
+{
+	struct evkeyvalq *headers =
+		evhttp_request_get_input_headers(ex->request);
+	size_t bytes = strlen(evhttp_request_get_uri(ex->request));
+	struct evkeyval *header;
+
+	TAILQ_FOREACH(header, headers, next)
+		bytes += strlen(header->key) + strlen(header->value) + 4;
+	if (bytes <= GATE_HEADER_BYTES)
+		return true;
+	problem(ex, 400, "the headers have more than %u bytes",
+		GATE_HEADER_BYTES);
+	return false;
+}
+
 static bool check_headers(struct exchange *ex)
 {
 	struct evkeyvalq *headers =
@@ -170,7 +186,8 @@ bool gate_check_form(struct exchange *ex)
 		problem(ex, 400, "the target of a request begins with /");
 		return false;
 	}
-	return check_headers(ex) && check_host(ex) && check_body(ex);
+	return check_head_size(ex) && check_headers(ex) && check_host(ex) &&
+	       check_body(ex);
 }
 
 /* Compares with both, whatever the first comparison gave. */

@@ -20,6 +20,8 @@
 #define GATE_HOSTS 16u
 #define GATE_HEADER_BYTES (32u << 10)
 #define GATE_BODY_BYTES (32u << 10)
+/* Of either; the parser refuses more, with a page that is no problem. */
+#define GATE_PARSED_BYTES (64u << 10)
 
 struct exchange;
 struct server_options;

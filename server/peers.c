@@ -17,8 +17,7 @@
 
 #include "gate.h"
 
-_Static_assert(PEERS_UNREAD_BYTES > GATE_HEADER_BYTES &&
-		       PEERS_UNREAD_BYTES > GATE_BODY_BYTES,
+_Static_assert(PEERS_UNREAD_BYTES > GATE_PARSED_BYTES,
 	       "evhttp wants a line, and a body, as a whole");
 
 static int64_t now_ms(void)

@@ -35,8 +35,8 @@
 #define PEERS_IDLE_MS 60000
 #define PEERS_ANSWER_MS 60000
 #define PEERS_STALL_MS 10000
-/* A head or a body of the largest size, and the lines around it. */
-#define PEERS_UNREAD_BYTES (40u << 10)
+/* A head or a body of the largest size parsed, and the lines around it. */
+#define PEERS_UNREAD_BYTES (72u << 10)
 
 enum peer_phase {
 	PEER_NONE = 0,

@@ -132,8 +132,8 @@ static bool set_up(struct server *server)
 		return false;
 	/* Our gate answers for methods that are none: with a problem. */
 	evhttp_set_allowed_methods(server->http, 0xffff);
-	evhttp_set_max_headers_size(server->http, GATE_HEADER_BYTES);
-	evhttp_set_max_body_size(server->http, GATE_BODY_BYTES);
+	evhttp_set_max_headers_size(server->http, GATE_PARSED_BYTES);
+	evhttp_set_max_body_size(server->http, GATE_PARSED_BYTES);
 	evhttp_set_timeout(server->http, PEERS_IDLE_MS / 1000);
 	evhttp_set_gencb(server->http, router_take, server);
 	server->watch = watch_start(server);
