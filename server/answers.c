@@ -4,17 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "reply.h"
 #include "router.h"
 
-/* FNV-1a: a place for each URL; the last one to take it has it. */
+/* A place for each URL; the last one to take it has it. */
 static size_t place_of(const char *uri)
 {
-	uint32_t hash = 2166136261u;
-
-	for (; *uri; uri++)
-		hash = (hash ^ (unsigned char)*uri) * 16777619u;
-	return hash % ANSWERS_N;
+	return (size_t)(hash_text(HASH_BEGIN, uri) % ANSWERS_N);
 }
 
 bool answers_send(struct exchange *ex)

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "hash.h"
+
 struct board *board_new(void)
 {
 	void *memory = mmap(NULL, sizeof(struct board),
@@ -29,31 +31,22 @@ int64_t board_now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* FNV-1a */
-static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ ((const unsigned char *)bytes)[i]) *
-		       UINT64_C(1099511628211);
-	return hash;
-}
-
 uint64_t board_key(const tare_run_entry *run)
 {
-	uint64_t hash = UINT64_C(14695981039346656037);
+	uint64_t hash = HASH_BEGIN;
 	struct stat st;
 
 	if (stat(run->path, &st))
 		return 0;
-	hash = add_bytes(hash, run->path, strlen(run->path));
-	hash = add_bytes(hash, &st.st_ino, sizeof(st.st_ino));
+	hash = hash_bytes(hash, run->path, strlen(run->path));
+	hash = hash_bytes(hash, &st.st_ino, sizeof(st.st_ino));
 	/* A live one changes all the time. */
 	if (run->state != TARE_RUN_LIVE) {
-		hash = add_bytes(hash, &st.st_size, sizeof(st.st_size));
-		hash = add_bytes(hash, &st.st_mtim.tv_sec,
-				 sizeof(st.st_mtim.tv_sec));
-		hash = add_bytes(hash, &st.st_mtim.tv_nsec,
-				 sizeof(st.st_mtim.tv_nsec));
+		hash = hash_bytes(hash, &st.st_size, sizeof(st.st_size));
+		hash = hash_bytes(hash, &st.st_mtim.tv_sec,
+				  sizeof(st.st_mtim.tv_sec));
+		hash = hash_bytes(hash, &st.st_mtim.tv_nsec,
+				  sizeof(st.st_mtim.tv_nsec));
 	}
 	return hash ? hash : 1;
 }

@@ -17,6 +17,7 @@
 #include "chosen.h"
 #include "document.h"
 #include "handlers.h"
+#include "hash.h"
 #include "problem.h"
 #include "read/control.h"
 #include "reply.h"
@@ -140,7 +141,7 @@ static void monitoring_json(struct tr_json *json, const struct chosen *chosen)
 /* A quoted hash of what a GET of the same runs shows. */
 static void make_etag(const struct chosen *chosen, char etag[24])
 {
-	uint64_t hash = UINT64_C(14695981039346656037);
+	uint64_t hash = HASH_BEGIN;
 	const tare_option *option;
 	char value[VALUE_BYTES];
 
@@ -149,9 +150,7 @@ static void make_etag(const struct chosen *chosen, char etag[24])
 			continue;
 		if (!shared_value(chosen, option, value))
 			(void)strcpy(value, "\x01");
-		for (const char *c = value; *c; c++)
-			hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-		hash = (hash ^ 0xff) * 1099511628211u;
+		hash = hash_text(hash, value);
 	}
 	(void)snprintf(etag, 24, "\"%016llx\"", (unsigned long long)hash);
 }

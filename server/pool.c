@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/format.h"
+#include "read/view.h"
 
 /* A finished run's view that nobody asked for in 50 generations: 10 s. */
 #define POOL_IDLE 50u
@@ -87,13 +88,25 @@ static const tare_run_entry *find_id(const struct pool *pool,
 	return found;
 }
 
+/* As the command means it; a ledger may have moved since the list was read. */
+static const tare_run_entry *find_last(const struct pool *pool)
+{
+	char path[600];
+
+	if (tr_runs_find("last", path, sizeof(path)) == 0)
+		for (size_t i = 0; i < pool->n_runs; i++)
+			if (strcmp(pool->runs[i].path, path) == 0)
+				return &pool->runs[i];
+	return pool->n_runs ? &pool->runs[0] : NULL;
+}
+
 const tare_run_entry *pool_find(const struct pool *pool, const char *name)
 {
 	const tare_run_entry *run = NULL;
 	uint64_t pid;
 
 	if (strcmp(name, "last") == 0)
-		return pool->n_runs ? &pool->runs[0] : NULL;
+		return find_last(pool);
 	if (parse_count(name, &pid) && pid <= INT32_MAX)
 		run = find_pid(pool, (int64_t)pid);
 	return run ? run : find_id(pool, name);

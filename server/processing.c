@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "handlers.h"
+#include "hash.h"
 #include "problem.h"
 #include "read/stats.h"
 #include "reply.h"
@@ -170,18 +171,12 @@ int processing_json(struct tr_json *json, tare_merge *merge)
 
 /* ---- pages --------------------------------------------------------------- */
 
-/* FNV-1a of what makes a series; a cursor names the last row sent by it. */
+/* Of what makes a series; a cursor names the last row sent by it. */
 static uint64_t row_hash(const tare_stats *stats)
 {
-	const char *part[] = { stats->name, stats->source, stats->labels };
-	uint64_t hash = UINT64_C(14695981039346656037);
+	uint64_t hash = hash_text(HASH_BEGIN, stats->name);
 
-	for (size_t i = 0; i < 3; i++) {
-		for (const char *c = part[i]; *c; c++)
-			hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-		hash = (hash ^ 0xff) * 1099511628211u;
-	}
-	return hash;
+	return hash_text(hash_text(hash, stats->source), stats->labels);
 }
 
 /* The first row after the cursor; false: that row is gone. */

@@ -190,6 +190,12 @@ def compare_counts(asked):
          + report["health"]["lost_records"], "dropped")
 
 
+def compare_last(asked):
+    rest = asked.server.get(f"{API}/count?run=last").json["runs"]
+    done = json.loads(asked.scene.tare("report", "--json", "last").stdout)
+    same([one["run"] for one in rest], [done["run"]["id"]], "the last run")
+
+
 def compare_runs(asked):
     (mine,) = [one for one in json.loads(
         asked.scene.tare("ls", "--json").stdout) if one["id"] == asked.run]
@@ -295,6 +301,13 @@ def compare_scrape(asked):
 
 # ---- runs ------------------------------------------------------------------
 
+def other(scene):
+    """A newer run, which is not the one that is compared."""
+    program = scene.measured()
+    program.ask("steps 3")
+    program.end()
+
+
 def record(scene):
     """Every kind of series, over more than one slice of time."""
     program = scene.measured(monitor="system,process", monitor_interval=0.05)
@@ -314,6 +327,7 @@ def main():
         record(scene)
         server = scene.serve()
         run = json.loads(scene.tare("ls", "--json").stdout)[0]["id"]
+        other(scene)
         asked = Asked(scene, server, run)
         found = compare_operations(asked)
         compare_single(asked, [key for key in found if key[0] in
@@ -324,6 +338,7 @@ def main():
         compare_records(asked)
         compare_counts(asked)
         compare_runs(asked)
+        compare_last(asked)
         compare_samples(asked)
         compare_monitor(asked)
         compare_tables(asked)
