@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format.h"
 #include "message.h"
+#include "parse.h"
 #include "suggest.h"
 
 struct common_fields {

@@ -13,7 +13,7 @@
 
 #include "alloc_groups.h"
 #include "args.h"
-#include "format.h"
+#include "base/text.h"
 #include "message.h"
 #include "runs.h"
 #include "table.h"
@@ -54,24 +54,24 @@ static const struct option_spec options[] = {
 static void print_totals(const tare_heap *heap)
 {
 	(void)printf("allocated %s in %s",
-		     format_bytes((double)heap->bytes).text,
-		     format_count(heap->allocs).text);
+		     tr_as_bytes((double)heap->bytes).text,
+		     tr_as_count(heap->allocs).text);
 	(void)printf(", live %s in %s",
-		     format_bytes((double)heap->live_bytes).text,
-		     format_count(heap->live).text);
+		     tr_as_bytes((double)heap->live_bytes).text,
+		     tr_as_count(heap->live).text);
 	(void)printf(", peak %s, temporary %s%s\n",
-		     format_bytes((double)heap->peak_bytes).text,
-		     format_count(heap->temporary).text,
+		     tr_as_bytes((double)heap->peak_bytes).text,
+		     tr_as_count(heap->temporary).text,
 		     heap->is_estimate ? " (estimated from samples)" : "");
 	if (heap->unseen)
 		(void)printf("not in the books: %s allocations\n",
-			     format_count(heap->unseen).text);
+			     tr_as_count(heap->unseen).text);
 }
 
 static void add_size(struct table *table, uint64_t bytes, uint64_t n)
 {
-	table_add(table, format_bytes((double)bytes).text);
-	table_add(table, format_count(n).text);
+	table_add(table, tr_as_bytes((double)bytes).text);
+	table_add(table, tr_as_count(n).text);
 }
 
 static size_t rows_shown(const struct alloc_options *opt,
@@ -100,8 +100,8 @@ static void print_groups(const struct args *args,
 		add_size(&table, g->now.live_bytes, g->now.live);
 		add_size(&table, g->now.bytes, g->now.allocs);
 		table_add(&table,
-			  format_bytes((double)g->now.peak_bytes).text);
-		table_add(&table, format_count(g->now.temporary).text);
+			  tr_as_bytes((double)g->now.peak_bytes).text);
+		table_add(&table, tr_as_count(g->now.temporary).text);
 		table_add(&table, g->name);
 	}
 	table_print(&table, stdout, terminal_width(stdout),
@@ -222,21 +222,21 @@ static int show(const struct args *args, const struct alloc_options *opt,
 
 /* ---- two moments ------------------------------------------------------- */
 
-static struct text signed_bytes(uint64_t from, uint64_t to)
+static struct tr_text signed_bytes(uint64_t from, uint64_t to)
 {
-	struct text text = format_bytes(to < from ? (double)(from - to) :
+	struct tr_text text = tr_as_bytes(to < from ? (double)(from - to) :
 						    (double)(to - from));
-	struct text result;
+	struct tr_text result;
 
 	(void)snprintf(result.text, sizeof(result.text), "%s%.37s",
 		       to < from ? "-" : to > from ? "+" : "", text.text);
 	return result;
 }
 
-static struct text signed_count(uint64_t from, uint64_t to)
+static struct tr_text signed_count(uint64_t from, uint64_t to)
 {
-	struct text text = format_count(to < from ? from - to : to - from);
-	struct text result;
+	struct tr_text text = tr_as_count(to < from ? from - to : to - from);
+	struct tr_text result;
 
 	(void)snprintf(result.text, sizeof(result.text), "%s%.37s",
 		       to < from ? "-" : to > from ? "+" : "", text.text);
@@ -259,7 +259,8 @@ static void print_diff(const struct args *args,
 	for (size_t i = 0; i < n; i++) {
 		const tare_alloc *a = &groups->at[i].before;
 		const tare_alloc *b = &groups->at[i].now;
-		struct text live = signed_bytes(a->live_bytes, b->live_bytes);
+		struct tr_text live = signed_bytes(a->live_bytes,
+						   b->live_bytes);
 
 		table_add_tinted(&table, live.text,
 				 b->live_bytes > a->live_bytes ? TINT_RED :

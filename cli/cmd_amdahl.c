@@ -7,7 +7,7 @@
 #include <tare/read/judge.h>
 
 #include "args.h"
-#include "format.h"
+#include "base/text.h"
 #include "message.h"
 #include "runs.h"
 #include "table.h"
@@ -117,12 +117,12 @@ static void add_name(struct table *table, const tare_part *part)
 }
 
 /* "73.9%", or "186 x" where percents are hard to read. */
-static struct text gain_text(double gain)
+static struct tr_text gain_text(double gain)
 {
-	struct text out = { "no limit" };
+	struct tr_text out = { "no limit" };
 
 	if (gain < 10)
-		return format_share(gain);
+		return tr_as_share(gain);
 	if (isfinite(gain))
 		(void)snprintf(out.text, sizeof(out.text), "%.*f x",
 			       1 + gain < 99.95 ? 1 : 0, 1 + gain);
@@ -131,10 +131,10 @@ static struct text gain_text(double gain)
 
 static void add_part(struct table *table, const tare_part *part)
 {
-	table_add(table, format_share(part->share).text);
-	table_add(table, format_duration(part->ns).text);
+	table_add(table, tr_as_share(part->share).text);
+	table_add(table, tr_as_duration(part->ns).text);
 	table_add(table, gain_text(part->gain.faster).text);
-	table_add(table, format_share(part->gain.saved).text);
+	table_add(table, tr_as_share(part->gain.saved).text);
 	table_add(table, gain_text(part->gain.most).text);
 	table_add_tinted(table, worth_text(part->gain.worth),
 			 worth_tint(part->gain.worth));

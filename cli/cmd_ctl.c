@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "args.h"
-#include "format.h"
 #include "message.h"
+#include "parse.h"
 #include "runs.h"
 #include "settings.h"
 #include "table.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "args.h"
-#include "format.h"
+#include "base/text.h"
 #include "message.h"
 #include "runs.h"
 #include "selection.h"
@@ -84,10 +84,10 @@ static void add_measured(struct table *table, const tare_record *record)
 	if (record->kind == TARE_RECORD_OPERATION ||
 	    record->kind == TARE_RECORD_SCOPE)
 		table_add(table,
-			  format_duration((double)record->duration_ns).text);
+			  tr_as_duration((double)record->duration_ns).text);
 	else if (record->value == record->value)
 		table_add(table,
-			  format_value(record->value, record->unit).text);
+			  tr_as_value(record->value, record->unit).text);
 	else
 		table_add(table, tare_record_kind_name(record->kind));
 }
@@ -96,7 +96,7 @@ static void add_record(struct table *table, const tare_record *record)
 {
 	char number[24];
 
-	table_add(table, format_clock(record->start_ns).text);
+	table_add(table, tr_as_clock(record->start_ns).text);
 	(void)snprintf(number, sizeof(number), "%" PRId64, record->thread);
 	table_add(table, number);
 	table_add(table, record->name);

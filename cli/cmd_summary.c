@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "args.h"
-#include "format.h"
+#include "base/text.h"
 #include "message.h"
 #include "read/stats.h"
 #include "runs.h"
@@ -154,15 +154,15 @@ static void add_row(struct table *table, const struct summary *summary,
 		    const tare_stats *s)
 {
 	add_name(table, s);
-	table_add(table, format_count(s->count).text);
-	table_add_tinted(table, format_count(s->failures).text,
+	table_add(table, tr_as_count(s->count).text);
+	table_add_tinted(table, tr_as_count(s->failures).text,
 			 s->failures ? TINT_RED : TINT_NONE);
-	table_add(table, format_share(s->success_rate).text);
-	table_add(table, format_duration(s->net_total).text);
-	table_add(table, format_duration(s->net_mean).text);
-	table_add(table, format_duration(net_of(summary, s, s->p50)).text);
-	table_add(table, format_duration(net_of(summary, s, s->p95)).text);
-	table_add(table, format_duration(net_of(summary, s, s->max)).text);
+	table_add(table, tr_as_success(s->success_rate).text);
+	table_add(table, tr_as_duration(s->net_total).text);
+	table_add(table, tr_as_duration(s->net_mean).text);
+	table_add(table, tr_as_duration(net_of(summary, s, s->p50)).text);
+	table_add(table, tr_as_duration(net_of(summary, s, s->p95)).text);
+	table_add(table, tr_as_duration(net_of(summary, s, s->max)).text);
 }
 
 /* Says what ranks the rows, and that the measuring is not in the times. */
@@ -194,7 +194,7 @@ static void print_rows(const struct summary *s, bool color)
 	table_release(&table);
 	if (s->n_shown < s->n)
 		(void)printf("... and %s more (--top 0 shows all)\n",
-			     format_count(s->n - s->n_shown).text);
+			     tr_as_count(s->n - s->n_shown).text);
 }
 
 static void print_head(const struct summary *s)
@@ -205,20 +205,20 @@ static void print_head(const struct summary *s)
 	terminal_safe(stdout, s->run->program);
 	(void)printf("  pid %lld, %s, from %s to %s, %s\n",
 		     (long long)s->run->pid, run_state_text(s->run->state),
-		     format_time(window->from_ns).text,
-		     format_time(window->to_ns).text,
-		     format_duration((double)window->to_ns -
+		     tr_as_date(window->from_ns).text,
+		     tr_as_date(window->to_ns).text,
+		     tr_as_duration((double)window->to_ns -
 				     (double)window->from_ns).text);
 	(void)printf("      %s operations, %s calls",
-		     format_count(s->n).text, format_count(s->calls).text);
+		     tr_as_count(s->n).text, tr_as_count(s->calls).text);
 	(void)printf(", %s failed, %s succeeded\n",
-		     format_count(s->failures).text,
-		     format_share(rate_of(s->calls, s->failures)).text);
+		     tr_as_count(s->failures).text,
+		     tr_as_success(rate_of(s->calls, s->failures)).text);
 	if (s->values.n)
 		(void)printf("      %s values and gauges, %s records in the "
 			     "history\n",
-			     format_count(s->values.n).text,
-			     format_count(s->n_records).text);
+			     tr_as_count(s->values.n).text,
+			     tr_as_count(s->n_records).text);
 }
 
 static bool is_recent(const tare_record *r, bool failed)
@@ -250,9 +250,9 @@ static void print_recent(const struct summary *s, bool failed, bool color)
 
 		if (!is_recent(r, failed))
 			continue;
-		table_add(&table, format_clock(r->start_ns).text);
+		table_add(&table, tr_as_clock(r->start_ns).text);
 		table_add(&table, r->name);
-		table_add(&table, format_duration((double)r->duration_ns).text);
+		table_add(&table, tr_as_duration((double)r->duration_ns).text);
 		table_add_tinted(&table, r->ok ? "ok" :
 				 r->error[0] ? r->error : "failed",
 				 r->ok ? TINT_NONE : TINT_RED);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "args.h"
-#include "format.h"
+#include "base/text.h"
 #include "message.h"
 #include "runs.h"
 #include "selection.h"
@@ -31,19 +31,15 @@ static const struct option_spec options[] = {
 
 /* ---- for people -------------------------------------------------------- */
 
-static struct text value_of(const tare_stats *s, double value)
+static struct tr_text value_of(const tare_stats *s, double value)
 {
-	return s->kind == TARE_KIND_SCOPE ? format_duration(value) :
-					    format_value(value, s->unit);
+	return s->kind == TARE_KIND_SCOPE ? tr_as_duration(value) :
+					    tr_as_value(value, s->unit);
 }
 
 static void add_change(struct table *table, double change)
 {
-	char text[32] = "-";
-
-	if (!isnan(change))
-		(void)snprintf(text, sizeof(text), "%+.1f%%", change * 100);
-	table_add_tinted(table, text,
+	table_add_tinted(table, tr_as_change(change).text,
 			 change > NOTABLE  ? TINT_RED :
 			 change < -NOTABLE ? TINT_GREEN :
 					     TINT_NONE);
@@ -59,15 +55,15 @@ static void add_row(struct table *table, const tare_trend *trend)
 		       named->labels[0] ? "{" : "", named->labels,
 		       named->labels[0] ? "}" : "");
 	table_add(table, name);
-	table_add(table, format_count(before->count).text);
-	table_add(table, format_count(now->count).text);
+	table_add(table, tr_as_count(before->count).text);
+	table_add(table, tr_as_count(now->count).text);
 	table_add(table, value_of(named, before->mean).text);
 	table_add(table, value_of(named, now->mean).text);
 	add_change(table, trend->change);
 	table_add(table, value_of(named, before->p95).text);
 	table_add(table, value_of(named, now->p95).text);
-	table_add(table, format_share(before->success_rate).text);
-	table_add(table, format_share(now->success_rate).text);
+	table_add(table, tr_as_success(before->success_rate).text);
+	table_add(table, tr_as_success(now->success_rate).text);
 }
 
 static void print_trend(const struct args *args, const tare_trend *trends,
@@ -88,8 +84,8 @@ static void print_trend(const struct args *args, const tare_trend *trends,
 	struct table table;
 
 	(void)printf("the last %s against the %s before\n",
-		     format_duration((double)window_ns).text,
-		     format_duration((double)window_ns).text);
+		     tr_as_duration((double)window_ns).text,
+		     tr_as_duration((double)window_ns).text);
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < n; i++)
 		add_row(&table, &trends[i]);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "format.h"
+#include "base/text.h"
 #include "table.h"
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -17,9 +17,9 @@ struct out {
 
 /* ---- cells ------------------------------------------------------------- */
 
-static struct text ratio_text(double value)
+static struct tr_text ratio_text(double value)
 {
-	struct text out = { "-" };
+	struct tr_text out = { "-" };
 
 	if (!isnan(value))
 		(void)snprintf(out.text, sizeof(out.text), "%.*f",
@@ -28,9 +28,9 @@ static struct text ratio_text(double value)
 	return out;
 }
 
-static struct text fixed_text(double value, int decimals)
+static struct tr_text fixed_text(double value, int decimals)
 {
-	struct text out = { "-" };
+	struct tr_text out = { "-" };
 
 	if (!isnan(value))
 		(void)snprintf(out.text, sizeof(out.text), "%.*f", decimals,
@@ -38,9 +38,9 @@ static struct text fixed_text(double value, int decimals)
 	return out;
 }
 
-static struct text seconds_text(double seconds)
+static struct tr_text seconds_text(double seconds)
 {
-	return format_duration(seconds * 1e9);
+	return tr_as_duration(seconds * 1e9);
 }
 
 /* The mean, and how far the interval reaches from it; no time is below 0. */
@@ -56,7 +56,7 @@ static void add_seconds(struct table *table, const tare_estimate *e)
 	else if (!isnan(e->high))
 		(void)snprintf(text, sizeof(text), "%s +-%s",
 			       seconds_text(e->mean).text,
-			       e->mean > 0 ? format_share((e->high - e->mean) /
+			       e->mean > 0 ? tr_as_share((e->high - e->mean) /
 							  e->mean).text :
 					     "0");
 	table_add(table, text);
@@ -77,7 +77,7 @@ static void add_ratio(struct table *table, const tare_estimate *e)
 
 static void add_share(struct table *table, const tare_estimate *e)
 {
-	table_add(table, format_share(e->mean).text);
+	table_add(table, tr_as_share(e->mean).text);
 }
 
 static void add_score(struct table *table, const tare_estimate *e)

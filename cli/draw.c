@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "format.h"
+#include "base/text.h"
 #include "runs.h"
 #include "table.h"
 
@@ -50,17 +50,17 @@ static void add_name(struct table *table, const tare_stats *stats)
 static void add_scope(struct table *table, const struct picture_row *row)
 {
 	add_name(table, row->stats);
-	table_add(table, format_number(row->per_s).text);
-	table_add(table, format_share(row->time_share).text);
-	table_add(table, format_share(row->own_share).text);
-	table_add_tinted(table, format_duration(row->mean).text,
+	table_add(table, tr_as_number(row->per_s).text);
+	table_add(table, tr_as_share(row->time_share).text);
+	table_add(table, tr_as_share(row->own_share).text);
+	table_add_tinted(table, tr_as_duration(row->mean).text,
 			 row->stats->below_resolution ? TINT_DIM : TINT_NONE);
-	table_add(table, format_duration(row->p50).text);
-	table_add(table, format_duration(row->p99).text);
-	table_add(table, format_duration(row->max).text);
-	table_add_tinted(table, format_count(row->failures).text,
+	table_add(table, tr_as_duration(row->p50).text);
+	table_add(table, tr_as_duration(row->p99).text);
+	table_add(table, tr_as_duration(row->max).text);
+	table_add_tinted(table, tr_as_count(row->failures).text,
 			 row->failures ? TINT_RED : TINT_NONE);
-	table_add(table, format_count(row->open).text);
+	table_add(table, tr_as_count(row->open).text);
 }
 
 static void add_counter(struct table *table, const struct picture_row *row)
@@ -68,8 +68,8 @@ static void add_counter(struct table *table, const struct picture_row *row)
 	const tare_stats *stats = row->stats;
 
 	add_name(table, stats);
-	table_add(table, format_value(row->per_s, stats->unit).text);
-	table_add(table, format_value(stats->total, stats->unit).text);
+	table_add(table, tr_as_value(row->per_s, stats->unit).text);
+	table_add(table, tr_as_value(stats->total, stats->unit).text);
 }
 
 static void add_value(struct table *table, const struct picture_row *row)
@@ -80,28 +80,18 @@ static void add_value(struct table *table, const struct picture_row *row)
 
 	add_name(table, stats);
 	table_add(table, kind_text(stats->kind));
-	table_add(table, format_number(row->per_s).text);
-	table_add(table, has_now ? format_value(stats->last, stats->unit).text
+	table_add(table, tr_as_number(row->per_s).text);
+	table_add(table, has_now ? tr_as_value(stats->last, stats->unit).text
 				 : "-");
 	if (stats->kind == TARE_KIND_RATIO) {
 		for (int i = 0; i < 4; i++)
 			table_add(table, "-");
 		return;
 	}
-	table_add(table, format_value(row->mean, stats->unit).text);
-	table_add(table, format_value(row->p50, stats->unit).text);
-	table_add(table, format_value(row->p99, stats->unit).text);
-	table_add(table, format_value(row->max, stats->unit).text);
-}
-
-/* "+3.1%": the last minute against the one before. */
-static void add_change(struct table *table, double change)
-{
-	char text[64];
-
-	(void)snprintf(text, sizeof(text), "%s%s", change >= 0 ? "+" : "",
-		       format_share(change).text);
-	table_add(table, text);
+	table_add(table, tr_as_value(row->mean, stats->unit).text);
+	table_add(table, tr_as_value(row->p50, stats->unit).text);
+	table_add(table, tr_as_value(row->p99, stats->unit).text);
+	table_add(table, tr_as_value(row->max, stats->unit).text);
 }
 
 /* A total has no mean, and grows anyway. */
@@ -112,12 +102,13 @@ static void add_monitor(struct table *table, const struct picture_row *row)
 
 	add_name(table, stats);
 	table_add(table, stats->source);
-	table_add(table, format_value(stats->last, stats->unit).text);
+	table_add(table, tr_as_value(stats->last, stats->unit).text);
 	table_add(table, is_total ? "-"
-				  : format_value(stats->mean, stats->unit)
+				  : tr_as_value(stats->mean, stats->unit)
 					    .text);
-	table_add(table, format_value(stats->max, stats->unit).text);
-	add_change(table, is_total ? NAN : row->change);
+	table_add(table, tr_as_value(stats->max, stats->unit).text);
+	/* The last minute against the one before. */
+	table_add(table, tr_as_change(is_total ? NAN : row->change).text);
 }
 
 /* Narrow terminals: the median goes first, the name and the rate never. */
@@ -225,7 +216,7 @@ static void draw_governed(const tare_health *health,
 	if (!health->governed)
 		return;
 	(void)snprintf(text, sizeof(text), "  %s in part",
-		       format_count(health->governed).text);
+		       tr_as_count(health->governed).text);
 	terminal_tinted(stream, drawing->color, TINT_YELLOW, text);
 }
 
@@ -237,23 +228,23 @@ static void draw_header(const struct picture *picture,
 	terminal_tinted(stream, drawing->color, TINT_BOLD, "tare top  ");
 	terminal_safe(stream, run->program);
 	(void)fprintf(stream, "  pid %lld  up %s  ", (long long)run->pid,
-		      format_duration((double)run->end_ns -
+		      tr_as_duration((double)run->end_ns -
 				      (double)run->start_ns).text);
 	terminal_tinted(stream, drawing->color, run_state_tint(run->state),
 			run_state_text(run->state));
 	(void)fprintf(stream, "  %s %s%s\n",
 		      picture->is_whole ? "over all" : "over the last",
-		      format_duration(picture->seconds * 1e9).text,
+		      tr_as_duration(picture->seconds * 1e9).text,
 		      drawing->is_paused ? "  PAUSED" : "");
 	(void)fprintf(stream, "%s events/s  own cost %s of a CPU  ",
-		      format_number(picture->events_per_s).text,
-		      format_share(picture->cost_share).text);
+		      tr_as_number(picture->events_per_s).text,
+		      tr_as_share(picture->cost_share).text);
 	(void)fputs("lost ", stream);
 	terminal_tinted(stream, drawing->color,
 			picture->health->lost ? TINT_RED : TINT_NONE,
-			format_count(picture->health->lost).text);
+			tr_as_count(picture->health->lost).text);
 	(void)fprintf(stream, "  threads %s  by %s",
-		      format_count(picture->health->threads).text,
+		      tr_as_count(picture->health->threads).text,
 		      picture_sort_name(drawing->sort));
 	draw_governed(picture->health, drawing, stream);
 	(void)fputc('\n', stream);
@@ -266,7 +257,7 @@ static void draw_keys(const struct drawing *drawing, FILE *stream)
 	(void)snprintf(line, sizeof(line),
 		       "q quit  s sort  p %s  +/- every %s  space refresh",
 		       drawing->is_paused ? "go on" : "pause",
-		       format_duration(drawing->interval_s * 1e9).text);
+		       tr_as_duration(drawing->interval_s * 1e9).text);
 	(void)fputc('\n', stream);
 	terminal_tinted(stream, drawing->color, TINT_DIM, line);
 	(void)fputc('\n', stream);

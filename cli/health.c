@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "health.h"
 
-#include "format.h"
+#include "base/text.h"
 #include "terminal.h"
 
 enum weight {
@@ -67,19 +67,19 @@ void health_print(const tare_health *health, FILE *stream, bool color)
 		char line[80];
 
 		(void)snprintf(line, sizeof(line), "%16s",
-			       format_count(value).text);
+			       tr_as_count(value).text);
 		(void)fprintf(stream, "  %-16s", counters[i].name);
 		terminal_tinted(stream, color, tint, line);
 		(void)fprintf(stream, "  %s\n", counters[i].help);
 	}
 	(void)fprintf(stream, "  %-16s%16s  %s\n", "measuring",
-		      format_duration(health->measuring_ns).text,
+		      tr_as_duration(health->measuring_ns).text,
 		      "own cost of the measuring");
 	(void)fprintf(stream, "  %-16s%16s  %s\n", "measuring_share",
-		      format_share(health->measuring_share).text,
+		      tr_as_share(health->measuring_share).text,
 		      "of the CPU time or all threads' recorded time");
 	(void)fprintf(stream, "  %-16s%16s  %s\n", "monitor",
-		      format_duration(health->monitor_ns).text,
+		      tr_as_duration(health->monitor_ns).text,
 		      "CPU time of the monitor's thread");
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The job as text. */
+#include "base/text.h"
 #include "job_death.h"
 
 #include <math.h>
@@ -8,7 +9,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "format.h"
 #include "runs.h"
 #include "table.h"
 
@@ -44,7 +44,7 @@ static void print_death(const struct job *job, FILE *stream)
 	(void)fprintf(stream, "rank %u ", first.rank->comm.rank);
 	print_how(&first, stream);
 	(void)fprintf(stream, " %s after the start%s",
-		      format_duration((double)(first.ending.at_ns -
+		      tr_as_duration((double)(first.ending.at_ns -
 					       job_start(job)))
 			      .text,
 		      first.is_exact ? "" : " (last seen then)");
@@ -56,9 +56,9 @@ static void print_death(const struct job *job, FILE *stream)
 
 /* ---- ranks ------------------------------------------------------------- */
 
-static struct text seconds(double s)
+static struct tr_text seconds(double s)
 {
-	return format_duration(s * 1e9);
+	return tr_as_duration(s * 1e9);
 }
 
 static void add_rank(struct table *table, const struct job *job,
@@ -73,15 +73,15 @@ static void add_rank(struct table *table, const struct job *job,
 	table_add(table, seconds(rank->elapsed_seconds).text);
 	table_add(table, seconds(rank->compute_seconds).text);
 	table_add(table, seconds(rank->comm.comm_seconds).text);
-	table_add(table, format_share(rank->elapsed_seconds > 0 ?
+	table_add(table, tr_as_share(rank->elapsed_seconds > 0 ?
 					      rank->comm.comm_seconds /
 						      rank->elapsed_seconds :
 					      NAN)
 				 .text);
 	table_add(table, seconds(rank->comm.wait_seconds).text);
-	table_add(table, format_count(rank->comm.calls).text);
-	table_add(table, format_bytes((double)rank->comm.bytes).text);
-	table_add(table, peak > 0 ? format_bytes(peak).text : "-");
+	table_add(table, tr_as_count(rank->comm.calls).text);
+	table_add(table, tr_as_bytes((double)rank->comm.bytes).text);
+	table_add(table, peak > 0 ? tr_as_bytes(peak).text : "-");
 	table_add_tinted(table, run_state_text(rank->state),
 			 run_state_tint(rank->state));
 	table_add(table, run->host);
@@ -107,11 +107,11 @@ static void print_ranks(const struct job *job, FILE *stream, unsigned width,
 	table_print(&table, stream, width, color);
 	table_release(&table);
 	(void)fprintf(stream, "imbalance (most over mean): compute %s, ",
-		      format_share(job->job->compute_imbalance).text);
+		      tr_as_share(job->job->compute_imbalance).text);
 	(void)fprintf(stream, "communication %s, ",
-		      format_share(job->job->comm_imbalance).text);
+		      tr_as_share(job->job->comm_imbalance).text);
 	(void)fprintf(stream, "waiting %s\n",
-		      format_share(job->job->wait_imbalance).text);
+		      tr_as_share(job->job->wait_imbalance).text);
 }
 
 /* ---- functions --------------------------------------------------------- */
@@ -127,14 +127,14 @@ static void add_call(struct table *table, const tare_job *job,
 				 call->source + 4 :
 				 call->source);
 	table_add(table, ranks);
-	table_add(table, format_count(call->calls).text);
+	table_add(table, tr_as_count(call->calls).text);
 	table_add(table, seconds(call->seconds).text);
 	table_add(table, seconds(call->seconds / (double)call->calls).text);
 	table_add(table, seconds(call->wait_seconds).text);
 	table_add(table, call->bytes ?
-				 format_bytes((double)call->bytes).text :
+				 tr_as_bytes((double)call->bytes).text :
 				 "-");
-	table_add(table, format_share(job_call_imbalance(call, job)).text);
+	table_add(table, tr_as_share(job_call_imbalance(call, job)).text);
 }
 
 static void print_calls(const tare_job *job, FILE *stream, unsigned width,
@@ -164,11 +164,11 @@ static void print_calls(const tare_job *job, FILE *stream, unsigned width,
 static void add_scope(struct table *table, const tare_stats *row)
 {
 	table_add(table, row->name);
-	table_add(table, format_count(row->count).text);
-	table_add(table, format_duration(row->net_total).text);
-	table_add(table, format_duration(row->net_mean).text);
-	table_add(table, format_duration(row->p99).text);
-	table_add(table, format_duration(row->max).text);
+	table_add(table, tr_as_count(row->count).text);
+	table_add(table, tr_as_duration(row->net_total).text);
+	table_add(table, tr_as_duration(row->net_mean).text);
+	table_add(table, tr_as_duration(row->p99).text);
+	table_add(table, tr_as_duration(row->max).text);
 }
 
 static void print_merged(const tare_merge *merge, FILE *stream, unsigned width,

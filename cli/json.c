@@ -3,15 +3,18 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "utf8.h"
+#include "base/text.h"
 
 static void write_string(FILE *stream, const char *text)
 {
 	(void)fputc('"', stream);
 	while (*text) {
 		unsigned char c = (unsigned char)*text;
-		size_t n = utf8_length(text);
+		uint32_t code;
+		size_t n = tr_utf8_decode(text, strnlen(text, 4),
+					  &code);
 
 		if (n == 0)
 			(void)fputs("\xef\xbf\xbd", stream);

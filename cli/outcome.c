@@ -9,8 +9,8 @@
 #include <tare/read/export.h>
 #include <tare/read/profile.h>
 
+#include "base/text.h"
 #include "ending.h"
-#include "format.h"
 #include "job.h"
 #include "last.h"
 #include "ledger/runs.h"
@@ -41,13 +41,13 @@ static void print_resources(const struct outcome *outcome)
 	FILE *text = outcome->text;
 
 	(void)fprintf(text, "wall %s, ",
-		      format_duration((double)child->wall_ns).text);
+		      tr_as_duration((double)child->wall_ns).text);
 	(void)fprintf(text, "user %s, ",
-		      format_duration(timeval_ns(child->usage.ru_utime)).text);
+		      tr_as_duration(timeval_ns(child->usage.ru_utime)).text);
 	(void)fprintf(text, "system %s, ",
-		      format_duration(timeval_ns(child->usage.ru_stime)).text);
+		      tr_as_duration(timeval_ns(child->usage.ru_stime)).text);
 	(void)fprintf(text, "peak memory %s",
-		      format_bytes((double)child->usage.ru_maxrss * 1024)
+		      tr_as_bytes((double)child->usage.ru_maxrss * 1024)
 			      .text);
 	if (WIFSIGNALED(child->status))
 		(void)fprintf(text, ", ended by signal %d (%s)",
@@ -75,7 +75,7 @@ static void print_others(const struct outcome *outcome)
 		(void)fprintf(outcome->text,
 			      "', pid %lld, %s, %s: tare report %s\n",
 			      (long long)run->pid, run_state_text(run->state),
-			      format_duration((double)run->end_ns -
+			      tr_as_duration((double)run->end_ns -
 					      (double)run->start_ns)
 				      .text,
 			      run->id);

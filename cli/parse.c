@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The half of format.h that reads: what people type as numbers and times. */
+#include "parse.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "format.h"
 
 #define NS_PER_S 1000000000
 #define NS_PER_DAY (86400LL * NS_PER_S)

@@ -5,7 +5,7 @@
 
 #include <tare/read/train.h>
 
-#include "format.h"
+#include "base/text.h"
 #include "last.h"
 #include "message.h"
 #include "names.h"
@@ -96,10 +96,10 @@ static void add_run(struct table *table, const tare_run_entry *run,
 	table_add(table, pid);
 	table_add_tinted(table, run_state_text(run->state),
 			 run_state_tint(run->state));
-	table_add(table, format_time(run->start_ns).text);
-	table_add(table, format_duration((double)run->end_ns -
+	table_add(table, tr_as_date(run->start_ns).text);
+	table_add(table, tr_as_duration((double)run->end_ns -
 					 (double)run->start_ns).text);
-	table_add(table, format_bytes((double)run->bytes).text);
+	table_add(table, tr_as_bytes((double)run->bytes).text);
 	if (!has_trainings)
 		return;
 	run_training_text(run, training, sizeof(training));

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "format.h"
 #include "message.h"
+#include "parse.h"
 
 void selection_release(struct selection *selection)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format.h"
+#include "base/text.h"
 #include "table.h"
 
 #define SHOWN 5u
@@ -93,10 +93,10 @@ static void print_top(const struct summary_values *values, bool color)
 		const tare_stats *s = values->rows[i];
 
 		add_name(&table, s->name, s->labels);
-		table_add(&table, format_count(s->count).text);
-		table_add(&table, format_value(s->mean, s->unit).text);
-		table_add(&table, format_value(s->min, s->unit).text);
-		table_add(&table, format_value(s->max, s->unit).text);
+		table_add(&table, tr_as_count(s->count).text);
+		table_add(&table, tr_as_value(s->mean, s->unit).text);
+		table_add(&table, tr_as_value(s->min, s->unit).text);
+		table_add(&table, tr_as_value(s->max, s->unit).text);
 		table_add(&table, s->source);
 	}
 	if (table.n_cells) {
@@ -121,9 +121,9 @@ static void print_recent(const struct summary_values *values, bool color)
 
 		if (!is_value(r))
 			continue;
-		table_add(&table, format_clock(r->start_ns).text);
+		table_add(&table, tr_as_clock(r->start_ns).text);
 		add_name(&table, r->name, r->labels);
-		table_add(&table, format_value(r->value, r->unit).text);
+		table_add(&table, tr_as_value(r->value, r->unit).text);
 		table_add(&table, tare_record_kind_name(r->kind));
 		table_add(&table, r->source);
 	}

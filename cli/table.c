@@ -5,34 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utf8.h"
+#include "base/text.h"
 
 #define GAP 2u	    /* spaces between columns */
 #define COMFORT 20u /* a shrinking column keeps so much if others can go */
 #define LEAST 8u    /* and so much in any case */
-
-/* Code points: enough for names; combining and wide ones are rare there. */
-static size_t text_width(const char *text)
-{
-	size_t n = 0;
-
-	for (; *text; text++)
-		n += ((unsigned char)*text & 0xc0) != 0x80;
-	return n;
-}
-
-/* Bytes of the first `width` code points. */
-static size_t text_bytes(const char *text, size_t width)
-{
-	size_t at = 0;
-
-	while (text[at]) {
-		if (((unsigned char)text[at] & 0xc0) != 0x80 && width-- == 0)
-			break;
-		at++;
-	}
-	return at;
-}
 
 void table_init(struct table *table, const struct column *columns,
 		size_t n_columns)
@@ -72,7 +49,7 @@ void table_add_tinted(struct table *table, const char *text, enum tint tint)
 		free(copy);
 		return;
 	}
-	utf8_make_printable(copy);
+	tr_text_make_printable(copy);
 	table->cells[table->n_cells++] =
 		(struct table_cell){ .text = copy, .tint = tint };
 }
@@ -85,9 +62,9 @@ void table_add(struct table *table, const char *text)
 static void measure(const struct table *table, size_t width[])
 {
 	for (size_t i = 0; i < table->n_columns; i++)
-		width[i] = text_width(table->columns[i].title);
+		width[i] = tr_text_columns(table->columns[i].title);
 	for (size_t i = 0; i < table->n_cells; i++) {
-		size_t w = text_width(table->cells[i].text);
+		size_t w = tr_text_columns(table->cells[i].text);
 
 		if (w > width[i % table->n_columns])
 			width[i % table->n_columns] = w;
@@ -156,18 +133,21 @@ static void print_spaces(FILE *stream, size_t n)
 static void print_cell(const struct table_cell *cell, size_t width,
 		       FILE *stream, bool color)
 {
-	size_t len = text_bytes(cell->text, width);
+	size_t len = tr_text_cut(cell->text, width);
 	char *cut;
 
 	if (!cell->text[len]) {
 		terminal_tinted(stream, color, cell->tint, cell->text);
 		return;
 	}
-	len = text_bytes(cell->text, width - 1);
+	len = tr_text_cut(cell->text, width - 1);
 	cut = strndup(cell->text, len);
 	if (cut)
 		terminal_tinted(stream, color, cell->tint, cut);
 	(void)fputc('~', stream);
+	/* A wide character may have left a column free. */
+	if (cut)
+		print_spaces(stream, width - 1 - tr_text_columns(cut));
 	free(cut);
 }
 
@@ -176,7 +156,7 @@ static void print_row(const struct table *table,
 		      FILE *stream, bool color)
 {
 	for (size_t i = 0; i < table->n_columns; i++) {
-		size_t w = text_width(cells[i].text);
+		size_t w = tr_text_columns(cells[i].text);
 		size_t pad = w < width[i] ? width[i] - w : 0;
 
 		if (!width[i])

@@ -6,8 +6,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "format.h"
-#include "utf8.h"
+#include "base/text.h"
+#include "parse.h"
 
 #define LEAST_WIDTH 20u
 #define MOST_WIDTH 1000u
@@ -70,13 +70,11 @@ void terminal_tinted(FILE *stream, bool color, enum tint tint,
 
 void terminal_safe(FILE *stream, const char *text)
 {
-	while (*text) {
-		size_t n = utf8_printable(text);
+	size_t len = strlen(text), n, width;
+	bool print;
 
-		if (n)
-			(void)fwrite(text, 1, n, stream);
-		else
-			(void)fputc('?', stream);
-		text += n ? n : 1;
+	for (size_t i = 0; i < len; i += n) {
+		n = tr_text_next(text + i, len - i, &print, &width);
+		(void)fwrite(print ? text + i : "?", 1, print ? n : 1, stream);
 	}
 }

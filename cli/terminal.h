@@ -35,7 +35,7 @@ void terminal_tinted(FILE *stream, bool color, enum tint tint,
 
 /*
  * Names come from ledgers, which anybody may have written: prints `text` with
- * every byte that could steer the terminal replaced by '?'.
+ * every character that could control the terminal replaced by '?'.
  */
 void terminal_safe(FILE *stream, const char *text);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/format.h"
+#include "cli/parse.h"
 #include "read/view.h"
 
 /* A finished run's view that nobody asked for in 50 generations: 10 s. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/format.h"
+#include "cli/parse.h"
 #include "read/view.h"
 #include "render/tables.h"
 

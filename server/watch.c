@@ -12,7 +12,7 @@
 #include <tare/control.h>
 
 #include "alerts.h"
-#include "cli/format.h"
+#include "base/text.h"
 #include "cli/message.h"
 #include "cli/table.h"
 #include "exchange.h"
@@ -40,16 +40,16 @@ static void warn(void *arg, const char *text)
 /* ---- telling ----------------------------------------------------------- */
 
 /* In the unit that the rule's bound was given in. */
-static struct text figure(const struct alert_rule *rule, double value)
+static struct tr_text figure(const struct alert_rule *rule, double value)
 {
-	struct text text;
+	struct tr_text text;
 
 	if (rule->unit == 't')
-		return format_duration(value);
+		return tr_as_duration(value);
 	if (rule->unit == 'B')
-		return format_bytes(value);
+		return tr_as_bytes(value);
 	if (rule->unit == '%')
-		return format_share(value);
+		return tr_as_share(value);
 	(void)snprintf(text.text, sizeof(text.text), "%.6g", value);
 	return text;
 }
@@ -302,7 +302,7 @@ static void add_row(struct table *table, const struct alert_rule *rule,
 	table_add(table, !alert		? "" :
 			 alert->is_gone ? "gone" :
 					  figure(rule, alert->value).text);
-	table_add(table, alert ? format_time(alert->since_ns).text : "");
+	table_add(table, alert ? tr_as_date(alert->since_ns).text : "");
 }
 
 static bool was_seen(const struct alert *list, size_t n,

@@ -57,14 +57,48 @@ struct tr_decimal tr_double_decimal(double value);
 /* Fixed number of decimals, rounded half to even on the decimal value. */
 size_t tr_fixed_text(char *out, size_t size, double value, int decimals);
 
-/* For people: "1.23 us", "4.5 s", "2 h 03 min"; "-" for NAN. */
+/*
+ * For people. These are the only forms of figures that reports, tables and
+ * messages have; NAN is "-". Durations, shares, numbers, and sizes that are not
+ * negative have at most eight columns.
+ */
+
+/* "1.23 us", "4.5 s", "1m30s", "2h03m", "4d04h" */
 size_t tr_duration_text(char *out, size_t size, double ns);
 /* "2026-11-15T17:34:05Z", of ns since 1970; 21 bytes. */
 void tr_date_text(char *out, size_t size, int64_t ns);
+/* "17:34:05.123Z"; 14 bytes. */
+void tr_clock_text(char *out, size_t size, int64_t ns);
 /* "1,234,567" */
 size_t tr_count_text(char *out, size_t size, uint64_t n);
 /* "12.3 MiB" */
 size_t tr_bytes_text(char *out, size_t size, double bytes);
+/* "1234567", "12.345"; from ten million on "12.3 M". */
+size_t tr_number_text(char *out, size_t size, double value);
+/* "99.3 %" of 0.993 */
+size_t tr_share_text(char *out, size_t size, double share);
+/* The same of a success rate: never "100.0 %" where something failed. */
+size_t tr_success_text(char *out, size_t size, double rate);
+/* The same with a sign: "+3.1 %". */
+size_t tr_change_text(char *out, size_t size, double change);
+/* In a series' unit: "12.3 MiB/s", "1.2 us", "3.5 items". */
+size_t tr_value_text(char *out, size_t size, double value, const char *unit);
+
+/* By value: a call can stand among the arguments of printf(). */
+struct tr_text {
+	char text[40];
+};
+
+struct tr_text tr_as_duration(double ns);
+struct tr_text tr_as_date(int64_t ns);
+struct tr_text tr_as_clock(int64_t ns);
+struct tr_text tr_as_count(uint64_t n);
+struct tr_text tr_as_bytes(double bytes);
+struct tr_text tr_as_number(double value);
+struct tr_text tr_as_share(double share);
+struct tr_text tr_as_success(double rate);
+struct tr_text tr_as_change(double change);
+struct tr_text tr_as_value(double value, const char *unit);
 
 /* Whole string or nothing; false leaves *ret as it was. */
 bool tr_parse_u64(const char *text, uint64_t *ret);
@@ -87,6 +121,25 @@ size_t tr_utf8_clip(const char *text, size_t len, size_t max);
 /* Length of the code point that text[0..len) starts with and its number; 0
  * if it starts with none, and *ret is as it was. */
 size_t tr_utf8_decode(const char *text, size_t len, uint32_t *ret);
+
+/*
+ * Names come from ledgers, which anybody may have written. What could control
+ * a terminal or turn the direction of writing is shown as '?'.
+ *
+ * Bytes of the character that text[0..len) starts with; *ret_print is false
+ * where '?' stands for it; *ret_width are its columns.
+ */
+size_t tr_text_next(const char *text, size_t len, bool *ret_print,
+		    size_t *ret_width);
+/* Columns that a text takes. */
+size_t tr_text_columns(const char *text);
+/* Bytes of the longest beginning that fits into so many columns. */
+size_t tr_text_cut(const char *text, size_t columns);
+/* In place; the text gets no longer. */
+void tr_text_make_printable(char *text);
+/* Up to so many columns of the text, printable. */
+void tr_buf_add_printable(struct tr_buf *buf, const char *text,
+			  size_t columns);
 
 /* JSON writer on a buffer; commas and nesting are its business. */
 struct tr_json {

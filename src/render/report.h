@@ -54,7 +54,6 @@ void tr_report_count(struct tr_report *report, uint64_t n, size_t width);
 void tr_report_share(struct tr_report *report, double share);
 /* Any text, made printable, at most so many columns. */
 void tr_report_text(struct tr_report *report, const char *text, size_t most);
-size_t tr_report_columns(const char *text);
 /* Names are cut, and fit for a terminal. */
 void tr_report_name(struct tr_report *report, const char *text, size_t width);
 void tr_report_cell(struct tr_report *report, const char *text, size_t width);

@@ -9,10 +9,11 @@ check_run() {
 
 	expect_status 0 "$TARE" summary "$run"
 	expect_has "$out" "$state" "$state: tells the state"
-	expect_has "$out" "4 operations, 121 calls, 4 failed, 96.7% succeeded" \
+	expect_has "$out" \
+		"4 operations, 121 calls, 4 failed, 96.7 % succeeded" \
 		"$state: totals"
 	expect_is "$(awk '$1 == "load" && NF > 5 { print $2, $3, $4 }' out |
-		head -1)" "40 4 90.0%" "$state: calls, failures and rate"
+		head -1)" "40 4 90.0" "$state: calls, failures and rate"
 	expect_has "$out" "last failures" "$state: failures are listed"
 	expect_is "$(grep -c 'not found' out)" 5 \
 		"$state: the last four, and one of the last operations"
@@ -143,4 +144,38 @@ expect_has "$out" ",cpu_usage,85,%,percentage,system_monitor," \
 expect_status 0 "$TARE" export -F json
 expect_json "$out" "d['runs'][0]['summary']['records'],
 	d['runs'][0]['summary']['values']" "(141, 120)" "in the JSON export"
+
+# One form of every figure and name, in the report and in the summary.
+cat >forms.c <<'END'
+#include <tare/tare.h>
+int main(void)
+{
+	tare_site *site = tare_site_get(TARE_KIND_SCOPE, TARE_TYPE_TIME,
+					"abc\xe2\x80\xae" "def", NULL, NULL);
+
+	for (int i = 0; i < 3000; i++)
+		tare_duration_record(site, 90000000000u, i ? NULL : "no");
+	return 0;
+}
+END
+library=$LIB/libtare.so
+[ -e "$library" ] || library=$LIB/libtare.a
+"$CC" -std=c11 -D_GNU_SOURCE -I"$root/include" forms.c "$library" \
+	-Wl,-rpath,"$LIB" -lpthread -o forms || exit 1
+TARE=on ./forms
+for command in "report --sort total" "summary"; do
+	# shellcheck disable=SC2086
+	expect_status 0 "$TARE" $command
+	expect_has "$out" 'abc?def' "$command: a name cannot turn the line"
+	expect_is "$(grep -c $'\xe2\x80\xae' out)" 0 "$command: nowhere"
+	row=$(grep '^abc?def  .*3,000' out)
+	expect_has "$row" "3d03h" "$command: the total"
+	expect_has "$row" "1m30s" "$command: the mean"
+	expect_has "$row" "99.9 %" \
+		"$command: no 100 % of what failed"
+done
+"$TARE" report >out
+expect_is "$(sed -n '/^scopes/{n;p}' out | wc -m)" \
+	"$(sed -n '/^scopes/{n;n;s/  99.9 % ok$//p}' out | wc -m)" \
+	"columns stay straight"
 finish

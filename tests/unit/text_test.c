@@ -152,18 +152,122 @@ TEST(durations_have_three_digits_and_a_unit)
 
 TEST(long_durations_have_two_units)
 {
-	CHECK_STR(duration(59.96e9), "1 min 00 s");
-	CHECK_STR(duration(65e9), "1 min 05 s");
-	CHECK_STR(duration(3599.4e9), "59 min 59 s");
-	CHECK_STR(duration(3599.6e9), "1 h 00 min");
-	CHECK_STR(duration(7380e9), "2 h 03 min");
-	CHECK_STR(duration(86399e9), "1 d 00 h");
-	CHECK_STR(duration(100 * 3600e9), "4 d 04 h");
-	CHECK_STR(duration(-65e9), "-1 min 05 s");
-	CHECK_STR(duration(1e300), "1.1574074074074074e286 d");
+	CHECK_STR(duration(59.96e9), "1m00s");
+	CHECK_STR(duration(65e9), "1m05s");
+	CHECK_STR(duration(90e9), "1m30s");
+	CHECK_STR(duration(3599.4e9), "59m59s");
+	CHECK_STR(duration(3599.6e9), "1h00m");
+	CHECK_STR(duration(7380e9), "2h03m");
+	CHECK_STR(duration(86399e9), "1d00h");
+	CHECK_STR(duration(100 * 3600e9), "4d04h");
+	CHECK_STR(duration(1000 * 86400e9), "1000 d");
+	CHECK_STR(duration(-65e9), "-1m05s");
+	CHECK_STR(duration(1e300), "> 1e5 d");
 	CHECK_STR(duration(NAN), "-");
 	CHECK_STR(duration(INFINITY), "inf");
 	CHECK_STR(duration(-INFINITY), "-inf");
+}
+
+/* The widths of the tables' columns rely on it. */
+TEST(no_figure_is_wider_than_eight_columns)
+{
+	static const double digits[] = { 1, 1.234567, 5.99999, 9.5, 9.9996 };
+
+	for (int e = -12; e < 308; e++)
+		for (size_t i = 0; i < 10; i++) {
+			double v = digits[i / 2] * pow(10, e);
+
+			v = i % 2 ? -v : v;
+			CHECK(strlen(tr_as_duration(v).text) <= 8);
+			CHECK(strlen(tr_as_number(v).text) <= 8);
+			CHECK(strlen(tr_as_share(v).text) <= 8);
+		}
+}
+
+TEST(numbers_have_digits_then_a_letter)
+{
+	CHECK_STR(tr_as_number(0).text, "0");
+	CHECK_STR(tr_as_number(1234567).text, "1234567");
+	CHECK_STR(tr_as_number(12.3456).text, "12.346");
+	CHECK_STR(tr_as_number(1234.56).text, "1234.6");
+	CHECK_STR(tr_as_number(-123456.7).text, "-123457");
+	CHECK_STR(tr_as_number(12345678).text, "12.3 M");
+	CHECK_STR(tr_as_number(-2e12).text, "-2 T");
+	CHECK_STR(tr_as_number(3e21).text, "3.0e21");
+	CHECK_STR(tr_as_number(-1e300).text, "-1.0e300");
+	CHECK_STR(tr_as_number(NAN).text, "-");
+}
+
+TEST(shares_are_percent_with_a_space)
+{
+	CHECK_STR(tr_as_share(0).text, "0.0 %");
+	CHECK_STR(tr_as_share(0.9934).text, "99.3 %");
+	CHECK_STR(tr_as_share(1).text, "100.0 %");
+	CHECK_STR(tr_as_share(0.9999).text, "100.0 %");
+	CHECK_STR(tr_as_share(12).text, "1200 %");
+	CHECK_STR(tr_as_share(1e9).text, "> 1e5 %");
+	CHECK_STR(tr_as_share(NAN).text, "-");
+	CHECK_STR(tr_as_success(0.9999).text, "99.9 %");
+	CHECK_STR(tr_as_success(1).text, "100.0 %");
+	CHECK_STR(tr_as_change(0.031).text, "+3.1 %");
+	CHECK_STR(tr_as_change(-0.5).text, "-50.0 %");
+	CHECK_STR(tr_as_change(NAN).text, "-");
+}
+
+TEST(values_have_their_unit)
+{
+	CHECK_STR(tr_as_value(1536, "B").text, "1.5 KiB");
+	CHECK_STR(tr_as_value(1536, "B/s").text, "1.5 KiB/s");
+	CHECK_STR(tr_as_value(90e9, "ns").text, "1m30s");
+	CHECK_STR(tr_as_value(0.5, "1").text, "0.500");
+	CHECK_STR(tr_as_value(7, "").text, "7");
+	CHECK_STR(tr_as_value(45.1, "%").text, "45.100 %");
+	CHECK_STR(tr_as_value(3, "Bananas").text, "3 Bananas");
+	CHECK_STR(tr_as_value(3, "a\033[2J").text, "3 a?[2J");
+	CHECK_STR(tr_as_value(NAN, "B").text, "-");
+}
+
+TEST(times_of_the_day_are_utc)
+{
+	CHECK_STR(tr_as_date(1763193667123456789).text,
+		  "2025-11-15T08:01:07Z");
+	CHECK_STR(tr_as_clock(1763193667123456789).text, "08:01:07.123Z");
+}
+
+static const char *printable(const char *name)
+{
+	static char text[64];
+
+	(void)snprintf(text, sizeof(text), "%s", name);
+	tr_text_make_printable(text);
+	return text;
+}
+
+TEST(names_cannot_control_a_terminal)
+{
+	struct tr_buf buf = TR_BUF_INIT;
+
+	CHECK_STR(printable("abc\u202edef"), "abc?def");
+	CHECK_STR(printable("a\u2066b\u200fc\u061cd"), "a?b?c?d");
+	CHECK_STR(printable("\033[2J\177"), "?[2J?");
+	CHECK_STR(printable("\xc2\x9b" "2J"), "?2J");
+	CHECK_STR(printable("\xff\xc3"), "??");
+	CHECK_STR(printable("Grüße, 日本"), "Grüße, 日本");
+	tr_buf_add_printable(&buf, "a\u202eb日本c", 6);
+	CHECK_STR(buf.data, "a?b日");
+	tr_buf_release(&buf);
+}
+
+TEST(columns_are_what_a_terminal_shows)
+{
+	CHECK_INT(tr_text_columns(""), 0);
+	CHECK_INT(tr_text_columns("Grüße"), 5);
+	CHECK_INT(tr_text_columns("日本"), 4);
+	CHECK_INT(tr_text_columns("e\u0301"), 1);
+	CHECK_INT(tr_text_columns("\u202e\xff"), 2);
+	CHECK_INT(tr_text_cut("日本", 3), 3);
+	CHECK_INT(tr_text_cut("abc", 9), 3);
+	CHECK_INT(tr_text_cut("e\u0301x", 1), 3);
 }
 
 TEST(texts_for_people_are_cut_to_their_room)

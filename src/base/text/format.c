@@ -126,10 +126,13 @@ size_t tr_fixed_text(char *out, size_t size, double value, int decimals)
 	return len;
 }
 
-/* Three leading digits of a value below 1024, without zeros at the end. */
-static void put_three(char *out, size_t size, double value)
+/*
+ * Three leading digits of a value below 1024, without zeros at the end. A
+ * sign takes the column of the third decimal.
+ */
+static void put_three(char *out, size_t size, double value, bool is_signed)
 {
-	int decimals = value < 0.9995 ? 3 :
+	int decimals = value < 0.9995 ? 3 - is_signed :
 		       value < 9.995  ? 2 :
 		       value < 99.95  ? 1 :
 					0;
@@ -150,12 +153,15 @@ static size_t put_with_unit(char *out, size_t size, double value,
 	char number[32];
 	char text[SHORT_TEXT];
 
-	put_three(number, sizeof(number), value);
+	put_three(number, sizeof(number), value, *sign != 0);
 	(void)snprintf(text, sizeof(text), "%s%s %s", sign, number, unit);
 	return put(out, size, text);
 }
 
-/* From a minute on: two units, the second one rounded. */
+/*
+ * From a minute on: two units as people type them, the second one rounded.
+ * At most eight columns, as every duration: tables rely on it.
+ */
 static size_t put_clock(char *out, size_t size, double seconds,
 			const char *sign)
 {
@@ -163,13 +169,12 @@ static size_t put_clock(char *out, size_t size, double seconds,
 		double second;	 /* seconds in the smaller unit */
 		unsigned factor; /* smaller units in the larger one */
 		unsigned limit;	 /* larger units, then the next row */
-		const char *large, *small;
+		char large, small;
 	} form[] = {
-		{ 1, 60, 60, "min", "s" },
-		{ 60, 60, 24, "h", "min" },
-		{ 3600, 24, 1000000, "d", "h" },
+		{ 1, 60, 60, 'm', 's' },
+		{ 60, 60, 24, 'h', 'm' },
+		{ 3600, 24, 1000, 'd', 'h' },
 	};
-	char number[32];
 	char text[SHORT_TEXT];
 
 	for (size_t i = 0; i < sizeof(form) / sizeof(form[0]); i++) {
@@ -180,14 +185,16 @@ static size_t put_clock(char *out, size_t size, double seconds,
 		if (smaller >= (double)form[i].factor * form[i].limit)
 			continue;
 		n = (uint64_t)smaller;
-		(void)snprintf(text, sizeof(text), "%s%u %s %02u %s", sign,
+		(void)snprintf(text, sizeof(text), "%s%u%c%02u%c", sign,
 			       (unsigned)(n / form[i].factor), form[i].large,
 			       (unsigned)(n % form[i].factor), form[i].small);
 		return put(out, size, text);
 	}
 
-	(void)tr_fixed_text(number, sizeof(number), seconds / 86400, 0);
-	(void)snprintf(text, sizeof(text), "%s%s d", sign, number);
+	if (seconds >= 99999.5 * 86400) /* no figure of a real program */
+		return put(out, size, *sign ? "< -1e5 d" : "> 1e5 d");
+	(void)snprintf(text, sizeof(text), "%s%u d", sign,
+		       (unsigned)(seconds / 86400 + 0.5));
 	return put(out, size, text);
 }
 
@@ -232,6 +239,18 @@ void tr_date_text(char *out, size_t size, int64_t ns)
 		(void)strftime(out, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
+void tr_clock_text(char *out, size_t size, int64_t ns)
+{
+	time_t seconds = (time_t)(ns / 1000000000);
+	unsigned ms = ns < 0 ? 0 : (unsigned)(ns / 1000000 % 1000);
+	struct tm tm;
+
+	out[0] = '\0';
+	if (gmtime_r(&seconds, &tm))
+		(void)snprintf(out, size, "%02d:%02d:%02d.%03uZ", tm.tm_hour,
+			       tm.tm_min, tm.tm_sec, ms);
+}
+
 size_t tr_count_text(char *out, size_t size, uint64_t n)
 {
 	char digits[24];
@@ -269,4 +288,188 @@ size_t tr_bytes_text(char *out, size_t size, double bytes)
 	}
 
 	return put_with_unit(out, size, bytes, sign, unit[i]);
+}
+
+/* ---- numbers without a unit of ours ------------------------------------ */
+
+/* From ten million on: three digits and a letter, or a power of ten. */
+static size_t put_large(char *out, size_t size, double value, const char *sign)
+{
+	static const char *const prefix[] = { "M", "G", "T", "P", "E" };
+	char number[32], text[SHORT_TEXT];
+	int exponent = 0;
+	size_t i = 0;
+
+	for (value /= 1e6; value >= 999.5 && i < 4; i++)
+		value /= 1e3;
+	if (value < 999.5)
+		return put_with_unit(out, size, value, sign, prefix[i]);
+	for (exponent = 18; value >= 9.95; exponent++)
+		value /= 10;
+	(void)tr_fixed_text(number, sizeof(number), value, 1);
+	(void)snprintf(text, sizeof(text), "%s%se%d", sign, number, exponent);
+	return put(out, size, text);
+}
+
+size_t tr_number_text(char *out, size_t size, double value)
+{
+	double amount = fabs(value);
+	char text[SHORT_TEXT];
+	int decimals = amount < 100 ? 3 : amount < 1e5 ? 1 : 0;
+
+	if (isnan(value))
+		return put(out, size, "-");
+	if (isinf(value))
+		return put(out, size, value < 0 ? "-inf" : "inf");
+	if (amount >= 9999999.5)
+		return put_large(out, size, amount, value < 0 ? "-" : "");
+	if (value == (double)(int64_t)value)
+		decimals = 0;
+	(void)tr_fixed_text(text, sizeof(text), value, decimals);
+	return put(out, size, text);
+}
+
+size_t tr_share_text(char *out, size_t size, double share)
+{
+	double percent = share * 100;
+	char number[32], text[SHORT_TEXT];
+
+	if (isnan(share))
+		return put(out, size, "-");
+	if (fabs(percent) >= 99999.5)
+		return put(out, size, share < 0 ? "< -1e5 %" : "> 1e5 %");
+	(void)tr_fixed_text(number, sizeof(number), percent,
+			    fabs(percent) < 999.95 ? 1 : 0);
+	(void)snprintf(text, sizeof(text), "%s %%", number);
+	return put(out, size, text);
+}
+
+size_t tr_success_text(char *out, size_t size, double rate)
+{
+	return tr_share_text(out, size, rate < 1 && rate > 0.999 ? 0.999 :
+								   rate);
+}
+
+size_t tr_change_text(char *out, size_t size, double change)
+{
+	char share[SHORT_TEXT], text[SHORT_TEXT + 1];
+
+	(void)tr_share_text(share, sizeof(share), change);
+	(void)snprintf(text, sizeof(text), "%s%s", change >= 0 ? "+" : "",
+		       share);
+	return put(out, size, text);
+}
+
+/* "B/s" is "B" with "/s" behind it. */
+static const char *after(const char *unit, const char *first)
+{
+	size_t n = strlen(first);
+
+	if (strncmp(unit, first, n) == 0 && (!unit[n] || unit[n] == '/'))
+		return unit + n;
+	return NULL;
+}
+
+size_t tr_value_text(char *out, size_t size, double value, const char *unit)
+{
+	char number[SHORT_TEXT], text[2 * SHORT_TEXT];
+	const char *per;
+
+	if (isnan(value))
+		return put(out, size, "-");
+	if ((per = after(unit, "B")) != NULL) {
+		(void)tr_bytes_text(number, sizeof(number), value);
+	} else if ((per = after(unit, "ns")) != NULL) {
+		(void)tr_duration_text(number, sizeof(number), value);
+	} else {
+		(void)tr_number_text(number, sizeof(number), value);
+		per = strcmp(unit, "1") == 0 ? "" : unit;
+	}
+	(void)snprintf(text, sizeof(text), per[0] && per == unit ? "%s %.16s" :
+								  "%s%.16s",
+		       number, per);
+	tr_text_make_printable(text);
+	return put(out, size, text);
+}
+
+/* ---- the same by value ------------------------------------------------- */
+
+struct tr_text tr_as_duration(double ns)
+{
+	struct tr_text out;
+
+	(void)tr_duration_text(out.text, sizeof(out.text), ns);
+	return out;
+}
+
+struct tr_text tr_as_count(uint64_t n)
+{
+	struct tr_text out;
+
+	(void)tr_count_text(out.text, sizeof(out.text), n);
+	return out;
+}
+
+struct tr_text tr_as_bytes(double bytes)
+{
+	struct tr_text out;
+
+	(void)tr_bytes_text(out.text, sizeof(out.text), bytes);
+	return out;
+}
+
+struct tr_text tr_as_number(double value)
+{
+	struct tr_text out;
+
+	(void)tr_number_text(out.text, sizeof(out.text), value);
+	return out;
+}
+
+struct tr_text tr_as_share(double share)
+{
+	struct tr_text out;
+
+	(void)tr_share_text(out.text, sizeof(out.text), share);
+	return out;
+}
+
+struct tr_text tr_as_change(double change)
+{
+	struct tr_text out;
+
+	(void)tr_change_text(out.text, sizeof(out.text), change);
+	return out;
+}
+
+struct tr_text tr_as_success(double rate)
+{
+	struct tr_text out;
+
+	(void)tr_success_text(out.text, sizeof(out.text), rate);
+	return out;
+}
+
+struct tr_text tr_as_value(double value, const char *unit)
+{
+	struct tr_text out;
+
+	(void)tr_value_text(out.text, sizeof(out.text), value, unit);
+	return out;
+}
+
+struct tr_text tr_as_date(int64_t ns)
+{
+	struct tr_text out;
+
+	tr_date_text(out.text, sizeof(out.text), ns);
+	return out;
+}
+
+struct tr_text tr_as_clock(int64_t ns)
+{
+	struct tr_text out;
+
+	tr_clock_text(out.text, sizeof(out.text), ns);
+	return out;
 }

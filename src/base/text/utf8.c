@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 
+#include <string.h>
+
 /* Bytes that a sequence starting with this byte has; 0: none starts so. */
 static unsigned sequence_length(unsigned char lead)
 {
@@ -76,4 +78,117 @@ size_t tr_utf8_clip(const char *text, size_t len, size_t max)
 	}
 
 	return max;
+}
+
+/* ---- what a terminal shows --------------------------------------------- */
+
+struct range {
+	uint32_t first, last;
+};
+
+static bool is_within(uint32_t c, const struct range *range)
+{
+	for (; range->last; range++)
+		if (c >= range->first && c <= range->last)
+			return true;
+	return false;
+}
+
+/*
+ * What must not reach a terminal from a name: controls (C0, DEL, C1), what
+ * cannot be seen, line separators and what turns the direction of writing.
+ */
+static bool is_printable(uint32_t c)
+{
+	static const struct range not[] = {
+		{ 0x0, 0x1f },	     { 0x7f, 0x9f },	 { 0x61c, 0x61c },
+		{ 0x200b, 0x200b },  { 0x200e, 0x200f }, { 0x2028, 0x202e },
+		{ 0x2060, 0x2069 },  { 0xfeff, 0xfeff }, { 0, 0 },
+	};
+
+	return !is_within(c, not);
+}
+
+/* East Asian wide forms and emoji take two columns, marks none. */
+static size_t width_of(uint32_t c)
+{
+	static const struct range none[] = {
+		{ 0x300, 0x36f },   { 0x200c, 0x200d }, { 0x20d0, 0x20ff },
+		{ 0xfe00, 0xfe0f }, { 0xfe20, 0xfe2f }, { 0, 0 },
+	};
+	static const struct range wide[] = {
+		{ 0x1100, 0x115f },   { 0x2e80, 0x303e },
+		{ 0x3041, 0xa4cf },   { 0xac00, 0xd7a3 },
+		{ 0xf900, 0xfaff },   { 0xfe30, 0xfe6f },
+		{ 0xff01, 0xff60 },   { 0xffe0, 0xffe6 },
+		{ 0x1f300, 0x1f64f }, { 0x1f900, 0x1f9ff },
+		{ 0x20000, 0x3fffd }, { 0, 0 },
+	};
+
+	if (c < 0x300)
+		return 1;
+	return is_within(c, none) ? 0 : is_within(c, wide) ? 2 : 1;
+}
+
+size_t tr_text_next(const char *text, size_t len, bool *ret_print,
+		    size_t *ret_width)
+{
+	uint32_t c = 0;
+	size_t n = tr_utf8_decode(text, len, &c);
+
+	*ret_print = n > 0 && is_printable(c);
+	*ret_width = *ret_print ? width_of(c) : 1;
+	return n ? n : 1;
+}
+
+size_t tr_text_columns(const char *text)
+{
+	size_t len = strlen(text), n = 0, width;
+	bool print;
+
+	for (size_t i = 0; i < len; n += width)
+		i += tr_text_next(text + i, len - i, &print, &width);
+	return n;
+}
+
+size_t tr_text_cut(const char *text, size_t columns)
+{
+	size_t len = strlen(text), n, width;
+	bool print;
+
+	for (size_t i = 0; i < len; i += n) {
+		n = tr_text_next(text + i, len - i, &print, &width);
+		if (width > columns)
+			return i;
+		columns -= width;
+	}
+	return len;
+}
+
+void tr_text_make_printable(char *text)
+{
+	size_t len = strlen(text), to = 0, n, width;
+	bool print;
+
+	for (size_t i = 0; i < len; i += n) {
+		n = tr_text_next(text + i, len - i, &print, &width);
+		if (!print) {
+			text[to++] = '?';
+			continue;
+		}
+		memmove(text + to, text + i, n);
+		to += n;
+	}
+	text[to] = '\0';
+}
+
+void tr_buf_add_printable(struct tr_buf *buf, const char *text, size_t columns)
+{
+	size_t len = tr_text_cut(text, columns), n, width;
+	bool print;
+
+	for (size_t i = 0; i < len; i += n) {
+		n = tr_text_next(text + i, len - i, &print, &width);
+		tr_buf_add(buf, print ? text + i : "?", print ? n : 1);
+	}
 }

@@ -81,7 +81,7 @@ static void place_of_call(struct tr_report *r, const tare_call *c)
 	char brief[TR_BRIEF_BYTES];
 	const char *name = c->function, *slash = strrchr(c->file, '/');
 
-	if (tr_report_columns(name) > NAME_MOST)
+	if (tr_text_columns(name) > NAME_MOST)
 		name = tr_name_brief(name, brief);
 	tr_buf_adds(r->buf, "  ");
 	tr_report_text(r, name, NAME_MOST);

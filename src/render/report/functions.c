@@ -95,11 +95,11 @@ static size_t name_text(struct tr_report *r, const char *name, size_t width)
 {
 	char brief[TR_BRIEF_BYTES];
 	const char *offset;
-	size_t used = tr_report_columns(name);
+	size_t used = tr_text_columns(name);
 
 	if (used > width) {
 		name = tr_name_brief(name, brief);
-		used = tr_report_columns(name);
+		used = tr_text_columns(name);
 	}
 	offset = used > width ? strstr(name, "+0x") : NULL;
 	if (offset && strlen(offset) < width) {
@@ -155,7 +155,7 @@ static size_t name_width(const struct tr_report *r,
 	if (most > FUNCTION_MOST)
 		most = FUNCTION_MOST;
 	for (size_t i = 0; i < n; i++) {
-		size_t c = tr_report_columns(rows[i]->function);
+		size_t c = tr_text_columns(rows[i]->function);
 
 		width = c > width ? c : width;
 	}

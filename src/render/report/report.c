@@ -4,8 +4,9 @@
  */
 #include "render/report.h"
 
-#include <stdlib.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BOLD "\033[1m"
@@ -51,100 +52,25 @@ static void cell_rate(struct tr_report *r, double rate)
 	cell_count(r, rate >= 0 && rate < 1e18 ? (uint64_t)rate : 0, 0);
 }
 
-static void cell_number(struct tr_report *r, double value, size_t width)
-{
-	char text[64];
-
-	if (value != value)
-		memcpy(text, "-", 2);
-	else if (value > -1e15 && value < 1e15 &&
-		 value == (double)(int64_t)value)
-		(void)tr_fixed_text(text, sizeof(text), value, 0);
-	else
-		(void)tr_fixed_text(text, sizeof(text), value,
-				    value > -100 && value < 100 ? 3 : 1);
-	cell(r, text, width);
-}
-
-/* Seven digits fill a column; more become 12.3 M or, of bytes, 12.3 MiB. */
+/* Bytes with their prefix; else the number alone, its unit is at the end. */
 static void cell_value(struct tr_report *r, double value, const char *unit,
 		       size_t width)
 {
-	static const char *const prefix[] = { "M", "G", "T", "P", "E" };
-	double size = value < 0 ? -value : value;
 	char text[64];
-	size_t i = 0, n;
 
-	if (strcmp(unit, "B") == 0 && value == value) {
+	if (strcmp(unit, "B") == 0)
 		(void)tr_bytes_text(text, sizeof(text), value);
-		cell(r, text, width);
-		return;
-	}
-	if (!(size >= 1e7 && size < 1e21)) {
-		cell_number(r, value, width);
-		return;
-	}
-	for (value /= 1e6; (value >= 1e3 || value <= -1e3) && i < 4; i++)
-		value /= 1e3;
-	n = tr_fixed_text(text, sizeof(text) - 4, value, 2);
-	text[n] = ' ';
-	(void)strcpy(text + n + 1, prefix[i]);
+	else
+		(void)tr_number_text(text, sizeof(text), value);
 	cell(r, text, width);
 }
 
 static void cell_share(struct tr_report *r, double share)
 {
 	char text[32];
-	size_t n = tr_fixed_text(text, sizeof(text) - 3, share * 100, 1);
 
-	memcpy(text + n, " %", 3);
+	(void)tr_share_text(text, sizeof(text), share);
 	cell(r, text, 7);
-}
-
-/*
- * What must not reach a terminal from a name: controls (C0, DEL, C1), line
- * separators and what turns the direction of writing.
- */
-static bool is_unprintable(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) ||
-	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
-}
-
-/* Bytes of the next character; *ret_print is false where ? stands for it. */
-static size_t next_character(const char *text, size_t len, bool *ret_print)
-{
-	uint32_t c = 0;
-	size_t n = tr_utf8_decode(text, len, &c);
-
-	*ret_print = n > 0 && !is_unprintable(c);
-	return n ? n : 1;
-}
-
-/* Display columns of a name: one a character. */
-static size_t columns(const char *text)
-{
-	size_t len = strlen(text), n = 0;
-	bool print;
-
-	for (size_t i = 0; i < len; n++)
-		i += next_character(text + i, len - i, &print);
-	return n;
-}
-
-/* The first `most` characters, those that may be printed. */
-static void add_clean(struct tr_report *r, const char *text, size_t most)
-{
-	size_t len = strlen(text), n;
-	bool print;
-
-	for (size_t i = 0; i < len && most-- > 0; i += n) {
-		n = next_character(text + i, len - i, &print);
-		if (print)
-			tr_buf_add(r->buf, text + i, n);
-		else
-			tr_buf_addc(r->buf, '?');
-	}
 }
 
 #define LABELS_MOST 60u
@@ -152,30 +78,37 @@ static void add_clean(struct tr_report *r, const char *text, size_t most)
 
 static bool labels_fit(const char *text, const char *labels, size_t width)
 {
-	return labels[0] && columns(text) + columns(labels) + 2 <= width;
+	return labels[0] &&
+	       tr_text_columns(text) + tr_text_columns(labels) + 2 <= width;
 }
 
 /* Name in `width` columns, indented; cut with ~ where too long. */
 static void name(struct tr_report *r, unsigned indent, const char *text,
 		 const char *labels, size_t width)
 {
-	size_t used = indent, len = columns(text);
+	size_t used = indent, len = tr_text_columns(text);
 
 	if (used > width / 2)
 		used = width / 2;
 	tr_buf_pad(r->buf, ' ', used);
 	if (used + len > width) {
-		add_clean(r, text, width - used - 1);
+		size_t before = r->buf->len;
+
+		tr_buf_add_printable(r->buf, text, width - used - 1);
 		tr_buf_addc(r->buf, '~');
+		/* A wide character may have left a column free. */
+		if (!r->buf->failed)
+			used += tr_text_columns(r->buf->data + before);
+		tr_buf_pad(r->buf, ' ', used < width ? width - used : 0);
 		return;
 	}
-	add_clean(r, text, len);
+	tr_buf_add_printable(r->buf, text, len);
 	used += len;
 	if (labels && labels_fit(text, labels, width - indent)) {
 		tr_buf_addc(r->buf, '{');
-		add_clean(r, labels, columns(labels));
+		tr_buf_add_printable(r->buf, labels, tr_text_columns(labels));
 		tr_buf_addc(r->buf, '}');
-		used += 2 + columns(labels);
+		used += 2 + tr_text_columns(labels);
 	}
 	tr_buf_pad(r->buf, ' ', used < width ? width - used : 0);
 }
@@ -186,13 +119,14 @@ static void tail(struct tr_report *r, const tare_stats *s, const char *unit,
 {
 	if (unit[0]) {
 		tr_buf_addc(r->buf, ' ');
-		add_clean(r, unit, 16);
+		tr_buf_add_printable(r->buf, unit, 16);
 	}
 	if (s->labels[0] && !labels_fit(s->name, s->labels, width)) {
 		tr_buf_adds(r->buf, "  {");
-		add_clean(r, s->labels, LABELS_MOST);
-		tr_buf_adds(r->buf, columns(s->labels) > LABELS_MOST ? "~}" :
-								      "}");
+		tr_buf_add_printable(r->buf, s->labels, LABELS_MOST);
+		if (tr_text_columns(s->labels) > LABELS_MOST)
+			tr_buf_addc(r->buf, '~');
+		tr_buf_addc(r->buf, '}');
 	}
 	if (s->source[0] && !tare_stats_is_monitor(s)) {
 		tr_buf_adds(r->buf, "  [");
@@ -217,7 +151,7 @@ void tr_report_heading(struct tr_report *r, const char *text,
 	tr_buf_adds(r->buf, text);
 	if (of[0])
 		tr_buf_addc(r->buf, ' ');
-	add_clean(r, of, 64);
+	tr_buf_add_printable(r->buf, of, 64);
 	style(r, PLAIN);
 	tr_buf_addc(r->buf, '\n');
 }
@@ -233,17 +167,14 @@ void tr_report_titles(struct tr_report *r, const struct tr_report_title *title)
 
 void tr_report_text(struct tr_report *r, const char *text, size_t most)
 {
-	size_t n = columns(text);
+	size_t n = tr_text_columns(text);
 
 	/* Not ~, which is a destructor in C++. */
-	add_clean(r, text, n <= most ? n : most > 2 ? most - 2 : 0);
+	tr_buf_add_printable(r->buf, text, n <= most ? n :
+					   most > 2  ? most - 2 :
+						       0);
 	if (n > most)
 		tr_buf_adds(r->buf, "..");
-}
-
-size_t tr_report_columns(const char *text)
-{
-	return columns(text);
 }
 
 void tr_report_time(struct tr_report *r, double ns, size_t width)
@@ -309,7 +240,7 @@ void tr_report_head(struct tr_report *r)
 
 	style(r, BOLD);
 	tr_buf_adds(r->buf, "tare  ");
-	add_clean(r, run->program, 64);
+	tr_buf_add_printable(r->buf, run->program, 64);
 	style(r, PLAIN);
 	(void)tr_duration_text(text, sizeof(text),
 			       apart(run->end_ns, run->start_ns));
@@ -318,21 +249,22 @@ void tr_report_head(struct tr_report *r)
 	add_threads(r, run->n_tracks);
 	if (run->git[0]) {
 		tr_buf_adds(r->buf, ", git ");
-		add_clean(r, run->git, 10);
+		tr_buf_add_printable(r->buf, run->git, 10);
 	}
 	if (run->cleared_ns)
 		tr_buf_adds(r->buf, ", since the last clear");
 	tr_buf_addc(r->buf, '\n');
 	style(r, DIM);
 	tr_buf_adds(r->buf, "      ");
-	add_clean(r, run->command, COMMAND_MOST);
-	tr_buf_adds(r->buf, columns(run->command) > COMMAND_MOST ? " ..." : "");
+	tr_buf_add_printable(r->buf, run->command, COMMAND_MOST);
+	if (tr_text_columns(run->command) > COMMAND_MOST)
+		tr_buf_adds(r->buf, " ...");
 	tr_buf_adds(r->buf, "\n      run ");
-	add_clean(r, run->id, 64);
+	tr_buf_add_printable(r->buf, run->id, 64);
 	tr_buf_adds(r->buf, " on ");
-	add_clean(r, run->host, 64);
+	tr_buf_add_printable(r->buf, run->host, 64);
 	tr_buf_adds(r->buf, ", ");
-	add_clean(r, run->cpu, 80);
+	tr_buf_add_printable(r->buf, run->cpu, 80);
 	tr_buf_adds(r->buf, "\n      ");
 	add_range(r, run->cleared_ns ? run->cleared_ns : run->start_ns,
 		  run->end_ns);
@@ -376,17 +308,11 @@ static double net_of(const tare_stats *s, double ns, double inside_ns)
 	return ns > inside_ns ? (ns - inside_ns) * share : 0;
 }
 
-/* "95.0 % ok"; never 100 % of what has failures. */
+/* "95.0 % ok" */
 static void add_rate(struct tr_report *r, double rate)
 {
-	char text[32];
-
-	if (rate != rate)
-		return;
-	if (rate > 0.999)
-		rate = 0.999;
-	(void)tr_fixed_text(text, sizeof(text), rate * 100, 1);
-	tr_buf_addf(r->buf, "  %s %% ok", text);
+	if (rate == rate)
+		tr_buf_addf(r->buf, "  %s ok", tr_as_success(rate).text);
 }
 
 /* Of a guess two digits are enough. */
@@ -536,38 +462,12 @@ static void monitor_head(struct tr_report *r, size_t width)
 static void cell_unit(struct tr_report *r, double value, const char *unit,
 		      const char *per)
 {
-	struct tr_buf all = TR_BUF_INIT, *out = r->buf;
-	bool bytes = strcmp(unit, "B") == 0 || strcmp(unit, "B/s") == 0;
+	struct tr_text text = tr_as_value(value, unit);
+	char all[sizeof(text) + 4];
 
-	if (value != value) {
-		cell(r, "-", 12);
-		return;
-	}
-	r->buf = &all;
-	cell_value(r, value, bytes ? "B" : unit, 0);
-	if (bytes)
-		tr_buf_adds(&all, unit + 1);
-	else if (unit[0])
-		tr_buf_addf(&all, " %s", unit);
-	tr_buf_adds(&all, per);
-	r->buf = out;
-	if (!all.failed)
-		cell(r, all.data + 1, 12);
-	tr_buf_release(&all);
-}
-
-static void cell_change(struct tr_report *r, double change)
-{
-	char text[40] = "-";
-	size_t n;
-
-	if (change == change) {
-		text[0] = change < 0 ? '-' : '+';
-		n = tr_fixed_text(text + 1, sizeof(text) - 4,
-				  fabs(change) * 100, 1);
-		memcpy(text + 1 + n, " %", 3);
-	}
-	cell(r, text, 8);
+	(void)snprintf(all, sizeof(all), "%s%s", text.text,
+		       isnan(value) ? "" : per);
+	cell(r, all, 12);
 }
 
 static void monitor_row(struct tr_report *r, const struct tr_monitored *row,
@@ -576,14 +476,14 @@ static void monitor_row(struct tr_report *r, const struct tr_monitored *row,
 	const tare_stats *s = &row->stats;
 	bool is_total = s->type == TARE_TYPE_COUNTER;
 
-	add_clean(r, s->source, 8);
+	tr_buf_add_printable(r->buf, s->source, 8);
 	tr_buf_pad(r->buf, ' ', 9 - strlen(s->source));
 	name(r, 0, s->name, s->labels, width - 9);
 	cell_unit(r, s->last, s->unit, "");
 	cell_unit(r, is_total ? row->per_s : s->mean, s->unit,
 		  is_total ? "/s" : "");
 	cell_unit(r, s->max, s->unit, "");
-	cell_change(r, row->change);
+	cell(r, tr_as_change(row->change).text, 8);
 	tail(r, s, "", width - 9);
 }
 

@@ -40,25 +40,9 @@ static void cell_count(struct tr_report *r, uint64_t n, size_t width)
 	tr_report_cell(r, text, width);
 }
 
-static size_t share_text(char *text, size_t size, double share)
-{
-	size_t n;
-
-	if (!isfinite(share)) {
-		memcpy(text, "-", 2);
-		return 1;
-	}
-	n = tr_fixed_text(text, size - 3, share * 100, 1);
-	memcpy(text + n, " %", 3);
-	return n + 2;
-}
-
 static void cell_share(struct tr_report *r, double share, size_t width)
 {
-	char text[48];
-
-	(void)share_text(text, sizeof(text), share);
-	tr_report_cell(r, text, width);
+	tr_report_cell(r, tr_as_share(share).text, width);
 }
 
 static void cell_number(struct tr_report *r, double value, size_t width)
@@ -183,13 +167,13 @@ static void gain_text(struct tr_report *r, double gain)
 		tr_buf_adds(r->buf, "no limit");
 		return;
 	}
-	(void)share_text(less, sizeof(less), 1 - 1 / (1 + gain));
+	(void)tr_share_text(less, sizeof(less), 1 - 1 / (1 + gain));
 	if (gain >= GAIN_MANY) {
 		(void)tr_fixed_text(more, sizeof(more), 1 + gain,
 				    1 + gain < 99.95 ? 1 : 0);
 		tr_buf_addf(r->buf, "%s x the records/s", more);
 	} else {
-		(void)share_text(more, sizeof(more), gain);
+		(void)tr_share_text(more, sizeof(more), gain);
 		tr_buf_addf(r->buf, "%s more records/s", more);
 	}
 	tr_buf_addf(r->buf, " (%s less time)", less);
@@ -214,7 +198,7 @@ static void bottleneck(struct tr_report *r, const tare_pipeline *p)
 
 	tr_buf_adds(r->buf, "bottleneck ");
 	tr_report_text(r, s->name, 64);
-	(void)share_text(text, sizeof(text),
+	(void)tr_share_text(text, sizeof(text),
 			 p->threads > 1 ? s->busy : s->share);
 	tr_buf_addf(r->buf, ": %s", text);
 	tr_buf_adds(r->buf, p->threads > 1 ? " busy" : " of the work");

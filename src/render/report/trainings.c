@@ -65,15 +65,10 @@ static void training_number(struct tr_report *r, double value)
 
 static void training_share(struct tr_report *r, double part, double whole)
 {
-	char text[40] = "-";
-	size_t n;
+	bool is_known = whole > 0 && part >= 0;
 
-	if (whole > 0 && part >= 0 && part <= 1e3 * whole) {
-		n = tr_fixed_text(text, sizeof(text) - 3, 100 * part / whole,
-				  1);
-		memcpy(text + n, " %", 3);
-	}
-	tr_report_cell(r, text, 8);
+	tr_report_cell(r, tr_as_share(is_known ? part / whole :
+						 (double)NAN).text, 8);
 }
 
 static void training_line(struct tr_report *r, const tare_training_info *info)

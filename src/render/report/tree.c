@@ -25,7 +25,7 @@ struct tree_rows {
 
 static void add_name(const struct tree_rows *t, const tare_node *node)
 {
-	size_t used = node->depth * 2, len = tr_report_columns(node->name);
+	size_t used = node->depth * 2, len = tr_text_columns(node->name);
 
 	if (used > t->width / 2)
 		used = t->width / 2;

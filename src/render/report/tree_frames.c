@@ -50,7 +50,7 @@ static void add_frame_name(struct tr_report *r, const tare_frame *f)
 	if (indent > width - NAME_LEAST)
 		indent = width - NAME_LEAST;
 	tr_buf_pad(r->buf, ' ', 2 + indent);
-	if (tr_report_columns(name) > width - indent)
+	if (tr_text_columns(name) > width - indent)
 		name = tr_name_brief(name, brief);
 	tr_report_text(r, name, width - indent);
 	if (!f->file[0])

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parse: the numbers and times that people type. */
+#ifndef CLI_PARSE_H
+#define CLI_PARSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* 90, 1.5s, 200ms, 1h30m; seconds when there is no unit. */
+bool parse_duration(const char *text, uint64_t *ret_ns);
+bool parse_count(const char *text, uint64_t *ret_n);
+
+/*
+ * A moment of a run that lasted from start_ns to end_ns: +30s after its
+ * start, -5m before its end, @1763193600.5 seconds since 1970, 14:05[:09] of
+ * the run's day, 2025-11-15[T14:05[:09]][Z]. Local time without the Z.
+ */
+bool parse_moment(const char *text, int64_t start_ns, int64_t end_ns,
+		  int64_t *ret_ns);
+
+#endif
