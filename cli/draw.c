@@ -236,7 +236,7 @@ static void draw_header(const struct picture *picture,
 		      picture->is_whole ? "over all" : "over the last",
 		      tr_as_duration(picture->seconds * 1e9).text,
 		      drawing->is_paused ? "  PAUSED" : "");
-	(void)fprintf(stream, "%s events/s  own cost %s of a CPU  ",
+	(void)fprintf(stream, "%s events/s  overhead %s CPU  ",
 		      tr_as_number(picture->events_per_s).text,
 		      tr_as_share(picture->cost_share).text);
 	(void)fputs("lost ", stream);

@@ -9,7 +9,7 @@ expect_status 0 "$TARE" top --once -d 0.2
 expect_has "$out" "pid $worker_pid" "the one live run is taken"
 expect_has "$out" "over the last " "over the last interval"
 for word in SCOPE CALLS/S TIME MEAN P50 P99 MAX FAILED OPEN COUNTER VALUE \
-	"events/s" "own cost" "lost 0"; do
+	"events/s" "overhead" "lost 0"; do
 	expect_has "$out" "$word" "once: $word"
 done
 expect_has_not "$out" "$(printf '\033')" "no escapes without a terminal"
