@@ -15,6 +15,7 @@
 #include "args.h"
 #include "base/text.h"
 #include "message.h"
+#include "output.h"
 #include "runs.h"
 #include "table.h"
 
@@ -111,80 +112,81 @@ static void print_groups(const struct args *args,
 		(void)printf("and %zu more: --top 0\n", groups->n - n);
 }
 
-static void json_sums(struct json *json, const tare_alloc *a)
+static void json_sums(struct tr_json *json, const tare_alloc *a)
 {
-	json_unsigned(json, "allocs", a->allocs);
-	json_unsigned(json, "bytes", a->bytes);
-	json_unsigned(json, "frees", a->frees);
-	json_unsigned(json, "freed_bytes", a->freed_bytes);
-	json_unsigned(json, "live", a->live);
-	json_unsigned(json, "live_bytes", a->live_bytes);
-	json_unsigned(json, "peak_allocs", a->peak_allocs);
-	json_unsigned(json, "peak_bytes", a->peak_bytes);
-	json_unsigned(json, "temporary", a->temporary);
+	tr_json_u64(json, "allocs", a->allocs);
+	tr_json_u64(json, "bytes", a->bytes);
+	tr_json_u64(json, "frees", a->frees);
+	tr_json_u64(json, "freed_bytes", a->freed_bytes);
+	tr_json_u64(json, "live", a->live);
+	tr_json_u64(json, "live_bytes", a->live_bytes);
+	tr_json_u64(json, "peak_allocs", a->peak_allocs);
+	tr_json_u64(json, "peak_bytes", a->peak_bytes);
+	tr_json_u64(json, "temporary", a->temporary);
 }
 
-static void json_heap(struct json *json, const tare_heap *heap)
+static void json_heap(struct tr_json *json, const tare_heap *heap)
 {
-	json_begin_object(json, "totals");
-	json_bool(json, "is_estimate", heap->is_estimate);
-	json_unsigned(json, "sample_bytes", heap->sample_bytes);
-	json_unsigned(json, "allocs", heap->allocs);
-	json_unsigned(json, "bytes", heap->bytes);
-	json_unsigned(json, "frees", heap->frees);
-	json_unsigned(json, "freed_bytes", heap->freed_bytes);
-	json_unsigned(json, "live", heap->live);
-	json_unsigned(json, "live_bytes", heap->live_bytes);
-	json_unsigned(json, "peak_allocs", heap->peak_allocs);
-	json_unsigned(json, "peak_bytes", heap->peak_bytes);
-	json_signed(json, "peak_ns", heap->peak_ns);
-	json_unsigned(json, "temporary", heap->temporary);
-	json_unsigned(json, "unseen", heap->unseen);
-	json_unsigned(json, "foreign", heap->foreign);
-	json_unsigned(json, "table_bytes", heap->table_bytes);
-	json_unsigned(json, "threads", heap->threads);
-	json_end_object(json);
+	tr_json_object(json, "totals");
+	tr_json_bool(json, "is_estimate", heap->is_estimate);
+	tr_json_u64(json, "sample_bytes", heap->sample_bytes);
+	tr_json_u64(json, "allocs", heap->allocs);
+	tr_json_u64(json, "bytes", heap->bytes);
+	tr_json_u64(json, "frees", heap->frees);
+	tr_json_u64(json, "freed_bytes", heap->freed_bytes);
+	tr_json_u64(json, "live", heap->live);
+	tr_json_u64(json, "live_bytes", heap->live_bytes);
+	tr_json_u64(json, "peak_allocs", heap->peak_allocs);
+	tr_json_u64(json, "peak_bytes", heap->peak_bytes);
+	tr_json_i64(json, "peak_ns", heap->peak_ns);
+	tr_json_u64(json, "temporary", heap->temporary);
+	tr_json_u64(json, "unseen", heap->unseen);
+	tr_json_u64(json, "foreign", heap->foreign);
+	tr_json_u64(json, "table_bytes", heap->table_bytes);
+	tr_json_u64(json, "threads", heap->threads);
+	tr_json_end_object(json);
 }
 
-static void json_marks(struct json *json, tare_view *view)
+static void json_marks(struct tr_json *json, tare_view *view)
 {
 	const tare_alloc_mark *marks;
 	size_t n;
 
-	json_begin_array(json, "snapshots");
+	tr_json_array(json, "snapshots");
 	if (tare_view_alloc_marks(view, &marks, &n))
 		n = 0;
 	for (size_t i = 0; i < n; i++) {
-		json_begin_object(json, NULL);
-		json_text(json, "name", marks[i].name);
-		json_signed(json, "at_ns", marks[i].at_ns);
-		json_unsigned(json, "live", marks[i].live);
-		json_unsigned(json, "live_bytes", marks[i].live_bytes);
-		json_end_object(json);
+		tr_json_object(json, NULL);
+		tr_json_str(json, "name", marks[i].name);
+		tr_json_i64(json, "at_ns", marks[i].at_ns);
+		tr_json_u64(json, "live", marks[i].live);
+		tr_json_u64(json, "live_bytes", marks[i].live_bytes);
+		tr_json_end_object(json);
 	}
-	json_end_array(json);
+	tr_json_end_array(json);
 }
 
 static void json_groups(tare_view *view, const struct alloc_options *opt,
 			const struct alloc_groups *groups)
 {
-	struct json json = { .stream = stdout };
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_json json = { .buf = &buf };
 	size_t n = rows_shown(opt, groups);
 
-	json_begin_object(&json, NULL);
-	json_text(&json, "run", tare_view_run(view)->id);
+	tr_json_object(&json, NULL);
+	tr_json_str(&json, "run", tare_view_run(view)->id);
 	json_heap(&json, tare_view_heap(view));
 	json_marks(&json, view);
-	json_begin_array(&json, "rows");
+	tr_json_array(&json, "rows");
 	for (size_t i = 0; i < n; i++) {
-		json_begin_object(&json, NULL);
-		json_text(&json, "where", groups->at[i].name);
+		tr_json_object(&json, NULL);
+		tr_json_str(&json, "where", groups->at[i].name);
 		json_sums(&json, &groups->at[i].now);
-		json_end_object(&json);
+		tr_json_end_object(&json);
 	}
-	json_end_array(&json);
-	json_end_object(&json);
-	json_finish(&json);
+	tr_json_end_array(&json);
+	tr_json_end_object(&json);
+	output_json(&json, stdout);
 }
 
 static int show(const struct args *args, const struct alloc_options *opt,
@@ -281,27 +283,28 @@ static void print_diff(const struct args *args,
 static void json_diff(const struct alloc_options *opt,
 		      const struct alloc_groups *groups)
 {
-	struct json json = { .stream = stdout };
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_json json = { .buf = &buf };
 	size_t n = rows_shown(opt, groups);
 
-	json_begin_object(&json, NULL);
-	json_text(&json, "from", opt->diff);
-	json_text(&json, "to", opt->to);
-	json_begin_array(&json, "rows");
+	tr_json_object(&json, NULL);
+	tr_json_str(&json, "from", opt->diff);
+	tr_json_str(&json, "to", opt->to);
+	tr_json_array(&json, "rows");
 	for (size_t i = 0; i < n; i++) {
-		json_begin_object(&json, NULL);
-		json_text(&json, "where", groups->at[i].name);
-		json_begin_object(&json, "from");
+		tr_json_object(&json, NULL);
+		tr_json_str(&json, "where", groups->at[i].name);
+		tr_json_object(&json, "from");
 		json_sums(&json, &groups->at[i].before);
-		json_end_object(&json);
-		json_begin_object(&json, "to");
+		tr_json_end_object(&json);
+		tr_json_object(&json, "to");
 		json_sums(&json, &groups->at[i].now);
-		json_end_object(&json);
-		json_end_object(&json);
+		tr_json_end_object(&json);
+		tr_json_end_object(&json);
 	}
-	json_end_array(&json);
-	json_end_object(&json);
-	json_finish(&json);
+	tr_json_end_array(&json);
+	tr_json_end_object(&json);
+	output_json(&json, stdout);
 }
 
 /* Rows of a moment: a snapshot of the view, or its end. False: neither. */

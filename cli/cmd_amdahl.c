@@ -9,6 +9,7 @@
 #include "args.h"
 #include "base/text.h"
 #include "message.h"
+#include "output.h"
 #include "runs.h"
 #include "table.h"
 
@@ -176,39 +177,40 @@ static void print_table(const struct args *args, const tare_amdahl *amdahl,
 
 /* ---- JSON -------------------------------------------------------------- */
 
-static void put_part(struct json *json, const tare_part *part)
+static void put_part(struct tr_json *json, const tare_part *part)
 {
 	static const char *const worth[] = { "nothing", "moderate", "much" };
 
-	json_begin_object(json, NULL);
-	json_text(json, "name", part->name);
-	json_text(json, "file", part->file);
-	json_unsigned(json, "line", part->line);
-	json_number(json, "ns", part->ns);
-	json_number(json, "share", part->share);
-	json_number(json, "faster", part->gain.faster);
-	json_number(json, "saved", part->gain.saved);
-	json_number(json, "most", part->gain.most);
-	json_text(json, "worth", worth[part->gain.worth]);
-	json_bool(json, "estimate", part->is_estimate);
-	json_bool(json, "below_resolution", part->below_resolution);
-	json_end_object(json);
+	tr_json_object(json, NULL);
+	tr_json_str(json, "name", part->name);
+	tr_json_str(json, "file", part->file);
+	tr_json_u64(json, "line", part->line);
+	tr_json_double(json, "ns", part->ns);
+	tr_json_double(json, "share", part->share);
+	tr_json_double(json, "faster", part->gain.faster);
+	tr_json_double(json, "saved", part->gain.saved);
+	tr_json_double(json, "most", part->gain.most);
+	tr_json_str(json, "worth", worth[part->gain.worth]);
+	tr_json_bool(json, "estimate", part->is_estimate);
+	tr_json_bool(json, "below_resolution", part->below_resolution);
+	tr_json_end_object(json);
 }
 
 static void print_json(const tare_amdahl *amdahl, size_t top)
 {
-	struct json json = { .stream = stdout };
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_json json = { .buf = &buf };
 
-	json_begin_object(&json, NULL);
-	json_text(&json, "of", of_names[amdahl->of]);
-	json_number(&json, "factor", amdahl->factor);
-	json_number(&json, "whole_ns", amdahl->whole_ns);
-	json_begin_array(&json, "parts");
+	tr_json_object(&json, NULL);
+	tr_json_str(&json, "of", of_names[amdahl->of]);
+	tr_json_double(&json, "factor", amdahl->factor);
+	tr_json_double(&json, "whole_ns", amdahl->whole_ns);
+	tr_json_array(&json, "parts");
 	for (size_t i = 0; i < amdahl->n_parts && i < top; i++)
 		put_part(&json, &amdahl->parts[i]);
-	json_end_array(&json);
-	json_end_object(&json);
-	json_finish(&json);
+	tr_json_end_array(&json);
+	tr_json_end_object(&json);
+	output_json(&json, stdout);
 }
 
 /* ---- command ----------------------------------------------------------- */

@@ -11,8 +11,9 @@
 #include <tare/control.h>
 
 #include "args.h"
-#include "json.h"
+#include "base/text.h"
 #include "message.h"
+#include "output.h"
 
 struct config_options {
 	bool json;
@@ -119,35 +120,36 @@ static void print_markdown(const tare_option *option)
 	(void)printf("%s |\n", option->effective ? "" : " (no effect yet)");
 }
 
-static void write_json(struct json *json, const tare_option *option)
+static void write_json(struct tr_json *json, const tare_option *option)
 {
 	char value[512];
 
-	json_begin_object(json, NULL);
-	json_text(json, "name", option->name);
-	json_text(json, "env", option->env);
-	json_text(json, "type", type_text(option->type));
-	json_text(json, "default", option->default_value);
-	json_text(json, "value", value_text(option, value, sizeof(value)));
-	json_text(json, "range", option->range);
-	json_text(json, "unit", option->unit);
-	json_bool(json, "live", option->live);
-	json_bool(json, "effective", option->effective);
-	json_text(json, "names", names_text(option->names));
-	json_text(json, "help", option->help);
-	json_end_object(json);
+	tr_json_object(json, NULL);
+	tr_json_str(json, "name", option->name);
+	tr_json_str(json, "env", option->env);
+	tr_json_str(json, "type", type_text(option->type));
+	tr_json_str(json, "default", option->default_value);
+	tr_json_str(json, "value", value_text(option, value, sizeof(value)));
+	tr_json_str(json, "range", option->range);
+	tr_json_str(json, "unit", option->unit);
+	tr_json_bool(json, "live", option->live);
+	tr_json_bool(json, "effective", option->effective);
+	tr_json_str(json, "names", names_text(option->names));
+	tr_json_str(json, "help", option->help);
+	tr_json_end_object(json);
 }
 
 static void all_json(void)
 {
-	struct json json = { .stream = stdout };
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_json json = { .buf = &buf };
 	const tare_option *option;
 
-	json_begin_array(&json, NULL);
+	tr_json_array(&json, NULL);
 	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++)
 		write_json(&json, option);
-	json_end_array(&json);
-	json_finish(&json);
+	tr_json_end_array(&json);
+	output_json(&json, stdout);
 }
 
 static void all_text(bool color)

@@ -5,6 +5,7 @@
 
 #include "args.h"
 #include "message.h"
+#include "output.h"
 #include "parse.h"
 #include "runs.h"
 #include "settings.h"
@@ -120,20 +121,21 @@ static bool is_wanted(const struct args *args, const tare_option *option)
 
 static void get_json(const struct args *args, int64_t pid)
 {
-	struct json json = { .stream = stdout };
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_json json = { .buf = &buf };
 	const tare_option *option;
 
-	json_begin_object(&json, NULL);
+	tr_json_object(&json, NULL);
 	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++) {
 		char value[512];
 
 		if (is_wanted(args, option))
-			json_text(&json, option->name,
-				  live_value(pid, option, value,
-					     sizeof(value)));
+			tr_json_str(&json, option->name,
+				    live_value(pid, option, value,
+					       sizeof(value)));
 	}
-	json_end_object(&json);
-	json_finish(&json);
+	tr_json_end_object(&json);
+	output_json(&json, stdout);
 }
 
 static void get_text(const struct args *args, int64_t pid)

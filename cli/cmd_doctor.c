@@ -11,8 +11,9 @@
 #include <tare/system.h>
 
 #include "args.h"
-#include "json.h"
+#include "base/text.h"
 #include "message.h"
+#include "output.h"
 #include "terminal.h"
 
 struct doctor_options {
@@ -26,19 +27,20 @@ static const struct option_spec options[] = {
 
 static void all_json(const tare_capability *rows, size_t n)
 {
-	struct json json = { .stream = stdout };
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_json json = { .buf = &buf };
 
-	json_begin_array(&json, NULL);
+	tr_json_array(&json, NULL);
 	for (size_t i = 0; i < n; i++) {
-		json_begin_object(&json, NULL);
-		json_text(&json, "name", rows[i].name);
-		json_bool(&json, "available", rows[i].is_available);
-		json_text(&json, "detail", rows[i].detail);
-		json_text(&json, "help", rows[i].help);
-		json_end_object(&json);
+		tr_json_object(&json, NULL);
+		tr_json_str(&json, "name", rows[i].name);
+		tr_json_bool(&json, "available", rows[i].is_available);
+		tr_json_str(&json, "detail", rows[i].detail);
+		tr_json_str(&json, "help", rows[i].help);
+		tr_json_end_object(&json);
 	}
-	json_end_array(&json);
-	json_finish(&json);
+	tr_json_end_array(&json);
+	output_json(&json, stdout);
 }
 
 static int name_width(const tare_capability *rows, size_t n)

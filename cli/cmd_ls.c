@@ -2,6 +2,7 @@
 /* tare ls: the runs that can be read. */
 #include "args.h"
 #include "message.h"
+#include "output.h"
 #include "runs.h"
 
 struct ls_options {
@@ -33,11 +34,12 @@ static size_t keep_live(tare_run_entry *runs, size_t n)
 static void print_runs(const struct args *args, const struct ls_options *opts,
 		       const tare_run_entry *runs, size_t n)
 {
-	struct json json = { .stream = stdout };
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_json json = { .buf = &buf };
 
 	if (opts->json) {
 		runs_json(&json, runs, n);
-		json_finish(&json);
+		output_json(&json, stdout);
 	} else if (opts->ids) {
 		for (size_t i = 0; i < n; i++)
 			(void)printf("%s\n", runs[i].id);

@@ -3,6 +3,7 @@
 #include "args.h"
 #include "job.h"
 #include "message.h"
+#include "output.h"
 #include "runs.h"
 
 struct mpi_options {
@@ -43,7 +44,8 @@ static int show(const struct args *args, const struct mpi_options *opts,
 		struct job *job)
 {
 	const char *which = args_operand(args, 0, "last");
-	struct json json = { .stream = stdout };
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_json json = { .buf = &buf };
 	int err = job_join(job);
 
 	if (err == TARE_ENOENT) {
@@ -55,7 +57,7 @@ static int show(const struct args *args, const struct mpi_options *opts,
 		return message_error("join", which, err);
 	if (opts->json) {
 		job_json(job, &json, NULL);
-		json_finish(&json);
+		output_json(&json, stdout);
 	} else {
 		job_print(job, stdout, terminal_width(stdout),
 			  terminal_wants_color(stdout, args->color));

@@ -7,6 +7,7 @@
 #include "args.h"
 #include "base/text.h"
 #include "message.h"
+#include "output.h"
 #include "runs.h"
 #include "selection.h"
 #include "table.h"
@@ -130,48 +131,49 @@ static void print_records(const struct args *args,
 	table_release(&table);
 }
 
-static void json_attr(struct json *json, const tare_attr_value *attr)
+static void json_attr(struct tr_json *json, const tare_attr_value *attr)
 {
 	if (attr->type == TARE_ATTR_INT)
-		json_signed(json, attr->key, attr->i);
+		tr_json_i64(json, attr->key, attr->i);
 	else if (attr->type == TARE_ATTR_DOUBLE)
-		json_number(json, attr->key, attr->d);
+		tr_json_double(json, attr->key, attr->d);
 	else
-		json_text(json, attr->key, attr->s);
+		tr_json_str(json, attr->key, attr->s);
 }
 
-static void json_record(struct json *json, const tare_record *record)
+static void json_record(struct tr_json *json, const tare_record *record)
 {
-	json_begin_object(json, NULL);
-	json_text(json, "name", record->name);
-	json_text(json, "source", record->source);
-	json_text(json, "kind", tare_record_kind_name(record->kind));
-	json_text(json, "type", tare_type_name(record->type));
-	json_signed(json, "thread", record->thread);
-	json_signed(json, "start_ns", record->start_ns);
-	json_unsigned(json, "duration_ns", record->duration_ns);
-	json_number(json, "value", record->value);
-	json_text(json, "unit", record->unit);
-	json_text(json, "labels", record->labels);
-	json_bool(json, "ok", record->ok);
-	json_text(json, "error", record->error[0] ? record->error : NULL);
-	json_bool(json, "truncated", record->truncated);
-	json_begin_object(json, "attributes");
+	tr_json_object(json, NULL);
+	tr_json_str(json, "name", record->name);
+	tr_json_str(json, "source", record->source);
+	tr_json_str(json, "kind", tare_record_kind_name(record->kind));
+	tr_json_str(json, "type", tare_type_name(record->type));
+	tr_json_i64(json, "thread", record->thread);
+	tr_json_i64(json, "start_ns", record->start_ns);
+	tr_json_u64(json, "duration_ns", record->duration_ns);
+	tr_json_double(json, "value", record->value);
+	tr_json_str(json, "unit", record->unit);
+	tr_json_str(json, "labels", record->labels);
+	tr_json_bool(json, "ok", record->ok);
+	tr_json_str(json, "error", record->error[0] ? record->error : NULL);
+	tr_json_bool(json, "truncated", record->truncated);
+	tr_json_object(json, "attributes");
 	for (size_t i = 0; i < record->n_attrs; i++)
 		json_attr(json, &record->attrs[i]);
-	json_end_object(json);
-	json_end_object(json);
+	tr_json_end_object(json);
+	tr_json_end_object(json);
 }
 
 static void json_records(const tare_record *records, size_t n)
 {
-	struct json json = { .stream = stdout };
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_json json = { .buf = &buf };
 
-	json_begin_array(&json, NULL);
+	tr_json_array(&json, NULL);
 	for (size_t i = 0; i < n; i++)
 		json_record(&json, &records[i]);
-	json_end_array(&json);
-	json_finish(&json);
+	tr_json_end_array(&json);
+	output_json(&json, stdout);
 }
 
 static int show_view(const struct args *args,

@@ -7,6 +7,7 @@
 #include "args.h"
 #include "base/text.h"
 #include "message.h"
+#include "output.h"
 #include "read/stats.h"
 #include "runs.h"
 #include "selection.h"
@@ -285,94 +286,95 @@ static void print_summary(const struct args *args, const struct summary *s,
 
 /* ---- for programs ------------------------------------------------------ */
 
-static void json_row(struct json *json, const tare_stats *s, size_t rank)
+static void json_row(struct tr_json *json, const tare_stats *s, size_t rank)
 {
-	json_begin_object(json, NULL);
-	json_unsigned(json, "rank", rank);
-	json_text(json, "name", s->name);
-	json_text(json, "source", s->source);
-	json_text(json, "labels", s->labels);
-	json_unsigned(json, "count", s->count);
-	json_unsigned(json, "success_count",
-		      s->failures < s->count ? s->count - s->failures : 0);
-	json_unsigned(json, "failure_count", s->failures);
-	json_number(json, "success_rate", s->success_rate);
-	json_number(json, "total_ns", s->total);
-	json_number(json, "net_total_ns", s->net_total);
-	json_number(json, "mean_ns", s->mean);
-	json_number(json, "net_mean_ns", s->net_mean);
-	json_number(json, "min_ns", s->min);
-	json_number(json, "max_ns", s->max);
-	json_number(json, "p50_ns", s->p50);
-	json_number(json, "p95_ns", s->p95);
-	json_number(json, "p99_ns", s->p99);
-	json_unsigned(json, "items", s->items);
-	json_end_object(json);
+	tr_json_object(json, NULL);
+	tr_json_u64(json, "rank", rank);
+	tr_json_str(json, "name", s->name);
+	tr_json_str(json, "source", s->source);
+	tr_json_str(json, "labels", s->labels);
+	tr_json_u64(json, "count", s->count);
+	tr_json_u64(json, "success_count",
+		    s->failures < s->count ? s->count - s->failures : 0);
+	tr_json_u64(json, "failure_count", s->failures);
+	tr_json_double(json, "success_rate", s->success_rate);
+	tr_json_double(json, "total_ns", s->total);
+	tr_json_double(json, "net_total_ns", s->net_total);
+	tr_json_double(json, "mean_ns", s->mean);
+	tr_json_double(json, "net_mean_ns", s->net_mean);
+	tr_json_double(json, "min_ns", s->min);
+	tr_json_double(json, "max_ns", s->max);
+	tr_json_double(json, "p50_ns", s->p50);
+	tr_json_double(json, "p95_ns", s->p95);
+	tr_json_double(json, "p99_ns", s->p99);
+	tr_json_u64(json, "items", s->items);
+	tr_json_end_object(json);
 }
 
-static void json_recent(struct json *json, const struct summary *s,
+static void json_recent(struct tr_json *json, const struct summary *s,
 			const char *key, bool failed)
 {
-	json_begin_array(json, key);
+	tr_json_array(json, key);
 	for (size_t i = first_recent(s, failed); i < s->n_records; i++) {
 		const tare_record *r = &s->records[i];
 
 		if (!is_recent(r, failed))
 			continue;
-		json_begin_object(json, NULL);
-		json_text(json, "name", r->name);
-		json_text(json, "source", r->source);
-		json_signed(json, "start_ns", r->start_ns);
-		json_unsigned(json, "duration_ns", r->duration_ns);
-		json_bool(json, "ok", r->ok);
-		json_text(json, "error", r->error[0] ? r->error : NULL);
-		json_end_object(json);
+		tr_json_object(json, NULL);
+		tr_json_str(json, "name", r->name);
+		tr_json_str(json, "source", r->source);
+		tr_json_i64(json, "start_ns", r->start_ns);
+		tr_json_u64(json, "duration_ns", r->duration_ns);
+		tr_json_bool(json, "ok", r->ok);
+		tr_json_str(json, "error", r->error[0] ? r->error : NULL);
+		tr_json_end_object(json);
 	}
-	json_end_array(json);
+	tr_json_end_array(json);
 }
 
-static void json_totals(struct json *json, const struct summary *s)
+static void json_totals(struct tr_json *json, const struct summary *s)
 {
 	const tare_window *window = tare_view_window(s->view);
 
-	json_begin_object(json, "window");
-	json_signed(json, "from_ns", window->from_ns);
-	json_signed(json, "to_ns", window->to_ns);
-	json_end_object(json);
-	json_begin_object(json, "totals");
-	json_unsigned(json, "operations", s->n);
-	json_unsigned(json, "count", s->calls);
-	json_unsigned(json, "success_count",
-		      s->failures < s->calls ? s->calls - s->failures : 0);
-	json_unsigned(json, "failure_count", s->failures);
-	json_number(json, "success_rate", rate_of(s->calls, s->failures));
-	json_number(json, "net_total_ns", s->total_ns);
-	json_unsigned(json, "records", s->n_records);
-	json_end_object(json);
+	tr_json_object(json, "window");
+	tr_json_i64(json, "from_ns", window->from_ns);
+	tr_json_i64(json, "to_ns", window->to_ns);
+	tr_json_end_object(json);
+	tr_json_object(json, "totals");
+	tr_json_u64(json, "operations", s->n);
+	tr_json_u64(json, "count", s->calls);
+	tr_json_u64(json, "success_count",
+		    s->failures < s->calls ? s->calls - s->failures : 0);
+	tr_json_u64(json, "failure_count", s->failures);
+	tr_json_double(json, "success_rate", rate_of(s->calls, s->failures));
+	tr_json_double(json, "net_total_ns", s->total_ns);
+	tr_json_u64(json, "records", s->n_records);
+	tr_json_end_object(json);
 }
 
 static void json_summary(const struct summary *s, const char *sort)
 {
-	struct json json = { .stream = stdout };
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_json json = { .buf = &buf };
 
-	json_begin_object(&json, NULL);
-	json_text(&json, "run", s->run->id);
-	json_text(&json, "program", s->run->program);
-	json_signed(&json, "pid", s->run->pid);
-	json_text(&json, "state", run_state_text(s->run->state));
-	json_signed(&json, "start_ns", s->run->start_ns);
-	json_signed(&json, "end_ns", s->run->end_ns);
+	tr_json_object(&json, NULL);
+	tr_json_str(&json, "run", s->run->id);
+	tr_json_str(&json, "program", s->run->program);
+	tr_json_i64(&json, "pid", s->run->pid);
+	tr_json_str(&json, "state", run_state_text(s->run->state));
+	tr_json_i64(&json, "start_ns", s->run->start_ns);
+	tr_json_i64(&json, "end_ns", s->run->end_ns);
 	json_totals(&json, s);
-	json_text(&json, "sort", sort);
-	json_begin_array(&json, "operations");
+	tr_json_str(&json, "sort", sort);
+	tr_json_array(&json, "operations");
 	for (size_t i = 0; i < s->n_shown; i++)
 		json_row(&json, s->rows[i], i + 1);
-	json_end_array(&json);
+	tr_json_end_array(&json);
 	json_recent(&json, s, "recent", false);
 	json_recent(&json, s, "recent_failures", true);
 	summary_values_json(&s->values, &json);
-	json_end_object(&json);
-	json_finish(&json);
+	tr_json_end_object(&json);
+	output_json(&json, stdout);
 }
 
 /* ---- command ----------------------------------------------------------- */

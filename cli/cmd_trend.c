@@ -6,6 +6,7 @@
 #include "args.h"
 #include "base/text.h"
 #include "message.h"
+#include "output.h"
 #include "runs.h"
 #include "selection.h"
 #include "table.h"
@@ -96,49 +97,51 @@ static void print_trend(const struct args *args, const tare_trend *trends,
 
 /* ---- for programs ------------------------------------------------------ */
 
-static void json_side(struct json *json, const char *key, const tare_stats *s)
+static void json_side(struct tr_json *json, const char *key,
+		      const tare_stats *s)
 {
-	json_begin_object(json, key);
-	json_unsigned(json, "count", s->count);
-	json_unsigned(json, "failures", s->failures);
-	json_number(json, "success_rate", s->success_rate);
-	json_number(json, "total", s->total);
-	json_number(json, "mean", s->mean);
-	json_number(json, "min", s->min);
-	json_number(json, "max", s->max);
-	json_number(json, "p50", s->p50);
-	json_number(json, "p95", s->p95);
-	json_number(json, "p99", s->p99);
-	json_end_object(json);
+	tr_json_object(json, key);
+	tr_json_u64(json, "count", s->count);
+	tr_json_u64(json, "failures", s->failures);
+	tr_json_double(json, "success_rate", s->success_rate);
+	tr_json_double(json, "total", s->total);
+	tr_json_double(json, "mean", s->mean);
+	tr_json_double(json, "min", s->min);
+	tr_json_double(json, "max", s->max);
+	tr_json_double(json, "p50", s->p50);
+	tr_json_double(json, "p95", s->p95);
+	tr_json_double(json, "p99", s->p99);
+	tr_json_end_object(json);
 }
 
 static void json_trend(const tare_view *view, const tare_trend *trends,
 		       size_t n, uint64_t window_ns)
 {
-	struct json json = { .stream = stdout };
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_json json = { .buf = &buf };
 
-	json_begin_object(&json, NULL);
-	json_text(&json, "run", tare_view_run(view)->id);
-	json_unsigned(&json, "window_ns", window_ns);
-	json_begin_array(&json, "series");
+	tr_json_object(&json, NULL);
+	tr_json_str(&json, "run", tare_view_run(view)->id);
+	tr_json_u64(&json, "window_ns", window_ns);
+	tr_json_array(&json, "series");
 	for (size_t i = 0; i < n; i++) {
 		const tare_trend *trend = &trends[i];
 		const tare_stats *named = trend->now.count ? &trend->now :
 							     &trend->before;
 
-		json_begin_object(&json, NULL);
-		json_text(&json, "name", named->name);
-		json_text(&json, "source", named->source);
-		json_text(&json, "labels", named->labels);
-		json_text(&json, "unit", named->unit);
+		tr_json_object(&json, NULL);
+		tr_json_str(&json, "name", named->name);
+		tr_json_str(&json, "source", named->source);
+		tr_json_str(&json, "labels", named->labels);
+		tr_json_str(&json, "unit", named->unit);
 		json_side(&json, "before", &trend->before);
 		json_side(&json, "now", &trend->now);
-		json_number(&json, "change", trend->change);
-		json_end_object(&json);
+		tr_json_double(&json, "change", trend->change);
+		tr_json_end_object(&json);
 	}
-	json_end_array(&json);
-	json_end_object(&json);
-	json_finish(&json);
+	tr_json_end_array(&json);
+	tr_json_end_object(&json);
+	output_json(&json, stdout);
 }
 
 /* ---- the command ------------------------------------------------------- */

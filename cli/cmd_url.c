@@ -4,8 +4,9 @@
 #include <stdio.h>
 
 #include "args.h"
-#include "json.h"
+#include "base/text.h"
 #include "message.h"
+#include "output.h"
 #include "server/state.h"
 
 struct url_options {
@@ -26,15 +27,16 @@ static const struct option_spec options[] = {
 static void print_json(const struct state *state, const char *token,
 		       bool may_steer)
 {
-	struct json json = { .stream = stdout };
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_json json = { .buf = &buf };
 
-	json_begin_object(&json, NULL);
-	json_text(&json, "url", state->url);
-	json_text(&json, "token", token);
-	json_bool(&json, "may_steer", may_steer);
-	json_signed(&json, "pid", state->pid);
-	json_end_object(&json);
-	json_finish(&json);
+	tr_json_object(&json, NULL);
+	tr_json_str(&json, "url", state->url);
+	tr_json_str(&json, "token", token);
+	tr_json_bool(&json, "may_steer", may_steer);
+	tr_json_i64(&json, "pid", state->pid);
+	tr_json_end_object(&json);
+	output_json(&json, stdout);
 }
 
 static int url(struct args *args)

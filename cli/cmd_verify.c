@@ -12,6 +12,7 @@
 #include "args.h"
 #include "health.h"
 #include "message.h"
+#include "output.h"
 #include "runs.h"
 
 struct verify_options {
@@ -26,7 +27,7 @@ static const struct option_spec options[] = {
 /* What one operand gave. */
 struct finding {
 	const char *path;
-	struct json *json; /* NULL: text */
+	struct tr_json *json; /* NULL: text */
 	int n_problems;
 	bool color;
 };
@@ -36,7 +37,7 @@ static void on_problem(void *arg, const char *text)
 	struct finding *finding = arg;
 
 	if (finding->json) {
-		json_text(finding->json, NULL, text);
+		tr_json_str(finding->json, NULL, text);
 		return;
 	}
 	terminal_tinted(stdout, finding->color, TINT_RED, "  problem: ");
@@ -49,7 +50,7 @@ static int check(struct finding *finding)
 	int n;
 
 	if (finding->json)
-		json_begin_array(finding->json, "problems");
+		tr_json_array(finding->json, "problems");
 	n = tare_verify(finding->path, on_problem, finding);
 	/* A file that is no ledger at all is a finding, not a failure. */
 	if (n == TARE_EFORMAT || n == TARE_EVERSION) {
@@ -57,7 +58,7 @@ static int check(struct finding *finding)
 		n = 1;
 	}
 	if (finding->json)
-		json_end_array(finding->json);
+		tr_json_end_array(finding->json);
 	return n;
 }
 
@@ -87,21 +88,21 @@ static int verify_text(struct finding *finding, const tare_view *view)
 
 static int verify_json(struct finding *finding, const tare_view *view)
 {
-	struct json *json = finding->json;
+	struct tr_json *json = finding->json;
 
-	json_begin_object(json, NULL);
-	json_text(json, "path", finding->path);
+	tr_json_object(json, NULL);
+	tr_json_str(json, "path", finding->path);
 	finding->n_problems = check(finding);
-	json_bool(json, "ok", finding->n_problems == 0);
+	tr_json_bool(json, "ok", finding->n_problems == 0);
 	if (finding->n_problems < 0)
-		json_text(json, "error", tare_strerror(finding->n_problems));
+		tr_json_str(json, "error", tare_strerror(finding->n_problems));
 	if (view) {
-		json_text(json, "id", tare_view_run(view)->id);
-		json_text(json, "state",
-			  run_state_text(tare_view_run(view)->state));
+		tr_json_str(json, "id", tare_view_run(view)->id);
+		tr_json_str(json, "state",
+			    run_state_text(tare_view_run(view)->state));
 		health_json(json, "health", tare_view_health(view));
 	}
-	json_end_object(json);
+	tr_json_end_object(json);
 	if (finding->n_problems < 0)
 		return message_error("verify", finding->path,
 				     finding->n_problems);
@@ -112,7 +113,7 @@ static int verify_json(struct finding *finding, const tare_view *view)
  * A word that is a path is checked even if no view opens from it: that it
  * does not is what the user wants explained.
  */
-static int verify_one(const char *which, struct json *json, bool color)
+static int verify_one(const char *which, struct tr_json *json, bool color)
 {
 	struct finding finding = { .json = json, .color = color };
 	tare_view *view = NULL;
@@ -139,7 +140,8 @@ static int verify_one(const char *which, struct json *json, bool color)
 static int verify(struct args *args)
 {
 	struct verify_options opts = { 0 };
-	struct json json = { .stream = stdout };
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_json json = { .buf = &buf };
 	bool color;
 	int worst = CODE_OK, code;
 
@@ -149,7 +151,7 @@ static int verify(struct args *args)
 
 	color = terminal_wants_color(stdout, args->color);
 	if (opts.json)
-		json_begin_array(&json, NULL);
+		tr_json_array(&json, NULL);
 	for (size_t i = 0; i < args->n_operands || i == 0; i++) {
 		code = verify_one(args_operand(args, i, "last"),
 				  opts.json ? &json : NULL, color);
@@ -157,8 +159,8 @@ static int verify(struct args *args)
 			worst = code;
 	}
 	if (opts.json) {
-		json_end_array(&json);
-		json_finish(&json);
+		tr_json_end_array(&json);
+		output_json(&json, stdout);
 	}
 	return worst;
 }

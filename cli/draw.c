@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/text.h"
+#include "output.h"
 #include "runs.h"
 #include "table.h"
 
@@ -274,57 +275,58 @@ void draw_text(const struct picture *picture, const struct drawing *drawing,
 		draw_keys(drawing, stream);
 }
 
-static void json_row(struct json *json, const struct picture_row *row)
+static void json_row(struct tr_json *json, const struct picture_row *row)
 {
 	const tare_stats *stats = row->stats;
 
-	json_begin_object(json, NULL);
-	json_text(json, "name", stats->name);
-	json_text(json, "labels", stats->labels);
-	json_text(json, "source", stats->source);
-	json_text(json, "kind", kind_text(stats->kind));
-	json_text(json, "unit", stats->unit);
-	json_unsigned(json, "calls", row->calls);
-	json_number(json, "per_s", row->per_s);
-	json_number(json, "time_share", row->time_share);
-	json_number(json, "own_share",
-		    stats->kind == TARE_KIND_SCOPE ? row->own_share : 0);
-	json_number(json, "mean", row->mean);
-	json_number(json, "p50", row->p50);
-	json_number(json, "p99", row->p99);
-	json_number(json, "max", row->max);
-	json_unsigned(json, "failures", row->failures);
-	json_unsigned(json, "open", row->open);
-	json_unsigned(json, "count", stats->count);
-	json_number(json, "total", stats->total);
-	json_number(json, "last", stats->last);
-	json_number(json, "change", row->change);
-	json_end_object(json);
+	tr_json_object(json, NULL);
+	tr_json_str(json, "name", stats->name);
+	tr_json_str(json, "labels", stats->labels);
+	tr_json_str(json, "source", stats->source);
+	tr_json_str(json, "kind", kind_text(stats->kind));
+	tr_json_str(json, "unit", stats->unit);
+	tr_json_u64(json, "calls", row->calls);
+	tr_json_double(json, "per_s", row->per_s);
+	tr_json_double(json, "time_share", row->time_share);
+	tr_json_double(json, "own_share",
+		       stats->kind == TARE_KIND_SCOPE ? row->own_share : 0);
+	tr_json_double(json, "mean", row->mean);
+	tr_json_double(json, "p50", row->p50);
+	tr_json_double(json, "p99", row->p99);
+	tr_json_double(json, "max", row->max);
+	tr_json_u64(json, "failures", row->failures);
+	tr_json_u64(json, "open", row->open);
+	tr_json_u64(json, "count", stats->count);
+	tr_json_double(json, "total", stats->total);
+	tr_json_double(json, "last", stats->last);
+	tr_json_double(json, "change", row->change);
+	tr_json_end_object(json);
 }
 
 void draw_json(const struct picture *picture, FILE *stream)
 {
-	struct json json = { .stream = stream };
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_json json = { .buf = &buf };
 	const tare_run *run = picture->run;
 
-	json_begin_object(&json, NULL);
-	json_text(&json, "id", run->id);
-	json_text(&json, "program", run->program);
-	json_signed(&json, "pid", run->pid);
-	json_text(&json, "state", run_state_text(run->state));
-	json_signed(&json, "start_ns", run->start_ns);
-	json_signed(&json, "end_ns", run->end_ns);
-	json_number(&json, "seconds", picture->seconds);
-	json_bool(&json, "whole", picture->is_whole);
-	json_number(&json, "events_per_s", picture->events_per_s);
-	json_number(&json, "cost_share", picture->cost_share);
-	json_unsigned(&json, "lost", picture->lost);
-	json_unsigned(&json, "lost_total", picture->health->lost);
-	json_unsigned(&json, "threads", picture->health->threads);
-	json_begin_array(&json, "series");
+	tr_json_object(&json, NULL);
+	tr_json_str(&json, "id", run->id);
+	tr_json_str(&json, "program", run->program);
+	tr_json_i64(&json, "pid", run->pid);
+	tr_json_str(&json, "state", run_state_text(run->state));
+	tr_json_i64(&json, "start_ns", run->start_ns);
+	tr_json_i64(&json, "end_ns", run->end_ns);
+	tr_json_double(&json, "seconds", picture->seconds);
+	tr_json_bool(&json, "whole", picture->is_whole);
+	tr_json_double(&json, "events_per_s", picture->events_per_s);
+	tr_json_double(&json, "cost_share", picture->cost_share);
+	tr_json_u64(&json, "lost", picture->lost);
+	tr_json_u64(&json, "lost_total", picture->health->lost);
+	tr_json_u64(&json, "threads", picture->health->threads);
+	tr_json_array(&json, "series");
 	for (size_t i = 0; i < picture->n_rows; i++)
 		json_row(&json, &picture->rows[i]);
-	json_end_array(&json);
-	json_end_object(&json);
-	json_finish(&json);
+	tr_json_end_array(&json);
+	tr_json_end_object(&json);
+	output_json(&json, stream);
 }

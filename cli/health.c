@@ -83,18 +83,18 @@ void health_print(const tare_health *health, FILE *stream, bool color)
 		      "CPU time of the monitor's thread");
 }
 
-void health_json(struct json *json, const char *key,
+void health_json(struct tr_json *json, const char *key,
 		 const tare_health *health)
 {
-	json_begin_object(json, key);
+	tr_json_object(json, key);
 	for (size_t i = 0; i < N_COUNTERS; i++)
-		json_unsigned(json, counters[i].name,
-			      counter_value(health, &counters[i]));
-	json_number(json, "measuring_ns", health->measuring_ns);
-	json_number(json, "measuring_share", health->measuring_share);
-	json_number(json, "monitor_ns", health->monitor_ns);
-	json_number(json, "measuring_limit", health->measuring_limit);
-	json_number(json, "measuring_now", health->measuring_now);
-	json_number(json, "measuring_thread", health->measuring_thread);
-	json_end_object(json);
+		tr_json_u64(json, counters[i].name,
+			    counter_value(health, &counters[i]));
+	tr_json_double(json, "measuring_ns", health->measuring_ns);
+	tr_json_double(json, "measuring_share", health->measuring_share);
+	tr_json_double(json, "monitor_ns", health->monitor_ns);
+	tr_json_double(json, "measuring_limit", health->measuring_limit);
+	tr_json_double(json, "measuring_now", health->measuring_now);
+	tr_json_double(json, "measuring_thread", health->measuring_thread);
+	tr_json_end_object(json);
 }

@@ -7,11 +7,11 @@
 
 #include <tare/read/view.h>
 
-#include "json.h"
+#include "base/text.h"
 
 /* Every counter as name and value; those that tell of a loss are coloured. */
 void health_print(const tare_health *health, FILE *stream, bool color);
-void health_json(struct json *json, const char *key,
+void health_json(struct tr_json *json, const char *key,
 		 const tare_health *health);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include <tare/read/communication.h>
 
-#include "json.h"
+#include "base/text.h"
 
 struct job {
 	tare_view **views;
@@ -39,7 +39,7 @@ double job_call_imbalance(const tare_job_call *call, const tare_job *job);
 
 void job_print(const struct job *job, FILE *stream, unsigned width,
 	       bool color);
-void job_json(const struct job *job, struct json *json, const char *key);
+void job_json(const struct job *job, struct tr_json *json, const char *key);
 
 /*
  * Waits until all ranks of a group have ended and are put away, `most_ns` at

@@ -204,21 +204,29 @@ static void make_flame(const struct outcome *outcome, tare_view *view)
 		(void)fprintf(outcome->text, "flame graph: %s\n", path);
 }
 
-static void write_processes(const struct outcome *outcome, struct json *json)
+static void write_processes(const struct outcome *outcome,
+			    struct tr_json *json)
 {
-	json_begin_array(json, "processes");
+	tr_json_array(json, "processes");
 	for (size_t i = outcome->group.n; i-- > 0;) {
 		const tare_run_entry *run = &outcome->group.runs[i];
 
-		json_begin_object(json, NULL);
-		json_text(json, "id", run->id);
-		json_text(json, "program", run->program);
-		json_signed(json, "pid", run->pid);
-		json_text(json, "state", run_state_text(run->state));
-		json_bool(json, "reported", run == outcome->group.main);
-		json_end_object(json);
+		tr_json_object(json, NULL);
+		tr_json_str(json, "id", run->id);
+		tr_json_str(json, "program", run->program);
+		tr_json_i64(json, "pid", run->pid);
+		tr_json_str(json, "state", run_state_text(run->state));
+		tr_json_bool(json, "reported", run == outcome->group.main);
+		tr_json_end_object(json);
 	}
-	json_end_array(json);
+	tr_json_end_array(json);
+}
+
+/* A tare_write_fn; what finds no memory is seen at the end. */
+static int buf_write(void *arg, const char *text, size_t len)
+{
+	tr_buf_add(arg, text, len);
+	return 0;
 }
 
 /* `view` is NULL for a program without probes, `job` for one without ranks. */
@@ -226,31 +234,32 @@ static void write_json(const struct outcome *outcome, tare_view *view,
 		       const struct job *job)
 {
 	tare_report_options how = { .struct_size = sizeof(how) };
-	struct json json = { .stream = outcome->json };
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_json json = { .buf = &buf };
 	const struct child *child = &outcome->child;
 	const struct rusage *usage = &child->usage;
 
-	json_begin_object(&json, NULL);
-	json_begin_array(&json, "command");
+	tr_json_object(&json, NULL);
+	tr_json_array(&json, "command");
 	for (size_t i = 0; i < outcome->args->n_operands; i++)
-		json_text(&json, NULL, outcome->args->operands[i]);
-	json_end_array(&json);
-	json_signed(&json, "exit_status", child_code(child));
-	json_signed(&json, "signal",
+		tr_json_str(&json, NULL, outcome->args->operands[i]);
+	tr_json_end_array(&json);
+	tr_json_i64(&json, "exit_status", child_code(child));
+	tr_json_i64(&json, "signal",
 		    WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0);
-	json_unsigned(&json, "wall_ns", child->wall_ns);
-	json_number(&json, "user_ns", timeval_ns(usage->ru_utime));
-	json_number(&json, "system_ns", timeval_ns(usage->ru_stime));
-	json_signed(&json, "peak_memory_bytes",
+	tr_json_u64(&json, "wall_ns", child->wall_ns);
+	tr_json_double(&json, "user_ns", timeval_ns(usage->ru_utime));
+	tr_json_double(&json, "system_ns", timeval_ns(usage->ru_stime));
+	tr_json_i64(&json, "peak_memory_bytes",
 		    (int64_t)usage->ru_maxrss * 1024);
 	write_processes(outcome, &json);
 	if (job)
 		job_json(job, &json, "job");
-	json_place(&json, "report");
-	if (!view || tare_view_json(view, &how, stream_write, outcome->json))
-		(void)fputs("null", outcome->json);
-	json_end_object(&json);
-	json_finish(&json);
+	tr_buf_adds(&buf, ",\"report\":");
+	if (!view || tare_view_json(view, &how, buf_write, &buf))
+		tr_buf_adds(&buf, "null");
+	tr_json_end_object(&json);
+	output_json(&json, outcome->json);
 }
 
 static const char *why_nothing(const struct outcome *outcome)

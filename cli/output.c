@@ -8,6 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tare/error.h>
+
+#include "message.h"
+
 /*
  * Fills in `path` if another file is to come in its place. A link to nothing
  * is opened as it is: that makes what it names.
@@ -56,4 +60,13 @@ int output_close(struct output *output, int err)
 	if ((err || failed) && output->beside[0])
 		(void)unlink(output->beside);
 	return failed ? failed : err;
+}
+
+void output_json(struct tr_json *json, FILE *stream)
+{
+	if (json->buf->failed)
+		exit(message_error("write", "JSON", TARE_ENOMEM));
+	tr_buf_addc(json->buf, '\n');
+	(void)fwrite(json->buf->data, 1, json->buf->len, stream);
+	tr_buf_release(json->buf);
 }

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/text.h"
+
 struct output {
 	FILE *stream;
 	char path[PATH_MAX];	    /* without links */
@@ -25,5 +27,11 @@ int output_open(struct output *output, const char *path);
  * before. Gives the errno of a failed write, else `err`.
  */
 int output_close(struct output *output, int err);
+
+/*
+ * Writes a finished document as a line of its own, and releases its buffer.
+ * Without memory for all of it the program ends: a part is no JSON.
+ */
+void output_json(struct tr_json *json, FILE *stream);
 
 #endif

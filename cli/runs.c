@@ -127,27 +127,27 @@ void runs_print(const tare_run_entry *runs, size_t n, FILE *stream,
 	table_release(&table);
 }
 
-void runs_json(struct json *json, const tare_run_entry *runs, size_t n)
+void runs_json(struct tr_json *json, const tare_run_entry *runs, size_t n)
 {
 	char training[160];
 
-	json_begin_array(json, NULL);
+	tr_json_array(json, NULL);
 	for (size_t i = 0; i < n; i++) {
-		json_begin_object(json, NULL);
-		json_text(json, "id", runs[i].id);
-		json_text(json, "program", runs[i].program);
-		json_signed(json, "pid", runs[i].pid);
-		json_text(json, "state", run_state_text(runs[i].state));
-		json_signed(json, "start_ns", runs[i].start_ns);
-		json_signed(json, "end_ns", runs[i].end_ns);
-		json_unsigned(json, "bytes", runs[i].bytes);
-		json_text(json, "group", runs[i].group);
-		json_text(json, "path", runs[i].path);
+		tr_json_object(json, NULL);
+		tr_json_str(json, "id", runs[i].id);
+		tr_json_str(json, "program", runs[i].program);
+		tr_json_i64(json, "pid", runs[i].pid);
+		tr_json_str(json, "state", run_state_text(runs[i].state));
+		tr_json_i64(json, "start_ns", runs[i].start_ns);
+		tr_json_i64(json, "end_ns", runs[i].end_ns);
+		tr_json_u64(json, "bytes", runs[i].bytes);
+		tr_json_str(json, "group", runs[i].group);
+		tr_json_str(json, "path", runs[i].path);
 		run_training_text(&runs[i], training, sizeof(training));
-		json_text(json, "training", training);
-		json_end_object(json);
+		tr_json_str(json, "training", training);
+		tr_json_end_object(json);
 	}
-	json_end_array(json);
+	tr_json_end_array(json);
 }
 
 int stream_write(void *arg, const char *text, size_t len)

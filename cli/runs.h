@@ -7,7 +7,7 @@
 
 #include <tare/read/view.h>
 
-#include "json.h"
+#include "base/text.h"
 #include "terminal.h"
 
 /* Opens a run; on failure says why and returns an exit code, else 0. */
@@ -20,7 +20,7 @@ enum tint run_state_tint(enum tare_run_state state);
 /* The runs as `tare ls` prints them. */
 void runs_print(const tare_run_entry *runs, size_t n, FILE *stream,
 		unsigned width, bool color);
-void runs_json(struct json *json, const tare_run_entry *runs, size_t n);
+void runs_json(struct tr_json *json, const tare_run_entry *runs, size_t n);
 
 /* A tare_write_fn; `arg` is a FILE. */
 int stream_write(void *arg, const char *text, size_t len);

@@ -142,47 +142,47 @@ void summary_values_print(const struct summary_values *values, bool color)
 
 /* ---- for programs ------------------------------------------------------ */
 
-static void json_top(const struct summary_values *values, struct json *json)
+static void json_top(const struct summary_values *values, struct tr_json *json)
 {
-	json_begin_array(json, "top_by_average");
+	tr_json_array(json, "top_by_average");
 	for (size_t i = 0; i < n_shown(values); i++) {
 		const tare_stats *s = values->rows[i];
 
-		json_begin_object(json, NULL);
-		json_text(json, "name", s->name);
-		json_text(json, "source", s->source);
-		json_text(json, "labels", s->labels);
-		json_text(json, "unit", s->unit);
-		json_text(json, "type", tare_type_name(s->type));
-		json_unsigned(json, "count", s->count);
-		json_number(json, "mean", s->mean);
-		json_number(json, "min", s->min);
-		json_number(json, "max", s->max);
-		json_end_object(json);
+		tr_json_object(json, NULL);
+		tr_json_str(json, "name", s->name);
+		tr_json_str(json, "source", s->source);
+		tr_json_str(json, "labels", s->labels);
+		tr_json_str(json, "unit", s->unit);
+		tr_json_str(json, "type", tare_type_name(s->type));
+		tr_json_u64(json, "count", s->count);
+		tr_json_double(json, "mean", s->mean);
+		tr_json_double(json, "min", s->min);
+		tr_json_double(json, "max", s->max);
+		tr_json_end_object(json);
 	}
-	json_end_array(json);
+	tr_json_end_array(json);
 }
 
 void summary_values_json(const struct summary_values *values,
-			 struct json *json)
+			 struct tr_json *json)
 {
 	json_top(values, json);
-	json_begin_array(json, "recent_values");
+	tr_json_array(json, "recent_values");
 	for (size_t i = first_recent(values); i < values->n_records; i++) {
 		const tare_record *r = &values->records[i];
 
 		if (!is_value(r))
 			continue;
-		json_begin_object(json, NULL);
-		json_text(json, "name", r->name);
-		json_text(json, "source", r->source);
-		json_text(json, "labels", r->labels);
-		json_text(json, "kind", tare_record_kind_name(r->kind));
-		json_text(json, "type", tare_type_name(r->type));
-		json_signed(json, "start_ns", r->start_ns);
-		json_number(json, "value", r->value);
-		json_text(json, "unit", r->unit);
-		json_end_object(json);
+		tr_json_object(json, NULL);
+		tr_json_str(json, "name", r->name);
+		tr_json_str(json, "source", r->source);
+		tr_json_str(json, "labels", r->labels);
+		tr_json_str(json, "kind", tare_record_kind_name(r->kind));
+		tr_json_str(json, "type", tare_type_name(r->type));
+		tr_json_i64(json, "start_ns", r->start_ns);
+		tr_json_double(json, "value", r->value);
+		tr_json_str(json, "unit", r->unit);
+		tr_json_end_object(json);
 	}
-	json_end_array(json);
+	tr_json_end_array(json);
 }

@@ -11,7 +11,7 @@
 
 #include <tare/read/view.h>
 
-#include "json.h"
+#include "base/text.h"
 
 /* Borrows rows and records for as long as it is used. */
 struct summary_values {
@@ -28,6 +28,6 @@ void summary_values_release(struct summary_values *values);
 
 void summary_values_print(const struct summary_values *values, bool color);
 void summary_values_json(const struct summary_values *values,
-			 struct json *json);
+			 struct tr_json *json);
 
 #endif
