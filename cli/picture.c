@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "spread.h"
+#include "read/stats.h"
 
 #define TREND_NS INT64_C(60000000000)
 
@@ -120,18 +120,16 @@ static const struct place *place_of(const struct moment *moment, uint32_t site)
 		       sizeof(*moment->places), compare_places);
 }
 
-/* What a series was before; a NULL view when it was not, or was cleared. */
-static struct series series_before(const struct moment *before,
-				   const tare_stats *now)
+/* What a series was before; NULL when it was not, or was cleared. */
+static const tare_stats *stats_before(const struct moment *before,
+				      const tare_stats *now)
 {
-	struct series none = { .view = NULL };
 	const struct place *place = before ? place_of(before, now->site)
 					   : NULL;
 
 	if (!place || before->stats[place->index].count > now->count)
-		return none;
-	return (struct series){ before->view, &before->stats[place->index],
-				place->index };
+		return NULL;
+	return &before->stats[place->index];
 }
 
 static double rise(double now, double before)
@@ -139,17 +137,20 @@ static double rise(double now, double before)
 	return now > before ? now - before : 0;
 }
 
-static void fill_row(struct picture_row *row, const struct series *before,
-		     const struct series *now, double seconds)
+/* Quantiles are of the time between the two; without `a` of all time. */
+static int fill_row(struct picture_row *row, const struct moment *before,
+		    const tare_stats *a, const struct moment *now,
+		    double seconds)
 {
 	static const tare_stats nothing;
-	const tare_stats *a = before->view ? before->stats : &nothing;
-	const tare_stats *b = now->stats;
-	struct spread spread = spread_between(before, now);
+	const tare_stats *b = row->stats;
+	tare_stats fresh = *b;
+	int err = a ? tr_stats_between(before->view, a, now->view, &fresh) : 0;
 	bool is_scope = b->kind == TARE_KIND_SCOPE;
-	double net = rise(b->net_total, a->net_total);
+	double net;
 
-	row->stats = b;
+	a = a ? a : &nothing;
+	net = rise(b->net_total, a->net_total);
 	row->calls = b->count - a->count;
 	row->failures = rise((double)b->failures, (double)a->failures) > 0
 				? b->failures - a->failures
@@ -163,30 +164,32 @@ static void fill_row(struct picture_row *row, const struct series *before,
 	row->mean = !row->calls ? NAN
 				: (is_scope ? net : row->total) /
 					  (double)row->calls;
-	row->p50 = spread.p50;
-	row->p99 = spread.p99;
-	row->max = spread.max;
+	row->p50 = fresh.p50;
+	row->p99 = fresh.p99;
+	row->max = fresh.max;
+	return err;
 }
 
-static void make_rows(struct picture *picture, const struct moment *before,
-		      const struct moment *now)
+static int make_rows(struct picture *picture, const struct moment *before,
+		     const struct moment *now)
 {
 	double own = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < now->n_stats; i++) {
-		struct series then = series_before(before, &now->stats[i]);
-		struct series current = { now->view, &now->stats[i], i };
+	for (size_t i = 0; i < now->n_stats && !err; i++) {
+		struct picture_row *row = &picture->rows[i];
 
-		fill_row(&picture->rows[i], &then, &current,
-			 picture->seconds);
-		picture->rows[i].change =
-			place_of(now, now->stats[i].site)->change;
-		own += picture->rows[i].own_ns;
+		row->stats = &now->stats[i];
+		err = fill_row(row, before, stats_before(before, row->stats),
+			       now, picture->seconds);
+		row->change = place_of(now, row->stats->site)->change;
+		own += row->own_ns;
 	}
 	picture->n_rows = now->n_stats;
 	for (size_t i = 0; i < picture->n_rows; i++)
 		picture->rows[i].own_share =
 			own > 0 ? picture->rows[i].own_ns / own : NAN;
+	return err;
 }
 
 /* A site may be open on several paths. Rows are in the order of the stats. */
@@ -253,8 +256,9 @@ int picture_make(struct picture *picture, const struct moment *before,
 		return TARE_ENOMEM;
 
 	fill_header(&made, before, now);
-	make_rows(&made, before, now);
-	err = add_open(&made, now);
+	err = make_rows(&made, before, now);
+	if (!err)
+		err = add_open(&made, now);
 	if (err) {
 		picture_release(&made);
 		return err;

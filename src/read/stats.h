@@ -43,6 +43,16 @@ int tr_window_gather(tare_view *view, const tare_filter *filter);
 /* The real edges of what is shown. */
 void tr_window_fill(tare_view *view);
 
+/* ---- between.c --------------------------------------------------------- */
+
+/*
+ * Turns `row`, a copy of one of the last tare_view_stats() of `now`, into what
+ * came in since `then`, the row of the same series in `before`: timed, the
+ * quantiles and max, which are NAN if nothing came. 0 or TARE_ENOMEM.
+ */
+int tr_stats_between(const tare_view *before, const tare_stats *then,
+		     const tare_view *now, tare_stats *row);
+
 /* ---- ladder.c ---------------------------------------------------------- */
 
 /*

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between: quantiles of what came in between two views of one run.
+ *
+ * Histograms only grow, so the difference of two is the histogram of the time
+ * between them. Ranks and values are those of any other histogram.
+ */
+#include "read/stats.h"
+
+#include <math.h>
+
+static bool copy_hist(struct tr_pool *pool, struct tr_hist *to,
+		      const struct tr_hist *from)
+{
+	to->zeros = from->zeros;
+	for (uint32_t i = 0; i < from->n; i++)
+		if (!tr_hist_add(pool, to, from->page[i].number,
+				 from->page[i].count, 1))
+			return false;
+	return true;
+}
+
+static uint64_t less(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+/* No count goes below 0, whatever two crafted files say. Both ascend. */
+static void subtract(struct tr_hist *now, const struct tr_hist *before)
+{
+	uint32_t j = 0;
+
+	now->zeros = less(now->zeros, before->zeros);
+	for (uint32_t i = 0; i < now->n; i++) {
+		while (j < before->n &&
+		       before->page[j].number < now->page[i].number)
+			j++;
+		if (j == before->n)
+			return;
+		if (before->page[j].number != now->page[i].number)
+			continue;
+		for (unsigned k = 0; k < TR_PAGE_BUCKETS; k++)
+			now->page[i].count[k] = less(now->page[i].count[k],
+						     before->page[j].count[k]);
+	}
+}
+
+/* Has the highest value of all the bucket of the highest fresh one? */
+static bool is_in_highest(struct tr_pool *pool, const struct tr_series *fresh,
+			  const tare_stats *now)
+{
+	double max = now->max / (now->kind == TARE_KIND_SCOPE ? 1e9 : 1);
+	struct tr_series one = { .site = fresh->site };
+
+	return max > 0 &&
+	       tr_hist_add_one(pool, &one.positive, tr_bucket_bits(max), 1) &&
+	       tr_series_quantile(&one, 1) == tr_series_quantile(fresh, 1);
+}
+
+/*
+ * Exact where it is a new record. Else of the highest bucket: the highest of
+ * all, if that is in it, or its middle.
+ */
+static double highest(struct tr_pool *pool, const struct tr_series *fresh,
+		      const tare_stats *before, const tare_stats *now)
+{
+	if (now->max > before->max || is_in_highest(pool, fresh, now))
+		return now->max;
+	return tr_stats_quantile(fresh, now, 1);
+}
+
+int tr_stats_between(const tare_view *before, const tare_stats *then,
+		     const tare_view *now, tare_stats *row)
+{
+	const struct tr_series *a = &before->shown->series[then->site];
+	const struct tr_series *b = &now->shown->series[row->site];
+	struct tr_series fresh = { .site = b->site };
+	struct tr_pool pool = { NULL, NULL, 0 };
+	int err = TARE_ENOMEM;
+
+	if (copy_hist(&pool, &fresh.positive, &b->positive) &&
+	    copy_hist(&pool, &fresh.negative, &b->negative)) {
+		double max = NAN;
+
+		subtract(&fresh.positive, &a->positive);
+		subtract(&fresh.negative, &a->negative);
+		row->timed = tr_series_timed(&fresh);
+		if (row->timed)
+			max = highest(&pool, &fresh, then, row);
+		tr_stats_quantiles(&fresh, row);
+		row->max = max;
+		err = 0;
+	}
+	tr_pool_release(&pool);
+	return err;
+}
