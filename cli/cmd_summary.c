@@ -205,7 +205,7 @@ static void print_head(const struct summary *s)
 	(void)fputs("tare  ", stdout);
 	terminal_safe(stdout, s->run->program);
 	(void)printf("  pid %lld, %s, from %s to %s, %s\n",
-		     (long long)s->run->pid, run_state_text(s->run->state),
+		     (long long)s->run->pid, tr_run_state_name(s->run->state),
 		     tr_as_date(window->from_ns).text,
 		     tr_as_date(window->to_ns).text,
 		     tr_as_duration((double)window->to_ns -
@@ -361,7 +361,7 @@ static void json_summary(const struct summary *s, const char *sort)
 	tr_json_str(&json, "run", s->run->id);
 	tr_json_str(&json, "program", s->run->program);
 	tr_json_i64(&json, "pid", s->run->pid);
-	tr_json_str(&json, "state", run_state_text(s->run->state));
+	tr_json_str(&json, "state", tr_run_state_name(s->run->state));
 	tr_json_i64(&json, "start_ns", s->run->start_ns);
 	tr_json_i64(&json, "end_ns", s->run->end_ns);
 	json_totals(&json, s);

@@ -14,6 +14,7 @@
 #include "draw.h"
 #include "message.h"
 #include "picture.h"
+#include "read/view.h"
 #include "runs.h"
 #include "screen.h"
 
@@ -233,7 +234,7 @@ static void tell_end(struct watch *watch)
 		(void)fflush(stdout);
 	}
 	message("process %lld has ended (%s); see 'tare report %s'",
-		(long long)run->pid, run_state_text(run->state), run->id);
+		(long long)run->pid, tr_run_state_name(run->state), run->id);
 }
 
 /*

@@ -13,6 +13,7 @@
 #include "health.h"
 #include "message.h"
 #include "output.h"
+#include "read/view.h"
 #include "runs.h"
 
 struct verify_options {
@@ -99,7 +100,7 @@ static int verify_json(struct finding *finding, const tare_view *view)
 	if (view) {
 		tr_json_str(json, "id", tare_view_run(view)->id);
 		tr_json_str(json, "state",
-			    run_state_text(tare_view_run(view)->state));
+			    tr_run_state_name(tare_view_run(view)->state));
 		health_json(json, "health", tare_view_health(view));
 	}
 	tr_json_end_object(json);

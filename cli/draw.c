@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 #include "output.h"
+#include "read/view.h"
+#include "render/tables.h"
 #include "runs.h"
 #include "table.h"
 
@@ -19,23 +21,6 @@ static enum section section_of(const struct picture_row *row)
 	if (tare_stats_is_monitor(row->stats))
 		return MONITOR;
 	return row->stats->kind == TARE_KIND_COUNTER ? COUNTERS : VALUES;
-}
-
-static const char *kind_text(enum tare_kind kind)
-{
-	switch (kind) {
-	case TARE_KIND_SCOPE:
-		return "scope";
-	case TARE_KIND_COUNTER:
-		return "counter";
-	case TARE_KIND_GAUGE:
-		return "gauge";
-	case TARE_KIND_VALUE:
-		return "value";
-	case TARE_KIND_RATIO:
-		return "ratio";
-	}
-	return "unknown";
 }
 
 static void add_name(struct table *table, const tare_stats *stats)
@@ -80,7 +65,7 @@ static void add_value(struct table *table, const struct picture_row *row)
 		       stats->kind == TARE_KIND_RATIO;
 
 	add_name(table, stats);
-	table_add(table, kind_text(stats->kind));
+	table_add(table, tr_kind_name(stats->kind));
 	table_add(table, tr_as_number(row->per_s).text);
 	table_add(table, has_now ? tr_as_value(stats->last, stats->unit).text
 				 : "-");
@@ -232,7 +217,7 @@ static void draw_header(const struct picture *picture,
 		      tr_as_duration((double)run->end_ns -
 				      (double)run->start_ns).text);
 	terminal_tinted(stream, drawing->color, run_state_tint(run->state),
-			run_state_text(run->state));
+			tr_run_state_name(run->state));
 	(void)fprintf(stream, "  %s %s%s\n",
 		      picture->is_whole ? "over all" : "over the last",
 		      tr_as_duration(picture->seconds * 1e9).text,
@@ -283,7 +268,7 @@ static void json_row(struct tr_json *json, const struct picture_row *row)
 	tr_json_str(json, "name", stats->name);
 	tr_json_str(json, "labels", stats->labels);
 	tr_json_str(json, "source", stats->source);
-	tr_json_str(json, "kind", kind_text(stats->kind));
+	tr_json_str(json, "kind", tr_kind_name(stats->kind));
 	tr_json_str(json, "unit", stats->unit);
 	tr_json_u64(json, "calls", row->calls);
 	tr_json_double(json, "per_s", row->per_s);
@@ -313,7 +298,7 @@ void draw_json(const struct picture *picture, FILE *stream)
 	tr_json_str(&json, "id", run->id);
 	tr_json_str(&json, "program", run->program);
 	tr_json_i64(&json, "pid", run->pid);
-	tr_json_str(&json, "state", run_state_text(run->state));
+	tr_json_str(&json, "state", tr_run_state_name(run->state));
 	tr_json_i64(&json, "start_ns", run->start_ns);
 	tr_json_i64(&json, "end_ns", run->end_ns);
 	tr_json_double(&json, "seconds", picture->seconds);

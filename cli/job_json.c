@@ -4,6 +4,7 @@
 
 #include <sys/wait.h>
 
+#include "read/view.h"
 #include "runs.h"
 
 static const char *const ways[] = {
@@ -25,7 +26,7 @@ static void put_rank(const struct job *job, struct tr_json *json,
 	tr_json_str(json, "run", run->id);
 	tr_json_str(json, "host", run->host);
 	tr_json_i64(json, "pid", run->pid);
-	tr_json_str(json, "state", run_state_text(rank->state));
+	tr_json_str(json, "state", tr_run_state_name(rank->state));
 	tr_json_bool(json, "died", is_dead);
 	tr_json_i64(json, "signal",
 		    death.is_exact && WIFSIGNALED(death.ending.status) ?

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "read/view.h"
 #include "runs.h"
 #include "table.h"
 
@@ -82,7 +83,7 @@ static void add_rank(struct table *table, const struct job *job,
 	table_add(table, tr_as_count(rank->comm.calls).text);
 	table_add(table, tr_as_bytes((double)rank->comm.bytes).text);
 	table_add(table, peak > 0 ? tr_as_bytes(peak).text : "-");
-	table_add_tinted(table, run_state_text(rank->state),
+	table_add_tinted(table, tr_run_state_name(rank->state),
 			 run_state_tint(rank->state));
 	table_add(table, run->host);
 	table_add(table, run->id);

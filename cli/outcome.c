@@ -12,12 +12,12 @@
 #include "base/text.h"
 #include "ending.h"
 #include "job.h"
-#include "last.h"
 #include "ledger/runs.h"
 #include "message.h"
 #include "names.h"
 #include "notes.h"
 #include "output.h"
+#include "read/view.h"
 #include "runs.h"
 #include "watcher.h"
 
@@ -74,7 +74,8 @@ static void print_others(const struct outcome *outcome)
 		terminal_safe(outcome->text, run->program);
 		(void)fprintf(outcome->text,
 			      "', pid %lld, %s, %s: tare report %s\n",
-			      (long long)run->pid, run_state_text(run->state),
+			      (long long)run->pid,
+			      tr_run_state_name(run->state),
 			      tr_as_duration((double)run->end_ns -
 					      (double)run->start_ns)
 				      .text,
@@ -215,7 +216,7 @@ static void write_processes(const struct outcome *outcome,
 		tr_json_str(json, "id", run->id);
 		tr_json_str(json, "program", run->program);
 		tr_json_i64(json, "pid", run->pid);
-		tr_json_str(json, "state", run_state_text(run->state));
+		tr_json_str(json, "state", tr_run_state_name(run->state));
 		tr_json_bool(json, "reported", run == outcome->group.main);
 		tr_json_end_object(json);
 	}
@@ -388,7 +389,7 @@ static void tell(struct outcome *outcome, tare_view *view)
 	    !(outcome->is_told && WIFSIGNALED(outcome->child.status)))
 		print_text(outcome, view, is_job ? &job : NULL);
 	if (view && outcome->group.n > 1)
-		last_note(outcome->group.main);
+		tr_runs_note_last(outcome->group.main);
 	if (view)
 		make_flame(outcome, view);
 	if (outcome->json)

@@ -6,19 +6,15 @@
 #include <tare/read/train.h>
 
 #include "base/text.h"
-#include "last.h"
 #include "message.h"
 #include "names.h"
+#include "read/view.h"
 #include "table.h"
 
 int run_open(const char *which, tare_view **ret_view)
 {
 	bool is_last = strcmp(which, "last") == 0;
-	char path[sizeof(((tare_run_entry *)0)->path)];
-	int err = tare_view_open(is_last && last_find(path, sizeof(path)) ?
-					 path :
-					 which,
-				 ret_view);
+	int err = tare_view_open(which, ret_view);
 
 	if (err == TARE_ENOENT && is_last) {
 		message("no run found; make one with 'tare run -- PROGRAM'");
@@ -28,19 +24,6 @@ int run_open(const char *which, tare_view **ret_view)
 		return message_error("open", which, err);
 	names_attach(*ret_view);
 	return CODE_OK;
-}
-
-const char *run_state_text(enum tare_run_state state)
-{
-	switch (state) {
-	case TARE_RUN_LIVE:
-		return "live";
-	case TARE_RUN_FINISHED:
-		return "finished";
-	case TARE_RUN_KILLED:
-		return "killed";
-	}
-	return "unknown";
 }
 
 enum tint run_state_tint(enum tare_run_state state)
@@ -94,7 +77,7 @@ static void add_run(struct table *table, const tare_run_entry *run,
 	table_add(table, run->id);
 	table_add(table, run->program);
 	table_add(table, pid);
-	table_add_tinted(table, run_state_text(run->state),
+	table_add_tinted(table, tr_run_state_name(run->state),
 			 run_state_tint(run->state));
 	table_add(table, tr_as_date(run->start_ns).text);
 	table_add(table, tr_as_duration((double)run->end_ns -
@@ -137,7 +120,7 @@ void runs_json(struct tr_json *json, const tare_run_entry *runs, size_t n)
 		tr_json_str(json, "id", runs[i].id);
 		tr_json_str(json, "program", runs[i].program);
 		tr_json_i64(json, "pid", runs[i].pid);
-		tr_json_str(json, "state", run_state_text(runs[i].state));
+		tr_json_str(json, "state", tr_run_state_name(runs[i].state));
 		tr_json_i64(json, "start_ns", runs[i].start_ns);
 		tr_json_i64(json, "end_ns", runs[i].end_ns);
 		tr_json_u64(json, "bytes", runs[i].bytes);

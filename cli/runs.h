@@ -13,8 +13,7 @@
 /* Opens a run; on failure says why and returns an exit code, else 0. */
 int run_open(const char *which, tare_view **ret_view);
 
-/* "live", "finished", "killed" */
-const char *run_state_text(enum tare_run_state state);
+/* How a run's state is coloured. */
 enum tint run_state_tint(enum tare_run_state state);
 
 /* The runs as `tare ls` prints them. */

@@ -18,6 +18,13 @@
 const struct tr_config *tr_runs_config(void);
 /* As tare_runs_list(), faster: who was killed has no end. */
 int tr_runs_list(tare_run_entry **ret_runs, size_t *ret_n);
+/*
+ * What "last" means of a list, newest first: the run that the last `tare run`
+ * reported if the newest is of its group, else the newest; NULL of none.
+ */
+const tare_run_entry *tr_runs_last(const tare_run_entry *runs, size_t n);
+/* `tare run` has reported it. Failures are ignored: then the newest is last. */
+void tr_runs_note_last(const tare_run_entry *run);
 /* Folders of this user, from the configuration. 0 or an error. */
 int tr_runs_folders(char *live, char *runs, size_t size);
 /* Value of a key in a metadata page, "" if absent; copied. */

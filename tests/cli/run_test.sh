@@ -110,6 +110,22 @@ print(*(p['id'] for p in json.load(open('two.json'))['processes']
 	if p['reported']))")
 expect_status 0 "$TARE" report --json
 expect_json "$out" "d['run']['id']" "$reported" "and is the last run after it"
+cat >newest.c <<'END'
+#include <stdio.h>
+#include <tare/read/view.h>
+int main(void)
+{
+	tare_view *view;
+
+	if (tare_view_open("last", &view) != 0)
+		return 1;
+	return puts(tare_view_run(view)->id) < 0;
+}
+END
+"$CC" -I"$root/include" newest.c "$LIB/libtare-read.a" -lpthread \
+	-o newest ||
+	exit 1
+expect_is "$(./newest)" "$reported" "the library means the same by last"
 programs="sum(e['name'] == 'process_name' for e in d['traceEvents'])"
 expect_json "$("$TARE" export -F chrome)" "$programs" 1 "a timeline of it"
 expect_json "$("$TARE" export -g -F chrome)" "$programs" 2 "or of both"

@@ -25,8 +25,9 @@ typedef struct tare_view tare_view;
 
 /*
  * Opens a run: a path of a ledger, a process id, a run id or its beginning
- * as `tare ls` prints it, "last" for the newest run, or "self". Gives the
- * view (free with tare_view_close).
+ * as `tare ls` prints it, "last" for the newest run (of those of one
+ * `tare run` the one that it reported), or "self". Gives the view (free with
+ * tare_view_close).
  */
 TARE_API TARE_MUST_CHECK int tare_view_open(const char *which,
 					    tare_view **ret_view);

@@ -115,8 +115,6 @@ static bool is_number(const char *text)
 
 static bool means(const tare_run_entry *entry, const char *which, bool is_pid)
 {
-	if (strcmp(which, "last") == 0)
-		return true;
 	if (is_pid && entry->pid == strtoll(which, NULL, 10))
 		return true;
 	return strncmp(entry->id, which, strlen(which)) == 0;
@@ -125,6 +123,7 @@ static bool means(const tare_run_entry *entry, const char *which, bool is_pid)
 int tr_runs_find(const char *which, char *path, size_t size)
 {
 	bool is_pid = is_number(which);
+	const tare_run_entry *found;
 	tare_run_entry *runs;
 	size_t n;
 	int err;
@@ -141,13 +140,14 @@ int tr_runs_find(const char *which, char *path, size_t size)
 	err = tr_runs_list(&runs, &n);
 	if (err)
 		return err;
-	err = TARE_ENOENT;
-	for (size_t i = 0; i < n && err; i++)
+	found = strcmp(which, "last") == 0 ? tr_runs_last(runs, n) : NULL;
+	for (size_t i = 0; i < n && !found; i++)
 		if (means(&runs[i], which, is_pid))
-			err = (size_t)snprintf(path, size, "%s",
-					       runs[i].path) < size ?
-				      0 :
-				      TARE_EINVAL;
+			found = &runs[i];
+	if (!found)
+		err = TARE_ENOENT;
+	else if ((size_t)snprintf(path, size, "%s", found->path) >= size)
+		err = TARE_EINVAL;
 	free(runs);
 	return err;
 }

@@ -202,18 +202,6 @@ static double apart(int64_t later, int64_t earlier)
 
 #define COMMAND_MOST 200u /* columns */
 
-static const char *state_text(enum tare_run_state state)
-{
-	switch (state) {
-	case TARE_RUN_LIVE:
-		return "running";
-	case TARE_RUN_FINISHED:
-		return "finished";
-	default:
-		return "ended without closing (killed)";
-	}
-}
-
 /* Sampled ones need no track: theirs are those that use probes. */
 static void add_threads(struct tr_report *r, uint64_t n)
 {
@@ -245,7 +233,7 @@ void tr_report_head(struct tr_report *r)
 	(void)tr_duration_text(text, sizeof(text),
 			       apart(run->end_ns, run->start_ns));
 	tr_buf_addf(r->buf, "  pid %lld, %s, %s", (long long)run->pid,
-		    state_text(run->state), text);
+		    tr_run_state_name(run->state), text);
 	add_threads(r, run->n_tracks);
 	if (run->git[0]) {
 		tr_buf_adds(r->buf, ", git ");

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "last.h"
+/*
+ * The last run: the one that the last `tare run` reported.
+ *
+ * A program that starts others leaves a run of each, and the newest of them is
+ * whatever began last: of gcc the assembler. What is asked for after `tare
+ * run` is the one it reported. Its id is kept in a file beside the folder of
+ * runs, and holds as long as the newest run is of the same group.
+ */
+#include "ledger/runs.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define ID_BYTES sizeof(((tare_run_entry *)0)->id)
+#define PATH_BYTES (sizeof(((tare_run_entry *)0)->path) + 8)
 
 /* "STATE/runs/ID.tare" to "STATE/last"; false: a live one, elsewhere. */
 static bool file_beside(const char *run_path, char *path, size_t size)
@@ -19,9 +28,9 @@ static bool file_beside(const char *run_path, char *path, size_t size)
 	       size;
 }
 
-void last_note(const tare_run_entry *run)
+void tr_runs_note_last(const tare_run_entry *run)
 {
-	char path[sizeof(run->path) + 8], draft[sizeof(path) + 24];
+	char path[PATH_BYTES], draft[PATH_BYTES + 24];
 	FILE *file;
 	bool is_written;
 
@@ -39,7 +48,7 @@ void last_note(const tare_run_entry *run)
 
 static bool read_id(const tare_run_entry *newest, char *id)
 {
-	char path[sizeof(newest->path) + 8];
+	char path[PATH_BYTES];
 	FILE *file;
 	bool is_read;
 
@@ -55,24 +64,15 @@ static bool read_id(const tare_run_entry *newest, char *id)
 	return is_read;
 }
 
-bool last_find(char *path, size_t size)
+const tare_run_entry *tr_runs_last(const tare_run_entry *runs, size_t n)
 {
 	char id[ID_BYTES] = "";
-	tare_run_entry *runs;
-	bool is_found = false;
-	size_t n;
 
-	if (tare_runs_list(&runs, &n))
-		return false;
-	if (!n || !read_id(&runs[0], id))
-		n = 0;
-	for (size_t i = 0; i < n; i++)
+	if (!n)
+		return NULL;
+	for (size_t i = 0; i < n && (id[0] || read_id(&runs[0], id)); i++)
 		if (strcmp(runs[i].id, id) == 0 &&
-		    strcmp(runs[i].group, runs[0].group) == 0) {
-			is_found = (size_t)snprintf(path, size, "%s",
-						    runs[i].path) < size;
-			break;
-		}
-	tare_runs_free(runs);
-	return is_found;
+		    strcmp(runs[i].group, runs[0].group) == 0)
+			return &runs[i];
+	return &runs[0];
 }
