@@ -11,6 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "message.h"
 #include "server/state.h"
 
 #define SECONDS 10
@@ -171,4 +172,15 @@ int ask_server(const char *path, const char *accept, int *ret_status,
 	err = take_apart(text, ret_status, ret_body);
 	free(text);
 	return err;
+}
+
+int ask_error(const char *what, int err)
+{
+	char path[512];
+
+	if ((err == EACCES || err == EPERM || err == ELOOP ||
+	     err == ENOTDIR) &&
+	    state_path(path, sizeof(path)) == 0)
+		return message_error("open", path, err);
+	return message_error(what, "the server", err);
 }

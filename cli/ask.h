@@ -12,4 +12,10 @@
 int ask_server(const char *path, const char *accept, int *ret_status,
 	       char **ret_body);
 
+/*
+ * Says why the server cannot be asked: where access was refused, to which
+ * file. Returns an exit code.
+ */
+int ask_error(const char *what, int err);
+
 #endif

@@ -30,7 +30,7 @@ static int ask(const char *accept, char **ret_body)
 		return CODE_IO;
 	}
 	if (err)
-		return message_error("ask", "the server", err);
+		return ask_error("ask", err);
 	if (status == 200)
 		return CODE_OK;
 	message("the server answered %d", status);

@@ -205,7 +205,7 @@ static int open_group(struct opened *opened)
 	int code = CODE_OK, err = tare_runs_list(&runs, &n);
 
 	if (err)
-		return message_error("list", "runs", err);
+		return runs_error("list", "runs", err);
 	/* The list begins with the newest. A copy has another id. */
 	for (size_t i = n; i-- > 0 && own->group[0] && !code;)
 		if (strcmp(runs[i].group, own->group) == 0 &&

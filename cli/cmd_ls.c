@@ -65,7 +65,7 @@ static int ls(struct args *args)
 
 	err = tare_runs_list(&runs, &n);
 	if (err)
-		return message_error("list", "runs", err);
+		return runs_error("list", "runs", err);
 
 	if (opts.live)
 		n = keep_live(runs, n);

@@ -262,7 +262,7 @@ static int watch_run(struct watch *watch)
 	}
 	if (watch->on_screen)
 		screen_die();
-	return err ? message_error("watch", watch->id, err) : CODE_OK;
+	return err ? runs_error("watch", watch->id, err) : CODE_OK;
 }
 
 /* The one live run; or says what there is. Gives its id (free). */
@@ -273,7 +273,7 @@ static int find_live(const struct args *args, char **ret_id)
 	int err = tare_runs_list(&runs, &n), code = CODE_OK;
 
 	if (err)
-		return message_error("list", "runs", err);
+		return runs_error("list", "runs", err);
 	for (size_t i = 0; i < n; i++)
 		if (runs[i].state == TARE_RUN_LIVE)
 			runs[n_live++] = runs[i];

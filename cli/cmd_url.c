@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "args.h"
+#include "ask.h"
 #include "base/text.h"
 #include "message.h"
 #include "output.h"
@@ -55,7 +56,7 @@ static int url(struct args *args)
 		return CODE_FOUND;
 	}
 	if (err)
-		return message_error("read", "the state of the server", err);
+		return ask_error("read", err);
 	token = opts.steer ? state.steer_token : state.token;
 	state_print_url(&state, opts.steer, text, sizeof(text));
 	if (opts.json)

@@ -421,8 +421,7 @@ void outcome_tell(struct outcome *outcome)
 	if (view)
 		names_attach(view);
 	if (err)
-		(void)message_error("find the run of",
-				    outcome->args->operands[0], err);
+		(void)runs_error("find the run in", "runs", err);
 	else if (!view && outcome->text)
 		message("'%s' has no tare probes, %s; its exit status is "
 			"passed through",

@@ -6,6 +6,7 @@
 #include <tare/read/train.h>
 
 #include "base/text.h"
+#include "ledger/runs.h"
 #include "message.h"
 #include "names.h"
 #include "read/view.h"
@@ -21,9 +22,20 @@ int run_open(const char *which, tare_view **ret_view)
 		return CODE_IO;
 	}
 	if (err)
-		return message_error("open", which, err);
+		return runs_error("open", which, err);
 	names_attach(*ret_view);
 	return CODE_OK;
+}
+
+int runs_error(const char *what, const char *which, int err)
+{
+	char path[sizeof(((tare_run_entry *)0)->path)] = "";
+
+	tr_runs_refused(path, sizeof(path));
+	if (!path[0] && (err == TARE_EPERM || err == TARE_EIO) &&
+	    tr_runs_find(which, path, sizeof(path)))
+		path[0] = '\0';
+	return message_error(what, path[0] ? path : which, err);
 }
 
 enum tint run_state_tint(enum tare_run_state state)

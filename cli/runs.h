@@ -13,6 +13,12 @@
 /* Opens a run; on failure says why and returns an exit code, else 0. */
 int run_open(const char *which, tare_view **ret_view);
 
+/*
+ * As message_error(), of a run or of 'runs': names the folder or the file that
+ * was refused.
+ */
+int runs_error(const char *what, const char *which, int err);
+
 /* How a run's state is coloured. */
 enum tint run_state_tint(enum tare_run_state state);
 

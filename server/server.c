@@ -224,6 +224,15 @@ static int run_locked(struct server *server,
 	return code ? code : serve(server);
 }
 
+static int cannot_open_state(int err)
+{
+	char path[512];
+
+	if (state_path(path, sizeof(path)) != 0)
+		return message_error("open", "the state of the server", err);
+	return message_error("open", path, err);
+}
+
 int server_run(const struct server_options *options)
 {
 	struct server *server;
@@ -232,7 +241,7 @@ int server_run(const struct server_options *options)
 	if (err == EWOULDBLOCK)
 		return point_to_other();
 	if (err)
-		return message_error("open", "the state of the server", err);
+		return cannot_open_state(err);
 	server = calloc(1, sizeof(*server));
 	if (!server) {
 		(void)close(fd);

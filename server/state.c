@@ -43,6 +43,15 @@ static int make_folders(char *path)
 	return mkdir(path, 0700) && errno != EEXIST ? errno : 0;
 }
 
+int state_path(char *path, size_t size)
+{
+	int err = folder(path, size - sizeof("/" STATE_NAME));
+
+	if (!err)
+		(void)strcat(path, "/" STATE_NAME);
+	return err;
+}
+
 static int open_state(int flags)
 {
 	char path[512];

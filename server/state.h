@@ -11,6 +11,7 @@
 #define SERVER_STATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "token.h"
@@ -28,6 +29,9 @@ struct state {
  */
 int state_take(int *ret_fd);
 int state_write(int fd, const struct state *state);
+
+/* Where the file is. Returns 0 or an errno. */
+int state_path(char *path, size_t size);
 
 /* The running server. Returns 0, ENOENT if there is none, or an errno. */
 int state_read(struct state *ret_state);

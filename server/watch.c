@@ -287,7 +287,7 @@ void watch_write(const struct watch *watch, struct tr_json *json)
 /* ---- for people -------------------------------------------------------- */
 
 static void add_row(struct table *table, const struct alert_rule *rule,
-		    const struct alert *alert)
+		    const struct alert *alert, bool is_refused)
 {
 	char condition[200];
 
@@ -295,7 +295,9 @@ static void add_row(struct table *table, const struct alert_rule *rule,
 		       rule->metric, alert_stat_name(rule->stat),
 		       alert_compare_sign(rule->compare),
 		       rule->bound_text);
-	table_add(table, alert ? alert_state_name(alert->state) : "inactive");
+	table_add(table, alert	    ? alert_state_name(alert->state) :
+			 is_refused ? "refused" :
+				      "inactive");
 	table_add(table, rule->name);
 	table_add(table, condition);
 	table_add(table, alert ? alert->series : "");
@@ -333,10 +335,19 @@ void watch_print(const struct watch *watch, FILE *stream)
 	}
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < n; i++)
-		add_row(&table, list[i].rule, &list[i]);
+		add_row(&table, list[i].rule, &list[i], false);
 	for (size_t i = 0; i < n_rules; i++)
 		if (!was_seen(list, n, &rules[i]))
-			add_row(&table, &rules[i], NULL);
+			add_row(&table, &rules[i], NULL,
+				watch->refused[i][0] != '\0');
 	table_print(&table, stream, 0, false);
 	table_release(&table);
+	for (size_t i = 0; i < n_rules; i++)
+		if (watch->refused[i][0]) {
+			(void)fprintf(stream, "refused: the bound %s of '%s' "
+				      "does not fit the unit of ",
+				      rules[i].bound_text, rules[i].name);
+			terminal_safe(stream, watch->refused[i]);
+			(void)fputc('\n', stream);
+		}
 }

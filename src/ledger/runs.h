@@ -27,6 +27,8 @@ const tare_run_entry *tr_runs_last(const tare_run_entry *runs, size_t n);
 void tr_runs_note_last(const tare_run_entry *run);
 /* Folders of this user, from the configuration. 0 or an error. */
 int tr_runs_folders(char *live, char *runs, size_t size);
+/* The first of these that cannot be used; "": both can. */
+void tr_runs_refused(char *path, size_t size);
 /* Value of a key in a metadata page, "" if absent; copied. */
 void tr_meta_value(const char *meta, const char *key, char *out, size_t size);
 /* Header and metadata of a file. */

@@ -222,4 +222,25 @@ for seed in 0 1 2 3 4 5 6 7 8 9; do
 			"an escape in the output"
 	done
 done
+
+# What is refused has a name.
+: >plain
+for command in ls report top "run -- true"; do
+	# shellcheck disable=SC2086
+	expect_has "$(TARE_DIR=$work/plain "$TARE" $command 2>&1)" \
+		" '$work/plain/live': " "$command: names the folder"
+done
+expect_has "$(env -u TARE_DIR XDG_STATE_HOME="$work/plain" "$TARE" url 2>&1)" \
+	" '$work/plain/tare/server': " "url: names the file"
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	mkdir -m 755 "$work/foreign" "$work/foreign/live" "$work/foreign/runs"
+	chmod 755 "$work"
+	cp "$TARE" "$work/tare-copy"
+	expect_has "$(setpriv --reuid 65534 --clear-groups \
+		env TARE_DIR="$work/foreign" "$work/tare-copy" ls 2>&1)" \
+		"cannot list '$work/foreign/live': permission denied" \
+		"the folder of another user"
+else
+	expect_skip "needs root to become another user"
+fi
 finish

@@ -7,6 +7,7 @@ import glob
 import http.server
 import json
 import os
+import re
 import socket
 import threading
 import time
@@ -158,6 +159,11 @@ def check_units():
                                   server.get("/api/alerts").json["rules"]}
                          ["wrong"]), "bytes are no percentage")
         check_is(set(states(server)), {"some"}, "nothing else fires")
+        table = server.get("/api/alerts", headers={
+            "Accept": "text/plain"}).body.decode()
+        check(re.search("^refused +wrong ", table, re.M)
+              and "the bound 50% of 'wrong' does not fit the unit of "
+              "memory.used" in table, "the table shows it, too", table)
         program.end()
         server.stop()
         said = server.process.stderr.read()

@@ -42,6 +42,15 @@ int tr_runs_folders(char *live, char *runs, size_t size)
 	return err ? err : other;
 }
 
+void tr_runs_refused(char *path, size_t size)
+{
+	const char *dir = tr_runs_config()->dir;
+
+	if (tr_dir_live(dir, path, size) == 0 &&
+	    tr_dir_runs(dir, path, size) == 0)
+		path[0] = '\0';
+}
+
 int tr_runs_peek(const char *path, struct tr_header *header,
 		 char meta[TR_META_BYTES])
 {
