@@ -15,9 +15,10 @@ struct common_fields {
 
 const struct option_spec common_options[] = {
 	{ 0, "color", OPTION_TEXT, offsetof(struct common_fields, color),
-	  "WHEN", "auto always never", "auto (the default), always or never" },
+	  "WHEN", "auto always never", "colour the output: auto (the "
+	  "default), always, never" },
 	{ 'h', "help", OPTION_FLAG, offsetof(struct common_fields, help), NULL,
-	  NULL, "this help" },
+	  NULL, "show this help" },
 	OPTION_END
 };
 

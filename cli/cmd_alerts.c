@@ -68,13 +68,13 @@ static int run(struct args *args)
 const struct command cmd_alerts = {
 	.name = "alerts",
 	.usage = "[--json]",
-	.summary = "show the rules of the running server and what fires",
+	.summary = "show alert rules and which of them fire",
 	.examples = "  tare alerts          what is pending, fires, has "
 		    "resolved\n"
 		    "  tare alerts || notify-send tare\n",
-	.notes = "Rules stand in alerts.conf, one a line:\n"
+	.notes = "Rules are in alerts.conf, one per line:\n"
 		 "  slow_db: db.* p95 > 50ms for 30s over 5m\n"
-		 "Exit status: 0, 1 if an alert fires, 3 if no server runs.\n",
+		 "exit status: 0, 1 if an alert fires, 3 if no server runs\n",
 	.options = options,
 	.max_operands = 0,
 	.run = run,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tare alloc: who allocates, what is live, what was at the peak.
+ * tare alloc: show allocations by place: live, at the peak, leaked.
  *
  * Rows of the books are grouped by what they are asked for: the place that
  * allocates, the path of calls to it, or its module; then sorted. Two moments
@@ -35,17 +35,17 @@ struct alloc_options {
 
 static const struct option_spec options[] = {
 	{ 0, "by", OPTION_TEXT, offsetof(struct alloc_options, by), "WHAT",
-	  BYS, "a row for each: " BYS "; else place" },
+	  BYS, "one row for each: " BYS " (default: place)" },
 	{ 0, "sort", OPTION_TEXT, offsetof(struct alloc_options, sort), "KEY",
-	  SORTS, "most of this first: " SORTS },
+	  SORTS, "sort by " SORTS },
 	{ 'n', "top", OPTION_COUNT, offsetof(struct alloc_options, top), "N",
-	  NULL, "rows; 20 without this, 0: all" },
+	  NULL, "show N rows (default: 20; 0: all)" },
 	{ 0, "peak", OPTION_FLAG, offsetof(struct alloc_options, peak), NULL,
-	  NULL, "what was live at the peak" },
+	  NULL, "show what was live at the peak" },
 	{ 0, "leaks", OPTION_FLAG, offsetof(struct alloc_options, leaks),
-	  NULL, NULL, "only what is live at the end" },
+	  NULL, NULL, "show only what is live at the end" },
 	{ 0, "diff", OPTION_TEXT, offsetof(struct alloc_options, diff), "A B",
-	  NULL, "from A to B: snapshots of the run, 'end', or runs" },
+	  NULL, "compare A with B: snapshots of the run, 'end', or runs" },
 	OPTION_JSON(struct alloc_options),
 	OPTION_END
 };
@@ -420,7 +420,7 @@ static int alloc(struct args *args)
 const struct command cmd_alloc = {
 	.name = "alloc",
 	.usage = "[RUN] [options]",
-	.summary = "who allocates, what is live, what was at the peak",
+	.summary = "show allocations by place: live, at the peak, leaked",
 	.examples =
 		"  tare alloc                      what is live, by place\n"
 		"  tare alloc --leaks --by path    what was never freed, and "
@@ -430,9 +430,9 @@ const struct command cmd_alloc = {
 		"end\n"
 		"  tare alloc --diff RUN1 RUN2   from a run to "
 		"another\n",
-	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
-		 "a file, or 'last'\n"
-		 "exit status 1: --leaks found some\n",
+	.notes = "RUN is a run id (or its beginning), a process id, a file, or "
+		 "'last'\n"
+		 "exit status: 1 if --leaks finds a leak\n",
 	.options = options,
 	.max_operands = 2,
 	.run = alloc,

@@ -26,15 +26,16 @@ struct amdahl_options {
 
 static const struct option_spec options[] = {
 	{ 'f', "factor", OPTION_TEXT, offsetof(struct amdahl_options, factor),
-	  "X", NULL, "gain if a part were X times as fast; 2 without this" },
+	  "X", NULL, "show the gain of a part X times as fast (default: 2)" },
 	{ 0, "of", OPTION_TEXT, offsetof(struct amdahl_options, of), "WHAT",
-	  SOURCES, "parts: " SOURCES "; else the first that the run has" },
+	  SOURCES, "rank " SOURCES " (default: the first that the run has)" },
 	{ 0, "total", OPTION_FLAG, offsetof(struct amdahl_options, total),
-	  NULL, NULL, "a part with all that it calls, not its own time" },
+	  NULL, NULL, "rank by total time, callees included, not by own time" },
 	{ 'n', "top", OPTION_COUNT, offsetof(struct amdahl_options, top), "N",
-	  NULL, "only the first N parts; 20 without this, 0: all" },
+	  NULL, "show the first N parts (default: 20; 0: all)" },
 	{ 'w', "worth", OPTION_TEXT, offsetof(struct amdahl_options, worth),
-	  "A,B", NULL, "worth it from a gain of A % on, much from B %; 5,20" },
+	  "A,B", NULL, "advise from a gain of A %, strongly from B % "
+	  "(default: 5,20)" },
 	OPTION_JSON(struct amdahl_options),
 	OPTION_END
 };
@@ -279,13 +280,14 @@ static int amdahl(struct args *args)
 const struct command cmd_amdahl = {
 	.name = "amdahl",
 	.usage = "[RUN] [--factor X] [--of WHAT] [--worth A,B] [--json]",
-	.summary = "what is worth making faster, and what that gains",
+	.summary = "rank code by the speedup that optimising it would give",
 	.examples = "  tare amdahl               the newest run\n"
-		    "  tare amdahl -f 10         ten times as fast\n"
+		    "  tare amdahl -f 10         the gain of parts ten times "
+		    "as fast\n"
 		    "  tare amdahl --of samples  by sampled functions\n"
 		    "  tare amdahl --worth 10,50 --json\n",
-	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
-		 "a file, or 'last'\n",
+	.notes = "RUN is a run id (or its beginning), a process id, a file, or "
+		 "'last'\n",
 	.options = options,
 	.max_operands = 1,
 	.run = amdahl,

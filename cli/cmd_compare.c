@@ -29,7 +29,7 @@ static const struct option_spec options[] = {
 	{ 0, "html", OPTION_TEXT, offsetof(struct compare_options, html),
 	  "FILE", NULL, "write a page with plots; - is standard output" },
 	{ 0, "csv", OPTION_FLAG, offsetof(struct compare_options, csv), NULL,
-	  NULL, "write CSV, a row a configuration" },
+	  NULL, "write CSV, one row per configuration" },
 	OPTION_JSON(struct compare_options),
 	{ 0, "baseline", OPTION_TEXT,
 	  offsetof(struct compare_options, baseline), "NAME", NULL,
@@ -45,7 +45,7 @@ static const struct option_spec options[] = {
 	  offsetof(struct compare_options, target_f1), "X", NULL,
 	  "time until the F1 of validation (else of test) is X" },
 	{ 0, "title", OPTION_TEXT, offsetof(struct compare_options, title),
-	  "TEXT", NULL, "of the page" },
+	  "TEXT", NULL, "title of the page" },
 	OPTION_END
 };
 
@@ -214,17 +214,19 @@ static int compare(struct args *args)
 const struct command cmd_compare = {
 	.name = "compare",
 	.usage = "FILE|FOLDER|RUN... [--html FILE] [options]",
-	.summary = "training runs side by side: speedup, efficiency, scores",
+	.summary = "compare training runs: speedup, efficiency, scores",
 	.examples =
 		"  tare compare results/*.csv            a table\n"
 		"  tare compare results --html r.html    all runs of a folder, "
 		"as a page\n"
-		"  tare compare results --by phase       speedup of phases\n"
-		"  tare compare results --target-f1 0.8  when they get there\n",
+		"  tare compare results --by phase       speedup of each "
+		"phase\n"
+		"  tare compare results --target-f1 0.8  time until F1 is "
+		"0.8\n",
 	.notes = "runs of one configuration are repeats: means with 95 % "
 		 "intervals\n"
-		 "RUN is an id of 'tare ls' or its beginning, a process id, "
-		 "a file, or 'last'\n",
+		 "RUN is a run id (or its beginning), a process id, a file, or "
+		 "'last'\n",
 	.options = options,
 	.max_operands = OPERANDS_ANY,
 	.run = compare,

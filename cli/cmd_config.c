@@ -26,7 +26,7 @@ static const struct option_spec options[] = {
 	  NULL, "write a tare.conf with every option commented out" },
 	{ 0, "markdown", OPTION_FLAG,
 	  offsetof(struct config_options, markdown), NULL, NULL,
-	  "write the table for the documentation" },
+	  "write the options as a Markdown table" },
 	OPTION_JSON(struct config_options),
 	OPTION_END
 };
@@ -209,10 +209,12 @@ static int config(struct args *args)
 const struct command cmd_config = {
 	.name = "config",
 	.usage = "[--json | --conf | --markdown]",
-	.summary = "every option: value, default, range, variable, meaning",
-	.examples = "  tare config                    what holds here\n"
-		    "  tare config --conf > tare.conf a file to start from\n"
-		    "  tare config --json             for a script\n",
+	.summary = "list all options: value, default, range, variable",
+	.examples = "  tare config                    the values that are in "
+		    "effect\n"
+		    "  tare config --conf > tare.conf a configuration file to "
+		    "edit\n"
+		    "  tare config --json             as JSON, for a script\n",
 	.options = options,
 	.run = config,
 };

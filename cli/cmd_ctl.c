@@ -17,7 +17,7 @@ struct ctl_options {
 
 static const struct option_spec options[] = {
 	{ 0, "json", OPTION_FLAG, offsetof(struct ctl_options, json), NULL,
-	  NULL, "get: write JSON" },
+	  NULL, "write JSON (with get)" },
 	OPTION_END
 };
 
@@ -261,14 +261,15 @@ static int ctl(struct args *args)
 const struct command cmd_ctl = {
 	.name = "ctl",
 	.usage = "PID on | off | clear | set KEY=VALUE... | get [KEY...]",
-	.summary = "steer a running program: on, off, clear, set, get",
+	.summary = "control a running program: on, off, clear, set, get",
 	.examples =
-		"  tare ctl 12345 off               pause its measuring\n"
-		"  tare ctl 12345 on                and go on\n"
-		"  tare ctl 12345 clear             forget what was measured\n"
+		"  tare ctl 12345 off               pause measuring\n"
+		"  tare ctl 12345 on                resume measuring\n"
+		"  tare ctl 12345 clear             discard what was measured\n"
 		"  tare ctl 12345 set exclude='db.*'\n"
-		"  tare ctl 12345 get               its options\n",
-	.notes = "PID may also be an id of 'tare ls', or 'last'; keys are "
+		"  tare ctl 12345 get               print the program's "
+		"options\n",
+	.notes = "PID may also be a run id, or 'last'; keys are "
 		 "listed by 'tare config'\n",
 	.options = options,
 	.max_operands = OPERANDS_ANY,

@@ -102,9 +102,9 @@ static int doctor(struct args *args)
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.usage = "[--json]",
-	.summary = "what can be measured here, and why not the rest",
-	.examples = "  tare doctor          a line a thing\n"
-		    "  tare doctor --json   for a script\n",
+	.summary = "check which measurements this machine supports",
+	.examples = "  tare doctor          one line per measurement\n"
+		    "  tare doctor --json   as JSON, for a script\n",
 	.options = options,
 	.run = doctor,
 };

@@ -35,26 +35,27 @@ struct export_options {
 
 static const struct option_spec options[] = {
 	{ 'F', "format", OPTION_TEXT, offsetof(struct export_options, format),
-	  "FORMAT", FORMATS, FORMATS "; else by the end of FILE, or json" },
+	  "FORMAT", FORMATS, FORMATS " (default: by the ending of FILE, else "
+	  "json)" },
 	{ 'T', "table", OPTION_TEXT, offsetof(struct export_options, table),
 	  "TABLE", TABLES,
 	  "of csv: processing memory gpu metrics stats; of profiles: samples "
 	  "calls alloc" },
 	{ 'o', "output", OPTION_TEXT, offsetof(struct export_options, output),
 	  "FILE", NULL,
-	  "into a file, or into a folder under a name with a date" },
+	  "write to a file, or to a folder under a dated name" },
 	{ 'u', "unit", OPTION_TEXT, offsetof(struct export_options, unit),
-	  "UNIT", UNITS, "of collapsed: " UNITS },
+	  "UNIT", UNITS, "unit of collapsed stacks: " UNITS },
 	{ 0, "split-size", OPTION_TEXT,
 	  offsetof(struct export_options, split_size), "SIZE", NULL,
-	  "chrome: files of this size, as 50M: FILE.0001.json ..." },
+	  "chrome: split into files of SIZE, such as 50M" },
 	{ 0, "split-seconds", OPTION_COUNT,
 	  offsetof(struct export_options, split_seconds), "N", NULL,
-	  "chrome: files of so many seconds of the run" },
+	  "chrome: split into files of N seconds of the run" },
 	{ 0, "keep", OPTION_COUNT, offsetof(struct export_options, keep), "N",
-	  NULL, "of such files: only the newest N" },
+	  NULL, "keep only the newest N of these files" },
 	{ 'g', "group", OPTION_FLAG, offsetof(struct export_options, group),
-	  NULL, NULL, "all runs of RUN's 'tare run': the ranks of a job" },
+	  NULL, NULL, "export all runs of one 'tare run', such as all ranks" },
 	SELECTION_OPTIONS(struct export_options),
 	SELECTION_LIMIT(struct export_options),
 	OPTION_END
@@ -404,11 +405,11 @@ static int export(struct args *args)
 const struct command cmd_export = {
 	.name = "export",
 	.usage = "[RUN...] [options]",
-	.summary = "runs as tables, metrics, traces and profiles",
+	.summary = "export runs as tables, metrics, traces or profiles",
 	.examples =
 		"  tare export -o run.json             the newest run, in "
 		"full\n"
-		"  tare export -F csv --failed         its failed operations\n"
+		"  tare export -F csv --failed         the failed operations\n"
 		"  tare export -T stats -o out/        a row a series, in a "
 		"new file\n"
 		"  tare export -F prometheus 123 456   two processes as "
@@ -418,8 +419,8 @@ const struct command cmd_export = {
 		"  tare export -g -o job.trace.json    all ranks of a job\n"
 		"  tare export -o cpu.pb.gz            a profile for 'go tool "
 		"pprof'\n",
-	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
-		 "a file, or 'last'\n",
+	.notes = "RUN is a run id (or its beginning), a process id, a file, or "
+		 "'last'\n",
 	.options = options,
 	.max_operands = OPERANDS_ANY,
 	.run = export,

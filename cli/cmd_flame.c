@@ -28,24 +28,24 @@ struct flame_options {
 
 static const struct option_spec options[] = {
 	{ 'o', "output", OPTION_TEXT, offsetof(struct flame_options, output),
-	  "FILE", NULL, "into a file, not to standard output" },
+	  "FILE", NULL, "write to FILE instead of standard output" },
 	{ 0, "from", OPTION_TEXT, offsetof(struct flame_options, from), "WHAT",
-	  FROMS, "what the widths are of: " FROMS
-	  "; else samples, or calls where there are none" },
+	  FROMS, "draw what: " FROMS
+	  " (default: samples, else calls)" },
 	{ 0, "diff", OPTION_TEXT, offsetof(struct flame_options, diff), "RUN",
-	  NULL, "compare with that run: red is more than there, blue less" },
+	  NULL, "compare with RUN: red is more than in RUN, blue less" },
 	{ 0, "icicle", OPTION_FLAG, offsetof(struct flame_options, icicle),
-	  NULL, NULL, "callers above what they call" },
+	  NULL, NULL, "draw callers above callees" },
 	{ 0, "reverse", OPTION_FLAG, offsetof(struct flame_options, reverse),
-	  NULL, NULL, "from what was called to its callers" },
+	  NULL, NULL, "start at the callees, stack their callers" },
 	{ 0, "title", OPTION_TEXT, offsetof(struct flame_options, title),
-	  "TEXT", NULL, "title; else the program's name" },
+	  "TEXT", NULL, "title (default: the program's name)" },
 	{ 0, "colors", OPTION_TEXT, offsetof(struct flame_options, colors),
-	  "BY", COLORS, "colours by module (the default), or all warm" },
+	  "BY", COLORS, "colours: one per module (the default), or warm" },
 	{ 0, "width", OPTION_COUNT, offsetof(struct flame_options, width),
-	  "N", NULL, "pixels, where the browser's width is not known" },
+	  "N", NULL, "width in pixels if the browser does not give one" },
 	{ 0, "min", OPTION_TEXT, offsetof(struct flame_options, least),
-	  "PERCENT", NULL, "leave out what has less; else by size" },
+	  "PERCENT", NULL, "leave out boxes below PERCENT (default: by size)" },
 	OPTION_END
 };
 
@@ -178,7 +178,7 @@ static int flame(struct args *args)
 const struct command cmd_flame = {
 	.name = "flame",
 	.usage = "[RUN] [-o FILE.svg] [options]",
-	.summary = "flame graph of a run, for a browser",
+	.summary = "draw the flame graph of a run, as SVG for a browser",
 	.examples =
 		"  tare flame -o f.svg                 the newest run\n"
 		"  tare flame --diff 20261115 -o d.svg what has changed since "
@@ -187,8 +187,8 @@ const struct command cmd_flame = {
 		"their callers\n",
 	.notes = "click a box to zoom in, Ctrl-F to search, Escape to go "
 		 "back\n"
-		 "RUN is an id of 'tare ls' or its beginning, a process id, "
-		 "a file, or 'last'\n",
+		 "RUN is a run id (or its beginning), a process id, a file, or "
+		 "'last'\n",
 	.options = options,
 	.max_operands = 1,
 	.run = flame,

@@ -13,9 +13,9 @@ struct ls_options {
 
 static const struct option_spec options[] = {
 	{ 'l', "live", OPTION_FLAG, offsetof(struct ls_options, live), NULL,
-	  NULL, "only those whose process is running" },
+	  NULL, "list only live runs" },
 	{ 0, "ids", OPTION_FLAG, offsetof(struct ls_options, ids), NULL, NULL,
-	  "only the ids, one a line, for scripts" },
+	  "print only the ids, one per line" },
 	OPTION_JSON(struct ls_options),
 	OPTION_END
 };
@@ -77,10 +77,10 @@ static int ls(struct args *args)
 const struct command cmd_ls = {
 	.name = "ls",
 	.usage = "[--live] [--ids | --json]",
-	.summary = "list the runs: live, finished and killed ones",
+	.summary = "list all runs: live, finished and killed",
 	.examples = "  tare ls                   all runs, newest first\n"
-		    "  tare ls --live            those under way\n"
-		    "  tare ls --json            the same for a script\n",
+		    "  tare ls --live            live runs\n"
+		    "  tare ls --json            as JSON, for a script\n",
 	.options = options,
 	.run = ls,
 };

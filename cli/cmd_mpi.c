@@ -83,15 +83,17 @@ static int mpi(struct args *args)
 const struct command cmd_mpi = {
 	.name = "mpi",
 	.usage = "[RUN...] [--json]",
-	.summary = "ranks of an MPI program: communication, waiting, balance",
+	.summary = "show the ranks of an MPI program: communication, balance",
 	.examples =
-		"  mpirun -n 4 tare run -- ./prog   measures; rank 0 reports\n"
-		"  tare mpi                         the newest job again\n"
+		"  mpirun -n 4 tare run -- ./prog   measure; rank 0 prints "
+		"the report\n"
+		"  tare mpi                         show the newest job\n"
 		"  tare mpi a.tare b.tare           ranks of several hosts\n"
-		"  tare mpi --json                  for a script\n",
-	.notes = "one RUN stands for all ranks of its job; several are taken "
-		 "as they are\nRUN is an id of 'tare ls' or its beginning, a "
-		 "process id, a file, or 'last'\n",
+		"  tare mpi --json                  as JSON, for a script\n",
+	.notes = "one RUN selects all ranks of its job; several RUNs are used "
+		 "as given\nRUN is a run id (or its beginning), a process id, "
+		 "a "
+		 "file, or 'last'\n",
 	.options = options,
 	.max_operands = OPERANDS_ANY,
 	.run = mpi,

@@ -229,13 +229,16 @@ static int records(struct args *args)
 const struct command cmd_records = {
 	.name = "records",
 	.usage = "[RUN] [options]",
-	.summary = "history of operations, with outcome and attributes",
+	.summary = "list single operations, with outcome and attributes",
 	.examples =
-		"  tare records --limit 20           the newest run's last 20\n"
-		"  tare records --failed --last 5m   what went wrong just now\n"
-		"  tare records 12345 --name 'db.*'  some of a live one\n",
-	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
-		 "a file, or 'last'\n",
+		"  tare records --limit 20           the last 20 records of "
+		"the newest run\n"
+		"  tare records --failed --last 5m   failures of the last "
+		"five minutes\n"
+		"  tare records 12345 --name 'db.*'  records of a live run, "
+		"by name\n",
+	.notes = "RUN is a run id (or its beginning), a process id, a file, or "
+		 "'last'\n",
 	.options = options,
 	.max_operands = 1,
 	.run = records,

@@ -21,10 +21,10 @@ static const struct option_spec options[] = {
 	{ 's', "sort", OPTION_TEXT, offsetof(struct report_options, sort),
 	  "KEY", SORTS, "order by " SORTS },
 	{ 'n', "top", OPTION_COUNT, offsetof(struct report_options, top), "N",
-	  NULL, "only the first N rows of the table" },
+	  NULL, "show the first N rows of each table" },
 	SELECTION_OPTIONS(struct report_options),
 	{ 0, "raw", OPTION_FLAG, offsetof(struct report_options, raw), NULL,
-	  NULL, "do not subtract what the measuring itself cost" },
+	  NULL, "do not subtract the overhead of measuring" },
 	OPTION_JSON(struct report_options),
 	OPTION_END
 };
@@ -86,19 +86,18 @@ static int report(struct args *args)
 const struct command cmd_report = {
 	.name = "report",
 	.usage = "[RUN] [options]",
-	.summary = "statistics of a run: call tree, table, own cost, losses",
+	.summary = "show a run: call tree, statistics, overhead, losses",
 	.examples =
 		"  tare report                        the newest run\n"
 		"  tare report 12345 --last 5m        the last five minutes of "
-		"a live one\n"
-		"  tare report --sort p99 --top 10    the ten with the worst "
-		"p99\n"
+		"a live run\n"
+		"  tare report --sort p99 --top 10    the ten highest p99\n"
 		"  tare report --name 'db.*' --json   some series, for a "
 		"script\n"
-		"  tare report --failed --last 5m     what has failed of "
-		"late\n",
-	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
-		 "a file, or 'last'\n",
+		"  tare report --failed --last 5m     failures of the last "
+		"five minutes\n",
+	.notes = "RUN is a run id (or its beginning), a process id, a file, or "
+		 "'last'\n",
 	.options = options,
 	.max_operands = 1,
 	.run = report,

@@ -44,42 +44,43 @@ static const struct option_spec options[] = {
 	{ 'o', "output", OPTION_TEXT, offsetof(struct run_options, output),
 	  "FILE", NULL, "write the report to FILE instead of stderr" },
 	{ 0, "json", OPTION_TEXT, offsetof(struct run_options, json), "FILE",
-	  NULL, "also write it as JSON to FILE" },
+	  NULL, "also write the report as JSON to FILE" },
 	{ 0, "no-sample", OPTION_FLAG,
 	  offsetof(struct run_options, no_sample), NULL, NULL,
-	  "do not look at stacks: the program's probes alone" },
+	  "disable stack sampling; report probes only" },
 	{ 0, "rate", OPTION_TEXT, offsetof(struct run_options, rate), "HZ",
-	  NULL, "look so many times a second of CPU time; 250" },
+	  NULL, "samples per second of CPU time (default: 250)" },
 	{ 0, "wall", OPTION_FLAG, offsetof(struct run_options, wall), NULL,
-	  NULL, "a second of the wall's clock: threads that wait count" },
+	  NULL, "sample by wall-clock time, including blocked threads" },
 	{ 0, "region", OPTION_FLAG, offsetof(struct run_options, region), NULL,
-	  NULL, "profile only from tare_profile_start() to its stop" },
+	  NULL, "sample only between tare_profile_start() and _stop()" },
 	{ 0, "calls", OPTION_MAYBE, offsetof(struct run_options, calls),
 	  "[=HOW]", "true counts sparse timed",
-	  "calls of functions built with -finstrument-functions" },
+	  "count calls of functions built with -finstrument-functions" },
 	{ 0, "alloc", OPTION_MAYBE, offsetof(struct run_options, alloc),
-	  "[=HOW]", "true exact sampled", "allocations by place" },
+	  "[=HOW]", "true exact sampled", "track every allocation, or a "
+	  "sample of them" },
 	{ 0, "flame", OPTION_TEXT, offsetof(struct run_options, flame),
-	  "FILE", NULL, "write the flame graph to FILE" },
+	  "FILE", NULL, "write a flame graph to FILE" },
 	{ 0, "mpi", OPTION_TEXT, offsetof(struct run_options, mpi), "WHICH",
 	  "auto openmpi mpich none",
-	  "calls of MPI: auto (the default), openmpi, mpich, none" },
+	  "measure MPI calls: auto (the default), openmpi, mpich, none" },
 	{ 0, "each-rank", OPTION_FLAG, offsetof(struct run_options, each_rank),
-	  NULL, NULL, "a report of every rank, not of rank 0 for all" },
+	  NULL, NULL, "report every rank, not only rank 0" },
 	{ 0, "gpu", OPTION_FLAG, offsetof(struct run_options, gpu), NULL,
-	  NULL, "read the GPUs at intervals" },
+	  NULL, "sample GPU use at intervals" },
 	{ 0, "monitor", OPTION_MAYBE, offsetof(struct run_options, monitor),
 	  "[=PARTS]", NULL,
-	  "read system and process at intervals; PARTS: system,"
+	  "sample system and process at intervals; PARTS: system,"
 	  "process,gpu,detailed,all" },
 	{ 0, "trace", OPTION_FLAG, offsetof(struct run_options, trace), NULL,
-	  NULL, "keep single events, too" },
+	  NULL, "record every event, for a timeline" },
 	{ 0, "no-report", OPTION_FLAG,
 	  offsetof(struct run_options, no_report), NULL, NULL,
-	  "print nothing at the end; see it later with 'tare report'" },
+	  "print no report at the end; 'tare report' shows it later" },
 	{ 's', "set", OPTION_LIST, offsetof(struct run_options, set),
 	  "KEY=VALUE", NULL,
-	  "an option of 'tare config' for this run; may be repeated" },
+	  "set an option of 'tare config'; may be repeated" },
 	OPTION_END
 };
 
@@ -334,15 +335,17 @@ static int run(struct args *args)
 const struct command cmd_run = {
 	.name = "run",
 	.usage = "[options] [--] PROGRAM [ARGUMENT...]",
-	.summary = "run a program with measuring on, report at its end",
+	.summary = "run a program, measure it, and print a report at its end",
 	.examples =
 		"  tare run -- ./prog --its-option      report on stderr\n"
-		"  tare run --rate 1000 -- python3 x.py any program\n"
+		"  tare run --rate 1000 -- python3 x.py works on unmodified "
+		"programs\n"
 		"  tare run -o report.txt -- ./prog     report in a file\n"
-		"  tare run --json run.json -- ./prog   and as JSON\n"
+		"  tare run --json run.json -- ./prog   report as JSON, too\n"
 		"  tare run --monitor=process,gpu -- ./prog\n"
 		"  tare run --set max_depth=64 -- ./prog\n"
-		"  mpirun -n 4 tare run -- ./prog       ranks side by side\n",
+		"  mpirun -n 4 tare run -- ./prog       one report of all "
+		"ranks\n",
 	.notes = "exit status: the program's; 128 + n if signal n ended it, "
 		 "127 if it was not\nfound, 126 if it could not be run\n",
 	.options = options,

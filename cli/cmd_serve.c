@@ -15,9 +15,9 @@ struct serve_options {
 
 static const struct option_spec options[] = {
 	{ 'p', "port", OPTION_COUNT, offsetof(struct serve_options, port), "N",
-	  NULL, "port; 8270, or any free one if that is taken; 0: any" },
+	  NULL, "port (default: 8270 or, if taken, a free one; 0: any)" },
 	{ 'b', "bind", OPTION_TEXT, offsetof(struct serve_options, bind),
-	  "ADDRESS", NULL, "address to listen on; 127.0.0.1" },
+	  "ADDRESS", NULL, "address to listen on (default: 127.0.0.1)" },
 	{ 0, "allow-host", OPTION_LIST, offsetof(struct serve_options, hosts),
 	  "NAME", NULL, "another NAME[:PORT] it is reached by; may be "
 			"repeated" },
@@ -61,10 +61,10 @@ static int serve(struct args *args)
 const struct command cmd_serve = {
 	.name = "serve",
 	.usage = "[--port N] [--bind ADDRESS] [--export-root DIR]",
-	.summary = "REST, Prometheus and a live stream for all runs",
+	.summary = "serve all runs over HTTP: REST, Prometheus, live stream",
 	.examples =
-		"  tare serve                prints a URL that reads\n"
-		"  tare serve --port 9000    on that port and no other\n"
+		"  tare serve                print a URL for reading\n"
+		"  tare serve --port 9000    use port 9000 or fail\n"
 		"  tare url                  the URL again; --steer: one that "
 		"changes, too\n"
 		"  curl -H \"Authorization: Bearer $(tare url --token)\" \\\n"

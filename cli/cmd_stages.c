@@ -15,7 +15,7 @@ struct stages_options {
 
 static const struct option_spec options[] = {
 	{ 'f', "factor", OPTION_TEXT, offsetof(struct stages_options, factor),
-	  "X", NULL, "gain if a stage were X times as fast; 2 without this" },
+	  "X", NULL, "show the gain of a stage X times as fast (default: 2)" },
 	OPTION_JSON(struct stages_options),
 	OPTION_END
 };
@@ -84,13 +84,14 @@ static int stages(struct args *args)
 const struct command cmd_stages = {
 	.name = "stages",
 	.usage = "[RUN] [--factor X] [--json]",
-	.summary = "pipelines of a run: records, own time, the bottleneck",
+	.summary = "show the pipelines of a run and the bottleneck of each",
 	.examples = "  tare stages               the newest run\n"
-		    "  tare stages 12345         a live one, by process id\n"
-		    "  tare stages -f 10         what ten times as fast gives\n"
-		    "  tare stages --json        the same for a script\n",
-	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
-		 "a file, or 'last'\n",
+		    "  tare stages 12345         a live run, by process id\n"
+		    "  tare stages -f 10         the gain of stages ten times "
+		    "as fast\n"
+		    "  tare stages --json        as JSON, for a script\n",
+	.notes = "RUN is a run id (or its beginning), a process id, a file, or "
+		 "'last'\n",
 	.options = options,
 	.max_operands = 1,
 	.run = stages,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tare summary: operations ranked, success rates, what happened lately. */
+/* tare summary: rank operations; show success rates and recent records. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static const struct option_spec options[] = {
 	{ 's', "sort", OPTION_TEXT, offsetof(struct summary_options, sort),
 	  "KEY", SORTS, "rank by " SORTS },
 	{ 'n', "top", OPTION_COUNT, offsetof(struct summary_options, top), "N",
-	  NULL, "only the first N; 10 without this, 0 for all" },
+	  NULL, "show the first N (default: 10; 0: all)" },
 	SELECTION_OPTIONS(struct summary_options),
 	OPTION_JSON(struct summary_options),
 	OPTION_END
@@ -421,14 +421,15 @@ static int summary(struct args *args)
 const struct command cmd_summary = {
 	.name = "summary",
 	.usage = "[RUN] [options]",
-	.summary = "operations ranked, success rates, what happened lately",
+	.summary = "rank operations; show success rates and recent records",
 	.examples =
-		"  tare summary                      most time first\n"
-		"  tare summary --sort failures      what fails most\n"
+		"  tare summary                      most total time first\n"
+		"  tare summary --sort failures      most failures first\n"
 		"  tare summary --sort slowest -n 3  highest net mean\n"
-		"  tare summary 12345 --last 5m      a live one, lately\n",
-	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
-		 "a file, or 'last'\n",
+		"  tare summary 12345 --last 5m      the last five minutes of "
+		"a live run\n",
+	.notes = "RUN is a run id (or its beginning), a process id, a file, or "
+		 "'last'\n",
 	.options = options,
 	.max_operands = 1,
 	.run = summary,

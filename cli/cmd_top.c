@@ -30,16 +30,16 @@ struct top_options {
 
 static const struct option_spec options[] = {
 	{ 'd', "delay", OPTION_DURATION, offsetof(struct top_options, delay_ns),
-	  "SECONDS", NULL, "time between two pictures; the default is 1" },
+	  "SECONDS", NULL, "seconds between two updates (default: 1)" },
 	{ 'n', "count", OPTION_COUNT, offsetof(struct top_options, count),
-	  "COUNT", NULL, "end after so many pictures" },
+	  "COUNT", NULL, "stop after COUNT updates" },
 	{ 's', "sort", OPTION_TEXT, offsetof(struct top_options, sort), "KEY",
 	  "time own calls mean p99 max failures name",
 	  "order by time own calls mean p99 max failures name" },
 	{ 0, "once", OPTION_FLAG, offsetof(struct top_options, once), NULL,
-	  NULL, "print one picture and end" },
+	  NULL, "print one update and exit" },
 	{ 0, "json", OPTION_FLAG, offsetof(struct top_options, json), NULL,
-	  NULL, "write JSON, a line a picture" },
+	  NULL, "write JSON, one line per update" },
 	OPTION_END
 };
 
@@ -343,13 +343,14 @@ const struct command cmd_top = {
 	.name = "top",
 	.usage = "[PID | RUN] [options]",
 	.summary = "watch a running program: rates, times, failures",
-	.examples = "  tare top                  the one that runs\n"
-		    "  tare top 12345 -d 0.5     one of several, every 0.5 s\n"
-		    "  tare top --once           one picture, as text\n"
-		    "  tare top --json -n 10     ten, for a script\n",
+	.examples = "  tare top                  the live run\n"
+		    "  tare top 12345 -d 0.5     process 12345, every 0.5 s\n"
+		    "  tare top --once           one update, as text\n"
+		    "  tare top --json -n 10     ten updates as JSON, for a "
+		    "script\n",
 	.notes = "keys: q quit, s sort, p pause, + - interval, space refresh\n"
-		 "TIME is of the wall time, 100% being one thread all along; "
-		 "OWN of all own time\n",
+		 "TIME: share of wall time, 100 % is one thread; OWN: share "
+		 "of all own time\n",
 	.options = options,
 	.max_operands = 1,
 	.run = top,

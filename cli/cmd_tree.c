@@ -11,7 +11,7 @@ struct tree_options {
 
 static const struct option_spec options[] = {
 	{ 0, "raw", OPTION_FLAG, offsetof(struct tree_options, raw), NULL,
-	  NULL, "do not subtract what the measuring itself cost" },
+	  NULL, "do not subtract the overhead of measuring" },
 	OPTION_JSON(struct tree_options),
 	OPTION_END
 };
@@ -48,12 +48,12 @@ static int tree(struct args *args)
 const struct command cmd_tree = {
 	.name = "tree",
 	.usage = "[RUN] [--raw] [--json]",
-	.summary = "call tree of a run: calls, own and cumulative time, share",
+	.summary = "show the call tree of a run: calls, total and own time",
 	.examples = "  tare tree                 the newest run\n"
-		    "  tare tree 12345           a live one, by process id\n"
-		    "  tare tree --json          the same for a script\n",
-	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
-		 "a file, or 'last'\n",
+		    "  tare tree 12345           a live run, by process id\n"
+		    "  tare tree --json          as JSON, for a script\n",
+	.notes = "RUN is a run id (or its beginning), a process id, a file, or "
+		 "'last'\n",
 	.options = options,
 	.max_operands = 1,
 	.run = tree,

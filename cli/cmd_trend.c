@@ -23,7 +23,7 @@ struct trend_options {
 static const struct option_spec options[] = {
 	{ 'w', "window", OPTION_DURATION,
 	  offsetof(struct trend_options, window_ns), "TIME", NULL,
-	  "length of each of the two windows; 1m without this" },
+	  "length of each of the two windows (default: 1m)" },
 	SELECTION_SERIES(struct trend_options),
 	SELECTION_OUTCOME(struct trend_options),
 	OPTION_JSON(struct trend_options),
@@ -198,13 +198,13 @@ static int trend(struct args *args)
 const struct command cmd_trend = {
 	.name = "trend",
 	.usage = "[RUN] [options]",
-	.summary = "the last minutes of a run against those before them",
+	.summary = "compare the last minutes of a run with those before",
 	.examples = "  tare trend                   the newest run, minute "
 		    "against minute\n"
 		    "  tare trend 12345 -w 5m       a process, five against "
 		    "five\n",
-	.notes = "RUN is an id of 'tare ls' or its beginning, a process id, "
-		 "a file, or 'last'\n",
+	.notes = "RUN is a run id (or its beginning), a process id, a file, or "
+		 "'last'\n",
 	.options = options,
 	.max_operands = 1,
 	.run = trend,

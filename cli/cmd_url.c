@@ -18,9 +18,9 @@ struct url_options {
 
 static const struct option_spec options[] = {
 	{ 't', "token", OPTION_FLAG, offsetof(struct url_options, token), NULL,
-	  NULL, "only the token, for an Authorization header" },
+	  NULL, "print only the token, for an Authorization header" },
 	{ 's', "steer", OPTION_FLAG, offsetof(struct url_options, steer), NULL,
-	  NULL, "with the token that changes things, too, not only reads" },
+	  NULL, "use the token that may also change settings" },
 	OPTION_JSON(struct url_options),
 	OPTION_END
 };
@@ -69,10 +69,11 @@ static int url(struct args *args)
 const struct command cmd_url = {
 	.name = "url",
 	.usage = "[--steer] [--token | --json]",
-	.summary = "the address of the running server, with its token",
-	.examples = "  tare url                  open it in a browser\n"
+	.summary = "print the URL of the running server, with its token",
+	.examples = "  tare url                  a URL to open in a browser\n"
 		    "  tare url --token          for a script or a scraper\n"
-		    "  tare url --steer --token  for one that changes things\n",
+		    "  tare url --steer --token  for a script that changes "
+		    "settings\n",
 	.options = options,
 	.run = url,
 };

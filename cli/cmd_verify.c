@@ -169,11 +169,11 @@ static int verify(struct args *args)
 const struct command cmd_verify = {
 	.name = "verify",
 	.usage = "[FILE | RUN]... [--json]",
-	.summary = "check a ledger: every problem, and all loss counters",
+	.summary = "check a ledger for damage; show what was lost",
 	.examples = "  tare verify               the newest run\n"
 		    "  tare verify *.tare        files\n"
-		    "  tare verify 12345         a live one, by process id\n",
-	.notes = "exit status: 0 whole, 1 damaged, 3 cannot be read\n",
+		    "  tare verify 12345         a live run, by process id\n",
+	.notes = "exit status: 0 intact, 1 damaged, 3 cannot be read\n",
 	.options = options,
 	.max_operands = OPERANDS_ANY,
 	.run = verify,

@@ -49,12 +49,12 @@ static int command_unknown(const char *name)
 
 static void overview(FILE *stream)
 {
-	(void)fputs("tare: measures programs while they run\n\n"
+	(void)fputs("tare shows where a program's time and memory go\n\n"
 		    "examples:\n"
-		    "  tare run -- ./prog       run it, report at its end\n"
-		    "  tare top                 watch it while it runs\n"
-		    "  tare report              the newest run again\n"
-		    "  tare ctl PID off         pause its measuring\n\n"
+		    "  tare run -- ./prog       run a program and report\n"
+		    "  tare top                 watch a running program\n"
+		    "  tare report              show the newest run\n"
+		    "  tare ctl PID off         pause measuring\n\n"
 		    "usage: tare COMMAND [options]\n"
 		    "       tare help [COMMAND]\n"
 		    "       tare --version\n\n"

@@ -28,29 +28,29 @@ struct selection {
 /* Rows for the table of a command whose struct has a `selection`. */
 #define SELECTION_SERIES(type) \
 	{ 'N', "name", OPTION_LIST, offsetof(type, selection.names), "GLOB", \
-	  NULL, "series whose name matches; may be repeated" }, \
+	  NULL, "select series by name; may be repeated" }, \
 	{ 'S', "source", OPTION_LIST, offsetof(type, selection.sources), \
-	  "GLOB", NULL, "series whose source matches; may be repeated" }, \
+	  "GLOB", NULL, "select series by source; may be repeated" }, \
 	{ 't', "type", OPTION_LIST, offsetof(type, selection.types), "TYPE", \
-	  SELECTION_TYPES, "series of a type: " SELECTION_TYPES }
+	  SELECTION_TYPES, "select series by type: " SELECTION_TYPES }
 #define SELECTION_OUTCOME(type) \
 	{ 'f', "failed", OPTION_FLAG, offsetof(type, selection.failed), \
-	  NULL, NULL, "only what failed" }, \
+	  NULL, NULL, "select only failures" }, \
 	{ 0, "ok", OPTION_FLAG, offsetof(type, selection.ok), NULL, NULL, \
-	  "only what did not fail" }
+	  "select only successes" }
 #define SELECTION_TIME(type) \
 	{ 'l', "last", OPTION_DURATION, offsetof(type, selection.last_ns), \
-	  "TIME", NULL, "the last 5m, 30s, 1h30m of the run" }, \
+	  "TIME", NULL, "select the last 5m, 30s, 1h30m of the run" }, \
 	{ 0, "from", OPTION_TEXT, offsetof(type, selection.from), "MOMENT", \
-	  NULL, "from 14:05, 2025-11-15T14:05, +30s or -5m on" }, \
+	  NULL, "start at 14:05, 2025-11-15T14:05, +30s or -5m" }, \
 	{ 0, "to", OPTION_TEXT, offsetof(type, selection.to), "MOMENT", NULL, \
-	  "up to such a moment" }
+	  "end at MOMENT" }
 #define SELECTION_VALUES(type) \
 	{ 0, "values", OPTION_COUNT, offsetof(type, selection.values), "N", \
-	  NULL, "only the last N values of each series" }
+	  NULL, "use only the last N values of each series" }
 #define SELECTION_LIMIT(type) \
 	{ 'n', "limit", OPTION_COUNT, offsetof(type, selection.limit), "N", \
-	  NULL, "only the newest N of them" }
+	  NULL, "show only the newest N records" }
 #define SELECTION_OPTIONS(type) \
 	SELECTION_SERIES(type), SELECTION_OUTCOME(type), \
 		SELECTION_TIME(type), SELECTION_VALUES(type)
