@@ -722,6 +722,8 @@ static void play_clear_slice(void)
 TEST(extremes_in_the_slice_of_a_clear_were_measured)
 {
 	scene_play(play_clear_slice);
+}
+
 /* ---- orders ------------------------------------------------------------ */
 
 TEST(the_slowest_have_the_highest_net_mean)
