@@ -68,7 +68,7 @@ static int run(struct args *args)
 const struct command cmd_alerts = {
 	.name = "alerts",
 	.usage = "[--json]",
-	.summary = "show alert rules and which of them fire",
+	.summary = "show the alert rules of the running server and their state",
 	.examples = "  tare alerts          what is pending, fires, has "
 		    "resolved\n"
 		    "  tare alerts || notify-send tare\n",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tare alloc: show allocations by place: live, at the peak, leaked.
+ * tare alloc: show allocations: live, leaked, at the peak.
  *
  * Rows of the books are grouped by what they are asked for: the place that
  * allocates, the path of calls to it, or its module; then sorted. Two moments
@@ -420,7 +420,7 @@ static int alloc(struct args *args)
 const struct command cmd_alloc = {
 	.name = "alloc",
 	.usage = "[RUN] [options]",
-	.summary = "show allocations by place: live, at the peak, leaked",
+	.summary = "show allocations: live, leaked, at the peak",
 	.examples =
 		"  tare alloc                      what is live, by place\n"
 		"  tare alloc --leaks --by path    what was never freed, and "

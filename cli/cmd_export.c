@@ -405,7 +405,7 @@ static int export(struct args *args)
 const struct command cmd_export = {
 	.name = "export",
 	.usage = "[RUN...] [options]",
-	.summary = "export runs as tables, metrics, traces or profiles",
+	.summary = "write runs as tables, metrics, traces and profiles",
 	.examples =
 		"  tare export -o run.json             the newest run, in "
 		"full\n"

@@ -178,7 +178,7 @@ static int flame(struct args *args)
 const struct command cmd_flame = {
 	.name = "flame",
 	.usage = "[RUN] [-o FILE.svg] [options]",
-	.summary = "draw the flame graph of a run, as SVG for a browser",
+	.summary = "draw a flame graph of a run, for a browser",
 	.examples =
 		"  tare flame -o f.svg                 the newest run\n"
 		"  tare flame --diff 20261115 -o d.svg what has changed since "

@@ -229,7 +229,7 @@ static int records(struct args *args)
 const struct command cmd_records = {
 	.name = "records",
 	.usage = "[RUN] [options]",
-	.summary = "list single operations, with outcome and attributes",
+	.summary = "list operations, with outcome and attributes",
 	.examples =
 		"  tare records --limit 20           the last 20 records of "
 		"the newest run\n"

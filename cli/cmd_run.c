@@ -335,7 +335,7 @@ static int run(struct args *args)
 const struct command cmd_run = {
 	.name = "run",
 	.usage = "[options] [--] PROGRAM [ARGUMENT...]",
-	.summary = "run a program, measure it, and print a report at its end",
+	.summary = "run a program, measure it, report at its end",
 	.examples =
 		"  tare run -- ./prog --its-option      report on stderr\n"
 		"  tare run --rate 1000 -- python3 x.py works on unmodified "
