@@ -50,12 +50,10 @@ struct summary {
 
 /* ---- adding up and ranking --------------------------------------------- */
 
-static double rate_of(uint64_t calls, uint64_t failures)
+static double success_of(const struct summary *s)
 {
-	if (!calls)
-		return NAN;
-	return failures < calls ? (double)(calls - failures) / (double)calls :
-				  0;
+	return tr_stats_success(&(tare_stats){ .count = s->calls,
+					       .failures = s->failures });
 }
 
 static double rank_key(const tare_stats *s, const char *sort)
@@ -127,43 +125,22 @@ static int gather(struct summary *s, const tare_filter *filter,
 
 /* ---- for people -------------------------------------------------------- */
 
-/* As in a report: a call's time less the measuring's share of it. */
-static double net_of(const struct summary *summary, const tare_stats *s,
-		     double ns)
-{
-	double mean = s->mean - summary->inside_ns;
-	double share = mean > s->net_mean ? s->net_mean / mean : 1;
-
-	return ns > summary->inside_ns ? (ns - summary->inside_ns) * share :
-	       ns == ns		       ? 0 :
-					 ns;
-}
-
-static void add_name(struct table *table, const tare_stats *s)
-{
-	char text[600];
-
-	if (!s->labels[0]) {
-		table_add(table, s->name);
-		return;
-	}
-	(void)snprintf(text, sizeof(text), "%s{%s}", s->name, s->labels);
-	table_add(table, text);
-}
-
 static void add_row(struct table *table, const struct summary *summary,
 		    const tare_stats *s)
 {
-	add_name(table, s);
+	double inside_ns = summary->inside_ns;
+	const double one[] = { s->p50, s->p95, s->max };
+
+	table_add_name(table, s->name, s->labels);
 	table_add(table, tr_as_count(s->count).text);
 	table_add_tinted(table, tr_as_count(s->failures).text,
 			 s->failures ? TINT_RED : TINT_NONE);
 	table_add(table, tr_as_success(s->success_rate).text);
 	table_add(table, tr_as_duration(s->net_total).text);
 	table_add(table, tr_as_duration(s->net_mean).text);
-	table_add(table, tr_as_duration(net_of(summary, s, s->p50)).text);
-	table_add(table, tr_as_duration(net_of(summary, s, s->p95)).text);
-	table_add(table, tr_as_duration(net_of(summary, s, s->max)).text);
+	for (int i = 0; i < 3; i++)
+		table_add(table, tr_as_duration(tr_stats_net(s, one[i],
+							     inside_ns)).text);
 }
 
 /* Says what ranks the rows, and that the measuring is not in the times. */
@@ -214,7 +191,7 @@ static void print_head(const struct summary *s)
 		     tr_as_count(s->n).text, tr_as_count(s->calls).text);
 	(void)printf(", %s failed, %s succeeded\n",
 		     tr_as_count(s->failures).text,
-		     tr_as_success(rate_of(s->calls, s->failures)).text);
+		     tr_as_success(success_of(s)).text);
 	if (s->values.n)
 		(void)printf("      %s values and gauges, %s records in the "
 			     "history\n",
@@ -346,7 +323,7 @@ static void json_totals(struct tr_json *json, const struct summary *s)
 	tr_json_u64(json, "success_count",
 		    s->failures < s->calls ? s->calls - s->failures : 0);
 	tr_json_u64(json, "failure_count", s->failures);
-	tr_json_double(json, "success_rate", rate_of(s->calls, s->failures));
+	tr_json_double(json, "success_rate", success_of(s));
 	tr_json_double(json, "net_total_ns", s->total_ns);
 	tr_json_u64(json, "records", s->n_records);
 	tr_json_end_object(json);

@@ -50,12 +50,8 @@ static void add_row(struct table *table, const tare_trend *trend)
 {
 	const tare_stats *now = &trend->now, *before = &trend->before;
 	const tare_stats *named = now->count ? now : before;
-	char name[600];
 
-	(void)snprintf(name, sizeof(name), "%s%s%s%s", named->name,
-		       named->labels[0] ? "{" : "", named->labels,
-		       named->labels[0] ? "}" : "");
-	table_add(table, name);
+	table_add_name(table, named->name, named->labels);
 	table_add(table, tr_as_count(before->count).text);
 	table_add(table, tr_as_count(now->count).text);
 	table_add(table, value_of(named, before->mean).text);

@@ -23,19 +23,9 @@ static enum section section_of(const struct picture_row *row)
 	return row->stats->kind == TARE_KIND_COUNTER ? COUNTERS : VALUES;
 }
 
-static void add_name(struct table *table, const tare_stats *stats)
-{
-	char name[256];
-
-	(void)snprintf(name, sizeof(name), "%s%s%s%s", stats->name,
-		       stats->labels[0] ? "{" : "", stats->labels,
-		       stats->labels[0] ? "}" : "");
-	table_add(table, name);
-}
-
 static void add_scope(struct table *table, const struct picture_row *row)
 {
-	add_name(table, row->stats);
+	table_add_name(table, row->stats->name, row->stats->labels);
 	table_add(table, tr_as_number(row->per_s).text);
 	table_add(table, tr_as_share(row->time_share).text);
 	table_add(table, tr_as_share(row->own_share).text);
@@ -53,7 +43,7 @@ static void add_counter(struct table *table, const struct picture_row *row)
 {
 	const tare_stats *stats = row->stats;
 
-	add_name(table, stats);
+	table_add_name(table, stats->name, stats->labels);
 	table_add(table, tr_as_value(row->per_s, stats->unit).text);
 	table_add(table, tr_as_value(stats->total, stats->unit).text);
 }
@@ -64,7 +54,7 @@ static void add_value(struct table *table, const struct picture_row *row)
 	bool has_now = stats->kind == TARE_KIND_GAUGE ||
 		       stats->kind == TARE_KIND_RATIO;
 
-	add_name(table, stats);
+	table_add_name(table, stats->name, stats->labels);
 	table_add(table, tr_kind_name(stats->kind));
 	table_add(table, tr_as_number(row->per_s).text);
 	table_add(table, has_now ? tr_as_value(stats->last, stats->unit).text
@@ -86,7 +76,7 @@ static void add_monitor(struct table *table, const struct picture_row *row)
 	const tare_stats *stats = row->stats;
 	bool is_total = stats->type == TARE_TYPE_COUNTER;
 
-	add_name(table, stats);
+	table_add_name(table, stats->name, stats->labels);
 	table_add(table, stats->source);
 	table_add(table, tr_as_value(stats->last, stats->unit).text);
 	table_add(table, is_total ? "-"

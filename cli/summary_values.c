@@ -70,15 +70,6 @@ static size_t n_shown(const struct summary_values *values)
 
 /* ---- for people -------------------------------------------------------- */
 
-static void add_name(struct table *table, const char *name, const char *labels)
-{
-	char text[600];
-
-	(void)snprintf(text, sizeof(text), labels[0] ? "%s{%s}" : "%s", name,
-		       labels);
-	table_add(table, text);
-}
-
 static void print_top(const struct summary_values *values, bool color)
 {
 	static const struct column columns[] = {
@@ -92,7 +83,7 @@ static void print_top(const struct summary_values *values, bool color)
 	for (size_t i = 0; i < n_shown(values); i++) {
 		const tare_stats *s = values->rows[i];
 
-		add_name(&table, s->name, s->labels);
+		table_add_name(&table, s->name, s->labels);
 		table_add(&table, tr_as_count(s->count).text);
 		table_add(&table, tr_as_value(s->mean, s->unit).text);
 		table_add(&table, tr_as_value(s->min, s->unit).text);
@@ -122,7 +113,7 @@ static void print_recent(const struct summary_values *values, bool color)
 		if (!is_value(r))
 			continue;
 		table_add(&table, tr_as_clock(r->start_ns).text);
-		add_name(&table, r->name, r->labels);
+		table_add_name(&table, r->name, r->labels);
 		table_add(&table, tr_as_value(r->value, r->unit).text);
 		table_add(&table, tare_record_kind_name(r->kind));
 		table_add(&table, r->source);

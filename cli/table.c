@@ -59,6 +59,16 @@ void table_add(struct table *table, const char *text)
 	table_add_tinted(table, text, TINT_NONE);
 }
 
+void table_add_name(struct table *table, const char *name, const char *labels)
+{
+	struct tr_buf buf = TR_BUF_INIT;
+
+	tr_buf_addf(&buf, labels[0] ? "%s{%s}" : "%s", name, labels);
+	table->failed |= buf.failed;
+	table_add(table, buf.data);
+	tr_buf_release(&buf);
+}
+
 static void measure(const struct table *table, size_t width[])
 {
 	for (size_t i = 0; i < table->n_columns; i++)

@@ -48,6 +48,8 @@ void table_release(struct table *table);
 
 /* The next cell; n_columns of them make a row. */
 void table_add(struct table *table, const char *text);
+/* "name" or "name{labels}" */
+void table_add_name(struct table *table, const char *name, const char *labels);
 void table_add_tinted(struct table *table, const char *text, enum tint tint);
 
 /* width 0: as wide as it gets. */

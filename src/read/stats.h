@@ -27,6 +27,11 @@ double tr_stats_success(const tare_stats *row);
 void tr_stats_quantiles(const struct tr_series *series, tare_stats *row);
 /* Mean net of the measuring, of a row whose totals are known. */
 double tr_stats_net_mean(const tare_stats *row);
+/*
+ * One call's time, less what the measuring added to it: its own probe, and of
+ * the scopes within it the same share as in the mean. NAN stays.
+ */
+double tr_stats_net(const tare_stats *row, double ns, double inside_ns);
 /* A quantile of the row's series, in its unit. */
 double tr_stats_quantile(const struct tr_series *series, const tare_stats *row,
 			 double q);

@@ -160,6 +160,16 @@ double tr_stats_success(const tare_stats *row)
 }
 
 /* Of the same share as the total: recursion is in it only once. */
+double tr_stats_net(const tare_stats *row, double ns, double inside_ns)
+{
+	double mean = row->mean - inside_ns;
+	double share = mean > row->net_mean ? row->net_mean / mean : 1;
+
+	if (isnan(ns))
+		return ns;
+	return ns > inside_ns ? (ns - inside_ns) * share : 0;
+}
+
 double tr_stats_net_mean(const tare_stats *row)
 {
 	return row->total > 0 ? row->mean * (row->net_total / row->total) :

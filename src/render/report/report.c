@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "read/stats.h"
+
 #define BOLD "\033[1m"
 #define DIM "\033[2m"
 #define PLAIN "\033[0m"
@@ -284,18 +286,6 @@ static void flat_head(struct tr_report *r, bool can_fail, size_t width)
 	tr_buf_addc(r->buf, '\n');
 }
 
-/*
- * One call's time, less what the measuring added to it: its own probe, and
- * of the scopes within it the same share as in the mean.
- */
-static double net_of(const tare_stats *s, double ns, double inside_ns)
-{
-	double mean = s->mean - inside_ns;
-	double share = mean > s->net_mean ? s->net_mean / mean : 1;
-
-	return ns > inside_ns ? (ns - inside_ns) * share : 0;
-}
-
 /* "95.0 % ok" */
 static void add_rate(struct tr_report *r, double rate)
 {
@@ -324,7 +314,8 @@ static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
 	cell_time(r, raw ? s->total : s->net_total, 8);
 	cell_time(r, raw ? s->mean : s->net_mean, 8);
 	for (int i = 0; i < 5; i++)
-		cell_time(r, raw ? one[i] : net_of(s, one[i], inside_ns), 8);
+		cell_time(r, raw ? one[i] :
+				   tr_stats_net(s, one[i], inside_ns), 8);
 	cell_count(r, s->failures, 7);
 	if (s->is_estimate)
 		tr_buf_adds(r->buf, " *");
