@@ -41,6 +41,7 @@ extern const struct command cmd_run;
 extern const struct command cmd_report;
 extern const struct command cmd_stages;
 extern const struct command cmd_tree;
+extern const struct command cmd_flags;
 extern const struct command cmd_flame;
 extern const struct command cmd_alloc;
 extern const struct command cmd_top;

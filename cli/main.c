@@ -22,7 +22,7 @@ static const struct command *const commands[] = {
 	&cmd_records, &cmd_summary, &cmd_trend,	 &cmd_compare, &cmd_export,
 	&cmd_verify,
 	&cmd_ctl,     &cmd_config,  &cmd_doctor, &cmd_serve, &cmd_url,
-	&cmd_alerts,
+	&cmd_alerts,  &cmd_flags,
 };
 
 #define HELP_WIDTH 79u

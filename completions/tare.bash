@@ -36,6 +36,7 @@ _tare_options() {
 	serve) echo "-p --port -b --bind --allow-host --export-root" ;;
 	url) echo "-s --steer -t --token --json" ;;
 	alerts) echo "--json" ;;
+	flags) echo "-c --cflags -l --libs -r --read -s --static" ;;
 	esac
 	echo "--color -h --help"
 }
@@ -124,7 +125,7 @@ _tare_fill() {
 
 _tare() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="run report tree flame alloc stages amdahl mpi top ls records summary trend compare export verify ctl config doctor serve url alerts help"
+	local commands="run report tree flame alloc stages amdahl mpi top ls records summary trend compare export verify ctl config doctor serve url alerts flags help"
 	local command=${COMP_WORDS[1]} at
 
 	COMPREPLY=()

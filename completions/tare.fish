@@ -46,11 +46,12 @@ complete -c tare -n __fish_use_subcommand -a doctor -d 'check which measurements
 complete -c tare -n __fish_use_subcommand -a serve -d 'serve all runs over HTTP: REST, Prometheus, live stream'
 complete -c tare -n __fish_use_subcommand -a url -d 'print the URL of the running server, with its token'
 complete -c tare -n __fish_use_subcommand -a alerts -d 'show the alert rules of the running server and their state'
+complete -c tare -n __fish_use_subcommand -a flags -d 'what to compile and link a program with'
 complete -c tare -n __fish_use_subcommand -a help -d 'help of a command'
 complete -c tare -s h -l help -d 'a short help'
 complete -c tare -l color -x -a 'auto always never' -d 'colour the output'
 
-complete -c tare -n '__tare_is help' -a 'run report tree flame alloc stages amdahl mpi top ls records summary trend compare export verify ctl config doctor serve url alerts'
+complete -c tare -n '__tare_is help' -a 'run report tree flame alloc stages amdahl mpi top ls records summary trend compare export verify ctl config doctor serve url alerts flags'
 
 complete -c tare -n '__tare_is run' -s o -l output -r -F -d 'write the report to a file'
 complete -c tare -n '__tare_is run' -l json -r -F -d 'also write the report as JSON'
@@ -195,6 +196,10 @@ complete -c tare -n '__tare_is url' -s s -l steer -d 'with the token that change
 complete -c tare -n '__tare_is url' -s t -l token -d 'only the token'
 complete -c tare -n '__tare_is url' -l json -d 'write JSON'
 complete -c tare -n '__tare_is alerts' -l json -d 'write JSON'
+complete -c tare -n '__tare_is flags' -s c -l cflags -d 'only what compiling needs'
+complete -c tare -n '__tare_is flags' -s l -l libs -d 'only what linking needs'
+complete -c tare -n '__tare_is flags' -s r -l read -d 'with libtare-read'
+complete -c tare -n '__tare_is flags' -s s -l static -d 'with the archives'
 
 complete -c tare -n '__tare_is report tree flame alloc records summary stages amdahl mpi trend export verify' -k -a '(tare ls --ids 2>/dev/null)' -d run
 complete -c tare -n '__tare_is report tree flame alloc records summary stages amdahl mpi trend export verify' -a last -d 'the newest run'

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/expect.sh"
 
 commands="run report tree top ls records summary export verify
-	ctl config doctor serve url"
+	ctl config doctor serve url flags"
 
 expect_status 2 "$TARE"
 expect_has "$err" "usage: tare COMMAND" "without a word the overview"

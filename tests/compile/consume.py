@@ -4,8 +4,9 @@
 
 usage: consume.py WAY SOURCE BUILD
 
-WAY: pkgconfig cmake folders subproject amalgamation disabled macros. Everything
-happens in a temporary folder; an installed copy is made there from BUILD.
+WAY: pkgconfig flags cmake folders subproject amalgamation disabled macros.
+Everything happens in a temporary folder; an installed copy is made there from
+BUILD.
 """
 
 import glob
@@ -122,6 +123,52 @@ def use_pkgconfig(place):
         LD_LIBRARY_PATH=""))
     if "see 'tare report " not in said:
         sys.exit(f"no word about 'tare report' without a reader:\n{said}")
+
+
+def flags_of(program, *options):
+    return run("sh", "-c", 'printf "%s\\n" ' + run(
+        program, "flags", *options).strip()).splitlines()
+
+
+def check_flags(place, program, name):
+    """What `tare flags` prints is enough, and nothing need be set."""
+    for options, has_reader in (([], True), (["--read"], True),
+                                (["--static"], False),
+                                (["--static", "--read"], True)):
+        reads = ["-DCONSUMER_READS"] if "--read" in options else []
+        target = place.path("-".join([name, *options]).replace("--", ""))
+        run("gcc", *C_FLAGS, *reads, place.consumer,
+            *flags_of(program, *options), "-o", target)
+        check_consumer(place, target, has_reader=has_reader)
+    for c, cpp in compilers():
+        run(cpp, *CPP_FLAGS, "-x", "c++", "-c", place.consumer,
+            *flags_of(program, "--cflags"), "-o", place.path("apart.o"))
+        run(cpp, place.path("apart.o"), *flags_of(program, "--libs"),
+            "-o", place.path(cpp))
+        check_consumer(place, place.path(cpp))
+
+
+def use_flags(place):
+    """Installed, moved to another folder, and in the build folder."""
+    install(place)
+    program = glob.glob(place.path("root", "**", "bin", "tare"),
+                        recursive=True)[0]
+    check_flags(place, program, "installed")
+    prefix = os.path.dirname(os.path.dirname(program))
+    moved = place.path("moved to (here)")
+    shutil.move(prefix, moved)
+    program = os.path.join(moved, "bin", "tare")
+    check_flags(place, program, "moved")
+    check_flags(place, os.path.join(place.build, "cli", "tare"), "built")
+    if not all(moved in flag for flag in flags_of(program)
+               if flag != "-ltare"):
+        sys.exit(f"flags of another folder: {flags_of(program)}")
+    shutil.rmtree(os.path.join(moved, "include"))
+    done = subprocess.run([program, "flags"], text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode != 3 or done.stdout or \
+            "cannot find '" not in done.stderr:
+        sys.exit(f"without headers: {done}")
 
 
 def build_by_cmake(place, prefix, folder):
@@ -315,6 +362,7 @@ def use_macros(place):
 
 WAYS = {
     "pkgconfig": use_pkgconfig,
+    "flags": use_flags,
     "cmake": use_cmake,
     "folders": use_folders,
     "subproject": use_subproject,

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tare flags: what to compile and link a program with.
+ *
+ * The folders are those beside this program, wherever it lies now: a prefix
+ * that was moved, or installed by DESTDIR, needs nobody to change a file in
+ * it, as pkg-config's do. The library is found at run time, too: -rpath.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "message.h"
+
+/* Below the prefix, or absolute. */
+#ifndef TARE_INCLUDEDIR
+#define TARE_INCLUDEDIR "include"
+#endif
+#ifndef TARE_CFLAGS
+#define TARE_CFLAGS ""
+#endif
+
+struct flags_options {
+	bool cflags;
+	bool libs;
+	bool read;
+	bool is_static;
+};
+
+static const struct option_spec options[] = {
+	{ 'c', "cflags", OPTION_FLAG, offsetof(struct flags_options, cflags),
+	  NULL, NULL, "only what compiling needs" },
+	{ 'l', "libs", OPTION_FLAG, offsetof(struct flags_options, libs), NULL,
+	  NULL, "only what linking needs" },
+	{ 'r', "read", OPTION_FLAG, offsetof(struct flags_options, read), NULL,
+	  NULL, "with libtare-read, for programs that open runs" },
+	{ 's', "static", OPTION_FLAG,
+	  offsetof(struct flags_options, is_static), NULL, NULL,
+	  "with the archives, not the shared libraries" },
+	OPTION_END
+};
+
+struct folders {
+	char include[PATH_MAX];
+	char lib[PATH_MAX];
+	bool is_known; /* to compiler and loader: no option names it */
+};
+
+/* False if it does not fit. */
+static bool join(char ret_path[PATH_MAX], const char *folder, const char *name)
+{
+	int n = name[0] == '/' ?
+			snprintf(ret_path, PATH_MAX, "%s", name) :
+			snprintf(ret_path, PATH_MAX, "%s/%s", folder, name);
+
+	return n >= 0 && n < PATH_MAX;
+}
+
+static bool find_self(char ret_folder[PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", ret_folder, PATH_MAX - 1);
+
+	if (n <= 0)
+		return false;
+	ret_folder[n] = '\0';
+	*strrchr(ret_folder, '/') = '\0';
+	return true;
+}
+
+/*
+ * In a build folder the build leaves a file beside the program that names
+ * the folder of the headers, which is among the sources.
+ */
+static bool read_built(const char *self, const char *above,
+		       struct folders *folders)
+{
+	char path[PATH_MAX];
+	FILE *file;
+	bool is_read;
+
+	if (!join(path, self, "include_folder") ||
+	    !join(folders->lib, above, "src"))
+		return false;
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	is_read = fgets(folders->include, PATH_MAX, file) != NULL;
+	(void)fclose(file);
+	folders->include[strcspn(folders->include, "\n")] = '\0';
+	return is_read;
+}
+
+static bool find_folders(struct folders *folders)
+{
+	char self[PATH_MAX], above[PATH_MAX];
+	char *end;
+
+	if (!find_self(self))
+		return false;
+	memcpy(above, self, sizeof(above));
+	end = strrchr(above, '/');
+	if (end)
+		*end = '\0';
+	if (read_built(self, above, folders))
+		return true;
+	folders->is_known = strcmp(above, "/usr") == 0;
+	return join(folders->include, above, TARE_INCLUDEDIR) &&
+	       join(folders->lib, above, TARE_LIBDIR);
+}
+
+static int check_there(const char *folder, const char *name)
+{
+	char path[PATH_MAX];
+
+	if (join(path, folder, name) && access(path, R_OK) == 0)
+		return CODE_OK;
+	message("cannot find '%s/%s': the library is not installed beside "
+		"this program", folder, name);
+	return CODE_IO;
+}
+
+/* One word, after a space if it is not the first; for a shell, as pkg-config
+ * writes it: $(tare flags) is split at spaces whatever stands before them. */
+static void print_word(bool *is_first, const char *before, const char *path)
+{
+	(void)printf("%s%s", *is_first ? "" : " ", before);
+	*is_first = false;
+	for (; *path; path++) {
+		if (!isalnum((unsigned char)*path) &&
+		    !strchr("/._-+=:,@%~", *path) &&
+		    (unsigned char)*path < 0x80)
+			(void)putchar('\\');
+		(void)putchar(*path);
+	}
+}
+
+static void print_cflags(const struct folders *folders, bool *is_first)
+{
+	if (TARE_CFLAGS[0])
+		print_word(is_first, TARE_CFLAGS, "");
+	if (!folders->is_known)
+		print_word(is_first, "-I", folders->include);
+}
+
+static void print_shared(const struct folders *folders, bool with_read,
+			 bool *is_first)
+{
+	if (!folders->is_known)
+		print_word(is_first, "-L", folders->lib);
+	if (with_read)
+		print_word(is_first, "-ltare-read", "");
+	print_word(is_first, "-ltare", "");
+	if (!folders->is_known)
+		print_word(is_first, "-Wl,-rpath,", folders->lib);
+}
+
+static void print_static(const struct folders *folders, bool with_read,
+			 bool *is_first)
+{
+	char path[PATH_MAX];
+
+	if (with_read && join(path, folders->lib, "libtare-read.a"))
+		print_word(is_first, "", path);
+	if (join(path, folders->lib, "libtare.a"))
+		print_word(is_first, "", path);
+	print_word(is_first, "-pthread -ldl", "");
+}
+
+static int check_libraries(const struct folders *folders,
+			   const struct flags_options *opts)
+{
+	const char *end = opts->is_static ? ".a" : ".so";
+	char name[32];
+	int code;
+
+	(void)snprintf(name, sizeof(name), "libtare%s", end);
+	code = check_there(folders->lib, name);
+	if (code || !opts->read)
+		return code;
+	(void)snprintf(name, sizeof(name), "libtare-read%s", end);
+	return check_there(folders->lib, name);
+}
+
+static int print_flags(const struct folders *folders,
+		       const struct flags_options *opts)
+{
+	bool is_first = true;
+	int code = check_there(folders->include, "tare/tare.h");
+
+	if (!code)
+		code = check_libraries(folders, opts);
+	if (code)
+		return code;
+	if (opts->cflags || !opts->libs)
+		print_cflags(folders, &is_first);
+	if (opts->libs || !opts->cflags)
+		(opts->is_static ? print_static : print_shared)(
+			folders, opts->read, &is_first);
+	(void)putchar('\n');
+	return CODE_OK;
+}
+
+static int flags(struct args *args)
+{
+	struct flags_options opts = { 0 };
+	struct folders folders = { .is_known = false };
+	int code = args_parse(args, &opts);
+
+	if (code != ARGS_GO)
+		return code;
+	if (!find_folders(&folders))
+		return message_error("find", "the folder of this program",
+				     ENOENT);
+	return print_flags(&folders, &opts);
+}
+
+const struct command cmd_flags = {
+	.name = "flags",
+	.usage = "[--cflags] [--libs] [--read] [--static]",
+	.summary = "what to compile and link a program with",
+	.examples = "  cc prog.c $(tare flags) -o prog\n"
+		    "  cc prog.c $(tare flags --static) -o prog\n"
+		    "  c++ -std=c++17 -c prog.cpp $(tare flags --cflags)\n",
+	.options = options,
+	.run = flags,
+};
