@@ -222,7 +222,7 @@ static void describe_cpu(struct description *d)
 /* Follows .git/HEAD of the folder or one above, without running git. */
 static bool read_git_head(const char *git, char *out, size_t size)
 {
-	char path[1200], text[256];
+	char path[1280], text[256]; /* a folder of 1 KiB and a ref */
 	int64_t n;
 
 	(void)snprintf(path, sizeof(path), "%s/HEAD", git);
