@@ -5,8 +5,9 @@
 usage: check_headers.py [ROOT [VERSION]]
 
 Each one compiles alone and included twice, as C11 and C++17, with gcc and
-clang, without a warning, and with TARE_DISABLE; includes no <stdio.h> and no
-header of the system; and version.h agrees with itself and with the build.
+clang, without a warning, and with TARE_DISABLE; as C++14 it compiles or says
+in one error that C++17 is needed; includes no <stdio.h> and no header of the
+system; and version.h agrees with itself and with the build.
 """
 
 import concurrent.futures
@@ -17,16 +18,17 @@ import subprocess
 import sys
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wundef",
-            "-Werror"]
+            "-Wconversion", "-Wsign-conversion", "-Werror"]
 LANGUAGES = {
     "c": ("c11", ["gcc", "clang"], ["-Wstrict-prototypes"]),
-    "c++": ("c++17", ["g++", "clang++"], []),
+    "c++": ("c++17", ["g++", "clang++"], ["-Wold-style-cast"]),
 }
 # Parts of another header, with a meaning in one mode only.
 ONLY_WITH = {"probe_disabled.h": "-DTARE_DISABLE"}
 C_HEADERS = {"stdbool.h", "stddef.h", "stdint.h"}
 CPP_HEADERS = C_HEADERS | {"cxxabi.h", "exception", "iterator", "string",
                            "type_traits", "typeinfo", "unwind.h", "utility"}
+NEEDS = "tare/scope.hpp needs C++17: compile with -std=c++17 or later"
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
 
@@ -64,6 +66,8 @@ def compilations(headers):
             for compiler in compilers:
                 if not shutil.which(compiler):
                     continue
+                if language == "c++" and header not in ONLY_WITH:
+                    yield language, "c++14", compiler, extra, header
                 for off in ([], ["-DTARE_DISABLE"]):
                     if ONLY_WITH.get(header) in [None, *off]:
                         yield (language, standard, compiler, extra + off,
@@ -77,6 +81,9 @@ def compile_one(root, language, standard, compiler, options, header):
     done = subprocess.run(command, input=source, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode == 0:
+        return None
+    errors = re.findall(r"(?:error|warning): (.*)", done.stdout)
+    if standard == "c++14" and len(errors) == 1 and NEEDS in errors[0]:
         return None
     first = "\n".join(done.stdout.splitlines()[:12])
     return (f"include/tare/{header}: fails with {compiler} -std={standard} "

@@ -34,6 +34,13 @@
 #define TARE_UNHOOKED __attribute__((no_instrument_function))
 #define TARE_INLINE static inline TARE_UNHOOKED
 
+/* -Wold-style-cast may be on where a macro is used. */
+#ifdef __cplusplus
+#define TARE_CAST_(type, value) (static_cast<type>(value))
+#else
+#define TARE_CAST_(type, value) ((type)(value))
+#endif
+
 #define TARE_CAT_(a, b) a##b
 #define TARE_CAT(a, b) TARE_CAT_(a, b)
 

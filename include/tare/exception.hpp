@@ -17,7 +17,9 @@
 #define TARE_EXCEPTION_HPP
 
 #include <tare/api.h>
+#include <tare/standard.h>
 
+#ifndef TARE_DISABLE
 #include <exception>
 #include <typeinfo>
 
@@ -230,4 +232,5 @@ _Unwind_Resume_or_Rethrow(struct _Unwind_Exception *e)
 }
 #endif
 
+#endif /* TARE_DISABLE */
 #endif

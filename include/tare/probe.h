@@ -17,6 +17,7 @@
 #define TARE_PROBE_H
 
 #include <tare/api.h>
+#include <tare/standard.h>
 
 /* What a site measures. Stored in ledgers: values are never reused. */
 enum tare_kind {
@@ -106,8 +107,8 @@ typedef struct tare_fiber {
 
 #define TARE_SITE_INIT_(site, kind, type, flags, name, unit, source) \
 	{ &(site).first, 0, 0, 0, 1, (name), (unit), (source), NULL, \
-	  __FILE__, __LINE__, (uint8_t)(kind), (uint8_t)(type), \
-	  (uint16_t)(flags), { 0, 0 } }
+	  __FILE__, __LINE__, TARE_CAST_(uint8_t, kind), \
+	  TARE_CAST_(uint8_t, type), TARE_CAST_(uint16_t, flags), { 0, 0 } }
 
 /* A thread's own part. Only the counters are read inline. Private. */
 struct tare_self_ {
@@ -367,6 +368,24 @@ TARE_INLINE tare_attr tare_attr_of_int(const char *key, int64_t value)
 	return attr;
 }
 
+#ifndef __cplusplus
+/* What _Generic chooses, so that no conversion at a probe changes a sign. */
+TARE_INLINE tare_attr tare_attr_of_unsigned_(const char *key, uint64_t value)
+{
+	return tare_attr_of_int(key, (int64_t)value);
+}
+
+TARE_INLINE void tare_attr_unsigned_(const char *key, uint64_t value)
+{
+	tare_attr_int(key, (int64_t)value);
+}
+
+TARE_INLINE void tare_counter_add_signed_(tare_site *site, int64_t n)
+{
+	tare_counter_add(site, (uint64_t)n);
+}
+#endif
+
 TARE_INLINE tare_attr tare_attr_of_double(const char *key, double value)
 {
 	tare_attr attr;
@@ -478,7 +497,7 @@ TARE_INLINE tare_attr tare_attr_of_str(const char *key, const char *value)
 		 tare_value_observe(tare_s_, (v)))
 #define TARE_BYTES(name, v) \
 	TARE_DO_(__COUNTER__, TARE_KIND_VALUE, TARE_TYPE_MEMORY, name, "B", \
-		 tare_value_observe(tare_s_, (double)(v)))
+		 tare_value_observe(tare_s_, TARE_CAST_(double, v)))
 #define TARE_GAUGE(name, unit, v) \
 	TARE_DO_(__COUNTER__, TARE_KIND_GAUGE, TARE_TYPE_CUSTOM, name, unit, \
 		 tare_gauge_set(tare_s_, (v)))
@@ -535,15 +554,24 @@ TARE_INLINE tare_attr tare_attr_of_str(const char *key, const char *value)
 	_Generic((value), \
 		 float: tare_attr_of_double, double: tare_attr_of_double, \
 		 char *: tare_attr_of_str, const char *: tare_attr_of_str, \
+		 unsigned long: tare_attr_of_unsigned_, \
+		 unsigned long long: tare_attr_of_unsigned_, \
 		 default: tare_attr_of_int)((key), (value))
 #define TARE_IS_DOUBLE_(n) _Generic((n), float: 1, double: 1, default: 0)
 #define TARE_ADD_(n) \
 	_Generic((n), float: tare_counter_add_double, \
-		 double: tare_counter_add_double, default: tare_counter_add)
+		 double: tare_counter_add_double, \
+		 short: tare_counter_add_signed_, \
+		 int: tare_counter_add_signed_, \
+		 long: tare_counter_add_signed_, \
+		 long long: tare_counter_add_signed_, \
+		 default: tare_counter_add)
 #define TARE_ATTR(key, value) \
 	_Generic((value), \
 		 float: tare_attr_double, double: tare_attr_double, \
 		 char *: tare_attr_str, const char *: tare_attr_str, \
+		 unsigned long: tare_attr_unsigned_, \
+		 unsigned long long: tare_attr_unsigned_, \
 		 default: tare_attr_int)((key), (value))
 #endif
 

@@ -97,11 +97,11 @@ TARE_INLINE int tare_nothing_(void)
 	(TARE_NOT3_(operation, ms, error), TARE_NOT2_(attrs, n_attrs), \
 	 tare_nothing_())
 #define tare_site_get(kind, type, name, unit, source) \
-	(TARE_NOT3_(name, unit, source), (tare_site *)NULL)
+	(TARE_NOT3_(name, unit, source), TARE_CAST_(tare_site *, NULL))
 #define tare_counter_get_double(name, unit, source) \
-	(TARE_NOT3_(name, unit, source), (tare_site *)NULL)
+	(TARE_NOT3_(name, unit, source), TARE_CAST_(tare_site *, NULL))
 #define tare_site_labels(site, n_pairs, pairs) \
-	(TARE_NOT3_(site, n_pairs, pairs), (tare_site *)NULL)
+	(TARE_NOT3_(site, n_pairs, pairs), TARE_CAST_(tare_site *, NULL))
 
 #define tare_memory_record(operation) \
 	(TARE_NOT_(operation), tare_nothing_())

@@ -38,11 +38,9 @@ template <typename T> inline bool is_record(const T &, long)
 
 template <typename T> inline bool has_record(const T &value)
 {
-	if constexpr (std::is_arithmetic<T>::value &&
-		      !std::is_same<T, bool>::value)
-		return true;
-	else
-		return is_record(value, 0);
+	return (std::is_arithmetic<T>::value &&
+		!std::is_same<T, bool>::value) ||
+	       is_record(value, 0);
 }
 
 inline bool nothing(void *, void *) noexcept

@@ -50,7 +50,7 @@ TARE_INLINE void tare_stage_pulled_(struct tare_stage_call_ *call)
 /* In the place of the callback; `stage` is its first argument. */
 TARE_INLINE bool tare_stage_push(void *stage_, void *record)
 {
-	tare_stage *stage = (tare_stage *)stage_;
+	tare_stage *stage = TARE_CAST_(tare_stage *, stage_);
 	uint32_t gate = tare_gate_(stage->site);
 
 	TARE_STAGE_CALL_(tare_stage_pushed_, stage,
@@ -66,7 +66,7 @@ TARE_INLINE bool tare_stage_push(void *stage_, void *record)
 /* In the place of the iterator's function. */
 TARE_INLINE bool tare_stage_next(void *stage_, void *record)
 {
-	tare_stage *stage = (tare_stage *)stage_;
+	tare_stage *stage = TARE_CAST_(tare_stage *, stage_);
 	uint32_t gate = tare_gate_(stage->site);
 
 	TARE_STAGE_CALL_(tare_stage_pulled_, stage,
@@ -80,7 +80,7 @@ TARE_INLINE bool tare_stage_next(void *stage_, void *record)
 
 TARE_INLINE bool tare_stage_push(void *stage_, void *record)
 {
-	tare_stage *stage = (tare_stage *)stage_;
+	tare_stage *stage = TARE_CAST_(tare_stage *, stage_);
 
 	return stage->fn(stage->self, record);
 }

@@ -21,8 +21,9 @@
 /* For tare_training_options.most; `comm` is an MPI_Comm *. */
 TARE_INLINE int tare_mpi_most(void *comm, double *numbers, size_t n)
 {
-	return PMPI_Allreduce(MPI_IN_PLACE, numbers, (int)n, MPI_DOUBLE,
-			      MPI_MAX, *(MPI_Comm *)comm) != MPI_SUCCESS;
+	return PMPI_Allreduce(MPI_IN_PLACE, numbers, TARE_CAST_(int, n),
+			      MPI_DOUBLE, MPI_MAX,
+			      *TARE_CAST_(MPI_Comm *, comm)) != MPI_SUCCESS;
 }
 
 /* Fills in who this worker is, and how to ask. Keeps `comm`. */
@@ -33,8 +34,8 @@ TARE_INLINE void tare_mpi_workers(tare_training_options *options,
 
 	(void)PMPI_Comm_rank(*comm, &rank);
 	(void)PMPI_Comm_size(*comm, &size);
-	options->worker = (uint32_t)rank;
-	options->workers = (uint32_t)size;
+	options->worker = TARE_CAST_(uint32_t, rank);
+	options->workers = TARE_CAST_(uint32_t, size);
 	options->most = tare_mpi_most;
 	options->data = comm;
 }

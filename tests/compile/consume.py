@@ -20,6 +20,11 @@ import tempfile
 SKIP = 77
 C_FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"]
 CPP_FLAGS = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror"]
+STRICT = {
+    "c": ["-Wpedantic", "-Wconversion", "-Wsign-conversion"],
+    "c++": ["-Wpedantic", "-Wconversion", "-Wsign-conversion",
+            "-Wold-style-cast"],
+}
 COMPILERS = [("gcc", "g++"), ("clang", "clang++")]
 
 
@@ -356,8 +361,23 @@ def use_macros(place):
     probes = os.path.join(place.here, "probes.c")
     for compiler, language, flags in languages():
         for off in ([], ["-DTARE_DISABLE"]):
-            run(compiler, "-x", language, *flags, *off, "-Wpedantic",
+            run(compiler, "-x", language, *flags, *off, *STRICT[language],
                 "-fsyntax-only", "-I", place.include, probes)
+        if language == "c++":
+            check_needs(compiler, place, probes)
+
+
+def check_needs(compiler, place, source):
+    """Of a program in C++14 one error is told, and it says what to do."""
+    done = subprocess.run(
+        [compiler, "-x", "c++", "-std=c++14", "-fsyntax-only", "-Wall",
+         "-I", place.include, source], text=True, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    told = [line for line in done.stdout.splitlines()
+            if "error:" in line or "warning:" in line]
+    if done.returncode == 0 or len(told) != 1 or \
+            "needs C++17: compile with -std=c++17 or later" not in told[0]:
+        sys.exit(f"{compiler} -std=c++14:\n{done.stdout}")
 
 
 WAYS = {

@@ -13,6 +13,13 @@
 #include <tare/tare.h>
 #endif
 
+/* A program may be compiled with -Wold-style-cast. */
+#ifdef __cplusplus
+#define AS(type, value) static_cast<type>(value)
+#else
+#define AS(type, value) ((type)(value))
+#endif
+
 uint64_t lexical(uint64_t n);
 uint64_t handles(uint64_t n);
 uint64_t stages(uint64_t n);
@@ -87,8 +94,8 @@ uint64_t handles(uint64_t n)
 	uint64_t sum = n;
 
 	tare_scope_items(probe_a, n);
-	tare_scope_attr_int(probe_a, "int", (int64_t)n);
-	tare_scope_attr_double(probe_a, "double", (double)n);
+	tare_scope_attr_int(probe_a, "int", AS(int64_t, n));
+	tare_scope_attr_double(probe_a, "double", AS(double, n));
 	tare_scope_attr_str(probe_a, "str", "text");
 	tare_scope_end_exact(probe_b);
 	tare_resource_begin(&probe_used, &probe_resource);
@@ -111,15 +118,16 @@ uint64_t values(uint64_t n)
 	TARE_SITE(probe_time, TARE_KIND_SCOPE, TARE_TYPE_TIME, "t", NULL);
 
 	TARE_COUNT("count", n);
-	TARE_VALUE("value", "unit", (double)n);
+	TARE_COUNT("count of ints", AS(int, n));
+	TARE_VALUE("value", "unit", AS(double, n));
 	TARE_BYTES("bytes", n);
-	TARE_GAUGE("gauge", "unit", (double)n);
+	TARE_GAUGE("gauge", "unit", AS(double, n));
 	TARE_GAUGE_ADD("gauge add", "unit", 1.0);
 	TARE_PERCENT("percent", 50.0);
 	TARE_RATIO("ratio", n, n + 1);
 	TARE_DURATION("duration", n);
 	TARE_DURATION_FAILED("duration failed", n, "text");
-	TARE_COUNT("count of doubles", (double)n);
+	TARE_COUNT("count of doubles", AS(double, n));
 	TARE_COUNT("count of floats", 0.5f);
 	TARE_DURATION_WITH("duration with", n, NULL, TARE_ATTR_OF("int", n));
 	TARE_DURATION_WITH("duration with more", n, "text",
@@ -127,8 +135,8 @@ uint64_t values(uint64_t n)
 			   TARE_ATTR_OF("str", "text"));
 	tare_counter_add_double(&probe_counter, 0.5);
 	tare_counter_add(&probe_counter, n);
-	tare_value_observe(&probe_value, (double)n);
-	tare_gauge_set(&probe_gauge, (double)n);
+	tare_value_observe(&probe_value, AS(double, n));
+	tare_gauge_set(&probe_gauge, AS(double, n));
 	tare_gauge_add(&probe_gauge, 1.0);
 	tare_ratio_add(&probe_ratio, n, n + 1);
 	tare_duration_record(&probe_time, n, NULL);
@@ -174,8 +182,8 @@ uint64_t details(uint64_t n)
 	TARE_ATTR("str", "text");
 	tare_fail("text");
 	tare_items(n);
-	tare_attr_int("int", (int64_t)n);
-	tare_attr_double("double", (double)n);
+	tare_attr_int("int", AS(int64_t, n));
+	tare_attr_double("double", AS(double, n));
 	tare_attr_str("str", "text");
 	tare_counter_add(probe_series, n);
 	tare_counter_add_double(probe_double, 0.5);
