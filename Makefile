@@ -11,6 +11,8 @@ FUZZ_SECONDS ?= 60
 
 MESON = meson
 RELEASE = build/release
+VERSION = $(shell sed -n 's/.*define TARE_VERSION "\(.*\)"/\1/p' \
+	include/tare/version.h)
 RUN_TESTS = tools/run_tests
 
 # werror is for our own builds: another compiler's new warning must not stop
@@ -32,16 +34,22 @@ OPTIONS_install = --prefix $(abspath $(PREFIX)) -Dtests=disabled \
 	-Dbench=disabled -Dexamples=disabled \
 	$(addprefix --libdir ,$(shell tools/libdir))
 
+# No path of this machine in what is given to others.
+OPTIONS_package = --prefix /usr --libdir lib/$(shell cc -print-multiarch) \
+	-Dtests=disabled -Dbench=disabled -Dexamples=disabled \
+	-Dc_args=-ffile-prefix-map=$(CURDIR)=.
+
 COMPILER_clang = CC=clang CXX=clang++
 COMPILER_fuzz = CC=clang CXX=clang++
 
 # Ninja runs jobs in parallel; the steps here follow one another.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup need-build need-demo need-test need-check need-peers \
-	build demo test test-quick check check-asan check-tsan check-clang \
-	check-aarch64 check-fuzz soak bench bench-json bench-peers \
-	bench-programs install amalgamation format format-check clean
+.PHONY: help setup need-build need-demo need-test need-check need-package \
+	need-peers build demo test test-quick check check-asan check-tsan \
+	check-clang check-aarch64 check-fuzz check-packages soak bench \
+	bench-json bench-peers bench-programs install deb amalgamation \
+	format format-check clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1 ## /p' $(firstword $(MAKEFILE_LIST)) \
@@ -60,6 +68,8 @@ need-test:
 need-check:
 	@tools/setup build test check
 	@tools/contract build/contract
+need-package:
+	@tools/setup build package
 need-peers:
 	@tools/setup build peers
 
@@ -97,7 +107,7 @@ test-quick: need-test $(RELEASE)/build.ninja ## the suites that take under a min
 	@$(RUN_TESTS) $(RELEASE) --suite unit --suite cli --suite compile \
 		--suite house
 
-check: need-check test check-asan check-tsan check-clang check-aarch64 check-fuzz ## test, then sanitizers, clang, aarch64, fuzzing
+check: need-check test check-asan check-tsan check-clang check-aarch64 check-fuzz check-packages ## test, then sanitizers, clang, aarch64, fuzzing, packages
 	@echo "check: all passed"
 
 check-asan: need-check build/asan/build.ninja
@@ -125,6 +135,10 @@ check-fuzz: need-check build/fuzz/build.ninja
 	@echo "== fuzzing: $(FUZZ_SECONDS) s ledgers, as many the rest"
 	@tools/fuzz build/fuzz $(FUZZ_SECONDS)
 
+check-packages: deb
+	@echo "== packages"
+	@packaging/check_deb build/deb
+
 soak: need-test $(RELEASE)/build.ninja ## the stress suite REPEAT=10 times, longer
 	@TARE_SOAK=1 $(RUN_TESTS) $(RELEASE) --suite stress \
 		--repeat $(REPEAT) --timeout-multiplier 10
@@ -148,6 +162,12 @@ install: need-build build/install/build.ninja ## PREFIX=/usr/local DESTDIR=
 	@$(MESON) install -C build/install --no-rebuild \
 		$(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+deb: need-package build/package/build.ninja ## Debian packages in build/deb
+	@ninja -C build/package > build/package-build.log \
+		|| { cat build/package-build.log; false; }
+	@rm -rf build/deb
+	@packaging/deb build/package build/deb $(VERSION)
 
 amalgamation: need-build $(RELEASE)/build.ninja ## tare.[ch] and tare_read.[ch] in build/amalgamation
 	@ninja -C $(RELEASE) src/tare.c src/tare_read.c \
