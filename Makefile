@@ -35,9 +35,18 @@ OPTIONS_install = --prefix $(abspath $(PREFIX)) -Dtests=disabled \
 	$(addprefix --libdir ,$(shell tools/libdir))
 
 # No path of this machine in what is given to others.
+NO_PATHS = -ffile-prefix-map=$(CURDIR)=.
 OPTIONS_package = --prefix /usr --libdir lib/$(shell cc -print-multiarch) \
 	-Dtests=disabled -Dbench=disabled -Dexamples=disabled \
-	-Dc_args=-ffile-prefix-map=$(CURDIR)=.
+	-Dc_args=$(NO_PATHS)
+
+PORTABLE = --prefix /opt/tare --libdir lib -Dtests=disabled \
+	-Dbench=disabled -Dexamples=disabled
+# libdw would bring five more libraries: names come from the ELF reader.
+OPTIONS_glibc = $(PORTABLE) -Dsymbols=disabled -Dprefer_static=true \
+	-Dc_args=$(NO_PATHS)
+OPTIONS_musl = $(PORTABLE) --cross-file cross/musl.ini \
+	'-Dc_args=$(NO_PATHS) -idirafter $(CURDIR)/build/kernel'
 
 COMPILER_clang = CC=clang CXX=clang++
 COMPILER_fuzz = CC=clang CXX=clang++
@@ -48,7 +57,7 @@ COMPILER_fuzz = CC=clang CXX=clang++
 .PHONY: help setup need-build need-demo need-test need-check need-package \
 	need-peers build demo test test-quick check check-asan check-tsan \
 	check-clang check-aarch64 check-fuzz check-packages soak bench \
-	bench-json bench-peers bench-programs install deb amalgamation \
+	bench-json bench-peers bench-programs install deb tarball amalgamation \
 	format format-check clean
 
 help: ## this list
@@ -135,9 +144,10 @@ check-fuzz: need-check build/fuzz/build.ninja
 	@echo "== fuzzing: $(FUZZ_SECONDS) s ledgers, as many the rest"
 	@tools/fuzz build/fuzz $(FUZZ_SECONDS)
 
-check-packages: deb
+check-packages: deb tarball
 	@echo "== packages"
 	@packaging/check_deb build/deb
+	@packaging/check_tarball build/tarball
 
 soak: need-test $(RELEASE)/build.ninja ## the stress suite REPEAT=10 times, longer
 	@TARE_SOAK=1 $(RUN_TESTS) $(RELEASE) --suite stress \
@@ -168,6 +178,21 @@ deb: need-package build/package/build.ninja ## Debian packages in build/deb
 		|| { cat build/package-build.log; false; }
 	@rm -rf build/deb
 	@packaging/deb build/package build/deb $(VERSION)
+
+# musl-gcc has no headers of the kernel, which are the same for any C library.
+build/kernel:
+	@mkdir -p $@
+	@ln -s /usr/include/linux /usr/include/asm-generic \
+		/usr/include/$(shell cc -print-multiarch)/asm $@
+
+tarball: need-package build/kernel build/glibc/build.ninja build/musl/build.ninja ## `tare` for other machines in build/tarball
+	@for libc in glibc musl; do \
+		ninja -C build/$$libc > build/$$libc-build.log \
+			|| { cat build/$$libc-build.log; exit 1; }; \
+	done
+	@rm -rf build/tarball
+	@packaging/tarball build/glibc build/tarball $(VERSION) glibc
+	@packaging/tarball build/musl build/tarball $(VERSION) musl
 
 amalgamation: need-build $(RELEASE)/build.ninja ## tare.[ch] and tare_read.[ch] in build/amalgamation
 	@ninja -C $(RELEASE) src/tare.c src/tare_read.c \

@@ -42,7 +42,13 @@ PRELOAD_API void *mmap(void *address, size_t n, int protection, int flags,
 	return note_map(at, n);
 }
 
-/* Where offsets have 64 bits the two are one. */
+/* Where offsets have 64 bits the two are one; a macro says so in musl. */
+#ifdef mmap64
+#undef mmap64
+void *mmap64(void *address, size_t n, int protection, int flags, int fd,
+	     off_t offset);
+#endif
+
 PRELOAD_API void *mmap64(void *address, size_t n, int protection, int flags,
 			int fd, off_t offset)
 {

@@ -16,8 +16,17 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
+
+/* As the C library declares them for sendmmsg() and recvmmsg(). */
+#if defined(__GLIBC__)
+typedef int mmsg_flags;
+#else
+typedef unsigned mmsg_flags;
+#endif
 
 
 /* Found early: handlers of the host's may be the first to call them. */
@@ -265,7 +274,7 @@ PRELOAD_API ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 }
 
 PRELOAD_API int sendmmsg(int fd, struct mmsghdr *messages, unsigned n,
-			 int flags)
+			 mmsg_flags flags)
 {
 	return (int)SOCKET_CALL(fd, POLLOUT,
 				PRELOAD_NEXT(sendmmsg)(fd, messages, n,
@@ -318,7 +327,7 @@ PRELOAD_API ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 }
 
 PRELOAD_API int recvmmsg(int fd, struct mmsghdr *messages, unsigned n,
-			 int flags, struct timespec *most)
+			 mmsg_flags flags, struct timespec *most)
 {
 	return (int)SOCKET_CALL(fd, POLLIN,
 				PRELOAD_NEXT(recvmmsg)(fd, messages, n, flags,
