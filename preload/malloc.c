@@ -3,11 +3,11 @@
  * The family of malloc, as a program calls it.
  *
  * What the program gets, and errno, is what the functions behind gave. A
- * block is taken out of the books before it is freed: as soon as it is,
+ * block is removed from the table before it is freed: as soon as it is,
  * another thread may get its address. A realloc that succeeds is a free and
  * an allocation.
  *
- * The books open at the first allocation after libc has started, not in a
+ * Tracking starts at the first allocation after libc has started, not in a
  * constructor: other libraries' constructors run before ours.
  */
 #include "malloc_own.h"
@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- before the books are open ----------------------------------------- */
+/* ---- before tracking starts -------------------------------------------- */
 
 #define EARLY 256u
 
@@ -51,7 +51,7 @@ static void keep_early(void *block, size_t n, uint64_t pc)
 	TR_PUBLISH(early[i].block, block);
 }
 
-static void book_early(void)
+static void count_early(void)
 {
 	for (uint32_t i = 0; i < EARLY && i < n_early; i++)
 		if (early[i].block)
@@ -76,7 +76,7 @@ static void start_once(void)
 	tr_start_at_load();
 	TR_PUBLISH(malloc_is_started, 1);
 	if (TR_LOAD(tr_alloc_mode))
-		book_early();
+		count_early();
 	errno = saved;
 }
 

@@ -4,7 +4,7 @@
  *
  * Libtare-alloc.so is loaded before libc: a program's calls of malloc and its
  * family come here, go on to whoever would have had them (libc, jemalloc,
- * tcmalloc), and are noted in the books of profile/.
+ * tcmalloc), and are reported to record/alloc/.
  */
 #ifndef PRELOAD_MALLOC_OWN_H
 #define PRELOAD_MALLOC_OWN_H
@@ -58,7 +58,7 @@ bool malloc_is_own(const void *address);
 
 /* ---- malloc.c ---------------------------------------------------------- */
 
-/* Events before the books are open: opens them, if it is time. */
+/* Events before tracking starts: starts it, if it is time. */
 void *malloc_early(void *block, size_t n);
 void malloc_early_free(const void *block);
 extern uint32_t malloc_is_started; /* they are open, or will not be */

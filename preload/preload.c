@@ -55,7 +55,7 @@ bool preload_close(void)
 
 	if (!has_ledger(TR_STATE_LIVE))
 		return false;
-	tr_sampler_book();
+	tr_sampler_flush();
 	tr_ledger_seal();
 	errno = saved;
 	return true;

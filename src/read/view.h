@@ -136,7 +136,7 @@ struct tr_gather {
 	bool failed;		/* out of memory */
 };
 
-/* The books of allocations. */
+/* Allocations. */
 struct tr_allocs {
 	bool is_read;
 	tare_heap heap;

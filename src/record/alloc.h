@@ -13,19 +13,19 @@
 /* ---- alloc.c ----------------------------------------------------------- */
 
 /*
- * The books of allocations, if the options ask for them. At the start and in
- * a child; after tr_stacks_init(). False: they are off.
+ * Tracks allocations, if the options ask for it. At the start and in a child;
+ * after tr_stacks_init(). False: it is off.
  */
 bool tr_alloc_start(const struct tr_config *config);
 /*
- * From now on the first event opens them: by `open`, which opens the ledger,
- * if there is none yet, and is signal-safe. Also in a forked child.
+ * From now on the first event starts the tracking. `open` opens the ledger, if
+ * there is none yet, and is signal-safe. Also in a forked child.
  */
 void tr_alloc_prepare(const struct tr_config *config, bool (*open)(void));
 /* Nothing is noted any more. */
 void tr_alloc_halt(void);
 bool tr_alloc_is_on(void);
-/* enum tr_heap_mode; 0: no books are wanted. Stays in a child. */
+/* enum tr_heap_mode; 0: allocations are not tracked. Stays in a child. */
 extern uint32_t tr_alloc_mode;
 
 /*
@@ -39,13 +39,13 @@ void tr_alloc_added_at(const void *block, size_t size, uint64_t pc);
 /* It goes. Before it does: its address may come again at once. */
 void tr_alloc_removed(const void *block);
 
-/* Called at each that is noted, with its bytes; NULL: no caller asks. */
+/* Called at each counted allocation, with its bytes; NULL: no call. */
 extern void (*tr_alloc_seen)(uint64_t bytes);
 
 /* The same in steps, for realloc: taken out, and then gone or kept. */
 struct tr_alloc_taken {
 	uint64_t key, what;
-	bool is_known, is_aside;
+	bool is_known, is_deferred;
 };
 void tr_alloc_take(const void *block, struct tr_alloc_taken *ret_taken);
 void tr_alloc_gone(const struct tr_alloc_taken *taken);
@@ -82,7 +82,7 @@ bool tr_alloc_unmap(const void *at, size_t n);
 
 /*
  * Which stack has more live bytes than at the last tr_alloc_mark(), and most
- * so? False: none, or the books are off. One thread at a time.
+ * so? False: none, or tracking is off. One thread at a time.
  */
 struct tr_alloc_growth {
 	uint32_t stack;

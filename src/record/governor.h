@@ -34,7 +34,7 @@ struct tr_governor_setup {
 void tr_governor_open(const struct tr_governor_setup *setup);
 /* Another limit, from now on. */
 void tr_governor_limit(double limit);
-/* The last look, for the books. Nobody measures any more. */
+/* The last look, for the header. No thread measures any more. */
 void tr_governor_close(void);
 /* From the thread: does what is due; ns until the next turn, 0: none. */
 int64_t tr_governor_turn(int64_t now_ns);

@@ -30,7 +30,7 @@ int tr_start(void);
  * first: the library's constructor, or an allocation before it. */
 void tr_start_at_load(void);
 /* As tr_probe_open(), of what is no event. */
-bool tr_open_aside(void);
+bool tr_open_uncounted(void);
 /* Closes it for good. */
 void tr_stop(void);
 /*

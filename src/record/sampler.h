@@ -30,13 +30,13 @@ bool tr_sampler_start(const struct tr_sampler_setup *setup);
 /*
  * None until it is called again with false. Of each thread, the time that has
  * no sample yet is kept for its next one: however short the parts between two
- * pauses are, all of them together are booked.
+ * pauses are, all of them together are counted.
  */
 void tr_sampler_pause(bool is_paused);
-/* No more samples; what is left of each thread's time is booked. */
+/* No more samples; adds the rest of each thread's CPU time. */
 void tr_sampler_stop(void);
 /* Books each thread's time up to now; all goes on. Signal-safe. */
-void tr_sampler_book(void);
+void tr_sampler_flush(void);
 /* A new ledger is there: what its header says of samples. */
 void tr_sampler_opened(void);
 /* Follows threads that came without a word. Signal-safe. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that allocates in many ways, counts itself what it did, and
- * prints it: what the books must say. It knows nothing of tare, and prints by
+ * prints it: what the table must say. It knows nothing of tare, and prints by
  * write(2), which allocates nothing.
  */
 #include <dlfcn.h>
@@ -175,7 +175,7 @@ static void threads(void)
 		(void)pthread_join(thread[i], NULL);
 }
 
-/* Many that live for a moment, so that others take over their tills. */
+/* Many that live for a moment, so that others take over their caches. */
 static void many_threads(void)
 {
 	rounds = 20;
@@ -221,7 +221,7 @@ static void signals(void)
 	struct itimerval often = { { 0, 100 }, { 0, 100 } };
 	struct itimerval never = { { 0, 0 }, { 0, 0 } };
 
-	(void)came(malloc(8), 8); /* the books open: not yet, please */
+	(void)came(malloc(8), 8); /* tracking starts: not yet, please */
 	(void)sigaction(SIGALRM, &action, NULL);
 	(void)setitimer(ITIMER_REAL, &often, NULL);
 	while (handled < 500) {

@@ -103,7 +103,7 @@ static tare_view *open_nth(const char *dir, size_t nth, size_t wanted)
 	return view;
 }
 
-/* ---- what the books say ------------------------------------------------ */
+/* ---- what the table says ----------------------------------------------- */
 
 static const char *module_of(tare_view *view, const tare_alloc *row)
 {

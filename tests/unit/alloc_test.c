@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The books of allocations, told of blocks that do not exist: sums, peaks and
+ * Allocation tracking with blocks that do not exist: sums, peaks and
  * their composition, snapshots, tags, limits.
  */
 #include "check.h"
@@ -329,21 +329,22 @@ TEST(a_dead_threads_till_goes_to_the_next)
 	scene_play(play_heirs);
 }
 
-static void play_without_tills(void)
+static void play_without_caches(void)
 {
 	const char *options[] = { "alloc", "exact", "max_stacks", "64",
 				  "report", "none", NULL };
 
 	scene_start(options);
 	/* All room is gone before the first allocation. */
-	while (tr_books_new_row((uint32_t)TR_ALLOC_COPY << TR_ALLOC_SHIFT))
+	while (tr_alloc_table_new_row((uint32_t)TR_ALLOC_COPY <<
+				      TR_ALLOC_SHIFT))
 		;
 	run_threads();
 }
 
 TEST(without_room_for_tills_or_rows_the_totals_are_right)
 {
-	scene_play(play_without_tills);
+	scene_play(play_without_caches);
 }
 
 /* ---- forks ------------------------------------------------------------- */
@@ -411,7 +412,7 @@ static void play_many_stacks(void)
 {
 	uint64_t n = 0;
 
-	/* More than a till has rows, so that they are brought to the books. */
+	/* More than a cache has rows, so that they move to the table. */
 	start("exact");
 	for (int round = 0; round < 3; round++)
 		for (int depth = 0; depth < 100; depth++)
@@ -431,30 +432,30 @@ TEST(more_stacks_than_a_till_has_rows_lose_nothing)
 	scene_play(play_many_stacks);
 }
 
-/* A row on its way to the books when the process died. */
+/* A row that was moving to the table when the process died. */
 static void play_half_moved(void)
 {
 	struct tr_alloc_state *heap;
-	struct tr_alloc *till, *row;
+	struct tr_alloc *cached, *row;
 	uint32_t from, to;
 	tare_view *view;
 
 	start("exact");
 	place_0(block_at(1), 100);
 	heap = &tr_ledger->header->heap;
-	for (from = 0; tr_books_at(from)->what >> TR_ALLOC_SHIFT !=
-		       TR_ALLOC_TILL; from++)
+	for (from = 0; tr_alloc_table_at(from)->what >> TR_ALLOC_SHIFT !=
+		       TR_ALLOC_CACHED; from++)
 		;
-	till = tr_books_at(from);
-	to = till->what & TR_ALLOC_NUMBER;
-	row = tr_books_at(to);
-	/* As far as it can get: told, the row written, the till's not gone. */
-	heap->moved = *till;
+	cached = tr_alloc_table_at(from);
+	to = cached->what & TR_ALLOC_NUMBER;
+	row = tr_alloc_table_at(to);
+	/* The row is written, the cached one is not cleared yet. */
+	heap->moved = *cached;
 	heap->move_from = from;
 	heap->move_to = to;
 	heap->moves |= 1;
-	row->allocs = till->allocs;
-	row->bytes = till->bytes;
+	row->allocs = cached->allocs;
+	row->bytes = cached->bytes;
 	view = scene_view();
 	if (view) {
 		CHECK_INT(tare_view_heap(view)->allocs, 1);

@@ -72,7 +72,7 @@ static tare_sampling sampling_now(void)
 	tare_sampling s = { 0 };
 	tare_view *view;
 
-	tr_sampler_book();
+	tr_sampler_flush();
 	view = scene_view();
 	if (view)
 		s = *tare_view_sampling(view);

@@ -176,7 +176,7 @@ struct tr_added {
 	double ticks[TR_WORKS];
 };
 
-/* The governor's books, which it alone writes. Times in ns. */
+/* State of the governor, which alone writes it. Times in ns. */
 struct tr_governed {
 	double limit;	     /* share of the CPU time; 0: never acts */
 	double share;	     /* what measuring took at the last look */
@@ -216,19 +216,19 @@ enum tr_sampling_clock {
 /*
  * ---- allocations ---------------------------------------------------------
  *
- * The books: a region of rows. A stack that allocates, or a tag, has one. A
+ * Allocations: a region of rows. A stack that allocates, or a tag, has one. A
  * thread does not write there at each allocation, or threads with the same
- * stacks would wait for each other: it has a till, TR_TILL_ROWS rows in the
- * same region, and brings a row of it to the books when it needs its place.
- * What a stack has allocated is thus its row and all rows of tills for it.
+ * stacks would wait for each other: it has a cache, TR_ALLOC_CACHE_ROWS rows
+ * in the same region, and adds a cached row to its row when it needs the place.
+ * What a stack has allocated is thus its row and all cached rows for it.
  */
-#define TR_TILL_ROWS 64u
+#define TR_ALLOC_CACHE_ROWS 64u
 
 enum tr_alloc_kind {
 	TR_ALLOC_EMPTY = 0,
 	TR_ALLOC_STACK = 1, /* of the stack with this number */
 	TR_ALLOC_TAG = 2,   /* of the tag with the string at this offset */
-	TR_ALLOC_TILL = 3,  /* in a till, for the row with this number */
+	TR_ALLOC_CACHED = 3,  /* in a cache, for the row with this number */
 	TR_ALLOC_MARK = 4,  /* a snapshot, named by the string at this offset:
 			     * `allocs` rows follow; `bytes` is when, ticks */
 	TR_ALLOC_COPY = 5   /* in a snapshot: the row with this number, then */
@@ -236,7 +236,7 @@ enum tr_alloc_kind {
 
 /*
  * A row. Counts are in parts of an allocation, tr_heap.unit to one; those of
- * a till may be below 0, for blocks that another thread allocated.
+ * a cache may be below 0, for blocks that another thread allocated.
  */
 struct tr_alloc {
 	uint32_t what;	/* enum tr_alloc_kind << TR_ALLOC_SHIFT | number */
@@ -258,7 +258,7 @@ enum tr_heap_mode {
 };
 
 /*
- * What the books of allocations have in common. At the peak a row had what
+ * Totals of allocations. At the peak a row had what
  * its peak fields say, if its epoch is the one here; else it did not change
  * since, and what is live in it now was live then.
  */
@@ -269,12 +269,12 @@ struct tr_alloc_state {
 	uint64_t peak_bytes; /* most that was live */
 	uint64_t peak_ticks; /* when, about */
 	uint32_t epoch;	     /* of the peak */
-	uint32_t threads;    /* tills handed out */
+	uint32_t threads;    /* caches in use */
 	uint64_t unseen;     /* allocations that are in no row */
 	uint64_t foreign;    /* frees of blocks that no row has */
 	uint64_t table_bytes; /* private memory for the blocks that are live */
 	/*
-	 * A row on its way from a till to the books: `moves` is odd, and
+	 * A row that moves from a cache to its row: `moves` is odd, and
 	 * whoever finds it so takes `moved` for row `move_to`, and row
 	 * `move_from` for empty.
 	 */

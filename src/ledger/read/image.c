@@ -175,11 +175,11 @@ static void read_again(int fd, struct tr_image *image)
 }
 
 /*
- * The books of allocations: rows go from tills to others while they are
+ * Allocations: rows move from caches to others while they are
  * copied, and would be seen twice or not at all. So all are read again until
  * none was under way; after some tries they are what they are.
  */
-static void read_books(int fd, struct tr_image *image)
+static void read_allocs(int fd, struct tr_image *image)
 {
 	struct tr_header *header = (struct tr_header *)(uintptr_t)image->base;
 	const struct tr_region *rows = &header->region[TR_REGION_ALLOCS];
@@ -207,7 +207,7 @@ static int read_live(int fd, struct tr_image *image)
 	if (err)
 		return err;
 	read_again(fd, image);
-	read_books(fd, image);
+	read_allocs(fd, image);
 	return 0;
 }
 

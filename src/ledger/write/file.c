@@ -219,12 +219,13 @@ static int open_control(const char *dir, const struct tr_identity *self)
 }
 
 /*
- * A row a stack, and twice as much for tills and snapshots, where allocations
- * are wanted. Who finds no room for a till writes to the rows themselves.
+ * A row a stack, and twice as much for row caches and snapshots, where
+ * allocations are tracked. A thread without room for a cache writes to the
+ * rows themselves.
  */
 static uint64_t alloc_bytes(const struct tr_config *config)
 {
-	uint64_t rows = config->max_stacks * 3 + 16 * TR_TILL_ROWS;
+	uint64_t rows = config->max_stacks * 3 + 16 * TR_ALLOC_CACHE_ROWS;
 
 	return config->alloc ? rows * sizeof(struct tr_alloc) : 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Allocs: the books of allocations, added up.
+ * Allocs: rows of allocations, added up.
  *
- * What a stack has is its row and the rows of all tills for it; a row that
- * was on its way from a till when the image was taken is where the header
- * says. Sums in a till may be below zero: only those of a stack are judged.
+ * What a stack has is its row and the cached rows of all threads for it; a row
+ * that was moving from a cache when the image was taken is where the header
+ * says. Cached sums may be below zero: only the sums of a stack are checked.
  */
 #include "read/profile/allocs.h"
 #include "read/profile.h"
@@ -15,7 +15,7 @@
 /* More is damage: a million years of allocations. */
 #define ALLOCS_MOST (UINT64_C(1) << 60)
 
-struct alloc_books {
+struct alloc_table {
 	tare_view *view;
 	const struct tr_alloc_state *heap;
 	const struct tr_alloc *row; /* of the image */
@@ -34,24 +34,24 @@ static uint32_t kind_of(const struct tr_alloc *row)
 	return row->what >> TR_ALLOC_SHIFT;
 }
 
-static bool find_rows(struct alloc_books *books)
+static bool find_rows(struct alloc_table *table)
 {
 	const struct tr_region *region =
-		&alloc_header(books->view)->region[TR_REGION_ALLOCS];
+		&alloc_header(table->view)->region[TR_REGION_ALLOCS];
 	uint64_t n = region->used / sizeof(struct tr_alloc);
 
-	books->heap = &alloc_header(books->view)->heap;
-	books->row = tr_image_at(&books->view->image, region->off,
+	table->heap = &alloc_header(table->view)->heap;
+	table->row = tr_image_at(&table->view->image, region->off,
 				 n * sizeof(struct tr_alloc), 8);
-	books->unit = books->heap->unit;
+	table->unit = table->heap->unit;
 	if (!n)
 		return false;
-	if (!books->row || n > TR_ALLOC_NUMBER || !books->unit ||
-	    books->unit > TR_SAMPLED_MOST) {
-		books->view->profile.damaged++;
+	if (!table->row || n > TR_ALLOC_NUMBER || !table->unit ||
+	    table->unit > TR_SAMPLED_MOST) {
+		table->view->profile.damaged++;
 		return false;
 	}
-	books->n = (uint32_t)n;
+	table->n = (uint32_t)n;
 	return true;
 }
 
@@ -74,10 +74,10 @@ static void add_alloc(struct tr_alloc *to, const struct tr_alloc *from,
 }
 
 /* The row as it is after what was under way. */
-static struct tr_alloc row_after(const struct alloc_books *books, uint32_t i)
+static struct tr_alloc row_after(const struct alloc_table *table, uint32_t i)
 {
-	const struct tr_alloc_state *heap = books->heap;
-	struct tr_alloc row = books->row[i];
+	const struct tr_alloc_state *heap = table->heap;
+	struct tr_alloc row = table->row[i];
 
 	if (!(heap->moves & 1))
 		return row;
@@ -92,27 +92,27 @@ static struct tr_alloc row_after(const struct alloc_books *books, uint32_t i)
 	return row;
 }
 
-static void add_rows(struct alloc_books *books)
+static void add_rows(struct alloc_table *table)
 {
-	for (uint32_t i = 0; i < books->n; i++) {
-		struct tr_alloc row = row_after(books, i);
+	for (uint32_t i = 0; i < table->n; i++) {
+		struct tr_alloc row = row_after(table, i);
 		uint32_t to = i;
 
 		switch (kind_of(&row)) {
-		case TR_ALLOC_TILL:
+		case TR_ALLOC_CACHED:
 			to = row.what & TR_ALLOC_NUMBER;
 			break;
 		case TR_ALLOC_STACK:
 		case TR_ALLOC_TAG:
-			books->sum[i].what = row.what;
+			table->sum[i].what = row.what;
 			break;
 		default:
 			continue;
 		}
-		if (to < books->n)
-			add_alloc(&books->sum[to], &row, books->heap->epoch);
+		if (to < table->n)
+			add_alloc(&table->sum[to], &row, table->heap->epoch);
 		else
-			books->view->profile.damaged++;
+			table->view->profile.damaged++;
 	}
 }
 
@@ -126,11 +126,11 @@ static uint64_t no_less(tare_view *view, uint64_t n, uint64_t *damage)
 	return n;
 }
 
-static bool fill_alloc(struct alloc_books *books, const struct tr_alloc *sum,
+static bool fill_alloc(struct alloc_table *table, const struct tr_alloc *sum,
 		       uint32_t number, tare_alloc *alloc)
 {
-	tare_view *view = books->view;
-	uint64_t damage = 0, unit = books->unit;
+	tare_view *view = table->view;
+	uint64_t damage = 0, unit = table->unit;
 
 	if (sum->allocs > ALLOCS_MOST || sum->bytes > ALLOCS_MOST ||
 	    sum->frees > ALLOCS_MOST || sum->freed > ALLOCS_MOST ||
@@ -173,19 +173,19 @@ static int most_live_first(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static int fill_allocs(struct alloc_books *books)
+static int fill_allocs(struct alloc_table *table)
 {
-	struct tr_allocs *a = &books->view->profile.allocs;
+	struct tr_allocs *a = &table->view->profile.allocs;
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < books->n; i++)
-		n += books->sum[i].what && books->sum[i].allocs;
+	for (uint32_t i = 0; i < table->n; i++)
+		n += table->sum[i].what && table->sum[i].allocs;
 	a->at = calloc(n + 1, sizeof(*a->at));
 	if (!a->at)
 		return TARE_ENOMEM;
-	for (uint32_t i = 0; i < books->n; i++)
-		if (books->sum[i].what && books->sum[i].allocs &&
-		    fill_alloc(books, &books->sum[i], i, &a->at[a->n]))
+	for (uint32_t i = 0; i < table->n; i++)
+		if (table->sum[i].what && table->sum[i].allocs &&
+		    fill_alloc(table, &table->sum[i], i, &a->at[a->n]))
 			a->n++;
 	qsort(a->at, a->n, sizeof(*a->at), most_live_first);
 	return 0;
@@ -193,28 +193,28 @@ static int fill_allocs(struct alloc_books *books)
 
 /* ---- snapshots --------------------------------------------------------- */
 
-static void fill_mark(struct alloc_books *books, uint32_t at,
+static void fill_mark(struct alloc_table *table, uint32_t at,
 		      tare_alloc_mark *mark)
 {
-	const struct tr_alloc *row = &books->row[at];
-	struct tr_allocs *a = &books->view->profile.allocs;
+	const struct tr_alloc *row = &table->row[at];
+	struct tr_allocs *a = &table->view->profile.allocs;
 	tare_alloc *to = a->copies + a->n_copies;
 
-	mark->name = tr_image_string(&books->view->image,
+	mark->name = tr_image_string(&table->view->image,
 				     row->what & TR_ALLOC_NUMBER);
-	mark->at_ns = tr_time_real(&books->view->image, row->bytes);
+	mark->at_ns = tr_time_real(&table->view->image, row->bytes);
 	mark->allocs = to;
 	for (uint64_t i = 1; i <= row->allocs; i++) {
 		struct tr_alloc copy = row[i];
 		uint32_t of = copy.what & TR_ALLOC_NUMBER;
 
-		if (kind_of(&copy) != TR_ALLOC_COPY || of >= books->n ||
-		    !books->sum[of].what) {
-			books->view->profile.damaged++;
+		if (kind_of(&copy) != TR_ALLOC_COPY || of >= table->n ||
+		    !table->sum[of].what) {
+			table->view->profile.damaged++;
 			continue;
 		}
-		copy.what = books->sum[of].what;
-		if (!fill_alloc(books, &copy, of, to))
+		copy.what = table->sum[of].what;
+		if (!fill_alloc(table, &copy, of, to))
 			continue;
 		if (!to->tag[0]) {
 			mark->live += to->live;
@@ -229,46 +229,46 @@ static void fill_mark(struct alloc_books *books, uint32_t at,
 }
 
 /* Is there room behind it for what it says? */
-static bool is_mark(const struct alloc_books *books, uint32_t i)
+static bool is_mark(const struct alloc_table *table, uint32_t i)
 {
-	return kind_of(&books->row[i]) == TR_ALLOC_MARK &&
-	       books->row[i].allocs < books->n - i;
+	return kind_of(&table->row[i]) == TR_ALLOC_MARK &&
+	       table->row[i].allocs < table->n - i;
 }
 
-static int fill_marks(struct alloc_books *books)
+static int fill_marks(struct alloc_table *table)
 {
-	struct tr_allocs *a = &books->view->profile.allocs;
+	struct tr_allocs *a = &table->view->profile.allocs;
 	size_t n = 0, copies = 0;
 
-	for (uint32_t i = 0; i < books->n; i++) {
-		if (!is_mark(books, i)) {
-			books->view->profile.damaged +=
-				kind_of(&books->row[i]) == TR_ALLOC_MARK;
+	for (uint32_t i = 0; i < table->n; i++) {
+		if (!is_mark(table, i)) {
+			table->view->profile.damaged +=
+				kind_of(&table->row[i]) == TR_ALLOC_MARK;
 			continue;
 		}
 		n++;
-		copies += books->row[i].allocs;
-		i += (uint32_t)books->row[i].allocs;
+		copies += table->row[i].allocs;
+		i += (uint32_t)table->row[i].allocs;
 	}
 	a->marks = calloc(n + 1, sizeof(*a->marks));
 	a->copies = calloc(copies + 1, sizeof(*a->copies));
 	if (!a->marks || !a->copies)
 		return TARE_ENOMEM;
-	for (uint32_t i = 0; i < books->n; i++) {
-		if (!is_mark(books, i))
+	for (uint32_t i = 0; i < table->n; i++) {
+		if (!is_mark(table, i))
 			continue;
-		fill_mark(books, i, &a->marks[a->n_marks++]);
-		i += (uint32_t)books->row[i].allocs;
+		fill_mark(table, i, &a->marks[a->n_marks++]);
+		i += (uint32_t)table->row[i].allocs;
 	}
 	return 0;
 }
 
 /* ---- totals ------------------------------------------------------------ */
 
-static void fill_totals(struct alloc_books *books)
+static void fill_totals(struct alloc_table *table)
 {
-	struct tr_allocs *a = &books->view->profile.allocs;
-	const struct tr_alloc_state *heap = books->heap;
+	struct tr_allocs *a = &table->view->profile.allocs;
+	const struct tr_alloc_state *heap = table->heap;
 	tare_heap *h = &a->heap;
 
 	h->was_on = heap->mode == TR_HEAP_EXACT ||
@@ -276,7 +276,7 @@ static void fill_totals(struct alloc_books *books)
 	h->is_estimate = heap->mode == TR_HEAP_SAMPLED;
 	h->sample_bytes = heap->mean_bytes;
 	h->peak_bytes = heap->peak_bytes;
-	h->peak_ns = heap->peak_ticks ? tr_time_real(&books->view->image,
+	h->peak_ns = heap->peak_ticks ? tr_time_real(&table->view->image,
 						     heap->peak_ticks) :
 					0;
 	h->unseen = heap->unseen;
@@ -299,34 +299,34 @@ static void fill_totals(struct alloc_books *books)
 	}
 }
 
-static int read_books(struct alloc_books *books)
+static int read_table(struct alloc_table *table)
 {
 	int err;
 
-	books->sum = calloc(books->n, sizeof(*books->sum));
-	if (!books->sum)
+	table->sum = calloc(table->n, sizeof(*table->sum));
+	if (!table->sum)
 		return TARE_ENOMEM;
-	add_rows(books);
-	err = fill_allocs(books);
+	add_rows(table);
+	err = fill_allocs(table);
 	if (!err)
-		err = fill_marks(books);
+		err = fill_marks(table);
 	if (!err)
-		fill_totals(books);
-	free(books->sum);
+		fill_totals(table);
+	free(table->sum);
 	return err;
 }
 
 int tr_view_allocs(tare_view *view)
 {
-	struct alloc_books books = { .view = view };
+	struct alloc_table table = { .view = view };
 	struct tr_allocs *a = &view->profile.allocs;
 	int err = 0;
 
 	if (a->is_read)
 		return 0;
 	a->heap.struct_size = sizeof(a->heap);
-	if (find_rows(&books))
-		err = read_books(&books);
+	if (find_rows(&table))
+		err = read_table(&table);
 	if (err)
 		tr_allocs_release(a);
 	a->is_read = !err;

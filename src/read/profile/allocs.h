@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocs: for the files of view/ that read the books of allocations. */
+/* Allocs: for the files of view/ that read allocations. */
 #ifndef TR_READ_PROFILE_ALLOCS_H
 #define TR_READ_PROFILE_ALLOCS_H
 

@@ -38,7 +38,7 @@ static void take_off(uint64_t *now, uint64_t then)
 }
 
 /* Since the last clear, as all else. */
-static struct tr_sampling books_of(const tare_view *view, double *ret_cpu_ns)
+static struct tr_sampling sampling_of(const tare_view *view, double *ret_cpu_ns)
 {
 	const struct tr_header *header = header_of(&view->image);
 	struct tr_sampling now = header->sampling;
@@ -63,7 +63,7 @@ static struct tr_sampling books_of(const tare_view *view, double *ret_cpu_ns)
 TARE_API const tare_sampling *tare_view_sampling(tare_view *view)
 {
 	tare_sampling *s = &view->profile.sampling;
-	struct tr_sampling now = books_of(view, &s->cpu_ns);
+	struct tr_sampling now = sampling_of(view, &s->cpu_ns);
 	bool is_sane = now.asked_hz > 0 && now.asked_hz < HZ_MOST;
 
 	s->was_on = now.clock != 0;

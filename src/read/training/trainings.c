@@ -15,7 +15,7 @@
 #include "read/view.h"
 #include "read/training.h"
 
-#define TRAINING_PAIRS 64u /* as many as a book has */
+#define TRAINING_PAIRS 64u /* as many as the recorder stores */
 #define TRAINING_NUMBER (UINT64_C(1) << 53)
 
 struct tr_trainings {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Alloc: an allocation or a free on its way into the books.
+ * Alloc: passes an allocation or a free to the tables.
  *
- * Which thread: a purser, found by the thread's own pointer. Threads that
- * ended leave theirs to others, as with tracks. While a thread is inside, what
- * its signal handlers do is put aside, and booked when it leaves.
+ * The thread-local `self` points to the state of the thread. The state of a
+ * thread that has ended is taken over by another thread, as with tracks. While
+ * a thread is inside, events of its signal handlers are deferred, and counted
+ * when the thread leaves.
  */
 #include "record/alloc/alloc.h"
 #include "record/alloc.h"
@@ -14,7 +15,7 @@
 #include <string.h>
 
 #define FILTER_STICKS 200 /* of 255: several may add at once */
-#define TRIES 4 /* dead threads looked for when one comes */
+#define TRIES 4 /* states checked for a dead owner by a new thread */
 
 #if !defined(TARE_TLS_DYNAMIC)
 #define TR_ALLOC_TLS __attribute__((tls_model("initial-exec")))
@@ -23,22 +24,22 @@
 #endif
 
 /* In wiped memory. */
-struct pursers {
+struct threads {
 	uint32_t ready;
 	uint32_t n;
-	uint32_t look; /* where to look for dead ones */
+	uint32_t look; /* where the search for dead owners goes on */
 	uint32_t most;
-	struct tr_purser at[];
+	struct tr_alloc_thread at[];
 };
 
-static struct pursers *pursers;
-static struct tr_purser no_purser;
-static struct tr_purser joining = { .state = TR_PURSER_INSIDE,
-				    .n_aside = TR_ASIDE };
+static struct threads *threads;
+static struct tr_alloc_thread no_thread;
+static struct tr_alloc_thread joining = { .state = TR_ALLOC_THREAD_INSIDE,
+					  .n_deferred = TR_ALLOC_DEFERRED };
 static double sample_mean;
 static bool is_sampled;
 
-static __thread struct tr_purser *self TR_ALLOC_TLS = &no_purser;
+static __thread struct tr_alloc_thread *self TR_ALLOC_TLS = &no_thread;
 __thread int64_t tr_alloc_left TR_ALLOC_TLS;
 uint8_t tr_alloc_filter[TR_ALLOC_FILTER];
 static bool (*open_ledger)(void);
@@ -48,12 +49,12 @@ bool tr_alloc_maps;
 /* An old kernel: a handler does it, for fork() at least. */
 static void wipe_in_child(void)
 {
-	memset(pursers->at, 0, pursers->n * sizeof(pursers->at[0]));
-	memset(pursers, 0, sizeof(*pursers));
-	memset(tr_books, 0, sizeof(*tr_books));
+	memset(threads->at, 0, threads->n * sizeof(threads->at[0]));
+	memset(threads, 0, sizeof(*threads));
+	memset(tr_alloc_table, 0, sizeof(*tr_alloc_table));
 	tr_blocks_wipe();
 	tr_alloc_map_wipe();
-	self = &no_purser;
+	self = &no_thread;
 }
 
 bool tr_alloc_start(const struct tr_config *config)
@@ -62,13 +63,13 @@ bool tr_alloc_start(const struct tr_config *config)
 
 	if (config->alloc == TR_ALLOCS_OFF)
 		return false;
-	if (!pursers)
-		pursers = tr_memory_map_wiped(
-			sizeof(*pursers) +
-				tr_hands_most * sizeof(struct tr_purser),
+	if (!threads)
+		threads = tr_memory_map_wiped(
+			sizeof(*threads) +
+				tr_hands_most * sizeof(struct tr_alloc_thread),
 			&wiped);
-	if (!pursers || !tr_blocks_init() || !tr_stacks_init() ||
-	    !tr_books_init(config))
+	if (!threads || !tr_blocks_init() || !tr_stacks_init() ||
+	    !tr_alloc_table_init(config))
 		return false;
 	if (!wiped && !pthread_atfork(NULL, NULL, wipe_in_child))
 		wiped = true; /* from now on */
@@ -77,8 +78,8 @@ bool tr_alloc_start(const struct tr_config *config)
 	is_sampled = config->alloc == TR_ALLOCS_SAMPLED;
 	sample_mean = (double)config->alloc_sample;
 	tr_walk_depth = (uint32_t)config->stack_depth;
-	pursers->most = tr_hands_most;
-	TR_PUBLISH(pursers->ready, 1);
+	threads->most = tr_hands_most;
+	TR_PUBLISH(threads->ready, 1);
 	return true;
 }
 
@@ -100,7 +101,7 @@ void tr_alloc_halt(void)
 
 bool tr_alloc_is_on(void)
 {
-	return pursers && TR_ACQUIRE(pursers->ready);
+	return threads && TR_ACQUIRE(threads->ready);
 }
 
 void tr_alloc_unseen(void)
@@ -111,117 +112,117 @@ void tr_alloc_unseen(void)
 
 /* ---- joining ----------------------------------------------------------- */
 
-static bool take_over(struct tr_purser *purser, uint32_t thread)
+static bool take_over(struct tr_alloc_thread *thread, uint32_t tid)
 {
-	uint32_t owner = TR_LOAD(purser->owner);
+	uint32_t owner = TR_LOAD(thread->owner);
 
-	if (!owner || (owner != thread &&
+	if (!owner || (owner != tid &&
 		       tr_thread_alive(tr_ledger->pid, owner)))
 		return false;
-	if (!__atomic_compare_exchange_n(&purser->owner, &owner, thread, false,
+	if (!__atomic_compare_exchange_n(&thread->owner, &owner, tid, false,
 					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return false;
 	/* Every store of the dead thread is before this; see leave(). */
-	(void)TR_ACQUIRE(purser->state);
+	(void)TR_ACQUIRE(thread->state);
 	return true;
 }
 
-static struct tr_purser *find_purser(uint32_t thread)
+static struct tr_alloc_thread *find_thread(uint32_t tid)
 {
-	uint32_t n = TR_LOAD(pursers->n), i;
+	uint32_t n = TR_LOAD(threads->n), i;
 
 	for (uint32_t k = 0; k < TRIES && k < n; k++) {
-		i = TR_ADD(pursers->look, 1) % n;
-		if (take_over(&pursers->at[i], thread))
-			return &pursers->at[i];
+		i = TR_ADD(threads->look, 1) % n;
+		if (take_over(&threads->at[i], tid))
+			return &threads->at[i];
 	}
-	n = TR_LOAD(pursers->n);
+	n = TR_LOAD(threads->n);
 	do {
-		if (n >= pursers->most)
+		if (n >= threads->most)
 			return NULL;
-	} while (!__atomic_compare_exchange_n(&pursers->n, &n, n + 1, true,
+	} while (!__atomic_compare_exchange_n(&threads->n, &n, n + 1, true,
 					      __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));
-	TR_STORE(pursers->at[n].owner, thread);
-	return &pursers->at[n];
+	TR_STORE(threads->at[n].owner, tid);
+	return &threads->at[n];
 }
 
-static struct tr_purser *join(void)
+static struct tr_alloc_thread *join(void)
 {
-	struct tr_purser *purser;
-	uint32_t thread;
+	struct tr_alloc_thread *thread;
+	uint32_t tid;
 
 	if (!tr_alloc_is_on() &&
 	    (!open_ledger || !open_ledger() || !tr_alloc_is_on()))
 		return NULL;
-	thread = tr_thread_id();
-	purser = find_purser(thread);
-	if (!purser)
+	tid = tr_thread_id();
+	thread = find_thread(tid);
+	if (!thread)
 		return NULL;
-	TR_STORE(purser->state, TR_PURSER_INSIDE);
-	purser->last = 0;
-	purser->is_at_top = false;
-	TR_STORE(purser->n_aside, 0); /* read last by who had it */
-	purser->is_drawn = false;
-	if (!purser->walks)
-		purser->walks = tr_walks_new();
+	TR_STORE(thread->state, TR_ALLOC_THREAD_INSIDE);
+	thread->last = 0;
+	thread->is_at_top = false;
+	TR_STORE(thread->n_deferred, 0); /* the last read of the owner before */
+	thread->is_drawn = false;
+	if (!thread->walk_cache)
+		thread->walk_cache = tr_walk_cache_new();
 	else
-		tr_walks_clear(purser->walks);
-	purser->replaced = TR_LOAD(tr_ledger->replaced);
-	if (!purser->random)
-		purser->random = (uint64_t)tr_monotonic_ns() << 20 ^
-				 (uint64_t)thread << 1 ^ 1;
-	tr_books_join(purser);
-	return purser;
+		tr_walk_cache_clear(thread->walk_cache);
+	thread->replaced = TR_LOAD(tr_ledger->replaced);
+	if (!thread->random)
+		thread->random = (uint64_t)tr_monotonic_ns() << 20 ^
+				 (uint64_t)tid << 1 ^ 1;
+	tr_alloc_table_join(thread);
+	return thread;
 }
 
 /* The thread's first event, or its first in a child. */
-static TR_COLD struct tr_purser *join_inside(void)
+static TR_COLD struct tr_alloc_thread *join_inside(void)
 {
-	struct tr_purser *purser;
+	struct tr_alloc_thread *thread;
 
 	self = &joining;
 	TR_FENCE();
-	purser = join();
+	thread = join();
 	TR_FENCE();
-	self = purser ? purser : &no_purser;
-	return purser;
+	self = thread ? thread : &no_thread;
+	return thread;
 }
 
-TR_INLINE struct tr_purser *enter(void)
+TR_INLINE struct tr_alloc_thread *enter(void)
 {
-	struct tr_purser *purser = self;
-	uint32_t state = TR_LOAD(purser->state);
+	struct tr_alloc_thread *thread = self;
+	uint32_t state = TR_LOAD(thread->state);
 
-	if (TR_LIKELY(state == TR_PURSER_FREE)) {
-		TR_STORE(purser->state, TR_PURSER_INSIDE);
+	if (TR_LIKELY(state == TR_ALLOC_THREAD_FREE)) {
+		TR_STORE(thread->state, TR_ALLOC_THREAD_INSIDE);
 		TR_FENCE();
-		return purser;
+		return thread;
 	}
-	return state == TR_PURSER_NONE ? join_inside() : NULL;
+	return state == TR_ALLOC_THREAD_NONE ? join_inside() : NULL;
 }
 
-/* ---- booking ----------------------------------------------------------- */
+/* ---- counting ---------------------------------------------------------- */
 
-/* What an entry of the table stands for. */
+/* Allocations and bytes that an entry of the table represents. */
 TR_INLINE void weigh(const struct tr_block_entry *entry,
-		     struct tr_booking *booking)
+		     struct tr_alloc_event *event)
 {
 	uint64_t size = entry->what >> TR_BLOCK_SHIFT;
 
-	booking->key = entry->key;
-	booking->row = (uint32_t)(entry->what & TR_BLOCK_ROW);
-	booking->count = 1;
-	booking->bytes = size;
+	event->key = entry->key;
+	event->row = (uint32_t)(entry->what & TR_BLOCK_ROW);
+	event->count = 1;
+	event->bytes = size;
 	if (TR_LIKELY(!is_sampled))
 		return;
-	booking->count = TR_SAMPLED_UNIT;
+	event->count = TR_SAMPLED_UNIT;
 	if (!(entry->key & 1))
-		tr_weight_of(size, sample_mean, &booking->count,
-			     &booking->bytes);
+		tr_weight_of(size, sample_mean, &event->count,
+			     &event->bytes);
 }
 
-/* Sticks where many share a place: then all of them are looked up. */
+/* A full counter stays full: then all blocks of its place are looked up. */
 static void filter_add(uint64_t key, int n)
 {
 	uint8_t *at = &tr_alloc_filter[tr_alloc_filter_of(key)];
@@ -230,24 +231,24 @@ static void filter_add(uint64_t key, int n)
 		(void)TR_ADD(*at, (uint8_t)n);
 }
 
-TR_INLINE void book_free(struct tr_purser *purser,
-		      const struct tr_block_entry *entry)
+TR_INLINE void count_free(struct tr_alloc_thread *thread,
+			  const struct tr_block_entry *entry)
 {
-	struct tr_booking booking;
+	struct tr_alloc_event event;
 
-	weigh(entry, &booking);
-	booking.is_temporary = purser->last == entry->key;
+	weigh(entry, &event);
+	event.is_temporary = thread->last == entry->key;
 	if (TR_UNLIKELY(is_sampled))
 		filter_add(entry->key, -1);
-	tr_books_remove(purser, &booking);
+	tr_alloc_table_remove(thread, &event);
 }
 
-/* A free that nobody told of. */
-static TR_COLD void book_untold(struct tr_purser *purser,
-				const struct tr_block_entry *old)
+/* A free that was not reported: its address comes again. */
+static TR_COLD void count_missed_free(struct tr_alloc_thread *thread,
+				      const struct tr_block_entry *old)
 {
-	purser->last = 0;
-	book_free(purser, old);
+	thread->last = 0;
+	count_free(thread, old);
 }
 
 void (*tr_alloc_seen)(uint64_t bytes);
@@ -261,11 +262,11 @@ static TR_COLD void see(uint64_t bytes)
 		seen(bytes);
 }
 
-TR_INLINE void book_alloc(struct tr_purser *purser, uint64_t key, uint64_t size,
-		       uint32_t row)
+TR_INLINE void count_alloc(struct tr_alloc_thread *thread, uint64_t key,
+			   uint64_t size, uint32_t row)
 {
 	struct tr_block_entry entry, old;
-	struct tr_booking booking;
+	struct tr_alloc_event event;
 
 	if (TR_UNLIKELY(size >= TR_BLOCK_MOST))
 		size = TR_BLOCK_MOST - 1;
@@ -276,185 +277,187 @@ TR_INLINE void book_alloc(struct tr_purser *purser, uint64_t key, uint64_t size,
 		return;
 	}
 	if (TR_UNLIKELY(old.key != 0))
-		book_untold(purser, &old);
-	weigh(&entry, &booking);
+		count_missed_free(thread, &old);
+	weigh(&entry, &event);
 	if (TR_UNLIKELY(is_sampled))
 		filter_add(key, 1);
-	tr_books_add(purser, &booking);
-	purser->last = key;
+	tr_alloc_table_add(thread, &event);
+	thread->last = key;
 	if (TR_UNLIKELY(TR_ALLOC_SEEN() != NULL))
 		see(size);
 }
 
 /* In a handler, while its thread is inside. False: no room. */
-static bool put_aside(uint64_t key, uint64_t size, uint32_t row)
+static bool defer_event(uint64_t key, uint64_t size, uint32_t row)
 {
-	struct tr_purser *purser = self;
-	uint32_t n = TR_LOAD(purser->n_aside);
+	struct tr_alloc_thread *thread = self;
+	uint32_t n = TR_LOAD(thread->n_deferred);
 
-	if (n >= TR_ASIDE)
+	if (n >= TR_ALLOC_DEFERRED)
 		return false;
-	purser->aside[n] = (struct tr_aside){ key, size, row };
+	thread->deferred[n] = (struct tr_alloc_deferred){ key, size, row };
 	TR_FENCE();
-	TR_STORE(purser->n_aside, n + 1);
+	TR_STORE(thread->n_deferred, n + 1);
 	return true;
 }
 
-static TR_COLD void book_aside(struct tr_purser *purser,
-			       const struct tr_aside *aside)
+static TR_COLD void count_deferred(struct tr_alloc_thread *thread,
+				   const struct tr_alloc_deferred *deferred)
 {
 	struct tr_block_entry entry;
 
-	if (aside->size != UINT64_MAX)
-		book_alloc(purser, aside->key, aside->size, aside->row);
-	else if (tr_blocks_take(aside->key, &entry))
-		book_free(purser, &entry);
+	if (deferred->size != UINT64_MAX)
+		count_alloc(thread, deferred->key, deferred->size,
+			    deferred->row);
+	else if (tr_blocks_take(deferred->key, &entry))
+		count_free(thread, &entry);
 }
 
-/* What handlers put aside meanwhile; they may go on. */
-static TR_COLD void settle(struct tr_purser *purser)
+/* Counts deferred events; signal handlers may add more meanwhile. */
+static TR_COLD void settle(struct tr_alloc_thread *thread)
 {
 	uint32_t i = 0, n;
 
 	do {
-		n = TR_LOAD(purser->n_aside);
+		n = TR_LOAD(thread->n_deferred);
 		for (; i < n; i++)
-			book_aside(purser, &purser->aside[i]);
-	} while (!__atomic_compare_exchange_n(&purser->n_aside, &n, 0, false,
+			count_deferred(thread, &thread->deferred[i]);
+	} while (!__atomic_compare_exchange_n(&thread->n_deferred, &n, 0, false,
 					      __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));
 }
 
-TR_INLINE void leave(struct tr_purser *purser)
+TR_INLINE void leave(struct tr_alloc_thread *thread)
 {
 	for (;;) {
 		TR_FENCE();
-		if (TR_UNLIKELY(TR_LOAD(purser->n_aside) != 0))
-			settle(purser);
+		if (TR_UNLIKELY(TR_LOAD(thread->n_deferred) != 0))
+			settle(thread);
 		TR_FENCE();
 		/* Release: another thread may take it over. */
-		TR_PUBLISH(purser->state, TR_PURSER_FREE);
+		TR_PUBLISH(thread->state, TR_ALLOC_THREAD_FREE);
 		TR_FENCE();
 		/* A handler just before that store? */
-		if (TR_LIKELY(TR_LOAD(purser->n_aside) == 0))
+		if (TR_LIKELY(TR_LOAD(thread->n_deferred) == 0))
 			return;
-		TR_STORE(purser->state, TR_PURSER_INSIDE);
+		TR_STORE(thread->state, TR_ALLOC_THREAD_INSIDE);
 	}
 }
 
-struct tr_purser *tr_purser_enter(void)
+struct tr_alloc_thread *tr_alloc_enter(void)
 {
 	return enter();
 }
 
-void tr_purser_leave(struct tr_purser *purser)
+void tr_alloc_leave(struct tr_alloc_thread *thread)
 {
-	leave(purser);
+	leave(thread);
 }
 
 /* ---- events ------------------------------------------------------------ */
 
-static TR_COLD void add_aside(uint64_t key, uint64_t size,
-			      const struct tr_unwind_at *at)
+static TR_COLD void defer_alloc(uint64_t key, uint64_t size,
+				const struct tr_unwind_at *at)
 {
-	if (self == &no_purser || self == &joining)
-		return; /* it is off; or it is our own */
-	if (!tr_alloc_is_on() || TR_LOAD(self->n_aside) >= TR_ASIDE ||
-	    !put_aside(key, size, tr_walk_row_plain(at)))
+	if (self == &no_thread || self == &joining)
+		return; /* tracking is off, or the block is ours */
+	if (!tr_alloc_is_on() ||
+	    TR_LOAD(self->n_deferred) >= TR_ALLOC_DEFERRED ||
+	    !defer_event(key, size, tr_walk_row_plain(at)))
 		tr_alloc_unseen();
 }
 
-TR_INLINE uint32_t row_at(const struct tr_purser *purser,
+TR_INLINE uint32_t row_at(const struct tr_alloc_thread *thread,
 			  const struct tr_unwind_at *at)
 {
-	return TR_LIKELY(purser->walks != NULL) ?
-		       tr_walks_row(purser->walks, at) :
+	return TR_LIKELY(thread->walk_cache != NULL) ?
+		       tr_walk_cache_row(thread->walk_cache, at) :
 		       tr_walk_row_plain(at);
 }
 
 TR_NOINLINE void *tr_alloc_added(void *block, size_t size)
 {
 	struct tr_unwind_at at;
-	struct tr_purser *purser = enter();
+	struct tr_alloc_thread *thread = enter();
 
 	tr_unwind_here(&at);
-	if (TR_UNLIKELY(!purser)) {
-		add_aside((uintptr_t)block, size, &at);
+	if (TR_UNLIKELY(!thread)) {
+		defer_alloc((uintptr_t)block, size, &at);
 		return block;
 	}
-	book_alloc(purser, (uintptr_t)block, size, row_at(purser, &at));
-	leave(purser);
+	count_alloc(thread, (uintptr_t)block, size, row_at(thread, &at));
+	leave(thread);
 	return block;
 }
 
 void tr_alloc_added_at(const void *block, size_t size, uint64_t pc)
 {
 	struct tr_unwind_frame frame = { pc, TR_UNWIND_NO_MODULE };
-	struct tr_purser *purser = enter();
+	struct tr_alloc_thread *thread = enter();
 	uint32_t stack;
 
-	if (!purser)
+	if (!thread)
 		return;
 	stack = tr_stack_intern(&frame, 1, false, false);
-	book_alloc(purser, (uintptr_t)block, size, tr_books_row(stack));
-	leave(purser);
+	count_alloc(thread, (uintptr_t)block, size, tr_alloc_table_row(stack));
+	leave(thread);
 }
 
 TR_NOINLINE void *tr_alloc_sampled(void *block, size_t size)
 {
-	struct tr_purser *purser = enter();
+	struct tr_alloc_thread *thread = enter();
 	struct tr_unwind_at at;
 	bool is_hit = true;
 
 	tr_unwind_here(&at);
-	if (!purser) {
-		add_aside((uintptr_t)block, size, &at);
+	if (!thread) {
+		defer_alloc((uintptr_t)block, size, &at);
 		return block;
 	}
-	if (!purser->is_drawn) { /* the thread's first: nothing was due yet */
-		purser->is_drawn = true;
-		tr_alloc_left = tr_weight_draw(&purser->random, sample_mean) -
+	if (!thread->is_drawn) { /* the thread's first: nothing was due yet */
+		thread->is_drawn = true;
+		tr_alloc_left = tr_weight_draw(&thread->random, sample_mean) -
 				(int64_t)size;
 		is_hit = tr_alloc_left < 0;
 	}
 	if (is_hit) {
-		tr_alloc_left = tr_weight_draw(&purser->random, sample_mean);
-		book_alloc(purser, (uintptr_t)block, size,
-			   row_at(purser, &at));
+		tr_alloc_left = tr_weight_draw(&thread->random, sample_mean);
+		count_alloc(thread, (uintptr_t)block, size,
+			    row_at(thread, &at));
 	}
-	leave(purser);
+	leave(thread);
 	return block;
 }
 
 void tr_alloc_take(const void *block, struct tr_alloc_taken *ret_taken)
 {
-	struct tr_purser *purser = enter();
+	struct tr_alloc_thread *thread = enter();
 	uint64_t key = (uintptr_t)block;
 	struct tr_block_entry entry;
 
 	*ret_taken = (struct tr_alloc_taken){ .key = key };
-	if (TR_UNLIKELY(!purser)) {
-		/* Taken back if nothing comes of it. */
-		ret_taken->is_aside = self != &no_purser;
+	if (TR_UNLIKELY(!thread)) {
+		/* realloc may fail and keep the block. */
+		ret_taken->is_deferred = self != &no_thread;
 		return;
 	}
 	if (tr_blocks_take(key, &entry)) {
 		ret_taken->what = entry.what;
 		ret_taken->is_known = true;
 	}
-	leave(purser);
+	leave(thread);
 }
 
 void tr_alloc_kept(const struct tr_alloc_taken *taken)
 {
 	struct tr_block_entry entry = { taken->key, taken->what }, old;
-	struct tr_purser *purser = taken->is_known ? enter() : NULL;
+	struct tr_alloc_thread *thread = taken->is_known ? enter() : NULL;
 
-	if (!purser)
+	if (!thread)
 		return;
 	if (!tr_blocks_put(&entry, &old))
-		book_free(purser, &entry);
-	leave(purser);
+		count_free(thread, &entry);
+	leave(thread);
 }
 
 /* A free of a block that is in no row. */
@@ -467,10 +470,10 @@ static void count_foreign(void)
 void tr_alloc_gone(const struct tr_alloc_taken *taken)
 {
 	struct tr_block_entry entry = { taken->key, taken->what };
-	struct tr_purser *purser;
+	struct tr_alloc_thread *thread;
 
-	if (taken->is_aside) {
-		if (!put_aside(taken->key, UINT64_MAX, 0))
+	if (taken->is_deferred) {
+		if (!defer_event(taken->key, UINT64_MAX, 0))
 			count_foreign();
 		return;
 	}
@@ -478,63 +481,63 @@ void tr_alloc_gone(const struct tr_alloc_taken *taken)
 		count_foreign();
 		return;
 	}
-	purser = enter();
-	if (!purser)
+	thread = enter();
+	if (!thread)
 		return;
-	book_free(purser, &entry);
-	leave(purser);
+	count_free(thread, &entry);
+	leave(thread);
 }
 
-static TR_COLD void remove_aside(uint64_t key)
+static TR_COLD void defer_free(uint64_t key)
 {
-	if (self != &no_purser && !put_aside(key, UINT64_MAX, 0))
+	if (self != &no_thread && !defer_event(key, UINT64_MAX, 0))
 		count_foreign();
 }
 
 void tr_alloc_removed(const void *block)
 {
-	struct tr_purser *purser = enter();
+	struct tr_alloc_thread *thread = enter();
 	uint64_t key = (uintptr_t)block;
 	struct tr_block_entry entry;
 
-	if (TR_UNLIKELY(!purser)) {
-		remove_aside(key);
+	if (TR_UNLIKELY(!thread)) {
+		defer_free(key);
 		return;
 	}
 	if (TR_LIKELY(tr_blocks_take(key, &entry)))
-		book_free(purser, &entry);
+		count_free(thread, &entry);
 	else
 		count_foreign();
-	leave(purser);
+	leave(thread);
 }
 
 /* ---- tags -------------------------------------------------------------- */
 
 int tr_alloc_tagged(uint64_t key, uint64_t size, uint32_t row)
 {
-	struct tr_purser *purser = enter();
+	struct tr_alloc_thread *thread = enter();
 	uint64_t last;
 
-	if (!purser)
+	if (!thread)
 		return TARE_EOFF;
-	last = purser->last;
-	book_alloc(purser, key, size, row);
-	purser->last = last; /* temporary: before the next malloc */
-	leave(purser);
+	last = thread->last;
+	count_alloc(thread, key, size, row);
+	thread->last = last; /* temporary: before the next malloc */
+	leave(thread);
 	return 0;
 }
 
 int tr_alloc_untagged(uint64_t key)
 {
-	struct tr_purser *purser = enter();
+	struct tr_alloc_thread *thread = enter();
 	struct tr_block_entry entry;
 	bool is_known;
 
-	if (!purser)
+	if (!thread)
 		return TARE_EOFF;
 	is_known = tr_blocks_take(key, &entry);
 	if (is_known)
-		book_free(purser, &entry);
-	leave(purser);
+		count_free(thread, &entry);
+	leave(thread);
 	return is_known ? 0 : TARE_ENOENT;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that the program maps itself, in the books of allocations.
+ * Memory that the program maps itself, in the table of allocations.
  *
  * Mappings are cut: an allocator maps more than it needs and gives the ends
  * back. So they are ranges, in order, and what is unmapped is taken out of
@@ -81,10 +81,10 @@ static void range_remove(uint32_t i)
 		(ranges->n - i) * sizeof(ranges->at[0]));
 }
 
-static void book_range(struct tr_purser *purser, uint32_t row, uint32_t count,
-		       uint64_t bytes, bool is_gone)
+static void count_range(struct tr_alloc_thread *thread, uint32_t row,
+			uint32_t count, uint64_t bytes, bool is_gone)
 {
-	struct tr_booking booking = {
+	struct tr_alloc_event event = {
 		.row = row,
 		.count = (uint64_t)count * TR_LOAD(
 			tr_ledger->header->heap.unit),
@@ -92,13 +92,13 @@ static void book_range(struct tr_purser *purser, uint32_t row, uint32_t count,
 	};
 
 	if (is_gone)
-		tr_books_remove(purser, &booking);
+		tr_alloc_table_remove(thread, &event);
 	else
-		tr_books_add(purser, &booking);
+		tr_alloc_table_add(thread, &event);
 }
 
 /* What of range i lies in [from, to) goes; true: it is gone altogether. */
-static bool cut_range(struct tr_purser *purser, uint32_t i, uint64_t from,
+static bool cut_range(struct tr_alloc_thread *thread, uint32_t i, uint64_t from,
 		      uint64_t to)
 {
 	struct tr_range *range = &ranges->at[i], upper = *range;
@@ -106,8 +106,8 @@ static bool cut_range(struct tr_purser *purser, uint32_t i, uint64_t from,
 	uint64_t high = range->to < to ? range->to : to;
 	bool is_all = low == range->from && high == range->to;
 
-	book_range(purser, range->row, is_all ? range->count : 0, high - low,
-		   true);
+	count_range(thread, range->row, is_all ? range->count : 0, high - low,
+		    true);
 	if (is_all) {
 		range_remove(i);
 		return true;
@@ -122,73 +122,75 @@ static bool cut_range(struct tr_purser *purser, uint32_t i, uint64_t from,
 	upper.from = high;
 	upper.count = 0;
 	if (!range_insert(i + 1, &upper)) /* as if it were gone, too */
-		book_range(purser, upper.row, 0, upper.to - upper.from, true);
+		count_range(thread, upper.row, 0, upper.to - upper.from, true);
 	return false;
 }
 
 /* True: something of it was noted. */
-static bool unmap_range(struct tr_purser *purser, uint64_t from, uint64_t to)
+static bool unmap_range(struct tr_alloc_thread *thread, uint64_t from,
+			uint64_t to)
 {
 	uint32_t i = range_after(from);
 	bool was_there = false;
 
 	while (i < ranges->n && ranges->at[i].from < to) {
 		was_there = true;
-		if (!cut_range(purser, i, from, to))
+		if (!cut_range(thread, i, from, to))
 			i++;
 	}
 	return was_there;
 }
 
-static struct tr_purser *enter_ranges(void)
+static struct tr_alloc_thread *enter_ranges(void)
 {
-	struct tr_purser *purser = tr_purser_enter();
+	struct tr_alloc_thread *thread = tr_alloc_enter();
 
-	if (purser && !ranges) {
-		tr_purser_leave(purser);
+	if (thread && !ranges) {
+		tr_alloc_leave(thread);
 		return NULL;
 	}
-	if (purser)
+	if (thread)
 		tr_blocks_wait(&ranges->lock);
-	return purser;
+	return thread;
 }
 
-static void leave_ranges(struct tr_purser *purser)
+static void leave_ranges(struct tr_alloc_thread *thread)
 {
 	TR_PUBLISH(ranges->lock, 0);
-	tr_purser_leave(purser);
+	tr_alloc_leave(thread);
 }
 
 TR_NOINLINE void tr_alloc_map(const void *at, size_t n)
 {
-	struct tr_purser *purser = enter_ranges();
+	struct tr_alloc_thread *thread = enter_ranges();
 	struct tr_range range = { .from = (uintptr_t)at, .count = 1 };
 	struct tr_unwind_at here;
 
-	if (!purser)
+	if (!thread)
 		return;
 	tr_unwind_here(&here);
 	range.to = range.from + ((n + 4095) & ~(uint64_t)4095);
-	range.row = purser->walks ? tr_walks_row(purser->walks, &here) :
+	range.row = thread->walk_cache ?
+		    tr_walk_cache_row(thread->walk_cache, &here) :
 				    tr_walk_row_plain(&here);
-	(void)unmap_range(purser, range.from, range.to); /* it is over it */
+	(void)unmap_range(thread, range.from, range.to); /* it is over it */
 	if (range_insert(range_after(range.from), &range))
-		book_range(purser, range.row, 1, range.to - range.from, false);
+		count_range(thread, range.row, 1, range.to - range.from, false);
 	else
 		tr_alloc_unseen();
-	leave_ranges(purser);
+	leave_ranges(thread);
 }
 
 bool tr_alloc_unmap(const void *at, size_t n)
 {
-	struct tr_purser *purser = enter_ranges();
+	struct tr_alloc_thread *thread = enter_ranges();
 	uint64_t from = (uintptr_t)at;
 	bool was_there;
 
-	if (!purser)
+	if (!thread)
 		return false;
-	was_there = unmap_range(purser, from,
+	was_there = unmap_range(thread, from,
 				from + ((n + 4095) & ~(uint64_t)4095));
-	leave_ranges(purser);
+	leave_ranges(thread);
 	return was_there;
 }

@@ -5,8 +5,8 @@
  * Open addressing in shards, 16 bytes a block, at most 5/8 full. A region of
  * addresses (1 MiB) has its shard, so that threads with memory of their own,
  * as allocators give it to them, do not meet here. A shard has a lock that is
- * held for a look-up, and for the copy when it grows; nobody waits for another
- * shard's growth.
+ * held for a look-up, and for the copy when it grows; no thread waits for the
+ * growth of another shard.
  *
  * A handler never waits here: its thread would be inside. Nor does a forked
  * child: all lies in memory that a fork wipes, so a child starts with none.

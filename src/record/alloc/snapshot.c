@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshot: the books as they are, added up: to be kept in the ledger, to be
+ * Snapshot: the table as it is, added up: to be kept in the ledger, to be
  * told to the program, or to see what grew.
  */
 #include <tare/alloc.h>
@@ -20,20 +20,20 @@ struct sums {
 
 static int add_up(struct sums *sums)
 {
-	struct tr_purser *purser;
+	struct tr_alloc_thread *thread;
 
 	if (!TR_LOAD(tr_alloc_mode))
 		return TARE_EOFF;
-	purser = tr_purser_enter();
-	if (!purser)
+	thread = tr_alloc_enter();
+	if (!thread)
 		return TARE_EOFF;
-	tr_books_lock();
-	sums->n = tr_books_rows();
+	tr_alloc_table_lock();
+	sums->n = tr_alloc_table_rows();
 	sums->row = tr_memory_map((sums->n + 1) * sizeof(*sums->row));
 	if (sums->row)
-		tr_books_sum(sums->row, sums->n);
-	tr_books_unlock();
-	tr_purser_leave(purser);
+		tr_alloc_table_sum(sums->row, sums->n);
+	tr_alloc_table_unlock();
+	tr_alloc_leave(thread);
 	return sums->row ? 0 : TARE_ENOMEM;
 }
 
@@ -63,7 +63,7 @@ static void copy_rows(const struct sums *sums, struct tr_alloc *to)
 	for (uint32_t i = 0; i < sums->n; i++) {
 		if (!is_used(&sums->row[i]))
 			continue;
-		tr_books_store(to, &sums->row[i]);
+		tr_alloc_table_store(to, &sums->row[i]);
 		TR_STORE(to->what,
 			 (uint32_t)TR_ALLOC_COPY << TR_ALLOC_SHIFT | i);
 		to++;
@@ -75,13 +75,13 @@ static int keep_sums(const struct sums *sums, const char *name)
 	uint32_t n = count_used(sums);
 	uint32_t text = tr_string_copy(name, SNAPSHOT_NAME);
 	uint32_t row = text && text <= TR_ALLOC_NUMBER ?
-			       tr_books_take_rows(n + 1) :
+			       tr_alloc_table_take_rows(n + 1) :
 			       0;
 	struct tr_alloc *mark;
 
 	if (!row)
 		return TARE_EFULL;
-	mark = tr_books_at(row);
+	mark = tr_alloc_table_at(row);
 	copy_rows(sums, mark + 1);
 	TR_STORE(mark->allocs, n);
 	TR_STORE(mark->bytes, tr_ledger_ticks());
@@ -113,8 +113,8 @@ TARE_API int tare_alloc_snapshot(const char *name)
 
 static void fill_heap(const struct sums *sums, tare_heap *heap)
 {
-	const struct tr_alloc_state *books = &tr_ledger->header->heap;
-	uint64_t unit = TR_LOAD(books->unit);
+	const struct tr_alloc_state *heap_state = &tr_ledger->header->heap;
+	uint64_t unit = TR_LOAD(heap_state->unit);
 
 	for (uint32_t i = 0; i < sums->n; i++) {
 		const struct tr_alloc *row = &sums->row[i];
@@ -142,7 +142,7 @@ TARE_API int tare_alloc_current(tare_heap *ret_heap)
 	__typeof__(&tare_alloc_current) first = TR_FIRST(
 		tare_alloc_current, TR_API_ALLOC_CURRENT);
 	tare_heap heap = { 0 };
-	const struct tr_alloc_state *books;
+	const struct tr_alloc_state *heap_state;
 	struct sums sums;
 	uint32_t size;
 	int err;
@@ -157,15 +157,15 @@ TARE_API int tare_alloc_current(tare_heap *ret_heap)
 		return err;
 	fill_heap(&sums, &heap);
 	release_sums(&sums);
-	books = &tr_ledger->header->heap;
+	heap_state = &tr_ledger->header->heap;
 	heap.was_on = true;
-	heap.is_estimate = TR_LOAD(books->mode) == TR_HEAP_SAMPLED;
-	heap.sample_bytes = TR_LOAD(books->mean_bytes);
-	heap.peak_bytes = TR_LOAD(books->peak_bytes);
-	heap.unseen = TR_LOAD(books->unseen);
-	heap.foreign = TR_LOAD(books->foreign);
-	heap.table_bytes = TR_LOAD(books->table_bytes);
-	heap.threads = TR_LOAD(books->threads);
+	heap.is_estimate = TR_LOAD(heap_state->mode) == TR_HEAP_SAMPLED;
+	heap.sample_bytes = TR_LOAD(heap_state->mean_bytes);
+	heap.peak_bytes = TR_LOAD(heap_state->peak_bytes);
+	heap.unseen = TR_LOAD(heap_state->unseen);
+	heap.foreign = TR_LOAD(heap_state->foreign);
+	heap.table_bytes = TR_LOAD(heap_state->table_bytes);
+	heap.threads = TR_LOAD(heap_state->threads);
 	size = ret_heap->struct_size;
 	heap.struct_size = size;
 	memcpy(ret_heap, &heap, size < sizeof(heap) ? size : sizeof(heap));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tags: blocks of a program's own allocators, in the same books.
+ * Tags: blocks of a program's own allocators, in the same table.
  *
  * A block's key is a mixture of tag and block with the lowest bit set, which
  * no address has: a pool may hand out the first byte of a block that malloc
@@ -76,8 +76,8 @@ static uint32_t tag_row(const tare_tag *tag)
 	text = tr_string_copy(tag->name, TR_TAG_NAME);
 	if (!text || text > TR_ALLOC_NUMBER)
 		return 0;
-	row = tr_books_new_row((uint32_t)TR_ALLOC_TAG << TR_ALLOC_SHIFT |
-			       text);
+	row = tr_alloc_table_new_row((uint32_t)TR_ALLOC_TAG << TR_ALLOC_SHIFT |
+				     text);
 	if (!row || row > TR_BLOCK_ROW)
 		return 0;
 	TR_STORE(tag_replaced[i], TR_LOAD(tr_ledger->replaced));
@@ -100,7 +100,7 @@ TARE_API int tare_alloc_note(tare_tag *tag, const void *block, size_t bytes)
 {
 	__typeof__(&tare_alloc_note) first = TR_FIRST(tare_alloc_note,
 						      TR_API_ALLOC_NOTE);
-	struct tr_purser *purser;
+	struct tr_alloc_thread *thread;
 	uint32_t row;
 
 	if (first)
@@ -109,11 +109,11 @@ TARE_API int tare_alloc_note(tare_tag *tag, const void *block, size_t bytes)
 		return TARE_EINVAL;
 	if (!TR_LOAD(tr_alloc_mode))
 		return TARE_EOFF;
-	purser = tr_purser_enter();
-	if (!purser)
+	thread = tr_alloc_enter();
+	if (!thread)
 		return TARE_EOFF;
 	row = tag_row(tag);
-	tr_purser_leave(purser);
+	tr_alloc_leave(thread);
 	if (!row)
 		return TARE_EFULL;
 	return tr_alloc_tagged(tag_key(tag, block), bytes, row);

@@ -80,7 +80,7 @@ static double limit_now(void)
 	return limit;
 }
 
-static struct tr_governed *books(void)
+static struct tr_governed *governed(void)
 {
 	return &tr_ledger->header->governed;
 }
@@ -159,9 +159,9 @@ static void look_at_site(struct look *look, uint32_t id)
 	enter(look, &s);
 }
 
-static void write_books(const struct look *look)
+static void write_governed(const struct look *look)
 {
-	struct tr_governed *b = books();
+	struct tr_governed *b = governed();
 
 	b->limit = limit_now();
 	b->share = look->cpu_s > 0 ? look->cost_s / look->cpu_s : 0;
@@ -204,7 +204,7 @@ static void take_look(struct look *look)
 	look->cost_s = g.rates.cost_s + background - g.background_s;
 	g.background_s = background;
 	g.cpu_s = cpu;
-	write_books(look);
+	write_governed(look);
 	tr_pause_counted(&g.pause);
 }
 
@@ -276,8 +276,8 @@ static void count_levels(void)
 		if (g.levels[id] > highest)
 			highest = g.levels[id];
 	}
-	TR_STORE(books()->level, highest);
-	TR_STORE(books()->sites, n);
+	TR_STORE(governed()->level, highest);
+	TR_STORE(governed()->sites, n);
 	tr_pause_enable(&g.pause, paused);
 }
 
@@ -307,7 +307,7 @@ static void act(const struct tr_plan *plan, double share, bool looser,
 			changed += set_level(id, planned_level(plan, id), why);
 	if (!changed)
 		return;
-	(void)TR_ADD(books()->actions, changed);
+	(void)TR_ADD(governed()->actions, changed);
 	count_levels();
 	tr_control_bump(tr_ledger->control);
 }
@@ -335,10 +335,10 @@ static void switch_all(bool on, double share, int64_t now)
 	g.hopeless = 0;
 	TR_STORE(tr_ledger->control->enabled, on);
 	tr_action_note(0, on ? 0 : TR_GOVERNED_OFF, reason(share));
-	(void)TR_ADD(books()->actions, 1);
+	(void)TR_ADD(governed()->actions, 1);
 	count_levels();
 	if (!on)
-		TR_STORE(books()->level, TR_GOVERNED_OFF);
+		TR_STORE(governed()->level, TR_GOVERNED_OFF);
 	tr_control_bump(tr_ledger->control);
 }
 
@@ -397,11 +397,11 @@ static bool look_and_act(int64_t now, bool in_probe)
 		g.hopeless += !plan.is_enough;
 		if (g.hopeless >= HOPELESS && !in_probe)
 			switch_all(false, share, now);
-	} else if (books()->sites && !in_probe) {
+	} else if (governed()->sites && !in_probe) {
 		tr_pause_want(&g.pause, plan.on);
 		let_go(&plan, share, now);
 	}
-	return books()->sites || share > limit_now() / 4;
+	return governed()->sites || share > limit_now() / 4;
 }
 
 /* ---- who comes by ------------------------------------------------------ */

@@ -131,7 +131,7 @@ struct thread {
 
 static struct thread news_of(struct tr_rates *rates, struct tr_hand *hand)
 {
-	struct tr_losses *books = &hand->held->lost;
+	struct tr_losses *lost = &hand->held->lost;
 	struct tr_rate all = add_nodes(rates, hand);
 	uint64_t cpu = cpu_ns_of(TR_LOAD(hand->held->owner));
 	struct thread thread;
@@ -141,17 +141,17 @@ static struct thread news_of(struct tr_rates *rates, struct tr_hand *hand)
 		(double)increase(hand->seen.timed, all.timed),
 		(double)increase(hand->seen.untimed, all.untimed),
 		(double)increase(hand->seen.values, all.values),
-		(double)increase(books->cpu_ns, cpu) * 1e-9,
+		(double)increase(lost->cpu_ns, cpu) * 1e-9,
 	};
 	hand->seen = (struct tr_seen){ all.timed, all.untimed, all.values };
-	TR_STORE(books->cpu_ns, cpu);
+	TR_STORE(lost->cpu_ns, cpu);
 	return thread;
 }
 
 static void look_at_thread(struct tr_rates *rates, struct tr_hand *hand,
 			   double on, struct tr_costs *sums)
 {
-	struct tr_losses *books = &hand->held->lost;
+	struct tr_losses *lost = &hand->held->lost;
 	struct thread t = news_of(rates, hand);
 	double n = t.timed + t.untimed + t.values, cost;
 	struct tr_costs costs;
@@ -175,7 +175,7 @@ static void look_at_thread(struct tr_rates *rates, struct tr_hand *hand,
 	sums->value_s += n * costs.value_s;
 	if (t.cpu_s > 0 && cost / t.cpu_s > rates->thread_share)
 		rates->thread_share = cost < t.cpu_s ? cost / t.cpu_s : 1;
-	TR_STORE(books->cost_ns, books->cost_ns + (uint64_t)(cost * 1e9));
+	TR_STORE(lost->cost_ns, lost->cost_ns + (uint64_t)(cost * 1e9));
 }
 
 static void start_look(struct tr_rates *rates)

@@ -40,7 +40,7 @@ void tr_sample_begin(bool is_preloaded)
 {
 	struct tr_sampler_setup setup = {
 		.config = &tr_config,
-		.open = tr_open_aside,
+		.open = tr_open_uncounted,
 		.is_looked_after = !is_preloaded,
 	};
 

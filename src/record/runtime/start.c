@@ -331,8 +331,8 @@ bool tr_probe_open(void)
 	return open_now(true);
 }
 
-/* A sample or an allocation: it has books of its own for what it loses. */
-bool tr_open_aside(void)
+/* For a sample or an allocation: their losses are counted elsewhere. */
+bool tr_open_uncounted(void)
 {
 	return open_now(false);
 }
@@ -392,7 +392,7 @@ int tr_start(void)
 		tr_monitor_memory(&tr_config, false);
 		tr_monitor_begin();
 		tr_sample_begin(preloaded_copy() == &tr_probe_own);
-		tr_alloc_prepare(&tr_config, tr_open_aside);
+		tr_alloc_prepare(&tr_config, tr_open_uncounted);
 		/* Now: at the exit the program may be confined. */
 		if (wants_report(&tr_config) || tr_config.enable_profiler)
 			(void)tr_reader_load();
@@ -449,7 +449,7 @@ static void start_preloaded(void)
 		tr_profile_prepare(&tr_config);
 	tr_calls_use((enum tr_calls)tr_config.calls, tr_modules_know);
 	tr_sample_begin(true);
-	tr_alloc_prepare(&tr_config, tr_open_aside);
+	tr_alloc_prepare(&tr_config, tr_open_uncounted);
 	if (wants_monitor())
 		(void)tr_start();
 }

@@ -226,15 +226,15 @@ bool tr_sampler_start(const struct tr_sampler_setup *setup)
 
 void tr_sampler_opened(void)
 {
-	struct tr_sampling *books = &tr_ledger->header->sampling;
+	struct tr_sampling *sampling = &tr_ledger->header->sampling;
 
 	if (!tr_sampler || !tr_sampler->clock)
 		return;
-	TR_STORE(books->clock, tr_sampler->clock);
-	TR_STORE(books->signal, tr_sample_number());
-	TR_STORE(books->threads, TR_LOAD(tr_sampler->threads));
-	TR_STORE(books->unfollowed, TR_LOAD(tr_sampler->unfollowed));
-	books->asked_hz = tr_sampling.config->sample_rate;
+	TR_STORE(sampling->clock, tr_sampler->clock);
+	TR_STORE(sampling->signal, tr_sample_number());
+	TR_STORE(sampling->threads, TR_LOAD(tr_sampler->threads));
+	TR_STORE(sampling->unfollowed, TR_LOAD(tr_sampler->unfollowed));
+	sampling->asked_hz = tr_sampling.config->sample_rate;
 	TR_PUBLISH(tr_sampler->opened, 1);
 }
 
@@ -262,7 +262,7 @@ void tr_sampler_stop(void)
 		tr_sampler_show_usage();
 }
 
-void tr_sampler_book(void)
+void tr_sampler_flush(void)
 {
 	if (!tr_sampler || !TR_LOAD(tr_sampler->on) ||
 	    TR_LOAD(tr_sampler->pid) != (uint32_t)getpid() ||

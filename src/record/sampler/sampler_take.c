@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking a sample: the stack, and the books of it.
+ * Taking a sample: its stack, and the sums in the ledger.
  *
  * All of this runs in the handler, or at the end of a thread.
  */
@@ -14,7 +14,7 @@
 #define TR_LOOK_NS INT64_C(100000000)
 #define TR_START_FRAMES 16u
 
-/* ---- books ------------------------------------------------------------- */
+/* ---- sums -------------------------------------------------------------- */
 
 /* Complete: with its table of stacks. */
 bool tr_sampler_has_ledger(void)
@@ -59,17 +59,17 @@ static bool can_be(uint64_t weight_ns)
 	return most >= 0 && weight_ns <= (uint64_t)most + 2 * TR_LOOK_NS;
 }
 
-static void book_weight(uint32_t stack, uint64_t samples, uint64_t weight_ns)
+static void add_weight(uint32_t stack, uint64_t samples, uint64_t weight_ns)
 {
-	struct tr_sampling *books = &tr_ledger->header->sampling;
+	struct tr_sampling *sampling = &tr_ledger->header->sampling;
 	struct tr_stack *node = tr_stack_at(stack);
 
 	if (node) {
 		(void)TR_ADD(node->samples, samples);
 		(void)TR_ADD(node->weight_ns, weight_ns);
 	}
-	(void)TR_ADD(books->samples, samples);
-	(void)TR_ADD(books->weight_ns, weight_ns);
+	(void)TR_ADD(sampling->samples, samples);
+	(void)TR_ADD(sampling->weight_ns, weight_ns);
 }
 
 /*
@@ -108,7 +108,7 @@ static TR_NOINLINE uint32_t stack_of_start(const struct tr_followed *followed,
  * Threads that are too short for a sample do not open a ledger by themselves,
  * until together they were as long as the time between two samples.
  */
-static bool is_worth_booking(struct tr_followed *followed, uint64_t *rest)
+static bool is_worth_adding(struct tr_followed *followed, uint64_t *rest)
 {
 	uint64_t waiting;
 
@@ -140,12 +140,12 @@ void tr_sampler_rest(struct tr_followed *followed, uint32_t thread)
 					   __ATOMIC_RELAXED);
 		rest = now > last ? now - last : 0;
 	}
-	if (!rest || !can_be(rest) || !is_worth_booking(followed, &rest))
+	if (!rest || !can_be(rest) || !is_worth_adding(followed, &rest))
 		return;
 	if (!stack)
 		stack = stack_of_start(followed, thread, rest);
 	if (stack)
-		book_weight(stack, 0, rest);
+		add_weight(stack, 0, rest);
 }
 
 uint32_t tr_sampler_paused;
@@ -306,17 +306,17 @@ static bool walk_stack(struct tr_followed *followed, const void *context)
 	return is_whole;
 }
 
-static void book_sample(uint32_t stack, bool is_whole, uint64_t weight_ns)
+static void add_sample(uint32_t stack, bool is_whole, uint64_t weight_ns)
 {
-	struct tr_sampling *books = &tr_ledger->header->sampling;
+	struct tr_sampling *sampling = &tr_ledger->header->sampling;
 
-	book_weight(stack, 1, weight_ns);
+	add_weight(stack, 1, weight_ns);
 	if (is_whole) {
-		(void)TR_ADD(books->whole, 1);
-		(void)TR_ADD(books->whole_ns, weight_ns);
+		(void)TR_ADD(sampling->whole, 1);
+		(void)TR_ADD(sampling->whole_ns, weight_ns);
 	}
 	if (stack == TR_STACK_LOST)
-		(void)TR_ADD(books->lost, 1);
+		(void)TR_ADD(sampling->lost, 1);
 }
 
 void tr_sampler_take(struct tr_followed *followed, const void *context)
@@ -334,7 +334,7 @@ void tr_sampler_take(struct tr_followed *followed, const void *context)
 		return;
 	began = tr_ledger_ticks();
 	is_whole = walk_stack(followed, context);
-	book_sample(TR_LOAD(followed->stack), is_whole, now - last);
+	add_sample(TR_LOAD(followed->stack), is_whole, now - last);
 	put_on_timeline(followed, began, now - last);
 	look_now_and_then();
 	/* Not by the ticks: it may have waited for a processor. */

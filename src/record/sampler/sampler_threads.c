@@ -81,7 +81,7 @@ static struct tr_followed *claim_followed(uint32_t thread)
 }
 
 /*
- * Of a thread that is new, all its CPU time is to be booked. One that was
+ * Of a thread that is new, all its CPU time is to be counted. One that was
  * there before the sampler cannot have used more since than there was.
  */
 static uint64_t first_time(uint32_t thread)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walk: the stack of an allocation, most often one that was seen before.
+ * Walk cache: the stack of an allocation, most often one seen before.
  *
  * A thread keeps what it walked: where on the stack each return address was
  * read, and what it was (a trail). A later allocation from the same place with
@@ -14,8 +14,8 @@
  * place is the same for all allocations of a program that has them go through
  * one function, operator new for one.
  */
-#ifndef TR_RECORD_ALLOC_WALK_H
-#define TR_RECORD_ALLOC_WALK_H
+#ifndef TR_RECORD_ALLOC_WALK_CACHE_H
+#define TR_RECORD_ALLOC_WALK_CACHE_H
 
 #include "ledger/layout.h"
 #include "record/unwind.h"
@@ -33,7 +33,7 @@ struct tr_walk {
 	bool uses_fp;
 };
 
-/* What is known of a place that allocates. */
+/* A program counter that allocates. */
 struct tr_walk_place {
 	uint64_t pc;
 	uint32_t off; /* of its return address */
@@ -41,7 +41,7 @@ struct tr_walk_place {
 	uint8_t set, way; /* of its last walk: a guess */
 };
 
-struct tr_walks {
+struct tr_walk_cache {
 	uint32_t used;
 	uint32_t generation; /* of the modules */
 	uint8_t next[TR_WALK_SETS];
@@ -51,21 +51,22 @@ struct tr_walks {
 	struct tr_unwind_word word[TR_WALK_WORDS];
 };
 
-struct tr_walks *tr_walks_new(void);
-/* Forgets all: rows have other numbers from now on. */
-void tr_walks_clear(struct tr_walks *walks);
-/* Row of a stack that is not the place's last. Inside. */
-uint32_t tr_walk_search(struct tr_walks *walks, const struct tr_unwind_at *at);
-/* The same without memory of earlier ones, also in handlers. */
+struct tr_walk_cache *tr_walk_cache_new(void);
+/* Empties it: rows have other numbers from now on. */
+void tr_walk_cache_clear(struct tr_walk_cache *cache);
+/* Row of a stack that is not the last one of its place. Inside. */
+uint32_t tr_walk_search(struct tr_walk_cache *cache,
+			const struct tr_unwind_at *at);
+/* The same without a cache; also in signal handlers. */
 uint32_t tr_walk_row_plain(const struct tr_unwind_at *at);
-/* Frames that a stack is followed. */
+/* Most frames of a stack. */
 extern uint32_t tr_walk_depth;
 
-TR_INLINE bool tr_walk_is(const struct tr_walks *walks,
+TR_INLINE bool tr_walk_is(const struct tr_walk_cache *cache,
 			  const struct tr_walk *walk,
 			  const struct tr_unwind_at *at)
 {
-	const struct tr_unwind_word *word = &walks->word[walk->first];
+	const struct tr_unwind_word *word = &cache->word[walk->first];
 	const struct tr_unwind_word *end = word + walk->n;
 
 	if (walk->pc != at->pc || walk->sp != at->sp ||
@@ -77,23 +78,23 @@ TR_INLINE bool tr_walk_is(const struct tr_walks *walks,
 	return true;
 }
 
-TR_INLINE struct tr_walk_place *tr_walk_place(struct tr_walks *walks,
+TR_INLINE struct tr_walk_place *tr_walk_place(struct tr_walk_cache *cache,
 					      uint64_t pc)
 {
-	return &walks->place[pc * UINT64_C(0x9E3779B97F4A7C15) >> 58];
+	return &cache->place[pc * UINT64_C(0x9E3779B97F4A7C15) >> 58];
 }
 
 /* Row of the stack that begins there. Inside. */
-TR_INLINE uint32_t tr_walks_row(struct tr_walks *walks,
-				const struct tr_unwind_at *at)
+TR_INLINE uint32_t tr_walk_cache_row(struct tr_walk_cache *cache,
+				     const struct tr_unwind_at *at)
 {
-	const struct tr_walk_place *place = tr_walk_place(walks, at->pc);
-	const struct tr_walk *guess = &walks->walk[place->set][place->way];
+	const struct tr_walk_place *place = tr_walk_place(cache, at->pc);
+	const struct tr_walk *guess = &cache->walk[place->set][place->way];
 
-	if (TR_LIKELY(walks->generation == TR_ACQUIRE(tr_unwind_generation) &&
-		      tr_walk_is(walks, guess, at)))
+	if (TR_LIKELY(cache->generation == TR_ACQUIRE(tr_unwind_generation) &&
+		      tr_walk_is(cache, guess, at)))
 		return guess->row;
-	return tr_walk_search(walks, at);
+	return tr_walk_search(cache, at);
 }
 
 #endif

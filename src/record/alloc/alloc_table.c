@@ -4,9 +4,9 @@
 
 #define LEAST_SLACK 4096
 
-struct tr_books *tr_books;
+struct tr_alloc_table *tr_alloc_table;
 
-struct tr_alloc *tr_books_at(uint32_t row)
+struct tr_alloc *tr_alloc_table_at(uint32_t row)
 {
 	const struct tr_region *region = &tr_ledger->region[TR_REGION_ALLOCS];
 
@@ -14,13 +14,13 @@ struct tr_alloc *tr_books_at(uint32_t row)
 	       row;
 }
 
-uint32_t tr_books_rows(void)
+uint32_t tr_alloc_table_rows(void)
 {
 	return (uint32_t)(TR_LOAD(tr_ledger->region[TR_REGION_ALLOCS].used) /
 			  sizeof(struct tr_alloc));
 }
 
-uint32_t tr_books_take_rows(uint32_t n)
+uint32_t tr_alloc_table_take_rows(uint32_t n)
 {
 	const struct tr_region *region = &tr_ledger->region[TR_REGION_ALLOCS];
 	uint32_t off = tr_region_take(TR_REGION_ALLOCS,
@@ -30,38 +30,39 @@ uint32_t tr_books_take_rows(uint32_t n)
 		     0;
 }
 
-uint32_t tr_books_new_row(uint32_t what)
+uint32_t tr_alloc_table_new_row(uint32_t what)
 {
-	uint32_t row = tr_books_take_rows(1);
+	uint32_t row = tr_alloc_table_take_rows(1);
 
 	if (row)
-		TR_PUBLISH(tr_books_at(row)->what, what);
+		TR_PUBLISH(tr_alloc_table_at(row)->what, what);
 	return row;
 }
 
-bool tr_books_init(const struct tr_config *config)
+bool tr_alloc_table_init(const struct tr_config *config)
 {
 	struct tr_alloc_state *heap = &tr_ledger->header->heap;
 	bool wiped, exact = config->alloc == TR_ALLOCS_EXACT;
 
-	if (!tr_books)
-		tr_books = tr_memory_map_wiped(sizeof(*tr_books), &wiped);
-	if (!tr_books)
+	if (!tr_alloc_table)
+		tr_alloc_table = tr_memory_map_wiped(sizeof(*tr_alloc_table),
+						     &wiped);
+	if (!tr_alloc_table)
 		return false;
-	(void)tr_books_take_rows(1); /* the first is 0: of what is lost */
-	if (tr_books_rows() < 1)
+	(void)tr_alloc_table_take_rows(1); /* row 0: lost stacks */
+	if (tr_alloc_table_rows() < 1)
 		return false;
-	TR_STORE(tr_books_at(0)->what,
+	TR_STORE(tr_alloc_table_at(0)->what,
 		 (uint32_t)TR_ALLOC_STACK << TR_ALLOC_SHIFT | TR_STACK_LOST);
-	tr_books->slack = LEAST_SLACK;
-	tr_books->is_sole = true;
+	tr_alloc_table->slack = LEAST_SLACK;
+	tr_alloc_table->is_sole = true;
 	TR_STORE(heap->unit, exact ? 1 : TR_SAMPLED_UNIT);
 	TR_STORE(heap->mean_bytes, exact ? 0 : config->alloc_sample);
 	TR_STORE(heap->mode, exact ? TR_HEAP_EXACT : TR_HEAP_SAMPLED);
 	return true;
 }
 
-uint32_t tr_books_row(uint32_t stack)
+uint32_t tr_alloc_table_row(uint32_t stack)
 {
 	struct tr_stack *node = tr_stack_at(stack);
 	uint32_t row, none = 0;
@@ -71,52 +72,53 @@ uint32_t tr_books_row(uint32_t stack)
 	row = TR_ACQUIRE(node->alloc);
 	if (row)
 		return row - 1;
-	row = tr_books_new_row((uint32_t)TR_ALLOC_STACK << TR_ALLOC_SHIFT |
-			       stack);
+	row = tr_alloc_table_new_row((uint32_t)TR_ALLOC_STACK <<
+				     TR_ALLOC_SHIFT | stack);
 	if (!row || row > TR_BLOCK_ROW)
 		return 0;
 	/* Another thread with the same stack may be faster: ours is empty. */
 	if (__atomic_compare_exchange_n(&node->alloc, &none, row + 1, false,
 					__ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
 		return row;
-	TR_STORE(tr_books_at(row)->what, 0);
+	TR_STORE(tr_alloc_table_at(row)->what, 0);
 	return none - 1;
 }
 
-/* ---- tills ------------------------------------------------------------- */
+/* ---- row caches -------------------------------------------------------- */
 
 static void set_slack(void)
 {
-	int64_t part = TR_LOAD(tr_books->peak) >> TR_BOOKS_SHIFT;
-	uint32_t tills = TR_LOAD(tr_books->tills);
+	int64_t part = TR_LOAD(tr_alloc_table->peak) >> TR_ALLOC_PEAK_SHIFT;
+	uint32_t n_caches = TR_LOAD(tr_alloc_table->n_caches);
 
-	part /= tills ? tills : 1;
-	TR_STORE(tr_books->slack, part > LEAST_SLACK ? part : LEAST_SLACK);
+	part /= n_caches ? n_caches : 1;
+	TR_STORE(tr_alloc_table->slack,
+		 part > LEAST_SLACK ? part : LEAST_SLACK);
 }
 
-void tr_books_join(struct tr_purser *purser)
+void tr_alloc_table_join(struct tr_alloc_thread *thread)
 {
 	uint32_t row;
 
-	if (!purser->till) {
-		row = tr_books_take_rows(TR_TILL_ROWS);
-		purser->till = row ? tr_books_at(row) : NULL;
-		if (TR_ADD(tr_books->tills, 1) > 0)
-			TR_STORE(tr_books->is_sole, false);
+	if (!thread->row_cache) {
+		row = tr_alloc_table_take_rows(TR_ALLOC_CACHE_ROWS);
+		thread->row_cache = row ? tr_alloc_table_at(row) : NULL;
+		if (TR_ADD(tr_alloc_table->n_caches, 1) > 0)
+			TR_STORE(tr_alloc_table->is_sole, false);
 		TR_STORE(tr_ledger->header->heap.threads,
-			 TR_LOAD(tr_books->tills));
+			 TR_LOAD(tr_alloc_table->n_caches));
 		set_slack();
 	}
 }
 
-void tr_books_lock(void)
+void tr_alloc_table_lock(void)
 {
-	tr_blocks_wait(&tr_books->lock);
+	tr_blocks_wait(&tr_alloc_table->lock);
 }
 
-void tr_books_unlock(void)
+void tr_alloc_table_unlock(void)
 {
-	TR_PUBLISH(tr_books->lock, 0);
+	TR_PUBLISH(tr_alloc_table->lock, 0);
 }
 
 static void add_row(struct tr_alloc *to, const struct tr_alloc *from)
@@ -130,7 +132,7 @@ static void add_row(struct tr_alloc *to, const struct tr_alloc *from)
 	to->peak_bytes += from->peak_bytes;
 }
 
-void tr_books_store(struct tr_alloc *to, const struct tr_alloc *from)
+void tr_alloc_table_store(struct tr_alloc *to, const struct tr_alloc *from)
 {
 	TR_STORE(to->epoch, from->epoch);
 	TR_STORE(to->allocs, from->allocs);
@@ -161,96 +163,96 @@ static void clear_row(struct tr_alloc *row)
 
 	TR_STORE(row->what, 0);
 	TR_FENCE();
-	tr_books_store(row, &none);
+	tr_alloc_table_store(row, &none);
 }
 
-/* A row of a till goes to the books. Locked. */
+/* Adds a cached row to its row of the table. Locked. */
 static void move_row(struct tr_alloc *from, uint32_t to_row)
 {
 	struct tr_alloc_state *heap = &tr_ledger->header->heap;
-	struct tr_alloc *to = tr_books_at(to_row), sum;
-	uint32_t epoch = TR_LOAD(tr_books->epoch);
+	struct tr_alloc *to = tr_alloc_table_at(to_row), sum;
+	uint32_t epoch = TR_LOAD(tr_alloc_table->epoch);
 	uint64_t moves = TR_LOAD(heap->moves) & ~UINT64_C(1);
 
-	tr_books_keep_peak(from, epoch);
+	tr_alloc_table_keep_peak(from, epoch);
 	load_row(&sum, to);
-	tr_books_keep_peak(&sum, epoch);
+	tr_alloc_table_keep_peak(&sum, epoch);
 	add_row(&sum, from);
-	tr_books_store(&heap->moved, &sum);
+	tr_alloc_table_store(&heap->moved, &sum);
 	TR_STORE(heap->moved.what, sum.what);
-	TR_STORE(heap->move_from, (uint32_t)(from - tr_books_at(0)));
+	TR_STORE(heap->move_from, (uint32_t)(from - tr_alloc_table_at(0)));
 	TR_STORE(heap->move_to, to_row);
 	TR_PUBLISH(heap->moves, moves + 1);
-	tr_books_store(to, &sum);
+	tr_alloc_table_store(to, &sum);
 	clear_row(from);
 	TR_PUBLISH(heap->moves, moves + 2);
 }
 
-TR_COLD void tr_books_open_row(struct tr_purser *purser, struct tr_alloc *at,
-			       uint32_t row)
+TR_COLD void tr_alloc_table_open_row(struct tr_alloc_thread *thread,
+				     struct tr_alloc *at, uint32_t row)
 {
 	uint32_t what = TR_LOAD(at->what);
 
-	if (what >> TR_ALLOC_SHIFT == TR_ALLOC_TILL) {
-		tr_books_lock();
+	if (what >> TR_ALLOC_SHIFT == TR_ALLOC_CACHED) {
+		tr_alloc_table_lock();
 		move_row(at, what & TR_ALLOC_NUMBER);
-		tr_books_unlock();
+		tr_alloc_table_unlock();
 	}
-	/* Zeros where a row was: somebody truncated the ledger. */
-	if (TR_UNLIKELY(purser->replaced != TR_LOAD(tr_ledger->replaced))) {
-		purser->replaced = TR_LOAD(tr_ledger->replaced);
-		if (purser->walks)
-			tr_walks_clear(purser->walks);
+	/* Zeros where a row was: another process truncated the ledger. */
+	if (TR_UNLIKELY(thread->replaced != TR_LOAD(tr_ledger->replaced))) {
+		thread->replaced = TR_LOAD(tr_ledger->replaced);
+		if (thread->walk_cache)
+			tr_walk_cache_clear(thread->walk_cache);
 	}
 	/* Not the present epoch: at the last peak it held nothing. */
-	TR_STORE(at->epoch, TR_LOAD(tr_books->epoch));
+	TR_STORE(at->epoch, TR_LOAD(tr_alloc_table->epoch));
 	TR_STORE(at->peak_allocs, 0);
 	TR_STORE(at->peak_bytes, 0);
-	TR_PUBLISH(at->what, TR_TILL_ROW(row));
+	TR_PUBLISH(at->what, TR_ALLOC_CACHE_ROW(row));
 }
 
 /* ---- the peak ---------------------------------------------------------- */
 
-TR_COLD void tr_books_time_peak(int64_t peak)
+TR_COLD void tr_alloc_table_time_peak(int64_t peak)
 {
-	TR_STORE(tr_books->timed, peak);
+	TR_STORE(tr_alloc_table->timed, peak);
 	TR_STORE(tr_ledger->header->heap.peak_ticks, tr_ledger_ticks());
 	set_slack();
 }
 
-TR_COLD bool tr_books_tell(struct tr_purser *purser)
+TR_COLD bool tr_alloc_table_flush(struct tr_alloc_thread *thread)
 {
-	int64_t live = __atomic_add_fetch(&tr_books->live, purser->pending,
-					  __ATOMIC_RELAXED);
-	int64_t peak = TR_LOAD(tr_books->peak);
+	int64_t live = __atomic_add_fetch(&tr_alloc_table->live,
+					  thread->pending, __ATOMIC_RELAXED);
+	int64_t peak = TR_LOAD(tr_alloc_table->peak);
 
-	purser->pending = 0;
-	if (TR_LOAD(tr_books->is_sole))
-		return false; /* looks at each allocation */
+	thread->pending = 0;
+	if (TR_LOAD(tr_alloc_table->is_sole))
+		return false; /* compared at each allocation */
 	do {
 		if (live <= peak)
 			return false;
-	} while (!__atomic_compare_exchange_n(&tr_books->peak, &peak, live,
-					      true, __ATOMIC_RELAXED,
+	} while (!__atomic_compare_exchange_n(&tr_alloc_table->peak, &peak,
+					      live, true, __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));
-	(void)TR_ADD(tr_books->epoch, 1);
-	tr_books_show_peak(live);
+	(void)TR_ADD(tr_alloc_table->epoch, 1);
+	tr_alloc_table_show_peak(live);
 	return true;
 }
 
 /* ---- sums -------------------------------------------------------------- */
 
-void tr_books_sum(struct tr_alloc *sums, uint32_t rows)
+void tr_alloc_table_sum(struct tr_alloc *sums, uint32_t rows)
 {
-	uint32_t epoch = TR_LOAD(tr_books->epoch);
+	uint32_t epoch = TR_LOAD(tr_alloc_table->epoch);
 
 	for (uint32_t i = 0; i < rows; i++) {
 		struct tr_alloc row;
 		uint32_t to = i;
 
-		load_row(&row, tr_books_at(i));
+		load_row(&row, tr_alloc_table_at(i));
 		switch (row.what >> TR_ALLOC_SHIFT) {
-		case TR_ALLOC_TILL:
+		case TR_ALLOC_CACHED:
 			to = row.what & TR_ALLOC_NUMBER;
 			break;
 		case TR_ALLOC_STACK:
@@ -262,7 +264,7 @@ void tr_books_sum(struct tr_alloc *sums, uint32_t rows)
 		}
 		if (to >= rows)
 			continue;
-		tr_books_keep_peak(&row, epoch);
+		tr_alloc_table_keep_peak(&row, epoch);
 		add_row(&sums[to], &row);
 		sums[to].epoch = epoch;
 	}

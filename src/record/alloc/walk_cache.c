@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/alloc/walk.h"
+#include "record/alloc/walk_cache.h"
 
 #include "record/alloc/alloc.h"
 #include "record/stacks.h"
@@ -7,30 +7,31 @@
 #include <string.h>
 
 #define FAR 65536u /* bytes: a larger frame has no hint to its trail */
-#define PLAIN 32u  /* frames in handlers, who may have a small stack */
+#define PLAIN 32u  /* frames in signal handlers: their stack may be small */
 
 uint32_t tr_walk_depth = PLAIN;
 
-struct tr_walks *tr_walks_new(void)
+struct tr_walk_cache *tr_walk_cache_new(void)
 {
-	struct tr_walks *walks = tr_memory_map(sizeof(*walks));
+	struct tr_walk_cache *cache = tr_memory_map(sizeof(*cache));
 
-	if (walks)
-		tr_memory_not_in_children(walks, sizeof(*walks));
-	return walks;
+	if (cache)
+		tr_memory_not_in_children(cache, sizeof(*cache));
+	return cache;
 }
 
-void tr_walks_clear(struct tr_walks *walks)
+void tr_walk_cache_clear(struct tr_walk_cache *cache)
 {
-	memset(walks->walk, 0, sizeof(walks->walk));
-	memset(walks->place, 0, sizeof(walks->place));
-	walks->used = 0;
+	memset(cache->walk, 0, sizeof(cache->walk));
+	memset(cache->place, 0, sizeof(cache->place));
+	cache->used = 0;
 }
 
 static uint32_t row_of(const struct tr_unwind_frame *frames, uint32_t n,
 		       bool is_whole)
 {
-	return n ? tr_books_row(tr_stack_intern(frames, n, is_whole, false)) :
+	return n ?
+	       tr_alloc_table_row(tr_stack_intern(frames, n, is_whole, false)) :
 		   0;
 }
 
@@ -70,68 +71,69 @@ static void keep_place(struct tr_walk_place *place,
 	place->pc = at->pc;
 }
 
-static void keep_walk(struct tr_walks *walks, const struct tr_unwind_at *at,
+static void keep_walk(struct tr_walk_cache *cache,
+		      const struct tr_unwind_at *at,
 		      const struct tr_unwind_trail *trail, uint32_t row)
 {
-	struct tr_walk_place *place = tr_walk_place(walks, at->pc);
+	struct tr_walk_place *place = tr_walk_place(cache, at->pc);
 	struct tr_walk *walk;
 	uint32_t set, way;
 
 	if (place->pc != at->pc)
 		keep_place(place, at, trail);
 	set = set_of(place, at);
-	way = walks->next[set]++ % TR_WALK_WAYS;
-	walk = &walks->walk[set][way];
+	way = cache->next[set]++ % TR_WALK_WAYS;
+	walk = &cache->walk[set][way];
 	walk->pc = at->pc;
 	walk->sp = at->sp;
 	walk->fp = at->fp;
 	walk->uses_fp = trail->uses_fp;
-	walk->first = walks->used;
+	walk->first = cache->used;
 	walk->n = trail->n;
 	walk->row = row;
 	place->set = (uint8_t)set;
 	place->way = (uint8_t)way;
-	walks->used += trail->n;
+	cache->used += trail->n;
 }
 
-static uint32_t walk_anew(struct tr_walks *walks,
+static uint32_t walk_anew(struct tr_walk_cache *cache,
 			  const struct tr_unwind_at *at)
 {
 	struct tr_unwind_trail trail = { .most = 2 * tr_walk_depth + 2 };
 	bool is_whole = false;
 	uint32_t n, row;
 
-	if (walks->used + trail.most > TR_WALK_WORDS)
-		tr_walks_clear(walks);
-	trail.word = &walks->word[walks->used];
-	n = tr_unwind_with_trail(at, walks->frame, tr_walk_depth, &is_whole,
+	if (cache->used + trail.most > TR_WALK_WORDS)
+		tr_walk_cache_clear(cache);
+	trail.word = &cache->word[cache->used];
+	n = tr_unwind_with_trail(at, cache->frame, tr_walk_depth, &is_whole,
 				 &trail);
 	if (tr_unwind_wants_look() && tr_modules_look_here())
-		n = tr_unwind_with_trail(at, walks->frame, tr_walk_depth,
+		n = tr_unwind_with_trail(at, cache->frame, tr_walk_depth,
 					 &is_whole, &trail);
-	row = row_of(walks->frame, n, is_whole);
+	row = row_of(cache->frame, n, is_whole);
 	if (trail.n)
-		keep_walk(walks, at, &trail, row);
+		keep_walk(cache, at, &trail, row);
 	return row;
 }
 
-TR_NOINLINE uint32_t tr_walk_search(struct tr_walks *walks,
+TR_NOINLINE uint32_t tr_walk_search(struct tr_walk_cache *cache,
 				    const struct tr_unwind_at *at)
 {
-	struct tr_walk_place *place = tr_walk_place(walks, at->pc);
+	struct tr_walk_place *place = tr_walk_place(cache, at->pc);
 	uint32_t set;
 
-	if (walks->generation != TR_ACQUIRE(tr_unwind_generation)) {
-		walks->generation = TR_ACQUIRE(tr_unwind_generation);
-		tr_walks_clear(walks);
+	if (cache->generation != TR_ACQUIRE(tr_unwind_generation)) {
+		cache->generation = TR_ACQUIRE(tr_unwind_generation);
+		tr_walk_cache_clear(cache);
 	}
 	set = set_of(place, at);
 	for (uint32_t i = 0; i < TR_WALK_WAYS; i++) {
-		if (!tr_walk_is(walks, &walks->walk[set][i], at))
+		if (!tr_walk_is(cache, &cache->walk[set][i], at))
 			continue;
 		place->set = (uint8_t)set;
 		place->way = (uint8_t)i;
-		return walks->walk[set][i].row;
+		return cache->walk[set][i].row;
 	}
-	return walk_anew(walks, at);
+	return walk_anew(cache, at);
 }
