@@ -5,10 +5,10 @@
  * Comes in: entries, values and counts of threads. Goes out: a ledger that can
  * be read at any instant. Called by all of record/.
  *
- * Writing: a thread has a hand (private memory: pointers, the hash of call
- * paths) and a track (in the ledger: what a reader needs). A probe appends a
- * 16-byte entry to the track's log; every TR_BATCH entries the owner drains
- * them into nodes and cells. Readers add what is not drained yet themselves.
+ * Writing: a thread has a struct tr_thread (private memory: pointers, the hash
+ * of call paths) and a track (in the ledger: what a reader needs). A probe
+ * appends a 16-byte entry to the track's log; every TR_BATCH entries the owner
+ * drains them into nodes and cells. Readers add entries that are not drained.
  *
  * Why a log first: the address of a histogram bucket depends on the time
  * just read, and a store there stalls the next read of the clock; entries
@@ -48,8 +48,8 @@ struct tr_detached {
 #define TR_RUNS 8u
 #define TR_RUN_VALUES 64u /* values after which the clock is read again */
 
-/* A thread's private side. Lies in memory that a fork wipes. */
-struct tr_hand {
+/* Private state of a thread. Lies in memory that a fork wipes. */
+struct tr_thread {
 	struct tare_self_ self; /* first: probes reach it inline */
 	struct tr_track *track; /* NULL: busy, forked, slow clock or none */
 	char *base;
@@ -61,12 +61,12 @@ struct tr_hand {
 	uint32_t shift;		/* of time slices */
 	bool fast;		/* the processor's counter is the clock */
 	bool busy;		/* like track == NULL, for the slow clock */
-	struct tr_track *held;	/* the track also while busy */
+	struct tr_track *own_track;	/* the track also while busy */
 	/* Of the track, for when that is gone; in one piece, see rebuild. */
 	_Alignas(8) struct tr_ring_place log;
 	struct tr_frame *frames;
 	uint32_t index;
-	uint32_t thread; /* whose */
+	uint32_t tid; /* of the owner */
 	uint32_t values_close;	/* in a row that came close to each other */
 	int32_t values_left;	/* values until the clock is read again */
 	uint32_t values_slice;	/* what it said then */
@@ -142,60 +142,63 @@ struct tr_ledger {
 
 /* The one of this process; its content is zero in a child until it opens. */
 extern struct tr_ledger *tr_ledger;
-extern struct tr_hand *tr_hands; /* tr_hands_most of them */
-extern uint32_t tr_hands_most;	 /* at most TR_MAX_TRACKS */
+extern struct tr_thread *tr_threads; /* tr_max_threads of them */
+extern uint32_t tr_max_threads;	 /* at most TR_MAX_TRACKS */
 
-extern struct tr_hand tr_hand_none;	/* thread without a track yet */
-extern struct tr_hand tr_hand_creating; /* thread that is getting one */
+extern struct tr_thread tr_thread_none;	/* thread without a track yet */
+extern struct tr_thread tr_thread_creating; /* thread that is getting one */
 
 /*
- * This thread's hand. Not by way of tare_self_, which is exported: where two
- * copies of the library are in a process, all may find the same tare_self_.
+ * State of the calling thread. Not by way of tare_self_, which is exported:
+ * where two copies of the library are in a process, both may find the same one.
  */
-extern __thread struct tr_hand *tr_self
+extern __thread struct tr_thread *tr_self
 #if !defined(TARE_TLS_DYNAMIC)
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 #else
 	__attribute__((visibility("hidden")));
 #endif
 
-TR_INLINE struct tr_hand *tr_hand(void)
+TR_INLINE struct tr_thread *tr_this_thread(void)
 {
 	return tr_self;
 }
 
-TR_INLINE void tr_hand_set(struct tr_hand *hand)
+TR_INLINE void tr_thread_set(struct tr_thread *thread)
 {
-	tr_self = hand;
+	tr_self = thread;
 	TR_FENCE();
-	tare_self_ = &hand->self;
+	tare_self_ = &thread->self;
 }
 
 /*
- * Order of a thread's last store to its hand before another takes over. The
- * kernel orders them by the thread's end; the thread sanitizer does not see
- * that. On x86-64 a release store is a plain one.
+ * Order of a thread's last store to its state before another takes it over.
+ * The kernel orders them by the thread's end; the thread sanitizer does not
+ * see that. On x86-64 a release store is a plain one.
  */
 #if defined(__x86_64__) || defined(__SANITIZE_THREAD__)
-#define TR_HANDED_ON __ATOMIC_RELEASE
+#define TR_OWNER_ORDER __ATOMIC_RELEASE
 #else
-#define TR_HANDED_ON __ATOMIC_RELAXED
+#define TR_OWNER_ORDER __ATOMIC_RELAXED
 #endif
 
 /* The end of the busy time. */
-TR_INLINE void tr_hand_free(struct tr_hand *hand, struct tr_track *track)
+TR_INLINE void tr_thread_set_track(struct tr_thread *thread,
+				   struct tr_track *track)
 {
-	__atomic_store_n(&hand->track, track, TR_HANDED_ON);
+	__atomic_store_n(&thread->track, track, TR_OWNER_ORDER);
 }
 
-TR_INLINE struct tr_node *tr_node_at(const struct tr_hand *hand, uint32_t off)
+TR_INLINE struct tr_node *tr_node_at(const struct tr_thread *thread,
+				     uint32_t off)
 {
-	return (struct tr_node *)(void *)(hand->base + TR_NODE_BIAS + off);
+	return (struct tr_node *)(void *)(thread->base + TR_NODE_BIAS + off);
 }
 
-TR_INLINE struct tr_cell *tr_cell_at(const struct tr_hand *hand, uint32_t off)
+TR_INLINE struct tr_cell *tr_cell_at(const struct tr_thread *thread,
+				     uint32_t off)
 {
-	return (struct tr_cell *)(void *)(hand->base + off);
+	return (struct tr_cell *)(void *)(thread->base + off);
 }
 
 /* ---- space.c ----------------------------------------------------------- */
@@ -232,7 +235,7 @@ bool tr_ledger_replace(void);
 /* Replaces it if the file is shorter than it should be. Signal-safe. */
 void tr_ledger_watch(void);
 /* Replaces it if what this thread sees of it is zeros. Slow paths only. */
-void tr_ledger_heal(struct tr_hand *hand);
+void tr_ledger_heal(struct tr_thread *thread);
 /* Takes an anchor for this slice unless somebody has. */
 void tr_ledger_anchor(uint32_t slice);
 /* Now, on the ledger's clock. */
@@ -244,14 +247,14 @@ uint64_t tr_ledger_ticks(void);
  */
 extern void (*tr_look)(void);
 #define TR_LOOK_EVENTS 8192u
-TR_INLINE void tr_look_after(struct tr_hand *hand, uint32_t events)
+TR_INLINE void tr_look_after(struct tr_thread *thread, uint32_t events)
 {
 	void (*look)(void);
 
-	hand->unlooked += events;
-	if (TR_LIKELY(hand->unlooked < TR_LOOK_EVENTS))
+	thread->unlooked += events;
+	if (TR_LIKELY(thread->unlooked < TR_LOOK_EVENTS))
 		return;
-	hand->unlooked = 0;
+	thread->unlooked = 0;
 	look = __atomic_load_n(&tr_look, __ATOMIC_RELAXED);
 	if (look)
 		look();
@@ -296,10 +299,10 @@ void tr_sites_fill(char *base);
 
 /* ---- track.c ----------------------------------------------------------- */
 
-/* The calling thread's hand with a track, or NULL (counted). Signal-safe. */
-struct tr_hand *tr_track_attach(void);
+/* The calling thread's state, with a track, or NULL (counted). Signal-safe. */
+struct tr_thread *tr_track_attach(void);
 /* Empties the ring of a trace, and forgets what is not drained. */
-void tr_track_rewind(struct tr_hand *hand);
+void tr_track_rewind(struct tr_thread *thread);
 /*
  * From now on every thread keeps its events, as from the end of its present
  * lap of 64; those of that lap stay where they are, and readers find them
@@ -307,22 +310,23 @@ void tr_track_rewind(struct tr_hand *hand);
  */
 void tr_tracing_begin(void);
 /* At the end of a lap: a ring, if it is to have one. Busy. */
-void tr_track_trace(struct tr_hand *hand, uint64_t lap);
+void tr_track_trace(struct tr_thread *thread, uint64_t lap);
 /* What the kernel calls the thread, into its track. Busy. */
-void tr_track_name(struct tr_hand *hand);
+void tr_track_name(struct tr_thread *thread);
 /* Zeroed memory on a line from the track's chunk; 0 if there is no room. */
-uint32_t tr_track_alloc(struct tr_hand *hand, uint32_t bytes);
-bool tr_track_rebuild(const struct tr_hand *hand, char *base);
-void tr_track_forget(struct tr_hand *hand);
+uint32_t tr_track_alloc(struct tr_thread *thread, uint32_t bytes);
+bool tr_track_rebuild(const struct tr_thread *thread, char *base);
+void tr_track_forget(struct tr_thread *thread);
 /* Chunk of counter slots of this thread, or NULL. */
-uint64_t *tr_track_counters(struct tr_hand *hand, uint32_t slot);
+uint64_t *tr_track_counters(struct tr_thread *thread, uint32_t slot);
 /* Gives back a log of `size` and starts tracing into a ring. */
-bool tr_hand_is_busy(const struct tr_hand *hand);
+bool tr_thread_is_busy(const struct tr_thread *thread);
 
 /* One event less: there was no room for it. Busy. */
-TR_INLINE void tr_hand_lose(struct tr_hand *hand)
+TR_INLINE void tr_thread_lose(struct tr_thread *thread)
 {
-	TR_STORE(hand->held->lost.no_space, hand->held->lost.no_space + 1);
+	TR_STORE(thread->own_track->lost.no_space,
+		 thread->own_track->lost.no_space + 1);
 }
 
 /* The same in a handler that met its thread in a probe. */
@@ -335,30 +339,31 @@ TR_INLINE void tr_lose_busy(void)
  * Enter and leave the part in which a signal handler must not touch the
  * track. Enter fails (false) inside such a handler.
  */
-bool tr_hand_enter(struct tr_hand *hand);
-void tr_hand_leave(struct tr_hand *hand);
+bool tr_thread_enter(struct tr_thread *thread);
+void tr_thread_leave(struct tr_thread *thread);
 
 /* ---- tree.c ------------------------------------------------------------ */
 
 /* Child of `parent` for a site, found or made; 0 if there is no room. Busy. */
-uint32_t tr_tree_child(struct tr_hand *hand, uint32_t parent, uint32_t site);
+uint32_t tr_tree_child(struct tr_thread *thread, uint32_t parent,
+		       uint32_t site);
 /* The track's cell for a site, made if needed; 0 if there is no room. Busy. */
-uint32_t tr_tree_cell(struct tr_hand *hand, uint32_t site);
+uint32_t tr_tree_cell(struct tr_thread *thread, uint32_t site);
 /* Node that counts calls whose path found no room. Busy. */
-uint32_t tr_tree_overflow(struct tr_hand *hand);
+uint32_t tr_tree_overflow(struct tr_thread *thread);
 /* Root of a new track. */
-bool tr_tree_init(struct tr_hand *hand);
+bool tr_tree_init(struct tr_thread *thread);
 
 /* The same for a function; find: 0 if there is none, and not busy. */
-uint32_t tr_tree_function(struct tr_hand *hand, uint32_t parent,
+uint32_t tr_tree_function(struct tr_thread *thread, uint32_t parent,
 			  uint64_t address);
-uint32_t tr_tree_find(const struct tr_hand *hand, uint32_t parent,
+uint32_t tr_tree_find(const struct tr_thread *thread, uint32_t parent,
 		      uint64_t address);
 /* Node of calls of functions that found no room on their path. Busy. */
 #define TR_ADDRESS_OTHERS 0u
-uint32_t tr_tree_others(struct tr_hand *hand);
+uint32_t tr_tree_others(struct tr_thread *thread);
 /* A function's part of it. Busy. */
-uint32_t tr_tree_elsewhere(struct tr_hand *hand, uint32_t others,
+uint32_t tr_tree_elsewhere(struct tr_thread *thread, uint32_t others,
 			   uint64_t address);
 
 /* ---- drain.c ----------------------------------------------------------- */
@@ -367,21 +372,21 @@ uint32_t tr_tree_elsewhere(struct tr_hand *hand, uint32_t others,
  * Drains the TR_BATCH entries before `end` (= write position), wraps the
  * log, and leaves. The fast path of a scope's end.
  */
-void tr_drain_batch(struct tr_hand *hand, struct tr_track *track,
+void tr_drain_batch(struct tr_thread *thread, struct tr_track *track,
 		    uint64_t end);
 /* Appends any entry. Busy. */
-void tr_log_append(struct tr_hand *hand, uint64_t start, uint32_t span,
+void tr_log_append(struct tr_thread *thread, uint64_t start, uint32_t span,
 		   uint32_t what);
 /*
  * Parks an entry from a signal handler that found the track busy. `what`: a
  * site, and TR_PARKED_FAILED or TR_PARKED_VALUE. False: no room.
  */
-bool tr_log_defer(struct tr_hand *hand, uint64_t start, uint32_t span,
+bool tr_log_defer(struct tr_thread *thread, uint64_t start, uint32_t span,
 		  uint32_t what);
 /* The entry at `deferred_at` is somewhere else from now on. Busy. */
 void tr_deferred_taken(struct tr_track *track);
 /* Completes what its thread did not (it is dead). Busy. */
-void tr_drain_redo(struct tr_hand *hand, bool cut);
+void tr_drain_redo(struct tr_thread *thread, bool cut);
 
 /* ---- ring.c ------------------------------------------------------------ */
 
@@ -391,35 +396,36 @@ void tr_drain_redo(struct tr_hand *hand, bool cut);
 /* Are the last values of the site to be kept? */
 bool tr_site_is_kept(const struct tr_site *site);
 /* A ring for a new cell, where wanted and where there is room. Busy. */
-void tr_ring_start(struct tr_hand *hand, struct tr_cell *cell);
+void tr_ring_start(struct tr_thread *thread, struct tr_cell *cell);
 /* A larger one for a full one, where there is room. Busy. */
-void tr_ring_grow(struct tr_hand *hand, struct tr_cell *cell,
+void tr_ring_grow(struct tr_thread *thread, struct tr_cell *cell,
 		  const struct tr_values *values);
 
 /* ---- observe.c --------------------------------------------------------- */
 
 /* Into the ring of last values alone, where there is one. Busy. */
-void tr_observe_kept(struct tr_hand *hand, uint32_t cell, double value,
+void tr_observe_kept(struct tr_thread *thread, uint32_t cell, double value,
 		     uint64_t ticks);
 /* A value into a cell, at about `ticks`. Busy. */
-void tr_observe(struct tr_hand *hand, uint32_t cell, double value,
+void tr_observe(struct tr_thread *thread, uint32_t cell, double value,
 		uint64_t ticks);
 
 /* ---- history.c --------------------------------------------------------- */
 
 /* Closes the cell's slice and starts `slice`. Busy. */
-void tr_cell_turn(struct tr_hand *hand, struct tr_cell *cell, uint32_t slice);
+void tr_cell_turn(struct tr_thread *thread, struct tr_cell *cell,
+		  uint32_t slice);
 /* Ends the turns that a thread died in. Busy. */
-void tr_cells_complete(struct tr_hand *hand);
+void tr_cells_complete(struct tr_thread *thread);
 
 /* ---- cell.c ------------------------------------------------------------ */
 
 /* Place of a bucket outside the fast path; 0 if there is no room. Busy. */
-uint32_t tr_cell_bucket(struct tr_hand *hand, struct tr_cell *cell,
+uint32_t tr_cell_bucket(struct tr_thread *thread, struct tr_cell *cell,
 			uint64_t bits);
-struct tr_extra *tr_cell_extra(struct tr_hand *hand, struct tr_cell *cell);
+struct tr_extra *tr_cell_extra(struct tr_thread *thread, struct tr_cell *cell);
 /* Carry slot of a bucket that passed 2^32. NULL if there is no room. */
-uint32_t *tr_cell_carry(struct tr_hand *hand, struct tr_cell *cell,
+uint32_t *tr_cell_carry(struct tr_thread *thread, struct tr_cell *cell,
 			uint32_t bucket_off);
 
 /* ---- block.c ----------------------------------------------------------- */
@@ -429,7 +435,7 @@ uint32_t *tr_cell_carry(struct tr_hand *hand, struct tr_cell *cell,
  * counted, or none are wanted. To be written word by word with TR_STORE,
  * then committed. Busy.
  */
-uint64_t *tr_block_reserve(struct tr_hand *hand, uint32_t bytes);
+uint64_t *tr_block_reserve(struct tr_thread *thread, uint32_t bytes);
 void tr_block_commit(uint64_t *place, uint32_t bytes);
 /* Room for more records, if there is not enough. Signal-safe. */
 void tr_blocks_resize(uint64_t records);

@@ -16,7 +16,7 @@
 
 #include "ledger/write.h"
 
-struct tr_hand;
+struct tr_thread;
 
 /* What happened, for people: called outside of probes only. */
 typedef void (*tr_governor_tell)(const char *text);

@@ -163,7 +163,7 @@ bool tr_site_refresh(tare_site *site);
  * Common start of every slow path: the site is on and the thread has a
  * track. NULL: nothing to do (off, or lost and counted).
  */
-struct tr_hand *tr_probe_ready(tare_site *site, uint32_t gate);
+struct tr_thread *tr_probe_ready(tare_site *site, uint32_t gate);
 
 /* ---- note.c ------------------------------------------------------------ */
 
@@ -180,7 +180,7 @@ extern uint64_t tr_note_floor;
  * Writes the record of a finished operation with what was staged for it.
  * `error`: NULL, or it failed; "": with the text that was staged. Busy.
  */
-void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
+void tr_note_record(struct tr_thread *thread, uint32_t site, uint64_t start,
 		    uint64_t span, const char *error);
 /*
  * Writes a record of another kind, of this moment. False if the history has
@@ -201,7 +201,8 @@ struct tr_note_sample {
 	const struct tr_note_attr *attr;
 	size_t n_attrs;
 };
-bool tr_note_write(struct tr_hand *hand, const struct tr_note_sample *sample);
+bool tr_note_write(struct tr_thread *thread,
+		   const struct tr_note_sample *sample);
 
 struct tr_note_duration {
 	uint32_t site;
@@ -212,28 +213,29 @@ struct tr_note_duration {
 };
 
 /* A record of a time that was measured elsewhere. Busy. */
-void tr_note_duration(struct tr_hand *hand, const struct tr_note_duration *d);
+void tr_note_duration(struct tr_thread *thread,
+		      const struct tr_note_duration *d);
 /* Forgets what was staged under this start. Busy. */
-void tr_note_drop(struct tr_hand *hand, uint64_t start);
+void tr_note_drop(struct tr_thread *thread, uint64_t start);
 /* What was staged under one start is under another. Busy. */
-void tr_note_rename(struct tr_hand *hand, uint64_t from, uint64_t to);
+void tr_note_rename(struct tr_thread *thread, uint64_t from, uint64_t to);
 
 /* ---- value.c ------------------------------------------------------------ */
 
 /* The thread's cell of a site of values; 0 if there is no room. Busy. */
-uint32_t tr_value_cell(struct tr_hand *hand, uint32_t site);
+uint32_t tr_value_cell(struct tr_thread *thread, uint32_t site);
 
 /* ---- scope.c ----------------------------------------------------------- */
 
 /* No room for a path: its call is counted where such calls are. Busy. */
-void tr_scope_overflow(struct tr_hand *hand);
+void tr_scope_overflow(struct tr_thread *thread);
 /* Closes the scopes above `to` that nobody ended: counted, no time. Busy. */
-void tr_scope_repair(struct tr_hand *hand, const struct tr_frame *to);
+void tr_scope_repair(struct tr_thread *thread, const struct tr_frame *to);
 /* Appends a duration, in two entries where 32 bits are too few. Busy. */
-void tr_scope_append(struct tr_hand *hand, uint32_t node, uint64_t start,
+void tr_scope_append(struct tr_thread *thread, uint32_t node, uint64_t start,
 		     uint64_t span, uint32_t flags);
 /* Ticks from start to end; 0 and counted where that cannot be. */
-uint64_t tr_scope_span(const struct tr_hand *hand, uint64_t start,
+uint64_t tr_scope_span(const struct tr_thread *thread, uint64_t start,
 		       uint64_t end);
 /* The end of a scope at a time that was read before. Not for other copies. */
 void tr_scope_end_at(void *handle, uint64_t end);
@@ -243,14 +245,14 @@ void tr_probe_fiber(tare_fiber *fiber, bool back);
 /* All that can happen at a begin. */
 void *tr_scope_begin_slow(tare_site *site, uint32_t gate);
 
-TR_INLINE struct tr_frame *tr_scope_push(struct tr_hand *hand,
+TR_INLINE struct tr_frame *tr_scope_push(struct tr_thread *thread,
 					 struct tr_track *track, uint32_t node)
 {
-	struct tr_frame *frame = hand->top + 1;
+	struct tr_frame *frame = thread->top + 1;
 
 	TR_STORE(track->current, node);
 	TR_FENCE();
-	__atomic_store_n(&hand->top, frame, TR_HANDED_ON);
+	__atomic_store_n(&thread->top, frame, TR_OWNER_ORDER);
 	TR_FENCE();
 	return frame;
 }
@@ -275,9 +277,9 @@ void tr_calls_use(enum tr_calls mode, void (*know)(uint64_t address));
 /* None are begun until it is called with false. Any thread. */
 void tr_calls_pause(bool is_paused);
 /* Functions above this frame outlive the scope that ends now. Busy. */
-void tr_calls_orphan(struct tr_hand *hand, const struct tr_frame *to);
+void tr_calls_orphan(struct tr_thread *thread, const struct tr_frame *to);
 /* The innermost function, which is the current node, had no end. Busy. */
-void tr_calls_drop(struct tr_hand *hand);
+void tr_calls_drop(struct tr_thread *thread);
 
 /* ---- untimed.c --------------------------------------------------------- */
 
@@ -310,13 +312,13 @@ extern uint8_t *tr_site_levels;
  * track is there and free. */
 void *tr_scope_begin_untimed(tare_site *site, uint32_t gate);
 /* Shall this call be counted only? */
-bool tr_scope_is_skipped(struct tr_hand *hand, const tare_site *site);
+bool tr_scope_is_skipped(struct tr_thread *thread, const tare_site *site);
 /* Makes the frame just pushed one of those; its handle. */
-void *tr_frame_untimed(const struct tr_hand *hand, struct tr_frame *frame);
+void *tr_frame_untimed(const struct tr_thread *thread, struct tr_frame *frame);
 /* Ends it; false if `handle` is no such scope, or not the innermost. */
 bool tr_scope_end_untimed(void *handle);
 /* Counts a call that ends without a time, and its failure. Busy. */
-void tr_scope_count(struct tr_hand *hand, uint32_t node,
+void tr_scope_count(struct tr_thread *thread, uint32_t node,
 		    const struct tr_frame *frame);
 
 #endif

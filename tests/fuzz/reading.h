@@ -146,7 +146,8 @@ static inline void reading_profile(void)
 					      UINT32_MAX,
 				  i % 3);
 		rows_count(node, i, i * 4000000);
-		rows_sample(1, node, tr_hand()->held->current, 4000);
+		rows_sample(1, node, tr_this_thread()->own_track->current,
+			    4000);
 	}
 	rows_count(TR_STACK_LOST, 1, 5);
 }

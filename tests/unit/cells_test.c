@@ -17,12 +17,12 @@ TARE_SITE(gauge, TARE_KIND_GAUGE, TARE_TYPE_CUSTOM, "gauge", "1");
 /* The cell of the values is the one after itself. */
 static void damage(void)
 {
-	const struct tr_hand *hand = tr_hand();
-	uint32_t off = hand->held->cells;
+	const struct tr_thread *thread = tr_this_thread();
+	uint32_t off = thread->own_track->cells;
 	struct tr_cell *cell = NULL;
 
 	for (; off; off = cell->next) {
-		cell = tr_cell_at(hand, off);
+		cell = tr_cell_at(thread, off);
 		if (cell->site == values.id)
 			break;
 	}

@@ -429,7 +429,8 @@ static void measure_in_part(void)
 	site = tr_site_at(hot.id);
 	site->worst = site->level = TR_LEVEL_PAUSED | TR_LEVEL_COUNTED;
 	site->missed = 60;
-	tr_node_at(tr_hand(), tr_hand()->held->nodes)->untimed = 30;
+	tr_node_at(tr_this_thread(),
+		   tr_this_thread()->own_track->nodes)->untimed = 30;
 }
 
 static void play_estimates(void)

@@ -297,20 +297,21 @@ TEST(quantiles_of_negative_values_ascend)
 
 static struct tr_cell *cell_of(uint32_t site)
 {
-	const struct tr_hand *hand = tr_hand();
-	uint32_t off = hand->held->cells;
+	const struct tr_thread *thread = tr_this_thread();
+	uint32_t off = thread->own_track->cells;
 
-	for (; off; off = tr_cell_at(hand, off)->next)
-		if (tr_cell_at(hand, off)->site == site)
-			return tr_cell_at(hand, off);
+	for (; off; off = tr_cell_at(thread, off)->next)
+		if (tr_cell_at(thread, off)->site == site)
+			return tr_cell_at(thread, off);
 	return NULL;
 }
 
 static uint32_t *bucket_of(struct tr_cell *cell, double value)
 {
-	uint32_t off = tr_cell_bucket(tr_hand(), cell, tr_bucket_bits(value));
+	uint32_t off = tr_cell_bucket(tr_this_thread(), cell,
+				      tr_bucket_bits(value));
 
-	return off ? (uint32_t *)(void *)(tr_hand()->base + off) : NULL;
+	return off ? (uint32_t *)(void *)(tr_this_thread()->base + off) : NULL;
 }
 
 TARE_SCOPE_SITE_DEFINE(filler, "filler");
@@ -318,7 +319,7 @@ TARE_SCOPE_SITE_DEFINE(filler, "filler");
 /* Entries are drained by the batch: fills the one that is begun. */
 static void drain(void)
 {
-	const struct tr_track *track = tr_hand()->held;
+	const struct tr_track *track = tr_this_thread()->own_track;
 
 	for (unsigned i = 0; i < TR_BATCH; i++) {
 		tare_scope_end(tare_scope_begin(&filler));

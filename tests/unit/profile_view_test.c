@@ -213,7 +213,7 @@ static void play_samples(void)
 	start_rows(NULL);
 	write_profile();
 	TARE_SCOPE("around");
-	rows_sample(7, leaf_node, tr_hand()->held->current, 4000);
+	rows_sample(7, leaf_node, tr_this_thread()->own_track->current, 4000);
 	scene_pass_ns(1000);
 	rows_sample(8, work_node, 0, 5000);
 	rows_sample(9, 0x7fffffff, 0, 1);	/* no such stack */

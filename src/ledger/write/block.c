@@ -61,7 +61,7 @@ static uint32_t number_of(uint64_t ticket)
 	return real ? (uint32_t)(ticket % real) : UINT32_MAX;
 }
 
-static TR_NOINLINE struct tr_block *take_block(struct tr_hand *hand)
+static TR_NOINLINE struct tr_block *take_block(struct tr_thread *thread)
 {
 	struct tr_header *header = tr_ledger->header;
 
@@ -73,14 +73,14 @@ static TR_NOINLINE struct tr_block *take_block(struct tr_hand *hand)
 		if (number == UINT32_MAX)
 			return NULL;
 		block = block_at(number);
-		if (!claim(block, hand->index + 1))
+		if (!claim(block, thread->index + 1))
 			continue; /* still being filled by another track */
 		(void)TR_ADD(header->records_trimmed,
 			     TR_LOAD(block->records));
 		TR_PUBLISH(block->used, 0);
 		TR_STORE(block->records, 0);
 		TR_PUBLISH(block->ticket, ticket + 1);
-		hand->held->block = number + 1;
+		thread->own_track->block = number + 1;
 		return block;
 	}
 	return NULL;
@@ -121,10 +121,10 @@ TR_INLINE uint64_t *place_in(struct tr_block *block, uint32_t used)
 	return (uint64_t *)(void *)((char *)(block + 1) + used);
 }
 
-static uint64_t *place_for(struct tr_hand *hand, uint32_t bytes)
+static uint64_t *place_for(struct tr_thread *thread, uint32_t bytes)
 {
 	/* Each read once: 0 as soon as somebody truncates the file. */
-	uint32_t number = TR_LOAD(hand->held->block), used;
+	uint32_t number = TR_LOAD(thread->own_track->block), used;
 	struct tr_block *block;
 
 	if (number) {
@@ -132,23 +132,23 @@ static uint64_t *place_for(struct tr_hand *hand, uint32_t bytes)
 		used = TR_LOAD(block->used);
 		if (sizeof(*block) + used + bytes <= TR_BLOCK_BYTES)
 			return place_in(block, used);
-		hand->held->block = 0;
+		thread->own_track->block = 0;
 		TR_PUBLISH(block->owner, 0);
 	}
-	block = take_block(hand);
+	block = take_block(thread);
 	return block ? place_in(block, 0) : NULL;
 }
 
-uint64_t *tr_block_reserve(struct tr_hand *hand, uint32_t bytes)
+uint64_t *tr_block_reserve(struct tr_thread *thread, uint32_t bytes)
 {
 	uint64_t *place;
 
 	if (TR_LOAD(tr_ledger->header->max_history) == 0)
 		return NULL;
-	place = place_for(hand, bytes);
+	place = place_for(thread, bytes);
 	if (!place)
-		TR_STORE(hand->held->lost.records,
-			 hand->held->lost.records + 1);
+		TR_STORE(thread->own_track->lost.records,
+			 thread->own_track->lost.records + 1);
 	return place;
 }
 

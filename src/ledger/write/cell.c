@@ -9,34 +9,34 @@
 #include "ledger/write.h"
 
 
-struct tr_extra *tr_cell_extra(struct tr_hand *hand, struct tr_cell *cell)
+struct tr_extra *tr_cell_extra(struct tr_thread *thread, struct tr_cell *cell)
 {
 	uint32_t off = TR_LOAD(cell->extra);
 
 	if (!off) {
-		off = tr_track_alloc(hand, sizeof(struct tr_extra));
+		off = tr_track_alloc(thread, sizeof(struct tr_extra));
 		if (!off)
 			return NULL;
 		TR_PUBLISH(cell->extra, off);
 	}
-	return (struct tr_extra *)(void *)(hand->base + off);
+	return (struct tr_extra *)(void *)(thread->base + off);
 }
 
-static uint32_t new_page(struct tr_hand *hand)
+static uint32_t new_page(struct tr_thread *thread)
 {
-	return tr_track_alloc(hand, TR_PAGE_BUCKETS * sizeof(uint32_t));
+	return tr_track_alloc(thread, TR_PAGE_BUCKETS * sizeof(uint32_t));
 }
 
-static uint32_t far_page(struct tr_hand *hand, struct tr_cell *cell,
+static uint32_t far_page(struct tr_thread *thread, struct tr_cell *cell,
 			 uint32_t number)
 {
-	struct tr_extra *extra = tr_cell_extra(hand, cell);
+	struct tr_extra *extra = tr_cell_extra(thread, cell);
 	uint32_t *link = extra ? &extra->far : NULL, page, n;
 	struct tr_far *far = NULL;
 	int lists = 0;
 
 	for (; link && (page = TR_LOAD(*link)); lists++) {
-		far = (struct tr_far *)(void *)(hand->base + page);
+		far = (struct tr_far *)(void *)(thread->base + page);
 		for (uint32_t i = 0; i < far->n && i < 7; i++)
 			if (far->number[i] == number)
 				return far->page[i];
@@ -46,14 +46,14 @@ static uint32_t far_page(struct tr_hand *hand, struct tr_cell *cell,
 	if (!link || (lists == TR_FAR_LISTS && far->n == 7))
 		return 0;
 	if (!far || far->n == 7) {
-		uint32_t off = tr_track_alloc(hand, sizeof(*far));
+		uint32_t off = tr_track_alloc(thread, sizeof(*far));
 
 		if (!off)
 			return 0;
 		TR_PUBLISH(*link, off);
-		far = (struct tr_far *)(void *)(hand->base + off);
+		far = (struct tr_far *)(void *)(thread->base + off);
 	}
-	page = new_page(hand);
+	page = new_page(thread);
 	if (!page)
 		return 0;
 	n = TR_LOAD(far->n) % 7;
@@ -63,7 +63,7 @@ static uint32_t far_page(struct tr_hand *hand, struct tr_cell *cell,
 	return page;
 }
 
-uint32_t tr_cell_bucket(struct tr_hand *hand, struct tr_cell *cell,
+uint32_t tr_cell_bucket(struct tr_thread *thread, struct tr_cell *cell,
 			uint64_t bits)
 {
 	uint32_t number = (uint32_t)(bits >> 51), page;
@@ -72,25 +72,25 @@ uint32_t tr_cell_bucket(struct tr_hand *hand, struct tr_cell *cell,
 	if (place < TR_CELL_PAGES) {
 		page = cell->page[place];
 		if (!page) {
-			page = new_page(hand);
+			page = new_page(thread);
 			TR_PUBLISH(cell->page[place], page);
 		}
 	} else {
-		page = far_page(hand, cell, number);
+		page = far_page(thread, cell, number);
 	}
 	return page ? page + (uint32_t)(bits >> 47 & 15) * 4 : 0;
 }
 
-uint32_t *tr_cell_carry(struct tr_hand *hand, struct tr_cell *cell,
+uint32_t *tr_cell_carry(struct tr_thread *thread, struct tr_cell *cell,
 			uint32_t bucket)
 {
-	struct tr_extra *extra = tr_cell_extra(hand, cell);
+	struct tr_extra *extra = tr_cell_extra(thread, cell);
 	uint32_t *link = extra ? &extra->carry : NULL;
 	struct tr_carry *carry = NULL;
 	uint32_t off, n;
 
 	while (link && (off = TR_LOAD(*link))) {
-		carry = (struct tr_carry *)(void *)(hand->base + off);
+		carry = (struct tr_carry *)(void *)(thread->base + off);
 		for (uint32_t i = 0; i < carry->n && i < 7; i++)
 			if (carry->bucket[i] == bucket)
 				return &carry->high[i];
@@ -99,11 +99,11 @@ uint32_t *tr_cell_carry(struct tr_hand *hand, struct tr_cell *cell,
 	if (!link)
 		return NULL;
 	if (!carry || carry->n == 7) {
-		off = tr_track_alloc(hand, sizeof(*carry));
+		off = tr_track_alloc(thread, sizeof(*carry));
 		if (!off)
 			return NULL;
 		TR_PUBLISH(*link, off);
-		carry = (struct tr_carry *)(void *)(hand->base + off);
+		carry = (struct tr_carry *)(void *)(thread->base + off);
 	}
 	n = TR_LOAD(carry->n) % 7;
 	TR_STORE(carry->bucket[n], bucket);

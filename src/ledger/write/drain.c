@@ -17,10 +17,10 @@
  * One successful scope of under 2^32 ticks, whose bucket exists. Anything
  * else: false, and nothing was changed.
  */
-TR_INLINE bool drain_entry(struct tr_hand *hand, struct tr_track *track,
+TR_INLINE bool drain_entry(struct tr_thread *thread, struct tr_track *track,
 			   uint64_t position)
 {
-	char *base = hand->base;
+	char *base = thread->base;
 	const struct tr_entry *entry = (void *)(base + (uint32_t)position);
 	uint64_t start = TR_LOAD(entry->start), span = TR_LOAD(entry->span);
 	uint32_t what = TR_LOAD(entry->what), bucket, page;
@@ -33,9 +33,9 @@ TR_INLINE bool drain_entry(struct tr_hand *hand, struct tr_track *track,
 	if (TR_UNLIKELY(what & TR_ENTRY_FLAGS))
 		return false;
 	cell = (void *)(base + node->cell);
-	if (TR_UNLIKELY(cell->slice != TR_SLICE_OF(hand, start + span)))
+	if (TR_UNLIKELY(cell->slice != TR_SLICE_OF(thread, start + span)))
 		return false;
-	bits = tr_bucket_bits((double)(int64_t)span * hand->scale);
+	bits = tr_bucket_bits((double)(int64_t)span * thread->scale);
 	number = (bits >> 51) - TR_TIME_BASE;
 	if (TR_UNLIKELY(number >= TR_CELL_PAGES))
 		return false;
@@ -46,7 +46,7 @@ TR_INLINE bool drain_entry(struct tr_hand *hand, struct tr_track *track,
 	bucket = TR_LOAD(*at);
 	if (TR_UNLIKELY(bucket == UINT32_MAX))
 		return false;
-	values = tr_ring_of(hand, cell);
+	values = tr_ring_of(thread, cell);
 	if (TR_UNLIKELY(values) && TR_UNLIKELY(tr_ring_is_full(values)))
 		return false;
 	calls = TR_LOAD(node->calls);
@@ -69,16 +69,16 @@ TR_INLINE bool drain_entry(struct tr_hand *hand, struct tr_track *track,
 	if (TR_UNLIKELY(span < TR_LOAD(cell->min)))
 		TR_STORE(cell->min, span);
 	if (TR_UNLIKELY(values))
-		tr_place_keep(hand, cell, start + span, span);
+		tr_place_keep(thread, cell, start + span, span);
 	return true;
 }
 
 /* At the end of the ring: the next lap, or another ring. */
-static TR_COLD void next_lap(struct tr_hand *hand, struct tr_track *track,
+static TR_COLD void next_lap(struct tr_thread *thread, struct tr_track *track,
 			     uint64_t end)
 {
 	uint64_t lap = (end >> 32) + 1;
-	uint32_t off = (uint32_t)((char *)track - hand->base);
+	uint32_t off = (uint32_t)((char *)track - thread->base);
 
 	if (track->trace.off != track->log.off && track->trace.bytes)
 		TR_STORE(track->trace_discarded,
@@ -92,28 +92,28 @@ static TR_COLD void next_lap(struct tr_hand *hand, struct tr_track *track,
 						  log_inline));
 		TR_STORE(track->log.bytes, sizeof(track->log_inline));
 	} else {
-		tr_track_trace(hand, lap);
+		tr_track_trace(thread, lap);
 	}
 	/* A program names its threads after it made them. */
 	if (TR_UNLIKELY((lap & (lap - 1)) == 0))
-		tr_track_name(hand);
+		tr_track_name(thread);
 	/* One store for readers: the stage at a ring's end is a next start. */
 	TR_STORE(track->write, lap << 32 | track->log.off);
 	TR_FENCE();
 	TR_STORE(track->intent.stage, lap << 32 | track->log.off);
-	tr_look_after(hand, track->log.bytes / sizeof(struct tr_entry));
+	tr_look_after(thread, track->log.bytes / sizeof(struct tr_entry));
 }
 
 void (*tr_look)(void);
 
-void tr_drain_batch(struct tr_hand *hand, struct tr_track *track,
+void tr_drain_batch(struct tr_thread *thread, struct tr_track *track,
 		    uint64_t end)
 {
 	uint64_t at = end - TR_BATCH * sizeof(struct tr_entry);
 
 	for (; at < end; at += sizeof(struct tr_entry)) {
-		if (TR_UNLIKELY(!drain_entry(hand, track, at)))
-			tr_drain_odd(hand, track, at);
+		if (TR_UNLIKELY(!drain_entry(thread, track, at)))
+			tr_drain_odd(thread, track, at);
 		/* Done, so that the next one may use the intent. */
 		TR_FENCE();
 		TR_STORE(track->intent.stage, at + sizeof(struct tr_entry));
@@ -121,22 +121,22 @@ void tr_drain_batch(struct tr_hand *hand, struct tr_track *track,
 	}
 	/* Also where it is before the log: zeros, the file was truncated. */
 	if (TR_UNLIKELY((uint32_t)end - track->log.off >= track->log.bytes))
-		next_lap(hand, track, end);
+		next_lap(thread, track, end);
 	if (TR_UNLIKELY(TR_LOAD(track->deferred_write) !=
 			track->deferred_read))
-		tr_drain_deferred(hand);
-	/* hand->fast: with the slow clock the caller leaves. */
+		tr_drain_deferred(thread);
+	/* thread->fast: with the slow clock the caller leaves. */
 	TR_FENCE();
-	if (TR_LIKELY(!hand->busy))
-		tr_hand_free(hand, track);
+	if (TR_LIKELY(!thread->busy))
+		tr_thread_set_track(thread, track);
 }
 
-void tr_log_append(struct tr_hand *hand, uint64_t start, uint32_t span,
+void tr_log_append(struct tr_thread *thread, uint64_t start, uint32_t span,
 		   uint32_t what)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 	uint64_t position = track->write;
-	struct tr_entry *entry = (void *)(hand->base + (uint32_t)position);
+	struct tr_entry *entry = (void *)(thread->base + (uint32_t)position);
 
 	TR_STORE(entry->start, start);
 	TR_STORE(entry->span, span);
@@ -144,13 +144,13 @@ void tr_log_append(struct tr_hand *hand, uint64_t start, uint32_t span,
 	position += sizeof(*entry);
 	TR_PUBLISH(track->write, position);
 	if ((position & (TR_BATCH * sizeof(*entry) - 1)) == 0)
-		tr_drain_batch(hand, track, position);
+		tr_drain_batch(thread, track, position);
 }
 
 /* What its thread was in the middle of, in the order of doing it. */
-static void complete(struct tr_hand *hand, struct tr_track *track)
+static void complete(struct tr_thread *thread, struct tr_track *track)
 {
-	const struct tr_image live = { .base = hand->base,
+	const struct tr_image live = { .base = thread->base,
 				       .size = tr_ledger->map_bytes };
 	uint64_t left = UINT32_MAX; /* its own lists are no rings */
 
@@ -159,7 +159,7 @@ static void complete(struct tr_hand *hand, struct tr_track *track)
 	if (track->intent.stage & 1)
 		TR_STORE(track->intent.stage,
 			 track->intent.stage + sizeof(struct tr_entry) - 1);
-	tr_cells_complete(hand);
+	tr_cells_complete(thread);
 	if (track->deferred_at && !(track->deferred_at & TR_DEFERRED_VALUE) &&
 	    track->deferred_at / 16 != track->write / 16)
 		tr_deferred_taken(track);
@@ -171,19 +171,19 @@ static void complete(struct tr_hand *hand, struct tr_track *track)
  * full yet just wait. `cut`: it died within a probe, by asynchronous
  * cancellation or by the exit system call in a signal handler.
  */
-void tr_drain_redo(struct tr_hand *hand, bool cut)
+void tr_drain_redo(struct tr_thread *thread, bool cut)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 	uint64_t whole = track->write &
 			 ~(uint64_t)(TR_BATCH * sizeof(struct tr_entry) - 1);
 
 	if (cut)
-		complete(hand, track);
+		complete(thread, track);
 	/* In another lap: it died between a ring's end and the next. */
 	if (track->intent.stage >> 32 != whole >> 32)
 		TR_STORE(track->intent.stage, whole);
 	while (track->intent.stage < whole) {
-		tr_drain_odd(hand, track, track->intent.stage);
+		tr_drain_odd(thread, track, track->intent.stage);
 		TR_FENCE();
 		TR_STORE(track->intent.stage,
 			 (track->intent.stage & ~UINT64_C(1)) +
@@ -191,5 +191,5 @@ void tr_drain_redo(struct tr_hand *hand, bool cut)
 	}
 	if ((uint32_t)track->write < track->log.off ||
 	    (uint32_t)track->write >= track->log.off + track->log.bytes)
-		next_lap(hand, track, track->write);
+		next_lap(thread, track, track->write);
 }

@@ -9,15 +9,15 @@
 
 /* A variable shift costs three operations on x86-64, so there it is fixed. */
 #if defined(__x86_64__)
-#define TR_SLICE_OF(hand, ticks) ((uint32_t)((ticks) >> TR_SLICE_SHIFT))
+#define TR_SLICE_OF(thread, ticks) ((uint32_t)((ticks) >> TR_SLICE_SHIFT))
 #else
-#define TR_SLICE_OF(hand, ticks) ((uint32_t)((ticks) >> (hand)->shift))
+#define TR_SLICE_OF(thread, ticks) ((uint32_t)((ticks) >> (thread)->shift))
 #endif
 
 /* Drains any entry, making what it needs. */
-void tr_drain_odd(struct tr_hand *hand, struct tr_track *track,
+void tr_drain_odd(struct tr_thread *thread, struct tr_track *track,
 		  uint64_t position);
 /* Takes in what signal handlers parked. */
-void tr_drain_deferred(struct tr_hand *hand);
+void tr_drain_deferred(struct tr_thread *thread);
 
 #endif

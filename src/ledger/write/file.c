@@ -257,7 +257,7 @@ static void place_regions(struct tr_header *header, uint64_t bytes,
 	const uint64_t size[TR_REGIONS] = {
 		[TR_REGION_SITES] = sites + TR_PAGE,
 		[TR_REGION_STRINGS] = sites + TR_MORE_STRINGS,
-		[TR_REGION_TRACKS] = tr_hands_most * sizeof(uint32_t),
+		[TR_REGION_TRACKS] = tr_max_threads * sizeof(uint32_t),
 		[TR_REGION_GAUGES] = config->max_sites * sizeof(uint64_t),
 		[TR_REGION_BLOCKS] = most * TR_BLOCK_BYTES,
 		[TR_REGION_MODULES] = TR_MAX_MODULES * sizeof(struct tr_module),

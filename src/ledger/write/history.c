@@ -26,12 +26,12 @@
 
 /* ---- memory of records ------------------------------------------------- */
 
-static struct tr_slice *slice_at(const struct tr_hand *hand, uint32_t off)
+static struct tr_slice *slice_at(const struct tr_thread *thread, uint32_t off)
 {
-	return (struct tr_slice *)(void *)(hand->base + off);
+	return (struct tr_slice *)(void *)(thread->base + off);
 }
 
-static uint32_t take_memory(struct tr_hand *hand, uint32_t bytes)
+static uint32_t take_memory(struct tr_thread *thread, uint32_t bytes)
 {
 	struct tr_header *header = tr_ledger->header;
 	uint32_t class_ = 0, size = TR_CLASS_LEAST, off, next;
@@ -40,31 +40,32 @@ static uint32_t take_memory(struct tr_hand *hand, uint32_t bytes)
 		class_++;
 	if (class_ >= TR_CLASSES)
 		return 0;
-	off = hand->held->free_slice[class_];
+	off = thread->own_track->free_slice[class_];
 	if (off) {
-		next = slice_at(hand, off)->from; /* link of the free ones */
-		hand->held->free_slice[class_] = next;
+		next = slice_at(thread, off)->from; /* link of the free ones */
+		thread->own_track->free_slice[class_] = next;
 	} else {
 		if (TR_LOAD(header->window_used) + size >
 		    tr_ledger->window_limit)
 			return 0;
-		off = tr_track_alloc(hand, size);
+		off = tr_track_alloc(thread, size);
 		if (!off)
 			return 0;
 		(void)TR_ADD(header->window_used, size);
 	}
-	TR_STORE(slice_at(hand, off)->class_, class_);
+	TR_STORE(slice_at(thread, off)->class_, class_);
 	return off;
 }
 
-static void free_memory(struct tr_hand *hand, uint32_t off)
+static void free_memory(struct tr_thread *thread, uint32_t off)
 {
-	uint32_t class_ = off ? slice_at(hand, off)->class_ : TR_CLASSES;
+	uint32_t class_ = off ? slice_at(thread, off)->class_ : TR_CLASSES;
 
 	if (class_ >= TR_CLASSES)
 		return;
-	TR_STORE(slice_at(hand, off)->from, hand->held->free_slice[class_]);
-	hand->held->free_slice[class_] = off;
+	TR_STORE(slice_at(thread, off)->from,
+		 thread->own_track->free_slice[class_]);
+	thread->own_track->free_slice[class_] = off;
 }
 
 /* ---- merging ----------------------------------------------------------- */
@@ -130,12 +131,12 @@ struct merge {
 	unsigned n;
 };
 
-static void merge_start(struct merge *merge, const struct tr_hand *hand,
+static void merge_start(struct merge *merge, const struct tr_thread *thread,
 			const uint32_t *off, unsigned n)
 {
 	merge->n = n;
 	for (unsigned i = 0; i < n; i++) {
-		const struct tr_slice *s = slice_at(hand, off[i]);
+		const struct tr_slice *s = slice_at(thread, off[i]);
 
 		(void)tr_slice_first(&merge->cursor[i],
 				     (const uint8_t *)(s + 1), s->bytes);
@@ -168,27 +169,27 @@ static bool merge_page(struct merge *merge, uint32_t *ret_number,
 }
 
 /* A record with the content of n others, or 0. The others stay. */
-static uint32_t merge_slices(struct tr_hand *hand, const uint32_t *off,
+static uint32_t merge_slices(struct tr_thread *thread, const uint32_t *off,
 			     unsigned n, bool real)
 {
 	uint64_t count[TR_PAGE_BUCKETS];
 	struct merge merge;
-	struct tr_slice head = *slice_at(hand, off[0]);
+	struct tr_slice head = *slice_at(thread, off[0]);
 	uint32_t bytes = 0, number, result;
 	uint8_t *at;
 
-	for (merge_start(&merge, hand, off, n);
+	for (merge_start(&merge, thread, off, n);
 	     merge_page(&merge, &number, count);)
 		bytes += tr_slice_page_bytes(count);
-	result = take_memory(hand, (uint32_t)sizeof(head) + bytes);
+	result = take_memory(thread, (uint32_t)sizeof(head) + bytes);
 	if (!result)
 		return 0;
 	head.bytes = bytes;
 	for (unsigned i = 1; i < n; i++)
-		add_head(&head, slice_at(hand, off[i]), real);
-	store_head(slice_at(hand, result), &head);
-	at = (uint8_t *)(slice_at(hand, result) + 1);
-	for (merge_start(&merge, hand, off, n);
+		add_head(&head, slice_at(thread, off[i]), real);
+	store_head(slice_at(thread, result), &head);
+	at = (uint8_t *)(slice_at(thread, result) + 1);
+	for (merge_start(&merge, thread, off, n);
 	     merge_page(&merge, &number, count);)
 		at = tr_slice_put_page(at, number, count);
 	return result;
@@ -227,7 +228,7 @@ static uint32_t *slot_of(struct tr_history *history, unsigned tier, unsigned i)
 }
 
 /* Adds the last tier's oldest record to `oldest`. */
-static bool fold_oldest(struct tr_hand *hand, struct tr_history *history,
+static bool fold_oldest(struct tr_thread *thread, struct tr_history *history,
 			bool real)
 {
 	unsigned tier = TR_TIERS - 1, tail = tail_of(history->marks, tier);
@@ -239,8 +240,8 @@ static bool fold_oldest(struct tr_hand *hand, struct tr_history *history,
 		return true; /* lost with a truncated file */
 	}
 	/* In there already: whoever put it there died before the next step. */
-	if (both[0] && slice_at(hand, both[1])->to <=
-			       slice_at(hand, both[0])->to) {
+	if (both[0] && slice_at(thread, both[1])->to <=
+			       slice_at(thread, both[0])->to) {
 		TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
 		return true;
 	}
@@ -250,15 +251,15 @@ static bool fold_oldest(struct tr_hand *hand, struct tr_history *history,
 		TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
 		return true;
 	}
-	merged = merge_slices(hand, both, 2, real);
+	merged = merge_slices(thread, both, 2, real);
 	if (!merged)
 		return false;
 	TR_PUBLISH(history->oldest, merged);
 	TR_FENCE();
 	TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
 	TR_FENCE();
-	free_memory(hand, both[0]);
-	free_memory(hand, both[1]);
+	free_memory(thread, both[0]);
+	free_memory(thread, both[1]);
 	return true;
 }
 
@@ -267,7 +268,7 @@ static bool fold_oldest(struct tr_hand *hand, struct tr_history *history,
  * blocks are 8, 64 and 512 slices, counted from 0. So records of different
  * cells nest, whatever their rates, and a window has edges that suit all.
  */
-static unsigned oldest_block(const struct tr_hand *hand,
+static unsigned oldest_block(const struct tr_thread *thread,
 			     struct tr_history *history, unsigned tier,
 			     uint32_t *off)
 {
@@ -276,8 +277,8 @@ static unsigned oldest_block(const struct tr_hand *hand,
 
 	for (; n < TR_TIER_MERGE; n++) {
 		off[n] = *slot_of(history, tier, tail + n);
-		if (!off[n] || (n && slice_at(hand, off[n])->to >> shift !=
-					     slice_at(hand, off[0])->to >>
+		if (!off[n] || (n && slice_at(thread, off[n])->to >> shift !=
+					     slice_at(thread, off[0])->to >>
 						     shift))
 			break;
 	}
@@ -285,7 +286,7 @@ static unsigned oldest_block(const struct tr_hand *hand,
 }
 
 /* Makes one free slot in a tier, moving its oldest records up. */
-static bool make_room(struct tr_hand *hand, struct tr_history *history,
+static bool make_room(struct tr_thread *thread, struct tr_history *history,
 		      unsigned tier, bool real)
 {
 	uint32_t off[TR_TIER_MERGE], merged;
@@ -295,15 +296,15 @@ static bool make_room(struct tr_hand *hand, struct tr_history *history,
 	if (length_of(history->marks, tier) < TR_TIER_KEEP)
 		return true;
 	if (tier == TR_TIERS - 1)
-		return fold_oldest(hand, history, real);
-	if (!make_room(hand, history, tier + 1, real))
+		return fold_oldest(thread, history, real);
+	if (!make_room(thread, history, tier + 1, real))
 		return false;
-	n = oldest_block(hand, history, tier, off);
+	n = oldest_block(thread, history, tier, off);
 	if (!n) {
 		TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
 		return true; /* lost with a truncated file */
 	}
-	merged = n == 1 ? off[0] : merge_slices(hand, off, n, real);
+	merged = n == 1 ? off[0] : merge_slices(thread, off, n, real);
 	if (!merged)
 		return false;
 	marks = moved(history->marks, tier, 0, n);
@@ -312,17 +313,19 @@ static bool make_room(struct tr_hand *hand, struct tr_history *history,
 	TR_PUBLISH(history->marks, moved(marks, tier + 1, 1, 0));
 	TR_FENCE();
 	for (unsigned i = 0; n > 1 && i < n; i++)
-		free_memory(hand, off[i]);
+		free_memory(thread, off[i]);
 	return true;
 }
 
 /* ---- turning a cell ---------------------------------------------------- */
 
-static void page_counts(const struct tr_hand *hand, const struct tr_cell *cell,
+static void page_counts(const struct tr_thread *thread,
+			const struct tr_cell *cell,
 			uint32_t page, uint64_t *count)
 {
-	const uint32_t *bucket = (const void *)(hand->base + page);
-	const struct tr_extra *extra = (const void *)(hand->base + cell->extra);
+	const uint32_t *bucket = (const void *)(thread->base + page);
+	const struct tr_extra *extra = (const void *)(thread->base +
+						      cell->extra);
 	const struct tr_carry *carry;
 
 	for (unsigned i = 0; i < TR_PAGE_BUCKETS; i++)
@@ -330,7 +333,7 @@ static void page_counts(const struct tr_hand *hand, const struct tr_cell *cell,
 	if (!cell->extra)
 		return;
 	for (uint32_t off = extra->carry; off; off = carry->next) {
-		carry = (const void *)(hand->base + off);
+		carry = (const void *)(thread->base + off);
 		for (uint32_t i = 0; i < carry->n; i++) {
 			uint32_t place = (carry->bucket[i] - page) / 4;
 
@@ -350,7 +353,7 @@ static uint64_t sum_counts(const uint64_t *count)
 	return n;
 }
 
-static uint32_t cell_bytes(const struct tr_hand *hand,
+static uint32_t cell_bytes(const struct tr_thread *thread,
 			   const struct tr_cell *cell, uint64_t *ret_count)
 {
 	uint64_t count[TR_PAGE_BUCKETS];
@@ -358,12 +361,12 @@ static uint32_t cell_bytes(const struct tr_hand *hand,
 
 	*ret_count = 0;
 	for (int64_t after = -1;
-	     tr_cell_page_after(hand->base, tr_ledger->map_bytes, cell, after,
+	     tr_cell_page_after(thread->base, tr_ledger->map_bytes, cell, after,
 				&number, &page);
 	     after = number) {
 		uint64_t n;
 
-		page_counts(hand, cell, page, count);
+		page_counts(thread, cell, page, count);
 		n = sum_counts(count);
 		if (n)
 			bytes += tr_slice_page_bytes(count);
@@ -372,13 +375,15 @@ static uint32_t cell_bytes(const struct tr_hand *hand,
 	return bytes;
 }
 
-static uint32_t close_slice(struct tr_hand *hand, const struct tr_cell *cell,
+static uint32_t close_slice(struct tr_thread *thread,
+			    const struct tr_cell *cell,
 			    uint32_t bytes, uint64_t n)
 {
 	uint64_t count[TR_PAGE_BUCKETS];
-	uint32_t off = take_memory(hand, (uint32_t)sizeof(struct tr_slice) +
+	uint32_t off = take_memory(thread, (uint32_t)sizeof(struct tr_slice) +
 						 bytes);
-	const struct tr_extra *extra = (const void *)(hand->base + cell->extra);
+	const struct tr_extra *extra = (const void *)(thread->base +
+						      cell->extra);
 	struct tr_slice head = {
 		.from = cell->first,
 		.to = cell->slice,
@@ -390,34 +395,34 @@ static uint32_t close_slice(struct tr_hand *hand, const struct tr_cell *cell,
 		.unbucketed = cell->extra ? extra->unbucketed : 0,
 		.bytes = bytes,
 	};
-	uint8_t *at = (uint8_t *)(slice_at(hand, off) + 1);
+	uint8_t *at = (uint8_t *)(slice_at(thread, off) + 1);
 	uint32_t number, page;
 
 	if (!off)
 		return 0;
 	head.count = n + head.zeros + head.unbucketed;
-	store_head(slice_at(hand, off), &head);
+	store_head(slice_at(thread, off), &head);
 	for (int64_t after = -1;
-	     tr_cell_page_after(hand->base, tr_ledger->map_bytes, cell, after,
+	     tr_cell_page_after(thread->base, tr_ledger->map_bytes, cell, after,
 				&number, &page);
 	     after = number) {
-		page_counts(hand, cell, page, count);
+		page_counts(thread, cell, page, count);
 		if (sum_counts(count))
 			at = tr_slice_put_page(at, number, count);
 	}
 	return off;
 }
 
-static void zero_pages(struct tr_hand *hand, struct tr_cell *cell)
+static void zero_pages(struct tr_thread *thread, struct tr_cell *cell)
 {
-	struct tr_extra *extra = (void *)(hand->base + cell->extra);
+	struct tr_extra *extra = (void *)(thread->base + cell->extra);
 	uint32_t number, page;
 
 	for (int64_t after = -1;
-	     tr_cell_page_after(hand->base, tr_ledger->map_bytes, cell, after,
+	     tr_cell_page_after(thread->base, tr_ledger->map_bytes, cell, after,
 				&number, &page);
 	     after = number) {
-		uint32_t *bucket = (void *)(hand->base + page);
+		uint32_t *bucket = (void *)(thread->base + page);
 
 		for (unsigned i = 0; i < TR_PAGE_BUCKETS; i++)
 			TR_STORE(bucket[i], 0);
@@ -427,7 +432,7 @@ static void zero_pages(struct tr_hand *hand, struct tr_cell *cell)
 	TR_STORE(extra->zeros, 0);
 	TR_STORE(extra->unbucketed, 0);
 	for (uint32_t off = extra->carry; off;) {
-		struct tr_carry *carry = (void *)(hand->base + off);
+		struct tr_carry *carry = (void *)(thread->base + off);
 
 		for (uint32_t i = 0; i < carry->n; i++)
 			TR_STORE(carry->high[i], 0);
@@ -455,10 +460,10 @@ static uint64_t most_of(bool real)
 	return real ? u.bits : 0;
 }
 
-static void restart(struct tr_hand *hand, struct tr_cell *cell, uint32_t slice,
-		    bool real)
+static void restart(struct tr_thread *thread, struct tr_cell *cell,
+		    uint32_t slice, bool real)
 {
-	zero_pages(hand, cell);
+	zero_pages(thread, cell);
 	TR_STORE(cell->sum, 0);
 	TR_STORE(cell->min, least_of(real));
 	TR_STORE(cell->max, most_of(real));
@@ -468,20 +473,20 @@ static void restart(struct tr_hand *hand, struct tr_cell *cell, uint32_t slice,
 }
 
 /* With room for one more, or NULL. */
-static struct tr_history *ready_history(struct tr_hand *hand,
+static struct tr_history *ready_history(struct tr_thread *thread,
 					struct tr_cell *cell, bool real)
 {
 	uint32_t off = TR_LOAD(cell->history);
 	struct tr_history *history;
 
 	if (!off) {
-		off = tr_track_alloc(hand, sizeof(struct tr_history));
+		off = tr_track_alloc(thread, sizeof(struct tr_history));
 		if (!off)
 			return NULL;
 		TR_PUBLISH(cell->history, off);
 	}
-	history = (void *)(hand->base + off);
-	return make_room(hand, history, 0, real) ? history : NULL;
+	history = (void *)(thread->base + off);
+	return make_room(thread, history, 0, real) ? history : NULL;
 }
 
 static void push(struct tr_history *history, uint32_t off)
@@ -497,12 +502,13 @@ static bool is_real(const struct tr_cell *cell)
 	return tr_site_at(cell->site)->kind != TARE_KIND_SCOPE;
 }
 
-static void turn(struct tr_hand *hand, struct tr_cell *cell, uint32_t slice,
+static void turn(struct tr_thread *thread, struct tr_cell *cell, uint32_t slice,
 		 bool real)
 {
 	uint64_t n;
-	uint32_t bytes = cell_bytes(hand, cell, &n), off;
-	const struct tr_extra *extra = (const void *)(hand->base + cell->extra);
+	uint32_t bytes = cell_bytes(thread, cell, &n), off;
+	const struct tr_extra *extra = (const void *)(thread->base +
+						      cell->extra);
 	struct tr_history *history;
 
 	if (cell->extra)
@@ -514,26 +520,27 @@ static void turn(struct tr_hand *hand, struct tr_cell *cell, uint32_t slice,
 	}
 	if (cell->extra)
 		n -= extra->zeros + extra->unbucketed;
-	history = ready_history(hand, cell, real);
+	history = ready_history(thread, cell, real);
 	if (!history ||
-	    !(off = close_slice(hand, cell, bytes, n))) {
+	    !(off = close_slice(thread, cell, bytes, n))) {
 		TR_STORE(cell->slice, slice); /* `first` stays */
 		return;
 	}
 	TR_PUBLISH(cell->turning, off);
 	TR_FENCE();
-	restart(hand, cell, slice, real);
+	restart(thread, cell, slice, real);
 	TR_FENCE();
 	push(history, off);
 	TR_FENCE();
 	TR_PUBLISH(cell->turning, 0);
 }
 
-TR_COLD void tr_cell_turn(struct tr_hand *hand, struct tr_cell *cell,
+TR_COLD void tr_cell_turn(struct tr_thread *thread, struct tr_cell *cell,
 			  uint32_t slice)
 {
 	bool real = is_real(cell);
-	const struct tr_extra *extra = (const void *)(hand->base + cell->extra);
+	const struct tr_extra *extra = (const void *)(thread->base +
+						      cell->extra);
 	uint32_t negative = cell->extra ? TR_LOAD(extra->negative) : 0;
 
 	/* A late entry stays with what is open. */
@@ -541,23 +548,23 @@ TR_COLD void tr_cell_turn(struct tr_hand *hand, struct tr_cell *cell,
 		return;
 	tr_ledger_anchor(slice);
 	if (negative)
-		turn(hand, tr_cell_at(hand, negative), slice, real);
-	turn(hand, cell, slice, real);
+		turn(thread, tr_cell_at(thread, negative), slice, real);
+	turn(thread, cell, slice, real);
 }
 
 /* Does the rest of a turn whose thread died in it. */
-static void complete(struct tr_hand *hand, struct tr_cell *cell)
+static void complete(struct tr_thread *thread, struct tr_cell *cell)
 {
-	struct tr_history *history = (void *)(hand->base + cell->history);
+	struct tr_history *history = (void *)(thread->base + cell->history);
 	uint32_t off = cell->turning, slice = cell->slice;
 	unsigned last;
 
 	if (!off)
 		return;
 	last = (head_of(history->marks, 0) - 1) & 255;
-	if (slice < slice_at(hand, off)->to)
-		slice = slice_at(hand, off)->to;
-	restart(hand, cell, slice, is_real(cell));
+	if (slice < slice_at(thread, off)->to)
+		slice = slice_at(thread, off)->to;
+	restart(thread, cell, slice, is_real(cell));
 	TR_FENCE();
 	if (!length_of(history->marks, 0) ||
 	    history->slot[0][last % TR_TIER_SLOTS] != off)
@@ -566,16 +573,16 @@ static void complete(struct tr_hand *hand, struct tr_cell *cell)
 	TR_PUBLISH(cell->turning, 0);
 }
 
-void tr_cells_complete(struct tr_hand *hand)
+void tr_cells_complete(struct tr_thread *thread)
 {
-	for (uint32_t off = hand->held->cells; off;) {
-		struct tr_cell *cell = tr_cell_at(hand, off);
-		const struct tr_extra *extra = (const void *)(hand->base +
+	for (uint32_t off = thread->own_track->cells; off;) {
+		struct tr_cell *cell = tr_cell_at(thread, off);
+		const struct tr_extra *extra = (const void *)(thread->base +
 							      cell->extra);
 
-		complete(hand, cell);
+		complete(thread, cell);
 		if (cell->extra && extra->negative)
-			complete(hand, tr_cell_at(hand, extra->negative));
+			complete(thread, tr_cell_at(thread, extra->negative));
 		off = cell->next;
 	}
 }

@@ -33,10 +33,10 @@ static void place_window(struct tr_cell *cell, uint64_t bits)
 	TR_STORE(cell->base, base);
 }
 
-static struct tr_cell *negative_cell(struct tr_hand *hand,
+static struct tr_cell *negative_cell(struct tr_thread *thread,
 				     struct tr_cell *cell)
 {
-	struct tr_extra *extra = tr_cell_extra(hand, cell);
+	struct tr_extra *extra = tr_cell_extra(thread, cell);
 	struct tr_cell *negative;
 	uint32_t off;
 
@@ -44,35 +44,37 @@ static struct tr_cell *negative_cell(struct tr_hand *hand,
 		return NULL;
 	off = TR_LOAD(extra->negative);
 	if (!off) {
-		off = tr_track_alloc(hand, sizeof(*negative));
+		off = tr_track_alloc(thread, sizeof(*negative));
 		if (!off)
 			return NULL;
-		negative = tr_cell_at(hand, off);
+		negative = tr_cell_at(thread, off);
 		negative->site = cell->site;
 		negative->slice = cell->slice;
 		negative->first = cell->slice;
 		TR_PUBLISH(extra->negative, off);
 	}
-	return tr_cell_at(hand, off);
+	return tr_cell_at(thread, off);
 }
 
-static struct tr_place value_place(struct tr_hand *hand, struct tr_cell *cell,
+static struct tr_place value_place(struct tr_thread *thread,
+				   struct tr_cell *cell,
 				double value)
 {
-	struct tr_place place = { NULL, &hand->held->lost.unbucketed, NULL };
+	struct tr_place place = { NULL, &thread->own_track->lost.unbucketed,
+				  NULL };
 	uint64_t bits;
 
 	if (fabs(value) < DBL_MIN)
-		return tr_place_zero(hand, cell);
+		return tr_place_zero(thread, cell);
 	if (value < 0) {
-		cell = negative_cell(hand, cell);
+		cell = negative_cell(thread, cell);
 		value = -value;
 	}
 	if (!cell)
 		return place;
 	bits = tr_bucket_bits(value);
 	place_window(cell, bits);
-	return tr_place_find(hand, cell, bits);
+	return tr_place_find(thread, cell, bits);
 }
 
 static void under_way(struct tr_track *track, uint32_t cell, double value)
@@ -92,14 +94,14 @@ static void done(struct tr_track *track)
 	TR_STORE(track->value.cell, 0);
 }
 
-static void observe_not_finite(struct tr_hand *hand, uint32_t off,
+static void observe_not_finite(struct tr_thread *thread, uint32_t off,
 			       double value)
 {
-	struct tr_track *track = hand->held;
-	struct tr_extra *extra = tr_cell_extra(hand, tr_cell_at(hand, off));
+	struct tr_track *track = thread->own_track;
+	struct tr_extra *extra = tr_cell_extra(thread, tr_cell_at(thread, off));
 
 	if (!extra) {
-		tr_hand_lose(hand);
+		tr_thread_lose(thread);
 		return;
 	}
 	TR_STORE(track->value.other, extra->not_finite);
@@ -120,15 +122,15 @@ static bool is_nowhere(const struct tr_place *place,
  * go back: by this a reader of a killed thread's sees whether the value that
  * was under way is committed. Values of handlers come late.
  */
-static struct tr_values *keep(struct tr_hand *hand, struct tr_cell *cell,
+static struct tr_values *keep(struct tr_thread *thread, struct tr_cell *cell,
 			      uint64_t ticks, double value)
 {
 	const struct tr_values *values;
 	uint64_t n, last;
 	uint32_t size;
 
-	tr_ring_ready(hand, cell);
-	values = tr_ring_of(hand, cell);
+	tr_ring_ready(thread, cell);
+	values = tr_ring_of(thread, cell);
 	n = values ? TR_LOAD(values->written) : 0;
 	size = n ? TR_LOAD(values->size) : 0;
 	if (size) {
@@ -136,36 +138,36 @@ static struct tr_values *keep(struct tr_hand *hand, struct tr_cell *cell,
 		if (ticks < last)
 			ticks = last;
 	}
-	return tr_ring_put(hand, cell, ticks, tr_bits_of(value));
+	return tr_ring_put(thread, cell, ticks, tr_bits_of(value));
 }
 
-void tr_observe(struct tr_hand *hand, uint32_t off, double value,
+void tr_observe(struct tr_thread *thread, uint32_t off, double value,
 		uint64_t ticks)
 {
-	struct tr_track *track = hand->held;
-	struct tr_cell *cell = tr_cell_at(hand, off);
-	uint32_t slice = (uint32_t)(ticks >> hand->shift);
+	struct tr_track *track = thread->own_track;
+	struct tr_cell *cell = tr_cell_at(thread, off);
+	uint32_t slice = (uint32_t)(ticks >> thread->shift);
 	struct tr_values *values;
 	struct tr_place place;
 
 	if (!cell->site) {
 		/* Zeros: the file was truncated. Remember no such cell. */
-		memset(hand->value_cell, 0, sizeof(hand->value_cell));
-		tr_ledger_heal(hand);
+		memset(thread->value_cell, 0, sizeof(thread->value_cell));
+		tr_ledger_heal(thread);
 		return;
 	}
 	if (!isfinite(value)) {
-		observe_not_finite(hand, off, value);
+		observe_not_finite(thread, off, value);
 		return;
 	}
 	if (cell->slice != slice)
-		tr_cell_turn(hand, cell, slice);
-	place = value_place(hand, cell, value);
+		tr_cell_turn(thread, cell, slice);
+	place = value_place(thread, cell, value);
 	if (is_nowhere(&place, track)) {
-		tr_hand_lose(hand);
+		tr_thread_lose(thread);
 		return;
 	}
-	values = keep(hand, cell, ticks, value);
+	values = keep(thread, cell, ticks, value);
 	TR_STORE(track->value.cell_sum, cell->sum);
 	if (place.bucket)
 		TR_STORE(track->value.bucket, *place.bucket);
@@ -182,12 +184,12 @@ void tr_observe(struct tr_hand *hand, uint32_t off, double value,
 	done(track);
 }
 
-void tr_observe_kept(struct tr_hand *hand, uint32_t off, double value,
+void tr_observe_kept(struct tr_thread *thread, uint32_t off, double value,
 		     uint64_t ticks)
 {
-	struct tr_cell *cell = tr_cell_at(hand, off);
+	struct tr_cell *cell = tr_cell_at(thread, off);
 	struct tr_values *values = cell->site ?
-					   keep(hand, cell, ticks, value) :
+					   keep(thread, cell, ticks, value) :
 					   NULL;
 
 	if (values)

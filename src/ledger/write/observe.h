@@ -42,19 +42,19 @@ TR_INLINE void tr_real_store(uint64_t *word, double value)
  * About when the present value came: the last reading of the clock, and a
  * tick for each value since, so that values stay in their order.
  */
-TR_INLINE uint64_t tr_values_now(const struct tr_hand *hand)
+TR_INLINE uint64_t tr_values_now(const struct tr_thread *thread)
 {
-	return hand->values_ticks +
-	       (hand->values_left ? TR_RUN_VALUES -
-					    (uint32_t)hand->values_left :
-				    0);
+	return thread->values_ticks +
+	       (thread->values_left ? TR_RUN_VALUES -
+					    (uint32_t)thread->values_left :
+				      0);
 }
 
 /* False: nothing was changed, tr_observe() must do it. Busy. */
-TR_INLINE bool tr_observe_fast(struct tr_hand *hand, struct tr_track *track,
+TR_INLINE bool tr_observe_fast(struct tr_thread *thread, struct tr_track *track,
 			       uint32_t off, double value)
 {
-	char *base = hand->base;
+	char *base = thread->base;
 	struct tr_cell *cell = (struct tr_cell *)(void *)(base + off);
 	struct tr_values *values = (struct tr_values *)(void *)(base +
 								cell->values);
@@ -62,7 +62,7 @@ TR_INLINE bool tr_observe_fast(struct tr_hand *hand, struct tr_track *track,
 	uint32_t bucket, page, size, *at;
 	double sum;
 
-	if (TR_UNLIKELY(cell->slice != hand->values_slice))
+	if (TR_UNLIKELY(cell->slice != thread->values_slice))
 		return false;
 	bits = tr_bucket_bits(value);
 	/* The window never covers what is negative, not normal, or infinite. */
@@ -83,7 +83,7 @@ TR_INLINE bool tr_observe_fast(struct tr_hand *hand, struct tr_track *track,
 		if (TR_UNLIKELY(written == size) || TR_UNLIKELY(!size))
 			return false;
 		written_at = &values->at[written & (size - 1)].ticks;
-		TR_STORE(written_at[0], tr_values_now(hand));
+		TR_STORE(written_at[0], tr_values_now(thread));
 		tr_real_store(&written_at[1], value);
 	}
 	sum = tr_real_own(&cell->sum);

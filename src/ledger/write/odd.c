@@ -23,27 +23,27 @@ struct timed {
 	bool failed;
 };
 
-static struct tr_place time_place(struct tr_hand *hand, struct tr_cell *cell,
-				  uint64_t span)
+static struct tr_place time_place(struct tr_thread *thread,
+				  struct tr_cell *cell, uint64_t span)
 {
 	if (!span)
-		return tr_place_zero(hand, cell);
-	return tr_place_find(hand, cell,
-			     tr_bucket_bits((double)span * hand->scale));
+		return tr_place_zero(thread, cell);
+	return tr_place_find(thread, cell,
+			     tr_bucket_bits((double)span * thread->scale));
 }
 
-static void drain_time(struct tr_hand *hand, struct tr_track *track,
+static void drain_time(struct tr_thread *thread, struct tr_track *track,
 		       uint64_t position, const struct timed *t)
 {
 	struct tr_node *node = t->node;
 	struct tr_cell *cell = t->cell;
-	uint32_t slice = TR_SLICE_OF(hand, t->start + t->span);
+	uint32_t slice = TR_SLICE_OF(thread, t->start + t->span);
 	struct tr_place place;
 
 	if (cell->slice != slice)
-		tr_cell_turn(hand, cell, slice);
-	tr_ring_ready(hand, cell);
-	place = time_place(hand, cell, t->span);
+		tr_cell_turn(thread, cell, slice);
+	tr_ring_ready(thread, cell);
+	place = time_place(thread, cell, t->span);
 	TR_STORE(track->intent.calls, node->calls);
 	TR_STORE(track->intent.sum, node->sum);
 	TR_STORE(track->intent.cell_sum, cell->sum);
@@ -65,7 +65,7 @@ static void drain_time(struct tr_hand *hand, struct tr_track *track,
 		TR_STORE(cell->max, t->span);
 	if (t->span < cell->min)
 		TR_STORE(cell->min, t->span);
-	tr_place_keep(hand, cell, t->start + t->span, t->span);
+	tr_place_keep(thread, cell, t->start + t->span, t->span);
 }
 
 /* A function has no distribution, and its calls are counted when they begin. */
@@ -89,14 +89,14 @@ static void drain_count(struct tr_track *track, uint64_t position,
 	TR_STORE(*field, *field + n);
 }
 
-void tr_drain_odd(struct tr_hand *hand, struct tr_track *track,
+void tr_drain_odd(struct tr_thread *thread, struct tr_track *track,
 		  uint64_t position)
 {
-	const struct tr_entry *entry = (void *)(hand->base +
+	const struct tr_entry *entry = (void *)(thread->base +
 						(uint32_t)position);
 	uint32_t flags = entry->what & TR_ENTRY_FLAGS;
 	uint32_t off = entry->what & ~(uint32_t)TR_ENTRY_FLAGS;
-	struct timed t = { entry->start, entry->span, tr_node_at(hand, off),
+	struct timed t = { entry->start, entry->span, tr_node_at(thread, off),
 			   NULL, flags & TR_ENTRY_FAILED };
 	uint32_t cell;
 
@@ -104,7 +104,7 @@ void tr_drain_odd(struct tr_hand *hand, struct tr_track *track,
 	if (flags & TR_ENTRY_OWNER)
 		return;
 	if (!off) {
-		tr_ledger_heal(hand);
+		tr_ledger_heal(thread);
 		return;
 	}
 	if (flags & TR_ENTRY_ITEMS) {
@@ -113,14 +113,14 @@ void tr_drain_odd(struct tr_hand *hand, struct tr_track *track,
 	}
 	if (flags & TR_ENTRY_UNTIMED) {
 		if (flags & TR_ENTRY_LONG)
-			hand->long_start = entry->start;
+			thread->long_start = entry->start;
 		else
 			drain_count(track, position, &t.node->untimed,
 				    entry->start);
 		return;
 	}
 	if (flags & TR_ENTRY_LONG) {
-		t.start = hand->long_start;
+		t.start = thread->long_start;
 		t.span = entry->start;
 	}
 	if (flags & TR_ENTRY_CALL) {
@@ -128,20 +128,20 @@ void tr_drain_odd(struct tr_hand *hand, struct tr_track *track,
 		return;
 	}
 	cell = TR_LOAD(t.node->cell);
-	t.cell = tr_cell_at(hand, cell);
+	t.cell = tr_cell_at(thread, cell);
 	if (!cell || !t.cell->site) {
-		tr_ledger_heal(hand);
+		tr_ledger_heal(thread);
 		return;
 	}
-	drain_time(hand, track, position, &t);
+	drain_time(thread, track, position, &t);
 }
 
 /* ---- entries from signal handlers -------------------------------------- */
 
-bool tr_log_defer(struct tr_hand *hand, uint64_t start, uint32_t span,
+bool tr_log_defer(struct tr_thread *thread, uint64_t start, uint32_t span,
 		  uint32_t what)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 	uint32_t n = TR_LOAD(track->deferred_write);
 	struct tr_entry *entry;
 
@@ -159,11 +159,11 @@ bool tr_log_defer(struct tr_hand *hand, uint64_t start, uint32_t span,
 	return true;
 }
 
-static bool move_value(struct tr_hand *hand, uint32_t place, uint32_t site)
+static bool move_value(struct tr_thread *thread, uint32_t place, uint32_t site)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 	struct tr_entry *entry = &track->deferred[place];
-	uint32_t cell = tr_tree_cell(hand, site);
+	uint32_t cell = tr_tree_cell(thread, site);
 	union {
 		uint64_t bits;
 		double value;
@@ -173,16 +173,16 @@ static bool move_value(struct tr_hand *hand, uint32_t place, uint32_t site)
 		return false;
 	TR_STORE(track->deferred_at, TR_DEFERRED_VALUE | place);
 	TR_FENCE();
-	tr_observe(hand, cell, u.value,
-		   (uint64_t)TR_LOAD(entry->span) << hand->shift);
+	tr_observe(thread, cell, u.value,
+		   (uint64_t)TR_LOAD(entry->span) << thread->shift);
 	return true;
 }
 
-static bool move_time(struct tr_hand *hand, uint32_t place, uint32_t what)
+static bool move_time(struct tr_thread *thread, uint32_t place, uint32_t what)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 	struct tr_entry *entry = &track->deferred[place];
-	uint32_t node = tr_tree_child(hand, track->root,
+	uint32_t node = tr_tree_child(thread, track->root,
 				      what & TR_PARKED_SITE);
 
 	if (!node)
@@ -191,21 +191,22 @@ static bool move_time(struct tr_hand *hand, uint32_t place, uint32_t what)
 		node |= TR_ENTRY_FAILED;
 	TR_STORE(track->deferred_at, track->write | place);
 	TR_FENCE();
-	tr_log_append(hand, TR_LOAD(entry->start), TR_LOAD(entry->span), node);
+	tr_log_append(thread, TR_LOAD(entry->start), TR_LOAD(entry->span),
+		      node);
 	return true;
 }
 
-static bool move_call(struct tr_hand *hand, uint32_t place)
+static bool move_call(struct tr_thread *thread, uint32_t place)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 	uint64_t address = TR_LOAD(track->deferred[place].start);
-	uint32_t off = tr_tree_function(hand, track->root, address);
+	uint32_t off = tr_tree_function(thread, track->root, address);
 
 	if (!off)
 		return false;
 	TR_STORE(track->deferred_at, track->write | place);
 	TR_FENCE();
-	tr_log_append(hand, 1, 0, off | TR_ENTRY_UNTIMED);
+	tr_log_append(thread, 1, 0, off | TR_ENTRY_UNTIMED);
 	return true;
 }
 
@@ -223,17 +224,17 @@ void tr_deferred_taken(struct tr_track *track)
  * After a kill in here a reader goes by `deferred_at`: the entry has been
  * taken in if `write` is another, or if a value is under way.
  */
-static void take_in(struct tr_hand *hand, uint32_t place, uint32_t what)
+static void take_in(struct tr_thread *thread, uint32_t place, uint32_t what)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 	bool moved;
 
 	if (what & TR_PARKED_CALL)
-		moved = move_call(hand, place);
+		moved = move_call(thread, place);
 	else if (what & TR_PARKED_VALUE)
-		moved = move_value(hand, place, what & TR_PARKED_SITE);
+		moved = move_value(thread, place, what & TR_PARKED_SITE);
 	else
-		moved = move_time(hand, place, what);
+		moved = move_time(thread, place, what);
 
 	if (!moved) {
 		TR_STORE(track->lost.busy, track->lost.busy + 1);
@@ -245,22 +246,22 @@ static void take_in(struct tr_hand *hand, uint32_t place, uint32_t what)
 	TR_STORE(track->deferred_at, 0);
 }
 
-void tr_drain_deferred(struct tr_hand *hand)
+void tr_drain_deferred(struct tr_thread *thread)
 {
-	struct tr_track *track = hand->held;
-	bool was_busy = hand->busy;
+	struct tr_track *track = thread->own_track;
+	bool was_busy = thread->busy;
 
 	if (track->deferred_at)
 		return; /* called by the append below */
 	/* Full batches among these appends must not end the busy time. */
-	hand->busy = true;
+	thread->busy = true;
 	while (track->deferred_read != TR_LOAD(track->deferred_write)) {
 		uint32_t place = track->deferred_read % TR_DEFERRED;
 		uint32_t what = TR_ACQUIRE(track->deferred[place].what);
 
 		if (!(what & TR_PARKED))
 			break;
-		take_in(hand, place, what);
+		take_in(thread, place, what);
 	}
-	hand->busy = was_busy;
+	thread->busy = was_busy;
 }

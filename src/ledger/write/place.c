@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/write/place.h"
 
-struct tr_place tr_place_find(struct tr_hand *hand, struct tr_cell *cell,
+struct tr_place tr_place_find(struct tr_thread *thread, struct tr_cell *cell,
 			      uint64_t bits)
 {
-	uint32_t off = tr_cell_bucket(hand, cell, bits);
-	struct tr_place place = { NULL, &hand->held->lost.unbucketed, NULL };
+	uint32_t off = tr_cell_bucket(thread, cell, bits);
+	struct tr_place place = { NULL, &thread->own_track->lost.unbucketed,
+				  NULL };
 	struct tr_extra *extra;
 
 	if (off) {
-		place.bucket = (void *)(hand->base + off);
+		place.bucket = (void *)(thread->base + off);
 		if (*place.bucket == UINT32_MAX)
-			place.high = tr_cell_carry(hand, cell, off);
+			place.high = tr_cell_carry(thread, cell, off);
 		if (*place.bucket != UINT32_MAX || place.high)
 			return place;
 		place.bucket = NULL;
 	}
-	extra = tr_cell_extra(hand, cell);
+	extra = tr_cell_extra(thread, cell);
 	if (extra)
 		place.other = &extra->unbucketed;
 	return place;
 }
 
-struct tr_place tr_place_zero(struct tr_hand *hand, struct tr_cell *cell)
+struct tr_place tr_place_zero(struct tr_thread *thread, struct tr_cell *cell)
 {
-	struct tr_extra *extra = tr_cell_extra(hand, cell);
+	struct tr_extra *extra = tr_cell_extra(thread, cell);
 
 	return (struct tr_place){ NULL,
 				  extra ? &extra->zeros :
-					  &hand->held->lost.unbucketed,
+					  &thread->own_track->lost.unbucketed,
 				  NULL };
 }
 

@@ -15,20 +15,20 @@ struct tr_place {
 };
 
 /* For a positive normal value; makes the bucket's page if needed. */
-struct tr_place tr_place_find(struct tr_hand *hand, struct tr_cell *cell,
+struct tr_place tr_place_find(struct tr_thread *thread, struct tr_cell *cell,
 			      uint64_t bits);
 /* For a zero. */
-struct tr_place tr_place_zero(struct tr_hand *hand, struct tr_cell *cell);
+struct tr_place tr_place_zero(struct tr_thread *thread, struct tr_cell *cell);
 /* What an intent must hold of it. */
 uint64_t tr_place_other(const struct tr_place *place);
 void tr_place_add(const struct tr_place *place);
 
-TR_INLINE struct tr_values *tr_ring_of(const struct tr_hand *hand,
+TR_INLINE struct tr_values *tr_ring_of(const struct tr_thread *thread,
 				       const struct tr_cell *cell)
 {
 	uint32_t off = TR_LOAD(cell->values);
 
-	return off ? (struct tr_values *)(void *)(hand->base + off) : NULL;
+	return off ? (struct tr_values *)(void *)(thread->base + off) : NULL;
 }
 
 /* Full for the first time: it may have to grow. Also if it reads as zeros. */
@@ -41,23 +41,23 @@ TR_INLINE bool tr_ring_is_full(const struct tr_values *values)
  * Lets a full ring grow. Before an update is under way: that can be redone,
  * a growth that was cut off cannot.
  */
-TR_INLINE void tr_ring_ready(struct tr_hand *hand, struct tr_cell *cell)
+TR_INLINE void tr_ring_ready(struct tr_thread *thread, struct tr_cell *cell)
 {
-	struct tr_values *values = tr_ring_of(hand, cell);
+	struct tr_values *values = tr_ring_of(thread, cell);
 
 	if (values && TR_UNLIKELY(tr_ring_is_full(values)))
-		tr_ring_grow(hand, cell, values);
+		tr_ring_grow(thread, cell, values);
 }
 
 /*
  * Fills the next place of a ring. NULL: there is no ring, or it reads as
  * zeros. The value counts from tr_ring_commit() on.
  */
-TR_INLINE struct tr_values *tr_ring_put(const struct tr_hand *hand,
+TR_INLINE struct tr_values *tr_ring_put(const struct tr_thread *thread,
 					const struct tr_cell *cell,
 					uint64_t ticks, uint64_t value)
 {
-	struct tr_values *values = tr_ring_of(hand, cell);
+	struct tr_values *values = tr_ring_of(thread, cell);
 	/* Read once: it is 0 as soon as the file is truncated. */
 	uint32_t size = values ? TR_LOAD(values->size) : 0;
 	uint64_t at;
@@ -76,11 +76,11 @@ TR_INLINE void tr_ring_commit(struct tr_values *values)
 }
 
 /* A time into the ring of its cell, where there is one. */
-TR_INLINE void tr_place_keep(const struct tr_hand *hand,
+TR_INLINE void tr_place_keep(const struct tr_thread *thread,
 			     const struct tr_cell *cell, uint64_t ticks,
 			     uint64_t span)
 {
-	struct tr_values *values = tr_ring_put(hand, cell, ticks, span);
+	struct tr_values *values = tr_ring_put(thread, cell, ticks, span);
 
 	if (values)
 		tr_ring_commit(values);

@@ -82,11 +82,11 @@ static void fill_header(struct tr_header *header)
 	tr_anchor_take(&header->start, tr_ledger->counter_clock);
 }
 
-static uint32_t count_hands(void)
+static uint32_t count_threads(void)
 {
 	uint32_t n = 0;
 
-	while (n < tr_hands_most && tr_hands[n].held)
+	while (n < tr_max_threads && tr_threads[n].own_track)
 		n++;
 	return n;
 }
@@ -110,7 +110,7 @@ static bool reserve_regions(char *base)
 
 static bool fill(char *base)
 {
-	uint32_t n = count_hands(), *dir;
+	uint32_t n = count_threads(), *dir;
 
 	if (tr_memory_reserve(base, 2 * TR_PAGE) || !reserve_regions(base))
 		return false;
@@ -119,10 +119,10 @@ static bool fill(char *base)
 	tr_sites_fill(base);
 	dir = (void *)(base + tr_ledger->region[TR_REGION_TRACKS].off);
 	for (uint32_t i = 0; i < n; i++) {
-		if (!tr_track_rebuild(&tr_hands[i], base))
+		if (!tr_track_rebuild(&tr_threads[i], base))
 			return false;
-		dir[i] = (uint32_t)((char *)tr_hands[i].held -
-				    tr_hands[i].base);
+		dir[i] = (uint32_t)((char *)tr_threads[i].own_track -
+				    tr_threads[i].base);
 	}
 	return true;
 }
@@ -140,8 +140,8 @@ static bool replace_by(int fd, const char *path, bool nameless)
 	       (!nameless || give_name(fd, path)) &&
 	       mmap(tr_ledger->base, bytes, PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED;
-	for (uint32_t i = 0; done && i < count_hands(); i++)
-		tr_track_forget(&tr_hands[i]);
+	for (uint32_t i = 0; done && i < count_threads(); i++)
+		tr_track_forget(&tr_threads[i]);
 	TR_STORE(tr_ledger->retry_at, 0);
 	if (fresh != MAP_FAILED)
 		(void)munmap(fresh, bytes);
@@ -229,25 +229,25 @@ void tr_ledger_watch(void)
 	errno = saved;
 }
 
-static bool is_whole(const struct tr_hand *hand)
+static bool is_whole(const struct tr_thread *thread)
 {
-	const struct tr_track *track = hand->held;
+	const struct tr_track *track = thread->own_track;
 	uint32_t root = TR_LOAD(track->root);
 
 	return TR_LOAD(tr_ledger->header->magic) == TR_MAGIC &&
 	       TR_LOAD(track->magic) == TR_TRACK_MAGIC && root &&
-	       tr_node_at(hand, root)->parent == root;
+	       tr_node_at(thread, root)->parent == root;
 }
 
 /* A cut inside a page makes zeros without any signal. */
-void tr_ledger_heal(struct tr_hand *hand)
+void tr_ledger_heal(struct tr_thread *thread)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 
-	if (TR_LIKELY(is_whole(hand) && TR_LOAD(track->current)))
+	if (TR_LIKELY(is_whole(thread) && TR_LOAD(track->current)))
 		return;
 	/* Before it is complete nobody can have truncated it on purpose. */
-	if (!is_whole(hand) && tr_ledger->saved_header.base_address)
+	if (!is_whole(thread) && tr_ledger->saved_header.base_address)
 		(void)tr_ledger_replace();
 	/* Out of a scope that was open when the ledger was replaced. */
 	if (!TR_LOAD(track->current))

@@ -33,7 +33,8 @@ static uint32_t bytes_of(uint32_t size)
 }
 
 /* Memory for a ring, with its part of the ledger's; 0 if there is none. */
-static uint32_t take_ring(struct tr_hand *hand, uint32_t size, uint32_t keep)
+static uint32_t take_ring(struct tr_thread *thread, uint32_t size,
+			  uint32_t keep)
 {
 	uint64_t bytes = bytes_of(size);
 	struct tr_values *values;
@@ -42,10 +43,10 @@ static uint32_t take_ring(struct tr_hand *hand, uint32_t size, uint32_t keep)
 	if (TR_ADD(tr_ledger->rings_used, bytes) + bytes >
 	    tr_ledger->rings_limit)
 		goto refuse;
-	off = tr_track_alloc(hand, (uint32_t)bytes);
+	off = tr_track_alloc(thread, (uint32_t)bytes);
 	if (!off)
 		goto refuse;
-	values = (void *)(hand->base + off);
+	values = (void *)(thread->base + off);
 	TR_STORE(values->size, size);
 	TR_STORE(values->keep, keep);
 	return off;
@@ -79,14 +80,14 @@ static uint32_t full_size(const struct tr_cell *cell, uint32_t keep)
 	return power_from(is_time ? keep : keep + 1);
 }
 
-void tr_ring_start(struct tr_hand *hand, struct tr_cell *cell)
+void tr_ring_start(struct tr_thread *thread, struct tr_cell *cell)
 {
 	uint32_t keep = wanted(tr_site_at(cell->site)), size, off;
 
 	if (!keep)
 		return;
 	size = full_size(cell, keep);
-	off = take_ring(hand, size < RING_FIRST ? size : RING_FIRST, keep);
+	off = take_ring(thread, size < RING_FIRST ? size : RING_FIRST, keep);
 	if (off)
 		TR_PUBLISH(cell->values, off);
 }
@@ -101,7 +102,7 @@ static void copy_values(struct tr_values *to, const struct tr_values *from,
 	TR_STORE(to->written, n);
 }
 
-TR_COLD void tr_ring_grow(struct tr_hand *hand, struct tr_cell *cell,
+TR_COLD void tr_ring_grow(struct tr_thread *thread, struct tr_cell *cell,
 			  const struct tr_values *values)
 {
 	/* Each read once: they are 0 as soon as the file is truncated. */
@@ -110,12 +111,12 @@ TR_COLD void tr_ring_grow(struct tr_hand *hand, struct tr_cell *cell,
 
 	if (!size || TR_LOAD(values->written) != size || size >= full)
 		return;
-	off = take_ring(hand, size > full / RING_STEP ? full :
-							size * RING_STEP,
+	off = take_ring(thread, size > full / RING_STEP ? full :
+							  size * RING_STEP,
 			keep);
 	if (!off)
 		return;
-	copy_values((void *)(hand->base + off), values, size);
+	copy_values((void *)(thread->base + off), values, size);
 	TR_PUBLISH(cell->values, off);
 }
 

@@ -18,49 +18,49 @@
 #define TR_CHUNK_LARGE 65536u /* once a thread has proved busy */
 #define TR_TRIES 8	     /* dead threads looked for at an attach */
 
-struct tr_hand *tr_hands;
-uint32_t tr_hands_most = TR_MAX_TRACKS;
-struct tr_hand tr_hand_none;
-struct tr_hand tr_hand_creating;
+struct tr_thread *tr_threads;
+uint32_t tr_max_threads = TR_MAX_TRACKS;
+struct tr_thread tr_thread_none;
+struct tr_thread tr_thread_creating;
 
 __thread struct tare_self_ *tare_self_
 #if !defined(TARE_TLS_DYNAMIC)
 	__attribute__((tls_model("initial-exec")))
 #endif
-	= &tr_hand_none.self;
+	= &tr_thread_none.self;
 
-__thread struct tr_hand *tr_self = &tr_hand_none;
+__thread struct tr_thread *tr_self = &tr_thread_none;
 
-bool tr_hand_is_busy(const struct tr_hand *hand)
+bool tr_thread_is_busy(const struct tr_thread *thread)
 {
-	return hand->fast ? hand->track == NULL : hand->busy;
+	return thread->fast ? thread->track == NULL : thread->busy;
 }
 
-bool tr_hand_enter(struct tr_hand *hand)
+bool tr_thread_enter(struct tr_thread *thread)
 {
-	if (tr_hand_is_busy(hand))
+	if (tr_thread_is_busy(thread))
 		return false;
 	/* In this order: a handler in between must find the track taken. */
-	hand->track = NULL;
+	thread->track = NULL;
 	TR_FENCE();
-	hand->busy = true;
+	thread->busy = true;
 	TR_FENCE();
 	return true;
 }
 
-void tr_hand_leave(struct tr_hand *hand)
+void tr_thread_leave(struct tr_thread *thread)
 {
 	TR_FENCE();
-	__atomic_store_n(&hand->busy, false, TR_HANDED_ON);
-	if (hand->fast)
-		tr_hand_free(hand, hand->held);
+	__atomic_store_n(&thread->busy, false, TR_OWNER_ORDER);
+	if (thread->fast)
+		  tr_thread_set_track(thread, thread->own_track);
 }
 
 /* ---- memory of a track ------------------------------------------------- */
 
-static bool new_chunk(struct tr_hand *hand, uint32_t bytes)
+static bool new_chunk(struct tr_thread *thread, uint32_t bytes)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 	uint32_t want = track->n_nodes > 64 ? TR_CHUNK_LARGE : TR_CHUNK;
 	uint32_t off = track->claimed;
 
@@ -89,13 +89,13 @@ static bool new_chunk(struct tr_hand *hand, uint32_t bytes)
 	return true;
 }
 
-uint32_t tr_track_alloc(struct tr_hand *hand, uint32_t bytes)
+uint32_t tr_track_alloc(struct tr_thread *thread, uint32_t bytes)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 	uint32_t left, off;
 
 	bytes = (bytes + TR_LINE - 1) & ~(TR_LINE - 1);
-	if (TR_LOAD(track->chunk_left) < bytes && !new_chunk(hand, bytes))
+	if (TR_LOAD(track->chunk_left) < bytes && !new_chunk(thread, bytes))
 		return 0;
 	/* Each read once: they are 0 as soon as somebody truncates the file. */
 	left = TR_LOAD(track->chunk_left);
@@ -109,27 +109,27 @@ uint32_t tr_track_alloc(struct tr_hand *hand, uint32_t bytes)
 	return off;
 }
 
-uint64_t *tr_track_counters(struct tr_hand *hand, uint32_t slot)
+uint64_t *tr_track_counters(struct tr_thread *thread, uint32_t slot)
 {
 	uint32_t chunk = slot / TR_COUNTER_SLOTS, off;
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 	uint64_t *slots;
 
 	if (chunk >= TR_COUNTER_CHUNKS)
 		return NULL;
-	slots = TR_LOAD(hand->self.counter[chunk]);
+	slots = TR_LOAD(thread->self.counter[chunk]);
 	if (slots)
 		return slots;
 	off = TR_LOAD(track->counters[chunk]);
 	if (!off)
-		off = tr_track_alloc(hand, TR_COUNTER_SLOTS * 8);
+		off = tr_track_alloc(thread, TR_COUNTER_SLOTS * 8);
 	if (!off)
 		return NULL;
-	slots = (void *)(hand->base + off);
+	slots = (void *)(thread->base + off);
 	TR_PUBLISH(track->counters[chunk], off);
 	/* In this order, and looked at again: the ledger may be replaced in
 	 * between, and whoever does that forgets `slots` after the switch. */
-	__atomic_store_n(&hand->self.counter[chunk], slots, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&thread->self.counter[chunk], slots, __ATOMIC_SEQ_CST);
 	if (TR_LOAD(track->counters[chunk]) != off)
 		TR_PUBLISH(track->counters[chunk], off);
 	return slots;
@@ -137,38 +137,38 @@ uint64_t *tr_track_counters(struct tr_hand *hand, uint32_t slot)
 
 /* ---- getting a track --------------------------------------------------- */
 
-static void fill_hand(struct tr_hand *hand, struct tr_track *track)
+static void fill_thread(struct tr_thread *thread, struct tr_track *track)
 {
-	hand->base = tr_ledger->base;
+	thread->base = tr_ledger->base;
 	/* The governor looks at threads of others. */
-	TR_PUBLISH(hand->held, track);
-	hand->index = track->index;
-	hand->scale = tr_ledger->sec_per_tick;
-	hand->shift = tr_ledger->slice_shift;
-	hand->frames = (void *)((char *)track + TR_FRAMES_AT);
-	hand->top = hand->frames;
-	hand->fast = tr_ledger->counter_clock;
-	hand->busy = true;
+	TR_PUBLISH(thread->own_track, track);
+	thread->index = track->index;
+	thread->scale = tr_ledger->sec_per_tick;
+	thread->shift = tr_ledger->slice_shift;
+	thread->frames = (void *)((char *)track + TR_FRAMES_AT);
+	thread->top = thread->frames;
+	thread->fast = tr_ledger->counter_clock;
+	thread->busy = true;
 }
 
 /* Whoever replaces a ledger reads it at any time: never half of it. */
-static void keep_log(struct tr_hand *hand, struct tr_ring_place log)
+static void keep_log(struct tr_thread *thread, struct tr_ring_place log)
 {
-	__atomic_store(&hand->log, &log, __ATOMIC_RELAXED);
+	__atomic_store(&thread->log, &log, __ATOMIC_RELAXED);
 }
 
-static struct tr_ring_place log_of(const struct tr_hand *hand)
+static struct tr_ring_place log_of(const struct tr_thread *thread)
 {
 	struct tr_ring_place log;
 
-	__atomic_load(&hand->log, &log, __ATOMIC_RELAXED);
+	__atomic_load(&thread->log, &log, __ATOMIC_RELAXED);
 	return log;
 }
 
 /* A ring for tracing; without room for it the log stays small. */
-static void start_tracing(struct tr_hand *hand)
+static void start_tracing(struct tr_thread *thread)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 	uint32_t bytes = tr_ledger->ring_bytes, off;
 
 	off = tr_arena_claim(bytes);
@@ -190,18 +190,18 @@ void tr_tracing_begin(void)
 	__atomic_store_n(&tr_ledger->tracing, true, __ATOMIC_RELAXED);
 }
 
-void tr_track_trace(struct tr_hand *hand, uint64_t lap)
+void tr_track_trace(struct tr_thread *thread, uint64_t lap)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 
 	if (track->trace.bytes || !TR_LOAD(tr_ledger->tracing))
 		return;
 	TR_STORE(track->trace_lap, (uint32_t)lap);
-	start_tracing(hand);
-	keep_log(hand, track->log);
+	start_tracing(thread);
+	keep_log(thread, track->log);
 }
 
-void tr_track_name(struct tr_hand *hand)
+void tr_track_name(struct tr_thread *thread)
 {
 	union {
 		char text[16];
@@ -209,15 +209,15 @@ void tr_track_name(struct tr_hand *hand)
 	} name = { .word = { 0 } };
 
 	tr_thread_name(name.text);
-	TR_STORE(hand->held->name[0], name.word[0]);
-	TR_STORE(hand->held->name[1], name.word[1]);
+	TR_STORE(thread->own_track->name[0], name.word[0]);
+	TR_STORE(thread->own_track->name[1], name.word[1]);
 }
 
-static bool init_track(struct tr_hand *hand, struct tr_track *track,
-		       uint32_t off, uint32_t thread)
+static bool init_track(struct tr_thread *thread, struct tr_track *track,
+		       uint32_t off, uint32_t tid)
 {
 	track->magic = TR_TRACK_MAGIC;
-	track->owner = thread;
+	track->owner = tid;
 	track->owners = 1;
 	track->frames_real = (TR_PAGE - TR_FRAMES_AT) / 16;
 	track->chunk = (off + (uint32_t)sizeof(*track) + TR_LINE - 1) &
@@ -225,14 +225,14 @@ static bool init_track(struct tr_hand *hand, struct tr_track *track,
 	track->chunk_left = off + TR_FRAMES_AT - track->chunk;
 	track->log.off = off + (uint32_t)offsetof(struct tr_track, log_inline);
 	track->log.bytes = sizeof(track->log_inline);
-	fill_hand(hand, track);
-	if (!tr_tree_init(hand))
+	fill_thread(thread, track);
+	if (!tr_tree_init(thread))
 		return false;
 	if (TR_LOAD(tr_ledger->tracing))
-		start_tracing(hand);
+		start_tracing(thread);
 	track->write = track->log.off;
 	track->intent.stage = track->log.off;
-	keep_log(hand, track->log);
+	keep_log(thread, track->log);
 	return true;
 }
 
@@ -242,20 +242,20 @@ static bool init_track(struct tr_hand *hand, struct tr_track *track,
  * end as calls of the root, which nobody shows; what the hash and the cells
  * of values remember has no site any more, and is passed over.
  */
-bool tr_track_rebuild(const struct tr_hand *hand, char *base)
+bool tr_track_rebuild(const struct tr_thread *thread, char *base)
 {
-	uint32_t off = (uint32_t)((char *)hand->held - hand->base);
+	uint32_t off = (uint32_t)((char *)thread->own_track - thread->base);
 	struct tr_track *track = (void *)(base + off);
 	struct tr_node *root;
-	struct tr_ring_place place = log_of(hand);
+	struct tr_ring_place place = log_of(thread);
 	uint64_t log = place.off & ~(uint64_t)(TR_PAGE - 1);
 
 	if (tr_memory_reserve(track, TR_PAGE) ||
 	    tr_memory_reserve(base + log, place.off + place.bytes - log))
 		return false;
 	track->magic = TR_TRACK_MAGIC;
-	track->index = hand->index;
-	track->owner = hand->thread;
+	track->index = thread->index;
+	track->owner = thread->tid;
 	track->owners = 1;
 	track->frames_real = (TR_PAGE - TR_FRAMES_AT) / 16;
 	track->root = ((off + (uint32_t)sizeof(*track) + TR_LINE - 1) &
@@ -273,23 +273,23 @@ bool tr_track_rebuild(const struct tr_hand *hand, char *base)
 }
 
 /* Once the new ledger is in place: counters must find their chunks anew. */
-void tr_track_forget(struct tr_hand *hand)
+void tr_track_forget(struct tr_thread *thread)
 {
 	for (uint32_t i = 0; i < TR_COUNTER_CHUNKS; i++)
-		TR_STORE(hand->self.counter[i], NULL);
+		TR_STORE(thread->self.counter[i], NULL);
 }
 
-void tr_track_rewind(struct tr_hand *hand)
+void tr_track_rewind(struct tr_thread *thread)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 
-	if (!track || !track->trace.bytes || !tr_hand_enter(hand))
+	if (!track || !track->trace.bytes || !tr_thread_enter(thread))
 		return;
 	track->log = track->trace;
 	track->trace_discarded = 0;
 	TR_STORE(track->write, track->log.off);
 	TR_STORE(track->intent.stage, track->log.off);
-	tr_hand_leave(hand);
+	tr_thread_leave(thread);
 }
 
 static uint32_t *directory(void)
@@ -299,14 +299,14 @@ static uint32_t *directory(void)
 	return (void *)(tr_ledger->base + tracks->off);
 }
 
-static struct tr_hand *new_track(uint32_t thread)
+static struct tr_thread *new_track(uint32_t tid)
 {
 	struct tr_region *tracks = &tr_ledger->region[TR_REGION_TRACKS];
 	uint32_t off = __atomic_exchange_n(&tr_ledger->spare_track, 0,
 					   __ATOMIC_RELAXED);
 	uint32_t entry, index;
 	struct tr_track *track;
-	struct tr_hand *hand;
+	struct tr_thread *thread;
 
 	if (!off)
 		off = tr_arena_claim(TR_TRACK_BYTES);
@@ -324,46 +324,46 @@ static struct tr_hand *new_track(uint32_t thread)
 	index = (entry - (uint32_t)tracks->off) / 4;
 	track = (void *)(tr_ledger->base + off);
 	track->index = index;
-	hand = &tr_hands[index];
-	if (!init_track(hand, track, off, thread))
+	thread = &tr_threads[index];
+	if (!init_track(thread, track, off, tid))
 		return NULL;
 	TR_PUBLISH(directory()[index], off);
-	return hand;
+	return thread;
 }
 
 /* Scopes that the dead thread had open: counted, not timed. */
-static void close_open_scopes(struct tr_hand *hand)
+static void close_open_scopes(struct tr_thread *thread)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 	uint32_t back;
 
 	while (track->current && track->current != track->root) {
 		uint32_t node = track->current;
 
-		back = hand->deep ? tr_node_at(hand, node)->back : 0;
-		hand->deep = 0;
+		back = thread->deep ? tr_node_at(thread, node)->back : 0;
+		thread->deep = 0;
 		TR_STORE(track->current,
-			 back ? back : tr_node_at(hand, node)->parent);
+			 back ? back : tr_node_at(thread, node)->parent);
 		TR_STORE(track->lost.repairs, track->lost.repairs + 1);
 		/* Functions were counted when they began. */
-		if (!tr_node_is_function(tr_node_at(hand, node)))
-			tr_log_append(hand, 1, 0, node | TR_ENTRY_UNTIMED);
+		if (!tr_node_is_function(tr_node_at(thread, node)))
+			tr_log_append(thread, 1, 0, node | TR_ENTRY_UNTIMED);
 	}
 	TR_STORE(track->current, track->root);
-	hand->top = hand->frames;
-	hand->deep = 0;
-	hand->orphans = 0;
-	hand->staged = 0;
-	hand->stage_cut = false;
+	thread->top = thread->frames;
+	thread->deep = 0;
+	thread->orphans = 0;
+	thread->staged = 0;
+	thread->stage_cut = false;
 	for (unsigned i = 0; i < TR_DETACHED; i++)
-		hand->detached[i].in_use = 0;
+		thread->detached[i].in_use = 0;
 }
 
-static struct tr_hand *take_over(uint32_t index, uint32_t thread)
+static struct tr_thread *take_over(uint32_t index, uint32_t tid)
 {
 	uint32_t off = TR_ACQUIRE(directory()[index]);
 	struct tr_track *track;
-	struct tr_hand *hand = &tr_hands[index];
+	struct tr_thread *thread = &tr_threads[index];
 	uint32_t owner;
 	bool cut;
 
@@ -371,32 +371,32 @@ static struct tr_hand *take_over(uint32_t index, uint32_t thread)
 		return NULL;
 	track = (void *)(tr_ledger->base + off);
 	owner = TR_LOAD(track->owner);
-	if (owner != thread && tr_thread_alive(tr_ledger->pid, owner))
+	if (owner != tid && tr_thread_alive(tr_ledger->pid, owner))
 		return NULL;
-	if (!__atomic_compare_exchange_n(&track->owner, &owner, thread, false,
+	if (!__atomic_compare_exchange_n(&track->owner, &owner, tid, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return NULL;
 	/*
-	 * Every store of the dead thread is before these. `busy` first: a hand
-	 * that is not fast is given free by it alone, and then its track is a
-	 * plain store before that.
+	 * Every store of the dead thread is before these. `busy` first: with
+	 * the slow clock it alone ends the busy time, and `track` is a plain
+	 * store before it.
 	 */
-	(void)TR_ACQUIRE(hand->busy);
-	(void)TR_ACQUIRE(hand->track);
-	(void)TR_ACQUIRE(hand->top);
-	cut = tr_hand_is_busy(hand);
-	hand->track = NULL;
-	hand->busy = true;
-	tr_drain_redo(hand, cut);
-	close_open_scopes(hand);
+	(void)TR_ACQUIRE(thread->busy);
+	(void)TR_ACQUIRE(thread->track);
+	(void)TR_ACQUIRE(thread->top);
+	cut = tr_thread_is_busy(thread);
+	thread->track = NULL;
+	thread->busy = true;
+	tr_drain_redo(thread, cut);
+	close_open_scopes(thread);
 	TR_STORE(track->owners, track->owners + 1);
 	if (track->trace.bytes)
-		tr_log_append(hand, tr_ledger_ticks(), thread,
+		tr_log_append(thread, tr_ledger_ticks(), tid,
 			      owner * (TR_ENTRY_FLAGS + 1) | TR_ENTRY_OWNER);
-	return hand;
+	return thread;
 }
 
-static struct tr_hand *reuse_track(uint32_t thread)
+static struct tr_thread *reuse_track(uint32_t tid)
 {
 	struct tr_header *header = tr_ledger->header;
 	uint64_t used = TR_LOAD(tr_ledger->region[TR_REGION_TRACKS].used);
@@ -405,49 +405,49 @@ static struct tr_hand *reuse_track(uint32_t thread)
 	for (uint32_t i = 0; i < n && i < TR_TRIES; i++) {
 		uint32_t hint = TR_ADD(header->track_hint, 1) * 2654435769u;
 		uint32_t at = (uint32_t)((uint64_t)hint * n >> 32);
-		struct tr_hand *hand;
+		struct tr_thread *thread;
 
 		/*
 		 * Of many here and there: threads that were started together
 		 * often live together, on neighbouring tracks.
 		 */
-		hand = take_over(n <= TR_TRIES ? i : at, thread);
-		if (hand)
-			return hand;
+		thread = take_over(n <= TR_TRIES ? i : at, tid);
+		if (thread)
+			  return thread;
 	}
 	return NULL;
 }
 
-TR_COLD struct tr_hand *tr_track_attach(void)
+TR_COLD struct tr_thread *tr_track_attach(void)
 {
-	struct tr_hand *hand = tr_hand();
+	struct tr_thread *thread = tr_this_thread();
 	struct tr_losses *lost = &tr_ledger->header->lost;
-	uint32_t thread;
+	uint32_t tid;
 
-	if (hand == &tr_hand_creating) {
+	if (thread == &tr_thread_creating) {
 		(void)TR_ADD(lost->busy, 1);
 		return NULL;
 	}
-	if (hand->held)
-		return hand; /* a handler did it after our caller looked */
+	if (thread->own_track)
+		  return thread; /* a handler did it after our caller looked */
 	if (TR_LOAD(tr_ledger->retry_at) > tr_monotonic_ns()) {
 		(void)TR_ADD(lost->no_track, 1);
 		return NULL; /* no space a moment ago: do not ask again yet */
 	}
-	tr_hand_set(&tr_hand_creating);
+	tr_thread_set(&tr_thread_creating);
 	TR_FENCE();
-	thread = tr_thread_id();
-	hand = reuse_track(thread);
-	if (!hand)
-		hand = new_track(thread);
-	if (!hand) {
+	tid = tr_thread_id();
+	thread = reuse_track(tid);
+	if (!thread)
+		thread = new_track(tid);
+	if (!thread) {
 		(void)TR_ADD(lost->no_track, 1);
-		tr_hand_set(&tr_hand_none);
+		tr_thread_set(&tr_thread_none);
 		return NULL;
 	}
-	hand->thread = thread;
-	tr_track_name(hand);
-	tr_hand_leave(hand);
-	tr_hand_set(hand);
-	return hand;
+	thread->tid = tid;
+	tr_track_name(thread);
+	tr_thread_leave(thread);
+	tr_thread_set(thread);
+	return thread;
 }

@@ -66,7 +66,7 @@ bool tr_alloc_start(const struct tr_config *config)
 	if (!threads)
 		threads = tr_memory_map_wiped(
 			sizeof(*threads) +
-				tr_hands_most * sizeof(struct tr_alloc_thread),
+				tr_max_threads * sizeof(struct tr_alloc_thread),
 			&wiped);
 	if (!threads || !tr_blocks_init() || !tr_stacks_init() ||
 	    !tr_alloc_table_init(config))
@@ -78,7 +78,7 @@ bool tr_alloc_start(const struct tr_config *config)
 	is_sampled = config->alloc == TR_ALLOCS_SAMPLED;
 	sample_mean = (double)config->alloc_sample;
 	tr_walk_depth = (uint32_t)config->stack_depth;
-	threads->most = tr_hands_most;
+	threads->most = tr_max_threads;
 	TR_PUBLISH(threads->ready, 1);
 	return true;
 }

@@ -49,13 +49,13 @@ static void write_record(const struct action *action)
 		.n_attrs = sizeof(attr) / sizeof(attr[0]),
 	};
 	uint32_t gate = action->site ? tare_gate_(&own) : 0;
-	struct tr_hand *hand = gate ? tr_probe_ready(&own, gate) : NULL;
+	struct tr_thread *thread = gate ? tr_probe_ready(&own, gate) : NULL;
 
-	if (!hand || !tr_hand_enter(hand))
+	if (!thread || !tr_thread_enter(thread))
 		return;
 	sample.at = tr_ledger_ticks();
-	(void)tr_note_write(hand, &sample);
-	tr_hand_leave(hand);
+	(void)tr_note_write(thread, &sample);
+	tr_thread_leave(thread);
 }
 
 static void describe_all(const struct action *action, char *text, size_t size)

@@ -66,14 +66,14 @@ static struct tr_costs costs_at(double between_s)
 
 /* A thread's nodes; their sum. */
 static struct tr_rate add_nodes(struct tr_rates *rates,
-				const struct tr_hand *hand)
+				const struct tr_thread *thread)
 {
-	const struct tr_track *track = hand->held;
+	const struct tr_track *track = thread->own_track;
 	struct tr_rate all = { 0, 0, 0 };
 	uint32_t n = TR_LOAD(track->n_nodes) + 1;
 
 	for (uint32_t off = TR_ACQUIRE(track->nodes); off && n; n--) {
-		const struct tr_node *node = tr_node_at(hand, off);
+		const struct tr_node *node = tr_node_at(thread, off);
 		uint32_t id = TR_LOAD(node->site);
 		uint64_t timed = TR_LOAD(node->calls);
 		uint64_t untimed = TR_LOAD(node->untimed);
@@ -89,13 +89,13 @@ static struct tr_rate add_nodes(struct tr_rates *rates,
 	return all;
 }
 
-static uint64_t add_runs(struct tr_rates *rates, const struct tr_hand *hand)
+static uint64_t add_runs(struct tr_rates *rates, const struct tr_thread *thread)
 {
 	uint64_t all = 0;
 
 	for (unsigned i = 0; i < TR_RUNS; i++) {
-		uint32_t id = TR_LOAD(hand->run[i].site);
-		uint64_t n = (uint64_t)TR_LOAD(hand->run[i].runs) *
+		uint32_t id = TR_LOAD(thread->run[i].site);
+		uint64_t n = (uint64_t)TR_LOAD(thread->run[i].runs) *
 			     TR_RUN_VALUES;
 
 		if (!id || id >= rates->n)
@@ -124,35 +124,36 @@ static uint64_t increase(uint64_t before, uint64_t now)
 }
 
 /* What a thread did since the last look, and in how much time. */
-struct thread {
+struct activity {
 	double timed, untimed, values;
 	double cpu_s;
 };
 
-static struct thread news_of(struct tr_rates *rates, struct tr_hand *hand)
+static struct activity activity_of(struct tr_rates *rates,
+				   struct tr_thread *thread)
 {
-	struct tr_losses *lost = &hand->held->lost;
-	struct tr_rate all = add_nodes(rates, hand);
-	uint64_t cpu = cpu_ns_of(TR_LOAD(hand->held->owner));
-	struct thread thread;
+	struct tr_losses *lost = &thread->own_track->lost;
+	struct tr_rate all = add_nodes(rates, thread);
+	uint64_t cpu = cpu_ns_of(TR_LOAD(thread->own_track->owner));
+	struct activity found;
 
-	all.values = add_runs(rates, hand);
-	thread = (struct thread){
-		(double)increase(hand->seen.timed, all.timed),
-		(double)increase(hand->seen.untimed, all.untimed),
-		(double)increase(hand->seen.values, all.values),
+	all.values = add_runs(rates, thread);
+	found = (struct activity){
+		(double)increase(thread->seen.timed, all.timed),
+		(double)increase(thread->seen.untimed, all.untimed),
+		(double)increase(thread->seen.values, all.values),
 		(double)increase(lost->cpu_ns, cpu) * 1e-9,
 	};
-	hand->seen = (struct tr_seen){ all.timed, all.untimed, all.values };
+	thread->seen = (struct tr_seen){ all.timed, all.untimed, all.values };
 	TR_STORE(lost->cpu_ns, cpu);
-	return thread;
+	return found;
 }
 
-static void look_at_thread(struct tr_rates *rates, struct tr_hand *hand,
+static void look_at_thread(struct tr_rates *rates, struct tr_thread *thread,
 			   double on, struct tr_costs *sums)
 {
-	struct tr_losses *lost = &hand->held->lost;
-	struct thread t = news_of(rates, hand);
+	struct tr_losses *lost = &thread->own_track->lost;
+	struct activity t = activity_of(rates, thread);
 	double n = t.timed + t.untimed + t.values, cost;
 	struct tr_costs costs;
 
@@ -198,8 +199,8 @@ void tr_rates_look(struct tr_rates *rates, double on)
 
 	start_look(rates);
 	for (uint32_t i = 0;
-	     i < tr_hands_most && TR_ACQUIRE(tr_hands[i].held); i++)
-		look_at_thread(rates, &tr_hands[i], on, &sums);
+	     i < tr_max_threads && TR_ACQUIRE(tr_threads[i].own_track); i++)
+		look_at_thread(rates, &tr_threads[i], on, &sums);
 	if (rates->events == 0) {
 		rates->costs = costs_at(1);
 		return;

@@ -76,7 +76,7 @@ static void record(const tare_gpu *now, const char *text)
 	tare_site *site = tr_own_site_get(TARE_KIND_VALUE, TARE_TYPE_CUSTOM,
 					  "overheated", "\xc2\xb0" "C", "gpu");
 	uint32_t gate = tare_gate_(site);
-	struct tr_hand *hand = gate ? tr_probe_ready(site, gate) : NULL;
+	struct tr_thread *thread = gate ? tr_probe_ready(site, gate) : NULL;
 	struct tr_note_sample sample = {
 		.kind = TARE_RECORD_GPU,
 		.error = text,
@@ -84,14 +84,14 @@ static void record(const tare_gpu *now, const char *text)
 		.n_attrs = sizeof(attr) / sizeof(attr[0]),
 	};
 
-	if (!hand)
+	if (!thread)
 		return;
 	sample.site = TR_LOAD(site->id);
 	sample.at = tr_ledger_ticks();
-	if (!tr_hand_enter(hand))
+	if (!tr_thread_enter(thread))
 		return;
-	(void)tr_note_write(hand, &sample);
-	tr_hand_leave(hand);
+	(void)tr_note_write(thread, &sample);
+	tr_thread_leave(thread);
 }
 
 static void tell(const tare_gpu *now)

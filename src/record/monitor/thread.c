@@ -121,10 +121,10 @@ static int64_t next_slot(int64_t due, int64_t interval, int64_t now)
  * not share that of the one before, a second ago. */
 static void run_job(const struct tr_job *job, int64_t now)
 {
-	struct tr_hand *hand = tr_hand();
+	struct tr_thread *thread = tr_this_thread();
 
-	if (hand->held)
-		hand->values_left = 0;
+	if (thread->own_track)
+		  thread->values_left = 0;
 	job->run(now);
 }
 

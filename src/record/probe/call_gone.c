@@ -48,16 +48,16 @@ static uint64_t stack_of(const struct tr_frame *frame)
  * The function whose machine code a frame of the stack belongs to: the
  * outermost of those that have it in common, all others are inlined.
  */
-static const struct tr_node *owner_of(const struct tr_hand *hand,
+static const struct tr_node *owner_of(const struct tr_thread *thread,
 				      const struct tr_node *node,
 				      const struct tr_frame *frame)
 {
-	const struct tr_node *above = tr_node_at(hand, node->parent);
+	const struct tr_node *above = tr_node_at(thread, node->parent);
 
-	while (tr_node_is_function(above) && frame - 1 > hand->frames &&
+	while (tr_node_is_function(above) && frame - 1 > thread->frames &&
 	       stack_of(frame - 1) == stack_of(frame)) {
 		node = above;
-		above = tr_node_at(hand, node->parent);
+		above = tr_node_at(thread, node->parent);
 		frame--;
 	}
 	return node;
@@ -81,7 +81,8 @@ static bool has_own_frame(const struct tr_node *owner,
 }
 
 /* Is the function of this frame gone, now that there is this call? */
-static bool is_gone_by(const struct tr_hand *hand, const struct tr_node *node,
+static bool is_gone_by(const struct tr_thread *thread,
+		       const struct tr_node *node,
 		       const struct tr_frame *frame, const struct tr_call *call)
 {
 	if (TR_LOAD(frame->aside) == TR_CALL_LEFT ||
@@ -91,58 +92,58 @@ static bool is_gone_by(const struct tr_hand *hand, const struct tr_node *node,
 	if (node->items == call->address &&
 	    (node->site & TR_NODE_HERE) == (call->here & TR_NODE_HERE))
 		return true;
-	return has_own_frame(owner_of(hand, node, frame), call);
+	return has_own_frame(owner_of(thread, node, frame), call);
 }
 
 /* The same for the innermost function, whatever scopes are open in it. */
-bool tr_calls_are_gone(const struct tr_hand *hand,
+bool tr_calls_are_gone(const struct tr_thread *thread,
 			      const struct tr_call *call)
 {
-	const struct tr_track *track = hand->held;
-	const struct tr_frame *frame = hand->top;
+	const struct tr_track *track = thread->own_track;
+	const struct tr_frame *frame = thread->top;
 	uint32_t off = TR_LOAD(track->current), root = TR_LOAD(track->root);
 	bool has_scope = false;
 
-	for (; off && off != root && frame > hand->frames; frame--) {
-		const struct tr_node *node = tr_node_at(hand, off);
+	for (; off && off != root && frame > thread->frames; frame--) {
+		const struct tr_node *node = tr_node_at(thread, off);
 		bool is_left = TR_LOAD(frame->aside) == TR_CALL_LEFT;
 
 		/* One that was left waits for the scopes in it. */
 		if (tr_node_is_function(node) && !(is_left && has_scope))
-			return is_gone_by(hand, node, frame, call);
+			return is_gone_by(thread, node, frame, call);
 		has_scope |= !tr_node_is_function(node);
 		off = node->parent;
 	}
 	return false;
 }
 
-void tr_calls_drop(struct tr_hand *hand)
+void tr_calls_drop(struct tr_thread *thread)
 {
-	struct tr_track *track = hand->held;
-	const struct tr_node *node = tr_node_at(hand, track->current);
+	struct tr_track *track = thread->own_track;
+	const struct tr_node *node = tr_node_at(thread, track->current);
 	uint32_t next = node->parent;
 
 	if (node->items == TR_ADDRESS_OTHERS) {
 		TR_STORE(track->lost.repairs, track->lost.repairs +
-						      hand->deep);
-		hand->deep = 0;
+						      thread->deep);
+		thread->deep = 0;
 		next = node->back ? node->back : track->root;
-	} else if (TR_LOAD(hand->top->aside) != TR_CALL_LEFT) {
+	} else if (TR_LOAD(thread->top->aside) != TR_CALL_LEFT) {
 		TR_STORE(track->lost.repairs, track->lost.repairs + 1);
 	}
 	TR_STORE(track->current, next);
-	hand->top--;
+	thread->top--;
 }
 
 /* Down to and with the innermost function that was not left before. */
-static void drop_innermost(struct tr_hand *hand)
+static void drop_innermost(struct tr_thread *thread)
 {
-	const struct tr_frame *to = hand->top;
-	uint32_t off = hand->held->current;
+	const struct tr_frame *to = thread->top;
+	uint32_t off = thread->own_track->current;
 	bool has_scope = false;
 
 	for (;; to--) {
-		const struct tr_node *node = tr_node_at(hand, off);
+		const struct tr_node *node = tr_node_at(thread, off);
 		bool is_left = TR_LOAD(to->aside) == TR_CALL_LEFT;
 
 		if (tr_node_is_function(node) && !(is_left && has_scope))
@@ -150,19 +151,19 @@ static void drop_innermost(struct tr_hand *hand)
 		has_scope |= !tr_node_is_function(node);
 		off = node->parent;
 	}
-	tr_scope_repair(hand, to - 1);
+	tr_scope_repair(thread, to - 1);
 }
 
-void tr_calls_drop_gone(struct tr_hand *hand, const struct tr_call *call)
+void tr_calls_drop_gone(struct tr_thread *thread, const struct tr_call *call)
 {
 	bool asked = false;
 
-	while (tr_calls_are_gone(hand, call)) {
+	while (tr_calls_are_gone(thread, call)) {
 		/* A handler's stack may be anywhere. */
 		if (!asked && is_on_other_stack())
 			return;
 		asked = true;
-		drop_innermost(hand);
+		drop_innermost(thread);
 	}
 }
 
@@ -172,13 +173,13 @@ void tr_calls_drop_gone(struct tr_hand *hand, const struct tr_call *call)
  * A helper of the program that ends a scope for its caller is inside that
  * scope, and ends after it: neither its missing end nor its late one is odd.
  */
-void tr_calls_orphan(struct tr_hand *hand, const struct tr_frame *to)
+void tr_calls_orphan(struct tr_thread *thread, const struct tr_frame *to)
 {
-	const struct tr_frame *at = hand->top;
-	uint32_t off = hand->held->current, n = 0;
+	const struct tr_frame *at = thread->top;
+	uint32_t off = thread->own_track->current, n = 0;
 
 	for (; at > to; at--) {
-		const struct tr_node *node = tr_node_at(hand, off);
+		const struct tr_node *node = tr_node_at(thread, off);
 
 		if (!tr_node_is_function(node) ||
 		    node->items == TR_ADDRESS_OTHERS)
@@ -188,24 +189,24 @@ void tr_calls_orphan(struct tr_hand *hand, const struct tr_frame *to)
 	}
 	if (!n)
 		return;
-	hand->orphans = n;
-	hand->orphan_at = TR_LOAD(to[1].aside) & ~(uint64_t)TR_CALL_FLAGS;
+	thread->orphans = n;
+	thread->orphan_at = TR_LOAD(to[1].aside) & ~(uint64_t)TR_CALL_FLAGS;
 }
 
 /* Bytes above where its hook was called that a function's end may be. */
 #define TR_CALL_REACH 4096u
 
-bool tr_call_is_orphan(struct tr_hand *hand, const struct tr_call *call)
+bool tr_call_is_orphan(struct tr_thread *thread, const struct tr_call *call)
 {
-	struct tr_losses *lost = &hand->held->lost;
+	struct tr_losses *lost = &thread->own_track->lost;
 
-	if (!hand->orphans)
+	if (!thread->orphans)
 		return false;
-	if (call->stack > hand->orphan_at + TR_CALL_REACH) {
-		hand->orphans = 0; /* they never came */
+	if (call->stack > thread->orphan_at + TR_CALL_REACH) {
+		thread->orphans = 0; /* they never came */
 		return false;
 	}
-	hand->orphans--;
+	thread->orphans--;
 	TR_STORE(lost->repairs, lost->repairs - 1);
 	return true;
 }
@@ -213,53 +214,54 @@ bool tr_call_is_orphan(struct tr_hand *hand, const struct tr_call *call)
 /* ---- functions without a place ------------------------------------------ */
 
 /* Without a node for them nothing is kept. Busy. */
-static void go_deep(struct tr_hand *hand, const struct tr_call *call)
+static void go_deep(struct tr_thread *thread, const struct tr_call *call)
 {
-	struct tr_track *track = hand->held;
-	uint32_t off = tr_tree_others(hand);
+	struct tr_track *track = thread->own_track;
+	uint32_t off = tr_tree_others(thread);
 	struct tr_frame *frame;
 
 	if (!off)
 		return;
-	TR_STORE(tr_node_at(hand, off)->back, track->current);
-	frame = tr_scope_push(hand, track, off);
+	TR_STORE(tr_node_at(thread, off)->back, track->current);
+	frame = tr_scope_push(thread, track, off);
 	TR_STORE(frame->aside, call->stack);
-	hand->deep_at = call->stack;
+	thread->deep_at = call->stack;
 }
 
-static bool is_deep(const struct tr_hand *hand)
+static bool is_deep(const struct tr_thread *thread)
 {
-	const struct tr_node *node = tr_node_at(hand, hand->held->current);
+	const struct tr_node *node = tr_node_at(thread,
+						thread->own_track->current);
 
 	return tr_node_is_function(node) && node->items == TR_ADDRESS_OTHERS;
 }
 
-void tr_calls_enter_deep(struct tr_hand *hand, const struct tr_call *call)
+void tr_calls_enter_deep(struct tr_thread *thread, const struct tr_call *call)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 	uint32_t off;
 
-	if (!hand->deep)
-		go_deep(hand, call);
-	hand->deep++;
-	off = tr_tree_elsewhere(hand, is_deep(hand) ? track->current : 0,
+	if (!thread->deep)
+		go_deep(thread, call);
+	thread->deep++;
+	off = tr_tree_elsewhere(thread, is_deep(thread) ? track->current : 0,
 				call->address);
 	TR_STORE(track->lost.overflow_nodes, track->lost.overflow_nodes + 1);
 	if (off)
-		tare_slot_add_(&tr_node_at(hand, off)->untimed, 1);
+		tare_slot_add_(&tr_node_at(thread, off)->untimed, 1);
 	else
-		tr_hand_lose(hand);
+		tr_thread_lose(thread);
 }
 
 /* False: what was too deep is gone, and this is the end of another. */
-bool tr_calls_exit_deep(struct tr_hand *hand, const struct tr_call *call)
+bool tr_calls_exit_deep(struct tr_thread *thread, const struct tr_call *call)
 {
-	bool is_gone = hand->deep > 1 && call->stack > hand->deep_at;
+	bool is_gone = thread->deep > 1 && call->stack > thread->deep_at;
 
-	if (!is_gone && --hand->deep)
+	if (!is_gone && --thread->deep)
 		return true;
-	if (is_deep(hand))
-		tr_calls_drop(hand);
-	hand->deep = 0;
+	if (is_deep(thread))
+		tr_calls_drop(thread);
+	thread->deep = 0;
 	return !is_gone;
 }

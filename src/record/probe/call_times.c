@@ -15,14 +15,14 @@
 #define TR_CALL_LONG 65536u	  /* a gap where none has a time */
 #define TR_CALL_WORTH 10	  /* times its cost */
 
-static uint32_t draw_call(struct tr_hand *hand)
+static uint32_t draw_call(struct tr_thread *thread)
 {
-	uint32_t x = hand->random ? hand->random : hand->thread | 1;
+	uint32_t x = thread->random ? thread->random : thread->tid | 1;
 
 	x ^= x << 13;
 	x ^= x >> 17;
 	x ^= x << 5;
-	hand->random = x;
+	thread->random = x;
 	return x;
 }
 
@@ -96,18 +96,18 @@ static TR_COLD void start_slow_clock(struct tr_frame *frame)
 	TR_STORE(frame->start, tr_ledger_ticks());
 }
 
-TR_INLINE void start_time(struct tr_hand *hand, struct tr_frame *frame,
+TR_INLINE void start_time(struct tr_thread *thread, struct tr_frame *frame,
 			  unsigned flags)
 {
 	TR_STORE(frame->aside, frame->aside | flags);
-	if (TR_UNLIKELY(!hand->fast)) {
+	if (TR_UNLIKELY(!thread->fast)) {
 		start_slow_clock(frame);
 		return;
 	}
 	TR_STORE(frame->start, tr_counter());
 }
 
-static TR_NOINLINE void time_sparse(struct tr_hand *hand,
+static TR_NOINLINE void time_sparse(struct tr_thread *thread,
 				    struct tr_node *node,
 				    struct tr_frame *frame)
 {
@@ -116,39 +116,39 @@ static TR_NOINLINE void time_sparse(struct tr_hand *hand,
 	uint32_t gap = 1;
 
 	if (timed % TR_CALL_FIRST == 0) {
-		tr_calls_look(hand);
+		tr_calls_look(thread);
 		if (timed && timed < TR_CALL_JUDGED)
 			is_rare = !is_worth(node);
 		if (is_rare != was_drawn)
 			TR_STORE(node->site, node->site ^ TR_NODE_RARE);
 	}
 	if (is_rare)
-		gap += draw_call(hand) & 127;
+		gap += draw_call(thread) & 127;
 	set_gap(node, gap);
-	start_time(hand, frame,
+	start_time(thread, frame,
 		   TR_CALL_TIMED | (was_drawn ? TR_CALL_DRAWN : 0));
 }
 
-void tr_calls_time(struct tr_hand *hand, struct tr_node *node,
+void tr_calls_time(struct tr_thread *thread, struct tr_node *node,
 		   struct tr_frame *frame)
 {
 	uint32_t mode = TR_CALLS_MODE();
 
 	if (TR_UNLIKELY(mode == TR_CALLS_SPARSE)) {
-		time_sparse(hand, node, frame);
+		time_sparse(thread, node, frame);
 		return;
 	}
 	if (TR_UNLIKELY(mode == TR_CALLS_COUNTS)) {
 		set_gap(node, TR_CALL_LONG);
-		tr_calls_look(hand);
+		tr_calls_look(thread);
 		return;
 	}
 	set_gap(node, 1);
-	start_time(hand, frame, TR_CALL_TIMED);
+	start_time(thread, frame, TR_CALL_TIMED);
 }
 
 /* The time of a call, while its node is the current one. */
-TR_INLINE void note_time(struct tr_hand *hand, struct tr_node *node,
+TR_INLINE void note_time(struct tr_thread *thread, struct tr_node *node,
 			 uint64_t aside, uint64_t span)
 {
 	struct tr_node *above;
@@ -156,7 +156,7 @@ TR_INLINE void note_time(struct tr_hand *hand, struct tr_node *node,
 	store_pair(&node->calls, node->calls + 1, node->sum + span);
 	if (TR_CALLS_MODE() != TR_CALLS_SPARSE)
 		return;
-	above = tr_node_at(hand, node->parent);
+	above = tr_node_at(thread, node->parent);
 	if (tr_node_is_function(above))
 		add_within(above, (float)span *
 					  (aside & TR_CALL_DRAWN ?
@@ -165,7 +165,7 @@ TR_INLINE void note_time(struct tr_hand *hand, struct tr_node *node,
 }
 
 /* The time of a function that ends. Busy. */
-void tr_call_finish(struct tr_hand *hand, uint32_t off,
+void tr_call_finish(struct tr_thread *thread, uint32_t off,
 			const struct tr_frame *frame)
 {
 	uint64_t aside = TR_LOAD(frame->aside), start, span;
@@ -173,42 +173,42 @@ void tr_call_finish(struct tr_hand *hand, uint32_t off,
 	if (!(aside & TR_CALL_TIMED))
 		return;
 	start = TR_LOAD(frame->start);
-	span = tr_scope_span(hand, start,
-			     hand->fast ? tr_counter() : tr_ledger_ticks());
+	span = tr_scope_span(thread, start,
+			     thread->fast ? tr_counter() : tr_ledger_ticks());
 	if (TR_LOAD(tr_ledger->tracing))
-		tr_scope_append(hand, off, start, span, TR_ENTRY_CALL);
+		tr_scope_append(thread, off, start, span, TR_ENTRY_CALL);
 	else
-		note_time(hand, tr_node_at(hand, off), aside, span);
+		note_time(thread, tr_node_at(thread, off), aside, span);
 }
 
-static TR_NOINLINE void exit_logged(struct tr_hand *hand, uint32_t off)
+static TR_NOINLINE void exit_logged(struct tr_thread *thread, uint32_t off)
 {
-	const struct tr_frame *frame = hand->top;
-	struct tr_track *track = hand->held;
+	const struct tr_frame *frame = thread->top;
+	struct tr_track *track = thread->own_track;
 
-	if (!tr_hand_enter(hand))
+	if (!tr_thread_enter(thread))
 		return;
-	tr_call_finish(hand, off, frame);
-	tr_calls_pop(hand, track, tr_node_at(hand, off)->parent);
-	tr_hand_leave(hand);
+	tr_call_finish(thread, off, frame);
+	tr_calls_pop(thread, track, tr_node_at(thread, off)->parent);
+	tr_thread_leave(thread);
 }
 
 /* Time has passed: a moment for what needs doing at times. */
-static TR_NOINLINE void turn_slice(struct tr_hand *hand, uint32_t slice)
+static TR_NOINLINE void turn_slice(struct tr_thread *thread, uint32_t slice)
 {
-	hand->call_slice = slice;
+	thread->call_slice = slice;
 	tr_ledger_anchor(slice);
-	tr_calls_look(hand);
+	tr_calls_look(thread);
 }
 
 void tr_calls_exit_timed(void *function, void *site, const void *stack)
 {
 	uint64_t end = tr_counter(), span;
-	struct tr_hand *hand = tr_hand();
-	struct tr_track *track = hand->calls;
-	const struct tr_frame *frame = hand->top;
+	struct tr_thread *thread = tr_this_thread();
+	struct tr_track *track = thread->calls;
+	const struct tr_frame *frame = thread->top;
 	uint32_t off = track->current;
-	struct tr_node *node = tr_node_at(hand, off);
+	struct tr_node *node = tr_node_at(thread, off);
 
 	if (TR_UNLIKELY(node->items != (uintptr_t)function) ||
 	    TR_UNLIKELY(!tr_node_is_function(node))) {
@@ -218,12 +218,12 @@ void tr_calls_exit_timed(void *function, void *site, const void *stack)
 	span = end - frame->start;
 	if (TR_UNLIKELY(span >> 40) ||
 	    TR_UNLIKELY(TR_LOAD(tr_ledger->tracing))) {
-		exit_logged(hand, off);
+		exit_logged(thread, off);
 		return;
 	}
-	note_time(hand, node, frame->aside, span);
+	note_time(thread, node, frame->aside, span);
 	TR_FENCE();
-	tr_calls_pop(hand, track, node->parent);
-	if (TR_UNLIKELY((uint32_t)(end >> hand->shift) != hand->call_slice))
-		turn_slice(hand, (uint32_t)(end >> hand->shift));
+	tr_calls_pop(thread, track, node->parent);
+	if (TR_UNLIKELY((uint32_t)(end >> thread->shift) != thread->call_slice))
+		turn_slice(thread, (uint32_t)(end >> thread->shift));
 }

@@ -82,29 +82,29 @@ void tr_calls_pause(bool is_paused)
 }
 
 /* Is it off from outside? Asked by each thread once in a while. */
-void tr_calls_look(struct tr_hand *hand)
+void tr_calls_look(struct tr_thread *thread)
 {
 	if (TR_UNLIKELY(TR_ACQUIRE(tr_hooks.generation) != gate_now()))
-		hand->calls = NULL; /* the next call asks what is wanted */
+		thread->calls = NULL; /* the next call asks what is wanted */
 }
 
-static bool has_guesses(struct tr_hand *hand)
+static bool has_guesses(struct tr_thread *thread)
 {
-	size_t bytes = TR_GUESSES * sizeof(*hand->guess);
+	size_t bytes = TR_GUESSES * sizeof(*thread->guess);
 	uint32_t *guess;
 
-	if (!hand->guess) {
+	if (!thread->guess) {
 		guess = tr_memory_map(bytes);
 		if (guess)
 			tr_memory_not_in_children(guess, bytes);
-		hand->guess = guess;
+		thread->guess = guess;
 	}
-	return hand->guess != NULL;
+	return thread->guess != NULL;
 }
 
-static struct tr_hand *ready_hand(void)
+static struct tr_thread *ready_thread(void)
 {
-	struct tr_hand *hand = tr_hand();
+	struct tr_thread *thread = tr_this_thread();
 	uint32_t gate = gate_now();
 
 	if (!gate)
@@ -114,18 +114,18 @@ static struct tr_hand *ready_hand(void)
 		return NULL;
 	}
 	/* At its first event it may know the switches of a parent process. */
-	if ((!hand->held || TR_ACQUIRE(tr_hooks.generation) != gate) &&
+	if ((!thread->own_track || TR_ACQUIRE(tr_hooks.generation) != gate) &&
 	    !refresh())
 		return NULL;
-	if (!hand->held)
-		hand = tr_track_attach();
+	if (!thread->own_track)
+		thread = tr_track_attach();
 	/* With the slow clock all goes the slow way. */
-	if (hand && hand->fast && has_guesses(hand)) {
+	if (thread && thread->fast && has_guesses(thread)) {
 		/* Below the first frame: outside of all. */
-		TR_STORE(hand->frames->aside, ~(uint64_t)TR_CALL_FLAGS);
-		hand->calls = hand->held;
+		TR_STORE(thread->frames->aside, ~(uint64_t)TR_CALL_FLAGS);
+		thread->calls = thread->own_track;
 	}
-	return hand;
+	return thread;
 }
 
 /* ---- enter ------------------------------------------------------------- */
@@ -135,45 +135,45 @@ TR_NOINLINE void tr_calls_enter_other(void *function, void *site,
 {
 	struct tr_call call = call_of(function, site, stack,
 				   tr_call_here(stack, here));
-	struct tr_hand *hand = tr_hand();
-	struct tr_track *track = hand->calls;
+	struct tr_thread *thread = tr_this_thread();
+	struct tr_track *track = thread->calls;
 	uint32_t parent = TR_LOAD(track->current);
-	uint32_t off = hand->deep ? 0 :
-				    tr_tree_find(hand, parent, call.address);
+	uint32_t off = thread->deep ? 0 :
+				    tr_tree_find(thread, parent, call.address);
 
 	/* Not below the node for all others: it has no room for frames. */
-	if (!off || tr_calls_are_gone(hand, &call)) {
+	if (!off || tr_calls_are_gone(thread, &call)) {
 		tr_calls_enter_slow(function, site, stack, here);
 		return;
 	}
-	*tr_call_guess(hand, parent, site) = off;
-	tr_calls_begin(hand, track, parent, off, tr_call_mark(function, site),
+	*tr_call_guess(thread, parent, site) = off;
+	tr_calls_begin(thread, track, parent, off, tr_call_mark(function, site),
 		       stack);
 }
 
 /* Busy. */
-static void enter(struct tr_hand *hand, const struct tr_call *call)
+static void enter(struct tr_thread *thread, const struct tr_call *call)
 {
 	uint32_t off = 0, parent;
 	struct tr_node *node;
 
-	tr_ledger_heal(hand);
-	tr_calls_drop_gone(hand, call);
-	parent = hand->held->current;
-	if (!hand->deep)
-		off = tr_tree_function(hand, parent, call->address);
+	tr_ledger_heal(thread);
+	tr_calls_drop_gone(thread, call);
+	parent = thread->own_track->current;
+	if (!thread->deep)
+		off = tr_tree_function(thread, parent, call->address);
 	if (!off) {
-		tr_calls_enter_deep(hand, call);
+		tr_calls_enter_deep(thread, call);
 		return;
 	}
-	node = tr_node_at(hand, off);
+	node = tr_node_at(thread, off);
 	if (node->site == TR_NODE_FUNCTION) {
 		TR_STORE(node->site, TR_NODE_FUNCTION |
 					    (uint32_t)(call->here &
 						       TR_NODE_HERE));
 		know_code(call->address);
 	}
-	tr_calls_begin(hand, hand->held, parent, off,
+	tr_calls_begin(thread, thread->own_track, parent, off,
 		       (uint32_t)call->address + call->site,
 		       (void *)(uintptr_t)call->stack);
 }
@@ -183,32 +183,32 @@ TR_COLD void tr_calls_enter_slow(void *function, void *site,
 {
 	struct tr_call call = call_of(function, site, stack,
 				   tr_call_here(stack, here));
-	struct tr_hand *hand = ready_hand();
+	struct tr_thread *thread = ready_thread();
 
-	if (!hand)
+	if (!thread)
 		return;
-	if (!tr_hand_enter(hand)) {
-		if (!tr_log_defer(hand, call.address, 0, TR_PARKED_CALL))
+	if (!tr_thread_enter(thread)) {
+		if (!tr_log_defer(thread, call.address, 0, TR_PARKED_CALL))
 			(void)TR_ADD(tr_ledger->header->lost.busy, 1);
 		return;
 	}
-	enter(hand, &call);
-	tr_hand_leave(hand);
+	enter(thread, &call);
+	tr_thread_leave(thread);
 }
 
 /* ---- exit -------------------------------------------------------------- */
 
 /* Frame of the function that ends, or NULL; *ret_off: its node. */
-static struct tr_frame *find_open(const struct tr_hand *hand,
+static struct tr_frame *find_open(const struct tr_thread *thread,
 				  const struct tr_call *call, uint32_t *ret_off)
 {
-	const struct tr_track *track = hand->held;
-	struct tr_frame *frame = hand->top, *found = NULL;
+	const struct tr_track *track = thread->own_track;
+	struct tr_frame *frame = thread->top, *found = NULL;
 	uint32_t off = track->current;
 	bool is_same;
 
-	for (; off && off != track->root && frame > hand->frames; frame--) {
-		const struct tr_node *node = tr_node_at(hand, off);
+	for (; off && off != track->root && frame > thread->frames; frame--) {
+		const struct tr_node *node = tr_node_at(thread, off);
 		uint64_t aside = TR_LOAD(frame->aside);
 
 		if (node->items != call->address || aside == TR_CALL_LEFT ||
@@ -230,15 +230,15 @@ static struct tr_frame *find_open(const struct tr_hand *hand,
 }
 
 /* Has the function nothing open in it but scopes that may go on? */
-static bool is_outlived(const struct tr_hand *hand,
+static bool is_outlived(const struct tr_thread *thread,
 			const struct tr_frame *frame)
 {
-	const struct tr_frame *at = hand->top;
-	uint32_t off = hand->held->current, n_left = 0;
+	const struct tr_frame *at = thread->top;
+	uint32_t off = thread->own_track->current, n_left = 0;
 	bool has_scope = false;
 
 	for (; at > frame; at--) {
-		const struct tr_node *node = tr_node_at(hand, off);
+		const struct tr_node *node = tr_node_at(thread, off);
 
 		if (!tr_node_is_function(node))
 			has_scope = true;
@@ -257,42 +257,43 @@ static void count_stray(void)
 	(void)TR_ADD(tr_ledger->header->lost.stray_ends, 1);
 }
 
-static void leave(struct tr_hand *hand, const struct tr_call *call)
+static void leave(struct tr_thread *thread, const struct tr_call *call)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 	uint32_t off = 0;
 	struct tr_frame *frame;
 
-	tr_ledger_heal(hand);
-	if (hand->deep && tr_calls_exit_deep(hand, call))
-		return;
-	frame = find_open(hand, call, &off);
+	tr_ledger_heal(thread);
+	if (thread->deep && tr_calls_exit_deep(thread, call))
+		  return;
+	frame = find_open(thread, call, &off);
 	if (!frame) {
-		if (!tr_call_is_orphan(hand, call))
+		if (!tr_call_is_orphan(thread, call))
 			count_stray();
 		/* Open when the ledger was replaced: its frame is left. */
-		if (track->current == track->root && hand->top > hand->frames)
-			hand->top--;
+		if (track->current == track->root &&
+		    thread->top > thread->frames)
+			thread->top--;
 		return;
 	}
-	tr_call_finish(hand, off, frame);
-	if (is_outlived(hand, frame)) {
+	tr_call_finish(thread, off, frame);
+	if (is_outlived(thread, frame)) {
 		TR_STORE(frame->aside, TR_CALL_LEFT);
 		return;
 	}
-	tr_scope_repair(hand, frame);
-	tr_calls_pop(hand, track, tr_node_at(hand, off)->parent);
+	tr_scope_repair(thread, frame);
+	tr_calls_pop(thread, track, tr_node_at(thread, off)->parent);
 }
 
 /* While it is off: only what began while it was on. */
-static bool is_open_function(const struct tr_hand *hand,
+static bool is_open_function(const struct tr_thread *thread,
 			     const struct tr_call *call)
 {
 	const struct tr_node *node;
 
-	if (hand->top == hand->frames)
-		return false;
-	node = tr_node_at(hand, TR_LOAD(hand->held->current));
+	if (thread->top == thread->frames)
+		  return false;
+	node = tr_node_at(thread, TR_LOAD(thread->own_track->current));
 	return tr_node_is_function(node) && (node->items == TR_ADDRESS_OTHERS ||
 					     node->items == call->address);
 }
@@ -300,20 +301,20 @@ static bool is_open_function(const struct tr_hand *hand,
 TR_COLD void tr_calls_exit_slow(void *function, void *site, const void *stack)
 {
 	struct tr_call call = call_of(function, site, stack, function);
-	struct tr_hand *hand = tr_hand();
+	struct tr_thread *thread = tr_this_thread();
 	bool is_on = gate_now() != 0 && TR_CALLS_MODE();
 
-	if (!hand->held) {
+	if (!thread->own_track) {
 		/* Begun before a fork, or before it was switched on. */
 		if (is_on && tr_ledger && TR_ACQUIRE(tr_ledger->ready) &&
 		    tr_ledger->base)
 			count_stray();
 		return;
 	}
-	if (!is_on && !is_open_function(hand, &call))
+	if (!is_on && !is_open_function(thread, &call))
 		return;
-	if (!tr_hand_enter(hand))
+	if (!tr_thread_enter(thread))
 		return; /* a handler's: it was counted when it began */
-	leave(hand, &call);
-	tr_hand_leave(hand);
+	leave(thread, &call);
+	tr_thread_leave(thread);
 }

@@ -67,7 +67,7 @@ void tr_calls_enter_other(void *function, void *site, const void *stack,
 void tr_calls_enter_slow(void *function, void *site, const void *stack,
 			 const void *here);
 /* A call that is due to have a time, if the mode has any. */
-void tr_calls_time(struct tr_hand *hand, struct tr_node *node,
+void tr_calls_time(struct tr_thread *thread, struct tr_node *node,
 		   struct tr_frame *frame);
 /* All that can happen. */
 void tr_calls_exit_slow(void *function, void *site, const void *stack);
@@ -107,33 +107,33 @@ TR_INLINE uint32_t tr_call_mark(const void *function, const void *site)
  * that is where to look first. Not at the child found last: functions that
  * call several others in turn would never find it.
  */
-TR_INLINE uint32_t *tr_call_guess(const struct tr_hand *hand,
+TR_INLINE uint32_t *tr_call_guess(const struct tr_thread *thread,
 				  uint32_t parent, const void *site)
 {
 	/* In bytes; nodes lie on lines, and calls are longer than one. */
 	uint32_t at = (parent + (uint32_t)(uintptr_t)site) &
 		      (TR_GUESSES - 1) * 4;
 
-	return (void *)((char *)hand->guess + at);
+	return (void *)((char *)thread->guess + at);
 }
 
 /*
  * Only this thread writes what is read plainly here, and the compiler folds
  * such a read into the instruction that needs it.
  */
-TR_INLINE void tr_calls_begin(struct tr_hand *hand, struct tr_track *track,
+TR_INLINE void tr_calls_begin(struct tr_thread *thread, struct tr_track *track,
 			      uint32_t parent, uint32_t off, uint32_t mark,
 			      const void *stack)
 {
-	struct tr_node *node = tr_node_at(hand, off);
-	struct tr_frame *frame = tr_scope_push(hand, track, off);
+	struct tr_node *node = tr_node_at(thread, off);
+	struct tr_frame *frame = tr_scope_push(thread, track, off);
 	struct tr_call_origin *origin = (void *)&frame->start;
 
 	TR_STORE(origin->parent, parent);
 	TR_STORE(origin->mark, mark);
 	TR_STORE(frame->aside, (uintptr_t)stack);
 	if (TR_UNLIKELY(tr_slot_down(&node->cell)))
-		tr_calls_time(hand, node, frame);
+		tr_calls_time(thread, node, frame);
 }
 
 /*
@@ -143,68 +143,68 @@ TR_INLINE void tr_calls_begin(struct tr_hand *hand, struct tr_track *track,
 TR_HOOK void tr_calls_enter(void *function, void *site, const void *stack,
 			    const void *here)
 {
-	struct tr_hand *hand;
+	struct tr_thread *thread;
 	struct tr_track *track;
 	uint32_t parent, off;
 
 	if (TR_LIKELY(!TR_CALLS_MODE()))
 		return;
-	hand = tr_hand();
-	track = hand->calls;
+	thread = tr_this_thread();
+	track = thread->calls;
 	if (TR_UNLIKELY(!track)) {
 		tr_calls_enter_slow(function, site, stack, here);
 		return;
 	}
 	parent = track->current;
-	off = *tr_call_guess(hand, parent, site);
+	off = *tr_call_guess(thread, parent, site);
 	/* Above a scope there is any word; then the other way knows better. */
-	if (TR_UNLIKELY(tr_node_at(hand, off)->items !=
+	if (TR_UNLIKELY(tr_node_at(thread, off)->items !=
 			(uintptr_t)function) ||
-	    TR_UNLIKELY(tr_node_at(hand, off)->parent != parent) ||
-	    TR_UNLIKELY(hand->top->aside <= (uintptr_t)stack)) {
+	    TR_UNLIKELY(tr_node_at(thread, off)->parent != parent) ||
+	    TR_UNLIKELY(thread->top->aside <= (uintptr_t)stack)) {
 		tr_calls_enter_other(function, site, stack, here);
 		return;
 	}
-	tr_calls_begin(hand, track, parent, off, tr_call_mark(function, site),
+	tr_calls_begin(thread, track, parent, off, tr_call_mark(function, site),
 		       stack);
 }
 
 /* The innermost function ends; it is still the current node. */
-TR_INLINE void tr_calls_pop(struct tr_hand *hand, struct tr_track *track,
+TR_INLINE void tr_calls_pop(struct tr_thread *thread, struct tr_track *track,
 			    uint32_t parent)
 {
-	struct tr_frame *below = hand->top - 1;
+	struct tr_frame *below = thread->top - 1;
 
 	TR_STORE(track->current, parent);
 	TR_FENCE();
-	__atomic_store_n(&hand->top, below, TR_HANDED_ON);
+	__atomic_store_n(&thread->top, below, TR_OWNER_ORDER);
 }
 
 TR_HOOK void tr_calls_exit(void *function, void *site, const void *stack)
 {
 	const struct tr_call_origin *origin;
 	struct tr_track *track;
-	struct tr_hand *hand;
+	struct tr_thread *thread;
 
 	if (TR_LIKELY(!TR_CALLS_ENDS()))
 		return;
-	hand = tr_hand();
-	track = hand->calls;
+	thread = tr_this_thread();
+	track = thread->calls;
 	if (TR_UNLIKELY(!track)) {
 		tr_calls_exit_slow(function, site, stack);
 		return;
 	}
-	if (TR_UNLIKELY(hand->top->aside & TR_CALL_TIMED)) {
+	if (TR_UNLIKELY(thread->top->aside & TR_CALL_TIMED)) {
 		tr_calls_exit_timed(function, site, stack);
 		return;
 	}
 	/* A scope's frame has a time there, or a bit that no address has. */
-	origin = (const void *)&hand->top->start;
+	origin = (const void *)&thread->top->start;
 	if (TR_UNLIKELY(origin->mark != tr_call_mark(function, site))) {
 		tr_calls_exit_slow(function, site, stack);
 		return;
 	}
-	tr_calls_pop(hand, track, origin->parent);
+	tr_calls_pop(thread, track, origin->parent);
 }
 
 #endif

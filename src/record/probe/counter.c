@@ -10,20 +10,21 @@
 #include "record/probe.h"
 
 /* Makes the slot's chunk if needed; NULL: lost, counted. */
-static uint64_t *slot_of(struct tr_hand *hand, uint32_t slot)
+static uint64_t *slot_of(struct tr_thread *thread, uint32_t slot)
 {
 	/* Read once: it is NULL as soon as the ledger is replaced. */
-	uint64_t *chunk = TR_LOAD(hand->self.counter[slot / TR_COUNTER_SLOTS]);
+	uint64_t *chunk =
+		TR_LOAD(thread->self.counter[slot / TR_COUNTER_SLOTS]);
 
 	if (!chunk) {
-		if (!tr_hand_enter(hand)) {
+		if (!tr_thread_enter(thread)) {
 			tr_lose_busy();
 			return NULL;
 		}
-		chunk = tr_track_counters(hand, slot);
+		chunk = tr_track_counters(thread, slot);
 		if (!chunk)
-			tr_hand_lose(hand);
-		tr_hand_leave(hand);
+			tr_thread_lose(thread);
+		tr_thread_leave(thread);
 	}
 	return chunk ? chunk + slot % TR_COUNTER_SLOTS : NULL;
 }
@@ -58,28 +59,28 @@ static void slot_add_double(uint64_t *slot, double value)
 }
 
 /* A single addition, for the history. Without it the sum is still right. */
-static void keep(struct tr_hand *hand, uint32_t site, double value)
+static void keep(struct tr_thread *thread, uint32_t site, double value)
 {
 	uint32_t cell;
 
 	if (!tr_site_is_kept(tr_site_at(site)))
 		return;
-	if (!tr_hand_enter(hand)) {
+	if (!tr_thread_enter(thread)) {
 		(void)TR_ADD(tr_ledger->header->lost.records, 1);
 		return;
 	}
-	cell = tr_value_cell(hand, site);
+	cell = tr_value_cell(thread, site);
 	if (cell)
-		tr_observe_kept(hand, cell, value, tr_ledger_ticks());
-	tr_hand_leave(hand);
+		tr_observe_kept(thread, cell, value, tr_ledger_ticks());
+	tr_thread_leave(thread);
 }
 
 /* `n` whole ones, or `value` where that is not 0. */
 static void add(tare_site *site, uint32_t gate, uint64_t n, double value)
 {
-	struct tr_hand *hand = tr_probe_ready(site, gate);
+	struct tr_thread *thread = tr_probe_ready(site, gate);
 	uint32_t id = TR_LOAD(site->id);
-	uint64_t *slot = hand ? slot_of(hand, TR_LOAD(site->slot)) : NULL;
+	uint64_t *slot = thread ? slot_of(thread, TR_LOAD(site->slot)) : NULL;
 
 	if (!slot)
 		return;
@@ -88,7 +89,7 @@ static void add(tare_site *site, uint32_t gate, uint64_t n, double value)
 		slot_add_double(slot, value + (double)n);
 	else
 		tare_slot_add_(slot, n + (uint64_t)value);
-	keep(hand, id, value + (double)n);
+	keep(thread, id, value + (double)n);
 }
 
 TARE_API void tare_counter_add_(tare_site *site, uint32_t gate, uint64_t n)
@@ -116,7 +117,7 @@ TARE_API void tare_counter_add_double_(tare_site *site, uint32_t gate,
 TARE_API void tare_ratio_add_(tare_site *site, uint32_t gate, uint64_t part,
 			      uint64_t whole)
 {
-	struct tr_hand *hand;
+	struct tr_thread *thread;
 	uint64_t *first, *second;
 	uint32_t slot;
 
@@ -124,16 +125,16 @@ TARE_API void tare_ratio_add_(tare_site *site, uint32_t gate, uint64_t part,
 		tr_probe_forward->ratio_add(site, gate, part, whole);
 		return;
 	}
-	hand = tr_probe_ready(site, gate);
+	thread = tr_probe_ready(site, gate);
 	slot = TR_LOAD(site->slot);
-	first = hand ? slot_of(hand, slot) : NULL;
-	second = first ? slot_of(hand, slot + 1) : NULL;
+	first = thread ? slot_of(thread, slot) : NULL;
+	second = first ? slot_of(thread, slot + 1) : NULL;
 	/* The whole first: a reader in between sees no ratio above one. */
 	if (second) {
 		tare_slot_add_(second, whole);
 		tare_slot_add_(first, part);
 		if (whole)
-			keep(hand, TR_LOAD(site->id),
+			keep(thread, TR_LOAD(site->id),
 			     (double)part / (double)whole);
 	}
 }

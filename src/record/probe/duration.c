@@ -13,14 +13,14 @@ struct duration {
 };
 
 /* In a handler that met its own thread in a probe: without its record. */
-static void defer_duration(struct tr_hand *hand, uint32_t site,
+static void defer_duration(struct tr_thread *thread, uint32_t site,
 			   const struct duration *d)
 {
 	uint32_t what = site | (d->error ? TR_PARKED_FAILED : 0);
 
 	(void)TR_ADD(tr_ledger->header->lost.records, 1);
 	if (d->span > UINT32_MAX ||
-	    !tr_log_defer(hand, d->start, (uint32_t)d->span, what))
+	    !tr_log_defer(thread, d->start, (uint32_t)d->span, what))
 		tr_lose_busy();
 }
 
@@ -35,20 +35,20 @@ static void mark_operation(uint32_t id)
 					__ATOMIC_RELAXED);
 }
 
-static void append_duration(struct tr_hand *hand, uint32_t site,
+static void append_duration(struct tr_thread *thread, uint32_t site,
 			    const struct duration *d)
 {
 	uint32_t node;
 
 	mark_operation(site);
-	node = tr_tree_child(hand, hand->held->current, site);
+	node = tr_tree_child(thread, thread->own_track->current, site);
 	if (!node) {
-		tr_scope_overflow(hand);
+		tr_scope_overflow(thread);
 		return;
 	}
-	tr_scope_append(hand, node, d->start, d->span,
+	tr_scope_append(thread, node, d->start, d->span,
 			d->error ? TR_ENTRY_FAILED : 0);
-	tr_note_duration(hand, &(struct tr_note_duration){
+	tr_note_duration(thread, &(struct tr_note_duration){
 		.site = site,
 		.start = d->start,
 		.span = d->span,
@@ -69,22 +69,22 @@ static uint64_t ticks_of(uint64_t ns, double scale)
 static void record(tare_site *site, uint32_t gate, uint64_t ns,
 		   struct duration *d)
 {
-	struct tr_hand *hand = tr_probe_ready(site, gate);
+	struct tr_thread *thread = tr_probe_ready(site, gate);
 	uint64_t now;
 
-	if (!hand)
+	if (!thread)
 		return;
 	now = tr_ledger_ticks();
-	d->span = ticks_of(ns, hand->scale);
+	d->span = ticks_of(ns, thread->scale);
 	/* It may have begun before the clock did: then this is below zero, and
 	 * so do readers take it. */
 	d->start = now - d->span;
-	if (!tr_hand_enter(hand)) {
-		defer_duration(hand, TR_LOAD(site->id), d);
+	if (!tr_thread_enter(thread)) {
+		defer_duration(thread, TR_LOAD(site->id), d);
 		return;
 	}
-	append_duration(hand, TR_LOAD(site->id), d);
-	tr_hand_leave(hand);
+	append_duration(thread, TR_LOAD(site->id), d);
+	tr_thread_leave(thread);
 }
 
 TARE_API void tare_duration_record_(tare_site *site, uint32_t gate,
@@ -139,22 +139,23 @@ TARE_API int tare_processing_record(const char *operation, double ms,
 void tr_probe_overlap(tare_site *site, uint32_t gate, uint64_t from,
 		      uint64_t to)
 {
-	struct tr_hand *hand = tr_probe_ready(site, gate);
+	struct tr_thread *thread = tr_probe_ready(site, gate);
 	uint32_t node;
 
-	if (!hand)
+	if (!thread)
 		return;
-	if (!tr_hand_enter(hand)) {
+	if (!tr_thread_enter(thread)) {
 		tr_lose_busy();
 		return;
 	}
-	node = tr_tree_child(hand, hand->held->root, TR_LOAD(site->id));
+	node = tr_tree_child(thread, thread->own_track->root,
+			     TR_LOAD(site->id));
 	if (node)
-		tr_scope_append(hand, node, from, to > from ? to - from : 0,
+		tr_scope_append(thread, node, from, to > from ? to - from : 0,
 				0);
 	else
-		tr_scope_overflow(hand);
-	tr_hand_leave(hand);
+		tr_scope_overflow(thread);
+	tr_thread_leave(thread);
 }
 
 TR_OWN(tr_own_duration_record, tare_duration_record_);

@@ -21,42 +21,42 @@ static uint64_t word_of(const struct tr_frame *f, bool is_function)
 }
 
 /* Innermost first, as the nodes know each other. */
-static void save_frames(const struct tr_hand *hand, uint64_t *words)
+static void save_frames(const struct tr_thread *thread, uint64_t *words)
 {
 	uint32_t off = (uint32_t)words[1];
 
 	for (uint64_t i = words[0]; i > 0; i--) {
-		const struct tr_node *node = tr_node_at(hand, off);
+		const struct tr_node *node = tr_node_at(thread, off);
 
-		words[1 + i] = word_of(&hand->frames[i],
+		words[1 + i] = word_of(&thread->frames[i],
 				       tr_node_is_function(node));
 		off = node->parent;
 	}
 }
 
-static void save(struct tr_hand *hand, uint64_t *words)
+static void save(struct tr_thread *thread, uint64_t *words)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 	uint64_t depth;
 
 	words[0] = 0;
-	if (hand->top == hand->frames || !tr_hand_enter(hand))
-		return;
-	if (hand->deep)
-		tr_calls_drop(hand);
-	if (hand->top > hand->frames + TR_FIBER_FRAMES)
-		tr_scope_repair(hand, hand->frames + TR_FIBER_FRAMES);
-	depth = (uint64_t)(hand->top - hand->frames);
+	if (thread->top == thread->frames || !tr_thread_enter(thread))
+		  return;
+	if (thread->deep)
+		  tr_calls_drop(thread);
+	if (thread->top > thread->frames + TR_FIBER_FRAMES)
+		  tr_scope_repair(thread, thread->frames + TR_FIBER_FRAMES);
+	depth = (uint64_t)(thread->top - thread->frames);
 	words[0] = depth;
 	words[1] = track->current;
-	save_frames(hand, words);
+	save_frames(thread, words);
 	TR_STORE(track->current, track->root);
-	hand->top = hand->frames;
-	tr_hand_leave(hand);
+	thread->top = thread->frames;
+	tr_thread_leave(thread);
 }
 
 /* One of this track's nodes, at that depth? Another thread's is not ours. */
-static bool is_ours(const struct tr_hand *hand, const uint64_t *words)
+static bool is_ours(const struct tr_thread *thread, const uint64_t *words)
 {
 	uint32_t off = (uint32_t)words[1];
 
@@ -64,11 +64,11 @@ static bool is_ours(const struct tr_hand *hand, const uint64_t *words)
 	    words[1] >= tr_ledger->map_bytes - 2 * TR_LINE)
 		return false;
 	for (uint64_t depth = words[0]; depth > 0; depth--) {
-		if (tr_node_at(hand, off)->depth != depth)
+		if (tr_node_at(thread, off)->depth != depth)
 			return false;
-		off = tr_node_at(hand, off)->parent;
+		off = tr_node_at(thread, off)->parent;
 	}
-	return off == hand->held->root;
+	return off == thread->own_track->root;
 }
 
 /* Where the stack will be nobody knows: further out than any. */
@@ -79,13 +79,13 @@ static void put_function(struct tr_frame *f, uint64_t start)
 	TR_STORE(f->start, start);
 }
 
-static void put_back(struct tr_hand *hand, const uint64_t *words)
+static void put_back(struct tr_thread *thread, const uint64_t *words)
 {
 	uint32_t off = (uint32_t)words[1];
 
 	for (uint64_t i = words[0]; i > 0; i--) {
-		const struct tr_node *node = tr_node_at(hand, off);
-		struct tr_frame *f = &hand->frames[i];
+		const struct tr_node *node = tr_node_at(thread, off);
+		struct tr_frame *f = &thread->frames[i];
 		uint64_t start = words[1 + i];
 
 		off = node->parent;
@@ -96,43 +96,43 @@ static void put_back(struct tr_hand *hand, const uint64_t *words)
 		TR_STORE(f->aside, start & ~TR_NOTED);
 		TR_STORE(f->start, start & TR_NOTED ? TR_FRAME_ASIDE : start);
 	}
-	TR_STORE(hand->held->current, (uint32_t)words[1]);
-	hand->top = hand->frames + words[0];
+	TR_STORE(thread->own_track->current, (uint32_t)words[1]);
+	thread->top = thread->frames + words[0];
 }
 
-static void restore(struct tr_hand *hand, uint64_t *words)
+static void restore(struct tr_thread *thread, uint64_t *words)
 {
-	struct tr_losses *lost = &hand->held->lost;
+	struct tr_losses *lost = &thread->own_track->lost;
 
-	if (!words[0] || !tr_hand_enter(hand))
+	if (!words[0] || !tr_thread_enter(thread))
 		return;
 	/* What was opened since would be under the fiber's frames. */
-	tr_scope_repair(hand, hand->frames);
-	if (is_ours(hand, words))
-		put_back(hand, words);
+	tr_scope_repair(thread, thread->frames);
+	if (is_ours(thread, words))
+		put_back(thread, words);
 	else
 		TR_STORE(lost->no_space, lost->no_space + words[0]);
 	words[0] = 0; /* not twice */
-	tr_hand_leave(hand);
+	tr_thread_leave(thread);
 }
 
 void tr_probe_fiber(tare_fiber *fiber, bool back)
 {
-	struct tr_hand *hand = tr_hand();
+	struct tr_thread *thread = tr_this_thread();
 
 	if (tr_probe_forward) {
 		tr_probe_forward->fiber(fiber, back);
 		return;
 	}
-	if (!hand->held) {
+	if (!thread->own_track) {
 		if (!back)
 			fiber->private_[0] = 0;
 		return;
 	}
 	if (back)
-		restore(hand, fiber->private_);
+		restore(thread, fiber->private_);
 	else
-		save(hand, fiber->private_);
+		save(thread, fiber->private_);
 }
 
 TARE_API void tare_fiber_save(tare_fiber *fiber)

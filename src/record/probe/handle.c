@@ -388,15 +388,15 @@ static tare_site *find_handle(struct wanted *wanted)
  * thread remembers which handle that was; whether it is right is decided by
  * the strings, not by their addresses.
  */
-static struct handle **guess_of(struct tr_hand *hand, const tare_site *site,
+static struct handle **guess_of(struct tr_thread *thread, const tare_site *site,
 				size_t n_pairs, const char *const pairs[])
 {
 	uintptr_t hash = (uintptr_t)site >> 4;
 
 	for (size_t i = 0; i < n_pairs; i++)
 		hash += (uintptr_t)pairs[2 * i + 1] * 9;
-	return (struct handle **)&hand->labels[(hash ^ hash >> 5) %
-					       TR_LABEL_GUESSES];
+	return (struct handle **)&thread->labels[(hash ^ hash >> 5) %
+						 TR_LABEL_GUESSES];
 }
 
 static bool is_right(const struct handle *handle, const tare_site *site,
@@ -527,15 +527,15 @@ static tare_site *find_labels(tare_site *site, size_t n_pairs,
 TARE_API tare_site *tare_site_labels(tare_site *site, size_t n_pairs,
 				     const char *const pairs[])
 {
-	struct tr_hand *hand = tr_hand();
+	struct tr_thread *thread = tr_this_thread();
 	struct handle **guess, *guessed;
 	tare_site *found;
 
 	if (tr_probe_forward)
 		return tr_probe_forward->site_labels(site, n_pairs, pairs);
-	if (!hand->held)
+	if (!thread->own_track)
 		return find_labels(site, n_pairs, pairs);
-	guess = guess_of(hand, site, n_pairs, pairs);
+	guess = guess_of(thread, site, n_pairs, pairs);
 	guessed = TR_LOAD(*guess); /* once: a handler may put another there */
 	if (TR_LIKELY(is_right(guessed, site, n_pairs, pairs)))
 		return &guessed->site;

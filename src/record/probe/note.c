@@ -16,34 +16,34 @@
 /* ---- notes ------------------------------------------------------------- */
 
 /* The frame meant: the innermost for NULL. NULL if there is none. */
-static struct tr_frame *frame_of(const struct tr_hand *hand, void *handle)
+static struct tr_frame *frame_of(const struct tr_thread *thread, void *handle)
 {
-	struct tr_frame *frame = handle ? tr_frame_of(handle) : hand->top;
+	struct tr_frame *frame = handle ? tr_frame_of(handle) : thread->top;
 
-	if (!hand->held || frame <= hand->frames || frame > hand->top ||
-	    (handle && !tr_frame_is_for(frame, handle)))
+	if (!thread->own_track || frame <= thread->frames ||
+	    frame > thread->top || (handle && !tr_frame_is_for(frame, handle)))
 		return NULL;
 	return frame;
 }
 
 /* Innermost scope of the handlers that met their thread in a probe. */
-static struct tr_detached *newest_detached(struct tr_hand *hand)
+static struct tr_detached *newest_detached(struct tr_thread *thread)
 {
 	for (unsigned i = TR_DETACHED; i-- > 0;)
-		if (hand->detached[i].in_use)
-			return &hand->detached[i];
+		if (thread->detached[i].in_use)
+			  return &thread->detached[i];
 	return NULL;
 }
 
 /* The detached scope meant, if it is one. */
-static struct tr_detached *detached_of(struct tr_hand *hand, void *frame)
+static struct tr_detached *detached_of(struct tr_thread *thread, void *frame)
 {
 	if (!frame)
-		return hand->held && tr_hand_is_busy(hand) ?
-			       newest_detached(hand) :
+		return thread->own_track && tr_thread_is_busy(thread) ?
+			       newest_detached(thread) :
 			       NULL;
-	if ((char *)frame < (char *)hand->detached ||
-	    (char *)frame >= (char *)(hand->detached + TR_DETACHED))
+	if ((char *)frame < (char *)thread->detached ||
+	    (char *)frame >= (char *)(thread->detached + TR_DETACHED))
 		return NULL;
 	return frame;
 }
@@ -55,7 +55,7 @@ static void note_detached(struct tr_detached *detached, int type)
 	detached->noted = true;
 }
 
-static void note_value(struct tr_hand *hand, uint64_t start, int type,
+static void note_value(struct tr_thread *thread, uint64_t start, int type,
 		       const char *key, int64_t i, double d, const char *text)
 {
 	struct tr_stage_value value = { .bytes = 8 };
@@ -68,7 +68,7 @@ static void note_value(struct tr_hand *hand, uint64_t start, int type,
 		value.at = text;
 		value.bytes = tr_note_clip(text, TR_TEXT_MOST, &value.is_cut);
 	}
-	tr_stage_add(hand, start, type, key, &value);
+	tr_stage_add(thread, start, type, key, &value);
 }
 
 /* Puts the scope's end on the way of notes. Busy. */
@@ -87,7 +87,7 @@ TR_INLINE void set_aside(struct tr_frame *frame, uint64_t flags)
 static void note(void *handle, int type, const char *key, int64_t i, double d,
 		 const char *text)
 {
-	struct tr_hand *hand = tr_hand();
+	struct tr_thread *thread = tr_this_thread();
 	struct tr_detached *detached;
 	struct tr_frame *frame;
 
@@ -95,38 +95,38 @@ static void note(void *handle, int type, const char *key, int64_t i, double d,
 		tr_probe_forward->note(handle, type, key, i, d, text);
 		return;
 	}
-	detached = detached_of(hand, handle);
+	detached = detached_of(thread, handle);
 	if (detached) {
 		note_detached(detached, type);
 		return;
 	}
-	frame = frame_of(hand, handle);
+	frame = frame_of(thread, handle);
 	if (!frame)
 		return;
-	if (!tr_hand_enter(hand)) {
+	if (!tr_thread_enter(thread)) {
 		tr_lose_busy();
 		return;
 	}
 	/* Not only on the stage, which may be full: failures are counted. */
 	set_aside(frame, type == TR_NOTE_FAIL ? TR_FRAME_FAILED : 0);
-	note_value(hand, tr_frame_start(frame), type, key ? key : "", i, d,
+	note_value(thread, tr_frame_start(frame), type, key ? key : "", i, d,
 		   text ? text : "");
-	tr_hand_leave(hand);
+	tr_thread_leave(thread);
 }
 
-static uint32_t node_of(const struct tr_hand *hand,
+static uint32_t node_of(const struct tr_thread *thread,
 			const struct tr_frame *frame)
 {
-	uint32_t node = hand->held->current;
+	uint32_t node = thread->own_track->current;
 
-	for (const struct tr_frame *f = hand->top; f > frame; f--)
-		node = tr_node_at(hand, node)->parent;
+	for (const struct tr_frame *f = thread->top; f > frame; f--)
+		node = tr_node_at(thread, node)->parent;
 	return node;
 }
 
 static void items(void *handle, uint64_t n)
 {
-	struct tr_hand *hand = tr_hand();
+	struct tr_thread *thread = tr_this_thread();
 	struct tr_frame *frame;
 
 	if (tr_probe_forward) {
@@ -135,19 +135,19 @@ static void items(void *handle, uint64_t n)
 	}
 	if (!TR_LOAD(tr_probe_items))
 		return;
-	if (detached_of(hand, handle)) {
+	if (detached_of(thread, handle)) {
 		tr_lose_busy();
 		return;
 	}
-	frame = frame_of(hand, handle);
+	frame = frame_of(thread, handle);
 	if (!frame)
 		return;
-	if (!tr_hand_enter(hand)) {
+	if (!tr_thread_enter(thread)) {
 		tr_lose_busy();
 		return;
 	}
-	tr_log_append(hand, n, 0, node_of(hand, frame) | TR_ENTRY_ITEMS);
-	tr_hand_leave(hand);
+	tr_log_append(thread, n, 0, node_of(thread, frame) | TR_ENTRY_ITEMS);
+	tr_thread_leave(thread);
 }
 
 /* ---- the common notes -------------------------------------------------- */
@@ -156,61 +156,61 @@ static void items(void *handle, uint64_t n)
  * Of the innermost scope, with room on the stage. All is looked at when busy:
  * before that, a handler may note something, too.
  */
-TR_INLINE bool is_common(const struct tr_hand *hand, size_t bytes)
+TR_INLINE bool is_common(const struct tr_thread *thread, size_t bytes)
 {
-	return hand->top > hand->frames &&
-	       hand->staged + bytes <= TR_STAGE_BYTES;
+	return thread->top > thread->frames &&
+	       thread->staged + bytes <= TR_STAGE_BYTES;
 }
 
 /* The head of an entry whose key and value stand behind it. Busy. */
-TR_INLINE void put_entry(struct tr_hand *hand, int type, size_t key_bytes,
+TR_INLINE void put_entry(struct tr_thread *thread, int type, size_t key_bytes,
 			 size_t value_bytes)
 {
-	struct staged *s = tr_staged_at(hand, hand->staged);
+	struct staged *s = tr_staged_at(thread, thread->staged);
 	size_t bytes = (sizeof(*s) + key_bytes + value_bytes + 7) & ~(size_t)7;
 
 	*s = (struct staged){
-		.start = TR_LOAD(hand->top->aside) & ~TR_FRAME_FAILED,
+		.start = TR_LOAD(thread->top->aside) & ~TR_FRAME_FAILED,
 		.bytes = (uint16_t)bytes,
 		.type = (uint8_t)type,
 		.key_bytes = (uint8_t)key_bytes,
 		.value_bytes = (uint16_t)value_bytes,
 	};
-	hand->staged = (uint16_t)(hand->staged + bytes);
+	thread->staged = (uint16_t)(thread->staged + bytes);
 }
 
 /* False if the key is not short. Busy. */
-TR_INLINE bool add_number(struct tr_hand *hand, int type, const char *key,
+TR_INLINE bool add_number(struct tr_thread *thread, int type, const char *key,
 			  uint64_t value)
 {
-	char *to = (char *)(tr_staged_at(hand, hand->staged) + 1);
+	char *to = (char *)(tr_staged_at(thread, thread->staged) + 1);
 	unsigned len = 0;
 
 	for (; key[len] && len < TR_SHORT_KEY; len++)
 		to[len] = key[len];
 	if (TR_UNLIKELY(key[len]))
 		return false;
-	set_aside(hand->top, 0);
+	set_aside(thread->top, 0);
 	memcpy(to + len, &value, 8);
-	put_entry(hand, type, len, 8);
+	put_entry(thread, type, len, 8);
 	return true;
 }
 
 /* `track` is there only while nothing else goes on. False: the slow way. */
-TR_INLINE bool note_number(struct tr_hand *hand, int type, const char *key,
+TR_INLINE bool note_number(struct tr_thread *thread, int type, const char *key,
 			   uint64_t value)
 {
-	struct tr_track *track = hand->track;
+	struct tr_track *track = thread->track;
 	bool is_noted;
 
 	if (!track || !key)
 		return false;
-	hand->track = NULL; /* busy */
+	thread->track = NULL; /* busy */
 	TR_FENCE();
-	is_noted = is_common(hand, TR_NUMBER_MOST) &&
-		   add_number(hand, type, key, value);
+	is_noted = is_common(thread, TR_NUMBER_MOST) &&
+		   add_number(thread, type, key, value);
 	TR_FENCE();
-	tr_hand_free(hand, track);
+	tr_thread_set_track(thread, track);
 	return is_noted;
 }
 
@@ -235,28 +235,30 @@ TR_INLINE void copy_text(char *to, const char *text, size_t n)
 	memcpy(to + n - 8, &word, 8);
 }
 
-TR_INLINE void add_failure(struct tr_hand *hand, const char *text, size_t len)
+TR_INLINE void add_failure(struct tr_thread *thread, const char *text,
+			   size_t len)
 {
-	set_aside(hand->top, TR_FRAME_FAILED);
-	copy_text((char *)(tr_staged_at(hand, hand->staged) + 1), text, len);
-	put_entry(hand, TR_NOTE_FAIL, 0, len);
+	set_aside(thread->top, TR_FRAME_FAILED);
+	copy_text((char *)(tr_staged_at(thread, thread->staged) + 1), text,
+		  len);
+	put_entry(thread, TR_NOTE_FAIL, 0, len);
 }
 
-static bool note_failure(struct tr_hand *hand, const char *text)
+static bool note_failure(struct tr_thread *thread, const char *text)
 {
-	struct tr_track *track = hand->track;
+	struct tr_track *track = thread->track;
 	size_t len = text ? strnlen(text, TR_TEXT_MOST + 1) : 0;
 	bool is_noted;
 
 	if (!track || len > TR_TEXT_MOST)
 		return false;
-	hand->track = NULL; /* busy */
+	thread->track = NULL; /* busy */
 	TR_FENCE();
-	is_noted = is_common(hand, sizeof(struct staged) + len + 7);
+	is_noted = is_common(thread, sizeof(struct staged) + len + 7);
 	if (is_noted)
-		add_failure(hand, text, len);
+		add_failure(thread, text, len);
 	TR_FENCE();
-	tr_hand_free(hand, track);
+	tr_thread_set_track(thread, track);
 	return is_noted;
 }
 
@@ -266,7 +268,7 @@ bool tr_probe_items = true;
 
 TARE_API void tare_fail(const char *text)
 {
-	if (!note_failure(tr_hand(), text))
+	if (!note_failure(tr_this_thread(), text))
 		note(NULL, TR_NOTE_FAIL, "", 0, 0, text);
 }
 
@@ -277,7 +279,7 @@ TARE_API void tare_items(uint64_t n)
 
 TARE_API void tare_attr_int(const char *key, int64_t value)
 {
-	if (!note_number(tr_hand(), TR_NOTE_INT, key, (uint64_t)value))
+	if (!note_number(tr_this_thread(), TR_NOTE_INT, key, (uint64_t)value))
 		note(NULL, TR_NOTE_INT, key, value, 0, NULL);
 }
 
@@ -286,7 +288,7 @@ TARE_API void tare_attr_double(const char *key, double value)
 	uint64_t bits;
 
 	memcpy(&bits, &value, 8);
-	if (!note_number(tr_hand(), TR_NOTE_DOUBLE, key, bits))
+	if (!note_number(tr_this_thread(), TR_NOTE_DOUBLE, key, bits))
 		note(NULL, TR_NOTE_DOUBLE, key, 0, value, NULL);
 }
 

@@ -137,10 +137,10 @@ static void add_error(struct plan *plan, const char *text, size_t len)
 	plan->head.error_bytes = (uint16_t)len;
 }
 
-static void plan_staged(const struct tr_hand *hand, struct plan *plan)
+static void plan_staged(const struct tr_thread *thread, struct plan *plan)
 {
-	for (unsigned i = 0; i < hand->staged;) {
-		const struct staged *s = tr_staged_at(hand, i);
+	for (unsigned i = 0; i < thread->staged;) {
+		const struct staged *s = tr_staged_at(thread, i);
 
 		i += s->bytes;
 		if (s->start != plan->head.start) {
@@ -173,11 +173,12 @@ static void plan_error(struct plan *plan, const char *error)
 
 /* ---- writing ----------------------------------------------------------- */
 
-TR_INLINE struct pen write_staged(struct pen pen, const struct tr_hand *hand,
+TR_INLINE struct pen write_staged(struct pen pen,
+				  const struct tr_thread *thread,
 				  uint64_t start)
 {
-	for (unsigned i = 0; i < hand->staged;) {
-		const struct staged *s = tr_staged_at(hand, i);
+	for (unsigned i = 0; i < thread->staged;) {
+		const struct staged *s = tr_staged_at(thread, i);
 
 		i += s->bytes;
 		if (s->start == start && s->type != TR_NOTE_FAIL)
@@ -187,23 +188,23 @@ TR_INLINE struct pen write_staged(struct pen pen, const struct tr_hand *hand,
 	return pen;
 }
 
-static void end_plan(const struct tr_hand *hand, struct plan *plan)
+static void end_plan(const struct tr_thread *thread, struct plan *plan)
 {
-	plan->head.thread = TR_LOAD(hand->held->owner);
+	plan->head.thread = TR_LOAD(thread->own_track->owner);
 	plan->head.bytes = (uint16_t)(sizeof(plan->head) +
 				      ((plan->used + 7) & ~(size_t)7));
 }
 
 uint64_t tr_note_floor;
 
-static void forget(struct tr_hand *hand, uint64_t start)
+static void forget(struct tr_thread *thread, uint64_t start)
 {
-	tr_note_drop(hand, start);
-	if (!hand->staged)
-		hand->stage_cut = false;
+	tr_note_drop(thread, start);
+	if (!thread->staged)
+		thread->stage_cut = false;
 }
 
-void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
+void tr_note_record(struct tr_thread *thread, uint32_t site, uint64_t start,
 		    uint64_t span, const char *error)
 {
 	struct plan plan = {
@@ -213,19 +214,19 @@ void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
 	uint64_t *place;
 
 	if (TR_UNLIKELY(span < TR_LOAD(tr_note_floor)) && !error) {
-		forget(hand, start);
+		forget(thread, start);
 		return;
 	}
-	plan_staged(hand, &plan);
+	plan_staged(thread, &plan);
 	plan_error(&plan, error);
-	if (hand->stage_cut)
-		plan.head.truncated = 1;
-	end_plan(hand, &plan);
-	place = tr_block_reserve(hand, plan.head.bytes);
+	if (thread->stage_cut)
+		  plan.head.truncated = 1;
+	end_plan(thread, &plan);
+	place = tr_block_reserve(thread, plan.head.bytes);
 	if (place) {
 		pen = pen_after_head(place, &plan.head);
 		if (plan.head.n_attrs)
-			pen = write_staged(pen, hand, start);
+			pen = write_staged(pen, thread, start);
 		if (plan.failure && plan.head.error_bytes)
 			pen = put_staged(pen, plan.error,
 					 plan.head.error_bytes);
@@ -235,11 +236,11 @@ void tr_note_record(struct tr_hand *hand, uint32_t site, uint64_t start,
 		tr_block_commit(place, plan.head.bytes);
 	}
 	if (plan.has_others)
-		tr_note_drop(hand, start);
+		tr_note_drop(thread, start);
 	else
-		hand->staged = 0;
-	if (!hand->staged)
-		hand->stage_cut = false;
+		thread->staged = 0;
+	if (!thread->staged)
+		thread->stage_cut = false;
 }
 
 /* ---- durations from elsewhere ------------------------------------------- */
@@ -298,7 +299,8 @@ static struct pen put_listed(struct pen pen, const tare_attr *attr)
 	return put(pen, value, 8);
 }
 
-void tr_note_duration(struct tr_hand *hand, const struct tr_note_duration *d)
+void tr_note_duration(struct tr_thread *thread,
+		      const struct tr_note_duration *d)
 {
 	struct plan plan = {
 		.head = { .start = d->start, .span = d->span,
@@ -311,8 +313,8 @@ void tr_note_duration(struct tr_hand *hand, const struct tr_note_duration *d)
 		return;
 	plan_list(&plan, d);
 	plan_error(&plan, d->error);
-	end_plan(hand, &plan);
-	place = tr_block_reserve(hand, plan.head.bytes);
+	end_plan(thread, &plan);
+	place = tr_block_reserve(thread, plan.head.bytes);
 	if (!place)
 		return;
 	pen = pen_after_head(place, &plan.head);
@@ -340,7 +342,8 @@ static struct pen put_number(struct pen pen, const struct tr_note_attr *attr)
 	return put(pen, value, 8);
 }
 
-bool tr_note_write(struct tr_hand *hand, const struct tr_note_sample *sample)
+bool tr_note_write(struct tr_thread *thread,
+		   const struct tr_note_sample *sample)
 {
 	struct plan plan = {
 		.head = { .start = sample->at,
@@ -355,8 +358,8 @@ bool tr_note_write(struct tr_hand *hand, const struct tr_note_sample *sample)
 		add_attr(&plan, 12 + strlen(sample->attr[i].key));
 	if (sample->error)
 		add_error(&plan, sample->error, strlen(sample->error));
-	end_plan(hand, &plan);
-	place = tr_block_reserve(hand, plan.head.bytes);
+	end_plan(thread, &plan);
+	place = tr_block_reserve(thread, plan.head.bytes);
 	if (!place)
 		return TR_LOAD(tr_ledger->header->max_history) == 0;
 	pen = pen_after_head(place, &plan.head);

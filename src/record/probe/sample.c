@@ -56,20 +56,20 @@ static int write_sample(tare_site *site, enum tare_record_kind kind,
 		.n_attrs = s->n,
 	};
 	uint32_t gate = tare_gate_(site);
-	struct tr_hand *hand = gate ? tr_probe_ready(site, gate) : NULL;
+	struct tr_thread *thread = gate ? tr_probe_ready(site, gate) : NULL;
 	bool is_written;
 
-	if (!hand)
+	if (!thread)
 		return TARE_EOFF;
 	sample.site = TR_LOAD(site->id);
 	sample.at = tr_ledger_ticks();
-	if (!tr_hand_enter(hand)) {
+	if (!tr_thread_enter(thread)) {
 		/* A handler that met its own thread in a probe. */
 		(void)TR_ADD(tr_ledger->header->lost.records, 1);
 		return TARE_EFULL;
 	}
-	is_written = tr_note_write(hand, &sample);
-	tr_hand_leave(hand);
+	is_written = tr_note_write(thread, &sample);
+	tr_thread_leave(thread);
 	return is_written ? 0 : TARE_EFULL;
 }
 

@@ -20,10 +20,10 @@
 /* ---- begin ------------------------------------------------------------- */
 
 /* In a signal handler that interrupted this thread's own probe. */
-static void *begin_detached(struct tr_hand *hand, tare_site *site)
+static void *begin_detached(struct tr_thread *thread, tare_site *site)
 {
 	for (unsigned i = 0; i < TR_DETACHED; i++) {
-		struct tr_detached *detached = &hand->detached[i];
+		struct tr_detached *detached = &thread->detached[i];
 
 		if (detached->in_use)
 			continue;
@@ -39,62 +39,63 @@ static void *begin_detached(struct tr_hand *hand, tare_site *site)
 	return NULL;
 }
 
-void tr_scope_overflow(struct tr_hand *hand)
+void tr_scope_overflow(struct tr_thread *thread)
 {
-	struct tr_track *track = hand->held;
-	uint32_t node = tr_tree_overflow(hand);
+	struct tr_track *track = thread->own_track;
+	uint32_t node = tr_tree_overflow(thread);
 
 	TR_STORE(track->lost.overflow_nodes, track->lost.overflow_nodes + 1);
 	if (node)
-		tr_log_append(hand, 1, 0, node | TR_ENTRY_UNTIMED);
+		tr_log_append(thread, 1, 0, node | TR_ENTRY_UNTIMED);
 	else
-		tr_hand_lose(hand);
+		tr_thread_lose(thread);
 }
 
-static uint64_t slow_ticks(struct tr_hand *hand)
+static uint64_t slow_ticks(struct tr_thread *thread)
 {
 	uint64_t now;
 
-	if (hand->fast)
-		return tr_counter();
+	if (thread->fast)
+		  return tr_counter();
 	now = (uint64_t)tr_monotonic_ns();
 	return now ? now : 1;
 }
 
 TR_COLD void *tr_scope_begin_slow(tare_site *site, uint32_t gate)
 {
-	struct tr_hand *hand;
+	struct tr_thread *thread;
 	struct tr_frame *frame;
 	uint32_t node;
 
 	if (tr_probe_forward)
 		return tr_probe_forward->scope_begin(site, gate);
-	hand = tr_probe_ready(site, gate);
-	if (!hand)
+	thread = tr_probe_ready(site, gate);
+	if (!thread)
 		return NULL;
-	if (!tr_hand_enter(hand))
-		return begin_detached(hand, site);
-	tr_ledger_heal(hand);
-	node = tr_tree_child(hand, hand->held->current, TR_LOAD(site->id));
+	if (!tr_thread_enter(thread))
+		return begin_detached(thread, site);
+	tr_ledger_heal(thread);
+	node = tr_tree_child(thread, thread->own_track->current,
+			     TR_LOAD(site->id));
 	if (!node) {
-		tr_scope_overflow(hand);
-		tr_hand_leave(hand);
+		tr_scope_overflow(thread);
+		tr_thread_leave(thread);
 		return NULL;
 	}
-	frame = tr_scope_push(hand, hand->held, node);
-	if (tr_scope_is_skipped(hand, site)) {
-		void *handle = tr_frame_untimed(hand, frame);
+	frame = tr_scope_push(thread, thread->own_track, node);
+	if (tr_scope_is_skipped(thread, site)) {
+		void *handle = tr_frame_untimed(thread, frame);
 
-		tr_hand_leave(hand);
+		tr_thread_leave(thread);
 		return handle;
 	}
 	if (site->flags & TARE_SITE_OPERATION) {
-		TR_STORE(frame->aside, slow_ticks(hand));
+		TR_STORE(frame->aside, slow_ticks(thread));
 		TR_STORE(frame->start, TR_FRAME_ASIDE);
 	} else {
-		TR_STORE(frame->start, slow_ticks(hand));
+		TR_STORE(frame->start, slow_ticks(thread));
 	}
-	tr_hand_leave(hand);
+	tr_thread_leave(thread);
 	return frame;
 }
 
@@ -103,23 +104,23 @@ TR_COLD void *tr_scope_begin_slow(tare_site *site, uint32_t gate)
  * case saves no registers.
  */
 static TR_NOINLINE void *begin_other(tare_site *site, uint32_t gate,
-				     struct tr_hand *hand,
+				     struct tr_thread *thread,
 				     struct tr_track *track, uint32_t parent)
 {
-	uint32_t id = TR_LOAD(site->id), mask = hand->hash_mask, node;
+	uint32_t id = TR_LOAD(site->id), mask = thread->hash_mask, node;
 	const struct tr_node *there;
 	struct tr_frame *frame;
 
 	/* The mask first: a handler may put a larger hash there. */
 	TR_FENCE();
-	node = hand->hash[tr_tree_hash(parent, id) & mask];
-	there = tr_node_at(hand, node);
+	node = thread->hash[tr_tree_hash(parent, id) & mask];
+	there = tr_node_at(thread, node);
 	/* An empty place is no_node, which is nobody's; bit 0 is a cell. */
 	if (TR_UNLIKELY(node & 1) || TR_UNLIKELY(there->site != id) ||
 	    TR_UNLIKELY(there->parent != parent))
 		return tr_scope_begin_slow(site, gate);
-	tr_node_at(hand, parent)->last = node;
-	frame = tr_scope_push(hand, track, node);
+	tr_node_at(thread, parent)->last = node;
+	frame = tr_scope_push(thread, track, node);
 	TR_STORE(frame->start, tr_counter());
 	return frame;
 }
@@ -130,8 +131,8 @@ static TR_NOINLINE void *begin_other(tare_site *site, uint32_t gate,
  */
 static TR_NOINLINE void *begin_operation(tare_site *site, uint32_t gate)
 {
-	struct tr_hand *hand = tr_hand();
-	struct tr_track *track = hand->track;
+	struct tr_thread *thread = tr_this_thread();
+	struct tr_track *track = thread->track;
 	struct tr_frame *frame;
 	uint32_t parent, node;
 
@@ -142,10 +143,10 @@ static TR_NOINLINE void *begin_operation(tare_site *site, uint32_t gate)
 	if (!(site->flags & TARE_SITE_OPERATION))
 		return tr_scope_begin_slow(site, gate);
 	parent = TR_LOAD(track->current);
-	node = tr_node_at(hand, parent)->last;
-	if (tr_node_at(hand, node)->site != TR_LOAD(site->id))
+	node = tr_node_at(thread, parent)->last;
+	if (tr_node_at(thread, node)->site != TR_LOAD(site->id))
 		return tr_scope_begin_slow(site, gate);
-	frame = tr_scope_push(hand, track, node);
+	frame = tr_scope_push(thread, track, node);
 	TR_STORE(frame->aside, tr_counter());
 	TR_STORE(frame->start, TR_FRAME_ASIDE);
 	return frame;
@@ -153,8 +154,8 @@ static TR_NOINLINE void *begin_operation(tare_site *site, uint32_t gate)
 
 TARE_API void *tare_scope_begin_(tare_site *site, uint32_t gate)
 {
-	struct tr_hand *hand = tr_hand();
-	struct tr_track *track = hand->track;
+	struct tr_thread *thread = tr_this_thread();
+	struct tr_track *track = thread->track;
 	struct tr_frame *frame;
 	uint32_t parent, node;
 
@@ -162,51 +163,52 @@ TARE_API void *tare_scope_begin_(tare_site *site, uint32_t gate)
 	    TR_UNLIKELY(TR_ACQUIRE(site->generation) != gate))
 		return begin_operation(site, gate);
 	parent = TR_LOAD(track->current);
-	node = tr_node_at(hand, parent)->last;
-	if (tr_node_at(hand, node)->site != TR_LOAD(site->id))
-		return begin_other(site, gate, hand, track, parent);
-	frame = tr_scope_push(hand, track, node);
+	node = tr_node_at(thread, parent)->last;
+	if (tr_node_at(thread, node)->site != TR_LOAD(site->id))
+		return begin_other(site, gate, thread, track, parent);
+	frame = tr_scope_push(thread, track, node);
 	TR_STORE(frame->start, tr_counter());
 	return frame;
 }
 
 /* ---- end --------------------------------------------------------------- */
 
-void tr_scope_append(struct tr_hand *hand, uint32_t node, uint64_t start,
+void tr_scope_append(struct tr_thread *thread, uint32_t node, uint64_t start,
 		     uint64_t span, uint32_t flags)
 {
 	if (TR_LIKELY(span <= UINT32_MAX)) {
-		tr_log_append(hand, start, (uint32_t)span, node | flags);
+		tr_log_append(thread, start, (uint32_t)span, node | flags);
 		return;
 	}
-	tr_log_append(hand, start, 0,
+	tr_log_append(thread, start, 0,
 		      node | TR_ENTRY_LONG | TR_ENTRY_UNTIMED);
-	tr_log_append(hand, span, 0, node | TR_ENTRY_LONG | flags);
+	tr_log_append(thread, span, 0, node | TR_ENTRY_LONG | flags);
 }
 
 /* A clock that stepped back, or far ahead, gives no time rather than a lie. */
-uint64_t tr_scope_span(const struct tr_hand *hand, uint64_t start,
+uint64_t tr_scope_span(const struct tr_thread *thread, uint64_t start,
 		       uint64_t end)
 {
 	if (TR_LIKELY(end >= start &&
-		      (double)(end - start) * hand->scale < TR_ABSURD_SECONDS))
+		      (double)(end - start) * thread->scale <
+			      TR_ABSURD_SECONDS))
 		return end - start;
 	(void)TR_ADD(tr_ledger->header->lost.clock_steps, 1);
 	return 0;
 }
 
-static bool is_detached(const struct tr_hand *hand, const void *frame)
+static bool is_detached(const struct tr_thread *thread, const void *frame)
 {
-	return (const char *)frame >= (const char *)hand->detached &&
-	       (const char *)frame < (const char *)(hand->detached +
+	return (const char *)frame >= (const char *)thread->detached &&
+	       (const char *)frame < (const char *)(thread->detached +
 						    TR_DETACHED);
 }
 
-static void end_detached(struct tr_hand *hand, struct tr_detached *detached,
+static void end_detached(struct tr_thread *thread, struct tr_detached *detached,
 			 uint64_t end)
 {
 	uint64_t start = detached->frame.start;
-	uint64_t span = tr_scope_span(hand, start, end);
+	uint64_t span = tr_scope_span(thread, start, end);
 	tare_site *site = detached->site;
 	uint32_t id = TR_ACQUIRE(site->id), node;
 	uint32_t what = id | (detached->failed ? TR_PARKED_FAILED : 0);
@@ -217,83 +219,84 @@ static void end_detached(struct tr_hand *hand, struct tr_detached *detached,
 	detached->in_use = 0;
 	if (span > UINT32_MAX)
 		span = UINT32_MAX;
-	if (!tr_hand_enter(hand)) {
-		if (!id || !tr_log_defer(hand, start, (uint32_t)span, what))
+	if (!tr_thread_enter(thread)) {
+		if (!id || !tr_log_defer(thread, start, (uint32_t)span, what))
 			(void)TR_ADD(tr_ledger->header->lost.busy, 1);
 		return;
 	}
-	node = id ? tr_tree_child(hand, hand->held->root, id) : 0;
+	node = id ? tr_tree_child(thread, thread->own_track->root, id) : 0;
 	if (node)
-		tr_scope_append(hand, node, start, span,
+		tr_scope_append(thread, node, start, span,
 				what & TR_PARKED_FAILED ? TR_ENTRY_FAILED : 0);
 	else
 		(void)TR_ADD(tr_ledger->header->lost.busy, 1);
-	tr_hand_leave(hand);
+	tr_thread_leave(thread);
 }
 
-void tr_scope_repair(struct tr_hand *hand, const struct tr_frame *to)
+void tr_scope_repair(struct tr_thread *thread, const struct tr_frame *to)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 
-	while (hand->top > to) {
+	while (thread->top > to) {
 		uint32_t node = track->current;
 
-		if (tr_node_is_function(tr_node_at(hand, node))) {
-			tr_calls_drop(hand);
+		if (tr_node_is_function(tr_node_at(thread, node))) {
+			tr_calls_drop(thread);
 			continue;
 		}
 		TR_STORE(track->lost.repairs, track->lost.repairs + 1);
-		if (TR_LOAD(hand->top->start) == TR_FRAME_ASIDE)
-			tr_note_drop(hand, tr_frame_start(hand->top));
-		TR_STORE(track->current, tr_node_at(hand, node)->parent);
-		hand->top--;
-		tr_log_append(hand, 1, 0, node | TR_ENTRY_UNTIMED);
+		if (TR_LOAD(thread->top->start) == TR_FRAME_ASIDE)
+			tr_note_drop(thread, tr_frame_start(thread->top));
+		TR_STORE(track->current, tr_node_at(thread, node)->parent);
+		thread->top--;
+		tr_log_append(thread, 1, 0, node | TR_ENTRY_UNTIMED);
 	}
 }
 
-static void finish(struct tr_hand *hand, struct tr_frame *frame, uint64_t end)
+static void finish(struct tr_thread *thread, struct tr_frame *frame,
+		   uint64_t end)
 {
-	struct tr_track *track = hand->held;
+	struct tr_track *track = thread->own_track;
 	uint32_t node = track->current, flags = 0;
 	uint64_t start = tr_frame_start(frame), span;
 
-	TR_STORE(track->current, tr_node_at(hand, node)->parent);
-	hand->top = frame - 1;
+	TR_STORE(track->current, tr_node_at(thread, node)->parent);
+	thread->top = frame - 1;
 	if (tr_frame_is_untimed(frame)) {
-		tr_scope_count(hand, node, frame);
+		tr_scope_count(thread, node, frame);
 		return;
 	}
-	span = tr_scope_span(hand, start, end);
+	span = tr_scope_span(thread, start, end);
 	if (TR_LOAD(frame->start) == TR_FRAME_ASIDE) {
 		if (TR_LOAD(frame->aside) & TR_FRAME_FAILED)
 			flags = TR_ENTRY_FAILED;
-		tr_note_record(hand, tr_node_at(hand, node)->site, start, span,
-			       flags ? "" : NULL);
+		tr_note_record(thread, tr_node_at(thread, node)->site, start,
+			       span, flags ? "" : NULL);
 	}
-	tr_scope_append(hand, node, start, span, flags);
+	tr_scope_append(thread, node, start, span, flags);
 }
 
 void tr_scope_end_at(void *handle, uint64_t end)
 {
-	struct tr_hand *hand = tr_hand();
+	struct tr_thread *thread = tr_this_thread();
 	struct tr_frame *frame = tr_frame_of(handle);
 
-	if (!hand->held) {
+	if (!thread->own_track) {
 		/* Begun before a fork, or by another thread. */
 		if (tr_ledger && tr_ledger->header)
 			(void)TR_ADD(tr_ledger->header->lost.stray_ends, 1);
 		return;
 	}
-	if (is_detached(hand, frame)) {
-		end_detached(hand, (struct tr_detached *)frame, end);
+	if (is_detached(thread, frame)) {
+		end_detached(thread, (struct tr_detached *)frame, end);
 		return;
 	}
-	if (frame <= hand->frames || frame > hand->top ||
+	if (frame <= thread->frames || frame > thread->top ||
 	    !tr_frame_is_for(frame, handle)) {
 		(void)TR_ADD(tr_ledger->header->lost.stray_ends, 1);
 		return;
 	}
-	if (!tr_hand_enter(hand)) {
+	if (!tr_thread_enter(thread)) {
 		/*
 		 * A handler ends a scope of the thread that it interrupted
 		 * in a probe. The scope stays; it is repaired later.
@@ -301,47 +304,47 @@ void tr_scope_end_at(void *handle, uint64_t end)
 		(void)TR_ADD(tr_ledger->header->lost.stray_ends, 1);
 		return;
 	}
-	if (hand->top != frame)
-		tr_calls_orphan(hand, frame);
-	tr_scope_repair(hand, frame);
-	finish(hand, frame, end);
-	tr_hand_leave(hand);
+	if (thread->top != frame)
+		  tr_calls_orphan(thread, frame);
+	tr_scope_repair(thread, frame);
+	finish(thread, frame, end);
+	tr_thread_leave(thread);
 }
 
 static TR_COLD void end_slow(void *handle, uint64_t end)
 {
-	struct tr_hand *hand = tr_hand();
+	struct tr_thread *thread = tr_this_thread();
 
 	if (tr_probe_forward) {
 		tr_probe_forward->scope_end(handle);
 		return;
 	}
-	if (hand->held && !hand->fast && handle == tr_frame_of(handle))
-		end = slow_ticks(hand);
+	if (thread->own_track && !thread->fast && handle == tr_frame_of(handle))
+		  end = slow_ticks(thread);
 	tr_scope_end_at(handle, end);
 }
 
 /* The innermost scope, with notes or an operation, and nothing else odd. */
 static TR_NOINLINE void end_noted(struct tr_frame *frame, uint64_t end)
 {
-	struct tr_hand *hand = tr_hand();
-	struct tr_track *track = hand->track;
+	struct tr_thread *thread = tr_this_thread();
+	struct tr_track *track = thread->track;
 
-	if (!track || hand->top != frame ||
+	if (!track || thread->top != frame ||
 	    TR_LOAD(frame->start) != TR_FRAME_ASIDE ||
 	    TR_LOAD(frame->aside) & TR_FRAME_UNTIMED) {
 		end_slow(frame, end);
 		return;
 	}
-	/* As tr_hand_enter(); `busy`, since a drain would free the track. */
-	hand->track = NULL;
+	/* As tr_thread_enter(); `busy`, since a drain would free the track. */
+	thread->track = NULL;
 	TR_FENCE();
-	hand->busy = true;
+	thread->busy = true;
 	TR_FENCE();
-	finish(hand, frame, end);
+	finish(thread, frame, end);
 	TR_FENCE();
-	__atomic_store_n(&hand->busy, false, TR_HANDED_ON);
-	tr_hand_free(hand, track);
+	__atomic_store_n(&thread->busy, false, TR_OWNER_ORDER);
+	tr_thread_set_track(thread, track);
 }
 
 /*
@@ -357,13 +360,13 @@ static TR_NOINLINE void end_other(void *handle)
 /* When it ended; 0: it was not the common case. */
 TR_INLINE uint64_t end_with(struct tr_frame *frame, uint64_t (*clock)(void))
 {
-	struct tr_hand *hand = tr_hand();
-	struct tr_track *track = hand->track;
+	struct tr_thread *thread = tr_this_thread();
+	struct tr_track *track = thread->track;
 	struct tr_entry *entry;
 	uint64_t start, end, span, position;
 	uint32_t node;
 
-	if (TR_UNLIKELY(!track) || TR_UNLIKELY(hand->top != frame)) {
+	if (TR_UNLIKELY(!track) || TR_UNLIKELY(thread->top != frame)) {
 		end_other(frame);
 		return 0;
 	}
@@ -374,24 +377,24 @@ TR_INLINE uint64_t end_with(struct tr_frame *frame, uint64_t (*clock)(void))
 		end_noted(frame, end);
 		return 0;
 	}
-	hand->track = NULL; /* busy */
+	thread->track = NULL; /* busy */
 	TR_FENCE();
 	position = TR_LOAD(track->write);
-	entry = (struct tr_entry *)(void *)(hand->base + (uint32_t)position);
+	entry = (struct tr_entry *)(void *)(thread->base + (uint32_t)position);
 	node = TR_LOAD(track->current);
 	TR_STORE(entry->start, start);
 	TR_STORE(entry->span, (uint32_t)span);
 	TR_STORE(entry->what, node);
 	position += sizeof(*entry);
-	TR_STORE(track->current, tr_node_at(hand, node)->parent);
-	hand->top = frame - 1;
+	TR_STORE(track->current, tr_node_at(thread, node)->parent);
+	thread->top = frame - 1;
 	TR_PUBLISH(track->write, position); /* the entry before its count */
 	if (TR_UNLIKELY((position & (TR_BATCH * sizeof(*entry) - 1)) == 0)) {
-		tr_drain_batch(hand, track, position);
+		tr_drain_batch(thread, track, position);
 		return end;
 	}
 	TR_FENCE();
-	tr_hand_free(hand, track);
+	tr_thread_set_track(thread, track);
 	return end;
 }
 

@@ -116,10 +116,10 @@ static bool is_fresh(const tare_site *site, uint32_t gate)
 	       TR_LOAD(site->reserved[0]) == gate;
 }
 
-struct tr_hand *tr_probe_ready(tare_site *site, uint32_t gate)
+struct tr_thread *tr_probe_ready(tare_site *site, uint32_t gate)
 {
-	struct tr_hand *hand = tr_hand();
-	bool is_first = !hand->held;
+	struct tr_thread *thread = tr_this_thread();
+	bool is_first = !thread->own_track;
 
 	if (!tr_probe_has_ledger()) {
 		(void)tr_site_refresh(site);
@@ -128,8 +128,8 @@ struct tr_hand *tr_probe_ready(tare_site *site, uint32_t gate)
 	/* At its first event it may know the switches of a parent process. */
 	if ((is_first || !is_fresh(site, gate)) && !tr_site_refresh(site))
 		return NULL;
-	if (hand->held)
-		return hand;
+	if (thread->own_track)
+		  return thread;
 	return tr_track_attach();
 }
 

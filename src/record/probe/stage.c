@@ -22,41 +22,42 @@ size_t tr_note_clip(const char *text, size_t most, bool *cut)
 }
 
 /* Keeps on the stage what `keep` says and moves it together. */
-static void sweep(struct tr_hand *hand,
-		  bool (*keep)(const struct tr_hand *hand, uint64_t start,
+static void sweep(struct tr_thread *thread,
+		  bool (*keep)(const struct tr_thread *thread, uint64_t start,
 			       uint64_t other),
 		  uint64_t other)
 {
 	unsigned at = 0, kept = 0;
 
-	while (at < hand->staged) {
-		unsigned bytes = tr_staged_at(hand, at)->bytes;
+	while (at < thread->staged) {
+		unsigned bytes = tr_staged_at(thread, at)->bytes;
 
-		if (keep(hand, tr_staged_at(hand, at)->start, other)) {
-			memmove(hand->stage + kept, hand->stage + at, bytes);
+		if (keep(thread, tr_staged_at(thread, at)->start, other)) {
+			memmove(thread->stage + kept, thread->stage + at,
+				bytes);
 			kept += bytes;
 		}
 		at += bytes;
 	}
-	hand->staged = (uint16_t)kept;
+	thread->staged = (uint16_t)kept;
 }
 
-static bool is_another(const struct tr_hand *hand, uint64_t start,
+static bool is_another(const struct tr_thread *thread, uint64_t start,
 		       uint64_t other)
 {
-	(void)hand;
+	(void)thread;
 	return start != other;
 }
 
-void tr_note_drop(struct tr_hand *hand, uint64_t start)
+void tr_note_drop(struct tr_thread *thread, uint64_t start)
 {
-	sweep(hand, is_another, start);
+	sweep(thread, is_another, start);
 }
 
-void tr_note_rename(struct tr_hand *hand, uint64_t from, uint64_t to)
+void tr_note_rename(struct tr_thread *thread, uint64_t from, uint64_t to)
 {
-	for (unsigned at = 0; at < hand->staged;) {
-		struct staged *s = tr_staged_at(hand, at);
+	for (unsigned at = 0; at < thread->staged;) {
+		struct staged *s = tr_staged_at(thread, at);
 
 		if (s->start == from)
 			s->start = to;
@@ -64,28 +65,29 @@ void tr_note_rename(struct tr_hand *hand, uint64_t from, uint64_t to)
 	}
 }
 
-static bool is_open(const struct tr_hand *hand, uint64_t start, uint64_t none)
+static bool is_open(const struct tr_thread *thread, uint64_t start,
+		    uint64_t none)
 {
-	const struct tr_frame *frame = hand->top;
+	const struct tr_frame *frame = thread->top;
 
 	(void)none;
-	for (; frame > hand->frames; frame--)
+	for (; frame > thread->frames; frame--)
 		if (tr_frame_start(frame) == start)
 			return true;
 	return false;
 }
 
 /* A full stage gives up first what fibers left there, come back or not. */
-static bool make_room(struct tr_hand *hand, size_t bytes)
+static bool make_room(struct tr_thread *thread, size_t bytes)
 {
-	if (hand->staged + bytes > TR_STAGE_BYTES) {
-		hand->stage_cut = true;
-		sweep(hand, is_open, 0);
+	if (thread->staged + bytes > TR_STAGE_BYTES) {
+		thread->stage_cut = true;
+		sweep(thread, is_open, 0);
 	}
-	return hand->staged + bytes <= TR_STAGE_BYTES;
+	return thread->staged + bytes <= TR_STAGE_BYTES;
 }
 
-void tr_stage_add(struct tr_hand *hand, uint64_t start, int type,
+void tr_stage_add(struct tr_thread *thread, uint64_t start, int type,
 		  const char *key, const struct tr_stage_value *value)
 {
 	bool cut = value->is_cut;
@@ -95,9 +97,9 @@ void tr_stage_add(struct tr_hand *hand, uint64_t start, int type,
 		       ~(size_t)7;
 	struct staged *s;
 
-	if (!make_room(hand, bytes))
+	if (!make_room(thread, bytes))
 		return;
-	s = tr_staged_at(hand, hand->staged);
+	s = tr_staged_at(thread, thread->staged);
 	s->start = start;
 	s->bytes = (uint16_t)bytes;
 	s->type = (uint8_t)type;
@@ -106,5 +108,5 @@ void tr_stage_add(struct tr_hand *hand, uint64_t start, int type,
 	s->cut = cut;
 	memcpy(s + 1, key, key_bytes);
 	memcpy((char *)(s + 1) + key_bytes, value->at, value->bytes);
-	hand->staged = (uint16_t)(hand->staged + bytes);
+	thread->staged = (uint16_t)(thread->staged + bytes);
 }

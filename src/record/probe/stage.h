@@ -27,9 +27,10 @@ struct staged {
 
 #define TR_STAGED_HEAD offsetof(struct staged, type)
 
-TR_INLINE struct staged *tr_staged_at(const struct tr_hand *hand, unsigned at)
+TR_INLINE struct staged *tr_staged_at(const struct tr_thread *thread,
+				      unsigned at)
 {
-	return (struct staged *)(void *)((char *)(uintptr_t)hand->stage + at);
+	return (struct staged *)(void *)((char *)(uintptr_t)thread->stage + at);
 }
 
 struct tr_stage_value {
@@ -39,7 +40,7 @@ struct tr_stage_value {
 };
 
 /* Puts a note on the stage, if there is room. Busy. */
-void tr_stage_add(struct tr_hand *hand, uint64_t start, int type,
+void tr_stage_add(struct tr_thread *thread, uint64_t start, int type,
 		  const char *key, const struct tr_stage_value *value);
 
 /* At most `most` bytes, not ending inside a character. */

@@ -16,92 +16,92 @@
 #define TR_VALUES_EXACT 64u
 
 /* Which site the values of a run were of, by the one that ends it. */
-static void note_run(struct tr_hand *hand, uint32_t site)
+static void note_run(struct tr_thread *thread, uint32_t site)
 {
-	struct tr_run *run = &hand->run[site % TR_RUNS];
+	struct tr_run *run = &thread->run[site % TR_RUNS];
 
 	if (TR_LOAD(run->site) != site) {
 		TR_STORE(run->runs, 0);
 		TR_STORE(run->site, site);
 	}
 	TR_STORE(run->runs, run->runs + 1);
-	tr_look_after(hand, TR_RUN_VALUES);
+	tr_look_after(thread, TR_RUN_VALUES);
 }
 
-static TR_NOINLINE void read_clock(struct tr_hand *hand, uint32_t site)
+static TR_NOINLINE void read_clock(struct tr_thread *thread, uint32_t site)
 {
-	uint64_t now = tr_ledger_ticks(), since = now - hand->values_ticks;
+	uint64_t now = tr_ledger_ticks(), since = now - thread->values_ticks;
 
-	if (hand->values_left) {
-		note_run(hand, site);
+	if (thread->values_left) {
+		note_run(thread, site);
 		if (since >= TR_VALUES_FAST)
-			hand->values_close = 0;
+			thread->values_close = 0;
 	} else if (since >= TR_VALUES_CLOSE) {
-		hand->values_close = 0;
-	} else if (hand->values_close < TR_VALUES_EXACT) {
-		hand->values_close++;
+		thread->values_close = 0;
+	} else if (thread->values_close < TR_VALUES_EXACT) {
+		thread->values_close++;
 	}
-	hand->values_left = hand->values_close < TR_VALUES_EXACT ?
+	thread->values_left = thread->values_close < TR_VALUES_EXACT ?
 				    0 :
 				    TR_RUN_VALUES;
-	hand->values_ticks = now;
-	hand->values_slice = (uint32_t)(now >> hand->shift);
+	thread->values_ticks = now;
+	thread->values_slice = (uint32_t)(now >> thread->shift);
 }
 
-uint32_t tr_value_cell(struct tr_hand *hand, uint32_t site)
+uint32_t tr_value_cell(struct tr_thread *thread, uint32_t site)
 {
-	uint64_t known = hand->value_cell[site % 16];
+	uint64_t known = thread->value_cell[site % 16];
 	uint32_t cell;
 
 	if ((uint32_t)known == site)
 		return (uint32_t)(known >> 32);
-	cell = tr_tree_cell(hand, site);
+	cell = tr_tree_cell(thread, site);
 	/* The fast path goes by this. */
 	if (cell)
-		hand->value_cell[site % 16] = (uint64_t)cell << 32 | site;
+		thread->value_cell[site % 16] = (uint64_t)cell << 32 | site;
 	return cell;
 }
 
-static void observe(struct tr_hand *hand, uint32_t site, double value)
+static void observe(struct tr_thread *thread, uint32_t site, double value)
 {
-	uint32_t cell = tr_value_cell(hand, site);
+	uint32_t cell = tr_value_cell(thread, site);
 
 	if (!cell) {
-		tr_hand_lose(hand);
+		tr_thread_lose(thread);
 		return;
 	}
-	if (hand->values_left <= 1)
-		read_clock(hand, site);
+	if (thread->values_left <= 1)
+		  read_clock(thread, site);
 	else
-		hand->values_left--;
-	tr_observe(hand, cell, value, tr_values_now(hand));
+		thread->values_left--;
+	tr_observe(thread, cell, value, tr_values_now(thread));
 }
 
 /* In a handler that met its own thread in a probe. */
-static void defer_value(struct tr_hand *hand, uint32_t site, double value)
+static void defer_value(struct tr_thread *thread, uint32_t site, double value)
 {
 	union {
 		double value;
 		uint64_t bits;
 	} u = { value };
-	uint32_t slice = (uint32_t)(tr_ledger_ticks() >> hand->shift);
+	uint32_t slice = (uint32_t)(tr_ledger_ticks() >> thread->shift);
 
-	if (!tr_log_defer(hand, u.bits, slice, site | TR_PARKED_VALUE))
+	if (!tr_log_defer(thread, u.bits, slice, site | TR_PARKED_VALUE))
 		tr_lose_busy();
 }
 
 static TR_COLD void observe_slow(tare_site *site, uint32_t gate, double value)
 {
-	struct tr_hand *hand = tr_probe_ready(site, gate);
+	struct tr_thread *thread = tr_probe_ready(site, gate);
 
-	if (!hand)
+	if (!thread)
 		return;
-	if (!tr_hand_enter(hand)) {
-		defer_value(hand, TR_LOAD(site->id), value);
+	if (!tr_thread_enter(thread)) {
+		defer_value(thread, TR_LOAD(site->id), value);
 		return;
 	}
-	observe(hand, TR_LOAD(site->id), value);
-	tr_hand_leave(hand);
+	observe(thread, TR_LOAD(site->id), value);
+	tr_thread_leave(thread);
 }
 
 /* All that is not the common case; called last, so that that saves nothing. */
@@ -116,12 +116,12 @@ static TR_NOINLINE void observe_other(tare_site *site, uint32_t gate,
 
 TARE_API void tare_value_observe_(tare_site *site, uint32_t gate, double value)
 {
-	struct tr_hand *hand = tr_hand();
-	struct tr_track *track = hand->track;
+	struct tr_thread *thread = tr_this_thread();
+	struct tr_track *track = thread->track;
 	uint32_t id = TR_LOAD(site->id);
-	uint64_t known = hand->value_cell[id % 16];
+	uint64_t known = thread->value_cell[id % 16];
 	/* Signed: a handler may count, too. */
-	int32_t left = hand->values_left - 1;
+	int32_t left = thread->values_left - 1;
 	bool done;
 
 	/* None is left: it is time to read the clock. */
@@ -131,12 +131,12 @@ TARE_API void tare_value_observe_(tare_site *site, uint32_t gate, double value)
 		observe_other(site, gate, value);
 		return;
 	}
-	hand->track = NULL; /* busy */
+	thread->track = NULL; /* busy */
 	TR_FENCE();
-	hand->values_left = left;
-	done = tr_observe_fast(hand, track, (uint32_t)(known >> 32), value);
+	thread->values_left = left;
+	done = tr_observe_fast(thread, track, (uint32_t)(known >> 32), value);
 	TR_FENCE();
-	tr_hand_free(hand, track);
+	tr_thread_set_track(thread, track);
 	if (TR_UNLIKELY(!done))
 		observe_other(site, gate, value);
 }
@@ -155,14 +155,14 @@ static uint64_t *gauge_of(const tare_site *site)
 static void gauge_change(tare_site *site, uint32_t gate, double value,
 			 bool add)
 {
-	struct tr_hand *hand = tr_probe_ready(site, gate);
+	struct tr_thread *thread = tr_probe_ready(site, gate);
 	uint64_t *gauge, before;
 	union {
 		double value;
 		uint64_t bits;
 	} u;
 
-	if (!hand)
+	if (!thread)
 		return;
 	gauge = gauge_of(site);
 	before = TR_LOAD(*gauge);
@@ -172,12 +172,12 @@ static void gauge_change(tare_site *site, uint32_t gate, double value,
 	} while (!__atomic_compare_exchange_n(gauge, &before, u.bits, true,
 					      __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));
-	if (!tr_hand_enter(hand)) {
-		defer_value(hand, TR_LOAD(site->id), u.value);
+	if (!tr_thread_enter(thread)) {
+		defer_value(thread, TR_LOAD(site->id), u.value);
 		return;
 	}
-	observe(hand, TR_LOAD(site->id), u.value);
-	tr_hand_leave(hand);
+	observe(thread, TR_LOAD(site->id), u.value);
+	tr_thread_leave(thread);
 }
 
 TARE_API void tare_gauge_set_(tare_site *site, uint32_t gate, double value)

@@ -205,14 +205,14 @@ static void added_cost(tare_site *site, struct tr_added *ret_added)
 /* What the calibration's own scopes measured: the part inside. */
 static double inside_cost(void)
 {
-	const struct tr_hand *hand = tr_hand();
+	const struct tr_thread *thread = tr_this_thread();
 	const struct tr_node *node;
-	uint32_t off = hand->held ? hand->held->nodes : 0;
+	uint32_t off = thread->own_track ? thread->own_track->nodes : 0;
 
 	for (; off; off = node->next) {
-		node = tr_node_at(hand, off);
+		node = tr_node_at(thread, off);
 		if (node->site == inner_scope.id && node->calls)
-			return (double)tr_cell_at(hand, node->cell)->min;
+			return (double)tr_cell_at(thread, node->cell)->min;
 	}
 	return 0;
 }
@@ -232,6 +232,6 @@ void tr_calibrate_probes(void)
 	added_cost(&inner_untimed, &header->added_untimed);
 	added_cost(&inner_value, &header->added_value);
 	/* The program's first value reads the clock again. */
-	tr_hand()->values_left = 0;
+	tr_this_thread()->values_left = 0;
 	header->counter_ticks = least_cost(one_counter);
 }

@@ -70,43 +70,44 @@ void tr_load_config(void)
 
 static void reset_in_child(void)
 {
-	size_t hands = tr_hands_most * sizeof(struct tr_hand);
+	size_t bytes = tr_max_threads * sizeof(struct tr_thread);
 
 	if (!process)
 		return;
-	tr_memory_unmap(tr_hands, hands);
-	tr_hands = tr_memory_map(hands);
+	tr_memory_unmap(tr_threads, bytes);
+	tr_threads = tr_memory_map(bytes);
 	memset(process, 0, sizeof(*process));
 	tr_monitor_reset();
-	tr_hand_set(&tr_hand_none);
+	tr_thread_set(&tr_thread_none);
 }
 
 /* A limit of address space is for the host: take a little of it. */
-static void choose_hands(void)
+static void choose_max_threads(void)
 {
-	uint64_t most = tr_memory_space() / 32 / sizeof(struct tr_hand);
+	uint64_t most = tr_memory_space() / 32 / sizeof(struct tr_thread);
 
-	if (most < tr_hands_most)
-		tr_hands_most = most < 16 ? 16 : (uint32_t)most;
+	if (most < tr_max_threads)
+		tr_max_threads = most < 16 ? 16 : (uint32_t)most;
 }
 
 static int map_process(void)
 {
-	bool wiped = false, hands_wiped = false;
+	bool wiped = false, threads_wiped = false;
 
 	if (process)
 		return 0;
 	process = tr_memory_map_wiped(sizeof(*process), &wiped);
-	choose_hands();
-	tr_hands = tr_memory_map_wiped(tr_hands_most * sizeof(struct tr_hand),
-				       &hands_wiped);
-	if (!process || !tr_hands || tr_monitor_init(&tr_config)) {
+	choose_max_threads();
+	tr_threads = tr_memory_map_wiped(tr_max_threads *
+					 sizeof(struct tr_thread),
+					 &threads_wiped);
+	if (!process || !tr_threads || tr_monitor_init(&tr_config)) {
 		tr_memory_unmap(process, sizeof(*process));
 		process = NULL;
 		return TARE_ENOMEM;
 	}
 	/* An old kernel: a handler does it, for fork() at least. */
-	if (!wiped || !hands_wiped)
+	if (!wiped || !threads_wiped)
 		(void)pthread_atfork(NULL, NULL, reset_in_child);
 	return 0;
 }
@@ -231,7 +232,7 @@ static int open_process(bool standby)
 		tr_self_govern();
 		tr_know();
 		tr_trace_ready();
-		tr_track_rewind(tr_hand());
+		tr_track_rewind(tr_this_thread());
 		tr_profile_start(&tr_config);
 		tr_sampler_opened();
 		tr_ledger_save();

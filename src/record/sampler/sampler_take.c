@@ -206,7 +206,7 @@ static struct tr_sample *next_place(uint64_t *ret_ticket)
 /* The innermost open scope; 0: none. */
 static uint32_t open_scope(void)
 {
-	const struct tr_track *track = tr_hand()->held;
+	const struct tr_track *track = tr_this_thread()->own_track;
 	uint32_t node = track ? TR_LOAD(track->current) : 0;
 
 	return track && node != TR_LOAD(track->root) ? node : 0;

@@ -177,7 +177,7 @@ TARE_API void tare_resource_begin_(tare_resource_site *site, uint32_t gate,
 	resource->site = site;
 	begun.joules = tr_step_joules ? tr_step_joules() : -1;
 	begun.pid = pid_now();
-	begun.thread = tr_hand()->thread;
+	begun.thread = tr_this_thread()->tid;
 	tr_usage_read(&begun.usage, false);
 	memcpy(resource->private_, &begun, sizeof(begun));
 	resource->scope.frame = tr_own_scope_begin(&site->site, gate);
@@ -191,7 +191,7 @@ TARE_API void tare_resource_end_(tare_resource *resource)
 
 	memcpy(&begun, resource->private_, sizeof(begun));
 	/* Begun before a fork, or by another thread: nothing is known. */
-	if (begun.pid == pid_now() && begun.thread == tr_hand()->thread)
+	if (begun.pid == pid_now() && begun.thread == tr_this_thread()->tid)
 		tell_all(resource, &begun);
 	resource->scope.frame = NULL;
 	if (tr_probe_forward)

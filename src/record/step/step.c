@@ -114,26 +114,27 @@ static void ready_state(void)
 /* ---- every step -------------------------------------------------------- */
 
 /* Into the ledger. The first step of all has no beginning. */
-static void record(struct tr_hand *hand, tare_site *site, uint64_t from,
+static void record(struct tr_thread *thread, tare_site *site, uint64_t from,
 		   uint64_t now, uint64_t items)
 {
 	uint32_t node;
 
-	if (!tr_hand_enter(hand)) {
+	if (!tr_thread_enter(thread)) {
 		(void)TR_ADD(tr_ledger->header->lost.busy, 1);
 		return;
 	}
-	node = tr_tree_child(hand, hand->held->root, TR_LOAD(site->id));
+	node = tr_tree_child(thread, thread->own_track->root,
+			     TR_LOAD(site->id));
 	if (!node)
-		tr_scope_overflow(hand);
+		tr_scope_overflow(thread);
 	else if (!from)
-		tr_log_append(hand, 1, 0, node | TR_ENTRY_UNTIMED);
+		tr_log_append(thread, 1, 0, node | TR_ENTRY_UNTIMED);
 	else
-		tr_scope_append(hand, node, from, now > from ? now - from : 0,
+		tr_scope_append(thread, node, from, now > from ? now - from : 0,
 				0);
 	if (node && items && TR_LOAD(tr_probe_items))
-		tr_log_append(hand, items, 0, node | TR_ENTRY_ITEMS);
-	tr_hand_leave(hand);
+		tr_log_append(thread, items, 0, node | TR_ENTRY_ITEMS);
+	tr_thread_leave(thread);
 }
 
 static void keep_span(uint64_t from, uint64_t now)
@@ -252,7 +253,7 @@ static tare_site *site_of(struct tr_kind *kind)
 	return site;
 }
 
-static void step(struct tr_hand *hand, const char *name, uint64_t items,
+static void step(struct tr_thread *thread, const char *name, uint64_t items,
 		 bool is_epoch)
 {
 	struct tr_kind *kind = tr_kind_of(name);
@@ -269,7 +270,7 @@ static void step(struct tr_hand *hand, const char *name, uint64_t items,
 		keep_span(from, now);
 	}
 	if (gate && tr_probe_ready(site, gate))
-		record(hand, site, from, now, items);
+		record(thread, site, from, now, items);
 	tr_schedule_step(kind, TR_ADD(kind->count, 1) + 1, now);
 	if (n >= TR_LOAD(state.due_step) || now >= TR_LOAD(state.due))
 		work(now, is_epoch);
@@ -280,17 +281,17 @@ static void step(struct tr_hand *hand, const char *name, uint64_t items,
 static void count_step(const char *name, uint64_t items, bool is_epoch)
 {
 	uint32_t gate = tare_gate_(&steps_site);
-	struct tr_hand *hand;
+	struct tr_thread *thread;
 	int saved;
 
 	if (!gate)
 		return;
-	hand = tr_probe_ready(&steps_site, gate);
-	if (!hand)
+	thread = tr_probe_ready(&steps_site, gate);
+	if (!thread)
 		return;
 	saved = errno;
 	tare_counter_add(&steps_site, 1);
-	step(hand, name, items, is_epoch);
+	step(thread, name, items, is_epoch);
 	errno = saved;
 }
 
