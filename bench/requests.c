@@ -47,7 +47,7 @@ struct side {
 	double per_cpu_s[N_PHASES];
 };
 
-/* ---- the bare handler ---------------------------------------------------- */
+/* ---- the bare handler -------------------------------------------------- */
 
 static char *bare_body;
 static size_t bare_len;
@@ -107,7 +107,7 @@ static pid_t start_bare(int *ret_port)
 	return pid;
 }
 
-/* ---- the client ---------------------------------------------------------- */
+/* ---- the client -------------------------------------------------------- */
 
 /* Sends a request and reads its answer; the length of the body. */
 static size_t ask(const struct side *side, int fd)
@@ -262,7 +262,7 @@ static void requests_part(void)
 	free(bare_body);
 }
 
-/* ---- killed runs --------------------------------------------------------- */
+/* ---- killed runs ------------------------------------------------------- */
 
 #define N_KILLED 64
 #define N_ASKED 40

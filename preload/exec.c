@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 
-/* ---- what is inherited --------------------------------------------------- */
+/* ---- what is inherited ------------------------------------------------- */
 
 static void set_blocked(int number, int how)
 {
@@ -62,7 +62,7 @@ void preload_after_exec(const struct preload_exec *exec, bool is_in_place)
 	errno = saved;
 }
 
-/* ---- in place of this program -------------------------------------------- */
+/* ---- in place of this program ------------------------------------------ */
 
 static int run_path(const char *path, char *const argv[], char *const envp[])
 {
@@ -123,7 +123,7 @@ PRELOAD_API int fexecve(int fd, char *const argv[], char *const envp[])
 	return result;
 }
 
-/* ---- those with a list of arguments ------------------------------------- */
+/* ---- those with a list of arguments ------------------------------------ */
 
 /* How many there are, with the NULL at their end. */
 static size_t count_args(const char *arg, va_list list)
@@ -175,7 +175,7 @@ PRELOAD_API int execle(const char *path, const char *arg, ...)
 	return run_path(path, argv, envp);
 }
 
-/* ---- those that make a child of their own ------------------------------- */
+/* ---- those that make a child of their own ------------------------------ */
 
 PRELOAD_API int posix_spawn(pid_t *restrict pid, const char *restrict path,
 			    const posix_spawn_file_actions_t *actions,

@@ -273,7 +273,7 @@ HANDLER(ssignal, SA_RESTART)
 HANDLER(sysv_signal, (int)SA_RESETHAND | SA_NODEFER)
 HANDLER(__sysv_signal, (int)SA_RESETHAND | SA_NODEFER)
 
-/* ---- what is rare: another one becomes ours, and libc does it ------------ */
+/* ---- what is rare: another one becomes ours, and libc does it ---------- */
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 

@@ -48,7 +48,7 @@ __attribute__((constructor)) static void find_next(void)
 
 #define NEXT(name) (next.name ? next.name : PRELOAD_NEXT(name))
 
-/* ---- time ---------------------------------------------------------------- */
+/* ---- time -------------------------------------------------------------- */
 
 /* Cheap, and up to a tick behind. */
 int64_t preload_tick_ns(void)
@@ -119,7 +119,7 @@ bool preload_socket_waits_on(int fd, short events, int64_t began_ns)
 		SOCKET_WAIT(fd, events, began_, call); \
 	})
 
-/* ---- bytes --------------------------------------------------------------- */
+/* ---- bytes ------------------------------------------------------------- */
 
 /* Where a blocking call moves all of its bytes, unless it is interrupted. */
 static bool is_stream(int fd)
@@ -281,7 +281,7 @@ PRELOAD_API int sendmmsg(int fd, struct mmsghdr *messages, unsigned n,
 						       flags));
 }
 
-/* ---- reading ------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------- */
 
 PRELOAD_API ssize_t read(int fd, void *data, size_t n)
 {

@@ -41,7 +41,7 @@
 		va_end(list_); \
 	} while (0)
 
-/* ---- filters ------------------------------------------------------------- */
+/* ---- filters ----------------------------------------------------------- */
 
 /*
  * A process that confines itself is left alone from then on: a call of ours
@@ -82,7 +82,7 @@ static bool confines(long what, const unsigned long *args)
 		(args[0] == SECCOMP_SET_MODE_FILTER && args[2]));
 }
 
-/* ---- waits --------------------------------------------------------------- */
+/* ---- waits ------------------------------------------------------------- */
 
 /* What to do before such a call is made again. */
 enum wait {
@@ -221,7 +221,7 @@ static long call(long what, const unsigned long *args)
 				     args[4], args[5]);
 }
 
-/* ---- signals ------------------------------------------------------------- */
+/* ---- signals ----------------------------------------------------------- */
 
 #define SET_BYTES 8u /* of the kernel's sets */
 

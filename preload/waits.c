@@ -241,7 +241,7 @@ PRELOAD_API int __ppoll_chk(struct pollfd *fds, nfds_t n,
 	return ppoll(fds, n, timeout, mask);
 }
 
-/* ---- System V: no restart, whatever the handler asked for --------------- */
+/* ---- System V: no restart, whatever the handler asked for -------------- */
 
 PRELOAD_API int semop(int id, struct sembuf *ops, size_t n)
 {
@@ -270,7 +270,7 @@ PRELOAD_API ssize_t msgrcv(int id, void *message, size_t n, long type,
 	return PRELOAD_WAIT(PRELOAD_NEXT(msgrcv)(id, message, n, type, flags));
 }
 
-/* ---- semaphores: an absolute time, or none ------------------------------ */
+/* ---- semaphores: an absolute time, or none ----------------------------- */
 
 PRELOAD_API int sem_wait(sem_t *semaphore)
 {
@@ -289,7 +289,7 @@ PRELOAD_API int sem_clockwait(sem_t *semaphore, clockid_t clock,
 		PRELOAD_NEXT(sem_clockwait)(semaphore, clock, until));
 }
 
-/* ---- asynchronous input and output --------------------------------------- */
+/* ---- asynchronous input and output ------------------------------------- */
 
 PRELOAD_API int aio_suspend(const struct aiocb *const list[], int n,
 			    const struct timespec *timeout)

@@ -94,7 +94,7 @@ bool alert_holds(const struct alert_rule *rule, double value)
 	return false;
 }
 
-/* ---- units --------------------------------------------------------------- */
+/* ---- units ------------------------------------------------------------- */
 
 /* Of times in ns, of sizes in bytes, of shares in 0..1. */
 static const struct unit {

@@ -53,7 +53,7 @@ static const tare_option *find_option(const char *name)
 	return NULL;
 }
 
-/* ---- reading ------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------- */
 
 /* The value that all chosen processes have; false: they differ. */
 static bool shared_value(const struct chosen *chosen,
@@ -199,7 +199,7 @@ void handle_config(struct exchange *ex)
 	reply_json_end(ex, 200);
 }
 
-/* ---- writing ------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------- */
 
 /* monitor: the words true and false, or a list. */
 static bool takes_switch(const tare_option *option)

@@ -32,7 +32,7 @@ static bool take(struct cursor *cursor, char c)
 	return true;
 }
 
-/* ---- texts --------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------- */
 
 static int hex_digit(char c)
 {
@@ -151,7 +151,7 @@ static bool read_text(struct cursor *cursor, const char **ret_text)
 	return true;
 }
 
-/* ---- members ------------------------------------------------------------- */
+/* ---- members ----------------------------------------------------------- */
 
 static bool read_digits(const char **at)
 {

@@ -104,7 +104,7 @@ static void make(struct exchange *ex, uint32_t format, const char *table)
 	send_made(ex, file, rows);
 }
 
-/* ---- the body ------------------------------------------------------------ */
+/* ---- the body ---------------------------------------------------------- */
 
 /* The table that the members name, or NULL; false: refused. */
 static bool read_members(struct exchange *ex, const struct document *document,
@@ -179,7 +179,7 @@ void handle_export_csv(struct exchange *ex)
 	make(ex, TARE_FORMAT_CSV, table);
 }
 
-/* ---- download ------------------------------------------------------------ */
+/* ---- download ---------------------------------------------------------- */
 
 static const struct export_file *find_file(const struct exports *exports,
 					   const char *name)

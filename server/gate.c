@@ -20,7 +20,7 @@ static const char *const single[] = {
 
 #define N_SINGLE (sizeof(single) / sizeof(single[0]))
 
-/* ---- who is asked -------------------------------------------------------- */
+/* ---- who is asked ------------------------------------------------------ */
 
 /* A colon in it: an address of version 6, which stands in brackets. */
 static bool add_host(struct gate *gate, const char *name, uint16_t port)
@@ -83,7 +83,7 @@ static bool check_host(struct exchange *ex)
 	return true;
 }
 
-/* ---- how ----------------------------------------------------------------- */
+/* ---- how --------------------------------------------------------------- */
 
 static bool is_token_text(const char *text)
 {

@@ -55,7 +55,7 @@ static void names_json(struct tr_json *json, const tare_readings *readings)
 	tr_json_end_array(json);
 }
 
-/* ---- now ----------------------------------------------------------------- */
+/* ---- now --------------------------------------------------------------- */
 
 /* Of /proc/meminfo, in bytes; 0: the kernel does not say. */
 static uint64_t meminfo(const char *key)
@@ -125,7 +125,7 @@ static void now_json(struct tr_json *json, const struct chosen *chosen)
 	tr_json_end_object(json);
 }
 
-/* ---- routes -------------------------------------------------------------- */
+/* ---- routes ------------------------------------------------------------ */
 
 /* NULL: it has been answered. */
 static tare_readings *gather(struct exchange *ex, struct chosen *chosen,

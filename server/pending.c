@@ -14,7 +14,7 @@
 #include "reply.h"
 #include "router.h"
 
-/* ---- making tasks -------------------------------------------------------- */
+/* ---- making tasks ------------------------------------------------------ */
 
 void pending_free(struct pending *pending)
 {
@@ -106,7 +106,7 @@ struct pending *pending_of_server(const char *name, const void *body,
 	return pending;
 }
 
-/* ---- answers ------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------- */
 
 void pending_fail(struct server *server, struct pending *pending, int status,
 		  const char *why)

@@ -39,7 +39,7 @@ static void arm(struct periodic *periodic)
 	(void)evtimer_add(periodic->timer, &time);
 }
 
-/* ---- in a reader --------------------------------------------------------- */
+/* ---- in a reader ------------------------------------------------------- */
 
 static void write_one(const struct periodic *periodic, tare_view *const *views,
 		      size_t n, const char *folder, const char *table)
@@ -96,7 +96,7 @@ void handle_periodic(struct exchange *ex)
 	reply_empty(ex, 200);
 }
 
-/* ---- in the server ------------------------------------------------------- */
+/* ---- in the server ----------------------------------------------------- */
 
 static void on_written(void *arg, struct evbuffer *body)
 {

@@ -192,7 +192,7 @@ tare_view *pool_view(struct pool *pool, const tare_run_entry *run)
 	return slot->view;
 }
 
-/* ---- ends ---------------------------------------------------------------- */
+/* ---- ends -------------------------------------------------------------- */
 
 /* Of a killed run: what it recorded last tells. 0: not to be found out. */
 static int64_t read_end(struct pool *pool, const tare_run_entry *run,

@@ -25,7 +25,7 @@ struct rows {
 	size_t n;
 };
 
-/* ---- rows ---------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -102,7 +102,7 @@ static bool rows_init(struct rows *rows, const tare_merge *merge,
 	return true;
 }
 
-/* ---- documents ----------------------------------------------------------- */
+/* ---- documents --------------------------------------------------------- */
 
 static void ms(struct tr_json *json, const char *key, double ns)
 {
@@ -169,7 +169,7 @@ int processing_json(struct tr_json *json, tare_merge *merge)
 	return 0;
 }
 
-/* ---- pages --------------------------------------------------------------- */
+/* ---- pages ------------------------------------------------------------- */
 
 /* Of what makes a series; a cursor names the last row sent by it. */
 static uint64_t row_hash(const tare_stats *stats)
@@ -234,7 +234,7 @@ static uint64_t lost_events(const struct chosen *chosen)
 	return n;
 }
 
-/* ---- routes -------------------------------------------------------------- */
+/* ---- routes ------------------------------------------------------------ */
 
 /* All that a route of statistics works on. */
 struct look {

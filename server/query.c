@@ -35,7 +35,7 @@ static bool wrong(const struct reading *reading, const char *format, ...)
 	return false;
 }
 
-/* ---- values -------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------ */
 
 /* Exactly `n` digits. */
 static bool read_digits(const char **text, int n, int *ret_value)
@@ -151,7 +151,7 @@ static int find_word(const char *word, const char *const *list)
 	return -1;
 }
 
-/* ---- parameters ---------------------------------------------------------- */
+/* ---- parameters -------------------------------------------------------- */
 
 static bool take_word(struct query_words *words, const char *value)
 {
@@ -306,7 +306,7 @@ static bool take_parameter(const struct reading *reading, const char *name,
 	return wrong(reading, "unknown parameter '%.40s'", name);
 }
 
-/* ---- text ---------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------- */
 
 static int hex_digit(char c)
 {

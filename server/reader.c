@@ -24,7 +24,7 @@
 /* A body up to this size is part of the message. */
 #define INLINE_BYTES (64u << 10)
 
-/* ---- answers ------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------- */
 
 static _Alignas(16) char out[sizeof(struct task_answer_head) +
 			     TASK_OUT_BYTES + INLINE_BYTES];
@@ -101,7 +101,7 @@ void reader_answer_file(struct exchange *ex, int status, const char *type,
 	(void)close(file);
 }
 
-/* ---- tasks --------------------------------------------------------------- */
+/* ---- tasks ------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
@@ -164,7 +164,7 @@ static void work(struct server *server, int fd)
 	}
 }
 
-/* ---- the process --------------------------------------------------------- */
+/* ---- the process ------------------------------------------------------- */
 
 /* The server's sockets are not ours: a peer must see them close. */
 static void close_others(int keep)

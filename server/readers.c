@@ -25,7 +25,7 @@ static bool is_steering(const struct reader *reader)
 	return reader == &reader->server->readers.at[READERS_STEERING];
 }
 
-/* ---- sending ------------------------------------------------------------- */
+/* ---- sending ----------------------------------------------------------- */
 
 static void lose(struct reader *reader, const char *why);
 
@@ -146,7 +146,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	go_on(reader);
 }
 
-/* ---- losing a reader ----------------------------------------------------- */
+/* ---- losing a reader --------------------------------------------------- */
 
 /* One that the kernel holds in a call is reaped when it lets go. */
 static void reap(struct readers *readers, pid_t pid)
@@ -276,7 +276,7 @@ static void on_look(evutil_socket_t none, short what, void *arg)
 	go_on(reader);
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------- */
 
 void readers_forward(struct exchange *ex)
 {

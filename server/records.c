@@ -96,7 +96,7 @@ static bool find_records(struct exchange *ex, const struct chosen *chosen,
 	return true;
 }
 
-/* ---- documents ----------------------------------------------------------- */
+/* ---- documents --------------------------------------------------------- */
 
 static void attr_json(struct tr_json *json, const tare_attr_value *attr)
 {
@@ -204,7 +204,7 @@ void handle_records(struct exchange *ex)
 	free(findings.at);
 }
 
-/* ---- how many ------------------------------------------------------------ */
+/* ---- how many ---------------------------------------------------------- */
 
 struct counts {
 	uint64_t of_kind[TARE_RECORD_KINDS]; /* by enum tare_record_kind */

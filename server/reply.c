@@ -10,7 +10,7 @@
 #include "reader.h"
 #include "router.h"
 
-/* ---- the request --------------------------------------------------------- */
+/* ---- the request ------------------------------------------------------- */
 
 enum evhttp_cmd_type exchange_method(const struct exchange *ex)
 {
@@ -65,7 +65,7 @@ void exchange_add_header(struct exchange *ex, const char *name,
 			value);
 }
 
-/* ---- the answer ---------------------------------------------------------- */
+/* ---- the answer -------------------------------------------------------- */
 
 /*
  * An answer is no page: a browser that shows one may do nothing at all, unless

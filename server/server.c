@@ -22,7 +22,7 @@
 /* How long a stop waits for answers that are on their way, in us. */
 #define LINGER_US 200000
 
-/* ---- one server ---------------------------------------------------------- */
+/* ---- one server -------------------------------------------------------- */
 
 /* Another one has the lock; it may not have said its URL yet. */
 static int point_to_other(void)
@@ -44,7 +44,7 @@ static int point_to_other(void)
 	return CODE_FOUND;
 }
 
-/* ---- the socket ---------------------------------------------------------- */
+/* ---- the socket -------------------------------------------------------- */
 
 static uint16_t port_of(int fd)
 {
@@ -98,7 +98,7 @@ static void write_url(struct state *state, const char *bind, uint16_t port)
 		       is_v6 ? "[" : "", bind, is_v6 ? "]" : "", port);
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------- */
 
 static void on_signal(evutil_socket_t number, short what, void *arg)
 {

@@ -21,7 +21,7 @@ static struct bufferevent *channel(struct evhttp_request *request)
 		evhttp_request_get_connection(request));
 }
 
-/* ---- the snapshot -------------------------------------------------------- */
+/* ---- the snapshot ------------------------------------------------------ */
 
 static void send_to(struct stream *stream, struct evbuffer *snapshot);
 
@@ -81,7 +81,7 @@ static void ask_for_snapshot(struct streams *streams)
 		streams->is_asking = false;
 }
 
-/* ---- clients ------------------------------------------------------------- */
+/* ---- clients ----------------------------------------------------------- */
 
 static void send_to(struct stream *stream, struct evbuffer *snapshot)
 {

@@ -123,7 +123,7 @@ const char *task_find_header(const char *headers, size_t len,
 	return NULL;
 }
 
-/* ---- the socket ---------------------------------------------------------- */
+/* ---- the socket -------------------------------------------------------- */
 
 union descriptor {
 	struct cmsghdr head; /* for its alignment */

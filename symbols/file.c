@@ -182,7 +182,7 @@ int file_find(struct symbols *symbols, const struct module *module,
 	return fd;
 }
 
-/* ---- debug files that belong to another build --------------------------- */
+/* ---- debug files that belong to another build -------------------------- */
 
 /* Says so if the file is there and has another build id. */
 static bool is_wrong(struct symbols *symbols, const struct module *module,

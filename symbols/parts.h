@@ -9,7 +9,7 @@
 
 #include "elf_file.h"
 
-/* ---- texts.c: strings that live as long as the symbols ------------------ */
+/* ---- texts.c: strings that live as long as the symbols ----------------- */
 
 /*
  * Copies, not pointers into the files: a file may be cut off while it is
@@ -87,7 +87,7 @@ void file_unmap(struct elf_file *elf);
 struct module *module_for(struct symbols *symbols, const tare_module *module);
 void module_free(struct module *module);
 
-/* ---- debug.c, or absent.c in a build without libdw ---------------------- */
+/* ---- debug.c, or absent.c in a build without libdw --------------------- */
 
 /* Of an open file, which stays the caller's; NULL: nothing of use in it. */
 struct debug *debug_open(struct symbols *symbols, const struct module *module,

@@ -91,7 +91,7 @@ OPTIONAL void start(const char *mode)
 	scene_start(options);
 }
 
-/* ---- what is in the ledger ---------------------------------------------- */
+/* ---- what is in the ledger --------------------------------------------- */
 
 OPTIONAL char letter_of(uint64_t address)
 {

@@ -40,7 +40,7 @@ void builder_release(struct builder *builder)
 	memset(builder, 0, sizeof(*builder));
 }
 
-/* ---- nodes -------------------------------------------------------------- */
+/* ---- nodes ------------------------------------------------------------- */
 
 int builder_node(struct builder *builder, int32_t label, enum split split,
 		 struct fault *fault)
@@ -115,7 +115,7 @@ int builder_nodes_done(struct builder *builder, uint32_t *ret_node,
 	return 0;
 }
 
-/* ---- shares ------------------------------------------------------------- */
+/* ---- shares ------------------------------------------------------------ */
 
 static int check_edge(const struct graph *graph, uint64_t a, uint64_t b,
 		      struct fault *fault)
@@ -179,7 +179,7 @@ int builder_share_out(struct builder *builder, struct fault *fault)
 	return graph->word_at ? 0 : fault_set(fault, "out of memory");
 }
 
-/* ---- edges and words ---------------------------------------------------- */
+/* ---- edges and words --------------------------------------------------- */
 
 /* The row of the share, or n_own and more: it is not of the share. */
 static uint32_t row_of(const struct graph *graph, uint32_t node)
@@ -267,7 +267,7 @@ int builder_words(struct builder *builder, uint32_t *words, size_t n,
 	return 0;
 }
 
-/* ---- the end ------------------------------------------------------------ */
+/* ---- the end ----------------------------------------------------------- */
 
 static int by_row(const void *a, const void *b)
 {

@@ -124,7 +124,7 @@ static const char *take_number(const char *text, char end, const char *what,
 	return behind + (end != '\0');
 }
 
-/* ---- nodes.csv ---------------------------------------------------------- */
+/* ---- nodes.csv --------------------------------------------------------- */
 
 static int take_split(const char *text, enum split *ret, struct fault *fault)
 {
@@ -190,7 +190,7 @@ static int read_nodes(struct reader *reader, struct builder *builder,
 				    at_line(reader, node + 2, fault);
 }
 
-/* ---- edges.csv ---------------------------------------------------------- */
+/* ---- edges.csv --------------------------------------------------------- */
 
 static int read_edge(struct builder *builder, const struct reader *reader,
 		     bool is_kept, struct fault *fault)
@@ -230,7 +230,7 @@ static int read_edges(struct reader *reader, struct builder *builder,
 	return go_through_edges(reader, builder, true, fault);
 }
 
-/* ---- features.txt ------------------------------------------------------- */
+/* ---- features.txt ------------------------------------------------------ */
 
 struct words {
 	uint32_t *at;
@@ -297,7 +297,7 @@ static int read_features(struct reader *reader, struct builder *builder,
 	return got;
 }
 
-/* ---- all of it ---------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------- */
 
 static int read_file(const char *folder, const char *name,
 		     int (*read)(struct reader *, struct builder *,

@@ -96,7 +96,7 @@ void pass_release(struct pass *pass)
 	memset(pass, 0, sizeof(*pass));
 }
 
-/* ---- dropout ------------------------------------------------------------ */
+/* ---- dropout ----------------------------------------------------------- */
 
 enum { FOR_WORDS = 1, FOR_HIDDEN };
 
@@ -155,7 +155,7 @@ static void drop_hidden(float *row, uint32_t width, uint64_t row_key,
 	}
 }
 
-/* ---- rows --------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------- */
 
 static struct sparse_list edges_of(const struct graph *graph, uint32_t row)
 {
@@ -188,7 +188,7 @@ static void relu(float *row, uint32_t width)
 		row[k] = row[k] > 0 ? row[k] : 0;
 }
 
-/* ---- forward ------------------------------------------------------------ */
+/* ---- forward ----------------------------------------------------------- */
 
 void pass_sums(struct pass *pass, const struct graph *graph,
 	       const struct model *model, const struct dropout *dropout)
@@ -252,7 +252,7 @@ uint32_t pass_class(const struct pass *pass, const struct model *model,
 	return best;
 }
 
-/* ---- backward ----------------------------------------------------------- */
+/* ---- backward ---------------------------------------------------------- */
 
 /* Cross entropy of one row and its gradient. */
 static double softmax_loss(const float *logit, uint32_t n, int32_t label,

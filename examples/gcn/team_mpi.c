@@ -81,7 +81,7 @@ bool team_agrees(struct team *team, const char *fault)
 	return first == (int)team->me.of;
 }
 
-/* ---- rows --------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------- */
 
 /* Where the halo's rows of each rank begin: owners' numbers ascend. */
 static void find_owners(const struct team *team, const struct graph *graph,
@@ -202,7 +202,7 @@ void team_exchange(struct team *team, float *rows, uint32_t width)
 	team->halo_bytes += n_given * width * sizeof(float);
 }
 
-/* ---- together ----------------------------------------------------------- */
+/* ---- together ---------------------------------------------------------- */
 
 /* MPI counts in ints: the next part of `n`. */
 static int part_of(size_t n)

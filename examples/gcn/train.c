@@ -34,7 +34,7 @@ void train_release(struct trainer *trainer)
 	memset(trainer, 0, sizeof(*trainer));
 }
 
-/* ---- communication ------------------------------------------------------ */
+/* ---- communication ----------------------------------------------------- */
 
 static bool is_alone(const struct trainer *trainer)
 {
@@ -72,7 +72,7 @@ void train_begin(struct trainer *trainer, uint64_t seed)
 	}
 }
 
-/* ---- an epoch ----------------------------------------------------------- */
+/* ---- an epoch ---------------------------------------------------------- */
 
 static void go_forward(struct trainer *trainer, const struct dropout *dropout)
 {
@@ -118,7 +118,7 @@ static double update(struct trainer *trainer)
 			 model->n_first);
 }
 
-/* ---- evaluation --------------------------------------------------------- */
+/* ---- evaluation -------------------------------------------------------- */
 
 static void count_classes(struct trainer *trainer)
 {

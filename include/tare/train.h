@@ -75,7 +75,7 @@ struct tare_event_file;
 TARE_API struct tare_event_file *
 tare_training_events(tare_training *training);
 
-/* ---- an epoch ----------------------------------------------------------- */
+/* ---- an epoch ---------------------------------------------------------- */
 
 /* `seconds` of all phases and `rest` are the epoch's total_time. */
 typedef struct tare_training_phase {
@@ -120,7 +120,7 @@ TARE_API int tare_training_value(tare_training *training, const char *name,
 TARE_API void tare_training_samples(tare_training *training, uint64_t n);
 TARE_API void tare_training_step(tare_training *training, uint64_t samples);
 
-/* ---- phases ------------------------------------------------------------- */
+/* ---- phases ------------------------------------------------------------ */
 
 /* Private fields. Zero-filled: none. */
 typedef struct tare_phase {
@@ -167,7 +167,7 @@ TARE_API tare_pending tare_pending_start(tare_training *training,
 TARE_API void tare_pending_wait(tare_pending *pending);
 TARE_API void tare_pending_end(tare_pending *pending);
 
-/* ---- private ------------------------------------------------------------ */
+/* ---- private ----------------------------------------------------------- */
 
 /* `is_kept`: in the ledger. */
 TARE_API int tare_training_open_(const tare_training_options *options,

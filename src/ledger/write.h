@@ -40,7 +40,7 @@ struct tr_detached {
 	bool noted; /* a record was wanted */
 };
 
-#define TR_STAGE_BYTES 896u
+#define TR_NOTE_BUFFER_BYTES 896u
 #define TR_HASH_INLINE 64u
 #define TR_LABEL_GUESSES 16u
 #define TR_GUESSES 1024u /* a page */
@@ -89,10 +89,10 @@ struct tr_thread {
 		uint32_t site, runs;
 	} run[TR_RUNS];		/* whole runs of values, by site: a guess */
 	int32_t skip[TR_SKIPS];	/* calls until one is timed, see untimed.c */
-	uint16_t staged;	/* bytes of `stage` in use */
-	bool stage_cut;		/* something did not fit into it */
+	uint16_t note_bytes;	/* of `notes` in use */
+	bool notes_cut;		/* a note did not fit */
 	/* Eight bytes may be read wherever one is. */
-	_Alignas(8) char stage[TR_STAGE_BYTES + 8];
+	_Alignas(8) char notes[TR_NOTE_BUFFER_BYTES + 8];
 	uint64_t value_cell[16]; /* cell << 32 | site, of values used last */
 	void *labels[TR_LABEL_GUESSES]; /* see probe/handle.c */
 	struct tr_detached detached[TR_DETACHED];
@@ -375,13 +375,13 @@ uint32_t tr_tree_elsewhere(struct tr_thread *thread, uint32_t others,
 void tr_drain_batch(struct tr_thread *thread, struct tr_track *track,
 		    uint64_t end);
 /* Appends any entry. Busy. */
-void tr_log_append(struct tr_thread *thread, uint64_t start, uint32_t span,
+void tr_log_append(struct tr_thread *thread, uint64_t start, uint32_t duration,
 		   uint32_t what);
 /*
  * Parks an entry from a signal handler that found the track busy. `what`: a
  * site, and TR_PARKED_FAILED or TR_PARKED_VALUE. False: no room.
  */
-bool tr_log_defer(struct tr_thread *thread, uint64_t start, uint32_t span,
+bool tr_log_defer(struct tr_thread *thread, uint64_t start, uint32_t duration,
 		  uint32_t what);
 /* The entry at `deferred_at` is somewhere else from now on. Busy. */
 void tr_deferred_taken(struct tr_track *track);
@@ -410,7 +410,7 @@ void tr_observe_kept(struct tr_thread *thread, uint32_t cell, double value,
 void tr_observe(struct tr_thread *thread, uint32_t cell, double value,
 		uint64_t ticks);
 
-/* ---- history.c --------------------------------------------------------- */
+/* ---- slices.c ---------------------------------------------------------- */
 
 /* Closes the cell's slice and starts `slice`. Busy. */
 void tr_cell_turn(struct tr_thread *thread, struct tr_cell *cell,

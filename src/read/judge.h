@@ -107,7 +107,7 @@ void tr_compared_forget(struct tr_compared_run *run);
 /* "_metrics" and what follows, in a file's name; NULL: it has none. */
 const char *tr_compared_mark(const char *name);
 
-/* ---- launcher.c ---------------------------------------------------------- */
+/* ---- launcher.c -------------------------------------------------------- */
 
 /* Takes runs away that only started others of the same program. */
 void tr_compared_leave_launchers(tare_comparison *c);

@@ -20,7 +20,7 @@
 void tr_call_place(tare_view *view, uint64_t address, tare_place *ret_place,
 		   uint32_t *ret_module);
 
-/* ---- modules.c, stacks.c, samples.c, names.c ---------------------------- */
+/* ---- modules.c, stacks.c, samples.c, names.c --------------------------- */
 
 /* Reads the tables that are not read yet. 0 or TARE_ENOMEM. */
 int tr_profile_modules(tare_view *view);

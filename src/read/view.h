@@ -48,7 +48,7 @@ struct tr_hist {
 };
 
 /* Newest values of a series, over all tracks. */
-struct tr_last {
+struct tr_last_values {
 	struct tr_last_value {
 		uint64_t ticks;
 		uint64_t value; /* ticks, or bits of a double */
@@ -72,7 +72,7 @@ struct tr_series {
 	uint64_t not_finite;
 	uint64_t counter, whole; /* counters; whole: of ratios */
 	double real_counter; /* of doubles */
-	struct tr_last last;	 /* where span.last_values */
+	struct tr_last_values last;	 /* where range.last_values */
 	uint64_t newest;	 /* ticks of the last of these */
 };
 
@@ -102,7 +102,7 @@ TR_INLINE bool tr_path_is_sampled(const struct tr_path *path)
 #define TR_PATH_TRACK 0x40000000u /* no site */
 
 /* What gather() is asked for. */
-struct tr_span {
+struct tr_time_range {
 	uint64_t from, to;	/* ticks; 0 and UINT64_MAX: all time */
 	uint64_t last_values;
 	bool is_all;
@@ -117,7 +117,7 @@ struct tr_gather {
 	const struct tr_image *image;
 	int sign;		/* -1: a baseline */
 	uint64_t now;		/* ticks; open scopes run until then */
-	struct tr_span span;
+	struct tr_time_range range;
 	struct tr_series *series; /* by site id */
 	uint32_t n_series;
 	struct tr_path *path;
@@ -231,7 +231,7 @@ void tr_estimate(tare_view *view);
 /* The same for a path of another gather; `s` is of view->all. */
 void tr_estimate_function(struct tr_path *path);
 void tr_estimate_path(struct tr_path *path, const struct tr_series *s);
-/* Finds the slices that the records in `span` really cover. */
+/* Finds the slices that the records in `range` really cover. */
 int tr_gather_edges(struct tr_gather *gather, const struct tr_image *image);
 void tr_gather_release(struct tr_gather *gather);
 /*
@@ -265,7 +265,7 @@ bool tr_path_is_estimate(const struct tr_gather *gather, uint32_t index);
 void tr_gather_cells(struct tr_gather *gather, const struct tr_track *track);
 /* Adds one time or value that is not in a cell yet. */
 void tr_gather_time(struct tr_gather *gather, struct tr_series *series,
-		    uint64_t start, uint64_t span, bool failed);
+		    uint64_t start, uint64_t duration, bool failed);
 void tr_gather_value(struct tr_gather *gather, struct tr_series *series,
 		     double value, uint32_t slice);
 
@@ -286,23 +286,23 @@ bool tr_filter_has_time(const tare_filter *filter, int64_t ns);
 /* Does one of the globs match? No glob lets all through. */
 bool tr_filter_matches(const char *const *globs, size_t n, const char *text);
 
-/* ---- last.c ------------------------------------------------------------ */
+/* ---- last_values.c ----------------------------------------------------- */
 
 /* Notes a value as one of the newest. */
-void tr_last_add(struct tr_gather *gather, struct tr_series *series,
-		 uint64_t ticks, uint64_t value);
+void tr_last_values_add(struct tr_gather *gather, struct tr_series *series,
+			uint64_t ticks, uint64_t value);
 /*
  * The ring of a cell and how many of its newest values there are to see; NULL
  * if it has none.
  */
-const struct tr_values *tr_last_ring(const struct tr_image *image,
-				     const struct tr_cell *cell,
-				     uint64_t *ret_n);
+const struct tr_values *tr_last_values_ring(const struct tr_image *image,
+					    const struct tr_cell *cell,
+					    uint64_t *ret_n);
 /* Those that a cell's ring holds. */
-void tr_last_add_ring(struct tr_gather *gather, struct tr_series *series,
-		      const struct tr_cell *cell);
+void tr_last_values_add_ring(struct tr_gather *gather, struct tr_series *series,
+			     const struct tr_cell *cell);
 /* The newest of all, into their series. */
-void tr_last_settle(struct tr_gather *gather);
+void tr_last_values_sort(struct tr_gather *gather);
 
 /* ---- pool.c ------------------------------------------------------------ */
 
@@ -347,9 +347,9 @@ const char *tr_run_state_name(enum tare_run_state state);
 int tr_view_open_image(struct tr_image *image, tare_view **ret_view);
 double tr_view_ns(const tare_view *view, double ticks);
 /* The same for a duration, whatever the file says it is; to the nearest. */
-uint64_t tr_view_span_ns(const tare_view *view, uint64_t ticks);
+uint64_t tr_view_duration_ns(const tare_view *view, uint64_t ticks);
 
-/* ---- times.c ----------------------------------------------------- */
+/* ---- times.c ----------------------------------------------------------- */
 
 struct tr_times {
 	double own, total, net_own, net_total; /* ticks */
@@ -363,7 +363,7 @@ bool tr_path_recurs(const struct tr_gather *g, uint32_t index);
 /* Of every site; recursion counts once in a total. Gives (free). */
 struct tr_times *tr_site_times(const tare_view *view);
 
-/* ---- pending.c --------------------------------------------------- */
+/* ---- pending.c --------------------------------------------------------- */
 
 /*
  * The next entry that is in the log but not in its cells yet. *position is

@@ -33,7 +33,7 @@ void tr_gpu_stop(void);
 /* CPU time of the thread so far. */
 uint64_t tr_gpu_cost_ns(void);
 
-/* ---- say.c ------------------------------------------------------------- */
+/* ---- messages.c -------------------------------------------------------- */
 
 typedef void (*tr_gpu_log)(enum tare_level level, const char *text);
 

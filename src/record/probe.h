@@ -22,7 +22,7 @@
  * Public calls that are no probes and must act in the copy that measures: in
  * a program that has the library in it, `tare run` brings another one, which
  * is the first. Numbers are part of the table: new ones at the end. Those of
- * books are no public calls (train/book.h).
+ * epoch rows are no public calls (train/epoch_store.h).
  */
 enum tr_api {
 	TR_API_STOP,
@@ -41,10 +41,10 @@ enum tr_api {
 	TR_API_ALLOC_TAG,
 	TR_API_ALLOC_NOTE,
 	TR_API_FREE_NOTE,
-	TR_API_BOOK_OPEN,
-	TR_API_BOOK_ADD,
-	TR_API_BOOK_CLOSE,
-	TR_API_BOOK_PHASES,
+	TR_API_EPOCH_STORE_OPEN,
+	TR_API_EPOCH_STORE_ADD,
+	TR_API_EPOCH_STORE_CLOSE,
+	TR_API_EPOCH_STORE_PHASES,
 	TR_API_PROFILE_START,
 	TR_API_PROFILE_STOP,
 	TR_APIS
@@ -177,11 +177,11 @@ void tr_probe_add_items(void *frame, uint64_t n);
 /* Ticks: shorter operations that did not fail get no record. */
 extern uint64_t tr_note_floor;
 /*
- * Writes the record of a finished operation with what was staged for it.
- * `error`: NULL, or it failed; "": with the text that was staged. Busy.
+ * Writes the record of a finished operation with its notes. `error`: NULL, or
+ * it failed; "": with the text that was noted. Busy.
  */
 void tr_note_record(struct tr_thread *thread, uint32_t site, uint64_t start,
-		    uint64_t span, const char *error);
+		    uint64_t duration, const char *error);
 /*
  * Writes a record of another kind, of this moment. False if the history has
  * no room. Busy.
@@ -206,7 +206,7 @@ bool tr_note_write(struct tr_thread *thread,
 
 struct tr_note_duration {
 	uint32_t site;
-	uint64_t start, span;
+	uint64_t start, duration;
 	const char *error; /* NULL: it was a success */
 	const tare_attr *attr;
 	size_t n_attrs;
@@ -215,12 +215,12 @@ struct tr_note_duration {
 /* A record of a time that was measured elsewhere. Busy. */
 void tr_note_duration(struct tr_thread *thread,
 		      const struct tr_note_duration *d);
-/* Forgets what was staged under this start. Busy. */
+/* Drops the notes under this start. Busy. */
 void tr_note_drop(struct tr_thread *thread, uint64_t start);
-/* What was staged under one start is under another. Busy. */
+/* Moves the notes under one start to another. Busy. */
 void tr_note_rename(struct tr_thread *thread, uint64_t from, uint64_t to);
 
-/* ---- value.c ------------------------------------------------------------ */
+/* ---- value.c ----------------------------------------------------------- */
 
 /* The thread's cell of a site of values; 0 if there is no room. Busy. */
 uint32_t tr_value_cell(struct tr_thread *thread, uint32_t site);
@@ -233,10 +233,10 @@ void tr_scope_overflow(struct tr_thread *thread);
 void tr_scope_repair(struct tr_thread *thread, const struct tr_frame *to);
 /* Appends a duration, in two entries where 32 bits are too few. Busy. */
 void tr_scope_append(struct tr_thread *thread, uint32_t node, uint64_t start,
-		     uint64_t span, uint32_t flags);
+		     uint64_t duration, uint32_t flags);
 /* Ticks from start to end; 0 and counted where that cannot be. */
-uint64_t tr_scope_span(const struct tr_thread *thread, uint64_t start,
-		       uint64_t end);
+uint64_t tr_scope_duration(const struct tr_thread *thread, uint64_t start,
+			   uint64_t end);
 /* The end of a scope at a time that was read before. Not for other copies. */
 void tr_scope_end_at(void *handle, uint64_t end);
 /* Ends a scope as its probe does, and tells when; 0: not known. */
@@ -267,7 +267,7 @@ TR_INLINE uint64_t tr_frame_start(const struct tr_frame *frame)
 	return TR_LOAD(frame->aside) & ~TR_FRAME_FAILED;
 }
 
-/* ---- calls.c (the hooks themselves: calls.h) ---------------------------- */
+/* ---- calls.c (the hooks themselves: calls.h) --------------------------- */
 
 /*
  * What the hooks of -finstrument-functions shall do. At the start. `know` is

@@ -49,7 +49,7 @@ void tr_load_config(void);
  */
 void tr_report_at_exit(const struct tr_config *now, bool is_own);
 
-/* ---- reader.c ----------------------------------------------------------- */
+/* ---- reader.c ---------------------------------------------------------- */
 
 struct tr_reader;
 /* libtare-read, if it is connected; NULL. */
@@ -80,10 +80,10 @@ void tr_region_begin(void);
 /* A trace of steps wants stacks, also outside of regions; or no more. */
 void tr_region_window(bool is_open);
 
-/* ---- known.c ----------------------------------------------------------- */
+/* ---- step_sources.c ---------------------------------------------------- */
 
 /* Tells steps and resource scopes who knows of GPUs and joules. */
-void tr_know(void);
+void tr_step_sources_connect(void);
 
 /* ---- trace.c ----------------------------------------------------------- */
 
@@ -150,13 +150,13 @@ void tr_profile_start(const struct tr_config *config);
 /* Before there is a ledger: then the above may be in a handler. */
 void tr_profile_prepare(const struct tr_config *config);
 
-/* ---- first.c, table.c --------------------------------------------------- */
+/* ---- first.c, table.c -------------------------------------------------- */
 
 /* What other copies of the library in this process call here. */
 extern const struct tr_probe_table tr_probe_own;
 tr_any_call tr_probe_api(unsigned which);
 
-/* ---- for tr_host -------------------------------------------------------- */
+/* ---- for tr_host ------------------------------------------------------- */
 
 bool tr_probe_open(void);
 /* The library's start at load, if it was not yet. */

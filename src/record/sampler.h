@@ -19,7 +19,7 @@ struct tr_sampler_setup {
 	bool (*open)(void);
 	/* Somebody else calls tr_sampler_look(): samples need not. And what
 	 * finds no place in a folder is of use to the program itself. */
-	bool is_looked_after;
+	bool has_monitor_thread;
 };
 
 /*

@@ -64,7 +64,7 @@ void tr_capability_set(struct tr_capability *found, bool is_available,
 /* The rows of this folder, in their order; ends with a NULL name. */
 extern const struct tr_capability_row tr_system_capabilities[];
 
-/* ---- for tests ---------------------------------------------------------- */
+/* ---- for tests --------------------------------------------------------- */
 
 /* Forgets all readings, as if none had been taken. */
 void tr_system_forget(void);

@@ -6,7 +6,7 @@
  *
  * None of it needs measuring to be on. Training runs are in the ledger, too,
  * if it is: their scopes, steps and values by the public probes, a row an
- * epoch by book.h.
+ * epoch by epoch_store.h.
  */
 #ifndef TR_RECORD_TRAIN_H
 #define TR_RECORD_TRAIN_H
@@ -17,7 +17,7 @@
 #include <tare/run_csv.h>
 #include <tare/train.h>
 
-#include "record/train/book.h"
+#include "record/train/epoch_store.h"
 
 /* At exit: those that nobody has closed. */
 void tr_trainings_finish(void);

@@ -114,7 +114,7 @@ UNSEEN static void plain(void)
 	sink += leaf(1);
 }
 
-/* ---- longjmp ------------------------------------------------------------- */
+/* ---- longjmp ----------------------------------------------------------- */
 
 static jmp_buf target;
 
@@ -149,7 +149,7 @@ NOINLINE static void around(void)
 	}
 }
 
-/* ---- threads ------------------------------------------------------------- */
+/* ---- threads ----------------------------------------------------------- */
 
 NOINLINE static void quitter(void)
 {
@@ -178,7 +178,7 @@ UNSEEN static void threads(void)
 	}
 }
 
-/* ---- signals ------------------------------------------------------------- */
+/* ---- signals ----------------------------------------------------------- */
 
 NOINLINE static void in_handler(void)
 {
@@ -210,7 +210,7 @@ UNSEEN static void signals(int flags)
 	setitimer(ITIMER_REAL, &never, NULL);
 }
 
-/* ---- others -------------------------------------------------------------- */
+/* ---- others ------------------------------------------------------------ */
 
 NOINLINE static void child(void)
 {

@@ -207,7 +207,7 @@ static void wait_all(double ms)
 	(void)pthread_join(thread, NULL);
 }
 
-/* ---- waiting for signals: each must end the wait it comes in ------------ */
+/* ---- waiting for signals: each must end the wait it comes in ----------- */
 
 static volatile sig_atomic_t n_told;
 
@@ -373,7 +373,7 @@ static void use_small_stacks(double ms)
 		wrong("a small thread");
 }
 
-/* ---- threads that end in other ways ------------------------------------- */
+/* ---- threads that end in other ways ------------------------------------ */
 
 static void *exit_thread(void *arg)
 {
@@ -468,7 +468,7 @@ static void use_exec(char **argv, char *ms, bool by_vfork)
 	wait_for(pid, 0);
 }
 
-/* ---- a sandbox: any call but a few ends the process ---------------------- */
+/* ---- a sandbox: any call but a few ends the process -------------------- */
 
 #define ALLOW(number) \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), \

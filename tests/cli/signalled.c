@@ -87,7 +87,7 @@ static void print_mask(const char *what)
 	print_set(what, &now);
 }
 
-/* ---- what the kernel says of a child ------------------------------------- */
+/* ---- what the kernel says of a child ----------------------------------- */
 
 static char *const show[] = { (char *)"grep", (char *)"-E",
 			      (char *)"^Sig(Pnd|Blk|Ign)",
@@ -119,7 +119,7 @@ static void show_child(const char *what, int way)
 		(void)waitpid(pid, NULL, 0);
 }
 
-/* ---- masks --------------------------------------------------------------- */
+/* ---- masks ------------------------------------------------------------- */
 
 static void *show_thread(void *arg)
 {
@@ -157,7 +157,7 @@ static void use_masks(void)
 	show_child("one that blocks none", BY_FORK);
 }
 
-/* ---- actions ------------------------------------------------------------- */
+/* ---- actions ----------------------------------------------------------- */
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
@@ -238,7 +238,7 @@ static void use_defaults(void)
 	}
 }
 
-/* ---- waiting ------------------------------------------------------------- */
+/* ---- waiting ----------------------------------------------------------- */
 
 static void wait_one(int number, const sigset_t *set)
 {

@@ -73,7 +73,7 @@ static const struct timespec *until(clockid_t clock)
 	return &time;
 }
 
-/* ---- the waits ----------------------------------------------------------- */
+/* ---- the waits --------------------------------------------------------- */
 
 static char bytes[1 << 16];
 static struct iovec part = { bytes, 1 };
@@ -197,7 +197,7 @@ static void wait_all_ways(void)
 	WAITS(WAIT)
 }
 
-/* ---- counts that are short ---------------------------------------------- */
+/* ---- counts that are short --------------------------------------------- */
 
 #define LARGE (4u << 20)
 
@@ -237,7 +237,7 @@ static void move_much(const char *what, int pair[2], bool is_read)
 	free(much);
 }
 
-/* ---- setting up ---------------------------------------------------------- */
+/* ---- setting up -------------------------------------------------------- */
 
 static void open_sockets(void)
 {

@@ -27,7 +27,7 @@ static struct graph made(uint32_t n, uint32_t index, uint32_t of)
 	return graph;
 }
 
-/* ---- sparse ------------------------------------------------------------- */
+/* ---- sparse ------------------------------------------------------------ */
 
 static void check_gather(uint32_t width)
 {
@@ -110,7 +110,7 @@ TEST(dense_products_are_those_of_plain_loops)
 	}
 }
 
-/* ---- graphs ------------------------------------------------------------- */
+/* ---- graphs ------------------------------------------------------------ */
 
 TEST(the_adjacency_is_symmetric_and_normalised)
 {
@@ -216,7 +216,7 @@ TEST(more_processes_than_nodes_are_refused)
 	CHECK_STR(fault.text, "10 nodes are too few for 11 processes");
 }
 
-/* ---- the model ---------------------------------------------------------- */
+/* ---- the model --------------------------------------------------------- */
 
 struct bed {
 	struct graph graph;

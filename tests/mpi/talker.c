@@ -73,7 +73,7 @@ static void late(void)
 	}
 }
 
-/* ---- bytes: every kind of call, with known sizes ------------------------ */
+/* ---- bytes: every kind of call, with known sizes ----------------------- */
 
 static void point_to_point(int next, int before)
 {
@@ -192,7 +192,7 @@ static void halves(void)
 	MPI_Comm_free(&half);
 }
 
-/* ---- threads ------------------------------------------------------------ */
+/* ---- threads ----------------------------------------------------------- */
 
 #define THREADS 4
 #define ROUNDS 200
@@ -218,7 +218,7 @@ static void threads(void)
 		pthread_join(thread[i], NULL);
 }
 
-/* ---- ends --------------------------------------------------------------- */
+/* ---- ends -------------------------------------------------------------- */
 
 static void end_badly(const char *how)
 {

@@ -35,15 +35,15 @@ struct sums {
 
 static void add(struct sums *sums, int64_t start, int64_t end)
 {
-	int64_t span = end - start;
+	int64_t duration = end - start;
 
 	sums->count++;
-	if (span < 0 || span > 10 * YEAR) {
+	if (duration < 0 || duration > 10 * YEAR) {
 		sums->steps++;
-		span = 0;
+		duration = 0;
 	}
-	sums->total += (double)span;
-	sums->max = fmax(sums->max, (double)span);
+	sums->total += (double)duration;
+	sums->max = fmax(sums->max, (double)duration);
 }
 
 static void check_row(tare_view *view, const char *name,

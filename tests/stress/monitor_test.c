@@ -26,7 +26,7 @@
 static const char *const quick[] = { "monitor", "system,process",
 				     "monitor_interval", "0.001", NULL };
 
-/* ---- a pthread_create that can fail ------------------------------------- */
+/* ---- a pthread_create that can fail ------------------------------------ */
 
 typedef int (*create_fn)(pthread_t *, const pthread_attr_t *,
 			 void *(*)(void *), void *);
@@ -48,7 +48,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	return real(thread, attr, start, arg);
 }
 
-/* ---- helpers ------------------------------------------------------------ */
+/* ---- helpers ----------------------------------------------------------- */
 
 /* Values of a series of a run so far. */
 static uint64_t readings_of(const char *run, const char *source,
@@ -89,7 +89,7 @@ static void pause_ns(long ns)
 	(void)nanosleep(&pause, NULL);
 }
 
-/* ---- on and off --------------------------------------------------------- */
+/* ---- on and off -------------------------------------------------------- */
 
 struct recorder {
 	uint64_t done;
@@ -166,7 +166,7 @@ TEST(on_and_off_ten_thousand_times_while_threads_record)
 	scratch_unshare(done, sizeof(*done));
 }
 
-/* ---- fork --------------------------------------------------------------- */
+/* ---- fork -------------------------------------------------------------- */
 
 /* The child's own thread reads; with a parent's it would find nothing. */
 static int be_forked(void)
@@ -232,7 +232,7 @@ TEST(a_child_that_measures_nothing_has_no_monitor)
 	scratch_leave();
 }
 
-/* ---- kill and exit ------------------------------------------------------ */
+/* ---- kill and exit ----------------------------------------------------- */
 
 static void be_killed(void *arg)
 {
@@ -293,7 +293,7 @@ TEST(an_exit_while_it_reads_is_an_exit)
 	}
 }
 
-/* ---- no thread ---------------------------------------------------------- */
+/* ---- no thread --------------------------------------------------------- */
 
 static unsigned messages;
 
@@ -335,7 +335,7 @@ TEST(without_a_thread_it_says_so_once_and_reads_when_asked)
 	scratch_leave();
 }
 
-/* ---- dlclose ------------------------------------------------------------ */
+/* ---- dlclose ----------------------------------------------------------- */
 
 static void wait_for_more(const char *ledger)
 {

@@ -225,7 +225,7 @@ TEST(huge_names_are_counted_in_bounded_memory)
 	scene_play(play_huge_names);
 }
 
-/* ---- the same name, at the same time ------------------------------------ */
+/* ---- the same name, at the same time ----------------------------------- */
 
 #define RACERS 4
 #define RACED_NAMES 2000

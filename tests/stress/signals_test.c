@@ -346,7 +346,7 @@ TEST(handlers_record_into_rings_and_last_values)
 	run(options);
 }
 
-/* ---- SIGBUS that a process sends ----------------------------------------- */
+/* ---- SIGBUS that a process sends --------------------------------------- */
 
 enum { BY_KILL, BY_RAISE, BY_QUEUE, BUS_WAYS };
 

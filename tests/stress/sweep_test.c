@@ -220,7 +220,7 @@ TEST(a_forked_child_does_not_sweep)
 	scratch_leave();
 }
 
-/* ---- two namespaces, the same process id in both ------------------------ */
+/* ---- two namespaces, the same process id in both ----------------------- */
 
 #define OF_EACH 600
 

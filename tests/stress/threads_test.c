@@ -201,7 +201,7 @@ TEST(tracks_with_a_ring_are_used_again)
 	run_short(options);
 }
 
-/* ---- dying in the middle of it ------------------------------------------ */
+/* ---- dying in the middle of it ----------------------------------------- */
 
 #define DYING_THREADS 1200u
 #define AT_ONCE 4u

@@ -66,7 +66,7 @@ static void body(void *arg)
 	}
 }
 
-/* ---- what is left ------------------------------------------------------- */
+/* ---- what is left ------------------------------------------------------ */
 
 static bool is_whole(const tare_run_row *row, uint64_t epoch)
 {

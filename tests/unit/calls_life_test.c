@@ -150,7 +150,7 @@ TEST(threads_count_side_by_side)
 	scene_play(play_threads);
 }
 
-/* ---- kill ---------------------------------------------------------------- */
+/* ---- kill -------------------------------------------------------------- */
 
 static void play_killed(void)
 {
@@ -203,7 +203,7 @@ TEST(a_kill_leaves_the_counts_exact)
 	scene_play(play_killed);
 }
 
-/* ---- trace --------------------------------------------------------------- */
+/* ---- trace ------------------------------------------------------------- */
 
 static void play_trace(void)
 {

@@ -207,7 +207,7 @@ TEST(calls_beyond_max_nodes_are_counted_by_function)
 	scene_play(play_many_paths);
 }
 
-/* ---- exits that never come ----------------------------------------------- */
+/* ---- exits that never come --------------------------------------------- */
 
 static void play_missing(void)
 {
@@ -359,7 +359,7 @@ TEST(exits_without_an_enter_are_counted)
 	scene_play(play_stray);
 }
 
-/* ---- with scopes -------------------------------------------------------- */
+/* ---- with scopes ------------------------------------------------------- */
 
 TARE_SCOPE_SITE_DEFINE(upper, "S");
 TARE_SCOPE_SITE_DEFINE(lower, "T");

@@ -170,7 +170,7 @@ TEST(a_limit_whose_use_cannot_be_read_is_not_taken_for_empty)
 	tree_end();
 }
 
-/* ---- version 1 ---------------------------------------------------------- */
+/* ---- version 1 --------------------------------------------------------- */
 
 static void put_v1(void)
 {
@@ -219,7 +219,7 @@ TEST(the_number_for_no_limit_of_version_1_is_none)
 	tree_end();
 }
 
-/* ---- CPU ---------------------------------------------------------------- */
+/* ---- CPU --------------------------------------------------------------- */
 
 TEST(under_a_quota_percent_is_of_the_quota)
 {
@@ -281,7 +281,7 @@ TEST(quotas_that_are_none)
 	CHECK_NEAR(tr_quota_scan("250000 100000\n"), 2.5, 1e-9);
 }
 
-/* ---- finding the folder ------------------------------------------------- */
+/* ---- finding the folder ------------------------------------------------ */
 
 static const char mounts[] =
 	"1 0 0:1 / / rw - ext4 /dev/sda rw\n"

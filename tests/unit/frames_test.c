@@ -120,7 +120,7 @@ static void check_frame(const tare_frame *f, const char *name, uint32_t depth,
 	CHECK_NEAR(f->all_weight_ns, (double)(all * MS), 1e-3);
 }
 
-/* ---- tare's own frames --------------------------------------------------- */
+/* ---- tare's own frames ------------------------------------------------- */
 
 /*
  *	main:1 > (ours) > work:1 (10) > (ours) (2) > (ours) > (ours) (3)

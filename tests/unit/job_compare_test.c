@@ -88,7 +88,7 @@ static const tare_compared_config *compared(tare_comparison *c,
 	return &result->configs[0];
 }
 
-/* ---- MPI ---------------------------------------------------------------- */
+/* ---- MPI --------------------------------------------------------------- */
 
 static void compare_mpi(void)
 {
@@ -135,7 +135,7 @@ TEST(a_job_is_as_slow_as_its_slowest_rank)
 	play_ranks(compare_mpi);
 }
 
-/* ---- trainings ---------------------------------------------------------- */
+/* ---- trainings --------------------------------------------------------- */
 
 static void check_ranks(tare_view *views[RANKS])
 {
@@ -223,7 +223,7 @@ TEST(workers_that_say_nothing_are_ranks)
 	play_ranks(read_silent);
 }
 
-/* ---- what has started them ---------------------------------------------- */
+/* ---- what has started them --------------------------------------------- */
 
 static bool has_note(const tare_compared *result, const char *part)
 {

@@ -30,7 +30,7 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* ---- jobs of the test --------------------------------------------------- */
+/* ---- jobs of the test -------------------------------------------------- */
 
 static int64_t job_every;
 static unsigned job_runs, looks;
@@ -109,7 +109,7 @@ static const tare_stats *series(tare_view *view, const char *source,
 	return NULL;
 }
 
-/* ---- the thread ---------------------------------------------------------- */
+/* ---- the thread -------------------------------------------------------- */
 
 static void play_alone(void)
 {
@@ -266,7 +266,7 @@ TEST(the_thread_takes_no_signal_but_its_own)
 	scene_play(play_signals);
 }
 
-/* ---- context ------------------------------------------------------------- */
+/* ---- context ----------------------------------------------------------- */
 
 static volatile sig_atomic_t normal_in_handler;
 
@@ -368,7 +368,7 @@ TEST(a_probe_sees_the_wish_from_outside)
 	scene_play(play_outside);
 }
 
-/* ---- switches ------------------------------------------------------------ */
+/* ---- switches ---------------------------------------------------------- */
 
 static void play_switches(void)
 {
@@ -456,7 +456,7 @@ TEST(the_last_word_about_a_part_counts)
 	scene_play(play_last_word);
 }
 
-/* ---- series -------------------------------------------------------------- */
+/* ---- series ------------------------------------------------------------ */
 
 static uint64_t count_of(tare_view *view, const char *source, const char *name)
 {
@@ -644,7 +644,7 @@ TEST(the_memory_at_the_start_is_known)
 	scene_play(play_no_memory);
 }
 
-/* ---- GPUs ---------------------------------------------------------------- */
+/* ---- GPUs -------------------------------------------------------------- */
 
 static unsigned warnings;
 

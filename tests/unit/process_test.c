@@ -39,7 +39,7 @@ static tare_process read_process(int64_t pid)
 	return now;
 }
 
-/* ---- made-up files ------------------------------------------------------ */
+/* ---- made-up files ----------------------------------------------------- */
 
 static void put_other(void)
 {
@@ -216,7 +216,7 @@ TEST(this_process_without_proc_still_knows_its_times)
 	tree_end();
 }
 
-/* ---- this process ------------------------------------------------------- */
+/* ---- this process ------------------------------------------------------ */
 
 TEST(memory_that_is_touched_is_seen_and_its_peak_stays)
 {
@@ -362,7 +362,7 @@ TEST(another_process_is_read_while_it_lives)
 	CHECK_INT(tare_process_read(pid, &now), TARE_ENOENT);
 }
 
-/* ---- energy ------------------------------------------------------------- */
+/* ---- energy ------------------------------------------------------------ */
 
 static void put_zone(int zone, const char *name, uint64_t uj)
 {
@@ -458,7 +458,7 @@ TEST(joules_that_only_root_may_read_have_a_reason)
 	tree_end();
 }
 
-/* ---- what works here ---------------------------------------------------- */
+/* ---- what works here --------------------------------------------------- */
 
 TEST(every_capability_says_what_was_found_or_what_would_help)
 {

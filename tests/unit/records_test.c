@@ -616,7 +616,7 @@ TEST(records_of_several_threads_are_all_there_in_order)
 	scene_play(play_threads);
 }
 
-/* ---- forms of an operation ---------------------------------------------- */
+/* ---- forms of an operation --------------------------------------------- */
 
 static void play_forms(void)
 {

@@ -77,7 +77,7 @@ static void aim_scope(char *bytes, uint32_t off, uint64_t calls)
 	struct tr_track *track = track_of(bytes);
 
 	track->log_inline[0] = (struct tr_entry){
-		.start = 1, .span = 5, .what = (off - TR_NODE_BIAS) & ~63u
+		.start = 1, .duration = 5, .what = (off - TR_NODE_BIAS) & ~63u
 	};
 	track->intent = (struct tr_intent){ .calls = calls - 1 };
 	track->intent.stage =

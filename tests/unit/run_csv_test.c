@@ -18,7 +18,7 @@
 	"epoch,total_time,forward_time,backward_time,comm_time,update_time," \
 	"loss,train_acc,val_f1,test_f1,peak_memory_mb"
 
-/* ---- a folder of one's own ---------------------------------------------- */
+/* ---- a folder of one's own --------------------------------------------- */
 
 static char folder[64];
 
@@ -55,7 +55,7 @@ static const tare_run_row sample = {
 	.test_f1 = NAN, .peak_memory_mb = 12.5,
 };
 
-/* ---- writing ------------------------------------------------------------ */
+/* ---- writing ----------------------------------------------------------- */
 
 TEST(a_file_has_comments_the_header_and_rows)
 {
@@ -384,7 +384,7 @@ TEST(a_new_folder_is_as_the_umask_has_it)
 	drop_folder();
 }
 
-/* ---- reading what others write ------------------------------------------ */
+/* ---- reading what others write ----------------------------------------- */
 
 static tare_run_file *parsed(const char *text)
 {
@@ -481,7 +481,7 @@ TEST(half_a_last_line_is_left_out)
 	}
 }
 
-/* ---- what cannot be read ------------------------------------------------ */
+/* ---- what cannot be read ----------------------------------------------- */
 
 struct bad {
 	const char *text;

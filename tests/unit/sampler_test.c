@@ -229,7 +229,7 @@ TEST(a_full_table_of_threads_is_counted)
 	CHECK(scene_play(play_full));
 }
 
-/* ---- who takes a thread out, and puts one in ----------------------------- */
+/* ---- who takes a thread out, and puts one in --------------------------- */
 
 struct guest {
 	pthread_t thread;
@@ -434,7 +434,7 @@ TEST(a_thread_that_was_seen_before_it_ran_has_its_function)
 	CHECK(scene_play(play_seen_before));
 }
 
-/* ---- the host's signal --------------------------------------------------- */
+/* ---- the host's signal ------------------------------------------------- */
 
 static void on_urgent(int number)
 {
@@ -489,7 +489,7 @@ TEST(no_sample_comes_after_the_end)
 	CHECK(scene_play(play_stop));
 }
 
-/* ---- children, damage ---------------------------------------------------- */
+/* ---- children, damage -------------------------------------------------- */
 
 /* One that puts signals off, and brings them where SIGBUS is blocked. */
 #if defined(__SANITIZE_THREAD__)

@@ -37,7 +37,7 @@ static int count_wrong(struct tr_stopwatch *watch, int64_t ms, int *ret_fast)
 		int64_t after = tr_monotonic_ns();
 
 		wrong += said < before - SLACK_NS || said > after + SLACK_NS;
-		*ret_fast += watch->span != 0;
+		*ret_fast += watch->duration != 0;
 	}
 	return wrong;
 }
@@ -65,7 +65,7 @@ TEST(a_counter_of_another_rate_is_compared_anew)
 	tr_stopwatch_init(&watch);
 	CHECK_INT(count_wrong(&watch, 50, &fast), 0);
 	/* As after a sleep of the machine, in which one of them stood. */
-	watch.span = 0;
+	watch.duration = 0;
 	watch.first_ns -= watch.first_ns / 2;
 	fast = 0;
 	CHECK_INT(count_wrong(&watch, 50, &fast), 0);

@@ -20,7 +20,7 @@ static char path[600];
 static char *whole;
 static size_t bytes;
 
-/* ---- the sums ----------------------------------------------------------- */
+/* ---- the sums ---------------------------------------------------------- */
 
 TEST(a_sum_goes_on_where_it_ended)
 {
@@ -51,7 +51,7 @@ TEST(zeros_count_as_if_they_were_read)
 		  tr_crc_zeros(7, (UINT64_C(1) << 33) + 5));
 }
 
-/* ---- a finished run ------------------------------------------------------ */
+/* ---- a finished run ---------------------------------------------------- */
 
 static bool load(void)
 {
@@ -166,7 +166,7 @@ TEST(every_flipped_bit_is_noticed_or_changes_nothing)
 	scene_play(play_flips);
 }
 
-/* ---- names --------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------- */
 
 static char problem[400];
 
@@ -224,7 +224,7 @@ TEST(the_damaged_part_is_named)
 	scene_play(play_names);
 }
 
-/* ---- one that was killed ------------------------------------------------ */
+/* ---- one that was killed ----------------------------------------------- */
 
 static void play_kill(void)
 {

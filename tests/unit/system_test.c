@@ -220,7 +220,7 @@ TEST(folders_in_place_of_files_are_not_read)
 	tree_end();
 }
 
-/* ---- CPU ---------------------------------------------------------------- */
+/* ---- CPU --------------------------------------------------------------- */
 
 /* The same ticks for CPUs 0 to 63, whichever this process may use. */
 static void put_stat(uint64_t user, uint64_t idle, uint64_t iowait)
@@ -334,7 +334,7 @@ TEST(only_the_cpus_that_may_be_used_count)
 	tree_end();
 }
 
-/* ---- clocks ------------------------------------------------------------- */
+/* ---- clocks ------------------------------------------------------------ */
 
 static void put_eth(uint64_t in, uint64_t out)
 {
@@ -384,7 +384,7 @@ TEST(a_clock_that_jumps_and_a_machine_that_slept_give_no_rate)
 	tree_end();
 }
 
-/* ---- disks and network -------------------------------------------------- */
+/* ---- disks and network ------------------------------------------------- */
 
 TEST(whole_disks_count_once_and_what_is_made_of_them_does_not)
 {
@@ -485,7 +485,7 @@ TEST(interfaces_of_hardware_count_and_else_all_but_the_loopback)
 	tree_end();
 }
 
-/* ---- threads and forks -------------------------------------------------- */
+/* ---- threads and forks ------------------------------------------------- */
 
 static void *reading_thread(void *arg)
 {

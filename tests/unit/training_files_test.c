@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- names and files ---------------------------------------------------- */
+/* ---- names and files --------------------------------------------------- */
 
 static void names(void)
 {
@@ -151,7 +151,7 @@ TEST(losses_that_are_no_numbers_are_results)
 	scene_play(nan_loss);
 }
 
-/* ---- files that cannot be written --------------------------------------- */
+/* ---- files that cannot be written -------------------------------------- */
 
 static void refused(void)
 {
@@ -236,7 +236,7 @@ TEST(a_full_disk_is_told_once_and_costs_nothing)
 	scene_play(full);
 }
 
-/* ---- several workers ---------------------------------------------------- */
+/* ---- several workers --------------------------------------------------- */
 
 static struct {
 	unsigned calls;
@@ -351,7 +351,7 @@ TEST(of_several_workers_the_slowest_counts)
 	scene_play(workers);
 }
 
-/* ---- ends --------------------------------------------------------------- */
+/* ---- ends -------------------------------------------------------------- */
 
 static void leave(void)
 {
@@ -424,7 +424,7 @@ TEST(a_child_leaves_its_parents_training_alone)
 	scene_play(forked);
 }
 
-/* ---- the first one, by several threads ---------------------------------- */
+/* ---- the first one, by several threads --------------------------------- */
 
 #define OPENERS 4
 

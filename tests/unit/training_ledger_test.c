@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* ---- the ledger --------------------------------------------------------- */
+/* ---- the ledger -------------------------------------------------------- */
 
 static bool same_rows(const tare_training_info *info,
 		      const tare_run_table *table)

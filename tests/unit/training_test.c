@@ -4,7 +4,7 @@
 #include <math.h>
 #include <pthread.h>
 
-/* ---- the time of an epoch ----------------------------------------------- */
+/* ---- the time of an epoch ---------------------------------------------- */
 
 static void nested(void)
 {
@@ -240,7 +240,7 @@ TEST(asynchronous_work_is_waited_for)
 	scene_play(asynchronous);
 }
 
-/* ---- threads ------------------------------------------------------------ */
+/* ---- threads ----------------------------------------------------------- */
 
 static struct {
 	tare_training *training;
@@ -443,7 +443,7 @@ TEST(names_are_told_apart_by_what_is_kept_of_them)
 	scene_play(long_names);
 }
 
-/* ---- the log ------------------------------------------------------------ */
+/* ---- the log ----------------------------------------------------------- */
 
 static unsigned n_lines;
 static char lines[16][300];

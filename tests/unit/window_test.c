@@ -54,22 +54,22 @@ static void note_event(unsigned site, double amount, bool failed)
 static void record(unsigned site, struct dice *dice)
 {
 	tare_scope scope;
-	int64_t span = 1 + (int64_t)exp(dice_unit(dice) * 20);
+	int64_t duration = 1 + (int64_t)exp(dice_unit(dice) * 20);
 	bool failed = dice_next(dice) % 16 == 0;
 
 	if (sites[site] == &value) {
 		/* Values that follow fast share a reading of the clock. */
 		scene_pass_ns(3000000);
-		tare_value_observe(&value, (double)span);
-		note_event(site, (double)span, false);
+		tare_value_observe(&value, (double)duration);
+		note_event(site, (double)duration, false);
 		return;
 	}
 	scope = tare_scope_begin(sites[site]);
-	scene_pass_ns(span);
+	scene_pass_ns(duration);
 	if (failed)
 		tare_scope_fail(scope, "no");
 	tare_scope_end(scope);
-	note_event(site, (double)span, failed);
+	note_event(site, (double)duration, failed);
 }
 
 struct sums {

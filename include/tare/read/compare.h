@@ -28,7 +28,7 @@
 
 TARE_BEGIN
 
-/* ---- figures by themselves ---------------------------------------------- */
+/* ---- figures by themselves --------------------------------------------- */
 
 /*
  * sequential / parallel, of any two times of one unit. NAN: one of them is
@@ -38,7 +38,7 @@ TARE_API double tare_speedup(double sequential_time, double parallel_time);
 /* Percent of the total time. NAN: no total, or a time that cannot be. */
 TARE_API double tare_communication_cost(double comm_time, double total_time);
 
-/* ---- what is compared --------------------------------------------------- */
+/* ---- what is compared -------------------------------------------------- */
 
 typedef struct tare_comparison tare_comparison;
 
@@ -95,7 +95,7 @@ TARE_API TARE_MUST_CHECK int
 tare_comparison_add(tare_comparison *comparison,
 		    const tare_compare_source *source);
 
-/* ---- how it is compared ------------------------------------------------- */
+/* ---- how it is compared ------------------------------------------------ */
 
 enum tare_compare_by {
 	TARE_COMPARE_BY_ANY = 0,   /* total, or epoch if their numbers differ */
@@ -114,7 +114,7 @@ typedef struct tare_compare_options {
 	const char *title;	/* of the page; NULL: a usual one */
 } tare_compare_options;
 
-/* ---- what comes out ----------------------------------------------------- */
+/* ---- what comes out ---------------------------------------------------- */
 
 /* NAN where nothing is known; low and high also of a single run. */
 typedef struct tare_estimate {

@@ -109,7 +109,7 @@ double tr_maths_floor(double x)
 	return whole > x ? whole - 1 : whole;
 }
 
-/* ---- Student's t -------------------------------------------------------- */
+/* ---- Student's t ------------------------------------------------------- */
 
 /* Stirling's series, from 15 on right to 1e-15. */
 static double log_gamma(double x)

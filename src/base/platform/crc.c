@@ -14,7 +14,7 @@
 
 #define CRC_POLYNOMIAL 0x82f63b78u
 
-/* ---- by the processor --------------------------------------------------- */
+/* ---- by the processor -------------------------------------------------- */
 
 #if defined(__x86_64__)
 static bool crc_is_built_in(void)
@@ -51,7 +51,7 @@ static uint32_t crc_built_in(uint32_t start, const unsigned char *at,
 }
 #endif
 
-/* ---- by tables ---------------------------------------------------------- */
+/* ---- by tables --------------------------------------------------------- */
 
 void tr_crc_init(struct tr_crc *crc)
 {
@@ -105,7 +105,7 @@ uint32_t tr_crc(const struct tr_crc *crc, const void *data, size_t len)
 	return tr_crc_more(crc, 0, data, len);
 }
 
-/* ---- zeros -------------------------------------------------------------- */
+/* ---- zeros ------------------------------------------------------------- */
 
 /* Product of two polynomials modulo that of the CRC; bit 31 is x^0. */
 static uint32_t multiply(uint32_t a, uint32_t b)

@@ -387,19 +387,19 @@ _Static_assert(sizeof(struct tr_site) == TR_LINE, "one line a site");
  */
 struct tr_entry {
 	uint64_t start;	/* ticks; a count */
-	uint32_t span;	/* ticks */
+	uint32_t duration;	/* ticks */
 	uint32_t what;	/* node | enum tr_entry_flags */
 };
 
 /* Nodes lie on lines, so six bits of a reference are free. */
 enum tr_entry_flags {
 	TR_ENTRY_FAILED = 1,
-	TR_ENTRY_LONG = 2,	 /* start: span of 64 bits; its start is in
+	TR_ENTRY_LONG = 2,	 /* start: duration of 64 bits; its start is in
 				  * the entry before, UNTIMED | LONG */
 	TR_ENTRY_CALL = 4,	 /* the node is a function */
 	TR_ENTRY_ITEMS = 8,	 /* start: items of the node */
 	TR_ENTRY_UNTIMED = 16,	 /* start: calls counted without a time */
-	TR_ENTRY_OWNER = 32,	 /* start: ticks, span: thread id; the node's
+	TR_ENTRY_OWNER = 32,	 /* start: ticks, duration: tid; the node's
 				  * place: TR_ENTRY_FLAGS + 1 times the one
 				  * before */
 	TR_ENTRY_FLAGS = 63
@@ -410,7 +410,7 @@ struct tr_frame {
 	uint64_t aside; /* where so: ticks | TR_FRAME_FAILED */
 };
 
-/* So far from any time that a span counted from it needs over 32 bits. */
+/* So far from any time that a duration from it needs over 32 bits. */
 #define TR_FRAME_ASIDE (UINT64_C(1) << 63)
 #define TR_FRAME_FAILED (UINT64_C(1) << 62)
 #define TR_FRAME_UNTIMED (UINT64_C(1) << 61) /* no ticks: a number */
@@ -640,7 +640,7 @@ struct tr_track {
 /* In `what` of a deferred entry, beside the site. */
 #define TR_PARKED 0x80000000u /* the entry is complete */
 #define TR_PARKED_FAILED 0x40000000u
-#define TR_PARKED_VALUE 0x20000000u /* start: bits, span: slice */
+#define TR_PARKED_VALUE 0x20000000u /* start: bits, duration: slice */
 #define TR_PARKED_CALL 0x10000000u /* start: address of a function */
 #define TR_PARKED_SITE 0x0fffffffu
 #define TR_DEFERRED_VALUE (UINT64_C(1) << 63)
@@ -667,7 +667,7 @@ struct tr_block {
 /* A record in a block: this, then attributes and error text. */
 struct tr_record {
 	uint64_t start;
-	uint64_t span;
+	uint64_t duration;
 	uint32_t site;
 	uint32_t thread;
 	uint16_t bytes; /* of the whole record, a multiple of 8 */

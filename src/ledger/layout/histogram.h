@@ -9,7 +9,7 @@
 #include "base/platform.h"
 #include "ledger/layout/file.h"
 
-/* ---- doubles in words --------------------------------------------------- */
+/* ---- doubles in words -------------------------------------------------- */
 
 TR_INLINE double tr_real_of(uint64_t bits)
 {

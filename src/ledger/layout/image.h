@@ -72,7 +72,7 @@ void tr_image_upgrade(struct tr_image *image);
 bool tr_redo(const struct tr_image *image, const struct tr_track *track,
 	     uint64_t *left);
 
-/* ---- module_name.c ------------------------------------------------------ */
+/* ---- module_name.c ----------------------------------------------------- */
 
 /* Is it tare? "libtare.so.0", "libtare-preload.so" */
 bool tr_module_name_is_own(const char *name);

@@ -4,8 +4,9 @@
  *
  * The intent holds the fields as they were; whichever of them the thread had
  * already changed, they now get the same new values again. The counterpart
- * of drain.c, odd.c and observe.c. Used on a reader's copy, and on the ledger
- * itself by a thread that takes over the track of one that died in a probe.
+ * of drain.c, drain_slow.c and observe.c. Used on a reader's copy, and on the
+ * ledger itself by a thread that takes over the track of one that died in a
+ * probe.
  *
  * An intent may say anything. What is changed is a node or a cell in the
  * lists of its track, or what such a cell refers to in the arena: never the
@@ -129,7 +130,7 @@ static struct tr_values *ring_of(const struct tr_image *image,
 /* Two times of a cell never end in the same tick. */
 static void redo_last_time(const struct tr_image *image,
 			   const struct tr_cell *cell, uint64_t end,
-			   uint64_t span)
+			   uint64_t duration)
 {
 	struct tr_values *values = ring_of(image, cell);
 	uint64_t n = values ? values->written : 0, mask;
@@ -138,10 +139,10 @@ static void redo_last_time(const struct tr_image *image,
 		return;
 	mask = values->size - 1;
 	if (n && values->at[(n - 1) & mask].ticks == end &&
-	    values->at[(n - 1) & mask].value == span)
+	    values->at[(n - 1) & mask].value == duration)
 		return;
 	values->at[n & mask].ticks = end;
-	values->at[n & mask].value = span;
+	values->at[n & mask].value = duration;
 	values->written = n + 1;
 }
 
@@ -165,7 +166,7 @@ static void redo_last_value(const struct tr_image *image,
 }
 
 struct timed {
-	uint64_t span, end; /* end: 0 where it is not known */
+	uint64_t duration, end; /* end: 0 where it is not known */
 	bool failed;
 };
 
@@ -174,13 +175,13 @@ static void redo_time(const struct redo *r, struct tr_node *node,
 {
 	const struct tr_intent *intent = &r->track->intent;
 	const struct tr_header *header = (const void *)r->image->base;
-	uint64_t span = timed->span;
+	uint64_t duration = timed->duration;
 	bool failed = timed->failed;
 	struct tr_extra *extra;
 	struct tr_cell *cell;
 
 	node->calls = intent->calls + 1;
-	node->sum = intent->sum + span;
+	node->sum = intent->sum + duration;
 	if (tr_node_is_function(node))
 		return; /* it has nothing else */
 	if (failed)
@@ -188,18 +189,18 @@ static void redo_time(const struct redo *r, struct tr_node *node,
 	cell = find_cell(r, node->cell);
 	if (!cell)
 		return;
-	cell->sum = intent->cell_sum + span;
+	cell->sum = intent->cell_sum + duration;
 	if (failed)
 		cell->failures = intent->cell_failures + 1;
-	if (span > cell->max)
-		cell->max = span;
-	if (span < cell->min)
-		cell->min = span;
+	if (duration > cell->max)
+		cell->max = duration;
+	if (duration < cell->min)
+		cell->min = duration;
 	if (timed->end)
-		redo_last_time(r->image, cell, timed->end, span);
-	if (span) {
+		redo_last_time(r->image, cell, timed->end, duration);
+	if (duration) {
 		redo_bucket(r, intent, cell,
-			    tr_bucket_bits((double)span *
+			    tr_bucket_bits((double)duration *
 					   header->sec_per_tick));
 		return;
 	}
@@ -253,17 +254,17 @@ static void redo_value(const struct redo *r,
 static struct timed timed_of(const struct tr_image *image,
 			     const struct tr_entry *entry)
 {
-	struct timed t = { entry->span, entry->start + entry->span,
+	struct timed t = { entry->duration, entry->start + entry->duration,
 			   entry->what & TR_ENTRY_FAILED };
 
 	if (!(entry->what & TR_ENTRY_LONG))
 		return t;
-	t.span = entry->start;
+	t.duration = entry->start;
 	t.end = 0;
 	if ((const char *)(entry - 1) > image->base &&
 	    (entry[-1].what & TR_ENTRY_FLAGS) ==
 		    (TR_ENTRY_UNTIMED | TR_ENTRY_LONG))
-		t.end = entry[-1].start + t.span;
+		t.end = entry[-1].start + t.duration;
 	return t;
 }
 

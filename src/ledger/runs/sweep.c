@@ -202,7 +202,7 @@ int tr_runs_sweep(int most, uint64_t *ret_deleted)
 	return err ? err : moved;
 }
 
-/* ---- a little, at a program's end --------------------------------------- */
+/* ---- a little, at a program's end -------------------------------------- */
 
 /* TIME-PID.tare of a process that is not there. */
 static bool is_left_behind(const char *name)

@@ -8,7 +8,7 @@
  * its copy, whichever of them the writer had reached.
  *
  * What is not the common case (failures, long scopes, values, a first use of
- * a bucket's page) leaves the fast path for odd.c.
+ * a bucket's page) leaves the fast path for drain_slow.c.
  */
 #include "ledger/write/drain.h"
 #include "ledger/write/place.h"
@@ -22,7 +22,8 @@ TR_INLINE bool drain_entry(struct tr_thread *thread, struct tr_track *track,
 {
 	char *base = thread->base;
 	const struct tr_entry *entry = (void *)(base + (uint32_t)position);
-	uint64_t start = TR_LOAD(entry->start), span = TR_LOAD(entry->span);
+	uint64_t start = TR_LOAD(entry->start),
+			 duration = TR_LOAD(entry->duration);
 	uint32_t what = TR_LOAD(entry->what), bucket, page;
 	struct tr_node *node = (void *)(base + TR_NODE_BIAS + what);
 	const struct tr_values *values;
@@ -33,9 +34,9 @@ TR_INLINE bool drain_entry(struct tr_thread *thread, struct tr_track *track,
 	if (TR_UNLIKELY(what & TR_ENTRY_FLAGS))
 		return false;
 	cell = (void *)(base + node->cell);
-	if (TR_UNLIKELY(cell->slice != TR_SLICE_OF(thread, start + span)))
+	if (TR_UNLIKELY(cell->slice != TR_SLICE_OF(thread, start + duration)))
 		return false;
-	bits = tr_bucket_bits((double)(int64_t)span * thread->scale);
+	bits = tr_bucket_bits((double)(int64_t)duration * thread->scale);
 	number = (bits >> 51) - TR_TIME_BASE;
 	if (TR_UNLIKELY(number >= TR_CELL_PAGES))
 		return false;
@@ -61,15 +62,15 @@ TR_INLINE bool drain_entry(struct tr_thread *thread, struct tr_track *track,
 	TR_STORE(track->intent.stage, position + 1);
 	TR_FENCE();
 	TR_STORE(node->calls, calls + 1);
-	TR_STORE(node->sum, sum + span);
-	TR_STORE(cell->sum, cell_sum + span);
+	TR_STORE(node->sum, sum + duration);
+	TR_STORE(cell->sum, cell_sum + duration);
 	TR_STORE(*at, bucket + 1);
-	if (TR_UNLIKELY(span > TR_LOAD(cell->max)))
-		TR_STORE(cell->max, span);
-	if (TR_UNLIKELY(span < TR_LOAD(cell->min)))
-		TR_STORE(cell->min, span);
+	if (TR_UNLIKELY(duration > TR_LOAD(cell->max)))
+		TR_STORE(cell->max, duration);
+	if (TR_UNLIKELY(duration < TR_LOAD(cell->min)))
+		TR_STORE(cell->min, duration);
 	if (TR_UNLIKELY(values))
-		tr_place_keep(thread, cell, start + span, span);
+		tr_place_keep(thread, cell, start + duration, duration);
 	return true;
 }
 
@@ -113,7 +114,7 @@ void tr_drain_batch(struct tr_thread *thread, struct tr_track *track,
 
 	for (; at < end; at += sizeof(struct tr_entry)) {
 		if (TR_UNLIKELY(!drain_entry(thread, track, at)))
-			tr_drain_odd(thread, track, at);
+			tr_drain_slow(thread, track, at);
 		/* Done, so that the next one may use the intent. */
 		TR_FENCE();
 		TR_STORE(track->intent.stage, at + sizeof(struct tr_entry));
@@ -131,7 +132,7 @@ void tr_drain_batch(struct tr_thread *thread, struct tr_track *track,
 		tr_thread_set_track(thread, track);
 }
 
-void tr_log_append(struct tr_thread *thread, uint64_t start, uint32_t span,
+void tr_log_append(struct tr_thread *thread, uint64_t start, uint32_t duration,
 		   uint32_t what)
 {
 	struct tr_track *track = thread->own_track;
@@ -139,7 +140,7 @@ void tr_log_append(struct tr_thread *thread, uint64_t start, uint32_t span,
 	struct tr_entry *entry = (void *)(thread->base + (uint32_t)position);
 
 	TR_STORE(entry->start, start);
-	TR_STORE(entry->span, span);
+	TR_STORE(entry->duration, duration);
 	TR_STORE(entry->what, what);
 	position += sizeof(*entry);
 	TR_PUBLISH(track->write, position);
@@ -183,7 +184,7 @@ void tr_drain_redo(struct tr_thread *thread, bool cut)
 	if (track->intent.stage >> 32 != whole >> 32)
 		TR_STORE(track->intent.stage, whole);
 	while (track->intent.stage < whole) {
-		tr_drain_odd(thread, track, track->intent.stage);
+		tr_drain_slow(thread, track, track->intent.stage);
 		TR_FENCE();
 		TR_STORE(track->intent.stage,
 			 (track->intent.stage & ~UINT64_C(1)) +

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between drain.c (the fast path) and odd.c (everything else).
+ * Between drain.c (the fast path) and drain_slow.c (everything else).
  */
 #ifndef TR_LEDGER_WRITE_DRAIN_H
 #define TR_LEDGER_WRITE_DRAIN_H
@@ -15,8 +15,8 @@
 #endif
 
 /* Drains any entry, making what it needs. */
-void tr_drain_odd(struct tr_thread *thread, struct tr_track *track,
-		  uint64_t position);
+void tr_drain_slow(struct tr_thread *thread, struct tr_track *track,
+		   uint64_t position);
 /* Takes in what signal handlers parked. */
 void tr_drain_deferred(struct tr_thread *thread);
 

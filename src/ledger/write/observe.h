@@ -44,10 +44,9 @@ TR_INLINE void tr_real_store(uint64_t *word, double value)
  */
 TR_INLINE uint64_t tr_values_now(const struct tr_thread *thread)
 {
-	return thread->values_ticks +
-	       (thread->values_left ? TR_RUN_VALUES -
-					    (uint32_t)thread->values_left :
-				      0);
+	uint32_t left = (uint32_t)thread->values_left;
+
+	return thread->values_ticks + (left ? TR_RUN_VALUES - left : 0);
 }
 
 /* False: nothing was changed, tr_observe() must do it. Busy. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Place: where one more measurement of a cell is counted. Used by odd.c
+ * Place: where one more measurement of a cell is counted. Used by drain_slow.c
  * (times) and observe.c (values).
  */
 #ifndef TR_LEDGER_WRITE_PLACE_H
@@ -78,9 +78,9 @@ TR_INLINE void tr_ring_commit(struct tr_values *values)
 /* A time into the ring of its cell, where there is one. */
 TR_INLINE void tr_place_keep(const struct tr_thread *thread,
 			     const struct tr_cell *cell, uint64_t ticks,
-			     uint64_t span)
+			     uint64_t duration)
 {
-	struct tr_values *values = tr_ring_put(thread, cell, ticks, span);
+	struct tr_values *values = tr_ring_put(thread, cell, ticks, duration);
 
 	if (values)
 		tr_ring_commit(values);

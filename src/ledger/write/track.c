@@ -53,7 +53,7 @@ void tr_thread_leave(struct tr_thread *thread)
 	TR_FENCE();
 	__atomic_store_n(&thread->busy, false, TR_OWNER_ORDER);
 	if (thread->fast)
-		  tr_thread_set_track(thread, thread->own_track);
+		tr_thread_set_track(thread, thread->own_track);
 }
 
 /* ---- memory of a track ------------------------------------------------- */
@@ -353,8 +353,8 @@ static void close_open_scopes(struct tr_thread *thread)
 	thread->top = thread->frames;
 	thread->deep = 0;
 	thread->orphans = 0;
-	thread->staged = 0;
-	thread->stage_cut = false;
+	thread->note_bytes = 0;
+	thread->notes_cut = false;
 	for (unsigned i = 0; i < TR_DETACHED; i++)
 		thread->detached[i].in_use = 0;
 }
@@ -413,7 +413,7 @@ static struct tr_thread *reuse_track(uint32_t tid)
 		 */
 		thread = take_over(n <= TR_TRIES ? i : at, tid);
 		if (thread)
-			  return thread;
+			return thread;
 	}
 	return NULL;
 }
@@ -429,7 +429,7 @@ TR_COLD struct tr_thread *tr_track_attach(void)
 		return NULL;
 	}
 	if (thread->own_track)
-		  return thread; /* a handler did it after our caller looked */
+		return thread; /* a handler did it after our caller looked */
 	if (TR_LOAD(tr_ledger->retry_at) > tr_monotonic_ns()) {
 		(void)TR_ADD(lost->no_track, 1);
 		return NULL; /* no space a moment ago: do not ask again yet */

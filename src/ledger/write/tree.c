@@ -51,7 +51,7 @@ static bool is_gone(const struct tr_thread *thread, uint32_t entry)
 static bool ready_hash(struct tr_thread *thread)
 {
 	if (thread->hash_used * 2 < thread->hash_mask)
-		  return true;
+		return true;
 	return grow_hash(thread) || thread->hash_used + 8 < thread->hash_mask;
 }
 
@@ -292,10 +292,9 @@ uint32_t tr_tree_elsewhere(struct tr_thread *thread, uint32_t others,
 	if (off && tr_node_at(thread, off)->items == address)
 		return off;
 	off = tr_tree_find(thread, others, address);
-	if (!off &&
-	    thread->own_track->n_nodes < tr_ledger->max_nodes +
-		    TR_ELSEWHERE_MOST)
-		  off = add_function(thread, others, address, TR_DEPTH_NONE);
+	if (!off && thread->own_track->n_nodes <
+			    tr_ledger->max_nodes + TR_ELSEWHERE_MOST)
+		off = add_function(thread, others, address, TR_DEPTH_NONE);
 	tr_node_at(thread, others)->last = off;
 	return off ? off : others;
 }

@@ -268,7 +268,7 @@ static uint64_t overflow_calls_of(const struct tr_gather *g)
 /* What the baseline of the last clear holds. */
 static uint64_t cleared_of(const tare_view *view)
 {
-	struct tr_gather g = { .span = { .is_all = true, .to = UINT64_MAX } };
+	struct tr_gather g = { .range = { .is_all = true, .to = UINT64_MAX } };
 	uint64_t n;
 
 	if (!view->has_baseline || tr_gather_add(&g, &view->baseline, 1)) {

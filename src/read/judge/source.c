@@ -169,7 +169,7 @@ TARE_API int tare_comparison_add(tare_comparison *comparison,
 	return 0;
 }
 
-/* ---- once ------------------------------------------------------------- */
+/* ---- once -------------------------------------------------------------- */
 
 /* Asked once a file: there may be thousands, each held against all. */
 static void find_file(const char *path, struct stat *ret)

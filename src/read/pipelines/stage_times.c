@@ -56,9 +56,9 @@ static int gather(struct paths *p)
 	int err;
 
 	p->g.now = view->now_ticks;
-	p->g.span.is_all = true;
-	p->g.span.by_track = true;
-	p->g.span.to = UINT64_MAX;
+	p->g.range.is_all = true;
+	p->g.range.by_track = true;
+	p->g.range.to = UINT64_MAX;
 	err = tr_gather_add(&p->g, &view->image, 1);
 	if (!err && view->has_baseline)
 		err = tr_gather_add(&p->g, &view->baseline, -1);

@@ -194,7 +194,7 @@ static int find_recent(struct tr_stages *stages)
 	tare_view *view = stages->view;
 	struct tr_gather g = {
 		.now = view->now_ticks,
-		.span = { .from = view->has_baseline ?
+		.range = { .from = view->has_baseline ?
 					  view->cleared_ticks + 1 :
 					  0,
 			  .to = UINT64_MAX,

@@ -46,7 +46,7 @@ struct tare_readings {
 	bool failed;
 };
 
-/* ---- quantities ---------------------------------------------------------- */
+/* ---- quantities -------------------------------------------------------- */
 
 static bool grow(struct group *group)
 {
@@ -159,7 +159,7 @@ static void finish_quantity(tare_quantity *quantity, const struct fit *fit)
 		quantity->direction = TARE_DIRECTION_FALLING;
 }
 
-/* ---- groups -------------------------------------------------------------- */
+/* ---- groups ------------------------------------------------------------ */
 
 static struct group *add_group(struct groups *groups, const char *name,
 			       int gpu)
@@ -221,7 +221,7 @@ static struct places find_places(tare_readings *readings, const char *name,
 	return places;
 }
 
-/* ---- a view -------------------------------------------------------------- */
+/* ---- a view ------------------------------------------------------------ */
 
 static double number_of(const tare_attr_value *attr)
 {
@@ -380,7 +380,7 @@ static int add_view(tare_readings *readings, tare_view *view,
 	return err;
 }
 
-/* ---- all ----------------------------------------------------------------- */
+/* ---- all --------------------------------------------------------------- */
 
 /* Quantities that only readings held apart have: none was counted. */
 static size_t drop_uncounted(struct group *group)

@@ -52,7 +52,7 @@ static void fill(const struct kept *kept, const struct tr_site *site,
 	const struct tr_image *image = &kept->view->image;
 
 	if (site->kind == TARE_KIND_SCOPE) {
-		out->duration_ns = tr_view_span_ns(kept->view, bits);
+		out->duration_ns = tr_view_duration_ns(kept->view, bits);
 		out->start_ns = tr_time_real(image, ticks - bits);
 		out->value = (double)out->duration_ns;
 		out->unit = "ns";
@@ -71,7 +71,7 @@ static const struct tr_values *ring_of(const struct kept *kept,
 				       uint64_t *ret_n)
 {
 	const struct tr_values *values =
-		tr_last_ring(&kept->view->image, cell, ret_n);
+		tr_last_values_ring(&kept->view->image, cell, ret_n);
 
 	return values && values->keep ? values : NULL;
 }
@@ -108,7 +108,7 @@ static bool is_listed(const struct tr_site *site)
 
 static void add_entry(struct kept *kept, const struct tr_track *track,
 		      const struct tr_entry *entry, uint64_t end,
-		      uint64_t span)
+		      uint64_t duration)
 {
 	const struct tr_image *image = &kept->view->image;
 	uint64_t off = entry->what & ~(uint32_t)TR_ENTRY_FLAGS;
@@ -128,7 +128,7 @@ static void add_entry(struct kept *kept, const struct tr_track *track,
 	if (kept->to) {
 		kept->to[kept->n] = (tare_record){ .thread = track->owner };
 		tr_record_name(kept->view, cell->site, &kept->to[kept->n]);
-		fill(kept, site, end, span, &kept->to[kept->n]);
+		fill(kept, site, end, duration, &kept->to[kept->n]);
 	}
 	kept->n++;
 }
@@ -144,11 +144,12 @@ static void add_pending(struct kept *kept, const struct tr_track *track)
 		uint32_t flags = entry->what & TR_ENTRY_FLAGS;
 		bool is_long = flags & TR_ENTRY_LONG;
 		uint64_t start = is_long ? before : entry->start;
-		uint64_t span = is_long ? entry->start : entry->span;
+		uint64_t duration = is_long ? entry->start : entry->duration;
 
 		before = entry->start;
 		if (!(flags & ~(uint32_t)(TR_ENTRY_LONG | TR_ENTRY_FAILED)))
-			add_entry(kept, track, entry, start + span, span);
+			add_entry(kept, track, entry, start + duration,
+				  duration);
 	}
 }
 

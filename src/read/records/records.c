@@ -73,7 +73,7 @@ static void fill_head(struct reading *r, const struct tr_record *head,
 	tr_record_name(r->view, head->site, out);
 	out->thread = head->thread;
 	out->start_ns = tr_time_real(image, head->start);
-	out->duration_ns = tr_view_span_ns(r->view, head->span);
+	out->duration_ns = tr_view_duration_ns(r->view, head->duration);
 	out->ok = !head->failed;
 	out->truncated = head->truncated;
 	out->error = "";
@@ -144,7 +144,7 @@ static void read_all(struct reading *r)
 	}
 }
 
-/* ---- order -------------------------------------------------------------- */
+/* ---- order ------------------------------------------------------------- */
 
 struct place {
 	int64_t start_ns;
@@ -196,7 +196,7 @@ static int sort_records(tare_view *view)
 	return 0;
 }
 
-/* ---- bounds ------------------------------------------------------------- */
+/* ---- bounds ------------------------------------------------------------ */
 
 static int64_t end_of(const tare_record *record)
 {

@@ -208,7 +208,7 @@ static void fill_time(const tare_view *view, const struct tr_series *s,
 		row->net_total = tr_most(row->total - cost, 0);
 	}
 	row->net_mean = tr_stats_net_mean(row);
-	if (!view->shown->span.last_values)
+	if (!view->shown->range.last_values)
 		row->success_rate = tr_stats_success(row);
 	row->below_resolution = row->mean <
 				3 * tr_view_ns(view, h->resolution_ticks);
@@ -232,14 +232,14 @@ static void fill_value(const struct tr_series *s, bool is_all, tare_stats *row)
 static void fill_row(const tare_view *view, const struct tr_series *s,
 		     const struct tr_times *extra, bool is_all, tare_stats *row)
 {
-	bool subtracted = view->has_baseline && !view->shown->span.last_values;
+	bool subtracted = view->has_baseline && !view->shown->range.last_values;
 
 	memset(row, 0, sizeof(*row));
 	fill_names(view, s->site, row);
 	row->last = row->success_rate = NAN;
 	if ((s->site->kind == TARE_KIND_COUNTER ||
 	     s->site->kind == TARE_KIND_RATIO) &&
-	    !(view->shown->span.last_values && tr_series_timed(s))) {
+	    !(view->shown->range.last_values && tr_series_timed(s))) {
 		/* Counters have no time slices: nothing to say of a window. */
 		if (is_all)
 			fill_counter(view, s, row);
@@ -310,7 +310,7 @@ int tr_stats_order_slowest(const void *a, const void *b)
 /* Whether single values failed is not kept: over all time, then. */
 static bool has_failed(const tare_view *view, const tare_stats *row)
 {
-	if (view->shown->span.last_values)
+	if (view->shown->range.last_values)
 		return view->all.series[row->site].failures > 0;
 	return row->failures > 0;
 }

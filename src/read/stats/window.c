@@ -21,16 +21,16 @@ static const struct tr_header *header_of(const tare_view *view)
 	return (const void *)view->image.base;
 }
 
-/* First and last tick of the slices that a span touches. */
-static void align(const tare_view *view, struct tr_span *span)
+/* First and last tick of the slices that a range touches. */
+static void align(const tare_view *view, struct tr_time_range *range)
 {
 	uint64_t rest = (UINT64_C(1) << header_of(view)->slice_shift) - 1;
 
-	span->from &= ~rest;
-	span->to |= rest;
+	range->from &= ~rest;
+	range->to |= rest;
 }
 
-static bool is_wider(struct tr_span *span, const struct tr_gather *g,
+static bool is_wider(struct tr_time_range *range, const struct tr_gather *g,
 		     unsigned shift)
 {
 	uint64_t from, to;
@@ -39,77 +39,78 @@ static bool is_wider(struct tr_span *span, const struct tr_gather *g,
 		return false;
 	from = g->first_slice << shift;
 	to = ((g->last_slice + 1) << shift) - 1;
-	if (from >= span->from && to <= span->to)
+	if (from >= range->from && to <= range->to)
 		return false;
-	if (from < span->from)
-		span->from = from;
-	if (to > span->to)
-		span->to = to;
+	if (from < range->from)
+		range->from = from;
+	if (to > range->to)
+		range->to = to;
 	return true;
 }
 
-/* The span in which no record lies across an edge; false: there is none. */
-static int widen(tare_view *view, struct tr_span *span, bool *ret_exact)
+/* The range in which no record lies across an edge; false: none. */
+static int widen(tare_view *view, struct tr_time_range *range, bool *ret_exact)
 {
-	struct tr_gather g = { .span = *span };
+	struct tr_gather g = { .range = *range };
 	int err = 0;
 
 	*ret_exact = false;
 	for (int i = 0; i < TR_ROUNDS && !err && !*ret_exact; i++) {
-		g.span.edges_only = true;
+		g.range.edges_only = true;
 		g.first_slice = UINT64_MAX;
 		g.last_slice = 0;
 		err = tr_gather_edges(&g, &view->image);
-		*ret_exact = !is_wider(&g.span, &g,
+		*ret_exact = !is_wider(&g.range, &g,
 				       header_of(view)->slice_shift);
 	}
-	span->from = g.span.from;
-	span->to = g.span.to;
+	range->from = g.range.from;
+	range->to = g.range.to;
 	tr_gather_release(&g);
 	return err;
 }
 
-static struct tr_span span_of(const tare_view *view, const tare_filter *filter)
+static struct tr_time_range range_of(const tare_view *view,
+				     const tare_filter *filter)
 {
-	struct tr_span span = {
+	struct tr_time_range range = {
 		.to = UINT64_MAX,
 		.last_values = filter->last_values,
 	};
 
 	if (filter->from_ns)
-		span.from = tr_time_ticks(&view->image, filter->from_ns);
+		range.from = tr_time_ticks(&view->image, filter->from_ns);
 	if (filter->to_ns)
-		span.to = tr_time_ticks(&view->image, filter->to_ns);
-	if (view->has_baseline && view->cleared_ticks > span.from)
-		span.from = view->cleared_ticks;
-	if (span.to < span.from)
-		span.to = span.from;
-	return span;
+		range.to = tr_time_ticks(&view->image, filter->to_ns);
+	if (view->has_baseline && view->cleared_ticks > range.from)
+		range.from = view->cleared_ticks;
+	if (range.to < range.from)
+		range.to = range.from;
+	return range;
 }
 
 int tr_window_gather(tare_view *view, const tare_filter *filter)
 {
 	struct tr_gather *g = &view->window;
-	struct tr_span span = span_of(view, filter), wide;
+	struct tr_time_range range = range_of(view, filter), wide;
 	bool exact;
 	int err = 0;
 
 	tr_gather_release(g);
-	if (!span.last_values) {
-		align(view, &span);
-		wide = span;
+	if (!range.last_values) {
+		align(view, &range);
+		wide = range;
 		err = widen(view, &wide, &exact);
 		if (!err && exact)
-			span = wide;
+			range = wide;
 	}
-	g->span = span;
+	g->range = range;
 	g->now = view->now_ticks;
-	if (view->has_baseline && !span.last_values)
-		g->span.exact_after = view->cleared_ticks >>
-				      header_of(view)->slice_shift;
+	if (view->has_baseline && !range.last_values)
+		g->range.exact_after = view->cleared_ticks >>
+				       header_of(view)->slice_shift;
 	if (!err)
 		err = tr_gather_add(g, &view->image, 1);
-	if (!err && view->has_baseline && !span.last_values)
+	if (!err && view->has_baseline && !range.last_values)
 		err = tr_gather_add(g, &view->baseline, -1);
 	return err;
 }
@@ -137,9 +138,9 @@ void tr_window_fill(tare_view *view)
 	memset(w, 0, sizeof(*w));
 	w->from_ns = run->start_ns;
 	w->to_ns = run->end_ns;
-	if (!g->span.is_all) {
-		uint64_t first = g->span.from >> shift;
-		uint64_t last = g->span.to >> shift;
+	if (!g->range.is_all) {
+		uint64_t first = g->range.from >> shift;
+		uint64_t last = g->range.to >> shift;
 
 		if (g->first_slice < first)
 			first = g->first_slice;
@@ -147,7 +148,7 @@ void tr_window_fill(tare_view *view)
 			last = g->last_slice;
 		if (first)
 			w->from_ns = within(run, slice_start(view, first));
-		if (g->span.to != UINT64_MAX)
+		if (g->range.to != UINT64_MAX)
 			w->to_ns = within(run, slice_start(view, last + 1));
 	}
 	w->horizon_ns = g->horizon_slice ?

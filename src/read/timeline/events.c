@@ -56,7 +56,8 @@ static void add_scope(struct reading *r, const struct tr_entry *entry)
 				    TR_NODE_BIAS,
 			    sizeof(*node), TR_LINE);
 	uint64_t start = flags & TR_ENTRY_LONG ? r->before : entry->start;
-	uint64_t span = flags & TR_ENTRY_LONG ? entry->start : entry->span;
+	uint64_t duration = flags & TR_ENTRY_LONG ? entry->start :
+			    entry->duration;
 	tare_event event = { .name = "" };
 
 	if (!node || !tr_event_name(view, node, &event))
@@ -64,9 +65,9 @@ static void add_scope(struct reading *r, const struct tr_entry *entry)
 	event.depth = node->depth ? node->depth - 1 : 0;
 	event.thread = r->thread;
 	event.start_ns = tr_time_real(image, start);
-	event.duration_ns = tr_view_span_ns(view, span);
+	event.duration_ns = tr_view_duration_ns(view, duration);
 	event.ok = !(flags & TR_ENTRY_FAILED);
-	r->ticks[view->n_events] = (struct tr_ticks){ start, start + span };
+	r->ticks[view->n_events] = (struct tr_ticks){ start, start + duration };
 	view->events[view->n_events++] = event;
 }
 
@@ -84,7 +85,7 @@ static void add_entry(struct reading *r, const struct tr_entry *entry)
 
 	if (flags & TR_ENTRY_OWNER) {
 		end_thread(r);
-		r->thread = entry->span;
+		r->thread = entry->duration;
 	} else if (!(flags & (TR_ENTRY_ITEMS | TR_ENTRY_UNTIMED)) &&
 		   entry->what) {
 		add_scope(r, entry);

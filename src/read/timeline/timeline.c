@@ -52,7 +52,7 @@ static uint64_t add_values(struct timeline *line, const struct tr_cell *cell)
 {
 	uint64_t n, first = UINT64_MAX;
 	const struct tr_values *values =
-		tr_last_ring(&line->view->image, cell, &n);
+		tr_last_values_ring(&line->view->image, cell, &n);
 
 	if (!values || values->size > line->left)
 		return first;

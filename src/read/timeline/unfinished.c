@@ -75,7 +75,7 @@ static bool add_node(struct opened *opened, const struct tr_node *node)
 	event.depth = node->depth ? node->depth - 1 : 0;
 	event.thread = opened->track->owner;
 	event.start_ns = tr_time_real(image, start);
-	event.duration_ns = tr_view_span_ns(view, view->now_ticks - start);
+	event.duration_ns = tr_view_duration_ns(view, view->now_ticks - start);
 	event.ok = true;
 	event.overlaps = false;
 	opened->event[opened->n - 1] = event;

@@ -17,7 +17,7 @@
 
 #define RUN_MOST_BYTES ((uint64_t)1 << 30)
 
-/* ---- lines and cells ---------------------------------------------------- */
+/* ---- lines and cells --------------------------------------------------- */
 
 /* Ends the line at `text` and gives the next; NULL: that was the last. */
 static char *run_next_line(char *text, bool *ret_ended)
@@ -34,7 +34,7 @@ static char *run_next_line(char *text, bool *ret_ended)
 	return *end ? end : NULL;
 }
 
-/* ---- comments ----------------------------------------------------------- */
+/* ---- comments ---------------------------------------------------------- */
 
 /* A spreadsheet puts quotes around, and empty cells behind. */
 static char *run_comment_text(char *line)
@@ -73,7 +73,7 @@ static int run_add_comment(tare_run_file *file, char *line)
 	return 0;
 }
 
-/* ---- the whole ---------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------- */
 
 static void run_no_problem(tare_run_problem *problem)
 {
@@ -126,9 +126,10 @@ static int run_no_text(const char *text, tare_run_problem *problem)
 {
 	if (strncmp(text, "\xff\xfe", 2) == 0 ||
 	    strncmp(text, "\xfe\xff", 2) == 0)
-		return tr_run_say(problem, 0, 0, "this is UTF-16: save it as "
-				  "CSV in UTF-8");
-	return tr_run_say(problem, 0, 0, "a zero byte: this is no text");
+		return tr_run_report(problem, 0, 0,
+				     "this is UTF-16: save it as "
+				     "CSV in UTF-8");
+	return tr_run_report(problem, 0, 0, "a zero byte: this is no text");
 }
 
 static int run_lines(struct tr_run_parser *p, char *text)
@@ -145,8 +146,9 @@ static int run_lines(struct tr_run_parser *p, char *text)
 		text = next;
 	}
 	if (!err && !p->has_header)
-		err = tr_run_say(p->problem, 0, 0, "no header row: the file is "
-				 "empty, or no run CSV file");
+		err = tr_run_report(p->problem, 0, 0,
+				    "no header row: the file is "
+				    "empty, or no run CSV file");
 	if (!err)
 		run_total(p->file);
 	return err;
@@ -209,8 +211,9 @@ int tare_run_file_open(const char *path, tare_run_file **ret_file,
 	if (stat(path, &st))
 		return TARE_ENOENT;
 	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size > RUN_MOST_BYTES)
-		return tr_run_say(ret_problem, 0, 0, "not a file of less than "
-				  "1 GiB");
+		return tr_run_report(ret_problem, 0, 0,
+				     "not a file of less than "
+				     "1 GiB");
 	text = malloc((size_t)st.st_size + 1);
 	if (!text)
 		return TARE_ENOMEM;

@@ -36,8 +36,8 @@ struct tr_run_parser {
 };
 
 /* Fills in the problem, if there is a place for it. TARE_EFORMAT. */
-int tr_run_say(tare_run_problem *problem, uint64_t line, uint64_t column,
-	       const char *format, ...) TARE_PRINTF(4, 5);
+int tr_run_report(tare_run_problem *problem, uint64_t line, uint64_t column,
+		  const char *format, ...) TARE_PRINTF(4, 5);
 
 /* Without spaces around. */
 char *tr_run_trim(char *text);

@@ -31,8 +31,8 @@ static const size_t run_offsets[N_RUN_COLUMNS] = {
 #undef RUN_OFFSET
 };
 
-int tr_run_say(tare_run_problem *problem, uint64_t line, uint64_t column,
-		   const char *format, ...)
+int tr_run_report(tare_run_problem *problem, uint64_t line, uint64_t column,
+		  const char *format, ...)
 {
 	va_list args;
 
@@ -50,7 +50,7 @@ int tr_run_say(tare_run_problem *problem, uint64_t line, uint64_t column,
 	return TARE_EFORMAT;
 }
 
-/* ---- cells -------------------------------------------------------------- */
+/* ---- cells ------------------------------------------------------------- */
 
 char *tr_run_trim(char *text)
 {
@@ -102,7 +102,7 @@ static uint32_t run_cells(char *line, char separator, char **cells)
 	}
 }
 
-/* ---- the header --------------------------------------------------------- */
+/* ---- the header -------------------------------------------------------- */
 
 static int run_column(const char *name)
 {
@@ -116,9 +116,9 @@ static int run_check_header(const struct tr_run_parser *p, uint32_t seen)
 {
 	for (int i = RUN_EPOCH; i <= RUN_total_time; i++)
 		if (!(seen & 1u << i))
-			return tr_run_say(p->problem, p->line, 0,
-					  "the header has no column '%s'",
-					  run_names[i]);
+			return tr_run_report(p->problem, p->line, 0,
+					     "the header has no column '%s'",
+					     run_names[i]);
 	return 0;
 }
 
@@ -130,8 +130,8 @@ int tr_run_header(struct tr_run_parser *p, char *line)
 		       !strchr(line, ',') && strchr(line, '\t') ? '\t' : ',';
 	p->n_cells = run_cells(line, p->separator, p->cells);
 	if (p->n_cells == UINT32_MAX)
-		return tr_run_say(p->problem, p->line, 0, "more than %u "
-				  "columns", TR_RUN_MOST_CELLS);
+		return tr_run_report(p->problem, p->line, 0, "more than %u "
+				     "columns", TR_RUN_MOST_CELLS);
 	for (uint32_t i = 0; i < p->n_cells; i++) {
 		int column = run_column(p->cells[i]);
 
@@ -139,21 +139,21 @@ int tr_run_header(struct tr_run_parser *p, char *line)
 		if (column < 0)
 			continue;
 		if (seen & 1u << column)
-			return tr_run_say(p->problem, p->line, i + 1,
-					  "the column '%s' is there twice",
-					  run_names[column]);
+			return tr_run_report(p->problem, p->line, i + 1,
+					     "the column '%s' is there twice",
+					     run_names[column]);
 		seen |= 1u << column;
 	}
 	if (!seen)
-		return tr_run_say(p->problem, p->line, 0,
-				  "the header row is missing: it begins with "
-				  "'epoch,total_time'");
+		return tr_run_report(p->problem, p->line, 0,
+				     "the header row is missing: it begins "
+				     "with 'epoch,total_time'");
 	p->has_header = true;
 	p->file->table.columns = seen >> 1;
 	return run_check_header(p, seen);
 }
 
-/* ---- rows --------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------- */
 
 /* Beside semicolons and tabs a comma is a decimal point. */
 static bool run_number(const struct tr_run_parser *p, char *cell, double *ret)
@@ -196,17 +196,17 @@ static int run_cell(const struct tr_run_parser *p, uint32_t i,
 	if (column < 0)
 		return 0;
 	if (!*cell && column <= RUN_total_time)
-		return tr_run_say(p->problem, p->line, i + 1, "%s is missing",
-				  run_names[column]);
+		return tr_run_report(p->problem, p->line, i + 1,
+				     "%s is missing", run_names[column]);
 	if (*cell && !run_number(p, cell, &value))
-		return tr_run_say(p->problem, p->line, i + 1,
-				  "%s: '%.40s' is no number", run_names[column],
-				  cell);
+		return tr_run_report(p->problem, p->line, i + 1,
+				     "%s: '%.40s' is no number",
+				     run_names[column], cell);
 	wrong = run_wrong(column, cell, value);
 	if (wrong)
-		return tr_run_say(p->problem, p->line, i + 1,
-				  "%s: '%.40s' is %s", run_names[column], cell,
-				  wrong);
+		return tr_run_report(p->problem, p->line, i + 1,
+				     "%s: '%.40s' is %s", run_names[column],
+				     cell, wrong);
 	if (column == RUN_EPOCH)
 		row->epoch = (uint64_t)value;
 	else
@@ -243,10 +243,10 @@ static int run_check_order(const struct tr_run_parser *p,
 	last = table->rows[table->n_rows - 1].epoch;
 	if (row->epoch > last)
 		return 0;
-	return tr_run_say(p->problem, p->line, 0, "epoch %llu comes after "
-			  "epoch %llu: two runs in one file?",
-			  (unsigned long long)row->epoch,
-			  (unsigned long long)last);
+	return tr_run_report(p->problem, p->line, 0, "epoch %llu comes after "
+			     "epoch %llu: two runs in one file?",
+			     (unsigned long long)row->epoch,
+			     (unsigned long long)last);
 }
 
 int tr_run_row(struct tr_run_parser *p, char *line)
@@ -259,15 +259,15 @@ int tr_run_row(struct tr_run_parser *p, char *line)
 		memcpy((char *)&row + run_offsets[i], &(double){ NAN },
 		       sizeof(double));
 	if (run_column(p->cells[0]) >= 0)
-		return tr_run_say(p->problem, p->line, 0, "a second header "
-				  "row: two runs in one file?");
+		return tr_run_report(p->problem, p->line, 0, "a second header "
+				     "row: two runs in one file?");
 	while (n > p->n_cells && n != UINT32_MAX && !*p->cells[n - 1])
 		n--; /* a spreadsheet's empty columns */
 	if (n != p->n_cells)
-		return tr_run_say(p->problem, p->line, 0,
-				  "%u cells, but the header has %u",
-				  n == UINT32_MAX ? TR_RUN_MOST_CELLS : n,
-				  p->n_cells);
+		return tr_run_report(p->problem, p->line, 0,
+				     "%u cells, but the header has %u",
+				     n == UINT32_MAX ? TR_RUN_MOST_CELLS : n,
+				     p->n_cells);
 	for (uint32_t i = 0; !err && i < n; i++)
 		err = run_cell(p, i, &row);
 	if (!err)

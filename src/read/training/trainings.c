@@ -34,7 +34,7 @@ static const struct tr_training *training_at(const tare_view *view,
 	return head && head->ready == 1 ? head : NULL;
 }
 
-/* ---- rows --------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------- */
 
 static bool is_row(const struct tr_training_row *row)
 {
@@ -134,7 +134,7 @@ static void fill_totals(tare_view *view, tare_training_info *info,
 	info->end_ns = tr_time_real(&view->image, newest->ticks);
 }
 
-/* ---- phases ------------------------------------------------------------- */
+/* ---- phases ------------------------------------------------------------ */
 
 /* A time as it was stored; what cannot be one is none. */
 static double seconds_of(uint64_t bits)
@@ -236,7 +236,7 @@ static bool fill_rows(tare_view *view, struct tr_trainings *all,
 	return fill_parts(view, all, head, found[n - 1]->begin, info);
 }
 
-/* ---- the rest ----------------------------------------------------------- */
+/* ---- the rest ---------------------------------------------------------- */
 
 static bool fill_pairs(tare_view *view, struct tr_trainings *all,
 		       const struct tr_training *head,

@@ -20,14 +20,14 @@ static double number_of(const struct tr_series *series, uint64_t bits)
 	return is_time(series) ? (double)bits : tr_real_of(bits);
 }
 
-static bool in_span(const struct tr_gather *gather, uint32_t from, uint32_t to)
+static bool in_range(const struct tr_gather *gather, uint32_t from, uint32_t to)
 {
 	const struct tr_header *header = (const void *)gather->image->base;
 	uint64_t first = (uint64_t)from << header->slice_shift;
 	uint64_t last = ((uint64_t)to + 1) << header->slice_shift;
 
-	return gather->span.is_all ||
-	       (last > gather->span.from && first <= gather->span.to);
+	return gather->range.is_all ||
+	       (last > gather->range.from && first <= gather->range.to);
 }
 
 static void cover(struct tr_gather *gather, uint32_t from, uint32_t to)
@@ -45,7 +45,7 @@ struct slices {
 static void add_extremes(struct tr_gather *gather, struct tr_series *series,
 			 struct slices of, double min, double max)
 {
-	uint64_t clear = gather->span.exact_after;
+	uint64_t clear = gather->range.exact_after;
 
 	/* A baseline's extremes cannot be taken off; see stats.c. */
 	if (gather->sign < 0 || of.to < clear)
@@ -118,11 +118,11 @@ static void add_slice(struct tr_gather *gather, struct tr_series *series,
 					  &series->positive;
 	struct tr_slice_cursor cursor;
 
-	if (!in_span(gather, s->from, s->to) ||
+	if (!in_range(gather, s->from, s->to) ||
 	    !tr_gather_spend(gather, 1 + s->bytes / 64))
 		return;
 	cover(gather, s->from, s->to);
-	if (gather->span.edges_only)
+	if (gather->range.edges_only)
 		return;
 	if (tr_slice_first(&cursor, (const uint8_t *)(s + 1), s->bytes))
 		do
@@ -295,10 +295,10 @@ static void add_present(struct tr_gather *gather, struct tr_series *series,
 	struct tr_hist *hist = negative ? &series->negative :
 					  &series->positive;
 
-	if (!in_span(gather, cell->first, cell->slice) || !cell->slice)
+	if (!in_range(gather, cell->first, cell->slice) || !cell->slice)
 		return;
 	cover(gather, cell->first, cell->slice);
-	if (gather->span.edges_only)
+	if (gather->range.edges_only)
 		return;
 	add_cell_pages(gather, hist, extra, cell);
 	if (extra && extra->far)
@@ -374,9 +374,10 @@ void tr_gather_cells(struct tr_gather *gather, const struct tr_track *track)
 			gather->damaged++;
 			return;
 		}
-		if (gather->span.last_values)
-			tr_last_add_ring(gather, &gather->series[cell->site],
-					 cell);
+		if (gather->range.last_values)
+			tr_last_values_add_ring(gather,
+						&gather->series[cell->site],
+						cell);
 		else
 			add_both(gather, &gather->series[cell->site], cell);
 	}
@@ -385,25 +386,25 @@ void tr_gather_cells(struct tr_gather *gather, const struct tr_track *track)
 /* ---- not in a cell yet ------------------------------------------------- */
 
 void tr_gather_time(struct tr_gather *gather, struct tr_series *series,
-		    uint64_t start, uint64_t span, bool failed)
+		    uint64_t start, uint64_t duration, bool failed)
 {
 	const struct tr_header *header = (const void *)gather->image->base;
-	uint32_t slice = (uint32_t)((start + span) >> header->slice_shift);
+	uint32_t slice = (uint32_t)((start + duration) >> header->slice_shift);
 
-	if (!gather->span.last_values && !in_span(gather, slice, slice))
+	if (!gather->range.last_values && !in_range(gather, slice, slice))
 		return;
 	cover(gather, slice, slice);
-	if (!span)
+	if (!duration)
 		series->positive.zeros += (uint64_t)(int64_t)gather->sign;
 	else if (!tr_hist_add_one(&gather->pool, &series->positive,
-				  tr_bucket_bits((double)span *
+				  tr_bucket_bits((double)duration *
 						 header->sec_per_tick),
 				  gather->sign))
 		gather->failed = true;
-	series->sum += gather->sign * (double)span;
+	series->sum += gather->sign * (double)duration;
 	series->failures += failed ? (uint64_t)(int64_t)gather->sign : 0;
 	add_extremes(gather, series, (struct slices){ slice, slice },
-		     (double)span, (double)span);
+		     (double)duration, (double)duration);
 }
 
 void tr_gather_value(struct tr_gather *gather, struct tr_series *series,
@@ -412,7 +413,7 @@ void tr_gather_value(struct tr_gather *gather, struct tr_series *series,
 	struct tr_hist *hist = value < 0 ? &series->negative :
 					   &series->positive;
 
-	if (!gather->span.last_values && !in_span(gather, slice, slice))
+	if (!gather->range.last_values && !in_range(gather, slice, slice))
 		return;
 	cover(gather, slice, slice);
 	if (!isfinite(value)) {

@@ -234,7 +234,7 @@ static void add_pending_time(struct walk *walk, const struct tr_entry *entry,
 	const struct tr_node *node = node_at(walk, off);
 	struct tr_series *series = node ? series_of(gather, node->site) : NULL;
 	bool is_long = flags & TR_ENTRY_LONG, failed = flags & TR_ENTRY_FAILED;
-	uint64_t span = is_long ? entry->start : entry->span;
+	uint64_t duration = is_long ? entry->start : entry->duration;
 	uint32_t index = node ? path_of(walk, off) : 0;
 
 	if (index && tr_node_is_function(node)) {
@@ -242,21 +242,21 @@ static void add_pending_time(struct walk *walk, const struct tr_entry *entry,
 		gather->path[index].calls += with_sign(gather, 1);
 		if (gather->path[index].untimed)
 			gather->path[index].untimed -= with_sign(gather, 1);
-		gather->path[index].sum += gather->sign * (double)span;
+		gather->path[index].sum += gather->sign * (double)duration;
 	}
 	if (!series || !index)
 		return;
 	gather->path[index].calls += with_sign(gather, 1);
-	gather->path[index].sum += gather->sign * (double)span;
+	gather->path[index].sum += gather->sign * (double)duration;
 	gather->path[index].failures += with_sign(gather, failed);
 	series->calls += with_sign(gather, 1);
 	gather->events += with_sign(gather, 1);
 	if (!is_long)
 		before = entry->start;
-	if (!gather->span.last_values)
-		tr_gather_time(gather, series, before, span, failed);
+	if (!gather->range.last_values)
+		tr_gather_time(gather, series, before, duration, failed);
 	else if (has_ring(gather, node->cell))
-		tr_last_add(gather, series, before + span, span);
+		tr_last_values_add(gather, series, before + duration, duration);
 }
 
 static void add_pending_count(struct walk *walk, const struct tr_entry *entry,
@@ -325,12 +325,13 @@ static void add_deferred_value(struct tr_gather *gather,
 	struct tr_series *series = series_of(gather, site);
 	unsigned shift = header_of(gather->image)->slice_shift;
 
-	if (!gather->span.last_values)
+	if (!gather->range.last_values)
 		tr_gather_value(gather, series, tr_real_of(entry->start),
-				entry->span);
+				entry->duration);
 	else if (series->last.n)
-		tr_last_add(gather, series, (uint64_t)entry->span << shift,
-			    entry->start);
+		tr_last_values_add(gather, series,
+				   (uint64_t)entry->duration << shift,
+				   entry->start);
 }
 
 static void add_deferred_time(struct walk *walk, const struct tr_entry *entry,
@@ -342,16 +343,17 @@ static void add_deferred_time(struct walk *walk, const struct tr_entry *entry,
 	bool failed = entry->what & TR_PARKED_FAILED;
 
 	gather->path[index].calls += with_sign(gather, 1);
-	gather->path[index].sum += gather->sign * (double)entry->span;
+	gather->path[index].sum += gather->sign * (double)entry->duration;
 	gather->path[index].failures += with_sign(gather, failed);
 	series->calls += with_sign(gather, 1);
 	gather->events += with_sign(gather, 1);
-	if (!gather->span.last_values)
-		tr_gather_time(gather, series, entry->start, entry->span,
+	if (!gather->range.last_values)
+		tr_gather_time(gather, series, entry->start, entry->duration,
 			       failed);
 	else if (series->last.n)
-		tr_last_add(gather, series, entry->start + entry->span,
-			    entry->span);
+		tr_last_values_add(gather, series,
+				   entry->start + entry->duration,
+				   entry->duration);
 }
 
 static void add_deferred_call(struct walk *walk, const struct tr_entry *entry)
@@ -502,7 +504,7 @@ static void add_counters(struct tr_gather *gather,
 
 static void add_cells(struct walk *walk)
 {
-	if (!walk->gather->span.by_track)
+	if (!walk->gather->range.by_track)
 		tr_gather_cells(walk->gather, walk->track);
 }
 
@@ -684,7 +686,7 @@ int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 	for (uint32_t i = 0; i < n; i++) {
 		walk.track = tr_image_track(image, i);
 		walk.track_off = dir[i];
-		if (gather->span.by_track)
+		if (gather->range.by_track)
 			walk.top = tr_path_child(gather, 0, TR_PATH_TRACK | i);
 		if (walk.track)
 			add_track(&walk);
@@ -692,8 +694,8 @@ int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 			gather->damaged += dir[i] != 0;
 	}
 	give_map(walk.path_of, map_bytes);
-	if (gather->span.last_values)
-		tr_last_settle(gather);
+	if (gather->range.last_values)
+		tr_last_values_sort(gather);
 	if (sign < 0)
 		raise_all(gather);
 	return gather->failed ? TARE_ENOMEM : tr_image_recheck(image);

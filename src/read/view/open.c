@@ -17,7 +17,7 @@ double tr_view_ns(const tare_view *view, double ticks)
 	return ticks * header_of(view)->sec_per_tick * 1e9;
 }
 
-uint64_t tr_view_span_ns(const tare_view *view, uint64_t ticks)
+uint64_t tr_view_duration_ns(const tare_view *view, uint64_t ticks)
 {
 	double ns = tr_view_ns(view, (double)ticks) + 0.5;
 
@@ -169,8 +169,8 @@ static uint64_t last_tick(const tare_view *view)
 				break;
 			left -= left < sizeof(*e) ? left : sizeof(*e);
 			if (!(e->what & (TR_ENTRY_FLAGS & ~TR_ENTRY_CALL)) &&
-			    e->start + e->span > last)
-				last = e->start + e->span;
+			    e->start + e->duration > last)
+				last = e->start + e->duration;
 		}
 	}
 	return last;
@@ -219,11 +219,11 @@ static int gather_all(tare_view *view)
 	int err;
 
 	all->now = view->now_ticks;
-	all->span.is_all = true;
-	all->span.to = UINT64_MAX;
+	all->range.is_all = true;
+	all->range.to = UINT64_MAX;
 	if (view->has_baseline)
-		all->span.exact_after = view->cleared_ticks >>
-					header_of(view)->slice_shift;
+		all->range.exact_after = view->cleared_ticks >>
+					 header_of(view)->slice_shift;
 	err = tr_gather_add(all, &view->image, 1);
 	if (!err && view->has_baseline)
 		err = tr_gather_add(all, &view->baseline, -1);

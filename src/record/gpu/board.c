@@ -88,11 +88,12 @@ static void check_heat(tare_gpu *gpu, bool was_hot)
 {
 	gpu->is_hot = is_hot(gpu, was_hot);
 	if (gpu->is_hot && !was_hot)
-		tr_gpu_say(TR_GPU_SAY_HOT, gpu->index, TARE_LEVEL_WARNING,
-			   "GPU %u (%s) is too hot: %d degrees Celsius",
-			   gpu->index, gpu->name,
-			   isnan(gpu->temperature) ? 0 :
-						     (int)gpu->temperature);
+		tr_gpu_log_once(TR_GPU_SAY_HOT, gpu->index, TARE_LEVEL_WARNING,
+				"GPU %u (%s) is too hot: %d degrees Celsius",
+				gpu->index, gpu->name,
+				isnan(gpu->temperature) ?
+					0 :
+					(int)gpu->temperature);
 }
 
 /* ---- energy ------------------------------------------------------------ */
@@ -168,9 +169,9 @@ static void lose(struct tr_gpu_board *board)
 	if (gpu->is_gone)
 		return;
 	gpu->is_gone = true;
-	tr_gpu_say(TR_GPU_SAY_LOST, gpu->index, TARE_LEVEL_WARNING,
-		   "GPU %u (%s) does not answer any more", gpu->index,
-		   gpu->name);
+	tr_gpu_log_once(TR_GPU_SAY_LOST, gpu->index, TARE_LEVEL_WARNING,
+			"GPU %u (%s) does not answer any more", gpu->index,
+			gpu->name);
 }
 
 static void find(tare_gpu *gpu)
@@ -178,8 +179,8 @@ static void find(tare_gpu *gpu)
 	if (!gpu->is_gone)
 		return;
 	gpu->is_gone = false;
-	tr_gpu_say(TR_GPU_SAY_BACK, gpu->index, TARE_LEVEL_INFO,
-		   "GPU %u (%s) answers again", gpu->index, gpu->name);
+	tr_gpu_log_once(TR_GPU_SAY_BACK, gpu->index, TARE_LEVEL_INFO,
+			"GPU %u (%s) answers again", gpu->index, gpu->name);
 }
 
 void tr_gpu_board_read(struct tr_gpu_board *board, bool with_energy)

@@ -67,9 +67,10 @@ static bool has(struct asking *asking, int result, const char *what)
 	else if (result != TR_NVML_NOT_SUPPORTED &&
 		 result != TR_NVML_NO_PERMISSION &&
 		 result != TR_NVML_FUNCTION_NOT_FOUND)
-		tr_gpu_say(TR_GPU_SAY_VALUE, asking->index, TARE_LEVEL_WARNING,
-			   "cannot read the %s of GPU %u: %s (%d)", what,
-			   asking->index, text_of(result), result);
+		tr_gpu_log_once(TR_GPU_SAY_VALUE, asking->index,
+				TARE_LEVEL_WARNING,
+				"cannot read the %s of GPU %u: %s (%d)", what,
+				asking->index, text_of(result), result);
 	return false;
 }
 
@@ -89,9 +90,9 @@ static void tell_refusal(int result)
 	else
 		tr_gpu_reason_add("the NVIDIA driver refuses: %s (%d)",
 				  text_of(result), result);
-	tr_gpu_say(TR_GPU_SAY_LIBRARY, 2 + (unsigned)result % 32, level,
-		   "the NVIDIA driver refuses: %s (%d)", text_of(result),
-		   result);
+	tr_gpu_log_once(TR_GPU_SAY_LIBRARY, 2 + (unsigned)result % 32, level,
+			"the NVIDIA driver refuses: %s (%d)", text_of(result),
+			result);
 }
 
 static void take_devices(unsigned n)
@@ -106,9 +107,9 @@ static void take_devices(unsigned n)
 		}
 		tr_gpu_reason_add("NVIDIA GPU %u cannot be used: %s (%d)", i,
 				  text_of(result), result);
-		tr_gpu_say(TR_GPU_SAY_VALUE, i, TARE_LEVEL_WARNING,
-			   "NVIDIA GPU %u cannot be used: %s (%d)", i,
-			   text_of(result), result);
+		tr_gpu_log_once(TR_GPU_SAY_VALUE, i, TARE_LEVEL_WARNING,
+				"NVIDIA GPU %u cannot be used: %s (%d)", i,
+				text_of(result), result);
 	}
 }
 

@@ -110,8 +110,8 @@ static void tell_missing(const struct tr_nvml *nvml)
 	if (!len)
 		return;
 	tr_gpu_reason_add("libnvidia-ml is too old for %s", text + 2);
-	tr_gpu_say(TR_GPU_SAY_LIBRARY, 0, TARE_LEVEL_WARNING,
-		   "libnvidia-ml is too old for %s", text + 2);
+	tr_gpu_log_once(TR_GPU_SAY_LIBRARY, 0, TARE_LEVEL_WARNING,
+			"libnvidia-ml is too old for %s", text + 2);
 }
 
 void tr_nvml_choose(void)
@@ -167,9 +167,9 @@ bool tr_nvml_load(struct tr_nvml *nvml)
 		return true;
 	}
 	tr_gpu_reason_add("libnvidia-ml is too old, or no such library");
-	tr_gpu_say(TR_GPU_SAY_LIBRARY, 1, TARE_LEVEL_WARNING,
-		   "libnvidia-ml is too old, or no such library: no GPU is "
-		   "read by it");
+	tr_gpu_log_once(TR_GPU_SAY_LIBRARY, 1, TARE_LEVEL_WARNING,
+			"libnvidia-ml is too old, or no such library: no GPU "
+			"is read by it");
 	tr_nvml_unload(nvml);
 	return false;
 }

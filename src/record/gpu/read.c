@@ -161,8 +161,8 @@ static bool is_hung(const struct tr_gpu_state *s, int64_t now)
 {
 	if (!tr_gpu_is_hung(s, now))
 		return false;
-	tr_gpu_say(TR_GPU_SAY_HANGS, 0, TARE_LEVEL_WARNING,
-		   "the driver of the GPUs does not answer");
+	tr_gpu_log_once(TR_GPU_SAY_HANGS, 0, TARE_LEVEL_WARNING,
+			"the driver of the GPUs does not answer");
 	return true;
 }
 

@@ -134,7 +134,7 @@ void tr_gpu_forget(tare_gpu *gpu);
 /* Reads it, and works out what follows from the values. Thread only. */
 void tr_gpu_board_read(struct tr_gpu_board *board, bool with_energy);
 
-/* ---- say.c ------------------------------------------------------------- */
+/* ---- messages.c -------------------------------------------------------- */
 
 enum tr_gpu_cause {
 	TR_GPU_SAY_NONE,
@@ -150,8 +150,8 @@ enum tr_gpu_cause {
 };
 
 /* Once for a cause and a number from 0 to 63. */
-void tr_gpu_say(enum tr_gpu_cause cause, unsigned number,
-		enum tare_level level, const char *format, ...)
+void tr_gpu_log_once(enum tr_gpu_cause cause, unsigned number,
+		     enum tare_level level, const char *format, ...)
 	TARE_PRINTF(4, 5);
 /* Of this opening of the drivers: none so far. Thread only. */
 void tr_gpu_reason_begin(void);

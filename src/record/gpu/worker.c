@@ -138,8 +138,8 @@ static void finish_round(struct tr_gpu_state *s, uint64_t *cpu)
 	(void)__atomic_fetch_add(&s->cost_ns, now - *cpu, __ATOMIC_RELAXED);
 	*cpu = now;
 	if (tr_gpu_is_hung(s, tr_monotonic_ns()))
-		tr_gpu_say(TR_GPU_SAY_RETURNS, 0, TARE_LEVEL_INFO,
-			   "the driver of the GPUs answers again");
+		tr_gpu_log_once(TR_GPU_SAY_RETURNS, 0, TARE_LEVEL_INFO,
+				"the driver of the GPUs answers again");
 	__atomic_store_n(&s->round_since, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&s->is_late, 0, __ATOMIC_RELAXED);
 }
@@ -201,9 +201,9 @@ static void open_and_read(struct tr_gpu_state *s, uint64_t *cpu)
 	open_backends(s);
 	tr_gpu_reason_end(s);
 	if (!s->n_boards)
-		tr_gpu_say(TR_GPU_SAY_NONE, 0, TARE_LEVEL_INFO,
-			   "no GPU can be read: %s",
-			   __atomic_load_n(&s->reason, __ATOMIC_RELAXED));
+		tr_gpu_log_once(TR_GPU_SAY_NONE, 0, TARE_LEVEL_INFO,
+				"no GPU can be read: %s",
+				__atomic_load_n(&s->reason, __ATOMIC_RELAXED));
 	read_boards(s);
 	finish_round(s, cpu);
 }
@@ -289,8 +289,8 @@ static void start(struct tr_gpu_state *s)
 	tr_nvml_choose();
 	if (make_thread(s) == 0)
 		return;
-	tr_gpu_say(TR_GPU_SAY_THREAD, 0, TARE_LEVEL_WARNING,
-		   "no GPU can be read: no thread can be made");
+	tr_gpu_log_once(TR_GPU_SAY_THREAD, 0, TARE_LEVEL_WARNING,
+			"no GPU can be read: no thread can be made");
 	__atomic_store_n(&s->reason, "no thread can be made",
 			 __ATOMIC_RELEASE);
 	(void)pthread_mutex_lock(&s->lock);

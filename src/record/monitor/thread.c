@@ -124,7 +124,7 @@ static void run_job(const struct tr_job *job, int64_t now)
 	struct tr_thread *thread = tr_this_thread();
 
 	if (thread->own_track)
-		  thread->values_left = 0;
+		thread->values_left = 0;
 	job->run(now);
 }
 
@@ -392,7 +392,7 @@ void tr_monitor_stop(void)
 	tr_monitor_run(is_last);
 }
 
-/* ---- in the caller's thread --------------------------------------------- */
+/* ---- in the caller's thread -------------------------------------------- */
 
 void tr_monitor_run(bool (*is_ours)(const struct tr_job *job))
 {

@@ -211,7 +211,7 @@ bool tr_call_is_orphan(struct tr_thread *thread, const struct tr_call *call)
 	return true;
 }
 
-/* ---- functions without a place ------------------------------------------ */
+/* ---- functions without a place ----------------------------------------- */
 
 /* Without a node for them nothing is kept. Busy. */
 static void go_deep(struct tr_thread *thread, const struct tr_call *call)

@@ -149,16 +149,16 @@ void tr_calls_time(struct tr_thread *thread, struct tr_node *node,
 
 /* The time of a call, while its node is the current one. */
 TR_INLINE void note_time(struct tr_thread *thread, struct tr_node *node,
-			 uint64_t aside, uint64_t span)
+			 uint64_t aside, uint64_t duration)
 {
 	struct tr_node *above;
 
-	store_pair(&node->calls, node->calls + 1, node->sum + span);
+	store_pair(&node->calls, node->calls + 1, node->sum + duration);
 	if (TR_CALLS_MODE() != TR_CALLS_SPARSE)
 		return;
 	above = tr_node_at(thread, node->parent);
 	if (tr_node_is_function(above))
-		add_within(above, (float)span *
+		add_within(above, (float)duration *
 					  (aside & TR_CALL_DRAWN ?
 						   TR_CALL_MEAN :
 						   1));
@@ -168,17 +168,18 @@ TR_INLINE void note_time(struct tr_thread *thread, struct tr_node *node,
 void tr_call_finish(struct tr_thread *thread, uint32_t off,
 			const struct tr_frame *frame)
 {
-	uint64_t aside = TR_LOAD(frame->aside), start, span;
+	uint64_t aside = TR_LOAD(frame->aside), start, duration;
 
 	if (!(aside & TR_CALL_TIMED))
 		return;
 	start = TR_LOAD(frame->start);
-	span = tr_scope_span(thread, start,
-			     thread->fast ? tr_counter() : tr_ledger_ticks());
+	duration = tr_scope_duration(thread, start,
+				     thread->fast ? tr_counter() :
+						    tr_ledger_ticks());
 	if (TR_LOAD(tr_ledger->tracing))
-		tr_scope_append(thread, off, start, span, TR_ENTRY_CALL);
+		tr_scope_append(thread, off, start, duration, TR_ENTRY_CALL);
 	else
-		note_time(thread, tr_node_at(thread, off), aside, span);
+		note_time(thread, tr_node_at(thread, off), aside, duration);
 }
 
 static TR_NOINLINE void exit_logged(struct tr_thread *thread, uint32_t off)
@@ -203,7 +204,7 @@ static TR_NOINLINE void turn_slice(struct tr_thread *thread, uint32_t slice)
 
 void tr_calls_exit_timed(void *function, void *site, const void *stack)
 {
-	uint64_t end = tr_counter(), span;
+	uint64_t end = tr_counter(), duration;
 	struct tr_thread *thread = tr_this_thread();
 	struct tr_track *track = thread->calls;
 	const struct tr_frame *frame = thread->top;
@@ -215,13 +216,13 @@ void tr_calls_exit_timed(void *function, void *site, const void *stack)
 		tr_calls_exit_slow(function, site, stack);
 		return;
 	}
-	span = end - frame->start;
-	if (TR_UNLIKELY(span >> 40) ||
+	duration = end - frame->start;
+	if (TR_UNLIKELY(duration >> 40) ||
 	    TR_UNLIKELY(TR_LOAD(tr_ledger->tracing))) {
 		exit_logged(thread, off);
 		return;
 	}
-	note_time(thread, node, frame->aside, span);
+	note_time(thread, node, frame->aside, duration);
 	TR_FENCE();
 	tr_calls_pop(thread, track, node->parent);
 	if (TR_UNLIKELY((uint32_t)(end >> thread->shift) != thread->call_slice))

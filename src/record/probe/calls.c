@@ -265,7 +265,7 @@ static void leave(struct tr_thread *thread, const struct tr_call *call)
 
 	tr_ledger_heal(thread);
 	if (thread->deep && tr_calls_exit_deep(thread, call))
-		  return;
+		return;
 	frame = find_open(thread, call, &off);
 	if (!frame) {
 		if (!tr_call_is_orphan(thread, call))
@@ -292,7 +292,7 @@ static bool is_open_function(const struct tr_thread *thread,
 	const struct tr_node *node;
 
 	if (thread->top == thread->frames)
-		  return false;
+		return false;
 	node = tr_node_at(thread, TR_LOAD(thread->own_track->current));
 	return tr_node_is_function(node) && (node->items == TR_ADDRESS_OTHERS ||
 					     node->items == call->address);

@@ -6,7 +6,7 @@
 #include "record/probe.h"
 
 struct duration {
-	uint64_t start, span;
+	uint64_t start, duration;
 	const char *error;
 	const tare_attr *attr;
 	size_t n_attrs;
@@ -19,8 +19,8 @@ static void defer_duration(struct tr_thread *thread, uint32_t site,
 	uint32_t what = site | (d->error ? TR_PARKED_FAILED : 0);
 
 	(void)TR_ADD(tr_ledger->header->lost.records, 1);
-	if (d->span > UINT32_MAX ||
-	    !tr_log_defer(thread, d->start, (uint32_t)d->span, what))
+	if (d->duration > UINT32_MAX ||
+	    !tr_log_defer(thread, d->start, (uint32_t)d->duration, what))
 		tr_lose_busy();
 }
 
@@ -46,12 +46,12 @@ static void append_duration(struct tr_thread *thread, uint32_t site,
 		tr_scope_overflow(thread);
 		return;
 	}
-	tr_scope_append(thread, node, d->start, d->span,
+	tr_scope_append(thread, node, d->start, d->duration,
 			d->error ? TR_ENTRY_FAILED : 0);
 	tr_note_duration(thread, &(struct tr_note_duration){
 		.site = site,
 		.start = d->start,
-		.span = d->span,
+		.duration = d->duration,
 		.error = d->error,
 		.attr = d->attr,
 		.n_attrs = d->n_attrs,
@@ -75,10 +75,10 @@ static void record(tare_site *site, uint32_t gate, uint64_t ns,
 	if (!thread)
 		return;
 	now = tr_ledger_ticks();
-	d->span = ticks_of(ns, thread->scale);
+	d->duration = ticks_of(ns, thread->scale);
 	/* It may have begun before the clock did: then this is below zero, and
 	 * so do readers take it. */
-	d->start = now - d->span;
+	d->start = now - d->duration;
 	if (!tr_thread_enter(thread)) {
 		defer_duration(thread, TR_LOAD(site->id), d);
 		return;

@@ -4,7 +4,7 @@
  *
  * words: [0] depth, [1] node, [2..] frames' starts. Bit 63 of a start says
  * that the frame has notes, bit 62 that it failed; its notes stay on the
- * hand's stage, found by start. Of a function without a time it is 0.
+ * note buffer, found by start. Of a function without a time it is 0.
  */
 #include "record/probe.h"
 
@@ -41,11 +41,11 @@ static void save(struct tr_thread *thread, uint64_t *words)
 
 	words[0] = 0;
 	if (thread->top == thread->frames || !tr_thread_enter(thread))
-		  return;
+		return;
 	if (thread->deep)
-		  tr_calls_drop(thread);
+		tr_calls_drop(thread);
 	if (thread->top > thread->frames + TR_FIBER_FRAMES)
-		  tr_scope_repair(thread, thread->frames + TR_FIBER_FRAMES);
+		tr_scope_repair(thread, thread->frames + TR_FIBER_FRAMES);
 	depth = (uint64_t)(thread->top - thread->frames);
 	words[0] = depth;
 	words[1] = track->current;

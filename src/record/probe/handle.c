@@ -9,7 +9,7 @@
  * counted.
  */
 #include "record/probe.h"
-#include "record/probe/stage.h"
+#include "record/probe/note_buffer.h"
 
 #include <string.h>
 

@@ -2,16 +2,16 @@
 /*
  * Notes: attributes, failure texts and items of an open scope.
  *
- * They wait in the hand's stage, under the start time of their scope (which
- * no other scope of the thread has), until the scope ends and all goes into
- * one history record. Ids such as photo_id thus never become series.
+ * They wait in the thread's note buffer, under the start time of their scope
+ * (which no other scope of the thread has), until the scope ends and all goes
+ * into one record. Ids such as photo_id thus never become series.
  */
-#include "record/probe/stage.h"
+#include "record/probe/note_buffer.h"
 
 #include <string.h>
 
 #define TR_SHORT_KEY 31u
-#define TR_NUMBER_MOST (sizeof(struct staged) + TR_SHORT_KEY + 8u + 7u)
+#define TR_NUMBER_MOST (sizeof(struct tr_note_entry) + TR_SHORT_KEY + 8u + 7u)
 
 /* ---- notes ------------------------------------------------------------- */
 
@@ -31,7 +31,7 @@ static struct tr_detached *newest_detached(struct tr_thread *thread)
 {
 	for (unsigned i = TR_DETACHED; i-- > 0;)
 		if (thread->detached[i].in_use)
-			  return &thread->detached[i];
+			return &thread->detached[i];
 	return NULL;
 }
 
@@ -58,7 +58,7 @@ static void note_detached(struct tr_detached *detached, int type)
 static void note_value(struct tr_thread *thread, uint64_t start, int type,
 		       const char *key, int64_t i, double d, const char *text)
 {
-	struct tr_stage_value value = { .bytes = 8 };
+	struct tr_note_value value = { .bytes = 8 };
 
 	if (type == TR_NOTE_INT) {
 		value.at = &i;
@@ -68,7 +68,7 @@ static void note_value(struct tr_thread *thread, uint64_t start, int type,
 		value.at = text;
 		value.bytes = tr_note_clip(text, TR_TEXT_MOST, &value.is_cut);
 	}
-	tr_stage_add(thread, start, type, key, &value);
+	tr_note_buffer_add(thread, start, type, key, &value);
 }
 
 /* Puts the scope's end on the way of notes. Busy. */
@@ -107,7 +107,7 @@ static void note(void *handle, int type, const char *key, int64_t i, double d,
 		tr_lose_busy();
 		return;
 	}
-	/* Not only on the stage, which may be full: failures are counted. */
+	/* Not only in the buffer, which may be full: failures are counted. */
 	set_aside(frame, type == TR_NOTE_FAIL ? TR_FRAME_FAILED : 0);
 	note_value(thread, tr_frame_start(frame), type, key ? key : "", i, d,
 		   text ? text : "");
@@ -153,37 +153,37 @@ static void items(void *handle, uint64_t n)
 /* ---- the common notes -------------------------------------------------- */
 
 /*
- * Of the innermost scope, with room on the stage. All is looked at when busy:
+ * Of the innermost scope, with room in the buffer. All is checked when busy:
  * before that, a handler may note something, too.
  */
 TR_INLINE bool is_common(const struct tr_thread *thread, size_t bytes)
 {
 	return thread->top > thread->frames &&
-	       thread->staged + bytes <= TR_STAGE_BYTES;
+	       thread->note_bytes + bytes <= TR_NOTE_BUFFER_BYTES;
 }
 
 /* The head of an entry whose key and value stand behind it. Busy. */
 TR_INLINE void put_entry(struct tr_thread *thread, int type, size_t key_bytes,
 			 size_t value_bytes)
 {
-	struct staged *s = tr_staged_at(thread, thread->staged);
+	struct tr_note_entry *s = tr_note_entry_at(thread, thread->note_bytes);
 	size_t bytes = (sizeof(*s) + key_bytes + value_bytes + 7) & ~(size_t)7;
 
-	*s = (struct staged){
+	*s = (struct tr_note_entry){
 		.start = TR_LOAD(thread->top->aside) & ~TR_FRAME_FAILED,
 		.bytes = (uint16_t)bytes,
 		.type = (uint8_t)type,
 		.key_bytes = (uint8_t)key_bytes,
 		.value_bytes = (uint16_t)value_bytes,
 	};
-	thread->staged = (uint16_t)(thread->staged + bytes);
+	thread->note_bytes = (uint16_t)(thread->note_bytes + bytes);
 }
 
 /* False if the key is not short. Busy. */
 TR_INLINE bool add_number(struct tr_thread *thread, int type, const char *key,
 			  uint64_t value)
 {
-	char *to = (char *)(tr_staged_at(thread, thread->staged) + 1);
+	char *to = (char *)(tr_note_entry_at(thread, thread->note_bytes) + 1);
 	unsigned len = 0;
 
 	for (; key[len] && len < TR_SHORT_KEY; len++)
@@ -239,8 +239,8 @@ TR_INLINE void add_failure(struct tr_thread *thread, const char *text,
 			   size_t len)
 {
 	set_aside(thread->top, TR_FRAME_FAILED);
-	copy_text((char *)(tr_staged_at(thread, thread->staged) + 1), text,
-		  len);
+	copy_text((char *)(tr_note_entry_at(thread, thread->note_bytes) + 1),
+		  text, len);
 	put_entry(thread, TR_NOTE_FAIL, 0, len);
 }
 
@@ -254,7 +254,7 @@ static bool note_failure(struct tr_thread *thread, const char *text)
 		return false;
 	thread->track = NULL; /* busy */
 	TR_FENCE();
-	is_noted = is_common(thread, sizeof(struct staged) + len + 7);
+	is_noted = is_common(thread, sizeof(struct tr_note_entry) + len + 7);
 	if (is_noted)
 		add_failure(thread, text, len);
 	TR_FENCE();

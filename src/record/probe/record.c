@@ -7,7 +7,7 @@
  * way of a buffer was refused: reading bytes back as words right after they
  * were written as something else stalls most processors.
  */
-#include "record/probe/stage.h"
+#include "record/probe/note_buffer.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -17,10 +17,10 @@
 
 struct plan {
 	struct tr_record head;
-	const struct staged *failure; /* its text, or NULL */
+	const struct tr_note_entry *failure; /* its text, or NULL */
 	const char *error;
 	size_t used; /* bytes of the tail */
-	bool has_others; /* on the stage, of other scopes */
+	bool has_others; /* notes of other scopes */
 };
 
 /* ---- words ------------------------------------------------------------- */
@@ -74,8 +74,8 @@ static TR_NOINLINE struct pen put_text(struct pen pen, const char *text,
 	return pen;
 }
 
-/* Of the stage, where eight bytes may be read wherever one is. */
-TR_INLINE struct pen put_staged(struct pen pen, const char *from, size_t n)
+/* Of the note buffer: eight bytes may be read wherever one is. */
+TR_INLINE struct pen put_notes(struct pen pen, const char *from, size_t n)
 {
 	unsigned rest = n % 8;
 	uint64_t word;
@@ -99,7 +99,7 @@ TR_INLINE struct pen pen_after_head(uint64_t *at, const struct tr_record *head)
 
 	memcpy(&last, &head->bytes, 8);
 	TR_STORE(at[0], head->start);
-	TR_STORE(at[1], head->span);
+	TR_STORE(at[1], head->duration);
 	TR_STORE(at[2], head->site | (uint64_t)head->thread << 32);
 	TR_STORE(at[3], last);
 	return (struct pen){ at + 4, 0, 0 };
@@ -107,17 +107,17 @@ TR_INLINE struct pen pen_after_head(uint64_t *at, const struct tr_record *head)
 
 /* ---- size -------------------------------------------------------------- */
 
-TR_INLINE size_t attr_bytes(const struct staged *s)
+TR_INLINE size_t attr_bytes(const struct tr_note_entry *s)
 {
 	return 4u + s->key_bytes + s->value_bytes;
 }
 
 /*
- * All attributes of the stage fit into a record, and into its count: entries
- * of the stage are longer than what a record takes of them.
+ * All notes of the buffer fit into a record, and into its count: entries of
+ * the buffer are longer than what a record takes of them.
  */
-_Static_assert(TR_STAGE_BYTES <= TR_TAIL_MOST, "the stage fits a record");
-_Static_assert(TR_STAGE_BYTES / sizeof(struct staged) <= UINT8_MAX,
+_Static_assert(TR_NOTE_BUFFER_BYTES <= TR_TAIL_MOST, "fits a record");
+_Static_assert(TR_NOTE_BUFFER_BYTES / sizeof(struct tr_note_entry) <= UINT8_MAX,
 	       "so does the count");
 
 TR_INLINE void add_attr(struct plan *plan, size_t bytes)
@@ -137,10 +137,10 @@ static void add_error(struct plan *plan, const char *text, size_t len)
 	plan->head.error_bytes = (uint16_t)len;
 }
 
-static void plan_staged(const struct tr_thread *thread, struct plan *plan)
+static void plan_notes(const struct tr_thread *thread, struct plan *plan)
 {
-	for (unsigned i = 0; i < thread->staged;) {
-		const struct staged *s = tr_staged_at(thread, i);
+	for (unsigned i = 0; i < thread->note_bytes;) {
+		const struct tr_note_entry *s = tr_note_entry_at(thread, i);
 
 		i += s->bytes;
 		if (s->start != plan->head.start) {
@@ -157,7 +157,7 @@ static void plan_staged(const struct tr_thread *thread, struct plan *plan)
 
 static void plan_error(struct plan *plan, const char *error)
 {
-	const struct staged *s = plan->failure;
+	const struct tr_note_entry *s = plan->failure;
 	bool cut = false;
 
 	if (error || s)
@@ -173,17 +173,18 @@ static void plan_error(struct plan *plan, const char *error)
 
 /* ---- writing ----------------------------------------------------------- */
 
-TR_INLINE struct pen write_staged(struct pen pen,
-				  const struct tr_thread *thread,
-				  uint64_t start)
+TR_INLINE struct pen write_notes(struct pen pen,
+				 const struct tr_thread *thread,
+				 uint64_t start)
 {
-	for (unsigned i = 0; i < thread->staged;) {
-		const struct staged *s = tr_staged_at(thread, i);
+	for (unsigned i = 0; i < thread->note_bytes;) {
+		const struct tr_note_entry *s = tr_note_entry_at(thread, i);
 
 		i += s->bytes;
 		if (s->start == start && s->type != TR_NOTE_FAIL)
-			pen = put_staged(pen, (const char *)s + TR_STAGED_HEAD,
-					 attr_bytes(s));
+			pen = put_notes(pen,
+					(const char *)s + TR_NOTE_ENTRY_HEAD,
+					attr_bytes(s));
 	}
 	return pen;
 }
@@ -200,36 +201,36 @@ uint64_t tr_note_floor;
 static void forget(struct tr_thread *thread, uint64_t start)
 {
 	tr_note_drop(thread, start);
-	if (!thread->staged)
-		thread->stage_cut = false;
+	if (!thread->note_bytes)
+		thread->notes_cut = false;
 }
 
 void tr_note_record(struct tr_thread *thread, uint32_t site, uint64_t start,
-		    uint64_t span, const char *error)
+		    uint64_t duration, const char *error)
 {
 	struct plan plan = {
-		.head = { .start = start, .span = span, .site = site },
+		.head = { .start = start, .duration = duration, .site = site },
 	};
 	struct pen pen;
 	uint64_t *place;
 
-	if (TR_UNLIKELY(span < TR_LOAD(tr_note_floor)) && !error) {
+	if (TR_UNLIKELY(duration < TR_LOAD(tr_note_floor)) && !error) {
 		forget(thread, start);
 		return;
 	}
-	plan_staged(thread, &plan);
+	plan_notes(thread, &plan);
 	plan_error(&plan, error);
-	if (thread->stage_cut)
-		  plan.head.truncated = 1;
+	if (thread->notes_cut)
+		plan.head.truncated = 1;
 	end_plan(thread, &plan);
 	place = tr_block_reserve(thread, plan.head.bytes);
 	if (place) {
 		pen = pen_after_head(place, &plan.head);
 		if (plan.head.n_attrs)
-			pen = write_staged(pen, thread, start);
+			pen = write_notes(pen, thread, start);
 		if (plan.failure && plan.head.error_bytes)
-			pen = put_staged(pen, plan.error,
-					 plan.head.error_bytes);
+			pen = put_notes(pen, plan.error,
+					plan.head.error_bytes);
 		else if (plan.head.error_bytes)
 			pen = put_text(pen, plan.error, plan.head.error_bytes);
 		put_rest(pen);
@@ -238,12 +239,12 @@ void tr_note_record(struct tr_thread *thread, uint32_t site, uint64_t start,
 	if (plan.has_others)
 		tr_note_drop(thread, start);
 	else
-		thread->staged = 0;
-	if (!thread->staged)
-		thread->stage_cut = false;
+		thread->note_bytes = 0;
+	if (!thread->note_bytes)
+		thread->notes_cut = false;
 }
 
-/* ---- durations from elsewhere ------------------------------------------- */
+/* ---- durations from elsewhere ------------------------------------------ */
 
 static size_t text_bytes(const tare_attr *attr, bool *cut)
 {
@@ -303,13 +304,13 @@ void tr_note_duration(struct tr_thread *thread,
 		      const struct tr_note_duration *d)
 {
 	struct plan plan = {
-		.head = { .start = d->start, .span = d->span,
+		.head = { .start = d->start, .duration = d->duration,
 			  .site = d->site },
 	};
 	struct pen pen;
 	uint64_t *place;
 
-	if (TR_UNLIKELY(d->span < TR_LOAD(tr_note_floor)) && !d->error)
+	if (TR_UNLIKELY(d->duration < TR_LOAD(tr_note_floor)) && !d->error)
 		return;
 	plan_list(&plan, d);
 	plan_error(&plan, d->error);

@@ -9,7 +9,7 @@
  * never something remembered in a frame.
  *
  * A frame's `start` is TR_FRAME_ASIDE when something must be done at its end
- * beyond storing the time (attributes, a failure). The span then looks
+ * beyond storing the time (attributes, a failure). The duration then looks
  * longer than 32 bits, which the fast path tests anyway.
  */
 #include "record/probe.h"
@@ -56,7 +56,7 @@ static uint64_t slow_ticks(struct tr_thread *thread)
 	uint64_t now;
 
 	if (thread->fast)
-		  return tr_counter();
+		return tr_counter();
 	now = (uint64_t)tr_monotonic_ns();
 	return now ? now : 1;
 }
@@ -174,20 +174,20 @@ TARE_API void *tare_scope_begin_(tare_site *site, uint32_t gate)
 /* ---- end --------------------------------------------------------------- */
 
 void tr_scope_append(struct tr_thread *thread, uint32_t node, uint64_t start,
-		     uint64_t span, uint32_t flags)
+		     uint64_t duration, uint32_t flags)
 {
-	if (TR_LIKELY(span <= UINT32_MAX)) {
-		tr_log_append(thread, start, (uint32_t)span, node | flags);
+	if (TR_LIKELY(duration <= UINT32_MAX)) {
+		tr_log_append(thread, start, (uint32_t)duration, node | flags);
 		return;
 	}
 	tr_log_append(thread, start, 0,
 		      node | TR_ENTRY_LONG | TR_ENTRY_UNTIMED);
-	tr_log_append(thread, span, 0, node | TR_ENTRY_LONG | flags);
+	tr_log_append(thread, duration, 0, node | TR_ENTRY_LONG | flags);
 }
 
 /* A clock that stepped back, or far ahead, gives no time rather than a lie. */
-uint64_t tr_scope_span(const struct tr_thread *thread, uint64_t start,
-		       uint64_t end)
+uint64_t tr_scope_duration(const struct tr_thread *thread, uint64_t start,
+			   uint64_t end)
 {
 	if (TR_LIKELY(end >= start &&
 		      (double)(end - start) * thread->scale <
@@ -208,7 +208,7 @@ static void end_detached(struct tr_thread *thread, struct tr_detached *detached,
 			 uint64_t end)
 {
 	uint64_t start = detached->frame.start;
-	uint64_t span = tr_scope_span(thread, start, end);
+	uint64_t duration = tr_scope_duration(thread, start, end);
 	tare_site *site = detached->site;
 	uint32_t id = TR_ACQUIRE(site->id), node;
 	uint32_t what = id | (detached->failed ? TR_PARKED_FAILED : 0);
@@ -217,16 +217,17 @@ static void end_detached(struct tr_thread *thread, struct tr_detached *detached,
 	if (detached->noted)
 		(void)TR_ADD(tr_ledger->header->lost.records, 1);
 	detached->in_use = 0;
-	if (span > UINT32_MAX)
-		span = UINT32_MAX;
+	if (duration > UINT32_MAX)
+		duration = UINT32_MAX;
 	if (!tr_thread_enter(thread)) {
-		if (!id || !tr_log_defer(thread, start, (uint32_t)span, what))
+		if (!id ||
+		    !tr_log_defer(thread, start, (uint32_t)duration, what))
 			(void)TR_ADD(tr_ledger->header->lost.busy, 1);
 		return;
 	}
 	node = id ? tr_tree_child(thread, thread->own_track->root, id) : 0;
 	if (node)
-		tr_scope_append(thread, node, start, span,
+		tr_scope_append(thread, node, start, duration,
 				what & TR_PARKED_FAILED ? TR_ENTRY_FAILED : 0);
 	else
 		(void)TR_ADD(tr_ledger->header->lost.busy, 1);
@@ -258,7 +259,7 @@ static void finish(struct tr_thread *thread, struct tr_frame *frame,
 {
 	struct tr_track *track = thread->own_track;
 	uint32_t node = track->current, flags = 0;
-	uint64_t start = tr_frame_start(frame), span;
+	uint64_t start = tr_frame_start(frame), duration;
 
 	TR_STORE(track->current, tr_node_at(thread, node)->parent);
 	thread->top = frame - 1;
@@ -266,14 +267,14 @@ static void finish(struct tr_thread *thread, struct tr_frame *frame,
 		tr_scope_count(thread, node, frame);
 		return;
 	}
-	span = tr_scope_span(thread, start, end);
+	duration = tr_scope_duration(thread, start, end);
 	if (TR_LOAD(frame->start) == TR_FRAME_ASIDE) {
 		if (TR_LOAD(frame->aside) & TR_FRAME_FAILED)
 			flags = TR_ENTRY_FAILED;
 		tr_note_record(thread, tr_node_at(thread, node)->site, start,
-			       span, flags ? "" : NULL);
+			       duration, flags ? "" : NULL);
 	}
-	tr_scope_append(thread, node, start, span, flags);
+	tr_scope_append(thread, node, start, duration, flags);
 }
 
 void tr_scope_end_at(void *handle, uint64_t end)
@@ -305,7 +306,7 @@ void tr_scope_end_at(void *handle, uint64_t end)
 		return;
 	}
 	if (thread->top != frame)
-		  tr_calls_orphan(thread, frame);
+		tr_calls_orphan(thread, frame);
 	tr_scope_repair(thread, frame);
 	finish(thread, frame, end);
 	tr_thread_leave(thread);
@@ -320,7 +321,7 @@ static TR_COLD void end_slow(void *handle, uint64_t end)
 		return;
 	}
 	if (thread->own_track && !thread->fast && handle == tr_frame_of(handle))
-		  end = slow_ticks(thread);
+		end = slow_ticks(thread);
 	tr_scope_end_at(handle, end);
 }
 
@@ -363,7 +364,7 @@ TR_INLINE uint64_t end_with(struct tr_frame *frame, uint64_t (*clock)(void))
 	struct tr_thread *thread = tr_this_thread();
 	struct tr_track *track = thread->track;
 	struct tr_entry *entry;
-	uint64_t start, end, span, position;
+	uint64_t start, end, duration, position;
 	uint32_t node;
 
 	if (TR_UNLIKELY(!track) || TR_UNLIKELY(thread->top != frame)) {
@@ -372,8 +373,8 @@ TR_INLINE uint64_t end_with(struct tr_frame *frame, uint64_t (*clock)(void))
 	}
 	end = clock();
 	start = TR_LOAD(frame->start);
-	span = end - start;
-	if (TR_UNLIKELY(span >> 32)) {
+	duration = end - start;
+	if (TR_UNLIKELY(duration >> 32)) {
 		end_noted(frame, end);
 		return 0;
 	}
@@ -383,7 +384,7 @@ TR_INLINE uint64_t end_with(struct tr_frame *frame, uint64_t (*clock)(void))
 	entry = (struct tr_entry *)(void *)(thread->base + (uint32_t)position);
 	node = TR_LOAD(track->current);
 	TR_STORE(entry->start, start);
-	TR_STORE(entry->span, (uint32_t)span);
+	TR_STORE(entry->duration, (uint32_t)duration);
 	TR_STORE(entry->what, node);
 	position += sizeof(*entry);
 	TR_STORE(track->current, tr_node_at(thread, node)->parent);

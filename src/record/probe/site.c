@@ -129,7 +129,7 @@ struct tr_thread *tr_probe_ready(tare_site *site, uint32_t gate)
 	if ((is_first || !is_fresh(site, gate)) && !tr_site_refresh(site))
 		return NULL;
 	if (thread->own_track)
-		  return thread;
+		return thread;
 	return tr_track_attach();
 }
 

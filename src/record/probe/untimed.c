@@ -117,7 +117,7 @@ void tr_scope_count(struct tr_thread *thread, uint32_t off,
 	tare_slot_add_(&node->untimed, 1);
 	if (TR_UNLIKELY(aside & TR_FRAME_FAILED))
 		count_failure(thread, node, aside & ~TR_FRAME_FAILED);
-	else if (TR_UNLIKELY(thread->staged))
+	else if (TR_UNLIKELY(thread->note_bytes))
 		tr_note_drop(thread, aside);
 }
 
@@ -133,7 +133,7 @@ bool tr_scope_end_untimed(void *handle)
 		return false;
 	node = TR_LOAD(track->current);
 	if (TR_LIKELY(!(TR_LOAD(frame->aside) & TR_FRAME_FAILED) &&
-		      !thread->staged)) {
+		      !thread->note_bytes)) {
 		/*
 		 * Not busy: as at a begin, a handler in between leaves the
 		 * stack as it found it, and the count is one instruction.

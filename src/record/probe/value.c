@@ -71,7 +71,7 @@ static void observe(struct tr_thread *thread, uint32_t site, double value)
 		return;
 	}
 	if (thread->values_left <= 1)
-		  read_clock(thread, site);
+		read_clock(thread, site);
 	else
 		thread->values_left--;
 	tr_observe(thread, cell, value, tr_values_now(thread));

@@ -41,7 +41,7 @@ void tr_sample_begin(bool is_preloaded)
 	struct tr_sampler_setup setup = {
 		.config = &tr_config,
 		.open = tr_open_uncounted,
-		.is_looked_after = !is_preloaded,
+		.has_monitor_thread = !is_preloaded,
 	};
 
 	tr_region_begin();

@@ -230,7 +230,7 @@ static int open_process(bool standby)
 	if (!standby) {
 		tr_calibrate_probes();
 		tr_self_govern();
-		tr_know();
+		tr_step_sources_connect();
 		tr_trace_ready();
 		tr_track_rewind(tr_this_thread());
 		tr_profile_start(&tr_config);

@@ -77,7 +77,7 @@ static struct tr_followed *find_self(void)
 		return self;
 	self = tr_followed_find(thread);
 	sampled_self = self;
-	if (self && has_end_key && tr_sampling.is_looked_after)
+	if (self && has_end_key && tr_sampling.has_monitor_thread)
 		(void)pthread_setspecific(end_key, self);
 	return self;
 }
@@ -162,7 +162,7 @@ static void fill_sampler(uint32_t size)
 	double period = 1e9 / tr_sampling.config->sample_rate;
 
 	tr_sampler->size = size;
-	tr_sampler->is_looked_after = tr_sampling.is_looked_after;
+	tr_sampler->has_monitor_thread = tr_sampling.has_monitor_thread;
 	tr_sampler->period_ns = (uint64_t)period;
 	tr_sampler->clock = tr_sample_clock_choose(tr_sampling.config);
 }
@@ -212,7 +212,7 @@ bool tr_sampler_start(const struct tr_sampler_setup *setup)
 	tr_sampling = *setup;
 	if (!map_sampler() || !tr_sampler_choose(on_sample))
 		return false;
-	if (tr_sampling.is_looked_after)
+	if (tr_sampling.has_monitor_thread)
 		make_end_key();
 	if (!sampler_has_fork_handler)
 		(void)pthread_atfork(NULL, NULL, sample_child);

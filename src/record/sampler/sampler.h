@@ -56,7 +56,7 @@ struct tr_sampler {
 	int64_t start_ns;
 	int64_t look_ns;  /* when to look for others next */
 	uint64_t period_ns;
-	bool is_looked_after;
+	bool has_monitor_thread;
 	uint32_t suspect[TR_SUSPECTS]; /* threads that nobody told of */
 	uint64_t waiting_ns; /* of short threads, until there is a ledger */
 	struct tr_followed followed[];

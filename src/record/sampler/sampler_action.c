@@ -28,7 +28,7 @@ bool tr_sampler_had(int number)
 	       TR_LOAD(sample_used) & bit_of(number);
 }
 
-/* ---- the host's actions ------------------------------------------------- */
+/* ---- the host's actions ------------------------------------------------ */
 
 /*
  * Written to a copy that is not in use, then named: a handler may come at any
@@ -138,7 +138,7 @@ bool tr_signal_is_handled(int number)
 	return is_handler(&host_action[TR_ACQUIRE(host_action_at[number])]);
 }
 
-/* ---- our own ------------------------------------------------------------- */
+/* ---- our own ----------------------------------------------------------- */
 
 static bool set_ours(int number)
 {
@@ -174,7 +174,7 @@ bool tr_sampler_is_replaced(void)
 	       is_handler(&action) && action.sa_sigaction != tr_signal_handler;
 }
 
-/* ---- exec --------------------------------------------------------------- */
+/* ---- exec -------------------------------------------------------------- */
 
 uint64_t tr_sampler_before_exec(void)
 {

@@ -46,7 +46,7 @@ uint32_t tr_sample_number(void)
 	return TR_LOAD(sample_signal);
 }
 
-/* ---- choosing ----------------------------------------------------------- */
+/* ---- choosing ---------------------------------------------------------- */
 
 /*
  * From the middle of the real-time signals down, then up: the first ones are
@@ -105,14 +105,14 @@ bool tr_sampler_choose(void (*handler)(int, siginfo_t *, void *))
 	if (TR_LOAD(sample_signal))
 		return true;
 	tr_signal_handler = handler;
-	number = tr_sampling.is_looked_after ? SIGURG : tr_sampler_free();
+	number = tr_sampling.has_monitor_thread ? SIGURG : tr_sampler_free();
 	if (!number || !tr_signal_install(number))
 		return false;
 	TR_PUBLISH(sample_signal, (uint32_t)number);
 	return true;
 }
 
-/* ---- giving it up ------------------------------------------------------- */
+/* ---- giving it up ------------------------------------------------------ */
 
 static bool move(const sigset_t *wanted)
 {
@@ -120,7 +120,7 @@ static bool move(const sigset_t *wanted)
 	sigset_t blocked;
 	int number;
 
-	if (tr_sampling.is_looked_after)
+	if (tr_sampling.has_monitor_thread)
 		return false;
 	/* In a handler all are blocked. */
 	(void)pthread_sigmask(SIG_BLOCK, NULL, &blocked);
@@ -263,7 +263,7 @@ void tr_sampler_share(void)
 	(void)tr_followed_become(self, TR_FOLLOWED_TAKING, TR_FOLLOWED_READY);
 }
 
-/* ---- the host's mask ---------------------------------------------------- */
+/* ---- the host's mask --------------------------------------------------- */
 
 /* A child of vfork() has its own, in the memory of its parent. */
 static bool *blocks_here(void)
@@ -294,7 +294,7 @@ void tr_sampler_set_blocked(bool is_blocked)
 	*blocks_here() = is_blocked;
 }
 
-/* ---- signals of others -------------------------------------------------- */
+/* ---- signals of others ------------------------------------------------- */
 
 /*
  * Of an event that was closed since: its descriptor is no more. A host that

@@ -40,7 +40,7 @@ bool tr_sampler_open(struct tr_followed *followed)
 		TR_PUBLISH(tr_sampler->opening, 0); /* at the next one */
 	if (!is_open || !tr_sampler_has_ledger())
 		return false;
-	if (tr_ledger->anonymous && !tr_sampling.is_looked_after) {
+	if (tr_ledger->anonymous && !tr_sampling.has_monitor_thread) {
 		tr_sampler_stop(); /* nobody would ever see it */
 		return false;
 	}
@@ -257,7 +257,7 @@ void tr_sampler_look(void)
 	if (!tr_sampler || !TR_LOAD(tr_sampler->on))
 		return;
 	/* Its handler would get our signals. */
-	if (tr_sampler->is_looked_after && tr_sampler_is_replaced()) {
+	if (tr_sampler->has_monitor_thread && tr_sampler_is_replaced()) {
 		tr_sampler_stop();
 		return;
 	}
@@ -269,7 +269,7 @@ void tr_sampler_look(void)
 static void look_there(void *arg)
 {
 	(void)arg;
-	if (tr_sampling.is_looked_after)
+	if (tr_sampling.has_monitor_thread)
 		tr_sampler_show_usage();
 	else
 		tr_sampler_look();

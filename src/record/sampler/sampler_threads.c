@@ -194,7 +194,7 @@ struct task_list {
  */
 static bool is_seen_again(struct task_list *list, uint32_t thread)
 {
-	if (tr_sampler->is_looked_after)
+	if (tr_sampler->has_monitor_thread)
 		return true;
 	for (uint32_t i = 0; i < TR_SUSPECTS; i++)
 		if (TR_LOAD(tr_sampler->suspect[i]) == thread)

@@ -151,7 +151,7 @@ static void show_components(const struct tr_pace *pace, bool is_told)
 			      taken(&components[id]) / pace->seconds);
 	}
 	if (is_told && buf.len && !buf.failed)
-		tr_step_say(TARE_LEVEL_PERFORMANCE, buf.data);
+		tr_step_message(TARE_LEVEL_PERFORMANCE, buf.data);
 	tr_buf_release(&buf);
 }
 

@@ -81,21 +81,22 @@ static void put_rate(struct text *t, double rate)
 /* ---- what it says ------------------------------------------------------ */
 
 /* The 95 % quantile: of few steps the slowest. */
-static double slow_span(const struct tr_pace *pace)
+static double slow_duration(const struct tr_pace *pace)
 {
-	float v[TR_SPANS];
-	unsigned n = pace->n_spans < TR_SPANS ? pace->n_spans : TR_SPANS;
+	float v[TR_DURATIONS];
+	unsigned n = pace->n_durations < TR_DURATIONS ? pace->n_durations :
+		     TR_DURATIONS;
 	unsigned above = n / 20 + 1, top = 0;
 
 	/* The `above` largest, in order: few of many. */
 	for (unsigned i = 0; i < n; i++) {
 		unsigned at = top < above ? top++ : above;
 
-		for (; at > 0 && v[at - 1] < pace->span[i]; at--)
+		for (; at > 0 && v[at - 1] < pace->duration[i]; at--)
 			if (at < above)
 				v[at] = v[at - 1];
 		if (at < above)
-			v[at] = pace->span[i];
+			v[at] = pace->duration[i];
 	}
 	return (double)v[top - 1];
 }
@@ -191,9 +192,9 @@ void tr_pace_line(const struct tr_pace *pace)
 		put_duration(&t, pace->seconds / (double)pace->steps_since);
 		put(&t, " a step");
 	}
-	if (pace->n_spans) {
+	if (pace->n_durations) {
 		put(&t, ", p95 ");
-		put_duration(&t, slow_span(pace));
+		put_duration(&t, slow_duration(pace));
 	}
 	if (pace->items_since && pace->seconds > 0) {
 		put(&t, ", ");
@@ -210,5 +211,5 @@ void tr_pace_line(const struct tr_pace *pace)
 		put_fixed(&t, share * 100, 2);
 		put(&t, " %");
 	}
-	tr_step_say(TARE_LEVEL_PERFORMANCE, t.at);
+	tr_step_message(TARE_LEVEL_PERFORMANCE, t.at);
 }

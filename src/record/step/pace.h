@@ -9,33 +9,34 @@
 #include "record/step/leak.h"
 #include "record/step.h"
 
-#define TR_SPANS 1024u /* durations kept for a line */
+#define TR_DURATIONS 1024u /* durations kept for a line */
 
 /* Of the steps since the last line. */
 struct tr_pace {
 	uint64_t steps, items; /* so far; of steps that have a time */
 	uint64_t ticks;	       /* now */
-	const float *span;     /* seconds, the last n of them, in no order */
-	unsigned n_spans;
+	/* seconds, the last n of them, in no order */
+	const float *duration;
+	unsigned n_durations;
 	double seconds;	       /* since the line before */
 	uint64_t steps_since, items_since;
 };
 
 /* Says `format` to the log, if there is one. Holder of the lock only. */
-void tr_step_say(enum tare_level level, const char *text);
+void tr_step_message(enum tare_level level, const char *text);
 
 /* ---- line.c ------------------------------------------------------------ */
 
 void tr_pace_line(const struct tr_pace *pace);
 void tr_pace_line_reset(void);
 
-/* ---- components.c: by the holder of the lock alone ----------------------- */
+/* ---- components.c: by the holder of the lock alone --------------------- */
 
 /* What each component took of the steps since the last line, if wanted. */
 void tr_components_line(const struct tr_pace *pace, bool is_told);
 void tr_components_reset(void);
 
-/* ---- watch.c: by the holder of the lock alone --------------------------- */
+/* ---- watch.c: by the holder of the lock alone -------------------------- */
 
 void tr_watch_reset(void);
 /* Reads memory into the series of this step, and looks if it is time to. */

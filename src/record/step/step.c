@@ -43,8 +43,8 @@ static struct {
 	uint64_t due_step, due; /* work is due at this step, at this time */
 	/* Written by the holder of the lock. */
 	uint64_t line_steps, line_items, line_ticks;
-	uint32_t n_spans; /* since the last line */
-	float span[TR_SPANS];
+	uint32_t n_durations; /* since the last line */
+	float duration[TR_DURATIONS];
 } state;
 
 void tr_step_set_log(tr_step_log log)
@@ -52,7 +52,7 @@ void tr_step_set_log(tr_step_log log)
 	__atomic_store_n(&step_log, log, __ATOMIC_RELEASE);
 }
 
-void tr_step_say(enum tare_level level, const char *text)
+void tr_step_message(enum tare_level level, const char *text)
 {
 	tr_step_log log = __atomic_load_n(&step_log, __ATOMIC_ACQUIRE);
 
@@ -83,7 +83,7 @@ static void reset(uint32_t pid)
 	TR_STORE(state.steps, 0);
 	TR_STORE(state.items, 0);
 	TR_STORE(state.last, 0);
-	TR_STORE(state.n_spans, 0);
+	TR_STORE(state.n_durations, 0);
 	TR_STORE(state.due_step, 1);
 	TR_STORE(state.due, 0);
 	state.line_steps = state.line_items = 0;
@@ -137,14 +137,15 @@ static void record(struct tr_thread *thread, tare_site *site, uint64_t from,
 	tr_thread_leave(thread);
 }
 
-static void keep_span(uint64_t from, uint64_t now)
+static void keep_duration(uint64_t from, uint64_t now)
 {
-	uint32_t n = TR_ADD(state.n_spans, 1);
+	uint32_t n = TR_ADD(state.n_durations, 1);
 	float seconds = now > from ? (float)((double)(now - from) *
 					     tr_ledger->sec_per_tick) :
 				     0;
 
-	__atomic_store(&state.span[n % TR_SPANS], &seconds, __ATOMIC_RELAXED);
+	__atomic_store(&state.duration[n % TR_DURATIONS], &seconds,
+		       __ATOMIC_RELAXED);
 }
 
 /* ---- now and then ------------------------------------------------------ */
@@ -170,23 +171,25 @@ static bool is_line_due(uint64_t steps, uint64_t now)
 static void write_line(uint64_t steps, uint64_t now)
 {
 	uint64_t items = TR_LOAD(state.items);
-	float span[TR_SPANS];
+	float duration[TR_DURATIONS];
 	bool is_told;
-	uint32_t n = __atomic_exchange_n(&state.n_spans, 0, __ATOMIC_RELAXED);
+	uint32_t n = __atomic_exchange_n(&state.n_durations, 0,
+					 __ATOMIC_RELAXED);
 	struct tr_pace pace = {
 		.steps = steps,
 		.items = items,
 		.ticks = now,
-		.span = span,
-		.n_spans = n < TR_SPANS ? n : TR_SPANS,
+		.duration = duration,
+		.n_durations = n < TR_DURATIONS ? n : TR_DURATIONS,
 		.seconds = (double)(now - state.line_ticks) *
 			   tr_ledger->sec_per_tick,
 		.steps_since = steps - state.line_steps,
 		.items_since = items - state.line_items,
 	};
 
-	for (unsigned i = 0; i < pace.n_spans; i++)
-		__atomic_load(&state.span[i], &span[i], __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < pace.n_durations; i++)
+		__atomic_load(&state.duration[i], &duration[i],
+			      __ATOMIC_RELAXED);
 	if (pace.items_since && pace.seconds > 0)
 		tare_gauge_set(&pace_site,
 			       (double)pace.items_since / pace.seconds);
@@ -267,7 +270,7 @@ static void step(struct tr_thread *thread, const char *name, uint64_t items,
 	n = TR_ADD(state.steps, 1) + 1;
 	if (from) {
 		(void)TR_ADD(state.items, items);
-		keep_span(from, now);
+		keep_duration(from, now);
 	}
 	if (gate && tr_probe_ready(site, gate))
 		record(thread, site, from, now, items);

@@ -169,7 +169,7 @@ static void tell(const tare_leak *leak, uint64_t steps)
 		       "and %s), over %s steps%s",
 		       number[0], unit[u], leak->what, number[1], number[2],
 		       count, where);
-	tr_step_say(TARE_LEVEL_WARNING, text);
+	tr_step_message(TARE_LEVEL_WARNING, text);
 }
 
 static void keep(struct watched *kind, double growth)
@@ -195,7 +195,7 @@ static void take_back(struct watched *kind)
 		(void)snprintf(text, sizeof(text),
 			       "memory does not grow any more (%s)",
 			       kind->series->what);
-		tr_step_say(TARE_LEVEL_INFO, text);
+		tr_step_message(TARE_LEVEL_INFO, text);
 	}
 	kind->suspected = 0;
 }

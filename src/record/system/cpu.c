@@ -37,7 +37,7 @@ void tr_cpu_forget(void)
 	cpu.since.n = cpu.quota_since.n = 0;
 }
 
-/* ---- /proc/stat --------------------------------------------------------- */
+/* ---- /proc/stat -------------------------------------------------------- */
 
 /* user nice system idle [iowait irq softirq steal]; guests are in user. */
 static bool scan_ticks(const char *at, struct tr_core *ret)
@@ -84,7 +84,7 @@ void tr_cores_scan(const char *text, struct tr_cores *ret)
 	}
 }
 
-/* ---- percent ------------------------------------------------------------ */
+/* ---- percent ----------------------------------------------------------- */
 
 static double ticks(uint64_t from, uint64_t to)
 {
@@ -127,7 +127,7 @@ double tr_cores_percent(const struct tr_cores *from, const struct tr_cores *to,
 	return percent_of(sum);
 }
 
-/* ---- readings ----------------------------------------------------------- */
+/* ---- readings ---------------------------------------------------------- */
 
 /* Into cpu.present; the reading to compare it with, or NULL. */
 static const struct tr_cores *take_cores(void)

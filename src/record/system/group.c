@@ -50,7 +50,7 @@ void tr_cgroup_forget(void)
 	groups.cgroup[0] = '\0';
 }
 
-/* ---- where -------------------------------------------------------------- */
+/* ---- where ------------------------------------------------------------- */
 
 static void find_folders(int64_t now)
 {
@@ -88,7 +88,7 @@ static bool climb(const struct tr_cgroup *group, size_t *len)
 	return true;
 }
 
-/* ---- limits ------------------------------------------------------------- */
+/* ---- limits ------------------------------------------------------------ */
 
 static const char *file_of(const struct tr_cgroup *group, size_t len,
 			   const char *name)
@@ -214,7 +214,7 @@ static void refresh(void)
 	groups.is_known = true;
 }
 
-/* ---- use ---------------------------------------------------------------- */
+/* ---- use --------------------------------------------------------------- */
 
 static uint64_t used_by(size_t len)
 {

@@ -67,7 +67,7 @@ static void look_once(void)
 			    (uint64_t)fs.f_type == PROC_MAGIC;
 }
 
-/* ---- files -------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------- */
 
 void tr_status_scan(const char *text, tare_process *now)
 {
@@ -183,7 +183,7 @@ static uint64_t count_files(const char *who, bool is_self)
 									n;
 }
 
-/* ---- this process ------------------------------------------------------- */
+/* ---- this process ------------------------------------------------------ */
 
 static double time_of(const struct timeval *t)
 {
@@ -220,7 +220,7 @@ static void take_heap(bool is_detailed, tare_process *now)
 			1 - (double)heap.used / (double)heap.held;
 }
 
-/* ---- percent ------------------------------------------------------------ */
+/* ---- percent ----------------------------------------------------------- */
 
 static struct former *former_of(int64_t pid, uint64_t start)
 {
@@ -256,7 +256,7 @@ static double percent_since(int64_t pid, uint64_t start, double cpu_s)
 	return percent > most ? most : percent;
 }
 
-/* ---- reading ------------------------------------------------------------ */
+/* ---- reading ----------------------------------------------------------- */
 
 static int take_files(const char *who, tare_process *now)
 {

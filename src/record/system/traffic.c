@@ -35,7 +35,7 @@ void tr_traffic_forget(void)
 	disks.since.n = nets.since.n = 0;
 }
 
-/* ---- devices ------------------------------------------------------------ */
+/* ---- devices ----------------------------------------------------------- */
 
 /* Usually at the same place as before. */
 static const struct tr_device *find(const struct tr_traffic *traffic,
@@ -154,7 +154,7 @@ static bool is_real_net(const char *name)
 	return !strchr(name, '/') && exists("/sys/class/net/%s/device", name);
 }
 
-/* ---- files -------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------- */
 
 /* major minor name reads merged SECTORS ms writes merged SECTORS ... */
 static bool scan_disk(const char *at, struct tr_device *disk)
@@ -235,7 +235,7 @@ void tr_nets_scan(const char *text, const struct tr_traffic *before,
 	choose_nets(ret);
 }
 
-/* ---- rates -------------------------------------------------------------- */
+/* ---- rates ------------------------------------------------------------- */
 
 /* TARE_UNKNOWN: not the same counter any more. */
 static uint64_t more(uint64_t from, uint64_t to)

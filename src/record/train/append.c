@@ -78,7 +78,7 @@ int tr_append_open(struct tr_append *append, const char *folder,
 	return err ? err : create_from(append, &name, number ? number : 1);
 }
 
-/* ---- the newest --------------------------------------------------------- */
+/* ---- the newest -------------------------------------------------------- */
 
 /*
  * By the folder: a process that moves or makes files there locks it. One

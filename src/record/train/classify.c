@@ -76,7 +76,7 @@ uint64_t *tare_classify_matrix(tare_classify *classify,
 	return classify->matrix;
 }
 
-/* ---- scores ------------------------------------------------------------- */
+/* ---- scores ------------------------------------------------------------ */
 
 static double classify_ratio(uint64_t part, uint64_t whole)
 {

@@ -31,7 +31,7 @@ TARE_API int tare_epoch_begin(tare_training *t)
 	return tr_phases_begin(t);
 }
 
-/* ---- values ------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------ */
 
 TARE_API int tare_training_value(tare_training *t, const char *name,
 				 double number)
@@ -79,7 +79,7 @@ TARE_API void tare_training_step(tare_training *t, uint64_t samples)
 		tare_step_done(samples);
 }
 
-/* ---- the row ------------------------------------------------------------ */
+/* ---- the row ----------------------------------------------------------- */
 
 static double peak_mb(tare_training *t, int64_t now)
 {
@@ -131,9 +131,9 @@ static void fill_row_of_all(tare_training *t, tare_epoch *epoch)
 	tare_run_row *row = &epoch->row;
 
 	*row = *own;
-	if (t->workers == 1 || !t->most)
+	if (t->workers == 1 || !t->max_allreduce)
 		return;
-	if (t->most(t->data, most, sizeof(most) / sizeof(most[0]))) {
+	if (t->max_allreduce(t->data, most, sizeof(most) / sizeof(most[0]))) {
 		if (!t->is_told_most)
 			tr_host.log_asked(TARE_LEVEL_WARNING,
 					"the workers' times could not be "
@@ -152,7 +152,7 @@ static void fill_row_of_all(tare_training *t, tare_epoch *epoch)
 	epoch->gradient_aggregation_time = most[7];
 }
 
-/* ---- into the ledger ---------------------------------------------------- */
+/* ---- into the ledger --------------------------------------------------- */
 
 static void put_columns(uint64_t *to, const tare_run_row *row)
 {
@@ -188,7 +188,7 @@ static void note_columns(tare_training *t, const tare_run_row *row)
 static void put_phases(tare_training *t, const tare_epoch *epoch,
 		       const struct tr_taken *taken)
 {
-	struct tr_book_phases phases = {
+	struct tr_epoch_store_phases phases = {
 		.struct_size = sizeof(phases),
 		.n = taken->n_sums,
 		.name = (const char *)t->phases.text,
@@ -201,7 +201,7 @@ static void put_phases(tare_training *t, const tare_epoch *epoch,
 	phases.part[1] = t->part_total[1];
 	phases.part[2] = epoch->broadcast_time;
 	phases.part[3] = epoch->gradient_aggregation_time;
-	tr_book_phases(t->book, &phases);
+	tr_epoch_store_phases(t->store, &phases);
 }
 
 static void put_ledger(tare_training *t, const tare_epoch *epoch,
@@ -216,14 +216,14 @@ static void put_ledger(tare_training *t, const tare_epoch *epoch,
 	kept.samples = t->all_samples;
 	kept.steps = t->all_steps;
 	kept.columns = t->columns;
-	tr_book_add(t->book, &kept);
+	tr_epoch_store_add(t->store, &kept);
 	for (uint32_t i = 0; i < t->values.n; i++)
 		if (tr_training_has(t, i))
 			show_value(t, &t->value[i].site, t->values.text[i],
 				   t->value[i].value);
 }
 
-/* ---- the end ------------------------------------------------------------ */
+/* ---- the end ----------------------------------------------------------- */
 
 static void show_epoch(const tare_epoch *epoch, tare_epoch *ret)
 {
@@ -282,7 +282,7 @@ TARE_API int tare_epoch_end(tare_training *t, tare_epoch *ret_epoch)
 		end_steps(t, &epoch);
 		t->total += epoch.row.total_time;
 		note_columns(t, &epoch.row);
-		err = tr_keep_row(t, &epoch, taken.now_ns);
+		err = tr_training_outputs_row(t, &epoch, taken.now_ns);
 		put_ledger(t, &epoch, &taken);
 		tr_training_line(t, &epoch.row, taken.now_ns);
 	}

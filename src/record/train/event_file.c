@@ -52,7 +52,7 @@ struct tare_event_file {
 	struct tr_crc crc;
 };
 
-/* ---- messages ----------------------------------------------------------- */
+/* ---- messages ---------------------------------------------------------- */
 
 static void event_string(struct tr_buf *buf, unsigned field, const char *text)
 {
@@ -69,7 +69,7 @@ static void event_message(struct tr_buf *buf, unsigned field,
 	inner->len = 0;
 }
 
-/* ---- records ------------------------------------------------------------ */
+/* ---- records ----------------------------------------------------------- */
 
 /* Masked: a checksum of data that has checksums in it is weak. */
 static uint32_t event_crc(const struct tr_crc *crc, const void *data,
@@ -126,7 +126,7 @@ static int event_end_values(tare_event_file *file, int64_t step)
 	return event_end(file);
 }
 
-/* ---- public ------------------------------------------------------------- */
+/* ---- public ------------------------------------------------------------ */
 
 static void event_free(tare_event_file *file)
 {

@@ -14,7 +14,7 @@
 
 #include "base/platform.h"
 
-/* ---- names -------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------- */
 
 /* Of one that is used: a run without communication has none in its report. */
 static tare_site *site_of_phase(tare_training *t, uint32_t i)
@@ -61,7 +61,7 @@ static uint32_t find_phase(tare_training *t, const char *name)
 						"(other phases)" : name);
 }
 
-/* ---- threads ------------------------------------------------------------ */
+/* ---- threads ----------------------------------------------------------- */
 
 static uintptr_t thread_id(void)
 {
@@ -94,7 +94,7 @@ static struct tr_phase_frame *top_of(struct tr_phase_thread *thread)
 	return thread->depth ? &thread->frame[thread->depth - 1] : NULL;
 }
 
-/* ---- time --------------------------------------------------------------- */
+/* ---- time -------------------------------------------------------------- */
 
 static void share_out(tare_training *t, int64_t ns)
 {
@@ -172,7 +172,7 @@ static tare_scope pop(tare_training *t, struct tr_phase_thread *thread,
 	return scope;
 }
 
-/* ---- beginning and ending ----------------------------------------------- */
+/* ---- beginning and ending ---------------------------------------------- */
 
 static void wait_for_all(tare_training *t, bool is_async)
 {
@@ -301,7 +301,7 @@ TARE_API void tare_phase_end(tare_phase phase)
 	end_phase(phase, 0);
 }
 
-/* ---- start now, wait later ---------------------------------------------- */
+/* ---- start now, wait later --------------------------------------------- */
 
 TARE_API tare_pending tare_pending_start(tare_training *training,
 					 const char *name)
@@ -328,7 +328,7 @@ TARE_API void tare_pending_end(tare_pending *pending)
 	memset(pending, 0, sizeof(*pending));
 }
 
-/* ---- an epoch ----------------------------------------------------------- */
+/* ---- an epoch ---------------------------------------------------------- */
 
 /* What is open goes on in it, from now on. */
 static void restart_frames(tare_training *t, int64_t now)

@@ -25,7 +25,7 @@ TR_COLD int64_t tr_stopwatch_look(struct tr_stopwatch *watch)
 	double rate, last = watch->ns_per_tick;
 	uint64_t ticks;
 
-	watch->span = 0;
+	watch->duration = 0;
 	if (!watch->is_trusted ||
 	    (watch->first_ns && before - watch->first_ns < COMPARED_NS))
 		return before;
@@ -43,7 +43,7 @@ TR_COLD int64_t tr_stopwatch_look(struct tr_stopwatch *watch)
 	watch->ticks = ticks;
 	watch->ns = ns;
 	watch->ns_per_tick = rate;
-	watch->span = (uint64_t)(BELIEVED_NS / rate);
+	watch->duration = (uint64_t)(BELIEVED_NS / rate);
 	return ns;
 }
 

@@ -17,7 +17,8 @@
 struct tr_stopwatch {
 	uint64_t ticks; /* of the last look at the clock */
 	int64_t ns;	/* and what it said */
-	uint64_t span;	/* ticks that the counter is believed; 0: none */
+	/* ticks that the counter is believed; 0: none */
+	uint64_t duration;
 	double ns_per_tick;
 	bool is_trusted; /* the counter */
 	uint64_t first_ticks; /* since when the two are compared */
@@ -32,7 +33,7 @@ TR_INLINE int64_t tr_stopwatch_ns(struct tr_stopwatch *watch)
 {
 	uint64_t ticks = tr_counter() - watch->ticks;
 
-	if (TR_LIKELY(ticks < watch->span))
+	if (TR_LIKELY(ticks < watch->duration))
 		return watch->ns + (int64_t)((double)ticks *
 					     watch->ns_per_tick);
 	return tr_stopwatch_look(watch);

@@ -79,7 +79,7 @@ static bool own_list(void)
 	return is_there;
 }
 
-/* ---- opening ------------------------------------------------------------ */
+/* ---- opening ----------------------------------------------------------- */
 
 static bool are_pairs(const tare_training_options *options)
 {
@@ -148,7 +148,7 @@ static tare_training *training_new(const tare_training_options *o,
 	t->worker = o->worker;
 	t->workers = o->workers;
 	t->epochs = o->epochs;
-	t->most = o->most;
+	t->max_allreduce = o->most;
 	t->sync = o->sync;
 	t->data = o->data;
 	tr_stopwatch_init(&t->watch);
@@ -187,7 +187,7 @@ TARE_API int tare_training_open_(const tare_training_options *options,
 	t = training_new(&o, is_kept);
 	if (!t)
 		return TARE_ENOMEM;
-	tr_keep_open(t, &o);
+	tr_training_outputs_open(t, &o);
 	(void)pthread_mutex_lock(&list_lock);
 	t->next = open_ones;
 	open_ones = t;
@@ -196,7 +196,7 @@ TARE_API int tare_training_open_(const tare_training_options *options,
 	return 0;
 }
 
-/* ---- closing ------------------------------------------------------------ */
+/* ---- closing ----------------------------------------------------------- */
 
 static void unlist(const tare_training *t)
 {
@@ -218,9 +218,9 @@ static int end_training(tare_training *t)
 		return 0;
 	t->is_over = true;
 	tr_training_last_line(t);
-	err = tr_keep_close(t);
-	tr_book_close(t->book);
-	t->book = NULL;
+	err = tr_training_outputs_close(t);
+	tr_epoch_store_close(t->store);
+	t->store = NULL;
 	return err;
 }
 
@@ -268,7 +268,7 @@ void tr_trainings_finish(void)
 	(void)pthread_mutex_unlock(&list_lock);
 }
 
-/* ---- what there is ------------------------------------------------------ */
+/* ---- what there is ----------------------------------------------------- */
 
 TARE_API const char *tare_training_csv(const tare_training *training)
 {

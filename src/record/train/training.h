@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Training: the inside of tare_training. training.c opens and closes,
- * phase.c shares out the time of an epoch, epoch.c makes a row of it, keep.c
+ * phase.c shares out the time of an epoch, epoch.c makes a row of it, outputs.c
  * has the files, line.c the log.
  *
  * Two locks. `lock` is for the clock of the phases, which any thread may
@@ -75,7 +75,7 @@ struct tare_training {
 	bool is_kept;	     /* in the ledger */
 	uint32_t worker, workers;
 	uint64_t epochs;
-	int (*most)(void *data, double *numbers, size_t n);
+	int (*max_allreduce)(void *data, double *numbers, size_t n);
 	void (*sync)(void *data);
 	void *data;
 	char config[208];
@@ -120,7 +120,7 @@ struct tare_training {
 	int64_t flushed_at_ns;
 	int64_t wall_ns; /* time of day less the clock of the phases, then */
 	bool has_complained;
-	void *book;
+	void *store;
 	double total;	       /* seconds of all epochs */
 	double part_total[TR_TRAINING_PARTS];
 	uint64_t all_steps, all_samples;
@@ -136,7 +136,7 @@ TR_INLINE bool tr_training_has(const tare_training *training, uint32_t value)
 /* A forked child has the memory of its parent's trainings, and no more. */
 bool tr_training_is_mine(const tare_training *training);
 
-/* ---- phase.c ------------------------------------------------------------ */
+/* ---- phase.c ----------------------------------------------------------- */
 
 void tr_phases_init(tare_training *training);
 /* Of an epoch; with no lock held. 0, TARE_EINVAL or TARE_EFULL. */
@@ -155,20 +155,20 @@ struct tr_taken {
 /* False: this thread did not begin it. */
 bool tr_phases_end(tare_training *training, struct tr_taken *ret_taken);
 
-/* ---- keep.c ------------------------------------------------------------- */
+/* ---- outputs.c --------------------------------------------------------- */
 
 /* Where files go: NULL is an option's value. */
-void tr_keep_open(tare_training *training,
-		  const tare_training_options *options);
+void tr_training_outputs_open(tare_training *training,
+			      const tare_training_options *options);
 /* With `files`. */
-int tr_keep_row(tare_training *training, const tare_epoch *epoch,
-		int64_t now_ns);
-int tr_keep_close(tare_training *training);
+int tr_training_outputs_row(tare_training *training, const tare_epoch *epoch,
+			    int64_t now_ns);
+int tr_training_outputs_close(tare_training *training);
 /* Once a training. */
-void tr_keep_complain(tare_training *training, const char *what,
+void tr_training_warn(tare_training *training, const char *what,
 		      const char *path, int err);
 
-/* ---- line.c ------------------------------------------------------------- */
+/* ---- line.c ------------------------------------------------------------ */
 
 /* If one is due. With `files`. */
 void tr_training_line(tare_training *training, const tare_run_row *row,

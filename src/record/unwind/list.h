@@ -44,20 +44,20 @@ bool tr_list_add(struct tr_list *list, const struct dl_phdr_info *info);
 /* Does code of it lie in [from, to)? */
 bool tr_list_has(const struct tr_list *list, uint64_t from, uint64_t to);
 
-/* ---- known.c ----------------------------------------------------------- */
+/* ---- module_table.c ---------------------------------------------------- */
 
-bool tr_known_init(void);
+bool tr_module_table_init(void);
 /* Gives all in the list their numbers, and tells of the new ones. */
-void tr_known_compare(struct tr_list *list,
-		      const struct tr_unwind_watch *watch);
+void tr_module_table_compare(struct tr_list *list,
+			     const struct tr_unwind_watch *watch);
 /* After that: those that are not in the list are gone. */
-void tr_known_rest_gone(const struct tr_unwind_watch *watch);
+void tr_module_table_rest_gone(const struct tr_unwind_watch *watch);
 /* The same, but only those in whose place others are. */
-void tr_known_gone_by(const struct tr_list *list,
-		      const struct tr_unwind_watch *watch);
+void tr_module_table_gone_by(const struct tr_list *list,
+			     const struct tr_unwind_watch *watch);
 /* Are those in the list the ones that are there? */
-bool tr_known_is_all(const struct tr_list *list);
-void tr_known_tell(const struct tr_unwind_watch *watch);
+bool tr_module_table_is_all(const struct tr_list *list);
+void tr_module_table_report(const struct tr_unwind_watch *watch);
 
 /* ---- maps.c ------------------------------------------------------------ */
 

@@ -219,11 +219,11 @@ static bool use_list(struct tr_list *list, const struct tr_unwind_watch *watch)
 {
 	struct codes *now;
 
-	tr_known_compare(list, watch);
+	tr_module_table_compare(list, watch);
 	now = codes_make(list, false);
 	if (now)
 		codes_replace(now);
-	tr_known_rest_gone(watch);
+	tr_module_table_rest_gone(watch);
 	forget_rules();
 	tr_list_close(list);
 	return now != NULL;
@@ -255,7 +255,7 @@ static void look_at_maps(const struct tr_unwind_watch *watch)
 	if (!list.most || !tr_list_open(&list))
 		return;
 	tr_maps_iterate(list_one, &list);
-	if (tr_known_is_all(&list))
+	if (tr_module_table_is_all(&list))
 		tr_list_close(&list);
 	else
 		(void)use_list(&list, watch);
@@ -282,11 +282,11 @@ static bool add_found(uint64_t address, const struct tr_unwind_watch *watch)
 	tr_find_describe(address, list_found, &list);
 	/* It may have gone meanwhile; and not all of it is code. */
 	if (tr_list_has(&list, address, address + 1)) {
-		tr_known_compare(&list, watch);
+		tr_module_table_compare(&list, watch);
 		now = codes_make(&list, true);
 		if (now)
 			codes_replace(now);
-		tr_known_gone_by(&list, watch);
+		tr_module_table_gone_by(&list, watch);
 	}
 	tr_list_close(&list);
 	return now != NULL;
@@ -385,7 +385,7 @@ static bool look_init(void)
 	if (counts)
 		return true;
 	mine = tr_memory_map_wiped(sizeof(*mine), &counts_wiped);
-	if (!tr_known_init() || !mine || !tr_rules_init())
+	if (!tr_module_table_init() || !mine || !tr_rules_init())
 		return false;
 	tr_reach_init();
 	__atomic_store_n(&counts, mine, __ATOMIC_RELEASE);
@@ -411,7 +411,7 @@ bool tr_unwind_look(const struct tr_unwind_watch *watch)
 	if (!look_init() || !look_enter())
 		return false;
 	if (watch->is_all)
-		tr_known_tell(watch);
+		tr_module_table_report(watch);
 	if (!watch->is_known_only && !watch->is_lock_free && may_ask())
 		look_again(watch);
 	else if (!watch->is_known_only && tr_unwind_wants_look())

@@ -35,7 +35,7 @@ static tare_run_row sum_rows(const tare_training_info *info)
 	return sum;
 }
 
-/* ---- text --------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------- */
 
 static void training_epochs(struct tr_report *r,
 			    const tare_training_info *info)
@@ -117,7 +117,7 @@ void tr_report_trainings(struct tr_report *r)
 			    (unsigned long long)first);
 }
 
-/* ---- JSON --------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------- */
 
 static void put_last(struct tr_json *j, const tare_training_info *info)
 {

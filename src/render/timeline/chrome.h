@@ -69,7 +69,7 @@ void tr_chrome_name(struct tr_row *row, const char *key, int64_t thread,
 		    const char *text);
 void tr_chrome_order(struct tr_row *row, int64_t thread, int64_t order);
 
-/* ---- rotate.c ----------------------------------------------------------- */
+/* ---- rotate.c ---------------------------------------------------------- */
 
 /* Removes `name` if it is a trace of ours. True: it was, and is gone. */
 bool tr_rotate_remove(const char *folder, const char *name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Known: what steps and resource scopes can tell of GPUs, joules and the
- * heap, from the folders that know. GPUs only where they are monitored: the
- * driver's library is not loaded for a step.
+ * Step sources: gives steps and resource scopes their readings of GPUs, energy
+ * and the heap. GPUs only where they are monitored: the driver's library is
+ * not loaded for a step.
  */
 #include "record/runtime.h"
 
@@ -76,7 +76,7 @@ static double joules(void)
 	return is_known ? all : -1;
 }
 
-void tr_know(void)
+void tr_step_sources_connect(void)
 {
 	/* Not over what a test has put there. */
 	if (!tr_step_heap)

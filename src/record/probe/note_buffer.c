@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/probe/stage.h"
+#include "record/probe/note_buffer.h"
 
 #include <string.h>
 
@@ -21,7 +21,7 @@ size_t tr_note_clip(const char *text, size_t most, bool *cut)
 	return is_inside(text, len) ? most : len;
 }
 
-/* Keeps on the stage what `keep` says and moves it together. */
+/* Keeps the notes that `keep` accepts and closes the gaps. */
 static void sweep(struct tr_thread *thread,
 		  bool (*keep)(const struct tr_thread *thread, uint64_t start,
 			       uint64_t other),
@@ -29,17 +29,17 @@ static void sweep(struct tr_thread *thread,
 {
 	unsigned at = 0, kept = 0;
 
-	while (at < thread->staged) {
-		unsigned bytes = tr_staged_at(thread, at)->bytes;
+	while (at < thread->note_bytes) {
+		unsigned bytes = tr_note_entry_at(thread, at)->bytes;
 
-		if (keep(thread, tr_staged_at(thread, at)->start, other)) {
-			memmove(thread->stage + kept, thread->stage + at,
+		if (keep(thread, tr_note_entry_at(thread, at)->start, other)) {
+			memmove(thread->notes + kept, thread->notes + at,
 				bytes);
 			kept += bytes;
 		}
 		at += bytes;
 	}
-	thread->staged = (uint16_t)kept;
+	thread->note_bytes = (uint16_t)kept;
 }
 
 static bool is_another(const struct tr_thread *thread, uint64_t start,
@@ -56,8 +56,8 @@ void tr_note_drop(struct tr_thread *thread, uint64_t start)
 
 void tr_note_rename(struct tr_thread *thread, uint64_t from, uint64_t to)
 {
-	for (unsigned at = 0; at < thread->staged;) {
-		struct staged *s = tr_staged_at(thread, at);
+	for (unsigned at = 0; at < thread->note_bytes;) {
+		struct tr_note_entry *s = tr_note_entry_at(thread, at);
 
 		if (s->start == from)
 			s->start = to;
@@ -77,29 +77,29 @@ static bool is_open(const struct tr_thread *thread, uint64_t start,
 	return false;
 }
 
-/* A full stage gives up first what fibers left there, come back or not. */
+/* A full buffer first drops the notes of scopes of suspended fibers. */
 static bool make_room(struct tr_thread *thread, size_t bytes)
 {
-	if (thread->staged + bytes > TR_STAGE_BYTES) {
-		thread->stage_cut = true;
+	if (thread->note_bytes + bytes > TR_NOTE_BUFFER_BYTES) {
+		thread->notes_cut = true;
 		sweep(thread, is_open, 0);
 	}
-	return thread->staged + bytes <= TR_STAGE_BYTES;
+	return thread->note_bytes + bytes <= TR_NOTE_BUFFER_BYTES;
 }
 
-void tr_stage_add(struct tr_thread *thread, uint64_t start, int type,
-		  const char *key, const struct tr_stage_value *value)
+void tr_note_buffer_add(struct tr_thread *thread, uint64_t start, int type,
+			const char *key, const struct tr_note_value *value)
 {
 	bool cut = value->is_cut;
 	size_t key_bytes = tr_note_clip(key, TR_KEY_MOST, &cut);
-	size_t bytes = (sizeof(struct staged) + key_bytes + value->bytes +
-			7) &
+	size_t bytes = (sizeof(struct tr_note_entry) + key_bytes +
+			value->bytes + 7) &
 		       ~(size_t)7;
-	struct staged *s;
+	struct tr_note_entry *s;
 
 	if (!make_room(thread, bytes))
 		return;
-	s = tr_staged_at(thread, thread->staged);
+	s = tr_note_entry_at(thread, thread->note_bytes);
 	s->start = start;
 	s->bytes = (uint16_t)bytes;
 	s->type = (uint8_t)type;
@@ -108,5 +108,5 @@ void tr_stage_add(struct tr_thread *thread, uint64_t start, int type,
 	s->cut = cut;
 	memcpy(s + 1, key, key_bytes);
 	memcpy((char *)(s + 1) + key_bytes, value->at, value->bytes);
-	thread->staged = (uint16_t)(thread->staged + bytes);
+	thread->note_bytes = (uint16_t)(thread->note_bytes + bytes);
 }

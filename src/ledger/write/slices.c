@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * History: what a cell held in earlier time slices.
+ * Slices: closed time slices of a cell.
  *
  * A cell holds the present slice alone. When an entry of a later slice
  * comes, the cell's content is written as a sparse record (pages that have
@@ -277,9 +277,10 @@ static unsigned oldest_block(const struct tr_thread *thread,
 
 	for (; n < TR_TIER_MERGE; n++) {
 		off[n] = *slot_of(history, tier, tail + n);
-		if (!off[n] || (n && slice_at(thread, off[n])->to >> shift !=
-					     slice_at(thread, off[0])->to >>
-						     shift))
+		if (!off[n])
+			break;
+		if (n && slice_at(thread, off[n])->to >> shift !=
+				 slice_at(thread, off[0])->to >> shift)
 			break;
 	}
 	return n;

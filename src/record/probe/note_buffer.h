@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stage: what was noted of open scopes, until their records are written.
+ * Note buffer: attributes of open scopes, until their records are written.
  *
  * An entry is a head and then, from `type` on, the bytes of an attribute as
  * a record has them. So a record takes them as they are.
  */
-#ifndef TR_RECORD_PROBE_STAGE_H
-#define TR_RECORD_PROBE_STAGE_H
+#ifndef TR_RECORD_PROBE_NOTE_BUFFER_H
+#define TR_RECORD_PROBE_NOTE_BUFFER_H
 
 #include "record/probe.h"
 
@@ -15,7 +15,7 @@
 #define TR_KEY_MOST 63u
 #define TR_TEXT_MOST 500u
 
-struct staged {
+struct tr_note_entry {
 	uint64_t start; /* of its scope */
 	uint16_t bytes; /* of the whole, a multiple of 8 */
 	uint8_t cut;	/* key or value is not whole */
@@ -25,23 +25,25 @@ struct staged {
 	uint16_t value_bytes;
 };
 
-#define TR_STAGED_HEAD offsetof(struct staged, type)
+#define TR_NOTE_ENTRY_HEAD offsetof(struct tr_note_entry, type)
 
-TR_INLINE struct staged *tr_staged_at(const struct tr_thread *thread,
-				      unsigned at)
+TR_INLINE struct tr_note_entry *tr_note_entry_at(const struct tr_thread *thread,
+						 unsigned at)
 {
-	return (struct staged *)(void *)((char *)(uintptr_t)thread->stage + at);
+	char *notes = (char *)(uintptr_t)thread->notes;
+
+	return (struct tr_note_entry *)(void *)(notes + at);
 }
 
-struct tr_stage_value {
+struct tr_note_value {
 	const void *at;
 	size_t bytes;
 	bool is_cut;
 };
 
-/* Puts a note on the stage, if there is room. Busy. */
-void tr_stage_add(struct tr_thread *thread, uint64_t start, int type,
-		  const char *key, const struct tr_stage_value *value);
+/* Adds a note to the buffer, if there is room. Busy. */
+void tr_note_buffer_add(struct tr_thread *thread, uint64_t start, int type,
+			const char *key, const struct tr_note_value *value);
 
 /* At most `most` bytes, not ending inside a character. */
 size_t tr_note_clip(const char *text, size_t most, bool *cut);

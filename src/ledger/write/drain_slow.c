@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Odd: entries that the fast path of drain.c leaves: the first of a slice
- * or of a bucket's page, failures, long scopes, items, remarks.
+ * Drain slow: entries that the fast path of drain.c does not handle: the first
+ * of a slice or of a bucket's page, failures, long scopes, items, remarks.
  */
 #include "ledger/write/drain.h"
 #include "ledger/write/place.h"
 
-/* Everything known, the entry is under way from here on. */
+/* All old values are stored: from here on a reader completes the entry. */
 static void under_way(struct tr_track *track, uint64_t position)
 {
 	TR_FENCE();
@@ -17,19 +17,19 @@ static void under_way(struct tr_track *track, uint64_t position)
 /* ---- times ------------------------------------------------------------- */
 
 struct timed {
-	uint64_t start, span;
+	uint64_t start, duration;
 	struct tr_node *node;
 	struct tr_cell *cell;
 	bool failed;
 };
 
 static struct tr_place time_place(struct tr_thread *thread,
-				  struct tr_cell *cell, uint64_t span)
+				  struct tr_cell *cell, uint64_t duration)
 {
-	if (!span)
+	if (!duration)
 		return tr_place_zero(thread, cell);
 	return tr_place_find(thread, cell,
-			     tr_bucket_bits((double)span * thread->scale));
+			     tr_bucket_bits((double)duration * thread->scale));
 }
 
 static void drain_time(struct tr_thread *thread, struct tr_track *track,
@@ -37,13 +37,13 @@ static void drain_time(struct tr_thread *thread, struct tr_track *track,
 {
 	struct tr_node *node = t->node;
 	struct tr_cell *cell = t->cell;
-	uint32_t slice = TR_SLICE_OF(thread, t->start + t->span);
+	uint32_t slice = TR_SLICE_OF(thread, t->start + t->duration);
 	struct tr_place place;
 
 	if (cell->slice != slice)
 		tr_cell_turn(thread, cell, slice);
 	tr_ring_ready(thread, cell);
-	place = time_place(thread, cell, t->span);
+	place = time_place(thread, cell, t->duration);
 	TR_STORE(track->intent.calls, node->calls);
 	TR_STORE(track->intent.sum, node->sum);
 	TR_STORE(track->intent.cell_sum, cell->sum);
@@ -54,29 +54,29 @@ static void drain_time(struct tr_thread *thread, struct tr_track *track,
 	TR_STORE(track->intent.other, tr_place_other(&place));
 	under_way(track, position);
 	TR_STORE(node->calls, node->calls + 1);
-	TR_STORE(node->sum, node->sum + t->span);
-	TR_STORE(cell->sum, cell->sum + t->span);
+	TR_STORE(node->sum, node->sum + t->duration);
+	TR_STORE(cell->sum, cell->sum + t->duration);
 	if (t->failed) {
 		TR_STORE(node->failures, node->failures + 1);
 		TR_STORE(cell->failures, cell->failures + 1);
 	}
 	tr_place_add(&place);
-	if (t->span > cell->max)
-		TR_STORE(cell->max, t->span);
-	if (t->span < cell->min)
-		TR_STORE(cell->min, t->span);
-	tr_place_keep(thread, cell, t->start + t->span, t->span);
+	if (t->duration > cell->max)
+		TR_STORE(cell->max, t->duration);
+	if (t->duration < cell->min)
+		TR_STORE(cell->min, t->duration);
+	tr_place_keep(thread, cell, t->start + t->duration, t->duration);
 }
 
 /* A function has no distribution, and its calls are counted when they begin. */
 static void drain_call(struct tr_track *track, uint64_t position,
-		       struct tr_node *node, uint64_t span)
+		       struct tr_node *node, uint64_t duration)
 {
 	TR_STORE(track->intent.calls, node->calls);
 	TR_STORE(track->intent.sum, node->sum);
 	under_way(track, position);
 	TR_STORE(node->calls, node->calls + 1);
-	TR_STORE(node->sum, node->sum + span);
+	TR_STORE(node->sum, node->sum + duration);
 }
 
 /* ---- counts of a node -------------------------------------------------- */
@@ -89,14 +89,15 @@ static void drain_count(struct tr_track *track, uint64_t position,
 	TR_STORE(*field, *field + n);
 }
 
-void tr_drain_odd(struct tr_thread *thread, struct tr_track *track,
-		  uint64_t position)
+void tr_drain_slow(struct tr_thread *thread, struct tr_track *track,
+		   uint64_t position)
 {
 	const struct tr_entry *entry = (void *)(thread->base +
 						(uint32_t)position);
 	uint32_t flags = entry->what & TR_ENTRY_FLAGS;
 	uint32_t off = entry->what & ~(uint32_t)TR_ENTRY_FLAGS;
-	struct timed t = { entry->start, entry->span, tr_node_at(thread, off),
+	struct timed t = { entry->start, entry->duration,
+			   tr_node_at(thread, off),
 			   NULL, flags & TR_ENTRY_FAILED };
 	uint32_t cell;
 
@@ -121,10 +122,10 @@ void tr_drain_odd(struct tr_thread *thread, struct tr_track *track,
 	}
 	if (flags & TR_ENTRY_LONG) {
 		t.start = thread->long_start;
-		t.span = entry->start;
+		t.duration = entry->start;
 	}
 	if (flags & TR_ENTRY_CALL) {
-		drain_call(track, position, t.node, t.span);
+		drain_call(track, position, t.node, t.duration);
 		return;
 	}
 	cell = TR_LOAD(t.node->cell);
@@ -138,7 +139,7 @@ void tr_drain_odd(struct tr_thread *thread, struct tr_track *track,
 
 /* ---- entries from signal handlers -------------------------------------- */
 
-bool tr_log_defer(struct tr_thread *thread, uint64_t start, uint32_t span,
+bool tr_log_defer(struct tr_thread *thread, uint64_t start, uint32_t duration,
 		  uint32_t what)
 {
 	struct tr_track *track = thread->own_track;
@@ -154,7 +155,7 @@ bool tr_log_defer(struct tr_thread *thread, uint64_t start, uint32_t span,
 					      __ATOMIC_RELAXED));
 	entry = &track->deferred[n % TR_DEFERRED];
 	TR_STORE(entry->start, start);
-	TR_STORE(entry->span, span);
+	TR_STORE(entry->duration, duration);
 	TR_PUBLISH(entry->what, what | TR_PARKED);
 	return true;
 }
@@ -174,7 +175,7 @@ static bool move_value(struct tr_thread *thread, uint32_t place, uint32_t site)
 	TR_STORE(track->deferred_at, TR_DEFERRED_VALUE | place);
 	TR_FENCE();
 	tr_observe(thread, cell, u.value,
-		   (uint64_t)TR_LOAD(entry->span) << thread->shift);
+		   (uint64_t)TR_LOAD(entry->duration) << thread->shift);
 	return true;
 }
 
@@ -191,7 +192,7 @@ static bool move_time(struct tr_thread *thread, uint32_t place, uint32_t what)
 		node |= TR_ENTRY_FAILED;
 	TR_STORE(track->deferred_at, track->write | place);
 	TR_FENCE();
-	tr_log_append(thread, TR_LOAD(entry->start), TR_LOAD(entry->span),
+	tr_log_append(thread, TR_LOAD(entry->start), TR_LOAD(entry->duration),
 		      node);
 	return true;
 }

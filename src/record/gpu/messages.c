@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Say: messages of gpu/, and why there is no GPU.
+ * Messages: log messages of gpu/, and the reason why there is no GPU.
  *
- * What was said is remembered across forks, unlike all else here: a message
- * of a parent is not repeated by each of its children.
+ * Which messages were logged is kept across forks, unlike all else here: a
+ * message of a parent is not repeated by each of its children.
  */
 #include "record/gpu/state.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 static tr_gpu_log logger;
-static uint64_t said[TR_GPU_CAUSES]; /* a bit a number; atomic */
+static uint64_t logged[TR_GPU_CAUSES]; /* a bit a number; atomic */
 
 /* The thread's alone, and there is one at a time. */
 static char composed[TR_GPU_TEXT], absent[TR_GPU_TEXT];
@@ -22,8 +22,8 @@ void tr_gpu_set_log(tr_gpu_log log)
 	__atomic_store_n(&logger, log, __ATOMIC_RELEASE);
 }
 
-void tr_gpu_say(enum tr_gpu_cause cause, unsigned number,
-		enum tare_level level, const char *format, ...)
+void tr_gpu_log_once(enum tr_gpu_cause cause, unsigned number,
+		     enum tare_level level, const char *format, ...)
 {
 	uint64_t bit = UINT64_C(1) << number % 64;
 	tr_gpu_log log = __atomic_load_n(&logger, __ATOMIC_ACQUIRE);
@@ -31,7 +31,7 @@ void tr_gpu_say(enum tr_gpu_cause cause, unsigned number,
 	va_list args;
 
 	if (!log ||
-	    __atomic_fetch_or(&said[cause], bit, __ATOMIC_RELAXED) & bit)
+	    __atomic_fetch_or(&logged[cause], bit, __ATOMIC_RELAXED) & bit)
 		return;
 	va_start(args, format);
 	(void)vsnprintf(text, sizeof(text), format, args);

@@ -23,7 +23,7 @@
 #define KEEP_PATH 900u
 #define KEEP_TRIES 100000u
 
-void tr_keep_complain(tare_training *t, const char *what, const char *path,
+void tr_training_warn(tare_training *t, const char *what, const char *path,
 		      int err)
 {
 	char text[512];
@@ -36,7 +36,7 @@ void tr_keep_complain(tare_training *t, const char *what, const char *path,
 	tr_host.log_asked(TARE_LEVEL_WARNING, text);
 }
 
-/* ---- opening ------------------------------------------------------------ */
+/* ---- opening ----------------------------------------------------------- */
 
 /* The caller's, or the option's. */
 static void find_folder(tare_training *t, const char *given,
@@ -48,7 +48,7 @@ static void find_folder(tare_training *t, const char *given,
 	else if (strlen(given) < KEEP_PATH)
 		strcpy(folder, given);
 	else
-		tr_keep_complain(t, "write into", given, TARE_EINVAL);
+		tr_training_warn(t, "write into", given, TARE_EINVAL);
 }
 
 static bool has_key(const tare_training_options *o, const char *key)
@@ -91,7 +91,7 @@ static void open_csv(tare_training *t, const char *results,
 		return;
 	err = tr_run_csv_open(&name, pairs, n_pairs, &t->csv);
 	if (err)
-		tr_keep_complain(t, "write into", results, err);
+		tr_training_warn(t, "write into", results, err);
 }
 
 /*
@@ -112,7 +112,8 @@ static struct numbers agree_numbers(tare_training *t)
 	double numbers[2] = { tr_run_csv_number(t->csv),
 			      tr_run_csv_moved(t->csv) };
 
-	if (t->workers > 1 && t->most && t->most(t->data, numbers, 2))
+	if (t->workers > 1 && t->max_allreduce &&
+	    t->max_allreduce(t->data, numbers, 2))
 		numbers[0] = numbers[1] = 0;
 	return (struct numbers){ whole(numbers[0], 1), whole(numbers[1], 0) };
 }
@@ -133,7 +134,7 @@ static void open_own_csv(tare_training *t, const char *results,
 	(void)snprintf(stem, sizeof(stem), "worker_%u", t->worker);
 	err = tr_run_csv_open(&name, pairs, n_pairs, &t->own_csv);
 	if (err)
-		tr_keep_complain(t, "write into", folder, err);
+		tr_training_warn(t, "write into", folder, err);
 }
 
 /* A folder is a run there: none that has one already. */
@@ -189,17 +190,17 @@ static void open_events(tare_training *t, const char *events, char *folder,
 	if (!err)
 		err = tare_event_file_open(folder, &t->events);
 	if (err) {
-		tr_keep_complain(t, "write into", events, err);
+		tr_training_warn(t, "write into", events, err);
 		folder[0] = '\0';
 	}
 }
 
-static void open_book(tare_training *t, const char *const *pairs,
-		      size_t n_pairs, const char *events)
+static void open_store(tare_training *t, const char *const *pairs,
+		       size_t n_pairs, const char *events)
 {
 	char rows[24] = "";
 	uint64_t most = 10000;
-	struct tr_book_head head = {
+	struct tr_epoch_store_head head = {
 		.struct_size = sizeof(head),
 		.worker = t->worker,
 		.workers = t->workers,
@@ -216,10 +217,10 @@ static void open_book(tare_training *t, const char *const *pairs,
 	if (tr_host.option("training_epochs", rows, sizeof(rows)) > 0)
 		(void)tr_parse_u64(rows, &most);
 	head.most_rows = most;
-	t->book = tr_book_open(&head);
+	t->store = tr_epoch_store_open(&head);
 }
 
-void tr_keep_open(tare_training *t, const tare_training_options *o)
+void tr_training_outputs_open(tare_training *t, const tare_training_options *o)
 {
 	char results[KEEP_PATH], events[KEEP_PATH], number[24];
 	char folder[KEEP_PATH + 256] = "";
@@ -236,12 +237,12 @@ void tr_keep_open(tare_training *t, const tare_training_options *o)
 	open_events(t, events, folder, sizeof(folder), file.file);
 	err = t->events ? put_text(t, pairs, n) : 0;
 	if (err)
-		tr_keep_complain(t, "write into", folder, err);
-	open_book(t, pairs, n, folder);
+		tr_training_warn(t, "write into", folder, err);
+	open_store(t, pairs, n, folder);
 	free(pairs);
 }
 
-/* ---- an epoch ----------------------------------------------------------- */
+/* ---- an epoch ---------------------------------------------------------- */
 
 static void add_scalar(struct tr_scalars *s, const char *tag, size_t len,
 		       double value)
@@ -302,28 +303,29 @@ static int put_row(tare_training *t, tare_run_csv *csv,
 	int err = csv ? tr_run_csv_add(csv, row, now_ns) : 0;
 
 	if (err)
-		tr_keep_complain(t, "write", tare_run_csv_path(csv), err);
+		tr_training_warn(t, "write", tare_run_csv_path(csv), err);
 	return err;
 }
 
-int tr_keep_row(tare_training *t, const tare_epoch *epoch, int64_t now_ns)
+int tr_training_outputs_row(tare_training *t, const tare_epoch *epoch,
+			    int64_t now_ns)
 {
 	int err = put_row(t, t->csv, &epoch->row, now_ns);
 	int own_err = put_row(t, t->own_csv, &epoch->own, now_ns);
 	int events_err = t->events ? put_events(t, epoch, now_ns) : 0;
 
 	if (events_err)
-		tr_keep_complain(t, "write", tare_event_file_path(t->events),
+		tr_training_warn(t, "write", tare_event_file_path(t->events),
 				 events_err);
 	return err ? err : own_err ? own_err : events_err;
 }
 
-/* ---- the end ------------------------------------------------------------ */
+/* ---- the end ----------------------------------------------------------- */
 
 static int told_close(tare_training *t, const char *path, int err)
 {
 	if (err)
-		tr_keep_complain(t, "write all of", path, err);
+		tr_training_warn(t, "write all of", path, err);
 	return err;
 }
 
@@ -344,7 +346,7 @@ static int close_events(tare_training *t)
 	return told_close(t, path, tare_event_file_close(t->events));
 }
 
-int tr_keep_close(tare_training *t)
+int tr_training_outputs_close(tare_training *t)
 {
 	int err = close_csv(t, t->csv);
 	int own_err = close_csv(t, t->own_csv);

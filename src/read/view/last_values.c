@@ -10,12 +10,12 @@
 
 #include <stdlib.h>
 
-void tr_last_add(struct tr_gather *gather, struct tr_series *series,
-		 uint64_t ticks, uint64_t value)
+void tr_last_values_add(struct tr_gather *gather, struct tr_series *series,
+			uint64_t ticks, uint64_t value)
 {
-	struct tr_last *last = &series->last;
+	struct tr_last_values *last = &series->last;
 
-	if (ticks < gather->span.from || ticks > gather->span.to)
+	if (ticks < gather->range.from || ticks > gather->range.to)
 		return;
 	if (ticks > series->newest)
 		series->newest = ticks;
@@ -54,9 +54,9 @@ static bool is_overwritten(const struct tr_values *values)
 	return values->at[oldest].ticks > values->at[next].ticks;
 }
 
-const struct tr_values *tr_last_ring(const struct tr_image *image,
-				     const struct tr_cell *cell,
-				     uint64_t *ret_n)
+const struct tr_values *tr_last_values_ring(const struct tr_image *image,
+					    const struct tr_cell *cell,
+					    uint64_t *ret_n)
 {
 	const struct tr_values *values =
 		tr_image_at(image, cell->values, sizeof(*values), 8);
@@ -75,21 +75,22 @@ const struct tr_values *tr_last_ring(const struct tr_image *image,
 	return values;
 }
 
-void tr_last_add_ring(struct tr_gather *gather, struct tr_series *series,
-		      const struct tr_cell *cell)
+void tr_last_values_add_ring(struct tr_gather *gather, struct tr_series *series,
+			     const struct tr_cell *cell)
 {
 	uint64_t n;
-	const struct tr_values *values = tr_last_ring(gather->image, cell, &n);
+	const struct tr_values *values = tr_last_values_ring(gather->image,
+							     cell, &n);
 
 	if (!values || !ring_fits(gather, values->size))
 		return;
-	if (n > gather->span.last_values)
-		n = gather->span.last_values;
+	if (n > gather->range.last_values)
+		n = gather->range.last_values;
 	for (uint64_t i = values->written - n; i != values->written; i++) {
 		uint64_t at = i % values->size;
 
-		tr_last_add(gather, series, values->at[at].ticks,
-			    values->at[at].value);
+		tr_last_values_add(gather, series, values->at[at].ticks,
+				   values->at[at].value);
 	}
 }
 
@@ -103,8 +104,8 @@ static int by_time(const void *a, const void *b)
 static void settle(struct tr_gather *gather, struct tr_series *series)
 {
 	const struct tr_header *header = (const void *)gather->image->base;
-	struct tr_last *last = &series->last;
-	uint64_t most = gather->span.last_values;
+	struct tr_last_values *last = &series->last;
+	uint64_t most = gather->range.last_values;
 
 	if (last->n > 1)
 		qsort(last->at, last->n, sizeof(*last->at), by_time);
@@ -123,10 +124,10 @@ static void settle(struct tr_gather *gather, struct tr_series *series)
 						   header->slice_shift));
 	}
 	free(last->at);
-	*last = (struct tr_last){ NULL, 0, 0 };
+	*last = (struct tr_last_values){ NULL, 0, 0 };
 }
 
-void tr_last_settle(struct tr_gather *gather)
+void tr_last_values_sort(struct tr_gather *gather)
 {
 	for (uint32_t id = 1; id < gather->n_series; id++)
 		if (gather->series[id].last.n)

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Book: a training in the ledger, a row an epoch.
+ * Epoch store: a training in the ledger, a row an epoch.
  *
  * Rows are written in place with a number at either end, so that a reader,
- * also one after a kill, takes a row as a whole or not at all. The pages of
- * a book are a ring that grows while there is room for it: of what does not
- * fit, the newest rows are kept. All books of a ledger together take a
- * quarter of it at most.
+ * also one after a kill, takes a row as a whole or not at all. The pages of a
+ * training are a ring that grows while there is room for it: if not all rows
+ * fit, the newest are kept. All trainings of a ledger together take a quarter
+ * of it at most.
  *
  * In the copy of the library that measures: see TR_FIRST. So that the copies
  * may be of different versions, what goes between them is fixed: texts, and
  * rows as the ledger has them.
  *
- * One thread at a time for each book.
+ * One thread at a time for each training.
  */
-#ifndef TR_RECORD_TRAIN_BOOK_H
-#define TR_RECORD_TRAIN_BOOK_H
+#ifndef TR_RECORD_TRAIN_EPOCH_STORE_H
+#define TR_RECORD_TRAIN_EPOCH_STORE_H
 
 #include "record/probe.h"
 
-#define TR_BOOK_PAIRS 64u
+#define TR_EPOCH_STORE_PAIRS 64u
 
-struct tr_book_head {
+struct tr_epoch_store_head {
 	uint32_t struct_size;
 	uint32_t worker, workers;
 	uint32_t n_pairs;
@@ -32,22 +32,23 @@ struct tr_book_head {
 };
 
 /* NULL: there is no memory. Borrows. Measuring may begin later. */
-void *tr_book_open(const struct tr_book_head *head);
+void *tr_epoch_store_open(const struct tr_epoch_store_head *head);
 /*
  * Phases of the next row, before it is added. `name` is n names of
  * TR_TRAINING_NAME bytes, always the same ones and then some; `part` is in
  * seconds, as in struct tr_training_phases.
  */
-struct tr_book_phases {
+struct tr_epoch_store_phases {
 	uint32_t struct_size, n;
 	const char *name;
 	const struct tr_training_sums *sums;
 	double part[2 * TR_TRAINING_PARTS];
 };
 
-void tr_book_phases(void *book, const struct tr_book_phases *phases);
+void tr_epoch_store_phases(void *store,
+			   const struct tr_epoch_store_phases *phases);
 /* begin, end and ticks are filled in. */
-void tr_book_add(void *book, const struct tr_training_row *row);
-void tr_book_close(void *book);
+void tr_epoch_store_add(void *store, const struct tr_training_row *row);
+void tr_epoch_store_close(void *store);
 
 #endif

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Known: all modules that ever were, by number.
+ * Module table: all modules that were ever loaded, by number.
  *
- * Numbers are never given to another. A module that comes back to the same
- * place gets its old one, so that a program that loads and unloads the same
- * one all the time does not use them up.
+ * A number is never given to another module. A module that is loaded again at
+ * the same address gets its old number, so that a program that loads and
+ * unloads the same one all the time does not use numbers up.
  *
- * One at a time, who looks (module.c).
+ * One thread at a time: the one that looks for modules (module.c).
  */
 #include "record/unwind/list.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#define TR_KNOWN_MOST 16384u
+#define TR_MODULE_TABLE_MAX 16384u
 #define TR_PATH_MOST 4096u
 
-struct known {
+struct module_entry {
 	struct tr_unwind_module module;
 	bool is_here, is_seen, is_staying;
 };
 
-static struct known *known;
-static uint32_t n_known;
+static struct module_entry *entries;
+static uint32_t n_entries;
 
-bool tr_known_init(void)
+bool tr_module_table_init(void)
 {
-	if (!known)
-		known = tr_memory_map(TR_KNOWN_MOST * sizeof(*known));
-	return known != NULL;
+	if (!entries)
+		entries = tr_memory_map(TR_MODULE_TABLE_MAX * sizeof(*entries));
+	return entries != NULL;
 }
 
 /* Paths stay for ever: modules are few. */
@@ -79,7 +79,8 @@ static const char *full_path(const struct tr_listed *listed, char *path,
 	return path;
 }
 
-static bool is_same_module(const struct known *one, const struct tr_listed *two)
+static bool is_same_module(const struct module_entry *one,
+			   const struct tr_listed *two)
 {
 	const struct tr_unwind_module *a = &one->module, *b = &two->module;
 
@@ -90,43 +91,44 @@ static bool is_same_module(const struct known *one, const struct tr_listed *two)
 		strcmp(a->path, b->path) == 0);
 }
 
-static uint32_t find_known(const struct tr_listed *listed)
+static uint32_t find_module(const struct tr_listed *listed)
 {
-	for (uint32_t i = n_known; i-- > 0;)
-		if (is_same_module(&known[i], listed))
+	for (uint32_t i = n_entries; i-- > 0;)
+		if (is_same_module(&entries[i], listed))
 			return i;
 	return UINT32_MAX;
 }
 
-static uint32_t add_known(const struct tr_listed *listed)
+static uint32_t add_module(const struct tr_listed *listed)
 {
 	static char path[TR_PATH_MOST]; /* stacks of handlers are small */
-	struct known *to;
+	struct module_entry *to;
 
-	if (n_known == TR_KNOWN_MOST)
+	if (n_entries == TR_MODULE_TABLE_MAX)
 		return TR_UNWIND_NO_MODULE;
-	to = &known[n_known];
+	to = &entries[n_entries];
 	memset(to, 0, sizeof(*to));
 	to->module = listed->module;
 	to->module.path = keep_path(full_path(listed, path, sizeof(path)));
-	return n_known++;
+	return n_entries++;
 }
 
-void tr_known_compare(struct tr_list *list, const struct tr_unwind_watch *watch)
+void tr_module_table_compare(struct tr_list *list,
+			     const struct tr_unwind_watch *watch)
 {
 	for (uint32_t i = 0; i < list->n; i++) {
 		struct tr_listed *listed = &list->at[i];
-		struct known *is;
+		struct module_entry *is;
 
 		listed->number = TR_UNWIND_NO_MODULE;
 		if (!listed->n_codes)
 			continue;
-		listed->number = find_known(listed);
+		listed->number = find_module(listed);
 		if (listed->number == UINT32_MAX)
-			listed->number = add_known(listed);
+			listed->number = add_module(listed);
 		if (listed->number == TR_UNWIND_NO_MODULE)
 			continue;
-		is = &known[listed->number];
+		is = &entries[listed->number];
 		is->is_seen = true;
 		is->is_staying |= listed->is_staying;
 		listed->is_staying = is->is_staying;
@@ -136,10 +138,10 @@ void tr_known_compare(struct tr_list *list, const struct tr_unwind_watch *watch)
 	}
 }
 
-void tr_known_rest_gone(const struct tr_unwind_watch *watch)
+void tr_module_table_rest_gone(const struct tr_unwind_watch *watch)
 {
-	for (uint32_t i = 0; i < n_known; i++) {
-		struct known *is = &known[i];
+	for (uint32_t i = 0; i < n_entries; i++) {
+		struct module_entry *is = &entries[i];
 
 		if (is->is_here && !is->is_seen) {
 			is->is_here = false;
@@ -151,11 +153,11 @@ void tr_known_rest_gone(const struct tr_unwind_watch *watch)
 }
 
 /* Those in whose place another one is. */
-void tr_known_gone_by(const struct tr_list *list,
-		    const struct tr_unwind_watch *watch)
+void tr_module_table_gone_by(const struct tr_list *list,
+			     const struct tr_unwind_watch *watch)
 {
-	for (uint32_t i = 0; i < n_known; i++) {
-		struct known *is = &known[i];
+	for (uint32_t i = 0; i < n_entries; i++) {
+		struct module_entry *is = &entries[i];
 		bool is_new = is->is_seen;
 
 		is->is_seen = false;
@@ -168,27 +170,27 @@ void tr_known_gone_by(const struct tr_list *list,
 	}
 }
 
-bool tr_known_is_all(const struct tr_list *list)
+bool tr_module_table_is_all(const struct tr_list *list)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < n_known; i++)
-		n += known[i].is_here;
+	for (uint32_t i = 0; i < n_entries; i++)
+		n += entries[i].is_here;
 	for (uint32_t i = 0; i < list->n; i++) {
 		uint32_t number;
 
 		if (!list->at[i].n_codes)
 			continue;
-		number = find_known(&list->at[i]);
-		if (number == UINT32_MAX || !known[number].is_here || !n--)
+		number = find_module(&list->at[i]);
+		if (number == UINT32_MAX || !entries[number].is_here || !n--)
 			return false;
 	}
 	return !n;
 }
 
-void tr_known_tell(const struct tr_unwind_watch *watch)
+void tr_module_table_report(const struct tr_unwind_watch *watch)
 {
-	for (uint32_t i = 0; i < n_known; i++)
-		if (known[i].is_here && watch->came)
-			watch->came(i, &known[i].module);
+	for (uint32_t i = 0; i < n_entries; i++)
+		if (entries[i].is_here && watch->came)
+			watch->came(i, &entries[i].module);
 }
