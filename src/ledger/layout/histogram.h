@@ -39,9 +39,13 @@ extern const uint64_t tr_bucket_addend[64];
 #define TR_TIME_BASE ((1023u - 31u) * 2u)
 
 /*
- * Of a positive normal double: bits >> 47 is its bucket (32 an octave),
- * bits >> 51 its page (16 buckets).
+ * Bits of a bucket: those of a positive normal double, moved so that the upper
+ * ones are the number of its bucket. A double has 52 bits of fraction; five
+ * are used, for 32 buckets an octave, and 16 buckets are a page.
  */
+#define TR_BUCKET_SHIFT 47u
+#define TR_BUCKET_PAGE_SHIFT 51u
+
 TR_INLINE uint64_t tr_bucket_bits(double value)
 {
 	union {
@@ -49,10 +53,32 @@ TR_INLINE uint64_t tr_bucket_bits(double value)
 		uint64_t bits;
 	} u = { value };
 
-	return u.bits + tr_bucket_addend[u.bits >> 46 & 63];
+	return u.bits + tr_bucket_addend[u.bits >> (TR_BUCKET_SHIFT - 1) & 63];
 }
 
-/* Upper bound of bucket `index` (= bits >> 47); lower is that of index-1. */
+/* Number of the bucket, and of its page. */
+TR_INLINE uint64_t tr_bucket_index(uint64_t bits)
+{
+	return bits >> TR_BUCKET_SHIFT;
+}
+
+TR_INLINE uint64_t tr_bucket_page(uint64_t bits)
+{
+	return bits >> TR_BUCKET_PAGE_SHIFT;
+}
+
+/* Number of the bucket in its page, and where its 4 bytes are in it. */
+TR_INLINE uint64_t tr_bucket_in_page(uint64_t bits)
+{
+	return bits >> TR_BUCKET_SHIFT & (TR_PAGE_BUCKETS - 1);
+}
+
+TR_INLINE uint64_t tr_bucket_offset(uint64_t bits)
+{
+	return bits >> (TR_BUCKET_SHIFT - 2) & 4 * (TR_PAGE_BUCKETS - 1);
+}
+
+/* Upper bound of bucket `index`; the lower is that of index - 1. */
 double tr_bucket_upper(uint32_t index);
 
 /* ---- anchor.c ---------------------------------------------------------- */

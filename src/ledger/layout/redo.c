@@ -66,13 +66,13 @@ static struct tr_cell *find_cell(const struct redo *r, uint32_t off)
 static uint32_t find_bucket(const struct tr_image *image,
 			    const struct tr_cell *cell, uint64_t bits)
 {
-	uint32_t number, page, want = (uint32_t)(bits >> 51);
+	uint32_t number, page, want = (uint32_t)tr_bucket_page(bits);
 
 	if (!tr_cell_page_after(image->base, image->size, cell,
 				(int64_t)want - 1, &number, &page) ||
 	    number != want || !tr_arena_at(image, page, TR_LINE, 4))
 		return 0;
-	return page + (uint32_t)(bits >> 47 & 15) * 4;
+	return page + (uint32_t)tr_bucket_offset(bits);
 }
 
 static uint32_t *find_carry(const struct redo *r,

@@ -66,7 +66,7 @@ static uint32_t far_page(struct tr_thread *thread, struct tr_cell *cell,
 uint32_t tr_cell_bucket(struct tr_thread *thread, struct tr_cell *cell,
 			uint64_t bits)
 {
-	uint32_t number = (uint32_t)(bits >> 51), page;
+	uint32_t number = (uint32_t)tr_bucket_page(bits), page;
 	uint32_t place = number - cell->base;
 
 	if (place < TR_CELL_PAGES) {
@@ -78,7 +78,7 @@ uint32_t tr_cell_bucket(struct tr_thread *thread, struct tr_cell *cell,
 	} else {
 		page = far_page(thread, cell, number);
 	}
-	return page ? page + (uint32_t)(bits >> 47 & 15) * 4 : 0;
+	return page ? page + (uint32_t)tr_bucket_offset(bits) : 0;
 }
 
 uint32_t *tr_cell_carry(struct tr_thread *thread, struct tr_cell *cell,

@@ -37,13 +37,13 @@ TR_INLINE bool drain_entry(struct tr_thread *thread, struct tr_track *track,
 	if (TR_UNLIKELY(cell->slice != TR_SLICE_OF(thread, start + duration)))
 		return false;
 	bits = tr_bucket_bits((double)(int64_t)duration * thread->scale);
-	number = (bits >> 51) - TR_TIME_BASE;
+	number = tr_bucket_page(bits) - TR_TIME_BASE;
 	if (TR_UNLIKELY(number >= TR_CELL_PAGES))
 		return false;
 	page = cell->page[number];
 	if (TR_UNLIKELY(!page))
 		return false;
-	at = (void *)(base + page + (bits >> 45 & 60));
+	at = (void *)(base + page + tr_bucket_offset(bits));
 	bucket = TR_LOAD(*at);
 	if (TR_UNLIKELY(bucket == UINT32_MAX))
 		return false;

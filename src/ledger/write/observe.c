@@ -22,7 +22,7 @@
  */
 static void place_window(struct tr_cell *cell, uint64_t bits)
 {
-	uint32_t page = (uint32_t)(bits >> 51), base = PAGE_FIRST;
+	uint32_t page = (uint32_t)tr_bucket_page(bits), base = PAGE_FIRST;
 
 	if (cell->base)
 		return;

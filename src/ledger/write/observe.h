@@ -65,13 +65,13 @@ TR_INLINE bool tr_observe_fast(struct tr_thread *thread, struct tr_track *track,
 		return false;
 	bits = tr_bucket_bits(value);
 	/* The window never covers what is negative, not normal, or infinite. */
-	number = (bits >> 51) - cell->base;
+	number = tr_bucket_page(bits) - cell->base;
 	if (TR_UNLIKELY(number >= TR_CELL_PAGES))
 		return false;
 	page = cell->page[number];
 	if (TR_UNLIKELY(!page))
 		return false;
-	at = (uint32_t *)(void *)(base + page + (bits >> 45 & 60));
+	at = (uint32_t *)(void *)(base + page + tr_bucket_offset(bits));
 	bucket = *at;
 	if (TR_UNLIKELY(bucket == UINT32_MAX))
 		return false;

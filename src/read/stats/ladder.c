@@ -16,7 +16,7 @@ struct climb {
 
 static uint32_t bucket_of(double bound)
 {
-	return (uint32_t)(tr_bucket_bits(fabs(bound)) >> 47);
+	return (uint32_t)tr_bucket_index(tr_bucket_bits(fabs(bound)));
 }
 
 static void add(struct climb *climb, uint64_t count)

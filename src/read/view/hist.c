@@ -95,11 +95,12 @@ bool tr_hist_add_small(struct tr_pool *pool, struct tr_hist *hist,
 bool tr_hist_add_one(struct tr_pool *pool, struct tr_hist *hist, uint64_t bits,
 		     int sign)
 {
-	struct tr_hist_page *page = page_of(pool, hist, (uint32_t)(bits >> 51));
+	struct tr_hist_page *page = page_of(pool, hist,
+					    (uint32_t)tr_bucket_page(bits));
 
 	if (!page)
 		return false;
-	page->count[bits >> 47 & 15] += (uint64_t)(int64_t)sign;
+	page->count[tr_bucket_in_page(bits)] += (uint64_t)(int64_t)sign;
 	return true;
 }
 
