@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "read/view.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define TR_SINK_BYTES 65536u
@@ -46,6 +47,7 @@ TR_INLINE char *tr_sink_begin(struct tr_sink *sink)
 
 TR_INLINE void tr_sink_end(struct tr_sink *sink, const char *at)
 {
+	assert(at >= sink->data && at <= sink->data + TR_SINK_BYTES);
 	sink->len = (size_t)(at - sink->data);
 }
 

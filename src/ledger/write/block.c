@@ -13,6 +13,8 @@
  */
 #include "ledger/write.h"
 
+#include <assert.h>
+
 #define TR_BLOCK_TRIES 8
 
 static struct tr_block *block_at(uint32_t number)
@@ -65,6 +67,7 @@ static TR_NOINLINE struct tr_block *take_block(struct tr_thread *thread)
 {
 	struct tr_header *header = tr_ledger->header;
 
+	assert(tr_thread_is_busy(thread));
 	for (int i = 0; i < TR_BLOCK_TRIES; i++) {
 		uint64_t ticket = TR_ADD(header->records_taken, 1);
 		uint32_t number = number_of(ticket);
@@ -123,6 +126,7 @@ TR_INLINE uint64_t *place_in(struct tr_block *block, uint32_t used)
 
 static uint64_t *place_for(struct tr_thread *thread, uint32_t bytes)
 {
+	assert(bytes % 8 == 0);
 	/* Each read once: 0 as soon as somebody truncates the file. */
 	uint32_t number = TR_LOAD(thread->own_track->block), used;
 	struct tr_block *block;
@@ -143,6 +147,8 @@ uint64_t *tr_block_reserve(struct tr_thread *thread, uint32_t bytes)
 {
 	uint64_t *place;
 
+	assert(tr_thread_is_busy(thread));
+	assert(bytes && bytes % 8 == 0);
 	if (TR_LOAD(tr_ledger->header->max_history) == 0)
 		return NULL;
 	place = place_for(thread, bytes);
@@ -157,6 +163,8 @@ void tr_block_commit(uint64_t *place, uint32_t bytes)
 	struct tr_block *block = block_of(place);
 	uint32_t used = (uint32_t)((char *)place - (char *)(block + 1));
 
+	assert(place);
+	assert(bytes && bytes % 8 == 0);
 	TR_STORE(block->records, block->records + 1);
 	TR_PUBLISH(block->used, used + bytes);
 }

@@ -8,11 +8,14 @@
  */
 #include "ledger/write.h"
 
+#include <assert.h>
+
 
 struct tr_extra *tr_cell_extra(struct tr_thread *thread, struct tr_cell *cell)
 {
 	uint32_t off = TR_LOAD(cell->extra);
 
+	assert(tr_thread_is_busy(thread));
 	if (!off) {
 		off = tr_track_alloc(thread, sizeof(struct tr_extra));
 		if (!off)
@@ -69,6 +72,7 @@ uint32_t tr_cell_bucket(struct tr_thread *thread, struct tr_cell *cell,
 	uint32_t number = (uint32_t)tr_bucket_page(bits), page;
 	uint32_t place = number - cell->base;
 
+	assert(tr_thread_is_busy(thread));
 	if (place < TR_CELL_PAGES) {
 		page = cell->page[place];
 		if (!page) {
@@ -89,6 +93,8 @@ uint32_t *tr_cell_carry(struct tr_thread *thread, struct tr_cell *cell,
 	struct tr_carry *carry = NULL;
 	uint32_t off, n;
 
+	assert(tr_thread_is_busy(thread));
+	assert(bucket);
 	while (link && (off = TR_LOAD(*link))) {
 		carry = (struct tr_carry *)(void *)(thread->base + off);
 		for (uint32_t i = 0; i < carry->n && i < 7; i++)

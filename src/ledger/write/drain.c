@@ -11,6 +11,9 @@
  * a bucket's page) leaves the fast path for drain_slow.c.
  */
 #include "ledger/write/drain.h"
+
+#include <assert.h>
+
 #include "ledger/write/place.h"
 
 /*
@@ -112,6 +115,7 @@ void tr_drain_batch(struct tr_thread *thread, struct tr_track *track,
 {
 	uint64_t at = end - TR_BATCH * sizeof(struct tr_entry);
 
+	assert(tr_thread_is_busy(thread));
 	for (; at < end; at += sizeof(struct tr_entry)) {
 		if (TR_UNLIKELY(!drain_entry(thread, track, at)))
 			tr_drain_slow(thread, track, at);
@@ -139,6 +143,7 @@ void tr_log_append(struct tr_thread *thread, uint64_t start, uint32_t duration,
 	uint64_t position = track->write;
 	struct tr_entry *entry = (void *)(thread->base + (uint32_t)position);
 
+	assert(tr_thread_is_busy(thread));
 	TR_STORE(entry->start, start);
 	TR_STORE(entry->duration, duration);
 	TR_STORE(entry->what, what);
@@ -178,6 +183,7 @@ void tr_drain_redo(struct tr_thread *thread, bool cut)
 	uint64_t whole = track->write &
 			 ~(uint64_t)(TR_BATCH * sizeof(struct tr_entry) - 1);
 
+	assert(tr_thread_is_busy(thread));
 	if (cut)
 		complete(thread, track);
 	/* In another lap: it died between a ring's end and the next. */

@@ -4,6 +4,9 @@
  * of a slice or of a bucket's page, failures, long scopes, items, remarks.
  */
 #include "ledger/write/drain.h"
+
+#include <assert.h>
+
 #include "ledger/write/place.h"
 
 /* All old values are stored: from here on a reader completes the entry. */
@@ -101,6 +104,7 @@ void tr_drain_slow(struct tr_thread *thread, struct tr_track *track,
 			   NULL, flags & TR_ENTRY_FAILED };
 	uint32_t cell;
 
+	assert(tr_thread_is_busy(thread));
 	/* Zeros are what a truncated file reads as. */
 	if (flags & TR_ENTRY_OWNER)
 		return;
@@ -252,6 +256,7 @@ void tr_drain_deferred(struct tr_thread *thread)
 	struct tr_track *track = thread->own_track;
 	bool was_busy = thread->busy;
 
+	assert(tr_thread_is_busy(thread));
 	if (track->deferred_at)
 		return; /* called by the append below */
 	/* Full batches among these appends must not end the busy time. */

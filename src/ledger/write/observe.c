@@ -8,6 +8,7 @@
  */
 #include "ledger/write/place.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -150,6 +151,8 @@ void tr_observe(struct tr_thread *thread, uint32_t off, double value,
 	struct tr_values *values;
 	struct tr_place place;
 
+	assert(tr_thread_is_busy(thread));
+	assert(off);
 	if (!cell->site) {
 		/* Zeros: the file was truncated. Remember no such cell. */
 		memset(thread->value_cell, 0, sizeof(thread->value_cell));
@@ -192,6 +195,8 @@ void tr_observe_kept(struct tr_thread *thread, uint32_t off, double value,
 					   keep(thread, cell, ticks, value) :
 					   NULL;
 
+	assert(tr_thread_is_busy(thread));
+	assert(off);
 	if (values)
 		tr_ring_commit(values);
 }

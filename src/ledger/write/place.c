@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/write/place.h"
 
+#include <assert.h>
+
 struct tr_place tr_place_find(struct tr_thread *thread, struct tr_cell *cell,
 			      uint64_t bits)
 {
@@ -9,6 +11,7 @@ struct tr_place tr_place_find(struct tr_thread *thread, struct tr_cell *cell,
 				  NULL };
 	struct tr_extra *extra;
 
+	assert(tr_thread_is_busy(thread));
 	if (off) {
 		place.bucket = (void *)(thread->base + off);
 		if (*place.bucket == UINT32_MAX)
@@ -27,6 +30,7 @@ struct tr_place tr_place_zero(struct tr_thread *thread, struct tr_cell *cell)
 {
 	struct tr_extra *extra = tr_cell_extra(thread, cell);
 
+	assert(tr_thread_is_busy(thread));
 	return (struct tr_place){ NULL,
 				  extra ? &extra->zeros :
 					  &thread->own_track->lost.unbucketed,

@@ -15,6 +15,8 @@
  */
 #include "ledger/write/place.h"
 
+#include <assert.h>
+
 #define RING_FIRST 16u
 #define RING_STEP 8u
 
@@ -40,6 +42,8 @@ static uint32_t take_ring(struct tr_thread *thread, uint32_t size,
 	struct tr_values *values;
 	uint32_t off;
 
+	assert(size && !(size & (size - 1)));
+	assert(keep);
 	if (TR_ADD(tr_ledger->rings_used, bytes) + bytes >
 	    tr_ledger->rings_limit)
 		goto refuse;
@@ -84,6 +88,7 @@ void tr_ring_start(struct tr_thread *thread, struct tr_cell *cell)
 {
 	uint32_t keep = wanted(tr_site_at(cell->site)), size, off;
 
+	assert(tr_thread_is_busy(thread));
 	if (!keep)
 		return;
 	size = full_size(cell, keep);
@@ -105,6 +110,7 @@ static void copy_values(struct tr_values *to, const struct tr_values *from,
 TR_COLD void tr_ring_grow(struct tr_thread *thread, struct tr_cell *cell,
 			  const struct tr_values *values)
 {
+	assert(tr_thread_is_busy(thread));
 	/* Each read once: they are 0 as soon as the file is truncated. */
 	uint32_t size = TR_LOAD(values->size), keep = TR_LOAD(values->keep);
 	uint32_t full = full_size(cell, keep), off;

@@ -12,6 +12,7 @@
  */
 #include "ledger/write.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define TR_NAME_MOST 255u /* longer names are cut */
@@ -206,6 +207,7 @@ uint32_t tr_site_intern(const struct tr_site_key *key)
 	uint32_t hash = hash_key(key), place, id = look_up(key, hash, &place);
 	uint32_t mine = 0;
 
+	assert(key->name);
 	while (!id && place != UINT32_MAX) {
 		uint32_t empty = 0;
 

@@ -19,6 +19,7 @@
  */
 #include "ledger/write.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define TR_CLASSES 8u
@@ -36,6 +37,8 @@ static uint32_t take_memory(struct tr_thread *thread, uint32_t bytes)
 	struct tr_header *header = tr_ledger->header;
 	uint32_t class_ = 0, size = TR_CLASS_LEAST, off, next;
 
+	assert(tr_thread_is_busy(thread));
+	assert(bytes);
 	for (; size < bytes; size *= 2)
 		class_++;
 	if (class_ >= TR_CLASSES)
@@ -61,6 +64,7 @@ static void free_memory(struct tr_thread *thread, uint32_t off)
 {
 	uint32_t class_ = off ? slice_at(thread, off)->class_ : TR_CLASSES;
 
+	assert(off);
 	if (class_ >= TR_CLASSES)
 		return;
 	TR_STORE(slice_at(thread, off)->from,
@@ -224,6 +228,7 @@ static uint64_t moved(uint64_t marks, unsigned tier, unsigned head,
 
 static uint32_t *slot_of(struct tr_history *history, unsigned tier, unsigned i)
 {
+	assert(tier < TR_TIERS);
 	return &history->slot[tier][i % TR_TIER_SLOTS];
 }
 
@@ -544,6 +549,7 @@ TR_COLD void tr_cell_turn(struct tr_thread *thread, struct tr_cell *cell,
 						      cell->extra);
 	uint32_t negative = cell->extra ? TR_LOAD(extra->negative) : 0;
 
+	assert(tr_thread_is_busy(thread));
 	/* A late entry stays with what is open. */
 	if ((int32_t)(slice - cell->slice) < 0)
 		return;
@@ -576,6 +582,7 @@ static void complete(struct tr_thread *thread, struct tr_cell *cell)
 
 void tr_cells_complete(struct tr_thread *thread)
 {
+	assert(tr_thread_is_busy(thread));
 	for (uint32_t off = thread->own_track->cells; off;) {
 		struct tr_cell *cell = tr_cell_at(thread, off);
 		const struct tr_extra *extra = (const void *)(thread->base +

@@ -11,6 +11,7 @@
  */
 #include "ledger/write.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -104,6 +105,8 @@ static uint32_t take(enum tr_region_id id, uint64_t bytes, bool real)
 	struct tr_region *region = &tr_ledger->region[id];
 	uint64_t used = TR_LOAD(region->used);
 
+	assert(id < TR_REGION_SLOTS);
+	assert(bytes);
 	do {
 		if (used > region->cap || bytes > region->cap - used ||
 		    (real && !grow(region, used + bytes)))
@@ -131,6 +134,7 @@ void tr_arena_unclaim(uint32_t off, uint64_t bytes)
 	struct tr_region *arena = &tr_ledger->region[TR_REGION_ARENA];
 	uint64_t before = off - arena->off, used = before + bytes;
 
+	assert(off && bytes);
 	/* Where others have claimed since, it is wasted: address space. */
 	(void)__atomic_compare_exchange_n(&arena->used, &used, before, false,
 					  __ATOMIC_RELAXED, __ATOMIC_RELAXED);

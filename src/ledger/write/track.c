@@ -12,6 +12,7 @@
  */
 #include "ledger/write.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define TR_CHUNK 4096u	     /* small objects are taken from such */
@@ -50,6 +51,7 @@ bool tr_thread_enter(struct tr_thread *thread)
 
 void tr_thread_leave(struct tr_thread *thread)
 {
+	assert(thread->own_track);
 	TR_FENCE();
 	__atomic_store_n(&thread->busy, false, TR_OWNER_ORDER);
 	if (thread->fast)
@@ -64,6 +66,7 @@ static bool new_chunk(struct tr_thread *thread, uint32_t bytes)
 	uint32_t want = track->n_nodes > 64 ? TR_CHUNK_LARGE : TR_CHUNK;
 	uint32_t off = track->claimed;
 
+	assert(tr_thread_is_busy(thread));
 	if (bytes > want)
 		want = (bytes + TR_PAGE - 1) & ~(TR_PAGE - 1);
 	if (off && bytes > TR_CHUNK)
@@ -94,6 +97,8 @@ uint32_t tr_track_alloc(struct tr_thread *thread, uint32_t bytes)
 	struct tr_track *track = thread->own_track;
 	uint32_t left, off;
 
+	assert(tr_thread_is_busy(thread));
+	assert(bytes);
 	bytes = (bytes + TR_LINE - 1) & ~(TR_LINE - 1);
 	if (TR_LOAD(track->chunk_left) < bytes && !new_chunk(thread, bytes))
 		return 0;
@@ -171,6 +176,7 @@ static void start_tracing(struct tr_thread *thread)
 	struct tr_track *track = thread->own_track;
 	uint32_t bytes = tr_ledger->ring_bytes, off;
 
+	assert(tr_thread_is_busy(thread));
 	off = tr_arena_claim(bytes);
 	if (!off)
 		return;
@@ -194,6 +200,7 @@ void tr_track_trace(struct tr_thread *thread, uint64_t lap)
 {
 	struct tr_track *track = thread->own_track;
 
+	assert(tr_thread_is_busy(thread));
 	if (track->trace.bytes || !TR_LOAD(tr_ledger->tracing))
 		return;
 	TR_STORE(track->trace_lap, (uint32_t)lap);
@@ -208,6 +215,7 @@ void tr_track_name(struct tr_thread *thread)
 		uint64_t word[2];
 	} name = { .word = { 0 } };
 
+	assert(tr_thread_is_busy(thread));
 	tr_thread_name(name.text);
 	TR_STORE(thread->own_track->name[0], name.word[0]);
 	TR_STORE(thread->own_track->name[1], name.word[1]);
@@ -308,6 +316,7 @@ static struct tr_thread *new_track(uint32_t tid)
 	struct tr_track *track;
 	struct tr_thread *thread;
 
+	assert(tid);
 	if (!off)
 		off = tr_arena_claim(TR_TRACK_BYTES);
 	if (!off)
@@ -337,6 +346,7 @@ static void close_open_scopes(struct tr_thread *thread)
 	struct tr_track *track = thread->own_track;
 	uint32_t back;
 
+	assert(tr_thread_is_busy(thread));
 	while (track->current && track->current != track->root) {
 		uint32_t node = track->current;
 
@@ -367,6 +377,7 @@ static struct tr_thread *take_over(uint32_t index, uint32_t tid)
 	uint32_t owner;
 	bool cut;
 
+	assert(tid);
 	if (!off)
 		return NULL;
 	track = (void *)(tr_ledger->base + off);

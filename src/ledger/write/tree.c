@@ -11,6 +11,8 @@
  */
 #include "ledger/write.h"
 
+#include <assert.h>
+
 
 #define TR_IS_CELL 1u /* in the hash: offsets are multiples of 64 */
 
@@ -33,6 +35,8 @@ static void insert(struct tr_thread *thread, uint32_t entry)
 {
 	uint32_t at = hash_of(thread, entry) & thread->hash_mask;
 
+	assert(entry);
+	assert(!(thread->hash_mask & (thread->hash_mask + 1)));
 	while (thread->hash[at])
 		at = (at + 1) & thread->hash_mask;
 	thread->hash[at] = entry;
@@ -121,6 +125,7 @@ uint32_t tr_tree_cell(struct tr_thread *thread, uint32_t site)
 	uint32_t off = find_cell(thread, site);
 	struct tr_cell *cell;
 
+	assert(tr_thread_is_busy(thread));
 	if (off)
 		return off;
 	if (!ready_hash(thread))
@@ -163,6 +168,7 @@ static uint32_t new_node(struct tr_thread *thread, uint32_t parent,
 	struct tr_node *node;
 	uint32_t off;
 
+	assert(tr_thread_is_busy(thread));
 	if (!ready_hash(thread))
 		return 0;
 	off = tr_track_alloc(thread, sizeof(*node));
@@ -181,6 +187,7 @@ static void publish_node(struct tr_thread *thread, uint32_t off)
 {
 	struct tr_track *track = thread->own_track;
 
+	assert(off);
 	tr_node_at(thread, off)->next = track->nodes;
 	TR_PUBLISH(track->nodes, off);
 	TR_STORE(track->n_nodes, track->n_nodes + 1);
@@ -230,6 +237,7 @@ uint32_t tr_tree_child(struct tr_thread *thread, uint32_t parent, uint32_t site)
 	struct tr_node *above = tr_node_at(thread, parent);
 	uint32_t off = find_node(thread, parent, site);
 
+	assert(tr_thread_is_busy(thread));
 	if (!off && has_room(thread, parent))
 		off = add_node(thread, parent, site, above->depth + 1);
 	if (off)
@@ -260,6 +268,7 @@ uint32_t tr_tree_function(struct tr_thread *thread, uint32_t parent,
 {
 	uint32_t off = tr_tree_find(thread, parent, address);
 
+	assert(tr_thread_is_busy(thread));
 	if (!off && has_room(thread, parent))
 		off = add_function(thread, parent, address,
 				   tr_node_at(thread, parent)->depth + 1);
@@ -275,6 +284,7 @@ uint32_t tr_tree_others(struct tr_thread *thread)
 	uint32_t root = thread->own_track->root;
 	uint32_t off = tr_tree_find(thread, root, TR_ADDRESS_OTHERS);
 
+	assert(tr_thread_is_busy(thread));
 	if (!off && root)
 		off = add_function(thread, root, TR_ADDRESS_OTHERS,
 				   TR_DEPTH_NONE);
@@ -286,6 +296,7 @@ uint32_t tr_tree_elsewhere(struct tr_thread *thread, uint32_t others,
 {
 	uint32_t off;
 
+	assert(tr_thread_is_busy(thread));
 	if (!others)
 		return 0;
 	off = tr_node_at(thread, others)->last;
@@ -304,6 +315,7 @@ uint32_t tr_tree_overflow(struct tr_thread *thread)
 	uint32_t root = thread->own_track->root;
 	uint32_t off = find_node(thread, root, TR_SITE_OVERFLOW);
 
+	assert(tr_thread_is_busy(thread));
 	return off ? off : add_node(thread, root, TR_SITE_OVERFLOW, 1);
 }
 
@@ -312,6 +324,7 @@ bool tr_tree_init(struct tr_thread *thread)
 	struct tr_track *track = thread->own_track;
 	struct tr_node *root;
 
+	assert(tr_thread_is_busy(thread));
 	thread->hash = thread->hash_inline;
 	thread->hash_mask = TR_HASH_INLINE - 1;
 	track->root = tr_track_alloc(thread, sizeof(*root));

@@ -5,6 +5,7 @@
 #include "read/view.h"
 #include "read/stats.h"
 
+#include <assert.h>
 #include <math.h>
 
 struct climb {
@@ -66,6 +67,7 @@ uint64_t tr_series_cumulate(const struct tr_series *series,
 	struct climb climb = { bound, below, n, 0, 0 };
 	uint64_t sum = 0;
 
+	assert(bound || !n);
 	for (size_t i = 0; i < n; i++)
 		below[i] = 0;
 	climb_negative(&climb, &series->negative);

@@ -12,6 +12,7 @@
 #include "read/view.h"
 #include "read/stats.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define TR_ROUNDS 8 /* tiers, what is older than all, and one to see it */
@@ -26,6 +27,7 @@ static void align(const tare_view *view, struct tr_time_range *range)
 {
 	uint64_t rest = (UINT64_C(1) << header_of(view)->slice_shift) - 1;
 
+	assert(range->from <= range->to);
 	range->from &= ~rest;
 	range->to |= rest;
 }

@@ -4,6 +4,7 @@
  */
 #include "read/view.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -58,6 +59,7 @@ bool tr_hist_add(struct tr_pool *pool, struct tr_hist *hist, uint32_t number,
 {
 	struct tr_hist_page *page = page_of(pool, hist, number);
 
+	assert(sign == 1 || sign == -1);
 	if (!page)
 		return false;
 	for (unsigned i = 0; i < TR_PAGE_BUCKETS; i++)
@@ -83,6 +85,7 @@ bool tr_hist_add_small(struct tr_pool *pool, struct tr_hist *hist,
 {
 	struct tr_hist_page *page = page_of(pool, hist, number);
 
+	assert(sign == 1 || sign == -1);
 	if (!page)
 		return false;
 	if (sign < 0)
@@ -98,6 +101,7 @@ bool tr_hist_add_one(struct tr_pool *pool, struct tr_hist *hist, uint64_t bits,
 	struct tr_hist_page *page = page_of(pool, hist,
 					    (uint32_t)tr_bucket_page(bits));
 
+	assert(sign == 1 || sign == -1);
 	if (!page)
 		return false;
 	page->count[tr_bucket_in_page(bits)] += (uint64_t)(int64_t)sign;
@@ -211,6 +215,7 @@ static uint64_t rank_of(double q, uint64_t n)
 {
 	uint64_t rank = (uint64_t)(q * (double)n);
 
+	assert(q >= 0 && q <= 1);
 	if ((double)rank < q * (double)n)
 		rank++;
 	if (rank > n)
@@ -224,6 +229,7 @@ void tr_series_quantiles(const struct tr_series *series, uint64_t timed,
 	uint64_t rank[TR_QUANTILES];
 	struct ranks ranks = { rank, value, n, 0, 0 };
 
+	assert(n <= TR_QUANTILES);
 	for (size_t i = 0; i < n; i++) {
 		value[i] = NAN;
 		rank[i] = rank_of(q[i], timed);

@@ -8,6 +8,7 @@
  */
 #include "read/view.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 void tr_last_values_add(struct tr_gather *gather, struct tr_series *series,
@@ -129,6 +130,7 @@ static void settle(struct tr_gather *gather, struct tr_series *series)
 
 void tr_last_values_sort(struct tr_gather *gather)
 {
+	assert(gather->range.last_values);
 	for (uint32_t id = 1; id < gather->n_series; id++)
 		if (gather->series[id].last.n)
 			settle(gather, &gather->series[id]);

@@ -5,6 +5,7 @@
 #include "read/view.h"
 #include "ledger/layout.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,6 +114,7 @@ bool tr_path_is_estimate(const struct tr_gather *gather, uint32_t index)
 {
 	const struct tr_path *p = &gather->path[index];
 
+	assert(index < gather->n_paths);
 	return tr_path_is_function(p) ? tr_path_is_sampled(p) :
 					gather->series[p->site].is_estimate;
 }

@@ -8,6 +8,8 @@
  */
 #include "read/view.h"
 
+#include <assert.h>
+
 #define CHUNK_BYTES ((size_t)256 << 10)
 #define FIRST_BYTES ((size_t)16 << 10) /* enough for a small ledger */
 
@@ -39,6 +41,7 @@ void *tr_pool_take(struct tr_pool *pool, size_t bytes)
 {
 	void *memory;
 
+	assert(bytes);
 	bytes = (bytes + 15) & ~(size_t)15;
 	if (pool->left < bytes && !add_chunk(pool, bytes))
 		return NULL;

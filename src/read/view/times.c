@@ -9,6 +9,7 @@
  * around it.
  */
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,6 +19,7 @@ bool tr_path_recurs(const struct tr_gather *g, uint32_t index)
 {
 	const struct tr_path *p = &g->path[index];
 
+	assert(index < g->n_paths);
 	for (uint32_t i = p->parent; i; i = g->path[i].parent)
 		if (g->path[i].site == p->site &&
 		    g->path[i].address == p->address)

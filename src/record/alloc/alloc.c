@@ -11,6 +11,7 @@
 #include "record/alloc.h"
 #include "record/stacks.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -85,6 +86,7 @@ bool tr_alloc_start(const struct tr_config *config)
 
 void tr_alloc_prepare(const struct tr_config *config, bool (*open)(void))
 {
+	assert(open);
 	open_ledger = open;
 	TR_STORE(tr_alloc_maps, config->alloc_mmap);
 	if (config->alloc != TR_ALLOCS_OFF)
@@ -236,6 +238,8 @@ TR_INLINE void count_free(struct tr_alloc_thread *thread,
 {
 	struct tr_alloc_event event;
 
+	assert(thread->state == TR_ALLOC_THREAD_INSIDE);
+	assert(entry->key);
 	weigh(entry, &event);
 	event.is_temporary = thread->last == entry->key;
 	if (TR_UNLIKELY(is_sampled))
@@ -268,6 +272,9 @@ TR_INLINE void count_alloc(struct tr_alloc_thread *thread, uint64_t key,
 	struct tr_block_entry entry, old;
 	struct tr_alloc_event event;
 
+	assert(thread->state == TR_ALLOC_THREAD_INSIDE);
+	assert(key);
+	assert(row <= TR_BLOCK_ROW);
 	if (TR_UNLIKELY(size >= TR_BLOCK_MOST))
 		size = TR_BLOCK_MOST - 1;
 	entry.key = key;
@@ -318,6 +325,7 @@ static TR_COLD void settle(struct tr_alloc_thread *thread)
 {
 	uint32_t i = 0, n;
 
+	assert(thread->state == TR_ALLOC_THREAD_INSIDE);
 	do {
 		n = TR_LOAD(thread->n_deferred);
 		for (; i < n; i++)
@@ -329,6 +337,7 @@ static TR_COLD void settle(struct tr_alloc_thread *thread)
 
 TR_INLINE void leave(struct tr_alloc_thread *thread)
 {
+	assert(thread->state == TR_ALLOC_THREAD_INSIDE);
 	for (;;) {
 		TR_FENCE();
 		if (TR_UNLIKELY(TR_LOAD(thread->n_deferred) != 0))

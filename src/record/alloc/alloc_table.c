@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/alloc/alloc.h"
+
+#include <assert.h>
+
 #include "record/stacks.h"
 
 #define LEAST_SLACK 4096
@@ -26,6 +29,7 @@ uint32_t tr_alloc_table_take_rows(uint32_t n)
 	uint32_t off = tr_region_take(TR_REGION_ALLOCS,
 				      n * sizeof(struct tr_alloc));
 
+	assert(n);
 	return off ? (off - (uint32_t)region->off) / sizeof(struct tr_alloc) :
 		     0;
 }
@@ -100,6 +104,7 @@ void tr_alloc_table_join(struct tr_alloc_thread *thread)
 {
 	uint32_t row;
 
+	assert(thread->state == TR_ALLOC_THREAD_INSIDE);
 	if (!thread->row_cache) {
 		row = tr_alloc_table_take_rows(TR_ALLOC_CACHE_ROWS);
 		thread->row_cache = row ? tr_alloc_table_at(row) : NULL;
@@ -118,6 +123,7 @@ void tr_alloc_table_lock(void)
 
 void tr_alloc_table_unlock(void)
 {
+	assert(TR_LOAD(tr_alloc_table->lock));
 	TR_PUBLISH(tr_alloc_table->lock, 0);
 }
 
@@ -174,6 +180,7 @@ static void move_row(struct tr_alloc *from, uint32_t to_row)
 	uint32_t epoch = TR_LOAD(tr_alloc_table->epoch);
 	uint64_t moves = TR_LOAD(heap->moves) & ~UINT64_C(1);
 
+	assert(TR_LOAD(tr_alloc_table->lock));
 	tr_alloc_table_keep_peak(from, epoch);
 	load_row(&sum, to);
 	tr_alloc_table_keep_peak(&sum, epoch);
@@ -193,6 +200,7 @@ TR_COLD void tr_alloc_table_open_row(struct tr_alloc_thread *thread,
 {
 	uint32_t what = TR_LOAD(at->what);
 
+	assert(thread->state == TR_ALLOC_THREAD_INSIDE);
 	if (what >> TR_ALLOC_SHIFT == TR_ALLOC_CACHED) {
 		tr_alloc_table_lock();
 		move_row(at, what & TR_ALLOC_NUMBER);
@@ -246,6 +254,8 @@ void tr_alloc_table_sum(struct tr_alloc *sums, uint32_t rows)
 {
 	uint32_t epoch = TR_LOAD(tr_alloc_table->epoch);
 
+	assert(TR_LOAD(tr_alloc_table->lock));
+	assert(sums);
 	for (uint32_t i = 0; i < rows; i++) {
 		struct tr_alloc row;
 		uint32_t to = i;

@@ -2,6 +2,7 @@
 #include "record/alloc/blocks.h"
 #include "ledger/write.h"
 
+#include <assert.h>
 #include <sched.h>
 #include <string.h>
 
@@ -59,6 +60,7 @@ TR_COLD bool tr_blocks_grow(struct tr_block_shard *shard)
 	struct tr_block_entry *to;
 	bool wiped;
 
+	assert(TR_LOAD(shard->lock));
 	to = tr_memory_map_wiped(cap * sizeof(*to), &wiped);
 	if (!to) /* crowded, but one place stays free: searches end there */
 		return shard->n + 1 < shard->cap;
@@ -79,6 +81,8 @@ TR_COLD void tr_blocks_close(struct tr_block_shard *shard, uint64_t hole)
 	struct tr_block_entry *at = shard->at;
 	uint64_t mask = shard->cap - 1, i = hole;
 
+	assert(TR_LOAD(shard->lock));
+	assert(hole < shard->cap);
 	for (;;) {
 		uint64_t home;
 

@@ -4,6 +4,7 @@
 #include "record/alloc/alloc.h"
 #include "record/stacks.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define FAR 65536u /* bytes: a larger frame has no hint to its trail */
@@ -79,6 +80,8 @@ static void keep_walk(struct tr_walk_cache *cache,
 	struct tr_walk *walk;
 	uint32_t set, way;
 
+	assert(trail->n);
+	assert(cache->used + trail->n <= TR_WALK_WORDS);
 	if (place->pc != at->pc)
 		keep_place(place, at, trail);
 	set = set_of(place, at);

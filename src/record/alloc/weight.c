@@ -11,6 +11,8 @@
  */
 #include "record/alloc/alloc.h"
 
+#include <assert.h>
+
 /* 1 - exp(-x), x >= 0 */
 static double chance_of(double x)
 {
@@ -32,6 +34,7 @@ static double minus_log(double x)
 {
 	double sum = 0, z, z2, power;
 
+	assert(x > 0 && x <= 1);
 	for (; x < 0.70710678; x *= 2)
 		sum += 0.69314718055994531;
 	z = (x - 1) / (x + 1);
@@ -47,6 +50,7 @@ int64_t tr_weight_draw(uint64_t *random, double mean)
 	uint64_t x = *random;
 	double unit;
 
+	assert(*random && mean > 0);
 	x ^= x >> 12;
 	x ^= x << 25;
 	x ^= x >> 27;
@@ -61,6 +65,7 @@ void tr_weight_of(uint64_t size, double mean, uint64_t *ret_count,
 {
 	double n = 1 / chance_of((double)size / mean);
 
+	assert(mean > 0);
 	*ret_count = (uint64_t)(n * TR_SAMPLED_UNIT + 0.5);
 	*ret_bytes = (uint64_t)(n * (double)size + 0.5);
 }

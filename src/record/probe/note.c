@@ -8,6 +8,7 @@
  */
 #include "record/probe/note_buffer.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define TR_SHORT_KEY 31u
@@ -60,6 +61,7 @@ static void note_value(struct tr_thread *thread, uint64_t start, int type,
 {
 	struct tr_note_value value = { .bytes = 8 };
 
+	assert(tr_thread_is_busy(thread));
 	if (type == TR_NOTE_INT) {
 		value.at = &i;
 	} else if (type == TR_NOTE_DOUBLE) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/probe/note_buffer.h"
 
+#include <assert.h>
 #include <string.h>
 
 static bool is_inside(const char *text, size_t at)
@@ -29,6 +30,7 @@ static void sweep(struct tr_thread *thread,
 {
 	unsigned at = 0, kept = 0;
 
+	assert(tr_thread_is_busy(thread));
 	while (at < thread->note_bytes) {
 		unsigned bytes = tr_note_entry_at(thread, at)->bytes;
 
@@ -80,6 +82,7 @@ static bool is_open(const struct tr_thread *thread, uint64_t start,
 /* A full buffer first drops the notes of scopes of suspended fibers. */
 static bool make_room(struct tr_thread *thread, size_t bytes)
 {
+	assert(bytes % 8 == 0);
 	if (thread->note_bytes + bytes > TR_NOTE_BUFFER_BYTES) {
 		thread->notes_cut = true;
 		sweep(thread, is_open, 0);
@@ -97,6 +100,7 @@ void tr_note_buffer_add(struct tr_thread *thread, uint64_t start, int type,
 		       ~(size_t)7;
 	struct tr_note_entry *s;
 
+	assert(tr_thread_is_busy(thread));
 	if (!make_room(thread, bytes))
 		return;
 	s = tr_note_entry_at(thread, thread->note_bytes);

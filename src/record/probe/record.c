@@ -9,6 +9,7 @@
  */
 #include "record/probe/note_buffer.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -38,6 +39,7 @@ TR_INLINE struct pen put(struct pen pen, uint64_t bytes, unsigned n)
 {
 	unsigned shift = pen.fill * 8;
 
+	assert(n <= 8);
 	pen.word |= bytes << shift;
 	pen.fill += n;
 	if (pen.fill < 8)
@@ -214,6 +216,7 @@ void tr_note_record(struct tr_thread *thread, uint32_t site, uint64_t start,
 	struct pen pen;
 	uint64_t *place;
 
+	assert(tr_thread_is_busy(thread));
 	if (TR_UNLIKELY(duration < TR_LOAD(tr_note_floor)) && !error) {
 		forget(thread, start);
 		return;
@@ -310,6 +313,7 @@ void tr_note_duration(struct tr_thread *thread,
 	struct pen pen;
 	uint64_t *place;
 
+	assert(tr_thread_is_busy(thread));
 	if (TR_UNLIKELY(d->duration < TR_LOAD(tr_note_floor)) && !d->error)
 		return;
 	plan_list(&plan, d);
@@ -355,6 +359,7 @@ bool tr_note_write(struct tr_thread *thread,
 	struct pen pen;
 	uint64_t *place;
 
+	assert(tr_thread_is_busy(thread));
 	for (size_t i = 0; i < sample->n_attrs; i++)
 		add_attr(&plan, 12 + strlen(sample->attr[i].key));
 	if (sample->error)

@@ -14,6 +14,8 @@
  */
 #include "record/probe.h"
 
+#include <assert.h>
+
 /* Spans beyond this many seconds are a clock's fault. */
 #define TR_ABSURD_SECONDS 3.2e8 /* ten years */
 
@@ -176,6 +178,7 @@ TARE_API void *tare_scope_begin_(tare_site *site, uint32_t gate)
 void tr_scope_append(struct tr_thread *thread, uint32_t node, uint64_t start,
 		     uint64_t duration, uint32_t flags)
 {
+	assert(tr_thread_is_busy(thread));
 	if (TR_LIKELY(duration <= UINT32_MAX)) {
 		tr_log_append(thread, start, (uint32_t)duration, node | flags);
 		return;
@@ -238,6 +241,7 @@ void tr_scope_repair(struct tr_thread *thread, const struct tr_frame *to)
 {
 	struct tr_track *track = thread->own_track;
 
+	assert(to >= thread->frames);
 	while (thread->top > to) {
 		uint32_t node = track->current;
 

@@ -9,6 +9,9 @@
  * it, and have a time of before it in the history.
  */
 #include "record/probe.h"
+
+#include <assert.h>
+
 #include "ledger/write.h"
 
 #define TR_VALUES_FAST (1u << 21) /* ticks for a run: under a millisecond */
@@ -53,6 +56,7 @@ uint32_t tr_value_cell(struct tr_thread *thread, uint32_t site)
 	uint64_t known = thread->value_cell[site % 16];
 	uint32_t cell;
 
+	assert(tr_thread_is_busy(thread));
 	if ((uint32_t)known == site)
 		return (uint32_t)(known >> 32);
 	cell = tr_tree_cell(thread, site);

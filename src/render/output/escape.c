@@ -8,6 +8,8 @@
  */
 #include "render/output.h"
 
+#include <assert.h>
+
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 #define ONES 0x0101010101010101ull
@@ -118,6 +120,7 @@ static char *put_json_inner(char *at, const char *text, size_t len)
 
 char *tr_put_json(char *at, const char *text, size_t len)
 {
+	assert(len <= TR_ESCAPE_MOST);
 	*at++ = '"';
 	at = put_json_inner(at, text, len);
 	*at++ = '"';
@@ -183,6 +186,7 @@ static char *put_cell_inner(char *at, const char *text, size_t len)
 
 char *tr_put_cell(char *at, const char *text, size_t len)
 {
+	assert(len <= TR_ESCAPE_MOST);
 	if (tr_cell_is_plain(text, len))
 		return tr_put(at, text, len);
 	*at++ = '"';

@@ -2,6 +2,8 @@
 /* Texts and numbers for elements and attributes of XML and HTML. */
 #include "render/output.h"
 
+#include <assert.h>
+
 static const char *entity_of(uint32_t c)
 {
 	switch (c) {
@@ -57,6 +59,7 @@ void tr_sink_number(struct tr_sink *sink, double value, int decimals)
 	char text[48];
 	size_t n = tr_fixed_text(text, sizeof(text), value, decimals);
 
+	assert(decimals >= 0);
 	if (memchr(text, '.', n))
 		while (text[n - 1] == '0' || text[n - 1] == '.')
 			if (text[--n] == '.')
