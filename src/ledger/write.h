@@ -119,7 +119,7 @@ struct tr_ledger {
 	int reserve_fd;	  /* -1, or for kernels without populate */
 	uint32_t spare_track; /* claimed for a track, not real yet */
 	/*
-	 * What the header says, to be relied on: somebody may truncate the
+	 * Copies of header fields that stay valid: a process may truncate the
 	 * file, and then the header says 0. Writers use these and show them
 	 * in the header for readers.
 	 */
@@ -131,10 +131,10 @@ struct tr_ledger {
 	uint32_t next_counter, next_gauge;
 	uint64_t limit_bytes, real_bytes;
 	uint64_t training_bytes; /* of the file, for trainings */
-	uint32_t replacing;   /* somebody is in tr_ledger_replace() */
+	uint32_t replacing;   /* a thread is in tr_ledger_replace() */
 	uint32_t replaced;    /* how often it was */
 	struct tr_header saved_header; /* for a new ledger, should this one */
-	char saved_meta[TR_META_BYTES]; /* be truncated by somebody */
+	char saved_meta[TR_META_BYTES]; /* be truncated */
 	char path[512];
 	char control_path[512];
 	char id[48];
@@ -227,7 +227,7 @@ int tr_ledger_finish(const struct tr_config *config);
 /* Keeps what tr_ledger_replace() needs. After the calibration. */
 void tr_ledger_save(void);
 /*
- * Somebody truncated the file under our mapping: a new ledger in its place,
+ * A process truncated the file under our mapping: a new ledger in its place,
  * at the same address. What the old file still holds stays readable in it.
  * Signal-safe. False: there is no room for a new one either.
  */
@@ -236,14 +236,14 @@ bool tr_ledger_replace(void);
 void tr_ledger_watch(void);
 /* Replaces it if what this thread sees of it is zeros. Slow paths only. */
 void tr_ledger_heal(struct tr_thread *thread);
-/* Takes an anchor for this slice unless somebody has. */
+/* Takes an anchor for this slice, unless there is one. */
 void tr_ledger_anchor(uint32_t slice);
 /* Now, on the ledger's clock. */
 uint64_t tr_ledger_ticks(void);
 
 /*
  * Called by a measured thread every TR_LOOK_EVENTS entries of its log, in its
- * probe: signal-safe. NULL: nobody wants it.
+ * probe: signal-safe. NULL: not wanted.
  */
 extern void (*tr_look)(void);
 #define TR_LOOK_EVENTS 8192u

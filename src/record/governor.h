@@ -3,10 +3,10 @@
  * Door of governor/: keeps what measuring costs below a share of the
  * process's CPU time.
  *
- * Looks ten times a second while there is something to see. Who looks is
- * whoever comes by: the monitor's thread, where there is one, else a measured
- * thread in its probe. Only a thread can pause sites and take them up again;
- * the first look that finds the cost near the limit asks for it.
+ * Looks ten times a second while there is something to see. The thread that
+ * looks is the one that comes by: the monitor's, where there is one, else a
+ * measured thread in its probe. Only a thread can pause sites and take them up
+ * again; the first look that finds the cost near the limit asks for it.
  */
 #ifndef TR_RECORD_GOVERNOR_H
 #define TR_RECORD_GOVERNOR_H

@@ -2,10 +2,10 @@
 /*
  * Door of gpu/: what every GPU does now, behind <tare/gpu.h>.
  *
- * One thread of our own makes all calls of drivers, when somebody asks; it
+ * One thread of our own makes all calls of drivers, when a caller asks; it
  * starts at the first question, and ends at once where there is no GPU. Who
  * asks waits for a moment and then takes what was read last. So a driver that
- * hangs stops that thread and nobody else.
+ * hangs stops that thread alone.
  */
 #ifndef TR_RECORD_GPU_H
 #define TR_RECORD_GPU_H
@@ -37,7 +37,7 @@ uint64_t tr_gpu_cost_ns(void);
 
 typedef void (*tr_gpu_log)(enum tare_level level, const char *text);
 
-/* Who gets the messages: one a cause, from any thread. NULL: nobody. */
+/* Gets the messages: one a cause, from any thread. NULL: none. */
 void tr_gpu_set_log(tr_gpu_log log);
 
 /* ---- nvml_library.c ---------------------------------------------------- */

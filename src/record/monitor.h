@@ -3,9 +3,10 @@
  * Door of monitor/: the one thread of the library's own, and what it does.
  *
  * There is none until something is to be done at intervals: a program with
- * one thread keeps one. It is made by whoever switches a job on (a call, the
- * start, or a probe that sees the wish in the control page), sleeps on a word
- * of the control page while nothing is due, and is there until tare_stop().
+ * one thread keeps one. It is made by the thread that switches a job on (a
+ * call, the start, or a probe that sees the wish in the control page), sleeps
+ * on a word of the control page while nothing is due, and is there until
+ * tare_stop().
  *
  * Its state lies in memory that forks wipe; a child makes its own when it
  * measures.

@@ -105,7 +105,7 @@ tr_any_call tr_first_api(unsigned which);
 #define TR_FIRST(call, which) ((__typeof__(&call))tr_first_api(which))
 
 /*
- * Another name for a public call, to be had by nobody else: a program that
+ * Another name for a public call, which no other object has: a program that
  * has a copy of its own may export the public name, and then this copy's
  * uses of that name mean the program's.
  */
@@ -229,7 +229,7 @@ uint32_t tr_value_cell(struct tr_thread *thread, uint32_t site);
 
 /* No room for a path: its call is counted where such calls are. Busy. */
 void tr_scope_overflow(struct tr_thread *thread);
-/* Closes the scopes above `to` that nobody ended: counted, no time. Busy. */
+/* Closes the scopes above `to` that were not ended: no time. Busy. */
 void tr_scope_repair(struct tr_thread *thread, const struct tr_frame *to);
 /* Appends a duration, in two entries where 32 bits are too few. Busy. */
 void tr_scope_append(struct tr_thread *thread, uint32_t node, uint64_t start,

@@ -26,8 +26,8 @@ extern enum tr_mode tr_mode;
 
 /* Opens what `tr_mode` says. 0, also if it is open already, or an error. */
 int tr_start(void);
-/* Starts if the environment or the file asks for it; once. By whoever is
- * first: the library's constructor, or an allocation before it. */
+/* Starts if the environment or the file asks for it; once. The
+ * first call counts: the library's constructor, or an allocation before it. */
 void tr_start_at_load(void);
 /* As tr_probe_open(), of what is no event. */
 bool tr_open_uncounted(void);
@@ -82,14 +82,14 @@ void tr_region_window(bool is_open);
 
 /* ---- step_sources.c ---------------------------------------------------- */
 
-/* Tells steps and resource scopes who knows of GPUs and joules. */
+/* Gives steps and resource scopes their readings of GPUs and energy. */
 void tr_step_sources_connect(void);
 
 /* ---- trace.c ----------------------------------------------------------- */
 
 /* Steps that were recorded become files from now on. */
 void tr_trace_ready(void);
-/* Those that nobody has written yet. */
+/* Those that are not written yet. */
 void tr_trace_finish(void);
 
 /* ---- window.c ---------------------------------------------------------- */
@@ -117,7 +117,7 @@ void tr_log_kept(tr_log_write_fn write, void *arg);
 extern bool tr_log_lines;
 /* A line that was asked for: not counted among the few messages. */
 void tr_log_line(enum tare_level level, const char *text);
-/* Does anybody read such lines? */
+/* Are such lines read? */
 bool tr_log_is_read(void);
 
 /* ---- options.c --------------------------------------------------------- */

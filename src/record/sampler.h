@@ -17,7 +17,7 @@ struct tr_sampler_setup {
 	const struct tr_config *config;
 	/* Opens the ledger, if there is none yet. Signal-safe. */
 	bool (*open)(void);
-	/* Somebody else calls tr_sampler_look(): samples need not. And what
+	/* The monitor calls tr_sampler_look(): samples need not. And what
 	 * finds no place in a folder is of use to the program itself. */
 	bool has_monitor_thread;
 };

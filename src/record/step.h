@@ -5,7 +5,7 @@
  *
  * Nothing here runs by itself: a call of tare_step_done() does the work that
  * is due, at most in one thread at a time. What others know (GPUs, energy,
- * the cost of measuring) comes in by hooks, which are NULL where nobody does.
+ * the cost of measuring) comes in by hooks, which may be NULL.
  */
 #ifndef TR_RECORD_STEP_H
 #define TR_RECORD_STEP_H
@@ -51,7 +51,7 @@ extern void (*tr_step_window)(bool is_open);
 /* Where lines and warnings go. NULL: nowhere. */
 typedef void (*tr_step_log)(enum tare_level level, const char *text);
 void tr_step_set_log(tr_step_log log);
-/* Is there anybody to read the lines? NULL: whenever there is a log. */
+/* Are the lines read? NULL: whenever there is a log. */
 extern bool (*tr_step_is_read)(void);
 
 /* Bytes that malloc() has given out; UINT64_MAX: not known. */

@@ -66,7 +66,7 @@ struct tr_unwind_watch {
 	bool is_known_only; /* without the dynamic linker: signal-safe */
 	bool is_lock_free;  /* only what is wanted: signal-safe */
 };
-/* False: somebody else is at it. */
+/* False: another thread is at it. */
 bool tr_unwind_look(const struct tr_unwind_watch *watch);
 /* Something jumped to an address in no module: look again, when you can. */
 bool tr_unwind_wants_look(void);

@@ -4,7 +4,7 @@
  *
  * One ring of 1 KiB blocks a process. A track fills a block of its own and
  * takes the next by a ticket when it is full, overwriting the oldest that
- * nobody is filling. So writers never meet, the history has a fixed size for
+ * no thread is filling. So writers never meet, the history has a fixed size for
  * any number of threads, and every record is stored, trimmed or counted as
  * lost.
  *
@@ -39,9 +39,9 @@ static bool make_real(uint32_t number)
 
 static bool claim(struct tr_block *block, uint32_t owner)
 {
-	uint32_t nobody = 0;
+	uint32_t no_owner = 0;
 
-	return __atomic_compare_exchange_n(&block->owner, &nobody, owner,
+	return __atomic_compare_exchange_n(&block->owner, &no_owner, owner,
 					   false, __ATOMIC_ACQUIRE,
 					   __ATOMIC_RELAXED);
 }
@@ -127,7 +127,7 @@ TR_INLINE uint64_t *place_in(struct tr_block *block, uint32_t used)
 static uint64_t *place_for(struct tr_thread *thread, uint32_t bytes)
 {
 	assert(bytes % 8 == 0);
-	/* Each read once: 0 as soon as somebody truncates the file. */
+	/* Each read once: 0 as soon as the file is truncated. */
 	uint32_t number = TR_LOAD(thread->own_track->block), used;
 	struct tr_block *block;
 

@@ -45,7 +45,7 @@ static uint32_t far_page(struct tr_thread *thread, struct tr_cell *cell,
 				return far->page[i];
 		link = &far->next;
 	}
-	/* More octaves than anybody measures: counted without a bucket. */
+	/* More octaves than a program measures: counted without a bucket. */
 	if (!link || (lists == TR_FAR_LISTS && far->n == 7))
 		return 0;
 	if (!far || far->n == 7) {

@@ -3,7 +3,7 @@
  * Drain: from the log into nodes and cells.
  *
  * Exact after kill -9: before an entry's fields are changed, their values
- * and the entry's position are in `intent`; a reader who finds an entry
+ * and the entry's position are in `intent`; a reader that finds an entry
  * under way computes the new values from the old ones and stores both in
  * its copy, whichever of them the writer had reached.
  *

@@ -132,7 +132,7 @@ static int create_file(const char *dir, const char *id, const char *suffix,
 				  0600);
 	}
 	if (fd < 0)
-		path[0] = '\0'; /* not ours: nobody shall remove it */
+		path[0] = '\0'; /* not ours: must not be removed */
 	return fd;
 }
 

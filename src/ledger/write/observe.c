@@ -3,7 +3,7 @@
  * Observe: a value into its cell.
  *
  * Without an entry in the log: no clock was read, so there is no time to
- * wait for, and nobody asks for single values later. The intent is a small
+ * wait for, and no reader asks for single values later. The intent is a small
  * one of its own. The common case is inline, in observe.h.
  */
 #include "ledger/write/place.h"

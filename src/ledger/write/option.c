@@ -3,7 +3,7 @@
  * Options as they are now: what was set through the control page, where it is
  * a value that the option's row accepts, and else the configured one.
  *
- * Anybody of this user may write to the page, so nothing in it is believed.
+ * Any process of this user may write to the page: every value is checked.
  */
 #include "ledger/write.h"
 

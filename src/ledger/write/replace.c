@@ -47,7 +47,7 @@ static bool path_beside(char *path, size_t size)
 	return n > 0 && (size_t)n < size;
 }
 
-/* Without a name while it is filled: whoever truncates files may go on. */
+/* Without a name while it is filled: no process can truncate it by name. */
 static int create_nameless(const char *path)
 {
 	char folder[sizeof(tr_ledger->path)];
@@ -94,7 +94,7 @@ static uint32_t count_threads(void)
 /*
  * Regions stay as long as they were, with zeros for what they held: places
  * are never handed out again, so that a thread in the middle of an update
- * can only write to where nobody else will look.
+ * can only write to where no other thread will look.
  */
 static bool reserve_regions(char *base)
 {
@@ -246,7 +246,7 @@ void tr_ledger_heal(struct tr_thread *thread)
 
 	if (TR_LIKELY(is_whole(thread) && TR_LOAD(track->current)))
 		return;
-	/* Before it is complete nobody can have truncated it on purpose. */
+	/* Before it is complete no process can have truncated it on purpose. */
 	if (!is_whole(thread) && tr_ledger->saved_header.base_address)
 		(void)tr_ledger_replace();
 	/* Out of a scope that was open when the ledger was replaced. */

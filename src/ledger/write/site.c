@@ -221,7 +221,7 @@ uint32_t tr_site_intern(const struct tr_site_key *key)
 			return mine;
 		id = look_up(key, hash, &place);
 	}
-	/* Somebody was faster: readers pass over what is not ready. */
+	/* Another thread was faster: readers skip a site that is not ready. */
 	if (mine)
 		TR_PUBLISH(tr_site_at(mine)->ready, 0);
 	return id ? also(id, key) : overflow(key->kind);

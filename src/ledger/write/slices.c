@@ -244,7 +244,7 @@ static bool fold_oldest(struct tr_thread *thread, struct tr_history *history,
 		TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
 		return true; /* lost with a truncated file */
 	}
-	/* In there already: whoever put it there died before the next step. */
+	/* In there already: its thread died before the next step. */
 	if (both[0] && slice_at(thread, both[1])->to <=
 			       slice_at(thread, both[0])->to) {
 		TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));

@@ -4,7 +4,7 @@
  *
  * A page that is not backed yet would be allocated at the first store, and
  * on a full tmpfs that store is a SIGBUS in the host. So every page is made
- * real by a call that can say no, before anybody may write there.
+ * real by a call that can fail, before a thread may write there.
  *
  * No lock: several threads and signal handlers may come here at once. Two
  * that make the same page real do no harm.

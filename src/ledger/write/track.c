@@ -2,7 +2,7 @@
 /*
  * Track: a thread's part of the ledger, from its first event on.
  *
- * Who owns a track is its thread id; whether that thread still lives is
+ * The owner of a track is a thread id; whether that thread still lives is
  * asked of the kernel when another thread needs a track. So there is no
  * destructor to run in the right order, and it works for threads that were
  * made, or ended, behind libc's back. A dead thread's track is handed on
@@ -102,7 +102,7 @@ uint32_t tr_track_alloc(struct tr_thread *thread, uint32_t bytes)
 	bytes = (bytes + TR_LINE - 1) & ~(TR_LINE - 1);
 	if (TR_LOAD(track->chunk_left) < bytes && !new_chunk(thread, bytes))
 		return 0;
-	/* Each read once: they are 0 as soon as somebody truncates the file. */
+	/* Each read once: they are 0 as soon as the file is truncated. */
 	left = TR_LOAD(track->chunk_left);
 	off = TR_LOAD(track->chunk);
 	if (left < bytes || !off)
@@ -133,7 +133,7 @@ uint64_t *tr_track_counters(struct tr_thread *thread, uint32_t slot)
 	slots = (void *)(thread->base + off);
 	TR_PUBLISH(track->counters[chunk], off);
 	/* In this order, and looked at again: the ledger may be replaced in
-	 * between, and whoever does that forgets `slots` after the switch. */
+	 * between, and tr_ledger_replace() clears `slots` after the switch. */
 	__atomic_store_n(&thread->self.counter[chunk], slots, __ATOMIC_SEQ_CST);
 	if (TR_LOAD(track->counters[chunk]) != off)
 		TR_PUBLISH(track->counters[chunk], off);
@@ -156,7 +156,7 @@ static void fill_thread(struct tr_thread *thread, struct tr_track *track)
 	thread->busy = true;
 }
 
-/* Whoever replaces a ledger reads it at any time: never half of it. */
+/* tr_ledger_replace() reads it at any time: never half of it. */
 static void keep_log(struct tr_thread *thread, struct tr_ring_place log)
 {
 	__atomic_store(&thread->log, &log, __ATOMIC_RELAXED);
@@ -247,7 +247,7 @@ static bool init_track(struct tr_thread *thread, struct tr_track *track,
 /*
  * The same track in a new ledger at `base`: same place, same log, empty. Its
  * thread runs meanwhile: what is private stays as it is. Scopes that are open
- * end as calls of the root, which nobody shows; what the hash and the cells
+ * end as calls of the root, which is not shown; what the hash and the cells
  * of values remember has no site any more, and is passed over.
  */
 bool tr_track_rebuild(const struct tr_thread *thread, char *base)

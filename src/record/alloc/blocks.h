@@ -127,7 +127,7 @@ TR_INLINE bool tr_block_put_locked(struct tr_block_shard *shard,
 
 /*
  * False: there is no memory. *ret_old: what was there under this key, whose
- * free nobody told; its key is 0 where there was none. Inside.
+ * free was not reported; its key is 0 where there was none. Inside.
  */
 TR_INLINE bool tr_blocks_put(const struct tr_block_entry *entry,
 			     struct tr_block_entry *ret_old)

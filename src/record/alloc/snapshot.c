@@ -128,7 +128,7 @@ static void fill_heap(const struct sums *sums, tare_heap *heap)
 		heap->temporary += row->temporary;
 		heap->peak_allocs += row->peak_allocs;
 	}
-	unit = unit ? unit : 1; /* truncated by somebody: zeros */
+	unit = unit ? unit : 1; /* a truncated ledger: zeros */
 	heap->live = (heap->allocs - heap->frees) / unit;
 	heap->live_bytes = heap->bytes - heap->freed_bytes;
 	heap->allocs /= unit;

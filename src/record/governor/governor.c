@@ -286,7 +286,7 @@ static struct tr_reason reason(double share)
 	return (struct tr_reason){ share, limit_now() };
 }
 
-/* `looser`: levels may fall, too. `no_pause`: nobody could end a pause. */
+/* `looser`: levels may fall, too. `no_pause`: no thread could end a pause. */
 static void act(const struct tr_plan *plan, double share, bool looser,
 		bool no_pause)
 {
@@ -342,7 +342,7 @@ static void switch_all(bool on, double share, int64_t now)
 	tr_control_bump(tr_ledger->control);
 }
 
-/* True while all is off; somebody else may have switched it on again. */
+/* True while all is off; a control may have switched it on again. */
 static bool is_off(int64_t now)
 {
 	if (!g.off_ns)
@@ -404,7 +404,7 @@ static bool look_and_act(int64_t now, bool in_probe)
 	return governed()->sites || share > limit_now() / 4;
 }
 
-/* ---- who comes by ------------------------------------------------------ */
+/* ---- threads that look ------------------------------------------------- */
 
 /*
  * A measured thread, in its probe. With many threads and sites a look takes
@@ -463,7 +463,7 @@ static bool ready_memory(uint32_t sites)
 
 void tr_governor_open(const struct tr_governor_setup *setup)
 {
-	/* A child: what its parent had is in use by nobody. */
+	/* A child: what its parent had is not in use here. */
 	TR_STORE(g.is_ready, 0);
 	g.setup = *setup;
 	g.hold_ns = HOLD_NS;
@@ -491,7 +491,7 @@ void tr_governor_close(void)
 
 	if (!TR_ACQUIRE(g.is_ready))
 		return;
-	/* Not while somebody looks: that one is as good. */
+	/* Not while another thread looks: its look is as good. */
 	if (begin_work()) {
 		take_look(&look);
 		end_work();

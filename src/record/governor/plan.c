@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hottest sites give up most, and first what costs most and is missed
+ * The hottest sites lose most, and first what costs most and is missed
  * least: the times of most calls, then all times, at last the counts of a
  * part of the time. Steps are coarse, so that a load that wavers does not
  * change the plan all the time.

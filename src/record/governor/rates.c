@@ -2,7 +2,7 @@
 /*
  * Threads go on meanwhile: a count is at most some events old. Counters do
  * not know how often they were called, and are left out; at a nanosecond or
- * two they are the last that anybody has to save.
+ * two they are the last to be saved on.
  */
 #include "record/governor/rates.h"
 

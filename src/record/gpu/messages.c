@@ -76,7 +76,7 @@ void tr_gpu_reason_absent(const char *format, ...)
 }
 
 /*
- * Texts are never written again, since somebody may hold one: a new one has
+ * Texts are never written again, since a caller may hold one: a new one has
  * a new place, and when all are taken the last one stays.
  */
 void tr_gpu_reason_end(struct tr_gpu_state *state)

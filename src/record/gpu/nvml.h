@@ -90,7 +90,7 @@ struct tr_nvml {
 
 /*
  * Loads it. False: not there, or without the calls that all else needs; then
- * the reason is told.
+ * the reason is reported.
  */
 bool tr_nvml_load(struct tr_nvml *nvml);
 void tr_nvml_unload(struct tr_nvml *nvml);

@@ -4,8 +4,8 @@
  * thread that does, wait for a moment, and take what was read last.
  *
  * A moment is 0.2 s for the first answer ever, which includes the start of
- * the driver, and 50 ms for the others, which take 0.1 ms. Who waited in vain
- * says so, and until the thread is back nobody waits: a driver that hangs
+ * the driver, and 50 ms for the others, which take 0.1 ms. A caller that waited
+ * in vain says so, and until the thread is back none waits: a driver that hangs
  * costs its host one such moment. After 2 s its boards count as gone.
  */
 #include "record/gpu/state.h"
@@ -71,8 +71,8 @@ void tr_gpu_set_interval(int64_t ns)
 /* ---- asking ------------------------------------------------------------ */
 
 /*
- * True for the one who is to ask now. Moments that are due lie a fixed time
- * apart: who asks once an interval, a little early or late, has a new answer
+ * True for the caller that is to ask now. Moments that are due lie a fixed time
+ * apart: a caller once an interval, a little early or late, has a new answer
  * each time, and over a long time there is no more than one an interval.
  */
 static bool take_turn(struct tr_gpu_state *s, int64_t now)
@@ -100,7 +100,7 @@ static bool is_answered(const struct tr_gpu_state *s, uint32_t question)
 			 question) >= 0;
 }
 
-/* Nobody will answer soon, or at all. */
+/* No answer comes soon, or at all. */
 static bool is_in_vain(const struct tr_gpu_state *s)
 {
 	return __atomic_load_n(&s->is_late, __ATOMIC_RELAXED) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * State of gpu/: what its thread and those who ask share.
+ * State of gpu/: what its thread and its callers share.
  *
  * All of it lies in memory that a fork wipes, so a child finds GPUs that were
  * never read and no thread, and starts anew.
@@ -96,7 +96,7 @@ struct tr_gpu_state {
 	uint32_t done;	  /* the last one answered; 0: none ever */
 	uint32_t call;	  /* changes when the thread is to look; waited on */
 	uint32_t turn;	  /* changes when others are to; waited on */
-	uint32_t is_late; /* somebody waited in vain; nobody waits then */
+	uint32_t is_late; /* a caller waited in vain; none waits then */
 	uint32_t wants_energy;
 	int64_t round_since; /* monotonic; 0: no round is under way */
 	uint64_t cost_ns;
@@ -112,7 +112,7 @@ struct tr_gpu_state {
 
 /* ---- read.c ------------------------------------------------------------ */
 
-/* NULL: nobody has asked so far, and it is not to be made; or no memory. */
+/* NULL: no caller so far, and it is not to be made; or no memory. */
 struct tr_gpu_state *tr_gpu_state(bool make);
 /* How long an answer is waited for, for tests; 0: a moment. */
 extern int64_t tr_gpu_patience_ns;
@@ -122,9 +122,9 @@ bool tr_gpu_is_hung(const struct tr_gpu_state *state, int64_t now);
 /* ---- worker.c ---------------------------------------------------------- */
 
 /* Has the thread read all boards; makes the thread if there is none. The
- * number of the question; 0: the process ends, and nobody will answer. */
+ * number of the question; 0: the process ends: no answer. */
 uint32_t tr_gpu_ask(struct tr_gpu_state *state);
-/* There is no thread, and nobody is about to make one. */
+/* There is no thread, and none is being made. */
 bool tr_gpu_is_idle(const struct tr_gpu_state *state);
 
 /* ---- board.c ----------------------------------------------------------- */
@@ -159,7 +159,7 @@ void tr_gpu_reason_begin(void);
 void tr_gpu_reason_add(const char *format, ...) TARE_PRINTF(1, 2);
 /* A driver is not there: of interest only where no other has a board. */
 void tr_gpu_reason_absent(const char *format, ...) TARE_PRINTF(1, 2);
-/* Makes it the one that is told. */
+/* Makes it the one that is reported. */
 void tr_gpu_reason_end(struct tr_gpu_state *state);
 
 /* A driver's text: printable, and cut to what there is room for. */

@@ -6,8 +6,8 @@
  * Where there is no board it ends at once, so that a host without a GPU has
  * no thread of ours; the next question a minute later tries again.
  *
- * Its life is the word `phase`. Only who takes it from idle to running makes
- * a thread; only the thread takes it back to idle, when its drivers are
+ * Its life is the word `phase`. Only the one that takes it from idle to running
+ * makes a thread; only the thread takes it back to idle, when its drivers are
  * closed. A thread that hangs in a driver thus stays the only one.
  */
 #include "record/gpu/state.h"
@@ -209,7 +209,7 @@ static void open_and_read(struct tr_gpu_state *s, uint64_t *cpu)
 }
 
 /*
- * From `phase` to idle. False: somebody asks again. Who asks counts the
+ * From `phase` to idle. False: a caller asks again. A caller counts the
  * question first and looks at the phase then, and here it is the other way
  * round: so one of the two sees that there is something to do.
  */
@@ -320,8 +320,8 @@ uint32_t tr_gpu_ask(struct tr_gpu_state *s)
 }
 
 /*
- * Who took the turn may not have asked yet, or not made the thread: then there
- * is an answer to come all the same.
+ * The caller of the turn may not have asked yet, or not made the thread: then
+ * there is an answer to come all the same.
  */
 bool tr_gpu_is_idle(const struct tr_gpu_state *s)
 {

@@ -7,7 +7,7 @@
  * counts, wherever it came from. Not in memory that forks wipe: a child goes
  * on with what its parent was told.
  *
- * Probes come here too, when switches moved: atomics, no locks. Two who look
+ * Probes come here too, when switches moved: atomics, no locks. Two that look
  * at once find the same.
  */
 #include "record/monitor.h"

@@ -10,8 +10,8 @@
  * moves, from this process and from others. So it sees `tare ctl set` at
  * once, and sleeps for good while nothing is on.
  *
- * It is detached: nobody has to join it, and at exit it is waited for at most
- * TR_STOP_NS, since a driver may hold it up.
+ * It is detached: no thread has to join it, and at exit it is waited for at
+ * most TR_STOP_NS, since a driver may hold it up.
  */
 #include "record/monitor.h"
 
@@ -42,7 +42,7 @@ enum life {
 
 /* In memory that forks wipe. */
 struct monitor {
-	uint32_t life;	   /* enum life; a futex for who waits for its end */
+	uint32_t life;	   /* enum life; a futex for waiting for its end */
 	uint32_t stopping; /* written by tr_monitor_stop() */
 	uint32_t thread;   /* its id */
 	uint32_t lock;	   /* jobs run one at a time, in whatever thread */
@@ -176,7 +176,7 @@ static void wait_until(struct tr_control *control, uint32_t seen,
 	/* A test's clock stands still; the kernel's does not. */
 	if (until != TR_NEVER && tr_clock_is_fake())
 		until += tr_wait_end(0) - tr_monotonic_ns();
-	/* The page may be gone: somebody truncated its file. */
+	/* The page may be gone: its file was truncated. */
 	if (!tr_wait_shared(&control->wake, seen,
 			    until == TR_NEVER ? TR_WAIT_FOREVER : until))
 		(void)nanosleep(&pause, NULL);
@@ -246,7 +246,7 @@ static int create(const pthread_attr_t *like)
 	return err;
 }
 
-/* With the mask and the scheduling of its own, whoever makes it. */
+/* With a mask and scheduling of its own, in whatever thread it is made. */
 static int make_thread(void)
 {
 	struct sched_param param = { .sched_priority = 0 };
@@ -281,7 +281,7 @@ static void tell_failure(void)
 			"itself, tare_monitor_sample() still works");
 }
 
-/* One of those who want it makes it; `from` is LIFE_NONE or LIFE_FAILED. */
+/* One thread of several makes it; `from` is LIFE_NONE or LIFE_FAILED. */
 static int make_once(uint32_t from)
 {
 	uint32_t making = LIFE_MAKING;

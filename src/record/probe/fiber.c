@@ -71,7 +71,7 @@ static bool is_ours(const struct tr_thread *thread, const uint64_t *words)
 	return off == thread->own_track->root;
 }
 
-/* Where the stack will be nobody knows: further out than any. */
+/* The stack's future address is unknown: further out than any. */
 static void put_function(struct tr_frame *f, uint64_t start)
 {
 	TR_STORE(f->aside, ~(uint64_t)TR_CALL_FLAGS |

@@ -517,7 +517,7 @@ static tare_site *find_labels(tare_site *site, size_t n_pairs,
 	for (size_t i = 0; i < n_pairs * 2; i++) {
 		if (!pairs[i])
 			return site;
-		/* No label: nobody could tell such series apart. */
+		/* No label: such series could not be told apart. */
 		if (strnlen(pairs[i], TR_PAIR_MOST + 1) > TR_PAIR_MOST)
 			return overflow_of(&wanted);
 	}

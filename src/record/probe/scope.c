@@ -117,7 +117,7 @@ static TR_NOINLINE void *begin_other(tare_site *site, uint32_t gate,
 	TR_FENCE();
 	node = thread->hash[tr_tree_hash(parent, id) & mask];
 	there = tr_node_at(thread, node);
-	/* An empty place is no_node, which is nobody's; bit 0 is a cell. */
+	/* An empty place is no_node, of no site; bit 0 is a cell. */
 	if (TR_UNLIKELY(node & 1) || TR_UNLIKELY(there->site != id) ||
 	    TR_UNLIKELY(there->parent != parent))
 		return tr_scope_begin_slow(site, gate);

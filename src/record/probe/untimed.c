@@ -88,7 +88,7 @@ void *tr_scope_begin_untimed(tare_site *site, uint32_t gate)
 	return frame;
 }
 
-/* A failure is told all the same, with the time of its end. */
+/* A failure is recorded all the same, with the time of its end. */
 static void count_failure(struct tr_thread *thread, struct tr_node *node,
 			  uint64_t key)
 {

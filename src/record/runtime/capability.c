@@ -181,8 +181,8 @@ static void look_populate(struct tr_capability *found)
 }
 
 /*
- * The one place that speaks about GPUs: asks whoever reads them, and until
- * somebody does, looks for what would be read.
+ * The one place that describes GPUs: asks the thread that reads them, and
+ * until there is one, looks for what would be read.
  */
 static void look_gpu(struct tr_capability *found)
 {
@@ -227,7 +227,7 @@ static const struct tr_capability_row last[] = {
 	{ NULL, NULL },
 };
 
-/* Guard: the caller, who is told so. */
+/* Guard: the caller, see its comment. */
 static struct tr_capability found_rows[ROWS_MOST];
 static tare_capability public_rows[ROWS_MOST];
 

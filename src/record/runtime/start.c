@@ -34,7 +34,7 @@ enum tr_mode tr_mode;
 /* In wiped memory. */
 struct process {
 	struct tr_ledger ledger;
-	uint32_t opening; /* 1 while somebody opens, 2 when it failed */
+	uint32_t opening; /* 1 while a thread opens, 2 when it failed */
 	uint64_t lost;	  /* events meanwhile */
 	uint32_t stopped;
 	uint64_t rss_start; /* of a preloaded one, before it has a ledger */
@@ -294,7 +294,7 @@ static int open_once(bool standby)
 	return 0;
 }
 
-/* `is_event`: it is lost if somebody else is opening it. */
+/* `is_event`: it is lost if another thread is opening the ledger. */
 static bool open_now(bool is_event)
 {
 	int saved;
@@ -313,7 +313,7 @@ static bool open_now(bool is_event)
 		if (!is_event)
 			return false;
 		(void)__atomic_fetch_add(&process->lost, 1, __ATOMIC_SEQ_CST);
-		/* Opened meanwhile: who opened may have looked before. */
+		/* Opened meanwhile: that thread may have looked before. */
 		if (__atomic_load_n(&process->ledger.ready, __ATOMIC_SEQ_CST))
 			show_lost();
 		return false;

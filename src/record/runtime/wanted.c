@@ -129,7 +129,7 @@ static void follow_limit(void)
 /*
  * What does not depend on a site is looked at once, when the switches moved:
  * a program may have thousands of sites, and each comes here then. A child
- * has a ledger of its own, and so has who lost its file.
+ * has a ledger of its own, and so has a process that lost its file.
  */
 static struct {
 	uint32_t pid, replaced, generation;
@@ -150,7 +150,7 @@ static void follow(void)
 
 	if (is_followed(generation))
 		return;
-	/* Nobody passes on half of it. */
+	/* Not passed on by halves. */
 	TR_PUBLISH(followed.generation, 0);
 	TR_STORE(followed.pid, tr_ledger->pid);
 	TR_STORE(followed.replaced, TR_LOAD(tr_ledger->replaced));

@@ -13,7 +13,7 @@
  * written. A thread's frames lie in memory of its own, not on its stack,
  * which may be small.
  *
- * A program that is preloaded has no ledger until somebody's first sample:
+ * A program that is preloaded has no ledger until its first sample:
  * one that ends before that costs a timer.
  */
 #include "record/sampler/sampler.h"
@@ -45,7 +45,7 @@ static __thread struct tr_followed *sampled_self
 /* ---- the handler ------------------------------------------------------- */
 
 /*
- * Where nobody tells that a thread ends, its first sample asks libc to: by a
+ * Where no call reports that a thread ends, its first sample asks libc to: by a
  * key among the first 32, which have their place in each thread, so that
  * nothing is allocated in a handler.
  */

@@ -30,13 +30,13 @@ struct tr_followed {
 	uint32_t cuts;	  /* calls with a result that a sample ended */
 };
 
-#define TR_FOLLOWED_ENDING (UINT32_MAX - 1) /* somebody takes it out */
+#define TR_FOLLOWED_ENDING (UINT32_MAX - 1) /* being taken out */
 #define TR_FOLLOWED_GONE UINT32_MAX	    /* a thread was here */
 
-#define TR_FOLLOWED_FILLING 0u /* by who claimed it; also of what is free */
+#define TR_FOLLOWED_FILLING 0u /* by its claimant; also of what is free */
 #define TR_FOLLOWED_READY 1u
 #define TR_FOLLOWED_TAKING 2u /* in its handler */
-#define TR_FOLLOWED_LEFT 3u   /* taken out while somebody fills it */
+#define TR_FOLLOWED_LEFT 3u   /* taken out while it is filled */
 
 #define TR_SUSPECTS 64u
 
@@ -48,7 +48,7 @@ struct tr_sampler {
 	uint32_t clock;	  /* enum tr_sampling_clock */
 	uint32_t size;	  /* of `followed`, a power of two */
 	uint32_t live;	  /* threads that are followed */
-	uint32_t side;	  /* somebody is on the stack for what is long */
+	uint32_t side;	  /* a thread is on the stack for what is long */
 	uint32_t own;	  /* of the library, seen at the last look */
 	uint32_t events;  /* descriptors in use */
 	uint32_t threads; /* that ever were followed */
@@ -57,7 +57,7 @@ struct tr_sampler {
 	int64_t look_ns;  /* when to look for others next */
 	uint64_t period_ns;
 	bool has_monitor_thread;
-	uint32_t suspect[TR_SUSPECTS]; /* threads that nobody told of */
+	uint32_t suspect[TR_SUSPECTS]; /* threads that were not reported */
 	uint64_t waiting_ns; /* of short threads, until there is a ledger */
 	struct tr_followed followed[];
 };

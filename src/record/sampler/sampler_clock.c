@@ -268,7 +268,7 @@ bool tr_sample_clock_arm(struct tr_followed *followed, uint32_t thread)
 	return done;
 }
 
-/* By whoever is first: a number that was given back may be the host's. */
+/* By the first thread: a number that was given back may be the host's. */
 void tr_sample_clock_disarm(struct tr_followed *followed)
 {
 	int32_t timer = __atomic_exchange_n(&followed->timer, 0,

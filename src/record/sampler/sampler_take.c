@@ -41,7 +41,7 @@ bool tr_sampler_open(struct tr_followed *followed)
 	if (!is_open || !tr_sampler_has_ledger())
 		return false;
 	if (tr_ledger->anonymous && !tr_sampling.has_monitor_thread) {
-		tr_sampler_stop(); /* nobody would ever see it */
+		tr_sampler_stop(); /* no reader would ever see it */
 		return false;
 	}
 	/* Not the program's time: a millisecond, ten where all is cold. */
@@ -74,8 +74,8 @@ static void add_weight(uint32_t stack, uint64_t samples, uint64_t weight_ns)
 
 /*
  * A thread that ended before its first sample: all of it is its function, as
- * if it were called from here. The first one, which nobody started, and which
- * was long enough for a sample: where it ends.
+ * if it were called from here. The first one, which no thread started, and
+ * which was long enough for a sample: where it ends.
  */
 static TR_NOINLINE uint32_t stack_of_start(const struct tr_followed *followed,
 					   uint32_t thread, uint64_t rest)

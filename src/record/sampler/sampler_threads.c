@@ -2,7 +2,7 @@
 /*
  * Threads of the sampler: a table by thread id.
  *
- * A thread is followed from its first moment where somebody tells of it (the
+ * A thread is followed from its first moment where it is reported (the
  * preloaded library, by way of pthread_create), else from when it is seen in
  * /proc/self/task. That is read only if the kernel's number of threads is not
  * the one that is known here; and where it is read there is no memory but a
@@ -94,7 +94,7 @@ static uint64_t first_time(uint32_t thread)
 	return now > (uint64_t)most ? now - (uint64_t)most : 0;
 }
 
-/* The place is anybody's then. */
+/* The place is free then. */
 static void take_out(struct tr_followed *followed, uint32_t thread)
 {
 	tr_sample_clock_disarm(followed);
@@ -146,7 +146,7 @@ void tr_followed_remove(struct tr_followed *followed, uint32_t thread)
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return;
 	TR_STORE(followed->was, thread);
-	/* Whoever still fills it takes it out. */
+	/* The thread that still fills it takes it out. */
 	if (!tr_followed_become(followed, TR_FOLLOWED_FILLING,
 				TR_FOLLOWED_LEFT))
 		take_out(followed, thread);

@@ -15,7 +15,7 @@
 
 #define TR_MODULE_PATH 4095u
 
-/* Which ledger has the rows. Written by the one who looks. */
+/* Which ledger has the rows. Written by the thread that looks. */
 static uint32_t told_pid, told_replaced;
 /* Where a path is: a child has its parent's texts. */
 static uint32_t path_at[TR_MAX_MODULES];

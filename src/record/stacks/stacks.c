@@ -5,7 +5,7 @@
  * A hash over the nodes lies in private memory and is never locked: a node is
  * written completely, then put into a free place by compare-and-swap. Two
  * that make the same node at once (or a handler on top of its own thread)
- * waste one of them. Nobody waits for anybody.
+ * waste one of them. No thread waits for another.
  *
  * Most stacks were seen before: a smaller table has them by a hash of all
  * their frames, so that they need one look instead of one a frame. It keeps
@@ -127,7 +127,7 @@ static uint32_t node_find(const struct stack_key *key)
 		}
 		if (entry >> 32 == hash >> 32 &&
 		    is_key(node_at((uint32_t)entry), key)) {
-			/* Somebody was faster: readers pass over ours. */
+			/* Another thread was faster: readers skip ours. */
 			if (mine)
 				TR_STORE(node_at(mine)->flags, 0);
 			return (uint32_t)entry;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Wrapped stages: a callback or an iterator that somebody else calls.
+ * Wrapped stages: a callback or an iterator that other code calls.
  *
  * A pull stage reads the clock as often as any scope. The moment in which it
  * is asked is the beginning of its scope, and the moment in which it gives a

@@ -24,7 +24,7 @@ static struct {
 	} at[PLANS];
 } plans = { .generation = 1 };
 
-/* What a parent's thread held when it forked holds nobody in the child. */
+/* A lock of a parent's thread at the fork does not block the child. */
 static bool take_lock(uint32_t *lock)
 {
 	uint32_t pid = (uint32_t)getpid(), held = TR_LOAD(*lock);
@@ -217,7 +217,7 @@ static void do_turns(struct tr_kind *kind, uint64_t n, uint64_t now)
 
 /*
  * From this step on, which counts unless there is nothing before recording:
- * nobody knows when it began. What was being recorded is given up.
+ * its beginning is unknown. What was being recorded is dropped.
  */
 static void follow_plan(struct tr_kind *kind, uint64_t n, uint64_t now)
 {
@@ -240,7 +240,7 @@ void tr_schedule_step(struct tr_kind *kind, uint64_t n, uint64_t now)
 	if (TR_LIKELY(n < TR_LOAD(kind->due) &&
 		      TR_LOAD(kind->generation) == generation))
 		return;
-	/* Who is at it does it; what is still due then is done at the next. */
+	/* The thread at it does it; what is still due is done at the next. */
 	if (!__atomic_compare_exchange_n(&kind->busy, &idle, 1, false,
 					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return;

@@ -4,8 +4,8 @@
  *
  *	|-- wait --|-- warm up --|-- record --| file |-- wait --| ...
  *
- * A kind of step is its name. Nobody waits for anybody: a step has a number
- * of its own, and whoever has the number that is due does what is due.
+ * A kind of step is its name. No thread waits for another: a step has a number
+ * of its own, and the step with the number that is due does what is due.
  */
 #ifndef TR_RECORD_STEP_SCHEDULE_H
 #define TR_RECORD_STEP_SCHEDULE_H
@@ -33,7 +33,7 @@ struct tr_kind {
 	uint64_t count;		/* steps so far */
 	uint64_t due;		/* step of the next turn; UINT64_MAX: none */
 	uint32_t generation;	/* of the plans, when last looked at */
-	uint32_t busy;		/* somebody is at it */
+	uint32_t busy;		/* a thread is at it */
 	/* Theirs alone. */
 	uint32_t phase;		/* enum tr_phase */
 	bool has_window;	/* tr_step_window() was told */

@@ -62,7 +62,7 @@ void tr_step_message(enum tare_level level, const char *text)
 
 /* ---- lock -------------------------------------------------------------- */
 
-/* One that a thread of the parent held while it forked holds nobody. */
+/* A lock of a parent's thread at the fork does not block the child. */
 static bool try_lock(uint32_t pid)
 {
 	uint32_t held = TR_LOAD(state.lock);
@@ -353,7 +353,7 @@ size_t tr_probe_leaks(tare_leak *ret_leaks, size_t size)
 	if (!tr_ledger || !TR_ACQUIRE(tr_ledger->ready) || !tr_ledger->base ||
 	    TR_ACQUIRE(state.pid) != tr_ledger->pid)
 		return 0;
-	/* Not for ever: the log's callback may be who asks. */
+	/* Not for ever: the log's callback may be the caller. */
 	while (!try_lock(tr_ledger->pid)) {
 		if (++tries == 10000)
 			return 0;

@@ -14,7 +14,7 @@
  * sixteenth more is known: looking more often finds nothing earlier, and
  * chance gets more tries.
  *
- * A leak is told when looks in a row see it, over a quarter of the run, and
+ * A leak is reported when looks in a row see it, over a quarter of the run, and
  * not before TR_LEAST_STEPS: what grows at first, and then no more, cannot be
  * told from one before it ends. At the end of the process it is kept in the
  * ledger at once, and not told: the program's log may be gone.
@@ -117,7 +117,7 @@ static void add(size_t index, uint64_t step, uint64_t bytes)
 		watch.n_kinds = index + 1;
 }
 
-/* What was measured fills pages as well, and is nobody's leak. */
+/* What was measured fills pages as well, and is no leak. */
 static uint64_t without_ledger(uint64_t rss)
 {
 	uint64_t own = TR_LOAD(tr_ledger->real_bytes);
@@ -266,7 +266,7 @@ static uint64_t ticks_of(double ns)
 }
 
 /*
- * What such work usually takes. One that took long may have met somebody who
+ * What such work usually takes. One that took long may have met another that
  * had the CPU meanwhile: only many of them count.
  */
 static uint64_t usual(uint64_t *known, uint64_t took)

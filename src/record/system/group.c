@@ -20,7 +20,7 @@
 #include "base/platform.h"
 
 #define LIMITS 8u  /* groups with a limit, from the nearest up */
-#define LEVELS 64u /* a path has at most so many parts */
+#define LEVELS 64u /* most parts of a path */
 #define FRESH_NS 1000000000
 #define MOUNTS_FRESH_NS (60 * INT64_C(1000000000))
 /* What version 1 says for "none": the largest number of whole pages. */

@@ -43,7 +43,7 @@
 
 #define CHEAP_NS 50000
 #define DEAR_NS 1000000
-#define SHARE 1000 /* one part of so many */
+#define SHARE 1000 /* one part of 1000 */
 #define DEAR_SHARE 10000
 
 /* Guard: the lock, but for `owner`, which a child's only thread writes. */

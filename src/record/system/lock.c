@@ -9,11 +9,11 @@
 #include "record/system.h"
 
 #define WAIT_NS 50000
-#define WAITS 20000 /* a second: who holds it waits for a file for ever */
+#define WAITS 20000 /* a second: its owner waits for a file for ever */
 
 /*
- * The process whose thread is inside; 0: nobody. A process id and no flag: a
- * child made while somebody was inside finds its parent's, sees that nobody
+ * The process whose thread is inside; 0: none. A process id and no flag: a
+ * child made while a thread was inside finds its parent's, sees that none
  * is in there, and starts anew.
  */
 static uint32_t holder;
@@ -40,7 +40,7 @@ bool tr_lock_enter(struct tr_lock *lock)
 	uint32_t own = (uint32_t)getpid();
 
 	lock->error = errno;
-	/* Files are points of cancellation: nobody may leave through one. */
+	/* Files are points of cancellation: no thread may leave through one. */
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &lock->cancel);
 	for (unsigned i = 0; i < WAITS; i++) {
 		if (take(own))

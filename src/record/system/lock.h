@@ -3,7 +3,7 @@
  * Lock: one reader at a time, for the texts and the former readings.
  *
  * Rates are differences to the reading before, so readings must not overtake
- * each other. A reading takes some 60 us; who waits sleeps meanwhile.
+ * each other. A reading takes some 60 us; a waiting thread sleeps meanwhile.
  */
 #ifndef TR_RECORD_SYSTEM_LOCK_H
 #define TR_RECORD_SYSTEM_LOCK_H

@@ -4,8 +4,8 @@
  *
  * The kernel's ticks are 10 ms, so a difference over less than 0.1 s says
  * little: two readings are kept, and one that comes early is compared with the
- * older of them (or with none) and not kept. Whoever reads often, and several
- * who read in turn, all get rates over 0.1 s at least.
+ * older of them (or with none) and not kept. A caller that reads often, and
+ * several that read in turn, all get rates over 0.1 s at least.
  *
  * A clock that went back, or a machine that slept, leaves nothing to compare
  * with: the readings start anew. Asleep is what CLOCK_BOOTTIME counts and

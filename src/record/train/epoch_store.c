@@ -192,7 +192,7 @@ static bool is_open(void)
 
 /*
  * Is there a ledger, the one of this process, that has a place for the rows?
- * Measuring may begin later than the training; and somebody may truncate the
+ * Measuring may begin later than the training; and a process may truncate the
  * file, which is then another one.
  */
 static bool store_is_ready(struct epoch_store *store)

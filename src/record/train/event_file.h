@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Event files inside: scalars of who knows the time and how long tags are.
+ * Event files inside: scalars with a known time and known lengths of tags.
  */
 #ifndef TR_RECORD_TRAIN_EVENT_FILE_H
 #define TR_RECORD_TRAIN_EVENT_FILE_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Phases: to whom the time of an epoch belongs.
+ * Phases: which phase the time of an epoch belongs to.
  *
  * Whenever a phase begins or ends, in whatever thread, the time since the
  * last such moment is given to one owner: a pause; else the innermost phase
  * of the thread that began the epoch; else in equal parts those of the other
- * threads; else nobody (the rest). So every nanosecond is counted once, and
+ * threads; else none (the rest). So every nanosecond is counted once, and
  * all of it together is the epoch, whatever threads do.
  */
 #include "record/train/training.h"
@@ -121,7 +121,7 @@ static void share_out(tare_training *t, int64_t ns)
 	}
 }
 
-/* Gives the time until now to whom it belongs. With the lock. */
+/* Adds the time until now to its phase. With the lock. */
 static void settle(tare_training *t, int64_t now)
 {
 	int64_t ns = now - t->settled_ns;
@@ -270,7 +270,7 @@ static bool is_async(tare_training *t, tare_phase handle)
 	return is;
 }
 
-/* With those inside it that nobody ended. */
+/* With those inside it that were not ended. */
 static void end_phase(tare_phase handle, int64_t pending_since_ns)
 {
 	tare_training *t = handle.training;

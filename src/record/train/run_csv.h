@@ -17,7 +17,7 @@ struct tr_run_csv_name {
 int tr_run_csv_open(const struct tr_run_csv_name *name,
 		    const char *const *pairs, size_t n_pairs,
 		    tare_run_csv **ret_csv);
-/* Who knows the time already. */
+/* For a caller that has read the time already. */
 int tr_run_csv_add(tare_run_csv *csv, const tare_run_row *row, int64_t now_ns);
 /* That its name has got; 0: there is no file. */
 unsigned tr_run_csv_number(const tare_run_csv *csv);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stopwatch: CLOCK_MONOTONIC for who asks at every phase.
+ * Stopwatch: CLOCK_MONOTONIC, read at every phase.
  *
  * The code and the data of the system's clock are out of the cache after
  * some work; the processor's counter needs neither. The counter is believed

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trainings from their beginning to their end, also to one that nobody calls
+ * Trainings from their beginning to their end, also to one without a call
  * for: at exit what is open is flushed and marked as closed. Their memory
  * stays then, since threads may still be in an epoch.
  */
@@ -33,7 +33,7 @@ bool tr_training_is_mine(const tare_training *training)
 }
 
 /*
- * Several threads may open the first training. The word is the process of who
+ * Several threads may open the first training. The word is the process that
  * is in: that of another process was left by a fork.
  */
 static uint32_t owning;
@@ -244,7 +244,7 @@ TARE_API int tare_training_close(tare_training *t)
 	return err;
 }
 
-/* Not for ever: who holds it may wait for the thread that exits. */
+/* Not for ever: the owner may wait for the thread that exits. */
 static bool try_lock(pthread_mutex_t *lock)
 {
 	for (int i = 0; i < FINISH_TRIES; i++) {

@@ -71,7 +71,7 @@ struct tr_training_value {
 
 struct tare_training {
 	tare_training *next; /* open ones */
-	uint32_t pid;	     /* who opened it: see tr_training_is_mine() */
+	uint32_t pid;	     /* that opened it: see tr_training_is_mine() */
 	bool is_kept;	     /* in the ledger */
 	uint32_t worker, workers;
 	uint64_t epochs;

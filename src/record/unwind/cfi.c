@@ -64,7 +64,7 @@ static bool cfi_open(struct tr_cursor *cursor,
 	tr_cursor_open(cursor, memory, entry, entry + 4 + TR_CFI_LONGEST);
 	length = tr_cursor_uint(cursor, 4);
 	if (cursor->is_bad || !length || length > TR_CFI_LONGEST)
-		return false; /* 64-bit lengths, which nobody makes, too */
+		return false; /* 64-bit lengths, which no compiler makes, too */
 	*ret_id = entry + 4;
 	tr_cursor_limit(cursor, entry + 4 + length);
 	return true;
@@ -394,7 +394,7 @@ static bool cfi_other(const struct cfi_row *row, uint32_t *ret_words)
 #else
 	if (row->ra.how != CFI_AT_CFA || row->ra.x != -8)
 		return false;
-	/* Where it is lost, whoever needs it finds something else. */
+	/* Where it is lost, the rule that needs it finds something else. */
 	if (row->bx.how == CFI_AT_CFA)
 		(void)cfi_words(row->bx.x, ret_words);
 	return true;

@@ -7,7 +7,7 @@
  * headers. They are copied by a call that can say no: another thread may
  * unload a module at any moment.
  *
- * One at a time, who looks (module.c): the buffers are there once.
+ * One thread at a time looks (module.c): there is one set of buffers.
  */
 #include "record/unwind/list.h"
 

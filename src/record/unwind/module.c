@@ -7,8 +7,8 @@
  * way without one, and the kernel where libc has no such way.
  *
  * What they say becomes a sorted array, which replaces the one before in one
- * step. Who searches counts itself in and out; an array that was replaced is
- * given back when nobody is in. Searches are rare: rules are cached.
+ * step. A search counts itself in and out; an array that was replaced is
+ * freed when no search is in. Searches are rare: rules are cached.
  */
 #include "record/unwind/list.h"
 
@@ -169,7 +169,7 @@ static void codes_replace(struct codes *now)
 	struct codes *before = codes;
 
 	now->older = before;
-	/* In sequence with those who count themselves in. */
+	/* In sequence with searches that count themselves in. */
 	__atomic_store_n(&codes, now, __ATOMIC_SEQ_CST);
 	if (!counts_wiped ||
 	    __atomic_load_n(&counts->readers, __ATOMIC_SEQ_CST))
@@ -183,7 +183,7 @@ static void codes_replace(struct codes *now)
 	}
 }
 
-/* First the generation: whoever makes a rule now looks at it again. */
+/* First the generation: a thread that makes a rule now reads it again. */
 static void forget_rules(void)
 {
 	(void)__atomic_fetch_add(&tr_unwind_generation, 1, __ATOMIC_SEQ_CST);
@@ -331,15 +331,15 @@ static void look_here(const struct tr_unwind_watch *watch)
 
 /* ---- looking ----------------------------------------------------------- */
 
-/* Somebody of another process: a fork that wiped nothing. */
+/* A thread of another process: a fork that wiped nothing. */
 static bool look_enter(void)
 {
-	uint32_t self = (uint32_t)getpid(), who = 0;
+	uint32_t self = (uint32_t)getpid(), owner = 0;
 
 	do {
-		if (who == self)
+		if (owner == self)
 			return false;
-	} while (!__atomic_compare_exchange_n(&counts->looking, &who, self,
+	} while (!__atomic_compare_exchange_n(&counts->looking, &owner, self,
 					      false, __ATOMIC_ACQUIRE,
 					      __ATOMIC_RELAXED));
 	return true;
@@ -353,10 +353,10 @@ static void look_leave(void)
 /*
  * A child that is forked while another thread asks the dynamic linker has a
  * lock in there taken for ever, and waits for it when it throws an exception.
- * So a fork waits for the look to end, but not for long: whoever forks may
- * hold that lock itself.
+ * So a fork waits for the look to end, but not for long: the thread that forks
+ * may hold that lock itself.
  */
-static bool is_fork_holding; /* written between the two by who forks */
+static bool is_fork_holding; /* written between the two by the forking thread */
 
 static void before_fork(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Module: ranges of code, for those who search an address.
+ * Module: ranges of code, for the search of an address.
  */
 #ifndef TR_RECORD_UNWIND_MODULE_H
 #define TR_RECORD_UNWIND_MODULE_H

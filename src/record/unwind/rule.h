@@ -14,7 +14,7 @@
 enum tr_rule_kind {
 	TR_RULE_GUESS = 1,  /* no table has it: the frame pointer may help */
 	TR_RULE_BLIND = 2,  /* a table has it in a way that is not followed */
-	TR_RULE_END = 3,    /* nobody called it: a thread begins here */
+	TR_RULE_END = 3,    /* it has no caller: a thread begins here */
 	TR_RULE_SIGNAL = 4, /* the kernel called it: registers on the stack */
 	TR_RULE_DEREF = 5,  /* CFA = what lies at fp + x, and fp at fp */
 	TR_RULE_BX = 6,	    /* CFA = rbx + x: the lazy binder of ld.so */

@@ -4,7 +4,7 @@
  *
  * The walk is gone again, by the rules of its frames, and each word that they
  * make it read is noted: return addresses, and saved frame pointers where one
- * was used later on. A frame pointer that nobody uses may hold anything, and
+ * was used later on. A frame pointer that is not used may hold anything, and
  * is left out.
  */
 #include "record/unwind.h"
