@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Alloc groups: rows of the books of allocations, put together by a name. */
+/* Alloc groups: rows of the table of allocations, grouped by a name. */
 #ifndef CLI_ALLOC_GROUPS_H
 #define CLI_ALLOC_GROUPS_H
 

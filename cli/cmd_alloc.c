@@ -2,7 +2,7 @@
 /*
  * tare alloc: show allocations: live, leaked, at the peak.
  *
- * Rows of the books are grouped by what they are asked for: the place that
+ * Rows of the table of allocations are grouped as asked: by the place that
  * allocates, the path of calls to it, or its module; then sorted. Two moments
  * (snapshots, or runs) are compared group by group.
  */
@@ -65,7 +65,7 @@ static void print_totals(const tare_heap *heap)
 		     tr_as_count(heap->temporary).text,
 		     heap->is_estimate ? " (estimated from samples)" : "");
 	if (heap->unseen)
-		(void)printf("not in the books: %s allocations\n",
+		(void)printf("untracked: %s allocations\n",
 			     tr_as_count(heap->unseen).text);
 }
 

@@ -24,11 +24,11 @@ def number(pattern):
 print({
     "samples": lambda: int(number(r"([\d,]+) samples?")),
     "threads": lambda: int(number(r"of ([\d,]+) threads?")),
-    "whole": lambda: number(r"([\d.]+) % of the stacks whole"),
+    "whole": lambda: number(r"([\d.]+) % of stacks complete"),
     "asked": lambda: number(r"asked ([\d.,]+) Hz"),
     "got": lambda: number(r"got ([\d.,]+) Hz"),
     "weight": lambda: ms(r"([\d.]+) (ns|us|ms|s|min) of"),
-    "cost": lambda: ms(r"taken in ([\d.]+) (ns|us|ms|s|min)"),
+    "cost": lambda: ms(r"sampling took ([\d.]+) (ns|us|ms|s|min)"),
 }[sys.argv[2]]())
 END
 figure() {

@@ -381,8 +381,8 @@ static void play_report(void)
 {
 	static const char *const own[] = {
 		"sampling  cpu timer, asked 100.0 Hz, got 1000.0 Hz, "
-		"67 samples of 1 thread, 100.0 % of the stacks whole, 67 ms "
-		"of 70 ms CPU, taken in 2 ms",
+		"67 samples of 1 thread, 100.0 % of stacks complete, 67 ms "
+		"of 70 ms CPU; sampling took 2 ms",
 		"few samples", "\xc2\xb1 6.1 points", "functions",
 		" 44.8 %", "30 ms", " 89.6 %", "60 ms", "30", "work",
 		"file.c:2", "program", "inner", "inner.h:3", "(inlined)",
@@ -445,8 +445,8 @@ TEST(the_report_has_a_table_of_functions)
 static void play_warnings(void)
 {
 	static const char *const words[] = {
-		"wall timer", "36.4 % of the stacks whole",
-		"63.6 % of the stacks are cut short",
+		"wall timer", "36.4 % of stacks complete",
+		"63.6 % of stacks are incomplete",
 		"3 samples had no room in the table of stacks (max_stacks)",
 		"2 threads could not be sampled", NULL
 	};

@@ -114,7 +114,7 @@ static void alloc_lines(struct tr_report *r, const tare_heap *h)
 		    h->is_estimate ? "; estimated from samples" : "");
 	(void)tr_count_text(count, sizeof(count), h->unseen);
 	if (h->unseen)
-		tr_buf_addf(r->buf, "%s allocations are not in the books\n",
+		tr_buf_addf(r->buf, "%s allocations are untracked\n",
 			    count);
 }
 

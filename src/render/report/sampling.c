@@ -41,7 +41,7 @@ static void sampling_line(struct tr_report *r, const tare_sampling *s)
 	tr_buf_addf(r->buf, "%s sample%s of %llu thread%s, ", count,
 		    s->samples == 1 ? "" : "s", (unsigned long long)s->threads,
 		    s->threads == 1 ? "" : "s");
-	add_fixed(r, s->whole_share * 100, "% of the stacks whole, ");
+	add_fixed(r, s->whole_share * 100, "% of stacks complete, ");
 	(void)tr_duration_text(got, sizeof(got), s->weight_ns);
 	if (s->is_wall)
 		tr_buf_addf(r->buf, "%s of threads' time, %s CPU", got, cpu);
@@ -49,7 +49,7 @@ static void sampling_line(struct tr_report *r, const tare_sampling *s)
 		tr_buf_addf(r->buf, "%s of %s CPU", got, cpu);
 	(void)tr_duration_text(got, sizeof(got), s->cost_ns);
 	if (s->cost_ns > 0)
-		tr_buf_addf(r->buf, ", taken in %s", got);
+		tr_buf_addf(r->buf, "; sampling took %s", got);
 	tr_buf_addc(r->buf, '\n');
 }
 
@@ -67,9 +67,9 @@ static void warnings(struct tr_report *r, const tare_sampling *s)
 	if (s->samples && s->whole_share < .995) {
 		(void)tr_fixed_text(text, sizeof(text),
 				    (1 - s->whole_share) * 100, 1);
-		tr_buf_addf(r->buf, "%s %% of the stacks are cut short: what "
-			    "called those is not known, and its total is too "
-			    "low\n", text);
+		tr_buf_addf(r->buf, "%s %% of stacks are incomplete: the "
+			    "functions that called those are unknown, and "
+			    "their totals are too low\n", text);
 	}
 	(void)tr_count_text(text, sizeof(text), s->lost);
 	if (s->lost)
