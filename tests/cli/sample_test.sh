@@ -279,10 +279,19 @@ one, two = ours(), perfs()
 for name in names:
     print(name, abs(one.get(name, 0) - two.get(name, 100)) <= 3, one, two)
 END
-if perf record -q -e cpu-clock -F 997 -o perf.data ./sampled shares 3000 \
-	>/dev/null 2>&1; then
-	sampled 0 --rate 1000 -- shares 3000
-	result=$("$PYTHON" compare.py)
+# Two runs, each with an error of almost a point, more on a busy machine: three
+# tries. A share that is wrong by 3 points is so in all of them.
+perf_shares() {
+	perf record -q -e cpu-clock -F 997 -o perf.data ./sampled shares 3000 \
+		>/dev/null 2>&1
+}
+if perf_shares; then
+	for try in 1 2 3; do
+		[ $try = 1 ] || perf_shares
+		sampled 0 --rate 1000 -- shares 3000
+		result=$("$PYTHON" compare.py)
+		[[ $result == *False* ]] || break
+	done
 	for name in large middle small; do
 		expect_has "$result" "share_$name True" \
 			"perf's share of share_$name, within 3 points"
