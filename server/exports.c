@@ -49,7 +49,7 @@ static struct export_file *next_file(struct exports *exports)
 	return &exports->at[exports->n % EXPORTS_N];
 }
 
-/* The folder is the server's: whoever asks may choose another. */
+/* The folder is the server's; a request may choose another. */
 static void refuse(struct exchange *ex, const char *folder, int err)
 {
 	char what[300];

@@ -4,7 +4,7 @@
  * functions seen by the hooks of -finstrument-functions, and their names.
  *
  * A ledger has addresses and the modules (program, libraries) they lie in,
- * no names: these are found here, by whoever reads. tare_view_name_with()
+ * no names: these are found here, by the reader. tare_view_name_with()
  * says how; without it a place is called "libc.so.6+0x2724a".
  */
 #ifndef TARE_READ_PROFILE_H

@@ -21,7 +21,7 @@ typedef struct tare_run_table {
 	size_t n_rows;
 	uint32_t columns;     /* bit i: column i of TARE_RUN_COLUMNS is there */
 	bool is_cut;	      /* the last line was not whole; it is left out */
-	bool is_open;	      /* nobody closed it: it was killed, or goes on */
+	bool is_open;	      /* not closed: the run was killed, or goes on */
 	double total_training_time; /* its comment, or more: of all rows */
 } tare_run_table;
 

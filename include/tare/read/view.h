@@ -262,7 +262,7 @@ typedef struct tare_health {
 	uint64_t lost_no_track;	 /* no room for a thread */
 	uint64_t lost_no_space;	 /* no room for a series of a thread */
 	uint64_t lost_busy;	 /* signal handlers in handlers in handlers */
-	uint64_t lost_damage;	 /* times somebody truncated the ledger */
+	uint64_t lost_damage;	 /* times the ledger was truncated */
 	uint64_t lost_records;	 /* history records that found no block */
 	uint64_t cleared;	 /* measurements before the last clear */
 	uint64_t overflow_sites; /* names beyond max_sites */
