@@ -3,8 +3,9 @@
  * tare flags: what to compile and link a program with.
  *
  * The folders are those beside this program, wherever it lies now: a prefix
- * that was moved, or installed by DESTDIR, needs nobody to change a file in
- * it, as pkg-config's do. The library is found at run time, too: -rpath.
+ * that was moved, or installed by DESTDIR, works as it is; the files of
+ * pkg-config would have to be edited. The library is found at run time, too:
+ * -rpath.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -133,11 +133,11 @@ size_t tr_text_next(const char *text, size_t len, bool *ret_print,
 		    size_t *ret_width);
 /* Columns that a text takes. */
 size_t tr_text_columns(const char *text);
-/* Bytes of the longest beginning that fits into so many columns. */
+/* Bytes of the longest beginning that fits into `columns` columns. */
 size_t tr_text_cut(const char *text, size_t columns);
 /* In place; the text gets no longer. */
 void tr_text_make_printable(char *text);
-/* Up to so many columns of the text, printable. */
+/* Up to `columns` columns of the text, printable. */
 void tr_buf_add_printable(struct tr_buf *buf, const char *text,
 			  size_t columns);
 

@@ -47,7 +47,7 @@ void tr_runs_tidy(void);
 /* The ledger as it is now becomes what readers subtract. 0 or an error. */
 int tr_runs_clear(const char *path);
 /*
- * Of at most so many ledgers; how many were moved or deleted, or an error.
+ * Of at most `most` ledgers; how many were moved or deleted, or an error.
  * `ret_deleted` may be NULL: runs, of which a group's ledgers are one.
  */
 int tr_runs_sweep(int most, uint64_t *ret_deleted);

@@ -368,7 +368,7 @@ def use_macros(place):
 
 
 def check_needs(compiler, place, source):
-    """Of a program in C++14 one error is told, and it says what to do."""
+    """A program in C++14 gets one error, which says what to do."""
     done = subprocess.run(
         [compiler, "-x", "c++", "-std=c++14", "-fsyntax-only", "-Wall",
          "-I", place.include, source], text=True, check=False,

@@ -145,7 +145,7 @@ typedef struct tare_stats {
 	bool is_estimate;	/* the governor let only a part be measured:
 				 * total and, once paused, count are of all
 				 * calls, by what was seen of them */
-	uint64_t missed;	/* of `count`, calls that nobody saw: a guess
+	uint64_t missed;	/* of `count`, calls while paused: a guess
 				 * that may be a few times too low or high */
 } tare_stats;
 

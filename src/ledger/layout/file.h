@@ -274,9 +274,9 @@ struct tr_alloc_state {
 	uint64_t foreign;    /* frees of blocks that no row has */
 	uint64_t table_bytes; /* private memory for the blocks that are live */
 	/*
-	 * A row that moves from a cache to its row: `moves` is odd, and
-	 * whoever finds it so takes `moved` for row `move_to`, and row
-	 * `move_from` for empty.
+	 * A row that moves from a cache to its row: while `moves` is odd, a
+	 * reader takes `moved` for row `move_to`, and row `move_from` for
+	 * empty.
 	 */
 	uint64_t moves;
 	uint32_t move_from, move_to;
@@ -284,8 +284,8 @@ struct tr_alloc_state {
 };
 
 /*
- * The first two lines are left alone. A file that somebody truncates reads
- * as zeros; a log position of 0 then makes a thread write into the first
+ * The first two lines are left alone. A file that was truncated reads as
+ * zeros; a log position of 0 then makes a thread write into the first
  * line, over and over, and a node reference of 0 is the second line, whose
  * parent is itself. So a thread can be lost there, but never gets out. A cell
  * reference of 0 is the header, too: in the place of its slice is one that no

@@ -198,7 +198,7 @@ void tr_log(enum tare_level level, const char *format, ...)
 }
 
 /*
- * Where nobody will see what is measured, nor a report that could say so.
+ * Where all measurements are lost, and there is no report that could say so.
  * Once: a child of a fork has the mark.
  */
 void tr_log_lost(bool has_report, const char *text)
