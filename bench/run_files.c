@@ -26,7 +26,7 @@ static double write_csv(bool is_read)
 		if (tare_run_file_open(tare_run_csv_path(csv), &file, NULL) ||
 		    tare_run_file_table(file)->n_rows != EPOCHS)
 			bench_fail("csv", "cannot be read");
-		tare_run_file_free(file);
+		tare_run_file_close(file);
 	}
 	start = bench_ns() - start;
 	(void)unlink(tare_run_csv_path(csv));

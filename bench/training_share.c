@@ -81,7 +81,7 @@ static double peak_reading_ns(void)
 		uint64_t start = bench_ns();
 		double ns;
 
-		(void)tare_process_read(0, &process);
+		(void)!tare_process_read(0, &process);
 		ns = (double)(bench_ns() - start);
 		best = ns < best ? ns : best;
 	}

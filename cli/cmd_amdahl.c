@@ -221,7 +221,7 @@ static int show(const struct args *args, const struct amdahl_options *opts,
 {
 	size_t top = opts->top ? (size_t)opts->top : SIZE_MAX;
 	tare_amdahl *amdahl;
-	int err = tare_amdahl_of(view, asked, &amdahl);
+	int err = tare_amdahl_open(view, asked, &amdahl);
 
 	if (err)
 		return err;
@@ -231,7 +231,7 @@ static int show(const struct args *args, const struct amdahl_options *opts,
 		print_table(args, amdahl, top);
 	else
 		message("nothing in this run has a time");
-	tare_amdahl_free(amdahl);
+	tare_amdahl_close(amdahl);
 	return 0;
 }
 

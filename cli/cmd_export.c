@@ -229,7 +229,7 @@ static int open_all(const struct args *args, const struct export_options *opts,
 	for (size_t i = 0; i < opened->n; i++) {
 		/* Of several hosts, in one order of time. */
 		if (opened->n > 1)
-			(void)tare_view_align(opened->views[i]);
+			(void)!tare_view_align(opened->views[i]);
 		add_span(&opened->span, tare_view_run(opened->views[i]),
 			 i == 0);
 	}

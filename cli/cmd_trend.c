@@ -48,7 +48,7 @@ static void add_change(struct table *table, double change)
 
 static void add_row(struct table *table, const tare_trend *trend)
 {
-	const tare_stats *now = &trend->now, *before = &trend->before;
+	const tare_stats *now = trend->now, *before = trend->before;
 	const tare_stats *named = now->count ? now : before;
 
 	table_add_name(table, named->name, named->labels);
@@ -122,16 +122,16 @@ static void json_trend(const tare_view *view, const tare_trend *trends,
 	tr_json_array(&json, "series");
 	for (size_t i = 0; i < n; i++) {
 		const tare_trend *trend = &trends[i];
-		const tare_stats *named = trend->now.count ? &trend->now :
-							     &trend->before;
+		const tare_stats *named = trend->now->count ? trend->now :
+							      trend->before;
 
 		tr_json_object(&json, NULL);
 		tr_json_str(&json, "name", named->name);
 		tr_json_str(&json, "source", named->source);
 		tr_json_str(&json, "labels", named->labels);
 		tr_json_str(&json, "unit", named->unit);
-		json_side(&json, "before", &trend->before);
-		json_side(&json, "now", &trend->now);
+		json_side(&json, "before", trend->before);
+		json_side(&json, "now", trend->now);
 		tr_json_double(&json, "change", trend->change);
 		tr_json_end_object(&json);
 	}

@@ -30,7 +30,7 @@ static void add_changes(struct moment *moment, const tare_trend *trends,
 			size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct place wanted = { .site = trends[i].now.site };
+		struct place wanted = { .site = trends[i].now->site };
 		struct place *place = bsearch(&wanted, moment->places,
 					      moment->n_stats, sizeof(wanted),
 					      compare_places);

@@ -310,7 +310,7 @@ static void set_back(const struct document *document, size_t n,
 	while (n-- > 0)
 		if (with_servers ||
 		    !is_servers(find_option(document->at[n].key)))
-			(void)tare_option_set(document->at[n].key, before[n]);
+			(void)!tare_option_set(document->at[n].key, before[n]);
 }
 
 static bool is_for_programs(const struct document *document)

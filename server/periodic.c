@@ -148,7 +148,7 @@ static void read_format(struct periodic *periodic)
 	};
 	char name[32] = "json";
 
-	(void)tare_option_get("export_format", name, sizeof(name));
+	(void)!tare_option_get("export_format", name, sizeof(name));
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (strcmp(known[i].name, name) == 0) {
 			periodic->format = known[i].format;
@@ -161,7 +161,7 @@ static double option_number(const char *name)
 {
 	char text[64] = "0";
 
-	(void)tare_option_get(name, text, sizeof(text));
+	(void)!tare_option_get(name, text, sizeof(text));
 	return strtod(text, NULL);
 }
 

@@ -134,7 +134,7 @@ static void take_settings(struct server *server, const struct task *task,
 		return;
 	if (tare_option_get("export_directory", folder, sizeof(folder)) < 0 ||
 	    strcmp(folder, task->head->export_directory) != 0)
-		(void)tare_option_set("export_directory",
+		(void)!tare_option_set("export_directory",
 				      task->head->export_directory);
 }
 

@@ -218,8 +218,8 @@ static struct notify *start_notify(struct event_base *base)
 {
 	char command[256] = "", webhook[256] = "";
 
-	(void)tare_option_get("alert_command", command, sizeof(command));
-	(void)tare_option_get("alert_webhook", webhook, sizeof(webhook));
+	(void)!tare_option_get("alert_command", command, sizeof(command));
+	(void)!tare_option_get("alert_webhook", webhook, sizeof(webhook));
 	return notify_new(base, command, webhook, warn, NULL);
 }
 

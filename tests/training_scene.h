@@ -57,7 +57,7 @@ static inline const tare_run_table *rows_of(const char *path)
 {
 	static tare_run_file *file;
 
-	tare_run_file_free(file);
+	tare_run_file_close(file);
 	file = NULL;
 	if (!CHECK_INT(tare_run_file_open(path, &file, NULL), 0))
 		return NULL;

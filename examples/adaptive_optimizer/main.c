@@ -25,7 +25,8 @@ static void watch(const struct plan *plan)
 	char interval[32];
 
 	(void)snprintf(interval, sizeof(interval), "%.3f", plan->interval_s);
-	(void)tare_option_set("monitor_interval", interval);
+	if (tare_option_set("monitor_interval", interval))
+		fputs("monitor_interval is as configured\n", stderr);
 	(void)tare_monitor_enable(TARE_MONITOR_SYSTEM | TARE_MONITOR_PROCESS |
 				  TARE_MONITOR_GPU);
 }

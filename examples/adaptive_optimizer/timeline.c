@@ -74,10 +74,13 @@ static const tare_stats *latency_of(const tare_stats *stats, size_t n,
 	char labels[64];
 
 	(void)snprintf(labels, sizeof(labels), "phase=\"%s\"", phase);
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(stats[i].name, "request") == 0 &&
-		    strcmp(stats[i].labels, labels) == 0)
-			return &stats[i];
+	for (size_t i = 0; i < n; i++) {
+		const tare_stats *row = tare_stats_at(stats, i);
+
+		if (strcmp(row->name, "request") == 0 &&
+		    strcmp(row->labels, labels) == 0)
+			return row;
+	}
 	return NULL;
 }
 

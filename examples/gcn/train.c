@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "train.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -128,15 +129,18 @@ static void count_classes(struct trainer *trainer)
 	tare_classify_clear(trainer->test);
 	for (uint32_t i = 0; i < graph->n_own; i++) {
 		int32_t predicted;
+		int err;
 
 		if (graph->split[i] != SPLIT_VAL &&
 		    graph->split[i] != SPLIT_TEST)
 			continue;
 		predicted = (int32_t)pass_class(&trainer->pass,
 						&trainer->model, i);
-		(void)tare_classify_add(graph->split[i] == SPLIT_VAL ?
+		err = tare_classify_add(graph->split[i] == SPLIT_VAL ?
 						trainer->val : trainer->test,
 					&graph->label[i], &predicted, 1);
+		assert(!err); /* labels were checked when they were read */
+		(void)err;
 	}
 }
 
@@ -147,7 +151,8 @@ static tare_scores scores_of(struct trainer *trainer, tare_classify *classify)
 	uint64_t *matrix = tare_classify_matrix(classify, &n);
 
 	team_sum_counts(trainer->team, matrix, (size_t)n * n);
-	(void)tare_classify_scores(classify, 0, &scores);
+	if (tare_classify_scores(classify, 0, &scores))
+		return (tare_scores){ .macro.f1 = NAN, .accuracy = NAN };
 	return scores;
 }
 

@@ -23,12 +23,15 @@ static bool take_times(struct times times[OPERATIONS])
 	if (err)
 		return false;
 	err = tare_view_stats(view, NULL, &stats, &n);
-	for (size_t i = 0; !err && i < n; i++)
+	for (size_t i = 0; !err && i < n; i++) {
+		const tare_stats *row = tare_stats_at(stats, i);
+
 		for (int op = 0; op < OPERATIONS; op++)
-			if (strcmp(stats[i].name, tally_name(op)) == 0) {
-				times[op].p50_ms = stats[i].p50 / 1e6;
-				times[op].p95_ms = stats[i].p95 / 1e6;
+			if (strcmp(row->name, tally_name(op)) == 0) {
+				times[op].p50_ms = row->p50 / 1e6;
+				times[op].p95_ms = row->p95 / 1e6;
 			}
+	}
 	tare_view_close(view);
 	return !err;
 }

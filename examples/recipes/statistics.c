@@ -45,12 +45,15 @@ static int print_stats(tare_view *view, const char *title,
 	if (err)
 		return err;
 	printf("%s\n", title);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		const tare_stats *row = tare_stats_at(stats, i);
+
 		printf("  %s/%s: %llu calls, %.1f %% ok, mean %.1f us, "
-		       "p95 %.1f us\n", stats[i].source, stats[i].name,
-		       (unsigned long long)stats[i].count,
-		       100 * stats[i].success_rate, stats[i].mean / 1e3,
-		       stats[i].p95 / 1e3);
+		       "p95 %.1f us\n", row->source, row->name,
+		       (unsigned long long)row->count,
+		       100 * row->success_rate, row->mean / 1e3,
+		       row->p95 / 1e3);
+	}
 	return 0;
 }
 

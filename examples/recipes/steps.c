@@ -59,7 +59,8 @@ int main(void)
 	unsigned lines = 0;
 	tare_leak leak;
 
-	(void)tare_option_set("metrics_log_interval", "100");
+	if (tare_option_set("metrics_log_interval", "100"))
+		fputs("metrics_log_interval is as configured\n", stderr);
 	tare_log_set(log_line, &lines);
 	for (int step = 0; step < STEPS; step++) {
 		(void)train_one_batch(step, &cache);

@@ -69,7 +69,7 @@ typedef struct tare_heap {
 } tare_heap;
 
 /* Of this process, now. 0, TARE_EOFF, or TARE_EINVAL. */
-TARE_API int tare_alloc_current(tare_heap *ret_heap);
+TARE_API TARE_MUST_CHECK int tare_alloc_current(tare_heap *ret_heap);
 
 TARE_END
 

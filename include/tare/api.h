@@ -44,6 +44,21 @@
 #define TARE_CAT_(a, b) a##b
 #define TARE_CAT(a, b) TARE_CAT_(a, b)
 
+/*
+ * For a struct that the library returns arrays of: `type_at(array, i)` is
+ * element i also where the library is newer than this header and its elements
+ * are longer. `array[i]` is right only if both have the same version.
+ */
+#define TARE_ARRAY_OF_(type) \
+	extern TARE_API const size_t type##_size; \
+	TARE_INLINE const type *type##_at(const type *array, size_t i) \
+	{ \
+		const void *first = array; \
+		const void *at = TARE_CAST_(const char *, first) + \
+				 i * type##_size; \
+		return TARE_CAST_(const type *, at); \
+	}
+
 /* Receives text piece by piece; not NUL-terminated. Nonzero stops. */
 typedef int (*tare_write_fn)(void *arg, const char *text, size_t len);
 

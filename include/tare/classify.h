@@ -37,11 +37,12 @@ TARE_API void tare_classify_free(tare_classify *classify);
 TARE_API void tare_classify_clear(tare_classify *classify);
 
 /* n pairs. TARE_ERANGE: one is no class; then none of them is counted. */
-TARE_API int tare_classify_add(tare_classify *classify, const int32_t *truth,
-			       const int32_t *predicted, size_t n);
+TARE_API TARE_MUST_CHECK int
+tare_classify_add(tare_classify *classify, const int32_t *truth,
+		  const int32_t *predicted, size_t n);
 /* Adds what `from` has counted. TARE_EINVAL: other classes. */
-TARE_API int tare_classify_merge(tare_classify *classify,
-				 const tare_classify *from);
+TARE_API TARE_MUST_CHECK int
+tare_classify_merge(tare_classify *classify, const tare_classify *from);
 
 /*
  * The confusion matrix: [truth * n_classes + predicted]. It may be changed,
@@ -66,9 +67,9 @@ typedef struct tare_class_score {
 } tare_class_score;
 
 /* TARE_ERANGE: no such class. */
-TARE_API int tare_classify_class(const tare_classify *classify,
-				 uint32_t class_index,
-				 tare_class_score *ret_score);
+TARE_API TARE_MUST_CHECK int
+tare_classify_class(const tare_classify *classify, uint32_t class_index,
+		    tare_class_score *ret_score);
 
 typedef struct tare_scores {
 	uint64_t count;	      /* pairs */
@@ -88,8 +89,9 @@ enum tare_classify_flags {
 	TARE_CLASSIFY_ALL = 1 << 0
 };
 
-TARE_API int tare_classify_scores(const tare_classify *classify,
-				  uint32_t flags, tare_scores *ret_scores);
+TARE_API TARE_MUST_CHECK int
+tare_classify_scores(const tare_classify *classify, uint32_t flags,
+		     tare_scores *ret_scores);
 
 TARE_END
 #endif

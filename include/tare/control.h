@@ -94,10 +94,12 @@ TARE_API const tare_option *tare_option_at(size_t index);
  * not an accepted value; TARE_EINVAL: it cannot change after the start. On
  * an error the option keeps its value.
  */
-TARE_API int tare_option_set(const char *name, const char *value);
+TARE_API TARE_MUST_CHECK int
+tare_option_set(const char *name, const char *value);
 
 /* Writes the present value as text; returns its length or an error. */
-TARE_API int tare_option_get(const char *name, char *value, size_t size);
+TARE_API TARE_MUST_CHECK int
+tare_option_get(const char *name, char *value, size_t size);
 
 enum tare_level {
 	TARE_LEVEL_ERROR = 1,
@@ -118,7 +120,7 @@ typedef void (*tare_log_fn)(void *arg, enum tare_level level,
 TARE_API void tare_log_set(tare_log_fn fn, void *arg);
 
 /* The report of this process so far, as `tare report` prints it. */
-TARE_API int tare_report(tare_write_fn write, void *arg);
+TARE_API TARE_MUST_CHECK int tare_report(tare_write_fn write, void *arg);
 
 TARE_END
 #endif

@@ -72,7 +72,7 @@ TARE_API const char *tare_gpu_reason(void);
  * 0, TARE_EINVAL for no such index, TARE_EIO if it was never read so far. One
  * that is gone is no error: is_gone says so.
  */
-TARE_API int tare_gpu_read(size_t index, tare_gpu *ret_now);
+TARE_API TARE_MUST_CHECK int tare_gpu_read(size_t index, tare_gpu *ret_now);
 
 TARE_END
 #endif

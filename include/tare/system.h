@@ -46,13 +46,14 @@ typedef struct tare_system {
 } tare_system;
 
 /* 0, TARE_EINVAL for a struct_size too small, TARE_EIO if nothing is known. */
-TARE_API int tare_system_read(tare_system *ret_now);
+TARE_API TARE_MUST_CHECK int tare_system_read(tare_system *ret_now);
 
 /*
  * Percent of each CPU since the reading before; how many there are, which may
  * be more than `size`. A CPU that is switched off is NAN.
  */
-TARE_API int tare_cpu_read(double *ret_percent, size_t size, size_t *ret_n);
+TARE_API TARE_MUST_CHECK int
+tare_cpu_read(double *ret_percent, size_t size, size_t *ret_n);
 
 typedef struct tare_process {
 	uint32_t struct_size;	/* sizeof(tare_process), set by the caller */
@@ -80,13 +81,15 @@ typedef struct tare_process {
  * Process 0 is this one. Another's heap is TARE_UNKNOWN, and so are its
  * switches if it has threads. TARE_ENOENT: there is no such process.
  */
-TARE_API int tare_process_read(int64_t pid, tare_process *ret_now);
+TARE_API TARE_MUST_CHECK int
+tare_process_read(int64_t pid, tare_process *ret_now);
 /*
  * With what costs more (milliseconds in a large process): pss, and the heap
  * where it has so many free pieces that to count them takes over 1 ms, for
  * which malloc waits; it is then TARE_UNKNOWN above.
  */
-TARE_API int tare_process_read_detailed(int64_t pid, tare_process *ret_now);
+TARE_API TARE_MUST_CHECK int
+tare_process_read_detailed(int64_t pid, tare_process *ret_now);
 
 /*
  * What can be measured on this machine, and for what cannot be: why, and what
@@ -98,10 +101,11 @@ typedef struct tare_capability {
 	const char *detail;	/* what was found, or why not */
 	const char *help;	/* what would help; "" if nothing is needed */
 } tare_capability;
+TARE_ARRAY_OF_(tare_capability)
 
 /* Looks now, in some ms. Valid until the next call, by whatever thread. */
-TARE_API int tare_capabilities(const tare_capability **ret_rows,
-			       size_t *ret_n);
+TARE_API TARE_MUST_CHECK int
+tare_capabilities(const tare_capability **ret_rows, size_t *ret_n);
 
 TARE_END
 #endif

@@ -85,6 +85,7 @@ typedef struct tare_training_phase {
 	double pending;	 /* from tare_pending_start() to the end of the wait */
 	uint64_t calls;
 } tare_training_phase;
+TARE_ARRAY_OF_(tare_training_phase)
 
 typedef struct tare_epoch {
 	uint32_t struct_size;	/* sizeof(tare_epoch) */

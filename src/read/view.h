@@ -192,6 +192,7 @@ struct tare_view {
 	struct tr_gather window; /* of the last tare_view_stats */
 	const struct tr_gather *shown; /* the one its rows come from */
 	tare_trend *trends;
+	tare_stats *trend_stats; /* of trend i: 2 * i now, then before */
 	tare_record *readings;
 	tare_attr_value *reading_attrs;
 	tare_window window_edges;

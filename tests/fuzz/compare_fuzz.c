@@ -40,7 +40,7 @@ static void add_text(tare_comparison *c, const char *text, size_t len)
 	source.total_training_time = table->total_training_time;
 	source.comm_share = NAN;
 	must(tare_comparison_add(c, &source) == 0);
-	tare_run_file_free(file);
+	tare_run_file_close(file);
 }
 
 static void add_all(tare_comparison *c, const char *text, size_t len)

@@ -213,8 +213,8 @@ static inline void reading_fill_some(const char *dir, int rounds)
 	reading_last = rounds - 1;
 	tr_clock_replace(reading_now);
 	for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i += 2)
-		(void)tare_option_set(option[i], option[i + 1]);
-	(void)tare_option_set("dir", dir ? dir : "/proc/none");
+		(void)!tare_option_set(option[i], option[i + 1]);
+	(void)!tare_option_set("dir", dir ? dir : "/proc/none");
 	(void)tare_start();
 	for (int i = 1; i < rounds; i++) {
 		reading_scopes(i);
@@ -323,9 +323,9 @@ static inline void reading_judged(tare_view *view, uint64_t *sum)
 					    .of = of,
 					    .with_callees = of % 2 };
 
-		if (tare_amdahl_of(view, &how, &amdahl) == 0) {
+		if (tare_amdahl_open(view, &how, &amdahl) == 0) {
 			*sum += amdahl->n_parts;
-			tare_amdahl_free(amdahl);
+			tare_amdahl_close(amdahl);
 		}
 	}
 }
@@ -469,10 +469,10 @@ static inline void reading_reports(tare_view *view, uint64_t *sum)
 					.sort = "p99", .width = 200,
 					.color = true, .raw = true };
 
-	(void)tare_view_report(view, NULL, reading_swallow, sum);
-	(void)tare_view_report(view, &options, reading_swallow, sum);
+	(void)!tare_view_report(view, NULL, reading_swallow, sum);
+	(void)!tare_view_report(view, &options, reading_swallow, sum);
 	options.parts = TARE_REPORT_FRAMES;
-	(void)tare_view_report(view, &options, reading_swallow, sum);
+	(void)!tare_view_report(view, &options, reading_swallow, sum);
 }
 
 /* One way of reading; the first ones are the cheap ones. */
@@ -510,7 +510,7 @@ static inline void reading_one(tare_view *view, unsigned way)
 		reading_job(view, &sum);
 		break;
 	case 8:
-		(void)tare_view_json(view, NULL, reading_swallow, &sum);
+		(void)!tare_view_json(view, NULL, reading_swallow, &sum);
 		break;
 	case 9:
 		reading_flames(view, &sum);

@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else
 		check_problem(&problem);
 	(void)tare_run_file_comment(file, "config");
-	tare_run_file_free(file);
+	tare_run_file_close(file);
 	free(text);
 	return 0;
 }

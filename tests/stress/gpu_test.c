@@ -216,7 +216,7 @@ static void end_while_hanging(void *arg)
 	CHECK_INT(tare_gpu_count(), 1);
 	__atomic_store_n(&driver->hangs[CALL_POWER], 1, __ATOMIC_RELEASE);
 	driver_poll();
-	(void)tare_gpu_read(0, &gpu);
+	(void)!tare_gpu_read(0, &gpu);
 	exit(check_failures() > 0);
 }
 

@@ -135,11 +135,11 @@ static void ask(void)
 	tare_view *view;
 	size_t n;
 
-	(void)tare_option_set("exclude", "nothing");
-	(void)tare_report(swallow, NULL);
+	(void)!tare_option_set("exclude", "nothing");
+	(void)!tare_report(swallow, NULL);
 	if (tare_view_open("self", &view) == 0) {
 		if (tare_view_stats(view, NULL, &stats, &n) == 0)
-			(void)tare_view_json(view, NULL, swallow, NULL);
+			(void)!tare_view_json(view, NULL, swallow, NULL);
 		tare_view_close(view);
 	}
 	(void)tare_clear();

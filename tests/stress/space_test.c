@@ -393,7 +393,7 @@ TEST(a_host_with_a_limit_of_file_size_prints_the_same)
 
 static void play_file_limit(void)
 {
-	(void)tare_option_set("report", "none");
+	(void)!tare_option_set("report", "none");
 	limit_files();
 	scene_start(NULL);
 	for (int i = 0; i < 50; i++)

@@ -103,7 +103,7 @@ static bool check_csv(void)
 	table = tare_run_file_table(file);
 	ok = CHECK(is_done(table->n_rows)) &&
 	     check_rows("csv", table->rows, table->n_rows, table->n_rows);
-	tare_run_file_free(file);
+	tare_run_file_close(file);
 	return ok;
 }
 

@@ -50,7 +50,7 @@ static void check_option(const char *name, const char *value, int wanted)
 	      wanted == TARE_ENOENT);
 	if (!CHECK_INT(tare_option_set(name, value), wanted))
 		printf("# %s=%s\n", name, value);
-	(void)tare_option_get(name, after, sizeof(after));
+	(void)!tare_option_get(name, after, sizeof(after));
 	if (wanted)
 		CHECK_STR(after, before);
 }

@@ -331,8 +331,8 @@ static void play_other_options(void)
 	CHECK_INT(tare_export(&view, 1, &how, ignore, NULL), 0);
 	how.struct_size = sizeof(how);
 	CHECK_INT(tare_export(&view, 1, &how, ignore, NULL), TARE_EINVAL);
-	CHECK_INT(tare_amdahl_of(view, &part, &amdahl), 0);
-	tare_amdahl_free(amdahl);
+	CHECK_INT(tare_amdahl_open(view, &part, &amdahl), 0);
+	tare_amdahl_close(amdahl);
 	tare_view_close(view);
 }
 

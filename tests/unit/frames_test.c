@@ -117,7 +117,7 @@ static void check_frame(const tare_frame *f, const char *name, uint32_t depth,
 	CHECK_INT(f->depth, depth);
 	CHECK_INT(f->samples, samples);
 	CHECK_INT(f->all_samples, all);
-	CHECK_NEAR(f->all_weight_ns, (double)(all * MS), 1e-3);
+	CHECK_NEAR(f->all_weight, (double)(all * MS), 1e-3);
 }
 
 /* ---- tare's own frames ------------------------------------------------- */
@@ -167,10 +167,10 @@ static void play_own(void)
 	CHECK_INT(tare_view_functions(view, &functions, &n), 0);
 	if (CHECK_INT(n, 3))
 		CHECK_STR(functions[1].function, "[measuring]");
-	if (CHECK_INT(tare_amdahl_of(view, &samples, &amdahl), 0)) {
+	if (CHECK_INT(tare_amdahl_open(view, &samples, &amdahl), 0)) {
 		CHECK_INT(amdahl->n_parts, 2);
 		CHECK_NEAR(amdahl->whole_ns, 10.0 * MS, 1e-3);
-		tare_amdahl_free(amdahl);
+		tare_amdahl_close(amdahl);
 	}
 	tare_view_close(view);
 }
@@ -265,8 +265,8 @@ static void play_calls(void)
 	CHECK_STR(f[1].function, "above");
 	CHECK_STR(f[2].function, "below");
 	CHECK_INT(f[2].samples, 3);
-	CHECK_NEAR(f[2].weight_ns, 9e6, 1e4);
-	CHECK_NEAR(f[0].all_weight_ns, 12e6, 1e4);
+	CHECK_NEAR(f[2].weight, 9e6, 1e4);
+	CHECK_NEAR(f[0].all_weight, 12e6, 1e4);
 	CHECK_INT(tare_view_frames(view, (enum tare_frames_from)77, &f, &n),
 		  TARE_EINVAL);
 	tare_view_close(view);

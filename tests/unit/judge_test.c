@@ -93,7 +93,7 @@ static void play_scopes(void)
 	scene_start(none);
 	measure();
 	view = scene_view();
-	if (!view || !CHECK_INT(tare_amdahl_of(view, NULL, &amdahl), 0))
+	if (!view || !CHECK_INT(tare_amdahl_open(view, NULL, &amdahl), 0))
 		return;
 	CHECK_INT(amdahl->of, TARE_PARTS_SCOPES);
 	CHECK_INT(amdahl->n_parts, 2);
@@ -102,12 +102,12 @@ static void play_scopes(void)
 	CHECK_NEAR(amdahl->parts[0].share, .85, 1e-4);
 	CHECK_NEAR(amdahl->parts[0].gain.faster, .7391, 1e-3);
 	CHECK_NEAR(amdahl->parts[1].share, .15, 1e-4);
-	tare_amdahl_free(amdahl);
-	CHECK_INT(tare_amdahl_of(view, &total, &amdahl), 0);
+	tare_amdahl_close(amdahl);
+	CHECK_INT(tare_amdahl_open(view, &total, &amdahl), 0);
 	CHECK_STR(amdahl->parts[0].name, "outer");
 	CHECK_NEAR(amdahl->parts[0].share, 1, 1e-3);
 	CHECK_NEAR(amdahl->parts[0].gain.faster, 3, 1e-2);
-	tare_amdahl_free(amdahl);
+	tare_amdahl_close(amdahl);
 	tare_view_close(view);
 }
 
@@ -127,14 +127,14 @@ static void play_nothing(void)
 	view = scene_view();
 	if (!view)
 		return;
-	CHECK_INT(tare_amdahl_of(view, NULL, &amdahl), 0);
+	CHECK_INT(tare_amdahl_open(view, NULL, &amdahl), 0);
 	CHECK_INT(amdahl->n_parts, 0);
-	tare_amdahl_free(amdahl);
-	CHECK_INT(tare_amdahl_of(view, &wrong, &amdahl), TARE_EINVAL);
+	tare_amdahl_close(amdahl);
+	CHECK_INT(tare_amdahl_open(view, &wrong, &amdahl), TARE_EINVAL);
 	wrong = (tare_amdahl_options){ .struct_size = sizeof(wrong), .of = 9 };
-	CHECK_INT(tare_amdahl_of(view, &wrong, &amdahl), TARE_EINVAL);
-	CHECK_INT(tare_amdahl_of(NULL, NULL, &amdahl), TARE_EINVAL);
-	tare_amdahl_free(NULL);
+	CHECK_INT(tare_amdahl_open(view, &wrong, &amdahl), TARE_EINVAL);
+	CHECK_INT(tare_amdahl_open(NULL, NULL, &amdahl), TARE_EINVAL);
+	tare_amdahl_close(NULL);
 	tare_view_close(view);
 }
 

@@ -94,7 +94,7 @@ static uint64_t epoch_in(const char *name)
 		return 0;
 	if (tare_run_file_table(file)->n_rows == 1)
 		epoch = tare_run_file_table(file)->rows[0].epoch;
-	tare_run_file_free(file);
+	tare_run_file_close(file);
 	return epoch;
 }
 
@@ -230,7 +230,7 @@ TEST(a_killed_run_keeps_every_row_and_its_total)
 			   1e-9);
 		CHECK(tare_run_file_table(file)->is_open);
 	}
-	tare_run_file_free(file);
+	tare_run_file_close(file);
 	drop_folder();
 }
 
@@ -268,7 +268,7 @@ TEST(what_diverged_is_written_and_read)
 		table = tare_run_file_table(file);
 		CHECK(isinf(table->rows[0].loss) && isnan(table->rows[1].loss));
 	}
-	tare_run_file_free(file);
+	tare_run_file_close(file);
 	CHECK_INT(tare_run_csv_close(csv), 0);
 	drop_folder();
 }
@@ -337,11 +337,11 @@ TEST(a_full_disk_costs_no_row_once_there_is_room_again)
 		CHECK_INT(tare_run_file_table(file)->n_rows, 50 - failed);
 		CHECK(!tare_run_file_table(file)->is_cut);
 	}
-	tare_run_file_free(file);
+	tare_run_file_close(file);
 	CHECK_INT(tare_run_csv_add(csv, &row), 0);
 	CHECK_INT(tare_run_file_open(tare_run_csv_path(csv), &file, NULL), 0);
 	CHECK_INT(tare_run_file_table(file)->n_rows, 51);
-	tare_run_file_free(file);
+	tare_run_file_close(file);
 	CHECK_INT(tare_run_csv_close(csv), 0);
 	drop_folder();
 }
@@ -414,7 +414,7 @@ static void check_two_rows(const char *text)
 		CHECK_INT(table->columns, 1 << 0 | 1 << 5);
 		CHECK(!table->is_cut);
 	}
-	tare_run_file_free(file);
+	tare_run_file_close(file);
 }
 
 TEST(all_line_ends_are_read)
@@ -460,7 +460,7 @@ TEST(comments_are_found_by_their_key)
 	CHECK(!tare_run_file_comment(file, "a remark"));
 	CHECK_NEAR(tare_run_file_table(file)->total_training_time, 1.5, 0);
 	CHECK_INT(tare_run_file_table(file)->n_rows, 0);
-	tare_run_file_free(file);
+	tare_run_file_close(file);
 }
 
 TEST(half_a_last_line_is_left_out)
@@ -477,7 +477,7 @@ TEST(half_a_last_line_is_left_out)
 		file = parsed(text);
 		CHECK_INT(tare_run_file_table(file)->n_rows, 1);
 		CHECK(tare_run_file_table(file)->is_cut);
-		tare_run_file_free(file);
+		tare_run_file_close(file);
 	}
 }
 
@@ -548,5 +548,5 @@ TEST(what_is_no_text_or_no_file_is_refused)
 	CHECK(!tare_run_file_table(NULL));
 	CHECK(!tare_run_file_comment(NULL, "a"));
 	CHECK(!file);
-	tare_run_file_free(NULL);
+	tare_run_file_close(NULL);
 }

@@ -523,8 +523,8 @@ static void *busy_thread(void *arg)
 	tare_process process = { .struct_size = sizeof(process) };
 
 	while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) {
-		(void)tare_system_read(&now);
-		(void)tare_process_read(0, &process);
+		(void)!tare_system_read(&now);
+		(void)!tare_process_read(0, &process);
 		free(malloc(100));
 	}
 	return arg;
@@ -580,7 +580,7 @@ static void *cancelled_thread(void *arg)
 	tare_system now = { .struct_size = sizeof(now) };
 
 	for (;;) {
-		(void)tare_system_read(&now);
+		(void)!tare_system_read(&now);
 		pthread_testcancel();
 	}
 	return arg;

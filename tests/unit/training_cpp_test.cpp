@@ -70,7 +70,7 @@ static void files_alone()
 	CHECK_INT(tare_run_file_open(tare_training_csv(training), &file,
 				     nullptr), 0);
 	CHECK_INT(tare_run_file_table(file)->n_rows, 1);
-	tare_run_file_free(file);
+	tare_run_file_close(file);
 	view = scene_view();
 	CHECK_INT(tare_view_trainings(view, &info), 0);
 	tare_view_close(view);

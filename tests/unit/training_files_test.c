@@ -89,7 +89,7 @@ static void seeds(void)
 	CHECK_STR(tare_run_file_comment(file, "seed"), "1");
 	CHECK_STR(tare_run_file_comment(file, "data"), "made");
 	CHECK_STR(tare_run_file_comment(file, "workers"), "1");
-	tare_run_file_free(file);
+	tare_run_file_close(file);
 }
 
 TEST(seeds_do_not_overwrite_one_another)

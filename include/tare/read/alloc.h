@@ -26,6 +26,7 @@ typedef struct tare_alloc {
 	uint64_t temporary;
 	uint64_t peak_allocs, peak_bytes; /* live at the peak of all */
 } tare_alloc;
+TARE_ARRAY_OF_(tare_alloc)
 
 /* Most live bytes first. The array belongs to the view. */
 TARE_API TARE_MUST_CHECK int tare_view_allocs(tare_view *view,
@@ -40,6 +41,7 @@ typedef struct tare_alloc_mark {
 	const tare_alloc *allocs; /* most live bytes first */
 	size_t n_allocs;
 } tare_alloc_mark;
+TARE_ARRAY_OF_(tare_alloc_mark)
 
 /* In order of their time. */
 TARE_API TARE_MUST_CHECK int

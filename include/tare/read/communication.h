@@ -52,7 +52,7 @@ tare_view_communication(tare_view *view, tare_communication *ret);
  * have one order. Before anything else is asked of the view: what it has
  * given already stays as it is. Of other runs, nothing is changed.
  */
-TARE_API int tare_view_align(tare_view *view);
+TARE_API TARE_MUST_CHECK int tare_view_align(tare_view *view);
 
 /* How the waiting in blocking collectives is known. */
 enum tare_waiting {
@@ -74,6 +74,7 @@ typedef struct tare_job_rank {
 	enum tare_run_state state;
 	int64_t end_ns;		/* on rank 0's clock */
 } tare_job_rank;
+TARE_ARRAY_OF_(tare_job_rank)
 
 /* A function of MPI over all ranks. The texts belong to the views. */
 typedef struct tare_job_call {
@@ -88,6 +89,7 @@ typedef struct tare_job_call {
 	double most_seconds;
 	bool is_estimate;
 } tare_job_call;
+TARE_ARRAY_OF_(tare_job_call)
 
 typedef struct tare_job {
 	const char *name;	/* of the job */

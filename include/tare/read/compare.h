@@ -157,6 +157,7 @@ typedef struct tare_compared_config {
 	tare_estimate worker_memory_mb; /* mean of the workers' peaks; n is
 					 * 0 without a file of each */
 } tare_compared_config;
+TARE_ARRAY_OF_(tare_compared_config)
 
 /* Amdahl's law through the speedups of a family: 1/S = f + (1 - f)/p */
 typedef struct tare_compared_fit {
@@ -168,6 +169,7 @@ typedef struct tare_compared_fit {
 	double most;		/* speedup on any number of workers: 1/f;
 				 * infinite if f is not above 0 */
 } tare_compared_fit;
+TARE_ARRAY_OF_(tare_compared_fit)
 
 typedef struct tare_compared {
 	const tare_compared_config *configs; /* by workers, then as given */

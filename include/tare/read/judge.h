@@ -63,6 +63,7 @@ typedef struct tare_part {
 	bool below_resolution;	/* its time is not to be believed */
 	tare_gain gain;
 } tare_part;
+TARE_ARRAY_OF_(tare_part)
 
 typedef struct tare_amdahl {
 	enum tare_parts_of of;	/* what the parts are */
@@ -82,12 +83,15 @@ typedef struct tare_amdahl_options {
 
 /*
  * The parts of a run by their own time, and the gain of each. `options` may
- * be NULL. Gives (free with tare_amdahl_free).
+ * be NULL. Gives (free with tare_amdahl_close).
  */
 TARE_API TARE_MUST_CHECK int
-tare_amdahl_of(tare_view *view, const tare_amdahl_options *options,
-	       tare_amdahl **ret_amdahl);
-TARE_API void tare_amdahl_free(tare_amdahl *amdahl);
+tare_amdahl_open(tare_view *view, const tare_amdahl_options *options,
+		 tare_amdahl **ret_amdahl);
+TARE_API void tare_amdahl_close(tare_amdahl *amdahl);
+/* Old names, for one release. */
+#define tare_amdahl_of tare_amdahl_open
+#define tare_amdahl_free tare_amdahl_close
 
 TARE_END
 #endif

@@ -59,6 +59,7 @@ typedef struct tare_stage_stats {
 	tare_latency queue;	/* waited in front of it */
 	double depth_mean, depth_max, depth_now; /* of that queue */
 } tare_stage_stats;
+TARE_ARRAY_OF_(tare_stage_stats)
 
 /* The stages of one TARE_PIPELINE. Strings and arrays belong to the view. */
 typedef struct tare_pipeline {
@@ -75,6 +76,7 @@ typedef struct tare_pipeline {
 	double throughput_rps;	/* out / wall_ns; 0: none */
 	double factor;		/* that was asked for */
 } tare_pipeline;
+TARE_ARRAY_OF_(tare_pipeline)
 
 /*
  * In the order of their first record. `factor` (0: 2) is for `gain`. Threads

@@ -26,6 +26,7 @@ typedef struct tare_module {
 	int64_t came_ns;	/* ns since 1970 */
 	int64_t gone_ns;	/* 0 while it is there */
 } tare_module;
+TARE_ARRAY_OF_(tare_module)
 
 TARE_API TARE_MUST_CHECK int tare_view_modules(tare_view *view,
 					       const tare_module **ret_modules,
@@ -93,6 +94,7 @@ typedef struct tare_stack {
 	double all_weight_ns;
 	uint32_t id;		/* number in the ledger, as in tare_sample */
 } tare_stack;
+TARE_ARRAY_OF_(tare_stack)
 
 /* Those that have samples. The array belongs to the view. */
 TARE_API TARE_MUST_CHECK int tare_view_stacks(tare_view *view,
@@ -126,6 +128,7 @@ typedef struct tare_sample {
 	const char *scope;	/* the innermost open one's name, or "" */
 	double weight_ns;
 } tare_sample;
+TARE_ARRAY_OF_(tare_sample)
 
 /* In order of their time. The array belongs to the view. */
 TARE_API TARE_MUST_CHECK int tare_view_samples(tare_view *view,
@@ -153,6 +156,7 @@ typedef struct tare_call {
 	bool is_estimate;	/* times are of some calls, scaled to all */
 	bool below_resolution;	/* too short for the clock: sampling knows */
 } tare_call;
+TARE_ARRAY_OF_(tare_call)
 
 /* Most total time first. The array belongs to the view. */
 TARE_API TARE_MUST_CHECK int tare_view_calls(tare_view *view,
@@ -182,10 +186,11 @@ typedef struct tare_frame {
 	const char *module;	/* name; "": none */
 	bool is_inlined;	/* at least once */
 	uint64_t samples;	/* that ended here; or calls, allocations */
-	double weight_ns;
+	double weight;		/* ns, or bytes: see tare_frames_from */
 	uint64_t all_samples;	/* with those of what it called */
-	double all_weight_ns;
+	double all_weight;
 } tare_frame;
+TARE_ARRAY_OF_(tare_frame)
 
 /* The array belongs to the view until the next call of this. */
 TARE_API TARE_MUST_CHECK int tare_view_frames(tare_view *view,
@@ -207,6 +212,7 @@ typedef struct tare_function {
 	uint64_t all_samples;	/* with those of what it called */
 	double all_weight_ns;
 } tare_function;
+TARE_ARRAY_OF_(tare_function)
 
 /* Of sampled stacks, most own time first. The array belongs to the view. */
 TARE_API TARE_MUST_CHECK int

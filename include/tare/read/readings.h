@@ -48,6 +48,7 @@ typedef struct tare_quantity {
 	double change;	    /* along that line, as a share of the mean; NAN */
 	enum tare_direction direction;
 } tare_quantity;
+TARE_ARRAY_OF_(tare_quantity)
 
 typedef struct tare_reading_group {
 	const char *name;   /* of the operation; "" where it is of all */
@@ -58,6 +59,7 @@ typedef struct tare_reading_group {
 	const tare_quantity *quantities;
 	size_t n_quantities;
 } tare_reading_group;
+TARE_ARRAY_OF_(tare_reading_group)
 
 enum tare_readings_by {
 	TARE_READINGS_ALL = 0, /* one group */

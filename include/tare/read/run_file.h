@@ -40,7 +40,9 @@ tare_run_file_open(const char *path, tare_run_file **ret_file,
 TARE_API TARE_MUST_CHECK int
 tare_run_file_parse(const char *text, size_t len, tare_run_file **ret_file,
 		    tare_run_problem *ret_problem);
-TARE_API void tare_run_file_free(tare_run_file *file);
+TARE_API void tare_run_file_close(tare_run_file *file);
+/* Its old name, for one release. */
+#define tare_run_file_free tare_run_file_close
 
 TARE_API const tare_run_table *tare_run_file_table(const tare_run_file *file);
 /* Value of the comment line "# key: value"; NULL: there is none. */

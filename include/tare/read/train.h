@@ -18,6 +18,7 @@ typedef struct tare_training_part {
 	double last_seconds;	/* of the last epoch */
 	uint64_t calls;
 } tare_training_part;
+TARE_ARRAY_OF_(tare_training_part)
 
 /* A training as a ledger has it, also of a live or a killed run. */
 typedef struct tare_training_info {
@@ -48,6 +49,7 @@ typedef struct tare_training_info {
 	double broadcast_time, gradient_aggregation_time;
 	double last_broadcast_time, last_gradient_aggregation_time;
 } tare_training_info;
+TARE_ARRAY_OF_(tare_training_info)
 
 /*
  * Trainings of a run, in their order; how many. The array belongs to the

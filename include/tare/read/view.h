@@ -148,6 +148,7 @@ typedef struct tare_stats {
 	uint64_t missed;	/* of `count`, calls while paused: a guess
 				 * that may be a few times too low or high */
 } tare_stats;
+TARE_ARRAY_OF_(tare_stats)
 
 /*
  * One row a series, most total time first, then by name. Gives an array
@@ -182,9 +183,10 @@ TARE_API size_t tare_view_buckets(const tare_view *view, size_t index,
 
 /* A series in one window, and in the one before it. */
 typedef struct tare_trend {
-	tare_stats now, before;
-	double change;		/* now.mean / before.mean - 1; NAN: unknown */
+	const tare_stats *now, *before; /* never NULL */
+	double change; /* now->mean / before->mean - 1; NAN: unknown */
 } tare_trend;
+TARE_ARRAY_OF_(tare_trend)
 
 /*
  * The last `window_ns` of the run (or before the filter's to_ns) against the
@@ -250,6 +252,7 @@ typedef struct tare_node {
 	uint32_t line;		/* 0 if not known */
 	const char *file;	/* "" if not known */
 } tare_node;
+TARE_ARRAY_OF_(tare_node)
 
 TARE_API TARE_MUST_CHECK int tare_view_tree(tare_view *view,
 					    const tare_node **ret_nodes,
@@ -348,6 +351,7 @@ typedef struct tare_record {
 	const char *unit;	/* "" if none */
 	const char *labels;	/* "" or k="v",... */
 } tare_record;
+TARE_ARRAY_OF_(tare_record)
 
 /* "operation", "memory", "gpu", "governor", "value", "gauge", ... */
 TARE_API const char *tare_record_kind_name(enum tare_record_kind kind);
@@ -371,6 +375,7 @@ typedef struct tare_thread {
 	int64_t id;
 	char name[16];
 } tare_thread;
+TARE_ARRAY_OF_(tare_thread)
 
 /* Those that have a track now. The array belongs to the view. */
 TARE_API TARE_MUST_CHECK int tare_view_threads(tare_view *view,
@@ -394,6 +399,7 @@ typedef struct tare_event {
 	uint32_t module;	/* index in tare_view_modules() */
 	bool overlaps;
 } tare_event;
+TARE_ARRAY_OF_(tare_event)
 
 /* In order of their start. */
 TARE_API TARE_MUST_CHECK int tare_view_events(tare_view *view,
@@ -428,17 +434,17 @@ typedef struct tare_report_options {
 	double factor;		/* pipelines: so much faster; 0: 2 */
 } tare_report_options;
 
-TARE_API int tare_view_report(tare_view *view,
-			      const tare_report_options *options,
-			      tare_write_fn write, void *arg);
-TARE_API int tare_view_json(tare_view *view,
-			    const tare_report_options *options,
-			    tare_write_fn write, void *arg);
+TARE_API TARE_MUST_CHECK int
+tare_view_report(tare_view *view, const tare_report_options *options,
+		 tare_write_fn write, void *arg);
+TARE_API TARE_MUST_CHECK int
+tare_view_json(tare_view *view, const tare_report_options *options,
+	       tare_write_fn write, void *arg);
 
 /* Checks a ledger's structure. Calls `problem` for each; returns how many. */
-TARE_API int tare_verify(const char *path,
-			 void (*problem)(void *arg, const char *text),
-			 void *arg);
+TARE_API TARE_MUST_CHECK int
+tare_verify(const char *path, void (*problem)(void *arg, const char *text),
+	    void *arg);
 
 /* Runs of this user on this host, newest first. Free with tare_runs_free. */
 typedef struct tare_run_entry {
@@ -453,6 +459,7 @@ typedef struct tare_run_entry {
 	uint64_t bytes;
 	bool has_trainings; /* tare_view_trainings() has some */
 } tare_run_entry;
+TARE_ARRAY_OF_(tare_run_entry)
 
 TARE_API TARE_MUST_CHECK int tare_runs_list(tare_run_entry **ret_runs,
 					    size_t *ret_n);
@@ -475,10 +482,10 @@ TARE_API int tare_runs_sweep(void);
  * no thread in it. TARE_EOFF: it opened no control page, so it cannot be
  * reached; TARE_EDEAD: it has ended.
  */
-TARE_API int tare_remote_enable(int64_t pid, bool on);
-TARE_API int tare_remote_set(int64_t pid, const char *name,
-			     const char *value);
-TARE_API int tare_remote_clear(int64_t pid);
+TARE_API TARE_MUST_CHECK int tare_remote_enable(int64_t pid, bool on);
+TARE_API TARE_MUST_CHECK int
+tare_remote_set(int64_t pid, const char *name, const char *value);
+TARE_API TARE_MUST_CHECK int tare_remote_clear(int64_t pid);
 /*
  * Starts and stops its background samples, and only these: of memory and GPUs
  * as the options memory_sample_interval, enable_memory_tracking and
@@ -486,12 +493,12 @@ TARE_API int tare_remote_clear(int64_t pid);
  * without a monitor's thread makes it at its next probe. TARE_EOFF also where
  * measuring is switched off.
  */
-TARE_API int tare_remote_monitor(int64_t pid, bool on);
+TARE_API TARE_MUST_CHECK int tare_remote_monitor(int64_t pid, bool on);
 
 /* Is it on; and the value an option has there now, as text (its length). */
-TARE_API int tare_remote_is_enabled(int64_t pid, bool *ret_on);
-TARE_API int tare_remote_get(int64_t pid, const char *name, char *value,
-			     size_t size);
+TARE_API TARE_MUST_CHECK int tare_remote_is_enabled(int64_t pid, bool *ret_on);
+TARE_API TARE_MUST_CHECK int
+tare_remote_get(int64_t pid, const char *name, char *value, size_t size);
 
 TARE_END
 #endif

@@ -63,16 +63,16 @@ static int judge_parts(tare_amdahl *amdahl, const tare_worth_limits *limits)
 	return 0;
 }
 
-TARE_API void tare_amdahl_free(tare_amdahl *amdahl)
+TARE_API void tare_amdahl_close(tare_amdahl *amdahl)
 {
 	if (amdahl)
 		free(amdahl->parts);
 	free(amdahl);
 }
 
-TARE_API int tare_amdahl_of(tare_view *view,
-			    const tare_amdahl_options *options,
-			    tare_amdahl **ret_amdahl)
+TARE_API int tare_amdahl_open(tare_view *view,
+			      const tare_amdahl_options *options,
+			      tare_amdahl **ret_amdahl)
 {
 	tare_amdahl_options asked = { .struct_size = sizeof(asked) };
 	tare_amdahl *amdahl;
@@ -90,7 +90,7 @@ TARE_API int tare_amdahl_of(tare_view *view,
 	if (!err)
 		err = judge_parts(amdahl, &asked.limits);
 	if (err) {
-		tare_amdahl_free(amdahl);
+		tare_amdahl_close(amdahl);
 		return err;
 	}
 	*ret_amdahl = amdahl;

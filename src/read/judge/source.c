@@ -369,7 +369,7 @@ TARE_API int tare_comparison_add_file(tare_comparison *comparison,
 	if (err)
 		return err;
 	err = add_file(comparison, path, file);
-	tare_run_file_free(file);
+	tare_run_file_close(file);
 	return err;
 }
 

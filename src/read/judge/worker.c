@@ -31,7 +31,7 @@ static double peak_of(const char *path)
 		if (isfinite(value) && !(most >= value))
 			most = value;
 	}
-	tare_run_file_free(file);
+	tare_run_file_close(file);
 	return most;
 }
 

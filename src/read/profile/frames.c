@@ -413,9 +413,9 @@ static void fill_frame(const struct tr_frames *f, uint32_t at,
 		.module = function->module,
 		.is_inlined = function->is_inlined,
 		.samples = node->own[0].n,
-		.weight_ns = node->own[0].ns,
+		.weight = node->own[0].ns,
 		.all_samples = node->all[0].n,
-		.all_weight_ns = node->all[0].ns,
+		.all_weight = node->all[0].ns,
 	};
 }
 

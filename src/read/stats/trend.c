@@ -49,20 +49,20 @@ static tare_stats nothing_of(const tare_stats *row)
 
 static double change_of(const tare_trend *trend)
 {
-	if (!trend->now.count || !trend->before.count ||
-	    trend->before.mean == 0)
+	if (!trend->now->count || !trend->before->count ||
+	    trend->before->mean == 0)
 		return NAN;
-	return trend->now.mean / trend->before.mean - 1;
+	return trend->now->mean / trend->before->mean - 1;
 }
 
 static size_t pair(tare_view *view, const struct sides *s)
 {
-	tare_trend *trend = view->trends;
+	tare_stats (*pairs)[2] = (tare_stats (*)[2])view->trend_stats;
 	size_t n = s->n_now;
 
 	for (size_t i = 0; i < s->n_now; i++) {
-		trend[i].now = s->now[i];
-		trend[i].before = nothing_of(&s->now[i]);
+		pairs[i][0] = s->now[i];
+		pairs[i][1] = nothing_of(&s->now[i]);
 		s->at[s->now[i].site] = (uint32_t)i + 1;
 	}
 	for (size_t i = 0; i < s->n_before; i++) {
@@ -70,10 +70,10 @@ static size_t pair(tare_view *view, const struct sides *s)
 		uint32_t at = s->at[row->site];
 
 		if (!at) {
-			trend[n].now = nothing_of(row);
+			pairs[n][0] = nothing_of(row);
 			at = (uint32_t)++n;
 		}
-		trend[at - 1].before = *row;
+		pairs[at - 1][1] = *row;
 	}
 	return n;
 }
@@ -83,16 +83,14 @@ static size_t choose(tare_view *view, const tare_filter *filter, size_t n)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		tare_trend *trend = &view->trends[i];
+		const tare_stats *now = &view->trend_stats[2 * i];
+		tare_trend trend = { .now = now, .before = now + 1 };
 
-		if (!tr_filter_has_outcome(filter, trend->now.failures ||
-							   trend->before
-								   .failures))
+		if (!tr_filter_has_outcome(filter, now[0].failures ||
+							   now[1].failures))
 			continue;
-		trend->change = change_of(trend);
-		if (kept != i)
-			view->trends[kept] = *trend;
-		kept++;
+		trend.change = change_of(&trend);
+		view->trends[kept++] = trend;
 	}
 	return kept;
 }
@@ -132,6 +130,15 @@ static int look(tare_view *view, tare_filter *filter, int64_t window_ns,
 	return err;
 }
 
+static int make_room(tare_view *view, size_t n)
+{
+	free(view->trends);
+	free(view->trend_stats);
+	view->trends = calloc(n, sizeof(*view->trends));
+	view->trend_stats = calloc(n, 2 * sizeof(*view->trend_stats));
+	return view->trends && view->trend_stats ? 0 : TARE_ENOMEM;
+}
+
 TARE_API int tare_view_trend(tare_view *view, const tare_filter *filter,
 			     int64_t window_ns, const tare_trend **ret_trends,
 			     size_t *ret_n)
@@ -146,15 +153,9 @@ TARE_API int tare_view_trend(tare_view *view, const tare_filter *filter,
 	if (filter)
 		any = *filter;
 	any.outcome = TARE_OUTCOME_ANY;
-	free(view->trends);
-	view->trends = NULL;
 	err = look(view, &any, window_ns, &s);
-	if (!err) {
-		view->trends = calloc(s.n_now + s.n_before + 1,
-				      sizeof(*view->trends));
-		if (!view->trends)
-			err = TARE_ENOMEM;
-	}
+	if (!err)
+		err = make_room(view, s.n_now + s.n_before + 1);
 	if (!err) {
 		*ret_n = choose(view, filter, pair(view, &s));
 		*ret_trends = view->trends;

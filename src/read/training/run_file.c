@@ -173,7 +173,7 @@ static int run_parse(char *text, size_t len, tare_run_file **ret_file,
 	free(text);
 	free(p);
 	if (err) {
-		tare_run_file_free(file);
+		tare_run_file_close(file);
 		return err;
 	}
 	*ret_file = file;
@@ -226,7 +226,7 @@ int tare_run_file_open(const char *path, tare_run_file **ret_file,
 	return run_parse(text, (size_t)got, ret_file, ret_problem);
 }
 
-void tare_run_file_free(tare_run_file *file)
+void tare_run_file_close(tare_run_file *file)
 {
 	if (!file)
 		return;

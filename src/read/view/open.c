@@ -318,6 +318,7 @@ TARE_API void tare_view_close(tare_view *view)
 	tr_image_close(&view->baseline);
 	free(view->stats);
 	free(view->trends);
+	free(view->trend_stats);
 	free(view->readings);
 	free(view->reading_attrs);
 	free(view->nodes);

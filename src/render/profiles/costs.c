@@ -129,7 +129,7 @@ static bool fill_cost(struct tr_call_cost *cost, const tare_frame *frame,
 		.depth = frame->depth,
 		.function = is_root ? UINT32_MAX :
 				      tr_functions_find(functions, &function),
-		.ns = tr_round_carry(frame->weight_ns, carry),
+		.ns = tr_round_carry(frame->weight, carry),
 		.count = frame->samples,
 	};
 	return is_root || cost->function != UINT32_MAX;

@@ -55,7 +55,7 @@ static void fill_change(struct tr_monitored *row, const tare_trend *trends,
 			size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (trends[i].now.site == row->stats.site)
+		if (trends[i].now->site == row->stats.site)
 			row->change = trends[i].change;
 }
 

@@ -65,13 +65,13 @@ static void add_frame(struct frame_rows *t, const tare_frame *f)
 {
 	struct tr_report *r = t->r;
 
-	if (f->all_weight_ns / t->whole < SHARE_LEAST || is_repeated(t, f)) {
+	if (f->all_weight / t->whole < SHARE_LEAST || is_repeated(t, f)) {
 		t->hidden++;
 		return;
 	}
-	tr_report_share(r, f->all_weight_ns / t->whole);
-	tr_report_time(r, f->all_weight_ns, 8);
-	tr_report_share(r, f->weight_ns / t->whole);
+	tr_report_share(r, f->all_weight / t->whole);
+	tr_report_time(r, f->all_weight, 8);
+	tr_report_share(r, f->weight / t->whole);
 	tr_report_count(r, f->all_samples, 8);
 	add_frame_name(r, f);
 	tr_buf_addc(r->buf, '\n');
@@ -92,7 +92,7 @@ int tr_report_frames(struct tr_report *r)
 	err = tare_view_frames(r->view, TARE_FRAMES_SAMPLES, &t.frame, &n);
 	if (err)
 		return err;
-	t.whole = t.frame[0].all_weight_ns > 0 ? t.frame[0].all_weight_ns : 1;
+	t.whole = t.frame[0].all_weight > 0 ? t.frame[0].all_weight : 1;
 	tr_report_heading(r, "sampled call tree", "");
 	tr_report_titles(r, titles);
 	for (size_t i = 1; i < n; i++)
@@ -115,8 +115,8 @@ static void put_frame(struct tr_json *j, const tare_frame *f)
 	tr_json_str(j, "file", f->file);
 	tr_json_u64(j, "first_line", f->first_line);
 	tr_json_bool(j, "inlined", f->is_inlined);
-	tr_json_double(j, "own_ns", f->weight_ns);
-	tr_json_double(j, "total_ns", f->all_weight_ns);
+	tr_json_double(j, "own_ns", f->weight);
+	tr_json_double(j, "total_ns", f->all_weight);
 	tr_json_u64(j, "samples", f->samples);
 	tr_json_u64(j, "total_samples", f->all_samples);
 	tr_json_end_object(j);
