@@ -7,35 +7,19 @@
 #include "message.h"
 #include "parse.h"
 #include "suggest.h"
+#include "terminal.h"
 
-struct common_fields {
+static struct {
 	bool help;
 	const char *color;
-};
+} common = { .color = "auto" };
 
 const struct option_spec common_options[] = {
-	{ 0, "color", OPTION_TEXT, offsetof(struct common_fields, color),
-	  "WHEN", "auto always never", "colour the output: auto (the "
-	  "default), always, never" },
-	{ 'h', "help", OPTION_FLAG, offsetof(struct common_fields, help), NULL,
-	  NULL, "show this help" },
+	OPTION_WORD(0, "color", &common.color, "WHEN", "auto always never",
+		    "colour the output: auto (the default), always, never"),
+	OPTION_FLAG('h', "help", &common.help, "show this help"),
 	OPTION_END
 };
-
-/* One parse: where it stands, and the structs it fills. */
-struct parse {
-	struct args *args;
-	void *fields;
-	struct common_fields common;
-	char **next;
-	bool failed;
-};
-
-void words_release(struct words *words)
-{
-	free(words->at);
-	*words = (struct words){ NULL, 0 };
-}
 
 const char *args_operand(const struct args *args, size_t index,
 			 const char *otherwise)
@@ -43,258 +27,185 @@ const char *args_operand(const struct args *args, size_t index,
 	return index < args->n_operands ? args->operands[index] : otherwise;
 }
 
-static void fail(struct parse *parse)
-{
-	parse->failed = true;
-}
-
-static bool words_add(struct words *words, const char *word)
+static int words_add(struct words *words, const char *word)
 {
 	const char **at =
 		realloc(words->at, (words->n + 1) * sizeof(*words->at));
 
 	if (!at)
-		return false;
+		return CODE_USAGE;
 	words->at = at;
 	words->at[words->n++] = word;
-	return true;
+	return CODE_OK;
 }
 
 /* Whether `value` is one of the words in `choices`; says so if it is not. */
-static bool check_choice(struct parse *parse, const struct option_spec *spec,
-			 const char *value)
+static int check_choice(const struct option_spec *spec, const char *value)
 {
 	struct suggestion near = { .word = value };
 	char known[256], *state = NULL;
 
 	if (!spec->choices)
-		return true;
+		return CODE_OK;
 	(void)strncpy(known, spec->choices, sizeof(known) - 1);
 	known[sizeof(known) - 1] = '\0';
 	for (char *word = strtok_r(known, " ", &state); word;
 	     word = strtok_r(NULL, " ", &state)) {
 		if (strcmp(word, value) == 0)
-			return true;
+			return CODE_OK;
 		suggest_offer(&near, word);
 	}
-	(void)message_usage(parse->args->command,
-			    "wrong value '%s' for '--%s': one of %s%s", value,
-			    spec->name, spec->choices, suggest_text(&near));
-	return false;
+	return message_usage("wrong value '%s' for '--%s': one of %s%s", value,
+			     spec->name, spec->choices,
+			     suggest_text(&near, ""));
 }
 
 /* Stores a value, or says why it cannot be one. */
-static bool store(struct parse *parse, const struct option_spec *spec,
-		  void *field, const char *value)
+static int store(const struct option_spec *spec, const char *value)
 {
-	const char *wanted;
+	const char *wanted = "a whole number";
+	int code;
 
 	switch (spec->type) {
-	case OPTION_FLAG:
-		*(bool *)field = true;
-		return true;
-	case OPTION_TEXT:
-	case OPTION_MAYBE:
-		*(const char **)field = value;
-		return check_choice(parse, spec, value);
-	case OPTION_LIST:
-		return check_choice(parse, spec, value) &&
-		       words_add(field, value);
-	case OPTION_COUNT:
-		wanted = "a whole number";
-		if (parse_count(value, field))
-			return true;
+	case TYPE_FLAG:
+		*(bool *)spec->target = true;
+		return CODE_OK;
+	case TYPE_TEXT:
+	case TYPE_MAYBE:
+		*(const char **)spec->target = value;
+		return check_choice(spec, value);
+	case TYPE_LIST:
+		code = check_choice(spec, value);
+		return code ? code : words_add(spec->target, value);
+	case TYPE_COUNT:
+		if (parse_count(value, spec->target))
+			return CODE_OK;
 		break;
-	default:
+	case TYPE_DURATION:
 		wanted = "a time such as 5m, 1.5s or 200ms";
-		if (parse_duration(value, field))
-			return true;
+		if (parse_duration(value, spec->target))
+			return CODE_OK;
 	}
-	(void)message_usage(parse->args->command,
-			    "wrong value '%s' for '--%s': not %s", value,
-			    spec->name, wanted);
-	return false;
+	return message_usage("wrong value '%s' for '--%s': not %s", value,
+			     spec->name, wanted);
 }
 
 static const struct option_spec *find_in(const struct option_spec *spec,
 					 const char *name, size_t len,
 					 char letter)
 {
-	for (; spec->name; spec++) {
-		if (letter && spec->letter == letter)
+	for (; spec->name; spec++)
+		if (letter ? spec->letter == letter :
+			     strncmp(spec->name, name, len) == 0 &&
+				     spec->name[len] == '\0')
 			return spec;
-		if (name && strncmp(spec->name, name, len) == 0 &&
-		    spec->name[len] == '\0')
-			return spec;
-	}
 	return NULL;
 }
 
-/* The option and, in *ret_field, the place it fills. */
-static const struct option_spec *find(struct parse *parse, const char *name,
-				      size_t len, char letter,
-				      void **ret_field)
+/* By its name, or by its letter where there is one. */
+static const struct option_spec *find(const struct args *args,
+				      const char *name, size_t len,
+				      char letter)
 {
-	const struct option_spec *spec;
-	void *base = parse->fields;
+	const struct option_spec *spec =
+		find_in(args->command->options, name, len, letter);
 
-	spec = find_in(parse->args->command->options, name, len, letter);
-	if (!spec) {
-		spec = find_in(common_options, name, len, letter);
-		base = &parse->common;
-	}
-	if (spec)
-		*ret_field = (char *)base + spec->offset;
-	return spec;
+	return spec ? spec : find_in(common_options, name, len, letter);
 }
 
-static void unknown_long(struct parse *parse, const char *name, size_t len)
+static int unknown_long(const struct args *args, const char *name, size_t len)
 {
 	char word[64];
 	struct suggestion near = { .word = word };
 	const struct option_spec *spec;
 
-	if (len >= sizeof(word))
-		len = sizeof(word) - 1;
-	(void)memcpy(word, name, len);
-	word[len] = '\0';
-	for (spec = parse->args->command->options; spec->name; spec++)
+	(void)snprintf(word, sizeof(word), "%.*s", (int)len, name);
+	for (spec = args->command->options; spec->name; spec++)
 		suggest_offer(&near, spec->name);
 	for (spec = common_options; spec->name; spec++)
 		suggest_offer(&near, spec->name);
-	if (suggest_best(&near))
-		(void)message_usage(parse->args->command,
-				    "unknown option '--%s'; did you mean "
-				    "'--%s'",
-				    word, suggest_best(&near));
-	else
-		(void)message_usage(parse->args->command,
-				    "unknown option '--%s'", word);
-	fail(parse);
+	return message_usage("unknown option '--%s'%s", word,
+			     suggest_text(&near, "--"));
 }
 
 /* The value of an option: what follows in its own word, or the next word. */
-static void take_value(struct parse *parse, const struct option_spec *spec,
-		       void *field, const char *attached)
+static int take_value(struct args *args, const struct option_spec *spec,
+		      const char *value)
 {
-	const char *value = attached;
-
-	if (!value && spec->type == OPTION_MAYBE)
+	if (!value && spec->type == TYPE_MAYBE)
 		value = "true";
-	if (!value && spec->type != OPTION_FLAG) {
-		value = *parse->next;
-		if (!value) {
-			(void)message_usage(parse->args->command,
-					    "option '--%s' needs %s",
-					    spec->name, spec->argument);
-			fail(parse);
-			return;
-		}
-		parse->next++;
+	if (!value && spec->type != TYPE_FLAG) {
+		value = *args->next;
+		if (!value)
+			return message_usage("option '--%s' needs %s",
+					     spec->name, spec->argument);
+		args->next++;
 	}
-	if (!store(parse, spec, field, value))
-		fail(parse);
+	return store(spec, value);
 }
 
-static void parse_long(struct parse *parse, const char *name)
+static int parse_long(struct args *args, const char *name)
 {
 	size_t len = strcspn(name, "=");
-	const struct option_spec *spec;
-	void *field;
+	const struct option_spec *spec = find(args, name, len, 0);
 
-	spec = find(parse, name, len, 0, &field);
-	if (!spec) {
-		unknown_long(parse, name, len);
-		return;
-	}
-	if (name[len] && spec->type == OPTION_FLAG) {
-		(void)message_usage(parse->args->command,
-				    "option '--%s' takes no value",
-				    spec->name);
-		fail(parse);
-		return;
-	}
-	take_value(parse, spec, field, name[len] ? name + len + 1 : NULL);
+	if (!spec)
+		return unknown_long(args, name, len);
+	if (name[len] && spec->type == TYPE_FLAG)
+		return message_usage("option '--%s' takes no value",
+				     spec->name);
+	return take_value(args, spec, name[len] ? name + len + 1 : NULL);
 }
 
 /* -abc is -a -b -c as long as they are flags; else the rest is the value. */
-static void parse_letters(struct parse *parse, const char *letters)
+static int parse_letters(struct args *args, const char *letters)
 {
-	const struct option_spec *spec;
-	void *field;
+	int code = CODE_OK;
 
-	for (; *letters && !parse->failed; letters++) {
-		spec = find(parse, NULL, 0, *letters, &field);
-		if (!spec) {
-			(void)message_usage(parse->args->command,
-					    "unknown option '-%c'", *letters);
-			fail(parse);
-			return;
-		}
-		if (spec->type == OPTION_FLAG) {
-			take_value(parse, spec, field, NULL);
-			continue;
-		}
-		take_value(parse, spec, field,
-			   letters[1] ? letters + 1 : NULL);
-		return;
+	for (; *letters && !code; letters++) {
+		const struct option_spec *spec = find(args, NULL, 0, *letters);
+
+		if (!spec)
+			return message_usage("unknown option '-%c'", *letters);
+		if (spec->type != TYPE_FLAG)
+			return take_value(args, spec,
+					  letters[1] ? letters + 1 : NULL);
+		code = store(spec, NULL);
 	}
+	return code;
 }
 
 /* Operands move to the front of argv, over words already read. */
-static void take_operand(struct parse *parse, char *word)
+static int take_operand(struct args *args, char *word)
 {
-	struct args *args = parse->args;
-
-	if (args->n_operands >= args->command->max_operands) {
-		(void)message_usage(args->command, "unexpected argument '%s'",
-				    word);
-		fail(parse);
-		return;
-	}
+	if (args->n_operands >= args->command->max_operands)
+		return message_usage("unexpected argument '%s'", word);
 	args->operands[args->n_operands++] = word;
+	return CODE_OK;
 }
 
-static void parse_words(struct parse *parse)
+int args_parse(struct args *args)
 {
 	bool only_operands = false;
+	int code = CODE_OK;
 
-	while (*parse->next && !parse->failed) {
-		char *word = *parse->next++;
+	args->operands = args->next;
+	while (*args->next && !code && !common.help) {
+		char *word = *args->next++;
 
 		if (only_operands || word[0] != '-' || !word[1]) {
-			take_operand(parse, word);
-			only_operands |= parse->args->command->stops_at_operand;
+			code = take_operand(args, word);
+			only_operands |= args->command->stops_at_operand;
 		} else if (strcmp(word, "--") == 0) {
 			only_operands = true;
 		} else if (word[1] == '-') {
-			parse_long(parse, word + 2);
+			code = parse_long(args, word + 2);
 		} else {
-			parse_letters(parse, word + 1);
+			code = parse_letters(args, word + 1);
 		}
-		if (parse->common.help)
-			return;
 	}
-}
-
-int args_parse(struct args *args, void *fields)
-{
-	struct parse parse = { .args = args, .fields = fields };
-	const char *color;
-
-	args->operands = args->argv;
-	parse.next = args->argv;
-	parse_words(&parse);
 	args->operands[args->n_operands] = NULL;
-	if (parse.failed)
-		return CODE_USAGE;
-	if (parse.common.help) {
-		command_help(args->command);
-		return CODE_OK;
-	}
-	color = parse.common.color ? parse.common.color : "auto";
-	args->color = strcmp(color, "always") == 0  ? COLOR_ALWAYS
-		      : strcmp(color, "never") == 0 ? COLOR_NEVER
-						    : COLOR_AUTO;
-	return ARGS_GO;
+	args->wants_help = common.help;
+	terminal_set_color(common.color);
+	return code;
 }

@@ -4,8 +4,8 @@
  *
  * Why not getopt_long: its table holds no help text, so parser and help drift
  * apart, and it accepts abbreviations, which break scripts as soon as an
- * option with the same beginning is added. Each row here names the field of
- * the command's own struct that it fills.
+ * option with the same beginning is added. A process runs one command, so the
+ * options are static variables of its file; each row here points to one.
  *
  * Accepted: -x, -xVALUE, -x VALUE, -xyz for flags, --name, --name=VALUE,
  * --name VALUE, and -- which ends the options. A value that may be left out
@@ -19,15 +19,15 @@
 #include <stdint.h>
 
 #include "command.h"
-#include "terminal.h"
 
+/* What an option fills. */
 enum option_type {
-	OPTION_FLAG,	 /* bool */
-	OPTION_TEXT,	 /* const char *, borrows from argv */
-	OPTION_MAYBE,	 /* the same; --name alone is "true" */
-	OPTION_COUNT,	 /* uint64_t */
-	OPTION_DURATION, /* uint64_t, ns */
-	OPTION_LIST	 /* struct words; may be given several times */
+	TYPE_FLAG,     /* bool */
+	TYPE_TEXT,     /* const char *, borrows from argv */
+	TYPE_MAYBE,    /* the same; --name alone is "true" */
+	TYPE_COUNT,    /* uint64_t */
+	TYPE_DURATION, /* uint64_t, ns */
+	TYPE_LIST      /* struct words; may be given several times */
 };
 
 /* Words given to a repeatable option. Borrows the words from argv. */
@@ -36,42 +36,50 @@ struct words {
 	size_t n;
 };
 
-void words_release(struct words *words);
-
 struct option_spec {
 	char letter; /* 0: none */
 	const char *name;
 	enum option_type type;
-	size_t offset; /* of its field in the command's struct */
+	void *target;
 	const char *argument;
 	const char *choices; /* NULL: any; else separated by spaces */
 	const char *help;
 };
 
-#define OPTION_END { 0, NULL, OPTION_FLAG, 0, NULL, NULL, NULL }
-#define OPTION_JSON(type) \
-	{ 0, "json", OPTION_FLAG, offsetof(type, json), NULL, NULL, \
-	  "write JSON" }
+/* Rows of a table of options, which ends with OPTION_END. */
+#define OPTION_FLAG(letter, name, target, help) \
+	{ letter, name, TYPE_FLAG, target, NULL, NULL, help }
+#define OPTION_TEXT(letter, name, target, argument, help) \
+	{ letter, name, TYPE_TEXT, target, argument, NULL, help }
+#define OPTION_WORD(letter, name, target, argument, choices, help) \
+	{ letter, name, TYPE_TEXT, target, argument, choices, help }
+#define OPTION_MAYBE(letter, name, target, argument, choices, help) \
+	{ letter, name, TYPE_MAYBE, target, argument, choices, help }
+#define OPTION_COUNT(letter, name, target, argument, help) \
+	{ letter, name, TYPE_COUNT, target, argument, NULL, help }
+#define OPTION_DURATION(letter, name, target, argument, help) \
+	{ letter, name, TYPE_DURATION, target, argument, NULL, help }
+#define OPTION_LIST(letter, name, target, argument, choices, help) \
+	{ letter, name, TYPE_LIST, target, argument, choices, help }
+#define OPTION_JSON(target) OPTION_FLAG(0, "json", target, "write JSON")
+#define OPTION_END { 0, NULL, TYPE_FLAG, NULL, NULL, NULL, NULL }
 
 /* Options that every command has: --help and --color. */
 extern const struct option_spec common_options[];
 
 struct args {
 	const struct command *command;
-	char **argv; /* after the command's name; ends with NULL */
+	char **next; /* word of argv that is read next; ends with NULL */
 	char **operands;
 	size_t n_operands;
-	enum color_when color;
+	bool wants_help;
 };
 
-#define ARGS_GO (-1) /* no exit code: the command goes on */
-
 /*
- * Reads every option into `fields`, which starts with the defaults, and
- * gathers the operands. Returns ARGS_GO, CODE_OK when help was printed, or
- * CODE_USAGE after a message. The caller releases its lists in every case.
+ * Stores every option where its row points to, and gathers the operands.
+ * Returns 0, or CODE_USAGE after a message.
  */
-int args_parse(struct args *args, void *fields);
+int args_parse(struct args *args);
 
 /* The operand at `index`, or `otherwise` when there are fewer. */
 const char *args_operand(const struct args *args, size_t index,

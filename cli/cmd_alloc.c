@@ -19,7 +19,7 @@
 #include "runs.h"
 #include "table.h"
 
-struct alloc_options {
+static struct {
 	const char *by;
 	const char *sort;
 	const char *diff;
@@ -28,25 +28,23 @@ struct alloc_options {
 	bool peak;
 	bool leaks;
 	bool json;
-};
+} opts = { .top = 20 };
 
 #define BYS "place path module"
 #define SORTS "live bytes count peak temporary"
 
 static const struct option_spec options[] = {
-	{ 0, "by", OPTION_TEXT, offsetof(struct alloc_options, by), "WHAT",
-	  BYS, "one row for each: " BYS " (default: place)" },
-	{ 0, "sort", OPTION_TEXT, offsetof(struct alloc_options, sort), "KEY",
-	  SORTS, "sort by " SORTS },
-	{ 'n', "top", OPTION_COUNT, offsetof(struct alloc_options, top), "N",
-	  NULL, "show N rows (default: 20; 0: all)" },
-	{ 0, "peak", OPTION_FLAG, offsetof(struct alloc_options, peak), NULL,
-	  NULL, "show what was live at the peak" },
-	{ 0, "leaks", OPTION_FLAG, offsetof(struct alloc_options, leaks),
-	  NULL, NULL, "show only what is live at the end" },
-	{ 0, "diff", OPTION_TEXT, offsetof(struct alloc_options, diff), "A B",
-	  NULL, "compare A with B: snapshots of the run, 'end', or runs" },
-	OPTION_JSON(struct alloc_options),
+	OPTION_WORD(0, "by", &opts.by, "WHAT", BYS,
+		    "one row for each: " BYS " (default: place)"),
+	OPTION_WORD(0, "sort", &opts.sort, "KEY", SORTS, "sort by " SORTS),
+	OPTION_COUNT('n', "top", &opts.top, "N",
+		     "show N rows (default: 20; 0: all)"),
+	OPTION_FLAG(0, "peak", &opts.peak, "show what was live at the peak"),
+	OPTION_FLAG(0, "leaks", &opts.leaks,
+		    "show only what is live at the end"),
+	OPTION_TEXT(0, "diff", &opts.diff, "A B",
+		    "compare A with B: snapshots of the run, 'end', or runs"),
+	OPTION_JSON(&opts.json),
 	OPTION_END
 };
 
@@ -75,15 +73,22 @@ static void add_size(struct table *table, uint64_t bytes, uint64_t n)
 	table_add(table, tr_as_count(n).text);
 }
 
-static size_t rows_shown(const struct alloc_options *opt,
-			 const struct alloc_groups *groups)
+static size_t rows_shown(const struct alloc_groups *groups)
 {
-	return opt->top && opt->top < groups->n ? (size_t)opt->top : groups->n;
+	return opts.top && opts.top < groups->n ? (size_t)opts.top : groups->n;
 }
 
-static void print_groups(const struct args *args,
-			 const struct alloc_options *opt,
-			 const struct alloc_groups *groups)
+/* The table, and how many rows it does not show. */
+static void end_table(struct table *table, const struct alloc_groups *groups)
+{
+	size_t n = rows_shown(groups);
+
+	table_end(table, stdout);
+	if (n < groups->n)
+		(void)printf("and %zu more: --top 0\n", groups->n - n);
+}
+
+static void print_groups(const struct alloc_groups *groups)
 {
 	static const struct column columns[] = {
 		COLUMN_NUMBER("LIVE", 0),  COLUMN_NUMBER("BLOCKS", 0),
@@ -92,7 +97,7 @@ static void print_groups(const struct args *args,
 		COLUMN_WIDE("WHERE"),
 	};
 	struct table table;
-	size_t n = rows_shown(opt, groups);
+	size_t n = rows_shown(groups);
 
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < n; i++) {
@@ -105,11 +110,7 @@ static void print_groups(const struct args *args,
 		table_add(&table, tr_as_count(g->now.temporary).text);
 		table_add(&table, g->name);
 	}
-	table_print(&table, stdout, terminal_width(stdout),
-		    terminal_wants_color(stdout, args->color));
-	table_release(&table);
-	if (n < groups->n)
-		(void)printf("and %zu more: --top 0\n", groups->n - n);
+	end_table(&table, groups);
 }
 
 static void json_sums(struct tr_json *json, const tare_alloc *a)
@@ -166,12 +167,11 @@ static void json_marks(struct tr_json *json, tare_view *view)
 	tr_json_end_array(json);
 }
 
-static void json_groups(tare_view *view, const struct alloc_options *opt,
-			const struct alloc_groups *groups)
+static void json_groups(tare_view *view, const struct alloc_groups *groups)
 {
 	struct tr_buf buf = TR_BUF_INIT;
 	struct tr_json json = { .buf = &buf };
-	size_t n = rows_shown(opt, groups);
+	size_t n = rows_shown(groups);
 
 	tr_json_object(&json, NULL);
 	tr_json_str(&json, "run", tare_view_run(view)->id);
@@ -189,10 +189,9 @@ static void json_groups(tare_view *view, const struct alloc_options *opt,
 	output_json(&json, stdout);
 }
 
-static int show(const struct args *args, const struct alloc_options *opt,
-		tare_view *view)
+static int show_one(tare_view *view)
 {
-	struct alloc_groups groups = { .by = alloc_by(opt->by) };
+	struct alloc_groups groups = { .by = alloc_by(opts.by) };
 	const tare_heap *heap = tare_view_heap(view);
 	const tare_alloc *rows;
 	size_t n;
@@ -208,46 +207,38 @@ static int show(const struct args *args, const struct alloc_options *opt,
 	if (alloc_groups_add(&groups, view, rows, n, false))
 		return message_error("read", tare_view_run(view)->id,
 				     TARE_ENOMEM);
-	alloc_groups_sort(&groups, opt->sort ? opt->sort :
-				   opt->peak ? "peak" : "live");
-	if (opt->leaks)
+	alloc_groups_sort(&groups, opts.sort ? opts.sort :
+				   opts.peak ? "peak" : "live");
+	if (opts.leaks)
 		alloc_groups_keep_live(&groups);
-	if (opt->json) {
-		json_groups(view, opt, &groups);
+	if (opts.json) {
+		json_groups(view, &groups);
 	} else {
 		print_totals(heap);
-		print_groups(args, opt, &groups);
+		print_groups(&groups);
 	}
 	alloc_groups_release(&groups);
-	return opt->leaks && heap->live ? CODE_FOUND : CODE_OK;
+	return opts.leaks && heap->live ? CODE_FOUND : CODE_OK;
 }
 
 /* ---- two moments ------------------------------------------------------- */
 
-static struct tr_text signed_bytes(uint64_t from, uint64_t to)
+/* What the difference is, with its sign: more memory is red. */
+static void add_change(struct table *table, uint64_t from, uint64_t to,
+		       bool is_bytes, bool is_tinted)
 {
-	struct tr_text text = tr_as_bytes(to < from ? (double)(from - to) :
-						    (double)(to - from));
-	struct tr_text result;
+	uint64_t n = to < from ? from - to : to - from;
+	char text[48];
 
-	(void)snprintf(result.text, sizeof(result.text), "%s%.37s",
-		       to < from ? "-" : to > from ? "+" : "", text.text);
-	return result;
+	(void)snprintf(text, sizeof(text), "%s%s",
+		       to < from ? "-" : to > from ? "+" : "",
+		       is_bytes ? tr_as_bytes((double)n).text :
+				  tr_as_count(n).text);
+	table_add_tinted(table, text, !is_tinted || to == from ? TINT_NONE :
+				      to > from ? TINT_RED : TINT_GREEN);
 }
 
-static struct tr_text signed_count(uint64_t from, uint64_t to)
-{
-	struct tr_text text = tr_as_count(to < from ? from - to : to - from);
-	struct tr_text result;
-
-	(void)snprintf(result.text, sizeof(result.text), "%s%.37s",
-		       to < from ? "-" : to > from ? "+" : "", text.text);
-	return result;
-}
-
-static void print_diff(const struct args *args,
-		       const struct alloc_options *opt,
-		       const struct alloc_groups *groups)
+static void print_diff(const struct alloc_groups *groups)
 {
 	static const struct column columns[] = {
 		COLUMN_NUMBER("LIVE", 0),  COLUMN_NUMBER("BLOCKS", 0),
@@ -255,41 +246,31 @@ static void print_diff(const struct args *args,
 		COLUMN_WIDE("WHERE"),
 	};
 	struct table table;
-	size_t n = rows_shown(opt, groups);
+	size_t n = rows_shown(groups);
 
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < n; i++) {
 		const tare_alloc *a = &groups->at[i].before;
 		const tare_alloc *b = &groups->at[i].now;
-		struct tr_text live = signed_bytes(a->live_bytes,
-						   b->live_bytes);
 
-		table_add_tinted(&table, live.text,
-				 b->live_bytes > a->live_bytes ? TINT_RED :
-				 b->live_bytes < a->live_bytes ? TINT_GREEN :
-								 TINT_NONE);
-		table_add(&table, signed_count(a->live, b->live).text);
-		table_add(&table, signed_bytes(a->bytes, b->bytes).text);
-		table_add(&table, signed_count(a->allocs, b->allocs).text);
+		add_change(&table, a->live_bytes, b->live_bytes, true, true);
+		add_change(&table, a->live, b->live, false, false);
+		add_change(&table, a->bytes, b->bytes, true, false);
+		add_change(&table, a->allocs, b->allocs, false, false);
 		table_add(&table, groups->at[i].name);
 	}
-	table_print(&table, stdout, terminal_width(stdout),
-		    terminal_wants_color(stdout, args->color));
-	table_release(&table);
-	if (n < groups->n)
-		(void)printf("and %zu more: --top 0\n", groups->n - n);
+	end_table(&table, groups);
 }
 
-static void json_diff(const struct alloc_options *opt,
-		      const struct alloc_groups *groups)
+static void json_diff(const struct alloc_groups *groups)
 {
 	struct tr_buf buf = TR_BUF_INIT;
 	struct tr_json json = { .buf = &buf };
-	size_t n = rows_shown(opt, groups);
+	size_t n = rows_shown(groups);
 
 	tr_json_object(&json, NULL);
-	tr_json_str(&json, "from", opt->diff);
-	tr_json_str(&json, "to", opt->to);
+	tr_json_str(&json, "from", opts.diff);
+	tr_json_str(&json, "to", opts.to);
 	tr_json_array(&json, "rows");
 	for (size_t i = 0; i < n; i++) {
 		tr_json_object(&json, NULL);
@@ -355,22 +336,21 @@ static int add_moment(struct alloc_groups *groups, tare_view *view,
 	return code;
 }
 
-static int compare(const struct args *args, const struct alloc_options *opt,
-		   tare_view *view)
+static int compare(tare_view *view)
 {
-	struct alloc_groups groups = { .by = alloc_by(opt->by) };
+	struct alloc_groups groups = { .by = alloc_by(opts.by) };
 	tare_view *other[2] = { NULL, NULL };
 	int code;
 
-	code = add_moment(&groups, view, opt->diff, true, &other[0]);
+	code = add_moment(&groups, view, opts.diff, true, &other[0]);
 	if (!code)
-		code = add_moment(&groups, view, opt->to, false, &other[1]);
+		code = add_moment(&groups, view, opts.to, false, &other[1]);
 	if (!code) {
 		alloc_groups_keep_changed(&groups);
-		if (opt->json)
-			json_diff(opt, &groups);
+		if (opts.json)
+			json_diff(&groups);
 		else
-			print_diff(args, opt, &groups);
+			print_diff(&groups);
 	}
 	alloc_groups_release(&groups);
 	tare_view_close(other[0]);
@@ -380,41 +360,23 @@ static int compare(const struct args *args, const struct alloc_options *opt,
 
 /* ---- the command ------------------------------------------------------- */
 
-static int open_and_show(const struct args *args,
-			 const struct alloc_options *opt)
-{
-	tare_view *view;
-	int code = run_open(args_operand(args, 0, "last"), &view);
-
-	if (code)
-		return code;
-	code = opt->diff ? compare(args, opt, view) : show(args, opt, view);
-	tare_view_close(view);
-	return code;
-}
-
 /* With --diff the last operand is what it leads to. */
-static int take_to(struct args *args, struct alloc_options *opt)
+static int check(struct args *args)
 {
-	if (!opt->diff && args->n_operands > 1)
-		return message_usage(args->command, "one run, not two");
-	if (!opt->diff)
-		return ARGS_GO;
+	if (!opts.diff && args->n_operands > 1)
+		return message_usage("one run, not two");
+	if (!opts.diff)
+		return CODE_OK;
 	if (!args->n_operands)
-		return message_usage(args->command,
-				     "'--diff' wants two: from, to");
-	opt->to = args->operands[--args->n_operands];
-	return ARGS_GO;
+		return message_usage("'--diff' wants two: from, to");
+	opts.to = args->operands[--args->n_operands];
+	return CODE_OK;
 }
 
-static int alloc(struct args *args)
+static int show(tare_view *view, const char *which)
 {
-	struct alloc_options opt = { .top = 20 };
-	int code = args_parse(args, &opt);
-
-	if (code == ARGS_GO)
-		code = take_to(args, &opt);
-	return code == ARGS_GO ? open_and_show(args, &opt) : code;
+	(void)which;
+	return opts.diff ? compare(view) : show_one(view);
 }
 
 const struct command cmd_alloc = {
@@ -430,10 +392,10 @@ const struct command cmd_alloc = {
 		"end\n"
 		"  tare alloc --diff RUN1 RUN2   from a run to "
 		"another\n",
-	.notes = "RUN is a run id (or its beginning), a process id, a file, or "
-		 "'last'\n"
+	.notes = NOTE_RUN
 		 "exit status: 1 if --leaks finds a leak\n",
 	.options = options,
 	.max_operands = 2,
-	.run = alloc,
+	.check = check,
+	.show = show,
 };

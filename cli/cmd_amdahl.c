@@ -13,30 +13,32 @@
 #include "runs.h"
 #include "table.h"
 
-struct amdahl_options {
+static struct {
 	const char *factor;
 	const char *of;
 	const char *worth;
 	uint64_t top;
 	bool total;
 	bool json;
-};
+} opts = { .factor = "2", .worth = "5,20", .top = 20 };
+
+static tare_amdahl_options asked = { .struct_size = sizeof(asked) };
 
 #define SOURCES "stages scopes functions samples"
 
 static const struct option_spec options[] = {
-	{ 'f', "factor", OPTION_TEXT, offsetof(struct amdahl_options, factor),
-	  "X", NULL, "show the gain of a part X times as fast (default: 2)" },
-	{ 0, "of", OPTION_TEXT, offsetof(struct amdahl_options, of), "WHAT",
-	  SOURCES, "rank " SOURCES " (default: the first that the run has)" },
-	{ 0, "total", OPTION_FLAG, offsetof(struct amdahl_options, total),
-	  NULL, NULL, "rank by total time, callees included, not by own time" },
-	{ 'n', "top", OPTION_COUNT, offsetof(struct amdahl_options, top), "N",
-	  NULL, "show the first N parts (default: 20; 0: all)" },
-	{ 'w', "worth", OPTION_TEXT, offsetof(struct amdahl_options, worth),
-	  "A,B", NULL, "advise from a gain of A %, strongly from B % "
-	  "(default: 5,20)" },
-	OPTION_JSON(struct amdahl_options),
+	OPTION_TEXT('f', "factor", &opts.factor, "X",
+		    "show the gain of a part X times as fast (default: 2)"),
+	OPTION_WORD(0, "of", &opts.of, "WHAT", SOURCES,
+		    "rank " SOURCES " (default: the first that the run has)"),
+	OPTION_FLAG(0, "total", &opts.total,
+		    "rank by total time, callees included, not by own time"),
+	OPTION_COUNT('n', "top", &opts.top, "N",
+		     "show the first N parts (default: 20; 0: all)"),
+	OPTION_TEXT('w', "worth", &opts.worth, "A,B",
+		    "advise from a gain of A %, strongly from B % (default: "
+		    "5,20)"),
+	OPTION_JSON(&opts.json),
 	OPTION_END
 };
 
@@ -76,29 +78,15 @@ static bool parse_worth(const char *text, tare_worth_limits *limits)
 	return true;
 }
 
-static const char *worth_text(enum tare_worth worth)
-{
-	switch (worth) {
-	case TARE_WORTH_MUCH:
-		return "optimise this";
-	case TARE_WORTH_MODERATE:
-		return "moderate";
-	default:
-		return "not worth it";
-	}
-}
-
-static enum tint worth_tint(enum tare_worth worth)
-{
-	switch (worth) {
-	case TARE_WORTH_MUCH:
-		return TINT_RED;
-	case TARE_WORTH_MODERATE:
-		return TINT_YELLOW;
-	default:
-		return TINT_DIM;
-	}
-}
+/* By enum tare_worth. */
+static const struct {
+	const char *json, *text;
+	enum tint tint;
+} worths[] = {
+	{ "nothing", "not worth it", TINT_DIM },
+	{ "moderate", "moderate", TINT_YELLOW },
+	{ "much", "optimise this", TINT_RED },
+};
 
 /* ---- text -------------------------------------------------------------- */
 
@@ -106,16 +94,13 @@ static enum tint worth_tint(enum tare_worth worth)
 static void add_name(struct table *table, const tare_part *part)
 {
 	const char *slash = strrchr(part->file, '/');
-	char text[1024];
+	const char *mark = part->below_resolution ? "~ " : "";
 
 	if (part->file[0] && part->line)
-		(void)snprintf(text, sizeof(text), "%s%.700s (%.250s:%u)",
-			       part->below_resolution ? "~ " : "", part->name,
-			       slash ? slash + 1 : part->file, part->line);
+		table_addf(table, "%s%.700s (%.250s:%u)", mark, part->name,
+			   slash ? slash + 1 : part->file, part->line);
 	else
-		(void)snprintf(text, sizeof(text), "%s%.900s",
-			       part->below_resolution ? "~ " : "", part->name);
-	table_add(table, text);
+		table_addf(table, "%s%.900s", mark, part->name);
 }
 
 /* "73.9%", or "186 x" where percents are hard to read. */
@@ -138,13 +123,12 @@ static void add_part(struct table *table, const tare_part *part)
 	table_add(table, gain_text(part->gain.faster).text);
 	table_add(table, tr_as_share(part->gain.saved).text);
 	table_add(table, gain_text(part->gain.most).text);
-	table_add_tinted(table, worth_text(part->gain.worth),
-			 worth_tint(part->gain.worth));
+	table_add_tinted(table, worths[part->gain.worth].text,
+			 worths[part->gain.worth].tint);
 	add_name(table, part);
 }
 
-static void print_table(const struct args *args, const tare_amdahl *amdahl,
-			size_t top)
+static void print_table(const tare_amdahl *amdahl, size_t top)
 {
 	static const struct column columns[] = {
 		COLUMN_NUMBER("SHARE", 0),  COLUMN_NUMBER("TIME", 2),
@@ -165,23 +149,19 @@ static void print_table(const struct args *args, const tare_amdahl *amdahl,
 		     amdahl->of == TARE_PARTS_SAMPLES ? "sampled functions" :
 							of_names[amdahl->of],
 		     amdahl->factor);
-	table_print(&table, stdout, terminal_width(stdout),
-		    terminal_wants_color(stdout, args->color));
+	table_end(&table, stdout);
 	if (amdahl->n_parts > top)
 		(void)printf("... and %zu more (--top 0 shows all)\n",
 			     amdahl->n_parts - top);
 	if (is_marked)
 		(void)printf("~ too short for the clock: its share comes from "
 			     "sampling (--of samples)\n");
-	table_release(&table);
 }
 
 /* ---- JSON -------------------------------------------------------------- */
 
 static void put_part(struct tr_json *json, const tare_part *part)
 {
-	static const char *const worth[] = { "nothing", "moderate", "much" };
-
 	tr_json_object(json, NULL);
 	tr_json_str(json, "name", part->name);
 	tr_json_str(json, "file", part->file);
@@ -191,7 +171,7 @@ static void put_part(struct tr_json *json, const tare_part *part)
 	tr_json_double(json, "faster", part->gain.faster);
 	tr_json_double(json, "saved", part->gain.saved);
 	tr_json_double(json, "most", part->gain.most);
-	tr_json_str(json, "worth", worth[part->gain.worth]);
+	tr_json_str(json, "worth", worths[part->gain.worth].json);
 	tr_json_bool(json, "estimate", part->is_estimate);
 	tr_json_bool(json, "below_resolution", part->below_resolution);
 	tr_json_end_object(json);
@@ -216,65 +196,37 @@ static void print_json(const tare_amdahl *amdahl, size_t top)
 
 /* ---- command ----------------------------------------------------------- */
 
-static int show(const struct args *args, const struct amdahl_options *opts,
-		tare_view *view, const tare_amdahl_options *asked)
+static int check(struct args *args)
 {
-	size_t top = opts->top ? (size_t)opts->top : SIZE_MAX;
+	(void)args;
+	if (!parse_factor(opts.factor, &asked.factor))
+		return message_usage("'%s' is no factor: a number above 0",
+				     opts.factor);
+	if (!parse_worth(opts.worth, &asked.limits))
+		return message_usage("'%s' are no limits: two percentages, "
+				     "the smaller first: 5,20",
+				     opts.worth);
+	asked.of = of_text(opts.of);
+	asked.with_callees = opts.total;
+	return CODE_OK;
+}
+
+static int show(tare_view *view, const char *which)
+{
+	size_t top = opts.top ? (size_t)opts.top : SIZE_MAX;
 	tare_amdahl *amdahl;
-	int err = tare_amdahl_open(view, asked, &amdahl);
+	int err = tare_amdahl_open(view, &asked, &amdahl);
 
 	if (err)
-		return err;
-	if (opts->json)
+		return message_error("judge", which, err);
+	if (opts.json)
 		print_json(amdahl, top);
 	else if (amdahl->whole_ns > 0)
-		print_table(args, amdahl, top);
+		print_table(amdahl, top);
 	else
 		message("nothing in this run has a time");
 	tare_amdahl_close(amdahl);
-	return 0;
-}
-
-static int parse(const struct args *args, const struct amdahl_options *opts,
-		 tare_amdahl_options *asked)
-{
-	if (!parse_factor(opts->factor, &asked->factor))
-		return message_usage(args->command,
-				     "'%s' is no factor: a number above 0",
-				     opts->factor);
-	if (!parse_worth(opts->worth, &asked->limits))
-		return message_usage(args->command,
-				     "'%s' are no limits: two percentages, "
-				     "the smaller first: 5,20",
-				     opts->worth);
-	asked->of = of_text(opts->of);
-	asked->with_callees = opts->total;
-	return ARGS_GO;
-}
-
-static int amdahl(struct args *args)
-{
-	struct amdahl_options opts = { .factor = "2", .worth = "5,20",
-				       .top = 20 };
-	tare_amdahl_options asked = { .struct_size = sizeof(asked) };
-	const char *which;
-	tare_view *view;
-	int code, err;
-
-	code = args_parse(args, &opts);
-	if (code == ARGS_GO)
-		code = parse(args, &opts, &asked);
-	if (code != ARGS_GO)
-		return code;
-	which = args_operand(args, 0, "last");
-	code = run_open(which, &view);
-	if (code)
-		return code;
-	err = show(args, &opts, view, &asked);
-	if (err && !ferror(stdout))
-		code = message_error("judge", which, err);
-	tare_view_close(view);
-	return code;
+	return CODE_OK;
 }
 
 const struct command cmd_amdahl = {
@@ -286,9 +238,9 @@ const struct command cmd_amdahl = {
 		    "as fast\n"
 		    "  tare amdahl --of samples  by sampled functions\n"
 		    "  tare amdahl --worth 10,50 --json\n",
-	.notes = "RUN is a run id (or its beginning), a process id, a file, or "
-		 "'last'\n",
+	.notes = NOTE_RUN,
 	.options = options,
 	.max_operands = 1,
-	.run = amdahl,
+	.check = check,
+	.show = show,
 };

@@ -12,7 +12,7 @@
 #include "output.h"
 #include "runs.h"
 
-struct compare_options {
+static struct {
 	const char *by;
 	const char *baseline;
 	const char *target_loss;
@@ -21,38 +21,34 @@ struct compare_options {
 	const char *html;
 	bool csv;
 	bool json;
-};
+} opts;
 
 #define BY "total epoch phase"
 
 static const struct option_spec options[] = {
-	{ 0, "html", OPTION_TEXT, offsetof(struct compare_options, html),
-	  "FILE", NULL, "write a page with plots; - is standard output" },
-	{ 0, "csv", OPTION_FLAG, offsetof(struct compare_options, csv), NULL,
-	  NULL, "write CSV, one row per configuration" },
-	OPTION_JSON(struct compare_options),
-	{ 0, "baseline", OPTION_TEXT,
-	  offsetof(struct compare_options, baseline), "NAME", NULL,
-	  "configuration that speedups are against; else 'sequential', else "
-	  "the one with fewest workers" },
-	{ 0, "by", OPTION_TEXT, offsetof(struct compare_options, by), "WHAT",
-	  BY, "speedup of " BY "; else total, or epoch where numbers of "
-	  "epochs differ" },
-	{ 0, "target-loss", OPTION_TEXT,
-	  offsetof(struct compare_options, target_loss), "X", NULL,
-	  "time until the loss is X" },
-	{ 0, "target-f1", OPTION_TEXT,
-	  offsetof(struct compare_options, target_f1), "X", NULL,
-	  "time until the F1 of validation (else of test) is X" },
-	{ 0, "title", OPTION_TEXT, offsetof(struct compare_options, title),
-	  "TEXT", NULL, "title of the page" },
+	OPTION_TEXT(0, "html", &opts.html, "FILE",
+		    "write a page with plots; - is standard output"),
+	OPTION_FLAG(0, "csv", &opts.csv,
+		    "write CSV, one row per configuration"),
+	OPTION_JSON(&opts.json),
+	OPTION_TEXT(0, "baseline", &opts.baseline, "NAME",
+		    "configuration that speedups are against; else "
+		    "'sequential', else the one with fewest workers"),
+	OPTION_WORD(0, "by", &opts.by, "WHAT", BY,
+		    "speedup of " BY "; else total, or epoch where numbers "
+		    "of epochs differ"),
+	OPTION_TEXT(0, "target-loss", &opts.target_loss, "X",
+		    "time until the loss is X"),
+	OPTION_TEXT(0, "target-f1", &opts.target_f1, "X",
+		    "time until the F1 of validation (else of test) is X"),
+	OPTION_TEXT(0, "title", &opts.title, "TEXT", "title of the page"),
 	OPTION_END
 };
 
 /* ---- options ----------------------------------------------------------- */
 
-static int parse_target(const struct args *args, const char *name,
-			const char *text, double *ret_target)
+static int parse_target(const char *name, const char *text,
+			double *ret_target)
 {
 	char *end;
 
@@ -61,8 +57,7 @@ static int parse_target(const struct args *args, const char *name,
 	*ret_target = strtod(text, &end);
 	if (!*text || *end || !(*ret_target > -1e300 && *ret_target < 1e300) ||
 	    *ret_target == 0)
-		return message_usage(args->command,
-				     "%s wants a number other than 0, not "
+		return message_usage("%s wants a number other than 0, not "
 				     "'%s'", name, text);
 	return CODE_OK;
 }
@@ -76,25 +71,23 @@ static uint32_t by_text(const char *text)
 				TARE_COMPARE_BY_PHASE;
 }
 
-static int parse(const struct args *args, const struct compare_options *opts,
-		 tare_compare_options *how)
+static int parse(const struct args *args, tare_compare_options *how)
 {
 	int code;
 
 	*how = (tare_compare_options){ .struct_size = sizeof(*how),
-				       .by = by_text(opts->by),
-				       .baseline = opts->baseline,
-				       .title = opts->title };
+				       .by = by_text(opts.by),
+				       .baseline = opts.baseline,
+				       .title = opts.title };
 	if (args->n_operands == 0)
-		return message_usage(args->command, "nothing to compare: name "
-				     "files, folders or runs");
-	if (opts->csv && opts->json)
-		return message_usage(args->command,
-				     "--csv and --json at once");
-	code = parse_target(args, "--target-loss", opts->target_loss,
+		return message_usage("nothing to compare: name files, folders "
+				     "or runs");
+	if (opts.csv && opts.json)
+		return message_usage("--csv and --json at once");
+	code = parse_target("--target-loss", opts.target_loss,
 			    &how->target_loss);
-	return code ? code : parse_target(args, "--target-f1",
-					  opts->target_f1, &how->target_f1);
+	return code ? code : parse_target("--target-f1", opts.target_f1,
+					  &how->target_f1);
 }
 
 /* ---- outputs ----------------------------------------------------------- */
@@ -125,21 +118,19 @@ static int write_page(tare_comparison *c, const char *path)
 	return err ? message_error("write", path, err) : CODE_OK;
 }
 
-static int show(const struct args *args, const struct compare_options *opts,
-		tare_comparison *c, const tare_compared *result)
+static int show(tare_comparison *c, const tare_compared *result)
 {
 	int code = CODE_OK;
 
-	if (opts->html)
-		code = write_page(c, opts->html);
-	if (opts->csv || opts->json) {
-		int other = write_stdout(c, opts->csv ? TARE_COMPARED_CSV :
+	if (opts.html)
+		code = write_page(c, opts.html);
+	if (opts.csv || opts.json) {
+		int other = write_stdout(c, opts.csv ? TARE_COMPARED_CSV :
 							TARE_COMPARED_JSON);
 
 		code = code ? code : other;
-	} else if (!opts->html || strcmp(opts->html, "-") != 0) {
-		compare_print(result, opts->target_loss || opts->target_f1,
-			      args->color);
+	} else if (!opts.html || strcmp(opts.html, "-") != 0) {
+		compare_print(result, opts.target_loss || opts.target_f1);
 	}
 	if (result->n_configs > 1 && !result->has_common) {
 		message("the runs have nothing in common: there is no time "
@@ -167,8 +158,8 @@ static int no_baseline(tare_comparison *c, tare_compare_options *how)
 	return CODE_USAGE;
 }
 
-static int judge(const struct args *args, const struct compare_options *opts,
-		 tare_comparison *c, tare_compare_options *how)
+static int judge(const struct args *args, tare_comparison *c,
+		 tare_compare_options *how)
 {
 	const tare_compared *result;
 	int err = tare_compare(c, how, &result);
@@ -177,21 +168,16 @@ static int judge(const struct args *args, const struct compare_options *opts,
 		return no_baseline(c, how);
 	if (err)
 		return message_error("compare", args->operands[0], err);
-	return show(args, opts, c, result);
+	return show(c, result);
 }
 
 static int compare(struct args *args)
 {
-	struct compare_options opts = { .by = NULL };
 	tare_compare_options how;
 	tare_comparison *c;
-	int code, unread = CODE_OK;
+	int code = parse(args, &how), unread = CODE_OK;
 	size_t n = 0;
 
-	code = args_parse(args, &opts);
-	if (code != ARGS_GO)
-		return code;
-	code = parse(args, &opts, &how);
 	if (code)
 		return code;
 	if (tare_comparison_new(&c))
@@ -203,7 +189,7 @@ static int compare(struct args *args)
 		unread = unread ? unread : other;
 	}
 	if (n)
-		code = judge(args, &opts, c, &how);
+		code = judge(args, c, &how);
 	else if (!unread)
 		message("nothing to compare: there is no run");
 	tare_comparison_free(c);
@@ -224,9 +210,7 @@ const struct command cmd_compare = {
 		"  tare compare results --target-f1 0.8  time until F1 is "
 		"0.8\n",
 	.notes = "runs of one configuration are repeats: means with 95 % "
-		 "intervals\n"
-		 "RUN is a run id (or its beginning), a process id, a file, or "
-		 "'last'\n",
+		 "intervals\n" NOTE_RUN,
 	.options = options,
 	.max_operands = OPERANDS_ANY,
 	.run = compare,

@@ -14,20 +14,20 @@
 #include "base/text.h"
 #include "message.h"
 #include "output.h"
+#include "terminal.h"
 
-struct config_options {
+static struct {
 	bool json;
 	bool conf;
 	bool markdown;
-};
+} opts;
 
 static const struct option_spec options[] = {
-	{ 0, "conf", OPTION_FLAG, offsetof(struct config_options, conf), NULL,
-	  NULL, "write a tare.conf with every option commented out" },
-	{ 0, "markdown", OPTION_FLAG,
-	  offsetof(struct config_options, markdown), NULL, NULL,
-	  "write the options as a Markdown table" },
-	OPTION_JSON(struct config_options),
+	OPTION_FLAG(0, "conf", &opts.conf,
+		    "write a tare.conf with every option commented out"),
+	OPTION_FLAG(0, "markdown", &opts.markdown,
+		    "write the options as a Markdown table"),
+	OPTION_JSON(&opts.json),
 	OPTION_END
 };
 
@@ -186,15 +186,10 @@ static void all_markdown(void)
 
 static int config(struct args *args)
 {
-	struct config_options opts = { 0 };
-	int code = args_parse(args, &opts);
-
-	if (code != ARGS_GO)
-		return code;
+	(void)args;
 	if (opts.json + opts.conf + opts.markdown > 1)
-		return message_usage(args->command, "'--json', '--conf' and "
-						    "'--markdown' exclude "
-						    "each other");
+		return message_usage("'--json', '--conf' and '--markdown' "
+				     "exclude each other");
 	if (opts.json)
 		all_json();
 	else if (opts.conf)
@@ -202,7 +197,7 @@ static int config(struct args *args)
 	else if (opts.markdown)
 		all_markdown();
 	else
-		all_text(terminal_wants_color(stdout, args->color));
+		all_text(terminal_wants_color(stdout));
 	return CODE_OK;
 }
 

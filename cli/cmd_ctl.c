@@ -11,26 +11,25 @@
 #include "settings.h"
 #include "table.h"
 
-struct ctl_options {
-	bool json;
-};
+static bool as_json;
 
 static const struct option_spec options[] = {
-	{ 0, "json", OPTION_FLAG, offsetof(struct ctl_options, json), NULL,
-	  NULL, "write JSON (with get)" },
+	OPTION_FLAG(0, "json", &as_json, "write JSON (with get)"),
 	OPTION_END
 };
 
 /* A command for one process: its words after the verb are in `args`. */
 struct target {
 	const struct args *args;
-	const struct ctl_options *opts;
 	const char *which; /* as typed */
 	int64_t pid;
 };
 
-static int ctl_failed(const struct target *target, int err)
+/* The exit code of an action; says why it failed. */
+static int result_of(const struct target *target, int err)
 {
+	if (!err)
+		return CODE_OK;
 	if (err == TARE_EOFF) {
 		message("cannot reach '%s': it opened no control page; start "
 			"it with TARE=on or TARE=standby",
@@ -42,23 +41,17 @@ static int ctl_failed(const struct target *target, int err)
 
 static int ctl_on(const struct target *target)
 {
-	int err = tare_remote_enable(target->pid, true);
-
-	return err ? ctl_failed(target, err) : CODE_OK;
+	return result_of(target, tare_remote_enable(target->pid, true));
 }
 
 static int ctl_off(const struct target *target)
 {
-	int err = tare_remote_enable(target->pid, false);
-
-	return err ? ctl_failed(target, err) : CODE_OK;
+	return result_of(target, tare_remote_enable(target->pid, false));
 }
 
 static int ctl_clear(const struct target *target)
 {
-	int err = tare_remote_clear(target->pid);
-
-	return err ? ctl_failed(target, err) : CODE_OK;
+	return result_of(target, tare_remote_clear(target->pid));
 }
 
 static int set_one(const struct target *target, const struct setting *setting)
@@ -67,8 +60,8 @@ static int set_one(const struct target *target, const struct setting *setting)
 				  setting->value);
 
 	if (err == TARE_ERANGE)
-		return setting_bad_value(target->args->command, setting);
-	return err ? ctl_failed(target, err) : CODE_OK;
+		return setting_bad_value(setting);
+	return result_of(target, err);
 }
 
 /* All words are checked before the first is sent: all or nothing. */
@@ -76,30 +69,25 @@ static int ctl_set(const struct target *target)
 {
 	const struct args *args = target->args;
 	struct setting setting;
-	int code;
+	int code = CODE_OK;
 
 	if (args->n_operands < 3)
-		return message_usage(args->command, "'set' needs key=value");
+		return message_usage("'set' needs key=value");
 	for (size_t i = 2; i < args->n_operands; i++) {
-		code = setting_parse(args->command, args->operands[i],
-				     &setting);
+		code = setting_parse(args->operands[i], &setting);
 		if (code)
 			return code;
 		if (!setting.option->live)
-			return message_usage(args->command,
-					     "cannot set '%s': it is fixed "
-					     "at the program's start",
+			return message_usage("cannot set '%s': it is fixed at "
+					     "the program's start",
 					     setting.option->name);
 	}
-	for (size_t i = 2; i < args->n_operands; i++) {
-		code = setting_parse(args->command, args->operands[i],
-				     &setting);
+	for (size_t i = 2; i < args->n_operands && !code; i++) {
+		code = setting_parse(args->operands[i], &setting);
 		if (!code)
 			code = set_one(target, &setting);
-		if (code)
-			return code;
 	}
-	return CODE_OK;
+	return code;
 }
 
 /* The value of `option` in the process now; "?" if it ended meanwhile. */
@@ -162,9 +150,7 @@ static void get_text(const struct args *args, int64_t pid)
 					 TINT_NONE);
 		table_add(&table, option->live ? "any time" : "at start");
 	}
-	table_print(&table, stdout, terminal_width(stdout),
-		    terminal_wants_color(stdout, args->color));
-	table_release(&table);
+	table_end(&table, stdout);
 }
 
 static int ctl_get(const struct target *target)
@@ -176,13 +162,12 @@ static int ctl_get(const struct target *target)
 	for (size_t i = 2; i < args->n_operands; i++)
 		if (!setting_option(args->operands[i],
 				    strlen(args->operands[i])))
-			return message_usage(args->command,
-					     "unknown option '%s'",
+			return message_usage("unknown option '%s'",
 					     args->operands[i]);
 	err = tare_remote_is_enabled(target->pid, &on);
 	if (err)
-		return ctl_failed(target, err);
-	if (target->opts->json)
+		return result_of(target, err);
+	if (as_json)
 		get_json(args, target->pid);
 	else
 		get_text(args, target->pid);
@@ -206,7 +191,7 @@ static int find_process(struct target *target)
 
 	target->pid = tare_view_run(view)->pid;
 	if (tare_view_run(view)->state != TARE_RUN_LIVE)
-		code = ctl_failed(target, TARE_EDEAD);
+		code = result_of(target, TARE_EDEAD);
 	tare_view_close(view);
 	return code;
 }
@@ -233,25 +218,20 @@ static const struct verb *find_verb(const char *name)
 
 static int ctl(struct args *args)
 {
-	struct ctl_options opts = { 0 };
-	struct target target = { .args = args, .opts = &opts };
+	struct target target = { .args = args };
 	const struct verb *verb;
 	int code;
 
-	code = args_parse(args, &opts);
-	if (code != ARGS_GO)
-		return code;
 	if (args->n_operands < 2)
-		return message_usage(args->command, "needs a process and one "
-						    "of on off clear set get");
+		return message_usage("needs a process and one of on off clear "
+				     "set get");
 	verb = find_verb(args->operands[1]);
 	if (!verb)
-		return message_usage(args->command,
-				     "unknown action '%s': one of on off "
+		return message_usage("unknown action '%s': one of on off "
 				     "clear set get",
 				     args->operands[1]);
 	if (args->n_operands > verb->max_words)
-		return message_usage(args->command, "unexpected argument '%s'",
+		return message_usage("unexpected argument '%s'",
 				     args->operands[verb->max_words]);
 	target.which = args->operands[0];
 	code = find_process(&target);

@@ -15,8 +15,7 @@
 #include "runs.h"
 #include "selection.h"
 
-struct export_options {
-	struct selection selection;
+static struct {
 	const char *format;
 	const char *table;
 	const char *output;
@@ -25,7 +24,7 @@ struct export_options {
 	uint64_t split_seconds;
 	uint64_t keep;
 	bool group;
-};
+} opts;
 
 #define FORMATS \
 	"json csv prometheus openmetrics chrome speedscope pprof callgrind " \
@@ -34,30 +33,25 @@ struct export_options {
 #define UNITS "us ns count"
 
 static const struct option_spec options[] = {
-	{ 'F', "format", OPTION_TEXT, offsetof(struct export_options, format),
-	  "FORMAT", FORMATS, FORMATS " (default: by the ending of FILE, else "
-	  "json)" },
-	{ 'T', "table", OPTION_TEXT, offsetof(struct export_options, table),
-	  "TABLE", TABLES,
-	  "of csv: processing memory gpu metrics stats; of profiles: samples "
-	  "calls alloc" },
-	{ 'o', "output", OPTION_TEXT, offsetof(struct export_options, output),
-	  "FILE", NULL,
-	  "write to a file, or to a folder under a dated name" },
-	{ 'u', "unit", OPTION_TEXT, offsetof(struct export_options, unit),
-	  "UNIT", UNITS, "unit of collapsed stacks: " UNITS },
-	{ 0, "split-size", OPTION_TEXT,
-	  offsetof(struct export_options, split_size), "SIZE", NULL,
-	  "chrome: split into files of SIZE, such as 50M" },
-	{ 0, "split-seconds", OPTION_COUNT,
-	  offsetof(struct export_options, split_seconds), "N", NULL,
-	  "chrome: split into files of N seconds of the run" },
-	{ 0, "keep", OPTION_COUNT, offsetof(struct export_options, keep), "N",
-	  NULL, "keep only the newest N of these files" },
-	{ 'g', "group", OPTION_FLAG, offsetof(struct export_options, group),
-	  NULL, NULL, "export all runs of one 'tare run', such as all ranks" },
-	SELECTION_OPTIONS(struct export_options),
-	SELECTION_LIMIT(struct export_options),
+	OPTION_WORD('F', "format", &opts.format, "FORMAT", FORMATS,
+		    FORMATS " (default: by the ending of FILE, else json)"),
+	OPTION_WORD('T', "table", &opts.table, "TABLE", TABLES,
+		    "of csv: processing memory gpu metrics stats; of "
+		    "profiles: samples calls alloc"),
+	OPTION_TEXT('o', "output", &opts.output, "FILE",
+		    "write to a file, or to a folder under a dated name"),
+	OPTION_WORD('u', "unit", &opts.unit, "UNIT", UNITS,
+		    "unit of collapsed stacks: " UNITS),
+	OPTION_TEXT(0, "split-size", &opts.split_size, "SIZE",
+		    "chrome: split into files of SIZE, such as 50M"),
+	OPTION_COUNT(0, "split-seconds", &opts.split_seconds, "N",
+		     "chrome: split into files of N seconds of the run"),
+	OPTION_COUNT(0, "keep", &opts.keep, "N",
+		     "keep only the newest N of these files"),
+	OPTION_FLAG('g', "group", &opts.group,
+		    "export all runs of one 'tare run', such as all ranks"),
+	SELECTION_OPTIONS,
+	SELECTION_LIMIT,
 	OPTION_END
 };
 
@@ -86,13 +80,13 @@ static bool ends_with(const char *text, const char *ending)
 }
 
 /* The one asked for, or the one that the file's name or a table says. */
-static enum tare_format format_of(const struct export_options *opts)
+static enum tare_format format_of(void)
 {
 	for (size_t i = 0; i < N_FORMATS; i++)
-		if (opts->format ? strcmp(opts->format, formats[i].name) == 0 :
-		    opts->output && ends_with(opts->output, formats[i].ending))
+		if (opts.format ? strcmp(opts.format, formats[i].name) == 0 :
+		    opts.output && ends_with(opts.output, formats[i].ending))
 			return formats[i].format;
-	return opts->table ? TARE_FORMAT_CSV : TARE_FORMAT_JSON;
+	return opts.table ? TARE_FORMAT_CSV : TARE_FORMAT_JSON;
 }
 
 static bool is_profile(enum tare_format format)
@@ -100,47 +94,39 @@ static bool is_profile(enum tare_format format)
 	return format >= TARE_FORMAT_SPEEDSCOPE;
 }
 
-static bool is_split(const struct export_options *opts)
+static bool is_split(void)
 {
-	return opts->split_size || opts->split_seconds || opts->keep;
+	return opts.split_size || opts.split_seconds || opts.keep;
 }
 
 /* The options that only some formats know. */
-static int check_options(const struct args *args,
-			 const struct export_options *opts,
-			 enum tare_format format)
+static int check_options(const struct args *args, enum tare_format format)
 {
-	bool of_profile = opts->table &&
-			  (strcmp(opts->table, "samples") == 0 ||
-			   strcmp(opts->table, "calls") == 0 ||
-			   strcmp(opts->table, "alloc") == 0);
+	bool of_profile = opts.table &&
+			  (strcmp(opts.table, "samples") == 0 ||
+			   strcmp(opts.table, "calls") == 0 ||
+			   strcmp(opts.table, "alloc") == 0);
 
-	if (opts->table && of_profile != is_profile(format))
-		return message_usage(args->command, of_profile ?
+	if (opts.table && of_profile != is_profile(format))
+		return message_usage(of_profile ?
 			"'--table samples', 'calls' and 'alloc' are for "
 			"profiles" :
 			"'--table' is for '--format csv' and profiles");
-	if (opts->table && !of_profile && format != TARE_FORMAT_CSV)
-		return message_usage(args->command,
-				     "'--table' is for '--format csv'");
-	if (opts->unit && format != TARE_FORMAT_COLLAPSED)
-		return message_usage(args->command,
-				     "'--unit' is for '--format collapsed'");
-	if (is_split(opts) && format != TARE_FORMAT_CHROME)
-		return message_usage(args->command, "'--split-size', "
-			"'--split-seconds' and '--keep' are for "
-			"'--format chrome'");
-	if (is_split(opts) && (!opts->output ||
-			       !ends_with(opts->output, ".json")))
-		return message_usage(args->command,
-				     "a split trace needs '-o FILE.json'");
-	if (opts->group && args->n_operands > 1)
-		return message_usage(args->command,
-				     "'--group' is of one run");
-	if ((args->n_operands > 1 || opts->group) &&
+	if (opts.table && !of_profile && format != TARE_FORMAT_CSV)
+		return message_usage("'--table' is for '--format csv'");
+	if (opts.unit && format != TARE_FORMAT_COLLAPSED)
+		return message_usage("'--unit' is for '--format collapsed'");
+	if (is_split() && format != TARE_FORMAT_CHROME)
+		return message_usage("'--split-size', '--split-seconds' and "
+				     "'--keep' are for '--format chrome'");
+	if (is_split() && (!opts.output ||
+			       !ends_with(opts.output, ".json")))
+		return message_usage("a split trace needs '-o FILE.json'");
+	if (opts.group && args->n_operands > 1)
+		return message_usage("'--group' is of one run");
+	if ((args->n_operands > 1 || opts.group) &&
 	    (format == TARE_FORMAT_PPROF || format == TARE_FORMAT_CALLGRIND))
-		return message_usage(args->command,
-				     "this format has room for one run");
+		return message_usage("this format has room for one run");
 	return CODE_OK;
 }
 
@@ -217,14 +203,13 @@ static int open_group(struct opened *opened)
 	return code;
 }
 
-static int open_all(const struct args *args, const struct export_options *opts,
-		    struct opened *opened)
+static int open_all(const struct args *args, struct opened *opened)
 {
 	int code = CODE_OK;
 
 	for (size_t i = 0; (i < args->n_operands || !i) && !code; i++)
 		code = open_one(opened, args_operand(args, i, "last"));
-	if (!code && opts->group)
+	if (!code && opts.group)
 		code = open_group(opened);
 	for (size_t i = 0; i < opened->n; i++) {
 		/* Of several hosts, in one order of time. */
@@ -279,42 +264,37 @@ static int to_file(const struct opened *opened, const tare_export_options *how,
 }
 
 /* Pieces lie beside each other: FILE.0001.json and so on. */
-static int to_pieces(const struct args *args, const struct opened *opened,
-		     const tare_export_options *how,
-		     const struct export_options *opts)
+static int to_pieces(const struct opened *opened,
+		     const tare_export_options *how)
 {
 	tare_split split = {
 		.struct_size = sizeof(split),
-		.keep = opts->keep < UINT32_MAX ? (uint32_t)opts->keep :
+		.keep = opts.keep < UINT32_MAX ? (uint32_t)opts.keep :
 						  UINT32_MAX,
 	};
-	const char *slash = strrchr(opts->output, '/');
+	const char *slash = strrchr(opts.output, '/');
 	char folder[PATH_MAX] = ".";
 	uint64_t n;
 	int err;
 
-	if (opts->split_size && (!parse_size(opts->split_size, &split.bytes) ||
+	if (opts.split_size && (!parse_size(opts.split_size, &split.bytes) ||
 				 split.bytes < 65536))
-		return message_usage(args->command, "'--split-size' is a size "
-				     "from 64K on, as 50M");
-	if (opts->split_seconds > INT64_MAX / 1000000000)
-		return message_usage(args->command,
-				     "'--split-seconds' is too large");
-	split.ns = (int64_t)opts->split_seconds * 1000000000;
-	if (slash && (size_t)(slash - opts->output) >= sizeof(folder))
-		return message_error("export to", opts->output, ENAMETOOLONG);
-	if (slash) {
-		size_t len = (size_t)(slash - opts->output);
-
-		memcpy(folder, opts->output, len);
-		folder[len] = '\0';
-		if (!len)
-			(void)strcpy(folder, "/");
-	}
+		return message_usage("'--split-size' is a size from 64K on, "
+				     "as 50M");
+	if (opts.split_seconds > INT64_MAX / 1000000000)
+		return message_usage("'--split-seconds' is too large");
+	split.ns = (int64_t)opts.split_seconds * 1000000000;
+	if (slash && (size_t)(slash - opts.output) >= sizeof(folder))
+		return message_error("export to", opts.output, ENAMETOOLONG);
+	if (slash)
+		(void)snprintf(folder, sizeof(folder), "%.*s",
+			       slash > opts.output ?
+				       (int)(slash - opts.output) : 1,
+			       opts.output);
 	err = tare_export_split(opened->views, opened->n, how, &split, folder,
-				slash ? slash + 1 : opts->output, &n);
+				slash ? slash + 1 : opts.output, &n);
 	if (err)
-		return message_error("export to", opts->output, err);
+		return message_error("export to", opts.output, err);
 	(void)printf("%llu files\n", (unsigned long long)n);
 	return CODE_OK;
 }
@@ -362,43 +342,28 @@ static int write_output(const struct opened *opened,
 
 /* ---- command ----------------------------------------------------------- */
 
-static int export_runs(const struct args *args,
-		       const struct export_options *opts)
+static int export(struct args *args)
 {
 	tare_export_options how = {
 		.struct_size = sizeof(how),
-		.format = format_of(opts),
-		.table = opts->table,
-		.unit = opts->unit,
+		.format = format_of(),
+		.table = opts.table,
+		.unit = opts.unit,
 	};
 	struct opened opened = { .n = 0 };
 	tare_filter filter;
-	int code;
+	int code = check_options(args, how.format);
 
-	code = check_options(args, opts, how.format);
 	if (code)
 		return code;
-	code = open_all(args, opts, &opened);
+	code = open_all(args, &opened);
 	if (!code)
-		code = selection_apply(&opts->selection, args->command,
-				       &opened.span, &filter);
+		code = selection_apply(&opened.span, &filter);
 	how.filter = &filter;
 	if (!code)
-		code = is_split(opts) ?
-			       to_pieces(args, &opened, &how, opts) :
-			       write_output(&opened, &how, opts->output);
+		code = is_split() ? to_pieces(&opened, &how) :
+				    write_output(&opened, &how, opts.output);
 	close_all(&opened);
-	return code;
-}
-
-static int export(struct args *args)
-{
-	struct export_options opts = { .format = NULL };
-	int code = args_parse(args, &opts);
-
-	if (code == ARGS_GO)
-		code = export_runs(args, &opts);
-	selection_release(&opts.selection);
 	return code;
 }
 
@@ -419,8 +384,7 @@ const struct command cmd_export = {
 		"  tare export -g -o job.trace.json    all ranks of a job\n"
 		"  tare export -o cpu.pb.gz            a profile for 'go tool "
 		"pprof'\n",
-	.notes = "RUN is a run id (or its beginning), a process id, a file, or "
-		 "'last'\n",
+	.notes = NOTE_RUN,
 	.options = options,
 	.max_operands = OPERANDS_ANY,
 	.run = export,

@@ -25,23 +25,20 @@
 #define TARE_CFLAGS ""
 #endif
 
-struct flags_options {
+static struct {
 	bool cflags;
 	bool libs;
 	bool read;
 	bool is_static;
-};
+} opts;
 
 static const struct option_spec options[] = {
-	{ 'c', "cflags", OPTION_FLAG, offsetof(struct flags_options, cflags),
-	  NULL, NULL, "only what compiling needs" },
-	{ 'l', "libs", OPTION_FLAG, offsetof(struct flags_options, libs), NULL,
-	  NULL, "only what linking needs" },
-	{ 'r', "read", OPTION_FLAG, offsetof(struct flags_options, read), NULL,
-	  NULL, "with libtare-read, for programs that open runs" },
-	{ 's', "static", OPTION_FLAG,
-	  offsetof(struct flags_options, is_static), NULL, NULL,
-	  "with the archives, not the shared libraries" },
+	OPTION_FLAG('c', "cflags", &opts.cflags, "only what compiling needs"),
+	OPTION_FLAG('l', "libs", &opts.libs, "only what linking needs"),
+	OPTION_FLAG('r', "read", &opts.read,
+		    "with libtare-read, for programs that open runs"),
+	OPTION_FLAG('s', "static", &opts.is_static,
+		    "with the archives, not the shared libraries"),
 	OPTION_END
 };
 
@@ -147,76 +144,69 @@ static void print_cflags(const struct folders *folders, bool *is_first)
 		print_word(is_first, "-I", folders->include);
 }
 
-static void print_shared(const struct folders *folders, bool with_read,
-			 bool *is_first)
+static void print_shared(const struct folders *folders, bool *is_first)
 {
 	if (!folders->is_known)
 		print_word(is_first, "-L", folders->lib);
-	if (with_read)
+	if (opts.read)
 		print_word(is_first, "-ltare-read", "");
 	print_word(is_first, "-ltare", "");
 	if (!folders->is_known)
 		print_word(is_first, "-Wl,-rpath,", folders->lib);
 }
 
-static void print_static(const struct folders *folders, bool with_read,
-			 bool *is_first)
+static void print_static(const struct folders *folders, bool *is_first)
 {
 	char path[PATH_MAX];
 
-	if (with_read && join(path, folders->lib, "libtare-read.a"))
+	if (opts.read && join(path, folders->lib, "libtare-read.a"))
 		print_word(is_first, "", path);
 	if (join(path, folders->lib, "libtare.a"))
 		print_word(is_first, "", path);
 	print_word(is_first, "-pthread -ldl", "");
 }
 
-static int check_libraries(const struct folders *folders,
-			   const struct flags_options *opts)
+static int check_libraries(const struct folders *folders)
 {
-	const char *end = opts->is_static ? ".a" : ".so";
+	const char *end = opts.is_static ? ".a" : ".so";
 	char name[32];
 	int code;
 
 	(void)snprintf(name, sizeof(name), "libtare%s", end);
 	code = check_there(folders->lib, name);
-	if (code || !opts->read)
+	if (code || !opts.read)
 		return code;
 	(void)snprintf(name, sizeof(name), "libtare-read%s", end);
 	return check_there(folders->lib, name);
 }
 
-static int print_flags(const struct folders *folders,
-		       const struct flags_options *opts)
+static int print_flags(const struct folders *folders)
 {
 	bool is_first = true;
 	int code = check_there(folders->include, "tare/tare.h");
 
 	if (!code)
-		code = check_libraries(folders, opts);
+		code = check_libraries(folders);
 	if (code)
 		return code;
-	if (opts->cflags || !opts->libs)
+	if (opts.cflags || !opts.libs)
 		print_cflags(folders, &is_first);
-	if (opts->libs || !opts->cflags)
-		(opts->is_static ? print_static : print_shared)(
-			folders, opts->read, &is_first);
+	if (opts.libs || !opts.cflags)
+		(opts.is_static ? print_static : print_shared)(
+			folders, &is_first);
 	(void)putchar('\n');
 	return CODE_OK;
 }
 
 static int flags(struct args *args)
 {
-	struct flags_options opts = { 0 };
 	struct folders folders = { .is_known = false };
-	int code = args_parse(args, &opts);
 
-	if (code != ARGS_GO)
-		return code;
+	(void)args;
 	if (!find_folders(&folders))
 		return message_error("find", "the folder of this program",
 				     ENOENT);
-	return print_flags(&folders, &opts);
+	return print_flags(&folders);
 }
 
 const struct command cmd_flags = {

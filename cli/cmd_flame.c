@@ -11,7 +11,7 @@
 #include "output.h"
 #include "runs.h"
 
-struct flame_options {
+static struct {
 	const char *output;
 	const char *from;
 	const char *diff;
@@ -21,50 +21,46 @@ struct flame_options {
 	uint64_t width;
 	bool icicle;
 	bool reverse;
-};
+} opts;
 
 #define FROMS "samples calls alloc"
 #define COLORS "module warm"
 
 static const struct option_spec options[] = {
-	{ 'o', "output", OPTION_TEXT, offsetof(struct flame_options, output),
-	  "FILE", NULL, "write to FILE instead of standard output" },
-	{ 0, "from", OPTION_TEXT, offsetof(struct flame_options, from), "WHAT",
-	  FROMS, "draw what: " FROMS
-	  " (default: samples, else calls)" },
-	{ 0, "diff", OPTION_TEXT, offsetof(struct flame_options, diff), "RUN",
-	  NULL, "compare with RUN: red is more than in RUN, blue less" },
-	{ 0, "icicle", OPTION_FLAG, offsetof(struct flame_options, icicle),
-	  NULL, NULL, "draw callers above callees" },
-	{ 0, "reverse", OPTION_FLAG, offsetof(struct flame_options, reverse),
-	  NULL, NULL, "start at the callees, stack their callers" },
-	{ 0, "title", OPTION_TEXT, offsetof(struct flame_options, title),
-	  "TEXT", NULL, "title (default: the program's name)" },
-	{ 0, "colors", OPTION_TEXT, offsetof(struct flame_options, colors),
-	  "BY", COLORS, "colours: one per module (the default), or warm" },
-	{ 0, "width", OPTION_COUNT, offsetof(struct flame_options, width),
-	  "N", NULL, "width in pixels if the browser does not give one" },
-	{ 0, "min", OPTION_TEXT, offsetof(struct flame_options, least),
-	  "PERCENT", NULL, "leave out boxes below PERCENT (default: by size)" },
+	OPTION_TEXT('o', "output", &opts.output, "FILE",
+		    "write to FILE instead of standard output"),
+	OPTION_WORD(0, "from", &opts.from, "WHAT", FROMS,
+		    "draw what: " FROMS " (default: samples, else calls)"),
+	OPTION_TEXT(0, "diff", &opts.diff, "RUN",
+		    "compare with RUN: red is more than in RUN, blue less"),
+	OPTION_FLAG(0, "icicle", &opts.icicle, "draw callers above callees"),
+	OPTION_FLAG(0, "reverse", &opts.reverse,
+		    "start at the callees, stack their callers"),
+	OPTION_TEXT(0, "title", &opts.title, "TEXT",
+		    "title (default: the program's name)"),
+	OPTION_WORD(0, "colors", &opts.colors, "BY", COLORS,
+		    "colours: one per module (the default), or warm"),
+	OPTION_COUNT(0, "width", &opts.width, "N",
+		     "width in pixels if the browser does not give one"),
+	OPTION_TEXT(0, "min", &opts.least, "PERCENT",
+		    "leave out boxes below PERCENT (default: by size)"),
 	OPTION_END
 };
 
 /* ---- what -------------------------------------------------------------- */
 
-static enum tare_frames_from from_of(const struct flame_options *opts,
-				     tare_view *view)
+static enum tare_frames_from from_of(tare_view *view)
 {
-	if (!opts->from && tare_view_sampling(view)->samples)
+	if (!opts.from && tare_view_sampling(view)->samples)
 		return TARE_FRAMES_SAMPLES;
-	if (opts->from && strcmp(opts->from, "alloc") == 0)
+	if (opts.from && strcmp(opts.from, "alloc") == 0)
 		return TARE_FRAMES_ALLOC;
-	return opts->from && strcmp(opts->from, "samples") == 0 ?
+	return opts.from && strcmp(opts.from, "samples") == 0 ?
 		       TARE_FRAMES_SAMPLES :
 		       TARE_FRAMES_CALLS;
 }
 
-static int read_percent(const struct args *args, const char *text,
-			double *ret_share)
+static int read_percent(const char *text, double *ret_share)
 {
 	char *end;
 	double value;
@@ -76,26 +72,24 @@ static int read_percent(const struct args *args, const char *text,
 	if (*end == '%')
 		end++;
 	if (end == text || *end || errno || !(value >= 0) || value >= 100)
-		return message_usage(args->command,
-				     "--min wants a percentage below 100, "
+		return message_usage("--min wants a percentage below 100, "
 				     "not '%s'", text);
 	*ret_share = value / 100;
 	return CODE_OK;
 }
 
-static int choose(const struct args *args, const struct flame_options *opts,
-		  tare_view *view, tare_flame_options *how)
+static int choose(tare_view *view, tare_flame_options *how)
 {
 	*how = (tare_flame_options){
 		.struct_size = sizeof(*how),
-		.from = from_of(opts, view),
-		.title = opts->title,
-		.width = opts->width < 20000 ? (unsigned)opts->width : 20000,
-		.is_icicle = opts->icicle,
-		.is_reverse = opts->reverse,
-		.is_warm = opts->colors && strcmp(opts->colors, "warm") == 0,
+		.from = from_of(view),
+		.title = opts.title,
+		.width = opts.width < 20000 ? (unsigned)opts.width : 20000,
+		.is_icicle = opts.icicle,
+		.is_reverse = opts.reverse,
+		.is_warm = opts.colors && strcmp(opts.colors, "warm") == 0,
 	};
-	return read_percent(args, opts->least, &how->least);
+	return read_percent(opts.least, &how->least);
 }
 
 /* ---- where to ---------------------------------------------------------- */
@@ -140,38 +134,19 @@ static int to_file(tare_view *view, const tare_flame_options *how,
 	return err ? message_error("write", path, err) : CODE_OK;
 }
 
-static int draw(const struct args *args, const struct flame_options *opts,
-		tare_view *view, const char *which)
+static int flame(tare_view *view, const char *which)
 {
 	tare_flame_options how;
-	int code = choose(args, opts, view, &how);
+	int code = choose(view, &how);
 
-	if (!code && opts->diff)
-		code = run_open(opts->diff, &how.before);
+	if (!code && opts.diff)
+		code = run_open(opts.diff, &how.before);
 	if (!code)
-		code = opts->output && strcmp(opts->output, "-") != 0 ?
-			       to_file(view, &how, which, opts->output) :
+		code = opts.output && strcmp(opts.output, "-") != 0 ?
+			       to_file(view, &how, which, opts.output) :
 			       to_stdout(view, &how, which);
-	if (opts->diff)
+	if (opts.diff)
 		tare_view_close(how.before);
-	return code;
-}
-
-static int flame(struct args *args)
-{
-	struct flame_options opts = { 0 };
-	const char *which;
-	tare_view *view;
-	int code = args_parse(args, &opts);
-
-	if (code != ARGS_GO)
-		return code;
-	which = args_operand(args, 0, "last");
-	code = run_open(which, &view);
-	if (code)
-		return code;
-	code = draw(args, &opts, view, which);
-	tare_view_close(view);
 	return code;
 }
 
@@ -186,10 +161,8 @@ const struct command cmd_flame = {
 		"  tare flame --icicle --reverse       from the leaves down to "
 		"their callers\n",
 	.notes = "click a box to zoom in, Ctrl-F to search, Escape to go "
-		 "back\n"
-		 "RUN is a run id (or its beginning), a process id, a file, or "
-		 "'last'\n",
+		 "back\n" NOTE_RUN,
 	.options = options,
 	.max_operands = 1,
-	.run = flame,
+	.show = flame,
 };

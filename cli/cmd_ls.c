@@ -5,18 +5,16 @@
 #include "output.h"
 #include "runs.h"
 
-struct ls_options {
+static struct {
 	bool json;
 	bool ids;
 	bool live;
-};
+} opts;
 
 static const struct option_spec options[] = {
-	{ 'l', "live", OPTION_FLAG, offsetof(struct ls_options, live), NULL,
-	  NULL, "list only live runs" },
-	{ 0, "ids", OPTION_FLAG, offsetof(struct ls_options, ids), NULL, NULL,
-	  "print only the ids, one per line" },
-	OPTION_JSON(struct ls_options),
+	OPTION_FLAG('l', "live", &opts.live, "list only live runs"),
+	OPTION_FLAG(0, "ids", &opts.ids, "print only the ids, one per line"),
+	OPTION_JSON(&opts.json),
 	OPTION_END
 };
 
@@ -31,45 +29,37 @@ static size_t keep_live(tare_run_entry *runs, size_t n)
 	return kept;
 }
 
-static void print_runs(const struct args *args, const struct ls_options *opts,
-		       const tare_run_entry *runs, size_t n)
+static void print_runs(const tare_run_entry *runs, size_t n)
 {
 	struct tr_buf buf = TR_BUF_INIT;
 	struct tr_json json = { .buf = &buf };
 
-	if (opts->json) {
+	if (opts.json) {
 		runs_json(&json, runs, n);
 		output_json(&json, stdout);
-	} else if (opts->ids) {
+	} else if (opts.ids) {
 		for (size_t i = 0; i < n; i++)
 			(void)printf("%s\n", runs[i].id);
 	} else if (n) {
-		runs_print(runs, n, stdout, terminal_width(stdout),
-			   terminal_wants_color(stdout, args->color));
+		runs_print(runs, n, stdout);
 	} else {
 		message("no %s; make one with 'tare run -- PROGRAM'",
-			opts->live ? "live run" : "run");
+			opts.live ? "live run" : "run");
 	}
 }
 
 static int ls(struct args *args)
 {
-	struct ls_options opts = { 0 };
 	tare_run_entry *runs;
 	size_t n;
-	int code, err;
+	int err = tare_runs_list(&runs, &n);
 
-	code = args_parse(args, &opts);
-	if (code != ARGS_GO)
-		return code;
-
-	err = tare_runs_list(&runs, &n);
+	(void)args;
 	if (err)
 		return runs_error("list", "runs", err);
-
 	if (opts.live)
 		n = keep_live(runs, n);
-	print_runs(args, &opts, runs, n);
+	print_runs(runs, n);
 	tare_runs_free(runs);
 	return CODE_OK;
 }

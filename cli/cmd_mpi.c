@@ -6,12 +6,10 @@
 #include "output.h"
 #include "runs.h"
 
-struct mpi_options {
-	bool json;
-};
+static bool as_json;
 
 static const struct option_spec options[] = {
-	OPTION_JSON(struct mpi_options),
+	OPTION_JSON(&as_json),
 	OPTION_END
 };
 
@@ -40,10 +38,8 @@ static int add_runs(const struct args *args, struct job *job)
 	return CODE_OK;
 }
 
-static int show(const struct args *args, const struct mpi_options *opts,
-		struct job *job)
+static int show(struct job *job, const char *which)
 {
-	const char *which = args_operand(args, 0, "last");
 	struct tr_buf buf = TR_BUF_INIT;
 	struct tr_json json = { .buf = &buf };
 	int err = job_join(job);
@@ -55,27 +51,22 @@ static int show(const struct args *args, const struct mpi_options *opts,
 	}
 	if (err)
 		return message_error("join", which, err);
-	if (opts->json) {
+	if (as_json) {
 		job_json(job, &json, NULL);
 		output_json(&json, stdout);
 	} else {
-		job_print(job, stdout, terminal_width(stdout),
-			  terminal_wants_color(stdout, args->color));
+		job_print(job, stdout);
 	}
 	return CODE_OK;
 }
 
 static int mpi(struct args *args)
 {
-	struct mpi_options opts = { 0 };
 	struct job job = { .n = 0 };
-	int code = args_parse(args, &opts);
+	int code = add_runs(args, &job);
 
-	if (code != ARGS_GO)
-		return code;
-	code = add_runs(args, &job);
 	if (!code)
-		code = show(args, &opts, &job);
+		code = show(&job, args_operand(args, 0, "last"));
 	job_release(&job);
 	return code;
 }
@@ -91,9 +82,7 @@ const struct command cmd_mpi = {
 		"  tare mpi a.tare b.tare           ranks of several hosts\n"
 		"  tare mpi --json                  as JSON, for a script\n",
 	.notes = "one RUN selects all ranks of its job; several RUNs are used "
-		 "as given\nRUN is a run id (or its beginning), a process id, "
-		 "a "
-		 "file, or 'last'\n",
+		 "as given\n" NOTE_RUN,
 	.options = options,
 	.max_operands = OPERANDS_ANY,
 	.run = mpi,

@@ -12,17 +12,14 @@
 #include "selection.h"
 #include "table.h"
 
-struct records_options {
-	struct selection selection;
-	bool json;
-};
+static bool as_json;
 
 static const struct option_spec options[] = {
-	SELECTION_SERIES(struct records_options),
-	SELECTION_OUTCOME(struct records_options),
-	SELECTION_TIME(struct records_options),
-	SELECTION_LIMIT(struct records_options),
-	OPTION_JSON(struct records_options),
+	SELECTION_SERIES,
+	SELECTION_OUTCOME,
+	SELECTION_TIME,
+	SELECTION_LIMIT,
+	OPTION_JSON(&as_json),
 	OPTION_END
 };
 
@@ -95,11 +92,8 @@ static void add_measured(struct table *table, const tare_record *record)
 
 static void add_record(struct table *table, const tare_record *record)
 {
-	char number[24];
-
 	table_add(table, tr_as_clock(record->start_ns).text);
-	(void)snprintf(number, sizeof(number), "%" PRId64, record->thread);
-	table_add(table, number);
+	table_addf(table, "%" PRId64, record->thread);
 	table_add(table, record->name);
 	add_measured(table, record);
 	table_add_tinted(table, record->ok ? "ok" : "failed",
@@ -107,9 +101,7 @@ static void add_record(struct table *table, const tare_record *record)
 	add_attrs(table, record);
 }
 
-static void print_records(const struct args *args,
-			  const struct records_options *opts,
-			  const tare_record *records, size_t n)
+static void print_records(const tare_record *records, size_t n)
 {
 	static const struct column columns[] = {
 		COLUMN_TEXT("STARTED", 2),  COLUMN_NUMBER("THREAD", 1),
@@ -122,13 +114,10 @@ static void print_records(const struct args *args,
 	for (size_t i = 0; i < n; i++)
 		add_record(&table, &records[i]);
 	if (table.n_cells)
-		table_print(&table, stdout, terminal_width(stdout),
-			    terminal_wants_color(stdout, args->color));
+		table_end(&table, stdout);
 	else
 		message("no %s in the history",
-			opts->selection.failed ? "failed operation" :
-						 "operation");
-	table_release(&table);
+			selection.failed ? "failed operation" : "operation");
 }
 
 static void json_attr(struct tr_json *json, const tare_attr_value *attr)
@@ -176,54 +165,23 @@ static void json_records(const tare_record *records, size_t n)
 	output_json(&json, stdout);
 }
 
-static int show_view(const struct args *args,
-		     const struct records_options *opts, tare_view *view,
-		     const char *which)
+static int show(tare_view *view, const char *which)
 {
 	const tare_record *records;
 	tare_filter filter;
 	size_t n;
-	int code = selection_apply(&opts->selection, args->command,
-				   tare_view_run(view), &filter);
-	int err;
+	int code = selection_apply(tare_view_run(view), &filter), err;
 
 	if (code)
 		return code;
 	err = tare_view_records(view, &filter, &records, &n);
 	if (err)
 		return message_error("read the records of", which, err);
-	if (opts->json)
+	if (as_json)
 		json_records(records, n);
 	else
-		print_records(args, opts, records, n);
+		print_records(records, n);
 	return CODE_OK;
-}
-
-static int show_records(const struct args *args,
-			const struct records_options *opts)
-{
-	const char *which = args_operand(args, 0, "last");
-	tare_view *view;
-	int code;
-
-	code = run_open(which, &view);
-	if (code)
-		return code;
-
-	code = show_view(args, opts, view, which);
-	tare_view_close(view);
-	return code;
-}
-
-static int records(struct args *args)
-{
-	struct records_options opts = { 0 };
-	int code = args_parse(args, &opts);
-
-	if (code == ARGS_GO)
-		code = show_records(args, &opts);
-	selection_release(&opts.selection);
-	return code;
 }
 
 const struct command cmd_records = {
@@ -237,9 +195,8 @@ const struct command cmd_records = {
 		"five minutes\n"
 		"  tare records 12345 --name 'db.*'  records of a live run, "
 		"by name\n",
-	.notes = "RUN is a run id (or its beginning), a process id, a file, or "
-		 "'last'\n",
+	.notes = NOTE_RUN,
 	.options = options,
 	.max_operands = 1,
-	.run = records,
+	.show = show,
 };

@@ -21,7 +21,7 @@
 #include "settings.h"
 #include "watcher.h"
 
-struct run_options {
+static struct {
 	struct words set;
 	const char *output;
 	const char *json;
@@ -38,56 +38,52 @@ struct run_options {
 	bool region;
 	bool trace;
 	bool no_report;
-};
+} opts;
 
 static const struct option_spec options[] = {
-	{ 'o', "output", OPTION_TEXT, offsetof(struct run_options, output),
-	  "FILE", NULL, "write the report to FILE instead of stderr" },
-	{ 0, "json", OPTION_TEXT, offsetof(struct run_options, json), "FILE",
-	  NULL, "also write the report as JSON to FILE" },
-	{ 0, "no-sample", OPTION_FLAG,
-	  offsetof(struct run_options, no_sample), NULL, NULL,
-	  "disable stack sampling; report probes only" },
-	{ 0, "rate", OPTION_TEXT, offsetof(struct run_options, rate), "HZ",
-	  NULL, "samples per second of CPU time (default: 250)" },
-	{ 0, "wall", OPTION_FLAG, offsetof(struct run_options, wall), NULL,
-	  NULL, "sample by wall-clock time, including blocked threads" },
-	{ 0, "region", OPTION_FLAG, offsetof(struct run_options, region), NULL,
-	  NULL, "sample only between tare_profile_start() and _stop()" },
-	{ 0, "calls", OPTION_MAYBE, offsetof(struct run_options, calls),
-	  "[=HOW]", "true counts sparse timed",
-	  "count calls of functions built with -finstrument-functions" },
-	{ 0, "alloc", OPTION_MAYBE, offsetof(struct run_options, alloc),
-	  "[=HOW]", "true exact sampled", "track every allocation, or a "
-	  "sample of them" },
-	{ 0, "flame", OPTION_TEXT, offsetof(struct run_options, flame),
-	  "FILE", NULL, "write a flame graph to FILE" },
-	{ 0, "mpi", OPTION_TEXT, offsetof(struct run_options, mpi), "WHICH",
-	  "auto openmpi mpich none",
-	  "measure MPI calls: auto (the default), openmpi, mpich, none" },
-	{ 0, "each-rank", OPTION_FLAG, offsetof(struct run_options, each_rank),
-	  NULL, NULL, "report every rank, not only rank 0" },
-	{ 0, "gpu", OPTION_FLAG, offsetof(struct run_options, gpu), NULL,
-	  NULL, "sample GPU use at intervals" },
-	{ 0, "monitor", OPTION_MAYBE, offsetof(struct run_options, monitor),
-	  "[=PARTS]", NULL,
-	  "sample system and process at intervals; PARTS: system,"
-	  "process,gpu,detailed,all" },
-	{ 0, "trace", OPTION_FLAG, offsetof(struct run_options, trace), NULL,
-	  NULL, "record every event, for a timeline" },
-	{ 0, "no-report", OPTION_FLAG,
-	  offsetof(struct run_options, no_report), NULL, NULL,
-	  "print no report at the end; 'tare report' shows it later" },
-	{ 's', "set", OPTION_LIST, offsetof(struct run_options, set),
-	  "KEY=VALUE", NULL,
-	  "set an option of 'tare config'; may be repeated" },
+	OPTION_TEXT('o', "output", &opts.output, "FILE",
+		    "write the report to FILE instead of stderr"),
+	OPTION_TEXT(0, "json", &opts.json, "FILE",
+		    "also write the report as JSON to FILE"),
+	OPTION_FLAG(0, "no-sample", &opts.no_sample,
+		    "disable stack sampling; report probes only"),
+	OPTION_TEXT(0, "rate", &opts.rate, "HZ",
+		    "samples per second of CPU time (default: 250)"),
+	OPTION_FLAG(0, "wall", &opts.wall,
+		    "sample by wall-clock time, including blocked threads"),
+	OPTION_FLAG(0, "region", &opts.region,
+		    "sample only between tare_profile_start() and _stop()"),
+	OPTION_MAYBE(0, "calls", &opts.calls, "[=HOW]",
+		     "true counts sparse timed",
+		     "count calls of functions built with "
+		     "-finstrument-functions"),
+	OPTION_MAYBE(0, "alloc", &opts.alloc, "[=HOW]", "true exact sampled",
+		     "track every allocation, or a sample of them"),
+	OPTION_TEXT(0, "flame", &opts.flame, "FILE",
+		    "write a flame graph to FILE"),
+	OPTION_WORD(0, "mpi", &opts.mpi, "WHICH", "auto openmpi mpich none",
+		    "measure MPI calls: auto (the default), openmpi, mpich, "
+		    "none"),
+	OPTION_FLAG(0, "each-rank", &opts.each_rank,
+		    "report every rank, not only rank 0"),
+	OPTION_FLAG(0, "gpu", &opts.gpu, "sample GPU use at intervals"),
+	OPTION_MAYBE(0, "monitor", &opts.monitor, "[=PARTS]", NULL,
+		     "sample system and process at intervals; PARTS: system,"
+		     "process,gpu,detailed,all"),
+	OPTION_FLAG(0, "trace", &opts.trace,
+		    "record every event, for a timeline"),
+	OPTION_FLAG(0, "no-report", &opts.no_report,
+		    "print no report at the end; 'tare report' shows it "
+		    "later"),
+	OPTION_LIST('s', "set", &opts.set, "KEY=VALUE", NULL,
+		    "set an option of 'tare config'; may be repeated"),
 	OPTION_END
 };
 
-static int apply_setting(const struct args *args, const char *word)
+static int apply_setting(const char *word)
 {
 	struct setting setting;
-	int code = setting_parse(args->command, word, &setting);
+	int code = setting_parse(word, &setting);
 
 	if (code)
 		return code;
@@ -96,28 +92,26 @@ static int apply_setting(const struct args *args, const char *word)
 	return CODE_OK;
 }
 
-static int apply_value(const struct args *args, const char *option,
-		       const char *value)
+static int apply_value(const char *option, const char *value)
 {
 	char word[256];
 
 	if (!value)
 		return CODE_OK;
 	(void)snprintf(word, sizeof(word), "%s=%s", option, value);
-	return apply_setting(args, word);
+	return apply_setting(word);
 }
 
 /* --monitor and --gpu together; NULL: neither. */
-static const char *parts_of(const struct run_options *opts, char *parts,
-			    size_t size)
+static const char *parts_of(char *parts, size_t size)
 {
-	if (!opts->gpu)
-		return opts->monitor;
-	if (!opts->monitor || strcmp(opts->monitor, "false") == 0)
+	if (!opts.gpu)
+		return opts.monitor;
+	if (!opts.monitor || strcmp(opts.monitor, "false") == 0)
 		return "gpu";
-	if (strcmp(opts->monitor, "true") == 0)
+	if (strcmp(opts.monitor, "true") == 0)
 		return "system,process,gpu";
-	(void)snprintf(parts, size, "%s,gpu", opts->monitor);
+	(void)snprintf(parts, size, "%s,gpu", opts.monitor);
 	return parts;
 }
 
@@ -126,56 +120,45 @@ static const char *how(const char *given, const char *usual)
 	return given && strcmp(given, "true") == 0 ? usual : given;
 }
 
-static int apply_own(const struct args *args, const struct run_options *opts)
+/* Also set in this process: it must look where the program writes. */
+static int apply_settings(void)
 {
 	char parts[128];
-	int code = apply_value(args, "sample",
-			       opts->no_sample ? "false" : "true");
-
-	if (!code)
-		code = apply_value(args, "sample_rate", opts->rate);
-	if (!code && opts->wall)
-		code = apply_value(args, "sample_clock", "wall");
-	if (!code && opts->region)
-		code = apply_value(args, "profile_region", "true");
-	if (!code)
-		code = apply_value(args, "calls", how(opts->calls, "sparse"));
-	if (!code)
-		code = apply_value(args, "alloc", how(opts->alloc, "exact"));
-	if (!code)
-		code = apply_value(args, "monitor",
-				   parts_of(opts, parts, sizeof(parts)));
-	return code;
-}
-
-/* Also set in this process: it must look where the program writes. */
-static int apply_settings(const struct args *args,
-			  const struct run_options *opts)
-{
-	int code;
+	const struct {
+		const char *option, *value; /* NULL: not given */
+	} own[] = {
+		{ "sample", opts.no_sample ? "false" : "true" },
+		{ "sample_rate", opts.rate },
+		{ "sample_clock", opts.wall ? "wall" : NULL },
+		{ "profile_region", opts.region ? "true" : NULL },
+		{ "calls", how(opts.calls, "sparse") },
+		{ "alloc", how(opts.alloc, "exact") },
+		{ "monitor", parts_of(parts, sizeof(parts)) },
+	};
+	int code = CODE_OK;
 
 	if (setenv("TARE", "on", 1) || setenv("TARE_REPORT", "none", 1))
 		return message_error("set", "TARE", errno);
-	code = apply_own(args, opts);
-	for (size_t i = 0; i < opts->set.n && !code; i++)
-		code = apply_setting(args, opts->set.at[i]);
-	if (!code && opts->trace && setenv("TARE_TRACE", "1", 1))
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]) && !code; i++)
+		code = apply_value(own[i].option, own[i].value);
+	for (size_t i = 0; i < opts.set.n && !code; i++)
+		code = apply_setting(opts.set.at[i]);
+	if (!code && opts.trace && setenv("TARE_TRACE", "1", 1))
 		return message_error("set", "TARE_TRACE", errno);
 	return code;
 }
 
 /* The MPI of the program, of which the launcher may know, too. */
 static enum mpi_kind choose_mpi(const struct args *args,
-				const struct run_options *opts,
 				const struct launch *launch)
 {
 	enum mpi_kind kind;
 
-	if (opts->mpi && strcmp(opts->mpi, "none") == 0)
+	if (opts.mpi && strcmp(opts.mpi, "none") == 0)
 		return MPI_NONE;
-	if (opts->mpi && strcmp(opts->mpi, "openmpi") == 0)
+	if (opts.mpi && strcmp(opts.mpi, "openmpi") == 0)
 		return MPI_OPENMPI;
-	if (opts->mpi && strcmp(opts->mpi, "mpich") == 0)
+	if (opts.mpi && strcmp(opts.mpi, "mpich") == 0)
 		return MPI_MPICH;
 	kind = program_mpi(args->operands[0]);
 	return kind != MPI_NONE ? kind : launch->kind;
@@ -185,15 +168,14 @@ static enum mpi_kind choose_mpi(const struct args *args,
  * What can be loaded is; without it the program runs all the same, and its
  * time and memory are told. True: it is sampled.
  */
-static bool load_library(const struct args *args,
-			 const struct run_options *opts, enum mpi_kind mpi)
+static bool load_library(const struct args *args, enum mpi_kind mpi)
 {
 	const char *name = args->operands[0], *sample = getenv("TARE_SAMPLE");
 	bool is_sampled = sample && (strcmp(sample, "true") == 0 ||
 				     strcmp(sample, "1") == 0);
 	const char *obstacle;
 
-	if (!is_sampled && !opts->calls && !opts->alloc && mpi == MPI_NONE)
+	if (!is_sampled && !opts.calls && !opts.alloc && mpi == MPI_NONE)
 		return false;
 	obstacle = program_obstacle(program_look(name));
 	if (obstacle) {
@@ -202,7 +184,7 @@ static bool load_library(const struct args *args,
 			name, obstacle);
 		return false;
 	}
-	return preload_set(opts->alloc != NULL, mpi) == CODE_OK && is_sampled;
+	return preload_set(opts.alloc != NULL, mpi) == CODE_OK && is_sampled;
 }
 
 /* Opened before the program runs: better now than after an hour. */
@@ -226,19 +208,18 @@ static int open_for_rank(const char *path, const struct outcome *outcome,
 	return open_file(path, ret_stream);
 }
 
-static int open_outputs(const struct run_options *opts,
-			struct outcome *outcome)
+static int open_outputs(struct outcome *outcome)
 {
 	int code = CODE_OK;
 
 	if (outcome->is_rank && outcome->launch.rank && !outcome->each_rank)
 		return CODE_OK; /* rank 0 tells */
-	if (!opts->no_report)
+	if (!opts.no_report)
 		outcome->text = stderr;
-	if (opts->output)
-		code = open_for_rank(opts->output, outcome, &outcome->text);
-	if (!code && opts->json)
-		code = open_for_rank(opts->json, outcome, &outcome->json);
+	if (opts.output)
+		code = open_for_rank(opts.output, outcome, &outcome->text);
+	if (!code && opts.json)
+		code = open_for_rank(opts.json, outcome, &outcome->json);
 	return code;
 }
 
@@ -258,30 +239,30 @@ static int64_t now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static int run_program(const struct args *args, const struct run_options *opts)
+static int run_program(const struct args *args)
 {
 	struct outcome outcome = { .args = args,
-				   .flame = opts->flame,
-				   .each_rank = opts->each_rank };
+				   .flame = opts.flame,
+				   .each_rank = opts.each_rank };
 	struct watcher watcher = { 0, -1 };
 	enum mpi_kind mpi;
 	int code, error;
 
 	launch_look(&outcome.launch);
-	mpi = choose_mpi(args, opts, &outcome.launch);
+	mpi = choose_mpi(args, &outcome.launch);
 	outcome.is_rank = outcome.launch.is_rank && mpi != MPI_NONE;
 	group_init(&outcome.group,
 		   outcome.is_rank ? outcome.launch.group : NULL);
 	if (setenv("TARE_GROUP", outcome.group.name, 1))
 		return message_error("set", "TARE_GROUP", errno);
 	outcome.notes = notes_open();
-	code = open_outputs(opts, &outcome);
+	code = open_outputs(&outcome);
 	if (code)
 		return code;
 
-	outcome.is_sampled = load_library(args, opts, mpi);
-	outcome.wants_calls = opts->calls != NULL;
-	if (outcome.is_rank && !outcome.launch.rank && !opts->each_rank)
+	outcome.is_sampled = load_library(args, mpi);
+	outcome.wants_calls = opts.calls != NULL;
+	if (outcome.is_rank && !outcome.launch.rank && !opts.each_rank)
 		watcher_start(&watcher, outcome.group.name,
 			      outcome_tell_early, &outcome);
 	error = child_run(args->operands, &outcome.child);
@@ -305,8 +286,8 @@ static int run_program(const struct args *args, const struct run_options *opts)
 		outcome_tell(&outcome);
 		code = child_code(&outcome.child);
 	}
-	close_file(outcome.text, opts->output);
-	close_file(outcome.json, opts->json);
+	close_file(outcome.text, opts.output);
+	close_file(outcome.json, opts.json);
 	if (!error)
 		child_die_alike(&outcome.child);
 	return code;
@@ -314,22 +295,15 @@ static int run_program(const struct args *args, const struct run_options *opts)
 
 static int run(struct args *args)
 {
-	struct run_options opts = { 0 };
-	int code = args_parse(args, &opts);
+	int code;
 
-	if (code == ARGS_GO && args->n_operands == 0)
-		code = message_usage(args->command, "no program to run");
-	if (code == ARGS_GO && opts.output && opts.no_report)
-		code = message_usage(args->command,
-				     "'--output' and '--no-report' exclude "
+	if (args->n_operands == 0)
+		return message_usage("no program to run");
+	if (opts.output && opts.no_report)
+		return message_usage("'--output' and '--no-report' exclude "
 				     "each other");
-	if (code == ARGS_GO) {
-		code = apply_settings(args, &opts);
-		if (!code)
-			code = run_program(args, &opts);
-	}
-	words_release(&opts.set);
-	return code;
+	code = apply_settings();
+	return code ? code : run_program(args);
 }
 
 const struct command cmd_run = {

@@ -4,58 +4,45 @@
 #include "message.h"
 #include "server/server.h"
 
-struct serve_options {
+#define PORT_UNSET UINT64_MAX
+
+static struct {
 	uint64_t port;
 	const char *bind;
 	struct words hosts;
 	const char *export_root;
-};
-
-#define PORT_UNSET UINT64_MAX
+} opts = { .port = PORT_UNSET };
 
 static const struct option_spec options[] = {
-	{ 'p', "port", OPTION_COUNT, offsetof(struct serve_options, port), "N",
-	  NULL, "port (default: 8270 or, if taken, a free one; 0: any)" },
-	{ 'b', "bind", OPTION_TEXT, offsetof(struct serve_options, bind),
-	  "ADDRESS", NULL, "address to listen on (default: 127.0.0.1)" },
-	{ 0, "allow-host", OPTION_LIST, offsetof(struct serve_options, hosts),
-	  "NAME", NULL, "another NAME[:PORT] it is reached by; may be "
-			"repeated" },
-	{ 0, "export-root", OPTION_TEXT,
-	  offsetof(struct serve_options, export_root), "DIR", NULL,
-	  "folder below which requests may name paths; the option "
-	  "export_directory" },
+	OPTION_COUNT('p', "port", &opts.port, "N",
+		     "port (default: 8270 or, if taken, a free one; 0: any)"),
+	OPTION_TEXT('b', "bind", &opts.bind, "ADDRESS",
+		    "address to listen on (default: 127.0.0.1)"),
+	OPTION_LIST(0, "allow-host", &opts.hosts, "NAME", NULL,
+		    "another NAME[:PORT] it is reached by; may be repeated"),
+	OPTION_TEXT(0, "export-root", &opts.export_root, "DIR",
+		    "folder below which requests may name paths; the option "
+		    "export_directory"),
 	OPTION_END
 };
 
-static int serve_with(const struct args *args,
-		      const struct serve_options *opts)
-{
-	bool is_given = opts->port != PORT_UNSET;
-	struct server_options how = {
-		.bind = opts->bind,
-		.port = is_given ? (uint16_t)opts->port : SERVER_PORT,
-		.is_port_given = is_given,
-		.hosts = opts->hosts.at,
-		.n_hosts = opts->hosts.n,
-		.export_root = opts->export_root,
-	};
-
-	if (is_given && opts->port > UINT16_MAX)
-		return message_usage(args->command, "no port '%llu'",
-				     (unsigned long long)opts->port);
-	return server_run(&how);
-}
-
 static int serve(struct args *args)
 {
-	struct serve_options opts = { .port = PORT_UNSET };
-	int code = args_parse(args, &opts);
+	bool is_given = opts.port != PORT_UNSET;
+	struct server_options how = {
+		.bind = opts.bind,
+		.port = is_given ? (uint16_t)opts.port : SERVER_PORT,
+		.is_port_given = is_given,
+		.hosts = opts.hosts.at,
+		.n_hosts = opts.hosts.n,
+		.export_root = opts.export_root,
+	};
 
-	if (code == ARGS_GO)
-		code = serve_with(args, &opts);
-	words_release(&opts.hosts);
-	return code;
+	(void)args;
+	if (is_given && opts.port > UINT16_MAX)
+		return message_usage("no port '%llu'",
+				     (unsigned long long)opts.port);
+	return server_run(&how);
 }
 
 const struct command cmd_serve = {

@@ -8,76 +8,51 @@
 #include "message.h"
 #include "runs.h"
 
-struct stages_options {
+static struct {
 	const char *factor;
 	bool json;
-};
+} opts = { .factor = "2" };
+
+static double factor;
 
 static const struct option_spec options[] = {
-	{ 'f', "factor", OPTION_TEXT, offsetof(struct stages_options, factor),
-	  "X", NULL, "show the gain of a stage X times as fast (default: 2)" },
-	OPTION_JSON(struct stages_options),
+	OPTION_TEXT('f', "factor", &opts.factor, "X",
+		    "show the gain of a stage X times as fast (default: 2)"),
+	OPTION_JSON(&opts.json),
 	OPTION_END
 };
 
-/* A number above 1; 0: it is none. */
-static double factor_of(const char *text)
+static int check(struct args *args)
 {
 	char *end;
-	double factor = strtod(text, &end);
 
-	return *text && !*end && factor > 1 && factor <= 1e6 ? factor : 0;
+	(void)args;
+	factor = strtod(opts.factor, &end);
+	if (*opts.factor && !*end && factor > 1 && factor <= 1e6)
+		return CODE_OK;
+	return message_usage("'%s' is no factor: a number above 1",
+			     opts.factor);
 }
 
-static int show(const struct args *args, const struct stages_options *opts,
-		tare_view *view, double factor)
+static int stages(tare_view *view, const char *which)
 {
-	tare_report_options how = {
-		.struct_size = sizeof(how),
-		.parts = TARE_REPORT_HEAD | TARE_REPORT_STAGES |
-			 TARE_REPORT_HEALTH,
-		.width = terminal_width(stdout),
-		.color = terminal_wants_color(stdout, args->color),
-		.factor = factor,
-	};
+	tare_report_options how = report_options(stdout,
+						 TARE_REPORT_HEAD |
+							 TARE_REPORT_STAGES |
+							 TARE_REPORT_HEALTH);
 	const tare_pipeline *pipelines;
-	size_t n;
-	int err;
+	size_t n = 1;
+	int code, err = 0;
 
-	if (opts->json)
-		return run_json(view, &how, stdout);
-	err = tare_view_pipelines(view, factor, &pipelines, &n);
-	if (!err)
-		err = tare_view_report(view, &how, stream_write, stdout);
-	if (!err && !n)
+	how.factor = factor;
+	if (!opts.json)
+		err = tare_view_pipelines(view, factor, &pipelines, &n);
+	if (err)
+		return message_error("show the stages of", which, err);
+	code = report_write(view, &how, opts.json, "show the stages of",
+			    which);
+	if (!code && !n)
 		message("no stage was measured (TARE_STAGE marks one)");
-	return err;
-}
-
-static int stages(struct args *args)
-{
-	struct stages_options opts = { .factor = "2" };
-	const char *which;
-	tare_view *view;
-	double factor;
-	int code, err;
-
-	code = args_parse(args, &opts);
-	if (code != ARGS_GO)
-		return code;
-	factor = factor_of(opts.factor);
-	if (factor == 0)
-		return message_usage(args->command,
-				     "'%s' is no factor: a number above 1",
-				     opts.factor);
-	which = args_operand(args, 0, "last");
-	code = run_open(which, &view);
-	if (code)
-		return code;
-	err = show(args, &opts, view, factor);
-	if (err && !ferror(stdout))
-		code = message_error("show the stages of", which, err);
-	tare_view_close(view);
 	return code;
 }
 
@@ -90,9 +65,9 @@ const struct command cmd_stages = {
 		    "  tare stages -f 10         the gain of stages ten times "
 		    "as fast\n"
 		    "  tare stages --json        as JSON, for a script\n",
-	.notes = "RUN is a run id (or its beginning), a process id, a file, or "
-		 "'last'\n",
+	.notes = NOTE_RUN,
 	.options = options,
 	.max_operands = 1,
-	.run = stages,
+	.check = check,
+	.show = stages,
 };

@@ -17,20 +17,18 @@
 #define SORTS "failures total slowest calls"
 #define RECENT 5u
 
-struct summary_options {
-	struct selection selection;
+static struct {
 	const char *sort;
 	uint64_t top;
 	bool json;
-};
+} opts = { .sort = "total", .top = 10 };
 
 static const struct option_spec options[] = {
-	{ 's', "sort", OPTION_TEXT, offsetof(struct summary_options, sort),
-	  "KEY", SORTS, "rank by " SORTS },
-	{ 'n', "top", OPTION_COUNT, offsetof(struct summary_options, top), "N",
-	  NULL, "show the first N (default: 10; 0: all)" },
-	SELECTION_OPTIONS(struct summary_options),
-	OPTION_JSON(struct summary_options),
+	OPTION_WORD('s', "sort", &opts.sort, "KEY", SORTS, "rank by " SORTS),
+	OPTION_COUNT('n', "top", &opts.top, "N",
+		     "show the first N (default: 10; 0: all)"),
+	SELECTION_OPTIONS,
+	OPTION_JSON(&opts.json),
 	OPTION_END
 };
 
@@ -56,25 +54,25 @@ static double success_of(const struct summary *s)
 					       .failures = s->failures });
 }
 
-static double rank_key(const tare_stats *s, const char *sort)
+static double rank_key(const tare_stats *s)
 {
-	if (strcmp(sort, "failures") == 0)
+	if (strcmp(opts.sort, "failures") == 0)
 		return (double)s->failures;
-	if (strcmp(sort, "calls") == 0)
+	if (strcmp(opts.sort, "calls") == 0)
 		return (double)s->count;
 	return s->net_total;
 }
 
-static int by_rank(const void *a, const void *b, void *arg)
+static int by_rank(const void *a, const void *b)
 {
 	const tare_stats *x = *(const tare_stats *const *)a;
 	const tare_stats *y = *(const tare_stats *const *)b;
 	double p, q;
 
-	if (strcmp(arg, "slowest") == 0)
+	if (strcmp(opts.sort, "slowest") == 0)
 		return tr_stats_order_slowest(x, y);
-	p = rank_key(x, arg);
-	q = rank_key(y, arg);
+	p = rank_key(x);
+	q = rank_key(y);
 	if (p != q)
 		return p < q ? 1 : -1;
 	if (strcmp(x->name, y->name) != 0)
@@ -82,8 +80,7 @@ static int by_rank(const void *a, const void *b, void *arg)
 	return strcmp(x->labels, y->labels);
 }
 
-static int add_rows(struct summary *s, const tare_stats *stats, size_t n,
-		    const struct summary_options *opts)
+static int add_rows(struct summary *s, const tare_stats *stats, size_t n)
 {
 	s->rows = calloc(n + 1, sizeof(s->rows[0]));
 	if (!s->rows)
@@ -96,21 +93,19 @@ static int add_rows(struct summary *s, const tare_stats *stats, size_t n,
 		s->failures += stats[i].failures;
 		s->total_ns += stats[i].net_total;
 	}
-	qsort_r(s->rows, s->n, sizeof(s->rows[0]), by_rank,
-		(void *)(uintptr_t)opts->sort);
-	s->n_shown = opts->top && opts->top < s->n ? (size_t)opts->top : s->n;
+	qsort(s->rows, s->n, sizeof(s->rows[0]), by_rank);
+	s->n_shown = opts.top && opts.top < s->n ? (size_t)opts.top : s->n;
 	return 0;
 }
 
-static int gather(struct summary *s, const tare_filter *filter,
-		  const struct summary_options *opts)
+static int gather(struct summary *s, const tare_filter *filter)
 {
 	const tare_stats *stats;
 	size_t n;
 	int err = tare_view_stats(s->view, filter, &stats, &n);
 
 	if (!err)
-		err = add_rows(s, stats, n, opts);
+		err = add_rows(s, stats, n);
 	if (!err && !summary_values_take(&s->values, stats, n))
 		err = TARE_ENOMEM;
 	if (!err)
@@ -144,17 +139,16 @@ static void add_row(struct table *table, const struct summary *summary,
 }
 
 /* Says what ranks the rows, and that the measuring is not in the times. */
-static void print_order(const char *sort)
+static void print_order(void)
 {
-	const char *by = strcmp(sort, "failures") == 0 ? "failures" :
-			 strcmp(sort, "slowest") == 0  ? "mean time" :
-			 strcmp(sort, "calls") == 0    ? "calls" :
-							 "total time";
+	const char *by = strcmp(opts.sort, "slowest") == 0 ? "mean time" :
+			 strcmp(opts.sort, "total") == 0   ? "total time" :
+							     opts.sort;
 
 	(void)printf("\noperations by %s; times net of measuring\n", by);
 }
 
-static void print_rows(const struct summary *s, bool color)
+static void print_rows(const struct summary *s)
 {
 	static const struct column columns[] = {
 		COLUMN_WIDE("OPERATION"),  COLUMN_NUMBER("CALLS", 0),
@@ -168,8 +162,7 @@ static void print_rows(const struct summary *s, bool color)
 	table_init(&table, columns, 9);
 	for (size_t i = 0; i < s->n_shown; i++)
 		add_row(&table, s, s->rows[i]);
-	table_print(&table, stdout, terminal_width(stdout), color);
-	table_release(&table);
+	table_end(&table, stdout);
 	if (s->n_shown < s->n)
 		(void)printf("... and %s more (--top 0 shows all)\n",
 			     tr_as_count(s->n - s->n_shown).text);
@@ -214,7 +207,7 @@ static size_t first_recent(const struct summary *s, bool failed)
 	return i;
 }
 
-static void print_recent(const struct summary *s, bool failed, bool color)
+static void print_recent(const struct summary *s, bool failed)
 {
 	static const struct column columns[] = {
 		COLUMN_TEXT("STARTED", 0),    COLUMN_TEXT("OPERATION", 0),
@@ -237,28 +230,24 @@ static void print_recent(const struct summary *s, bool failed, bool color)
 	}
 	if (table.n_cells) {
 		(void)puts(failed ? "\nlast failures" : "\nlast operations");
-		table_print(&table, stdout, terminal_width(stdout), color);
+		table_end(&table, stdout);
 	}
-	table_release(&table);
 }
 
-static void print_summary(const struct args *args, const struct summary *s,
-			  const char *sort)
+static void print_summary(const struct summary *s)
 {
-	bool color = terminal_wants_color(stdout, args->color);
-
 	print_head(s);
 	if (!s->n && !s->values.n) {
 		message("no operation was measured");
 		return;
 	}
 	if (s->n) {
-		print_order(sort);
-		print_rows(s, color);
-		print_recent(s, false, color);
-		print_recent(s, true, color);
+		print_order();
+		print_rows(s);
+		print_recent(s, false);
+		print_recent(s, true);
 	}
-	summary_values_print(&s->values, color);
+	summary_values_print(&s->values);
 }
 
 /* ---- for programs ------------------------------------------------------ */
@@ -329,7 +318,7 @@ static void json_totals(struct tr_json *json, const struct summary *s)
 	tr_json_end_object(json);
 }
 
-static void json_summary(const struct summary *s, const char *sort)
+static void json_summary(const struct summary *s)
 {
 	struct tr_buf buf = TR_BUF_INIT;
 	struct tr_json json = { .buf = &buf };
@@ -342,7 +331,7 @@ static void json_summary(const struct summary *s, const char *sort)
 	tr_json_i64(&json, "start_ns", s->run->start_ns);
 	tr_json_i64(&json, "end_ns", s->run->end_ns);
 	json_totals(&json, s);
-	tr_json_str(&json, "sort", sort);
+	tr_json_str(&json, "sort", opts.sort);
 	tr_json_array(&json, "operations");
 	for (size_t i = 0; i < s->n_shown; i++)
 		json_row(&json, s->rows[i], i + 1);
@@ -356,42 +345,23 @@ static void json_summary(const struct summary *s, const char *sort)
 
 /* ---- command ----------------------------------------------------------- */
 
-static int summary_run(const struct args *args,
-		       const struct summary_options *opts)
+static int summary(tare_view *view, const char *which)
 {
-	const char *which = args_operand(args, 0, "last");
-	struct summary s = { .n = 0 };
+	struct summary s = { .view = view };
 	tare_filter filter;
-	int code, err;
+	int code = selection_apply(tare_view_run(view), &filter), err;
 
-	code = run_open(which, &s.view);
 	if (code)
 		return code;
-	code = selection_apply(&opts->selection, args->command,
-			       tare_view_run(s.view), &filter);
-	if (!code) {
-		err = gather(&s, &filter, opts);
-		if (err)
-			code = message_error("summarise", which, err);
-		else if (opts->json)
-			json_summary(&s, opts->sort);
-		else
-			print_summary(args, &s, opts->sort);
-	}
+	err = gather(&s, &filter);
+	if (err)
+		code = message_error("summarise", which, err);
+	else if (opts.json)
+		json_summary(&s);
+	else
+		print_summary(&s);
 	free(s.rows);
 	summary_values_release(&s.values);
-	tare_view_close(s.view);
-	return code;
-}
-
-static int summary(struct args *args)
-{
-	struct summary_options opts = { .sort = "total", .top = 10 };
-	int code = args_parse(args, &opts);
-
-	if (code == ARGS_GO)
-		code = summary_run(args, &opts);
-	selection_release(&opts.selection);
 	return code;
 }
 
@@ -405,9 +375,8 @@ const struct command cmd_summary = {
 		"  tare summary --sort slowest -n 3  highest net mean\n"
 		"  tare summary 12345 --last 5m      the last five minutes of "
 		"a live run\n",
-	.notes = "RUN is a run id (or its beginning), a process id, a file, or "
-		 "'last'\n",
+	.notes = NOTE_RUN,
 	.options = options,
 	.max_operands = 1,
-	.run = summary,
+	.show = summary,
 };

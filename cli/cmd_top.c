@@ -18,34 +18,29 @@
 #include "runs.h"
 #include "screen.h"
 
+#define SORTS "time own calls mean p99 max failures name"
 #define LEAST_INTERVAL_NS 50000000u /* a picture takes a few ms to make */
 
-struct top_options {
+static struct {
 	uint64_t delay_ns;
 	uint64_t count;
 	const char *sort;
 	bool once;
 	bool json;
-};
+} opts = { .delay_ns = 1000000000 };
 
 static const struct option_spec options[] = {
-	{ 'd', "delay", OPTION_DURATION, offsetof(struct top_options, delay_ns),
-	  "SECONDS", NULL, "seconds between two updates (default: 1)" },
-	{ 'n', "count", OPTION_COUNT, offsetof(struct top_options, count),
-	  "COUNT", NULL, "stop after COUNT updates" },
-	{ 's', "sort", OPTION_TEXT, offsetof(struct top_options, sort), "KEY",
-	  "time own calls mean p99 max failures name",
-	  "order by time own calls mean p99 max failures name" },
-	{ 0, "once", OPTION_FLAG, offsetof(struct top_options, once), NULL,
-	  NULL, "print one update and exit" },
-	{ 0, "json", OPTION_FLAG, offsetof(struct top_options, json), NULL,
-	  NULL, "write JSON, one line per update" },
+	OPTION_DURATION('d', "delay", &opts.delay_ns, "SECONDS",
+			"seconds between two updates (default: 1)"),
+	OPTION_COUNT('n', "count", &opts.count, "COUNT",
+		     "stop after COUNT updates"),
+	OPTION_WORD('s', "sort", &opts.sort, "KEY", SORTS, "order by " SORTS),
+	OPTION_FLAG(0, "once", &opts.once, "print one update and exit"),
+	OPTION_FLAG(0, "json", &opts.json, "write JSON, one line per update"),
 	OPTION_END
 };
 
 struct watch {
-	const struct args *args;
-	const struct top_options *opts;
 	char *id; /* the run, found once: "last" may become another */
 	uint64_t interval_ns;
 	uint64_t n_shown;
@@ -110,14 +105,14 @@ static void print(const struct watch *watch, FILE *stream, bool to_screen)
 	struct drawing drawing = {
 		.width = terminal_width(stdout),
 		.height = to_screen ? terminal_height(stdout) : 0,
-		.color = terminal_wants_color(stdout, watch->args->color),
+		.color = terminal_wants_color(stdout),
 		.has_keys = to_screen,
 		.is_paused = watch->is_paused,
 		.interval_s = (double)watch->interval_ns / 1e9,
 		.sort = watch->sort,
 	};
 
-	if (watch->opts->json)
+	if (opts.json)
 		draw_json(&watch->picture, stream);
 	else
 		draw_text(&watch->picture, &drawing, stream);
@@ -131,7 +126,7 @@ static void show(struct watch *watch)
 
 	picture_sort(&watch->picture, watch->sort);
 	if (!watch->on_screen) {
-		if (watch->n_shown && !watch->opts->json)
+		if (watch->n_shown && !opts.json)
 			(void)putchar('\n');
 		print(watch, stdout, false);
 		(void)fflush(stdout);
@@ -243,7 +238,7 @@ static void tell_end(struct watch *watch)
  */
 static int watch_run(struct watch *watch)
 {
-	uint64_t wanted = watch->opts->once ? 1 : watch->opts->count;
+	uint64_t wanted = opts.once ? 1 : opts.count;
 	int err = refresh(watch);
 
 	if (!err && !watch->on_screen && !has_ended(watch) &&
@@ -266,7 +261,7 @@ static int watch_run(struct watch *watch)
 }
 
 /* The one live run; or says what there is. Gives its id (free). */
-static int find_live(const struct args *args, char **ret_id)
+static int find_live(char **ret_id)
 {
 	tare_run_entry *runs;
 	size_t n, n_live = 0;
@@ -283,10 +278,8 @@ static int find_live(const struct args *args, char **ret_id)
 		message("no live run; start one with 'tare run -- PROGRAM'");
 		code = CODE_IO;
 	} else {
-		code = message_usage(args->command, "%zu live runs, name one",
-				     n_live);
-		runs_print(runs, n_live, stderr, terminal_width(stderr),
-			   terminal_wants_color(stderr, args->color));
+		code = message_usage("%zu live runs, name one", n_live);
+		runs_print(runs, n_live, stderr);
 	}
 	tare_runs_free(runs);
 	return code;
@@ -298,7 +291,7 @@ static int find_run(const struct args *args, char **ret_id)
 	int code;
 
 	if (args->n_operands == 0)
-		return find_live(args, ret_id);
+		return find_live(ret_id);
 	code = run_open(args->operands[0], &view);
 	if (code)
 		return code;
@@ -312,23 +305,17 @@ static int find_run(const struct args *args, char **ret_id)
 
 static int top(struct args *args)
 {
-	struct top_options opts = { .delay_ns = 1000000000 };
-	struct watch watch = { .args = args, .opts = &opts };
+	struct watch watch = { .interval_ns = opts.delay_ns };
 	int code;
 
-	code = args_parse(args, &opts);
-	if (code != ARGS_GO)
-		return code;
 	if (opts.delay_ns < LEAST_INTERVAL_NS)
-		return message_usage(args->command,
-				     "'--delay' must be at least 50ms");
+		return message_usage("'--delay' must be at least 50ms");
 	code = find_run(args, &watch.id);
 	if (code)
 		return code;
 	if (!watch.id)
 		return message_error("watch", "run", TARE_ENOMEM);
 
-	watch.interval_ns = opts.delay_ns;
 	watch.sort = sort_of(opts.sort);
 	watch.on_screen = !opts.once && !opts.json && screen_open();
 	code = watch_run(&watch);

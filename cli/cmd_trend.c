@@ -14,19 +14,17 @@
 #define WINDOW_NS UINT64_C(60000000000)
 #define NOTABLE 0.1 /* a change of the mean that is coloured */
 
-struct trend_options {
-	struct selection selection;
+static struct {
 	uint64_t window_ns;
 	bool json;
-};
+} opts = { .window_ns = WINDOW_NS };
 
 static const struct option_spec options[] = {
-	{ 'w', "window", OPTION_DURATION,
-	  offsetof(struct trend_options, window_ns), "TIME", NULL,
-	  "length of each of the two windows (default: 1m)" },
-	SELECTION_SERIES(struct trend_options),
-	SELECTION_OUTCOME(struct trend_options),
-	OPTION_JSON(struct trend_options),
+	OPTION_DURATION('w', "window", &opts.window_ns, "TIME",
+			"length of each of the two windows (default: 1m)"),
+	SELECTION_SERIES,
+	SELECTION_OUTCOME,
+	OPTION_JSON(&opts.json),
 	OPTION_END
 };
 
@@ -63,8 +61,7 @@ static void add_row(struct table *table, const tare_trend *trend)
 	table_add(table, tr_as_success(now->success_rate).text);
 }
 
-static void print_trend(const struct args *args, const tare_trend *trends,
-			size_t n, uint64_t window_ns)
+static void print_trend(const tare_trend *trends, size_t n)
 {
 	static const struct column columns[] = {
 		COLUMN_WIDE("NAME"),
@@ -81,14 +78,12 @@ static void print_trend(const struct args *args, const tare_trend *trends,
 	struct table table;
 
 	(void)printf("the last %s against the %s before\n",
-		     tr_as_duration((double)window_ns).text,
-		     tr_as_duration((double)window_ns).text);
+		     tr_as_duration((double)opts.window_ns).text,
+		     tr_as_duration((double)opts.window_ns).text);
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < n; i++)
 		add_row(&table, &trends[i]);
-	table_print(&table, stdout, terminal_width(stdout),
-		    terminal_wants_color(stdout, args->color));
-	table_release(&table);
+	table_end(&table, stdout);
 }
 
 /* ---- for programs ------------------------------------------------------ */
@@ -111,14 +106,14 @@ static void json_side(struct tr_json *json, const char *key,
 }
 
 static void json_trend(const tare_view *view, const tare_trend *trends,
-		       size_t n, uint64_t window_ns)
+		       size_t n)
 {
 	struct tr_buf buf = TR_BUF_INIT;
 	struct tr_json json = { .buf = &buf };
 
 	tr_json_object(&json, NULL);
 	tr_json_str(&json, "run", tare_view_run(view)->id);
-	tr_json_u64(&json, "window_ns", window_ns);
+	tr_json_u64(&json, "window_ns", opts.window_ns);
 	tr_json_array(&json, "series");
 	for (size_t i = 0; i < n; i++) {
 		const tare_trend *trend = &trends[i];
@@ -142,53 +137,32 @@ static void json_trend(const tare_view *view, const tare_trend *trends,
 
 /* ---- the command ------------------------------------------------------- */
 
-static int show(const struct args *args, const struct trend_options *opt,
-		tare_view *view)
+static int check(struct args *args)
 {
-	tare_filter filter = { .struct_size = sizeof(filter) };
+	(void)args;
+	return opts.window_ns ? CODE_OK :
+				message_usage("a window of no length");
+}
+
+static int show(tare_view *view, const char *which)
+{
+	tare_filter filter;
 	const tare_trend *trends;
 	size_t n;
-	int code = selection_apply(&opt->selection, args->command,
-				   tare_view_run(view), &filter), err;
+	int code = selection_apply(tare_view_run(view), &filter), err;
 
+	(void)which;
 	if (code)
 		return code;
-	err = tare_view_trend(view, &filter, (int64_t)opt->window_ns, &trends,
+	err = tare_view_trend(view, &filter, (int64_t)opts.window_ns, &trends,
 			      &n);
 	if (err)
 		return message_error("read", tare_view_run(view)->id, err);
-	if (opt->json)
-		json_trend(view, trends, n, opt->window_ns);
+	if (opts.json)
+		json_trend(view, trends, n);
 	else
-		print_trend(args, trends, n, opt->window_ns);
+		print_trend(trends, n);
 	return CODE_OK;
-}
-
-static int open_and_show(const struct args *args,
-			 const struct trend_options *opt)
-{
-	tare_view *view;
-	int code = run_open(args->n_operands ? args->operands[0] : "last",
-			    &view);
-
-	if (code)
-		return code;
-	code = show(args, opt, view);
-	tare_view_close(view);
-	return code;
-}
-
-static int trend(struct args *args)
-{
-	struct trend_options opt = { .window_ns = WINDOW_NS };
-	int code = args_parse(args, &opt);
-
-	if (code == ARGS_GO && opt.window_ns == 0)
-		code = message_usage(args->command, "a window of no length");
-	if (code == ARGS_GO)
-		code = open_and_show(args, &opt);
-	selection_release(&opt.selection);
-	return code;
 }
 
 const struct command cmd_trend = {
@@ -199,9 +173,9 @@ const struct command cmd_trend = {
 		    "against minute\n"
 		    "  tare trend 12345 -w 5m       a process, five against "
 		    "five\n",
-	.notes = "RUN is a run id (or its beginning), a process id, a file, or "
-		 "'last'\n",
+	.notes = NOTE_RUN,
 	.options = options,
 	.max_operands = 1,
-	.run = trend,
+	.check = check,
+	.show = show,
 };

@@ -10,23 +10,22 @@
 #include "output.h"
 #include "server/state.h"
 
-struct url_options {
+static struct {
 	bool token;
 	bool steer;
 	bool json;
-};
+} opts;
 
 static const struct option_spec options[] = {
-	{ 't', "token", OPTION_FLAG, offsetof(struct url_options, token), NULL,
-	  NULL, "print only the token, for an Authorization header" },
-	{ 's', "steer", OPTION_FLAG, offsetof(struct url_options, steer), NULL,
-	  NULL, "use the token that may also change settings" },
-	OPTION_JSON(struct url_options),
+	OPTION_FLAG('t', "token", &opts.token,
+		    "print only the token, for an Authorization header"),
+	OPTION_FLAG('s', "steer", &opts.steer,
+		    "use the token that may also change settings"),
+	OPTION_JSON(&opts.json),
 	OPTION_END
 };
 
-static void print_json(const struct state *state, const char *token,
-		       bool may_steer)
+static void print_json(const struct state *state, const char *token)
 {
 	struct tr_buf buf = TR_BUF_INIT;
 	struct tr_json json = { .buf = &buf };
@@ -34,7 +33,7 @@ static void print_json(const struct state *state, const char *token,
 	tr_json_object(&json, NULL);
 	tr_json_str(&json, "url", state->url);
 	tr_json_str(&json, "token", token);
-	tr_json_bool(&json, "may_steer", may_steer);
+	tr_json_bool(&json, "may_steer", opts.steer);
 	tr_json_i64(&json, "pid", state->pid);
 	tr_json_end_object(&json);
 	output_json(&json, stdout);
@@ -42,15 +41,12 @@ static void print_json(const struct state *state, const char *token,
 
 static int url(struct args *args)
 {
-	struct url_options opts = { 0 };
 	struct state state;
 	const char *token;
 	char text[400];
-	int err, code = args_parse(args, &opts);
+	int err = state_read(&state);
 
-	if (code != ARGS_GO)
-		return code;
-	err = state_read(&state);
+	(void)args;
 	if (err == ENOENT) {
 		message("no server is running; start one with 'tare serve'");
 		return CODE_FOUND;
@@ -60,7 +56,7 @@ static int url(struct args *args)
 	token = opts.steer ? state.steer_token : state.token;
 	state_print_url(&state, opts.steer, text, sizeof(text));
 	if (opts.json)
-		print_json(&state, token, opts.steer);
+		print_json(&state, token);
 	else
 		(void)puts(opts.token ? token : text);
 	return CODE_OK;

@@ -16,12 +16,10 @@
 #include "read/view.h"
 #include "runs.h"
 
-struct verify_options {
-	bool json;
-};
+static bool as_json;
 
 static const struct option_spec options[] = {
-	OPTION_JSON(struct verify_options),
+	OPTION_JSON(&as_json),
 	OPTION_END
 };
 
@@ -140,26 +138,20 @@ static int verify_one(const char *which, struct tr_json *json, bool color)
 
 static int verify(struct args *args)
 {
-	struct verify_options opts = { 0 };
 	struct tr_buf buf = TR_BUF_INIT;
 	struct tr_json json = { .buf = &buf };
-	bool color;
+	bool color = terminal_wants_color(stdout);
 	int worst = CODE_OK, code;
 
-	code = args_parse(args, &opts);
-	if (code != ARGS_GO)
-		return code;
-
-	color = terminal_wants_color(stdout, args->color);
-	if (opts.json)
+	if (as_json)
 		tr_json_array(&json, NULL);
 	for (size_t i = 0; i < args->n_operands || i == 0; i++) {
 		code = verify_one(args_operand(args, i, "last"),
-				  opts.json ? &json : NULL, color);
+				  as_json ? &json : NULL, color);
 		if (code > worst)
 			worst = code;
 	}
-	if (opts.json) {
+	if (as_json) {
 		tr_json_end_array(&json);
 		output_json(&json, stdout);
 	}

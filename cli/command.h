@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <tare/read/view.h>
+
 struct args;
 struct option_spec;
 
@@ -34,8 +36,16 @@ struct command {
 	const struct option_spec *options; /* ends with a name of NULL */
 	unsigned max_operands;
 	bool stops_at_operand; /* the rest belongs to another program */
+	/* After the options are read; 0, or an exit code. NULL: none. */
+	int (*check)(struct args *args);
 	int (*run)(struct args *args);
+	/* Instead, of a command about one run: `which`, as it was typed. */
+	int (*show)(tare_view *view, const char *which);
 };
+
+/* Of commands that take a run. */
+#define NOTE_RUN \
+	"RUN is a run id (or its beginning), a process id, a file, or 'last'\n"
 
 extern const struct command cmd_run;
 extern const struct command cmd_report;
@@ -60,8 +70,5 @@ extern const struct command cmd_config;
 extern const struct command cmd_doctor;
 extern const struct command cmd_serve;
 extern const struct command cmd_url;
-
-/* Prints a command's help to stdout. */
-void command_help(const struct command *command);
 
 #endif

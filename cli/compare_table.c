@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare_table.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/text.h"
 #include "table.h"
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-struct out {
-	const tare_compared *result;
-	unsigned width;
-	bool color;
-	bool has_target;
-};
 
 /* ---- cells ------------------------------------------------------------- */
 
@@ -46,85 +40,59 @@ static struct tr_text seconds_text(double seconds)
 /* The mean, and how far the interval reaches from it; no time is below 0. */
 static void add_seconds(struct table *table, const tare_estimate *e)
 {
-	char text[96];
+	struct tr_text mean = seconds_text(e->mean);
 
-	(void)snprintf(text, sizeof(text), "%s", seconds_text(e->mean).text);
 	if (e->low < 0)
-		(void)snprintf(text, sizeof(text), "%s (up to %s)",
-			       seconds_text(e->mean).text,
-			       seconds_text(e->high).text);
+		table_addf(table, "%s (up to %s)", mean.text,
+			   seconds_text(e->high).text);
 	else if (!isnan(e->high))
-		(void)snprintf(text, sizeof(text), "%s +-%s",
-			       seconds_text(e->mean).text,
-			       e->mean > 0 ? tr_as_share((e->high - e->mean) /
-							  e->mean).text :
-					     "0");
-	table_add(table, text);
+		table_addf(table, "%s +-%s", mean.text,
+			   e->mean > 0 ? tr_as_share((e->high - e->mean) /
+						     e->mean).text :
+					 "0");
+	else
+		table_add(table, mean.text);
 }
 
 static void add_ratio(struct table *table, const tare_estimate *e)
 {
-	char text[140];
-
-	(void)snprintf(text, sizeof(text), "%s", ratio_text(e->mean).text);
-	if (!isnan(e->low))
-		(void)snprintf(text, sizeof(text), "%s (%s-%s)",
-			       ratio_text(e->mean).text,
-			       ratio_text(e->low).text,
-			       ratio_text(e->high).text);
-	table_add(table, text);
-}
-
-static void add_share(struct table *table, const tare_estimate *e)
-{
-	table_add(table, tr_as_share(e->mean).text);
+	if (isnan(e->low))
+		table_add(table, ratio_text(e->mean).text);
+	else
+		table_addf(table, "%s (%s-%s)", ratio_text(e->mean).text,
+			   ratio_text(e->low).text, ratio_text(e->high).text);
 }
 
 static void add_score(struct table *table, const tare_estimate *e)
 {
-	char text[96];
-
-	(void)snprintf(text, sizeof(text), "%s", fixed_text(e->mean, 4).text);
-	if (!isnan(e->high))
-		(void)snprintf(text, sizeof(text), "%s +-%s",
-			       fixed_text(e->mean, 4).text,
-			       fixed_text(e->high - e->mean, 4).text);
-	table_add(table, text);
+	if (isnan(e->high))
+		table_add(table, fixed_text(e->mean, 4).text);
+	else
+		table_addf(table, "%s +-%s", fixed_text(e->mean, 4).text,
+			   fixed_text(e->high - e->mean, 4).text);
 }
 
-static void add_count(struct table *table, uint64_t least, uint64_t most)
+static void add_epochs(struct table *table, const tare_compared_config *c)
 {
-	char text[64];
-
-	(void)snprintf(text, sizeof(text), "%llu",
-		       (unsigned long long)least);
-	if (least != most)
-		(void)snprintf(text, sizeof(text), "%llu-%llu",
-			       (unsigned long long)least,
-			       (unsigned long long)most);
-	table_add(table, text);
+	if (c->epochs_least == c->epochs_most)
+		table_addf(table, "%" PRIu64, c->epochs_least);
+	else
+		table_addf(table, "%" PRIu64 "-%" PRIu64, c->epochs_least,
+			   c->epochs_most);
 }
 
 /* How many of the runs got there, if not all. */
 static void add_target(struct table *table, const tare_estimate *e,
 		       uint32_t n_runs)
 {
-	char text[96];
-
-	(void)snprintf(text, sizeof(text), "%s", seconds_text(e->mean).text);
 	if (e->n && e->n != n_runs)
-		(void)snprintf(text, sizeof(text), "%s (%u of %u)",
-			       seconds_text(e->mean).text, e->n, n_runs);
-	table_add(table, text);
+		table_addf(table, "%s (%u of %u)", seconds_text(e->mean).text,
+			   e->n, n_runs);
+	else
+		table_add(table, seconds_text(e->mean).text);
 }
 
 /* ---- tables ------------------------------------------------------------ */
-
-static void print_table(struct out *out, struct table *table)
-{
-	table_print(table, stdout, out->width, out->color);
-	table_release(table);
-}
 
 static void add_name(struct table *table, const tare_compared_config *config)
 {
@@ -132,7 +100,7 @@ static void add_name(struct table *table, const tare_compared_config *config)
 			 config->is_baseline ? TINT_BOLD : TINT_NONE);
 }
 
-static void print_speed(struct out *out)
+static void print_speed(const tare_compared *result)
 {
 	static const struct column columns[] = {
 		COLUMN_WIDE("CONFIG"),	     COLUMN_NUMBER("WORKERS", 3),
@@ -144,21 +112,21 @@ static void print_speed(struct out *out)
 	struct table table;
 
 	table_init(&table, columns, N_OF(columns));
-	for (size_t i = 0; i < out->result->n_configs; i++) {
-		const tare_compared_config *c = &out->result->configs[i];
+	for (size_t i = 0; i < result->n_configs; i++) {
+		const tare_compared_config *c = &result->configs[i];
 
 		add_name(&table, c);
-		add_count(&table, c->workers, c->workers);
-		add_count(&table, c->n_runs, c->n_runs);
-		add_count(&table, c->epochs_least, c->epochs_most);
+		table_addf(&table, "%u", c->workers);
+		table_addf(&table, "%u", c->n_runs);
+		add_epochs(&table, c);
 		add_seconds(&table, &c->time[TARE_TIME_TOTAL]);
 		add_seconds(&table, &c->time[TARE_TIME_EPOCH]);
 		add_ratio(&table, &c->speedup);
-		add_share(&table, &c->efficiency);
-		add_share(&table, &c->comm_share);
+		table_add(&table, tr_as_share(c->efficiency.mean).text);
+		table_add(&table, tr_as_share(c->comm_share.mean).text);
 		table_add(&table, fixed_text(c->serial.mean, 3).text);
 	}
-	print_table(out, &table);
+	table_end(&table, stdout);
 }
 
 static bool has_phases(const tare_compared *result)
@@ -169,7 +137,7 @@ static bool has_phases(const tare_compared *result)
 	return false;
 }
 
-static void print_phases(struct out *out)
+static void print_phases(const tare_compared *result)
 {
 	static const struct column columns[] = {
 		COLUMN_WIDE("EPOCH BY PHASE"), COLUMN_NUMBER("FORWARD", 0),
@@ -178,21 +146,21 @@ static void print_phases(struct out *out)
 	};
 	struct table table;
 
-	if (!has_phases(out->result))
+	if (!has_phases(result))
 		return;
 	table_init(&table, columns, N_OF(columns));
-	for (size_t i = 0; i < out->result->n_configs; i++) {
-		const tare_compared_config *c = &out->result->configs[i];
+	for (size_t i = 0; i < result->n_configs; i++) {
+		const tare_compared_config *c = &result->configs[i];
 
 		add_name(&table, c);
 		for (unsigned k = TARE_TIME_FORWARD; k < TARE_TIMES; k++)
 			table_add(&table, seconds_text(c->time[k].mean).text);
 	}
 	(void)putchar('\n');
-	print_table(out, &table);
+	table_end(&table, stdout);
 }
 
-static void print_phase_speedups(struct out *out)
+static void print_phase_speedups(const tare_compared *result)
 {
 	static const struct column columns[] = {
 		COLUMN_WIDE("SPEEDUP BY PHASE"), COLUMN_NUMBER("EPOCH", 0),
@@ -201,18 +169,18 @@ static void print_phase_speedups(struct out *out)
 	};
 	struct table table;
 
-	if (out->result->by != TARE_COMPARE_BY_PHASE)
+	if (result->by != TARE_COMPARE_BY_PHASE)
 		return;
 	table_init(&table, columns, N_OF(columns));
-	for (size_t i = 0; i < out->result->n_configs; i++) {
-		const tare_compared_config *c = &out->result->configs[i];
+	for (size_t i = 0; i < result->n_configs; i++) {
+		const tare_compared_config *c = &result->configs[i];
 
 		add_name(&table, c);
 		for (unsigned k = TARE_TIME_EPOCH; k < TARE_TIME_OTHER; k++)
 			add_ratio(&table, &c->speedup_of[k]);
 	}
 	(void)putchar('\n');
-	print_table(out, &table);
+	table_end(&table, stdout);
 }
 
 static bool has_scores(const tare_compared *result)
@@ -235,7 +203,7 @@ static bool has_worker_memory(const tare_compared *result)
 	return false;
 }
 
-static void print_scores(struct out *out)
+static void print_scores(const tare_compared *result, bool has_target)
 {
 	enum { WORKER_MEMORY = 6 };
 	static const struct column columns[] = {
@@ -246,20 +214,19 @@ static void print_scores(struct out *out)
 		COLUMN_NUMBER("TO LOSS", 0),  COLUMN_NUMBER("TO F1", 0),
 	};
 	/* The last two are there if they were asked for. */
-	bool has_target = out->has_target;
-	bool has_workers = has_worker_memory(out->result);
+	bool has_workers = has_worker_memory(result);
 	struct column shown[N_OF(columns)];
 	struct table table;
 	size_t n = 0;
 
-	if (!has_scores(out->result))
+	if (!has_scores(result))
 		return;
 	for (size_t i = 0; i < N_OF(columns) - (has_target ? 0 : 2); i++)
 		if (has_workers || i != WORKER_MEMORY)
 			shown[n++] = columns[i];
 	table_init(&table, shown, n);
-	for (size_t i = 0; i < out->result->n_configs; i++) {
-		const tare_compared_config *c = &out->result->configs[i];
+	for (size_t i = 0; i < result->n_configs; i++) {
+		const tare_compared_config *c = &result->configs[i];
 
 		add_name(&table, c);
 		add_score(&table, &c->loss);
@@ -276,7 +243,7 @@ static void print_scores(struct out *out)
 		add_target(&table, &c->to_f1, c->n_runs);
 	}
 	(void)putchar('\n');
-	print_table(out, &table);
+	table_end(&table, stdout);
 }
 
 /* ---- sentences --------------------------------------------------------- */
@@ -305,17 +272,13 @@ static void print_fit(const tare_compared_fit *fit)
 		(void)printf("at most %s x\n", ratio_text(fit->most).text);
 }
 
-void compare_print(const tare_compared *result, bool has_target,
-		   enum color_when color)
+void compare_print(const tare_compared *result, bool has_target)
 {
-	struct out out = { result, terminal_width(stdout),
-			   terminal_wants_color(stdout, color), has_target };
-
 	print_text("", result->summary, "\n\n");
-	print_speed(&out);
-	print_phases(&out);
-	print_phase_speedups(&out);
-	print_scores(&out);
+	print_speed(result);
+	print_phases(result);
+	print_phase_speedups(result);
+	print_scores(result, has_target);
 	if (result->n_fits)
 		(void)putchar('\n');
 	for (size_t i = 0; i < result->n_fits; i++)

@@ -5,10 +5,7 @@
 
 #include <tare/read/compare.h>
 
-#include "terminal.h"
-
 /* To stdout: summary, tables, fits, notes. */
-void compare_print(const tare_compared *result, bool has_target,
-		   enum color_when color);
+void compare_print(const tare_compared *result, bool has_target);
 
 #endif

@@ -37,8 +37,7 @@ void job_release(struct job *job);
 /* Most of a rank over the mean, less 1. */
 double job_call_imbalance(const tare_job_call *call, const tare_job *job);
 
-void job_print(const struct job *job, FILE *stream, unsigned width,
-	       bool color);
+void job_print(const struct job *job, FILE *stream);
 void job_json(const struct job *job, struct tr_json *json, const char *key);
 
 /*

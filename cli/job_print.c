@@ -67,10 +67,8 @@ static void add_rank(struct table *table, const struct job *job,
 {
 	const tare_run *run = job_run(job, rank);
 	double peak = job_peak(job, rank);
-	char number[16];
 
-	(void)snprintf(number, sizeof(number), "%u", rank->comm.rank);
-	table_add(table, number);
+	table_addf(table, "%u", rank->comm.rank);
 	table_add(table, seconds(rank->elapsed_seconds).text);
 	table_add(table, seconds(rank->compute_seconds).text);
 	table_add(table, seconds(rank->comm.comm_seconds).text);
@@ -89,8 +87,7 @@ static void add_rank(struct table *table, const struct job *job,
 	table_add(table, run->id);
 }
 
-static void print_ranks(const struct job *job, FILE *stream, unsigned width,
-			bool color)
+static void print_ranks(const struct job *job, FILE *stream)
 {
 	static const struct column columns[] = {
 		COLUMN_NUMBER("RANK", 0),    COLUMN_NUMBER("ELAPSED", 5),
@@ -105,8 +102,7 @@ static void print_ranks(const struct job *job, FILE *stream, unsigned width,
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < job->job->n_ranks; i++)
 		add_rank(&table, job, &job->job->rank[i]);
-	table_print(&table, stream, width, color);
-	table_release(&table);
+	table_end(&table, stream);
 	(void)fprintf(stream, "imbalance (most over mean): compute %s, ",
 		      tr_as_share(job->job->compute_imbalance).text);
 	(void)fprintf(stream, "communication %s, ",
@@ -120,14 +116,11 @@ static void print_ranks(const struct job *job, FILE *stream, unsigned width,
 static void add_call(struct table *table, const tare_job *job,
 		     const tare_job_call *call)
 {
-	char ranks[24];
-
-	(void)snprintf(ranks, sizeof(ranks), "%u", call->n_ranks);
 	table_add(table, call->name);
 	table_add(table, strncmp(call->source, "mpi.", 4) == 0 ?
 				 call->source + 4 :
 				 call->source);
-	table_add(table, ranks);
+	table_addf(table, "%u", call->n_ranks);
 	table_add(table, tr_as_count(call->calls).text);
 	table_add(table, seconds(call->seconds).text);
 	table_add(table, seconds(call->seconds / (double)call->calls).text);
@@ -138,8 +131,7 @@ static void add_call(struct table *table, const tare_job *job,
 	table_add(table, tr_as_share(job_call_imbalance(call, job)).text);
 }
 
-static void print_calls(const tare_job *job, FILE *stream, unsigned width,
-			bool color)
+static void print_calls(const tare_job *job, FILE *stream)
 {
 	static const struct column columns[] = {
 		COLUMN_WIDE("FUNCTION"),   COLUMN_TEXT("KIND", 2),
@@ -153,8 +145,7 @@ static void print_calls(const tare_job *job, FILE *stream, unsigned width,
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < job->n_calls && i < CALLS_MOST; i++)
 		add_call(&table, job, &job->call[i]);
-	table_print(&table, stream, width, color);
-	table_release(&table);
+	table_end(&table, stream);
 	if (job->n_calls > CALLS_MOST)
 		(void)fprintf(stream, "... and %zu more (--json has them)\n",
 			      job->n_calls - CALLS_MOST);
@@ -172,8 +163,7 @@ static void add_scope(struct table *table, const tare_stats *row)
 	table_add(table, tr_as_duration(row->max).text);
 }
 
-static void print_merged(const tare_merge *merge, FILE *stream, unsigned width,
-			 bool color)
+static void print_merged(const tare_merge *merge, FILE *stream)
 {
 	static const struct column columns[] = {
 		COLUMN_WIDE("SCOPE"),	   COLUMN_NUMBER("CALLS", 0),
@@ -193,13 +183,11 @@ static void print_merged(const tare_merge *merge, FILE *stream, unsigned width,
 		}
 	if (shown) {
 		(void)fputs("\nscopes of all ranks together\n", stream);
-		table_print(&table, stream, width, color);
+		table_end(&table, stream);
 	}
-	table_release(&table);
 }
 
-static void print_scopes(const struct job *job, FILE *stream, unsigned width,
-			 bool color)
+static void print_scopes(const struct job *job, FILE *stream)
 {
 	tare_view **views = calloc(job->job->n_ranks, sizeof(*views));
 	tare_merge *merge;
@@ -208,7 +196,7 @@ static void print_scopes(const struct job *job, FILE *stream, unsigned width,
 		views[i] = job->views[job->job->rank[i].view];
 	if (views &&
 	    tare_merge_open(views, job->job->n_ranks, NULL, &merge) == 0) {
-		print_merged(merge, stream, width, color);
+		print_merged(merge, stream);
 		tare_merge_close(merge);
 	}
 	free(views);
@@ -256,7 +244,7 @@ static void print_clocks(const tare_job *job, FILE *stream)
 			      seconds(most).text, seconds(error).text);
 }
 
-void job_print(const struct job *job, FILE *stream, unsigned width, bool color)
+void job_print(const struct job *job, FILE *stream)
 {
 	const tare_run *run = job_run(job, &job->job->rank[0]);
 
@@ -272,10 +260,10 @@ void job_print(const struct job *job, FILE *stream, unsigned width, bool color)
 	(void)fputc('\n', stream);
 	print_death(job, stream);
 	(void)fputc('\n', stream);
-	print_ranks(job, stream, width, color);
+	print_ranks(job, stream);
 	(void)fputc('\n', stream);
-	print_calls(job->job, stream, width, color);
+	print_calls(job->job, stream);
 	print_way(job->job, stream);
 	print_clocks(job->job, stream);
-	print_scopes(job, stream, width, color);
+	print_scopes(job, stream);
 }

@@ -10,6 +10,7 @@
 #include "args.h"
 #include "command.h"
 #include "message.h"
+#include "runs.h"
 #include "suggest.h"
 
 /* `TARE=1 tare ls` is not about tare. */
@@ -43,8 +44,8 @@ static int command_unknown(const char *name)
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		suggest_offer(&near, commands[i]->name);
 	suggest_offer(&near, "help");
-	return message_usage(NULL, "unknown command '%s'%s", name,
-			     suggest_text(&near));
+	return message_usage("unknown command '%s'%s", name,
+			     suggest_text(&near, ""));
 }
 
 static void overview(FILE *stream)
@@ -99,13 +100,13 @@ static void option_help(const struct option_spec *spec)
 		       spec->letter ? "-" : " ",
 		       spec->letter ? spec->letter : ' ',
 		       spec->letter ? ", " : "  ", spec->name,
-		       spec->argument && spec->type != OPTION_MAYBE ? " " : "",
+		       spec->argument && spec->type != TYPE_MAYBE ? " " : "",
 		       spec->argument ? spec->argument : "");
 	(void)printf("  %-19s  ", left);
 	print_wrapped(spec->help, 23);
 }
 
-void command_help(const struct command *command)
+static void command_help(const struct command *command)
 {
 	const struct option_spec *spec;
 
@@ -146,10 +147,44 @@ static int version(void)
 	return CODE_OK;
 }
 
+/* Of a command about one run: opens that one. */
+static int show_run(const struct command *command, const char *which)
+{
+	tare_view *view;
+	int code = run_open(which, &view);
+
+	if (code)
+		return code;
+	code = command->show(view, which);
+	tare_view_close(view);
+	return code;
+}
+
+static int run_command(const struct command *command, char **argv)
+{
+	struct args args = { .command = command, .next = argv };
+	int code;
+
+	message_command = command;
+	code = args_parse(&args);
+	if (code)
+		return code;
+	if (args.wants_help) {
+		command_help(command);
+		return CODE_OK;
+	}
+	if (command->check)
+		code = command->check(&args);
+	if (code)
+		return code;
+	return command->show ? show_run(command, args_operand(&args, 0,
+							      "last")) :
+			       command->run(&args);
+}
+
 static int dispatch(char **argv)
 {
 	const struct command *command;
-	struct args args;
 
 	if (!argv[0]) {
 		overview(stderr);
@@ -162,12 +197,11 @@ static int dispatch(char **argv)
 	if (strcmp(argv[0], "help") == 0)
 		return help(argv[1]);
 	if (argv[0][0] == '-')
-		return message_usage(NULL, "unknown option '%s'", argv[0]);
+		return message_usage("unknown option '%s'", argv[0]);
 	command = command_find(argv[0]);
 	if (!command)
 		return command_unknown(argv[0]);
-	args = (struct args){ .command = command, .argv = argv + 1 };
-	return command->run(&args);
+	return run_command(command, argv + 1);
 }
 
 /* A reader that has gone (tare ls | head) is no error of ours. */

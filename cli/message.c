@@ -11,6 +11,8 @@
 
 #include "terminal.h"
 
+const struct command *message_command;
+
 /* Names are from files and programs: they may hold anything. */
 static void say(const char *format, va_list list)
 {
@@ -33,16 +35,16 @@ void message(const char *format, ...)
 	(void)fputc('\n', stderr);
 }
 
-int message_usage(const struct command *command, const char *format, ...)
+int message_usage(const char *format, ...)
 {
 	va_list list;
 
 	va_start(list, format);
 	say(format, list);
 	va_end(list);
-	if (command)
+	if (message_command)
 		(void)fprintf(stderr, "; see 'tare %s --help'\n",
-			      command->name);
+			      message_command->name);
 	else
 		(void)fputs("; see 'tare help'\n", stderr);
 	return CODE_USAGE;

@@ -10,12 +10,14 @@
 
 #include "command.h"
 
+/* The command that runs; NULL: none yet. */
+extern const struct command *message_command;
+
 /* "tare: ..." */
 void message(const char *format, ...) TARE_PRINTF(1, 2);
 
 /* The same with the way to the help; returns CODE_USAGE. */
-int message_usage(const struct command *command, const char *format, ...)
-	TARE_PRINTF(2, 3);
+int message_usage(const char *format, ...) TARE_PRINTF(1, 2);
 
 /*
  * "cannot <what> '<subject>': <reason>". Returns the exit code that fits the

@@ -101,12 +101,7 @@ static void print_deleted(const struct outcome *outcome)
 static void print_view(const struct outcome *outcome, tare_view *view,
 		       const tare_run_entry *run)
 {
-	tare_report_options how = {
-		.struct_size = sizeof(how),
-		.width = terminal_width(outcome->text),
-		.color = terminal_wants_color(outcome->text,
-					      outcome->args->color),
-	};
+	tare_report_options how = report_options(outcome->text, 0);
 	int err = tare_view_report(view, &how, stream_write, outcome->text);
 
 	if (err)
@@ -305,8 +300,7 @@ static void print_job(const struct outcome *outcome, const struct job *job)
 {
 	const tare_run_entry *run = outcome->group.main;
 
-	job_print(job, outcome->text, terminal_width(outcome->text),
-		  terminal_wants_color(outcome->text, outcome->args->color));
+	job_print(job, outcome->text);
 	(void)fputc('\n', outcome->text);
 	if (outcome->is_rank && run)
 		(void)fprintf(outcome->text, "rank %ld alone: tare report "

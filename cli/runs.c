@@ -83,12 +83,9 @@ static void add_run(struct table *table, const tare_run_entry *run,
 {
 	char training[160];
 
-	char pid[24];
-
-	(void)snprintf(pid, sizeof(pid), "%lld", (long long)run->pid);
 	table_add(table, run->id);
 	table_add(table, run->program);
-	table_add(table, pid);
+	table_addf(table, "%lld", (long long)run->pid);
 	table_add_tinted(table, tr_run_state_name(run->state),
 			 run_state_tint(run->state));
 	table_add(table, tr_as_date(run->start_ns).text);
@@ -101,8 +98,7 @@ static void add_run(struct table *table, const tare_run_entry *run,
 	table_add(table, training);
 }
 
-void runs_print(const tare_run_entry *runs, size_t n, FILE *stream,
-		unsigned width, bool color)
+void runs_print(const tare_run_entry *runs, size_t n, FILE *stream)
 {
 	static const struct column columns[] = {
 		COLUMN_TEXT("ID", 0),	   COLUMN_WIDE("PROGRAM"),
@@ -118,8 +114,7 @@ void runs_print(const tare_run_entry *runs, size_t n, FILE *stream,
 	table_init(&table, columns, has_trainings ? 8 : 7);
 	for (size_t i = 0; i < n; i++)
 		add_run(&table, &runs[i], has_trainings);
-	table_print(&table, stream, width, color);
-	table_release(&table);
+	table_end(&table, stream);
 }
 
 void runs_json(struct tr_json *json, const tare_run_entry *runs, size_t n)
@@ -150,27 +145,23 @@ int stream_write(void *arg, const char *text, size_t len)
 	return fwrite(text, 1, len, arg) == len ? 0 : -1;
 }
 
-/* Remembers the last byte, so that the line gets exactly one end. */
-struct line {
-	FILE *stream;
-	char last;
-};
-
-static int line_write(void *arg, const char *text, size_t len)
+tare_report_options report_options(FILE *stream, uint32_t parts)
 {
-	struct line *line = arg;
-
-	if (len)
-		line->last = text[len - 1];
-	return stream_write(line->stream, text, len);
+	return (tare_report_options){
+		.struct_size = sizeof(tare_report_options),
+		.parts = parts,
+		.width = terminal_width(stream),
+		.color = terminal_wants_color(stream),
+	};
 }
 
-int run_json(tare_view *view, const tare_report_options *options, FILE *stream)
+int report_write(tare_view *view, const tare_report_options *how,
+		 bool as_json, const char *what, const char *which)
 {
-	struct line line = { stream, '\0' };
-	int err = tare_view_json(view, options, line_write, &line);
+	int err = as_json ? tare_view_json(view, how, stream_write, stdout) :
+			    tare_view_report(view, how, stream_write, stdout);
 
-	if (!err && line.last != '\n')
-		(void)fputc('\n', stream);
-	return err;
+	/* A failed write is main's to tell: it knows of EPIPE. */
+	return err && !ferror(stdout) ? message_error(what, which, err) :
+					CODE_OK;
 }

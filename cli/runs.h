@@ -23,15 +23,19 @@ int runs_error(const char *what, const char *which, int err);
 enum tint run_state_tint(enum tare_run_state state);
 
 /* The runs as `tare ls` prints them. */
-void runs_print(const tare_run_entry *runs, size_t n, FILE *stream,
-		unsigned width, bool color);
+void runs_print(const tare_run_entry *runs, size_t n, FILE *stream);
 void runs_json(struct tr_json *json, const tare_run_entry *runs, size_t n);
 
 /* A tare_write_fn; `arg` is a FILE. */
 int stream_write(void *arg, const char *text, size_t len);
 
-/* tare_view_json() as a line of its own; 0 or a TARE_E*. */
-int run_json(tare_view *view, const tare_report_options *options,
-	     FILE *stream);
+/* How `stream` has room and colours for a report of these parts. */
+tare_report_options report_options(FILE *stream, uint32_t parts);
+/*
+ * A report to stdout, as text or as a line of JSON. Returns an exit code,
+ * after a message: "cannot <what> '<which>'".
+ */
+int report_write(tare_view *view, const tare_report_options *how,
+		 bool as_json, const char *what, const char *which);
 
 #endif

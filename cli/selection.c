@@ -6,12 +6,7 @@
 #include "message.h"
 #include "parse.h"
 
-void selection_release(struct selection *selection)
-{
-	words_release(&selection->names);
-	words_release(&selection->sources);
-	words_release(&selection->types);
-}
+struct selection selection;
 
 /* The parser has checked the words, so every one of them is found. */
 static uint32_t type_bits(const struct words *types)
@@ -26,65 +21,53 @@ static uint32_t type_bits(const struct words *types)
 	return bits;
 }
 
-static bool apply_moment(const char *text, const struct command *command,
-			 const tare_run *run, int64_t *ret_ns)
+static int apply_moment(const char *text, const tare_run *run,
+			int64_t *ret_ns)
 {
 	if (!text || parse_moment(text, run->start_ns, run->end_ns, ret_ns))
-		return true;
-	(void)message_usage(command,
-			    "wrong moment '%s': not 14:05, 2025-11-15T14:05, "
-			    "+30s, -5m or @SECONDS",
-			    text);
-	return false;
+		return CODE_OK;
+	return message_usage("wrong moment '%s': not 14:05, 2025-11-15T14:05, "
+			     "+30s, -5m or @SECONDS",
+			     text);
 }
 
-static int apply_window(const struct selection *selection,
-			const struct command *command, const tare_run *run,
-			tare_filter *filter)
+static int apply_window(const tare_run *run, tare_filter *filter)
 {
-	if (selection->last_ns && (selection->from || selection->to))
-		return message_usage(command, "'--last' excludes '--from' "
-					      "and '--to'");
+	if (selection.last_ns && (selection.from || selection.to))
+		return message_usage("'--last' excludes '--from' and '--to'");
 	/* Longer than time itself: the whole run. */
-	if (selection->last_ns &&
-	    __builtin_sub_overflow(run->end_ns, (int64_t)selection->last_ns,
+	if (selection.last_ns &&
+	    __builtin_sub_overflow(run->end_ns, (int64_t)selection.last_ns,
 				   &filter->from_ns))
 		filter->from_ns = 0;
-	if (!apply_moment(selection->from, command, run, &filter->from_ns) ||
-	    !apply_moment(selection->to, command, run, &filter->to_ns))
+	if (apply_moment(selection.from, run, &filter->from_ns) ||
+	    apply_moment(selection.to, run, &filter->to_ns))
 		return CODE_USAGE;
 	/* 0 means "the beginning", and before 1970 is before it. */
 	if (filter->from_ns < 0)
 		filter->from_ns = 0;
 	if (filter->to_ns && filter->to_ns <= filter->from_ns)
-		return message_usage(command, "empty window: '--to' is not "
-					      "after '--from'");
+		return message_usage("empty window: '--to' is not after "
+				     "'--from'");
 	return CODE_OK;
 }
 
-static uint32_t outcome_of(const struct selection *selection)
-{
-	if (selection->failed)
-		return TARE_OUTCOME_FAILED;
-	return selection->ok ? TARE_OUTCOME_OK : TARE_OUTCOME_ANY;
-}
-
-int selection_apply(const struct selection *selection,
-		    const struct command *command, const tare_run *run,
-		    tare_filter *filter)
+int selection_apply(const tare_run *run, tare_filter *filter)
 {
 	*filter = (tare_filter){
 		.struct_size = sizeof(*filter),
-		.types = type_bits(&selection->types),
-		.names = selection->names.at,
-		.n_names = selection->names.n,
-		.sources = selection->sources.at,
-		.n_sources = selection->sources.n,
-		.last_values = selection->values,
-		.outcome = outcome_of(selection),
-		.most_records = selection->limit,
+		.types = type_bits(&selection.types),
+		.names = selection.names.at,
+		.n_names = selection.names.n,
+		.sources = selection.sources.at,
+		.n_sources = selection.sources.n,
+		.last_values = selection.values,
+		.outcome = selection.failed ? TARE_OUTCOME_FAILED :
+			   selection.ok	    ? TARE_OUTCOME_OK :
+					      TARE_OUTCOME_ANY,
+		.most_records = selection.limit,
 	};
-	if (selection->failed && selection->ok)
-		return message_usage(command, "'--failed' excludes '--ok'");
-	return apply_window(selection, command, run, filter);
+	if (selection.failed && selection.ok)
+		return message_usage("'--failed' excludes '--ok'");
+	return apply_window(run, filter);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "settings.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "message.h"
@@ -17,43 +18,36 @@ const tare_option *setting_option(const char *name, size_t len)
 	return NULL;
 }
 
-static int unknown_option(const struct command *command, const char *word,
-			  size_t len)
+static int unknown_option(const char *word, size_t len)
 {
 	char name[64];
 	struct suggestion near = { .word = name };
 	const tare_option *option;
 
-	if (len >= sizeof(name))
-		len = sizeof(name) - 1;
-	(void)memcpy(name, word, len);
-	name[len] = '\0';
+	(void)snprintf(name, sizeof(name), "%.*s", (int)len, word);
 	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++)
 		suggest_offer(&near, option->name);
-	return message_usage(command, "unknown option '%s'%s", name,
-			     suggest_text(&near));
+	return message_usage("unknown option '%s'%s", name,
+			     suggest_text(&near, ""));
 }
 
-int setting_bad_value(const struct command *command,
-		      const struct setting *setting)
+int setting_bad_value(const struct setting *setting)
 {
-	return message_usage(command, "wrong value '%s' for '%s': accepted "
-				      "is %s",
+	return message_usage("wrong value '%s' for '%s': accepted is %s",
 			     setting->value, setting->option->name,
 			     setting->option->range);
 }
 
-int setting_parse(const struct command *command, const char *word,
-		  struct setting *ret_setting)
+int setting_parse(const char *word, struct setting *ret_setting)
 {
 	size_t len = strcspn(word, "=");
 	struct setting setting = { .option = setting_option(word, len) };
 
 	if (!setting.option)
-		return unknown_option(command, word, len);
+		return unknown_option(word, len);
 	if (word[len] != '=')
-		return message_usage(command, "'%s' needs a value: %s=VALUE",
-				     word, word);
+		return message_usage("'%s' needs a value: %s=VALUE", word,
+				     word);
 	setting.value = word + len + 1;
 	/*
 	 * The table holds its range as text, so the library is asked: this
@@ -61,7 +55,7 @@ int setting_parse(const struct command *command, const char *word,
 	 */
 	if (tare_option_set(setting.option->name, setting.value) ==
 	    TARE_ERANGE)
-		return setting_bad_value(command, &setting);
+		return setting_bad_value(&setting);
 	*ret_setting = setting;
 	return CODE_OK;
 }

@@ -18,10 +18,8 @@ const tare_option *setting_option(const char *name, size_t len);
  * Splits "key=value". Returns 0, or CODE_USAGE after a message that names the
  * nearest option or, for a wrong value, the accepted range.
  */
-int setting_parse(const struct command *command, const char *word,
-		  struct setting *ret_setting);
+int setting_parse(const char *word, struct setting *ret_setting);
 
-int setting_bad_value(const struct command *command,
-		      const struct setting *setting);
+int setting_bad_value(const struct setting *setting);
 
 #endif

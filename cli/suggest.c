@@ -61,23 +61,16 @@ void suggest_offer(struct suggestion *suggestion, const char *known)
 	}
 }
 
-const char *suggest_best(const struct suggestion *suggestion)
-{
-	if (!suggestion->best)
-		return NULL;
-	/* A third of the letters wrong is a slip; more is another word. */
-	if (suggestion->distance * 3 > strlen(suggestion->word) + 1)
-		return NULL;
-	return suggestion->best;
-}
-
-const char *suggest_text(const struct suggestion *suggestion)
+const char *suggest_text(const struct suggestion *suggestion,
+			 const char *before)
 {
 	static char text[LONGEST + 32];
-	const char *best = suggest_best(suggestion);
 
-	if (!best)
+	/* A third of the letters wrong is a slip; more is another word. */
+	if (!suggestion->best ||
+	    suggestion->distance * 3 > strlen(suggestion->word) + 1)
 		return "";
-	(void)snprintf(text, sizeof(text), "; did you mean '%s'", best);
+	(void)snprintf(text, sizeof(text), "; did you mean '%s%s'", before,
+		       suggestion->best);
 	return text;
 }

@@ -4,7 +4,7 @@
  *
  *	struct suggestion s = { .word = typed };
  *	for each known word: suggest_offer(&s, known);
- *	suggest_best(&s) is NULL when nothing is near enough
+ *	suggest_text(&s, "") is "" when nothing is near enough
  */
 #ifndef CLI_SUGGEST_H
 #define CLI_SUGGEST_H
@@ -15,11 +15,14 @@ struct suggestion {
 	unsigned distance;
 };
 
-/* Borrows `known` until the last suggest_best(). */
+/* Borrows `known` until the last suggest_text(). */
 void suggest_offer(struct suggestion *suggestion, const char *known);
-const char *suggest_best(const struct suggestion *suggestion);
 
-/* "; did you mean 'x'", or "" when nothing is near; valid until the next. */
-const char *suggest_text(const struct suggestion *suggestion);
+/*
+ * "; did you mean 'x'", with `before` before the word, or "" when nothing is
+ * near; valid until the next.
+ */
+const char *suggest_text(const struct suggestion *suggestion,
+			 const char *before);
 
 #endif

@@ -70,7 +70,7 @@ static size_t n_shown(const struct summary_values *values)
 
 /* ---- for people -------------------------------------------------------- */
 
-static void print_top(const struct summary_values *values, bool color)
+static void print_top(const struct summary_values *values)
 {
 	static const struct column columns[] = {
 		COLUMN_WIDE("VALUE"),	   COLUMN_NUMBER("COUNT", 0),
@@ -92,12 +92,11 @@ static void print_top(const struct summary_values *values, bool color)
 	}
 	if (table.n_cells) {
 		(void)puts("\nhighest averages");
-		table_print(&table, stdout, terminal_width(stdout), color);
+		table_end(&table, stdout);
 	}
-	table_release(&table);
 }
 
-static void print_recent(const struct summary_values *values, bool color)
+static void print_recent(const struct summary_values *values)
 {
 	static const struct column columns[] = {
 		COLUMN_TEXT("RECORDED", 0), COLUMN_TEXT("NAME", 0),
@@ -120,15 +119,14 @@ static void print_recent(const struct summary_values *values, bool color)
 	}
 	if (table.n_cells) {
 		(void)puts("\nlast values");
-		table_print(&table, stdout, terminal_width(stdout), color);
+		table_end(&table, stdout);
 	}
-	table_release(&table);
 }
 
-void summary_values_print(const struct summary_values *values, bool color)
+void summary_values_print(const struct summary_values *values)
 {
-	print_top(values, color);
-	print_recent(values, color);
+	print_top(values);
+	print_recent(values);
 }
 
 /* ---- for programs ------------------------------------------------------ */

@@ -26,7 +26,7 @@ bool summary_values_take(struct summary_values *values,
 			 const tare_stats *stats, size_t n);
 void summary_values_release(struct summary_values *values);
 
-void summary_values_print(const struct summary_values *values, bool color);
+void summary_values_print(const struct summary_values *values);
 void summary_values_json(const struct summary_values *values,
 			 struct tr_json *json);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,14 +60,26 @@ void table_add(struct table *table, const char *text)
 	table_add_tinted(table, text, TINT_NONE);
 }
 
+void table_addf(struct table *table, const char *format, ...)
+{
+	char *text = NULL;
+	va_list list;
+
+	va_start(list, format);
+	if (vasprintf(&text, format, list) < 0)
+		text = NULL;
+	va_end(list);
+	table->failed |= !text;
+	table_add(table, text);
+	free(text);
+}
+
 void table_add_name(struct table *table, const char *name, const char *labels)
 {
-	struct tr_buf buf = TR_BUF_INIT;
-
-	tr_buf_addf(&buf, labels[0] ? "%s{%s}" : "%s", name, labels);
-	table->failed |= buf.failed;
-	table_add(table, buf.data);
-	tr_buf_release(&buf);
+	if (labels[0])
+		table_addf(table, "%s{%s}", name, labels);
+	else
+		table_add(table, name);
 }
 
 static void measure(const struct table *table, size_t width[])
@@ -200,4 +213,11 @@ void table_print(const struct table *table, FILE *stream, unsigned width,
 	for (size_t i = 0; i + table->n_columns <= table->n_cells;
 	     i += table->n_columns)
 		print_row(table, table->cells + i, widths, stream, color);
+}
+
+void table_end(struct table *table, FILE *stream)
+{
+	table_print(table, stream, terminal_width(stream),
+		    terminal_wants_color(stream));
+	table_release(table);
 }

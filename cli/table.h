@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include <tare/api.h>
+
 #include "terminal.h"
 
 #define TABLE_COLUMNS 16u
@@ -52,6 +54,12 @@ void table_add(struct table *table, const char *text);
 void table_add_name(struct table *table, const char *name, const char *labels);
 void table_add_tinted(struct table *table, const char *text, enum tint tint);
 
+/* The same as printf() makes it. */
+void table_addf(struct table *table, const char *format, ...)
+	TARE_PRINTF(2, 3);
+
+/* Prints it as the terminal of `stream` has room and colours; releases it. */
+void table_end(struct table *table, FILE *stream);
 /* width 0: as wide as it gets. */
 void table_print(const struct table *table, FILE *stream, unsigned width,
 		 bool color);

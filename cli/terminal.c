@@ -12,13 +12,22 @@
 #define LEAST_WIDTH 20u
 #define MOST_WIDTH 1000u
 
-bool terminal_wants_color(FILE *stream, enum color_when when)
+static const char *color_when = "auto";
+
+void terminal_set_color(const char *when)
+{
+	color_when = when;
+}
+
+bool terminal_wants_color(FILE *stream)
 {
 	const char *no_color = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
 
-	if (when != COLOR_AUTO)
-		return when == COLOR_ALWAYS;
+	if (strcmp(color_when, "always") == 0)
+		return true;
+	if (strcmp(color_when, "never") == 0)
+		return false;
 	if (no_color && no_color[0])
 		return false;
 	if (!term || strcmp(term, "dumb") == 0)

@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
-
 enum tint {
 	TINT_NONE,
 	TINT_BOLD,
@@ -22,7 +20,9 @@ enum tint {
 	TINT_YELLOW
 };
 
-bool terminal_wants_color(FILE *stream, enum color_when when);
+/* Borrows `when`: "always", "never", or anything else. */
+void terminal_set_color(const char *when);
+bool terminal_wants_color(FILE *stream);
 
 /* Columns of `stream`, or 0 when it is no terminal and nothing need fit. */
 unsigned terminal_width(FILE *stream);
