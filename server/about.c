@@ -5,8 +5,7 @@
 #include <tare/version.h>
 
 #include "handlers.h"
-#include "openapi.h"
-#include "problem.h"
+#include "embedded.h"
 #include "read/view.h"
 #include "reply.h"
 

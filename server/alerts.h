@@ -41,6 +41,12 @@ struct alert_sample {
 	bool is_refused; /* the series' unit is another: no value */
 };
 
+/* A sample as a reader process measured it. */
+struct measured {
+	uint64_t rule; /* its place in the list */
+	struct alert_sample sample;
+};
+
 /* Fills at most `size` samples of the series that match; how many. */
 typedef size_t (*alert_measure)(void *arg, const struct alert_rule *rule,
 				struct alert_sample *samples, size_t size);

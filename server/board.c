@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "base/platform.h"
 #include "hash.h"
 
 struct board *board_new(void)
@@ -25,10 +25,7 @@ void board_free(struct board *board)
 
 int64_t board_now_ms(void)
 {
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return tr_monotonic_ns() / 1000000;
 }
 
 uint64_t board_key(const tare_run_entry *run)

@@ -3,7 +3,7 @@
 
 #include <tare/error.h>
 
-#include "problem.h"
+#include "reply.h"
 
 static void add(struct chosen *chosen, const tare_run_entry *run)
 {
@@ -22,11 +22,9 @@ static bool add_named(struct exchange *ex, struct chosen *chosen)
 		const tare_run_entry *run =
 			pool_find(&ex->server->pool, names->at[i]);
 
-		if (!run) {
-			problem(ex, 404, "there is no run '%.60s'",
-				names->at[i]);
-			return false;
-		}
+		if (!run)
+			return problem(ex, 404, "there is no run '%.60s'",
+				       names->at[i]);
 		add(chosen, run);
 	}
 	return true;
@@ -45,15 +43,14 @@ bool chosen_runs(struct exchange *ex, struct chosen *ret_chosen)
 	return true;
 }
 
-static void refuse(struct exchange *ex, const tare_run_entry *run)
+static bool refuse(struct exchange *ex, const tare_run_entry *run)
 {
 	if (pool_leaves_out(&ex->server->pool, run))
-		problem(ex, 503, "the run '%s' cannot be read: that took over "
-				 "%u ms, or ended the process that reads; "
-				 "'tare verify' may say more",
-			run->id, BOARD_LEDGER_MS);
-	else
-		problem(ex, 404, "the run '%s' has vanished", run->id);
+		return problem(ex, 503, "the run '%s' cannot be read: that "
+			       "took over %u ms, or ended the process that "
+			       "reads; 'tare verify' may say more",
+			       run->id, BOARD_LEDGER_MS);
+	return problem(ex, 404, "the run '%s' has vanished", run->id);
 }
 
 bool chosen_views(struct exchange *ex, struct chosen *ret_chosen)
@@ -66,10 +63,8 @@ bool chosen_views(struct exchange *ex, struct chosen *ret_chosen)
 		const tare_run_entry *run = ret_chosen->runs[i];
 		tare_view *view = pool_view(&ex->server->pool, run);
 
-		if (!view && ex->query.runs.n) {
-			refuse(ex, run);
-			return false;
-		}
+		if (!view && ex->query.runs.n)
+			return refuse(ex, run);
 		if (!view)
 			continue;
 		ret_chosen->runs[kept] = run;
@@ -86,20 +81,24 @@ bool chosen_live(struct exchange *ex, struct chosen *ret_chosen)
 	for (size_t i = 0; i < ret_chosen->n; i++) {
 		if (ret_chosen->runs[i]->state == TARE_RUN_LIVE)
 			continue;
-		problem(ex, 409, "the run '%s' has ended",
-			ret_chosen->runs[i]->id);
-		return false;
+		return problem(ex, 409, "the run '%s' has ended",
+			       ret_chosen->runs[i]->id);
 	}
 	return true;
+}
+
+static void run_json(struct tr_json *json, const tare_run_entry *run)
+{
+	tr_json_object(json, NULL);
+	tr_json_str(json, "run", run->id);
+	tr_json_i64(json, "pid", run->pid);
 }
 
 void chosen_json(const struct chosen *chosen, struct tr_json *json)
 {
 	tr_json_array(json, "runs");
 	for (size_t i = 0; i < chosen->n; i++) {
-		tr_json_object(json, NULL);
-		tr_json_str(json, "run", chosen->runs[i]->id);
-		tr_json_i64(json, "pid", chosen->runs[i]->pid);
+		run_json(json, chosen->runs[i]);
 		tr_json_str(json, "program", chosen->runs[i]->program);
 		tr_json_end_object(json);
 	}
@@ -111,13 +110,28 @@ void chosen_results(const struct chosen *chosen, const int *errors,
 {
 	tr_json_array(json, "runs");
 	for (size_t i = 0; i < chosen->n; i++) {
-		tr_json_object(json, NULL);
-		tr_json_str(json, "run", chosen->runs[i]->id);
-		tr_json_i64(json, "pid", chosen->runs[i]->pid);
+		run_json(json, chosen->runs[i]);
 		tr_json_bool(json, "ok", errors[i] == 0);
 		tr_json_str(json, "error",
 			    errors[i] ? tare_strerror(errors[i]) : NULL);
 		tr_json_end_object(json);
 	}
 	tr_json_end_array(json);
+}
+
+void chosen_window(const struct exchange *ex, const tare_filter *filter,
+		   struct tr_json *json)
+{
+	tr_json_object(json, "window");
+	tr_json_i64(json, "from_ms", filter->from_ns / 1000000);
+	tr_json_i64(json, "to_ms",
+		    (filter->to_ns ? filter->to_ns : ex->now_ns) / 1000000);
+	tr_json_end_object(json);
+}
+
+void chosen_end(struct exchange *ex, const struct chosen *chosen)
+{
+	chosen_json(chosen, &ex->json);
+	tr_json_end_object(&ex->json);
+	reply_json_end(ex, 200);
 }

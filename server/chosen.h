@@ -26,7 +26,12 @@ bool chosen_live(struct exchange *ex, struct chosen *ret_chosen);
 /* "runs": their ids, and what each made of a change: 0 or a TARE_E*. */
 void chosen_results(const struct chosen *chosen, const int *errors,
 		    struct tr_json *json);
+/* "window": what was asked for, in ms since 1970. */
+void chosen_window(const struct exchange *ex, const tare_filter *filter,
+		   struct tr_json *json);
 /* "runs": their ids and processes. */
 void chosen_json(const struct chosen *chosen, struct tr_json *json);
+/* The same, then the end of the document; sends it. */
+void chosen_end(struct exchange *ex, const struct chosen *chosen);
 
 #endif

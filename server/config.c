@@ -13,12 +13,10 @@
 #include <tare/control.h>
 
 #include "base/config.h"
-#include "body.h"
 #include "chosen.h"
 #include "document.h"
 #include "handlers.h"
 #include "hash.h"
-#include "problem.h"
 #include "read/control.h"
 #include "reply.h"
 
@@ -175,9 +173,8 @@ static bool check_locks(struct exchange *ex, const struct chosen *chosen)
 		if (tare_remote_get(chosen->runs[i]->pid, "enable_metrics",
 				    value, sizeof(value)) != TARE_EBUSY)
 			continue;
-		problem(ex, 503, "another process holds the lock of the run "
-				 "'%s'", chosen->runs[i]->id);
-		return false;
+		return problem(ex, 503, "another process holds the lock of the "
+			       "run '%s'", chosen->runs[i]->id);
 	}
 	return true;
 }
@@ -193,10 +190,8 @@ void handle_config(struct exchange *ex)
 	tr_json_object(json, NULL);
 	config_json(json, &chosen);
 	monitoring_json(json, &chosen);
-	chosen_json(&chosen, json);
-	tr_json_end_object(json);
 	add_etag(ex, &chosen);
-	reply_json_end(ex, 200);
+	chosen_end(ex, &chosen);
 }
 
 /* ---- writing ----------------------------------------------------------- */
@@ -253,20 +248,18 @@ static bool check_named(struct exchange *ex, const tare_option *option,
 
 	if (option->names == TARE_NAMES_NOTHING)
 		return true;
-	if (option->names != TARE_NAMES_PATH) {
-		problem(ex, 422, "'%s' cannot be set over HTTP: it comes from "
-				 "tare.conf or the environment",
-			option->name);
-		return false;
-	}
+	if (option->names != TARE_NAMES_PATH)
+		return problem(ex, 422, "'%s' cannot be set over HTTP: it "
+			       "comes from tare.conf or the environment",
+			       option->name);
 	if (is_word(option->words, value) ||
 	    ((is_servers(option) || value[0] == '/') && root_has(root, value)))
 		return true;
-	problem(ex, 422, "'%s' must be %sbelow '%.200s', the root that this "
-			 "server was started with (--export-root)",
-		option->name, is_servers(option) ? "" : "an absolute path ",
-		root->path);
-	return false;
+	return problem(ex, 422, "'%s' must be %sbelow '%.200s', the root that "
+		       "this server was started with (--export-root)",
+		       option->name,
+		       is_servers(option) ? "" : "an absolute path ",
+		       root->path);
 }
 
 /* The text of a member's value in the words of the table. */
@@ -275,16 +268,12 @@ static bool check_member(struct exchange *ex,
 {
 	const tare_option *option = find_option(member->key);
 
-	if (!option) {
-		problem(ex, 422, "there is no option '%.60s' to set",
-			member->key);
-		return false;
-	}
-	if (!option->live && !is_servers(option)) {
-		problem(ex, 422, "'%s' cannot change while programs run",
-			option->name);
-		return false;
-	}
+	if (!option)
+		return problem(ex, 422, "there is no option '%.60s' to set",
+			       member->key);
+	if (!option->live && !is_servers(option))
+		return problem(ex, 422, "'%s' cannot change while programs run",
+			       option->name);
 	if (type_fits(option, member->type) &&
 	    !check_named(ex, option, member->value))
 		return false;
@@ -293,11 +282,9 @@ static bool check_member(struct exchange *ex,
 	 * is set here for that is set back, see check_members().
 	 */
 	if (!type_fits(option, member->type) ||
-	    tare_option_set(option->name, member->value)) {
-		problem(ex, 422, "wrong value for '%s': accepted is %s",
-			option->name, option->range);
-		return false;
-	}
+	    tare_option_set(option->name, member->value))
+		return problem(ex, 422, "wrong value for '%s': accepted is %s",
+			       option->name, option->range);
 	return true;
 }
 
@@ -397,9 +384,8 @@ static bool check_precondition(struct exchange *ex,
 	make_etag(chosen, etag);
 	if (!wanted || etag_matches(wanted, etag))
 		return true;
-	problem(ex, 412, "the configuration has changed meanwhile; read it "
-			 "again");
-	return false;
+	return problem(ex, 412, "the configuration has changed meanwhile; read "
+		       "it again");
 }
 
 static void put(struct exchange *ex, char *text)

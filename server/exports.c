@@ -12,15 +12,14 @@
 #include <tare/error.h>
 #include <tare/read/export.h>
 
-#include "body.h"
 #include "chosen.h"
-#include "export_name.h"
 #include "handlers.h"
-#include "problem.h"
 #include "render/tables.h"
 #include "reply.h"
 
 #define DOWNLOAD "/api/metrics/export/download/"
+#define DIGITS "0123456789"
+#define LETTERS "abcdefghijklmnopqrstuvwxyz"
 
 static void send_made(struct exchange *ex, const struct export_file *file,
 		      uint64_t rows)
@@ -113,21 +112,18 @@ static bool read_members(struct exchange *ex, const struct document *document,
 	for (size_t i = 0; i < document->n; i++) {
 		const struct document_member *member = &document->at[i];
 
-		if (strcmp(member->key, "metric_type") != 0) {
-			problem(ex, 422, "there is no '%.60s' to choose; "
-					 "metric_type is the table of a CSV, "
-					 "the rest is in the query",
-				member->key);
-			return false;
-		}
+		if (strcmp(member->key, "metric_type") != 0)
+			return problem(ex, 422, "there is no '%.60s' to "
+				       "choose; metric_type is the table of a "
+				       "CSV, the rest is in the query",
+				       member->key);
 		*ret_table = member->type == DOCUMENT_TEXT ?
 				     tr_csv_table(member->value) :
 				     NULL;
 		if (*ret_table)
 			continue;
-		problem(ex, 422, "metric_type is processing, memory, gpu, "
-				 "metrics or stats");
-		return false;
+		return problem(ex, 422, "metric_type is processing, memory, "
+			       "gpu, metrics or stats");
 	}
 	return true;
 }
@@ -177,6 +173,80 @@ void handle_export_csv(struct exchange *ex)
 	if (!table)
 		table = asked ? asked : "processing";
 	make(ex, TARE_FORMAT_CSV, table);
+}
+
+/* ---- names ------------------------------------------------------------- */
+
+static bool find_format(const char *ending, uint32_t *ret_format)
+{
+	static const struct {
+		const char *ending;
+		uint32_t format;
+	} known[] = {
+		{ "json", TARE_FORMAT_JSON },
+		{ "csv", TARE_FORMAT_CSV },
+		{ "prom", TARE_FORMAT_PROMETHEUS },
+		{ "om", TARE_FORMAT_OPENMETRICS },
+		{ "pb", TARE_FORMAT_PROTOBUF },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strcmp(known[i].ending, ending) != 0)
+			continue;
+		*ret_format = known[i].format;
+		return true;
+	}
+	return false;
+}
+
+/* Moves on behind exactly `n` digits. */
+static bool skip_digits(const char **at, size_t n)
+{
+	if (strspn(*at, DIGITS) != n)
+		return false;
+	*at += n;
+	return true;
+}
+
+static bool skip(const char **at, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (strncmp(*at, text, len) != 0)
+		return false;
+	*at += len;
+	return true;
+}
+
+/*
+ * Names of exports, as tare_export_file() and periodic exports make them:
+ *
+ *	metrics_<what>_<YYYYMMDD_HHMMSS>[_<n>].<ending>
+ *	metrics_periodic_<what>_<YYYYMMDD_HHMMSS>.<ending>
+ *
+ * Only letters, digits, _ and one dot: such a name is never a path. False: no
+ * export has such a name. Gives its enum tare_format.
+ */
+static bool parse_name(const char *name, uint32_t *ret_format)
+{
+	const char *at = name;
+	size_t n;
+
+	if (!skip(&at, "metrics_"))
+		return false;
+	(void)skip(&at, "periodic_");
+	n = strspn(at, LETTERS);
+	at += n;
+	if (!n || !skip(&at, "_") || !skip_digits(&at, 8) ||
+	    !skip(&at, "_") || !skip_digits(&at, 6))
+		return false;
+	if (skip(&at, "_")) {
+		n = strspn(at, DIGITS);
+		at += n;
+		if (!n || n > 4)
+			return false;
+	}
+	return skip(&at, ".") && find_format(at, ret_format);
 }
 
 /* ---- download ---------------------------------------------------------- */
@@ -232,7 +302,7 @@ static void send_found(struct exchange *ex)
 	int folder = -1, fd = -1;
 	size_t size = 0;
 
-	if (export_name_parse(ex->tail, &format) &&
+	if (parse_name(ex->tail, &format) &&
 	    tare_option_get("export_directory", path, sizeof(path)) > 0)
 		folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder >= 0) {

@@ -10,7 +10,7 @@
 #include <event2/keyvalq_struct.h>
 
 #include "exchange.h"
-#include "problem.h"
+#include "reply.h"
 
 /* Headers that must not come twice: which one counts, nobody agrees. */
 static const char *const single[] = {
@@ -69,17 +69,13 @@ static bool check_host(struct exchange *ex)
 	const char *host = exchange_header(ex, "Host");
 	const char *origin = exchange_header(ex, "Origin");
 
-	if (!host || !is_our_host(gate, host)) {
-		problem(ex, 421, "this server is not known by that Host; "
-				 "start it with --allow-host if it should");
-		return false;
-	}
+	if (!host || !is_our_host(gate, host))
+		return problem(ex, 421, "this server is not known by that "
+			       "Host; start it with --allow-host if it should");
 	if (origin && (strncmp(origin, "http://", 7) != 0 ||
-		       !is_our_host(gate, origin + 7))) {
-		problem(ex, 403, "requests of pages from elsewhere are not "
-				 "answered (Origin)");
-		return false;
-	}
+		       !is_our_host(gate, origin + 7)))
+		return problem(ex, 403, "requests of pages from elsewhere are "
+			       "not answered (Origin)");
 	return true;
 }
 
@@ -115,9 +111,8 @@ static bool check_head_size(struct exchange *ex)
 		bytes += strlen(header->key) + strlen(header->value) + 4;
 	if (bytes <= GATE_HEADER_BYTES)
 		return true;
-	problem(ex, 400, "the headers have more than %u bytes",
-		GATE_HEADER_BYTES);
-	return false;
+	return problem(ex, 400, "the headers have more than %u bytes",
+		       GATE_HEADER_BYTES);
 }
 
 static bool check_headers(struct exchange *ex)
@@ -129,18 +124,14 @@ static bool check_headers(struct exchange *ex)
 
 	TAILQ_FOREACH(header, headers, next) {
 		if (!is_token_text(header->key) ||
-		    !is_visible_text(header->value)) {
-			problem(ex, 400, "a header's name or value is not "
-					 "well formed");
-			return false;
-		}
+		    !is_visible_text(header->value))
+			return problem(ex, 400, "a header's name or value is "
+				       "not well formed");
 		for (size_t i = 0; i < N_SINGLE; i++)
 			if (strcasecmp(header->key, single[i]) == 0 &&
-			    n_seen[i]++) {
-				problem(ex, 400, "header '%s' comes twice",
-					single[i]);
-				return false;
-			}
+			    n_seen[i]++)
+				return problem(ex, 400, "header '%s' comes "
+					       "twice", single[i]);
 	}
 	return true;
 }
@@ -152,24 +143,16 @@ static bool check_body(struct exchange *ex)
 	const char *coding = exchange_header(ex, "Transfer-Encoding");
 	struct evbuffer *body = evhttp_request_get_input_buffer(ex->request);
 
-	if (length && coding) {
-		problem(ex, 400, "Content-Length and Transfer-Encoding "
-				 "exclude each other");
-		return false;
-	}
-	if (coding && strcasecmp(coding, "chunked") != 0) {
-		problem(ex, 400, "unknown Transfer-Encoding");
-		return false;
-	}
-	if (length && length[strspn(length, "0123456789")] != '\0') {
-		problem(ex, 400, "Content-Length is not a number");
-		return false;
-	}
-	if (evbuffer_get_length(body) > GATE_BODY_BYTES) {
-		problem(ex, 413, "the body has more than %u bytes",
-			GATE_BODY_BYTES);
-		return false;
-	}
+	if (length && coding)
+		return problem(ex, 400, "Content-Length and Transfer-Encoding "
+			       "exclude each other");
+	if (coding && strcasecmp(coding, "chunked") != 0)
+		return problem(ex, 400, "unknown Transfer-Encoding");
+	if (length && length[strspn(length, "0123456789")] != '\0')
+		return problem(ex, 400, "Content-Length is not a number");
+	if (evbuffer_get_length(body) > GATE_BODY_BYTES)
+		return problem(ex, 413, "the body has more than %u bytes",
+			       GATE_BODY_BYTES);
 	return true;
 }
 
@@ -179,13 +162,11 @@ bool gate_check_form(struct exchange *ex)
 
 	if (peers_sent_zero(&ex->server->peers, ex->request)) {
 		exchange_add_header(ex, "Connection", "close");
-		problem(ex, 400, "the request holds a zero byte");
-		return false;
+		return problem(ex, 400, "the request holds a zero byte");
 	}
-	if (!uri || uri[0] != '/') {
-		problem(ex, 400, "the target of a request begins with /");
-		return false;
-	}
+	if (!uri || uri[0] != '/')
+		return problem(ex, 400, "the target of a request begins with "
+			       "/");
 	return check_head_size(ex) && check_headers(ex) && check_host(ex) &&
 	       check_body(ex);
 }
@@ -216,17 +197,15 @@ bool gate_check_token(struct exchange *ex)
 		return true;
 	}
 	exchange_add_header(ex, "WWW-Authenticate", "Bearer");
-	problem(ex, 401, "the token is missing or wrong; 'tare url %s--token' "
-			 "prints it",
-		is_reading(ex) ? "" : "--steer ");
-	return false;
+	return problem(ex, 401, "the token is missing or wrong; 'tare url "
+		       "%s--token' prints it",
+		       is_reading(ex) ? "" : "--steer ");
 }
 
 bool gate_check_steering(struct exchange *ex)
 {
 	if (ex->may_steer || is_reading(ex))
 		return true;
-	problem(ex, 403, "this token only reads; 'tare url --steer --token' "
-			 "prints the one that changes things");
-	return false;
+	return problem(ex, 403, "this token only reads; 'tare url --steer "
+		       "--token' prints the one that changes things");
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "measure.h"
-
+/*
+ * Measure: the figures that the rules of alerts look at, read in a reader
+ * process. The task holds the rules as they are, the answer the samples, in
+ * the order of the rules.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +11,9 @@
 
 #include <event2/buffer.h>
 
+#include "alerts.h"
+#include "base/platform.h"
 #include "handlers.h"
-#include "live.h"
 #include "reply.h"
 
 #define MOST_WINDOWS 16 /* different ones of all rules */
@@ -33,7 +37,7 @@ static tare_merge *merge_over(struct measure *measure, int64_t over_ns)
 {
 	tare_filter filter = { .struct_size = sizeof(filter) };
 	tare_view *views[POOL_VIEWS];
-	size_t n = live_views(measure->pool, views);
+	size_t n = pool_live_views(measure->pool, views);
 	tare_merge *merge = NULL;
 
 	if (over_ns)
@@ -159,7 +163,7 @@ static int measure_all(struct measure *measure, const char *rules, size_t n,
 void handle_measure(struct exchange *ex)
 {
 	struct measure measure = { .pool = &ex->server->pool,
-				   .now_ns = live_now_ns() };
+				   .now_ns = tr_realtime_ns() };
 	struct evbuffer *out = evbuffer_new();
 	size_t len;
 	const char *rules = exchange_body(ex, &len);

@@ -12,8 +12,6 @@
 
 #include "chosen.h"
 #include "handlers.h"
-#include "problem.h"
-#include "processing.h"
 #include "reply.h"
 
 /* "count", and "values": each quantity's statistics. */
@@ -127,23 +125,6 @@ static void now_json(struct tr_json *json, const struct chosen *chosen)
 
 /* ---- routes ------------------------------------------------------------ */
 
-/* NULL: it has been answered. */
-static tare_readings *gather(struct exchange *ex, struct chosen *chosen,
-			     enum tare_record_kind kind)
-{
-	tare_filter filter = query_filter(&ex->query, ex->now_ns);
-	tare_readings *readings = NULL;
-	int err;
-
-	if (!chosen_views(ex, chosen))
-		return NULL;
-	err = tare_readings_open(chosen->views, chosen->n, &filter, kind,
-				 &readings);
-	if (err)
-		problem_error(ex, "read the samples", err);
-	return err ? NULL : readings;
-}
-
 static const tare_reading_group *all_of(const tare_readings *readings)
 {
 	size_t n;
@@ -151,38 +132,13 @@ static const tare_reading_group *all_of(const tare_readings *readings)
 	return tare_readings_groups(readings, TARE_READINGS_ALL, &n);
 }
 
-static void finish(struct exchange *ex, struct tr_json *json,
-		   const struct chosen *chosen)
-{
-	tare_filter filter = query_filter(&ex->query, ex->now_ns);
-
-	window_json(json, &filter, ex->now_ns);
-	chosen_json(chosen, json);
-	tr_json_end_object(json);
-	reply_json_end(ex, 200);
-}
-
-static void write_memory(struct exchange *ex, const struct chosen *chosen,
+static void write_memory(struct tr_json *json, const struct chosen *chosen,
 			 const tare_readings *readings)
 {
-	struct tr_json *json = reply_json(ex);
-
-	tr_json_object(json, NULL);
 	tr_json_bool(json, "available", true);
 	group_json(json, all_of(readings));
 	names_json(json, readings);
 	now_json(json, chosen);
-	finish(ex, json, chosen);
-}
-
-void handle_memory_stats(struct exchange *ex)
-{
-	struct chosen chosen;
-	tare_readings *readings = gather(ex, &chosen, TARE_RECORD_MEMORY);
-
-	if (readings)
-		write_memory(ex, &chosen, readings);
-	tare_readings_close(readings);
 }
 
 /* Each GPU apart: a mean over several would be of none. */
@@ -203,31 +159,56 @@ static void gpus_json(struct tr_json *json, const tare_readings *readings)
 	tr_json_end_array(json);
 }
 
-static void write_gpus(struct exchange *ex, const struct chosen *chosen,
+static void write_gpus(struct tr_json *json, const struct chosen *chosen,
 		       const tare_readings *readings)
 {
 	const tare_reading_group *all = all_of(readings);
-	struct tr_json *json = reply_json(ex);
 	char reason[320];
 
+	(void)chosen;
 	(void)snprintf(reason, sizeof(reason), "not available: %s",
 		       all->reason[0] ? all->reason :
 					"no GPU was sampled by these runs");
-	tr_json_object(json, NULL);
 	tr_json_bool(json, "available", all->is_available);
 	tr_json_str(json, "reason", all->is_available ? NULL : reason);
 	group_json(json, all);
 	names_json(json, readings);
 	gpus_json(json, readings);
-	finish(ex, json, chosen);
+}
+
+static void answer(struct exchange *ex, enum tare_record_kind kind,
+		   void (*write)(struct tr_json *json,
+				 const struct chosen *chosen,
+				 const tare_readings *readings))
+{
+	tare_filter filter = query_filter(&ex->query, ex->now_ns);
+	tare_readings *readings = NULL;
+	struct chosen chosen;
+	struct tr_json *json;
+	int err;
+
+	if (!chosen_views(ex, &chosen))
+		return;
+	err = tare_readings_open(chosen.views, chosen.n, &filter, kind,
+				 &readings);
+	if (err) {
+		problem_error(ex, "read the samples", err);
+		return;
+	}
+	json = reply_json(ex);
+	tr_json_object(json, NULL);
+	write(json, &chosen, readings);
+	chosen_window(ex, &filter, json);
+	chosen_end(ex, &chosen);
+	tare_readings_close(readings);
+}
+
+void handle_memory_stats(struct exchange *ex)
+{
+	answer(ex, TARE_RECORD_MEMORY, write_memory);
 }
 
 void handle_gpu_stats(struct exchange *ex)
 {
-	struct chosen chosen;
-	tare_readings *readings = gather(ex, &chosen, TARE_RECORD_GPU);
-
-	if (readings)
-		write_gpus(ex, &chosen, readings);
-	tare_readings_close(readings);
+	answer(ex, TARE_RECORD_GPU, write_gpus);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "handlers.h"
-#include "page.h"
+#include "embedded.h"
 #include "reply.h"
 
 /* Its own script and style, requests to its own server, nothing else. */

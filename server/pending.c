@@ -10,7 +10,6 @@
 #include <event2/buffer.h>
 #include <event2/keyvalq_struct.h>
 
-#include "problem.h"
 #include "reply.h"
 #include "router.h"
 

@@ -9,10 +9,10 @@
 #include <tare/control.h>
 #include <tare/read/export.h>
 
+#include "base/platform.h"
 #include "cli/message.h"
 #include "exchange.h"
 #include "handlers.h"
-#include "live.h"
 #include "reply.h"
 
 struct periodic {
@@ -29,7 +29,7 @@ struct periodic {
 /* A clock that is set may bring the time nearer: look once a second. */
 static void arm(struct periodic *periodic)
 {
-	int64_t left = periodic->due_ns - live_now_ns();
+	int64_t left = periodic->due_ns - tr_realtime_ns();
 	struct timeval time = { 1, 0 };
 
 	if (left < 1000000000) {
@@ -68,7 +68,7 @@ static void write_all(const struct periodic *periodic, struct pool *pool)
 	static const char *const tables[] = { "processing", "memory", "gpu",
 					      "stats" };
 	tare_view *views[POOL_VIEWS];
-	size_t n = live_views(pool, views);
+	size_t n = pool_live_views(pool, views);
 	char folder[256];
 
 	if (n == 0 || tare_option_get("export_directory", folder,
@@ -118,14 +118,14 @@ static void ask_to_write(struct periodic *periodic)
 static void on_time(evutil_socket_t fd, short what, void *arg)
 {
 	struct periodic *periodic = arg;
-	int64_t now = live_now_ns();
+	int64_t now = tr_realtime_ns();
 
 	(void)fd;
 	(void)what;
 	if (now >= periodic->due_ns) {
 		if (!periodic->is_writing)
 			ask_to_write(periodic);
-		periodic->due_ns = periodic_next_ns(live_now_ns(),
+		periodic->due_ns = periodic_next_ns(tr_realtime_ns(),
 						    periodic->interval_s);
 	} else if (periodic->due_ns - now > periodic->interval_s * 1e9) {
 		/* The clock was set back. */
@@ -184,7 +184,7 @@ struct periodic *periodic_start(struct server *server)
 		free(periodic);
 		return NULL;
 	}
-	periodic->due_ns = periodic_next_ns(live_now_ns(),
+	periodic->due_ns = periodic_next_ns(tr_realtime_ns(),
 					    periodic->interval_s);
 	arm(periodic);
 	return periodic;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/parse.h"
+#include "base/text.h"
 #include "read/view.h"
 
 /* A finished run's view that nobody asked for in 50 generations: 10 s. */
@@ -107,7 +107,7 @@ const tare_run_entry *pool_find(const struct pool *pool, const char *name)
 
 	if (strcmp(name, "last") == 0)
 		return find_last(pool);
-	if (parse_count(name, &pid) && pid <= INT32_MAX)
+	if (tr_parse_u64(name, &pid) && pid <= INT32_MAX)
 		run = find_pid(pool, (int64_t)pid);
 	return run ? run : find_id(pool, name);
 }
@@ -190,6 +190,20 @@ tare_view *pool_view(struct pool *pool, const tare_run_entry *run)
 	}
 	slot->used = pool->generation;
 	return slot->view;
+}
+
+size_t pool_live_views(struct pool *pool, tare_view *views[POOL_VIEWS])
+{
+	size_t n = 0;
+
+	pool_refresh(pool);
+	for (size_t i = 0; i < pool->n_runs && n < POOL_VIEWS; i++) {
+		if (pool->runs[i].state != TARE_RUN_LIVE)
+			continue;
+		views[n] = pool_view(pool, &pool->runs[i]);
+		n += views[n] != NULL;
+	}
+	return n;
 }
 
 /* ---- ends -------------------------------------------------------------- */

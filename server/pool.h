@@ -77,6 +77,9 @@ const tare_run_entry *pool_find(const struct pool *pool, const char *name);
  */
 tare_view *pool_view(struct pool *pool, const tare_run_entry *run);
 
+/* The views of all live runs, where no request says which; how many. */
+size_t pool_live_views(struct pool *pool, tare_view *views[POOL_VIEWS]);
+
 /* Reading it has failed or taken too long, and is not tried again. */
 bool pool_leaves_out(const struct pool *pool, const tare_run_entry *run);
 

@@ -5,15 +5,14 @@
  * Rows are in the order of names, which a measured program does not change,
  * so that pages fit together; what is slowest is asked of the summary.
  */
-#include "processing.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/platform.h"
+#include "chosen.h"
 #include "handlers.h"
 #include "hash.h"
-#include "problem.h"
 #include "read/stats.h"
 #include "reply.h"
 
@@ -143,17 +142,17 @@ static void row_json(struct tr_json *json, const tare_stats *stats)
 	tr_json_end_object(json);
 }
 
-void window_json(struct tr_json *json, const tare_filter *filter,
-		 int64_t now_ns)
+static void rows_json(struct tr_json *json, const struct rows *rows, size_t at,
+		      size_t end)
 {
-	tr_json_object(json, "window");
-	tr_json_i64(json, "from_ms", filter->from_ns / 1000000);
-	tr_json_i64(json, "to_ms",
-		    (filter->to_ns ? filter->to_ns : now_ns) / 1000000);
-	tr_json_end_object(json);
+	tr_json_array(json, "operations");
+	for (size_t i = at; i < end; i++)
+		row_json(json, &rows->at[i]);
+	tr_json_end_array(json);
 }
 
-int processing_json(struct tr_json *json, tare_merge *merge)
+/* For the stream: without pages. */
+static int processing_json(struct tr_json *json, tare_merge *merge)
 {
 	struct rows rows;
 	tare_stats whole;
@@ -161,10 +160,7 @@ int processing_json(struct tr_json *json, tare_merge *merge)
 	if (tr_merge_times(merge, &whole) || !rows_init(&rows, merge, by_name))
 		return TARE_ENOMEM;
 	figures_json(json, &whole);
-	tr_json_array(json, "operations");
-	for (size_t i = 0; i < rows.n; i++)
-		row_json(json, &rows.at[i]);
-	tr_json_end_array(json);
+	rows_json(json, &rows, 0, rows.n);
 	free(rows.at);
 	return 0;
 }
@@ -218,10 +214,7 @@ static void page_json(struct exchange *ex, struct tr_json *json,
 			     rows->n :
 			     at + (size_t)ex->query.limit;
 
-	tr_json_array(json, "operations");
-	for (size_t i = at; i < end; i++)
-		row_json(json, &rows->at[i]);
-	tr_json_end_array(json);
+	rows_json(json, rows, at, end);
 	next_json(json, rows, end);
 }
 
@@ -265,11 +258,10 @@ static bool look_begin(struct exchange *ex, struct look *look,
 		err = tr_merge_times(look->merge, &look->whole);
 	if (!err && !rows_init(&look->rows, look->merge, order))
 		err = TARE_ENOMEM;
-	if (err) {
-		look_end(look);
-		problem_error(ex, "read the statistics", err);
-	}
-	return !err;
+	if (!err)
+		return true;
+	look_end(look);
+	return problem_error(ex, "read the statistics", err);
 }
 
 static void send_look(struct exchange *ex, struct look *look, size_t at)
@@ -279,11 +271,9 @@ static void send_look(struct exchange *ex, struct look *look, size_t at)
 	tr_json_object(json, NULL);
 	figures_json(json, &look->whole);
 	page_json(ex, json, &look->rows, at);
-	window_json(json, &look->filter, ex->now_ns);
+	chosen_window(ex, &look->filter, json);
 	tr_json_u64(json, "dropped", lost_events(&look->chosen));
-	chosen_json(&look->chosen, json);
-	tr_json_end_object(json);
-	reply_json_end(ex, 200);
+	chosen_end(ex, &look->chosen);
 }
 
 static void answer_look(struct exchange *ex, row_order order)
@@ -309,4 +299,32 @@ void handle_processing_stats(struct exchange *ex)
 void handle_operations_summary(struct exchange *ex)
 {
 	answer_look(ex, order_of(ex->query.sort ? ex->query.sort : "total"));
+}
+
+/* ---- what a stream sends ----------------------------------------------- */
+
+/* The body of the task is the number of the snapshot. */
+void handle_snapshot(struct exchange *ex)
+{
+	tare_filter filter = { .struct_size = sizeof(filter) };
+	struct chosen chosen;
+	struct tr_json *json;
+	tare_merge *merge;
+	uint64_t number = 0;
+	size_t len;
+	const char *body = exchange_body(ex, &len);
+
+	if (len == sizeof(number))
+		(void)memcpy(&number, body, len);
+	/* No run is named, so there is nothing that could be refused. */
+	(void)chosen_views(ex, &chosen);
+	json = reply_json(ex);
+	tr_json_object(json, NULL);
+	tr_json_i64(json, "time_ms", tr_realtime_ns() / 1000000);
+	tr_json_u64(json, "sequence", number);
+	if (tare_merge_open(chosen.views, chosen.n, &filter, &merge) == 0) {
+		(void)processing_json(json, merge);
+		tare_merge_close(merge);
+	}
+	chosen_end(ex, &chosen);
 }

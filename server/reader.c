@@ -17,7 +17,7 @@
 #include "board.h"
 #include "exchange.h"
 #include "handlers.h"
-#include "problem.h"
+#include "reply.h"
 #include "router.h"
 #include "task.h"
 

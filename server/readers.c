@@ -11,7 +11,7 @@
 #include "cli/message.h"
 #include "exchange.h"
 #include "pending.h"
-#include "problem.h"
+#include "reply.h"
 #include "reader.h"
 #include "router.h"
 

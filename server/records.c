@@ -10,8 +10,6 @@
 
 #include "chosen.h"
 #include "handlers.h"
-#include "problem.h"
-#include "processing.h"
 #include "reply.h"
 
 struct found {
@@ -85,10 +83,8 @@ static bool find_records(struct exchange *ex, const struct chosen *chosen,
 
 		if (!err && !add_all(findings, chosen->runs[i], records, n))
 			err = TARE_ENOMEM;
-		if (err) {
-			problem_error(ex, "read the records", err);
-			return false;
-		}
+		if (err)
+			return problem_error(ex, "read the records", err);
 	}
 	if (findings->n)
 		qsort(findings->at, findings->n, sizeof(*findings->at),
@@ -181,10 +177,8 @@ static void send_page(struct exchange *ex, const struct chosen *chosen,
 		record_json(json, &findings->at[i]);
 	tr_json_end_array(json);
 	next_json(json, findings, end);
-	window_json(json, filter, ex->now_ns);
-	chosen_json(chosen, json);
-	tr_json_end_object(json);
-	reply_json_end(ex, 200);
+	chosen_window(ex, filter, json);
+	chosen_end(ex, chosen);
 }
 
 void handle_records(struct exchange *ex)
@@ -260,9 +254,7 @@ static void send_counts(struct exchange *ex, const struct counts *counts,
 	tr_json_u64(json, "event_count", counts->events);
 	tr_json_u64(json, "trimmed", counts->trimmed);
 	tr_json_u64(json, "dropped", counts->dropped);
-	chosen_json(chosen, json);
-	tr_json_end_object(json);
-	reply_json_end(ex, 200);
+	chosen_end(ex, chosen);
 }
 
 void handle_count(struct exchange *ex)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reply.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <event2/keyvalq_struct.h>
 
-#include "problem.h"
 #include "reader.h"
 #include "router.h"
 
@@ -65,7 +66,78 @@ void exchange_add_header(struct exchange *ex, const char *name,
 			value);
 }
 
+static bool is_json(const char *type)
+{
+	size_t len = type ? strcspn(type, "; ") : 0;
+
+	return len == strlen("application/json") &&
+	       strncasecmp(type, "application/json", len) == 0;
+}
+
+char *body_take(struct exchange *ex)
+{
+	size_t len;
+	const char *body = exchange_body(ex, &len);
+	char *text;
+
+	if (!is_json(exchange_header(ex, "Content-Type"))) {
+		problem(ex, 415, "the body must be application/json");
+		return NULL;
+	}
+	text = strndup(body, len);
+	if (!text) {
+		problem(ex, 503, "out of memory");
+	} else if (strlen(text) != len) {
+		problem(ex, 400, "the body holds a zero");
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
+bool body_parse(struct exchange *ex, char *text, struct document *document)
+{
+	const char *wrong = document_parse(document, text);
+
+	return !wrong ||
+	       problem(ex, 400, "the body cannot be read: %s", wrong);
+}
+
 /* ---- the answer -------------------------------------------------------- */
+
+static const struct {
+	int status;
+	const char *title;
+} titles[] = {
+	{ 200, "OK" },
+	{ 201, "Created" },
+	{ 303, "See Other" },
+	{ 304, "Not Modified" },
+	{ 400, "Bad Request" },
+	{ 401, "Unauthorized" },
+	{ 403, "Forbidden" },
+	{ 404, "Not Found" },
+	{ 405, "Method Not Allowed" },
+	{ 406, "Not Acceptable" },
+	{ 409, "Conflict" },
+	{ 410, "Gone" },
+	{ 412, "Precondition Failed" },
+	{ 413, "Content Too Large" },
+	{ 415, "Unsupported Media Type" },
+	{ 421, "Misdirected Request" },
+	{ 422, "Unprocessable Content" },
+	{ 500, "Internal Server Error" },
+	{ 503, "Service Unavailable" },
+	{ 507, "Insufficient Storage" },
+};
+
+static const char *title_of(int status)
+{
+	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
+		if (titles[i].status == status)
+			return titles[i].title;
+	return "Error";
+}
 
 /*
  * An answer is no page: a browser that shows one may do nothing at all, unless
@@ -104,7 +176,7 @@ void reply_buffer(struct exchange *ex, int status, const char *type,
 		return;
 	}
 	reply_headers(ex, type);
-	evhttp_send_reply(ex->request, status, problem_title(status), body);
+	evhttp_send_reply(ex->request, status, title_of(status), body);
 }
 
 void reply_bytes(struct exchange *ex, int status, const char *type,
@@ -138,7 +210,7 @@ void reply_empty(struct exchange *ex, int status)
 		return;
 	}
 	reply_headers(ex, NULL);
-	evhttp_send_reply(ex->request, status, problem_title(status), NULL);
+	evhttp_send_reply(ex->request, status, title_of(status), NULL);
 }
 
 struct tr_json *reply_json(struct exchange *ex)
@@ -162,4 +234,46 @@ void reply_document(struct exchange *ex, int status, const char *type,
 	else
 		reply_empty(ex, 503);
 	tr_buf_release(body);
+}
+
+/* ---- errors ------------------------------------------------------------ */
+
+bool problem(struct exchange *ex, int status, const char *format, ...)
+{
+	struct tr_buf body = TR_BUF_INIT;
+	struct tr_json json;
+	char detail[512];
+	va_list list;
+
+	va_start(list, format);
+	(void)vsnprintf(detail, sizeof(detail), format, list);
+	va_end(list);
+	tr_json_begin(&json, &body);
+	tr_json_object(&json, NULL);
+	tr_json_str(&json, "type", "about:blank");
+	tr_json_str(&json, "title", title_of(status));
+	tr_json_i64(&json, "status", status);
+	tr_json_str(&json, "detail", detail);
+	tr_json_str(&json, "instance", ex->path ? ex->path : "");
+	tr_json_end_object(&json);
+	reply_document(ex, status, "application/problem+json", &body);
+	return false;
+}
+
+bool problem_error(struct exchange *ex, const char *what, int error)
+{
+	int status = 500;
+
+	if (error == TARE_ENOENT || error == TARE_EDEAD)
+		status = 404;
+	else if (error == TARE_EINVAL || error == TARE_ERANGE)
+		status = 400;
+	else if (error == TARE_EOFF)
+		status = 409;
+	else if (error == TARE_ENOMEM)
+		status = 503;
+	else if (error == TARE_EFULL)
+		status = 507;
+	return problem(ex, status, "cannot %s: %s", what,
+		       tare_strerror(error));
 }

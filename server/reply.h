@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reply: the one way out. Every answer gets the same security headers. */
+/*
+ * Reply: the one way out. Every answer gets the same security headers. An
+ * error is application/problem+json (RFC 9457).
+ */
 #ifndef SERVER_REPLY_H
 #define SERVER_REPLY_H
 
@@ -7,7 +10,18 @@
 
 #include <tare/api.h>
 
+#include "document.h"
 #include "exchange.h"
+
+/* ---- the body of a request, as a text of JSON --------------------------- */
+
+/* As a text, which the caller frees; NULL: refused, and answered. */
+char *body_take(struct exchange *ex);
+
+/* Its members, which point into `text`. False: refused, and answered. */
+bool body_parse(struct exchange *ex, char *text, struct document *document);
+
+/* ---- the answer -------------------------------------------------------- */
 
 /* Headers that every answer has, streams included. */
 void reply_headers(struct exchange *ex, const char *type);
@@ -31,5 +45,16 @@ void reply_json_end(struct exchange *ex, int status);
 /* The same of another type; takes the buffer. */
 void reply_document(struct exchange *ex, int status, const char *type,
 		    struct tr_buf *body);
+
+/*
+ * Answers with `status` and a sentence that says what to do about it. Returns
+ * false: what was asked for is refused.
+ */
+bool problem(struct exchange *ex, int status, const char *format, ...)
+	TARE_PRINTF(3, 4);
+
+/* The same from a TARE_E* result: "cannot <what>: <reason>". */
+bool problem_error(struct exchange *ex, const char *what, int error);
+
 
 #endif

@@ -3,10 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/platform.h"
 #include "handlers.h"
-#include "problem.h"
 #include "reply.h"
 
 #define API "/api/metrics"
@@ -156,14 +155,6 @@ static void route_on(struct exchange *ex, const char *raw_query)
 		readers_forward(ex);
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static const char *query_of(const struct exchange *ex)
 {
 	const char *uri = exchange_uri(ex);
@@ -179,7 +170,7 @@ static const char *query_of(const struct exchange *ex)
 void router_take(struct evhttp_request *request, void *arg)
 {
 	struct exchange ex = {
-		.server = arg, .request = request, .now_ns = now_ns(),
+		.server = arg, .request = request, .now_ns = tr_realtime_ns(),
 	};
 	char path[PATH_BYTES];
 

@@ -13,7 +13,6 @@
 
 #include "chosen.h"
 #include "handlers.h"
-#include "problem.h"
 #include "reply.h"
 
 /* The q of one range of an Accept header, 0..1; 1 where there is none. */

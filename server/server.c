@@ -15,6 +15,7 @@
 
 #include <event2/http.h>
 
+#include "base/platform.h"
 #include "cli/message.h"
 #include "exchange.h"
 #include "router.h"
@@ -120,11 +121,8 @@ static void be_silent(int severity, const char *text)
 
 static bool set_up(struct server *server)
 {
-	struct timespec now;
-
 	event_set_log_callback(be_silent);
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	server->start_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	server->start_ns = tr_realtime_ns();
 	server->base = event_base_new();
 	server->http = server->base ? evhttp_new(server->base) : NULL;
 	if (!server->http || !peers_init(&server->peers, server->base,

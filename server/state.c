@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -164,4 +166,33 @@ void state_print_url(const struct state *state, bool may_steer, char *text,
 {
 	(void)snprintf(text, size, "%s#token=%s", state->url,
 		       may_steer ? state->steer_token : state->token);
+}
+
+/* ---- tokens ------------------------------------------------------------ */
+
+bool token_make(char token[TOKEN_TEXT])
+{
+	unsigned char bytes[TOKEN_BYTES];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		return false;
+	for (unsigned i = 0; i < TOKEN_BYTES; i++)
+		(void)snprintf(token + 2u * i, 3, "%02x", bytes[i]);
+	return true;
+}
+
+bool token_in_bearer(const char *token, const char *header)
+{
+	unsigned char different = 0;
+
+	if (strncasecmp(header, "Bearer ", 7) != 0)
+		return false;
+	header += 7;
+	header += strspn(header, " ");
+	/* The length is no secret. */
+	if (strlen(header) != TOKEN_TEXT - 1)
+		return false;
+	for (size_t i = 0; i < TOKEN_TEXT - 1; i++)
+		different |= (unsigned char)(token[i] ^ header[i]);
+	return different == 0;
 }

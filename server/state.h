@@ -14,7 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "token.h"
+/*
+ * The secret that every request for data must show. A server has two: one
+ * that reads, one that changes things, too.
+ */
+#define TOKEN_BYTES 32u
+#define TOKEN_TEXT (2u * TOKEN_BYTES + 1u) /* hexadecimal, and its end */
 
 struct state {
 	char url[300]; /* without the token, ends with / */
@@ -42,5 +47,14 @@ int state_read(struct state *ret_state);
  */
 void state_print_url(const struct state *state, bool may_steer, char *text,
 		     unsigned size);
+
+/* 256 random bits as text. False: the kernel gave none. */
+bool token_make(char token[TOKEN_TEXT]);
+
+/*
+ * Is it "Bearer <token>", as in an Authorization header? Takes the same time
+ * wherever the first difference is.
+ */
+bool token_in_bearer(const char *token, const char *header);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "chosen.h"
 #include "handlers.h"
-#include "problem.h"
 #include "reply.h"
 
 static int start(int64_t pid)

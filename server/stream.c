@@ -7,7 +7,6 @@
 #include <event2/bufferevent.h>
 
 #include "handlers.h"
-#include "problem.h"
 #include "reply.h"
 
 /* What a client sends on a stream is not read; this much may wait. */

@@ -12,13 +12,13 @@
 #include <tare/control.h>
 
 #include "alerts.h"
+#include "base/platform.h"
 #include "base/text.h"
 #include "cli/message.h"
 #include "cli/table.h"
-#include "exchange.h"
-#include "live.h"
-#include "measure.h"
+#include "handlers.h"
 #include "notify.h"
+#include "reply.h"
 
 struct watch {
 	struct event *timer;
@@ -176,7 +176,7 @@ static void on_samples(void *arg, struct evbuffer *body)
 	if (!body)
 		return;
 	(void)alerts_rules(watch->alerts, &round.rules);
-	alerts_step(watch->alerts, live_now_ns(), take_samples, &round, tell,
+	alerts_step(watch->alerts, tr_realtime_ns(), take_samples, &round, tell,
 		    watch);
 }
 
@@ -260,7 +260,7 @@ void watch_stop(struct watch *watch)
 	free(watch);
 }
 
-void watch_write(const struct watch *watch, struct tr_json *json)
+static void write_all(const struct watch *watch, struct tr_json *json)
 {
 	const struct alert_rule *rules;
 	const struct alert *list;
@@ -316,7 +316,7 @@ static bool was_seen(const struct alert *list, size_t n,
 	return false;
 }
 
-void watch_print(const struct watch *watch, FILE *stream)
+static void print(const struct watch *watch, FILE *stream)
 {
 	static const struct column columns[] = {
 		COLUMN_TEXT("STATE", 0),   COLUMN_TEXT("RULE", 0),
@@ -350,4 +350,40 @@ void watch_print(const struct watch *watch, FILE *stream)
 			terminal_safe(stream, watch->refused[i]);
 			(void)fputc('\n', stream);
 		}
+}
+
+/* ---- the route /api/alerts: JSON, or a table for `tare alerts` ---------- */
+
+static void send_table(struct exchange *ex)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *stream = open_memstream(&text, &len);
+
+	if (!stream) {
+		problem(ex, 503, "memory is out");
+		return;
+	}
+	print(ex->server->watch, stream);
+	if (fclose(stream) == 0)
+		reply_bytes(ex, 200, "text/plain; charset=utf-8", text, len);
+	else
+		problem(ex, 503, "memory is out");
+	free(text);
+}
+
+void handle_alerts(struct exchange *ex)
+{
+	const char *accept = exchange_header(ex, "Accept");
+	struct tr_json *json;
+
+	if (accept && strncmp(accept, "text/plain", 10) == 0) {
+		send_table(ex);
+		return;
+	}
+	json = reply_json(ex);
+	tr_json_object(json, NULL);
+	write_all(ex->server->watch, json);
+	tr_json_end_object(json);
+	reply_json_end(ex, 200);
 }

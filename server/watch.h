@@ -6,20 +6,11 @@
 #ifndef SERVER_WATCH_H
 #define SERVER_WATCH_H
 
-#include <stdio.h>
-
-#include "base/text.h"
-
 struct server;
 struct watch;
 
 /* NULL: no memory. Wrong rules are told on stderr and left out. */
 struct watch *watch_start(struct server *server);
 void watch_stop(struct watch *watch);
-
-/* Members of an object: file, rules and alerts. */
-void watch_write(const struct watch *watch, struct tr_json *json);
-/* The same as a table for people. */
-void watch_print(const struct watch *watch, FILE *stream);
 
 #endif
