@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "message.h"
 #include "parse.h"
 #include "suggest.h"
@@ -78,7 +79,7 @@ static int store(const struct option_spec *spec, const char *value)
 		code = check_choice(spec, value);
 		return code ? code : words_add(spec->target, value);
 	case TYPE_COUNT:
-		if (parse_count(value, spec->target))
+		if (tr_parse_u64(value, spec->target))
 			return CODE_OK;
 		break;
 	case TYPE_DURATION:

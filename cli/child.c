@@ -6,8 +6,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/platform.h"
 
 static const int handed_on[] = { SIGINT,  SIGQUIT, SIGTERM,
 				 SIGHUP,  SIGUSR1, SIGUSR2 };
@@ -62,14 +63,6 @@ static void restore_signals(const struct signals *before)
 	for (size_t i = 0; i < N_HANDED_ON; i++)
 		(void)sigaction(handed_on[i], &before->action[i], NULL);
 	(void)sigprocmask(SIG_SETMASK, &before->mask, NULL);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* In the new process: becomes the program, or tells why it cannot. */
@@ -132,17 +125,17 @@ int child_run(char **argv, struct child *ret_child)
 {
 	struct child child = { .pid = -1 };
 	struct signals before;
-	uint64_t start_ns;
+	int64_t start_ns;
 	int error;
 
 	(void)fflush(NULL); /* or the child would print it again */
 	block_signals(&before.mask);
 	catch_signals(&before);
-	start_ns = now_ns();
+	start_ns = tr_monotonic_ns();
 	error = start(argv, &before, &child);
 	if (!error)
 		wait_for(&child);
-	child.wall_ns = now_ns() - start_ns;
+	child.wall_ns = (uint64_t)(tr_monotonic_ns() - start_ns);
 	running = 0;
 	restore_signals(&before);
 	if (!error)

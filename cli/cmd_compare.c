@@ -6,8 +6,7 @@
 #include <tare/read/compare.h>
 
 #include "args.h"
-#include "compare_input.h"
-#include "compare_table.h"
+#include "compare.h"
 #include "message.h"
 #include "output.h"
 #include "runs.h"

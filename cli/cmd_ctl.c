@@ -6,7 +6,6 @@
 #include "args.h"
 #include "message.h"
 #include "output.h"
-#include "parse.h"
 #include "runs.h"
 #include "settings.h"
 #include "table.h"
@@ -181,7 +180,7 @@ static int find_process(struct target *target)
 	tare_view *view;
 	int code;
 
-	if (parse_count(target->which, &pid) && pid <= INT32_MAX) {
+	if (tr_parse_u64(target->which, &pid) && pid <= INT32_MAX) {
 		target->pid = (int64_t)pid;
 		return CODE_OK;
 	}

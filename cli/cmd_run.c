@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "args.h"
+#include "base/platform.h"
 #include "message.h"
 #include "notes.h"
 #include "outcome.h"
@@ -231,14 +231,6 @@ static void close_file(FILE *stream, const char *path)
 		(void)message_error("write", path, errno);
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static int run_program(const struct args *args)
 {
 	struct outcome outcome = { .args = args,
@@ -266,7 +258,7 @@ static int run_program(const struct args *args)
 		watcher_start(&watcher, outcome.group.name,
 			      outcome_tell_early, &outcome);
 	error = child_run(args->operands, &outcome.child);
-	outcome.ended_ns = now_ns();
+	outcome.ended_ns = tr_realtime_ns();
 	/* A reader of our stderr that went away must not change the status. */
 	(void)signal(SIGPIPE, SIG_IGN);
 	/* A launcher ends all ranks of a job when one died, by a signal to

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "args.h"
-#include "draw.h"
+#include "base/platform.h"
 #include "message.h"
 #include "picture.h"
 #include "read/view.h"
@@ -185,15 +185,16 @@ static bool press(struct watch *watch, int key, bool *ret_due)
 /* Waits for the next picture's time; false: leave. */
 static bool wait_on_screen(struct watch *watch)
 {
-	uint64_t started = screen_now_ns();
+	int64_t started = tr_monotonic_ns();
 	bool due = false;
 	int event;
 
 	while (!due) {
 		/* Paused: keys and signals only. */
-		event = screen_wait(watch->is_paused
-					    ? started + UINT64_C(86400000000000)
-					    : started + watch->interval_ns);
+		event = screen_wait(started +
+				    (watch->is_paused ?
+					     INT64_C(86400000000000) :
+					     (int64_t)watch->interval_ns));
 		if (event == SCREEN_END)
 			return false;
 		if (event == SCREEN_TIMEOUT)

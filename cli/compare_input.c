@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compare_input.h"
+#include "compare.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compare_table.h"
+#include "compare.h"
 
 #include <inttypes.h>
 #include <math.h>

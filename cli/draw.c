@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "draw.h"
+#include "picture.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <tare/read/profile.h>
 
+#include "base/platform.h"
 #include "ledger/runs.h"
 
 /* Runs that are opened for how busy they were: the newest. */
@@ -15,17 +15,16 @@
 
 void group_init(struct group *group, const char *name)
 {
-	struct timespec now;
+	int64_t now = tr_realtime_ns();
 
 	*group = (struct group){ .runs = NULL };
 	if (name) {
 		(void)snprintf(group->name, sizeof(group->name), "%s", name);
 		return;
 	}
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	(void)snprintf(group->name, sizeof(group->name), "%llx-%05lx-%lld",
-		       (unsigned long long)now.tv_sec,
-		       (unsigned long)now.tv_nsec / 1000,
+	(void)snprintf(group->name, sizeof(group->name), "%llx-%05llx-%lld",
+		       (unsigned long long)now / 1000000000,
+		       (unsigned long long)now % 1000000000 / 1000,
 		       (long long)getpid());
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "ending.h"
+#include "base/platform.h"
 
 bool job_add(struct job *job, tare_view *view)
 {
@@ -88,14 +88,6 @@ double job_call_imbalance(const tare_job_call *call, const tare_job *job)
 
 /* ---- waiting for the others -------------------------------------------- */
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* For the endings of ranks that are over, once none is left that is not. */
 #define ENDINGS_NS 1000000000
 
@@ -123,11 +115,11 @@ static long count_ended(const char *group, long *ret_live)
 bool job_wait(const char *group, long ranks, bool are_here, int64_t most_ns)
 {
 	static const struct timespec pause = { 0, 20000000 };
-	int64_t now = now_ns(), live_ns = now, until = now + most_ns;
+	int64_t now = tr_monotonic_ns(), live_ns = now, until = now + most_ns;
 	long live;
 
 	while (count_ended(group, &live) < ranks) {
-		now = now_ns();
+		now = tr_monotonic_ns();
 		if (live)
 			live_ns = now;
 		/* The others are not measured: nobody writes an ending. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "job_death.h"
+#include "job.h"
 
 #include <math.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The job as JSON. */
-#include "job_death.h"
+#include "job.h"
 
 #include <sys/wait.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The job as text. */
 #include "base/text.h"
-#include "job_death.h"
+#include "job.h"
 
 #include <math.h>
 #include <signal.h>

@@ -12,7 +12,12 @@
 
 #include <stdbool.h>
 
-#include "mpi_kind.h"
+/* The implementations of MPI that can be measured. */
+enum mpi_kind {
+	MPI_NONE,
+	MPI_OPENMPI,
+	MPI_MPICH /* and all with its ABI: libmpi.so.12 */
+};
 
 struct launch {
 	bool is_rank;	    /* started by a launcher, one of several */

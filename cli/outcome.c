@@ -14,7 +14,6 @@
 #include "job.h"
 #include "ledger/runs.h"
 #include "message.h"
-#include "names.h"
 #include "notes.h"
 #include "output.h"
 #include "read/view.h"

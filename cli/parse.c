@@ -1,31 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "parse.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-
 #define NS_PER_S 1000000000
 #define NS_PER_DAY (86400LL * NS_PER_S)
-
-bool parse_count(const char *text, uint64_t *ret_n)
-{
-	unsigned long long n;
-	char *end;
-
-	/* strtoull would take "-1" as the largest number. */
-	if (!isdigit((unsigned char)text[0]))
-		return false;
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	if (*end || errno)
-		return false;
-	*ret_n = n;
-	return true;
-}
 
 /* ns of the unit at `text`; stores its length. 0: not a unit. */
 static double unit_ns(const char *text, size_t *ret_len)

@@ -8,7 +8,6 @@
 
 /* 90, 1.5s, 200ms, 1h30m; seconds when there is no unit. */
 bool parse_duration(const char *text, uint64_t *ret_ns);
-bool parse_count(const char *text, uint64_t *ret_n);
 
 /*
  * A moment of a run that lasted from start_ns to end_ns: +30s after its

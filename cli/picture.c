@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/platform.h"
 #include "read/stats.h"
 
 #define TREND_NS INT64_C(60000000000)
@@ -85,16 +85,13 @@ static int read_stats(struct moment *moment)
 int moment_take(struct moment *moment, const char *which)
 {
 	struct moment taken = { .view = NULL };
-	struct timespec now;
 	int err;
 
 	err = tare_view_open(which, &taken.view);
 	if (err)
 		return err;
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	taken.taken_ns = (uint64_t)now.tv_sec * 1000000000u +
-			 (uint64_t)now.tv_nsec;
+	taken.taken_ns = (uint64_t)tr_monotonic_ns();
 	err = read_stats(&taken);
 	if (err) {
 		moment_release(&taken);

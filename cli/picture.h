@@ -9,6 +9,8 @@
 #ifndef CLI_PICTURE_H
 #define CLI_PICTURE_H
 
+#include <stdio.h>
+
 #include <tare/read/view.h>
 
 enum picture_sort {
@@ -78,5 +80,21 @@ void picture_release(struct picture *picture);
 
 void picture_sort(struct picture *picture, enum picture_sort sort);
 const char *picture_sort_name(enum picture_sort sort);
+
+/* ---- draw.c: as text for people, or as one line of JSON ----------------- */
+
+struct drawing {
+	unsigned width;	 /* 0: as wide as it gets */
+	unsigned height; /* 0: as long as it gets */
+	bool color;
+	bool has_keys; /* a last line that tells the keys */
+	bool is_paused;
+	double interval_s;
+	enum picture_sort sort;
+};
+
+void draw_text(const struct picture *picture, const struct drawing *drawing,
+	       FILE *stream);
+void draw_json(const struct picture *picture, FILE *stream);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "mpi_kind.h"
+#include "launch.h"
 
 /*
  * Puts it before what LD_PRELOAD has. `with_alloc`: the one that also counts

@@ -6,7 +6,7 @@
 #ifndef CLI_PROGRAM_H
 #define CLI_PROGRAM_H
 
-#include "mpi_kind.h"
+#include "launch.h"
 
 enum program_kind {
 	PROGRAM_OPEN,	 /* a library can be loaded into it */

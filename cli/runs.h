@@ -10,6 +10,13 @@
 #include "base/text.h"
 #include "terminal.h"
 
+/*
+ * From now on the view's places have names, as far as files of programs and
+ * debug files tell them. What cannot be had is said once, on stderr. The
+ * names stand until the program ends: one set serves all views.
+ */
+void names_attach(tare_view *view);
+
 /* Opens a run; on failure says why and returns an exit code, else 0. */
 int run_open(const char *which, tare_view **ret_view);
 

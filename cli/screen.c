@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/platform.h"
+
 /* Other screen, no cursor, long lines cut at the edge; and all of it back. */
 #define ENTER "\033[?1049h\033[?25l\033[?7l\033[2J"
 #define LEAVE "\033[?7h\033[?25h\033[?1049l"
@@ -168,14 +170,6 @@ void screen_show(const char *text, size_t len)
 	(void)fflush(stdout);
 }
 
-uint64_t screen_now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static int take_signals(void)
 {
 	if (end_signal)
@@ -196,13 +190,13 @@ static int take_signals(void)
 	return SCREEN_RESIZED;
 }
 
-int screen_wait(uint64_t until_ns)
+int screen_wait(int64_t until_ns)
 {
 	struct pollfd keys = { .fd = STDIN_FILENO, .events = POLLIN };
-	uint64_t now = screen_now_ns();
-	uint64_t left = until_ns > now ? until_ns - now : 0;
-	struct timespec wait = { .tv_sec = (time_t)(left / 1000000000u),
-				 .tv_nsec = (long)(left % 1000000000u) };
+	int64_t now = tr_monotonic_ns();
+	int64_t left = until_ns > now ? until_ns - now : 0;
+	struct timespec wait = { .tv_sec = left / 1000000000,
+				 .tv_nsec = left % 1000000000 };
 	unsigned char key;
 	int n, event;
 

@@ -30,10 +30,7 @@ enum screen_event {
 };
 
 /* Waits for a key, a signal or the time `until_ns` (monotonic). */
-int screen_wait(uint64_t until_ns);
-
-/* Monotonic. */
-uint64_t screen_now_ns(void);
+int screen_wait(int64_t until_ns);
 
 /* Dies of the signal that SCREEN_END told of, as the sender expects. */
 void screen_die(void);

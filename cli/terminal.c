@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "parse.h"
 
 #define LEAST_WIDTH 20u
 #define MOST_WIDTH 1000u
@@ -49,7 +48,7 @@ unsigned terminal_width(FILE *stream)
 
 	if (window_size(stream, &size))
 		width = size.ws_col;
-	else if (!columns || !parse_count(columns, &width) || !width)
+	else if (!columns || !tr_parse_u64(columns, &width) || !width)
 		return 0;
 	if (width < LEAST_WIDTH)
 		return LEAST_WIDTH;

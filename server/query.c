@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "cli/parse.h"
 #include "read/view.h"
 #include "render/tables.h"
@@ -136,7 +137,7 @@ bool query_moment(const char *text, int64_t *ret_ns)
 
 	if (text[strspn(text, "0123456789")] != '\0' || !*text)
 		return read_rfc3339(text, ret_ns);
-	if (!parse_count(text, &ms) || ms > (uint64_t)INT64_MAX / NS_PER_MS)
+	if (!tr_parse_u64(text, &ms) || ms > (uint64_t)INT64_MAX / NS_PER_MS)
 		return false;
 	*ret_ns = (int64_t)ms * NS_PER_MS;
 	return true;
@@ -214,7 +215,7 @@ static bool take_to(struct query *query, const char *value)
 
 static bool take_limit(struct query *query, const char *value)
 {
-	return parse_count(value, &query->limit) && query->limit > 0 &&
+	return tr_parse_u64(value, &query->limit) && query->limit > 0 &&
 	       query->limit <= QUERY_MAX_LIMIT;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `tare compare` is given: files, folders of files, runs. */
-#ifndef CLI_COMPARE_INPUT_H
-#define CLI_COMPARE_INPUT_H
+/* Compare: what `tare compare` is given, and the tables that it prints. */
+#ifndef CLI_COMPARE_H
+#define CLI_COMPARE_H
 
 #include <tare/read/compare.h>
 
@@ -11,5 +11,8 @@
  * column, and the rest is still added. Returns an exit code.
  */
 int compare_take(tare_comparison *c, const char *operand, size_t *n);
+
+/* To stdout: summary, tables, fits, notes. */
+void compare_print(const tare_compared *result, bool has_target);
 
 #endif
