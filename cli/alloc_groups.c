@@ -8,6 +8,8 @@
 
 #include <tare/error.h>
 
+#include "server/hash.h"
+
 #define PATH_MOST 4096u /* bytes of a path of calls */
 #define FRAMES_MOST 128u
 #define PLACES_MOST 16u
@@ -109,16 +111,6 @@ static void name_path(tare_view *view, const tare_alloc *row, char *text)
 
 /* ---- groups ------------------------------------------------------------ */
 
-static uint64_t hash_of(const char *text)
-{
-	uint64_t hash = UINT64_C(1469598103934665603);
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) *
-		       UINT64_C(1099511628211);
-	return hash ^ hash >> 29;
-}
-
 static bool make_room(struct alloc_groups *g)
 {
 	size_t cap = g->cap ? g->cap * 2 : 64;
@@ -139,7 +131,7 @@ static bool make_room(struct alloc_groups *g)
 	g->mask = cap * 2 - 1;
 	g->cap = cap;
 	for (size_t i = 0; i < g->n; i++) {
-		size_t k = hash_of(at[i].name) & g->mask;
+		size_t k = hash_text(HASH_BEGIN, at[i].name) & g->mask;
 
 		while (hash[k])
 			k = (k + 1) & g->mask;
@@ -155,7 +147,7 @@ static struct alloc_group *group_of(struct alloc_groups *g, const char *name)
 
 	if (!make_room(g))
 		return NULL;
-	k = hash_of(name) & g->mask;
+	k = hash_text(HASH_BEGIN, name) & g->mask;
 	for (; g->hash[k]; k = (k + 1) & g->mask)
 		if (strcmp(g->at[g->hash[k] - 1].name, name) == 0)
 			return &g->at[g->hash[k] - 1];

@@ -3,7 +3,6 @@
 #ifndef CLI_ASK_H
 #define CLI_ASK_H
 
-#include <stddef.h>
 
 /*
  * GET of `path`. Returns 0 and the status and body of the answer (free with

@@ -6,7 +6,6 @@
  * allocates, the path of calls to it, or its module; then sorted. Two moments
  * (snapshots, or runs) are compared group by group.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include <tare/read/alloc.h>

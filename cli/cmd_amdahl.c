@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "message.h"
 #include "output.h"
-#include "runs.h"
 #include "table.h"
 
 static struct {

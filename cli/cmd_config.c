@@ -31,34 +31,16 @@ static const struct option_spec options[] = {
 	OPTION_END
 };
 
-static const char *type_text(enum tare_option_type type)
-{
-	switch (type) {
-	case TARE_OPTION_BOOL:
-		return "bool";
-	case TARE_OPTION_INT:
-		return "int";
-	case TARE_OPTION_DOUBLE:
-		return "double";
-	case TARE_OPTION_STRING:
-		return "string";
-	case TARE_OPTION_CHOICE:
-		return "choice";
-	}
-	return "unknown";
-}
+static const char *const type_names[] = {
+	[TARE_OPTION_BOOL] = "bool",	 [TARE_OPTION_INT] = "int",
+	[TARE_OPTION_DOUBLE] = "double", [TARE_OPTION_STRING] = "string",
+	[TARE_OPTION_CHOICE] = "choice",
+};
 
-static const char *names_text(enum tare_option_names names)
-{
-	static const char *const text[] = {
-		[TARE_NAMES_NOTHING] = "nothing",
-		[TARE_NAMES_PATH] = "path",
-		[TARE_NAMES_COMMAND] = "command",
-		[TARE_NAMES_URL] = "url",
-	};
-
-	return text[names];
-}
+static const char *const names_names[] = {
+	[TARE_NAMES_NOTHING] = "nothing", [TARE_NAMES_PATH] = "path",
+	[TARE_NAMES_COMMAND] = "command", [TARE_NAMES_URL] = "url",
+};
 
 /* The value here and now: environment and tare.conf included. */
 static const char *value_text(const tare_option *option, char *text,
@@ -74,12 +56,13 @@ static const char *shown(const char *value)
 	return value[0] ? value : "(empty)";
 }
 
-static void print_text(const tare_option *option, bool color)
+static void print_text(const tare_option *option)
 {
 	char value[512];
 
 	(void)value_text(option, value, sizeof(value));
-	terminal_tinted(stdout, color, TINT_BOLD, option->name);
+	terminal_tinted(stdout, terminal_wants_color(stdout), TINT_BOLD,
+			option->name);
 	(void)printf(" = %s", shown(value));
 	if (strcmp(value, option->default_value) != 0)
 		(void)printf("  (default %s)", shown(option->default_value));
@@ -127,14 +110,14 @@ static void write_json(struct tr_json *json, const tare_option *option)
 	tr_json_object(json, NULL);
 	tr_json_str(json, "name", option->name);
 	tr_json_str(json, "env", option->env);
-	tr_json_str(json, "type", type_text(option->type));
+	tr_json_str(json, "type", type_names[option->type]);
 	tr_json_str(json, "default", option->default_value);
 	tr_json_str(json, "value", value_text(option, value, sizeof(value)));
 	tr_json_str(json, "range", option->range);
 	tr_json_str(json, "unit", option->unit);
 	tr_json_bool(json, "live", option->live);
 	tr_json_bool(json, "effective", option->effective);
-	tr_json_str(json, "names", names_text(option->names));
+	tr_json_str(json, "names", names_names[option->names]);
 	tr_json_str(json, "help", option->help);
 	tr_json_end_object(json);
 }
@@ -152,36 +135,30 @@ static void all_json(void)
 	output_json(&json, stdout);
 }
 
-static void all_text(bool color)
+static void print_all(void (*print)(const tare_option *option))
 {
 	const tare_option *option;
 
 	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++)
-		print_text(option, color);
+		print(option);
 }
 
 static void all_conf(void)
 {
-	const tare_option *option;
-
 	(void)printf("# tare.conf: options of tare and their defaults.\n"
 		     "# A variable of the environment, TARE_<OPTION>, goes "
 		     "before this file.\n");
-	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++)
-		print_conf(option);
+	print_all(print_conf);
 }
 
 static void all_markdown(void)
 {
-	const tare_option *option;
-
 	(void)printf("# Options\n\n"
 		     "Made by `tare config --markdown`; do not edit.\n\n"
 		     "| option | variable | default | accepted | unit | while "
 		     "running | meaning |\n"
 		     "|---|---|---|---|---|---|---|\n");
-	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++)
-		print_markdown(option);
+	print_all(print_markdown);
 }
 
 static int config(struct args *args)
@@ -197,7 +174,7 @@ static int config(struct args *args)
 	else if (opts.markdown)
 		all_markdown();
 	else
-		all_text(terminal_wants_color(stdout));
+		print_all(print_text);
 	return CODE_OK;
 }
 

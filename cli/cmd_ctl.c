@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tare ctl: steers the measuring of a running program. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "args.h"

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <tare/read/communication.h>
 #include <tare/read/export.h>
 
 #include "args.h"
+#include "job.h"
 #include "message.h"
 #include "output.h"
 #include "runs.h"
@@ -147,46 +147,26 @@ static bool parse_size(const char *text, uint64_t *ret_bytes)
 
 /* ---- the runs ---------------------------------------------------------- */
 
-struct opened {
-	tare_view **views;
-	size_t n;
-	tare_run span; /* of all of them: what moments are counted from */
-};
-
-static void close_all(struct opened *opened)
+/* All of their time: what moments are counted from. */
+static tare_run span_of(const struct job *job)
 {
-	for (size_t i = 0; i < opened->n; i++)
-		tare_view_close(opened->views[i]);
-	free(opened->views);
-}
+	tare_run span = *tare_view_run(job->views[0]);
 
-static void add_span(tare_run *span, const tare_run *run, bool is_first)
-{
-	if (is_first || run->start_ns < span->start_ns)
-		span->start_ns = run->start_ns;
-	if (is_first || run->end_ns > span->end_ns)
-		span->end_ns = run->end_ns;
-}
+	for (size_t i = 1; i < job->n; i++) {
+		const tare_run *run = tare_view_run(job->views[i]);
 
-static int open_one(struct opened *opened, const char *which)
-{
-	tare_view **views = realloc(opened->views, (opened->n + 1) *
-							   sizeof(*views));
-	int code;
-
-	if (!views)
-		return message_error("export", "runs", ENOMEM);
-	opened->views = views;
-	code = run_open(which, &views[opened->n]);
-	if (!code)
-		opened->n++;
-	return code;
+		if (run->start_ns < span.start_ns)
+			span.start_ns = run->start_ns;
+		if (run->end_ns > span.end_ns)
+			span.end_ns = run->end_ns;
+	}
+	return span;
 }
 
 /* The others of the first run's group, whose file may lie elsewhere. */
-static int open_group(struct opened *opened)
+static int open_group(struct job *job)
 {
-	const tare_run *own = tare_view_run(opened->views[0]);
+	const tare_run *own = tare_view_run(job->views[0]);
 	tare_run_entry *runs;
 	size_t n;
 	int code = CODE_OK, err = tare_runs_list(&runs, &n);
@@ -198,36 +178,32 @@ static int open_group(struct opened *opened)
 		if (strcmp(runs[i].group, own->group) == 0 &&
 		    (runs[i].pid != own->pid ||
 		     runs[i].start_ns != own->start_ns))
-			code = open_one(opened, runs[i].path);
+			code = job_open(job, runs[i].path);
 	tare_runs_free(runs);
 	return code;
 }
 
-static int open_all(const struct args *args, struct opened *opened)
+static int open_all(const struct args *args, struct job *job)
 {
 	int code = CODE_OK;
 
 	for (size_t i = 0; (i < args->n_operands || !i) && !code; i++)
-		code = open_one(opened, args_operand(args, i, "last"));
+		code = job_open(job, args_operand(args, i, "last"));
 	if (!code && opts.group)
-		code = open_group(opened);
-	for (size_t i = 0; i < opened->n; i++) {
-		/* Of several hosts, in one order of time. */
-		if (opened->n > 1)
-			(void)!tare_view_align(opened->views[i]);
-		add_span(&opened->span, tare_view_run(opened->views[i]),
-			 i == 0);
-	}
+		code = open_group(job);
+	/* Of several hosts, in one order of time. */
+	for (size_t i = 0; i < job->n && job->n > 1; i++)
+		(void)!tare_view_align(job->views[i]);
 	return code;
 }
 
 /* ---- where to ---------------------------------------------------------- */
 
-static int to_stream(const struct opened *opened,
+static int to_stream(const struct job *job,
 		     const tare_export_options *how, FILE *stream,
 		     const char *name)
 {
-	int err = tare_export(opened->views, opened->n, how, stream_write,
+	int err = tare_export(job->views, job->n, how, stream_write,
 			      stream);
 
 	/* A failed write to stdout is main's to tell: it knows of EPIPE. */
@@ -236,7 +212,7 @@ static int to_stream(const struct opened *opened,
 	return message_error("export to", name, err);
 }
 
-static int to_device(const struct opened *opened,
+static int to_device(const struct job *job,
 		     const tare_export_options *how, const char *path)
 {
 	struct output output;
@@ -244,17 +220,17 @@ static int to_device(const struct opened *opened,
 
 	if (!err)
 		err = output_close(&output,
-				   tare_export(opened->views, opened->n, how,
+				   tare_export(job->views, job->n, how,
 					       stream_write, output.stream));
 	return err ? message_error("export to", path, err) : CODE_OK;
 }
 
-static int to_file(const struct opened *opened, const tare_export_options *how,
+static int to_file(const struct job *job, const tare_export_options *how,
 		   const char *folder, const char *name)
 {
 	char path[PATH_MAX + 256];
 	uint64_t rows;
-	int err = tare_export_file(opened->views, opened->n, how, folder, name,
+	int err = tare_export_file(job->views, job->n, how, folder, name,
 				   path, sizeof(path), &rows);
 
 	if (err)
@@ -264,7 +240,7 @@ static int to_file(const struct opened *opened, const tare_export_options *how,
 }
 
 /* Pieces lie beside each other: FILE.0001.json and so on. */
-static int to_pieces(const struct opened *opened,
+static int to_pieces(const struct job *job,
 		     const tare_export_options *how)
 {
 	tare_split split = {
@@ -291,7 +267,7 @@ static int to_pieces(const struct opened *opened,
 			       slash > opts.output ?
 				       (int)(slash - opts.output) : 1,
 			       opts.output);
-	err = tare_export_split(opened->views, opened->n, how, &split, folder,
+	err = tare_export_split(job->views, job->n, how, &split, folder,
 				slash ? slash + 1 : opts.output, &n);
 	if (err)
 		return message_error("export to", opts.output, err);
@@ -300,7 +276,7 @@ static int to_pieces(const struct opened *opened,
 }
 
 /* A link is followed: what it points to is replaced, not the link. */
-static int to_path(const struct opened *opened, const tare_export_options *how,
+static int to_path(const struct job *job, const tare_export_options *how,
 		   const char *path)
 {
 	char real[PATH_MAX], *slash;
@@ -313,31 +289,31 @@ static int to_path(const struct opened *opened, const tare_export_options *how,
 		(void)strcpy(real, path);
 	slash = strrchr(real, '/');
 	if (!slash)
-		return to_file(opened, how, ".", real);
+		return to_file(job, how, ".", real);
 	*slash = '\0';
 	folder = slash == real ? "/" : real;
 	/* Only a folder that was asked for is made. */
 	if (stat(folder, &st))
 		return message_error("export to", path, errno);
-	return to_file(opened, how, folder, slash + 1);
+	return to_file(job, how, folder, slash + 1);
 }
 
-static int write_output(const struct opened *opened,
+static int write_output(const struct job *job,
 			const tare_export_options *how, const char *output)
 {
 	struct stat st;
 
 	if (!output || strcmp(output, "-") == 0)
-		return to_stream(opened, how, stdout, "standard output");
+		return to_stream(job, how, stdout, "standard output");
 	if (!output[0])
 		return message_error("export to", output, ENOENT);
 	if (stat(output, &st) == 0 && !S_ISREG(st.st_mode) &&
 	    !S_ISDIR(st.st_mode))
-		return to_device(opened, how, output);
+		return to_device(job, how, output);
 	if (ends_with(output, "/") || strcmp(output, "/") == 0 ||
 	    (stat(output, &st) == 0 && S_ISDIR(st.st_mode)))
-		return to_file(opened, how, output, NULL);
-	return to_path(opened, how, output);
+		return to_file(job, how, output, NULL);
+	return to_path(job, how, output);
 }
 
 /* ---- command ----------------------------------------------------------- */
@@ -350,20 +326,23 @@ static int export(struct args *args)
 		.table = opts.table,
 		.unit = opts.unit,
 	};
-	struct opened opened = { .n = 0 };
+	struct job job = { .n = 0 };
 	tare_filter filter;
+	tare_run span;
 	int code = check_options(args, how.format);
 
 	if (code)
 		return code;
-	code = open_all(args, &opened);
-	if (!code)
-		code = selection_apply(&opened.span, &filter);
+	code = open_all(args, &job);
+	if (!code) {
+		span = span_of(&job);
+		code = selection_apply(&span, &filter);
+	}
 	how.filter = &filter;
 	if (!code)
-		code = is_split() ? to_pieces(&opened, &how) :
-				    write_output(&opened, &how, opts.output);
-	close_all(&opened);
+		code = is_split() ? to_pieces(&job, &how) :
+				    write_output(&job, &how, opts.output);
+	job_release(&job);
 	return code;
 }
 

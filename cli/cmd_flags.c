@@ -9,13 +9,13 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "args.h"
 #include "message.h"
+#include "program.h"
 
 /* Below the prefix, or absolute. */
 #ifndef TARE_INCLUDEDIR
@@ -58,17 +58,6 @@ static bool join(char ret_path[PATH_MAX], const char *folder, const char *name)
 	return n >= 0 && n < PATH_MAX;
 }
 
-static bool find_self(char ret_folder[PATH_MAX])
-{
-	ssize_t n = readlink("/proc/self/exe", ret_folder, PATH_MAX - 1);
-
-	if (n <= 0)
-		return false;
-	ret_folder[n] = '\0';
-	*strrchr(ret_folder, '/') = '\0';
-	return true;
-}
-
 /*
  * In a build folder the build leaves a file beside the program that names
  * the folder of the headers, which is among the sources.
@@ -97,7 +86,7 @@ static bool find_folders(struct folders *folders)
 	char self[PATH_MAX], above[PATH_MAX];
 	char *end;
 
-	if (!find_self(self))
+	if (!program_folder(self))
 		return false;
 	memcpy(above, self, sizeof(above));
 	end = strrchr(above, '/');

@@ -18,7 +18,7 @@ static int add_runs(const struct args *args, struct job *job)
 {
 	const char *which = args_operand(args, 0, "last");
 	tare_view *view;
-	int code, err;
+	int code = CODE_OK, err;
 
 	if (args->n_operands < 2) {
 		code = run_open(which, &view);
@@ -28,14 +28,9 @@ static int add_runs(const struct args *args, struct job *job)
 		return err ? message_error("find the runs of", which, err) :
 			     CODE_OK;
 	}
-	for (size_t i = 0; i < args->n_operands; i++) {
-		code = run_open(args->operands[i], &view);
-		if (code)
-			return code;
-		if (!job_add(job, view))
-			return message_error("open", "runs", TARE_ENOMEM);
-	}
-	return CODE_OK;
+	for (size_t i = 0; i < args->n_operands && !code; i++)
+		code = job_open(job, args->operands[i]);
+	return code;
 }
 
 static int show(struct job *job, const char *which)

@@ -120,16 +120,6 @@ static void print_records(const tare_record *records, size_t n)
 			selection.failed ? "failed operation" : "operation");
 }
 
-static void json_attr(struct tr_json *json, const tare_attr_value *attr)
-{
-	if (attr->type == TARE_ATTR_INT)
-		tr_json_i64(json, attr->key, attr->i);
-	else if (attr->type == TARE_ATTR_DOUBLE)
-		tr_json_double(json, attr->key, attr->d);
-	else
-		tr_json_str(json, attr->key, attr->s);
-}
-
 static void json_record(struct tr_json *json, const tare_record *record)
 {
 	tr_json_object(json, NULL);
@@ -148,7 +138,7 @@ static void json_record(struct tr_json *json, const tare_record *record)
 	tr_json_bool(json, "truncated", record->truncated);
 	tr_json_object(json, "attributes");
 	for (size_t i = 0; i < record->n_attrs; i++)
-		json_attr(json, &record->attrs[i]);
+		attribute_json(json, &record->attrs[i]);
 	tr_json_end_object(json);
 	tr_json_end_object(json);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tare report: the statistics of a run, live or not. */
 #include "args.h"
-#include "message.h"
 #include "runs.h"
 #include "selection.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tare summary: rank operations; show success rates and recent records. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +8,6 @@
 #include "message.h"
 #include "output.h"
 #include "read/stats.h"
-#include "runs.h"
 #include "selection.h"
 #include "summary_values.h"
 #include "table.h"

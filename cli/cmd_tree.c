@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tare tree: the call trees of a run: of its probes, and of its samples. */
 #include "args.h"
-#include "message.h"
 #include "runs.h"
 
 static struct {

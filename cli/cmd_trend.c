@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tare trend: the last minutes of a run against the minutes before them. */
-#include <math.h>
-#include <string.h>
 
 #include "args.h"
 #include "base/text.h"
 #include "message.h"
 #include "output.h"
-#include "runs.h"
 #include "selection.h"
 #include "table.h"
 

@@ -7,6 +7,8 @@
 #include <time.h>
 
 #include "base/platform.h"
+#include "message.h"
+#include "runs.h"
 
 bool job_add(struct job *job, tare_view *view)
 {
@@ -20,6 +22,16 @@ bool job_add(struct job *job, tare_view *view)
 	job->views = views;
 	job->views[job->n++] = view;
 	return true;
+}
+
+int job_open(struct job *job, const char *which)
+{
+	tare_view *view;
+	int code = run_open(which, &view);
+
+	if (!code && !job_add(job, view))
+		code = message_error("open", "runs", TARE_ENOMEM);
+	return code;
 }
 
 int job_add_group(struct job *job, const char *group)

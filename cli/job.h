@@ -22,6 +22,9 @@ struct job {
 /* Adds a view, which belongs to the job from then on, or is closed. */
 bool job_add(struct job *job, tare_view *view);
 
+/* Opens a run and adds it; 0, or an exit code after a message. */
+int job_open(struct job *job, const char *which);
+
 /* Adds all runs of the group that is called `group`; none for "". */
 int job_add_group(struct job *job, const char *group);
 

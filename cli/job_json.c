@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 
 #include "read/view.h"
-#include "runs.h"
 
 static const char *const ways[] = {
 	[TARE_WAITING_UNKNOWN] = "unknown",

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "server/hash.h"
+
 /*
  * In this order: Slurm also sets its own for programs of other launchers.
  * What it sets for a step is not set for the script that starts steps.
@@ -41,12 +43,9 @@ static long number_of(const char *name, long otherwise)
 	return *end || n < 0 ? otherwise : n;
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text)
+static uint64_t hash_word(uint64_t hash, const char *text)
 {
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) *
-		       UINT64_C(0x100000001b3);
-	return hash;
+	return hash_bytes(hash, text, strlen(text));
 }
 
 static ssize_t read_of_parent(const char *file, char *text, size_t size)
@@ -79,7 +78,7 @@ static uint64_t hash_hydra(uint64_t hash)
 	for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1)
 		if (strcmp(text + i, option) == 0 &&
 		    i + (ssize_t)sizeof(option) < n)
-			return hash_text(hash, text + i + sizeof(option));
+			return hash_word(hash, text + i + sizeof(option));
 	return 0;
 }
 
@@ -93,29 +92,29 @@ static uint64_t hash_parent(uint64_t hash)
 		return hash;
 	word = strrchr(text, ')');
 	text[strcspn(text, " ")] = '\0';
-	hash = hash_text(hash, text);
+	hash = hash_word(hash, text);
 	word = word ? strtok(word, " ") : NULL;
 	for (int i = 2; word && i < 22; i++)
 		word = strtok(NULL, " ");
-	return word ? hash_text(hash, word) : hash;
+	return word ? hash_word(hash, word) : hash;
 }
 
 static uint64_t hash_job(void)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325), found;
+	uint64_t hash = HASH_BEGIN, found;
 	const char *text;
 
 	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++) {
 		text = getenv(common[i]);
 		if (!text || !*text || (i == 2 && getenv("PMI_FD")))
 			continue;
-		hash = hash_text(hash, text);
+		hash = hash_word(hash, text);
 		text = getenv("OMPI_MCA_orte_hnp_uri");
 		if (text)
-			hash = hash_text(hash, text);
+			hash = hash_word(hash, text);
 		text = getenv("SLURM_STEP_ID");
 		if (text)
-			hash = hash_text(hash, text);
+			hash = hash_word(hash, text);
 		return hash;
 	}
 	found = hash_hydra(hash);

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <tare/read/export.h>
 #include <tare/read/profile.h>

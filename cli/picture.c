@@ -270,38 +270,34 @@ void picture_release(struct picture *picture)
 	*picture = (struct picture){ .rows = NULL };
 }
 
+/* The name and, but for names and failures, the figure of each order. */
+static const struct {
+	const char *name;
+	size_t offset; /* of a double of the row */
+} sorts[] = {
+	[SORT_TIME] = { "time", offsetof(struct picture_row, time_share) },
+	[SORT_OWN] = { "own", offsetof(struct picture_row, own_ns) },
+	[SORT_CALLS] = { "calls", offsetof(struct picture_row, per_s) },
+	[SORT_MEAN] = { "mean", offsetof(struct picture_row, mean) },
+	[SORT_P99] = { "p99", offsetof(struct picture_row, p99) },
+	[SORT_MAX] = { "max", offsetof(struct picture_row, max) },
+	[SORT_FAILURES] = { "failures", 0 },
+	[SORT_NAME] = { "name", 0 },
+};
+
 /* For qsort, which hands nothing through. */
 static enum picture_sort sort_key;
 
 static double sort_value(const struct picture_row *row)
 {
-	double value = 0;
+	double value;
 
-	switch (sort_key) {
-	case SORT_TIME:
-		value = row->time_share;
-		break;
-	case SORT_OWN:
-		value = row->own_ns;
-		break;
-	case SORT_CALLS:
-		value = row->per_s;
-		break;
-	case SORT_MEAN:
-		value = row->mean;
-		break;
-	case SORT_P99:
-		value = row->p99;
-		break;
-	case SORT_MAX:
-		value = row->max;
-		break;
-	case SORT_FAILURES:
-		value = (double)row->failures;
-		break;
-	default:
-		break;
-	}
+	if (sort_key == SORT_NAME)
+		return 0;
+	if (sort_key == SORT_FAILURES)
+		return (double)row->failures;
+	value = *(const double *)(const void *)((const char *)row +
+						sorts[sort_key].offset);
 	return isnan(value) ? -1 : value;
 }
 
@@ -326,12 +322,5 @@ void picture_sort(struct picture *picture, enum picture_sort sort)
 
 const char *picture_sort_name(enum picture_sort sort)
 {
-	static const char *const name[] = {
-		[SORT_TIME] = "time",	 [SORT_OWN] = "own",
-		[SORT_CALLS] = "calls",	 [SORT_MEAN] = "mean",
-		[SORT_P99] = "p99",	 [SORT_MAX] = "max",
-		[SORT_FAILURES] = "failures", [SORT_NAME] = "name",
-	};
-
-	return name[sort];
+	return sorts[sort].name;
 }

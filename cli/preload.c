@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "program.h"
 
 /* Relative to the folder of this program: as built, and as installed. */
 static const char *const folders[] = { "../preload", "../mpi",
@@ -25,15 +26,11 @@ static bool find_library(const char *name, char *path, size_t size)
 {
 	const char *chosen = getenv("TARE_PRELOAD_DIR");
 	char self[PATH_MAX], folder[PATH_MAX + 64];
-	ssize_t n;
 
 	if (chosen && chosen[0])
 		return is_there(path, size, chosen, name);
-	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	if (n <= 0)
+	if (!program_folder(self))
 		return false;
-	self[n] = '\0';
-	*strrchr(self, '/') = '\0';
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		(void)snprintf(folder, sizeof(folder), "%s/%s", self,
 			       folders[i]);

@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -61,23 +60,35 @@ static bool read_head(const char *path, struct head *head)
 	return true;
 }
 
+/* The next part of this type, from part `*at` on; 0: none, -1: unreadable. */
+static int next_part(const struct head *head, unsigned *at, uint32_t type,
+		     ElfW(Phdr) *part)
+{
+	while (*at < head->elf.e_phnum && *at < PARTS_MOST) {
+		off_t from = (off_t)(head->elf.e_phoff +
+				     (*at)++ * sizeof(*part));
+
+		if (pread(head->fd, part, sizeof(*part), from) !=
+		    (ssize_t)sizeof(*part))
+			return -1;
+		if (part->p_type == type)
+			return 1;
+	}
+	return 0;
+}
+
 /* Its dynamic linker, without the folder; "": none. False: no such file. */
 static bool find_linker(const struct head *head, char *name, size_t size)
 {
 	ElfW(Phdr) part;
 	char path[256];
 	const char *slash;
+	unsigned at = 0;
 	ssize_t n;
+	int found;
 
 	name[0] = '\0';
-	for (unsigned i = 0; i < head->elf.e_phnum && i < PARTS_MOST; i++) {
-		off_t at = (off_t)(head->elf.e_phoff + i * sizeof(part));
-
-		if (pread(head->fd, &part, sizeof(part), at) !=
-		    (ssize_t)sizeof(part))
-			return false;
-		if (part.p_type != PT_INTERP)
-			continue;
+	while ((found = next_part(head, &at, PT_INTERP, &part)) > 0) {
 		n = pread(head->fd, path,
 			  part.p_filesz < sizeof(path) ? part.p_filesz :
 							 sizeof(path) - 1,
@@ -88,42 +99,32 @@ static bool find_linker(const struct head *head, char *name, size_t size)
 		slash = strrchr(path, '/');
 		(void)snprintf(name, size, "%s", slash ? slash + 1 : path);
 	}
-	return true;
+	return found == 0;
 }
 
 /* Where in the file an address of the program lies; -1: nowhere. */
 static off_t place_of(const struct head *head, uint64_t address)
 {
 	ElfW(Phdr) part;
+	unsigned at = 0;
 
-	for (unsigned i = 0; i < head->elf.e_phnum && i < PARTS_MOST; i++) {
-		off_t at = (off_t)(head->elf.e_phoff + i * sizeof(part));
-
-		if (pread(head->fd, &part, sizeof(part), at) ==
-			    (ssize_t)sizeof(part) &&
-		    part.p_type == PT_LOAD &&
-		    address - part.p_vaddr < part.p_filesz)
+	while (next_part(head, &at, PT_LOAD, &part) > 0)
+		if (address - part.p_vaddr < part.p_filesz)
 			return (off_t)(part.p_offset + address - part.p_vaddr);
-	}
 	return -1;
 }
 
 /* Its dynamic section: how many entries were read. */
-static size_t read_dynamic(const struct head *head, ElfW(Dyn) *at, size_t most)
+static size_t read_dynamic(const struct head *head, ElfW(Dyn) *to, size_t most)
 {
 	ElfW(Phdr) part;
+	unsigned at = 0;
 	ssize_t n = 0;
 
-	for (unsigned i = 0; i < head->elf.e_phnum && i < PARTS_MOST; i++) {
-		off_t from = (off_t)(head->elf.e_phoff + i * sizeof(part));
-
-		if (pread(head->fd, &part, sizeof(part), from) ==
-			    (ssize_t)sizeof(part) &&
-		    part.p_type == PT_DYNAMIC)
-			n = pread(head->fd, at, most * sizeof(*at),
-				  (off_t)part.p_offset);
-	}
-	return n > 0 ? (size_t)n / sizeof(*at) : 0;
+	while (next_part(head, &at, PT_DYNAMIC, &part) > 0)
+		n = pread(head->fd, to, most * sizeof(*to),
+			  (off_t)part.p_offset);
+	return n > 0 ? (size_t)n / sizeof(*to) : 0;
 }
 
 /* Calls `look` with each library that it needs, until that says true. */
@@ -165,11 +166,6 @@ static bool is_guard(const char *name, void *arg)
 		if (begins_with(name, guards[i]))
 			return true;
 	return false;
-}
-
-static bool is_guarded(const struct head *head)
-{
-	return any_needed(head, is_guard, NULL);
 }
 
 /*
@@ -245,7 +241,8 @@ static enum program_kind look_at_elf(const struct head *head)
 	else if (is_secure(head->fd))
 		kind = PROGRAM_SECURE;
 	else
-		kind = is_guarded(head) ? PROGRAM_GUARDED : PROGRAM_OPEN;
+		kind = any_needed(head, is_guard, NULL) ? PROGRAM_GUARDED :
+							  PROGRAM_OPEN;
 	(void)close(own.fd);
 	return kind;
 }
@@ -313,6 +310,17 @@ enum mpi_kind program_mpi(const char *name)
 		(void)any_needed(&head, is_mpi, &kind);
 	(void)close(head.fd);
 	return kind == MPI_NONE && is_hydra(name) ? MPI_MPICH : kind;
+}
+
+bool program_folder(char ret_folder[PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", ret_folder, PATH_MAX - 1);
+
+	if (n <= 0)
+		return false;
+	ret_folder[n] = '\0';
+	*strrchr(ret_folder, '/') = '\0';
+	return true;
 }
 
 const char *program_obstacle(enum program_kind kind)

@@ -6,6 +6,8 @@
 #ifndef CLI_PROGRAM_H
 #define CLI_PROGRAM_H
 
+#include <limits.h>
+
 #include "launch.h"
 
 enum program_kind {
@@ -25,6 +27,9 @@ enum program_kind program_look(const char *name);
  * like. MPI_NONE: none, or by a library of its own, or loaded later.
  */
 enum mpi_kind program_mpi(const char *name);
+
+/* The folder of this very program; false: the kernel does not tell. */
+bool program_folder(char ret_folder[PATH_MAX]);
 
 /* Why it cannot be sampled: "is a static program". NULL if it can. */
 const char *program_obstacle(enum program_kind kind);

@@ -183,6 +183,16 @@ void runs_json(struct tr_json *json, const tare_run_entry *runs, size_t n)
 	tr_json_end_array(json);
 }
 
+void attribute_json(struct tr_json *json, const tare_attr_value *attr)
+{
+	if (attr->type == TARE_ATTR_INT)
+		tr_json_i64(json, attr->key, attr->i);
+	else if (attr->type == TARE_ATTR_DOUBLE)
+		tr_json_double(json, attr->key, attr->d);
+	else
+		tr_json_str(json, attr->key, attr->s);
+}
+
 int stream_write(void *arg, const char *text, size_t len)
 {
 	return fwrite(text, 1, len, arg) == len ? 0 : -1;

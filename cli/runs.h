@@ -33,6 +33,9 @@ enum tint run_state_tint(enum tare_run_state state);
 void runs_print(const tare_run_entry *runs, size_t n, FILE *stream);
 void runs_json(struct tr_json *json, const tare_run_entry *runs, size_t n);
 
+/* One attribute of a record as a member of an object. */
+void attribute_json(struct tr_json *json, const tare_attr_value *attr);
+
 /* A tare_write_fn; `arg` is a FILE. */
 int stream_write(void *arg, const char *text, size_t len);
 

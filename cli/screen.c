@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "screen.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -33,25 +32,11 @@ static volatile sig_atomic_t was_stopped;
 static volatile sig_atomic_t was_continued;
 static sigset_t unblocked;
 
-static void write_all(const char *text, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(STDOUT_FILENO, text, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return;
-		text += n;
-		len -= (size_t)n;
-	}
-}
-
 /* Only calls that a signal handler may make. */
 static void leave(void)
 {
 	is_entered = 0;
-	write_all(LEAVE, sizeof(LEAVE) - 1);
+	(void)tr_file_write_all(STDOUT_FILENO, LEAVE, sizeof(LEAVE) - 1);
 	if (has_keys)
 		(void)tcsetattr(STDIN_FILENO, TCSANOW, &cooked);
 }
@@ -68,7 +53,8 @@ static void enter(void)
 		(void)tcsetattr(STDIN_FILENO, TCSANOW, &raw);
 	/* A second time it would take the picture for the normal screen. */
 	if (!is_entered)
-		write_all(ENTER, sizeof(ENTER) - 1);
+		(void)tr_file_write_all(STDOUT_FILENO, ENTER,
+					sizeof(ENTER) - 1);
 	is_entered = 1;
 }
 

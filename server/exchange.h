@@ -11,7 +11,6 @@
 #ifndef SERVER_EXCHANGE_H
 #define SERVER_EXCHANGE_H
 
-#include <stdio.h>
 
 #include <event2/event.h>
 #include <event2/http.h>

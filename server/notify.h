@@ -8,7 +8,6 @@
 #ifndef SERVER_NOTIFY_H
 #define SERVER_NOTIFY_H
 
-#include <stddef.h>
 
 struct event_base;
 struct notify;

@@ -2,7 +2,6 @@
 #include "reader.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 
 #include <tare/control.h>
 
+#include "base/platform.h"
 #include "board.h"
 #include "exchange.h"
 #include "handlers.h"
@@ -64,16 +64,10 @@ static void send_answer(struct exchange *ex, int status, const char *type,
 static int file_of(const char *body, size_t len)
 {
 	int fd = memfd_create("answer", MFD_CLOEXEC);
-	size_t done = 0;
 
-	while (fd >= 0 && done < len) {
-		ssize_t n = write(fd, body + done, len - done);
-
-		if (n <= 0) {
-			(void)close(fd);
-			return -1;
-		}
-		done += (size_t)n;
+	if (fd >= 0 && tr_file_write_all(fd, body, len)) {
+		(void)close(fd);
+		return -1;
 	}
 	return fd;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "chosen.h"
+#include "cli/runs.h"
 #include "handlers.h"
 #include "reply.h"
 
@@ -94,16 +95,6 @@ static bool find_records(struct exchange *ex, const struct chosen *chosen,
 
 /* ---- documents --------------------------------------------------------- */
 
-static void attr_json(struct tr_json *json, const tare_attr_value *attr)
-{
-	if (attr->type == TARE_ATTR_INT)
-		tr_json_i64(json, attr->key, attr->i);
-	else if (attr->type == TARE_ATTR_DOUBLE)
-		tr_json_double(json, attr->key, attr->d);
-	else
-		tr_json_str(json, attr->key, attr->s);
-}
-
 /* Of a key that was set twice, the last one counts. */
 static bool is_set_again(const tare_record *record, size_t at)
 {
@@ -136,7 +127,7 @@ static void record_json(struct tr_json *json, const struct found *found)
 	tr_json_object(json, "attributes");
 	for (size_t i = 0; i < record->n_attrs; i++)
 		if (!is_set_again(record, i))
-			attr_json(json, &record->attrs[i]);
+			attribute_json(json, &record->attrs[i]);
 	tr_json_end_object(json);
 	tr_json_end_object(json);
 }

@@ -6,10 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include <event2/keyvalq_struct.h>
 
 #include "reader.h"
-#include "router.h"
 
 /* ---- the request ------------------------------------------------------- */
 
