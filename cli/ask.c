@@ -11,6 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "message.h"
 #include "server/state.h"
 
@@ -95,49 +96,28 @@ static int send_all(int fd, const char *text)
 }
 
 /* Up to the end: we asked for the connection to be closed. */
-static int receive_all(int fd, char **ret_text)
+static int receive_all(int fd, struct tr_buf *text)
 {
-	size_t len = 0, cap = 0;
-	char *text = NULL;
+	char bytes[16384];
 
-	for (;;) {
-		ssize_t n;
+	while (text->len < MOST_BYTES && !text->failed) {
+		ssize_t n = recv(fd, bytes, sizeof(bytes), 0);
 
-		if (cap - len < 4096) {
-			char *more = cap < MOST_BYTES ?
-					     realloc(text, cap + 65536) :
-					     NULL;
-
-			if (!more) {
-				free(text);
-				return ENOMEM;
-			}
-			text = more;
-			cap += 65536;
-		}
-		n = recv(fd, text + len, cap - len - 1, 0);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			int err = errno == EAGAIN ? ETIMEDOUT : errno;
-
-			free(text);
-			return err;
-		}
 		if (n == 0)
-			break;
-		len += (size_t)n;
+			return 0;
+		if (n > 0)
+			tr_buf_add(text, bytes, (size_t)n);
+		else if (errno != EINTR)
+			return errno == EAGAIN ? ETIMEDOUT : errno;
 	}
-	text[len] = '\0';
-	*ret_text = text;
-	return 0;
+	return ENOMEM;
 }
 
-static int take_apart(char *text, int *ret_status, char **ret_body)
+static int take_apart(const char *text, int *ret_status, char **ret_body)
 {
-	char *body = strstr(text, "\r\n\r\n");
+	const char *body = text ? strstr(text, "\r\n\r\n") : NULL;
 
-	if (strncmp(text, "HTTP/1.", 7) != 0 || strlen(text) < 12 || !body)
+	if (!body || strncmp(text, "HTTP/1.", 7) != 0 || strlen(text) < 12)
 		return EPROTO;
 	*ret_status = (int)strtol(text + 9, NULL, 10);
 	*ret_body = strdup(body + 4);
@@ -147,7 +127,8 @@ static int take_apart(char *text, int *ret_status, char **ret_body)
 int ask_server(const char *path, const char *accept, int *ret_status,
 	       char **ret_body)
 {
-	char host[300], authority[300], *text = NULL, request[1400];
+	char host[300], authority[300], request[1400];
+	struct tr_buf text = TR_BUF_INIT;
 	const char *port;
 	struct state state;
 	int fd, err = state_read(&state);
@@ -167,10 +148,9 @@ int ask_server(const char *path, const char *accept, int *ret_status,
 	if (!err)
 		err = receive_all(fd, &text);
 	(void)close(fd);
-	if (err)
-		return err;
-	err = take_apart(text, ret_status, ret_body);
-	free(text);
+	if (!err)
+		err = take_apart(text.data, ret_status, ret_body);
+	tr_buf_release(&text);
 	return err;
 }
 

@@ -51,13 +51,12 @@ static const struct option_spec options[] = {
 
 static void print_totals(const tare_heap *heap)
 {
-	(void)printf("allocated %s in %s",
+	(void)printf("allocated %s in %s, live %s in %s, peak %s, "
+		     "temporary %s%s\n",
 		     tr_as_bytes((double)heap->bytes).text,
-		     tr_as_count(heap->allocs).text);
-	(void)printf(", live %s in %s",
+		     tr_as_count(heap->allocs).text,
 		     tr_as_bytes((double)heap->live_bytes).text,
-		     tr_as_count(heap->live).text);
-	(void)printf(", peak %s, temporary %s%s\n",
+		     tr_as_count(heap->live).text,
 		     tr_as_bytes((double)heap->peak_bytes).text,
 		     tr_as_count(heap->temporary).text,
 		     heap->is_estimate ? " (estimated from samples)" : "");
@@ -168,24 +167,23 @@ static void json_marks(struct tr_json *json, tare_view *view)
 
 static void json_groups(tare_view *view, const struct alloc_groups *groups)
 {
-	struct tr_buf buf = TR_BUF_INIT;
-	struct tr_json json = { .buf = &buf };
+	struct tr_json *json = output_json_begin();
 	size_t n = rows_shown(groups);
 
-	tr_json_object(&json, NULL);
-	tr_json_str(&json, "run", tare_view_run(view)->id);
-	json_heap(&json, tare_view_heap(view));
-	json_marks(&json, view);
-	tr_json_array(&json, "rows");
+	tr_json_object(json, NULL);
+	tr_json_str(json, "run", tare_view_run(view)->id);
+	json_heap(json, tare_view_heap(view));
+	json_marks(json, view);
+	tr_json_array(json, "rows");
 	for (size_t i = 0; i < n; i++) {
-		tr_json_object(&json, NULL);
-		tr_json_str(&json, "where", groups->at[i].name);
-		json_sums(&json, &groups->at[i].now);
-		tr_json_end_object(&json);
+		tr_json_object(json, NULL);
+		tr_json_str(json, "where", groups->at[i].name);
+		json_sums(json, &groups->at[i].now);
+		tr_json_end_object(json);
 	}
-	tr_json_end_array(&json);
-	tr_json_end_object(&json);
-	output_json(&json, stdout);
+	tr_json_end_array(json);
+	tr_json_end_object(json);
+	output_json(json, stdout);
 }
 
 static int show_one(tare_view *view)
@@ -263,28 +261,27 @@ static void print_diff(const struct alloc_groups *groups)
 
 static void json_diff(const struct alloc_groups *groups)
 {
-	struct tr_buf buf = TR_BUF_INIT;
-	struct tr_json json = { .buf = &buf };
+	struct tr_json *json = output_json_begin();
 	size_t n = rows_shown(groups);
 
-	tr_json_object(&json, NULL);
-	tr_json_str(&json, "from", opts.diff);
-	tr_json_str(&json, "to", opts.to);
-	tr_json_array(&json, "rows");
+	tr_json_object(json, NULL);
+	tr_json_str(json, "from", opts.diff);
+	tr_json_str(json, "to", opts.to);
+	tr_json_array(json, "rows");
 	for (size_t i = 0; i < n; i++) {
-		tr_json_object(&json, NULL);
-		tr_json_str(&json, "where", groups->at[i].name);
-		tr_json_object(&json, "from");
-		json_sums(&json, &groups->at[i].before);
-		tr_json_end_object(&json);
-		tr_json_object(&json, "to");
-		json_sums(&json, &groups->at[i].now);
-		tr_json_end_object(&json);
-		tr_json_end_object(&json);
+		tr_json_object(json, NULL);
+		tr_json_str(json, "where", groups->at[i].name);
+		tr_json_object(json, "from");
+		json_sums(json, &groups->at[i].before);
+		tr_json_end_object(json);
+		tr_json_object(json, "to");
+		json_sums(json, &groups->at[i].now);
+		tr_json_end_object(json);
+		tr_json_end_object(json);
 	}
-	tr_json_end_array(&json);
-	tr_json_end_object(&json);
-	output_json(&json, stdout);
+	tr_json_end_array(json);
+	tr_json_end_object(json);
+	output_json(json, stdout);
 }
 
 /* Rows of a moment: a snapshot of the view, or its end. False: neither. */

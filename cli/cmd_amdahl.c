@@ -178,19 +178,18 @@ static void put_part(struct tr_json *json, const tare_part *part)
 
 static void print_json(const tare_amdahl *amdahl, size_t top)
 {
-	struct tr_buf buf = TR_BUF_INIT;
-	struct tr_json json = { .buf = &buf };
+	struct tr_json *json = output_json_begin();
 
-	tr_json_object(&json, NULL);
-	tr_json_str(&json, "of", of_names[amdahl->of]);
-	tr_json_double(&json, "factor", amdahl->factor);
-	tr_json_double(&json, "whole_ns", amdahl->whole_ns);
-	tr_json_array(&json, "parts");
+	tr_json_object(json, NULL);
+	tr_json_str(json, "of", of_names[amdahl->of]);
+	tr_json_double(json, "factor", amdahl->factor);
+	tr_json_double(json, "whole_ns", amdahl->whole_ns);
+	tr_json_array(json, "parts");
 	for (size_t i = 0; i < amdahl->n_parts && i < top; i++)
-		put_part(&json, &amdahl->parts[i]);
-	tr_json_end_array(&json);
-	tr_json_end_object(&json);
-	output_json(&json, stdout);
+		put_part(json, &amdahl->parts[i]);
+	tr_json_end_array(json);
+	tr_json_end_object(json);
+	output_json(json, stdout);
 }
 
 /* ---- command ----------------------------------------------------------- */

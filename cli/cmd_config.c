@@ -124,15 +124,14 @@ static void write_json(struct tr_json *json, const tare_option *option)
 
 static void all_json(void)
 {
-	struct tr_buf buf = TR_BUF_INIT;
-	struct tr_json json = { .buf = &buf };
+	struct tr_json *json = output_json_begin();
 	const tare_option *option;
 
-	tr_json_array(&json, NULL);
+	tr_json_array(json, NULL);
 	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++)
-		write_json(&json, option);
-	tr_json_end_array(&json);
-	output_json(&json, stdout);
+		write_json(json, option);
+	tr_json_end_array(json);
+	output_json(json, stdout);
 }
 
 static void print_all(void (*print)(const tare_option *option))

@@ -107,21 +107,20 @@ static bool is_wanted(const struct args *args, const tare_option *option)
 
 static void get_json(const struct args *args, int64_t pid)
 {
-	struct tr_buf buf = TR_BUF_INIT;
-	struct tr_json json = { .buf = &buf };
+	struct tr_json *json = output_json_begin();
 	const tare_option *option;
 
-	tr_json_object(&json, NULL);
+	tr_json_object(json, NULL);
 	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++) {
 		char value[512];
 
 		if (is_wanted(args, option))
-			tr_json_str(&json, option->name,
+			tr_json_str(json, option->name,
 				    live_value(pid, option, value,
 					       sizeof(value)));
 	}
-	tr_json_end_object(&json);
-	output_json(&json, stdout);
+	tr_json_end_object(json);
+	output_json(json, stdout);
 }
 
 static void get_text(const struct args *args, int64_t pid)

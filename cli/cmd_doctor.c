@@ -25,20 +25,19 @@ static const struct option_spec options[] = {
 
 static void all_json(const tare_capability *rows, size_t n)
 {
-	struct tr_buf buf = TR_BUF_INIT;
-	struct tr_json json = { .buf = &buf };
+	struct tr_json *json = output_json_begin();
 
-	tr_json_array(&json, NULL);
+	tr_json_array(json, NULL);
 	for (size_t i = 0; i < n; i++) {
-		tr_json_object(&json, NULL);
-		tr_json_str(&json, "name", rows[i].name);
-		tr_json_bool(&json, "available", rows[i].is_available);
-		tr_json_str(&json, "detail", rows[i].detail);
-		tr_json_str(&json, "help", rows[i].help);
-		tr_json_end_object(&json);
+		tr_json_object(json, NULL);
+		tr_json_str(json, "name", rows[i].name);
+		tr_json_bool(json, "available", rows[i].is_available);
+		tr_json_str(json, "detail", rows[i].detail);
+		tr_json_str(json, "help", rows[i].help);
+		tr_json_end_object(json);
 	}
-	tr_json_end_array(&json);
-	output_json(&json, stdout);
+	tr_json_end_array(json);
+	output_json(json, stdout);
 }
 
 static int name_width(const tare_capability *rows, size_t n)

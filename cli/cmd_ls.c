@@ -31,12 +31,11 @@ static size_t keep_live(tare_run_entry *runs, size_t n)
 
 static void print_runs(const tare_run_entry *runs, size_t n)
 {
-	struct tr_buf buf = TR_BUF_INIT;
-	struct tr_json json = { .buf = &buf };
+	struct tr_json *json = output_json_begin();
 
 	if (opts.json) {
-		runs_json(&json, runs, n);
-		output_json(&json, stdout);
+		runs_json(json, runs, n);
+		output_json(json, stdout);
 	} else if (opts.ids) {
 		for (size_t i = 0; i < n; i++)
 			(void)printf("%s\n", runs[i].id);

@@ -35,8 +35,7 @@ static int add_runs(const struct args *args, struct job *job)
 
 static int show(struct job *job, const char *which)
 {
-	struct tr_buf buf = TR_BUF_INIT;
-	struct tr_json json = { .buf = &buf };
+	struct tr_json *json = output_json_begin();
 	int err = job_join(job);
 
 	if (err == TARE_ENOENT) {
@@ -47,8 +46,8 @@ static int show(struct job *job, const char *which)
 	if (err)
 		return message_error("join", which, err);
 	if (as_json) {
-		job_json(job, &json, NULL);
-		output_json(&json, stdout);
+		job_json(job, json, NULL);
+		output_json(json, stdout);
 	} else {
 		job_print(job, stdout);
 	}

@@ -145,14 +145,13 @@ static void json_record(struct tr_json *json, const tare_record *record)
 
 static void json_records(const tare_record *records, size_t n)
 {
-	struct tr_buf buf = TR_BUF_INIT;
-	struct tr_json json = { .buf = &buf };
+	struct tr_json *json = output_json_begin();
 
-	tr_json_array(&json, NULL);
+	tr_json_array(json, NULL);
 	for (size_t i = 0; i < n; i++)
-		json_record(&json, &records[i]);
-	tr_json_end_array(&json);
-	output_json(&json, stdout);
+		json_record(json, &records[i]);
+	tr_json_end_array(json);
+	output_json(json, stdout);
 }
 
 static int show(tare_view *view, const char *which)

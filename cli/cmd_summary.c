@@ -8,12 +8,11 @@
 #include "message.h"
 #include "output.h"
 #include "read/stats.h"
+#include "read/view.h"
 #include "selection.h"
-#include "summary_values.h"
-#include "table.h"
+#include "summary.h"
 
 #define SORTS "failures total slowest calls"
-#define RECENT 5u
 
 static struct {
 	const char *sort;
@@ -30,26 +29,17 @@ static const struct option_spec options[] = {
 	OPTION_END
 };
 
-/* What is shown of a run. Rows are of scopes alone. */
-struct summary {
-	tare_view *view;
-	const tare_run *run;
-	const tare_stats **rows;
-	size_t n, n_shown;
-	uint64_t calls, failures;
-	double total_ns;
-	const tare_record *records; /* oldest first */
-	size_t n_records;
-	double inside_ns;
-	struct summary_values values;
-};
-
 /* ---- adding up and ranking --------------------------------------------- */
 
-static double success_of(const struct summary *s)
+double summary_success(const struct summary *s)
 {
 	return tr_stats_success(&(tare_stats){ .count = s->calls,
 					       .failures = s->failures });
+}
+
+size_t summary_values(const struct summary *s)
+{
+	return s->n_values < SUMMARY_RECENT ? s->n_values : SUMMARY_RECENT;
 }
 
 static double rank_key(const tare_stats *s)
@@ -78,12 +68,38 @@ static int by_rank(const void *a, const void *b)
 	return strcmp(x->labels, y->labels);
 }
 
+static int by_mean(const void *a, const void *b)
+{
+	const tare_stats *x = *(const tare_stats *const *)a;
+	const tare_stats *y = *(const tare_stats *const *)b;
+
+	/* Nothing but NAN: behind all others. */
+	if ((x->mean != x->mean) != (y->mean != y->mean))
+		return x->mean != x->mean ? 1 : -1;
+	if (x->mean != y->mean && x->mean == x->mean)
+		return x->mean < y->mean ? 1 : -1;
+	if (strcmp(x->name, y->name) != 0)
+		return strcmp(x->name, y->name);
+	return strcmp(x->labels, y->labels);
+}
+
+/* The monitor's own series are left out. */
+static bool is_value_row(const tare_stats *row)
+{
+	return (row->kind == TARE_KIND_VALUE ||
+		row->kind == TARE_KIND_GAUGE) &&
+	       !tare_stats_is_monitor(row);
+}
+
 static int add_rows(struct summary *s, const tare_stats *stats, size_t n)
 {
 	s->rows = calloc(n + 1, sizeof(s->rows[0]));
-	if (!s->rows)
+	s->values = calloc(n + 1, sizeof(s->values[0]));
+	if (!s->rows || !s->values)
 		return TARE_ENOMEM;
 	for (size_t i = 0; i < n; i++) {
+		if (is_value_row(&stats[i]))
+			s->values[s->n_values++] = &stats[i];
 		if (stats[i].kind != TARE_KIND_SCOPE)
 			continue;
 		s->rows[s->n++] = &stats[i];
@@ -92,6 +108,7 @@ static int add_rows(struct summary *s, const tare_stats *stats, size_t n)
 		s->total_ns += stats[i].net_total;
 	}
 	qsort(s->rows, s->n, sizeof(s->rows[0]), by_rank);
+	qsort(s->values, s->n_values, sizeof(s->values[0]), by_mean);
 	s->n_shown = opts.top && opts.top < s->n ? (size_t)opts.top : s->n;
 	return 0;
 }
@@ -104,148 +121,50 @@ static int gather(struct summary *s, const tare_filter *filter)
 
 	if (!err)
 		err = add_rows(s, stats, n);
-	if (!err && !summary_values_take(&s->values, stats, n))
-		err = TARE_ENOMEM;
 	if (!err)
 		err = tare_view_records(s->view, filter, &s->records,
 					&s->n_records);
-	s->values.records = s->records;
-	s->values.n_records = s->n_records;
 	s->run = tare_view_run(s->view);
-	s->inside_ns = s->run->inside_ns;
 	return err;
 }
 
-/* ---- for people -------------------------------------------------------- */
+/* ---- records ----------------------------------------------------------- */
 
-static void add_row(struct table *table, const struct summary *summary,
-		    const tare_stats *s)
+bool summary_is_operation(const tare_record *record)
 {
-	double inside_ns = summary->inside_ns;
-	const double one[] = { s->p50, s->p95, s->max };
-
-	table_add_name(table, s->name, s->labels);
-	table_add(table, tr_as_count(s->count).text);
-	table_add_tinted(table, tr_as_count(s->failures).text,
-			 s->failures ? TINT_RED : TINT_NONE);
-	table_add(table, tr_as_success(s->success_rate).text);
-	table_add(table, tr_as_duration(s->net_total).text);
-	table_add(table, tr_as_duration(s->net_mean).text);
-	for (int i = 0; i < 3; i++)
-		table_add(table, tr_as_duration(tr_stats_net(s, one[i],
-							     inside_ns)).text);
+	return record->kind == TARE_RECORD_OPERATION;
 }
 
-/* Says what ranks the rows, and that the measuring is not in the times. */
-static void print_order(void)
+bool summary_is_failure(const tare_record *record)
 {
-	const char *by = strcmp(opts.sort, "slowest") == 0 ? "mean time" :
-			 strcmp(opts.sort, "total") == 0   ? "total time" :
-							     opts.sort;
-
-	(void)printf("\noperations by %s; times net of measuring\n", by);
+	return summary_is_operation(record) && !record->ok;
 }
 
-static void print_rows(const struct summary *s)
+bool summary_is_value(const tare_record *record)
 {
-	static const struct column columns[] = {
-		COLUMN_WIDE("OPERATION"),  COLUMN_NUMBER("CALLS", 0),
-		COLUMN_NUMBER("FAILED", 0), COLUMN_NUMBER("SUCCESS", 0),
-		COLUMN_NUMBER("TOTAL", 0), COLUMN_NUMBER("MEAN", 0),
-		COLUMN_NUMBER("P50", 2),   COLUMN_NUMBER("P95", 1),
-		COLUMN_NUMBER("MAX", 3),
-	};
-	struct table table;
-
-	table_init(&table, columns, 9);
-	for (size_t i = 0; i < s->n_shown; i++)
-		add_row(&table, s, s->rows[i]);
-	table_end(&table, stdout);
-	if (s->n_shown < s->n)
-		(void)printf("... and %s more (--top 0 shows all)\n",
-			     tr_as_count(s->n - s->n_shown).text);
+	return record->kind == TARE_RECORD_VALUE ||
+	       record->kind == TARE_RECORD_GAUGE ||
+	       record->kind == TARE_RECORD_COUNTER ||
+	       record->kind == TARE_RECORD_RATIO;
 }
 
-static void print_head(const struct summary *s)
+const tare_record *summary_next(const struct summary *s,
+				bool (*is_wanted)(const tare_record *record),
+				const tare_record *record)
 {
-	const tare_window *window = tare_view_window(s->view);
+	const tare_record *end = s->records + s->n_records;
+	size_t left = SUMMARY_RECENT;
 
-	(void)fputs("tare  ", stdout);
-	terminal_safe(stdout, s->run->program);
-	(void)printf("  pid %lld, %s, from %s to %s, %s\n",
-		     (long long)s->run->pid, tr_run_state_name(s->run->state),
-		     tr_as_date(window->from_ns).text,
-		     tr_as_date(window->to_ns).text,
-		     tr_as_duration((double)window->to_ns -
-				     (double)window->from_ns).text);
-	(void)printf("      %s operations, %s calls",
-		     tr_as_count(s->n).text, tr_as_count(s->calls).text);
-	(void)printf(", %s failed, %s succeeded\n",
-		     tr_as_count(s->failures).text,
-		     tr_as_success(success_of(s)).text);
-	if (s->values.n)
-		(void)printf("      %s values and gauges, %s records in the "
-			     "history\n",
-			     tr_as_count(s->values.n).text,
-			     tr_as_count(s->n_records).text);
-}
-
-static bool is_recent(const tare_record *r, bool failed)
-{
-	return r->kind == TARE_RECORD_OPERATION && (!failed || !r->ok);
-}
-
-/* The first record to show, so that up to RECENT of them follow. */
-static size_t first_recent(const struct summary *s, bool failed)
-{
-	size_t i = s->n_records, left = RECENT;
-
-	while (i > 0 && left > 0)
-		left -= is_recent(&s->records[--i], failed);
-	return i;
-}
-
-static void print_recent(const struct summary *s, bool failed)
-{
-	static const struct column columns[] = {
-		COLUMN_TEXT("STARTED", 0),    COLUMN_TEXT("OPERATION", 0),
-		COLUMN_NUMBER("DURATION", 0), COLUMN_WIDE("OUTCOME"),
-	};
-	struct table table;
-
-	table_init(&table, columns, 4);
-	for (size_t i = first_recent(s, failed); i < s->n_records; i++) {
-		const tare_record *r = &s->records[i];
-
-		if (!is_recent(r, failed))
-			continue;
-		table_add(&table, tr_as_clock(r->start_ns).text);
-		table_add(&table, r->name);
-		table_add(&table, tr_as_duration((double)r->duration_ns).text);
-		table_add_tinted(&table, r->ok ? "ok" :
-				 r->error[0] ? r->error : "failed",
-				 r->ok ? TINT_NONE : TINT_RED);
+	if (record) {
+		record++;
+	} else { /* back to the first of them */
+		record = end;
+		while (record > s->records && left)
+			left -= is_wanted(--record);
 	}
-	if (table.n_cells) {
-		(void)puts(failed ? "\nlast failures" : "\nlast operations");
-		table_end(&table, stdout);
-	}
-}
-
-static void print_summary(const struct summary *s)
-{
-	print_head(s);
-	if (!s->n && !s->values.n) {
-		message("no operation was measured");
-		return;
-	}
-	if (s->n) {
-		print_order();
-		print_rows(s);
-		print_recent(s, false);
-		print_recent(s, true);
-	}
-	summary_values_print(&s->values);
+	while (record < end && !is_wanted(record))
+		record++;
+	return record < end ? record : NULL;
 }
 
 /* ---- for programs ------------------------------------------------------ */
@@ -276,14 +195,13 @@ static void json_row(struct tr_json *json, const tare_stats *s, size_t rank)
 }
 
 static void json_recent(struct tr_json *json, const struct summary *s,
-			const char *key, bool failed)
+			const char *key,
+			bool (*is_wanted)(const tare_record *record))
 {
-	tr_json_array(json, key);
-	for (size_t i = first_recent(s, failed); i < s->n_records; i++) {
-		const tare_record *r = &s->records[i];
+	const tare_record *r = NULL;
 
-		if (!is_recent(r, failed))
-			continue;
+	tr_json_array(json, key);
+	while ((r = summary_next(s, is_wanted, r)) != NULL) {
 		tr_json_object(json, NULL);
 		tr_json_str(json, "name", r->name);
 		tr_json_str(json, "source", r->source);
@@ -291,6 +209,43 @@ static void json_recent(struct tr_json *json, const struct summary *s,
 		tr_json_u64(json, "duration_ns", r->duration_ns);
 		tr_json_bool(json, "ok", r->ok);
 		tr_json_str(json, "error", r->error[0] ? r->error : NULL);
+		tr_json_end_object(json);
+	}
+	tr_json_end_array(json);
+}
+
+static void json_values(struct tr_json *json, const struct summary *s)
+{
+	const tare_record *r = NULL;
+
+	tr_json_array(json, "top_by_average");
+	for (size_t i = 0; i < summary_values(s); i++) {
+		const tare_stats *v = s->values[i];
+
+		tr_json_object(json, NULL);
+		tr_json_str(json, "name", v->name);
+		tr_json_str(json, "source", v->source);
+		tr_json_str(json, "labels", v->labels);
+		tr_json_str(json, "unit", v->unit);
+		tr_json_str(json, "type", tare_type_name(v->type));
+		tr_json_u64(json, "count", v->count);
+		tr_json_double(json, "mean", v->mean);
+		tr_json_double(json, "min", v->min);
+		tr_json_double(json, "max", v->max);
+		tr_json_end_object(json);
+	}
+	tr_json_end_array(json);
+	tr_json_array(json, "recent_values");
+	while ((r = summary_next(s, summary_is_value, r)) != NULL) {
+		tr_json_object(json, NULL);
+		tr_json_str(json, "name", r->name);
+		tr_json_str(json, "source", r->source);
+		tr_json_str(json, "labels", r->labels);
+		tr_json_str(json, "kind", tare_record_kind_name(r->kind));
+		tr_json_str(json, "type", tare_type_name(r->type));
+		tr_json_i64(json, "start_ns", r->start_ns);
+		tr_json_double(json, "value", r->value);
+		tr_json_str(json, "unit", r->unit);
 		tr_json_end_object(json);
 	}
 	tr_json_end_array(json);
@@ -310,7 +265,7 @@ static void json_totals(struct tr_json *json, const struct summary *s)
 	tr_json_u64(json, "success_count",
 		    s->failures < s->calls ? s->calls - s->failures : 0);
 	tr_json_u64(json, "failure_count", s->failures);
-	tr_json_double(json, "success_rate", success_of(s));
+	tr_json_double(json, "success_rate", summary_success(s));
 	tr_json_double(json, "net_total_ns", s->total_ns);
 	tr_json_u64(json, "records", s->n_records);
 	tr_json_end_object(json);
@@ -318,34 +273,33 @@ static void json_totals(struct tr_json *json, const struct summary *s)
 
 static void json_summary(const struct summary *s)
 {
-	struct tr_buf buf = TR_BUF_INIT;
-	struct tr_json json = { .buf = &buf };
+	struct tr_json *json = output_json_begin();
 
-	tr_json_object(&json, NULL);
-	tr_json_str(&json, "run", s->run->id);
-	tr_json_str(&json, "program", s->run->program);
-	tr_json_i64(&json, "pid", s->run->pid);
-	tr_json_str(&json, "state", tr_run_state_name(s->run->state));
-	tr_json_i64(&json, "start_ns", s->run->start_ns);
-	tr_json_i64(&json, "end_ns", s->run->end_ns);
-	json_totals(&json, s);
-	tr_json_str(&json, "sort", opts.sort);
-	tr_json_array(&json, "operations");
+	tr_json_object(json, NULL);
+	tr_json_str(json, "run", s->run->id);
+	tr_json_str(json, "program", s->run->program);
+	tr_json_i64(json, "pid", s->run->pid);
+	tr_json_str(json, "state", tr_run_state_name(s->run->state));
+	tr_json_i64(json, "start_ns", s->run->start_ns);
+	tr_json_i64(json, "end_ns", s->run->end_ns);
+	json_totals(json, s);
+	tr_json_str(json, "sort", opts.sort);
+	tr_json_array(json, "operations");
 	for (size_t i = 0; i < s->n_shown; i++)
-		json_row(&json, s->rows[i], i + 1);
-	tr_json_end_array(&json);
-	json_recent(&json, s, "recent", false);
-	json_recent(&json, s, "recent_failures", true);
-	summary_values_json(&s->values, &json);
-	tr_json_end_object(&json);
-	output_json(&json, stdout);
+		json_row(json, s->rows[i], i + 1);
+	tr_json_end_array(json);
+	json_recent(json, s, "recent", summary_is_operation);
+	json_recent(json, s, "recent_failures", summary_is_failure);
+	json_values(json, s);
+	tr_json_end_object(json);
+	output_json(json, stdout);
 }
 
 /* ---- command ----------------------------------------------------------- */
 
 static int summary(tare_view *view, const char *which)
 {
-	struct summary s = { .view = view };
+	struct summary s = { .view = view, .sort = opts.sort };
 	tare_filter filter;
 	int code = selection_apply(tare_view_run(view), &filter), err;
 
@@ -357,9 +311,9 @@ static int summary(tare_view *view, const char *which)
 	else if (opts.json)
 		json_summary(&s);
 	else
-		print_summary(&s);
+		summary_print(&s);
 	free(s.rows);
-	summary_values_release(&s.values);
+	free(s.values);
 	return code;
 }
 

@@ -105,31 +105,30 @@ static void json_side(struct tr_json *json, const char *key,
 static void json_trend(const tare_view *view, const tare_trend *trends,
 		       size_t n)
 {
-	struct tr_buf buf = TR_BUF_INIT;
-	struct tr_json json = { .buf = &buf };
+	struct tr_json *json = output_json_begin();
 
-	tr_json_object(&json, NULL);
-	tr_json_str(&json, "run", tare_view_run(view)->id);
-	tr_json_u64(&json, "window_ns", opts.window_ns);
-	tr_json_array(&json, "series");
+	tr_json_object(json, NULL);
+	tr_json_str(json, "run", tare_view_run(view)->id);
+	tr_json_u64(json, "window_ns", opts.window_ns);
+	tr_json_array(json, "series");
 	for (size_t i = 0; i < n; i++) {
 		const tare_trend *trend = &trends[i];
 		const tare_stats *named = trend->now->count ? trend->now :
-							      trend->before;
+							     trend->before;
 
-		tr_json_object(&json, NULL);
-		tr_json_str(&json, "name", named->name);
-		tr_json_str(&json, "source", named->source);
-		tr_json_str(&json, "labels", named->labels);
-		tr_json_str(&json, "unit", named->unit);
-		json_side(&json, "before", trend->before);
-		json_side(&json, "now", trend->now);
-		tr_json_double(&json, "change", trend->change);
-		tr_json_end_object(&json);
+		tr_json_object(json, NULL);
+		tr_json_str(json, "name", named->name);
+		tr_json_str(json, "source", named->source);
+		tr_json_str(json, "labels", named->labels);
+		tr_json_str(json, "unit", named->unit);
+		json_side(json, "before", trend->before);
+		json_side(json, "now", trend->now);
+		tr_json_double(json, "change", trend->change);
+		tr_json_end_object(json);
 	}
-	tr_json_end_array(&json);
-	tr_json_end_object(&json);
-	output_json(&json, stdout);
+	tr_json_end_array(json);
+	tr_json_end_object(json);
+	output_json(json, stdout);
 }
 
 /* ---- the command ------------------------------------------------------- */

@@ -27,16 +27,15 @@ static const struct option_spec options[] = {
 
 static void print_json(const struct state *state, const char *token)
 {
-	struct tr_buf buf = TR_BUF_INIT;
-	struct tr_json json = { .buf = &buf };
+	struct tr_json *json = output_json_begin();
 
-	tr_json_object(&json, NULL);
-	tr_json_str(&json, "url", state->url);
-	tr_json_str(&json, "token", token);
-	tr_json_bool(&json, "may_steer", opts.steer);
-	tr_json_i64(&json, "pid", state->pid);
-	tr_json_end_object(&json);
-	output_json(&json, stdout);
+	tr_json_object(json, NULL);
+	tr_json_str(json, "url", state->url);
+	tr_json_str(json, "token", token);
+	tr_json_bool(json, "may_steer", opts.steer);
+	tr_json_i64(json, "pid", state->pid);
+	tr_json_end_object(json);
+	output_json(json, stdout);
 }
 
 static int url(struct args *args)

@@ -236,22 +236,21 @@ static int verify_one(const char *which, struct tr_json *json, bool color)
 
 static int verify(struct args *args)
 {
-	struct tr_buf buf = TR_BUF_INIT;
-	struct tr_json json = { .buf = &buf };
+	struct tr_json *json = output_json_begin();
 	bool color = terminal_wants_color(stdout);
 	int worst = CODE_OK, code;
 
 	if (as_json)
-		tr_json_array(&json, NULL);
+		tr_json_array(json, NULL);
 	for (size_t i = 0; i < args->n_operands || i == 0; i++) {
 		code = verify_one(args_operand(args, i, "last"),
-				  as_json ? &json : NULL, color);
+				  as_json ? json : NULL, color);
 		if (code > worst)
 			worst = code;
 	}
 	if (as_json) {
-		tr_json_end_array(&json);
-		output_json(&json, stdout);
+		tr_json_end_array(json);
+		output_json(json, stdout);
 	}
 	return worst;
 }

@@ -11,17 +11,6 @@
 
 /* ---- cells ------------------------------------------------------------- */
 
-static struct tr_text ratio_text(double value)
-{
-	struct tr_text out = { "-" };
-
-	if (!isnan(value))
-		(void)snprintf(out.text, sizeof(out.text), "%.*f",
-			       value < 9.995 ? 2 : value < 99.95 ? 1 : 0,
-			       value);
-	return out;
-}
-
 static struct tr_text fixed_text(double value, int decimals)
 {
 	struct tr_text out = { "-" };
@@ -30,6 +19,11 @@ static struct tr_text fixed_text(double value, int decimals)
 		(void)snprintf(out.text, sizeof(out.text), "%.*f", decimals,
 			       value);
 	return out;
+}
+
+static struct tr_text ratio_text(double value)
+{
+	return fixed_text(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
 }
 
 static struct tr_text seconds_text(double seconds)

@@ -280,28 +280,27 @@ static void json_row(struct tr_json *json, const struct picture_row *row)
 
 void draw_json(const struct picture *picture, FILE *stream)
 {
-	struct tr_buf buf = TR_BUF_INIT;
-	struct tr_json json = { .buf = &buf };
+	struct tr_json *json = output_json_begin();
 	const tare_run *run = picture->run;
 
-	tr_json_object(&json, NULL);
-	tr_json_str(&json, "id", run->id);
-	tr_json_str(&json, "program", run->program);
-	tr_json_i64(&json, "pid", run->pid);
-	tr_json_str(&json, "state", tr_run_state_name(run->state));
-	tr_json_i64(&json, "start_ns", run->start_ns);
-	tr_json_i64(&json, "end_ns", run->end_ns);
-	tr_json_double(&json, "seconds", picture->seconds);
-	tr_json_bool(&json, "whole", picture->is_whole);
-	tr_json_double(&json, "events_per_s", picture->events_per_s);
-	tr_json_double(&json, "cost_share", picture->cost_share);
-	tr_json_u64(&json, "lost", picture->lost);
-	tr_json_u64(&json, "lost_total", picture->health->lost);
-	tr_json_u64(&json, "threads", picture->health->threads);
-	tr_json_array(&json, "series");
+	tr_json_object(json, NULL);
+	tr_json_str(json, "id", run->id);
+	tr_json_str(json, "program", run->program);
+	tr_json_i64(json, "pid", run->pid);
+	tr_json_str(json, "state", tr_run_state_name(run->state));
+	tr_json_i64(json, "start_ns", run->start_ns);
+	tr_json_i64(json, "end_ns", run->end_ns);
+	tr_json_double(json, "seconds", picture->seconds);
+	tr_json_bool(json, "whole", picture->is_whole);
+	tr_json_double(json, "events_per_s", picture->events_per_s);
+	tr_json_double(json, "cost_share", picture->cost_share);
+	tr_json_u64(json, "lost", picture->lost);
+	tr_json_u64(json, "lost_total", picture->health->lost);
+	tr_json_u64(json, "threads", picture->health->threads);
+	tr_json_array(json, "series");
 	for (size_t i = 0; i < picture->n_rows; i++)
-		json_row(&json, &picture->rows[i]);
-	tr_json_end_array(&json);
-	tr_json_end_object(&json);
-	output_json(&json, stream);
+		json_row(json, &picture->rows[i]);
+	tr_json_end_array(json);
+	tr_json_end_object(json);
+	output_json(json, stream);
 }

@@ -103,11 +103,10 @@ static void print_ranks(const struct job *job, FILE *stream)
 	for (size_t i = 0; i < job->job->n_ranks; i++)
 		add_rank(&table, job, &job->job->rank[i]);
 	table_end(&table, stream);
-	(void)fprintf(stream, "imbalance (most over mean): compute %s, ",
-		      tr_as_share(job->job->compute_imbalance).text);
-	(void)fprintf(stream, "communication %s, ",
-		      tr_as_share(job->job->comm_imbalance).text);
-	(void)fprintf(stream, "waiting %s\n",
+	(void)fprintf(stream, "imbalance (most over mean): compute %s, "
+			      "communication %s, waiting %s\n",
+		      tr_as_share(job->job->compute_imbalance).text,
+		      tr_as_share(job->job->comm_imbalance).text,
 		      tr_as_share(job->job->wait_imbalance).text);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch.h"
 
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/platform.h"
 #include "server/hash.h"
 
 /*
@@ -51,16 +51,11 @@ static uint64_t hash_word(uint64_t hash, const char *text)
 static ssize_t read_of_parent(const char *file, char *text, size_t size)
 {
 	char path[64];
-	ssize_t n;
-	int fd;
+	int64_t n;
 
 	(void)snprintf(path, sizeof(path), "/proc/%ld/%s", (long)getppid(),
 		       file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, size - 1);
-	(void)close(fd);
+	n = tr_file_read(path, text, size - 1);
 	text[n > 0 ? n : 0] = '\0';
 	return n > 0 ? n : 0;
 }

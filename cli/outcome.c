@@ -38,15 +38,11 @@ static void print_resources(const struct outcome *outcome)
 	const struct child *child = &outcome->child;
 	FILE *text = outcome->text;
 
-	(void)fprintf(text, "wall %s, ",
-		      tr_as_duration((double)child->wall_ns).text);
-	(void)fprintf(text, "user %s, ",
-		      tr_as_duration(timeval_ns(child->usage.ru_utime)).text);
-	(void)fprintf(text, "system %s, ",
-		      tr_as_duration(timeval_ns(child->usage.ru_stime)).text);
-	(void)fprintf(text, "peak memory %s",
-		      tr_as_bytes((double)child->usage.ru_maxrss * 1024)
-			      .text);
+	(void)fprintf(text, "wall %s, user %s, system %s, peak memory %s",
+		      tr_as_duration((double)child->wall_ns).text,
+		      tr_as_duration(timeval_ns(child->usage.ru_utime)).text,
+		      tr_as_duration(timeval_ns(child->usage.ru_stime)).text,
+		      tr_as_bytes((double)child->usage.ru_maxrss * 1024).text);
 	if (WIFSIGNALED(child->status))
 		(void)fprintf(text, ", ended by signal %d (%s)",
 			      WTERMSIG(child->status),

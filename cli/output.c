@@ -62,6 +62,15 @@ int output_close(struct output *output, int err)
 	return failed ? failed : err;
 }
 
+struct tr_json *output_json_begin(void)
+{
+	static struct tr_buf buf;
+	static struct tr_json json;
+
+	tr_json_begin(&json, &buf);
+	return &json;
+}
+
 void output_json(struct tr_json *json, FILE *stream)
 {
 	if (json->buf->failed)

@@ -28,6 +28,8 @@ int output_open(struct output *output, const char *path);
  */
 int output_close(struct output *output, int err);
 
+/* The writer of a document of JSON for output_json(); one at a time. */
+struct tr_json *output_json_begin(void);
 /*
  * Writes a finished document as a line of its own, and releases its buffer.
  * Without memory for all of it the program ends: a part is no JSON.

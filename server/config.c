@@ -41,12 +41,22 @@ static bool is_servers(const tare_option *option)
 	return strcmp(option->name, "export_directory") == 0;
 }
 
+/* The next option that is shown, from `*at` on; NULL: no more. */
+static const tare_option *next_shown(size_t *at)
+{
+	const tare_option *option;
+
+	while ((option = tare_option_at((*at)++)) != NULL && !is_shown(option))
+		;
+	return option;
+}
+
 static const tare_option *find_option(const char *name)
 {
 	const tare_option *option;
 
-	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++)
-		if (strcmp(option->name, name) == 0 && is_shown(option))
+	for (size_t i = 0; (option = next_shown(&i)) != NULL;)
+		if (strcmp(option->name, name) == 0)
 			return option;
 	return NULL;
 }
@@ -107,14 +117,11 @@ static void config_json(struct tr_json *json, const struct chosen *chosen)
 	char value[VALUE_BYTES];
 
 	tr_json_object(json, "config");
-	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++) {
-		if (!is_shown(option))
-			continue;
+	for (size_t i = 0; (option = next_shown(&i)) != NULL;)
 		if (shared_value(chosen, option, value))
 			value_json(json, option, value);
 		else
 			tr_json_str(json, option->name, NULL);
-	}
 	tr_json_end_object(json);
 }
 
@@ -143,9 +150,7 @@ static void make_etag(const struct chosen *chosen, char etag[24])
 	const tare_option *option;
 	char value[VALUE_BYTES];
 
-	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++) {
-		if (!is_shown(option))
-			continue;
+	for (size_t i = 0; (option = next_shown(&i)) != NULL;) {
 		if (!shared_value(chosen, option, value))
 			(void)strcpy(value, "\x01");
 		hash = hash_text(hash, value);

@@ -34,7 +34,7 @@ static bool take(struct cursor *cursor, char c)
 
 /* ---- texts ------------------------------------------------------------- */
 
-static int hex_digit(char c)
+int document_hex_digit(char c)
 {
 	static const char digits[] = "0123456789abcdefABCDEF";
 	const char *found = c ? strchr(digits, c) : NULL;
@@ -49,7 +49,7 @@ static bool read_code(struct cursor *cursor, uint32_t *ret_code)
 	uint32_t code = 0;
 
 	for (int i = 0; i < 4; i++) {
-		int digit = hex_digit(*cursor->at);
+		int digit = document_hex_digit(*cursor->at);
 
 		if (digit < 0)
 			return fail(cursor, "broken \\u code");

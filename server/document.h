@@ -35,4 +35,7 @@ struct document {
  */
 const char *document_parse(struct document *document, char *text);
 
+/* The value of a hexadecimal digit; -1: it is none. */
+int document_hex_digit(char c);
+
 #endif

@@ -176,23 +176,20 @@ void handle_export_csv(struct exchange *ex)
 
 /* ---- names ------------------------------------------------------------- */
 
+const struct export_format export_formats[] = {
+	{ "json", "json", TARE_FORMAT_JSON },
+	{ "csv", "csv", TARE_FORMAT_CSV },
+	{ "prometheus", "prom", TARE_FORMAT_PROMETHEUS },
+	{ "openmetrics", "om", TARE_FORMAT_OPENMETRICS },
+	{ "protobuf", "pb", TARE_FORMAT_PROTOBUF },
+};
+
 static bool find_format(const char *ending, uint32_t *ret_format)
 {
-	static const struct {
-		const char *ending;
-		uint32_t format;
-	} known[] = {
-		{ "json", TARE_FORMAT_JSON },
-		{ "csv", TARE_FORMAT_CSV },
-		{ "prom", TARE_FORMAT_PROMETHEUS },
-		{ "om", TARE_FORMAT_OPENMETRICS },
-		{ "pb", TARE_FORMAT_PROTOBUF },
-	};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (strcmp(known[i].ending, ending) != 0)
+	for (size_t i = 0; i < EXPORT_FORMATS; i++) {
+		if (strcmp(export_formats[i].ending, ending) != 0)
 			continue;
-		*ret_format = known[i].format;
+		*ret_format = export_formats[i].format;
 		return true;
 	}
 	return false;

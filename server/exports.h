@@ -10,8 +10,16 @@
 #define SERVER_EXPORTS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define EXPORTS_N 256u
+#define EXPORT_FORMATS 5u
+
+/* What can be written to files: as an option calls it, and its ending. */
+extern const struct export_format {
+	const char *name, *ending;
+	uint32_t format; /* enum tare_format */
+} export_formats[EXPORT_FORMATS];
 
 struct export_file {
 	char path[512];

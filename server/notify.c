@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@
 #include <event2/event.h>
 #include <event2/http.h>
 
-#include <tare/api.h>
+#include "cli/message.h"
 
 #define MOST_AT_ONCE 16
 #define COMMAND_SECONDS 30
@@ -47,23 +46,9 @@ struct notify {
 	struct event_base *base;
 	struct evdns_base *dns;
 	char *command, *webhook;
-	void (*warn)(void *arg, const char *text);
-	void *arg;
 	struct errand *errands;
 	unsigned n_errands;
 };
-
-static void TARE_PRINTF(2, 3)
-complain(struct notify *notify, const char *format, ...)
-{
-	char text[512];
-	va_list args;
-
-	va_start(args, format);
-	(void)vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	notify->warn(notify->arg, text);
-}
 
 /* ---- errands ----------------------------------------------------------- */
 
@@ -91,8 +76,8 @@ static struct errand *new_errand(struct notify *notify, const char *json,
 	struct errand *errand;
 
 	if (notify->n_errands == MOST_AT_ONCE) {
-		complain(notify, "%u messages are under way: one is dropped",
-			 notify->n_errands);
+		message("%u messages are under way: one is dropped",
+			notify->n_errands);
 		return NULL;
 	}
 	errand = calloc(1, sizeof(*errand));
@@ -133,14 +118,14 @@ static void poll_command(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	if (got == 0) {
-		complain(errand->notify, "alert_command took over %d s and "
-			 "was killed", COMMAND_SECONDS);
+		message("alert_command took over %d s and was killed",
+			COMMAND_SECONDS);
 		(void)kill(-errand->pid, SIGKILL);
 		(void)waitpid(errand->pid, &status, 0);
 	} else if (got > 0 && status != 0) {
-		complain(errand->notify, "alert_command ended with status %d",
-			 WIFEXITED(status) ? WEXITSTATUS(status) :
-					     128 + WTERMSIG(status));
+		message("alert_command ended with status %d",
+			WIFEXITED(status) ? WEXITSTATUS(status) :
+					    128 + WTERMSIG(status));
 	}
 	errand->pid = 0;
 	end_errand(errand);
@@ -216,8 +201,7 @@ static void run_command(struct notify *notify, const char *json,
 		err = spawn(notify->command, input, env, &errand->pid);
 	if (errand && err) {
 		errand->pid = 0;
-		complain(notify, "cannot run alert_command: %s",
-			 strerror(err));
+		message("cannot run alert_command: %s", strerror(err));
 		end_errand(errand);
 	} else if (errand) {
 		wait_ms(errand, 100);
@@ -236,9 +220,9 @@ static void judge(struct errand *errand, int code)
 	/* Said to be our fault: again would be no better. */
 	errand->done = (code >= 200 && code < 500) || errand->tries == TRIES;
 	if (errand->done && code == 0)
-		complain(errand->notify, "alert_webhook does not answer");
+		message("alert_webhook does not answer");
 	else if (errand->done && code >= 300)
-		complain(errand->notify, "alert_webhook answered %d", code);
+		message("alert_webhook answered %d", code);
 	/* Not here: the connection is still in use below us. */
 	wait_ms(errand, errand->done ? 0 : 1000L * errand->tries);
 }
@@ -337,7 +321,7 @@ static void try_webhook(evutil_socket_t fd, short what, void *arg)
 	uri = evhttp_uri_parse(errand->notify->webhook);
 	errand->tries++;
 	if (!uri || !post(errand, uri)) {
-		complain(errand->notify, "cannot send to alert_webhook");
+		message("cannot send to alert_webhook");
 		end_errand(errand);
 	}
 	if (uri)
@@ -359,20 +343,16 @@ static bool is_webhook(const char *text)
 /* ---- both -------------------------------------------------------------- */
 
 struct notify *notify_new(struct event_base *base, const char *command,
-			  const char *webhook,
-			  void (*warn)(void *arg, const char *text),
-			  void *arg)
+			  const char *webhook)
 {
 	struct notify *notify = calloc(1, sizeof(*notify));
 
 	if (!notify)
 		return NULL;
 	notify->base = base;
-	notify->warn = warn;
-	notify->arg = arg;
 	if (*webhook && !is_webhook(webhook)) {
-		complain(notify, "alert_webhook: '%.100s' is not an http:// "
-			 "address, nothing is sent", webhook);
+		message("alert_webhook: '%.100s' is not an http:// address, "
+			"nothing is sent", webhook);
 		webhook = "";
 	}
 	if (*webhook)

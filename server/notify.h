@@ -12,14 +12,9 @@
 struct event_base;
 struct notify;
 
-/*
- * `command` and `webhook` may be "". `warn` is told what went wrong. NULL:
- * no memory.
- */
+/* `command` and `webhook` may be "". NULL: no memory. */
 struct notify *notify_new(struct event_base *base, const char *command,
-			  const char *webhook,
-			  void (*warn)(void *arg, const char *text),
-			  void *arg);
+			  const char *webhook);
 /* What is under way is given up. */
 void notify_free(struct notify *notify);
 

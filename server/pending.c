@@ -10,6 +10,7 @@
 #include <event2/buffer.h>
 #include <event2/keyvalq_struct.h>
 
+#include "base/platform.h"
 #include "reply.h"
 #include "router.h"
 
@@ -146,21 +147,12 @@ static bool add_file(struct evbuffer *body, int file, uint64_t len)
 static bool read_file(struct evbuffer *body, int file, uint64_t len)
 {
 	char *bytes = is_file_of(file, len) ? malloc(len) : NULL;
-	uint64_t done = 0;
+	bool ok = bytes && tr_file_read_at(file, bytes, len, 0) &&
+		  evbuffer_add(body, bytes, len) == 0;
 
-	while (bytes && done < len) {
-		ssize_t n = pread(file, bytes + done, len - done,
-				  (off_t)done);
-
-		if (n <= 0)
-			break;
-		done += (uint64_t)n;
-	}
-	if (bytes && evbuffer_add(body, bytes, done))
-		done = 0;
 	free(bytes);
 	(void)close(file);
-	return bytes && done == len;
+	return ok;
 }
 
 static struct evbuffer *take_body(const struct pending *pending,

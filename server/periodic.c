@@ -137,24 +137,14 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 
 static void read_format(struct periodic *periodic)
 {
-	static const struct {
-		const char *name, *suffix;
-		uint32_t format;
-	} known[] = {
-		{ "json", "json", TARE_FORMAT_JSON },
-		{ "csv", "csv", TARE_FORMAT_CSV },
-		{ "prometheus", "prom", TARE_FORMAT_PROMETHEUS },
-		{ "openmetrics", "om", TARE_FORMAT_OPENMETRICS },
-	};
 	char name[32] = "json";
 
 	(void)!tare_option_get("export_format", name, sizeof(name));
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (strcmp(known[i].name, name) == 0) {
-			periodic->format = known[i].format;
-			periodic->suffix = known[i].suffix;
+	for (size_t i = 0; i < EXPORT_FORMATS; i++)
+		if (strcmp(export_formats[i].name, name) == 0) {
+			periodic->format = export_formats[i].format;
+			periodic->suffix = export_formats[i].ending;
 		}
-	}
 }
 
 static double option_number(const char *name)

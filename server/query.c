@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/parse.h"
+#include "document.h"
 #include "read/view.h"
 #include "render/tables.h"
 
@@ -309,14 +310,6 @@ static bool take_parameter(const struct reading *reading, const char *name,
 
 /* ---- text -------------------------------------------------------------- */
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)tolower((unsigned char)c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* In place. False: a broken %XX, or a byte of 0. */
 static bool decode(char *text)
 {
@@ -328,8 +321,8 @@ static bool decode(char *text)
 		*to = *text == '+' ? ' ' : *text;
 		if (*text != '%')
 			continue;
-		high = hex_digit(text[1]);
-		low = high < 0 ? -1 : hex_digit(text[2]);
+		high = document_hex_digit(text[1]);
+		low = high < 0 ? -1 : document_hex_digit(text[2]);
 		if (low < 0 || high + low == 0)
 			return false;
 		*to = (char)(high * 16 + low);

@@ -220,7 +220,7 @@ static struct notify *start_notify(struct event_base *base)
 
 	(void)!tare_option_get("alert_command", command, sizeof(command));
 	(void)!tare_option_get("alert_webhook", webhook, sizeof(webhook));
-	return notify_new(base, command, webhook, warn, NULL);
+	return notify_new(base, command, webhook);
 }
 
 struct watch *watch_start(struct server *server)
