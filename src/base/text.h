@@ -37,6 +37,14 @@ void tr_buf_addf(struct tr_buf *buf, const char *format, ...)
 	TARE_PRINTF(2, 3);
 void tr_buf_pad(struct tr_buf *buf, char c, size_t n);
 
+/*
+ * Room for one more in an array of `n` elements, of which `cap` fit. False:
+ * out of memory, and the array is as it was.
+ */
+#define TR_ARRAY_ROOM(array, n, cap) \
+	tr_array_room(&(array), (n), &(cap), sizeof(*(array)))
+bool tr_array_room(void *array, size_t n, size_t *cap, size_t size);
+
 /* Shortest text that reads back as the same double; "nan", "inf", "-inf".
  * Returns the length; out holds at least 32 bytes. */
 size_t tr_double_text(char *out, double value);
@@ -63,42 +71,41 @@ size_t tr_fixed_text(char *out, size_t size, double value, int decimals);
  * negative have at most eight columns.
  */
 
-/* "1.23 us", "4.5 s", "1m30s", "2h03m", "4d04h" */
-size_t tr_duration_text(char *out, size_t size, double ns);
-/* "2026-11-15T17:34:05Z", of ns since 1970; 21 bytes. */
-void tr_date_text(char *out, size_t size, int64_t ns);
-/* "17:34:05.123Z"; 14 bytes. */
-void tr_clock_text(char *out, size_t size, int64_t ns);
-/* "1,234,567" */
-size_t tr_count_text(char *out, size_t size, uint64_t n);
-/* "12.3 MiB" */
-size_t tr_bytes_text(char *out, size_t size, double bytes);
-/* "1234567", "12.345"; from ten million on "12.3 M". */
-size_t tr_number_text(char *out, size_t size, double value);
-/* "99.3 %" of 0.993 */
-size_t tr_share_text(char *out, size_t size, double share);
-/* The same of a success rate: never "100.0 %" where something failed. */
-size_t tr_success_text(char *out, size_t size, double rate);
-/* The same with a sign: "+3.1 %". */
-size_t tr_change_text(char *out, size_t size, double change);
-/* In a series' unit: "12.3 MiB/s", "1.2 us", "3.5 items". */
-size_t tr_value_text(char *out, size_t size, double value, const char *unit);
-
 /* By value: a call can stand among the arguments of printf(). */
 struct tr_text {
 	char text[40];
 };
 
+/* "1.23 us", "4.5 s", "1m30s", "2h03m", "4d04h" */
 struct tr_text tr_as_duration(double ns);
+/* "2026-11-15T17:34:05Z", of ns since 1970 */
 struct tr_text tr_as_date(int64_t ns);
+/* "17:34:05.123Z" */
 struct tr_text tr_as_clock(int64_t ns);
+/* "1,234,567" */
 struct tr_text tr_as_count(uint64_t n);
+/* "12.3 MiB" */
 struct tr_text tr_as_bytes(double bytes);
+/* "1234567", "12.345"; from ten million on "12.3 M". */
 struct tr_text tr_as_number(double value);
+/* As tr_fixed_text(). */
+struct tr_text tr_as_fixed(double value, int decimals);
+/* "99.3 %" of 0.993 */
 struct tr_text tr_as_share(double share);
+/* The same of a success rate: never "100.0 %" where something failed. */
 struct tr_text tr_as_success(double rate);
+/* The same with a sign: "+3.1 %". */
 struct tr_text tr_as_change(double change);
+/* In a series' unit: "12.3 MiB/s", "1.2 us", "3.5 items". */
 struct tr_text tr_as_value(double value, const char *unit);
+
+/* The same into the caller's room, cut to it. The length. */
+size_t tr_duration_text(char *out, size_t size, double ns);
+void tr_date_text(char *out, size_t size, int64_t ns);
+size_t tr_count_text(char *out, size_t size, uint64_t n);
+size_t tr_bytes_text(char *out, size_t size, double bytes);
+size_t tr_number_text(char *out, size_t size, double value);
+size_t tr_share_text(char *out, size_t size, double share);
 
 /* Whole string or nothing; false leaves *ret as it was. */
 bool tr_parse_u64(const char *text, uint64_t *ret);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define FIRST_CAP 256 /* most lines of a report fit without growing */
+#define FIRST_ELEMENTS 16
 
 /*
  * Makes room for `extra` bytes and a NUL. A buffer that failed once stays
@@ -38,6 +39,23 @@ static bool make_room(struct tr_buf *buf, size_t extra)
 
 	buf->data = data;
 	buf->cap = cap;
+	return true;
+}
+
+/* `array` is the address of a pointer, of whatever type. */
+bool tr_array_room(void *array, size_t n, size_t *cap, size_t size)
+{
+	size_t more = *cap ? *cap * 2 : FIRST_ELEMENTS;
+	void *grown;
+
+	if (n < *cap)
+		return true;
+	memcpy(&grown, array, sizeof(grown));
+	grown = realloc(grown, more * size);
+	if (!grown)
+		return false;
+	memcpy(array, &grown, sizeof(grown));
+	*cap = more;
 	return true;
 }
 

@@ -9,26 +9,12 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #define MAX_DECIMALS 30
-#define SHORT_TEXT 48 /* holds every text for people */
-
-/* Copies a text of this file, cut to the room there is. */
-static size_t put(char *out, size_t size, const char *text)
-{
-	size_t len = strlen(text);
-
-	if (!out || size == 0)
-		return 0;
-
-	len = tr_utf8_clip(text, len, size - 1);
-	memcpy(out, text, len);
-	out[len] = '\0';
-	return len;
-}
 
 /* Divides by 10^places and rounds half to even. */
 static uint64_t round_off(uint64_t digits, int places)
@@ -126,44 +112,65 @@ size_t tr_fixed_text(char *out, size_t size, double value, int decimals)
 	return len;
 }
 
+/* ---- by value ----------------------------------------------------------- */
+
+static struct tr_text TARE_PRINTF(1, 2) as_text(const char *format, ...)
+{
+	struct tr_text out;
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(out.text, sizeof(out.text), format, args);
+	va_end(args);
+	return out;
+}
+
+struct tr_text tr_as_fixed(double value, int decimals)
+{
+	struct tr_text out;
+
+	(void)tr_fixed_text(out.text, sizeof(out.text), value, decimals);
+	return out;
+}
+
 /*
  * Three leading digits of a value below 1024, without zeros at the end. A
  * sign takes the column of the third decimal.
  */
-static void put_three(char *out, size_t size, double value, bool is_signed)
+static struct tr_text as_three(double value, bool is_signed)
 {
 	int decimals = value < 0.9995 ? 3 - is_signed :
 		       value < 9.995  ? 2 :
 		       value < 99.95  ? 1 :
 					0;
-	size_t len = tr_fixed_text(out, size, value, decimals);
+	struct tr_text out = tr_as_fixed(value, decimals);
+	size_t len = strlen(out.text);
 
-	if (decimals == 0)
-		return;
-	while (len > 0 && out[len - 1] == '0')
+	while (decimals && len > 0 && out.text[len - 1] == '0')
 		len--;
-	if (len > 0 && out[len - 1] == '.')
+	if (decimals && len > 0 && out.text[len - 1] == '.')
 		len--;
-	out[len] = '\0';
+	out.text[len] = '\0';
+	return out;
 }
 
-static size_t put_with_unit(char *out, size_t size, double value,
-			    const char *sign, const char *unit)
+static struct tr_text as_amount(double value, const char *sign,
+				const char *unit)
 {
-	char number[32];
-	char text[SHORT_TEXT];
+	return as_text("%s%s %s", sign, as_three(value, *sign != 0).text,
+		       unit);
+}
 
-	put_three(number, sizeof(number), value, *sign != 0);
-	(void)snprintf(text, sizeof(text), "%s%s %s", sign, number, unit);
-	return put(out, size, text);
+static struct tr_text as_no_number(double value)
+{
+	return as_text(isnan(value) ? "-" : value < 0 ? "-inf" : "inf");
 }
 
 /*
  * From a minute on: two units as people type them, the second one rounded.
  * At most eight columns, as every duration: tables rely on it.
  */
-static size_t put_clock(char *out, size_t size, double seconds,
-			const char *sign)
+static struct tr_text as_two_units(double seconds, const char *sign)
 {
 	static const struct {
 		double second;	 /* seconds in the smaller unit */
@@ -175,7 +182,6 @@ static size_t put_clock(char *out, size_t size, double seconds,
 		{ 60, 60, 24, 'h', 'm' },
 		{ 3600, 24, 1000, 'd', 'h' },
 	};
-	char text[SHORT_TEXT];
 
 	for (size_t i = 0; i < sizeof(form) / sizeof(form[0]); i++) {
 		double smaller = seconds / form[i].second + 0.5;
@@ -185,20 +191,17 @@ static size_t put_clock(char *out, size_t size, double seconds,
 		if (smaller >= (double)form[i].factor * form[i].limit)
 			continue;
 		n = (uint64_t)smaller;
-		(void)snprintf(text, sizeof(text), "%s%u%c%02u%c", sign,
+		return as_text("%s%u%c%02u%c", sign,
 			       (unsigned)(n / form[i].factor), form[i].large,
 			       (unsigned)(n % form[i].factor), form[i].small);
-		return put(out, size, text);
 	}
 
 	if (seconds >= 99999.5 * 86400) /* no figure of a real program */
-		return put(out, size, *sign ? "< -1e5 d" : "> 1e5 d");
-	(void)snprintf(text, sizeof(text), "%s%u d", sign,
-		       (unsigned)(seconds / 86400 + 0.5));
-	return put(out, size, text);
+		return as_text(*sign ? "< -1e5 d" : "> 1e5 d");
+	return as_text("%s%u d", sign, (unsigned)(seconds / 86400 + 0.5));
 }
 
-size_t tr_duration_text(char *out, size_t size, double ns)
+struct tr_text tr_as_duration(double ns)
 {
 	/* The limits leave no "1000 us" and no "60 s" after rounding. */
 	static const struct {
@@ -212,63 +215,60 @@ size_t tr_duration_text(char *out, size_t size, double ns)
 	};
 	const char *sign = ns < 0 ? "-" : "";
 
-	if (isnan(ns))
-		return put(out, size, "-");
+	if (!isfinite(ns))
+		return as_no_number(ns);
 	ns = fabs(ns);
-	if (isinf(ns))
-		return put(out, size, *sign ? "-inf" : "inf");
-
 	for (size_t i = 0; i < sizeof(form) / sizeof(form[0]); i++) {
 		double value = ns / form[i].ns;
 
 		if (value < form[i].limit)
-			return put_with_unit(out, size, value, sign,
-					     form[i].unit);
+			return as_amount(value, sign, form[i].unit);
 	}
 
-	return put_clock(out, size, ns / 1e9, sign);
+	return as_two_units(ns / 1e9, sign);
 }
 
-void tr_date_text(char *out, size_t size, int64_t ns)
+struct tr_text tr_as_date(int64_t ns)
 {
 	time_t seconds = (time_t)(ns / 1000000000);
+	struct tr_text out = { "" };
 	struct tm tm;
 
-	out[0] = '\0';
 	if (gmtime_r(&seconds, &tm))
-		(void)strftime(out, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
+		(void)strftime(out.text, sizeof(out.text),
+			       "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return out;
 }
 
-void tr_clock_text(char *out, size_t size, int64_t ns)
+struct tr_text tr_as_clock(int64_t ns)
 {
 	time_t seconds = (time_t)(ns / 1000000000);
 	unsigned ms = ns < 0 ? 0 : (unsigned)(ns / 1000000 % 1000);
 	struct tm tm;
 
-	out[0] = '\0';
-	if (gmtime_r(&seconds, &tm))
-		(void)snprintf(out, size, "%02d:%02d:%02d.%03uZ", tm.tm_hour,
-			       tm.tm_min, tm.tm_sec, ms);
+	if (!gmtime_r(&seconds, &tm))
+		return (struct tr_text){ "" };
+	return as_text("%02d:%02d:%02d.%03uZ", tm.tm_hour, tm.tm_min,
+		       tm.tm_sec, ms);
 }
 
-size_t tr_count_text(char *out, size_t size, uint64_t n)
+struct tr_text tr_as_count(uint64_t n)
 {
+	struct tr_text out;
 	char digits[24];
-	char text[SHORT_TEXT];
 	size_t count = tr_u64_text(digits, n);
 	size_t len = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if (i > 0 && (count - i) % 3 == 0)
-			text[len++] = ',';
-		text[len++] = digits[i];
+			out.text[len++] = ',';
+		out.text[len++] = digits[i];
 	}
-	text[len] = '\0';
-
-	return put(out, size, text);
+	out.text[len] = '\0';
+	return out;
 }
 
-size_t tr_bytes_text(char *out, size_t size, double bytes)
+struct tr_text tr_as_bytes(double bytes)
 {
 	static const char *const unit[] = { "B",   "KiB", "MiB", "GiB",
 					    "TiB", "PiB", "EiB" };
@@ -276,88 +276,66 @@ size_t tr_bytes_text(char *out, size_t size, double bytes)
 	const char *sign = bytes < 0 ? "-" : "";
 	size_t i = 0;
 
-	if (isnan(bytes))
-		return put(out, size, "-");
-	bytes = fabs(bytes);
-	if (isinf(bytes))
-		return put(out, size, *sign ? "-inf" : "inf");
-
-	while (bytes >= 1023.5 && i < last) {
+	if (!isfinite(bytes))
+		return as_no_number(bytes);
+	for (bytes = fabs(bytes); bytes >= 1023.5 && i < last; i++)
 		bytes /= 1024;
-		i++;
-	}
-
-	return put_with_unit(out, size, bytes, sign, unit[i]);
+	return as_amount(bytes, sign, unit[i]);
 }
 
 /* ---- numbers without a unit of ours ------------------------------------ */
 
 /* From ten million on: three digits and a letter, or a power of ten. */
-static size_t put_large(char *out, size_t size, double value, const char *sign)
+static struct tr_text as_large(double value, const char *sign)
 {
 	static const char *const prefix[] = { "M", "G", "T", "P", "E" };
-	char number[32], text[SHORT_TEXT];
 	int exponent = 0;
 	size_t i = 0;
 
 	for (value /= 1e6; value >= 999.5 && i < 4; i++)
 		value /= 1e3;
 	if (value < 999.5)
-		return put_with_unit(out, size, value, sign, prefix[i]);
+		return as_amount(value, sign, prefix[i]);
 	for (exponent = 18; value >= 9.95; exponent++)
 		value /= 10;
-	(void)tr_fixed_text(number, sizeof(number), value, 1);
-	(void)snprintf(text, sizeof(text), "%s%se%d", sign, number, exponent);
-	return put(out, size, text);
+	return as_text("%s%se%d", sign, tr_as_fixed(value, 1).text, exponent);
 }
 
-size_t tr_number_text(char *out, size_t size, double value)
+struct tr_text tr_as_number(double value)
 {
 	double amount = fabs(value);
-	char text[SHORT_TEXT];
 	int decimals = amount < 100 ? 3 : amount < 1e5 ? 1 : 0;
 
-	if (isnan(value))
-		return put(out, size, "-");
-	if (isinf(value))
-		return put(out, size, value < 0 ? "-inf" : "inf");
+	if (!isfinite(value))
+		return as_no_number(value);
 	if (amount >= 9999999.5)
-		return put_large(out, size, amount, value < 0 ? "-" : "");
+		return as_large(amount, value < 0 ? "-" : "");
 	if (value == (double)(int64_t)value)
 		decimals = 0;
-	(void)tr_fixed_text(text, sizeof(text), value, decimals);
-	return put(out, size, text);
+	return tr_as_fixed(value, decimals);
 }
 
-size_t tr_share_text(char *out, size_t size, double share)
+struct tr_text tr_as_share(double share)
 {
 	double percent = share * 100;
-	char number[32], text[SHORT_TEXT];
 
 	if (isnan(share))
-		return put(out, size, "-");
+		return as_no_number(share);
 	if (fabs(percent) >= 99999.5)
-		return put(out, size, share < 0 ? "< -1e5 %" : "> 1e5 %");
-	(void)tr_fixed_text(number, sizeof(number), percent,
-			    fabs(percent) < 999.95 ? 1 : 0);
-	(void)snprintf(text, sizeof(text), "%s %%", number);
-	return put(out, size, text);
+		return as_text(share < 0 ? "< -1e5 %%" : "> 1e5 %%");
+	return as_text("%s %%", tr_as_fixed(percent, fabs(percent) < 999.95)
+					.text);
 }
 
-size_t tr_success_text(char *out, size_t size, double rate)
+struct tr_text tr_as_success(double rate)
 {
-	return tr_share_text(out, size, rate < 1 && rate > 0.999 ? 0.999 :
-								   rate);
+	return tr_as_share(rate < 1 && rate > 0.999 ? 0.999 : rate);
 }
 
-size_t tr_change_text(char *out, size_t size, double change)
+struct tr_text tr_as_change(double change)
 {
-	char share[SHORT_TEXT], text[SHORT_TEXT + 1];
-
-	(void)tr_share_text(share, sizeof(share), change);
-	(void)snprintf(text, sizeof(text), "%s%s", change >= 0 ? "+" : "",
-		       share);
-	return put(out, size, text);
+	return as_text("%s%s", change >= 0 ? "+" : "",
+		       tr_as_share(change).text);
 }
 
 /* "B/s" is "B" with "/s" behind it. */
@@ -370,106 +348,68 @@ static const char *after(const char *unit, const char *first)
 	return NULL;
 }
 
-size_t tr_value_text(char *out, size_t size, double value, const char *unit)
-{
-	char number[SHORT_TEXT], text[2 * SHORT_TEXT];
-	const char *per;
-
-	if (isnan(value))
-		return put(out, size, "-");
-	if ((per = after(unit, "B")) != NULL) {
-		(void)tr_bytes_text(number, sizeof(number), value);
-	} else if ((per = after(unit, "ns")) != NULL) {
-		(void)tr_duration_text(number, sizeof(number), value);
-	} else {
-		(void)tr_number_text(number, sizeof(number), value);
-		per = strcmp(unit, "1") == 0 ? "" : unit;
-	}
-	(void)snprintf(text, sizeof(text), per[0] && per == unit ? "%s %.16s" :
-								  "%s%.16s",
-		       number, per);
-	tr_text_make_printable(text);
-	return put(out, size, text);
-}
-
-/* ---- the same by value ------------------------------------------------- */
-
-struct tr_text tr_as_duration(double ns)
-{
-	struct tr_text out;
-
-	(void)tr_duration_text(out.text, sizeof(out.text), ns);
-	return out;
-}
-
-struct tr_text tr_as_count(uint64_t n)
-{
-	struct tr_text out;
-
-	(void)tr_count_text(out.text, sizeof(out.text), n);
-	return out;
-}
-
-struct tr_text tr_as_bytes(double bytes)
-{
-	struct tr_text out;
-
-	(void)tr_bytes_text(out.text, sizeof(out.text), bytes);
-	return out;
-}
-
-struct tr_text tr_as_number(double value)
-{
-	struct tr_text out;
-
-	(void)tr_number_text(out.text, sizeof(out.text), value);
-	return out;
-}
-
-struct tr_text tr_as_share(double share)
-{
-	struct tr_text out;
-
-	(void)tr_share_text(out.text, sizeof(out.text), share);
-	return out;
-}
-
-struct tr_text tr_as_change(double change)
-{
-	struct tr_text out;
-
-	(void)tr_change_text(out.text, sizeof(out.text), change);
-	return out;
-}
-
-struct tr_text tr_as_success(double rate)
-{
-	struct tr_text out;
-
-	(void)tr_success_text(out.text, sizeof(out.text), rate);
-	return out;
-}
-
 struct tr_text tr_as_value(double value, const char *unit)
 {
 	struct tr_text out;
+	const char *per;
 
-	(void)tr_value_text(out.text, sizeof(out.text), value, unit);
+	if (isnan(value))
+		return as_no_number(value);
+	if ((per = after(unit, "B")) != NULL) {
+		out = tr_as_bytes(value);
+	} else if ((per = after(unit, "ns")) != NULL) {
+		out = tr_as_duration(value);
+	} else {
+		out = tr_as_number(value);
+		per = strcmp(unit, "1") == 0 ? "" : unit;
+	}
+	out = as_text("%.20s%s%.16s", out.text,
+		      per[0] && per == unit ? " " : "", per);
+	tr_text_make_printable(out.text);
 	return out;
 }
 
-struct tr_text tr_as_date(int64_t ns)
-{
-	struct tr_text out;
+/* ---- into the caller's room -------------------------------------------- */
 
-	tr_date_text(out.text, sizeof(out.text), ns);
-	return out;
+/* Cut to the room there is. */
+static size_t put(char *out, size_t size, struct tr_text text)
+{
+	size_t len;
+
+	if (!out || size == 0)
+		return 0;
+	len = tr_utf8_clip(text.text, strlen(text.text), size - 1);
+	memcpy(out, text.text, len);
+	out[len] = '\0';
+	return len;
 }
 
-struct tr_text tr_as_clock(int64_t ns)
+size_t tr_duration_text(char *out, size_t size, double ns)
 {
-	struct tr_text out;
+	return put(out, size, tr_as_duration(ns));
+}
 
-	tr_clock_text(out.text, sizeof(out.text), ns);
-	return out;
+void tr_date_text(char *out, size_t size, int64_t ns)
+{
+	(void)put(out, size, tr_as_date(ns));
+}
+
+size_t tr_count_text(char *out, size_t size, uint64_t n)
+{
+	return put(out, size, tr_as_count(n));
+}
+
+size_t tr_bytes_text(char *out, size_t size, double bytes)
+{
+	return put(out, size, tr_as_bytes(bytes));
+}
+
+size_t tr_number_text(char *out, size_t size, double value)
+{
+	return put(out, size, tr_as_number(value));
+}
+
+size_t tr_share_text(char *out, size_t size, double share)
+{
+	return put(out, size, tr_as_share(share));
 }

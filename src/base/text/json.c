@@ -13,30 +13,13 @@
 
 static void put_escaped_byte(struct tr_buf *buf, unsigned char c)
 {
-	static const char hex[] = "0123456789abcdef";
-	char text[] = "\\u0000";
+	static const char plain[] = "\"\\\n\r\t", letter[] = "\"\\nrt";
+	const char *found = memchr(plain, c, sizeof(plain) - 1);
 
-	switch (c) {
-	case '"':
-		tr_buf_adds(buf, "\\\"");
-		return;
-	case '\\':
-		tr_buf_adds(buf, "\\\\");
-		return;
-	case '\n':
-		tr_buf_adds(buf, "\\n");
-		return;
-	case '\r':
-		tr_buf_adds(buf, "\\r");
-		return;
-	case '\t':
-		tr_buf_adds(buf, "\\t");
-		return;
-	}
-
-	text[4] = hex[c >> 4];
-	text[5] = hex[c & 15];
-	tr_buf_adds(buf, text);
+	if (found)
+		tr_buf_addf(buf, "\\%c", letter[found - plain]);
+	else
+		tr_buf_addf(buf, "\\u%04x", c);
 }
 
 static bool needs_escape(unsigned char c)
