@@ -35,6 +35,8 @@ int tr_samples_by_thread(tare_view *view, tare_sample **ret_samples,
 uint32_t tr_profile_module(tare_view *view, uint32_t number);
 /* By that number: is it tare? "libtare.so.0", "libtare-preload.so" */
 bool tr_module_is_own(tare_view *view, uint32_t number);
+/* Name of a module by its index, "" of none. */
+const char *tr_module_name(const tare_view *view, uint32_t module);
 /* Index of a stack by the ledger's number; UINT32_MAX: it has no samples. */
 uint32_t tr_profile_stack(const tare_view *view, uint32_t number);
 
@@ -55,7 +57,6 @@ uint32_t tr_profile_stack(const tare_view *view, uint32_t number);
 struct tr_function {
 	const char *name, *file, *module;
 	uint32_t first_line;
-	uint32_t hash;
 	enum tare_stack_kind kind;
 	bool is_inlined;
 };
@@ -74,11 +75,13 @@ struct tr_frame_node {
 
 struct tr_frames {
 	struct tr_function *function;
-	uint32_t n_functions, cap_functions;
-	uint32_t *function_hash, function_mask;
+	uint32_t n_functions;
+	size_t cap_functions;
+	struct tr_lookup by_text; /* functions */
 	struct tr_frame_node *node; /* [0] is the root */
-	uint32_t n_nodes, cap_nodes;
-	uint32_t *node_hash, node_mask;
+	uint32_t n_nodes;
+	size_t cap_nodes;
+	struct tr_lookup by_parent; /* nodes */
 	bool by_name;	 /* functions are the same where their names are */
 	bool is_reverse; /* callers below what they call */
 	bool is_full;	 /* TR_FRAMES_MOST was reached */
@@ -105,6 +108,15 @@ int tr_frames_add_allocs(struct tr_frames *frames, tare_view *view,
 			 unsigned slot);
 /* After the last: adds up. */
 void tr_frames_finish(struct tr_frames *frames);
+
+/* One of several that are called by one, and what it is sorted by. */
+struct tr_weighed {
+	double weight, calls; /* calls: where weights are equal */
+	uint32_t number;
+};
+
+/* In place: the last is the first to be shown, as taken from a stack. */
+void tr_weighed_sort(struct tr_weighed *at, uint32_t n);
 /*
  * Nodes depth first, heaviest first (by both slots' sum), from the root on.
  * Gives an array of n_nodes (free); NULL: out of memory.

@@ -21,6 +21,8 @@ int tr_stats_order(const void *a, const void *b);
  * rows without a time last; then by name. For qsort() of tare_stats.
  */
 int tr_stats_order_slowest(const void *a, const void *b);
+/* A row without a value: extremes, means and quantiles are NAN. */
+void tr_stats_none(tare_stats *row);
 /* Of the calls that a row has; NAN if it has none. */
 double tr_stats_success(const tare_stats *row);
 /* Quantiles of a row whose `timed` and extremes are known. */

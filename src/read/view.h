@@ -29,13 +29,32 @@ TR_INLINE double tr_most(double a, double b)
 	return b > a ? b : a;
 }
 
-/* Pages of counts, by page number, ascending. */
+/* What qsort() asks of two numbers: the smaller one first. */
+#define TR_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* The name that a number has in a table, which may have gaps. */
+#define TR_NAME_OF(names, number, other) \
+	((size_t)(number) < sizeof(names) / sizeof(*(names)) && \
+			 (names)[number] ? \
+		 (names)[number] : \
+		 (other))
+
+/* Elements of an array, found by a hash; see lookup.c. */
+struct tr_lookup {
+	struct tr_lookup_slot {
+		uint32_t hash;
+		uint32_t number; /* + 1; 0: free */
+	} *slot;
+	uint32_t mask, n;
+};
+
 struct tr_pool {
 	struct tr_pool_chunk *chunk; /* newest */
 	char *at;
 	size_t left;
 };
 
+/* Pages of counts, by page number, ascending. */
 struct tr_hist {
 	struct tr_hist_page {
 		uint32_t number;
@@ -121,9 +140,9 @@ struct tr_gather {
 	struct tr_series *series; /* by site id */
 	uint32_t n_series;
 	struct tr_path *path;
-	uint32_t n_paths, cap_paths;
-	uint32_t *path_hash;
-	uint32_t path_mask;
+	uint32_t n_paths;
+	size_t cap_paths;
+	struct tr_lookup by_parent; /* paths */
 	uint64_t first_slice, last_slice; /* really covered */
 	uint64_t horizon_slice;
 	uint64_t skew;
@@ -165,8 +184,9 @@ struct tr_profile {
 	tare_sampling sampling;
 	tare_name_fn name;
 	void *name_arg;
-	struct tr_named *named; /* places by address: open addressing */
-	uint32_t n_named, named_mask;
+	struct tr_named *named; /* places of addresses */
+	size_t n_named, cap_named;
+	struct tr_lookup by_address; /* these */
 	tare_frame *frames;
 	tare_function *functions;
 	size_t n_functions;
@@ -222,6 +242,11 @@ struct tare_view {
 	bool is_aligned; /* by tare_view_align() */
 };
 
+TR_INLINE const struct tr_header *tr_view_header(const tare_view *view)
+{
+	return tr_image_header(&view->image);
+}
+
 /* ---- gather.c ---------------------------------------------------------- */
 
 /* Adds an image to `gather` (zero-filled before the first). */
@@ -229,9 +254,8 @@ int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 		  int sign);
 /* Series of which the governor let only a part be measured. */
 void tr_estimate(tare_view *view);
-/* The same for a path of another gather; `s` is of view->all. */
-void tr_estimate_function(struct tr_path *path);
-void tr_estimate_path(struct tr_path *path, const struct tr_series *s);
+/* Paths of `gather`, by the series of view->all. */
+void tr_estimate_paths(struct tr_gather *gather, const struct tr_gather *all);
 /* Finds the slices that the records in `range` really cover. */
 int tr_gather_edges(struct tr_gather *gather, const struct tr_image *image);
 void tr_gather_release(struct tr_gather *gather);
@@ -241,6 +265,17 @@ void tr_gather_release(struct tr_gather *gather);
  * has room for content. False: stop, that was counted as damage.
  */
 bool tr_gather_spend(struct tr_gather *gather, uint64_t steps);
+/* Adds both images of a view: all that came since its last clear. */
+int tr_gather_view(struct tr_gather *gather, const tare_view *view);
+
+/* ---- image.c ----------------------------------------------------------- */
+
+/*
+ * Rows of `size` bytes of a region, and how many there are: none where they
+ * do not lie in the file, which counts as damage.
+ */
+const void *tr_image_rows(const struct tr_image *image, unsigned region,
+			  size_t size, uint64_t *ret_n, uint64_t *damaged);
 /* Site of an image, or NULL. */
 const struct tr_site *tr_image_site(const struct tr_image *image, uint32_t id);
 uint32_t tr_image_sites(const struct tr_image *image);
@@ -248,6 +283,19 @@ uint32_t tr_image_sites(const struct tr_image *image);
 const struct tr_track *tr_image_track(const struct tr_image *image,
 				      uint32_t index);
 uint32_t tr_image_tracks(const struct tr_image *image);
+uint32_t tr_image_track_off(const struct tr_image *image, uint32_t index);
+/* The next one that is sound, from *index on, which moves behind it. */
+const struct tr_track *tr_image_next_track(const struct tr_image *image,
+					   uint32_t *index);
+/* The next one, of which *at is 0 before the first, or NULL. */
+const struct tr_block *tr_image_next_block(const struct tr_image *image,
+					   uint64_t *at);
+
+/* A number with the sign of what is added. */
+TR_INLINE uint64_t tr_gather_sign(const struct tr_gather *gather, uint64_t n)
+{
+	return gather->sign < 0 ? -n : n;
+}
 
 /* ---- path.c ------------------------------------------------------------ */
 
@@ -305,22 +353,42 @@ void tr_last_values_add_ring(struct tr_gather *gather, struct tr_series *series,
 /* The newest of all, into their series. */
 void tr_last_values_sort(struct tr_gather *gather);
 
+/* ---- lookup.c ---------------------------------------------------------- */
+
+#define TR_LOOKUP_NONE UINT32_MAX
+#define TR_HASH_FIRST 2166136261u
+
+/*
+ * The next element with this hash, of which the caller sees whether it is the
+ * one; *step is 0 before the first. TR_LOOKUP_NONE: there are no more.
+ */
+uint32_t tr_lookup_next(const struct tr_lookup *lookup, uint32_t hash,
+			uint32_t *step);
+/* False: out of memory. */
+bool tr_lookup_add(struct tr_lookup *lookup, uint32_t hash, uint32_t number);
+void tr_lookup_release(struct tr_lookup *lookup);
+/* A hash with a text added, and with two numbers. */
+uint32_t tr_hash_text(uint32_t hash, const char *text);
+uint32_t tr_hash_pair(uint64_t a, uint64_t b);
+
 /* ---- pool.c ------------------------------------------------------------ */
 
 /* Aligned to 16 bytes; NULL if there is no more memory. */
 void *tr_pool_take(struct tr_pool *pool, size_t bytes);
+/* A copy; NULL likewise. */
+const char *tr_pool_text(struct tr_pool *pool, const char *text);
 void tr_pool_release(struct tr_pool *pool);
 
 /* ---- hist.c ------------------------------------------------------------ */
 
 #define TR_PAGES_ALL 4096u /* pages of the positive doubles */
 
+/* A page, made if needed; NULL: out of memory. */
+struct tr_hist_page *tr_hist_page(struct tr_pool *pool, struct tr_hist *hist,
+				  uint32_t number);
 /* False: out of memory. */
-bool tr_hist_add(struct tr_pool *pool, struct tr_hist *hist, uint32_t number,
-		 const uint64_t *count, int sign);
-/* The same with the counts of a cell's page. */
-bool tr_hist_add_small(struct tr_pool *pool, struct tr_hist *hist,
-		       uint32_t number, const uint32_t *count, int sign);
+bool tr_hist_merge(struct tr_pool *pool, struct tr_hist *to,
+		   const struct tr_hist *from);
 bool tr_hist_add_one(struct tr_pool *pool, struct tr_hist *hist, uint64_t bits,
 		     int sign);
 uint64_t tr_series_timed(const struct tr_series *series);
@@ -372,6 +440,21 @@ struct tr_times *tr_site_times(const tare_view *view);
  */
 bool tr_pending(const struct tr_image *image, const struct tr_track *track,
 		uint64_t *position, const struct tr_entry **ret_entry);
+/*
+ * A track's open node at `off`, which is track->current first and then
+ * tr_open_outer() of the one before; NULL: there are no more. *n counts.
+ */
+const struct tr_node *tr_open_node(const struct tr_image *image,
+				   const struct tr_track *track, uint32_t off,
+				   uint32_t *n);
+uint32_t tr_open_outer(const struct tr_node *node);
+/*
+ * Ticks at which what is open there began; 0: it is not known. *ret_open is
+ * false of a function that was left.
+ */
+uint64_t tr_open_since(const struct tr_image *image,
+		       const struct tr_track *track,
+		       const struct tr_node *node, bool *ret_open);
 
 /* ---- find.c ------------------------------------------------------------ */
 

@@ -37,13 +37,27 @@ TR_INLINE const void *tr_image_at(const struct tr_image *image, uint64_t off,
 		return NULL;
 	return image->base + off;
 }
+TR_INLINE const struct tr_header *
+tr_image_header(const struct tr_image *image)
+{
+	return (const struct tr_header *)(const void *)image->base;
+}
+
+/* A node by its offset in its track, or NULL. */
+TR_INLINE const struct tr_node *tr_image_node(const struct tr_image *image,
+					      uint64_t off)
+{
+	return (const struct tr_node *)tr_image_at(image, off + TR_NODE_BIAS,
+						   sizeof(struct tr_node),
+						   TR_LINE);
+}
+
 /* The same in the arena, whose bytes a reader may complete in its copy. */
 TR_INLINE void *tr_arena_at(const struct tr_image *image, uint64_t off,
 			    uint64_t bytes, uint64_t align)
 {
-	const struct tr_header *header =
-		(const struct tr_header *)(const void *)image->base;
-	const struct tr_region *arena = &header->region[TR_REGION_ARENA];
+	const struct tr_region *arena =
+		&tr_image_header(image)->region[TR_REGION_ARENA];
 
 	if (off < arena->off || off - arena->off > arena->used ||
 	    bytes > arena->used - (off - arena->off))

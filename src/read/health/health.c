@@ -50,8 +50,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 static uint64_t records_in(tare_view *view)
 {
-	const struct tr_header *header = (const void *)view->image.base;
-	const struct tr_region *blocks = &header->region[TR_REGION_BLOCKS];
+	const struct tr_header *header = tr_view_header(view);
+	const struct tr_block *block;
 	const tare_record *records;
 	uint64_t n = 0;
 	size_t shown;
@@ -62,17 +62,10 @@ static uint64_t records_in(tare_view *view)
 			       0 :
 			       shown;
 
-	for (uint64_t at = 0; at + TR_BLOCK_BYTES <= blocks->used;
-	     at += TR_BLOCK_BYTES) {
-		const struct tr_block *block =
-			tr_image_at(&view->image, blocks->off + at,
-				    TR_BLOCK_BYTES, 8);
-
-		if (!block)
-			break; /* the file ends before */
+	for (uint64_t at = 0;
+	     (block = tr_image_next_block(&view->image, &at)) != NULL;)
 		if (block->ticket)
 			n += block->records;
-	}
 	return least(n, header->max_history) +
 	       least(tr_kept_records(view, NULL), header->max_history);
 }
@@ -133,7 +126,7 @@ static bool overlaps(const struct tr_gather *g, uint32_t path)
 /* Since the last clear. */
 static double monitor_of(const tare_view *view)
 {
-	const struct tr_header *now = (const void *)view->image.base;
+	const struct tr_header *now = tr_view_header(view);
 	const struct tr_header *then = (const void *)view->baseline.base;
 	uint64_t ns = now->monitor_ns;
 
@@ -175,7 +168,7 @@ static double sampled_of(tare_view *view)
 static void add_cost(tare_view *view, const struct taken *taken,
 		     tare_health *h)
 {
-	const struct tr_header *header = (const void *)view->image.base;
+	const struct tr_header *header = tr_view_header(view);
 	const struct tr_gather *g = &view->all;
 	double busy = 0;
 
@@ -199,8 +192,7 @@ static void add_cost(tare_view *view, const struct taken *taken,
 
 static struct tr_governed governed_since_clear(const tare_view *view)
 {
-	struct tr_governed now = ((const struct tr_header *)(const void *)
-					  view->image.base)->governed;
+	struct tr_governed now = tr_view_header(view)->governed;
 	const struct tr_header *then = (const void *)view->baseline.base;
 
 	if (view->has_baseline) {
@@ -214,7 +206,7 @@ static struct tr_governed governed_since_clear(const tare_view *view)
 static void add_governed(tare_view *view, tare_health *h)
 {
 	struct tr_governed g = governed_since_clear(view);
-	const struct tr_header *header = (const void *)view->image.base;
+	const struct tr_header *header = tr_view_header(view);
 
 	if (g.looks && g.cost_ns >= 0 && g.cpu_ns > 0 &&
 	    g.cost_ns <= g.cpu_ns) {
@@ -283,17 +275,15 @@ static uint64_t cleared_of(const tare_view *view)
 TARE_API const tare_health *tare_view_health(const tare_view *const_view)
 {
 	tare_view *view = (tare_view *)(uintptr_t)const_view;
-	const struct tr_header *header = (const void *)view->image.base;
+	const struct tr_header *header = tr_view_header(view);
 	tare_health *h = &view->health;
+	const struct tr_track *t;
 	struct taken taken;
 
 	*h = (tare_health){ 0 };
 	add_losses(h, &header->lost);
-	for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
-		const struct tr_track *t = tr_image_track(&view->image, i);
-
-		if (!t)
-			continue;
+	for (uint32_t i = 0;
+	     (t = tr_image_next_track(&view->image, &i)) != NULL;) {
 		add_losses(h, &t->lost);
 		add_trace(h, t);
 		h->threads += t->owners;

@@ -167,7 +167,7 @@ static double gain_of(struct line *line, uint32_t row, double part)
 static double wall_ticks(const struct line *line)
 {
 	const tare_view *view = line->all->view;
-	const struct tr_header *header = (const void *)view->image.base;
+	const struct tr_header *header = tr_view_header(view);
 	uint64_t from = UINT64_MAX, to = 0;
 
 	for (uint32_t i = 0; i < line->n; i++) {

@@ -59,29 +59,14 @@ static int gather(struct paths *p)
 	p->g.range.is_all = true;
 	p->g.range.by_track = true;
 	p->g.range.to = UINT64_MAX;
-	err = tr_gather_add(&p->g, &view->image, 1);
-	if (!err && view->has_baseline)
-		err = tr_gather_add(&p->g, &view->baseline, -1);
+	err = tr_gather_view(&p->g, view);
 	if (err)
 		return err;
+	/* As everywhere: untimed calls took what the timed ones took. */
+	tr_estimate_paths(&p->g, &view->all);
 	p->times = calloc(p->g.n_paths + 1, sizeof(*p->times));
 	p->at = calloc(p->g.n_paths + 1, sizeof(*p->at));
 	return p->times && p->at ? 0 : TARE_ENOMEM;
-}
-
-/* As everywhere: what was only counted took what the timed calls took. */
-static void estimate(struct paths *p)
-{
-	const struct tr_gather *all = &p->stages->view->all;
-
-	for (uint32_t i = 1; i < p->g.n_paths; i++) {
-		uint32_t id = p->g.path[i].site;
-
-		if (tr_path_is_function(&p->g.path[i]))
-			tr_estimate_function(&p->g.path[i]);
-		else if (id < all->n_series && all->series[id].is_estimate)
-			tr_estimate_path(&p->g.path[i], &all->series[id]);
-	}
 }
 
 /* ---- who is in whom ---------------------------------------------------- */
@@ -269,9 +254,7 @@ int tr_stage_times(struct tr_stages *stages)
 	int err = gather(&p);
 
 	if (!err) {
-		estimate(&p);
-		tr_path_times(&p.g, (const void *)stages->view->image.base,
-			      p.times);
+		tr_path_times(&p.g, tr_view_header(stages->view), p.times);
 		err = add_paths(&p);
 	}
 	tr_gather_release(&p.g);

@@ -48,30 +48,20 @@ static bool begins_with_any(const char *text, const char *const *beginnings)
 	return false;
 }
 
-static const struct tr_stack *stack_rows(const tare_view *view, uint32_t *ret_n)
-{
-	const struct tr_header *header = (const void *)view->image.base;
-	const struct tr_region *region = &header->region[TR_REGION_STACKS];
-	uint64_t n = region->used / sizeof(struct tr_stack);
-	const struct tr_stack *row =
-		tr_image_at(&view->image, region->off, n * sizeof(*row), 8);
-
-	*ret_n = row && n <= UINT32_MAX ? (uint32_t)n : 0;
-	return row;
-}
-
 TARE_API size_t tare_view_alloc_frames(tare_view *view,
 				       const tare_alloc *alloc,
 				       tare_alloc_frame *frames, size_t most,
 				       bool *ret_whole)
 {
 	const struct tr_stack *row;
-	uint32_t rows, number;
+	uint64_t rows;
+	uint32_t number;
 	size_t n = 0;
 
 	if (!view || !alloc || (most && !frames))
 		return 0;
-	row = stack_rows(view, &rows);
+	row = tr_image_rows(&view->image, TR_REGION_STACKS, sizeof(*row),
+			    &rows, NULL);
 	number = alloc->stack;
 	while (number >= TR_STACK_FIRST && number < rows && n < DEPTH_MOST &&
 	       row[number].flags & TR_STACK_READY) {
@@ -92,16 +82,6 @@ TARE_API size_t tare_view_alloc_frames(tare_view *view,
 	if (ret_whole)
 		*ret_whole = number == TR_STACK_WHOLE;
 	return n;
-}
-
-static const char *module_name(tare_view *view, uint32_t module)
-{
-	const tare_module *modules;
-	size_t n;
-
-	if (tare_view_modules(view, &modules, &n) || module >= n)
-		return "";
-	return modules[module].name;
 }
 
 /* The innermost function of the program in this frame, if there is one. */
@@ -143,7 +123,7 @@ TARE_API void tare_view_alloc_place(tare_view *view, const tare_alloc *alloc,
 	n = n < 64 ? n : 64;
 	for (size_t i = 0; i < n; i++) {
 		module = frames[i].module;
-		if (!tr_module_allocates(module_name(view, module)) &&
+		if (!tr_module_allocates(tr_module_name(view, module)) &&
 		    find_place(view, &frames[i], ret_place))
 			goto found;
 	}
@@ -151,7 +131,7 @@ TARE_API void tare_view_alloc_place(tare_view *view, const tare_alloc *alloc,
 	/* None of the program's: the innermost that is not tare. */
 	for (size_t i = 0; i < n; i++) {
 		module = frames[i].module;
-		if (tr_module_name_is_own(module_name(view, module)))
+		if (tr_module_name_is_own(tr_module_name(view, module)))
 			continue;
 		(void)tare_view_places(view, module, frames[i].address,
 				       ret_place, 1);

@@ -24,11 +24,6 @@ struct alloc_table {
 	uint64_t unit;
 };
 
-static const struct tr_header *alloc_header(const tare_view *view)
-{
-	return (const void *)view->image.base;
-}
-
 static uint32_t kind_of(const struct tr_alloc *row)
 {
 	return row->what >> TR_ALLOC_SHIFT;
@@ -36,23 +31,17 @@ static uint32_t kind_of(const struct tr_alloc *row)
 
 static bool find_rows(struct alloc_table *table)
 {
-	const struct tr_region *region =
-		&alloc_header(table->view)->region[TR_REGION_ALLOCS];
-	uint64_t n = region->used / sizeof(struct tr_alloc);
+	uint64_t *damaged = &table->view->profile.damaged, n;
 
-	table->heap = &alloc_header(table->view)->heap;
-	table->row = tr_image_at(&table->view->image, region->off,
-				 n * sizeof(struct tr_alloc), 8);
+	table->heap = &tr_view_header(table->view)->heap;
+	table->row = tr_image_rows(&table->view->image, TR_REGION_ALLOCS,
+				   sizeof(struct tr_alloc), &n, damaged);
 	table->unit = table->heap->unit;
-	if (!n)
-		return false;
-	if (!table->row || n > TR_ALLOC_NUMBER || !table->unit ||
-	    table->unit > TR_SAMPLED_MOST) {
-		table->view->profile.damaged++;
-		return false;
-	}
-	table->n = (uint32_t)n;
-	return true;
+	if (n && n <= TR_ALLOC_NUMBER && table->unit &&
+	    table->unit <= TR_SAMPLED_MOST)
+		table->n = (uint32_t)n;
+	*damaged += n && !table->n;
+	return table->n > 0;
 }
 
 /* ---- sums -------------------------------------------------------------- */
@@ -165,12 +154,11 @@ static bool fill_alloc(struct alloc_table *table, const struct tr_alloc *sum,
 static int most_live_first(const void *a, const void *b)
 {
 	const tare_alloc *x = a, *y = b;
+	int order = TR_ORDER(y->live_bytes, x->live_bytes);
 
-	if (x->live_bytes != y->live_bytes)
-		return x->live_bytes > y->live_bytes ? -1 : 1;
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
+	if (!order)
+		order = TR_ORDER(y->bytes, x->bytes);
+	return order ? order : TR_ORDER(x->row, y->row);
 }
 
 static int fill_allocs(struct alloc_table *table)

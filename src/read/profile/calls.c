@@ -39,7 +39,7 @@ static int by_address(const void *a, const void *b)
 {
 	const struct seen *x = a, *y = b;
 
-	return x->address < y->address ? -1 : x->address > y->address;
+	return TR_ORDER(x->address, y->address);
 }
 
 /* Paths of functions, those of one function together. */
@@ -83,7 +83,7 @@ static void fill_call(tare_view *view, tare_call *call,
 		      const struct seen *seen, size_t n,
 		      const struct tr_times *times)
 {
-	const struct tr_header *header = (const void *)view->image.base;
+	const struct tr_header *header = tr_view_header(view);
 	double whole = tr_view_ns(view, times[0].net_total), ns;
 	tare_place place;
 
@@ -111,12 +111,11 @@ static void fill_call(tare_view *view, tare_call *call,
 static int most_total_first(const void *a, const void *b)
 {
 	const tare_call *x = a, *y = b;
+	int order = TR_ORDER(y->net_total_ns, x->net_total_ns);
 
-	if (x->net_total_ns != y->net_total_ns)
-		return x->net_total_ns < y->net_total_ns ? 1 : -1;
-	if (x->calls != y->calls)
-		return x->calls < y->calls ? 1 : -1;
-	return x->address < y->address ? -1 : x->address > y->address;
+	if (!order)
+		order = TR_ORDER(y->calls, x->calls);
+	return order ? order : TR_ORDER(x->address, y->address);
 }
 
 static size_t fill_calls(tare_view *view, const struct seen *seen, size_t n,
@@ -156,7 +155,7 @@ TARE_API int tare_view_calls(tare_view *view, const tare_call **ret_calls,
 		return TARE_ENOMEM;
 	}
 	if (g->n_paths)
-		tr_path_times(g, (const void *)view->image.base, times);
+		tr_path_times(g, tr_view_header(view), times);
 	n = list_functions(g, seen);
 	*ret_n = fill_calls(view, seen, n, times);
 	*ret_calls = view->calls;

@@ -8,15 +8,10 @@
 
 #include "read/profile.h"
 
-static const struct tr_header *header_of(const tare_view *view)
-{
-	return (const void *)view->image.base;
-}
-
 struct tree {
 	tare_view *view;
 	const struct tr_times *times;
-	uint32_t *order; /* scratch for sorting siblings */
+	struct tr_weighed *order; /* a stack of those to come */
 };
 
 static void name_scope(tare_view *view, tare_node *node,
@@ -78,63 +73,22 @@ static void fill_node(const struct tree *tree, uint32_t index, double whole)
 				  node->total_ns);
 	node->share = whole > 0 ? t->net_total / whole : 0;
 	node->below_resolution =
-		p->calls && mean < 3 * header_of(view)->resolution_ticks;
+		p->calls && mean < 3 * tr_view_header(view)->resolution_ticks;
 }
 
-/* Does path a come before path b? Most time first; at last as found. */
-static bool is_before(const struct tree *tree, uint32_t a, uint32_t b)
+/* Those below `parent` onto the stack, most time first; how many. */
+static uint32_t push_children(const struct tree *tree, uint32_t parent,
+			      struct tr_weighed *top)
 {
-	const struct tr_path *p = &tree->view->all.path[a];
-	const struct tr_path *q = &tree->view->all.path[b];
-	double x = tree->times[a].net_total, y = tree->times[b].net_total;
-
-	if (!(x < y) && !(x > y)) {
-		/* Without times: most calls. */
-		x = (double)(p->calls + p->untimed);
-		y = (double)(q->calls + q->untimed);
-	}
-	return x > y || (!(x < y) && a < b);
-}
-
-/* Heap whose root comes last of all: mends it below `at`. */
-static void sift(const struct tree *tree, uint32_t *order, uint32_t at,
-		 uint32_t n)
-{
-	uint32_t moved = order[at];
-
-	for (uint32_t child; (child = 2 * at + 1) < n; at = child) {
-		if (child + 1 < n && is_before(tree, order[child + 1],
-					       order[child]))
-			child++;
-		if (!is_before(tree, order[child], moved))
-			break;
-		order[at] = order[child];
-	}
-	order[at] = moved;
-}
-
-/*
- * Children of `parent` into order[0..n), the first to be shown at the end.
- * By heap: a scope may have a hundred thousand of them, and qsort() has no
- * way to the times.
- */
-static uint32_t sorted_children(const struct tree *tree, uint32_t parent,
-				uint32_t *order)
-{
-	const struct tr_gather *g = &tree->view->all;
+	const struct tr_path *path = tree->view->all.path;
 	uint32_t n = 0;
 
-	for (uint32_t i = g->path[parent].first; i; i = g->path[i].next)
-		order[n++] = i;
-	for (uint32_t i = n / 2; i-- > 0;)
-		sift(tree, order, i, n);
-	for (uint32_t end = n; end-- > 1;) {
-		uint32_t first = order[0];
-
-		order[0] = order[end];
-		order[end] = first;
-		sift(tree, order, 0, end);
-	}
+	for (uint32_t i = path[parent].first; i; i = path[i].next)
+		top[n++] = (struct tr_weighed){
+			tree->times[i].net_total,
+			(double)(path[i].calls + path[i].untimed), i
+		};
+	tr_weighed_sort(top, n);
 	return n;
 }
 
@@ -159,16 +113,16 @@ static void fill_tree(struct tree *tree)
 {
 	const struct tr_gather *g = &tree->view->all;
 	double whole = whole_time(tree);
-	uint32_t top = sorted_children(tree, 0, tree->order);
+	uint32_t top = push_children(tree, 0, tree->order);
 
 	while (top > 0) {
-		uint32_t index = tree->order[--top];
+		uint32_t index = tree->order[--top].number;
 
 		if (g->path[index].calls || g->path[index].untimed ||
 		    g->path[index].open ||
 		    tr_path_is_function(&g->path[index]))
 			fill_node(tree, index, whole);
-		top += sorted_children(tree, index, tree->order + top);
+		top += push_children(tree, index, tree->order + top);
 	}
 }
 
@@ -191,7 +145,7 @@ TARE_API int tare_view_tree(tare_view *view, const tare_node **ret_nodes,
 		return TARE_ENOMEM;
 	}
 	if (view->all.n_paths) {
-		tr_path_times(&view->all, header_of(view), times);
+		tr_path_times(&view->all, tr_view_header(view), times);
 		tree.times = times;
 		fill_tree(&tree);
 	}

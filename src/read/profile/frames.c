@@ -5,100 +5,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define PLACES_MOST 64u /* as in names.c */
 
-/* ---- hashes ------------------------------------------------------------ */
-
-static uint32_t text_hash(const char *text, uint32_t from)
-{
-	uint32_t hash = from ^ 2166136261u;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 16777619u;
-	return hash;
-}
-
-static uint32_t node_hash(uint32_t parent, uint32_t function)
-{
-	return (uint32_t)(((uint64_t)parent << 32 | function) *
-				  UINT64_C(0x9E3779B97F4A7C15) >> 32);
-}
-
-/* The array with room for one more, or NULL and it is as it was. */
-static void *with_room(void *array, uint32_t n, uint32_t *cap, size_t size)
-{
-	uint32_t more = *cap ? *cap * 2 : 256;
-	void *grown;
-
-	if (n < *cap)
-		return array;
-	grown = realloc(array, more * size);
-	if (grown)
-		*cap = more;
-	return grown;
-}
-
-/* A table of twice the size, empty; the caller fills it again. */
-static bool grow_table(uint32_t **table, uint32_t *mask)
-{
-	uint32_t size = *table ? (*mask + 1) * 2 : 512;
-	uint32_t *grown = calloc(size, sizeof(*grown));
-
-	if (!grown)
-		return false;
-	free(*table);
-	*table = grown;
-	*mask = size - 1;
-	return true;
-}
-
 /* ---- functions --------------------------------------------------------- */
-
-static void rehash_functions(struct tr_frames *f)
-{
-	for (uint32_t i = 0; i < f->n_functions; i++) {
-		uint32_t at = f->function[i].hash & f->function_mask;
-
-		while (f->function_hash[at])
-			at = (at + 1) & f->function_mask;
-		f->function_hash[at] = i + 1;
-	}
-}
 
 static bool is_same(const struct tr_frames *f, const struct tr_function *a,
 		    const struct tr_function *b)
 {
-	if (a->hash != b->hash || strcmp(a->name, b->name) != 0)
-		return false;
-	return f->by_name || (a->first_line == b->first_line &&
-			      strcmp(a->module, b->module) == 0);
+	return strcmp(a->name, b->name) == 0 &&
+	       (f->by_name || (a->first_line == b->first_line &&
+			       strcmp(a->module, b->module) == 0));
 }
 
-static uint32_t intern_function(struct tr_frames *f,
+static uint32_t intern_function(struct tr_frames *f, uint32_t hash,
 				const struct tr_function *wanted)
 {
-	struct tr_function *room;
-	uint32_t at, i;
+	uint32_t step = 0, i;
 
-	if (!f->function_hash || f->n_functions > f->function_mask / 2) {
-		if (!grow_table(&f->function_hash, &f->function_mask))
-			return UINT32_MAX;
-		rehash_functions(f);
-	}
-	at = wanted->hash & f->function_mask;
-	while ((i = f->function_hash[at]) != 0) {
-		if (is_same(f, &f->function[i - 1], wanted))
-			return i - 1;
-		at = (at + 1) & f->function_mask;
-	}
-	room = with_room(f->function, f->n_functions, &f->cap_functions,
-			 sizeof(*room));
-	if (!room)
+	while ((i = tr_lookup_next(&f->by_text, hash, &step)) !=
+	       TR_LOOKUP_NONE)
+		if (is_same(f, &f->function[i], wanted))
+			return i;
+	if (!TR_ARRAY_ROOM(f->function, f->n_functions, f->cap_functions) ||
+	    !tr_lookup_add(&f->by_text, hash, f->n_functions))
 		return UINT32_MAX;
-	f->function = room;
 	f->function[f->n_functions] = *wanted;
-	f->function_hash[at] = ++f->n_functions;
-	return f->n_functions - 1;
+	return f->n_functions++;
 }
 
 uint32_t tr_frames_function(struct tr_frames *f, const tare_place *place,
@@ -110,13 +44,11 @@ uint32_t tr_frames_function(struct tr_frames *f, const tare_place *place,
 		.module = module,
 		.first_line = place->first_line,
 	};
-	uint32_t i;
+	uint32_t hash = tr_hash_text(TR_HASH_FIRST, place->function), i;
 
-	wanted.hash = text_hash(place->function, 0);
 	if (!f->by_name)
-		wanted.hash = text_hash(module, wanted.hash) +
-			      place->first_line;
-	i = intern_function(f, &wanted);
+		hash = tr_hash_text(hash, module) + place->first_line;
+	i = intern_function(f, hash, &wanted);
 	if (i != UINT32_MAX && place->is_inlined)
 		f->function[i].is_inlined = true;
 	return i;
@@ -138,55 +70,28 @@ static uint32_t kind_function(struct tr_frames *f, enum tare_stack_kind kind)
 
 /* ---- nodes ------------------------------------------------------------- */
 
-static void rehash_nodes(struct tr_frames *f)
-{
-	for (uint32_t i = 1; i < f->n_nodes; i++) {
-		const struct tr_frame_node *node = &f->node[i];
-		uint32_t at = node_hash(node->parent, node->function) &
-			      f->node_mask;
-
-		while (f->node_hash[at])
-			at = (at + 1) & f->node_mask;
-		f->node_hash[at] = i;
-	}
-}
-
-static bool make_room(struct tr_frames *f)
-{
-	struct tr_frame_node *room;
-
-	if (!f->node_hash || f->n_nodes > f->node_mask / 2) {
-		if (!grow_table(&f->node_hash, &f->node_mask))
-			return false;
-		rehash_nodes(f);
-	}
-	room = with_room(f->node, f->n_nodes, &f->cap_nodes, sizeof(*room));
-	if (room)
-		f->node = room;
-	return room != NULL;
-}
-
 uint32_t tr_frames_child(struct tr_frames *f, uint32_t parent,
 			 uint32_t function)
 {
-	uint32_t at, i;
+	uint32_t hash = tr_hash_pair(parent, function), step = 0, i;
 
-	if (f->failed || function == UINT32_MAX || !make_room(f)) {
-		f->failed = true;
-		return parent;
-	}
-	at = node_hash(parent, function) & f->node_mask;
-	while ((i = f->node_hash[at]) != 0) {
+	while ((i = tr_lookup_next(&f->by_parent, hash, &step)) !=
+	       TR_LOOKUP_NONE)
 		if (f->node[i].parent == parent &&
 		    f->node[i].function == function)
 			return i;
-		at = (at + 1) & f->node_mask;
-	}
-	if (f->n_nodes >= TR_FRAMES_MOST) {
+	i = f->n_nodes;
+	if (i >= TR_FRAMES_MOST) {
 		f->is_full = true;
 		return parent;
 	}
-	i = f->n_nodes++;
+	if (f->failed || function == UINT32_MAX ||
+	    !TR_ARRAY_ROOM(f->node, i, f->cap_nodes) ||
+	    !tr_lookup_add(&f->by_parent, hash, i)) {
+		f->failed = true;
+		return parent;
+	}
+	f->n_nodes++;
 	f->node[i] = (struct tr_frame_node){
 		.parent = parent,
 		.function = function,
@@ -194,7 +99,6 @@ uint32_t tr_frames_child(struct tr_frames *f, uint32_t parent,
 		.next = f->node[parent].first,
 	};
 	f->node[parent].first = i;
-	f->node_hash[at] = i;
 	return i;
 }
 
@@ -202,7 +106,7 @@ static bool make_root(struct tr_frames *f)
 {
 	if (f->n_nodes)
 		return true;
-	if (!make_room(f))
+	if (!TR_ARRAY_ROOM(f->node, 0, f->cap_nodes))
 		return false;
 	f->node[0] = (struct tr_frame_node){ .function = UINT32_MAX };
 	f->n_nodes = 1;
@@ -218,18 +122,11 @@ void tr_frames_weigh(struct tr_frames *f, uint32_t node, unsigned slot,
 
 /* ---- samples ----------------------------------------------------------- */
 
-static const char *module_name(const tare_view *view, uint32_t module)
-{
-	return module < view->profile.n_modules ?
-		       view->profile.modules[module].name :
-		       "";
-}
-
 uint32_t tr_frames_step(struct tr_frames *f, tare_view *view,
 			const tare_stack *s, uint32_t node)
 {
 	tare_place place[PLACES_MOST];
-	const char *module = module_name(view, s->module);
+	const char *module = tr_module_name(view, s->module);
 	size_t n;
 
 	if (s->kind == TARE_STACK_WHOLE)
@@ -337,24 +234,25 @@ void tr_frames_finish(struct tr_frames *frames)
 	}
 }
 
-struct weighed {
-	double weight;
-	uint32_t node;
-};
-
-/* The last is the first to be taken from the stack. */
 static int lighter_first(const void *a, const void *b)
 {
-	const struct weighed *x = a, *y = b;
+	const struct tr_weighed *x = a, *y = b;
+	int order = TR_ORDER(x->weight, y->weight);
 
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? -1 : 1;
-	return x->node > y->node ? -1 : x->node < y->node;
+	if (!order)
+		order = TR_ORDER(x->calls, y->calls);
+	return order ? order : TR_ORDER(y->number, x->number);
+}
+
+void tr_weighed_sort(struct tr_weighed *at, uint32_t n)
+{
+	if (n > 1)
+		qsort(at, n, sizeof(*at), lighter_first);
 }
 
 uint32_t *tr_frames_order(const struct tr_frames *frames)
 {
-	struct weighed *stack = calloc(frames->n_nodes + 1u, sizeof(*stack));
+	struct tr_weighed *stack = calloc(frames->n_nodes + 1u, sizeof(*stack));
 	uint32_t *order = calloc(frames->n_nodes + 1u, sizeof(*order));
 	uint32_t top = 1, n = 0;
 
@@ -364,18 +262,17 @@ uint32_t *tr_frames_order(const struct tr_frames *frames)
 		return NULL;
 	}
 	while (top > 0) {
-		uint32_t at = stack[--top].node, more = 0;
+		uint32_t at = stack[--top].number, more = 0;
 
 		order[n++] = at;
 		for (uint32_t i = frames->node[at].first; i;
 		     i = frames->node[i].next)
-			stack[top + more++] = (struct weighed){
-				frames->node[i].all[0].ns +
-					frames->node[i].all[1].ns, i
+			stack[top + more++] = (struct tr_weighed){
+				.weight = frames->node[i].all[0].ns +
+					  frames->node[i].all[1].ns,
+				.number = i,
 			};
-		if (more > 1)
-			qsort(stack + top, more, sizeof(*stack),
-			      lighter_first);
+		tr_weighed_sort(stack + top, more);
 		top += more;
 	}
 	free(stack);
@@ -385,9 +282,9 @@ uint32_t *tr_frames_order(const struct tr_frames *frames)
 void tr_frames_release(struct tr_frames *frames)
 {
 	free(frames->function);
-	free(frames->function_hash);
+	tr_lookup_release(&frames->by_text);
 	free(frames->node);
-	free(frames->node_hash);
+	tr_lookup_release(&frames->by_parent);
 	*frames = (struct tr_frames){ 0 };
 }
 

@@ -88,7 +88,6 @@ static void name_rows(struct reading_functions *r)
 
 static void note_line(struct reading_functions *r, const tare_stack *s)
 {
-	const struct tr_profile *p = &r->view->profile;
 	tare_place place[64];
 
 	if (!s->samples || s->kind != TARE_STACK_CODE ||
@@ -98,9 +97,7 @@ static void note_line(struct reading_functions *r, const tare_stack *s)
 	r->line[r->n_lines++] = (struct line_weight){
 		place[0].file, s->weight_ns,
 		tr_frames_function(&r->frames, &place[0],
-				   s->module < p->n_modules ?
-					   p->modules[s->module].name :
-					   ""),
+				   tr_module_name(r->view, s->module)),
 		place[0].line
 	};
 }
@@ -108,12 +105,11 @@ static void note_line(struct reading_functions *r, const tare_stack *s)
 static int by_line(const void *a, const void *b)
 {
 	const struct line_weight *x = a, *y = b;
+	int order = TR_ORDER(x->function, y->function);
 
-	if (x->function != y->function)
-		return x->function < y->function ? -1 : 1;
-	if (x->line != y->line)
-		return x->line < y->line ? -1 : 1;
-	return strcmp(x->file, y->file);
+	if (!order)
+		order = TR_ORDER(x->line, y->line);
+	return order ? order : strcmp(x->file, y->file);
 }
 
 static void choose_lines(struct reading_functions *r)
@@ -159,12 +155,11 @@ static int find_lines(struct reading_functions *r)
 static int most_own_first(const void *a, const void *b)
 {
 	const tare_function *x = a, *y = b;
+	int order = TR_ORDER(y->weight_ns, x->weight_ns);
 
-	if (x->weight_ns != y->weight_ns)
-		return x->weight_ns > y->weight_ns ? -1 : 1;
-	if (x->all_weight_ns != y->all_weight_ns)
-		return x->all_weight_ns > y->all_weight_ns ? -1 : 1;
-	return strcmp(x->function, y->function);
+	if (!order)
+		order = TR_ORDER(y->all_weight_ns, x->all_weight_ns);
+	return order ? order : strcmp(x->function, y->function);
 }
 
 /* Stacks that are cut are no function, whatever they are below. */

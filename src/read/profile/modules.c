@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct tr_header *header_of(const tare_view *view)
-{
-	return (const void *)view->image.base;
-}
-
 static const char *name_in(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -59,16 +54,15 @@ static bool add_module(tare_view *view, const struct tr_module *row)
 int tr_profile_modules(tare_view *view)
 {
 	struct tr_profile *p = &view->profile;
-	const struct tr_region *region =
-		&header_of(view)->region[TR_REGION_MODULES];
-	uint64_t n = region->used / sizeof(struct tr_module);
 	const struct tr_module *row;
+	uint64_t n;
 
 	if (p->modules)
 		return 0;
-	row = tr_image_at(&view->image, region->off, n * sizeof(*row), 8);
-	if (!row || n > TR_MAX_MODULES) {
-		p->damaged += n > 0;
+	row = tr_image_rows(&view->image, TR_REGION_MODULES, sizeof(*row), &n,
+			    &p->damaged);
+	if (n > TR_MAX_MODULES) {
+		p->damaged++;
 		n = 0;
 	}
 	p->modules = calloc(n + 1, sizeof(*p->modules));
@@ -105,16 +99,21 @@ uint32_t tr_profile_module(tare_view *view, uint32_t number)
 	return TARE_NO_MODULE;
 }
 
+const char *tr_module_name(const tare_view *view, uint32_t module)
+{
+	return module < view->profile.n_modules ?
+		       view->profile.modules[module].name :
+		       "";
+}
+
 bool tr_module_is_own(tare_view *view, uint32_t number)
 {
 	const struct tr_profile *p = &view->profile;
-	uint32_t i;
 
-	if (!number || tr_profile_modules(view) ||
-	    number > p->n_module_numbers)
-		return false;
-	i = p->module_index[number - 1];
-	return i != TARE_NO_MODULE && tr_module_name_is_own(p->modules[i].name);
+	return number && !tr_profile_modules(view) &&
+	       number <= p->n_module_numbers &&
+	       tr_module_name_is_own(
+		       tr_module_name(view, p->module_index[number - 1]));
 }
 
 TARE_API int tare_view_modules(tare_view *view,

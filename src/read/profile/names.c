@@ -11,17 +11,17 @@
 #include "read/view.h"
 #include "read/profile.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define PLACES_MOST 64u /* functions inlined into each other at one address */
-#define NAMED_FIRST 256u
 
 struct tr_named {
 	uint64_t address;
 	uint32_t module;
-	uint32_t n; /* 0: free */
+	uint32_t n;
 	const tare_place *place;
 };
 
@@ -35,52 +35,11 @@ TARE_API void tare_view_name_with(tare_view *view, tare_name_fn name,
 	p = &view->profile;
 	p->name = name;
 	p->name_arg = arg;
-	free(p->named);
-	p->named = NULL;
 	p->n_named = 0;
-	p->named_mask = 0;
+	tr_lookup_release(&p->by_address);
 	free(p->functions);
 	p->functions = NULL;
 	tr_pool_release(&p->places);
-}
-
-static uint32_t hash_of(uint32_t module, uint64_t address)
-{
-	return (uint32_t)((address ^ (uint64_t)module << 48) *
-				  UINT64_C(0x9E3779B97F4A7C15) >> 32);
-}
-
-/* The entry of an address, or the free one that it belongs into. */
-static struct tr_named *entry_for(struct tr_named *named, uint32_t mask,
-				  uint32_t module, uint64_t address)
-{
-	uint32_t i = hash_of(module, address) & mask;
-
-	while (named[i].n && (named[i].address != address ||
-			      named[i].module != module))
-		i = (i + 1) & mask;
-	return &named[i];
-}
-
-static bool make_room(struct tr_profile *p)
-{
-	uint32_t size = p->named ? p->named_mask + 1 : 0;
-	uint32_t more = size ? size * 2 : NAMED_FIRST;
-	struct tr_named *named;
-
-	if (p->n_named < size / 2)
-		return true;
-	named = more > size ? calloc(more, sizeof(*named)) : NULL;
-	if (!named)
-		return p->n_named + 1 < size;
-	for (uint32_t i = 0; i < size; i++)
-		if (p->named[i].n)
-			*entry_for(named, more - 1, p->named[i].module,
-				   p->named[i].address) = p->named[i];
-	free(p->named);
-	p->named = named;
-	p->named_mask = more - 1;
-	return true;
 }
 
 /* "libc.so.6", or "[unknown]": code in no file, made while the program ran. */
@@ -123,23 +82,24 @@ static const struct tr_named *look_up(tare_view *view, uint32_t module,
 				      uint64_t address)
 {
 	struct tr_profile *p = &view->profile;
+	uint32_t hash = tr_hash_pair(module, address), step = 0, i;
 	tare_place places[PLACES_MOST], *kept;
-	struct tr_named *named;
 	size_t n;
 
-	if (!make_room(p))
-		return NULL;
-	named = entry_for(p->named, p->named_mask, module, address);
-	if (named->n)
-		return named;
+	while ((i = tr_lookup_next(&p->by_address, hash, &step)) !=
+	       TR_LOOKUP_NONE)
+		if (p->named[i].address == address &&
+		    p->named[i].module == module)
+			return &p->named[i];
 	n = ask(view, module, address, places);
 	kept = tr_pool_take(&p->places, n * sizeof(*kept));
-	if (!kept)
+	if (!kept || !TR_ARRAY_ROOM(p->named, p->n_named, p->cap_named) ||
+	    !tr_lookup_add(&p->by_address, hash, (uint32_t)p->n_named))
 		return NULL;
 	memcpy(kept, places, n * sizeof(*kept));
-	*named = (struct tr_named){ address, module, (uint32_t)n, kept };
-	p->n_named++;
-	return named;
+	p->named[p->n_named] = (struct tr_named){ address, module,
+						  (uint32_t)n, kept };
+	return &p->named[p->n_named++];
 }
 
 TARE_API size_t tare_view_places(tare_view *view, uint32_t module,

@@ -11,25 +11,17 @@
 #define HZ_MOST 1e9
 #define SCOPES_MOST 4096 /* functions between a sample and its scope */
 
-static const struct tr_header *header_of(const struct tr_image *image)
-{
-	return (const void *)image->base;
-}
-
 /* ---- all of them ------------------------------------------------------- */
 
 static const char *method_of(uint32_t clock)
 {
-	switch (clock) {
-	case TR_SAMPLING_CPU:
-		return "cpu timer";
-	case TR_SAMPLING_PERF:
-		return "perf";
-	case TR_SAMPLING_WALL:
-		return "wall timer";
-	default:
-		return "";
-	}
+	static const char *const name[] = {
+		[TR_SAMPLING_CPU] = "cpu timer",
+		[TR_SAMPLING_PERF] = "perf",
+		[TR_SAMPLING_WALL] = "wall timer",
+	};
+
+	return TR_NAME_OF(name, clock, "");
 }
 
 static void take_off(uint64_t *now, uint64_t then)
@@ -40,12 +32,13 @@ static void take_off(uint64_t *now, uint64_t then)
 /* Since the last clear, as all else. */
 static struct tr_sampling sampling_of(const tare_view *view, double *ret_cpu_ns)
 {
-	const struct tr_header *header = header_of(&view->image);
+	const struct tr_header *header = tr_image_header(&view->image);
 	struct tr_sampling now = header->sampling;
 	uint64_t cpu = header->cpu_user_ns + header->cpu_system_ns;
 
 	if (view->has_baseline) {
-		const struct tr_header *before = header_of(&view->baseline);
+		const struct tr_header *before =
+			tr_image_header(&view->baseline);
 		const struct tr_sampling *then = &before->sampling;
 
 		take_off(&now.samples, then->samples);
@@ -95,9 +88,7 @@ TARE_API const tare_sampling *tare_view_sampling(tare_view *view)
 static const char *scope_name(const struct tr_image *image, uint32_t ref)
 {
 	for (int i = 0; ref && i < SCOPES_MOST; i++) {
-		const struct tr_node *node =
-			tr_image_at(image, (uint64_t)ref + TR_NODE_BIAS,
-				    sizeof(*node), TR_LINE);
+		const struct tr_node *node = tr_image_node(image, ref);
 		const struct tr_site *site;
 
 		if (!node)
@@ -118,7 +109,7 @@ static void add_sample(tare_view *view, const struct tr_sample *row)
 	uint32_t stack = tr_profile_stack(view, row->stack);
 
 	/* A live ring goes on while it is copied, the tables before it not. */
-	if (row->ticket > header_of(&view->image)->sampling.head ||
+	if (row->ticket > tr_image_header(&view->image)->sampling.head ||
 	    stack == UINT32_MAX) {
 		p->damaged += !view->live && !view->has_baseline;
 		return;
@@ -137,28 +128,22 @@ static void add_sample(tare_view *view, const struct tr_sample *row)
 static int earliest_first(const void *a, const void *b)
 {
 	const tare_sample *x = a, *y = b;
+	int order = TR_ORDER(x->at_ns, y->at_ns);
 
-	if (x->at_ns != y->at_ns)
-		return x->at_ns < y->at_ns ? -1 : 1;
-	return x->thread < y->thread ? -1 : x->thread > y->thread;
+	return order ? order : TR_ORDER(x->thread, y->thread);
 }
 
 static int read_samples(tare_view *view)
 {
 	struct tr_profile *p = &view->profile;
-	const struct tr_header *header = header_of(&view->image);
-	const struct tr_region *region = &header->region[TR_REGION_SAMPLES];
-	uint64_t n = region->used / sizeof(struct tr_sample);
-	const struct tr_sample *row =
-		tr_image_at(&view->image, region->off, n * sizeof(*row), 8);
 	int err = tr_profile_stacks(view);
+	const struct tr_sample *row;
+	uint64_t n;
 
 	if (err)
 		return err;
-	if (!row) {
-		p->damaged += n > 0;
-		n = 0;
-	}
+	row = tr_image_rows(&view->image, TR_REGION_SAMPLES, sizeof(*row), &n,
+			    &p->damaged);
 	p->samples = calloc(n + 1, sizeof(*p->samples));
 	if (!p->samples)
 		return TARE_ENOMEM;
@@ -187,10 +172,9 @@ TARE_API int tare_view_samples(tare_view *view,
 static int by_thread(const void *a, const void *b)
 {
 	const tare_sample *x = a, *y = b;
+	int order = TR_ORDER(x->thread, y->thread);
 
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
+	return order ? order : TR_ORDER(x->at_ns, y->at_ns);
 }
 
 int tr_samples_by_thread(tare_view *view, tare_sample **ret_samples,

@@ -27,33 +27,23 @@ struct branch {
 	bool is_own;   /* of tare */
 };
 
-struct order {
-	double weight;
-	uint32_t number, depth, parent;
-};
-
 struct stack_tree {
 	tare_view *view;
 	const struct tr_stack *row, *before; /* before: of the baseline */
 	uint32_t n, n_before;
 	struct branch *branch;
-	struct order *order;
+	struct tr_weighed *order; /* a stack of those to come */
 };
 
-static const struct tr_stack *rows_of(const struct tr_image *image,
-				      uint32_t *ret_n, uint64_t *damaged)
+static const struct tr_stack *rows_of(const struct stack_tree *t,
+				      const struct tr_image *image,
+				      uint32_t *ret_n)
 {
-	const struct tr_header *header = (const void *)image->base;
-	const struct tr_region *region = &header->region[TR_REGION_STACKS];
-	uint64_t n = region->used / sizeof(struct tr_stack);
+	uint64_t n;
 	const struct tr_stack *row =
-		tr_image_at(image, region->off, n * sizeof(*row), 8);
+		tr_image_rows(image, TR_REGION_STACKS, sizeof(*row), &n,
+			      &t->view->profile.damaged);
 
-	if (!row || n <= TR_STACK_FIRST) {
-		*damaged += !row && n;
-		/* The roots alone may have samples: those that were lost. */
-		n = row ? n : 0;
-	}
 	*ret_n = (uint32_t)n;
 	return row;
 }
@@ -146,28 +136,18 @@ static void add_up(struct stack_tree *t)
 	}
 }
 
-/* The last is shown first. */
-static int lightest_first(const void *a, const void *b)
-{
-	const struct order *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? -1 : 1;
-	return x->number > y->number ? -1 : x->number < y->number;
-}
-
-static void fill_stack(struct stack_tree *t, const struct order *at)
+static void fill_stack(struct stack_tree *t, uint32_t number)
 {
 	struct tr_profile *p = &t->view->profile;
-	const struct branch *b = &t->branch[at->number];
-	const struct tr_stack *row = &t->row[at->number];
+	const struct branch *b = &t->branch[number];
+	const struct tr_stack *row = &t->row[number];
 	tare_stack *s = &p->stacks[p->n_stacks];
-	bool is_code = at->number >= TR_STACK_FIRST;
+	bool is_code = number >= TR_STACK_FIRST;
 	bool is_exact = row->flags & TR_STACK_EXACT;
 
-	s->parent = at->parent;
-	s->depth = at->depth;
-	s->kind = is_code ? TARE_STACK_CODE : (enum tare_stack_kind)at->number;
+	s->parent = b->parent ? p->stack_index[b->parent] : UINT32_MAX;
+	s->depth = b->parent ? p->stacks[s->parent].depth + 1 : 0;
+	s->kind = is_code ? TARE_STACK_CODE : (enum tare_stack_kind)number;
 	s->module = is_code ? tr_profile_module(t->view, row->module) :
 			      TARE_NO_MODULE;
 	s->address = is_code ? row->address - !(is_exact || !row->address) : 0;
@@ -175,32 +155,27 @@ static void fill_stack(struct stack_tree *t, const struct order *at)
 	s->weight_ns = b->weight;
 	s->all_samples = b->all_samples;
 	s->all_weight_ns = b->all_weight;
-	s->id = at->number;
-	p->stack_index[at->number] = (uint32_t)p->n_stacks++;
+	s->id = number;
+	p->stack_index[number] = (uint32_t)p->n_stacks++;
 }
 
 /* Called by number `from` (0: the roots) onto the stack; how many. */
-static uint32_t push_children(struct stack_tree *t, const struct order *from,
-			      struct order *top)
+static uint32_t push_children(struct stack_tree *t, uint32_t from,
+			      struct tr_weighed *top)
 {
-	uint32_t n = 0, self = UINT32_MAX, depth = 0;
+	uint32_t n = 0;
 
-	if (from->number) {
-		self = t->view->profile.stack_index[from->number];
-		depth = from->depth + 1;
-	}
-	for (uint32_t i = t->branch[from->number].first; i;
-	     i = t->branch[i].next)
-		top[n++] = (struct order){ t->branch[i].all_weight, i, depth,
-					   self };
-	if (n > 1)
-		qsort(top, n, sizeof(*top), lightest_first);
+	for (uint32_t i = t->branch[from].first; i; i = t->branch[i].next)
+		top[n++] = (struct tr_weighed){
+			.weight = t->branch[i].all_weight,
+			.number = i,
+		};
+	tr_weighed_sort(top, n);
 	return n;
 }
 
 static void fill_stacks(struct stack_tree *t)
 {
-	struct order at = { 0 };
 	uint32_t top;
 
 	for (uint32_t i = TR_STACK_FIRST; i-- > 1;)
@@ -208,11 +183,12 @@ static void fill_stacks(struct stack_tree *t)
 			t->branch[i].next = t->branch[0].first;
 			t->branch[0].first = i;
 		}
-	top = push_children(t, &at, t->order);
+	top = push_children(t, 0, t->order);
 	while (top > 0) {
-		at = t->order[--top];
-		fill_stack(t, &at);
-		top += push_children(t, &at, t->order + top);
+		uint32_t number = t->order[--top].number;
+
+		fill_stack(t, number);
+		top += push_children(t, number, t->order + top);
 	}
 	for (uint32_t i = TR_STACK_FIRST; i < t->n; i++)
 		if (t->branch[i].same)
@@ -259,10 +235,9 @@ int tr_profile_stacks(tare_view *view)
 
 	if (view->profile.stacks)
 		return 0;
-	t.row = rows_of(&view->image, &t.n, &view->profile.damaged);
+	t.row = rows_of(&t, &view->image, &t.n);
 	if (view->has_baseline)
-		t.before = rows_of(&view->baseline, &t.n_before,
-				   &view->profile.damaged);
+		t.before = rows_of(&t, &view->baseline, &t.n_before);
 	err = make_tree(&t);
 	free(t.branch);
 	free(t.order);

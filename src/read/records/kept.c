@@ -19,30 +19,29 @@ struct kept {
 
 static enum tare_record_kind kind_of(const struct tr_site *site)
 {
-	switch (site->kind) {
-	case TARE_KIND_SCOPE:
-		return TARE_RECORD_SCOPE;
-	case TARE_KIND_GAUGE:
-		return TARE_RECORD_GAUGE;
-	case TARE_KIND_COUNTER:
-		return TARE_RECORD_COUNTER;
-	case TARE_KIND_RATIO:
-		return TARE_RECORD_RATIO;
-	default:
-		return TARE_RECORD_VALUE;
-	}
+	static const uint8_t kinds[] = {
+		[TARE_KIND_SCOPE] = TARE_RECORD_SCOPE,
+		[TARE_KIND_GAUGE] = TARE_RECORD_GAUGE,
+		[TARE_KIND_COUNTER] = TARE_RECORD_COUNTER,
+		[TARE_KIND_RATIO] = TARE_RECORD_RATIO,
+	};
+
+	return (enum tare_record_kind)TR_NAME_OF(kinds, site->kind,
+						 TARE_RECORD_VALUE);
 }
 
 void tr_record_name(const tare_view *view, uint32_t id, tare_record *out)
 {
 	const struct tr_image *image = &view->image;
+	static const struct tr_site none = { .type = TARE_TYPE_CUSTOM };
 	const struct tr_site *site = tr_image_site(image, id);
 
-	out->name = site ? tr_image_string(image, site->name) : "";
-	out->source = site ? tr_image_string(image, site->source) : "";
-	out->unit = site ? tr_image_string(image, site->unit) : "";
-	out->labels = site ? tr_image_string(image, site->labels) : "";
-	out->type = site ? (enum tare_type)site->type : TARE_TYPE_CUSTOM;
+	site = site ? site : &none;
+	out->name = tr_image_string(image, site->name);
+	out->source = tr_image_string(image, site->source);
+	out->unit = tr_image_string(image, site->unit);
+	out->labels = tr_image_string(image, site->labels);
+	out->type = (enum tare_type)site->type;
 	out->site = id;
 }
 
@@ -111,9 +110,8 @@ static void add_entry(struct kept *kept, const struct tr_track *track,
 		      uint64_t duration)
 {
 	const struct tr_image *image = &kept->view->image;
-	uint64_t off = entry->what & ~(uint32_t)TR_ENTRY_FLAGS;
-	const struct tr_node *node =
-		tr_image_at(image, off + TR_NODE_BIAS, sizeof(*node), 8);
+	const struct tr_node *node = tr_image_node(
+		image, entry->what & ~(uint32_t)TR_ENTRY_FLAGS);
 	const struct tr_cell *cell =
 		node && !tr_node_is_function(node) ?
 			tr_image_at(image, node->cell, sizeof(*cell), 8) :
@@ -180,13 +178,11 @@ size_t tr_kept_records(tare_view *view, tare_record *to)
 	struct kept kept = { .view = view,
 			     .to = to,
 			     .left = 4096 + view->image.size / 16 };
+	const struct tr_track *track;
 
-	for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
-		const struct tr_track *track = tr_image_track(&view->image, i);
-
-		if (track)
-			add_track(&kept, track);
-	}
+	for (uint32_t i = 0;
+	     (track = tr_image_next_track(&view->image, &i)) != NULL;)
+		add_track(&kept, track);
 	return kept.n;
 }
 
@@ -203,10 +199,8 @@ TARE_API const char *tare_record_kind_name(enum tare_record_kind kind)
 		[TARE_RECORD_RATIO] = "ratio",
 		[TARE_RECORD_SCOPE] = "scope",
 	};
-	size_t at = (size_t)kind;
 
-	return at && at < sizeof(names) / sizeof(names[0]) ? names[at] :
-							     "operation";
+	return TR_NAME_OF(names, kind, "operation");
 }
 
 TARE_API const char *tare_type_name(enum tare_type type)
@@ -216,5 +210,5 @@ TARE_API const char *tare_type_name(enum tare_type type)
 					    "counter",	  "ratio",
 					    "percentage", "custom" };
 
-	return type <= TARE_TYPE_CUSTOM ? name[type] : "";
+	return TR_NAME_OF(name, type, "");
 }

@@ -77,14 +77,11 @@ static void fill_head(struct reading *r, const struct tr_record *head,
 	out->ok = !head->failed;
 	out->truncated = head->truncated;
 	out->error = "";
-	out->kind = head->kind == TARE_RECORD_MEMORY ||
-				    head->kind == TARE_RECORD_GPU ||
-					    head->kind ==
-						    TARE_RECORD_GOVERNOR ?
-			    (enum tare_record_kind)head->kind :
-			    TARE_RECORD_OPERATION;
-	if (out->kind != TARE_RECORD_OPERATION)
+	out->kind = (enum tare_record_kind)head->kind;
+	if (out->kind == TARE_RECORD_MEMORY || out->kind == TARE_RECORD_GPU ||
+	    out->kind == TARE_RECORD_GOVERNOR)
 		return;
+	out->kind = TARE_RECORD_OPERATION;
 	out->value = (double)out->duration_ns;
 	out->unit = "ns";
 }
@@ -128,20 +125,12 @@ static void read_block(struct reading *r, const struct tr_block *block)
 
 static void read_all(struct reading *r)
 {
-	const struct tr_header *header = (const void *)r->view->image.base;
-	const struct tr_region *blocks = &header->region[TR_REGION_BLOCKS];
+	const struct tr_block *block;
 
 	r->n = r->n_attrs = r->text_bytes = 0;
-	for (uint64_t at = 0; at + TR_BLOCK_BYTES <= blocks->used;
-	     at += TR_BLOCK_BYTES) {
-		const struct tr_block *block =
-			tr_image_at(&r->view->image, blocks->off + at,
-				    TR_BLOCK_BYTES, 8);
-
-		if (!block)
-			return; /* the file ends before */
+	for (uint64_t at = 0;
+	     (block = tr_image_next_block(&r->view->image, &at)) != NULL;)
 		read_block(r, block);
-	}
 }
 
 /* ---- order ------------------------------------------------------------- */
@@ -155,10 +144,9 @@ struct place {
 static int oldest_first(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
+	int order = TR_ORDER(x->start_ns, y->start_ns);
 
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return order ? order : TR_ORDER(x->at, y->at);
 }
 
 /* Each place names the record that belongs there: one cycle after another. */
@@ -206,7 +194,7 @@ static int64_t end_of(const tare_record *record)
 /* What ended up to then is not shown: by the last clear, or by its age. */
 static int64_t trimmed_until(const tare_view *view)
 {
-	const struct tr_header *header = (const void *)view->image.base;
+	const struct tr_header *header = tr_view_header(view);
 	uint64_t age = header->max_history_age;
 	int64_t until = view->has_baseline ? view->cleared_ns : INT64_MIN;
 	int64_t now = view->run.end_ns, oldest;
@@ -239,7 +227,7 @@ static bool is_same_call(const tare_record *before, const tare_record *record)
  */
 static void trim(tare_view *view)
 {
-	const struct tr_header *header = (const void *)view->image.base;
+	const struct tr_header *header = tr_view_header(view);
 	size_t most = header->max_history, n = 0, skip = 0;
 	int64_t until = trimmed_until(view);
 
@@ -326,17 +314,11 @@ static size_t choose(tare_view *view, const struct choice *choice,
 	return n;
 }
 
-static size_t most_kept(const tare_view *view)
-{
-	return ((const struct tr_header *)(const void *)view->image.base)
-		->max_history;
-}
-
 /* What there is without a filter. */
 static int keep_newest(tare_view *view)
 {
 	struct choice all = { .most = view->n_records,
-			      .most_kept = most_kept(view) };
+			      .most_kept = tr_view_header(view)->max_history };
 	size_t n;
 
 	/* That number of operations, and as many values. */
@@ -352,18 +334,7 @@ static int keep_newest(tare_view *view)
 	return 0;
 }
 
-static void forget(tare_view *view)
-{
-	free(view->records);
-	free(view->newest);
-	free(view->attrs);
-	free(view->texts);
-	view->records = view->newest = NULL;
-	view->attrs = NULL;
-	view->texts = NULL;
-}
-
-static int read_records(tare_view *view)
+static int fill_records(tare_view *view)
 {
 	struct reading r = { .view = view };
 	size_t n_kept = tr_kept_records(view, NULL);
@@ -372,25 +343,33 @@ static int read_records(tare_view *view)
 	view->records = calloc(r.n + n_kept + 1, sizeof(*view->records));
 	view->attrs = calloc(r.n_attrs + 1, sizeof(*view->attrs));
 	view->texts = malloc(r.text_bytes + 1);
-	if (!view->records || !view->attrs || !view->texts) {
-		forget(view);
+	if (!view->records || !view->attrs || !view->texts)
 		return TARE_ENOMEM;
-	}
 	r.fill = true;
 	r.text = view->texts;
 	r.attr = view->attrs;
 	read_all(&r);
 	view->n_records = r.n + tr_kept_records(view, view->records + r.n);
-	if (sort_records(view)) {
-		forget(view);
+	if (sort_records(view))
 		return TARE_ENOMEM;
-	}
 	trim(view);
-	if (keep_newest(view)) {
-		forget(view);
-		return TARE_ENOMEM;
+	return keep_newest(view);
+}
+
+static int read_records(tare_view *view)
+{
+	int err = fill_records(view);
+
+	if (err) {
+		free(view->records);
+		free(view->newest);
+		free(view->attrs);
+		free(view->texts);
+		view->records = view->newest = NULL;
+		view->attrs = NULL;
+		view->texts = NULL;
 	}
-	return 0;
+	return err;
 }
 
 static int choose_records(tare_view *view, const tare_filter *filter,
@@ -400,7 +379,7 @@ static int choose_records(tare_view *view, const tare_filter *filter,
 		.filter = filter,
 		.sites = calloc(tr_image_sites(&view->image) + 1u, 1),
 		.most = view->n_records,
-		.most_kept = most_kept(view),
+		.most_kept = tr_view_header(view)->max_history,
 	};
 	size_t n;
 

@@ -9,17 +9,6 @@
 
 #include <math.h>
 
-static bool copy_hist(struct tr_pool *pool, struct tr_hist *to,
-		      const struct tr_hist *from)
-{
-	to->zeros = from->zeros;
-	for (uint32_t i = 0; i < from->n; i++)
-		if (!tr_hist_add(pool, to, from->page[i].number,
-				 from->page[i].count, 1))
-			return false;
-	return true;
-}
-
 static uint64_t less(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;
@@ -78,8 +67,8 @@ int tr_stats_between(const tare_view *before, const tare_stats *then,
 	struct tr_pool pool = { NULL, NULL, 0 };
 	int err = TARE_ENOMEM;
 
-	if (copy_hist(&pool, &fresh.positive, &b->positive) &&
-	    copy_hist(&pool, &fresh.negative, &b->negative)) {
+	if (tr_hist_merge(&pool, &fresh.positive, &b->positive) &&
+	    tr_hist_merge(&pool, &fresh.negative, &b->negative)) {
 		double max = NAN;
 
 		subtract(&fresh.positive, &a->positive);

@@ -16,40 +16,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 struct part {
 	tare_stats row;
 	struct tr_series series; /* its histograms alone */
 	double sum;		 /* of the distribution, in the row's unit */
 	uint64_t all_failures;	 /* over all time, where `row` is not */
 	int64_t last_ns;	 /* end of the run that `last` is of */
-	uint32_t hash;
 };
 
 struct tare_merge {
 	struct tr_pool pool; /* pages and strings */
 	struct part *part;
 	size_t n, cap;
-	uint32_t *table; /* index + 1 by hash; 0: free */
-	size_t mask;
+	struct tr_lookup by_name; /* parts */
 	tare_stats *stats;
 };
 
 /* ---- finding a series -------------------------------------------------- */
 
-static uint32_t hash_text(uint32_t hash, const char *text)
-{
-	do
-		hash = (hash ^ (unsigned char)*text) * 16777619u;
-	while (*text++);
-	return hash;
-}
-
 static uint32_t hash_row(const tare_stats *row)
 {
-	uint32_t hash = hash_text(2166136261u, row->name);
+	uint32_t hash = tr_hash_text(TR_HASH_FIRST, row->name);
 
-	hash = hash_text(hash_text(hash, row->source), row->labels);
-	return hash_text(hash, row->unit) ^ (uint32_t)row->kind;
+	hash = tr_hash_text(tr_hash_text(hash, row->source), row->labels);
+	return tr_hash_text(hash, row->unit) ^ (uint32_t)row->kind;
 }
 
 static bool is_same(const tare_stats *a, const tare_stats *b)
@@ -60,48 +52,13 @@ static bool is_same(const tare_stats *a, const tare_stats *b)
 	       strcmp(a->unit, b->unit) == 0;
 }
 
-/* Twice the places of before, and every part put there anew. */
-static bool grow(tare_merge *m)
-{
-	size_t cap = m->cap ? m->cap * 2 : 64, places = cap * 2;
-	struct part *part = realloc(m->part, cap * sizeof(*part));
-	uint32_t *table;
-
-	if (!part)
-		return false;
-	m->part = part;
-	table = calloc(places, sizeof(*table));
-	if (!table)
-		return false;
-	free(m->table);
-	m->table = table;
-	m->mask = places - 1;
-	m->cap = cap;
-	for (size_t i = 0; i < m->n; i++) {
-		size_t at = part[i].hash & m->mask;
-
-		while (table[at])
-			at = (at + 1) & m->mask;
-		table[at] = (uint32_t)i + 1;
-	}
-	return true;
-}
-
-static const char *keep_text(tare_merge *m, const char *text)
-{
-	size_t bytes = strlen(text) + 1;
-	char *copy = tr_pool_take(&m->pool, bytes);
-
-	return copy ? memcpy(copy, text, bytes) : NULL;
-}
-
 static bool keep_names(tare_merge *m, tare_stats *row, const tare_stats *from)
 {
-	row->name = keep_text(m, from->name);
-	row->source = keep_text(m, from->source);
-	row->labels = keep_text(m, from->labels);
-	row->unit = keep_text(m, from->unit);
-	row->file = keep_text(m, from->file);
+	row->name = tr_pool_text(&m->pool, from->name);
+	row->source = tr_pool_text(&m->pool, from->source);
+	row->labels = tr_pool_text(&m->pool, from->labels);
+	row->unit = tr_pool_text(&m->pool, from->unit);
+	row->file = tr_pool_text(&m->pool, from->file);
 	row->line = from->line;
 	row->kind = from->kind;
 	row->type = from->type;
@@ -118,49 +75,28 @@ static void begin_part(struct part *part)
 	part->last_ns = INT64_MIN;
 }
 
-static struct part *new_part(tare_merge *m, const tare_stats *row, size_t at,
-			     uint32_t hash)
-{
-	struct part *part = &m->part[m->n];
-
-	begin_part(part);
-	if (!keep_names(m, &part->row, row))
-		return NULL;
-	part->hash = hash;
-	m->table[at] = (uint32_t)++m->n;
-	return part;
-}
-
 /* The part for a row; NULL when out of memory. */
 static struct part *part_of(tare_merge *m, const tare_stats *row)
 {
-	uint32_t hash = hash_row(row);
-	size_t at;
+	uint32_t hash = hash_row(row), step = 0, i;
+	struct part *part;
 
-	if (m->n == m->cap && !grow(m))
+	while ((i = tr_lookup_next(&m->by_name, hash, &step)) !=
+	       TR_LOOKUP_NONE)
+		if (is_same(&m->part[i].row, row))
+			return &m->part[i];
+	if (!TR_ARRAY_ROOM(m->part, m->n, m->cap))
 		return NULL;
-	for (at = hash & m->mask; m->table[at]; at = (at + 1) & m->mask) {
-		struct part *part = &m->part[m->table[at] - 1];
-
-		if (part->hash == hash && is_same(&part->row, row))
-			return part;
-	}
-	return new_part(m, row, at, hash);
+	part = &m->part[m->n];
+	begin_part(part);
+	if (!keep_names(m, &part->row, row) ||
+	    !tr_lookup_add(&m->by_name, hash, (uint32_t)m->n))
+		return NULL;
+	m->n++;
+	return part;
 }
 
 /* ---- adding ------------------------------------------------------------ */
-
-static bool add_hist(tare_merge *m, struct tr_hist *to,
-		     const struct tr_hist *from)
-{
-	to->zeros += from->zeros;
-	to->unbucketed += from->unbucketed;
-	for (uint32_t i = 0; i < from->n; i++)
-		if (!tr_hist_add(&m->pool, to, from->page[i].number,
-				 from->page[i].count, 1))
-			return false;
-	return true;
-}
 
 static void add_numbers(struct part *part, const tare_stats *row)
 {
@@ -189,8 +125,8 @@ static void add_numbers(struct part *part, const tare_stats *row)
 static bool add_series(tare_merge *m, struct part *part,
 		       const struct tr_series *s)
 {
-	return add_hist(m, &part->series.positive, &s->positive) &&
-	       add_hist(m, &part->series.negative, &s->negative);
+	return tr_hist_merge(&m->pool, &part->series.positive, &s->positive) &&
+	       tr_hist_merge(&m->pool, &part->series.negative, &s->negative);
 }
 
 static bool add_row(tare_merge *m, const tare_view *view,
@@ -225,12 +161,6 @@ static int add_view(tare_merge *m, tare_view *view, const tare_filter *filter)
 
 /* ---- what is derived --------------------------------------------------- */
 
-static void derive_none(tare_stats *row)
-{
-	row->mean = row->min = row->max = row->net_mean = NAN;
-	row->p50 = row->p90 = row->p95 = row->p99 = row->p999 = NAN;
-}
-
 static void derive(struct part *part, const tare_filter *filter)
 {
 	tare_stats *row = &part->row;
@@ -246,7 +176,7 @@ static void derive(struct part *part, const tare_filter *filter)
 						    (row->total * 1e-9) :
 						    0;
 	if (!row->timed) {
-		derive_none(row);
+		tr_stats_none(row);
 		return;
 	}
 	row->mean = part->sum /
@@ -291,8 +221,6 @@ static int finish(tare_merge *m, const tare_filter *filter)
 		return TARE_ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		m->stats[i] = m->part[i].row;
-	free(m->table);
-	m->table = NULL;
 	return 0;
 }
 
@@ -390,7 +318,7 @@ TARE_API void tare_merge_close(tare_merge *merge)
 		return;
 	tr_pool_release(&merge->pool);
 	free(merge->part);
-	free(merge->table);
+	tr_lookup_release(&merge->by_name);
 	free(merge->stats);
 	free(merge);
 }

@@ -9,11 +9,6 @@
 
 #include "read/stats.h"
 
-static const struct tr_header *header_of(const tare_view *view)
-{
-	return (const void *)view->image.base;
-}
-
 /* ---- a row ------------------------------------------------------------- */
 
 static void fill_names(const tare_view *view, const struct tr_site *site,
@@ -92,9 +87,10 @@ void tr_stats_quantiles(const struct tr_series *s, tare_stats *row)
 static void fill_distribution(const tare_view *view, const struct tr_series *s,
 			      tare_stats *row, bool has_baseline)
 {
-	bool is_time = s->site->kind == TARE_KIND_SCOPE;
-	double scale = is_time ? 1e9 : 1;
-	double unit = is_time ? header_of(view)->sec_per_tick : 1;
+	double scale = scale_of(row);
+	double unit = s->site->kind == TARE_KIND_SCOPE ?
+			      tr_view_header(view)->sec_per_tick :
+			      1;
 
 	row->total = tr_stats_sum(view, s);
 	row->mean = row->total /
@@ -110,7 +106,7 @@ static void fill_distribution(const tare_view *view, const struct tr_series *s,
 	tr_stats_quantiles(s, row);
 }
 
-static void fill_none(tare_stats *row)
+void tr_stats_none(tare_stats *row)
 {
 	row->mean = row->min = row->max = NAN;
 	row->p50 = row->p90 = row->p95 = row->p99 = row->p999 = NAN;
@@ -120,7 +116,7 @@ static void fill_none(tare_stats *row)
 double tr_gauge_now(const tare_view *view, const struct tr_site *site)
 {
 	const struct tr_region *gauges =
-		&header_of(view)->region[TR_REGION_GAUGES];
+		&tr_view_header(view)->region[TR_REGION_GAUGES];
 	const double *value = tr_image_at(&view->image,
 					  gauges->off +
 						  (uint64_t)site->slot * 8,
@@ -129,11 +125,9 @@ double tr_gauge_now(const tare_view *view, const struct tr_site *site)
 	return value && (uint64_t)site->slot * 8 < gauges->used ? *value : NAN;
 }
 
-static void fill_counter(const tare_view *view, const struct tr_series *s,
-			 tare_stats *row)
+static void fill_counter(const struct tr_series *s, tare_stats *row)
 {
-	(void)view;
-	fill_none(row);
+	tr_stats_none(row);
 	row->count = s->counter;
 	row->total = (double)s->counter;
 	if (s->site->flags & TARE_SITE_DOUBLE) {
@@ -141,7 +135,6 @@ static void fill_counter(const tare_view *view, const struct tr_series *s,
 		row->count = row->total < 0x1p63 ? (uint64_t)row->total :
 						   UINT64_MAX;
 	}
-	row->last = NAN;
 	if (s->site->kind == TARE_KIND_RATIO) {
 		row->count = s->whole;
 		row->last = s->whole ? (double)s->counter / (double)s->whole :
@@ -193,7 +186,7 @@ static void fill_time(const tare_view *view, const struct tr_series *s,
 		      const struct tr_times *extra, bool is_all,
 		      tare_stats *row)
 {
-	const struct tr_header *h = header_of(view);
+	const struct tr_header *h = tr_view_header(view);
 	double cost = (double)row->timed * tr_view_ns(view, h->inside_ticks);
 
 	if (is_all) {
@@ -242,7 +235,7 @@ static void fill_row(const tare_view *view, const struct tr_series *s,
 	    !(view->shown->range.last_values && tr_series_timed(s))) {
 		/* Counters have no time slices: nothing to say of a window. */
 		if (is_all)
-			fill_counter(view, s, row);
+			fill_counter(s, row);
 		return;
 	}
 	row->timed = tr_series_timed(s);
@@ -256,7 +249,7 @@ static void fill_row(const tare_view *view, const struct tr_series *s,
 	if (row->timed)
 		fill_distribution(view, s, row, subtracted);
 	else
-		fill_none(row);
+		tr_stats_none(row);
 	if (s->site->kind == TARE_KIND_SCOPE)
 		fill_time(view, s, extra, is_all, row);
 	else

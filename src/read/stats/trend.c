@@ -6,7 +6,7 @@
  * is asked for only when the edges of the later one are known, and ends
  * there: no event is in both.
  */
-#include "read/view.h"
+#include "read/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,8 +40,7 @@ static tare_stats nothing_of(const tare_stats *row)
 	none.count = none.timed = none.failures = none.items = 0;
 	none.total = none.net_total = 0;
 	none.own = none.net_own = NAN;
-	none.mean = none.min = none.max = none.net_mean = NAN;
-	none.p50 = none.p90 = none.p95 = none.p99 = none.p999 = NAN;
+	tr_stats_none(&none);
 	none.items_per_s = none.success_rate = NAN;
 	none.below_resolution = false;
 	return none;

@@ -17,15 +17,10 @@
 
 #define TR_ROUNDS 8 /* tiers, what is older than all, and one to see it */
 
-static const struct tr_header *header_of(const tare_view *view)
-{
-	return (const void *)view->image.base;
-}
-
 /* First and last tick of the slices that a range touches. */
 static void align(const tare_view *view, struct tr_time_range *range)
 {
-	uint64_t rest = (UINT64_C(1) << header_of(view)->slice_shift) - 1;
+	uint64_t rest = (UINT64_C(1) << tr_view_header(view)->slice_shift) - 1;
 
 	assert(range->from <= range->to);
 	range->from &= ~rest;
@@ -63,7 +58,7 @@ static int widen(tare_view *view, struct tr_time_range *range, bool *ret_exact)
 		g.last_slice = 0;
 		err = tr_gather_edges(&g, &view->image);
 		*ret_exact = !is_wider(&g.range, &g,
-				       header_of(view)->slice_shift);
+				       tr_view_header(view)->slice_shift);
 	}
 	range->from = g.range.from;
 	range->to = g.range.to;
@@ -109,18 +104,17 @@ int tr_window_gather(tare_view *view, const tare_filter *filter)
 	g->now = view->now_ticks;
 	if (view->has_baseline && !range.last_values)
 		g->range.exact_after = view->cleared_ticks >>
-				       header_of(view)->slice_shift;
-	if (!err)
-		err = tr_gather_add(g, &view->image, 1);
-	if (!err && view->has_baseline && !range.last_values)
-		err = tr_gather_add(g, &view->baseline, -1);
-	return err;
+				       tr_view_header(view)->slice_shift;
+	if (err)
+		return err;
+	return range.last_values ? tr_gather_add(g, &view->image, 1) :
+				   tr_gather_view(g, view);
 }
 
 static int64_t slice_start(const tare_view *view, uint64_t slice)
 {
 	return tr_time_real(&view->image,
-			    slice << header_of(view)->slice_shift);
+			    slice << tr_view_header(view)->slice_shift);
 }
 
 static int64_t within(const tare_run *run, int64_t ns)
@@ -135,7 +129,7 @@ void tr_window_fill(tare_view *view)
 	const struct tr_gather *g = view->shown;
 	tare_window *w = &view->window_edges;
 	const tare_run *run = &view->run;
-	unsigned shift = header_of(view)->slice_shift;
+	unsigned shift = tr_view_header(view)->slice_shift;
 
 	memset(w, 0, sizeof(*w));
 	w->from_ns = run->start_ns;

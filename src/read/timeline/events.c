@@ -50,11 +50,8 @@ static void add_scope(struct reading *r, const struct tr_entry *entry)
 	tare_view *view = r->view;
 	const struct tr_image *image = &view->image;
 	uint32_t flags = entry->what & TR_ENTRY_FLAGS;
-	const struct tr_node *node =
-		tr_image_at(image,
-			    (entry->what & ~(uint64_t)TR_ENTRY_FLAGS) +
-				    TR_NODE_BIAS,
-			    sizeof(*node), TR_LINE);
+	const struct tr_node *node = tr_image_node(
+		image, entry->what & ~(uint64_t)TR_ENTRY_FLAGS);
 	uint64_t start = flags & TR_ENTRY_LONG ? r->before : entry->start;
 	uint64_t duration = flags & TR_ENTRY_LONG ? entry->start :
 			    entry->duration;
@@ -181,39 +178,35 @@ static void read_track(struct reading *r)
 static int by_start(const void *a, const void *b)
 {
 	const tare_event *x = a, *y = b;
+	int order = TR_ORDER(x->start_ns, y->start_ns);
 
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->depth < y->depth ? -1 : x->depth > y->depth;
+	return order ? order : TR_ORDER(x->depth, y->depth);
 }
 
 /*
- * Track `index`. All rings together are smaller than the ledger, or they are
+ * The next track. All rings together are smaller than the ledger, or they are
  * no rings.
  */
-static const struct tr_track *traced(const tare_view *view, uint32_t index,
-				     uint64_t *left)
+static const struct tr_track *next_traced(const tare_view *view,
+					  uint32_t *index, uint64_t *left)
 {
-	const struct tr_track *t = tr_image_track(&view->image, index);
+	const struct tr_track *t;
 
-	if (!t || t->trace.bytes > *left)
-		return NULL;
-	*left -= t->trace.bytes;
+	do
+		t = tr_image_next_track(&view->image, index);
+	while (t && t->trace.bytes > *left);
+	*left -= t ? t->trace.bytes : 0;
 	return t;
 }
 
 static size_t room_for(const tare_view *view)
 {
 	uint64_t left = view->image.size;
+	const struct tr_track *t;
 	size_t n = 1;
 
-	for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
-		const struct tr_track *t = traced(view, i, &left);
-
-		n += t ? t->trace.bytes / sizeof(struct tr_entry) +
-				 TR_RING_INLINE :
-			 0;
-	}
+	for (uint32_t i = 0; (t = next_traced(view, &i, &left)) != NULL;)
+		n += t->trace.bytes / sizeof(struct tr_entry) + TR_RING_INLINE;
 	return n;
 }
 
@@ -222,11 +215,10 @@ static void read_all(struct reading *r)
 	tare_view *view = r->view;
 	uint64_t left = view->image.size;
 
-	for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
-		r->track = traced(view, i, &left);
-		if (r->track && (r->track->trace.bytes || r->with_logs))
+	for (uint32_t i = 0;
+	     (r->track = next_traced(view, &i, &left)) != NULL;)
+		if (r->track->trace.bytes || r->with_logs)
 			read_track(r);
-	}
 	qsort(view->events, view->n_events, sizeof(*view->events), by_start);
 }
 

@@ -84,7 +84,7 @@ static void clip(const struct nest *nest, size_t i, uint32_t n)
 void tr_events_nest(const tare_view *view, tare_event *events,
 		    const struct tr_ticks *ticks, size_t n)
 {
-	const struct tr_header *header = (const void *)view->image.base;
+	const struct tr_header *header = tr_view_header(view);
 	double jitter = TR_JITTER_S / header->sec_per_tick;
 	struct nest nest = { .event = events, .ticks = ticks };
 

@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/text.h"
+
 struct timeline {
 	tare_view *view;
 	struct tr_point *point;
@@ -20,26 +22,12 @@ struct timeline {
 	bool failed;
 };
 
-static const struct tr_header *ledger_of(const struct timeline *line)
-{
-	return (const void *)line->view->image.base;
-}
-
 static void add_point(struct timeline *line, uint32_t site, uint64_t ticks,
 		      double value)
 {
-	if (line->n == line->most) {
-		size_t most = line->most ? 2 * line->most : 1024;
-		struct tr_point *point = realloc(line->point,
-						 most * sizeof(*point));
-
-		if (!point) {
-			line->failed = true;
-			return;
-		}
-		line->point = point;
-		line->most = most;
-	}
+	line->failed |= !TR_ARRAY_ROOM(line->point, line->n, line->most);
+	if (line->failed)
+		return;
 	line->point[line->n++] = (struct tr_point){
 		.at_ns = tr_time_real(&line->view->image, ticks),
 		.site = site,
@@ -88,7 +76,7 @@ static void add_closed(struct timeline *line, const struct tr_cell *cell,
 	if (!s || !line->left)
 		return;
 	line->left--;
-	from = (uint64_t)s->from << ledger_of(line)->slice_shift;
+	from = (uint64_t)s->from << tr_view_header(line->view)->slice_shift;
 	if (from < before)
 		add_point(line, cell->site, from, value_of(s));
 }
@@ -119,7 +107,8 @@ static void add_history(struct timeline *line, const struct tr_cell *cell,
 static void add_present(struct timeline *line, const struct tr_cell *cell,
 			uint64_t before)
 {
-	uint64_t from = (uint64_t)cell->slice << ledger_of(line)->slice_shift;
+	uint64_t from = (uint64_t)cell->slice
+			<< tr_view_header(line->view)->slice_shift;
 	double min = tr_real_of(cell->min), max = tr_real_of(cell->max);
 
 	if (from < before && isfinite(min) && isfinite(max) && min <= max)
@@ -133,6 +122,12 @@ static void add_cell(struct timeline *line, const struct tr_cell *cell)
 	add_history(line, cell, before);
 	if (!line->to_now)
 		add_present(line, cell, before);
+}
+
+static bool is_shown(const struct tr_site *site)
+{
+	return site->kind == TARE_KIND_GAUGE &&
+	       !(site->flags & TR_SITE_INTERNAL);
 }
 
 static void add_cells(struct timeline *line, const struct tr_track *track)
@@ -149,8 +144,7 @@ static void add_cells(struct timeline *line, const struct tr_track *track)
 		if (!site)
 			return;
 		line->left--;
-		if (site->kind == TARE_KIND_GAUGE &&
-		    !(site->flags & TR_SITE_INTERNAL))
+		if (is_shown(site))
 			add_cell(line, cell);
 		off = cell->next;
 	}
@@ -163,8 +157,7 @@ static void add_last(struct timeline *line)
 	for (uint32_t id = TR_SITE_FIRST; id < tr_image_sites(image); id++) {
 		const struct tr_site *site = tr_image_site(image, id);
 
-		if (site && site->kind == TARE_KIND_GAUGE &&
-		    !(site->flags & TR_SITE_INTERNAL))
+		if (site && is_shown(site))
 			add_point(line, id, line->view->now_ticks,
 				  tr_gauge_now(line->view, site));
 	}
@@ -173,10 +166,9 @@ static void add_last(struct timeline *line)
 static int by_moment(const void *a, const void *b)
 {
 	const struct tr_point *x = a, *y = b;
+	int order = TR_ORDER(x->at_ns, y->at_ns);
 
-	if (x->at_ns != y->at_ns)
-		return x->at_ns < y->at_ns ? -1 : 1;
-	return x->site < y->site ? -1 : x->site > y->site;
+	return order ? order : TR_ORDER(x->site, y->site);
 }
 
 int tr_view_points(tare_view *view, bool to_now,
@@ -184,13 +176,11 @@ int tr_view_points(tare_view *view, bool to_now,
 {
 	struct timeline line = { .view = view, .to_now = to_now,
 				 .left = 4096 + view->image.size / 8 };
+	const struct tr_track *track;
 
-	for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
-		const struct tr_track *track = tr_image_track(&view->image, i);
-
-		if (track)
-			add_cells(&line, track);
-	}
+	for (uint32_t i = 0;
+	     (track = tr_image_next_track(&view->image, &i)) != NULL;)
+		add_cells(&line, track);
 	if (to_now)
 		add_last(&line);
 	if (line.failed) {

@@ -22,7 +22,7 @@ static double number_of(const struct tr_series *series, uint64_t bits)
 
 static bool in_range(const struct tr_gather *gather, uint32_t from, uint32_t to)
 {
-	const struct tr_header *header = (const void *)gather->image->base;
+	const struct tr_header *header = tr_image_header(gather->image);
 	uint64_t first = (uint64_t)from << header->slice_shift;
 	uint64_t last = ((uint64_t)to + 1) << header->slice_shift;
 
@@ -59,44 +59,47 @@ static void add_extremes(struct tr_gather *gather, struct tr_series *series,
 	series->max = tr_most(series->max, max);
 }
 
-static uint64_t signed_count(const struct tr_gather *gather, uint64_t n)
+/*
+ * Counts of a page that is added to; NULL: there are none. Pages come from
+ * places in the image, so they are bounded.
+ */
+static uint64_t *counts_of(struct tr_gather *gather, struct tr_hist *hist,
+			   uint32_t number)
 {
-	return gather->sign < 0 ? -n : n;
+	uint32_t before = hist->n;
+	struct tr_hist_page *page;
+
+	if (number >= TR_PAGES_ALL ||
+	    gather->pages > 4096 + gather->image->size / 8) {
+		gather->damaged++;
+		return NULL;
+	}
+	page = tr_hist_page(&gather->pool, hist, number);
+	gather->failed |= !page;
+	gather->pages += hist->n - before;
+	return page ? page->count : NULL;
 }
 
-/* Pages of a histogram come from places in the image, so they are bounded. */
-static bool may_add_page(struct tr_gather *gather, uint32_t number)
-{
-	if (number < TR_PAGES_ALL &&
-	    gather->pages <= 4096 + gather->image->size / 8)
-		return true;
-	gather->damaged++;
-	return false;
-}
-
+/* Of the sign without a branch: the compiler makes wide additions of it. */
 static void add_page(struct tr_gather *gather, struct tr_hist *hist,
-		     uint32_t number, const uint64_t *count)
+		     uint32_t number, const uint64_t *restrict count)
 {
-	uint32_t before = hist->n;
+	uint64_t *restrict to = counts_of(gather, hist, number);
+	uint64_t minus = gather->sign < 0 ? UINT64_MAX : 0;
 
-	if (!may_add_page(gather, number))
-		return;
-	if (!tr_hist_add(&gather->pool, hist, number, count, gather->sign))
-		gather->failed = true;
-	gather->pages += hist->n - before;
+	for (unsigned i = 0; to && i < TR_PAGE_BUCKETS; i++)
+		to[i] += (count[i] ^ minus) - minus;
 }
 
+/* The same with the counts of a cell's page. */
 static void add_small_page(struct tr_gather *gather, struct tr_hist *hist,
-			   uint32_t number, const uint32_t *count)
+			   uint32_t number, const uint32_t *restrict count)
 {
-	uint32_t before = hist->n;
+	uint64_t *restrict to = counts_of(gather, hist, number);
+	uint64_t minus = gather->sign < 0 ? UINT64_MAX : 0;
 
-	if (!may_add_page(gather, number))
-		return;
-	if (!tr_hist_add_small(&gather->pool, hist, number, count,
-			       gather->sign))
-		gather->failed = true;
-	gather->pages += hist->n - before;
+	for (unsigned i = 0; to && i < TR_PAGE_BUCKETS; i++)
+		to[i] += (count[i] ^ minus) - minus;
 }
 
 /* ---- closed slices ----------------------------------------------------- */
@@ -130,9 +133,9 @@ static void add_slice(struct tr_gather *gather, struct tr_series *series,
 		while (tr_slice_next(&cursor));
 	if (negative)
 		return;
-	hist->zeros += signed_count(gather, s->zeros);
-	hist->unbucketed += signed_count(gather, s->unbucketed);
-	series->failures += signed_count(gather, s->failures);
+	hist->zeros += tr_gather_sign(gather, s->zeros);
+	hist->unbucketed += tr_gather_sign(gather, s->unbucketed);
+	series->failures += tr_gather_sign(gather, s->failures);
 	series->sum += gather->sign * number_of(series, s->sum);
 	add_extremes(gather, series, (struct slices){ s->from, s->to },
 		     number_of(series, s->min), number_of(series, s->max));
@@ -306,10 +309,10 @@ static void add_present(struct tr_gather *gather, struct tr_series *series,
 	if (negative)
 		return;
 	if (extra) {
-		hist->zeros += signed_count(gather, extra->zeros);
-		hist->unbucketed += signed_count(gather, extra->unbucketed);
+		hist->zeros += tr_gather_sign(gather, extra->zeros);
+		hist->unbucketed += tr_gather_sign(gather, extra->unbucketed);
 	}
-	series->failures += signed_count(gather, cell->failures);
+	series->failures += tr_gather_sign(gather, cell->failures);
 	series->sum += gather->sign * number_of(series, cell->sum);
 	add_extremes(gather, series,
 		     (struct slices){ cell->first, cell->slice },
@@ -341,7 +344,7 @@ static void add_both(struct tr_gather *gather, struct tr_series *series,
 	add_cell(gather, series, cell, false);
 	if (!extra)
 		return;
-	series->not_finite += signed_count(gather, extra->not_finite);
+	series->not_finite += tr_gather_sign(gather, extra->not_finite);
 	negative = tr_image_at(gather->image, extra->negative,
 			       sizeof(*negative), 8);
 	if (negative)
@@ -388,21 +391,21 @@ void tr_gather_cells(struct tr_gather *gather, const struct tr_track *track)
 void tr_gather_time(struct tr_gather *gather, struct tr_series *series,
 		    uint64_t start, uint64_t duration, bool failed)
 {
-	const struct tr_header *header = (const void *)gather->image->base;
+	const struct tr_header *header = tr_image_header(gather->image);
 	uint32_t slice = (uint32_t)((start + duration) >> header->slice_shift);
 
 	if (!gather->range.last_values && !in_range(gather, slice, slice))
 		return;
 	cover(gather, slice, slice);
 	if (!duration)
-		series->positive.zeros += (uint64_t)(int64_t)gather->sign;
+		series->positive.zeros += tr_gather_sign(gather, 1);
 	else if (!tr_hist_add_one(&gather->pool, &series->positive,
 				  tr_bucket_bits((double)duration *
 						 header->sec_per_tick),
 				  gather->sign))
 		gather->failed = true;
 	series->sum += gather->sign * (double)duration;
-	series->failures += failed ? (uint64_t)(int64_t)gather->sign : 0;
+	series->failures += tr_gather_sign(gather, failed);
 	add_extremes(gather, series, (struct slices){ slice, slice },
 		     (double)duration, (double)duration);
 }
@@ -417,11 +420,11 @@ void tr_gather_value(struct tr_gather *gather, struct tr_series *series,
 		return;
 	cover(gather, slice, slice);
 	if (!isfinite(value)) {
-		series->not_finite += (uint64_t)(int64_t)gather->sign;
+		series->not_finite += tr_gather_sign(gather, 1);
 		return;
 	}
 	if (fabs(value) < 2.2250738585072014e-308)
-		series->positive.zeros += (uint64_t)(int64_t)gather->sign;
+		series->positive.zeros += tr_gather_sign(gather, 1);
 	else if (!tr_hist_add_one(&gather->pool, hist,
 				  tr_bucket_bits(fabs(value)),
 				  gather->sign))

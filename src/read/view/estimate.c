@@ -13,7 +13,7 @@
 
 static uint64_t missed_in(const struct tr_image *image, uint32_t id)
 {
-	const struct tr_header *header = (const void *)image->base;
+	const struct tr_header *header = tr_image_header(image);
 	const struct tr_site *site =
 		tr_image_at(image,
 			    header->region[TR_REGION_SITES].off +
@@ -49,7 +49,7 @@ static uint64_t scaled(uint64_t n, double factor)
 	return m < 1.8e19 ? (uint64_t)(m + 0.5) : n;
 }
 
-void tr_estimate_path(struct tr_path *p, const struct tr_series *s)
+static void estimate_path(struct tr_path *p, const struct tr_series *s)
 {
 	double factor = seen_factor(s);
 
@@ -61,7 +61,7 @@ void tr_estimate_path(struct tr_path *p, const struct tr_series *s)
 }
 
 /* Those that are open still have no time in the sum. */
-void tr_estimate_function(struct tr_path *p)
+static void estimate_function(struct tr_path *p)
 {
 	uint64_t ended = p->calls + p->untimed;
 
@@ -73,16 +73,15 @@ void tr_estimate_function(struct tr_path *p)
 /* All threads that have scopes, from the start to now. */
 static double most_ticks(const tare_view *view)
 {
-	const struct tr_header *header = (const void *)view->image.base;
+	const struct tr_header *header = tr_view_header(view);
 	uint64_t from = view->has_baseline ? view->cleared_ticks :
 					     header->start.ticks;
+	const struct tr_track *t;
 	double threads = 0;
 
-	for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
-		const struct tr_track *t = tr_image_track(&view->image, i);
-
-		threads += t && t->nodes;
-	}
+	for (uint32_t i = 0;
+	     (t = tr_image_next_track(&view->image, &i)) != NULL;)
+		threads += t->nodes != 0;
 	return view->now_ticks > from ?
 		       (double)(view->now_ticks - from) * threads :
 		       0;
@@ -115,6 +114,19 @@ static void cap_children(tare_view *view, uint32_t parent)
 			g->path[i].sum *= tr_most(room, 0) / estimated;
 }
 
+void tr_estimate_paths(struct tr_gather *g, const struct tr_gather *all)
+{
+	for (uint32_t i = 1; i < g->n_paths; i++) {
+		struct tr_path *p = &g->path[i];
+
+		if (tr_path_is_function(p))
+			estimate_function(p);
+		else if (p->site < all->n_series &&
+			 all->series[p->site].is_estimate)
+			estimate_path(p, &all->series[p->site]);
+	}
+}
+
 void tr_estimate(tare_view *view)
 {
 	struct tr_gather *g = &view->all;
@@ -122,14 +134,7 @@ void tr_estimate(tare_view *view)
 	for (uint32_t id = 1; id < g->n_series; id++)
 		if (g->series[id].site && g->series[id].site->worst)
 			estimate_series(view, &g->series[id], id);
-	for (uint32_t i = 1; i < g->n_paths; i++) {
-		struct tr_path *p = &g->path[i];
-
-		if (tr_path_is_function(p))
-			tr_estimate_function(p);
-		else if (g->series[p->site].is_estimate)
-			tr_estimate_path(p, &g->series[p->site]);
-	}
+	tr_estimate_paths(g, g);
 	/* Parents come before their children. */
 	for (uint32_t i = 0; i < g->n_paths; i++)
 		cap_children(view, i);

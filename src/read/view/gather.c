@@ -10,73 +10,18 @@
 #include "ledger/layout.h"
 #include "read/view.h"
 
-static const struct tr_header *header_of(const struct tr_image *image)
-{
-	return (const void *)image->base;
-}
-
-uint32_t tr_image_sites(const struct tr_image *image)
-{
-	const struct tr_region *sites =
-		&header_of(image)->region[TR_REGION_SITES];
-	uint64_t n = sites->used / sizeof(struct tr_site);
-
-	return tr_image_at(image, sites->off, n * sizeof(struct tr_site), 8) ?
-		       (uint32_t)n :
-		       0;
-}
-
-const struct tr_site *tr_image_site(const struct tr_image *image, uint32_t id)
-{
-	const struct tr_region *sites =
-		&header_of(image)->region[TR_REGION_SITES];
-	const struct tr_site *site;
-
-	if (!id || id >= tr_image_sites(image))
-		return NULL;
-	site = (const struct tr_site *)(const void *)(image->base +
-						      sites->off) + id;
-	return site->ready ? site : NULL;
-}
-
-uint32_t tr_image_tracks(const struct tr_image *image)
-{
-	const struct tr_region *tracks =
-		&header_of(image)->region[TR_REGION_TRACKS];
-	uint64_t n = tracks->used / sizeof(uint32_t);
-
-	if (n > TR_MAX_TRACKS ||
-	    !tr_image_at(image, tracks->off, n * sizeof(uint32_t), 4))
-		return 0;
-	return (uint32_t)n;
-}
-
-const struct tr_track *tr_image_track(const struct tr_image *image,
-				      uint32_t index)
-{
-	const struct tr_region *tracks =
-		&header_of(image)->region[TR_REGION_TRACKS];
-	const uint32_t *dir = (const void *)(image->base + tracks->off);
-	const struct tr_track *track =
-		tr_image_at(image, dir[index], sizeof(*track), 8);
-
-	return track && track->magic == TR_TRACK_MAGIC ? track : NULL;
-}
-
 /* ---- nodes ------------------------------------------------------------- */
 
 struct walk {
 	struct tr_gather *gather;
 	const struct tr_track *track;
-	uint32_t track_off;
 	uint32_t *path_of; /* by node offset / 64; 0: not known */
 	uint32_t top;	   /* path that the track's paths begin at */
 };
 
 static const struct tr_node *node_at(const struct walk *walk, uint32_t off)
 {
-	return tr_image_at(walk->gather->image, (uint64_t)off + TR_NODE_BIAS,
-			   sizeof(struct tr_node), TR_LINE);
+	return tr_image_node(walk->gather->image, off);
 }
 
 static struct tr_series *series_of(const struct tr_gather *gather,
@@ -111,11 +56,6 @@ bool tr_gather_spend(struct tr_gather *gather, uint64_t steps)
 		return true;
 	gather->damaged++;
 	return false;
-}
-
-static uint64_t with_sign(const struct tr_gather *gather, uint64_t n)
-{
-	return gather->sign < 0 ? -n : n;
 }
 
 #define TR_NO_PATH UINT32_MAX
@@ -162,43 +102,55 @@ static uint32_t path_of(struct walk *walk, uint32_t off)
 	return path;
 }
 
-static void add_function(struct tr_gather *gather, struct tr_path *path,
-			 const struct tr_node *node)
-{
-	/* It counts down to the next that has a time. */
-	uint64_t began = node->untimed >= node->cell ?
-				 node->untimed - node->cell :
-				 0;
-	uint64_t timed = node->calls < began ? node->calls : began;
+/* What a path and its series get. */
+struct counts {
+	uint64_t calls, untimed, failures, items;
+	double sum;
+};
 
-	path->calls += with_sign(gather, timed);
-	path->untimed += with_sign(gather, began - timed);
-	path->sum += gather->sign * (double)node->sum;
-	gather->events += with_sign(gather, began);
+/* `series`: NULL for a function. */
+static void add_counts(struct tr_gather *gather, uint32_t index,
+		       struct tr_series *series, struct counts n)
+{
+	struct tr_path *path = &gather->path[index];
+
+	path->calls += tr_gather_sign(gather, n.calls);
+	path->untimed += tr_gather_sign(gather, n.untimed);
+	path->failures += tr_gather_sign(gather, n.failures);
+	path->items += tr_gather_sign(gather, n.items);
+	path->sum += gather->sign * n.sum;
+	gather->events += tr_gather_sign(gather, n.calls + n.untimed);
+	if (!series)
+		return;
+	series->calls += tr_gather_sign(gather, n.calls);
+	series->untimed += tr_gather_sign(gather, n.untimed);
+	series->items += tr_gather_sign(gather, n.items);
+}
+
+static struct counts counts_of(const struct tr_node *node)
+{
+	struct counts n = { node->calls, node->untimed, node->failures,
+			    node->items, (double)node->sum };
+	uint64_t began;
+
+	if (!tr_node_is_function(node))
+		return n;
+	/* It counts down to the next that has a time. */
+	began = node->untimed >= node->cell ? node->untimed - node->cell : 0;
+	n.calls = node->calls < began ? node->calls : began;
+	n.untimed = began - n.calls;
+	n.failures = n.items = 0;
+	return n;
 }
 
 static void add_node(struct walk *walk, uint32_t off,
 		     const struct tr_node *node)
 {
-	struct tr_gather *gather = walk->gather;
+	struct tr_series *series = series_of(walk->gather, node->site);
 	uint32_t index = path_of(walk, off);
-	struct tr_series *series = series_of(gather, node->site);
-	struct tr_path *path;
 
-	if (index && tr_node_is_function(node))
-		add_function(gather, &gather->path[index], node);
-	if (!index || !series)
-		return;
-	path = &gather->path[index];
-	path->calls += with_sign(gather, node->calls);
-	path->untimed += with_sign(gather, node->untimed);
-	path->failures += with_sign(gather, node->failures);
-	path->items += with_sign(gather, node->items);
-	path->sum += gather->sign * (double)node->sum;
-	series->calls += with_sign(gather, node->calls);
-	series->untimed += with_sign(gather, node->untimed);
-	series->items += with_sign(gather, node->items);
-	gather->events += with_sign(gather, node->calls + node->untimed);
+	if (index && (series || tr_node_is_function(node)))
+		add_counts(walk->gather, index, series, counts_of(node));
 }
 
 static void add_nodes(struct walk *walk)
@@ -238,19 +190,19 @@ static void add_pending_time(struct walk *walk, const struct tr_entry *entry,
 	uint32_t index = node ? path_of(walk, off) : 0;
 
 	if (index && tr_node_is_function(node)) {
+		struct tr_path *path = &gather->path[index];
+
 		/* It was counted when it began. */
-		gather->path[index].calls += with_sign(gather, 1);
-		if (gather->path[index].untimed)
-			gather->path[index].untimed -= with_sign(gather, 1);
-		gather->path[index].sum += gather->sign * (double)duration;
+		path->calls += tr_gather_sign(gather, 1);
+		if (path->untimed)
+			path->untimed -= tr_gather_sign(gather, 1);
+		path->sum += gather->sign * (double)duration;
 	}
 	if (!series || !index)
 		return;
-	gather->path[index].calls += with_sign(gather, 1);
-	gather->path[index].sum += gather->sign * (double)duration;
-	gather->path[index].failures += with_sign(gather, failed);
-	series->calls += with_sign(gather, 1);
-	gather->events += with_sign(gather, 1);
+	add_counts(gather, index, series,
+		   (struct counts){ .calls = 1, .failures = failed,
+				    .sum = (double)duration });
 	if (!is_long)
 		before = entry->start;
 	if (!gather->range.last_values)
@@ -266,23 +218,13 @@ static void add_pending_count(struct walk *walk, const struct tr_entry *entry,
 	const struct tr_node *node = node_at(walk, off);
 	struct tr_series *series = node ? series_of(gather, node->site) : NULL;
 	uint32_t index = node ? path_of(walk, off) : 0;
-	uint64_t n = with_sign(gather, entry->start);
+	struct counts n = { .untimed = entry->start };
+	bool has_items = flags & TR_ENTRY_ITEMS;
 
-	if (index && tr_node_is_function(node) &&
-	    !(flags & TR_ENTRY_ITEMS)) {
-		gather->path[index].untimed += n;
-		gather->events += n;
-	}
-	if (!series || !index)
-		return;
-	if (flags & TR_ENTRY_ITEMS) {
-		gather->path[index].items += n;
-		series->items += n;
-		return;
-	}
-	gather->path[index].untimed += n;
-	series->untimed += n;
-	gather->events += n;
+	if (has_items)
+		n = (struct counts){ .items = entry->start };
+	if (index && (series || (tr_node_is_function(node) && !has_items)))
+		add_counts(gather, index, series, n);
 }
 
 static void add_pending(struct walk *walk)
@@ -323,7 +265,7 @@ static void add_deferred_value(struct tr_gather *gather,
 			       const struct tr_entry *entry, uint32_t site)
 {
 	struct tr_series *series = series_of(gather, site);
-	unsigned shift = header_of(gather->image)->slice_shift;
+	unsigned shift = tr_image_header(gather->image)->slice_shift;
 
 	if (!gather->range.last_values)
 		tr_gather_value(gather, series, tr_real_of(entry->start),
@@ -342,11 +284,9 @@ static void add_deferred_time(struct walk *walk, const struct tr_entry *entry,
 	uint32_t index = tr_path_child(gather, walk->top, site);
 	bool failed = entry->what & TR_PARKED_FAILED;
 
-	gather->path[index].calls += with_sign(gather, 1);
-	gather->path[index].sum += gather->sign * (double)entry->duration;
-	gather->path[index].failures += with_sign(gather, failed);
-	series->calls += with_sign(gather, 1);
-	gather->events += with_sign(gather, 1);
+	add_counts(gather, index, series,
+		   (struct counts){ .calls = 1, .failures = failed,
+				    .sum = (double)entry->duration });
 	if (!gather->range.last_values)
 		tr_gather_time(gather, series, entry->start, entry->duration,
 			       failed);
@@ -361,10 +301,9 @@ static void add_deferred_call(struct walk *walk, const struct tr_entry *entry)
 	struct tr_gather *gather = walk->gather;
 	uint32_t index = tr_path_function(gather, walk->top, entry->start);
 
-	if (!index)
-		return;
-	gather->path[index].untimed += with_sign(gather, 1);
-	gather->events += with_sign(gather, 1);
+	if (index)
+		add_counts(gather, index, NULL,
+			   (struct counts){ .untimed = 1 });
 }
 
 /* What signal handlers parked and nobody has taken in yet. */
@@ -397,37 +336,14 @@ static void add_deferred(struct walk *walk)
 
 /* ---- open scopes ------------------------------------------------------- */
 
-/* Ticks at which what is open at this depth began; 0: it is not known. */
-static uint64_t start_of(const struct walk *walk, const struct tr_node *node,
-			 bool *ret_open)
-{
-	const struct tr_frame *frame =
-		node->depth < TR_MAX_FRAMES ?
-			tr_image_at(walk->gather->image,
-				    walk->track_off + TR_FRAMES_AT +
-					    node->depth * sizeof(*frame),
-				    sizeof(*frame), 8) :
-			NULL;
-
-	*ret_open = frame != NULL;
-	if (!frame)
-		return 0;
-	if (tr_node_is_function(node)) {
-		*ret_open = frame->aside != TR_CALL_LEFT;
-		return frame->aside & TR_CALL_TIMED ? frame->start : 0;
-	}
-	return frame->start == TR_FRAME_ASIDE ?
-		       frame->aside & ~TR_FRAME_FAILED :
-		       frame->start;
-}
-
 static void add_open_node(struct walk *walk, uint32_t off,
 			  const struct tr_node *node, uint64_t now)
 {
 	uint32_t index = path_of(walk, off);
 	struct tr_path *path;
 	bool is_open;
-	uint64_t start = start_of(walk, node, &is_open);
+	uint64_t start = tr_open_since(walk->gather->image, walk->track, node,
+				       &is_open);
 
 	if (!index || !is_open)
 		return;
@@ -442,20 +358,13 @@ static void add_open(struct walk *walk, uint64_t now)
 	uint32_t off = walk->track->current, n = 0;
 	const struct tr_node *node;
 
-	for (; off != walk->track->root && n < TR_MAX_FRAMES &&
+	for (; (node = tr_open_node(walk->gather->image, walk->track, off,
+				    &n)) != NULL &&
 	       tr_gather_spend(walk->gather, 1);
-	     n++) {
-		node = node_at(walk, off);
-		if (!node)
-			return;
-		if (tr_node_is_function(node) && !node->items) {
-			/* Functions without a place: those before them. */
-			off = node->back;
-			continue;
-		}
-		add_open_node(walk, off, node, now);
-		off = node->parent;
-	}
+	     off = tr_open_outer(node))
+		/* Functions without a place stand for none. */
+		if (!tr_node_is_function(node) || node->items)
+			add_open_node(walk, off, node, now);
 }
 
 /* ---- counters ---------------------------------------------------------- */
@@ -480,23 +389,21 @@ static void add_counters(struct tr_gather *gather,
 		return;
 	for (uint32_t id = 1; id < gather->n_series; id++) {
 		struct tr_series *s = &gather->series[id];
+		uint64_t n;
 
 		if (!s->site || (s->site->kind != TARE_KIND_COUNTER &&
 				 s->site->kind != TARE_KIND_RATIO))
 			continue;
+		n = slot_of(gather, track, s->site->slot);
 		if (s->site->flags & TARE_SITE_DOUBLE) {
-			s->real_counter +=
-				gather->sign *
-				tr_real_of(slot_of(gather, track,
-						   s->site->slot));
+			s->real_counter += gather->sign * tr_real_of(n);
 			continue;
 		}
-		s->counter += with_sign(gather, slot_of(gather, track,
-							s->site->slot));
-		if (s->site->kind == TARE_KIND_RATIO)
-			s->whole += with_sign(gather,
-					      slot_of(gather, track,
-						      s->site->slot + 1));
+		s->counter += tr_gather_sign(gather, n);
+		if (s->site->kind != TARE_KIND_RATIO)
+			continue;
+		n = slot_of(gather, track, s->site->slot + 1);
+		s->whole += tr_gather_sign(gather, n);
 	}
 }
 
@@ -523,7 +430,7 @@ static void add_track(struct walk *walk)
 	const struct tr_track *track = walk->track;
 
 	if (track->claimed == 1 &&
-	    header_of(gather->image)->state == TR_STATE_LIVE) {
+	    tr_image_header(gather->image)->state == TR_STATE_LIVE) {
 		/* Its thread went on while we copied: what was in its log is
 		 * in its cells by now. */
 		gather->skew += TR_BATCH;
@@ -617,27 +524,25 @@ static void raise_all(struct tr_gather *g)
 	no_less(&g->events, &g->skew);
 }
 
-static void begin_image(struct tr_gather *gather)
+static int begin_image(struct tr_gather *gather, const struct tr_image *image,
+		       int sign)
 {
+	gather->image = image;
+	gather->sign = sign;
 	gather->work = 0;
 	gather->cells = 0;
 	gather->values = 0;
+	return ready_series(gather, image);
 }
 
 int tr_gather_edges(struct tr_gather *gather, const struct tr_image *image)
 {
-	int err;
+	int err = begin_image(gather, image, 1);
+	const struct tr_track *track;
 
-	gather->image = image;
-	gather->sign = 1;
-	begin_image(gather);
-	err = ready_series(gather, image);
-	for (uint32_t i = 0; !err && i < tr_image_tracks(image); i++) {
-		const struct tr_track *track = tr_image_track(image, i);
-
-		if (track)
-			tr_gather_cells(gather, track);
-	}
+	for (uint32_t i = 0;
+	     !err && (track = tr_image_next_track(image, &i)) != NULL;)
+		tr_gather_cells(gather, track);
 	return err;
 }
 
@@ -667,31 +572,21 @@ int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 {
 	size_t map_bytes = (image->size / TR_LINE + 1) * sizeof(uint32_t);
 	struct walk walk = { .gather = gather };
-	const uint32_t *dir;
-	uint32_t n;
-	int err;
+	int err = begin_image(gather, image, sign);
 
-	gather->image = image;
-	gather->sign = sign;
-	begin_image(gather);
-	err = ready_series(gather, image);
 	if (err)
 		return err;
 	walk.path_of = take_map(map_bytes);
 	if (!walk.path_of)
 		return TARE_ENOMEM;
-	dir = (const void *)(image->base +
-			     header_of(image)->region[TR_REGION_TRACKS].off);
-	n = tr_image_tracks(image);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0, n = tr_image_tracks(image); i < n; i++) {
 		walk.track = tr_image_track(image, i);
-		walk.track_off = dir[i];
 		if (gather->range.by_track)
 			walk.top = tr_path_child(gather, 0, TR_PATH_TRACK | i);
 		if (walk.track)
 			add_track(&walk);
 		else
-			gather->damaged += dir[i] != 0;
+			gather->damaged += tr_image_track_off(image, i) != 0;
 	}
 	give_map(walk.path_of, map_bytes);
 	if (gather->range.last_values)
@@ -701,6 +596,15 @@ int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 	return gather->failed ? TARE_ENOMEM : tr_image_recheck(image);
 }
 
+int tr_gather_view(struct tr_gather *gather, const tare_view *view)
+{
+	int err = tr_gather_add(gather, &view->image, 1);
+
+	return !err && view->has_baseline ?
+		       tr_gather_add(gather, &view->baseline, -1) :
+		       err;
+}
+
 void tr_gather_release(struct tr_gather *gather)
 {
 	for (uint32_t i = 0; i < gather->n_series; i++)
@@ -708,6 +612,6 @@ void tr_gather_release(struct tr_gather *gather)
 	tr_pool_release(&gather->pool);
 	free(gather->series);
 	free(gather->path);
-	free(gather->path_hash);
+	tr_lookup_release(&gather->by_parent);
 	memset(gather, 0, sizeof(*gather));
 }

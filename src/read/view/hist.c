@@ -22,8 +22,8 @@ static bool grow(struct tr_pool *pool, struct tr_hist *hist)
 	return true;
 }
 
-static struct tr_hist_page *page_of(struct tr_pool *pool, struct tr_hist *hist,
-				    uint32_t number)
+struct tr_hist_page *tr_hist_page(struct tr_pool *pool, struct tr_hist *hist,
+				  uint32_t number)
 {
 	uint32_t low = 0, high = hist->n, next = hist->next;
 
@@ -54,52 +54,28 @@ static struct tr_hist_page *page_of(struct tr_pool *pool, struct tr_hist *hist,
 	return &hist->page[low];
 }
 
-bool tr_hist_add(struct tr_pool *pool, struct tr_hist *hist, uint32_t number,
-		 const uint64_t *count, int sign)
+bool tr_hist_merge(struct tr_pool *pool, struct tr_hist *to,
+		   const struct tr_hist *from)
 {
-	struct tr_hist_page *page = page_of(pool, hist, number);
+	to->zeros += from->zeros;
+	to->unbucketed += from->unbucketed;
+	for (uint32_t i = 0; i < from->n; i++) {
+		struct tr_hist_page *page =
+			tr_hist_page(pool, to, from->page[i].number);
 
-	assert(sign == 1 || sign == -1);
-	if (!page)
-		return false;
-	for (unsigned i = 0; i < TR_PAGE_BUCKETS; i++)
-		page->count[i] += sign < 0 ? -count[i] : count[i];
-	return true;
-}
-
-/* Loops of their own: the compiler makes a few wide additions of each. */
-static void add_small(uint64_t *restrict to, const uint32_t *restrict from)
-{
-	for (unsigned i = 0; i < TR_PAGE_BUCKETS; i++)
-		to[i] += from[i];
-}
-
-static void take_small(uint64_t *restrict to, const uint32_t *restrict from)
-{
-	for (unsigned i = 0; i < TR_PAGE_BUCKETS; i++)
-		to[i] -= from[i];
-}
-
-bool tr_hist_add_small(struct tr_pool *pool, struct tr_hist *hist,
-		       uint32_t number, const uint32_t *count, int sign)
-{
-	struct tr_hist_page *page = page_of(pool, hist, number);
-
-	assert(sign == 1 || sign == -1);
-	if (!page)
-		return false;
-	if (sign < 0)
-		take_small(page->count, count);
-	else
-		add_small(page->count, count);
+		if (!page)
+			return false;
+		for (unsigned k = 0; k < TR_PAGE_BUCKETS; k++)
+			page->count[k] += from->page[i].count[k];
+	}
 	return true;
 }
 
 bool tr_hist_add_one(struct tr_pool *pool, struct tr_hist *hist, uint64_t bits,
 		     int sign)
 {
-	struct tr_hist_page *page = page_of(pool, hist,
-					    (uint32_t)tr_bucket_page(bits));
+	struct tr_hist_page *page =
+		tr_hist_page(pool, hist, (uint32_t)tr_bucket_page(bits));
 
 	assert(sign == 1 || sign == -1);
 	if (!page)

@@ -11,6 +11,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/text.h"
+
 void tr_last_values_add(struct tr_gather *gather, struct tr_series *series,
 			uint64_t ticks, uint64_t value)
 {
@@ -20,19 +22,10 @@ void tr_last_values_add(struct tr_gather *gather, struct tr_series *series,
 		return;
 	if (ticks > series->newest)
 		series->newest = ticks;
-	if (last->n == last->cap) {
-		size_t cap = last->cap ? last->cap * 2 : 64;
-		void *more = realloc(last->at, cap * sizeof(*last->at));
-
-		if (!more) {
-			gather->failed = true;
-			return;
-		}
-		last->at = more;
-		last->cap = cap;
-	}
-	last->at[last->n].ticks = ticks;
-	last->at[last->n++].value = value;
+	if (TR_ARRAY_ROOM(last->at, last->n, last->cap))
+		last->at[last->n++] = (struct tr_last_value){ ticks, value };
+	else
+		gather->failed = true;
 }
 
 /* As with cells, rings of their own have no more than fit. */
@@ -99,12 +92,12 @@ static int by_time(const void *a, const void *b)
 {
 	const struct tr_last_value *x = a, *y = b;
 
-	return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
+	return TR_ORDER(x->ticks, y->ticks);
 }
 
 static void settle(struct tr_gather *gather, struct tr_series *series)
 {
-	const struct tr_header *header = (const void *)gather->image->base;
+	const struct tr_header *header = tr_image_header(gather->image);
 	struct tr_last_values *last = &series->last;
 	uint64_t most = gather->range.last_values;
 

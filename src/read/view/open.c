@@ -7,14 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct tr_header *header_of(const tare_view *view)
-{
-	return (const void *)view->image.base;
-}
-
 double tr_view_ns(const tare_view *view, double ticks)
 {
-	return ticks * header_of(view)->sec_per_tick * 1e9;
+	return ticks * tr_view_header(view)->sec_per_tick * 1e9;
 }
 
 uint64_t tr_view_duration_ns(const tare_view *view, uint64_t ticks)
@@ -27,23 +22,19 @@ uint64_t tr_view_duration_ns(const tare_view *view, uint64_t ticks)
 /* Values of the metadata page, made strings in place. */
 static const char *meta_of(tare_view *view, const char *key)
 {
+	const char *end = view->meta + sizeof(view->meta);
 	size_t len = strlen(key);
 
-	for (char *line = view->meta; *line;) {
-		char *end = strchr(line, '\n');
+	/* A NUL is the end of a value that was asked for, or of all. */
+	for (char *line = view->meta; line < end && *line;) {
+		size_t n = strcspn(line, "\n");
 
 		if (strncmp(line, key, len) == 0 && line[len] == '=') {
-			if (end && strcmp(key, "config") != 0)
-				*end = '\0';
+			if (strcmp(key, "config") != 0)
+				line[n] = '\0';
 			return line + len + 1;
 		}
-		if (!end)
-			end = line + strlen(line);
-		line = *end || end < view->meta + sizeof(view->meta) - 1 ?
-			       end + 1 :
-			       end;
-		if (line >= view->meta + sizeof(view->meta))
-			break;
+		line += n + 1;
 	}
 	return "";
 }
@@ -62,14 +53,12 @@ static void name_run(tare_view *view)
 
 static const char *clock_name(uint32_t kind)
 {
-	switch (kind) {
-	case TR_CLOCK_KIND_TSC:
-		return "tsc";
-	case TR_CLOCK_KIND_CNTVCT:
-		return "cntvct";
-	default:
-		return "monotonic";
-	}
+	static const char *const name[] = {
+		[TR_CLOCK_KIND_TSC] = "tsc",
+		[TR_CLOCK_KIND_CNTVCT] = "cntvct",
+	};
+
+	return TR_NAME_OF(name, kind, "monotonic");
 }
 
 static void name_damage(tare_view *view, const struct tr_image *image)
@@ -98,7 +87,7 @@ static void name_damage(tare_view *view, const struct tr_image *image)
 
 static void describe(tare_view *view)
 {
-	const struct tr_header *header = header_of(view);
+	const struct tr_header *header = tr_view_header(view);
 	tare_run *run = &view->run;
 
 	name_run(view);
@@ -135,12 +124,11 @@ static void describe(tare_view *view)
 
 static uint64_t last_sample(const tare_view *view, uint64_t last)
 {
-	const struct tr_region *ring =
-		&header_of(view)->region[TR_REGION_SAMPLES];
-	const struct tr_sample *at =
-		tr_image_at(&view->image, ring->off, ring->used, 8);
+	uint64_t n;
+	const struct tr_sample *at = tr_image_rows(
+		&view->image, TR_REGION_SAMPLES, sizeof(*at), &n, NULL);
 
-	for (uint64_t i = 0; at && i < ring->used / sizeof(*at); i++)
+	for (uint64_t i = 0; i < n; i++)
 		if (at[i].ticket && at[i].ticks > last)
 			last = at[i].ticks;
 	return last;
@@ -149,19 +137,19 @@ static uint64_t last_sample(const tare_view *view, uint64_t last)
 /* The newest tick that anything in a dead ledger speaks of. */
 static uint64_t last_tick(const tare_view *view)
 {
-	const struct tr_header *header = header_of(view);
+	const struct tr_header *header = tr_view_header(view);
 	uint64_t last = last_sample(view, header->start.ticks);
 	uint64_t left = view->image.size;
+	const struct tr_track *t;
+	const struct tr_entry *e;
 
 	for (uint32_t i = 0; i < TR_ANCHORS && i < header->anchor_count; i++)
 		if (header->anchor[i].ticks > last)
 			last = header->anchor[i].ticks;
-	for (uint32_t i = 0; i < tr_image_tracks(&view->image); i++) {
-		const struct tr_track *t = tr_image_track(&view->image, i);
-		const struct tr_entry *e;
-
+	for (uint32_t i = 0;
+	     (t = tr_image_next_track(&view->image, &i)) != NULL;)
 		/* All logs together are smaller than the ledger. */
-		for (uint32_t k = 0; t && k < t->log.bytes && left;
+		for (uint32_t k = 0; k < t->log.bytes && left;
 		     k += sizeof(*e)) {
 			e = tr_image_at(&view->image, t->log.off + k,
 					sizeof(*e), 8);
@@ -172,7 +160,6 @@ static uint64_t last_tick(const tare_view *view)
 			    e->start + e->duration > last)
 				last = e->start + e->duration;
 		}
-	}
 	return last;
 }
 
@@ -223,10 +210,8 @@ static int gather_all(tare_view *view)
 	all->range.to = UINT64_MAX;
 	if (view->has_baseline)
 		all->range.exact_after = view->cleared_ticks >>
-					 header_of(view)->slice_shift;
-	err = tr_gather_add(all, &view->image, 1);
-	if (!err && view->has_baseline)
-		err = tr_gather_add(all, &view->baseline, -1);
+					 tr_view_header(view)->slice_shift;
+	err = tr_gather_view(all, view);
 	if (!err)
 		tr_estimate(view);
 	return err;
@@ -234,14 +219,12 @@ static int gather_all(tare_view *view)
 
 const char *tr_run_state_name(enum tare_run_state state)
 {
-	switch (state) {
-	case TARE_RUN_LIVE:
-		return "live";
-	case TARE_RUN_FINISHED:
-		return "finished";
-	default:
-		return "killed";
-	}
+	static const char *const name[] = {
+		[TARE_RUN_LIVE] = "live",
+		[TARE_RUN_FINISHED] = "finished",
+	};
+
+	return TR_NAME_OF(name, state, "killed");
 }
 
 int tr_view_open_image(struct tr_image *image, tare_view **ret_view)
@@ -301,6 +284,7 @@ static void release_profile(struct tr_profile *profile)
 	free(profile->stack_index);
 	free(profile->samples);
 	free(profile->named);
+	tr_lookup_release(&profile->by_address);
 	free(profile->frames);
 	free(profile->functions);
 	tr_allocs_release(&profile->allocs);

@@ -9,6 +9,7 @@
 #include "read/view.h"
 
 #include <assert.h>
+#include <string.h>
 
 #define CHUNK_BYTES ((size_t)256 << 10)
 #define FIRST_BYTES ((size_t)16 << 10) /* enough for a small ledger */
@@ -49,6 +50,14 @@ void *tr_pool_take(struct tr_pool *pool, size_t bytes)
 	pool->at += bytes;
 	pool->left -= bytes;
 	return memory;
+}
+
+const char *tr_pool_text(struct tr_pool *pool, const char *text)
+{
+	size_t bytes = strlen(text) + 1;
+	char *copy = tr_pool_take(pool, bytes);
+
+	return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
 void tr_pool_release(struct tr_pool *pool)

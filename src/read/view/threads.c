@@ -16,26 +16,31 @@ static void add_thread(tare_view *view, const struct tr_track *track)
 	thread->name[sizeof(thread->name) - 1] = '\0';
 }
 
+static int read_threads(tare_view *view)
+{
+	uint32_t n = tr_image_tracks(&view->image);
+	const struct tr_track *track;
+
+	view->threads = calloc(n + 1u, sizeof(*view->threads));
+	if (!view->threads)
+		return TARE_ENOMEM;
+	for (uint32_t i = 0;
+	     (track = tr_image_next_track(&view->image, &i)) != NULL;)
+		if (track->owner)
+			add_thread(view, track);
+	return 0;
+}
+
 TARE_API int tare_view_threads(tare_view *view,
 			       const tare_thread **ret_threads, size_t *ret_n)
 {
-	uint32_t n;
+	int err;
 
 	if (!view || !ret_threads || !ret_n)
 		return TARE_EINVAL;
-	if (!view->threads) {
-		n = tr_image_tracks(&view->image);
-		view->threads = calloc(n + 1u, sizeof(*view->threads));
-		if (!view->threads)
-			return TARE_ENOMEM;
-		for (uint32_t i = 0; i < n; i++) {
-			const struct tr_track *track =
-				tr_image_track(&view->image, i);
-
-			if (track && track->owner)
-				add_thread(view, track);
-		}
-	}
+	err = view->threads ? 0 : read_threads(view);
+	if (err)
+		return err;
 	*ret_threads = view->threads;
 	*ret_n = view->n_threads;
 	return 0;

@@ -8,11 +8,6 @@
  */
 #include "read/view.h"
 
-static const struct tr_header *header_of(const struct tr_image *image)
-{
-	return (const void *)image->base;
-}
-
 static uint32_t anchors_of(const struct tr_header *header)
 {
 	uint32_t n = header->anchor_count;
@@ -57,7 +52,7 @@ static double rate_of(const struct tr_header *header)
 
 int64_t tr_time_real(const struct tr_image *image, uint64_t ticks)
 {
-	const struct tr_header *header = header_of(image);
+	const struct tr_header *header = tr_image_header(image);
 	const struct tr_anchor *a = anchor_before(header, ticks);
 	double ahead = (double)(int64_t)(ticks - a->ticks);
 	double ns = ahead * rate_of(header);
@@ -70,7 +65,7 @@ int64_t tr_time_real(const struct tr_image *image, uint64_t ticks)
 
 uint64_t tr_time_ticks(const struct tr_image *image, int64_t real_ns)
 {
-	const struct tr_header *header = header_of(image);
+	const struct tr_header *header = tr_image_header(image);
 	const struct tr_anchor *best = &header->start;
 	double ahead;
 	uint64_t ticks;
@@ -98,7 +93,7 @@ uint64_t tr_time_ticks(const struct tr_image *image, int64_t real_ns)
 
 uint64_t tr_time_now(const struct tr_image *image)
 {
-	const struct tr_header *header = header_of(image);
+	const struct tr_header *header = tr_image_header(image);
 
 	if (header->end.ticks)
 		return header->end.ticks;

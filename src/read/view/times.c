@@ -93,7 +93,7 @@ struct tr_times *tr_site_times(const tare_view *view)
 		free(sites);
 		return NULL;
 	}
-	tr_path_times(g, (const void *)view->image.base, paths);
+	tr_path_times(g, tr_view_header(view), paths);
 	for (uint32_t i = 1; i < g->n_paths; i++) {
 		struct tr_times *s;
 
