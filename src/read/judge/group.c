@@ -4,6 +4,7 @@
  * them the others are held against.
  */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,16 +29,13 @@ static bool is_shared_name(const tare_comparison *c, const char *name,
 static char *name_for(const tare_comparison *c,
 		      const struct tr_compared_run *run)
 {
-	struct tr_buf buf = TR_BUF_INIT;
+	const char *name = run->config[0] ? run->config : "unnamed";
+	char *text;
 
-	tr_buf_adds(&buf, run->config[0] ? run->config : "unnamed");
-	if (is_shared_name(c, run->config, run->workers))
-		tr_buf_addf(&buf, " (%u)", run->workers);
-	if (buf.failed) {
-		tr_buf_release(&buf);
-		return NULL;
-	}
-	return buf.data;
+	if (!is_shared_name(c, run->config, run->workers))
+		return strdup(name);
+	return asprintf(&text, "%s (%u)", name, run->workers) < 0 ? NULL :
+								    text;
 }
 
 /*

@@ -3,6 +3,8 @@
  * Notes: what a reader has to know about the figures before believing them.
  */
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/maths.h"
@@ -21,31 +23,21 @@ void tr_compared_note(tare_comparison *c, struct tr_buf *text)
 	*text = (struct tr_buf)TR_BUF_INIT;
 }
 
-static void note_common(tare_comparison *c)
+static void TARE_PRINTF(2, 3)
+note(tare_comparison *c, const char *format, ...)
 {
-	struct tr_buf text = TR_BUF_INIT;
+	va_list args;
 
-	if (c->result.n_configs > 1 && !c->result.has_common)
-		tr_buf_adds(&text, "the runs have nothing in common: no two of "
-			    "them have a time above zero to compare by");
-	tr_compared_note(c, &text);
-}
-
-static void note_left_out(tare_comparison *c)
-{
-	struct tr_buf text = TR_BUF_INIT;
-
-	if (c->left_out.len)
-		tr_buf_addf(&text, "left out, without training or rank beside "
-			    "others of the same program: %s",
-			    c->left_out.data);
-	tr_compared_note(c, &text);
+	va_start(args, format);
+	if (c->n_notes < NOTES_MOST &&
+	    vasprintf(&c->note[c->n_notes], format, args) >= 0)
+		c->n_notes++;
+	va_end(args);
 }
 
 static void note_epochs(tare_comparison *c)
 {
 	uint64_t least = UINT64_MAX, most = 0;
-	struct tr_buf text = TR_BUF_INIT;
 
 	for (size_t i = 0; i < c->result.n_configs; i++) {
 		const tare_compared_config *config = &c->config[i];
@@ -56,28 +48,20 @@ static void note_epochs(tare_comparison *c)
 						       least;
 		most = config->epochs_most > most ? config->epochs_most : most;
 	}
-	if (most && least != most) {
-		tr_buf_addf(&text, "numbers of epochs differ, from %llu to "
-			    "%llu: ", (unsigned long long)least,
-			    (unsigned long long)most);
-		tr_buf_adds(&text,
-			    c->result.by == TARE_COMPARE_BY_TOTAL ?
-				    "total times are not of the same work" :
-				    "times are compared per epoch");
-	}
-	tr_compared_note(c, &text);
+	if (most && least != most)
+		note(c, "numbers of epochs differ, from %llu to %llu: %s",
+		     (unsigned long long)least, (unsigned long long)most,
+		     c->result.by == TARE_COMPARE_BY_TOTAL ?
+			     "total times are not of the same work" :
+			     "times are compared per epoch");
 }
 
 static void note_whole(tare_comparison *c)
 {
-	for (size_t i = 0; i < c->result.n_configs; i++) {
-		struct tr_buf text = TR_BUF_INIT;
-
+	for (size_t i = 0; i < c->result.n_configs; i++)
 		if (!c->config[i].epochs_least)
-			tr_buf_addf(&text, "%s has no epochs: its time is that "
-				    "of the whole run", c->config[i].name);
-		tr_compared_note(c, &text);
-	}
+			note(c, "%s has no epochs: its time is that of the "
+			     "whole run", c->config[i].name);
 }
 
 static void note_zero(tare_comparison *c)
@@ -86,59 +70,49 @@ static void note_zero(tare_comparison *c)
 				TARE_TIME_TOTAL :
 				TARE_TIME_EPOCH;
 
-	for (size_t i = 0; i < c->result.n_configs; i++) {
-		struct tr_buf text = TR_BUF_INIT;
-
+	for (size_t i = 0; i < c->result.n_configs; i++)
 		if (!(c->config[i].time[time].mean > 0))
-			tr_buf_addf(&text, "%s has no time%s: there is no "
-				    "speedup to tell",
-				    c->config[i].name,
-				    c->config[i].is_baseline ?
-					    " and is the baseline" :
-					    "");
-		tr_compared_note(c, &text);
-	}
+			note(c, "%s has no time%s: there is no speedup to tell",
+			     c->config[i].name,
+			     c->config[i].is_baseline ?
+				     " and is the baseline" :
+				     "");
 }
 
 /* A share above 1 is no error of arithmetic, but looks like one. */
 static void note_comm(tare_comparison *c)
 {
-	for (size_t i = 0; i < c->result.n_configs; i++) {
-		struct tr_buf text = TR_BUF_INIT;
-
+	for (size_t i = 0; i < c->result.n_configs; i++)
 		if (c->config[i].comm_share.mean > 1)
-			tr_buf_addf(&text, "%s communicates for longer than it "
-				    "takes: threads add up, and estimates "
-				    "may be too high", c->config[i].name);
-		tr_compared_note(c, &text);
-	}
+			note(c, "%s communicates for longer than it takes: "
+			     "threads add up, and estimates may be too high",
+			     c->config[i].name);
 }
 
-static void note_baseline(tare_comparison *c)
+static bool is_cut(const struct tr_compared_run *run)
 {
-	const tare_compared_config *base = &c->config[c->result.baseline];
-	struct tr_buf text = TR_BUF_INIT;
-
-	if (c->result.n_configs > 1 && base->workers > 1)
-		tr_buf_addf(&text, "the baseline %s has %u workers: "
-			    "efficiency, serial fractions and fits count "
-			    "workers by as many", base->name, base->workers);
-	tr_compared_note(c, &text);
+	return run->is_cut;
 }
 
-static void note_cut(tare_comparison *c)
+static bool has_no_loss(const struct tr_compared_run *run)
+{
+	return run->n_rows && tr_run_has(run, TR_COLUMN_loss) &&
+	       !tr_is_number(run->figure[TR_FIGURE_LOSS]);
+}
+
+/* How many runs of a configuration are so. */
+static void note_runs(tare_comparison *c,
+		      bool (*is_so)(const struct tr_compared_run *run),
+		      const char *before, const char *behind)
 {
 	for (size_t i = 0; i < c->result.n_configs; i++) {
-		struct tr_buf text = TR_BUF_INIT;
 		unsigned n = 0;
 
 		for (size_t k = 0; k < c->n_runs; k++)
-			n += c->run[k].group == i && c->run[k].is_cut;
+			n += c->run[k].group == i && is_so(&c->run[k]);
 		if (n)
-			tr_buf_addf(&text, "%s: %u of %u runs were killed, or "
-				    "go on; their whole epochs count",
-				    c->config[i].name, n, c->config[i].n_runs);
-		tr_compared_note(c, &text);
+			note(c, "%s: %s%u of %u runs%s", c->config[i].name,
+			     before, n, c->config[i].n_runs, behind);
 	}
 }
 
@@ -146,36 +120,11 @@ static void note_kept(tare_comparison *c)
 {
 	for (size_t i = 0; i < c->n_runs; i++) {
 		const struct tr_compared_run *run = &c->run[i];
-		struct tr_buf text = TR_BUF_INIT;
 
 		if (run->n_epochs > run->n_rows)
-			tr_buf_addf(&text, "%s: its ledger has the newest %zu "
-				    "of %llu epochs; its CSV file has all",
-				    run->origin, run->n_rows,
-				    (unsigned long long)run->n_epochs);
-		tr_compared_note(c, &text);
-	}
-}
-
-static void note_loss(tare_comparison *c)
-{
-	for (size_t i = 0; i < c->result.n_configs; i++) {
-		struct tr_buf text = TR_BUF_INIT;
-		unsigned n = 0;
-
-		for (size_t k = 0; k < c->n_runs; k++) {
-			const struct tr_compared_run *run = &c->run[k];
-			double loss = run->figure[TR_FIGURE_LOSS];
-
-			n += run->group == i && run->n_rows &&
-			     tr_run_has(run, TR_COLUMN_loss) &&
-			     !tr_is_number(loss);
-		}
-		if (n)
-			tr_buf_addf(&text, "%s: the loss is no number at the "
-				    "end of %u of %u runs",
-				    c->config[i].name, n, c->config[i].n_runs);
-		tr_compared_note(c, &text);
+			note(c, "%s: its ledger has the newest %zu of %llu "
+			     "epochs; its CSV file has all", run->origin,
+			     run->n_rows, (unsigned long long)run->n_epochs);
 	}
 }
 
@@ -206,41 +155,48 @@ static void note_target(tare_comparison *c, const char *what, double target,
 	tr_compared_note(c, &text);
 }
 
-static void note_repeats(tare_comparison *c)
+static bool has_repeats(const tare_comparison *c)
 {
-	struct tr_buf text = TR_BUF_INIT;
-	bool is_any = false;
-
 	for (size_t i = 0; i < c->result.n_configs; i++)
-		is_any |= c->config[i].n_runs > 1;
-	if (!is_any && c->result.n_configs > 1)
-		tr_buf_adds(&text, "one run of each configuration: how far "
-			    "chance moves these figures is not known; two or "
-			    "more give intervals");
-	tr_compared_note(c, &text);
+		if (c->config[i].n_runs > 1)
+			return true;
+	return false;
 }
 
 int tr_compared_notes(tare_comparison *c)
 {
+	const tare_compared_config *base = &c->config[c->result.baseline];
+	bool is_several = c->result.n_configs > 1;
+
 	c->note = calloc(NOTES_MOST, sizeof(*c->note));
 	if (!c->note)
 		return TARE_ENOMEM;
-	note_common(c);
-	note_left_out(c);
+	if (is_several && !c->result.has_common)
+		note(c, "the runs have nothing in common: no two of them have "
+		     "a time above zero to compare by");
+	if (c->left_out.len)
+		note(c, "left out, without training or rank beside others of "
+		     "the same program: %s", c->left_out.data);
 	note_epochs(c);
 	note_whole(c);
 	tr_compared_differences(c);
 	note_zero(c);
 	note_comm(c);
-	note_baseline(c);
-	note_cut(c);
+	if (is_several && base->workers > 1)
+		note(c, "the baseline %s has %u workers: efficiency, serial "
+		     "fractions and fits count workers by as many",
+		     base->name, base->workers);
+	note_runs(c, is_cut, "", " were killed, or go on; their whole epochs "
+		  "count");
 	note_kept(c);
-	note_loss(c);
+	note_runs(c, has_no_loss, "the loss is no number at the end of ", "");
 	note_target(c, "a loss", c->options.target_loss,
 		    offsetof(tare_compared_config, to_loss));
 	note_target(c, "an F1", c->options.target_f1,
 		    offsetof(tare_compared_config, to_f1));
-	note_repeats(c);
+	if (is_several && !has_repeats(c))
+		note(c, "one run of each configuration: how far chance moves "
+		     "these figures is not known; two or more give intervals");
 	c->result.notes = (const char *const *)c->note;
 	c->result.n_notes = c->n_notes;
 	return 0;

@@ -128,21 +128,6 @@ static int copy_run(struct tr_compared_run *run,
 	return copy_pairs(run, source);
 }
 
-static int make_room(tare_comparison *c)
-{
-	size_t room = c->runs_room ? 2 * c->runs_room : 16;
-	struct tr_compared_run *grown;
-
-	if (c->n_runs < c->runs_room)
-		return 0;
-	grown = realloc(c->run, room * sizeof(*grown));
-	if (!grown)
-		return TARE_ENOMEM;
-	c->run = grown;
-	c->runs_room = room;
-	return 0;
-}
-
 TARE_API int tare_comparison_add(tare_comparison *comparison,
 				 const tare_compare_source *source)
 {
@@ -156,9 +141,9 @@ TARE_API int tare_comparison_add(tare_comparison *comparison,
 	    own.n_rows > SIZE_MAX / sizeof(tare_run_row) ||
 	    (own.n_pairs && !own.pairs))
 		return TARE_EINVAL;
-	err = make_room(comparison);
-	if (err)
-		return err;
+	if (!TR_ARRAY_ROOM(comparison->run, comparison->n_runs,
+			   comparison->runs_room))
+		return TARE_ENOMEM;
 	err = copy_run(&run, &own);
 	if (err) {
 		tr_compared_forget(&run);
@@ -201,12 +186,12 @@ static bool has_same_rows(const struct tr_compared_run *run,
 	return n && strcmp(run->config, source->config) == 0;
 }
 
-static const char *date_of(const tare_compare_source *source)
+static const char *date_in(const char *const *pairs, size_t n)
 {
-	for (size_t i = 0; i < source->n_pairs; i++)
-		if (strcmp(source->pairs[2 * i], "date") == 0)
-			return source->pairs[2 * i + 1];
-	return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(pairs[2 * i], "date") == 0 && pairs[2 * i + 1])
+			return pairs[2 * i + 1];
+	return "";
 }
 
 /*
@@ -216,15 +201,12 @@ static const char *date_of(const tare_compare_source *source)
 static bool is_copy(const struct tr_compared_run *run,
 		    const tare_compare_source *source)
 {
-	const char *date = date_of(source);
+	const char *date = date_in(source->pairs, source->n_pairs);
 
-	if (!date || !*date || !run->file || run->n_rows != source->n_rows ||
-	    !has_same_rows(run, source))
-		return false;
-	for (size_t i = 0; i < run->n_pairs; i++)
-		if (strcmp(run->pairs[2 * i], "date") == 0)
-			return strcmp(run->pairs[2 * i + 1], date) == 0;
-	return false;
+	return *date && run->file && run->n_rows == source->n_rows &&
+	       has_same_rows(run, source) &&
+	       strcmp(date_in((const char *const *)run->pairs, run->n_pairs),
+		      date) == 0;
 }
 
 /* Is it there: as the file, as a worker of it, in a ledger and as a file? */

@@ -10,44 +10,53 @@
 
 /* ---- texts of figures -------------------------------------------------- */
 
-void tr_text_fixed(struct tr_buf *buf, double value, int decimals)
+static struct tr_text as_decimals(double value, int decimals)
 {
-	char text[64];
-
-	if (value != value || value > 1e15 || value < -1e15) {
-		tr_buf_adds(buf, "-");
-		return;
-	}
-	tr_buf_add(buf, text, tr_fixed_text(text, sizeof(text), value,
-					    decimals));
+	if (value != value || value > 1e15 || value < -1e15)
+		return (struct tr_text){ "-" };
+	return tr_as_fixed(value, decimals);
 }
 
 /* Three digits: 2.91, 12.3, 123. */
+static struct tr_text as_ratio(double value)
+{
+	return as_decimals(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+}
+
+static struct tr_text as_percent(double share)
+{
+	double percent = share * 100;
+	struct tr_text out = as_decimals(
+		percent, percent > -9.95 && percent < 9.95 ? 1 : 0);
+
+	if (share == share)
+		strcat(out.text, " %");
+	return out;
+}
+
+void tr_text_fixed(struct tr_buf *buf, double value, int decimals)
+{
+	tr_buf_adds(buf, as_decimals(value, decimals).text);
+}
+
 void tr_text_ratio(struct tr_buf *buf, double value)
 {
-	tr_text_fixed(buf, value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+	tr_buf_adds(buf, as_ratio(value).text);
 }
 
 void tr_text_percent(struct tr_buf *buf, double share)
 {
-	double percent = share * 100;
-
-	tr_text_fixed(buf, percent, percent > -9.95 && percent < 9.95 ? 1 : 0);
-	if (share == share)
-		tr_buf_adds(buf, " %");
+	tr_buf_adds(buf, as_percent(share).text);
 }
 
 /* Three digits: "1.30 s"; from two minutes on in two units. */
 void tr_text_seconds(struct tr_buf *buf, double seconds)
 {
-	static const char *const unit[] = { " s", " ms", " us", " ns" };
-	char text[64];
+	static const char *const unit[] = { "s", "ms", "us", "ns" };
 	unsigned i = 0;
 
 	if (seconds != seconds || seconds >= 120 || seconds < 0) {
-		tr_buf_add(buf, text,
-			   tr_duration_text(text, sizeof(text),
-					    seconds * 1e9));
+		tr_buf_adds(buf, tr_as_duration(seconds * 1e9).text);
 		return;
 	}
 	if (seconds == 0) {
@@ -56,8 +65,7 @@ void tr_text_seconds(struct tr_buf *buf, double seconds)
 	}
 	for (; i < 3 && seconds < 0.9995; i++)
 		seconds *= 1000;
-	tr_text_ratio(buf, seconds);
-	tr_buf_adds(buf, unit[i]);
+	tr_buf_addf(buf, "%s %s", as_ratio(seconds).text, unit[i]);
 }
 
 /* ---- sentences --------------------------------------------------------- */
@@ -70,13 +78,10 @@ static bool has_interval(const tare_estimate *estimate)
 /* "2.91 x (2.80 to 3.02)" */
 static void add_interval(struct tr_buf *buf, const tare_estimate *ratio)
 {
-	if (!has_interval(ratio))
-		return;
-	tr_buf_adds(buf, " (95 % interval ");
-	tr_text_ratio(buf, ratio->low);
-	tr_buf_adds(buf, " to ");
-	tr_text_ratio(buf, ratio->high);
-	tr_buf_adds(buf, ")");
+	if (has_interval(ratio))
+		tr_buf_addf(buf, " (95 %% interval %s to %s)",
+			    as_ratio(ratio->low).text,
+			    as_ratio(ratio->high).text);
 }
 
 static const tare_compared_config *fastest_from(const tare_comparison *c,
@@ -113,49 +118,35 @@ static void add_name(struct tr_buf *buf, const tare_compared_config *config)
 		tr_buf_addf(buf, " (%u workers)", config->workers);
 }
 
-static void add_slower(struct tr_buf *buf, const tare_compared_config *best,
-		       const char *base)
-{
-	tr_buf_addf(buf, "%s faster than %.80s: ",
-		    best->workers > 1 ? "More workers are not" : "Nothing is",
-		    base);
-	add_name(buf, best);
-	tr_buf_adds(buf, " comes nearest with ");
-	tr_text_ratio(buf, best->speedup.mean);
-	tr_buf_adds(buf, " x its speed");
-	add_interval(buf, &best->speedup);
-}
-
 static void add_fastest(struct tr_buf *buf, const tare_compared_config *best,
 			const char *base)
 {
+	struct tr_text ratio = as_ratio(best->speedup.mean);
+
 	if (has_interval(&best->speedup) && best->speedup.low < 1 &&
 	    best->speedup.high > 1) {
 		add_name(buf, best);
 		tr_buf_addf(buf, " is not clearly faster or slower than "
-			    "%.80s: ", base);
-		tr_text_ratio(buf, best->speedup.mean);
-		tr_buf_adds(buf, " x as fast");
-		add_interval(buf, &best->speedup);
+			    "%.80s: %s x as fast", base, ratio.text);
 	} else if (best->speedup.mean < 1) {
-		add_slower(buf, best, base);
+		tr_buf_addf(buf, "%s faster than %.80s: ",
+			    best->workers > 1 ? "More workers are not" :
+						"Nothing is", base);
+		add_name(buf, best);
+		tr_buf_addf(buf, " comes nearest with %s x its speed",
+			    ratio.text);
 	} else {
 		add_name(buf, best);
-		tr_buf_adds(buf, " is ");
-		tr_text_ratio(buf, best->speedup.mean);
-		tr_buf_addf(buf, " x as fast as %.80s", base);
-		add_interval(buf, &best->speedup);
+		tr_buf_addf(buf, " is %s x as fast as %.80s", ratio.text,
+			    base);
 	}
-	if (best->workers > 1) {
-		tr_buf_adds(buf, ", ");
-		tr_text_percent(buf, best->efficiency.mean);
-		tr_buf_adds(buf, " efficiency");
-	}
-	if (best->comm_share.mean == best->comm_share.mean) {
-		tr_buf_adds(buf, "; communication takes ");
-		tr_text_percent(buf, best->comm_share.mean);
-		tr_buf_adds(buf, " of its time");
-	}
+	add_interval(buf, &best->speedup);
+	if (best->workers > 1)
+		tr_buf_addf(buf, ", %s efficiency",
+			    as_percent(best->efficiency.mean).text);
+	if (best->comm_share.mean == best->comm_share.mean)
+		tr_buf_addf(buf, "; communication takes %s of its time",
+			    as_percent(best->comm_share.mean).text);
 	tr_buf_adds(buf, ".");
 }
 
@@ -187,14 +178,12 @@ static void add_fit(struct tr_buf *buf, const tare_comparison *c,
 				    "sees no serial part, and so no limit.");
 		return;
 	}
-	tr_buf_adds(buf, "says at most ");
-	tr_text_ratio(buf, fit->most);
-	tr_buf_adds(buf, " x on any number of workers (serial share ");
-	tr_text_percent(buf, fit->serial);
-	if (fit->error == fit->error) {
-		tr_buf_adds(buf, ", standard error ");
-		tr_text_percent(buf, fit->error);
-	}
+	tr_buf_addf(buf, "says at most %s x on any number of workers (serial "
+		    "share %s", as_ratio(fit->most).text,
+		    as_percent(fit->serial).text);
+	if (fit->error == fit->error)
+		tr_buf_addf(buf, ", standard error %s",
+			    as_percent(fit->error).text);
 	tr_buf_adds(buf, ").");
 }
 
@@ -215,15 +204,12 @@ static void add_scores(struct tr_buf *buf, const tare_comparison *c)
 	}
 	if (n < 2)
 		return;
-	tr_buf_adds(buf, " Test F1 at the end is ");
-	tr_text_fixed(buf, low, 4);
-	if (high - low >= 0.00005) {
-		tr_buf_adds(buf, " to ");
-		tr_text_fixed(buf, high, 4);
-	} else {
-		tr_buf_adds(buf, " in all of them");
-	}
-	tr_buf_adds(buf, ".");
+	tr_buf_addf(buf, " Test F1 at the end is %s",
+		    as_decimals(low, 4).text);
+	if (high - low >= 0.00005)
+		tr_buf_addf(buf, " to %s.", as_decimals(high, 4).text);
+	else
+		tr_buf_adds(buf, " in all of them.");
 }
 
 static void add_alone(struct tr_buf *buf, const tare_compared_config *config)

@@ -8,6 +8,7 @@
  */
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <tare/read/communication.h>
@@ -37,16 +38,12 @@ static int add_measured(tare_comparison *c, const tare_compare_source *source,
 static char *key_of(const tare_run *run, const tare_training_info *info,
 		    size_t index)
 {
-	struct tr_buf buf = TR_BUF_INIT;
+	const char *of = run->group[0] && info->workers > 1 ? run->group :
+							      run->id;
+	char *key;
 
-	tr_buf_addf(&buf, "%s/%zu/%u/%s",
-		    run->group[0] && info->workers > 1 ? run->group : run->id,
-		    index, info->workers, info->config);
-	if (buf.failed) {
-		tr_buf_release(&buf);
-		return NULL;
-	}
-	return buf.data;
+	return asprintf(&key, "%s/%zu/%u/%s", of, index, info->workers,
+			info->config) < 0 ? NULL : key;
 }
 
 static int add_training(tare_comparison *c, const tare_run *run,
