@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "read/readings.h"
 
 #define STEADY 0.01 /* of the mean: less is no direction */
@@ -26,12 +27,17 @@ struct fit {
 	int64_t first_ns, last_ns;
 };
 
+/* A quantity; its mean is a sum until the end. */
+struct measured {
+	tare_quantity out;
+	struct fit fit;
+};
+
 struct group {
 	tare_reading_group out;
-	tare_quantity *quantity;
-	struct fit *fit;
+	struct measured *at;
 	size_t n, cap;
-	char *name, *reason;
+	char *reason;
 };
 
 struct groups {
@@ -42,57 +48,37 @@ struct groups {
 
 struct tare_readings {
 	struct groups by[3]; /* by enum tare_readings_by */
+	struct tr_pool pool; /* names, and the quantities of all groups */
 	enum tare_record_kind kind;
 	bool failed;
 };
 
 /* ---- quantities -------------------------------------------------------- */
 
-static bool grow(struct group *group)
+/* NULL: there is no memory for it. */
+static struct measured *find_quantity(tare_readings *readings,
+				      struct group *group, const char *key)
 {
-	size_t cap = group->cap ? group->cap * 2 : 8;
-	tare_quantity *quantity = realloc(group->quantity,
-					  cap * sizeof(*quantity));
-	struct fit *fit;
-
-	if (!quantity)
-		return false;
-	group->quantity = quantity;
-	fit = realloc(group->fit, cap * sizeof(*fit));
-	if (!fit)
-		return false;
-	group->fit = fit;
-	group->cap = cap;
-	return true;
-}
-
-/* Index of the quantity; SIZE_MAX: there is no memory for it. */
-static size_t find_quantity(struct group *group, const char *key)
-{
-	char *copy;
+	const char *copy;
 
 	for (size_t i = 0; i < group->n; i++)
-		if (strcmp(group->quantity[i].key, key) == 0)
-			return i;
-	if (group->n == group->cap && !grow(group))
-		return SIZE_MAX;
-	copy = strdup(key);
-	if (!copy)
-		return SIZE_MAX;
-	group->quantity[group->n] = (tare_quantity){
-		.key = copy, .current = NAN, .mean = 0, .min = NAN, .max = NAN,
+		if (strcmp(group->at[i].out.key, key) == 0)
+			return &group->at[i];
+	copy = tr_pool_text(&readings->pool, key);
+	if (!copy || !TR_ARRAY_ROOM(group->at, group->n, group->cap)) {
+		readings->failed = true;
+		return NULL;
+	}
+	group->at[group->n] = (struct measured){
+		.out = { .key = copy, .current = NAN, .min = NAN, .max = NAN },
+		.fit = { .first_ns = INT64_MAX, .last_ns = INT64_MIN },
 	};
-	group->fit[group->n] = (struct fit){ .first_ns = INT64_MAX,
-					     .last_ns = INT64_MIN };
-	return group->n++;
+	return &group->at[group->n++];
 }
 
-/* Means are sums until the end. */
-static void add_values(struct group *group, size_t at, uint64_t n, double sum,
+static void add_values(tare_quantity *quantity, uint64_t n, double sum,
 		       double min, double max)
 {
-	tare_quantity *quantity = &group->quantity[at];
-
 	quantity->count += n;
 	quantity->mean += sum;
 	/* Written so that any number is less, and more, than none. */
@@ -102,15 +88,14 @@ static void add_values(struct group *group, size_t at, uint64_t n, double sum,
 		quantity->max = max;
 }
 
-static void add_moment(struct group *group, size_t at, int64_t ns,
-		       double value)
+static void add_moment(struct measured *measured, int64_t ns, double value)
 {
-	struct fit *fit = &group->fit[at];
+	struct fit *fit = &measured->fit;
 	double t, before;
 
 	if (ns >= fit->last_ns) {
 		fit->last_ns = ns;
-		group->quantity[at].current = value;
+		measured->out.current = value;
 	}
 	if (ns < fit->first_ns)
 		fit->first_ns = ns;
@@ -161,38 +146,26 @@ static void finish_quantity(tare_quantity *quantity, const struct fit *fit)
 
 /* ---- groups ------------------------------------------------------------ */
 
-static struct group *add_group(struct groups *groups, const char *name,
-			       int gpu)
-{
-	struct group *group;
-
-	if (groups->n == groups->cap) {
-		size_t cap = groups->cap ? groups->cap * 2 : 8;
-		struct group *more = realloc(groups->at, cap * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		groups->at = more;
-		groups->cap = cap;
-	}
-	group = &groups->at[groups->n];
-	*group = (struct group){ .name = strdup(name) };
-	if (!group->name)
-		return NULL;
-	group->out.name = group->name;
-	group->out.gpu = gpu;
-	groups->n++;
-	return group;
-}
-
-static struct group *find_group(struct groups *groups, const char *name,
+static struct group *find_group(tare_readings *readings,
+				enum tare_readings_by by, const char *name,
 				int gpu)
 {
+	struct groups *groups = &readings->by[by];
+	const char *copy;
+
 	for (size_t i = 0; i < groups->n; i++)
 		if (groups->at[i].out.gpu == gpu &&
-		    strcmp(groups->at[i].name, name) == 0)
+		    strcmp(groups->at[i].out.name, name) == 0)
 			return &groups->at[i];
-	return add_group(groups, name, gpu);
+	copy = tr_pool_text(&readings->pool, name);
+	if (!copy || !TR_ARRAY_ROOM(groups->at, groups->n, groups->cap)) {
+		readings->failed = true;
+		return NULL;
+	}
+	groups->at[groups->n] = (struct group){
+		.out = { .name = copy, .gpu = gpu },
+	};
+	return &groups->at[groups->n++];
 }
 
 /* The groups that a reading belongs to. */
@@ -210,13 +183,11 @@ static struct places find_places(tare_readings *readings, const char *name,
 	for (int by = 0; by < 3; by++) {
 		if (by == TARE_READINGS_BY_GPU && gpu < 0)
 			continue;
-		group = find_group(&readings->by[by],
+		group = find_group(readings, (enum tare_readings_by)by,
 				   by == TARE_READINGS_BY_NAME ? name : "",
 				   by == TARE_READINGS_BY_GPU ? gpu : -1);
 		if (group)
 			places.at[places.n++] = group;
-		else
-			readings->failed = true;
 	}
 	return places;
 }
@@ -264,20 +235,18 @@ static void add_reading(tare_readings *readings, struct group *group,
 	for (size_t a = 0; a < record->n_attrs; a++) {
 		const tare_attr_value *attr = &record->attrs[a];
 		double value = number_of(attr);
-		size_t at;
+		struct measured *measured;
 
 		if (attr->type == TARE_ATTR_STR || !isfinite(value) ||
 		    strcmp(attr->key, "gpu") == 0 ||
 		    strcmp(attr->key, "available") == 0)
 			continue;
-		at = find_quantity(group, attr->key);
-		if (at == SIZE_MAX) {
-			readings->failed = true;
+		measured = find_quantity(readings, group, attr->key);
+		if (!measured)
 			return;
-		}
 		if (!is_monitors)
-			add_values(group, at, 1, value, value, value);
-		add_moment(group, at, record->start_ns, value);
+			add_values(&measured->out, 1, value, value, value);
+		add_moment(measured, record->start_ns, value);
 	}
 }
 
@@ -317,16 +286,14 @@ static void add_row(tare_readings *readings, const tare_stats *row,
 		n_readings[gpu + 1] = row->count;
 	places = find_places(readings, TARE_READINGS_MONITOR, gpu);
 	for (size_t k = 0; k < places.n; k++) {
-		size_t at = find_quantity(places.at[k],
-					  tr_reading_key(readings->kind,
-							 index));
+		struct measured *measured =
+			find_quantity(readings, places.at[k],
+				      tr_reading_key(readings->kind, index));
 
-		if (at == SIZE_MAX) {
-			readings->failed = true;
+		if (!measured)
 			return;
-		}
 		places.at[k]->out.is_available = true;
-		add_values(places.at[k], at, row->count,
+		add_values(&measured->out, row->count,
 			   row->mean * (double)row->count, row->min, row->max);
 	}
 }
@@ -376,56 +343,51 @@ static int add_view(tare_readings *readings, tare_view *view,
 	for (int by = 0; by < 3; by++)
 		for (size_t i = 0; i < readings->by[by].n; i++)
 			for (size_t k = 0; k < readings->by[by].at[i].n; k++)
-				end_run(&readings->by[by].at[i].fit[k]);
+				end_run(&readings->by[by].at[i].at[k].fit);
 	return err;
 }
 
 /* ---- all --------------------------------------------------------------- */
 
-/* Quantities that only readings held apart have: none was counted. */
-static size_t drop_uncounted(struct group *group)
+/* Not those that only readings held apart have: none was counted. */
+static bool finish_group(tare_readings *readings, struct group *group)
 {
-	size_t kept = 0;
+	tare_quantity *to = tr_pool_take(&readings->pool,
+					 (group->n + 1) * sizeof(*to));
 
-	for (size_t i = 0; i < group->n; i++) {
-		if (!group->quantity[i].count) {
-			free((char *)group->quantity[i].key);
+	group->out.quantities = to;
+	for (size_t i = 0; to && i < group->n; i++) {
+		if (!group->at[i].out.count)
 			continue;
-		}
-		group->quantity[kept] = group->quantity[i];
-		group->fit[kept++] = group->fit[i];
+		finish_quantity(&group->at[i].out, &group->at[i].fit);
+		to[group->out.n_quantities++] = group->at[i].out;
 	}
-	return kept;
+	group->out.reason = group->reason ? group->reason : "";
+	return to != NULL;
 }
 
 static int by_group(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
+	int order = TR_ORDER(x->out.gpu, y->out.gpu);
 
-	if (x->out.gpu != y->out.gpu)
-		return x->out.gpu < y->out.gpu ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return order ? order : strcmp(x->out.name, y->out.name);
 }
 
-static bool finish(struct groups *groups)
+static bool finish(tare_readings *readings, struct groups *groups)
 {
+	bool is_done = true;
+
 	groups->out = calloc(groups->n + 1, sizeof(*groups->out));
 	if (!groups->out)
 		return false;
 	if (groups->n)
 		qsort(groups->at, groups->n, sizeof(*groups->at), by_group);
 	for (size_t i = 0; i < groups->n; i++) {
-		struct group *group = &groups->at[i];
-
-		group->n = drop_uncounted(group);
-		for (size_t k = 0; k < group->n; k++)
-			finish_quantity(&group->quantity[k], &group->fit[k]);
-		group->out.quantities = group->quantity;
-		group->out.n_quantities = group->n;
-		group->out.reason = group->reason ? group->reason : "";
-		groups->out[i] = group->out;
+		is_done &= finish_group(readings, &groups->at[i]);
+		groups->out[i] = groups->at[i].out;
 	}
-	return true;
+	return is_done;
 }
 
 TARE_API int tare_readings_open(tare_view *const *views, size_t n,
@@ -443,11 +405,11 @@ TARE_API int tare_readings_open(tare_view *const *views, size_t n,
 		return TARE_ENOMEM;
 	readings->kind = kind;
 	/* There is one of all, also where nothing was read. */
-	readings->failed = !find_group(&readings->by[0], "", -1);
+	(void)find_group(readings, TARE_READINGS_ALL, "", -1);
 	for (size_t i = 0; i < n && !err; i++)
 		err = add_view(readings, views[i], filter);
 	for (int by = 0; by < 3; by++)
-		readings->failed |= !finish(&readings->by[by]);
+		readings->failed |= !finish(readings, &readings->by[by]);
 	if (!err && readings->failed)
 		err = TARE_ENOMEM;
 	if (err)
@@ -468,40 +430,29 @@ tare_readings_groups(const tare_readings *readings, enum tare_readings_by by,
 	return readings->by[by].out;
 }
 
-static void release_group(struct group *group)
-{
-	for (size_t i = 0; i < group->n; i++)
-		free((char *)group->quantity[i].key);
-	free(group->quantity);
-	free(group->fit);
-	free(group->name);
-	free(group->reason);
-}
-
 TARE_API void tare_readings_close(tare_readings *readings)
 {
 	if (!readings)
 		return;
 	for (int by = 0; by < 3; by++) {
-		for (size_t i = 0; i < readings->by[by].n; i++)
-			release_group(&readings->by[by].at[i]);
+		for (size_t i = 0; i < readings->by[by].n; i++) {
+			free(readings->by[by].at[i].at);
+			free(readings->by[by].at[i].reason);
+		}
 		free(readings->by[by].at);
 		free(readings->by[by].out);
 	}
+	tr_pool_release(&readings->pool);
 	free(readings);
 }
 
 TARE_API const char *tare_direction_name(enum tare_direction direction)
 {
-	switch (direction) {
-	case TARE_DIRECTION_FALLING:
-		return "falling";
-	case TARE_DIRECTION_STEADY:
-		return "steady";
-	case TARE_DIRECTION_RISING:
-		return "rising";
-	case TARE_DIRECTION_UNKNOWN:
-		break;
-	}
-	return NULL;
+	static const char *const name[] = {
+		[TARE_DIRECTION_FALLING] = "falling",
+		[TARE_DIRECTION_STEADY] = "steady",
+		[TARE_DIRECTION_RISING] = "rising",
+	};
+
+	return TR_NAME_OF(name, direction, NULL);
 }
