@@ -166,6 +166,12 @@ int tr_file_open(const char *path, int flags, unsigned permissions);
  * waits for nothing, and opens no pipe and no device.
  */
 int tr_file_open_regular(const char *path, int flags);
+/*
+ * Up to `size` bytes from `off` on, or where the file is; how many there were,
+ * or an error.
+ */
+#define TR_FILE_POSITION UINT64_MAX
+int64_t tr_file_read_some(int fd, void *data, size_t size, uint64_t off);
 /* All of the n bytes at `off`; false if they are not there. */
 bool tr_file_read_at(int fd, void *data, size_t n, uint64_t off);
 int tr_file_resize(int fd, uint64_t bytes);
@@ -173,6 +179,8 @@ int tr_file_resize(int fd, uint64_t bytes);
 uint64_t tr_file_limit(void);
 /* Reads up to size bytes; returns how many, or an error. */
 int64_t tr_file_read(const char *path, void *data, size_t size);
+/* The same as a text, of at most size - 1 bytes; false, and "": none. */
+bool tr_file_text(const char *path, char *text, size_t size);
 /* Free bytes of the file system that holds dir. */
 uint64_t tr_file_free_bytes(const char *dir);
 /* Creates dir (0700) if needed and checks that it is ours alone: TARE_EPERM

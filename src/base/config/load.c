@@ -25,6 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/platform.h"
 #include "base/text.h"
 
 #define FILE_BYTES 16384 /* every option with its comment takes 5 KiB */
@@ -225,30 +226,10 @@ static void read_lines(struct load *load, char *text, size_t len)
 	}
 }
 
-/* Fills file_text; the length, or -1. */
-static ssize_t read_whole(int fd)
-{
-	size_t len = 0;
-
-	while (len < sizeof(file_text)) {
-		ssize_t n = read(fd, file_text + len,
-				 sizeof(file_text) - len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		if (n == 0)
-			break;
-		len += (size_t)n;
-	}
-
-	return (ssize_t)len;
-}
-
 static void read_open_file(struct load *load, int fd, const char *path)
 {
-	ssize_t len = read_whole(fd);
+	int64_t len = tr_file_read_some(fd, file_text, sizeof(file_text),
+					TR_FILE_POSITION);
 
 	load->path = path;
 	load->line = 0;

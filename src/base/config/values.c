@@ -7,6 +7,7 @@
 #include <tare/monitor.h>
 #include <tare/probe.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -319,18 +320,10 @@ int tr_config_get(const struct tr_config *config, const char *name,
 static size_t add_line(char *out, size_t size, size_t len, const char *name,
 		       const char *value)
 {
-	size_t name_len = strlen(name);
-	size_t value_len = strlen(value);
+	int n = snprintf(out + len, size - len, "%s=%s\n", name, value);
 
-	if (name_len + value_len + 3 > size - len)
-		return len;
-
-	memcpy(out + len, name, name_len);
-	len += name_len;
-	out[len++] = '=';
-	memcpy(out + len, value, value_len);
-	len += value_len;
-	out[len++] = '\n';
+	if (n > 0 && (size_t)n < size - len)
+		return len + (size_t)n;
 	out[len] = '\0';
 	return len;
 }

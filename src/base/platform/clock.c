@@ -68,14 +68,13 @@ bool tr_counter_is_trusted(void)
 	static const char source[] = "/sys/devices/system/clocksource/"
 				     "clocksource0/current_clocksource";
 	char name[32];
-	int64_t n = tr_file_read(source, name, sizeof(name) - 1);
 
 	/*
 	 * The kernel's own choice is the test: it watches the counter for
 	 * steps and for cores that disagree, which we cannot.
 	 */
-	return n >= 3 && memcmp(name, "tsc", 3) == 0 &&
-	       (n == 3 || name[3] == '\n');
+	return tr_file_text(source, name, sizeof(name)) &&
+	       strncmp(name, "tsc", 3) == 0 && (!name[3] || name[3] == '\n');
 #else
 	return TR_HAS_COUNTER;
 #endif

@@ -67,37 +67,13 @@ static void release_signals(struct held *held)
 	(void)pthread_sigmask(SIG_SETMASK, &held->before, NULL);
 }
 
-static int write_all(int fd, const char *at, size_t len)
+static int write_all(int fd, const char *at, size_t len, uint64_t off)
 {
+	bool is_there = off == TR_FILE_POSITION;
+
 	while (len > 0) {
-		ssize_t n = write(fd, at, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? tr_error_of(errno) : TARE_EIO;
-		at += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
-int tr_file_write_all(int fd, const void *data, size_t len)
-{
-	struct held held;
-	int saved = errno, err; /* a message may come from a probe */
-
-	hold_signals(&held);
-	err = write_all(fd, data, len);
-	release_signals(&held);
-	errno = saved;
-	return err;
-}
-
-static int write_all_at(int fd, const char *at, size_t len, uint64_t off)
-{
-	while (len > 0) {
-		ssize_t n = pwrite(fd, at, len, (off_t)off);
+		ssize_t n = is_there ? write(fd, at, len) :
+				       pwrite(fd, at, len, (off_t)off);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -114,18 +90,23 @@ int tr_file_write_below(int fd, const void *data, size_t len, uint64_t off,
 			uint64_t limit)
 {
 	struct held held;
-	int saved = errno, err;
+	int saved = errno, err; /* a message may come from a probe */
 
 	if (off <= limit && len <= limit - off) {
 		/* Nothing will be sent: three system calls less. */
-		err = write_all_at(fd, data, len, off);
+		err = write_all(fd, data, len, off);
 	} else {
 		hold_signals(&held);
-		err = write_all_at(fd, data, len, off);
+		err = write_all(fd, data, len, off);
 		release_signals(&held);
 	}
 	errno = saved;
 	return err;
+}
+
+int tr_file_write_all(int fd, const void *data, size_t len)
+{
+	return tr_file_write_below(fd, data, len, TR_FILE_POSITION, 0);
 }
 
 int tr_file_write_at(int fd, const void *data, size_t len, uint64_t off)
@@ -174,29 +155,16 @@ int tr_file_open_regular(const char *path, int flags)
 	return -1;
 }
 
-bool tr_file_read_at(int fd, void *data, size_t n, uint64_t off)
+int64_t tr_file_read_some(int fd, void *data, size_t size, uint64_t off)
 {
-	size_t done = 0;
-
-	while (done < n) {
-		ssize_t k = pread(fd, (char *)data + done, n - done,
-				  (off_t)(off + done));
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return false;
-		done += (size_t)k;
-	}
-	return true;
-}
-
-static int64_t read_all(int fd, char *data, size_t size)
-{
+	bool is_there = off == TR_FILE_POSITION;
 	size_t done = 0;
 
 	while (done < size) {
-		ssize_t n = read(fd, data + done, size - done);
+		char *to = (char *)data + done;
+		ssize_t n = is_there ? read(fd, to, size - done) :
+				       pread(fd, to, size - done,
+					     (off_t)(off + done));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -209,6 +177,11 @@ static int64_t read_all(int fd, char *data, size_t size)
 	return (int64_t)done;
 }
 
+bool tr_file_read_at(int fd, void *data, size_t n, uint64_t off)
+{
+	return tr_file_read_some(fd, data, n, off) == (int64_t)n;
+}
+
 int64_t tr_file_read(const char *path, void *data, size_t size)
 {
 	int saved = errno, fd = tr_file_open(path, O_RDONLY, 0);
@@ -217,11 +190,19 @@ int64_t tr_file_read(const char *path, void *data, size_t size)
 	if (fd < 0) {
 		n = tr_error_of(errno);
 	} else {
-		n = read_all(fd, data, size);
+		n = tr_file_read_some(fd, data, size, TR_FILE_POSITION);
 		(void)close(fd);
 	}
 	errno = saved;
 	return n;
+}
+
+bool tr_file_text(const char *path, char *text, size_t size)
+{
+	int64_t n = tr_file_read(path, text, size - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0;
 }
 
 uint64_t tr_file_free_bytes(const char *dir)
@@ -256,16 +237,14 @@ static int make_path(const char *dir, mode_t mode)
 	if (len == 0 || len >= sizeof(path))
 		return TARE_EINVAL;
 	memcpy(path, dir, len + 1);
-	for (size_t i = 1; i < len; i++) {
-		if (path[i] != '/')
+	for (size_t i = 1; i <= len; i++) {
+		if (dir[i] && dir[i] != '/')
 			continue;
 		path[i] = '\0';
 		if (mkdir(path, mode) && errno != EEXIST)
 			return tr_error_of(errno);
-		path[i] = '/';
+		path[i] = dir[i];
 	}
-	if (mkdir(path, mode) && errno != EEXIST)
-		return tr_error_of(errno);
 	return 0;
 }
 
@@ -293,23 +272,13 @@ static int copy_extent(int in, int out, off_t at, off_t end)
 		size_t want = end - at < (off_t)sizeof(block) ?
 				      (size_t)(end - at) :
 				      sizeof(block);
-		ssize_t n = pread(in, block, want, at);
-		ssize_t w = 0;
+		int64_t n = tr_file_read_some(in, block, want, (uint64_t)at);
+		int err = n > 0 ? write_all(out, block, (size_t)n,
+					    (uint64_t)at) :
+				  (int)n;
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? tr_error_of(errno) : 0;
-		while (w < n) {
-			ssize_t k = pwrite(out, block + w, (size_t)(n - w),
-					   at + w);
-
-			if (k < 0 && errno == EINTR)
-				continue;
-			if (k <= 0)
-				return k < 0 ? tr_error_of(errno) : TARE_EIO;
-			w += k;
-		}
+		if (err || n == 0)
+			return err;
 		at += n;
 	}
 	return 0;
@@ -419,24 +388,26 @@ int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes,
 	return sync_folder_of(to);
 }
 
-static int join(char *out, size_t size, const char *base, const char *tail)
+/* Below the chosen folder, else $XDG_STATE_HOME/tare, ~/.local/state/tare. */
+static int path_of(const char *chosen, const char *tail, char *out,
+		   size_t size)
 {
-	int n = snprintf(out, size, "%s%s", base, tail);
+	const char *base = chosen, *below = "";
 
-	return n < 0 || (size_t)n >= size ? TARE_EINVAL : 0;
-}
-
-/* $XDG_STATE_HOME/tare or ~/.local/state/tare */
-static int state_dir(char *out, size_t size)
-{
-	const char *state = secure_getenv("XDG_STATE_HOME");
-	const char *home = secure_getenv("HOME");
-
-	if (state && state[0] == '/')
-		return join(out, size, state, "/tare");
-	if (home && home[0] == '/')
-		return join(out, size, home, "/.local/state/tare");
-	return TARE_ENOENT;
+	if (!base[0]) {
+		base = secure_getenv("XDG_STATE_HOME");
+		below = "/tare";
+	}
+	if (!base || (below[0] && base[0] != '/')) {
+		base = secure_getenv("HOME");
+		below = "/.local/state/tare";
+	}
+	if (!base || (below[0] && base[0] != '/'))
+		return TARE_ENOENT;
+	return (size_t)snprintf(out, size, "%s%s%s", base, below, tail) <
+			       size ?
+		       0 :
+		       TARE_EINVAL;
 }
 
 /* With the folders above it, which may be anybody's; itself it is ours. */
@@ -451,36 +422,20 @@ int tr_dir_live(const char *chosen, char *out, size_t size)
 {
 	int err;
 
-	if (chosen && chosen[0]) {
-		err = join(out, size, chosen, "/live");
-		return err ? err : make_own(out);
-	}
-	if ((size_t)snprintf(out, size, "/dev/shm/tare-%u",
+	if (!chosen[0] &&
+	    (size_t)snprintf(out, size, "/dev/shm/tare-%u",
 			     (unsigned)geteuid()) < size &&
 	    tr_dir_prepare(out) == 0)
 		return 0;
-	err = state_dir(out, size);
-	if (err)
-		return err;
-	if (strlen(out) + 6 > size)
-		return TARE_EINVAL;
-	strcat(out, "/live");
-	return make_own(out);
+	err = path_of(chosen, "/live", out, size);
+	return err ? err : make_own(out);
 }
 
 int tr_dir_runs(const char *chosen, char *out, size_t size)
 {
-	int err;
+	int err = path_of(chosen, "/runs", out, size);
 
-	if (chosen && chosen[0]) {
-		err = join(out, size, chosen, "/runs");
-		return err ? err : make_own(out);
-	}
-	err = state_dir(out, size);
 	if (err)
 		return err;
-	if (strlen(out) + 6 > size)
-		return TARE_EINVAL;
-	strcat(out, "/runs");
-	return tr_dir_make(out);
+	return chosen[0] ? make_own(out) : tr_dir_make(out);
 }

@@ -17,14 +17,11 @@
 static const char *read_stat(uint32_t pid, char *text, size_t size)
 {
 	char path[64], *end;
-	int64_t n;
 
 	/* Not /proc/PID/stat: emulators invent that of their own process. */
 	(void)snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, pid);
-	n = tr_file_read(path, text, size - 1);
-	if (n <= 0)
+	if (!tr_file_text(path, text, size))
 		return NULL;
-	text[n] = '\0';
 	end = strrchr(text, ')');
 	return end ? end + 2 : NULL; /* field 3 */
 }
@@ -52,9 +49,7 @@ static uint64_t start_time_of(uint32_t pid)
 
 static void read_boot_id(char out[40])
 {
-	int64_t n = tr_file_read("/proc/sys/kernel/random/boot_id", out, 36);
-
-	out[n > 0 ? n : 0] = '\0';
+	(void)tr_file_text("/proc/sys/kernel/random/boot_id", out, 37);
 }
 
 /*
@@ -201,44 +196,34 @@ static void describe_command(struct description *d)
 
 static void describe_cpu(struct description *d)
 {
-	char text[1024];
-	int64_t n = tr_file_read("/proc/cpuinfo", text, sizeof(text) - 1);
-	char *at, *end;
+	char text[1024], *at;
 
-	if (n <= 0)
-		return;
-	text[n] = '\0';
+	(void)tr_file_text("/proc/cpuinfo", text, sizeof(text));
 	at = strstr(text, "model name");
 	at = at ? strchr(at, ':') : NULL;
 	if (!at)
 		return;
 	at += at[1] == ' ' ? 2 : 1;
-	end = strchr(at, '\n');
-	if (end)
-		*end = '\0';
+	at[strcspn(at, "\n")] = '\0';
 	describe(d, "cpu", at);
 }
 
 /* Follows .git/HEAD of the folder or one above, without running git. */
 static bool read_git_head(const char *git, char *out, size_t size)
 {
-	char path[1280], text[256]; /* a folder of 1 KiB and a ref */
-	int64_t n;
+	char path[1280], text[256] = "HEAD"; /* a folder of 1 KiB and a ref */
+	const char *name = text;
 
-	(void)snprintf(path, sizeof(path), "%s/HEAD", git);
-	n = tr_file_read(path, text, sizeof(text) - 1);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	if (strncmp(text, "ref: ", 5) == 0) {
-		(void)snprintf(path, sizeof(path), "%s/%s", git, text + 5);
-		n = tr_file_read(path, text, sizeof(text) - 1);
-		if (n <= 0)
+	do {
+		(void)snprintf(path, sizeof(path), "%s/%s", git, name);
+		if (!tr_file_text(path, text, sizeof(text)))
 			return false;
-		text[n] = '\0';
 		text[strcspn(text, "\n")] = '\0';
-	}
+		/* Once: a ref is no name of another. */
+		name = name == text && strncmp(text, "ref: ", 5) == 0 ?
+			       text + 5 :
+			       NULL;
+	} while (name);
 	(void)snprintf(out, size, "%.40s", text);
 	return true;
 }

@@ -29,17 +29,14 @@ static bool read_text(const char *name, char *text, size_t size)
 {
 	size_t root = strlen(tr_root), len = strlen(name);
 	char path[256];
-	int64_t n;
 
 	if (root + len >= sizeof(path))
 		return false;
 	memcpy(path, tr_root, root);
 	memcpy(path + root, name, len + 1);
-	n = tr_file_read(path, text, size - 1);
-	if (n <= 0)
+	if (!tr_file_text(path, text, size))
 		return false;
-	own_read += (uint64_t)n;
-	text[n] = '\0';
+	own_read += strlen(text);
 	return true;
 }
 

@@ -14,8 +14,6 @@
  * a bound that the caller has for all tracks together.
  */
 #include "ledger/layout.h"
-#include "ledger/layout.h"
-#include "ledger/layout.h"
 
 #include <math.h>
 

@@ -184,14 +184,11 @@ const char *tr_sum_name(uint32_t kind)
 		"sites",   "strings", "tracks",	     "gauges",	"records",
 		"modules", "stacks",  "allocations", "samples", "arena",
 		"values",  "prices",  "GPU",	     "code",
+		[TR_SUM_HEADER] = "header",
+		[TR_SUM_META] = "metadata",
+		[TR_SUM_SUMS] = "checksums",
 	};
 
-	if (kind == TR_SUM_HEADER)
-		return "header";
-	if (kind == TR_SUM_META)
-		return "metadata";
-	if (kind == TR_SUM_SUMS)
-		return "checksums";
-	return kind < sizeof(name) / sizeof(name[0]) ? name[kind] :
-						       "another region";
+	return kind < TR_SUM_KINDS && name[kind] ? name[kind] :
+						   "another region";
 }

@@ -38,18 +38,11 @@ static int read_extent(int fd, char *to, off_t at, off_t end)
 	/* All pages at once: one by one they cost more than the copy. */
 	if (at % TR_PAGE == 0)
 		(void)tr_memory_reserve(to + at, (size_t)(end - at));
-	while (at < end) {
-		ssize_t n = pread(fd, to + at, (size_t)(end - at), at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return TARE_EIO;
-		if (n == 0)
-			return 0; /* shortened meanwhile: zeros remain */
-		at += n;
-	}
-	return 0;
+	/* It may be shortened meanwhile: zeros remain. */
+	return tr_file_read_some(fd, to + at, (size_t)(end - at),
+				 (uint64_t)at) < 0 ?
+		       TARE_EIO :
+		       0;
 }
 
 static int read_sparse(int fd, char *to, off_t at, off_t size)
@@ -155,7 +148,7 @@ static void compare(int fd, const struct tr_image *image,
 /* The stages of all tracks once more: who wrote while we copied? */
 static void read_again(int fd, struct tr_image *image)
 {
-	const struct tr_header *header = (const void *)image->base;
+	const struct tr_header *header = tr_image_header(image);
 	const struct tr_region *tracks = &header->region[TR_REGION_TRACKS];
 	uint64_t n = tracks->used / 4;
 	const uint32_t *dir = tr_image_at(image, tracks->off, tracks->used, 4);
@@ -317,7 +310,7 @@ void tr_image_close(struct tr_image *image)
 
 static bool regions_fit(const struct tr_image *image)
 {
-	const struct tr_header *header = (const void *)image->base;
+	const struct tr_header *header = tr_image_header(image);
 
 	for (unsigned i = 0; i < TR_REGION_SLOTS; i++) {
 		const struct tr_region *r = &header->region[i];
@@ -331,7 +324,7 @@ static bool regions_fit(const struct tr_image *image)
 
 int tr_image_recheck(const struct tr_image *image)
 {
-	const struct tr_header *header = (const void *)image->base;
+	const struct tr_header *header = tr_image_header(image);
 
 	if (header->site_bytes != sizeof(struct tr_site) ||
 	    header->node_bytes != sizeof(struct tr_node) ||

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 /* ---- folders and files ------------------------------------------------- */
 
 static const struct tr_config *given;
@@ -177,18 +179,10 @@ static void add_entry(struct list *list, const char *dir, const char *name)
 		return;
 	if (tr_runs_peek(path, &header, meta))
 		return;
-	if (list->n == list->cap) {
-		size_t cap = list->cap ? list->cap * 2 : 16;
-		void *more = realloc(list->entry, cap * sizeof(*list->entry));
-
-		if (!more) {
-			list->failed = true;
-			return;
-		}
-		list->entry = more;
-		list->cap = cap;
-	}
-	fill_entry(&list->entry[list->n++], path, name, &header, meta);
+	if (TR_ARRAY_ROOM(list->entry, list->n, list->cap))
+		fill_entry(&list->entry[list->n++], path, name, &header, meta);
+	else
+		list->failed = true;
 }
 
 static void add_folder(struct list *list, const char *dir)

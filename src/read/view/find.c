@@ -48,12 +48,10 @@ static uint32_t inner_pid(int64_t pid)
 {
 	char path[64], text[4096];
 	const char *at, *end;
-	int64_t n;
 
 	(void)snprintf(path, sizeof(path), "/proc/%lld/status",
 		       (long long)pid);
-	n = tr_file_read(path, text, sizeof(text) - 1);
-	text[n > 0 ? n : 0] = '\0';
+	(void)tr_file_text(path, text, sizeof(text));
 	at = strstr(text, "\nNSpid:");
 	end = at ? strchr(at + 1, '\n') : NULL;
 	if (!end)
