@@ -43,32 +43,34 @@ static int lock(int fd)
 	return TARE_EBUSY;
 }
 
-static int map_page(const char *path, struct page *page)
+static int map_open_page(struct page *page)
 {
 	struct stat st;
+	int err;
+
+	if (fstat(page->fd, &st) ||
+	    st.st_size < (off_t)sizeof(*page->control))
+		return TARE_EFORMAT;
+	err = lock(page->fd);
+	if (err)
+		return err;
+	page->control = mmap(NULL, sizeof(*page->control),
+			     PROT_READ | PROT_WRITE, MAP_SHARED, page->fd, 0);
+	return page->control == MAP_FAILED ? TARE_ENOMEM : 0;
+}
+
+static int map_page(const char *path, struct page *page)
+{
 	int err;
 
 	page->fd = tr_file_open_regular(path, O_RDWR);
 	if (page->fd < 0)
 		return errno == EACCES || errno == EPERM ? TARE_EPERM :
 							   TARE_ENOENT;
-	if (fstat(page->fd, &st) ||
-	    st.st_size < (off_t)sizeof(*page->control)) {
+	err = map_open_page(page);
+	if (err)
 		(void)close(page->fd);
-		return TARE_EFORMAT;
-	}
-	err = lock(page->fd);
-	if (err) {
-		(void)close(page->fd);
-		return err;
-	}
-	page->control = mmap(NULL, sizeof(*page->control),
-			     PROT_READ | PROT_WRITE, MAP_SHARED, page->fd, 0);
-	if (page->control == MAP_FAILED) {
-		(void)close(page->fd);
-		return TARE_ENOMEM;
-	}
-	return 0;
+	return err;
 }
 
 static void unmap_page(struct page *page)

@@ -20,7 +20,7 @@ static int arrival_order(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
-	return x < y ? -1 : x > y;
+	return TR_ORDER(x, y);
 }
 
 /* All calls of one rank, in order; false: there are not so many. */

@@ -33,10 +33,9 @@ struct job_work {
 static int by_rank(const void *a, const void *b)
 {
 	const tare_job_rank *x = a, *y = b;
+	int order = TR_ORDER(x->comm.rank, y->comm.rank);
 
-	if (x->comm.rank != y->comm.rank)
-		return x->comm.rank < y->comm.rank ? -1 : 1;
-	return x->view < y->view ? -1 : x->view > y->view;
+	return order ? order : TR_ORDER(x->view, y->view);
 }
 
 static void fill_rank(tare_job_rank *rank, size_t index, tare_view *view,
@@ -363,10 +362,9 @@ static int find_all_waits(struct job_work *work)
 static int most_seconds_first(const void *a, const void *b)
 {
 	const tare_job_call *x = a, *y = b;
+	int order = TR_ORDER(y->seconds, x->seconds);
 
-	if (x->seconds != y->seconds)
-		return x->seconds < y->seconds ? 1 : -1;
-	return strcmp(x->name, y->name);
+	return order ? order : strcmp(x->name, y->name);
 }
 
 /* Largest over mean, less 1. */

@@ -35,10 +35,9 @@ TARE_API int tare_gain_of(double share, double factor,
 static int largest_share_first(const void *a, const void *b)
 {
 	const tare_part *x = a, *y = b;
+	int order = TR_ORDER(y->share, x->share);
 
-	if (x->share != y->share)
-		return x->share < y->share ? 1 : -1;
-	return x < y ? -1 : x > y;
+	return order ? order : TR_ORDER(x, y);
 }
 
 static int judge_parts(tare_amdahl *amdahl, const tare_worth_limits *limits)

@@ -332,11 +332,9 @@ TARE_API const tare_heap *tare_view_heap(tare_view *view)
 TARE_API int tare_view_allocs(tare_view *view, const tare_alloc **ret_allocs,
 			      size_t *ret_n)
 {
-	int err;
+	int err = view && ret_allocs && ret_n ? tr_view_allocs(view) :
+						TARE_EINVAL;
 
-	if (!view || !ret_allocs || !ret_n)
-		return TARE_EINVAL;
-	err = tr_view_allocs(view);
 	if (err)
 		return err;
 	*ret_allocs = view->profile.allocs.at;
@@ -348,11 +346,9 @@ TARE_API int tare_view_alloc_marks(tare_view *view,
 				   const tare_alloc_mark **ret_marks,
 				   size_t *ret_n)
 {
-	int err;
+	int err = view && ret_marks && ret_n ? tr_view_allocs(view) :
+					       TARE_EINVAL;
 
-	if (!view || !ret_marks || !ret_n)
-		return TARE_EINVAL;
-	err = tr_view_allocs(view);
 	if (err)
 		return err;
 	*ret_marks = view->profile.allocs.marks;

@@ -176,9 +176,12 @@ static size_t leave_out_cut(tare_function *rows, size_t n)
 static int read_functions(tare_view *view)
 {
 	struct reading_functions r = { .view = view };
-	int err = tr_frames_add(&r.frames, view, TARE_FRAMES_SAMPLES, 0);
 	size_t n;
+	int err;
 
+	if (view->profile.functions)
+		return 0;
+	err = tr_frames_add(&r.frames, view, TARE_FRAMES_SAMPLES, 0);
 	if (!err) {
 		tr_frames_finish(&r.frames);
 		err = make_rows(&r);
@@ -203,11 +206,9 @@ TARE_API int tare_view_functions(tare_view *view,
 				 const tare_function **ret_functions,
 				 size_t *ret_n)
 {
-	int err;
+	int err = view && ret_functions && ret_n ? read_functions(view) :
+						   TARE_EINVAL;
 
-	if (!view || !ret_functions || !ret_n)
-		return TARE_EINVAL;
-	err = view->profile.functions ? 0 : read_functions(view);
 	if (err)
 		return err;
 	*ret_functions = view->profile.functions;

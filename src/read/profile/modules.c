@@ -119,11 +119,9 @@ bool tr_module_is_own(tare_view *view, uint32_t number)
 TARE_API int tare_view_modules(tare_view *view,
 			       const tare_module **ret_modules, size_t *ret_n)
 {
-	int err;
+	int err = view && ret_modules && ret_n ? tr_profile_modules(view) :
+						 TARE_EINVAL;
 
-	if (!view || !ret_modules || !ret_n)
-		return TARE_EINVAL;
-	err = tr_profile_modules(view);
 	if (err)
 		return err;
 	*ret_modules = view->profile.modules;

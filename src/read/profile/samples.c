@@ -140,7 +140,7 @@ static int read_samples(tare_view *view)
 	const struct tr_sample *row;
 	uint64_t n;
 
-	if (err)
+	if (err || p->samples)
 		return err;
 	row = tr_image_rows(&view->image, TR_REGION_SAMPLES, sizeof(*row), &n,
 			    &p->damaged);
@@ -157,11 +157,9 @@ static int read_samples(tare_view *view)
 TARE_API int tare_view_samples(tare_view *view,
 			       const tare_sample **ret_samples, size_t *ret_n)
 {
-	int err;
+	int err = view && ret_samples && ret_n ? read_samples(view) :
+						 TARE_EINVAL;
 
-	if (!view || !ret_samples || !ret_n)
-		return TARE_EINVAL;
-	err = view->profile.samples ? 0 : read_samples(view);
 	if (err)
 		return err;
 	*ret_samples = view->profile.samples;
@@ -203,8 +201,7 @@ int tr_samples_by_thread(tare_view *view, tare_sample **ret_samples,
 
 int tr_profile_damaged(tare_view *view, bool samples, uint64_t *ret_places)
 {
-	int err = samples && !view->profile.samples ? read_samples(view) :
-						      tr_profile_stacks(view);
+	int err = samples ? read_samples(view) : tr_profile_stacks(view);
 
 	if (!err)
 		err = tr_view_allocs(view);

@@ -261,11 +261,9 @@ uint32_t tr_profile_stack(const tare_view *view, uint32_t number)
 TARE_API int tare_view_stacks(tare_view *view, const tare_stack **ret_stacks,
 			      size_t *ret_n)
 {
-	int err;
+	int err = view && ret_stacks && ret_n ? tr_profile_stacks(view) :
+						TARE_EINVAL;
 
-	if (!view || !ret_stacks || !ret_n)
-		return TARE_EINVAL;
-	err = tr_profile_stacks(view);
 	if (err)
 		return err;
 	*ret_stacks = view->profile.stacks;

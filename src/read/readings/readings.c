@@ -192,7 +192,7 @@ static int oldest_first(const void *a, const void *b)
 {
 	const tare_record *x = a, *y = b;
 
-	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+	return TR_ORDER(x->start_ns, y->start_ns);
 }
 
 static int fill(struct rows *rows, const tare_filter *filter,

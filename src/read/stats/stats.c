@@ -266,38 +266,36 @@ static void fill_row(const tare_view *view, const struct tr_series *s,
 /* Two rows of one view never tie: a series is what differs in these. */
 static int by_name(const tare_stats *x, const tare_stats *y)
 {
-	if (strcmp(x->name, y->name) != 0)
-		return strcmp(x->name, y->name);
-	if (strcmp(x->labels, y->labels) != 0)
-		return strcmp(x->labels, y->labels);
-	if (strcmp(x->source, y->source) != 0)
-		return strcmp(x->source, y->source);
-	return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) :
-				    strcmp(x->unit, y->unit);
+	int order = strcmp(x->name, y->name);
+
+	if (!order)
+		order = strcmp(x->labels, y->labels);
+	if (!order)
+		order = strcmp(x->source, y->source);
+	if (!order)
+		order = TR_ORDER(x->kind, y->kind);
+	return order ? order : strcmp(x->unit, y->unit);
 }
 
 int tr_stats_order(const void *a, const void *b)
 {
 	const tare_stats *x = a, *y = b;
-	bool x_time = x->kind == TARE_KIND_SCOPE;
-	bool y_time = y->kind == TARE_KIND_SCOPE;
+	bool is_time = x->kind == TARE_KIND_SCOPE;
+	int order = (y->kind == TARE_KIND_SCOPE) - is_time;
 
-	if (x_time != y_time)
-		return x_time ? -1 : 1;
-	if (x_time && x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	return by_name(x, y);
+	if (!order && is_time)
+		order = TR_ORDER(y->total, x->total);
+	return order ? order : by_name(x, y);
 }
 
 int tr_stats_order_slowest(const void *a, const void *b)
 {
 	const tare_stats *x = a, *y = b;
+	int order = !!isnan(x->net_mean) - !!isnan(y->net_mean);
 
-	if (isnan(x->net_mean) != isnan(y->net_mean))
-		return isnan(x->net_mean) ? 1 : -1;
-	if (!isnan(x->net_mean) && x->net_mean != y->net_mean)
-		return x->net_mean < y->net_mean ? 1 : -1;
-	return by_name(x, y);
+	if (!order)
+		order = TR_ORDER(y->net_mean, x->net_mean);
+	return order ? order : by_name(x, y);
 }
 
 /* Whether single values failed is not kept: over all time, then. */

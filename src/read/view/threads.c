@@ -21,6 +21,8 @@ static int read_threads(tare_view *view)
 	uint32_t n = tr_image_tracks(&view->image);
 	const struct tr_track *track;
 
+	if (view->threads)
+		return 0;
 	view->threads = calloc(n + 1u, sizeof(*view->threads));
 	if (!view->threads)
 		return TARE_ENOMEM;
@@ -34,11 +36,9 @@ static int read_threads(tare_view *view)
 TARE_API int tare_view_threads(tare_view *view,
 			       const tare_thread **ret_threads, size_t *ret_n)
 {
-	int err;
+	int err = view && ret_threads && ret_n ? read_threads(view) :
+						 TARE_EINVAL;
 
-	if (!view || !ret_threads || !ret_n)
-		return TARE_EINVAL;
-	err = view->threads ? 0 : read_threads(view);
 	if (err)
 		return err;
 	*ret_threads = view->threads;
