@@ -314,24 +314,38 @@ static size_t choose(tare_view *view, const struct choice *choice,
 	return n;
 }
 
-/* What there is without a filter. */
+/* The newest that are chosen, at most `most`, to *array; how many. */
+static int choose_to(tare_view *view, const tare_filter *filter, size_t most,
+		     tare_record **array, size_t *ret_n)
+{
+	struct choice choice = {
+		.filter = filter,
+		.sites = calloc(tr_image_sites(&view->image) + 1u, 1),
+		.most = most,
+		.most_kept = tr_view_header(view)->max_history,
+	};
+
+	free(*array);
+	*array = calloc(most + 1, sizeof(**array));
+	if (!*array || !choice.sites) {
+		free(choice.sites);
+		return TARE_ENOMEM;
+	}
+	*ret_n = choose(view, &choice, *array);
+	memmove(*array, *array + most - *ret_n, *ret_n * sizeof(**array));
+	free(choice.sites);
+	return 0;
+}
+
+/* What there is without a filter: a number of operations, as many values. */
 static int keep_newest(tare_view *view)
 {
-	struct choice all = { .most = view->n_records,
-			      .most_kept = tr_view_header(view)->max_history };
-	size_t n;
+	size_t most = view->n_records;
+	uint64_t history = tr_view_header(view)->max_history;
 
-	/* That number of operations, and as many values. */
-	if (all.most / 2 > all.most_kept)
-		all.most = 2 * all.most_kept;
-	view->newest = calloc(all.most + 1, sizeof(*view->newest));
-	if (!view->newest)
-		return TARE_ENOMEM;
-	n = choose(view, &all, view->newest);
-	memmove(view->newest, view->newest + all.most - n,
-		n * sizeof(*view->newest));
-	view->n_newest = n;
-	return 0;
+	if (most / 2 > history)
+		most = 2 * history;
+	return choose_to(view, NULL, most, &view->newest, &view->n_newest);
 }
 
 static int fill_records(tare_view *view)
@@ -372,36 +386,11 @@ static int read_records(tare_view *view)
 	return err;
 }
 
-static int choose_records(tare_view *view, const tare_filter *filter,
-			  const tare_record **ret_records, size_t *ret_n)
-{
-	struct choice choice = {
-		.filter = filter,
-		.sites = calloc(tr_image_sites(&view->image) + 1u, 1),
-		.most = view->n_records,
-		.most_kept = tr_view_header(view)->max_history,
-	};
-	size_t n;
-
-	if (filter->most_records && filter->most_records < choice.most)
-		choice.most = (size_t)filter->most_records;
-	free(view->chosen);
-	view->chosen = calloc(choice.most + 1, sizeof(*view->chosen));
-	if (!view->chosen || !choice.sites) {
-		free(choice.sites);
-		return TARE_ENOMEM;
-	}
-	n = choose(view, &choice, view->chosen);
-	free(choice.sites);
-	*ret_records = view->chosen + choice.most - n;
-	*ret_n = n;
-	return 0;
-}
-
 TARE_API int tare_view_records(tare_view *view, const tare_filter *filter,
 			       const tare_record **ret_records, size_t *ret_n)
 {
 	tare_filter own;
+	size_t most;
 	int err;
 
 	if (!view || !ret_records || !ret_n || !tr_filter_take(&filter, &own))
@@ -409,9 +398,16 @@ TARE_API int tare_view_records(tare_view *view, const tare_filter *filter,
 	err = view->records ? 0 : read_records(view);
 	if (err)
 		return err;
-	if (filter)
-		return choose_records(view, filter, ret_records, ret_n);
-	*ret_records = view->newest;
-	*ret_n = view->n_newest;
-	return 0;
+	if (!filter) {
+		*ret_records = view->newest;
+		*ret_n = view->n_newest;
+		return 0;
+	}
+	most = view->n_records;
+	if (filter->most_records && filter->most_records < most)
+		most = (size_t)filter->most_records;
+	err = choose_to(view, filter, most, &view->chosen, ret_n);
+	if (!err)
+		*ret_records = view->chosen;
+	return err;
 }
