@@ -6,18 +6,6 @@
 
 /* ---- functions --------------------------------------------------------- */
 
-static uint32_t hash_text(const char *text, uint32_t hash)
-{
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 16777619u;
-	return hash;
-}
-
-static uint32_t hash_function(const struct tr_named_function *f)
-{
-	return hash_text(f->file, hash_text(f->name, 2166136261u)) + f->line;
-}
-
 static bool are_same(const struct tr_named_function *a,
 		     const struct tr_named_function *b)
 {
@@ -26,57 +14,29 @@ static bool are_same(const struct tr_named_function *a,
 	       strcmp(a->module, b->module) == 0;
 }
 
-static uint32_t *slot_of(struct tr_functions *t,
-			 const struct tr_named_function *wanted)
-{
-	uint32_t at = hash_function(wanted) & t->mask;
-
-	while (t->hash[at] &&
-	       !are_same(&t->function[t->hash[at] - 1], wanted))
-		at = (at + 1) & t->mask;
-	return &t->hash[at];
-}
-
-static bool grow_functions(struct tr_functions *t)
-{
-	uint32_t cap = t->cap ? 2 * t->cap : 256;
-	struct tr_named_function *function =
-		realloc(t->function, cap * sizeof(*function));
-	uint32_t *hash = function ? calloc(2 * (size_t)cap, sizeof(*hash)) :
-				    NULL;
-
-	if (function)
-		t->function = function;
-	if (!hash)
-		return false;
-	free(t->hash);
-	t->hash = hash;
-	t->mask = 2 * cap - 1;
-	t->cap = cap;
-	for (uint32_t i = 0; i < t->n; i++)
-		*slot_of(t, &t->function[i]) = i + 1;
-	return true;
-}
-
 uint32_t tr_functions_find(struct tr_functions *functions,
 			   const struct tr_named_function *function)
 {
-	uint32_t *slot;
+	uint32_t hash = tr_hash_text(TR_HASH_FIRST, function->name), step = 0;
+	uint32_t i;
 
-	if (functions->n == functions->cap && !grow_functions(functions))
+	hash = tr_hash_text(hash, function->file) + function->line;
+	while ((i = tr_lookup_next(&functions->by_text, hash, &step)) !=
+	       TR_LOOKUP_NONE)
+		if (are_same(&functions->function[i], function))
+			return i;
+	if (!TR_ARRAY_ROOM(functions->function, functions->n,
+			   functions->cap) ||
+	    !tr_lookup_add(&functions->by_text, hash, functions->n))
 		return UINT32_MAX;
-	slot = slot_of(functions, function);
-	if (!*slot) {
-		functions->function[functions->n] = *function;
-		*slot = ++functions->n;
-	}
-	return *slot - 1;
+	functions->function[functions->n] = *function;
+	return functions->n++;
 }
 
 void tr_functions_release(struct tr_functions *functions)
 {
 	free(functions->function);
-	free(functions->hash);
+	tr_lookup_release(&functions->by_text);
 	*functions = (struct tr_functions){ .n = 0 };
 }
 

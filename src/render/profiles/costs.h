@@ -24,8 +24,9 @@ struct tr_named_function {
 /* All functions of an export, by number. */
 struct tr_functions {
 	struct tr_named_function *function;
-	uint32_t n, cap;
-	uint32_t *hash, mask;
+	uint32_t n;
+	size_t cap;
+	struct tr_lookup by_text; /* these */
 };
 
 /* Number of a function, new or known; UINT32_MAX: no memory. */
