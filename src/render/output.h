@@ -111,6 +111,54 @@ char *tr_put_cell(char *at, const char *text, size_t len);
 /* Is the text of use as a cell as it is? */
 bool tr_cell_is_plain(const char *text, size_t len);
 
+/* ---- fields.c ---------------------------------------------------------- */
+
+enum tr_field_kind {
+	TR_FIELD_STR,
+	TR_FIELD_ENUM,
+	TR_FIELD_BOOL,
+	TR_FIELD_U32,
+	TR_FIELD_U64,
+	TR_FIELD_I64,
+	TR_FIELD_DOUBLE
+};
+
+/* A field of a struct and what it is called in an output. */
+struct tr_field {
+	const char *key;
+	size_t offset;
+	enum tr_field_kind kind;
+	const char *(*name)(uint32_t value); /* of an enum's */
+};
+
+/* The kind follows from the field's type; other types do not compile. */
+#define TR_FIELD(type, key, field) \
+	{ key, offsetof(type, field), \
+	  _Generic(((type *)0)->field, \
+		   const char *: TR_FIELD_STR, \
+		   bool: TR_FIELD_BOOL, \
+		   uint32_t: TR_FIELD_U32, \
+		   uint64_t: TR_FIELD_U64, \
+		   int64_t: TR_FIELD_I64, \
+		   double: TR_FIELD_DOUBLE), NULL }
+/* An enum as text. */
+#define TR_FIELD_NAMED(type, key, field, name) \
+	{ key, offsetof(type, field), TR_FIELD_ENUM, name }
+
+/* The table and its length, as arguments of the calls below. */
+#define TR_ALL(table) (table), TR_N_OF(table)
+#define TR_N_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+void tr_json_fields(struct tr_json *json, const struct tr_field *field,
+		    size_t n, const void *of);
+/* Cells of a table, commas between them; NAN is empty. And their headings. */
+void tr_sink_cells(struct tr_sink *sink, const struct tr_field *field,
+		   size_t n, const void *of);
+void tr_sink_keys(struct tr_sink *sink, const struct tr_field *field,
+		  size_t n);
+/* Not of a text. */
+double tr_field_number(const struct tr_field *field, const void *of);
+
 /* ---- xml.c ------------------------------------------------------------- */
 
 /* Text of an element: escaped, valid, at most `most` characters. */

@@ -18,6 +18,10 @@ void tr_json_series(struct tr_json *json, const tare_stats *stats);
 void tr_json_health(struct tr_json *json, const tare_health *health);
 const char *tr_kind_name(enum tare_kind kind);
 
+/* Fields of a tare_stats; CSV has all but the last two. */
+#define TR_SERIES_FIELDS 31
+extern const struct tr_field tr_series_fields[TR_SERIES_FIELDS];
+
 /*
  * Writers of tare_export(). They borrow their arguments, write to the sink,
  * and return 0 or a TARE_E*; failures of the sink are in the sink.
@@ -28,8 +32,5 @@ int tr_export_csv(struct tr_sink *sink, tare_view *const *views, size_t n,
 		  const tare_export_options *options);
 /* The table of CSV of this name, in a text that stays; NULL: there is none. */
 const char *tr_csv_table(const char *name);
-/* The table "metrics". `asked`: a filter, or NULL. */
-int tr_csv_metrics(struct tr_sink *sink, tare_view *const *views, size_t n,
-		   const tare_filter *asked);
 
 #endif

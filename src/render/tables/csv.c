@@ -50,13 +50,11 @@ static const struct {
 	{ "stats", 0 },
 };
 
-#define N_TABLES (sizeof(tables) / sizeof(tables[0]))
-
 static size_t table_index(const char *name)
 {
 	size_t i = 0;
 
-	while (i < N_TABLES && strcmp(tables[i].name, name) != 0)
+	while (i < TR_N_OF(tables) && strcmp(tables[i].name, name) != 0)
 		i++;
 	return i;
 }
@@ -65,7 +63,7 @@ const char *tr_csv_table(const char *name)
 {
 	size_t index = table_index(name);
 
-	return index < N_TABLES ? tables[index].name : NULL;
+	return index < TR_N_OF(tables) ? tables[index].name : NULL;
 }
 
 /* ---- cells ------------------------------------------------------------- */
@@ -76,15 +74,30 @@ static char *put_number(char *at, double value)
 	return isnan(value) ? at : at + tr_double_text(at, value);
 }
 
-static char *put_bool(char *at, bool value)
-{
-	return value ? TR_LIT(at, "true") : TR_LIT(at, "false");
-}
-
 static void put_text(struct tr_sink *sink, const char *text)
 {
 	tr_sink_cell(sink, text);
 	tr_sink_add(sink, ",", 1);
+}
+
+static void put_columns(struct table *t, const struct tr_field *field,
+			size_t n)
+{
+	tr_sink_adds(t->sink, t->with_run ? "run,pid," : "");
+	tr_sink_keys(t->sink, field, n);
+	tr_sink_add(t->sink, END, 2);
+}
+
+static void put_run(struct table *t, const tare_run *run)
+{
+	char *at;
+
+	if (!t->with_run)
+		return;
+	put_text(t->sink, run->id);
+	at = tr_put_i64(tr_sink_begin(t->sink), run->pid);
+	*at++ = ',';
+	tr_sink_end(t->sink, at);
 }
 
 /* ---- columns of attributes --------------------------------------------- */
@@ -96,8 +109,7 @@ static const char *const fixed_columns[] = {
 
 static bool is_fixed(const char *key)
 {
-	for (size_t i = 0;
-	     i < sizeof(fixed_columns) / sizeof(fixed_columns[0]); i++)
+	for (size_t i = 0; i < TR_N_OF(fixed_columns); i++)
 		if (strcmp(fixed_columns[i], key) == 0)
 			return true;
 	return false;
@@ -121,27 +133,28 @@ static size_t column_of(struct table *t, size_t i, const char *key)
 	return t->n_keys;
 }
 
-static void find_columns(struct table *t, const tare_record *r, size_t n)
+/* Are there attributes that have no column yet? They get one. */
+static void find_columns(struct table *t, const tare_run *run,
+			 const tare_record *r)
 {
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < r[i].n_attrs; k++) {
-			const char *key = r[i].attrs[k].key;
+	(void)run;
+	for (size_t k = 0; k < r->n_attrs; k++) {
+		const char *key = r->attrs[k].key;
 
-			if (column_of(t, k, key) < t->n_keys)
-				continue;
-			if (t->n_keys < MOST_COLUMNS)
-				t->key[t->n_keys++] = key;
-			else
-				t->has_more = true;
-		}
+		if (column_of(t, k, key) < t->n_keys)
+			continue;
+		if (t->n_keys < MOST_COLUMNS)
+			t->key[t->n_keys++] = key;
+		else
+			t->has_more = true;
+	}
 }
 
 static void put_heading(struct table *t)
 {
 	struct tr_sink *sink = t->sink;
 
-	if (t->with_run)
-		tr_sink_adds(sink, "run,pid,");
+	tr_sink_adds(sink, t->with_run ? "run,pid," : "");
 	tr_sink_adds(sink, "start_ns,name,source,thread");
 	if (t->kind == TARE_RECORD_OPERATION)
 		tr_sink_adds(sink, ",duration_ns,ok,error");
@@ -229,18 +242,6 @@ static void put_attrs(struct table *t, const tare_record *r)
 		put_more(t, r);
 }
 
-static void put_run(struct table *t, const tare_run *run)
-{
-	char *at;
-
-	if (!t->with_run)
-		return;
-	put_text(t->sink, run->id);
-	at = tr_put_i64(tr_sink_begin(t->sink), run->pid);
-	*at++ = ',';
-	tr_sink_end(t->sink, at);
-}
-
 /* Most records follow one of the same site: its cells are kept. */
 static void put_names(struct table *t, const tare_record *r)
 {
@@ -263,11 +264,14 @@ static void put_names(struct table *t, const tare_record *r)
 	t->source = r->source;
 }
 
-static void put_record(struct table *t, const tare_record *r)
+static void put_record(struct table *t, const tare_run *run,
+		       const tare_record *r)
 {
 	struct tr_sink *sink = t->sink;
-	char *at = tr_put_i64(tr_sink_begin(sink), r->start_ns);
+	char *at;
 
+	put_run(t, run);
+	at = tr_put_i64(tr_sink_begin(sink), r->start_ns);
 	*at++ = ',';
 	tr_sink_end(sink, at);
 	put_names(t, r);
@@ -275,120 +279,96 @@ static void put_record(struct table *t, const tare_record *r)
 	if (t->kind == TARE_RECORD_OPERATION) {
 		*at++ = ',';
 		at = tr_put_u64(at, r->duration_ns);
-		*at++ = ',';
-		at = put_bool(at, r->ok);
-		*at++ = ',';
+		at = r->ok ? TR_LIT(at, ",true,") : TR_LIT(at, ",false,");
 		tr_sink_end(sink, at);
 		if (r->error[0])
 			tr_sink_cell(sink, r->error);
 		at = tr_sink_begin(sink);
 	}
-	*at++ = ',';
-	at = put_bool(at, r->truncated);
+	at = r->truncated ? TR_LIT(at, ",true") : TR_LIT(at, ",false");
 	tr_sink_end(sink, at);
 	put_attrs(t, r);
 	tr_sink_add(sink, END, 2);
+	sink->rows++;
 }
 
-static void put_rows(struct table *t, const tare_run *run,
-		     const tare_record *r, size_t n)
+/* ---- rows of single measurements --------------------------------------- */
+
+/* All that have a value: samples of memory and GPUs are tables of theirs. */
+#define VALUE_KINDS \
+	(1u << TARE_RECORD_OPERATION | 1u << TARE_RECORD_VALUE | \
+	 1u << TARE_RECORD_GAUGE | 1u << TARE_RECORD_COUNTER | \
+	 1u << TARE_RECORD_RATIO | 1u << TARE_RECORD_SCOPE)
+
+#define RECORD(field) TR_FIELD(tare_record, #field, field)
+
+static const struct tr_field value_fields[] = {
+	RECORD(start_ns), RECORD(name), RECORD(value), RECORD(unit),
+	TR_FIELD_NAMED(tare_record, "type", type, tare_type_name),
+	RECORD(source), RECORD(labels),
+	TR_FIELD_NAMED(tare_record, "kind", kind, tare_record_kind_name),
+	RECORD(thread), RECORD(ok), RECORD(error),
+};
+
+static void put_value(struct table *t, const tare_run *run,
+		      const tare_record *r)
 {
-	for (size_t i = 0; i < n && !t->sink->err; i++) {
-		put_run(t, run);
-		put_record(t, &r[i]);
-		t->sink->rows++;
-	}
+	put_run(t, run);
+	tr_sink_cells(t->sink, TR_ALL(value_fields), r);
+	tr_sink_add(t->sink, END, 2);
+	t->sink->rows++;
 }
+
+/* ---- views ------------------------------------------------------------- */
 
 static int records_of(const struct table *t, tare_view *view,
 		      const tare_record **ret, size_t *ret_n)
 {
 	tare_filter filter = { .struct_size = sizeof(filter) };
 
-	if (t->kind != TARE_RECORD_OPERATION)
+	if (t->kind == TARE_RECORD_MEMORY || t->kind == TARE_RECORD_GPU)
 		return tare_view_readings(view, t->options->filter, t->kind,
 					  ret, ret_n);
 	if (t->options->filter)
 		filter = *t->options->filter;
-	filter.record_kinds = 1u << t->kind;
-	return tare_view_records(view, &filter, ret, ret_n);
+	if (t->kind == TARE_RECORD_OPERATION)
+		filter.record_kinds = 1u << t->kind;
+	else
+		filter.record_kinds = filter.record_kinds ?
+					      filter.record_kinds &
+						      VALUE_KINDS :
+					      VALUE_KINDS;
+	*ret_n = 0;
+	return filter.record_kinds ?
+		       tare_view_records(view, &filter, ret, ret_n) :
+		       0;
 }
 
-static int put_records(struct table *t, tare_view *const *views, size_t n)
+/* Hands every record of all views to `put`. */
+static int each_record(struct table *t, tare_view *const *views, size_t n,
+		       void (*put)(struct table *t, const tare_run *run,
+				   const tare_record *r))
 {
-	const tare_record *records;
-	size_t n_records;
-	int err;
-
-	for (size_t i = 0; i < n; i++) {
-		err = records_of(t, views[i], &records, &n_records);
-		if (err)
-			return err;
-		find_columns(t, records, n_records);
-	}
-	put_heading(t);
 	for (size_t i = 0; i < n && !t->sink->err; i++) {
-		err = records_of(t, views[i], &records, &n_records);
+		const tare_run *run = tare_view_run(views[i]);
+		const tare_record *records;
+		size_t n_records;
+		int err = records_of(t, views[i], &records, &n_records);
+
 		if (err)
 			return err;
-		put_rows(t, tare_view_run(views[i]), records, n_records);
+		for (size_t k = 0; k < n_records && !t->sink->err; k++)
+			put(t, run, &records[k]);
 	}
 	return 0;
 }
 
-/* ---- rows of statistics ------------------------------------------------ */
-
-#define STATS_COLUMNS \
-	"name,source,labels,unit,kind,type,file,line,count,timed,failures," \
-	"success_rate,items,items_per_s,total,own,mean,min,max,p50,p90,p95," \
-	"p99,p999,net_total,net_own,net_mean,last,below_resolution" END
-
-static char *put_counts(char *at, const tare_stats *s)
-{
-	const uint64_t count[] = { s->line, s->count, s->timed, s->failures };
-
-	for (size_t i = 0; i < sizeof(count) / sizeof(count[0]); i++) {
-		at = tr_put_u64(at, count[i]);
-		*at++ = ',';
-	}
-	at = put_number(at, s->success_rate);
-	*at++ = ',';
-	at = tr_put_u64(at, s->items);
-	*at++ = ',';
-	return at;
-}
-
-static void put_stats_row(struct tr_sink *sink, const tare_stats *s)
-{
-	const double number[] = {
-		s->items_per_s, s->total, s->own,	s->mean,
-		s->min,		s->max,	  s->p50,	s->p90,
-		s->p95,		s->p99,	  s->p999,	s->net_total,
-		s->net_own,	s->net_mean, s->last,
-	};
-	char *at;
-
-	put_text(sink, s->name);
-	put_text(sink, s->source);
-	put_text(sink, s->labels);
-	put_text(sink, s->unit);
-	put_text(sink, tr_kind_name(s->kind));
-	put_text(sink, tare_type_name(s->type));
-	put_text(sink, s->file);
-	at = put_counts(tr_sink_begin(sink), s);
-	for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++) {
-		at = put_number(at, number[i]);
-		*at++ = ',';
-	}
-	at = put_bool(at, s->below_resolution);
-	tr_sink_end(sink, TR_LIT(at, END));
-}
+/* Estimates and missed calls are in JSON alone. */
+#define CSV_SERIES_FIELDS (TR_SERIES_FIELDS - 2)
 
 static int put_stats(struct table *t, tare_view *const *views, size_t n)
 {
-	if (t->with_run)
-		tr_sink_adds(t->sink, "run,pid,");
-	tr_sink_adds(t->sink, STATS_COLUMNS);
+	put_columns(t, tr_series_fields, CSV_SERIES_FIELDS);
 	for (size_t i = 0; i < n; i++) {
 		const tare_stats *stats;
 		size_t n_stats;
@@ -399,7 +379,9 @@ static int put_stats(struct table *t, tare_view *const *views, size_t n)
 			return err;
 		for (size_t k = 0; k < n_stats && !t->sink->err; k++) {
 			put_run(t, tare_view_run(views[i]));
-			put_stats_row(t->sink, &stats[k]);
+			tr_sink_cells(t->sink, tr_series_fields,
+				      CSV_SERIES_FIELDS, &stats[k]);
+			tr_sink_add(t->sink, END, 2);
 		}
 		t->sink->rows += n_stats;
 	}
@@ -411,10 +393,19 @@ int tr_export_csv(struct tr_sink *sink, tare_view *const *views, size_t n,
 {
 	const char *name = options->table ? options->table : "processing";
 	struct table t = { .sink = sink, .options = options };
+	int err;
 
 	t.kind = tables[table_index(name)].kind;
 	t.with_run = n > 1;
-	if (t.kind == TARE_RECORD_VALUE)
-		return tr_csv_metrics(sink, views, n, options->filter);
-	return t.kind ? put_records(&t, views, n) : put_stats(&t, views, n);
+	if (!t.kind)
+		return put_stats(&t, views, n);
+	if (t.kind == TARE_RECORD_VALUE) {
+		put_columns(&t, TR_ALL(value_fields));
+		return each_record(&t, views, n, put_value);
+	}
+	err = each_record(&t, views, n, find_columns);
+	if (err)
+		return err;
+	put_heading(&t);
+	return each_record(&t, views, n, put_record);
 }
