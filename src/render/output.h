@@ -156,13 +156,16 @@ void tr_sink_cells(struct tr_sink *sink, const struct tr_field *field,
 		   size_t n, const void *of);
 void tr_sink_keys(struct tr_sink *sink, const struct tr_field *field,
 		  size_t n);
-/* Not of a text. */
+/* Of any number, and of one that is not negative and no double. */
 double tr_field_number(const struct tr_field *field, const void *of);
+uint64_t tr_field_whole(const struct tr_field *field, const void *of);
 
 /* ---- xml.c ------------------------------------------------------------- */
 
 /* Text of an element: escaped, valid, at most `most` characters. */
 void tr_sink_xml(struct tr_sink *sink, const char *text, size_t most);
+/* Like tr_as_number(), with so many decimals. */
+struct tr_text tr_as_fixed(double value, int decimals);
 /* At most so many decimals, no zeros at the end. */
 void tr_sink_number(struct tr_sink *sink, double value, int decimals);
 void tr_sink_count(struct tr_sink *sink, uint64_t n);

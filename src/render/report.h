@@ -19,9 +19,33 @@ struct tr_report {
 	const char *asked_sort; /* NULL: none, each table has its own */
 };
 
-/* Defaults for what is 0; 0 or TARE_EINVAL. */
-int tr_report_prepare(struct tr_report *report,
-		      const tare_report_options *options);
+/*
+ * The parts of a report as text and as JSON, in the order of their files.
+ * Nothing where there is nothing; 0 or an error.
+ */
+int tr_report_head(struct tr_report *report);
+int tr_report_trainings(struct tr_report *report);
+int tr_json_trainings(struct tr_json *json, struct tr_report *report);
+int tr_report_tree(struct tr_report *report);
+int tr_json_tree(struct tr_json *json, struct tr_report *report);
+/* Sampled stacks as a tree. */
+int tr_report_frames(struct tr_report *report);
+int tr_json_frames(struct tr_json *json, struct tr_report *report);
+/* How stacks were sampled, and the functions that took the time. */
+int tr_report_profile(struct tr_report *report);
+int tr_json_profile(struct tr_json *json, struct tr_report *report);
+int tr_report_stages(struct tr_report *report);
+int tr_json_stages(struct tr_json *json, struct tr_report *report);
+/* Where allocations were noted: totals, and what made the peak. */
+int tr_report_allocs(struct tr_report *report);
+int tr_json_allocs(struct tr_json *json, struct tr_report *report);
+int tr_report_flat(struct tr_report *report);
+int tr_json_flat(struct tr_json *json, struct tr_report *report);
+/* The newest records, of all kinds. */
+int tr_report_recent(struct tr_report *report);
+int tr_json_recent(struct tr_json *json, struct tr_report *report);
+int tr_report_health(struct tr_report *report);
+
 /* Rows of the last tare_view_stats() in the order of options.sort. Gives. */
 const tare_stats **tr_report_sorted(const struct tr_report *report,
 				    const tare_stats *stats, size_t n);
@@ -33,11 +57,6 @@ const tare_stats **tr_report_sorted(const struct tr_report *report,
 void tr_report_order_note(struct tr_report *report, const char *const *known,
 			  const char *what);
 
-void tr_report_head(struct tr_report *report);
-int tr_report_tree(struct tr_report *report);
-int tr_report_flat(struct tr_report *report);
-void tr_report_health(struct tr_report *report);
-
 /* Pieces of a table. Cells are right-aligned, after one space. */
 struct tr_report_title {
 	const char *text; /* NULL: the end */
@@ -47,13 +66,22 @@ struct tr_report_title {
 /* `of`: whose table it is, or "". */
 void tr_report_heading(struct tr_report *report, const char *text,
 		       const char *of);
-void tr_report_titles(struct tr_report *report,
-		      const struct tr_report_title *title);
+/* After those of `first`, a name of `width` columns; NULL: none. */
+void tr_report_titles(struct tr_report *report, const char *first,
+		      size_t width, const struct tr_report_title *title);
 void tr_report_time(struct tr_report *report, double ns, size_t width);
 void tr_report_count(struct tr_report *report, uint64_t n, size_t width);
 void tr_report_share(struct tr_report *report, double share);
 /* Any text, made printable, at most so many columns. */
 void tr_report_text(struct tr_report *report, const char *text, size_t most);
+/* "  file.c:12", without its folders; nothing where it is not known. */
+void tr_report_place(struct tr_report *report, const char *file,
+		     uint32_t line);
+/* Columns of a line that others leave, but at least so many. */
+size_t tr_report_rest(const struct tr_report *report, size_t fixed,
+		      size_t least);
+/* A rate as whole number, where there is one for it. */
+uint64_t tr_report_whole(double rate);
 /* Names are cut, and fit for a terminal. */
 void tr_report_name(struct tr_report *report, const char *text, size_t width);
 void tr_report_cell(struct tr_report *report, const char *text, size_t width);
@@ -61,12 +89,6 @@ void tr_report_dim(struct tr_report *report, bool on);
 
 /* With its unit. */
 void tr_report_value(struct tr_report *report, double value, const char *unit);
-
-/* ---- recent.c ---------------------------------------------------------- */
-
-/* The newest records, of all kinds; nothing where there are none. */
-int tr_report_recent(struct tr_report *report);
-int tr_json_recent(struct tr_json *json, struct tr_report *report);
 
 /* ---- sampling.c -------------------------------------------------------- */
 
@@ -77,40 +99,11 @@ double tr_share_error(double share, uint64_t samples);
 void tr_report_sampling(struct tr_report *report);
 void tr_json_sampling(struct tr_json *json, const tare_sampling *sampling);
 
-/* ---- functions.c ------------------------------------------------------- */
-
-/* How stacks were sampled, and the functions that took the time. */
-int tr_report_profile(struct tr_report *report);
-int tr_json_profile(struct tr_json *json, struct tr_report *report);
-
-/* ---- tree_frames.c ----------------------------------------------------- */
-
-/* Sampled stacks as a tree. */
-int tr_report_frames(struct tr_report *report);
-int tr_json_frames(struct tr_json *json, struct tr_report *report);
-
 /* ---- calls.c ----------------------------------------------------------- */
 
 /* Functions that were hooked; *ret_any: there are some. */
 int tr_report_calls(struct tr_report *report, bool *ret_any);
 int tr_json_calls(struct tr_json *json, struct tr_report *report);
-
-/* ---- stages.c, stages_json.c ------------------------------------------- */
-
-int tr_report_stages(struct tr_report *report);
-int tr_json_stages(struct tr_json *json, const struct tr_report *report);
-
-/* ---- allocs.c ---------------------------------------------------------- */
-
-/* Where allocations were noted: totals, and what made the peak. */
-int tr_report_allocs(struct tr_report *report);
-int tr_json_allocs(struct tr_json *json, const struct tr_report *report);
-
-/* ---- trainings.c ------------------------------------------------------- */
-
-/* Nothing where there are none. */
-void tr_report_trainings(struct tr_report *report);
-void tr_json_trainings(struct tr_json *json, const struct tr_report *report);
 
 /* ---- monitored.c ------------------------------------------------------- */
 

@@ -22,8 +22,7 @@ static const char *text_of(const struct tr_field *field, const void *of)
 		       *(const char *const *)at;
 }
 
-/* Of an integer or a bool. */
-static uint64_t whole_of(const struct tr_field *field, const void *of)
+uint64_t tr_field_whole(const struct tr_field *field, const void *of)
 {
 	const void *at = place_of(field, of);
 
@@ -43,7 +42,7 @@ double tr_field_number(const struct tr_field *field, const void *of)
 		return *(const double *)place_of(field, of);
 	if (field->kind == TR_FIELD_I64)
 		return (double)*(const int64_t *)place_of(field, of);
-	return (double)whole_of(field, of);
+	return (double)tr_field_whole(field, of);
 }
 
 static void put_json(struct tr_json *json, const struct tr_field *field,
@@ -66,7 +65,7 @@ static void put_json(struct tr_json *json, const struct tr_field *field,
 		tr_json_double(json, field->key, *(const double *)at);
 		return;
 	default:
-		tr_json_u64(json, field->key, whole_of(field, of));
+		tr_json_u64(json, field->key, tr_field_whole(field, of));
 	}
 }
 
@@ -92,7 +91,7 @@ static char *put_cell(char *at, const struct tr_field *field, const void *of)
 		value = tr_field_number(field, of);
 		return isnan(value) ? at : at + tr_double_text(at, value);
 	default:
-		return tr_put_u64(at, whole_of(field, of));
+		return tr_put_u64(at, tr_field_whole(field, of));
 	}
 }
 

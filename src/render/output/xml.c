@@ -54,6 +54,14 @@ void tr_sink_xml(struct tr_sink *sink, const char *text, size_t most)
 	}
 }
 
+struct tr_text tr_as_fixed(double value, int decimals)
+{
+	struct tr_text out;
+
+	(void)tr_fixed_text(out.text, sizeof(out.text), value, decimals);
+	return out;
+}
+
 void tr_sink_number(struct tr_sink *sink, double value, int decimals)
 {
 	char text[48];

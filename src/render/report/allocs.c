@@ -94,54 +94,38 @@ static struct alloc_place *places_of(tare_view *view, size_t *ret_n)
 static void amount(struct tr_report *r, const char *what, uint64_t bytes,
 		   uint64_t n)
 {
-	char size[32], count[32];
-
-	(void)tr_bytes_text(size, sizeof(size), (double)bytes);
-	(void)tr_count_text(count, sizeof(count), n);
-	tr_buf_addf(r->buf, "%s %s in %s, ", what, size, count);
+	tr_buf_addf(r->buf, "%s %s in %s, ", what,
+		    tr_as_bytes((double)bytes).text, tr_as_count(n).text);
 }
 
 static void alloc_lines(struct tr_report *r, const tare_heap *h)
 {
-	char count[32];
-
 	tr_buf_adds(r->buf, "\nallocations  ");
 	amount(r, "all", h->bytes, h->allocs);
 	amount(r, "live", h->live_bytes, h->live);
 	amount(r, "peak", h->peak_bytes, h->peak_allocs);
-	(void)tr_count_text(count, sizeof(count), h->temporary);
-	tr_buf_addf(r->buf, "temporary %s%s\n", count,
+	tr_buf_addf(r->buf, "temporary %s%s\n",
+		    tr_as_count(h->temporary).text,
 		    h->is_estimate ? "; estimated from samples" : "");
-	(void)tr_count_text(count, sizeof(count), h->unseen);
 	if (h->unseen)
 		tr_buf_addf(r->buf, "%s allocations are untracked\n",
-			    count);
+			    tr_as_count(h->unseen).text);
 }
 
 static void size_cell(struct tr_report *r, uint64_t bytes)
 {
-	char text[32];
-
-	(void)tr_bytes_text(text, sizeof(text), (double)bytes);
-	tr_report_cell(r, text, 10);
+	tr_report_cell(r, tr_as_bytes((double)bytes).text, 10);
 }
 
 static void alloc_row(struct tr_report *r, const struct alloc_place *p)
 {
-	const char *file = strrchr(p->place.file, '/');
-
 	size_cell(r, p->sum.peak_bytes);
 	size_cell(r, p->sum.live_bytes);
 	size_cell(r, p->sum.bytes);
 	tr_report_count(r, p->sum.allocs, 12);
 	tr_buf_adds(r->buf, "  ");
 	tr_report_text(r, p->place.function, 60);
-	if (p->place.file[0]) {
-		tr_buf_adds(r->buf, "  ");
-		tr_report_text(r, file ? file + 1 : p->place.file, 40);
-		if (p->place.line)
-			tr_buf_addf(r->buf, ":%u", p->place.line);
-	}
+	tr_report_place(r, p->place.file, p->place.line);
 	tr_buf_addc(r->buf, '\n');
 }
 
@@ -162,7 +146,7 @@ int tr_report_allocs(struct tr_report *r)
 		return TARE_ENOMEM;
 	alloc_lines(r, heap);
 	if (n)
-		tr_report_titles(r, titles);
+		tr_report_titles(r, NULL, 0, titles);
 	for (size_t i = 0; i < n && i < most; i++)
 		alloc_row(r, &at[i]);
 	if (n > most)
@@ -174,41 +158,25 @@ int tr_report_allocs(struct tr_report *r)
 
 /* ---- JSON -------------------------------------------------------------- */
 
-static void put_totals(struct tr_json *j, const tare_heap *h)
-{
-	tr_json_bool(j, "is_estimate", h->is_estimate);
-	tr_json_u64(j, "sample_bytes", h->sample_bytes);
-	tr_json_u64(j, "allocs", h->allocs);
-	tr_json_u64(j, "bytes", h->bytes);
-	tr_json_u64(j, "frees", h->frees);
-	tr_json_u64(j, "freed_bytes", h->freed_bytes);
-	tr_json_u64(j, "live", h->live);
-	tr_json_u64(j, "live_bytes", h->live_bytes);
-	tr_json_u64(j, "peak_allocs", h->peak_allocs);
-	tr_json_u64(j, "peak_bytes", h->peak_bytes);
-	tr_json_u64(j, "temporary", h->temporary);
-	tr_json_u64(j, "unseen", h->unseen);
-	tr_json_u64(j, "foreign", h->foreign);
-}
+#define HEAP(field) TR_FIELD(tare_heap, #field, field)
 
-static void put_alloc_place(struct tr_json *j, const struct alloc_place *p)
-{
-	tr_json_object(j, NULL);
-	tr_json_str(j, "function", p->place.function);
-	tr_json_str(j, "file", p->place.file);
-	tr_json_u64(j, "line", p->place.line);
-	tr_json_str(j, "tag", p->sum.tag);
-	tr_json_u64(j, "allocs", p->sum.allocs);
-	tr_json_u64(j, "bytes", p->sum.bytes);
-	tr_json_u64(j, "live", p->sum.live);
-	tr_json_u64(j, "live_bytes", p->sum.live_bytes);
-	tr_json_u64(j, "peak_allocs", p->sum.peak_allocs);
-	tr_json_u64(j, "peak_bytes", p->sum.peak_bytes);
-	tr_json_u64(j, "temporary", p->sum.temporary);
-	tr_json_end_object(j);
-}
+static const struct tr_field heap_fields[] = {
+	HEAP(is_estimate), HEAP(sample_bytes), HEAP(allocs), HEAP(bytes),
+	HEAP(frees), HEAP(freed_bytes), HEAP(live), HEAP(live_bytes),
+	HEAP(peak_allocs), HEAP(peak_bytes), HEAP(temporary), HEAP(unseen),
+	HEAP(foreign),
+};
 
-int tr_json_allocs(struct tr_json *j, const struct tr_report *r)
+#define PLACE(field) TR_FIELD(struct alloc_place, #field, place.field)
+#define SUM(field) TR_FIELD(struct alloc_place, #field, sum.field)
+
+static const struct tr_field place_fields[] = {
+	PLACE(function), PLACE(file), PLACE(line), SUM(tag), SUM(allocs),
+	SUM(bytes), SUM(live), SUM(live_bytes), SUM(peak_allocs),
+	SUM(peak_bytes), SUM(temporary),
+};
+
+int tr_json_allocs(struct tr_json *j, struct tr_report *r)
 {
 	const tare_heap *heap = tare_view_heap(r->view);
 	struct alloc_place *at;
@@ -220,10 +188,13 @@ int tr_json_allocs(struct tr_json *j, const struct tr_report *r)
 	if (!at)
 		return TARE_ENOMEM;
 	tr_json_object(j, "allocations");
-	put_totals(j, heap);
+	tr_json_fields(j, TR_ALL(heap_fields), heap);
 	tr_json_array(j, "places");
-	for (size_t i = 0; i < n; i++)
-		put_alloc_place(j, &at[i]);
+	for (size_t i = 0; i < n; i++) {
+		tr_json_object(j, NULL);
+		tr_json_fields(j, TR_ALL(place_fields), &at[i]);
+		tr_json_end_object(j);
+	}
 	tr_json_end_array(j);
 	tr_json_end_object(j);
 	free(at);

@@ -79,18 +79,13 @@ static struct keyed_call *sorted_calls(const struct tr_report *r,
 static void place_of_call(struct tr_report *r, const tare_call *c)
 {
 	char brief[TR_BRIEF_BYTES];
-	const char *name = c->function, *slash = strrchr(c->file, '/');
+	const char *name = c->function;
 
 	if (tr_text_columns(name) > NAME_MOST)
 		name = tr_name_brief(name, brief);
 	tr_buf_adds(r->buf, "  ");
 	tr_report_text(r, name, NAME_MOST);
-	if (c->file[0]) {
-		tr_buf_adds(r->buf, "  ");
-		tr_report_text(r, slash ? slash + 1 : c->file, 40);
-		if (c->line)
-			tr_buf_addf(r->buf, ":%u", c->line);
-	}
+	tr_report_place(r, c->file, c->line);
 	tr_buf_addc(r->buf, '\n');
 }
 
@@ -159,7 +154,7 @@ int tr_report_calls(struct tr_report *r, bool *ret_any)
 	if (n) {
 		tr_report_heading(r, "functions by their hooks", "");
 		tr_report_order_note(r, known, "functions of hooks");
-		tr_report_titles(r, title);
+		tr_report_titles(r, NULL, 0, title);
 	}
 	for (size_t i = 0; i < n && i < most; i++) {
 		tr_report_count(r, rows[i].call->calls, 13);
@@ -178,26 +173,14 @@ int tr_report_calls(struct tr_report *r, bool *ret_any)
 
 /* ---- JSON -------------------------------------------------------------- */
 
-static void put_call(struct tr_json *j, const tare_call *c)
-{
-	tr_json_object(j, NULL);
-	tr_json_str(j, "function", c->function);
-	tr_json_str(j, "file", c->file);
-	tr_json_u64(j, "line", c->line);
-	tr_json_u64(j, "address", c->address);
-	tr_json_u64(j, "calls", c->calls);
-	tr_json_u64(j, "timed", c->timed);
-	tr_json_u64(j, "open", c->open);
-	tr_json_double(j, "total_ns", c->total_ns);
-	tr_json_double(j, "own_ns", c->own_ns);
-	tr_json_double(j, "net_total_ns", c->net_total_ns);
-	tr_json_double(j, "net_own_ns", c->net_own_ns);
-	tr_json_double(j, "share", c->share);
-	tr_json_double(j, "own_share", c->own_share);
-	tr_json_bool(j, "estimate", c->is_estimate);
-	tr_json_bool(j, "below_resolution", c->below_resolution);
-	tr_json_end_object(j);
-}
+#define CALL(field) TR_FIELD(tare_call, #field, field)
+
+static const struct tr_field call_fields[] = {
+	CALL(function), CALL(file), CALL(line), CALL(address), CALL(calls),
+	CALL(timed), CALL(open), CALL(total_ns), CALL(own_ns),
+	CALL(net_total_ns), CALL(net_own_ns), CALL(share), CALL(own_share),
+	TR_FIELD(tare_call, "estimate", is_estimate), CALL(below_resolution),
+};
 
 int tr_json_calls(struct tr_json *j, struct tr_report *r)
 {
@@ -207,9 +190,12 @@ int tr_json_calls(struct tr_json *j, struct tr_report *r)
 	if (!rows)
 		return TARE_ENOMEM;
 	tr_json_array(j, "calls");
-	for (size_t i = 0; i < n; i++)
-		if (!r->options.top || i < r->options.top)
-			put_call(j, rows[i].call);
+	for (size_t i = 0; i < n && (!r->options.top || i < r->options.top);
+	     i++) {
+		tr_json_object(j, NULL);
+		tr_json_fields(j, TR_ALL(call_fields), rows[i].call);
+		tr_json_end_object(j);
+	}
 	tr_json_end_array(j);
 	free(rows);
 	return 0;

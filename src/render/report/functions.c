@@ -79,14 +79,6 @@ static double whole_of(const tare_function *const *rows, size_t n)
 
 /* ---- text -------------------------------------------------------------- */
 
-/* The last parts of a path: folders are mostly the same. */
-static const char *short_path(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /*
  * In up to `width` columns, how many is told; long ones in brief, their offset
  * in a module in full.
@@ -128,10 +120,8 @@ static void place_text(struct tr_report *r, const tare_function *f,
 	tr_buf_adds(r->buf, "  ");
 	gap = width - name_text(r, f->function, width) + 2;
 	if (f->file[0]) {
-		tr_buf_pad(r->buf, ' ', gap);
-		tr_report_text(r, short_path(f->file), 40);
-		if (f->line)
-			tr_buf_addf(r->buf, ":%u", f->line);
+		tr_buf_pad(r->buf, ' ', gap - 2);
+		tr_report_place(r, f->file, f->line);
 		gap = 2;
 	}
 	if (f->module[0] && !has_module(f->function, f->module)) {
@@ -147,10 +137,7 @@ static void place_text(struct tr_report *r, const tare_function *f,
 static size_t name_width(const struct tr_report *r,
 			 const tare_function *const *rows, size_t n)
 {
-	size_t most = r->options.width > FUNCTION_LEAST + 70 ?
-			      r->options.width - 70 :
-			      FUNCTION_LEAST;
-	size_t width = 8;
+	size_t most = tr_report_rest(r, 70, FUNCTION_LEAST), width = 8;
 
 	if (most > FUNCTION_MOST)
 		most = FUNCTION_MOST;
@@ -164,15 +151,11 @@ static size_t name_width(const struct tr_report *r,
 
 static void error_cell(struct tr_report *r, double share, uint64_t samples)
 {
-	char text[40];
+	double error = tr_share_error(share, samples) * 100;
 
-	if (samples >= TR_SAMPLES_FEW)
-		return;
-	(void)tr_fixed_text(text, sizeof(text),
-			    tr_share_error(share, samples) * 100, 1);
-	tr_buf_adds(r->buf, " \xc2\xb1");
-	tr_buf_pad(r->buf, ' ', strlen(text) < 4 ? 4 - strlen(text) : 0);
-	tr_buf_adds(r->buf, text);
+	if (samples < TR_SAMPLES_FEW)
+		tr_buf_addf(r->buf, " \xc2\xb1%4s",
+			    tr_as_fixed(error, 1).text);
 }
 
 static void function_rows(struct tr_report *r,
@@ -250,10 +233,10 @@ static void function_table(struct tr_report *r,
 
 	tr_report_heading(r, "functions", "");
 	tr_report_order_note(r, known, "sampled functions");
-	tr_report_titles(r, tare_view_sampling(r->view)->samples <
-					    TR_SAMPLES_FEW ?
-				    few :
-				    many);
+	tr_report_titles(r, NULL, 0, tare_view_sampling(r->view)->samples <
+						     TR_SAMPLES_FEW ?
+					     few :
+					     many);
 	function_rows(r, rows, shown, whole > 0 ? whole : 1);
 	if (shown < n)
 		rest_line(r, rows + shown, n - shown, whole > 0 ? whole : 1);
@@ -279,18 +262,21 @@ int tr_report_profile(struct tr_report *r)
 
 /* ---- JSON -------------------------------------------------------------- */
 
+#define FUNCTION(key, field) TR_FIELD(tare_function, key, field)
+
+static const struct tr_field function_names[] = {
+	FUNCTION("function", function), FUNCTION("module", module),
+	FUNCTION("file", file), FUNCTION("line", line),
+	FUNCTION("first_line", first_line), FUNCTION("inlined", is_inlined),
+};
+
 static void put_function(struct tr_json *j, const tare_function *f,
 			 double whole, uint64_t samples)
 {
 	double own = whole > 0 ? f->weight_ns / whole : 0;
 
 	tr_json_object(j, NULL);
-	tr_json_str(j, "function", f->function);
-	tr_json_str(j, "module", f->module);
-	tr_json_str(j, "file", f->file);
-	tr_json_u64(j, "line", f->line);
-	tr_json_u64(j, "first_line", f->first_line);
-	tr_json_bool(j, "inlined", f->is_inlined);
+	tr_json_fields(j, TR_ALL(function_names), f);
 	tr_json_double(j, "own_share", own);
 	tr_json_double(j, "own_error", tr_share_error(own, samples));
 	tr_json_double(j, "own_ns", f->weight_ns);

@@ -7,52 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double key_total(const tare_stats *s)
-{
-	return s->total;
-}
-static double key_own(const tare_stats *s)
-{
-	return s->own;
-}
-static double key_calls(const tare_stats *s)
-{
-	return (double)s->count;
-}
-static double key_mean(const tare_stats *s)
-{
-	return s->mean;
-}
-static double key_max(const tare_stats *s)
-{
-	return s->max;
-}
-static double key_p99(const tare_stats *s)
-{
-	return s->p99;
-}
-static double key_failures(const tare_stats *s)
-{
-	return (double)s->failures;
-}
+#include "render/tables.h"
 
-static const struct {
-	const char *name;
-	double (*key)(const tare_stats *s);
-} orders[] = {
-	{ "total", key_total }, { "own", key_own },
-	{ "calls", key_calls }, { "mean", key_mean },
-	{ "max", key_max },	{ "p99", key_p99 },
-	{ "failures", key_failures }, { "name", NULL },
-	{ "samples", key_calls },
+#define ORDER(key, field) TR_FIELD(tare_stats, key, field)
+
+static const struct tr_field orders[] = {
+	ORDER("total", total), ORDER("own", own),   ORDER("calls", count),
+	ORDER("mean", mean),   ORDER("max", max),   ORDER("p99", p99),
+	ORDER("failures", failures), ORDER("name", name),
+	ORDER("samples", count),
 };
 
-static int order_of(const char *name)
+/* NULL: there is no such order. */
+static const struct tr_field *order_of(const char *name)
 {
-	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
-		if (strcmp(orders[i].name, name) == 0)
-			return (int)i;
-	return -1;
+	for (size_t i = 0; i < TR_N_OF(orders); i++)
+		if (strcmp(orders[i].key, name) == 0)
+			return &orders[i];
+	return NULL;
 }
 
 /* What Python's pstats calls the same; its "time" is the own time. */
@@ -64,14 +36,15 @@ static const char *plain_name(const char *sort)
 		{ "ncalls", "calls" },
 	};
 
-	for (size_t i = 0; sort && i < sizeof(others) / sizeof(others[0]); i++)
+	for (size_t i = 0; sort && i < TR_N_OF(others); i++)
 		if (strcmp(sort, others[i][0]) == 0)
 			return others[i][1];
 	return sort;
 }
 
-int tr_report_prepare(struct tr_report *report,
-		      const tare_report_options *options)
+/* Defaults for what is 0; 0 or TARE_EINVAL. */
+static int prepare(struct tr_report *report,
+		   const tare_report_options *options)
 {
 	memset(&report->options, 0, sizeof(report->options));
 	if (options && TR_TAKE_STRUCT(&report->options, options, filter))
@@ -86,7 +59,7 @@ int tr_report_prepare(struct tr_report *report,
 	report->asked_sort = report->options.sort;
 	if (!report->options.sort)
 		report->options.sort = "total";
-	return order_of(report->options.sort) < 0 ? TARE_EINVAL : 0;
+	return order_of(report->options.sort) ? 0 : TARE_EINVAL;
 }
 
 void tr_report_order_note(struct tr_report *report, const char *const *known,
@@ -124,7 +97,7 @@ static int largest_first(const void *a, const void *b)
 const tare_stats **tr_report_sorted(const struct tr_report *report,
 				    const tare_stats *stats, size_t n)
 {
-	int order = order_of(report->options.sort);
+	const struct tr_field *order = order_of(report->options.sort);
 	struct keyed *keyed = calloc(n + 1, sizeof(*keyed));
 	const tare_stats **rows = calloc(n + 1, sizeof(*rows));
 
@@ -135,8 +108,8 @@ const tare_stats **tr_report_sorted(const struct tr_report *report,
 	}
 	for (size_t i = 0; i < n; i++) {
 		keyed[i].row = &stats[i];
-		if (orders[order].key)
-			keyed[i].key = orders[order].key(&stats[i]);
+		if (order->kind != TR_FIELD_STR)
+			keyed[i].key = tr_field_number(order, &stats[i]);
 	}
 	qsort(keyed, n, sizeof(*keyed), largest_first);
 	for (size_t i = 0; i < n; i++)
@@ -145,43 +118,87 @@ const tare_stats **tr_report_sorted(const struct tr_report *report,
 	return rows;
 }
 
-TARE_API int tare_view_report(tare_view *view,
-			      const tare_report_options *options,
-			      tare_write_fn write, void *arg)
+/* ---- all parts --------------------------------------------------------- */
+
+static int json_head(struct tr_json *json, struct tr_report *report)
+{
+	tr_json_run(json, tare_view_run(report->view));
+	return 0;
+}
+
+static int json_health(struct tr_json *json, struct tr_report *report)
+{
+	tr_json_health(json, tare_view_health(report->view));
+	return 0;
+}
+
+static const struct {
+	uint32_t part;
+	int (*text)(struct tr_report *report);
+	int (*json)(struct tr_json *json, struct tr_report *report);
+} parts[] = {
+	{ TARE_REPORT_HEAD, tr_report_head, json_head },
+	{ TARE_REPORT_TRAININGS, tr_report_trainings, tr_json_trainings },
+	{ TARE_REPORT_TREE, tr_report_tree, tr_json_tree },
+	{ TARE_REPORT_FRAMES, tr_report_frames, tr_json_frames },
+	{ TARE_REPORT_PROFILE, tr_report_profile, tr_json_profile },
+	{ TARE_REPORT_STAGES, tr_report_stages, tr_json_stages },
+	{ TARE_REPORT_ALLOCS, tr_report_allocs, tr_json_allocs },
+	{ TARE_REPORT_FLAT, tr_report_flat, tr_json_flat },
+	{ TARE_REPORT_FLAT, tr_report_recent, tr_json_recent },
+	{ TARE_REPORT_HEALTH, tr_report_health, json_health },
+};
+
+static int put_parts(struct tr_report *report, struct tr_json *json)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < TR_N_OF(parts) && !err; i++)
+		if (report->options.parts & parts[i].part)
+			err = json ? parts[i].json(json, report) :
+				     parts[i].text(report);
+	return err;
+}
+
+static int write_report(tare_view *view, const tare_report_options *options,
+			bool is_json, tare_write_fn write, void *arg)
 {
 	struct tr_buf buf = TR_BUF_INIT;
 	struct tr_report report = { .view = view, .buf = &buf };
+	struct tr_json json;
 	int err;
 
 	if (!view || !write)
 		return TARE_EINVAL;
-	err = tr_report_prepare(&report, options);
+	err = prepare(&report, options);
 	if (err)
 		return err;
-	if (report.options.parts & TARE_REPORT_HEAD)
-		tr_report_head(&report);
-	if (report.options.parts & TARE_REPORT_TRAININGS)
-		tr_report_trainings(&report);
-	if (report.options.parts & TARE_REPORT_TREE)
-		err = tr_report_tree(&report);
-	if (!err && report.options.parts & TARE_REPORT_FRAMES)
-		err = tr_report_frames(&report);
-	if (!err && report.options.parts & TARE_REPORT_PROFILE)
-		err = tr_report_profile(&report);
-	if (!err && report.options.parts & TARE_REPORT_STAGES)
-		err = tr_report_stages(&report);
-	if (!err && report.options.parts & TARE_REPORT_ALLOCS)
-		err = tr_report_allocs(&report);
-	if (!err && report.options.parts & TARE_REPORT_FLAT)
-		err = tr_report_flat(&report);
-	if (!err && report.options.parts & TARE_REPORT_FLAT)
-		err = tr_report_recent(&report);
-	if (!err && report.options.parts & TARE_REPORT_HEALTH)
-		tr_report_health(&report);
+	tr_json_begin(&json, &buf);
+	if (is_json)
+		tr_json_object(&json, NULL);
+	err = put_parts(&report, is_json ? &json : NULL);
+	if (is_json) {
+		tr_json_end_object(&json);
+		tr_buf_addc(&buf, '\n');
+	}
 	if (!err && buf.failed)
 		err = TARE_ENOMEM;
 	if (!err && buf.len && write(arg, buf.data, buf.len))
 		err = TARE_EIO;
 	tr_buf_release(&buf);
 	return err;
+}
+
+TARE_API int tare_view_report(tare_view *view,
+			      const tare_report_options *options,
+			      tare_write_fn write, void *arg)
+{
+	return write_report(view, options, false, write, arg);
+}
+
+TARE_API int tare_view_json(tare_view *view,
+			    const tare_report_options *options,
+			    tare_write_fn write, void *arg)
+{
+	return write_report(view, options, true, write, arg);
 }

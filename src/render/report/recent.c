@@ -20,15 +20,10 @@ static int find_recent(struct tr_report *r, const tare_record **ret_records,
 	return tare_view_records(r->view, &filter, ret_records, ret_n);
 }
 
-static bool is_time(const tare_record *record)
-{
-	return record->kind == TARE_RECORD_OPERATION ||
-	       record->kind == TARE_RECORD_SCOPE;
-}
-
 static void put_measured(struct tr_report *r, const tare_record *record)
 {
-	if (is_time(record))
+	if (record->kind == TARE_RECORD_OPERATION ||
+	    record->kind == TARE_RECORD_SCOPE)
 		tr_report_time(r, (double)record->duration_ns, 12);
 	else if (record->value == record->value)
 		tr_report_value(r, record->value, record->unit);
@@ -38,11 +33,7 @@ static void put_measured(struct tr_report *r, const tare_record *record)
 
 static void put_row(struct tr_report *r, const tare_record *record)
 {
-	char when[32];
-
-	tr_date_text(when, sizeof(when), record->start_ns);
-	tr_buf_adds(r->buf, when);
-	tr_buf_adds(r->buf, "  ");
+	tr_buf_addf(r->buf, "%s  ", tr_as_date(record->start_ns).text);
 	tr_report_name(r, record->name, NAME_WIDTH);
 	put_measured(r, record);
 	tr_buf_adds(r->buf, "  ");
@@ -70,6 +61,16 @@ int tr_report_recent(struct tr_report *r)
 	return 0;
 }
 
+#define RECORD(field) TR_FIELD(tare_record, #field, field)
+
+static const struct tr_field recent_fields[] = {
+	RECORD(name), RECORD(source),
+	TR_FIELD_NAMED(tare_record, "kind", kind, tare_record_kind_name),
+	TR_FIELD_NAMED(tare_record, "type", type, tare_type_name),
+	RECORD(start_ns), RECORD(value), RECORD(unit), RECORD(labels),
+	RECORD(ok), RECORD(error),
+};
+
 int tr_json_recent(struct tr_json *j, struct tr_report *r)
 {
 	const tare_record *records;
@@ -80,19 +81,8 @@ int tr_json_recent(struct tr_json *j, struct tr_report *r)
 		return err;
 	tr_json_array(j, "recent");
 	for (size_t i = n; i-- > 0;) {
-		const tare_record *record = &records[i];
-
 		tr_json_object(j, NULL);
-		tr_json_str(j, "name", record->name);
-		tr_json_str(j, "source", record->source);
-		tr_json_str(j, "kind", tare_record_kind_name(record->kind));
-		tr_json_str(j, "type", tare_type_name(record->type));
-		tr_json_i64(j, "start_ns", record->start_ns);
-		tr_json_double(j, "value", record->value);
-		tr_json_str(j, "unit", record->unit);
-		tr_json_str(j, "labels", record->labels);
-		tr_json_bool(j, "ok", record->ok);
-		tr_json_str(j, "error", record->error);
+		tr_json_fields(j, TR_ALL(recent_fields), &records[i]);
 		tr_json_end_object(j);
 	}
 	tr_json_end_array(j);

@@ -23,8 +23,12 @@ static void style(struct tr_report *r, const char *code)
 		tr_buf_adds(r->buf, code);
 }
 
-/* Right-aligned in `width` columns, after one space. */
-static void cell(struct tr_report *r, const char *text, size_t width)
+void tr_report_dim(struct tr_report *r, bool on)
+{
+	style(r, on ? DIM : PLAIN);
+}
+
+void tr_report_cell(struct tr_report *r, const char *text, size_t width)
 {
 	size_t len = strlen(text);
 
@@ -32,47 +36,46 @@ static void cell(struct tr_report *r, const char *text, size_t width)
 	tr_buf_adds(r->buf, text);
 }
 
-static void cell_time(struct tr_report *r, double ns, size_t width)
+void tr_report_time(struct tr_report *r, double ns, size_t width)
 {
-	char text[32];
-
-	(void)tr_duration_text(text, sizeof(text), ns);
-	cell(r, text, width);
+	tr_report_cell(r, tr_as_duration(ns).text, width);
 }
 
-static void cell_count(struct tr_report *r, uint64_t n, size_t width)
+void tr_report_count(struct tr_report *r, uint64_t n, size_t width)
 {
-	char text[32];
-
-	(void)tr_count_text(text, sizeof(text), n);
-	cell(r, text, width);
+	tr_report_cell(r, tr_as_count(n).text, width);
 }
 
-/* Whole numbers a second, where there is one for it. */
-static void cell_rate(struct tr_report *r, double rate)
+void tr_report_share(struct tr_report *r, double share)
 {
-	cell_count(r, rate >= 0 && rate < 1e18 ? (uint64_t)rate : 0, 0);
+	tr_report_cell(r, tr_as_share(share).text, 7);
 }
 
 /* Bytes with their prefix; else the number alone, its unit is at the end. */
 static void cell_value(struct tr_report *r, double value, const char *unit,
 		       size_t width)
 {
-	char text[64];
+	struct tr_text text = strcmp(unit, "B") == 0 ? tr_as_bytes(value) :
+						       tr_as_number(value);
 
-	if (strcmp(unit, "B") == 0)
-		(void)tr_bytes_text(text, sizeof(text), value);
-	else
-		(void)tr_number_text(text, sizeof(text), value);
-	cell(r, text, width);
+	tr_report_cell(r, text.text, width);
 }
 
-static void cell_share(struct tr_report *r, double share)
+/* "12.3 MiB", "45.1 %", "1.2 MiB/s" in a column. */
+static void cell_unit(struct tr_report *r, double value, const char *unit,
+		      const char *per)
 {
-	char text[32];
+	struct tr_text text = tr_as_value(value, unit);
+	char all[sizeof(text) + 4];
 
-	(void)tr_share_text(text, sizeof(text), share);
-	cell(r, text, 7);
+	(void)snprintf(all, sizeof(all), "%s%s", text.text,
+		       isnan(value) ? "" : per);
+	tr_report_cell(r, all, 12);
+}
+
+void tr_report_value(struct tr_report *r, double value, const char *unit)
+{
+	cell_unit(r, value, unit, "");
 }
 
 #define LABELS_MOST 60u
@@ -84,35 +87,37 @@ static bool labels_fit(const char *text, const char *labels, size_t width)
 	       tr_text_columns(text) + tr_text_columns(labels) + 2 <= width;
 }
 
-/* Name in `width` columns, indented; cut with ~ where too long. */
-static void name(struct tr_report *r, unsigned indent, const char *text,
-		 const char *labels, size_t width)
+/* Name in `width` columns; cut with ~ where too long. */
+static void name(struct tr_report *r, const char *text, const char *labels,
+		 size_t width)
 {
-	size_t used = indent, len = tr_text_columns(text);
+	size_t used = tr_text_columns(text);
 
-	if (used > width / 2)
-		used = width / 2;
-	tr_buf_pad(r->buf, ' ', used);
-	if (used + len > width) {
+	if (used > width) {
 		size_t before = r->buf->len;
 
-		tr_buf_add_printable(r->buf, text, width - used - 1);
+		tr_buf_add_printable(r->buf, text, width - 1);
 		tr_buf_addc(r->buf, '~');
 		/* A wide character may have left a column free. */
-		if (!r->buf->failed)
-			used += tr_text_columns(r->buf->data + before);
+		used = r->buf->failed ?
+			       0 :
+			       tr_text_columns(r->buf->data + before);
 		tr_buf_pad(r->buf, ' ', used < width ? width - used : 0);
 		return;
 	}
-	tr_buf_add_printable(r->buf, text, len);
-	used += len;
-	if (labels && labels_fit(text, labels, width - indent)) {
+	tr_buf_add_printable(r->buf, text, used);
+	if (labels_fit(text, labels, width)) {
 		tr_buf_addc(r->buf, '{');
 		tr_buf_add_printable(r->buf, labels, tr_text_columns(labels));
 		tr_buf_addc(r->buf, '}');
 		used += 2 + tr_text_columns(labels);
 	}
 	tr_buf_pad(r->buf, ' ', used < width ? width - used : 0);
+}
+
+void tr_report_name(struct tr_report *r, const char *text, size_t width)
+{
+	name(r, text, "", width);
 }
 
 /* At a row's end: unit, labels that had no room beside the name, source. */
@@ -138,13 +143,6 @@ static void tail(struct tr_report *r, const tare_stats *s, const char *unit,
 	tr_buf_addc(r->buf, '\n');
 }
 
-static void heading(struct tr_report *r, const char *text)
-{
-	tr_report_heading(r, text, "");
-}
-
-/* ---- the same for the other files of a report -------------------------- */
-
 void tr_report_heading(struct tr_report *r, const char *text,
 		       const char *of)
 {
@@ -158,13 +156,27 @@ void tr_report_heading(struct tr_report *r, const char *text,
 	tr_buf_addc(r->buf, '\n');
 }
 
-void tr_report_titles(struct tr_report *r, const struct tr_report_title *title)
+void tr_report_titles(struct tr_report *r, const char *first, size_t width,
+		      const struct tr_report_title *title)
 {
-	style(r, DIM);
+	tr_report_dim(r, true);
+	if (first)
+		tr_report_name(r, first, width);
 	for (; title->text; title++)
-		cell(r, title->text, title->width);
-	style(r, PLAIN);
+		tr_report_cell(r, title->text, title->width);
+	tr_report_dim(r, false);
 	tr_buf_addc(r->buf, '\n');
+}
+
+uint64_t tr_report_whole(double rate)
+{
+	return rate >= 0 && rate < 1e18 ? (uint64_t)rate : 0;
+}
+
+size_t tr_report_rest(const struct tr_report *r, size_t fixed, size_t least)
+{
+	return r->options.width > fixed + least ? r->options.width - fixed :
+						  least;
 }
 
 void tr_report_text(struct tr_report *r, const char *text, size_t most)
@@ -179,19 +191,17 @@ void tr_report_text(struct tr_report *r, const char *text, size_t most)
 		tr_buf_adds(r->buf, "..");
 }
 
-void tr_report_time(struct tr_report *r, double ns, size_t width)
+/* "  file.c:12", without its folders. */
+void tr_report_place(struct tr_report *r, const char *file, uint32_t line)
 {
-	cell_time(r, ns, width);
-}
+	const char *slash = strrchr(file, '/');
 
-void tr_report_count(struct tr_report *r, uint64_t n, size_t width)
-{
-	cell_count(r, n, width);
-}
-
-void tr_report_share(struct tr_report *r, double share)
-{
-	cell_share(r, share);
+	if (!file[0])
+		return;
+	tr_buf_adds(r->buf, "  ");
+	tr_report_text(r, slash ? slash + 1 : file, 40);
+	if (line)
+		tr_buf_addf(r->buf, ":%u", line);
 }
 
 /* Of two moments in ns; they may be any numbers. */
@@ -216,26 +226,21 @@ static void add_threads(struct tr_report *r, uint64_t n)
 
 static void add_range(struct tr_report *r, int64_t from_ns, int64_t to_ns)
 {
-	char from[32], to[32];
-
-	tr_date_text(from, sizeof(from), from_ns);
-	tr_date_text(to, sizeof(to), to_ns);
-	tr_buf_addf(r->buf, "from %s to %s", from, to);
+	tr_buf_addf(r->buf, "from %s to %s", tr_as_date(from_ns).text,
+		    tr_as_date(to_ns).text);
 }
 
-void tr_report_head(struct tr_report *r)
+int tr_report_head(struct tr_report *r)
 {
 	const tare_run *run = tare_view_run(r->view);
-	char text[64];
 
 	style(r, BOLD);
 	tr_buf_adds(r->buf, "tare  ");
 	tr_buf_add_printable(r->buf, run->program, 64);
 	style(r, PLAIN);
-	(void)tr_duration_text(text, sizeof(text),
-			       apart(run->end_ns, run->start_ns));
 	tr_buf_addf(r->buf, "  pid %lld, %s, %s", (long long)run->pid,
-		    tr_run_state_name(run->state), text);
+		    tr_run_state_name(run->state),
+		    tr_as_duration(apart(run->end_ns, run->start_ns)).text);
 	add_threads(r, run->n_tracks);
 	if (run->git[0]) {
 		tr_buf_adds(r->buf, ", git ");
@@ -265,33 +270,16 @@ void tr_report_head(struct tr_report *r)
 			    "      damaged: other bytes than were written in "
 			    "%s; figures may be wrong\n",
 			    run->damage);
+	return 0;
 }
 
 /* ---- flat -------------------------------------------------------------- */
 
 #define FLAT_FIXED 83u /* columns right of the name */
+#define FLAT_TITLES \
+	{ "count", 11 }, { "total", 8 }, { "mean", 8 }, { "min", 8 }, \
+	{ "p50", 8 }, { "p95", 8 }, { "p99", 8 }, { "max", 8 }
 
-static void flat_head(struct tr_report *r, bool can_fail, size_t width)
-{
-	static const char *const title[] = { "count", "total", "mean", "min",
-					     "p50",   "p95",   "p99",  "max" };
-
-	style(r, DIM);
-	name(r, 0, "name", NULL, width);
-	for (int i = 0; i < 8; i++)
-		cell(r, title[i], i == 0 ? 11 : 8);
-	if (can_fail)
-		cell(r, "failed", 7);
-	style(r, PLAIN);
-	tr_buf_addc(r->buf, '\n');
-}
-
-/* "95.0 % ok" */
-static void add_rate(struct tr_report *r, double rate)
-{
-	if (rate == rate)
-		tr_buf_addf(r->buf, "  %s ok", tr_as_success(rate).text);
-}
 
 /* Of a guess two digits are enough. */
 static uint64_t rounded(uint64_t n)
@@ -309,23 +297,24 @@ static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
 	double inside_ns = tare_view_run(r->view)->inside_ns;
 	double one[5] = { s->min, s->p50, s->p95, s->p99, s->max };
 
-	name(r, 0, s->name, s->labels, width);
-	cell_count(r, s->missed ? rounded(s->count) : s->count, 11);
-	cell_time(r, raw ? s->total : s->net_total, 8);
-	cell_time(r, raw ? s->mean : s->net_mean, 8);
+	name(r, s->name, s->labels, width);
+	tr_report_count(r, s->missed ? rounded(s->count) : s->count, 11);
+	tr_report_time(r, raw ? s->total : s->net_total, 8);
+	tr_report_time(r, raw ? s->mean : s->net_mean, 8);
 	for (int i = 0; i < 5; i++)
-		cell_time(r, raw ? one[i] :
+		tr_report_time(r, raw ? one[i] :
 				   tr_stats_net(s, one[i], inside_ns), 8);
-	cell_count(r, s->failures, 7);
+	tr_report_count(r, s->failures, 7);
 	if (s->is_estimate)
 		tr_buf_adds(r->buf, " *");
 	else if (s->below_resolution)
 		tr_buf_adds(r->buf, " ~");
-	if (s->failures)
-		add_rate(r, s->success_rate);
+	if (s->failures && !isnan(s->success_rate))
+		tr_buf_addf(r->buf, "  %s ok",
+			    tr_as_success(s->success_rate).text);
 	if (s->items) {
 		tr_buf_adds(r->buf, "  items/s");
-		cell_rate(r, s->items_per_s);
+		tr_report_count(r, tr_report_whole(s->items_per_s), 0);
 	}
 	tail(r, s, "", width);
 }
@@ -336,8 +325,8 @@ static void flat_value(struct tr_report *r, const tare_stats *s, size_t width)
 	const double column[7] = { adds_up ? s->total : (double)NAN, s->mean,
 				   s->min, s->p50, s->p95, s->p99, s->max };
 
-	name(r, 0, s->name, s->labels, width);
-	cell_count(r, s->count, 11);
+	name(r, s->name, s->labels, width);
+	tr_report_count(r, s->count, 11);
 	for (int i = 0; i < 7; i++)
 		cell_value(r, column[i], s->unit, 8);
 	if (s->kind == TARE_KIND_GAUGE) {
@@ -350,17 +339,17 @@ static void flat_value(struct tr_report *r, const tare_stats *s, size_t width)
 static void flat_counter(struct tr_report *r, const tare_stats *s,
 			 size_t width)
 {
-	name(r, 0, s->name, s->labels, width);
+	name(r, s->name, s->labels, width);
 	if (s->kind == TARE_KIND_RATIO) {
-		cell_count(r, (uint64_t)s->total, 13);
+		tr_report_count(r, (uint64_t)s->total, 13);
 		tr_buf_adds(r->buf, " of");
-		cell_count(r, s->count, 0);
+		tr_report_count(r, s->count, 0);
 		tr_buf_adds(r->buf, " =");
-		cell_share(r, s->last);
+		tr_report_share(r, s->last);
 	} else if (s->total != (double)s->count) { /* of doubles */
 		cell_value(r, s->total, "", 13);
 	} else {
-		cell_count(r, s->count, 13);
+		tr_report_count(r, s->count, 13);
 	}
 	tail(r, s, s->kind == TARE_KIND_RATIO ? "" : s->unit, width);
 }
@@ -392,15 +381,25 @@ static void flat_row(struct tr_report *r, const tare_stats *s, size_t width)
 		flat_counter(r, s, width);
 }
 
+static void flat_head(struct tr_report *r, enum group group, size_t width)
+{
+	static const char *const heading[] = { "scopes", "values",
+					       "counters" };
+	static const struct tr_report_title titles[][10] = {
+		{ FLAT_TITLES, { "failed", 7 }, { NULL, 0 } },
+		{ FLAT_TITLES, { NULL, 0 } },
+	};
+
+	tr_report_heading(r, heading[group], "");
+	if (group != GROUP_COUNTER)
+		tr_report_titles(r, "name", width, titles[group]);
+}
+
 static void flat_group(struct tr_report *r, const tare_stats **rows, size_t n,
 		       enum group group)
 {
-	static const char *const title[] = { "scopes", "values", "counters" };
-	size_t shown = 0, left = 0, width;
+	size_t width = tr_report_rest(r, FLAT_FIXED, 17), shown = 0, left = 0;
 
-	width = r->options.width > FLAT_FIXED + 17 ?
-			r->options.width - FLAT_FIXED :
-			17;
 	for (size_t i = 0; i < n; i++) {
 		if (group_of(rows[i]) != group)
 			continue;
@@ -408,11 +407,8 @@ static void flat_group(struct tr_report *r, const tare_stats **rows, size_t n,
 			left++;
 			continue;
 		}
-		if (shown++ == 0) {
-			heading(r, title[group]);
-			if (group != GROUP_COUNTER)
-				flat_head(r, group == GROUP_TIME, width);
-		}
+		if (shown++ == 0)
+			flat_head(r, group, width);
 		flat_row(r, rows[i], width);
 	}
 	if (left)
@@ -424,31 +420,6 @@ static void flat_group(struct tr_report *r, const tare_stats **rows, size_t n,
 
 #define MONITOR_FIXED 44u /* columns right of the name */
 
-static void monitor_head(struct tr_report *r, size_t width)
-{
-	heading(r, "monitor");
-	style(r, DIM);
-	name(r, 0, "source   series", NULL, width);
-	cell(r, "now", 12);
-	cell(r, "mean", 12);
-	cell(r, "max", 12);
-	cell(r, "trend", 8);
-	style(r, PLAIN);
-	tr_buf_addc(r->buf, '\n');
-}
-
-/* "12.3 MiB", "45.1 %", "1.2 MiB/s" in a column. */
-static void cell_unit(struct tr_report *r, double value, const char *unit,
-		      const char *per)
-{
-	struct tr_text text = tr_as_value(value, unit);
-	char all[sizeof(text) + 4];
-
-	(void)snprintf(all, sizeof(all), "%s%s", text.text,
-		       isnan(value) ? "" : per);
-	cell(r, all, 12);
-}
-
 static void monitor_row(struct tr_report *r, const struct tr_monitored *row,
 			size_t width)
 {
@@ -457,12 +428,12 @@ static void monitor_row(struct tr_report *r, const struct tr_monitored *row,
 
 	tr_buf_add_printable(r->buf, s->source, 8);
 	tr_buf_pad(r->buf, ' ', 9 - strlen(s->source));
-	name(r, 0, s->name, s->labels, width - 9);
+	name(r, s->name, s->labels, width - 9);
 	cell_unit(r, s->last, s->unit, "");
 	cell_unit(r, is_total ? row->per_s : s->mean, s->unit,
 		  is_total ? "/s" : "");
 	cell_unit(r, s->max, s->unit, "");
-	cell(r, tr_as_change(row->change).text, 8);
+	tr_report_cell(r, tr_as_change(row->change).text, 8);
 	tail(r, s, "", width - 9);
 }
 
@@ -476,18 +447,21 @@ static bool is_zero(const struct tr_monitored *row)
 static int monitor_group(struct tr_report *r, const tare_stats *stats,
 			 size_t n_stats)
 {
-	size_t width = r->options.width > MONITOR_FIXED + 35 ?
-			       r->options.width - MONITOR_FIXED :
-			       35;
+	static const struct tr_report_title titles[] = {
+		{ "now", 12 }, { "mean", 12 }, { "max", 12 }, { "trend", 8 },
+		{ NULL, 0 },
+	};
+	size_t width = tr_report_rest(r, MONITOR_FIXED, 35), n, zero = 0;
 	struct tr_monitored *rows;
-	size_t n, zero = 0;
 	int err = tr_monitored_take(r->view, r->options.filter, stats, n_stats,
 				    &rows, &n);
 
 	if (err)
 		return err;
-	if (n)
-		monitor_head(r, width);
+	if (n) {
+		tr_report_heading(r, "monitor", "");
+		tr_report_titles(r, "source   series", width, titles);
+	}
 	for (size_t i = 0; i < n; i++) {
 		if (is_zero(&rows[i]))
 			zero++;
@@ -507,16 +481,12 @@ static void window_line(struct tr_report *r)
 {
 	const tare_window *w = tare_view_window(r->view);
 	const tare_run *run = tare_view_run(r->view);
-	char from[32], to[32];
 
 	if (w->from_ns == run->start_ns && w->to_ns == run->end_ns)
 		return;
-	(void)tr_duration_text(from, sizeof(from),
-			       apart(w->from_ns, run->start_ns));
-	(void)tr_duration_text(to, sizeof(to),
-			       apart(w->to_ns, run->start_ns));
-	tr_buf_addf(r->buf, "\nwindow: from %s to %s after the start, ", from,
-		    to);
+	tr_buf_addf(r->buf, "\nwindow: from %s to %s after the start, ",
+		    tr_as_duration(apart(w->from_ns, run->start_ns)).text,
+		    tr_as_duration(apart(w->to_ns, run->start_ns)).text);
 	add_range(r, w->from_ns, w->to_ns);
 	tr_buf_addc(r->buf, '\n');
 }
@@ -542,26 +512,4 @@ int tr_report_flat(struct tr_report *r)
 	if (!err && !n && !has_calls && !tare_view_sampling(r->view)->samples)
 		tr_buf_adds(r->buf, "\nnothing was measured\n");
 	return err ? err : monitor_group(r, stats, n);
-}
-
-/* ---- for other tables -------------------------------------------------- */
-
-void tr_report_name(struct tr_report *r, const char *text, size_t width)
-{
-	name(r, 0, text, NULL, width);
-}
-
-void tr_report_cell(struct tr_report *r, const char *text, size_t width)
-{
-	cell(r, text, width);
-}
-
-void tr_report_dim(struct tr_report *r, bool on)
-{
-	style(r, on ? DIM : PLAIN);
-}
-
-void tr_report_value(struct tr_report *r, double value, const char *unit)
-{
-	cell_unit(r, value, unit, "");
 }

@@ -4,40 +4,25 @@
  */
 #include "render/report.h"
 
-static void count_if(struct tr_report *r, const char *text, uint64_t n)
-{
-	char number[32];
-
-	if (!n)
-		return;
-	(void)tr_count_text(number, sizeof(number), n);
-	tr_buf_addf(r->buf, ", %s %s", number, text);
-}
-
 static void governed_text(struct tr_report *r, const tare_health *h)
 {
-	char limit[32], now[32];
-
 	if (!h->governed_ever)
 		return;
-	(void)tr_fixed_text(limit, sizeof(limit), h->measuring_limit * 100, 1);
-	(void)tr_fixed_text(now, sizeof(now), h->measuring_now * 100, 1);
 	tr_buf_addf(r->buf, "\n           above %s %% series are measured in "
 		    "part: %llu were, %llu are, and it takes %s %% now",
-		    limit, (unsigned long long)h->governed_ever,
-		    (unsigned long long)h->governed, now);
+		    tr_as_fixed(h->measuring_limit * 100, 1).text,
+		    (unsigned long long)h->governed_ever,
+		    (unsigned long long)h->governed,
+		    tr_as_fixed(h->measuring_now * 100, 1).text);
 }
 
 /* After ": " or ", ". */
 static void cost_if(struct tr_report *r, const char *text, double ns,
 		    const char **before)
 {
-	char duration[32];
-
 	if (!(ns > 0))
 		return;
-	(void)tr_duration_text(duration, sizeof(duration), ns);
-	tr_buf_addf(r->buf, "%s%s %s", *before, text, duration);
+	tr_buf_addf(r->buf, "%s%s %s", *before, text, tr_as_duration(ns).text);
 	*before = ", ";
 }
 
@@ -46,14 +31,11 @@ static void costs_text(struct tr_report *r, const tare_health *h)
 {
 	const tare_run *run = tare_view_run(r->view);
 	const char *before = ": ";
-	char inside[32], outside[32];
 
 	if (h->events || !(h->sampling_ns > 0)) {
-		(void)tr_duration_text(inside, sizeof(inside), run->inside_ns);
-		(void)tr_duration_text(outside, sizeof(outside),
-				       run->outside_ns);
 		tr_buf_addf(r->buf, "%sa scope costs %s inside + %s outside%s",
-			    before, inside, outside,
+			    before, tr_as_duration(run->inside_ns).text,
+			    tr_as_duration(run->outside_ns).text,
 			    r->options.raw ? " (not taken off)" :
 					     " (taken off above)");
 		before = ", ";
@@ -66,35 +48,29 @@ static void costs_text(struct tr_report *r, const tare_health *h)
 static void measuring_line(struct tr_report *r, const tare_health *h)
 {
 	const tare_run *run = tare_view_run(r->view);
-	char a[32], b[32], c[32];
 
-	(void)tr_duration_text(a, sizeof(a), h->measuring_ns);
-	tr_buf_addf(r->buf, "measuring  %s", a);
-	(void)tr_fixed_text(a, sizeof(a), h->measuring_share * 100, 1);
-	tr_buf_addf(r->buf, " %5s %%", a);
+	tr_buf_addf(r->buf, "measuring  %s %5s %%",
+		    tr_as_duration(h->measuring_ns).text,
+		    tr_as_fixed(h->measuring_share * 100, 1).text);
 	costs_text(r, h);
 	governed_text(r, h);
-	(void)tr_bytes_text(a, sizeof(a), (double)run->ledger_bytes);
-	(void)tr_bytes_text(b, sizeof(b), (double)run->ledger_limit);
-	(void)tr_duration_text(c, sizeof(c), run->resolution_ns);
 	tr_buf_addf(r->buf,
-		    "\n           %s of %s, clock %s with steps of %s\n", a, b,
-		    run->clock, c);
+		    "\n           %s of %s, clock %s with steps of %s\n",
+		    tr_as_bytes((double)run->ledger_bytes).text,
+		    tr_as_bytes((double)run->ledger_limit).text, run->clock,
+		    tr_as_duration(run->resolution_ns).text);
 }
 
 static void memory_line(struct tr_report *r)
 {
 	const tare_run *run = tare_view_run(r->view);
-	char start[32], end[32], peak[32];
 
-	if (!run->rss_start || !run->rss_end || !run->rss_peak)
-		return;
-	(void)tr_bytes_text(start, sizeof(start), (double)run->rss_start);
-	(void)tr_bytes_text(end, sizeof(end), (double)run->rss_end);
-	(void)tr_bytes_text(peak, sizeof(peak), (double)run->rss_peak);
-	tr_buf_addf(r->buf,
-		    "memory     %s at the start, %s at the end, peak %s\n",
-		    start, end, peak);
+	if (run->rss_start && run->rss_end && run->rss_peak)
+		tr_buf_addf(r->buf, "memory     %s at the start, %s at the end, "
+			    "peak %s\n",
+			    tr_as_bytes((double)run->rss_start).text,
+			    tr_as_bytes((double)run->rss_end).text,
+			    tr_as_bytes((double)run->rss_peak).text);
 }
 
 /*
@@ -105,49 +81,57 @@ static void memory_line(struct tr_report *r)
 static void history_line(struct tr_report *r, const tare_health *h)
 {
 	uint64_t most = tare_view_run(r->view)->ledger_limit / 2;
-	char room[32], limit[32];
 
 	if (!h->history_room || !h->records_trimmed)
 		return;
-	(void)tr_count_text(room, sizeof(room), h->history_room);
 	tr_buf_addf(r->buf,
 		    "history    room for about %s operations, fewer than "
-		    "max_history_size: ", room);
-	if ((h->history_room + 8) * TR_RECORD_ABOUT < most) {
+		    "max_history_size: ", tr_as_count(h->history_room).text);
+	if ((h->history_room + 8) * TR_RECORD_ABOUT < most)
 		tr_buf_adds(r->buf, "set it before the program starts\n");
-		return;
-	}
-	(void)tr_bytes_text(limit, sizeof(limit), (double)most * 2);
-	tr_buf_addf(r->buf, "ledger_limit is %s\n", limit);
+	else
+		tr_buf_addf(r->buf, "ledger_limit is %s\n",
+			    tr_as_bytes((double)most * 2).text);
 }
 
-void tr_report_health(struct tr_report *r)
+#define COUNT(text, field) TR_FIELD(tare_health, text, field)
+
+/* Those that are not 0. */
+static const struct tr_field counts[] = {
+	COUNT("cleared", cleared),
+	COUNT("names beyond max_sites", overflow_sites),
+	COUNT("calls in the overflow series", overflow_calls),
+	COUNT("paths beyond max_nodes", overflow_nodes),
+	COUNT("scopes repaired", repairs),
+	COUNT("ends without a scope", stray_ends),
+	COUNT("clock steps", clock_steps),
+	COUNT("times without a bucket", unbucketed),
+	COUNT("updates completed after a kill", redone),
+	COUNT("history records", records),
+	COUNT("records trimmed", records_trimmed),
+	COUNT("records lost", lost_records),
+	COUNT("trace events", trace_events),
+	COUNT("trace events dropped", trace_dropped),
+	COUNT("places damaged", damaged),
+};
+
+int tr_report_health(struct tr_report *r)
 {
 	const tare_health *h = tare_view_health(r->view);
-	char number[32];
 
 	tr_buf_addc(r->buf, '\n');
 	memory_line(r);
 	measuring_line(r, h);
-	(void)tr_count_text(number, sizeof(number), h->events);
-	tr_buf_addf(r->buf, "events     %s", number);
-	(void)tr_count_text(number, sizeof(number), h->lost);
-	tr_buf_addf(r->buf, ", %s lost", number);
-	count_if(r, "cleared", h->cleared);
-	count_if(r, "names beyond max_sites", h->overflow_sites);
-	count_if(r, "calls in the overflow series", h->overflow_calls);
-	count_if(r, "paths beyond max_nodes", h->overflow_nodes);
-	count_if(r, "scopes repaired", h->repairs);
-	count_if(r, "ends without a scope", h->stray_ends);
-	count_if(r, "clock steps", h->clock_steps);
-	count_if(r, "times without a bucket", h->unbucketed);
-	count_if(r, "updates completed after a kill", h->redone);
-	count_if(r, "history records", h->records);
-	count_if(r, "records trimmed", h->records_trimmed);
-	count_if(r, "records lost", h->lost_records);
-	count_if(r, "trace events", h->trace_events);
-	count_if(r, "trace events dropped", h->trace_dropped);
-	count_if(r, "places damaged", h->damaged);
+	tr_buf_addf(r->buf, "events     %s, %s lost",
+		    tr_as_count(h->events).text, tr_as_count(h->lost).text);
+	for (size_t i = 0; i < TR_N_OF(counts); i++) {
+		uint64_t n = tr_field_whole(&counts[i], h);
+
+		if (n)
+			tr_buf_addf(r->buf, ", %s %s", tr_as_count(n).text,
+				    counts[i].key);
+	}
 	tr_buf_addc(r->buf, '\n');
 	history_line(r, h);
+	return 0;
 }

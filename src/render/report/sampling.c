@@ -16,68 +16,52 @@ double tr_share_error(double share, uint64_t samples)
 			 0;
 }
 
-static void add_fixed(struct tr_report *r, double value, const char *unit)
-{
-	char text[40];
-
-	(void)tr_fixed_text(text, sizeof(text), value, 1);
-	tr_buf_addf(r->buf, "%s %s", text, unit);
-}
-
 static void sampling_line(struct tr_report *r, const tare_sampling *s)
 {
-	char count[32], got[32], cpu[32];
+	struct tr_text cpu = tr_as_duration(s->cpu_ns);
+	struct tr_text got = tr_as_duration(s->weight_ns);
 
-	(void)tr_count_text(count, sizeof(count), s->samples);
-	(void)tr_duration_text(cpu, sizeof(cpu), s->cpu_ns);
-	tr_buf_addf(r->buf, "\nsampling  %s, asked ", s->method);
+	tr_buf_addf(r->buf, "\nsampling  %s, asked %s Hz, ", s->method,
+		    tr_as_fixed(s->asked_hz, 1).text);
 	if (!s->samples) {
-		add_fixed(r, s->asked_hz, "Hz, no sample in ");
-		tr_buf_addf(r->buf, "%s CPU\n", cpu);
+		tr_buf_addf(r->buf, "no sample in %s CPU\n", cpu.text);
 		return;
 	}
-	add_fixed(r, s->asked_hz, "Hz, got ");
-	add_fixed(r, s->got_hz, "Hz, ");
-	tr_buf_addf(r->buf, "%s sample%s of %llu thread%s, ", count,
-		    s->samples == 1 ? "" : "s", (unsigned long long)s->threads,
-		    s->threads == 1 ? "" : "s");
-	add_fixed(r, s->whole_share * 100, "% of stacks complete, ");
-	(void)tr_duration_text(got, sizeof(got), s->weight_ns);
+	tr_buf_addf(r->buf, "got %s Hz, %s sample%s of %llu thread%s, %s %% "
+		    "of stacks complete, ", tr_as_fixed(s->got_hz, 1).text,
+		    tr_as_count(s->samples).text, s->samples == 1 ? "" : "s",
+		    (unsigned long long)s->threads, s->threads == 1 ? "" : "s",
+		    tr_as_fixed(s->whole_share * 100, 1).text);
 	if (s->is_wall)
-		tr_buf_addf(r->buf, "%s of threads' time, %s CPU", got, cpu);
+		tr_buf_addf(r->buf, "%s of threads' time, %s CPU", got.text,
+			    cpu.text);
 	else
-		tr_buf_addf(r->buf, "%s of %s CPU", got, cpu);
-	(void)tr_duration_text(got, sizeof(got), s->cost_ns);
+		tr_buf_addf(r->buf, "%s of %s CPU", got.text, cpu.text);
 	if (s->cost_ns > 0)
-		tr_buf_addf(r->buf, "; sampling took %s", got);
+		tr_buf_addf(r->buf, "; sampling took %s",
+			    tr_as_duration(s->cost_ns).text);
 	tr_buf_addc(r->buf, '\n');
 }
 
 static void warnings(struct tr_report *r, const tare_sampling *s)
 {
-	char text[40];
+	double error = tr_share_error(.5, s->samples) * 100;
 
-	if (s->samples && s->samples < TR_SAMPLES_FEW) {
-		(void)tr_fixed_text(text, sizeof(text),
-				    tr_share_error(.5, s->samples) * 100, 1);
+	if (s->samples && s->samples < TR_SAMPLES_FEW)
 		tr_buf_addf(r->buf, "few samples: a share of 50 %% is "
 			    "uncertain by \xc2\xb1 %s points (standard "
-			    "error)\n", text);
-	}
-	if (s->samples && s->whole_share < .995) {
-		(void)tr_fixed_text(text, sizeof(text),
-				    (1 - s->whole_share) * 100, 1);
+			    "error)\n", tr_as_fixed(error, 1).text);
+	if (s->samples && s->whole_share < .995)
 		tr_buf_addf(r->buf, "%s %% of stacks are incomplete: the "
 			    "functions that called those are unknown, and "
-			    "their totals are too low\n", text);
-	}
-	(void)tr_count_text(text, sizeof(text), s->lost);
+			    "their totals are too low\n",
+			    tr_as_fixed((1 - s->whole_share) * 100, 1).text);
 	if (s->lost)
 		tr_buf_addf(r->buf, "%s samples had no room in the table of "
-			    "stacks (max_stacks)\n", text);
-	(void)tr_count_text(text, sizeof(text), s->unfollowed);
+			    "stacks (max_stacks)\n", tr_as_count(s->lost).text);
 	if (s->unfollowed)
-		tr_buf_addf(r->buf, "%s threads could not be sampled\n", text);
+		tr_buf_addf(r->buf, "%s threads could not be sampled\n",
+			    tr_as_count(s->unfollowed).text);
 }
 
 void tr_report_sampling(struct tr_report *r)
@@ -88,18 +72,17 @@ void tr_report_sampling(struct tr_report *r)
 	warnings(r, s);
 }
 
+#define SAMPLING(field) TR_FIELD(tare_sampling, #field, field)
+
 void tr_json_sampling(struct tr_json *j, const tare_sampling *s)
 {
-	tr_json_str(j, "method", s->method);
-	tr_json_bool(j, "wall", s->is_wall);
-	tr_json_double(j, "asked_hz", s->asked_hz);
-	tr_json_double(j, "got_hz", s->got_hz);
-	tr_json_u64(j, "samples", s->samples);
-	tr_json_double(j, "weight_ns", s->weight_ns);
-	tr_json_double(j, "cpu_ns", s->cpu_ns);
-	tr_json_double(j, "whole_share", s->whole_share);
-	tr_json_u64(j, "lost", s->lost);
-	tr_json_u64(j, "threads", s->threads);
-	tr_json_u64(j, "unfollowed", s->unfollowed);
-	tr_json_double(j, "cost_ns", s->cost_ns);
+	static const struct tr_field fields[] = {
+		SAMPLING(method), TR_FIELD(tare_sampling, "wall", is_wall),
+		SAMPLING(asked_hz), SAMPLING(got_hz), SAMPLING(samples),
+		SAMPLING(weight_ns), SAMPLING(cpu_ns), SAMPLING(whole_share),
+		SAMPLING(lost), SAMPLING(threads), SAMPLING(unfollowed),
+		SAMPLING(cost_ns),
+	};
+
+	tr_json_fields(j, TR_ALL(fields), s);
 }

@@ -6,99 +6,50 @@
 #include "render/report.h"
 
 #include <math.h>
-#include <string.h>
 
 #include <tare/read/pipeline.h>
 
-#define FLOW_FIXED 82u	  /* columns right of the name */
-#define LATENCY_FIXED 82u
+#define STAGES_FIXED 82u /* columns right of the name */
 #define NAME_LEAST 17u
 #define GAIN_MANY 10. /* from 1000 % on: told as a factor */
 
 /* ---- cells ------------------------------------------------------------- */
 
-static void cell_time(struct tr_report *r, double ns, size_t width)
+static void cell_time(struct tr_report *r, double ns)
 {
-	char text[32] = "-";
-
-	if (isfinite(ns))
-		(void)tr_duration_text(text, sizeof(text), ns);
-	tr_report_cell(r, text, width);
+	tr_report_time(r, isfinite(ns) ? ns : (double)NAN, 8);
 }
 
 /* Nothing for 0: most stages have nothing behind them, or before. */
-static void cell_part(struct tr_report *r, double ns, size_t width)
+static void cell_part(struct tr_report *r, double ns)
 {
-	cell_time(r, ns > 0 ? ns : (double)NAN, width);
-}
-
-static void cell_count(struct tr_report *r, uint64_t n, size_t width)
-{
-	char text[32];
-
-	(void)tr_count_text(text, sizeof(text), n);
-	tr_report_cell(r, text, width);
-}
-
-static void cell_share(struct tr_report *r, double share, size_t width)
-{
-	tr_report_cell(r, tr_as_share(share).text, width);
-}
-
-static void cell_number(struct tr_report *r, double value, size_t width)
-{
-	char text[48] = "-";
-
-	if (isfinite(value))
-		(void)tr_fixed_text(text, sizeof(text), value,
-				    value < 100 ? 1 : 0);
-	tr_report_cell(r, text, width);
-}
-
-static size_t name_width(const struct tr_report *r, unsigned fixed)
-{
-	return r->options.width > fixed + NAME_LEAST ?
-		       r->options.width - fixed :
-		       NAME_LEAST;
-}
-
-static void head(struct tr_report *r, const char *const *titles,
-		 const uint8_t *widths, size_t name)
-{
-	tr_report_dim(r, true);
-	tr_report_name(r, titles[0], name);
-	for (size_t i = 1; titles[i]; i++)
-		tr_report_cell(r, titles[i], widths[i]);
-	tr_report_dim(r, false);
-	tr_buf_addc(r->buf, '\n');
+	cell_time(r, ns > 0 ? ns : (double)NAN);
 }
 
 /* ---- what they took ---------------------------------------------------- */
 
-static const char *const flow_titles[] = { "stage",  "in",     "out",
-					   "passed", "own",    "a record",
-					   "before", "behind", "share",
-					   "busy",   NULL };
-static const uint8_t flow_widths[] = { 0, 10, 10, 7, 8, 8, 8, 8, 7, 7 };
+static const struct tr_report_title flow_titles[] = {
+	{ "in", 10 },	 { "out", 10 },	  { "passed", 7 }, { "own", 8 },
+	{ "a record", 8 }, { "before", 8 }, { "behind", 8 }, { "share", 7 },
+	{ "busy", 7 },	 { NULL, 0 },
+};
 
 static void flow_row(struct tr_report *r, const tare_stage_stats *s,
 		     size_t width)
 {
-	const uint8_t *w = flow_widths;
-
 	tr_report_name(r, s->name, width);
 	if (s->is_source)
-		tr_report_cell(r, "-", w[1]);
+		tr_report_cell(r, "-", 10);
 	else
-		cell_count(r, s->in, w[1]);
-	cell_count(r, s->out, w[2]);
-	cell_share(r, s->passed, w[3]);
-	cell_time(r, s->own_ns, w[4]);
-	cell_time(r, s->own_per_record, w[5]);
-	cell_part(r, s->upstream_ns, w[6]);
-	cell_part(r, s->downstream_ns, w[7]);
-	cell_share(r, s->share, w[8]);
-	cell_share(r, s->busy, w[9]);
+		tr_report_count(r, s->in, 10);
+	tr_report_count(r, s->out, 10);
+	tr_report_share(r, s->passed);
+	cell_time(r, s->own_ns);
+	cell_time(r, s->own_per_record);
+	cell_part(r, s->upstream_ns);
+	cell_part(r, s->downstream_ns);
+	tr_report_share(r, s->share);
+	tr_report_share(r, s->busy);
 	if (s->is_estimate)
 		tr_buf_adds(r->buf, " *");
 	if (s->failures)
@@ -109,27 +60,29 @@ static void flow_row(struct tr_report *r, const tare_stage_stats *s,
 
 /* ---- how long ---------------------------------------------------------- */
 
-static const char *const latency_titles[] = {
-	"stage", "calls", "mean",    "p50",   "p99",  "max", "last 100",
-	"p99",	 "queued", "waiting", NULL
+static const struct tr_report_title latency_titles[] = {
+	{ "calls", 10 }, { "mean", 8 },	    { "p50", 8 }, { "p99", 8 },
+	{ "max", 8 },	 { "last 100", 8 }, { "p99", 8 }, { "queued", 8 },
+	{ "waiting", 7 }, { NULL, 0 },
 };
-static const uint8_t latency_widths[] = { 0, 10, 8, 8, 8, 8, 8, 8, 8, 7 };
 
 static void latency_row(struct tr_report *r, const tare_stage_stats *s,
 			size_t width)
 {
-	const uint8_t *w = latency_widths;
+	double depth = s->depth_mean;
 
 	tr_report_name(r, s->name, width);
-	cell_count(r, s->calls, w[1]);
-	cell_time(r, s->latency.mean, w[2]);
-	cell_time(r, s->latency.p50, w[3]);
-	cell_time(r, s->latency.p99, w[4]);
-	cell_time(r, s->latency.max, w[5]);
-	cell_time(r, s->recent.mean, w[6]);
-	cell_time(r, s->recent.p99, w[7]);
-	cell_time(r, s->queue.n ? s->queue.mean : (double)NAN, w[8]);
-	cell_number(r, s->depth_mean, w[9]);
+	tr_report_count(r, s->calls, 10);
+	cell_time(r, s->latency.mean);
+	cell_time(r, s->latency.p50);
+	cell_time(r, s->latency.p99);
+	cell_time(r, s->latency.max);
+	cell_time(r, s->recent.mean);
+	cell_time(r, s->recent.p99);
+	cell_time(r, s->queue.n ? s->queue.mean : (double)NAN);
+	tr_report_cell(r, isfinite(depth) ?
+				  tr_as_fixed(depth, depth < 100 ? 1 : 0).text :
+				  "-", 7);
 	tr_buf_addc(r->buf, '\n');
 }
 
@@ -137,22 +90,12 @@ static void latency_row(struct tr_report *r, const tare_stage_stats *s,
 
 static void totals(struct tr_report *r, const tare_pipeline *p)
 {
-	char text[48];
-
-	(void)tr_count_text(text, sizeof(text), p->in);
-	tr_buf_addf(r->buf, "in all     %s in", text);
-	(void)tr_count_text(text, sizeof(text), p->out);
-	tr_buf_addf(r->buf, ", %s out", text);
-	(void)tr_duration_text(text, sizeof(text), p->own_ns);
-	tr_buf_addf(r->buf, ", %s of work", text);
-	(void)tr_duration_text(text, sizeof(text), p->wall_ns);
-	tr_buf_addf(r->buf, " in %s by %u thread%s", text, p->threads,
-		    p->threads == 1 ? "" : "s");
-	(void)tr_count_text(text, sizeof(text),
-			    p->throughput_rps < 1e18 ?
-				    (uint64_t)p->throughput_rps :
-				    0);
-	tr_buf_addf(r->buf, ", %s records/s\n", text);
+	tr_buf_addf(r->buf, "in all     %s in, %s out, %s of work in %s by %u "
+		    "thread%s, %s records/s\n", tr_as_count(p->in).text,
+		    tr_as_count(p->out).text, tr_as_duration(p->own_ns).text,
+		    tr_as_duration(p->wall_ns).text, p->threads,
+		    p->threads == 1 ? "" : "s",
+		    tr_as_count(tr_report_whole(p->throughput_rps)).text);
 }
 
 /*
@@ -161,49 +104,32 @@ static void totals(struct tr_report *r, const tare_pipeline *p)
  */
 static void gain_text(struct tr_report *r, double gain)
 {
-	char more[48], less[48];
+	double times = 1 + gain;
 
 	if (!isfinite(gain)) {
 		tr_buf_adds(r->buf, "no limit");
 		return;
 	}
-	(void)tr_share_text(less, sizeof(less), 1 - 1 / (1 + gain));
-	if (gain >= GAIN_MANY) {
-		(void)tr_fixed_text(more, sizeof(more), 1 + gain,
-				    1 + gain < 99.95 ? 1 : 0);
-		tr_buf_addf(r->buf, "%s x the records/s", more);
-	} else {
-		(void)tr_share_text(more, sizeof(more), gain);
-		tr_buf_addf(r->buf, "%s more records/s", more);
-	}
-	tr_buf_addf(r->buf, " (%s less time)", less);
-}
-
-static void queue_text(struct tr_report *r, const tare_stage_stats *s)
-{
-	char depth[48], wait[48];
-
-	if (!s->queue.n)
-		return;
-	(void)tr_fixed_text(depth, sizeof(depth), s->depth_mean, 1);
-	(void)tr_duration_text(wait, sizeof(wait), s->queue.mean);
-	tr_buf_addf(r->buf, "\n           on average %s records wait in "
-		    "front of it, %s each", depth, wait);
+	if (gain >= GAIN_MANY)
+		tr_buf_addf(r->buf, "%s x the records/s",
+			    tr_as_fixed(times, times < 99.95 ? 1 : 0).text);
+	else
+		tr_buf_addf(r->buf, "%s more records/s",
+			    tr_as_share(gain).text);
+	tr_buf_addf(r->buf, " (%s less time)", tr_as_share(1 - 1 / times).text);
 }
 
 static void bottleneck(struct tr_report *r, const tare_pipeline *p)
 {
 	const tare_stage_stats *s = &p->stages[p->bottleneck];
-	char text[48];
+	char factor[48];
 
 	tr_buf_adds(r->buf, "bottleneck ");
 	tr_report_text(r, s->name, 64);
-	(void)tr_share_text(text, sizeof(text),
-			 p->threads > 1 ? s->busy : s->share);
-	tr_buf_addf(r->buf, ": %s", text);
-	tr_buf_adds(r->buf, p->threads > 1 ? " busy" : " of the work");
-	(void)tr_double_text(text, p->factor);
-	tr_buf_addf(r->buf, "; %s times as fast it gives ", text);
+	(void)tr_double_text(factor, p->factor);
+	tr_buf_addf(r->buf, ": %s%s; %s times as fast it gives ",
+		    tr_as_share(p->threads > 1 ? s->busy : s->share).text,
+		    p->threads > 1 ? " busy" : " of the work", factor);
 	gain_text(r, s->gain);
 	tr_buf_adds(r->buf, "\n           at most ");
 	gain_text(r, s->gain_most);
@@ -211,7 +137,11 @@ static void bottleneck(struct tr_report *r, const tare_pipeline *p)
 		tr_buf_adds(r->buf, "; then it is ");
 		tr_report_text(r, p->stages[p->next].name, 64);
 	}
-	queue_text(r, s);
+	if (s->queue.n)
+		tr_buf_addf(r->buf, "\n           on average %s records wait in "
+			    "front of it, %s each",
+			    tr_as_fixed(s->depth_mean, 1).text,
+			    tr_as_duration(s->queue.mean).text);
 	tr_buf_addc(r->buf, '\n');
 }
 
@@ -219,14 +149,13 @@ static void bottleneck(struct tr_report *r, const tare_pipeline *p)
 
 static void pipeline(struct tr_report *r, const tare_pipeline *p)
 {
-	size_t width = name_width(r, FLOW_FIXED);
+	size_t width = tr_report_rest(r, STAGES_FIXED, NAME_LEAST);
 
-	head(r, flow_titles, flow_widths, width);
+	tr_report_titles(r, "stage", width, flow_titles);
 	for (size_t i = 0; i < p->n_stages; i++)
 		flow_row(r, &p->stages[i], width);
 	tr_buf_addc(r->buf, '\n');
-	width = name_width(r, LATENCY_FIXED);
-	head(r, latency_titles, latency_widths, width);
+	tr_report_titles(r, "stage", width, latency_titles);
 	for (size_t i = 0; i < p->n_stages; i++)
 		latency_row(r, &p->stages[i], width);
 	tr_buf_addc(r->buf, '\n');

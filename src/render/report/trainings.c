@@ -92,7 +92,7 @@ static void training_line(struct tr_report *r, const tare_training_info *info)
 
 #define TRAINING_LINES 10u
 
-void tr_report_trainings(struct tr_report *r)
+int tr_report_trainings(struct tr_report *r)
 {
 	static const struct tr_report_title titles[] = {
 		{ "epochs", 14 }, { "time", 9 },
@@ -105,29 +105,31 @@ void tr_report_trainings(struct tr_report *r)
 	size_t first = n > TRAINING_LINES ? n - TRAINING_LINES : 0;
 
 	if (!n)
-		return;
+		return 0;
 	tr_report_heading(r, "training", "");
 	tr_report_dim(r, true);
 	tr_report_name(r, "config", TRAINING_NAME);
-	tr_report_titles(r, titles);
+	tr_report_titles(r, NULL, 0, titles);
 	for (size_t i = first; i < n; i++)
 		training_line(r, &info[i]);
 	if (first)
 		tr_buf_addf(r->buf, "and %llu before these\n",
 			    (unsigned long long)first);
+	return 0;
 }
 
 /* ---- JSON -------------------------------------------------------------- */
 
+#define CELL(column) TR_FIELD(tare_run_row, #column, column),
+
+static const struct tr_field row_fields[] = {
+	CELL(epoch) TARE_RUN_COLUMNS(CELL)
+};
+
 static void put_last(struct tr_json *j, const tare_training_info *info)
 {
-	const tare_run_row *row = last_row(info);
-
 	tr_json_object(j, "last");
-	tr_json_u64(j, "epoch", row->epoch);
-#define PUT_CELL(column) tr_json_double(j, #column, row->column);
-	TARE_RUN_COLUMNS(PUT_CELL)
-#undef PUT_CELL
+	tr_json_fields(j, TR_ALL(row_fields), last_row(info));
 	tr_json_double(j, "broadcast_time", info->last_broadcast_time);
 	tr_json_double(j, "gradient_aggregation_time",
 		       info->last_gradient_aggregation_time);
@@ -160,30 +162,28 @@ static void put_pairs(struct tr_json *j, const tare_training_info *info)
 	tr_json_end_array(j);
 }
 
-void tr_json_trainings(struct tr_json *j, const struct tr_report *r)
+#define TRAINING(key, field) TR_FIELD(tare_training_info, key, field)
+#define SAME(field) TRAINING(#field, field)
+
+static const struct tr_field training_fields[] = {
+	SAME(config), SAME(worker), SAME(workers),
+	TRAINING("epochs_planned", epochs), TRAINING("epochs", n_epochs),
+	SAME(total_training_time), SAME(peak_memory_mb), SAME(samples),
+	SAME(csv), SAME(events), SAME(start_ns), SAME(end_ns),
+	TRAINING("closed", is_closed),
+};
+
+int tr_json_trainings(struct tr_json *j, struct tr_report *r)
 {
 	const tare_training_info *info;
 	size_t n = tare_view_trainings(r->view, &info);
 
 	if (!n)
-		return;
+		return 0;
 	tr_json_array(j, "trainings");
 	for (size_t i = 0; i < n; i++, info++) {
 		tr_json_object(j, NULL);
-		tr_json_str(j, "config", info->config);
-		tr_json_u64(j, "worker", info->worker);
-		tr_json_u64(j, "workers", info->workers);
-		tr_json_u64(j, "epochs_planned", info->epochs);
-		tr_json_u64(j, "epochs", info->n_epochs);
-		tr_json_double(j, "total_training_time",
-			       info->total_training_time);
-		tr_json_double(j, "peak_memory_mb", info->peak_memory_mb);
-		tr_json_u64(j, "samples", info->samples);
-		tr_json_str(j, "csv", info->csv);
-		tr_json_str(j, "events", info->events);
-		tr_json_i64(j, "start_ns", info->start_ns);
-		tr_json_i64(j, "end_ns", info->end_ns);
-		tr_json_bool(j, "closed", info->is_closed);
+		tr_json_fields(j, TR_ALL(training_fields), info);
 		if (info->n_rows)
 			put_last(j, info);
 		tr_json_double(j, "broadcast_time", info->broadcast_time);
@@ -194,4 +194,5 @@ void tr_json_trainings(struct tr_json *j, const struct tr_report *r)
 		tr_json_end_object(j);
 	}
 	tr_json_end_array(j);
+	return 0;
 }

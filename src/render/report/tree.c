@@ -134,7 +134,7 @@ static void titles(const struct tree_rows *t, bool has_functions)
 	tr_report_name(t->r, has_functions ? "scope, function" : "scope",
 		       t->width);
 	tr_report_dim(t->r, false);
-	tr_report_titles(t->r, right);
+	tr_report_titles(t->r, NULL, 0, right);
 }
 
 int tr_report_tree(struct tr_report *r)

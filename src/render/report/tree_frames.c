@@ -40,11 +40,9 @@ static bool is_repeated(const struct frame_rows *t, const tare_frame *f)
 
 static void add_frame_name(struct tr_report *r, const tare_frame *f)
 {
-	size_t width = r->options.width > FRAME_FIXED + NAME_LEAST ?
-			       r->options.width - FRAME_FIXED :
-			       NAME_LEAST;
+	size_t width = tr_report_rest(r, FRAME_FIXED, NAME_LEAST);
 	size_t indent = f->depth - 1;
-	const char *slash = strrchr(f->file, '/'), *name = f->function;
+	const char *name = f->function;
 	char brief[TR_BRIEF_BYTES];
 
 	if (indent > width - NAME_LEAST)
@@ -53,12 +51,7 @@ static void add_frame_name(struct tr_report *r, const tare_frame *f)
 	if (tr_text_columns(name) > width - indent)
 		name = tr_name_brief(name, brief);
 	tr_report_text(r, name, width - indent);
-	if (!f->file[0])
-		return;
-	tr_buf_adds(r->buf, "  ");
-	tr_report_text(r, slash ? slash + 1 : f->file, 40);
-	if (f->first_line)
-		tr_buf_addf(r->buf, ":%u", f->first_line);
+	tr_report_place(r, f->file, f->first_line);
 }
 
 static void add_frame(struct frame_rows *t, const tare_frame *f)
@@ -94,7 +87,7 @@ int tr_report_frames(struct tr_report *r)
 		return err;
 	t.whole = t.frame[0].all_weight > 0 ? t.frame[0].all_weight : 1;
 	tr_report_heading(r, "sampled call tree", "");
-	tr_report_titles(r, titles);
+	tr_report_titles(r, NULL, 0, titles);
 	for (size_t i = 1; i < n; i++)
 		add_frame(&t, &t.frame[i]);
 	if (t.hidden)
@@ -106,21 +99,15 @@ int tr_report_frames(struct tr_report *r)
 
 /* ---- JSON -------------------------------------------------------------- */
 
-static void put_frame(struct tr_json *j, const tare_frame *f)
-{
-	tr_json_object(j, NULL);
-	tr_json_u64(j, "depth", f->depth - 1);
-	tr_json_str(j, "function", f->function);
-	tr_json_str(j, "module", f->module);
-	tr_json_str(j, "file", f->file);
-	tr_json_u64(j, "first_line", f->first_line);
-	tr_json_bool(j, "inlined", f->is_inlined);
-	tr_json_double(j, "own_ns", f->weight);
-	tr_json_double(j, "total_ns", f->all_weight);
-	tr_json_u64(j, "samples", f->samples);
-	tr_json_u64(j, "total_samples", f->all_samples);
-	tr_json_end_object(j);
-}
+#define FRAME(key, field) TR_FIELD(tare_frame, key, field)
+
+static const struct tr_field frame_fields[] = {
+	FRAME("function", function), FRAME("module", module),
+	FRAME("file", file), FRAME("first_line", first_line),
+	FRAME("inlined", is_inlined), FRAME("own_ns", weight),
+	FRAME("total_ns", all_weight), FRAME("samples", samples),
+	FRAME("total_samples", all_samples),
+};
 
 int tr_json_frames(struct tr_json *j, struct tr_report *r)
 {
@@ -134,8 +121,12 @@ int tr_json_frames(struct tr_json *j, struct tr_report *r)
 	if (err)
 		return err;
 	tr_json_array(j, "frames");
-	for (size_t i = 1; i < n; i++)
-		put_frame(j, &frames[i]);
+	for (size_t i = 1; i < n; i++) {
+		tr_json_object(j, NULL);
+		tr_json_u64(j, "depth", frames[i].depth - 1);
+		tr_json_fields(j, TR_ALL(frame_fields), &frames[i]);
+		tr_json_end_object(j);
+	}
 	tr_json_end_array(j);
 	return 0;
 }
