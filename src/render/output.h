@@ -37,6 +37,12 @@ int tr_sink_finish(struct tr_sink *sink);
 void tr_sink_flush(struct tr_sink *sink);
 void tr_sink_add(struct tr_sink *sink, const void *data, size_t len);
 
+/* Adds what is in a buffer and empties it; the buffer's failure is kept. */
+void tr_sink_take(struct tr_sink *sink, struct tr_buf *buf);
+/* Integers and strings, all together less than TR_SINK_ROOM bytes. */
+void tr_sink_addf(struct tr_sink *sink, const char *format, ...)
+	TARE_PRINTF(2, 3);
+
 /* A place for at least TR_SINK_ROOM bytes; tell tr_sink_end() how far. */
 TR_INLINE char *tr_sink_begin(struct tr_sink *sink)
 {
@@ -105,6 +111,10 @@ TR_INLINE char *tr_put_i64(char *at, int64_t value)
  */
 char *tr_put_json(char *at, const char *text, size_t len);
 void tr_sink_json(struct tr_sink *sink, const char *text);
+/* The value of an attribute; what JSON has no number for is null. */
+void tr_sink_attr(struct tr_sink *sink, const tare_attr_value *attr);
+/* A key that is given twice has its last value. */
+bool tr_attr_is_replaced(const tare_record *record, size_t attr);
 /* A cell of a table, quoted where it must be, harmless in a spreadsheet. */
 void tr_sink_cell(struct tr_sink *sink, const char *text);
 char *tr_put_cell(char *at, const char *text, size_t len);
@@ -164,11 +174,8 @@ uint64_t tr_field_whole(const struct tr_field *field, const void *of);
 
 /* Text of an element: escaped, valid, at most `most` characters. */
 void tr_sink_xml(struct tr_sink *sink, const char *text, size_t most);
-/* Like tr_as_number(), with so many decimals. */
-struct tr_text tr_as_fixed(double value, int decimals);
-/* At most so many decimals, no zeros at the end. */
-void tr_sink_number(struct tr_sink *sink, double value, int decimals);
-void tr_sink_count(struct tr_sink *sink, uint64_t n);
+/* At most `decimals` decimals, no zeros at the end. */
+struct tr_text tr_as_short(double value, int decimals);
 
 /* ---- gzip.c ------------------------------------------------------------ */
 

@@ -15,7 +15,10 @@
 
 /* The file appears whole or not at all. 0 or an error. */
 int tr_trace_file(const struct tr_trace_file *file);
-/* Keeps the newest traces called PREFIX<number>.json; how many it removed. */
+/*
+ * Keeps the newest `keep` traces called PREFIX<number>.json, by their time
+ * of change; PREFIX is at most 200 bytes long. Returns how many it removed.
+ */
 size_t tr_trace_keep(const char *folder, const char *prefix, size_t keep);
 
 /*

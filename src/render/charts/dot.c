@@ -19,13 +19,9 @@ static void add_whisker(struct tr_sink *sink, const struct tr_plot *plot,
 
 	tr_sink_adds(sink, "<path class=\"whisker ");
 	tr_chart_class(sink, point->series);
-	tr_sink_adds(sink, "\" d=\"M");
-	tr_sink_number(sink, x - CAP, 1);
-	tr_sink_adds(sink, " ");
-	tr_sink_number(sink, low, 1);
-	tr_sink_adds(sink, "h10m-5 0V");
-	tr_sink_number(sink, high, 1);
-	tr_sink_adds(sink, "m-5 0h10\"/>");
+	tr_sink_addf(sink, "\" d=\"M%s %sh10m-5 0V%sm-5 0h10\"/>",
+		     tr_as_short(x - CAP, 1).text, tr_as_short(low, 1).text,
+		     tr_as_short(high, 1).text);
 }
 
 void tr_dot_draw(struct tr_sink *sink, const struct tr_plot *plot,

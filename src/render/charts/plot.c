@@ -68,21 +68,15 @@ void tr_chart_style(struct tr_sink *sink)
 
 void tr_chart_place(struct tr_sink *sink, const char *name, double value)
 {
-	tr_sink_adds(sink, " ");
-	tr_sink_adds(sink, name);
-	tr_sink_adds(sink, "=\"");
-	tr_sink_number(sink, value, 1);
-	tr_sink_adds(sink, "\"");
+	tr_sink_addf(sink, " %s=\"%s\"", name, tr_as_short(value, 1).text);
 }
 
 void tr_chart_open(struct tr_sink *sink, double height, const char *about)
 {
-	tr_sink_adds(sink, "<svg class=\"chart\" xmlns=\"http://www.w3.org/"
-		     "2000/svg\" role=\"img\" viewBox=\"0 0 ");
-	tr_sink_number(sink, TR_CHART_WIDTH, 0);
-	tr_sink_adds(sink, " ");
-	tr_sink_number(sink, height, 0);
-	tr_sink_adds(sink, "\" aria-label=\"");
+	tr_sink_addf(sink, "<svg class=\"chart\" xmlns=\"http://www.w3.org/"
+		     "2000/svg\" role=\"img\" viewBox=\"0 0 %s %s\" "
+		     "aria-label=\"", tr_as_short(TR_CHART_WIDTH, 0).text,
+		     tr_as_short(height, 0).text);
 	tr_sink_xml(sink, about, 300);
 	tr_sink_adds(sink, "\">\n");
 }
@@ -95,12 +89,9 @@ void tr_chart_close(struct tr_sink *sink)
 void tr_chart_text(struct tr_sink *sink, const char *class_name, double x,
 		   double y, const char *text)
 {
-	tr_sink_adds(sink, "<text class=\"");
-	tr_sink_adds(sink, class_name);
-	tr_sink_adds(sink, "\"");
-	tr_chart_place(sink, "x", x);
-	tr_chart_place(sink, "y", y);
-	tr_sink_adds(sink, ">");
+	tr_sink_addf(sink, "<text class=\"%s\" x=\"%s\" y=\"%s\">",
+		     class_name, tr_as_short(x, 1).text,
+		     tr_as_short(y, 1).text);
 	tr_sink_xml(sink, text, 80);
 	tr_sink_adds(sink, "</text>");
 }
@@ -118,9 +109,7 @@ void tr_chart_class(struct tr_sink *sink, unsigned series)
 static void add_rule(struct tr_sink *sink, const char *class_name,
 		     const double from[2], const double to[2])
 {
-	tr_sink_adds(sink, "<line class=\"");
-	tr_sink_adds(sink, class_name);
-	tr_sink_adds(sink, "\"");
+	tr_sink_addf(sink, "<line class=\"%s\"", class_name);
 	tr_chart_place(sink, "x1", from[0]);
 	tr_chart_place(sink, "y1", from[1]);
 	tr_chart_place(sink, "x2", to[0]);
@@ -199,8 +188,7 @@ void tr_chart_key(struct tr_sink *sink, unsigned series,
 		tr_sink_adds(sink, class_name);
 	else
 		tr_chart_class(sink, series);
-	tr_sink_adds(sink, of_shape[shape]);
-	tr_sink_adds(sink, "\"></i>");
+	tr_sink_addf(sink, "%s\"></i>", of_shape[shape]);
 	tr_sink_xml(sink, text, 80);
 	tr_sink_adds(sink, "</li>");
 }

@@ -52,9 +52,8 @@ static void add_parts(struct tr_sink *sink, const struct tr_strips *bars,
 		to = tr_scale_at(x, sum);
 		tr_sink_adds(sink, "<g><title>");
 		tr_sink_xml(sink, part->title, 200);
-		tr_sink_adds(sink, "</title><rect class=\"bar ");
-		tr_sink_adds(sink, part->class_name);
-		tr_sink_adds(sink, "\"");
+		tr_sink_addf(sink, "</title><rect class=\"bar %s\"",
+			     part->class_name);
 		tr_chart_place(sink, "x", from);
 		tr_chart_place(sink, "y", y);
 		tr_chart_place(sink, "width", to - from);
@@ -75,13 +74,10 @@ static void add_span(struct tr_sink *sink, const struct tr_strip *bar,
 
 	if (!(bar->low < bar->high))
 		return;
-	tr_sink_adds(sink, "<path class=\"span\" d=\"M");
-	tr_sink_number(sink, low, 1);
-	tr_sink_adds(sink, " ");
-	tr_sink_number(sink, y + 5, 1);
-	tr_sink_adds(sink, "v10m0 -5H");
-	tr_sink_number(sink, high, 1);
-	tr_sink_adds(sink, "m0 -5v10\"/>");
+	tr_sink_addf(sink,
+		     "<path class=\"span\" d=\"M%s %sv10m0 -5H%sm0 -5v10\"/>",
+		     tr_as_short(low, 1).text, tr_as_short(y + 5, 1).text,
+		     tr_as_short(high, 1).text);
 }
 
 static void add_axis(struct tr_sink *sink, const struct tr_strips *bars,

@@ -9,6 +9,7 @@
 #include "render/output.h"
 
 #include <assert.h>
+#include <math.h>
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
@@ -141,6 +142,32 @@ void tr_sink_json(struct tr_sink *sink, const char *text)
 		len -= n;
 	}
 	tr_sink_add(sink, "\"", 1);
+}
+
+void tr_sink_attr(struct tr_sink *sink, const tare_attr_value *attr)
+{
+	char *at;
+
+	if (attr->type == TARE_ATTR_STR) {
+		tr_sink_json(sink, attr->s);
+		return;
+	}
+	at = tr_sink_begin(sink);
+	if (attr->type == TARE_ATTR_INT)
+		at = tr_put_i64(at, attr->i);
+	else if (isfinite(attr->d))
+		at += tr_double_text(at, attr->d);
+	else
+		at = TR_LIT(at, "null");
+	tr_sink_end(sink, at);
+}
+
+bool tr_attr_is_replaced(const tare_record *r, size_t attr)
+{
+	for (size_t k = attr + 1; k < r->n_attrs; k++)
+		if (strcmp(r->attrs[k].key, r->attrs[attr].key) == 0)
+			return true;
+	return false;
 }
 
 /* ---- cells ------------------------------------------------------------- */

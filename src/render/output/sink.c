@@ -2,6 +2,8 @@
 #include "render/output.h"
 
 #include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 int tr_sink_init(struct tr_sink *sink, tare_write_fn write, void *arg)
@@ -45,4 +47,29 @@ void tr_sink_add(struct tr_sink *sink, const void *data, size_t len)
 		from += n;
 		len -= n;
 	}
+}
+
+void tr_sink_take(struct tr_sink *sink, struct tr_buf *buf)
+{
+	if (buf->failed)
+		sink->err = TARE_ENOMEM;
+	else
+		tr_sink_add(sink, buf->data, buf->len);
+	buf->len = 0;
+}
+
+void tr_sink_addf(struct tr_sink *sink, const char *format, ...)
+{
+	char *at = tr_sink_begin(sink);
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(at, TR_SINK_ROOM, format, args);
+	va_end(args);
+	assert(n >= 0 && (size_t)n < TR_SINK_ROOM);
+	if (n >= 0 && (size_t)n < TR_SINK_ROOM)
+		tr_sink_end(sink, at + n);
+	else
+		sink->err = TARE_EINVAL;
 }

@@ -54,30 +54,17 @@ void tr_sink_xml(struct tr_sink *sink, const char *text, size_t most)
 	}
 }
 
-struct tr_text tr_as_fixed(double value, int decimals)
+struct tr_text tr_as_short(double value, int decimals)
 {
-	struct tr_text out;
-
-	(void)tr_fixed_text(out.text, sizeof(out.text), value, decimals);
-	return out;
-}
-
-void tr_sink_number(struct tr_sink *sink, double value, int decimals)
-{
-	char text[48];
-	size_t n = tr_fixed_text(text, sizeof(text), value, decimals);
+	struct tr_text out = tr_as_fixed(value, decimals);
+	size_t n = strlen(out.text);
 
 	assert(decimals >= 0);
-	if (memchr(text, '.', n))
-		while (text[n - 1] == '0' || text[n - 1] == '.')
-			if (text[--n] == '.')
-				break;
-	tr_sink_add(sink, text, n);
-}
-
-void tr_sink_count(struct tr_sink *sink, uint64_t n)
-{
-	char text[32];
-
-	tr_sink_add(sink, text, tr_count_text(text, sizeof(text), n));
+	if (strchr(out.text, '.')) {
+		while (out.text[n - 1] == '0')
+			n--;
+		n -= out.text[n - 1] == '.';
+	}
+	out.text[n] = '\0';
+	return out;
 }

@@ -11,11 +11,8 @@
 void tr_page_figure(struct tr_sink *sink, const char *title,
 		    const char *about)
 {
-	tr_sink_adds(sink, "<figure class=\"card\"><h2>");
-	tr_sink_adds(sink, title);
-	tr_sink_adds(sink, "</h2><p>");
-	tr_sink_adds(sink, about);
-	tr_sink_adds(sink, "</p>\n");
+	tr_sink_addf(sink, "<figure class=\"card\"><h2>%s</h2><p>%s</p>\n",
+		     title, about);
 }
 
 void tr_page_figure_close(struct tr_sink *sink)
@@ -47,13 +44,10 @@ static void add_head(const tare_comparison *c, struct tr_sink *sink)
 	tr_page_style(sink);
 	tr_sink_adds(sink, "</style></head>\n<body><main>\n<header><h1>");
 	tr_sink_xml(sink, title_of(c), 120);
-	tr_sink_adds(sink, "</h1><p class=\"sub\">");
-	tr_sink_count(sink, c->result.n_configs);
-	tr_sink_adds(sink, c->result.n_configs == 1 ? " configuration, " :
-						      " configurations, ");
-	tr_sink_count(sink, c->n_runs);
-	tr_sink_adds(sink, c->n_runs == 1 ? " run" : " runs");
-	tr_sink_adds(sink, "; baseline: ");
+	tr_sink_addf(sink, "</h1><p class=\"sub\">%s configuration%s, %s run%s"
+		     "; baseline: ", tr_as_count(c->result.n_configs).text,
+		     c->result.n_configs == 1 ? "" : "s",
+		     tr_as_count(c->n_runs).text, c->n_runs == 1 ? "" : "s");
 	tr_sink_xml(sink, c->config[c->result.baseline].name, 80);
 	tr_sink_adds(sink, "</p></header>\n<section class=\"card summary\">"
 		     "<p>");
@@ -66,10 +60,8 @@ static void add_head(const tare_comparison *c, struct tr_sink *sink)
 static void add_tile(struct tr_sink *sink, struct tr_buf *value,
 		     const char *what, const char *of)
 {
-	tr_sink_adds(sink, "<div class=\"card\"><b>");
-	tr_sink_adds(sink, value->data ? value->data : "");
-	tr_sink_adds(sink, "</b><span>");
-	tr_sink_adds(sink, what);
+	tr_sink_addf(sink, "<div class=\"card\"><b>%s</b><span>%s",
+		     value->data ? value->data : "", what);
 	tr_sink_xml(sink, of, 40);
 	tr_sink_adds(sink, "</span></div>\n");
 	value->len = 0;

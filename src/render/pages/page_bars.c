@@ -177,20 +177,22 @@ static void add_shares(const tare_comparison *c, struct tr_sink *sink,
 	tr_page_figure_close(sink);
 }
 
-void tr_page_bars(const tare_comparison *c, struct tr_sink *sink)
+static void add_bars(const tare_comparison *c, struct tr_sink *sink,
+		     void (*add)(const tare_comparison *c, struct tr_sink *sink,
+				 struct drawn *drawn))
 {
 	size_t n = c->result.n_configs;
 	struct drawn drawn = { .n = 0 };
 
 	if (make_room(&drawn, n))
-		add_phases(c, sink, &drawn);
+		add(c, sink, &drawn);
 	else
 		sink->err = TARE_ENOMEM;
 	release(&drawn, n);
-	drawn = (struct drawn){ .n = 0 };
-	if (make_room(&drawn, n))
-		add_shares(c, sink, &drawn);
-	else
-		sink->err = TARE_ENOMEM;
-	release(&drawn, n);
+}
+
+void tr_page_bars(const tare_comparison *c, struct tr_sink *sink)
+{
+	add_bars(c, sink, add_phases);
+	add_bars(c, sink, add_shares);
 }

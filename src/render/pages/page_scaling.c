@@ -231,40 +231,14 @@ static void add_keys(const tare_comparison *c, struct tr_sink *sink)
 	tr_chart_keys_close(sink);
 }
 
-static void add_speedups(const tare_comparison *c, struct tr_sink *sink)
+static void add_plot(const tare_comparison *c, struct tr_sink *sink,
+		     struct tr_plot *plot, bool is_efficiency)
 {
-	struct tr_plot plot = { .x_title = "workers", .y_title = "speedup",
-				.about = "speedup against workers" };
-
-	tr_page_figure(sink, "Speedup",
-		       c->result.by == TARE_COMPARE_BY_TOTAL ?
-			       "Total training time of the baseline by that of "
-			       "each configuration. Whiskers: 95 % intervals." :
-			       "Time of an epoch of the baseline by that of "
-			       "each configuration. Whiskers: 95 % intervals.");
 	add_keys(c, sink);
-	make_scales(c, &plot, false);
-	tr_plot_open(sink, &plot);
-	add_law(c, sink, &plot, "ideal", 0, false);
-	add_family(c, sink, &plot, false);
-	tr_chart_close(sink);
-	tr_page_figure_close(sink);
-}
-
-static void add_efficiencies(const tare_comparison *c, struct tr_sink *sink)
-{
-	struct tr_plot plot = { .x_title = "workers",
-				.y_title = "efficiency, %",
-				.about = "efficiency against workers" };
-
-	tr_page_figure(sink, "Efficiency",
-		       "Speedup for each worker: 100 % is what it costs one "
-		       "worker. Whiskers: 95 % intervals.");
-	add_keys(c, sink);
-	make_scales(c, &plot, true);
-	tr_plot_open(sink, &plot);
-	add_law(c, sink, &plot, "ideal", 0, true);
-	add_family(c, sink, &plot, true);
+	make_scales(c, plot, is_efficiency);
+	tr_plot_open(sink, plot);
+	add_law(c, sink, plot, "ideal", 0, is_efficiency);
+	add_family(c, sink, plot, is_efficiency);
 	tr_chart_close(sink);
 	tr_page_figure_close(sink);
 }
@@ -273,6 +247,19 @@ void tr_page_scaling(const tare_comparison *c, struct tr_sink *sink)
 {
 	if (!c->result.has_common || !c->result.n_fits)
 		return;
-	add_speedups(c, sink);
-	add_efficiencies(c, sink);
+	tr_page_figure(sink, "Speedup",
+		       c->result.by == TARE_COMPARE_BY_TOTAL ?
+			       "Total training time of the baseline by that of "
+			       "each configuration. Whiskers: 95 % intervals." :
+			       "Time of an epoch of the baseline by that of "
+			       "each configuration. Whiskers: 95 % intervals.");
+	add_plot(c, sink, &(struct tr_plot){
+		.x_title = "workers", .y_title = "speedup",
+		.about = "speedup against workers" }, false);
+	tr_page_figure(sink, "Efficiency",
+		       "Speedup for each worker: 100 % is what it costs one "
+		       "worker. Whiskers: 95 % intervals.");
+	add_plot(c, sink, &(struct tr_plot){
+		.x_title = "workers", .y_title = "efficiency, %",
+		.about = "efficiency against workers" }, true);
 }

@@ -61,8 +61,6 @@ static const struct page_column score_columns[] = {
 	{ "to target F1", KIND_SECONDS, OF(to_f1) },
 };
 
-#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 static const tare_estimate *estimate_of(const tare_compared_config *config,
 					const struct page_column *column)
 {
@@ -126,13 +124,9 @@ static void add_estimate(struct tr_sink *sink, enum cell_kind kind,
 	if (mean.data)
 		tr_sink_adds(sink, mean.data);
 	if (shown.low == shown.low && low.data && high.data &&
-	    strcmp(low.data, high.data) != 0) {
-		tr_sink_adds(sink, "<small>");
-		tr_sink_adds(sink, low.data);
-		tr_sink_adds(sink, " \xe2\x80\x93 ");
-		tr_sink_adds(sink, high.data);
-		tr_sink_adds(sink, "</small>");
-	}
+	    strcmp(low.data, high.data) != 0)
+		tr_sink_addf(sink, "<small>%s \xe2\x80\x93 %s</small>",
+			     low.data, high.data);
 	tr_sink_adds(sink, "</td>");
 	tr_buf_release(&mean);
 	tr_buf_release(&low);
@@ -141,20 +135,15 @@ static void add_estimate(struct tr_sink *sink, enum cell_kind kind,
 
 static void add_count(struct tr_sink *sink, uint64_t least, uint64_t most)
 {
-	tr_sink_adds(sink, "<td>");
-	tr_sink_count(sink, least);
-	if (least != most) {
-		tr_sink_adds(sink, "\xe2\x80\x93");
-		tr_sink_count(sink, most);
-	}
+	tr_sink_addf(sink, "<td>%s", tr_as_count(least).text);
+	if (least != most)
+		tr_sink_addf(sink, "\xe2\x80\x93%s", tr_as_count(most).text);
 	tr_sink_adds(sink, "</td>");
 }
 
 static void add_header(struct tr_sink *sink, const char *title)
 {
-	tr_sink_adds(sink, "<th scope=\"col\">");
-	tr_sink_adds(sink, title);
-	tr_sink_adds(sink, "</th>");
+	tr_sink_addf(sink, "<th scope=\"col\">%s</th>", title);
 }
 
 /* ---- tables ------------------------------------------------------------ */
@@ -172,9 +161,8 @@ static void add_row(const tare_comparison *c, struct tr_sink *sink,
 		    const tare_compared_config *config,
 		    const struct page_column *column, size_t n)
 {
-	tr_sink_adds(sink, config->is_baseline ? "<tr class=\"base\">" :
-						 "<tr>");
-	tr_sink_adds(sink, "<th scope=\"row\">");
+	tr_sink_addf(sink, "<tr%s><th scope=\"row\">",
+		     config->is_baseline ? " class=\"base\"" : "");
 	tr_sink_xml(sink, config->name, 80);
 	tr_sink_adds(sink, "</th>");
 	for (size_t i = 0; i < n; i++)
@@ -199,10 +187,9 @@ static void add_table(const tare_comparison *c, struct tr_sink *sink,
 		used += is_used(c, &column[i]);
 	if (!used)
 		return;
-	tr_sink_adds(sink, "<section class=\"card\"><h2>");
-	tr_sink_adds(sink, title);
-	tr_sink_adds(sink, "</h2><div class=\"scroll\" tabindex=\"0\"><table>"
-		     "<thead><tr><th scope=\"col\">configuration</th>");
+	tr_sink_addf(sink, "<section class=\"card\"><h2>%s</h2>"
+		     "<div class=\"scroll\" tabindex=\"0\"><table>"
+		     "<thead><tr><th scope=\"col\">configuration</th>", title);
 	for (size_t i = 0; i < n; i++)
 		if (is_used(c, &column[i]))
 			add_header(sink, column[i].title);
@@ -219,17 +206,16 @@ static void add_table(const tare_comparison *c, struct tr_sink *sink,
 
 void tr_page_speed(const tare_comparison *c, struct tr_sink *sink)
 {
-	add_table(c, sink, "Speed", speed_columns, N_OF(speed_columns));
+	add_table(c, sink, "Speed", TR_ALL(speed_columns));
 }
 
 void tr_page_tables(const tare_comparison *c, struct tr_sink *sink)
 {
-	add_table(c, sink, "At the end", score_columns, N_OF(score_columns));
-	add_table(c, sink, "Time of an epoch, by phase", phase_columns,
-		  N_OF(phase_columns));
+	add_table(c, sink, "At the end", TR_ALL(score_columns));
+	add_table(c, sink, "Time of an epoch, by phase", TR_ALL(phase_columns));
 	if (c->result.by == TARE_COMPARE_BY_PHASE)
-		add_table(c, sink, "Speedup, by phase", speedup_columns,
-			  N_OF(speedup_columns));
+		add_table(c, sink, "Speedup, by phase",
+			  TR_ALL(speedup_columns));
 }
 
 /* ---- runs -------------------------------------------------------------- */

@@ -13,8 +13,6 @@
 
 #include <stdlib.h>
 
-#define NO_CALL UINT32_MAX
-
 /* From one function to another. */
 struct edge {
 	uint32_t caller, callee;
@@ -26,11 +24,14 @@ struct callgrind {
 	tare_view *view;
 	struct tr_functions functions;
 	struct tr_call_costs costs;
-	uint64_t *own_ns, *own_count; /* by function */
+	struct own_cost {
+		uint64_t ns, count;
+		uint32_t file;	/* the number of its file */
+		bool is_named;	/* was written in full */
+		bool is_file;	/* the file of this number was */
+	} *own; /* by function */
 	struct edge *edge;
 	uint32_t n_edges;
-	bool *is_named, *is_file; /* was written in full */
-	uint32_t *file; /* by function: the number of its file */
 };
 
 /* Samples and allocations are costs, too; calls are beside the costs. */
@@ -101,22 +102,15 @@ static void join_edges(struct callgrind *c)
 
 static int add_up(struct callgrind *c)
 {
-	size_t n = c->functions.n + (size_t)1;
-
-	c->own_ns = calloc(n, sizeof(*c->own_ns));
-	c->own_count = calloc(n, sizeof(*c->own_count));
-	c->is_named = calloc(n, sizeof(*c->is_named));
-	c->is_file = calloc(n, sizeof(*c->is_file));
-	c->file = calloc(n, sizeof(*c->file));
+	c->own = calloc(c->functions.n + (size_t)1, sizeof(*c->own));
 	c->edge = calloc(c->costs.n + (size_t)1, sizeof(*c->edge));
-	if (!c->own_ns || !c->own_count || !c->is_named || !c->is_file ||
-	    !c->file || !c->edge)
+	if (!c->own || !c->edge)
 		return TARE_ENOMEM;
 	for (uint32_t i = 1; i < c->costs.n; i++) {
 		const struct tr_call_cost *cost = &c->costs.cost[i];
 
-		c->own_ns[cost->function] += cost->ns;
-		c->own_count[cost->function] += cost->count;
+		c->own[cost->function].ns += cost->ns;
+		c->own[cost->function].count += cost->count;
 		if (cost->parent)
 			add_edge(c, i);
 	}
@@ -149,13 +143,7 @@ static void put_field(struct tr_sink *sink, const char *key,
 static void put_numbered(struct tr_sink *sink, const char *key,
 			 uint32_t number, const char *name, bool *is_known)
 {
-	char *at = tr_sink_begin(sink);
-
-	at = tr_put(at, key, strlen(key));
-	at = TR_LIT(at, "=(");
-	at = tr_put_u64(at, number + (uint64_t)1);
-	*at++ = ')';
-	tr_sink_end(sink, at);
+	tr_sink_addf(sink, "%s=(%llu)", key, number + 1ull);
 	if (!*is_known) {
 		tr_sink_add(sink, " ", 1);
 		put_text(sink, name);
@@ -176,7 +164,7 @@ static void number_files(struct callgrind *c)
 			.module = "",
 		};
 
-		c->file[i] = tr_functions_find(&files, &file);
+		c->own[i].file = tr_functions_find(&files, &file);
 	}
 	tr_functions_release(&files);
 }
@@ -185,22 +173,19 @@ static void put_function(struct callgrind *c, const char *file_key,
 			 const char *key, uint32_t i)
 {
 	const struct tr_named_function *f = &c->functions.function[i];
-	uint32_t file = c->file[i] < c->functions.n ? c->file[i] : 0;
+	uint32_t file = c->own[i].file < c->functions.n ? c->own[i].file : 0;
 
 	put_numbered(c->sink, file_key, file, f->file[0] ? f->file : "???",
-		     &c->is_file[file]);
+		     &c->own[file].is_file);
 	put_numbered(c->sink, key, i, f->name[0] ? f->name : "???",
-		     &c->is_named[i]);
+		     &c->own[i].is_named);
 }
 
-static void put_costs(struct callgrind *c, uint32_t line, uint64_t ns,
-		      uint64_t count)
+/* A line's end. */
+static void put_sum(struct callgrind *c, uint64_t ns, uint64_t count)
 {
-	char *at = tr_sink_begin(c->sink);
+	char *at = tr_put_u64(tr_sink_begin(c->sink), ns);
 
-	at = tr_put_u64(at, line);
-	*at++ = ' ';
-	at = tr_put_u64(at, ns);
 	if (has_counts(c)) {
 		*at++ = ' ';
 		at = tr_put_u64(at, count);
@@ -209,18 +194,20 @@ static void put_costs(struct callgrind *c, uint32_t line, uint64_t ns,
 	tr_sink_end(c->sink, at);
 }
 
+static void put_costs(struct callgrind *c, uint32_t line, uint64_t ns,
+		      uint64_t count)
+{
+	tr_sink_addf(c->sink, "%u ", line);
+	put_sum(c, ns, count);
+}
+
 static void put_edge(struct callgrind *c, const struct edge *edge)
 {
 	const struct tr_named_function *f = c->functions.function;
-	char *at;
 
 	put_function(c, "cfi", "cfn", edge->callee);
-	at = TR_LIT(tr_sink_begin(c->sink), "calls=");
-	at = tr_put_u64(at, edge->calls);
-	*at++ = ' ';
-	at = tr_put_u64(at, f[edge->callee].line);
-	*at++ = '\n';
-	tr_sink_end(c->sink, at);
+	tr_sink_addf(c->sink, "calls=%llu %u\n",
+		     (unsigned long long)edge->calls, f[edge->callee].line);
 	put_costs(c, f[edge->caller].line, edge->ns, edge->count);
 }
 
@@ -231,8 +218,8 @@ static void put_functions(struct callgrind *c)
 	for (uint32_t i = 0; i < c->functions.n && !c->sink->err; i++) {
 		tr_sink_add(c->sink, "\n", 1);
 		put_function(c, "fl", "fn", i);
-		put_costs(c, c->functions.function[i].line, c->own_ns[i],
-			  c->own_count[i]);
+		put_costs(c, c->functions.function[i].line, c->own[i].ns,
+			  c->own[i].count);
 		while (edge < c->n_edges && c->edge[edge].caller < i)
 			edge++;
 		for (; edge < c->n_edges && c->edge[edge].caller == i; edge++)
@@ -264,22 +251,15 @@ static void put_all(struct callgrind *c)
 {
 	const tare_run *run = tare_view_run(c->view);
 	const struct tr_call_cost *root = c->costs.cost;
-	char *at;
 
 	tr_sink_adds(c->sink, "# callgrind format\nversion: 1\n"
 			      "creator: tare " TARE_VERSION "\n");
 	put_field(c->sink, "cmd: ", run->command);
-	at = TR_LIT(tr_sink_begin(c->sink), "pid: ");
-	tr_sink_end(c->sink, tr_put_i64(at, run->pid));
+	tr_sink_addf(c->sink, "pid: %lld", (long long)run->pid);
 	put_field(c->sink, "\ndesc: Run: ", run->id);
 	put_events(c);
-	at = tr_put_u64(tr_sink_begin(c->sink), c->costs.n ? root->all_ns : 0);
-	if (has_counts(c)) {
-		*at++ = ' ';
-		at = tr_put_u64(at, c->costs.n ? root->all_count : 0);
-	}
-	*at++ = '\n';
-	tr_sink_end(c->sink, at);
+	put_sum(c, c->costs.n ? root->all_ns : 0,
+		c->costs.n ? root->all_count : 0);
 	put_functions(c);
 }
 
@@ -287,11 +267,7 @@ static void release(struct callgrind *c)
 {
 	tr_costs_release(&c->costs);
 	tr_functions_release(&c->functions);
-	free(c->own_ns);
-	free(c->own_count);
-	free(c->is_named);
-	free(c->is_file);
-	free(c->file);
+	free(c->own);
 	free(c->edge);
 }
 

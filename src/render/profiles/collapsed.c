@@ -56,7 +56,6 @@ static void put_stack(struct collapsed *c, uint32_t index)
 {
 	uint64_t number = number_of(c, &c->costs.cost[index]);
 	uint32_t n = tr_costs_path(&c->costs, index, c->path);
-	char *at;
 
 	if (!number)
 		return;
@@ -70,11 +69,7 @@ static void put_stack(struct collapsed *c, uint32_t index)
 			tr_sink_add(c->sink, ";", 1);
 		put_name(c->sink, f->name[0] ? f->name : "?");
 	}
-	at = tr_sink_begin(c->sink);
-	*at++ = ' ';
-	at = tr_put_u64(at, number);
-	*at++ = '\n';
-	tr_sink_end(c->sink, at);
+	tr_sink_addf(c->sink, " %llu\n", (unsigned long long)number);
 	c->sink->rows++;
 }
 

@@ -17,13 +17,12 @@
 
 /* ---- text -------------------------------------------------------------- */
 
-void tr_flame_weight_text(const struct tr_flame *flame, double weight,
-			  char *text, size_t size)
+struct tr_text tr_flame_weight_text(const struct tr_flame *flame,
+				    double weight)
 {
-	if (flame->options.from == TARE_FRAMES_ALLOC)
-		(void)tr_bytes_text(text, size, weight);
-	else
-		(void)tr_duration_text(text, size, weight);
+	return flame->options.from == TARE_FRAMES_ALLOC ?
+		       tr_as_bytes(weight) :
+		       tr_as_duration(weight);
 }
 
 /* ---- boxes ------------------------------------------------------------- */
@@ -121,16 +120,12 @@ static void add_weight(struct tr_flame *flame, struct tr_weight weight,
 {
 	static const char *const noun[] = { " samples", " calls",
 					    " allocations" };
-	char text[32];
 
-	tr_sink_number(flame->sink, whole > 0 ? weight.ns / whole * 100 : 0,
-		       2);
-	tr_sink_adds(flame->sink, " %, ");
-	tr_flame_weight_text(flame, weight.ns, text, sizeof(text));
-	tr_sink_adds(flame->sink, text);
-	tr_sink_adds(flame->sink, ", ");
-	tr_sink_count(flame->sink, weight.n);
-	tr_sink_adds(flame->sink, noun[flame->options.from]);
+	tr_sink_addf(flame->sink, "%s %%, %s, %s%s",
+		     tr_as_short(whole > 0 ? weight.ns / whole * 100 : 0,
+				 2).text,
+		     tr_flame_weight_text(flame, weight.ns).text,
+		     tr_as_count(weight.n).text, noun[flame->options.from]);
 }
 
 static void add_change(struct tr_flame *flame, uint32_t node)
@@ -140,10 +135,8 @@ static void add_change(struct tr_flame *flame, uint32_t node)
 
 	tr_sink_adds(flame->sink, "\nbefore ");
 	add_weight(flame, flame->frames.node[node].all[1], flame->whole[1]);
-	tr_sink_adds(flame->sink, "\n");
-	tr_sink_adds(flame->sink, change < 0 ? "" : "+");
-	tr_sink_number(flame->sink, change * 100, 2);
-	tr_sink_adds(flame->sink, " points");
+	tr_sink_addf(flame->sink, "\n%s%s points", change < 0 ? "" : "+",
+		     tr_as_short(change * 100, 2).text);
 }
 
 static void add_source(struct tr_flame *flame,
@@ -152,10 +145,8 @@ static void add_source(struct tr_flame *flame,
 	if (function->file[0]) {
 		tr_sink_adds(flame->sink, "\n");
 		tr_sink_xml(flame->sink, function->file, 200);
-		if (function->first_line) {
-			tr_sink_adds(flame->sink, ":");
-			tr_sink_number(flame->sink, function->first_line, 0);
-		}
+		if (function->first_line)
+			tr_sink_addf(flame->sink, ":%u", function->first_line);
 	}
 	if (function->module[0]) {
 		tr_sink_adds(flame->sink, "\n");
@@ -210,11 +201,9 @@ static void add_label(struct tr_flame *flame, const struct tr_flame_box *box)
 		return;
 	if (strlen(name) > (size_t)room)
 		name = tr_name_brief(name, brief);
-	tr_sink_adds(flame->sink, "<text x=\"");
-	tr_sink_number(flame->sink, box->x * 100, 4);
-	tr_sink_adds(flame->sink, "%\" y=\"");
-	tr_sink_number(flame->sink, y_of(flame, box->node) + 13, 0);
-	tr_sink_adds(flame->sink, "\">");
+	tr_sink_addf(flame->sink, "<text x=\"%s%%\" y=\"%u\">",
+		     tr_as_short(box->x * 100, 4).text,
+		     y_of(flame, box->node) + 13);
 	tr_sink_xml(flame->sink, name,
 		    strlen(name) <= (size_t)room ? NAME_MOST :
 						   (size_t)room - 1);
@@ -225,13 +214,11 @@ static void add_box(struct tr_flame *flame, const struct tr_flame_box *box)
 {
 	tr_sink_adds(flame->sink, "<g>");
 	add_title(flame, box->node);
-	tr_sink_adds(flame->sink, "<rect x=\"");
-	tr_sink_number(flame->sink, box->x * 100, 4);
-	tr_sink_adds(flame->sink, "%\" y=\"");
-	tr_sink_number(flame->sink, y_of(flame, box->node), 0);
-	tr_sink_adds(flame->sink, "\" width=\"");
-	tr_sink_number(flame->sink, box->width * 100, 4);
-	tr_sink_adds(flame->sink, "%\" height=\"17\" rx=\"2\" class=\"");
+	tr_sink_addf(flame->sink, "<rect x=\"%s%%\" y=\"%u\" width=\"%s%%\" "
+		     "height=\"17\" rx=\"2\" class=\"",
+		     tr_as_short(box->x * 100, 4).text,
+		     y_of(flame, box->node),
+		     tr_as_short(box->width * 100, 4).text);
 	tr_flame_class(flame, box->node);
 	tr_sink_adds(flame->sink, "\"/>");
 	add_label(flame, box);

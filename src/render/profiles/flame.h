@@ -57,8 +57,8 @@ TR_INLINE double tr_flame_share(const struct tr_flame *flame, uint32_t node,
 /* ---- flame.c ----------------------------------------------------------- */
 
 /* A time, or a size where the widths are bytes. */
-void tr_flame_weight_text(const struct tr_flame *flame, double weight,
-			  char *text, size_t size);
+struct tr_text tr_flame_weight_text(const struct tr_flame *flame,
+				    double weight);
 
 /* ---- flame_colors.c ---------------------------------------------------- */
 

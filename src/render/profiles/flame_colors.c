@@ -6,6 +6,7 @@
 #include "render/profiles/flame.h"
 #include "read/profile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,72 +26,65 @@ static const struct {
 
 /* ---- modules ----------------------------------------------------------- */
 
-struct module_weight {
-	const char *name;
-	double ns;
-};
-
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct module_weight *)a)->name,
-		      ((const struct module_weight *)b)->name);
+	return strcmp(((const struct tr_flame_module *)a)->name,
+		      ((const struct tr_flame_module *)b)->name);
 }
 
 static int heaviest_first(const void *a, const void *b)
 {
-	const struct module_weight *x = a, *y = b;
+	const struct tr_flame_module *x = a, *y = b;
 
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
+	if (x->share != y->share)
+		return x->share > y->share ? -1 : 1;
 	return strcmp(x->name, y->name);
 }
 
 /* Equal names, which are neighbours, into one; how many there are. */
-static size_t merge(struct module_weight *weight, size_t n)
+static size_t merge(struct tr_flame_module *weight, size_t n)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (kept && strcmp(weight[kept - 1].name, weight[i].name) == 0)
-			weight[kept - 1].ns += weight[i].ns;
+			weight[kept - 1].share += weight[i].share;
 		else
 			weight[kept++] = weight[i];
 	return kept;
 }
 
 /* The program is always the first: it has the warm colour. */
-static void choose(struct tr_flame *flame, const struct module_weight *weight,
-		   size_t n)
+static void choose(struct tr_flame *flame,
+		   const struct tr_flame_module *weight, size_t n)
 {
 	const char *program = tare_view_run(flame->view)->program;
 
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(weight[i].name, program) == 0)
-			flame->module[flame->n_modules++] =
-				(struct tr_flame_module){
-					weight[i].name,
-					weight[i].ns / flame->whole[0]
-				};
-	for (size_t i = 0; i < n && flame->n_modules < TR_FLAME_MODULES; i++)
-		if (weight[i].name[0] && strcmp(weight[i].name, program) != 0)
-			flame->module[flame->n_modules++] =
-				(struct tr_flame_module){
-					weight[i].name,
-					weight[i].ns / flame->whole[0]
-				};
+	for (int others = 0; others < 2; others++)
+		for (size_t i = 0; i < n; i++) {
+			bool is_other = strcmp(weight[i].name, program) != 0;
+
+			if (is_other != others ||
+			    (is_other && !weight[i].name[0]) ||
+			    flame->n_modules == TR_FLAME_MODULES)
+				continue;
+			flame->module[flame->n_modules] = weight[i];
+			flame->module[flame->n_modules++].share /=
+				flame->whole[0];
+		}
 }
 
 void tr_flame_find_modules(struct tr_flame *flame)
 {
 	const struct tr_frames *f = &flame->frames;
-	struct module_weight *weight =
+	struct tr_flame_module *weight =
 		calloc(f->n_nodes + (size_t)1, sizeof(*weight));
 	size_t n = 0;
 
 	if (!weight)
 		return;
 	for (uint32_t i = 1; i < f->n_nodes; i++)
-		weight[n++] = (struct module_weight){
+		weight[n++] = (struct tr_flame_module){
 			f->function[f->node[i].function].module,
 			f->node[i].own[0].ns
 		};
@@ -106,16 +100,8 @@ void tr_flame_find_modules(struct tr_flame *flame)
 static void add_color(struct tr_sink *sink, const char *class_, unsigned number,
 		      const unsigned hsl[3])
 {
-	tr_sink_adds(sink, ".");
-	tr_sink_adds(sink, class_);
-	tr_sink_number(sink, number, 0);
-	tr_sink_adds(sink, "{fill:hsl(");
-	tr_sink_number(sink, hsl[0], 0);
-	tr_sink_adds(sink, ",");
-	tr_sink_number(sink, hsl[1], 0);
-	tr_sink_adds(sink, "%,");
-	tr_sink_number(sink, hsl[2], 0);
-	tr_sink_adds(sink, "%)}\n");
+	tr_sink_addf(sink, ".%s%u{fill:hsl(%u,%u%%,%u%%)}\n", class_, number,
+		     hsl[0], hsl[1], hsl[2]);
 }
 
 static void module_colors(struct tr_flame *flame)
@@ -199,8 +185,7 @@ static void change_class(struct tr_flame *flame, uint32_t node)
 	while (step < STEPS && size >= CHANGE_FULL * (step + 1) * (step + 1) /
 					       (STEPS * STEPS))
 		step++;
-	tr_sink_adds(flame->sink, change < 0 ? "b" : "r");
-	tr_sink_number(flame->sink, step, 0);
+	tr_sink_addf(flame->sink, "%s%u", change < 0 ? "b" : "r", step);
 }
 
 void tr_flame_class(struct tr_flame *flame, uint32_t node)
@@ -214,15 +199,11 @@ void tr_flame_class(struct tr_flame *flame, uint32_t node)
 	} else if (!function || function->kind != TARE_STACK_CODE) {
 		tr_sink_adds(flame->sink, "no");
 	} else if (flame->options.is_warm) {
-		tr_sink_adds(flame->sink, "w");
-		tr_sink_number(flame->sink, mixed(function->name) % WARMS, 0);
+		tr_sink_addf(flame->sink, "w%u", mixed(function->name) % WARMS);
 	} else {
-		tr_sink_adds(flame->sink, "m");
-		tr_sink_number(flame->sink,
-			       module_number(flame, function->module) *
-					       SHADES +
-				       mixed(function->name) % SHADES,
-			       0);
+		tr_sink_addf(flame->sink, "m%u",
+			     module_number(flame, function->module) * SHADES +
+				     mixed(function->name) % SHADES);
 	}
 }
 
@@ -232,18 +213,11 @@ void tr_flame_class(struct tr_flame *flame, uint32_t node)
 static double add_key(struct tr_flame *flame, double x, unsigned y,
 		      const char *class_, const char *text)
 {
-	tr_sink_adds(flame->sink, "<rect class=\"");
-	tr_sink_adds(flame->sink, class_);
-	tr_sink_adds(flame->sink, "\" x=\"");
-	tr_sink_number(flame->sink, x, 0);
-	tr_sink_adds(flame->sink, "\" y=\"");
-	tr_sink_number(flame->sink, y - 10, 0);
-	tr_sink_adds(flame->sink, "\" width=\"12\" height=\"12\" rx=\"2\"/>"
-		     "<text class=\"key\" x=\"");
-	tr_sink_number(flame->sink, x + 17, 0);
-	tr_sink_adds(flame->sink, "\" y=\"");
-	tr_sink_number(flame->sink, y, 0);
-	tr_sink_adds(flame->sink, "\">");
+	tr_sink_addf(flame->sink,
+		     "<rect class=\"%s\" x=\"%s\" y=\"%u\" width=\"12\" "
+		     "height=\"12\" rx=\"2\"/><text class=\"key\" x=\"%s\" "
+		     "y=\"%u\">", class_, tr_as_short(x, 0).text, y - 10,
+		     tr_as_short(x + 17, 0).text, y);
 	tr_sink_xml(flame->sink, text, 48);
 	tr_sink_adds(flame->sink, "</text>\n");
 	return x + 17 + (strlen(text) < 48 ? (double)strlen(text) : 48) * 6.7 +
@@ -255,17 +229,15 @@ static void module_legend(struct tr_flame *flame, unsigned y)
 	double x = TR_FLAME_SIDE;
 
 	for (unsigned i = 0; i < flame->n_modules; i++) {
-		struct tr_buf text = TR_BUF_INIT;
-		char share[32], class_[16] = "m";
+		char text[96], class_[16];
 
-		(void)tr_fixed_text(share, sizeof(share),
-				    flame->module[i].share * 100, 1);
-		tr_buf_addf(&text, "%.40s %s %%", flame->module[i].name,
-			    share);
-		class_[1 + tr_u64_text(class_ + 1, i * SHADES)] = '\0';
-		if (!text.failed && x < flame->options.width - 150.0)
-			x = add_key(flame, x, y, class_, text.data);
-		tr_buf_release(&text);
+		(void)snprintf(text, sizeof(text), "%.40s %s %%",
+			       flame->module[i].name,
+			       tr_as_fixed(flame->module[i].share * 100,
+					   1).text);
+		(void)snprintf(class_, sizeof(class_), "m%u", i * SHADES);
+		if (x < flame->options.width - 150.0)
+			x = add_key(flame, x, y, class_, text);
 	}
 }
 

@@ -207,33 +207,19 @@ static const char *const script[] = {
 
 /* ---- head -------------------------------------------------------------- */
 
-static void add_attribute(struct tr_sink *sink, const char *name, double value)
-{
-	tr_sink_adds(sink, " ");
-	tr_sink_adds(sink, name);
-	tr_sink_adds(sink, "=\"");
-	tr_sink_number(sink, value, 0);
-	tr_sink_adds(sink, "\"");
-}
-
 static void open_picture(struct tr_flame *flame, unsigned height)
 {
-	struct tr_sink *sink = flame->sink;
+	unsigned width = flame->options.width;
 
-	tr_sink_adds(sink, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+	tr_sink_addf(flame->sink,
+		     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		     "<svg xmlns=\"http://www.w3.org/2000/svg\" "
-		     "version=\"1.1\"");
-	add_attribute(sink, "width", flame->options.width);
-	add_attribute(sink, "height", height);
-	tr_sink_adds(sink, " viewBox=\"0 0 ");
-	tr_sink_number(sink, flame->options.width, 0);
-	tr_sink_adds(sink, " ");
-	tr_sink_number(sink, height, 0);
-	tr_sink_adds(sink, "\">\n<style>\n");
-	tr_sink_adds(sink, style);
+		     "version=\"1.1\" width=\"%u\" height=\"%u\" "
+		     "viewBox=\"0 0 %u %u\">\n<style>\n%s", width, height,
+		     width, height, style);
 	tr_flame_palette(flame);
-	tr_sink_adds(sink, "</style>\n<rect class=\"bg\" width=\"100%\" "
-		     "height=\"100%\"/>\n");
+	tr_sink_adds(flame->sink, "</style>\n<rect class=\"bg\" "
+		     "width=\"100%\" height=\"100%\"/>\n");
 }
 
 static void add_title(struct tr_flame *flame)
@@ -259,37 +245,31 @@ static void add_title(struct tr_flame *flame)
 static void add_samples(struct tr_flame *flame, tare_view *view)
 {
 	const tare_sampling *s = tare_view_sampling(view);
-	char text[32];
 
-	tr_sink_count(flame->sink, s->samples);
-	tr_sink_adds(flame->sink, " samples, ");
-	tr_sink_number(flame->sink, s->got_hz, 1);
-	tr_sink_adds(flame->sink, " Hz, ");
-	(void)tr_duration_text(text, sizeof(text), s->weight_ns);
-	tr_sink_adds(flame->sink, text);
-	tr_sink_adds(flame->sink, s->is_wall ? " of threads' time" : " CPU");
-	if (s->samples && s->whole_share < .995) {
-		tr_sink_adds(flame->sink, ", ");
-		tr_sink_number(flame->sink, (1 - s->whole_share) * 100, 1);
-		tr_sink_adds(flame->sink, " % cut short");
-	}
+	tr_sink_addf(flame->sink, "%s samples, %s Hz, %s%s",
+		     tr_as_count(s->samples).text,
+		     tr_as_short(s->got_hz, 1).text,
+		     tr_as_duration(s->weight_ns).text,
+		     s->is_wall ? " of threads' time" : " CPU");
+	if (s->samples && s->whole_share < .995)
+		tr_sink_addf(flame->sink, ", %s %% cut short",
+			     tr_as_short((1 - s->whole_share) * 100, 1).text);
 }
 
 static void add_subtitle(struct tr_flame *flame)
 {
 	struct tr_sink *sink = flame->sink;
-	char text[32];
 
 	tr_sink_adds(sink, "<text class=\"sub\" x=\"12\" y=\"48\">");
-	tr_flame_weight_text(flame, flame->whole[0], text, sizeof(text));
-	if (flame->options.from == TARE_FRAMES_SAMPLES) {
+	if (flame->options.from == TARE_FRAMES_SAMPLES)
 		add_samples(flame, flame->view);
-	} else {
-		tr_sink_adds(sink, flame->options.from == TARE_FRAMES_CALLS ?
-					   "call tree, " :
-					   "allocated: ");
-		tr_sink_adds(sink, text);
-	}
+	else
+		tr_sink_addf(sink, "%s%s",
+			     flame->options.from == TARE_FRAMES_CALLS ?
+				     "call tree, " :
+				     "allocated: ",
+			     tr_flame_weight_text(flame,
+						  flame->whole[0]).text);
 	if (flame->options.before &&
 	    flame->options.from == TARE_FRAMES_SAMPLES) {
 		tr_sink_adds(sink, "; before: ");
@@ -302,29 +282,23 @@ static void add_subtitle(struct tr_flame *flame)
 
 void tr_flame_head(struct tr_flame *flame, unsigned height)
 {
-	struct tr_sink *sink = flame->sink;
-	unsigned width = flame->options.width;
+	unsigned right = flame->options.width - TR_FLAME_SIDE;
 
 	open_picture(flame, height);
 	add_title(flame);
 	add_subtitle(flame);
-	tr_sink_adds(sink, "<foreignObject id=\"tools\"");
-	add_attribute(sink, "x", width - TR_FLAME_SIDE - 330.0);
-	tr_sink_adds(sink,
-		     " y=\"12\" width=\"330\" height=\"30\">"
+	tr_sink_addf(flame->sink,
+		     "<foreignObject id=\"tools\" x=\"%u\" "
+		     "y=\"12\" width=\"330\" height=\"30\">"
 		     "<div xmlns=\"http://www.w3.org/1999/xhtml\">"
 		     "<button id=\"reset\">reset zoom</button>"
 		     "<input id=\"query\" type=\"search\" spellcheck=\"false\" "
 		     "placeholder=\"search (regular expression)\"/></div>"
-		     "</foreignObject>\n<text id=\"found\" y=\"60\"");
-	add_attribute(sink, "x", width - (double)TR_FLAME_SIDE);
-	tr_sink_adds(sink, "></text>\n<svg id=\"frames\"");
-	add_attribute(sink, "x", TR_FLAME_SIDE);
-	add_attribute(sink, "y", TR_FLAME_TOP);
-	add_attribute(sink, "width", width - 2.0 * TR_FLAME_SIDE);
-	add_attribute(sink, "height",
-		      (double)height - TR_FLAME_TOP - TR_FLAME_FOOT);
-	tr_sink_adds(sink, ">\n");
+		     "</foreignObject>\n<text id=\"found\" y=\"60\" x=\"%u\">"
+		     "</text>\n<svg id=\"frames\" x=\"%u\" y=\"%u\" "
+		     "width=\"%u\" height=\"%u\">\n", right - 330, right,
+		     TR_FLAME_SIDE, TR_FLAME_TOP, right - TR_FLAME_SIDE,
+		     height - TR_FLAME_TOP - TR_FLAME_FOOT);
 }
 
 /* ---- foot -------------------------------------------------------------- */
@@ -333,12 +307,11 @@ void tr_flame_foot(struct tr_flame *flame, unsigned height)
 {
 	struct tr_sink *sink = flame->sink;
 
-	tr_sink_adds(sink, "</svg>\n<text id=\"info\" x=\"12\"");
-	add_attribute(sink, "y", height - 42.0);
-	tr_sink_adds(sink, "></text>\n");
+	tr_sink_addf(sink, "</svg>\n<text id=\"info\" x=\"12\" y=\"%u\">"
+		     "</text>\n", height - 42);
 	tr_flame_legend(flame, height - 18);
 	tr_sink_adds(sink, "<script><![CDATA[\n");
-	for (size_t i = 0; i < sizeof(script) / sizeof(script[0]); i++)
+	for (size_t i = 0; i < TR_N_OF(script); i++)
 		tr_sink_adds(sink, script[i]);
 	tr_sink_adds(sink, "]]></script>\n</svg>\n");
 }

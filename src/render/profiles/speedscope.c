@@ -77,12 +77,8 @@ static void put_weight(struct speedscope *s, uint64_t ns, bool is_first)
 
 static void end_profile(struct speedscope *s, uint64_t total)
 {
-	char *at = TR_LIT(tr_sink_begin(s->sink),
-			  "],\"startValue\":0,\"endValue\":");
-
-	at = tr_put_u64(at, total);
-	*at++ = '}';
-	tr_sink_end(s->sink, at);
+	tr_sink_addf(s->sink, "],\"startValue\":0,\"endValue\":%llu}",
+		     (unsigned long long)total);
 }
 
 /* ---- sums -------------------------------------------------------------- */
@@ -260,11 +256,8 @@ static void put_frames(struct speedscope *s)
 			tr_sink_adds(sink, ",\"file\":");
 			tr_sink_json(sink, f->file);
 		}
-		if (f->line) {
-			char *at = TR_LIT(tr_sink_begin(sink), ",\"line\":");
-
-			tr_sink_end(sink, tr_put_u64(at, f->line));
-		}
+		if (f->line)
+			tr_sink_addf(sink, ",\"line\":%u", f->line);
 		tr_sink_add(sink, "}", 1);
 	}
 	tr_sink_adds(sink, "]}}\n");

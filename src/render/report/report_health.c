@@ -66,8 +66,8 @@ static void memory_line(struct tr_report *r)
 	const tare_run *run = tare_view_run(r->view);
 
 	if (run->rss_start && run->rss_end && run->rss_peak)
-		tr_buf_addf(r->buf, "memory     %s at the start, %s at the end, "
-			    "peak %s\n",
+		tr_buf_addf(r->buf, "memory     %s at the start, %s at the end"
+			    ", peak %s\n",
 			    tr_as_bytes((double)run->rss_start).text,
 			    tr_as_bytes((double)run->rss_end).text,
 			    tr_as_bytes((double)run->rss_peak).text);

@@ -138,8 +138,8 @@ static void bottleneck(struct tr_report *r, const tare_pipeline *p)
 		tr_report_text(r, p->stages[p->next].name, 64);
 	}
 	if (s->queue.n)
-		tr_buf_addf(r->buf, "\n           on average %s records wait in "
-			    "front of it, %s each",
+		tr_buf_addf(r->buf, "\n           on average %s records wait "
+			    "in front of it, %s each",
 			    tr_as_fixed(s->depth_mean, 1).text,
 			    tr_as_duration(s->queue.mean).text);
 	tr_buf_addc(r->buf, '\n');

@@ -33,16 +33,6 @@ struct document {
 
 /* ---- what the report's writer writes ----------------------------------- */
 
-/* Hands a buffer's text on; commas at its start are the caller's business. */
-static void take_over(struct document *d, struct tr_buf *buf)
-{
-	if (buf->failed)
-		d->sink->err = TARE_ENOMEM;
-	else
-		tr_sink_add(d->sink, buf->data, buf->len);
-	buf->len = 0;
-}
-
 struct totals {
 	uint64_t series, calls, failures;
 	uint64_t operations, failed, values;
@@ -104,7 +94,7 @@ static void put_series(struct document *d, struct tr_json *j,
 	tr_json_array(j, "series");
 	for (size_t i = 0; i < n; i++) {
 		tr_json_series(j, &stats[i]);
-		take_over(d, j->buf);
+		tr_sink_take(d->sink, j->buf);
 	}
 	tr_json_end_array(j);
 }
@@ -161,22 +151,6 @@ static char *begin_record(struct document *d, const tare_record *r)
 	return tr_sink_begin(d->sink);
 }
 
-/* A key given twice has its last value. */
-static bool is_replaced(const tare_record *r, size_t i)
-{
-	for (size_t k = i + 1; k < r->n_attrs; k++)
-		if (strcmp(r->attrs[k].key, r->attrs[i].key) == 0)
-			return true;
-	return false;
-}
-
-static char *put_number(char *at, double value)
-{
-	if (!isfinite(value))
-		return TR_LIT(at, "null");
-	return at + tr_double_text(at, value);
-}
-
 /* Keys are at most 255 bytes. */
 static void put_attr(struct tr_sink *sink, const tare_attr_value *attr,
 		     bool is_first)
@@ -187,13 +161,8 @@ static void put_attr(struct tr_sink *sink, const tare_attr_value *attr,
 		*at++ = ',';
 	at = tr_put_json(at, attr->key, strlen(attr->key));
 	*at++ = ':';
-	if (attr->type == TARE_ATTR_INT)
-		at = tr_put_i64(at, attr->i);
-	else if (attr->type == TARE_ATTR_DOUBLE)
-		at = put_number(at, attr->d);
 	tr_sink_end(sink, at);
-	if (attr->type == TARE_ATTR_STR)
-		tr_sink_json(sink, attr->s);
+	tr_sink_attr(sink, attr);
 }
 
 static void put_attrs(struct tr_sink *sink, const tare_record *r)
@@ -202,7 +171,7 @@ static void put_attrs(struct tr_sink *sink, const tare_record *r)
 
 	tr_sink_adds(sink, ",\"attributes\":{");
 	for (size_t i = 0; i < r->n_attrs; i++) {
-		if (is_replaced(r, i))
+		if (tr_attr_is_replaced(r, i))
 			continue;
 		put_attr(sink, &r->attrs[i], is_first);
 		is_first = false;
@@ -222,7 +191,10 @@ static void put_label(struct tr_sink *sink, const char *key, const char *text)
 static void put_value(struct tr_sink *sink, char *at, const tare_record *r)
 {
 	at = TR_LIT(at, ",\"value\":");
-	at = put_number(at, r->value);
+	if (isfinite(r->value))
+		at += tr_double_text(at, r->value);
+	else
+		at = TR_LIT(at, "null");
 	tr_sink_end(sink, at);
 	put_label(sink, ",\"kind\":", tare_record_kind_name(r->kind));
 	put_label(sink, ",\"type\":", tare_type_name(r->type));
@@ -301,7 +273,7 @@ static int put_run(struct document *d, tare_view *view)
 	put_summary(&json, &totals, n_records);
 	tr_json_health(&json, tare_view_health(view));
 	put_series(d, &json, stats, n);
-	take_over(d, &buf);
+	tr_sink_take(d->sink, &buf);
 	tr_buf_release(&buf);
 	put_records(d, records, n_records);
 	return 0;

@@ -7,8 +7,6 @@
 #include "render/timeline/chrome.h"
 #include "read/timeline.h"
 
-#include <math.h>
-
 static char *put_us(char *at, int64_t ns)
 {
 	uint64_t n = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
@@ -89,12 +87,10 @@ static void put_key(struct args *args, const char *prefix, const char *key)
 	tr_sink_adds(args->sink, ":");
 }
 
-static bool is_given_again(const tare_record *r, size_t i)
+static void put_flag(struct args *args, const char *key, const char *value)
 {
-	for (size_t k = i + 1; k < r->n_attrs; k++)
-		if (strcmp(r->attrs[k].key, r->attrs[i].key) == 0)
-			return true;
-	return false;
+	put_key(args, "", key);
+	tr_sink_adds(args->sink, value);
 }
 
 static bool is_own(const char *key)
@@ -102,28 +98,10 @@ static bool is_own(const char *key)
 	static const char *const own[] = { "error", "ok", "truncated",
 					   "unfinished", "cut" };
 
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+	for (size_t i = 0; i < TR_N_OF(own); i++)
 		if (strcmp(key, own[i]) == 0)
 			return true;
 	return false;
-}
-
-static void put_value(struct tr_sink *sink, const tare_attr_value *attr)
-{
-	char *at;
-
-	if (attr->type == TARE_ATTR_STR) {
-		tr_sink_json(sink, attr->s);
-		return;
-	}
-	at = tr_sink_begin(sink);
-	if (attr->type == TARE_ATTR_INT)
-		at = tr_put_i64(at, attr->i);
-	else if (isfinite(attr->d))
-		at += tr_double_text(at, attr->d);
-	else
-		at = TR_LIT(at, "null");
-	tr_sink_end(sink, at);
 }
 
 static void put_record(struct args *args, const tare_record *record)
@@ -132,18 +110,16 @@ static void put_record(struct args *args, const tare_record *record)
 		put_key(args, "", "error");
 		tr_sink_json(args->sink, record->error);
 	}
-	if (record->truncated) {
-		put_key(args, "", "truncated");
-		tr_sink_adds(args->sink, "true");
-	}
+	if (record->truncated)
+		put_flag(args, "truncated", "true");
 	for (size_t i = 0; i < record->n_attrs; i++) {
 		const tare_attr_value *attr = &record->attrs[i];
 
-		if (is_given_again(record, i))
+		if (tr_attr_is_replaced(record, i))
 			continue;
 		put_key(args, is_own(attr->key) ? "attribute." : "",
 			attr->key);
-		put_value(args->sink, attr);
+		tr_sink_attr(args->sink, attr);
 	}
 }
 
@@ -152,18 +128,12 @@ static void put_args(struct tr_sink *sink, const struct tr_bars *bars,
 {
 	struct args args = { sink, false };
 
-	if (bar->flags & TR_BAR_FAILED) {
-		put_key(&args, "", "ok");
-		tr_sink_adds(sink, "false");
-	}
-	if (bar->flags & TR_BAR_OPEN) {
-		put_key(&args, "", "unfinished");
-		tr_sink_adds(sink, "true");
-	}
-	if (bar->flags & TR_BAR_CUT) {
-		put_key(&args, "", "cut");
-		tr_sink_adds(sink, "true");
-	}
+	if (bar->flags & TR_BAR_FAILED)
+		put_flag(&args, "ok", "false");
+	if (bar->flags & TR_BAR_OPEN)
+		put_flag(&args, "unfinished", "true");
+	if (bar->flags & TR_BAR_CUT)
+		put_flag(&args, "cut", "true");
 	if (bar->record < bars->n_records)
 		put_record(&args, &bars->records[bar->record]);
 	if (args.has_any)

@@ -2,6 +2,7 @@
 
 
 #include "render/timeline/chrome.h"
+#include "render/timeline.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -93,7 +94,7 @@ static size_t find_old(DIR *dir, const char *prefix, struct old *old)
 	return n;
 }
 
-size_t tr_rotate_keep(const char *folder, const char *prefix, size_t keep)
+size_t tr_trace_keep(const char *folder, const char *prefix, size_t keep)
 {
 	struct old *old = malloc(OLD_MOST * sizeof(*old));
 	DIR *dir = old ? opendir(folder) : NULL;

@@ -76,8 +76,3 @@ int tr_trace_file(const struct tr_trace_file *file)
 	tr_own_names_release(&names);
 	return err;
 }
-
-size_t tr_trace_keep(const char *folder, const char *prefix, size_t keep)
-{
-	return tr_rotate_keep(folder, prefix, keep);
-}
