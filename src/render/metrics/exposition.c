@@ -95,12 +95,6 @@ static void name_sample(struct sample *sample, const char *family,
 	sample->len = a + b;
 }
 
-static const char *labels_of(const struct tr_exposition *x,
-			     const struct tr_member *m)
-{
-	return m->len ? x->exporter->runs[m->run].texts.data + m->text : "";
-}
-
 /* Begins a sample that has `extra` (or "") after its labels. */
 static char *begin_sample(struct tr_exposition *x, const struct sample *sample,
 			  const struct tr_member *m, const char *extra)
@@ -117,10 +111,10 @@ static char *begin_sample(struct tr_exposition *x, const struct sample *sample,
 	*at++ = '{';
 	if (m->len > MOST_LABELS) {
 		tr_sink_end(x->sink, at);
-		tr_sink_add(x->sink, labels_of(x, m), m->len);
+		tr_sink_add(x->sink, tr_member_labels(x->exporter, m), m->len);
 		at = tr_sink_begin(x->sink);
 	} else {
-		at = tr_put_wide(at, labels_of(x, m), m->len);
+		at = tr_put_wide(at, tr_member_labels(x->exporter, m), m->len);
 	}
 	if (m->len && len)
 		*at++ = ',';
@@ -152,83 +146,11 @@ static void put_created(struct tr_exposition *x, const struct tr_family *f,
 
 /* ---- families ---------------------------------------------------------- */
 
-/* Series lie far apart: the one a few steps on is asked for in time. */
-static void fetch_ahead(const struct tr_exposition *x, const struct tr_group *g,
-			size_t i)
-{
-	const struct tr_member *m = &g->member[i + 8 < g->n ? i + 8 : i];
-	const struct tr_gather *gather = x->pick[m->run].gather;
-
-	if (gather)
-		__builtin_prefetch(&gather->series[m->site].counter);
-}
-
-/* HELP and TYPE come with a family's first sample. */
-static void put_head(struct tr_exposition *x, const struct tr_family *f,
-		     bool *has_head)
-{
-	if (!*has_head)
-		tr_sink_adds(x->sink, f->head[x->open]);
-	*has_head = true;
-}
-
-static void put_counters(struct tr_exposition *x, const struct tr_group *g,
-			 const struct tr_family *f)
-{
-	bool has_head = false;
-	struct sample sample;
-
-	name_sample(&sample, f->name, "_total");
-	for (size_t i = 0; i < g->n; i++) {
-		const struct tr_member *m = &g->member[i];
-		const struct tr_series *s = tr_sample_series(x, m);
-		uint64_t n;
-		char *at;
-
-		fetch_ahead(x, g, i);
-		if (!s || !tr_sample_is_used(s, f->part))
-			continue;
-		put_head(x, f, &has_head);
-		n = tr_sample_count(s, f->part);
-		at = begin_sample(x, &sample, m, "");
-		if (tr_sample_is_double(s, f->part) ||
-		    (f->part == TR_PART_COUNT && g->unit.scale != 1))
-			at = tr_put_value(at, tr_sample_counted(s, f->part) *
-						      g->unit.scale);
-		else
-			at = tr_put_u64(at, n);
-		end_sample(x, at);
-		put_created(x, f, m);
-	}
-}
-
-static void put_gauges(struct tr_exposition *x, const struct tr_group *g,
-		       const struct tr_family *f)
-{
-	bool has_head = false;
-	struct sample sample;
-
-	name_sample(&sample, f->name, "");
-	for (size_t i = 0; i < g->n; i++) {
-		const struct tr_member *m = &g->member[i];
-		const struct tr_series *s = tr_sample_series(x, m);
-		char *at;
-
-		if (!s || !s->site || !tr_sample_is_used(s, f->part) ||
-		    m->site < TR_SITE_FIRST)
-			continue;
-		put_head(x, f, &has_head);
-		at = begin_sample(x, &sample, m, "");
-		end_sample(x, tr_put_value(at, tr_sample_gauge(x, g, f, m, s)));
-	}
-}
-
-/* ---- histograms -------------------------------------------------------- */
-
+/* A family and the names of its samples. */
 struct spread {
 	const struct tr_group *group;
 	const struct tr_family *family;
-	struct sample bucket, sum, count;
+	struct sample main, sum, count; /* main: buckets of a histogram */
 	double bound[TR_LADDER_MOST]; /* in the unit of the series */
 };
 
@@ -237,13 +159,43 @@ static void prepare_spread(struct spread *spread, const struct tr_group *g,
 {
 	spread->group = g;
 	spread->family = f;
-	name_sample(&spread->bucket, f->name, "_bucket");
+	if (f->type != TR_METRIC_HISTOGRAM) {
+		name_sample(&spread->main, f->name,
+			    f->type == TR_METRIC_COUNTER ? "_total" : "");
+		return;
+	}
+	name_sample(&spread->main, f->name, "_bucket");
 	name_sample(&spread->sum, f->name, "_sum");
 	name_sample(&spread->count, f->name, "_count");
-	for (size_t i = 0; i < g->unit.ladder->n; i++)
-		spread->bound[i] = g->unit.ladder->step[i].bound /
-				   g->unit.scale;
+	tr_ladder_bounds(&g->unit, spread->bound);
 }
+
+static void put_counter(struct tr_exposition *x, const struct spread *spread,
+			const struct tr_member *m, const struct tr_series *s)
+{
+	enum tr_metric_part part = spread->family->part;
+	double scale = spread->group->unit.scale;
+	char *at = begin_sample(x, &spread->main, m, "");
+
+	if (tr_sample_is_double(s, part) ||
+	    (part == TR_PART_COUNT && scale != 1))
+		at = tr_put_value(at, tr_sample_counted(s, part) * scale);
+	else
+		at = tr_put_u64(at, tr_sample_count(s, part));
+	end_sample(x, at);
+	put_created(x, spread->family, m);
+}
+
+static void put_gauge(struct tr_exposition *x, const struct spread *spread,
+		      const struct tr_member *m, const struct tr_series *s)
+{
+	char *at = begin_sample(x, &spread->main, m, "");
+
+	end_sample(x, tr_put_value(at, tr_sample_gauge(x, spread->group,
+						       spread->family, m, s)));
+}
+
+/* ---- histograms -------------------------------------------------------- */
 
 static void put_bucket(struct tr_exposition *x, const struct spread *spread,
 		       const struct tr_member *m, size_t step, uint64_t n)
@@ -255,7 +207,7 @@ static void put_bucket(struct tr_exposition *x, const struct spread *spread,
 
 	end = tr_put(end, text, strlen(text));
 	(void)TR_LIT(end, "\"\0");
-	at = begin_sample(x, &spread->bucket, m, le);
+	at = begin_sample(x, &spread->main, m, le);
 	at = tr_put_u64(at, n);
 	if (x->open && spread->group->kind == TARE_KIND_SCOPE) {
 		tr_sink_end(x->sink, at);
@@ -293,37 +245,50 @@ static void put_spread(struct tr_exposition *x, const struct spread *spread,
 	put_created(x, spread->family, m);
 }
 
-static void put_histograms(struct tr_exposition *x, const struct tr_group *g,
-			   const struct tr_family *f)
+/* ---- all --------------------------------------------------------------- */
+
+/* Series lie far apart: the one a few steps on is asked for in time. */
+static void fetch_ahead(const struct tr_exposition *x, const struct tr_group *g,
+			size_t i)
+{
+	const struct tr_member *m = &g->member[i + 8 < g->n ? i + 8 : i];
+	const struct tr_gather *gather = x->pick[m->run].gather;
+
+	if (gather)
+		__builtin_prefetch(&gather->series[m->site].counter);
+}
+
+/* HELP and TYPE come with a family's first sample. */
+static void put_family(struct tr_exposition *x, const struct tr_group *g,
+		       const struct tr_family *f)
 {
 	bool has_head = false;
 	struct spread spread;
 
 	prepare_spread(&spread, g, f);
 	for (size_t i = 0; i < g->n && !x->sink->err; i++) {
-		const struct tr_series *s = tr_sample_series(x, &g->member[i]);
+		const struct tr_member *m = &g->member[i];
+		const struct tr_series *s = tr_sample_series(x, m, f);
 
-		if (!s || !tr_sample_is_used(s, f->part))
+		fetch_ahead(x, g, i);
+		if (!s)
 			continue;
-		put_head(x, f, &has_head);
-		put_spread(x, &spread, &g->member[i], s);
+		if (!has_head)
+			tr_sink_adds(x->sink, f->head[x->open]);
+		has_head = true;
+		if (f->type == TR_METRIC_COUNTER)
+			put_counter(x, &spread, m, s);
+		else if (f->type == TR_METRIC_HISTOGRAM)
+			put_spread(x, &spread, m, s);
+		else
+			put_gauge(x, &spread, m, s);
 	}
 }
 
-/* ---- all --------------------------------------------------------------- */
-
 static void put_group(struct tr_exposition *x, const struct tr_group *g)
 {
-	for (size_t i = 0; i < g->n_families; i++) {
-		const struct tr_family *f = &g->family[i];
-
-		if (f->type == TR_METRIC_COUNTER)
-			put_counters(x, g, f);
-		else if (f->type == TR_METRIC_HISTOGRAM)
-			put_histograms(x, g, f);
-		else
-			put_gauges(x, g, f);
-	}
+	for (size_t i = 0; i < g->n_families; i++)
+		put_family(x, g, &g->family[i]);
 }
 
 int tr_exporter_expose(tare_exporter *exporter, struct tr_sink *sink,

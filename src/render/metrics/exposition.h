@@ -43,11 +43,13 @@ char *tr_put_value(char *at, double value);
 
 /* ---- sample.c ---------------------------------------------------------- */
 
-/* NULL: it is not in this export. */
+/*
+ * What a member has in this family; NULL: nothing in this export. A series
+ * that was never used is not there, one that has no failures is.
+ */
 const struct tr_series *tr_sample_series(const struct tr_exposition *x,
-					 const struct tr_member *m);
-/* A series that was never used is not there, one that has no failures is. */
-bool tr_sample_is_used(const struct tr_series *s, enum tr_metric_part part);
+					 const struct tr_member *m,
+					 const struct tr_family *f);
 uint64_t tr_sample_count(const struct tr_series *s, enum tr_metric_part part);
 /* Is it a sum of doubles? */
 bool tr_sample_is_double(const struct tr_series *s, enum tr_metric_part part);
@@ -74,17 +76,22 @@ void tr_exemplar_put(struct tr_sink *sink, const struct tr_exemplars *exemplars,
 
 /* ---- own.c ------------------------------------------------------------- */
 
-/* What tare says of itself, a family a number. */
+/* What tare says of itself, a family a number, a sample a run. */
+#define TR_OWN_METRICS 10
+extern const struct tr_own_metric {
+	const char *name; /* of the family */
+	enum tr_metric_type type;
+	const char *unit;
+	const char *help;
+	enum { TR_OWN_ONE, TR_OWN_RUN, TR_OWN_HEALTH } from; /* one: it is 1 */
+	struct tr_field field; /* of a run or of its health; seconds: ns */
+} tr_own_metrics[TR_OWN_METRICS];
+
+double tr_own_value(const struct tr_own_metric *own,
+		    const struct tr_pick *pick);
+void tr_own_labels(const struct tr_own_metric *own, const struct tr_pick *pick,
+		   struct tr_buf *buf);
+/* All of them as text. */
 void tr_own_put(struct tr_exposition *exposition);
-/* The same for other formats: `begin` a family, then a `sample` a run. */
-struct tr_own_visitor {
-	void (*begin)(void *arg, const char *name, enum tr_metric_type type,
-		      const char *help);
-	void (*sample)(void *arg, const char *labels, size_t len,
-		       double value);
-	void *arg;
-};
-void tr_own_visit(const struct tr_exposition *exposition,
-		  const struct tr_own_visitor *visitor);
 
 #endif

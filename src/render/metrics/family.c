@@ -175,6 +175,7 @@ struct shape {
 	const char *help;
 };
 
+/* Up to a row without an ending. */
 static const struct shape shapes[][TR_GROUP_FAMILIES + 1] = {
 	[TARE_KIND_SCOPE] = {
 		{ TR_METRIC_HISTOGRAM, TR_PART_SPREAD, "", true,
@@ -183,20 +184,16 @@ static const struct shape shapes[][TR_GROUP_FAMILIES + 1] = {
 		  "calls that failed" },
 		{ TR_METRIC_COUNTER, TR_PART_ITEMS, "_items", false,
 		  "items that the calls took in" },
-		{ 0, 0, NULL, false, NULL },
 	},
 	[TARE_KIND_COUNTER] = {
 		{ TR_METRIC_COUNTER, TR_PART_COUNT, "", true, "counter" },
-		{ 0, 0, NULL, false, NULL },
 	},
 	[TARE_KIND_GAUGE] = {
 		{ TR_METRIC_GAUGE, TR_PART_GAUGE, "", true, "value now" },
-		{ 0, 0, NULL, false, NULL },
 	},
 	[TARE_KIND_VALUE] = {
 		{ TR_METRIC_HISTOGRAM, TR_PART_SPREAD, "", true,
 		  "values observed" },
-		{ 0, 0, NULL, false, NULL },
 	},
 	[TARE_KIND_RATIO] = {
 		{ TR_METRIC_GAUGE, TR_PART_RATIO, "", true,
@@ -205,34 +202,47 @@ static const struct shape shapes[][TR_GROUP_FAMILIES + 1] = {
 		  "sum of parts" },
 		{ TR_METRIC_COUNTER, TR_PART_WHOLE, "_whole", false,
 		  "sum of wholes" },
-		{ 0, 0, NULL, false, NULL },
 	},
 };
 
-static const char *const type_names[2][4] = {
-	{ "counter", "gauge", "histogram", "gauge" },
-	{ "counter", "gauge", "histogram", "info" },
-};
+const char *tr_metric_ending(enum tr_metric_type type)
+{
+	return type == TR_METRIC_COUNTER ? "_total" :
+	       type == TR_METRIC_INFO	 ? "_info" :
+					   "";
+}
+
+void tr_metric_head(struct tr_buf *buf, const char *name,
+		    enum tr_metric_type type, const char *unit, bool open)
+{
+	static const char *const type_names[2][4] = {
+		{ "counter", "gauge", "histogram", "gauge" },
+		{ "counter", "gauge", "histogram", "info" },
+	};
+
+	tr_buf_addf(buf, "\n# TYPE %s%s %s\n", name,
+		    open ? "" : tr_metric_ending(type),
+		    type_names[open][type]);
+	if (open && unit[0])
+		tr_buf_addf(buf, "# UNIT %s %s\n", name, unit);
+}
 
 /* HELP, TYPE and UNIT of a family; of OpenMetrics if `open`. */
 static char *make_head(const struct tr_family *f, const struct tr_group *g,
 		       const struct shape *shape, bool open)
 {
 	const char *unit = shape->has_unit ? g->unit.name : "";
-	const char *ending = open			   ? "" :
-			     f->type == TR_METRIC_COUNTER ? "_total" :
-			     f->type == TR_METRIC_INFO	   ? "_info" :
-							     "";
 	struct tr_buf buf = TR_BUF_INIT;
 	size_t len = strlen(f->name), n = strlen(unit);
 
-	tr_buf_addf(&buf, "# HELP %s%s ", f->name, ending);
+	tr_buf_addf(&buf, "# HELP %s%s ", f->name,
+		    open ? "" : tr_metric_ending(f->type));
 	(void)tr_metric_text(&buf, g->name, strlen(g->name), open);
-	tr_buf_addf(&buf, ": %s\n# TYPE %s%s %s\n", shape->help, f->name,
-		    ending, type_names[open][f->type]);
-	if (open && n && len > n + 1 && f->name[len - n - 1] == '_' &&
-	    strcmp(f->name + len - n, unit) == 0)
-		tr_buf_addf(&buf, "# UNIT %s %s\n", f->name, unit);
+	tr_buf_addf(&buf, ": %s", shape->help);
+	if (len <= n + 1 || f->name[len - n - 1] != '_' ||
+	    strcmp(f->name + len - n, unit) != 0)
+		unit = "";
+	tr_metric_head(&buf, f->name, f->type, unit, open);
 	if (!buf.failed)
 		return buf.data;
 	tr_buf_release(&buf);

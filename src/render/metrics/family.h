@@ -90,6 +90,11 @@ void tr_families_reset(tare_exporter *exporter);
 /* Takes a name with all its samples; false: one of them is taken. */
 bool tr_family_claim(tare_exporter *exporter, const char *name,
 		     enum tr_metric_type type);
+/* "_total" and so on, of samples and of families in Prometheus. */
+const char *tr_metric_ending(enum tr_metric_type type);
+/* From the end of HELP on: TYPE and, of OpenMetrics, UNIT if it has one. */
+void tr_metric_head(struct tr_buf *buf, const char *name,
+		    enum tr_metric_type type, const char *unit, bool open);
 /* The group of a site, made if needed; 1 + its index, or 0 if that failed. */
 uint32_t tr_group_of(tare_exporter *exporter, const struct tr_image *image,
 		     const struct tr_site *site);
@@ -101,6 +106,13 @@ bool tr_index_room(struct tr_index *index, const void *owner,
 void tr_index_put(struct tr_index *index, uint32_t hash, uint32_t entry);
 /* An array with room for one more element, or NULL. */
 void *tr_grow(void *array, size_t n, size_t *cap, size_t size);
+
+/* The labels of a member as text, `len` bytes of it. */
+TR_INLINE const char *tr_member_labels(const tare_exporter *exporter,
+				       const struct tr_member *m)
+{
+	return m->len ? exporter->runs[m->run].texts.data + m->text : "";
+}
 
 /* In functions that return whether all went well. */
 #define TR_GROW(e, array, n, cap) \

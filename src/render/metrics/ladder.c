@@ -73,3 +73,9 @@ const struct tr_ladder tr_ladder_any = {
 		{ 1e6, "1e+06" },    { 1e9, "1e+09" },
 	},
 };
+
+void tr_ladder_bounds(const struct tr_unit *unit, double *bounds)
+{
+	for (size_t i = 0; i < unit->ladder->n; i++)
+		bounds[i] = unit->ladder->step[i].bound / unit->scale;
+}

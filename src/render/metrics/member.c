@@ -9,18 +9,13 @@
 
 #define KEEP_UNUSED 16u /* exports in a row that a run may be missing in */
 
-static const char *text_of(const tare_exporter *e, const struct tr_member *m)
-{
-	return m->len ? e->runs[m->run].texts.data + m->text : "";
-}
-
 /* ---- series that look the same ----------------------------------------- */
 
 static uint32_t text_hash(const tare_exporter *e, uint32_t group,
 			  const struct tr_member *m)
 {
-	return tr_hash_bytes((group * 2654435761u) ^ m->run, text_of(e, m),
-			     m->len);
+	return tr_hash_bytes((group * 2654435761u) ^ m->run,
+			     tr_member_labels(e, m), m->len);
 }
 
 static uint32_t twin_hash(const void *owner, uint32_t entry)
@@ -46,7 +41,8 @@ static struct tr_member *find_twin(const tare_exporter *e, uint32_t group,
 			continue;
 		m = &e->groups[group].member[t->member];
 		if (m->run == like->run && m->len == like->len &&
-		    memcmp(text_of(e, m), text_of(e, like), m->len) == 0)
+		    memcmp(tr_member_labels(e, m), tr_member_labels(e, like),
+			   m->len) == 0)
 			return m;
 	}
 	return NULL;
@@ -67,30 +63,11 @@ static bool note_text(tare_exporter *e, uint32_t group, uint32_t member,
 
 /* ---- a member ---------------------------------------------------------- */
 
-/* Made once a run: every series of it has them. */
-static void make_about(struct tr_known_run *known, const tare_run *run)
-{
-	char pid[24];
-
-	pid[tr_u64_text(pid, run->pid > 0 ? (uint64_t)run->pid : 0)] = '\0';
-	tr_metric_label(&known->about, 0, "run", run->id);
-	tr_metric_label(&known->about, 0, "pid", pid);
-	tr_metric_label(&known->about, 0, "program", run->program);
-}
-
 static void add_about(struct tr_known_run *known, size_t from)
 {
 	if (known->texts.len > from)
 		tr_buf_addc(&known->texts, ',');
 	tr_buf_add(&known->texts, known->about.data, known->about.len);
-}
-
-static void add_site_label(struct tr_buf *out, size_t from, uint32_t site)
-{
-	char number[24];
-
-	number[tr_u64_text(number, site)] = '\0';
-	tr_metric_label(out, from, "site", number);
 }
 
 /* Never used: a thread made it and another one was first. */
@@ -113,6 +90,7 @@ static uint32_t tell_apart(tare_exporter *e, uint32_t group,
 	uint32_t from = m->text, site = m->site;
 	uint32_t hash = text_hash(e, group, m);
 	struct tr_member *twin = find_twin(e, group, m, hash);
+	char number[24];
 
 	if (!twin)
 		return hash;
@@ -125,7 +103,8 @@ static uint32_t tell_apart(tare_exporter *e, uint32_t group,
 	if (m->len && !known->texts.failed)
 		memcpy(known->texts.data + m->text, known->texts.data + from,
 		       m->len);
-	add_site_label(&known->texts, m->text, m->site);
+	number[tr_u64_text(number, m->site)] = '\0';
+	tr_metric_label(&known->texts, m->text, "site", number);
 	m->len = (uint32_t)known->texts.len - m->text;
 	return known->texts.failed ? hash : text_hash(e, group, m);
 }
@@ -256,7 +235,7 @@ static bool add_run(tare_exporter *e, const tare_view *view, bool with_run)
 	(void)strncpy(known->id, tare_view_run(view)->id,
 		      sizeof(known->id) - 1);
 	if (with_run)
-		make_about(known, tare_view_run(view));
+		tr_metric_run_labels(&known->about, tare_view_run(view));
 	e->failed |= known->about.failed;
 	return !e->failed;
 }

@@ -59,6 +59,8 @@ struct tr_unit {
 	const struct tr_ladder *ladder;
 };
 
+/* Of the unit's ladder, in the unit of a series. */
+void tr_ladder_bounds(const struct tr_unit *unit, double *bounds);
 void tr_unit_of(const char *unit, enum tare_kind kind, struct tr_unit *ret);
 
 /* Letters, digits and single underscores, no digit first; never empty. */
@@ -74,6 +76,8 @@ void tr_metric_base(const char *name, const struct tr_unit *unit,
  */
 bool tr_metric_labels(const char *source, const char *labels,
 		      struct tr_buf *out);
+/* Those of a run: its id, its process, its program. */
+void tr_metric_run_labels(struct tr_buf *out, const tare_run *run);
 /* key="value", after a comma where there is something before it. */
 void tr_metric_label(struct tr_buf *out, size_t from, const char *key,
 		     const char *value);

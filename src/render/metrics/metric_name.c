@@ -32,66 +32,48 @@ static bool same_word(const char *a, const char *b)
 
 /* ---- units ------------------------------------------------------------- */
 
+/* Names of units that are the same, in small letters, up to NULL. */
 static const struct {
-	const char *unit, *base;
+	const char *base;
 	double scale;
+	const char *name[6];
 } units[] = {
-	{ "s", "seconds", 1 },
-	{ "sec", "seconds", 1 },
-	{ "second", "seconds", 1 },
-	{ "seconds", "seconds", 1 },
-	{ "ms", "seconds", 1e-3 },
-	{ "msec", "seconds", 1e-3 },
-	{ "millisecond", "seconds", 1e-3 },
-	{ "milliseconds", "seconds", 1e-3 },
-	{ "us", "seconds", 1e-6 },
-	{ "usec", "seconds", 1e-6 },
-	{ "\xc2\xb5s", "seconds", 1e-6 },
-	{ "\xce\xbcs", "seconds", 1e-6 },
-	{ "microseconds", "seconds", 1e-6 },
-	{ "ns", "seconds", 1e-9 },
-	{ "nsec", "seconds", 1e-9 },
-	{ "nanoseconds", "seconds", 1e-9 },
-	{ "min", "seconds", 60 },
-	{ "minutes", "seconds", 60 },
-	{ "h", "seconds", 3600 },
-	{ "hours", "seconds", 3600 },
-	{ "b", "bytes", 1 },
-	{ "byte", "bytes", 1 },
-	{ "bytes", "bytes", 1 },
-	{ "kb", "bytes", 1e3 },
-	{ "mb", "bytes", 1e6 },
-	{ "gb", "bytes", 1e9 },
-	{ "tb", "bytes", 1e12 },
-	{ "kib", "bytes", 1024 },
-	{ "mib", "bytes", 1048576 },
-	{ "gib", "bytes", 1073741824 },
-	{ "tib", "bytes", 1099511627776 },
-	{ "b/s", "bytes_per_second", 1 },
-	{ "%", "ratio", 0.01 },
-	{ "percent", "ratio", 0.01 },
-	{ "pct", "ratio", 0.01 },
-	{ "ratio", "ratio", 1 },
-	{ "\xc2\xb0" "c", "celsius", 1 },
-	{ "celsius", "celsius", 1 },
-	{ "w", "watts", 1 },
-	{ "watts", "watts", 1 },
-	{ "j", "joules", 1 },
-	{ "joules", "joules", 1 },
-	{ "v", "volts", 1 },
-	{ "hz", "hertz", 1 },
-	{ "mhz", "hertz", 1e6 },
+	{ "seconds", 1, { "s", "sec", "second", "seconds" } },
+	{ "seconds", 1e-3, { "ms", "msec", "millisecond", "milliseconds" } },
+	{ "seconds", 1e-6, { "us", "usec", "\xc2\xb5s", "\xce\xbcs",
+			     "microseconds" } },
+	{ "seconds", 1e-9, { "ns", "nsec", "nanoseconds" } },
+	{ "seconds", 60, { "min", "minutes" } },
+	{ "seconds", 3600, { "h", "hours" } },
+	{ "bytes", 1, { "b", "byte", "bytes" } },
+	{ "bytes", 1e3, { "kb" } },
+	{ "bytes", 1e6, { "mb" } },
+	{ "bytes", 1e9, { "gb" } },
+	{ "bytes", 1e12, { "tb" } },
+	{ "bytes", 1024, { "kib" } },
+	{ "bytes", 1048576, { "mib" } },
+	{ "bytes", 1073741824, { "gib" } },
+	{ "bytes", 1099511627776, { "tib" } },
+	{ "bytes_per_second", 1, { "b/s" } },
+	{ "ratio", 0.01, { "%", "percent", "pct" } },
+	{ "ratio", 1, { "ratio" } },
+	{ "celsius", 1, { "\xc2\xb0" "c", "celsius" } },
+	{ "watts", 1, { "w", "watts" } },
+	{ "joules", 1, { "j", "joules" } },
+	{ "volts", 1, { "v" } },
+	{ "hertz", 1, { "hz" } },
+	{ "hertz", 1e6, { "mhz" } },
 };
 
 #define N_UNITS (sizeof(units) / sizeof(units[0]))
 
 static size_t unit_index(const char *unit)
 {
-	size_t i = 0;
-
-	while (i < N_UNITS && !same_word(units[i].unit, unit))
-		i++;
-	return i;
+	for (size_t i = 0; i < N_UNITS; i++)
+		for (size_t k = 0; units[i].name[k]; k++)
+			if (same_word(units[i].name[k], unit))
+				return i;
+	return N_UNITS;
 }
 
 static const struct tr_ladder *ladder_of(const char *base)
@@ -196,8 +178,9 @@ void tr_metric_base(const char *name, const struct tr_unit *unit,
 		return;
 	cut(out, from, unit->name);
 	for (size_t i = 0; i < N_UNITS; i++)
-		if (strcmp(units[i].base, unit->name) == 0)
-			cut(out, from, units[i].unit);
+		for (size_t k = 0; strcmp(units[i].base, unit->name) == 0 &&
+				   units[i].name[k]; k++)
+			cut(out, from, units[i].name[k]);
 }
 
 /* ---- labels ------------------------------------------------------------ */
@@ -235,6 +218,17 @@ void tr_metric_label(struct tr_buf *out, size_t from, const char *key,
 	tr_buf_adds(out, "=\"");
 	(void)tr_metric_text(out, value, strlen(value), true);
 	tr_buf_addc(out, '"');
+}
+
+void tr_metric_run_labels(struct tr_buf *out, const tare_run *run)
+{
+	size_t from = out->len;
+	char pid[24];
+
+	pid[tr_u64_text(pid, run->pid > 0 ? (uint64_t)run->pid : 0)] = '\0';
+	tr_metric_label(out, from, "run", run->id);
+	tr_metric_label(out, from, "pid", pid);
+	tr_metric_label(out, from, "program", run->program);
 }
 
 static const char *const reserved_keys[] = {

@@ -52,7 +52,6 @@ struct proto {
 	struct tr_exposition *x;
 	struct tr_buf family, metric, part, inner, deltas;
 	size_t head_len; /* of a family without any metric */
-	unsigned field;	 /* METRIC_COUNTER or METRIC_GAUGE */
 };
 
 static void begin_family(struct proto *p, const char *name, const char *ending,
@@ -140,11 +139,6 @@ static void put_value(struct proto *p, const char *labels, size_t len,
 	end_metric(p, field);
 }
 
-static const char *labels_of(const struct proto *p, const struct tr_member *m)
-{
-	return m->len ? p->x->exporter->runs[m->run].texts.data + m->text : "";
-}
-
 /* ---- histograms -------------------------------------------------------- */
 
 /* Spans and deltas of one sign, into `part`. */
@@ -229,8 +223,7 @@ static void put_classic(struct proto *p, const struct tr_group *g,
 	uint64_t below[TR_LADDER_MOST];
 	double bound[TR_LADDER_MOST];
 
-	for (size_t i = 0; i < ladder->n; i++)
-		bound[i] = ladder->step[i].bound / g->unit.scale;
+	tr_ladder_bounds(&g->unit, bound);
 	(void)tr_series_cumulate(s, bound, below, ladder->n);
 	for (size_t i = 0; i < ladder->n; i++) {
 		p->inner.len = 0;
@@ -251,7 +244,7 @@ static void put_histogram(struct proto *p, const struct tr_group *g,
 {
 	uint64_t n = tr_series_timed(s);
 
-	begin_metric(p, labels_of(p, m), m->len);
+	begin_metric(p, tr_member_labels(p->x->exporter, m), m->len);
 	p->part.len = 0;
 	/* What has no bucket cannot be in a native histogram's count. */
 	if (!is_native(g))
@@ -281,15 +274,16 @@ static void put_member(struct proto *p, const struct tr_group *g,
 		       const struct tr_family *f, const struct tr_member *m,
 		       const struct tr_series *s)
 {
+	const char *labels = tr_member_labels(p->x->exporter, m);
 	double scale = f->part == TR_PART_COUNT ? g->unit.scale : 1;
 
 	if (f->type == TR_METRIC_HISTOGRAM)
 		put_histogram(p, g, m, s);
 	else if (f->type == TR_METRIC_COUNTER)
-		put_value(p, labels_of(p, m), m->len, METRIC_COUNTER,
+		put_value(p, labels, m->len, METRIC_COUNTER,
 			  tr_sample_counted(s, f->part) * scale);
-	else if (s->site && m->site >= TR_SITE_FIRST)
-		put_value(p, labels_of(p, m), m->len, METRIC_GAUGE,
+	else
+		put_value(p, labels, m->len, METRIC_GAUGE,
 			  tr_sample_gauge(p->x, g, f, m, s));
 }
 
@@ -301,13 +295,13 @@ static void put_family(struct proto *p, const struct tr_group *g,
 	size_t help_len;
 	const char *help = help_of(f, &help_len);
 
-	begin_family(p, f->name, f->type == TR_METRIC_COUNTER ? "_total" : "",
+	begin_family(p, f->name, tr_metric_ending(f->type),
 		     help, help_len, type[f->type]);
 	for (size_t i = 0; i < g->n; i++) {
 		const struct tr_member *m = &g->member[i];
-		const struct tr_series *s = tr_sample_series(p->x, m);
+		const struct tr_series *s = tr_sample_series(p->x, m, f);
 
-		if (s && tr_sample_is_used(s, f->part))
+		if (s)
 			put_member(p, g, f, m, s);
 	}
 	end_family(p);
@@ -315,35 +309,37 @@ static void put_family(struct proto *p, const struct tr_group *g,
 
 /* ---- tare itself ------------------------------------------------------- */
 
-static void begin_own(void *arg, const char *name, enum tr_metric_type type,
-		      const char *help)
+static void put_own(struct proto *p, const struct tr_own_metric *own)
 {
-	struct proto *p = arg;
-	bool is_counter = type == TR_METRIC_COUNTER;
+	bool is_counter = own->type == TR_METRIC_COUNTER;
+	struct tr_buf labels = TR_BUF_INIT;
 
-	if (p->field)
-		end_family(p);
-	p->field = is_counter ? METRIC_COUNTER : METRIC_GAUGE;
-	begin_family(p, name, "", help, strlen(help),
+	begin_family(p, own->name, tr_metric_ending(own->type), own->help,
+		     strlen(own->help),
 		     is_counter ? TYPE_COUNTER : TYPE_GAUGE);
-}
+	for (size_t run = 0; run < p->x->exporter->n_runs; run++) {
+		const struct tr_pick *pick = &p->x->pick[run];
 
-static void own_sample(void *arg, const char *labels, size_t len, double value)
-{
-	struct proto *p = arg;
-
-	put_value(p, labels, len, p->field, value);
+		if (!pick->view)
+			continue;
+		labels.len = 0;
+		tr_own_labels(own, pick, &labels);
+		put_value(p, labels.data, labels.len,
+			  is_counter ? METRIC_COUNTER : METRIC_GAUGE,
+			  tr_own_value(own, pick));
+	}
+	p->part.failed |= labels.failed;
+	tr_buf_release(&labels);
+	end_family(p);
 }
 
 void tr_protobuf_put(struct tr_exposition *x)
 {
 	struct proto p = { .x = x };
-	const struct tr_own_visitor visitor = { begin_own, own_sample, &p };
 	const tare_exporter *e = x->exporter;
 
-	tr_own_visit(x, &visitor);
-	if (p.field)
-		end_family(&p);
+	for (size_t i = 0; i < TR_OWN_METRICS; i++)
+		put_own(&p, &tr_own_metrics[i]);
 	for (size_t i = 0; i < e->n_groups && !x->sink->err; i++)
 		for (size_t k = 0; k < e->groups[i].n_families; k++)
 			put_family(&p, &e->groups[i], &e->groups[i].family[k]);
