@@ -16,6 +16,8 @@ struct tr_export {
 	const tare_export_options *options;
 };
 
+/* What names of files end with, after the point. */
+const char *tr_format_ending(uint32_t format);
 /* tare_export() with an exporter, and the number of rows (NULL: not told). */
 int tr_exporter_run(tare_exporter *exporter, const struct tr_export *what,
 		    tare_write_fn write, void *arg, uint64_t *ret_rows);

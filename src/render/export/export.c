@@ -13,6 +13,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TEXT "text/plain; charset=utf-8"
+
+static const struct format {
+	const char *ending; /* of a file's name */
+	const char *media_type;
+	/* NULL: tr_exporter_expose() */
+	int (*write)(struct tr_sink *sink, tare_view *const *views, size_t n,
+		     const tare_export_options *options);
+} formats[] = {
+	[TARE_FORMAT_JSON] = { "json", "application/json", tr_export_json },
+	[TARE_FORMAT_CSV] = { "csv", "text/csv; charset=utf-8; header=present",
+			      tr_export_csv },
+	[TARE_FORMAT_PROMETHEUS] = { "prom",
+				     "text/plain; version=0.0.4; "
+				     "charset=utf-8", NULL },
+	[TARE_FORMAT_OPENMETRICS] = { "om",
+				      "application/openmetrics-text; "
+				      "version=1.0.0; charset=utf-8", NULL },
+	[TARE_FORMAT_PROTOBUF] = { "pb",
+				   "application/vnd.google.protobuf; "
+				   "proto=io.prometheus.client.MetricFamily; "
+				   "encoding=delimited", NULL },
+	[TARE_FORMAT_CHROME] = { "json", "application/json",
+				 tr_export_chrome },
+	[TARE_FORMAT_SPEEDSCOPE] = { "speedscope.json", "application/json",
+				     tr_export_speedscope },
+	[TARE_FORMAT_PPROF] = { "pb.gz", "application/x-gzip",
+				tr_export_pprof },
+	[TARE_FORMAT_CALLGRIND] = { "callgrind", TEXT, tr_export_callgrind },
+	[TARE_FORMAT_COLLAPSED] = { "collapsed", TEXT, tr_export_collapsed },
+};
+
 static bool is_profile(uint32_t format)
 {
 	return format >= TARE_FORMAT_SPEEDSCOPE &&
@@ -50,31 +82,6 @@ static bool is_valid(tare_view *const *views, size_t n_views,
 	return has_table(options) && has_unit(options);
 }
 
-static int write_format(tare_exporter *exporter, struct tr_sink *sink,
-			tare_view *const *views, size_t n_views,
-			const tare_export_options *options)
-{
-	switch (options->format) {
-	case TARE_FORMAT_JSON:
-		return tr_export_json(sink, views, n_views, options);
-	case TARE_FORMAT_CSV:
-		return tr_export_csv(sink, views, n_views, options);
-	case TARE_FORMAT_CHROME:
-		return tr_export_chrome(sink, views, n_views, options);
-	case TARE_FORMAT_SPEEDSCOPE:
-		return tr_export_speedscope(sink, views, n_views, options);
-	case TARE_FORMAT_PPROF:
-		return tr_export_pprof(sink, views, n_views, options);
-	case TARE_FORMAT_CALLGRIND:
-		return tr_export_callgrind(sink, views, n_views, options);
-	case TARE_FORMAT_COLLAPSED:
-		return tr_export_collapsed(sink, views, n_views, options);
-	default:
-		return tr_exporter_expose(exporter, sink, views, n_views,
-					  options);
-	}
-}
-
 int tr_exporter_run(tare_exporter *exporter, const struct tr_export *what,
 		    tare_write_fn write, void *arg, uint64_t *ret_rows)
 {
@@ -91,8 +98,12 @@ int tr_exporter_run(tare_exporter *exporter, const struct tr_export *what,
 	err = tr_sink_init(&sink, write, arg);
 	if (err)
 		return err;
-	err = write_format(exporter, &sink, what->views, what->n_views,
-			   &options);
+	if (formats[options.format].write)
+		err = formats[options.format].write(&sink, what->views,
+						    what->n_views, &options);
+	else
+		err = tr_exporter_expose(exporter, &sink, what->views,
+					 what->n_views, &options);
 	/* What is not whole is not handed out any further. */
 	if (err && !sink.err)
 		sink.err = err;
@@ -131,29 +142,10 @@ TARE_API int tare_export(tare_view *const *views, size_t n_views,
 
 TARE_API const char *tare_format_media_type(uint32_t format)
 {
-	switch (format) {
-	case TARE_FORMAT_JSON:
-		return "application/json";
-	case TARE_FORMAT_CSV:
-		return "text/csv; charset=utf-8; header=present";
-	case TARE_FORMAT_PROMETHEUS:
-		return "text/plain; version=0.0.4; charset=utf-8";
-	case TARE_FORMAT_OPENMETRICS:
-		return "application/openmetrics-text; version=1.0.0; "
-		       "charset=utf-8";
-	case TARE_FORMAT_PROTOBUF:
-		return "application/vnd.google.protobuf; "
-		       "proto=io.prometheus.client.MetricFamily; "
-		       "encoding=delimited";
-	case TARE_FORMAT_CHROME:
-	case TARE_FORMAT_SPEEDSCOPE:
-		return "application/json";
-	case TARE_FORMAT_PPROF:
-		return "application/x-gzip";
-	case TARE_FORMAT_CALLGRIND:
-	case TARE_FORMAT_COLLAPSED:
-		return "text/plain; charset=utf-8";
-	default:
-		return NULL;
-	}
+	return format < TR_N_OF(formats) ? formats[format].media_type : NULL;
+}
+
+const char *tr_format_ending(uint32_t format)
+{
+	return formats[format].ending;
 }

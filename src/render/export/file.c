@@ -28,17 +28,6 @@ static bool is_name(const char *name)
 	       !strchr(name, '/') && strlen(name) < 256;
 }
 
-static const char *ending_of(uint32_t format)
-{
-	static const char *const ending[] = {
-		"",	      "json",	     "csv",   "prom",	      "om",
-		"pb",	      "json",	     "speedscope.json", "pb.gz",
-		"callgrind",  "collapsed",
-	};
-
-	return ending[format];
-}
-
 static const char *kind_of(const tare_export_options *options)
 {
 	if (options->format == TARE_FORMAT_CSV)
@@ -62,7 +51,7 @@ static void make_name(char *out, size_t size,
 	if (n > 1)
 		(void)snprintf(number, sizeof(number), "_%u", n);
 	(void)snprintf(out, size, "metrics_%s_%s%s.%s", kind_of(options), date,
-		       number, ending_of(options->format));
+		       number, tr_format_ending(options->format));
 }
 
 static int give_name(struct output *output, const tare_export_options *options,
