@@ -49,19 +49,16 @@ struct chrome {
 static void put_field(struct tr_sink *sink, const char *key,
 		      const char *value)
 {
-	tr_sink_adds(sink, ",\"");
-	tr_sink_adds(sink, key);
-	tr_sink_adds(sink, "\":");
+	tr_sink_addf(sink, ",\"%s\":", key);
 	tr_sink_json(sink, value);
 }
 
 /* Also as text: a number of that size is none in JavaScript. */
 static void put_moment(struct tr_sink *sink, int64_t ns)
 {
-	char text[40], number[24] = { 0 };
+	char number[24] = { 0 };
 
-	tr_date_text(text, sizeof(text), ns);
-	put_field(sink, "start", text);
+	put_field(sink, "start", tr_as_date(ns).text);
 	(void)tr_put_i64(number, ns);
 	put_field(sink, "start_ns", number);
 }
@@ -103,8 +100,7 @@ static void name_row(struct chrome *chrome, struct tr_row *row, int64_t tid,
 {
 	struct tr_buf text = TR_BUF_INIT;
 
-	tr_buf_adds(&text, name);
-	tr_buf_adds(&text, what);
+	tr_buf_addf(&text, "%s%s", name, what);
 	put_comma(chrome);
 	tr_chrome_name(row, "thread_name", tid, text.len ? text.data : "");
 	put_comma(chrome);
@@ -187,7 +183,7 @@ static int add_counters(struct content *c, const tare_filter *filter)
 	const tare_run *run = tare_view_run(c->view);
 	tare_filter all = { .struct_size = sizeof(all) };
 	const tare_stats *stats;
-	size_t n, most;
+	size_t n, at = 0;
 	struct tr_point *point;
 	int err;
 
@@ -197,25 +193,23 @@ static int add_counters(struct content *c, const tare_filter *filter)
 	err = tare_view_stats(c->view, &all, &stats, &n);
 	if (err)
 		return err;
-	most = c->n_points + 2 * n + 1;
-	point = realloc(c->point, most * sizeof(*point));
+	point = malloc((c->n_points + 2 * n + 1) * sizeof(*point));
 	if (!point)
 		return TARE_ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (stats[i].kind == TARE_KIND_COUNTER)
+			point[at++] = (struct tr_point){ run->start_ns,
+							 stats[i].site, 0 };
+	for (size_t i = 0; i < c->n_points; i++)
+		point[at++] = c->point[i];
+	for (size_t i = 0; i < n; i++)
+		if (stats[i].kind == TARE_KIND_COUNTER)
+			point[at++] = (struct tr_point){ run->end_ns,
+							 stats[i].site,
+							 stats[i].total };
+	free(c->point);
 	c->point = point;
-	memmove(point + n, point, c->n_points * sizeof(*point));
-	most = 0;
-	for (size_t i = 0; i < n; i++)
-		if (stats[i].kind == TARE_KIND_COUNTER)
-			point[most++] = (struct tr_point){ run->start_ns,
-							   stats[i].site, 0 };
-	memmove(point + most, point + n, c->n_points * sizeof(*point));
-	c->n_points += most;
-	for (size_t i = 0; i < n; i++)
-		if (stats[i].kind == TARE_KIND_COUNTER)
-			point[c->n_points++] = (struct tr_point){
-				run->end_ns, stats[i].site,
-				stats[i].total
-			};
+	c->n_points = at;
 	return 0;
 }
 
@@ -356,21 +350,17 @@ static void put_point(struct content *c)
 static void put_next(struct chrome *chrome, struct content *c,
 		     enum chrome_part part)
 {
-	const struct tr_flow *flow;
-
 	if (part == PART_FLOW && !c->flow[c->next_flow].phase) {
 		c->next_flow++;
 		return;
 	}
 	put_comma(chrome);
-	if (part == PART_BAR) {
+	if (part == PART_BAR)
 		tr_chrome_bar(&c->row, &c->bars, &c->bars.bar[c->next_bar++]);
-	} else if (part == PART_FLOW) {
-		flow = &c->flow[c->next_flow++];
-		tr_chrome_flow(&c->row, flow);
-	} else {
+	else if (part == PART_FLOW)
+		tr_chrome_flow(&c->row, &c->flow[c->next_flow++]);
+	else
 		put_point(c);
-	}
 }
 
 static bool is_full(struct chrome *chrome, int64_t at)

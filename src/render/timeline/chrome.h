@@ -29,6 +29,9 @@ struct tr_trace {
 };
 
 int tr_chrome_write(struct tr_sink *sink, const struct tr_trace *trace);
+/* The same into a file that has begun; its own reason where that fails. */
+int tr_chrome_publish(struct tr_publish *publish,
+		      const struct tr_trace *trace);
 /* What a file of ours begins with. */
 #define TR_CHROME_MARK "{\"otherData\":{\"tool\":\"tare\""
 

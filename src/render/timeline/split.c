@@ -14,21 +14,12 @@ struct split {
 	const char *folder;
 	char stem[224]; /* without ".json" */
 	uint32_t keep, n;
-	int err;
 };
 
 static void name_piece(const struct split *split, uint32_t n, char *name,
 		       size_t size)
 {
 	(void)snprintf(name, size, "%s.%04u.json", split->stem, n);
-}
-
-static int write_piece(void *arg, const char *text, size_t len)
-{
-	struct split *split = arg;
-
-	split->err = tr_publish_write(&split->publish, text, len);
-	return split->err;
 }
 
 /* The piece that is complete gets its name, and the oldest one goes. */
@@ -60,20 +51,11 @@ static int next_file(void *arg, struct tr_sink *sink)
 
 static int write_all(struct split *split, const struct tr_trace *trace)
 {
-	struct tr_sink sink;
-	int err = tr_publish_begin(&split->publish, split->folder), failed;
+	int err = tr_publish_begin(&split->publish, split->folder);
 
 	if (!err)
-		err = tr_sink_init(&sink, write_piece, split);
-	if (err)
-		return err;
-	err = tr_chrome_write(&sink, trace);
-	if (err && !sink.err)
-		sink.err = err;
-	failed = tr_sink_finish(&sink);
-	if (failed)
-		return split->err ? split->err : failed;
-	return end_file(split);
+		err = tr_chrome_publish(&split->publish, trace);
+	return err ? err : end_file(split);
 }
 
 /* Of an earlier export of this name, one that had more. */

@@ -8,7 +8,7 @@
 #include "render/timeline.h"
 
 struct trace_output {
-	struct tr_publish publish;
+	struct tr_publish *publish;
 	int err; /* why writing stopped */
 };
 
@@ -16,15 +16,15 @@ static int write_part(void *arg, const char *text, size_t len)
 {
 	struct trace_output *output = arg;
 
-	output->err = tr_publish_write(&output->publish, text, len);
+	output->err = tr_publish_write(output->publish, text, len);
 	return output->err;
 }
 
-static int write_trace(struct trace_output *output,
-		       const struct tr_trace *trace)
+int tr_chrome_publish(struct tr_publish *publish, const struct tr_trace *trace)
 {
+	struct trace_output output = { publish, 0 };
 	struct tr_sink sink;
-	int err = tr_sink_init(&sink, write_part, output), failed;
+	int err = tr_sink_init(&sink, write_part, &output), failed;
 
 	if (err)
 		return err;
@@ -32,14 +32,13 @@ static int write_trace(struct trace_output *output,
 	if (err && !sink.err)
 		sink.err = err;
 	failed = tr_sink_finish(&sink);
-	return failed && output->err ? output->err : failed;
+	return failed && output.err ? output.err : failed;
 }
 
 static int write_view(tare_view *view, const struct tr_trace_file *file)
 {
-	struct trace_output output = {
-		.publish = { .folder = -1, .fd = -1, .is_hasty = true },
-	};
+	struct tr_publish publish = { .folder = -1, .fd = -1,
+				      .is_hasty = true };
 	tare_filter window = {
 		.struct_size = sizeof(window),
 		.from_ns = tr_time_real(&view->image, file->from_ticks),
@@ -52,13 +51,13 @@ static int write_view(tare_view *view, const struct tr_trace_file *file)
 		.with_logs = true,
 		.title = file->title,
 	};
-	int err = tr_publish_begin(&output.publish, file->folder);
+	int err = tr_publish_begin(&publish, file->folder);
 
 	if (!err)
-		err = write_trace(&output, &trace);
+		err = tr_chrome_publish(&publish, &trace);
 	if (!err)
-		err = tr_publish_name(&output.publish, file->name, true);
-	tr_publish_end(&output.publish);
+		err = tr_publish_name(&publish, file->name, true);
+	tr_publish_end(&publish);
 	return err;
 }
 
