@@ -161,6 +161,9 @@ struct tr_field {
 
 void tr_json_fields(struct tr_json *json, const struct tr_field *field,
 		    size_t n, const void *of);
+/* An object of these fields alone. */
+void tr_json_struct(struct tr_json *json, const char *key,
+		    const struct tr_field *field, size_t n, const void *of);
 /* Cells of a table, commas between them; NAN is empty. And their headings. */
 void tr_sink_cells(struct tr_sink *sink, const struct tr_field *field,
 		   size_t n, const void *of);

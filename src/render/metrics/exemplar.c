@@ -84,8 +84,7 @@ static void attr_text(struct tr_buf *out, const tare_attr_value *attr)
 	if (attr->type == TARE_ATTR_STR)
 		tr_buf_adds(out, attr->s);
 	else if (attr->type == TARE_ATTR_INT)
-		tr_buf_add(out, number,
-			   (size_t)(tr_put_i64(number, attr->i) - number));
+		tr_buf_addf(out, "%lld", (long long)attr->i);
 	else
 		tr_buf_add(out, number,
 			   (size_t)(tr_put_value(number, attr->d) - number));

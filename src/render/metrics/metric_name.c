@@ -214,8 +214,7 @@ void tr_metric_label(struct tr_buf *out, size_t from, const char *key,
 {
 	if (out->len > from)
 		tr_buf_addc(out, ',');
-	tr_buf_adds(out, key);
-	tr_buf_adds(out, "=\"");
+	tr_buf_addf(out, "%s=\"", key);
 	(void)tr_metric_text(out, value, strlen(value), true);
 	tr_buf_addc(out, '"');
 }
@@ -272,7 +271,6 @@ static bool add_key(struct tr_buf *out, size_t from, const char *key,
 {
 	struct tr_buf name = TR_BUF_INIT;
 	bool changed = false;
-	char number[24];
 
 	if (is_reserved(key, len))
 		tr_buf_adds(&name, "exported_");
@@ -295,8 +293,7 @@ static bool add_key(struct tr_buf *out, size_t from, const char *key,
 	     tr_label_is_there(out->len > from ? out->data + from : "",
 			       out->len - from, name.data); n++) {
 		name.len = len;
-		tr_buf_addc(&name, '_');
-		tr_buf_add(&name, number, tr_u64_text(number, n));
+		tr_buf_addf(&name, "_%u", n);
 		changed = true;
 	}
 	if (out->len > from)

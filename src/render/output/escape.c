@@ -65,20 +65,15 @@ static char *put_character(char *at, const char *text, size_t len,
 static char *put_json_byte(char *at, unsigned char c)
 {
 	static const char hex[] = "0123456789abcdef";
+	static const char bytes[] = "\"\\\n\r\t", letters[] = "\"\\nrt";
+	const char *found = memchr(bytes, c, sizeof(bytes) - 1);
 
-	switch (c) {
-	case '"':
-		return TR_LIT(at, "\\\"");
-	case '\\':
-		return TR_LIT(at, "\\\\");
-	case '\n':
-		return TR_LIT(at, "\\n");
-	case '\r':
-		return TR_LIT(at, "\\r");
-	case '\t':
-		return TR_LIT(at, "\\t");
+	*at++ = '\\';
+	if (found) {
+		*at++ = letters[found - bytes];
+		return at;
 	}
-	at = TR_LIT(at, "\\u00");
+	at = TR_LIT(at, "u00");
 	*at++ = hex[c >> 4];
 	*at++ = hex[c & 15];
 	return at;

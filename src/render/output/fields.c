@@ -76,6 +76,14 @@ void tr_json_fields(struct tr_json *json, const struct tr_field *field,
 		put_json(json, &field[i], of);
 }
 
+void tr_json_struct(struct tr_json *json, const char *key,
+		    const struct tr_field *field, size_t n, const void *of)
+{
+	tr_json_object(json, key);
+	tr_json_fields(json, field, n, of);
+	tr_json_end_object(json);
+}
+
 static char *put_cell(char *at, const struct tr_field *field, const void *of)
 {
 	double value;

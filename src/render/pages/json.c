@@ -24,13 +24,11 @@ static void put_config(struct tr_json *json,
 {
 	tr_json_object(json, NULL);
 	tr_json_fields(json, TR_ALL(config_fields), config);
-	for (size_t i = 0; i < tr_n_compared_columns; i++) {
-		tr_json_object(json, tr_compared_columns[i].name);
-		tr_json_fields(json, TR_ALL(estimate_fields),
+	for (size_t i = 0; i < tr_n_compared_columns; i++)
+		tr_json_struct(json, tr_compared_columns[i].name,
+			       TR_ALL(estimate_fields),
 			       tr_compared_at(config,
 					      &tr_compared_columns[i]));
-		tr_json_end_object(json);
-	}
 	tr_json_end_object(json);
 }
 
@@ -107,11 +105,8 @@ void tr_compared_json(const tare_comparison *c, struct tr_sink *sink)
 	}
 	tr_json_end_array(&json);
 	tr_json_array(&json, "fits");
-	for (size_t i = 0; i < c->result.n_fits; i++) {
-		tr_json_object(&json, NULL);
-		tr_json_fields(&json, TR_ALL(fit_fields), &c->fit[i]);
-		tr_json_end_object(&json);
-	}
+	for (size_t i = 0; i < c->result.n_fits; i++)
+		tr_json_struct(&json, NULL, TR_ALL(fit_fields), &c->fit[i]);
 	tr_json_end_array(&json);
 	tr_json_array(&json, "runs");
 	for (size_t i = 0; i < c->n_runs; i++) {

@@ -82,15 +82,12 @@ static void add_value(struct tr_buf *buf, enum cell_kind kind, double value)
 	case KIND_SHARE:
 		tr_text_percent(buf, value);
 		return;
-	case KIND_FRACTION:
-		tr_text_fixed(buf, value, 3);
-		return;
-	case KIND_SCORE:
-		tr_text_fixed(buf, value, 4);
-		return;
-	case KIND_MB:
-		tr_text_fixed(buf, value, 1);
-		tr_buf_adds(buf, value == value ? " MB" : "");
+	default:
+		tr_text_fixed(buf, value, kind == KIND_FRACTION ? 3 :
+					  kind == KIND_SCORE	? 4 :
+								  1);
+		if (kind == KIND_MB && value == value)
+			tr_buf_adds(buf, " MB");
 	}
 }
 

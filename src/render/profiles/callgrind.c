@@ -120,22 +120,11 @@ static int add_up(struct callgrind *c)
 
 /* ---- text -------------------------------------------------------------- */
 
-/* Lines end at a newline, and nothing else is special. */
-static void put_text(struct tr_sink *sink, const char *text)
-{
-	for (; *text; text++) {
-		char *at = tr_sink_begin(sink);
-
-		*at++ = (unsigned char)*text < ' ' ? ' ' : *text;
-		tr_sink_end(sink, at);
-	}
-}
-
 static void put_field(struct tr_sink *sink, const char *key,
 		      const char *value)
 {
 	tr_sink_adds(sink, key);
-	put_text(sink, value);
+	tr_costs_text(sink, value, false);
 	tr_sink_add(sink, "\n", 1);
 }
 
@@ -146,7 +135,7 @@ static void put_numbered(struct tr_sink *sink, const char *key,
 	tr_sink_addf(sink, "%s=(%llu)", key, number + 1ull);
 	if (!*is_known) {
 		tr_sink_add(sink, " ", 1);
-		put_text(sink, name);
+		tr_costs_text(sink, name, false);
 	}
 	*is_known = true;
 	tr_sink_add(sink, "\n", 1);

@@ -22,27 +22,6 @@ struct collapsed {
 	double carry;
 };
 
-/* A name must not look like several, or like two lines. */
-static void put_name(struct tr_sink *sink, const char *name)
-{
-	size_t left = strlen(name), step;
-
-	while (left) {
-		char *at = tr_sink_begin(sink);
-		size_t n = left < 1024 ? left : 1024;
-
-		step = tr_utf8_clip(name, left, n);
-		for (size_t i = 0; i < step; i++) {
-			unsigned char c = (unsigned char)name[i];
-
-			*at++ = c == ';' ? ':' : c < ' ' ? ' ' : (char)c;
-		}
-		tr_sink_end(sink, at);
-		name += step;
-		left -= step;
-	}
-}
-
 static uint64_t number_of(struct collapsed *c, const struct tr_call_cost *cost)
 {
 	if (c->unit == UNIT_COUNT)
@@ -60,14 +39,14 @@ static void put_stack(struct collapsed *c, uint32_t index)
 	if (!number)
 		return;
 	if (c->program)
-		put_name(c->sink, c->program);
+		tr_costs_text(c->sink, c->program, true);
 	while (n-- > 0) {
 		const struct tr_named_function *f =
 			&c->functions.function[c->path[n]];
 
 		if (c->program || n + 1 < c->costs.cost[index].depth)
 			tr_sink_add(c->sink, ";", 1);
-		put_name(c->sink, f->name[0] ? f->name : "?");
+		tr_costs_text(c->sink, f->name[0] ? f->name : "?", true);
 	}
 	tr_sink_addf(c->sink, " %llu\n", (unsigned long long)number);
 	c->sink->rows++;

@@ -62,6 +62,18 @@ bool tr_costs_has_table(const char *name)
 
 /* ---- costs ------------------------------------------------------------- */
 
+void tr_costs_text(struct tr_sink *sink, const char *text, bool is_stack)
+{
+	for (; *text; text++) {
+		char *at = tr_sink_begin(sink);
+
+		*at++ = is_stack && *text == ';'   ? ':' :
+			(unsigned char)*text < ' ' ? ' ' :
+						     *text;
+		tr_sink_end(sink, at);
+	}
+}
+
 uint64_t tr_round_carry(double value, double *carry)
 {
 	double sum = value + *carry;

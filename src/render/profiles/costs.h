@@ -75,6 +75,8 @@ int tr_costs_source(tare_view *view, const tare_export_options *options,
 uint32_t tr_costs_path(const struct tr_call_costs *costs, uint32_t index,
 		       uint32_t *path);
 
+/* A name that does not look like two lines; of stacks, not like several. */
+void tr_costs_text(struct tr_sink *sink, const char *text, bool is_stack);
 /* A number and what rounding took from those before it. */
 uint64_t tr_round_carry(double value, double *carry);
 

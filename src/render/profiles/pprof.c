@@ -15,43 +15,21 @@
 
 /* Field numbers of the published description. */
 enum {
-	PROFILE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
-	PROFILE_MAPPING = 3,
-	PROFILE_LOCATION = 4,
-	PROFILE_FUNCTION = 5,
-	PROFILE_STRING = 6,
-	PROFILE_TIME = 9,
-	PROFILE_DURATION = 10,
-	PROFILE_PERIOD_TYPE = 11,
-	PROFILE_PERIOD = 12,
-	PROFILE_COMMENT = 13,
-	PROFILE_DEFAULT = 14,
-	TYPE_TYPE = 1,
-	TYPE_UNIT = 2,
-	SAMPLE_LOCATION = 1,
-	SAMPLE_VALUE = 2,
-	MAPPING_ID = 1,
-	MAPPING_START = 2,
-	MAPPING_LIMIT = 3,
-	MAPPING_OFFSET = 4,
-	MAPPING_FILE = 5,
-	MAPPING_BUILD_ID = 6,
-	MAPPING_HAS_FUNCTIONS = 7,
-	MAPPING_HAS_FILES = 8,
-	MAPPING_HAS_LINES = 9,
-	MAPPING_HAS_INLINES = 10,
-	LOCATION_ID = 1,
-	LOCATION_MAPPING = 2,
-	LOCATION_ADDRESS = 3,
+	PROFILE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5, PROFILE_STRING = 6,
+	PROFILE_TIME = 9, PROFILE_DURATION = 10, PROFILE_PERIOD_TYPE = 11,
+	PROFILE_PERIOD = 12, PROFILE_COMMENT = 13, PROFILE_DEFAULT = 14,
+	TYPE_TYPE = 1, TYPE_UNIT = 2,
+	SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2,
+	MAPPING_ID = 1, MAPPING_START = 2, MAPPING_LIMIT = 3,
+	MAPPING_OFFSET = 4, MAPPING_FILE = 5, MAPPING_BUILD_ID = 6,
+	MAPPING_HAS_FUNCTIONS = 7, MAPPING_HAS_FILES = 8,
+	MAPPING_HAS_LINES = 9, MAPPING_HAS_INLINES = 10,
+	LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_ADDRESS = 3,
 	LOCATION_LINE = 4,
-	LINE_FUNCTION = 1,
-	LINE_LINE = 2,
-	FUNCTION_ID = 1,
-	FUNCTION_NAME = 2,
-	FUNCTION_SYSTEM_NAME = 3,
-	FUNCTION_FILE = 4,
-	FUNCTION_LINE = 5
+	LINE_FUNCTION = 1, LINE_LINE = 2,
+	FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILE = 4, FUNCTION_LINE = 5
 };
 
 struct pprof {
@@ -285,16 +263,10 @@ static int put_calls(struct pprof *p, enum tare_frames_from from)
 {
 	const struct tr_cost_names *names = &tr_cost_names[from];
 	struct tr_call_costs costs;
-	uint32_t *path;
 	int err = tr_costs_take(p->view, from, &p->functions, &costs);
 
 	if (err)
 		return err;
-	path = malloc(TR_PATH_MOST * sizeof(*path));
-	if (!path) {
-		tr_costs_release(&costs);
-		return TARE_ENOMEM;
-	}
 	put_type(p, PROFILE_TYPE, names->counts, "count");
 	put_type(p, PROFILE_TYPE, names->weights, names->unit);
 	tr_wire_u64(&p->out, PROFILE_DEFAULT, string_of(p, names->weights));
@@ -306,14 +278,16 @@ static int put_calls(struct pprof *p, enum tare_frames_from from)
 		end_part(p, PROFILE_LOCATION);
 	}
 	for (uint32_t i = 1; i < costs.n; i++) {
-		uint32_t n = tr_costs_path(&costs, i, path);
+		uint32_t at = i;
 
 		p->inner.len = 0;
-		for (uint32_t k = 0; k < n; k++)
-			tr_wire_varint(&p->inner, path[k] + (uint64_t)1);
+		for (uint32_t n = 0; at && n < TR_PATH_MOST; n++) {
+			tr_wire_varint(&p->inner, costs.cost[at].function +
+						  (uint64_t)1);
+			at = costs.cost[at].parent;
+		}
 		end_sample(p, costs.cost[i].count, costs.cost[i].ns);
 	}
-	free(path);
 	tr_costs_release(&costs);
 	return 0;
 }

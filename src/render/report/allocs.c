@@ -190,11 +190,8 @@ int tr_json_allocs(struct tr_json *j, struct tr_report *r)
 	tr_json_object(j, "allocations");
 	tr_json_fields(j, TR_ALL(heap_fields), heap);
 	tr_json_array(j, "places");
-	for (size_t i = 0; i < n; i++) {
-		tr_json_object(j, NULL);
-		tr_json_fields(j, TR_ALL(place_fields), &at[i]);
-		tr_json_end_object(j);
-	}
+	for (size_t i = 0; i < n; i++)
+		tr_json_struct(j, NULL, TR_ALL(place_fields), &at[i]);
 	tr_json_end_array(j);
 	tr_json_end_object(j);
 	free(at);

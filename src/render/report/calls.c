@@ -191,11 +191,8 @@ int tr_json_calls(struct tr_json *j, struct tr_report *r)
 		return TARE_ENOMEM;
 	tr_json_array(j, "calls");
 	for (size_t i = 0; i < n && (!r->options.top || i < r->options.top);
-	     i++) {
-		tr_json_object(j, NULL);
-		tr_json_fields(j, TR_ALL(call_fields), rows[i].call);
-		tr_json_end_object(j);
-	}
+	     i++)
+		tr_json_struct(j, NULL, TR_ALL(call_fields), rows[i].call);
 	tr_json_end_array(j);
 	free(rows);
 	return 0;

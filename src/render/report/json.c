@@ -63,11 +63,8 @@ static int put_monitor(struct tr_json *j, struct tr_report *r,
 	if (err)
 		return err;
 	tr_json_array(j, "monitor");
-	for (size_t i = 0; i < n; i++) {
-		tr_json_object(j, NULL);
-		tr_json_fields(j, TR_ALL(monitored_fields), &row[i]);
-		tr_json_end_object(j);
-	}
+	for (size_t i = 0; i < n; i++)
+		tr_json_struct(j, NULL, TR_ALL(monitored_fields), &row[i]);
 	tr_json_end_array(j);
 	free(row);
 	return 0;

@@ -80,11 +80,8 @@ int tr_json_recent(struct tr_json *j, struct tr_report *r)
 	if (err)
 		return err;
 	tr_json_array(j, "recent");
-	for (size_t i = n; i-- > 0;) {
-		tr_json_object(j, NULL);
-		tr_json_fields(j, TR_ALL(recent_fields), &records[i]);
-		tr_json_end_object(j);
-	}
+	for (size_t i = n; i-- > 0;)
+		tr_json_struct(j, NULL, TR_ALL(recent_fields), &records[i]);
 	tr_json_end_array(j);
 	return 0;
 }

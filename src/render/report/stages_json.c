@@ -15,9 +15,8 @@ static void put_latency(struct tr_json *j, const char *key,
 		LATENCY("p99_ns", p99), LATENCY("max_ns", max),
 	};
 
-	tr_json_object(j, key);
-	tr_json_fields(j, fields, latency->n ? TR_N_OF(fields) : 1, latency);
-	tr_json_end_object(j);
+	tr_json_struct(j, key, fields, latency->n ? TR_N_OF(fields) : 1,
+		       latency);
 }
 
 #define STAGE(key, field) TR_FIELD(tare_stage_stats, key, field)

@@ -136,17 +136,17 @@ static void put_last(struct tr_json *j, const tare_training_info *info)
 	tr_json_end_object(j);
 }
 
+#define PART(field) TR_FIELD(tare_training_part, #field, field)
+
+static const struct tr_field part_fields[] = {
+	PART(name), PART(seconds), PART(last_seconds), PART(calls),
+};
+
 static void put_parts(struct tr_json *j, const tare_training_info *info)
 {
 	tr_json_array(j, "phases");
-	for (size_t i = 0; i < info->n_parts; i++) {
-		tr_json_object(j, NULL);
-		tr_json_str(j, "name", info->parts[i].name);
-		tr_json_double(j, "seconds", info->parts[i].seconds);
-		tr_json_double(j, "last_seconds", info->parts[i].last_seconds);
-		tr_json_u64(j, "calls", info->parts[i].calls);
-		tr_json_end_object(j);
-	}
+	for (size_t i = 0; i < info->n_parts; i++)
+		tr_json_struct(j, NULL, TR_ALL(part_fields), &info->parts[i]);
 	tr_json_end_array(j);
 }
 

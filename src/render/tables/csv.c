@@ -185,18 +185,14 @@ static void put_more(struct table *t, const tare_record *r)
 
 		if (column_of(t, i, attr->key) < t->n_keys)
 			continue;
-		tr_buf_adds(&buf, buf.len ? "; " : "");
-		tr_buf_adds(&buf, attr->key);
-		tr_buf_addc(&buf, '=');
+		tr_buf_addf(&buf, "%s%s=", buf.len ? "; " : "", attr->key);
 		if (attr->type == TARE_ATTR_STR)
 			tr_buf_adds(&buf, attr->s);
 		else if (attr->type == TARE_ATTR_DOUBLE)
 			tr_buf_add(&buf, number,
 				   tr_double_text(number, attr->d));
 		else
-			tr_buf_add(&buf, number,
-				   (size_t)(tr_put_i64(number, attr->i) -
-					    number));
+			tr_buf_addf(&buf, "%lld", (long long)attr->i);
 	}
 	tr_sink_add(t->sink, ",", 1);
 	if (buf.failed)

@@ -31,9 +31,7 @@ static const struct tr_field run_fields[] = {
 
 void tr_json_run(struct tr_json *j, const tare_run *run)
 {
-	tr_json_object(j, "run");
-	tr_json_fields(j, TR_ALL(run_fields), run);
-	tr_json_end_object(j);
+	tr_json_struct(j, "run", TR_ALL(run_fields), run);
 }
 
 #define SERIES(field) TR_FIELD(tare_stats, #field, field)
@@ -53,9 +51,7 @@ const struct tr_field tr_series_fields[] = {
 
 void tr_json_series(struct tr_json *j, const tare_stats *s)
 {
-	tr_json_object(j, NULL);
-	tr_json_fields(j, TR_ALL(tr_series_fields), s);
-	tr_json_end_object(j);
+	tr_json_struct(j, NULL, TR_ALL(tr_series_fields), s);
 }
 
 #define WINDOW(field) TR_FIELD(tare_window, #field, field)
@@ -67,9 +63,7 @@ void tr_json_window(struct tr_json *j, const tare_window *w)
 		WINDOW(skew),
 	};
 
-	tr_json_object(j, "window");
-	tr_json_fields(j, TR_ALL(fields), w);
-	tr_json_end_object(j);
+	tr_json_struct(j, "window", TR_ALL(fields), w);
 }
 
 #define HEALTH(field) TR_FIELD(tare_health, #field, field)
@@ -91,7 +85,5 @@ static const struct tr_field health_fields[] = {
 
 void tr_json_health(struct tr_json *j, const tare_health *h)
 {
-	tr_json_object(j, "health");
-	tr_json_fields(j, TR_ALL(health_fields), h);
-	tr_json_end_object(j);
+	tr_json_struct(j, "health", TR_ALL(health_fields), h);
 }
