@@ -12,11 +12,6 @@
 
 #include <tare/control.h>
 
-
-
-
-struct tr_probe_table;
-
 /* A public call, cast back to what it is before it is called. */
 typedef void (*tr_any_call)(void);
 
@@ -33,8 +28,7 @@ struct tr_host {
 	void (*log_asked)(enum tare_level level, const char *text);
 	/* Is there a reader of lines about steps and epochs? */
 	bool (*is_log_read)(void);
-	/* What other copies call: probes, and the call `which` (tr_api). */
-	const struct tr_probe_table *table;
+	/* What other copies call: `which` is of enum tr_api. */
 	tr_any_call (*api)(unsigned which);
 };
 

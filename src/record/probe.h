@@ -17,97 +17,17 @@
 #include "ledger/write.h"
 #include "record/host.h"
 
-/* The entry points, for a second copy of the library in the process. */
-/*
- * Public calls that are no probes and must act in the copy that measures: in
- * a program that has the library in it, `tare run` brings another one, which
- * is the first. Numbers are part of the table: new ones at the end. Those of
- * epoch rows are no public calls (train/epoch_store.h).
- */
-enum tr_api {
-	TR_API_STOP,
-	TR_API_ENABLE,
-	TR_API_OPTION_SET,
-	TR_API_OPTION_GET,
-	TR_API_LOG_SET,
-	TR_API_MONITOR_ENABLE,
-	TR_API_MONITOR_DISABLE,
-	TR_API_MONITOR_PARTS,
-	TR_API_MONITOR_SAMPLE,
-	TR_API_MONITOR_COST,
-	TR_API_TRACE_SCHEDULE,
-	TR_API_ALLOC_SNAPSHOT,
-	TR_API_ALLOC_CURRENT,
-	TR_API_ALLOC_TAG,
-	TR_API_ALLOC_NOTE,
-	TR_API_FREE_NOTE,
-	TR_API_EPOCH_STORE_OPEN,
-	TR_API_EPOCH_STORE_ADD,
-	TR_API_EPOCH_STORE_CLOSE,
-	TR_API_EPOCH_STORE_PHASES,
-	TR_API_PROFILE_START,
-	TR_API_PROFILE_STOP,
-	TR_APIS
-};
-
-struct tr_probe_table {
-	uint32_t magic, size;
-	char version[16];
-	struct tr_ledger *const *ledger; /* only for the same version */
-	void *(*scope_begin)(tare_site *site, uint32_t gate);
-	void (*scope_end)(void *frame);
-	void (*scope_end_exact)(void *frame);
-	void (*counter_add)(tare_site *site, uint32_t gate, uint64_t n);
-	void (*value_observe)(tare_site *site, uint32_t gate, double v);
-	void (*gauge_set)(tare_site *site, uint32_t gate, double v);
-	void (*gauge_add)(tare_site *site, uint32_t gate, double v);
-	void (*ratio_add)(tare_site *site, uint32_t gate, uint64_t part,
-			  uint64_t whole);
-	void (*duration)(tare_site *site, uint32_t gate, uint64_t ns,
-			 const char *error);
-	tare_site *(*site_get)(enum tare_kind kind, enum tare_type type,
-			       const char *name, const char *unit,
-			       const char *source);
-	tare_site *(*site_labels)(tare_site *site, size_t n_pairs,
-				  const char *const pairs[]);
-	void (*note)(void *frame, int type, const char *key, int64_t i,
-		     double d, const char *text);
-	void (*items)(void *frame, uint64_t n);
-	void (*fiber)(tare_fiber *fiber, bool restore);
-	/* From here on: only if `size` says that it is there. */
-	int (*record_memory)(const char *operation);
-	int (*record_gpu)(const char *operation);
-	void (*step)(uint64_t items);
-	size_t (*leaks)(tare_leak *ret_leaks, size_t size);
-	void (*start)(void); /* what its constructor does, if it is not done */
-	void (*step_named)(const char *name, uint64_t items);
-	tare_site *(*site_flagged)(const tare_site *like);
-	uint64_t (*ticks)(void);
-	void (*overlap)(tare_site *site, uint32_t gate, uint64_t from,
-			uint64_t to);
-	tr_any_call (*api)(unsigned which); /* enum tr_api; or NULL */
-	void (*step_epoch)(uint64_t items);
-	void (*counter_add_double)(tare_site *site, uint32_t gate, double v);
-	void (*duration_with)(tare_site *site, uint32_t gate, uint64_t ns,
-			      const char *error, const tare_attrs *attrs);
-};
-
-/* Does the copy of the library that came first have this call? */
-#define TR_FIRST_HAS(field) \
-	(tr_probe_forward->size >= \
-	 offsetof(struct tr_probe_table, field) + sizeof(void *))
-
-#define TR_PROBE_MAGIC 0x42525054u
-
-/* The first copy's, if that is another one and has it; else NULL. */
-tr_any_call tr_first_api(unsigned which);
-/* The same call there, or NULL: it is this one's to do. */
-#define TR_FIRST(call, which) ((__typeof__(&call))tr_first_api(which))
+/* ---- copies ------------------------------------------------------------ */
 
 /*
- * Another name for a public call, which no other object has: a program that
- * has a copy of its own may export the public name, and then this copy's
- * uses of that name mean the program's.
+ * In a program that has the library in it, `tare run` brings another copy,
+ * which is the first. A call that must act in the copy that measures is in
+ * one of the two lists below, and begins by asking for the first copy's:
+ * TR_FIRST for public calls, tr_probe_forward in the slow paths of probes.
+ *
+ * TR_OWN is another name for a public call, which no other object has: a
+ * program that has a copy of its own may export the public name, and then
+ * this copy's uses of that name mean the program's.
  */
 #define TR_OWN(own, public) \
 	extern __typeof__(public) own \
@@ -116,18 +36,99 @@ tr_any_call tr_first_api(unsigned which);
 __typeof__(tare_scope_begin_) tr_own_scope_begin;
 __typeof__(tare_scope_end_) tr_own_scope_end, tr_own_scope_end_exact;
 __typeof__(tare_counter_add_) tr_own_counter_add;
+__typeof__(tare_counter_add_double_) tr_own_counter_add_double;
 __typeof__(tare_value_observe_) tr_own_value_observe;
 __typeof__(tare_gauge_set_) tr_own_gauge_set, tr_own_gauge_add;
 __typeof__(tare_ratio_add_) tr_own_ratio_add;
-__typeof__(tare_duration_record_) tr_own_duration_record;
-__typeof__(tare_duration_record_with_) tr_own_duration_record_with;
-__typeof__(tare_counter_add_double_) tr_own_counter_add_double;
+__typeof__(tare_duration_record_) tr_own_duration;
+__typeof__(tare_duration_record_with_) tr_own_duration_with;
 __typeof__(tare_site_get) tr_own_site_get;
 __typeof__(tare_site_labels) tr_own_site_labels;
 __typeof__(tare_memory_record) tr_own_record_memory, tr_own_record_gpu;
+__typeof__(tare_step_done) tr_own_step, tr_own_step_epoch;
+__typeof__(tare_step_named) tr_own_step_named;
+__typeof__(tare_leak_check) tr_own_leaks;
+void tr_own_note(void *frame, int type, const char *key, int64_t i, double d,
+		 const char *text);
+void tr_own_items(void *frame, uint64_t n);
+void tr_own_fiber(tare_fiber *fiber, bool restore);
+/* What its constructor does, if it is not done. */
+void tr_own_start(void);
+tare_site *tr_own_site_flagged(const tare_site *like);
+/* A time that overlaps scopes: its path begins at the root. */
+void tr_own_overlap(tare_site *site, uint32_t gate, uint64_t from,
+		    uint64_t to);
+uint64_t tr_own_ticks(void);
+tr_any_call tr_own_api(unsigned which); /* enum tr_api; or NULL */
+
+/*
+ * The probes, in the order of the table that all copies share: new ones at
+ * the end. A copy that is older has fewer: see TR_FIRST_HAS.
+ */
+#define TR_PROBES(X) \
+	X(scope_begin) X(scope_end) X(scope_end_exact) X(counter_add) \
+	X(value_observe) X(gauge_set) X(gauge_add) X(ratio_add) X(duration) \
+	X(site_get) X(site_labels) X(note) X(items) X(fiber) \
+	X(record_memory) X(record_gpu) X(step) X(leaks) X(start) \
+	X(step_named) X(site_flagged) X(ticks) X(overlap) X(api) \
+	X(step_epoch) X(counter_add_double) X(duration_with)
+
+struct tr_probe_table {
+	uint32_t magic, size;
+	char version[16];
+	struct tr_ledger *const *ledger; /* only for the same version */
+#define TR_PROBE_FIELD(probe) __typeof__(&tr_own_##probe) probe;
+	TR_PROBES(TR_PROBE_FIELD)
+#undef TR_PROBE_FIELD
+};
+
+/* Does the copy of the library that came first have it? */
+#define TR_FIRST_HAS(field) \
+	(tr_probe_forward->size >= \
+	 offsetof(struct tr_probe_table, field) + sizeof(void *))
+/* The first copy's, or NULL: this is the first, or that one is older. */
+#define TR_FIRST_PROBE(field) \
+	(tr_probe_forward && TR_FIRST_HAS(field) ? \
+		 tr_probe_forward->field : NULL)
+
+#define TR_PROBE_MAGIC 0x42525054u
+
+/*
+ * Calls that are no probes, by their numbers, which copies share: new ones
+ * at the end. Those of epoch rows are no public calls (train/epoch_store.h).
+ */
+#define TR_APIS(X) \
+	X(tare_stop) X(tare_enable) X(tare_option_set) X(tare_option_get) \
+	X(tare_log_set) X(tare_monitor_enable) X(tare_monitor_disable) \
+	X(tare_monitor_parts) X(tare_monitor_sample) X(tare_monitor_cost_ns) \
+	X(tare_trace_schedule) X(tare_alloc_snapshot) X(tare_alloc_current) \
+	X(tare_alloc_tag) X(tare_alloc_note) X(tare_free_note) \
+	X(tr_epoch_store_open) X(tr_epoch_store_add) \
+	X(tr_epoch_store_close) X(tr_epoch_store_phases) \
+	X(tare_profile_start) X(tare_profile_stop)
+
+enum tr_api {
+#define TR_API_NUMBER(call) TR_API_##call,
+	TR_APIS(TR_API_NUMBER)
+#undef TR_API_NUMBER
+	TR_N_APIS
+};
+
+/* The first copy's, if that is another one and has it; else NULL. */
+tr_any_call tr_first_api(enum tr_api which);
+/* The same call there, or NULL: it is this one's to do. */
+#define TR_FIRST(call) ((__typeof__(&call))tr_first_api(TR_API_##call))
 
 /* NULL, or the table of the copy that came first. */
 extern const struct tr_probe_table *tr_probe_forward;
+/* Of a probe that all copies have: the first one's, and no more of this. */
+#define TR_FORWARD(probe, ...) \
+	do { \
+		if (tr_probe_forward) { \
+			tr_probe_forward->probe(__VA_ARGS__); \
+			return; \
+		} \
+	} while (0)
 
 /*
  * Where sites that are off point while nothing is open: 0, and 1 from the
@@ -135,16 +136,8 @@ extern const struct tr_probe_table *tr_probe_forward;
  */
 extern uint32_t tr_gate_off;
 
-/*
- * A handle like tare_site_get()'s; `like` has kind, type, name, unit, source
- * and flags.
- */
+/* A handle like tare_site_get()'s, with the flags of `like`, too. */
 tare_site *tr_site_flagged(const tare_site *like);
-/* The same for a series whose values are no records of the history. */
-tare_site *tr_site_unlisted(const tare_site *like);
-/* A time that overlaps scopes: its path begins at the root. */
-void tr_probe_overlap(tare_site *site, uint32_t gate, uint64_t from,
-		      uint64_t to);
 
 enum tr_note_type {
 	TR_NOTE_FAIL = 0,
@@ -170,9 +163,6 @@ struct tr_thread *tr_probe_ready(tare_site *site, uint32_t gate);
 extern bool tr_probe_items; /* collect_throughput */
 /* enable_memory_tracking, enable_gpu_tracking: records of samples are kept. */
 extern bool tr_probe_memory, tr_probe_gpus;
-void tr_probe_note(void *frame, int type, const char *key, int64_t i, double d,
-		   const char *text);
-void tr_probe_add_items(void *frame, uint64_t n);
 
 /* Ticks: shorter operations that did not fail get no record. */
 extern uint64_t tr_note_floor;
@@ -241,7 +231,6 @@ uint64_t tr_scope_duration(const struct tr_thread *thread, uint64_t start,
 void tr_scope_end_at(void *handle, uint64_t end);
 /* Ends a scope as its probe does, and tells when; 0: not known. */
 uint64_t tr_scope_end_told(void *frame);
-void tr_probe_fiber(tare_fiber *fiber, bool back);
 /* All that can happen at a begin. */
 void *tr_scope_begin_slow(tare_site *site, uint32_t gate);
 

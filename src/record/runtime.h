@@ -150,17 +150,14 @@ void tr_profile_start(const struct tr_config *config);
 /* Before there is a ledger: then the above may be in a handler. */
 void tr_profile_prepare(const struct tr_config *config);
 
-/* ---- first.c, table.c -------------------------------------------------- */
+/* ---- table.c ----------------------------------------------------------- */
 
 /* What other copies of the library in this process call here. */
 extern const struct tr_probe_table tr_probe_own;
-tr_any_call tr_probe_api(unsigned which);
 
 /* ---- for tr_host ------------------------------------------------------- */
 
 bool tr_probe_open(void);
-/* The library's start at load, if it was not yet. */
-void tr_probe_start(void);
 bool tr_probe_wanted(uint8_t kind, const char *name, const char *source);
 void tr_log_plain(enum tare_level level, const char *text);
 void tr_log_asked(enum tare_level level, const char *text);

@@ -74,14 +74,10 @@ extern bool (*tr_step_grown)(char *text, size_t size);
 /* A last look, before the ledger is closed. */
 void tr_step_finish(void);
 
-/* For the table of calls that other copies find. */
-void tr_probe_step(uint64_t items);
-void tr_probe_step_named(const char *name, uint64_t items);
 /*
  * An epoch as a step: long enough that memory is read by its share of the
- * time alone. Forwards itself.
+ * time alone.
  */
-void tr_probe_step_epoch(uint64_t items);
-size_t tr_probe_leaks(tare_leak *ret_leaks, size_t size);
+void tr_step_epoch(uint64_t items);
 
 #endif

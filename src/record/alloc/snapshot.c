@@ -92,13 +92,11 @@ static int keep_sums(const struct sums *sums, const char *name)
 
 TARE_API int tare_alloc_snapshot(const char *name)
 {
-	__typeof__(&tare_alloc_snapshot) first = TR_FIRST(
-		tare_alloc_snapshot, TR_API_ALLOC_SNAPSHOT);
 	struct sums sums;
 	int err;
 
-	if (first)
-		return first(name);
+	if (TR_FIRST(tare_alloc_snapshot))
+		return TR_FIRST(tare_alloc_snapshot)(name);
 	if (!name || !name[0])
 		return TARE_EINVAL;
 	err = add_up(&sums);
@@ -139,16 +137,14 @@ static void fill_heap(const struct sums *sums, tare_heap *heap)
 
 TARE_API int tare_alloc_current(tare_heap *ret_heap)
 {
-	__typeof__(&tare_alloc_current) first = TR_FIRST(
-		tare_alloc_current, TR_API_ALLOC_CURRENT);
 	tare_heap heap = { 0 };
 	const struct tr_alloc_state *heap_state;
 	struct sums sums;
 	uint32_t size;
 	int err;
 
-	if (first)
-		return first(ret_heap);
+	if (TR_FIRST(tare_alloc_current))
+		return TR_FIRST(tare_alloc_current)(ret_heap);
 	if (!ret_heap || ret_heap->struct_size < sizeof(uint32_t) ||
 	    ret_heap->struct_size > TR_READING_MOST)
 		return TARE_EINVAL;

@@ -35,11 +35,8 @@ static bool tag_has_name(const tare_tag *tag, const char *name)
 
 TARE_API tare_tag *tare_alloc_tag(const char *name)
 {
-	__typeof__(&tare_alloc_tag) first = TR_FIRST(tare_alloc_tag,
-						     TR_API_ALLOC_TAG);
-
-	if (first)
-		return first(name);
+	if (TR_FIRST(tare_alloc_tag))
+		return TR_FIRST(tare_alloc_tag)(name);
 	if (!name || !name[0])
 		name = "(no name)";
 	for (uint32_t i = 0; i < TR_TAGS - 1; i++) {
@@ -98,13 +95,11 @@ static uint64_t tag_key(const tare_tag *tag, const void *block)
 
 TARE_API int tare_alloc_note(tare_tag *tag, const void *block, size_t bytes)
 {
-	__typeof__(&tare_alloc_note) first = TR_FIRST(tare_alloc_note,
-						      TR_API_ALLOC_NOTE);
 	struct tr_alloc_thread *thread;
 	uint32_t row;
 
-	if (first)
-		return first(tag, block, bytes);
+	if (TR_FIRST(tare_alloc_note))
+		return TR_FIRST(tare_alloc_note)(tag, block, bytes);
 	if (!tag)
 		return TARE_EINVAL;
 	if (!TR_LOAD(tr_alloc_mode))
@@ -121,11 +116,8 @@ TARE_API int tare_alloc_note(tare_tag *tag, const void *block, size_t bytes)
 
 TARE_API int tare_free_note(tare_tag *tag, const void *block)
 {
-	__typeof__(&tare_free_note) first = TR_FIRST(tare_free_note,
-						     TR_API_FREE_NOTE);
-
-	if (first)
-		return first(tag, block);
+	if (TR_FIRST(tare_free_note))
+		return TR_FIRST(tare_free_note)(tag, block);
 	if (!tag)
 		return TARE_EINVAL;
 	if (!TR_LOAD(tr_alloc_mode))

@@ -6,7 +6,8 @@
 
 static bool is_on(void)
 {
-	return tr_ledger && TR_ACQUIRE(tr_ledger->ready) && tr_ledger->base;
+	return !tr_probe_forward && tr_ledger &&
+	       TR_ACQUIRE(tr_ledger->ready) && tr_ledger->base;
 }
 
 static bool is_reading(const struct tr_job *job)
@@ -17,14 +18,11 @@ static bool is_reading(const struct tr_job *job)
 
 TARE_API int tare_monitor_enable(uint32_t parts)
 {
-	__typeof__(&tare_monitor_enable) first = TR_FIRST(
-		tare_monitor_enable, TR_API_MONITOR_ENABLE);
-
-	if (first)
-		return first(parts);
+	if (TR_FIRST(tare_monitor_enable))
+		return TR_FIRST(tare_monitor_enable)(parts);
 	if (parts & ~(uint32_t)TARE_MONITOR_ALL)
 		return TARE_EINVAL;
-	if (!is_on() || tr_probe_forward)
+	if (!is_on())
 		return TARE_EOFF;
 	tr_parts_switch(parts, 0);
 	return tr_parts_wanted() ? tr_monitor_start() : 0;
@@ -32,15 +30,13 @@ TARE_API int tare_monitor_enable(uint32_t parts)
 
 TARE_API int tare_monitor_disable(uint32_t parts)
 {
-	__typeof__(&tare_monitor_disable) first = TR_FIRST(
-		tare_monitor_disable, TR_API_MONITOR_DISABLE);
 	uint32_t tracked = 0;
 
-	if (first)
-		return first(parts);
+	if (TR_FIRST(tare_monitor_disable))
+		return TR_FIRST(tare_monitor_disable)(parts);
 	if (parts & ~(uint32_t)TARE_MONITOR_ALL)
 		return TARE_EINVAL;
-	if (!is_on() || tr_probe_forward)
+	if (!is_on())
 		return TARE_EOFF;
 	/* What is tracked is a part of it, too. */
 	if (parts & (TARE_MONITOR_SYSTEM | TARE_MONITOR_PROCESS))
@@ -53,22 +49,16 @@ TARE_API int tare_monitor_disable(uint32_t parts)
 
 TARE_API uint32_t tare_monitor_parts(void)
 {
-	__typeof__(&tare_monitor_parts) first = TR_FIRST(
-		tare_monitor_parts, TR_API_MONITOR_PARTS);
-
-	if (first)
-		return first();
-	return is_on() && !tr_probe_forward ? tr_parts_shown() : 0;
+	if (TR_FIRST(tare_monitor_parts))
+		return TR_FIRST(tare_monitor_parts)();
+	return is_on() ? tr_parts_shown() : 0;
 }
 
 TARE_API int tare_monitor_sample(void)
 {
-	__typeof__(&tare_monitor_sample) first = TR_FIRST(
-		tare_monitor_sample, TR_API_MONITOR_SAMPLE);
-
-	if (first)
-		return first();
-	if (!is_on() || tr_probe_forward)
+	if (TR_FIRST(tare_monitor_sample))
+		return TR_FIRST(tare_monitor_sample)();
+	if (!is_on())
 		return TARE_EOFF;
 	tr_monitor_run(is_reading);
 	return 0;

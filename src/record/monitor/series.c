@@ -64,9 +64,10 @@ tare_site *tr_gauge_site(const struct tr_gauge *gauge, const char *source)
 				 .unit = gauge->unit,
 				 .source = source,
 				 .kind = TARE_KIND_GAUGE,
-				 .type = gauge->type };
+				 .type = gauge->type,
+				 .flags = TR_SITE_UNLISTED };
 
-	return tr_site_unlisted(&like);
+	return tr_site_flagged(&like);
 }
 
 void tr_gauge_write(const struct tr_gauge *gauge, tare_site *site,

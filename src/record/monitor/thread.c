@@ -412,10 +412,7 @@ uint64_t tr_monitor_cost_ns(void)
 
 TARE_API uint64_t tare_monitor_cost_ns(void)
 {
-	__typeof__(&tare_monitor_cost_ns) first = TR_FIRST(
-		tare_monitor_cost_ns, TR_API_MONITOR_COST);
-
-	if (first)
-		return first();
+	if (TR_FIRST(tare_monitor_cost_ns))
+		return TR_FIRST(tare_monitor_cost_ns)();
 	return tr_monitor_cost_ns();
 }

@@ -94,10 +94,8 @@ static void add(tare_site *site, uint32_t gate, uint64_t n, double value)
 
 TARE_API void tare_counter_add_(tare_site *site, uint32_t gate, uint64_t n)
 {
-	if (tr_probe_forward)
-		tr_probe_forward->counter_add(site, gate, n);
-	else
-		add(site, gate, n, 0);
+	TR_FORWARD(counter_add, site, gate, n);
+	add(site, gate, n, 0);
 }
 
 TARE_API void tare_counter_add_double_(tare_site *site, uint32_t gate,
@@ -121,10 +119,7 @@ TARE_API void tare_ratio_add_(tare_site *site, uint32_t gate, uint64_t part,
 	uint64_t *first, *second;
 	uint32_t slot;
 
-	if (tr_probe_forward) {
-		tr_probe_forward->ratio_add(site, gate, part, whole);
-		return;
-	}
+	TR_FORWARD(ratio_add, site, gate, part, whole);
 	thread = tr_probe_ready(site, gate);
 	slot = TR_LOAD(site->slot);
 	first = thread ? slot_of(thread, slot) : NULL;

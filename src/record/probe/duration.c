@@ -92,10 +92,8 @@ TARE_API void tare_duration_record_(tare_site *site, uint32_t gate,
 {
 	struct duration d = { .error = error };
 
-	if (tr_probe_forward)
-		tr_probe_forward->duration(site, gate, ns, error);
-	else
-		record(site, gate, ns, &d);
+	TR_FORWARD(duration, site, gate, ns, error);
+	record(site, gate, ns, &d);
 }
 
 TARE_API void tare_duration_record_with_(tare_site *site, uint32_t gate,
@@ -136,8 +134,8 @@ TARE_API int tare_processing_record(const char *operation, double ms,
 	return tare_gate_(site) ? 0 : TARE_EOFF;
 }
 
-void tr_probe_overlap(tare_site *site, uint32_t gate, uint64_t from,
-		      uint64_t to)
+void tr_own_overlap(tare_site *site, uint32_t gate, uint64_t from,
+		    uint64_t to)
 {
 	struct tr_thread *thread = tr_probe_ready(site, gate);
 	uint32_t node;
@@ -158,5 +156,5 @@ void tr_probe_overlap(tare_site *site, uint32_t gate, uint64_t from,
 	tr_thread_leave(thread);
 }
 
-TR_OWN(tr_own_duration_record, tare_duration_record_);
-TR_OWN(tr_own_duration_record_with, tare_duration_record_with_);
+TR_OWN(tr_own_duration, tare_duration_record_);
+TR_OWN(tr_own_duration_with, tare_duration_record_with_);

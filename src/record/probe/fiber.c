@@ -116,14 +116,11 @@ static void restore(struct tr_thread *thread, uint64_t *words)
 	tr_thread_leave(thread);
 }
 
-void tr_probe_fiber(tare_fiber *fiber, bool back)
+void tr_own_fiber(tare_fiber *fiber, bool back)
 {
 	struct tr_thread *thread = tr_this_thread();
 
-	if (tr_probe_forward) {
-		tr_probe_forward->fiber(fiber, back);
-		return;
-	}
+	TR_FORWARD(fiber, fiber, back);
 	if (!thread->own_track) {
 		if (!back)
 			fiber->private_[0] = 0;
@@ -137,10 +134,10 @@ void tr_probe_fiber(tare_fiber *fiber, bool back)
 
 TARE_API void tare_fiber_save(tare_fiber *fiber)
 {
-	tr_probe_fiber(fiber, false);
+	tr_own_fiber(fiber, false);
 }
 
 TARE_API void tare_fiber_restore(tare_fiber *fiber)
 {
-	tr_probe_fiber(fiber, true);
+	tr_own_fiber(fiber, true);
 }

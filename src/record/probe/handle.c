@@ -433,7 +433,7 @@ static const char *clipped(const char *text, char *copy)
 	return copy;
 }
 
-tare_site *tr_site_flagged(const tare_site *asked)
+tare_site *tr_own_site_flagged(const tare_site *asked)
 {
 	char text[3][TR_LABEL_MOST + 1];
 	tare_site like = { 0 };
@@ -462,32 +462,19 @@ TARE_API tare_site *tare_site_get(enum tare_kind kind, enum tare_type type,
 	if (tr_probe_forward)
 		return tr_probe_forward->site_get(kind, type, name, unit,
 						  source);
-	return tr_site_flagged(&like);
+	return tr_own_site_flagged(&like);
 }
 
-/* Of the first copy of the library in this process, if that is another. */
-static tare_site *flagged_of_first(const tare_site *like)
+tare_site *tr_site_flagged(const tare_site *like)
 {
 	if (!tr_probe_forward)
-		return tr_site_flagged(like);
+		return tr_own_site_flagged(like);
 	if (TR_FIRST_HAS(site_flagged))
 		return tr_probe_forward->site_flagged(like);
 	return tr_probe_forward->site_get((enum tare_kind)like->kind,
 					  (enum tare_type)like->type,
 					  like->name, like->unit,
 					  like->source);
-}
-
-tare_site *tr_site_unlisted(const tare_site *like)
-{
-	tare_site unlisted = { .name = like->name,
-			       .unit = like->unit,
-			       .source = like->source,
-			       .kind = like->kind,
-			       .type = like->type,
-			       .flags = TR_SITE_UNLISTED };
-
-	return flagged_of_first(&unlisted);
 }
 
 TARE_API tare_site *tare_counter_get_double(const char *name, const char *unit,
@@ -500,7 +487,7 @@ TARE_API tare_site *tare_counter_get_double(const char *name, const char *unit,
 				 .type = TARE_TYPE_COUNTER,
 				 .flags = TARE_SITE_DOUBLE };
 
-	return flagged_of_first(&like);
+	return tr_site_flagged(&like);
 }
 
 static tare_site *find_labels(tare_site *site, size_t n_pairs,

@@ -86,17 +86,14 @@ TR_INLINE void set_aside(struct tr_frame *frame, uint64_t flags)
 	}
 }
 
-static void note(void *handle, int type, const char *key, int64_t i, double d,
+void tr_own_note(void *handle, int type, const char *key, int64_t i, double d,
 		 const char *text)
 {
 	struct tr_thread *thread = tr_this_thread();
 	struct tr_detached *detached;
 	struct tr_frame *frame;
 
-	if (tr_probe_forward) {
-		tr_probe_forward->note(handle, type, key, i, d, text);
-		return;
-	}
+	TR_FORWARD(note, handle, type, key, i, d, text);
 	detached = detached_of(thread, handle);
 	if (detached) {
 		note_detached(detached, type);
@@ -126,15 +123,12 @@ static uint32_t node_of(const struct tr_thread *thread,
 	return node;
 }
 
-static void items(void *handle, uint64_t n)
+void tr_own_items(void *handle, uint64_t n)
 {
 	struct tr_thread *thread = tr_this_thread();
 	struct tr_frame *frame;
 
-	if (tr_probe_forward) {
-		tr_probe_forward->items(handle, n);
-		return;
-	}
+	TR_FORWARD(items, handle, n);
 	if (!TR_LOAD(tr_probe_items))
 		return;
 	if (detached_of(thread, handle)) {
@@ -271,18 +265,18 @@ bool tr_probe_items = true;
 TARE_API void tare_fail(const char *text)
 {
 	if (!note_failure(tr_this_thread(), text))
-		note(NULL, TR_NOTE_FAIL, "", 0, 0, text);
+		tr_own_note(NULL, TR_NOTE_FAIL, "", 0, 0, text);
 }
 
 TARE_API void tare_items(uint64_t n)
 {
-	items(NULL, n);
+	tr_own_items(NULL, n);
 }
 
 TARE_API void tare_attr_int(const char *key, int64_t value)
 {
 	if (!note_number(tr_this_thread(), TR_NOTE_INT, key, (uint64_t)value))
-		note(NULL, TR_NOTE_INT, key, value, 0, NULL);
+		tr_own_note(NULL, TR_NOTE_INT, key, value, 0, NULL);
 }
 
 TARE_API void tare_attr_double(const char *key, double value)
@@ -291,54 +285,43 @@ TARE_API void tare_attr_double(const char *key, double value)
 
 	memcpy(&bits, &value, 8);
 	if (!note_number(tr_this_thread(), TR_NOTE_DOUBLE, key, bits))
-		note(NULL, TR_NOTE_DOUBLE, key, 0, value, NULL);
+		tr_own_note(NULL, TR_NOTE_DOUBLE, key, 0, value, NULL);
 }
 
 TARE_API void tare_attr_str(const char *key, const char *value)
 {
-	note(NULL, TR_NOTE_STR, key, 0, 0, value);
+	tr_own_note(NULL, TR_NOTE_STR, key, 0, 0, value);
 }
 
 TARE_API void tare_scope_fail(tare_scope scope, const char *text)
 {
 	if (scope.frame)
-		note(scope.frame, TR_NOTE_FAIL, "", 0, 0, text);
+		tr_own_note(scope.frame, TR_NOTE_FAIL, "", 0, 0, text);
 }
 
 TARE_API void tare_scope_items(tare_scope scope, uint64_t n)
 {
 	if (scope.frame)
-		items(scope.frame, n);
+		tr_own_items(scope.frame, n);
 }
 
 TARE_API void tare_scope_attr_int(tare_scope scope, const char *key,
 				  int64_t value)
 {
 	if (scope.frame)
-		note(scope.frame, TR_NOTE_INT, key, value, 0, NULL);
+		tr_own_note(scope.frame, TR_NOTE_INT, key, value, 0, NULL);
 }
 
 TARE_API void tare_scope_attr_double(tare_scope scope, const char *key,
 				     double value)
 {
 	if (scope.frame)
-		note(scope.frame, TR_NOTE_DOUBLE, key, 0, value, NULL);
+		tr_own_note(scope.frame, TR_NOTE_DOUBLE, key, 0, value, NULL);
 }
 
 TARE_API void tare_scope_attr_str(tare_scope scope, const char *key,
 				  const char *value)
 {
 	if (scope.frame)
-		note(scope.frame, TR_NOTE_STR, key, 0, 0, value);
-}
-
-void tr_probe_note(void *frame, int type, const char *key, int64_t i, double d,
-		   const char *text)
-{
-	note(frame, type, key, i, d, text);
-}
-
-void tr_probe_add_items(void *frame, uint64_t n)
-{
-	items(frame, n);
+		tr_own_note(scope.frame, TR_NOTE_STR, key, 0, 0, value);
 }

@@ -158,34 +158,28 @@ static int record_gpu(const char *operation)
 	return write_sample(site, TARE_RECORD_GPU, &none);
 }
 
-TARE_API int tare_memory_record(const char *operation)
+static int record(const char *operation, int (*own)(const char *operation),
+		  int (*first)(const char *operation))
 {
 	int saved = errno, err;
 
 	if (!operation || !operation[0])
 		return TARE_EINVAL;
 	if (tr_probe_forward)
-		return TR_FIRST_HAS(record_memory) ?
-			       tr_probe_forward->record_memory(operation) :
-			       TARE_EOFF;
-	err = record_memory(operation);
+		return first ? first(operation) : TARE_EOFF;
+	err = own(operation);
 	errno = saved;
 	return err;
 }
 
+TARE_API int tare_memory_record(const char *operation)
+{
+	return record(operation, record_memory, TR_FIRST_PROBE(record_memory));
+}
+
 TARE_API int tare_gpu_record(const char *operation)
 {
-	int saved = errno, err;
-
-	if (!operation || !operation[0])
-		return TARE_EINVAL;
-	if (tr_probe_forward)
-		return TR_FIRST_HAS(record_gpu) ?
-			       tr_probe_forward->record_gpu(operation) :
-			       TARE_EOFF;
-	err = record_gpu(operation);
-	errno = saved;
-	return err;
+	return record(operation, record_gpu, TR_FIRST_PROBE(record_gpu));
 }
 
 TR_OWN(tr_own_record_memory, tare_memory_record);

@@ -320,10 +320,7 @@ static TR_COLD void end_slow(void *handle, uint64_t end)
 {
 	struct tr_thread *thread = tr_this_thread();
 
-	if (tr_probe_forward) {
-		tr_probe_forward->scope_end(handle);
-		return;
-	}
+	TR_FORWARD(scope_end, handle);
 	if (thread->own_track && !thread->fast && handle == tr_frame_of(handle))
 		end = slow_ticks(thread);
 	tr_scope_end_at(handle, end);

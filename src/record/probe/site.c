@@ -133,7 +133,7 @@ struct tr_thread *tr_probe_ready(tare_site *site, uint32_t gate)
 	return tr_track_attach();
 }
 
-tr_any_call tr_first_api(unsigned which)
+tr_any_call tr_first_api(enum tr_api which)
 {
 	tr_any_call call;
 

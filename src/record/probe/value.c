@@ -112,10 +112,8 @@ static TR_COLD void observe_slow(tare_site *site, uint32_t gate, double value)
 static TR_NOINLINE void observe_other(tare_site *site, uint32_t gate,
 				      double value)
 {
-	if (tr_probe_forward)
-		tr_probe_forward->value_observe(site, gate, value);
-	else
-		observe_slow(site, gate, value);
+	TR_FORWARD(value_observe, site, gate, value);
+	observe_slow(site, gate, value);
 }
 
 TARE_API void tare_value_observe_(tare_site *site, uint32_t gate, double value)
@@ -186,18 +184,14 @@ static void gauge_change(tare_site *site, uint32_t gate, double value,
 
 TARE_API void tare_gauge_set_(tare_site *site, uint32_t gate, double value)
 {
-	if (tr_probe_forward)
-		tr_probe_forward->gauge_set(site, gate, value);
-	else
-		gauge_change(site, gate, value, false);
+	TR_FORWARD(gauge_set, site, gate, value);
+	gauge_change(site, gate, value, false);
 }
 
 TARE_API void tare_gauge_add_(tare_site *site, uint32_t gate, double value)
 {
-	if (tr_probe_forward)
-		tr_probe_forward->gauge_add(site, gate, value);
-	else
-		gauge_change(site, gate, value, true);
+	TR_FORWARD(gauge_add, site, gate, value);
+	gauge_change(site, gate, value, true);
 }
 
 TR_OWN(tr_own_value_observe, tare_value_observe_);

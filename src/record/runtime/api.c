@@ -15,10 +15,8 @@ TARE_API int tare_start(void)
 
 TARE_API int tare_stop(void)
 {
-	__typeof__(&tare_stop) first = TR_FIRST(tare_stop, TR_API_STOP);
-
-	if (first)
-		return first();
+	if (TR_FIRST(tare_stop))
+		return TR_FIRST(tare_stop)();
 	tr_stop();
 	return 0;
 }
@@ -32,11 +30,10 @@ static struct tr_control *control(void)
 
 TARE_API int tare_enable(bool on)
 {
-	__typeof__(&tare_enable) first = TR_FIRST(tare_enable, TR_API_ENABLE);
 	struct tr_control *page = control();
 
-	if (first)
-		return first(on);
+	if (TR_FIRST(tare_enable))
+		return TR_FIRST(tare_enable)(on);
 	if (!page)
 		return TARE_EOFF;
 	TR_STORE(page->enabled, on);

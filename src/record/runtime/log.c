@@ -37,11 +37,8 @@ static enum tr_warnings warnings_now(void)
 
 TARE_API void tare_log_set(tare_log_fn fn, void *arg)
 {
-	__typeof__(&tare_log_set) first = TR_FIRST(tare_log_set,
-						   TR_API_LOG_SET);
-
-	if (first)
-		first(fn, arg);
+	if (TR_FIRST(tare_log_set))
+		TR_FIRST(tare_log_set)(fn, arg);
 	callback_arg = arg;
 	__atomic_store_n(&callback, fn, __ATOMIC_RELEASE);
 }

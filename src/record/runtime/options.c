@@ -113,14 +113,12 @@ static int set_measuring(const char *name, const char *value)
 
 TARE_API int tare_option_set(const char *name, const char *value)
 {
-	__typeof__(&tare_option_set) first = TR_FIRST(tare_option_set,
-						      TR_API_OPTION_SET);
 	const tare_option *option;
 	bool measuring;
 	int err;
 
-	if (first)
-		return first(name, value);
+	if (TR_FIRST(tare_option_set))
+		return TR_FIRST(tare_option_set)(name, value);
 	if (!name || !value)
 		return TARE_EINVAL;
 	option = tr_option_find(name);
@@ -144,12 +142,10 @@ TARE_API int tare_option_set(const char *name, const char *value)
 
 TARE_API int tare_option_get(const char *name, char *value, size_t size)
 {
-	__typeof__(&tare_option_get) first = TR_FIRST(tare_option_get,
-						      TR_API_OPTION_GET);
 	struct tr_config now;
 
-	if (first)
-		return first(name, value, size);
+	if (TR_FIRST(tare_option_get))
+		return TR_FIRST(tare_option_get)(name, value, size);
 	if (!name || !value)
 		return TARE_EINVAL;
 	tr_load_config();

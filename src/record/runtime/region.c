@@ -52,22 +52,16 @@ void tr_region_window(bool is_open)
 
 TARE_API void tare_profile_start(void)
 {
-	__typeof__(&tare_profile_start) first = TR_FIRST(
-		tare_profile_start, TR_API_PROFILE_START);
-
-	if (first)
-		first();
+	if (TR_FIRST(tare_profile_start))
+		TR_FIRST(tare_profile_start)();
 	else if (!tr_probe_forward)
 		change(1, 0);
 }
 
 TARE_API void tare_profile_stop(void)
 {
-	__typeof__(&tare_profile_stop) first = TR_FIRST(tare_profile_stop,
-							TR_API_PROFILE_STOP);
-
-	if (first)
-		first();
+	if (TR_FIRST(tare_profile_stop))
+		TR_FIRST(tare_profile_stop)();
 	else if (!tr_probe_forward)
 		change(-1, 0);
 }

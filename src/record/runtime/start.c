@@ -499,7 +499,7 @@ void tr_start_at_load(void)
 }
 
 /* The program has probes of its own: it will have a ledger. */
-void tr_probe_start(void)
+void tr_own_start(void)
 {
 	tr_start_at_load();
 	if (tr_mode >= TR_MODE_ON)
@@ -516,8 +516,7 @@ __attribute__((constructor(101))) static void fill_host(void)
 		.log = tr_log_plain,
 		.log_asked = tr_log_asked,
 		.is_log_read = tr_log_is_read,
-		.table = &tr_probe_own,
-		.api = tr_probe_api,
+		.api = tr_own_api,
 	};
 }
 

@@ -24,7 +24,7 @@ void tr_stage_overlap(tare_site *site, uint64_t from, uint64_t to)
 	if (!gate)
 		return;
 	if (!tr_probe_forward)
-		tr_probe_overlap(site, gate, from, to);
+		tr_own_overlap(site, gate, from, to);
 	else if (TR_FIRST_HAS(overlap))
 		tr_probe_forward->overlap(site, gate, from, to);
 }
@@ -39,13 +39,7 @@ tare_site *tr_stage_series(const tare_site *like, const char *suffix)
 			       like->name ? like->name : "(unnamed)", suffix);
 		site.name = name;
 	}
-	if (!tr_probe_forward)
-		return tr_site_flagged(&site);
-	if (TR_FIRST_HAS(site_flagged))
-		return tr_probe_forward->site_flagged(&site);
-	return tr_own_site_get((enum tare_kind)site.kind,
-			       (enum tare_type)site.type, site.name, site.unit,
-			       site.source);
+	return tr_site_flagged(&site);
 }
 
 static void wrap(tare_stage *stage, const tare_site *like, tare_stage_fn fn,

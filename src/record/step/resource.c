@@ -78,11 +78,12 @@ static void resolve(tare_resource_site *site)
 					 .unit = figures[i].unit,
 					 .source = site->site.source,
 					 .kind = TARE_KIND_VALUE,
-					 .type = (uint8_t)figures[i].type };
+					 .type = (uint8_t)figures[i].type,
+					 .flags = TR_SITE_UNLISTED };
 
 		(void)snprintf(name, sizeof(name), "%s.%s", site->site.name,
 			       figures[i].name);
-		TR_STORE(site->series[i], tr_site_unlisted(&like));
+		TR_STORE(site->series[i], tr_site_flagged(&like));
 	}
 	TR_PUBLISH(site->is_resolved, 1);
 }

@@ -297,15 +297,13 @@ static void set_plan(uint32_t i, const tare_trace_plan *plan)
 
 TARE_API int tare_trace_schedule(const tare_trace_plan *plan)
 {
-	__typeof__(&tare_trace_schedule) first = TR_FIRST(
-		tare_trace_schedule, TR_API_TRACE_SCHEDULE);
 	tare_trace_plan own;
 	uint32_t place = 0;
 
 	if (plan && (TR_TAKE_STRUCT(&own, plan, repeat) || !is_plan(&own)))
 		return TARE_EINVAL;
-	if (first)
-		return first(plan);
+	if (TR_FIRST(tare_trace_schedule))
+		return TR_FIRST(tare_trace_schedule)(plan);
 	if (tr_probe_forward)
 		return TARE_EOFF;
 	lock_plans();

@@ -298,54 +298,50 @@ static void count_step(const char *name, uint64_t items, bool is_epoch)
 	errno = saved;
 }
 
-void tr_probe_step_named(const char *name, uint64_t items)
+void tr_own_step_named(const char *name, uint64_t items)
 {
 	count_step(name, items, false);
 }
 
-void tr_probe_step(uint64_t items)
+void tr_own_step(uint64_t items)
 {
 	count_step(NULL, items, false);
 }
 
-static void step_epoch(uint64_t items)
+void tr_own_step_epoch(uint64_t items)
 {
 	count_step(NULL, items, true);
 }
 
-void tr_probe_step_epoch(uint64_t items)
+void tr_step_epoch(uint64_t items)
 {
-	const struct tr_probe_table *first = tr_probe_forward;
-
-	if (TR_LIKELY(!first))
-		step_epoch(items);
-	else if (TR_FIRST_HAS(step_epoch) && first != tr_host.table)
-		first->step_epoch(items);
+	if (TR_LIKELY(!tr_probe_forward))
+		tr_own_step_epoch(items);
+	else if (TR_FIRST_HAS(step_epoch))
+		tr_probe_forward->step_epoch(items);
 	else
 		tare_step_done(items);
 }
 
 TARE_API void tare_step_done(uint64_t items)
 {
-	if (TR_UNLIKELY(tr_probe_forward != NULL)) {
-		if (TR_FIRST_HAS(step))
-			tr_probe_forward->step(items);
-		return;
-	}
-	tr_probe_step(items);
+	if (TR_LIKELY(!tr_probe_forward))
+		tr_own_step(items);
+	else if (TR_FIRST_HAS(step))
+		tr_probe_forward->step(items);
 }
 
 TARE_API void tare_step_named(const char *name, uint64_t items)
 {
-	if (TR_LIKELY(tr_probe_forward == NULL))
-		tr_probe_step_named(name, items);
+	if (TR_LIKELY(!tr_probe_forward))
+		tr_own_step_named(name, items);
 	else if (TR_FIRST_HAS(step_named))
 		tr_probe_forward->step_named(name, items);
 	else
 		tare_step_done(items);
 }
 
-size_t tr_probe_leaks(tare_leak *ret_leaks, size_t size)
+size_t tr_own_leaks(tare_leak *ret_leaks, size_t size)
 {
 	int saved = errno, tries = 0;
 	size_t n;
@@ -373,7 +369,7 @@ TARE_API size_t tare_leak_check(tare_leak *ret_leaks, size_t size)
 		return TR_FIRST_HAS(leaks) ?
 			       tr_probe_forward->leaks(ret_leaks, size) :
 			       0;
-	return tr_probe_leaks(ret_leaks, size);
+	return tr_own_leaks(ret_leaks, size);
 }
 
 void tr_step_finish(void)

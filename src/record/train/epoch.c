@@ -250,7 +250,7 @@ static void end_steps(tare_training *t, tare_epoch *epoch)
 	if (!epoch->steps) {
 		epoch->steps = 1;
 		if (t->is_kept)
-			tr_probe_step_epoch(epoch->samples);
+			tr_step_epoch(epoch->samples);
 	}
 	t->all_steps += epoch->steps;
 	t->all_samples += epoch->samples;

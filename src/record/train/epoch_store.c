@@ -222,12 +222,10 @@ static void store_row(struct tr_training_row *to,
 
 void tr_epoch_store_add(void *handle, const struct tr_training_row *row)
 {
-	__typeof__(&tr_epoch_store_add) first =
-		TR_FIRST(tr_epoch_store_add, TR_API_EPOCH_STORE_ADD);
 	struct epoch_store *store = handle;
 
-	if (first) {
-		first(handle, row);
+	if (TR_FIRST(tr_epoch_store_add)) {
+		TR_FIRST(tr_epoch_store_add)(handle, row);
 		return;
 	}
 	if (!store)
@@ -280,19 +278,16 @@ static void store_sums(struct tr_training_sums *to,
 void tr_epoch_store_phases(void *handle,
 			   const struct tr_epoch_store_phases *from)
 {
-	__typeof__(&tr_epoch_store_phases) first =
-		TR_FIRST(tr_epoch_store_phases, TR_API_EPOCH_STORE_PHASES);
 	struct epoch_store *store = handle;
 	struct tr_training_phases *to;
 	unsigned copy;
 
-	if (first) {
-		first(handle, from);
+	if (TR_FIRST(tr_epoch_store_phases)) {
+		TR_FIRST(tr_epoch_store_phases)(handle, from);
 		return;
 	}
 	/* A first copy that is older has no such call, and the store is its. */
-	if (TR_FIRST(tr_epoch_store_add, TR_API_EPOCH_STORE_ADD) || !store ||
-	    !store_is_ready(store))
+	if (TR_FIRST(tr_epoch_store_add) || !store || !store_is_ready(store))
 		return;
 	to = store_phases(store);
 	if (!to)
@@ -309,13 +304,11 @@ void tr_epoch_store_phases(void *handle,
 
 void *tr_epoch_store_open(const struct tr_epoch_store_head *head)
 {
-	__typeof__(&tr_epoch_store_open) first =
-		TR_FIRST(tr_epoch_store_open, TR_API_EPOCH_STORE_OPEN);
 	struct epoch_store *store;
 	uint64_t pages;
 
-	if (first)
-		return first(head);
+	if (TR_FIRST(tr_epoch_store_open))
+		return TR_FIRST(tr_epoch_store_open)(head);
 	store = store_new(head);
 	if (!store)
 		return NULL;
@@ -328,12 +321,10 @@ void *tr_epoch_store_open(const struct tr_epoch_store_head *head)
 
 void tr_epoch_store_close(void *handle)
 {
-	__typeof__(&tr_epoch_store_close) first =
-		TR_FIRST(tr_epoch_store_close, TR_API_EPOCH_STORE_CLOSE);
 	struct epoch_store *store = handle;
 
-	if (first) {
-		first(handle);
+	if (TR_FIRST(tr_epoch_store_close)) {
+		TR_FIRST(tr_epoch_store_close)(handle);
 		return;
 	}
 	if (store && store_is_ready(store))
