@@ -72,24 +72,6 @@ struct tare_comparison {
 	bool is_compared;
 };
 
-/*
- * Numbers of the columns of TARE_RUN_COLUMNS. Written out: the two-file build
- * reads names of enumerators, not what a macro makes of them; the compiler
- * compares them where tr_row_value() has them all.
- */
-enum tr_run_column {
-	TR_COLUMN_total_time,
-	TR_COLUMN_forward_time,
-	TR_COLUMN_backward_time,
-	TR_COLUMN_comm_time,
-	TR_COLUMN_update_time,
-	TR_COLUMN_loss,
-	TR_COLUMN_train_acc,
-	TR_COLUMN_val_f1,
-	TR_COLUMN_test_f1,
-	TR_COLUMN_peak_memory_mb
-};
-
 TR_INLINE bool tr_run_has(const struct tr_compared_run *run,
 			  enum tr_run_column column)
 {
@@ -123,7 +105,6 @@ double tr_compared_worker_memory(const char *path, uint32_t workers);
 void tr_compared_figures(struct tr_compared_run *run,
 			 const tare_compare_options *options);
 /* A column's value in a row. */
-double tr_row_value(const tare_run_row *row, enum tr_run_column column);
 
 /* ---- estimate.c -------------------------------------------------------- */
 

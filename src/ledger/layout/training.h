@@ -9,6 +9,9 @@
 #ifndef TR_LEDGER_LAYOUT_TRAINING_H
 #define TR_LEDGER_LAYOUT_TRAINING_H
 
+#include <tare/run_csv.h>
+
+#include "base/platform.h"
 #include "ledger/layout/file.h"
 
 struct tr_training {
@@ -31,8 +34,58 @@ struct tr_training {
 
 _Static_assert(sizeof(struct tr_training) == 2 * TR_LINE, "two lines");
 
-#define TR_TRAINING_COLUMNS 10u /* of TARE_RUN_COLUMNS */
-#define TR_TRAINING_OWN 6u	/* the first five and the last of them */
+/*
+ * Numbers of the columns of TARE_RUN_COLUMNS, by which all find their values
+ * and names. Written out: the two-file build reads names of enumerators, not
+ * what a macro makes of them.
+ */
+enum tr_run_column {
+	TR_COLUMN_total_time,
+	TR_COLUMN_forward_time,
+	TR_COLUMN_backward_time,
+	TR_COLUMN_comm_time,
+	TR_COLUMN_update_time,
+	TR_COLUMN_loss,
+	TR_COLUMN_train_acc,
+	TR_COLUMN_val_f1,
+	TR_COLUMN_test_f1,
+	TR_COLUMN_peak_memory_mb,
+	TR_TRAINING_COLUMNS
+};
+
+/* Columns of which each worker has its own value. */
+#define TR_TRAINING_OWN 6u
+
+TR_INLINE enum tr_run_column tr_worker_column(unsigned i)
+{
+	return i < TR_TRAINING_OWN - 1 ? (enum tr_run_column)i :
+					 TR_COLUMN_peak_memory_mb;
+}
+
+TR_INLINE const char *tr_column_name(enum tr_run_column column)
+{
+	static const char names[][16] = {
+#define TR_COLUMN_NAME(name) [TR_COLUMN_##name] = #name,
+		TARE_RUN_COLUMNS(TR_COLUMN_NAME)
+#undef TR_COLUMN_NAME
+	};
+
+	return names[column];
+}
+
+_Static_assert(sizeof(tare_run_row) == (1 + TR_TRAINING_COLUMNS) * 8,
+	       "a row is its epoch and an array of the columns");
+
+TR_INLINE double *tr_row_at(tare_run_row *row, enum tr_run_column column)
+{
+	return (double *)(void *)((char *)row + sizeof(row->epoch)) + column;
+}
+
+TR_INLINE double tr_row_value(const tare_run_row *row,
+			      enum tr_run_column column)
+{
+	return ((const double *)(const void *)row)[1 + column];
+}
 
 struct tr_training_row {
 	uint64_t begin; /* number from 1; 0: never used */

@@ -28,18 +28,6 @@ TARE_API double tare_communication_cost(double comm_time, double total_time)
 		       (double)NAN;
 }
 
-double tr_row_value(const tare_run_row *row, enum tr_run_column column)
-{
-	switch (column) {
-#define TR_ROW_CASE(name) \
-	case TR_COLUMN_##name: \
-		return row->name;
-		TARE_RUN_COLUMNS(TR_ROW_CASE)
-#undef TR_ROW_CASE
-	}
-	return NAN;
-}
-
 /* Over the rows that have it; NAN if none has. */
 static double mean_of(const struct tr_compared_run *run,
 		      enum tr_run_column column)

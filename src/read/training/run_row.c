@@ -8,28 +8,19 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "ledger/read.h"
 
-enum run_column {
-	RUN_EPOCH,
-#define RUN_ENUM(name) RUN_##name,
-	TARE_RUN_COLUMNS(RUN_ENUM)
-#undef RUN_ENUM
-	N_RUN_COLUMNS
-};
+/* The epoch, then the columns of a row. */
+#define RUN_EPOCH 0
+#define RUN_COLUMN(name) (1 + TR_COLUMN_##name)
+#define N_RUN_COLUMNS (1 + (int)TR_TRAINING_COLUMNS)
 
-static const char *const run_names[N_RUN_COLUMNS] = {
-	"epoch",
-#define RUN_NAME(name) #name,
-	TARE_RUN_COLUMNS(RUN_NAME)
-#undef RUN_NAME
-};
-
-static const size_t run_offsets[N_RUN_COLUMNS] = {
-	0,
-#define RUN_OFFSET(name) offsetof(tare_run_row, name),
-	TARE_RUN_COLUMNS(RUN_OFFSET)
-#undef RUN_OFFSET
-};
+static const char *run_name(int column)
+{
+	return column == RUN_EPOCH ?
+		       "epoch" :
+		       tr_column_name((enum tr_run_column)(column - 1));
+}
 
 int tr_run_report(tare_run_problem *problem, uint64_t line, uint64_t column,
 		  const char *format, ...)
@@ -107,18 +98,18 @@ static uint32_t run_cells(char *line, char separator, char **cells)
 static int run_column(const char *name)
 {
 	for (int i = 0; i < N_RUN_COLUMNS; i++)
-		if (tr_same_word(name, run_names[i]))
+		if (tr_same_word(name, run_name(i)))
 			return i;
 	return -1;
 }
 
 static int run_check_header(const struct tr_run_parser *p, uint32_t seen)
 {
-	for (int i = RUN_EPOCH; i <= RUN_total_time; i++)
+	for (int i = RUN_EPOCH; i <= RUN_COLUMN(total_time); i++)
 		if (!(seen & 1u << i))
 			return tr_run_report(p->problem, p->line, 0,
 					     "the header has no column '%s'",
-					     run_names[i]);
+					     run_name(i));
 	return 0;
 }
 
@@ -141,7 +132,7 @@ int tr_run_header(struct tr_run_parser *p, char *line)
 		if (seen & 1u << column)
 			return tr_run_report(p->problem, p->line, i + 1,
 					     "the column '%s' is there twice",
-					     run_names[column]);
+					     run_name(column));
 		seen |= 1u << column;
 	}
 	if (!seen)
@@ -179,8 +170,8 @@ static const char *run_wrong(int column, const char *cell, double value)
 	if (column == RUN_EPOCH && !(value >= 0 && value < 0x1p53 &&
 				     value == (double)(uint64_t)value))
 		return "no epoch";
-	if (column > RUN_update_time || column == RUN_EPOCH || !*cell ||
-	    (isnan(value) && column != RUN_total_time))
+	if (column > RUN_COLUMN(update_time) || column == RUN_EPOCH || !*cell ||
+	    (isnan(value) && column != RUN_COLUMN(total_time)))
 		return NULL;
 	return value >= 0 && !isinf(value) ? NULL : "no time in seconds";
 }
@@ -195,23 +186,22 @@ static int run_cell(const struct tr_run_parser *p, uint32_t i,
 
 	if (column < 0)
 		return 0;
-	if (!*cell && column <= RUN_total_time)
+	if (!*cell && column <= RUN_COLUMN(total_time))
 		return tr_run_report(p->problem, p->line, i + 1,
-				     "%s is missing", run_names[column]);
+				     "%s is missing", run_name(column));
 	if (*cell && !run_number(p, cell, &value))
 		return tr_run_report(p->problem, p->line, i + 1,
 				     "%s: '%.40s' is no number",
-				     run_names[column], cell);
+				     run_name(column), cell);
 	wrong = run_wrong(column, cell, value);
 	if (wrong)
 		return tr_run_report(p->problem, p->line, i + 1,
-				     "%s: '%.40s' is %s", run_names[column],
+				     "%s: '%.40s' is %s", run_name(column),
 				     cell, wrong);
 	if (column == RUN_EPOCH)
 		row->epoch = (uint64_t)value;
 	else
-		memcpy((char *)row + run_offsets[column], &value,
-		       sizeof(value));
+		*tr_row_at(row, (enum tr_run_column)(column - 1)) = value;
 	return 0;
 }
 
@@ -255,9 +245,8 @@ int tr_run_row(struct tr_run_parser *p, char *line)
 	uint32_t n = run_cells(line, p->separator, p->cells);
 	int err = 0;
 
-	for (int i = RUN_EPOCH + 1; i < N_RUN_COLUMNS; i++)
-		memcpy((char *)&row + run_offsets[i], &(double){ NAN },
-		       sizeof(double));
+	for (unsigned i = 0; i < TR_TRAINING_COLUMNS; i++)
+		*tr_row_at(&row, i) = NAN;
 	if (run_column(p->cells[0]) >= 0)
 		return tr_run_report(p->problem, p->line, 0, "a second header "
 				     "row: two runs in one file?");

@@ -97,11 +97,9 @@ static int by_number(const void *a, const void *b)
 static tare_run_row run_row(const struct tr_training_row *from)
 {
 	tare_run_row row = { .epoch = from->epoch };
-	unsigned i = 0;
 
-#define TAKE_COLUMN(name) row.name = tr_real_of(from->run[i++]);
-	TARE_RUN_COLUMNS(TAKE_COLUMN)
-#undef TAKE_COLUMN
+	for (unsigned i = 0; i < TR_TRAINING_COLUMNS; i++)
+		*tr_row_at(&row, i) = tr_real_of(from->run[i]);
 	return row;
 }
 
@@ -110,12 +108,9 @@ static tare_run_row own_row(const struct tr_training_row *from)
 {
 	tare_run_row row = run_row(from);
 
-	row.total_time = tr_real_of(from->own[0]);
-	row.forward_time = tr_real_of(from->own[1]);
-	row.backward_time = tr_real_of(from->own[2]);
-	row.comm_time = tr_real_of(from->own[3]);
-	row.update_time = tr_real_of(from->own[4]);
-	row.peak_memory_mb = tr_real_of(from->own[5]);
+	for (unsigned i = 0; i < TR_TRAINING_OWN; i++)
+		*tr_row_at(&row, tr_worker_column(i)) =
+			tr_real_of(from->own[i]);
 	return row;
 }
 
@@ -126,8 +121,8 @@ static void fill_totals(tare_view *view, tare_training_info *info,
 
 	info->n_epochs = newest->begin;
 	info->total_training_time = total >= 0 && isfinite(total) ? total : 0;
-	info->peak_memory_mb = tr_real_of(newest->run[TR_TRAINING_COLUMNS -
-						      1]);
+	info->peak_memory_mb =
+		tr_real_of(newest->run[TR_COLUMN_peak_memory_mb]);
 	info->columns = newest->columns &
 			((1u << TR_TRAINING_COLUMNS) - 1);
 	info->samples = newest->samples;

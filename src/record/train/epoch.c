@@ -96,43 +96,32 @@ static double peak_mb(tare_training *t, int64_t now)
 	return t->peak_mb;
 }
 
-static double value_of(const tare_training *t, unsigned i)
+/* What the phases do not tell. */
+static void complete_own(tare_training *t, tare_run_row *own, int64_t now)
 {
-	return tr_training_has(t, i) ? t->value[i].value : NAN;
-}
-
-static tare_run_row own_row(tare_training *t, const struct tr_taken *taken)
-{
-	return (tare_run_row){
-		.epoch = t->n_epochs,
-		.total_time = taken->seconds,
-		.forward_time = taken->column[TR_PHASE_FORWARD],
-		.backward_time = taken->column[TR_PHASE_BACKWARD],
-		.comm_time = taken->column[TR_PHASE_COMMUNICATION],
-		.update_time = taken->column[TR_PHASE_UPDATE],
-		.loss = value_of(t, 0),
-		.train_acc = value_of(t, 1),
-		.val_f1 = value_of(t, 2),
-		.test_f1 = value_of(t, 3),
-		.peak_memory_mb = peak_mb(t, taken->now_ns),
-	};
+	for (unsigned i = 0; i < TR_VALUE_COLUMNS; i++)
+		*tr_row_at(own, TR_COLUMN_loss + i) =
+			tr_training_has(t, i) ? t->value[i].value : NAN;
+	own->peak_memory_mb = peak_mb(t, now);
 }
 
 /* The slowest worker's times, the largest one's memory: one all-reduce. */
 static void fill_row_of_all(tare_training *t, tare_epoch *epoch)
 {
-	const tare_run_row *own = &epoch->own;
-	double most[] = {
-		own->total_time, own->forward_time, own->backward_time,
-		own->comm_time,	 own->update_time,
-		isnan(own->peak_memory_mb) ? -1 : own->peak_memory_mb,
-		epoch->broadcast_time, epoch->gradient_aggregation_time,
-	};
+	double most[TR_TRAINING_OWN + TR_TRAINING_PARTS];
+	double *parts = most + TR_TRAINING_OWN;
 	tare_run_row *row = &epoch->row;
 
-	*row = *own;
+	*row = epoch->own;
 	if (t->workers == 1 || !t->max_allreduce)
 		return;
+	for (unsigned i = 0; i < TR_TRAINING_OWN; i++) {
+		double own = tr_row_value(row, tr_worker_column(i));
+
+		most[i] = isnan(own) ? -1 : own; /* memory may be unknown */
+	}
+	parts[0] = epoch->broadcast_time;
+	parts[1] = epoch->gradient_aggregation_time;
 	if (t->max_allreduce(t->data, most, sizeof(most) / sizeof(most[0]))) {
 		if (!t->is_told_most)
 			tr_host.log_asked(TARE_LEVEL_WARNING,
@@ -142,57 +131,23 @@ static void fill_row_of_all(tare_training *t, tare_epoch *epoch)
 		t->is_told_most = true;
 		return;
 	}
-	row->total_time = most[0];
-	row->forward_time = most[1];
-	row->backward_time = most[2];
-	row->comm_time = most[3];
-	row->update_time = most[4];
-	row->peak_memory_mb = most[5] < 0 ? NAN : most[5];
-	epoch->broadcast_time = most[6];
-	epoch->gradient_aggregation_time = most[7];
+	for (unsigned i = 0; i < TR_TRAINING_OWN; i++)
+		*tr_row_at(row, tr_worker_column(i)) = most[i];
+	if (row->peak_memory_mb < 0)
+		row->peak_memory_mb = NAN;
+	epoch->broadcast_time = parts[0];
+	epoch->gradient_aggregation_time = parts[1];
 }
 
 /* ---- into the ledger --------------------------------------------------- */
 
-static void put_columns(uint64_t *to, const tare_run_row *row)
-{
-	unsigned i = 0;
-
-#define PUT_COLUMN(name) to[i++] = tr_bits_of(row->name);
-	TARE_RUN_COLUMNS(PUT_COLUMN)
-#undef PUT_COLUMN
-}
-
-static void put_own(uint64_t *to, const tare_run_row *own)
-{
-	to[0] = tr_bits_of(own->total_time);
-	to[1] = tr_bits_of(own->forward_time);
-	to[2] = tr_bits_of(own->backward_time);
-	to[3] = tr_bits_of(own->comm_time);
-	to[4] = tr_bits_of(own->update_time);
-	to[5] = tr_bits_of(own->peak_memory_mb);
-}
-
-static void note_columns(tare_training *t, const tare_run_row *row)
-{
-	unsigned i = 0;
-
-#define NOTE_COLUMN(name) \
-	t->columns |= (uint64_t)!isnan(row->name) << i++;
-	TARE_RUN_COLUMNS(NOTE_COLUMN)
-#undef NOTE_COLUMN
-	if (tr_training_has(t, 0)) /* a loss of nan is a result */
-		t->columns |= 1u << 5;
-}
-
-static void put_phases(tare_training *t, const tare_epoch *epoch,
-		       const struct tr_taken *taken)
+static void put_phases(tare_training *t, const tare_epoch *epoch)
 {
 	struct tr_epoch_store_phases phases = {
 		.struct_size = sizeof(phases),
-		.n = taken->n_sums,
+		.n = t->n_sums,
 		.name = (const char *)t->phases.text,
-		.sums = taken->sums,
+		.sums = t->sums,
 	};
 
 	t->part_total[0] += epoch->broadcast_time;
@@ -204,14 +159,19 @@ static void put_phases(tare_training *t, const tare_epoch *epoch,
 	tr_epoch_store_phases(t->store, &phases);
 }
 
-static void put_ledger(tare_training *t, const tare_epoch *epoch,
-		       const struct tr_taken *taken)
+static void put_ledger(tare_training *t, const tare_epoch *epoch)
 {
 	struct tr_training_row kept = { .epoch = epoch->row.epoch };
 
-	put_phases(t, epoch, taken); /* before the row that they belong to */
-	put_columns(kept.run, &epoch->row);
-	put_own(kept.own, &epoch->own);
+	put_phases(t, epoch); /* before the row that they belong to */
+	for (unsigned i = 0; i < TR_TRAINING_COLUMNS; i++) {
+		kept.run[i] = tr_bits_of(tr_row_value(&epoch->row, i));
+		if (tr_training_has_column(t, &epoch->row, i))
+			t->columns |= 1u << i;
+	}
+	for (unsigned i = 0; i < TR_TRAINING_OWN; i++)
+		kept.own[i] = tr_bits_of(tr_row_value(&epoch->own,
+						      tr_worker_column(i)));
 	kept.total = tr_bits_of(t->total);
 	kept.samples = t->all_samples;
 	kept.steps = t->all_steps;
@@ -262,29 +222,22 @@ static void end_steps(tare_training *t, tare_epoch *epoch)
 TARE_API int tare_epoch_end(tare_training *t, tare_epoch *ret_epoch)
 {
 	tare_epoch epoch = { .phases = NULL };
-	struct tr_taken taken;
+	int64_t now;
 	int err = 0;
 
 	if (!t)
 		return 0;
-	if (!tr_training_is_mine(t) || !tr_phases_end(t, &taken))
+	if (!tr_training_is_mine(t) || !tr_phases_end(t, &epoch, &now))
 		return TARE_EINVAL;
-	epoch.own = own_row(t, &taken);
-	epoch.broadcast_time = taken.column[TR_PHASE_BROADCAST];
-	epoch.gradient_aggregation_time = taken.column[TR_PHASE_AGGREGATION];
+	complete_own(t, &epoch.own, now);
 	fill_row_of_all(t, &epoch);
-	epoch.phases = t->shown;
-	epoch.n_phases = taken.n_phases;
-	epoch.rest = taken.rest;
-	epoch.paused = taken.paused;
 	(void)pthread_mutex_lock(&t->files);
 	if (!t->is_over) {
 		end_steps(t, &epoch);
 		t->total += epoch.row.total_time;
-		note_columns(t, &epoch.row);
-		err = tr_training_outputs_row(t, &epoch, taken.now_ns);
-		put_ledger(t, &epoch, &taken);
-		tr_training_line(t, &epoch.row, taken.now_ns);
+		err = tr_training_outputs_row(t, &epoch, now);
+		put_ledger(t, &epoch);
+		tr_training_line(t, &epoch.row, now);
 	}
 	(void)pthread_mutex_unlock(&t->files);
 	show_epoch(&epoch, ret_epoch);

@@ -28,48 +28,40 @@ static void put_number(struct tr_buf *buf, double value, int decimals)
 	tr_buf_adds(buf, text);
 }
 
-static void put_seconds(struct tr_buf *buf, double seconds)
-{
-	char text[32];
-
-	(void)tr_duration_text(text, sizeof(text), seconds * 1e9);
-	tr_buf_adds(buf, text);
-}
-
-static void put_share(struct tr_buf *buf, const char *sign, const char *name,
-		      double share)
-{
-	tr_buf_adds(buf, sign);
-	tr_buf_adds(buf, name);
-	tr_buf_addc(buf, ' ');
-	put_number(buf, share * 100, 1);
-	tr_buf_adds(buf, " %");
-}
-
 static void put_epoch(struct tr_buf *buf, const tare_training *t,
 		      const tare_run_row *row)
 {
-	char number[24];
-
-	tr_buf_adds(buf, t->config);
-	tr_buf_adds(buf, ": epoch ");
-	(void)tr_u64_text(number, row->epoch);
-	tr_buf_adds(buf, number);
-	if (t->epochs) {
-		(void)tr_u64_text(number, t->epochs);
-		tr_buf_adds(buf, " of ");
-		tr_buf_adds(buf, number);
-	}
-	tr_buf_adds(buf, ": ");
-	put_seconds(buf, row->total_time);
+	tr_buf_addf(buf, "%s: epoch %llu", t->config,
+		    (unsigned long long)row->epoch);
+	if (t->epochs)
+		tr_buf_addf(buf, " of %llu", (unsigned long long)t->epochs);
+	tr_buf_addf(buf, ": %s", tr_as_duration(row->total_time * 1e9).text);
 	for (uint32_t i = 0; i < t->values.n; i++) {
 		if (!tr_training_has(t, i))
 			continue;
-		tr_buf_adds(buf, ", ");
-		tr_buf_adds(buf, t->values.text[i]);
-		tr_buf_addc(buf, ' ');
+		tr_buf_addf(buf, ", %s ", t->values.text[i]);
 		put_number(buf, t->value[i].value, 4);
 	}
+}
+
+static void put_shares(struct tr_buf *buf, const tare_training *t,
+		       const tare_run_row *row)
+{
+	for (unsigned i = 0; i < TR_PHASE_BROADCAST; i++) {
+		double time = tr_row_value(row, TR_COLUMN_forward_time + i);
+
+		tr_buf_addf(buf, "%s %s ", i ? "," : ";", t->phases.text[i]);
+		put_number(buf, time / row->total_time * 100, 1);
+		tr_buf_adds(buf, " %");
+	}
+}
+
+/* Takes the text. */
+static void write_line(struct tr_buf *buf)
+{
+	if (!buf->failed)
+		tr_host.log_asked(TARE_LEVEL_PERFORMANCE, buf->data);
+	tr_buf_release(buf);
 }
 
 static bool is_line_due(const tare_training *t, const tare_run_row *row,
@@ -90,39 +82,21 @@ void tr_training_line(tare_training *t, const tare_run_row *row,
 		return;
 	t->line_at_ns = now_ns;
 	put_epoch(&buf, t, row);
-	if (row->total_time > 0) {
-		put_share(&buf, "; ", "forward",
-			  row->forward_time / row->total_time);
-		put_share(&buf, ", ", "backward",
-			  row->backward_time / row->total_time);
-		put_share(&buf, ", ", "communication",
-			  row->comm_time / row->total_time);
-		put_share(&buf, ", ", "update",
-			  row->update_time / row->total_time);
-	}
-	if (!buf.failed)
-		tr_host.log_asked(TARE_LEVEL_PERFORMANCE, buf.data);
-	tr_buf_release(&buf);
+	if (row->total_time > 0)
+		put_shares(&buf, t, row);
+	write_line(&buf);
 }
 
 void tr_training_last_line(tare_training *t)
 {
 	struct tr_buf buf = TR_BUF_INIT;
-	char number[24];
 
 	if (t->worker || !tr_host.is_log_read())
 		return;
-	(void)tr_u64_text(number, t->all_steps ? t->n_epochs : 0);
-	tr_buf_adds(&buf, t->config);
-	tr_buf_adds(&buf, ": ");
-	tr_buf_adds(&buf, number);
-	tr_buf_adds(&buf, " epochs in ");
-	put_seconds(&buf, t->total);
-	if (t->csv) {
-		tr_buf_adds(&buf, ", in ");
-		tr_buf_adds(&buf, tare_run_csv_path(t->csv));
-	}
-	if (!buf.failed)
-		tr_host.log_asked(TARE_LEVEL_PERFORMANCE, buf.data);
-	tr_buf_release(&buf);
+	tr_buf_addf(&buf, "%s: %llu epochs in %s", t->config,
+		    (unsigned long long)(t->all_steps ? t->n_epochs : 0),
+		    tr_as_duration(t->total * 1e9).text);
+	if (t->csv)
+		tr_buf_addf(&buf, ", in %s", tare_run_csv_path(t->csv));
+	write_line(&buf);
 }

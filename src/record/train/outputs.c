@@ -244,33 +244,26 @@ void tr_training_outputs_open(tare_training *t, const tare_training_options *o)
 
 /* ---- an epoch ---------------------------------------------------------- */
 
-static void add_scalar(struct tr_scalars *s, const char *tag, size_t len,
-		       double value)
+static void add_scalar(struct tr_scalars *s, const char *tag, double value)
 {
 	s->tag[s->n] = tag;
-	s->len[s->n] = (uint8_t)len;
+	s->len[s->n] = (uint8_t)strlen(tag);
 	s->value[s->n++] = value;
 }
 
 static void add_columns(struct tr_scalars *s, const tare_training *t,
 			const tare_run_row *row)
 {
-	/* A loss of nan is a result, where one was given. */
-#define ADD_COLUMN(name) \
-	if (!isnan(row->name) || \
-	    (&row->name == &row->loss && tr_training_has(t, 0))) \
-		add_scalar(s, #name, sizeof(#name) - 1, row->name);
-	TARE_RUN_COLUMNS(ADD_COLUMN)
-#undef ADD_COLUMN
+	for (unsigned i = 0; i < TR_TRAINING_COLUMNS; i++)
+		if (tr_training_has_column(t, row, i))
+			add_scalar(s, tr_column_name(i), tr_row_value(row, i));
 }
 
 static void add_values(struct tr_scalars *s, const tare_training *t)
 {
 	for (uint32_t i = TR_VALUE_COLUMNS; i < t->values.n; i++)
 		if (tr_training_has(t, i))
-			add_scalar(s, t->values.text[i],
-				   strlen(t->values.text[i]),
-				   t->value[i].value);
+			add_scalar(s, t->values.text[i], t->value[i].value);
 }
 
 /* The time of day is that of the last flush, and what passed since. */
@@ -289,8 +282,7 @@ static int put_events(tare_training *t, const tare_epoch *epoch,
 	s.n = 0;
 	add_columns(&s, t, &epoch->row);
 	if (!isnan(epoch->samples_per_s))
-		add_scalar(&s, "samples_per_s", sizeof("samples_per_s") - 1,
-			   epoch->samples_per_s);
+		add_scalar(&s, "samples_per_s", epoch->samples_per_s);
 	add_values(&s, t);
 	err = tr_event_file_scalars(t->events, (int64_t)epoch->row.epoch,
 				    t->wall_ns + now_ns, &s);

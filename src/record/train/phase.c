@@ -400,56 +400,65 @@ static void end_frames(tare_training *t, int64_t now)
 			add_total(t, &t->thread[i].frame[k], now);
 }
 
+static double seconds_of(int64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
 static struct tr_training_sums add_up(struct tr_train_phase *phase)
 {
 	phase->all_own_ns += phase->own_ns;
 	phase->all_calls += phase->calls;
 	return (struct tr_training_sums){
-		.seconds = tr_bits_of((double)phase->all_own_ns / 1e9),
-		.last_seconds = tr_bits_of((double)phase->own_ns / 1e9),
+		.seconds = tr_bits_of(seconds_of(phase->all_own_ns)),
+		.last_seconds = tr_bits_of(seconds_of(phase->own_ns)),
 		.calls = phase->all_calls,
 	};
 }
 
 /* Communication is what its own phase and its parts took. */
-static void take_columns(const tare_training *t, struct tr_taken *taken)
+static void take_columns(const tare_training *t, tare_epoch *epoch)
 {
-	int64_t comm_ns = t->phase[TR_PHASE_COMMUNICATION].own_ns +
-			  t->phase[TR_PHASE_BROADCAST].own_ns +
-			  t->phase[TR_PHASE_AGGREGATION].own_ns;
+	int64_t broadcast_ns = t->phase[TR_PHASE_BROADCAST].own_ns;
+	int64_t aggregation_ns = t->phase[TR_PHASE_AGGREGATION].own_ns;
 
-	for (uint32_t i = 0; i < TR_PHASE_COLUMNS; i++)
-		taken->column[i] = (double)t->phase[i].own_ns / 1e9;
-	taken->column[TR_PHASE_COMMUNICATION] = (double)comm_ns / 1e9;
+	for (uint32_t i = 0; i < TR_PHASE_BROADCAST; i++)
+		*tr_row_at(&epoch->own, TR_COLUMN_forward_time + i) =
+			seconds_of(t->phase[i].own_ns);
+	epoch->own.comm_time =
+		seconds_of(t->phase[TR_PHASE_COMMUNICATION].own_ns +
+			   broadcast_ns + aggregation_ns);
+	epoch->broadcast_time = seconds_of(broadcast_ns);
+	epoch->gradient_aggregation_time = seconds_of(aggregation_ns);
 }
 
 /* A copy: other threads go on. */
-static void take_epoch(tare_training *t, int64_t now, struct tr_taken *taken)
+static void take_epoch(tare_training *t, int64_t now, tare_epoch *epoch)
 {
-	taken->now_ns = now;
-	taken->seconds = (double)(now - t->begin_ns - t->paused_ns) / 1e9;
-	taken->rest = (double)t->rest_ns / 1e9;
-	taken->paused = (double)t->paused_ns / 1e9;
-	taken->n_phases = 0;
-	taken->n_sums = t->phases.n;
-	take_columns(t, taken);
+	epoch->own.epoch = t->n_epochs;
+	epoch->own.total_time = seconds_of(now - t->begin_ns - t->paused_ns);
+	epoch->rest = seconds_of(t->rest_ns);
+	epoch->paused = seconds_of(t->paused_ns);
+	epoch->phases = t->shown;
+	t->n_sums = t->phases.n;
+	take_columns(t, epoch);
 	for (uint32_t i = 0; i < t->phases.n; i++) {
 		struct tr_train_phase *phase = &t->phase[i];
 
-		taken->sums[i] = add_up(phase);
+		t->sums[i] = add_up(phase);
 		if (!(t->phase_mask >> i & 1))
 			continue;
-		t->shown[taken->n_phases++] = (tare_training_phase){
+		t->shown[epoch->n_phases++] = (tare_training_phase){
 			.name = t->phases.text[i],
-			.seconds = (double)phase->own_ns / 1e9,
-			.total = (double)phase->total_ns / 1e9,
-			.pending = (double)phase->pending_ns / 1e9,
+			.seconds = seconds_of(phase->own_ns),
+			.total = seconds_of(phase->total_ns),
+			.pending = seconds_of(phase->pending_ns),
 			.calls = phase->calls,
 		};
 	}
 }
 
-bool tr_phases_end(tare_training *t, struct tr_taken *ret_taken)
+bool tr_phases_end(tare_training *t, tare_epoch *epoch, int64_t *ret_now)
 {
 	bool is_own, waits;
 	int64_t now;
@@ -465,9 +474,10 @@ bool tr_phases_end(tare_training *t, struct tr_taken *ret_taken)
 	now = tr_stopwatch_ns(&t->watch);
 	settle(t, now);
 	end_frames(t, now);
-	take_epoch(t, now, ret_taken);
+	take_epoch(t, now, epoch);
 	t->epoch = 0;
 	(void)pthread_mutex_unlock(&t->lock);
 	tare_scope_end(t->scope);
+	*ret_now = now;
 	return true;
 }

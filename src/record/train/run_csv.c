@@ -10,6 +10,7 @@
 
 #include "base/platform.h"
 #include "base/text.h"
+#include "ledger/write.h"
 #include "record/train/append.h"
 #include "record/train/run_csv.h"
 
@@ -182,12 +183,12 @@ static size_t csv_nanoseconds(char *out, double value)
 }
 
 /* Empty: not known. A loss of nan is one, and worth seeing. */
-static char *csv_cell(char *at, double value, bool is_loss)
+static char *csv_cell(char *at, double value, enum tr_run_column column)
 {
 	size_t n = 0;
 
 	*at++ = ',';
-	if (isnan(value) && !is_loss)
+	if (isnan(value) && column != TR_COLUMN_loss)
 		return at;
 	if (value >= 0.0001) /* below it the shortest has an exponent */
 		n = csv_nanoseconds(at, value);
@@ -208,10 +209,8 @@ int tr_run_csv_add(tare_run_csv *csv, const tare_run_row *row, int64_t now_ns)
 	int err;
 
 	at += tr_u64_text(at, row->epoch);
-#define CSV_CELL_OF(name) \
-	at = csv_cell(at, row->name, &row->name == &row->loss);
-	TARE_RUN_COLUMNS(CSV_CELL_OF)
-#undef CSV_CELL_OF
+	for (unsigned i = 0; i < TR_TRAINING_COLUMNS; i++)
+		at = csv_cell(at, tr_row_value(row, i), i);
 	*at++ = '\n';
 	tr_buf_add(&csv->file.pending, text, (size_t)(at - text));
 	if (row->total_time > 0)

@@ -120,16 +120,6 @@ static int take_options(const tare_training_options *from,
 	return 0;
 }
 
-static void name_values(tare_training *t)
-{
-	static const char *const names[TR_VALUE_COLUMNS] = {
-		"loss", "train_acc", "val_f1", "test_f1"
-	};
-
-	for (uint32_t i = 0; i < TR_VALUE_COLUMNS; i++)
-		(void)tr_names_add(&t->values, names[i]);
-}
-
 static tare_training *training_new(const tare_training_options *o,
 				   bool is_kept)
 {
@@ -165,7 +155,9 @@ static tare_training *training_new(const tare_training_options *o,
 		t->site = tare_site_get(TARE_KIND_SCOPE, TARE_TYPE_TIME,
 					"epoch", NULL, "training");
 	tr_phases_init(t);
-	name_values(t);
+	for (uint32_t i = 0; i < TR_VALUE_COLUMNS; i++)
+		(void)tr_names_add(&t->values,
+				   tr_column_name(TR_COLUMN_loss + i));
 	return t;
 }
 

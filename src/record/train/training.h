@@ -24,7 +24,7 @@
 #define TR_PHASE_THREADS 64u
 #define TR_TRAINING_VALUES 32u
 
-/* In this order the first of the table of phases. */
+/* In this order the first of the table of phases, and columns of a row. */
 enum tr_column_phase {
 	TR_PHASE_FORWARD,
 	TR_PHASE_BACKWARD,
@@ -66,7 +66,7 @@ struct tr_training_value {
 	double value;
 };
 
-/* The four that are columns come first. */
+/* The four that are columns, from the loss on, come first. */
 #define TR_VALUE_COLUMNS 4u
 
 struct tare_training {
@@ -109,6 +109,8 @@ struct tare_training {
 	int64_t peak_at_ns;
 	bool is_told_most; /* that `most` failed */
 	tare_training_phase shown[TR_PHASES]; /* in a tare_epoch */
+	struct tr_training_sums sums[TR_PHASES]; /* of all names so far */
+	uint32_t n_sums;
 	tare_site *samples_site;
 
 	/* ---- files: with `files` ---- */
@@ -133,6 +135,17 @@ TR_INLINE bool tr_training_has(const tare_training *training, uint32_t value)
 	return training->given >> value & 1;
 }
 
+/* Is there a value? A loss of nan is a result, where one was given. */
+TR_INLINE bool tr_training_has_column(const tare_training *training,
+				      const tare_run_row *row,
+				      enum tr_run_column column)
+{
+	double value = tr_row_value(row, column);
+
+	return value == value ||
+	       (column == TR_COLUMN_loss && tr_training_has(training, 0));
+}
+
 /* A forked child has the memory of its parent's trainings, and no more. */
 bool tr_training_is_mine(const tare_training *training);
 
@@ -141,19 +154,12 @@ bool tr_training_is_mine(const tare_training *training);
 void tr_phases_init(tare_training *training);
 /* Of an epoch; with no lock held. 0, TARE_EINVAL or TARE_EFULL. */
 int tr_phases_begin(tare_training *training);
-/* What an epoch took. Its phases are in `shown`. */
-struct tr_taken {
-	int64_t now_ns;
-	double seconds;	/* of training */
-	double column[TR_PHASE_COLUMNS]; /* communication: with its parts */
-	double rest, paused;
-	uint32_t n_phases;
-	struct tr_training_sums sums[TR_PHASES]; /* of all names so far */
-	uint32_t n_sums;
-};
-
-/* False: this thread did not begin it. */
-bool tr_phases_end(tare_training *training, struct tr_taken *ret_taken);
+/*
+ * Times and phases of the epoch (the latter in `shown`), and of all so far
+ * (`sums`). When it ended, by the watch. False: this thread did not begin it.
+ */
+bool tr_phases_end(tare_training *training, tare_epoch *epoch,
+		   int64_t *ret_now);
 
 /* ---- outputs.c --------------------------------------------------------- */
 
