@@ -65,6 +65,16 @@ TR_INLINE uint64_t tr_counter_exact(void)
 #endif
 
 /*
+ * Puts `value` where there is *seen. False: there is another, which is in *seen
+ * then. Acquire and release: what was written before a swap that succeeds is
+ * seen after one that finds it, which is enough for all who take or hand over
+ * something by it.
+ */
+#define TR_SWAP(x, seen, value) \
+	__atomic_compare_exchange_n(&(x), (seen), (value), false, \
+				    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
+
+/*
  * Structs that callers have of a later version are larger than ours. One
  * beyond this was never filled in.
  */
@@ -72,6 +82,14 @@ TR_INLINE uint64_t tr_counter_exact(void)
 
 /* ---- clock.c ----------------------------------------------------------- */
 
+/* A clock of the kernel's (clockid_t), also where a test has its own; 0: it
+ * cannot be read. */
+int64_t tr_clock_ns(int clock);
+/* The clock of a thread's CPU time, by the number of the thread. */
+TR_INLINE int tr_thread_clock(uint32_t thread)
+{
+	return (int)(~thread << 3 | 4u | 2u);
+}
 int64_t tr_monotonic_ns(void);
 int64_t tr_realtime_ns(void);
 /* As monotonic, and goes on while the machine sleeps. */
@@ -240,6 +258,8 @@ void tr_wait_unlock(uint32_t *lock);
  * held is free in the child. For rare calls: a thread that waits yields.
  */
 void tr_process_lock(uint32_t *lock);
+/* False: another thread holds it. */
+bool tr_process_try_lock(uint32_t *lock);
 void tr_process_unlock(uint32_t *lock);
 
 /* ---- publish.c --------------------------------------------------------- */

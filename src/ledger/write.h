@@ -142,6 +142,18 @@ struct tr_ledger {
 
 /* The one of this process; its content is zero in a child until it opens. */
 extern struct tr_ledger *tr_ledger;
+/* At least its control page is there. */
+TR_INLINE bool tr_ledger_is_ready(void)
+{
+	return tr_ledger && TR_ACQUIRE(tr_ledger->ready);
+}
+
+/* All of it is. */
+TR_INLINE bool tr_ledger_is_open(void)
+{
+	return tr_ledger_is_ready() && tr_ledger->base;
+}
+
 extern struct tr_thread *tr_threads; /* tr_max_threads of them */
 extern uint32_t tr_max_threads;	 /* at most TR_MAX_TRACKS */
 
@@ -269,6 +281,11 @@ TR_INLINE void tr_look_after(struct tr_thread *thread, uint32_t events)
 bool tr_control_bool(const char *name, bool configured);
 uint64_t tr_control_u64(const char *name, uint64_t configured);
 double tr_control_double(const char *name, double configured);
+/* The same of a field of a struct tr_config, which has the option's name. */
+#define TR_NOW_BOOL(config, option) tr_control_bool(#option, (config)->option)
+#define TR_NOW_U64(config, option) tr_control_u64(#option, (config)->option)
+#define TR_NOW_DOUBLE(config, option) \
+	tr_control_double(#option, (config)->option)
 /* `value` has TR_CONFIG_STRING bytes; what is given is it, or configured. */
 const char *tr_control_text(const char *name, const char *configured,
 			    char *value);
@@ -341,6 +358,16 @@ TR_INLINE void tr_lose_busy(void)
  */
 bool tr_thread_enter(struct tr_thread *thread);
 void tr_thread_leave(struct tr_thread *thread);
+
+/* Track `i` of all, or NULL: there are no more. */
+TR_INLINE const struct tr_track *tr_track_at(uint64_t i)
+{
+	const struct tr_region *tracks = &tr_ledger->region[TR_REGION_TRACKS];
+	const uint32_t *dir = (const void *)(tr_ledger->base + tracks->off);
+	uint32_t off = i < tracks->cap / sizeof(*dir) ? TR_ACQUIRE(dir[i]) : 0;
+
+	return off ? (const void *)(tr_ledger->base + off) : NULL;
+}
 
 /* ---- tree.c ------------------------------------------------------------ */
 
@@ -423,6 +450,12 @@ void tr_cells_complete(struct tr_thread *thread);
 /* Place of a bucket outside the fast path; 0 if there is no room. Busy. */
 uint32_t tr_cell_bucket(struct tr_thread *thread, struct tr_cell *cell,
 			uint64_t bits);
+/* No least and no largest yet; `real`: they are doubles. */
+TR_INLINE void tr_cell_clear_range(struct tr_cell *cell, bool real)
+{
+	TR_STORE(cell->min, real ? tr_bits_of(__builtin_inf()) : UINT64_MAX);
+	TR_STORE(cell->max, real ? tr_bits_of(-__builtin_inf()) : 0);
+}
 struct tr_extra *tr_cell_extra(struct tr_thread *thread, struct tr_cell *cell);
 /* Carry slot of a bucket that passed 2^32. NULL if there is no room. */
 uint32_t *tr_cell_carry(struct tr_thread *thread, struct tr_cell *cell,

@@ -22,7 +22,7 @@ bool tr_clock_is_fake(void)
 	return replaced != NULL;
 }
 
-static int64_t clock_ns(clockid_t clock)
+int64_t tr_clock_ns(int clock)
 {
 	struct timespec now;
 
@@ -37,7 +37,7 @@ int64_t tr_monotonic_ns(void)
 
 	if (TR_UNLIKELY(replaced != NULL))
 		return replaced(&real);
-	return clock_ns(CLOCK_MONOTONIC);
+	return tr_clock_ns(CLOCK_MONOTONIC);
 }
 
 int64_t tr_realtime_ns(void)
@@ -48,7 +48,7 @@ int64_t tr_realtime_ns(void)
 		(void)replaced(&real);
 		return real;
 	}
-	return clock_ns(CLOCK_REALTIME);
+	return tr_clock_ns(CLOCK_REALTIME);
 }
 
 int64_t tr_clock_slept_ns;
@@ -57,7 +57,7 @@ int64_t tr_boottime_ns(void)
 {
 	if (TR_UNLIKELY(replaced != NULL))
 		return tr_monotonic_ns() + tr_clock_slept_ns;
-	return clock_ns(CLOCK_BOOTTIME);
+	return tr_clock_ns(CLOCK_BOOTTIME);
 }
 
 bool tr_counter_is_trusted(void)

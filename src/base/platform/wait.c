@@ -91,19 +91,21 @@ void tr_wait_unlock(uint32_t *lock)
 }
 
 /* 0, or the process whose thread holds it. */
+bool tr_process_try_lock(uint32_t *lock)
+{
+	uint32_t pid = (uint32_t)getpid();
+	uint32_t held = __atomic_load_n(lock, __ATOMIC_RELAXED);
+
+	return held != pid &&
+	       __atomic_compare_exchange_n(lock, &held, pid, false,
+					   __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
 void tr_process_lock(uint32_t *lock)
 {
-	uint32_t pid = (uint32_t)getpid(), held;
-
-	for (;;) {
-		held = __atomic_load_n(lock, __ATOMIC_RELAXED);
-		if (held != pid &&
-		    __atomic_compare_exchange_n(lock, &held, pid, false,
-						__ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
-			return;
+	while (!tr_process_try_lock(lock))
 		(void)sched_yield();
-	}
 }
 
 void tr_process_unlock(uint32_t *lock)
