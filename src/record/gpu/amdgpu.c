@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -156,9 +157,8 @@ static void describe(unsigned index, tare_gpu *gpu)
 /* Lines such as "1: 2100Mhz *": the star is at the present one. */
 static double read_clock(unsigned card, const char *name)
 {
-	char text[1024], *star, *colon;
-	double mhz = 0;
-	bool any = false;
+	char text[1024], *star, *colon, *end;
+	unsigned long mhz;
 
 	if (!read_text(card, name, text, sizeof(text)))
 		return NAN;
@@ -169,13 +169,10 @@ static double read_clock(unsigned card, const char *name)
 	colon = strrchr(text, ':');
 	if (!colon)
 		return NAN;
-	for (colon++; *colon == ' '; colon++)
-		;
-	for (; *colon >= '0' && *colon <= '9' && mhz < 1e6; colon++) {
-		mhz = mhz * 10 + (*colon - '0');
-		any = true;
-	}
-	return any && (*colon == 'M' || *colon == 'm') ? mhz : NAN;
+	mhz = strtoul(colon + 1, &end, 10);
+	return end > colon + 1 && mhz < 1000000 && (*end | 32) == 'm' ?
+		       (double)mhz :
+		       (double)NAN;
 }
 
 static bool is_any_known(const tare_gpu *gpu)
@@ -184,7 +181,7 @@ static bool is_any_known(const tare_gpu *gpu)
 	       !isnan(gpu->power_w) || gpu->memory_used != TARE_UNKNOWN;
 }
 
-static enum tr_gpu_answer read_amdgpu(unsigned index, tare_gpu *gpu)
+static bool read_amdgpu(unsigned index, tare_gpu *gpu)
 {
 	unsigned card = amd.card[index];
 	uint64_t power = read_sensor(index, "power1_average");
@@ -202,7 +199,7 @@ static enum tr_gpu_answer read_amdgpu(unsigned index, tare_gpu *gpu)
 	gpu->power_limit_w = scaled(read_sensor(index, "power1_cap"), 1e6);
 	gpu->clock_mhz = read_clock(card, "pp_dpm_sclk");
 	gpu->memory_clock_mhz = read_clock(card, "pp_dpm_mclk");
-	return is_any_known(gpu) ? TR_GPU_ANSWERS : TR_GPU_SILENT;
+	return is_any_known(gpu);
 }
 
 /* No counter of energy, and memory by process only in the fdinfo of files

@@ -188,13 +188,12 @@ void tr_gpu_board_read(struct tr_gpu_board *board, bool with_energy)
 	tare_gpu *gpu = &board->gpu;
 	bool was_hot = gpu->is_hot;
 	int64_t before = tr_monotonic_ns(), now;
-	enum tr_gpu_answer answer;
-	bool is_due;
+	bool is_due, answers;
 
 	tr_gpu_forget(gpu);
-	answer = board->backend->read(board->index, gpu);
+	answers = board->backend->read(board->index, gpu);
 	now = tr_monotonic_ns();
-	if (answer == TR_GPU_SILENT) {
+	if (!answers) {
 		lose(board);
 		return;
 	}

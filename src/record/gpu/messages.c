@@ -66,6 +66,19 @@ void tr_gpu_reason_add(const char *format, ...)
 	va_end(args);
 }
 
+void tr_gpu_reason_told(enum tr_gpu_cause cause, unsigned number,
+			const char *format, ...)
+{
+	char text[TR_GPU_TEXT];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	tr_gpu_reason_add("%s", text);
+	tr_gpu_log_once(cause, number, TARE_LEVEL_WARNING, "%s", text);
+}
+
 void tr_gpu_reason_absent(const char *format, ...)
 {
 	va_list args;

@@ -74,12 +74,15 @@ static bool has(struct asking *asking, int result, const char *what)
 	return false;
 }
 
+/* A value that the library has a call for. */
+#define ASK(asking, call, what, ...) \
+	(nv.lib.call && \
+	 has((asking), nv.lib.call((asking)->device, __VA_ARGS__), (what)))
+
 /* ---- opening ----------------------------------------------------------- */
 
 static void tell_refusal(int result)
 {
-	enum tare_level level = TARE_LEVEL_WARNING;
-
 	if (result == TR_NVML_DRIVER_NOT_LOADED) {
 		tr_gpu_reason_absent("the NVIDIA driver is not loaded");
 		return;
@@ -90,7 +93,8 @@ static void tell_refusal(int result)
 	else
 		tr_gpu_reason_add("the NVIDIA driver refuses: %s (%d)",
 				  text_of(result), result);
-	tr_gpu_log_once(TR_GPU_SAY_LIBRARY, 2 + (unsigned)result % 32, level,
+	tr_gpu_log_once(TR_GPU_SAY_LIBRARY, 2 + (unsigned)result % 32,
+			TARE_LEVEL_WARNING,
 			"the NVIDIA driver refuses: %s (%d)", text_of(result),
 			result);
 }
@@ -105,11 +109,9 @@ static void take_devices(unsigned n)
 			nv.device[nv.n++] = device;
 			continue;
 		}
-		tr_gpu_reason_add("NVIDIA GPU %u cannot be used: %s (%d)", i,
-				  text_of(result), result);
-		tr_gpu_log_once(TR_GPU_SAY_VALUE, i, TARE_LEVEL_WARNING,
-				"NVIDIA GPU %u cannot be used: %s (%d)", i,
-				text_of(result), result);
+		tr_gpu_reason_told(TR_GPU_SAY_VALUE, i,
+				   "NVIDIA GPU %u cannot be used: %s (%d)", i,
+				   text_of(result), result);
 	}
 }
 
@@ -185,8 +187,7 @@ static void read_memory(struct asking *asking, tare_gpu *gpu)
 		gpu->memory_used = now.used;
 		return;
 	}
-	if (nv.lib.memory && has(asking, nv.lib.memory(asking->device, &first),
-				 "memory")) {
+	if (ASK(asking, memory, "memory", &first)) {
 		gpu->memory_total = first.total;
 		gpu->memory_used = first.used;
 	}
@@ -196,8 +197,7 @@ static void read_load(struct asking *asking, tare_gpu *gpu)
 {
 	struct tr_nvml_utilization load = { 0, 0 };
 
-	if (!nv.lib.utilization ||
-	    !has(asking, nv.lib.utilization(asking->device, &load), "load"))
+	if (!ASK(asking, utilization, "load", &load))
 		return;
 	gpu->load_percent = load.gpu;
 	gpu->memory_load_percent = load.memory;
@@ -207,13 +207,10 @@ static void read_power(struct asking *asking, tare_gpu *gpu)
 {
 	unsigned mw = 0;
 
-	if (nv.lib.power &&
-	    has(asking, nv.lib.power(asking->device, &mw), "power"))
+	if (ASK(asking, power, "power", &mw))
 		gpu->power_w = mw / 1e3;
 	gpu->power_limit_w = NAN;
-	if (nv.lib.power_limit &&
-	    has(asking, nv.lib.power_limit(asking->device, &mw),
-		"limit of power"))
+	if (ASK(asking, power_limit, "limit of power", &mw))
 		gpu->power_limit_w = mw / 1e3;
 }
 
@@ -221,31 +218,32 @@ static double clock_of(struct asking *asking, unsigned which)
 {
 	unsigned mhz = 0;
 
-	if (!nv.lib.clock ||
-	    !has(asking, nv.lib.clock(asking->device, which, &mhz), "clock"))
-		return NAN;
-	return mhz;
+	return ASK(asking, clock, "clock", which, &mhz) ? mhz : (double)NAN;
 }
 
 static uint64_t throttle_of(unsigned long long reasons)
 {
-	unsigned long long known = TR_NVML_REASON_IDLE;
+	static const struct {
+		unsigned reasons, throttle;
+	} rows[] = {
+		{ TR_NVML_REASON_IDLE, TARE_GPU_THROTTLE_IDLE },
+		{ TR_NVML_REASON_POWER_CAP | TR_NVML_REASON_POWER_BRAKE,
+		  TARE_GPU_THROTTLE_POWER },
+		{ TR_NVML_REASON_HEAT | TR_NVML_REASON_HARDWARE_HEAT,
+		  TARE_GPU_THROTTLE_HEAT },
+		{ TR_NVML_REASON_HARDWARE | TR_NVML_REASON_HARDWARE_HEAT |
+			  TR_NVML_REASON_POWER_BRAKE,
+		  TARE_GPU_THROTTLE_HARDWARE },
+	};
+	unsigned long long others = reasons;
 	uint64_t throttle = 0;
 
-	if (reasons & TR_NVML_REASON_IDLE)
-		throttle |= TARE_GPU_THROTTLE_IDLE;
-	if (reasons & (TR_NVML_REASON_POWER_CAP | TR_NVML_REASON_POWER_BRAKE))
-		throttle |= TARE_GPU_THROTTLE_POWER;
-	if (reasons & (TR_NVML_REASON_HEAT | TR_NVML_REASON_HARDWARE_HEAT))
-		throttle |= TARE_GPU_THROTTLE_HEAT;
-	if (reasons & (TR_NVML_REASON_HARDWARE | TR_NVML_REASON_HARDWARE_HEAT |
-		       TR_NVML_REASON_POWER_BRAKE))
-		throttle |= TARE_GPU_THROTTLE_HARDWARE;
-	known |= TR_NVML_REASON_POWER_CAP | TR_NVML_REASON_POWER_BRAKE |
-		 TR_NVML_REASON_HEAT | TR_NVML_REASON_HARDWARE_HEAT |
-		 TR_NVML_REASON_HARDWARE;
-	return reasons & ~known ? throttle | TARE_GPU_THROTTLE_OTHER :
-				  throttle;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (reasons & rows[i].reasons)
+			throttle |= rows[i].throttle;
+		others &= ~(unsigned long long)rows[i].reasons;
+	}
+	return others ? throttle | TARE_GPU_THROTTLE_OTHER : throttle;
 }
 
 static void read_state(struct asking *asking, tare_gpu *gpu)
@@ -253,20 +251,16 @@ static void read_state(struct asking *asking, tare_gpu *gpu)
 	unsigned long long reasons = 0;
 	unsigned degrees = 0;
 
-	if (nv.lib.temperature &&
-	    has(asking, nv.lib.temperature(asking->device,
-					   TR_NVML_TEMPERATURE_GPU, &degrees),
-		"temperature"))
+	if (ASK(asking, temperature, "temperature", TR_NVML_TEMPERATURE_GPU,
+		&degrees))
 		gpu->temperature = degrees;
 	gpu->clock_mhz = clock_of(asking, TR_NVML_CLOCK_SM);
 	gpu->memory_clock_mhz = clock_of(asking, TR_NVML_CLOCK_MEMORY);
-	if (nv.lib.reasons &&
-	    has(asking, nv.lib.reasons(asking->device, &reasons),
-		"throttling"))
+	if (ASK(asking, reasons, "throttling", &reasons))
 		gpu->throttle = throttle_of(reasons);
 }
 
-static enum tr_gpu_answer read_nvml(unsigned index, tare_gpu *gpu)
+static bool read_nvml(unsigned index, tare_gpu *gpu)
 {
 	struct asking asking = { nv.device[index], gpu->index, 0, false };
 
@@ -277,8 +271,7 @@ static enum tr_gpu_answer read_nvml(unsigned index, tare_gpu *gpu)
 		read_state(&asking, gpu);
 	if (!asking.is_lost)
 		read_power(&asking, gpu);
-	return asking.is_lost || !asking.n_answers ? TR_GPU_SILENT :
-						     TR_GPU_ANSWERS;
+	return !asking.is_lost && asking.n_answers;
 }
 
 static bool read_energy(unsigned index, uint64_t *ret_mj)
@@ -294,45 +287,34 @@ static bool read_energy(unsigned index, uint64_t *ret_mj)
 
 /* ---- memory of this process -------------------------------------------- */
 
-/* Not in the list is none, unless the list has numbers of other names. */
-static uint64_t absent(void)
+/* Rows of both forms of the list begin in the same way. */
+static int list_processes(void *device, unsigned *n, size_t *ret_bytes)
 {
-	return nv.sees_all_processes ? 0 : TARE_UNKNOWN;
-}
-
-static uint64_t own_of_v1(void *device, unsigned pid)
-{
-	unsigned n = PROCESSES;
-
-	if (nv.lib.processes_v1(device, &n, nv.process.v1) != TR_NVML_OK)
-		return TARE_UNKNOWN;
-	for (unsigned i = 0; i < n && i < PROCESSES; i++)
-		if (nv.process.v1[i].pid == pid)
-			return nv.process.v1[i].used;
-	return absent();
-}
-
-static uint64_t own_of(void *device, unsigned pid)
-{
-	unsigned n = PROCESSES;
-
-	if (nv.lib.processes(device, &n, nv.process.now) != TR_NVML_OK)
-		return TARE_UNKNOWN;
-	for (unsigned i = 0; i < n && i < PROCESSES; i++)
-		if (nv.process.now[i].pid == pid)
-			return nv.process.now[i].used;
-	return absent();
+	*ret_bytes = sizeof(nv.process.now[0]);
+	if (nv.lib.processes)
+		return nv.lib.processes(device, n, nv.process.now);
+	*ret_bytes = sizeof(nv.process.v1[0]);
+	if (nv.lib.processes_v1)
+		return nv.lib.processes_v1(device, n, nv.process.v1);
+	return TR_NVML_FUNCTION_NOT_FOUND;
 }
 
 static uint64_t read_own(unsigned index)
 {
-	unsigned pid = (unsigned)getpid();
+	unsigned n = PROCESSES, pid = (unsigned)getpid();
+	struct tr_nvml_process_v1 one;
+	size_t bytes;
 
-	if (nv.lib.processes)
-		return own_of(nv.device[index], pid);
-	if (nv.lib.processes_v1)
-		return own_of_v1(nv.device[index], pid);
-	return TARE_UNKNOWN;
+	if (list_processes(nv.device[index], &n, &bytes) != TR_NVML_OK)
+		return TARE_UNKNOWN;
+	for (unsigned i = 0; i < n && i < PROCESSES; i++) {
+		memcpy(&one, (const char *)&nv.process + i * bytes,
+		       sizeof(one));
+		if (one.pid == pid)
+			return one.used;
+	}
+	/* Not in it is none, unless it has numbers of other names. */
+	return nv.sees_all_processes ? 0 : TARE_UNKNOWN;
 }
 
 const struct tr_gpu_backend tr_gpu_nvml = {

@@ -107,11 +107,9 @@ static void tell_missing(const struct tr_nvml *nvml)
 		memcpy(text + len + 2, values[i].what, n + 1);
 		len += n + 2;
 	}
-	if (!len)
-		return;
-	tr_gpu_reason_add("libnvidia-ml is too old for %s", text + 2);
-	tr_gpu_log_once(TR_GPU_SAY_LIBRARY, 0, TARE_LEVEL_WARNING,
-			"libnvidia-ml is too old for %s", text + 2);
+	if (len)
+		tr_gpu_reason_told(TR_GPU_SAY_LIBRARY, 0,
+				   "libnvidia-ml is too old for %s", text + 2);
 }
 
 void tr_nvml_choose(void)

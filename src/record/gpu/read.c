@@ -39,8 +39,7 @@ static struct tr_gpu_state *make_state(void)
 	made = tr_memory_map_wiped(sizeof(*made), &wiped);
 	if (!made)
 		return NULL;
-	if (!__atomic_compare_exchange_n(&state, &none, made, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+	if (!TR_SWAP(state, &none, made)) {
 		tr_memory_unmap(made, sizeof(*made));
 		return none;
 	}
@@ -166,24 +165,27 @@ static bool is_hung(const struct tr_gpu_state *s, int64_t now)
 	return true;
 }
 
+static size_t n_shown(struct tr_gpu_state *s)
+{
+	size_t n;
+
+	(void)pthread_mutex_lock(&s->lock);
+	n = s->n_shown;
+	(void)pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
 TARE_API size_t tare_gpu_count(void)
 {
 	struct tr_gpu_state *s = tr_gpu_state(true);
 	int saved = errno;
-	size_t n;
+	size_t n = s ? n_shown(s) : 0;
 
-	if (!s)
-		return 0;
-	(void)pthread_mutex_lock(&s->lock);
-	n = s->n_shown;
-	(void)pthread_mutex_unlock(&s->lock);
-	if (n)
+	if (n || !s)
 		return n;
 	refresh(s);
 	(void)is_hung(s, tr_monotonic_ns());
-	(void)pthread_mutex_lock(&s->lock);
-	n = s->n_shown;
-	(void)pthread_mutex_unlock(&s->lock);
+	n = n_shown(s);
 	errno = saved;
 	return n;
 }

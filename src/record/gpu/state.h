@@ -17,12 +17,6 @@
 #define TR_GPU_TEXT 256u
 #define TR_GPU_TEXTS 32u
 
-/* What a driver says of a board that it was asked for. */
-enum tr_gpu_answer {
-	TR_GPU_ANSWERS,
-	TR_GPU_SILENT /* it is lost, or gave no value at all */
-};
-
 /*
  * A kind of driver. All calls are made by the thread alone, between open and
  * close. `index` counts the boards of this driver.
@@ -33,8 +27,9 @@ struct tr_gpu_backend {
 	unsigned (*open)(void);
 	/* Name, uuid, memory_total: what stays. */
 	void (*describe)(unsigned index, tare_gpu *gpu);
-	/* All values that change but energy; they are unknown before. */
-	enum tr_gpu_answer (*read)(unsigned index, tare_gpu *gpu);
+	/* All values that change but energy; they are unknown before. False:
+	 * the board is lost, or gave no value at all. */
+	bool (*read)(unsigned index, tare_gpu *gpu);
 	/* Millijoules since some moment; false: it does not tell. NULL:
 	 * it counts none. */
 	bool (*energy)(unsigned index, uint64_t *ret_mj);
@@ -157,6 +152,9 @@ void tr_gpu_log_once(enum tr_gpu_cause cause, unsigned number,
 void tr_gpu_reason_begin(void);
 /* Something is wrong. */
 void tr_gpu_reason_add(const char *format, ...) TARE_PRINTF(1, 2);
+/* The same, and once a warning in the log. */
+void tr_gpu_reason_told(enum tr_gpu_cause cause, unsigned number,
+			const char *format, ...) TARE_PRINTF(3, 4);
 /* A driver is not there: of interest only where no other has a board. */
 void tr_gpu_reason_absent(const char *format, ...) TARE_PRINTF(1, 2);
 /* Makes it the one that is reported. */

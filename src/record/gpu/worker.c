@@ -93,15 +93,6 @@ static void show(struct tr_gpu_state *s)
 
 /* ---- rounds ------------------------------------------------------------ */
 
-static uint64_t own_cpu_ns(void)
-{
-	struct timespec now;
-
-	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now))
-		return 0;
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void read_boards(struct tr_gpu_state *s)
 {
 	bool with_energy = __atomic_exchange_n(&s->wants_energy, 0,
@@ -133,7 +124,7 @@ static void begin_round(struct tr_gpu_state *s)
 /* Its own part of the end; after it another thread may begin a round. */
 static void finish_round(struct tr_gpu_state *s, uint64_t *cpu)
 {
-	uint64_t now = own_cpu_ns();
+	uint64_t now = (uint64_t)tr_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	(void)__atomic_fetch_add(&s->cost_ns, now - *cpu, __ATOMIC_RELAXED);
 	*cpu = now;
