@@ -23,8 +23,6 @@
 #include "base/platform.h"
 #include "base/text.h"
 
-#define BYTES_TEXT 32
-
 void tr_capability_set(struct tr_capability *found, bool is_available,
 		       const char *help, const char *format, ...)
 {
@@ -51,16 +49,9 @@ static bool can_read(const char *path, int *ret_error)
 	return is_there;
 }
 
-static const char *size_text(char out[BYTES_TEXT], uint64_t bytes)
-{
-	(void)tr_bytes_text(out, BYTES_TEXT, (double)bytes);
-	return out;
-}
-
 static void look_memory(struct tr_capability *found)
 {
 	tare_system now = { .struct_size = sizeof(now) };
-	char total[BYTES_TEXT], free[BYTES_TEXT];
 
 	if (tare_system_read(&now) || now.memory_total == TARE_UNKNOWN ||
 	    now.memory_available == TARE_UNKNOWN) {
@@ -69,8 +60,8 @@ static void look_memory(struct tr_capability *found)
 		return;
 	}
 	tr_capability_set(found, true, NULL, "%s, %s available",
-			  size_text(total, now.memory_total),
-			  size_text(free, now.memory_available));
+			  tr_as_bytes((double)now.memory_total).text,
+			  tr_as_bytes((double)now.memory_available).text);
 }
 
 static void look_pressure(struct tr_capability *found)
@@ -91,7 +82,8 @@ static void look_group(struct tr_capability *found)
 {
 	tare_system now = { .struct_size = sizeof(now) };
 	struct tr_cgroup group = { 0 };
-	char limit[BYTES_TEXT] = "no limit", cpus[40] = "no quota";
+	struct tr_text limit = { "no limit" };
+	char cpus[40] = "no quota";
 	struct tr_lock lock;
 	double quota = NAN;
 
@@ -108,7 +100,7 @@ static void look_group(struct tr_capability *found)
 		return;
 	}
 	if (tare_system_read(&now) == 0 && now.memory_limit != TARE_UNKNOWN)
-		(void)size_text(limit, now.memory_limit);
+		limit = tr_as_bytes((double)now.memory_limit);
 	if (quota > 0) {
 		size_t len = tr_fixed_text(cpus, 24, quota, 2);
 
@@ -116,7 +108,7 @@ static void look_group(struct tr_capability *found)
 	}
 	tr_capability_set(found, true, NULL,
 			  "version %u; memory: %s; CPU: %s", group.version,
-			  limit, cpus);
+			  limit.text, cpus);
 }
 
 static void look_cpu(struct tr_capability *found)

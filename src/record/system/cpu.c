@@ -13,7 +13,6 @@
 
 #include <math.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

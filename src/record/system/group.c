@@ -149,36 +149,33 @@ static void find_memory(void)
 	}
 }
 
-double tr_quota_scan(const char *text)
+/* What says "max" or -1 is no number. */
+static double cpus_of(uint64_t quota, uint64_t period)
 {
-	uint64_t quota = tr_scan_number(&text), period;
-
-	if (quota == TARE_UNKNOWN)
-		return NAN;
-	period = tr_scan_number(&text);
-	if (!quota || !period || period == TARE_UNKNOWN)
+	if (!quota || quota == TARE_UNKNOWN || !period ||
+	    period == TARE_UNKNOWN)
 		return NAN;
 	return (double)quota / (double)period;
+}
+
+double tr_quota_scan(const char *text)
+{
+	uint64_t quota = tr_scan_number(&text);
+
+	return cpus_of(quota, tr_scan_number(&text));
 }
 
 static double quota_of(size_t len)
 {
 	const struct tr_cgroup *group = &groups.cpu;
 	const char *text;
-	uint64_t quota, period;
 
 	if (group->version == 2) {
 		text = file_of(group, len, "cpu.max");
 		return text ? tr_quota_scan(text) : NAN;
 	}
-	/* -1 is none, and no number. */
-	quota = number_in(group, len, "cpu.cfs_quota_us");
-	if (!quota || quota == TARE_UNKNOWN)
-		return NAN;
-	period = number_in(group, len, "cpu.cfs_period_us");
-	return period && period != TARE_UNKNOWN ?
-		       (double)quota / (double)period :
-		       NAN;
+	return cpus_of(number_in(group, len, "cpu.cfs_quota_us"),
+		       number_in(group, len, "cpu.cfs_period_us"));
 }
 
 static void find_cpus(void)

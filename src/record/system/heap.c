@@ -79,20 +79,12 @@ static bool malloc_is_libc(void)
 	       mine.dli_fbase == theirs.dli_fbase;
 }
 
-static int64_t thread_ns(void)
-{
-	struct timespec now = { 0, 0 };
-
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void ask(void)
 {
-	int64_t from = thread_ns();
+	int64_t from = tr_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct mallinfo2 info = mallinfo2();
 
-	heap.cost_ns = thread_ns() - from;
+	heap.cost_ns = tr_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
 	heap.at_ns = tr_monotonic_ns();
 	heap.kept.used = info.uordblks + info.hblkhd;
 	heap.kept.held = info.arena + info.hblkhd;

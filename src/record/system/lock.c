@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/platform.h"
 #include "record/system.h"
 
 #define WAIT_NS 50000
@@ -23,12 +24,10 @@ static bool take(uint32_t own)
 	uint32_t seen = 0;
 
 	/* Acquire, with the release of leave: the readings before. */
-	if (__atomic_compare_exchange_n(&holder, &seen, own, false,
-					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	if (TR_SWAP(holder, &seen, own))
 		return true;
 	if (seen == own ||
-	    !__atomic_compare_exchange_n(&holder, &seen, own, false,
-					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	    !TR_SWAP(holder, &seen, own))
 		return false;
 	tr_system_forget(); /* left half-written by the fork */
 	return true;

@@ -76,8 +76,8 @@ void tr_cgroup_forget(void);
 struct tr_device {
 	char name[32];
 	uint64_t in, out;
-	bool is_counted; /* what /sys says is asked for once */
-	bool is_real;	 /* an interface that hardware is behind */
+	bool is_counted;
+	bool is_real; /* hardware is behind it; /sys is asked for once */
 };
 
 struct tr_traffic {

@@ -13,7 +13,6 @@
  */
 #include "readings.h"
 
-#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,17 +21,28 @@
 #define SECTOR 512u    /* of diskstats, whatever the disk's */
 #define RATE_MOST 1e13 /* bytes/s: beyond, a counter was garbled */
 
-struct kind {
+/* Guard: the lock. */
+static struct kept {
 	struct tr_since since;
 	struct tr_traffic former[2], present;
+} kept_disks, kept_nets;
+
+struct kind {
+	const char *file;
+	void (*scan)(const char *text, const struct tr_traffic *before,
+		     struct tr_traffic *ret);
+	uint64_t unit;
+	struct kept *kept;
 };
 
-/* Guard: the lock. */
-static struct kind disks, nets;
+static const struct kind disks = { "/proc/diskstats", tr_disks_scan, SECTOR,
+				   &kept_disks };
+static const struct kind nets = { "/proc/net/dev", tr_nets_scan, 1,
+				  &kept_nets };
 
 void tr_traffic_forget(void)
 {
-	disks.since.n = nets.since.n = 0;
+	kept_disks.since.n = kept_nets.since.n = 0;
 }
 
 /* ---- devices ----------------------------------------------------------- */
@@ -126,7 +136,7 @@ static bool is_whole_by_name(const struct tr_traffic *traffic,
 			     const char *name)
 {
 	for (uint32_t i = 0; i < traffic->n; i++)
-		if (traffic->device[i].is_counted &&
+		if (traffic->device[i].is_real &&
 		    is_part_of(name, traffic->device[i].name))
 			return false;
 	return true;
@@ -149,12 +159,36 @@ static bool is_disk(const struct tr_traffic *traffic, const char *name)
 	       (starts(name, "nbd") && exists("/sys/block/%s", in_sys));
 }
 
-static bool is_real_net(const char *name)
+static bool is_real_net(const struct tr_traffic *traffic, const char *name)
 {
+	(void)traffic;
 	return !strchr(name, '/') && exists("/sys/class/net/%s/device", name);
 }
 
 /* ---- files ------------------------------------------------------------- */
+
+/* All lines that `scan` knows; what is known of a device is not asked for. */
+static void scan_all(const char *text, const struct tr_traffic *before,
+		     struct tr_traffic *ret,
+		     bool (*scan)(const char *at, struct tr_device *device),
+		     bool (*is_real)(const struct tr_traffic *traffic,
+				     const char *name))
+{
+	ret->n = 0;
+	for (const char *line = text; line && ret->n < TR_DEVICES;
+	     line = tr_scan_next(line)) {
+		struct tr_device *device = &ret->device[ret->n];
+		const struct tr_device *known;
+
+		if (!scan(line, device))
+			continue;
+		known = find(before, device->name, ret->n);
+		device->is_real = known ? known->is_real :
+					  is_real(ret, device->name);
+		device->is_counted = device->is_real;
+		ret->n++;
+	}
+}
 
 /* major minor name reads merged SECTORS ms writes merged SECTORS ... */
 static bool scan_disk(const char *at, struct tr_device *disk)
@@ -175,19 +209,7 @@ static bool scan_disk(const char *at, struct tr_device *disk)
 void tr_disks_scan(const char *text, const struct tr_traffic *before,
 		   struct tr_traffic *ret)
 {
-	ret->n = 0;
-	for (const char *line = text; line && ret->n < TR_DEVICES;
-	     line = tr_scan_next(line)) {
-		struct tr_device *disk = &ret->device[ret->n];
-		const struct tr_device *known;
-
-		if (!scan_disk(line, disk))
-			continue;
-		known = find(before, disk->name, ret->n);
-		disk->is_counted = known ? known->is_counted :
-					   is_disk(ret, disk->name);
-		ret->n++;
-	}
+	scan_all(text, before, ret, scan_disk, is_disk);
 }
 
 /* name: BYTES packets errs drop fifo frame compressed multicast BYTES ... */
@@ -201,38 +223,21 @@ static bool scan_net(const char *at, struct tr_device *net)
 		field[i] = tr_scan_number(&at);
 	net->in = field[0];
 	net->out = field[8];
-	return net->in != TARE_UNKNOWN && net->out != TARE_UNKNOWN;
-}
-
-/* Where there is real hardware, all goes through it. */
-static void choose_nets(struct tr_traffic *nets_now)
-{
-	bool any = false;
-
-	for (uint32_t i = 0; i < nets_now->n; i++)
-		any |= nets_now->device[i].is_real;
-	for (uint32_t i = 0; i < nets_now->n; i++)
-		nets_now->device[i].is_counted =
-			!any || nets_now->device[i].is_real;
+	return net->in != TARE_UNKNOWN && net->out != TARE_UNKNOWN &&
+	       strcmp(net->name, "lo") != 0;
 }
 
 void tr_nets_scan(const char *text, const struct tr_traffic *before,
 		  struct tr_traffic *ret)
 {
-	ret->n = 0;
-	for (const char *line = text; line && ret->n < TR_DEVICES;
-	     line = tr_scan_next(line)) {
-		struct tr_device *net = &ret->device[ret->n];
-		const struct tr_device *known;
+	bool any = false;
 
-		if (!scan_net(line, net) || strcmp(net->name, "lo") == 0)
-			continue;
-		known = find(before, net->name, ret->n);
-		net->is_real = known ? known->is_real :
-				       is_real_net(net->name);
-		ret->n++;
-	}
-	choose_nets(ret);
+	scan_all(text, before, ret, scan_net, is_real_net);
+	/* Where there is real hardware, all goes through it. */
+	for (uint32_t i = 0; i < ret->n; i++)
+		any |= ret->device[i].is_real;
+	for (uint32_t i = 0; i < ret->n; i++)
+		ret->device[i].is_counted |= !any;
 }
 
 /* ---- rates ------------------------------------------------------------- */
@@ -275,9 +280,10 @@ static struct growth growth_of(const struct tr_traffic *from,
 	return sum;
 }
 
-static void sum_up(const struct tr_traffic *traffic, uint64_t unit,
-		   uint64_t *ret_in, uint64_t *ret_out)
+static void sum_up(const struct kind *kind, uint64_t *ret_in,
+		   uint64_t *ret_out)
 {
+	const struct tr_traffic *traffic = &kind->kept->present;
 	uint64_t in = 0, out = 0;
 	bool any = false;
 
@@ -290,19 +296,20 @@ static void sum_up(const struct tr_traffic *traffic, uint64_t unit,
 	}
 	if (!any)
 		return;
-	*ret_in = tr_scan_times(in, unit);
-	*ret_out = tr_scan_times(out, unit);
+	*ret_in = tr_scan_times(in, kind->unit);
+	*ret_out = tr_scan_times(out, kind->unit);
 }
 
 /* Keeps the reading, and gives the growth since the one before. */
-static void rates(struct kind *kind, double unit, double *ret_in,
-		  double *ret_out)
+static void rates(const struct kind *kind, double *ret_in, double *ret_out)
 {
-	struct tr_gap gap = tr_since_next(&kind->since);
+	struct kept *kept = kind->kept;
+	struct tr_gap gap = tr_since_next(&kept->since);
+	double unit = (double)kind->unit;
 	struct growth growth;
 
 	if (gap.from >= 0) {
-		growth = growth_of(&kind->former[gap.from], &kind->present);
+		growth = growth_of(&kept->former[gap.from], &kept->present);
 		if (growth.is_known) {
 			*ret_in = tr_gap_rate(&gap, growth.in * unit,
 					      RATE_MOST);
@@ -311,38 +318,39 @@ static void rates(struct kind *kind, double unit, double *ret_in,
 		}
 	}
 	if (gap.keep >= 0) {
-		struct tr_traffic *former = &kind->former[gap.keep];
+		struct tr_traffic *former = &kept->former[gap.keep];
 
-		former->n = kind->present.n;
-		memcpy(former->device, kind->present.device,
+		former->n = kept->present.n;
+		memcpy(former->device, kept->present.device,
 		       former->n * sizeof(former->device[0]));
 	}
 }
 
-static const struct tr_traffic *newest(const struct kind *kind)
+static bool take(const struct kind *kind, uint64_t *ret_in, uint64_t *ret_out,
+		 double *ret_in_rate, double *ret_out_rate)
 {
-	return kind->since.n ? &kind->former[kind->since.newest] : NULL;
+	const char *text = tr_scan_file(NULL, "%s", kind->file);
+	struct kept *kept = kind->kept;
+
+	kept->present.n = 0;
+	if (text)
+		kind->scan(text,
+			   kept->since.n ? &kept->former[kept->since.newest] :
+					   NULL,
+			   &kept->present);
+	if (!kept->present.n)
+		return false;
+	sum_up(kind, ret_in, ret_out);
+	rates(kind, ret_in_rate, ret_out_rate);
+	return true;
 }
 
 bool tr_traffic_take(tare_system *now)
 {
-	const char *text = tr_scan_file(NULL, "/proc/diskstats");
+	bool has_disks = take(&disks, &now->disk_read, &now->disk_written,
+			      &now->disk_read_rate, &now->disk_write_rate);
+	bool has_nets = take(&nets, &now->net_received, &now->net_sent,
+			     &now->net_receive_rate, &now->net_send_rate);
 
-	disks.present.n = nets.present.n = 0;
-	if (text)
-		tr_disks_scan(text, newest(&disks), &disks.present);
-	if (disks.present.n) {
-		sum_up(&disks.present, SECTOR, &now->disk_read,
-		       &now->disk_written);
-		rates(&disks, SECTOR, &now->disk_read_rate,
-		      &now->disk_write_rate);
-	}
-	text = tr_scan_file(NULL, "/proc/net/dev");
-	if (text)
-		tr_nets_scan(text, newest(&nets), &nets.present);
-	if (nets.present.n) {
-		sum_up(&nets.present, 1, &now->net_received, &now->net_sent);
-		rates(&nets, 1, &now->net_receive_rate, &now->net_send_rate);
-	}
-	return disks.present.n || nets.present.n;
+	return has_disks || has_nets;
 }
