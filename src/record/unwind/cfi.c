@@ -53,10 +53,9 @@ struct cfi_run {
 
 /* ---- entries ----------------------------------------------------------- */
 
-/* Opens an entry behind its length; *ret_id is where its id stands. */
+/* Opens an entry behind its length, which has four bytes. */
 static bool cfi_open(struct tr_cursor *cursor,
-		     const struct tr_cfi_memory *memory, uint64_t entry,
-		     uint64_t *ret_id)
+		     const struct tr_cfi_memory *memory, uint64_t entry)
 {
 	uint64_t length;
 
@@ -65,7 +64,6 @@ static bool cfi_open(struct tr_cursor *cursor,
 	length = tr_cursor_uint(cursor, 4);
 	if (cursor->is_bad || !length || length > TR_CFI_LONGEST)
 		return false; /* 64-bit lengths, which no compiler makes, too */
-	*ret_id = entry + 4;
 	tr_cursor_limit(cursor, entry + 4 + length);
 	return true;
 }
@@ -105,13 +103,12 @@ static bool cfi_read_common(const struct tr_cfi_memory *memory,
 			    uint64_t entry, struct tr_cursor *cursor,
 			    struct cfi_common *common)
 {
-	uint64_t id, length, end;
+	uint64_t length, end;
 	char text[8];
 	uint8_t version;
 
 	memset(common, 0, sizeof(*common));
-	if (!cfi_open(cursor, memory, entry, &id) ||
-	    tr_cursor_uint(cursor, 4) != 0)
+	if (!cfi_open(cursor, memory, entry) || tr_cursor_uint(cursor, 4) != 0)
 		return false;
 	version = tr_cursor_byte(cursor);
 	if ((version != 1 && version != 3) ||
@@ -225,24 +222,13 @@ static bool cfi_run_cfa(struct cfi_run *run, struct tr_cursor *cursor,
 {
 	switch (op) {
 	case 0x0c: /* register and offset */
-		cfi_base(run, tr_cursor_uleb(cursor));
-		run->row.cfa.x = (int64_t)tr_cursor_uleb(cursor);
-		return true;
 	case 0x12:
+	case 0x0d: /* register alone */
 		cfi_base(run, tr_cursor_uleb(cursor));
-		run->row.cfa.x = cfi_factored(
-			run, (uint64_t)tr_cursor_sleb(cursor));
-		return true;
-	case 0x0d:
-		cfi_base(run, tr_cursor_uleb(cursor));
-		return true;
-	case 0x0e:
-		run->row.cfa.x = (int64_t)tr_cursor_uleb(cursor);
-		return true;
+		break;
+	case 0x0e: /* offset alone */
 	case 0x13:
-		run->row.cfa.x = cfi_factored(
-			run, (uint64_t)tr_cursor_sleb(cursor));
-		return true;
+		break;
 	case 0x0f:
 		run->row.cfa = tr_cfi_expression(
 			cursor, tr_cursor_uleb(cursor), run->pc);
@@ -250,6 +236,12 @@ static bool cfi_run_cfa(struct cfi_run *run, struct tr_cursor *cursor,
 	default:
 		return false;
 	}
+	if (op == 0x0c || op == 0x0e)
+		run->row.cfa.x = (int64_t)tr_cursor_uleb(cursor);
+	else if (op != 0x0d)
+		run->row.cfa.x = cfi_factored(
+			run, (uint64_t)tr_cursor_sleb(cursor));
+	return true;
 }
 
 /* Those about a register. */
@@ -313,14 +305,10 @@ static void cfi_run_other(struct cfi_run *run, struct tr_cursor *cursor,
 		run->at = tr_cursor_pointer(cursor, run->common->encoding, 0);
 		run->is_done = run->at > run->pc;
 		return;
-	case 0x02:
-		cfi_advance(run, tr_cursor_uint(cursor, 1));
-		return;
+	case 0x02: /* by a number of 1, 2, 4 bytes */
 	case 0x03:
-		cfi_advance(run, tr_cursor_uint(cursor, 2));
-		return;
 	case 0x04:
-		cfi_advance(run, tr_cursor_uint(cursor, 4));
+		cfi_advance(run, tr_cursor_uint(cursor, 1u << (op - 2)));
 		return;
 	case 0x0a:
 		cfi_remember(run);
@@ -444,13 +432,14 @@ uint64_t tr_cfi_rule(const struct tr_cfi_memory *memory, uint64_t entry,
 	struct cfi_common common;
 	struct cfi_run run = { .common = &common, .pc = pc };
 	struct tr_cursor cursor, common_cursor;
-	uint64_t id, back, bytes;
+	uint64_t back, bytes;
 
-	if (!cfi_open(&cursor, memory, entry, &id))
+	if (!cfi_open(&cursor, memory, entry))
 		return 0;
 	back = tr_cursor_uint(&cursor, 4);
 	if (!back ||
-	    !cfi_read_common(memory, id - back, &common_cursor, &common))
+	    !cfi_read_common(memory, entry + 4 - back, &common_cursor,
+			     &common))
 		return 0;
 	run.at = tr_cursor_pointer(&cursor, common.encoding, 0);
 	bytes = tr_cursor_pointer(&cursor, common.encoding & 0x0f, 0);

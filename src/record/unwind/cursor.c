@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/unwind/cfi.h"
 
-#include <string.h>
-
 #define TR_PE_DATAREL 0x30u
 #define TR_PE_PCREL 0x10u
 
@@ -73,22 +71,7 @@ uint64_t tr_cursor_uint(struct tr_cursor *cursor, unsigned n)
 	return value;
 }
 
-uint64_t tr_cursor_uleb(struct tr_cursor *cursor)
-{
-	uint64_t value = 0;
-	uint8_t byte;
-
-	for (unsigned shift = 0; shift < 64; shift += 7) {
-		byte = tr_cursor_byte(cursor);
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return value;
-	}
-	cursor->is_bad = true;
-	return 0;
-}
-
-int64_t tr_cursor_sleb(struct tr_cursor *cursor)
+static uint64_t cursor_leb(struct tr_cursor *cursor, bool is_signed)
 {
 	uint64_t value = 0;
 	uint8_t byte;
@@ -98,12 +81,22 @@ int64_t tr_cursor_sleb(struct tr_cursor *cursor)
 		value |= (uint64_t)(byte & 0x7f) << shift;
 		if (byte & 0x80)
 			continue;
-		if (byte & 0x40 && shift + 7 < 64)
+		if (is_signed && byte & 0x40 && shift + 7 < 64)
 			value |= UINT64_MAX << (shift + 7);
-		return (int64_t)value;
+		return value;
 	}
 	cursor->is_bad = true;
 	return 0;
+}
+
+uint64_t tr_cursor_uleb(struct tr_cursor *cursor)
+{
+	return cursor_leb(cursor, false);
+}
+
+int64_t tr_cursor_sleb(struct tr_cursor *cursor)
+{
+	return (int64_t)cursor_leb(cursor, true);
 }
 
 void tr_cursor_skip(struct tr_cursor *cursor, uint64_t n)

@@ -17,7 +17,6 @@
 #include <elf.h>
 #include <string.h>
 
-#define TR_FIND_HEADERS 64u
 #define TR_FIND_NAME 4096u
 
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
@@ -66,15 +65,15 @@ static bool copy_text(uint64_t at, char *text, size_t size)
 	return false;
 }
 
-static bool copy_headers(uint64_t from, ElfW(Phdr) *headers,
-			 ElfW(Half) *ret_n)
+bool tr_find_headers(uint64_t from, uint64_t most,
+		     ElfW(Phdr) headers[TR_FIND_HEADERS], ElfW(Half) *ret_n)
 {
 	ElfW(Ehdr) elf;
 
 	if (!tr_reach_copy(from, &elf, sizeof(elf)) ||
 	    memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
 	    elf.e_phentsize != sizeof(*headers) || !elf.e_phnum ||
-	    elf.e_phnum > TR_FIND_HEADERS)
+	    elf.e_phnum > TR_FIND_HEADERS || elf.e_phoff > most)
 		return false;
 	*ret_n = elf.e_phnum;
 	return tr_reach_copy(from + elf.e_phoff, headers,
@@ -82,7 +81,7 @@ static bool copy_headers(uint64_t from, ElfW(Phdr) *headers,
 }
 
 void tr_find_describe(uint64_t address,
-		      void (*each)(const struct dl_phdr_info *info, void *arg),
+		      int (*see)(struct dl_phdr_info *, size_t, void *),
 		      void *arg)
 {
 	static ElfW(Phdr) headers[TR_FIND_HEADERS];
@@ -94,11 +93,12 @@ void tr_find_describe(uint64_t address,
 	memset(&info, 0, sizeof(info));
 	if (!tr_find(address, &found) ||
 	    !tr_reach_copy((uint64_t)(uintptr_t)found.map, &map, sizeof(map)) ||
-	    !copy_headers(found.from, headers, &info.dlpi_phnum) ||
+	    !tr_find_headers(found.from, UINT64_MAX, headers,
+			     &info.dlpi_phnum) ||
 	    !copy_text((uint64_t)(uintptr_t)map.l_name, name, sizeof(name)))
 		return;
 	info.dlpi_addr = map.l_addr;
 	info.dlpi_name = name;
 	info.dlpi_phdr = headers;
-	each(&info, arg);
+	(void)see(&info, sizeof(info), arg);
 }

@@ -50,11 +50,12 @@ bool tr_module_table_init(void);
 /* Gives all in the list their numbers, and tells of the new ones. */
 void tr_module_table_compare(struct tr_list *list,
 			     const struct tr_unwind_watch *watch);
-/* After that: those that are not in the list are gone. */
-void tr_module_table_rest_gone(const struct tr_unwind_watch *watch);
-/* The same, but only those in whose place others are. */
-void tr_module_table_gone_by(const struct tr_list *list,
-			     const struct tr_unwind_watch *watch);
+/*
+ * After that: those that were not in the list are gone; with a list, only
+ * those in whose place others are.
+ */
+void tr_module_table_gone(const struct tr_list *by,
+			  const struct tr_unwind_watch *watch);
 /* Are those in the list the ones that are there? */
 bool tr_module_table_is_all(const struct tr_list *list);
 void tr_module_table_report(const struct tr_unwind_watch *watch);
@@ -89,9 +90,14 @@ struct tr_found {
 bool tr_find(uint64_t address, struct tr_found *ret_found);
 bool tr_find_is_able(void);
 
-/* Calls `each` with the module at the address; its texts are copies. */
+/* As dl_iterate_phdr(), of the module at the address; texts are copies. */
 void tr_find_describe(uint64_t address,
-		      void (*each)(const struct dl_phdr_info *info, void *arg),
+		      int (*see)(struct dl_phdr_info *, size_t, void *),
 		      void *arg);
+/* Headers of the module that begins at `from`, in the first `most` bytes;
+ * false: it has none. */
+#define TR_FIND_HEADERS 64u
+bool tr_find_headers(uint64_t from, uint64_t most,
+		     ElfW(Phdr) headers[TR_FIND_HEADERS], ElfW(Half) *ret_n);
 
 #endif

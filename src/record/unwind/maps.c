@@ -18,8 +18,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#define TR_MAPS_PARTS 32u
-
 static char maps_text[TR_MAPPING_TEXT]; /* stacks of handlers are small */
 
 struct maps_line {
@@ -61,25 +59,17 @@ static bool maps_parse(char *text, struct maps_line *line)
 static bool maps_module(const struct maps_line *line,
 			struct dl_phdr_info *info)
 {
-	static ElfW(Phdr) segment[TR_MAPS_PARTS];
+	static ElfW(Phdr) segment[TR_FIND_HEADERS];
 	uint64_t entry = getauxval(AT_ENTRY), end = 0;
-	ElfW(Ehdr) head;
 
-	if (line->off || !line->is_readable ||
-	    line->to - line->from < sizeof(head) ||
-	    !tr_reach_copy(line->from, &head, sizeof(head)) ||
-	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    head.e_phentsize != sizeof(segment[0]) ||
-	    head.e_phnum > TR_MAPS_PARTS ||
-	    head.e_phoff > line->to - line->from ||
-	    !tr_reach_copy(line->from + head.e_phoff, segment,
-			   (uint32_t)(head.e_phnum * sizeof(segment[0]))))
-		return false;
 	memset(info, 0, sizeof(*info));
+	if (line->off || !line->is_readable ||
+	    !tr_find_headers(line->from, line->to - line->from, segment,
+			     &info->dlpi_phnum))
+		return false;
 	info->dlpi_phdr = segment;
-	info->dlpi_phnum = head.e_phnum;
 	info->dlpi_name = line->path;
-	for (unsigned i = head.e_phnum; i-- > 0;)
+	for (unsigned i = info->dlpi_phnum; i-- > 0;)
 		if (segment[i].p_type == PT_LOAD) {
 			info->dlpi_addr = line->from -
 					  (segment[i].p_vaddr &

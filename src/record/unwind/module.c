@@ -16,7 +16,6 @@
 #include "record/unwind/rule.h"
 
 #include <pthread.h>
-#include <string.h>
 #include <unistd.h>
 
 struct codes {
@@ -223,7 +222,7 @@ static bool use_list(struct tr_list *list, const struct tr_unwind_watch *watch)
 	now = codes_make(list, false);
 	if (now)
 		codes_replace(now);
-	tr_module_table_rest_gone(watch);
+	tr_module_table_gone(NULL, watch);
 	forget_rules();
 	tr_list_close(list);
 	return now != NULL;
@@ -261,32 +260,22 @@ static void look_at_maps(const struct tr_unwind_watch *watch)
 		(void)use_list(&list, watch);
 }
 
-static void count_found(const struct dl_phdr_info *info, void *arg)
-{
-	tr_list_count(arg, info);
-}
-
-static void list_found(const struct dl_phdr_info *info, void *arg)
-{
-	(void)tr_list_add(arg, info);
-}
-
 static bool add_found(uint64_t address, const struct tr_unwind_watch *watch)
 {
 	struct tr_list list = { .n = 0 };
 	struct codes *now = NULL;
 
-	tr_find_describe(address, count_found, &list);
+	tr_find_describe(address, count_one, &list);
 	if (!list.most || !tr_list_open(&list))
 		return false;
-	tr_find_describe(address, list_found, &list);
+	tr_find_describe(address, list_one, &list);
 	/* It may have gone meanwhile; and not all of it is code. */
 	if (tr_list_has(&list, address, address + 1)) {
 		tr_module_table_compare(&list, watch);
 		now = codes_make(&list, true);
 		if (now)
 			codes_replace(now);
-		tr_module_table_gone_by(&list, watch);
+		tr_module_table_gone(&list, watch);
 	}
 	tr_list_close(&list);
 	return now != NULL;
@@ -331,25 +320,6 @@ static void look_here(const struct tr_unwind_watch *watch)
 
 /* ---- looking ----------------------------------------------------------- */
 
-/* A thread of another process: a fork that wiped nothing. */
-static bool look_enter(void)
-{
-	uint32_t self = (uint32_t)getpid(), owner = 0;
-
-	do {
-		if (owner == self)
-			return false;
-	} while (!__atomic_compare_exchange_n(&counts->looking, &owner, self,
-					      false, __ATOMIC_ACQUIRE,
-					      __ATOMIC_RELAXED));
-	return true;
-}
-
-static void look_leave(void)
-{
-	__atomic_store_n(&counts->looking, 0, __ATOMIC_RELEASE);
-}
-
 /*
  * A child that is forked while another thread asks the dynamic linker has a
  * lock in there taken for ever, and waits for it when it throws an exception.
@@ -361,7 +331,7 @@ static bool is_fork_holding; /* written between the two by the forking thread */
 static void before_fork(void)
 {
 	for (int i = 0; i < 200; i++) {
-		if (look_enter()) {
+		if (tr_process_try_lock(&counts->looking)) {
 			is_fork_holding = true;
 			return;
 		}
@@ -373,7 +343,7 @@ static void after_fork(void)
 {
 	if (is_fork_holding) {
 		is_fork_holding = false;
-		look_leave();
+		tr_process_unlock(&counts->looking);
 	}
 }
 
@@ -408,7 +378,7 @@ static bool may_ask(void)
 
 bool tr_unwind_look(const struct tr_unwind_watch *watch)
 {
-	if (!look_init() || !look_enter())
+	if (!look_init() || !tr_process_try_lock(&counts->looking))
 		return false;
 	if (watch->is_all)
 		tr_module_table_report(watch);
@@ -416,6 +386,6 @@ bool tr_unwind_look(const struct tr_unwind_watch *watch)
 		look_again(watch);
 	else if (!watch->is_known_only && tr_unwind_wants_look())
 		look_here(watch);
-	look_leave();
+	tr_process_unlock(&counts->looking);
 	return true;
 }

@@ -138,23 +138,8 @@ void tr_module_table_compare(struct tr_list *list,
 	}
 }
 
-void tr_module_table_rest_gone(const struct tr_unwind_watch *watch)
-{
-	for (uint32_t i = 0; i < n_entries; i++) {
-		struct module_entry *is = &entries[i];
-
-		if (is->is_here && !is->is_seen) {
-			is->is_here = false;
-			if (watch->gone)
-				watch->gone(i);
-		}
-		is->is_seen = false;
-	}
-}
-
-/* Those in whose place another one is. */
-void tr_module_table_gone_by(const struct tr_list *list,
-			     const struct tr_unwind_watch *watch)
+void tr_module_table_gone(const struct tr_list *by,
+			  const struct tr_unwind_watch *watch)
 {
 	for (uint32_t i = 0; i < n_entries; i++) {
 		struct module_entry *is = &entries[i];
@@ -162,7 +147,8 @@ void tr_module_table_gone_by(const struct tr_list *list,
 
 		is->is_seen = false;
 		if (is_new || !is->is_here ||
-		    !tr_list_has(list, is->module.from, is->module.to))
+		    (by &&
+		     !tr_list_has(by, is->module.from, is->module.to)))
 			continue;
 		is->is_here = false;
 		if (watch->gone)

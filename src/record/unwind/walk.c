@@ -10,7 +10,6 @@
  * Frames whose rule is in the cache, on a part of the stack that is known to
  * be there, are gone through by walk_cached(); walk_one() does everything.
  */
-#include "record/unwind.h"
 
 #include "record/unwind/module.h"
 #include "record/unwind/reach.h"
