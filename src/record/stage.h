@@ -10,6 +10,9 @@
 
 #include "record/probe.h"
 
+/* What a series of a stage, or of a queue, is made like: one of times. */
+tare_site tr_stage_site(const char *pipeline, const char *name,
+			uint16_t flags);
 /* Now, on the clock of the ledger that events go to; 0: there is none. */
 uint64_t tr_stage_ticks(void);
 /* A time from `from` to `to` beside the scopes. */

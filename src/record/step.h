@@ -60,8 +60,6 @@ extern uint64_t (*tr_step_heap)(void);
 extern size_t (*tr_step_gpu)(uint64_t *bytes, size_t size);
 /* Percent of the busiest GPU; negative: not known. */
 extern double (*tr_step_gpu_load)(void);
-/* Share of the time that measuring took lately, 0..1; negative: not known. */
-extern double (*tr_step_share)(void);
 /* Joules used so far, of all that can be read; negative: not known. */
 extern double (*tr_step_joules)(void);
 

@@ -12,13 +12,8 @@
 TARE_API void tare_queue_init(tare_queue *queue, const char *pipeline,
 			      const char *name)
 {
-	tare_site like = {
-		.name = name,
-		.source = pipeline,
-		.kind = TARE_KIND_SCOPE,
-		.type = TARE_TYPE_TIME,
-		.flags = TARE_SITE_PART | TR_SITE_OVERLAP,
-	};
+	tare_site like = tr_stage_site(pipeline, name,
+				       TARE_SITE_PART | TR_SITE_OVERLAP);
 
 	queue->wait = tr_stage_series(&like, ".wait");
 	like.kind = TARE_KIND_GAUGE;

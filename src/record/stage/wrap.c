@@ -10,6 +10,16 @@
 
 #include <stdio.h>
 
+tare_site tr_stage_site(const char *pipeline, const char *name,
+			uint16_t flags)
+{
+	return (tare_site){ .name = name,
+			    .source = pipeline,
+			    .kind = TARE_KIND_SCOPE,
+			    .type = TARE_TYPE_TIME,
+			    .flags = flags };
+}
+
 uint64_t tr_stage_ticks(void)
 {
 	if (tr_probe_forward)
@@ -62,13 +72,7 @@ static void wrap(tare_stage *stage, const tare_site *like, tare_stage_fn fn,
 TARE_API void tare_stage_wrap(tare_stage *stage, const char *pipeline,
 			      const char *name, tare_stage_fn fn, void *self)
 {
-	const tare_site like = {
-		.name = name,
-		.source = pipeline,
-		.kind = TARE_KIND_SCOPE,
-		.type = TARE_TYPE_TIME,
-		.flags = TARE_SITE_STAGE,
-	};
+	const tare_site like = tr_stage_site(pipeline, name, TARE_SITE_STAGE);
 
 	wrap(stage, &like, fn, self);
 }
@@ -77,13 +81,9 @@ TARE_API void tare_stage_wrap_next(tare_stage *stage, const char *pipeline,
 				   const char *name, tare_stage_fn fn,
 				   void *self)
 {
-	tare_site like = {
-		.name = name,
-		.source = pipeline,
-		.kind = TARE_KIND_SCOPE,
-		.type = TARE_TYPE_TIME,
-		.flags = TARE_SITE_STAGE | TARE_SITE_PULL | TARE_SITE_BATCH,
-	};
+	tare_site like = tr_stage_site(pipeline, name,
+				       TARE_SITE_STAGE | TARE_SITE_PULL |
+					       TARE_SITE_BATCH);
 
 	wrap(stage, &like, fn, self);
 	like.flags = TARE_SITE_PART | TR_SITE_OVERLAP;

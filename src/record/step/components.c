@@ -69,18 +69,12 @@ static void add_track(const struct tr_track *track)
 
 static void add_tracks(void)
 {
-	const struct tr_region *tracks = &tr_ledger->region[TR_REGION_TRACKS];
-	const uint32_t *dir = (const void *)(tr_ledger->base + tracks->off);
+	const struct tr_track *track;
 
 	for (uint32_t i = 0; i < COMPONENTS; i++)
 		components[i].now = 0;
-	for (uint64_t i = 0; i < tracks->cap / sizeof(*dir); i++) {
-		uint32_t off = TR_ACQUIRE(dir[i]);
-
-		if (!off)
-			break;
-		add_track((const void *)(tr_ledger->base + off));
-	}
+	for (uint64_t i = 0; (track = tr_track_at(i)); i++)
+		add_track(track);
 }
 
 /* Seconds since the last line. */
@@ -122,13 +116,12 @@ static uint32_t find_longest(const bool *is_shown)
 static void put_component(struct tr_buf *buf, const char *name,
 			  double seconds, double share)
 {
-	char text[48];
+	char percent[48];
 
-	(void)tr_duration_text(text, sizeof(text), seconds * 1e9);
-	tr_buf_addf(buf, "%s%s %s", buf->len ? ", " : "components of a step: ",
-		    name, text);
-	(void)tr_fixed_text(text, sizeof(text), share * 100, 1);
-	tr_buf_addf(buf, " (%s %%)", text);
+	(void)tr_fixed_text(percent, sizeof(percent), share * 100, 1);
+	tr_buf_addf(buf, "%s%s %s (%s %%)",
+		    buf->len ? ", " : "components of a step: ", name,
+		    tr_as_duration(seconds * 1e9).text, percent);
 }
 
 static void show_components(const struct tr_pace *pace, bool is_told)

@@ -32,7 +32,6 @@ struct tare_leak_series {
 	struct tr_bin bin[TR_BINS];
 };
 
-void tr_series_init(tare_leak_series *series, const char *what);
 /* Empties it. */
 void tr_series_clear(tare_leak_series *series);
 /* `at` is what growth is counted by: the number of the step. */

@@ -11,10 +11,10 @@
 
 #include "base/text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 double (*tr_step_gpu_load)(void);
-double (*tr_step_share)(void);
 
 /* Of the line before. Holder of the lock only. */
 static struct {
@@ -35,10 +35,14 @@ struct text {
 	size_t len;
 };
 
-static void put(struct text *t, const char *piece)
+static TARE_PRINTF(2, 3) void put(struct text *t, const char *format, ...)
 {
-	int n = snprintf(t->at + t->len, sizeof(t->at) - t->len, "%s", piece);
+	va_list args;
+	int n;
 
+	va_start(args, format);
+	n = vsnprintf(t->at + t->len, sizeof(t->at) - t->len, format, args);
+	va_end(args);
 	if (n > 0)
 		t->len += (size_t)n;
 	if (t->len >= sizeof(t->at))
@@ -50,32 +54,7 @@ static void put_fixed(struct text *t, double value, int decimals)
 	char number[48];
 
 	(void)tr_fixed_text(number, sizeof(number), value, decimals);
-	put(t, number);
-}
-
-static void put_duration(struct text *t, double seconds)
-{
-	char text[32];
-
-	(void)tr_duration_text(text, sizeof(text), seconds * 1e9);
-	put(t, text);
-}
-
-static void put_count(struct text *t, uint64_t n)
-{
-	char text[32];
-
-	(void)tr_count_text(text, sizeof(text), n);
-	put(t, text);
-}
-
-static void put_rate(struct text *t, double rate)
-{
-	if (rate < 100)
-		put_fixed(t, rate, 1);
-	else
-		put_count(t, (uint64_t)(rate + 0.5));
-	put(t, " items/s");
+	put(t, "%s", number);
 }
 
 /* ---- what it says ------------------------------------------------------ */
@@ -101,24 +80,38 @@ static double slow_duration(const struct tr_pace *pace)
 	return (double)v[top - 1];
 }
 
+static void put_percent(struct text *t, const char *name, double percent,
+			int decimals)
+{
+	if (percent < 0)
+		return;
+	put(t, ", %s ", name);
+	put_fixed(t, percent, decimals);
+	put(t, " %%");
+}
+
+static void put_rate(struct text *t, double rate)
+{
+	put(t, ", ");
+	if (rate < 100)
+		put_fixed(t, rate, 1);
+	else
+		put(t, "%s", tr_as_count((uint64_t)(rate + 0.5)).text);
+	put(t, " items/s");
+}
+
 static void put_memory(struct text *t)
 {
 	uint64_t rss = tr_watch_rss();
-	char size[32];
-	double change;
 
 	if (rss == UINT64_MAX)
 		return;
-	(void)tr_bytes_text(size, sizeof(size), (double)rss);
-	put(t, ", rss ");
-	put(t, size);
+	put(t, ", rss %s", tr_as_bytes((double)rss).text);
 	if (before.rss != UINT64_MAX) {
-		change = (double)rss - (double)before.rss;
-		(void)tr_bytes_text(size, sizeof(size),
-				    change < 0 ? -change : change);
-		put(t, change < 0 ? " (-" : " (+");
-		put(t, size);
-		put(t, ")");
+		double change = (double)rss - (double)before.rss;
+
+		put(t, " (%c%s)", change < 0 ? '-' : '+',
+		    tr_as_bytes(change < 0 ? -change : change).text);
 	}
 	before.rss = rss;
 }
@@ -149,17 +142,11 @@ static uint64_t events_of(const struct tr_track *track)
 /* Of all threads: scopes, steps, items. */
 static uint64_t count_events(void)
 {
-	const struct tr_region *tracks = &tr_ledger->region[TR_REGION_TRACKS];
-	const uint32_t *dir = (const void *)(tr_ledger->base + tracks->off);
+	const struct tr_track *track;
 	uint64_t n = 0;
 
-	for (uint64_t i = 0; i < tracks->cap / sizeof(*dir); i++) {
-		uint32_t off = TR_ACQUIRE(dir[i]);
-
-		if (!off)
-			break;
-		n += events_of((const void *)(tr_ledger->base + off));
-	}
+	for (uint64_t i = 0; (track = tr_track_at(i)); i++)
+		n += events_of(track);
 	return n;
 }
 
@@ -181,35 +168,21 @@ static double own_share(double seconds)
 void tr_pace_line(const struct tr_pace *pace)
 {
 	double load = tr_step_gpu_load ? tr_step_gpu_load() : -1;
-	double own = own_share(pace->seconds);
-	double share = tr_step_share ? tr_step_share() : own;
+	double share = own_share(pace->seconds);
 	struct text t = { .len = 0 };
 
-	put(&t, "step ");
-	put_count(&t, pace->steps);
-	if (pace->steps_since && pace->seconds > 0) {
-		put(&t, ": ");
-		put_duration(&t, pace->seconds / (double)pace->steps_since);
-		put(&t, " a step");
-	}
-	if (pace->n_durations) {
-		put(&t, ", p95 ");
-		put_duration(&t, slow_duration(pace));
-	}
-	if (pace->items_since && pace->seconds > 0) {
-		put(&t, ", ");
+	put(&t, "step %s", tr_as_count(pace->steps).text);
+	if (pace->steps_since && pace->seconds > 0)
+		put(&t, ": %s a step",
+		    tr_as_duration(pace->seconds * 1e9 /
+				   (double)pace->steps_since).text);
+	if (pace->n_durations)
+		put(&t, ", p95 %s",
+		    tr_as_duration(slow_duration(pace) * 1e9).text);
+	if (pace->items_since && pace->seconds > 0)
 		put_rate(&t, (double)pace->items_since / pace->seconds);
-	}
 	put_memory(&t);
-	if (load >= 0) {
-		put(&t, ", gpu ");
-		put_fixed(&t, load, 0);
-		put(&t, " %");
-	}
-	if (share >= 0) {
-		put(&t, ", tare ");
-		put_fixed(&t, share * 100, 2);
-		put(&t, " %");
-	}
+	put_percent(&t, "gpu", load, 0);
+	put_percent(&t, "tare", share * 100, 2);
 	tr_step_message(TARE_LEVEL_PERFORMANCE, t.at);
 }

@@ -9,7 +9,6 @@
  */
 #include "record/step.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,20 +26,14 @@ _Static_assert(sizeof(struct begun) <= sizeof(((tare_resource *)0)->private_),
 
 /* ---- figures ----------------------------------------------------------- */
 
+/* Those before the energy are the words of a struct tr_usage, in order. */
 enum figure {
 	CPU_TIME,
 	PROCESS_CPU_TIME,
 	MEMORY_GROWTH,
 	MEMORY_PEAK,
-	MINOR_FAULTS,
-	MAJOR_FAULTS,
-	SWITCHES,
-	PREEMPTIONS,
-	IO_READ,
-	IO_WRITTEN,
-	STORAGE_READ,
-	STORAGE_WRITTEN,
-	ENERGY,
+	FIRST_SUM, /* from here on: what only grows */
+	ENERGY = sizeof(struct tr_usage) / sizeof(uint64_t),
 	FIGURES
 };
 
@@ -102,18 +95,18 @@ static void tell_whole(const tare_resource *r, enum figure figure,
 }
 
 /* A sum that only grows: what it grew by, if both ends are known. */
-static void tell_sum(const tare_resource *r, enum figure figure, uint64_t from,
-		     uint64_t to)
+static void tell_sum(const tare_resource *r, enum figure figure,
+		     const struct tr_usage *begun, const struct tr_usage *ended)
 {
-	if (from != UINT64_MAX && to != UINT64_MAX && to >= from)
-		tell_whole(r, figure, (int64_t)(to - from));
-}
+	uint64_t from = ((const uint64_t *)(const void *)begun)[figure];
+	uint64_t to = ((const uint64_t *)(const void *)ended)[figure];
 
-static void tell_seconds(const tare_resource *r, enum figure figure,
-			 uint64_t from, uint64_t to)
-{
-	if (from != UINT64_MAX && to != UINT64_MAX && to >= from)
+	if (from == UINT64_MAX || to == UINT64_MAX || to < from)
+		return;
+	if (figure < FIRST_SUM)
 		tell_real(r, figure, (double)(to - from) * 1e-9);
+	else
+		tell_whole(r, figure, (int64_t)(to - from));
 }
 
 static void tell_memory(const tare_resource *r, const struct tr_usage *from,
@@ -141,19 +134,11 @@ static void tell_all(const tare_resource *r, const struct begun *begun)
 
 	tr_usage_read(&to, true);
 	joules = tr_step_joules ? tr_step_joules() : -1;
-	tell_seconds(r, CPU_TIME, from->cpu_ns, to.cpu_ns);
-	tell_seconds(r, PROCESS_CPU_TIME, from->process_cpu_ns,
-		     to.process_cpu_ns);
+	tell_sum(r, CPU_TIME, from, &to);
+	tell_sum(r, PROCESS_CPU_TIME, from, &to);
 	tell_memory(r, from, &to);
-	tell_sum(r, MINOR_FAULTS, from->minor_faults, to.minor_faults);
-	tell_sum(r, MAJOR_FAULTS, from->major_faults, to.major_faults);
-	tell_sum(r, SWITCHES, from->switches, to.switches);
-	tell_sum(r, PREEMPTIONS, from->preemptions, to.preemptions);
-	tell_sum(r, IO_READ, from->io_read, to.io_read);
-	tell_sum(r, IO_WRITTEN, from->io_written, to.io_written);
-	tell_sum(r, STORAGE_READ, from->storage_read, to.storage_read);
-	tell_sum(r, STORAGE_WRITTEN, from->storage_written,
-		 to.storage_written);
+	for (unsigned i = FIRST_SUM; i < ENERGY; i++)
+		tell_sum(r, (enum figure)i, from, &to);
 	if (begun->joules >= 0 && joules >= begun->joules)
 		tell_real(r, ENERGY, joules - begun->joules);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/step/schedule.h"
 
-#include <sched.h>
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text.h"
 
@@ -23,28 +21,6 @@ static struct {
 		struct tr_trace_turns plan;
 	} at[PLANS];
 } plans = { .generation = 1 };
-
-/* A lock of a parent's thread at the fork does not block the child. */
-static bool take_lock(uint32_t *lock)
-{
-	uint32_t pid = (uint32_t)getpid(), held = TR_LOAD(*lock);
-
-	return held != pid &&
-	       __atomic_compare_exchange_n(lock, &held, pid, false,
-					   __ATOMIC_ACQUIRE,
-					   __ATOMIC_RELAXED);
-}
-
-static void lock_plans(void)
-{
-	while (!take_lock(&plans.lock))
-		(void)sched_yield();
-}
-
-static void unlock_plans(void)
-{
-	TR_PUBLISH(plans.lock, 0);
-}
 
 static struct tr_kind kinds[TR_STEP_NAMES];
 static uint32_t n_kinds = 1; /* the first one has no name */
@@ -67,8 +43,7 @@ static struct tr_kind *new_kind(const char *name)
 	struct tr_kind *kind;
 	uint32_t n;
 
-	while (!take_lock(&kinds_lock))
-		(void)sched_yield();
+	tr_process_lock(&kinds_lock);
 	kind = find_kind(name);
 	n = TR_LOAD(n_kinds);
 	if (!kind && n < TR_STEP_NAMES) {
@@ -76,7 +51,7 @@ static struct tr_kind *new_kind(const char *name)
 		(void)strncpy(kind->name, name, TR_STEP_NAME_BYTES - 1);
 		TR_PUBLISH(n_kinds, n + 1);
 	}
-	TR_PUBLISH(kinds_lock, 0);
+	tr_process_unlock(&kinds_lock);
 	return kind ? kind : &kinds[0];
 }
 
@@ -135,7 +110,7 @@ static struct tr_trace_turns plan_of(const struct tr_kind *kind)
 	struct tr_trace_turns plan = plan_of_options();
 	bool is_named = false;
 
-	lock_plans();
+	tr_process_lock(&plans.lock);
 	for (uint32_t i = 0; i < PLANS; i++) {
 		bool is_exact = kind->name[0] &&
 				strcmp(plans.at[i].name, kind->name) == 0;
@@ -146,7 +121,7 @@ static struct tr_trace_turns plan_of(const struct tr_kind *kind)
 		is_named = is_exact;
 		plan = plans.at[i].plan;
 	}
-	unlock_plans();
+	tr_process_unlock(&plans.lock);
 	return plan;
 }
 
@@ -241,8 +216,7 @@ void tr_schedule_step(struct tr_kind *kind, uint64_t n, uint64_t now)
 		      TR_LOAD(kind->generation) == generation))
 		return;
 	/* The thread at it does it; what is still due is done at the next. */
-	if (!__atomic_compare_exchange_n(&kind->busy, &idle, 1, false,
-					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	if (!TR_SWAP(kind->busy, &idle, 1))
 		return;
 	if (TR_LOAD(kind->generation) != generation) {
 		TR_STORE(kind->generation, generation);
@@ -306,7 +280,7 @@ TARE_API int tare_trace_schedule(const tare_trace_plan *plan)
 		return TR_FIRST(tare_trace_schedule)(plan);
 	if (tr_probe_forward)
 		return TARE_EOFF;
-	lock_plans();
+	tr_process_lock(&plans.lock);
 	if (!plan) {
 		memset(plans.at, 0, sizeof(plans.at));
 	} else {
@@ -316,7 +290,7 @@ TARE_API int tare_trace_schedule(const tare_trace_plan *plan)
 			set_plan(place, &own);
 		}
 	}
-	unlock_plans();
+	tr_process_unlock(&plans.lock);
 	if (place == PLANS)
 		return TARE_EFULL;
 	tr_schedule_bump();

@@ -11,12 +11,6 @@
 
 #include <stdio.h>
 
-void tr_series_init(tare_leak_series *series, const char *what)
-{
-	(void)snprintf(series->what, sizeof(series->what), "%s", what);
-	tr_series_clear(series);
-}
-
 void tr_series_clear(tare_leak_series *series)
 {
 	series->samples = 0;
@@ -52,12 +46,8 @@ void tr_series_add(tare_leak_series *series, double at, double bytes)
 	struct tr_bin *last = series->bin + series->n_bins - 1;
 
 	series->samples++;
-	if (series->n_bins && last->n < series->width) {
-		join(last, last, &one);
-		return;
-	}
 	/* Widths beyond 2^31 need more samples than there will be. */
-	if (series->n_bins == TR_BINS)
+	if (series->n_bins == TR_BINS && last->n >= series->width)
 		join_all(series);
 	last = series->bin + series->n_bins - 1;
 	if (series->n_bins && last->n < series->width)
@@ -72,8 +62,11 @@ TARE_API tare_leak_series *tare_leak_series_new(const char *what)
 {
 	tare_leak_series *series = tr_memory_map(sizeof(*series));
 
-	if (series)
-		tr_series_init(series, what ? what : "");
+	if (!series)
+		return NULL;
+	(void)snprintf(series->what, sizeof(series->what), "%s",
+		       what ? what : "");
+	tr_series_clear(series);
 	return series;
 }
 

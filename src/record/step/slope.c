@@ -5,8 +5,6 @@
  */
 #include "record/step/leak.h"
 
-#include <string.h>
-
 #define PAIRS (TR_BLOCKS * (TR_BLOCKS - 1) / 2)
 
 /* Newton's; from within a factor of two, five rounds are exact. */

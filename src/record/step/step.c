@@ -10,11 +10,9 @@
  */
 #include "record/step/pace.h"
 #include "record/step/schedule.h"
-#include "record/host.h"
 
 #include <errno.h>
 #include <sched.h>
-#include <string.h>
 
 struct tr_step_options tr_step_options = { 10, 0, 50, 1, 0, 1000, 0, 1, 3, 0 };
 /* Between looks at what is due by time: options may change meanwhile. */
@@ -60,22 +58,7 @@ void tr_step_message(enum tare_level level, const char *text)
 		log(level, text);
 }
 
-/* ---- lock -------------------------------------------------------------- */
-
-/* A lock of a parent's thread at the fork does not block the child. */
-static bool try_lock(uint32_t pid)
-{
-	uint32_t held = TR_LOAD(state.lock);
-
-	return held != pid &&
-	       __atomic_compare_exchange_n(&state.lock, &held, pid, false,
-					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-static void unlock(void)
-{
-	__atomic_store_n(&state.lock, 0, __ATOMIC_RELEASE);
-}
+/* ---- state -------------------------------------------------------------- */
 
 /* With the lock. */
 static void reset(uint32_t pid)
@@ -100,15 +83,12 @@ static void ready_state(void)
 {
 	uint32_t pid = tr_ledger->pid;
 
-	while (TR_ACQUIRE(state.pid) != pid) {
-		if (!try_lock(pid)) {
-			(void)sched_yield();
-			continue;
-		}
-		if (TR_LOAD(state.pid) != pid)
-			reset(pid);
-		unlock();
-	}
+	if (TR_LIKELY(TR_ACQUIRE(state.pid) == pid))
+		return;
+	tr_process_lock(&state.lock);
+	if (TR_LOAD(state.pid) != pid)
+		reset(pid);
+	tr_process_unlock(&state.lock);
 }
 
 /* ---- every step -------------------------------------------------------- */
@@ -224,7 +204,7 @@ static void work(uint64_t now, bool is_epoch)
 {
 	uint64_t steps, step, ticks, line, look;
 
-	if (!try_lock(tr_ledger->pid))
+	if (!tr_process_try_lock(&state.lock))
 		return;
 	steps = TR_LOAD(state.steps);
 	/* The first steps of all are not worth a reading each. */
@@ -239,7 +219,7 @@ static void work(uint64_t now, bool is_epoch)
 	look = next_look(now);
 	TR_STORE(state.due, ticks < look ? ticks : look);
 	TR_STORE(state.due_step, step < line ? step : line);
-	unlock();
+	tr_process_unlock(&state.lock);
 }
 
 /* The series of a kind of steps: `step`, with its name as a label. */
@@ -346,17 +326,16 @@ size_t tr_own_leaks(tare_leak *ret_leaks, size_t size)
 	int saved = errno, tries = 0;
 	size_t n;
 
-	if (!tr_ledger || !TR_ACQUIRE(tr_ledger->ready) || !tr_ledger->base ||
-	    TR_ACQUIRE(state.pid) != tr_ledger->pid)
+	if (!tr_ledger_is_open() || TR_ACQUIRE(state.pid) != tr_ledger->pid)
 		return 0;
 	/* Not for ever: the log's callback may be the caller. */
-	while (!try_lock(tr_ledger->pid)) {
+	while (!tr_process_try_lock(&state.lock)) {
 		if (++tries == 10000)
 			return 0;
 		(void)sched_yield();
 	}
 	n = tr_watch_look(ret_leaks, size, TR_LOAD(state.steps), false);
-	unlock();
+	tr_process_unlock(&state.lock);
 	errno = saved;
 	return n;
 }
@@ -375,8 +354,8 @@ TARE_API size_t tare_leak_check(tare_leak *ret_leaks, size_t size)
 void tr_step_finish(void)
 {
 	if (TR_ACQUIRE(state.pid) != tr_ledger->pid ||
-	    !try_lock(tr_ledger->pid))
+	    !tr_process_try_lock(&state.lock))
 		return;
 	(void)tr_watch_look(NULL, 0, TR_LOAD(state.steps), true);
-	unlock();
+	tr_process_unlock(&state.lock);
 }

@@ -139,36 +139,28 @@ static void read_memory(uint64_t step)
 
 /* ---- leaks ------------------------------------------------------------- */
 
-static size_t put_number(char *out, size_t size, double value, int decimals)
-{
-	size_t n = tr_fixed_text(out, size, value, decimals);
-
-	return n < size ? n : size - 1;
-}
-
 /* "memory grows by 4.1 kB a step (rss, 95 % between 3.9 and 4.3), over 1,200
  * steps": all three in the unit of the first. Where allocations are known:
  * "; most in prog+0x1234 ...". */
 static void tell(const tare_leak *leak, uint64_t steps)
 {
 	static const char *const unit[] = { "B", "kB", "MB", "GB" };
-	char text[384], number[3][32], count[32], where[160] = "";
+	char text[384], number[3][32], where[160] = "";
 	double by = 1;
 	int u = 0;
 
 	for (; u < 3 && leak->growth >= 1000 * by; u++)
 		by *= 1000;
-	(void)put_number(number[0], 32, leak->growth / by, 1);
-	(void)put_number(number[1], 32, leak->growth_low / by, 1);
-	(void)put_number(number[2], 32, leak->growth_high / by, 1);
-	(void)tr_count_text(count, sizeof(count), steps);
+	(void)tr_fixed_text(number[0], 32, leak->growth / by, 1);
+	(void)tr_fixed_text(number[1], 32, leak->growth_low / by, 1);
+	(void)tr_fixed_text(number[2], 32, leak->growth_high / by, 1);
 	if (!tr_step_grown || !tr_step_grown(where, sizeof(where)))
 		where[0] = '\0';
 	(void)snprintf(text, sizeof(text),
 		       "memory grows by %s %s a step (%s, 95 %% between %s "
 		       "and %s), over %s steps%s",
 		       number[0], unit[u], leak->what, number[1], number[2],
-		       count, where);
+		       tr_as_count(steps).text, where);
 	tr_step_message(TARE_LEVEL_WARNING, text);
 }
 
