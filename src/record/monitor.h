@@ -26,9 +26,11 @@
  */
 struct tr_job {
 	const char *name;
-	/* ns between two runs; 0: off now. Asked at every wake-up. */
+	/* ns between two runs; 0: off now. Asked at every wake-up. NULL: as
+	 * the options say of `part`. */
 	int64_t (*interval_ns)(void);
 	void (*run)(int64_t now_ns);
+	uint32_t part; /* enum tare_monitor_part; 0: none */
 };
 
 #define TR_JOBS_MOST 12
@@ -61,8 +63,8 @@ void tr_monitor_notice(void);
 void tr_monitor_stop(void);
 /* In a child, where the kernel did not wipe. */
 void tr_monitor_reset(void);
-/* Runs all jobs that are on and `is_ours`, now, in the calling thread. */
-void tr_monitor_run(bool (*is_ours)(const struct tr_job *job));
+/* Runs the jobs of these parts that are on, now, in the calling thread. */
+void tr_monitor_run(uint32_t parts);
 /* Does this thread exist in this process, at this moment? */
 bool tr_monitor_is_running(void);
 /* CPU time that it took so far. */
@@ -121,7 +123,6 @@ struct tr_gauge {
 };
 
 tare_site *tr_gauge_site(const struct tr_gauge *gauge, const char *source);
-void tr_gauge_set(tare_site *site, double value);
 /* Sets it to that field of a reading. */
 void tr_gauge_write(const struct tr_gauge *gauge, tare_site *site,
 		    const void *reading);

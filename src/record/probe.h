@@ -172,39 +172,21 @@ extern uint64_t tr_note_floor;
  */
 void tr_note_record(struct tr_thread *thread, uint32_t site, uint64_t start,
 		    uint64_t duration, const char *error);
-/*
- * Writes a record of another kind, of this moment. False if the history has
- * no room. Busy.
- */
-struct tr_note_attr {
-	const char *key;
-	enum tr_note_type type; /* TR_NOTE_INT or TR_NOTE_DOUBLE */
-	int64_t i;
-	double d;
-};
-struct tr_note_sample {
+/* What a record says that has no notes of a scope. */
+struct tr_note {
 	uint32_t site;
 	enum tare_record_kind kind;
-	uint64_t at;	   /* ticks */
-	const char *error; /* NULL, or it failed */
-	bool is_absent;	   /* it did not fail: `error` only explains */
-	const struct tr_note_attr *attr;
-	size_t n_attrs;
-};
-bool tr_note_write(struct tr_thread *thread,
-		   const struct tr_note_sample *sample);
-
-struct tr_note_duration {
-	uint32_t site;
-	uint64_t start, duration;
+	uint64_t start, duration; /* ticks */
 	const char *error; /* NULL: it was a success */
+	bool is_absent;	   /* it did not fail: `error` only explains */
 	const tare_attr *attr;
 	size_t n_attrs;
 };
-
-/* A record of a time that was measured elsewhere. Busy. */
-void tr_note_duration(struct tr_thread *thread,
-		      const struct tr_note_duration *d);
+/* Writes it. False if the history has no room. Busy. */
+bool tr_note_write(struct tr_thread *thread, const struct tr_note *note);
+/* The same of this moment and of `site`, unless the note has another one: 0,
+ * TARE_EOFF or TARE_EFULL. */
+int tr_note_now(tare_site *site, struct tr_note *note);
 /* Drops the notes under this start. Busy. */
 void tr_note_drop(struct tr_thread *thread, uint64_t start);
 /* Moves the notes under one start to another. Busy. */
@@ -246,6 +228,17 @@ TR_INLINE struct tr_frame *tr_scope_push(struct tr_thread *thread,
 	return frame;
 }
 
+/* Begins the time of a frame; an operation's lies aside. */
+TR_INLINE void tr_frame_begin(struct tr_frame *frame, const tare_site *site,
+			      uint64_t ticks)
+{
+	bool is_aside = site->flags & TARE_SITE_OPERATION;
+
+	if (is_aside)
+		TR_STORE(frame->aside, ticks);
+	TR_STORE(frame->start, is_aside ? TR_FRAME_ASIDE : ticks);
+}
+
 /* Frame's real start; with TR_FRAME_UNTIMED, a number of its own. */
 TR_INLINE uint64_t tr_frame_start(const struct tr_frame *frame)
 {
@@ -269,6 +262,18 @@ void tr_calls_pause(bool is_paused);
 void tr_calls_orphan(struct tr_thread *thread, const struct tr_frame *to);
 /* The innermost function, which is the current node, had no end. Busy. */
 void tr_calls_drop(struct tr_thread *thread);
+
+/* A number by chance, for the next call that has a time. */
+TR_INLINE uint32_t tr_thread_draw(struct tr_thread *thread)
+{
+	uint32_t x = thread->random ? thread->random : thread->tid | 1;
+
+	x ^= x << 13;
+	x ^= x >> 17;
+	x ^= x << 5;
+	thread->random = x;
+	return x;
+}
 
 /* ---- untimed.c --------------------------------------------------------- */
 

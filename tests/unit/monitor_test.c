@@ -53,8 +53,8 @@ static int64_t look_interval(void)
 	return 0;
 }
 
-static const struct tr_job job = { "test", job_interval, job_run };
-static const struct tr_job look = { "look", look_interval, job_run };
+static const struct tr_job job = { "test", job_interval, job_run, 0 };
+static const struct tr_job look = { "look", look_interval, job_run, 0 };
 
 /* Until the thread has looked at all jobs once more. */
 static void let_it_look(void)

@@ -31,31 +31,26 @@ void tr_action_note(uint32_t site, uint8_t level, struct tr_reason why)
 static void write_record(const struct action *action)
 {
 	uint32_t low = action->level & TR_LEVEL_COUNTED;
-	const struct tr_note_attr attr[] = {
-		{ "level", TR_NOTE_INT, action->level, 0 },
-		{ "timed_one_of", TR_NOTE_INT,
-		  low == TR_LEVEL_COUNTED ? 0 : INT64_C(1) << low, 0 },
-		{ "paused", TR_NOTE_INT,
-		  action->level & TR_LEVEL_PAUSED ? 1 : 0, 0 },
-		{ "share_percent", TR_NOTE_DOUBLE, 0,
-		  action->why.share * 100 },
-		{ "limit_percent", TR_NOTE_DOUBLE, 0,
-		  action->why.limit * 100 },
+	const tare_attr attr[] = {
+		{ "level", TARE_ATTR_INT, { .i = action->level } },
+		{ "timed_one_of", TARE_ATTR_INT,
+		  { .i = low == TR_LEVEL_COUNTED ? 0 : INT64_C(1) << low } },
+		{ "paused", TARE_ATTR_INT,
+		  { .i = action->level & TR_LEVEL_PAUSED ? 1 : 0 } },
+		{ "share_percent", TARE_ATTR_DOUBLE,
+		  { .d = action->why.share * 100 } },
+		{ "limit_percent", TARE_ATTR_DOUBLE,
+		  { .d = action->why.limit * 100 } },
 	};
-	struct tr_note_sample sample = {
+	struct tr_note note = {
 		.site = action->site,
 		.kind = TARE_RECORD_GOVERNOR,
 		.attr = attr,
 		.n_attrs = sizeof(attr) / sizeof(attr[0]),
 	};
-	uint32_t gate = action->site ? tare_gate_(&own) : 0;
-	struct tr_thread *thread = gate ? tr_probe_ready(&own, gate) : NULL;
 
-	if (!thread || !tr_thread_enter(thread))
-		return;
-	sample.at = tr_ledger_ticks();
-	(void)tr_note_write(thread, &sample);
-	tr_thread_leave(thread);
+	if (action->site)
+		(void)tr_note_now(&own, &note);
 }
 
 static void describe_all(const struct action *action, char *text, size_t size)

@@ -7,7 +7,6 @@
 #include "record/governor/rates.h"
 
 #include <string.h>
-#include <time.h>
 
 bool tr_rates_open(struct tr_rates *rates, uint32_t most)
 {
@@ -106,17 +105,6 @@ static uint64_t add_runs(struct tr_rates *rates, const struct tr_thread *thread)
 	return all;
 }
 
-/* The kernel's clock of one thread of this process. */
-static uint64_t cpu_ns_of(uint32_t thread)
-{
-	clockid_t clock = (clockid_t)(~thread << 3 | 6);
-	struct timespec now;
-
-	if (clock_gettime(clock, &now))
-		return 0;
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t increase(uint64_t before, uint64_t now)
 {
 	/* Less than before: the ledger was replaced. */
@@ -134,7 +122,8 @@ static struct activity activity_of(struct tr_rates *rates,
 {
 	struct tr_losses *lost = &thread->own_track->lost;
 	struct tr_rate all = add_nodes(rates, thread);
-	uint64_t cpu = cpu_ns_of(TR_LOAD(thread->own_track->owner));
+	uint32_t owner = TR_LOAD(thread->own_track->owner);
+	uint64_t cpu = (uint64_t)tr_clock_ns(tr_thread_clock(owner));
 	struct activity found;
 
 	all.values = add_runs(rates, thread);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/host.h"
 
-#include <tare/error.h>
-
 static bool open_nothing(void)
 {
 	return false;

@@ -6,14 +6,7 @@
 
 static bool is_on(void)
 {
-	return !tr_probe_forward && tr_ledger &&
-	       TR_ACQUIRE(tr_ledger->ready) && tr_ledger->base;
-}
-
-static bool is_reading(const struct tr_job *job)
-{
-	return job == &tr_job_system || job == &tr_job_process ||
-	       job == &tr_job_gpu;
+	return !tr_probe_forward && tr_ledger_is_open();
 }
 
 TARE_API int tare_monitor_enable(uint32_t parts)
@@ -60,6 +53,6 @@ TARE_API int tare_monitor_sample(void)
 		return TR_FIRST(tare_monitor_sample)();
 	if (!is_on())
 		return TARE_EOFF;
-	tr_monitor_run(is_reading);
+	tr_monitor_run(TARE_MONITOR_ALL);
 	return 0;
 }

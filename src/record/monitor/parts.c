@@ -33,11 +33,6 @@ static uint32_t parts_of(const char *configured)
 	return parts;
 }
 
-static int64_t interval_of(const char *name, double configured)
-{
-	return (int64_t)(tr_control_double(name, configured) * 1e9);
-}
-
 static bool is_set(const char *name)
 {
 	char value[TR_CONFIG_STRING];
@@ -48,10 +43,8 @@ static bool is_set(const char *name)
 /* Only where something asks for it: there is a default, and no thread. */
 static uint32_t look_at_tracking(const struct tr_config *config)
 {
-	bool memory = tr_control_bool("enable_memory_tracking",
-				      config->enable_memory_tracking);
-	bool gpu = tr_control_bool("enable_gpu_tracking",
-				   config->enable_gpu_tracking);
+	bool memory = TR_NOW_BOOL(config, enable_memory_tracking);
+	bool gpu = TR_NOW_BOOL(config, enable_gpu_tracking);
 	uint32_t parts = 0;
 
 	TR_STORE(allowed, (memory ? TR_TRACK_MEMORY : 0) |
@@ -68,15 +61,13 @@ static uint32_t look(const struct tr_config *config)
 {
 	uint32_t parts = parts_of(config->monitor);
 	bool is_debug = !config->sets_gpu_monitoring &&
-			tr_control_bool("debug_mode", config->debug_mode);
+			TR_NOW_BOOL(config, debug_mode);
 
 	if (tr_control_bool("enable_gpu_monitoring",
 			    config->enable_gpu_monitoring || is_debug) ||
-	    tr_control_bool("collect_gpu_utilization",
-			    config->collect_gpu_utilization))
+	    TR_NOW_BOOL(config, collect_gpu_utilization))
 		parts |= TARE_MONITOR_GPU;
-	if (tr_control_bool("collect_memory_detailed",
-			    config->collect_memory_detailed))
+	if (TR_NOW_BOOL(config, collect_memory_detailed))
 		parts |= TARE_MONITOR_PROCESS | TARE_MONITOR_DETAILED;
 	return parts | look_at_tracking(config);
 }
@@ -116,13 +107,13 @@ void tr_parts_follow(const struct tr_config *config)
 	(void)__atomic_fetch_and(&switched_off, ~changed, __ATOMIC_RELAXED);
 	TR_STORE(by_options, parts);
 	follow_commands();
-	TR_STORE(interval_ns, interval_of("monitor_interval",
-					  config->monitor_interval));
-	TR_STORE(gpu_interval_ns, interval_of("gpu_monitor_interval",
-					      config->gpu_monitor_interval));
+	TR_STORE(interval_ns,
+		 (int64_t)(TR_NOW_DOUBLE(config, monitor_interval) * 1e9));
+	TR_STORE(gpu_interval_ns,
+		 (int64_t)(TR_NOW_DOUBLE(config, gpu_monitor_interval) * 1e9));
 	TR_STORE(track_interval_ns,
-		 interval_of("memory_sample_interval",
-			     config->memory_sample_interval));
+		 (int64_t)(TR_NOW_DOUBLE(config, memory_sample_interval) *
+			   1e9));
 	publish();
 	TR_PUBLISH(generation, now);
 }

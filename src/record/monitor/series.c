@@ -50,7 +50,7 @@ static double field_of(const struct tr_gauge *gauge, const void *reading)
 	return gauge->form == TR_GAUGE_SHARE ? real * 100 : real;
 }
 
-void tr_gauge_set(tare_site *site, double value)
+static void set_gauge(tare_site *site, double value)
 {
 	uint32_t gate = tare_gate_(site);
 
@@ -73,7 +73,7 @@ tare_site *tr_gauge_site(const struct tr_gauge *gauge, const char *source)
 void tr_gauge_write(const struct tr_gauge *gauge, tare_site *site,
 		    const void *reading)
 {
-	tr_gauge_set(site, field_of(gauge, reading));
+	set_gauge(site, field_of(gauge, reading));
 }
 
 static bool is_memory(const struct tr_gauge *gauge)
@@ -159,7 +159,7 @@ static void write_cores(void)
 			site[i] = tr_own_site_labels(
 				tr_gauge_site(&gauge, "system"), 1, pair);
 		}
-		tr_gauge_set(site[i], percent[i]);
+		set_gauge(site[i], percent[i]);
 	}
 }
 
@@ -176,12 +176,8 @@ static void run_system(int64_t now_ns)
 		write_cores();
 }
 
-static int64_t system_interval(void)
-{
-	return tr_parts_interval_ns(TARE_MONITOR_SYSTEM);
-}
-
-const struct tr_job tr_job_system = { "system", system_interval, run_system };
+const struct tr_job tr_job_system = { "system", NULL, run_system,
+				      TARE_MONITOR_SYSTEM };
 
 /* ---- process ----------------------------------------------------------- */
 
@@ -265,13 +261,8 @@ static void run_process(int64_t now_ns)
 		  &process, TARE_MONITOR_PROCESS);
 }
 
-static int64_t process_interval(void)
-{
-	return tr_parts_interval_ns(TARE_MONITOR_PROCESS);
-}
-
-const struct tr_job tr_job_process = { "process", process_interval,
-				       run_process };
+const struct tr_job tr_job_process = { "process", NULL, run_process,
+				       TARE_MONITOR_PROCESS };
 
 /* ---- at start and end -------------------------------------------------- */
 

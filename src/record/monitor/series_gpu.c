@@ -7,7 +7,6 @@
 #include "record/monitor.h"
 
 #include "base/text.h"
-#include "record/host.h"
 
 #include <tare/gpu.h>
 
@@ -66,32 +65,22 @@ static void find_sites(struct board *board, size_t index)
 /* In the history, as a reading that failed. */
 static void record(const tare_gpu *now, const char *text)
 {
-	struct tr_note_attr attr[] = {
-		{ .key = "gpu", .type = TR_NOTE_INT, .i = now->index },
-		{ .key = "temperature", .type = TR_NOTE_DOUBLE,
-		  .d = now->temperature },
-		{ .key = "power_w", .type = TR_NOTE_DOUBLE,
-		  .d = now->power_w },
+	const tare_attr attr[] = {
+		{ "gpu", TARE_ATTR_INT, { .i = now->index } },
+		{ "temperature", TARE_ATTR_DOUBLE, { .d = now->temperature } },
+		{ "power_w", TARE_ATTR_DOUBLE, { .d = now->power_w } },
 	};
-	tare_site *site = tr_own_site_get(TARE_KIND_VALUE, TARE_TYPE_CUSTOM,
-					  "overheated", "\xc2\xb0" "C", "gpu");
-	uint32_t gate = tare_gate_(site);
-	struct tr_thread *thread = gate ? tr_probe_ready(site, gate) : NULL;
-	struct tr_note_sample sample = {
+	struct tr_note note = {
 		.kind = TARE_RECORD_GPU,
 		.error = text,
 		.attr = attr,
 		.n_attrs = sizeof(attr) / sizeof(attr[0]),
 	};
 
-	if (!thread)
-		return;
-	sample.site = TR_LOAD(site->id);
-	sample.at = tr_ledger_ticks();
-	if (!tr_thread_enter(thread))
-		return;
-	(void)tr_note_write(thread, &sample);
-	tr_thread_leave(thread);
+	(void)tr_note_now(tr_own_site_get(TARE_KIND_VALUE, TARE_TYPE_CUSTOM,
+					  "overheated", "\xc2\xb0" "C",
+					  "gpu"),
+			  &note);
 }
 
 static void tell(const tare_gpu *now)
@@ -157,9 +146,4 @@ static void run_gpu(int64_t now_ns)
 	}
 }
 
-static int64_t gpu_interval(void)
-{
-	return tr_parts_interval_ns(TARE_MONITOR_GPU);
-}
-
-const struct tr_job tr_job_gpu = { "gpu", gpu_interval, run_gpu };
+const struct tr_job tr_job_gpu = { "gpu", NULL, run_gpu, TARE_MONITOR_GPU };

@@ -16,10 +16,8 @@
 #include "record/monitor.h"
 
 #include "record/gpu.h"
-#include "record/host.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -101,9 +99,7 @@ bool tr_monitor_add(const struct tr_job *job)
 
 static struct tr_control *page(void)
 {
-	if (!tr_ledger || !TR_ACQUIRE(tr_ledger->ready) || !tr_ledger->base)
-		return NULL;
-	return tr_ledger->control;
+	return tr_ledger_is_open() ? tr_ledger->control : NULL;
 }
 
 /* ---- the thread -------------------------------------------------------- */
@@ -128,10 +124,16 @@ static void run_job(const struct tr_job *job, int64_t now)
 	job->run(now);
 }
 
+static int64_t interval_of(const struct tr_job *job)
+{
+	return job->interval_ns ? job->interval_ns() :
+				  tr_parts_interval_ns(job->part);
+}
+
 /* Runs job `i` if it is due; when it is due again, TR_NEVER: off. */
 static int64_t run_due(uint32_t i)
 {
-	int64_t interval = jobs[i]->interval_ns(), now = tr_monotonic_ns();
+	int64_t interval = interval_of(jobs[i]), now = tr_monotonic_ns();
 	int64_t *due = &monitor->due[i];
 
 	if (interval <= 0) {
@@ -147,7 +149,7 @@ static int64_t run_due(uint32_t i)
 	run_job(jobs[i], now);
 	tr_wait_unlock(&monitor->lock);
 	/* It may have changed its mind. */
-	interval = jobs[i]->interval_ns();
+	interval = interval_of(jobs[i]);
 	*due = interval > 0 ?
 		       next_slot(*due, interval, tr_monotonic_ns()) :
 		       0;
@@ -157,13 +159,9 @@ static int64_t run_due(uint32_t i)
 /* A store and not an addition: a ledger that is replaced has it again. */
 static void account(void)
 {
-	struct timespec used;
-	uint64_t ns;
+	uint64_t ns = (uint64_t)tr_clock_ns(CLOCK_THREAD_CPUTIME_ID) +
+		      tr_gpu_cost_ns();
 
-	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used))
-		return;
-	ns = (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec +
-	     tr_gpu_cost_ns();
 	TR_STORE(monitor->cost_ns, ns);
 	TR_STORE(tr_ledger->header->monitor_ns, ns);
 }
@@ -287,18 +285,13 @@ static int make_once(uint32_t from)
 	uint32_t making = LIFE_MAKING;
 	int saved = errno, err;
 
-	if (!__atomic_compare_exchange_n(&monitor->life, &from, LIFE_MAKING,
-					 false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_ACQUIRE))
+	if (!TR_SWAP(monitor->life, &from, LIFE_MAKING))
 		return from == LIFE_ENDED ? TARE_EOFF : 0;
 	err = make_thread();
 	if (err)
 		TR_PUBLISH(monitor->life, LIFE_FAILED);
 	else /* It may have run and ended already. */
-		(void)__atomic_compare_exchange_n(&monitor->life, &making,
-						  LIFE_RUNNING, false,
-						  __ATOMIC_ACQ_REL,
-						  __ATOMIC_RELAXED);
+		(void)TR_SWAP(monitor->life, &making, LIFE_RUNNING);
 	if (err)
 		tell_failure();
 	errno = saved;
@@ -367,12 +360,6 @@ void tr_monitor_notice(void)
 
 /* ---- ending it --------------------------------------------------------- */
 
-/* What they were at the end. Not the GPUs: a driver may take its time. */
-static bool is_last(const struct tr_job *job)
-{
-	return job == &tr_job_system || job == &tr_job_process;
-}
-
 void tr_monitor_stop(void)
 {
 	int64_t until = tr_wait_end(TR_STOP_NS);
@@ -389,18 +376,19 @@ void tr_monitor_stop(void)
 	       life == LIFE_RUNNING)
 		if (!tr_wait(&monitor->life, life, until))
 			return; /* held up in a job: nothing is locked up */
-	tr_monitor_run(is_last);
+	/* What they were at the end. No GPUs: a driver may take its time. */
+	tr_monitor_run(TARE_MONITOR_SYSTEM | TARE_MONITOR_PROCESS);
 }
 
 /* ---- in the caller's thread -------------------------------------------- */
 
-void tr_monitor_run(bool (*is_ours)(const struct tr_job *job))
+void tr_monitor_run(uint32_t parts)
 {
 	uint32_t n = TR_ACQUIRE(n_jobs);
 
 	tr_wait_lock(&monitor->lock);
 	for (uint32_t i = 0; i < n; i++)
-		if (is_ours(jobs[i]) && jobs[i]->interval_ns() > 0)
+		if (jobs[i]->part & parts && interval_of(jobs[i]) > 0)
 			run_job(jobs[i], tr_monotonic_ns());
 	tr_wait_unlock(&monitor->lock);
 }

@@ -15,17 +15,6 @@
 #define TR_CALL_LONG 65536u	  /* a gap where none has a time */
 #define TR_CALL_WORTH 10	  /* times its cost */
 
-static uint32_t draw_call(struct tr_thread *thread)
-{
-	uint32_t x = thread->random ? thread->random : thread->tid | 1;
-
-	x ^= x << 13;
-	x ^= x >> 17;
-	x ^= x << 5;
-	thread->random = x;
-	return x;
-}
-
 static float ticks_within(const struct tr_node *node)
 {
 	union {
@@ -123,7 +112,7 @@ static TR_NOINLINE void time_sparse(struct tr_thread *thread,
 			TR_STORE(node->site, node->site ^ TR_NODE_RARE);
 	}
 	if (is_rare)
-		gap += draw_call(thread) & 127;
+		gap += tr_thread_draw(thread) & 127;
 	set_gap(node, gap);
 	start_time(thread, frame,
 		   TR_CALL_TIMED | (was_drawn ? TR_CALL_DRAWN : 0));

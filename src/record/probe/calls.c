@@ -36,11 +36,10 @@ static uint32_t gate_now(void)
 /* As tr_site_refresh(). */
 static bool refresh(void)
 {
-	struct tr_control *control = NULL;
+	struct tr_control *control =
+		tr_ledger_is_ready() ? tr_ledger->control : NULL;
 	uint32_t generation;
 
-	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready))
-		control = tr_ledger->control;
 	if (!control) {
 		set_gates(&tr_gate_off, 0);
 		return false;
@@ -306,8 +305,7 @@ TR_COLD void tr_calls_exit_slow(void *function, void *site, const void *stack)
 
 	if (!thread->own_track) {
 		/* Begun before a fork, or before it was switched on. */
-		if (is_on && tr_ledger && TR_ACQUIRE(tr_ledger->ready) &&
-		    tr_ledger->base)
+		if (is_on && tr_ledger_is_open())
 			count_stray();
 		return;
 	}

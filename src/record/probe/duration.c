@@ -5,18 +5,10 @@
  */
 #include "record/probe.h"
 
-struct duration {
-	uint64_t start, duration;
-	const char *error;
-	const tare_attr *attr;
-	size_t n_attrs;
-};
-
 /* In a handler that met its own thread in a probe: without its record. */
-static void defer_duration(struct tr_thread *thread, uint32_t site,
-			   const struct duration *d)
+static void defer_duration(struct tr_thread *thread, const struct tr_note *d)
 {
-	uint32_t what = site | (d->error ? TR_PARKED_FAILED : 0);
+	uint32_t what = d->site | (d->error ? TR_PARKED_FAILED : 0);
 
 	(void)TR_ADD(tr_ledger->header->lost.records, 1);
 	if (d->duration > UINT32_MAX ||
@@ -35,27 +27,20 @@ static void mark_operation(uint32_t id)
 					__ATOMIC_RELAXED);
 }
 
-static void append_duration(struct tr_thread *thread, uint32_t site,
-			    const struct duration *d)
+static void append_duration(struct tr_thread *thread, const struct tr_note *d)
 {
 	uint32_t node;
 
-	mark_operation(site);
-	node = tr_tree_child(thread, thread->own_track->current, site);
+	mark_operation(d->site);
+	node = tr_tree_child(thread, thread->own_track->current, d->site);
 	if (!node) {
 		tr_scope_overflow(thread);
 		return;
 	}
 	tr_scope_append(thread, node, d->start, d->duration,
 			d->error ? TR_ENTRY_FAILED : 0);
-	tr_note_duration(thread, &(struct tr_note_duration){
-		.site = site,
-		.start = d->start,
-		.duration = d->duration,
-		.error = d->error,
-		.attr = d->attr,
-		.n_attrs = d->n_attrs,
-	});
+	if (TR_LIKELY(d->duration >= TR_LOAD(tr_note_floor)) || d->error)
+		(void)tr_note_write(thread, d);
 }
 
 /* No more than times can be reckoned with: some 50 years at the least. */
@@ -67,7 +52,7 @@ static uint64_t ticks_of(uint64_t ns, double scale)
 }
 
 static void record(tare_site *site, uint32_t gate, uint64_t ns,
-		   struct duration *d)
+		   struct tr_note *d)
 {
 	struct tr_thread *thread = tr_probe_ready(site, gate);
 	uint64_t now;
@@ -75,22 +60,23 @@ static void record(tare_site *site, uint32_t gate, uint64_t ns,
 	if (!thread)
 		return;
 	now = tr_ledger_ticks();
+	d->site = TR_LOAD(site->id);
 	d->duration = ticks_of(ns, thread->scale);
 	/* It may have begun before the clock did: then this is below zero, and
 	 * so do readers take it. */
 	d->start = now - d->duration;
 	if (!tr_thread_enter(thread)) {
-		defer_duration(thread, TR_LOAD(site->id), d);
+		defer_duration(thread, d);
 		return;
 	}
-	append_duration(thread, TR_LOAD(site->id), d);
+	append_duration(thread, d);
 	tr_thread_leave(thread);
 }
 
 TARE_API void tare_duration_record_(tare_site *site, uint32_t gate,
 				    uint64_t ns, const char *error)
 {
-	struct duration d = { .error = error };
+	struct tr_note d = { .error = error };
 
 	TR_FORWARD(duration, site, gate, ns, error);
 	record(site, gate, ns, &d);
@@ -100,9 +86,9 @@ TARE_API void tare_duration_record_with_(tare_site *site, uint32_t gate,
 					 uint64_t ns, const char *error,
 					 const tare_attrs *attrs)
 {
-	struct duration d = { .error = error,
-			      .attr = attrs->at,
-			      .n_attrs = attrs->at ? attrs->n : 0 };
+	struct tr_note d = { .error = error,
+			     .attr = attrs->at,
+			     .n_attrs = attrs->at ? attrs->n : 0 };
 
 	if (!tr_probe_forward)
 		record(site, gate, ns, &d);

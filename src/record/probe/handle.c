@@ -8,7 +8,6 @@
  * max_sites; a name beyond gets the overflow series of its kind, and that is
  * counted.
  */
-#include "record/probe.h"
 #include "record/probe/note_buffer.h"
 
 #include <string.h>
@@ -56,9 +55,7 @@ static void *take_memory(size_t bytes)
 		if (!fresh)
 			return NULL;
 		fresh->used = 64;
-		if (__atomic_compare_exchange_n(&memory, &chunk, fresh, false,
-						__ATOMIC_ACQ_REL,
-						__ATOMIC_ACQUIRE))
+		if (TR_SWAP(memory, &chunk, fresh))
 			chunk = fresh;
 		else
 			tr_memory_unmap(fresh, TR_CHUNK_BYTES);
@@ -88,8 +85,7 @@ static struct handle **ready_table(void)
 	if (!fresh)
 		return NULL;
 	TR_STORE(table_mask, (uint32_t)size - 1);
-	if (__atomic_compare_exchange_n(&table, &none, fresh, false,
-					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (TR_SWAP(table, &none, fresh))
 		return fresh;
 	tr_memory_unmap(fresh, size * sizeof(*fresh));
 	return none;
@@ -372,10 +368,7 @@ static tare_site *find_handle(struct wanted *wanted)
 		if (!there) {
 			if (!mine && !(mine = make_handle(wanted)))
 				return overflow_of(wanted);
-			if (__atomic_compare_exchange_n(&all[at], &there, mine,
-							false,
-							__ATOMIC_RELEASE,
-							__ATOMIC_ACQUIRE))
+			if (TR_SWAP(all[at], &there, mine))
 				return &mine->site;
 		}
 		if (matches(there, wanted))
@@ -436,18 +429,20 @@ static const char *clipped(const char *text, char *copy)
 tare_site *tr_own_site_flagged(const tare_site *asked)
 {
 	char text[3][TR_LABEL_MOST + 1];
-	tare_site like = { 0 };
-	struct wanted wanted;
+	const tare_site like = {
+		.name = asked->name ? clipped(asked->name, text[0]) :
+				      "(unnamed)",
+		.unit = clipped(asked->unit, text[1]),
+		.source = clipped(asked->source, text[2]),
+		.kind = asked->kind,
+		.type = asked->type,
+		.flags = asked->flags,
+	};
+	struct wanted wanted; /* its lengths are those of pairs */
 
 	wanted.like = &like;
 	wanted.base = NULL;
 	wanted.n_pairs = 0;
-	like.kind = asked->kind;
-	like.type = asked->type;
-	like.flags = asked->flags;
-	like.name = asked->name ? clipped(asked->name, text[0]) : "(unnamed)";
-	like.unit = clipped(asked->unit, text[1]);
-	like.source = clipped(asked->source, text[2]);
 	return find_handle(&wanted);
 }
 

@@ -247,7 +247,7 @@ void tr_note_record(struct tr_thread *thread, uint32_t site, uint64_t start,
 		thread->notes_cut = false;
 }
 
-/* ---- durations from elsewhere ------------------------------------------ */
+/* ---- without notes ----------------------------------------------------- */
 
 static size_t text_bytes(const tare_attr *attr, bool *cut)
 {
@@ -268,10 +268,10 @@ static bool is_attr(const tare_attr *attr)
 }
 
 /* The first that fit, each of them whole. */
-static void plan_list(struct plan *plan, const struct tr_note_duration *d)
+static void plan_list(struct plan *plan, const struct tr_note *note)
 {
-	for (size_t i = 0; i < d->n_attrs; i++) {
-		const tare_attr *attr = &d->attr[i];
+	for (size_t i = 0; i < note->n_attrs; i++) {
+		const tare_attr *attr = &note->attr[i];
 		bool cut = false;
 		size_t bytes = 4 + key_bytes(attr, &cut) +
 			       text_bytes(attr, &cut);
@@ -303,77 +303,51 @@ static struct pen put_listed(struct pen pen, const tare_attr *attr)
 	return put(pen, value, 8);
 }
 
-void tr_note_duration(struct tr_thread *thread,
-		      const struct tr_note_duration *d)
+bool tr_note_write(struct tr_thread *thread, const struct tr_note *note)
 {
 	struct plan plan = {
-		.head = { .start = d->start, .duration = d->duration,
-			  .site = d->site },
+		.head = { .start = note->start, .duration = note->duration,
+			  .site = note->site, .kind = (uint8_t)note->kind },
 	};
 	struct pen pen;
 	uint64_t *place;
 
 	assert(tr_thread_is_busy(thread));
-	if (TR_UNLIKELY(d->duration < TR_LOAD(tr_note_floor)) && !d->error)
-		return;
-	plan_list(&plan, d);
-	plan_error(&plan, d->error);
-	end_plan(thread, &plan);
-	place = tr_block_reserve(thread, plan.head.bytes);
-	if (!place)
-		return;
-	pen = pen_after_head(place, &plan.head);
-	for (size_t i = 0; i < plan.head.n_attrs; i++)
-		pen = put_listed(pen, &d->attr[i]);
-	if (plan.head.error_bytes)
-		pen = put_text(pen, plan.error, plan.head.error_bytes);
-	put_rest(pen);
-	tr_block_commit(place, plan.head.bytes);
-}
-
-/* ---- records of a moment ----------------------------------------------- */
-
-static struct pen put_number(struct pen pen, const struct tr_note_attr *attr)
-{
-	size_t len = strlen(attr->key);
-	uint64_t value;
-
-	pen = put(pen, (uint64_t)attr->type | len << 8 | UINT64_C(8) << 16, 4);
-	pen = put_text(pen, attr->key, len);
-	memcpy(&value,
-	       attr->type == TR_NOTE_INT ? (const void *)&attr->i :
-					   (const void *)&attr->d,
-	       8);
-	return put(pen, value, 8);
-}
-
-bool tr_note_write(struct tr_thread *thread,
-		   const struct tr_note_sample *sample)
-{
-	struct plan plan = {
-		.head = { .start = sample->at,
-			  .site = sample->site,
-			  .kind = (uint8_t)sample->kind,
-			  .failed = sample->error && !sample->is_absent },
-	};
-	struct pen pen;
-	uint64_t *place;
-
-	assert(tr_thread_is_busy(thread));
-	for (size_t i = 0; i < sample->n_attrs; i++)
-		add_attr(&plan, 12 + strlen(sample->attr[i].key));
-	if (sample->error)
-		add_error(&plan, sample->error, strlen(sample->error));
+	plan_list(&plan, note);
+	plan_error(&plan, note->error);
+	if (note->is_absent)
+		plan.head.failed = 0;
 	end_plan(thread, &plan);
 	place = tr_block_reserve(thread, plan.head.bytes);
 	if (!place)
 		return TR_LOAD(tr_ledger->header->max_history) == 0;
 	pen = pen_after_head(place, &plan.head);
 	for (size_t i = 0; i < plan.head.n_attrs; i++)
-		pen = put_number(pen, &sample->attr[i]);
+		pen = put_listed(pen, &note->attr[i]);
 	if (plan.head.error_bytes)
 		pen = put_text(pen, plan.error, plan.head.error_bytes);
 	put_rest(pen);
 	tr_block_commit(place, plan.head.bytes);
 	return true;
+}
+
+int tr_note_now(tare_site *site, struct tr_note *note)
+{
+	uint32_t gate = tare_gate_(site);
+	struct tr_thread *thread = gate ? tr_probe_ready(site, gate) : NULL;
+	bool is_written;
+
+	if (!thread)
+		return TARE_EOFF;
+	if (!note->site)
+		note->site = TR_LOAD(site->id);
+	note->start = tr_ledger_ticks();
+	if (!tr_thread_enter(thread)) {
+		/* A handler that met its own thread in a probe. */
+		(void)TR_ADD(tr_ledger->header->lost.records, 1);
+		return TARE_EFULL;
+	}
+	is_written = tr_note_write(thread, note);
+	tr_thread_leave(thread);
+	return is_written ? 0 : TARE_EFULL;
 }

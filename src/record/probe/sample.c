@@ -19,7 +19,7 @@
 bool tr_probe_memory = true, tr_probe_gpus = true;
 
 struct sample {
-	struct tr_note_attr attr[TR_SAMPLE_ATTRS];
+	tare_attr attr[TR_SAMPLE_ATTRS];
 	size_t n;
 	const char *error;
 	bool is_absent; /* what it is of: told by `error`, and no failure */
@@ -28,49 +28,29 @@ struct sample {
 static void add_int(struct sample *s, const char *key, uint64_t value)
 {
 	if (value <= INT64_MAX && s->n < TR_SAMPLE_ATTRS)
-		s->attr[s->n++] = (struct tr_note_attr){
-			.key = key,
-			.type = TR_NOTE_INT,
-			.i = (int64_t)value,
-		};
+		s->attr[s->n++] = (tare_attr){ key, TARE_ATTR_INT,
+					       { .i = (int64_t)value } };
 }
 
 static void add_double(struct sample *s, const char *key, double value)
 {
 	if (value == value && s->n < TR_SAMPLE_ATTRS)
-		s->attr[s->n++] = (struct tr_note_attr){
-			.key = key,
-			.type = TR_NOTE_DOUBLE,
-			.d = value,
-		};
+		s->attr[s->n++] = (tare_attr){ key, TARE_ATTR_DOUBLE,
+					       { .d = value } };
 }
 
 static int write_sample(tare_site *site, enum tare_record_kind kind,
 			const struct sample *s)
 {
-	struct tr_note_sample sample = {
+	struct tr_note note = {
 		.kind = kind,
 		.error = s->error,
 		.is_absent = s->is_absent,
 		.attr = s->attr,
 		.n_attrs = s->n,
 	};
-	uint32_t gate = tare_gate_(site);
-	struct tr_thread *thread = gate ? tr_probe_ready(site, gate) : NULL;
-	bool is_written;
 
-	if (!thread)
-		return TARE_EOFF;
-	sample.site = TR_LOAD(site->id);
-	sample.at = tr_ledger_ticks();
-	if (!tr_thread_enter(thread)) {
-		/* A handler that met its own thread in a probe. */
-		(void)TR_ADD(tr_ledger->header->lost.records, 1);
-		return TARE_EFULL;
-	}
-	is_written = tr_note_write(thread, &sample);
-	tr_thread_leave(thread);
-	return is_written ? 0 : TARE_EFULL;
+	return tr_note_now(site, &note);
 }
 
 /* The site's switches before anything is read for it. */

@@ -91,12 +91,7 @@ TR_COLD void *tr_scope_begin_slow(tare_site *site, uint32_t gate)
 		tr_thread_leave(thread);
 		return handle;
 	}
-	if (site->flags & TARE_SITE_OPERATION) {
-		TR_STORE(frame->aside, slow_ticks(thread));
-		TR_STORE(frame->start, TR_FRAME_ASIDE);
-	} else {
-		TR_STORE(frame->start, slow_ticks(thread));
-	}
+	tr_frame_begin(frame, site, slow_ticks(thread));
 	tr_thread_leave(thread);
 	return frame;
 }

@@ -4,7 +4,6 @@
  * site's own view of the switches.
  */
 #include "record/probe.h"
-#include "record/host.h"
 
 const struct tr_probe_table *tr_probe_forward;
 uint32_t tr_gate_off;
@@ -63,11 +62,10 @@ static uint32_t aside(const tare_site *site)
 
 bool tr_site_refresh(tare_site *site)
 {
-	struct tr_control *control = NULL;
+	struct tr_control *control =
+		tr_ledger_is_ready() ? tr_ledger->control : NULL;
 	uint32_t generation, level, slow;
 
-	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready))
-		control = tr_ledger->control;
 	if (!control) {
 		set_gate(site, &tr_gate_off, 0);
 		return false;
@@ -101,7 +99,7 @@ bool tr_site_refresh(tare_site *site)
 
 bool tr_probe_has_ledger(void)
 {
-	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready) &&
+	if (tr_ledger_is_ready() &&
 	    (tr_ledger->base || !TR_LOAD(tr_ledger->control->enabled)))
 		return tr_ledger->base != NULL;
 	return tr_host.open();

@@ -10,17 +10,6 @@
  */
 #include "record/probe.h"
 
-TR_INLINE uint32_t draw(struct tr_thread *thread)
-{
-	uint32_t x = thread->random ? thread->random : thread->tid | 1;
-
-	x ^= x << 13;
-	x ^= x >> 17;
-	x ^= x << 5;
-	thread->random = x;
-	return x;
-}
-
 /* One of 2^level, on average. */
 TR_INLINE bool is_timed(struct tr_thread *thread, uint32_t id, uint64_t level)
 {
@@ -28,7 +17,7 @@ TR_INLINE bool is_timed(struct tr_thread *thread, uint32_t id, uint64_t level)
 
 	if (level == TR_LEVEL_COUNTED || --*left > 0)
 		return false;
-	*left = (int32_t)(draw(thread) & ((2u << level) - 1)) + 1;
+	*left = (int32_t)(tr_thread_draw(thread) & ((2u << level) - 1)) + 1;
 	return true;
 }
 
@@ -79,12 +68,7 @@ void *tr_scope_begin_untimed(tare_site *site, uint32_t gate)
 	frame = tr_scope_push(thread, track, node);
 	if (tr_scope_is_skipped(thread, site))
 		return tr_frame_untimed(thread, frame);
-	if (site->flags & TARE_SITE_OPERATION) {
-		TR_STORE(frame->aside, tr_ledger_ticks());
-		TR_STORE(frame->start, TR_FRAME_ASIDE);
-	} else {
-		TR_STORE(frame->start, tr_ledger_ticks());
-	}
+	tr_frame_begin(frame, site, tr_ledger_ticks());
 	return frame;
 }
 

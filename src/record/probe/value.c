@@ -12,8 +12,6 @@
 
 #include <assert.h>
 
-#include "ledger/write.h"
-
 #define TR_VALUES_FAST (1u << 21) /* ticks for a run: under a millisecond */
 #define TR_VALUES_CLOSE (1u << 15) /* ticks between two: about 10 us */
 #define TR_VALUES_EXACT 64u
@@ -84,13 +82,10 @@ static void observe(struct tr_thread *thread, uint32_t site, double value)
 /* In a handler that met its own thread in a probe. */
 static void defer_value(struct tr_thread *thread, uint32_t site, double value)
 {
-	union {
-		double value;
-		uint64_t bits;
-	} u = { value };
 	uint32_t slice = (uint32_t)(tr_ledger_ticks() >> thread->shift);
 
-	if (!tr_log_defer(thread, u.bits, slice, site | TR_PARKED_VALUE))
+	if (!tr_log_defer(thread, tr_bits_of(value), slice,
+			  site | TR_PARKED_VALUE))
 		tr_lose_busy();
 }
 
@@ -159,26 +154,22 @@ static void gauge_change(tare_site *site, uint32_t gate, double value,
 {
 	struct tr_thread *thread = tr_probe_ready(site, gate);
 	uint64_t *gauge, before;
-	union {
-		double value;
-		uint64_t bits;
-	} u;
+	double now;
 
 	if (!thread)
 		return;
 	gauge = gauge_of(site);
 	before = TR_LOAD(*gauge);
-	do {
-		u.bits = before;
-		u.value = add ? u.value + value : value;
-	} while (!__atomic_compare_exchange_n(gauge, &before, u.bits, true,
-					      __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
+	do
+		now = add ? tr_real_of(before) + value : value;
+	while (!__atomic_compare_exchange_n(gauge, &before, tr_bits_of(now),
+					    true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED));
 	if (!tr_thread_enter(thread)) {
-		defer_value(thread, TR_LOAD(site->id), u.value);
+		defer_value(thread, TR_LOAD(site->id), now);
 		return;
 	}
-	observe(thread, TR_LOAD(site->id), u.value);
+	observe(thread, TR_LOAD(site->id), now);
 	tr_thread_leave(thread);
 }
 

@@ -23,9 +23,7 @@ TARE_API int tare_stop(void)
 
 static struct tr_control *control(void)
 {
-	if (!tr_ledger || !TR_ACQUIRE(tr_ledger->ready))
-		return NULL;
-	return tr_ledger->control;
+	return tr_ledger_is_ready() ? tr_ledger->control : NULL;
 }
 
 TARE_API int tare_enable(bool on)

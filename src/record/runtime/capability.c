@@ -16,7 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/platform.h"
 #include "record/system.h"
 #include "base/text.h"
 #include "record/sampler.h"
@@ -44,7 +43,7 @@ static void look_clock(struct tr_capability *found)
 
 static void look_ledger(struct tr_capability *found)
 {
-	char dir[512], bytes[32];
+	char dir[512];
 	uint64_t free_bytes;
 	int err;
 
@@ -60,13 +59,13 @@ static void look_ledger(struct tr_capability *found)
 		return;
 	}
 	free_bytes = tr_file_free_bytes(dir);
-	(void)tr_bytes_text(bytes, sizeof(bytes), (double)free_bytes);
 	/* A quarter of what is free is taken, and 512 KiB at least. */
 	tr_capability_set(found, free_bytes >= 2u << 20,
 			  free_bytes >= 2u << 20 ?
 				  NULL :
 				  "space in that folder, or another TARE_DIR",
-			  "%.120s, %s free", dir, bytes);
+			  "%.120s, %s free", dir,
+			  tr_as_bytes((double)free_bytes).text);
 }
 
 /* Where tare.conf would come from; the first that is there. */

@@ -24,7 +24,7 @@ static void run(int64_t now_ns)
 	TR_STORE(next_ns, tr_governor_turn(now_ns));
 }
 
-static const struct tr_job job = { "governor", interval_ns, run };
+static const struct tr_job job = { "governor", interval_ns, run, 0 };
 
 /* In a probe. */
 static void ask(void)

@@ -60,7 +60,7 @@ static bool put_growth_place(uint32_t stack, char *text, size_t size)
 bool tr_grown(char *text, size_t size)
 {
 	struct tr_alloc_growth growth;
-	char place[96], bytes[32];
+	char place[96];
 
 	if (!tr_alloc_is_on())
 		return false;
@@ -71,9 +71,8 @@ bool tr_grown(char *text, size_t size)
 	if (!tr_alloc_growth(&growth) ||
 	    !put_growth_place(growth.stack, place, sizeof(place)))
 		return false;
-	(void)tr_count_text(bytes, sizeof(bytes), growth.bytes);
 	(void)snprintf(text, size,
 		       "; most at %s, %s bytes more; see 'tare alloc'", place,
-		       bytes);
+		       tr_as_count(growth.bytes).text);
 	return true;
 }

@@ -21,11 +21,6 @@ static struct {
 	struct tr_config config;
 } chosen;
 
-static bool is_measuring(void)
-{
-	return tr_ledger && TR_ACQUIRE(tr_ledger->ready);
-}
-
 /* What calls of this process see; with the lock. */
 static struct tr_config *present(void)
 {
@@ -71,7 +66,7 @@ void tr_options_read(struct tr_config *ret)
 	tr_process_lock(&chosen.lock);
 	*ret = *present();
 	tr_process_unlock(&chosen.lock);
-	if (!is_measuring())
+	if (!tr_ledger_is_ready())
 		return;
 	for (size_t i = 0; (option = tare_option_at(i)); i++)
 		if (option->live && tr_control_get(tr_ledger->control,
@@ -124,7 +119,7 @@ TARE_API int tare_option_set(const char *name, const char *value)
 	option = tr_option_find(name);
 	if (!option)
 		return TARE_ENOENT;
-	measuring = is_measuring();
+	measuring = tr_ledger_is_ready();
 	if (measuring && !option->live)
 		return TARE_EINVAL;
 	tr_load_config();
@@ -153,7 +148,7 @@ TARE_API int tare_option_get(const char *name, char *value, size_t size)
 	now = *present();
 	tr_process_unlock(&chosen.lock);
 	/* While a program measures, metrics are on, whatever switched them. */
-	if (is_measuring())
+	if (tr_ledger_is_ready())
 		now.enable_metrics = tare_is_enabled();
 	return tr_config_get(&now, name, value, size);
 }

@@ -8,8 +8,6 @@
  */
 #include "record/runtime.h"
 
-#include <tare/version.h>
-
 #include <dlfcn.h>
 #include <string.h>
 
@@ -25,7 +23,7 @@ static const struct tr_reader *reader;
 
 static bool own_ledger(struct tr_own *ret_own)
 {
-	if (!tr_ledger || !TR_ACQUIRE(tr_ledger->ready) || !tr_ledger->base)
+	if (!tr_ledger_is_open())
 		return false;
 	ret_own->path = tr_ledger->path[0] ? tr_ledger->path : NULL;
 	ret_own->base = tr_ledger->base;

@@ -8,7 +8,6 @@
  */
 #include "record/runtime.h"
 
-#include "record/probe.h"
 #include "record/sampler.h"
 
 /* With the lock, but for itself. Not wiped: a child goes on as it was. */

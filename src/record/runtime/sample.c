@@ -34,7 +34,7 @@ static void look_for_threads(int64_t now_ns)
 }
 
 static const struct tr_job look_job = { "sampler", look_interval_ns,
-					look_for_threads };
+					look_for_threads, 0 };
 
 void tr_sample_begin(bool is_preloaded)
 {

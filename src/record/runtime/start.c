@@ -18,7 +18,6 @@
 #include "record/alloc.h"
 #include "record/sampler.h"
 #include "record/stacks.h"
-#include "record/host.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -50,11 +49,6 @@ static void warn(void *arg, const char *text)
 	tr_log(TARE_LEVEL_WARNING, "%s", text);
 }
 
-static void log_gpu(enum tare_level level, const char *text)
-{
-	tr_log(level, "%s", text);
-}
-
 void tr_load_config(void)
 {
 	if (loaded)
@@ -62,7 +56,7 @@ void tr_load_config(void)
 	loaded = true;
 	tr_config_load(&tr_config, warn, NULL);
 	tr_log_ready();
-	tr_gpu_set_log(log_gpu);
+	tr_gpu_set_log(tr_log_plain);
 	tr_gpu_set_interval((int64_t)(tr_config.gpu_monitor_interval * 1e9));
 }
 
@@ -273,8 +267,7 @@ static int open_once(bool standby)
 	uint32_t idle = 0;
 	int err;
 
-	if (!__atomic_compare_exchange_n(&process->opening, &idle, 1, false,
-					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	if (!TR_SWAP(process->opening, &idle, 1))
 		return idle == 1 ? TARE_EOFF : TARE_EIO;
 	err = open_process(standby);
 	if (!err && standby) {
@@ -382,9 +375,9 @@ int tr_start(void)
 		return TARE_EOFF;
 	if (tr_probe_forward)
 		return 0;
-	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready) && tr_ledger->base)
+	if (tr_ledger_is_open())
 		return 0;
-	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready))
+	if (tr_ledger_is_ready())
 		err = leave_standby();
 	else
 		err = open_first();
@@ -542,7 +535,7 @@ static bool is_confined; /* its children are, too */
 /* A child of vfork has nothing here that is its own. */
 static bool is_measuring(void)
 {
-	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready))
+	if (tr_ledger_is_ready())
 		return tr_ledger->pid == (uint32_t)getpid();
 	return tr_sampler_signal() != 0;
 }
@@ -558,7 +551,7 @@ void tr_confine(void)
 	tr_sampler_stop();
 	tr_alloc_halt();
 	/* It may not even get to its end. */
-	if (tr_ledger && TR_LOAD(tr_ledger->ready))
+	if (tr_ledger_is_ready())
 		tr_ledger_seal();
 }
 
@@ -567,13 +560,13 @@ void tr_stop(void)
 	if (tr_probe_forward || !process)
 		return;
 	if (is_confined) {
-		if (tr_ledger && TR_LOAD(tr_ledger->ready))
+		if (tr_ledger_is_ready())
 			tr_ledger_seal();
 		return;
 	}
 	/* Also where nothing was opened yet. */
 	tr_sampler_stop();
-	if (!tr_ledger || !TR_LOAD(tr_ledger->ready) ||
+	if (!tr_ledger_is_ready() ||
 	    __atomic_exchange_n(&process->stopped, 1, __ATOMIC_ACQ_REL))
 		return;
 	if (tr_config_wants_stacks(&tr_config) || tr_config.calls)

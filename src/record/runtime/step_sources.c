@@ -11,7 +11,6 @@
 #include <math.h>
 
 #include "record/monitor.h"
-#include "record/step.h"
 #include "record/system.h"
 
 static bool read_gpu(size_t index, tare_gpu *gpu)

@@ -7,7 +7,6 @@
 
 #include <tare/alloc.h>
 #include <tare/monitor.h>
-#include <tare/step.h>
 
 #include "record/train.h"
 

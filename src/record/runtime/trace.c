@@ -139,9 +139,7 @@ static void write_note(const struct note *note)
 
 static bool move(struct note *note, uint32_t from, uint32_t to)
 {
-	return __atomic_compare_exchange_n(&note->state, &from, to, false,
-					   __ATOMIC_ACQ_REL,
-					   __ATOMIC_RELAXED);
+	return TR_SWAP(note->state, &from, to);
 }
 
 static void write_ready(void)
@@ -178,7 +176,7 @@ static void run_traces(int64_t now_ns)
 }
 
 static const struct tr_job trace_job = { "traces", trace_interval_ns,
-					 run_traces };
+					 run_traces, 0 };
 
 static void note_steps(const struct tr_traced *traced)
 {

@@ -10,8 +10,6 @@
 #include "record/monitor.h"
 #include "base/text.h"
 
-#include <string.h>
-
 /* Included (or no list) and not excluded. */
 static bool passes(const char *include, const char *exclude, const char *text)
 {
@@ -23,29 +21,26 @@ static bool passes(const char *include, const char *exclude, const char *text)
 static void follow_history(void)
 {
 	struct tr_header *header = tr_ledger->header;
-	uint64_t records = tr_control_u64("max_history_size",
-					  tr_config.max_history_size);
+	uint64_t records = TR_NOW_U64(&tr_config, max_history_size);
 
 	tr_blocks_resize(records);
 	TR_STORE(header->max_history, records);
 	TR_STORE(header->max_history_age,
-		 tr_control_u64("max_history_age",
-				tr_config.max_history_age));
+		 TR_NOW_U64(&tr_config, max_history_age));
 }
 
 static void follow_gpus(void)
 {
-	double seconds = tr_control_double("gpu_monitor_interval",
-					   tr_config.gpu_monitor_interval);
+	double seconds = TR_NOW_DOUBLE(&tr_config, gpu_monitor_interval);
 
 	if (seconds > 0 && seconds < 1e9)
 		tr_gpu_set_interval((int64_t)(seconds * 1e9));
 }
 
-/* A number in its unit, into a whole number of another. */
-static uint64_t scaled(const char *name, double configured, double by)
+/* A number in its unit, as a whole number of another. */
+static uint64_t scaled(double value, double by)
 {
-	return (uint64_t)(tr_control_double(name, configured) * by + 0.5);
+	return (uint64_t)(value * by + 0.5);
 }
 
 static bool follow_u64(uint64_t *now, uint64_t value)
@@ -56,23 +51,19 @@ static bool follow_u64(uint64_t *now, uint64_t value)
 /* A plan starts anew when it changes, and only then. */
 static void follow_traces(struct tr_step_options *o)
 {
-	uint32_t on = tr_control_bool("enable_profiler",
-				      tr_config.enable_profiler);
+	const struct tr_config *config = &tr_config;
+	uint32_t on = TR_NOW_BOOL(config, enable_profiler);
 	bool changed = __atomic_exchange_n(&o->trace, on, __ATOMIC_RELAXED) !=
 		       on;
 
 	changed |= follow_u64(&o->trace_steps,
-			      tr_control_u64("profiler_export_interval",
-					tr_config.profiler_export_interval));
+			      TR_NOW_U64(config, profiler_export_interval));
 	changed |= follow_u64(&o->trace_wait,
-			      tr_control_u64("profiler_wait",
-					     tr_config.profiler_wait));
+			      TR_NOW_U64(config, profiler_wait));
 	changed |= follow_u64(&o->trace_warm,
-			      tr_control_u64("profiler_warmup",
-					     tr_config.profiler_warmup));
+			      TR_NOW_U64(config, profiler_warmup));
 	changed |= follow_u64(&o->trace_record,
-			      tr_control_u64("profiler_record",
-					     tr_config.profiler_record));
+			      TR_NOW_U64(config, profiler_record));
 	if (changed)
 		tr_schedule_bump();
 }
@@ -80,48 +71,39 @@ static void follow_traces(struct tr_step_options *o)
 /* Debugging turns on what no file, variable or call has said anything of. */
 static bool is_debug(bool is_set)
 {
-	return !is_set && tr_control_bool("debug_mode", tr_config.debug_mode);
+	return !is_set && TR_NOW_BOOL(&tr_config, debug_mode);
 }
 
 void tr_follow_steps(void)
 {
+	const struct tr_config *config = &tr_config;
 	struct tr_step_options *o = &tr_step_options;
+	bool components = config->collect_component_profiling ||
+			  is_debug(config->sets_components);
 
 	follow_traces(o);
-
-	TR_STORE(o->line_steps,
-		 tr_control_u64("metrics_log_interval",
-				tr_config.metrics_log_interval));
-	TR_STORE(o->line_ns, scaled("metrics_log_seconds",
-				    tr_config.metrics_log_seconds, 1e9));
+	TR_STORE(o->line_steps, TR_NOW_U64(config, metrics_log_interval));
+	TR_STORE(o->line_ns,
+		 scaled(TR_NOW_DOUBLE(config, metrics_log_seconds), 1e9));
 	TR_STORE(o->look_steps,
-		 tr_control_u64("memory_cleanup_check_interval",
-				tr_config.memory_cleanup_check_interval));
-	TR_STORE(o->memory, tr_control_bool("collect_memory_basic",
-					    tr_config.collect_memory_basic));
+		 TR_NOW_U64(config, memory_cleanup_check_interval));
+	TR_STORE(o->memory, TR_NOW_BOOL(config, collect_memory_basic));
 	TR_STORE(o->components,
-		 tr_control_bool("collect_component_profiling",
-				 tr_config.collect_component_profiling ||
-					 is_debug(
-						 tr_config.sets_components)));
-	TR_STORE(tr_log_lines,
-		 tr_control_bool("metrics_log_stderr",
-				 tr_config.metrics_log_stderr));
+		 tr_control_bool("collect_component_profiling", components));
+	TR_STORE(tr_log_lines, TR_NOW_BOOL(config, metrics_log_stderr));
 	if (tr_ledger->sec_per_tick > 0)
 		TR_STORE(tr_note_floor,
-			 scaled("history_floor", tr_config.history_floor,
+			 scaled(TR_NOW_DOUBLE(config, history_floor),
 				1e-3 / tr_ledger->sec_per_tick));
 }
 
 static void follow_limit(void)
 {
-	double limit = tr_control_double("performance_threshold",
-					 tr_config.performance_threshold);
+	bool is_on = TR_NOW_BOOL(&tr_config, auto_disable_on_slow);
 
-	if (!tr_control_bool("auto_disable_on_slow",
-			     tr_config.auto_disable_on_slow))
-		limit = 0;
-	tr_governor_limit(limit);
+	tr_governor_limit(is_on ? TR_NOW_DOUBLE(&tr_config,
+						performance_threshold) :
+				  0);
 }
 
 /* ---- probes ------------------------------------------------------------ */
@@ -158,17 +140,11 @@ static void follow(void)
 	follow_gpus();
 	tr_follow_steps();
 	follow_limit();
-	TR_STORE(followed.timing, tr_control_bool("collect_timing",
-						  tr_config.collect_timing));
-	TR_STORE(tr_probe_items,
-		 tr_control_bool("collect_throughput",
-				 tr_config.collect_throughput));
+	TR_STORE(followed.timing, TR_NOW_BOOL(&tr_config, collect_timing));
+	TR_STORE(tr_probe_items, TR_NOW_BOOL(&tr_config, collect_throughput));
 	TR_STORE(tr_probe_memory,
-		 tr_control_bool("enable_memory_tracking",
-				 tr_config.enable_memory_tracking));
-	TR_STORE(tr_probe_gpus,
-		 tr_control_bool("enable_gpu_tracking",
-				 tr_config.enable_gpu_tracking));
+		 TR_NOW_BOOL(&tr_config, enable_memory_tracking));
+	TR_STORE(tr_probe_gpus, TR_NOW_BOOL(&tr_config, enable_gpu_tracking));
 	TR_PUBLISH(followed.generation, generation);
 }
 

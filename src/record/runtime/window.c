@@ -13,7 +13,6 @@
 #include "record/alloc.h"
 
 #include <stdio.h>
-#include <tare/probe.h>
 
 #define SMALLEST 64u
 #define CLASSES 25u /* up to 1 GiB, and beyond */
@@ -25,11 +24,11 @@ static uint32_t n_windows; /* open ones, by atomics */
 static void make_sites(void)
 {
 	for (unsigned i = 0; i < CLASSES; i++) {
-		char size[32], name[64];
+		double most = (double)((uint64_t)SMALLEST << i);
+		char name[64];
 
-		(void)tr_bytes_text(size, sizeof(size),
-				    (double)((uint64_t)SMALLEST << i));
-		(void)snprintf(name, sizeof(name), "malloc up to %s", size);
+		(void)snprintf(name, sizeof(name), "malloc up to %s",
+			       tr_as_bytes(most).text);
 		size_site[i] = tare_site_get(TARE_KIND_SCOPE, TARE_TYPE_TIME,
 					     name, NULL, "alloc");
 	}
