@@ -41,9 +41,7 @@ static bool claim(struct tr_block *block, uint32_t owner)
 {
 	uint32_t no_owner = 0;
 
-	return __atomic_compare_exchange_n(&block->owner, &no_owner, owner,
-					   false, __ATOMIC_ACQUIRE,
-					   __ATOMIC_RELAXED);
+	return TR_SWAP(block->owner, &no_owner, owner);
 }
 
 /*

@@ -154,9 +154,7 @@ bool tr_log_defer(struct tr_thread *thread, uint64_t start, uint32_t duration,
 	do {
 		if (n - TR_LOAD(track->deferred_read) >= TR_DEFERRED)
 			return false;
-	} while (!__atomic_compare_exchange_n(&track->deferred_write, &n,
-					      n + 1, false, __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
+	} while (!TR_SWAP(track->deferred_write, &n, n + 1));
 	entry = &track->deferred[n % TR_DEFERRED];
 	TR_STORE(entry->start, start);
 	TR_STORE(entry->duration, duration);
@@ -169,16 +167,12 @@ static bool move_value(struct tr_thread *thread, uint32_t place, uint32_t site)
 	struct tr_track *track = thread->own_track;
 	struct tr_entry *entry = &track->deferred[place];
 	uint32_t cell = tr_tree_cell(thread, site);
-	union {
-		uint64_t bits;
-		double value;
-	} u = { TR_LOAD(entry->start) };
 
 	if (!cell)
 		return false;
 	TR_STORE(track->deferred_at, TR_DEFERRED_VALUE | place);
 	TR_FENCE();
-	tr_observe(thread, cell, u.value,
+	tr_observe(thread, cell, tr_real_of(TR_LOAD(entry->start)),
 		   (uint64_t)TR_LOAD(entry->duration) << thread->shift);
 	return true;
 }

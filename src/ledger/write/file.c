@@ -46,9 +46,7 @@ void tr_ledger_anchor(uint32_t slice)
 	uint32_t n;
 
 	if (seen == slice ||
-	    !__atomic_compare_exchange_n(&header->anchor_slice, &seen, slice,
-					 false, __ATOMIC_RELAXED,
-					 __ATOMIC_RELAXED))
+	    !TR_SWAP(header->anchor_slice, &seen, slice))
 		return;
 	tr_anchor_take(&anchor, tr_ledger->counter_clock);
 	n = TR_LOAD(header->anchor_count);

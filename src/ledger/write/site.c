@@ -215,9 +215,7 @@ uint32_t tr_site_intern(const struct tr_site_key *key)
 			mine = add_site(key, hash);
 		if (!mine)
 			return overflow(key->kind);
-		if (__atomic_compare_exchange_n(&table[place], &empty, mine,
-						false, __ATOMIC_RELEASE,
-						__ATOMIC_RELAXED))
+		if (TR_SWAP(table[place], &empty, mine))
 			return mine;
 		id = look_up(key, hash, &place);
 	}

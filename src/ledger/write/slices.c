@@ -88,28 +88,9 @@ static void store_head(struct tr_slice *to, const struct tr_slice *from)
 	TR_STORE(to->bytes, from->bytes);
 }
 
-static void add_sum(struct tr_slice *to, uint64_t sum, bool real)
-{
-	union {
-		uint64_t bits;
-		double value;
-	} a = { to->sum }, b = { sum };
-
-	if (real)
-		a.value += b.value;
-	else
-		a.bits += b.bits;
-	to->sum = a.bits;
-}
-
 static bool is_less(uint64_t a, uint64_t b, bool real)
 {
-	union {
-		uint64_t bits;
-		double value;
-	} x = { a }, y = { b };
-
-	return real ? x.value < y.value : x.bits < y.bits;
+	return real ? tr_real_of(a) < tr_real_of(b) : a < b;
 }
 
 static void add_head(struct tr_slice *to, const struct tr_slice *from,
@@ -119,7 +100,9 @@ static void add_head(struct tr_slice *to, const struct tr_slice *from,
 		to->from = from->from;
 	if (from->to > to->to)
 		to->to = from->to;
-	add_sum(to, from->sum, real);
+	to->sum = real ? tr_bits_of(tr_real_of(to->sum) +
+				    tr_real_of(from->sum)) :
+			 to->sum + from->sum;
 	if (is_less(from->min, to->min, real))
 		to->min = from->min;
 	if (is_less(to->max, from->max, real))
@@ -238,33 +221,27 @@ static bool fold_oldest(struct tr_thread *thread, struct tr_history *history,
 {
 	unsigned tier = TR_TIERS - 1, tail = tail_of(history->marks, tier);
 	uint32_t both[2] = { history->oldest, *slot_of(history, tier, tail) };
-	uint32_t merged;
+	uint32_t merged = 0;
 
-	if (!both[1]) {
-		TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
-		return true; /* lost with a truncated file */
-	}
-	/* In there already: its thread died before the next step. */
-	if (both[0] && slice_at(thread, both[1])->to <=
-			       slice_at(thread, both[0])->to) {
-		TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
-		return true;
-	}
-	if (!both[0]) {
-		TR_PUBLISH(history->oldest, both[1]);
+	/*
+	 * Not if it was lost with a truncated file, nor if it is in there
+	 * already: its thread died before the next step.
+	 */
+	if (both[1] && (!both[0] || slice_at(thread, both[1])->to >
+					    slice_at(thread, both[0])->to)) {
+		merged = both[0] ? merge_slices(thread, both, 2, real) :
+				   both[1];
+		if (!merged)
+			return false;
+		TR_PUBLISH(history->oldest, merged);
 		TR_FENCE();
-		TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
-		return true;
 	}
-	merged = merge_slices(thread, both, 2, real);
-	if (!merged)
-		return false;
-	TR_PUBLISH(history->oldest, merged);
-	TR_FENCE();
 	TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
 	TR_FENCE();
-	free_memory(thread, both[0]);
-	free_memory(thread, both[1]);
+	if (merged && both[0]) {
+		free_memory(thread, both[0]);
+		free_memory(thread, both[1]);
+	}
 	return true;
 }
 
@@ -325,18 +302,26 @@ static bool make_room(struct tr_thread *thread, struct tr_history *history,
 
 /* ---- turning a cell ---------------------------------------------------- */
 
+/* What few cells have, or NULL. */
+static struct tr_extra *extra_of(const struct tr_thread *thread,
+				 const struct tr_cell *cell)
+{
+	uint32_t off = TR_LOAD(cell->extra);
+
+	return off ? (void *)(thread->base + off) : NULL;
+}
+
 static void page_counts(const struct tr_thread *thread,
 			const struct tr_cell *cell,
 			uint32_t page, uint64_t *count)
 {
 	const uint32_t *bucket = (const void *)(thread->base + page);
-	const struct tr_extra *extra = (const void *)(thread->base +
-						      cell->extra);
+	const struct tr_extra *extra = extra_of(thread, cell);
 	const struct tr_carry *carry;
 
 	for (unsigned i = 0; i < TR_PAGE_BUCKETS; i++)
 		count[i] = TR_LOAD(bucket[i]);
-	if (!cell->extra)
+	if (!extra)
 		return;
 	for (uint32_t off = extra->carry; off; off = carry->next) {
 		carry = (const void *)(thread->base + off);
@@ -388,8 +373,7 @@ static uint32_t close_slice(struct tr_thread *thread,
 	uint64_t count[TR_PAGE_BUCKETS];
 	uint32_t off = take_memory(thread, (uint32_t)sizeof(struct tr_slice) +
 						 bytes);
-	const struct tr_extra *extra = (const void *)(thread->base +
-						      cell->extra);
+	const struct tr_extra *extra = extra_of(thread, cell);
 	struct tr_slice head = {
 		.from = cell->first,
 		.to = cell->slice,
@@ -397,8 +381,8 @@ static uint32_t close_slice(struct tr_thread *thread,
 		.min = cell->min,
 		.max = cell->max,
 		.failures = cell->failures,
-		.zeros = cell->extra ? extra->zeros : 0,
-		.unbucketed = cell->extra ? extra->unbucketed : 0,
+		.zeros = extra ? extra->zeros : 0,
+		.unbucketed = extra ? extra->unbucketed : 0,
 		.bytes = bytes,
 	};
 	uint8_t *at = (uint8_t *)(slice_at(thread, off) + 1);
@@ -421,7 +405,7 @@ static uint32_t close_slice(struct tr_thread *thread,
 
 static void zero_pages(struct tr_thread *thread, struct tr_cell *cell)
 {
-	struct tr_extra *extra = (void *)(thread->base + cell->extra);
+	struct tr_extra *extra = extra_of(thread, cell);
 	uint32_t number, page;
 
 	for (int64_t after = -1;
@@ -433,7 +417,7 @@ static void zero_pages(struct tr_thread *thread, struct tr_cell *cell)
 		for (unsigned i = 0; i < TR_PAGE_BUCKETS; i++)
 			TR_STORE(bucket[i], 0);
 	}
-	if (!cell->extra)
+	if (!extra)
 		return;
 	TR_STORE(extra->zeros, 0);
 	TR_STORE(extra->unbucketed, 0);
@@ -446,33 +430,12 @@ static void zero_pages(struct tr_thread *thread, struct tr_cell *cell)
 	}
 }
 
-static uint64_t least_of(bool real)
-{
-	union {
-		double value;
-		uint64_t bits;
-	} u = { __builtin_inf() };
-
-	return real ? u.bits : UINT64_MAX;
-}
-
-static uint64_t most_of(bool real)
-{
-	union {
-		double value;
-		uint64_t bits;
-	} u = { -__builtin_inf() };
-
-	return real ? u.bits : 0;
-}
-
 static void restart(struct tr_thread *thread, struct tr_cell *cell,
 		    uint32_t slice, bool real)
 {
 	zero_pages(thread, cell);
 	TR_STORE(cell->sum, 0);
-	TR_STORE(cell->min, least_of(real));
-	TR_STORE(cell->max, most_of(real));
+	tr_cell_clear_range(cell, real);
 	TR_STORE(cell->failures, 0);
 	TR_STORE(cell->first, slice);
 	TR_STORE(cell->slice, slice);
@@ -513,19 +476,15 @@ static void turn(struct tr_thread *thread, struct tr_cell *cell, uint32_t slice,
 {
 	uint64_t n;
 	uint32_t bytes = cell_bytes(thread, cell, &n), off;
-	const struct tr_extra *extra = (const void *)(thread->base +
-						      cell->extra);
+	const struct tr_extra *extra = extra_of(thread, cell);
 	struct tr_history *history;
 
-	if (cell->extra)
-		n += extra->zeros + extra->unbucketed;
-	if (n == 0 && cell->failures == 0) {
+	if (n == 0 && cell->failures == 0 &&
+	    (!extra || extra->zeros + extra->unbucketed == 0)) {
 		TR_STORE(cell->first, slice);
 		TR_STORE(cell->slice, slice);
 		return;
 	}
-	if (cell->extra)
-		n -= extra->zeros + extra->unbucketed;
 	history = ready_history(thread, cell, real);
 	if (!history ||
 	    !(off = close_slice(thread, cell, bytes, n))) {
@@ -545,9 +504,8 @@ TR_COLD void tr_cell_turn(struct tr_thread *thread, struct tr_cell *cell,
 			  uint32_t slice)
 {
 	bool real = is_real(cell);
-	const struct tr_extra *extra = (const void *)(thread->base +
-						      cell->extra);
-	uint32_t negative = cell->extra ? TR_LOAD(extra->negative) : 0;
+	const struct tr_extra *extra = extra_of(thread, cell);
+	uint32_t negative = extra ? TR_LOAD(extra->negative) : 0;
 
 	assert(tr_thread_is_busy(thread));
 	/* A late entry stays with what is open. */
@@ -585,11 +543,10 @@ void tr_cells_complete(struct tr_thread *thread)
 	assert(tr_thread_is_busy(thread));
 	for (uint32_t off = thread->own_track->cells; off;) {
 		struct tr_cell *cell = tr_cell_at(thread, off);
-		const struct tr_extra *extra = (const void *)(thread->base +
-							      cell->extra);
+		const struct tr_extra *extra = extra_of(thread, cell);
 
 		complete(thread, cell);
-		if (cell->extra && extra->negative)
+		if (extra && extra->negative)
 			complete(thread, tr_cell_at(thread, extra->negative));
 		off = cell->next;
 	}

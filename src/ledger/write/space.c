@@ -14,7 +14,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <unistd.h>
 
 #define TR_RETRY_NS 10000000 /* after a refusal, ask again in 10 ms */
 
@@ -77,9 +76,7 @@ static bool grow(struct tr_region *region, uint64_t end)
 	if (!tr_space_reserve(region->off + real, want - real))
 		return false;
 	while (real < want)
-		if (__atomic_compare_exchange_n(&region->real, &real, want,
-						false, __ATOMIC_RELEASE,
-						__ATOMIC_RELAXED))
+		if (TR_SWAP(region->real, &real, want))
 			return true;
 	/* Another was faster: the pages were counted twice. */
 	(void)TR_ADD(tr_ledger->real_bytes, from - want);
@@ -94,9 +91,7 @@ static void show(enum tr_region_id id)
 	uint64_t before = TR_LOAD(*shown);
 
 	while (before < used &&
-	       !__atomic_compare_exchange_n(shown, &before, used, true,
-					    __ATOMIC_RELEASE,
-					    __ATOMIC_RELAXED))
+	       !TR_SWAP(*shown, &before, used))
 		;
 }
 
@@ -111,10 +106,7 @@ static uint32_t take(enum tr_region_id id, uint64_t bytes, bool real)
 		if (used > region->cap || bytes > region->cap - used ||
 		    (real && !grow(region, used + bytes)))
 			return 0;
-	} while (!__atomic_compare_exchange_n(&region->used, &used,
-					      used + bytes, true,
-					      __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
+	} while (!TR_SWAP(region->used, &used, used + bytes));
 	show(id);
 	return (uint32_t)(region->off + used);
 }
@@ -136,6 +128,5 @@ void tr_arena_unclaim(uint32_t off, uint64_t bytes)
 
 	assert(off && bytes);
 	/* Where others have claimed since, it is wasted: address space. */
-	(void)__atomic_compare_exchange_n(&arena->used, &used, before, false,
-					  __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	(void)TR_SWAP(arena->used, &used, before);
 }

@@ -384,8 +384,7 @@ static struct tr_thread *take_over(uint32_t index, uint32_t tid)
 	owner = TR_LOAD(track->owner);
 	if (owner != tid && tr_thread_alive(tr_ledger->pid, owner))
 		return NULL;
-	if (!__atomic_compare_exchange_n(&track->owner, &owner, tid, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+	if (!TR_SWAP(track->owner, &owner, tid))
 		return NULL;
 	/*
 	 * Every store of the dead thread is before these. `busy` first: with

@@ -109,15 +109,10 @@ static uint32_t find_node(const struct tr_thread *thread, uint32_t parent,
 static void start_cell(struct tr_cell *cell, uint32_t site)
 {
 	bool is_time = tr_site_at(site)->kind == TARE_KIND_SCOPE;
-	union {
-		double value;
-		uint64_t bits;
-	} least = { __builtin_inf() }, most = { -__builtin_inf() };
 
 	cell->site = site;
 	cell->base = is_time ? TR_TIME_BASE : 0;
-	cell->min = is_time ? UINT64_MAX : least.bits;
-	cell->max = is_time ? 0 : most.bits;
+	tr_cell_clear_range(cell, !is_time);
 }
 
 uint32_t tr_tree_cell(struct tr_thread *thread, uint32_t site)

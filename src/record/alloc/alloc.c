@@ -121,8 +121,7 @@ static bool take_over(struct tr_alloc_thread *thread, uint32_t tid)
 	if (!owner || (owner != tid &&
 		       tr_thread_alive(tr_ledger->pid, owner)))
 		return false;
-	if (!__atomic_compare_exchange_n(&thread->owner, &owner, tid, false,
-					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	if (!TR_SWAP(thread->owner, &owner, tid))
 		return false;
 	/* Every store of the dead thread is before this; see leave(). */
 	(void)TR_ACQUIRE(thread->state);
@@ -142,9 +141,7 @@ static struct tr_alloc_thread *find_thread(uint32_t tid)
 	do {
 		if (n >= threads->most)
 			return NULL;
-	} while (!__atomic_compare_exchange_n(&threads->n, &n, n + 1, true,
-					      __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
+	} while (!TR_SWAP(threads->n, &n, n + 1));
 	TR_STORE(threads->at[n].owner, tid);
 	return &threads->at[n];
 }
@@ -330,9 +327,7 @@ static TR_COLD void settle(struct tr_alloc_thread *thread)
 		n = TR_LOAD(thread->n_deferred);
 		for (; i < n; i++)
 			count_deferred(thread, &thread->deferred[i]);
-	} while (!__atomic_compare_exchange_n(&thread->n_deferred, &n, 0, false,
-					      __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
+	} while (!TR_SWAP(thread->n_deferred, &n, 0));
 }
 
 TR_INLINE void leave(struct tr_alloc_thread *thread)

@@ -17,7 +17,6 @@
 #include "record/alloc/blocks.h"
 #include "record/alloc/alloc_table.h"
 #include "record/alloc/walk_cache.h"
-#include "ledger/layout.h"
 
 #define TR_ALLOC_DEFERRED 16u /* events of signal handlers, each thread */
 

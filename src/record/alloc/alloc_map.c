@@ -10,8 +10,6 @@
  * Rare and slow calls: an array and a lock, which is taken inside.
  */
 #include "record/alloc/alloc.h"
-#include "ledger/write.h"
-#include "record/unwind.h"
 #include "record/alloc.h"
 
 #include <string.h>

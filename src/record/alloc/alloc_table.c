@@ -81,8 +81,7 @@ uint32_t tr_alloc_table_row(uint32_t stack)
 	if (!row || row > TR_BLOCK_ROW)
 		return 0;
 	/* Another thread with the same stack may be faster: ours is empty. */
-	if (__atomic_compare_exchange_n(&node->alloc, &none, row + 1, false,
-					__ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+	if (TR_SWAP(node->alloc, &none, row + 1))
 		return row;
 	TR_STORE(tr_alloc_table_at(row)->what, 0);
 	return none - 1;
@@ -127,40 +126,33 @@ void tr_alloc_table_unlock(void)
 	TR_PUBLISH(tr_alloc_table->lock, 0);
 }
 
+/* The counts of a row: all behind `what` and `epoch`. */
+#define COUNTS (sizeof(struct tr_alloc) / sizeof(uint64_t) - 1)
+
+static uint64_t *count_of(const struct tr_alloc *row, size_t i)
+{
+	return (uint64_t *)(uintptr_t)row + 1 + i;
+}
+
 static void add_row(struct tr_alloc *to, const struct tr_alloc *from)
 {
-	to->allocs += from->allocs;
-	to->bytes += from->bytes;
-	to->frees += from->frees;
-	to->freed += from->freed;
-	to->temporary += from->temporary;
-	to->peak_allocs += from->peak_allocs;
-	to->peak_bytes += from->peak_bytes;
+	for (size_t i = 0; i < COUNTS; i++)
+		*count_of(to, i) += *count_of(from, i);
 }
 
 void tr_alloc_table_store(struct tr_alloc *to, const struct tr_alloc *from)
 {
 	TR_STORE(to->epoch, from->epoch);
-	TR_STORE(to->allocs, from->allocs);
-	TR_STORE(to->bytes, from->bytes);
-	TR_STORE(to->frees, from->frees);
-	TR_STORE(to->freed, from->freed);
-	TR_STORE(to->temporary, from->temporary);
-	TR_STORE(to->peak_allocs, from->peak_allocs);
-	TR_STORE(to->peak_bytes, from->peak_bytes);
+	for (size_t i = 0; i < COUNTS; i++)
+		TR_STORE(*count_of(to, i), *count_of(from, i));
 }
 
 static void load_row(struct tr_alloc *to, const struct tr_alloc *from)
 {
 	to->what = TR_LOAD(from->what);
 	to->epoch = TR_LOAD(from->epoch);
-	to->allocs = TR_LOAD(from->allocs);
-	to->bytes = TR_LOAD(from->bytes);
-	to->frees = TR_LOAD(from->frees);
-	to->freed = TR_LOAD(from->freed);
-	to->temporary = TR_LOAD(from->temporary);
-	to->peak_allocs = TR_LOAD(from->peak_allocs);
-	to->peak_bytes = TR_LOAD(from->peak_bytes);
+	for (size_t i = 0; i < COUNTS; i++)
+		*count_of(to, i) = TR_LOAD(*count_of(from, i));
 }
 
 static void clear_row(struct tr_alloc *row)
@@ -240,9 +232,7 @@ TR_COLD bool tr_alloc_table_flush(struct tr_alloc_thread *thread)
 	do {
 		if (live <= peak)
 			return false;
-	} while (!__atomic_compare_exchange_n(&tr_alloc_table->peak, &peak,
-					      live, true, __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
+	} while (!TR_SWAP(tr_alloc_table->peak, &peak, live));
 	(void)TR_ADD(tr_alloc_table->epoch, 1);
 	tr_alloc_table_show_peak(live);
 	return true;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/alloc/blocks.h"
-#include "ledger/write.h"
 
 #include <assert.h>
 #include <sched.h>

@@ -43,9 +43,7 @@ TARE_API tare_tag *tare_alloc_tag(const char *name)
 		uint32_t none = 0;
 
 		if (!TR_ACQUIRE(all_tags[i].ready) &&
-		    __atomic_compare_exchange_n(&all_tags[i].ready, &none, 2,
-						false, __ATOMIC_ACQUIRE,
-						__ATOMIC_ACQUIRE)) {
+		    TR_SWAP(all_tags[i].ready, &none, 2)) {
 			memcpy(all_tags[i].name, name,
 			       strnlen(name, TR_TAG_NAME - 1));
 			TR_PUBLISH(all_tags[i].ready, 1);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/alloc/walk_cache.h"
-
 #include "record/alloc/alloc.h"
 #include "record/stacks.h"
 

@@ -17,8 +17,6 @@
  * one that ends before that costs a timer.
  */
 #include "record/sampler/sampler.h"
-#include "record/sampler.h"
-#include "record/unwind.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -82,9 +80,20 @@ static struct tr_followed *find_self(void)
 	return self;
 }
 
+static bool is_on(void)
+{
+	return tr_sampler && TR_LOAD(tr_sampler->on);
+}
+
+/* Not in a child of vfork, whose signals are its own. */
+static bool is_on_here(void)
+{
+	return is_on() && TR_LOAD(tr_sampler->pid) == (uint32_t)getpid();
+}
+
 struct tr_followed *tr_sampler_self(void)
 {
-	return tr_sampler && TR_LOAD(tr_sampler->on) ? find_self() : NULL;
+	return is_on() ? find_self() : NULL;
 }
 
 static void take_sample(struct tr_followed *self, const siginfo_t *info,
@@ -126,13 +135,9 @@ static void on_sample(int number, siginfo_t *info, void *context)
 
 /* ---- start and end ----------------------------------------------------- */
 
-/* Not in a child of vfork, whose signals are its own. */
 int tr_sampler_signal(void)
 {
-	return tr_sampler && TR_LOAD(tr_sampler->on) &&
-			       TR_LOAD(tr_sampler->pid) == (uint32_t)getpid() ?
-		       (int)tr_sample_number() :
-		       0;
+	return is_on_here() ? (int)tr_sample_number() : 0;
 }
 
 static void begin_sampling(void)
@@ -207,7 +212,7 @@ static bool map_sampler(void)
 
 bool tr_sampler_start(const struct tr_sampler_setup *setup)
 {
-	if (tr_sampler && TR_LOAD(tr_sampler->on))
+	if (is_on())
 		return true;
 	tr_sampling = *setup;
 	if (!map_sampler() || !tr_sampler_choose(on_sample))
@@ -218,7 +223,7 @@ bool tr_sampler_start(const struct tr_sampler_setup *setup)
 		(void)pthread_atfork(NULL, NULL, sample_child);
 	sampler_has_fork_handler = true;
 	fill_sampler(sampler_size);
-	if (tr_ledger && TR_ACQUIRE(tr_ledger->ready) && tr_ledger->base)
+	if (tr_ledger_is_open())
 		tr_sampler_opened();
 	begin_sampling();
 	return true;
@@ -264,9 +269,7 @@ void tr_sampler_stop(void)
 
 void tr_sampler_flush(void)
 {
-	if (!tr_sampler || !TR_LOAD(tr_sampler->on) ||
-	    TR_LOAD(tr_sampler->pid) != (uint32_t)getpid() ||
-	    !tr_sampler_has_ledger())
+	if (!is_on_here() || !tr_sampler_has_ledger())
 		return;
 	for (uint32_t i = 0; i < tr_sampler->size; i++) {
 		struct tr_followed *followed = &tr_sampler->followed[i];
@@ -294,11 +297,7 @@ uint32_t tr_sampler_cuts(void)
 
 void tr_sampler_settle(void)
 {
-	struct tr_followed *self =
-		tr_sampler && TR_LOAD(tr_sampler->on) &&
-				TR_LOAD(tr_sampler->pid) == (uint32_t)getpid() ?
-			find_self() :
-			NULL;
+	struct tr_followed *self = is_on_here() ? find_self() : NULL;
 	int saved = errno;
 
 	/* As in a sample: none comes in between. */
@@ -313,7 +312,7 @@ void tr_sampler_settle(void)
 
 void tr_sampler_thread_begins(const void *start)
 {
-	if (!tr_sampler || !TR_LOAD(tr_sampler->on))
+	if (!is_on())
 		return;
 	tr_sampler_unblock();
 	sampled_self = tr_followed_add(tr_thread_id(), (uintptr_t)start);

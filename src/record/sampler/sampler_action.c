@@ -4,9 +4,7 @@
  * told of them when it asks, and gets the signals that others send.
  */
 #include "record/sampler/sampler.h"
-#include "ledger/layout.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>

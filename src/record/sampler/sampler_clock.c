@@ -37,37 +37,22 @@
 /* Not wiped by a fork: a child closes them. */
 static int32_t sample_events[TR_EVENTS_MOST]; /* descriptor + 1 */
 
-/* The kernel's number for the CPU time of a thread. */
-static clockid_t thread_clock(uint32_t thread)
-{
-	return (clockid_t)(~thread << 3 | 4u | 2u);
-}
-
-static uint64_t sample_time(clockid_t clock)
-{
-	struct timespec now;
-
-	if (clock_gettime(clock, &now))
-		return 0;
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 uint64_t tr_sample_clock_ns(uint32_t thread)
 {
 	if (tr_sampler->clock == TR_SAMPLING_WALL)
-		return sample_time(CLOCK_MONOTONIC);
+		return (uint64_t)tr_clock_ns(CLOCK_MONOTONIC);
 	/* Of no thread it would be the number of quite another clock. */
 	if (!thread || thread >= TR_FOLLOWED_ENDING)
 		return 0;
-	return sample_time(thread_clock(thread));
+	return (uint64_t)tr_clock_ns(tr_thread_clock(thread));
 }
 
 /* The same of the calling thread, which the kernel need not look for. */
 uint64_t tr_sample_clock_own_ns(void)
 {
-	return sample_time(tr_sampler->clock == TR_SAMPLING_WALL ?
-				   CLOCK_MONOTONIC :
-				   CLOCK_THREAD_CPUTIME_ID);
+	return (uint64_t)tr_clock_ns(tr_sampler->clock == TR_SAMPLING_WALL ?
+					     CLOCK_MONOTONIC :
+					     CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* ---- timers ------------------------------------------------------------ */
@@ -78,7 +63,7 @@ static bool arm_timer(struct tr_followed *followed, uint32_t thread,
 	struct sigevent event;
 	clockid_t clock = tr_sampler->clock == TR_SAMPLING_WALL ?
 				  CLOCK_MONOTONIC :
-				  thread_clock(thread);
+				  tr_thread_clock(thread);
 	struct itimerspec when;
 	int timer;
 
@@ -190,10 +175,7 @@ static bool arm_event(struct tr_followed *followed, uint32_t thread)
 	for (uint32_t i = 0; i < TR_EVENTS_MOST; i++) {
 		int32_t none = 0;
 
-		if (__atomic_compare_exchange_n(&sample_events[i], &none,
-						fd + 1, false,
-						__ATOMIC_RELAXED,
-						__ATOMIC_RELAXED))
+		if (TR_SWAP(sample_events[i], &none, fd + 1))
 			break;
 	}
 	return true;

@@ -17,7 +17,6 @@
  * action is nothing: a host that resets all actions must not end by a sample.
  */
 #include "record/sampler/sampler.h"
-#include "record/sampler.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -10,9 +10,7 @@
  * we came from: so there is none meanwhile.
  */
 #include "record/sampler/sampler.h"
-#include "ledger/layout.h"
 
-#include <pthread.h>
 #include <signal.h>
 
 #define TR_SIDE_BYTES 65536u

@@ -5,7 +5,6 @@
  * All of this runs in the handler, or at the end of a thread.
  */
 #include "record/sampler/sampler.h"
-#include "record/sampler.h"
 #include "record/stacks.h"
 
 #include <string.h>
@@ -19,8 +18,7 @@
 /* Complete: with its table of stacks. */
 bool tr_sampler_has_ledger(void)
 {
-	return TR_ACQUIRE(tr_sampler->opened) && tr_ledger &&
-	       TR_ACQUIRE(tr_ledger->ready) && tr_ledger->base;
+	return TR_ACQUIRE(tr_sampler->opened) && tr_ledger_is_open();
 }
 
 static void open_there(void *arg)
@@ -233,6 +231,12 @@ static void put_on_timeline(const struct tr_followed *followed, uint64_t ticks,
 
 /* ---- samples ----------------------------------------------------------- */
 
+static uint64_t ns_of(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000u +
+	       (uint64_t)time->tv_usec * 1000u;
+}
+
 void tr_sampler_show_usage(void)
 {
 	struct tr_header *header = tr_ledger->header;
@@ -240,12 +244,8 @@ void tr_sampler_show_usage(void)
 
 	if (getrusage(RUSAGE_SELF, &usage))
 		return;
-	TR_STORE(header->cpu_user_ns,
-		 (uint64_t)usage.ru_utime.tv_sec * 1000000000u +
-			 (uint64_t)usage.ru_utime.tv_usec * 1000u);
-	TR_STORE(header->cpu_system_ns,
-		 (uint64_t)usage.ru_stime.tv_sec * 1000000000u +
-			 (uint64_t)usage.ru_stime.tv_usec * 1000u);
+	TR_STORE(header->cpu_user_ns, ns_of(&usage.ru_utime));
+	TR_STORE(header->cpu_system_ns, ns_of(&usage.ru_stime));
 	tr_ledger_anchor((uint32_t)(tr_ledger_ticks() >>
 				    tr_ledger->slice_shift));
 	TR_STORE(header->sampling.threads, TR_LOAD(tr_sampler->threads));
@@ -280,9 +280,7 @@ static void look_now_and_then(void)
 {
 	int64_t now = tr_monotonic_ns(), due = TR_LOAD(tr_sampler->look_ns);
 
-	if (now < due || !__atomic_compare_exchange_n(
-				 &tr_sampler->look_ns, &due, now + TR_LOOK_NS,
-				 false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	if (now < due || !TR_SWAP(tr_sampler->look_ns, &due, now + TR_LOOK_NS))
 		return;
 	(void)tr_side_call(look_there, NULL);
 }

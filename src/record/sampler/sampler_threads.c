@@ -9,7 +9,6 @@
  * buffer on the stack: all of this may run in a signal handler.
  */
 #include "record/sampler/sampler.h"
-#include "ledger/layout.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,10 +66,7 @@ static struct tr_followed *claim_followed(uint32_t thread)
 		uint32_t there = TR_ACQUIRE(followed->thread);
 
 		while ((!there || there == TR_FOLLOWED_GONE) &&
-		       !__atomic_compare_exchange_n(&followed->thread, &there,
-						    thread, false,
-						    __ATOMIC_ACQ_REL,
-						    __ATOMIC_ACQUIRE))
+		       !TR_SWAP(followed->thread, &there, thread))
 			;
 		if (there == thread)
 			return NULL;
@@ -141,9 +137,7 @@ void tr_followed_remove(struct tr_followed *followed, uint32_t thread)
 {
 	uint32_t there = thread;
 
-	if (!__atomic_compare_exchange_n(&followed->thread, &there,
-					 TR_FOLLOWED_ENDING, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+	if (!TR_SWAP(followed->thread, &there, TR_FOLLOWED_ENDING))
 		return;
 	TR_STORE(followed->was, thread);
 	/* The thread that still fills it takes it out. */

@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ledger/write.h"
-#include "record/unwind.h"
 #include "record/stacks.h"
 
 #define TR_MODULE_PATH 4095u
@@ -83,7 +81,7 @@ static void modules_tell(struct tr_unwind_watch watch)
 {
 	uint32_t replaced;
 
-	if (!tr_ledger || !TR_ACQUIRE(tr_ledger->ready) || !tr_ledger->base)
+	if (!tr_ledger_is_open())
 		return;
 	replaced = TR_LOAD(tr_ledger->replaced);
 	watch.came = module_came;

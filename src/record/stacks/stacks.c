@@ -20,8 +20,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "ledger/write.h"
-#include "record/unwind.h"
 #include "record/stacks.h"
 
 #define TR_WHOLE_SIZE 4096u /* stacks that are found at once */
@@ -119,10 +117,8 @@ static uint32_t node_find(const struct stack_key *key)
 			if (!mine && !(mine = node_make(key)))
 				return 0;
 			/* The node before its number. */
-			if (__atomic_compare_exchange_n(
-				    &tables->node[at], &entry,
-				    hash >> 32 << 32 | mine, false,
-				    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			if (TR_SWAP(tables->node[at], &entry,
+				    hash >> 32 << 32 | mine))
 				return mine;
 		}
 		if (entry >> 32 == hash >> 32 &&
@@ -232,8 +228,7 @@ uint32_t tr_stack_intern(const struct tr_unwind_frame *frames, uint32_t n,
 	struct stack_hash hash;
 	uint32_t ledger, number;
 
-	if (!tr_ledger || !TR_ACQUIRE(tr_ledger->ready) || !tr_ledger->base ||
-	    !tables || !TR_ACQUIRE(tables->mask))
+	if (!tr_ledger_is_open() || !tables || !TR_ACQUIRE(tables->mask))
 		return stack_lost();
 	ledger = TR_LOAD(tr_ledger->replaced) + 1;
 	if (TR_UNLIKELY(TR_ACQUIRE(tables->rooted) != ledger) &&

@@ -9,11 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include <tare/step.h>
 #include <tare/system.h>
 
-#include "base/platform.h"
-#include "record/host.h"
 #include "record/step.h"
 
 /* Reading it takes as long as a small network's update. */

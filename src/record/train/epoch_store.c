@@ -132,9 +132,7 @@ static void link_head(uint32_t off)
 
 	do
 		TR_STORE(head->next, before);
-	while (!__atomic_compare_exchange_n(newest, &before, off, true,
-					    __ATOMIC_RELEASE,
-					    __ATOMIC_RELAXED));
+	while (!TR_SWAP(*newest, &before, off));
 }
 
 static void place_head(struct epoch_store *store)
@@ -185,11 +183,6 @@ static bool turn_page(struct epoch_store *store)
 	return true;
 }
 
-static bool is_open(void)
-{
-	return tr_ledger && TR_ACQUIRE(tr_ledger->ready) && tr_ledger->base;
-}
-
 /*
  * Is there a ledger, the one of this process, that has a place for the rows?
  * Measuring may begin later than the training; and a process may truncate the
@@ -197,7 +190,8 @@ static bool is_open(void)
  */
 static bool store_is_ready(struct epoch_store *store)
 {
-	if (!is_open() || (store->pid && store->pid != tr_ledger->pid))
+	if (!tr_ledger_is_open() ||
+	    (store->pid && store->pid != tr_ledger->pid))
 		return false;
 	if (!store->pid || store->replaced != TR_LOAD(tr_ledger->replaced))
 		place_head(store);

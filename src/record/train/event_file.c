@@ -8,7 +8,6 @@
  * `tensorflow.Event` of Protocol Buffers. Numbers of fields below are those
  * of event.proto, summary.proto, tensor.proto and types.proto.
  */
-#include <tare/event_file.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/platform.h"
-#include "base/text.h"
 #include "record/train/append.h"
 #include "record/train/event_file.h"
 

@@ -13,7 +13,6 @@
 #include <math.h>
 
 #include "base/text.h"
-#include "record/host.h"
 
 #define LINE_NS 1000000000
 

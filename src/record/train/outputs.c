@@ -13,18 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/platform.h"
 #include "base/text.h"
 #include "record/train/event_file.h"
 #include "record/train/run_csv.h"
-#include "record/host.h"
 
 #define EVENTS_NS 1000000000
 #define KEEP_PATH 900u
 #define KEEP_TRIES 100000u
 
-void tr_training_warn(tare_training *t, const char *what, const char *path,
-		      int err)
+/* Once a training. */
+static void warn(tare_training *t, const char *what, const char *path, int err)
 {
 	char text[512];
 
@@ -48,7 +46,7 @@ static void find_folder(tare_training *t, const char *given,
 	else if (strlen(given) < KEEP_PATH)
 		strcpy(folder, given);
 	else
-		tr_training_warn(t, "write into", given, TARE_EINVAL);
+		warn(t, "write into", given, TARE_EINVAL);
 }
 
 static bool has_key(const tare_training_options *o, const char *key)
@@ -91,7 +89,7 @@ static void open_csv(tare_training *t, const char *results,
 		return;
 	err = tr_run_csv_open(&name, pairs, n_pairs, &t->csv);
 	if (err)
-		tr_training_warn(t, "write into", results, err);
+		warn(t, "write into", results, err);
 }
 
 /*
@@ -134,7 +132,7 @@ static void open_own_csv(tare_training *t, const char *results,
 	(void)snprintf(stem, sizeof(stem), "worker_%u", t->worker);
 	err = tr_run_csv_open(&name, pairs, n_pairs, &t->own_csv);
 	if (err)
-		tr_training_warn(t, "write into", folder, err);
+		warn(t, "write into", folder, err);
 }
 
 /* A folder is a run there: none that has one already. */
@@ -190,7 +188,7 @@ static void open_events(tare_training *t, const char *events, char *folder,
 	if (!err)
 		err = tare_event_file_open(folder, &t->events);
 	if (err) {
-		tr_training_warn(t, "write into", events, err);
+		warn(t, "write into", events, err);
 		folder[0] = '\0';
 	}
 }
@@ -237,7 +235,7 @@ void tr_training_outputs_open(tare_training *t, const tare_training_options *o)
 	open_events(t, events, folder, sizeof(folder), file.file);
 	err = t->events ? put_text(t, pairs, n) : 0;
 	if (err)
-		tr_training_warn(t, "write into", folder, err);
+		warn(t, "write into", folder, err);
 	open_store(t, pairs, n, folder);
 	free(pairs);
 }
@@ -295,7 +293,7 @@ static int put_row(tare_training *t, tare_run_csv *csv,
 	int err = csv ? tr_run_csv_add(csv, row, now_ns) : 0;
 
 	if (err)
-		tr_training_warn(t, "write", tare_run_csv_path(csv), err);
+		warn(t, "write", tare_run_csv_path(csv), err);
 	return err;
 }
 
@@ -307,42 +305,33 @@ int tr_training_outputs_row(tare_training *t, const tare_epoch *epoch,
 	int events_err = t->events ? put_events(t, epoch, now_ns) : 0;
 
 	if (events_err)
-		tr_training_warn(t, "write", tare_event_file_path(t->events),
+		warn(t, "write", tare_event_file_path(t->events),
 				 events_err);
 	return err ? err : own_err ? own_err : events_err;
 }
 
 /* ---- the end ----------------------------------------------------------- */
 
-static int told_close(tare_training *t, const char *path, int err)
+static int close_file(tare_training *t, const char *path, tare_run_csv *csv,
+		      tare_event_file *events)
 {
+	char kept[1024]; /* the path goes with the file */
+	int err;
+
+	(void)snprintf(kept, sizeof(kept), "%s", path);
+	err = events ? tare_event_file_close(events) : tare_run_csv_close(csv);
 	if (err)
-		tr_training_warn(t, "write all of", path, err);
+		warn(t, "write all of", kept, err);
 	return err;
-}
-
-static int close_csv(tare_training *t, tare_run_csv *csv)
-{
-	char path[1024]; /* it goes with the file */
-
-	(void)snprintf(path, sizeof(path), "%s", tare_run_csv_path(csv));
-	return told_close(t, path, tare_run_csv_close(csv));
-}
-
-static int close_events(tare_training *t)
-{
-	char path[1024];
-
-	(void)snprintf(path, sizeof(path), "%s",
-		       tare_event_file_path(t->events));
-	return told_close(t, path, tare_event_file_close(t->events));
 }
 
 int tr_training_outputs_close(tare_training *t)
 {
-	int err = close_csv(t, t->csv);
-	int own_err = close_csv(t, t->own_csv);
-	int events_err = close_events(t);
+	int err = close_file(t, tare_run_csv_path(t->csv), t->csv, NULL);
+	int own_err = close_file(t, tare_run_csv_path(t->own_csv), t->own_csv,
+				 NULL);
+	int events_err = close_file(t, tare_event_file_path(t->events), NULL,
+				    t->events);
 
 	t->csv = t->own_csv = NULL;
 	t->events = NULL;

@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-#include "base/platform.h"
-
 /* ---- names ------------------------------------------------------------- */
 
 /* Of one that is used: a run without communication has none in its report. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <tare/run_csv.h>
 
 #include <tare/version.h>
 
@@ -9,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/platform.h"
-#include "base/text.h"
 #include "ledger/write.h"
 #include "record/train/append.h"
 #include "record/train/run_csv.h"

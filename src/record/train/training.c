@@ -12,10 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/platform.h"
 #include "base/text.h"
 #include "record/train/run_csv.h"
-#include "record/host.h"
 
 #define FINISH_TRIES 1000
 
@@ -33,40 +31,17 @@ bool tr_training_is_mine(const tare_training *training)
 }
 
 /*
- * Several threads may open the first training. The word is the process that
- * is in: that of another process was left by a fork.
- */
-static uint32_t owning;
-
-static void begin_owning(uint32_t pid)
-{
-	for (;;) {
-		uint32_t there = 0;
-
-		if (__atomic_compare_exchange_n(&owning, &there, pid, false,
-						__ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
-			return;
-		if (there != pid &&
-		    __atomic_compare_exchange_n(&owning, &there, pid, false,
-						__ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
-			return;
-		(void)sched_yield();
-	}
-}
-
-/*
  * A child's first training: its list is its own, and so is the lock, which
  * a thread of the parent may have held.
  */
 static bool own_list(void)
 {
 	static pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+	static uint32_t owning; /* several threads may open the first */
 	uint32_t pid = (uint32_t)getpid();
 	bool is_there;
 
-	begin_owning(pid);
+	tr_process_lock(&owning);
 	if (!owner)
 		owner = tr_memory_map_wiped(sizeof(*owner), &owner_is_wiped);
 	is_there = owner != NULL;
@@ -75,7 +50,7 @@ static bool own_list(void)
 		open_ones = NULL;
 		__atomic_store_n(owner, pid, __ATOMIC_RELAXED);
 	}
-	__atomic_store_n(&owning, 0, __ATOMIC_RELEASE);
+	tr_process_unlock(&owning);
 	return is_there;
 }
 

@@ -170,9 +170,6 @@ void tr_training_outputs_open(tare_training *training,
 int tr_training_outputs_row(tare_training *training, const tare_epoch *epoch,
 			    int64_t now_ns);
 int tr_training_outputs_close(tare_training *training);
-/* Once a training. */
-void tr_training_warn(tare_training *training, const char *what,
-		      const char *path, int err);
 
 /* ---- line.c ------------------------------------------------------------ */
 
