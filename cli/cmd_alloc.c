@@ -16,6 +16,7 @@
 #include "message.h"
 #include "output.h"
 #include "runs.h"
+#include "render/output.h"
 #include "table.h"
 
 static struct {
@@ -111,40 +112,28 @@ static void print_groups(const struct alloc_groups *groups)
 	end_table(&table, groups);
 }
 
-static void json_sums(struct tr_json *json, const tare_alloc *a)
-{
-	tr_json_u64(json, "allocs", a->allocs);
-	tr_json_u64(json, "bytes", a->bytes);
-	tr_json_u64(json, "frees", a->frees);
-	tr_json_u64(json, "freed_bytes", a->freed_bytes);
-	tr_json_u64(json, "live", a->live);
-	tr_json_u64(json, "live_bytes", a->live_bytes);
-	tr_json_u64(json, "peak_allocs", a->peak_allocs);
-	tr_json_u64(json, "peak_bytes", a->peak_bytes);
-	tr_json_u64(json, "temporary", a->temporary);
-}
+#define SUM(field) TR_FIELD(tare_alloc, #field, field)
+#define HEAP(field) TR_FIELD(tare_heap, #field, field)
+#define MARK(field) TR_FIELD(tare_alloc_mark, #field, field)
 
-static void json_heap(struct tr_json *json, const tare_heap *heap)
-{
-	tr_json_object(json, "totals");
-	tr_json_bool(json, "is_estimate", heap->is_estimate);
-	tr_json_u64(json, "sample_bytes", heap->sample_bytes);
-	tr_json_u64(json, "allocs", heap->allocs);
-	tr_json_u64(json, "bytes", heap->bytes);
-	tr_json_u64(json, "frees", heap->frees);
-	tr_json_u64(json, "freed_bytes", heap->freed_bytes);
-	tr_json_u64(json, "live", heap->live);
-	tr_json_u64(json, "live_bytes", heap->live_bytes);
-	tr_json_u64(json, "peak_allocs", heap->peak_allocs);
-	tr_json_u64(json, "peak_bytes", heap->peak_bytes);
-	tr_json_i64(json, "peak_ns", heap->peak_ns);
-	tr_json_u64(json, "temporary", heap->temporary);
-	tr_json_u64(json, "unseen", heap->unseen);
-	tr_json_u64(json, "foreign", heap->foreign);
-	tr_json_u64(json, "table_bytes", heap->table_bytes);
-	tr_json_u64(json, "threads", heap->threads);
-	tr_json_end_object(json);
-}
+static const struct tr_field sums[] = {
+	SUM(allocs), SUM(bytes),      SUM(frees),	SUM(freed_bytes),
+	SUM(live),   SUM(live_bytes), SUM(peak_allocs), SUM(peak_bytes),
+	SUM(temporary),
+};
+
+static const struct tr_field totals[] = {
+	HEAP(is_estimate), HEAP(sample_bytes), HEAP(allocs),
+	HEAP(bytes),	   HEAP(frees),	       HEAP(freed_bytes),
+	HEAP(live),	   HEAP(live_bytes),   HEAP(peak_allocs),
+	HEAP(peak_bytes),  HEAP(peak_ns),      HEAP(temporary),
+	HEAP(unseen),	   HEAP(foreign),      HEAP(table_bytes),
+	HEAP(threads),
+};
+
+static const struct tr_field snapshot[] = {
+	MARK(name), MARK(at_ns), MARK(live), MARK(live_bytes),
+};
 
 static void json_marks(struct tr_json *json, tare_view *view)
 {
@@ -154,14 +143,8 @@ static void json_marks(struct tr_json *json, tare_view *view)
 	tr_json_array(json, "snapshots");
 	if (tare_view_alloc_marks(view, &marks, &n))
 		n = 0;
-	for (size_t i = 0; i < n; i++) {
-		tr_json_object(json, NULL);
-		tr_json_str(json, "name", marks[i].name);
-		tr_json_i64(json, "at_ns", marks[i].at_ns);
-		tr_json_u64(json, "live", marks[i].live);
-		tr_json_u64(json, "live_bytes", marks[i].live_bytes);
-		tr_json_end_object(json);
-	}
+	for (size_t i = 0; i < n; i++)
+		tr_json_struct(json, NULL, TR_ALL(snapshot), &marks[i]);
 	tr_json_end_array(json);
 }
 
@@ -172,13 +155,13 @@ static void json_groups(tare_view *view, const struct alloc_groups *groups)
 
 	tr_json_object(json, NULL);
 	tr_json_str(json, "run", tare_view_run(view)->id);
-	json_heap(json, tare_view_heap(view));
+	tr_json_struct(json, "totals", TR_ALL(totals), tare_view_heap(view));
 	json_marks(json, view);
 	tr_json_array(json, "rows");
 	for (size_t i = 0; i < n; i++) {
 		tr_json_object(json, NULL);
 		tr_json_str(json, "where", groups->at[i].name);
-		json_sums(json, &groups->at[i].now);
+		tr_json_fields(json, TR_ALL(sums), &groups->at[i].now);
 		tr_json_end_object(json);
 	}
 	tr_json_end_array(json);
@@ -271,12 +254,9 @@ static void json_diff(const struct alloc_groups *groups)
 	for (size_t i = 0; i < n; i++) {
 		tr_json_object(json, NULL);
 		tr_json_str(json, "where", groups->at[i].name);
-		tr_json_object(json, "from");
-		json_sums(json, &groups->at[i].before);
-		tr_json_end_object(json);
-		tr_json_object(json, "to");
-		json_sums(json, &groups->at[i].now);
-		tr_json_end_object(json);
+		tr_json_struct(json, "from", TR_ALL(sums),
+			       &groups->at[i].before);
+		tr_json_struct(json, "to", TR_ALL(sums), &groups->at[i].now);
 		tr_json_end_object(json);
 	}
 	tr_json_end_array(json);

@@ -6,6 +6,7 @@
 #include "message.h"
 #include "output.h"
 #include "selection.h"
+#include "render/output.h"
 #include "table.h"
 
 #define WINDOW_NS UINT64_C(60000000000)
@@ -85,22 +86,17 @@ static void print_trend(const tare_trend *trends, size_t n)
 
 /* ---- for programs ------------------------------------------------------ */
 
-static void json_side(struct tr_json *json, const char *key,
-		      const tare_stats *s)
-{
-	tr_json_object(json, key);
-	tr_json_u64(json, "count", s->count);
-	tr_json_u64(json, "failures", s->failures);
-	tr_json_double(json, "success_rate", s->success_rate);
-	tr_json_double(json, "total", s->total);
-	tr_json_double(json, "mean", s->mean);
-	tr_json_double(json, "min", s->min);
-	tr_json_double(json, "max", s->max);
-	tr_json_double(json, "p50", s->p50);
-	tr_json_double(json, "p95", s->p95);
-	tr_json_double(json, "p99", s->p99);
-	tr_json_end_object(json);
-}
+#define FIELD(field) TR_FIELD(tare_stats, #field, field)
+
+static const struct tr_field names[] = {
+	FIELD(name), FIELD(source), FIELD(labels), FIELD(unit),
+};
+
+static const struct tr_field figures[] = {
+	FIELD(count), FIELD(failures), FIELD(success_rate), FIELD(total),
+	FIELD(mean),  FIELD(min),      FIELD(max),	    FIELD(p50),
+	FIELD(p95),   FIELD(p99),
+};
 
 static void json_trend(const tare_view *view, const tare_trend *trends,
 		       size_t n)
@@ -114,15 +110,12 @@ static void json_trend(const tare_view *view, const tare_trend *trends,
 	for (size_t i = 0; i < n; i++) {
 		const tare_trend *trend = &trends[i];
 		const tare_stats *named = trend->now->count ? trend->now :
-							     trend->before;
+							      trend->before;
 
 		tr_json_object(json, NULL);
-		tr_json_str(json, "name", named->name);
-		tr_json_str(json, "source", named->source);
-		tr_json_str(json, "labels", named->labels);
-		tr_json_str(json, "unit", named->unit);
-		json_side(json, "before", trend->before);
-		json_side(json, "now", trend->now);
+		tr_json_fields(json, TR_ALL(names), named);
+		tr_json_struct(json, "before", TR_ALL(figures), trend->before);
+		tr_json_struct(json, "now", TR_ALL(figures), trend->now);
 		tr_json_double(json, "change", trend->change);
 		tr_json_end_object(json);
 	}

@@ -146,7 +146,6 @@ void tr_parts_text(uint32_t parts, char out[TR_PARTS_TEXT]);
 bool tr_parse_kinds(const char *text, uint32_t *ret_kinds);
 
 const tare_option *tr_option_find(const char *name);
-size_t tr_option_count(void);
 /* The option that a mistyped name may have meant, or NULL. */
 const tare_option *tr_option_closest(const char *name);
 

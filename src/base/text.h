@@ -99,17 +99,8 @@ struct tr_text tr_as_change(double change);
 /* In a series' unit: "12.3 MiB/s", "1.2 us", "3.5 items". */
 struct tr_text tr_as_value(double value, const char *unit);
 
-/* The same into the caller's room, cut to it. The length. */
-size_t tr_duration_text(char *out, size_t size, double ns);
-void tr_date_text(char *out, size_t size, int64_t ns);
-size_t tr_count_text(char *out, size_t size, uint64_t n);
-size_t tr_bytes_text(char *out, size_t size, double bytes);
-size_t tr_number_text(char *out, size_t size, double value);
-size_t tr_share_text(char *out, size_t size, double share);
-
 /* Whole string or nothing; false leaves *ret as it was. */
 bool tr_parse_u64(const char *text, uint64_t *ret);
-bool tr_parse_i64(const char *text, int64_t *ret);
 bool tr_parse_double(const char *text, double *ret);
 /* In any case of ASCII letters; `lower` has small ones. */
 bool tr_same_word(const char *text, const char *lower);

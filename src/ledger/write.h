@@ -71,7 +71,6 @@ struct tr_thread {
 	int32_t values_left;	/* values until the clock is read again */
 	uint32_t values_slice;	/* what it said then */
 	uint64_t values_ticks;
-	uint64_t last_ticks;	/* slow clock: to notice steps */
 	uint64_t long_start;	/* of the long scope being drained */
 	uint32_t random;	/* for the next line, 0 at first */
 	struct tr_seen {

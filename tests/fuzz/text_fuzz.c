@@ -15,11 +15,9 @@ static void check_numbers(const char *text)
 	char out[32];
 	double x, y = 0;
 	uint64_t u;
-	int64_t i;
 	bool b;
 
 	(void)tr_parse_u64(text, &u);
-	(void)tr_parse_i64(text, &i);
 	(void)tr_parse_bool(text, &b);
 	if (!tr_parse_double(text, &x))
 		return;
@@ -40,8 +38,8 @@ static void check_doubles(const uint8_t *data, size_t size)
 			(void)tr_fixed_text(out, sizeof(out), value,
 					    decimals);
 		(void)tr_fixed_text(out, 5, value, 2);
-		(void)tr_duration_text(out, 32, value);
-		(void)tr_bytes_text(out, 32, value);
+		(void)tr_as_duration(value);
+		(void)tr_as_bytes(value);
 	}
 }
 

@@ -343,8 +343,7 @@ TEST(a_comma_as_decimal_point_changes_nothing)
 		CHECK(!tr_parse_double("2,5", &value));
 		(void)tr_fixed_text(text, sizeof(text), 2.5, 2);
 		CHECK_STR(text, "2.50");
-		(void)tr_duration_text(text, sizeof(text), 1234);
-		CHECK_STR(text, "1.23 us");
+		CHECK_STR(tr_as_duration(1234).text, "1.23 us");
 	}
 
 	(void)setlocale(LC_NUMERIC, "C");

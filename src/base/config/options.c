@@ -365,11 +365,6 @@ TR_SHARED const tare_option *tare_option_at(size_t index)
 	return index < N_OPTIONS ? &table[index].option : NULL;
 }
 
-size_t tr_option_count(void)
-{
-	return N_OPTIONS;
-}
-
 const tare_option *tr_option_find(const char *name)
 {
 	if (!name)

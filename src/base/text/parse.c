@@ -40,24 +40,6 @@ bool tr_parse_u64(const char *text, uint64_t *ret)
 	return text && parse_digits(text, UINT64_MAX, ret);
 }
 
-bool tr_parse_i64(const char *text, int64_t *ret)
-{
-	bool negative;
-	uint64_t size;
-
-	if (!text)
-		return false;
-	negative = *text == '-';
-	if (*text == '-' || *text == '+')
-		text++;
-	if (!parse_digits(text, (uint64_t)INT64_MAX + negative, &size))
-		return false;
-
-	/* Through size - 1: the least number has no positive twin. */
-	*ret = negative && size ? -(int64_t)(size - 1) - 1 : (int64_t)size;
-	return true;
-}
-
 /* ASCII only: strcasecmp() follows the locale. */
 bool tr_same_word(const char *text, const char *lower)
 {

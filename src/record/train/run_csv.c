@@ -77,8 +77,7 @@ static void csv_head(tare_run_csv *csv, const char *config,
 	csv_comment(buf, "config", config);
 	tr_append_host(text, sizeof(text));
 	csv_comment(buf, "host", text);
-	tr_date_text(text, sizeof(text), tr_realtime_ns());
-	csv_comment(buf, "date", text);
+	csv_comment(buf, "date", tr_as_date(tr_realtime_ns()).text);
 	csv_comment(buf, "tare", tare_version());
 	for (size_t i = 0; i < n_pairs; i++)
 		csv_comment(buf, pairs[2 * i], pairs[2 * i + 1]);
