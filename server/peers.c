@@ -76,15 +76,24 @@ static bool is_open(const struct peers *peers, size_t fd)
 }
 
 /* Does `a` go before `b`? */
-static bool goes_first(const struct peer *a, const struct peer *b)
+static bool is_older(const struct peer *a, const struct peer *b)
 {
 	if (a->has_token != b->has_token)
 		return b->has_token;
 	return a->order < b->order;
 }
 
-/* The one that makes room for a new one; PEERS_FDS: none. */
-static size_t find_oldest(const struct peers *peers, size_t new_fd)
+static bool is_larger(const struct peer *a, const struct peer *b)
+{
+	if (a->has_token != b->has_token)
+		return b->has_token;
+	return a->unread > b->unread;
+}
+
+/* The peer, other than `new_fd`, that goes first; PEERS_FDS: none. */
+static size_t find_first(const struct peers *peers, size_t new_fd,
+			 bool (*goes_first)(const struct peer *a,
+					    const struct peer *b))
 {
 	size_t found = PEERS_FDS;
 
@@ -101,16 +110,42 @@ static size_t find_oldest(const struct peers *peers, size_t new_fd)
 	return found;
 }
 
-static void make_room(struct peers *peers, size_t new_fd)
+static void set_unread(struct peer *peer, size_t bytes)
 {
-	size_t fd = find_oldest(peers, new_fd);
+	peer->peers->unread += bytes - peer->unread;
+	peer->unread = bytes;
+}
+
+static void forget(struct peers *peers, size_t fd)
+{
+	set_unread(&peers->at[fd], 0);
+	peers->at[fd].phase = PEER_NONE;
+	peers->n--;
+}
+
+static void close_first(struct peers *peers, size_t new_fd,
+			bool (*goes_first)(const struct peer *a,
+					   const struct peer *b))
+{
+	size_t fd = find_first(peers, new_fd, goes_first);
 
 	if (fd == PEERS_FDS)
 		return;
 	if (is_open(peers, fd))
 		(void)shutdown((int)fd, SHUT_RDWR);
-	peers->at[fd].phase = PEER_NONE;
-	peers->n--;
+	forget(peers, fd);
+}
+
+/* What a peer sent, less what evhttp has parsed of it. */
+static void count_unread(struct peer *peer, size_t bytes)
+{
+	struct peers *peers = peer->peers;
+
+	if (peer->phase == PEER_NONE)
+		return;
+	set_unread(peer, bytes);
+	if (peers->unread > PEERS_ALL_UNREAD_BYTES)
+		close_first(peers, PEERS_FDS, is_larger);
 }
 
 /* Looks at what has just come in. */
@@ -122,6 +157,7 @@ static void on_bytes(struct evbuffer *buffer,
 	struct evbuffer_ptr at;
 	int n;
 
+	count_unread(peer, info->orig_size + info->n_added - info->n_deleted);
 	if (!info->n_added || peer->has_zero ||
 	    evbuffer_ptr_set(buffer, &at, info->orig_size,
 			     EVBUFFER_PTR_SET))
@@ -145,14 +181,15 @@ static void adopt_one(struct peers *peers, struct bufferevent *bev)
 		return;
 	}
 	/* One that went unnoticed had this descriptor before. */
-	if (peers->at[fd].phase == PEER_NONE)
-		peers->n++;
-	peers->at[fd] = (struct peer){ .inode = inode_of(fd) };
+	if (peers->at[fd].phase != PEER_NONE)
+		forget(peers, (size_t)fd);
+	peers->n++;
+	peers->at[fd] = (struct peer){ .peers = peers, .inode = inode_of(fd) };
 	enter(peers, &peers->at[fd], PEER_FRESH);
 	(void)evbuffer_add_cb(bufferevent_get_input(bev), on_bytes,
 			      &peers->at[fd]);
 	if (peers->n > PEERS_MOST)
-		make_room(peers, (size_t)fd);
+		close_first(peers, (size_t)fd, is_older);
 }
 
 static void adopt(evutil_socket_t none, short what, void *arg)
@@ -240,8 +277,7 @@ static void sweep(evutil_socket_t none, short what, void *arg)
 		if (peer->phase == PEER_NONE)
 			continue;
 		if (!is_open(peers, fd)) {
-			peer->phase = PEER_NONE;
-			peers->n--;
+			forget(peers, fd);
 		} else if (is_overdue(peers, peer, (int)fd)) {
 			(void)shutdown((int)fd, SHUT_RDWR);
 		}

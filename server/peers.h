@@ -11,8 +11,9 @@
  *
  * evhttp reads on while it writes, without a limit. From the first byte on, no
  * more than one request of the largest size waits to be parsed; the rest
- * stays in the kernel, which stops the sender. Answers are written one after
- * the other, so 512 peers hold 20 MiB at most.
+ * stays in the kernel, which stops the sender. All peers together may have
+ * 16 MiB waiting: beyond that, the peer with the most bytes is closed, first
+ * those that never showed a token. Answers are written one after the other.
  *
  * Known by descriptor and inode: evhttp frees a connection without a word, so
  * no pointer to one is kept. Whether a peer has begun to send is asked of the
@@ -37,6 +38,8 @@
 #define PEERS_STALL_MS 10000
 /* A head or a body of the largest size parsed, and the lines around it. */
 #define PEERS_UNREAD_BYTES (72u << 10)
+/* Of all peers together. */
+#define PEERS_ALL_UNREAD_BYTES (16u << 20)
 
 enum peer_phase {
 	PEER_NONE = 0,
@@ -48,6 +51,7 @@ enum peer_phase {
 };
 
 struct peer {
+	struct peers *peers;
 	enum peer_phase phase;
 	ino_t inode;
 	int64_t since_ms; /* start of the phase */
@@ -55,6 +59,7 @@ struct peer {
 	uint64_t bytes;	  /* that had come in when the phase began */
 	uint64_t fetched; /* bytes that the peer has of what was sent */
 	int64_t fetched_ms; /* when that last grew, or nothing waited */
+	size_t unread;	  /* bytes that wait to be parsed */
 	bool has_token;	  /* one of its requests showed one */
 	bool has_zero;	  /* it sent a zero byte, which no request holds */
 };
@@ -67,6 +72,7 @@ struct peers {
 	size_t fresh_size;
 	size_t n; /* connections, as of the last sweep or accept */
 	uint64_t n_phases;
+	size_t unread; /* of all peers */
 	struct peer at[PEERS_FDS];
 };
 
