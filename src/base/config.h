@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of config/: the one table of options and a set of values.
+ * Door of base/config/: the one table of options, and a set of their values.
+ *
+ * Comes in: tare.conf, the environment, names and values as text. Goes out: a
+ * struct tr_config. Called by: ledger/runs, ledger/write, record/monitor,
+ * record/runtime, read/view, read/control, cli, server.
  *
  * Environment variables, tare.conf, tare_option_set(), `tare ctl set` and
- * docs/options.md all follow from the table in options.c. No allocation:
- * this runs inside other people's processes before main().
+ * docs/options.md all follow from the table in options.c. No allocation: this
+ * code runs in the measured program before main().
  */
 #ifndef TR_BASE_CONFIG_H
 #define TR_BASE_CONFIG_H
@@ -24,9 +28,9 @@ enum tr_calls {
 enum tr_allocs_choice { TR_ALLOCS_OFF, TR_ALLOCS_EXACT, TR_ALLOCS_SAMPLED };
 enum tr_trace_mode { TR_TRACE_OVERWRITE, TR_TRACE_DISCARD };
 
-/* Present values. Field names are option names. */
 enum tr_warnings { TR_WARNINGS_REPORT, TR_WARNINGS_STDERR, TR_WARNINGS_NONE };
 
+/* Present values. Field names are option names. */
 struct tr_config {
 	bool enable_performance_monitoring;
 	bool enable_metrics;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of maths/: the few functions that readers need of what libm has, which
- * the library is not linked with. All are right to about 1e-13.
+ * Door of base/maths/: the few functions of libm that readers need, because
+ * the library is not linked with libm. All are accurate to about 1e-13.
  *
- * For who reads and compares, not for probes.
+ * Comes in and goes out: doubles. Called by: read/judge, render/charts,
+ * render/pages, render/report; never by probes.
  */
 #ifndef TR_BASE_MATHS_H
 #define TR_BASE_MATHS_H

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of platform/: clocks, memory, files and processes of Linux.
+ * Door of base/platform/: clocks, memory, files and processes of Linux.
  *
- * Everything that asks the kernel for something is behind this header, so
- * that tests can make each call fail and so that another system is a second
- * set of files.
+ * Comes in: paths, descriptors, addresses, process ids. Goes out: times,
+ * bytes, states, and errors as TARE_E*. Called by: all areas, cli and server.
+ *
+ * Everything that asks the kernel for something is behind this header, so that
+ * tests can make each call fail and a port to another system is a second set
+ * of files.
  */
 #ifndef TR_BASE_PLATFORM_H
 #define TR_BASE_PLATFORM_H

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of text/: growing buffers, numbers, JSON, globs, protobuf; structs of
- * callers.
+ * Door of base/text/: growing buffers, numbers, JSON, globs, UTF-8, protobuf,
+ * and structs of callers.
  *
- * Everything here ignores the host's locale: a program that sets a comma as
+ * Comes in: texts, numbers and callers' structs. Goes out: bytes in the
+ * caller's buffer, parsed values, copied structs. Called by: all areas, cli
+ * and server.
+ *
+ * Everything here ignores the program's locale: a program that sets a comma as
  * decimal point must not change what tare writes or reads.
  */
 #ifndef TR_BASE_TEXT_H

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of ledger/hook/: the one link between libtare and libtare-read inside
- * a process. There is no code in this room: each library has its side.
+ * Door of ledger/hook/: the one link between libtare and libtare-read inside a
+ * process. This room has no code: each library implements its own side.
  *
- * libtare (record/runtime/reader.c) needs libtare-read for the report of a
- * program about itself and for scheduled traces. libtare-read (ledger/read/
- * own.c) needs libtare to find the ledger of its own process. Both sides are
- * tables; a table of another version is not used.
+ * Comes in: the table of the other library. Goes out: this library's table; a
+ * table of another version is not used. Called by: record/runtime for libtare,
+ * ledger/read, render/timeline and render/connect for libtare-read.
  *
- * Linked together, the constructor of libtare-read connects the two. Else
- * libtare loads libtare-read at its start, where a report or traces are
- * configured, and finds the table `tare_reader_` in it.
+ * libtare (record/runtime/reader.c) needs libtare-read for the program's
+ * report about itself and for scheduled traces. libtare-read
+ * (ledger/read/own.c) needs libtare to find the ledger of its own process.
+ *
+ * If both are linked, the constructor of libtare-read connects them.
+ * Otherwise, if a report or traces are configured, libtare loads libtare-read
+ * at its start and finds the table `tare_reader_` in it.
  */
 #ifndef TR_LEDGER_HOOK_H
 #define TR_LEDGER_HOOK_H

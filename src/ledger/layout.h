@@ -2,10 +2,11 @@
 /*
  * Door of ledger/layout/: what the bytes of a ledger mean.
  *
- * Comes in: nothing but bytes. Goes out: types, and calls on them that the
- * writer and the readers share (buckets, packed slices, checksums, older
- * formats, updates that a kill cut short). Called by ledger/write and
- * ledger/read, and by the rooms behind these two doors.
+ * Comes in: bytes of a ledger. Goes out: types, and calls on them that writer
+ * and readers share: buckets, packed slices, checksums, older formats,
+ * completion of updates that a kill interrupted. Called by: ledger/write,
+ * ledger/read, ledger/runs, and the rooms of record/ and read/ that access
+ * those bytes.
  */
 #ifndef TR_LEDGER_LAYOUT_H
 #define TR_LEDGER_LAYOUT_H

@@ -3,8 +3,9 @@
  * Door of ledger/read/: a ledger, live or not, as a checked copy.
  *
  * Comes in: a path, or this process's own ledger. Goes out: an image whose
- * header and regions are sound; every offset in it is still to be checked
- * where it is followed. Called by read/view.
+ * header and regions are valid; a reader must still check every offset in it
+ * before use. Called by: read/view opens images; other rooms of read/ and
+ * render/ read from them.
  */
 #ifndef TR_LEDGER_READ_H
 #define TR_LEDGER_READ_H

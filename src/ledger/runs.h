@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of ledger/runs/: the folders with a user's ledgers: which there are,
- * which have a writer, and putting away those that have none.
+ * Door of ledger/runs/: the folders of a user's ledgers: which ledgers exist,
+ * which have a live writer; moves those without one to the folder of runs.
  *
  * Comes in: the configured folder. Goes out: entries, read from headers alone.
- * Called by record/runtime at a program's end, and by read/.
+ * Called by: record/runtime when a program ends, read/view, read/runs,
+ * read/control, cli.
  */
 #ifndef TR_LEDGER_RUNS_H
 #define TR_LEDGER_RUNS_H

@@ -3,18 +3,17 @@
  * Door of ledger/write/: the memory-mapped file that everything is written to.
  *
  * Comes in: entries, values and counts of threads. Goes out: a ledger that can
- * be read at any instant. Called by all of record/.
+ * be read at any instant. Called by: most rooms of record/, and preload.
  *
  * Writing: a thread has a struct tr_thread (private memory: pointers, the hash
  * of call paths) and a track (in the ledger: what a reader needs). A probe
  * appends a 16-byte entry to the track's log; every TR_BATCH entries the owner
  * drains them into nodes and cells. Readers add entries that are not drained.
  *
- * Why a log first: the address of a histogram bucket depends on the time
- * just read, and a store there stalls the next read of the clock; entries
- * are drained when their times are old. The log is also the write-ahead
- * record that makes a kill at any instant exact, and a longer log is the
- * trace.
+ * Why a log first: the address of a histogram bucket depends on the time just
+ * read, and a store there stalls the next read of the clock; entries are
+ * drained when their times are old. The log is also the write-ahead record
+ * that makes a kill at any instant exact, and a longer log is the trace.
  */
 #ifndef TR_LEDGER_WRITE_H
 #define TR_LEDGER_WRITE_H

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of read/control/: switches and options of another process, by its
- * control page: tare_remote_enable() and its like.
+ * Door of read/control/: switches and options of another process.
+ *
+ * Comes in: a process id, and what to change. Goes out: changes in that
+ * process's control page (tare_remote_enable() and others). Called by: cli,
+ * server.
  */
 #ifndef TR_READ_CONTROL_H
 #define TR_READ_CONTROL_H

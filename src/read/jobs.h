@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of read/jobs/: the ranks of a parallel program side by side, and what
- * they wait for.
+ * Door of read/jobs/: the ranks of an MPI program side by side, and how long
+ * each waits for the others.
+ *
+ * Comes in: views of all ranks. Goes out: a tare_job, the cost of
+ * communication. Called by: read/judge, render/timeline, cli.
  */
 #ifndef TR_READ_JOBS_H
 #define TR_READ_JOBS_H

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of read/judge/: conclusions: training runs side by side, and what of a
- * program is worth making faster.
+ * Door of read/judge/: conclusions: training runs side by side, and which code
+ * of a program is worth making faster.
+ *
+ * Comes in: CSV files and views. Goes out: a tare_comparison, a tare_amdahl.
+ * Called by: render/pages, cli.
  *
  *	sources (files, views) -> runs -> figures of each run
  *		-> configurations (runs of one name) -> speedups, fits
  *		-> notes and a summary -> table, CSV, JSON, page
  *
- * A figure of a run is one double; a figure of a configuration is the mean of
- * its runs' with an interval. All of them go through the same two functions.
+ * A figure of a run is one double; a figure of a configuration is the mean
+ * over its runs with an interval. The same two functions compute all of them.
  */
 #ifndef TR_READ_JUDGE_H
 #define TR_READ_JUDGE_H

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of read/pipelines/: the stages of pipelines: records in and out, own and
- * downstream time, queues, and the stage that holds the others up. Public:
- * tare_view_pipelines().
+ * Door of read/pipelines/: the stages of pipelines: records in and out, own
+ * and downstream time, queues, and the bottleneck.
+ *
+ * Comes in: series of stages in a view. Goes out: rows of
+ * tare_view_pipelines(). Called by: read/judge, render/report, cli.
  */
 #ifndef TR_READ_PIPELINES_H
 #define TR_READ_PIPELINES_H

@@ -4,7 +4,7 @@
  * functions, allocations, and the call tree; addresses become names here.
  *
  * Comes in: the tables of a view's image. Goes out: stacks, functions, frames.
- * Called by render/ and by read/judge.
+ * Called by: read/timeline, health, jobs and judge, render/, cli.
  */
 #ifndef TR_READ_PROFILE_H
 #define TR_READ_PROFILE_H

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Readings: which series of the monitor is which quantity. For readings*.c.
+ * Door of read/readings/: the monitor's readings of process, system and GPUs
+ * over time, and which of its series is which quantity.
+ *
+ * Comes in: series and records of a view. Goes out: rows of
+ * tare_view_readings() and tare_readings. Called by: render/tables, server.
  */
 #ifndef TR_READ_STATS_READINGS_H
 #define TR_READ_STATS_READINGS_H

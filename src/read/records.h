@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of read/records/: single operations and values, as a run has kept them.
+ * Door of read/records/: single operations, values and settings that a run
+ * kept.
+ *
+ * Comes in: the record blocks and last values of a view's image. Goes out:
+ * records. Called by: read/health, read/readings, render/, cli, server.
  */
 #ifndef TR_READ_RECORDS_H
 #define TR_READ_RECORDS_H

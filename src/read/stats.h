@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Door of read/stats/: figures of series: statistics over all time, a window
- * or the last values, trends, several runs merged, readings of the monitor,
- * the health of a run.
+ * or the last values, trends, several runs merged.
  *
- * Comes in: what a view has added up. Goes out: rows for users. Called by the
- * other rooms of read/, and by render/.
+ * Comes in: what a view has added up. Goes out: rows for users. Called by: the
+ * other rooms of read/, render/, cli, server.
  */
 #ifndef TR_READ_STATS_H
 #define TR_READ_STATS_H

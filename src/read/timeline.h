@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of read/timeline/: what happened when: single events, scopes that are
- * open, points of gauges.
+ * Door of read/timeline/: when something happened: single events, scopes that
+ * are still open, points of gauges.
+ *
+ * Comes in: logs and slices of a view's image. Goes out: events and points in
+ * order of time. Called by: read/readings, read/jobs, render/timeline.
  */
 #ifndef TR_READ_TIMELINE_H
 #define TR_READ_TIMELINE_H

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of read/view/: a ledger's content, added up.
+ * Door of read/view/: the content of one or more ledgers, added up.
+ *
+ * Comes in: images of ledgers. Goes out: series and call paths. Called by: all
+ * other rooms of read/, most of render/, cli, server.
  *
  *	image (bytes) -> gather (series and paths) -> stats, tree, health
  *
- * A series holds everything of one site over all tracks; a path is a node
- * of the merged call tree. Both only ever add, so that an earlier image (the
- * baseline of a clear) is taken off by adding it with the sign reversed.
+ * A series holds everything of one site over all tracks; a path is a node of
+ * the merged call tree. Both only add, so an earlier image (the baseline of a
+ * clear) is subtracted by adding it with the sign reversed.
  */
 #ifndef TR_READ_VIEW_H
 #define TR_READ_VIEW_H

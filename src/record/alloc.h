@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of record/alloc/: which stack allocated how much, and what of it lives.
+ * Door of record/alloc/: how much each stack allocated, and how much is live.
  *
- * Comes in: blocks that come and go, from preload/ and from a program's own
- * allocators. Goes out: rows of the ledger's table of allocations.
+ * Comes in: allocated and freed blocks, from preload and from a program's own
+ * allocators. Goes out: rows of the ledger's table of allocations. Called by:
+ * preload, record/runtime, and programs.
  */
 #ifndef TR_RECORD_ALLOC_H
 #define TR_RECORD_ALLOC_H

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of governor/: keeps what measuring costs below a share of the
+ * Door of record/governor/: keeps the cost of measuring below a share of the
  * process's CPU time.
  *
- * Looks ten times a second while there is something to see. The thread that
- * looks is the one that comes by: the monitor's, where there is one, else a
- * measured thread in its probe. Only a thread can pause sites and take them up
- * again; the first look that finds the cost near the limit asks for it.
+ * Comes in: the limit, and counts of events from the ledger. Goes out: levels
+ * of sites, messages. Called by: record/runtime.
+ *
+ * Checks the cost ten times a second while there are events. The check runs on
+ * the monitor's thread if there is one, else on a measured thread in its
+ * probe. Only the monitor's thread can pause and resume sites; the first check
+ * that finds the cost near the limit requests it.
  */
 #ifndef TR_RECORD_GOVERNOR_H
 #define TR_RECORD_GOVERNOR_H

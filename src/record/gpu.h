@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of gpu/: what every GPU does now, behind <tare/gpu.h>.
+ * Door of record/gpu/: the present state of every GPU, behind <tare/gpu.h>.
  *
- * One thread of our own makes all calls of drivers, when a caller asks; it
- * starts at the first question, and ends at once where there is no GPU. Who
- * asks waits for a moment and then takes what was read last. So a driver that
- * hangs stops that thread alone.
+ * Comes in: requests to read. Goes out: the newest reading of each GPU. Called
+ * by: programs, record/probe, record/monitor, record/runtime.
+ *
+ * One thread of the library makes all driver calls, on request. It starts at
+ * the first request and ends at once if there is no GPU. A caller waits
+ * briefly, then takes the last reading, so a driver that hangs blocks only
+ * that thread.
  */
 #ifndef TR_RECORD_GPU_H
 #define TR_RECORD_GPU_H

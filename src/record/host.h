@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of record/host/: what rooms below record/runtime need from the wiring
- * above them: opening the ledger, options, the log, and the calls that other
- * copies of the library in this process find here.
+ * Door of record/host/: calls into record/runtime for the rooms that may not
+ * include it: opening the ledger, options, the log, and the calls that other
+ * copies of the library in this process use.
  *
- * record/runtime fills the one struct before any other constructor runs.
- * Until then nothing can be opened, and messages go nowhere.
+ * Comes in: function pointers, which record/runtime stores before any other
+ * constructor runs. Goes out: their results; before that, nothing can be
+ * opened and messages are dropped. Called by: record/probe, step, train,
+ * monitor.
  */
 #ifndef TR_RECORD_HOST_H
 #define TR_RECORD_HOST_H

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of monitor/: the one thread of the library's own, and what it does.
+ * Door of record/monitor/: the monitor thread, and the jobs that it runs at
+ * intervals.
  *
- * There is none until something is to be done at intervals: a program with
- * one thread keeps one. It is made by the thread that switches a job on (a
- * call, the start, or a probe that sees the wish in the control page), sleeps
- * on a word of the control page while nothing is due, and is there until
- * tare_stop().
+ * Comes in: jobs and options. Goes out: gauges of system, process and GPUs,
+ * and calls of the other jobs. Called by: programs (<tare/monitor.h>),
+ * record/runtime.
  *
- * Its state lies in memory that forks wipe; a child makes its own when it
- * measures.
+ * The thread does not exist until a job is due at intervals: a single-threaded
+ * program stays single-threaded. The thread that switches a job on creates it
+ * (in a call, at the start, or in a probe that finds the request in the
+ * control page). It sleeps on a word of the control page while nothing is due,
+ * and exists until tare_stop().
+ *
+ * Its state is in memory that the kernel wipes at a fork; a child creates its
+ * own when it measures.
  */
 #ifndef TR_RECORD_MONITOR_H
 #define TR_RECORD_MONITOR_H

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of probe/: what stands behind the public probes.
+ * Door of record/probe/: implementation of the public probes.
  *
- * The fast paths assume an attached thread and a registered site, and test
- * for both with one load each; all the rest of life (first use, fork, signal
- * handlers, slow clocks, another copy of the library) is in slow paths.
+ * Comes in: calls of the probe macros. Goes out: entries, values, counts and
+ * records in the thread's track. Called by: programs, record/governor,
+ * monitor, runtime, stage, step, train, and mpi.
+ *
+ * The fast paths assume an attached thread and a registered site, and test for
+ * both with one load each; everything else (first use, fork, signal handlers,
+ * slow clocks, another copy of the library) is in slow paths.
  */
 #ifndef TR_RECORD_PROBE_H
 #define TR_RECORD_PROBE_H

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of runtime/: the wiring. When measuring starts, what happens around
- * fork and exit, where messages go. The only folder that knows all others.
+ * Door of record/runtime/: the wiring: when measuring starts, what happens at
+ * fork and exit, where messages go. The only room of record/ that knows all
+ * others.
+ *
+ * Comes in: options, constructors, and the calls of <tare/control.h>. Goes
+ * out: an open ledger with sampler, monitor and governor running. Called by:
+ * programs, preload, and through record/host the other rooms of record/.
  */
 #ifndef TR_RECORD_RUNTIME_H
 #define TR_RECORD_RUNTIME_H

@@ -3,8 +3,8 @@
  * Door of record/sampler/: stacks of all threads at intervals of CPU time or
  * of wall-clock time.
  *
- * Comes in: a signal to each thread. Goes out: weights of stacks. Called by
- * record/runtime, and by preload/ for the calls of libc that a signal disturbs.
+ * Comes in: a signal to each thread. Goes out: weights of stacks. Called by:
+ * record/runtime, and preload for the libc calls that a signal disturbs.
  */
 #ifndef TR_RECORD_SAMPLER_H
 #define TR_RECORD_SAMPLER_H

@@ -3,8 +3,8 @@
  * Door of record/stacks/: stacks and the modules that their addresses lie in,
  * as tables in the ledger.
  *
- * Comes in: return addresses. Goes out: the number of a stack. Called by the
- * sampler, by the tracking of allocations and by hooks of functions.
+ * Comes in: return addresses. Goes out: the number of a stack. Called by:
+ * record/sampler, record/alloc, and record/runtime, also for function hooks.
  */
 #ifndef TR_RECORD_STACKS_H
 #define TR_RECORD_STACKS_H

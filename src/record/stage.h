@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of record/stage/: what stands behind wrapped stages and queues. Stages
- * by macro are scopes and counters, and need nothing of this.
+ * Door of record/stage/: implementation of wrapped stages and queues. Stages
+ * by macro are scopes and counters, and do not use this room.
+ *
+ * Comes in: the calls of <tare/stage.h>. Goes out: series of a pipeline.
+ * Called by: programs.
  */
 #ifndef TR_RECORD_STAGE_H
 #define TR_RECORD_STAGE_H

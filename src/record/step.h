@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of step/: what a program does step after step. Its pace, lines in its
- * log, a look for leaks, and scopes that tell what they used.
+ * Door of record/step/: the steps of a program's main loop: their pace, lines
+ * in its log, the search for leaks, and scopes that report the resources they
+ * used.
+ *
+ * Comes in: tare_step_done() and the calls of <tare/resource.h>; GPUs, energy
+ * and the cost of measuring through hooks, which may be NULL. Goes out:
+ * series, log lines, warnings. Called by: programs, record/train,
+ * record/runtime.
  *
  * Nothing here runs by itself: a call of tare_step_done() does the work that
- * is due, at most in one thread at a time. What others know (GPUs, energy,
- * the cost of measuring) comes in by hooks, which may be NULL.
+ * is due, in at most one thread at a time.
  */
 #ifndef TR_RECORD_STEP_H
 #define TR_RECORD_STEP_H

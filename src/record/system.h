@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of system/: the machine and the process as the kernel tells them.
+ * Door of record/system/: the machine and the process as the kernel reports
+ * them.
  *
- * Behind tare/system.h, and what others inside the library need of it. All
- * files are opened, read and closed: a descriptor that is kept would be the
- * host's after it has closed all of its own, and of the wrong tree after a
- * chroot or a fork. That costs 2 us a file.
+ * Comes in: files below `tr_root` (base/platform.h), such as /proc and /sys.
+ * Goes out: the structs of <tare/system.h>, memory, energy, capabilities.
+ * Called by: programs, record/probe, record/train, record/monitor,
+ * record/runtime.
+ *
+ * Every reading opens, reads and closes its files, at 2 us each: a program may
+ * close all descriptors and reuse the number of one that we kept, and after a
+ * chroot or a fork it would refer to the wrong tree.
  *
  * Files are hostile input. What is missing, empty, garbled or too large is
- * unknown, and nothing that was read becomes a negative or an absurd number.
- * They are found below `tr_root` (platform/platform.h).
+ * reported as unknown; no reading becomes a negative or an absurd number.
  *
- * Nothing here allocates. Texts and former readings lie in static memory
+ * Nothing here allocates. Texts and former readings are in static memory
  * behind one lock, which a fork cannot leave locked (lock.c).
  */
 #ifndef TR_RECORD_SYSTEM_H

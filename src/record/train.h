@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of train/: what training programs write and compare: training runs
- * with their epochs and phases, classification scores, run CSV files, event
- * files for TensorBoard.
+ * Door of record/train/: training runs with their epochs and phases,
+ * classification scores, run CSV files, event files for TensorBoard.
  *
- * None of it needs measuring to be on. Training runs are in the ledger, too,
- * if it is: their scopes, steps and values by the public probes, a row an
- * epoch by epoch_store.h.
+ * Comes in: calls of training programs. Goes out: files and log lines; if
+ * measuring is on, which is not needed, also scopes, steps and values by the
+ * public probes and a row per epoch in the ledger (epoch_store.h). Called by:
+ * programs, record/runtime.
  */
 #ifndef TR_RECORD_TRAIN_H
 #define TR_RECORD_TRAIN_H

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of unwind/: the return addresses on a thread's stack, in a signal
- * handler or in an allocator, of code with or without frame pointers.
+ * Door of record/unwind/: the return addresses on a thread's stack, in a
+ * signal handler or in an allocator, of code with or without frame pointers.
  *
- * The list of modules is made outside of handlers. The rest is done where it
- * is needed: a module's own unwind table (.eh_frame_hdr) is searched, the few
- * instructions of the function found there are run up to the address, and
- * what they say is kept in a cache by address. Nothing is trusted: what is
- * read of tables and stacks was checked to be there.
+ * Comes in: registers of a thread. Goes out: frames, innermost first, with the
+ * numbers of their modules. Called by: record/stacks, record/alloc,
+ * record/sampler.
+ *
+ * The list of modules is made outside of handlers. The rest is done on demand:
+ * search a module's unwind table (.eh_frame_hdr), execute the few instructions
+ * of the function found there up to the address, and cache the result by
+ * address. Nothing is trusted: tables and stacks are checked to be mapped
+ * before a read.
  */
 #ifndef TR_RECORD_UNWIND_H
 #define TR_RECORD_UNWIND_H

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of chart/: plots as SVG, to stand in a page.
+ * Door of render/charts/: plots as SVG, embedded in an HTML page.
  *
- * A plot is one <svg> that scales with its page and carries no style of its
- * own: elements have classes, and tr_chart_style() is the style sheet for all
- * plots of a page, light and dark, large letters on a phone. What a plot shows
- * on hovering is <title>, so nothing is scripted. Keys stand in the page
- * (tr_chart_key), where they wrap; only what belongs to axes is in the plot.
+ * Comes in: values and scales. Goes out: <svg> elements in a sink. Called by:
+ * render/pages.
  *
- * Colours are classes, c0 to c7; from the ninth series on they begin again
- * with a dash.
+ * A plot is one <svg> that scales with its page and has no style of its own:
+ * elements have classes, and tr_chart_style() is the style sheet for all plots
+ * of a page, light and dark, with large letters on a phone. Hover texts are
+ * <title> elements, so there is no script. Keys are in the page
+ * (tr_chart_key), where they wrap; a plot contains only what belongs to its
+ * axes.
+ *
+ * Colours are classes, c0 to c7; from the ninth series on they repeat with a
+ * dash.
  */
 #ifndef TR_RENDER_CHARTS_H
 #define TR_RENDER_CHARTS_H

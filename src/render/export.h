@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of render/export/: the public calls that write a view in a format of the
- * caller's choice, to a function or to a file.
+ * Door of render/export/: the public calls that write a view in a format of
+ * the caller's choice, to a function or to a file.
+ *
+ * Comes in: views and tare_export_options. Goes out: bytes to a tare_write_fn,
+ * or a file. Called by: cli, server.
  */
 #ifndef TR_RENDER_EXPORT_H
 #define TR_RENDER_EXPORT_H

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of render/metrics/: series in the formats of Prometheus and OpenMetrics.
+ * Door of render/metrics/: series in the formats of Prometheus and
+ * OpenMetrics.
+ *
+ * Comes in: views. Goes out: an exposition in a sink. Called by:
+ * render/export, server.
  */
 #ifndef TR_RENDER_METRICS_H
 #define TR_RENDER_METRICS_H

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sink: where an export's bytes go, in pieces of 64 KiB.
+ * Door of render/output/: the sink that receives an export's bytes, in pieces
+ * of 64 KiB, and what its writers share: escapes, fields of structs, gzip.
  *
- * A writer asks for room once a row and then stores with a plain pointer:
- * a check for every comma costs more than the comma. Room of up to
- * TR_SINK_ROOM is always there; longer texts go in several steps.
+ * Comes in: texts and structs. Goes out: bytes to a tare_write_fn. Called by:
+ * all other rooms of render/, cli.
  *
- * The first failure stays in `err`, and nothing is handed out after it: a
- * text with a hole in it must not look like a text.
+ * A writer asks for room once a row and then stores with a plain pointer: a
+ * check for every comma costs more than the comma. Room of up to TR_SINK_ROOM
+ * is always there; longer texts are added in several steps.
+ *
+ * The first failure stays in `err`, and nothing is written after it: an output
+ * with a gap must not look complete.
  */
 #ifndef TR_RENDER_OUTPUT_H
 #define TR_RENDER_OUTPUT_H

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Door of render/pages/: a comparison as CSV, JSON and as an HTML page.
+ *
+ * Comes in: a tare_comparison. Goes out: text in a sink. Called by: cli
+ * (tare_comparison_write()).
  */
 #ifndef TR_RENDER_PAGES_H
 #define TR_RENDER_PAGES_H

@@ -2,6 +2,9 @@
 /*
  * Door of render/profiles/: stacks for other viewers: flame graphs, pprof,
  * speedscope, callgrind, collapsed stacks.
+ *
+ * Comes in: views. Goes out: a file's bytes in a sink. Called by:
+ * render/export, cli.
  */
 #ifndef TR_RENDER_PROFILES_H
 #define TR_RENDER_PROFILES_H

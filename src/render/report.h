@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of export/: a view as text for people and as JSON for programs; and
- * sinks, for others who write as much.
+ * Door of render/report/: a view as text for people and as JSON for programs.
+ *
+ * Comes in: a view and tare_report_options. Goes out: text to a tare_write_fn.
+ * Called by: render/connect, cli.
  */
 #ifndef TR_RENDER_REPORT_H
 #define TR_RENDER_REPORT_H

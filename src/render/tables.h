@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of render/tables/: all of a run as JSON and as CSV tables.
+ * Door of render/tables/: a whole run as JSON and as CSV tables.
+ *
+ * Comes in: views. Goes out: text in a sink. Called by: render/report,
+ * render/export, cli, server.
  */
 #ifndef TR_RENDER_TABLES_H
 #define TR_RENDER_TABLES_H

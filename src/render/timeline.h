@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Door of render/timeline/: events as a trace for Perfetto and other viewers.
+ *
+ * Comes in: views. Goes out: a Chrome trace in a sink or in a file. Called by:
+ * render/export, render/connect, cli.
  */
 #ifndef TR_RENDER_TIMELINE_H
 #define TR_RENDER_TIMELINE_H
