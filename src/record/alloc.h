@@ -14,36 +14,36 @@
 /* ---- alloc.c ----------------------------------------------------------- */
 
 /*
- * Tracks allocations, if the options ask for it. At the start and in a child;
- * after tr_stacks_init(). False: it is off.
+ * Tracks allocations, if the options ask for it. Called at the start and in a
+ * child, after tr_stacks_init(). False: tracking is off.
  */
 bool tr_alloc_start(const struct tr_config *config);
 /*
- * From now on the first event starts the tracking. `open` opens the ledger, if
- * there is none yet, and is signal-safe. Also in a forked child.
+ * From now on the first allocation starts the tracking. `open` opens the
+ * ledger if none is open, and is signal-safe. Also in a forked child.
  */
 void tr_alloc_prepare(const struct tr_config *config, bool (*open)(void));
-/* Nothing is noted any more. */
+/* Stops all tracking. */
 void tr_alloc_halt(void);
 bool tr_alloc_is_on(void);
 /* enum tr_heap_mode; 0: allocations are not tracked. Stays in a child. */
 extern uint32_t tr_alloc_mode;
 
 /*
- * A block came, of an even address. For the last call of an allocator, which
- * returns what it gives back, the block: the stack is that of its caller, and
- * the allocator itself is not on it. Any thread, signal-safe.
+ * Records an allocated block, which has an even address. An allocator calls
+ * this last and returns its result, the block: the stack then starts at the
+ * allocator's caller, without the allocator itself. Any thread, signal-safe.
  */
 void *tr_alloc_added(void *block, size_t size);
-/* The same with nothing known but the caller. */
+/* The same if only the caller's address is known. */
 void tr_alloc_added_at(const void *block, size_t size, uint64_t pc);
-/* It goes. Before it does: its address may come again at once. */
+/* Removes a block. Call before the free: the address may be reused at once. */
 void tr_alloc_removed(const void *block);
 
 /* Called at each counted allocation, with its bytes; NULL: no call. */
 extern void (*tr_alloc_seen)(uint64_t bytes);
 
-/* The same in steps, for realloc: taken out, and then gone or kept. */
+/* Removal in two parts, for realloc: take, then gone or kept. */
 struct tr_alloc_taken {
 	uint64_t key, what;
 	bool is_known, is_deferred;
@@ -53,8 +53,8 @@ void tr_alloc_gone(const struct tr_alloc_taken *taken);
 void tr_alloc_kept(const struct tr_alloc_taken *taken);
 
 /*
- * Sampled: take the size off tr_alloc_left; below 0, tr_alloc_sampled(). A
- * block is to be removed only if its place in the filter is not 0.
+ * Sampled mode: subtract the size from tr_alloc_left; below 0, call
+ * tr_alloc_sampled(). Remove a block only if its place in the filter is not 0.
  */
 #define TR_ALLOC_FILTER 65536u
 extern __thread int64_t tr_alloc_left
@@ -72,18 +72,21 @@ TR_INLINE uint32_t tr_alloc_filter_of(uint64_t key)
 }
 /* ---- alloc_map.c ------------------------------------------------------- */
 
-/* The program maps memory itself, and that is to be noted. */
+/* Track memory that the program maps itself. */
 extern bool tr_alloc_maps;
-/* It did; the caller's caller is noted. */
+/* The program has mapped memory; records the caller's caller. */
 void tr_alloc_map(const void *at, size_t n);
-/* It will unmap all or a part of what it mapped, or did. True: was noted. */
+/*
+ * The program unmaps, or has unmapped, all or part of a mapping. True: the
+ * mapping was tracked.
+ */
 bool tr_alloc_unmap(const void *at, size_t n);
 
 /* ---- snapshot.c -------------------------------------------------------- */
 
 /*
- * Which stack has more live bytes than at the last tr_alloc_mark(), and most
- * so? False: none, or tracking is off. One thread at a time.
+ * The stack whose live bytes grew most since the last tr_alloc_mark(). False:
+ * none grew, or tracking is off. One thread at a time.
  */
 struct tr_alloc_growth {
 	uint32_t stack;

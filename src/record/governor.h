@@ -21,25 +21,25 @@
 
 struct tr_thread;
 
-/* What happened, for people: called outside of probes only. */
+/* Receives messages for the user. Called outside of probes only. */
 typedef void (*tr_governor_tell)(const char *text);
 
 struct tr_governor_setup {
 	double limit; /* share of the CPU time; 0: never act */
 	tr_governor_tell tell;
-	/* Asks for calls of tr_governor_turn() from a thread. Signal-safe. */
+	/* Requests calls of tr_governor_turn() from a thread. Signal-safe. */
 	void (*ask)(void);
 	/* CPU time of our own threads so far, ns. */
 	uint64_t (*background_ns)(void);
 };
 
-/* After the ledger is open, also in a child. */
+/* Call after the ledger is open, also in a child. */
 void tr_governor_open(const struct tr_governor_setup *setup);
-/* Another limit, from now on. */
+/* Changes the limit. */
 void tr_governor_limit(double limit);
-/* The last look, for the header. No thread measures any more. */
+/* The last check, for the header. No thread measures any more. */
 void tr_governor_close(void);
-/* From the thread: does what is due; ns until the next turn, 0: none. */
+/* Monitor thread: does what is due. Returns ns until the next call; 0: none. */
 int64_t tr_governor_turn(int64_t now_ns);
 
 #endif

@@ -18,18 +18,18 @@
 
 /* ---- read.c ------------------------------------------------------------ */
 
-/* GPUs are read at most once in this time, which is a second until set. */
+/* Least time between two readings of the GPUs; default: 1 s. */
 void tr_gpu_set_interval(int64_t ns);
 
-/* Reads all GPUs now, whatever their age, counters of energy too if asked
- * for. Waits for a moment, as tare_gpu_read() does. */
+/* Reads all GPUs now, whatever the age of the last reading; with_energy: also
+ * the energy counters. Waits briefly, as tare_gpu_read() does. */
 void tr_gpu_poll(bool with_energy);
 
 /* ---- worker.c ---------------------------------------------------------- */
 
 /*
- * Ends the thread and closes the drivers; the next question starts anew, and
- * energy goes on from where it was. Waits for a moment.
+ * Ends the thread and closes the drivers. The next request restarts it, and
+ * energy continues from its last value. Waits briefly.
  */
 void tr_gpu_stop(void);
 
@@ -40,12 +40,12 @@ uint64_t tr_gpu_cost_ns(void);
 
 typedef void (*tr_gpu_log)(enum tare_level level, const char *text);
 
-/* Gets the messages: one a cause, from any thread. NULL: none. */
+/* Receives the messages: one per cause, from any thread. NULL: none. */
 void tr_gpu_set_log(tr_gpu_log log);
 
 /* ---- nvml_library.c ---------------------------------------------------- */
 
-/* Path of the one library to load, for tests; NULL: TARE_NVML_LIBRARY of the
+/* Path of the only library to load, for tests. NULL: TARE_NVML_LIBRARY from the
  * environment, or the driver's own names. */
 extern const char *tr_nvml_path;
 

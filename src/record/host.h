@@ -14,7 +14,7 @@
 
 #include <tare/control.h>
 
-/* A public call, cast back to what it is before it is called. */
+/* A public call; cast back to its real type before it is called. */
 typedef void (*tr_any_call)(void);
 
 struct tr_host {
@@ -24,13 +24,15 @@ struct tr_host {
 	bool (*is_wanted)(uint8_t kind, const char *name, const char *source);
 	/* As tare_option_get(). */
 	int (*option)(const char *name, char *value, size_t size);
-	/* A message of the library. */
+	/* Logs a message of the library. */
 	void (*log)(enum tare_level level, const char *text);
-	/* The same about files that the program itself has asked for. */
+	/* The same, about files that the program itself has asked for. */
 	void (*log_asked)(enum tare_level level, const char *text);
-	/* Is there a reader of lines about steps and epochs? */
+	/* Does anything read the log lines about steps and epochs? */
 	bool (*is_log_read)(void);
-	/* What other copies call: `which` is of enum tr_api. */
+	/*
+	 * The call for other copies of the library; `which` is an enum tr_api.
+	 */
 	tr_any_call (*api)(unsigned which);
 };
 

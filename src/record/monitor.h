@@ -26,13 +26,13 @@
 #include "record/probe.h"
 
 /*
- * Something done at intervals. All three run on the monitor's thread, one job
- * at a time; a job must not wait for anything for long.
+ * A job that runs at intervals. Both calls run on the monitor's thread, one
+ * job at a time; a job must not block for long.
  */
 struct tr_job {
 	const char *name;
-	/* ns between two runs; 0: off now. Asked at every wake-up. NULL: as
-	 * the options say of `part`. */
+	/* ns between two runs; 0: off now. Called at every wake-up. NULL: the
+	 * interval that the options set for `part`. */
 	int64_t (*interval_ns)(void);
 	void (*run)(int64_t now_ns);
 	uint32_t part; /* enum tare_monitor_part; 0: none */
@@ -42,42 +42,42 @@ struct tr_job {
 
 /* ---- thread.c ---------------------------------------------------------- */
 
-/* Once a process image: memory for the state. */
+/* Once per process image: allocates the state. */
 int tr_monitor_init(const struct tr_config *config);
-/* Another job, for the life of the process. False: there is no room. */
+/* Adds a job for the life of the process. False: there is no room. */
 bool tr_monitor_add(const struct tr_job *job);
 /*
- * Some job wants the thread: wakes it, or makes it. From normal code only,
- * measuring on. 0, TARE_EOFF, or TARE_ENOMEM: it cannot be made.
+ * A job needs the thread: wakes or creates it. From normal code only, while
+ * measuring is on. 0, TARE_EOFF, or TARE_ENOMEM: it cannot be created.
  */
 int tr_monitor_start(void);
 /*
- * The same from anywhere, signal handlers included. A thread that exists is
- * woken. Where there is none yet it is made here only if the caller is
- * certainly not in a handler nor inside malloc (context.c); else the wish is
- * kept, and the next call from normal code, or the next probe that looks at
- * its switches, makes it. Some 15 us while there is none: not at every event.
+ * The same from anywhere, including signal handlers. Wakes the thread if it
+ * exists. Otherwise creates it only if the caller is certainly neither in a
+ * handler nor inside malloc (context.c); else the request is kept, and the
+ * next call from normal code, or the next probe that checks its switches,
+ * creates it. Costs about 15 us while there is no thread: not at every event.
  */
 void tr_monitor_request(void);
-/* Measuring has begun, or options changed in normal code: starts it if they
- * want it. */
+/* Measuring has begun, or options changed in normal code: starts the thread if
+ * the options need it. */
 void tr_monitor_begin(void);
-/* Switches moved: makes the thread if an option now wants it. Signal-safe. */
+/* Switches changed: creates the thread if an option needs it. Signal-safe. */
 void tr_monitor_notice(void);
-/* Ends the thread, waiting for a moment if it is at work; last readings. */
+/* Ends the thread, waits briefly if it is busy, and takes last readings. */
 void tr_monitor_stop(void);
-/* In a child, where the kernel did not wipe. */
+/* In a child, if the kernel did not wipe the state. */
 void tr_monitor_reset(void);
-/* Runs the jobs of these parts that are on, now, in the calling thread. */
+/* Runs those jobs of `parts` that are on, now, in the calling thread. */
 void tr_monitor_run(uint32_t parts);
-/* Does this thread exist in this process, at this moment? */
+/* Does the monitor thread exist in this process now? */
 bool tr_monitor_is_running(void);
-/* CPU time that it took so far. */
+/* CPU time of the monitor thread so far. */
 uint64_t tr_monitor_cost_ns(void);
 
 /* ---- context.c --------------------------------------------------------- */
 
-/* Where malloc comes from; before the first thread is made. */
+/* Finds out where malloc comes from. Before the first thread is created. */
 void tr_context_init(void);
 /* False if this may be a signal handler, malloc, or a child without locks. */
 bool tr_context_is_normal(void);
@@ -85,29 +85,29 @@ bool tr_context_is_normal(void);
 /* ---- parts.c ----------------------------------------------------------- */
 
 /*
- * Beside enum tare_monitor_part: memory of system and process alone, and the
- * GPUs, every memory_sample_interval.
+ * In addition to enum tare_monitor_part: memory of system and process only,
+ * and the GPUs, every memory_sample_interval.
  */
 #define TR_TRACK_MEMORY (1u << 8)
 #define TR_TRACK_GPU (1u << 9)
 
-/* Parts that the options and calls want now. */
+/* Parts that options and calls request now. */
 uint32_t tr_parts_wanted(void);
-/* The same for the program: tracked parts are those that are read for it. */
+/* The same as shown to the program: a tracked part counts as read. */
 uint32_t tr_parts_shown(void);
-/* That part, and probes are not switched off altogether. */
+/* Is this part requested, and are probes not all switched off? */
 bool tr_parts_has(uint32_t part);
-/* What a call switches over the options; until they change themselves. */
+/* A call's switches override the options until the options change. */
 void tr_parts_switch(uint32_t on, uint32_t off);
-/* Looks at the options again, if their generation moved. */
+/* Reads the options again if their generation changed. */
 void tr_parts_follow(const struct tr_config *config);
-/* How often to read `part`, or what tracks it; 0: not at all. */
+/* Interval for `part`, including its tracking; 0: it is not read. */
 int64_t tr_parts_interval_ns(uint32_t part);
 
 /* ---- series.c ---------------------------------------------------------- */
 
 extern const struct tr_job tr_job_system, tr_job_process;
-/* With collect_memory_basic: the memory of the process, in the header. */
+/* With collect_memory_basic: stores the process's memory in the header. */
 void tr_monitor_memory(const struct tr_config *config, bool at_end);
 
 /* A row of a table of gauges: a field of a reading. */
@@ -128,7 +128,7 @@ struct tr_gauge {
 };
 
 tare_site *tr_gauge_site(const struct tr_gauge *gauge, const char *source);
-/* Sets it to that field of a reading. */
+/* Sets the gauge to its field of a reading. */
 void tr_gauge_write(const struct tr_gauge *gauge, tare_site *site,
 		    const void *reading);
 

@@ -24,14 +24,15 @@
 /* ---- copies ------------------------------------------------------------ */
 
 /*
- * In a program that has the library in it, `tare run` brings another copy,
- * which is the first. A call that must act in the copy that measures is in
- * one of the two lists below, and begins by asking for the first copy's:
- * TR_FIRST for public calls, tr_probe_forward in the slow paths of probes.
+ * `tare run` loads a copy of the library into the program. If the program
+ * contains another copy, the loaded one is the first. A call that must act in
+ * the copy that measures is in one of the two lists below, and asks for the
+ * first copy's call at its beginning: TR_FIRST for public calls,
+ * tr_probe_forward in the slow paths of probes.
  *
- * TR_OWN is another name for a public call, which no other object has: a
- * program that has a copy of its own may export the public name, and then
- * this copy's uses of that name mean the program's.
+ * TR_OWN is a second name for a public call, which no other object has: a
+ * program with its own copy may export the public name, and this copy's
+ * references to that name then resolve to the program's.
  */
 #define TR_OWN(own, public) \
 	extern __typeof__(public) own \
@@ -56,18 +57,18 @@ void tr_own_note(void *frame, int type, const char *key, int64_t i, double d,
 		 const char *text);
 void tr_own_items(void *frame, uint64_t n);
 void tr_own_fiber(tare_fiber *fiber, bool restore);
-/* What its constructor does, if it is not done. */
+/* The work of the constructor, unless it is done. */
 void tr_own_start(void);
 tare_site *tr_own_site_flagged(const tare_site *like);
-/* A time that overlaps scopes: its path begins at the root. */
+/* A time that overlaps scopes: its call path begins at the root. */
 void tr_own_overlap(tare_site *site, uint32_t gate, uint64_t from,
 		    uint64_t to);
 uint64_t tr_own_ticks(void);
 tr_any_call tr_own_api(unsigned which); /* enum tr_api; or NULL */
 
 /*
- * The probes, in the order of the table that all copies share: new ones at
- * the end. A copy that is older has fewer: see TR_FIRST_HAS.
+ * The probes, in the order of the table that all copies share: append new ones
+ * at the end. An older copy has fewer: see TR_FIRST_HAS.
  */
 #define TR_PROBES(X) \
 	X(scope_begin) X(scope_end) X(scope_end_exact) X(counter_add) \
@@ -86,11 +87,14 @@ struct tr_probe_table {
 #undef TR_PROBE_FIELD
 };
 
-/* Does the copy of the library that came first have it? */
+/* Does the first copy's table have this field? */
 #define TR_FIRST_HAS(field) \
 	(tr_probe_forward->size >= \
 	 offsetof(struct tr_probe_table, field) + sizeof(void *))
-/* The first copy's, or NULL: this is the first, or that one is older. */
+/*
+ * The first copy's call, or NULL: this is the first copy, or the first one is
+ * older and has no such call.
+ */
 #define TR_FIRST_PROBE(field) \
 	(tr_probe_forward && TR_FIRST_HAS(field) ? \
 		 tr_probe_forward->field : NULL)
@@ -98,8 +102,8 @@ struct tr_probe_table {
 #define TR_PROBE_MAGIC 0x42525054u
 
 /*
- * Calls that are no probes, by their numbers, which copies share: new ones
- * at the end. Those of epoch rows are no public calls (train/epoch_store.h).
+ * Calls other than probes, by numbers that all copies share: append new ones
+ * at the end. The calls for epoch rows are not public (train/epoch_store.h).
  */
 #define TR_APIS(X) \
 	X(tare_stop) X(tare_enable) X(tare_option_set) X(tare_option_get) \
@@ -118,14 +122,14 @@ enum tr_api {
 	TR_N_APIS
 };
 
-/* The first copy's, if that is another one and has it; else NULL. */
+/* The first copy's call if another copy is first and has it, else NULL. */
 tr_any_call tr_first_api(enum tr_api which);
-/* The same call there, or NULL: it is this one's to do. */
+/* The same call in the first copy, or NULL: this copy must do the work. */
 #define TR_FIRST(call) ((__typeof__(&call))tr_first_api(TR_API_##call))
 
-/* NULL, or the table of the copy that came first. */
+/* NULL, or the table of the first copy. */
 extern const struct tr_probe_table *tr_probe_forward;
-/* Of a probe that all copies have: the first one's, and no more of this. */
+/* For a probe that all copies have: calls the first copy's and returns. */
 #define TR_FORWARD(probe, ...) \
 	do { \
 		if (tr_probe_forward) { \
@@ -135,12 +139,12 @@ extern const struct tr_probe_table *tr_probe_forward;
 	} while (0)
 
 /*
- * Where sites that are off point while nothing is open: 0, and 1 from the
- * first start on, so that they ask again.
+ * The gate of sites that are off while no ledger is open: 0, and 1 from the
+ * first start on, so that sites check their switches again.
  */
 extern uint32_t tr_gate_off;
 
-/* A handle like tare_site_get()'s, with the flags of `like`, too. */
+/* A handle like that of tare_site_get(), which also has the flags of `like`. */
 tare_site *tr_site_flagged(const tare_site *like);
 
 enum tr_note_type {
@@ -152,13 +156,13 @@ enum tr_note_type {
 
 /* ---- site.c ------------------------------------------------------------ */
 
-/* True if the thread's process has a ledger of its own, now or at last. */
+/* True if this process has its own ledger, after opening it if needed. */
 bool tr_probe_has_ledger(void);
-/* Registers if needed and evaluates the switches; true: on. */
+/* Registers the site if needed and evaluates the switches; true: on. */
 bool tr_site_refresh(tare_site *site);
 /*
- * Common start of every slow path: the site is on and the thread has a
- * track. NULL: nothing to do (off, or lost and counted).
+ * Common start of every slow path: checks that the site is on and that the
+ * thread has a track. NULL: nothing to do (off, or lost and counted).
  */
 struct tr_thread *tr_probe_ready(tare_site *site, uint32_t gate);
 
@@ -171,53 +175,53 @@ extern bool tr_probe_memory, tr_probe_gpus;
 /* Ticks: shorter operations that did not fail get no record. */
 extern uint64_t tr_note_floor;
 /*
- * Writes the record of a finished operation with its notes. `error`: NULL, or
- * it failed; "": with the text that was noted. Busy.
+ * Writes the record of a finished operation with its notes. `error`: NULL if
+ * it succeeded; "": it failed, with the text that was noted. Busy.
  */
 void tr_note_record(struct tr_thread *thread, uint32_t site, uint64_t start,
 		    uint64_t duration, const char *error);
-/* What a record says that has no notes of a scope. */
+/* Content of a record without notes of a scope. */
 struct tr_note {
 	uint32_t site;
 	enum tare_record_kind kind;
 	uint64_t start, duration; /* ticks */
-	const char *error; /* NULL: it was a success */
-	bool is_absent;	   /* it did not fail: `error` only explains */
+	const char *error; /* NULL: success */
+	bool is_absent;	   /* not a failure: `error` only explains */
 	const tare_attr *attr;
 	size_t n_attrs;
 };
-/* Writes it. False if the history has no room. Busy. */
+/* Writes the record. False if there is no room. Busy. */
 bool tr_note_write(struct tr_thread *thread, const struct tr_note *note);
-/* The same of this moment and of `site`, unless the note has another one: 0,
- * TARE_EOFF or TARE_EFULL. */
+/* The same at the present time and for `site`, unless the note names another
+ * site. 0, TARE_EOFF or TARE_EFULL. */
 int tr_note_now(tare_site *site, struct tr_note *note);
-/* Drops the notes under this start. Busy. */
+/* Drops the notes with this start. Busy. */
 void tr_note_drop(struct tr_thread *thread, uint64_t start);
-/* Moves the notes under one start to another. Busy. */
+/* Moves the notes from one start to another. Busy. */
 void tr_note_rename(struct tr_thread *thread, uint64_t from, uint64_t to);
 
 /* ---- value.c ----------------------------------------------------------- */
 
-/* The thread's cell of a site of values; 0 if there is no room. Busy. */
+/* The thread's cell for a site of values; 0 if there is no room. Busy. */
 uint32_t tr_value_cell(struct tr_thread *thread, uint32_t site);
 
 /* ---- scope.c ----------------------------------------------------------- */
 
-/* No room for a path: its call is counted where such calls are. Busy. */
+/* Counts a call whose path found no room. Busy. */
 void tr_scope_overflow(struct tr_thread *thread);
-/* Closes the scopes above `to` that were not ended: no time. Busy. */
+/* Closes the scopes above `to` that were not ended, without a time. Busy. */
 void tr_scope_repair(struct tr_thread *thread, const struct tr_frame *to);
-/* Appends a duration, in two entries where 32 bits are too few. Busy. */
+/* Appends a duration, as two entries if it exceeds 32 bits. Busy. */
 void tr_scope_append(struct tr_thread *thread, uint32_t node, uint64_t start,
 		     uint64_t duration, uint32_t flags);
-/* Ticks from start to end; 0 and counted where that cannot be. */
+/* Ticks from start to end; an impossible duration is counted and gives 0. */
 uint64_t tr_scope_duration(const struct tr_thread *thread, uint64_t start,
 			   uint64_t end);
-/* The end of a scope at a time that was read before. Not for other copies. */
+/* Ends a scope at a time that was read before. Not for other copies. */
 void tr_scope_end_at(void *handle, uint64_t end);
-/* Ends a scope as its probe does, and tells when; 0: not known. */
+/* Ends a scope as its probe does, and returns the end; 0: not known. */
 uint64_t tr_scope_end_told(void *frame);
-/* All that can happen at a begin. */
+/* Handles every case of a begin. */
 void *tr_scope_begin_slow(tare_site *site, uint32_t gate);
 
 TR_INLINE struct tr_frame *tr_scope_push(struct tr_thread *thread,
@@ -232,7 +236,7 @@ TR_INLINE struct tr_frame *tr_scope_push(struct tr_thread *thread,
 	return frame;
 }
 
-/* Begins the time of a frame; an operation's lies aside. */
+/* Starts the time of a frame; an operation's start is stored in `aside`. */
 TR_INLINE void tr_frame_begin(struct tr_frame *frame, const tare_site *site,
 			      uint64_t ticks)
 {
@@ -243,7 +247,7 @@ TR_INLINE void tr_frame_begin(struct tr_frame *frame, const tare_site *site,
 	TR_STORE(frame->start, is_aside ? TR_FRAME_ASIDE : ticks);
 }
 
-/* Frame's real start; with TR_FRAME_UNTIMED, a number of its own. */
+/* The frame's real start; with TR_FRAME_UNTIMED, a unique number. */
 TR_INLINE uint64_t tr_frame_start(const struct tr_frame *frame)
 {
 	uint64_t start = TR_LOAD(frame->start);
@@ -256,18 +260,18 @@ TR_INLINE uint64_t tr_frame_start(const struct tr_frame *frame)
 /* ---- calls.c (the hooks themselves: calls.h) --------------------------- */
 
 /*
- * What the hooks of -finstrument-functions shall do. At the start. `know` is
- * told of code on a path that it was not on before: signal-safe.
+ * Sets the mode of the -finstrument-functions hooks, at the start. The hooks
+ * call `know` with code that is new on a path: signal-safe.
  */
 void tr_calls_use(enum tr_calls mode, void (*know)(uint64_t address));
-/* None are begun until it is called with false. Any thread. */
+/* Hooks begin no functions until this is called with false. Any thread. */
 void tr_calls_pause(bool is_paused);
 /* Functions above this frame outlive the scope that ends now. Busy. */
 void tr_calls_orphan(struct tr_thread *thread, const struct tr_frame *to);
-/* The innermost function, which is the current node, had no end. Busy. */
+/* Drops the innermost function, the current node, which had no end. Busy. */
 void tr_calls_drop(struct tr_thread *thread);
 
-/* A number by chance, for the next call that has a time. */
+/* A random number, which selects the next call that is timed. */
 TR_INLINE uint32_t tr_thread_draw(struct tr_thread *thread)
 {
 	uint32_t x = thread->random ? thread->random : thread->tid | 1;
@@ -281,39 +285,39 @@ TR_INLINE uint32_t tr_thread_draw(struct tr_thread *thread)
 
 /* ---- untimed.c --------------------------------------------------------- */
 
-/* The handle of a scope that is only counted is its frame, plus one. */
+/* The handle of a scope that is only counted is its frame plus one. */
 TR_INLINE struct tr_frame *tr_frame_of(void *handle)
 {
 	return (struct tr_frame *)((uintptr_t)handle & ~(uintptr_t)1);
 }
 
-/* Is it one of those? */
+/* Is the frame's scope only counted? */
 TR_INLINE bool tr_frame_is_untimed(const struct tr_frame *frame)
 {
 	return TR_LOAD(frame->start) == TR_FRAME_ASIDE &&
 	       TR_LOAD(frame->aside) & TR_FRAME_UNTIMED;
 }
 
-/* Does the handle belong to what is in its frame now? */
+/* Does the handle belong to the scope that is now in its frame? */
 TR_INLINE bool tr_frame_is_for(const struct tr_frame *frame, void *handle)
 {
 	return tr_frame_is_untimed(frame) == ((const void *)frame != handle);
 }
 
 /*
- * enum tr_level by site, or NULL: all sites are measured in full. For scopes
- * its low bits are in tare_site.reserved[1], too.
+ * enum tr_level by site, or NULL: all sites are measured in full. For scopes,
+ * the low bits are also in tare_site.reserved[1].
  */
 extern uint8_t *tr_site_levels;
 
-/* Begins a scope of a site that is not timed at each call; its handle. The
- * track is there and free. */
+/* Begins a scope of a site whose calls are not all timed; returns its handle.
+ * The thread has a track, and it is not busy. */
 void *tr_scope_begin_untimed(tare_site *site, uint32_t gate);
-/* Shall this call be counted only? */
+/* Is this call to be counted only? */
 bool tr_scope_is_skipped(struct tr_thread *thread, const tare_site *site);
-/* Makes the frame just pushed one of those; its handle. */
+/* Makes the frame just pushed an untimed one; returns its handle. */
 void *tr_frame_untimed(const struct tr_thread *thread, struct tr_frame *frame);
-/* Ends it; false if `handle` is no such scope, or not the innermost. */
+/* Ends it; false if `handle` is not untimed, or not the innermost scope. */
 bool tr_scope_end_untimed(void *handle);
 /* Counts a call that ends without a time, and its failure. Busy. */
 void tr_scope_count(struct tr_thread *thread, uint32_t node,

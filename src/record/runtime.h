@@ -23,66 +23,74 @@ enum tr_mode {
 	TR_MODE_REPORT	 /* on, and a report at exit */
 };
 
-/* Not wiped by a fork: a child starts the way its parent did. */
+/* Not wiped by a fork: a child starts in the same mode as its parent. */
 extern struct tr_config tr_config;
 extern enum tr_mode tr_mode;
 
 /* ---- start.c ----------------------------------------------------------- */
 
-/* Opens what `tr_mode` says. 0, also if it is open already, or an error. */
+/* Opens what `tr_mode` requires. 0, also if it is already open, or an error. */
 int tr_start(void);
-/* Starts if the environment or the file asks for it; once. The
- * first call counts: the library's constructor, or an allocation before it. */
+/*
+ * Starts if the environment or the file asks for it; once. Only the first
+ * call has an effect: from the library's constructor, or from an earlier
+ * allocation.
+ */
 void tr_start_at_load(void);
-/* As tr_probe_open(), of what is no event. */
+/* As tr_probe_open(), for a caller that is not an event. */
 bool tr_open_uncounted(void);
-/* Closes it for good. */
+/* Stops measuring for good. */
 void tr_stop(void);
 /*
- * The process is about to forbid itself calls of the kernel (seccomp), and
- * one of ours may end it: neither samples nor allocations from then on.
+ * The process is about to restrict its system calls (seccomp), and one of ours
+ * could then end it: stops samples and the tracking of allocations.
  */
 void tr_confine(void);
-/* File and environment, once. */
+/* Loads file and environment, once. */
 void tr_load_config(void);
 
 /* ---- report.c ---------------------------------------------------------- */
 
 /*
- * To where `report` says. `is_own`: this process itself has set it, by a
- * file, its environment or a call, and not another one.
+ * Writes the report to where the option `report` says. `is_own`: this process
+ * set the option (file, environment or call), not another process.
  */
 void tr_report_at_exit(const struct tr_config *now, bool is_own);
 
 /* ---- reader.c ---------------------------------------------------------- */
 
 struct tr_reader;
-/* libtare-read, if it is connected; NULL. */
+/* libtare-read if it is connected, else NULL. */
 const struct tr_reader *tr_reader(void);
-/* The same, loaded if needed. Not at the exit. */
+/* The same; loads it if needed. Not at exit. */
 const struct tr_reader *tr_reader_load(void);
 
 /* ---- calibrate.c ------------------------------------------------------- */
 
-/* Clock, its step, and the cost of a probe, into the ledger's header. */
+/*
+ * Store the clock, its resolution and the cost of a probe in the ledger's
+ * header.
+ */
 void tr_calibrate_clock(void);
 void tr_calibrate_probes(void);
 
 /* ---- govern.c ---------------------------------------------------------- */
 
-/* Starts to watch what measuring costs. */
+/* Starts the governor. */
 void tr_self_govern(void);
 
 /* ---- sample.c ---------------------------------------------------------- */
 
-/* Samples stacks, if options say so. */
+/* Starts stack sampling if the options ask for it. */
 void tr_sample_begin(bool is_preloaded);
 
 /* ---- region.c ---------------------------------------------------------- */
 
-/* What the options say holds from now on. */
+/* Applies the options for regions from now on. */
 void tr_region_begin(void);
-/* A trace of steps wants stacks, also outside of regions; or no more. */
+/*
+ * A trace of steps needs stacks, also outside of regions; or its window ends.
+ */
 void tr_region_window(bool is_open);
 
 /* ---- step_sources.c ---------------------------------------------------- */
@@ -92,72 +100,77 @@ void tr_step_sources_connect(void);
 
 /* ---- trace.c ----------------------------------------------------------- */
 
-/* Steps that were recorded become files from now on. */
+/* From now on recorded steps are written to files. */
 void tr_trace_ready(void);
-/* Those that are not written yet. */
+/* Writes the traces that are not written yet. */
 void tr_trace_finish(void);
 
 /* ---- window.c ---------------------------------------------------------- */
 
-/* What the options want in traces of steps is there from now on. */
+/* From now on traces of steps have what the options ask for. */
 void tr_window_ready(void);
 
 /* ---- grown.c ----------------------------------------------------------- */
 
-/* For tr_step_grown: which place allocated what is live more. */
+/* For tr_step_grown: the place whose live allocations grew most. */
 bool tr_grown(char *text, size_t size);
 
 /* ---- log.c ------------------------------------------------------------- */
 
 void tr_log(enum tare_level level, const char *format, ...) TARE_PRINTF(2, 3);
-extern bool tr_log_is_quiet; /* but for a callback */
-/* That measurements are lost; to stderr if no report can have it. */
+extern bool tr_log_is_quiet; /* except for a callback */
+/* Logs that measurements are lost; to stderr if no report can show it. */
 void tr_log_lost(bool has_report, const char *text);
-/* The configuration is in: what waited for it is said, if it is wanted. */
+/* The configuration is loaded: prints the deferred messages that it allows. */
 void tr_log_ready(void);
-/* Those that wait for the report, each without an end of line; once. */
+/* Messages kept for the report, each without a newline; given once. */
 typedef void (*tr_log_write_fn)(void *arg, const char *text);
 void tr_log_kept(tr_log_write_fn write, void *arg);
-/* Lines about steps go to stderr where the program has no log. */
+/* Lines about steps go to stderr if the program has no log. */
 extern bool tr_log_lines;
-/* A line that was asked for: not counted among the few messages. */
+/* A line that the user asked for: not subject to the limit on messages. */
 void tr_log_line(enum tare_level level, const char *text);
-/* Are such lines read? */
+/* Does anything read such lines? */
 bool tr_log_is_read(void);
 
 /* ---- options.c --------------------------------------------------------- */
 
-/* Before the ledger of a child is opened: what its parent had set. */
+/*
+ * Takes over the options that the parent had set. Before a child's ledger is
+ * opened.
+ */
 void tr_options_inherit(void);
 /* Has another process set this option, through the control page? */
 bool tr_option_is_foreign(const char *name);
-/* All as they are now, with what other processes have set. */
+/* All options now, including those that other processes have set. */
 void tr_options_read(struct tr_config *ret);
 
 /* ---- wanted.c ---------------------------------------------------------- */
 
-/* Shows steps, and the history's floor, what the options are now. */
+/* Passes the present options to steps and to the floor of records. */
 void tr_follow_steps(void);
 
 /* ---- guard.c ----------------------------------------------------------- */
 
-/* A SIGBUS handler for our mapping alone; chains to what was there. */
+/*
+ * Installs a SIGBUS handler for our mapping only; chains to the previous one.
+ */
 void tr_guard_install(void);
 
 /* ---- profile.c --------------------------------------------------------- */
 
 /*
- * Prepares what the options ask for. After the ledger is opened: at the
+ * Prepares what the options ask for. Call after the ledger is opened: at the
  * start of a process, or at a forked child's first event, which may be in a
  * signal handler.
  */
 void tr_profile_start(const struct tr_config *config);
-/* Before there is a ledger: then the above may be in a handler. */
+/* Before a ledger exists, so that tr_profile_start() may run in a handler. */
 void tr_profile_prepare(const struct tr_config *config);
 
 /* ---- table.c ----------------------------------------------------------- */
 
-/* What other copies of the library in this process call here. */
+/* The calls that other copies of the library in this process use. */
 extern const struct tr_probe_table tr_probe_own;
 
 /* ---- for tr_host ------------------------------------------------------- */

@@ -15,41 +15,41 @@
 /* ---- modules.c --------------------------------------------------------- */
 
 /*
- * Brings the ledger's table of modules up to date. At the start, after
- * dlopen and dlclose, now and then. Not for signal handlers.
+ * Updates the ledger's table of modules. At the start, after dlopen and
+ * dlclose, and at times in between. Not for signal handlers.
  */
 void tr_modules_look(void);
 /*
- * The same of those that are known, where the ledger is a new one: without
- * the dynamic linker. Signal-safe.
+ * The same for known modules only, without the dynamic linker, when the ledger
+ * is new. Signal-safe.
  */
 void tr_modules_repeat(void);
 /*
- * The same without the dynamic linker's lock, of those that are wanted
- * (tr_unwind_wants_look()). True: some came or went. One that finds nothing
- * makes the next wait twice as long, up to 2 s: code may lie in no module at
- * all. Signal-safe.
+ * The same without the dynamic linker's lock, only for missing modules
+ * (tr_unwind_wants_look()). True: modules were added or removed. A call that
+ * finds nothing doubles the time to the next one, up to 2 s: code may be in no
+ * module at all. Signal-safe.
  */
 bool tr_modules_look_here(void);
-/* Looks so if this address is in no module. Signal-safe. */
+/* Calls tr_modules_look_here() if this address is in no module. Signal-safe. */
 void tr_modules_know(uint64_t address);
-/* Before there is a ledger. Not for signal handlers. */
+/* Lists the modules before a ledger exists. Not for signal handlers. */
 void tr_modules_learn(void);
 
 /* ---- stacks.c ---------------------------------------------------------- */
 
-/* Memory for the table; at the start. False: none, all stacks are lost. */
+/* Allocates the table; at the start. False: no memory, all stacks are lost. */
 bool tr_stacks_init(void);
 
 /*
  * Number of the stack (place of its innermost frame in the ledger's region),
- * found or made. Frames innermost first. TR_STACK_LOST where there is no
- * room, and counted. Any thread, signal-safe, no lock.
+ * found or added. Frames innermost first. TR_STACK_LOST if there is no room;
+ * the loss is counted. Any thread, signal-safe, no lock.
  */
 uint32_t tr_stack_intern(const struct tr_unwind_frame *frames, uint32_t n,
 			 bool is_whole, bool is_exact);
 
-/* Its node, or NULL. */
+/* Node of a stack, or NULL. */
 struct tr_stack *tr_stack_at(uint32_t number);
 
 #endif

@@ -13,12 +13,12 @@
 
 #include "record/probe.h"
 
-/* What a series of a stage, or of a queue, is made like: one of times. */
+/* Template for a series of a stage or of a queue: a series of times. */
 tare_site tr_stage_site(const char *pipeline, const char *name,
 			uint16_t flags);
-/* Now, on the clock of the ledger that events go to; 0: there is none. */
+/* Present time on the clock of the ledger that events go to; 0: no ledger. */
 uint64_t tr_stage_ticks(void);
-/* A time from `from` to `to` beside the scopes. */
+/* Records a time from `from` to `to` outside the call tree's scopes. */
 void tr_stage_overlap(tare_site *site, uint64_t from, uint64_t to);
 /* The series `name``suffix` of a stage; never NULL. */
 tare_site *tr_stage_series(const tare_site *like, const char *suffix);

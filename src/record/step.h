@@ -21,7 +21,7 @@
 
 #include "record/probe.h"
 
-/* What the options say; written by runtime/, read at any time. */
+/* Values of the options; written by record/runtime, read at any time. */
 struct tr_step_options {
 	uint64_t line_steps;   /* metrics_log_interval */
 	uint64_t line_ns;      /* metrics_log_seconds; 0: none */
@@ -35,51 +35,51 @@ struct tr_step_options {
 	uint32_t components;   /* collect_component_profiling */
 };
 extern struct tr_step_options tr_step_options;
-/* Those of traces have changed. */
+/* Options of traces have changed. */
 void tr_schedule_bump(void);
 
-/* Steps that were recorded: all of it is borrowed. */
+/* Recorded steps; all pointers are borrowed. */
 struct tr_traced {
-	const char *name;   /* of the steps; "": they have none */
+	const char *name;   /* of the steps; "": unnamed */
 	uint64_t step;	    /* number of the last one */
 	uint64_t steps;	    /* how many */
 	uint64_t from, to;  /* ticks */
 	uint64_t keep;	    /* files; UINT64_MAX: as the option says */
 	const char *folder; /* "": as the option says */
 };
-/* Called at the end of the last one, by its thread. */
+/* Called at the end of the last recorded step, by its thread. */
 extern void (*tr_step_traced)(const struct tr_traced *traced);
 
-/* A turn's warm-up begins; its last step, or its plan, has ended. */
+/* True: a turn's warm-up begins; false: its last step, or its plan, ended. */
 extern void (*tr_step_window)(bool is_open);
 
 /* Where lines and warnings go. NULL: nowhere. */
 typedef void (*tr_step_log)(enum tare_level level, const char *text);
 void tr_step_set_log(tr_step_log log);
-/* Are the lines read? NULL: whenever there is a log. */
+/* Does anything read the lines? NULL: yes, if there is a log. */
 extern bool (*tr_step_is_read)(void);
 
-/* Bytes that malloc() has given out; UINT64_MAX: not known. */
+/* Bytes allocated by malloc(); UINT64_MAX: not known. */
 extern uint64_t (*tr_step_heap)(void);
-/* Bytes in use of each GPU; how many there are. */
+/* Bytes in use on each GPU; returns the number of GPUs. */
 extern size_t (*tr_step_gpu)(uint64_t *bytes, size_t size);
 /* Percent of the busiest GPU; negative: not known. */
 extern double (*tr_step_gpu_load)(void);
-/* Joules used so far, of all that can be read; negative: not known. */
+/* Joules used so far, by all devices that can be read; negative: not known. */
 extern double (*tr_step_joules)(void);
 
 /*
- * What allocates: remember now (NULL), and since then tell in which place
- * most more is live, in words. False: not known.
+ * Live allocations: `text` NULL marks the present state; otherwise describes
+ * the place that grew most since then. False: not known.
  */
 extern bool (*tr_step_grown)(char *text, size_t size);
 
-/* A last look, before the ledger is closed. */
+/* A last check, before the ledger is closed. */
 void tr_step_finish(void);
 
 /*
- * An epoch as a step: long enough that memory is read by its share of the
- * time alone.
+ * An epoch as a step: long enough that only the share of time, and not the
+ * number of steps, decides when memory is read.
  */
 void tr_step_epoch(uint64_t items);
 

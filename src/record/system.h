@@ -23,7 +23,7 @@
 
 #include <tare/system.h>
 
-/* Memory at this moment; bytes. TARE_UNKNOWN where it could not be read. */
+/* Present memory in bytes; TARE_UNKNOWN: could not be read. */
 struct tr_memory_now {
 	uint64_t rss, vm;	   /* of this process */
 	uint64_t total, available; /* of the system, or of the container */
@@ -33,16 +33,16 @@ struct tr_memory_now {
 bool tr_memory_read(struct tr_memory_now *ret_now);
 
 /*
- * Bytes that malloc() has given out; UINT64_MAX: not known, or to ask would
- * hold the program up (heap.c). Not for signal handlers.
+ * Bytes allocated by malloc(); UINT64_MAX: not known, or asking would block
+ * the program (heap.c). Not for signal handlers.
  */
 uint64_t tr_heap_used(void);
 
 /*
- * Joules that the CPUs' packages took since the first call in this process:
- * for differences. 0, or TARE_ENOENT, TARE_EPERM or TARE_EIO with a reason,
- * a static text. Ask again within minutes: the hardware's counter wraps, and
- * what a gap may have hidden is left out and told as TARE_EIO once.
+ * Joules used by the CPU packages since the first call in this process; use
+ * differences. 0, or TARE_ENOENT, TARE_EPERM or TARE_EIO with a reason, a
+ * static text. Call again within minutes: the hardware's counter wraps. A gap
+ * in which it may have wrapped is left out and reported once as TARE_EIO.
  */
 int tr_energy_read(double *ret_joules, const char **ret_reason);
 
@@ -56,21 +56,21 @@ struct tr_capability {
 
 struct tr_capability_row {
 	const char *name;
-	/* Fills all three; what it finds starts as zeros. */
+	/* Fills all three fields, which start as zeros. */
 	void (*look)(struct tr_capability *found);
 };
 
-/* Both for one line each; `help` NULL: nothing is needed. */
+/* One line each for detail and help; `help` NULL: nothing is needed. */
 void tr_capability_set(struct tr_capability *found, bool is_available,
 		       const char *help, const char *format, ...)
 	TARE_PRINTF(4, 5);
 
-/* The rows of this folder, in their order; ends with a NULL name. */
+/* The rows of this room, in order; ends with a NULL name. */
 extern const struct tr_capability_row tr_system_capabilities[];
 
 /* ---- for tests --------------------------------------------------------- */
 
-/* Forgets all readings, as if none had been taken. */
+/* Drops all readings, as if none had been taken. */
 void tr_system_forget(void);
 
 #endif

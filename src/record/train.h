@@ -19,7 +19,7 @@
 
 #include "record/train/epoch_store.h"
 
-/* At exit: trainings that are still open. */
+/* At exit: finishes trainings that are still open. */
 void tr_trainings_finish(void);
 
 #endif

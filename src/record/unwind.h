@@ -21,26 +21,25 @@
 struct tr_unwind_module {
 	uint64_t from, to; /* addresses of its code */
 	uint64_t bias;
-	const char *path;  /* stays, also when the module is gone */
+	const char *path;  /* remains valid after the module is gone */
 	uint8_t id[20];
 	uint32_t id_bytes;
 };
 
-/* Registers of where to begin. */
+/* Registers to start from. */
 struct tr_unwind_at {
 	uint64_t pc, sp, fp;
 	uint64_t link;	/* aarch64: x30; 0 elsewhere */
 	uint64_t bx;	/* x86-64: rbx; 0 elsewhere */
-	bool is_return; /* pc is where a call returns to, not an instruction
-			 * that is next */
+	bool is_return; /* pc is a return address, not the next instruction */
 };
 
-/* From a handler's third argument. */
+/* Fills `at` from a signal handler's third argument. */
 void tr_unwind_from_context(const void *ucontext, struct tr_unwind_at *at);
 
 /*
- * The caller of the function that this stands in, which must not be inlined
- * itself. It gets a frame pointer by this.
+ * The caller of the enclosing function, which must not be inlined itself.
+ * Makes the compiler give that function a frame pointer.
  */
 __attribute__((unused)) TR_INLINE void
 tr_unwind_here(struct tr_unwind_at *at)
@@ -57,25 +56,25 @@ tr_unwind_here(struct tr_unwind_at *at)
 }
 
 /*
- * Asks the dynamic linker which modules there are, if they changed, and calls
- * `came` and `gone` for each that did. `number` is that of the module from
- * now on and never given to another; one that comes back to its old place
- * has its old number. Not for signal handlers, but for `is_known_only` and
- * `is_lock_free`; one at a time (others return at once).
+ * Asks the dynamic linker for the modules, if they changed, and calls `came`
+ * and `gone` for each change. A module keeps its `number`, which is never
+ * given to another; a module that returns to its old place gets its old
+ * number. Not for signal handlers, except with `is_known_only` or
+ * `is_lock_free`; one call at a time (others return at once).
  */
 struct tr_unwind_watch {
 	void (*came)(uint32_t number, const struct tr_unwind_module *module);
 	void (*gone)(uint32_t number);
-	bool is_all;	    /* `came` also for those that are not new */
+	bool is_all;	    /* call `came` for known modules, too */
 	bool is_known_only; /* without the dynamic linker: signal-safe */
-	bool is_lock_free;  /* only what is wanted: signal-safe */
+	bool is_lock_free;  /* missing modules only: signal-safe */
 };
-/* False: another thread is at it. */
+/* False: another thread is in this call. */
 bool tr_unwind_look(const struct tr_unwind_watch *watch);
-/* Something jumped to an address in no module: look again, when you can. */
+/* A stack had an address in no module: look again when possible. */
 bool tr_unwind_wants_look(void);
 
-/* A plain load: no sanitizer's idea of the stack comes in. */
+/* A plain load, without instrumentation by sanitizers. */
 TR_INLINE uint64_t tr_unwind_load(uint64_t at)
 {
 	const uint64_t *place = (const uint64_t *)(uintptr_t)at;
@@ -92,20 +91,20 @@ TR_INLINE uint64_t tr_unwind_load(uint64_t at)
 }
 
 #define TR_UNWIND_NO_MODULE UINT32_MAX
-/* Of the module that an address is in. Signal-safe. */
+/* Number of the module that contains an address. Signal-safe. */
 uint32_t tr_unwind_module_of(uint64_t address);
 
 struct tr_unwind_frame {
-	uint64_t pc;	 /* of the first: the instruction; else where it
-			  * returns to */
+	uint64_t pc;	 /* first frame: the instruction; else the return
+			  * address */
 	uint32_t module; /* number, or TR_UNWIND_NO_MODULE */
 };
 
 /*
- * Frames from `at` on, innermost first. Gives how many; *ret_whole: the last
- * is where its thread began (or main's caller). Signal-safe, no lock.
+ * Frames from `at` on, innermost first. Returns their number; *ret_whole: the
+ * last one is where its thread began (or main's caller). Signal-safe, no lock.
  *
- * After a fork, in the child, all is as it was, and right.
+ * Works unchanged in a forked child.
  */
 uint32_t tr_unwind(const struct tr_unwind_at *at,
 		   struct tr_unwind_frame *frames, uint32_t most,
@@ -113,16 +112,16 @@ uint32_t tr_unwind(const struct tr_unwind_at *at,
 
 /* ---- trail.c ----------------------------------------------------------- */
 
-/* A word of a stack, and what it was. */
+/* A word of a stack, and its value. */
 struct tr_unwind_word {
 	uint64_t at, value;
 };
 
 /*
- * What decided where a walk went: from the same `at` (fp only if it is used),
- * with the same words, another walk goes the same way. In the order in which
- * they were read, the first return address first; a frame pointer that it
- * needed comes before.
+ * The words that determined a walk: from the same `at` (fp only if it is used)
+ * and with the same words, another walk takes the same way. In the order of
+ * reading, the first return address first; a frame pointer that its reading
+ * needed comes before it.
  */
 struct tr_unwind_trail {
 	uint32_t n, most;
@@ -131,11 +130,11 @@ struct tr_unwind_trail {
 	struct tr_unwind_word *word;
 };
 
-/* The same, with its trail; n is 0 where it has none, or is too long. */
+/* The same, with its trail; n is 0 if there is none, or it is too long. */
 uint32_t tr_unwind_with_trail(const struct tr_unwind_at *at,
 			      struct tr_unwind_frame *frames, uint32_t most,
 			      bool *ret_whole, struct tr_unwind_trail *trail);
-/* Moves when modules came or went: trails are out of date. */
+/* Changes when modules were added or removed: trails are out of date. */
 extern uint32_t tr_unwind_generation;
 
 #endif

@@ -28,7 +28,7 @@
 struct threads {
 	uint32_t ready;
 	uint32_t n;
-	uint32_t look; /* where the search for dead owners goes on */
+	uint32_t look; /* where the search for dead owners continues */
 	uint32_t most;
 	struct tr_alloc_thread at[];
 };
@@ -47,7 +47,7 @@ static bool (*open_ledger)(void);
 uint32_t tr_alloc_mode;
 bool tr_alloc_maps;
 
-/* An old kernel: a handler does it, for fork() at least. */
+/* An old kernel does not wipe: a handler does it, at least for fork(). */
 static void wipe_in_child(void)
 {
 	memset(threads->at, 0, threads->n * sizeof(threads->at[0]));
@@ -244,7 +244,7 @@ TR_INLINE void count_free(struct tr_alloc_thread *thread,
 	tr_alloc_table_remove(thread, &event);
 }
 
-/* A free that was not reported: its address comes again. */
+/* A free was not reported: its address was allocated again. */
 static TR_COLD void count_missed_free(struct tr_alloc_thread *thread,
 				      const struct tr_block_entry *old)
 {
@@ -341,7 +341,7 @@ TR_INLINE void leave(struct tr_alloc_thread *thread)
 		/* Release: another thread may take it over. */
 		TR_PUBLISH(thread->state, TR_ALLOC_THREAD_FREE);
 		TR_FENCE();
-		/* A handler just before that store? */
+		/* Did a handler defer an event just before that store? */
 		if (TR_LIKELY(TR_LOAD(thread->n_deferred) == 0))
 			return;
 		TR_STORE(thread->state, TR_ALLOC_THREAD_INSIDE);
@@ -418,7 +418,7 @@ TR_NOINLINE void *tr_alloc_sampled(void *block, size_t size)
 		defer_alloc((uintptr_t)block, size, &at);
 		return block;
 	}
-	if (!thread->is_drawn) { /* the thread's first: nothing was due yet */
+	if (!thread->is_drawn) { /* the thread's first: no sample was due yet */
 		thread->is_drawn = true;
 		tr_alloc_left = tr_weight_draw(&thread->random, sample_mean) -
 				(int64_t)size;

@@ -2,12 +2,12 @@
 /*
  * Memory that the program maps itself, in the table of allocations.
  *
- * Mappings are cut: an allocator maps more than it needs and gives the ends
- * back. So they are ranges, in order, and what is unmapped is taken out of
- * them. A range that is cut in two counts as one allocation all the same: the
- * upper part has no count of its own.
+ * Mappings get cut: an allocator maps more than it needs and unmaps the ends.
+ * So mappings are sorted ranges, and an unmapped part is removed from them. A
+ * range that is cut in two still counts as one allocation: the upper part has
+ * no count of its own.
  *
- * Rare and slow calls: an array and a lock, which is taken inside.
+ * These calls are rare and slow: an array and a lock, which is taken inside.
  */
 #include "record/alloc/alloc.h"
 #include "record/alloc.h"
@@ -45,7 +45,7 @@ void tr_alloc_map_wipe(void)
 		ranges->n = ranges->lock = 0;
 }
 
-/* The first range that ends behind `at`. */
+/* The first range that ends after `at`. */
 static uint32_t range_after(uint64_t at)
 {
 	uint32_t low = 0, high = ranges->n;
@@ -95,7 +95,7 @@ static void count_range(struct tr_alloc_thread *thread, uint32_t row,
 		tr_alloc_table_add(thread, &event);
 }
 
-/* What of range i lies in [from, to) goes; true: it is gone altogether. */
+/* Removes the part of range i in [from, to); true: nothing is left of it. */
 static bool cut_range(struct tr_alloc_thread *thread, uint32_t i, uint64_t from,
 		      uint64_t to)
 {
@@ -119,12 +119,12 @@ static bool cut_range(struct tr_alloc_thread *thread, uint32_t i, uint64_t from,
 		return false;
 	upper.from = high;
 	upper.count = 0;
-	if (!range_insert(i + 1, &upper)) /* as if it were gone, too */
+	if (!range_insert(i + 1, &upper)) /* no room: drop the upper part */
 		count_range(thread, upper.row, 0, upper.to - upper.from, true);
 	return false;
 }
 
-/* True: something of it was noted. */
+/* True: some of the range was tracked. */
 static bool unmap_range(struct tr_alloc_thread *thread, uint64_t from,
 			uint64_t to)
 {
@@ -171,7 +171,7 @@ TR_NOINLINE void tr_alloc_map(const void *at, size_t n)
 	range.row = thread->walk_cache ?
 		    tr_walk_cache_row(thread->walk_cache, &here) :
 				    tr_walk_row_plain(&here);
-	(void)unmap_range(thread, range.from, range.to); /* it is over it */
+	(void)unmap_range(thread, range.from, range.to); /* overlaps */
 	if (range_insert(range_after(range.from), &range))
 		count_range(thread, range.row, 1, range.to - range.from, false);
 	else

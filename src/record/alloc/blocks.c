@@ -74,7 +74,7 @@ TR_COLD bool tr_blocks_grow(struct tr_block_shard *shard)
 	return true;
 }
 
-/* What follows moves up, unless it is at home. */
+/* Entries after the hole move up, unless they are at their hash place. */
 TR_COLD void tr_blocks_close(struct tr_block_shard *shard, uint64_t hole)
 {
 	struct tr_block_entry *at = shard->at;

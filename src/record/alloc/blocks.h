@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks: which are live, how large, and whose row they are in.
+ * Blocks: the live blocks, their sizes and the rows they count in.
  *
- * Open addressing in shards, 16 bytes a block, at most 5/8 full. A region of
- * addresses (1 MiB) has its shard, so that threads with memory of their own,
- * as allocators give it to them, do not meet here. A shard has a lock that is
- * held for a look-up, and for the copy when it grows; no thread waits for the
- * growth of another shard.
+ * Open addressing in shards, 16 bytes a block, at most 5/8 full. Each region
+ * of addresses (1 MiB) has a shard, so that threads with separate memory, as
+ * allocators assign it, rarely share a shard. A shard's lock is held for a
+ * look-up, and for the copy when it grows; no thread waits for the growth of
+ * another shard.
  *
- * A handler never waits here: its thread would be inside. Nor does a forked
- * child: all lies in memory that a fork wipes, so a child starts with none.
+ * A signal handler never waits here, because its thread would be inside. Nor
+ * does a forked child: everything is in memory that a fork wipes, so a child
+ * starts empty.
  *
- * In a program that has one thread (libc knows) the lock is a plain store.
+ * In a single-threaded program (libc knows) the lock is a plain store.
  */
 #ifndef TR_RECORD_ALLOC_BLOCKS_H
 #define TR_RECORD_ALLOC_BLOCKS_H
@@ -25,7 +26,7 @@
 #endif
 #endif
 
-/* A block as the table has it. */
+/* An entry of the table: one block. */
 struct tr_block_entry {
 	uint64_t key; /* address; 0: empty. An odd one is a tag's */
 	uint64_t what; /* size << TR_BLOCK_SHIFT | row */
@@ -36,7 +37,7 @@ struct tr_block_entry {
 #define TR_BLOCK_MOST (UINT64_C(1) << (64 - TR_BLOCK_SHIFT))
 
 #define TR_BLOCK_SHARDS 256u
-#define TR_BLOCK_REGION 20u /* bits of addresses of a region */
+#define TR_BLOCK_REGION 20u /* address bits within a region */
 
 struct tr_block_shard {
 	uint32_t lock;
@@ -61,9 +62,9 @@ bool tr_blocks_init(void);
 void tr_blocks_wipe(void);
 /* Waits until the lock is free, and takes it. */
 void tr_blocks_wait(uint32_t *lock);
-/* Makes room for one more; false: there is no memory. Locked. */
+/* Makes room for one more entry; false: no memory. Locked. */
 bool tr_blocks_grow(struct tr_block_shard *shard);
-/* Closes the gap at a place that was left. Locked. */
+/* Closes the gap at a removed entry. Locked. */
 void tr_blocks_close(struct tr_block_shard *shard, uint64_t hole);
 
 TR_INLINE bool tr_is_alone(void)
@@ -126,8 +127,8 @@ TR_INLINE bool tr_block_put_locked(struct tr_block_shard *shard,
 }
 
 /*
- * False: there is no memory. *ret_old: what was there under this key, whose
- * free was not reported; its key is 0 where there was none. Inside.
+ * False: there is no memory. *ret_old: the previous entry with this key, whose
+ * free was not reported; its key is 0 if there was none. Inside.
  */
 TR_INLINE bool tr_blocks_put(const struct tr_block_entry *entry,
 			     struct tr_block_entry *ret_old)
@@ -163,7 +164,7 @@ TR_INLINE bool tr_block_take_locked(struct tr_block_shard *shard, uint64_t key,
 	return true;
 }
 
-/* Takes it out; false: it is not there. Inside. */
+/* Removes the entry; false: there is none. Inside. */
 TR_INLINE bool tr_blocks_take(uint64_t key, struct tr_block_entry *ret_entry)
 {
 	struct tr_block_shard *shard = tr_block_shard(key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshot: the table as it is, added up: to be kept in the ledger, to be
- * told to the program, or to see what grew.
+ * Snapshot: the table added up at one moment: to keep in the ledger, to return
+ * to the program, or to find what grew.
  */
 #include <tare/alloc.h>
 
@@ -170,7 +170,7 @@ TARE_API int tare_alloc_current(tare_heap *ret_heap)
 
 /* ---- what grew --------------------------------------------------------- */
 
-/* Live bytes by row, then. Of the thread that looks; see tr_alloc_mark(). */
+/* Live bytes by row at the last tr_alloc_mark(); used by one thread. */
 static struct sums then;
 static uint32_t then_pid;
 

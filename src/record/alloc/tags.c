@@ -2,9 +2,9 @@
 /*
  * Tags: blocks of a program's own allocators, in the same table.
  *
- * A block's key is a mixture of tag and block with the lowest bit set, which
- * no address has: a pool may hand out the first byte of a block that malloc
- * gave it, and two pools the same number.
+ * A block's key is a mix of tag and block with the lowest bit set, which no
+ * address has: a pool may give out the first byte of a block that it got from
+ * malloc, and two pools may use the same number.
  */
 #include <tare/alloc.h>
 
@@ -22,9 +22,9 @@ struct tare_tag {
 	char name[TR_TAG_NAME];
 };
 
-/* A tag is for ever, also in children; its row is a ledger's. */
+/* A tag is permanent, also in children; its row belongs to one ledger. */
 static tare_tag all_tags[TR_TAGS];
-/* Row and ledger: pid << 32 | row, and ledgers replaced. */
+/* Row and its ledger: pid << 32 | row, and the number of replaced ledgers. */
 static uint64_t tag_rows[TR_TAGS];
 static uint32_t tag_replaced[TR_TAGS];
 
@@ -49,7 +49,10 @@ TARE_API tare_tag *tare_alloc_tag(const char *name)
 			TR_PUBLISH(all_tags[i].ready, 1);
 			return &all_tags[i];
 		}
-		/* 2: its name is being written, perhaps below this handler */
+		/*
+		 * 2: the name is being written, perhaps by the code this
+		 * handler interrupted
+		 */
 		if (TR_ACQUIRE(all_tags[i].ready) == 1 &&
 		    tag_has_name(&all_tags[i], name))
 			return &all_tags[i];

@@ -49,7 +49,7 @@ static uint32_t set_of(const struct tr_walk_place *place,
 	uint64_t key = at->pc ^ at->sp << 17;
 	uint64_t from = place->is_by_fp ? at->fp : at->sp;
 
-	/* A frame pointer far from its stack is none. */
+	/* A frame pointer far from the stack pointer is not one. */
 	if (place->pc == at->pc && from - at->sp < FAR && !(from & 7))
 		key ^= tr_unwind_load(from + place->off) << 7;
 	return (uint32_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 58);

@@ -2,17 +2,16 @@
 /*
  * Walk cache: the stack of an allocation, most often one seen before.
  *
- * A thread keeps what it walked: where on the stack each return address was
- * read, and what it was (a trail). A later allocation from the same place with
- * the same stack pointer reads these words again, innermost first. While they
- * are what they were, an unwinder would go the same way, so if all are, it is
- * the same stack: some ten loads instead of a walk and a look-up in a table.
- * The words are read in the order in which a walk would read them, and none
- * that it would not.
+ * A thread keeps the trails of its walks: where on the stack each return
+ * address was read, and its value. A later allocation from the same place with
+ * the same stack pointer reads these words again, innermost first. If all are
+ * unchanged, an unwinder would take the same way, so it is the same stack:
+ * some ten loads instead of a walk and a table look-up. The words are read in
+ * the order of a walk, and no word is read that a walk would not read.
  *
- * A trail is found by where it begins and by its first return address: the
- * place is the same for all allocations of a program that has them go through
- * one function, operator new for one.
+ * A trail is found by its start and by its first return address: the start
+ * alone is the same for all allocations of a program that allocates through
+ * one function, such as operator new.
  */
 #ifndef TR_RECORD_ALLOC_WALK_CACHE_H
 #define TR_RECORD_ALLOC_WALK_CACHE_H
@@ -33,7 +32,7 @@ struct tr_walk {
 	bool uses_fp;
 };
 
-/* A program counter that allocates. */
+/* A program counter that calls the allocator. */
 struct tr_walk_place {
 	uint64_t pc;
 	uint32_t off; /* of its return address */
@@ -52,14 +51,14 @@ struct tr_walk_cache {
 };
 
 struct tr_walk_cache *tr_walk_cache_new(void);
-/* Empties it: rows have other numbers from now on. */
+/* Empties the cache: the numbers of rows have changed. */
 void tr_walk_cache_clear(struct tr_walk_cache *cache);
-/* Row of a stack that is not the last one of its place. Inside. */
+/* Row of a stack that differs from the last one of its place. Inside. */
 uint32_t tr_walk_search(struct tr_walk_cache *cache,
 			const struct tr_unwind_at *at);
 /* The same without a cache; also in signal handlers. */
 uint32_t tr_walk_row_plain(const struct tr_unwind_at *at);
-/* Most frames of a stack. */
+/* Maximum number of frames of a stack. */
 extern uint32_t tr_walk_depth;
 
 TR_INLINE bool tr_walk_is(const struct tr_walk_cache *cache,
@@ -84,7 +83,7 @@ TR_INLINE struct tr_walk_place *tr_walk_place(struct tr_walk_cache *cache,
 	return &cache->place[pc * UINT64_C(0x9E3779B97F4A7C15) >> 58];
 }
 
-/* Row of the stack that begins there. Inside. */
+/* Row of the stack that begins at `at`. Inside. */
 TR_INLINE uint32_t tr_walk_cache_row(struct tr_walk_cache *cache,
 				     const struct tr_unwind_at *at)
 {

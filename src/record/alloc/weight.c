@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Weight: what a sampled allocation stands for.
+ * Weight: the allocations that one sampled allocation represents.
  *
- * Samples lie in the stream of allocated bytes like drops of rain: the way to
- * the next one is exponential. An allocation of s bytes is hit with the chance
- * 1 - exp(-s / mean), so one that was hit stands for the reciprocal of that,
- * and sums are right on average for any mix of sizes.
+ * Sampling is a Poisson process over the allocated bytes: the distance to the
+ * next sample is exponential. An allocation of s bytes is sampled with
+ * probability 1 - exp(-s / mean), so a sampled one counts with the reciprocal
+ * of that, and sums are unbiased for any mix of sizes.
  *
  * The functions are written out: libm is not linked into the library.
  */
@@ -19,7 +19,7 @@ static double chance_of(double x)
 	double rest;
 
 	if (x < 1e-4)
-		return x - x * x / 2; /* what is left out: below 2e-9 of it */
+		return x - x * x / 2; /* relative error below 2e-9 */
 	if (x > 40)
 		return 1;
 	x /= 1024;

@@ -13,7 +13,7 @@ struct action {
 	struct tr_reason why;
 };
 
-/* Written under the governor's lock; read by the one thread that tells. */
+/* Written under the governor's lock; read only by the thread that reports. */
 static struct action ring[ACTIONS];
 static uint32_t noted, told;
 
@@ -81,7 +81,7 @@ static void describe_site(const struct action *action, char *text, size_t size)
 			       "");
 }
 
-/* With the figures that led to it: without the limit they say nothing. */
+/* Includes the figures that led to the action, and the limit. */
 static void describe(const struct action *action, char *text, size_t size)
 {
 	const struct tr_reason *why = &action->why;

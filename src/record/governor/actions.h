@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Actions: what the governor did, for the history, the host's log and tests.
- * Noted in a probe, told from a thread.
+ * Actions: what the governor did, for records, the host's log and tests.
+ * Stored in a probe, reported from a thread.
  */
 #ifndef TR_RECORD_GOVERNOR_ACTIONS_H
 #define TR_RECORD_GOVERNOR_ACTIONS_H
@@ -10,14 +10,14 @@
 
 #include "record/governor.h"
 
-/* What was seen, and what may be: the reason why it was done. */
+/* The reason for an action: the measured share and the limit. */
 struct tr_reason {
 	double share, limit; /* of the CPU time */
 };
 
-/* Site 0: all of them, on or (TR_GOVERNED_OFF) off. */
+/* Stores an action. Site 0: all sites, on or (TR_GOVERNED_OFF) off. */
 void tr_action_note(uint32_t site, uint8_t level, struct tr_reason why);
-/* Outside of probes. */
+/* Reports the stored actions. Outside of probes. */
 void tr_actions_tell(tr_governor_tell tell);
 
 #endif

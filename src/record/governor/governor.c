@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Look, plan, act, let go.
+ * Governor: measures the cost, plans, acts, and relaxes.
  *
- * Acts at once when the cost is above the limit, on a plan for three quarters
- * of it. Lets go when a looser plan would have done for a while; if the load
- * then comes back, the while is twice as long the next time, so that a load
- * that comes and goes does not move the switches for ever.
+ * Acts at once when the cost exceeds the limit, on a plan for three quarters
+ * of the limit. Relaxes when a looser plan has been sufficient for some time.
+ * If the load then returns, that time doubles, so that a load that comes and
+ * goes does not change the switches for ever.
  */
 
 #include <string.h>
@@ -18,36 +18,36 @@
 #include "record/probe.h"
 
 #define LOOK_NS INT64_C(100000000)
-#define ALIVE_NS INT64_C(1000000000) /* a thread that came by this lately */
+#define ALIVE_NS INT64_C(1000000000) /* the thread called this recently */
 #define HOLD_NS INT64_C(1500000000)
 #define HOLD_MOST_NS INT64_C(3600000000000)
 #define RELAPSE_NS INT64_C(10000000000)
-#define QUIET_NS INT64_C(10000000000) /* nothing to do: no more turns */
-#define HOPELESS 20 /* looks above the limit, with nothing left to take off */
+#define QUIET_NS INT64_C(10000000000) /* idle this long: no more turns */
+#define HOPELESS 20 /* checks above the limit, with no measure left */
 #define OFF_NS INT64_C(60000000000)
 #define HEADROOM 0.75
-#define SITES 32u /* that are looked at one by one */
+#define SITES 32u /* considered one by one */
 #define LEAST_CPU 0.1 /* of one CPU: a process that uses less is idle */
 
 static struct {
 	struct tr_governor_setup setup;
-	uint32_t working; /* one at a time looks */
+	uint32_t working; /* only one thread checks at a time */
 	uint32_t is_ready;
 	uint8_t *levels;
-	float *rate; /* by site, calls an interval */
+	float *rate; /* by site, calls per interval */
 	uint32_t n_levels;
 	struct tr_rates rates;
 	struct tr_pause pause;
 	struct tr_plan_site site[SITES];
 	int64_t look_ns, turn_ns, busy_ns;
-	int64_t between_ns; /* looks of measured threads, at least */
-	double looking_s;   /* that they took */
+	int64_t between_ns; /* least time between checks by measured threads */
+	double looking_s;   /* time spent in those checks */
 	int64_t calm_ns;    /* since when a looser plan would do; 0: not */
-	int64_t release_ns; /* when it was last let go */
+	int64_t release_ns; /* time of the last relaxation */
 	int64_t hold_ns;
-	int64_t off_ns;	   /* since when all is off; 0: it is not */
-	uint32_t hopeless; /* looks since a plan was enough */
-	double off_share;  /* that led to it */
+	int64_t off_ns;	   /* since when all is off; 0: not off */
+	uint32_t hopeless; /* checks since a plan was enough */
+	double off_share;  /* the share that caused it */
 	double cpu_s, background_s;
 } g;
 
@@ -66,7 +66,7 @@ static double cpu_seconds(void)
 	return (double)tr_clock_ns(CLOCK_PROCESS_CPUTIME_ID) * 1e-9;
 }
 
-/* Any thread that looks at its switches may set it. */
+/* Set by any thread that checks its switches. */
 static double limit_now(void)
 {
 	double limit;
@@ -84,9 +84,9 @@ static struct tr_governed *governed(void)
 
 struct look {
 	double cpu_s;  /* of the interval */
-	double cost_s; /* and what measuring took of it, our thread included */
+	double cost_s; /* the part that measuring took, our thread included */
 	double rest_s; /* the part of sites that are not in g.site */
-	double shut;   /* calls of a paused site that one of them stands for */
+	double shut;   /* calls of a paused site for each counted one */
 	size_t n;
 };
 
@@ -96,7 +96,10 @@ static double full_cost(const struct tr_plan_site *s)
 					g.rates.costs.value_s);
 }
 
-/* Into the list of the most expensive ones; what falls out is the rest. */
+/*
+ * Adds to the list of the most expensive sites; one that drops out is added to
+ * the rest.
+ */
 static void enter(struct look *look, const struct tr_plan_site *s)
 {
 	struct tr_plan_site *least = &g.site[0];
@@ -117,8 +120,8 @@ static void enter(struct look *look, const struct tr_plan_site *s)
 }
 
 /*
- * Of a paused site little was seen, and perhaps just when its thread had the
- * CPU, or had it not: not all of a change is believed at once.
+ * Rate of a paused site. Few of its calls were counted, and perhaps just while
+ * its thread was running, or was not: a change is only partly adopted.
  */
 static double rate_of(uint32_t id, double calls, double on)
 {
@@ -167,8 +170,8 @@ static void write_governed(const struct look *look)
 }
 
 /*
- * Calls while it is shut to one while it is open. There are more of them in
- * the same time, since they cost nothing.
+ * Ratio of calls while the gate is closed to calls while it is open. Closed,
+ * there are more in the same time, since they cost nothing.
  */
 static double unseen(double cpu_s)
 {
@@ -224,7 +227,7 @@ static struct tr_plan plan_for(struct look *look)
 	return plan;
 }
 
-/* Of a site that the plan leaves out, being too cheap: all of it. */
+/* A site that the plan leaves out, because it is cheap, is measured in full. */
 static uint8_t planned_level(const struct tr_plan *plan, uint32_t id)
 {
 	for (size_t i = 0; i < plan->n; i++)
@@ -233,7 +236,7 @@ static uint8_t planned_level(const struct tr_plan *plan, uint32_t id)
 	return TR_LEVEL_FULL;
 }
 
-/* Looser than what is in force, and nowhere stricter? */
+/* Is the plan looser than the one in force, and nowhere stricter? */
 static bool is_looser(const struct tr_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++)
@@ -281,7 +284,7 @@ static struct tr_reason reason(double share)
 	return (struct tr_reason){ share, limit_now() };
 }
 
-/* `looser`: levels may fall, too. `no_pause`: no thread could end a pause. */
+/* `looser`: levels may fall, too. `no_pause`: no thread can end a pause. */
 static void act(const struct tr_plan *plan, double share, bool looser,
 		bool no_pause)
 {
@@ -322,7 +325,7 @@ static void let_go(const struct tr_plan *plan, double share, int64_t now)
 	g.release_ns = now;
 }
 
-/* The last resort: nothing is measured, and tried again in a minute. */
+/* The last resort: switches measuring off, to be tried again in a minute. */
 static void switch_all(bool on, double share, int64_t now)
 {
 	g.off_ns = on ? 0 : now;
@@ -337,7 +340,7 @@ static void switch_all(bool on, double share, int64_t now)
 	tr_control_bump(tr_ledger->control);
 }
 
-/* True while all is off; a control may have switched it on again. */
+/* True while all is off; `tare ctl` may have switched it on again. */
 static bool is_off(int64_t now)
 {
 	if (!g.off_ns)
@@ -361,10 +364,10 @@ static void hold_on(int64_t now)
 							   HOLD_MOST_NS;
 	else if (since > g.hold_ns * 10)
 		g.hold_ns = HOLD_NS;
-	g.release_ns = 0; /* once for each time that it was let go */
+	g.release_ns = 0; /* once for each relaxation */
 }
 
-/* True: there is something to keep an eye on. */
+/* True: further checks are needed. */
 static bool look_and_act(int64_t now, bool in_probe)
 {
 	double since = (double)(now - g.look_ns) * 1e-9;
@@ -376,11 +379,17 @@ static bool look_and_act(int64_t now, bool in_probe)
 	take_look(&look);
 	if (limit_now() <= 0)
 		return false;
-	/* A share of nothing says nothing, except that all may go. */
+	/*
+	 * With almost no CPU time the share means nothing, except that levels
+	 * may relax.
+	 */
 	if (look.cpu_s < LEAST_CPU * since)
 		look.cpu_s = LEAST_CPU * since;
 	plan = plan_for(&look);
-	/* Of the probes alone: no site can do anything about our thread. */
+	/*
+	 * The cost of probes alone: levels do not change the cost of our
+	 * thread.
+	 */
 	share = g.rates.cost_s / look.cpu_s;
 	if (plan.is_enough)
 		g.hopeless = 0;
@@ -402,9 +411,9 @@ static bool look_and_act(int64_t now, bool in_probe)
 /* ---- threads that look ------------------------------------------------- */
 
 /*
- * A measured thread, in its probe. With many threads and sites a look takes
- * its time, which is the program's: it is counted, and the next is so much
- * later that looks take a thousandth of the time at most.
+ * Called by a measured thread in its probe. With many threads and sites a
+ * check takes some of the program's time: it is counted, and the next check is
+ * delayed so that checks take at most a thousandth of the time.
  */
 static void come_by(void)
 {
@@ -439,13 +448,13 @@ int64_t tr_governor_turn(int64_t now)
 		next = g.look_ns + LOOK_NS - now;
 	next = tr_pause_next(&g.pause, now, next);
 	if (!next)
-		TR_STORE(g.turn_ns, 0); /* threads look for themselves */
+		TR_STORE(g.turn_ns, 0); /* threads check themselves */
 	end_work();
 	tr_actions_tell(g.setup.tell);
 	return next;
 }
 
-/* Once, or again in a child where it failed in its parent. */
+/* Once, or again in a child if it failed in the parent. */
 static bool ready_memory(uint32_t sites)
 {
 	g.n_levels = sites;
@@ -458,7 +467,7 @@ static bool ready_memory(uint32_t sites)
 
 void tr_governor_open(const struct tr_governor_setup *setup)
 {
-	/* A child: what its parent had is not in use here. */
+	/* A child: the parent's state is not used here. */
 	TR_STORE(g.is_ready, 0);
 	g.setup = *setup;
 	g.hold_ns = HOLD_NS;
@@ -486,7 +495,7 @@ void tr_governor_close(void)
 
 	if (!TR_ACQUIRE(g.is_ready))
 		return;
-	/* Not while another thread looks: its look is as good. */
+	/* Skipped while another thread checks: its result serves as well. */
 	if (begin_work()) {
 		take_look(&look);
 		end_work();
@@ -495,7 +504,10 @@ void tr_governor_close(void)
 	TR_STORE(g.is_ready, 0);
 }
 
-/* A lower limit acts at the next look, a higher one when it is calm. */
+/*
+ * A lower limit takes effect at the next check, a higher one when the load is
+ * low.
+ */
 void tr_governor_limit(double limit)
 {
 	__atomic_store(&g.setup.limit, &limit, __ATOMIC_RELAXED);

@@ -34,7 +34,10 @@ void tr_pause_want(struct tr_pause *pause, double part)
 {
 	double got = tr_pause_part(pause);
 
-	/* A thread that wakes late leaves it open too long: ask for less. */
+	/*
+	 * A thread that wakes late leaves the gate open too long: ask for
+	 * less.
+	 */
 	if (pause->is_used && pause->open_ns + pause->shut_ns > 0 && got > 0) {
 		double ratio = pause->want / got;
 
@@ -44,7 +47,7 @@ void tr_pause_want(struct tr_pause *pause, double part)
 		if (pause->gain < 0.05)
 			pause->gain = 0.05;
 	}
-	/* A look that found its thread asleep must not open it wide. */
+	/* A check that found its thread asleep must not open the gate wide. */
 	pause->want = part > pause->want * 1.25 && pause->is_used ?
 			      pause->want * 1.25 :
 			      part;

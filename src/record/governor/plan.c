@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hottest sites lose most, and first what costs most and is missed
- * least: the times of most calls, then all times, at last the counts of a
- * part of the time. Steps are coarse, so that a load that wavers does not
- * change the plan all the time.
+ * Plan: reduces the most expensive sites most, and drops first what costs most
+ * and matters least: the times of most calls, then all times, finally the
+ * counts during a part of the time. Levels are coarse, so that a varying load
+ * does not change the plan constantly.
  */
 #include "record/governor/plan.h"
 
@@ -11,7 +11,7 @@
 
 static const uint8_t steps[] = { 3, 6, 10 };
 
-/* Less of the time is no measuring any more. */
+/* On for less of the time is not a useful measurement. */
 #define LEAST_ON (1.0 / 256)
 #define MINOR 0.02 /* of the limit */
 
@@ -30,7 +30,7 @@ static double cost_of(const struct tr_plan *plan, const struct tr_plan_site *s,
 			  (1 - timed) * plan->untimed_s);
 }
 
-/* A few dozen sites: the order is nearly that of last time. */
+/* Insertion sort: a few dozen sites, almost in the order of last time. */
 static void sort(struct tr_plan *plan)
 {
 	for (size_t i = 1; i < plan->n; i++) {
@@ -58,13 +58,13 @@ static double sum_of(const struct tr_plan *plan)
 	return sum;
 }
 
-/* So cheap that nothing is gained by it. */
+/* Is the site too cheap to gain anything? */
 static bool is_minor(const struct tr_plan *plan, const struct tr_plan_site *s)
 {
 	return cost_of(plan, s, s->level) < plan->limit * MINOR;
 }
 
-/* True: it is enough already. */
+/* True: the plan is sufficient. */
 static bool take(struct tr_plan *plan, struct tr_plan_site *s, uint8_t level)
 {
 	if (plan->share <= plan->limit)
@@ -76,7 +76,7 @@ static bool take(struct tr_plan *plan, struct tr_plan_site *s, uint8_t level)
 	return false;
 }
 
-/* Takes times away, from the hottest down; then those that are left. */
+/* Removes times of most calls, most expensive site first; then all times. */
 static void take_times(struct tr_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++)
@@ -88,7 +88,7 @@ static void take_times(struct tr_plan *plan)
 			return;
 }
 
-/* Pauses as few as will do, all for the same part of the time. */
+/* Pauses as few sites as possible, all for the same part of the time. */
 static void take_counts(struct tr_plan *plan)
 {
 	double paused = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plan: how much of each site may be measured so that all of it together
- * stays below a limit. Numbers in, numbers out: nothing here is measured.
+ * Plan: how much of each site may be measured so that the total cost stays
+ * below a limit. A pure calculation: nothing here is measured.
  */
 #ifndef TR_RECORD_GOVERNOR_PLAN_H
 #define TR_RECORD_GOVERNOR_PLAN_H
@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All rates and costs are of a second of the process's CPU time. */
+/* All rates and costs are per second of the process's CPU time. */
 struct tr_plan_site {
 	uint32_t site;
-	bool is_scope;	 /* else it can only be paused */
-	double rate;	 /* calls, if none is passed over */
-	double cost;	 /* what it took, as it is measured now */
+	bool is_scope;	 /* else the site can only be paused */
+	double rate;	 /* calls, if all are counted */
+	double cost;	 /* at its present level */
 	uint8_t level;	 /* enum tr_level, planned */
 };
 
@@ -25,12 +25,12 @@ struct tr_plan {
 	double limit;	/* share */
 	double fixed;	/* share of what cannot be changed */
 	double scope_s, untimed_s, value_s; /* costs of a call, seconds */
-	/* What comes of it: */
-	double full;	/* share, were everything measured */
+	/* Results: */
+	double full;	/* share, if everything were measured */
 	double share;	/* share under this plan */
 	double on;	/* part of the time that paused sites are on */
 	uint32_t level; /* the highest */
-	bool is_enough; /* false: only off altogether would do */
+	bool is_enough; /* false: only switching all off would do */
 };
 
 /* Sorts the sites and chooses their levels. */

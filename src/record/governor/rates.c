@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads go on meanwhile: a count is at most some events old. Counters do
- * not know how often they were called, and are left out; at a nanosecond or
- * two they are the last to be saved on.
+ * Rates: threads run on during the count, so it is at most a few events old.
+ * Counters do not count their calls, and are left out: at a nanosecond or two
+ * each they are the last place to save.
  */
 #include "record/governor/rates.h"
 
@@ -26,8 +26,8 @@ bool tr_rates_open(struct tr_rates *rates, uint32_t most)
 }
 
 /*
- * Between two points on a line. Up to the last it is a step: the end of what
- * the processor can look ahead, somewhere between.
+ * Linear interpolation between two points. Beyond the last point it is a step:
+ * the processor's look-ahead ends somewhere in between.
  */
 static double added_at(const struct tr_added *added, double between)
 {
@@ -53,8 +53,8 @@ static struct tr_costs costs_at(double between_s)
 	double s = tr_ledger->sec_per_tick, between = between_s / s;
 
 	/*
-	 * Counting hides behind work more or less well, and differently in
-	 * each program: what it takes in the densest place, to be safe.
+	 * How much of the counting overlaps with other work differs between
+	 * programs: to be safe, take its cost in the densest case.
 	 */
 	return (struct tr_costs){
 		s * added_at(&header->added_scope, between),
@@ -63,7 +63,7 @@ static struct tr_costs costs_at(double between_s)
 	};
 }
 
-/* A thread's nodes; their sum. */
+/* Adds up a thread's nodes; returns their sum. */
 static struct tr_rate add_nodes(struct tr_rates *rates,
 				const struct tr_thread *thread)
 {
@@ -111,7 +111,7 @@ static uint64_t increase(uint64_t before, uint64_t now)
 	return now > before ? now - before : 0;
 }
 
-/* What a thread did since the last look, and in how much time. */
+/* Work of a thread since the last check, and its time. */
 struct activity {
 	double timed, untimed, values;
 	double cpu_s;
@@ -148,14 +148,14 @@ static void look_at_thread(struct tr_rates *rates, struct tr_thread *thread,
 
 	if (n == 0)
 		return;
-	/* Without the cost itself: with it, it is some more. */
+	/* Without the cost itself: the real interval is a little longer. */
 	costs = costs_at(t.cpu_s * on / n);
 	cost = t.timed * costs.scope_s + t.untimed * costs.untimed_s +
 	       t.values * costs.value_s;
 	costs = costs_at((t.cpu_s * on - cost) / n);
 	cost = t.timed * costs.scope_s + t.untimed * costs.untimed_s +
 	       t.values * costs.value_s;
-	/* The densest of calls hide more than was calibrated. */
+	/* Very dense calls overlap more than was calibrated. */
 	if (cost > t.cpu_s)
 		cost = t.cpu_s;
 	rates->cost_s += cost;
