@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * AMD's boards, through what their driver shows in /sys.
+ * AMD's boards, through the files of their driver in /sys.
  *
- * Nothing is kept open: a board that is pulled takes its files with it, and
- * then no file is there to be read. Folders are found by trying numbers, so
- * that no directory is read, which would take memory of the host's heap.
- * Used by the thread of gpu/ alone.
+ * No file is kept open: the files of a removed board disappear with it.
+ * Folders are found by trying numbers, because reading a directory takes
+ * memory from the host's heap. Used only by the thread of record/gpu.
  */
 #include "record/gpu/state.h"
 
@@ -30,7 +29,7 @@ static struct {
 
 /* ---- files ------------------------------------------------------------- */
 
-/* A file of the board: its text without what follows the last line's end. */
+/* A file of the board as text, without what follows the last newline. */
 static bool read_text(unsigned card, const char *name, char *text, size_t size)
 {
 	char path[MOST_PATH];
@@ -154,7 +153,7 @@ static void describe(unsigned index, tare_gpu *gpu)
 
 /* ---- reading ----------------------------------------------------------- */
 
-/* Lines such as "1: 2100Mhz *": the star is at the present one. */
+/* Lines such as "1: 2100Mhz *": the star marks the present clock. */
 static double read_clock(unsigned card, const char *name)
 {
 	char text[1024], *star, *colon, *end;
@@ -202,8 +201,8 @@ static bool read_amdgpu(unsigned index, tare_gpu *gpu)
 	return is_any_known(gpu);
 }
 
-/* No counter of energy, and memory by process only in the fdinfo of files
- * that this library does not own. */
+/* No energy counter; and memory by process is only in the fdinfo of files that
+ * this library does not own. */
 const struct tr_gpu_backend tr_gpu_amdgpu = {
 	.name = "amdgpu",
 	.open = open_amdgpu,

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Board: one GPU from reading to reading. What a driver gives is checked,
- * and what needs a memory is worked out: energy, heat, whether it is gone.
+ * Board: one GPU over several readings. Checks the driver's values, and
+ * derives those that need earlier readings: energy, heat, whether the board is
+ * gone.
  *
- * Energy. The counter of an H200 takes 2.6 to 3.9 ms to read, all the other
- * values together 0.05 ms. So the counter is read every 10 s, and power over
- * time fills the gap; each reading of the counter replaces what was filled
- * since the one before. The total that is shown never falls: where power over
- * time was too much, it stands still until the counter has caught up.
+ * Energy. The counter of an H200 takes 2.6 to 3.9 ms to read, all other values
+ * together 0.05 ms. So the counter is read every 10 s, and power x time fills
+ * the gap; each reading of the counter replaces what was filled in since the
+ * previous one. The total that is shown never falls: if power x time was too
+ * high, the total stays constant until the counter has caught up.
  *
  * Memory of this process. The driver lists all processes for it, which takes
- * as long as there are many; where that is dear it goes with the counter.
+ * longer the more there are; if the list is expensive, it is read together
+ * with the counter.
  */
 #include "record/gpu/state.h"
 
@@ -18,12 +20,15 @@
 #include <string.h>
 
 #define SLOW_NS INT64_C(10000000000)
-/* What takes longer is read when the counter is. */
+/* A value that takes longer is read together with the counter. */
 #define CHEAP_NS 100000
-/* More than any board takes: beyond it, a counter started anew. */
+/* More than any board uses: above it, the counter was reset. */
 #define MOST_WATTS 20000.0
 #define SLACK_JOULES 1000.0
-/* A board at its threshold would be hot and not hot in turn. */
+/*
+ * Hysteresis: a board at its threshold would alternate between hot and not
+ * hot.
+ */
 #define COOLER_BY 3.0
 
 void tr_gpu_forget(tare_gpu *gpu)
@@ -119,7 +124,7 @@ static void add_counter(struct tr_gpu_energy *e, uint64_t mj, int64_t at)
 	bool goes_on = e->counter_at && mj >= e->counter &&
 		       joules <= MOST_WATTS * seconds + SLACK_JOULES;
 
-	/* The first one, or it wrapped or was reset: power tells the rest. */
+	/* The first reading, or the counter wrapped or was reset: use power. */
 	e->settled += goes_on ? joules : e->since;
 	e->since = 0;
 	e->counter = mj;

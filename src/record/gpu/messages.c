@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages: log messages of gpu/, and the reason why there is no GPU.
+ * Messages: log messages of record/gpu, and the reason why there is no GPU.
  *
- * Which messages were logged is kept across forks, unlike all else here: a
- * message of a parent is not repeated by each of its children.
+ * Which messages were logged is kept across forks, unlike all other state
+ * here: a child does not repeat its parent's messages.
  */
 #include "record/gpu/state.h"
 
@@ -12,9 +12,9 @@
 #include <string.h>
 
 static tr_gpu_log logger;
-static uint64_t logged[TR_GPU_CAUSES]; /* a bit a number; atomic */
+static uint64_t logged[TR_GPU_CAUSES]; /* one bit per number; atomic */
 
-/* The thread's alone, and there is one at a time. */
+/* Used only by the GPU thread, of which there is one at a time. */
 static char composed[TR_GPU_TEXT], absent[TR_GPU_TEXT];
 
 void tr_gpu_set_log(tr_gpu_log log)
@@ -89,8 +89,8 @@ void tr_gpu_reason_absent(const char *format, ...)
 }
 
 /*
- * Texts are never written again, since a caller may hold one: a new one has
- * a new place, and when all are taken the last one stays.
+ * A text is never overwritten, since a caller may hold it: each new text gets
+ * a new place. When all places are used, the last one stays.
  */
 void tr_gpu_reason_end(struct tr_gpu_state *state)
 {
@@ -109,7 +109,7 @@ void tr_gpu_reason_end(struct tr_gpu_state *state)
 	}
 	text = state->text[state->n_texts++];
 	memcpy(text, composed, TR_GPU_TEXT);
-	/* Release: the text before its address. */
+	/* Release: the text is written before its address. */
 	__atomic_store_n(&state->reason, text, __ATOMIC_RELEASE);
 }
 

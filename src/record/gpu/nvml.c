@@ -2,8 +2,8 @@
 /*
  * NVIDIA's boards, through libnvidia-ml.
  *
- * A board that is lost says so in every call; any other error makes one value
- * unknown and leaves the rest. Used by the thread of gpu/ alone.
+ * A lost board reports this in every call; any other error makes only one
+ * value unknown. Used only by the thread of record/gpu.
  */
 #include "record/gpu/nvml.h"
 
@@ -15,10 +15,10 @@
 #include "record/gpu/state.h"
 
 #define PROCESSES 256u
-/* Inode of the first namespace of processes, the same on every kernel. */
+/* Inode of the initial PID namespace, the same on every kernel. */
 #define FIRST_NAMESPACE 0xeffffffcu
 
-/* A copy that a forked child inherits is cleared when the child opens. */
+/* A forked child's copy is cleared when the child opens the drivers. */
 static struct {
 	struct tr_nvml lib;
 	void *device[TR_GPU_MOST];
@@ -55,7 +55,7 @@ static bool is_lost(int result)
 	       result == TR_NVML_UNINITIALIZED;
 }
 
-/* Counts a result; true: there is a value. */
+/* Counts a result; true: the value is valid. */
 static bool has(struct asking *asking, int result, const char *what)
 {
 	if (result == TR_NVML_OK) {
@@ -74,7 +74,7 @@ static bool has(struct asking *asking, int result, const char *what)
 	return false;
 }
 
-/* A value that the library has a call for. */
+/* A value, if the library has the call for it. */
 #define ASK(asking, call, what, ...) \
 	(nv.lib.call && \
 	 has((asking), nv.lib.call((asking)->device, __VA_ARGS__), (what)))
@@ -174,7 +174,7 @@ static void describe(unsigned index, tare_gpu *gpu)
 
 /* ---- reading ----------------------------------------------------------- */
 
-/* The second form leaves out what the driver keeps for itself. */
+/* Version 2 leaves out the memory that the driver reserves. */
 static void read_memory(struct asking *asking, tare_gpu *gpu)
 {
 	struct tr_nvml_memory_v2 now = { .version = TR_NVML_MEMORY_V2 };
@@ -287,7 +287,7 @@ static bool read_energy(unsigned index, uint64_t *ret_mj)
 
 /* ---- memory of this process -------------------------------------------- */
 
-/* Rows of both forms of the list begin in the same way. */
+/* The rows of both versions of the list begin in the same way. */
 static int list_processes(void *device, unsigned *n, size_t *ret_bytes)
 {
 	*ret_bytes = sizeof(nv.process.now[0]);
@@ -313,7 +313,10 @@ static uint64_t read_own(unsigned index)
 		if (one.pid == pid)
 			return one.used;
 	}
-	/* Not in it is none, unless it has numbers of other names. */
+	/*
+	 * A process that is not listed uses none, unless its ids differ
+	 * (namespace).
+	 */
 	return nv.sees_all_processes ? 0 : TARE_UNKNOWN;
 }
 

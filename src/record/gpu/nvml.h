@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVML: the few calls of libnvidia-ml that are used, declared by ourselves:
- * it is loaded at run time, and its header is on few machines.
+ * NVML: the few calls of libnvidia-ml that are used, with our own
+ * declarations: the library is loaded at run time, and few machines have its
+ * header.
  */
 #ifndef TR_RECORD_GPU_NVML_H
 #define TR_RECORD_GPU_NVML_H
 
 #include <tare/api.h>
 
-/* Results of its calls that are told apart. */
+/* The results that are handled separately. */
 enum tr_nvml_result {
 	TR_NVML_OK = 0,
 	TR_NVML_UNINITIALIZED = 1,
@@ -26,7 +27,7 @@ enum tr_nvml_result {
 #define TR_NVML_CLOCK_SM 1
 #define TR_NVML_CLOCK_MEMORY 2
 
-/* Bits of the reasons for clocks below the highest. */
+/* Reasons for clocks below the maximum, one bit each. */
 #define TR_NVML_REASON_IDLE 0x1u
 #define TR_NVML_REASON_POWER_CAP 0x4u
 #define TR_NVML_REASON_HARDWARE 0x8u
@@ -39,10 +40,10 @@ struct tr_nvml_utilization {
 };
 
 struct tr_nvml_memory {
-	unsigned long long total, free, used; /* used: what is reserved too */
+	unsigned long long total, free, used; /* used: includes reserved */
 };
 
-/* Its call wants to find the size and version in the first field. */
+/* The call expects size and version in the first field. */
 struct tr_nvml_memory_v2 {
 	unsigned version;
 	unsigned long long total, reserved, free, used;
@@ -61,7 +62,7 @@ struct tr_nvml_process {
 	unsigned instance, compute;
 };
 
-/* What the library has; NULL where it lacks a call. */
+/* The library's calls; NULL if it lacks one. */
 struct tr_nvml {
 	void *handle;
 	int (*init)(void);
@@ -88,12 +89,12 @@ struct tr_nvml {
 };
 
 /*
- * Loads it. False: not there, or without the calls that all else needs; then
- * the reason is reported.
+ * Loads the library. False: it is missing, or lacks a required call; the
+ * reason is then reported.
  */
 bool tr_nvml_load(struct tr_nvml *nvml);
 void tr_nvml_unload(struct tr_nvml *nvml);
-/* Looks at the environment, in the thread that asks. */
+/* Reads the environment, in the calling thread. */
 void tr_nvml_choose(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The library of NVML: where it is, and what is in it.
+ * NVML library: where it is, and which calls it has.
  *
- * Later versions of a call come first in the table; an earlier one of the
- * same form is as good. What a library lacks is a value that is not known.
+ * The table lists later versions of a call first; an earlier version with the
+ * same arguments serves as well. A missing call makes its value unknown.
  */
 #include "record/gpu/nvml.h"
 
@@ -14,7 +14,7 @@
 
 #include "record/gpu/state.h"
 
-/* Weak: a program without dynamic loading does without. */
+/* Weak: works in a program without dynamic loading. */
 #pragma weak dlopen
 #pragma weak dlsym
 #pragma weak dlclose
@@ -57,7 +57,7 @@ static const struct symbol symbols[] = {
 	SYMBOL("ErrorString", error_text),
 };
 
-/* Calls whose absence makes a value unknown, as people know them. */
+/* Calls whose absence makes a value unknown, with names for users. */
 static const struct {
 	const char *what;
 	size_t offset;
@@ -136,7 +136,7 @@ static void *open_library(void)
 	return handle;
 }
 
-/* The text of the loader is of the last name it tried. */
+/* The loader's text is about the last name that was tried. */
 static void tell_absent(void)
 {
 	const char *why = dlerror ? dlerror() : NULL;

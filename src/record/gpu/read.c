@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading: the calls of <tare/gpu.h>. They never call a driver; they ask the
- * thread that does, wait for a moment, and take what was read last.
+ * Reading: the calls of <tare/gpu.h>. They never call a driver; they send a
+ * request to the thread that does, wait briefly, and take the last reading.
  *
- * A moment is 0.2 s for the first answer ever, which includes the start of
- * the driver, and 50 ms for the others, which take 0.1 ms. A caller that waited
- * in vain says so, and until the thread is back none waits: a driver that hangs
- * costs its host one such moment. After 2 s its boards count as gone.
+ * The wait is at most 0.2 s for the first reading ever, which includes the
+ * start of the driver, and 50 ms for later ones, which take 0.1 ms. A caller
+ * that timed out sets a flag, and until the thread answers no caller waits: a
+ * driver that hangs costs the program one such wait. After 2 s its boards
+ * count as gone.
  */
 #include "record/gpu/state.h"
 
@@ -24,7 +25,7 @@ int64_t tr_gpu_patience_ns;
 
 /* ---- state ------------------------------------------------------------- */
 
-/* An old kernel wipes nothing: a handler does it, for fork() at least. */
+/* An old kernel does not wipe: a handler does it, at least for fork(). */
 static void reset_in_child(void)
 {
 	if (state)
@@ -70,9 +71,10 @@ void tr_gpu_set_interval(int64_t ns)
 /* ---- asking ------------------------------------------------------------ */
 
 /*
- * True for the caller that is to ask now. Moments that are due lie a fixed time
- * apart: a caller once an interval, a little early or late, has a new answer
- * each time, and over a long time there is no more than one an interval.
+ * True for the caller that must send a request now. Due times are a fixed
+ * interval apart: a caller that reads once per interval, a little early or
+ * late, gets a new reading each time, and in the long run there is at most one
+ * reading per interval.
  */
 static bool take_turn(struct tr_gpu_state *s, int64_t now)
 {
@@ -80,7 +82,7 @@ static bool take_turn(struct tr_gpu_state *s, int64_t now)
 	bool is_due;
 
 	(void)pthread_mutex_lock(&s->lock);
-	/* A longer interval than before, or a clock that was set back. */
+	/* The interval was shortened, or the clock was set back. */
 	if (s->next_due > now + interval && s->n_shown)
 		s->next_due = now + interval;
 	is_due = now >= s->next_due;
@@ -94,19 +96,19 @@ static bool take_turn(struct tr_gpu_state *s, int64_t now)
 
 static bool is_answered(const struct tr_gpu_state *s, uint32_t question)
 {
-	/* Numbers go round. Acquire: with it comes what was shown. */
+	/* Numbers wrap. Acquire: the shown values come with the number. */
 	return (int32_t)(__atomic_load_n(&s->done, __ATOMIC_ACQUIRE) -
 			 question) >= 0;
 }
 
-/* No answer comes soon, or at all. */
+/* No answer will come soon, or at all. */
 static bool is_in_vain(const struct tr_gpu_state *s)
 {
 	return __atomic_load_n(&s->is_late, __ATOMIC_RELAXED) ||
 	       tr_gpu_is_idle(s);
 }
 
-/* For a moment. */
+/* Waits briefly for an answer. */
 static void wait_for(struct tr_gpu_state *s, uint32_t question)
 {
 	int64_t moment = is_answered(s, 1) ? LATER_NS : FIRST_NS;
@@ -117,7 +119,7 @@ static void wait_for(struct tr_gpu_state *s, uint32_t question)
 	while (!is_answered(s, question) && !is_in_vain(s)) {
 		if (!tr_wait(&s->turn, turn, end)) {
 			__atomic_store_n(&s->is_late, 1, __ATOMIC_SEQ_CST);
-			/* It may have come back just before. */
+			/* The thread may have answered just before. */
 			if (is_answered(s, question))
 				__atomic_store_n(&s->is_late, 0,
 						 __ATOMIC_RELAXED);
@@ -133,7 +135,7 @@ static void refresh(struct tr_gpu_state *s)
 
 	if (take_turn(s, tr_monotonic_ns()))
 		question = tr_gpu_ask(s);
-	/* The first answer is waited for by all. */
+	/* All callers wait for the first answer. */
 	if (question || !is_answered(s, 1))
 		wait_for(s, question ? question : 1);
 }
@@ -204,7 +206,7 @@ TARE_API const char *tare_gpu_reason(void)
 	return reason ? reason : "the driver has not answered yet";
 }
 
-/* Callers of other versions have less of the struct, or more. */
+/* The caller's struct may be shorter or longer, of another version. */
 static void hand_out(tare_gpu *gpu, tare_gpu *ret_now)
 {
 	size_t size = ret_now->struct_size;
@@ -228,7 +230,7 @@ TARE_API int tare_gpu_read(size_t index, tare_gpu *ret_now)
 		return TARE_ENOMEM;
 	refresh(s);
 	now = tr_monotonic_ns();
-	/* First: what is shown after a driver came back is new. */
+	/* First: values shown after a driver recovered are new. */
 	hangs = is_hung(s, now);
 	(void)pthread_mutex_lock(&s->lock);
 	is_there = index < s->n_shown;

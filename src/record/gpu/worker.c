@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Worker: the one thread that calls drivers.
+ * Worker: the only thread that calls drivers.
  *
- * It opens the drivers, reads all boards when asked, and sleeps in between.
- * Where there is no board it ends at once, so that a host without a GPU has
- * no thread of ours; the next question a minute later tries again.
+ * It opens the drivers, reads all boards on request, and sleeps in between.
+ * Without a board it ends at once, so that a host without a GPU has no thread
+ * of ours; the first request after a minute tries again.
  *
- * Its life is the word `phase`. Only the one that takes it from idle to running
- * makes a thread; only the thread takes it back to idle, when its drivers are
- * closed. A thread that hangs in a driver thus stays the only one.
+ * The word `phase` is its state. Only the caller that changes it from idle to
+ * running creates a thread; only the thread changes it back to idle, after it
+ * closed its drivers. So a thread that hangs in a driver remains the only one.
  */
 #include "record/gpu/state.h"
 
@@ -21,7 +21,7 @@
 
 #include "record/gpu/nvml.h"
 
-/* Address space, not memory: drivers are not known to be modest. */
+/* Address space, not memory: drivers may need a large stack. */
 #define STACK_BYTES (1u << 20)
 #define RETRY_NS INT64_C(60000000000)
 #define STOP_NS 50000000
@@ -31,11 +31,11 @@ static const struct tr_gpu_backend *const backends[] = { &tr_gpu_nvml,
 #define N_BACKENDS (sizeof(backends) / sizeof(backends[0]))
 
 static uint32_t is_over;      /* the process ends; atomic */
-static uint32_t is_exit_told; /* the handler below is in; atomic */
+static uint32_t is_exit_told; /* the handler below is installed; atomic */
 
 /* ---- boards ------------------------------------------------------------ */
 
-/* The same board as before the drivers were closed keeps its energy. */
+/* A board that was there before the drivers were closed keeps its energy. */
 static void take_board(struct tr_gpu_state *s,
 		       const struct tr_gpu_backend *backend, unsigned index)
 {
@@ -104,8 +104,8 @@ static void read_boards(struct tr_gpu_state *s)
 }
 
 /*
- * A driver that was unloaded and loaded again knows nothing of what was
- * opened before: when no board answers, the next question opens anew. At most
+ * After a driver was unloaded and loaded again, its open handles are invalid:
+ * when no board answers, the next request opens the drivers again. At most
  * once a minute.
  */
 static bool is_all_gone(const struct tr_gpu_state *s)
@@ -121,7 +121,7 @@ static void begin_round(struct tr_gpu_state *s)
 	__atomic_store_n(&s->round_since, tr_monotonic_ns(), __ATOMIC_RELAXED);
 }
 
-/* Its own part of the end; after it another thread may begin a round. */
+/* Ends a round; after this another thread may begin one. */
 static void finish_round(struct tr_gpu_state *s, uint64_t *cpu)
 {
 	uint64_t now = (uint64_t)tr_clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -141,15 +141,18 @@ static void tell(uint32_t *word)
 	tr_wake(word);
 }
 
-/* Release: what was shown before the number that is waited for. */
+/*
+ * Release: the shown values are written before the number that callers wait
+ * for.
+ */
 static void answer(struct tr_gpu_state *s, uint32_t question)
 {
 	__atomic_store_n(&s->done, question, __ATOMIC_RELEASE);
 	tell(&s->turn);
 }
 
-/* Takes `phase` from one value to another. A new thread finds what the last
- * one left, closed drivers above all. */
+/* Changes `phase`. Orders the end of the last thread, with its closed drivers,
+ * before the start of a new one. */
 static bool move(struct tr_gpu_state *s, uint32_t from, uint32_t to)
 {
 	return __atomic_compare_exchange_n(&s->phase, &from, to, false,
@@ -163,7 +166,7 @@ static uint32_t last_question(const struct tr_gpu_state *s)
 	return __atomic_load_n(&s->asked, __ATOMIC_SEQ_CST);
 }
 
-/* Until it is to leave, or to open anew for a question. */
+/* Runs until it must end, or must reopen the drivers for a request. */
 static void serve(struct tr_gpu_state *s, uint64_t *cpu)
 {
 	for (;;) {
@@ -200,9 +203,9 @@ static void open_and_read(struct tr_gpu_state *s, uint64_t *cpu)
 }
 
 /*
- * From `phase` to idle. False: a caller asks again. A caller counts the
- * question first and looks at the phase then, and here it is the other way
- * round: so one of the two sees that there is something to do.
+ * Changes `phase` to idle. False: there is a new request. A caller stores its
+ * request and then reads the phase; here it is the other way round, so at
+ * least one of the two sees that there is work.
  */
 static bool leave(struct tr_gpu_state *s, uint32_t phase)
 {
@@ -241,7 +244,10 @@ static void *work(void *arg)
 
 /* ---- its life ---------------------------------------------------------- */
 
-/* Before drivers end their own things, which a call under way would meet. */
+/*
+ * Runs before the drivers' own exit code, which must not meet a call in
+ * progress.
+ */
 static void at_exit(void)
 {
 	__atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
@@ -311,8 +317,8 @@ uint32_t tr_gpu_ask(struct tr_gpu_state *s)
 }
 
 /*
- * The caller of the turn may not have asked yet, or not made the thread: then
- * there is an answer to come all the same.
+ * The caller whose turn it is may not have sent its request or created the
+ * thread yet: an answer will come nevertheless.
  */
 bool tr_gpu_is_idle(const struct tr_gpu_state *s)
 {

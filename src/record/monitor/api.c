@@ -31,7 +31,7 @@ TARE_API int tare_monitor_disable(uint32_t parts)
 		return TARE_EINVAL;
 	if (!is_on())
 		return TARE_EOFF;
-	/* What is tracked is a part of it, too. */
+	/* Tracking is part of it, too. */
 	if (parts & (TARE_MONITOR_SYSTEM | TARE_MONITOR_PROCESS))
 		tracked |= TR_TRACK_MEMORY;
 	if (parts & TARE_MONITOR_GPU)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Context: may a thread be made here?
+ * Context: may a thread be created here?
  *
- * pthread_create() takes locks and memory of malloc. A probe may stand in a
- * signal handler that came in the middle of malloc, in the program's own
- * malloc, or in a child that was forked without libc's knowledge while
- * another thread held a lock. In all of them it could wait for ever.
+ * pthread_create() takes locks and calls malloc. A probe may run in a signal
+ * handler that interrupted malloc, in the program's own malloc, or in a child
+ * that was forked without libc's knowledge while another thread held a lock.
+ * In all of these it could block for ever.
  *
- * A handler cannot be seen, but the kernel blocks a signal while its handler
- * runs. So: no signal is blocked that has a handler, none of those that
- * crash handlers take, and no other handler asked not to be blocked. Some 130
- * system calls, 15 us, only while a thread is wanted and there is none.
+ * A handler cannot be detected, but the kernel blocks a signal while its
+ * handler runs. So the test is: no signal is blocked that has a handler, none
+ * of those that crash handlers use, and no other handler has SA_NODEFER. About
+ * 130 system calls, 15 us, only while a thread is needed and there is none.
  */
 #include "record/monitor.h"
 
@@ -21,10 +21,10 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-static bool has_own_malloc; /* the program brings its malloc */
-static pid_t known;	    /* process whose locks libc has in order */
+static bool has_own_malloc; /* the program has its own malloc */
+static pid_t known;	    /* process whose libc locks are valid */
 
-/* Weak: a program without dynamic loading does without. */
+/* Weak: works in a program without dynamic loading. */
 #pragma weak dladdr
 
 static void know_child(void)
@@ -32,7 +32,7 @@ static void know_child(void)
 	known = getpid();
 }
 
-/* Sanitizers have theirs inside the program; it has no probes. */
+/* A sanitizer's malloc is inside the program; it contains no probes. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TR_SANITIZED 1
 #elif defined(__has_feature)
@@ -47,7 +47,7 @@ static bool malloc_is_in_program(void)
 	const void *entry = (const void *)(uintptr_t)getauxval(AT_ENTRY);
 	Dl_info program, memory;
 
-	/* By dladdr of a pointer to it: the one that calls come to. */
+	/* dladdr of a function pointer finds the definition that calls use. */
 	return dladdr && entry && dladdr(entry, &program) &&
 	       dladdr((const void *)(uintptr_t)&calloc, &memory) &&
 	       program.dli_fbase == memory.dli_fbase;
@@ -69,7 +69,7 @@ static bool crashes(int signal)
 	       signal == SIGFPE || signal == SIGILL || signal == SIGTRAP;
 }
 
-/* May this thread stand in the handler of that signal? */
+/* Could this thread be in the handler of that signal? */
 static bool may_be_in(int signal, const sigset_t *blocked)
 {
 	bool is_blocked = sigismember(blocked, signal) == 1;
@@ -78,8 +78,8 @@ static bool may_be_in(int signal, const sigset_t *blocked)
 	if (sigaction(signal, NULL, &now))
 		return false; /* libc's own */
 	/*
-	 * A crash handler may have taken itself out. That one asks not to be
-	 * blocked is no hint: our own guard does.
+	 * A crash handler may have removed itself. SA_NODEFER is no sign of
+	 * one: our own guard uses it.
 	 */
 	if (crashes(signal))
 		return is_blocked;

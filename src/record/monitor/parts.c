@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parts: what is to be monitored, and how often.
+ * Parts: what is monitored, and how often.
  *
- * The options say it, those in the control page first; a call says it over
- * them, until the options change their mind about that part: the last word
- * counts, wherever it came from. Not in memory that forks wipe: a child goes
- * on with what its parent was told.
+ * The options decide, those in the control page first; a call overrides them
+ * until the options for that part change: the last change counts, wherever it
+ * came from. Not in memory that forks wipe: a child continues with its
+ * parent's settings.
  *
- * Probes come here too, when switches moved: atomics, no locks. Two that look
- * at once find the same.
+ * Probes call this, too, after switches changed: atomics, no locks. Two
+ * callers at once get the same result.
  */
 #include "record/monitor.h"
 
 #include "base/text.h"
 
-static uint32_t generation; /* of the switches, when last looked at */
-static uint32_t by_options; /* what they said then */
-static uint32_t switched_on, switched_off; /* by calls, over the options */
-static uint32_t allowed; /* what is tracked, by the switches for it */
-static uint32_t n_commands; /* from outside, see follow_commands() */
+static uint32_t generation; /* of the switches, at the last check */
+static uint32_t by_options; /* the options at that time */
+static uint32_t switched_on, switched_off; /* by calls; override the options */
+static uint32_t allowed; /* tracking, as its switches allow */
+static uint32_t n_commands; /* from other processes, see follow_commands() */
 static int64_t interval_ns = 1000000000, gpu_interval_ns = 1000000000;
 static int64_t track_interval_ns = INT64_C(60000000000);
 
@@ -40,7 +40,7 @@ static bool is_set(const char *name)
 	return tr_control_get(tr_ledger->control, name, value, sizeof(value));
 }
 
-/* Only where something asks for it: there is a default, and no thread. */
+/* Only on request: the option has a default, which must not start a thread. */
 static uint32_t look_at_tracking(const struct tr_config *config)
 {
 	bool memory = TR_NOW_BOOL(config, enable_memory_tracking);
@@ -73,9 +73,10 @@ static uint32_t look(const struct tr_config *config)
 }
 
 /*
- * Start and stop from another process, as calls of the program: `monitoring`
- * in the control page counts them, odd for a start. What the options want goes
- * on after a start; what they come to want later is not stopped.
+ * Start and stop from another process act like calls of the program:
+ * `monitoring` in the control page counts them, odd for a start. Parts that
+ * the options request stay on after a start; parts that they request later are
+ * not stopped.
  */
 static void follow_commands(void)
 {
@@ -87,10 +88,10 @@ static void follow_commands(void)
 	TR_STORE(switched_off, n & 1 ? 0 : UINT32_MAX);
 }
 
-/* For those who ask from outside: see tr_remote_monitored(). */
+/* For other processes: see tr_remote_monitored(). */
 static void publish(void)
 {
-	/* Relaxed: nothing goes with it. */
+	/* Relaxed: no other data depends on it. */
 	TR_STORE(tr_ledger->control->monitored, tr_parts_shown());
 }
 

@@ -2,9 +2,9 @@
 /*
  * Series: readings of the machine and of the process as gauges.
  *
- * What only grows (faults, bytes of I/O) is a gauge of the total: a counter
- * of the ledger starts at 0, and these started before it. What is unknown is
- * not written: the series then has no value, and none of 0.
+ * A quantity that only grows (faults, bytes of I/O) is a gauge of the total: a
+ * counter of the ledger starts at 0, and these started before it. An unknown
+ * quantity is not written: its series has no value, rather than 0.
  */
 #include "record/monitor.h"
 
@@ -83,8 +83,8 @@ static bool is_memory(const struct tr_gauge *gauge)
 }
 
 /*
- * Sites are looked up once; handles stand for the life of the process. Where
- * only memory is tracked and `part` is not monitored, rows of memory alone.
+ * Sites are looked up once; handles are valid for the life of the process. If
+ * only memory is tracked and `part` is not monitored, only rows of memory.
  */
 static void write_all(const struct tr_gauge *gauge, size_t n,
 		      const char *source, tare_site **site,
@@ -139,7 +139,7 @@ static const struct tr_gauge system_gauges[] = {
 
 #define CORES_MOST 256
 
-/* Each CPU: a series of its own name, so that sums do not meet the whole. */
+/* Each CPU has its own series name, so that sums do not include the total. */
 static void write_cores(void)
 {
 	static const struct tr_gauge gauge = { "core.percent", AS_PERCENT, 0, 0,
@@ -181,7 +181,7 @@ const struct tr_job tr_job_system = { "system", NULL, run_system,
 
 /* ---- process ----------------------------------------------------------- */
 
-/* A reading, and what only getrusage() knows. */
+/* A reading, and what only getrusage() provides. */
 struct process {
 	tare_process now;
 	double children_cpu_s;
@@ -192,7 +192,7 @@ struct process {
 	{ name, kind, TR_GAUGE_U64, offsetof(struct process, field), false }
 #define PROCESS_REAL(name, kind, field) \
 	{ name, kind, TR_GAUGE_DOUBLE, offsetof(struct process, field), false }
-/* The costly ones. */
+/* The expensive ones. */
 #define PROCESS_MORE(name, kind, form, field) \
 	{ name, kind, form, offsetof(struct process, field), true }
 
@@ -231,7 +231,7 @@ static double seconds_of(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
 }
 
-/* Children that have ended and were waited for; unknown while there is none. */
+/* Children that ended and were waited for; unknown while there are none. */
 static void read_children(struct process *process)
 {
 	struct rusage usage;
@@ -267,8 +267,8 @@ const struct tr_job tr_job_process = { "process", NULL, run_process,
 /* ---- at start and end -------------------------------------------------- */
 
 /*
- * In the header and not as series: nothing that the program did not ask for
- * appears among its own.
+ * In the header and not as series: a program's series contain nothing that it
+ * did not ask for.
  */
 void tr_monitor_memory(const struct tr_config *config, bool at_end)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Series of the GPUs, each under a label gpu="0"; and the overheating of one:
- * a record in the history and a line in the log at the beginning of each
- * episode, and a gauge of 0 or 1 that rules of alerts can watch.
+ * Series of the GPUs, each with a label gpu="0"; and overheating: a record and
+ * a log line at the beginning of each episode, and a gauge of 0 or 1 for
+ * alerts.
  */
 #include "record/monitor.h"
 
@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #define GPU_BOARDS_MOST 64
-/* This long not hot: another episode. */
+/* A new episode begins after this time without overheating. */
 #define GPU_COOL_NS INT64_C(60000000000)
 
 #define GPU_FIELD(name, unit, type, form, field) \
@@ -48,7 +48,7 @@ static const struct tr_gauge gauges[] = {
 static struct board {
 	tare_site *site[N_GPU_GAUGES];
 	bool was_hot;
-	int64_t hot_ns; /* when it was last */
+	int64_t hot_ns; /* when it was last hot */
 } boards[GPU_BOARDS_MOST];
 
 static void find_sites(struct board *board, size_t index)
@@ -62,7 +62,7 @@ static void find_sites(struct board *board, size_t index)
 			tr_gauge_site(&gauges[i], "gpu"), 1, pair);
 }
 
-/* In the history, as a reading that failed. */
+/* A record of a failed reading. */
 static void record(const tare_gpu *now, const char *text)
 {
 	const tare_attr attr[] = {
@@ -96,7 +96,7 @@ static void tell(const tare_gpu *now)
 	tr_host.log(TARE_LEVEL_WARNING, text);
 }
 
-/* A board at its threshold goes to and fro: that is one episode. */
+/* A board near its threshold alternates: that is one episode. */
 static void follow_heat(struct board *board, const tare_gpu *now,
 			int64_t now_ns)
 {
@@ -110,7 +110,10 @@ static void follow_heat(struct board *board, const tare_gpu *now,
 	}
 }
 
-/* Asked for, so not silent; once, also for the children of a fork. */
+/*
+ * The user asked for GPUs, so their absence is logged; once, also for forked
+ * children.
+ */
 static void tell_absence(void)
 {
 	static bool told;
@@ -128,7 +131,10 @@ static void run_gpu(int64_t now_ns)
 {
 	size_t n = tare_gpu_count();
 
-	/* To track what GPUs there are asks for none. */
+	/*
+	 * Tracking applies to the GPUs that exist: no message if there are
+	 * none.
+	 */
 	if (!n && tr_parts_has(TARE_MONITOR_GPU))
 		tell_absence();
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The monitor's thread: jobs at intervals of their own.
+ * The monitor's thread: jobs at individual intervals.
  *
- * Deadlines are moments of the monotonic clock, start + n x interval, so that
- * neither a slow job nor a late wake-up moves the ones after it; slots that
- * passed meanwhile (a suspended machine, SIGSTOP) are left out.
+ * Deadlines are times of the monotonic clock, start + n x interval, so that
+ * neither a slow job nor a late wake-up shifts the following ones; missed
+ * slots (a suspended machine, SIGSTOP) are skipped.
  *
  * It waits on a word of the control page, which every change of that page
- * moves, from this process and from others. So it sees `tare ctl set` at
- * once, and sleeps for good while nothing is on.
+ * increments, from this process and from others. So it reacts to `tare ctl
+ * set` at once, and sleeps without a timeout while nothing is on.
  *
- * It is detached: no thread has to join it, and at exit it is waited for at
- * most TR_STOP_NS, since a driver may hold it up.
+ * It is detached: no thread has to join it, and exit waits for it at most
+ * TR_STOP_NS, since a driver may block it.
  */
 #include "record/monitor.h"
 
@@ -40,28 +40,28 @@ enum life {
 
 /* In memory that forks wipe. */
 struct monitor {
-	uint32_t life;	   /* enum life; a futex for waiting for its end */
+	uint32_t life;	   /* enum life; a futex to wait for its end */
 	uint32_t stopping; /* written by tr_monitor_stop() */
 	uint32_t thread;   /* its id */
-	uint32_t lock;	   /* jobs run one at a time, in whatever thread */
-	uint32_t told;	   /* that it cannot be made */
-	uint32_t wished;   /* for, where it could not be made */
-	uint64_t cost_ns;  /* CPU time of the thread, and of the drivers' */
-	/* The thread's alone: next deadline of each job, 0 while off. */
+	uint32_t lock;	   /* jobs run one at a time, in any thread */
+	uint32_t told;	   /* logged that it cannot be created */
+	uint32_t wished;   /* requested where it could not be created */
+	uint64_t cost_ns;  /* CPU time of this and the drivers' thread */
+	/* Used by the thread only: next deadline of each job, 0 while off. */
 	int64_t due[TR_JOBS_MOST];
 };
 
 static struct monitor *monitor;
 /*
- * The options as they were when measuring began, for the thread: what is set
- * later is in the control page, too, and the program may set it at any time.
+ * The options when measuring began, for the thread: later settings are also in
+ * the control page, and the program may set options at any time.
  */
 static const struct tr_config *configured;
 static struct tr_config options;
 static const struct tr_job *jobs[TR_JOBS_MOST] = { &tr_job_system,
 						   &tr_job_process,
 						   &tr_job_gpu };
-static uint32_t n_jobs = 3; /* grows; a row is there before it counts */
+static uint32_t n_jobs = 3; /* grows; a row is written before it counts */
 
 int tr_monitor_init(const struct tr_config *config)
 {
@@ -104,7 +104,7 @@ static struct tr_control *page(void)
 
 /* ---- the thread -------------------------------------------------------- */
 
-/* The slot after `now`; slots that passed are left out. */
+/* The slot after `now`; missed slots are skipped. */
 static int64_t next_slot(int64_t due, int64_t interval, int64_t now)
 {
 	due += interval;
@@ -113,8 +113,8 @@ static int64_t next_slot(int64_t due, int64_t interval, int64_t now)
 	return due;
 }
 
-/* Values that come fast share one reading of the clock; those of a job must
- * not share that of the one before, a second ago. */
+/* Frequent values share one clock reading; values of a job must not use that of
+ * the previous job, a second ago. */
 static void run_job(const struct tr_job *job, int64_t now)
 {
 	struct tr_thread *thread = tr_this_thread();
@@ -130,7 +130,7 @@ static int64_t interval_of(const struct tr_job *job)
 				  tr_parts_interval_ns(job->part);
 }
 
-/* Runs job `i` if it is due; when it is due again, TR_NEVER: off. */
+/* Runs job `i` if it is due. Returns the next deadline; TR_NEVER: off. */
 static int64_t run_due(uint32_t i)
 {
 	int64_t interval = interval_of(jobs[i]), now = tr_monotonic_ns();
@@ -140,7 +140,7 @@ static int64_t run_due(uint32_t i)
 		*due = 0;
 		return TR_NEVER;
 	}
-	/* Switched on, a shorter interval, or a clock that was set back. */
+	/* Switched on, a shorter interval, or the clock was set back. */
 	if (!*due || *due - now > interval)
 		*due = now;
 	if (now < *due)
@@ -148,7 +148,7 @@ static int64_t run_due(uint32_t i)
 	tr_wait_lock(&monitor->lock);
 	run_job(jobs[i], now);
 	tr_wait_unlock(&monitor->lock);
-	/* It may have changed its mind. */
+	/* The job may have changed its interval. */
 	interval = interval_of(jobs[i]);
 	*due = interval > 0 ?
 		       next_slot(*due, interval, tr_monotonic_ns()) :
@@ -156,7 +156,9 @@ static int64_t run_due(uint32_t i)
 	return *due ? *due : TR_NEVER;
 }
 
-/* A store and not an addition: a ledger that is replaced has it again. */
+/*
+ * A store and not an addition, so that a replaced ledger gets the total, too.
+ */
 static void account(void)
 {
 	uint64_t ns = (uint64_t)tr_clock_ns(CLOCK_THREAD_CPUTIME_ID) +
@@ -183,7 +185,10 @@ static void wait_until(struct tr_control *control, uint32_t seen,
 static void work(struct tr_control *control)
 {
 	while (!TR_ACQUIRE(monitor->stopping)) {
-		/* Before all that is looked at: what changes later wakes. */
+		/*
+		 * Read before everything else: a later change wakes the
+		 * thread.
+		 */
 		uint32_t seen = TR_ACQUIRE(control->wake);
 		uint32_t n = TR_ACQUIRE(n_jobs);
 		int64_t next = TR_NEVER;
@@ -216,8 +221,8 @@ static void *thread_main(void *arg)
 /* ---- making it --------------------------------------------------------- */
 
 /*
- * All but those that the thread causes itself: blocked, they would end the
- * process instead of reaching the guard for truncated ledgers.
+ * All signals except those that the thread itself causes: if blocked, they
+ * would end the process instead of reaching the guard for truncated ledgers.
  */
 static void signals_to_block(sigset_t *set)
 {
@@ -229,7 +234,7 @@ static void signals_to_block(sigset_t *set)
 		(void)sigdelset(set, own[i]);
 }
 
-/* A thread-local variable of the host's may be larger than our stack. */
+/* The host's thread-local variables may be larger than our stack. */
 static int create(const pthread_attr_t *like)
 {
 	pthread_attr_t attr = *like;
@@ -244,7 +249,7 @@ static int create(const pthread_attr_t *like)
 	return err;
 }
 
-/* With a mask and scheduling of its own, in whatever thread it is made. */
+/* With its own signal mask and scheduling, whichever thread creates it. */
 static int make_thread(void)
 {
 	struct sched_param param = { .sched_priority = 0 };
@@ -255,7 +260,7 @@ static int make_thread(void)
 	if (pthread_attr_init(&attr))
 		return TARE_ENOMEM;
 	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	/* Only where needed: a sandbox may not allow it. */
+	/* Only if needed: a sandbox may not allow it. */
 	if (sched_getscheduler(0) > SCHED_OTHER) {
 		(void)pthread_attr_setinheritsched(&attr,
 						   PTHREAD_EXPLICIT_SCHED);
@@ -279,7 +284,9 @@ static void tell_failure(void)
 			"itself, tare_monitor_sample() still works");
 }
 
-/* One thread of several makes it; `from` is LIFE_NONE or LIFE_FAILED. */
+/*
+ * Only one of several threads creates it; `from` is LIFE_NONE or LIFE_FAILED.
+ */
 static int make_once(uint32_t from)
 {
 	uint32_t making = LIFE_MAKING;
@@ -350,7 +357,7 @@ void tr_monitor_begin(void)
 
 void tr_monitor_notice(void)
 {
-	/* A thread that exists is woken by the change itself. */
+	/* An existing thread is woken by the change itself. */
 	if (!page() || !monitor || TR_LOAD(monitor->life) != LIFE_NONE)
 		return;
 	tr_parts_follow(&options);
@@ -369,14 +376,14 @@ void tr_monitor_stop(void)
 		return;
 	TR_PUBLISH(monitor->stopping, 1);
 	tr_control_wake(tr_ledger->control);
-	/* exit() in a callback that the thread itself called. */
+	/* exit() in a callback that this thread called. */
 	if (TR_LOAD(monitor->thread) == tr_thread_id())
 		return;
 	while ((life = TR_ACQUIRE(monitor->life)) == LIFE_MAKING ||
 	       life == LIFE_RUNNING)
 		if (!tr_wait(&monitor->life, life, until))
-			return; /* held up in a job: nothing is locked up */
-	/* What they were at the end. No GPUs: a driver may take its time. */
+			return; /* blocked in a job: no lock is left held */
+	/* Last readings. No GPUs: a driver may be slow. */
 	tr_monitor_run(TARE_MONITOR_SYSTEM | TARE_MONITOR_PROCESS);
 }
 

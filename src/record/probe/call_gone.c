@@ -2,21 +2,21 @@
 /*
  * Ends that never come, or come late.
  *
- * A function is left without its exit by longjmp, by an exception (where the
- * compiler adds no cleanup) or by the end of a thread. The next call tells:
- * where its stack pointer is above that of a function that is thought to be
- * open, that one is gone. Inlined functions share the stack pointer with the
- * one around them; then the place that called the hook says whose code it is
- * in. An exit that does not fit the innermost function is looked for further
- * out. What is passed over is counted as repaired.
+ * A function is left without its exit by longjmp, by an exception (if the
+ * compiler adds no cleanup) or by the end of a thread. The next call shows it:
+ * if its stack pointer is above that of a function that counts as open, that
+ * function is gone. Inlined functions share the stack pointer with the
+ * function around them; then the place that called the hook shows whose code
+ * it is in. An exit that does not fit the innermost function is matched with
+ * one further out. Functions skipped in between are counted as repaired.
  *
- * A scope may outlive the function that began it (a helper of the program
- * that begins one for its caller): the function then stays in place, marked
- * as left, until its scopes have ended.
+ * A scope may outlive the function that began it (a helper that begins a scope
+ * for its caller): the function then stays in place, marked as left, until its
+ * scopes have ended.
  *
  * Too deep, or too many paths: such calls are counted by function, below one
- * node of the track for all of them, and need no frame; the current node is
- * that one until the first of them ends.
+ * node of the track for all of them, and need no frame; that node is the
+ * current one until the first of them ends.
  */
 #include "record/probe/call.h"
 
@@ -29,7 +29,7 @@ static bool is_on_other_stack(void)
 	return sigaltstack(NULL, &now) == 0 && now.ss_flags & SS_ONSTACK;
 }
 
-/* Was it called from there, as far as that is known? */
+/* Was the function called from `site`, as far as that is known? */
 bool tr_call_is_from(const struct tr_node *node, const struct tr_frame *frame,
 		    uint32_t site)
 {
@@ -45,8 +45,8 @@ static uint64_t stack_of(const struct tr_frame *frame)
 }
 
 /*
- * The function whose machine code a frame of the stack belongs to: the
- * outermost of those that have it in common, all others are inlined.
+ * The function whose machine code owns a stack frame: the outermost of those
+ * that share the frame; all others are inlined.
  */
 static const struct tr_node *owner_of(const struct tr_thread *thread,
 				      const struct tr_node *node,
@@ -64,9 +64,9 @@ static const struct tr_node *owner_of(const struct tr_thread *thread,
 }
 
 /*
- * Does the call have the frame of the stack for itself? Then its hook was
- * called from its own code: that begins before the hook's place, and the
- * owner's does not begin in between.
+ * Does the call have its own stack frame? Then its hook was called from its
+ * own code: that code begins before the hook's call site, and the owner's code
+ * does not begin in between.
  */
 static bool has_own_frame(const struct tr_node *owner,
 			  const struct tr_call *call)
@@ -80,7 +80,7 @@ static bool has_own_frame(const struct tr_node *owner,
 	       !(call->address < owner->items && owner->items <= at);
 }
 
-/* Is the function of this frame gone, now that there is this call? */
+/* Has the function of this frame ended unseen, as this call shows? */
 static bool is_gone_by(const struct tr_thread *thread,
 		       const struct tr_node *node,
 		       const struct tr_frame *frame, const struct tr_call *call)
@@ -88,7 +88,7 @@ static bool is_gone_by(const struct tr_thread *thread,
 	if (TR_LOAD(frame->aside) == TR_CALL_LEFT ||
 	    stack_of(frame) != call->stack)
 		return stack_of(frame) < call->stack;
-	/* The same place in the same frame of the stack, again? */
+	/* The same place in the same stack frame, again? */
 	if (node->items == call->address &&
 	    (node->site & TR_NODE_HERE) == (call->here & TR_NODE_HERE))
 		return true;
@@ -108,7 +108,7 @@ bool tr_calls_are_gone(const struct tr_thread *thread,
 		const struct tr_node *node = tr_node_at(thread, off);
 		bool is_left = TR_LOAD(frame->aside) == TR_CALL_LEFT;
 
-		/* One that was left waits for the scopes in it. */
+		/* A function that was left waits for the scopes in it. */
 		if (tr_node_is_function(node) && !(is_left && has_scope))
 			return is_gone_by(thread, node, frame, call);
 		has_scope |= !tr_node_is_function(node);
@@ -135,7 +135,10 @@ void tr_calls_drop(struct tr_thread *thread)
 	thread->top--;
 }
 
-/* Down to and with the innermost function that was not left before. */
+/*
+ * Drops frames up to and including the innermost function that was not left
+ * before.
+ */
 static void drop_innermost(struct tr_thread *thread)
 {
 	const struct tr_frame *to = thread->top;
@@ -159,7 +162,7 @@ void tr_calls_drop_gone(struct tr_thread *thread, const struct tr_call *call)
 	bool asked = false;
 
 	while (tr_calls_are_gone(thread, call)) {
-		/* A handler's stack may be anywhere. */
+		/* A signal handler's stack may be anywhere. */
 		if (!asked && is_on_other_stack())
 			return;
 		asked = true;
@@ -170,8 +173,8 @@ void tr_calls_drop_gone(struct tr_thread *thread, const struct tr_call *call)
 /* ---- functions in a scope that has ended ------------------------------- */
 
 /*
- * A helper of the program that ends a scope for its caller is inside that
- * scope, and ends after it: neither its missing end nor its late one is odd.
+ * A helper that ends a scope for its caller is inside that scope, and ends
+ * after it: neither its missing end nor its late one is an error.
  */
 void tr_calls_orphan(struct tr_thread *thread, const struct tr_frame *to)
 {
@@ -193,7 +196,9 @@ void tr_calls_orphan(struct tr_thread *thread, const struct tr_frame *to)
 	thread->orphan_at = TR_LOAD(to[1].aside) & ~(uint64_t)TR_CALL_FLAGS;
 }
 
-/* Bytes above where its hook was called that a function's end may be. */
+/*
+ * A function's end may be at most this many bytes above its hook's call site.
+ */
 #define TR_CALL_REACH 4096u
 
 bool tr_call_is_orphan(struct tr_thread *thread, const struct tr_call *call)
@@ -203,7 +208,7 @@ bool tr_call_is_orphan(struct tr_thread *thread, const struct tr_call *call)
 	if (!thread->orphans)
 		return false;
 	if (call->stack > thread->orphan_at + TR_CALL_REACH) {
-		thread->orphans = 0; /* they never came */
+		thread->orphans = 0; /* their ends never came */
 		return false;
 	}
 	thread->orphans--;
@@ -213,7 +218,7 @@ bool tr_call_is_orphan(struct tr_thread *thread, const struct tr_call *call)
 
 /* ---- functions without a place ----------------------------------------- */
 
-/* Without a node for them nothing is kept. Busy. */
+/* Without a node for deep calls nothing is kept. Busy. */
 static void go_deep(struct tr_thread *thread, const struct tr_call *call)
 {
 	struct tr_track *track = thread->own_track;
@@ -253,7 +258,7 @@ void tr_calls_enter_deep(struct tr_thread *thread, const struct tr_call *call)
 		tr_thread_lose(thread);
 }
 
-/* False: what was too deep is gone, and this is the end of another. */
+/* False: no deep call is open, and this ends another function. */
 bool tr_calls_exit_deep(struct tr_thread *thread, const struct tr_call *call)
 {
 	bool is_gone = thread->deep > 1 && call->stack > thread->deep_at;

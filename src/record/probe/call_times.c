@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Call times: which calls of a function have one, and what is done with it.
+ * Call times: which calls of a function are timed, and where the time goes.
  *
- * In mode sparse all have at first; of a function whose own time is less than
- * ten times what timing costs, one of 64, drawn, since a fixed pattern might
- * meet one in the program. What it calls is taken off: `within` of a node is
- * about the time of that, each call with the number of those it stands for.
+ * In mode sparse all calls are timed at first. Of a function whose own time is
+ * less than ten times the cost of timing, one in 64 calls is timed, at random,
+ * since a fixed pattern might coincide with one in the program. The time of
+ * callees is subtracted: `within` of a node is roughly that time, each timed
+ * call weighted with the number of calls that it represents.
  */
 #include "record/probe/call.h"
 
-#define TR_CALL_FIRST 16u	  /* calls timed before it is judged */
-#define TR_CALL_JUDGED (1u << 20) /* and after which it is no more */
-#define TR_CALL_MEAN 64.5f	  /* of the gaps drawn */
-#define TR_CALL_LONG 65536u	  /* a gap where none has a time */
-#define TR_CALL_WORTH 10	  /* times its cost */
+#define TR_CALL_FIRST 16u	  /* calls timed before the decision */
+#define TR_CALL_JUDGED (1u << 20) /* and after which it is final */
+#define TR_CALL_MEAN 64.5f	  /* mean of the random gaps */
+#define TR_CALL_LONG 65536u	  /* a gap without timed calls */
+#define TR_CALL_WORTH 10	  /* times the cost of timing */
 
 static float ticks_within(const struct tr_node *node)
 {
@@ -35,7 +36,7 @@ static void add_within(struct tr_node *node, float ticks)
 	TR_STORE(node->within, u.bits);
 }
 
-/* Is its own time long enough for a look at the clock at each call? */
+/* Is the own time long enough to time each call? */
 static bool is_worth(const struct tr_node *node)
 {
 	const struct tr_header *header = tr_ledger->header;
@@ -51,7 +52,7 @@ static bool is_worth(const struct tr_node *node)
 typedef uint64_t tr_pair
 	__attribute__((vector_size(16), may_alias, aligned(16)));
 
-/* Both words by one store: a kill comes before or after it. */
+/* Stores both words at once: a kill leaves both or neither. */
 TR_INLINE void store_pair(uint64_t *both, uint64_t first, uint64_t second)
 {
 #if defined(__SANITIZE_THREAD__)
@@ -73,7 +74,7 @@ _Static_assert(offsetof(struct tr_node, untimed) % 16 == 0 &&
 			       offsetof(struct tr_node, untimed) + 12,
 	       "a pair");
 
-/* The next that has a time is `gap` calls from now. */
+/* The next timed call is `gap` calls from now. */
 TR_INLINE void set_gap(struct tr_node *node, uint32_t gap)
 {
 	store_pair(&node->untimed, node->untimed + gap,
@@ -136,7 +137,7 @@ void tr_calls_time(struct tr_thread *thread, struct tr_node *node,
 	start_time(thread, frame, TR_CALL_TIMED);
 }
 
-/* The time of a call, while its node is the current one. */
+/* Stores the time of a call, while its node is the current one. */
 TR_INLINE void note_time(struct tr_thread *thread, struct tr_node *node,
 			 uint64_t aside, uint64_t duration)
 {
@@ -153,7 +154,7 @@ TR_INLINE void note_time(struct tr_thread *thread, struct tr_node *node,
 						   1));
 }
 
-/* The time of a function that ends. Busy. */
+/* Stores the time of a function that ends. Busy. */
 void tr_call_finish(struct tr_thread *thread, uint32_t off,
 			const struct tr_frame *frame)
 {
@@ -183,7 +184,7 @@ static TR_NOINLINE void exit_logged(struct tr_thread *thread, uint32_t off)
 	tr_thread_leave(thread);
 }
 
-/* Time has passed: a moment for what needs doing at times. */
+/* A new slice: does the periodic work. */
 static TR_NOINLINE void turn_slice(struct tr_thread *thread, uint32_t slice)
 {
 	thread->call_slice = slice;

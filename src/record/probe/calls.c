@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls: begin and end of functions, but for the common case in calls.h.
+ * Calls: begin and end of functions, except for the common case in calls.h.
  */
 #include "record/probe/call.h"
 
@@ -58,7 +58,7 @@ static bool refresh(void)
 
 static void (*know_code)(uint64_t address);
 static uint32_t calls_paused;
-static bool has_paused; /* some ends have no beginning, and that is fine */
+static bool has_paused; /* some ends then have no begin: no error */
 
 void tr_calls_use(enum tr_calls mode, void (*know)(uint64_t address))
 {
@@ -70,7 +70,7 @@ void tr_calls_use(enum tr_calls mode, void (*know)(uint64_t address))
 							   wanted);
 }
 
-/* Functions that are open go on to their ends. */
+/* Functions that are open continue to their ends. */
 void tr_calls_pause(bool is_paused)
 {
 	if (is_paused)
@@ -80,11 +80,11 @@ void tr_calls_pause(bool is_paused)
 					      TR_LOAD(tr_hooks.ends));
 }
 
-/* Is it off from outside? Asked by each thread once in a while. */
+/* Is it switched off from outside? Each thread checks at times. */
 void tr_calls_look(struct tr_thread *thread)
 {
 	if (TR_UNLIKELY(TR_ACQUIRE(tr_hooks.generation) != gate_now()))
-		thread->calls = NULL; /* the next call asks what is wanted */
+		thread->calls = NULL; /* the next call checks the switches */
 }
 
 static bool has_guesses(struct tr_thread *thread)
@@ -112,15 +112,15 @@ static struct tr_thread *ready_thread(void)
 		(void)refresh();
 		return NULL;
 	}
-	/* At its first event it may know the switches of a parent process. */
+	/* At its first event it may have the switches of a parent process. */
 	if ((!thread->own_track || TR_ACQUIRE(tr_hooks.generation) != gate) &&
 	    !refresh())
 		return NULL;
 	if (!thread->own_track)
 		thread = tr_track_attach();
-	/* With the slow clock all goes the slow way. */
+	/* With the slow clock every call takes the slow path. */
 	if (thread && thread->fast && has_guesses(thread)) {
-		/* Below the first frame: outside of all. */
+		/* Below the first frame: outside of all functions. */
 		TR_STORE(thread->frames->aside, ~(uint64_t)TR_CALL_FLAGS);
 		thread->calls = thread->own_track;
 	}
@@ -140,7 +140,7 @@ TR_NOINLINE void tr_calls_enter_other(void *function, void *site,
 	uint32_t off = thread->deep ? 0 :
 				    tr_tree_find(thread, parent, call.address);
 
-	/* Not below the node for all others: it has no room for frames. */
+	/* Not below the node for deep calls: it has no room for frames. */
 	if (!off || tr_calls_are_gone(thread, &call)) {
 		tr_calls_enter_slow(function, site, stack, here);
 		return;
@@ -228,7 +228,7 @@ static struct tr_frame *find_open(const struct tr_thread *thread,
 	return found;
 }
 
-/* Has the function nothing open in it but scopes that may go on? */
+/* Is nothing open in the function but scopes that may outlive it? */
 static bool is_outlived(const struct tr_thread *thread,
 			const struct tr_frame *frame)
 {
@@ -269,7 +269,7 @@ static void leave(struct tr_thread *thread, const struct tr_call *call)
 	if (!frame) {
 		if (!tr_call_is_orphan(thread, call))
 			count_stray();
-		/* Open when the ledger was replaced: its frame is left. */
+		/* Open when the ledger was replaced: only its frame is left. */
 		if (track->current == track->root &&
 		    thread->top > thread->frames)
 			thread->top--;
@@ -284,7 +284,7 @@ static void leave(struct tr_thread *thread, const struct tr_call *call)
 	tr_calls_pop(thread, track, tr_node_at(thread, off)->parent);
 }
 
-/* While it is off: only what began while it was on. */
+/* While off: only functions that began while it was on. */
 static bool is_open_function(const struct tr_thread *thread,
 			     const struct tr_call *call)
 {
@@ -304,7 +304,7 @@ TR_COLD void tr_calls_exit_slow(void *function, void *site, const void *stack)
 	bool is_on = gate_now() != 0 && TR_CALLS_MODE();
 
 	if (!thread->own_track) {
-		/* Begun before a fork, or before it was switched on. */
+		/* Begun before a fork, or before hooks were switched on. */
 		if (is_on && tr_ledger_is_open())
 			count_stray();
 		return;
@@ -312,7 +312,7 @@ TR_COLD void tr_calls_exit_slow(void *function, void *site, const void *stack)
 	if (!is_on && !is_open_function(thread, &call))
 		return;
 	if (!tr_thread_enter(thread))
-		return; /* a handler's: it was counted when it began */
+		return; /* in a handler: counted at its begin */
 	leave(thread, &call);
 	tr_thread_leave(thread);
 }

@@ -1,43 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls: functions of the host, told by the hooks of -finstrument-functions
- * (preload/hooks.c), as nodes of the call tree that scopes are in.
+ * Calls: functions of the host, reported by the hooks of
+ * -finstrument-functions (preload/hooks.c), as nodes of the same call tree as
+ * scopes.
  *
- * A call that has no time costs a look at the guessed node, one count and
- * three words in its frame. Every instruction here is paid twice by each
- * function of the host, so what is not so simple (another node than guessed,
- * inlined functions, a first call) is done by functions that are called last,
- * and save no registers in the common case.
+ * An untimed call costs a look-up of the guessed node, one count and three
+ * words in its frame. Each function of the host executes every instruction
+ * here twice, so less common cases (another node than guessed, inlined
+ * functions, a first call) are in functions that are tail-called, and the
+ * common case saves no registers.
  *
- * The count is taken when a call begins: a function that never returns, or is
- * left by longjmp or kill, was called all the same. It counts down to the
- * next call that shall have a time, so one subtraction tells that, too.
- * What belongs together (`untimed` and `cell`, `calls` and `sum`) is stored by
- * one instruction, so that a kill finds both or neither.
+ * The count changes when a call begins: a function that never returns, or is
+ * left by longjmp or kill, was called nevertheless. It counts down to the next
+ * timed call, so that one subtraction also decides this. Words that belong
+ * together (`untimed` and `cell`, `calls` and `sum`) are stored by one
+ * instruction, so that a kill leaves both or neither.
  *
- * Signals: as at scopes, a handler leaves node and frame as it found them.
- * The fast paths need no mark that the track is busy, and heed none: they add
- * nothing to the log, and change a node's own fields while it is the current
- * one, so what a handler calls is below it, and never the same node.
+ * Signals: as with scopes, a handler leaves node and frame as it found them.
+ * The fast paths neither set nor test that the track is busy: they add nothing
+ * to the log, and change a node's own fields only while it is the current one,
+ * so the calls of a handler are below it, and never the same node.
  */
 #ifndef TR_RECORD_PROBE_CALLS_H
 #define TR_RECORD_PROBE_CALLS_H
 
 #include "record/probe.h"
 
-/* Used by preload/hooks.c alone, which the two-file build does not have. */
+/* Used only by preload/hooks.c, which the two-file build does not have. */
 #define TR_HOOK TR_INLINE __attribute__((unused))
 
 struct tr_hooks {
-	uint32_t mode; /* enum tr_calls; off: no call is begun */
-	uint32_t ends; /* the same, also while calls are paused */
+	uint32_t mode; /* enum tr_calls; off: no call begins */
+	uint32_t ends; /* the same, but stays on while paused */
 	uint32_t generation;
-	const uint32_t *gate; /* 0 behind it: off for now */
+	const uint32_t *gate; /* its word is 0: off for now */
 };
 
 extern struct tr_hooks tr_hooks __attribute__((visibility("hidden")));
 
-/* One comparison with memory, which an atomic load is not. */
+/* One comparison with memory, which an atomic load does not allow. */
 #if defined(__SANITIZE_THREAD__)
 #define TR_CALLS_MODE() TR_LOAD(tr_hooks.mode)
 #define TR_CALLS_ENDS() TR_LOAD(tr_hooks.ends)
@@ -47,8 +48,8 @@ extern struct tr_hooks tr_hooks __attribute__((visibility("hidden")));
 #endif
 
 /*
- * Where a hook was called, from the stack pointer there: so the hook itself
- * need not load it. NULL where that is not possible.
+ * Where a hook was called, derived from the stack pointer, so that the hook
+ * itself need not load it. NULL if that is not possible.
  */
 TR_INLINE const void *tr_call_here(const void *stack, const void *here)
 {
@@ -60,21 +61,21 @@ TR_INLINE const void *tr_call_here(const void *stack, const void *here)
 #endif
 }
 
-/* Another node than guessed, not called by a function, or inlined. */
+/* Not the guessed node, not called by a function, or inlined. */
 void tr_calls_enter_other(void *function, void *site, const void *stack,
 			  const void *here);
-/* All that can happen. */
+/* Handles every case. */
 void tr_calls_enter_slow(void *function, void *site, const void *stack,
 			 const void *here);
-/* A call that is due to have a time, if the mode has any. */
+/* A call that is due to be timed, if the mode times calls. */
 void tr_calls_time(struct tr_thread *thread, struct tr_node *node,
 		   struct tr_frame *frame);
-/* All that can happen. */
+/* Handles every case. */
 void tr_calls_exit_slow(void *function, void *site, const void *stack);
-/* The innermost function, with a time; or another. */
+/* The innermost function, timed; or another one. */
 void tr_calls_exit_timed(void *function, void *site, const void *stack);
 
-/* One less, in one instruction where there is one; true: that was the last. */
+/* Decrements, in one instruction if possible; true: it reached the end. */
 TR_INLINE bool tr_slot_down(uint32_t *slot)
 {
 #if defined(__x86_64__)
@@ -90,13 +91,13 @@ TR_INLINE bool tr_slot_down(uint32_t *slot)
 #endif
 }
 
-/* What is in `start` of a frame that has no time. */
+/* Content of `start` in a frame without a time. */
 struct tr_call_origin {
-	uint32_t parent; /* node, so that its end need not look it up */
+	uint32_t parent; /* node, so that the end need not find it */
 	uint32_t mark;	 /* see tr_call_mark() */
 };
 
-/* Tells functions and where they were called from: lower halves of both. */
+/* Identifies function and call site: lower halves of both. */
 TR_INLINE uint32_t tr_call_mark(const void *function, const void *site)
 {
 	return (uint32_t)((uintptr_t)function + (uintptr_t)site);
@@ -104,13 +105,16 @@ TR_INLINE uint32_t tr_call_mark(const void *function, const void *site)
 
 /*
  * A call at one place of one path is nearly always of the same function, so
- * that is where to look first. Not at the child found last: functions that
- * call several others in turn would never find it.
+ * the guess is by place. Not the child found last: it is wrong for functions
+ * that call several others in turn.
  */
 TR_INLINE uint32_t *tr_call_guess(const struct tr_thread *thread,
 				  uint32_t parent, const void *site)
 {
-	/* In bytes; nodes lie on lines, and calls are longer than one. */
+	/*
+	 * In bytes; nodes are aligned to cache lines, and a call instruction
+	 * is longer than one byte.
+	 */
 	uint32_t at = (parent + (uint32_t)(uintptr_t)site) &
 		      (TR_GUESSES - 1) * 4;
 
@@ -118,8 +122,8 @@ TR_INLINE uint32_t *tr_call_guess(const struct tr_thread *thread,
 }
 
 /*
- * Only this thread writes what is read plainly here, and the compiler folds
- * such a read into the instruction that needs it.
+ * Only this thread writes the words that are read without atomics here, and
+ * the compiler folds such a read into the instruction that needs it.
  */
 TR_INLINE void tr_calls_begin(struct tr_thread *thread, struct tr_track *track,
 			      uint32_t parent, uint32_t off, uint32_t mark,
@@ -137,8 +141,8 @@ TR_INLINE void tr_calls_begin(struct tr_thread *thread, struct tr_track *track,
 }
 
 /*
- * `site`: where `function` was called, `stack`: the stack pointer there
- * where it called the hook, `here`: that place, or NULL: see tr_call_here().
+ * `site`: where `function` was called; `stack`: the stack pointer where it
+ * called the hook; `here`: that place, or NULL: see tr_call_here().
  */
 TR_HOOK void tr_calls_enter(void *function, void *site, const void *stack,
 			    const void *here)
@@ -157,7 +161,7 @@ TR_HOOK void tr_calls_enter(void *function, void *site, const void *stack,
 	}
 	parent = track->current;
 	off = *tr_call_guess(thread, parent, site);
-	/* Above a scope there is any word; then the other way knows better. */
+	/* Above a scope the word is arbitrary; then the slow path decides. */
 	if (TR_UNLIKELY(tr_node_at(thread, off)->items !=
 			(uintptr_t)function) ||
 	    TR_UNLIKELY(tr_node_at(thread, off)->parent != parent) ||

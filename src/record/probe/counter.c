@@ -2,17 +2,17 @@
 /*
  * Counters and ratios: one addition to a slot of the thread.
  *
- * Those of whole numbers are inline, in probe.h. Here is what is not the
- * common case: the first use, counters of doubles, and counters whose single
- * additions are kept (keep_kinds). The sites of the last two never have the
- * generation of their gate, so that the inline part leaves them to us.
+ * Integer counters are inline, in probe.h. This file has the less common
+ * cases: the first use, counters of doubles, and counters whose single
+ * additions are kept (keep_kinds). Sites of the last two never have the
+ * generation of their gate, so that the inline part calls these functions.
  */
 #include "record/probe.h"
 
-/* Makes the slot's chunk if needed; NULL: lost, counted. */
+/* Makes the slot's chunk if needed; NULL: lost and counted. */
 static uint64_t *slot_of(struct tr_thread *thread, uint32_t slot)
 {
-	/* Read once: it is NULL as soon as the ledger is replaced. */
+	/* Read once: it becomes NULL when the ledger is replaced. */
 	uint64_t *chunk =
 		TR_LOAD(thread->self.counter[slot / TR_COUNTER_SLOTS]);
 
@@ -30,8 +30,8 @@ static uint64_t *slot_of(struct tr_thread *thread, uint32_t slot)
 }
 
 /*
- * Only this thread writes the slot, but a handler of its own may come between
- * load and store. Without `lock`: the instruction is whole for this thread.
+ * Only this thread writes the slot, but its own signal handler may run between
+ * load and store. No `lock` prefix: one instruction is atomic within a thread.
  */
 static bool swap_own(uint64_t *slot, uint64_t *before, uint64_t after)
 {
@@ -58,7 +58,9 @@ static void slot_add_double(uint64_t *slot, double value)
 		;
 }
 
-/* A single addition, for the history. Without it the sum is still right. */
+/*
+ * Keeps a single addition as a record. If that fails, the sum is still right.
+ */
 static void keep(struct tr_thread *thread, uint32_t site, double value)
 {
 	uint32_t cell;
@@ -75,7 +77,7 @@ static void keep(struct tr_thread *thread, uint32_t site, double value)
 	tr_thread_leave(thread);
 }
 
-/* `n` whole ones, or `value` where that is not 0. */
+/* Adds `n`, or `value` if it is not 0. */
 static void add(tare_site *site, uint32_t gate, uint64_t n, double value)
 {
 	struct tr_thread *thread = tr_probe_ready(site, gate);
@@ -84,7 +86,7 @@ static void add(tare_site *site, uint32_t gate, uint64_t n, double value)
 
 	if (!slot)
 		return;
-	/* Beyond max_sites it is a series of whole numbers. */
+	/* Beyond max_sites it is a series of integers. */
 	if (TR_LOAD(tr_site_at(id)->flags) & TARE_SITE_DOUBLE)
 		slot_add_double(slot, value + (double)n);
 	else
@@ -101,7 +103,7 @@ TARE_API void tare_counter_add_(tare_site *site, uint32_t gate, uint64_t n)
 TARE_API void tare_counter_add_double_(tare_site *site, uint32_t gate,
 				       double value)
 {
-	/* Written so that NAN is refused; 2^63 is far above any sum. */
+	/* This form also refuses NAN; 2^63 is far above any sum. */
 	if (!(value >= 0 && value < 0x1p63))
 		return;
 	if (!tr_probe_forward)
@@ -124,7 +126,9 @@ TARE_API void tare_ratio_add_(tare_site *site, uint32_t gate, uint64_t part,
 	slot = TR_LOAD(site->slot);
 	first = thread ? slot_of(thread, slot) : NULL;
 	second = first ? slot_of(thread, slot + 1) : NULL;
-	/* The whole first: a reader in between sees no ratio above one. */
+	/*
+	 * The denominator first: a reader in between sees no ratio above one.
+	 */
 	if (second) {
 		tare_slot_add_(second, whole);
 		tare_slot_add_(first, part);

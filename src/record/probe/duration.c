@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Durations that were measured elsewhere: each is a call of its scope, and a
- * record of the history with its outcome and its attributes.
+ * record with its outcome and its attributes.
  */
 #include "record/probe.h"
 
-/* In a handler that met its own thread in a probe: without its record. */
+/* In a handler that interrupted a probe of its own thread: no record. */
 static void defer_duration(struct tr_thread *thread, const struct tr_note *d)
 {
 	uint32_t what = d->site | (d->error ? TR_PARKED_FAILED : 0);
@@ -16,7 +16,7 @@ static void defer_duration(struct tr_thread *thread, const struct tr_note *d)
 		tr_lose_busy();
 }
 
-/* Before its first cell is made: its last values are kept as those are. */
+/* Before its first cell is made: last values are kept as for operations. */
 static void mark_operation(uint32_t id)
 {
 	struct tr_site *site = tr_site_at(id);
@@ -43,7 +43,7 @@ static void append_duration(struct tr_thread *thread, const struct tr_note *d)
 		(void)tr_note_write(thread, d);
 }
 
-/* No more than times can be reckoned with: some 50 years at the least. */
+/* Limited to what time arithmetic can hold: at least about 50 years. */
 static uint64_t ticks_of(uint64_t ns, double scale)
 {
 	double ticks = (double)ns * 1e-9 / scale + 0.5;
@@ -62,8 +62,8 @@ static void record(tare_site *site, uint32_t gate, uint64_t ns,
 	now = tr_ledger_ticks();
 	d->site = TR_LOAD(site->id);
 	d->duration = ticks_of(ns, thread->scale);
-	/* It may have begun before the clock did: then this is below zero, and
-	 * so do readers take it. */
+	/* It may have begun before the clock: then this wraps below zero, and
+	 * readers handle it as negative. */
 	d->start = now - d->duration;
 	if (!tr_thread_enter(thread)) {
 		defer_duration(thread, d);
@@ -106,7 +106,7 @@ TARE_API int tare_processing_record(const char *operation, double ms,
 	tare_site *site;
 	uint32_t gate;
 
-	/* Written so that NAN is refused. */
+	/* This form also refuses NAN. */
 	if (!operation || !operation[0] || !(ms >= 0 && ms < 1e13) ||
 	    (n_attrs && !attr))
 		return TARE_EINVAL;

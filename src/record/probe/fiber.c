@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fibers: a thread's open scopes, taken off and put back.
+ * Fibers: a thread's open scopes, saved and restored.
  *
- * words: [0] depth, [1] node, [2..] frames' starts. Bit 63 of a start says
- * that the frame has notes, bit 62 that it failed; its notes stay on the
- * note buffer, found by start. Of a function without a time it is 0.
+ * words: [0] depth, [1] node, [2..] frames' starts. Bit 63 of a start: the
+ * frame has notes; bit 62: it failed. Its notes stay in the note buffer, found
+ * by start. The start of a function without a time is 0.
  */
 #include "record/probe.h"
 
@@ -20,7 +20,7 @@ static uint64_t word_of(const struct tr_frame *f, bool is_function)
 	return start == TR_FRAME_ASIDE ? aside | TR_NOTED : start;
 }
 
-/* Innermost first, as the nodes know each other. */
+/* Innermost first, the order of the nodes' parents. */
 static void save_frames(const struct tr_thread *thread, uint64_t *words)
 {
 	uint32_t off = (uint32_t)words[1];
@@ -55,7 +55,7 @@ static void save(struct tr_thread *thread, uint64_t *words)
 	tr_thread_leave(thread);
 }
 
-/* One of this track's nodes, at that depth? Another thread's is not ours. */
+/* A node of this track, at that depth? Another thread's node is refused. */
 static bool is_ours(const struct tr_thread *thread, const uint64_t *words)
 {
 	uint32_t off = (uint32_t)words[1];
@@ -71,7 +71,7 @@ static bool is_ours(const struct tr_thread *thread, const uint64_t *words)
 	return off == thread->own_track->root;
 }
 
-/* The stack's future address is unknown: further out than any. */
+/* The future stack address is unknown: use one further out than any. */
 static void put_function(struct tr_frame *f, uint64_t start)
 {
 	TR_STORE(f->aside, ~(uint64_t)TR_CALL_FLAGS |
@@ -106,13 +106,13 @@ static void restore(struct tr_thread *thread, uint64_t *words)
 
 	if (!words[0] || !tr_thread_enter(thread))
 		return;
-	/* What was opened since would be under the fiber's frames. */
+	/* Scopes opened since would be below the fiber's frames. */
 	tr_scope_repair(thread, thread->frames);
 	if (is_ours(thread, words))
 		put_back(thread, words);
 	else
 		TR_STORE(lost->no_space, lost->no_space + words[0]);
-	words[0] = 0; /* not twice */
+	words[0] = 0; /* restore only once */
 	tr_thread_leave(thread);
 }
 

@@ -2,10 +2,10 @@
 /*
  * Handles: sites made at run time, from names and labels.
  *
- * They live for ever, in private memory that a child has by copy, and are
- * found by a hash that is never locked: a handle is complete before it is
- * put into a free place by compare-and-swap. Their number is bounded by
- * max_sites; a name beyond gets the overflow series of its kind, and that is
+ * They exist for ever, in private memory that a child has by copy, and are
+ * found by a hash that is never locked: a handle is complete before
+ * compare-and-swap stores it in a free place. Their number is bounded by
+ * max_sites; a further name gets the overflow series of its kind, which is
  * counted.
  */
 #include "record/probe/note_buffer.h"
@@ -108,7 +108,7 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 32;
 }
 
-/* Up to eight bytes as one word: no loop, no call, nothing read beyond. */
+/* Up to eight bytes as one word: no loop, no call, no read beyond the end. */
 static uint64_t word_of(const char *text, size_t len)
 {
 	uint32_t first, last;
@@ -136,7 +136,7 @@ static uint64_t hash_bytes(uint64_t hash, const char *text, size_t len)
 
 	for (; at + 8 < len; at += 8)
 		hash = mix(hash, word_of(text + at, 8));
-	/* The last eight bytes, which may have been seen in part. */
+	/* The last eight bytes, which may overlap those before. */
 	if (len > 8)
 		at = len - 8;
 	return mix(hash, word_of(text + at, len - at) ^ (uint64_t)len << 56);
@@ -205,7 +205,10 @@ static bool matches(const struct handle *handle, const struct wanted *wanted)
 		return false;
 	if (wanted->base && !same_pairs(handle, wanted))
 		return false;
-	/* For labels, too: another library may lie where the site was. */
+	/*
+	 * For labels, too: another library may be at the site's former
+	 * address.
+	 */
 	return site->kind == like->kind &&
 	       !((site->flags ^ like->flags) &
 		 (TR_SITE_STAGES | TARE_SITE_DOUBLE)) &&
@@ -253,8 +256,8 @@ static const uint32_t *copy_lengths(const struct wanted *wanted)
 	return copy;
 }
 
-/* A value, escaped, in at most `room` bytes; its length. Cut between
- * characters where it is too long. */
+/* Escapes a value into at most `room` bytes; returns the length. Cuts between
+ * characters if it is too long. */
 static size_t render_value(const char *value, char *out, size_t room)
 {
 	size_t n = 0, whole = 0;
@@ -263,7 +266,7 @@ static size_t render_value(const char *value, char *out, size_t room)
 		bool escape = *c == '"' || *c == '\\' || *c == '\n';
 
 		if (((unsigned char)*c & 0xc0) != 0x80)
-			whole = n; /* a character begins */
+			whole = n; /* a character begins here */
 		if (n + 1 + escape > room)
 			return whole;
 		if (escape)
@@ -273,7 +276,7 @@ static size_t render_value(const char *value, char *out, size_t room)
 	return n;
 }
 
-/* k="v",k="v"; a pair whose key finds no room is left out. */
+/* k="v",k="v"; a pair whose key does not fit is left out. */
 static void render_labels(const struct wanted *wanted, char *out)
 {
 	size_t n = 0;
@@ -377,9 +380,9 @@ static tare_site *find_handle(struct wanted *wanted)
 }
 
 /*
- * Callers mostly come with the same pointers to the same few strings. The
- * thread remembers which handle that was; whether it is right is decided by
- * the strings, not by their addresses.
+ * Callers mostly pass the same pointers to the same few strings. The thread
+ * remembers the last handle for them; the strings, not their addresses, decide
+ * whether it is right.
  */
 static struct handle **guess_of(struct tr_thread *thread, const tare_site *site,
 				size_t n_pairs, const char *const pairs[])
@@ -409,7 +412,10 @@ static bool is_right(const struct handle *handle, const tare_site *site,
 	return true;
 }
 
-/* As much of a text as a ledger keeps; longer ones go by their beginning. */
+/*
+ * Cuts a text to what a ledger keeps; longer texts are equal if their
+ * beginnings are.
+ */
 #define TR_LABEL_MOST 255u
 
 static const char *clipped(const char *text, char *copy)
@@ -488,7 +494,7 @@ TARE_API tare_site *tare_counter_get_double(const char *name, const char *unit,
 static tare_site *find_labels(tare_site *site, size_t n_pairs,
 			      const char *const pairs[])
 {
-	struct wanted wanted; /* its lengths are filled as they are needed */
+	struct wanted wanted; /* its lengths are filled on demand */
 
 	if (!n_pairs || n_pairs > TR_PAIRS_MOST)
 		return site;
@@ -499,7 +505,7 @@ static tare_site *find_labels(tare_site *site, size_t n_pairs,
 	for (size_t i = 0; i < n_pairs * 2; i++) {
 		if (!pairs[i])
 			return site;
-		/* No label: such series could not be told apart. */
+		/* Cutting a label would merge different series. */
 		if (strnlen(pairs[i], TR_PAIR_MOST + 1) > TR_PAIR_MOST)
 			return overflow_of(&wanted);
 	}

@@ -3,8 +3,8 @@
  * Notes: attributes, failure texts and items of an open scope.
  *
  * They wait in the thread's note buffer, under the start time of their scope
- * (which no other scope of the thread has), until the scope ends and all goes
- * into one record. Ids such as photo_id thus never become series.
+ * (unique in the thread), until the scope ends and all are written into one
+ * record. So ids such as photo_id never become series.
  */
 #include "record/probe/note_buffer.h"
 
@@ -16,7 +16,7 @@
 
 /* ---- notes ------------------------------------------------------------- */
 
-/* The frame meant: the innermost for NULL. NULL if there is none. */
+/* The frame of a handle; NULL means the innermost. NULL if there is none. */
 static struct tr_frame *frame_of(const struct tr_thread *thread, void *handle)
 {
 	struct tr_frame *frame = handle ? tr_frame_of(handle) : thread->top;
@@ -27,7 +27,7 @@ static struct tr_frame *frame_of(const struct tr_thread *thread, void *handle)
 	return frame;
 }
 
-/* Innermost scope of the handlers that met their thread in a probe. */
+/* Innermost scope of handlers that interrupted a probe of their thread. */
 static struct tr_detached *newest_detached(struct tr_thread *thread)
 {
 	for (unsigned i = TR_DETACHED; i-- > 0;)
@@ -36,7 +36,7 @@ static struct tr_detached *newest_detached(struct tr_thread *thread)
 	return NULL;
 }
 
-/* The detached scope meant, if it is one. */
+/* The detached scope of a handle, if it is one. */
 static struct tr_detached *detached_of(struct tr_thread *thread, void *frame)
 {
 	if (!frame)
@@ -73,7 +73,7 @@ static void note_value(struct tr_thread *thread, uint64_t start, int type,
 	tr_note_buffer_add(thread, start, type, key, &value);
 }
 
-/* Puts the scope's end on the way of notes. Busy. */
+/* Makes the scope's end take the path for notes. Busy. */
 TR_INLINE void set_aside(struct tr_frame *frame, uint64_t flags)
 {
 	uint64_t start = TR_LOAD(frame->start);
@@ -149,8 +149,8 @@ void tr_own_items(void *handle, uint64_t n)
 /* ---- the common notes -------------------------------------------------- */
 
 /*
- * Of the innermost scope, with room in the buffer. All is checked when busy:
- * before that, a handler may note something, too.
+ * A note of the innermost scope, with room in the buffer. Checked while busy:
+ * before that, a signal handler may add a note, too.
  */
 TR_INLINE bool is_common(const struct tr_thread *thread, size_t bytes)
 {
@@ -158,7 +158,7 @@ TR_INLINE bool is_common(const struct tr_thread *thread, size_t bytes)
 	       thread->note_bytes + bytes <= TR_NOTE_BUFFER_BYTES;
 }
 
-/* The head of an entry whose key and value stand behind it. Busy. */
+/* The head of an entry; key and value follow it. Busy. */
 TR_INLINE void put_entry(struct tr_thread *thread, int type, size_t key_bytes,
 			 size_t value_bytes)
 {
@@ -192,7 +192,9 @@ TR_INLINE bool add_number(struct tr_thread *thread, int type, const char *key,
 	return true;
 }
 
-/* `track` is there only while nothing else goes on. False: the slow way. */
+/*
+ * `track` is set only while the thread is not busy. False: use the slow path.
+ */
 TR_INLINE bool note_number(struct tr_thread *thread, int type, const char *key,
 			   uint64_t value)
 {
@@ -211,8 +213,8 @@ TR_INLINE bool note_number(struct tr_thread *thread, int type, const char *key,
 }
 
 /*
- * By words: texts are short, and for a length that it knows to be moderate
- * gcc makes `rep movs` of memcpy(), which takes longer to start than this.
+ * Copies words: texts are short, and gcc turns memcpy() of a length that it
+ * knows to be moderate into `rep movs`, which takes longer to start than this.
  */
 TR_INLINE void copy_text(char *to, const char *text, size_t n)
 {

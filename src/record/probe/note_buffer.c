@@ -16,7 +16,7 @@ size_t tr_note_clip(const char *text, size_t most, bool *cut)
 	if (len <= most)
 		return len;
 	*cut = true;
-	/* No character is longer than four bytes: else it is no text. */
+	/* A character has at most four bytes; otherwise it is not text. */
 	for (len = most; most - len < 3 && is_inside(text, len);)
 		len--;
 	return is_inside(text, len) ? most : len;

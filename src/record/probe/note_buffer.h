@@ -2,8 +2,8 @@
 /*
  * Note buffer: attributes of open scopes, until their records are written.
  *
- * An entry is a head and then, from `type` on, the bytes of an attribute as
- * a record has them. So a record takes them as they are.
+ * An entry is a head and then, from `type` on, the bytes of an attribute in
+ * the format of a record, so they are copied unchanged.
  */
 #ifndef TR_RECORD_PROBE_NOTE_BUFFER_H
 #define TR_RECORD_PROBE_NOTE_BUFFER_H
@@ -17,8 +17,8 @@
 
 struct tr_note_entry {
 	uint64_t start; /* of its scope */
-	uint16_t bytes; /* of the whole, a multiple of 8 */
-	uint8_t cut;	/* key or value is not whole */
+	uint16_t bytes; /* of the entry, a multiple of 8 */
+	uint8_t cut;	/* key or value was cut */
 	uint8_t reserved;
 	uint8_t type; /* enum tr_note_type; the attribute's first byte */
 	uint8_t key_bytes;

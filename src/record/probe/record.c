@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records: what was noted of a finished operation, into the history.
+ * Records: writes the notes of a finished operation as a record.
  *
- * First the size is found, then the record is written where it stays, word
- * by word, since a reader may still look at what was there before. Going by
- * way of a buffer was refused: reading bytes back as words right after they
- * were written as something else stalls most processors.
+ * First the size is computed, then the record is written in place, word by
+ * word, since a reader may still read the old content. An intermediate buffer
+ * was refused: reading bytes back as words right after they were written in
+ * another size stalls most processors.
  */
 #include "record/probe/note_buffer.h"
 
@@ -26,8 +26,8 @@ struct plan {
 
 /* ---- words ------------------------------------------------------------- */
 
-/* Little-endian, as all processors that we know. Passed by value: a pen
- * whose address is known to others has no registers. */
+/* Little-endian, as all supported processors. Passed by value: a pen whose
+ * address is taken is not kept in registers. */
 struct pen {
 	uint64_t *at;
 	uint64_t word;
@@ -47,12 +47,12 @@ TR_INLINE struct pen put(struct pen pen, uint64_t bytes, unsigned n)
 	TR_STORE(*pen.at, pen.word);
 	pen.at++;
 	pen.fill -= 8;
-	/* Two shifts: one by 64 would be none. */
+	/* Two shifts: a shift by 64 is undefined. */
 	pen.word = bytes >> 8 >> (56 - shift);
 	return pen;
 }
 
-/* Whole words of `from`; how far a word is shifted stays the same. */
+/* Whole words of `from`; the shift stays the same. */
 TR_INLINE struct pen put_words(struct pen pen, const char *from, size_t n)
 {
 	unsigned shift = pen.fill * 8;
@@ -76,7 +76,7 @@ static TR_NOINLINE struct pen put_text(struct pen pen, const char *text,
 	return pen;
 }
 
-/* Of the note buffer: eight bytes may be read wherever one is. */
+/* From the note buffer: eight bytes are readable at any byte of it. */
 TR_INLINE struct pen put_notes(struct pen pen, const char *from, size_t n)
 {
 	unsigned rest = n % 8;
@@ -115,8 +115,8 @@ TR_INLINE size_t attr_bytes(const struct tr_note_entry *s)
 }
 
 /*
- * All notes of the buffer fit into a record, and into its count: entries of
- * the buffer are longer than what a record takes of them.
+ * All notes of the buffer fit into a record, and into its count: an entry of
+ * the buffer is longer than its part of a record.
  */
 _Static_assert(TR_NOTE_BUFFER_BYTES <= TR_TAIL_MOST, "fits a record");
 _Static_assert(TR_NOTE_BUFFER_BYTES / sizeof(struct tr_note_entry) <= UINT8_MAX,
@@ -267,7 +267,7 @@ static bool is_attr(const tare_attr *attr)
 	return attr->type >= TARE_ATTR_INT && attr->type <= TARE_ATTR_STR;
 }
 
-/* The first that fit, each of them whole. */
+/* The first attributes that fit, each of them whole. */
 static void plan_list(struct plan *plan, const struct tr_note *note)
 {
 	for (size_t i = 0; i < note->n_attrs; i++) {
@@ -343,7 +343,7 @@ int tr_note_now(tare_site *site, struct tr_note *note)
 		note->site = TR_LOAD(site->id);
 	note->start = tr_ledger_ticks();
 	if (!tr_thread_enter(thread)) {
-		/* A handler that met its own thread in a probe. */
+		/* A handler that interrupted a probe of its own thread. */
 		(void)TR_ADD(tr_ledger->header->lost.records, 1);
 		return TARE_EFULL;
 	}

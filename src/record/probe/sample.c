@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples: memory and GPU at a call, as records of the history.
+ * Samples: memory and GPU at a call, as records.
  *
- * The record has the name of an operation and no duration. Its site is one
- * of values, which none are observed of: the name needs a place in the
- * ledger, and no series comes of it.
+ * The record has the name of an operation and no duration. Its site is of kind
+ * value, without observations: the name needs a place in the ledger, and no
+ * series appears.
  */
 #include "record/probe.h"
 
@@ -15,14 +15,14 @@
 
 #define TR_SAMPLE_ATTRS 8
 
-/* Written by runtime/, when options change. */
+/* Written by record/runtime when options change. */
 bool tr_probe_memory = true, tr_probe_gpus = true;
 
 struct sample {
 	tare_attr attr[TR_SAMPLE_ATTRS];
 	size_t n;
 	const char *error;
-	bool is_absent; /* what it is of: told by `error`, and no failure */
+	bool is_absent; /* `error` says what is missing; no failure */
 };
 
 static void add_int(struct sample *s, const char *key, uint64_t value)
@@ -53,7 +53,7 @@ static int write_sample(tare_site *site, enum tare_record_kind kind,
 	return tr_note_now(site, &note);
 }
 
-/* The site's switches before anything is read for it. */
+/* Checks the site's switches before anything is read. */
 static bool is_on(tare_site *site)
 {
 	uint32_t gate = tare_gate_(site);
@@ -95,7 +95,7 @@ static int record_memory(const char *operation)
 	return !err && s.error ? TARE_EIO : err;
 }
 
-/* A GPU that is there and does not answer is a failure; none is not. */
+/* A GPU that does not answer is a failure; no GPU is not. */
 static int record_one_gpu(tare_site *site, size_t index)
 {
 	tare_gpu gpu = { .struct_size = sizeof(gpu) };

@@ -16,7 +16,7 @@
 
 #include <assert.h>
 
-/* Spans beyond this many seconds are a clock's fault. */
+/* Longer durations are clock errors. */
 #define TR_ABSURD_SECONDS 3.2e8 /* ten years */
 
 /* ---- begin ------------------------------------------------------------- */
@@ -97,8 +97,8 @@ TR_COLD void *tr_scope_begin_slow(tare_site *site, uint32_t gate)
 }
 
 /*
- * Another child than last time. Apart, and called last, so that the common
- * case saves no registers.
+ * Another child than last time. A separate tail call, so that the common case
+ * saves no registers.
  */
 static TR_NOINLINE void *begin_other(tare_site *site, uint32_t gate,
 				     struct tr_thread *thread,
@@ -108,11 +108,11 @@ static TR_NOINLINE void *begin_other(tare_site *site, uint32_t gate,
 	const struct tr_node *there;
 	struct tr_frame *frame;
 
-	/* The mask first: a handler may put a larger hash there. */
+	/* The mask first: a handler may store a larger hash. */
 	TR_FENCE();
 	node = thread->hash[tr_tree_hash(parent, id) & mask];
 	there = tr_node_at(thread, node);
-	/* An empty place is no_node, of no site; bit 0 is a cell. */
+	/* An empty place is no_node, of no site; bit 0 set means a cell. */
 	if (TR_UNLIKELY(node & 1) || TR_UNLIKELY(there->site != id) ||
 	    TR_UNLIKELY(there->parent != parent))
 		return tr_scope_begin_slow(site, gate);
@@ -123,8 +123,8 @@ static TR_NOINLINE void *begin_other(tare_site *site, uint32_t gate,
 }
 
 /*
- * An operation, which has generation 0 so that it comes here: a scope whose
- * end goes the way of notes. So have sites of which not all calls are timed.
+ * An operation, whose generation is 0 so that it comes here: a scope whose end
+ * takes the path for notes. The same for sites whose calls are not all timed.
  */
 static TR_NOINLINE void *begin_operation(tare_site *site, uint32_t gate)
 {
@@ -183,7 +183,10 @@ void tr_scope_append(struct tr_thread *thread, uint32_t node, uint64_t start,
 	tr_log_append(thread, duration, 0, node | TR_ENTRY_LONG | flags);
 }
 
-/* A clock that stepped back, or far ahead, gives no time rather than a lie. */
+/*
+ * If the clock stepped back, or far ahead, there is no time rather than a
+ * wrong one.
+ */
 uint64_t tr_scope_duration(const struct tr_thread *thread, uint64_t start,
 			   uint64_t end)
 {
@@ -321,7 +324,7 @@ static TR_COLD void end_slow(void *handle, uint64_t end)
 	tr_scope_end_at(handle, end);
 }
 
-/* The innermost scope, with notes or an operation, and nothing else odd. */
+/* The innermost scope, with notes or an operation, and no special case. */
 static TR_NOINLINE void end_noted(struct tr_frame *frame, uint64_t end)
 {
 	struct tr_thread *thread = tr_this_thread();
@@ -345,8 +348,8 @@ static TR_NOINLINE void end_noted(struct tr_frame *frame, uint64_t end)
 }
 
 /*
- * Not the innermost scope, or one that is only counted: then without a look
- * at the clock, which is most of what a scope costs.
+ * Not the innermost scope, or an untimed one: then without a clock read, which
+ * is most of a scope's cost.
  */
 static TR_NOINLINE void end_other(void *handle)
 {
@@ -354,7 +357,7 @@ static TR_NOINLINE void end_other(void *handle)
 		end_slow(handle, tr_counter());
 }
 
-/* When it ended; 0: it was not the common case. */
+/* The end's time; 0: it was not the common case. */
 TR_INLINE uint64_t end_with(struct tr_frame *frame, uint64_t (*clock)(void))
 {
 	struct tr_thread *thread = tr_this_thread();

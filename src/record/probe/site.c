@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Site: from a static descriptor, or a name at run time, to an id; and the
- * site's own view of the switches.
+ * site's cached state of the switches.
  */
 #include "record/probe.h"
 
@@ -25,7 +25,7 @@ static void register_site(tare_site *site)
 
 static void set_gate(tare_site *site, const uint32_t *gate, uint32_t generation)
 {
-	/* Generation last: it is what fast paths compare. */
+	/* Generation last: fast paths compare it. */
 	__atomic_store_n(&site->gate, gate, __ATOMIC_RELAXED);
 	TR_PUBLISH(site->generation, generation);
 }
@@ -46,7 +46,7 @@ static uint32_t level_of(const tare_site *site)
 	return levels ? TR_LOAD(levels[TR_LOAD(site->id)]) : TR_LEVEL_FULL;
 }
 
-/* In reserved[1], above the level: not for the inline part of a counter. */
+/* In reserved[1], above the level: not for a counter's inline part. */
 #define TR_SITE_ASIDE 256u
 
 static uint32_t aside(const tare_site *site)
@@ -77,15 +77,15 @@ bool tr_site_refresh(tare_site *site)
 		switch_off(site, control, generation);
 		return false;
 	}
-	/* Not ready: the ledger was replaced under us, names and all. */
+	/* Not ready: the ledger was replaced, including its names. */
 	if (!TR_LOAD(site->id) ||
 	    !TR_ACQUIRE(tr_site_at(TR_LOAD(site->id))->ready))
 		register_site(site);
 	level = level_of(site);
 	/*
-	 * Operations keep generation 0, which no gate holds: every call goes
-	 * the slow way, where its record is prepared. So do scopes that are
-	 * not timed at each call, and counters that are not only added to.
+	 * Operations keep generation 0, which no gate holds: every call takes
+	 * the slow path, which prepares its record. So do scopes whose calls
+	 * are not all timed, and counters that do more than add.
 	 */
 	TR_STORE(site->reserved[0], generation);
 	slow = (level & TR_LEVEL_COUNTED) | aside(site);
@@ -123,7 +123,7 @@ struct tr_thread *tr_probe_ready(tare_site *site, uint32_t gate)
 		(void)tr_site_refresh(site);
 		return NULL;
 	}
-	/* At its first event it may know the switches of a parent process. */
+	/* At its first event it may have the switches of a parent process. */
 	if ((is_first || !is_fresh(site, gate)) && !tr_site_refresh(site))
 		return NULL;
 	if (thread->own_track)
@@ -138,6 +138,6 @@ tr_any_call tr_first_api(enum tr_api which)
 	if (TR_LIKELY(!tr_probe_forward) || !TR_FIRST_HAS(api))
 		return NULL;
 	call = tr_probe_forward->api(which);
-	/* Where the dynamic linker made the two one. */
+	/* The same function if the dynamic linker merged the two. */
 	return call == tr_host.api(which) ? NULL : call;
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Untimed: scopes of sites that the governor allows a time only now and then.
+ * Untimed: scopes of sites for which the governor allows a time only for some
+ * calls.
  *
- * Such a call keeps its place in the call tree and its count, and costs no
- * look at the clock. Its frame looks like one with notes, with a number where
- * the time would be; its handle is marked, so that the end knows before it
- * would read the clock. Which calls are timed is drawn: a fixed pattern might
- * meet one in the program.
+ * An untimed call keeps its place in the call tree and its count, and does not
+ * read the clock. Its frame looks like one with notes, with a number in place
+ * of the time; its handle is marked, so that the end knows before it reads the
+ * clock. Timed calls are chosen at random: a fixed pattern might coincide with
+ * one in the program.
  */
 #include "record/probe.h"
 
-/* One of 2^level, on average. */
+/* One in 2^level, on average. */
 TR_INLINE bool is_timed(struct tr_thread *thread, uint32_t id, uint64_t level)
 {
 	int32_t *left = &thread->skip[id % TR_SKIPS];
@@ -30,7 +31,7 @@ TR_INLINE uint32_t find_child(const struct tr_thread *thread, uint32_t parent,
 
 	if (tr_node_at(thread, node)->site == id)
 		return node;
-	/* The mask first: a handler may put a larger hash there. */
+	/* The mask first: a handler may store a larger hash. */
 	TR_FENCE();
 	node = thread->hash[tr_tree_hash(parent, id) & mask];
 	if (node & 1 || tr_node_at(thread, node)->site != id ||
@@ -72,7 +73,7 @@ void *tr_scope_begin_untimed(tare_site *site, uint32_t gate)
 	return frame;
 }
 
-/* A failure is recorded all the same, with the time of its end. */
+/* A failure is still recorded, with the time of its end. */
 static void count_failure(struct tr_thread *thread, struct tr_node *node,
 			  uint64_t key)
 {
@@ -119,8 +120,8 @@ bool tr_scope_end_untimed(void *handle)
 	if (TR_LIKELY(!(TR_LOAD(frame->aside) & TR_FRAME_FAILED) &&
 		      !thread->note_bytes)) {
 		/*
-		 * Not busy: as at a begin, a handler in between leaves the
-		 * stack as it found it, and the count is one instruction.
+		 * Not busy: as at a begin, a handler in between restores the
+		 * stack, and the count is one instruction.
 		 */
 		TR_STORE(track->current, tr_node_at(thread, node)->parent);
 		TR_FENCE();

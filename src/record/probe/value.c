@@ -2,11 +2,11 @@
 /*
  * Values: distributions and gauges.
  *
- * Where values come fast, few of them read the clock, which would cost twice
- * the rest: after TR_VALUES_EXACT in a row that came close to each other,
- * each 64th does. All others have the time of the thread's last reading, so
- * after a long row and a pause up to 63 may be counted in the slice before
- * it, and have a time of before it in the history.
+ * If values come fast, few of them read the clock, which would cost twice the
+ * rest: after TR_VALUES_EXACT values in a row with short distances, each 64th
+ * does. All others get the time of the thread's last reading, so after a long
+ * row and a pause up to 63 values may be counted in the slice before the
+ * pause, and have an earlier time in their records.
  */
 #include "record/probe.h"
 
@@ -16,7 +16,7 @@
 #define TR_VALUES_CLOSE (1u << 15) /* ticks between two: about 10 us */
 #define TR_VALUES_EXACT 64u
 
-/* Which site the values of a run were of, by the one that ends it. */
+/* The site of a run of values, stored by the value that ends the run. */
 static void note_run(struct tr_thread *thread, uint32_t site)
 {
 	struct tr_run *run = &thread->run[site % TR_RUNS];
@@ -58,7 +58,7 @@ uint32_t tr_value_cell(struct tr_thread *thread, uint32_t site)
 	if ((uint32_t)known == site)
 		return (uint32_t)(known >> 32);
 	cell = tr_tree_cell(thread, site);
-	/* The fast path goes by this. */
+	/* The fast path uses this. */
 	if (cell)
 		thread->value_cell[site % 16] = (uint64_t)cell << 32 | site;
 	return cell;
@@ -79,7 +79,7 @@ static void observe(struct tr_thread *thread, uint32_t site, double value)
 	tr_observe(thread, cell, value, tr_values_now(thread));
 }
 
-/* In a handler that met its own thread in a probe. */
+/* In a handler that interrupted a probe of its own thread. */
 static void defer_value(struct tr_thread *thread, uint32_t site, double value)
 {
 	uint32_t slice = (uint32_t)(tr_ledger_ticks() >> thread->shift);
@@ -103,7 +103,10 @@ static TR_COLD void observe_slow(tare_site *site, uint32_t gate, double value)
 	tr_thread_leave(thread);
 }
 
-/* All that is not the common case; called last, so that that saves nothing. */
+/*
+ * All but the common case; a tail call, so that the common case saves no
+ * registers.
+ */
 static TR_NOINLINE void observe_other(tare_site *site, uint32_t gate,
 				      double value)
 {
@@ -117,11 +120,11 @@ TARE_API void tare_value_observe_(tare_site *site, uint32_t gate, double value)
 	struct tr_track *track = thread->track;
 	uint32_t id = TR_LOAD(site->id);
 	uint64_t known = thread->value_cell[id % 16];
-	/* Signed: a handler may count, too. */
+	/* Signed: a handler may count down, too. */
 	int32_t left = thread->values_left - 1;
 	bool done;
 
-	/* None is left: it is time to read the clock. */
+	/* None left: it is time to read the clock. */
 	if (TR_UNLIKELY(!track) || TR_UNLIKELY((uint32_t)known != id) ||
 	    TR_UNLIKELY(TR_ACQUIRE(site->generation) != gate) ||
 	    TR_UNLIKELY(left <= 0)) {

@@ -2,8 +2,8 @@
 /*
  * Modules: the ledger's list of what was mapped, so that readers find names.
  *
- * A module's row is its number in unwind/. A child's ledger, or one that
- * takes the place of a truncated one, gets the rows of all that are there.
+ * A module's row is its number in record/unwind. A child's ledger, or one that
+ * replaces a truncated one, gets the rows of all present modules.
  */
 
 #include <errno.h>
@@ -13,9 +13,9 @@
 
 #define TR_MODULE_PATH 4095u
 
-/* Which ledger has the rows. Written by the thread that looks. */
+/* The ledger that has the rows. Written by the thread that lists modules. */
 static uint32_t told_pid, told_replaced;
-/* Where a path is: a child has its parent's texts. */
+/* Where each path is stored: a child has its parent's strings. */
 static uint32_t path_at[TR_MAX_MODULES];
 
 static uint32_t copy_path(uint32_t number, const char *path)
@@ -30,7 +30,7 @@ static uint32_t copy_path(uint32_t number, const char *path)
 	return path_at[number];
 }
 
-/* The row, and all before it; NULL: there is no room. */
+/* The row; makes it and all before it valid. NULL: there is no room. */
 static struct tr_module *row_at(uint32_t number)
 {
 	struct tr_region *rows = &tr_ledger->region[TR_REGION_MODULES];
@@ -140,7 +140,7 @@ void tr_modules_learn(void)
 	(void)tr_unwind_look(&watch);
 }
 
-/* Is it in a module that is there? */
+/* Is the address in a present module? */
 static bool is_module_known(uint64_t address)
 {
 	const struct tr_region *rows = &tr_ledger->region[TR_REGION_MODULES];
@@ -159,6 +159,6 @@ void tr_modules_know(uint64_t address)
 {
 	if (is_module_known(address))
 		return;
-	(void)tr_unwind_module_of(address); /* that it is wanted */
+	(void)tr_unwind_module_of(address); /* notes that it is missing */
 	(void)tr_modules_look_here();
 }

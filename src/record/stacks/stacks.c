@@ -2,19 +2,19 @@
 /*
  * Stacks: a tree of frames in the ledger, each path once.
  *
- * A hash over the nodes lies in private memory and is never locked: a node is
- * written completely, then put into a free place by compare-and-swap. Two
- * that make the same node at once (or a handler on top of its own thread)
- * waste one of them. No thread waits for another.
+ * A hash over the nodes is in private memory and is never locked: a node is
+ * written completely, then stored in a free place by compare-and-swap. If two
+ * threads (or a thread and its signal handler) make the same node at once, one
+ * of the two is wasted. No thread waits for another.
  *
- * Most stacks were seen before: a smaller table has them by a hash of all
- * their frames, so that they need one look instead of one a frame. It keeps
- * a second hash of 64 bits, so that no stack is taken for another.
+ * Most stacks were seen before: a smaller table finds them by a hash of all
+ * their frames, with one look-up instead of one per frame. It also stores a
+ * second hash of 64 bits, so that stacks are not confused.
  *
- * All keys have which ledger they are for in them: after a truncation there
- * is a new one, with zeros for nodes, and what the tables say of the old one
- * is found no more. Places in the region are never handed out twice, so the
- * table has room for both.
+ * All keys include the ledger that they are for: after a truncation there is a
+ * new ledger with empty nodes, and entries for the old one no longer match.
+ * Places in the region are never given out twice, so the table has room for
+ * both.
  */
 
 #include <pthread.h>
@@ -22,7 +22,7 @@
 
 #include "record/stacks.h"
 
-#define TR_WHOLE_SIZE 4096u /* stacks that are found at once */
+#define TR_WHOLE_SIZE 4096u /* stacks found by one look-up */
 #define TR_STACK_K1 UINT64_C(0x9E3779B97F4A7C15)
 #define TR_STACK_K2 UINT64_C(0xC2B2AE3D27D4EB4F)
 
@@ -104,7 +104,7 @@ static uint32_t node_make(const struct stack_key *key)
 	return (uint32_t)((off - region->off) / sizeof(struct tr_stack));
 }
 
-/* The node's number, found or made; 0: there is no room. */
+/* The node's number, found or added; 0: there is no room. */
 static uint32_t node_find(const struct stack_key *key)
 {
 	uint64_t hash = key_hash(key), mask = tables->mask, at = hash & mask;
@@ -116,14 +116,14 @@ static uint32_t node_find(const struct stack_key *key)
 		if (!entry) {
 			if (!mine && !(mine = node_make(key)))
 				return 0;
-			/* The node before its number. */
+			/* The node is written before its number. */
 			if (TR_SWAP(tables->node[at], &entry,
 				    hash >> 32 << 32 | mine))
 				return mine;
 		}
 		if (entry >> 32 == hash >> 32 &&
 		    is_key(node_at((uint32_t)entry), key)) {
-			/* Another thread was faster: readers skip ours. */
+			/* Another thread was faster: readers skip this node. */
 			if (mine)
 				TR_STORE(node_at(mine)->flags, 0);
 			return (uint32_t)entry;
@@ -169,14 +169,17 @@ static void whole_keep(const struct stack_hash *hash, uint32_t number)
 	struct whole_stack *at =
 		&tables->whole[hash->place >> 40 & (TR_WHOLE_SIZE - 1)];
 
-	/* A mixture of two writers' words fits neither's hash. */
+	/* Words from two writers match neither's hash. */
 	TR_STORE(at->number, number);
 	TR_STORE(at->check, hash->check ^ number * TR_STACK_K1);
 }
 
 /* ---- door -------------------------------------------------------------- */
 
-/* Nodes that are no code. Several may do it at once: they do the same. */
+/*
+ * Nodes that are not code. Several threads may do this at once, with the same
+ * result.
+ */
 static bool make_roots(uint32_t ledger)
 {
 	struct tr_region *region = &tr_ledger->region[TR_REGION_STACKS];
@@ -268,7 +271,9 @@ bool tr_stacks_init(void)
 	}
 	if (!tables)
 		return false;
-	/* An old kernel: a handler does it, for fork() at least. */
+	/*
+	 * An old kernel does not wipe: a handler does it, at least for fork().
+	 */
 	if (!is_wiped)
 		(void)pthread_atfork(NULL, NULL, wipe_tables);
 	TR_PUBLISH(tables->mask, size - 1);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queues between stages: how long records wait, how many do.
+ * Queues between stages: how long records wait, and how many.
  *
- * The time a record entered travels with it, so the queue itself is any of
- * the program's own, and threads may take from it in any order. The length is
- * counted by tickets: a record that entered while measuring was off leaves
- * without being counted.
+ * The time of entry travels with the record, so any queue of the program will
+ * do, and threads may take from it in any order. The length is counted by
+ * tickets: a record that entered while measuring was off is not counted when
+ * it leaves.
  */
 #include "record/stage.h"
 
@@ -28,7 +28,7 @@ TARE_API void tare_queue_enter_(tare_queue *queue, tare_ticket *ticket)
 {
 	uint32_t gate = tare_gate_(queue->wait);
 
-	/* The switches first: there may be nothing to read a clock for. */
+	/* The switches first: the clock is read only if they are on. */
 	if (!gate || (!tr_probe_forward && !tr_probe_ready(queue->wait, gate)))
 		return;
 	ticket->private_[0] = tr_stage_ticks();
@@ -43,6 +43,6 @@ TARE_API void tare_queue_leave_(tare_queue *queue, tare_ticket *ticket)
 
 	ticket->private_[0] = 0;
 	tr_stage_overlap(queue->wait, from, tr_stage_ticks());
-	/* A child of fork has the length that its parent had. */
+	/* A forked child starts with its parent's length. */
 	tare_gauge_set(queue->depth, left > 0 ? (double)left : 0);
 }

@@ -2,9 +2,9 @@
 /*
  * Wrapped stages: a callback or an iterator that other code calls.
  *
- * A pull stage reads the clock as often as any scope. The moment in which it
- * is asked is the beginning of its scope, and the moment in which it gives a
- * record is the end of it; what lies between is the time of those behind it.
+ * A pull stage reads the clock as often as any scope. Its scope begins when
+ * the stage is asked for a record and ends when it returns one; the time in
+ * between belongs to the stages downstream.
  */
 #include "record/stage.h"
 
@@ -90,7 +90,7 @@ TARE_API void tare_stage_wrap_next(tare_stage *stage, const char *pipeline,
 	stage->downstream = tr_stage_series(&like, ".downstream");
 }
 
-/* When a scope that just began did so; it may be one that is not timed. */
+/* Start of a scope that just began; it may be untimed. */
 static uint64_t begin_of(void *frame)
 {
 	uint64_t start;
