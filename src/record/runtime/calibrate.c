@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calibrate: the clock's rate and step, and what a probe itself costs.
+ * Calibrate: the clock's rate and resolution, and the cost of a probe.
  *
- * Nothing sleeps. The rate comes from the processor where it tells, else
- * from two readings at the two ends of the start-up work, which are at least
- * 200 us apart; anchors taken later make conversions exact. The cost of a
- * probe is the least of a few rounds on a track of its own that is given
- * back empty.
+ * Nothing sleeps. The rate comes from the processor if it reports one, else
+ * from two readings at the two ends of the start-up work, at least 200 us
+ * apart; anchors taken later make conversions exact. The cost of a probe is
+ * the minimum of a few rounds on a separate track, which is given back empty.
  */
 #include "record/runtime.h"
 
@@ -31,7 +30,7 @@ static uint64_t step_of_clock(void)
 	return ones > n / 2 || least == UINT64_MAX ? 1 : least;
 }
 
-/* Seconds a tick between the start's anchor and now. */
+/* Seconds per tick between the start's anchor and now. */
 static double measured_rate(const struct tr_anchor *from)
 {
 	struct tr_anchor to;
@@ -84,7 +83,7 @@ void tr_calibrate_clock(void)
 
 /* ---- cost of a probe --------------------------------------------------- */
 
-/* Sites of the library's own use: readers leave them out. */
+/* Sites for internal use: readers leave them out. */
 #define TR_INNER(var, kind, name) \
 	static tare_site var = TARE_SITE_INIT_(var, kind, TARE_TYPE_CUSTOM, \
 					       TR_SITE_INTERNAL, name, NULL, \
@@ -116,7 +115,7 @@ static void one_counter(void)
 	tare_counter_add(&inner_counter, 1);
 }
 
-/* Ticks of TR_CALLS calls, the least of a few rounds. */
+/* Ticks of TR_CALLS calls, the minimum of a few rounds. */
 TR_INLINE double least_cost(void (*probe)(void))
 {
 	double least = 1e18;
@@ -136,11 +135,11 @@ TR_INLINE double least_cost(void (*probe)(void))
 }
 
 /*
- * What a probe adds to a program that computes: what the program with and
- * without measuring differs by. It depends on how much is computed between
- * two probes. With little, the processor has nothing else to do meanwhile;
- * with more, it goes on with the work while it waits for the clock; with so
- * much that it cannot look past it, it waits at both ends again.
+ * The cost of a probe in a program that computes: the difference with and
+ * without measuring. It depends on the work between two probes. With little
+ * work, the processor has nothing else to do meanwhile; with more, it
+ * continues the work while it waits for the clock; with more than its
+ * look-ahead, it waits at both ends again.
  */
 static const unsigned works[TR_WORKS] = { 8, 18, 64, 512 };
 
@@ -153,7 +152,7 @@ TR_INLINE uint64_t work(uint64_t x, unsigned n)
 	return x;
 }
 
-/* Work as a host does it: within a scope, or after a value, or alone. */
+/* Work like a host's: within a scope, or after a value, or alone. */
 TR_INLINE uint64_t work_measured(tare_site *site, uint64_t x, unsigned n)
 {
 	tare_scope scope;
@@ -202,7 +201,7 @@ static void added_cost(tare_site *site, struct tr_added *ret_added)
 	}
 }
 
-/* What the calibration's own scopes measured: the part inside. */
+/* The part of the cost inside a scope, from the calibration's own scopes. */
 static double inside_cost(void)
 {
 	const struct tr_thread *thread = tr_this_thread();
@@ -231,7 +230,7 @@ void tr_calibrate_probes(void)
 	added_cost(&inner_scope, &header->added_scope);
 	added_cost(&inner_untimed, &header->added_untimed);
 	added_cost(&inner_value, &header->added_value);
-	/* The program's first value reads the clock again. */
+	/* The program's first value must read the clock again. */
 	tr_this_thread()->values_left = 0;
 	header->counter_ticks = least_cost(one_counter);
 }

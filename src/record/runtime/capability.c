@@ -2,8 +2,8 @@
 /*
  * Capability: the rows of `tare doctor`.
  *
- * Add one: a function that fills a struct tr_capability, and a line in a
- * table: below, or in the folder that it is about (system/capability.c).
+ * To add one: a function that fills a struct tr_capability, and a line in a
+ * table: below, or in the room that it is about (record/system/capability.c).
  */
 #include "record/runtime.h"
 
@@ -20,7 +20,7 @@
 #include "base/text.h"
 #include "record/sampler.h"
 
-/* A program without dynamic loading does without. */
+/* Weak: works in a program without dynamic loading. */
 #pragma weak dlopen
 #pragma weak dlclose
 
@@ -59,7 +59,7 @@ static void look_ledger(struct tr_capability *found)
 		return;
 	}
 	free_bytes = tr_file_free_bytes(dir);
-	/* A quarter of what is free is taken, and 512 KiB at least. */
+	/* A ledger takes a quarter of the free space, and 512 KiB at least. */
 	tr_capability_set(found, free_bytes >= 2u << 20,
 			  free_bytes >= 2u << 20 ?
 				  NULL :
@@ -68,7 +68,7 @@ static void look_ledger(struct tr_capability *found)
 			  tr_as_bytes((double)free_bytes).text);
 }
 
-/* Where tare.conf would come from; the first that is there. */
+/* Path of tare.conf: the first candidate that exists. */
 static const char *conf_path(char *path, size_t size)
 {
 	const char *named = secure_getenv("TARE_CONF");
@@ -115,7 +115,7 @@ static unsigned count_variables(void)
 
 static void look_config(struct tr_capability *found)
 {
-	static struct tr_config tried; /* large for a stack */
+	static struct tr_config tried; /* too large for a stack */
 	struct complaint complaint = { { 0 } };
 	const char *mode = secure_getenv("TARE");
 	char path[512];
@@ -148,7 +148,7 @@ static void look_wipe(struct tr_capability *found)
 				  "are measured, those by clone() are not");
 }
 
-/* In this process; a program under `tare run` may have taken it. */
+/* In this process; a program under `tare run` may use other signals. */
 static void look_signal(struct tr_capability *found)
 {
 	int number = tr_sampler_free();
@@ -180,8 +180,8 @@ static void look_populate(struct tr_capability *found)
 }
 
 /*
- * The one place that describes GPUs: asks the thread that reads them, and
- * until there is one, looks for what would be read.
+ * The only place that describes GPUs: asks the thread that reads them; before
+ * it exists, checks what it would read.
  */
 static void look_gpu(struct tr_capability *found)
 {
@@ -226,7 +226,7 @@ static const struct tr_capability_row last[] = {
 	{ NULL, NULL },
 };
 
-/* Guard: the caller, see its comment. */
+/* Guarded by the caller, see its comment. */
 static struct tr_capability found_rows[ROWS_MOST];
 static tare_capability public_rows[ROWS_MOST];
 

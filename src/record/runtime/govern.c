@@ -7,7 +7,7 @@
 #include "record/governor.h"
 #include "record/monitor.h"
 
-static int64_t next_ns; /* until its next turn; 0: not asked for */
+static int64_t next_ns; /* until its next turn; 0: not requested */
 
 static void tell(const char *text)
 {
@@ -26,7 +26,7 @@ static void run(int64_t now_ns)
 
 static const struct tr_job job = { "governor", interval_ns, run, 0 };
 
-/* In a probe. */
+/* Called in a probe. */
 static void ask(void)
 {
 	TR_STORE(next_ns, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Grown: the place of a leak, for the warning about it, where allocations are
- * noted. A process knows no names of functions here: the place is a module
- * and an offset, which `tare alloc` turns into a file and a line.
+ * Grown: the place of a leak, for its warning, if allocations are tracked. The
+ * process cannot resolve function names here: the place is a module and an
+ * offset, which `tare alloc` turns into a file and a line.
  */
 #include "record/runtime.h"
 
@@ -34,7 +34,7 @@ static const char *module_file(const struct tr_module *module)
 	return slash ? slash + 1 : path;
 }
 
-/* "prog+0x1234"; false: the stack has none of the program's own frames. */
+/* "prog+0x1234"; false: the stack has no frame of the program itself. */
 static bool put_growth_place(uint32_t stack, char *text, size_t size)
 {
 	for (int i = 0; i < TR_GROWN_DEPTH && stack >= TR_STACK_FIRST; i++) {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guard: a ledger that is truncated must not end the host.
+ * Guard: a truncated ledger must not end the host.
  *
- * A store into a page that the file no longer has is a SIGBUS. Ours are
- * those with an address inside our mapping; for these a new ledger takes the
- * old one's place and the store is done again. Any other goes to the handler
- * that was there before us, or to the default: a fault happens again, a signal
- * that a process sent is sent again.
+ * A store into a page that the file no longer has raises SIGBUS. If its
+ * address is inside our mapping, a new ledger replaces the old one and the
+ * store is repeated. Any other SIGBUS goes to the handler that was installed
+ * before, or to the default: a fault happens again, a signal sent by a process
+ * is sent again.
  *
- * A host that installs a handler of its own later replaces ours, as it
- * should.
+ * A host that installs its own handler later replaces ours, as it should.
  */
 #include "record/runtime.h"
 
@@ -29,7 +28,9 @@ static bool is_ours(const void *address)
 
 	if (!tr_ledger || !TR_LOAD(tr_ledger->ready))
 		return false;
-	/* Not tr_ledger->base: it is another while a thread replaces it. */
+	/*
+	 * Not tr_ledger->base: it changes while a thread replaces the ledger.
+	 */
 	base = tr_ledger->saved_header.base_address;
 	return base && at - base < tr_ledger->map_bytes;
 }
@@ -50,13 +51,16 @@ static bool go_on_in_memory(void)
 	return true;
 }
 
-/* Memory that failed by itself (BUS_MCEERR_AO) is no access of this thread. */
+/*
+ * A memory error found by the kernel (BUS_MCEERR_AO) is not an access of this
+ * thread.
+ */
 static bool is_fault(const siginfo_t *info)
 {
 	return info->si_code > 0 && info->si_code != BUS_MCEERR_AO;
 }
 
-/* To this thread, where it is not blocked: SA_NODEFER. */
+/* Sends it to this thread, in which it is not blocked: SA_NODEFER. */
 static void send_again(int signal, siginfo_t *info)
 {
 	int saved = errno;
@@ -79,7 +83,9 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 	}
 	if (!is_fault(info) && before.sa_handler == SIG_IGN)
 		return;
-	/* The default, at the repeated access, with the host's own stack. */
+	/*
+	 * The default acts at the repeated access, with the host's own stack.
+	 */
 	(void)sigaction(SIGBUS, &before, NULL);
 	if (!is_fault(info))
 		send_again(signal, info);

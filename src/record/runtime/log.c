@@ -2,10 +2,10 @@
 /*
  * Log: the few messages of the library, to the host's callback.
  *
- * Without one they are kept for the end of the report: stderr is the
- * program's, and nothing is written to it without a request.
+ * Without a callback they are kept for the end of the report: stderr belongs
+ * to the program, and nothing is written to it without a request.
  *
- * At most TR_MESSAGES a process: a measuring tool that floods a log is worse
+ * At most TR_MESSAGES per process: a measuring tool that floods a log is worse
  * than none.
  */
 #include "record/runtime.h"
@@ -21,14 +21,14 @@
 
 #define TR_MESSAGES 64u
 
-/* Preloaded: stderr is that of a program which knows nothing of us. */
+/* Preloaded: stderr belongs to a program that does not know of tare. */
 bool tr_log_is_quiet;
 
 static tare_log_fn callback;
 static void *callback_arg;
-static bool is_ready; /* the configuration is in */
+static bool is_ready; /* the configuration is loaded */
 
-/* Until it is known they wait. */
+/* Until the option is known, messages wait. */
 static enum tr_warnings warnings_now(void)
 {
 	return is_ready ? (enum tr_warnings)TR_LOAD(tr_config.warnings) :
@@ -56,8 +56,8 @@ bool tr_log_is_read(void)
 #define KEPT 8u
 
 /*
- * Any thread may write one; a row is its own until it is ready. A child of a
- * fork has its parent's and does not repeat them.
+ * Any thread may write a message; it owns the row until the row is ready. A
+ * forked child has its parent's messages and does not repeat them.
  */
 static struct {
 	uint32_t n;
@@ -69,8 +69,8 @@ static struct {
 } kept;
 
 /*
- * Those of a program that `tare run` started are for its report. It has a
- * file for them, "PID:DESCRIPTOR", one of its own.
+ * Messages of a program that `tare run` started are for its report. `tare run`
+ * has a file for them, "PID:DESCRIPTOR", an open one of its own.
  */
 static bool hand_over(const char *text)
 {
@@ -121,7 +121,7 @@ void tr_log_kept(tr_log_write_fn write, void *arg)
 
 /* ---- to stderr --------------------------------------------------------- */
 
-/* In one piece: others write to stderr, too. */
+/* In one write: other code writes to stderr, too. */
 static void write_stderr(const char *text)
 {
 	char line[520];
@@ -145,7 +145,7 @@ void tr_log_ready(void)
 		tr_log_kept(write_kept, NULL);
 }
 
-/* Of a process that may say something: at once, with the report, or not. */
+/* Prints at once, keeps for the report, or drops, as the option says. */
 static void say(const char *text)
 {
 	switch (warnings_now()) {
@@ -195,8 +195,8 @@ void tr_log(enum tare_level level, const char *format, ...)
 }
 
 /*
- * Where all measurements are lost, and there is no report that could say so.
- * Once: a child of a fork has the mark.
+ * For the case that all measurements are lost and no report can show it. Once:
+ * a forked child inherits the mark.
  */
 void tr_log_lost(bool has_report, const char *text)
 {
@@ -211,8 +211,8 @@ void tr_log_lost(bool has_report, const char *text)
 }
 
 /*
- * Of a training's files, which the program has asked for. It may not be
- * measured at all: then there is no report that could have it.
+ * About a training's files, which the program has asked for. The program may
+ * not be measured at all: then no report can show the message.
  */
 void tr_log_asked(enum tare_level level, const char *text)
 {

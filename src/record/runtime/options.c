@@ -2,8 +2,8 @@
 /*
  * Options that calls of this process read and set.
  *
- * tr_config is what the program started with. Threads of the library read it
- * without a lock, so nothing changes it while the ledger is open: a value set
+ * tr_config has the values at the start. Threads of the library read it
+ * without a lock, so it does not change while the ledger is open: a value set
  * then goes to the control page, where every reader looks first, and to the
  * copy here, which calls read and a forked child starts with.
  */
@@ -14,14 +14,14 @@
 
 #include <string.h>
 
-/* With the lock. Not wiped: a child starts with its parent's options. */
+/* Guarded by the lock. Not wiped: a child starts with its parent's options. */
 static struct {
 	uint32_t lock;
 	bool is_used;
 	struct tr_config config;
 } chosen;
 
-/* What calls of this process see; with the lock. */
+/* The options as calls of this process see them; with the lock. */
 static struct tr_config *present(void)
 {
 	return chosen.is_used ? &chosen.config : &tr_config;
@@ -147,7 +147,9 @@ TARE_API int tare_option_get(const char *name, char *value, size_t size)
 	tr_process_lock(&chosen.lock);
 	now = *present();
 	tr_process_unlock(&chosen.lock);
-	/* While a program measures, metrics are on, whatever switched them. */
+	/*
+	 * While a program measures, metrics are on, however they were enabled.
+	 */
 	if (tr_ledger_is_ready())
 		now.enable_metrics = tare_is_enabled();
 	return tr_config_get(&now, name, value, size);

@@ -22,7 +22,7 @@ void tr_profile_start(const struct tr_config *config)
 	if (has_stacks && !tr_stacks_init())
 		return;
 	if (profile_is_started)
-		tr_modules_repeat(); /* perhaps in a handler */
+		tr_modules_repeat(); /* may run in a handler */
 	else
 		tr_modules_look();
 	profile_is_started = true;

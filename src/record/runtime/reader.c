@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The recorder's side of ledger/hook.h: finds libtare-read, where something
- * that only it can do is configured.
+ * libtare's side of ledger/hook.h: finds libtare-read if the configuration
+ * needs it.
  *
- * Loading is for the start, and for the monitor's thread once a trace is due;
- * never for the exit of a program: it may be confined by then.
+ * It is loaded at the start, or by the monitor's thread when a trace is due;
+ * never at exit: the program may be confined (seccomp) by then.
  */
 #include "record/runtime.h"
 

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Regions: the parts of a program that are profiled, by samples and by hooks
- * of calls.
+ * Regions: the parts of a program that are profiled, by samples and by
+ * function hooks.
  *
- * One count for all threads of the process: what a region starts may run in
- * any of them. Scopes, counters and values know nothing of it.
+ * One count for all threads of the process: the work of a region may run in
+ * any of them. Scopes, counters and values do not depend on it.
  */
 #include "record/runtime.h"
 
 #include "record/sampler.h"
 
-/* With the lock, but for itself. Not wiped: a child goes on as it was. */
+/*
+ * Guarded by the lock, except the lock itself. Not wiped: a child continues in
+ * the same state.
+ */
 static struct {
 	uint32_t lock;
-	int32_t starts;	 /* less stops */
-	uint32_t windows; /* of traces that want stacks */
+	int32_t starts;	 /* minus stops */
+	uint32_t windows; /* of traces that need stacks */
 } region;
 
-/* The whole program is profiled while it has stopped no more than started. */
+/* The whole program is profiled while stops do not exceed starts. */
 static void apply(void)
 {
 	bool is_on = region.starts > 0 ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report of a process about itself, at a call and at its exit.
+ * The report of a process about itself, on request and at exit.
  */
 #include "record/runtime.h"
 
@@ -33,10 +33,7 @@ TARE_API int tare_report(tare_write_fn write, void *arg)
 	return reader->report((size_t)now.report_top, write, arg);
 }
 
-/*
- * Descriptors of the program itself, by the names that shells have for them.
- * -1: it is none.
- */
+/* Descriptors of the program, by their names in a shell; -1: another name. */
 static int own_descriptor(const char *where)
 {
 	uint64_t number;
@@ -52,9 +49,9 @@ static int own_descriptor(const char *where)
 }
 
 /*
- * Opens a file of any name without waiting, and without following a link. A
- * device, such as a terminal or /dev/null, only where the program's own
- * configuration named it. -1, errno is of no use: it is something else.
+ * Opens a file of any name without blocking, and without following a link. A
+ * device, such as a terminal or /dev/null, only if the program's own
+ * configuration named it. -1 with errno of no use: it is something else.
  */
 static int open_plain(const char *where, bool is_own)
 {
@@ -82,7 +79,7 @@ static void write_warning(void *arg, const char *text)
 	(void)tr_file_write_all(*(const int *)arg, line, (size_t)len);
 }
 
-/* Without libtare-read the run is there all the same. */
+/* Without libtare-read there is no report, but the run is stored. */
 static int report(const struct tr_config *now, int *fd)
 {
 	const struct tr_reader *reader = tr_reader();

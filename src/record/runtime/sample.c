@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sampler's start, and its look at threads on the monitor's thread.
+ * Starts the sampler, and lets the monitor's thread look for threads.
  *
  * In a preloaded library the host's threads announce themselves, and samples
- * look after the rest: no thread is made for it. A program that has the
- * library itself may make its threads in any way, and wait in the first one:
- * there the monitor's thread looks.
+ * find the others: no thread is needed. A program that links the library may
+ * create threads in any way, and wait in the first one: there the monitor's
+ * thread looks for them.
  */
 #include "record/runtime.h"
 
@@ -15,7 +15,7 @@
 
 #define TR_LOOK_EACH_NS INT64_C(50000000)
 
-/* Always, or in traces of steps. */
+/* Always, or only in traces of steps. */
 static bool wants_samples(void)
 {
 	return tr_config.sample || tr_config.profiler_with_stack;

@@ -2,10 +2,10 @@
 /*
  * Start and stop, in a process, in its forked children, at its end.
  *
- * Everything a child must not share with its parent lies in memory that the
- * kernel wipes at a fork (any fork: fork, _Fork, clone). A child thus finds
- * a process that is not open, and opens its own ledger at its first event.
- * No handler runs at the fork itself.
+ * Everything that a child must not share with its parent is in memory that the
+ * kernel wipes at a fork (any fork: fork, _Fork, clone). So a child is not
+ * open, and opens its own ledger at its first event. No handler runs at the
+ * fork itself.
  */
 #include "record/runtime.h"
 
@@ -33,14 +33,14 @@ enum tr_mode tr_mode;
 /* In wiped memory. */
 struct process {
 	struct tr_ledger ledger;
-	uint32_t opening; /* 1 while a thread opens, 2 when it failed */
-	uint64_t lost;	  /* events meanwhile */
+	uint32_t opening; /* 1 while a thread opens, 2 after a failure */
+	uint64_t lost;	  /* events during the opening */
 	uint32_t stopped;
-	uint64_t rss_start; /* of a preloaded one, before it has a ledger */
+	uint64_t rss_start; /* if preloaded, before the ledger opens */
 };
 
 static struct process *process;
-static bool loaded; /* configuration is in */
+static bool loaded; /* the configuration is loaded */
 static pid_t first; /* the process that started; its children inherit it */
 
 static void warn(void *arg, const char *text)
@@ -75,7 +75,7 @@ static void reset_in_child(void)
 	tr_thread_set(&tr_thread_none);
 }
 
-/* A limit of address space is for the host: take a little of it. */
+/* A limit on address space is meant for the host: take little of it. */
 static void choose_max_threads(void)
 {
 	uint64_t most = tr_memory_space() / 32 / sizeof(struct tr_thread);
@@ -100,7 +100,9 @@ static int map_process(void)
 		process = NULL;
 		return TARE_ENOMEM;
 	}
-	/* An old kernel: a handler does it, for fork() at least. */
+	/*
+	 * An old kernel does not wipe: a handler does it, at least for fork().
+	 */
 	if (!wiped || !threads_wiped)
 		(void)pthread_atfork(NULL, NULL, reset_in_child);
 	return 0;
@@ -108,13 +110,13 @@ static int map_process(void)
 
 /* ---- another copy of the library --------------------------------------- */
 
-/* Weak: a program without dynamic loading does without. */
+/* Weak: works in a program without dynamic loading. */
 #pragma weak dlsym
 #pragma weak dlerror
 
 /*
- * `tare run` puts a copy into the program that is the first of all, though
- * it has no ledger before there is something to write. NULL: there is none.
+ * The copy that `tare run` loaded into the program is the first of all, even
+ * while it has no ledger because nothing was written. NULL: none.
  */
 static const struct tr_probe_table *preloaded_copy(void)
 {
@@ -122,12 +124,12 @@ static const struct tr_probe_table *preloaded_copy(void)
 
 	if (dlsym && dlerror) {
 		named = dlsym(RTLD_DEFAULT, "tare_preload_");
-		(void)dlerror(); /* not for the host */
+		(void)dlerror(); /* not for the host to see */
 	}
 	return named ? *named : NULL;
 }
 
-/* The first copy's ledger is mapped under our process's name. */
+/* The first copy's ledger is mapped under the id of this process. */
 static const struct tr_probe_table *mapped_copy(void)
 {
 	const struct tr_header *header;
@@ -150,7 +152,7 @@ static bool find_first_copy(void)
 	if (!table || table->magic != TR_PROBE_MAGIC || table == &tr_probe_own)
 		return false;
 	tr_probe_forward = table;
-	/* With the first one's ledger our own questions have answers, too. */
+	/* With the first copy's ledger, this copy's queries work, too. */
 	if (table->size == tr_probe_own.size &&
 	    strcmp(table->version, tr_probe_own.version) == 0) {
 		table->start();
@@ -160,9 +162,9 @@ static bool find_first_copy(void)
 }
 
 /*
- * A plugin that has this copy in it must stay when it is closed: others may
- * forward to it, and the kernel may be about to run its exit code. Weak: a
- * program without dynamic loading does without.
+ * A plugin that contains this copy must stay loaded when it is closed: other
+ * copies may forward to it, and its exit code may be about to run. Weak: works
+ * in a program without dynamic loading.
  */
 #pragma weak dladdr
 #pragma weak dlopen
@@ -186,7 +188,7 @@ static void fill_ledger(void)
 	ledger->discard = tr_config.trace_mode == TR_TRACE_DISCARD;
 	ledger->ring_bytes = (uint32_t)tr_config.trace_events * 16;
 	ledger->max_nodes = (uint32_t)tr_config.max_nodes;
-	if (tr_config.calls) /* functions are more than scopes */
+	if (tr_config.calls) /* more functions than scopes */
 		ledger->max_nodes *= 8;
 	ledger->max_depth = (uint32_t)tr_config.max_depth;
 	ledger->keep_values = (uint32_t)tr_config.keep_values;
@@ -234,7 +236,7 @@ static int open_process(bool standby)
 	return 0;
 }
 
-/* Events of other threads while one opened the ledger. */
+/* Adds the events that other threads lost while one opened the ledger. */
 static void show_lost(void)
 {
 	uint64_t n = __atomic_exchange_n(&process->lost, 0, __ATOMIC_SEQ_CST);
@@ -243,7 +245,7 @@ static void show_lost(void)
 		(void)TR_ADD(tr_ledger->header->lost.no_track, n);
 }
 
-/* Asked for by TARE=1, or by naming a file for it. */
+/* Requested by TARE=1, or by naming a file for the report. */
 static bool wants_report(const struct tr_config *config)
 {
 	if (strcmp(config->report, "none") == 0)
@@ -271,7 +273,7 @@ static int open_once(bool standby)
 		return idle == 1 ? TARE_EOFF : TARE_EIO;
 	err = open_process(standby);
 	if (!err && standby) {
-		TR_PUBLISH(process->opening, 0); /* to be opened in full yet */
+		TR_PUBLISH(process->opening, 0); /* opened in full later */
 		return 0;
 	}
 	if (err) {
@@ -287,7 +289,10 @@ static int open_once(bool standby)
 	return 0;
 }
 
-/* `is_event`: it is lost if another thread is opening the ledger. */
+/*
+ * `is_event`: the caller's event is lost if another thread is opening the
+ * ledger.
+ */
 static bool open_now(bool is_event)
 {
 	int saved;
@@ -295,7 +300,7 @@ static bool open_now(bool is_event)
 
 	if (!process || tr_mode == TR_MODE_OFF)
 		return false;
-	/* Standby: a parent's control page is not a reason to open one. */
+	/* Standby: a parent's control page is no reason to open one. */
 	if (tr_mode == TR_MODE_STANDBY &&
 	    (!TR_LOAD(process->ledger.ready) ||
 	     !TR_LOAD(process->ledger.control->enabled)))
@@ -306,12 +311,15 @@ static bool open_now(bool is_event)
 		if (!is_event)
 			return false;
 		(void)__atomic_fetch_add(&process->lost, 1, __ATOMIC_SEQ_CST);
-		/* Opened meanwhile: that thread may have looked before. */
+		/*
+		 * Opened meanwhile: that thread may have read the count
+		 * before.
+		 */
 		if (__atomic_load_n(&process->ledger.ready, __ATOMIC_SEQ_CST))
 			show_lost();
 		return false;
 	}
-	saved = errno; /* this is a probe: it is the host's */
+	saved = errno; /* in a probe: errno is the host's */
 	done = open_once(false) == 0;
 	if (done)
 		tr_monitor_notice();
@@ -319,7 +327,9 @@ static bool open_now(bool is_event)
 	return done;
 }
 
-/* A probe found no ledger: a forked child's first event, or it is off. */
+/*
+ * A probe found no ledger: a forked child's first event, or measuring is off.
+ */
 bool tr_probe_open(void)
 {
 	return open_now(true);
@@ -331,7 +341,7 @@ bool tr_open_uncounted(void)
 	return open_now(false);
 }
 
-/* The control page is there, the ledger is not yet. */
+/* The control page is open, the ledger is not. */
 static int leave_standby(void)
 {
 	int err;
@@ -356,7 +366,7 @@ static int open_first(void)
 	}
 	stay_loaded();
 	err = open_once(tr_mode == TR_MODE_STANDBY);
-	/* Sites that were told "off" before ask again from now on. */
+	/* From now on sites that were off check their switches again. */
 	TR_PUBLISH(tr_gate_off, 1);
 	return err;
 }
@@ -387,14 +397,17 @@ int tr_start(void)
 		tr_monitor_begin();
 		tr_sample_begin(preloaded_copy() == &tr_probe_own);
 		tr_alloc_prepare(&tr_config, tr_open_uncounted);
-		/* Now: at the exit the program may be confined. */
+		/* Now: at exit the program may be confined (seccomp). */
 		if (wants_report(&tr_config) || tr_config.enable_profiler)
 			(void)tr_reader_load();
 	}
 	return err;
 }
 
-/* Something is to be read at intervals: not when it is first needed. */
+/*
+ * Is anything to be read at intervals? Then start the thread now, not when it
+ * is first needed.
+ */
 static bool wants_monitor(void)
 {
 	uint32_t parts = 0;
@@ -417,7 +430,7 @@ static uint64_t known_bytes(uint64_t bytes)
 }
 
 /*
- * Of the preloaded copy: memory and a timer, no ledger. Most programs of a
+ * For the preloaded copy: memory and a timer, no ledger. Most programs of a
  * build end before their first sample.
  */
 static void start_preloaded(void)
@@ -427,7 +440,7 @@ static void start_preloaded(void)
 
 	if (map_process())
 		return;
-	/* What it started itself may tell; not what that starts. */
+	/* Only direct children of `tare run` may print messages. */
 	tr_log_is_quiet = !pid || strtol(pid + 1, NULL, 10) != getppid();
 	(void)pthread_atfork(NULL, NULL, be_quiet);
 	tr_process_remember();
@@ -465,20 +478,23 @@ void tr_start_at_load(void)
 {
 	const char *text = secure_getenv("TARE");
 	bool is_preloaded = preloaded_copy() == &tr_probe_own;
-	static bool is_done; /* another copy's start may have come first */
+	static bool is_done; /* another copy's start may come first */
 
 	if ((&tare_only_reads && tare_only_reads) || is_done)
 		return;
 	is_done = true;
 	tr_mode = mode_of(text);
 	if (tr_mode == TR_MODE_OFF) {
-		/* The file may ask for it, unless TARE=0 forbids. */
+		/* The file may enable it, unless TARE=0 forbids it. */
 		if (text && text[0])
 			return;
 		tr_load_config();
 		if (!tr_config.enable_metrics && !tr_config.enable_profiler &&
 		    !tr_config.enable_performance_monitoring) {
-			/* In a module: the program may have started its. */
+			/*
+			 * In a module: the program may have started its own
+			 * copy.
+			 */
 			if (find_first_copy())
 				TR_PUBLISH(tr_gate_off, 1);
 			return;
@@ -491,7 +507,7 @@ void tr_start_at_load(void)
 		(void)tr_start();
 }
 
-/* The program has probes of its own: it will have a ledger. */
+/* The program has its own probes: it needs a ledger. */
 void tr_own_start(void)
 {
 	tr_start_at_load();
@@ -499,7 +515,7 @@ void tr_own_start(void)
 		(void)tr_start();
 }
 
-/* Before the constructors of the program: its probes may be in them. */
+/* Runs before the program's constructors, which may contain probes. */
 __attribute__((constructor(101))) static void fill_host(void)
 {
 	tr_host = (struct tr_host){
@@ -520,7 +536,7 @@ __attribute__((constructor)) static void at_load(void)
 
 /* ---- the end ----------------------------------------------------------- */
 
-/* With what was set since the start, by any process. */
+/* With the options set since the start, by any process. */
 static void report_at_exit(void)
 {
 	struct tr_config now;
@@ -530,9 +546,9 @@ static void report_at_exit(void)
 		tr_report_at_exit(&now, !tr_option_is_foreign("report"));
 }
 
-static bool is_confined; /* its children are, too */
+static bool is_confined; /* also in its children */
 
-/* A child of vfork has nothing here that is its own. */
+/* A vfork child shares its parent's memory. */
 static bool is_measuring(void)
 {
 	if (tr_ledger_is_ready())
@@ -550,7 +566,7 @@ void tr_confine(void)
 	tr_sampler_settle();
 	tr_sampler_stop();
 	tr_alloc_halt();
-	/* It may not even get to its end. */
+	/* The program may not reach its normal end. */
 	if (tr_ledger_is_ready())
 		tr_ledger_seal();
 }
@@ -564,7 +580,7 @@ void tr_stop(void)
 			tr_ledger_seal();
 		return;
 	}
-	/* Also where nothing was opened yet. */
+	/* Also if nothing was opened yet. */
 	tr_sampler_stop();
 	if (!tr_ledger_is_ready() ||
 	    __atomic_exchange_n(&process->stopped, 1, __ATOMIC_ACQ_REL))
@@ -584,7 +600,7 @@ void tr_stop(void)
 	tr_ledger_seal();
 	report_at_exit();
 	(void)tr_ledger_finish(&tr_config);
-	/* Where it is preloaded, `tare run` tidies up for all. */
+	/* If preloaded, `tare run` moves finished runs for all. */
 	if (getpid() == first && preloaded_copy() != &tr_probe_own)
 		tr_runs_tidy();
 	TR_PUBLISH(tr_ledger->ready, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Step sources: gives steps and resource scopes their readings of GPUs, energy
- * and the heap. GPUs only where they are monitored: the driver's library is
- * not loaded for a step.
+ * and the heap. GPUs only if they are monitored: the driver's library is not
+ * loaded for a step.
  */
 #include "record/runtime.h"
 
@@ -24,7 +24,7 @@ static size_t gpu_count(void)
 	return tr_parts_has(TARE_MONITOR_GPU) ? tare_gpu_count() : 0;
 }
 
-/* Of this process where the driver tells, else of all. */
+/* Memory of this process if the driver reports it, else of all processes. */
 static size_t gpu_bytes(uint64_t *bytes, size_t size)
 {
 	size_t n = gpu_count();
@@ -77,7 +77,7 @@ static double joules(void)
 
 void tr_step_sources_connect(void)
 {
-	/* Not over what a test has put there. */
+	/* Keeps what a test has set. */
 	if (!tr_step_heap)
 		tr_step_heap = tr_heap_used;
 	if (!tr_step_gpu)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What other copies of the library in this process call here, since this one
- * was there first: the probes, and public calls by their numbers.
+ * The calls that other copies of the library in this process use, because this
+ * copy was first: the probes, and public calls by number.
  */
 #include "record/runtime.h"
 

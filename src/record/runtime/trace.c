@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Traces of steps, as files. A step that ends a turn leaves a note, and the
- * monitor's thread writes the file; where there can be no such thread the
- * step does it itself, and waits.
+ * Traces of steps, as files. The last step of a turn stores a request, and the
+ * monitor's thread writes the file; without that thread the step writes it
+ * itself, and waits.
  *
- * Events go on into the rings meanwhile. A thread that overtakes itself
- * before the file is written loses the oldest ones.
+ * Events continue to fill the rings meanwhile. A thread whose ring wraps
+ * before the file is written loses its oldest events.
  */
 #include "record/runtime.h"
 
@@ -21,7 +21,7 @@
 
 #define NOTES 4u
 #define NAME_MOST 100u
-#define FINISH_TRIES 5000 /* of a millisecond */
+#define FINISH_TRIES 5000 /* of 1 ms each */
 
 enum note_state { NOTE_FREE, NOTE_TAKEN, NOTE_READY, NOTE_WRITING };
 
@@ -32,17 +32,17 @@ struct note {
 	uint64_t step, steps, from, to, keep;
 };
 
-/* Of process `pid`: what a parent had noted is the parent's to write. */
+/* Of process `pid`: a parent writes its own requests. */
 static struct {
 	uint32_t pid;
-	uint32_t has_failed; /* told, until one succeeds */
+	uint32_t has_failed; /* logged, until one succeeds */
 	uint32_t has_dropped;
 	struct note note[NOTES];
 } traces;
 
 /* ---- names ------------------------------------------------------------- */
 
-/* Letters, digits, - _ and dots that do not begin it; the rest is _. */
+/* Letters, digits, - _ and dots except at the beginning; the rest becomes _. */
 static void make_safe(const char *from, char *name, size_t size)
 {
 	size_t n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Wanted: the switches as they are now, from the configuration and, over
- * it, what was set through the control page.
+ * Wanted: the present switches, from the configuration and, above it, what was
+ * set through the control page.
  */
 #include "record/runtime.h"
 
@@ -37,7 +37,7 @@ static void follow_gpus(void)
 		tr_gpu_set_interval((int64_t)(seconds * 1e9));
 }
 
-/* A number in its unit, as a whole number of another. */
+/* A number in one unit, as an integer in another. */
 static uint64_t scaled(double value, double by)
 {
 	return (uint64_t)(value * by + 0.5);
@@ -48,7 +48,7 @@ static bool follow_u64(uint64_t *now, uint64_t value)
 	return __atomic_exchange_n(now, value, __ATOMIC_RELAXED) != value;
 }
 
-/* A plan starts anew when it changes, and only then. */
+/* A plan restarts when its options change, and only then. */
 static void follow_traces(struct tr_step_options *o)
 {
 	const struct tr_config *config = &tr_config;
@@ -68,7 +68,7 @@ static void follow_traces(struct tr_step_options *o)
 		tr_schedule_bump();
 }
 
-/* Debugging turns on what no file, variable or call has said anything of. */
+/* debug_mode turns on what no file, variable or call has set. */
 static bool is_debug(bool is_set)
 {
 	return !is_set && TR_NOW_BOOL(&tr_config, debug_mode);
@@ -109,9 +109,9 @@ static void follow_limit(void)
 /* ---- probes ------------------------------------------------------------ */
 
 /*
- * What does not depend on a site is looked at once, when the switches moved:
- * a program may have thousands of sites, and each comes here then. A child
- * has a ledger of its own, and so has a process that lost its file.
+ * What does not depend on a site is evaluated once when the switches change: a
+ * program may have thousands of sites, and each of them comes here then. A
+ * child has its own ledger, and so has a process that lost its file.
  */
 static struct {
 	uint32_t pid, replaced, generation;
@@ -125,14 +125,14 @@ static bool is_followed(uint32_t generation)
 	       TR_LOAD(followed.replaced) == TR_LOAD(tr_ledger->replaced);
 }
 
-/* Two threads may do it at once: they find the same. */
+/* Two threads may do this at once: the result is the same. */
 static void follow(void)
 {
 	uint32_t generation = TR_ACQUIRE(tr_ledger->control->generation);
 
 	if (is_followed(generation))
 		return;
-	/* Not passed on by halves. */
+	/* Invalid while the values change. */
 	TR_PUBLISH(followed.generation, 0);
 	TR_STORE(followed.pid, tr_ledger->pid);
 	TR_STORE(followed.replaced, TR_LOAD(tr_ledger->replaced));
@@ -153,7 +153,7 @@ bool tr_probe_wanted(uint8_t kind, const char *name, const char *source)
 	char a[TR_CONFIG_STRING], b[TR_CONFIG_STRING];
 
 	follow();
-	/* Each time: it may not have been the place to make a thread. */
+	/* Each time: the last place may not have allowed creating a thread. */
 	tr_monitor_notice();
 	if (kind == TARE_KIND_SCOPE && !TR_LOAD(followed.timing))
 		return false;

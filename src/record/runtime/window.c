@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a window of a trace has beside its scopes: sampled stacks, and every
- * allocation that the tracking of allocations sees.
+ * What a trace's window contains in addition to scopes: sampled stacks, and
+ * every tracked allocation.
  *
  * An allocation is a scope like any other, with its bytes as items and its
  * size in its name: so it is on the timeline of its thread, inside the scope
- * that it was made in, and needs nothing of its own in ledger and files.
+ * that allocated, and needs nothing special in ledger and files.
  */
 #include "record/runtime.h"
 
@@ -17,9 +17,9 @@
 #define SMALLEST 64u
 #define CLASSES 25u /* up to 1 GiB, and beyond */
 
-/* One a power of two; written before the first window is opened. */
+/* One per power of two; written before the first window is opened. */
 static tare_site *size_site[CLASSES];
-static uint32_t n_windows; /* open ones, by atomics */
+static uint32_t n_windows; /* open windows; atomic */
 
 static void make_sites(void)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Components of a step: what each scope took of the steps since the last
- * line, as a series of its own and in the program's log:
+ * Components of a step: each scope's part of the steps since the last line, as
+ * a series and in the program's log:
  *
  *	components of a step: flow_processor 3.21 ms (61.0 %), loss 1.2 ms
  *
- * A component is any scope by its name, on whatever path and in whatever
- * thread it ran; the scopes inside it are in its time. Read from the nodes of
- * the call tree: a scope costs no more for it.
+ * A component is any scope by its name, on any path and in any thread; its
+ * time includes the scopes inside it. Read from the nodes of the call tree: a
+ * scope costs no more for it.
  */
 #include "record/step/pace.h"
 
@@ -16,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPONENTS 1024u /* sites that are looked at */
-#define SHOWN 8u	 /* of a line */
+#define COMPONENTS 1024u /* sites that are considered */
+#define SHOWN 8u	 /* in a line */
 
-/* By the number of its site. Holder of the lock only. */
+/* Indexed by site number. Used with the lock only. */
 static struct component {
 	double before, now; /* ticks of all calls so far */
-	tare_site *site;    /* its series; NULL: not asked for yet */
+	tare_site *site;    /* its series; NULL: not made yet */
 } *components;
 
 void tr_components_reset(void)
@@ -35,14 +35,14 @@ static bool is_component(uint32_t id)
 {
 	const struct tr_site *site = tr_site_at(id);
 
-	/* Epochs and steps are what components are of. */
+	/* Not epochs and steps: these consist of components. */
 	return site && TR_ACQUIRE(site->ready) &&
 	       site->kind == TARE_KIND_SCOPE &&
 	       strcmp(tr_string_at(site->name), "step") != 0 &&
 	       strcmp(tr_string_at(site->name), "epoch") != 0;
 }
 
-/* With what was counted without a time, at the mean of the others. */
+/* Includes untimed calls, at the mean of the timed ones. */
 static double ticks_of(const struct tr_node *node)
 {
 	double calls = (double)TR_LOAD(node->calls);
@@ -99,7 +99,7 @@ static void show_series(struct component *c, const char *name, double seconds)
 	tare_value_observe(c->site, seconds * 1e3);
 }
 
-/* The longest that is not in the line yet; 0: none. */
+/* The longest one that is not in the line yet; 0: none. */
 static uint32_t find_longest(const bool *is_shown)
 {
 	uint32_t longest = 0;

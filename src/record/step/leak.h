@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of the leak check: a bounded series, lines through it, a verdict.
+ * The parts of the leak check: a bounded series, line fits, a verdict.
  */
 #ifndef TR_RECORD_STEP_LEAK_H
 #define TR_RECORD_STEP_LEAK_H
@@ -9,32 +9,32 @@
 
 #include "base/platform.h"
 
-#define TR_BINS 512u	/* points of a series, whatever its length */
+#define TR_BINS 512u	/* points of a series, at any length */
 #define TR_BLOCKS 32u	/* points of a line */
 
 /*
- * Samples that follow each other. The least is kept beside the sum: between
- * two collections of garbage a program's memory only grows, and what it
- * comes back to is what it holds.
+ * Consecutive samples. The minimum is kept beside the sum: between two garbage
+ * collections a program's memory only grows, and the level that it returns to
+ * is what it really uses.
  */
 struct tr_bin {
 	double least, sum;
-	double at; /* sum of the samples' places */
+	double at; /* sum of the samples' positions */
 	uint32_t n;
 };
 
 struct tare_leak_series {
 	char what[32];
-	double least_growth; /* bytes: less is no leak */
+	double least_growth; /* bytes: smaller growth is no leak */
 	uint64_t samples;
 	uint32_t n_bins;
-	uint32_t width; /* samples a bin */
+	uint32_t width; /* samples per bin */
 	struct tr_bin bin[TR_BINS];
 };
 
-/* Empties it. */
+/* Empties the series. */
 void tr_series_clear(tare_leak_series *series);
-/* `at` is what growth is counted by: the number of the step. */
+/* `at` is the position: the number of the step. */
 void tr_series_add(tare_leak_series *series, double at, double bytes);
 
 /* ---- slope.c ----------------------------------------------------------- */
@@ -53,7 +53,7 @@ struct tr_line {
 
 struct tr_line tr_line_fit(const struct tr_points *points);
 
-/* Theil-Sen: the median of all pairs' slopes, and 95 % around it. */
+/* Theil-Sen: the median of the slopes of all pairs, and its 95 % interval. */
 struct tr_slopes {
 	double median, low, high;
 };

@@ -5,7 +5,7 @@
  *	step 1,200: 1.02 ms a step, p95 1.1 ms, 31,400 items/s, rss 81.2 MiB
  *	(+96 KiB), gpu 87 %, tare 0.02 %
  *
- * What is not known is left out.
+ * Unknown values are left out.
  */
 #include "record/step/pace.h"
 
@@ -16,7 +16,7 @@
 
 double (*tr_step_gpu_load)(void);
 
-/* Of the line before. Holder of the lock only. */
+/* Of the previous line. Used with the lock only. */
 static struct {
 	uint64_t rss;
 	uint64_t cost, events;
@@ -59,7 +59,7 @@ static void put_fixed(struct text *t, double value, int decimals)
 
 /* ---- what it says ------------------------------------------------------ */
 
-/* The 95 % quantile: of few steps the slowest. */
+/* The 95 % quantile; with few steps, the slowest. */
 static double slow_duration(const struct tr_pace *pace)
 {
 	float v[TR_DURATIONS];
@@ -67,7 +67,7 @@ static double slow_duration(const struct tr_pace *pace)
 		     TR_DURATIONS;
 	unsigned above = n / 20 + 1, top = 0;
 
-	/* The `above` largest, in order: few of many. */
+	/* Sorts only the `above` largest: few of many. */
 	for (unsigned i = 0; i < n; i++) {
 		unsigned at = top < above ? top++ : above;
 
@@ -118,7 +118,7 @@ static void put_memory(struct text *t)
 
 /*
  * Entries of a thread's log so far. Laps before a trace are of the small log,
- * those since then of the trace's ring, but for what a full one discards.
+ * later ones of the trace's ring, minus what a full ring discards.
  */
 static uint64_t events_of(const struct tr_track *track)
 {
@@ -139,7 +139,7 @@ static uint64_t events_of(const struct tr_track *track)
 	return n;
 }
 
-/* Of all threads: scopes, steps, items. */
+/* Sum over all threads: scopes, steps, items. */
 static uint64_t count_events(void)
 {
 	const struct tr_track *track;
@@ -150,7 +150,7 @@ static uint64_t count_events(void)
 	return n;
 }
 
-/* Scopes at their calibrated cost, and the readings as they were timed. */
+/* Scopes at their calibrated cost, and readings at their measured time. */
 static double own_share(double seconds)
 {
 	const struct tr_header *header = tr_ledger->header;

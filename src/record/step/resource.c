@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resource scopes: an operation, and what its thread and process used from
- * one end to the other.
+ * Resource scopes: an operation, and what its thread and process used between
+ * its begin and end.
  *
  * The readings are outside of its time and of its CPU time: it begins after
- * the first and ends before the second. Its inner scopes' readings are
- * inside.
+ * the first and ends before the second. Readings of inner scopes are inside.
  */
 #include "record/step.h"
 
@@ -14,7 +13,7 @@
 
 double (*tr_step_joules)(void);
 
-/* What a scope keeps from its beginning. */
+/* State that a scope keeps from its begin. */
 struct begun {
 	struct tr_usage usage;
 	double joules;
@@ -26,18 +25,18 @@ _Static_assert(sizeof(struct begun) <= sizeof(((tare_resource *)0)->private_),
 
 /* ---- figures ----------------------------------------------------------- */
 
-/* Those before the energy are the words of a struct tr_usage, in order. */
+/* Those before energy are the words of a struct tr_usage, in order. */
 enum figure {
 	CPU_TIME,
 	PROCESS_CPU_TIME,
 	MEMORY_GROWTH,
 	MEMORY_PEAK,
-	FIRST_SUM, /* from here on: what only grows */
+	FIRST_SUM, /* from here on: totals that only grow */
 	ENERGY = sizeof(struct tr_usage) / sizeof(uint64_t),
 	FIGURES
 };
 
-/* The series is called after the scope and `name`, the attribute `key`. */
+/* The series has the name of the scope and `name`, the attribute has `key`. */
 static const struct {
 	const char *name, *key, *unit;
 	enum tare_type type;
@@ -61,7 +60,7 @@ _Static_assert(FIGURES <= sizeof(((tare_resource_site *)0)->series) /
 				  sizeof(void *),
 	       "tare_resource_site has room");
 
-/* Two threads may do it at once: they find the same. */
+/* Two threads may do this at once: the result is the same. */
 static void resolve(tare_resource_site *site)
 {
 	char name[256];
@@ -94,7 +93,7 @@ static void tell_whole(const tare_resource *r, enum figure figure,
 	tare_value_observe(TR_LOAD(r->site->series[figure]), (double)value);
 }
 
-/* A sum that only grows: what it grew by, if both ends are known. */
+/* A total that only grows: its increase, if both ends are known. */
 static void tell_sum(const tare_resource *r, enum figure figure,
 		     const struct tr_usage *begun, const struct tr_usage *ended)
 {
@@ -176,7 +175,7 @@ TARE_API void tare_resource_end_(tare_resource *resource)
 	struct begun begun;
 
 	memcpy(&begun, resource->private_, sizeof(begun));
-	/* Begun before a fork, or by another thread: nothing is known. */
+	/* Begun before a fork, or by another thread: usage is unknown. */
 	if (begun.pid == pid_now() && begun.thread == tr_this_thread()->tid)
 		tell_all(resource, &begun);
 	resource->scope.frame = NULL;

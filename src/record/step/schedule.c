@@ -11,13 +11,13 @@
 void (*tr_step_traced)(const struct tr_traced *traced);
 void (*tr_step_window)(bool is_open);
 
-/* Plans of the program, written with the lock; not wiped: children follow. */
+/* Plans of the program, written with the lock; not wiped: children use them. */
 static struct {
 	uint32_t lock;	     /* 0, or the process whose thread holds it */
-	uint32_t generation; /* moves with every change */
+	uint32_t generation; /* changes with every plan */
 	struct {
 		bool is_used;
-		char name[TR_STEP_NAME_BYTES]; /* "": of all kinds */
+		char name[TR_STEP_NAME_BYTES]; /* "": all kinds */
 		struct tr_trace_turns plan;
 	} at[PLANS];
 } plans = { .generation = 1 };
@@ -65,7 +65,7 @@ struct tr_kind *tr_kind_of(const char *name)
 	return kind ? kind : new_kind(name);
 }
 
-/* From the warm-up on, to the end of what is recorded. */
+/* Open from the warm-up to the end of recording. */
 static void set_window(struct tr_kind *kind, bool is_open)
 {
 	if (kind->has_window == is_open || !tr_step_window)
@@ -88,7 +88,7 @@ void tr_schedule_reset(void)
 
 /* ---- plans ------------------------------------------------------------- */
 
-/* A step in `every` of them is the last one of a turn. */
+/* One step in `every` is the last one of a turn. */
 static struct tr_trace_turns plan_of_options(void)
 {
 	const struct tr_step_options *o = &tr_step_options;
@@ -170,7 +170,7 @@ static void end_turn(struct tr_kind *kind, uint64_t n, uint64_t now)
 			      TR_PHASE_WAIT;
 }
 
-/* What is due at the end of step n, one phase after the other. */
+/* Does what is due at the end of step n, one phase after the other. */
 static void do_turns(struct tr_kind *kind, uint64_t n, uint64_t now)
 {
 	unsigned ends = 0;
@@ -191,8 +191,8 @@ static void do_turns(struct tr_kind *kind, uint64_t n, uint64_t now)
 }
 
 /*
- * From this step on, which counts unless there is nothing before recording:
- * its beginning is unknown. What was being recorded is dropped.
+ * Follows the plan from this step on. This step counts, unless recording comes
+ * first: its begin is unknown. A recording in progress is dropped.
  */
 static void follow_plan(struct tr_kind *kind, uint64_t n, uint64_t now)
 {
@@ -215,7 +215,10 @@ void tr_schedule_step(struct tr_kind *kind, uint64_t n, uint64_t now)
 	if (TR_LIKELY(n < TR_LOAD(kind->due) &&
 		      TR_LOAD(kind->generation) == generation))
 		return;
-	/* The thread at it does it; what is still due is done at the next. */
+	/*
+	 * The thread that is busy does it; what remains is done at the next
+	 * step.
+	 */
 	if (!TR_SWAP(kind->busy, &idle, 1))
 		return;
 	if (TR_LOAD(kind->generation) != generation) {
@@ -238,7 +241,7 @@ static bool is_plan(const tare_trace_plan *plan)
 	       (!plan->step || strlen(plan->step) < TR_STEP_NAME_BYTES);
 }
 
-/* The one of this name, or a free one; PLANS: there is none. */
+/* The plan of this name, or a free one; PLANS: there is none. */
 static uint32_t place_of(const char *name)
 {
 	uint32_t place = PLANS;

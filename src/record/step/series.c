@@ -2,10 +2,10 @@
 /*
  * Series: numbers over steps, in at most TR_BINS bins.
  *
- * When all are full, two and two become one and each takes twice as many
- * samples: so it covers the whole run in the same memory. To keep every
- * second sample instead was refused: a sawtooth that is looked at once in
- * about its period seems to rise slowly.
+ * When all are full, pairs are merged and each bin takes twice as many
+ * samples, so the series covers the whole run in constant memory. Keeping
+ * every second sample instead was refused: a sawtooth sampled at about its
+ * period seems to rise slowly.
  */
 #include "record/step/leak.h"
 
@@ -46,7 +46,7 @@ void tr_series_add(tare_leak_series *series, double at, double bytes)
 	struct tr_bin *last = series->bin + series->n_bins - 1;
 
 	series->samples++;
-	/* Widths beyond 2^31 need more samples than there will be. */
+	/* Widths beyond 2^31 would need more samples than ever occur. */
 	if (series->n_bins == TR_BINS && last->n >= series->width)
 		join_all(series);
 	last = series->bin + series->n_bins - 1;
@@ -77,7 +77,7 @@ TARE_API void tare_leak_series_free(tare_leak_series *series)
 
 TARE_API void tare_leak_series_add(tare_leak_series *series, double bytes)
 {
-	/* What is no number says nothing, but its step has passed. */
+	/* A value that is not a number is ignored, but its step counts. */
 	if (!series)
 		return;
 	if (bytes - bytes == 0)

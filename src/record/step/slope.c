@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines through a few points: by least squares, whose error is known, and by
- * Theil-Sen, which outliers do not move. Without libm: the library has none.
+ * Line fits through a few points: by least squares, with a known error, and by
+ * Theil-Sen, which is robust to outliers. Without libm: the library is not
+ * linked with it.
  */
 #include "record/step/leak.h"
 
 #define PAIRS (TR_BLOCKS * (TR_BLOCKS - 1) / 2)
 
-/* Newton's; from within a factor of two, five rounds are exact. */
+/* Newton's method; from within a factor of two, five rounds are exact. */
 static double root(double square)
 {
 	union {
@@ -23,7 +24,7 @@ static double root(double square)
 	return u.value;
 }
 
-/* erf by Abramowitz and Stegun 7.1.28: within 3e-7. */
+/* erf by Abramowitz and Stegun 7.1.28: error below 3e-7. */
 double tr_normal_below(double z)
 {
 	double x = (z < 0 ? -z : z) * 0.70710678118654752, p;
@@ -78,7 +79,7 @@ struct tr_line tr_line_fit(const struct tr_points *points)
 
 /* ---- Theil-Sen --------------------------------------------------------- */
 
-/* Shell's: no recursion, and a few hundred are soon in order. */
+/* Shell sort: no recursion, and fast enough for a few hundred. */
 static void put_in_order(double *v, size_t n)
 {
 	static const size_t gaps[] = { 301, 132, 57, 23, 10, 4, 1 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steps: counted and timed at every call, by any thread, without a lock;
- * what is rarely due (a line, a reading of memory) is done by the thread that
- * gets the lock, and the others pass.
+ * Steps: counted and timed at every call, by any thread, without a lock. Rare
+ * work (a line, a reading of memory) is done by the thread that gets the lock;
+ * the others continue.
  *
- * The time of a step is that from one end to the next, of whatever thread.
- * It overlaps the scopes in it, so it is no part of the call tree: its path
- * begins at the root.
+ * The time of a step is from one end to the next, of any thread. It overlaps
+ * the scopes in it, so it is outside the call tree: its path begins at the
+ * root.
  */
 #include "record/step/pace.h"
 #include "record/step/schedule.h"
@@ -15,13 +15,13 @@
 #include <sched.h>
 
 struct tr_step_options tr_step_options = { 10, 0, 50, 1, 0, 1000, 0, 1, 3, 0 };
-/* Between looks at what is due by time: options may change meanwhile. */
+/* Time between checks for work that is due by time: options may change. */
 #define STEP_LOOK_NS 20000000u
 
 bool (*tr_step_is_read)(void);
 static tr_step_log step_log;
 
-/* Its switches are those of all: times may be off. */
+/* Follows the general switches: times of steps may be off. */
 static tare_site steps_site =
 	TARE_SITE_INIT_(steps_site, TARE_KIND_COUNTER, TARE_TYPE_COUNTER, 0,
 			"steps", NULL, "step");
@@ -32,11 +32,11 @@ static tare_site pace_site =
 	TARE_SITE_INIT_(pace_site, TARE_KIND_GAUGE, TARE_TYPE_THROUGHPUT, 0,
 			"step.throughput", "items/s", "step");
 
-/* Of this process; a child starts from zero. */
+/* State of this process; a child starts from zero. */
 static struct {
-	uint32_t pid;	/* 0: nothing in it yet. Written with the lock */
+	uint32_t pid;	/* 0: empty. Written with the lock */
 	uint32_t lock;	/* 0, or the process whose thread holds it */
-	uint64_t steps, items; /* items: of steps that have a time */
+	uint64_t steps, items; /* items of timed steps */
 	uint64_t last;	/* ticks at the end of the last step; 0: none */
 	uint64_t due_step, due; /* work is due at this step, at this time */
 	/* Written by the holder of the lock. */
@@ -78,7 +78,7 @@ static void reset(uint32_t pid)
 	TR_PUBLISH(state.pid, pid);
 }
 
-/* Its first step in this process makes the state its own. */
+/* The first step in this process resets the state. */
 static void ready_state(void)
 {
 	uint32_t pid = tr_ledger->pid;
@@ -93,7 +93,7 @@ static void ready_state(void)
 
 /* ---- every step -------------------------------------------------------- */
 
-/* Into the ledger. The first step of all has no beginning. */
+/* Writes the step into the ledger. The very first step has no begin. */
 static void record(struct tr_thread *thread, tare_site *site, uint64_t from,
 		   uint64_t now, uint64_t items)
 {
@@ -130,7 +130,7 @@ static void keep_duration(uint64_t from, uint64_t now)
 
 /* ---- now and then ------------------------------------------------------ */
 
-/* Rounded down: a look that comes early finds nothing due, no more. */
+/* Rounded down: an early check only finds nothing due. */
 static uint64_t step_ticks(uint64_t ns)
 {
 	return (uint64_t)((double)ns * 1e-9 / tr_ledger->sec_per_tick);
@@ -182,7 +182,7 @@ static void write_line(uint64_t steps, uint64_t now)
 	state.line_ticks = now;
 }
 
-/* The next step at which a line may be due, whatever the time is. */
+/* The next step at which a line may be due, independent of time. */
 static uint64_t next_line(uint64_t steps)
 {
 	uint64_t every = TR_LOAD(tr_step_options.line_steps);
@@ -190,7 +190,7 @@ static uint64_t next_line(uint64_t steps)
 	return every ? (steps / every + 1) * every : UINT64_MAX;
 }
 
-/* The time at which one may be due, or the options another: not later. */
+/* The latest time of the next check: a line may be due, or options changed. */
 static uint64_t next_look(uint64_t now)
 {
 	uint64_t ns = TR_LOAD(tr_step_options.line_ns);
@@ -207,7 +207,7 @@ static void work(uint64_t now, bool is_epoch)
 	if (!tr_process_try_lock(&state.lock))
 		return;
 	steps = TR_LOAD(state.steps);
-	/* The first steps of all are not worth a reading each. */
+	/* Epochs: the first ones do not each need a reading. */
 	if (tr_watch_is_due(is_epoch ? 0 : steps, now))
 		tr_watch_step(steps);
 	if (is_line_due(steps, now))
@@ -328,7 +328,7 @@ size_t tr_own_leaks(tare_leak *ret_leaks, size_t size)
 
 	if (!tr_ledger_is_open() || TR_ACQUIRE(state.pid) != tr_ledger->pid)
 		return 0;
-	/* Not for ever: the log's callback may be the caller. */
+	/* Not for ever: the caller may be the log's callback. */
 	while (!tr_process_try_lock(&state.lock)) {
 		if (++tries == 10000)
 			return 0;

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Verdict: does a series grow, and will it go on?
+ * Verdict: does a series grow, and will it continue to grow?
  *
- * The first third of the run is its warm-up and says nothing. What follows
- * is looked at by blocks: their level (a mean without the extremes, the best
- * guess in noise) and their low (what the program comes back to, however
- * high its teeth are), in three widths, and at the feet of the falls where
- * there are few. A line is laid through each, and the one that stands out
- * most of its own scatter speaks. Widths whose residuals follow each other
- * are left out: there the blocks are shorter than what goes on in them, and
- * the scatter says nothing about the line.
+ * The first third of the run is warm-up and is ignored. The rest is divided
+ * into blocks, in three widths. Each block has a level (a mean without the
+ * extremes, the best estimate in noise) and a low (what the program returns
+ * to, however high its teeth are); if there are few falls, their feet are
+ * used, too. A line is fitted to each, and the most significant one decides.
+ * Widths with autocorrelated residuals are left out: there the blocks are
+ * shorter than the patterns in them, and the scatter says nothing about the
+ * line.
  *
- * A line that stands out is a leak only if it
+ * A significant line is a leak only if it
  *  - is large: against the level, the teeth, and a few pages,
  *  - is seen by the other kind, too: level and low,
  *  - is spread: no single step and no fall makes up half of it,
- *  - goes on in the later half: a warm-up that has not ended slows down.
+ *  - continues in the later half: an unfinished warm-up slows down.
  *
- * The later half of the run is asked as well, for a leak that a long warm-up
- * hides. What cannot be told from a leak is growth that has not ended yet.
+ * The later half of the run is checked as well, for a leak that a long warm-up
+ * hides. Growth that has not ended yet cannot be distinguished from a leak.
  */
 #include "record/step/leak.h"
 
 #include <string.h>
 
 #define LEAST_SAMPLES 32u
-#define LEAST_BINS 16u /* of what is looked at */
-#define LEAST_GROWTH 0.01 /* of the level, in the time looked at */
-/* Teeth that blocks cut unevenly move levels, and lows hardly. */
+#define LEAST_BINS 16u /* in a checked stretch */
+#define LEAST_GROWTH 0.01 /* of the level, in the checked time */
+/* Teeth that blocks cut unevenly shift levels, but hardly lows. */
 #define LEAST_OF_TEETH(kind) ((kind) == LEVEL ? 0.3 : 0.1)
 #define LEAST_AGREEMENT 0.3
 #define MOST_AT_ONCE 0.5
@@ -38,7 +38,7 @@
 
 enum measure { LEVEL, LOW };
 
-/* Where in a series is looked at: bins [first, end). */
+/* The part of a series that is checked: bins [first, end). */
 struct stretch {
 	const struct tr_bin *bin;
 	unsigned n;
@@ -48,12 +48,12 @@ struct candidate {
 	enum measure kind;
 	struct tr_points points;
 	struct tr_line line;
-	double score; /* 1 and more: it stands out */
+	double score; /* 1 or more: significant */
 };
 
 /* ---- blocks ------------------------------------------------------------ */
 
-/* Mean of the middle half of the bins: spikes do not move it. */
+/* Mean of the middle half of the bins: robust to spikes. */
 static double level_of(const struct tr_bin *bin, unsigned n)
 {
 	double v[TR_BINS], sum = 0;
@@ -108,8 +108,8 @@ static void cut_blocks(const struct stretch *in, enum measure kind,
 }
 
 /*
- * The feet of the falls: where a bin lies lower than the one before by half
- * of the largest such fall. For teeth as long as the blocks and longer.
+ * The feet of the falls: bins lower than the previous one by at least half of
+ * the largest such fall. For teeth as long as the blocks or longer.
  */
 static void find_feet(const struct stretch *in, struct tr_points *p)
 {
@@ -123,7 +123,7 @@ static void find_feet(const struct stretch *in, struct tr_points *p)
 		if (in->bin[i - 1].least - in->bin[i].least < most / 2)
 			continue;
 		if (p->n == TR_BLOCKS) {
-			p->n = 0; /* many: the blocks have several each */
+			p->n = 0; /* many: each block has several */
 			return;
 		}
 		p->x[p->n] = place_of(in->bin + i, 1);
@@ -131,7 +131,7 @@ static void find_feet(const struct stretch *in, struct tr_points *p)
 	}
 }
 
-/* Few points, each of as many of the others. */
+/* Combines points into a few groups of equal size. */
 static void group(const struct tr_points *from, struct tr_points *to)
 {
 	to->n = from->n < GROUPS ? from->n : GROUPS;
@@ -158,9 +158,9 @@ static bool only_rises(const struct tr_points *p)
 }
 
 /*
- * Slope over its error, over what chance alone reaches in one of ten
- * thousand (of four points: of a thousand). 16 that only rise do not by
- * chance, though they may follow a curve.
+ * Slope over its error, divided by what chance alone reaches once in ten
+ * thousand (with four points: in a thousand). 16 points that only rise do not
+ * do so by chance, though they may follow a curve.
  */
 static double score_of(const struct candidate *c)
 {
@@ -189,7 +189,7 @@ static bool follows_itself(const struct candidate *c)
 	       !only_rises(&c->points);
 }
 
-/* The best of each kind. */
+/* The best line of each kind. */
 static void find_lines(const struct stretch *in, struct candidate *best)
 {
 	struct candidate c;
@@ -210,7 +210,7 @@ static void find_lines(const struct stretch *in, struct candidate *best)
 
 /* ---- is it a leak? ----------------------------------------------------- */
 
-/* How high the teeth are, or the noise: levels above lows. */
+/* Height of the teeth or the noise: levels above lows. */
 static double teeth_of(const struct stretch *in)
 {
 	struct tr_points level, low;
@@ -235,7 +235,7 @@ static bool is_large(const struct stretch *in, const struct candidate *c,
 	       growth >= LEAST_OF_TEETH(c->kind) * teeth_of(in);
 }
 
-/* Rises are taken relative: what grows by a percentage grows at its end. */
+/* Rises are relative: growth by a percentage is largest at the end. */
 static bool is_spread(const struct tr_points *p)
 {
 	double all = 0, most = 0, fall = 0, top = p->y[0];
@@ -254,7 +254,7 @@ static bool is_spread(const struct tr_points *p)
 	       fall <= MOST_AT_ONCE * (p->y[p->n - 1] - p->y[0]);
 }
 
-/* The line of the later half is steep enough, or may be. */
+/* Is the line of the later half steep enough, or may it be? */
 static bool goes_on(const struct candidate *c)
 {
 	unsigned first = c->points.n / 2;
@@ -283,7 +283,7 @@ static bool judge_stretch(const struct stretch *in, double least,
 	leak->growth = slopes.median;
 	leak->growth_low = slopes.low;
 	leak->growth_high = slopes.high;
-	/* A score of 1 is 3.72 deviations: one of ten thousand. */
+	/* A score of 1 is 3.72 standard deviations: one in ten thousand. */
 	leak->confidence = tr_normal_below(3.72 * c->score);
 	group(&c->points, &groups);
 	leak->is_leak = c->score >= 1 && is_large(in, c, least) &&
@@ -293,7 +293,7 @@ static bool judge_stretch(const struct stretch *in, double least,
 	return leak->is_leak;
 }
 
-/* What follows a part of the steps: samples may come ever more rarely. */
+/* The stretch after a part of the steps: samples may become ever rarer. */
 static struct stretch after(const tare_leak_series *series, double part)
 {
 	const struct tr_bin *bin = series->bin;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watch: the memory of the process, step after step, and what it grows to.
+ * Watch: the memory of the process over the steps, and its growth.
  *
- * A reading costs microseconds and a step may be shorter. So readings are as
- * far apart as their cost asks for: they take one part in TR_READING_SHARE of
- * the time. A run of many short steps would end without any; so the first
- * TR_DENSE steps are all read, and later ones ever more rarely. If that has
- * cost more than TR_CREDIT_NS and a part of the time, TR_SPARSE is the
- * number, and at TR_MOST_NS it ends. How far apart these readings are is left
- * to chance: teeth that are met in their own rhythm seem to rise.
+ * A reading costs microseconds, and a step may be shorter. So readings are
+ * spaced by their cost: they take one part in TR_READING_SHARE of the time. A
+ * run of many short steps would end without any; so the first TR_DENSE steps
+ * are all read, and later ones ever more rarely. If that has cost more than
+ * TR_CREDIT_NS and a part of the time, TR_SPARSE is the number, and at
+ * TR_MOST_NS it ends. The distance between these readings is random: teeth
+ * sampled at their own period seem to rise.
  *
- * Looks cost more. They have the same share of the time, and wait until a
- * sixteenth more is known: looking more often finds nothing earlier, and
- * chance gets more tries.
+ * Checks cost more. They have the same share of the time, and wait until there
+ * are a sixteenth more samples: checking more often finds nothing earlier, and
+ * gives chance more tries.
  *
- * A leak is reported when looks in a row see it, over a quarter of the run, and
- * not before TR_LEAST_STEPS: what grows at first, and then no more, cannot be
- * told from one before it ends. At the end of the process it is kept in the
- * ledger at once, and not told: the program's log may be gone.
+ * A leak is reported when consecutive checks see it, over a quarter of the
+ * run, and not before TR_LEAST_STEPS: growth that ends later looks like a leak
+ * before it ends. At the end of the process a leak is stored in the ledger at
+ * once, and not logged: the program's log may be gone.
  */
 #include "record/step/pace.h"
 
@@ -35,11 +35,11 @@
 #define TR_CREDIT_NS 2e6
 #define TR_CREDIT_SHARE 2000u
 #define TR_MOST_NS 5e7
-#define TR_FIRST_NS 1e4 /* a first reading that takes longer makes pages */
+#define TR_FIRST_NS 1e4 /* a longer first reading includes page faults */
 #define TR_LEAST_STEPS 500u
 /*
- * Bytes: less comes and goes anyway, and some kernels count pages a CPU
- * first and add them up in dozens.
+ * Bytes: less varies anyway, and some kernels count pages per CPU first and
+ * add them in dozens.
  */
 #define TR_LEAST_GROWTH (256 * 1024.0)
 
@@ -50,12 +50,12 @@ bool (*tr_step_grown)(char *text, size_t size);
 /* One kind of memory. */
 struct watched {
 	tare_leak_series *series;
-	uint64_t suspected; /* step of the first look that saw it; 0: none */
+	uint64_t suspected; /* step of the first check that saw it; 0: none */
 	bool is_told, is_over;
 	tare_site *site;    /* its growth in the ledger */
 };
 
-/* Written by the holder of the lock of steps. */
+/* Written with the lock of steps. */
 static struct {
 	struct watched kind[TR_KINDS];
 	size_t n_kinds;
@@ -63,11 +63,11 @@ static struct {
 	uint64_t start;		  /* ticks at the first step */
 	uint64_t next, next_look; /* ticks */
 	uint64_t next_step;	  /* if there is credit */
-	uint64_t look_step;	  /* step of the last look */
+	uint64_t look_step;	  /* step of the last check */
 	uint64_t look_samples;
 	uint64_t cost;		  /* of all, ticks */
-	uint64_t spent;		  /* of readings, as they usually are */
-	uint64_t reading, look;	  /* what one usually takes */
+	uint64_t spent;		  /* of readings, at their usual cost */
+	uint64_t reading, look;	  /* usual cost of one */
 	uint64_t chance;
 } watch;
 
@@ -117,7 +117,7 @@ static void add(size_t index, uint64_t step, uint64_t bytes)
 		watch.n_kinds = index + 1;
 }
 
-/* What was measured fills pages as well, and is no leak. */
+/* The ledger's pages grow with the measurements, and are no leak. */
 static uint64_t without_ledger(uint64_t rss)
 {
 	uint64_t own = TR_LOAD(tr_ledger->real_bytes);
@@ -258,8 +258,8 @@ static uint64_t ticks_of(double ns)
 }
 
 /*
- * What such work usually takes. One that took long may have met another that
- * had the CPU meanwhile: only many of them count.
+ * Usual cost of such work. A long one may have been preempted: only many long
+ * ones change it.
  */
 static uint64_t usual(uint64_t *known, uint64_t took)
 {
@@ -273,7 +273,7 @@ static uint64_t usual(uint64_t *known, uint64_t took)
 	return *known;
 }
 
-/* 1 to twice a TR_DENSE-th of the steps so far. */
+/* Random: 1 to twice a TR_DENSE-th of the steps so far. */
 static uint64_t steps_to_next(uint64_t step, uint64_t now)
 {
 	uint64_t credit = ticks_of(TR_CREDIT_NS) +
