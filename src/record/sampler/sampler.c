@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sampler: the stack of a thread, each time that it has used up so much CPU
- * time.
+ * Sampler: takes the stack of a thread whenever the thread has used a period
+ * of CPU time.
  *
- * A sample stands for the CPU time since the one before it, not for the
- * period that was asked for: timers come late, and not at all at rates that
- * the kernel does not keep. What is left when a thread ends goes to the stack
- * it had last. So the sum is the CPU time, whatever became of the signals.
+ * A sample counts the CPU time since the previous one, not the requested
+ * period: timers fire late, and not at all at rates that the kernel does not
+ * support. The rest at a thread's end is added to its last stack. So the sum
+ * is the CPU time, whatever happened to the signals.
  *
- * The handler takes no lock and no memory: stacks are found or made in a
- * table in the ledger, their counts are added to, and one place in a ring is
- * written. A thread's frames lie in memory of its own, not on its stack,
- * which may be small.
+ * The handler takes no lock and no memory: it finds or adds the stack in a
+ * table of the ledger, adds to its counts, and writes one place of a ring. A
+ * thread's frames are in separate memory, not on its stack, which may be
+ * small.
  *
- * A program that is preloaded has no ledger until its first sample:
- * one that ends before that costs a timer.
+ * A preloaded program has no ledger until its first sample: one that ends
+ * earlier costs only a timer.
  */
 #include "record/sampler/sampler.h"
 
@@ -43,7 +43,7 @@ static __thread struct tr_followed *sampled_self
 /* ---- the handler ------------------------------------------------------- */
 
 /*
- * Where no call reports that a thread ends, its first sample asks libc to: by a
+ * If no call reports the end of a thread, its first sample asks libc to: by a
  * key among the first 32, which have their place in each thread, so that
  * nothing is allocated in a handler.
  */
@@ -70,7 +70,7 @@ static struct tr_followed *find_self(void)
 	uint32_t thread = tr_thread_id();
 	struct tr_followed *self = sampled_self;
 
-	/* Also right where two threads share the variables of one. */
+	/* Also right if two threads share thread-local variables. */
 	if (self && TR_LOAD(self->thread) == thread)
 		return self;
 	self = tr_followed_find(thread);
@@ -85,7 +85,7 @@ static bool is_on(void)
 	return tr_sampler && TR_LOAD(tr_sampler->on);
 }
 
-/* Not in a child of vfork, whose signals are its own. */
+/* Not in a vfork child, which has its own signals. */
 static bool is_on_here(void)
 {
 	return is_on() && TR_LOAD(tr_sampler->pid) == (uint32_t)getpid();
@@ -114,7 +114,7 @@ static void take_sample(struct tr_followed *self, const siginfo_t *info,
 		tr_sampler_came_late(self, context);
 	else
 		tr_sample_clock_go_on(self, is_timer);
-	/* Unless it was taken out meanwhile. */
+	/* Unless it was removed meanwhile. */
 	(void)tr_followed_become(self, TR_FOLLOWED_TAKING, TR_FOLLOWED_READY);
 }
 
@@ -173,7 +173,7 @@ static void fill_sampler(uint32_t size)
 }
 
 static uint32_t sampler_size; /* for children */
-static bool sampler_is_wiped;  /* by the kernel, in them */
+static bool sampler_is_wiped;  /* in children, by the kernel */
 
 static void sample_child(void)
 {
@@ -243,7 +243,7 @@ void tr_sampler_opened(void)
 	TR_PUBLISH(tr_sampler->opened, 1);
 }
 
-/* One that is added from now on finds the sampler off by itself. */
+/* A thread that is added from now on finds that the sampler is off. */
 static bool has_live(void)
 {
 	return (int32_t)__atomic_load_n(&tr_sampler->live,
@@ -300,7 +300,7 @@ void tr_sampler_settle(void)
 	struct tr_followed *self = is_on_here() ? find_self() : NULL;
 	int saved = errno;
 
-	/* As in a sample: none comes in between. */
+	/* Same state as in a sample, so that none comes in between. */
 	if (self && !tr_sampler_has_ledger() &&
 	    tr_followed_become(self, TR_FOLLOWED_READY, TR_FOLLOWED_TAKING)) {
 		(void)tr_sampler_open(self);
@@ -316,7 +316,10 @@ void tr_sampler_thread_begins(const void *start)
 		return;
 	tr_sampler_unblock();
 	sampled_self = tr_followed_add(tr_thread_id(), (uintptr_t)start);
-	/* One that waited for a processor was seen in a look before. */
+	/*
+	 * A thread that waited for a processor may already have been found by
+	 * a look.
+	 */
 	if (!sampled_self && find_self())
 		TR_STORE(sampled_self->start, (uintptr_t)start);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host's own actions for signals that samples come by, or came by. It is
- * told of them when it asks, and gets the signals that others send.
+ * The host's own actions for signals that samples use, or used. The host gets
+ * them when it asks, and receives the signals that the sampler did not send.
  */
 #include "record/sampler/sampler.h"
 
@@ -11,7 +11,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-static uint64_t sample_used; /* numbers that were ours, a bit each */
+static uint64_t sample_used; /* numbers that were ours, one bit each */
 
 void (*tr_signal_handler)(int number, siginfo_t *info, void *context);
 
@@ -29,8 +29,8 @@ bool tr_sampler_had(int number)
 /* ---- the host's actions ------------------------------------------------ */
 
 /*
- * Written to a copy that is not in use, then named: a handler may come at any
- * moment, and changes are far too rare to catch up with it.
+ * A change is written to an unused copy, then published: a handler may run at
+ * any moment, and changes are too rare to reuse a copy that it reads.
  */
 #define TR_HOST_ACTIONS 256u
 static struct sigaction host_action[TR_HOST_ACTIONS];
@@ -62,7 +62,7 @@ static bool is_handler(const struct sigaction *action)
 		action->sa_handler != SIG_IGN);
 }
 
-/* What the host set at a number that was given up is as the host set it. */
+/* A signal that was given up gets the flags and mask that the host set. */
 static void restore_flags(int number, const struct sigaction *action)
 {
 	struct sigaction ours;
@@ -89,7 +89,7 @@ void tr_sampler_action(int number, const struct sigaction *action,
 		*ret_before = before;
 }
 
-/* The default ends the process, but for that of SIGURG. */
+/* The default action ends the process, except for SIGURG. */
 static void die_of(int number, siginfo_t *info)
 {
 	struct sigaction none = { .sa_handler = SIG_DFL };
@@ -104,7 +104,7 @@ static void die_of(int number, siginfo_t *info)
 	(void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* As the kernel would have called it. */
+/* Calls the host's handler as the kernel would have called it. */
 void tr_signal_call_host(int number, siginfo_t *info, void *context)
 {
 	struct sigaction action =
@@ -120,7 +120,7 @@ void tr_signal_call_host(int number, siginfo_t *info, void *context)
 	}
 	if (action.sa_flags & (int)SA_RESETHAND)
 		tr_sampler_action(number, &none, NULL);
-	/* Not the one that our own handler has. */
+	/* Not our own handler's mask. */
 	(void)sigorset(&mask, &from->uc_sigmask, &action.sa_mask);
 	if (!(action.sa_flags & (int)SA_NODEFER))
 		(void)sigaddset(&mask, number);
@@ -145,7 +145,7 @@ static bool set_ours(int number)
 	memset(&action, 0, sizeof(action));
 	action.sa_sigaction = tr_signal_handler;
 	action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-	/* The host's handlers come after ours: they may never return. */
+	/* The host's handlers run after ours: they may never return. */
 	tr_sampler_mask(&action.sa_mask);
 	return sigaction(number, &action, NULL) == 0;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Clocks of the sampler: a timer on a thread's CPU time or on real time, or
- * the kernel's cpu-clock event.
+ * the kernel's cpu-clock perf event.
  *
  * CPU timers cost nothing, but fire on the kernel's tick, 100 to 1000 times a
- * second at best. Above that rate it is perf's event, where that is allowed.
- * Its descriptors are kept out of the way of the host's: high numbers, gone
- * at exec, few of what the host may open. A host that closes what it did not
- * open takes the event away; the thread then gets a timer.
+ * second at best. Above that rate perf events are used, if permitted. Their
+ * descriptors avoid the host's: high numbers, closed at exec, a small part of
+ * the host's limit. If a host closes descriptors that it did not open, the
+ * event is gone; the thread then gets a timer.
  *
- * System calls by number: libc's timers have memory of their own, and know
- * nothing of a thread that is not the caller.
+ * Direct system calls: libc's timers allocate memory, and cannot signal a
+ * thread other than the caller.
  */
 #include "record/sampler/sampler.h"
 
@@ -25,11 +25,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TR_EVENT_FLOOR 700 /* numbers below are the host's */
+#define TR_EVENT_FLOOR 700 /* lower numbers are the host's */
 #define TR_EVENTS_MOST 2048
 #define TR_WATCH_NS 50000000u /* CPU time until a lost event is noticed */
 
-/* As the kernel has it; libc's hides the thread's place in a union. */
+/* The kernel's name; libc hides the thread id in a union. */
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
@@ -41,13 +41,13 @@ uint64_t tr_sample_clock_ns(uint32_t thread)
 {
 	if (tr_sampler->clock == TR_SAMPLING_WALL)
 		return (uint64_t)tr_clock_ns(CLOCK_MONOTONIC);
-	/* Of no thread it would be the number of quite another clock. */
+	/* Without a thread the number would be that of another clock. */
 	if (!thread || thread >= TR_FOLLOWED_ENDING)
 		return 0;
 	return (uint64_t)tr_clock_ns(tr_thread_clock(thread));
 }
 
-/* The same of the calling thread, which the kernel need not look for. */
+/* The same for the calling thread, which the kernel need not search. */
 uint64_t tr_sample_clock_own_ns(void)
 {
 	return (uint64_t)tr_clock_ns(tr_sampler->clock == TR_SAMPLING_WALL ?
@@ -104,7 +104,7 @@ static int open_event(uint32_t thread, bool without_kernel)
 			    PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Are there places in the queue of this user's signals? */
+/* Is there room in this user's queue of signals? */
 static bool has_queue(void)
 {
 	struct rlimit limit;
@@ -113,7 +113,7 @@ static bool has_queue(void)
 	       limit.rlim_cur >= 1024;
 }
 
-/* Descriptors that may be taken: a quarter of what the host has. */
+/* Descriptors that may be used: a quarter of the host's limit. */
 static uint32_t events_most(int *ret_floor)
 {
 	struct rlimit limit;
@@ -128,7 +128,7 @@ static uint32_t events_most(int *ret_floor)
 	return most < TR_EVENTS_MOST ? (uint32_t)most : TR_EVENTS_MOST;
 }
 
-/* Out of the way; the descriptor, or -1. */
+/* Moves the descriptor to a high number; returns it, or -1. */
 static int move_event(int fd, int floor)
 {
 	int high = fcntl(fd, F_DUPFD_CLOEXEC, floor);
@@ -138,8 +138,8 @@ static int move_event(int fd, int floor)
 }
 
 /*
- * One signal, then the handler asks for the next: real-time signals queue up,
- * and where there is no more room the kernel sends SIGIO instead.
+ * One signal, then the handler requests the next: real-time signals queue up,
+ * and without room the kernel sends SIGIO instead.
  */
 static bool start_event(int fd, uint32_t thread, int number, uint64_t *ret_id)
 {
@@ -184,7 +184,7 @@ none:
 	return false;
 }
 
-/* The number may be a file of the host's by now. */
+/* The number may be a file of the host by now. */
 static bool is_our_event(int32_t event, uint64_t event_id)
 {
 	uint64_t id = 0;
@@ -199,7 +199,7 @@ static void strike_event(int32_t event)
 			TR_STORE(sample_events[i], 0);
 }
 
-/* The child has them, but not what they count. */
+/* A child has the descriptors, but they count the parent. */
 void tr_sample_clock_forget(void)
 {
 	for (uint32_t i = 0; i < TR_EVENTS_MOST; i++) {
@@ -250,7 +250,10 @@ bool tr_sample_clock_arm(struct tr_followed *followed, uint32_t thread)
 	return done;
 }
 
-/* By the first thread: a number that was given back may be the host's. */
+/*
+ * The first thread to come does this: after the close the number may be the
+ * host's.
+ */
 void tr_sample_clock_disarm(struct tr_followed *followed)
 {
 	int32_t timer = __atomic_exchange_n(&followed->timer, 0,
@@ -286,7 +289,9 @@ bool tr_sample_clock_is_lost(struct tr_followed *followed)
 	return is_lost;
 }
 
-/* A timer that finds no event since the last one: its signal was lost. */
+/*
+ * The timer found no event since its last signal: the event's signal was lost.
+ */
 void tr_sample_clock_go_on(struct tr_followed *followed, bool is_timer)
 {
 	int32_t event = TR_LOAD(followed->event);
@@ -303,7 +308,7 @@ void tr_sample_clock_go_on(struct tr_followed *followed, bool is_timer)
 	TR_STORE(followed->is_fired, !is_timer);
 }
 
-/* A signal of the event that is pending at an exec would end the program. */
+/* An event's signal that is pending at an exec would end the program. */
 void tr_sampler_hold(bool is_held)
 {
 	struct tr_followed *self = tr_sampler_self();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a sample does to the system call that its thread is in: it may end a
- * wait, or leave it with a part of its bytes.
+ * What a sample does to the system call that its thread is in: it may
+ * interrupt a wait, or end a transfer after part of its bytes.
  */
 #include "record/sampler/sampler.h"
 
@@ -11,7 +11,7 @@
 
 /* ---- calls that wait --------------------------------------------------- */
 
-/* What the call where the thread was gave; 0: it was in none. */
+/* Result of the system call at which the thread was; 0: there was none. */
 static int64_t result_of(const ucontext_t *from)
 {
 #if defined(__x86_64__)
@@ -24,7 +24,7 @@ static int64_t result_of(const ucontext_t *from)
 #endif
 }
 
-/* Does the host do something at this signal? */
+/* Does the host handle this signal? */
 static bool is_handled(int number)
 {
 	struct sigaction action;
@@ -36,10 +36,10 @@ static bool is_handled(int number)
 }
 
 /*
- * Where a signal of the host's came first, its handler is what this one came
- * in at, and not the call. One that comes after waits until this ends, unless
- * it is blocked where the call was (as with ppoll() and sigsuspend(), which
- * let it in): then it ends the next call.
+ * If a signal for the host came first, the sample interrupted its handler, and
+ * not the call. A signal that comes later waits until this handler ends,
+ * unless it is blocked outside the call (ppoll() and sigsuspend() unblock it):
+ * then it interrupts the next call.
  */
 bool tr_sample_ends_wait(const void *context)
 {
@@ -63,7 +63,7 @@ void tr_sampler_calls_at(uint64_t code)
 	calls_at = (uintptr_t)code;
 }
 
-/* Code that may be read: any other may be for execution only. */
+/* Only libc's code is known to be readable: other code may be execute-only. */
 static bool is_of_libc(uintptr_t pc)
 {
 	const uintptr_t reach = 2u << 20;
@@ -71,7 +71,7 @@ static bool is_of_libc(uintptr_t pc)
 	return calls_at && pc % 4096 >= 4 && pc - calls_at + reach < 2 * reach;
 }
 
-/* The instruction before is that of a system call. */
+/* Is the previous instruction a system call? */
 bool tr_sample_cuts_call(const void *context)
 {
 	const ucontext_t *from = context;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The signal that samples come by: which one, and how it is kept from the
- * host's sight.
+ * The signal for samples: which one, and how it is hidden from the host.
  *
- * Where the library stands before calls of libc it is a real-time signal that
- * is free. It is given up for another one as soon as the host wants it: sets
- * an action, blocks or waits for it while it leaves others alone, or gets one
- * that another process sent. Our handler stays at a number that was given up,
- * for samples that are still under way, and passes the others on.
+ * If the library interposes libc calls, it is a free real-time signal. It is
+ * given up for another one as soon as the host uses it: sets an action, blocks
+ * or waits for it but not for others, or gets one from another process. Our
+ * handler stays installed for a signal that was given up, for samples that are
+ * still pending, and passes the others on.
  *
- * Where the host blocks all signals, none is better: ours stays unblocked, and
- * the host sees it as blocked. Where it has taken all of them (as Go
- * does) ours stays, too, and those of others are passed on.
+ * If the host blocks all signals, no other one is better: ours stays
+ * unblocked, and the host sees it as blocked. If the host uses all of them (as
+ * Go does), ours stays, too, and signals from other senders are passed on.
  *
- * Where it does not stand before these calls it is SIGURG, whose default
- * action is nothing: a host that resets all actions must not end by a sample.
+ * If the library does not interpose these calls it is SIGURG, whose default
+ * action is to ignore: a host that resets all actions must not be ended by a
+ * sample.
  */
 #include "record/sampler/sampler.h"
 
@@ -28,11 +28,14 @@
 static uint32_t sample_signal; /* 0: none yet */
 static uint32_t sample_shared; /* the host has an action for it, too */
 
-/* Of the calling thread: does the host block ours, which is not blocked? */
+/*
+ * Of the calling thread: does the host block our signal, which stays
+ * unblocked?
+ */
 static __thread struct {
-	uint32_t number; /* that this is about */
+	uint32_t number; /* the signal this is about */
 	bool blocks;
-	bool child_blocks; /* the same in a child of vfork() */
+	bool child_blocks; /* the same in a vfork child */
 	uint32_t child;
 } host
 #if !defined(TARE_TLS_DYNAMIC)
@@ -49,9 +52,9 @@ uint32_t tr_sample_number(void)
 
 /*
  * From the middle of the real-time signals down, then up: the first ones are
- * those of libc, of run-time systems that take the first that is free (Mono,
- * .NET) and of programs that users send signals to, the last but two is
- * Java's, the last one Valgrind's. systemd uses some, but not this one.
+ * used by libc, by run-time systems that take the first free one (Mono, .NET)
+ * and by programs that users send signals to, the last but two by Java, the
+ * last by Valgrind. systemd uses some, but not this one.
  */
 #define TR_SIGNAL_FIRST 19 /* from SIGRTMIN */
 
@@ -74,7 +77,7 @@ static bool is_free(int number)
 	       action.sa_handler == SIG_DFL;
 }
 
-/* A free one that is in neither of the sets; 0: there is none. */
+/* A free signal that is in neither set; 0: there is none. */
 static int find_free(const sigset_t *wanted, const sigset_t *blocked)
 {
 	int number;
@@ -135,7 +138,7 @@ static bool move(const sigset_t *wanted)
 	return true;
 }
 
-/* The mask of a thread that had one of ours, when it gets another. */
+/* The mask of a thread whose sampler signal changes. */
 static void change_mask(sigset_t *mask, uint32_t number)
 {
 	if (host.blocks && host.number)
@@ -151,7 +154,7 @@ void tr_sampler_unblock(void)
 	sigset_t mask;
 
 	if (host.number == number) {
-		/* Of a thread, or a child, that has it from another. */
+		/* The thread, or a child, inherited it from another. */
 		(void)sigemptyset(&mask);
 		(void)sigaddset(&mask, (int)number);
 		(void)pthread_sigmask(SIG_UNBLOCK, &mask, NULL);
@@ -170,7 +173,8 @@ static bool is_sample(const siginfo_t *info)
 
 /*
  * It stays pending, for the thread that waits for it. Only the first thread
- * may name the sender of one that kill() sent; else it is this process.
+ * may keep the sender of a signal from kill(); else the sender is this
+ * process.
  */
 static void send_again(int number, siginfo_t *info)
 {
@@ -181,7 +185,7 @@ static void send_again(int number, siginfo_t *info)
 		(void)kill(getpid(), number);
 }
 
-/* A sample that is pending here is not for the host to find. */
+/* Drops a pending sample, which the host must not find. */
 static void drop_pending(uint32_t number)
 {
 	const struct timespec at_once = { 0, 0 };
@@ -195,7 +199,7 @@ static void drop_pending(uint32_t number)
 		}
 }
 
-/* This thread's clock sends another number; the caller keeps samples out. */
+/* Changes the signal of this thread's clock; the caller blocks samples. */
 static void change_number(struct tr_followed *self, sigset_t *mask)
 {
 	uint32_t old = TR_LOAD(self->number);
@@ -206,7 +210,7 @@ static void change_number(struct tr_followed *self, sigset_t *mask)
 	(void)tr_sample_clock_arm(self, tr_thread_id());
 }
 
-/* True: it has another one now. */
+/* True: the thread has another signal now. */
 static bool catch_up(struct tr_followed *self, sigset_t *mask)
 {
 	if (!self || TR_LOAD(self->number) == TR_LOAD(sample_signal) ||
@@ -264,7 +268,7 @@ void tr_sampler_share(void)
 
 /* ---- the host's mask --------------------------------------------------- */
 
-/* A child of vfork() has its own, in the memory of its parent. */
+/* A vfork child has its own flag, in its parent's memory. */
 static bool *blocks_here(void)
 {
 	uint32_t pid = (uint32_t)getpid();
@@ -280,7 +284,7 @@ static bool *blocks_here(void)
 
 int tr_sampler_blocked(void)
 {
-	/* No system call where it is not: the host may be confined. */
+	/* No system call if it is not: the host may be confined (seccomp). */
 	if (!host.number || (!host.blocks && !host.child_blocks))
 		return 0;
 	return *blocks_here() ? (int)host.number : 0;
@@ -296,8 +300,8 @@ void tr_sampler_set_blocked(bool is_blocked)
 /* ---- signals of others ------------------------------------------------- */
 
 /*
- * Of an event that was closed since: its descriptor is no more. A host that
- * wants such signals has a handler, and the number to itself.
+ * A signal of an event that has been closed: its descriptor is gone. A host
+ * that uses such signals has a handler, and has the number alone.
  */
 static bool is_late_event(int number, const siginfo_t *info)
 {
@@ -319,7 +323,7 @@ bool tr_sampler_pass_on(struct tr_followed *self, int number, void *info,
 		tr_signal_call_host(number, info, context);
 		return false;
 	}
-	/* The host blocks it: now it does. */
+	/* The host blocks it: now it is really blocked. */
 	if (TR_LOAD(sample_signal) == (uint32_t)number)
 		(void)move(NULL);
 	if (!catch_up(self, &from->uc_sigmask))

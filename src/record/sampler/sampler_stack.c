@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A stack for what is long: a handler may be on one of 8 KiB, of which the
- * kernel takes half, and threads may have 16 KiB. Opening a ledger takes
- * more. So that, and a look at all threads, are done on a stack of our own.
+ * A stack for long work: a handler may run on a stack of 8 KiB, half of which
+ * the kernel takes, and threads may have 16 KiB. Opening a ledger takes more.
+ * So opening, and the search for threads, run on a stack of our own.
  *
- * One at a time. Meanwhile no signal of the host's comes: its handler might
- * never return. Those that a fault raises do come (see runtime/guard.c). They
- * would begin at the top of the thread's signal stack, over the handler that
- * we came from: so there is none meanwhile.
+ * One thread at a time. The host's signals are blocked meanwhile: a handler
+ * might never return. Signals of faults are not blocked (see runtime/guard.c).
+ * They would start at the top of the thread's signal stack, over the handler
+ * that called this: so that stack is disabled meanwhile.
  */
 #include "record/sampler/sampler.h"
 
@@ -60,7 +60,7 @@ static void call_there(void *arg)
 #define TR_SIDE_OPAQUE
 #endif
 
-/* With a frame pointer, so that a debugger finds the way back. */
+/* With a frame pointer, so that a debugger can unwind. */
 static TR_NOINLINE TR_SIDE_OPAQUE void switch_stack(void (*call)(void *),
 						    void *arg, char *top)
 {
@@ -103,7 +103,7 @@ bool tr_side_call(void (*call)(void *arg), void *arg)
 	struct side_call what = { call, arg };
 	sigset_t all, before;
 
-	/* What the host blocks stays blocked: it may be pending. */
+	/* Signals that the host blocks stay blocked: one may be pending. */
 	tr_sampler_mask(&all);
 	(void)pthread_sigmask(SIG_BLOCK, &all, &before);
 	if (__atomic_exchange_n(&tr_sampler->side, 1, __ATOMIC_ACQUIRE)) {

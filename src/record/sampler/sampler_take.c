@@ -15,7 +15,7 @@
 
 /* ---- sums -------------------------------------------------------------- */
 
-/* Complete: with its table of stacks. */
+/* Is the ledger complete, with its table of stacks? */
 bool tr_sampler_has_ledger(void)
 {
 	return TR_ACQUIRE(tr_sampler->opened) && tr_ledger_is_open();
@@ -26,7 +26,7 @@ static void open_there(void *arg)
 	*(bool *)arg = tr_sampling.open();
 }
 
-/* One opens it; the time of the others goes to their next samples. */
+/* One thread opens it; the time of the others goes to their next samples. */
 bool tr_sampler_open(struct tr_followed *followed)
 {
 	uint64_t before = tr_sample_clock_own_ns(), cost_ns;
@@ -35,21 +35,21 @@ bool tr_sampler_open(struct tr_followed *followed)
 	if (__atomic_exchange_n(&tr_sampler->opening, 1, __ATOMIC_ACQUIRE))
 		return false;
 	if (!tr_side_call(open_there, &is_open))
-		TR_PUBLISH(tr_sampler->opening, 0); /* at the next one */
+		TR_PUBLISH(tr_sampler->opening, 0); /* at the next sample */
 	if (!is_open || !tr_sampler_has_ledger())
 		return false;
 	if (tr_ledger->anonymous && !tr_sampling.has_monitor_thread) {
 		tr_sampler_stop(); /* no reader would ever see it */
 		return false;
 	}
-	/* Not the program's time: a millisecond, ten where all is cold. */
+	/* Not the program's time: 1 ms, 10 ms with cold caches. */
 	cost_ns = tr_sample_clock_own_ns() - before;
 	(void)TR_ADD(followed->last_ns, cost_ns);
 	(void)TR_ADD(tr_ledger->header->sampling.cost_ns, cost_ns);
 	return true;
 }
 
-/* No thread was busy for longer than it was sampled. */
+/* No thread used more CPU time than it was sampled for. */
 static bool can_be(uint64_t weight_ns)
 {
 	int64_t most = tr_monotonic_ns() - tr_sampler->start_ns;
@@ -71,9 +71,9 @@ static void add_weight(uint32_t stack, uint64_t samples, uint64_t weight_ns)
 }
 
 /*
- * A thread that ended before its first sample: all of it is its function, as
- * if it were called from here. The first one, which no thread started, and
- * which was long enough for a sample: where it ends.
+ * A thread that ended before its first sample: its stack is its first
+ * function, as if called from here. The first thread, which no call started,
+ * if it ran long enough for a sample: the place where it ends.
  */
 static TR_NOINLINE uint32_t stack_of_start(const struct tr_followed *followed,
 					   uint32_t thread, uint64_t rest)
@@ -89,12 +89,12 @@ static TR_NOINLINE uint32_t stack_of_start(const struct tr_followed *followed,
 		return 0;
 	tr_unwind_here(&at);
 	n = tr_unwind(&at, frames + 1, TR_START_FRAMES - 1, &is_whole);
-	/* All of ours but the one that called it. */
+	/* Removes our own frames except the one that was called. */
 	while (n > 1 && frames[1].module == frames[2].module) {
 		memmove(&frames[1], &frames[2], (n - 1) * sizeof(frames[0]));
 		n--;
 	}
-	if (!start) /* no call of ours is in it */
+	if (!start) /* no frame of ours is in it */
 		return n < 2 ? 0 : tr_stack_intern(frames + 2, n - 1,
 						   is_whole, true);
 	frames[0].pc = start;
@@ -103,8 +103,8 @@ static TR_NOINLINE uint32_t stack_of_start(const struct tr_followed *followed,
 }
 
 /*
- * Threads that are too short for a sample do not open a ledger by themselves,
- * until together they were as long as the time between two samples.
+ * Threads too short for a sample do not open a ledger, until their total time
+ * reaches the time between two samples.
  */
 static bool is_worth_adding(struct tr_followed *followed, uint64_t *rest)
 {
@@ -126,7 +126,7 @@ void tr_sampler_rest(struct tr_followed *followed, uint32_t thread)
 	uint32_t stack = TR_LOAD(followed->stack);
 	uint64_t now, last, rest;
 
-	/* One that goes on keeps its time for its first sample. */
+	/* A thread that continues keeps its time for its first sample. */
 	if (!stack && TR_LOAD(followed->thread) != TR_FOLLOWED_ENDING)
 		return;
 	if (TR_LOAD(tr_sampler_paused)) {
@@ -148,7 +148,7 @@ void tr_sampler_rest(struct tr_followed *followed, uint32_t thread)
 
 uint32_t tr_sampler_paused;
 
-/* Its clock stands still between two regions. */
+/* Its clock is stopped between two regions. */
 static void pause_thread(struct tr_followed *followed, uint32_t thread,
 			 bool is_paused)
 {
@@ -180,7 +180,7 @@ void tr_sampler_pause(bool is_paused)
 		TR_STORE(tr_sampler_paused, false);
 }
 
-/* The ring's place for the next one; NULL: no room. */
+/* The ring's place for the next sample; NULL: no room. */
 static struct tr_sample *next_place(uint64_t *ret_ticket)
 {
 	struct tr_region *ring = &tr_ledger->region[TR_REGION_SAMPLES];
@@ -219,7 +219,7 @@ static void put_on_timeline(const struct tr_followed *followed, uint64_t ticks,
 	if (!sample)
 		return;
 	TR_STORE(sample->ticket, 0);
-	/* Release: not before the ticket is gone. */
+	/* Release: after the ticket is cleared. */
 	TR_PUBLISH(sample->ticks, ticks);
 	TR_PUBLISH(sample->thread, tr_thread_id());
 	TR_PUBLISH(sample->stack, TR_LOAD(followed->stack));
@@ -256,7 +256,7 @@ void tr_sampler_look(void)
 {
 	if (!tr_sampler || !TR_LOAD(tr_sampler->on))
 		return;
-	/* Its handler would get our signals. */
+	/* The host's handler would get our signals. */
 	if (tr_sampler->has_monitor_thread && tr_sampler_is_replaced()) {
 		tr_sampler_stop();
 		return;
@@ -275,7 +275,7 @@ static void look_there(void *arg)
 		tr_sampler_look();
 }
 
-/* One of the samples of a tenth of a second. */
+/* In one sample per tenth of a second. */
 static void look_now_and_then(void)
 {
 	int64_t now = tr_monotonic_ns(), due = TR_LOAD(tr_sampler->look_ns);
@@ -285,7 +285,7 @@ static void look_now_and_then(void)
 	(void)tr_side_call(look_there, NULL);
 }
 
-/* True: the stack goes back to where its thread began. */
+/* True: the stack is complete to the thread's start. */
 static bool walk_stack(struct tr_followed *followed, const void *context)
 {
 	uint64_t depth = tr_sampling.config->stack_depth;
@@ -335,7 +335,7 @@ void tr_sampler_take(struct tr_followed *followed, const void *context)
 	add_sample(TR_LOAD(followed->stack), is_whole, now - last);
 	put_on_timeline(followed, began, now - last);
 	look_now_and_then();
-	/* Not by the ticks: it may have waited for a processor. */
+	/* Not by ticks: the thread may have waited for a processor. */
 	cost_ns = tr_sample_clock_own_ns() - now;
 	(void)TR_ADD(tr_ledger->header->sampling.cost_ns, cost_ns);
 }

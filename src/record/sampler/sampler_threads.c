@@ -2,11 +2,11 @@
 /*
  * Threads of the sampler: a table by thread id.
  *
- * A thread is followed from its first moment where it is reported (the
- * preloaded library, by way of pthread_create), else from when it is seen in
- * /proc/self/task. That is read only if the kernel's number of threads is not
- * the one that is known here; and where it is read there is no memory but a
- * buffer on the stack: all of this may run in a signal handler.
+ * A thread is followed from its start if it is announced (by the preloaded
+ * library, in pthread_create), else from when it is seen in /proc/self/task.
+ * That folder is read only if the kernel's number of threads differs from the
+ * known one, and with only a buffer on the stack: all of this may run in a
+ * signal handler.
  */
 #include "record/sampler/sampler.h"
 
@@ -40,7 +40,7 @@ struct tr_followed *tr_followed_find(uint32_t thread)
 	return NULL;
 }
 
-/* Did it say that it ends? It is still listed then, for a moment. */
+/* Has it announced its end? It is still listed then, for a moment. */
 static bool has_ended(uint32_t thread)
 {
 	for (uint32_t i = 0; i < tr_sampler->size; i++) {
@@ -57,7 +57,7 @@ static bool has_ended(uint32_t thread)
 	return false;
 }
 
-/* A free place becomes the thread's, and is to be filled. */
+/* Claims a free place for the thread, to be filled. */
 static struct tr_followed *claim_followed(uint32_t thread)
 {
 	for (uint32_t i = 0; i < tr_sampler->size; i++) {
@@ -77,8 +77,8 @@ static struct tr_followed *claim_followed(uint32_t thread)
 }
 
 /*
- * Of a thread that is new, all its CPU time is to be counted. One that was
- * there before the sampler cannot have used more since than there was.
+ * All CPU time of a new thread is counted. A thread that existed before the
+ * sampler cannot have used more since then than the time that has passed.
  */
 static uint64_t first_time(uint32_t thread)
 {
@@ -90,7 +90,7 @@ static uint64_t first_time(uint32_t thread)
 	return now > (uint64_t)most ? now - (uint64_t)most : 0;
 }
 
-/* The place is free then. */
+/* Frees the place. */
 static void take_out(struct tr_followed *followed, uint32_t thread)
 {
 	tr_sample_clock_disarm(followed);
@@ -101,8 +101,8 @@ static void take_out(struct tr_followed *followed, uint32_t thread)
 }
 
 /*
- * What is claimed can be found: the thread may end, or the sampler, before
- * the timer is there that they would delete.
+ * A claimed place can be found: the thread, or the sampler, may end before the
+ * timer exists that they would delete.
  */
 struct tr_followed *tr_followed_add(uint32_t thread, uint64_t start)
 {
@@ -140,7 +140,7 @@ void tr_followed_remove(struct tr_followed *followed, uint32_t thread)
 	if (!TR_SWAP(followed->thread, &there, TR_FOLLOWED_ENDING))
 		return;
 	TR_STORE(followed->was, thread);
-	/* The thread that still fills it takes it out. */
+	/* The thread that still fills the place removes it. */
 	if (!tr_followed_become(followed, TR_FOLLOWED_FILLING,
 				TR_FOLLOWED_LEFT))
 		take_out(followed, thread);
@@ -166,7 +166,7 @@ struct task_entry {
 	char name[];
 };
 
-/* The library's own threads have names of their own. */
+/* The library's own threads have fixed names. */
 static bool is_own_task(uint32_t thread)
 {
 	char path[64], name[16] = "";
@@ -183,8 +183,8 @@ struct task_list {
 };
 
 /*
- * Where threads announce themselves, one that is not known may be about to.
- * So it must be seen twice.
+ * If threads announce themselves, an unknown one may be about to do so. So it
+ * must be seen twice.
  */
 static bool is_seen_again(struct task_list *list, uint32_t thread)
 {
@@ -231,7 +231,7 @@ static void see_tasks(int fd)
 		TR_STORE(tr_sampler->suspect[i], list.unknown[i]);
 }
 
-/* Those that ended unseen. */
+/* Removes threads that ended unseen. */
 static void see_gone(void)
 {
 	for (uint32_t i = 0; i < tr_sampler->size; i++) {
@@ -250,7 +250,7 @@ void tr_followed_look(void)
 	int saved = errno, fd;
 	struct stat st;
 
-	/* Its links are the threads, and two. */
+	/* The link count is the number of threads plus two. */
 	if (stat("/proc/self/task", &st) || st.st_nlink == known + 2)
 		goto done;
 	see_gone();
