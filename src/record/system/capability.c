@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Capability: what of this folder works here, and what would help.
+ * Capability: which readings of this room work here, and what would help.
  *
- * Each row tries the very thing that a reading does. For people: rare, and
- * not cheap.
+ * Each row tries exactly what a reading does. For people: rare, and not cheap.
  */
 #include "readings.h"
 

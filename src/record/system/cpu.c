@@ -2,12 +2,13 @@
 /*
  * CPU: how busy the CPUs are that this process may use.
  *
- * Percent is busy ticks over all ticks, which no clock can spoil. Waiting for
- * a disk is idle; time that another guest took is busy, since it was not to be
- * had. The kernel's idle counters may go back a little: that is no time.
+ * Percent is busy ticks over all ticks, so no clock can distort it. Waiting
+ * for a disk is idle; time stolen by another guest is busy, since it was not
+ * available. The kernel's idle counters may decrease a little: that counts as
+ * 0.
  *
- * Under a quota the machine's CPUs say little: then it is what the group that
- * has the quota used of it, or unknown.
+ * Under a quota the machine's CPUs say little: then it is the part of the
+ * quota that its group used, or unknown.
  */
 #include "readings.h"
 
@@ -22,7 +23,7 @@
 #define MASK_WORDS (TR_CORES / 8 / sizeof(unsigned long))
 #define WORD_BITS (8 * sizeof(unsigned long))
 
-/* Guard: the lock. */
+/* Guarded by the lock. */
 static struct {
 	struct tr_since since;
 	struct tr_cores former[2], present;
@@ -128,7 +129,7 @@ double tr_cores_percent(const struct tr_cores *from, const struct tr_cores *to,
 
 /* ---- readings ---------------------------------------------------------- */
 
-/* Into cpu.present; the reading to compare it with, or NULL. */
+/* Reads into cpu.present; returns the reading to compare with, or NULL. */
 static const struct tr_cores *take_cores(void)
 {
 	const char *text = tr_scan_file(NULL, "/proc/stat");
@@ -164,7 +165,7 @@ static uint32_t allowed_cpus(unsigned long mask[MASK_WORDS])
 	return n;
 }
 
-/* Percent of the quota, of which `used` s are used since ever. */
+/* Percent of the quota; `used` is the total CPU time in seconds. */
 static double quota_percent(double quota, double used)
 {
 	struct tr_gap gap;
@@ -178,7 +179,10 @@ static double quota_percent(double quota, double used)
 		cpu.used_s[gap.keep] = used;
 	if (gap.from < 0)
 		return NAN;
-	/* The kernel lets a group overdraw a little, and catches up. */
+	/*
+	 * The kernel lets a group exceed its quota a little, and corrects
+	 * later.
+	 */
 	percent = tr_gap_rate(&gap, 100 * (used - cpu.used_s[gap.from]) / quota,
 			      1000);
 	return percent > 100 ? 100 : percent;
@@ -194,7 +198,9 @@ static void take_quota(tare_system *now)
 	}
 	now->cpu_limit = quota;
 	used = tr_cgroup_cpu_time();
-	/* The machine's percentage would be of what may not be used. */
+	/*
+	 * A percentage of the machine would include CPUs that may not be used.
+	 */
 	now->cpu_percent = isnan(used) ? NAN : quota_percent(quota, used);
 }
 

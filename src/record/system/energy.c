@@ -2,12 +2,12 @@
 /*
  * Energy: joules of the CPUs, by RAPL through /sys/class/powercap.
  *
- * Packages only: their parts (cores, uncore) are in them, and the zone of the
- * whole board has them in it. Intel and AMD both appear as intel-rapl.
+ * Packages only: they include their parts (cores, uncore), and the zone of the
+ * whole board includes them. Intel and AMD both appear as intel-rapl.
  *
- * The counter is in microjoules and wraps at a number that the zone tells, as
- * little as 20 minutes at 200 W. A gap in which it may have wrapped more than
- * once is left out, and said so.
+ * The counter is in microjoules and wraps at a value that the zone reports,
+ * after as little as 20 minutes at 200 W. A gap in which it may have wrapped
+ * more than once is left out and reported.
  */
 #include "readings.h"
 
@@ -20,7 +20,7 @@
 #define ZONES 16u	 /* packages of a machine, with the board */
 #define WATTS_MOST 600.0 /* of a package */
 
-/* Guard: the lock. */
+/* Guarded by the lock. */
 static struct {
 	uint64_t last_uj[ZONES]; /* TARE_UNKNOWN: none yet */
 	int64_t at_ns;
@@ -51,7 +51,7 @@ static bool is_package(unsigned zone, int *ret_error)
 	return text && strncmp(text, "package", 7) == 0;
 }
 
-/* What the zone took since `last`, or NAN: it cannot be told. */
+/* Energy of the zone since `last`; NAN: cannot be determined. */
 static double joules_since(unsigned zone, uint64_t last, uint64_t now,
 			   double gap_s)
 {
@@ -66,7 +66,7 @@ static double joules_since(unsigned zone, uint64_t last, uint64_t now,
 	} else {
 		more = now - last;
 	}
-	/* A second's worth of grace for a gap shorter than the counter's. */
+	/* One extra second for a gap shorter than the counter's. */
 	if ((double)more / 1e6 > (gap_s + 1) * WATTS_MOST)
 		return NAN;
 	return (double)more / 1e6;

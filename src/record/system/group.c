@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Group: what the cgroups of this process let it use.
+ * Group: the limits of this process's cgroups.
  *
- * A limit holds for everything below it, so all groups up to the top count:
- * the least limit is the total, and the group with the least room says what is
- * available. A group's use is without the file pages that the kernel would
- * drop first, as containers' tools count it.
+ * A limit applies to everything below it, so all groups up to the top count:
+ * the least limit is the total, and the group with the least room determines
+ * what is available. A group's use excludes the file pages that the kernel
+ * would drop first, as container tools count it.
  *
- * memory.high is a limit as well: beyond it the kernel makes the group wait.
+ * memory.high is a limit as well: beyond it the kernel throttles the group.
  *
- * Where the groups are and what they allow is asked for once a second at
- * most; how much they use, at every reading, and only of those with a limit.
+ * The groups and their limits are read once a second at most; their use, at
+ * every reading, and only of groups with a limit.
  */
 #include "readings.h"
 
@@ -19,11 +19,11 @@
 
 #include "base/platform.h"
 
-#define LIMITS 8u  /* groups with a limit, from the nearest up */
+#define LIMITS 8u  /* groups with a limit, from the innermost up */
 #define LEVELS 64u /* most parts of a path */
 #define FRESH_NS 1000000000
 #define MOUNTS_FRESH_NS (60 * INT64_C(1000000000))
-/* What version 1 says for "none": the largest number of whole pages. */
+/* Version 1 writes this for "none": the largest number of whole pages. */
 #define NO_LIMIT (UINT64_C(1) << 62)
 
 struct limit {
@@ -31,17 +31,17 @@ struct limit {
 	uint64_t bytes;
 };
 
-/* Guard: the lock. */
+/* Guarded by the lock. */
 static struct {
 	bool is_known;
 	int64_t at_ns, mounts_ns;
-	char cgroup[2048]; /* the text that the folders follow from */
+	char cgroup[2048]; /* the text from which the folders were derived */
 	struct tr_cgroup memory, cpu, acct;
 	struct limit limit[LIMITS];
 	unsigned n_limits;
 	uint64_t least;	 /* bytes; TARE_UNKNOWN: none */
 	double cpus;	 /* NAN: none */
-	size_t cpus_len; /* of the folder that has it */
+	size_t cpus_len; /* of the folder that has the limit */
 } groups;
 
 void tr_cgroup_forget(void)
@@ -76,7 +76,7 @@ static void find_folders(int64_t now)
 	groups.mounts_ns = now;
 }
 
-/* The folder one up; false at the top of the hierarchy. */
+/* The parent folder; false at the top of the hierarchy. */
 static bool climb(const struct tr_cgroup *group, size_t *len)
 {
 	if (*len <= group->top)
@@ -120,7 +120,7 @@ static uint64_t memory_limit(size_t len, bool is_own)
 		return lesser(number_in(group, len, "memory.max"),
 			     number_in(group, len, "memory.high"));
 	bytes = number_in(group, len, "memory.limit_in_bytes");
-	/* Of those above, too, also where they cannot be seen. */
+	/* Includes groups above that cannot be seen here. */
 	stat = is_own ? file_of(group, len, "memory.stat") : NULL;
 	if (stat)
 		bytes = lesser(bytes, tr_scan_value(stat, "hierarchical_"
@@ -149,7 +149,7 @@ static void find_memory(void)
 	}
 }
 
-/* What says "max" or -1 is no number. */
+/* "max" or -1 is no number. */
 static double cpus_of(uint64_t quota, uint64_t period)
 {
 	if (!quota || quota == TARE_UNKNOWN || !period ||
@@ -231,7 +231,7 @@ static uint64_t used_by(size_t len)
 	return used > idle ? used - idle : 0;
 }
 
-/* Room below the limits that matter, `most` at most; or unknown. */
+/* Room below all limits, `most` at most; or unknown. */
 static uint64_t room(uint64_t total, uint64_t most)
 {
 	for (unsigned i = 0; i < groups.n_limits; i++) {
@@ -243,7 +243,7 @@ static uint64_t room(uint64_t total, uint64_t most)
 		used = used_by(limit->len);
 		if (used == TARE_UNKNOWN)
 			return TARE_UNKNOWN;
-		/* A limit may be set below what is used already. */
+		/* A limit may be below the present use. */
 		most = lesser(most, limit->bytes > used ? limit->bytes - used :
 							 0);
 	}
@@ -265,8 +265,8 @@ double tr_cgroup_cpus(void)
 }
 
 /*
- * In version 1 times are another controller's, often of a hierarchy of its
- * own: the group of the same name there, if this process is in it.
+ * In version 1 another controller has the times, often in a hierarchy of its
+ * own: use the group of the same name there, if this process is in it.
  */
 static double time_by_acct(void)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Heap: what malloc holds and what of it is in use, by mallinfo2().
+ * Heap: memory held by malloc and its part in use, by mallinfo2().
  *
  * mallinfo2() takes the lock of each arena in turn and counts its free
- * chunks. So it is asked only
+ * chunks. So it is called only
  *
- * - where malloc is glibc's own: another allocator leaves glibc's empty;
- * - in a process that was started or made by fork(): glibc frees its locks
- *   there. A child made by clone() may have them locked for ever;
+ * - if malloc is glibc's own: another allocator leaves glibc's empty;
+ * - in a process that was started by exec or fork(): glibc frees its locks
+ *   there. In a child of clone() they may be locked for ever;
  * - as often as a thousandth of a CPU allows: with a million free chunks it
  *   takes 0.1 s, during which the host's malloc waits. In between, the last
- *   answer stands. Where a call takes over 1 ms only those are answered who
- *   ask for what costs more; others are refused, and it is tried for them
- *   as often as a 10,000th allows: the heap may be in order by then.
+ *   result is used. If a call takes over 1 ms, only callers that ask for
+ *   detailed readings get a result; others are refused, and it is tried for
+ *   them as often as a 10,000th allows: the heap may be smaller by then.
  */
 #include "readings.h"
 
@@ -36,8 +36,8 @@
 
 #include "base/platform.h"
 
-#pragma weak mallinfo2 /* built here, run with an older one */
-/* A program without dynamic loading does without. */
+#pragma weak mallinfo2 /* built here, run with an older libc */
+/* Weak: works in a program without dynamic loading. */
 #pragma weak dladdr
 #pragma weak dlsym
 
@@ -46,10 +46,10 @@
 #define SHARE 1000 /* one part of 1000 */
 #define DEAR_SHARE 10000
 
-/* Guard: the lock, but for `owner`, which a child's only thread writes. */
+/* Guarded by the lock, except `owner`, which a child's only thread writes. */
 static struct {
-	uint32_t owner; /* the process that glibc's locks are right in */
-	bool is_looked; /* at whose malloc it is */
+	uint32_t owner; /* the process in which glibc's locks are valid */
+	bool is_looked; /* whose malloc it is has been determined */
 	bool is_libc;
 	bool is_kept;
 	int64_t cost_ns, at_ns; /* of the last call */
@@ -62,7 +62,7 @@ static void in_child(void)
 	heap.is_kept = false;
 }
 
-/* By where the two are: an allocator that is loaded first has the name. */
+/* Compares addresses: an allocator that is loaded first defines the name. */
 static bool malloc_is_libc(void)
 {
 	Dl_info mine, theirs;
@@ -91,7 +91,7 @@ static void ask(void)
 	heap.is_kept = true;
 }
 
-/* Is the last call paid for? */
+/* Has enough time passed for the cost of the last call? */
 static bool is_due(int64_t share)
 {
 	return !heap.is_kept || heap.cost_ns <= CHEAP_NS ||

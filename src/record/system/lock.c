@@ -10,12 +10,12 @@
 #include "record/system.h"
 
 #define WAIT_NS 50000
-#define WAITS 20000 /* a second: its owner waits for a file for ever */
+#define WAITS 20000 /* one second: its owner is blocked on a file */
 
 /*
- * The process whose thread is inside; 0: none. A process id and no flag: a
- * child made while a thread was inside finds its parent's, sees that none
- * is in there, and starts anew.
+ * The process whose thread holds the lock; 0: none. A process id and no flag:
+ * a child forked while the lock was held finds its parent's id, so no thread
+ * of its own holds it, and starts from the beginning.
  */
 static uint32_t holder;
 
@@ -23,7 +23,7 @@ static bool take(uint32_t own)
 {
 	uint32_t seen = 0;
 
-	/* Acquire, with the release of leave: the readings before. */
+	/* Acquire, with the release of leave: earlier readings are visible. */
 	if (TR_SWAP(holder, &seen, own))
 		return true;
 	if (seen == own ||
@@ -39,7 +39,10 @@ bool tr_lock_enter(struct tr_lock *lock)
 	uint32_t own = (uint32_t)getpid();
 
 	lock->error = errno;
-	/* Files are points of cancellation: no thread may leave through one. */
+	/*
+	 * File calls are cancellation points: no thread may be cancelled in
+	 * one.
+	 */
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &lock->cancel);
 	for (unsigned i = 0; i < WAITS; i++) {
 		if (take(own))

@@ -2,8 +2,8 @@
 /*
  * Lock: one reader at a time, for the texts and the former readings.
  *
- * Rates are differences to the reading before, so readings must not overtake
- * each other. A reading takes some 60 us; a waiting thread sleeps meanwhile.
+ * Rates are differences from the previous reading, so readings must not
+ * overtake each other. A reading takes about 60 us; a waiting thread sleeps.
  */
 #ifndef TR_RECORD_SYSTEM_LOCK_H
 #define TR_RECORD_SYSTEM_LOCK_H
@@ -12,10 +12,10 @@
 
 struct tr_lock {
 	int error;  /* the host's errno */
-	int cancel; /* the host's state of cancellation */
+	int cancel; /* the host's cancellation state */
 };
 
-/* False: it was not to be had within a second. Leave only if true. */
+/* False: not available within a second. Leave only if true. */
 bool tr_lock_enter(struct tr_lock *lock);
 void tr_lock_leave(struct tr_lock *lock);
 

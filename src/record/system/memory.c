@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory, pressure and load: files that say all at one reading.
+ * Memory, pressure and load: files that need no earlier reading.
  *
- * Used is total less available, as free(1) has it: what the kernel would give
- * back if asked is not used.
+ * Used is total minus available, as in free(1): memory that the kernel would
+ * give back on demand is not used.
  */
 #include "readings.h"
 
@@ -24,7 +24,7 @@ void tr_meminfo_scan(const char *text, struct tr_meminfo *ret)
 	ret->swap_free = tr_scan_times(tr_scan_value(text, "SwapFree:"), 1024);
 	if (ret->total == 0)
 		ret->total = TARE_UNKNOWN;
-	/* Emulations of /proc have more available than there is. */
+	/* Emulations of /proc may report more available than total. */
 	if (ret->available != TARE_UNKNOWN && ret->available > ret->total)
 		ret->available = ret->total;
 }

@@ -2,10 +2,10 @@
 /*
  * Mount: the folder of this process's cgroup, from two files of /proc.
  *
- * /proc/self/cgroup has the path in a hierarchy, mountinfo where the hierarchy
- * is mounted, and which part of it: in a container often only its own. A
- * controller is in a hierarchy of its own (version 1) or in the one of version
- * 2, never in both.
+ * /proc/self/cgroup has the path in a hierarchy, mountinfo has where the
+ * hierarchy is mounted, and which part of it: in a container often only its
+ * own. A controller is in its own hierarchy (version 1) or in the one of
+ * version 2, never in both.
  */
 #include "readings.h"
 
@@ -80,7 +80,7 @@ static unsigned find_path(const char *cgroup, const char *controller,
 	return version;
 }
 
-/* A line of mountinfo: its fourth and fifth word, and those behind " - ". */
+/* A line of mountinfo: its fourth and fifth word, and those after " - ". */
 struct mount {
 	const char *root, *point, *type, *options;
 };
@@ -117,9 +117,9 @@ static bool is_mount_of(const struct mount *mount, unsigned version,
 }
 
 /*
- * What is left of the path below the mounted part. A path that does not lie
- * there (seen from another namespace) has the mounted part itself for an
- * answer: it is the nearest one that can be read.
+ * The rest of the path below the mounted part. For a path that is not below it
+ * (seen from another namespace) the answer is the mounted part itself: the
+ * nearest group that can be read.
  */
 static const char *below(const char *path, const char *root)
 {

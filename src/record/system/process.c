@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Process: what this or another process takes.
+ * Process: what this or another process uses.
  *
- * Of this one, times, faults and switches come from getrusage(): all threads,
- * the ended ones too, in microseconds. /proc has them of another process in
- * ticks, and switches of its first thread only.
+ * For this process, times, faults and switches come from getrusage(): all
+ * threads, including ended ones, in microseconds. For another process /proc
+ * has them in ticks, and switches of its first thread only.
  *
- * The peak is that of the memory the process has (VmHWM). getrusage() also
- * has that of the program which made it by vfork() and exec.
+ * The peak is that of the process's present memory (VmHWM). getrusage() would
+ * include the peak of the program that created it by vfork() and exec.
  */
 #include "readings.h"
 
@@ -26,21 +26,21 @@
 
 #define FORMER 32u /* processes whose last readings are kept */
 #define PROC_MAGIC 0x9fa0
-#define TIME_MOST 1e12 /* seconds; beyond, it was garbled */
+#define TIME_MOST 1e12 /* seconds; more: garbled */
 
 struct former {
 	int64_t pid;	/* 0: free */
-	uint64_t start; /* ticks: a number may come back as another process */
-	uint64_t used;	/* when, in readings */
+	uint64_t start; /* ticks: a pid may be reused */
+	uint64_t used;	/* number of the reading that used it last */
 	struct tr_since since;
 	double cpu_s[2];
 };
 
-/* Guard: the lock. */
+/* Guarded by the lock. */
 static struct {
 	struct former former[FORMER];
 	uint64_t readings;
-	long cpus, page, ticks; /* 0: not asked yet */
+	long cpus, page, ticks; /* 0: not read yet */
 	bool is_looked, is_proc; /* is it the kernel's own /proc? */
 } processes;
 
@@ -117,7 +117,7 @@ static double seconds(uint64_t ticks)
 
 uint64_t tr_stat_scan(const char *text, tare_process *now)
 {
-	/* The name may hold anything, brackets too. */
+	/* The name may contain anything, including brackets. */
 	const char *at = strrchr(text, ')');
 	uint64_t field[23]; /* numbered as in proc(5) */
 
@@ -139,7 +139,7 @@ uint64_t tr_stat_scan(const char *text, tare_process *now)
 	return field[22];
 }
 
-/* Entries of a folder, without "." and ".."; guard: the lock. */
+/* Entries of a folder, without "." and ".."; guarded by the lock. */
 static uint64_t count_entries(int fd)
 {
 	static char block[8192];
@@ -159,8 +159,8 @@ static uint64_t count_entries(int fd)
 }
 
 /*
- * Since 6.2 the kernel tells it as the folder's size; to count may take ms
- * where there are many.
+ * Since 6.2 the kernel reports it as the folder's size; counting may take ms
+ * if there are many.
  */
 static uint64_t count_files(const char *who, bool is_self)
 {
@@ -178,7 +178,7 @@ static uint64_t count_files(const char *who, bool is_self)
 		return TARE_UNKNOWN;
 	n = count_entries(fd);
 	(void)close(fd);
-	/* The folder itself was open. */
+	/* Excludes the folder's own descriptor. */
 	return is_self && processes.is_proc && n && n != TARE_UNKNOWN ? n - 1 :
 									n;
 }
@@ -252,7 +252,7 @@ static double percent_since(int64_t pid, uint64_t start, double cpu_s)
 		return NAN;
 	percent = tr_gap_rate(&gap, 100 * (cpu_s - former->cpu_s[gap.from]),
 			      2 * most);
-	/* A tick or two too many, which were of the time before. */
+	/* A tick or two too many, which belong to the time before. */
 	return percent > most ? most : percent;
 }
 

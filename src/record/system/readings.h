@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Readings: what the files of this folder give each other.
+ * Readings: shared by the files of this room.
  *
- * The calls that take a text are pure, and what the fuzzer feeds. All others
- * are for holders of the lock.
+ * The calls that take a text are pure, and are fuzzed. All others require the
+ * lock.
  */
 #ifndef TR_RECORD_SYSTEM_READINGS_H
 #define TR_RECORD_SYSTEM_READINGS_H
@@ -18,7 +18,7 @@ struct tr_meminfo {
 };
 
 void tr_meminfo_scan(const char *text, struct tr_meminfo *ret);
-/* PSI: percent of the last 10 s in which some waited; NAN. */
+/* PSI: percent of the last 10 s in which some tasks waited; or NAN. */
 double tr_pressure_scan(const char *text);
 bool tr_memory_take(tare_system *now);
 void tr_pressure_take(tare_system *now);
@@ -26,7 +26,7 @@ void tr_load_scan(const char *text, double ret_load[3]);
 
 /* ---- cpu.c ------------------------------------------------------------- */
 
-#define TR_CORES 4096u /* CPUs of a higher number are not looked at */
+#define TR_CORES 4096u /* CPUs with a higher number are ignored */
 
 struct tr_core {
 	uint64_t busy, idle; /* ticks; TARE_UNKNOWN: switched off */
@@ -38,7 +38,7 @@ struct tr_cores {
 };
 
 void tr_cores_scan(const char *text, struct tr_cores *ret);
-/* The sum of those in the mask (NULL: all) since `from`; NAN. */
+/* Percent of the CPUs in the mask (NULL: all) since `from`; or NAN. */
 double tr_cores_percent(const struct tr_cores *from, const struct tr_cores *to,
 			const unsigned long *mask);
 bool tr_cpu_take(tare_system *now);
@@ -53,31 +53,31 @@ struct tr_cgroup {
 	char dir[1024];
 };
 
-/* Which group of which hierarchy; from texts of /proc/self. */
+/* Finds the group of a controller, from texts of /proc/self. */
 void tr_cgroup_scan(const char *cgroup, const char *mountinfo,
 		   const char *controller, struct tr_cgroup *ret);
 /* "max 100000", "50000 100000": CPUs, or NAN. */
 double tr_quota_scan(const char *text);
 
-/* Total and available become the container's, if that is less. */
+/* Reduces total and available to the container's, if those are less. */
 void tr_cgroup_memory(tare_system *now);
 /* The limit in CPUs; NAN: none. */
 double tr_cgroup_cpus(void);
-/* CPU time so far of the group that has the limit, seconds; NAN. */
+/* CPU time so far of the group with the limit, in seconds; or NAN. */
 double tr_cgroup_cpu_time(void);
-/* Version and folder of the memory's group, for people. */
+/* Version and folder of the memory controller's group, for people. */
 const struct tr_cgroup *tr_cgroup_of_memory(void);
 void tr_cgroup_forget(void);
 
 /* ---- traffic.c --------------------------------------------------------- */
 
-#define TR_DEVICES 512u /* those beyond are left out */
+#define TR_DEVICES 512u /* further ones are left out */
 
 struct tr_device {
 	char name[32];
 	uint64_t in, out;
 	bool is_counted;
-	bool is_real; /* hardware is behind it; /sys is asked for once */
+	bool is_real; /* backed by hardware; /sys is read once */
 };
 
 struct tr_traffic {
@@ -85,7 +85,7 @@ struct tr_traffic {
 	struct tr_device device[TR_DEVICES];
 };
 
-/* `before` (NULL: none) is asked for what is known of a device. */
+/* `before` (NULL: none) provides what is known of a device. */
 void tr_disks_scan(const char *text, const struct tr_traffic *before,
 		   struct tr_traffic *ret);
 void tr_nets_scan(const char *text, const struct tr_traffic *before,
@@ -99,7 +99,7 @@ struct tr_malloced {
 	uint64_t used, held;
 };
 
-/* False, and why: a static text. Detailed: also where it takes ms. */
+/* False, with the reason, a static text. Detailed: even if it takes ms. */
 bool tr_heap_read(bool is_detailed, struct tr_malloced *ret,
 		  const char **ret_reason);
 void tr_heap_forget(void);

@@ -8,7 +8,7 @@
 
 #include "base/platform.h"
 
-/* Guard: the lock. */
+/* Guarded by the lock. */
 static char scan_text[TR_SCAN_BYTES];
 
 static bool is_digit(char c)
@@ -40,7 +40,7 @@ bool tr_scan_path(char *path, size_t size, const char *format, ...)
 	return fits;
 }
 
-/* A number at the end of a full buffer may be a part of one. */
+/* A number at the end of a full buffer may be incomplete. */
 static void end_text(size_t len)
 {
 	const char *last;

@@ -6,7 +6,7 @@
 #include "base/platform.h"
 
 #define NEAR_NS 100000000
-#define SLEPT_NS 100000000 /* less may be the time between the two clocks */
+#define SLEPT_NS 100000000 /* less may be the time between both reads */
 
 static int keep_at(struct tr_since *since, int at, int64_t now, int64_t slept)
 {
@@ -18,7 +18,9 @@ static int keep_at(struct tr_since *since, int at, int64_t now, int64_t slept)
 	return at;
 }
 
-/* Nothing of before holds: the clock went back, or the machine slept. */
+/*
+ * The former readings are useless: the clock went back, or the machine slept.
+ */
 static bool is_broken(const struct tr_since *since, int64_t now,
 		      int64_t slept)
 {
@@ -28,7 +30,9 @@ static bool is_broken(const struct tr_since *since, int64_t now,
 	       more < -SLEPT_NS;
 }
 
-/* Both clocks at about one moment: a thread may be held up between them. */
+/*
+ * Both clocks at about the same moment: a thread may be preempted in between.
+ */
 static int64_t clocks(int64_t *ret_slept)
 {
 	int64_t now = 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Since: which former reading a rate is taken from.
+ * Since: which former reading a rate is computed from.
  *
  * The kernel's ticks are 10 ms, so a difference over less than 0.1 s says
  * little: two readings are kept, and one that comes early is compared with the
  * older of them (or with none) and not kept. A caller that reads often, and
- * several that read in turn, all get rates over 0.1 s at least.
+ * several that alternate, all get rates over 0.1 s at least.
  *
- * A clock that went back, or a machine that slept, leaves nothing to compare
- * with: the readings start anew. Asleep is what CLOCK_BOOTTIME counts and
+ * After a clock went back, or a machine slept, there is nothing to compare
+ * with: the readings start again. Sleep is what CLOCK_BOOTTIME counts and
  * CLOCK_MONOTONIC does not.
  */
 #ifndef TR_RECORD_SYSTEM_SINCE_H
@@ -18,7 +18,7 @@
 
 struct tr_since {
 	int64_t at_ns[2];
-	int64_t slept_ns[2]; /* boot time less monotonic */
+	int64_t slept_ns[2]; /* boot time minus monotonic */
 	uint8_t n;	     /* readings kept: 0, 1, 2 */
 	uint8_t newest;
 };
@@ -29,11 +29,11 @@ struct tr_gap {
 	double seconds; /* since `from` */
 };
 
-/* Asks the clocks; the caller fills its own array at `keep`. */
+/* Reads the clocks; the caller fills its own array at `keep`. */
 struct tr_gap tr_since_next(struct tr_since *since);
 
-/* n over the gap's time; NAN for nothing to compare with, and for more than
- * `most` a second. */
+/* n over the gap's time; NAN if there is nothing to compare with, or for more
+ * than `most` a second. */
 double tr_gap_rate(const struct tr_gap *gap, double n, double most);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * System: one reading of the machine, put together from the other files.
+ * System: one reading of the machine, assembled from the other files.
  */
 #include "readings.h"
 

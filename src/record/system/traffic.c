@@ -2,14 +2,14 @@
 /*
  * Traffic: bytes of the disks and of the network.
  *
- * A byte counts once. Of disks these are the whole ones that hardware (or a
- * hypervisor) is behind: no partitions, and none that are made of others (dm,
- * md, loop) or of memory. Of interfaces likewise, but a container often has
- * none of hardware: then all count but the loopback.
+ * A byte counts once. Counted disks are whole ones backed by hardware (or a
+ * hypervisor): no partitions, and none composed of others (dm, md, loop) or of
+ * memory. The same for interfaces, but a container often has none of hardware:
+ * then all count except the loopback.
  *
- * Rates are summed up device by device: one that comes, goes or starts again
- * must not look like traffic. A counter of 32 bits that turns over is
- * followed; one that goes back otherwise belongs to another device.
+ * Rates are summed device by device: one that appears, disappears or restarts
+ * must not look like traffic. A 32-bit counter that wraps is followed; one
+ * that decreases otherwise belongs to another device.
  */
 #include "readings.h"
 
@@ -18,10 +18,10 @@
 
 #include "base/platform.h"
 
-#define SECTOR 512u    /* of diskstats, whatever the disk's */
-#define RATE_MOST 1e13 /* bytes/s: beyond, a counter was garbled */
+#define SECTOR 512u    /* of diskstats, for any disk */
+#define RATE_MOST 1e13 /* bytes/s; more: a garbled counter */
 
-/* Guard: the lock. */
+/* Guarded by the lock. */
 static struct kept {
 	struct tr_since since;
 	struct tr_traffic former[2], present;
@@ -47,7 +47,7 @@ void tr_traffic_forget(void)
 
 /* ---- devices ----------------------------------------------------------- */
 
-/* Usually at the same place as before. */
+/* Usually at the same index as before. */
 static const struct tr_device *find(const struct tr_traffic *traffic,
 				    const char *name, uint32_t guess)
 {
@@ -75,7 +75,7 @@ static bool exists(const char *format, const char *name)
 	       access(path, F_OK) == 0;
 }
 
-/* Copies a word; false: none, or too long for any device. */
+/* Copies a word; false: none, or too long for a device name. */
 static bool copy_name(char name[32], const char **at, const char *ends)
 {
 	size_t len;
@@ -108,7 +108,7 @@ static bool is_part_of(const char *name, const char *whole)
 	return is_digit(*name);
 }
 
-/* One way of several to a disk, which is listed itself: nvme0c1n1. */
+/* One of several paths to a disk that is listed itself: nvme0c1n1. */
 static bool is_path(const char *name)
 {
 	if (!starts(name, "nvme"))
@@ -131,7 +131,7 @@ static bool is_made_of_others(const char *name)
 	return is_path(name);
 }
 
-/* By name alone where there is no /sys: a disk stands before its parts. */
+/* By name alone if there is no /sys: a disk precedes its partitions. */
 static bool is_whole_by_name(const struct tr_traffic *traffic,
 			     const char *name)
 {
@@ -154,7 +154,7 @@ static bool is_disk(const struct tr_traffic *traffic, const char *name)
 	for (char *c = in_sys; *c; c++)
 		if (*c == '/')
 			*c = '!';
-	/* A network's disk has no device of hardware, and is one. */
+	/* A network block device has no hardware device, but counts as one. */
 	return exists("/sys/block/%s/device", in_sys) ||
 	       (starts(name, "nbd") && exists("/sys/block/%s", in_sys));
 }
@@ -167,7 +167,10 @@ static bool is_real_net(const struct tr_traffic *traffic, const char *name)
 
 /* ---- files ------------------------------------------------------------- */
 
-/* All lines that `scan` knows; what is known of a device is not asked for. */
+/*
+ * All lines that `scan` accepts; known properties of a device are not read
+ * again.
+ */
 static void scan_all(const char *text, const struct tr_traffic *before,
 		     struct tr_traffic *ret,
 		     bool (*scan)(const char *at, struct tr_device *device),
@@ -233,7 +236,7 @@ void tr_nets_scan(const char *text, const struct tr_traffic *before,
 	bool any = false;
 
 	scan_all(text, before, ret, scan_net, is_real_net);
-	/* Where there is real hardware, all goes through it. */
+	/* If there is real hardware, all traffic goes through it. */
 	for (uint32_t i = 0; i < ret->n; i++)
 		any |= ret->device[i].is_real;
 	for (uint32_t i = 0; i < ret->n; i++)
@@ -242,7 +245,7 @@ void tr_nets_scan(const char *text, const struct tr_traffic *before,
 
 /* ---- rates ------------------------------------------------------------- */
 
-/* TARE_UNKNOWN: not the same counter any more. */
+/* Increase; TARE_UNKNOWN: not the same counter any more. */
 static uint64_t more(uint64_t from, uint64_t to)
 {
 	if (to >= from)
@@ -300,7 +303,7 @@ static void sum_up(const struct kind *kind, uint64_t *ret_in,
 	*ret_out = tr_scan_times(out, kind->unit);
 }
 
-/* Keeps the reading, and gives the growth since the one before. */
+/* Keeps the reading, and returns the increase since the previous one. */
 static void rates(const struct kind *kind, double *ret_in, double *ret_out)
 {
 	struct kept *kept = kind->kept;

@@ -16,16 +16,16 @@
 
 #include "base/platform.h"
 
-/* Repeats of one configuration in one folder. */
+/* Maximum number of repeats of one configuration in one folder. */
 #define APPEND_MOST_FILES 1000000u
-#define LOCK_TRIES 1000 /* of a millisecond */
+#define LOCK_TRIES 1000 /* of 1 ms each */
 
-/* A file of one run, and how it is called. */
+/* A file of one run, and the parts of its name. */
 struct name {
 	const char *folder, *stem, *ending;
 };
 
-/* False: it is too long. */
+/* False: the name is too long. */
 static bool put_name(const struct name *name, unsigned number, char *path,
 		     size_t size)
 {
@@ -51,7 +51,7 @@ static int create_at(struct tr_append *append, const struct name *name,
 						       tr_error_of(errno);
 }
 
-/* The first number that is free. */
+/* Creates the file with the first free number. */
 static int create_from(struct tr_append *append, const struct name *name,
 		       unsigned number)
 {
@@ -81,9 +81,9 @@ int tr_append_open(struct tr_append *append, const char *folder,
 /* ---- the newest -------------------------------------------------------- */
 
 /*
- * By the folder: a process that moves or makes files there locks it. One
- * that cannot be had (a network's file system, a process that was stopped)
- * costs no run: names are taken by calls that replace nothing.
+ * Locks the folder: a process that moves or creates files there does so. If
+ * the lock is not available (a network file system, a stopped process), no run
+ * is lost: names are taken by calls that replace nothing.
  */
 static int lock_folder(const char *folder)
 {
@@ -98,7 +98,7 @@ static int lock_folder(const char *folder)
 	return fd;
 }
 
-/* Never over another one; 0 or an errno. */
+/* Never replaces a file; 0 or an errno. */
 static int move(const char *from, const char *to)
 {
 #ifdef SYS_renameat2
@@ -113,7 +113,7 @@ static int move(const char *from, const char *to)
 	return unlink(from) ? errno : 0;
 }
 
-/* Is it a file that no process writes? */
+/* Is it a file that no process is writing? */
 static bool is_finished(const char *path)
 {
 	int fd = tr_file_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
@@ -128,7 +128,7 @@ static bool is_finished(const char *path)
 	return is;
 }
 
-/* The number that the file of the plain name has now; 0: it stays. */
+/* The number that the file with the plain name has now; 0: it stays. */
 static unsigned move_away(const struct name *name, unsigned number)
 {
 	char from[1024], to[1024];
@@ -174,7 +174,7 @@ int tr_append_flush(struct tr_append *append)
 	struct tr_buf *pending = &append->pending;
 	int err = 0;
 
-	if (pending->failed) { /* a record with a hole is none */
+	if (pending->failed) { /* a record with a gap is invalid */
 		pending->failed = false;
 		pending->len = 0;
 		return TARE_ENOMEM;
@@ -208,9 +208,9 @@ int tr_append_close(struct tr_append *append)
 
 	if (append->fd >= 0) {
 		err = tr_append_flush(append);
-		/* A forked child may have it, too. */
+		/* A forked child may hold the lock, too. */
 		(void)flock(append->fd, LOCK_UN);
-		/* Some file systems tell of a full disk only here. */
+		/* Some file systems report a full disk only here. */
 		if (close(append->fd) && !err && errno != EINTR)
 			err = tr_error_of(errno);
 	}

@@ -83,7 +83,7 @@ static double classify_ratio(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
-/* 2pr / (p + r) in whole numbers: one rounding. */
+/* 2pr / (p + r) in integers: one rounding. */
 static tare_score classify_score(uint64_t correct, uint64_t predicted,
 				 uint64_t support)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Epochs: what was measured in one becomes a row, which goes to all workers,
- * to the files, to the ledger and to the log.
+ * Epochs: the measurements of an epoch become a row, which goes to all
+ * workers, to the files, to the ledger and to the log.
  */
 #include "record/train/training.h"
 
@@ -13,7 +13,7 @@
 
 #include "record/step.h"
 
-/* Reading it takes as long as a small network's update. */
+/* Reading the peak takes as long as a small network's update. */
 #define PEAK_INTERVAL_NS 50000000
 
 TARE_API int tare_epoch_begin(tare_training *t)
@@ -93,7 +93,7 @@ static double peak_mb(tare_training *t, int64_t now)
 	return t->peak_mb;
 }
 
-/* What the phases do not tell. */
+/* Fills in what the phases do not provide. */
 static void complete_own(tare_training *t, tare_run_row *own, int64_t now)
 {
 	for (unsigned i = 0; i < TR_VALUE_COLUMNS; i++)
@@ -102,7 +102,7 @@ static void complete_own(tare_training *t, tare_run_row *own, int64_t now)
 	own->peak_memory_mb = peak_mb(t, now);
 }
 
-/* The slowest worker's times, the largest one's memory: one all-reduce. */
+/* The slowest worker's times, the largest memory: one all-reduce. */
 static void fill_row_of_all(tare_training *t, tare_epoch *epoch)
 {
 	double most[TR_TRAINING_OWN + TR_TRAINING_PARTS];
@@ -160,7 +160,7 @@ static void put_ledger(tare_training *t, const tare_epoch *epoch)
 {
 	struct tr_training_row kept = { .epoch = epoch->row.epoch };
 
-	put_phases(t, epoch); /* before the row that they belong to */
+	put_phases(t, epoch); /* before their row */
 	for (unsigned i = 0; i < TR_TRAINING_COLUMNS; i++) {
 		kept.run[i] = tr_bits_of(tr_row_value(&epoch->row, i));
 		if (tr_training_has_column(t, &epoch->row, i))
@@ -195,7 +195,7 @@ static void show_epoch(const tare_epoch *epoch, tare_epoch *ret)
 	       (n < sizeof(*epoch) ? n : sizeof(*epoch)) - sizeof(n));
 }
 
-/* Where no step was marked, the epoch is one. */
+/* If no step was marked, the epoch is one step. */
 static void end_steps(tare_training *t, tare_epoch *epoch)
 {
 	epoch->steps = __atomic_load_n(&t->steps, __ATOMIC_RELAXED);

@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BOOK_TEXT 1000u /* bytes of a text at most; readers take 4,352 */
-#define STORE_SHARE 4u	/* of the ledger's limit, for all trainings */
+#define BOOK_TEXT 1000u /* maximum bytes of a text; readers accept 4,352 */
+#define STORE_SHARE 4u	/* 1/4 of the ledger's limit, for all trainings */
 
 struct epoch_store {
-	uint32_t pid, replaced; /* ledger that it is in */
+	uint32_t pid, replaced; /* identify its ledger */
 	uint32_t at;		/* struct tr_training; 0: none now */
 	uint32_t page, slot;	/* place of the next row */
 	uint32_t n_pages, most_pages;
 	uint64_t n;		/* rows so far */
 	uint32_t bytes;		/* of `head` */
-	/* As in the ledger, but offsets count from the beginning. */
+	/* As in the ledger, but with offsets from the beginning. */
 	struct tr_training head;
 };
 
@@ -102,7 +102,7 @@ static struct epoch_store *store_new(const struct tr_epoch_store_head *about)
 	return store;
 }
 
-/* The head in the ledger, with offsets of the ledger. */
+/* Writes the head into the ledger, with the ledger's offsets. */
 static void put_head(const struct epoch_store *store, uint32_t off)
 {
 	struct tr_training head = store->head;
@@ -154,7 +154,7 @@ static void place_head(struct epoch_store *store)
 
 /* ---- rows -------------------------------------------------------------- */
 
-/* The next page of the ring: a new one behind this, or the oldest. */
+/* The next page of the ring: a new one after this, or the oldest. */
 static bool turn_page(struct epoch_store *store)
 {
 	uint32_t off = store->n_pages < store->most_pages ?
@@ -184,9 +184,9 @@ static bool turn_page(struct epoch_store *store)
 }
 
 /*
- * Is there a ledger, the one of this process, that has a place for the rows?
+ * Does this process have a ledger of its own with a place for the rows?
  * Measuring may begin later than the training; and a process may truncate the
- * file, which is then another one.
+ * file, which is then replaced.
  */
 static bool store_is_ready(struct epoch_store *store)
 {
@@ -198,7 +198,7 @@ static bool store_is_ready(struct epoch_store *store)
 	return store->at != 0;
 }
 
-/* `end` is 0 while the row changes, and what a reader sees last. */
+/* `end` is 0 while the row changes, and is stored last. */
 static void store_row(struct tr_training_row *to,
 		      const struct tr_training_row *from, uint64_t number)
 {
@@ -206,7 +206,7 @@ static void store_row(struct tr_training_row *to,
 	uint64_t *at = (void *)to;
 
 	TR_STORE(to->end, 0);
-	/* Each by release: none may be seen before the 0. */
+	/* Release stores: none may be visible before the 0. */
 	for (size_t i = 1; i < sizeof(*to) / 8 - 1; i++)
 		TR_PUBLISH(at[i], words[i]);
 	TR_STORE(to->ticks, tr_ledger_ticks());
@@ -263,7 +263,7 @@ static void store_names(struct tr_training_phases *to,
 static void store_sums(struct tr_training_sums *to,
 		       const struct tr_training_sums *from)
 {
-	/* Each by release: none may be seen before the copy's 0. */
+	/* Release stores: none may be visible before the copy's 0. */
 	TR_PUBLISH(to->seconds, from->seconds);
 	TR_PUBLISH(to->last_seconds, from->last_seconds);
 	TR_PUBLISH(to->calls, from->calls);
@@ -280,7 +280,7 @@ void tr_epoch_store_phases(void *handle,
 		TR_FIRST(tr_epoch_store_phases)(handle, from);
 		return;
 	}
-	/* A first copy that is older has no such call, and the store is its. */
+	/* An older first copy lacks this call, but owns the store. */
 	if (TR_FIRST(tr_epoch_store_add) || !store || !store_is_ready(store))
 		return;
 	to = store_phases(store);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Epoch store: a training in the ledger, a row an epoch.
+ * Epoch store: a training in the ledger, one row per epoch.
  *
  * Rows are written in place with a number at either end, so that a reader,
  * also one after a kill, takes a row as a whole or not at all. The pages of a
  * training are a ring that grows while there is room for it: if not all rows
- * fit, the newest are kept. All trainings of a ledger together take a quarter
- * of it at most.
+ * fit, the newest are kept. All trainings of a ledger together take at most a
+ * quarter of it.
  *
- * In the copy of the library that measures: see TR_FIRST. So that the copies
- * may be of different versions, what goes between them is fixed: texts, and
- * rows as the ledger has them.
+ * Runs in the copy of the library that measures: see TR_FIRST. The copies may
+ * be of different versions, so what passes between them has a fixed format:
+ * texts, and rows as in the ledger.
  *
  * One thread at a time for each training.
  */
@@ -31,11 +31,11 @@ struct tr_epoch_store_head {
 	const char *const *pairs;
 };
 
-/* NULL: there is no memory. Borrows. Measuring may begin later. */
+/* NULL: no memory. Borrows its argument. Measuring may begin later. */
 void *tr_epoch_store_open(const struct tr_epoch_store_head *head);
 /*
- * Phases of the next row, before it is added. `name` is n names of
- * TR_TRAINING_NAME bytes, always the same ones and then some; `part` is in
+ * Phases of the next row; call before the row is added. `name` is n names of
+ * TR_TRAINING_NAME bytes: those of earlier calls, then new ones; `part` is in
  * seconds, as in struct tr_training_phases.
  */
 struct tr_epoch_store_phases {
@@ -47,7 +47,7 @@ struct tr_epoch_store_phases {
 
 void tr_epoch_store_phases(void *store,
 			   const struct tr_epoch_store_phases *phases);
-/* begin, end and ticks are filled in. */
+/* Fills in begin, end and ticks. */
 void tr_epoch_store_add(void *store, const struct tr_training_row *row);
 void tr_epoch_store_close(void *store);
 

@@ -45,7 +45,7 @@ enum event_field {
 
 struct tare_event_file {
 	struct tr_append file;
-	/* Messages inside one another, innermost first. */
+	/* Nested messages, innermost first. */
 	struct tr_buf value, inner, summary, event;
 	struct tr_crc crc;
 };
@@ -57,7 +57,7 @@ static void event_string(struct tr_buf *buf, unsigned field, const char *text)
 	tr_wire_bytes(buf, field, text, strlen(text));
 }
 
-/* A message into the one around it; it is empty then. */
+/* Adds a message to the one around it, and empties it. */
 static void event_message(struct tr_buf *buf, unsigned field,
 			  struct tr_buf *inner)
 {
@@ -69,7 +69,7 @@ static void event_message(struct tr_buf *buf, unsigned field,
 
 /* ---- records ----------------------------------------------------------- */
 
-/* Masked: a checksum of data that has checksums in it is weak. */
+/* Masked: a checksum over data that contains checksums is weak. */
 static uint32_t event_crc(const struct tr_crc *crc, const void *data,
 			  size_t len)
 {
@@ -78,7 +78,7 @@ static uint32_t event_crc(const struct tr_crc *crc, const void *data,
 	return (sum >> 15 | sum << 17) + 0xa282ead8u;
 }
 
-/* file->event as a record behind those that are pending. */
+/* Appends file->event as a record to the pending ones. */
 static int event_end(tare_event_file *file)
 {
 	struct tr_buf *to = &file->file.pending;
@@ -109,13 +109,13 @@ static void event_begin(tare_event_file *file)
 		       (double)tr_realtime_ns() / 1e9);
 }
 
-/* file->value as a value of the event to come. */
+/* Adds file->value to the values of the next event. */
 static void event_add_value(tare_event_file *file)
 {
 	event_message(&file->summary, SUMMARY_VALUE, &file->value);
 }
 
-/* The values so far as an event. */
+/* Writes the values so far as an event. */
 static int event_end_values(tare_event_file *file, int64_t step)
 {
 	event_begin(file);
@@ -170,14 +170,14 @@ int tare_event_file_open(const char *folder, tare_event_file **ret_file)
 }
 
 /*
- * Scalars are written every epoch, with caches that the epoch has emptied: a
- * record of theirs is made in one piece, and no buffer but the last touched.
- * A value is tag and number, of which the tag's length is all that varies.
+ * Scalars are written every epoch, with cold caches: their record is built in
+ * one piece, and touches no buffer but the last. A value is a tag and a number,
+ * and only the tag's length varies.
  */
 #define EVENT_SHORT_TAG 120u /* its value's length is one byte */
-#define EVENT_SCALAR 9u	     /* bytes beside the tag */
+#define EVENT_SCALAR 9u	     /* in addition to the tag */
 #define EVENT_MOST (TR_EVENT_SCALARS * (EVENT_SHORT_TAG + EVENT_SCALAR))
-#define EVENT_AROUND 64u     /* more than what is around them */
+#define EVENT_AROUND 64u     /* more than the messages around them take */
 
 static char *event_put(char *at, const void *data, size_t len)
 {
@@ -206,7 +206,7 @@ static size_t event_short_bytes(const struct tr_scalars *s)
 	return bytes;
 }
 
-/* As event_begin(), event_end_values() and event_end(). */
+/* Equivalent to event_begin(), event_end_values() and event_end(). */
 int tr_event_file_scalars(tare_event_file *file, int64_t step, int64_t wall_ns,
 			  const struct tr_scalars *s)
 {
@@ -231,7 +231,7 @@ int tr_event_file_scalars(tare_event_file *file, int64_t step, int64_t wall_ns,
 	sum = event_crc(&file->crc, event, len);
 	at = event_put(at, &sum, sizeof(sum));
 	tr_buf_add(to, text, (size_t)(at - text));
-	if (to->failed) { /* what is pending is whole */
+	if (to->failed) { /* pending records stay whole */
 		to->failed = false;
 		return TARE_ENOMEM;
 	}
@@ -283,7 +283,7 @@ int tare_event_file_scalar(tare_event_file *file, const char *tag,
 	return tare_event_file_scalars(file, step, &tag, &value, 1);
 }
 
-/* TensorBoard tells texts by the name of a plugin. */
+/* TensorBoard recognises texts by the name of a plugin. */
 static void event_plugin(tare_event_file *file, const char *name)
 {
 	event_string(&file->inner, PLUGIN_NAME, name);
@@ -298,7 +298,7 @@ int tare_event_file_text(tare_event_file *file, const char *tag, int64_t step,
 
 	if (!file || !tag || !text)
 		return TARE_EINVAL;
-	tensor = &file->summary; /* free until the end */
+	tensor = &file->summary; /* unused until the end */
 	event_string(&file->value, VALUE_TAG, tag);
 	event_plugin(file, "text");
 	tr_wire_u64(tensor, TENSOR_TYPE, TYPE_STRING);
@@ -365,7 +365,7 @@ int tare_event_file_values(tare_event_file *file, const char *tag,
 	if (!values && n)
 		return TARE_EINVAL;
 	event_spread(&h, values, n);
-	/* A width of its own for values that are all the same. */
+	/* If all values are equal, the width is 1. */
 	width = h.max > h.min ? (h.max - h.min) / EVENT_BUCKETS : 1;
 	for (unsigned i = 0; i < EVENT_BUCKETS; i++)
 		limit[i] = h.min + width * (i + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Event files inside: scalars with a known time and known lengths of tags.
+ * Event files, internal: scalars with a known time and known lengths of tags.
  */
 #ifndef TR_RECORD_TRAIN_EVENT_FILE_H
 #define TR_RECORD_TRAIN_EVENT_FILE_H
@@ -13,7 +13,7 @@ struct tr_scalars {
 	size_t n;
 	const char *tag[TR_EVENT_SCALARS];
 	double value[TR_EVENT_SCALARS];
-	uint8_t len[TR_EVENT_SCALARS]; /* of its tag, below 120 */
+	uint8_t len[TR_EVENT_SCALARS]; /* of each tag, below 120 */
 };
 
 /* `wall_ns`: since 1970. */

@@ -5,8 +5,8 @@
  *	mpi_4: epoch 30 of 200: 0.934 ms, loss 1.9536, train_acc 0.1429;
  *	forward 56.6 %, backward 39.1 %, communication 0.0 %, update 4.3 %
  *
- * The first, the last that was planned, and one a second in between. Of
- * several workers only the first writes them.
+ * For the first epoch, the last planned one, and one a second in between. Of
+ * several workers only worker 0 writes them.
  */
 #include "record/train/training.h"
 
@@ -55,7 +55,7 @@ static void put_shares(struct tr_buf *buf, const tare_training *t,
 	}
 }
 
-/* Takes the text. */
+/* Takes over the text. */
 static void write_line(struct tr_buf *buf)
 {
 	if (!buf->failed)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of phases and values, by which each call finds its own.
+ * Names of phases and values, with a look-up by name.
  */
 #ifndef TR_RECORD_TRAIN_NAMES_H
 #define TR_RECORD_TRAIN_NAMES_H
@@ -15,9 +15,9 @@ struct tr_names {
 	char text[TR_NAMES][TR_NAME_BYTES];
 };
 
-/* UINT32_MAX: it is not there. */
+/* UINT32_MAX: not found. */
 uint32_t tr_names_find(const struct tr_names *names, const char *name);
-/* Its place. There is room. */
+/* Adds a name, for which there is room; returns its index. */
 uint32_t tr_names_add(struct tr_names *names, const char *name);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keep: the files of a training. The run's CSV file and files for TensorBoard
- * are worker 0's; of several workers each has a CSV file of its own rows.
+ * Outputs: the files of a training. Worker 0 writes the run's CSV file and the
+ * files for TensorBoard; with several workers each has a CSV file of its own
+ * rows.
  *
- * A row is in its file when the epoch's end returns. Events are written once
- * a second: there the newest second of a killed run is missing.
+ * A row is in its file when the epoch's end returns. Events are written once a
+ * second: a killed run lacks its last second there.
  */
 #include "record/train/training.h"
 
@@ -21,7 +22,7 @@
 #define KEEP_PATH 900u
 #define KEEP_TRIES 100000u
 
-/* Once a training. */
+/* Once per training. */
 static void warn(tare_training *t, const char *what, const char *path, int err)
 {
 	char text[512];
@@ -36,7 +37,7 @@ static void warn(tare_training *t, const char *what, const char *path, int err)
 
 /* ---- opening ----------------------------------------------------------- */
 
-/* The caller's, or the option's. */
+/* The caller's folder, or the option's. */
 static void find_folder(tare_training *t, const char *given,
 			const char *option, char *folder)
 {
@@ -57,7 +58,7 @@ static bool has_key(const tare_training_options *o, const char *key)
 	return false;
 }
 
-/* What the caller gives, and how many workers there are. Gives (free). */
+/* The caller's pairs, and the number of workers. Gives (free). */
 static const char **join_pairs(const tare_training *t,
 			       const tare_training_options *o, char number[24],
 			       size_t *ret_n)
@@ -93,8 +94,8 @@ static void open_csv(tare_training *t, const char *results,
 }
 
 /*
- * Worker 0's numbers are everybody's: files of one run have the same, also
- * those of the run before.
+ * All workers use worker 0's numbers: files of one run have the same number,
+ * also those of the previous run.
  */
 struct numbers {
 	unsigned file, moved;
@@ -135,7 +136,7 @@ static void open_own_csv(tare_training *t, const char *results,
 		warn(t, "write into", folder, err);
 }
 
-/* A folder is a run there: none that has one already. */
+/* TensorBoard shows a folder as a run: use none that exists. */
 static int new_folder(const tare_training *t, const char *events,
 		      unsigned number, char *folder, size_t size)
 {
@@ -157,7 +158,7 @@ static int new_folder(const tare_training *t, const char *events,
 	return err ? err : TARE_EFULL;
 }
 
-/* The configuration as a list that TensorBoard shows. */
+/* The configuration as a list, which TensorBoard shows. */
 static int put_text(tare_training *t, const char *const *pairs, size_t n)
 {
 	struct tr_buf text = TR_BUF_INIT;
@@ -264,7 +265,7 @@ static void add_values(struct tr_scalars *s, const tare_training *t)
 			add_scalar(s, t->values.text[i], t->value[i].value);
 }
 
-/* The time of day is that of the last flush, and what passed since. */
+/* The time of day is that of the last flush plus the time since then. */
 static int put_events(tare_training *t, const tare_epoch *epoch,
 		      int64_t now_ns)
 {
@@ -315,7 +316,7 @@ int tr_training_outputs_row(tare_training *t, const tare_epoch *epoch,
 static int close_file(tare_training *t, const char *path, tare_run_csv *csv,
 		      tare_event_file *events)
 {
-	char kept[1024]; /* the path goes with the file */
+	char kept[1024]; /* the path is freed with the file */
 	int err;
 
 	(void)snprintf(kept, sizeof(kept), "%s", path);

@@ -2,11 +2,11 @@
 /*
  * Phases: which phase the time of an epoch belongs to.
  *
- * Whenever a phase begins or ends, in whatever thread, the time since the
- * last such moment is given to one owner: a pause; else the innermost phase
- * of the thread that began the epoch; else in equal parts those of the other
- * threads; else none (the rest). So every nanosecond is counted once, and
- * all of it together is the epoch, whatever threads do.
+ * Whenever a phase begins or ends, in any thread, the time since the last such
+ * moment is assigned to one owner: a pause; else the innermost phase of the
+ * thread that began the epoch; else in equal parts those of the other threads;
+ * else none (the rest). So every nanosecond is counted once, and the sum is
+ * the epoch, whatever threads do.
  */
 #include "record/train/training.h"
 
@@ -14,7 +14,7 @@
 
 /* ---- names ------------------------------------------------------------- */
 
-/* Of one that is used: a run without communication has none in its report. */
+/* Made on first use: a run without communication has none in its report. */
 static tare_site *site_of_phase(tare_training *t, uint32_t i)
 {
 	struct tr_train_phase *phase = &t->phase[i];
@@ -39,11 +39,11 @@ void tr_phases_init(tare_training *t)
 
 	for (uint32_t i = 0; i < TR_PHASE_COLUMNS; i++)
 		(void)tr_names_add(&t->phases, names[i]);
-	/* Every epoch shows the columns, the parts only where they occur. */
+	/* Every epoch shows the columns, but parts only if they occur. */
 	t->phase_mask = (1u << TR_PHASE_BROADCAST) - 1;
 }
 
-/* The last place is for all that find none. */
+/* The last index is for all names that find no room. */
 static uint32_t find_phase(tare_training *t, const char *name)
 {
 	uint32_t i;
@@ -66,7 +66,7 @@ static uintptr_t thread_id(void)
 	return (uintptr_t)pthread_self();
 }
 
-/* Its place, found or free; UINT32_MAX: there is none. */
+/* Index of the thread, found or free; UINT32_MAX: there is none. */
 static uint32_t find_thread(tare_training *t)
 {
 	uintptr_t id = thread_id();
@@ -125,7 +125,7 @@ static void settle(tare_training *t, int64_t now)
 	int64_t ns = now - t->settled_ns;
 	struct tr_phase_frame *top;
 
-	if (ns <= 0) /* by the watch's error: nothing is counted twice */
+	if (ns <= 0) /* an error of the watch: nothing counts twice */
 		return;
 	t->settled_ns = now;
 	if (!t->epoch)
@@ -141,7 +141,7 @@ static void settle(tare_training *t, int64_t now)
 		share_out(t, ns);
 }
 
-/* What a phase took, as far as it lies in the epoch and in no pause. */
+/* The part of a phase that is in the epoch and in no pause. */
 static void add_total(tare_training *t, struct tr_phase_frame *frame,
 		      int64_t now)
 {
@@ -154,7 +154,7 @@ static void add_total(tare_training *t, struct tr_phase_frame *frame,
 	frame->paused_ns = t->paused_ns;
 }
 
-/* Ends the innermost phase of a thread. Gives its scope. */
+/* Ends the innermost phase of a thread. Returns its scope. */
 static tare_scope pop(tare_training *t, struct tr_phase_thread *thread,
 		      int64_t now)
 {
@@ -165,7 +165,7 @@ static tare_scope pop(tare_training *t, struct tr_phase_thread *thread,
 	if (frame->is_pause)
 		t->pauses--;
 	thread->depth--;
-	if (thread->id != thread_id()) /* its scope is not ours to end */
+	if (thread->id != thread_id()) /* another thread must end its scope */
 		scope.frame = NULL;
 	return scope;
 }
@@ -243,7 +243,7 @@ TARE_API tare_phase tare_pause_begin(tare_training *training, const char *name)
 	return begin_phase(training, name, true, false);
 }
 
-/* Is it open? With the lock. */
+/* Is the phase open? With the lock. */
 static bool is_held(const tare_training *t, tare_phase handle)
 {
 	const struct tr_phase_thread *thread;
@@ -268,7 +268,7 @@ static bool is_async(tare_training *t, tare_phase handle)
 	return is;
 }
 
-/* With those inside it that were not ended. */
+/* Also ends the phases inside it that were not ended. */
 static void end_phase(tare_phase handle, int64_t pending_since_ns)
 {
 	tare_training *t = handle.training;
@@ -328,7 +328,7 @@ TARE_API void tare_pending_end(tare_pending *pending)
 
 /* ---- an epoch ---------------------------------------------------------- */
 
-/* What is open goes on in it, from now on. */
+/* Phases that are open continue in the new epoch, from now on. */
 static void restart_frames(tare_training *t, int64_t now)
 {
 	for (uint32_t i = 0; i < t->n_threads; i++)
@@ -386,7 +386,7 @@ static bool ends_async(const tare_training *t)
 	return false;
 }
 
-/* Those that began in this epoch end with it; others go on. */
+/* Phases that began in this epoch end with it; others continue. */
 static void end_frames(tare_training *t, int64_t now)
 {
 	struct tr_phase_thread *driver = &t->thread[t->driver];
@@ -414,7 +414,7 @@ static struct tr_training_sums add_up(struct tr_train_phase *phase)
 	};
 }
 
-/* Communication is what its own phase and its parts took. */
+/* Communication is its own phase plus its parts. */
 static void take_columns(const tare_training *t, tare_epoch *epoch)
 {
 	int64_t broadcast_ns = t->phase[TR_PHASE_BROADCAST].own_ns;
@@ -430,7 +430,7 @@ static void take_columns(const tare_training *t, tare_epoch *epoch)
 	epoch->gradient_aggregation_time = seconds_of(aggregation_ns);
 }
 
-/* A copy: other threads go on. */
+/* Copies the result: other threads continue. */
 static void take_epoch(tare_training *t, int64_t now, tare_epoch *epoch)
 {
 	epoch->own.epoch = t->n_epochs;

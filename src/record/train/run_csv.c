@@ -13,9 +13,9 @@
 #include "record/train/run_csv.h"
 
 /*
- * The total stands before the rows and is known after them: a line of fixed
- * width is written over, ten times a second at most. A killed run may have
- * more rows than its total says; the reader adds them up.
+ * The total comes before the rows and is known after them: a line of fixed
+ * width is overwritten, at most ten times a second. A killed run may have more
+ * rows than its total covers; the reader adds them up.
  */
 #define CSV_TOTAL "# total_training_time: "
 #define CSV_TOTAL_WIDTH 26u
@@ -43,7 +43,7 @@ bool tr_run_csv_is_name(const char *config)
 	return true;
 }
 
-/* One line, whatever is in the text. */
+/* One line, whatever the text contains. */
 static void csv_comment(struct tr_buf *buf, const char *key, const char *value)
 {
 	tr_buf_adds(buf, "# ");
@@ -146,13 +146,13 @@ int tare_run_csv_open(const char *folder, const char *config,
 	return tr_run_csv_open(&name, pairs, n_pairs, ret_csv);
 }
 
-/* Longest text of a cell, and of a row. */
+/* Maximum length of a cell's text, and of a row's. */
 #define CSV_CELL 32u
 #define CSV_ROW (16u * CSV_CELL)
 
 /*
  * Times are whole nanoseconds. With 15 digits or less such a number is the
- * shortest text of its double, and takes a third of the time to write.
+ * shortest text of its double, and is written in a third of the time.
  */
 static size_t csv_nanoseconds(char *out, double value)
 {
@@ -179,7 +179,7 @@ static size_t csv_nanoseconds(char *out, double value)
 	return len + 1 + zeros;
 }
 
-/* Empty: not known. A loss of nan is one, and worth seeing. */
+/* Empty: not known. A loss of nan is a value, and is shown. */
 static char *csv_cell(char *at, double value, enum tr_run_column column)
 {
 	size_t n = 0;
@@ -187,7 +187,7 @@ static char *csv_cell(char *at, double value, enum tr_run_column column)
 	*at++ = ',';
 	if (isnan(value) && column != TR_COLUMN_loss)
 		return at;
-	if (value >= 0.0001) /* below it the shortest has an exponent */
+	if (value >= 0.0001) /* below, the shortest text has an exponent */
 		n = csv_nanoseconds(at, value);
 	return at + (n ? n : tr_double_text(at, value));
 }

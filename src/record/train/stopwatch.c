@@ -4,14 +4,14 @@
 #include <math.h>
 
 #define BELIEVED_NS 20000000
-/* A rate of so short a time is wrong by 50 ns in that. */
+/* A rate over less time has too large an error: 50 ns in that time. */
 #define COMPARED_NS 2000000
-/* A look at both that took longer was interrupted: they are of two moments. */
+/* Reading both took longer: it was interrupted, and they do not match. */
 #define BETWEEN_NS 2000
-/* Rates of two looks that differ by more: one of the clocks was set. */
+/* Two rates differ by more: one of the clocks was set. */
 #define RATE_CHANGE 1e-4
 
-/* Compares from here on. */
+/* Compares the clocks from here on. */
 static void start_anew(struct tr_stopwatch *watch, uint64_t ticks, int64_t ns)
 {
 	watch->first_ticks = ticks;

@@ -2,10 +2,10 @@
 /*
  * Stopwatch: CLOCK_MONOTONIC, read at every phase.
  *
- * The code and the data of the system's clock are out of the cache after
- * some work; the processor's counter needs neither. The counter is believed
- * for 20 ms after a look at the clock, and only if the kernel trusts it: what
- * it does wrong is never more than a part of that.
+ * Code and data of the system's clock are out of the cache after some work;
+ * the processor's counter needs neither. The counter is used for 20 ms after a
+ * reading of the clock, and only if the kernel trusts it: its error is never
+ * more than a part of that time.
  *
  * One thread at a time.
  */
@@ -15,9 +15,9 @@
 #include "base/platform.h"
 
 struct tr_stopwatch {
-	uint64_t ticks; /* of the last look at the clock */
-	int64_t ns;	/* and what it said */
-	/* ticks that the counter is believed; 0: none */
+	uint64_t ticks; /* at the last reading of the clock */
+	int64_t ns;	/* and its value */
+	/* ticks for which the counter is used; 0: none */
 	uint64_t duration;
 	double ns_per_tick;
 	bool is_trusted; /* the counter */
@@ -25,7 +25,7 @@ struct tr_stopwatch {
 	int64_t first_ns;     /* 0: not yet */
 };
 
-/* Zero-filled, it is a watch that asks the clock. */
+/* A zero-filled watch always reads the clock. */
 void tr_stopwatch_init(struct tr_stopwatch *watch);
 int64_t tr_stopwatch_look(struct tr_stopwatch *watch);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trainings from their beginning to their end, also to one without a call
- * for: at exit what is open is flushed and marked as closed. Their memory
- * stays then, since threads may still be in an epoch.
+ * Trainings from their begin to their end, including one without a call: at
+ * exit open trainings are flushed and marked as closed. Their memory stays,
+ * since threads may still be in an epoch.
  */
 #include "record/train/training.h"
 
@@ -19,7 +19,7 @@
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static tare_training *open_ones;
-/* The process of open_ones. A fork wipes it, so that it is 0 in a child. */
+/* The process that owns open_ones. A fork wipes it: it is 0 in a child. */
 static uint32_t *owner;
 static bool owner_is_wiped;
 
@@ -31,8 +31,8 @@ bool tr_training_is_mine(const tare_training *training)
 }
 
 /*
- * A child's first training: its list is its own, and so is the lock, which
- * a thread of the parent may have held.
+ * A child's first training: the list becomes the child's, and so does the
+ * lock, which a thread of the parent may have held.
  */
 static bool own_list(void)
 {
@@ -66,7 +66,7 @@ static bool are_pairs(const tare_training_options *options)
 	return true;
 }
 
-/* Of a file, too. Few programs look at the error. */
+/* Also valid as part of a file name. Few programs check the error. */
 static bool is_config(const char *config)
 {
 	char text[400];
@@ -80,7 +80,7 @@ static bool is_config(const char *config)
 	return false;
 }
 
-/* What the caller has: a struct of another version is shorter or longer. */
+/* The caller's options: a struct of another version is shorter or longer. */
 static int take_options(const tare_training_options *from,
 			tare_training_options *to)
 {
@@ -198,7 +198,7 @@ TARE_API int tare_training_close(tare_training *t)
 	if (!t || !tr_training_is_mine(t))
 		return 0;
 	unlist(t);
-	/* The scope of an epoch that has no end. */
+	/* Ends the scope of an epoch that was not ended. */
 	if (t->epoch && t->thread[t->driver].id == (uintptr_t)pthread_self())
 		tare_scope_end(t->scope);
 	(void)pthread_mutex_lock(&t->files);
@@ -211,7 +211,7 @@ TARE_API int tare_training_close(tare_training *t)
 	return err;
 }
 
-/* Not for ever: the owner may wait for the thread that exits. */
+/* Not for ever: the owner may wait for the exiting thread. */
 static bool try_lock(pthread_mutex_t *lock)
 {
 	for (int i = 0; i < FINISH_TRIES; i++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Training: the inside of tare_training. training.c opens and closes,
- * phase.c shares out the time of an epoch, epoch.c makes a row of it, outputs.c
- * has the files, line.c the log.
+ * Training: the content of tare_training. training.c opens and closes it,
+ * phase.c assigns the time of an epoch, epoch.c makes a row of it, outputs.c
+ * writes the files, line.c the log.
  *
- * Two locks. `lock` is for the clock of the phases, which any thread may
- * turn; held for some nanoseconds. `files` is for what is written at the end
- * of an epoch, and at exit, which another thread may call. Never one inside
- * the other.
+ * Two locks. `lock` guards the clock of the phases, which any thread may
+ * advance; it is held for some nanoseconds. `files` guards what is written at
+ * the end of an epoch, and at exit, which another thread may call. They are
+ * never nested.
  */
 #ifndef TR_RECORD_TRAIN_TRAINING_H
 #define TR_RECORD_TRAIN_TRAINING_H
@@ -24,7 +24,9 @@
 #define TR_PHASE_THREADS 64u
 #define TR_TRAINING_VALUES 32u
 
-/* In this order the first of the table of phases, and columns of a row. */
+/*
+ * The first rows of the table of phases, and columns of a row, in this order.
+ */
 enum tr_column_phase {
 	TR_PHASE_FORWARD,
 	TR_PHASE_BACKWARD,
@@ -44,12 +46,12 @@ struct tr_train_phase {
 	uint64_t all_calls;
 };
 
-/* One that is open, of a thread. */
+/* An open phase of a thread. */
 struct tr_phase_frame {
-	uint64_t number; /* which begin it is of */
-	uint64_t epoch;	 /* in which it began; 0: in none */
+	uint64_t number; /* number of its begin */
+	uint64_t epoch;	 /* in which it began; 0: outside */
 	int64_t since_ns;
-	int64_t paused_ns; /* of the epoch's, then */
+	int64_t paused_ns; /* of the epoch, at its begin */
 	tare_scope scope;
 	uint8_t phase;
 	bool is_pause, is_async;
@@ -66,12 +68,12 @@ struct tr_training_value {
 	double value;
 };
 
-/* The four that are columns, from the loss on, come first. */
+/* The four values that are columns, from the loss on, come first. */
 #define TR_VALUE_COLUMNS 4u
 
 struct tare_training {
-	tare_training *next; /* open ones */
-	uint32_t pid;	     /* that opened it: see tr_training_is_mine() */
+	tare_training *next; /* list of open trainings */
+	uint32_t pid;	     /* opened by: see tr_training_is_mine() */
 	bool is_kept;	     /* in the ledger */
 	uint32_t worker, workers;
 	uint64_t epochs;
@@ -83,13 +85,13 @@ struct tare_training {
 	/* ---- phases: with `lock` ---- */
 	pthread_mutex_t lock;
 	struct tr_stopwatch watch;
-	uint64_t epoch;	    /* number of the one under way; 0: none */
-	uint64_t n_epochs;  /* finished or under way */
-	uint32_t driver;    /* thread that began it */
+	uint64_t epoch;	    /* number of the present one; 0: none */
+	uint64_t n_epochs;  /* finished or present */
+	uint32_t driver;    /* thread that began the epoch */
 	uint32_t n_threads; /* slots ever used */
-	uint32_t pauses;    /* open */
-	uint64_t phase_mask; /* bits: has been one, not only a pause */
-	uint64_t number;    /* of begins */
+	uint32_t pauses;    /* open pauses */
+	uint64_t phase_mask; /* bits: was a phase, not only a pause */
+	uint64_t number;    /* number of begins */
 	int64_t begin_ns, settled_ns;
 	int64_t paused_ns, rest_ns; /* of the epoch */
 	tare_scope scope;
@@ -107,7 +109,7 @@ struct tare_training {
 	struct tr_names values;
 	double peak_mb;
 	int64_t peak_at_ns;
-	bool is_told_most; /* that `most` failed */
+	bool is_told_most; /* reported that `most` failed */
 	tare_training_phase shown[TR_PHASES]; /* in a tare_epoch */
 	struct tr_training_sums sums[TR_PHASES]; /* of all names so far */
 	uint32_t n_sums;
@@ -120,7 +122,7 @@ struct tare_training {
 	tare_run_csv *own_csv; /* this worker's, of several */
 	tare_event_file *events;
 	int64_t flushed_at_ns;
-	int64_t wall_ns; /* time of day less the clock of the phases, then */
+	int64_t wall_ns; /* time of day minus phase clock, at a flush */
 	bool has_complained;
 	void *store;
 	double total;	       /* seconds of all epochs */
@@ -135,7 +137,7 @@ TR_INLINE bool tr_training_has(const tare_training *training, uint32_t value)
 	return training->given >> value & 1;
 }
 
-/* Is there a value? A loss of nan is a result, where one was given. */
+/* Is there a value? A loss of nan is a result, if it was given. */
 TR_INLINE bool tr_training_has_column(const tare_training *training,
 				      const tare_run_row *row,
 				      enum tr_run_column column)
@@ -146,24 +148,25 @@ TR_INLINE bool tr_training_has_column(const tare_training *training,
 	       (column == TR_COLUMN_loss && tr_training_has(training, 0));
 }
 
-/* A forked child has the memory of its parent's trainings, and no more. */
+/* A forked child has only the memory of its parent's trainings. */
 bool tr_training_is_mine(const tare_training *training);
 
 /* ---- phase.c ----------------------------------------------------------- */
 
 void tr_phases_init(tare_training *training);
-/* Of an epoch; with no lock held. 0, TARE_EINVAL or TARE_EFULL. */
+/* Begins an epoch; with no lock held. 0, TARE_EINVAL or TARE_EFULL. */
 int tr_phases_begin(tare_training *training);
 /*
- * Times and phases of the epoch (the latter in `shown`), and of all so far
- * (`sums`). When it ended, by the watch. False: this thread did not begin it.
+ * Times and phases of the epoch (phases in `shown`), and of all so far
+ * (`sums`). *ret_now: its end, by the watch. False: this thread did not begin
+ * it.
  */
 bool tr_phases_end(tare_training *training, tare_epoch *epoch,
 		   int64_t *ret_now);
 
 /* ---- outputs.c --------------------------------------------------------- */
 
-/* Where files go: NULL is an option's value. */
+/* Chooses where files go; NULL: the option's value. */
 void tr_training_outputs_open(tare_training *training,
 			      const tare_training_options *options);
 /* With `files`. */
@@ -173,7 +176,7 @@ int tr_training_outputs_close(tare_training *training);
 
 /* ---- line.c ------------------------------------------------------------ */
 
-/* If one is due. With `files`. */
+/* Logs a line if one is due. With `files`. */
 void tr_training_line(tare_training *training, const tare_run_row *row,
 		      int64_t now_ns);
 void tr_training_last_line(tare_training *training);
