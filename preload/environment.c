@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The environment of programs that cannot load us: below another root, as
- * another user, or made for another processor. The loader would tell each of
- * them on stderr that it cannot, so LD_PRELOAD is handed on without our
- * libraries. What others have put there stays.
+ * The environment of programs that cannot load our libraries: below another
+ * root, as another user, or for another processor. The loader would report
+ * this on their stderr, so LD_PRELOAD is passed on without our libraries.
+ * Other entries stay.
  *
- * For signal handlers and children of vfork(), too: no memory but the
+ * Also for signal handlers and children of vfork(): no memory but the
  * caller's.
  */
 #include "preload.h"
@@ -25,7 +25,7 @@ static size_t length_of(const char *list)
 	return strcspn(list, BETWEEN);
 }
 
-/* "$ORIGIN/../../../.", from anywhere to the root; see cli/preload.c. */
+/* "$ORIGIN/../../../.", from any folder to the root; see cli/preload.c. */
 static const char *skip_origin(const char *path)
 {
 	if (strncmp(path, "$ORIGIN/", 8) != 0)
@@ -47,7 +47,7 @@ static bool is_ours(const char *library, size_t len)
 	return false;
 }
 
-/* With the rights and the root that this process has now. */
+/* With the present rights and root of this process. */
 static bool can_open(const char *library, size_t len)
 {
 	char path[4096];
@@ -88,7 +88,7 @@ static bool is_foreign(const char *program)
 		head.e_machine != preload_header.e_machine);
 }
 
-/* Must one of our libraries go from the list? */
+/* Must one of our libraries be removed from the list? */
 static bool is_in_the_way(const char *list, bool all)
 {
 	for (size_t n; *list; list += n + (list[n] != '\0')) {
@@ -119,7 +119,7 @@ size_t preload_environment_bytes(const char *program, char *const envp[])
 	return bytes;
 }
 
-/* VARIABLE and the libraries that are not ours; false: there is none. */
+/* Writes VARIABLE and the libraries that are not ours; false: none. */
 static bool copy_others(const char *list, char *text)
 {
 	char *at = text + sizeof(VARIABLE) - 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec: the program in this process ends here, and its ledger is closed, as
- * at _exit(). Where the new program cannot be run the old one goes on, and so
+ * exec: the program in this process ends here, and its ledger is closed, as at
+ * _exit(). If the new program cannot be run, the old one continues, and so
  * does its ledger.
  *
- * All of these are for signal handlers and for children of vfork(), too: no
- * memory but the stack. To such a child the ledger does not belong.
+ * All of these may run in signal handlers and in children of vfork(): no
+ * memory but the stack. Such a child does not own the ledger.
  */
 #include "preload.h"
 #include "record/sampler.h"
@@ -32,7 +32,7 @@ static void set_blocked(int number, int how)
 	(void)pthread_sigmask(how, &set, NULL);
 }
 
-/* What the host has is inherited, not what we have in its place. */
+/* The new program inherits the host's settings, not ours in their place. */
 void preload_before_exec(struct preload_exec *exec, bool is_in_place)
 {
 	memset(exec, 0, sizeof(*exec));
@@ -125,7 +125,7 @@ PRELOAD_API int fexecve(int fd, char *const argv[], char *const envp[])
 
 /* ---- those with a list of arguments ------------------------------------ */
 
-/* How many there are, with the NULL at their end. */
+/* Number of arguments, with the NULL at their end. */
 static size_t count_args(const char *arg, va_list list)
 {
 	size_t n = 1;
@@ -135,7 +135,7 @@ static size_t count_args(const char *arg, va_list list)
 	return n;
 }
 
-/* The arguments in `argv`; `list` is then behind the NULL. */
+/* Copies the arguments to `argv`; `list` is then after the NULL. */
 #define TAKE_ARGS(arg, list, argv) \
 	va_start(list, arg); \
 	size_t n_ = count_args(arg, list); \

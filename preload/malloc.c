@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The family of malloc, as a program calls it.
+ * The malloc family, as a program calls it.
  *
- * What the program gets, and errno, is what the functions behind gave. A
- * block is removed from the table before it is freed: as soon as it is,
- * another thread may get its address. A realloc that succeeds is a free and
- * an allocation.
+ * Results and errno are those of the real functions. A block is removed from
+ * the table before it is freed: after that, another thread may get its
+ * address. A realloc that succeeds is a free and an allocation.
  *
  * Tracking starts at the first allocation after libc has started, not in a
  * constructor: other libraries' constructors run before ours.
@@ -62,8 +61,8 @@ static void count_early(void)
 }
 
 /*
- * As the library's constructor does it, which then finds it done. What this
- * allocates itself finds `is_starting` and is not noted.
+ * Does the work of the library's constructor, which then does nothing.
+ * Allocations made here find `is_starting` and are not tracked.
  */
 static void start_once(void)
 {
@@ -92,7 +91,7 @@ TR_NOINLINE void *malloc_early(void *block, size_t n)
 	return malloc_note(block, n);
 }
 
-/* A program that brings its own malloc calls that one, not ours. */
+/* A program with its own malloc calls that one, not ours. */
 __attribute__((constructor)) static void tell_blind(void)
 {
 	Dl_info info;
@@ -140,7 +139,7 @@ PRELOAD_API void *calloc(size_t n, size_t size)
 	return malloc_note(malloc_real.calloc(n, size), n * size);
 }
 
-/* Out of the memory of the start, into a real block. */
+/* From the start-up memory into a real block. */
 static void *leave_boot(const void *block, size_t n)
 {
 	size_t old = malloc_boot_size(block);
@@ -190,7 +189,7 @@ PRELOAD_API void *realloc(void *block, size_t n)
 	return malloc_note(malloc_real.realloc(NULL, n), n);
 }
 
-/* Not by the one behind, which may come back here: glibc's calls realloc. */
+/* Not through the real one, which may call ours: glibc's calls realloc. */
 PRELOAD_API void *reallocarray(void *block, size_t n, size_t size)
 {
 	size_t bytes;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mmap and its family, where the option alloc_mmap asks for them.
+ * The mmap family, if the option alloc_mmap is on.
  *
- * Noted is memory without a file that may be used (not PROT_NONE). Not what
- * the allocator maps: that is what it gives out, and is counted there; nor
- * what this library maps for itself.
+ * Tracked is memory without a file that may be accessed (not PROT_NONE). Not
+ * the allocator's own mappings: their memory is counted when it is allocated;
+ * nor the mappings of this library.
  */
 #undef _FILE_OFFSET_BITS /* or mmap is another name for mmap64 */
 
@@ -20,7 +20,7 @@ static bool is_noted(const void *caller)
 	       !preload_is_own(caller) && !malloc_is_own(caller);
 }
 
-/* A tail, so that the caller is what is noted. */
+/* A tail call, so that the caller is recorded. */
 TR_NOINLINE static void *note_map(void *at, size_t n)
 {
 	tr_alloc_map(at, n);
@@ -42,7 +42,7 @@ PRELOAD_API void *mmap(void *address, size_t n, int protection, int flags,
 	return note_map(at, n);
 }
 
-/* Where offsets have 64 bits the two are one; a macro says so in musl. */
+/* With 64-bit offsets the two are the same; in musl one is a macro. */
 #ifdef mmap64
 #undef mmap64
 void *mmap64(void *address, size_t n, int protection, int flags, int fd,
@@ -55,7 +55,10 @@ PRELOAD_API void *mmap64(void *address, size_t n, int protection, int flags,
 	return mmap(address, n, protection, flags, fd, offset);
 }
 
-/* Before: another thread may get the addresses as soon as they are free. */
+/*
+ * Before the unmap: another thread may get the addresses as soon as they are
+ * free.
+ */
 PRELOAD_API int munmap(void *address, size_t n)
 {
 	if (is_noted(PRELOAD_CALLER()))
@@ -73,7 +76,7 @@ PRELOAD_API void *mremap(void *address, size_t old, size_t n, int flags, ...)
 		to = va_arg(list, void *);
 	va_end(list);
 	at = PRELOAD_NEXT(mremap)(address, old, n, flags, to);
-	/* What was not noted, as that of a file, is not now. */
+	/* A mapping that was not tracked, such as a file's, stays untracked. */
 	if (TR_LIKELY(!is_noted(PRELOAD_CALLER())) || at == MAP_FAILED ||
 	    !tr_alloc_unmap(address, old))
 		return at;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators new and delete, under their names in C++.
+ * Operators new and delete, under their mangled names.
  *
- * Those of libstdc++ and libc++ come through malloc, and are left alone: a
- * jump. jemalloc and tcmalloc have operators that do not, so where operator
- * new is in the module that malloc is in, it is noted here.
+ * Those of libstdc++ and libc++ call malloc, and are passed on: a jump.
+ * jemalloc and tcmalloc have operators that do not, so if operator new is in
+ * the same module as malloc, it is tracked here.
  */
 #include "malloc_own.h"
 #include "ledger/layout.h"
@@ -36,8 +36,8 @@ TR_INLINE bool is_alone(void)
 }
 
 /*
- * `declared`: its parameters, `given`: the same as arguments. Where there is
- * none behind ours nobody can have called it.
+ * `declared`: its parameters, `given`: the same as arguments. If no other
+ * library defines it, no code can have called it.
  */
 #define NEW(name, declared, given) \
 	void *name declared; \

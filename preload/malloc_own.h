@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Malloc: what the files of the interposer share.
+ * Malloc: shared by the files of the interposer.
  *
- * Libtare-alloc.so is loaded before libc: a program's calls of malloc and its
- * family come here, go on to whoever would have had them (libc, jemalloc,
- * tcmalloc), and are reported to record/alloc/.
+ * Libtare-alloc.so is loaded before libc: a program's calls of the malloc
+ * family come here, are passed on to the real functions (libc, jemalloc,
+ * tcmalloc), and are reported to record/alloc.
  */
 #ifndef PRELOAD_MALLOC_OWN_H
 #define PRELOAD_MALLOC_OWN_H
@@ -29,8 +29,11 @@ struct malloc_real {
 };
 
 extern struct malloc_real malloc_real;
-extern uint32_t malloc_is_found; /* they are */
-/* Finds them. False while that is under way: take malloc_boot(). */
+extern uint32_t malloc_is_found; /* the real functions are found */
+/*
+ * Finds the real functions. False while that is in progress: use
+ * malloc_boot().
+ */
 bool malloc_find(void);
 
 TR_INLINE bool malloc_is_ready(void)
@@ -39,8 +42,8 @@ TR_INLINE bool malloc_is_ready(void)
 }
 
 /*
- * Memory for who asks before there is a malloc: the dynamic linker does, when
- * it is asked for one. Never given back.
+ * Memory for callers before the real malloc is found: the dynamic linker
+ * allocates while it looks for it. Never freed.
  */
 void *malloc_boot(size_t n, size_t alignment);
 #define MALLOC_BOOT_BYTES 65536u
@@ -53,19 +56,19 @@ TR_INLINE bool malloc_is_boot(const void *block)
 	       MALLOC_BOOT_BYTES;
 }
 
-/* Is that address in the module that the real malloc is in, and not libc? */
+/* Is the address in the module of the real malloc, and that is not libc? */
 bool malloc_is_own(const void *address);
 
 /* ---- malloc.c ---------------------------------------------------------- */
 
-/* Events before tracking starts: starts it, if it is time. */
+/* Handles events before tracking starts; starts it when possible. */
 void *malloc_early(void *block, size_t n);
 void malloc_early_free(const void *block);
-extern uint32_t malloc_is_started; /* they are open, or will not be */
+extern uint32_t malloc_is_started; /* tracking is on, or stays off */
 
 /*
- * A block came: for the last call of a function of ours, so that its caller
- * is what is noted. Gives the block back.
+ * Records a block: for a tail call of our functions, so that their caller is
+ * recorded. Returns the block.
  */
 TR_INLINE void *malloc_note(void *block, size_t n)
 {
@@ -86,7 +89,7 @@ TR_INLINE void *malloc_note(void *block, size_t n)
 	return malloc_early(block, n);
 }
 
-/* Before it is freed. */
+/* Call before the block is freed. */
 TR_INLINE void malloc_note_free(void *block)
 {
 	uint32_t mode = TR_LOAD(tr_alloc_mode);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions behind ours, and memory for those who allocate while they are
- * looked for: dlsym() does.
+ * The real functions behind ours, and memory for callers that allocate while
+ * these are looked up: dlsym() does.
  */
 #include "malloc_own.h"
 #include "ledger/layout.h"
@@ -18,7 +18,7 @@ static uint32_t finding;
 _Alignas(16) char malloc_boot_memory[MALLOC_BOOT_BYTES];
 static size_t boot_used;
 
-/* The size lies before the block. Whoever gets NULL is told: no memory. */
+/* The size is stored before the block. NULL: no memory. */
 void *malloc_boot(size_t n, size_t alignment)
 {
 	size_t at, used;
@@ -50,11 +50,11 @@ size_t malloc_boot_size(const void *block)
 	return n;
 }
 
-/* As ISO C wants it: a pointer to a function comes as an object. */
+/* As ISO C requires: a function pointer arrives as an object pointer. */
 #define FIND(field) \
 	(*(void **)(void *)&malloc_real.field = dlsym(RTLD_NEXT, #field))
 
-/* What an old allocator lacks is made of what it has. */
+/* Emulates what an old allocator lacks. */
 static void *by_memalign(size_t n)
 {
 	return malloc_real.memalign(4096, n);
@@ -71,7 +71,7 @@ bool malloc_find(void)
 {
 	uint32_t idle = 0;
 
-	/* Also for who comes here from within dlsym(). */
+	/* Also for a caller inside dlsym(). */
 	if (!__atomic_compare_exchange_n(&finding, &idle, 1, false,
 					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return TR_ACQUIRE(malloc_is_found);

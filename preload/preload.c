@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tells all copies of libtare in the process that this one is the first,
- * and the end of a process that has no time for exit().
+ * Marks this copy of libtare as the first of all copies in the process; and
+ * the end of a process that does not call exit().
  */
 #include "preload.h"
 
@@ -15,7 +15,7 @@
 #include "record/sampler.h"
 #include "record/runtime.h"
 
-/* Looked for by name; see runtime/start.c. */
+/* Found by name; see record/runtime/start.c. */
 extern const struct tr_probe_table *const tare_preload_;
 PRELOAD_API const struct tr_probe_table *const tare_preload_ = &tr_probe_own;
 
@@ -23,7 +23,7 @@ bool preload_is_own(const void *code)
 {
 	const char *from = (const char *)&preload_header;
 	const ElfW(Phdr) *part = (const void *)(from + preload_header.e_phoff);
-	static uint64_t bytes; /* all threads find the same */
+	static uint64_t bytes; /* all threads compute the same */
 
 	if (!__atomic_load_n(&bytes, __ATOMIC_RELAXED)) {
 		uint64_t end = 0;
@@ -39,8 +39,8 @@ bool preload_is_own(const void *code)
 }
 
 /*
- * A child of vfork has one that is not its own. No call of the kernel where
- * it is closed: a process that confines itself may not be allowed one.
+ * A vfork child sees its parent's ledger. No system call if it is closed: a
+ * process that confines itself may not permit one.
  */
 static bool has_ledger(uint32_t state)
 {
@@ -68,8 +68,8 @@ void preload_go_on(bool was_closed)
 }
 
 /*
- * What is left of the threads' time, and the hour of the end. May be in a
- * signal handler. The file stays where it is: `tare run` puts it away.
+ * Adds the rest of the threads' time, and the time of the end. May run in a
+ * signal handler. The file stays in place: `tare run` moves it.
  */
 static void leave(void)
 {

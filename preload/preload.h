@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The library that `tare run` loads into a program before all others: the
- * whole of libtare, and calls of libc that it stands before.
+ * whole of libtare, and wrappers of libc calls.
  *
- * Such a call does what it must, and then calls the next one of its name. It
- * keeps out of the way of calls that the library itself makes.
+ * A wrapper does its work, and then calls the next function of its name. Calls
+ * that the library itself makes are passed through.
  */
 #ifndef PRELOAD_H
 #define PRELOAD_H
@@ -20,30 +20,32 @@
 
 #define PRELOAD_API __attribute__((visibility("default")))
 
-/* By the linker: where this library lies. */
+/* Defined by the linker: where this library is loaded. */
 extern const ElfW(Ehdr) preload_header
 	__asm__("__ehdr_start") __attribute__((visibility("hidden")));
 
-/* Code of this library? */
+/* Is it code of this library? */
 bool preload_is_own(const void *code);
 
 /* ---- syscalls.c -------------------------------------------------------- */
 
-/* A filter of system calls is on: no call that the program did not make. */
+/* A seccomp filter is on: make no system call that the program did not make. */
 extern bool preload_is_confined;
 
 /* ---- environment.c ----------------------------------------------------- */
 
 /*
- * Bytes that another environment for `program` takes, one without our
- * libraries, as it cannot load them; 0: this one will do. `program` may be
+ * Size of another environment for `program`, without our libraries, because
+ * the program cannot load them; 0: this one is suitable. `program` may be
  * NULL: not known.
  */
 size_t preload_environment_bytes(const char *program, char *const envp[]);
-/* That environment; `memory` has as many bytes as the call above says. */
+/*
+ * Builds that environment; `memory` has the size that the call above returned.
+ */
 char *const *preload_environment(char *const envp[], void *memory);
 
-/* The one for `program`, on the stack of the function that asks. */
+/* The environment for `program`, on the stack of the calling function. */
 #define PRELOAD_ENVIRONMENT(program, envp) \
 	({ \
 		size_t bytes_ = preload_environment_bytes(program, envp); \
@@ -56,30 +58,30 @@ char *const *preload_environment(char *const envp[], void *memory);
 /* ---- preload.c --------------------------------------------------------- */
 
 /*
- * The program may be about to be replaced by another: its ledger is closed.
- * False: there is none, or it is closed. Signal-safe.
+ * The program may be about to be replaced by another: closes its ledger.
+ * False: there is none, or it is already closed. Signal-safe.
  */
 bool preload_close(void);
-/* It was not replaced: a ledger that was closed goes on. */
+/* The program was not replaced: marks a closed ledger as live again. */
 void preload_go_on(bool was_closed);
 
 /* ---- signals.c --------------------------------------------------------- */
 
-/* sigprocmask() of the host's, as it sees it; 0 or an error number. */
+/* The host's sigprocmask(), as the host sees it; 0 or an error number. */
 int preload_set_mask(int how, const sigset_t *set, sigset_t *before);
 
 /* ---- exec.c ------------------------------------------------------------ */
 
-/* What a program that is started from here inherits. */
+/* State that a program started from here inherits. */
 struct preload_exec {
 	bool was_closed;
-	int blocked; /* signal of ours that the host blocks; 0: none */
+	int blocked; /* sampler signal that the host blocks; 0: none */
 	uint64_t ignored;
 };
 
 /*
- * Before, and after one that failed. `is_in_place`: the program in this
- * process ends. Signal-safe.
+ * Call before an exec, and after one that failed. `is_in_place`: the program
+ * in this process ends. Signal-safe.
  */
 void preload_before_exec(struct preload_exec *exec, bool is_in_place);
 void preload_after_exec(const struct preload_exec *exec, bool is_in_place);
@@ -87,27 +89,31 @@ void preload_after_exec(const struct preload_exec *exec, bool is_in_place);
 /* ---- waits.c ----------------------------------------------------------- */
 
 /*
- * Was the call that gave `result` ended by a sample, since
+ * Was the call that returned `result` interrupted by a sample, since
  * tr_sampler_count() was `before`?
  */
 bool preload_waits_on(long result, uint32_t before);
 int64_t preload_now_ns(void);
-/* Of a timeout that began then, in *ret_left; NULL, and ages, stay that. */
+/*
+ * Remaining time of a timeout that began at began_ns, in *ret_left; NULL and
+ * very long timeouts are returned unchanged.
+ */
 const struct timespec *preload_left_of(const struct timespec *timeout,
 				       int64_t began_ns,
 				       struct timespec *ret_left);
 
-/* Up to a tick behind, and cheap. */
+/* Up to a tick late, and cheap. */
 int64_t preload_tick_ns(void);
 /*
- * A call on a socket was ended by a sample: waits until it can be made again
- * (`events` of poll()), or its time is over. False: errno says how it ended.
+ * A sample interrupted a call on a socket: waits until the call can be made
+ * again (`events` of poll()), or its time is over. False: errno has the
+ * result.
  */
 bool preload_socket_waits_on(int fd, short events, int64_t began_ns);
 
-/* The result of `call`, which is made again when a sample ended it. */
+/* The result of `call`, which is repeated if a sample interrupted it. */
 #define PRELOAD_WAIT(call) PRELOAD_WAIT_THEN(call, (void)0)
-/* The same, with `then` done before. */
+/* The same, with `then` done before a repeated call. */
 #define PRELOAD_WAIT_THEN(call, then) \
 	({ \
 		uint32_t before_ = tr_sampler_count(); \
@@ -123,8 +129,8 @@ bool preload_socket_waits_on(int fd, short events, int64_t began_ns);
 #define PRELOAD_CALLER() __builtin_return_address(0)
 
 /*
- * The next one of that name, found once. Two threads find the same. dlsym
- * gives an object pointer; a union is how POSIX has it turned.
+ * The next function of that name, found once. Two threads get the same. dlsym
+ * returns an object pointer; a union converts it, as POSIX suggests.
  */
 #define PRELOAD_NEXT(name) \
 	({ \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process that gives up its rights, or the sight of our folders, opens its
+ * A process that gives up its rights, or access to our folders, opens its
  * ledger while it still can: a server's workers do so before their first
  * sample.
  */
@@ -38,14 +38,15 @@ PRELOAD_API int setresuid(uid_t real, uid_t effective, uid_t saved)
 }
 
 /*
- * system() and popen() start programs by libc's own calls, with `environ`:
- * what cannot be loaded below the new root is taken out of it, in its place.
+ * system() and popen() start programs by libc's internal calls, with
+ * `environ`: libraries that cannot be loaded below the new root are removed
+ * from it in place.
  */
 static void leave_environment(void)
 {
 	char *const *fit = PRELOAD_ENVIRONMENT(NULL, environ);
 
-	/* Of a child of vfork() it is the parent's. */
+	/* A vfork child's environment is its parent's. */
 	if (fit == environ || !tr_ledger ||
 	    tr_ledger->pid != (uint32_t)getpid())
 		return;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sampler's signal is kept from the host's sight: calls about it answer as
- * if it were free, and make another one the sampler's where the host wants it
- * (profile/sampler_signal.c). All calls about other signals pass as they are.
+ * Hides the sampler's signal from the host: calls about it answer as if it
+ * were free, and give the sampler another one if the host uses it
+ * (record/sampler/sampler_signal.c). Calls about other signals are passed
+ * through.
  */
 #include "preload.h"
 #include "record/sampler.h"
@@ -21,8 +22,8 @@ static bool is_sampled(const void *caller)
 }
 
 /*
- * `set` as the host may have it: another signal becomes ours, or else ours is
- * left out, in `copy`.
+ * `set` for the host: the sampler takes another signal, or else its signal is
+ * removed from the set, in `copy`.
  */
 static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 {
@@ -33,7 +34,7 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 	return copy;
 }
 
-/* The host sets that signal up for itself. */
+/* The host sets an action for that signal. */
 static void want(int number)
 {
 	sigset_t set;
@@ -46,7 +47,7 @@ static void want(int number)
 
 /* ---- masks ------------------------------------------------------------- */
 
-/* A child of vfork() has no samples: its mask is as it sets it. */
+/* A vfork child has no samples: its mask is what it sets. */
 static void note_child(int how, const sigset_t *set)
 {
 	int ours = tr_sampler_blocked();
@@ -73,7 +74,7 @@ static int set_mask(__typeof__(&pthread_sigmask) next, int how,
 	sigset_t copy, kept;
 	int was, err;
 
-	/* Both may be the same. */
+	/* Both may be the same object. */
 	if (set && set == before)
 		wanted = memcpy(&kept, set, sizeof(kept));
 	set = wanted;
@@ -129,9 +130,10 @@ PRELOAD_API int sigpending(sigset_t *ret_set)
 /* ---- waiting ----------------------------------------------------------- */
 
 /*
- * Where ours is left out of the set, another may become ours while it waits,
- * and the set is another then. A handler sees to that, but for one that comes
- * in the moment before the wait: so no wait is longer than this.
+ * If the sampler's signal is left out of the set, the sampler may change to
+ * another one during the wait, and the set must change, too. A handler ensures
+ * that, except if it runs just before the wait: so no wait is longer than
+ * this.
  */
 static const struct timespec slice = { 1, 0 };
 
@@ -168,7 +170,7 @@ static int wait_for(const sigset_t *set, siginfo_t *ret_info,
 	}
 }
 
-/* Not ended by handlers. */
+/* Handlers do not interrupt it. */
 PRELOAD_API int sigwait(const sigset_t *set, int *ret_number)
 {
 	siginfo_t info;
@@ -200,7 +202,7 @@ PRELOAD_API int sigtimedwait(const sigset_t *set, siginfo_t *ret_info,
 	return wait_for(set, ret_info, most);
 }
 
-/* They end at a handler, and a sample's is none of the host's. */
+/* They end at a handler, but a sample's handler is not the host's. */
 PRELOAD_API int pause(void)
 {
 	return PRELOAD_WAIT(PRELOAD_NEXT(pause)());
@@ -227,7 +229,7 @@ static bool is_ours(int number, const void *caller)
 	return tr_sampler_had(number) && is_sampled(caller);
 }
 
-/* The default is what it has: no reason to give it up. */
+/* Setting the default is no reason to give the signal up. */
 static void set_action(int number, const struct sigaction *action,
 		       struct sigaction *before)
 {
@@ -283,7 +285,7 @@ HANDLER(__sysv_signal, (int)SA_RESETHAND | SA_NODEFER)
 			want(number); \
 	} while (0)
 
-/* Of the first 32: the others are unblocked. */
+/* A mask of the first 32 signals: the others are unblocked. */
 PRELOAD_API int sigsetmask(int mask)
 {
 	int before = PRELOAD_NEXT(sigsetmask)(mask);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls on sockets. With a timeout of the socket (SO_RCVTIMEO, SO_SNDTIMEO)
- * the kernel ends them with EINTR at any handler, whatever the handler asked
- * for; and one that has moved a part of its bytes ends with that part. Where
- * a sample did that, the call goes on: until its own deadline, and with the
- * rest of its bytes.
+ * the kernel ends them with EINTR at any handler, even with SA_RESTART; and a
+ * call that has transferred a part of its bytes returns that part. If a sample
+ * caused this, the call continues: until its own deadline, and with the rest
+ * of its bytes.
  *
- * The socket's timeout begins anew with each call. So the time that is left
- * is waited for by ppoll(), and the call made again when it need not wait.
+ * The socket's timeout restarts with each call. So ppoll() waits for the
+ * remaining time, and the call is repeated when it need not wait.
  */
 #include "preload.h"
 #include "record/sampler.h"
@@ -29,7 +29,7 @@ typedef unsigned mmsg_flags;
 #endif
 
 
-/* Found early: handlers of the host's may be the first to call them. */
+/* Found early: the host's signal handlers may be the first to call them. */
 static struct {
 	__typeof__(&read) read;
 	__typeof__(&write) write;
@@ -50,7 +50,7 @@ __attribute__((constructor)) static void find_next(void)
 
 /* ---- time -------------------------------------------------------------- */
 
-/* Cheap, and up to a tick behind. */
+/* Cheap, and up to a tick late. */
 int64_t preload_tick_ns(void)
 {
 	struct timespec now;
@@ -59,7 +59,7 @@ int64_t preload_tick_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* How long a call may wait; 0: for ever, or this is no socket. */
+/* How long a call may wait; 0: for ever, or not a socket. */
 static int64_t timeout_ns(int fd, short events)
 {
 	struct timeval most = { 0, 0 };
@@ -95,13 +95,13 @@ bool preload_socket_waits_on(int fd, short events, int64_t began_ns)
 		if (result > 0)
 			return true;
 		if (result < 0 && !preload_waits_on(result, before))
-			return false; /* the host's: EINTR */
+			return false; /* a signal of the host: EINTR */
 	} while (result < 0);
 	errno = EAGAIN;
 	return false;
 }
 
-/* The result of `call`, made again until it need not wait or is too late. */
+/* The result of `call`, repeated until it need not wait or its time is over. */
 #define SOCKET_WAIT(fd, events, began_ns, call) \
 	({ \
 		uint32_t before_ = tr_sampler_count(); \
@@ -121,7 +121,7 @@ bool preload_socket_waits_on(int fd, short events, int64_t began_ns)
 
 /* ---- bytes ------------------------------------------------------------- */
 
-/* Where a blocking call moves all of its bytes, unless it is interrupted. */
+/* Does a blocking call transfer all bytes, unless it is interrupted? */
 static bool is_stream(int fd)
 {
 	struct stat st;
@@ -137,11 +137,11 @@ static bool is_stream(int fd)
 	       type == SOCK_STREAM;
 }
 
-/* A transfer that may be made of several calls. */
+/* A transfer that may consist of several calls. */
 struct transfer {
 	int64_t began_ns;
 	size_t done, wanted;
-	uint32_t cuts; /* of samples, before the last call */
+	uint32_t cuts; /* tr_sampler_cuts() before the last call */
 };
 
 static struct transfer begin_transfer(size_t wanted)
@@ -150,7 +150,7 @@ static struct transfer begin_transfer(size_t wanted)
 				  .wanted = wanted };
 }
 
-/* Notes the result of a call. True: a sample cut it short, make another. */
+/* Adds the result of a call. True: a sample cut it short, call again. */
 static bool goes_on(struct transfer *t, int fd, ssize_t result)
 {
 	int saved = errno;
@@ -204,7 +204,7 @@ PRELOAD_API ssize_t sendto(int fd, const void *data, size_t n, int flags,
 					     n - t.done, flags, to, bytes));
 }
 
-/* What is left of the parts behind the first `done` bytes, one by one. */
+/* Transfers the parts after the first `done` bytes, one by one. */
 static ssize_t move_rest(struct transfer *t, int fd, const struct iovec *part,
 			 size_t n_parts, int flags)
 {
@@ -293,7 +293,7 @@ PRELOAD_API ssize_t readv(int fd, const struct iovec *part, int n)
 	return SOCKET_CALL(fd, POLLIN, PRELOAD_NEXT(readv)(fd, part, n));
 }
 
-/* All of the bytes, or what there is. */
+/* Does the call wait for all bytes? */
 static bool wants_all(int flags)
 {
 	return (flags & (MSG_WAITALL | MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT)) ==
@@ -348,8 +348,8 @@ PRELOAD_API int accept4(int fd, struct sockaddr *from, socklen_t *bytes,
 }
 
 /*
- * Made again, it waits for the connection that is under way; where there is
- * one, to be too late is another error.
+ * Repeated, it waits for the connection in progress; if there is one, a
+ * timeout gives another error.
  */
 PRELOAD_API int connect(int fd, const struct sockaddr *to, socklen_t bytes)
 {
@@ -369,7 +369,7 @@ PRELOAD_API int connect(int fd, const struct sockaddr *to, socklen_t bytes)
 	return result;
 }
 
-/* What they are called where their arguments are checked. */
+/* Names of the variants that check their arguments. */
 ssize_t __read_chk(int fd, void *data, size_t n, size_t room);
 PRELOAD_API ssize_t __read_chk(int fd, void *data, size_t n, size_t room)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * syscall(): calls by their number. Those that wait wait on after a sample,
- * as those of libc do; one that installs a filter of system calls is seen.
- * System calls that a program makes by instructions of its own are not.
+ * syscall(): calls by number. Blocking calls continue after a sample, like
+ * those of libc; installing a seccomp filter is detected. System calls that a
+ * program makes by its own instructions are not seen.
  */
 #include "preload.h"
 
@@ -30,7 +30,7 @@
 #define SYS_io_pgetevents -2
 #endif
 
-/* Arguments beyond those that are given are whatever is there. */
+/* Arguments beyond those that were given are arbitrary. */
 #define TAKE_ARGS(last, args) \
 	do { \
 		va_list list_; \
@@ -44,9 +44,9 @@
 /* ---- filters ----------------------------------------------------------- */
 
 /*
- * A process that confines itself is left alone from then on: a call of ours
- * that its filter does not know would end it. Without a filter, the host asks
- * whether there could be one.
+ * A process that confines itself gets no further calls of ours: one that its
+ * filter does not allow would end it. With no filter, the host only asks
+ * whether filters are supported.
  */
 static bool sets_filter(const unsigned long *args)
 {
@@ -84,14 +84,14 @@ static bool confines(long what, const unsigned long *args)
 
 /* ---- waits ------------------------------------------------------------- */
 
-/* What to do before such a call is made again. */
+/* What to do before such a call is repeated. */
 enum wait {
-	WAIT_NONE,   /* it does not wait, or is made again by the kernel */
-	WAIT_AGAIN,  /* nothing: no time, a moment, or the kernel kept it */
-	WAIT_MS,     /* a time in ms, in this argument */
-	WAIT_TIME,   /* a struct timespec that this argument points to */
-	WAIT_REST,   /* the same, and the next one is for what is left */
-	WAIT_READ,   /* a socket's own time */
+	WAIT_NONE,   /* does not block, or is repeated by the kernel */
+	WAIT_AGAIN,  /* nothing: no timeout, a deadline, or in the kernel */
+	WAIT_MS,     /* a timeout in ms, in this argument */
+	WAIT_TIME,   /* a struct timespec at this argument */
+	WAIT_REST,   /* the same; the next argument is the rest */
+	WAIT_READ,   /* the socket's timeout */
 	WAIT_WRITE,
 };
 
@@ -102,7 +102,7 @@ static enum wait wait_of_futex(unsigned long op)
 		return WAIT_TIME;
 	case FUTEX_WAIT_BITSET:
 	case FUTEX_WAIT_REQUEUE_PI:
-		return WAIT_AGAIN; /* until a moment */
+		return WAIT_AGAIN; /* until a deadline */
 	default:
 		return WAIT_NONE;
 	}
@@ -178,12 +178,12 @@ struct again {
 	enum wait kind;
 	int at; /* argument */
 	int64_t began_ns;
-	unsigned long time; /* that argument, as it was */
+	unsigned long time; /* the original argument */
 	struct timespec left;
 	unsigned long *args;
 };
 
-/* Puts what is left into the arguments. False: the call has ended. */
+/* Puts the remaining time into the arguments. False: the call has ended. */
 static bool prepare_again(struct again *again)
 {
 	int64_t now = preload_now_ns();
@@ -246,7 +246,7 @@ static long set_mask(const unsigned long *args)
 	return 0;
 }
 
-/* Another one becomes ours; if there is no other, it stays as it is. */
+/* The sampler takes another signal; if there is none, it stays. */
 static bool takes_ours(const unsigned long *args)
 {
 	sigset_t set;

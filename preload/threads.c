@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pthread_create: a thread is followed from its first moment to its last.
+ * pthread_create: a thread is followed from its start to its end.
  *
- * What the new thread must know goes through a place of a fixed table, free
- * again as soon as it runs: no memory of the host's. Where all are taken the
- * thread is made as it is, and found by the sampler's look.
+ * The arguments for the new thread pass through a place of a fixed table,
+ * which is free again as soon as the thread runs: no memory of the host. If
+ * all places are used, the thread is created unchanged, and the sampler finds
+ * it when it looks for threads.
  */
 #include "preload.h"
 #include "record/sampler.h"
@@ -12,13 +13,13 @@
 #include <pthread.h>
 
 
-#define PLACES 16384u /* threads that were made and do not run yet */
+#define PLACES 16384u /* threads created but not running yet */
 
 struct place {
 	uint32_t taken;
 	void *(*start)(void *);
 	void *arg;
-	bool is_blocked; /* as the thread that makes it has it */
+	bool is_blocked; /* in the creating thread */
 };
 
 static struct place places[PLACES];
@@ -49,7 +50,7 @@ static void end_thread(void *arg)
 	tr_sampler_thread_ends();
 }
 
-/* By a cleanup: pthread_exit() and a cancellation end it, too. */
+/* By a cleanup handler: pthread_exit() and cancellation end it, too. */
 static void *run_thread(void *arg)
 {
 	struct place *place = arg;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls that wait: they end with EINTR at any signal that has a handler, also
- * where that asked for a restart. A program that never got a signal may not
- * expect that. So one that was interrupted by a sample alone waits on, for as
- * long as was left.
+ * Blocking calls: they end with EINTR at any signal with a handler, even with
+ * SA_RESTART. A program that never got a signal may not expect that. So a call
+ * that was interrupted only by a sample waits on, for the remaining time.
  *
- * Where a signal of the host's comes in the same moment, the call ends as it
- * would have: the sample's handler finds out which of them ended it (see
- * profile/sampler_host.c).
+ * If a signal for the host comes at the same moment, the call ends as it would
+ * have: the sample's handler finds out which of them interrupted it
+ * (record/sampler/sampler_host.c).
  */
 #include "preload.h"
 #include "record/sampler.h"
@@ -40,7 +39,7 @@ int64_t preload_now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* ms of a timeout that began then; negative ones never end. */
+/* Remaining ms of a timeout that began at began_ns; negative: no end. */
 static int left_ms(int timeout, int64_t began_ns)
 {
 	int64_t left = timeout - (preload_now_ns() - began_ns) / 1000000;
@@ -56,7 +55,7 @@ const struct timespec *preload_left_of(const struct timespec *timeout,
 {
 	int64_t left;
 
-	/* 30 years may begin anew, and have no room in nanoseconds. */
+	/* 30 years may restart, and do not fit in nanoseconds. */
 	if (!timeout || timeout->tv_sec > 1000000000)
 		return timeout;
 	left = (int64_t)timeout->tv_sec * 1000000000 + timeout->tv_nsec -
@@ -89,7 +88,7 @@ PRELOAD_API int nanosleep(const struct timespec *time, struct timespec *left)
 	return result;
 }
 
-/* Gives its error as the result. */
+/* Returns its error. */
 PRELOAD_API int clock_nanosleep(clockid_t clock, int flags,
 				const struct timespec *time,
 				struct timespec *left)
@@ -114,7 +113,7 @@ PRELOAD_API int clock_nanosleep(clockid_t clock, int flags,
 	return result;
 }
 
-/* Says that it was ended by -1, and what else went wrong by less. */
+/* Returns -1 if it was interrupted, and less for other errors. */
 PRELOAD_API int thrd_sleep(const struct timespec *time, struct timespec *left)
 {
 	int result = clock_nanosleep(CLOCK_REALTIME, 0, time, left);
@@ -139,7 +138,7 @@ PRELOAD_API unsigned sleep(unsigned seconds)
 		errno = saved;
 		return 0;
 	}
-	return (unsigned)left.tv_sec; /* whole ones: as glibc has it */
+	return (unsigned)left.tv_sec; /* whole seconds: as in glibc */
 }
 
 /* ---- descriptors ------------------------------------------------------- */
@@ -164,7 +163,10 @@ PRELOAD_API int ppoll(struct pollfd *fds, nfds_t n,
 				 time = preload_left_of(timeout, began, &left));
 }
 
-/* The kernel leaves in *timeout what is left, and the sets as they were. */
+/*
+ * The kernel stores the remaining time in *timeout, and leaves the sets
+ * unchanged.
+ */
 PRELOAD_API int select(int n, fd_set *reads, fd_set *writes, fd_set *others,
 		       struct timeval *timeout)
 {
@@ -219,7 +221,7 @@ PRELOAD_API int epoll_pwait2(int fd, struct epoll_event *events, int most,
 		time = preload_left_of(timeout, began, &left));
 }
 
-/* What poll and ppoll are called where their arguments are checked. */
+/* Names of the variants of poll and ppoll that check their arguments. */
 int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t bytes);
 PRELOAD_API int __poll_chk(struct pollfd *fds, nfds_t n, int timeout,
 			   size_t bytes)
@@ -302,7 +304,7 @@ PRELOAD_API int aio_suspend(const struct aiocb *const list[], int n,
 				 time = preload_left_of(timeout, began, &left));
 }
 
-/* Of libaio, which gives the negative error. */
+/* Of libaio, which returns the negative error. */
 int io_getevents(void *context, long least, long most, void *events,
 		 struct timespec *timeout);
 PRELOAD_API int io_getevents(void *context, long least, long most,

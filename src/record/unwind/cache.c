@@ -3,8 +3,8 @@
  * Cache: rules by address, for all threads.
  *
  * A rule is a fact about a module's code, so it holds in a forked child, too.
- * When modules come or go, all rules go: it is rare, and they are made again
- * in a microsecond or some each.
+ * When modules are added or removed, all rules are dropped: this is rare, and
+ * each is made again in about a microsecond.
  */
 #include "record/unwind/rule.h"
 
@@ -35,7 +35,7 @@ static bool read_module(const struct tr_cfi_memory *memory, uint64_t at,
 }
 
 /*
- * Where handlers return to, in a libc without tables for it: the call of
+ * The return address of handlers in a libc without tables for it: the call of
  * rt_sigreturn.
  */
 static bool is_signal_return(uint64_t address)
@@ -56,8 +56,8 @@ static bool is_signal_return(uint64_t address)
 }
 
 /*
- * Of a module that came since the last look, or that is in the place of one
- * that went. It has no number yet.
+ * Is the address in a module that was loaded since the last look, or that
+ * replaced one? It has no number yet.
  */
 static bool is_news(const struct tr_code *code, uint64_t address,
 		    struct tr_code *ret_code)
@@ -90,7 +90,7 @@ static uint64_t choose_rule(const struct tr_code *code, uint64_t address)
 
 	if (rule && rule != TR_RULE_BLIND)
 		return rule;
-	/* A return address is looked up less 1. */
+	/* A return address is looked up minus 1. */
 	if (is_signal_return(address) || is_signal_return(address + 1))
 		return TR_RULE_SIGNAL;
 	if (!code)
@@ -99,8 +99,8 @@ static uint64_t choose_rule(const struct tr_code *code, uint64_t address)
 }
 
 /*
- * Into the free one of a set, or the second; the first then is the older,
- * and those used most stay there.
+ * Stores in the free entry of a set, or in the second; the first is the older
+ * one, and frequently used rules stay there.
  */
 static void keep(struct tr_rule_entry *entry, uint64_t key, uint64_t rule,
 		 uint32_t generation)
@@ -110,8 +110,8 @@ static void keep(struct tr_rule_entry *entry, uint64_t key, uint64_t rule,
 	__atomic_store_n(&entry->check, key ^ rule * TR_RULE_MIX,
 			 __ATOMIC_RELAXED);
 	/*
-	 * In sequence with tr_rules_forget(): either that comes after this, or
-	 * the new generation is seen here.
+	 * Sequentially consistent with tr_rules_forget(): either that comes
+	 * later, or the new generation is seen here.
 	 */
 	__atomic_store_n(&entry->rule, rule, __ATOMIC_SEQ_CST);
 	if (tr_code_generation() != generation)

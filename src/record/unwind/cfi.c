@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cfi: runs the instructions of an .eh_frame entry up to an address.
+ * Cfi: executes the instructions of an .eh_frame entry up to an address.
  *
- * Of the registers only those that lead to the caller are followed: stack
- * pointer, frame pointer, return address.
+ * Only the registers that lead to the caller are followed: stack pointer,
+ * frame pointer, return address.
  */
 #include "record/unwind/cfi.h"
 
@@ -12,10 +12,10 @@
 #include <string.h>
 
 #define TR_CFI_REMEMBERED 8u
-#define TR_CFI_LONGEST (1u << 20) /* bytes of an entry that are believed */
+#define TR_CFI_LONGEST (1u << 20) /* maximum size of an entry */
 
 enum cfi_saved {
-	CFI_SAME,	/* as it is; the return address: in its register */
+	CFI_SAME,	/* unchanged; return address: in its register */
 	CFI_AT_CFA,	/* at CFA + x */
 	CFI_AT_FP,	/* at fp + x */
 	CFI_UNDEFINED,
@@ -32,7 +32,7 @@ struct cfi_row {
 	struct cfi_where ra, fp, bx;
 };
 
-/* What the common entry (CIE) says for all that refer to it. */
+/* What a common entry (CIE) defines for the entries that refer to it. */
 struct cfi_common {
 	uint64_t code_align;
 	int64_t data_align;
@@ -44,7 +44,7 @@ struct cfi_common {
 
 struct cfi_run {
 	const struct cfi_common *common;
-	uint64_t at, pc; /* where the row begins that is being made; wanted */
+	uint64_t at, pc; /* start of the present row; the wanted address */
 	struct cfi_row row, first, remembered[TR_CFI_REMEMBERED];
 	unsigned n_remembered;
 	bool is_bad;
@@ -53,17 +53,17 @@ struct cfi_run {
 
 /* ---- entries ----------------------------------------------------------- */
 
-/* Opens an entry behind its length, which has four bytes. */
+/* Opens an entry after its length, which has four bytes. */
 static bool cfi_open(struct tr_cursor *cursor,
 		     const struct tr_cfi_memory *memory, uint64_t entry)
 {
 	uint64_t length;
 
-	/* How long it is stands in there: one read for all, if it is short. */
+	/* The length is in the entry: one read for both, if it is short. */
 	tr_cursor_open(cursor, memory, entry, entry + 4 + TR_CFI_LONGEST);
 	length = tr_cursor_uint(cursor, 4);
 	if (cursor->is_bad || !length || length > TR_CFI_LONGEST)
-		return false; /* 64-bit lengths, which no compiler makes, too */
+		return false; /* also 64-bit lengths, which no compiler emits */
 	tr_cursor_limit(cursor, entry + 4 + length);
 	return true;
 }
@@ -186,7 +186,7 @@ static void cfi_advance(struct cfi_run *run, uint64_t delta)
 		run->is_done = true;
 }
 
-/* Where an expression says that a register is saved. */
+/* A register saved where an expression says. */
 static void cfi_set_by_expression(struct cfi_run *run,
 				  struct tr_cursor *cursor)
 {
@@ -216,7 +216,7 @@ static void cfi_recall(struct cfi_run *run)
 		run->row = run->remembered[--run->n_remembered];
 }
 
-/* Those about the CFA. */
+/* Instructions about the CFA. */
 static bool cfi_run_cfa(struct cfi_run *run, struct tr_cursor *cursor,
 			uint8_t op)
 {
@@ -244,7 +244,7 @@ static bool cfi_run_cfa(struct cfi_run *run, struct tr_cursor *cursor,
 	return true;
 }
 
-/* Those about a register. */
+/* Instructions about a register. */
 static bool cfi_run_register(struct cfi_run *run, struct tr_cursor *cursor,
 			     uint8_t op)
 {
@@ -285,7 +285,7 @@ static bool cfi_run_register(struct cfi_run *run, struct tr_cursor *cursor,
 		cfi_set(run, number, CFI_AT_CFA,
 			cfi_factored(run, op == 0x2f ? 0 - x : x));
 		return true;
-	case 0x2e: /* bytes of arguments: of no interest */
+	case 0x2e: /* bytes of arguments: not needed */
 		return true;
 	default:
 		run->is_bad = true;
@@ -298,7 +298,7 @@ static void cfi_run_other(struct cfi_run *run, struct tr_cursor *cursor,
 {
 	switch (op) {
 	case 0x00:
-	case 0x2c: /* the return address is signed from here on, or no more */
+	case 0x2c: /* the return address is signed from here on, or not */
 	case 0x2d:
 		return;
 	case 0x01:
@@ -348,7 +348,7 @@ static bool cfi_run(struct cfi_run *run, struct tr_cursor *cursor)
 
 /* ---- the rule ---------------------------------------------------------- */
 
-/* Words below the CFA; false: it has no place in a rule. */
+/* Words below the CFA; false: too large for a rule. */
 static bool cfi_words(int64_t x, uint32_t *ret_words)
 {
 	if (x >= 0 || x % 8 || x < -(int64_t)TR_RULE_MOST * 8)
@@ -382,7 +382,7 @@ static bool cfi_other(const struct cfi_row *row, uint32_t *ret_words)
 #else
 	if (row->ra.how != CFI_AT_CFA || row->ra.x != -8)
 		return false;
-	/* Where it is lost, the rule that needs it finds something else. */
+	/* If rbx is lost, a rule that needs it fails its checks. */
 	if (row->bx.how == CFI_AT_CFA)
 		(void)cfi_words(row->bx.x, ret_words);
 	return true;
@@ -412,7 +412,7 @@ static uint64_t cfi_rule_of(const struct cfi_row *row)
 	return tr_rule_pack(kind, x / 8, other, cfi_fp(row));
 }
 
-/* What holds at the beginning of every entry. */
+/* The state at the beginning of every entry. */
 static bool cfi_begin(struct cfi_run *run, struct tr_cursor *cursor)
 {
 	uint64_t at = run->at;

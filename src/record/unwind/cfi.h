@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cfi: what a module's .eh_frame_hdr and .eh_frame say of an address.
+ * Cfi: what a module's .eh_frame_hdr and .eh_frame say about an address.
  *
- * The bytes come by way of `read`, which says no to what is not there: a
- * module may be unloaded meanwhile, and tables may be damaged.
+ * The bytes are read by `read`, which refuses what is not mapped: a module may
+ * be unloaded meanwhile, and tables may be damaged.
  */
 #ifndef TR_RECORD_UNWIND_CFI_H
 #define TR_RECORD_UNWIND_CFI_H
@@ -13,7 +13,7 @@
 struct tr_cfi_memory {
 	bool (*read)(const struct tr_cfi_memory *memory, uint64_t at,
 		     void *to, uint32_t n);
-	uint64_t from, to; /* for `read`: what needs no question */
+	uint64_t from, to; /* for `read`: range that needs no check */
 };
 
 /* Numbers of registers in the tables. */
@@ -31,13 +31,13 @@ struct tr_cfi_memory {
 
 /* ---- table.c ----------------------------------------------------------- */
 
-/* Address of the entry (FDE) that may have `pc`, by the table; 0: none. */
+/* Address of the entry (FDE) that may contain `pc`, by the table; 0: none. */
 uint64_t tr_cfi_find(const struct tr_cfi_memory *memory, uint64_t table,
 		     uint64_t pc);
 
 /* ---- cursor.c ---------------------------------------------------------- */
 
-/* Reads bytes one after the other. After the end, or a refusal: zeros. */
+/* Reads bytes in sequence. After the end, or a refused read: zeros. */
 struct tr_cursor {
 	const struct tr_cfi_memory *memory;
 	uint64_t at, end; /* addresses */
@@ -49,7 +49,7 @@ struct tr_cursor {
 void tr_cursor_open(struct tr_cursor *cursor,
 		    const struct tr_cfi_memory *memory, uint64_t at,
 		    uint64_t end);
-/* It ends here after all. */
+/* Sets an earlier end. */
 void tr_cursor_limit(struct tr_cursor *cursor, uint64_t end);
 bool tr_cursor_more(const struct tr_cursor *cursor);
 uint8_t tr_cursor_byte(struct tr_cursor *cursor);
@@ -65,11 +65,11 @@ uint64_t tr_cursor_pointer(struct tr_cursor *cursor, uint8_t encoding,
 /* ---- expression.c ------------------------------------------------------ */
 
 enum tr_base {
-	TR_BASE_NONE,	/* a number */
+	TR_BASE_NONE,	/* a plain number */
 	TR_BASE_SP,
 	TR_BASE_FP,
 	TR_BASE_BX,
-	TR_BASE_AT_FP,	/* what lies at fp + x */
+	TR_BASE_AT_FP,	/* the word at fp + x */
 	TR_BASE_OTHER	/* of a register that is not followed */
 };
 
@@ -78,13 +78,13 @@ struct tr_cfi_place {
 	int64_t x;
 };
 
-/* Where an expression of `n` bytes leads to, at `pc`. */
+/* The place that an expression of `n` bytes gives at `pc`. */
 struct tr_cfi_place tr_cfi_expression(struct tr_cursor *cursor, uint64_t n,
 				  uint64_t pc);
 
 /* ---- cfi.c ------------------------------------------------------------- */
 
-/* The rule (rule.h) that the entry has for `pc`; 0: the entry is not its. */
+/* The entry's rule (rule.h) for `pc`; 0: `pc` is not in the entry. */
 uint64_t tr_cfi_rule(const struct tr_cfi_memory *memory, uint64_t entry,
 		     uint64_t pc);
 

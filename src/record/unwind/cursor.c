@@ -40,7 +40,7 @@ static bool cursor_fill(struct tr_cursor *cursor)
 		return false;
 	if (n > sizeof(cursor->window))
 		n = sizeof(cursor->window);
-	/* What is mapped may end before the cursor does: try with less. */
+	/* The mapping may end before the cursor does: try less. */
 	while (!cursor->memory->read(cursor->memory, cursor->at,
 				     cursor->window, (uint32_t)n)) {
 		n /= 8;

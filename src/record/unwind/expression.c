@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Expression: a place that a table gives as a little program.
+ * Expression: a place that a table gives as a small program.
  *
- * Linkers do so for PLT entries, whose CFA depends on the instruction, and
+ * Linkers emit them for PLT entries, whose CFA depends on the instruction, and
  * compilers for functions that align their stack. These need sums of a
- * register and numbers, comparisons of numbers, and a load of what lies in
- * the frame. The instruction's address is a number here, since a rule is
- * made for one address.
+ * register and numbers, comparisons of numbers, and a load from the frame. The
+ * instruction's address is a constant here, since a rule is for one address.
  */
 #include "record/unwind/cfi.h"
 
@@ -64,7 +63,7 @@ static void expr_load(struct expression *expr)
 		  place.x);
 }
 
-/* A sum may have a register on one side. */
+/* In a sum, one side may be a register. */
 static void expr_add(struct expression *expr)
 {
 	struct tr_cfi_place b = expr_pop(expr), a = expr_pop(expr);
@@ -133,7 +132,7 @@ static void expr_constant(struct expression *expr, struct tr_cursor *cursor,
 	}
 	n = bytes[op - 0x08];
 	x = tr_cursor_uint(cursor, n);
-	if (op & 1 && n < 8 && x >> (8 * n - 1)) /* a negative one */
+	if (op & 1 && n < 8 && x >> (8 * n - 1)) /* a negative number */
 		x |= UINT64_MAX << (8 * n);
 	expr_push(expr, TR_BASE_NONE, (int64_t)x);
 }
@@ -141,7 +140,7 @@ static void expr_constant(struct expression *expr, struct tr_cursor *cursor,
 static void expr_run(struct expression *expr, struct tr_cursor *cursor,
 		     uint8_t op, uint64_t pc)
 {
-	if (op >= 0x70 && op <= 0x8f) { /* a register and a number */
+	if (op >= 0x70 && op <= 0x8f) { /* a register plus a number */
 		expr_register(expr, op - 0x70u, tr_cursor_sleb(cursor), pc);
 	} else if (op >= 0x30 && op <= 0x4f) {
 		expr_push(expr, TR_BASE_NONE, op - 0x30);
@@ -151,7 +150,7 @@ static void expr_run(struct expression *expr, struct tr_cursor *cursor,
 		expr_load(expr);
 	} else if (op == 0x22) {
 		expr_add(expr);
-	} else if (op == 0x23) { /* plus a number that follows */
+	} else if (op == 0x23) { /* plus the number that follows */
 		expr_push(expr, TR_BASE_NONE,
 			  (int64_t)tr_cursor_uleb(cursor));
 		expr_add(expr);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Find: what module an address is in, asked of the dynamic linker without its
- * lock. It has a list for this, for exceptions (glibc 2.35). In a handler it
- * gives the table of a module that was loaded since the last look; in a
- * forked child, where the lock may be taken for ever, it is the only way.
+ * Find: the module that contains an address, from the dynamic linker without
+ * its lock. The linker has a list for this, for exceptions (glibc 2.35). In a
+ * handler it gives the table of a module that was loaded since the last look;
+ * in a forked child, where the lock may be held for ever, it is the only way.
  *
- * What it points to may vanish meanwhile: everything is copied in a way that
- * can say no. Into static memory, as one at a time looks (module.c): the
- * stacks of handlers are small.
+ * What it points to may be unmapped meanwhile: everything is copied by calls
+ * that can fail. Into static memory, since only one thread at a time looks
+ * (module.c): the stacks of handlers are small.
  */
 #include "record/unwind/list.h"
 
@@ -53,7 +53,7 @@ bool tr_find(uint64_t address, struct tr_found *ret_found)
 }
 #endif
 
-/* A text that ends somewhere. */
+/* Copies a NUL-terminated text. */
 static bool copy_text(uint64_t at, char *text, size_t size)
 {
 	for (size_t n = 0; at && n < size; n++) {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* Does the segment [vaddr, + bytes) lie in what is mapped? */
+/* The segment that contains [vaddr, + bytes), if it is mapped. */
 static const ElfW(Phdr) *segment_of(const struct dl_phdr_info *info,
 				    uint64_t vaddr, uint64_t bytes)
 {
@@ -29,7 +29,7 @@ static bool is_code(const ElfW(Phdr) *segment)
 	       segment->p_memsz > 0;
 }
 
-/* Copied, since it may be on its way out. */
+/* A copy, since the module may be unloaded. */
 static void find_build_id(const struct dl_phdr_info *info,
 			  const ElfW(Phdr) *note,
 			  struct tr_unwind_module *module)
@@ -65,7 +65,7 @@ static bool is_inside(const struct dl_phdr_info *info, uint64_t address)
 	return address && segment_of(info, address - info->dlpi_addr, 1);
 }
 
-/* That these are never unloaded needs no further proof. */
+/* Modules that are known never to be unloaded. */
 static bool is_staying(const struct dl_phdr_info *info)
 {
 	return !info->dlpi_name || !info->dlpi_name[0] ||
@@ -117,7 +117,7 @@ static void list_segment(struct tr_list *list, struct tr_listed *to,
 	}
 }
 
-/* The program's own is found later: it takes a system call. */
+/* The program's own path is found later: it takes a system call. */
 static void list_path(struct tr_list *list, struct tr_listed *to,
 		      const struct dl_phdr_info *info)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Maps: the modules as the kernel lists them, for libcs that cannot say what
- * module an address is in without taking a lock (find.c); and their paths.
+ * Maps: the modules as the kernel lists them, for a libc that cannot find an
+ * address's module without a lock (find.c); and their paths.
  *
- * What was mapped is in /proc/self/maps, and each module begins with its own
- * headers. They are copied by a call that can say no: another thread may
- * unload a module at any moment.
+ * Mappings are in /proc/self/maps, and each module begins with its own
+ * headers. They are copied by a call that can fail: another thread may unload
+ * a module at any moment.
  *
- * One thread at a time looks (module.c): there is one set of buffers.
+ * Only one thread at a time looks (module.c): there is one set of buffers.
  */
 #include "record/unwind/list.h"
 
@@ -55,7 +55,7 @@ static bool maps_parse(char *text, struct maps_line *line)
 	return text[0] == '/' || strcmp(text, "[vdso]") == 0;
 }
 
-/* Its headers, as the dynamic linker would show them. */
+/* A module's headers, as the dynamic linker would report them. */
 static bool maps_module(const struct maps_line *line,
 			struct dl_phdr_info *info)
 {
@@ -79,7 +79,7 @@ static bool maps_module(const struct maps_line *line,
 			if (segment[i].p_vaddr + segment[i].p_memsz > end)
 				end = segment[i].p_vaddr + segment[i].p_memsz;
 		}
-	/* The program itself has no name there. */
+	/* The dynamic linker gives the program itself an empty name. */
 	if (entry - info->dlpi_addr < end)
 		info->dlpi_name = "";
 	return end > 0;

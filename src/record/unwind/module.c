@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Module: which modules there are, and where their code lies.
+ * Module: which modules are loaded, and where their code is.
  *
  * The dynamic linker is asked outside of signal handlers, since it takes a
  * lock. In handlers, and in children, it is asked about single addresses in a
- * way without one, and the kernel where libc has no such way.
+ * way without a lock, or the kernel if libc has no such way.
  *
- * What they say becomes a sorted array, which replaces the one before in one
- * step. A search counts itself in and out; an array that was replaced is
- * freed when no search is in. Searches are rare: rules are cached.
+ * The result is a sorted array, which replaces the previous one atomically. A
+ * search increments a count while it runs; a replaced array is freed when no
+ * search is running. Searches are rare: rules are cached.
  */
 #include "record/unwind/list.h"
 
@@ -19,16 +19,16 @@
 #include <unistd.h>
 
 struct codes {
-	struct codes *older; /* replaced before, and not given back yet */
+	struct codes *older; /* replaced earlier, and not freed yet */
 	size_t bytes;
 	uint32_t n;
 	struct tr_code code[];
 };
 
-/* In memory that a fork wipes: the others are gone then. */
+/* In memory that a fork wipes: the other threads are gone then. */
 struct counts {
 	uint32_t readers;
-	uint32_t looking; /* pid */
+	uint32_t looking; /* pid of the thread that looks */
 };
 
 static struct counts *counts;
@@ -50,7 +50,7 @@ static const struct tr_code *enter_and_search(uint64_t address)
 
 	if (!TR_LIKELY(__atomic_load_n(&counts, __ATOMIC_ACQUIRE)))
 		return NULL;
-	/* In sequence with the looker's exchange of `codes`. */
+	/* Sequentially consistent with the exchange of `codes`. */
 	(void)__atomic_fetch_add(&counts->readers, 1, __ATOMIC_SEQ_CST);
 	now = __atomic_load_n(&codes, __ATOMIC_SEQ_CST);
 	high = now ? now->n : 0;
@@ -124,7 +124,7 @@ static void codes_sort(struct codes *now)
 	}
 }
 
-/* What there was stays, but for what lies in the place of a new one. */
+/* Keeps the old ranges, except where a new module is. */
 static void codes_keep(struct codes *now, const struct tr_list *list)
 {
 	for (uint32_t i = 0; codes && i < codes->n; i++) {
@@ -168,7 +168,7 @@ static void codes_replace(struct codes *now)
 	struct codes *before = codes;
 
 	now->older = before;
-	/* In sequence with searches that count themselves in. */
+	/* Sequentially consistent with searches that count themselves. */
 	__atomic_store_n(&codes, now, __ATOMIC_SEQ_CST);
 	if (!counts_wiped ||
 	    __atomic_load_n(&counts->readers, __ATOMIC_SEQ_CST))
@@ -182,7 +182,7 @@ static void codes_replace(struct codes *now)
 	}
 }
 
-/* First the generation: a thread that makes a rule now reads it again. */
+/* First the generation: a thread that makes a rule now checks it again. */
 static void forget_rules(void)
 {
 	(void)__atomic_fetch_add(&tr_unwind_generation, 1, __ATOMIC_SEQ_CST);
@@ -199,7 +199,7 @@ static int count_one(struct dl_phdr_info *info, size_t size, void *arg)
 	list->adds = info->dlpi_adds;
 	list->subs = info->dlpi_subs;
 	tr_list_count(list, info);
-	/* Nothing changed since the last look: enough. */
+	/* Nothing changed since the last look: stop. */
 	return list->adds && seen_adds == list->adds &&
 	       seen_subs == list->subs;
 }
@@ -269,7 +269,7 @@ static bool add_found(uint64_t address, const struct tr_unwind_watch *watch)
 	if (!list.most || !tr_list_open(&list))
 		return false;
 	tr_find_describe(address, list_one, &list);
-	/* It may have gone meanwhile; and not all of it is code. */
+	/* It may be gone meanwhile; and not all of it is code. */
 	if (tr_list_has(&list, address, address + 1)) {
 		tr_module_table_compare(&list, watch);
 		now = codes_make(&list, true);
@@ -281,7 +281,7 @@ static bool add_found(uint64_t address, const struct tr_unwind_watch *watch)
 	return now != NULL;
 }
 
-/* Is it in no module, or in one that is not the one there was? */
+/* Is it in no module, or in another one than the array says? */
 static bool is_missing(uint64_t address)
 {
 	const struct tr_code *code = enter_and_search(address);
@@ -293,7 +293,7 @@ static bool is_missing(uint64_t address)
 	return is_missing;
 }
 
-/* Modules of the addresses that were in none. */
+/* Adds the modules of addresses that were in none. */
 static void look_at_missed(const struct tr_unwind_watch *watch)
 {
 	bool is_any = false;
@@ -321,9 +321,9 @@ static void look_here(const struct tr_unwind_watch *watch)
 /* ---- looking ----------------------------------------------------------- */
 
 /*
- * A child that is forked while another thread asks the dynamic linker has a
- * lock in there taken for ever, and waits for it when it throws an exception.
- * So a fork waits for the look to end, but not for long: the thread that forks
+ * A child that is forked while another thread asks the dynamic linker inherits
+ * a lock that is held for ever, and blocks on it when it throws an exception.
+ * So a fork waits for the look to end, but not for long: the forking thread
  * may hold that lock itself.
  */
 static bool is_fork_holding; /* written between the two by the forking thread */
@@ -347,7 +347,7 @@ static void after_fork(void)
 	}
 }
 
-/* The first time comes before there is a second thread that looks. */
+/* The first call is made before a second thread can look. */
 static bool look_init(void)
 {
 	struct counts *mine;
@@ -364,8 +364,8 @@ static bool look_init(void)
 }
 
 /*
- * In a forked child a lock of the dynamic linker may be taken for ever, by a
- * thread of the parent that was loading something.
+ * In a forked child a lock of the dynamic linker may be held for ever, by a
+ * thread of the parent that was loading a module.
  */
 static bool may_ask(void)
 {

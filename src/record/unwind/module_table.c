@@ -4,7 +4,7 @@
  *
  * A number is never given to another module. A module that is loaded again at
  * the same address gets its old number, so that a program that loads and
- * unloads the same one all the time does not use numbers up.
+ * unloads a module repeatedly does not use up the numbers.
  *
  * One thread at a time: the one that looks for modules (module.c).
  */
@@ -31,7 +31,7 @@ bool tr_module_table_init(void)
 	return entries != NULL;
 }
 
-/* Paths stay for ever: modules are few. */
+/* Paths are never freed: there are few modules. */
 static const char *keep_path(const char *path)
 {
 	static char *chunk;
@@ -57,8 +57,8 @@ static const char *keep_path(const char *path)
 }
 
 /*
- * The program has no name here, and one that was loaded from "./x.so" has
- * one that only means something in the folder where that was.
+ * The program has no name here, and a module that was loaded from "./x.so" has
+ * one that is valid only in the folder of that time.
  */
 static const char *full_path(const struct tr_listed *listed, char *path,
 			     size_t size)

@@ -9,24 +9,24 @@
 #include <unistd.h>
 
 #define TR_REACH_PAGE UINT64_C(4096)
-/* Farther from its beginning a stack is not searched for it. */
+/* A stack's end is searched at most this far from its beginning. */
 #define TR_REACH_MAIN (UINT64_C(64) << 20)
 #define TR_REACH_THREAD (UINT64_C(16) << 20)
-/* A frame that is larger is looked at page by page. */
+/* A larger frame is checked page by page. */
 #define TR_REACH_FRAME (UINT64_C(1) << 20)
 
 __thread struct tr_reach tr_reach_own;
-static __thread struct tr_reach reach_other; /* is not the thread's own */
+static __thread struct tr_reach reach_other; /* not the thread's own */
 
 enum reach_way { REACH_BY_MASK, REACH_BY_READ, REACH_BLIND };
 
 static uint64_t main_end;  /* of the first thread's stack */
-static enum reach_way way; /* of asking about a page */
+static enum reach_way way; /* method of checking a page */
 static bool can_read = true;
 
 /*
- * The kernel reads the mask before it finds that -1 is no way to set it: the
- * cheapest question about an address, and one that is allowed everywhere.
+ * The kernel reads the mask before it rejects -1 as a way to set it: the
+ * cheapest check of an address, and permitted everywhere.
  */
 static bool probe_by_mask(uint64_t at)
 {
@@ -51,7 +51,7 @@ bool tr_reach_probe(uint64_t at)
 
 	at &= ~(TR_REACH_PAGE - 1);
 	if (!at)
-		return false; /* the kernel takes it for "no mask" */
+		return false; /* the kernel takes 0 for "no mask" */
 	if (way == REACH_BY_MASK)
 		is_there = probe_by_mask(at);
 	else if (way == REACH_BY_READ)
@@ -60,7 +60,7 @@ bool tr_reach_probe(uint64_t at)
 	return is_there;
 }
 
-/* Where the call is forbidden: what is there a moment before, is read. */
+/* If the call is forbidden: reads what was mapped a moment before. */
 static bool copy_plainly(uint64_t at, void *to, uint32_t n)
 {
 	for (uint64_t page = at & ~(TR_REACH_PAGE - 1); page < at + n;
@@ -112,7 +112,7 @@ static uint64_t thread_end(void)
 	return end & ~UINT64_C(7);
 }
 
-/* Is everything from `lo` on there, up to `end`? *ret_hi: how far. */
+/* Is everything mapped from `lo` to `end`? *ret_hi: up to where. */
 static bool reach_all(uint64_t lo, uint64_t end, uint64_t *ret_hi)
 {
 	uint64_t at = lo;
@@ -123,7 +123,7 @@ static bool reach_all(uint64_t lo, uint64_t end, uint64_t *ret_hi)
 	return at >= end;
 }
 
-/* Keeps what a handler in between may see consistent: hi only once. */
+/* Keeps the range consistent for a handler in between: hi is stored once. */
 static struct tr_reach reach_keep(uint64_t lo, uint64_t hi)
 {
 	struct tr_reach reach = { lo, hi };
@@ -138,7 +138,7 @@ static struct tr_reach reach_keep(uint64_t lo, uint64_t hi)
 	return reach;
 }
 
-/* Tries to show that `sp` is in the stack that ends at `end`. */
+/* Checks that `sp` is in the stack that ends at `end`. */
 static bool reach_try(uint64_t sp, uint64_t end, uint64_t most,
 		      struct tr_reach *ret_reach)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reach: what of a stack may be read.
+ * Reach: which part of a stack may be read.
  *
- * A thread's own stack is mapped from where it is now up to its beginning,
- * as long as the thread lives. So this range is found out once, by asking
- * the kernel about each page of it, and kept. Other stacks (of coroutines,
- * of signal handlers) may vanish between two walks: their pages are asked
- * about in each walk.
+ * A thread's own stack is mapped from the present position up to its
+ * beginning, as long as the thread lives. So this range is determined once, by
+ * asking the kernel about each page of it, and kept. Other stacks (of
+ * coroutines, of signal handlers) may be unmapped between two walks: their
+ * pages are checked in each walk.
  */
 #ifndef TR_RECORD_UNWIND_REACH_H
 #define TR_RECORD_UNWIND_REACH_H
@@ -25,14 +25,14 @@ extern __thread struct tr_reach tr_reach_own
 #endif
 
 void tr_reach_init(void);
-/* Is this page there? Signal-safe. */
+/* Is this page mapped? Signal-safe. */
 bool tr_reach_probe(uint64_t at);
-/* All n bytes, or false. Signal-safe. */
+/* Copies all n bytes, or returns false. Signal-safe. */
 bool tr_reach_copy(uint64_t at, void *to, uint32_t n);
 
-/* Around `sp`, when it is not in the thread's known range. */
+/* The range around `sp`, if `sp` is not in the thread's known range. */
 struct tr_reach tr_reach_find(uint64_t sp);
-/* May the word at `at`, outside of it, be read? Makes it larger. */
+/* May the word at `at`, outside the range, be read? Extends the range. */
 bool tr_reach_more(struct tr_reach *reach, uint64_t at);
 
 TR_INLINE struct tr_reach tr_reach_of(uint64_t sp)

@@ -2,9 +2,9 @@
 /*
  * Rule: how to get from a frame to its caller's, in one word.
  *
- * CFA is the stack pointer as it was before the call, in the language of
- * unwind tables. Return address and saved frame pointer lie below it. All is
- * in units of 8 bytes; what does not fit has no rule.
+ * The CFA of unwind tables is the stack pointer before the call. Return
+ * address and saved frame pointer are below it. All is in units of 8 bytes;
+ * what does not fit has no rule.
  */
 #ifndef TR_RECORD_UNWIND_RULE_H
 #define TR_RECORD_UNWIND_RULE_H
@@ -12,13 +12,13 @@
 #include "base/platform.h"
 
 enum tr_rule_kind {
-	TR_RULE_GUESS = 1,  /* no table has it: the frame pointer may help */
-	TR_RULE_BLIND = 2,  /* a table has it in a way that is not followed */
-	TR_RULE_END = 3,    /* it has no caller: a thread begins here */
-	TR_RULE_SIGNAL = 4, /* the kernel called it: registers on the stack */
-	TR_RULE_DEREF = 5,  /* CFA = what lies at fp + x, and fp at fp */
+	TR_RULE_GUESS = 1,  /* no table entry: the frame pointer may help */
+	TR_RULE_BLIND = 2,  /* the table entry cannot be followed */
+	TR_RULE_END = 3,    /* no caller: a thread begins here */
+	TR_RULE_SIGNAL = 4, /* called by the kernel: registers on the stack */
+	TR_RULE_DEREF = 5,  /* CFA = the word at fp + x, and fp at fp */
 	TR_RULE_BX = 6,	    /* CFA = rbx + x: the lazy binder of ld.so */
-	TR_RULE_STRAY = 7,  /* in no module: compiled by the program, or bad */
+	TR_RULE_STRAY = 7,  /* in no module: JIT code, or invalid */
 	TR_RULE_SP = 8,	    /* CFA = sp + x */
 	TR_RULE_FP = 9	    /* CFA = fp + x */
 };
@@ -28,10 +28,10 @@ enum tr_rule_kind {
 #define TR_RULE_FP_LOST ((1u << TR_RULE_FIELD) - 1)
 
 /*
- * `cfa`: x above. `fp`: where it was saved, in words below the CFA; 0: it is
- * as it was; TR_RULE_FP_LOST. `other` on aarch64: the return address; 0: it
- * is in the link register. On x86-64, where that is always one word below,
- * rbx: 0: it is as it was.
+ * `cfa`: x above. `fp`: where it was saved, in words below the CFA; 0:
+ * unchanged; TR_RULE_FP_LOST. `other` on aarch64: the return address; 0: it is
+ * in the link register. On x86-64, where that is always one word below: rbx;
+ * 0: unchanged.
  */
 TR_INLINE uint64_t tr_rule_pack(enum tr_rule_kind kind, int64_t cfa,
 				uint32_t other, uint32_t fp)
@@ -45,7 +45,7 @@ TR_INLINE enum tr_rule_kind tr_rule_kind(uint64_t rule)
 	return (enum tr_rule_kind)(rule & 15);
 }
 
-/* All in bytes. The CFA's is on top: everything waits for it. */
+/* All in bytes. The CFA is in the top bits: everything depends on it. */
 TR_INLINE int64_t tr_rule_cfa(uint64_t rule)
 {
 	return ((int64_t)rule >> 44) * 8;
@@ -72,8 +72,8 @@ TR_INLINE uint64_t tr_rule_ra(uint64_t rule)
 }
 
 /*
- * push %rbp; mov %rsp, %rbp: the most frequent one where there are frame
- * pointers. Whatever `other` is.
+ * push %rbp; mov %rsp, %rbp: the most frequent rule with frame pointers. Any
+ * `other`.
  */
 TR_INLINE bool tr_rule_is_plain(uint64_t rule)
 {
@@ -84,8 +84,8 @@ TR_INLINE bool tr_rule_is_plain(uint64_t rule)
 /* ---- cache.c ----------------------------------------------------------- */
 
 /*
- * Rules by address. A set of two entries, each of two words that check each
- * other, so that a reader notices what two writers have mixed.
+ * Rules by address. A set has two entries, each of two words that check each
+ * other, so that a reader detects a mix of two writers.
  */
 struct tr_rule_entry {
 	uint64_t check; /* (address << 16 | module) ^ rule * TR_RULE_MIX */
@@ -118,7 +118,7 @@ TR_INLINE uint64_t tr_rule_entry_get(const struct tr_rule_entry *entry,
 	return key >> 16 == address ? rule : 0;
 }
 
-/* `back`: 1 where pc is a return address, and the call before it is meant. */
+/* `back`: 1 if pc is a return address, and the call before it is meant. */
 TR_INLINE uint64_t tr_rule_cached(struct tr_rule_entry *rules, uint64_t pc,
 				  uint64_t back, uint32_t *ret_module)
 {
@@ -131,9 +131,9 @@ TR_INLINE uint64_t tr_rule_cached(struct tr_rule_entry *rules, uint64_t pc,
 }
 
 bool tr_rules_init(void);
-/* Finds it in the tables. Signal-safe. */
+/* Finds the rule in the tables. Signal-safe. */
 uint64_t tr_rule_make(uint64_t pc, uint64_t back, uint32_t *ret_module);
-/* Modules came or went: forgets all. */
+/* Modules were added or removed: drops all rules. */
 void tr_rules_forget(void);
 
 #endif

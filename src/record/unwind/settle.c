@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Settle: which modules cannot be unloaded, so that their tables may be read
- * as they are: the program, and whatever it or one of these needs (DT_NEEDED).
- * The dynamic linker lets go of none of them. Plugins are not among them: of
- * these everything is copied by a call that can say no, at ten times the cost.
+ * directly: the program, and whatever it or one of these needs (DT_NEEDED).
+ * The dynamic linker never unloads these. Plugins are not among them: their
+ * data are copied by a call that can fail, at ten times the cost.
  */
 #include "record/unwind/list.h"
 
@@ -12,7 +12,7 @@
 
 #define TR_NEEDED_MOST 1024u
 
-/* Addresses in there have been relocated, or not. */
+/* Addresses there may or may not have been relocated. */
 static uint64_t in_module(const struct tr_listed *listed, uint64_t address)
 {
 	return address < listed->module.bias ? address + listed->module.bias :
@@ -26,7 +26,9 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The first of that name: what came later under the same may go again. */
+/*
+ * The first module of that name: a later one of the same name may be unloaded.
+ */
 static void mark_needed(struct tr_list *list, const char *name)
 {
 	for (uint32_t i = 0; i < list->n; i++) {
@@ -40,7 +42,7 @@ static void mark_needed(struct tr_list *list, const char *name)
 	}
 }
 
-/* Of a module that stays: its dynamic section may be read. */
+/* For a module that stays: its dynamic section may be read. */
 static void mark_all_needed(struct tr_list *list,
 			    const struct tr_listed *listed)
 {

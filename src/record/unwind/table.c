@@ -3,20 +3,20 @@
  * Table: .eh_frame_hdr, the sorted list of functions that linkers make.
  *
  * Rows are pairs of 32-bit offsets from the table's own address: where a
- * function begins, where its entry lies. A table in another form is as good
- * as none.
+ * function begins, and where its entry is. A table in another format is
+ * ignored.
  */
 #include "record/unwind/cfi.h"
 
 #define TR_HDR_UDATA4 0x03u
 #define TR_HDR_ROWS 0x3bu /* relative to the table, signed 32 bits */
-#define TR_HDR_BLOCK 32u  /* rows that are worth a single read */
+#define TR_HDR_BLOCK 32u  /* rows read at once */
 
 struct hdr_row {
 	int32_t begin, entry;
 };
 
-/* Address of the first row and how many there are. */
+/* Address of the first row and the number of rows. */
 static bool hdr_open(const struct tr_cfi_memory *memory, uint64_t table,
 		     uint64_t *ret_rows, uint32_t *ret_n)
 {
@@ -60,7 +60,7 @@ uint64_t tr_cfi_find(const struct tr_cfi_memory *memory, uint64_t table,
 
 	if (!hdr_open(memory, table, &rows, &n))
 		return 0;
-	/* The one wanted is in [low, low + n). */
+	/* The wanted row is in [low, low + n). */
 	while (n > TR_HDR_BLOCK) {
 		uint32_t half = n / 2;
 

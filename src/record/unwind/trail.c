@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trail: the words of a stack that decided where a walk went.
+ * Trail: the words of a stack that determined a walk.
  *
- * The walk is gone again, by the rules of its frames, and each word that they
- * make it read is noted: return addresses, and saved frame pointers where one
- * was used later on. A frame pointer that is not used may hold anything, and
- * is left out.
+ * The walk is repeated, by the rules of its frames, and each word that the
+ * rules read is stored: return addresses, and saved frame pointers if one was
+ * used later. An unused frame pointer may have any value, and is left out.
  */
 #include "record/unwind.h"
 
@@ -14,7 +13,7 @@
 
 struct trace {
 	uint64_t sp, fp;
-	uint64_t fp_at; /* where it was read; 0: it is the first frame's */
+	uint64_t fp_at; /* where it was read; 0: the first frame's */
 	uint64_t bx_at; /* where rbx was saved; 0: it was not */
 	bool is_fp_noted;
 	struct tr_unwind_trail *trail;
@@ -47,7 +46,7 @@ static void load_fp(struct trace *trace, uint64_t at)
 	trace->is_fp_noted = false;
 }
 
-/* By a frame pointer, of code without a table. */
+/* By a frame pointer, for code without a table. */
 static void trace_guess(struct trace *trace)
 {
 	uint64_t fp = use_fp(trace);
@@ -76,7 +75,7 @@ static bool trace_cfa(struct trace *trace, uint64_t rule, uint64_t *ret_cfa)
 	return true;
 }
 
-/* One frame on; false: there is no telling how the walk got over it. */
+/* One frame further; false: it is not known how the walk passed it. */
 static bool trace_frame(struct trace *trace, uint64_t rule)
 {
 	uint64_t cfa, ra_at, fp_below = tr_rule_fp(rule);
@@ -112,7 +111,7 @@ static uint64_t rule_of(const struct tr_unwind_frame *frame)
 	return rule ? rule : tr_rule_make(frame->pc, 1, &module);
 }
 
-/* Of the last frame: what told that it is the last. */
+/* For the last frame: the words that showed that it is the last. */
 static bool trace_end(struct trace *trace, uint64_t rule)
 {
 	if (tr_rule_kind(rule) == TR_RULE_END)

@@ -2,13 +2,13 @@
 /*
  * Walk: from frame to frame.
  *
- * A stack may be damaged, and a register may hold anything. So every address
+ * A stack may be damaged, and a register may have any value. So every address
  * is checked before it is read, the stack pointer must grow with each frame
- * (a signal's frame excepted: it may have been on a stack of its own), and
+ * (except at a signal's frame, which may have been on its own stack), and
  * there are at most as many frames as there is room for.
  *
- * Frames whose rule is in the cache, on a part of the stack that is known to
- * be there, are gone through by walk_cached(); walk_one() does everything.
+ * walk_cached() handles frames whose rule is in the cache, on a part of the
+ * stack that is known to be mapped; walk_one() handles every case.
  */
 
 #include "record/unwind/module.h"
@@ -19,7 +19,7 @@
 
 struct walk {
 	uint64_t pc, sp, fp;
-	uint64_t bx_at;	 /* where rbx was saved; 0: it never was */
+	uint64_t bx_at;	 /* where rbx was saved; 0: never */
 	uint64_t bx, link;
 	uint64_t back;	 /* 1: pc is a return address; 0: an instruction */
 	bool has_others; /* link and bx are this frame's; bx: until saved */
@@ -39,7 +39,7 @@ static bool walk_load(struct walk *walk, uint64_t at, uint64_t *ret_value)
 	return true;
 }
 
-/* Without what signs it, where pointers are signed. */
+/* Without its signature, if pointers are signed. */
 TR_INLINE uint64_t bare_address(uint64_t address)
 {
 #if defined(__aarch64__)
@@ -55,9 +55,10 @@ TR_INLINE uint64_t bare_address(uint64_t address)
 /* ---- one step, in all its forms ---------------------------------------- */
 
 /*
- * aarch64: where tables say nothing, the innermost function is a PLT entry or
- * hand-written, and has its return address where the call has put it. If it
- * is one that called another, that leads back into itself, and from there on.
+ * aarch64: if tables say nothing, the innermost function is a PLT entry or
+ * hand-written, and its return address is in the link register. If it has
+ * called another function, that address leads back into itself, and on from
+ * there.
  */
 static bool step_leaf(struct walk *walk)
 {
@@ -81,8 +82,8 @@ static bool step_leaf(struct walk *walk)
 }
 
 /*
- * Code that no table knows: its frame pointer, if it could be one. The ABI
- * has 0 in the outermost frame.
+ * Code without a table: tries its frame pointer. The ABI has 0 in the
+ * outermost frame.
  */
 static enum step step_guess(struct walk *walk, bool is_end_known)
 {
@@ -170,7 +171,7 @@ static bool find_fp(struct walk *walk, uint64_t rule, uint64_t cfa)
 	uint64_t below = tr_rule_fp(rule);
 
 	if (below == (uint64_t)TR_RULE_FP_LOST << 3) {
-		walk->fp = 1; /* no address: what needs it ends the walk */
+		walk->fp = 1; /* no address: its use ends the walk */
 		return true;
 	}
 	if (tr_rule_kind(rule) == TR_RULE_DEREF)
@@ -188,7 +189,7 @@ static enum step step_by(struct walk *walk, uint64_t rule)
 		if (cfa <= walk->sp || !walk_load(walk, cfa - below, &ra))
 			return STEP_CUT;
 	} else if (!walk->has_others || cfa < walk->sp) {
-		return STEP_CUT; /* link of a frame that called another */
+		return STEP_CUT; /* link register of a frame that made a call */
 	}
 	if (!find_fp(walk, rule, cfa))
 		return STEP_CUT;
@@ -221,7 +222,7 @@ static enum step step_once(struct walk *walk, uint64_t rule)
 	}
 }
 
-/* The frame where the walk is, and on to the next. */
+/* Adds the present frame, and moves on to the next. */
 static TR_NOINLINE enum step walk_one(struct walk *walk,
 				      struct tr_unwind_frame *frames,
 				      uint32_t *n)
@@ -241,7 +242,7 @@ static TR_NOINLINE enum step walk_one(struct walk *walk,
 	frames[*n].pc = walk->pc;
 	frames[*n].module = module;
 	step = step_once(walk, rule);
-	/* Neither code nor a frame: what led here was wrong. */
+	/* Neither code nor a frame: the previous step was wrong. */
 	if (rule != TR_RULE_STRAY || step != STEP_CUT || !*n)
 		++*n;
 	return step;
@@ -250,9 +251,9 @@ static TR_NOINLINE enum step walk_one(struct walk *walk,
 /* ---- many steps, quickly ----------------------------------------------- */
 
 /*
- * Stops at the first frame that needs more than this. Gives the number of
- * frames. All is in registers; `pc` of 0 and lost registers fail a check.
- * sp is never below lo, so what is above sp need not be compared with lo.
+ * Stops at the first frame that needs more than this. Returns the number of
+ * frames. All values are in registers; a `pc` of 0 and lost registers fail a
+ * check. sp is never below lo, so addresses above sp are not compared with lo.
  */
 TR_INLINE uint32_t walk_cached(struct walk *walk,
 			       struct tr_unwind_frame *frames, uint32_t n,
@@ -271,7 +272,7 @@ TR_INLINE uint32_t walk_cached(struct walk *walk,
 		uint64_t cfa = sp, below = tr_rule_ra(rule), fp_at;
 
 		if (tr_rule_is_plain(rule)) {
-			/* Nothing in here waits for the rule. */
+			/* Nothing here depends on the rule. */
 			if (fp < sp || fp & 7 || fp >= last)
 				break;
 			frames[n].pc = pc;
@@ -286,7 +287,7 @@ TR_INLINE uint32_t walk_cached(struct walk *walk,
 		}
 		if (tr_rule_kind(rule) == TR_RULE_FP) {
 			cfa = fp;
-			__asm__("" : "+r"(cfa)); /* a branch: it is guessed */
+			__asm__("" : "+r"(cfa)); /* a branch: predicted */
 		} else if (tr_rule_kind(rule) != TR_RULE_SP) {
 			break;
 		}
