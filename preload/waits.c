@@ -55,7 +55,7 @@ const struct timespec *preload_left_of(const struct timespec *timeout,
 {
 	int64_t left;
 
-	/* 30 years may restart, and do not fit in nanoseconds. */
+	/* Beyond 30 years: may restart, and overflows nanoseconds. */
 	if (!timeout || timeout->tv_sec > 1000000000)
 		return timeout;
 	left = (int64_t)timeout->tv_sec * 1000000000 + timeout->tv_nsec -

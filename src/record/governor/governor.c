@@ -86,7 +86,7 @@ struct look {
 	double cpu_s;  /* of the interval */
 	double cost_s; /* the part that measuring took, our thread included */
 	double rest_s; /* the part of sites that are not in g.site */
-	double shut;   /* calls of a paused site for each counted one */
+	double shut;   /* uncounted calls of a paused site per counted one */
 	size_t n;
 };
 

@@ -26,8 +26,8 @@ bool tr_rates_open(struct tr_rates *rates, uint32_t most)
 }
 
 /*
- * Linear interpolation between two points. Beyond the last point it is a step:
- * the processor's look-ahead ends somewhere in between.
+ * Linear interpolation; a step between the last two points, since the
+ * processor's look-ahead ends somewhere between them.
  */
 static double added_at(const struct tr_added *added, double between)
 {
@@ -148,7 +148,7 @@ static void look_at_thread(struct tr_rates *rates, struct tr_thread *thread,
 
 	if (n == 0)
 		return;
-	/* Without the cost itself: the real interval is a little longer. */
+	/* The interval excludes the cost: estimate it, subtract, repeat. */
 	costs = costs_at(t.cpu_s * on / n);
 	cost = t.timed * costs.scope_s + t.untimed * costs.untimed_s +
 	       t.values * costs.value_s;

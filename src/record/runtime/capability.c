@@ -148,7 +148,7 @@ static void look_wipe(struct tr_capability *found)
 				  "are measured, those by clone() are not");
 }
 
-/* In this process; a program under `tare run` may use other signals. */
+/* In this process; a program under `tare run` may have taken it. */
 static void look_signal(struct tr_capability *found)
 {
 	int number = tr_sampler_free();

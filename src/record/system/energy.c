@@ -66,7 +66,7 @@ static double joules_since(unsigned zone, uint64_t last, uint64_t now,
 	} else {
 		more = now - last;
 	}
-	/* One extra second for a gap shorter than the counter's. */
+	/* A tolerance of 1 s: the counter may update late. */
 	if ((double)more / 1e6 > (gap_s + 1) * WATTS_MOST)
 		return NAN;
 	return (double)more / 1e6;

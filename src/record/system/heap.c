@@ -12,7 +12,7 @@
  *   takes 0.1 s, during which the host's malloc waits. In between, the last
  *   result is used. If a call takes over 1 ms, only callers that ask for
  *   detailed readings get a result; others are refused, and it is tried for
- *   them as often as a 10,000th allows: the heap may be smaller by then.
+ *   them as often as a 10,000th allows: the heap may be less fragmented.
  */
 #include "readings.h"
 

@@ -128,7 +128,7 @@ static bool is_finished(const char *path)
 	return is;
 }
 
-/* The number that the file with the plain name has now; 0: it stays. */
+/* Renames the file with the plain name. Its new number; 0: it stays. */
 static unsigned move_away(const struct name *name, unsigned number)
 {
 	char from[1024], to[1024];

@@ -109,7 +109,7 @@ struct tare_training {
 	struct tr_names values;
 	double peak_mb;
 	int64_t peak_at_ns;
-	bool is_told_most; /* reported that `most` failed */
+	bool is_told_most; /* reported: max_allreduce failed */
 	tare_training_phase shown[TR_PHASES]; /* in a tare_epoch */
 	struct tr_training_sums sums[TR_PHASES]; /* of all names so far */
 	uint32_t n_sums;
