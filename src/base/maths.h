@@ -3,7 +3,7 @@
  * Door of base/maths/: the few functions of libm that readers need, because
  * the library is not linked with libm. All are accurate to about 1e-13.
  *
- * Comes in and goes out: doubles. Called by: read/judge, render/charts,
+ * Comes in: doubles. Goes out: doubles. Called by: read/judge, render/charts,
  * render/pages, render/report; never by probes.
  */
 #ifndef TR_BASE_MATHS_H

@@ -196,9 +196,7 @@ void tr_calls_orphan(struct tr_thread *thread, const struct tr_frame *to)
 	thread->orphan_at = TR_LOAD(to[1].aside) & ~(uint64_t)TR_CALL_FLAGS;
 }
 
-/*
- * A function's end may be at most this many bytes above its hook's call site.
- */
+/* The stack pointer at a function's end exceeds its begin's by less, bytes. */
 #define TR_CALL_REACH 4096u
 
 bool tr_call_is_orphan(struct tr_thread *thread, const struct tr_call *call)

@@ -30,7 +30,7 @@ bool tr_sampler_had(int number)
 
 /*
  * A change is written to an unused copy, then published: a handler may run at
- * any moment, and changes are too rare to reuse a copy that it reads.
+ * any moment, and changes are too rare for its copy to be reused meanwhile.
  */
 #define TR_HOST_ACTIONS 256u
 static struct sigaction host_action[TR_HOST_ACTIONS];
