@@ -171,7 +171,7 @@ TR_NOINLINE void tr_alloc_map(const void *at, size_t n)
 	range.row = thread->walk_cache ?
 		    tr_walk_cache_row(thread->walk_cache, &here) :
 				    tr_walk_row_plain(&here);
-	(void)unmap_range(thread, range.from, range.to); /* overlaps */
+	(void)unmap_range(thread, range.from, range.to); /* replaced */
 	if (range_insert(range_after(range.from), &range))
 		count_range(thread, range.row, 1, range.to - range.from, false);
 	else

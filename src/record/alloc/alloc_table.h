@@ -25,7 +25,7 @@
 
 struct tr_alloc_thread;
 
-/* In wiped memory. Lines: what all write, what all read. */
+/* In wiped memory. A cache line that all write, one that all read. */
 struct tr_alloc_table {
 	int64_t live; /* bytes, without what is pending in threads */
 	uint32_t lock;
