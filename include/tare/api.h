@@ -30,7 +30,7 @@
 #define TARE_LIKELY(x) __builtin_expect(!!(x), 1)
 #define TARE_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* A program built with -finstrument-functions has no need to see these. */
+/* Not traced when a program is built with -finstrument-functions. */
 #define TARE_UNHOOKED __attribute__((no_instrument_function))
 #define TARE_INLINE static inline TARE_UNHOOKED
 
@@ -45,9 +45,9 @@
 #define TARE_CAT(a, b) TARE_CAT_(a, b)
 
 /*
- * For a struct that the library returns arrays of: `type_at(array, i)` is
- * element i also where the library is newer than this header and its elements
- * are longer. `array[i]` is right only if both have the same version.
+ * For a struct of which the library returns arrays. `type_at(array, i)` is
+ * element i even if the library is newer than this header and its elements are
+ * longer. `array[i]` is right only if both have the same version.
  */
 #define TARE_ARRAY_OF_(type) \
 	extern TARE_API const size_t type##_size; \
@@ -59,7 +59,7 @@
 		return TARE_CAST_(const type *, at); \
 	}
 
-/* Receives text piece by piece; not NUL-terminated. Nonzero stops. */
+/* Receives text in pieces, not NUL-terminated. A nonzero result stops. */
 typedef int (*tare_write_fn)(void *arg, const char *text, size_t len);
 
 #endif

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Classify: how good a classifier is: accuracy, precision, recall and F1.
+ * Classify: accuracy, precision, recall and F1 of a classifier.
  *
  *	tare_classify *c;
  *	tare_scores scores;
  *
  *	if (tare_classify_new(7, &c) == 0) {
- *		tare_classify_add(c, truth, predicted, n);	again and again
+ *		tare_classify_add(c, truth, predicted, n);	each batch
  *		tare_classify_scores(c, 0, &scores);
  *		printf("macro F1 %.4f\n", scores.macro.f1);
  *		tare_classify_free(c);
  *	}
  *
- * It keeps the confusion matrix alone: what several threads or processes
- * counted adds up to exactly what one would have. Results are those of
- * scikit-learn with zero_division=0. Needs no measuring to be on. One thread
- * at a time for each object.
+ * Only the confusion matrix is stored, so counts of several threads or
+ * processes can be added without any error. Results equal those of scikit-learn
+ * with zero_division=0. Works whether measuring is on or not. One thread at a
+ * time for each object.
  */
 #ifndef TARE_CLASSIFY_H
 #define TARE_CLASSIFY_H
@@ -27,7 +27,7 @@ TARE_BEGIN
 
 typedef struct tare_classify tare_classify;
 
-/* At most this many classes: the matrix is 8 bytes x their square. */
+/* Most classes: the matrix has 8 bytes x the square of their number. */
 #define TARE_CLASSIFY_MOST 4096u
 
 /* Classes 0 to n_classes - 1. Free with tare_classify_free(). */
@@ -36,17 +36,17 @@ TARE_API TARE_MUST_CHECK int tare_classify_new(uint32_t n_classes,
 TARE_API void tare_classify_free(tare_classify *classify);
 TARE_API void tare_classify_clear(tare_classify *classify);
 
-/* n pairs. TARE_ERANGE: one is no class; then none of them is counted. */
+/* Adds n pairs. TARE_ERANGE: a number is not a class; nothing is counted. */
 TARE_API TARE_MUST_CHECK int
 tare_classify_add(tare_classify *classify, const int32_t *truth,
 		  const int32_t *predicted, size_t n);
-/* Adds what `from` has counted. TARE_EINVAL: other classes. */
+/* Adds the counts of `from`. TARE_EINVAL: another number of classes. */
 TARE_API TARE_MUST_CHECK int
 tare_classify_merge(tare_classify *classify, const tare_classify *from);
 
 /*
- * The confusion matrix: [truth * n_classes + predicted]. It may be changed,
- * such as to the sum over the ranks of MPI:
+ * The confusion matrix: [truth * n_classes + predicted]. The caller may change
+ * it, for example to the sum over all MPI ranks:
  *
  *	MPI_Allreduce(MPI_IN_PLACE, tare_classify_matrix(c, &n), 7 * 7,
  *		      MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
@@ -58,12 +58,12 @@ typedef struct tare_score {
 	double precision, recall, f1;
 } tare_score;
 
-/* One class. What would be 0 / 0 is 0. */
+/* One class. A quotient 0 / 0 is 0. */
 typedef struct tare_class_score {
 	tare_score score;
-	uint64_t support;   /* it is the truth */
-	uint64_t predicted; /* it is the prediction */
-	uint64_t correct;   /* it is both */
+	uint64_t support;   /* pairs with this class as truth */
+	uint64_t predicted; /* pairs with this class as prediction */
+	uint64_t correct;   /* pairs with both */
 } tare_class_score;
 
 /* TARE_ERANGE: no such class. */
@@ -74,10 +74,10 @@ tare_classify_class(const tare_classify *classify, uint32_t class_index,
 typedef struct tare_scores {
 	uint64_t count;	      /* pairs */
 	uint64_t correct;
-	uint32_t n_classes;   /* that the means are over */
-	double accuracy;      /* NAN for no pairs, as scikit-learn's */
+	uint32_t n_classes;   /* classes that the means are over */
+	double accuracy;      /* NAN without pairs, as in scikit-learn */
 	tare_score macro;     /* mean over classes */
-	tare_score weighted;  /* the same, by support */
+	tare_score weighted;  /* mean over classes, weighted by support */
 	tare_score micro;     /* of all pairs together */
 } tare_scores;
 

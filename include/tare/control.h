@@ -14,8 +14,8 @@
 TARE_BEGIN
 
 /*
- * Starts measuring as the environment, tare.conf and tare_option_set() say,
- * whatever TARE is. Idempotent. Any thread.
+ * Starts measuring with the options of the environment, tare.conf and
+ * tare_option_set(), whatever the value of TARE. Idempotent. Any thread.
  */
 TARE_API int tare_start(void);
 
@@ -23,8 +23,8 @@ TARE_API int tare_start(void);
 TARE_API int tare_stop(void);
 
 /*
- * A program that only reads ledgers, and must not become a run itself when
- * its environment says TARE=1, defines this with the value true.
+ * A program that only reads ledgers defines this with the value true, so that
+ * TARE=1 in its environment does not make it a run itself.
  */
 extern TARE_API const bool tare_only_reads __attribute__((weak));
 
@@ -33,19 +33,20 @@ TARE_API int tare_enable(bool on);
 TARE_API bool tare_is_enabled(void);
 
 /*
- * The profile of a region alone: stacks are sampled (sample, `tare run`) and
- * calls followed (calls, `tare run --calls`) from a start to its stop, in all
- * threads of the process. Pairs nest, and any thread may call either; not for
- * signal handlers. With the option profile_region (`tare run --region`)
- * nothing is profiled before the first start; without it the whole program
- * is, and a stop leaves out what comes until its start. Scopes, counters and
- * values do not depend on it. A function that is open at a stop is timed to
- * its end. Costs some microseconds a thread that is sampled.
+ * Profile only a region: from a start to its stop, stacks are sampled (option
+ * sample, `tare run`) and function calls are timed (option calls, `tare run
+ * --calls`), in all threads of the process. Pairs nest, and any thread may
+ *   call
+ * either; not for signal handlers. With the option profile_region (`tare run
+ * --region`) nothing is profiled before the first start. Without it the whole
+ * program is profiled, and a stop excludes the time until its start. Scopes,
+ * counters and values are not affected. A function that is open at a stop is
+ * timed to its end. Costs some microseconds for each sampled thread.
  */
 TARE_API void tare_profile_start(void);
 TARE_API void tare_profile_stop(void);
 
-/* Forgets what was measured so far; the loss and repair counts stay. */
+/* Discards all measurements so far. Counts of losses and repairs stay. */
 TARE_API int tare_clear(void);
 
 /* Path of this process's ledger, or NULL. Valid until tare_stop(). */
@@ -60,9 +61,9 @@ enum tare_option_type {
 };
 
 /*
- * What the text of an option refers to outside the program. A path, a command
- * or an address is never taken from the network as it is: `tare serve` refuses
- * all three, but for paths below the root that it was started with.
+ * What the text of an option refers to outside the program. `tare serve`
+ * accepts no path, command or address from the network, except paths below the
+ * root that it was started with.
  */
 enum tare_option_names {
 	TARE_NAMES_NOTHING = 0,
@@ -77,27 +78,28 @@ typedef struct tare_option {
 	const char *env;	   /* its environment variable */
 	enum tare_option_type type;
 	const char *default_value;
-	const char *range;	   /* accepted values, for people */
+	const char *range;	   /* accepted values, as text for people */
 	const char *unit;	   /* "" if none */
 	const char *help;
 	bool live;		   /* may change while the program runs */
 	bool effective;		   /* false: accepted, has no effect yet */
 	enum tare_option_names names;
-	const char *words;	   /* of a path: "none stderr" are no paths */
+	const char *words;	   /* values of a path option that are no paths:
+				    * "none stderr" */
 } tare_option;
 
 /* The options in their order in the documentation; NULL past the end. */
 TARE_API const tare_option *tare_option_at(size_t index);
 
 /*
- * Sets an option of this process. TARE_ENOENT: no such option; TARE_ERANGE:
- * not an accepted value; TARE_EINVAL: it cannot change after the start. On
+ * Sets an option of this process. TARE_ENOENT: no such option; TARE_ERANGE: not
+ * an accepted value; TARE_EINVAL: the option cannot change after the start. On
  * an error the option keeps its value.
  */
 TARE_API TARE_MUST_CHECK int
 tare_option_set(const char *name, const char *value);
 
-/* Writes the present value as text; returns its length or an error. */
+/* Writes the current value as text. Returns its length or an error. */
 TARE_API TARE_MUST_CHECK int
 tare_option_get(const char *name, char *value, size_t size);
 
@@ -113,9 +115,10 @@ typedef void (*tare_log_fn)(void *arg, enum tare_level level,
 			    const char *text);
 
 /*
- * Where the library's few messages go. Without it warnings are at the end of
- * the report, or go where the option `warnings` says. Called rarely, from the
- * thread that met the condition; it must not call tare itself.
+ * Sets the function that receives the library's messages. Without one, warnings
+ * are at the end of the report, or go where the option `warnings` says. It is
+ * called rarely, from the thread in which the problem occurred, and must not
+ * call tare.
  */
 TARE_API void tare_log_set(tare_log_fn fn, void *arg);
 

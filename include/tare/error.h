@@ -31,7 +31,7 @@ enum tare_error {
 
 TARE_BEGIN
 
-/* A short English text for a result. Never NULL, never to be freed. */
+/* A short English text for a result. Never NULL; do not free it. */
 TARE_API const char *tare_strerror(int error);
 
 TARE_END

@@ -11,9 +11,9 @@
  *
  *	$ tensorboard --logdir events
  *
- * Each file is new. What was flushed is there whole after any kill. By their
- * format scalars are floats of 32 bits. Works whether measuring is on or not.
- * One thread at a time for each object.
+ * Every open creates a new file. Flushed data survives any kill. The format
+ * stores scalars as 32-bit floats. Works whether measuring is on or not. One
+ * thread at a time for each object.
  */
 #ifndef TARE_EVENT_FILE_H
 #define TARE_EVENT_FILE_H
@@ -25,17 +25,17 @@ TARE_BEGIN
 
 typedef struct tare_event_file tare_event_file;
 
-/* The folder is a run in TensorBoard; it is made if needed. */
+/* The folder is a run in TensorBoard. It is created if needed. */
 TARE_API TARE_MUST_CHECK int tare_event_file_open(const char *folder,
 						  tare_event_file **ret_file);
 
 /*
- * They collect, and write every 64 KiB. On an error (a full disk) up to 1 MiB
- * are kept and written when it can be; there is never half a record.
+ * Events are buffered and written every 64 KiB. On an error (a full disk) up to
+ * 1 MiB is kept and written later; the file never has half a record.
  */
 TARE_API int tare_event_file_scalar(tare_event_file *file, const char *tag,
 				    int64_t step, double value);
-/* Several of one step, in one event: cheaper. */
+/* Several scalars of one step in one event: cheaper. */
 TARE_API int tare_event_file_scalars(tare_event_file *file, int64_t step,
 				     const char *const *tags,
 				     const double *values, size_t n);
@@ -43,7 +43,9 @@ TARE_API int tare_event_file_scalars(tare_event_file *file, int64_t step,
 TARE_API int tare_event_file_text(tare_event_file *file, const char *tag,
 				  int64_t step, const char *text);
 
-/* Counts between limits: bucket i ends at limit[i], where the next begins. */
+/*
+ * Counts between limits. Bucket i ends, and bucket i + 1 begins, at limit[i].
+ */
 typedef struct tare_event_histogram {
 	double min, max, count, sum, sum_of_squares;
 	const double *limit;
@@ -54,7 +56,7 @@ typedef struct tare_event_histogram {
 TARE_API int tare_event_file_histogram(tare_event_file *file, const char *tag,
 				       int64_t step,
 				       const tare_event_histogram *histogram);
-/* The same of values, in 30 buckets. What is not finite is left out. */
+/* A histogram of `values`, in 30 buckets, without non-finite ones. */
 TARE_API int tare_event_file_values(tare_event_file *file, const char *tag,
 				    int64_t step, const float *values,
 				    size_t n);
@@ -62,7 +64,7 @@ TARE_API int tare_event_file_values(tare_event_file *file, const char *tag,
 TARE_API int tare_event_file_flush(tare_event_file *file);
 /* The file's path; belongs to `file`. */
 TARE_API const char *tare_event_file_path(const tare_event_file *file);
-/* 0: everything is in the file. */
+/* Returns 0 if everything is in the file. */
 TARE_API int tare_event_file_close(tare_event_file *file);
 
 TARE_END

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Monitor: what the machine, the process and the GPUs do, as series.
+ * Monitor: readings of the machine, the process and the GPUs, as series.
  *
- * One thread at most, which sleeps while nothing is on. Its readings are
- * gauges in the ledger like any other (sources "system", "process", "gpu"),
- * so reports, tare top, exports, REST and alerts have them with present
- * value, mean, maximum and trend.
+ * There is at most one monitor thread; it sleeps while all parts are off. Its
+ * readings are gauges in the ledger (sources "system", "process", "gpu"), so
+ * reports, tare top, exports, REST and alerts show their current value, mean,
+ * maximum and trend.
  */
 #ifndef TARE_MONITOR_H
 #define TARE_MONITOR_H
@@ -23,15 +23,18 @@ enum tare_monitor_part {
 	TARE_MONITOR_ALL = 15
 };
 
-/* Switches parts on or off, as the options monitor, enable_gpu_monitoring
- * do. 0, TARE_EOFF while measuring is off, TARE_ENOMEM: no thread. */
+/*
+ * Switches parts on or off, like the options monitor and enable_gpu_monitoring.
+ * Returns 0, TARE_EOFF while measuring is off, or TARE_ENOMEM if no thread
+ * could be created.
+ */
 TARE_API int tare_monitor_enable(uint32_t parts);
 TARE_API int tare_monitor_disable(uint32_t parts);
 /* Parts that are on now. */
 TARE_API uint32_t tare_monitor_parts(void);
-/* Takes a reading of what is on, now, in the calling thread. */
+/* Reads the parts that are on, now, in the calling thread. */
 TARE_API int tare_monitor_sample(void);
-/* CPU time of the monitor's thread so far, ns. */
+/* CPU time of the monitor thread so far, ns. */
 TARE_API uint64_t tare_monitor_cost_ns(void);
 
 TARE_END

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Probes: what a program puts into its own code.
+ * Probes: macros that a program puts into its own code.
  *
  *	TARE_SCOPE("parse");                  times the rest of the block
  *	TARE_COUNT("requests", 1);            adds to a counter
  *	TARE_VALUE("batch.size", "", n);      observes one value
  *
- * While tare is off a probe is two loads of warm words and a branch. With
- * TARE_DISABLE defined before the include the same names expand to nothing
- * and the program needs no library.
+ * While tare is off, a probe is two loads from cached words and a branch. With
+ * TARE_DISABLE defined before the include, the same names expand to nothing and
+ * the program needs no library.
  *
- * A probe returns nothing, sets no errno, takes no lock and never fails; what
- * could not be stored is counted and shown by tare_view_health().
+ * A probe returns nothing, does not set errno, takes no lock and never fails.
+ * Events that could not be stored are counted; see tare_view_health().
  */
 #ifndef TARE_PROBE_H
 #define TARE_PROBE_H
@@ -19,16 +19,16 @@
 #include <tare/api.h>
 #include <tare/standard.h>
 
-/* What a site measures. Stored in ledgers: values are never reused. */
+/* What a site measures. Stored in ledgers: numbers are never reused. */
 enum tare_kind {
 	TARE_KIND_SCOPE = 1,   /* durations with a call tree */
-	TARE_KIND_COUNTER = 2, /* a sum that only grows */
+	TARE_KIND_COUNTER = 2, /* a total that only grows */
 	TARE_KIND_GAUGE = 3,   /* last value, and its distribution */
 	TARE_KIND_VALUE = 4,   /* distribution of observed values */
 	TARE_KIND_RATIO = 5    /* sum of parts over sum of wholes */
 };
 
-/* How a metric is classed in filters and exports. */
+/* Type of a series, for filters and exports. */
 enum tare_type {
 	TARE_TYPE_TIME = 1,
 	TARE_TYPE_THROUGHPUT = 2,
@@ -40,12 +40,13 @@ enum tare_type {
 };
 
 enum tare_site_flags {
-	TARE_SITE_OPERATION = 1 << 0, /* every call enters the history */
+	TARE_SITE_OPERATION = 1 << 0, /* every call is kept as a record */
 	TARE_SITE_DYNAMIC = 1 << 1,   /* made at run time; set by the library */
 	TARE_SITE_STAGE = 1 << 2,     /* a stage of a pipeline, see stage.h */
-	TARE_SITE_PULL = 1 << 3,      /* of these, one that is asked */
-	TARE_SITE_PART = 1 << 4,      /* tells something about a stage */
-	TARE_SITE_BATCH = 1 << 5,     /* a stage whose calls are no records */
+	TARE_SITE_PULL = 1 << 3,      /* a stage that is asked for records */
+	TARE_SITE_PART = 1 << 4,      /* a series that belongs to a stage */
+	TARE_SITE_BATCH = 1 << 5,     /* a stage whose calls are not one record
+				       * each */
 	TARE_SITE_DOUBLE = 1 << 6     /* a counter of doubles */
 };
 
@@ -55,7 +56,7 @@ enum tare_attr_type {
 	TARE_ATTR_STR = 3
 };
 
-/* An attribute of a record, see TARE_ATTR_OF(). Borrows its texts. */
+/* An attribute of a record, see TARE_ATTR_OF(). Borrows its strings. */
 typedef struct tare_attr {
 	const char *key;
 	uint32_t type; /* enum tare_attr_type */
@@ -72,17 +73,17 @@ typedef struct tare_attrs {
 } tare_attrs;
 
 /*
- * A place that measures. The layout is frozen; all fields but the ones a
- * TARE_SITE_INIT_ fills are private to the library.
+ * The place of a probe. The layout is frozen. All fields that TARE_SITE_INIT_
+ * does not fill are private to the library.
  */
 typedef struct tare_site {
 	const uint32_t *gate;	/* points to 0 while this site is off */
 	uint32_t id;		/* 0 until registered */
-	uint32_t generation;	/* of the switches, when last looked at */
-	uint32_t slot;		/* counters: place in the thread's array */
+	uint32_t generation;	/* of the gates, when last checked */
+	uint32_t slot;		/* counters: index in the thread's array */
 	uint32_t first;		/* first target of `gate`: registers the site */
 	const char *name;
-	const char *unit;	/* NULL: the kind's own */
+	const char *unit;	/* NULL: the default of the kind */
 	const char *source;	/* NULL: none, "" in reports */
 	const char *labels;	/* NULL, or k="v",k="v" as prepared */
 	const char *file;
@@ -110,7 +111,7 @@ typedef struct tare_fiber {
 	  __FILE__, __LINE__, TARE_CAST_(uint8_t, kind), \
 	  TARE_CAST_(uint8_t, type), TARE_CAST_(uint16_t, flags), { 0, 0 } }
 
-/* A thread's own part. Only the counters are read inline. Private. */
+/* A thread's private data. Only the counters are read inline. Private. */
 struct tare_self_ {
 	uint64_t *counter[128];
 };
@@ -144,56 +145,58 @@ TARE_API void tare_counter_add_double_(tare_site *site, uint32_t gate,
 				       double v);
 
 /*
- * Dynamic names and labels: resolve once, keep the handle, use it like a
- * static site. The same arguments give the same handle. Never NULL: beyond
- * `max_sites` the handle is that of the counted overflow series.
+ * Names and labels made at run time: look the handle up once, keep it, and use
+ * it like a static site. The same arguments give the same handle. Never NULL:
+ * beyond `max_sites` it is the handle of the overflow series, which is counted.
  */
 TARE_API tare_site *tare_site_get(enum tare_kind kind, enum tare_type type,
 				  const char *name, const char *unit,
 				  const char *source);
 
-/* The same for a counter of doubles. */
+/* The same, for a counter of doubles. */
 TARE_API tare_site *tare_counter_get_double(const char *name, const char *unit,
 					    const char *source);
 
 /*
- * The series of `site` with labels: `pairs` holds n_pairs keys and values in
- * turn. For names of few values (route, status); ids belong to tare_attr_*.
+ * The series of `site` with labels. `pairs` has n_pairs keys, each followed by
+ * its value. For labels with few values (route, status); put ids into
+ * tare_attr_*.
  */
 TARE_API tare_site *tare_site_labels(tare_site *site, size_t n_pairs,
 				     const char *const pairs[]);
 
 /*
- * Memory or GPU now, as a record of the history under the name of an
+ * Stores the current state of memory or GPU as a record under the name of an
  * operation. Memory: rss_bytes and vm_bytes of this process; total_bytes,
- * used_bytes, available_bytes and used_percent of the system, in a container
- * of its limit. GPU: available is 0 where none can be read. No probe: reads
- * files, takes some 20 us, and is not for signal handlers. Returns 0,
- * TARE_EOFF, TARE_EINVAL for no name, TARE_EFULL if the history has no room,
- * or TARE_EIO if nothing could be read; the record then is a failed one.
+ * used_bytes, available_bytes and used_percent of the system, or of the
+ * container's limit. GPU: the attribute available is 0 if none can be read. Not
+ * a probe: it reads files, takes about 20 us, and is not for signal handlers.
+ * Returns 0, TARE_EOFF, TARE_EINVAL without a name, TARE_EFULL if there is no
+ * room for the record, or TARE_EIO if nothing could be read; then a failed
+ * record is stored.
  */
 TARE_API int tare_memory_record(const char *operation);
 TARE_API int tare_gpu_record(const char *operation);
 
 /*
- * A duration in milliseconds that was measured elsewhere, as a call of the
- * operation and a record of the history; the name is looked up at each call.
- * `error`: NULL for a success, or what failed. A record takes up to 968 bytes
- * of attributes and text; what does not fit is left out, and it says so.
- * Returns 0, TARE_EOFF, or TARE_EINVAL for no name or no duration.
+ * Stores a duration in milliseconds that was measured elsewhere, as a call of
+ * the operation and as a record. Every call looks the name up. `error`: NULL
+ * for success, or what failed. A record has room for 968 bytes of attributes
+ * and text; if some do not fit, it is marked as truncated. Returns 0,
+ * TARE_EOFF, or TARE_EINVAL for no name or no duration.
  */
 TARE_API int tare_processing_record(const char *operation, double ms,
 				    const char *error, const tare_attr *attrs,
 				    size_t n_attrs);
 
-/* Outcome and details of the innermost open scope of this thread. */
+/* For the innermost open scope of this thread: outcome, items, attributes. */
 TARE_API void tare_fail(const char *text);
 TARE_API void tare_items(uint64_t n);
 TARE_API void tare_attr_int(const char *key, int64_t value);
 TARE_API void tare_attr_double(const char *key, double value);
 TARE_API void tare_attr_str(const char *key, const char *value);
 
-/* The same for a scope held by a handle. */
+/* The same, for the scope of a handle. */
 TARE_API void tare_scope_fail(tare_scope scope, const char *text);
 TARE_API void tare_scope_items(tare_scope scope, uint64_t n);
 TARE_API void tare_scope_attr_int(tare_scope scope, const char *key,
@@ -204,9 +207,9 @@ TARE_API void tare_scope_attr_str(tare_scope scope, const char *key,
 				  const char *value);
 
 /*
- * Fibers and coroutines: save before switching away (the thread's stack of
- * open scopes becomes empty), restore after switching back, on the same
- * thread. Up to 64 open scopes are kept; deeper ones are counted as repaired.
+ * Fibers and coroutines: save before switching away (the thread's stack of open
+ * scopes becomes empty) and restore after switching back, on the same thread.
+ * Up to 64 open scopes are saved; deeper ones are counted as repaired.
  */
 TARE_API void tare_fiber_save(tare_fiber *fiber);
 TARE_API void tare_fiber_restore(tare_fiber *fiber);
@@ -236,7 +239,10 @@ TARE_INLINE void tare_scope_end(tare_scope scope)
 		tare_scope_end_(scope.frame);
 }
 
-/* Waits for the work before it: rdtscp where there is one. */
+/*
+ * Reads the clock only after all work before it is done: by rdtscp if there is
+ * one.
+ */
 TARE_INLINE void tare_scope_end_exact(tare_scope scope)
 {
 	if (TARE_UNLIKELY(scope.frame != NULL))
@@ -254,8 +260,8 @@ TARE_INLINE void tare_scope_leave_exact_(tare_scope *scope)
 }
 
 /*
- * One instruction on x86-64, so that a signal handler on the same thread
- * cannot come between load and store. Only this thread writes the slot.
+ * One instruction on x86-64, so that a signal handler on the same thread cannot
+ * run between load and store. Only this thread writes the slot.
  */
 TARE_INLINE void tare_slot_add_(uint64_t *slot, uint64_t n)
 {
@@ -329,7 +335,7 @@ TARE_INLINE void tare_duration_record(tare_site *site, uint64_t ns,
 		tare_duration_record_(site, gate, ns, error);
 }
 
-/* The same with attributes; for TARE_DURATION_WITH and sites of your own. */
+/* The same with attributes, for TARE_DURATION_WITH and the caller's sites. */
 TARE_INLINE void tare_duration_record_with(tare_site *site, uint64_t ns,
 					     const char *error,
 					     const tare_attr *attrs,
@@ -346,9 +352,9 @@ TARE_INLINE void tare_duration_record_with(tare_site *site, uint64_t ns,
 }
 
 /*
- * Adds to a counter of doubles (TARE_COUNT with one, or a handle of
- * tare_counter_get_double()); of other counters the whole part. What is
- * negative or no number is ignored: a counter only grows.
+ * Adds to a counter of doubles (TARE_COUNT with a double, or a handle of
+ * tare_counter_get_double()). Other counters get the whole part. Negative
+ * numbers and NAN are ignored, because a counter only grows.
  */
 TARE_INLINE void tare_counter_add_double(tare_site *site, double v)
 {
@@ -369,7 +375,7 @@ TARE_INLINE tare_attr tare_attr_of_int(const char *key, int64_t value)
 }
 
 #ifndef __cplusplus
-/* What _Generic chooses, so that no conversion at a probe changes a sign. */
+/* Chosen by _Generic, so that a probe causes no sign-conversion warning. */
 TARE_INLINE tare_attr tare_attr_of_unsigned_(const char *key, uint64_t value)
 {
 	return tare_attr_of_int(key, (int64_t)value);
@@ -447,33 +453,35 @@ TARE_INLINE tare_attr tare_attr_of_str(const char *key, const char *value)
  */
 #define TARE_SCOPE(name) TARE_SCOPE_FLAGS_(name, 0, NULL, __COUNTER__)
 
-/* The rest of the function, under the function's name. */
+/* Times the rest of the function, under the function's name. */
 #define TARE_FUNCTION() TARE_SCOPE_FLAGS_(__func__, 0, NULL, __COUNTER__)
 
-/* An operation: its calls also enter the history, with their attributes. */
+/* An operation: each call is also kept as a record, with its attributes. */
 #define TARE_OPERATION(name) \
 	TARE_SCOPE_FLAGS_(name, TARE_SITE_OPERATION, NULL, __COUNTER__)
 
-/* With a source, for filters and reports: TARE_SCOPE_IN("db", "query"). */
+/*
+ * A scope with a source, for filters and reports: TARE_SCOPE_IN("db", "query").
+ */
 #define TARE_SCOPE_IN(source, name) \
 	TARE_SCOPE_FLAGS_(name, 0, source, __COUNTER__)
 #define TARE_OPERATION_IN(source, name) \
 	TARE_SCOPE_FLAGS_(name, TARE_SITE_OPERATION, source, __COUNTER__)
 
-/* Ends with a read of the clock that waits for the work before it. */
+/* A scope whose end reads the clock only after all work before it is done. */
 #define TARE_SCOPE_EXACT(name) TARE_SCOPE_EXACT_(name, __COUNTER__)
 
-/* A scope with a name of your own, for tare_scope_fail() and the like. */
+/* A scope in a variable `var`, for tare_scope_fail() and similar calls. */
 #define TARE_SCOPE_AS(var, name) \
 	TARE_SITE_(TARE_CAT(tare_site_of_, var), TARE_KIND_SCOPE, \
 		   TARE_TYPE_TIME, 0, name, NULL, NULL); \
 	TARE_HOLD_(var, TARE_CAT(tare_site_of_, var))
 
-/* The rest of the block under a handle of tare_site_get(). */
+/* Times the rest of the block, under a handle of tare_site_get(). */
 #define TARE_SCOPE_SITE(site) \
 	TARE_HOLD_(TARE_CAT(tare_scope_, __COUNTER__), *(site))
 
-/* A static site to use with tare_scope_begin() and the other calls. */
+/* A static site, for tare_scope_begin() and the other calls. */
 #define TARE_SITE(var, kind, type, name, unit) \
 	TARE_SITE_(var, kind, type, 0, name, unit, NULL)
 #define TARE_SCOPE_SITE_DEFINE(var, name) \
@@ -482,7 +490,7 @@ TARE_INLINE tare_attr tare_attr_of_str(const char *key, const char *value)
 	TARE_SITE_(var, TARE_KIND_SCOPE, TARE_TYPE_TIME, \
 		   TARE_SITE_OPERATION, name, NULL, NULL)
 
-/* A counter of whole numbers, or of doubles where `n` is one: 1, 0.5. */
+/* A counter of integers, or of doubles if `n` is a double: 1, 0.5. */
 #define TARE_COUNT(name, n) TARE_COUNT_(__COUNTER__, name, n)
 #define TARE_COUNT_(id, name, n) \
 	do { \
@@ -519,7 +527,7 @@ TARE_INLINE tare_attr tare_attr_of_str(const char *key, const char *value)
 
 
 /*
- * A duration with its outcome (`error`: NULL for a success) and attributes:
+ * A duration with its outcome (`error`: NULL for success) and attributes:
  *
  *	TARE_DURATION_WITH("resize", ns, NULL, TARE_ATTR_OF("photo_id", 123),
  *			   TARE_ATTR_OF("stage", "exif"));

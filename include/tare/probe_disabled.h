@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The probes of probe.h when TARE_DISABLE is defined: the same names, no
- * code, no data, no library. Arguments are checked by the compiler and not
+ * The probes of probe.h if TARE_DISABLE is defined: the same names without
+ * code, data or library. The compiler checks the arguments, but they are not
  * evaluated. Included by probe.h.
  */
 #ifndef TARE_PROBE_DISABLED_H
@@ -9,13 +9,15 @@
 
 #include <tare/api.h>
 
-/* Unevaluated, yet used: no warning about a variable that only tare read. */
+/* Not evaluated, but used: no warning about variables that only tare reads. */
 #define TARE_NOT_(x) ((void)sizeof(x))
 #define TARE_NOT2_(x, y) ((void)(sizeof(x) + sizeof(y)))
 #define TARE_NOT3_(x, y, z) ((void)(sizeof(x) + sizeof(y) + sizeof(z)))
 
-/* A closed scope and an attribute of nothing as expressions; C++ has no
- * compound literals. */
+/*
+ * A closed scope and an empty attribute as expressions. C++ has no compound
+ * literals.
+ */
 #ifdef __cplusplus
 #define TARE_NO_SCOPE_ tare_scope()
 #define TARE_NO_ATTR_ tare_attr()
@@ -24,8 +26,10 @@
 #define TARE_NO_ATTR_ ((tare_attr){ NULL, 0, { 0 } })
 #endif
 
-/* A result that may be ignored: of a plain 0 compilers say that it has no
- * effect. */
+/*
+ * A result that may be ignored. For a plain 0 compilers warn about a statement
+ * without effect.
+ */
 TARE_INLINE int tare_nothing_(void)
 {
 	return 0;
@@ -37,11 +41,11 @@ TARE_INLINE int tare_nothing_(void)
 #define TARE_SCOPE_IN(source, name) TARE_NOT2_(source, name)
 #define TARE_OPERATION_IN(source, name) TARE_NOT2_(source, name)
 #define TARE_SCOPE_EXACT(name) TARE_NOT_(name)
-/* Static and constant: an automatic one moves clang's unrolling of loops. */
+/* Static and const: an automatic variable changes how clang unrolls loops. */
 #define TARE_SCOPE_AS(var, name) \
 	static const tare_scope var __attribute__((unused)) = { NULL }
 #define TARE_SCOPE_SITE(site) TARE_NOT_(site)
-/* Declared, defined nowhere: no call below looks at it. */
+/* Declared, but defined nowhere: no macro below evaluates it. */
 #define TARE_SITE(var, kind, type, name, unit) extern tare_site var
 #define TARE_SCOPE_SITE_DEFINE(var, name) \
 	TARE_SITE(var, TARE_KIND_SCOPE, TARE_TYPE_TIME, name, NULL)
@@ -74,13 +78,13 @@ TARE_INLINE int tare_nothing_(void)
 #define TARE_STAGE_PULL(name) TARE_NOT_(name)
 #define TARE_STAGE_IN(n) TARE_NOT_(n)
 #define TARE_STAGE_OUT(n) TARE_NOT_(n)
-#define TARE_STAGE_PASS(ok) (ok) /* the stage's logic: it is evaluated */
+#define TARE_STAGE_PASS(ok) (ok) /* part of the program's logic: evaluated */
 #define TARE_STAGE_WAIT(name) TARE_NOT_(name)
 #define TARE_FAIL(text) TARE_NOT_(text)
 #define TARE_ITEMS(n) TARE_NOT_(n)
 #define TARE_ATTR(key, value) TARE_NOT2_(key, value)
 
-/* As calls; nothing is evaluated, so a declared site is enough. */
+/* The calls as macros: nothing is evaluated, so a declared site is enough. */
 #define tare_scope_begin(site) (TARE_NOT_(site), TARE_NO_SCOPE_)
 #define tare_scope_end(scope) TARE_NOT_(scope)
 #define tare_scope_end_exact(scope) TARE_NOT_(scope)

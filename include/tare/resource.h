@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resource scopes: a scope that also tells what it took of the machine.
+ * Resource scopes: a scope that also measures the resources it uses.
  *
  *	TARE_RESOURCE_SCOPE("load");     the rest of the block
  *
- * Some microseconds a call (system calls at both ends): for loads, epochs,
- * requests, not for inner loops. Each call is an operation with its figures
- * as attributes, and each figure is a series of values:
+ * A call costs some microseconds (system calls at both ends): use it for loads,
+ * epochs and requests, not for inner loops. Each call is an operation with the
+ * figures as attributes, and each figure is a series of values:
  *
  *	load.cpu_time		s	of the thread
- *	load.process_cpu_time	s	of all threads meanwhile
- *	load.memory_growth	B	resident; negative: it gave some back
+ *	load.process_cpu_time	s	of all threads in that time
+ *	load.memory_growth	B	resident; negative: memory was freed
  *	load.memory_peak	B	resident, see below
  *	load.minor_faults, load.major_faults
- *	load.switches, load.preemptions		it waited, it had to wait
+ *	load.switches, load.preemptions		voluntary, involuntary
  *	load.io_read, load.io_written	B	by system calls of the thread
  *	load.storage_read, load.storage_written	B	that reached storage
- *	load.energy		J	of the machine meanwhile
+ *	load.energy		J	of the machine in that time
  *
- * The kernel tells the largest memory of a process so far. If a scope raised
- * it, that was its peak, and memory_peak_exact is 1. Else the peak lies
- * between what is given, the larger of both ends, and that of the process.
- * What cannot be read is left out.
+ * The kernel reports the largest memory of a process so far. If that grew
+ * during the scope, it is the scope's peak, and memory_peak_exact is 1. Else
+ * memory_peak is the larger of the sizes at both ends, and the real peak lies
+ * between it and the peak of the process. Figures that cannot be read are left
+ * out.
  */
 #ifndef TARE_RESOURCE_H
 #define TARE_RESOURCE_H
@@ -29,7 +30,7 @@
 #include <tare/api.h>
 #include <tare/probe.h>
 
-/* A place that measures so. All but `site` is private. */
+/* The site of a resource scope. All fields but `site` are private. */
 typedef struct tare_resource_site {
 	tare_site site;
 	uint32_t is_resolved;
@@ -53,7 +54,7 @@ TARE_API void tare_resource_end_(tare_resource *resource);
 
 TARE_END
 
-/* Begun and ended by the same thread; `resource` stays where it is. */
+/* The same thread begins and ends it; `resource` must not move. */
 TARE_INLINE void tare_resource_begin(tare_resource_site *site,
 				       tare_resource *resource)
 {
@@ -91,12 +92,12 @@ TARE_INLINE void tare_resource_end(tare_resource *resource)
 	TARE_RESOURCE_HOLD_(TARE_CAT(tare_resource_, n), \
 			    TARE_CAT(tare_resource_site_, n))
 
-/* The rest of the enclosing block. `name` must be a string literal. */
+/* Times the rest of the enclosing block. `name` must be a string literal. */
 #define TARE_RESOURCE_SCOPE(name) TARE_RESOURCE_(name, NULL, __COUNTER__)
 #define TARE_RESOURCE_SCOPE_IN(source, name) \
 	TARE_RESOURCE_(name, source, __COUNTER__)
 
-/* A static site to use with tare_resource_begin(). */
+/* A static site, for tare_resource_begin(). */
 #define TARE_RESOURCE_SITE_DEFINE(var, name) \
 	TARE_RESOURCE_SITE_(var, name, NULL)
 

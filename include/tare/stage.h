@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stages: pipelines that records run through, each stage measured with no
- * change to what it does.
+ * Stages: measure each stage of a pipeline, without changing what it does.
  *
  *	TARE_STAGE("filter");               first line of the stage's function
  *	return TARE_STAGE_PASS(x > 0);      a record goes on, or is dropped
  *
- * A stage counts the records that come in and those that go out. Its time is
- * told apart: own, in the stages that it calls, waiting. Readers know the
- * order of the stages from who calls whom and who was first.
+ * A stage counts the records that come in and go out. Its time is split into
+ * own time, time in the stages that it calls, and waiting. Readers derive the
+ * order of the stages from the calls between them and from which ran first.
  *
- * Push: a stage calls the next one. What it does not say itself about its
- * output (TARE_STAGE_PASS, TARE_STAGE_OUT) is what the next stages took.
- * Pull: a stage is asked for a record and asks the one before it
- * (TARE_STAGE_PULL); its input is what these gave.
+ * Push: a stage calls the next one. Its output is what it reports
+ * (TARE_STAGE_PASS, TARE_STAGE_OUT), or else the input of the next stages.
+ * Pull: a stage is asked for a record and asks the stage before it
+ * (TARE_STAGE_PULL). Its input is the output of the stages before it.
  *
- * Where a stage cannot be changed at all, its callback or iterator is wrapped:
+ * If a stage's code cannot be changed, wrap its callback or iterator:
  * tare_stage_wrap(), tare_stage_wrap_next(). Between threads a ticket travels
  * with each record: tare_queue_enter(), tare_queue_leave().
  *
- * #define TARE_PIPELINE "orders" before the include names the pipeline of a
- * file's stages; it is their source in reports.
+ * #define TARE_PIPELINE "orders" before the include names the pipeline of all
+ * stages in a file. The name is their source in reports.
  */
 #ifndef TARE_STAGE_H
 #define TARE_STAGE_H
@@ -32,10 +31,12 @@
 #define TARE_PIPELINE NULL
 #endif
 
-/* `bool fn(self, record)`: is there a record that goes on? */
+/* `bool fn(self, record)`: returns whether a record goes on. */
 typedef bool (*tare_stage_fn)(void *self, void *record);
 
-/* A place that is a stage: its calls, its records. Private fields. */
+/*
+ * The site of a stage: one for its calls, one for its records. Private fields.
+ */
 typedef struct tare_stage_site {
 	tare_site site;
 	tare_site records;
@@ -46,7 +47,7 @@ typedef struct tare_stage {
 	tare_stage_fn fn;
 	void *self;
 	tare_site *site, *records, *downstream;
-	uint64_t yielded; /* when it last gave a record away; 0: never */
+	uint64_t yielded; /* time of its last record; 0: none so far */
 } tare_stage;
 
 /* A queue in front of a stage. Private fields. */
@@ -65,17 +66,17 @@ typedef struct tare_ticket {
 TARE_BEGIN
 
 /*
- * Wraps a stage that is called with each record (push). Where `fn` and `self`
- * were given, give tare_stage_push and `stage`. Name and pipeline (NULL: none)
- * are copied; `stage` stays where it is.
+ * Wraps a stage that is called with each record (push). Pass tare_stage_push
+ * and `stage` where `fn` and `self` were passed. Name and pipeline (NULL: none)
+ * are copied; `stage` must not move.
  */
 TARE_API void tare_stage_wrap(tare_stage *stage, const char *pipeline,
 			      const char *name, tare_stage_fn fn, void *self);
 
 /*
- * Wraps a stage that is asked for the next record (pull): give tare_stage_next
- * and `stage`. The time from a record to the question for the next one is that
- * of the stages behind it. One thread at a time.
+ * Wraps a stage that is asked for the next record (pull): pass tare_stage_next
+ * and `stage`. The time from returning a record to the next request belongs to
+ * the stages behind it. One thread at a time.
  */
 TARE_API void tare_stage_wrap_next(tare_stage *stage, const char *pipeline,
 				   const char *name, tare_stage_fn fn,
@@ -92,7 +93,7 @@ TARE_API void tare_queue_leave_(tare_queue *queue, tare_ticket *ticket);
 
 TARE_END
 
-/* The thread's own sum in a slot; NULL: not made yet. */
+/* The thread's own total in a slot; NULL: not allocated yet. */
 TARE_INLINE uint64_t *tare_slot_of_(uint32_t slot)
 {
 	uint64_t *chunk = tare_self_->counter[slot / TARE_COUNTERS_PER_CHUNK_];
@@ -102,7 +103,7 @@ TARE_INLINE uint64_t *tare_slot_of_(uint32_t slot)
 		       NULL;
 }
 
-/* Records of a stage: a ratio, and both its sums inline. */
+/* Adds to the records of a stage, which are a ratio; both totals inline. */
 TARE_INLINE void tare_records_add_(tare_site *site, uint64_t out, uint64_t in)
 {
 	uint32_t gate = tare_gate_(site), slot;
@@ -126,7 +127,7 @@ TARE_INLINE void tare_records_add_(tare_site *site, uint64_t out, uint64_t in)
 	tare_ratio_add_(site, gate, out, in);
 }
 
-/* The record of a call that left no trace as a scope. */
+/* Counts the record of a call that is not measured as a scope. */
 TARE_INLINE void tare_stage_unseen_(tare_site *records, tare_scope scope)
 {
 	if (TARE_LIKELY(scope.frame == NULL))
@@ -140,7 +141,7 @@ TARE_INLINE bool tare_stage_pass_(tare_stage_site *stage, bool ok)
 	return ok;
 }
 
-/* The ticket of a record that is put into a queue, just before that. */
+/* Call it just before a record is put into a queue. */
 TARE_INLINE void tare_queue_enter(tare_queue *queue, tare_ticket *ticket)
 {
 	ticket->private_[0] = 0;
@@ -148,7 +149,7 @@ TARE_INLINE void tare_queue_enter(tare_queue *queue, tare_ticket *ticket)
 		tare_queue_enter_(queue, ticket);
 }
 
-/* And of one that was taken out, by whatever thread. */
+/* Call it after the record was taken out, on any thread. */
 TARE_INLINE void tare_queue_leave(tare_queue *queue, tare_ticket *ticket)
 {
 	if (TARE_UNLIKELY(ticket->private_[0] != 0))
@@ -173,7 +174,9 @@ TARE_INLINE void tare_queue_leave(tare_queue *queue, tare_ticket *ticket)
 		&TARE_CAT(tare_stage_site_, n); \
 	TARE_HOLD_(TARE_CAT(tare_scope_, n), TARE_CAT(tare_stage_site_, n).site)
 
-/* A call is a record, and is counted as such; unless it is not measured. */
+/*
+ * A call counts as a record. If it is not measured, the record is added here.
+ */
 #define TARE_STAGE_(name, n) \
 	TARE_STAGE_HOLD_(name, 0, n); \
 	tare_stage_unseen_(&tare_stage_here_->records, \
@@ -188,28 +191,28 @@ TARE_INLINE void tare_queue_leave(tare_queue *queue, tare_ticket *ticket)
 	TARE_HOLD_(TARE_CAT(tare_scope_, n), TARE_CAT(tare_site_, n))
 
 /*
- * The rest of the enclosing block is a stage, and one record comes in. `name`
- * must be a string literal. One stage a block.
+ * The rest of the enclosing block is a stage, with one record of input. `name`
+ * must be a string literal. One stage per block.
  */
 #define TARE_STAGE(name) TARE_STAGE_(name, __COUNTER__)
-/* The rest of the function, under the function's name. */
+/* The same for the rest of the function, under the function's name. */
 #define TARE_STAGE_FUNCTION() TARE_STAGE_(__func__, __COUNTER__)
 /* `n_in` records come in at once. */
 #define TARE_STAGE_BATCH(name, n_in) TARE_STAGE_BATCH_(name, n_in, __COUNTER__)
-/* It is asked for a record, and asks the stages before it. */
+/* The stage is asked for a record, and asks the stages before it. */
 #define TARE_STAGE_PULL(name) \
 	TARE_STAGE_HOLD_(name, TARE_SITE_PULL | TARE_SITE_BATCH, __COUNTER__)
 
-/* `n` more records came into the stage around this, or went out of it. */
+/* Adds `n` records to the input, or output, of the enclosing stage. */
 #define TARE_STAGE_IN(n) tare_records_add_(&tare_stage_here_->records, 0, (n))
 #define TARE_STAGE_OUT(n) tare_records_add_(&tare_stage_here_->records, (n), 0)
-/* The value of `ok`; where it is true, a record goes out. */
+/* Returns `ok`; if it is true, one record goes out. */
 #define TARE_STAGE_PASS(ok) tare_stage_pass_(tare_stage_here_, (ok))
 
-/* The rest of the block waits: for input, or for room in a queue. */
+/* The rest of the block is waiting: for input, or for room in a queue. */
 #define TARE_STAGE_WAIT(name) TARE_STAGE_WAIT_(name, __COUNTER__)
 
-/* Under the name of the function. */
+/* Wraps `fn` under the name of the function. */
 #define TARE_STAGE_WRAP(stage, fn, self) \
 	tare_stage_wrap((stage), TARE_PIPELINE, #fn, (fn), (self))
 #define TARE_STAGE_WRAP_NEXT(stage, fn, self) \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of wrapped stages. Included by stage.h. Inline, so that an exception
- * of the stage meets the destructor of this call; and all that remains of a
- * wrapper with TARE_DISABLE.
+ * Calls of wrapped stages. Included by stage.h. Inline, so that an exception of
+ * the stage runs the destructor of this call. With TARE_DISABLE, nothing else
+ * of a wrapper remains.
  */
 #ifndef TARE_STAGE_CALL_H
 #define TARE_STAGE_CALL_H
@@ -47,7 +47,7 @@ TARE_INLINE void tare_stage_pulled_(struct tare_stage_call_ *call)
 	}
 #endif
 
-/* In the place of the callback; `stage` is its first argument. */
+/* Replaces the callback; `stage` is its first argument. */
 TARE_INLINE bool tare_stage_push(void *stage_, void *record)
 {
 	tare_stage *stage = TARE_CAST_(tare_stage *, stage_);
@@ -63,7 +63,7 @@ TARE_INLINE bool tare_stage_push(void *stage_, void *record)
 	return tare_call_.ok;
 }
 
-/* In the place of the iterator's function. */
+/* Replaces the iterator's function. */
 TARE_INLINE bool tare_stage_next(void *stage_, void *record)
 {
 	tare_stage *stage = TARE_CAST_(tare_stage *, stage_);

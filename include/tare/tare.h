@@ -2,7 +2,7 @@
 /*
  * tare: one measurement system for a program's whole life.
  *
- * Most programs need this header alone. With TARE_DISABLE only the probes
+ * Most programs need only this header. With TARE_DISABLE only the probes
  * remain, and they are empty.
  */
 #ifndef TARE_TARE_H

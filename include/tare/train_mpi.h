@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Training runs of MPI programs. The library knows nothing of MPI: include
- * <mpi.h> first, and then this; without it there is nothing here.
+ * Trainings of MPI programs. The library itself does not use MPI: include
+ * <mpi.h> before this header; without it this header is empty.
  *
  *	MPI_Comm world = MPI_COMM_WORLD;
  *
  *	tare_mpi_workers(&options, &world);
  *	(void)tare_training_open(&options, &training);
  *
- * What tare asks the other workers (one all-reduce of six numbers an epoch)
- * goes past the profiling interface: it is not counted as the program's.
+ * tare's own communication (one all-reduce of six numbers per epoch) uses the
+ * PMPI functions, so it is not counted as the program's.
  */
 #ifndef TARE_TRAIN_MPI_H
 #define TARE_TRAIN_MPI_H
@@ -26,7 +26,7 @@ TARE_INLINE int tare_mpi_most(void *comm, double *numbers, size_t n)
 			      *TARE_CAST_(MPI_Comm *, comm)) != MPI_SUCCESS;
 }
 
-/* Fills in who this worker is, and how to ask. Keeps `comm`. */
+/* Sets worker, workers, `most` and `data`. Keeps a pointer to `comm`. */
 TARE_INLINE void tare_mpi_workers(tare_training_options *options,
 				  MPI_Comm *comm)
 {
@@ -40,7 +40,7 @@ TARE_INLINE void tare_mpi_workers(tare_training_options *options,
 	options->data = comm;
 }
 
-/* MPI_Waitall() for what was started before: only this counts. */
+/* MPI_Waitall() for a started communication: only this wait counts. */
 TARE_INLINE int tare_mpi_waitall(tare_pending *pending, int n,
 				 MPI_Request *requests, MPI_Status *statuses)
 {
