@@ -79,7 +79,7 @@ typedef struct tare_attrs {
 typedef struct tare_site {
 	const uint32_t *gate;	/* points to 0 while this site is off */
 	uint32_t id;		/* 0 until registered */
-	uint32_t generation;	/* of the gates, when last checked */
+	uint32_t generation;	/* value of the gate, when last checked */
 	uint32_t slot;		/* counters: index in the thread's array */
 	uint32_t first;		/* first target of `gate`: registers the site */
 	const char *name;
@@ -182,8 +182,8 @@ TARE_API int tare_gpu_record(const char *operation);
  * Stores a duration in milliseconds that was measured elsewhere, as a call of
  * the operation and as a record. Every call looks the name up. `error`: NULL
  * for success, or what failed. A record has room for 968 bytes of attributes
- * and text; if some do not fit, it is marked as truncated. Returns 0,
- * TARE_EOFF, or TARE_EINVAL for no name or no duration.
+ * and text; the rest is left out, and the record is marked as truncated.
+ * Returns 0, TARE_EOFF, or TARE_EINVAL for no name or no duration.
  */
 TARE_API int tare_processing_record(const char *operation, double ms,
 				    const char *error, const tare_attr *attrs,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Export: what was measured, for other programs: JSON, CSV, Prometheus; a
- * timeline for trace viewers; profiles for their viewers.
+ * Export: measurements for other programs: JSON, CSV, Prometheus, timelines for
+ * trace viewers, and profiles for profile viewers.
  *
  *	tare_export_options how = { .struct_size = sizeof(how),
  *				    .format = TARE_FORMAT_CSV };
  *	tare_export(&view, 1, &how, write, arg);
  *
- * All formats are valid UTF-8 whatever a ledger holds, and are written piece
- * by piece: memory does not grow with the number of records. Every field and
- * column is in docs/formats/export.md. As a view, not for signal handlers,
+ * All formats are valid UTF-8, whatever bytes a ledger has, and are written in
+ * pieces: memory does not grow with the number of records. All fields and
+ * columns are in docs/formats/export.md. Like a view, not for signal handlers,
  * and one thread at a time.
  */
 #ifndef TARE_READ_EXPORT_H
@@ -30,21 +30,21 @@ enum tare_format {
 	TARE_FORMAT_SPEEDSCOPE = 7,  /* profiles for speedscope */
 	TARE_FORMAT_PPROF = 8,	     /* profile.proto, gzipped; one run */
 	TARE_FORMAT_CALLGRIND = 9,   /* KCachegrind; one run */
-	TARE_FORMAT_COLLAPSED = 10   /* a line a stack */
+	TARE_FORMAT_COLLAPSED = 10   /* one line per stack */
 };
 
 /*
- * `table` is for CSV: "processing" (the operations in the history; the
- * default), "memory", "gpu" (their records), "metrics" (operations and single
- * values), "stats" (a row a series). Of a profile: "samples" (stacks),
- * "calls" (scopes and functions that were timed) or "alloc" (bytes that were
- * allocated); NULL is samples if there are any, else calls, and all for
- * speedscope. Other formats have all of it; NULL there.
+ * `table` for CSV: "processing" (records of operations; the default), "memory",
+ * "gpu" (their records), "metrics" (operations and single values), "stats" (one
+ * row per series). For a profile: "samples" (stacks), "calls" (scopes and
+ * functions that were timed) or "alloc" (allocated bytes); NULL is samples if
+ * there are any, else calls, and for speedscope all three. Other formats export
+ * everything and need NULL.
  *
  * `unit` is for collapsed stacks: "us" (the default), "ns", or "count".
  *
- * Profiles are of all the time, whatever the filter says. Names of code come
- * from where tare_view_name_with() says.
+ * Profiles cover the whole run, whatever the filter says. Names of functions
+ * come from the function set by tare_view_name_with().
  */
 typedef struct tare_export_options {
 	uint32_t struct_size;	/* sizeof(tare_export_options) */
@@ -55,9 +55,9 @@ typedef struct tare_export_options {
 } tare_export_options;
 
 /*
- * Writes the views. Of several, every row says which run it belongs to: CSV
- * has the columns run and pid first, Prometheus the labels run, pid and
- * program; JSON has an array of runs in any case. TARE_EIO: `write` stopped.
+ * Writes the views. If there are several, every row says which run it belongs
+ * to: CSV begins with the columns run and pid, Prometheus has the labels run,
+ * pid and program. JSON always has an array of runs. TARE_EIO: `write` stopped.
  */
 TARE_API TARE_MUST_CHECK int
 tare_export(tare_view *const *views, size_t n_views,
@@ -65,11 +65,11 @@ tare_export(tare_view *const *views, size_t n_views,
 	    void *arg);
 
 /*
- * The same into a file of `folder`, which is made if it is not there. The
- * file appears whole or not at all. `name` replaces a file of that name;
- * NULL makes a new one, metrics_<what>_<UTC date_time>.<ending>, and never
- * replaces. Gives its path, if `ret_path` is not NULL and has room for it,
- * and the number of rows (records, series or samples).
+ * The same into a file in `folder`, which is created if needed. The file
+ * appears complete or not at all. With `name`, an existing file of that name is
+ * replaced. NULL makes a new file, metrics_<what>_<UTC date_time>.<ending>, and
+ * never replaces one. Gives the path, if `ret_path` is not NULL and large
+ * enough, and the number of rows (records, series or samples).
  */
 TARE_API TARE_MUST_CHECK int
 tare_export_file(tare_view *const *views, size_t n_views,
@@ -77,18 +77,18 @@ tare_export_file(tare_view *const *views, size_t n_views,
 		 const char *name, char *ret_path, size_t size,
 		 uint64_t *ret_rows);
 
-/* A timeline in several files, each of which can be read alone. */
+/* A timeline in several files; each can be read without the others. */
 typedef struct tare_split {
 	uint32_t struct_size;	/* sizeof(tare_split) */
-	uint64_t bytes;		/* a file, at least 64 KiB; 0: any */
-	int64_t ns;		/* of time a file; 0: any */
+	uint64_t bytes;		/* per file, at least 64 KiB; 0: no limit */
+	int64_t ns;		/* time per file; 0: no limit */
 	uint32_t keep;		/* newest files that are kept; 0: all */
 } tare_split;
 
 /*
- * The format is TARE_FORMAT_CHROME; `name` ends in ".json", and the files are
- * NAME.0001.json and so on. Those of an earlier export that this one has not
- * replaced are removed. Gives how many were written.
+ * The format is TARE_FORMAT_CHROME. `name` ends in ".json"; the files are
+ * NAME.0001.json and so on. Files of an earlier export that this one did not
+ * replace are removed. Gives the number of files written.
  */
 TARE_API TARE_MUST_CHECK int
 tare_export_split(tare_view *const *views, size_t n_views,
@@ -99,10 +99,10 @@ tare_export_split(tare_view *const *views, size_t n_views,
 TARE_API const char *tare_format_media_type(uint32_t format);
 
 /*
- * Exporter: for who exports the same runs again and again, such as a server.
- * It keeps the names and labels of Prometheus series as they are written, and
- * a scrape is then little more than their numbers. Names, once given, stay.
- * Views are not kept. Gives the exporter (free with tare_exporter_free).
+ * Exporter: for repeated exports of the same runs, as by a server. It keeps the
+ * names and labels of Prometheus series in their written form, so that a scrape
+ * mainly formats numbers. A name that was assigned does not change. Views are
+ * not kept. Gives the exporter (free with tare_exporter_free).
  */
 typedef struct tare_exporter tare_exporter;
 
@@ -114,24 +114,24 @@ tare_exporter_write(tare_exporter *exporter, tare_view *const *views,
 		    tare_write_fn write, void *arg);
 
 /*
- * Flame graph: a picture (SVG) of where the time goes, a box a function, as
- * wide as its share, on top of what called it. In a browser it can be
- * searched and zoomed into, and it needs nothing but itself.
+ * Flame graph: an SVG image with one box per function, as wide as its share of
+ * the time, on top of its caller. In a browser it can be searched and zoomed.
+ * It is self-contained.
  */
 typedef struct tare_flame_options {
 	uint32_t struct_size;	/* sizeof(tare_flame_options) */
 	uint32_t from;		/* enum tare_frames_from */
 	const char *title;	/* NULL: the program's name */
-	tare_view *before;	/* compared with this run; NULL: none */
-	unsigned width;		/* pixels where nothing is scripted; 0: 1200 */
-	double least;		/* boxes of this share of the whole at least;
-				 * 0: so that the file is of moderate size */
+	tare_view *before;	/* run to compare with; NULL: none */
+	unsigned width;		/* pixels if scripts are off; 0: 1200 */
+	double least;		/* smallest share of a box; 0: chosen for a
+				 * moderate file size */
 	bool is_icicle;		/* callers above what they call */
-	bool is_reverse;	/* from what was called to its callers */
-	bool is_warm;		/* colours of fire, not of modules */
+	bool is_reverse;	/* from callees to their callers */
+	bool is_warm;		/* warm colours, not one per module */
 } tare_flame_options;
 
-/* TARE_ENOENT: there is nothing of that kind in the view. */
+/* TARE_ENOENT: the view has nothing of that kind. */
 TARE_API TARE_MUST_CHECK int
 tare_export_flame(tare_view *view, const tare_flame_options *options,
 		  tare_write_fn write, void *arg);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Judge: conclusions from what was measured.
+ * Judge: conclusions from measurements.
  *
- * Amdahl's law: a part that takes the share f of the time, made k times as
- * fast, makes the whole 1 / ((1 - f) + f / k) times as fast. It holds for
- * what is done one after the other; of threads that work side by side, only
- * the busiest one holds the others up.
+ * Amdahl's law: if a part with the share f of the time gets k times as fast,
+ * the whole gets 1 / ((1 - f) + f / k) times as fast. This holds for sequential
+ * work. If threads work in parallel, only the busiest one limits the others.
  */
 #ifndef TARE_READ_JUDGE_H
 #define TARE_READ_JUDGE_H
@@ -22,29 +21,29 @@ enum tare_worth {
 	TARE_WORTH_MUCH = 2	 /* optimise this */
 };
 
-/* What the whole gains, if a part gets faster. 0.053 is 5.3 %. */
+/* The gain of the whole if a part gets faster. 0.053 is 5.3 %. */
 typedef struct tare_gain {
-	double faster;		/* of the speed */
-	double saved;		/* of the time */
-	double most;		/* of the speed, if it took no time at all */
+	double faster;		/* gain of speed */
+	double saved;		/* gain of time */
+	double most;		/* gain of speed if the part took no time */
 	enum tare_worth worth;
 } tare_gain;
 
-/* From which gain of speed on it is moderate, and much. */
+/* The gain of speed from which on a part is worth a moderate or much effort. */
 typedef struct tare_worth_limits {
 	double moderate;	/* 0: 0.05 */
 	double much;		/* 0: 0.2 */
 } tare_worth_limits;
 
 /*
- * share 0..1, factor above 0 (0.5: twice as slow; the gain is negative).
- * `limits` may be NULL. TARE_EINVAL for other numbers.
+ * share: 0..1. factor: above 0; 0.5 is half the speed, and the gain is
+ * negative. `limits` may be NULL. TARE_EINVAL for other numbers.
  */
 TARE_API TARE_MUST_CHECK int
 tare_gain_of(double share, double factor, const tare_worth_limits *limits,
 	     tare_gain *ret_gain);
 
-/* What can be made faster. In this order, the first that a run has: */
+/* What the parts are. ANY: the first of these kinds that the run has. */
 enum tare_parts_of {
 	TARE_PARTS_ANY = 0,
 	TARE_PARTS_STAGES = 1,
@@ -54,13 +53,13 @@ enum tare_parts_of {
 };
 
 typedef struct tare_part {
-	const char *name;	/* the view's, or its namer's */
-	const char *file;	/* "" if not known */
-	uint32_t line;		/* 0 if not known */
+	const char *name;	/* belongs to the view, or its namer */
+	const char *file;	/* "" if unknown */
+	uint32_t line;		/* 0 if unknown */
 	double ns;
 	double share;		/* of the whole, 0..1 */
 	bool is_estimate;
-	bool below_resolution;	/* its time is not to be believed */
+	bool below_resolution;	/* too short for the clock: do not trust it */
 	tare_gain gain;
 } tare_part;
 TARE_ARRAY_OF_(tare_part)
@@ -68,7 +67,7 @@ TARE_ARRAY_OF_(tare_part)
 typedef struct tare_amdahl {
 	enum tare_parts_of of;	/* what the parts are */
 	double factor;
-	double whole_ns;	/* of all parts */
+	double whole_ns;	/* sum of all parts */
 	tare_part *parts;	/* largest share first */
 	size_t n_parts;
 } tare_amdahl;
@@ -77,13 +76,13 @@ typedef struct tare_amdahl_options {
 	uint32_t struct_size;	/* sizeof(tare_amdahl_options) */
 	uint32_t of;		/* enum tare_parts_of */
 	double factor;		/* 0: 2 */
-	bool with_callees;	/* a part is what it calls, too */
+	bool with_callees;	/* the time of a part includes its callees */
 	tare_worth_limits limits;
 } tare_amdahl_options;
 
 /*
- * The parts of a run by their own time, and the gain of each. `options` may
- * be NULL. Gives (free with tare_amdahl_close).
+ * The parts of a run by own time, with the gain of each. `options` may be NULL.
+ * Gives the result (free with tare_amdahl_close).
  */
 TARE_API TARE_MUST_CHECK int
 tare_amdahl_open(tare_view *view, const tare_amdahl_options *options,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trainings of a run: epochs, phases and values, as its ledger has them. A
- * training program's own part is in <tare/train.h>.
+ * Trainings of a run: epochs, phases and values from its ledger. The calls of a
+ * training program are in <tare/train.h>.
  */
 #ifndef TARE_READ_TRAIN_H
 #define TARE_READ_TRAIN_H
@@ -11,7 +11,7 @@
 
 TARE_BEGIN
 
-/* A phase over all epochs of this worker: own time, as in an epoch. */
+/* A phase over all epochs of this worker: its own time. */
 typedef struct tare_training_part {
 	const char *name;
 	double seconds;
@@ -20,14 +20,14 @@ typedef struct tare_training_part {
 } tare_training_part;
 TARE_ARRAY_OF_(tare_training_part)
 
-/* A training as a ledger has it, also of a live or a killed run. */
+/* A training in a ledger, also of a live or a killed run. */
 typedef struct tare_training_info {
 	const char *config;
 	uint32_t worker, workers;
-	uint64_t epochs;	/* planned; 0: not known */
+	uint64_t epochs;	/* planned; 0: unknown */
 	uint64_t n_epochs;	/* finished */
-	double total_training_time; /* seconds, of all of them */
-	double peak_memory_mb;	/* NAN: not known */
+	double total_training_time; /* seconds, of all finished epochs */
+	double peak_memory_mb;	/* NAN: unknown */
 	const tare_run_row *rows; /* the newest, as in the CSV file */
 	const tare_run_row *own; /* the same epochs, this worker's times */
 	size_t n_rows;
@@ -43,8 +43,8 @@ typedef struct tare_training_info {
 	const tare_training_part *parts; /* phases that were used */
 	size_t n_parts;		/* 0 in ledgers of format 2.1 and older */
 	/*
-	 * Parts of comm_time, each the slowest worker's: of all epochs, and
-	 * of the last one. NAN: not known.
+	 * Parts of comm_time, each of the slowest worker: over all epochs, and
+	 * in the last one. NAN: unknown.
 	 */
 	double broadcast_time, gradient_aggregation_time;
 	double last_broadcast_time, last_gradient_aggregation_time;
@@ -52,8 +52,8 @@ typedef struct tare_training_info {
 TARE_ARRAY_OF_(tare_training_info)
 
 /*
- * Trainings of a run, in their order; how many. The array belongs to the
- * view (tare/view.h). A clear does not take them away.
+ * The trainings of a run, in order; returns their number. The array belongs to
+ * the view (tare/view.h). A clear does not remove them.
  */
 TARE_API size_t tare_view_trainings(tare_view *view,
 				    const tare_training_info **ret_trainings);

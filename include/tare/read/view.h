@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * View: what was measured, as data. Works on this process, on another live
- * one, on finished and on killed runs alike, and trusts no byte of them.
+ * View: measurements as data. Works for this process, for other live processes,
+ * and for finished or killed runs. It checks every byte that it reads.
  *
  *	tare_view *view;
  *	if (tare_view_open("12345", &view) == 0) {
@@ -9,8 +9,8 @@
  *		tare_view_close(view);
  *	}
  *
- * A view is a copy taken at one moment; take a new one to see more. One view
- * belongs to one thread at a time. Not for signal handlers.
+ * A view is a copy of one moment; open a new one to see more. One thread at a
+ * time may use a view. Not for signal handlers.
  */
 #ifndef TARE_READ_VIEW_H
 #define TARE_READ_VIEW_H
@@ -24,9 +24,9 @@ TARE_BEGIN
 typedef struct tare_view tare_view;
 
 /*
- * Opens a run: a path of a ledger, a process id, a run id or its beginning
- * as `tare ls` prints it, "last" for the newest run (of those of one
- * `tare run` the one that it reported), or "self". Gives the view (free with
+ * Opens a run: a path of a ledger, a process id, a run id or its beginning as
+ * printed by `tare ls`, "last" for the newest run (for those of one `tare run`,
+ * the run that it reported), or "self". Gives the view (free with
  * tare_view_close).
  */
 TARE_API TARE_MUST_CHECK int tare_view_open(const char *which,
@@ -50,7 +50,7 @@ typedef struct tare_run {
 	const char *git;	/* revision of the working folder, or "" */
 	const char *folder;	/* working folder at the start */
 	const char *config;	/* options that differ from their defaults */
-	const char *version;	/* of the library that wrote it */
+	const char *version;	/* of the library that wrote the ledger */
 	const char *group;	/* TARE_GROUP: set by `tare run`, or "" */
 	enum tare_run_state state;
 	int64_t pid;
@@ -62,19 +62,21 @@ typedef struct tare_run {
 	const char *clock;	/* "tsc", "cntvct" or "monotonic" */
 	double resolution_ns;	/* smallest step of the clock */
 	double inside_ns;	/* part of a scope's cost inside its interval */
-	double outside_ns;	/* and the part outside it */
-	uint64_t ledger_bytes;	/* of memory the measuring took */
+	double outside_ns;	/* part of it outside */
+	uint64_t ledger_bytes;	/* memory used for measuring */
 	uint64_t ledger_limit;
-	uint64_t rss_start;	/* bytes of the process; 0: not known */
+	uint64_t rss_start;	/* bytes of the process; 0: unknown */
 	uint64_t rss_end;	/* of a finished run */
 	uint64_t rss_peak;	/* when last read */
-	const char *damage;	/* parts whose checksum is wrong, or "" */
+	const char *damage;	/* parts with a wrong checksum, or "" */
 } tare_run;
 
 TARE_API const tare_run *tare_view_run(const tare_view *view);
 
-/* How a call ended. For statistics: FAILED keeps series that have failures,
- * OK those that have none. */
+/*
+ * Outcome of a call. For statistics: FAILED selects series with failures, OK
+ * series without.
+ */
 enum tare_outcome {
 	TARE_OUTCOME_ANY = 0,
 	TARE_OUTCOME_OK = 1,
@@ -82,9 +84,9 @@ enum tare_outcome {
 };
 
 /*
- * What to look at. Zero-filled: everything, over all time. Several patterns
- * of one kind are alternatives; different kinds must all match. Globs: * ?
- * [a-z] and \ to escape.
+ * What to select. Zero-filled: everything, over all time. Several patterns of
+ * one kind are alternatives; different kinds must all match. Globs: * ? [a-z]
+ * and \ to escape.
  */
 typedef struct tare_filter {
 	uint32_t struct_size;	/* sizeof(tare_filter) */
@@ -101,18 +103,18 @@ typedef struct tare_filter {
 	uint32_t record_kinds;	/* bits 1u << enum tare_record_kind; 0: all */
 } tare_filter;
 
-/* The window that an answer really covers. */
+/* The window that a result really covers. */
 typedef struct tare_window {
 	int64_t from_ns;
 	int64_t to_ns;
-	int64_t horizon_ns;	/* nothing before this is held apart */
-	uint64_t skew;		/* events taken in while a live one was read */
+	int64_t horizon_ns;	/* no slices are kept from before this */
+	uint64_t skew;		/* events stored while a live run was read */
 } tare_window;
 
 /*
- * Statistics of one series. Durations in ns; values in their own unit.
- * Raw as measured; net_* less the measuring's own cost, never negative.
- * NAN where there is nothing to say (no timed call, a counter's mean).
+ * Statistics of one series. Durations in ns; values in their own unit. Raw as
+ * measured; net_* minus the cost of measuring, never negative. NAN if there is
+ * no figure (no timed call, a counter's mean).
  */
 typedef struct tare_stats {
 	const char *name;
@@ -125,41 +127,41 @@ typedef struct tare_stats {
 	enum tare_kind kind;
 	enum tare_type type;
 	uint64_t count;		/* calls, exact */
-	uint64_t timed;		/* of these, in the distribution */
+	uint64_t timed;		/* part of them in the distribution */
 	uint64_t failures;
 	uint64_t items;
 	double total;
-	double own;		/* scopes: without their inner scopes */
+	double own;		/* scopes: without the scopes inside */
 	double mean;
-	double min;		/* these two are exact; 1.1 % off at most if it
-				 * was in the time slice of a clear */
+	double min;		/* min and max are exact; at most 1.1 % off if
+				 * in the time slice of a clear */
 	double max;
 	double p50, p90, p95, p99, p999;
 	double net_total;
 	double net_own;
 	double net_mean;
-	double items_per_s;	/* of the calls that have a time */
-	double last;		/* gauges: the value now; ratios: the ratio */
-	bool below_resolution;	/* mean under 3 x the clock's step */
-	double success_rate;	/* scopes: 0..1; NAN where none was counted */
-	bool is_estimate;	/* the governor let only a part be measured:
-				 * total and, once paused, count are of all
-				 * calls, by what was seen of them */
-	uint64_t missed;	/* of `count`, calls while paused: a guess
-				 * that may be a few times too low or high */
+	double items_per_s;	/* over the calls that have a time */
+	double last;		/* gauges: current value; ratios: the ratio */
+	bool below_resolution;	/* mean below 3 x the clock's step */
+	double success_rate;	/* scopes: 0..1; NAN without calls */
+	bool is_estimate;	/* the governor limited what was measured: total
+				 * and, once paused, count are extrapolated to
+				 * all calls */
+	uint64_t missed;	/* calls while paused, part of `count`: an
+				 * estimate that may be off by a few times */
 } tare_stats;
 TARE_ARRAY_OF_(tare_stats)
 
 /*
- * One row a series, most total time first, then by name. Gives an array
- * that belongs to the view and stands until the next call.
+ * One row per series, most total time first, then by name. Gives an array that
+ * belongs to the view and is valid until the next call.
  */
 TARE_API TARE_MUST_CHECK int tare_view_stats(tare_view *view,
 					     const tare_filter *filter,
 					     const tare_stats **ret_stats,
 					     size_t *ret_n);
 
-/* Is it the monitor's: a gauge of source system, process or gpu? */
+/* Is this a series of the monitor: a gauge of source system, process or gpu? */
 TARE_API bool tare_stats_is_monitor(const tare_stats *stats);
 
 /* The window of the last tare_view_stats(). */
@@ -170,8 +172,8 @@ TARE_API double tare_view_quantile(const tare_view *view, size_t index,
 				   double q);
 
 /*
- * Buckets of series `index`: counts of (lower, upper], ascending; returns
- * how many there are, having filled at most `size` of them.
+ * Buckets of series `index`: counts of (lower, upper], ascending. Fills at most
+ * `size` and returns how many there are.
  */
 typedef struct tare_bucket {
 	double lower, upper;
@@ -181,7 +183,7 @@ typedef struct tare_bucket {
 TARE_API size_t tare_view_buckets(const tare_view *view, size_t index,
 				  tare_bucket *buckets, size_t size);
 
-/* A series in one window, and in the one before it. */
+/* A series in one window and in the window before it. */
 typedef struct tare_trend {
 	const tare_stats *now, *before; /* never NULL */
 	double change; /* now->mean / before->mean - 1; NAN: unknown */
@@ -190,11 +192,11 @@ TARE_ARRAY_OF_(tare_trend)
 
 /*
  * The last `window_ns` of the run (or before the filter's to_ns) against the
- * `window_ns` before that; its from_ns is not used. The two never overlap,
- * though each is widened to whole time slices. A series that one of them does
- * not have has a count of 0 there. What scopes and values took, in the order
- * of tare_view_stats(), whose array and window this call replaces (the window
- * is the later one). The array belongs to the view until the next call.
+ * `window_ns` before that; the filter's from_ns is not used. The windows never
+ * overlap, although each is widened to whole time slices. A series that is
+ * missing in a window has a count of 0 there. Covers scopes and values, in the
+ * order of tare_view_stats(). Replaces the array and window of that call (the
+ * window is the later one). The array belongs to the view until the next call.
  */
 TARE_API TARE_MUST_CHECK int tare_view_trend(tare_view *view,
 					     const tare_filter *filter,
@@ -203,17 +205,18 @@ TARE_API TARE_MUST_CHECK int tare_view_trend(tare_view *view,
 					     size_t *ret_n);
 
 /*
- * Statistics of several runs as one. Series are the same where name, source,
- * labels, kind and unit are. Counts, sums, extremes and buckets are those of
- * one pass over all; quantiles are within the histogram's error. `last` is a
- * ratio's over all runs, and a gauge's of the run that ended last; `site` is
- * 0. With last_values: the last ones of each run.
+ * Statistics of several runs together. Series with the same name, source,
+ * labels, kind and unit are one. Counts, sums, extremes and buckets are exact
+ * over all runs; quantiles are within the histogram's error. `last` of a ratio
+ * is over all runs, `last` of a gauge is from the run that ended last; `site`
+ * is 0. The filter's last_values applies to each run.
  */
 typedef struct tare_merge tare_merge;
 
 /*
- * Gives the merge (free with tare_merge_close), which needs the views no
- * more. Calls tare_view_stats() of each. Rows are in that call's order.
+ * Gives the merge (free with tare_merge_close), which does not need the views
+ * afterwards. Calls tare_view_stats() for each view; rows are in the order of
+ * that call.
  */
 TARE_API TARE_MUST_CHECK int tare_merge_open(tare_view *const *views, size_t n,
 					     const tare_filter *filter,
@@ -236,7 +239,7 @@ typedef struct tare_node {
 	uint32_t site;
 	uint32_t depth;		/* 0: called with no scope open */
 	uint64_t calls;
-	uint64_t open;		/* calls under way when the view was taken */
+	uint64_t open;		/* calls not finished when the view was taken */
 	uint64_t failures;
 	uint64_t repaired;	/* left without an end (longjmp, imbalance) */
 	double total_ns, own_ns;
@@ -246,11 +249,12 @@ typedef struct tare_node {
 	bool is_estimate;	/* as in tare_stats */
 	bool is_function;	/* of -finstrument-functions, not a scope: calls
 				 * are those that began */
-	uint64_t timed;		/* of the calls; 0: nothing is known of times */
-	uint64_t address;	/* of a function; 0: those without room */
+	uint64_t timed;		/* calls with a time; 0: no times are known */
+	uint64_t address;	/* of a function; 0: functions beyond the
+				 * limit */
 	uint32_t module;	/* index in tare_view_modules() */
-	uint32_t line;		/* 0 if not known */
-	const char *file;	/* "" if not known */
+	uint32_t line;		/* 0 if unknown */
+	const char *file;	/* "" if unknown */
 } tare_node;
 TARE_ARRAY_OF_(tare_node)
 
@@ -258,47 +262,49 @@ TARE_API TARE_MUST_CHECK int tare_view_tree(tare_view *view,
 					    const tare_node **ret_nodes,
 					    size_t *ret_n);
 
-/* Everything that could make a report incomplete, and the own cost. */
+/* Everything that could make a report incomplete, and the cost of measuring. */
 typedef struct tare_health {
-	uint64_t events;	 /* measurements taken in, all kinds */
+	uint64_t events;	 /* measurements stored, all kinds */
 	uint64_t lost;		 /* sum of the next four */
 	uint64_t lost_no_track;	 /* no room for a thread */
 	uint64_t lost_no_space;	 /* no room for a series of a thread */
-	uint64_t lost_busy;	 /* signal handlers in handlers in handlers */
+	uint64_t lost_busy;	 /* signal handlers nested too deeply */
 	uint64_t lost_damage;	 /* times the ledger was truncated */
-	uint64_t lost_records;	 /* history records that found no block */
-	uint64_t cleared;	 /* measurements before the last clear */
+	uint64_t lost_records;	 /* records with no block for them */
+	uint64_t cleared;	 /* measurements removed by the last clear */
 	uint64_t overflow_sites; /* names beyond max_sites */
 	uint64_t overflow_calls; /* calls that went to the overflow series */
 	uint64_t overflow_nodes; /* paths beyond max_nodes */
-	uint64_t repairs;	 /* scopes closed for their owner */
+	uint64_t repairs;	 /* scopes closed because their end was
+				  * missing */
 	uint64_t stray_ends;	 /* ends without a scope */
-	uint64_t clock_steps;	 /* negative or absurd durations, set to 0 */
-	uint64_t unbucketed;	 /* counted, but without a place for a bucket */
+	uint64_t clock_steps;	 /* negative or impossible durations, set to
+				  * 0 */
+	uint64_t unbucketed;	 /* counted, but without a bucket */
 	uint64_t redone;	 /* updates cut short by a kill, completed */
-	uint64_t records;	 /* in the history now: operations, samples,
-				  * and the last values that are kept */
-	uint64_t records_trimmed; /* operations given up for newer ones */
-	uint64_t history_room;	 /* operations that fit, about, where the limit
-				  * of the ledger does not allow
-				  * max_history_size of them; else 0 */
+	uint64_t records;	 /* kept now: operations, samples, and the last
+				  * values */
+	uint64_t records_trimmed; /* operations dropped for newer ones */
+	uint64_t history_room;	 /* about how many operations fit, if the
+				  * ledger's limit allows fewer than
+				  * max_history_size; else 0 */
 	uint64_t trace_events;	 /* in the rings now */
-	uint64_t trace_dropped;	 /* overwritten or discarded ones */
-	uint64_t threads;	 /* that ever recorded */
-	uint64_t damaged;	 /* inconsistencies the reader passed over */
-	double measuring_ns;	 /* own cost: calls x calibrated cost,
-				  * monitor_ns and sampling_ns */
-	double monitor_ns;	 /* CPU time of the monitor's thread */
-	double measuring_share;	 /* of the CPU time, where that was looked at;
-				  * else of all threads' recorded time, 0..1 */
+	uint64_t trace_dropped;	 /* overwritten or discarded */
+	uint64_t threads;	 /* that ever measured */
+	uint64_t damaged;	 /* inconsistencies that the reader skipped */
+	double measuring_ns;	 /* cost: calls x calibrated cost, monitor_ns
+				  * and sampling_ns */
+	double monitor_ns;	 /* CPU time of the monitor thread */
+	double measuring_share;	 /* of the CPU time, if it was read; else of the
+				  * recorded time of all threads, 0..1 */
 	double measuring_limit;	 /* performance_threshold; 0: none */
-	double measuring_now;	 /* share at the governor's last look */
-	double measuring_thread; /* and of the thread that it costs most */
+	double measuring_now;	 /* share at the governor's last check */
+	double measuring_thread; /* and of the thread with the highest share */
 	uint64_t governed;	 /* sites not measured in full now */
-	uint64_t governed_ever;	 /* and at any time */
+	uint64_t governed_ever;	 /* and at any time so far */
 	uint64_t governor_actions; /* changes of a site's level */
-	uint64_t missed;	 /* calls while paused, as estimated */
-	double sampling_ns;	 /* looking at stacks */
+	uint64_t missed;	 /* calls while paused, estimated */
+	double sampling_ns;	 /* taking stack samples */
 } tare_health;
 
 TARE_API const tare_health *tare_view_health(const tare_view *view);
@@ -311,27 +317,29 @@ typedef struct tare_attr_value {
 	const char *s;
 } tare_attr_value;
 
-/* What a record tells. Stored in ledgers: values are never reused. */
+/* What a record is. Stored in ledgers: numbers are never reused. */
 enum tare_record_kind {
 	TARE_RECORD_OPERATION = 1, /* a call of an operation */
 	TARE_RECORD_MEMORY = 2,	   /* memory at one moment */
 	TARE_RECORD_GPU = 3,	   /* the GPU at one moment */
-	TARE_RECORD_GOVERNOR = 4,  /* a site is measured less, or in full */
+	TARE_RECORD_GOVERNOR = 4,  /* a change in how much of a site is
+				    * measured */
 	/* Single measurements; which kinds are kept: option `keep_kinds`. */
 	TARE_RECORD_VALUE = 5,
-	TARE_RECORD_GAUGE = 6,	   /* what it was set to, or became */
-	TARE_RECORD_COUNTER = 7,   /* what was added */
+	TARE_RECORD_GAUGE = 6,	   /* the value set, or after an addition */
+	TARE_RECORD_COUNTER = 7,   /* the number added */
 	TARE_RECORD_RATIO = 8,	   /* part / whole */
-	TARE_RECORD_SCOPE = 9	   /* a call of a scope that is no operation */
+	TARE_RECORD_SCOPE = 9	   /* a call of a scope that is not an
+				    * operation */
 };
 
-#define TARE_RECORD_KINDS 10 /* above all of them */
+#define TARE_RECORD_KINDS 10 /* larger than all of them */
 
 /*
- * One record of the history. Strings belong to the view. Times of values and
- * gauges are those of their thread's last reading of the clock: as a rule
- * right to a millisecond, but after a pause up to 63 values may have the time
- * before it. Their order within a thread is right.
+ * One record. Strings belong to the view. Values and gauges have the time of
+ * their thread's last clock read: usually right to a millisecond, but after a
+ * pause up to 63 values may have the time before it. Their order within a
+ * thread is right.
  */
 typedef struct tare_record {
 	const char *name;
@@ -341,7 +349,7 @@ typedef struct tare_record {
 	int64_t start_ns;	/* ns since 1970 */
 	uint64_t duration_ns;
 	bool ok;
-	bool truncated;		/* some of it did not fit */
+	bool truncated;		/* some attributes or text did not fit */
 	const char *error;	/* "" if none */
 	const tare_attr_value *attrs;
 	size_t n_attrs;
@@ -359,33 +367,32 @@ TARE_API const char *tare_record_kind_name(enum tare_record_kind kind);
 TARE_API const char *tare_type_name(enum tare_type type);
 
 /*
- * Oldest first; at most max_history_size of them, and of these the ones
- * that `filter` (NULL: all) lets through: names, sources, types, outcome,
- * start in [from_ns, to_ns), and then the newest most_records. Gives an
- * array that belongs to the view and stands until the next call with a
- * filter.
+ * Oldest first; at most max_history_size records. Of these, `filter` (NULL:
+ * all) selects by names, sources, types, outcome and start in [from_ns, to_ns),
+ * and then the newest most_records. Gives an array that belongs to the view and
+ * is valid until the next call with a filter.
  */
 TARE_API TARE_MUST_CHECK int tare_view_records(tare_view *view,
 					       const tare_filter *filter,
 					       const tare_record **ret_records,
 					       size_t *ret_n);
 
-/* A thread that measured. Its name: as the kernel has it, or "". */
+/* A thread that measured. The name is the kernel's, or "". */
 typedef struct tare_thread {
 	int64_t id;
 	char name[16];
 } tare_thread;
 TARE_ARRAY_OF_(tare_thread)
 
-/* Those that have a track now. The array belongs to the view. */
+/* Threads that have a track now. The array belongs to the view. */
 TARE_API TARE_MUST_CHECK int tare_view_threads(tare_view *view,
 					       const tare_thread **ret_threads,
 					       size_t *ret_n);
 
 /*
- * One event of the trace rings, where tracing is on. Those of a thread lie
- * inside each other or apart, to the nanosecond, unless one `overlaps`: a
- * step, or a scope of a fiber.
+ * One event of the trace rings, if tracing is on. Two events of a thread are
+ * nested or disjoint, to the nanosecond, unless one `overlaps`: a step, or a
+ * scope of a fiber.
  */
 typedef struct tare_event {
 	const char *name;
@@ -406,7 +413,7 @@ TARE_API TARE_MUST_CHECK int tare_view_events(tare_view *view,
 					      const tare_event **ret_events,
 					      size_t *ret_n);
 
-/* Text report, and the same as one JSON document. */
+/* Text report, and the same report as one JSON document. */
 enum tare_report_parts {
 	TARE_REPORT_HEAD = 1 << 0,
 	TARE_REPORT_TREE = 1 << 1,
@@ -425,13 +432,14 @@ typedef struct tare_report_options {
 	uint32_t parts;		/* 0: all */
 	const tare_filter *filter;
 	const char *sort;	/* total own calls mean max p99 failures name
-				 * samples; cumtime and cumulative are total,
-				 * tottime and time own, ncalls calls */
+				 * samples; cumtime and cumulative mean
+				 * total, tottime and time mean own, ncalls
+				 * means calls */
 	size_t top;		/* rows of the flat table; 0: all */
 	unsigned width;		/* columns of the terminal; 0: 100 */
 	bool color;
-	bool raw;		/* do not subtract the own cost */
-	double factor;		/* pipelines: so much faster; 0: 2 */
+	bool raw;		/* do not subtract the cost of measuring */
+	double factor;		/* pipelines: speedup to assume; 0: 2 */
 } tare_report_options;
 
 TARE_API TARE_MUST_CHECK int
@@ -441,7 +449,9 @@ TARE_API TARE_MUST_CHECK int
 tare_view_json(tare_view *view, const tare_report_options *options,
 	       tare_write_fn write, void *arg);
 
-/* Checks a ledger's structure. Calls `problem` for each; returns how many. */
+/*
+ * Checks a ledger's structure. Calls `problem` for each; returns their number.
+ */
 TARE_API TARE_MUST_CHECK int
 tare_verify(const char *path, void (*problem)(void *arg, const char *text),
 	    void *arg);
@@ -464,22 +474,22 @@ TARE_ARRAY_OF_(tare_run_entry)
 TARE_API TARE_MUST_CHECK int tare_runs_list(tare_run_entry **ret_runs,
 					    size_t *ret_n);
 /*
- * The same from the heads of the files alone: the end of a killed run, which
- * only its whole ledger tells, is 0.
+ * The same, from the heads of the files only: the end of a killed run is 0,
+ * because only its whole ledger shows it.
  */
 TARE_API TARE_MUST_CHECK int tare_runs_scan(tare_run_entry **ret_runs,
 					    size_t *ret_n);
 TARE_API void tare_runs_free(tare_run_entry *runs);
 
 /*
- * Moves ledgers of dead processes to the folder of runs and applies the
+ * Moves ledgers of ended processes to the folder of runs and applies the
  * `keep_runs` policy there. Returns how many were moved or removed.
  */
 TARE_API int tare_runs_sweep(void);
 
 /*
- * Another process, by id: switch on or off, set a live option, clear. Needs
- * no thread in it. TARE_EOFF: it opened no control page, so it cannot be
+ * Another process, by id: switch it on or off, set a live option, clear. Needs
+ * no thread in that process. TARE_EOFF: it has no control page and cannot be
  * reached; TARE_EDEAD: it has ended.
  */
 TARE_API TARE_MUST_CHECK int tare_remote_enable(int64_t pid, bool on);
@@ -487,15 +497,15 @@ TARE_API TARE_MUST_CHECK int
 tare_remote_set(int64_t pid, const char *name, const char *value);
 TARE_API TARE_MUST_CHECK int tare_remote_clear(int64_t pid);
 /*
- * Starts and stops its background samples, and only these: of memory and GPUs
- * as the options memory_sample_interval, enable_memory_tracking and
- * enable_gpu_tracking say, and what its option `monitor` asks for. A process
- * without a monitor's thread makes it at its next probe. TARE_EOFF also where
- * measuring is switched off.
+ * Starts and stops only the background samples of the process: memory and GPUs
+ * by the options memory_sample_interval, enable_memory_tracking and
+ * enable_gpu_tracking, and the parts of its option `monitor`. A process without
+ * a monitor thread creates it at its next probe. TARE_EOFF also if measuring is
+ * switched off.
  */
 TARE_API TARE_MUST_CHECK int tare_remote_monitor(int64_t pid, bool on);
 
-/* Is it on; and the value an option has there now, as text (its length). */
+/* Is it on; and the current value of an option there, as text (its length). */
 TARE_API TARE_MUST_CHECK int tare_remote_is_enabled(int64_t pid, bool *ret_on);
 TARE_API TARE_MUST_CHECK int
 tare_remote_get(int64_t pid, const char *name, char *value, size_t size);
