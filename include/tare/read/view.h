@@ -367,10 +367,12 @@ TARE_API const char *tare_record_kind_name(enum tare_record_kind kind);
 TARE_API const char *tare_type_name(enum tare_type type);
 
 /*
- * Oldest first; at most max_history_size records. Of these, `filter` (NULL:
- * all) selects by names, sources, types, outcome and start in [from_ns, to_ns),
- * and then the newest most_records. Gives an array that belongs to the view and
- * is valid until the next call with a filter.
+ * Oldest first: at most max_history_size records of operations, memory and
+ * GPUs, and single measurements; without a filter, at most twice
+ * max_history_size in all. `filter` (NULL: all) selects by names, sources,
+ * types, outcome and start in [from_ns, to_ns), and then the newest
+ * most_records. Gives an array that belongs to the view and is valid until the
+ * next call with a filter.
  */
 TARE_API TARE_MUST_CHECK int tare_view_records(tare_view *view,
 					       const tare_filter *filter,

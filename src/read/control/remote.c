@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Remote: another process's switches, through its control page.
- */
+/* Remote: changes options of another process, through its control page. */
 #include "ledger/runs.h"
 
 #include "base/text.h"
@@ -21,14 +19,14 @@
 
 struct page {
 	struct tr_control *control;
-	int fd; /* locked: two who change at once take turns */
+	int fd; /* locked: one process at a time changes the page */
 };
 
-/* A change takes microseconds; a lock that is held longer is not given up. */
+/* A change takes microseconds: a lock held for a second is not released. */
 #define LOCK_TRIES 200
 #define LOCK_PAUSE_NS 5000000
 
-/* Bounded: another process can hold the lock for as long as it likes. */
+/* Bounded: another process can hold the lock for as long as it wants. */
 static int lock(int fd)
 {
 	static const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
@@ -114,7 +112,7 @@ TARE_API int tare_remote_enable(int64_t pid, bool on)
 	return 0;
 }
 
-/* A count of starts and stops, odd for a start: each is seen as a call. */
+/* Counts starts and stops, odd for a start, so that each call is noticed. */
 TARE_API int tare_remote_monitor(int64_t pid, bool on)
 {
 	char text[24] = "";
@@ -208,7 +206,7 @@ int tr_remote_monitored(int64_t pid, uint32_t *ret_parts)
 	return 0;
 }
 
-/* What the process started with: its ledger tells the differences. */
+/* The options at the process's start: its ledger has those that differ. */
 static void start_values(int64_t pid, struct tr_config *config)
 {
 	char path[600], meta[TR_META_BYTES], *line, *end;

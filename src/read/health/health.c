@@ -56,7 +56,7 @@ static uint64_t records_in(tare_view *view)
 	uint64_t n = 0;
 	size_t shown;
 
-	/* After a clear, or where age matters, times must be looked at. */
+	/* After a clear, or with a maximum age, times must be checked. */
 	if (view->has_baseline || header->max_history_age)
 		return tare_view_records(view, NULL, &records, &shown) ?
 			       0 :
@@ -79,16 +79,16 @@ static uint64_t history_room(const struct tr_header *header)
 	return count * TR_BLOCK_BYTES / TR_RECORD_ABOUT;
 }
 
-/* What all series took. */
+/* Totals over all series. */
 struct taken {
-	uint64_t values; /* of values and gauges, also those without a bucket */
-	double timed;	 /* of these, in buckets */
+	uint64_t values; /* of values and gauges, also without a bucket */
+	double timed;	 /* part of them in buckets */
 	double scopes;
 };
 
 /*
- * One pass, and counters are passed over without a look at their site: they
- * may be most of it, and hold sums, of which the calls are unknown.
+ * One pass. Counters are skipped without reading their site: they may be most
+ * of the series, and have totals, not calls.
  */
 static struct taken add_series(const struct tr_gather *g)
 {
@@ -114,7 +114,7 @@ static struct taken add_series(const struct tr_gather *g)
 	return taken;
 }
 
-/* Steps, whose time is that of the scopes in them. */
+/* Steps, whose time includes that of the scopes in them. */
 static bool overlaps(const struct tr_gather *g, uint32_t path)
 {
 	uint32_t site = g->path[path].site;
@@ -150,7 +150,7 @@ static double cost_of_functions(const struct tr_gather *g,
 	       untimed * header->added_untimed.ticks[0];
 }
 
-/* The time that samples were taken of; 0: none were. */
+/* The time that was sampled; 0: none. */
 static double sampled_of(tare_view *view)
 {
 	const tare_sampling *s = tare_view_sampling(view);
@@ -161,9 +161,8 @@ static double sampled_of(tare_view *view)
 }
 
 /*
- * Calls times their calibrated cost, and that as a share of the time that
- * threads spent inside their outermost scopes, or of the CPU time where
- * stacks are looked at, in scopes or not.
+ * Calls x their calibrated cost, also as a share: of the time that threads
+ * spent in their outermost scopes, or, if stacks are sampled, of the CPU time.
  */
 static void add_cost(tare_view *view, const struct taken *taken,
 		     tare_health *h)
@@ -202,7 +201,7 @@ static struct tr_governed governed_since_clear(const tare_view *view)
 	return now;
 }
 
-/* The governor knows more: how dense the calls were, and the CPU time. */
+/* The governor has better figures: rate of the calls, and CPU time. */
 static void add_governed(tare_view *view, tare_health *h)
 {
 	struct tr_governed g = governed_since_clear(view);
@@ -210,11 +209,11 @@ static void add_governed(tare_view *view, tare_health *h)
 
 	if (g.looks && g.cost_ns >= 0 && g.cpu_ns > 0 &&
 	    g.cost_ns <= g.cpu_ns) {
-		/* It leaves functions and samples out. */
+		/* The governor's cost excludes functions and samples. */
 		h->measuring_ns = g.cost_ns + h->sampling_ns +
 				  tr_view_ns(view, cost_of_functions(
 							   &view->all, header));
-		/* Its last look was before the end. */
+		/* The governor's last check was before the end. */
 		h->measuring_share = tr_least(
 			h->measuring_ns / tr_most(g.cpu_ns, sampled_of(view)),
 			1);
@@ -233,7 +232,10 @@ static void add_governed(tare_view *view, tare_health *h)
 	}
 }
 
-/* Of the series that take names beyond max_sites; of counters their sum. */
+/*
+ * Calls of the overflow series, for names beyond max_sites; for counters their
+ * total.
+ */
 static uint64_t overflow_calls_of(const struct tr_gather *g)
 {
 	uint64_t n = 0;
@@ -257,7 +259,7 @@ static uint64_t overflow_calls_of(const struct tr_gather *g)
 	return n;
 }
 
-/* What the baseline of the last clear holds. */
+/* Measurements in the baseline of the last clear. */
 static uint64_t cleared_of(const tare_view *view)
 {
 	struct tr_gather g = { .range = { .is_all = true, .to = UINT64_MAX } };
@@ -295,7 +297,7 @@ TARE_API const tare_health *tare_view_health(const tare_view *const_view)
 	h->cleared = cleared_of(view);
 	h->overflow_calls = overflow_calls_of(&view->all);
 	h->redone = view->all.redone;
-	/* Without memory for a look at the profile: what is known. */
+	/* If there is no memory to check the profile: what is known. */
 	(void)tr_profile_damaged(view, false, &h->damaged);
 	h->damaged += view->all.damaged;
 	h->records = records_in(view);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Verify: does a ledger's bookkeeping agree with itself?
- */
+/* Verify: checks that the parts of a ledger agree with each other. */
 #include "ledger/runs.h"
 #include "read/profile.h"
 
@@ -32,7 +30,7 @@ static void tell_count(struct check *check, const char *what, uint64_t n)
 	tell(check, text);
 }
 
-/* Every part by its name. */
+/* Reports every damaged part by its name. */
 static void tell_damage(struct check *check, const tare_view *view)
 {
 	const struct tr_image *image = &view->image;
@@ -50,7 +48,9 @@ static void tell_damage(struct check *check, const tare_view *view)
 		}
 }
 
-/* Calls by paths against calls by distributions. Exact unless it is live. */
+/*
+ * Calls by paths against calls by distributions. Exact unless the run is live.
+ */
 static void check_series(struct check *check, const tare_view *view)
 {
 	uint64_t missing = 0;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Align: the times of a rank as rank 0's clock had them. All wall times of a
- * view come from the anchors in its copy of the header, so these are moved.
+ * Align: converts the times of a rank to rank 0's clock. All wall times of a
+ * view come from the anchors in its copy of the header, so the anchors are
+ * changed.
  */
 #include "read/view.h"
 
 #include <tare/read/communication.h>
 
-/* A ledger's times may be any: no overflow. */
+/* Times in a ledger may have any value: avoid overflow. */
 static int64_t moved(int64_t time_ns, int64_t ns)
 {
 	return (int64_t)((uint64_t)time_ns - (uint64_t)ns);

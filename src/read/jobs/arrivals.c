@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arrivals: where every rank has a trace, its n-th call of a collective is
- * the same one as the n-th of the others, as long as all are of all ranks.
- * From its beginning until the last rank has begun, a rank waits.
+ * Arrivals: if every rank has a trace, the n-th call of a collective is the
+ * same call on all ranks, as long as all ranks take part in each. A rank waits
+ * from its own begin until the last rank has begun.
  *
- * Times of other hosts are put on rank 0's clock first; what they may be
- * wrong by is in the rank's offset_error_s.
+ * Times of other hosts are converted to rank 0's clock first; the possible
+ * error is in the rank's offset_error_s.
  */
 #include "read/jobs.h"
 
@@ -23,7 +23,7 @@ static int arrival_order(const void *a, const void *b)
 	return TR_ORDER(x, y);
 }
 
-/* All calls of one rank, in order; false: there are not so many. */
+/* All calls of one rank, in order; false: the trace does not have `calls`. */
 static bool take_calls(tare_view *view, const tare_job_rank *rank,
 		       const char *name, uint64_t calls,
 		       struct arrival_rank *to)

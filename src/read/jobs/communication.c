@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Communication of one process, from the series that mpi/ writes: the source
- * of a series says what it is, so that no list of functions is needed here.
- * Without them, what the program says itself: its phases, its training.
+ * Communication of one process, from the series that mpi/ writes. The source of
+ * a series says what it is, so no list of functions is needed here. Without
+ * such series, from the program's own phases and its training.
  */
 #include "read/view.h"
 
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a program calls its communication; the last two are parts of it. */
+/* Names of the program's own scopes; the last two are parts of the first. */
 static const char *const own_phases[] = { "communication", "broadcast",
 					  "gradient_aggregation" };
 #define N_OWN_PHASES (sizeof(own_phases) / sizeof(own_phases[0]))
@@ -28,19 +28,19 @@ static double finite_or_zero(double x)
 	return isfinite(x) ? x : 0;
 }
 
-/* Seconds of a gauge in ns; clocks that are years apart are none. */
+/* A gauge in ns as seconds; offsets of years are ignored. */
 static double offset_of(const tare_stats *row)
 {
 	return row->last > -9e17 && row->last < 9e17 ? row->last * 1e-9 : 0;
 }
 
-/* A gauge as a whole number in [0, most]. */
+/* A gauge as an integer in [0, most]. */
 static uint32_t whole_of(const tare_stats *row, double most)
 {
 	return row->last >= 0 && row->last <= most ? (uint32_t)row->last : 0;
 }
 
-/* Of labels job="NAME": the view keeps the name. */
+/* The name in labels job="NAME"; the view keeps it. */
 static const char *job_of(tare_view *view, const char *labels)
 {
 	static const char key[] = "job=\"";
@@ -87,7 +87,7 @@ static void add_time(const tare_stats *row, tare_communication *comm)
 	comm->comm_seconds += seconds;
 	comm->is_estimate |= row->is_estimate;
 	comm->has_barriers |= is_arrival;
-	if (!is_arrival) /* the collective itself is the call */
+	if (!is_arrival) /* the call is the collective itself */
 		comm->calls += row->count;
 	if (is_arrival || is_of(row, "mpi.wait") || is_of(row, "mpi.receive"))
 		comm->wait_seconds += seconds;
@@ -121,12 +121,12 @@ static bool is_own_phase(const tare_node *node)
 }
 
 /*
- * Marked by the program itself: what blocks, so all of it is waiting. What
- * lies inside another such scope is counted with that one.
+ * Scopes marked by the program itself: they block, so all of their time is
+ * waiting. A scope inside another one of these is not counted again.
  */
 static bool add_phases(tare_view *view, tare_communication *comm, int *ret_err)
 {
-	uint32_t inside = UINT32_MAX; /* depth of the outermost one */
+	uint32_t inside = UINT32_MAX; /* depth of the outermost such scope */
 	const tare_node *nodes;
 	size_t n = 0, found = 0;
 
@@ -148,8 +148,8 @@ static bool add_phases(tare_view *view, tare_communication *comm, int *ret_err)
 }
 
 /*
- * A worker of a training knows its number. Its phases are scopes and counted
- * already, unless measuring began late: then its rows have the times.
+ * A worker of a training knows its number. Its phases are scopes and already
+ * counted, unless measuring began late: then the times come from its rows.
  */
 static bool add_training(tare_view *view, tare_communication *comm)
 {

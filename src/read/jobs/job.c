@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Job: the ranks of a parallel program side by side, and its calls of MPI
- * over all ranks.
+ * Job: the ranks of a parallel program side by side, and its MPI calls over all
+ * ranks.
  *
- * Counts, bytes and times are sums over ranks. Waiting in a collective is no
- * sum: it is what one rank spends because another one is late, and one
- * ledger alone does not know it. Three ways, the best that the ranks allow:
- * barriers that were timed, the arrivals in a trace, an estimate.
+ * Counts, bytes and times are sums over ranks. Waiting in a collective is not:
+ * it is the time that one rank spends because another one is late, and one
+ * ledger cannot show it. There are three ways, and the best one that the ranks
+ * allow is used: timed barriers, the arrivals in a trace, an estimate.
  */
 #include "read/jobs.h"
 
@@ -21,10 +21,10 @@ struct job_cell {
 };
 
 struct job_work {
-	tare_job job; /* first: it is what is handed out */
+	tare_job job; /* first: its address is returned */
 	tare_view *const *views;
-	struct job_cell *cell; /* rank by rank, one row of them a call */
-	double *waits;	       /* one a rank */
+	struct job_cell *cell; /* one row per call, one cell per rank */
+	double *waits;	       /* one per rank */
 	size_t most_calls;
 };
 
@@ -63,8 +63,10 @@ static void fill_rank(tare_job_rank *rank, size_t index, tare_view *view,
 							     1e9));
 }
 
-/* A rank that was started again has two runs: the newer one, which is first
- * in `tare ls`, counts. */
+/*
+ * A restarted rank has two runs. The newer one, which is first in `tare ls`,
+ * counts.
+ */
 static void drop_doubles(tare_job *job)
 {
 	size_t n = 0;
@@ -232,7 +234,7 @@ static void find_extremes(struct job_work *work, tare_job_call *call)
 
 /* ---- waiting ----------------------------------------------------------- */
 
-/* Of what the program marks itself, all: see tare_view_communication(). */
+/* All time of scopes marked by the program: see tare_view_communication(). */
 static bool is_waiting(const tare_job_call *call)
 {
 	return strncmp(call->source, "mpi.", 4) != 0 ||
@@ -240,7 +242,7 @@ static bool is_waiting(const tare_job_call *call)
 	       strcmp(call->source, "mpi.receive") == 0;
 }
 
-/* Did all ranks call it equally often? Then they called it together. */
+/* Did all ranks call it equally often? Then each call was collective. */
 static bool is_together(const struct job_work *work, const tare_job_call *call)
 {
 	uint64_t calls = cell_of(work, call, 0)->calls;
@@ -264,7 +266,7 @@ static enum tare_waiting how_known(const struct job_work *work)
 	bool has_trace = true;
 
 	if (!job->rank[0].comm.is_mpi)
-		return TARE_WAITING_UNKNOWN; /* it has no collectives */
+		return TARE_WAITING_UNKNOWN; /* the job has no collectives */
 	for (size_t i = 0; i < job->n_ranks; i++)
 		if (job->rank[i].comm.has_barriers)
 			return TARE_WAITING_BARRIER;
@@ -279,7 +281,7 @@ static enum tare_waiting how_known(const struct job_work *work)
 	return has_trace ? TARE_WAITING_TIMELINE : TARE_WAITING_ESTIMATE;
 }
 
-/* Fills `waits`; false: nothing can be said of this one. */
+/* Fills `waits`; false: unknown for this call. */
 static bool find_waits(struct job_work *work, const tare_job_call *call)
 {
 	tare_job *job = &work->job;
@@ -313,7 +315,7 @@ static void add_collective_waits(struct job_work *work, tare_job_call *call)
 	call->wait_seconds = 0;
 	for (size_t i = 0; i < job->n_ranks; i++) {
 		call->wait_seconds += work->waits[i];
-		/* Timed barriers are in it already. */
+		/* Timed barriers are already included. */
 		if (job->waiting != TARE_WAITING_BARRIER)
 			job->rank[i].comm.wait_seconds += work->waits[i];
 	}
@@ -343,12 +345,12 @@ static int find_all_waits(struct job_work *work)
 	work->waits = calloc(2 * job->n_ranks, sizeof(*work->waits));
 	if (!work->waits)
 		return TARE_ENOMEM;
-	known = work->waits + job->n_ranks; /* without collectives */
+	known = work->waits + job->n_ranks; /* waits without collectives */
 	for (size_t i = 0; i < job->n_ranks; i++)
 		known[i] = job->rank[i].comm.wait_seconds;
 	job->waiting = how_known(work);
 	add_all_waits(work);
-	/* The trace has not all of them: then it is used for none. */
+	/* If the trace lacks some calls, it is used for none. */
 	if (job->has_trace) {
 		for (size_t i = 0; i < job->n_ranks; i++)
 			job->rank[i].comm.wait_seconds = known[i];
@@ -367,7 +369,7 @@ static int most_seconds_first(const void *a, const void *b)
 	return order ? order : strcmp(x->name, y->name);
 }
 
-/* Largest over mean, less 1. */
+/* Largest / mean - 1. */
 static double imbalance_of(const tare_job *job, size_t field)
 {
 	double most = 0, sum = 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Amdahl: what the whole gains if one part gets faster.
- */
+/* Amdahl: the gain of the whole if one part gets faster. */
 #include "read/judge.h"
 
 #include <stdlib.h>
@@ -21,7 +19,7 @@ TARE_API int tare_gain_of(double share, double factor,
 	if (!ret_gain || !(share >= 0 && share <= 1) || !(factor > 0))
 		return TARE_EINVAL;
 	gain.saved = share * (1 - 1 / factor);
-	/* A part that is all, infinitely fast: there is nothing left. */
+	/* The part is everything, and infinitely fast: no time is left. */
 	gain.faster = gain.saved < 1 ? 1 / (1 - gain.saved) - 1 :
 				       (double)__builtin_inf();
 	gain.most = share < 1 ? 1 / (1 - share) - 1 : (double)__builtin_inf();
@@ -49,7 +47,7 @@ static int judge_parts(tare_amdahl *amdahl, const tare_worth_limits *limits)
 		part->share = amdahl->whole_ns > 0 ?
 				      part->ns / amdahl->whole_ns :
 				      0;
-		/* With what it calls, rounding may come to a little more. */
+		/* With callees, rounding may exceed 1 slightly. */
 		part->share = tr_most(tr_least(part->share, 1), 0);
 		err = tare_gain_of(part->share, amdahl->factor, limits,
 				   &part->gain);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The comparison as a whole: one step after the other, and its outputs.
- */
+/* The comparison as a whole: its steps in order, and its outputs. */
 
 #include "read/judge.h"
 
@@ -79,7 +77,7 @@ TARE_API int tare_compare(tare_comparison *comparison,
 	err = take_options(comparison, options ? &own : NULL);
 	if (!err)
 		err = compare_all(comparison);
-	/* It belongs to who called. */
+	/* The string belongs to the caller. */
 	comparison->options.baseline = NULL;
 	if (err) {
 		tr_compared_reset(comparison);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What runs were given, and where that differs: a speedup over another data
- * set is none.
+ * Settings in which the runs differ: a speedup over a run with another data set
+ * means nothing.
  */
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define VALUES_SHOWN 4u
 
-/* Differs from run to run, or is what is compared. */
+/* Keys that differ in every run, or are what is compared. */
 static bool is_expected(const char *key)
 {
 	static const char *const expected[] = {

@@ -2,13 +2,13 @@
 /*
  * Means with intervals.
  *
- * Of a mean: Student's t, n - 1 degrees of freedom. Of a ratio of two means:
- * the logarithm of the ratio is taken as normal; its variance is the sum of
- * the squared relative errors of both means, with the degrees of freedom of
- * Welch and Satterthwaite. So a ratio's interval has no negative end, is the
- * same by factors upwards and downwards, and is right for repeats that differ
- * by some percent. Fieller's was refused: it is of no use where the means are
- * uncertain, as it then has no ends, and equal to this one where they are not.
+ * For a mean: Student's t with n - 1 degrees of freedom. For a ratio of two
+ * means: the logarithm of the ratio is assumed to be normal. Its variance is
+ * the sum of the squared relative errors of both means, with the degrees of
+ * freedom of Welch and Satterthwaite. So the interval of a ratio has no
+ * negative end, is symmetric in factors, and is right for repeats that differ
+ * by some percent. Fieller's interval was rejected: it has no ends if the means
+ * are uncertain, and equals this one if they are not.
  */
 
 #include <math.h>
@@ -64,7 +64,7 @@ tare_estimate tr_estimate_of(const double *value, size_t n)
 	return estimate;
 }
 
-/* Squares of relative errors add up, as variances of logarithms. */
+/* Squared relative errors add up, as variances of logarithms. */
 static void add_interval(tare_estimate *ratio, const struct moments *a,
 			 const struct moments *b)
 {

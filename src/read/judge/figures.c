@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What one run tells: its times, what it needed, where it ended.
- */
+/* Figures of one run: times, memory, time to a target, values at the end. */
 
 #include <math.h>
 
@@ -28,7 +26,7 @@ TARE_API double tare_communication_cost(double comm_time, double total_time)
 		       (double)NAN;
 }
 
-/* Over the rows that have it; NAN if none has. */
+/* Mean over the rows that have a value; NAN if none has. */
 static double mean_of(const struct tr_compared_run *run,
 		      enum tr_run_column column)
 {
@@ -46,7 +44,7 @@ static double mean_of(const struct tr_compared_run *run,
 	return n ? sum / (double)n : (double)NAN;
 }
 
-/* The last one that is known: not every epoch has to evaluate. */
+/* The last known value: not every epoch is evaluated. */
 static double last_of(const struct tr_compared_run *run,
 		      enum tr_run_column column)
 {
@@ -74,9 +72,8 @@ static double largest_of(const struct tr_compared_run *run,
 }
 
 /*
- * Seconds of training until the column first is as good as the target, with
- * the moment between two epochs found by a straight line. Epochs where it is
- * not known are passed over. NAN: never.
+ * Seconds of training until the column first reaches the target, interpolated
+ * linearly between two epochs. Epochs without a value are skipped. NAN: never.
  */
 static double time_to(const struct tr_compared_run *run,
 		      enum tr_run_column column, double target, double sign)
@@ -91,7 +88,10 @@ static double time_to(const struct tr_compared_run *run,
 		if (!tr_is_number(value))
 			continue;
 		if (sign * value >= sign * target) {
-			/* It may have been there in an epoch that is gone. */
+			/*
+			 * The target may have been reached in an epoch that is
+			 * not stored.
+			 */
 			if (!tr_is_number(before) && is_partial)
 				return NAN;
 			if (!tr_is_number(before) || before == value)
@@ -125,8 +125,8 @@ static void fill_times(struct tr_compared_run *run)
 		is_any |= tr_is_number(seconds);
 	}
 	/*
-	 * Phases are the slowest worker's each: they may exceed the whole. A
-	 * billionth of it is what rounding leaves.
+	 * Each phase is that of the slowest worker, so their sum may exceed the
+	 * whole. A billionth of it is a rounding error.
 	 */
 	run->figure[TARE_TIME_OTHER] =
 		!is_any			       ? (double)NAN :
@@ -160,7 +160,7 @@ void tr_compared_figures(struct tr_compared_run *run,
 	if (!run->n_rows && run->peak_memory_mb > 0)
 		figure[TR_FIGURE_MEMORY] = run->peak_memory_mb;
 	figure[TR_FIGURE_WORKER_MEMORY] = run->worker_memory_mb;
-	/* A loss that is no number is a result, and not passed over. */
+	/* A loss that is NAN is a result, and is not skipped. */
 	figure[TR_FIGURE_LOSS] =
 		run->n_rows && tr_run_has(run, TR_COLUMN_loss) ?
 			run->rows[run->n_rows - 1].loss :

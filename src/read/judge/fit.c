@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Amdahl's law through the speedups of a family, by least squares:
+ * Amdahl's law fitted to the speedups of a family, by least squares:
  *
  *	1/S = f + (1 - f)/p, so that y = f x with y = 1/S - 1/p, x = 1 - 1/p
  *
- * A line through the origin: f is the sum of x y by that of x^2. On as many
- * workers as the baseline has, x is 0, and there is nothing to learn. Each
+ * A line through the origin: f is the sum of x y divided by the sum of x^2.
+ * With as many workers as the baseline, x is 0 and the point says nothing. Each
  * configuration is one point. The standard error has n - 1 degrees of freedom.
  */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Configurations: runs of one name on one number of workers, and which of
- * them the others are held against.
+ * Configurations: runs with the same name and number of workers, and which of
+ * them is the baseline.
  */
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 /* ---- names ------------------------------------------------------------- */
 
-/* Another configuration of this name, on other workers. */
+/* Does another configuration have this name, with other workers? */
 static bool is_shared_name(const tare_comparison *c, const char *name,
 			   uint32_t workers)
 {
@@ -25,7 +25,7 @@ static bool is_shared_name(const tare_comparison *c, const char *name,
 	return false;
 }
 
-/* As given; where that says too little, with the workers behind it. */
+/* The name as given; if it is ambiguous, with the number of workers added. */
 static char *name_for(const tare_comparison *c,
 		      const struct tr_compared_run *run)
 {
@@ -39,8 +39,8 @@ static char *name_for(const tare_comparison *c,
 }
 
 /*
- * Runs of one program on several numbers of workers: "mpi" of "mpi_4". Names
- * that do not tell are one family.
+ * Runs of one program with several numbers of workers: "mpi" of "mpi_4". Names
+ * without a number are one family.
  */
 static char *family_for(const tare_comparison *c,
 			const struct tr_compared_run *run)
@@ -124,7 +124,7 @@ static int find_baseline(tare_comparison *c)
 	return 0;
 }
 
-/* By workers; of equal ones the baseline first, then as they came. */
+/* By workers; among equal ones the baseline first, then in the order added. */
 static bool is_before(const tare_compared_config *a,
 		      const tare_compared_config *b)
 {
@@ -140,7 +140,7 @@ static void move_runs(tare_comparison *c, size_t a, size_t b)
 			c->run[i].group = c->run[i].group == a ? b : a;
 }
 
-/* By insertion: few, and equal ones keep their order. */
+/* Insertion sort: few elements, and it is stable. */
 static void order_configs(tare_comparison *c)
 {
 	for (size_t i = 1; i < c->result.n_configs; i++)

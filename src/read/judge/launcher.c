@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launchers: processes of a measured program that are no part of what is
- * compared. `mpirun` and shells have ledgers, too; beside the ranks that they
- * started they are no configuration of their own.
+ * Launchers: processes of a measured program that are not compared. `mpirun`
+ * and shells have ledgers, too; beside the ranks that they started they are not
+ * a configuration.
  */
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Notes: what a reader has to know about the figures before believing them.
- */
+/* Notes: what a reader must know before trusting the figures. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +10,7 @@
 
 #define NOTES_MOST 64u
 
-/* Takes the text; nothing is added without one. */
+/* Takes ownership of the text; adds nothing without one. */
 void tr_compared_note(tare_comparison *c, struct tr_buf *text)
 {
 	if (!text->len || text->failed || c->n_notes == NOTES_MOST) {
@@ -79,7 +77,7 @@ static void note_zero(tare_comparison *c)
 				     "");
 }
 
-/* A share above 1 is no error of arithmetic, but looks like one. */
+/* A share above 1 is correct, but looks like an error. */
 static void note_comm(tare_comparison *c)
 {
 	for (size_t i = 0; i < c->result.n_configs; i++)
@@ -100,7 +98,7 @@ static bool has_no_loss(const struct tr_compared_run *run)
 	       !tr_is_number(run->figure[TR_FIGURE_LOSS]);
 }
 
-/* How many runs of a configuration are so. */
+/* Notes how many runs of a configuration have a property. */
 static void note_runs(tare_comparison *c,
 		      bool (*is_so)(const struct tr_compared_run *run),
 		      const char *before, const char *behind)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parts: what a run's time is made of, from whatever was measured of it.
+ * Parts: the parts of a run's time, from whatever was measured.
  *
- * Own times add up to the whole. Of scopes and functions the time is net of
- * the measuring; of scopes with the same name in several places it is the
- * sum over the tree.
+ * Own times add up to the whole. For scopes and functions the time is net. For
+ * scopes with the same name in several places it is the sum over the tree.
  */
 #include "read/judge.h"
 #include "read/profile.h"
@@ -116,7 +115,7 @@ static int parts_of_functions(const struct source *source)
 				   .is_estimate = c->is_estimate,
 				   .below_resolution = c->below_resolution };
 
-		/* Else counted only: nothing is known of its time. */
+		/* Otherwise it was only counted: its time is unknown. */
 		if (c->timed || c->total_ns > 0)
 			add_part(source, part, c->net_own_ns, c->net_total_ns);
 	}
@@ -140,7 +139,10 @@ static int parts_of_samples(const struct source *source)
 							   f->line,
 				   .is_estimate = true };
 
-		/* Nobody can make that faster, and it ends with tare. */
+		/*
+		 * Code of tare cannot be optimised by the user, and is gone
+		 * without tare.
+		 */
 		if (!tr_module_name_is_own(f->module))
 			add_part(source, part, f->weight_ns, f->all_weight_ns);
 	}

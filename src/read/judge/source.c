@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is compared: runs from files, from ledgers, and from elsewhere, in one
- * form. Everything is copied, so that sources may be closed at once.
+ * What is compared: runs from files, ledgers and other sources, in one form.
+ * Everything is copied, so that sources may be closed at once.
  */
 
 #include <math.h>
@@ -135,7 +135,9 @@ TARE_API int tare_comparison_add(tare_comparison *comparison,
 	tare_compare_source own;
 	int err;
 
-	/* What is not known is no 0 in the fields before. */
+	/*
+	 * Fields before `pairs` are required: 0 does not mean unknown in them.
+	 */
 	if (!comparison || !source || TR_TAKE_STRUCT(&own, source, pairs) ||
 	    !own.config || (own.n_rows && !own.rows) ||
 	    own.n_rows > SIZE_MAX / sizeof(tare_run_row) ||
@@ -156,7 +158,7 @@ TARE_API int tare_comparison_add(tare_comparison *comparison,
 
 /* ---- once -------------------------------------------------------------- */
 
-/* Asked once a file: there may be thousands, each held against all. */
+/* Once per file: there may be thousands, each compared with all others. */
 static void find_file(const char *path, struct stat *ret)
 {
 	if (!path || stat(path, ret))
@@ -170,13 +172,13 @@ static bool is_same_file(const struct tr_compared_run *run,
 	       run->device == st->st_dev;
 }
 
-/* Times of a run, to the last bit: no other run has them. */
+/* Times of a run, equal to the last bit: no other run has them. */
 static bool has_same_rows(const struct tr_compared_run *run,
 			  const tare_compare_source *source)
 {
 	size_t n = run->n_rows < source->n_rows ? run->n_rows : source->n_rows;
 
-	/* A ledger may have the newest rows only. */
+	/* A ledger may have only the newest rows. */
 	for (size_t i = 1; i <= n; i++)
 		if (run->rows[run->n_rows - i].total_time !=
 			    source->rows[source->n_rows - i].total_time ||
@@ -195,8 +197,8 @@ static const char *date_in(const char *const *pairs, size_t n)
 }
 
 /*
- * A file that somebody copied, or saved again, is no repeat: it would make
- * intervals look narrower than they are. Without a date nobody can tell.
+ * A copied or re-saved file is not a repeat: it would make intervals look
+ * narrower than they are. Without a date this cannot be decided.
  */
 static bool is_copy(const struct tr_compared_run *run,
 		    const tare_compare_source *source)
@@ -209,7 +211,9 @@ static bool is_copy(const struct tr_compared_run *run,
 		      date) == 0;
 }
 
-/* Is it there: as the file, as a worker of it, in a ledger and as a file? */
+/*
+ * Is the run already there: the same file, a worker of it, or a ledger of it?
+ */
 static bool is_added(const tare_comparison *c,
 		     const tare_compare_source *source, const struct stat *st,
 		     const char *key)

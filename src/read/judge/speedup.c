@@ -2,9 +2,9 @@
 /*
  * Speedup, efficiency and the serial fraction of each configuration.
  *
- * Karp and Flatt: a speedup of S on p workers is what a program has whose
- * serial share is (1/S - 1/p) / (1 - 1/p). If it grows with p, it is not the
- * serial part that holds the program up but what is done to work together.
+ * Karp and Flatt: a program with the serial fraction (1/S - 1/p) / (1 - 1/p)
+ * has the speedup S on p workers. If that fraction grows with p, the limit is
+ * not the serial part but the coordination of the workers.
  */
 
 #include <math.h>
@@ -55,7 +55,10 @@ static void fill_ratios(tare_comparison *c, size_t index, double *room)
 		config->speedup_of[i] = c->result.n_configs > 1 ?
 			tr_estimate_ratio(base, n_base, room, n) :
 			tr_estimate_none();
-		/* A mean by itself is 1, however uncertain it is. */
+		/*
+		 * The baseline divided by itself is 1, however uncertain its
+		 * mean is.
+		 */
 		if (config->is_baseline)
 			config->speedup_of[i].low =
 				config->speedup_of[i].high = NAN;
@@ -76,19 +79,19 @@ static void fill_serial(tare_comparison *c, tare_compared_config *config)
 	config->serial = tr_estimate_none();
 	if (!(p > 1) || !(s->mean > 0))
 		return;
-	/* It falls as the speedup grows: the ends change places. */
+	/* The fraction falls as the speedup grows: low and high are swapped. */
 	config->serial = (tare_estimate){ karp_flatt(s->mean, p),
 					  karp_flatt(s->high, p),
 					  karp_flatt(s->low, p), s->n };
 }
 
-/* All have epochs, and not the same number of them. */
+/* All have epochs, but different numbers of them. */
 static bool is_uneven(const tare_comparison *c)
 {
 	uint64_t least = UINT64_MAX, most = 0;
 
 	for (size_t i = 0; i < c->result.n_configs; i++) {
-		/* A run without epochs has a total time only. */
+		/* A run without epochs has only a total time. */
 		if (!c->config[i].epochs_least)
 			return false;
 		if (c->config[i].epochs_least < least)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Summary: a few sentences that say what the figures mean.
- */
+/* Summary: a few sentences on the meaning of the figures. */
 
 #include <math.h>
 #include <string.h>
@@ -49,7 +47,7 @@ void tr_text_percent(struct tr_buf *buf, double share)
 	tr_buf_adds(buf, as_percent(share).text);
 }
 
-/* Three digits: "1.30 s"; from two minutes on in two units. */
+/* Three digits: "1.30 s"; above two minutes in two units. */
 void tr_text_seconds(struct tr_buf *buf, double seconds)
 {
 	static const char *const unit[] = { "s", "ms", "us", "ns" };
@@ -113,7 +111,7 @@ static void add_name(struct tr_buf *buf, const tare_compared_config *config)
 	size_t n = strlen(config->name);
 
 	tr_buf_addf(buf, "%.80s", config->name);
-	/* "gcn (4)" says it already. */
+	/* "gcn (4)" already has the number. */
 	if (config->workers > 1 && !(n && config->name[n - 1] == ')'))
 		tr_buf_addf(buf, " (%u workers)", config->workers);
 }
@@ -150,7 +148,7 @@ static void add_fastest(struct tr_buf *buf, const tare_compared_config *best,
 	tr_buf_adds(buf, ".");
 }
 
-/* Some of the family gain from more workers; the law says that none can. */
+/* Some of the family gain from more workers, but the law says that none can. */
 static bool is_contradicted(const tare_comparison *c,
 			    const tare_compared_fit *fit)
 {
@@ -187,7 +185,7 @@ static void add_fit(struct tr_buf *buf, const tare_comparison *c,
 	tr_buf_adds(buf, ").");
 }
 
-/* A speedup is worth nothing if the model gets worse. */
+/* A speedup is worthless if the model gets worse. */
 static void add_scores(struct tr_buf *buf, const tare_comparison *c)
 {
 	double low = INFINITY, high = -(double)INFINITY;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs from ledgers: the trainings in them, and what has none as one row with
+ * Runs from ledgers: the trainings in them; a run without any is one row with
  * its duration.
  *
  * Every worker's ledger has the rows of the whole run, so one of them is
- * enough, and the others of its group are passed over: they are no repeats.
+ * enough. The others of its group are skipped: they are not repeats.
  */
 
 #include <math.h>
@@ -18,7 +18,7 @@
 
 #define BYTES_A_MB 1048576.
 
-/* Takes the key. Of which program, so that launchers are known. */
+/* Takes ownership of the key. Stores the program, to recognise launchers. */
 static int add_measured(tare_comparison *c, const tare_compare_source *source,
 			const tare_run *run, char *key, bool is_worker)
 {
@@ -34,7 +34,7 @@ static int add_measured(tare_comparison *c, const tare_compare_source *source,
 
 /* ---- trainings --------------------------------------------------------- */
 
-/* The same for all workers of one training, and no other one's. */
+/* A key that all workers of one training share, and no other training has. */
 static char *key_of(const tare_run *run, const tare_training_info *info,
 		    size_t index)
 {
@@ -114,7 +114,7 @@ TARE_API int tare_comparison_add_view(tare_comparison *comparison,
 
 /* ---- jobs -------------------------------------------------------------- */
 
-/* As slow as its slowest rank; communication is the mean of their shares. */
+/* Time of the slowest rank; communication is the mean of the ranks' shares. */
 static void sum_up(const tare_job *job, tare_compare_source *source)
 {
 	double shares = 0;
@@ -136,7 +136,7 @@ static void sum_up(const tare_job *job, tare_compare_source *source)
 		source->comm_share = shares / (double)job->n_ranks;
 }
 
-/* The view of the first rank that has a training: that has the rows of all. */
+/* The view of the first rank with a training: it has the rows of all. */
 static tare_view *training_in(const tare_job *job, tare_view *const *views)
 {
 	const tare_training_info *infos;

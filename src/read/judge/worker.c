@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Workers of a run: beside NAME_metrics.csv the training keeps a file of each
- * in NAME_workers/, with its own memory. The run's has the largest alone.
+ * Workers of a run: beside NAME_metrics.csv the training writes a file for each
+ * worker in NAME_workers/, with its own memory. The run's file has only the
+ * largest.
  */
 
 #include <math.h>
@@ -11,7 +12,7 @@
 #include "read/judge.h"
 #include "read/training.h"
 
-/* A number that a damaged comment may name is no reason to look so often. */
+/* Limits the search if a damaged comment has a huge number. */
 #define WORKERS_MOST 4096u
 
 static double peak_of(const char *path)
@@ -50,7 +51,7 @@ double tr_compared_worker_memory(const char *path, uint32_t workers)
 
 		if (n < 0 || (size_t)n >= sizeof(name))
 			return NAN;
-		/* One that is missing: the mean of the others says little. */
+		/* If one is missing, the mean of the others says little. */
 		sum += peak_of(name);
 		if (isnan(sum))
 			return NAN;

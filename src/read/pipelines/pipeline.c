@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pipelines: stages in the order of their records, what they passed on, and
- * the one that holds the others up.
+ * Pipelines: stages in the order of their records, their input and output, and
+ * the bottleneck.
  *
- * Load is the own time of all stages of a pipeline in one thread. Threads
- * work side by side, so a pipeline is as fast as its busiest thread; in one
- * thread that is the sum of all stages, and the gain from a faster stage is
- * Amdahl's. A stage that shares the busiest thread gains what the next busy
- * one allows.
+ * The load of a thread is the own time of all stages of a pipeline in it.
+ * Threads work in parallel, so a pipeline is as fast as its busiest thread.
+ * With one thread that is the sum of all stages, and the gain from a faster
+ * stage follows Amdahl's law. The gain of a stage in the busiest thread is
+ * limited by the next busiest thread.
  */
 #include "read/pipelines/stages.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The rows of one pipeline, while it is worked out. */
+/* The rows of one pipeline, while it is computed. */
 struct line {
 	const struct tr_stages *all;
 	const char *name;
@@ -37,7 +37,7 @@ static uint64_t whole(double n)
 	return n > 0 && n < 1.8e19 ? (uint64_t)(n + 0.5) : 0;
 }
 
-/* What it says itself, or what the stages around it say. */
+/* The counts of the stage itself, or else those of the stages around it. */
 static void set_records(const struct line *line, uint32_t i)
 {
 	struct tr_stage_row *row = row_at(line, i);
@@ -119,7 +119,7 @@ static double own_in(const struct tr_stages *all, uint32_t row,
 	return own;
 }
 
-/* The stage but `not` that takes most of the busiest thread; n: none. */
+/* The stage, except `not`, with most time in the busiest thread; n: none. */
 static uint32_t most_of(const struct line *line, uint32_t not)
 {
 	uint32_t track = busiest(line), found = line->n;
@@ -137,7 +137,7 @@ static uint32_t most_of(const struct line *line, uint32_t not)
 	return found;
 }
 
-/* What would hold the line up if `worst` took no time. */
+/* The bottleneck if `worst` took no time. */
 static uint32_t next_of(struct line *line, uint32_t worst)
 {
 	uint32_t next;
@@ -148,7 +148,7 @@ static uint32_t next_of(struct line *line, uint32_t worst)
 	return next;
 }
 
-/* Throughput won if a `part` of a stage's time were gone. */
+/* Gain of throughput if a `part` of a stage's time were gone. */
 static double gain_of(struct line *line, uint32_t row, double part)
 {
 	double before = line->load[busiest(line)], after;
@@ -158,7 +158,7 @@ static double gain_of(struct line *line, uint32_t row, double part)
 	add_load(line, row, part);
 	if (before <= 0)
 		return 0;
-	/* What rounding leaves of a thread that did nothing else. */
+	/* Ignore rounding errors of a thread that did nothing else. */
 	return after > before * 1e-9 ? before / after - 1 : (double)INFINITY;
 }
 
@@ -180,7 +180,8 @@ static double wall_ticks(const struct line *line)
 			to = end;
 	}
 	if (from < header->start.ticks)
-		from = header->start.ticks; /* a child has its parent's */
+		from = header->start.ticks; /* a child process has its parent's
+					     * start */
 	if (from < view->cleared_ticks)
 		from = view->cleared_ticks;
 	return to > from ? (double)(to - from) : 0;
@@ -245,7 +246,7 @@ static bool is_used(const struct tr_stage_row *row)
 	return row->stats.calls || row->open;
 }
 
-/* The first row of a pipeline that is not in the list yet. */
+/* Name of the first row whose pipeline is not yet in the list. */
 static const char *next_name(const struct tr_stages *stages,
 			     const tare_pipeline *known, size_t n,
 			     uint32_t *row)

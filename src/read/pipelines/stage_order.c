@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The order of a pipeline's stages: who hands records to whom, and among
- * those of whom that is not known (threads are between them), who had its
- * first record first. Rows are in that order.
+ * The order of a pipeline's stages: a stage comes before the stages it passes
+ * records to. Where that is unknown (between threads), the stage that had its
+ * first record earlier comes first. Rows are in that order.
  */
 #include "read/pipelines/stages.h"
 
 #include <stdlib.h>
 
-/* More stages are no pipeline that anybody reads: as they came. */
+/* Beyond this number the stages keep the order of their rows. */
 #define ORDERED_MOST 256u
 
 struct order {
@@ -18,7 +18,7 @@ struct order {
 	uint8_t *is_placed;
 };
 
-/* Is every stage that hands something to `row` in the order already? */
+/* Are all stages that pass records to `row` already in the order? */
 static bool is_ready(const struct order *o, uint32_t row)
 {
 	for (uint32_t from = 0; from < o->n; from++)
@@ -28,7 +28,7 @@ static bool is_ready(const struct order *o, uint32_t row)
 	return true;
 }
 
-/* UINT32_MAX: none is left. Stages in a circle wait for ever: the first. */
+/* UINT32_MAX: none is left. If stages form a cycle, take the first. */
 static uint32_t next_of(const struct order *o)
 {
 	uint32_t first = UINT32_MAX;

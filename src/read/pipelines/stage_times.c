@@ -2,21 +2,20 @@
 /*
  * Stage times: a stage's own time, and that of the stages it calls or asks.
  *
- * Taken from the call paths, track by track: scopes inside a stage that are
- * no stages are its own time; stages inside it are not, nor is what waits
- * there. Threads are kept apart, since of those that work side by side only
- * the busiest holds a pipeline up.
+ * Computed from the call paths, track by track. Other scopes inside a stage are
+ * part of its own time; stages inside it and waiting are not. Threads are kept
+ * separate, because of parallel threads only the busiest limits a pipeline.
  */
 #include "read/pipelines/stages.h"
 
 #include <stdlib.h>
 
-/* What is known of a path. */
+/* What is known about a path. */
 struct on_path {
 	uint32_t nearest; /* path of the stage around it; 0: none */
-	uint32_t track;	  /* path of its track */
+	uint32_t track;	  /* root path of its track */
 	double stages;	  /* ticks in the nearest stages inside it */
-	double waits;	  /* and waiting */
+	double waits;	  /* ticks of waiting */
 };
 
 struct paths {
@@ -33,7 +32,7 @@ static const struct tr_site *site_of(const struct paths *p, uint32_t path)
 	return path && id < p->g.n_series ? p->g.series[id].site : NULL;
 }
 
-/* Row + 1 of a path that is a stage's; 0: it is none. */
+/* Row + 1 of a path that is a stage; 0: it is not. */
 static uint32_t row_at(const struct paths *p, uint32_t path)
 {
 	return site_of(p, path) ? p->stages->row_of[p->g.path[path].site] : 0;
@@ -62,7 +61,7 @@ static int gather(struct paths *p)
 	err = tr_gather_view(&p->g, view);
 	if (err)
 		return err;
-	/* As everywhere: untimed calls took what the timed ones took. */
+	/* As everywhere: untimed calls take as long as the timed ones. */
 	tr_estimate_paths(&p->g, &view->all);
 	p->times = calloc(p->g.n_paths + 1, sizeof(*p->times));
 	p->at = calloc(p->g.n_paths + 1, sizeof(*p->at));
@@ -116,7 +115,7 @@ static double ns_of(const struct paths *p, double ticks)
 	return tr_view_ns(p->stages->view, ticks);
 }
 
-/* What this path's part of a row's calls stands for, of `records`. */
+/* The share of `records` that belongs to this path's part of a row's calls. */
 static double part_of(const struct paths *p, uint32_t path, uint64_t records)
 {
 	const struct tr_path *it = &p->g.path[path];
@@ -130,7 +129,7 @@ static double part_of(const struct paths *p, uint32_t path, uint64_t records)
 			 0;
 }
 
-/* A stage inside another: behind it, or before it where it is asked. */
+/* A stage inside another: after it, or before it if it is asked (pull). */
 static void add_nested(struct paths *p, uint32_t path)
 {
 	struct tr_stages *stages = p->stages;
@@ -181,7 +180,7 @@ static void add_path(struct paths *p, uint32_t path)
 		add_nested(p, path);
 }
 
-/* Tracks get numbers from 0 on, and rows the number of theirs. */
+/* Numbers the tracks from 0 on; rows get the number of their tracks. */
 static int number_tracks(struct paths *p)
 {
 	struct tr_stages *stages = p->stages;
@@ -189,7 +188,7 @@ static int number_tracks(struct paths *p)
 	uint32_t *last = calloc((size_t)stages->n + 1, sizeof(*last));
 	bool is_made = number && last;
 
-	/* Paths of a track lie together: its rows are counted once. */
+	/* Paths of a track are adjacent: each row counts a track once. */
 	for (uint32_t i = 0; is_made && i < stages->n_times; i++) {
 		struct tr_stage_time *t = &stages->time[i];
 
@@ -205,7 +204,7 @@ static int number_tracks(struct paths *p)
 	return is_made ? 0 : TARE_ENOMEM;
 }
 
-/* By row, as the later ones ask for them. */
+/* Sorted by row, for the lookups that follow. */
 static int sort_times(struct tr_stages *stages)
 {
 	struct tr_stage_time *sorted = calloc((size_t)stages->n_times + 1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stages: a row for each, from its scope and the series that tell about it:
+ * Stages: one row per stage, from its scope and the series that belong to it:
  * the ratio of its name (records out and in), NAME.downstream, NAME.wait and
  * NAME.depth.
  */
@@ -20,7 +20,7 @@ static const char *text_at(const tare_view *view, uint32_t off)
 
 /* ---- latencies --------------------------------------------------------- */
 
-/* `inside_ns`: what a scope's own cost is in each of its times. */
+/* `inside_ns`: cost of a scope inside each measured time. */
 static void fill_latency(const tare_view *view, const struct tr_series *s,
 			 double inside_ns, tare_latency *latency)
 {
@@ -61,7 +61,7 @@ static void start_row(struct tr_stages *stages, uint32_t id)
 
 	row->source = text_at(view, s->site->source);
 	row->born = s->site->born;
-	/* A call is a record. Calls under way are added with their paths. */
+	/* A call is a record. Open calls are added with their paths. */
 	if (!(s->site->flags & TARE_SITE_BATCH))
 		row->said_in = s->calls + s->untimed;
 	row->stats = (tare_stage_stats){
@@ -156,7 +156,7 @@ static const struct {
 	[DEPTH] = { ".depth", TARE_KIND_GAUGE },
 };
 
-/* The series that it is told by, if it is one of a stage. */
+/* Uses a series that belongs to a stage. */
 static void try_part(struct tr_stages *stages, const struct tr_series *s,
 		     enum stage_part part)
 {
@@ -188,7 +188,7 @@ static void find_parts(struct tr_stages *stages)
 	}
 }
 
-/* The last calls of each, and when the last one was. */
+/* The last calls of each stage, and the time of the last one. */
 static int find_recent(struct tr_stages *stages)
 {
 	tare_view *view = stages->view;

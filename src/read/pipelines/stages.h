@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between stage_times.c (what stages took, by track), stages.c (their rows)
- * and pipeline.c (the rows of a pipeline, and what holds it up).
+ * Shared by stage_times.c (times of stages, by track), stages.c (their rows)
+ * and pipeline.c (the rows of a pipeline, and its bottleneck).
  */
 #ifndef TR_READ_PIPELINES_STAGES_H
 #define TR_READ_PIPELINES_STAGES_H
@@ -10,13 +10,13 @@
 
 #include "read/view.h"
 
-/* Own time of a stage in a track, by one call path. Ticks. */
+/* Own time of a stage in one track, on one call path. Ticks. */
 struct tr_stage_time {
 	uint32_t row, track;
 	double own;
 };
 
-/* Stage `from` hands its records to stage `to`. */
+/* Stage `from` passes its records to stage `to`. */
 struct tr_stage_edge {
 	uint32_t from, to;
 };
@@ -25,10 +25,10 @@ struct tr_stage_row {
 	tare_stage_stats stats;
 	const char *source;
 	uint64_t open;
-	uint64_t said_in, said_out; /* as the stage counted them */
-	double nested_in;	    /* taken by the stages that it calls */
-	double nested_out;	    /* given by those that it asks */
-	bool has_next;		    /* it calls another one */
+	uint64_t said_in, said_out; /* as counted by the stage */
+	double nested_in;	    /* input of the stages that it calls */
+	double nested_out;	    /* output of the stages that it asks */
+	bool has_next;		    /* it calls another stage */
 	uint64_t born, newest;	    /* ticks */
 };
 
@@ -53,8 +53,8 @@ int tr_stage_times(struct tr_stages *stages);
 /* ---- stage_order.c ----------------------------------------------------- */
 
 /*
- * Rows for which is_mine, in the order of their records, into `order`; how
- * many in *ret_n.
+ * Puts the rows with is_mine into `order`, in the order of their records; their
+ * number to *ret_n.
  */
 int tr_stage_order(const struct tr_stages *stages, const uint8_t *is_mine,
 		   uint32_t *order, uint32_t *ret_n);

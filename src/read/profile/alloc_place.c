@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stack of an allocation, and the place in the program that it is of.
+ * The stack of an allocation, and the place in the program that allocated.
  *
- * Nobody looks for operator new, strdup or std::vector: these allocate for
- * their callers. So frames in libraries that do so are passed over, and
- * functions that were inlined from the C++ library.
+ * operator new, strdup or std::vector allocate for their callers and are of no
+ * interest. So frames in such libraries are skipped, and so are functions that
+ * were inlined from the C++ library.
  */
 #include "read/profile/allocs.h"
 #include "read/profile.h"
 
 #include <string.h>
 
-#define DEPTH_MOST 4096u  /* more is damage; stack_depth goes to 1024 */
+#define DEPTH_MOST 4096u  /* a deeper stack is damage; stack_depth is at most
+			   * 1024 */
 #define INLINED_MOST 32u
 
-/* And of functions, wherever they are. */
+/* Functions to skip in any module. */
 static const char *const wrappers[] = {
 	"operator new", "operator delete", "std::", "__gnu_cxx::",
 	"malloc", "calloc", "realloc", "xmalloc", "xcalloc", "xrealloc",
@@ -22,7 +23,7 @@ static const char *const wrappers[] = {
 };
 
 /*
- * Names of templates have what they return before them: "char*& std::vector<
+ * Names of template functions begin with the return type: "char*& std::vector<
  * char*, ...>::emplace_back<char*>(char*&&)".
  */
 static const char *without_return_type(const char *name)
@@ -74,7 +75,7 @@ TARE_API size_t tare_view_alloc_frames(tare_view *view,
 					    (!is_exact && row[number].address);
 		}
 		n++;
-		/* A caller is made before what it calls: no circle. */
+		/* A caller is stored before its callee: no cycle. */
 		if (row[number].parent >= number)
 			break;
 		number = row[number].parent;
@@ -128,7 +129,7 @@ TARE_API void tare_view_alloc_place(tare_view *view, const tare_alloc *alloc,
 			goto found;
 	}
 	module = TARE_NO_MODULE;
-	/* None of the program's: the innermost that is not tare. */
+	/* None is the program's: take the innermost that is not tare. */
 	for (size_t i = 0; i < n; i++) {
 		module = frames[i].module;
 		if (tr_module_name_is_own(tr_module_name(view, module)))

@@ -2,9 +2,10 @@
 /*
  * Allocs: rows of allocations, added up.
  *
- * What a stack has is its row and the cached rows of all threads for it; a row
- * that was moving from a cache when the image was taken is where the header
- * says. Cached sums may be below zero: only the sums of a stack are checked.
+ * The total of a stack is its row plus the cached rows of all threads. A row
+ * that was being moved out of a cache when the image was taken is where the
+ * header says. Cached sums may be negative; only the total of a stack is
+ * checked.
  */
 #include "read/profile/allocs.h"
 #include "read/profile.h"
@@ -18,9 +19,9 @@
 struct alloc_table {
 	tare_view *view;
 	const struct tr_alloc_state *heap;
-	const struct tr_alloc *row; /* of the image */
+	const struct tr_alloc *row; /* in the image */
 	uint32_t n;
-	struct tr_alloc *sum; /* by number; what: of the row; 0: none */
+	struct tr_alloc *sum; /* by number; `what`: of the row; 0: none */
 	uint64_t unit;
 };
 
@@ -62,7 +63,7 @@ static void add_alloc(struct tr_alloc *to, const struct tr_alloc *from,
 				    from->bytes - from->freed;
 }
 
-/* The row as it is after what was under way. */
+/* The row after the move that was under way. */
 static struct tr_alloc row_after(const struct alloc_table *table, uint32_t i)
 {
 	const struct tr_alloc_state *heap = table->heap;
@@ -105,7 +106,7 @@ static void add_rows(struct alloc_table *table)
 	}
 }
 
-/* Of a live one the parts may be of different moments. */
+/* In a live run the parts may be from different times. */
 static uint64_t no_less(tare_view *view, uint64_t n, uint64_t *damage)
 {
 	if ((int64_t)n < 0) {
@@ -216,7 +217,7 @@ static void fill_mark(struct alloc_table *table, uint32_t at,
 	      sizeof(*to), most_live_first);
 }
 
-/* Is there room behind it for what it says? */
+/* Does the rest of the table have room for its rows? */
 static bool is_mark(const struct alloc_table *table, uint32_t i)
 {
 	return kind_of(&table->row[i]) == TR_ALLOC_MARK &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls: functions seen by the hooks of -finstrument-functions, over all
- * their paths.
+ * Calls: functions timed by the hooks of -finstrument-functions, over all call
+ * paths.
  */
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ void tr_call_place(tare_view *view, uint64_t address, tare_place *ret_place,
 		return;
 	*ret_module = tare_view_module_at(view, address);
 	n = tare_view_places(view, *ret_module, address, places, PLACES_MOST);
-	/* The function itself, should others be inlined at its beginning. */
+	/* The function itself, not one that is inlined at its beginning. */
 	if (n)
 		*ret_place = places[n - 1];
 	if (ret_place->first_line)
@@ -42,7 +42,7 @@ static int by_address(const void *a, const void *b)
 	return TR_ORDER(x->address, y->address);
 }
 
-/* Paths of functions, those of one function together. */
+/* Paths of functions, grouped by function. */
 static size_t list_functions(const struct tr_gather *g, struct seen *seen)
 {
 	size_t n = 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Call tree: the paths in the order people read them.
- */
+/* Call tree: the call paths in the order of a report. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +9,7 @@
 struct tree {
 	tare_view *view;
 	const struct tr_times *times;
-	struct tr_weighed *order; /* a stack of those to come */
+	struct tr_weighed *order; /* stack of nodes still to visit */
 };
 
 static void name_scope(tare_view *view, tare_node *node,
@@ -47,7 +45,7 @@ static void fill_node(const struct tree *tree, uint32_t index, double whole)
 	const struct tr_path *p = &view->all.path[index];
 	const struct tr_times *t = &tree->times[index];
 	tare_node *node = &view->nodes[view->n_nodes++];
-	/* An estimate's sum is that of all calls. */
+	/* The total of an estimate covers all calls. */
 	double seen = (double)p->calls, mean;
 
 	if (tr_path_is_function(p))
@@ -76,7 +74,7 @@ static void fill_node(const struct tree *tree, uint32_t index, double whole)
 		p->calls && mean < 3 * tr_view_header(view)->resolution_ticks;
 }
 
-/* Those below `parent` onto the stack, most time first; how many. */
+/* Pushes the children of `parent`, most time first; returns their number. */
 static uint32_t push_children(const struct tree *tree, uint32_t parent,
 			      struct tr_weighed *top)
 {
@@ -92,7 +90,7 @@ static uint32_t push_children(const struct tree *tree, uint32_t parent,
 	return n;
 }
 
-/* Steps take the time of the scopes in them: it counts once. */
+/* A step includes the time of the scopes in it, which counts once. */
 static double whole_time(const struct tree *tree)
 {
 	const struct tr_gather *g = &tree->view->all;

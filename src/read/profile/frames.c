@@ -54,7 +54,7 @@ uint32_t tr_frames_function(struct tr_frames *f, const tare_place *place,
 	return i;
 }
 
-/* What is no function, but has samples. */
+/* Entries that are no functions, but have samples. */
 static uint32_t kind_function(struct tr_frames *f, enum tare_stack_kind kind)
 {
 	tare_place place = { .function = kind == TARE_STACK_CUT ?

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames of allocations: bytes that were allocated, over the whole run. Tags
- * are left out: what they have lies in memory that stacks have allocated.
+ * Frames of allocations: bytes allocated over the whole run. Tags are left out,
+ * because their blocks lie in memory that stacks have allocated.
  */
 #include <tare/read/alloc.h>
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Frames of the call tree: scopes, and functions seen by hooks.
- */
+/* Frames of the call tree: scopes, and functions timed by hooks. */
 #include "read/view.h"
 #include "read/profile.h"
 
 #include <stdlib.h>
 
-/* Of the path from the outermost call to the present one, by depth. */
+/* The path from the outermost call to the current one, by depth. */
 struct at_depth {
 	uint32_t function, node;
 };
@@ -39,7 +37,7 @@ static uint32_t call_function(struct tr_frames *frames,
 	return tr_frames_function(frames, &place, calls->at[i].source);
 }
 
-/* A step takes the time of the scopes in it, which are there themselves. */
+/* A step includes the time of the scopes in it, which are also in the tree. */
 static bool is_counted_twice(const struct calls *calls, size_t i)
 {
 	const struct tr_site *site = site_of(calls, i);
@@ -61,7 +59,7 @@ static uint32_t node_of(struct tr_frames *frames, const struct at_depth *path,
 	return node;
 }
 
-/* Callers come before what they call. */
+/* Callers come before their callees. */
 static void add_calls(struct tr_frames *frames, const struct calls *calls,
 		      unsigned slot, struct at_depth *path)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Functions: where the time goes, over all stacks.
- */
+/* Functions: time per function, over all stacks. */
 #include "read/view.h"
 #include "read/profile.h"
 
@@ -23,7 +21,7 @@ struct reading_functions {
 	size_t n_lines;
 };
 
-/* Recursion: the outermost has it all. `open`: how often on the path. */
+/* Recursion: only the outermost call adds. `open`: occurrences on the path. */
 static void add_totals(struct reading_functions *r, const uint32_t *order,
 		       uint32_t *path, uint32_t *open)
 {
@@ -162,7 +160,7 @@ static int most_own_first(const void *a, const void *b)
 	return order ? order : strcmp(x->function, y->function);
 }
 
-/* Stacks that are cut are no function, whatever they are below. */
+/* Incomplete stacks are not a function, wherever they are in the tree. */
 static size_t leave_out_cut(tare_function *rows, size_t n)
 {
 	size_t kept = 0;

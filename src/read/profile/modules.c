@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Modules: the programs and libraries that addresses lie in.
- */
+/* Modules: the program and the libraries that contain the addresses. */
 #include "read/view.h"
 #include "read/profile.h"
 
@@ -31,7 +29,7 @@ static const char *id_text(tare_view *view, const struct tr_module *row)
 	return text;
 }
 
-/* False: it makes no sense. */
+/* False: the row is invalid. */
 static bool add_module(tare_view *view, const struct tr_module *row)
 {
 	struct tr_profile *p = &view->profile;
@@ -94,7 +92,7 @@ uint32_t tr_profile_module(tare_view *view, uint32_t number)
 	if (number <= p->n_module_numbers &&
 	    p->module_index[number - 1] != TARE_NO_MODULE)
 		return p->module_index[number - 1];
-	/* A live one may have come after its table was copied. */
+	/* In a live run a module may be mapped after its table was copied. */
 	p->damaged += !view->live;
 	return TARE_NO_MODULE;
 }

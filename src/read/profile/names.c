@@ -2,11 +2,11 @@
 /*
  * Names: the places in the source of an address.
  *
- * A namer (symbols of the program `tare`, or whatever the caller has) reads
- * tables of programs, which is slow, so its answers are kept by address.
- * What it does not know is called by its module alone: a row for each address
- * would be thousands of rows of one function. What is of tare has one name: to
- * the reader of a report it is one cost.
+ * A namer (symbols of the program `tare`, or the caller's function) reads debug
+ * tables, which is slow, so results are cached by address. An address without a
+ * name gets the name of its module: one row per address would be thousands of
+ * rows for one function. Functions of tare share one name, because to the
+ * reader of a report they are one cost.
  */
 #include "read/view.h"
 #include "read/profile.h"
@@ -42,7 +42,7 @@ TARE_API void tare_view_name_with(tare_view *view, tare_name_fn name,
 	tr_pool_release(&p->places);
 }
 
-/* "libc.so.6", or "[unknown]": code in no file, made while the program ran. */
+/* "libc.so.6"; "[unknown]" for code in no file, generated at run time. */
 static size_t place_unnamed(const tare_module *module, tare_place *place)
 {
 	*place = (tare_place){
@@ -118,7 +118,9 @@ TARE_API size_t tare_view_places(tare_view *view, uint32_t module,
 		return 1;
 	}
 	n = named->n < most ? named->n : most;
-	/* Of too many the inner ones are left out: the function is the last. */
+	/*
+	 * If there are too many, drop the inner ones: the function is the last.
+	 */
 	memcpy(places, named->place + (named->n - n), n * sizeof(*places));
 	return n;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Samples: how the sampling went, and the single ones that the ring holds.
- */
+/* Samples: figures of the sampling, and the single samples in the ring. */
 #include "read/profile/allocs.h"
 #include "read/profile.h"
 
@@ -29,7 +27,7 @@ static void take_off(uint64_t *now, uint64_t then)
 	*now -= then < *now ? then : *now;
 }
 
-/* Since the last clear, as all else. */
+/* Since the last clear, like all other figures. */
 static struct tr_sampling sampling_of(const tare_view *view, double *ret_cpu_ns)
 {
 	const struct tr_header *header = tr_image_header(&view->image);
@@ -76,7 +74,10 @@ TARE_API const tare_sampling *tare_view_sampling(tare_view *view)
 	s->threads = now.threads;
 	s->unfollowed = now.unfollowed;
 	s->cost_ns = (double)now.cost_ns;
-	/* That is read now and then, and a killed program was not asked. */
+	/*
+	 * CPU time is read at intervals, and a killed program has no final
+	 * reading.
+	 */
 	if (!s->is_wall && s->cpu_ns < s->weight_ns)
 		s->cpu_ns = s->weight_ns;
 	return s;
@@ -84,7 +85,7 @@ TARE_API const tare_sampling *tare_view_sampling(tare_view *view)
 
 /* ---- one by one -------------------------------------------------------- */
 
-/* The scope that a node is, or is in, as functions are. */
+/* The scope of a node, or the scope around it if the node is a function. */
 static const char *scope_name(const struct tr_image *image, uint32_t ref)
 {
 	for (int i = 0; ref && i < SCOPES_MOST; i++) {
@@ -108,7 +109,9 @@ static void add_sample(tare_view *view, const struct tr_sample *row)
 	struct tr_profile *p = &view->profile;
 	uint32_t stack = tr_profile_stack(view, row->stack);
 
-	/* A live ring goes on while it is copied, the tables before it not. */
+	/*
+	 * A live ring changes while it is copied; the tables before it do not.
+	 */
 	if (row->ticket > tr_image_header(&view->image)->sampling.head ||
 	    stack == UINT32_MAX) {
 		p->damaged += !view->live && !view->has_baseline;

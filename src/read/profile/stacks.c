@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stacks: the tree of sampled stacks in the order people read it.
+ * Stacks: the tree of sampled stacks in the order of a report.
  *
- * A writer makes a caller before what it calls, so a parent's number is
- * below its own, and one pass from the end adds everything up: there can be
- * no circle. A row that says otherwise hangs below those that are cut.
+ * A writer stores a caller before its callee, so the number of a parent is
+ * below that of its children, and one pass from the end adds everything up:
+ * there is no cycle. A row that contradicts this is placed below the incomplete
+ * stacks.
  *
- * Frames of tare itself are no part of the program: one that called on (the
- * beginning of a thread, a wrapped callback) is passed over, and those that
- * were at work are one, the cost of measuring below whoever paid it.
+ * Frames of tare itself are not part of the program. A frame that called the
+ * program (start of a thread, a wrapped callback) is skipped. Frames in which
+ * tare worked become one: the cost of measuring, below the code that caused it.
  */
 #include "read/view.h"
 #include "read/profile.h"
@@ -23,16 +24,16 @@ struct branch {
 	uint64_t samples, all_samples;
 	double weight, all_weight;
 	uint32_t parent, first, next;
-	uint32_t same; /* ours, below ours: the outermost of these; else 0 */
+	uint32_t same; /* of tare, below tare: the outermost such row; else 0 */
 	bool is_own;   /* of tare */
 };
 
 struct stack_tree {
 	tare_view *view;
-	const struct tr_stack *row, *before; /* before: of the baseline */
+	const struct tr_stack *row, *before; /* before: in the baseline */
 	uint32_t n, n_before;
 	struct branch *branch;
-	struct tr_weighed *order; /* a stack of those to come */
+	struct tr_weighed *order; /* stack of nodes still to visit */
 };
 
 static const struct tr_stack *rows_of(const struct stack_tree *t,
@@ -60,7 +61,7 @@ static void read_counts(struct stack_tree *t, uint32_t i)
 	if (i < t->n_before) {
 		const struct tr_stack *then = &t->before[i];
 
-		/* Copied while it grew: never below zero. */
+		/* Copied while it grew: keep it from going below zero. */
 		samples -= then->samples < samples ? then->samples : samples;
 		weight -= then->weight_ns < weight ? then->weight_ns : weight;
 	}
@@ -68,7 +69,7 @@ static void read_counts(struct stack_tree *t, uint32_t i)
 	b->weight = (double)weight;
 }
 
-/* Where it hangs; 0: nowhere, it is not there. */
+/* The parent of a row; 0: the row is not used. */
 static uint32_t parent_of(struct stack_tree *t, uint32_t i)
 {
 	const struct tr_stack *row = &t->row[i];
@@ -80,12 +81,12 @@ static uint32_t parent_of(struct stack_tree *t, uint32_t i)
 	if (row->parent < i && row->parent >= TR_STACK_FIRST &&
 	    t->row[row->parent].flags & TR_STACK_READY)
 		return row->parent;
-	/* Of a live one the caller's row may have been copied too early. */
+	/* In a live run the caller's row may have been copied too early. */
 	t->view->profile.damaged += !t->view->live || row->parent >= i;
 	return TR_STACK_CUT;
 }
 
-/* Callers come first: what is above it is in place already. */
+/* Callers come first, so all rows above this one are final. */
 static void pass_over_own(struct stack_tree *t, uint32_t i)
 {
 	struct branch *b = &t->branch[i];
@@ -118,7 +119,7 @@ static void read_rows(struct stack_tree *t)
 	}
 }
 
-/* From the end: what was called is complete before its caller. */
+/* From the end: callees are complete before their caller. */
 static void add_up(struct stack_tree *t)
 {
 	for (uint32_t i = t->n; i-- > 1;) {
@@ -159,7 +160,7 @@ static void fill_stack(struct stack_tree *t, uint32_t number)
 	p->stack_index[number] = (uint32_t)p->n_stacks++;
 }
 
-/* Called by number `from` (0: the roots) onto the stack; how many. */
+/* Pushes the callees of `from` (0: the roots); returns their number. */
 static uint32_t push_children(struct stack_tree *t, uint32_t from,
 			      struct tr_weighed *top)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Readings as records: those of the history, and between them the monitor's,
- * put together from the points of its series. A job of the monitor writes its
- * gauges within a moment, so points that are as near to each other, and each
- * of another series, are one reading.
+ * Readings as records: those of operations, and between them the monitor's,
+ * made from the points of its series. A job of the monitor writes all its
+ * gauges within a moment. So points of different series within ROUND_NS are one
+ * reading.
  */
 #include "read/timeline.h"
 #include "read/readings.h"
@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The time a round of the monitor takes at most, to be one reading. */
+/* Longest duration of one round of the monitor. */
 #define ROUND_NS INT64_C(50000000)
-/* The quantities, and of a GPU its number and that it is there. */
+/* The quantities, and for a GPU its number and whether it is available. */
 #define ROW_ATTRS (TR_READING_KEYS + 2u)
 
 struct quantity_row {
@@ -82,7 +82,7 @@ int tr_reading_gpu(const char *labels)
 bool tr_reading_has_monitor(const tare_filter *filter,
 			    enum tare_record_kind kind)
 {
-	/* The types of the records of each kind, see probe/sample.c. */
+	/* The types of records of each kind, see probe/sample.c. */
 	unsigned type = kind == TARE_RECORD_GPU ? TARE_TYPE_PERCENTAGE :
 						  TARE_TYPE_MEMORY;
 
@@ -105,9 +105,9 @@ struct rows {
 	tare_record *row;
 	tare_attr_value *attr; /* ROW_ATTRS of each row */
 	size_t n;
-	/* Row + 1 that is being put together, of each GPU; memory is 0. */
+	/* Row + 1 that is being built, of each GPU; memory is 0. */
 	size_t open[TR_READING_GPUS];
-	uint32_t has[TR_READING_GPUS]; /* its quantities, as bits */
+	uint32_t has[TR_READING_GPUS]; /* its quantities so far, as bits */
 };
 
 static void add_attr(tare_record *row, tare_attr_value *attr, const char *key,

@@ -2,11 +2,11 @@
 /*
  * Statistics of readings.
  *
- * Counts, means and extremes of the monitor's are those of its series, so that
- * they are of all readings; records bring their own. What is of a moment, the
- * newest value and the line through all, comes from the readings that are held
- * apart. Of several runs the lines are fitted to each run's own middle: that
- * one process is larger than another is no trend.
+ * Counts, means and extremes of the monitor's readings come from its series, so
+ * they cover all readings; records add their own. The newest value and the
+ * fitted line come from the readings that are still kept one by one. For
+ * several runs the line is fitted around the middle of each run: a difference
+ * in size between two processes is not a trend.
  */
 
 #include <math.h>
@@ -16,10 +16,10 @@
 #include "base/text.h"
 #include "read/readings.h"
 
-#define STEADY 0.01 /* of the mean: less is no direction */
+#define STEADY 0.01 /* of the mean: a smaller change has no direction */
 #define LEAST_POINTS 3u
 
-/* Sums about the middle of the present run, and over the runs before it. */
+/* Sums around the middle of the current run, and over the runs before it. */
 struct fit {
 	double n, mean_t, mean_v, tt, tv;
 	double all_tt, all_tv;
@@ -55,7 +55,7 @@ struct tare_readings {
 
 /* ---- quantities -------------------------------------------------------- */
 
-/* NULL: there is no memory for it. */
+/* NULL: out of memory. */
 static struct measured *find_quantity(tare_readings *readings,
 				      struct group *group, const char *key)
 {
@@ -81,7 +81,7 @@ static void add_values(tare_quantity *quantity, uint64_t n, double sum,
 {
 	quantity->count += n;
 	quantity->mean += sum;
-	/* Written so that any number is less, and more, than none. */
+	/* Written so that NAN is replaced by any number. */
 	if (!(quantity->min <= min))
 		quantity->min = min;
 	if (!(quantity->max >= max))
@@ -99,7 +99,7 @@ static void add_moment(struct measured *measured, int64_t ns, double value)
 	}
 	if (ns < fit->first_ns)
 		fit->first_ns = ns;
-	/* Since the first one: ns since 1970 do not fit a double. */
+	/* Since the first one: ns since 1970 do not fit into a double. */
 	t = (double)(ns - fit->first_ns) * 1e-9;
 	fit->n_points++;
 	fit->n++;
@@ -124,7 +124,7 @@ static void finish_quantity(tare_quantity *quantity, const struct fit *fit)
 	quantity->mean = quantity->count ?
 				 quantity->mean / (double)quantity->count :
 				 (double)NAN;
-	/* A sum of equal values may round to another mean. */
+	/* Rounding may put the mean of equal values outside of their range. */
 	if (quantity->mean < quantity->min)
 		quantity->mean = quantity->min;
 	if (quantity->mean > quantity->max)
@@ -199,7 +199,7 @@ static double number_of(const tare_attr_value *attr)
 	return attr->type == TARE_ATTR_INT ? (double)attr->i : attr->d;
 }
 
-/* The number of the GPU that a record is of, -1: none; and is it there? */
+/* Number of the record's GPU, -1: none; and whether it is available. */
 static int gpu_of(const tare_record *record, bool *ret_is_there)
 {
 	int gpu = -1;
@@ -250,7 +250,7 @@ static void add_reading(tare_readings *readings, struct group *group,
 	}
 }
 
-/* Those of the monitor have no site. */
+/* The monitor's readings have no site. */
 static void add_readings(tare_readings *readings, const tare_record *record,
 			 size_t n)
 {
@@ -349,7 +349,7 @@ static int add_view(tare_readings *readings, tare_view *view,
 
 /* ---- all --------------------------------------------------------------- */
 
-/* Not those that only readings held apart have: none was counted. */
+/* Without quantities that only single readings have: their count is 0. */
 static bool finish_group(tare_readings *readings, struct group *group)
 {
 	tare_quantity *to = tr_pool_take(&readings->pool,
@@ -404,7 +404,7 @@ TARE_API int tare_readings_open(tare_view *const *views, size_t n,
 	if (!readings)
 		return TARE_ENOMEM;
 	readings->kind = kind;
-	/* There is one of all, also where nothing was read. */
+	/* The group of all exists even if nothing was read. */
 	(void)find_group(readings, TARE_READINGS_ALL, "", -1);
 	for (size_t i = 0; i < n && !err; i++)
 		err = add_view(readings, views[i], filter);

@@ -3,18 +3,18 @@
 #include "read/view.h"
 #include "read/records.h"
 /*
- * Kept: the last values of series, as records of the history.
+ * Kept: the last values of series, as records.
  *
- * They are in the rings of the cells. Operations are left out, which have
- * records of their own with attributes; so are series that the library makes
- * for itself: parts of stages, and what the monitor reads.
+ * The values are in the rings of the cells. Operations are left out, because
+ * they have records of their own with attributes. So are series that the
+ * library makes for itself: parts of stages, and readings of the monitor.
  */
 
 struct kept {
 	tare_view *view;
-	tare_record *to; /* NULL: count them */
+	tare_record *to; /* NULL: only count */
 	size_t n;
-	uint64_t left; /* steps, of a ledger that is as it should be */
+	uint64_t left; /* steps that an undamaged ledger can need */
 };
 
 static enum tare_record_kind kind_of(const struct tr_site *site)
@@ -64,7 +64,7 @@ static void fill(const struct kept *kept, const struct tr_site *site,
 	out->error = "";
 }
 
-/* Rings of before 3.1 were for statistics alone. */
+/* Rings of formats before 3.1 were for statistics only. */
 static const struct tr_values *ring_of(const struct kept *kept,
 				       const struct tr_cell *cell,
 				       uint64_t *ret_n)
@@ -131,7 +131,7 @@ static void add_entry(struct kept *kept, const struct tr_track *track,
 	kept->n++;
 }
 
-/* Scopes that are in the log and not in their ring yet. */
+/* Scopes that are in the log, but not yet in their ring. */
 static void add_pending(struct kept *kept, const struct tr_track *track)
 {
 	const struct tr_image *image = &kept->view->image;
@@ -169,7 +169,7 @@ static void add_track(struct kept *kept, const struct tr_track *track)
 			add_cell(kept, track, cell, site);
 		off = cell->next;
 	}
-	if (track->claimed != 1) /* its thread went on while it was copied */
+	if (track->claimed != 1) /* its thread went on during the copy */
 		add_pending(kept, track);
 }
 

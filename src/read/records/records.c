@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Records: the history of operations, out of its blocks.
- */
+/* Records: reads the records of operations from their blocks. */
 #include "read/view.h"
 #include "read/records.h"
 
@@ -30,7 +28,7 @@ static const char *keep_text(struct reading *r, const char *bytes, size_t n)
 	return at;
 }
 
-/* One attribute at `at`; its end, or NULL if the record is damaged. */
+/* One attribute at `at`. Returns its end, or NULL if the record is damaged. */
 static const char *read_attr(struct reading *r, const char *at,
 			     const char *end)
 {
@@ -140,7 +138,7 @@ struct place {
 	size_t at;
 };
 
-/* Those of one moment stay in the order in which they are stored. */
+/* Records with the same time stay in the order in which they are stored. */
 static int oldest_first(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
@@ -149,7 +147,7 @@ static int oldest_first(const void *a, const void *b)
 	return order ? order : TR_ORDER(x->at, y->at);
 }
 
-/* Each place names the record that belongs there: one cycle after another. */
+/* Each place names the record that belongs there: move along the cycles. */
 static void move_records(tare_record *records, struct place *places, size_t n)
 {
 	for (size_t first = 0; first < n; first++) {
@@ -168,7 +166,7 @@ static void move_records(tare_record *records, struct place *places, size_t n)
 	}
 }
 
-/* There may be far more of them than of anything else: no second copy. */
+/* In place: there may be far more records than anything else. */
 static int sort_records(tare_view *view)
 {
 	size_t n = view->n_records;
@@ -191,7 +189,7 @@ static int64_t end_of(const tare_record *record)
 	return (int64_t)((uint64_t)record->start_ns + record->duration_ns);
 }
 
-/* What ended up to then is not shown: by the last clear, or by its age. */
+/* Records that ended before this are hidden: by the last clear, or by age. */
 static int64_t trimmed_until(const tare_view *view)
 {
 	const struct tr_header *header = tr_view_header(view);
@@ -211,7 +209,7 @@ static bool is_kept_value(const tare_record *record)
 	return record->kind >= TARE_RECORD_VALUE;
 }
 
-/* A scope with notes has a record, and a place among its last values. */
+/* A scope with notes has both a record and a kept value of the same call. */
 static bool is_same_call(const tare_record *before, const tare_record *record)
 {
 	return record->kind == TARE_RECORD_SCOPE &&
@@ -222,8 +220,8 @@ static bool is_same_call(const tare_record *before, const tare_record *record)
 }
 
 /*
- * The newest of operations and such, up to max_history_size. Kept values have
- * bounds of their own; an answer has at most as many of them.
+ * Keeps the newest max_history_size records of operations, memory and GPUs.
+ * Kept values have limits of their own, in their rings.
  */
 static void trim(tare_view *view)
 {
@@ -253,7 +251,7 @@ static void trim(tare_view *view)
 
 /* ---- a part of them ---------------------------------------------------- */
 
-/* Names are matched once a site: there are far more records. */
+/* Names are matched once per site, because there are far more records. */
 enum { SITE_UNKNOWN, SITE_WANTED, SITE_UNWANTED };
 
 static bool has_wanted_site(const tare_view *view, const tare_filter *filter,
@@ -296,7 +294,7 @@ static bool is_chosen(const tare_view *view, const struct choice *choice,
 	       has_wanted_site(view, filter, choice->sites, record);
 }
 
-/* Newest first, so that the search ends with the last one wanted. */
+/* Newest first, so that the search ends at the last record needed. */
 static size_t choose(tare_view *view, const struct choice *choice,
 		     tare_record *to)
 {
@@ -314,7 +312,7 @@ static size_t choose(tare_view *view, const struct choice *choice,
 	return n;
 }
 
-/* The newest that are chosen, at most `most`, to *array; how many. */
+/* The newest selected records, at most `most`, to *array; their number. */
 static int choose_to(tare_view *view, const tare_filter *filter, size_t most,
 		     tare_record **array, size_t *ret_n)
 {
@@ -337,7 +335,7 @@ static int choose_to(tare_view *view, const tare_filter *filter, size_t most,
 	return 0;
 }
 
-/* What there is without a filter: a number of operations, as many values. */
+/* The result without a filter: at most twice max_history_size records. */
 static int keep_newest(tare_view *view)
 {
 	size_t most = view->n_records;

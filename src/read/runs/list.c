@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The public calls that list runs and put those away that have ended.
- */
+/* The public calls that list runs and move ended ones to the folder of runs. */
 #include "read/view.h"
 
 #include <stdlib.h>
 
 #include "ledger/runs.h"
 
-/* Who was killed did not write it down; what it recorded last tells. */
+/* A killed run did not store its end: use the newest time in its ledger. */
 static int64_t end_of_killed(const char *path)
 {
 	struct tr_image image;

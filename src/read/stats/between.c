@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between: quantiles of what came in between two views of one run.
+ * Between: quantiles of the measurements between two views of one run.
  *
  * Histograms only grow, so the difference of two is the histogram of the time
- * between them. Ranks and values are those of any other histogram.
+ * between them. Ranks and values are computed as for any other histogram.
  */
 #include "read/stats.h"
 
@@ -14,7 +14,7 @@ static uint64_t less(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0;
 }
 
-/* No count goes below 0, whatever two crafted files say. Both ascend. */
+/* Counts never go below 0, even for two crafted files. Both ascend. */
 static void subtract(struct tr_hist *now, const struct tr_hist *before)
 {
 	uint32_t j = 0;
@@ -34,7 +34,7 @@ static void subtract(struct tr_hist *now, const struct tr_hist *before)
 	}
 }
 
-/* Has the highest value of all the bucket of the highest fresh one? */
+/* Is the overall maximum in the same bucket as the highest new value? */
 static bool is_in_highest(struct tr_pool *pool, const struct tr_series *fresh,
 			  const tare_stats *now)
 {
@@ -47,8 +47,8 @@ static bool is_in_highest(struct tr_pool *pool, const struct tr_series *fresh,
 }
 
 /*
- * Exact where it is a new record. Else of the highest bucket: the highest of
- * all, if that is in it, or its middle.
+ * Exact if the maximum is new. Else a value of the highest bucket: the overall
+ * maximum if it is in that bucket, or the bucket's middle.
  */
 static double highest(struct tr_pool *pool, const struct tr_series *fresh,
 		      const tare_stats *before, const tare_stats *now)

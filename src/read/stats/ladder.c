@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A fine histogram on a coarse ladder of bounds.
- */
+/* Converts a fine histogram to a coarse list of bounds. */
 #include "read/view.h"
 #include "read/stats.h"
 
@@ -10,7 +8,7 @@
 
 struct climb {
 	const double *bound;
-	uint64_t *below; /* of each step alone, until the end */
+	uint64_t *below; /* counts of each step; cumulative at the end */
 	size_t n, at;
 	uint64_t above;
 };
@@ -28,7 +26,7 @@ static void add(struct climb *climb, uint64_t count)
 		climb->above += count;
 }
 
-/* Buckets of negative values: the largest number is the least value. */
+/* Buckets of negative values: the highest bucket number is the lowest value. */
 static void climb_negative(struct climb *climb, const struct tr_hist *hist)
 {
 	for (uint32_t i = hist->n; i-- > 0;)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Merge: the statistics of several runs as one.
+ * Merge: the statistics of several runs together.
  *
- * Histograms have the same buckets in every ledger (of seconds, whatever a
- * run's clock counts), so they add up exactly; so do counts and sums. What
- * is derived from these is derived again, by the functions of stats.c.
+ * Histograms have the same buckets in every ledger (in seconds, whatever unit a
+ * run's clock has), so they add up exactly, and so do counts and sums. Derived
+ * figures are computed again, by the functions of stats.c.
  *
- * The outcome is asked of the whole: a series that fails in one of the runs
- * has failures.
+ * The filter's outcome applies to the merged series: a series that fails in one
+ * of the runs has failures.
  */
 #include "read/view.h"
 #include "read/stats.h"
@@ -20,10 +20,10 @@
 
 struct part {
 	tare_stats row;
-	struct tr_series series; /* its histograms alone */
+	struct tr_series series; /* only its histograms */
 	double sum;		 /* of the distribution, in the row's unit */
-	uint64_t all_failures;	 /* over all time, where `row` is not */
-	int64_t last_ns;	 /* end of the run that `last` is of */
+	uint64_t all_failures;	 /* over all time, if `row` is not */
+	int64_t last_ns;	 /* end of the run that `last` comes from */
 };
 
 struct tare_merge {
@@ -110,7 +110,7 @@ static void add_numbers(struct part *part, const tare_stats *row)
 	to->own += row->own;
 	to->net_total += row->net_total;
 	to->net_own += row->net_own;
-	/* Items with a time, for now. NAN, where a window does not know it. */
+	/* Items with a time, for now. NAN if a window does not have them. */
 	to->items_per_s += row->items ?
 				   row->items_per_s * row->total * 1e-9 :
 				   row->items_per_s;

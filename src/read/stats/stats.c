@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Stats: one row a series, over all time, a window, or the last values.
- */
+/* Stats: one row per series, over all time, a window, or the last values. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,10 +34,10 @@ static bool is_in_bucket(double value, double bucket)
 }
 
 /*
- * An extreme of what a baseline leaves over. Slices after the clear know
- * theirs exactly. What the slice of the clear has since then is known by its
- * buckets: if one holds the slice's own extreme, that was measured then, or
- * no further off than half of the bucket.
+ * An extreme after a baseline is subtracted. Slices after the clear have exact
+ * extremes. For the slice of the clear only the buckets since then are known.
+ * If the slice's own extreme is in the outermost bucket, it was measured after
+ * the clear, or is at most half a bucket off.
  */
 static double extreme_of(const struct tr_series *s, double q, double exact,
 			 double of_clear)
@@ -63,7 +61,7 @@ double tr_stats_sum(const tare_view *view, const struct tr_series *series)
 	return in_unit(view, series, series->sum);
 }
 
-/* Buckets of times are of seconds, whatever clock counted them. */
+/* Buckets of times are in seconds, whatever the unit of the clock. */
 static double scale_of(const tare_stats *row)
 {
 	return row->kind == TARE_KIND_SCOPE ? 1e9 : 1;
@@ -78,7 +76,7 @@ void tr_stats_quantiles(const struct tr_series *s, tare_stats *row)
 	double value[5];
 
 	tr_series_quantiles(s, row->timed, q, value, 5);
-	/* An estimate from a bucket may not leave the exact bounds. */
+	/* An estimate from a bucket must stay within the exact bounds. */
 	for (int i = 0; i < 5; i++)
 		*to[i] = tr_most(tr_least(value[i] * scale, row->max),
 				 row->min);
@@ -152,7 +150,7 @@ double tr_stats_success(const tare_stats *row)
 		       0;
 }
 
-/* Of the same share as the total: recursion is in it only once. */
+/* Scaled like the total, in which recursion counts once. */
 double tr_stats_net(const tare_stats *row, double ns, double inside_ns)
 {
 	double mean = row->mean - inside_ns;
@@ -170,8 +168,8 @@ double tr_stats_net_mean(const tare_stats *row)
 }
 
 /*
- * Of the calls that `total` is the time of: the first step has none. What an
- * untimed call had is not kept apart, so each counts as much as another.
+ * Items of the calls whose time is in `total`: the first step has no time.
+ * Items of untimed calls are not stored separately, so all calls count equally.
  */
 static double timed_items(const struct tr_series *s)
 {
@@ -233,7 +231,7 @@ static void fill_row(const tare_view *view, const struct tr_series *s,
 	if ((s->site->kind == TARE_KIND_COUNTER ||
 	     s->site->kind == TARE_KIND_RATIO) &&
 	    !(view->shown->range.last_values && tr_series_timed(s))) {
-		/* Counters have no time slices: nothing to say of a window. */
+		/* Counters have no time slices: unknown for a window. */
 		if (is_all)
 			fill_counter(s, row);
 		return;
@@ -254,7 +252,10 @@ static void fill_row(const tare_view *view, const struct tr_series *s,
 		fill_time(view, s, extra, is_all, row);
 	else
 		fill_value(s, is_all, row);
-	/* Of a window or the last values it is not known what was left out. */
+	/*
+	 * For a window or the last values, the number of missed calls is
+	 * unknown.
+	 */
 	row->is_estimate = s->site->worst != 0;
 	row->missed = is_all ? s->missed : 0;
 	if (s->site->kind == TARE_KIND_GAUGE)
@@ -263,7 +264,7 @@ static void fill_row(const tare_view *view, const struct tr_series *s,
 
 /* ---- all rows ---------------------------------------------------------- */
 
-/* Two rows of one view never tie: a series is what differs in these. */
+/* Two rows of one view never compare equal: these fields define a series. */
 static int by_name(const tare_stats *x, const tare_stats *y)
 {
 	int order = strcmp(x->name, y->name);
@@ -298,7 +299,7 @@ int tr_stats_order_slowest(const void *a, const void *b)
 	return order ? order : by_name(x, y);
 }
 
-/* Whether single values failed is not kept: over all time, then. */
+/* Failures of single values are not stored: use those of all time. */
 static bool has_failed(const tare_view *view, const tare_stats *row)
 {
 	if (view->shown->range.last_values)

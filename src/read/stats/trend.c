@@ -2,9 +2,8 @@
 /*
  * Trend: the last window against the one before it.
  *
- * A window is widened to the edges of what is held apart, so the earlier one
- * is asked for only when the edges of the later one are known, and ends
- * there: no event is in both.
+ * A window is widened to whole slices. So the edges of the later window are
+ * determined first, and the earlier window ends there: no event is in both.
  */
 #include "read/stats.h"
 
@@ -12,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Less than a time slice by far, more than a time's error of rounding. */
+/* Much less than a time slice, and more than the rounding error of a time. */
 #define TR_EDGE_NS 1000
 
 struct sides {
@@ -22,7 +21,7 @@ struct sides {
 	uint32_t *at; /* by site: index of its trend + 1 */
 };
 
-/* 0 would mean the beginning and not a moment. */
+/* 0 would mean the beginning, not a time. */
 static int64_t earlier(int64_t ns, int64_t by)
 {
 	int64_t result;
@@ -32,7 +31,7 @@ static int64_t earlier(int64_t ns, int64_t by)
 	return result;
 }
 
-/* The names of a row, and nothing counted. */
+/* The names of a row, with all counts 0. */
 static tare_stats nothing_of(const tare_stats *row)
 {
 	tare_stats none = *row;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Window: what happened between two moments, and between which really.
+ * Window: the measurements between two times, and the real edges.
  *
- * Measurements are held by time slices, older ones by several together. A
- * window is therefore widened until no record lies across its edges; then
- * it holds every event between the edges that the answer states, of every
- * series. Records of different series nest, so a few rounds are enough. If
- * they do not (there was no memory to close a slice), the window stays as
- * asked for, and a series may have some events more than the edges tell.
+ * Measurements are stored by time slices; older slices are merged. So a window
+ * is widened until no stored slice crosses its edges. Then it has every event
+ * of every series between the reported edges. Slices of different series nest,
+ * so a few rounds are enough. If they do not nest (there was no memory to close
+ * a slice), the window stays as requested, and a series may have some events
+ * outside of the reported edges.
  */
 #include "read/view.h"
 #include "read/stats.h"
@@ -15,7 +15,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define TR_ROUNDS 8 /* tiers, what is older than all, and one to see it */
+#define TR_ROUNDS 8 /* tiers, the oldest slice, and one round to verify */
 
 /* First and last tick of the slices that a range touches. */
 static void align(const tare_view *view, struct tr_time_range *range)
@@ -45,7 +45,7 @@ static bool is_wider(struct tr_time_range *range, const struct tr_gather *g,
 	return true;
 }
 
-/* The range in which no record lies across an edge; false: none. */
+/* The range in which no slice crosses an edge; false: there is none. */
 static int widen(tare_view *view, struct tr_time_range *range, bool *ret_exact)
 {
 	struct tr_gather g = { .range = *range };

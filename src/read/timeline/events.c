@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events: single scopes out of the trace rings.
+ * Events: single scopes from the trace rings.
  *
- * Where tracing began while the program ran, a thread's last events before it
- * are in its small log, and those of a thread that was slow to notice still
- * go there.
+ * If tracing began while the program ran, a thread's last events before that
+ * are in its small log. A thread that noticed late still writes there.
  */
 #include "read/timeline/nest.h"
 #include "ledger/layout.h"
@@ -17,7 +16,7 @@ struct reading {
 	tare_view *view;
 	const struct tr_track *track;
 	uint32_t thread;
-	uint64_t before; /* start in the entry before: of a long scope */
+	uint64_t before; /* start in the previous entry: of a long scope */
 	struct tr_ticks *ticks; /* of every event */
 	size_t first;	 /* event of this thread, on this track */
 	bool with_logs;
@@ -68,7 +67,7 @@ static void add_scope(struct reading *r, const struct tr_entry *entry)
 	view->events[view->n_events++] = event;
 }
 
-/* All events of the thread so far, on this track, are there. */
+/* All events of the thread on this track have been read. */
 static void end_thread(struct reading *r)
 {
 	tr_events_nest(r->view, r->view->events + r->first,
@@ -92,7 +91,8 @@ static void add_entry(struct reading *r, const struct tr_entry *entry)
 
 struct ring {
 	const struct tr_entry *entry;
-	uint32_t size, from, n; /* n entries from `from` on, round the end */
+	uint32_t size, from, n; /* n entries starting at `from`, wrapping
+				 * around */
 };
 
 static const struct tr_entry *entry_of(const struct ring *ring, uint32_t i)
@@ -100,7 +100,7 @@ static const struct tr_entry *entry_of(const struct ring *ring, uint32_t i)
 	return &ring->entry[(ring->from + i) % ring->size];
 }
 
-/* Whose the oldest entries are: the first mark says who was before it. */
+/* Owner of the oldest entries: the first mark names the owner before it. */
 static uint32_t first_owner(const struct tr_track *t, const struct ring *ring)
 {
 	for (uint32_t i = 0; i < ring->n; i++)
@@ -115,7 +115,7 @@ static void add_ring(struct reading *r, const struct ring *ring)
 		add_entry(r, entry_of(ring, i));
 }
 
-/* The small log, which is used as long as there is no ring. */
+/* The small log, which is used while there is no ring. */
 static bool find_log(const struct reading *r, struct ring *ret_log)
 {
 	const struct tr_track *t = r->track;
@@ -185,7 +185,7 @@ static int by_start(const void *a, const void *b)
 
 /*
  * The next track. All rings together are smaller than the ledger, or they are
- * no rings.
+ * damaged.
  */
 static const struct tr_track *next_traced(const tare_view *view,
 					  uint32_t *index, uint64_t *left)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A scope's end is read before the end of the scope around it is, but not on
- * the same processor, and ticks become ns by anchors that came at different
- * times: an inner scope may seem to end after its outer one, and viewers then
- * draw nonsense or refuse the file.
+ * A scope's end is read before the end of the scope around it. But the two may
+ * be read on different processors, and ticks are converted to ns by different
+ * anchors. So an inner scope may seem to end after its outer one, and viewers
+ * then draw it wrongly or refuse the file.
  *
- * The order in a log is the truth: a scope comes after all that are inside
- * it. So they are gone through from the last to the first. The stack holds
- * what is around or after the present one, outer ones first.
+ * The order in a log is reliable: a scope comes after all scopes inside it. So
+ * the events are visited from the last to the first. The stack has the scopes
+ * around or after the current one, outer ones first.
  */
 #include "read/timeline/nest.h"
 
@@ -33,7 +33,7 @@ static bool is_inside(const struct nest *nest, size_t i, size_t around)
 	       nest->ticks[i].end > nest->ticks[around].start;
 }
 
-/* How many of the stack are around event i; those above come after it. */
+/* Number of stack entries around event i; the rest come after it. */
 static uint32_t around(const struct nest *nest, size_t i)
 {
 	uint32_t n = nest->n;
@@ -62,7 +62,7 @@ static void set_times(tare_event *event, int64_t from, int64_t to)
 	event->duration_ns = to > from ? (uint64_t)to - (uint64_t)from : 0;
 }
 
-/* Into what is around it, and before what comes after it. */
+/* Clips event i to the scope around it and to the start of the next one. */
 static void clip(const struct nest *nest, size_t i, uint32_t n)
 {
 	tare_event *event = &nest->event[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Timeline: what gauges were over time. Single values where `keep_values`
- * has them, means of closed time slices before that; and then the value now,
- * or what the slice under way has.
+ * Timeline: the values of gauges over time. Single values if `keep_values` has
+ * them, before those the means of closed time slices. The last point is the
+ * current value, or that of the current slice.
  */
 #include "read/view.h"
 #include "read/stats.h"
@@ -17,8 +17,8 @@ struct timeline {
 	tare_view *view;
 	struct tr_point *point;
 	size_t n, most;
-	uint64_t left;	/* steps, of a ledger that is as it should be */
-	bool to_now;	/* ends with the value now */
+	uint64_t left;	/* steps that an undamaged ledger can need */
+	bool to_now;	/* ends with the current value */
 	bool failed;
 };
 
@@ -35,7 +35,7 @@ static void add_point(struct timeline *line, uint32_t site, uint64_t ticks,
 	};
 }
 
-/* Ticks of the oldest single value; UINT64_MAX: there is none. */
+/* Adds the single values. Ticks of the oldest; UINT64_MAX: there is none. */
 static uint64_t add_values(struct timeline *line, const struct tr_cell *cell)
 {
 	uint64_t n, first = UINT64_MAX;
@@ -56,7 +56,7 @@ static uint64_t add_values(struct timeline *line, const struct tr_cell *cell)
 	return first;
 }
 
-/* The mean; where there are negatives, whose number is apart, the middle. */
+/* The mean. With negative values, whose count is separate, min/max middle. */
 static double value_of(const struct tr_slice *s)
 {
 	double min = tr_real_of(s->min), max = tr_real_of(s->max);
@@ -103,7 +103,7 @@ static void add_history(struct timeline *line, const struct tr_cell *cell,
 	}
 }
 
-/* How many it has is not held; with one, the middle is that one. */
+/* The current slice has no count. With one value, the middle is that value. */
 static void add_present(struct timeline *line, const struct tr_cell *cell,
 			uint64_t before)
 {

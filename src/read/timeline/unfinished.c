@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unfinished: scopes that were open when the view was taken. No ring has
- * them: an entry is written at a scope's end.
+ * Unfinished: scopes that were open when the view was taken. They are in no
+ * ring, because an entry is written at the end of a scope.
  */
 #include "read/view.h"
 #include "ledger/layout.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads run CSV files, ours and those that went through other hands.
+ * Reads run CSV files, also those changed by other programs.
  *
- * The text is cut into lines and cells in place. Three passes of one loop:
- * comments, the header, rows; which one a line is decides itself by its first
- * cell and by whether there was a header.
+ * The text is split into lines and cells in place. One loop handles comments,
+ * the header and rows. The first cell, and whether there was a header, decide
+ * which of them a line is.
  */
 #include "read/training/run_parse.h"
 
@@ -19,7 +19,7 @@
 
 /* ---- lines and cells --------------------------------------------------- */
 
-/* Ends the line at `text` and gives the next; NULL: that was the last. */
+/* Ends the line at `text` and gives the next; NULL: it was the last one. */
 static char *run_next_line(char *text, bool *ret_ended)
 {
 	char *end = text + strcspn(text, "\r\n");
@@ -36,7 +36,7 @@ static char *run_next_line(char *text, bool *ret_ended)
 
 /* ---- comments ---------------------------------------------------------- */
 
-/* A spreadsheet puts quotes around, and empty cells behind. */
+/* A spreadsheet adds quotes around the text, and empty cells after it. */
 static char *run_comment_text(char *line)
 {
 	size_t n;
@@ -98,7 +98,7 @@ static int run_line(struct tr_run_parser *p, char *line)
 	if (!p->has_header)
 		return tr_run_header(p, line);
 	err = tr_run_row(p, line);
-	/* Without its end it may be half a line: of a run that was killed. */
+	/* A line without an end may be incomplete: the run was killed. */
 	if (err == TARE_EFORMAT && !p->is_ended) {
 		p->file->table.is_cut = true;
 		run_no_problem(p->problem);
@@ -116,7 +116,7 @@ static void run_total(tare_run_file *file)
 		sum += file->rows[i].total_time;
 	if (text)
 		(void)tr_parse_double(text, &said);
-	/* What a killed run says may be behind its rows. */
+	/* The comment of a killed run may be older than its rows. */
 	file->table.total_training_time = said > sum ? said : sum;
 	text = tare_run_file_comment(file, "finished");
 	file->table.is_open = text && strcmp(text, "no") == 0;
@@ -154,7 +154,7 @@ static int run_lines(struct tr_run_parser *p, char *text)
 	return err;
 }
 
-/* Takes the text, which ends with a zero. */
+/* Takes ownership of the text, which is NUL-terminated. */
 static int run_parse(char *text, size_t len, tare_run_file **ret_file,
 		     tare_run_problem *problem)
 {

@@ -34,7 +34,7 @@ int tr_run_report(tare_run_problem *problem, uint64_t line, uint64_t column,
 	va_start(args, format);
 	(void)vsnprintf(problem->text, sizeof(problem->text), format, args);
 	va_end(args);
-	/* For a terminal, whatever the file holds. */
+	/* Safe for a terminal, whatever bytes the file has. */
 	for (char *c = problem->text; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = '?';
@@ -64,12 +64,12 @@ char *tr_run_unquote(char *text, char **ret_cell)
 		*to++ = *from++;
 	}
 	from += *from == '"';
-	/* What somebody puts behind the quotes belongs to nobody. */
+	/* Text after the closing quote is ignored. */
 	*to = '\0';
 	return from;
 }
 
-/* Cuts a line at its separators; how many, or UINT32_MAX: too many. */
+/* Splits a line at its separators. Their number, or UINT32_MAX: too many. */
 static uint32_t run_cells(char *line, char separator, char **cells)
 {
 	uint32_t n = 0;
@@ -146,7 +146,7 @@ int tr_run_header(struct tr_run_parser *p, char *line)
 
 /* ---- rows -------------------------------------------------------------- */
 
-/* Beside semicolons and tabs a comma is a decimal point. */
+/* With semicolons or tabs as separators, a comma is a decimal point. */
 static bool run_number(const struct tr_run_parser *p, char *cell, double *ret)
 {
 	char *comma = p->separator == ',' ? NULL : strchr(cell, ',');
@@ -156,7 +156,7 @@ static bool run_number(const struct tr_run_parser *p, char *cell, double *ret)
 	if (tr_parse_double(cell, ret))
 		return true;
 	if (comma)
-		*comma = ','; /* as it was, for the message */
+		*comma = ','; /* restored for the message */
 	if (!tr_same_word(cell, "na") && !tr_same_word(cell, "n/a") &&
 	    !tr_same_word(cell, "null"))
 		return false;
@@ -164,7 +164,7 @@ static bool run_number(const struct tr_run_parser *p, char *cell, double *ret)
 	return true;
 }
 
-/* Times and epochs are numbers that can be added up. */
+/* Times and epochs must be numbers that can be added up. */
 static const char *run_wrong(int column, const char *cell, double value)
 {
 	if (column == RUN_EPOCH && !(value >= 0 && value < 0x1p53 &&
@@ -251,7 +251,7 @@ int tr_run_row(struct tr_run_parser *p, char *line)
 		return tr_run_report(p->problem, p->line, 0, "a second header "
 				     "row: two runs in one file?");
 	while (n > p->n_cells && n != UINT32_MAX && !*p->cells[n - 1])
-		n--; /* a spreadsheet's empty columns */
+		n--; /* empty columns of a spreadsheet */
 	if (n != p->n_cells)
 		return tr_run_report(p->problem, p->line, 0,
 				     "%u cells, but the header has %u",

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trainings: rows of epochs, as the ledger has them.
+ * Trainings: the rows of epochs in a ledger.
  *
- * A row counts if both its ends have the same number; rows of a ring are put
- * in the order of their numbers. What is known of the whole run is in the
- * newest of them.
+ * A row counts if its begin and end have the same number. Rows of a ring are
+ * sorted by their numbers. Totals of the whole run are in the newest row.
  */
 #include <tare/read/train.h>
 
@@ -21,7 +20,7 @@
 struct tr_trainings {
 	tare_training_info *info;
 	size_t n;
-	uint64_t pages_left; /* that the ledger can have */
+	uint64_t pages_left; /* that the ledger can have at most */
 	struct tr_pool pool; /* rows, pairs */
 };
 
@@ -53,8 +52,8 @@ static const struct tr_training_page *page_at(const tare_view *view,
 }
 
 /*
- * Of at most `most` pages, which it tells how many there were. Counts where
- * `ret` is NULL.
+ * Finds the rows in at most `most` pages; also gives the number of pages. Only
+ * counts if `ret` is NULL.
  */
 static size_t find_rows(const tare_view *view, const struct tr_training *head,
 			const struct tr_training_row **ret, uint64_t most,
@@ -103,7 +102,7 @@ static tare_run_row run_row(const struct tr_training_row *from)
 	return row;
 }
 
-/* Scores are the run's. */
+/* Scores are those of the run. */
 static tare_run_row own_row(const struct tr_training_row *from)
 {
 	tare_run_row row = run_row(from);
@@ -131,7 +130,7 @@ static void fill_totals(tare_view *view, tare_training_info *info,
 
 /* ---- phases ------------------------------------------------------------ */
 
-/* A time as it was stored; what cannot be one is none. */
+/* A stored time; NAN if the bits are not a valid time. */
 static double seconds_of(uint64_t bits)
 {
 	double seconds = tr_real_of(bits);
@@ -172,7 +171,7 @@ static bool fill_part(struct tr_trainings *all,
 	return true;
 }
 
-/* Of the copy that belongs to the newest row. */
+/* From the copy that belongs to the newest row. */
 static bool fill_parts(tare_view *view, struct tr_trainings *all,
 		       const struct tr_training *head, uint64_t newest,
 		       tare_training_info *info)
@@ -209,7 +208,7 @@ static bool fill_rows(tare_view *view, struct tr_trainings *all,
 	const struct tr_training_row **found;
 	tare_run_row *rows;
 
-	/* A page belongs to one training: no damage makes them more. */
+	/* A page belongs to one training, so damage cannot multiply pages. */
 	all->pages_left -= pages;
 	if (!n)
 		return true;
@@ -286,7 +285,7 @@ static size_t count_trainings(const tare_view *view)
 	const struct tr_training *head;
 	size_t n = 0;
 
-	/* Of a circle as many as there could be. */
+	/* Bounded by the most that the ledger can have, in case of a cycle. */
 	while (n < view->image.size / sizeof(*head) &&
 	       (head = training_at(view, off))) {
 		n++;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Cells of a track, present slice and closed ones, into their series.
- */
+/* Adds the cells of a track, current and closed slices, to their series. */
 #include "read/view.h"
 
 #include <math.h>
@@ -47,7 +45,7 @@ static void add_extremes(struct tr_gather *gather, struct tr_series *series,
 {
 	uint64_t clear = gather->range.exact_after;
 
-	/* A baseline's extremes cannot be taken off; see stats.c. */
+	/* Extremes of a baseline cannot be subtracted; see stats.c. */
 	if (gather->sign < 0 || of.to < clear)
 		return;
 	if (clear && of.from <= clear) {
@@ -61,7 +59,7 @@ static void add_extremes(struct tr_gather *gather, struct tr_series *series,
 
 /*
  * Counts of a page that is added to; NULL: there are none. Pages come from
- * places in the image, so they are bounded.
+ * places in the image, so their number is bounded.
  */
 static uint64_t *counts_of(struct tr_gather *gather, struct tr_hist *hist,
 			   uint32_t number)
@@ -80,7 +78,7 @@ static uint64_t *counts_of(struct tr_gather *gather, struct tr_hist *hist,
 	return page ? page->count : NULL;
 }
 
-/* Of the sign without a branch: the compiler makes wide additions of it. */
+/* Applies the sign without a branch, so that the compiler can vectorise. */
 static void add_page(struct tr_gather *gather, struct tr_hist *hist,
 		     uint32_t number, const uint64_t *restrict count)
 {
@@ -91,7 +89,7 @@ static void add_page(struct tr_gather *gather, struct tr_hist *hist,
 		to[i] += (count[i] ^ minus) - minus;
 }
 
-/* The same with the counts of a cell's page. */
+/* The same for the counts of a cell's page. */
 static void add_small_page(struct tr_gather *gather, struct tr_hist *hist,
 			   uint32_t number, const uint32_t *restrict count)
 {
@@ -182,7 +180,7 @@ static void add_history(struct tr_gather *gather, struct tr_series *series,
 
 /* ---- the present slice ------------------------------------------------- */
 
-/* Buckets that passed 2^32, in a page at `page`. */
+/* Counts that passed 2^32, in a page at `page`. */
 static void add_carries(struct tr_gather *gather, struct tr_hist *hist,
 			const struct tr_extra *extra, uint32_t page,
 			uint32_t number)
@@ -243,7 +241,7 @@ static void add_far_pages(struct tr_gather *gather, struct tr_hist *hist,
 	}
 }
 
-/* A bit for every page that a cell has. */
+/* One bit for every page that a cell has. */
 #if defined(__x86_64__)
 static uint64_t pages_of(const struct tr_cell *cell)
 {
@@ -352,8 +350,8 @@ static void add_both(struct tr_gather *gather, struct tr_series *series,
 }
 
 /*
- * No two share a byte: if there are more than fit, a list is a ring or is
- * reached from several tracks, and everything in it would come up again.
+ * Cells do not overlap. If there are more than fit, a list is a cycle or is
+ * reached from several tracks, and everything in it would be counted again.
  */
 static bool next_fits(struct tr_gather *gather)
 {

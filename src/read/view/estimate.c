@@ -2,12 +2,12 @@
 /*
  * Estimates: series of which not every call was timed.
  *
- * The governor times some calls of a hot site, drawn at random, and counts
- * the others: the time of all is that of the timed ones, times what they
- * stand for. A site that it paused has calls that nobody saw; how many, it
- * estimated itself, and they are spread over the site's paths by what was
- * seen there. Distributions stay those of the timed calls. Of functions not
- * every call is timed either, by the mode of their hooks.
+ * The governor times some calls of a hot site, chosen at random, and counts the
+ * others: the total is that of the timed calls, scaled to all. A site that it
+ * paused has calls that were not counted. The governor estimates their number,
+ * and they are distributed over the site's paths in proportion to the counted
+ * calls. Distributions stay those of the timed calls. Functions, too, have
+ * calls without a time, depending on the mode of their hooks.
  */
 #include "read/view.h"
 
@@ -34,7 +34,7 @@ static void estimate_series(const tare_view *view, struct tr_series *s,
 	s->missed = s->site->missed > before ? s->site->missed - before : 0;
 }
 
-/* Calls that each one that was seen stands for. */
+/* Calls per counted call. */
 static double seen_factor(const struct tr_series *s)
 {
 	double seen = (double)s->calls + (double)s->untimed;
@@ -60,7 +60,7 @@ static void estimate_path(struct tr_path *p, const struct tr_series *s)
 		      (p->calls + p->untimed);
 }
 
-/* Those that are open still have no time in the sum. */
+/* Calls that are still open have no time in the sum. */
 static void estimate_function(struct tr_path *p)
 {
 	uint64_t ended = p->calls + p->untimed;
@@ -70,7 +70,7 @@ static void estimate_function(struct tr_path *p)
 		p->sum *= (double)ended / (double)p->calls;
 }
 
-/* All threads that have scopes, from the start to now. */
+/* Time of all threads that have scopes, from the start to now. */
 static double most_ticks(const tare_view *view)
 {
 	const struct tr_header *header = tr_view_header(view);
@@ -88,8 +88,8 @@ static double most_ticks(const tare_view *view)
 }
 
 /*
- * What is estimated of few calls may come to more than there was: no more
- * than the scope around it leaves, and at the top than the threads had.
+ * An estimate from few calls may exceed what is possible. Limits it to the time
+ * that the enclosing scope has left, and at the top to that of the threads.
  */
 static void cap_children(tare_view *view, uint32_t parent)
 {

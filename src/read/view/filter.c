@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Filter: which series and which records a question is about.
+ * Filter: selects series and records.
  *
- * One module for statistics, records and all that is made of them, so that a
- * filter means the same in C, on the command line and over HTTP.
+ * One module for statistics, records and everything derived from them, so that
+ * a filter means the same in C, on the command line and over HTTP.
  */
 #include "read/view.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ledger that a user means: a path, the id of a process or the beginning
- * of a run's id, "last".
+ * Finds the ledger for a user's argument: a path, the id of a process, the
+ * beginning of a run's id, or "last".
  */
 #include "read/view.h"
 
@@ -14,7 +14,7 @@
 
 #include "ledger/runs.h"
 
-/* Who wrote a ledger or a control page, as it called itself. */
+/* The writer of a ledger or control page, as stored in it. */
 static bool read_writer(const char *path, const char *suffix,
 			struct tr_identity *writer)
 {
@@ -43,7 +43,7 @@ static bool read_writer(const char *path, const char *suffix,
 	return true;
 }
 
-/* Id of a process in its own namespace: the last of those it has. */
+/* Id of a process in its own namespace: the last one listed. */
 static uint32_t inner_pid(int64_t pid)
 {
 	char path[64], text[4096];
@@ -62,8 +62,8 @@ static uint32_t inner_pid(int64_t pid)
 }
 
 /*
- * A forked child still maps what its parent wrote. Both the id and the
- * start, whose clock ticks slowly.
+ * A forked child still maps what its parent wrote. Compares the id and the
+ * start time, which has a coarse clock.
  */
 static bool is_written_by(const char *path, const char *suffix, int64_t pid)
 {
@@ -96,7 +96,7 @@ int tr_runs_of_process(int64_t pid, const char *suffix, char *path,
 		if (len < want || strncmp(name + len - want, suffix, want) != 0)
 			continue;
 		name[len] = '\0';
-		/* Through its root: it may live in a container. */
+		/* Through its root folder: it may be in a container. */
 		if ((size_t)snprintf(path, size, "/proc/%lld/root%s",
 				     (long long)pid, name) < size &&
 		    is_written_by(path, suffix, pid))

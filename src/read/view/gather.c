@@ -15,8 +15,8 @@
 struct walk {
 	struct tr_gather *gather;
 	const struct tr_track *track;
-	uint32_t *path_of; /* by node offset / 64; 0: not known */
-	uint32_t top;	   /* path that the track's paths begin at */
+	uint32_t *path_of; /* by node offset / 64; 0: unknown */
+	uint32_t top;	   /* root path of the track */
 };
 
 static const struct tr_node *node_at(const struct walk *walk, uint32_t off)
@@ -39,7 +39,7 @@ static bool is_internal(const struct tr_gather *gather, uint32_t site)
 	return !series || series->site->flags & TR_SITE_INTERNAL;
 }
 
-/* The first ones are for small ledgers' fixed costs. */
+/* The constant covers the fixed cost of small ledgers. */
 static uint64_t most_work(const struct tr_gather *gather)
 {
 	return (UINT64_C(1) << 18) + gather->image->size / 4;
@@ -60,7 +60,7 @@ bool tr_gather_spend(struct tr_gather *gather, uint64_t steps)
 
 #define TR_NO_PATH UINT32_MAX
 
-/* Of a ring of parents: none of them is walked again. */
+/* For a cycle of parents: none of them is visited again. */
 static uint32_t give_up(struct walk *walk, const uint32_t *chain, uint32_t n)
 {
 	while (n-- > 0)
@@ -68,7 +68,7 @@ static uint32_t give_up(struct walk *walk, const uint32_t *chain, uint32_t n)
 	return 0;
 }
 
-/* Path of a node; parents are made before their children. */
+/* Path of a node; parents are created before their children. */
 static uint32_t path_of(struct walk *walk, uint32_t off)
 {
 	uint32_t chain[TR_MAX_FRAMES], n = 0, path = walk->top;
@@ -102,7 +102,7 @@ static uint32_t path_of(struct walk *walk, uint32_t off)
 	return path;
 }
 
-/* What a path and its series get. */
+/* What is added to a path and its series. */
 struct counts {
 	uint64_t calls, untimed, failures, items;
 	double sum;
@@ -135,7 +135,7 @@ static struct counts counts_of(const struct tr_node *node)
 
 	if (!tr_node_is_function(node))
 		return n;
-	/* It counts down to the next that has a time. */
+	/* The cell field counts down to the next timed call. */
 	began = node->untimed >= node->cell ? node->untimed - node->cell : 0;
 	n.calls = node->calls < began ? node->calls : began;
 	n.untimed = began - n.calls;
@@ -170,7 +170,7 @@ static void add_nodes(struct walk *walk)
 
 /* ---- entries still in the log ------------------------------------------ */
 
-/* Are the last values of the site kept? */
+/* Does the site keep its last values? */
 static bool has_ring(const struct tr_gather *gather, uint32_t off)
 {
 	const struct tr_cell *cell = tr_image_at(gather->image, off,
@@ -192,7 +192,7 @@ static void add_pending_time(struct walk *walk, const struct tr_entry *entry,
 	if (index && tr_node_is_function(node)) {
 		struct tr_path *path = &gather->path[index];
 
-		/* It was counted when it began. */
+		/* It was already counted at its begin. */
 		path->calls += tr_gather_sign(gather, 1);
 		if (path->untimed)
 			path->untimed -= tr_gather_sign(gather, 1);
@@ -249,7 +249,7 @@ static void add_pending(struct walk *walk)
 	}
 }
 
-/* Taken in already? Its writer was killed before it could say so. */
+/* Already stored? Its writer may have been killed before marking it. */
 static bool is_moved(const struct tr_track *track, uint32_t place)
 {
 	uint64_t at = track->deferred_at;
@@ -306,7 +306,7 @@ static void add_deferred_call(struct walk *walk, const struct tr_entry *entry)
 			   (struct counts){ .untimed = 1 });
 }
 
-/* What signal handlers parked and nobody has taken in yet. */
+/* Entries parked by signal handlers and not yet stored. */
 static void add_deferred(struct walk *walk)
 {
 	const struct tr_track *track = walk->track;
@@ -362,7 +362,7 @@ static void add_open(struct walk *walk, uint64_t now)
 				    &n)) != NULL &&
 	       tr_gather_spend(walk->gather, 1);
 	     off = tr_open_outer(node))
-		/* Functions without a place stand for none. */
+		/* Functions beyond the limit have no calls of their own. */
 		if (!tr_node_is_function(node) || node->items)
 			add_open_node(walk, off, node, now);
 }
@@ -431,8 +431,10 @@ static void add_track(struct walk *walk)
 
 	if (track->claimed == 1 &&
 	    tr_image_header(gather->image)->state == TR_STATE_LIVE) {
-		/* Its thread went on while we copied: what was in its log is
-		 * in its cells by now. */
+		/*
+		 * Its thread went on while we copied: entries of its log are
+		 * already in its cells.
+		 */
 		gather->skew += TR_BATCH;
 		add_nodes(walk);
 		add_cells(walk);
@@ -471,8 +473,8 @@ static int ready_series(struct tr_gather *gather, const struct tr_image *image)
 }
 
 /*
- * A baseline is copied while its process goes on, so it may hold a little
- * more than the ledger later accounts for. Nothing is below zero for that.
+ * A baseline is copied while its process runs, so it may have slightly more
+ * than the ledger. Differences are limited to zero.
  */
 static void no_less(uint64_t *n, uint64_t *skew)
 {
@@ -546,7 +548,7 @@ int tr_gather_edges(struct tr_gather *gather, const struct tr_image *image)
 	return err;
 }
 
-/* Of its own if it is large: all its pages at once cost less. */
+/* A large map gets memory of its own: getting all pages at once is cheaper. */
 #define TR_MAP_SMALL 131072u
 
 static void *take_map(size_t bytes)

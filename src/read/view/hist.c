@@ -27,7 +27,10 @@ struct tr_hist_page *tr_hist_page(struct tr_pool *pool, struct tr_hist *hist,
 {
 	uint32_t low = 0, high = hist->n, next = hist->next;
 
-	/* Pages of one cell come in order, and like those of the last one. */
+	/*
+	 * Pages of a cell are in order, and usually the same as in the last
+	 * one.
+	 */
 	if (next < hist->n && hist->page[next].number == number) {
 		hist->next = next + 1;
 		return &hist->page[next];
@@ -114,8 +117,8 @@ static uint32_t bucket_number(const struct tr_hist_page *page, unsigned k)
 }
 
 /*
- * Middle of a bucket in the sense of least relative error: 2ul / (u + l),
- * from one bound alone, since the product of two may have no double.
+ * Middle of a bucket with the least relative error: 2ul / (u + l). Computed
+ * from one bound, because the product of two may overflow a double.
  */
 static double bucket_value(uint32_t bucket)
 {
@@ -124,7 +127,7 @@ static double bucket_value(uint32_t bucket)
 	return lower * 0x1.02c5c14532e9cp+0; /* 2 / (1 + 2^(-1/32)) */
 }
 
-/* Ranks that are asked for, ascending, and what was found for them. */
+/* Requested ranks, ascending, and the values found for them. */
 struct ranks {
 	const uint64_t *rank; /* from 0 */
 	double *value;
@@ -132,7 +135,7 @@ struct ranks {
 	uint64_t seen;
 };
 
-/* `count` more values, all of them `value`. False: no more is wanted. */
+/* `count` more values, all equal to `value`. False: all ranks are found. */
 static bool pass(struct ranks *ranks, uint64_t count, double value)
 {
 	ranks->seen += count;
@@ -154,7 +157,7 @@ static bool pass_bucket(struct ranks *ranks, const struct tr_hist_page *page,
 	return pass(ranks, count, sign * bucket_value(bucket_number(page, k)));
 }
 
-/* Up (by 1) or down (by -1) a page. Most pages hold no rank. */
+/* Up (1) or down (-1) a page. Most pages contain no rank. */
 static bool pass_page(struct ranks *ranks, const struct tr_hist_page *page,
 		      int step)
 {

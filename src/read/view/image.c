@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What lies in the regions of an image: rows, sites, tracks, blocks.
- */
+/* Accessors of the regions of an image: rows, sites, tracks, blocks. */
 #include "read/view.h"
 
 #include "ledger/layout.h"
@@ -84,7 +82,7 @@ const struct tr_block *tr_image_next_block(const struct tr_image *image,
 	uint64_t off = blocks->off + *at;
 
 	*at += TR_BLOCK_BYTES;
-	/* The file may end before its last one. */
+	/* The file may end before its last block. */
 	return *at <= blocks->used ?
 		       tr_image_at(image, off, TR_BLOCK_BYTES, 8) :
 		       NULL;

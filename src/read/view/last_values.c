@@ -3,8 +3,8 @@
  * The last values of each series, over all threads.
  *
  * Every thread keeps its own newest values of a site with their times. The
- * newest of all are found by these times; those of values (not of scopes)
- * are known by the time slice, so threads within one slice mix.
+ * newest of all are chosen by time. Values (not scopes) only have the time of
+ * their slice, so within one slice the order between threads is arbitrary.
  */
 #include "read/view.h"
 
@@ -28,7 +28,7 @@ void tr_last_values_add(struct tr_gather *gather, struct tr_series *series,
 		gather->failed = true;
 }
 
-/* As with cells, rings of their own have no more than fit. */
+/* As for cells: rings do not overlap, so no more than fit are read. */
 static bool ring_fits(struct tr_gather *gather, uint64_t size)
 {
 	gather->values += size;
@@ -39,7 +39,7 @@ static bool ring_fits(struct tr_gather *gather, uint64_t size)
 	return false;
 }
 
-/* A value is in its place before it counts. Times never go back. */
+/* A value is written before it counts. Times never decrease. */
 static bool is_overwritten(const struct tr_values *values)
 {
 	uint64_t oldest = values->written % values->size;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lookup: elements of an array, found by a hash of what they are known by.
+ * Lookup: elements of an array, found by a hash of their key.
  *
- * The hash is kept beside the number, so that the table grows without a look
- * at the elements, and most that are others are passed over by it.
+ * The hash is stored beside the index, so the table can grow without reading
+ * the elements, and most mismatches are found by it.
  */
 #include "read/view.h"
 

@@ -19,13 +19,13 @@ uint64_t tr_view_duration_ns(const tare_view *view, uint64_t ticks)
 	return ns < 9e18 ? (uint64_t)ns : UINT64_MAX / 2;
 }
 
-/* Values of the metadata page, made strings in place. */
+/* Values of the metadata page, made into strings in place. */
 static const char *meta_of(tare_view *view, const char *key)
 {
 	const char *end = view->meta + sizeof(view->meta);
 	size_t len = strlen(key);
 
-	/* A NUL is the end of a value that was asked for, or of all. */
+	/* A NUL ends a value that was already read, or the page. */
 	for (char *line = view->meta; line < end && *line;) {
 		size_t n = strcspn(line, "\n");
 
@@ -76,7 +76,7 @@ static void name_damage(tare_view *view, const struct tr_image *image)
 					      "baseline: " : "",
 				      tr_sum_name(kind));
 	}
-	/* Without the page of checksums nothing else tells. */
+	/* Without the page of checksums there is no other sign of damage. */
 	if (image->missing && !image->damaged && n + 64 < sizeof(view->damage))
 		(void)snprintf(view->damage + n, sizeof(view->damage) - n,
 			       "%s%sall from byte %zu on (cut off)",
@@ -134,7 +134,7 @@ static uint64_t last_sample(const tare_view *view, uint64_t last)
 	return last;
 }
 
-/* The newest tick that anything in a dead ledger speaks of. */
+/* The newest tick anywhere in a ledger of an ended process. */
 static uint64_t last_tick(const tare_view *view)
 {
 	const struct tr_header *header = tr_view_header(view);
@@ -163,7 +163,7 @@ static uint64_t last_tick(const tare_view *view)
 	return last;
 }
 
-/* Bytes are not trusted: a NUL at the very end bounds all strings. */
+/* The bytes are not trusted: a NUL at the end bounds all strings. */
 static void prepare(tare_view *view)
 {
 	struct tr_header *header =
@@ -181,7 +181,7 @@ static void prepare(tare_view *view)
 				  last_tick(view);
 }
 
-/* What was there at the last clear: a copy beside the ledger. */
+/* The baseline: a copy of the ledger at the last clear, stored beside it. */
 static void load_baseline(tare_view *view)
 {
 	char path[520];
@@ -267,7 +267,7 @@ TARE_API int tare_view_open(const char *which, tare_view **ret_view)
 	return err ? err : tr_view_open_image(&image, ret_view);
 }
 
-/* What other rooms have read into the view. */
+/* Releases what other rooms have read into the view. */
 void tr_allocs_release(struct tr_allocs *allocs)
 {
 	free(allocs->at);

@@ -37,7 +37,7 @@ static uint32_t child_of(struct tr_gather *gather, uint32_t parent,
 
 	if (i)
 		return i;
-	i = gather->n_paths ? gather->n_paths : 1; /* behind the root */
+	i = gather->n_paths ? gather->n_paths : 1; /* after the root */
 	if (!TR_ARRAY_ROOM(gather->path, i, gather->cap_paths) ||
 	    !tr_lookup_add(&gather->by_parent, hash, i)) {
 		gather->failed = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pending: entries that are in a track's log but not in its cells yet, and
- * scopes and functions that have not ended.
+ * Pending: entries that are in a track's log but not yet in its cells, and open
+ * scopes and functions.
  */
 #include "ledger/layout.h"
 #include "read/view.h"
@@ -35,7 +35,7 @@ const struct tr_node *tr_open_node(const struct tr_image *image,
 		       NULL;
 }
 
-/* Functions without a place: go on with those before them. */
+/* Functions beyond the limit: go on with the open ones before them. */
 uint32_t tr_open_outer(const struct tr_node *node)
 {
 	return tr_node_is_function(node) && !node->items ? node->back :

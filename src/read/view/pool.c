@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pool: memory that is given back all at once.
+ * Pool: memory that is freed all at once.
  *
- * A look at a large ledger makes thousands of small arrays that live and die
- * together. From malloc() they would be given back to the kernel after every
- * look, and faulted in again, page by page, for the next.
+ * Reading a large ledger makes thousands of small arrays that are freed
+ * together. malloc() would return them to the kernel after every reading, and
+ * fault them in again, page by page, for the next.
  */
 #include "read/view.h"
 
@@ -29,7 +29,8 @@ static bool add_chunk(struct tr_pool *pool, size_t bytes)
 	chunk = tr_memory_map(bytes);
 	if (!chunk)
 		return false;
-	(void)tr_memory_reserve(chunk, bytes); /* in one go: a fourth of it */
+	(void)tr_memory_reserve(chunk, bytes); /* in one call: a fourth of the
+					        * cost */
 	chunk->next = pool->chunk;
 	chunk->bytes = bytes;
 	pool->chunk = chunk;

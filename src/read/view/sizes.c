@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sizes: how long the elements of returned arrays are in this library. A
- * program that was built with an older header steps by these (version.h).
+ * Sizes: the size of the elements of returned arrays in this library. A program
+ * built with an older header uses these as the step (version.h).
  */
 #include <tare/read/alloc.h>
 #include <tare/read/communication.h>

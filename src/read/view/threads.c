@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Threads: who has a track, and what the kernel called them.
- */
+/* Threads: the threads that have a track, with their names in the kernel. */
 #include "read/view.h"
 
 #include <stdlib.h>

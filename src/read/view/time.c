@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time: a ledger's ticks as wall time.
+ * Time: converts a ledger's ticks to wall time.
  *
- * Between two anchors linearly; before the first and after the last with
- * the rate over the longest known stretch. So a step of the wall clock
- * shifts what comes after it, and nothing else.
+ * Linear between two anchors; before the first and after the last with the rate
+ * over the longest known interval. So a step of the wall clock shifts only the
+ * times after it.
  */
 #include "read/view.h"
 
@@ -15,7 +15,7 @@ static uint32_t anchors_of(const struct tr_header *header)
 	return n < TR_ANCHORS ? n : TR_ANCHORS;
 }
 
-/* Last anchor not after `ticks`, by value of its field. */
+/* The last anchor that is not after `ticks`. */
 static const struct tr_anchor *anchor_before(const struct tr_header *header,
 					     uint64_t ticks)
 {
@@ -37,7 +37,7 @@ static const struct tr_anchor *newest(const struct tr_header *header)
 	return anchor_before(header, UINT64_MAX);
 }
 
-/* ns a tick: over the whole run if it is long enough to tell. */
+/* ns per tick: over the whole run if it is long enough. */
 static double rate_of(const struct tr_header *header)
 {
 	const struct tr_anchor *last = newest(header);
@@ -57,7 +57,7 @@ int64_t tr_time_real(const struct tr_image *image, uint64_t ticks)
 	double ahead = (double)(int64_t)(ticks - a->ticks);
 	double ns = ahead * rate_of(header);
 
-	/* A duration from elsewhere may have begun long before the run. */
+	/* A duration measured elsewhere may have begun long before the run. */
 	if (!(ns > -9e18 && ns < 9e17))
 		return a->real_ns;
 	return (int64_t)((uint64_t)a->real_ns + (uint64_t)(int64_t)ns);
@@ -76,7 +76,7 @@ uint64_t tr_time_ticks(const struct tr_image *image, int64_t real_ns)
 		if (a->real_ns <= real_ns && a->ticks > best->ticks)
 			best = a;
 	}
-	/* The difference first: a double has steps of 256 ns since 1970. */
+	/* Subtract first: a double of ns since 1970 has steps of 256 ns. */
 	if (real_ns < best->real_ns) {
 		ahead = (double)((uint64_t)best->real_ns - (uint64_t)real_ns) /
 			rate_of(header);

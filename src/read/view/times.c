@@ -2,11 +2,10 @@
 /*
  * Times: own and net time of paths and sites.
  *
- * Own time is what a path's total leaves over its children's; scopes still
- * open count with the time they have run, so that a parent under way never
- * has less than its children. Net takes off the calibrated cost of every
- * call: its inside part from the scope itself, its outside part from the one
- * around it.
+ * Own time is a path's total minus that of its children. Open scopes count with
+ * the time they have run, so an open parent never has less than its children.
+ * Net time subtracts the calibrated cost of every call: the inside part from
+ * the scope itself, the outside part from the scope around it.
  */
 
 #include <assert.h>
@@ -28,9 +27,9 @@ bool tr_path_recurs(const struct tr_gather *g, uint32_t index)
 }
 
 /*
- * What its calls cost around their own interval. Functions have times that
- * were scaled to all calls, those without a time among them: in the caller's
- * time these were not there.
+ * Cost of the calls outside of their own interval. Times of functions are
+ * scaled to all calls, including untimed ones, which had no such cost in the
+ * caller's time.
  */
 static double cost_outside(const struct tr_path *p, const struct tr_header *h)
 {
@@ -73,7 +72,7 @@ void tr_path_times(const struct tr_gather *g, const struct tr_header *h,
 	}
 	for (uint32_t i = g->n_paths; i-- > 1;) {
 		out[i].own = tr_most(out[i].own, 0);
-		/* Estimates that were cut to what was there need no more. */
+		/* Estimates that were already limited need no more. */
 		out[i].net_own = tr_most(tr_least(out[i].net_own, out[i].own),
 					 0);
 		out[i].net_total += out[i].net_own;
