@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Anchors: the ledger's clock and the clocks of the system at one moment.
- */
+/* Anchors: the ledger's clock and the system's clocks, read at one moment. */
 #include "ledger/layout.h"
 
 #include "base/platform.h"
@@ -17,7 +15,7 @@ void tr_anchor_take(struct tr_anchor *anchor, bool counter_clock)
 		anchor->width = 0;
 		return;
 	}
-	/* The narrowest of a few: an interrupt in between spoils one. */
+	/* The narrowest of a few: an interrupt between the reads spoils one. */
 	for (int i = 0; i < 4; i++) {
 		uint64_t before = tr_counter();
 		int64_t mono = tr_monotonic_ns();

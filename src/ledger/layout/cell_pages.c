@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pages of a cell, in the order of their numbers: those of its window, and
- * the far ones, which are chained. For the thread that closes a slice, and
- * for the update that a kill cut short, in any process.
+ * Pages of a cell in the order of their numbers: those of its window, and the
+ * far ones, which are in a list. Used by the thread that closes a slice, and,
+ * in any process, for completing an update that a kill cut short.
  */
 #include "ledger/layout.h"
 

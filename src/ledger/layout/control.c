@@ -2,11 +2,11 @@
 /*
  * Control page: the switches of a process, changed from inside or outside.
  *
- * No thread in the process has to notice. A site that is on compares the
- * generation at each use; one that is off has its gate on a word of `sleep`
- * that is 0, and the next change sets this word, so that the site asks
- * again. The words are used up one a change; after TR_CONTROL_SLEEP changes
- * all stay set, and a site that is off costs a call instead of a branch.
+ * No thread in the process has to notice a change. A site that is on compares
+ * the generation at each use. The gate of a site that is off points to a word
+ * of `sleep` that is 0; the next change sets this word, so that the site checks
+ * again. Each change uses one word. After TR_CONTROL_SLEEP changes all stay
+ * set, and a site that is off costs a call instead of a branch.
  */
 #include "ledger/layout.h"
 
@@ -16,9 +16,9 @@
 static uint32_t text_bytes(const struct tr_control *control);
 
 /*
- * A child goes on with what was set in its parent, under a new generation:
- * its sites still have the parent's and must ask again. It is on: it would
- * not be here otherwise, and a parent that has ended is off.
+ * A child keeps the options of its parent, under a new generation: its sites
+ * still have the parent's and must check again. It is on: otherwise it would
+ * not be here, and a parent that has ended is off.
  */
 static void inherit(struct tr_control *control, const struct tr_control *from)
 {
@@ -40,7 +40,7 @@ void tr_control_init(struct tr_control *control,
 	control->start_time = self->start_time;
 	control->generation = 2; /* 1 is a site's word before its first use */
 	control->enabled = 1;
-	control->pause = 1; /* sites that the parent paused ask again */
+	control->pause = 1; /* sites that the parent paused check again */
 	if (parent)
 		inherit(control, parent);
 	TR_PUBLISH(control->magic, TR_CONTROL_MAGIC);
@@ -54,11 +54,11 @@ void tr_control_wake(struct tr_control *control)
 
 static void wake_sites(struct tr_control *control)
 {
-	/* Release: what was changed is there before the number. */
+	/* Release: the change is visible before the new number. */
 	uint32_t before = __atomic_fetch_add(&control->generation, 1,
 					     __ATOMIC_RELEASE);
 
-	/* The page may hold any number; 0 would be off for good. */
+	/* The page may contain any number; 0 would be off for good. */
 	if (before == UINT32_MAX)
 		TR_PUBLISH(control->generation, TR_CONTROL_SLEEP);
 	if (before >= TR_CONTROL_SLEEP - 1) {
@@ -76,7 +76,7 @@ void tr_control_bump(struct tr_control *control)
 	tr_control_wake(control);
 }
 
-/* Start of the line of `name` in the page's text, or its length. */
+/* Offset of the line of `name` in the page's text, or the text's length. */
 static uint32_t find_line(const char *text, uint32_t bytes, const char *name)
 {
 	size_t len = strlen(name);
@@ -100,7 +100,7 @@ static uint32_t text_bytes(const struct tr_control *control)
 	return bytes > TR_CONTROL_TEXT ? 0 : bytes;
 }
 
-/* Takes all lines of `name` out, and an end that is no whole line. */
+/* Removes all lines of `name`, and an incomplete line at the end. */
 static uint32_t remove_lines(char *text, uint32_t bytes, const char *name)
 {
 	uint32_t at;
@@ -132,8 +132,10 @@ int tr_control_set(struct tr_control *control, const char *name,
 		     value);
 	if (n < 0 || (size_t)n >= sizeof(text) - bytes)
 		return TARE_EFULL;
-	/* A reader in between sees no line, and its site asks again at the
-	 * bump that follows. */
+	/*
+	 * A reader in between sees no line; its site checks again at the bump
+	 * that follows.
+	 */
 	TR_PUBLISH(control->text_bytes, 0);
 	for (uint32_t i = 0; i < bytes + (uint32_t)n; i++)
 		TR_STORE(control->text[i], text[i]);

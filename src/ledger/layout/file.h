@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Layout: what a ledger file holds, byte for byte. docs/formats/ledger.md
- * describes it for other readers.
+ * Layout: the bytes of a ledger file. docs/formats/ledger.md describes them for
+ * other readers.
  *
  *	header | metadata | checksums | sites | strings | track directory |
  *	gauges | history blocks | modules | stacks | allocations | samples |
  *	regions of later minors | arena (tracks, nodes, cells, pages, rings)
  *
- * The file is sparse: regions have room for their configured maximum and
- * become real page by page. Everything inside is found by byte offsets from
- * the start of the file (never by pointers), 32 bits wide, so a ledger is
- * smaller than 4 GiB. 0 as an offset means "none".
+ * The file is sparse: regions have room for their configured maximum and are
+ * allocated page by page. References are byte offsets from the start of the
+ * file (never pointers), 32 bits wide, so a ledger is smaller than 4 GiB.
+ * Offset 0 means "none".
  *
- * One thread writes a track; anybody may read it at any time. All shared
+ * One thread writes a track; any process may read it at any time. All shared
  * fields are read and written by TR_LOAD and TR_STORE (relaxed), and become
  * reachable by TR_PUBLISH (release).
  */
@@ -28,9 +28,9 @@
 #define TR_ADD(x, n) __atomic_fetch_add(&(x), (n), __ATOMIC_RELAXED)
 
 /*
- * Order of a thread's own stores as its signal handlers, and a reader after
- * kill -9, see them: the kernel stops a thread between instructions, so
- * only the compiler must be held.
+ * Orders a thread's own stores for its signal handlers, and for a reader after
+ * kill -9: the kernel stops a thread between instructions, so only the compiler
+ * must be restrained.
  */
 #define TR_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
@@ -42,13 +42,14 @@
 #define TR_PAGE 4096u
 #define TR_LINE 64u
 
-/* A build for fuzzing has less: a small ledger is read in less time. */
+/* A build for fuzzing has fewer: a small ledger is read faster. */
 #ifndef TR_MAX_TRACKS
 #define TR_MAX_TRACKS 16384u
 #define TR_MAX_MODULES 4096u
-#define TR_MORE_STRINGS 65536u /* bytes beside those of sites */
+#define TR_MORE_STRINGS 65536u /* bytes in addition to those of sites */
 #endif
-#define TR_TRACK_BYTES 32768u /* of address space; one page is real at first */
+#define TR_TRACK_BYTES 32768u /* of address space; one page is allocated at
+			       * first */
 #define TR_RING_INLINE 64u    /* entries of the log inside a track */
 #define TR_FRAMES_AT 3072u    /* frames run from here to the track's end */
 #define TR_MAX_FRAMES ((TR_TRACK_BYTES - TR_FRAMES_AT) / 16u)
@@ -56,43 +57,43 @@
 #define TR_COUNTER_CHUNKS 128u
 #define TR_COUNTER_SLOTS 128u
 
-#define TR_PAGE_BUCKETS 16u /* buckets a histogram page */
+#define TR_PAGE_BUCKETS 16u /* buckets per histogram page */
 #define TR_CELL_PAGES 64u   /* pages in a cell's window: 32 octaves */
 
 /*
  * Ids 1 to 5: the series for names beyond max_sites, one for each enum
- * tare_kind, under that number. 1 also counts paths beyond max_nodes.
+ * tare_kind, with its number as id. Id 1 also counts paths beyond max_nodes.
  */
 #define TR_SITE_OVERFLOW 1u
 #define TR_SITE_FIRST 6u /* id of the first name */
 #define TR_SITE_INTERNAL (1u << 15) /* flag: the library's own, not shown */
-/* flag: its times overlap those of scopes, and are no busy time of a thread */
+/* flag: its times overlap those of scopes, and are not busy time of a thread */
 #define TR_SITE_OVERLAP (1u << 14)
-/* flag: internal, but its last values are kept: what a value costs */
+/* flag: internal, but its last values are kept: the cost of a value */
 #define TR_SITE_KEPT (1u << 13)
 /*
- * flag: its values are no records of the history: a series of the monitor, or
- * of a resource scope, whose record has the same figures as attributes
+ * flag: its values are not shown as records: a series of the monitor, or of a
+ * resource scope, whose record has the same figures as attributes
  */
 #define TR_SITE_UNLISTED (1u << 12)
-/* flags: what makes a site one of a pipeline, see enum tare_site_flags */
+/* flags: mark a site as part of a pipeline, see enum tare_site_flags */
 #define TR_SITE_STAGES 0x3cu
 
-/* Last values that a stage always has. A power of two: no division. */
+/* Last values that a stage always keeps. A power of two: no division. */
 #define TR_STAGE_VALUES 128u
 
-/* A region of the file that fills from its beginning. */
+/* A region of the file, filled from its beginning. */
 struct tr_region {
 	uint64_t off;
 	uint64_t cap;
-	uint64_t used;	/* bytes handed out */
+	uint64_t used;	/* bytes allocated */
 	uint64_t real;	/* bytes from `off` whose pages exist */
 };
 
 /*
- * The number of a region is its kind, and its place in the header. A kind
- * keeps its number for ever, and readers skip kinds that they do not know: a
- * new kind is a new minor. One without room has a `cap` of 0.
+ * The number of a region is its kind, and its index in the header. A kind keeps
+ * its number for ever. Readers skip unknown kinds: a new kind is a new minor. A
+ * region without room has a `cap` of 0.
  */
 enum tr_region_id {
 	TR_REGION_SITES,
@@ -104,17 +105,19 @@ enum tr_region_id {
 	TR_REGION_STACKS,
 	TR_REGION_ALLOCS,
 	TR_REGION_SAMPLES,
-	TR_REGION_ARENA,  /* the last one in the file, whatever its number */
+	TR_REGION_ARENA,  /* the last in the file, whatever its number */
 	TR_REGION_KEPT,	  /* single values of every kind of measurement */
-	TR_REGION_PRICES, /* what a probe costs, as intervals */
+	TR_REGION_PRICES, /* cost of a probe, as intervals */
 	TR_REGION_GPU,	  /* tracks of GPU activities */
 	TR_REGION_CODE,	  /* code without an address: frames of interpreters */
 	TR_REGIONS
 };
 
-#define TR_REGION_SLOTS 20u /* places for kinds in the header */
+#define TR_REGION_SLOTS 20u /* entries for kinds in the header */
 
-/* The same instant on three clocks, read so that the first two enclose. */
+/*
+ * The same instant on three clocks; the reads of the first enclose the others.
+ */
 struct tr_anchor {
 	uint64_t ticks;
 	int64_t mono_ns;
@@ -135,7 +138,7 @@ enum tr_clock_kind {
 	TR_CLOCK_KIND_MONOTONIC = 3
 };
 
-/* Losses that belong to no track, and the sums of those that do. */
+/* Losses that belong to no track, and the sums of those of tracks. */
 struct tr_losses {
 	uint64_t no_track;
 	uint64_t no_space;
@@ -148,15 +151,17 @@ struct tr_losses {
 	uint64_t stray_ends;
 	uint64_t clock_steps;
 	uint64_t unbucketed;
-	/* Of a track, written by the governor: what measuring took, of what. */
+	/*
+	 * Of a track, written by the governor: cost of measuring, and CPU time.
+	 */
 	uint64_t cost_ns, cpu_ns;
 	uint64_t reserved[3];
 };
 
 /*
- * How much of a site is measured. One call of 2^n has a time from 1 to
- * TR_LEVEL_RAREST on. Values from TR_LEVEL_PAUSED on are off for a part of
- * the time, and what is measured is as the rest of the number says.
+ * How much of a site is measured. At level n, from 1 to TR_LEVEL_RAREST, one
+ * call of 2^n is timed. From TR_LEVEL_PAUSED on the site is off for a part of
+ * the time, and the rest of the number is the level while it is on.
  */
 enum tr_level {
 	TR_LEVEL_FULL = 0,
@@ -166,8 +171,8 @@ enum tr_level {
 };
 
 /*
- * What a program that computes takes longer for a probe, if it works for so
- * many ticks between two of them.
+ * The time that a probe adds to a program that computes for this many ticks
+ * between two probes.
  */
 #define TR_WORKS 4u
 
@@ -176,33 +181,34 @@ struct tr_added {
 	double ticks[TR_WORKS];
 };
 
-/* State of the governor, which alone writes it. Times in ns. */
+/* State of the governor, its only writer. Times in ns. */
 struct tr_governed {
 	double limit;	     /* share of the CPU time; 0: never acts */
-	double share;	     /* what measuring took at the last look */
-	double thread_share; /* and what it took of the thread it costs most */
-	double cost_ns;	     /* all looks together */
+	double share;	     /* of measuring, at the last check */
+	double thread_share; /* of measuring, in the thread with the highest
+			      * share */
+	double cost_ns;	     /* total of all checks */
 	double cpu_ns;
 	uint64_t looks;
 	uint64_t actions;
-	uint32_t level; /* the highest in force; TR_GOVERNED_OFF: all is off */
-	uint32_t sites; /* that are not measured in full */
+	uint32_t level; /* highest in force; TR_GOVERNED_OFF: all is off */
+	uint32_t sites; /* sites not measured in full */
 };
 
 #define TR_GOVERNED_OFF 128u
 
-/* How stacks were sampled, and with what success. */
+/* Method and results of stack sampling. */
 struct tr_sampling {
-	uint32_t clock;	    /* enum tr_sampling_clock; 0: it was never on */
-	uint32_t signal;    /* that the timers send */
+	uint32_t clock;	    /* enum tr_sampling_clock; 0: never on */
+	uint32_t signal;    /* signal of the timers */
 	double asked_hz;
 	uint64_t samples;   /* taken */
-	uint64_t weight_ns; /* CPU time (wall: time) that they stand for */
-	uint64_t whole;	    /* of these, reached the thread's beginning */
+	uint64_t weight_ns; /* CPU time (wall: time) of the samples */
+	uint64_t whole;	    /* samples with a complete stack */
 	uint64_t whole_ns;
-	uint64_t lost;	    /* found no place in the table of stacks */
-	uint64_t threads;   /* that had a timer */
-	uint64_t unfollowed; /* that could get none */
+	uint64_t lost;	    /* samples with no room in the table of stacks */
+	uint64_t threads;   /* threads with a timer */
+	uint64_t unfollowed; /* threads without */
 	uint64_t cost_ns;   /* time in the handler */
 	uint64_t head;	    /* samples ever put into the ring */
 };
@@ -210,17 +216,17 @@ struct tr_sampling {
 enum tr_sampling_clock {
 	TR_SAMPLING_CPU = 1,  /* a timer on each thread's CPU clock */
 	TR_SAMPLING_PERF = 2, /* the kernel's cpu-clock event */
-	TR_SAMPLING_WALL = 3  /* a timer on real time: waiting counts */
+	TR_SAMPLING_WALL = 3  /* a timer on wall-clock time: waiting counts */
 };
 
 /*
  * ---- allocations ---------------------------------------------------------
  *
- * Allocations: a region of rows. A stack that allocates, or a tag, has one. A
- * thread does not write there at each allocation, or threads with the same
- * stacks would wait for each other: it has a cache, TR_ALLOC_CACHE_ROWS rows
- * in the same region, and adds a cached row to its row when it needs the place.
- * What a stack has allocated is thus its row and all cached rows for it.
+ * Allocations: a region of rows. Each stack that allocates, and each tag, has a
+ * row. A thread does not write there at each allocation, or threads with the
+ * same stacks would wait for each other. It has a cache of TR_ALLOC_CACHE_ROWS
+ * rows in the same region, and adds a cached row to its row when it needs the
+ * place. So the total of a stack is its row plus all cached rows for it.
  */
 #define TR_ALLOC_CACHE_ROWS 64u
 
@@ -230,21 +236,23 @@ enum tr_alloc_kind {
 	TR_ALLOC_TAG = 2,   /* of the tag with the string at this offset */
 	TR_ALLOC_CACHED = 3,  /* in a cache, for the row with this number */
 	TR_ALLOC_MARK = 4,  /* a snapshot, named by the string at this offset:
-			     * `allocs` rows follow; `bytes` is when, ticks */
-	TR_ALLOC_COPY = 5   /* in a snapshot: the row with this number, then */
+			     * `allocs` rows follow; `bytes` is its time in
+			     * ticks */
+	TR_ALLOC_COPY = 5   /* in a snapshot: copy of the row with this
+			     * number */
 };
 
 /*
- * A row. Counts are in parts of an allocation, tr_heap.unit to one; those of
- * a cache may be below 0, for blocks that another thread allocated.
+ * A row. Counts are in parts of an allocation, tr_heap.unit to one. Those of a
+ * cache may be negative, for blocks that another thread allocated.
  */
 struct tr_alloc {
 	uint32_t what;	/* enum tr_alloc_kind << TR_ALLOC_SHIFT | number */
-	uint32_t epoch; /* of the peak that the last two fields are for */
+	uint32_t epoch; /* peak that the last two fields belong to */
 	uint64_t allocs, bytes;
 	uint64_t frees, freed;
 	uint64_t temporary; /* freed before their thread allocated again */
-	uint64_t peak_allocs, peak_bytes; /* live then */
+	uint64_t peak_allocs, peak_bytes; /* live at that peak */
 };
 
 #define TR_ALLOC_SHIFT 28u
@@ -258,25 +266,25 @@ enum tr_heap_mode {
 };
 
 /*
- * Totals of allocations. At the peak a row had what
- * its peak fields say, if its epoch is the one here; else it did not change
- * since, and what is live in it now was live then.
+ * Totals of allocations. If a row's epoch is the one here, its peak fields say
+ * what was live at the peak. Else the row has not changed since, and what is
+ * live in it now was live then.
  */
 struct tr_alloc_state {
-	uint32_t mode;	     /* enum tr_heap_mode; 0: they were never kept */
-	uint32_t unit;	     /* parts of an allocation in counts */
+	uint32_t mode;	     /* enum tr_heap_mode; 0: never on */
+	uint32_t unit;	     /* parts per allocation in counts */
 	uint64_t mean_bytes; /* between two samples; 0 in exact mode */
-	uint64_t peak_bytes; /* most that was live */
-	uint64_t peak_ticks; /* when, about */
-	uint32_t epoch;	     /* of the peak */
+	uint64_t peak_bytes; /* most bytes live at one time */
+	uint64_t peak_ticks; /* about the time of the peak */
+	uint32_t epoch;	     /* number of the peak */
 	uint32_t threads;    /* caches in use */
 	uint64_t unseen;     /* allocations that are in no row */
-	uint64_t foreign;    /* frees of blocks that no row has */
-	uint64_t table_bytes; /* private memory for the blocks that are live */
+	uint64_t foreign;    /* frees of blocks that are in no row */
+	uint64_t table_bytes; /* private memory of the table of live blocks */
 	/*
-	 * A row that moves from a cache to its row: while `moves` is odd, a
-	 * reader takes `moved` for row `move_to`, and row `move_from` for
-	 * empty.
+	 * A row that is being moved from a cache to its row: while `moves` is
+	 * odd, a reader uses `moved` for row `move_to`, and takes row
+	 * `move_from` as empty.
 	 */
 	uint64_t moves;
 	uint32_t move_from, move_to;
@@ -284,12 +292,12 @@ struct tr_alloc_state {
 };
 
 /*
- * The first two lines are left alone. A file that was truncated reads as
- * zeros; a log position of 0 then makes a thread write into the first
- * line, over and over, and a node reference of 0 is the second line, whose
- * parent is itself. So a thread can be lost there, but never gets out. A cell
- * reference of 0 is the header, too: in the place of its slice is one that no
- * time has, or the words after it would be taken for its pages.
+ * The first two cache lines are reserved for threads that run while the file is
+ * truncated and reads as zeros. A log position of 0 makes a thread write into
+ * the first line again and again. A node reference of 0 is the second line,
+ * which is its own parent. So such a thread writes nowhere else. A cell
+ * reference of 0 is also the header: its slice field has a value that no time
+ * has, or the words after it would be used as its pages.
  */
 struct tr_header {
 	uint64_t sink[8];
@@ -301,7 +309,7 @@ struct tr_header {
 	uint32_t site_bytes, track_bytes, node_bytes, cell_bytes;
 	uint64_t map_bytes;
 	uint64_t limit_bytes;
-	uint64_t real_bytes;	/* made real so far, all regions */
+	uint64_t real_bytes;	/* allocated so far, all regions */
 
 	uint32_t state;		/* enum tr_ledger_state */
 	uint32_t pid;
@@ -311,40 +319,42 @@ struct tr_header {
 
 	uint32_t clock;		/* enum tr_clock_kind */
 	uint32_t slice_shift;	/* a time slice is 1 << this many ticks */
-	double sec_per_tick;	/* frozen: what histograms were indexed with */
+	double sec_per_tick;	/* fixed: histograms are indexed with it */
 	double resolution_ticks;
-	double inside_ticks;	/* own cost of a scope inside its interval */
+	double inside_ticks;	/* cost of a scope inside its interval */
 	double outside_ticks;	/* and outside */
 	double counter_ticks;	/* of a counter or a value */
 	double value_ticks;
 
 	struct tr_anchor start;
 	struct tr_anchor end;	/* zero until finished */
-	uint32_t anchor_slice;	/* of the newest: who sets it writes it */
+	uint32_t anchor_slice;	/* slice of the newest anchor: its setter writes
+				 * it */
 	uint32_t anchor_count;
 	struct tr_anchor anchor[TR_ANCHORS];
 
 	struct tr_region region[TR_REGION_SLOTS];
 	struct tr_losses lost;
 
-	uint64_t records_taken;	/* tickets of the history's block ring */
+	uint64_t records_taken;	/* tickets of the ring of record blocks */
 	uint64_t records_trimmed;
 	uint32_t block_count;
 	uint32_t track_hint;
 	uint64_t max_history;
-	uint32_t next_counter;	/* slots handed out to counters and ratios */
+	uint32_t next_counter;	/* slots allocated to counters and ratios */
 	uint32_t next_gauge;
 	uint64_t window_used;	/* bytes of closed slices */
 
-	uint64_t owner_abi;	/* address of the owner's table, own process */
+	uint64_t owner_abi;	/* address of the owner's table, in its
+				 * process */
 	uint64_t base_address;	/* of the mapping in the writing process */
 	char version[16];
-	uint64_t max_history_age; /* seconds; 0: records of any age */
-	uint64_t monitor_ns;	/* CPU time of the monitor's thread */
+	uint64_t max_history_age; /* seconds; 0: no limit */
+	uint64_t monitor_ns;	/* CPU time of the monitor thread */
 	uint64_t rss_start, rss_end; /* bytes; 0: not read */
 	uint64_t rss_peak;
 	struct tr_added added_scope;   /* of a scope */
-	struct tr_added added_untimed; /* of one that is only counted */
+	struct tr_added added_untimed; /* of a scope that is only counted */
 	struct tr_added added_value;
 	struct tr_governed governed;
 	uint64_t cpu_user_ns, cpu_system_ns; /* of the process, as last read */
@@ -352,7 +362,7 @@ struct tr_header {
 	struct tr_sampling sampling;
 	struct tr_alloc_state heap;
 	uint32_t trainings;	 /* newest struct tr_training, offset */
-	uint32_t trainings_lost; /* that found no place */
+	uint32_t trainings_lost; /* trainings with no room */
 	uint64_t reserved[32];	 /* for later minors */
 };
 
@@ -360,7 +370,7 @@ _Static_assert(sizeof(struct tr_header) == TR_PAGE, "header is one page");
 
 #define TR_META_AT TR_PAGE
 #define TR_META_BYTES TR_PAGE
-#define TR_SUMS_AT (2u * TR_PAGE) /* a hole until the run is put away */
+#define TR_SUMS_AT (2u * TR_PAGE) /* a hole until the run is moved */
 #define TR_REGIONS_AT (3u * TR_PAGE)
 
 /* A site as registered. Published by `ready`. Strings: offset into file. */
@@ -372,8 +382,8 @@ struct tr_site {
 	uint8_t kind, type;
 	uint16_t flags;
 	uint32_t slot;	/* counters, ratios (two slots) and gauges */
-	uint64_t missed; /* calls while it was paused, as estimated */
-	uint32_t level;	 /* enum tr_level now; written by the governor */
+	uint64_t missed; /* calls while it was paused, estimated */
+	uint32_t level;	 /* enum tr_level now; the governor writes it */
 	uint32_t worst;	 /* and the highest ever */
 	uint64_t born;	 /* ticks when it was registered: its first use */
 };
@@ -381,9 +391,9 @@ struct tr_site {
 _Static_assert(sizeof(struct tr_site) == TR_LINE, "one line a site");
 
 /*
- * An entry of a track's log: a completed scope, value or remark. Complete,
- * not begin and end: half the bytes, and overwriting old ones cannot leave
- * an end without its begin.
+ * An entry of a track's log: a completed scope, value or remark. One complete
+ * entry, not begin and end: half the bytes, and overwriting old entries cannot
+ * leave an end without its begin.
  */
 struct tr_entry {
 	uint64_t start;	/* ticks; a count */
@@ -391,112 +401,115 @@ struct tr_entry {
 	uint32_t what;	/* node | enum tr_entry_flags */
 };
 
-/* Nodes lie on lines, so six bits of a reference are free. */
+/* Nodes are aligned to cache lines, so six bits of a reference are free. */
 enum tr_entry_flags {
 	TR_ENTRY_FAILED = 1,
-	TR_ENTRY_LONG = 2,	 /* start: duration of 64 bits; its start is in
-				  * the entry before, UNTIMED | LONG */
+	TR_ENTRY_LONG = 2,	 /* start: duration of 64 bits; the previous
+				  * entry, UNTIMED | LONG, has the start */
 	TR_ENTRY_CALL = 4,	 /* the node is a function */
 	TR_ENTRY_ITEMS = 8,	 /* start: items of the node */
 	TR_ENTRY_UNTIMED = 16,	 /* start: calls counted without a time */
 	TR_ENTRY_OWNER = 32,	 /* start: ticks, duration: tid; the node's
-				  * place: TR_ENTRY_FLAGS + 1 times the one
-				  * before */
+				  * bits: TR_ENTRY_FLAGS + 1 times the previous
+				  * owner */
 	TR_ENTRY_FLAGS = 63
 };
 
 struct tr_frame {
 	uint64_t start; /* ticks; TR_FRAME_ASIDE: see `aside` */
-	uint64_t aside; /* where so: ticks | TR_FRAME_FAILED */
+	uint64_t aside; /* then: ticks | TR_FRAME_FAILED */
 };
 
-/* So far from any time that a duration from it needs over 32 bits. */
+/* So far from any time that a duration from it does not fit into 32 bits. */
 #define TR_FRAME_ASIDE (UINT64_C(1) << 63)
 #define TR_FRAME_FAILED (UINT64_C(1) << 62)
-#define TR_FRAME_UNTIMED (UINT64_C(1) << 61) /* no ticks: a number */
+#define TR_FRAME_UNTIMED (UINT64_C(1) << 61) /* a number, not ticks */
 
 /*
- * In `aside` of a function's frame, whose `start` has ticks only if TIMED.
- * The rest is for its thread: where the stack was.
+ * In `aside` of a function's frame, whose `start` has ticks only if TIMED. The
+ * other bits are for its thread: the position of the stack.
  */
 enum tr_call_frame {
 	TR_CALL_TIMED = 1,
-	TR_CALL_DRAWN = 2, /* one of several, for all of them */
-	TR_CALL_LEFT = 2,  /* alone: left, but scopes in it are open */
+	TR_CALL_DRAWN = 2, /* one call timed for several */
+	TR_CALL_LEFT = 2,  /* alone: the function has ended, but scopes in it
+			    * are open */
 	TR_CALL_FLAGS = 15
 };
 
 /*
- * A path of the call tree. Site, parent and depth never change. References
- * to nodes (here, in tracks and in entries) are their offsets less
- * TR_NODE_BIAS: 0 is the header's no_node.
+ * A path of the call tree. Site, parent and depth never change. References to
+ * nodes (here, in tracks and in entries) are offsets minus TR_NODE_BIAS: 0 is
+ * the header's no_node.
  */
 #define TR_NODE_BIAS 64u
 
 /*
- * In the place of a site: the node is a function, seen by the hooks of
- * -finstrument-functions. `items` is its address. `untimed` less `cell` are
- * its calls, all that began: `cell` is no cell, but the calls until the next
- * that has a time. Address 0: calls that found no room on their own path,
- * with a child for each function; the node to go back to is in `back`.
+ * In place of a site: the node is a function, reported by the hooks of
+ * -finstrument-functions. `items` is its address. `untimed` minus `cell` is
+ *   the
+ * number of calls that began: `cell` is not a cell here, but the calls until
+ * the next timed one. Address 0: calls with no room for their own path, with a
+ * child for each function; `back` is the node to return to.
  */
 #define TR_NODE_FUNCTION 0x80000000u
-/* Beside it, for its thread: where its hook is called; not each is timed. */
+/*
+ * In addition, for its thread: the hook's call site; not every call is timed.
+ */
 #define TR_NODE_HERE 0xffffu
 #define TR_NODE_RARE 0x10000u
 
 struct tr_node {
 	uint32_t site;
-	uint32_t parent; /* the root's is itself */
-	uint32_t last;	 /* child found last: a guess */
+	uint32_t parent; /* the root is its own parent */
+	uint32_t last;	 /* last child found: a guess */
 	uint32_t depth;
 	uint64_t calls;	 /* timed ones */
-	uint64_t sum;	 /* their ticks */
+	uint64_t sum;	 /* ticks of these calls */
 	uint64_t items;
 	union {
 		uint64_t failures;
-		struct { /* of a function */
+		struct { /* for a function */
 			uint32_t back;	 /* see above */
-			uint32_t within; /* bits of a float: ticks of what it
-					  * called, about */
+			uint32_t within; /* bits of a float: about the ticks of
+					  * its callees */
 		};
 	};
 	uint64_t untimed; /* repaired or counted without a time */
 	uint32_t cell;	  /* the site's cell in this track */
-	uint32_t next;	  /* node made before this one */
+	uint32_t next;	  /* node created before this one */
 };
 
 _Static_assert(sizeof(struct tr_node) == TR_LINE, "one line a node");
 
 /*
- * A track's aggregate of one site in the present time slice. Closed slices
- * are in `history`. Times: sum, min and max in ticks. Values: bits of
- * doubles.
+ * A track's aggregate of one site in the current time slice. Closed slices are
+ * in `history`. Times: sum, min and max in ticks. Values: bits of doubles.
  */
 struct tr_cell {
 	uint64_t sum;
 	uint64_t min;
 	uint64_t max;
-	uint32_t slice;	    /* of what is in here */
+	uint32_t slice;	    /* slice of this content */
 	uint32_t base;	    /* first page number of the window */
 	uint32_t history;   /* offset of struct tr_history */
 	uint32_t turning;   /* closed slice that replaces the fields, or 0 */
 	uint32_t extra;	    /* offset of struct tr_extra */
 	uint32_t failures;
 	uint32_t site;
-	uint32_t next;	    /* cell made before this one */
+	uint32_t next;	    /* cell created before this one */
 	uint32_t values;    /* ring of last values, offset */
-	uint32_t first;	    /* oldest slice in here: `slice`, if all is well */
+	uint32_t first;	    /* oldest slice in here; normally `slice` */
 	uint32_t page[TR_CELL_PAGES];
 };
 
 _Static_assert(sizeof(struct tr_cell) == 5 * TR_LINE, "five lines a cell");
 
-/* What few cells need: zeros, negatives, far pages, carries. */
+/* Rarely needed parts of a cell: zeros, negatives, far pages, carries. */
 struct tr_extra {
-	uint64_t zeros;	     /* present slice */
+	uint64_t zeros;	     /* current slice */
 	uint64_t not_finite; /* NaN and infinities, all time */
-	uint64_t unbucketed; /* present slice */
+	uint64_t unbucketed; /* current slice */
 	uint32_t negative;   /* cell of the absolute values of negatives */
 	uint32_t far;	     /* offset of struct tr_far */
 	uint32_t carry;	     /* offset of struct tr_carry */
@@ -515,7 +528,7 @@ struct tr_far {
 
 _Static_assert(sizeof(struct tr_far) == TR_LINE, "one line");
 
-/* Buckets that passed 2^32: `high` more times. */
+/* Buckets that passed 2^32, `high` times. */
 struct tr_carry {
 	uint32_t next;
 	uint32_t n;
@@ -525,14 +538,14 @@ struct tr_carry {
 
 _Static_assert(sizeof(struct tr_carry) == TR_LINE, "one line");
 
-/* The word of the header's sink where a cell has its slice. */
+/* The word of the header's sink that a cell has its slice in. */
 #define TR_SINK_SLICE (offsetof(struct tr_cell, slice) / 8)
 
 /*
- * Closed slices of a cell, finest first: four tiers of records, each record
- * of a tier spans eight of the tier below, and at last everything older.
- * `marks` holds head and tail of all tiers, so that one store moves eight
- * records up or takes one in.
+ * Closed slices of a cell, finest first: four tiers of records and one record
+ * of everything older. A record of a tier spans eight of the tier below.
+ * `marks` has head and tail of all tiers, so that one store moves eight records
+ * up or adds one.
  */
 #define TR_TIERS 4u
 #define TR_TIER_SLOTS 64u /* of which at most TR_TIER_KEEP are in use */
@@ -541,8 +554,8 @@ _Static_assert(sizeof(struct tr_carry) == TR_LINE, "one line");
 
 struct tr_history {
 	uint64_t marks;	    /* byte 2t: head of tier t, byte 2t+1: its tail */
-	uint32_t oldest;    /* all that fell out of the last tier; records in
-			     * the tiers that end before it does are in it */
+	uint32_t oldest;    /* everything dropped from the last tier; includes
+			     * the records in tiers that end before it */
 	uint32_t reserved[13];
 	uint32_t slot[TR_TIERS][TR_TIER_SLOTS];
 };
@@ -562,25 +575,25 @@ struct tr_slice {
 _Static_assert(sizeof(struct tr_slice) == 72, "packed by itself");
 
 /*
- * The update under way. Written before the fields it is about, with their
- * values as they were: a reader who finds one puts the new values in, which
- * is right however far the writer came.
+ * The update under way. It is written before the fields that it changes, with
+ * their old values. A reader that finds one stores the new values, which is
+ * right however far the writer got.
  */
 struct tr_intent {
 	uint64_t stage; /* lap << 32 | entry offset, + 1 while under way */
 	uint64_t calls, sum, cell_sum;
-	uint32_t bucket; /* the bucket's count, as it was */
+	uint32_t bucket; /* old count of the bucket */
 	uint32_t cell_failures;
 	uint64_t failures;
 	uint64_t other; /* items, untimed, zeros, unbucketed, carries */
 };
 
-/* The same for values, which go to their cell without an entry. */
+/* The same for values, which go to their cell without a log entry. */
 struct tr_value_intent {
 	union {
 		struct {
 			uint32_t cell;	 /* offset; 0: none under way */
-			uint32_t bucket; /* as it was */
+			uint32_t bucket; /* old count */
 		};
 		uint64_t place; /* both, in one store */
 	};
@@ -594,11 +607,14 @@ struct tr_ring_place {
 	uint32_t bytes;
 };
 
-/* One writer's part of the ledger. Its own page holds all a thread needs. */
+/*
+ * The part of the ledger that one thread writes. Its first page has all that a
+ * thread needs at first.
+ */
 struct tr_track {
 	/* written at every scope */
 	uint32_t current; /* node of the innermost open scope */
-	uint32_t trace_owner; /* thread at the end of a ring that is full */
+	uint32_t trace_owner; /* thread at the end of a full ring */
 	uint64_t write;	  /* lap << 32 | offset of the next entry */
 	struct tr_intent intent;
 	struct tr_value_intent value; /* written at every value */
@@ -607,30 +623,30 @@ struct tr_track {
 	uint32_t magic;
 	uint32_t index;
 	uint32_t owner; /* thread id; 0: free */
-	uint32_t owners; /* threads that ever had it */
+	uint32_t owners; /* number of threads that ever owned it */
 	uint32_t root;	/* offset of the root node */
 	uint32_t nodes;	/* newest node */
 	uint32_t cells;	/* newest cell */
 	uint32_t n_nodes;
 	uint32_t n_cells;
-	uint32_t frames_real; /* frames whose pages exist */
+	uint32_t frames_real; /* frames whose pages are allocated */
 	struct tr_ring_place log;   /* where entries go now */
-	struct tr_ring_place trace; /* where they are kept, if tracing */
+	struct tr_ring_place trace; /* where they are kept while tracing */
 	uint64_t trace_discarded;   /* entries after a full ring */
-	uint64_t deferred_at;	    /* deferred entry being taken in: `write`
-				     * as it was or TR_DEFERRED_VALUE, | its
-				     * place; 0: none */
-	uint32_t chunk, chunk_left; /* small objects come from here */
-	uint32_t block;		    /* history block being filled */
+	uint64_t deferred_at;	    /* deferred entry being stored: old `write`
+				     * or TR_DEFERRED_VALUE, | its index; 0:
+				     * none */
+	uint32_t chunk, chunk_left; /* small objects are allocated from here */
+	uint32_t block;		    /* record block being filled */
 	uint32_t deferred_read;
 	uint32_t deferred_write;
-	uint32_t claimed;	    /* chunk not real yet: no space so far */
+	uint32_t claimed;	    /* chunk without pages: no space so far */
 	uint32_t free_slice[8];	    /* recycled slice records by size class */
 	struct tr_losses lost;
 	uint32_t counters[TR_COUNTER_CHUNKS]; /* offsets of chunks */
 	struct tr_entry deferred[TR_DEFERRED];
 	uint64_t name[2];    /* the owner's: 16 bytes, ended by NUL */
-	uint32_t trace_lap;  /* lap of `write` at which `trace` was begun */
+	uint32_t trace_lap;  /* lap of `write` at which `trace` began */
 	uint32_t reserved;
 	_Alignas(TR_LINE) struct tr_entry log_inline[TR_RING_INLINE];
 };
@@ -651,14 +667,14 @@ _Static_assert(TR_DEFERRED <= sizeof(struct tr_entry),
 _Static_assert(sizeof(struct tr_track) <= TR_FRAMES_AT, "frames follow");
 
 /*
- * History block: records of one track, one after the other. `used` grows by
- * whole records (release); a block taken anew first gets its new ticket.
+ * Block of records of one track, one after the other. `used` grows by whole
+ * records (release). A reused block gets its new ticket first.
  */
 #define TR_BLOCK_BYTES 1024u
 
 struct tr_block {
 	uint64_t ticket; /* 0: never used */
-	uint32_t owner;	 /* track index + 1 while it is being filled */
+	uint32_t owner;	 /* track index + 1 while it is filled */
 	uint32_t used;	 /* bytes after this header */
 	uint32_t records;
 	uint32_t reserved;
@@ -683,42 +699,41 @@ _Static_assert(sizeof(struct tr_record) == 32, "half a line");
 /*
  * ---- profiles ------------------------------------------------------------
  *
- * Code is known by its address; readers find its name. So that they can, the
- * ledger has the modules (program, libraries) that were mapped, also those
- * that are gone.
+ * Code is stored as addresses; readers find the names. For that, the ledger has
+ * the modules (program, libraries) that were mapped, also unmapped ones.
  */
 struct tr_module {
 	uint32_t ready;	     /* 1: all below is in place */
-	uint32_t path;	     /* string; "" where it has none (vdso: [vdso]) */
-	uint64_t from, to;   /* addresses of its code */
-	uint64_t bias;	     /* address less that in the file's own tables */
-	uint64_t came, gone; /* ticks; gone is 0 while it is there */
+	uint32_t path;	     /* string; "" if it has none (vdso: [vdso]) */
+	uint64_t from, to;   /* address range of its code */
+	uint64_t bias;	     /* address minus the address in the file */
+	uint64_t came, gone; /* ticks; gone is 0 while it is mapped */
 	uint32_t id_bytes;   /* of its build id; 0: none */
 	uint8_t id[20];
 	uint32_t reserved[2];
 };
 
 /*
- * A stack is known by its innermost frame: a node of one tree for all
- * threads. Numbers are places in the region, in nodes; the first ones are no
- * code, and always there. A frame's address is where it goes on: in the
- * innermost one of a sample the instruction itself, else a return address.
+ * A stack is identified by its innermost frame: a node of one tree for all
+ * threads. Numbers are indices in the region. The first nodes are no code, and
+ * always exist. The address of a frame is where it continues: the instruction
+ * itself in the innermost frame of a sample, else a return address.
  */
 enum tr_stack_root {
 	TR_STACK_NONE = 0,
-	TR_STACK_WHOLE = 1,   /* stacks from the thread's beginning on */
-	TR_STACK_CUT = 2,     /* stacks whose beginning could not be found */
+	TR_STACK_WHOLE = 1,   /* complete stacks */
+	TR_STACK_CUT = 2,     /* stacks with missing outer callers */
 	TR_STACK_LOST = 3,    /* stacks beyond max_stacks */
 	TR_STACK_FIRST = 4
 };
 
 struct tr_stack {
 	uint64_t address;
-	uint32_t parent; /* the caller's */
-	uint32_t module; /* number + 1; 0: in none */
+	uint32_t parent; /* of the caller */
+	uint32_t module; /* number + 1; 0: none */
 	uint32_t flags;	 /* enum tr_stack_flags */
-	uint32_t alloc;	 /* place in its region, in rows, + 1; 0: none */
-	/* Of samples that ended here. Added to by any thread. */
+	uint32_t alloc;	 /* row of its region + 1; 0: none */
+	/* Samples that end here. Any thread adds to them. */
 	uint64_t samples;
 	uint64_t weight_ns;
 	uint64_t reserved[3];
@@ -726,18 +741,19 @@ struct tr_stack {
 
 enum tr_stack_flags {
 	TR_STACK_READY = 1, /* all but the counts is in place */
-	TR_STACK_EXACT = 2  /* the address is an instruction that was next */
+	TR_STACK_EXACT = 2  /* the address is the next instruction, not a return
+			     * address */
 };
 
 _Static_assert(sizeof(struct tr_stack) == TR_LINE, "one line");
 
-/* A sample on the timeline. A ring of them, by `head` of tr_sampling. */
+/* A sample on the timeline. A ring, indexed by `head` of tr_sampling. */
 struct tr_sample {
-	uint64_t ticket; /* head + 1 when it was written, last; 0: never */
+	uint64_t ticket; /* head + 1, written last; 0: never used */
 	uint64_t ticks;
 	uint32_t thread;
 	uint32_t stack;
-	uint32_t node;	 /* the innermost open scope's; 0: none */
+	uint32_t node;	 /* of the innermost open scope; 0: none */
 	uint32_t weight_us;
 };
 
@@ -747,7 +763,7 @@ _Static_assert(sizeof(struct tr_sample) == TR_LINE / 2, "half a line");
 struct tr_values {
 	uint64_t written;
 	uint32_t size;
-	uint32_t keep; /* of these are shown, at most; 0: all */
+	uint32_t keep; /* most values that are shown; 0: all */
 	struct {
 		uint64_t ticks;
 		uint64_t value; /* ticks, or bits of a double */
@@ -755,10 +771,10 @@ struct tr_values {
 };
 
 /*
- * The control page: a file of its own, the only part that others may write.
- * `generation` moves at every change and is never 0; a site that is off
- * under generation g points at sleep[g % n], which is 0 until the next
- * change sets it to 1.
+ * The control page: a separate file, the only part that other processes may
+ * write. `generation` changes at every change and is never 0. The gate of a
+ * site that is off under generation g points at sleep[g % n], which is 0 until
+ * the next change sets it to 1.
  */
 #define TR_CONTROL_MAGIC UINT64_C(0x314c525443455254) /* "TRECTRL1" */
 #define TR_CONTROL_MAJOR 2u
@@ -775,9 +791,10 @@ struct tr_control {
 	uint64_t cleared_ticks;
 	int64_t cleared_ns;
 	uint32_t text_bytes; /* of `text`: option lines set from outside */
-	uint32_t wake;	     /* the monitor's thread sleeps on it (futex) */
+	uint32_t wake;	     /* the monitor thread sleeps on it (futex) */
 	uint32_t pause;	     /* gate of paused sites: 0 while they are */
-	uint32_t monitored;  /* parts that its process monitors; it writes */
+	uint32_t monitored;  /* parts that the process monitors; it writes
+			      * them */
 	uint32_t reserved[2];
 	uint32_t sleep[TR_CONTROL_SLEEP];
 	char text[TR_CONTROL_TEXT];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buckets of histograms and their counts, as a ledger has them: open pages of
- * cells, and packed slices.
+ * Buckets of histograms and their counts, as a ledger stores them: open pages
+ * of cells, and packed slices.
  */
 #ifndef TR_LEDGER_LAYOUT_HISTOGRAM_H
 #define TR_LEDGER_LAYOUT_HISTOGRAM_H
@@ -39,9 +39,9 @@ extern const uint64_t tr_bucket_addend[64];
 #define TR_TIME_BASE ((1023u - 31u) * 2u)
 
 /*
- * Bits of a bucket: those of a positive normal double, moved so that the upper
- * ones are the number of its bucket. A double has 52 bits of fraction; five
- * are used, for 32 buckets an octave, and 16 buckets are a page.
+ * Bits of a bucket: those of a positive normal double, shifted so that the
+ * upper ones are the bucket's number. A double has 52 bits of fraction; five
+ * are used, for 32 buckets per octave. 16 buckets are a page.
  */
 #define TR_BUCKET_SHIFT 47u
 #define TR_BUCKET_PAGE_SHIFT 51u
@@ -67,7 +67,7 @@ TR_INLINE uint64_t tr_bucket_page(uint64_t bits)
 	return bits >> TR_BUCKET_PAGE_SHIFT;
 }
 
-/* Number of the bucket in its page, and where its 4 bytes are in it. */
+/* Index of the bucket in its page, and the offset of its 4 bytes. */
 TR_INLINE uint64_t tr_bucket_in_page(uint64_t bits)
 {
 	return bits >> TR_BUCKET_SHIFT & (TR_PAGE_BUCKETS - 1);
@@ -97,9 +97,9 @@ struct tr_slice_cursor {
 bool tr_slice_first(struct tr_slice_cursor *cursor, const uint8_t *bytes,
 		    size_t n);
 bool tr_slice_next(struct tr_slice_cursor *cursor);
-/* Bytes that a page's counts take. */
+/* Bytes of a page's counts when packed. */
 unsigned tr_slice_page_bytes(const uint64_t *count);
-/* Writes them; the end. */
+/* Writes the counts; returns their end. */
 uint8_t *tr_slice_put_page(uint8_t *at, uint32_t number,
 			   const uint64_t *count);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes of a ledger as another process finds them. Nothing in them is
- * believed: all access is by the checked offsets below.
+ * The bytes of a ledger as another process sees them. None is trusted: all
+ * access is by the checked offsets below.
  */
 #ifndef TR_LEDGER_LAYOUT_IMAGE_H
 #define TR_LEDGER_LAYOUT_IMAGE_H
@@ -9,21 +9,22 @@
 #include "ledger/layout/file.h"
 #include "base/platform.h"
 
-/* Which file: its number, and the time that tells a reused one. */
+/* Identity of a file: its number, and a time in case the number is reused. */
 struct tr_file_key {
 	uint64_t device, file;
 	int64_t born_ns;
 };
 
-/* A ledger as a reader has it: bytes that nothing is known about. */
+/* A reader's copy of a ledger: untrusted bytes. */
 struct tr_image {
 	const char *base;
 	uint64_t size;
-	uint64_t missing; /* bytes that the header promises */
-	uint64_t mapped;  /* bytes to be unmapped */
-	uint32_t major;	  /* of the file: the copy has the present one */
+	uint64_t missing; /* bytes in the header's size that are missing */
+	uint64_t mapped;  /* bytes to unmap */
+	uint32_t major;	  /* of the file; the copy has the current layout */
 	bool is_summed;	  /* its checksums were compared */
-	uint64_t damaged; /* parts with other bytes: a bit each, by kind */
+	uint64_t damaged; /* parts with a wrong checksum: one bit each, by
+			   * kind */
 	struct tr_file_key key;
 	char path[512];
 };
@@ -67,30 +68,30 @@ TR_INLINE void *tr_arena_at(const struct tr_image *image, uint64_t off,
 /* ---- older.c ----------------------------------------------------------- */
 
 /*
- * The header of a ledger of any major that is known, in the present layout.
- * A second time it does nothing. 0, TARE_EFORMAT, or TARE_EVERSION for a
- * major that is not known.
+ * Converts the header of a ledger of any known major to the current layout. A
+ * second call does nothing. Returns 0, TARE_EFORMAT, or TARE_EVERSION for an
+ * unknown major.
  */
 int tr_header_upgrade(struct tr_header *header);
-/* The same read from a file: 0, TARE_EIO or as above. */
+/* The same, read from a file: 0, TARE_EIO or as above. */
 int tr_header_read(int fd, struct tr_header *header);
-/* What lies in the arena of an image with such a header. */
+/* Converts the arena of an image with such a header. */
 void tr_image_upgrade(struct tr_image *image);
 
 /* ---- redo.c ------------------------------------------------------------ */
 
 /*
- * Completes an update under way; true if there was one. `left`: steps that
- * may be taken for it, which become fewer.
+ * Completes an update under way; true if there was one. `left`: the number of
+ * steps allowed, which is reduced.
  */
 bool tr_redo(const struct tr_image *image, const struct tr_track *track,
 	     uint64_t *left);
 
 /* ---- module_name.c ----------------------------------------------------- */
 
-/* Is it tare? "libtare.so.0", "libtare-preload.so" */
+/* Does it belong to tare? "libtare.so.0", "libtare-preload.so" */
 bool tr_module_name_is_own(const char *name);
-/* Does it allocate for its callers, as libc and libstdc++ do? */
+/* Does it allocate for its callers, like libc and libstdc++? */
 bool tr_module_allocates(const char *name);
 
 #endif

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Modules that are known by their file's name.
- */
+/* Modules that are recognised by their file name. */
 #include "ledger/layout.h"
 
 #include <string.h>
 
-/* Beginnings of the names of such libraries. */
+/* Name prefixes of such libraries. */
 static const char *const allocators[] = {
 	"libtare",    "libc.so",  "libc-2.",	  "ld-linux",
 	"libstdc++.", "libc++.",  "libc++abi.",	  "libjemalloc",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Older: ledgers of earlier majors, as readers of this one have them.
+ * Older: converts ledgers of earlier majors for readers of this one.
  *
- * A copy of an older ledger gets the present layout once, when it is opened,
- * so that nothing else knows of older ones. What differs: the header has a
- * place for every kind of region (major 3); functions made room in the nodes
- * for an address (major 2). A minor only ever added to the end of the header.
+ * A copy of an older ledger is converted once, when it is opened, so that no
+ * other code handles older layouts. Differences: the header has an entry for
+ * every kind of region (major 3); nodes have room for the address of a function
+ * (major 2). A minor only adds to the end of the header.
  *
  * tests/ledgers has ledgers of all of them.
  */
@@ -26,8 +26,8 @@ static const struct version {
 };
 
 /*
- * The size says it a second time: a damaged number must not turn one layout
- * into another.
+ * The size must also match: a damaged number must not turn one layout into
+ * another.
  */
 static const struct version *find(const struct tr_header *header)
 {
@@ -82,7 +82,7 @@ int tr_header_read(int fd, struct tr_header *header)
 	return tr_header_upgrade(header);
 }
 
-/* No more than there is room for, in all lists: one may be a ring. */
+/* Bounded over all lists, because one may be a cycle. */
 static void upgrade_nodes(struct tr_image *image, uint32_t off,
 			  uint64_t *left)
 {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Redo: completes the update that a track's thread was in the middle of.
+ * Redo: completes the update that a track's thread had begun.
  *
- * The intent holds the fields as they were; whichever of them the thread had
- * already changed, they now get the same new values again. The counterpart
- * of drain.c, drain_slow.c and observe.c. Used on a reader's copy, and on the
- * ledger itself by a thread that takes over the track of one that died in a
- * probe.
+ * The intent has the old values of the fields. Fields that the thread had
+ * already changed get the same new values again. The counterpart of drain.c,
+ * drain_slow.c and observe.c. Used on a reader's copy, and on the ledger itself
+ * by a thread that takes over the track of a thread that died in a probe.
  *
- * An intent may say anything. What is changed is a node or a cell in the
- * lists of its track, or what such a cell refers to in the arena: never the
- * header and the regions, which were checked before. Lists are walked within
- * a bound that the caller has for all tracks together.
+ * An intent may contain anything. Only a node or a cell in the lists of its
+ * track is changed, or what such a cell refers to in the arena: never the
+ * header and the regions, which were checked before. Lists are walked within a
+ * limit that the caller has for all tracks together.
  */
 #include "ledger/layout.h"
 
@@ -30,7 +29,7 @@ static void *at(const struct tr_image *image, uint32_t off, uint64_t bytes)
 	return tr_arena_at(image, off, bytes, 8);
 }
 
-/* A node of the track, by its offset; NULL: it has none there. */
+/* A node of the track by its offset; NULL: there is none. */
 static struct tr_node *find_node(const struct redo *r, uint64_t off)
 {
 	uint32_t next = r->track->nodes;
@@ -60,7 +59,7 @@ static struct tr_cell *find_cell(const struct redo *r, uint32_t off)
 	return NULL;
 }
 
-/* Offset of a bucket that exists, or 0. */
+/* Offset of an existing bucket, or 0. */
 static uint32_t find_bucket(const struct tr_image *image,
 			    const struct tr_cell *cell, uint64_t bits)
 {
@@ -112,7 +111,7 @@ static void redo_bucket(const struct redo *r, const struct tr_intent *intent,
 		*high = (uint32_t)intent->other + 1;
 }
 
-/* The ring of a cell, or NULL where it is none. */
+/* The ring of a cell, or NULL if it has none. */
 static struct tr_values *ring_of(const struct tr_image *image,
 				 const struct tr_cell *cell)
 {
@@ -145,8 +144,8 @@ static void redo_last_time(const struct tr_image *image,
 }
 
 /*
- * The value is in its place: was it committed? Times of a ring never go back,
- * so what lies behind the newest value is older, or nothing.
+ * The value is written: was it committed? Times of a ring never decrease, so
+ * what follows the newest value is older, or empty.
  */
 static void redo_last_value(const struct tr_image *image,
 			    const struct tr_cell *cell, uint64_t bits)
@@ -164,7 +163,7 @@ static void redo_last_value(const struct tr_image *image,
 }
 
 struct timed {
-	uint64_t duration, end; /* end: 0 where it is not known */
+	uint64_t duration, end; /* end: 0 if unknown */
 	bool failed;
 };
 
@@ -248,7 +247,7 @@ static void redo_value(const struct redo *r,
 			    tr_bucket_bits(fabs(value)));
 }
 
-/* The start of a long scope is in the entry before, or in another lap. */
+/* The start of a long scope is in the previous entry, or in another lap. */
 static struct timed timed_of(const struct tr_image *image,
 			     const struct tr_entry *entry)
 {

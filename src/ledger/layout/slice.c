@@ -2,8 +2,8 @@
 /*
  * Slice: the buckets of a closed time slice as bytes.
  *
- * For each page with counts: number and a mask of its 16 buckets, two bytes
- * each, then a varint a set bit. Ascending by page.
+ * For each page with counts: its number and a mask of its 16 buckets, two bytes
+ * each, then one varint per set bit. Ascending by page.
  */
 #include "ledger/layout.h"
 
@@ -16,7 +16,7 @@ static unsigned varint_bytes(uint64_t value)
 	return n;
 }
 
-/* Atomic: a reader may still look at a record that was here before. */
+/* Atomic: a reader may still read the record that was here before. */
 static void put_byte(uint8_t **at, uint8_t byte)
 {
 	TR_STORE(**at, byte);
@@ -86,7 +86,7 @@ bool tr_slice_next(struct tr_slice_cursor *cursor)
 	number = TR_LOAD(cursor->at[0]) | (uint32_t)TR_LOAD(cursor->at[1]) << 8;
 	mask = TR_LOAD(cursor->at[2]) | (uint32_t)TR_LOAD(cursor->at[3]) << 8;
 	cursor->at += 4;
-	/* Ascending, or the record is damaged and we would never end. */
+	/* Not ascending is damage, and could make an endless loop. */
 	if (cursor->number != UINT32_MAX && number <= cursor->number)
 		goto end;
 	for (unsigned i = 0; i < TR_PAGE_BUCKETS; i++) {

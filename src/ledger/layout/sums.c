@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums: checksums of a run that is put away, made and compared.
+ * Sums: writes and checks the checksums of a finished run.
  *
- * They are made of the copy, not of the ledger: threads may go on writing
- * there while it is copied. Holes are not read: what zeros add to a checksum
- * is computed.
+ * They are computed from the copy, not from the ledger, because threads may
+ * still write to the ledger during the copy. Holes are not read: the effect of
+ * zeros on a checksum is computed.
  */
 #include "ledger/layout.h"
 
@@ -18,7 +18,7 @@ struct tr_summing {
 	const char *bytes; /* of the whole file, or NULL: read it */
 };
 
-/* A piece without holes. */
+/* Adds a range without holes. */
 static int add_data(const struct tr_summing *from, uint32_t *sum, uint64_t at,
 		    uint64_t end)
 {
@@ -52,7 +52,8 @@ static int sum_of(const struct tr_summing *from, uint64_t at, uint64_t bytes,
 		off_t data = lseek(from->fd, (off_t)at, SEEK_DATA), hole;
 
 		if (data < 0 && errno != ENXIO)
-			data = (off_t)at; /* it knows no holes */
+			data = (off_t)at; /* the file system does not report
+					   * holes */
 		if (data < 0 || (uint64_t)data > end)
 			data = (off_t)end;
 		sum = tr_crc_zeros(sum, (uint64_t)data - at);
@@ -103,7 +104,7 @@ int tr_sums_write(int fd)
 	tr_crc_init(&crc);
 	if (!tr_file_read_at(fd, &header, sizeof(header), 0))
 		return TARE_EIO;
-	/* Before major 3 there is no room for them. */
+	/* Formats before major 3 have no room for them. */
 	if (header.magic != TR_MAGIC || header.major != TR_FORMAT_MAJOR)
 		return 0;
 	err = add_part(&from, &sums, TR_SUM_HEADER, 0, sizeof(header));
@@ -132,7 +133,7 @@ static bool is_empty(const struct tr_sums *sums)
 	return memcmp(sums, &none, sizeof(none)) == 0;
 }
 
-/* No more than there is: their bytes are in no two parts. */
+/* Sizes must fit into the file: no two parts share bytes. */
 static bool sizes_fit(const struct tr_image *image, const struct tr_sums *sums)
 {
 	uint64_t left = image->size;
@@ -151,7 +152,7 @@ static void check_part(const struct tr_summing *from, struct tr_image *image,
 	uint32_t now = ~sum->sum;
 
 	if (sum->kind >= TR_SUM_KINDS)
-		return; /* of a later minor */
+		return; /* from a later minor */
 	if (sum->off > image->size || sum->bytes > image->size - sum->off ||
 	    sum_of(from, sum->off, sum->bytes, &now) || now != sum->sum)
 		image->damaged |= UINT64_C(1) << sum->kind;

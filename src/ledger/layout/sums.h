@@ -2,9 +2,9 @@
 /*
  * Layout of checksums: a part of layout.h, which includes it.
  *
- * A page of its own, a hole while the ledger is written: a run that is put
- * away gets one in its copy. Every part is CRC-32C of the bytes in use, holes
- * read as zeros.
+ * A page of its own, which is a hole while the ledger is written. The copy of a
+ * finished run gets one. Every sum is the CRC-32C of the bytes in use of a
+ * part; holes read as zeros.
  */
 #ifndef TR_LEDGER_LAYOUT_SUMS_H
 #define TR_LEDGER_LAYOUT_SUMS_H
@@ -15,7 +15,7 @@
 #define TR_SUMS_MAGIC UINT64_C(0x31534d5553455254) /* "TRESUMS1" */
 #define TR_SUMS_MOST 32u
 
-/* Parts that are no regions; regions have their own numbers. */
+/* Parts that are not regions; regions have their own numbers. */
 enum tr_sum_kind {
 	TR_SUM_HEADER = 32,
 	TR_SUM_META = 33,
@@ -31,7 +31,7 @@ struct tr_sum {
 
 struct tr_sums {
 	uint64_t magic;
-	uint32_t own; /* of this struct with 0 in this place */
+	uint32_t own; /* of this struct, with 0 in this field */
 	uint32_t n;
 	struct tr_sum at[TR_SUMS_MOST];
 };
@@ -41,11 +41,11 @@ _Static_assert(sizeof(struct tr_sums) <= TR_PAGE, "one page");
 /* ---- sums.c ------------------------------------------------------------ */
 
 /*
- * Gives a copy of a ledger its checksums. 0 also for an earlier major, which
- * has no place for them.
+ * Adds the checksums to a copy of a ledger. 0 also for an earlier major, which
+ * has no room for them.
  */
 int tr_sums_write(int fd);
-/* Compares those of a file, if it has any, with its bytes in the image. */
+/* Checks the sums of a file, if it has any, against its bytes in the image. */
 void tr_sums_check(int fd, struct tr_image *image);
 /* Name of a part: of enum tr_region_id or tr_sum_kind. */
 const char *tr_sum_name(uint32_t kind);

@@ -2,9 +2,9 @@
 /*
  * Layout of trainings: a part of layout.h, which includes it.
  *
- * A training has a ring of pages with rows, a row an epoch; the newest are
- * kept. All that is known of the whole run is in its newest row, so that one
- * store makes an epoch known: `end`, which has the same number as `begin`.
+ * A training has a ring of pages with rows, one row per epoch; the newest are
+ * kept. Totals of the whole run are in its newest row, so that one store
+ * publishes an epoch: `end`, which gets the same number as `begin`.
  */
 #ifndef TR_LEDGER_LAYOUT_TRAINING_H
 #define TR_LEDGER_LAYOUT_TRAINING_H
@@ -15,14 +15,14 @@
 #include "ledger/layout/file.h"
 
 struct tr_training {
-	uint32_t ready;		 /* 1: all of the first line is in place */
-	uint32_t next;		 /* training that began before, offset */
+	uint32_t ready;		 /* 1: all of the first line is written */
+	uint32_t next;		 /* previous training, offset */
 	uint32_t config, csv, events; /* texts, offsets */
 	uint32_t pairs;		 /* offset of 2 n_pairs offsets of texts */
 	uint32_t n_pairs;
 	uint32_t worker, workers;
 	uint32_t reserved;
-	uint64_t epochs;	 /* planned; 0: not known */
+	uint64_t epochs;	 /* planned; 0: unknown */
 	uint64_t start;		 /* ticks */
 	uint32_t bytes;		 /* of this and its texts */
 	uint32_t closed;
@@ -35,9 +35,9 @@ struct tr_training {
 _Static_assert(sizeof(struct tr_training) == 2 * TR_LINE, "two lines");
 
 /*
- * Numbers of the columns of TARE_RUN_COLUMNS, by which all find their values
- * and names. Written out: the two-file build reads names of enumerators, not
- * what a macro makes of them.
+ * Numbers of the columns of TARE_RUN_COLUMNS, used to find their values and
+ * names. Written out, because the two-file build reads the names of enumerators
+ * and does not expand macros.
  */
 enum tr_run_column {
 	TR_COLUMN_total_time,
@@ -53,7 +53,7 @@ enum tr_run_column {
 	TR_TRAINING_COLUMNS
 };
 
-/* Columns of which each worker has its own value. */
+/* Columns with a value of each worker. */
 #define TR_TRAINING_OWN 6u
 
 TR_INLINE enum tr_run_column tr_worker_column(unsigned i)
@@ -90,14 +90,14 @@ TR_INLINE double tr_row_value(const tare_run_row *row,
 struct tr_training_row {
 	uint64_t begin; /* number from 1; 0: never used */
 	uint64_t epoch;
-	uint64_t ticks; /* at its end */
+	uint64_t ticks; /* at the end of the epoch */
 	uint64_t run[TR_TRAINING_COLUMNS]; /* bits of doubles */
-	uint64_t own[TR_TRAINING_OWN]; /* this worker's, bits of doubles */
+	uint64_t own[TR_TRAINING_OWN]; /* of this worker, bits of doubles */
 	uint64_t total;	  /* seconds of all epochs so far, bits */
 	uint64_t samples; /* so far */
 	uint64_t steps;	  /* so far */
-	uint64_t columns; /* that ever had a value: bits */
-	uint64_t end;	  /* as begin; else it is being written */
+	uint64_t columns; /* columns that ever had a value, as bits */
+	uint64_t end;	  /* equals begin; else being written */
 };
 
 _Static_assert(sizeof(struct tr_training_row) == 3 * TR_LINE, "three lines");
@@ -105,7 +105,8 @@ _Static_assert(sizeof(struct tr_training_row) == 3 * TR_LINE, "three lines");
 #define TR_TRAINING_ROWS 21u
 
 struct tr_training_page {
-	uint32_t next; /* page of the ring, offset; the last one's: the first */
+	uint32_t next; /* next page of the ring, offset; the last one has the
+		        * first */
 	uint32_t reserved[15];
 	struct tr_training_row row[TR_TRAINING_ROWS];
 };
@@ -113,16 +114,16 @@ struct tr_training_page {
 _Static_assert(sizeof(struct tr_training_page) == TR_PAGE, "one page");
 
 /*
- * Phases by themselves. Two copies in turn: the one of the newest row counts,
- * the other one is that of the row before it, or under way.
+ * Phases. Two copies are written in turn: that of the newest row counts. The
+ * other one belongs to the row before it, or is being written.
  */
 #define TR_TRAINING_PHASES 34u
 #define TR_TRAINING_NAME 48u  /* bytes of a phase's name, with its NUL */
 #define TR_TRAINING_PARTS 2u  /* of communication: broadcast, aggregation */
 
 struct tr_training_sums {
-	uint64_t seconds;      /* own, of all epochs; bits of a double */
-	uint64_t last_seconds; /* of the last one */
+	uint64_t seconds;      /* own time of all epochs; bits of a double */
+	uint64_t last_seconds; /* of the last epoch */
 	uint64_t calls;
 };
 
@@ -132,7 +133,7 @@ struct tr_training_phase {
 };
 
 struct tr_training_phases {
-	uint64_t number[2]; /* row of each copy; 0: it is being written */
+	uint64_t number[2]; /* row of each copy; 0: being written */
 	/* Of the run, bits of doubles: of all epochs, then of the last one. */
 	uint64_t part[2][2 * TR_TRAINING_PARTS];
 	uint32_t n;

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Call paths: what nodes are, and the hash by which both sides find a child.
- */
+/* Call paths: kinds of nodes, and the hash by which both sides find a child. */
 #ifndef TR_LEDGER_LAYOUT_TREE_H
 #define TR_LEDGER_LAYOUT_TREE_H
 
 #include "ledger/layout/file.h"
 
 /*
- * Entries drained together. Small, so that the work hides between two reads
- * of the clock on processors that allow it; not 1, since on the others the
- * call and its register saves are paid once a batch. See bench/README.md.
+ * Entries drained together. Few, so that some processors can do the work
+ * between two reads of the clock; not 1, because on others the call and its
+ * saved registers are paid once per batch. See bench/README.md.
  */
 #define TR_BATCH 4u
 
@@ -19,7 +17,7 @@ TR_INLINE bool tr_node_is_function(const struct tr_node *node)
 	return (node->site & TR_NODE_FUNCTION) != 0;
 }
 
-/* An address in the place of a site. */
+/* An address in place of a site. */
 TR_INLINE uint32_t tr_tree_fold(uint64_t address)
 {
 	return (uint32_t)(address ^ address >> 29);

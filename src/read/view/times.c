@@ -28,8 +28,8 @@ bool tr_path_recurs(const struct tr_gather *g, uint32_t index)
 
 /*
  * Cost of the calls outside of their own interval. Times of functions are
- * scaled to all calls, including untimed ones, which had no such cost in the
- * caller's time.
+ * scaled to all calls, so they include an inside cost of untimed calls that is
+ * not in the caller's time.
  */
 static double cost_outside(const struct tr_path *p, const struct tr_header *h)
 {
