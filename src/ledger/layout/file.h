@@ -116,7 +116,7 @@ enum tr_region_id {
 #define TR_REGION_SLOTS 20u /* entries for kinds in the header */
 
 /*
- * The same instant on three clocks; the reads of the first enclose the others.
+ * The same instant on three clocks; two reads of the first enclose the second.
  */
 struct tr_anchor {
 	uint64_t ticks;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Image: a private copy of a ledger, taken once, as readers use it.
+ * Image: a reader's private copy of a ledger, taken once.
  *
- * A copy and not a mapping: the file of a live process may be truncated
- * under a mapping (SIGBUS), and a reader that goes back to shared pages sees
- * them change. Nothing in it is trusted: every offset is checked before it
- * is followed.
+ * A copy, not a mapping: the file of a live process may be truncated under a
+ * mapping (SIGBUS), and a reader that returns to shared pages sees them change.
+ * Nothing in it is trusted: every offset is checked before it is followed.
  */
 #include "ledger/read/spare.h"
 #include "ledger/read.h"
@@ -19,7 +18,7 @@
 #include <unistd.h>
 
 #define TR_IMAGE_MOST (UINT64_C(4) << 30)
-#define TR_TEXT_MOST 4352u /* no text in a ledger is as long */
+#define TR_TEXT_MOST 4352u /* longer than any text in a ledger */
 #define TR_GROWTHS 4
 
 const char *tr_image_string(const struct tr_image *image, uint32_t off)
@@ -38,7 +37,7 @@ static int read_extent(int fd, char *to, off_t at, off_t end)
 	/* All pages at once: one by one they cost more than the copy. */
 	if (at % TR_PAGE == 0)
 		(void)tr_memory_reserve(to + at, (size_t)(end - at));
-	/* It may be shortened meanwhile: zeros remain. */
+	/* The file may be truncated meanwhile: zeros remain. */
 	return tr_file_read_some(fd, to + at, (size_t)(end - at),
 				 (uint64_t)at) < 0 ?
 		       TARE_EIO :
@@ -64,7 +63,7 @@ static int read_sparse(int fd, char *to, off_t at, off_t size)
 	return err;
 }
 
-/* Where the file's content ends: a live one is mostly address space. */
+/* End of the file's content: a live ledger is mostly unused address space. */
 static off_t content_end(int fd, off_t size, struct tr_image *image)
 {
 	struct tr_header header;
@@ -81,9 +80,9 @@ static off_t content_end(int fd, off_t size, struct tr_image *image)
 }
 
 /*
- * A live ledger grows while it is copied, and what was copied late refers
- * to places beyond the end that was read first. What is claimed is claimed
- * before anybody refers to it, so the end read after the copy is enough.
+ * A live ledger grows while it is copied, and parts that are copied late refer
+ * to places beyond the end that was read first. Space is claimed before
+ * anything refers to it, so the end that is read after the copy is enough.
  */
 static int read_growth(int fd, struct tr_image *image)
 {
@@ -106,7 +105,7 @@ static int read_growth(int fd, struct tr_image *image)
 	return err;
 }
 
-/* Nodes of the entries in the log; drained by now, maybe not when copied. */
+/* Nodes of the log's entries; drained by now, but maybe not when copied. */
 static void read_nodes(int fd, const struct tr_image *image,
 		       const struct tr_track *track)
 {
@@ -129,23 +128,22 @@ static void read_nodes(int fd, const struct tr_image *image,
 }
 
 /*
- * The thread went on, or not: `now` is its track after the copy. What was in
- * its log is then in its nodes, and an intent is out of date. So a count is
- * never below what it was when the copy began, and a later copy never has
- * less.
+ * `now` is the track after the copy. If its thread went on, entries of its log
+ * are in its nodes, and the intent is out of date. So a count is never below
+ * what it was when the copy began, and a later copy never has less.
  */
 static void compare(int fd, const struct tr_image *image,
 		    struct tr_track *track, const struct tr_track *now)
 {
 	if (memcmp(&now->value, &track->value, sizeof(now->value)) != 0)
 		track->value.cell = 0;
-	/* Told in a field that only its owner uses. */
+	/* Stored in a field that only the owner uses. */
 	track->claimed = now->intent.stage != track->intent.stage;
 	if (track->claimed)
 		read_nodes(fd, image, track);
 }
 
-/* The stages of all tracks once more: who wrote while we copied? */
+/* Reads the stages of all tracks again, to see which threads went on. */
 static void read_again(int fd, struct tr_image *image)
 {
 	const struct tr_header *header = tr_image_header(image);
@@ -168,9 +166,9 @@ static void read_again(int fd, struct tr_image *image)
 }
 
 /*
- * Allocations: rows move from caches to others while they are
- * copied, and would be seen twice or not at all. So all are read again until
- * none was under way; after some tries they are what they are.
+ * Allocations: rows move from caches to others while they are copied, and would
+ * be counted twice or not at all. So all are read again until none was moving.
+ * After some tries they are used as they are.
  */
 static void read_allocs(int fd, struct tr_image *image)
 {
@@ -192,7 +190,7 @@ static void read_allocs(int fd, struct tr_image *image)
 	}
 }
 
-/* What changed while the rest was copied. */
+/* Reads again what changed while the rest was copied. */
 static int read_live(int fd, struct tr_image *image)
 {
 	int err = read_growth(fd, image);
@@ -252,7 +250,7 @@ int tr_image_open(const char *path, struct tr_image *image)
 		tr_sums_check(fd, image);
 	if (!err)
 		err = tr_image_check(image);
-	/* What has got another layout is not to be mixed with what comes. */
+	/* A converted layout must not be mixed with newly read bytes. */
 	if (!err && image->major != 1)
 		err = read_live(fd, image);
 	(void)close(fd);
@@ -261,7 +259,7 @@ int tr_image_open(const char *path, struct tr_image *image)
 	return err;
 }
 
-/* Pages of our own unnamed ledger that exist; the others read as zero. */
+/* Copies the existing pages of our own unnamed ledger; the rest are zeros. */
 static int copy_memory(const char *ledger, struct tr_image *image)
 {
 	const struct tr_header *header = (const void *)ledger;

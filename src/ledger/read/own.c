@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reader's side of ledger/hook.h: where the ledger of this process is, if
+ * The reader's side of ledger/hook.h: finds the ledger of this process, if
  * libtare is in it.
  */
 #include "ledger/read.h"

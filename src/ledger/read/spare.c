@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Spare: the memory of the last image, for the next one of the same file.
+ * Spare: keeps the memory of the last image for the next one of the same file.
  *
- * `tare top` copies a ledger every second, and making fresh pages for it
- * costs more than the copy. A file's holes never become holes again, so the
- * old bytes need not be cleared: what is data now is read over them, what is
- * a hole now was one before. Not in a process that is measured itself: its
- * memory is not ours to keep.
+ * `tare top` copies a ledger every second, and allocating new pages for it
+ * costs more than the copy. Data of a file never becomes a hole again, so the
+ * old bytes need not be cleared: data is read over them, and a hole was one
+ * before. Not in a process that is itself measured, whose memory is not ours to
+ * keep.
  */
 #include "ledger/read/spare.h"
 #include "ledger/read.h"
@@ -16,7 +16,7 @@
 #define TR_SPARE_MOST (UINT64_C(64) << 20)
 
 static struct {
-	uint32_t taken; /* somebody looks at it */
+	uint32_t taken; /* in use */
 	char *base;
 	uint64_t bytes;
 	struct tr_file_key key;
@@ -55,7 +55,7 @@ char *tr_spare_map(const struct tr_file_key *key, uint64_t bytes,
 	}
 	if (base)
 		return base;
-	/* A live one grows: some address space more costs nothing. */
+	/* A live ledger grows: some more address space costs nothing. */
 	*ret_bytes = bytes + bytes / 4;
 	return tr_memory_map(*ret_bytes);
 }

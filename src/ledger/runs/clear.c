@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clear: a copy of a live ledger beside it, which readers subtract. No thread
+ * Clear: copies a live ledger beside it; readers subtract the copy. No thread
  * of the measured program takes part.
  */
 #include "ledger/runs.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The moment of the clear is kept as the end of what was before it. */
+/* The time of the clear is stored as the end of the copy. */
 static int date_copy(const char *path, bool counter_clock)
 {
 	struct tr_anchor now = { 0 };
@@ -26,7 +26,7 @@ static int date_copy(const char *path, bool counter_clock)
 	return err;
 }
 
-/* The ledger as it is now becomes what readers subtract. */
+/* Makes a copy of the current ledger, which readers subtract. */
 int tr_runs_clear(const char *path)
 {
 	char base[520], fresh[528];

@@ -2,10 +2,10 @@
 /*
  * The last run: the one that the last `tare run` reported.
  *
- * A program that starts others leaves a run of each, and the newest of them is
- * whatever began last: of gcc the assembler. What is asked for after `tare
- * run` is the one it reported. Its id is kept in a file beside the folder of
- * runs, and holds as long as the newest run is of the same group.
+ * A program that starts others leaves a run of each, and the newest is the one
+ * that began last: for gcc the assembler. After `tare run` the user means the
+ * run that it reported. The run's id is stored in a file beside the folder of
+ * runs, and is valid while the newest run is of the same group.
  */
 #include "ledger/runs.h"
 
@@ -16,7 +16,7 @@
 #define ID_BYTES sizeof(((tare_run_entry *)0)->id)
 #define PATH_BYTES (sizeof(((tare_run_entry *)0)->path) + 8)
 
-/* "STATE/runs/ID.tare" to "STATE/last"; false: a live one, elsewhere. */
+/* "STATE/runs/ID.tare" to "STATE/last"; false: a live run, elsewhere. */
 static bool file_beside(const char *run_path, char *path, size_t size)
 {
 	const char *name = strrchr(run_path, '/');

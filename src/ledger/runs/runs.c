@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Runs: the ledgers of this user, live and put away.
- */
+/* Runs: the ledgers of this user, live and finished. */
 #include "ledger/runs.h"
 
 #include <dirent.h>
@@ -64,7 +62,7 @@ int tr_runs_peek(const char *path, struct tr_header *header,
 		return errno == ENOENT ? TARE_ENOENT : TARE_EIO;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		err = tr_header_read(fd, header);
-	/* Who and when is at the same place in all majors. */
+	/* The fields used here are at the same place in all majors. */
 	if (err == TARE_EVERSION)
 		err = 0;
 	if (!err && !tr_file_read_at(fd, meta, TR_META_BYTES, TR_META_AT))
@@ -104,7 +102,7 @@ static void identity_of(const struct tr_header *header,
 	identity->boot_id[sizeof(identity->boot_id) - 1] = '\0';
 }
 
-/* Not known is live, except for what another boot or machine wrote. */
+/* Unknown means live, except for ledgers of another boot or machine. */
 enum tare_run_state tr_runs_state(const struct tr_header *header,
 				  const char *path)
 {
@@ -207,8 +205,8 @@ static int newest_first(const void *a, const void *b)
 }
 
 /*
- * After an exec the process is the same, but an older ledger has no writer.
- * The same id alone does not say so: it may be that of another namespace.
+ * After an exec the process is the same, but its older ledger has no writer.
+ * The same id is not enough: it may be from another namespace.
  */
 static void settle_execs(struct list *list)
 {
@@ -228,7 +226,9 @@ int tr_runs_list(tare_run_entry **ret_runs, size_t *ret_n)
 	struct list list = { 0 };
 	int err = tr_runs_folders(live, runs, sizeof(live));
 
-	/* Root may look into folders of others; it changes nothing there. */
+	/*
+	 * Root may read the folders of other users, but changes nothing there.
+	 */
 	if (err && !(err == TARE_EPERM && geteuid() == 0))
 		return err;
 	add_folder(&list, live);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sweep: ledgers of the dead are put away, and the oldest runs deleted.
+ * Sweep: moves ledgers of ended processes, and deletes the oldest runs.
  *
- * `tare run` sweeps all. A measured program sweeps a little when it ends, so
- * that programs which never meet the command leave no heap either.
+ * `tare run` sweeps all. A measured program sweeps a few when it ends, so that
+ * programs that run without the command do not leave many behind.
  */
 #include "ledger/runs.h"
 
@@ -36,7 +36,10 @@ static void move_beside(const char *from, const char *to, const char *suffix)
 	}
 }
 
-/* On a folder that hosts share: only a host knows who of its lives. */
+/*
+ * In a folder that hosts share, only the host itself knows which of its
+ * processes live.
+ */
 static bool is_of_this_host(const char *meta)
 {
 	struct utsname name;
@@ -46,7 +49,7 @@ static bool is_of_this_host(const char *meta)
 	return uname(&name) == 0 && strcmp(name.nodename, host) == 0;
 }
 
-/* Into the folder of runs; NULL: away with it. Not what may live. */
+/* Moves it to the folder of runs; NULL: deletes it. Never if it may be live. */
 static bool put_away(const tare_run_entry *entry, const char *runs)
 {
 	char to[600] = "", meta[TR_META_BYTES];
@@ -92,7 +95,7 @@ struct run_group {
 };
 
 struct keeping {
-	struct run_group *group; /* those met so far */
+	struct run_group *group; /* groups found so far */
 	size_t n;
 	uint64_t left;	  /* runs that may still be kept */
 	uint64_t deleted; /* runs, not ledgers */
@@ -113,7 +116,7 @@ static void keep_group(struct keeping *keeping, const char *name)
 			(struct run_group){ .name = name, .is_kept = true };
 }
 
-/* What belongs to a run under way stays, however old: also this one's. */
+/* Ledgers of a run that is live are kept, however old: also this one's. */
 static int keep_what_is_under_way(struct keeping *keeping,
 				  const tare_run_entry *entry, size_t n)
 {
@@ -135,7 +138,7 @@ static bool count_run(struct keeping *keeping)
 	return is_kept;
 }
 
-/* Of entries that do not live, the newest first. */
+/* For entries that are not live, newest first. */
 static bool may_stay(struct keeping *keeping, const tare_run_entry *entry)
 {
 	struct run_group *group;
@@ -204,7 +207,7 @@ int tr_runs_sweep(int most, uint64_t *ret_deleted)
 
 /* ---- a little, at a program's end -------------------------------------- */
 
-/* TIME-PID.tare of a process that is not there. */
+/* TIME-PID.tare of a process that does not exist. */
 static bool is_left_behind(const char *name)
 {
 	const char *pid = strrchr(name, '-');
@@ -213,7 +216,7 @@ static bool is_left_behind(const char *name)
 	return number > 0 && kill((pid_t)number, 0) && errno == ESRCH;
 }
 
-/* Names alone: nothing is opened. */
+/* By names only: nothing is opened. */
 static uint64_t count_ledgers(const char *folder, bool left_behind)
 {
 	DIR *stream = opendir(folder);
@@ -231,7 +234,7 @@ static uint64_t count_ledgers(const char *folder, bool left_behind)
 	return n;
 }
 
-/* Of a group, `tare run` sweeps at the end: not each of its processes. */
+/* For a group, `tare run` sweeps at the end, not each process. */
 void tr_runs_tidy(void)
 {
 	char live[400], runs[400];

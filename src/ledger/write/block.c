@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks: the bounded history of operations.
+ * Blocks: a bounded ring of records of operations.
  *
- * One ring of 1 KiB blocks a process. A track fills a block of its own and
- * takes the next by a ticket when it is full, overwriting the oldest that
- * no thread is filling. So writers never meet, the history has a fixed size for
- * any number of threads, and every record is stored, trimmed or counted as
- * lost.
+ * One ring of 1 KiB blocks per process. A track fills a block of its own. When
+ * it is full, the track takes the next one by a ticket, and overwrites the
+ * oldest that no thread is filling. So writers never share a block, the ring
+ * has a fixed size for any number of threads, and every record is stored,
+ * trimmed or counted as lost.
  *
- * The ring may become longer while the program runs: the next tickets then
- * lead behind its old end, as if it had just come round.
+ * The ring may grow while the program runs: the next tickets then lead beyond
+ * its old end, as if it had just wrapped around.
  */
 #include "ledger/write.h"
 
@@ -25,7 +25,7 @@ static struct tr_block *block_at(uint32_t number)
 			(uint64_t)number * TR_BLOCK_BYTES);
 }
 
-/* Blocks become real in order, the first time round. */
+/* Blocks are allocated in order, in the first round. */
 static bool make_real(uint32_t number)
 {
 	struct tr_region *blocks = &tr_ledger->region[TR_REGION_BLOCKS];
@@ -45,8 +45,8 @@ static bool claim(struct tr_block *block, uint32_t owner)
 }
 
 /*
- * Where a ticket leads; UINT32_MAX: nowhere. Without space for more blocks it
- * is one of those that are there.
+ * The block of a ticket; UINT32_MAX: none. Without space for more blocks it is
+ * one of those that exist.
  */
 static uint32_t number_of(uint64_t ticket)
 {
@@ -101,8 +101,8 @@ void tr_blocks_resize(uint64_t records)
 	if (wanted <= count)
 		return;
 	/*
-	 * A thread that sees one of both changed only takes a block that is
-	 * not the oldest.
+	 * A thread that sees only one of the two changes takes a block that is
+	 * not the oldest, and nothing worse.
 	 */
 	if (taken - TR_LOAD(tr_ledger->block_base) > count)
 		TR_STORE(tr_ledger->block_base, taken - count);
@@ -110,7 +110,7 @@ void tr_blocks_resize(uint64_t records)
 	TR_STORE(header->block_count, (uint32_t)wanted);
 }
 
-/* Blocks lie on multiples of their size. */
+/* Blocks are aligned to their size. */
 TR_INLINE struct tr_block *block_of(const uint64_t *place)
 {
 	return (struct tr_block *)((uintptr_t)place &
@@ -125,7 +125,7 @@ TR_INLINE uint64_t *place_in(struct tr_block *block, uint32_t used)
 static uint64_t *place_for(struct tr_thread *thread, uint32_t bytes)
 {
 	assert(bytes % 8 == 0);
-	/* Each read once: 0 as soon as the file is truncated. */
+	/* Each is read once: it becomes 0 when the file is truncated. */
 	uint32_t number = TR_LOAD(thread->own_track->block), used;
 	struct tr_block *block;
 

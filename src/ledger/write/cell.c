@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cell: the places of a histogram that the fast path does not reach.
+ * Cell: the parts of a histogram that the fast path does not reach.
  *
  * A cell's window covers 32 octaves. Times outside (beyond two seconds) and
- * values of another magnitude have their pages in a list; so have carries of
- * buckets that passed 2^32.
+ * values of another magnitude have their pages in a list, and so have carries
+ * of buckets that passed 2^32.
  */
 #include "ledger/write.h"
 

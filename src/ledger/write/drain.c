@@ -2,13 +2,13 @@
 /*
  * Drain: from the log into nodes and cells.
  *
- * Exact after kill -9: before an entry's fields are changed, their values
- * and the entry's position are in `intent`; a reader that finds an entry
- * under way computes the new values from the old ones and stores both in
- * its copy, whichever of them the writer had reached.
+ * Exact after kill -9: before the fields of an entry are changed, their old
+ * values and the entry's position are in `intent`. A reader that finds an entry
+ * under way computes the new values from the old ones and stores them in its
+ * copy, however far the writer got.
  *
- * What is not the common case (failures, long scopes, values, a first use of
- * a bucket's page) leaves the fast path for drain_slow.c.
+ * Rare cases (failures, long scopes, values, the first use of a bucket's page)
+ * leave the fast path for drain_slow.c.
  */
 #include "ledger/write/drain.h"
 
@@ -17,8 +17,8 @@
 #include "ledger/write/place.h"
 
 /*
- * One successful scope of under 2^32 ticks, whose bucket exists. Anything
- * else: false, and nothing was changed.
+ * One successful scope of under 2^32 ticks, whose bucket exists. Otherwise
+ * false, and nothing was changed.
  */
 TR_INLINE bool drain_entry(struct tr_thread *thread, struct tr_track *track,
 			   uint64_t position)
@@ -77,7 +77,7 @@ TR_INLINE bool drain_entry(struct tr_thread *thread, struct tr_track *track,
 	return true;
 }
 
-/* At the end of the ring: the next lap, or another ring. */
+/* At the end of the ring: begin the next lap, or another ring. */
 static TR_COLD void next_lap(struct tr_thread *thread, struct tr_track *track,
 			     uint64_t end)
 {
@@ -89,7 +89,9 @@ static TR_COLD void next_lap(struct tr_thread *thread, struct tr_track *track,
 			 track->trace_discarded + TR_RING_INLINE);
 	if (TR_LOAD(tr_ledger->discard) &&
 	    track->trace.off == track->log.off) {
-		/* Full: it stays as it is, entries go on being drained. */
+		/*
+		 * Full: the ring stays as it is, and entries are still drained.
+		 */
 		TR_STORE(track->trace_owner, TR_LOAD(track->owner));
 		TR_STORE(track->log.off,
 			 off + (uint32_t)offsetof(struct tr_track,
@@ -98,10 +100,13 @@ static TR_COLD void next_lap(struct tr_thread *thread, struct tr_track *track,
 	} else {
 		tr_track_trace(thread, lap);
 	}
-	/* A program names its threads after it made them. */
+	/* A program names its threads after creating them. */
 	if (TR_UNLIKELY((lap & (lap - 1)) == 0))
 		tr_track_name(thread);
-	/* One store for readers: the stage at a ring's end is a next start. */
+	/*
+	 * One store for readers: the stage at the end of a ring is the next
+	 * start.
+	 */
 	TR_STORE(track->write, lap << 32 | track->log.off);
 	TR_FENCE();
 	TR_STORE(track->intent.stage, lap << 32 | track->log.off);
@@ -119,18 +124,20 @@ void tr_drain_batch(struct tr_thread *thread, struct tr_track *track,
 	for (; at < end; at += sizeof(struct tr_entry)) {
 		if (TR_UNLIKELY(!drain_entry(thread, track, at)))
 			tr_drain_slow(thread, track, at);
-		/* Done, so that the next one may use the intent. */
+		/* Done, so that the next entry may use the intent. */
 		TR_FENCE();
 		TR_STORE(track->intent.stage, at + sizeof(struct tr_entry));
 		TR_FENCE();
 	}
-	/* Also where it is before the log: zeros, the file was truncated. */
+	/*
+	 * Also if it is before the log: zeros, because the file was truncated.
+	 */
 	if (TR_UNLIKELY((uint32_t)end - track->log.off >= track->log.bytes))
 		next_lap(thread, track, end);
 	if (TR_UNLIKELY(TR_LOAD(track->deferred_write) !=
 			track->deferred_read))
 		tr_drain_deferred(thread);
-	/* thread->fast: with the slow clock the caller leaves. */
+	/* thread->fast: with the slow clock the caller ends the busy time. */
 	TR_FENCE();
 	if (TR_LIKELY(!thread->busy))
 		tr_thread_set_track(thread, track);
@@ -153,12 +160,13 @@ void tr_log_append(struct tr_thread *thread, uint64_t start, uint32_t duration,
 		tr_drain_batch(thread, track, position);
 }
 
-/* What its thread was in the middle of, in the order of doing it. */
+/* Completes what its thread had begun, in the same order. */
 static void complete(struct tr_thread *thread, struct tr_track *track)
 {
 	const struct tr_image live = { .base = thread->base,
 				       .size = tr_ledger->map_bytes };
-	uint64_t left = UINT32_MAX; /* its own lists are no rings */
+	uint64_t left = UINT32_MAX; /* lists of the process itself have no
+				     * cycles */
 
 	(void)tr_redo(&live, track, &left);
 	TR_STORE(track->value.cell, 0);
@@ -173,9 +181,9 @@ static void complete(struct tr_thread *thread, struct tr_track *track)
 }
 
 /*
- * For a thread that takes over a dead one's track. Entries of a batch not
- * full yet just wait. `cut`: it died within a probe, by asynchronous
- * cancellation or by the exit system call in a signal handler.
+ * For a thread that takes over a dead thread's track. Entries of an incomplete
+ * batch just wait. `cut`: it died within a probe, by asynchronous cancellation
+ * or by the exit system call in a signal handler.
  */
 void tr_drain_redo(struct tr_thread *thread, bool cut)
 {
@@ -186,7 +194,9 @@ void tr_drain_redo(struct tr_thread *thread, bool cut)
 	assert(tr_thread_is_busy(thread));
 	if (cut)
 		complete(thread, track);
-	/* In another lap: it died between a ring's end and the next. */
+	/*
+	 * In another lap: it died between the end of a ring and the next lap.
+	 */
 	if (track->intent.stage >> 32 != whole >> 32)
 		TR_STORE(track->intent.stage, whole);
 	while (track->intent.stage < whole) {

@@ -9,7 +9,7 @@
 
 #include "ledger/write/place.h"
 
-/* All old values are stored: from here on a reader completes the entry. */
+/* All old values are saved: from here on a reader completes the entry. */
 static void under_way(struct tr_track *track, uint64_t position)
 {
 	TR_FENCE();
@@ -105,7 +105,7 @@ void tr_drain_slow(struct tr_thread *thread, struct tr_track *track,
 	uint32_t cell;
 
 	assert(tr_thread_is_busy(thread));
-	/* Zeros are what a truncated file reads as. */
+	/* An offset of 0, below, means that the file was truncated. */
 	if (flags & TR_ENTRY_OWNER)
 		return;
 	if (!off) {
@@ -150,7 +150,7 @@ bool tr_log_defer(struct tr_thread *thread, uint64_t start, uint32_t duration,
 	uint32_t n = TR_LOAD(track->deferred_write);
 	struct tr_entry *entry;
 
-	/* Handlers interrupt each other here: reserve by compare and swap. */
+	/* Handlers interrupt each other here: reserve by compare-and-swap. */
 	do {
 		if (n - TR_LOAD(track->deferred_read) >= TR_DEFERRED)
 			return false;
@@ -220,8 +220,8 @@ void tr_deferred_taken(struct tr_track *track)
 }
 
 /*
- * After a kill in here a reader goes by `deferred_at`: the entry has been
- * taken in if `write` is another, or if a value is under way.
+ * After a kill in here a reader uses `deferred_at`: the entry is already stored
+ * if `write` has changed, or if a value is under way.
  */
 static void take_in(struct tr_thread *thread, uint32_t place, uint32_t what)
 {

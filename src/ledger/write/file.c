@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * File: making this process's ledger, and putting it away at the end.
+ * File: creates this process's ledger, and moves it to the runs at the end.
  *
  * The descriptor is closed as soon as the file is mapped: a host that closes
- * all descriptors may get the same number for a file of its own, which we
- * must never touch.
+ * all descriptors may get the same number for a file of its own, which we must
+ * never touch.
  */
 #include "ledger/write.h"
 
@@ -24,8 +24,8 @@
 struct tr_ledger *tr_ledger;
 
 /*
- * What a child needs of its parent's: these are not wiped by a fork. The
- * control page keeps its address, since sites point into it.
+ * State that a child needs from its parent: a fork does not wipe it. The
+ * control page keeps its address, because sites point into it.
  */
 static char *parent_base;
 static uint64_t parent_bytes;
@@ -56,7 +56,10 @@ void tr_ledger_anchor(uint32_t slice)
 	TR_STORE(at->real_ns, anchor.real_ns);
 	TR_STORE(at->width, anchor.width);
 	TR_PUBLISH(header->anchor_count, n + 1);
-	/* A cut between two pages in use shows in no other way. */
+	/*
+	 * A truncation between two pages in use is not noticed in any other
+	 * way.
+	 */
 	tr_ledger_watch();
 }
 
@@ -79,8 +82,8 @@ static uint64_t choose_limit(const struct tr_config *config, const char *dir)
 
 /*
  * yyyymmdd of a day since 1970. Not gmtime_r(): in a child it may wait for a
- * lock that another thread of the parent held at the fork. Years begin in
- * March here, so that the leap day is the last of one.
+ * lock that another thread of the parent held at the fork. Years begin in March
+ * here, so that the leap day is the last day of a year.
  */
 static unsigned date_of(uint64_t day)
 {
@@ -109,7 +112,7 @@ static void name_run(char *id, size_t size, uint32_t pid, int attempt)
 		       (unsigned)(ms % 1000), pid);
 }
 
-/* A new file in `dir`, or unnamed memory where dir is empty. */
+/* Creates a file in `dir`, or unnamed memory if dir is empty. */
 static int create_file(const char *dir, const char *id, const char *suffix,
 		       char *path, size_t size)
 {
@@ -148,8 +151,8 @@ static void *map_file(int fd, uint64_t bytes, void *address)
 }
 
 /*
- * True where a file of that size would bring a signal instead of an error.
- * Then there is none, and unnamed memory has a size limit all the same.
+ * True if a file of that size would cause a signal instead of an error. Then no
+ * file is created. Unnamed memory has a size limit all the same.
  */
 static bool is_too_large(uint64_t bytes)
 {
@@ -166,12 +169,12 @@ static int reserve_file(int fd, uint64_t bytes)
 	return err;
 }
 
-/* A control page with its content, in the place of the parent's. */
+/* Maps a complete control page in place of the parent's. */
 static void *map_control(int fd, const struct tr_identity *self)
 {
 	void *page, *moved;
 
-	/* Real before it is used: a store could not say no. */
+	/* Allocate it before use: a store cannot report an error. */
 	if (fd >= 0 && reserve_file(fd, TR_PAGE))
 		return NULL;
 	page = map_file(fd, TR_PAGE, NULL);
@@ -180,7 +183,7 @@ static void *map_control(int fd, const struct tr_identity *self)
 	tr_control_init(page, control_address, self);
 	if (!control_address)
 		return page;
-	/* Complete, and in one step: other threads look at it. */
+	/* Complete, and in one step: other threads read it. */
 	moved = mremap(page, TR_PAGE, TR_PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
 		       control_address);
 	if (moved != MAP_FAILED)
@@ -217,9 +220,9 @@ static int open_control(const char *dir, const struct tr_identity *self)
 }
 
 /*
- * A row a stack, and twice as much for row caches and snapshots, where
- * allocations are tracked. A thread without room for a cache writes to the
- * rows themselves.
+ * One row per stack, and twice as much for row caches and snapshots, if
+ * allocations are tracked. A thread without room for a cache writes to the rows
+ * themselves.
  */
 static uint64_t alloc_bytes(const struct tr_config *config)
 {
@@ -229,8 +232,9 @@ static uint64_t alloc_bytes(const struct tr_config *config)
 }
 
 /*
- * What the history may be raised to while the program runs: eight times what
- * it is, within half of the ledger's limit and an eighth of the address space.
+ * Limit for enlarging the ring of records while the program runs: eight times
+ * its size, within half of the ledger's limit and an eighth of the address
+ * space.
  */
 static uint64_t most_blocks(const struct tr_header *header, uint64_t bytes,
 			    uint64_t blocks)
@@ -270,7 +274,7 @@ static void place_regions(struct tr_header *header, uint64_t bytes,
 		header->region[i].cap = size[i];
 		at += (size[i] + TR_PAGE - 1) & ~(uint64_t)(TR_PAGE - 1);
 	}
-	/* Last: it takes what is left. */
+	/* Last: it takes the rest. */
 	header->region[TR_REGION_ARENA].off = at;
 	header->region[TR_REGION_ARENA].cap = bytes - at;
 	header->block_count = (uint32_t)(blocks < most ? blocks : most);
@@ -337,7 +341,7 @@ static void fill_metadata(const struct tr_config *config)
 	meta[n] = '\0';
 }
 
-/* Where address space is limited the host needs it more than we do. */
+/* If address space is limited, the host needs it more than we do. */
 static uint64_t map_bytes(const struct tr_config *config, uint64_t least)
 {
 	uint64_t bytes = TR_MAP_BYTES, most = tr_memory_space() / 8;
@@ -372,12 +376,12 @@ static int map_ledger(const char *dir, const struct tr_config *config)
 	if (in_file && is_too_large(bytes))
 		bytes = least & ~(uint64_t)(TR_PAGE - 1);
 	while (!(base = map_file(fd, bytes, NULL)) && bytes / 2 >= least)
-		bytes /= 2; /* make do with less */
+		bytes /= 2; /* try with less */
 	if (fd >= 0)
 		(void)close(fd);
 	if (!base)
 		return TARE_ENOMEM;
-	/* Parents' threads' pages are no business of a child's. */
+	/* A child does not use the pages of its parent's threads. */
 	tr_ledger->base = base;
 	tr_ledger->map_bytes = bytes;
 	tr_ledger->header = base;
@@ -400,7 +404,7 @@ static void forget(void)
 
 /*
  * Kernels without MADV_POPULATE_WRITE need the file's descriptor to reserve
- * space. There we keep one, far above the numbers programs use.
+ * space. There we keep one, far above the numbers that programs use.
  */
 static int find_reserve_fd(void)
 {
@@ -458,7 +462,7 @@ static int open_in(const char *dir, const struct tr_config *config,
 	}
 	if (!err && !control_only)
 		err = fill_ledger(dir, config, &self);
-	/* From standby to on, the control page is there already. */
+	/* After standby, the control page already exists. */
 	if (!err && !tr_ledger->control)
 		err = open_control(dir, &self);
 	if (err) {
@@ -483,14 +487,16 @@ int tr_ledger_open(const struct tr_config *config, bool control_only)
 
 	if (!err)
 		err = open_in(dir, config, control_only);
-	/* No place for a file: measure all the same, for our own report. */
+	/*
+	 * No place for a file: measure in memory, for the process's own report.
+	 */
 	if (err)
 		err = open_in("", config, control_only);
 	errno = saved;
 	return err;
 }
 
-/* Bytes of the file up to the last page in use. */
+/* Bytes of the file up to its last page in use. */
 static uint64_t used_bytes(void)
 {
 	const struct tr_region *arena = &tr_ledger->region[TR_REGION_ARENA];
@@ -498,7 +504,7 @@ static uint64_t used_bytes(void)
 	return arena->off + TR_LOAD(arena->used);
 }
 
-/* What the last clear left beside the ledger goes along with it. */
+/* Moves the baseline of the last clear together with the ledger. */
 static void put_baseline_away(const char *ledger)
 {
 	char from[520], to[520];
@@ -526,7 +532,7 @@ static void put_away(const struct tr_config *config)
 		return;
 	if (tr_file_copy_sparse(tr_ledger->path, to,
 				used_bytes(), tr_sums_write))
-		return; /* stays where it is; a later start sweeps it */
+		return; /* stays where it is; a later start moves it */
 	put_baseline_away(to);
 	(void)unlink(tr_ledger->path);
 	memcpy(tr_ledger->path, to, strlen(to) + 1);
@@ -544,7 +550,7 @@ void tr_ledger_seal(void)
 
 int tr_ledger_finish(const struct tr_config *config)
 {
-	/* In standby there is a control page alone. */
+	/* In standby there is only a control page. */
 	if (tr_ledger->header && !tr_ledger->anonymous)
 		put_away(config);
 	if (tr_ledger->control_path[0])

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Observe: a value into its cell.
+ * Observe: adds a value to its cell.
  *
- * Without an entry in the log: no clock was read, so there is no time to
- * wait for, and no reader asks for single values later. The intent is a small
- * one of its own. The common case is inline, in observe.h.
+ * There is no entry in the log: no clock was read, so there is no time to wait
+ * for, and no reader needs single values later. The intent is a small one of
+ * its own. The common case is inline, in observe.h.
  */
 #include "ledger/write/place.h"
 
@@ -13,13 +13,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Pages of the normal doubles; below lie zeros, above infinities. */
+/* Pages of the normal doubles; zeros are below, infinities above. */
 #define PAGE_FIRST 2u
 #define PAGE_END 4094u
 
 /*
- * The window's place is chosen by the first value. All of it among normal
- * numbers: the fast path does not ask for anything else.
+ * The first value determines the position of the window. All of it is within
+ * the normal numbers, because the fast path does not check.
  */
 static void place_window(struct tr_cell *cell, uint64_t bits)
 {
@@ -111,7 +111,7 @@ static void observe_not_finite(struct tr_thread *thread, uint32_t off,
 	done(track);
 }
 
-/* No node counts values: one that the cell has no place for is lost. */
+/* No node counts values: one with no room in its cell is lost. */
 static bool is_nowhere(const struct tr_place *place,
 		       const struct tr_track *track)
 {
@@ -119,9 +119,9 @@ static bool is_nowhere(const struct tr_place *place,
 }
 
 /*
- * Into the next place of the ring, where there is one. Times of a ring never
- * go back: by this a reader of a killed thread's sees whether the value that
- * was under way is committed. Values of handlers come late.
+ * Stores the value in the next place of the ring, if there is one. Times of a
+ * ring never decrease: this shows a reader of a killed thread whether the value
+ * under way is committed. Values of handlers come late.
  */
 static struct tr_values *keep(struct tr_thread *thread, struct tr_cell *cell,
 			      uint64_t ticks, double value)
@@ -154,7 +154,7 @@ void tr_observe(struct tr_thread *thread, uint32_t off, double value,
 	assert(tr_thread_is_busy(thread));
 	assert(off);
 	if (!cell->site) {
-		/* Zeros: the file was truncated. Remember no such cell. */
+		/* Zeros: the file was truncated. Forget such cells. */
 		memset(thread->value_cell, 0, sizeof(thread->value_cell));
 		tr_ledger_heal(thread);
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Observe, the common case: a positive normal value, in the present slice,
- * whose bucket exists. Part of ledger.h.
+ * Observe, the common case: a positive normal value in the current slice, whose
+ * bucket exists. Part of ledger.h.
  */
 #ifndef TR_LEDGER_WRITE_OBSERVE_H
 #define TR_LEDGER_WRITE_OBSERVE_H
@@ -9,8 +9,8 @@
 #include "ledger/write.h"
 
 /*
- * A double's bits in a word that readers may look at. Plain instructions for
- * doubles: by way of a whole number the next sum would have to wait twice as
+ * The bits of a double in a word that readers may read. Plain instructions for
+ * doubles: through an integer register, the next addition would wait twice as
  * long for this one.
  */
 #if defined(__SANITIZE_THREAD__)
@@ -23,7 +23,7 @@
 
 typedef double __attribute__((may_alias)) tr_real;
 
-/* By the word's only writer. */
+/* Only for the word's only writer. */
 TR_INLINE double tr_real_own(const uint64_t *word)
 {
 	return *(const tr_real *)word;
@@ -39,8 +39,8 @@ TR_INLINE void tr_real_store(uint64_t *word, double value)
 }
 
 /*
- * About when the present value came: the last reading of the clock, and a
- * tick for each value since, so that values stay in their order.
+ * Approximate time of the current value: the last clock read, plus a tick for
+ * each value since, so that values stay in order.
  */
 TR_INLINE uint64_t tr_values_now(const struct tr_thread *thread)
 {
@@ -64,7 +64,7 @@ TR_INLINE bool tr_observe_fast(struct tr_thread *thread, struct tr_track *track,
 	if (TR_UNLIKELY(cell->slice != thread->values_slice))
 		return false;
 	bits = tr_bucket_bits(value);
-	/* The window never covers what is negative, not normal, or infinite. */
+	/* The window never covers negative, subnormal or infinite values. */
 	number = tr_bucket_page(bits) - cell->base;
 	if (TR_UNLIKELY(number >= TR_CELL_PAGES))
 		return false;
@@ -78,7 +78,7 @@ TR_INLINE bool tr_observe_fast(struct tr_thread *thread, struct tr_track *track,
 	if (values != (void *)base) {
 		written = TR_LOAD(values->written);
 		size = TR_LOAD(values->size);
-		/* It is to grow, or the file was truncated. */
+		/* The ring must grow, or the file was truncated. */
 		if (TR_UNLIKELY(written == size) || TR_UNLIKELY(!size))
 			return false;
 		written_at = &values->at[written & (size - 1)].ticks;
@@ -90,7 +90,7 @@ TR_INLINE bool tr_observe_fast(struct tr_thread *thread, struct tr_track *track,
 	tr_real_store(&track->value.value, value);
 	tr_real_store(&track->value.cell_sum, sum);
 	TR_FENCE();
-	/* Both at once: here it is stores that cost. */
+	/* Both in one store, because stores are the cost here. */
 	TR_STORE(track->value.place, (uint64_t)bucket << 32 | off);
 	TR_FENCE();
 	tr_real_store(&cell->sum, sum + value);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Options as they are now: what was set through the control page, where it is
- * a value that the option's row accepts, and else the configured one.
+ * Current values of options: the value set through the control page, if the
+ * option's row accepts it, else the configured one.
  *
- * Any process of this user may write to the page: every value is checked.
+ * Any process of this user may write to the page, so every value is checked.
  */
 #include "ledger/write.h"
 
@@ -15,7 +15,7 @@ static bool set_outside(const char *name, char *value, size_t size)
 	       tr_control_get(tr_ledger->control, name, value, size);
 }
 
-/* Numbers that the table does not know have no bounds. */
+/* Numbers that are not in the table have no bounds. */
 static bool is_accepted(const char *name, double value)
 {
 	const tare_option *option = tr_option_find(name);

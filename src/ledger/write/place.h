@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Place: where one more measurement of a cell is counted. Used by drain_slow.c
+ * Place: where the next measurement of a cell is counted. Used by drain_slow.c
  * (times) and observe.c (values).
  */
 #ifndef TR_LEDGER_WRITE_PLACE_H
@@ -11,15 +11,15 @@
 struct tr_place {
 	uint32_t *bucket; /* NULL: `other` counts it */
 	uint64_t *other;
-	uint32_t *high; /* carry, where the bucket is full */
+	uint32_t *high; /* carry, if the bucket is full */
 };
 
-/* For a positive normal value; makes the bucket's page if needed. */
+/* For a positive normal value; creates the bucket's page if needed. */
 struct tr_place tr_place_find(struct tr_thread *thread, struct tr_cell *cell,
 			      uint64_t bits);
 /* For a zero. */
 struct tr_place tr_place_zero(struct tr_thread *thread, struct tr_cell *cell);
-/* What an intent must hold of it. */
+/* The old value that an intent must have. */
 uint64_t tr_place_other(const struct tr_place *place);
 void tr_place_add(const struct tr_place *place);
 
@@ -38,8 +38,8 @@ TR_INLINE bool tr_ring_is_full(const struct tr_values *values)
 }
 
 /*
- * Lets a full ring grow. Before an update is under way: that can be redone,
- * a growth that was cut off cannot.
+ * Lets a full ring grow, before an update is under way: an update can be
+ * redone, a growth that was cut short cannot.
  */
 TR_INLINE void tr_ring_ready(struct tr_thread *thread, struct tr_cell *cell)
 {
@@ -50,15 +50,15 @@ TR_INLINE void tr_ring_ready(struct tr_thread *thread, struct tr_cell *cell)
 }
 
 /*
- * Fills the next place of a ring. NULL: there is no ring, or it reads as
- * zeros. The value counts from tr_ring_commit() on.
+ * Fills the next place of a ring. NULL: there is no ring, or it reads as zeros.
+ * The value counts from tr_ring_commit() on.
  */
 TR_INLINE struct tr_values *tr_ring_put(const struct tr_thread *thread,
 					const struct tr_cell *cell,
 					uint64_t ticks, uint64_t value)
 {
 	struct tr_values *values = tr_ring_of(thread, cell);
-	/* Read once: it is 0 as soon as the file is truncated. */
+	/* Read once: it becomes 0 when the file is truncated. */
 	uint32_t size = values ? TR_LOAD(values->size) : 0;
 	uint64_t at;
 
@@ -75,7 +75,7 @@ TR_INLINE void tr_ring_commit(struct tr_values *values)
 	TR_PUBLISH(values->written, TR_LOAD(values->written) + 1);
 }
 
-/* A time into the ring of its cell, where there is one. */
+/* Adds a time to the ring of its cell, if there is one. */
 TR_INLINE void tr_place_keep(const struct tr_thread *thread,
 			     const struct tr_cell *cell, uint64_t ticks,
 			     uint64_t duration)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replace: a new ledger in the place of one that was truncated.
+ * Replace: a new ledger in place of one that was truncated.
  *
- * Runs in the SIGBUS handler of the thread that met the missing page. The
- * new file is prepared in a second mapping and then put over the first in
+ * Runs in the SIGBUS handler of the thread that accessed the missing page. The
+ * new file is prepared in a second mapping and then mapped over the first in
  * one step, so that other threads go from the old content to a complete new
- * one. Their tracks keep their places and start from zero; all sites
- * register again. The old file is left as it is: its readers find whatever
- * lies before the cut.
+ * one. Their tracks keep their places and start from zero; all sites register
+ * again. The old file is not changed: its readers find what lies before the
+ * cut.
  */
 #include "ledger/write.h"
 
@@ -92,9 +92,9 @@ static uint32_t count_threads(void)
 }
 
 /*
- * Regions stay as long as they were, with zeros for what they held: places
- * are never handed out again, so that a thread in the middle of an update
- * can only write to where no other thread will look.
+ * Regions keep their length, with zeros as content. Places are never allocated
+ * again, so a thread in the middle of an update can only write to places that
+ * no other thread reads.
  */
 static bool reserve_regions(char *base)
 {
@@ -170,7 +170,7 @@ static bool replace(bool nameless)
 	return done;
 }
 
-/* No signal while it is held: a handler's probe might wait for it too. */
+/* Blocks signals while it is held: a handler's probe might wait for it, too. */
 static void lock(sigset_t *ret_mask)
 {
 	sigset_t all;
@@ -191,7 +191,7 @@ static void unlock(const sigset_t *mask)
 
 static bool replace_locked(void)
 {
-	/* Some file systems have no nameless files. */
+	/* Some file systems have no unnamed files. */
 	if (!replace(true) && !replace(false))
 		return false;
 	TR_STORE(tr_ledger->replaced, tr_ledger->replaced + 1);
@@ -239,17 +239,19 @@ static bool is_whole(const struct tr_thread *thread)
 	       tr_node_at(thread, root)->parent == root;
 }
 
-/* A cut inside a page makes zeros without any signal. */
+/* A cut inside a page causes zeros without a signal. */
 void tr_ledger_heal(struct tr_thread *thread)
 {
 	struct tr_track *track = thread->own_track;
 
 	if (TR_LIKELY(is_whole(thread) && TR_LOAD(track->current)))
 		return;
-	/* Before it is complete no process can have truncated it on purpose. */
+	/*
+	 * Before it is complete, no process can have truncated it on purpose.
+	 */
 	if (!is_whole(thread) && tr_ledger->saved_header.base_address)
 		(void)tr_ledger_replace();
-	/* Out of a scope that was open when the ledger was replaced. */
+	/* Leaves a scope that was open when the ledger was replaced. */
 	if (!TR_LOAD(track->current))
 		TR_STORE(track->current, TR_LOAD(track->root));
 }

@@ -2,16 +2,15 @@
 /*
  * Ring: the last values of a cell, with their times.
  *
- * A ring is small at first and eight times as large each time it is full,
- * until it holds what was asked for: most series of a program have few
- * values. Sizes are powers of two, so that no place needs a division.
- * Growing is a copy: a ring is full for the first time when its newest value
- * is in its last place, so the copy has every value in the same place. What
- * was left behind is a seventh of the larger ring, and is not used again:
- * a reader may still be looking at it.
+ * A ring is small at first and grows eightfold each time it is full, up to the
+ * requested size, because most series of a program have few values. Sizes are
+ * powers of two, so that no index needs a division. Growing is a copy: a ring
+ * is full for the first time when its newest value is in its last place, so
+ * every value keeps its place. The old rings are a seventh of the larger one,
+ * and are not used again, because a reader may still read them.
  *
- * All rings together have a part of the ledger. Where that is used up, a
- * ring stays as it is, and a new cell has none.
+ * All rings together have a part of the ledger. When that is used up, a ring
+ * stays as it is, and a new cell has none.
  */
 #include "ledger/write/place.h"
 
@@ -34,7 +33,7 @@ static uint32_t bytes_of(uint32_t size)
 	return (uint32_t)sizeof(struct tr_values) + size * 16;
 }
 
-/* Memory for a ring, with its part of the ledger's; 0 if there is none. */
+/* Allocates a ring from the rings' part of the ledger; 0 if there is none. */
 static uint32_t take_ring(struct tr_thread *thread, uint32_t size,
 			  uint32_t keep)
 {
@@ -59,7 +58,7 @@ refuse:
 	return 0;
 }
 
-/* How many values the series is to have. */
+/* Number of values to keep for the series. */
 static uint32_t wanted(const struct tr_site *site)
 {
 	uint32_t flags = TR_LOAD(site->flags);
@@ -73,9 +72,9 @@ static uint32_t wanted(const struct tr_site *site)
 }
 
 /*
- * Size of a ring that is not to grow any more. A value (not a time, which
- * the log has, too) is written to its place before it counts: that place
- * must not be one that is shown.
+ * Size of a ring that must not grow any more. A value (not a time, which is
+ * also in the log) is written to its place before it counts, so that place must
+ * not be one that is shown.
  */
 static uint32_t full_size(const struct tr_cell *cell, uint32_t keep)
 {
@@ -111,7 +110,7 @@ TR_COLD void tr_ring_grow(struct tr_thread *thread, struct tr_cell *cell,
 			  const struct tr_values *values)
 {
 	assert(tr_thread_is_busy(thread));
-	/* Each read once: they are 0 as soon as the file is truncated. */
+	/* Each is read once: it becomes 0 when the file is truncated. */
 	uint32_t size = TR_LOAD(values->size), keep = TR_LOAD(values->keep);
 	uint32_t full = full_size(cell, keep), off;
 

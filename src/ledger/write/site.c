@@ -2,13 +2,13 @@
 /*
  * Sites: the table of names in the ledger, each series once.
  *
- * Strings are copied: a library with names in its .rodata may be unloaded.
- * A hash over the table lies in private memory and is never locked: an entry
- * is written completely, then put into a free place by compare-and-swap. Two
+ * Strings are copied, because a library with names in its .rodata may be
+ * unloaded. A hash of the table is in private memory and has no lock: an entry
+ * is written completely, then stored in a free place by compare-and-swap. Two
  * threads that register the same name at once may both write an entry; one
- * wins and the other's stays unused. Signal handlers may come here.
+ * wins, and the other entry stays unused. Signal handlers may run this code.
  *
- * Beyond max_sites every new name is the overflow series of its kind.
+ * Beyond max_sites every new name gets the overflow series of its kind.
  */
 #include "ledger/write.h"
 
@@ -17,7 +17,7 @@
 
 #define TR_NAME_MOST 255u /* longer names are cut */
 
-/* Not wiped by a fork: ids stay the same in a child. */
+/* A fork does not wipe these: ids stay the same in a child. */
 static uint32_t *table;
 static uint32_t table_mask;
 
@@ -95,7 +95,7 @@ static bool same_site(const struct tr_site *site, uint32_t hash,
 	       same_text(site->labels, key->labels);
 }
 
-/* Most sites of a file follow each other: its path is stored once. */
+/* Sites of a file are usually adjacent: its path is stored once. */
 static uint32_t copy_file(const char *file)
 {
 	static uint32_t last;
@@ -106,7 +106,7 @@ static uint32_t copy_file(const char *file)
 	if (off && tr_ledger->base && same_text(off, file))
 		return off;
 	off = copy_string(file);
-	TR_PUBLISH(last, off); /* the text before its place */
+	TR_PUBLISH(last, off); /* the text before its offset */
 	return off;
 }
 
@@ -127,7 +127,7 @@ static uint32_t take_slots(uint8_t kind)
 	if (kind != TARE_KIND_COUNTER && kind != TARE_KIND_RATIO)
 		return 0;
 	slot = TR_ADD(tr_ledger->next_counter, n);
-	/* For a child. A sum: the last to store might not be the highest. */
+	/* For a child. An addition: the last store might not be the highest. */
 	(void)TR_ADD(header->next_counter, n);
 	return slot + 1 < most ? slot : 0;
 }
@@ -163,7 +163,7 @@ static uint32_t add_site(const struct tr_site_key *key, uint32_t hash)
 	return (uint32_t)((off - sites->off) / sizeof(struct tr_site));
 }
 
-/* Looks from place `at` on; *ret_place is where the key would go. */
+/* Searches from place `at` on; *ret_place is where the key would go. */
 static uint32_t look_up(const struct tr_site_key *key, uint32_t hash,
 			uint32_t *ret_place)
 {
@@ -183,7 +183,7 @@ static uint32_t look_up(const struct tr_site_key *key, uint32_t hash,
 	return 0;
 }
 
-/* A name that is used twice may be a stage by one of its places only. */
+/* Of several places with one name, only some may be stages. */
 static uint32_t also(uint32_t id, const struct tr_site_key *key)
 {
 	struct tr_site *site = tr_site_at(id);
@@ -259,7 +259,7 @@ int tr_sites_init(void)
 		table = tr_memory_map(size * sizeof(*table));
 		table_mask = (uint32_t)size - 1;
 	}
-	/* Id 0 is none; the string at 0 is empty. */
+	/* Id 0 means none; the string at 0 is empty. */
 	if (!table ||
 	    !tr_region_take(TR_REGION_SITES,
 			    TR_SITE_FIRST * sizeof(struct tr_site)) ||

@@ -2,20 +2,20 @@
 /*
  * Slices: closed time slices of a cell.
  *
- * A cell holds the present slice alone. When an entry of a later slice
- * comes, the cell's content is written as a sparse record (pages that have
- * counts, counts as varints) and the cell starts from zero. Sixty records of
- * a slice each are kept, then sixty of up to 8, of 64, of 512 slices; what
- * is older than that is one record. Merging adds counts, so sums over all
- * records are exact at any age; only their edges become coarser.
+ * A cell has only the current slice. When an entry of a later slice arrives,
+ * the cell's content is written as a sparse record (pages with counts, as
+ * varints), and the cell starts from zero. Sixty records of one slice each are
+ * kept, then sixty of up to 8, of 64, of 512 slices; everything older is one
+ * record. Merging adds counts, so sums over all records are exact at any age;
+ * only their edges become coarser.
  *
- * Each step is one store for a reader: `turning` names the record that
- * stands for the cell's fields while they are being zeroed, `marks` moves
- * all tiers at once, and `oldest` covers every record that ends before it.
- * So a kill or a look at any instant finds every measurement once.
+ * Each step is one store for a reader: `turning` names the record that replaces
+ * the cell's fields while they are zeroed, `marks` moves all tiers at once, and
+ * `oldest` covers every record that ends before it. So a kill or a read at any
+ * instant finds every measurement exactly once.
  *
- * No memory for a record or a merge: the cell simply goes on with the old
- * slice, and its records' edges tell.
+ * Without memory for a record or a merge the cell continues with the old slice,
+ * and the edges of its records show this.
  */
 #include "ledger/write.h"
 
@@ -45,7 +45,7 @@ static uint32_t take_memory(struct tr_thread *thread, uint32_t bytes)
 		return 0;
 	off = thread->own_track->free_slice[class_];
 	if (off) {
-		next = slice_at(thread, off)->from; /* link of the free ones */
+		next = slice_at(thread, off)->from; /* link of the free list */
 		thread->own_track->free_slice[class_] = next;
 	} else {
 		if (TR_LOAD(header->window_used) + size >
@@ -130,7 +130,7 @@ static void merge_start(struct merge *merge, const struct tr_thread *thread,
 	}
 }
 
-/* Sums the next page of all; false at the end. */
+/* Adds up the next page of all; false at the end. */
 static bool merge_page(struct merge *merge, uint32_t *ret_number,
 		       uint64_t *count)
 {
@@ -155,7 +155,7 @@ static bool merge_page(struct merge *merge, uint32_t *ret_number,
 	return true;
 }
 
-/* A record with the content of n others, or 0. The others stay. */
+/* A record with the content of n others, or 0. The others are kept. */
 static uint32_t merge_slices(struct tr_thread *thread, const uint32_t *off,
 			     unsigned n, bool real)
 {
@@ -224,8 +224,8 @@ static bool fold_oldest(struct tr_thread *thread, struct tr_history *history,
 	uint32_t merged = 0;
 
 	/*
-	 * Not if it was lost with a truncated file, nor if it is in there
-	 * already: its thread died before the next step.
+	 * Not if it was lost with a truncated file, nor if it is already
+	 * merged: its thread died before the next step.
 	 */
 	if (both[1] && (!both[0] || slice_at(thread, both[1])->to >
 					    slice_at(thread, both[0])->to)) {
@@ -246,9 +246,9 @@ static bool fold_oldest(struct tr_thread *thread, struct tr_history *history,
 }
 
 /*
- * The oldest records of a tier that lie in one block of the tier above: its
+ * The oldest records of a tier that lie in one block of the next tier: its
  * blocks are 8, 64 and 512 slices, counted from 0. So records of different
- * cells nest, whatever their rates, and a window has edges that suit all.
+ * cells nest, whatever their rates, and the edges of a window fit all cells.
  */
 static unsigned oldest_block(const struct tr_thread *thread,
 			     struct tr_history *history, unsigned tier,
@@ -268,7 +268,7 @@ static unsigned oldest_block(const struct tr_thread *thread,
 	return n;
 }
 
-/* Makes one free slot in a tier, moving its oldest records up. */
+/* Makes one free slot in a tier by moving its oldest records up. */
 static bool make_room(struct tr_thread *thread, struct tr_history *history,
 		      unsigned tier, bool real)
 {
@@ -302,7 +302,7 @@ static bool make_room(struct tr_thread *thread, struct tr_history *history,
 
 /* ---- turning a cell ---------------------------------------------------- */
 
-/* What few cells have, or NULL. */
+/* The rarely needed parts of a cell, or NULL. */
 static struct tr_extra *extra_of(const struct tr_thread *thread,
 				 const struct tr_cell *cell)
 {
@@ -441,7 +441,7 @@ static void restart(struct tr_thread *thread, struct tr_cell *cell,
 	TR_STORE(cell->slice, slice);
 }
 
-/* With room for one more, or NULL. */
+/* The tiers of a cell with room for one more record, or NULL. */
 static struct tr_history *ready_history(struct tr_thread *thread,
 					struct tr_cell *cell, bool real)
 {
@@ -508,7 +508,7 @@ TR_COLD void tr_cell_turn(struct tr_thread *thread, struct tr_cell *cell,
 	uint32_t negative = extra ? TR_LOAD(extra->negative) : 0;
 
 	assert(tr_thread_is_busy(thread));
-	/* A late entry stays with what is open. */
+	/* A late entry is added to the open slice. */
 	if ((int32_t)(slice - cell->slice) < 0)
 		return;
 	tr_ledger_anchor(slice);
@@ -517,7 +517,7 @@ TR_COLD void tr_cell_turn(struct tr_thread *thread, struct tr_cell *cell,
 	turn(thread, cell, slice, real);
 }
 
-/* Does the rest of a turn whose thread died in it. */
+/* Completes a turn whose thread died in it. */
 static void complete(struct tr_thread *thread, struct tr_cell *cell)
 {
 	struct tr_history *history = (void *)(thread->base + cell->history);

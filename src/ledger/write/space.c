@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Space: handing out parts of the ledger file, making them real first.
+ * Space: allocates parts of the ledger file, with their pages.
  *
- * A page that is not backed yet would be allocated at the first store, and
- * on a full tmpfs that store is a SIGBUS in the host. So every page is made
- * real by a call that can fail, before a thread may write there.
+ * A page without backing would be allocated at the first store, and on a full
+ * tmpfs that store is a SIGBUS in the host. So every page is allocated by a
+ * call that can fail, before a thread may write there.
  *
- * No lock: several threads and signal handlers may come here at once. Two
- * that make the same page real do no harm.
+ * No lock: several threads and signal handlers may run this at once. Allocating
+ * a page twice does no harm.
  */
 #include "ledger/write.h"
 
@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#define TR_RETRY_NS 10000000 /* after a refusal, ask again in 10 ms */
+#define TR_RETRY_NS 10000000 /* after a refusal, try again in 10 ms */
 
 static bool reserve_by_file(uint64_t off, uint64_t bytes)
 {
@@ -65,7 +65,7 @@ refuse:
 	return false;
 }
 
-/* Pages between what is real and `end`; rounded up to what is worth a call. */
+/* Allocates pages up to `end`, rounded up to a size that is worth a call. */
 static bool grow(struct tr_region *region, uint64_t end)
 {
 	uint64_t real = TR_ACQUIRE(region->real), from = real;
@@ -78,12 +78,12 @@ static bool grow(struct tr_region *region, uint64_t end)
 	while (real < want)
 		if (TR_SWAP(region->real, &real, want))
 			return true;
-	/* Another was faster: the pages were counted twice. */
+	/* Another thread was faster: the pages were counted twice. */
 	(void)TR_ADD(tr_ledger->real_bytes, from - want);
 	return true;
 }
 
-/* For readers: never less than it was. */
+/* For readers: never decreases. */
 static void show(enum tr_region_id id)
 {
 	uint64_t *shown = &tr_ledger->header->region[id].used;
@@ -127,6 +127,9 @@ void tr_arena_unclaim(uint32_t off, uint64_t bytes)
 	uint64_t before = off - arena->off, used = before + bytes;
 
 	assert(off && bytes);
-	/* Where others have claimed since, it is wasted: address space. */
+	/*
+	 * If other threads have allocated since, it is wasted: only address
+	 * space.
+	 */
 	(void)TR_SWAP(arena->used, &used, before);
 }

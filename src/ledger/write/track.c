@@ -2,11 +2,11 @@
 /*
  * Track: a thread's part of the ledger, from its first event on.
  *
- * The owner of a track is a thread id; whether that thread still lives is
- * asked of the kernel when another thread needs a track. So there is no
- * destructor to run in the right order, and it works for threads that were
- * made, or ended, behind libc's back. A dead thread's track is handed on
- * whole: its counts stay, only the owner changes.
+ * The owner of a track is a thread id. When another thread needs a track, the
+ * kernel is asked whether the owner still lives. So no destructor has to run in
+ * the right order, and it works for threads that were created or ended without
+ * libc. A dead thread's track is passed on as a whole: its counts stay, only
+ * the owner changes.
  *
  * Everything here may run in a signal handler: no lock, no malloc.
  */
@@ -15,9 +15,9 @@
 #include <assert.h>
 #include <string.h>
 
-#define TR_CHUNK 4096u	     /* small objects are taken from such */
-#define TR_CHUNK_LARGE 65536u /* once a thread has proved busy */
-#define TR_TRIES 8	     /* dead threads looked for at an attach */
+#define TR_CHUNK 4096u	     /* unit of allocation for small objects */
+#define TR_CHUNK_LARGE 65536u /* for a thread with many nodes */
+#define TR_TRIES 8	     /* tracks checked for a dead owner at an attach */
 
 struct tr_thread *tr_threads;
 uint32_t tr_max_threads = TR_MAX_TRACKS;
@@ -70,7 +70,7 @@ static bool new_chunk(struct tr_thread *thread, uint32_t bytes)
 	if (bytes > want)
 		want = (bytes + TR_PAGE - 1) & ~(TR_PAGE - 1);
 	if (off && bytes > TR_CHUNK)
-		off = 0; /* what was claimed is for small ones */
+		off = 0; /* the claimed chunk is for small objects */
 	else if (off)
 		want = TR_CHUNK;
 	if (!off)
@@ -78,7 +78,7 @@ static bool new_chunk(struct tr_thread *thread, uint32_t bytes)
 	if (!off)
 		return false;
 	if (!tr_space_reserve(off, want)) {
-		/* One for small objects is kept and asked for again later. */
+		/* A chunk for small objects is kept and tried again later. */
 		if (!track->claimed && want == TR_CHUNK)
 			track->claimed = off;
 		else if (track->claimed != off)
@@ -102,12 +102,12 @@ uint32_t tr_track_alloc(struct tr_thread *thread, uint32_t bytes)
 	bytes = (bytes + TR_LINE - 1) & ~(TR_LINE - 1);
 	if (TR_LOAD(track->chunk_left) < bytes && !new_chunk(thread, bytes))
 		return 0;
-	/* Each read once: they are 0 as soon as the file is truncated. */
+	/* Each is read once: it becomes 0 when the file is truncated. */
 	left = TR_LOAD(track->chunk_left);
 	off = TR_LOAD(track->chunk);
 	if (left < bytes || !off)
 		return 0;
-	/* In this order: a thread that dies in between wastes it, at most. */
+	/* In this order: a thread that dies in between only wastes space. */
 	TR_STORE(track->chunk_left, left - bytes);
 	TR_FENCE();
 	TR_STORE(track->chunk, off + bytes);
@@ -132,8 +132,10 @@ uint64_t *tr_track_counters(struct tr_thread *thread, uint32_t slot)
 		return NULL;
 	slots = (void *)(thread->base + off);
 	TR_PUBLISH(track->counters[chunk], off);
-	/* In this order, and looked at again: the ledger may be replaced in
-	 * between, and tr_ledger_replace() clears `slots` after the switch. */
+	/*
+	 * In this order, and checked again: the ledger may be replaced in
+	 * between, and tr_ledger_replace() clears `slots` after the switch.
+	 */
 	__atomic_store_n(&thread->self.counter[chunk], slots, __ATOMIC_SEQ_CST);
 	if (TR_LOAD(track->counters[chunk]) != off)
 		TR_PUBLISH(track->counters[chunk], off);
@@ -145,7 +147,7 @@ uint64_t *tr_track_counters(struct tr_thread *thread, uint32_t slot)
 static void fill_thread(struct tr_thread *thread, struct tr_track *track)
 {
 	thread->base = tr_ledger->base;
-	/* The governor looks at threads of others. */
+	/* The governor reads the state of other threads. */
 	TR_PUBLISH(thread->own_track, track);
 	thread->index = track->index;
 	thread->scale = tr_ledger->sec_per_tick;
@@ -156,7 +158,7 @@ static void fill_thread(struct tr_thread *thread, struct tr_track *track)
 	thread->busy = true;
 }
 
-/* tr_ledger_replace() reads it at any time: never half of it. */
+/* tr_ledger_replace() reads it at any time, so it is written in one store. */
 static void keep_log(struct tr_thread *thread, struct tr_ring_place log)
 {
 	__atomic_store(&thread->log, &log, __ATOMIC_RELAXED);
@@ -170,7 +172,7 @@ static struct tr_ring_place log_of(const struct tr_thread *thread)
 	return log;
 }
 
-/* A ring for tracing; without room for it the log stays small. */
+/* A ring for tracing; without room the log stays small. */
 static void start_tracing(struct tr_thread *thread)
 {
 	struct tr_track *track = thread->own_track;
@@ -245,10 +247,10 @@ static bool init_track(struct tr_thread *thread, struct tr_track *track,
 }
 
 /*
- * The same track in a new ledger at `base`: same place, same log, empty. Its
- * thread runs meanwhile: what is private stays as it is. Scopes that are open
- * end as calls of the root, which is not shown; what the hash and the cells
- * of values remember has no site any more, and is passed over.
+ * Builds the same track in a new ledger at `base`: same place, same log, empty.
+ * Its thread runs meanwhile, so its private state is not changed. Open scopes
+ * end as calls of the root, which is not shown. Entries of the hash and of the
+ * cells of values have no site any more, and are skipped.
  */
 bool tr_track_rebuild(const struct tr_thread *thread, char *base)
 {
@@ -280,7 +282,7 @@ bool tr_track_rebuild(const struct tr_thread *thread, char *base)
 	return true;
 }
 
-/* Once the new ledger is in place: counters must find their chunks anew. */
+/* After the new ledger is in place: counters must find their chunks again. */
 void tr_track_forget(struct tr_thread *thread)
 {
 	for (uint32_t i = 0; i < TR_COUNTER_CHUNKS; i++)
@@ -418,8 +420,8 @@ static struct tr_thread *reuse_track(uint32_t tid)
 		struct tr_thread *thread;
 
 		/*
-		 * Of many here and there: threads that were started together
-		 * often live together, on neighbouring tracks.
+		 * If there are many, check them scattered: threads that were
+		 * started together often live equally long, on adjacent tracks.
 		 */
 		thread = take_over(n <= TR_TRIES ? i : at, tid);
 		if (thread)
@@ -439,10 +441,10 @@ TR_COLD struct tr_thread *tr_track_attach(void)
 		return NULL;
 	}
 	if (thread->own_track)
-		return thread; /* a handler did it after our caller looked */
+		return thread; /* a handler did it after the caller's check */
 	if (TR_LOAD(tr_ledger->retry_at) > tr_monotonic_ns()) {
 		(void)TR_ADD(lost->no_track, 1);
-		return NULL; /* no space a moment ago: do not ask again yet */
+		return NULL; /* no space a moment ago: do not try again yet */
 	}
 	tr_thread_set(&tr_thread_creating);
 	TR_FENCE();

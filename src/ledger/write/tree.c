@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tree: a track's call paths, and its one cell a site.
+ * Tree: a track's call paths, and its one cell per site.
  *
  * A child is found by a hash of (parent, site): with a list of siblings 64
  * children would cost five times as much, 2,048 a hundred times. The hash is
- * private (readers follow the list of all nodes) and grows by doubling.
+ * private (readers follow the list of all nodes) and grows fourfold.
  *
- * A path beyond max_nodes or max_depth is counted at the overflow node and
- * not timed; its time stays with the scope around it.
+ * A path beyond max_nodes or max_depth is counted at the overflow node and not
+ * timed; its time stays with the scope around it.
  */
 #include "ledger/write.h"
 
@@ -43,7 +43,7 @@ static void insert(struct tr_thread *thread, uint32_t entry)
 	thread->hash_used++;
 }
 
-/* Its place is empty since the ledger was replaced. */
+/* The node or cell is empty since the ledger was replaced. */
 static bool is_gone(const struct tr_thread *thread, uint32_t entry)
 {
 	return entry & TR_IS_CELL ?
@@ -51,7 +51,7 @@ static bool is_gone(const struct tr_thread *thread, uint32_t entry)
 		       !tr_node_at(thread, entry)->site;
 }
 
-/* Room for one more at half load at most; false: keep what there is. */
+/* Room for one more, at half load at most; false: the hash stays as it is. */
 static bool ready_hash(struct tr_thread *thread)
 {
 	if (thread->hash_used * 2 < thread->hash_mask)
@@ -74,8 +74,8 @@ static bool grow_hash(struct tr_thread *thread)
 		if (old[i] && !is_gone(thread, old[i]))
 			insert(thread, old[i]);
 	/*
-	 * The old one stays, a quarter of the new one's size: this may be a
-	 * signal handler that interrupted its thread on the way to look there.
+	 * The old hash is not freed (a quarter of the new size): this may be a
+	 * signal handler that interrupted its thread while it searched there.
 	 */
 	return true;
 }
@@ -144,7 +144,7 @@ static bool ready_frames(struct tr_thread *thread, uint32_t depth)
 	uint32_t off = (uint32_t)((char *)thread->frames - thread->base);
 	uint32_t open = (uint32_t)(thread->top - thread->frames) + 1, real;
 
-	/* More are open where the ledger was replaced under them. */
+	/* More may be open if the ledger was replaced meanwhile. */
 	if (depth < open)
 		depth = open;
 	if (depth + 1 >= TR_MAX_FRAMES)
@@ -177,7 +177,7 @@ static uint32_t new_node(struct tr_thread *thread, uint32_t parent,
 	return off;
 }
 
-/* Complete: readers and look-ups may find it. */
+/* Complete: readers and lookups may find it. */
 static void publish_node(struct tr_thread *thread, uint32_t off)
 {
 	struct tr_track *track = thread->own_track;
@@ -213,7 +213,7 @@ static uint32_t add_function(struct tr_thread *thread, uint32_t parent,
 	if (!off)
 		return 0;
 	node->items = address;
-	node->untimed = 1; /* no call yet, and the first shall have a time */
+	node->untimed = 1; /* no call yet; the first one is to be timed */
 	node->cell = 1;
 	publish_node(thread, off);
 	return off;
@@ -245,7 +245,7 @@ uint32_t tr_tree_find(const struct tr_thread *thread, uint32_t parent,
 {
 	uint32_t mask = thread->hash_mask, at, entry;
 
-	/* The mask first: a handler may put a larger hash there. */
+	/* The mask first: a handler may install a larger hash. */
 	TR_FENCE();
 	at = tr_tree_hash(parent, tr_tree_fold(address)) & mask;
 	for (; (entry = thread->hash[at]); at = (at + 1) & mask) {
@@ -270,7 +270,7 @@ uint32_t tr_tree_function(struct tr_thread *thread, uint32_t parent,
 	return off;
 }
 
-/* So deep that nothing is made below it, but by tr_tree_elsewhere(). */
+/* Too deep for children, except by tr_tree_elsewhere(). */
 #define TR_DEPTH_NONE UINT32_MAX
 #define TR_ELSEWHERE_MOST 16384u /* functions beyond max_nodes */
 
