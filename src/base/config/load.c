@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values from tare.conf and from the environment, at the start.
+ * Reads values from tare.conf and from the environment, at the start.
  *
- * The first of these is read: $TARE_CONF (empty: no file at all), tare.conf
- * in the working folder, tare/tare.conf in the user's folder of settings.
- * One that was not named is read only if it belongs to the user or to root
- * and neither its group nor others can write it: it may come with a folder of
+ * The first of these is read: $TARE_CONF (empty: no file at all), tare.conf in
+ * the working folder, tare/tare.conf in the user's folder of settings. A file
+ * that was not named is read only if it belongs to the user or to root, and
+ * neither its group nor others can write it: it may come with a folder of
  * another user, and it says where files are written. A program that runs with
- * another's rights (AT_SECURE) reads no file and no variable.
+ * the rights of another user (AT_SECURE) reads no file and no variable.
  *
- * Nothing here stops the host: what is wrong is told in one line each, and
- * the value stays as it was.
+ * Errors never stop the host: each is reported in one line, and the value stays
+ * as it was.
  */
 #include "base/config.h"
 
@@ -30,10 +30,11 @@
 
 #define FILE_BYTES 16384 /* every option with its comment takes 5 KiB */
 #define MAX_WARNINGS 20	 /* of a file or of the environment */
-#define SHOWN_BYTES 52	 /* of what was typed, in a message */
+#define SHOWN_BYTES 52	 /* of the user's text, in a message */
 #define SHOWN_PATH 256
 #define WARNING_BYTES 768
-#define VARIABLE_BYTES 96 /* longer than every name: cut, it is none either */
+#define VARIABLE_BYTES 96 /* longer than every name: a truncated one matches
+			   * none */
 
 /* Static: a thread's stack may be small. Guard: the caller's start lock. */
 static char file_text[FILE_BYTES + 1];
@@ -48,7 +49,7 @@ struct load {
 	unsigned n_warnings; /* of this source */
 };
 
-/* What a person typed, fit for one line of a terminal. */
+/* Text of the user, made fit for one line of a terminal. */
 static const char *shown(const char *text, char *room, size_t size)
 {
 	size_t len = strlen(text);
@@ -121,7 +122,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Cuts the spaces off both ends of text[0..len), in place. */
+/* Removes spaces at both ends of text[0..len), in place. */
 static char *trim(char *text, size_t len)
 {
 	while (len > 0 && is_space(text[len - 1]))
@@ -134,8 +135,8 @@ static char *trim(char *text, size_t len)
 }
 
 /*
- * The value behind the '=': up to a comment, or what is between quotes, so
- * that spaces and '#' can be part of it. NULL: the quotes do not match.
+ * The value after the '=': up to a comment, or the text between quotes, which
+ * may contain spaces and '#'. NULL: the quotes do not match.
  */
 static char *cut_value(char *text)
 {
@@ -151,7 +152,7 @@ static char *cut_value(char *text)
 		return *end == '\0' || *end == '#' ? text : NULL;
 	}
 
-	/* Only behind a space: a path may have a '#' in it. */
+	/* Only after a space: a path may contain a '#'. */
 	for (end = text; *end; end++) {
 		if (*end == '#' && (end == text || is_space(end[-1])))
 			break;
@@ -258,7 +259,9 @@ static const char *objection(int fd, bool named)
 
 	if (fstat(fd, &st) != 0)
 		return "cannot be read";
-	/* A pipe would make the host wait; /dev/null is a way to say none. */
+	/*
+	 * A pipe would make the host wait; /dev/null is a way to name no file.
+	 */
 	if (!S_ISREG(st.st_mode) && !(named && S_ISCHR(st.st_mode)))
 		return "is not a plain file";
 	if (named)
@@ -282,7 +285,7 @@ static void tell_unused(struct load *load, const char *path, bool named,
 	     shown(path, room, sizeof(room)), why);
 }
 
-/* False: there is no such file, so the next place may be looked at. */
+/* False: there is no such file, so the next place is tried. */
 static bool read_file(struct load *load, const char *path, bool named)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -314,7 +317,7 @@ static bool find_user_file(void)
 	const char *below = "tare/tare.conf";
 	int len;
 
-	if (!folder || *folder != '/') { /* as its specification says */
+	if (!folder || *folder != '/') { /* as its specification requires */
 		folder = secure_getenv("HOME");
 		below = ".config/tare/tare.conf";
 	}
@@ -355,7 +358,7 @@ static void load_known_variables(struct load *load)
 	}
 }
 
-/* Variables of ours that are not options: read by runtime/ and the CLI. */
+/* Variables of tare that are not options: read by runtime/ and the CLI. */
 static bool is_reserved(const char *variable)
 {
 	return strcmp(variable, "TARE_CONF") == 0 ||
@@ -366,7 +369,7 @@ static bool is_reserved(const char *variable)
 	       strncmp(variable, "TARE_DISABLE", 12) == 0;
 }
 
-/* MAX_SITES to max_sites: only names in lower case can be compared. */
+/* MAX_SITES to max_sites: only lower-case names can be compared. */
 static void put_lower(char *out, const char *text)
 {
 	do {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * THE table of options. A new option is a field of struct tr_config and a
- * row here; its variable, its key in tare.conf, its check, its text in
- * messages and its place in the documentation follow.
+ * The only table of options. A new option is a field of struct tr_config and a
+ * row here; its variable, its key in tare.conf, its check, its text in messages
+ * and its place in the documentation follow from that.
  *
- * A row says when an option acts: LIVE may change while the program runs,
- * AT_START is read once, NOT_YET is accepted and has no effect so far.
+ * A row says when an option takes effect: LIVE may change while the program
+ * runs, AT_START is read once, NOT_YET is accepted and has no effect so far.
  */
 #include "base/config.h"
 
@@ -33,7 +33,7 @@
 		 when), \
 	  .min = low, .max = high, .flags = bits }
 
-/* `low` and `high` are what a person types, `least` and `most` the bytes. */
+/* `low` and `high` are as the user types them, `least` and `most` in bytes. */
 #define BYTES(field, FIELD, low, high, least, most, when, text) \
 	{ OPTION(field, FIELD, TARE_OPTION_INT, "0", \
 		 "0 or a size from " low " to " high, "bytes", text, when), \
@@ -51,9 +51,9 @@
 	  .min = shortest, .max = TR_CONFIG_STRING - 1 }
 
 /*
- * Texts that name something outside the program. A new option that does is one
- * of these three, else `tare serve` would take it from the network; the test
- * `config` has the list of the texts that do not.
+ * Options whose text names something outside the program. A new one must be one
+ * of these three, or `tare serve` would accept it from the network; the test
+ * `config` has the list of all other texts.
  */
 #define PATH(field, FIELD, preset, accepted, shortest, other, when, text) \
 	{ OPTION(field, FIELD, TARE_OPTION_STRING, preset, accepted, "", \
@@ -377,14 +377,14 @@ const tare_option *tr_option_find(const char *name)
 	return NULL;
 }
 
-#define MAX_TYPED 48 /* longer than every name: nothing is close to it */
+#define MAX_TYPED 48 /* longer than every name: no name is close to it */
 
 static unsigned least(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
 
-/* Letters to insert, delete or replace (Levenshtein). */
+/* Number of letters to insert, delete or replace (Levenshtein). */
 static unsigned distance(const char *a, const char *b)
 {
 	unsigned row[MAX_TYPED + 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A set of values: text to field and back, by the rows of the table.
+ * A set of values: converts text to fields and back, by the rows of the table.
  */
 #include "base/config.h"
 
@@ -76,7 +76,7 @@ static bool set_double(const struct tr_option_row *row, double *field,
 {
 	double value;
 
-	/* Written so that NAN is refused. */
+	/* Written so that NAN is rejected. */
 	if (!tr_parse_double(text, &value) ||
 	    !(value >= row->min && value <= row->max))
 		return false;
@@ -90,7 +90,7 @@ struct word {
 	uint32_t bits;
 };
 
-/* The bits of the first `len` letters; 0: they are none of the words. */
+/* The bits of the word in the first `len` letters; 0: not a known word. */
 static uint32_t bits_of(const struct word *words, size_t n, const char *word,
 			size_t len)
 {
@@ -101,7 +101,7 @@ static uint32_t bits_of(const struct word *words, size_t n, const char *word,
 	return 0;
 }
 
-/* Words separated by commas. False: one of them is not known. */
+/* Words separated by commas. False: one of them is unknown. */
 static bool parse_words(const struct word *words, size_t n, const char *text,
 			uint32_t *ret_bits)
 {
@@ -122,7 +122,7 @@ static bool parse_words(const struct word *words, size_t n, const char *text,
 	return true;
 }
 
-/* Those of one bit first. */
+/* Words of one bit first. */
 static const struct word monitor_parts[] = {
 	{ "system", TARE_MONITOR_SYSTEM },
 	{ "process", TARE_MONITOR_PROCESS },
@@ -193,7 +193,7 @@ static bool set_string(const struct tr_option_row *row, char *field,
 			return false;
 	}
 
-	/* The rest is zeroed: two equal sets are equal bytes. */
+	/* The rest is zeroed, so that equal sets have equal bytes. */
 	memset(field, 0, TR_CONFIG_STRING);
 	memcpy(field, text, len);
 	return true;
@@ -231,7 +231,7 @@ static bool set_field(const struct tr_option_row *row, void *field,
 	return false;
 }
 
-/* Borrows: a static text, the field itself or what is put into `room`. */
+/* Returns a static text, the field itself or text in `room`. */
 static const char *field_text(const struct tr_option_row *row,
 			      const void *field, char room[32])
 {
@@ -257,7 +257,7 @@ void tr_config_defaults(struct tr_config *config)
 {
 	const tare_option *option;
 
-	/* With the gaps between the fields, see set_string(). */
+	/* Also zeroes the gaps between fields, see set_string(). */
 	memset(config, 0, sizeof(*config));
 	for (size_t i = 0; (option = tare_option_at(i)); i++)
 		(void)tr_config_set(config, option->name,
@@ -316,7 +316,7 @@ int tr_config_get(const struct tr_config *config, const char *name,
 	return (int)len;
 }
 
-/* Adds "name=value\n" whole or not at all; returns the new length. */
+/* Adds "name=value\n" completely or not at all; returns the new length. */
 static size_t add_line(char *out, size_t size, size_t len, const char *name,
 		       const char *value)
 {
@@ -344,7 +344,7 @@ size_t tr_config_differences(const struct tr_config *config, char *out,
 		const char *text = field_text(row, field_of(config, row),
 					      room);
 
-		/* Defaults are written as field_text() writes them. */
+		/* Default values are written in the form of field_text(). */
 		if (strcmp(text, option->default_value) != 0)
 			len = add_line(out, size, len, option->name, text);
 	}

@@ -30,12 +30,15 @@ static double split(double x, int *ret_n)
 	bool is_small = x < 0x1p-900;
 	int n;
 
-	/* The smallest have no bits for their exponents. */
+	/* Subnormal numbers have no bits for their exponents. */
 	if (is_small)
 		x *= 0x1p100;
 	n = (int)(bits_of(x) >> 52 & 0x7ff) - 1022;
 	*ret_n = is_small ? n - 100 : n;
-	/* In two steps: the inverse of the largest power is no number. */
+	/*
+	 * In two steps: the inverse of the largest power is not a normal
+	 * number.
+	 */
 	return x * power_of_two(-n / 2) * power_of_two(-n - -n / 2);
 }
 
@@ -51,7 +54,10 @@ double tr_maths_sqrt(double x)
 		m *= 2;
 		n--;
 	}
-	/* 0.5 <= m < 2: a line is right to 3 %, and Newton doubles digits. */
+	/*
+	 * 0.5 <= m < 2: the line is within 3 %, and each Newton step doubles
+	 * digits.
+	 */
 	root = 0.417 + 0.59 * m;
 	for (int i = 0; i < 5; i++)
 		root = 0.5 * (root + m / root);
@@ -102,7 +108,7 @@ double tr_maths_floor(double x)
 {
 	double whole;
 
-	/* From 2^52 on there are whole numbers only. */
+	/* From 2^52 on all doubles are integers. */
 	if (!(x > -0x1p52 && x < 0x1p52))
 		return x;
 	whole = (double)(int64_t)x;
@@ -111,7 +117,7 @@ double tr_maths_floor(double x)
 
 /* ---- Student's t ------------------------------------------------------- */
 
-/* Stirling's series, from 15 on right to 1e-15. */
+/* Stirling's series; from 15 on the error is below 1e-15. */
 static double log_gamma(double x)
 {
 	double shift = 0, inverse, square;
@@ -134,7 +140,7 @@ static void lentz(double factor, double *c, double *d, double *f)
 	*f *= *c * *d;
 }
 
-/* The share of an incomplete beta function, a > 0, b = 1/2, 0 < x < 1. */
+/* The regularised incomplete beta function, a > 0, b = 1/2, 0 < x < 1. */
 static double beta_share(double a, double b, double x)
 {
 	double front = tr_maths_exp(log_gamma(a + b) - log_gamma(a) -
@@ -162,10 +168,10 @@ double tr_student_95(double freedom)
 	double low = 1.9, high = 13;
 
 	freedom = freedom >= 1 ? freedom : 1;
-	/* Beyond that the normal distribution is as right as a double. */
+	/* Above this the normal distribution is exact to a double. */
 	if (freedom > 1e7)
 		return 1.959963984540054;
-	/* The share outside of +-t falls with t. */
+	/* The probability outside of +-t falls with t. */
 	for (int i = 0; i < 60; i++) {
 		double t = 0.5 * (low + high);
 

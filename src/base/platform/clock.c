@@ -70,8 +70,8 @@ bool tr_counter_is_trusted(void)
 	char name[32];
 
 	/*
-	 * The kernel's own choice is the test: it watches the counter for
-	 * steps and for cores that disagree, which we cannot.
+	 * Use the kernel's own choice: it checks the counter for steps and for
+	 * cores that disagree, which we cannot.
 	 */
 	return tr_file_text(source, name, sizeof(name)) &&
 	       strncmp(name, "tsc", 3) == 0 && (!name[3] || name[3] == '\n');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CRC-32C, of ledgers and of event files. By the instruction of x86-64 where
- * there is one: the tables of the other way are 4 KiB, which an epoch has
- * pushed out of the cache each time they are needed.
+ * CRC-32C, for ledgers and event files. Uses the x86-64 instruction if there is
+ * one: the tables of the other method are 4 KiB, and an epoch evicts them from
+ * the cache between two uses.
  */
 #include "base/platform.h"
 

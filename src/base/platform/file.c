@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Tests only write it, before any thread is started. */
+/* Only tests write it, before any thread is started. */
 const char *tr_root = "";
 
 int tr_error_of(int error)
@@ -38,8 +38,8 @@ int tr_error_of(int error)
 }
 
 /*
- * What a write may send to its own thread: nobody reads the pipe any more,
- * the file is too large. Both are errors here, never the end of the host.
+ * Signals that a write may send to its own thread: the pipe has no reader, or
+ * the file is too large. Here both are errors, and never end the host.
  */
 struct held {
 	sigset_t signals, before, waiting;
@@ -58,7 +58,7 @@ static void release_signals(struct held *held)
 {
 	static const struct timespec at_once;
 
-	/* Not what the host had waiting already. */
+	/* Only if they were not already pending for the host. */
 	if (!sigismember(&held->waiting, SIGPIPE) &&
 	    !sigismember(&held->waiting, SIGXFSZ))
 		while (sigtimedwait(&held->signals, NULL, &at_once) < 0 &&
@@ -93,7 +93,7 @@ int tr_file_write_below(int fd, const void *data, size_t len, uint64_t off,
 	int saved = errno, err; /* a message may come from a probe */
 
 	if (off <= limit && len <= limit - off) {
-		/* Nothing will be sent: three system calls less. */
+		/* No signal can be sent: saves three system calls. */
 		err = write_all(fd, data, len, off);
 	} else {
 		hold_signals(&held);
@@ -111,7 +111,7 @@ int tr_file_write_all(int fd, const void *data, size_t len)
 
 int tr_file_write_at(int fd, const void *data, size_t len, uint64_t off)
 {
-	/* The host may change it any time. */
+	/* The host may change it at any time. */
 	return tr_file_write_below(fd, data, len, off, tr_file_limit());
 }
 
@@ -222,7 +222,7 @@ int tr_dir_prepare(const char *dir)
 		return tr_error_of(errno);
 	if (lstat(dir, &st))
 		return tr_error_of(errno);
-	/* Somebody else's folder, or a link to one, is not a place for us. */
+	/* A folder of another user, or a link to one, is refused. */
 	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
 	    (st.st_mode & 022))
 		return TARE_EPERM;
@@ -289,7 +289,7 @@ static int copy_data(int in, int out, off_t bytes)
 	off_t at = 0;
 	int err;
 
-	/* Beyond this limit there is a signal instead of an error. */
+	/* Above this limit the kernel sends a signal instead of an error. */
 	if ((uint64_t)bytes > tr_file_limit())
 		return TARE_EFULL;
 	err = tr_file_resize(out, (uint64_t)bytes);
@@ -317,7 +317,7 @@ int tr_file_sync(int fd)
 	return 0;
 }
 
-/* The name of a file is on the disk when its folder is. */
+/* A file's name is on the disk only when its folder is. */
 static int sync_folder_of(const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -333,11 +333,13 @@ static int sync_folder_of(const char *path)
 		return tr_error_of(errno);
 	err = tr_file_sync(fd);
 	(void)close(fd);
-	/* Some file systems cannot, and need not. */
+	/* Some file systems cannot sync a folder, and need not. */
 	return err == TARE_EINVAL ? 0 : err;
 }
 
-/* A killed run ended when its ledger was last written, not copied. */
+/*
+ * A killed run ended when its ledger was last written, not when it was copied.
+ */
 static void keep_times(int in, int out)
 {
 	struct timespec times[2];
@@ -362,7 +364,10 @@ int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes,
 	in = tr_file_open_regular(from, O_RDONLY);
 	if (in < 0)
 		return tr_error_of(errno);
-	/* What a killed process left; whatever else has the name goes, too. */
+	/*
+	 * Removes the leftover of a killed process, or any other file of the
+	 * name.
+	 */
 	(void)unlink(temporary);
 	out = tr_file_open(temporary, O_RDWR | O_CREAT | O_EXCL, 0600);
 	if (out < 0) {
@@ -388,7 +393,7 @@ int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes,
 	return sync_folder_of(to);
 }
 
-/* Below the chosen folder, else $XDG_STATE_HOME/tare, ~/.local/state/tare. */
+/* Below the chosen folder, else $XDG_STATE_HOME/tare or ~/.local/state/tare. */
 static int path_of(const char *chosen, const char *tail, char *out,
 		   size_t size)
 {
@@ -410,7 +415,10 @@ static int path_of(const char *chosen, const char *tail, char *out,
 		       TARE_EINVAL;
 }
 
-/* With the folders above it, which may be anybody's; itself it is ours. */
+/*
+ * Also creates the folders above, which any user may own; the last must be
+ * ours.
+ */
 static int make_own(const char *dir)
 {
 	int err = tr_dir_make(dir);

@@ -17,7 +17,7 @@
 
 void *tr_memory_map(size_t bytes)
 {
-	int saved = errno; /* probes come here: the host's stays */
+	int saved = errno; /* probes call this: keep the host's errno */
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			    0);

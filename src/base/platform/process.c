@@ -13,12 +13,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* The fields that follow the name, which may hold anything; NULL: gone. */
+/* The fields after the name, which may contain anything; NULL: no process. */
 static const char *read_stat(uint32_t pid, char *text, size_t size)
 {
 	char path[64], *end;
 
-	/* Not /proc/PID/stat: emulators invent that of their own process. */
+	/* Not /proc/PID/stat: emulators fake that of their own process. */
 	(void)snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, pid);
 	if (!tr_file_text(path, text, size))
 		return NULL;
@@ -35,7 +35,7 @@ static uint64_t field_of(const char *fields, int number)
 	return fields ? strtoull(fields, NULL, 10) : 0;
 }
 
-/* When it started; 0: it is gone, or only waits for its parent to know. */
+/* Start time; 0: the process does not exist, or is a zombie. */
 static uint64_t start_time_of(uint32_t pid)
 {
 	char text[1024];
@@ -53,8 +53,8 @@ static void read_boot_id(char out[40])
 }
 
 /*
- * Are the numbers in /proc those of this process's namespace? Not where a
- * namespace was made and the old /proc is still there.
+ * Are the numbers in /proc those of this process's namespace? Not if a
+ * namespace was created and the old /proc is still mounted.
  */
 static bool is_proc_ours(void)
 {
@@ -87,7 +87,7 @@ bool tr_identity_is_of_boot(const struct tr_identity *identity)
 	char boot[40];
 
 	read_boot_id(boot);
-	/* One of them is not known: it may be. */
+	/* If one of them is unknown, it may be. */
 	return !boot[0] || !identity->boot_id[0] ||
 	       strncmp(boot, identity->boot_id, sizeof(boot)) == 0;
 }
@@ -129,7 +129,7 @@ struct description {
 	size_t size, len;
 };
 
-/* Values lose their line ends: one line is one key. */
+/* Line ends in values are removed: one line is one key. */
 static void describe(struct description *d, const char *key, const char *value)
 {
 	size_t n = strlen(key) + 2 + strlen(value);
@@ -143,7 +143,7 @@ static void describe(struct description *d, const char *key, const char *value)
 	d->out[d->len] = '\0';
 }
 
-/* As it was when somebody remembered; 0 bytes: nobody did. */
+/* As of tr_process_remember(); 0 bytes: it was not called. */
 static struct {
 	int64_t command_bytes;
 	char command[1024];
@@ -208,7 +208,7 @@ static void describe_cpu(struct description *d)
 	describe(d, "cpu", at);
 }
 
-/* Follows .git/HEAD of the folder or one above, without running git. */
+/* Follows .git/HEAD of the folder or one above it, without running git. */
 static bool read_git_head(const char *git, char *out, size_t size)
 {
 	char path[1280], text[256] = "HEAD"; /* a folder of 1 KiB and a ref */
@@ -219,7 +219,7 @@ static bool read_git_head(const char *git, char *out, size_t size)
 		if (!tr_file_text(path, text, sizeof(text)))
 			return false;
 		text[strcspn(text, "\n")] = '\0';
-		/* Once: a ref is no name of another. */
+		/* Once: a ref does not refer to another ref here. */
 		name = name == text && strncmp(text, "ref: ", 5) == 0 ?
 			       text + 5 :
 			       NULL;
@@ -270,7 +270,7 @@ size_t tr_process_describe(char *out, size_t size)
 	return d.len;
 }
 
-/* Address at the start of a line of /proc/self/maps that ends in name. */
+/* Address at the start of a line of /proc/self/maps that ends in `name`. */
 static void *mapping_in_line(char *line, const char *name)
 {
 	size_t len = strlen(line), want = strlen(name);
@@ -315,7 +315,7 @@ bool tr_mapping_each(char *text, bool (*look)(char *line, void *arg),
 		have -= (size_t)(line - text);
 		memmove(text, line, have);
 		if (have == most)
-			have = 0; /* a line longer than any of ours */
+			have = 0; /* the line is longer than any of ours */
 	}
 	if (fd >= 0)
 		(void)close(fd);

@@ -13,7 +13,7 @@
 #define RENAME_NOREPLACE (1 << 0)
 #endif
 
-/* Names that a kill may leave behind do not look like exports. */
+/* Names that a kill may leave behind must not look like exports. */
 static void name_temporary(struct tr_publish *p, unsigned n)
 {
 	(void)snprintf(p->temporary, sizeof(p->temporary),
@@ -22,8 +22,8 @@ static void name_temporary(struct tr_publish *p, unsigned n)
 }
 
 /*
- * A file without a name is gone with its process, however that ends. False:
- * the file system, or the way to name it later, does not have it.
+ * A file without a name disappears with its process, however that ends. False:
+ * the file system does not support it, or naming it later.
  */
 static bool open_unnamed(struct tr_publish *p)
 {
@@ -51,8 +51,8 @@ static int link_as(const struct tr_publish *p, const char *name)
 }
 
 /*
- * Under its name, unless there is a file of that name: then as what is
- * written under a name from the beginning, which replaces it.
+ * Links the file under its name. If that name is taken, links it under a
+ * temporary name and returns 1: the rename then replaces the old file.
  */
 static int name_unnamed(struct tr_publish *p, const char *name)
 {
@@ -96,7 +96,7 @@ int tr_publish_write(struct tr_publish *p, const void *data, size_t len)
 	return tr_file_write_all(p->fd, data, len);
 }
 
-/* Where the kernel or the file system knows no such renaming: a link. */
+/* If the kernel or file system has no such rename: a link. */
 static int name_new(const struct tr_publish *p, const char *name)
 {
 #ifdef SYS_renameat2

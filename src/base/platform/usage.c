@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Usage: what a thread and its process used so far, by two system calls and
- * two files.
+ * Usage: resources used by a thread and its process so far, by two system calls
+ * and two files.
  *
- * No descriptor is kept open: a program that closes all it does not know
- * would have us read somebody else's file.
+ * No descriptor is kept open: if the program closed it, we might read another
+ * file under its number.
  */
 #include "base/platform.h"
 
@@ -17,7 +17,7 @@
 
 #define UNKNOWN UINT64_MAX
 
-/* Bytes of files that this thread read here: the kernel counts them. */
+/* Bytes of files that this thread read here, because the kernel counts them. */
 static __thread uint64_t own_read
 #if !defined(TARE_TLS_DYNAMIC)
 	__attribute__((tls_model("initial-exec")))
@@ -40,7 +40,7 @@ static bool read_text(const char *name, char *text, size_t size)
 	return true;
 }
 
-/* A number of at most 19 digits: no kernel counts further. */
+/* A number of at most 19 digits: no kernel counter is longer. */
 static uint64_t number_at(const char *at)
 {
 	uint64_t value = 0;
@@ -118,15 +118,17 @@ static uint64_t line_of(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);
 
-	/* Not inside another name: cancelled_write_bytes has write_bytes. */
+	/*
+	 * Not inside another name: cancelled_write_bytes contains write_bytes.
+	 */
 	while (at && at != text && at[-1] != '\n')
 		at = strstr(at + 1, name);
 	return at ? number_at(at + strlen(name)) : UNKNOWN;
 }
 
 /*
- * The kernel adds a read to the count after it was done: a text holds all
- * that was read before it.
+ * The kernel counts a read after it is done, so a text has all reads before its
+ * own.
  */
 static void read_io(struct tr_usage *u)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting on a word. Not a condition variable: one that a fork wipes has no
- * clock but the wall's, which may step while somebody waits. Tests that
- * replace the clock wait in real time all the same.
+ * Waiting on a word. Not a condition variable: one that a fork wipes only has
+ * the wall clock, which may step during a wait. Tests that replace the clock
+ * still wait in real time.
  */
 #include "base/platform.h"
 
@@ -22,16 +22,19 @@ int64_t tr_wait_end(int64_t ns)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + ns;
 }
 
-/* 0 or the errno, which stays the host's. */
+/* Returns 0 or the error; keeps the host's errno. */
 static int wait_on(const uint32_t *word, uint32_t value, int64_t end, int flags)
 {
-	/* What this call takes on every architecture, whatever time_t is. */
+	/*
+	 * The layout that this call expects on every architecture, whatever
+	 * time_t is.
+	 */
 	struct {
 		long seconds, ns;
 	} until = { (long)(end / 1000000000), (long)(end % 1000000000) };
 	int saved = errno, error = 0;
 
-	/* The bit set is for its absolute time: signals do not prolong it. */
+	/* BITSET for its absolute time: signals do not prolong the wait. */
 	if (syscall(SYS_futex, word, FUTEX_WAIT_BITSET | flags, value,
 		    end == TR_WAIT_FOREVER ? NULL : &until, NULL,
 		    FUTEX_BITSET_MATCH_ANY))
@@ -72,7 +75,7 @@ void tr_wake_shared(const uint32_t *word)
 	wake_on(word, 0);
 }
 
-/* 0 free, 1 held, 2 held and somebody waits. */
+/* 0: free, 1: held, 2: held with waiters. */
 void tr_wait_lock(uint32_t *lock)
 {
 	uint32_t idle = 0;
@@ -90,7 +93,7 @@ void tr_wait_unlock(uint32_t *lock)
 		tr_wake(lock);
 }
 
-/* 0, or the process whose thread holds it. */
+/* 0, or the id of the process whose thread holds it. */
 bool tr_process_try_lock(uint32_t *lock)
 {
 	uint32_t pid = (uint32_t)getpid();

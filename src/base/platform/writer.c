@@ -2,15 +2,14 @@
 /*
  * Writer: does the process that wrote a ledger still live?
  *
- * A process id says nothing by itself: ids are used again, and each pid
- * namespace has its own. In the same boot and namespace, id and start time
- * together are an answer. Everywhere else the file is: the kernel refuses a
- * read lease while any process has the file open for writing or mapped that
- * way, whatever namespace that process is in, also where its descriptor is
- * closed.
+ * A process id is not enough: ids are reused, and each pid namespace has its
+ * own. In the same boot and namespace, id and start time together are enough.
+ * Otherwise the file is tested: the kernel refuses a read lease while any
+ * process has the file open for writing or mapped for writing, in whatever
+ * namespace, and also after its descriptor was closed.
  *
- * A forked child of the writer may hold the mapping for longer than the
- * writer lives: "lives" may come too often. "Gone" is certain.
+ * A forked child of the writer may keep the mapping after the writer has ended:
+ * "lives" may be wrong. "Gone" is certain.
  */
 #include "base/platform.h"
 
@@ -32,14 +31,14 @@
 #ifndef OVERLAYFS_SUPER_MAGIC
 #define OVERLAYFS_SUPER_MAGIC 0x794c7630
 #endif
-#define ZFS_SUPER_MAGIC_ 0x2fc12fc1 /* no header of the kernel has it */
+#define ZFS_SUPER_MAGIC_ 0x2fc12fc1 /* not in any kernel header */
 
 enum place { PLACE_UNKNOWN, PLACE_LOCAL, PLACE_LEASES };
 
 /*
- * Only one kernel writes to a local file system. Not all of these are to be
- * asked for a lease: a mapping of a file of overlayfs is one of the file
- * below it, and does not count for the upper one.
+ * Only one kernel writes to a local file system. Not all of these support the
+ * test by lease: on overlayfs a mapping belongs to the lower file, and does not
+ * count for the upper one.
  */
 static enum place place_of(int fd)
 {
@@ -63,9 +62,9 @@ static enum place place_of(int fd)
 }
 
 /*
- * The lease is given back at once. A process that opens the file for writing
- * in that moment waits for it, and the kernel signals the holder: by a signal
- * that does nothing unless it is handled, not by SIGIO.
+ * The lease is released at once. A process that opens the file for writing in
+ * that moment waits for it, and the kernel signals the holder: by a signal that
+ * is ignored unless it is handled, not by SIGIO.
  */
 static enum tr_writer ask_lease(int fd)
 {
@@ -104,7 +103,7 @@ enum tr_writer tr_writer_of_file(const char *path)
 	return ask_file(path, true);
 }
 
-/* Is there a process of that id, here? */
+/* Does a process with this id exist here? */
 static bool has_process(uint32_t pid)
 {
 	int saved = errno;
@@ -133,7 +132,7 @@ enum tr_writer tr_writer_state(const struct tr_identity *identity,
 			return TR_WRITER_GONE;
 		if (identity->start_time && tr_identity_alive(identity))
 			return TR_WRITER_LIVES;
-		/* Another one has its id, or it is a zombie. */
+		/* Another process has its id, or it is a zombie. */
 		writer = ask_file(path, true);
 		if (writer != TR_WRITER_UNKNOWN || !identity->start_time)
 			return writer;

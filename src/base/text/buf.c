@@ -11,7 +11,7 @@
 
 /*
  * Makes room for `extra` bytes and a NUL. A buffer that failed once stays
- * closed: text with a hole in it must not look like a text.
+ * closed: a text with a gap must not look complete.
  */
 static bool make_room(struct tr_buf *buf, size_t extra)
 {
@@ -42,7 +42,7 @@ static bool make_room(struct tr_buf *buf, size_t extra)
 	return true;
 }
 
-/* `array` is the address of a pointer, of whatever type. */
+/* `array` is the address of a pointer of any type. */
 bool tr_array_room(void *array, size_t n, size_t *cap, size_t size)
 {
 	size_t more = *cap ? *cap * 2 : FIRST_ELEMENTS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The version, and errors as texts. Both libraries have these calls, so they
+ * The version, and texts of errors. Both libraries have these calls, so they
  * are weak: a program may link both statically.
  */
 #include "base/text.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers for people: fixed decimals, durations, counts, sizes; dates.
+ * Numbers as text for people: fixed decimals, durations, counts, sizes, dates.
  *
- * Numbers work on the shortest decimal text of a value, so that a person who
- * rounds the long text by hand gets the short one: 2.675 is 2.68, although
- * the double is a little below it.
+ * Rounding starts from the shortest decimal text of a value, so that rounding
+ * the long text by hand gives the short one: 2.675 is 2.68, although the double
+ * is slightly below it.
  */
 #include "base/text.h"
 
@@ -21,14 +21,14 @@ static uint64_t round_off(uint64_t digits, int places)
 {
 	uint64_t divisor = 1, rest;
 
-	if (places > 19) /* below a half, however many digits there are */
+	if (places > 19) /* below a half, whatever the digits */
 		return 0;
 	for (int i = 0; i < places; i++)
 		divisor *= 10;
 
 	rest = digits % divisor;
 	digits /= divisor;
-	/* rest against divisor - rest: twice the rest may not fit. */
+	/* Compares rest with divisor - rest: twice the rest may not fit. */
 	if (rest > divisor - rest ||
 	    (rest == divisor - rest && (digits & 1)))
 		digits++;
@@ -36,7 +36,7 @@ static uint64_t round_off(uint64_t digits, int places)
 	return digits;
 }
 
-/* A number too long, or none at all: never cut, it would be another one. */
+/* Too long, or not a number: never truncated, it would be another number. */
 static size_t put_uncut(char *out, size_t size, double value)
 {
 	char text[32];
@@ -51,7 +51,7 @@ static size_t put_uncut(char *out, size_t size, double value)
 	return len;
 }
 
-/* What tr_fixed_text() writes: `digits`, zeros on both sides, a point. */
+/* Parts of tr_fixed_text(): `digits`, zeros on both sides, a point. */
 struct fixed {
 	char digits[24];
 	size_t n_digits;
@@ -72,7 +72,7 @@ static struct fixed lay_out(double value, int decimals)
 	else if (d.digits > 0)
 		behind = (size_t)(d.exponent + decimals);
 
-	/* No "-0.00": a person reads it as a mistake. */
+	/* No "-0.00", which looks like a mistake. */
 	fixed.negative = signbit(value) && d.digits > 0;
 	fixed.n_digits = tr_u64_text(fixed.digits, d.digits);
 	fixed.n_total = fixed.n_digits + behind;
@@ -134,8 +134,8 @@ struct tr_text tr_as_fixed(double value, int decimals)
 }
 
 /*
- * Three leading digits of a value below 1024, without zeros at the end. A
- * sign takes the column of the third decimal.
+ * Three leading digits of a value below 1024, without trailing zeros. A sign
+ * takes the column of the third digit after the point.
  */
 static struct tr_text as_three(double value, bool is_signed)
 {
@@ -167,15 +167,15 @@ static struct tr_text as_no_number(double value)
 }
 
 /*
- * From a minute on: two units as people type them, the second one rounded.
- * At most eight columns, as every duration: tables rely on it.
+ * From one minute on: two units as people type them, the second one rounded. At
+ * most eight columns, like every duration: tables rely on it.
  */
 static struct tr_text as_two_units(double seconds, const char *sign)
 {
 	static const struct {
 		double second;	 /* seconds in the smaller unit */
 		unsigned factor; /* smaller units in the larger one */
-		unsigned limit;	 /* larger units, then the next row */
+		unsigned limit;	 /* larger units until the next row is used */
 		char large, small;
 	} form[] = {
 		{ 1, 60, 60, 'm', 's' },
@@ -187,7 +187,7 @@ static struct tr_text as_two_units(double seconds, const char *sign)
 		double smaller = seconds / form[i].second + 0.5;
 		uint64_t n;
 
-		/* Looked at first: a larger one may not fit into n. */
+		/* Checked first: a larger number may not fit into n. */
 		if (smaller >= (double)form[i].factor * form[i].limit)
 			continue;
 		n = (uint64_t)smaller;
@@ -196,14 +196,14 @@ static struct tr_text as_two_units(double seconds, const char *sign)
 			       (unsigned)(n % form[i].factor), form[i].small);
 	}
 
-	if (seconds >= 99999.5 * 86400) /* no figure of a real program */
+	if (seconds >= 99999.5 * 86400) /* not a value of a real program */
 		return as_text(*sign ? "< -1e5 d" : "> 1e5 d");
 	return as_text("%s%u d", sign, (unsigned)(seconds / 86400 + 0.5));
 }
 
 struct tr_text tr_as_duration(double ns)
 {
-	/* The limits leave no "1000 us" and no "60 s" after rounding. */
+	/* The limits prevent "1000 us" and "60 s" after rounding. */
 	static const struct {
 		double ns, limit;
 		const char *unit;
@@ -338,7 +338,7 @@ struct tr_text tr_as_change(double change)
 		       tr_as_share(change).text);
 }
 
-/* "B/s" is "B" with "/s" behind it. */
+/* "B/s" is "B" followed by "/s". */
 static const char *after(const char *unit, const char *first)
 {
 	size_t n = strlen(first);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Globs, matched by code points: '?' takes one character of UTF-8 text, and
- * a byte that is not UTF-8 is a character of its own.
+ * Globs, matched by code points: '?' matches one character of UTF-8 text, and a
+ * byte that is not UTF-8 is a character of its own.
  *
- * Only the last star is ever tried again: what an earlier star could take
- * more, the last one can take too. That bounds the time by pattern x text.
+ * Only the last star is tried again: whatever more an earlier star could match,
+ * the last one can match, too. That limits the time to pattern x text.
  */
 #include "base/text.h"
 
 #include <string.h>
 
-#define NOT_UTF8 0x110000u /* plus the byte: no code point is as large */
+#define NOT_UTF8 0x110000u /* plus the byte: larger than any code point */
 
 struct span {
 	const char *at;
@@ -22,7 +22,7 @@ static struct span span_of(const char *text)
 	return (struct span){ text, text + strlen(text) };
 }
 
-/* The next character; only if one is left. */
+/* The next character; there must be one. */
 static uint32_t take(struct span *span)
 {
 	uint32_t code;
@@ -37,7 +37,7 @@ static uint32_t take(struct span *span)
 	return code;
 }
 
-/* As take(), with \x read as x. A backslash at the end is itself. */
+/* Like take(), with \x read as x. A backslash at the end is itself. */
 static uint32_t take_escaped(struct span *pattern)
 {
 	uint32_t code = take(pattern);
@@ -48,8 +48,8 @@ static uint32_t take_escaped(struct span *pattern)
 }
 
 /*
- * Matches the class behind a '['. 1 or 0: does `code` belong to it, and
- * `pattern` is moved behind it; -1: there is no ']', so it is no class.
+ * Matches the class after a '['. Returns 1 or 0 for whether `code` is in it,
+ * and moves `pattern` past it; -1: there is no ']', so it is not a class.
  */
 static int match_class(struct span *pattern, uint32_t code)
 {
@@ -81,8 +81,8 @@ static int match_class(struct span *pattern, uint32_t code)
 /*
  * Matches one pattern character other than '*' with one of the text.
  *
- * *unclosed: the first '[' known to have no ']', or NULL. Behind it there
- * is none either, and looking again for each would take pattern squared.
+ * *unclosed: the first '[' known to have no ']', or NULL. After it there is
+ * none either, and searching again for each would take quadratic time.
  */
 static bool match_one(struct span *pattern, struct span *text,
 		      const char **unclosed)
@@ -127,7 +127,7 @@ static bool match(struct span pattern, struct span text)
 		    match_one(&pattern, &text, &unclosed))
 			continue;
 
-		/* The last star takes one character more. */
+		/* The last star matches one more character. */
 		if (!star_pattern.at || star_text.at == star_text.end)
 			return false;
 		(void)take(&star_text);
@@ -144,7 +144,7 @@ bool tr_glob_match(const char *pattern, const char *text)
 	return match(span_of(pattern), span_of(text));
 }
 
-/* Cuts the first item off a list; "\," does not end an item. */
+/* Takes the first item from a list; "\," does not end an item. */
 static struct span take_item(struct span *list)
 {
 	struct span item = { list->at, list->at };
@@ -164,7 +164,7 @@ static void trim(struct span *item)
 	while (item->at < item->end && *item->at == ' ')
 		item->at++;
 	while (item->at < item->end && item->end[-1] == ' ') {
-		/* "\ " at the end is a space that is meant */
+		/* "\ " at the end is an intended space */
 		if (item->end - item->at >= 2 && item->end[-2] == '\\')
 			break;
 		item->end--;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON writer. A misuse (too deep, one end too many) closes the buffer by
- * `failed`, as an allocation that fails: what comes out is valid or refused.
+ * JSON writer. Misuse (too deep, one end too many) marks the buffer as
+ * `failed`, like a failed allocation: the output is valid, or an error.
  */
 #include "base/text.h"
 
@@ -27,7 +27,7 @@ static bool needs_escape(unsigned char c)
 	return c < 0x20 || c == '"' || c == '\\' || c == 0x7f;
 }
 
-/* Bytes from `text` on that may be copied as they are. */
+/* Number of bytes from `text` on that need no escape. */
 static size_t clean_run(const char *text, size_t len)
 {
 	size_t n = 0;
@@ -66,7 +66,7 @@ static void put_quoted(struct tr_buf *buf, const char *text)
 	tr_buf_addc(buf, '"');
 }
 
-/* What comes before a value: the comma that is due, and its key. */
+/* Writes what precedes a value: a comma if needed, and the key. */
 static void begin_item(struct tr_json *json, const char *key)
 {
 	uint64_t bit = 1ull << json->depth;
@@ -150,7 +150,9 @@ void tr_json_u64(struct tr_json *json, const char *key, uint64_t value)
 void tr_json_i64(struct tr_json *json, const char *key, int64_t value)
 {
 	char text[32];
-	/* Negated as unsigned: the least number has no positive twin. */
+	/*
+	 * Negated as unsigned: the lowest number has no positive counterpart.
+	 */
 	uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
 
 	begin_item(json, key);

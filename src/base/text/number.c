@@ -2,16 +2,15 @@
 /*
  * Numbers to text: the fewest digits that read back as the same double.
  *
- * Method: Schubfach (R. Giulietti, "The Schubfach way to render doubles").
- * A double stands for an interval of reals. Scaled by a power of ten chosen
- * from its binary exponent, the interval is wide enough to hold a whole
- * number and too narrow to hold two multiples of ten, so at most four
- * candidates have to be looked at. One 128-bit power of ten is exact enough
- * for that, for every double.
+ * Method: Schubfach (R. Giulietti, "The Schubfach way to render doubles"). A
+ * double represents an interval of reals. Scaled by a power of ten chosen from
+ * its binary exponent, the interval is wide enough to contain an integer and
+ * too narrow to contain two multiples of ten, so at most four candidates must
+ * be checked. One 128-bit power of ten is precise enough for every double.
  *
- * The 617 powers would take 10 KiB. Kept are 192 bits of every 28th; the
- * others follow by one exact power of five. All 617 were compared with big
- * integers: the 128 bits that come out are exact, rounded up.
+ * The 617 powers would take 10 KiB. Stored are 192 bits of every 28th; the
+ * others are computed with one exact power of five. All 617 were compared with
+ * big integers: the resulting 128 bits are exact, rounded up.
  */
 #include "base/text.h"
 
@@ -25,7 +24,7 @@ __extension__ typedef unsigned __int128 u128;
 #define POWER_EXACT 55	 /* 5^55 is the last that fits into 128 bits */
 
 #define FRACTION_BITS 52
-#define EXPONENT_BIAS 1075 /* of the fraction read as a whole number */
+#define EXPONENT_BIAS 1075 /* of the fraction read as an integer */
 
 /* 10^(POWER_FIRST + 28 i) x 2^n, cut to 192 bits with the top one set. */
 static const uint64_t power_base[][3] = {
@@ -73,7 +72,7 @@ static const uint64_t power_of_ten[] = {
 	10000000000000000000ull,
 };
 
-/* Two digits a step: half the divisions. */
+/* Two digits per step: half the divisions. */
 static const char digit_pair[] =
 	"00010203040506070809101112131415161718192021222324"
 	"25262728293031323334353637383940414243444546474849"
@@ -98,7 +97,7 @@ static u128 leading_bits(int k)
 	return high + !(k >= 0 && k <= POWER_EXACT);
 }
 
-/* factor x n / 2^128; the last bit also stands for any part cut off. */
+/* factor x n / 2^128; the last bit is also set if any part was cut off. */
 static uint64_t scale_to_odd(u128 factor, uint64_t n)
 {
 	u128 low = (u128)(uint64_t)factor * n;
@@ -107,7 +106,7 @@ static uint64_t scale_to_odd(u128 factor, uint64_t n)
 	return (uint64_t)(high >> 64) | ((uint64_t)high > 1);
 }
 
-/* Logarithms by fixed point, exact over the exponents of a double. */
+/* Logarithms in fixed point, exact for all exponents of a double. */
 static int floor_log10_pow2(int e)
 {
 	return (e * 1262611) >> 22;
@@ -124,9 +123,9 @@ static int floor_log2_pow10(int e)
 }
 
 /*
- * Picks from the scaled interval [lower, upper] around `middle`, all four
- * times too large so that halves are whole numbers. An end that belongs to
- * the neighbour is already left out by the caller.
+ * Picks from the scaled interval [lower, upper] around `middle`, all four times
+ * too large so that halves are integers. The caller has already excluded an end
+ * that belongs to the neighbour.
  */
 static struct tr_decimal pick(uint64_t lower, uint64_t middle,
 			      uint64_t upper, int exponent)
@@ -153,8 +152,10 @@ static struct tr_decimal pick(uint64_t lower, uint64_t middle,
 	return (struct tr_decimal){ s + high_fits, exponent };
 }
 
-/* The double significand x 2^exponent; `uneven`: a power of two, whose
- * lower neighbour is only half as far away as its upper one. */
+/*
+ * The double significand x 2^exponent. `uneven`: a power of two, whose lower
+ * neighbour is only half as far away as its upper one.
+ */
 static struct tr_decimal shortest(uint64_t significand, int exponent,
 				  bool uneven)
 {
@@ -198,7 +199,7 @@ struct tr_decimal tr_double_decimal(double value)
 	uint64_t bits, fraction;
 	int biased;
 
-	/* Counters and sizes: their digits are there already. */
+	/* Counters and sizes: the integer already has the digits. */
 	if (value < 9007199254740992.0 && value == (double)(uint64_t)value)
 		return (struct tr_decimal){ (uint64_t)value, 0 };
 
@@ -236,8 +237,10 @@ static void put_eight(char *out, uint32_t n)
 	memcpy(out + 6, digit_pair + low % 100 * 2, 2);
 }
 
-/* Writes the `count` digits of n. By eights: in 32 bits, and the parts of
- * an eight do not wait for each other. */
+/*
+ * Writes the `count` digits of n, eight at a time: 32-bit arithmetic, and the
+ * parts of an eight are independent.
+ */
 static void put_digits(char *out, uint64_t n, unsigned count)
 {
 	uint32_t rest;
@@ -330,7 +333,7 @@ size_t tr_double_text(char *out, double value)
 	decimal = tr_double_decimal(value);
 	count = count_digits(decimal.digits);
 	exponent = (int)count - 1 + decimal.exponent;
-	/* The bounds of %.17g, so that no text is longer than its. */
+	/* The limits of %.17g, so that no text is longer than with it. */
 	if (exponent >= -4 && exponent < 17)
 		len += put_plain(out + len, decimal, count);
 	else

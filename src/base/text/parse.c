@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Text to numbers: the whole text or nothing, whatever the locale.
- */
+/* Text to numbers: the whole text or nothing, in any locale. */
 #include "base/text.h"
 
 #include <errno.h>
@@ -40,7 +38,7 @@ bool tr_parse_u64(const char *text, uint64_t *ret)
 	return text && parse_digits(text, UINT64_MAX, ret);
 }
 
-/* ASCII only: strcasecmp() follows the locale. */
+/* ASCII only: strcasecmp() depends on the locale. */
 bool tr_same_word(const char *text, const char *lower)
 {
 	for (; *lower; text++, lower++) {
@@ -78,7 +76,7 @@ bool tr_parse_bool(const char *text, bool *ret)
 	return false;
 }
 
-/* Digits from here on; the text behind them. */
+/* Skips digits; returns the text after them. */
 static const char *skip_digits(const char *text)
 {
 	while (is_digit(*text))
@@ -86,7 +84,7 @@ static const char *skip_digits(const char *text)
 	return text;
 }
 
-/* Is it 12, 12.34, .5 or 1e-12? The library's own strtod() takes more. */
+/* Is it 12, 12.34, .5 or 1e-12? The library's strtod() accepts more. */
 static bool is_decimal(const char *text)
 {
 	const char *end = skip_digits(text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Structs that begin with their own size, as their caller knows them: it may
- * have been built with an older header, or with a newer one.
+ * Structs that begin with their own size, as known to the caller, which may be
+ * built with an older or a newer header.
  */
 #include "base/text.h"
 
@@ -9,7 +9,7 @@
 
 #include <tare/error.h>
 
-#define SIZED_MOST 4096u /* no struct is as long: that is no size */
+#define SIZED_MOST 4096u /* larger than any struct: not a valid size */
 
 int tr_take_struct(void *to, size_t size, const void *from,
 		   uint32_t struct_size, size_t least)
@@ -20,7 +20,7 @@ int tr_take_struct(void *to, size_t size, const void *from,
 	if (struct_size < least || struct_size > SIZED_MOST ||
 	    struct_size % sizeof(own))
 		return TARE_EINVAL;
-	/* What this library does not know must ask for nothing. */
+	/* Fields that this library does not know must be 0. */
 	for (size_t i = size; i < struct_size; i++)
 		if (bytes[i])
 			return TARE_EINVAL;

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-/* Bytes that a sequence starting with this byte has; 0: none starts so. */
+/* Length of a sequence with this first byte; 0: no sequence starts with it. */
 static unsigned sequence_length(unsigned char lead)
 {
 	if (lead < 0x80)
 		return 1;
-	if (lead < 0xc2) /* a later byte, or a longer form than needed */
+	if (lead < 0xc2) /* a continuation byte, or an overlong form */
 		return 0;
 	if (lead < 0xe0)
 		return 2;
@@ -17,7 +17,7 @@ static unsigned sequence_length(unsigned char lead)
 	return lead < 0xf5 ? 4 : 0;
 }
 
-/* Refuses longer forms than needed, surrogates and what is past U+10FFFF. */
+/* Rejects overlong forms, surrogates and code points above U+10FFFF. */
 static bool is_allowed(uint32_t code, unsigned length)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -66,8 +66,8 @@ size_t tr_utf8_clip(const char *text, size_t len, size_t max)
 		return len;
 
 	/*
-	 * The cut can only be inside a sequence that starts at most three
-	 * bytes before it. A first byte is never a later byte of another
+	 * The cut can only be inside a sequence that starts at most three bytes
+	 * before it. A first byte is never a continuation byte of another
 	 * sequence, so there is no need to read from the beginning.
 	 */
 	for (size_t back = 1; back <= 3 && back <= max; back++) {
@@ -95,8 +95,8 @@ static bool is_within(uint32_t c, const struct range *range)
 }
 
 /*
- * What must not reach a terminal from a name: controls (C0, DEL, C1), what
- * cannot be seen, line separators and what turns the direction of writing.
+ * Characters of a name that must not reach a terminal: controls (C0, DEL, C1),
+ * invisible ones, line separators and changes of the writing direction.
  */
 static bool is_printable(uint32_t c)
 {

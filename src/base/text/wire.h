@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Wire: the pieces that protobuf messages are made of. In the header, since
- * a scrape is little else. A part of text.h.
+ * Wire: encoders for the parts of protobuf messages. In a header, because a
+ * scrape is mainly this. A part of text.h.
  */
 #ifndef TR_BASE_TEXT_WIRE_H
 #define TR_BASE_TEXT_WIRE_H
@@ -17,7 +17,7 @@ enum tr_wire {
 
 #define TR_WIRE_TAG(field, wire) ((unsigned)(field) << 3 | (unsigned)(wire))
 
-/* At most 10 bytes. Gives what is behind them. */
+/* At most 10 bytes. Returns the end. */
 static inline char *tr_wire_put_varint(char *at, uint64_t value)
 {
 	for (; value > 127; value >>= 7)
@@ -56,7 +56,7 @@ static inline void tr_wire_bytes(struct tr_buf *out, unsigned field,
 		tr_buf_add(out, data, len);
 }
 
-/* Little-endian, as all that tare runs on. */
+/* Little-endian, like all platforms of tare. */
 static inline void tr_wire_double(struct tr_buf *out, unsigned field,
 				  double value)
 {
