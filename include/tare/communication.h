@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moved: <tare/read/communication.h>. Goes with the next release. */
+/* Moved to <tare/read/communication.h>. The next release removes this header. */
 #include <tare/read/communication.h>

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moved: <tare/read/judge.h>. This name goes with the next release. */
+/* Moved to <tare/read/judge.h>. The next release removes this header. */
 #include <tare/read/judge.h>

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moved: <tare/read/view.h>. This name goes with the next release. */
+/* Moved to <tare/read/view.h>. The next release removes this header. */
 #include <tare/read/view.h>

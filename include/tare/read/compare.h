@@ -28,7 +28,7 @@
 
 TARE_BEGIN
 
-/* ---- figures by themselves --------------------------------------------- */
+/* ---- single figures ---------------------------------------------------- */
 
 /*
  * sequential / parallel, for two times in the same unit. NAN: one of them is
@@ -38,7 +38,7 @@ TARE_API double tare_speedup(double sequential_time, double parallel_time);
 /* Percent of the total time. NAN: no total, or an impossible time. */
 TARE_API double tare_communication_cost(double comm_time, double total_time);
 
-/* ---- what is compared -------------------------------------------------- */
+/* ---- input ------------------------------------------------------------- */
 
 typedef struct tare_comparison tare_comparison;
 
@@ -96,7 +96,7 @@ TARE_API TARE_MUST_CHECK int
 tare_comparison_add(tare_comparison *comparison,
 		    const tare_compare_source *source);
 
-/* ---- how it is compared ------------------------------------------------ */
+/* ---- options ----------------------------------------------------------- */
 
 enum tare_compare_by {
 	TARE_COMPARE_BY_ANY = 0,   /* total, or epoch if the numbers of epochs
@@ -116,7 +116,7 @@ typedef struct tare_compare_options {
 	const char *title;	/* of the page; NULL: a default */
 } tare_compare_options;
 
-/* ---- what comes out ---------------------------------------------------- */
+/* ---- results ----------------------------------------------------------- */
 
 /* NAN if unknown; low and high are also NAN for a single run. */
 typedef struct tare_estimate {

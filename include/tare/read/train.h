@@ -53,7 +53,7 @@ TARE_ARRAY_OF_(tare_training_info)
 
 /*
  * The trainings of a run, in order; returns their number. The array belongs to
- * the view (tare/view.h). A clear does not remove them.
+ * the view (tare/read/view.h). A clear does not remove them.
  */
 TARE_API size_t tare_view_trainings(tare_view *view,
 				    const tare_training_info **ret_trainings);

@@ -54,11 +54,11 @@ void *tr_memory_map_wiped(size_t bytes, bool *ret_wiped)
 }
 
 /*
- * Kernels before 5.14 know no MADV_POPULATE_WRITE. There the pages are made
- * by msync-free means: fallocate through /proc/self/map_files needs rights
- * we may not have, so the caller's file is extended by writing through a
- * second descriptor opened at the start (see ledger/file.c); here we only
- * report that the kernel cannot.
+ * Kernels before 5.14 have no MADV_POPULATE_WRITE, and fallocate through
+ * /proc/self/map_files needs rights that we may not have. There the caller
+ * reserves the pages by posix_fallocate() on a second descriptor of its file,
+ * opened at the start (see ledger/write/file.c). This function only reports
+ * that the kernel cannot.
  */
 int tr_memory_reserve(void *at, size_t bytes)
 {

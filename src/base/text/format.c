@@ -283,7 +283,7 @@ struct tr_text tr_as_bytes(double bytes)
 	return as_amount(bytes, sign, unit[i]);
 }
 
-/* ---- numbers without a unit of ours ------------------------------------ */
+/* ---- numbers with other units ------------------------------------------ */
 
 /* From ten million on: three digits and a letter, or a power of ten. */
 static struct tr_text as_large(double value, const char *sign)

@@ -80,7 +80,7 @@ size_t tr_utf8_clip(const char *text, size_t len, size_t max)
 	return max;
 }
 
-/* ---- what a terminal shows --------------------------------------------- */
+/* ---- text for terminals ------------------------------------------------ */
 
 struct range {
 	uint32_t first, last;

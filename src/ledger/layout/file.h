@@ -243,8 +243,8 @@ enum tr_alloc_kind {
 };
 
 /*
- * A row. Counts are in parts of an allocation, tr_heap.unit to one. Those of a
- * cache may be negative, for blocks that another thread allocated.
+ * A row. Counts are in parts of an allocation, tr_alloc_state.unit to one.
+ * Those of a cache may be negative, for blocks that another thread allocated.
  */
 struct tr_alloc {
 	uint32_t what;	/* enum tr_alloc_kind << TR_ALLOC_SHIFT | number */

@@ -112,7 +112,7 @@ bool tr_cell_page_after(const char *base, uint64_t size,
 			const struct tr_cell *cell, int64_t after,
 			uint32_t *ret_number, uint32_t *ret_page);
 
-/* ---- the history ------------------------------------------------------- */
+/* ---- blocks of records ------------------------------------------------- */
 
 /* Blocks for `records` records of about TR_RECORD_ABOUT bytes. */
 #define TR_RECORD_ABOUT 200u

@@ -78,7 +78,7 @@ static uint32_t own_sum(const struct tr_crc *crc, const struct tr_sums *sums)
 	return tr_crc(crc, &copy, sizeof(copy));
 }
 
-/* ---- making them ------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------- */
 
 static int add_part(const struct tr_summing *from, struct tr_sums *sums,
 		    uint32_t kind, uint64_t off, uint64_t bytes)
@@ -124,7 +124,7 @@ int tr_sums_write(int fd)
 		       TARE_EIO;
 }
 
-/* ---- comparing --------------------------------------------------------- */
+/* ---- checking ---------------------------------------------------------- */
 
 static bool is_empty(const struct tr_sums *sums)
 {

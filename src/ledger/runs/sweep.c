@@ -83,7 +83,7 @@ static bool unlink_run(const char *path)
 	return done;
 }
 
-/* ---- what is kept ------------------------------------------------------- */
+/* ---- runs to keep ------------------------------------------------------- */
 
 /*
  * All ledgers of a group are one run: the processes of one `tare run`, the
@@ -205,7 +205,7 @@ int tr_runs_sweep(int most, uint64_t *ret_deleted)
 	return err ? err : moved;
 }
 
-/* ---- a little, at a program's end -------------------------------------- */
+/* ---- sweep at the end of a program ------------------------------------- */
 
 /* TIME-PID.tare of a process that does not exist. */
 static bool is_left_behind(const char *name)

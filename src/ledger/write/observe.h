@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Observe, the common case: a positive normal value in the current slice, whose
- * bucket exists. Part of ledger.h.
+ * bucket exists. Part of ledger/write.h.
  */
 #ifndef TR_LEDGER_WRITE_OBSERVE_H
 #define TR_LEDGER_WRITE_OBSERVE_H

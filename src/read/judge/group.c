@@ -94,7 +94,7 @@ static void count_run(tare_comparison *c, struct tr_compared_run *run)
 		config->epochs_most = run->n_epochs;
 }
 
-/* ---- their order ------------------------------------------------------- */
+/* ---- order of configurations ------------------------------------------- */
 
 static bool is_better_base(const tare_compared_config *a,
 			   const tare_compared_config *b)

@@ -156,7 +156,7 @@ TARE_API int tare_comparison_add(tare_comparison *comparison,
 	return 0;
 }
 
-/* ---- once -------------------------------------------------------------- */
+/* ---- duplicates -------------------------------------------------------- */
 
 /* Once per file: there may be thousands, each compared with all others. */
 static void find_file(const char *path, struct stat *ret)

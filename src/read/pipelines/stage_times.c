@@ -68,7 +68,7 @@ static int gather(struct paths *p)
 	return p->times && p->at ? 0 : TARE_ENOMEM;
 }
 
-/* ---- who is in whom ---------------------------------------------------- */
+/* ---- nesting of stages ------------------------------------------------- */
 
 /* Parents have smaller indices than their children. */
 static void look_up(struct paths *p)

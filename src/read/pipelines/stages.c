@@ -44,7 +44,7 @@ static void fill_latency(const tare_view *view, const struct tr_series *s,
 				  latency->max);
 }
 
-/* ---- which there are --------------------------------------------------- */
+/* ---- list of stages ---------------------------------------------------- */
 
 static bool is_stage(const struct tr_series *s)
 {
@@ -97,7 +97,7 @@ static int find_rows(struct tr_stages *stages)
 	return 0;
 }
 
-/* ---- what else is told about them -------------------------------------- */
+/* ---- other series of stages -------------------------------------------- */
 
 static struct tr_stage_row *row_named(const struct tr_stages *stages,
 				      const char *name, size_t len,

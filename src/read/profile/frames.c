@@ -288,7 +288,7 @@ void tr_frames_release(struct tr_frames *frames)
 	*frames = (struct tr_frames){ 0 };
 }
 
-/* ---- for others -------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------- */
 
 static void fill_frame(const struct tr_frames *f, uint32_t at,
 		       const uint32_t *place, tare_frame *out)

@@ -9,7 +9,7 @@
 #define HZ_MOST 1e9
 #define SCOPES_MOST 4096 /* functions between a sample and its scope */
 
-/* ---- all of them ------------------------------------------------------- */
+/* ---- sampling as a whole ----------------------------------------------- */
 
 static const char *method_of(uint32_t clock)
 {
@@ -83,7 +83,7 @@ TARE_API const tare_sampling *tare_view_sampling(tare_view *view)
 	return s;
 }
 
-/* ---- one by one -------------------------------------------------------- */
+/* ---- single samples ---------------------------------------------------- */
 
 /* The scope of a node, or the scope around it if the node is a function. */
 static const char *scope_name(const struct tr_image *image, uint32_t ref)

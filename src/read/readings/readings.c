@@ -97,7 +97,7 @@ bool tr_reading_has_monitor(const tare_filter *filter,
 				 tr_reading_source(kind));
 }
 
-/* ---- the monitor's ----------------------------------------------------- */
+/* ---- readings of the monitor ------------------------------------------- */
 
 struct rows {
 	tare_view *view;
@@ -186,7 +186,7 @@ static void add_points(struct rows *rows, const tare_filter *filter,
 	}
 }
 
-/* ---- both -------------------------------------------------------------- */
+/* ---- merging ----------------------------------------------------------- */
 
 static int oldest_first(const void *a, const void *b)
 {

@@ -249,7 +249,7 @@ static void trim(tare_view *view)
 	}
 }
 
-/* ---- a part of them ---------------------------------------------------- */
+/* ---- filter ------------------------------------------------------------ */
 
 /* Names are matched once per site, because there are far more records. */
 enum { SITE_UNKNOWN, SITE_WANTED, SITE_UNWANTED };

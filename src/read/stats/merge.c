@@ -159,7 +159,7 @@ static int add_view(tare_merge *m, tare_view *view, const tare_filter *filter)
 	return err;
 }
 
-/* ---- what is derived --------------------------------------------------- */
+/* ---- derived figures --------------------------------------------------- */
 
 static void derive(struct part *part, const tare_filter *filter)
 {

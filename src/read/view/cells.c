@@ -178,7 +178,7 @@ static void add_history(struct tr_gather *gather, struct tr_series *series,
 	}
 }
 
-/* ---- the present slice ------------------------------------------------- */
+/* ---- current slice ----------------------------------------------------- */
 
 /* Counts that passed 2^32, in a page at `page`. */
 static void add_carries(struct tr_gather *gather, struct tr_hist *hist,

@@ -407,7 +407,7 @@ static void add_counters(struct tr_gather *gather,
 	}
 }
 
-/* ---- all of it --------------------------------------------------------- */
+/* ---- the whole ledger -------------------------------------------------- */
 
 static void add_cells(struct walk *walk)
 {
