@@ -47,8 +47,8 @@ TARE_API int tare_free_note(tare_tag *tag, const void *block);
 
 /*
  * Stores a snapshot of the live allocations, for `tare alloc --diff`. Returns
- * 0, TARE_EOFF, TARE_EINVAL without a name, or TARE_EFULL if the ledger has no
- * room.
+ * 0, TARE_EOFF, TARE_EINVAL without a name, TARE_EFULL without room in the
+ * ledger.
  */
 TARE_API int tare_alloc_snapshot(const char *name);
 
@@ -64,8 +64,7 @@ typedef struct tare_heap {
 	uint64_t temporary;	/* freed before their thread allocated again */
 	uint64_t peak_bytes;	/* most bytes live at one time */
 	uint64_t peak_allocs;	/* live allocations at that time */
-	int64_t peak_ns;	/* time of the peak, ns since 1970; 0:
-				 * unknown */
+	int64_t peak_ns;	/* of the peak, ns since 1970; 0: unknown */
 	uint64_t unseen;	/* allocations with no room in the table */
 	uint64_t foreign;	/* frees of blocks not in the table */
 	uint64_t table_bytes;	/* private memory of the table of blocks */

@@ -35,8 +35,7 @@ TARE_API bool tare_is_enabled(void);
 /*
  * Profile only a region: from a start to its stop, stacks are sampled (option
  * sample, `tare run`) and function calls are timed (option calls, `tare run
- * --calls`), in all threads of the process. Pairs nest, and any thread may
- *   call
+ * --calls`), in all threads of the process. Pairs nest, and any thread may call
  * either; not for signal handlers. With the option profile_region (`tare run
  * --region`) nothing is profiled before the first start. Without it the whole
  * program is profiled, and a stop excludes the time until its start. Scopes,

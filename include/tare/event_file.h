@@ -43,9 +43,7 @@ TARE_API int tare_event_file_scalars(tare_event_file *file, int64_t step,
 TARE_API int tare_event_file_text(tare_event_file *file, const char *tag,
 				  int64_t step, const char *text);
 
-/*
- * Counts between limits. Bucket i ends, and bucket i + 1 begins, at limit[i].
- */
+/* Counts between limits: bucket i ends, and the next begins, at limit[i]. */
 typedef struct tare_event_histogram {
 	double min, max, count, sum, sum_of_squares;
 	const double *limit;

@@ -36,8 +36,8 @@ typedef struct tare_gpu {
 	double memory_load_percent; /* of the memory bandwidth */
 	uint64_t memory_total, memory_used;
 	double memory_percent;
-	uint64_t memory_own;	/* of this process; up to 10 s old if the driver
-				 * is slow */
+	uint64_t memory_own;	/* of this process; may be up to 10 s old if the
+				 * driver is slow */
 	double temperature;	/* degrees Celsius */
 	double slowdown_at;	/* the board's own threshold */
 	double power_w, power_limit_w;
@@ -46,8 +46,7 @@ typedef struct tare_gpu {
 				 * its readings */
 	double clock_mhz, memory_clock_mhz;
 	uint64_t throttle;	/* enum tare_gpu_throttle, or TARE_UNKNOWN */
-	bool is_hot;		/* at slowdown_at, or throttled because of
-				 * heat */
+	bool is_hot;		/* at slowdown_at, or throttled by heat */
 	bool is_gone;		/* it has stopped answering: only names, totals
 				 * and energy_j are valid */
 	int64_t took_ns;	/* time in the driver for this reading, without

@@ -45,8 +45,7 @@ enum tare_site_flags {
 	TARE_SITE_STAGE = 1 << 2,     /* a stage of a pipeline, see stage.h */
 	TARE_SITE_PULL = 1 << 3,      /* a stage that is asked for records */
 	TARE_SITE_PART = 1 << 4,      /* a series that belongs to a stage */
-	TARE_SITE_BATCH = 1 << 5,     /* a stage whose calls are not one record
-				       * each */
+	TARE_SITE_BATCH = 1 << 5,     /* a stage whose calls are not records */
 	TARE_SITE_DOUBLE = 1 << 6     /* a counter of doubles */
 };
 
@@ -159,7 +158,7 @@ TARE_API tare_site *tare_counter_get_double(const char *name, const char *unit,
 
 /*
  * The series of `site` with labels. `pairs` has n_pairs keys, each followed by
- * its value. For labels with few values (route, status); put ids into
+ * its value. For labels with few values (route, status); ids belong to
  * tare_attr_*.
  */
 TARE_API tare_site *tare_site_labels(tare_site *site, size_t n_pairs,
@@ -239,10 +238,7 @@ TARE_INLINE void tare_scope_end(tare_scope scope)
 		tare_scope_end_(scope.frame);
 }
 
-/*
- * Reads the clock only after all work before it is done: by rdtscp if there is
- * one.
- */
+/* Reads the clock after all work before it is done: rdtscp if available. */
 TARE_INLINE void tare_scope_end_exact(tare_scope scope)
 {
 	if (TARE_UNLIKELY(scope.frame != NULL))
@@ -460,9 +456,7 @@ TARE_INLINE tare_attr tare_attr_of_str(const char *key, const char *value)
 #define TARE_OPERATION(name) \
 	TARE_SCOPE_FLAGS_(name, TARE_SITE_OPERATION, NULL, __COUNTER__)
 
-/*
- * A scope with a source, for filters and reports: TARE_SCOPE_IN("db", "query").
- */
+/* A scope with a source, for filters: TARE_SCOPE_IN("db", "query"). */
 #define TARE_SCOPE_IN(source, name) \
 	TARE_SCOPE_FLAGS_(name, 0, source, __COUNTER__)
 #define TARE_OPERATION_IN(source, name) \

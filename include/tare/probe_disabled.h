@@ -14,10 +14,7 @@
 #define TARE_NOT2_(x, y) ((void)(sizeof(x) + sizeof(y)))
 #define TARE_NOT3_(x, y, z) ((void)(sizeof(x) + sizeof(y) + sizeof(z)))
 
-/*
- * A closed scope and an empty attribute as expressions. C++ has no compound
- * literals.
- */
+/* Closed scope and empty attribute. C++ has no compound literals. */
 #ifdef __cplusplus
 #define TARE_NO_SCOPE_ tare_scope()
 #define TARE_NO_ATTR_ tare_attr()

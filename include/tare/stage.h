@@ -34,9 +34,7 @@
 /* `bool fn(self, record)`: returns whether a record goes on. */
 typedef bool (*tare_stage_fn)(void *self, void *record);
 
-/*
- * The site of a stage: one for its calls, one for its records. Private fields.
- */
+/* The site of a stage: for its calls, for its records. Private fields. */
 typedef struct tare_stage_site {
 	tare_site site;
 	tare_site records;
@@ -174,9 +172,7 @@ TARE_INLINE void tare_queue_leave(tare_queue *queue, tare_ticket *ticket)
 		&TARE_CAT(tare_stage_site_, n); \
 	TARE_HOLD_(TARE_CAT(tare_scope_, n), TARE_CAT(tare_stage_site_, n).site)
 
-/*
- * A call counts as a record. If it is not measured, the record is added here.
- */
+/* A call counts as a record. If it is not measured, it is added here. */
 #define TARE_STAGE_(name, n) \
 	TARE_STAGE_HOLD_(name, 0, n); \
 	tare_stage_unseen_(&tare_stage_here_->records, \

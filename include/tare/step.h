@@ -58,7 +58,7 @@ TARE_API void tare_step_done(uint64_t items);	/* items: samples; 0: none */
 
 /*
  * The same for named steps, if a program has several kinds: train, evaluate.
- * Each of up to 15 names (63 bytes) is counted separately, as a label of
+ * Each of up to 15 names (63 bytes) has counts of its own, as a label of
  * `step`.
  */
 TARE_API void tare_step_named(const char *name, uint64_t items);

@@ -36,8 +36,7 @@ typedef struct tare_system {
 	uint64_t swap_total, swap_used;
 	double memory_pressure;	/* PSI, "some" over 10 s, percent of time */
 	double cpu_pressure, io_pressure;
-	double cpu_percent;	/* of all CPUs that this process may use,
-				 * 0..100 */
+	double cpu_percent;	/* of all CPUs that may be used, 0..100 */
 	double cpu_limit;	/* CPUs: the quota, or `cpus` */
 	double load1, load5, load15;
 	uint64_t disk_read, disk_written;   /* bytes since boot */
@@ -46,10 +45,7 @@ typedef struct tare_system {
 	double net_receive_rate, net_send_rate;
 } tare_system;
 
-/*
- * Returns 0, TARE_EINVAL if struct_size is too small, TARE_EIO if nothing could
- * be read.
- */
+/* Returns 0, TARE_EINVAL for a small struct_size, TARE_EIO for no data. */
 TARE_API TARE_MUST_CHECK int tare_system_read(tare_system *ret_now);
 
 /*

@@ -43,8 +43,7 @@ typedef struct tare_training_options {
 	const char *events;	/* for TensorBoard; NULL: training_events */
 	const char *const *pairs; /* n_pairs keys, each followed by its value */
 	size_t n_pairs;
-	uint32_t worker, workers; /* this worker, and their number; 0 of 0:
-				   * alone */
+	uint32_t worker, workers; /* this worker, of how many; 0 of 0: alone */
 	uint64_t epochs;	/* planned; 0: unknown */
 	/*
 	 * Several workers: replaces each number by the largest of all workers,
@@ -96,8 +95,7 @@ typedef struct tare_epoch {
 	uint32_t struct_size;	/* sizeof(tare_epoch) */
 	tare_run_row row;	/* of the run, as in the CSV file */
 	tare_run_row own;	/* of this worker */
-	const tare_training_phase *phases; /* of this worker; valid until the
-					    * next */
+	const tare_training_phase *phases; /* this worker's, until the next */
 	size_t n_phases;	/* epoch begins */
 	double rest;		/* seconds of training outside of phases */
 	double paused;		/* seconds in pauses, not in total_time */
@@ -155,9 +153,7 @@ TARE_API tare_phase tare_phase_begin_async(tare_training *training,
 					   const char *name);
 TARE_API void tare_phase_end(tare_phase phase);
 
-/*
- * Time that is not training: validation, saving. Not in total_time. May nest.
- */
+/* Not training: validation, saving. Not in total_time. May nest. */
 TARE_API tare_phase tare_pause_begin(tare_training *training,
 				     const char *name);
 

@@ -17,16 +17,14 @@ TARE_API const tare_heap *tare_view_heap(tare_view *view);
 
 /* A stack that allocated, or a tag. */
 typedef struct tare_alloc {
-	uint32_t row;		/* number of the row, the same in all
-				 * snapshots */
+	uint32_t row;		/* row number, the same in all snapshots */
 	uint32_t stack;		/* for tare_view_alloc_frames(); 0: a tag */
 	const char *tag;	/* "": a stack */
 	uint64_t allocs, bytes;
 	uint64_t frees, freed_bytes;
 	uint64_t live, live_bytes;
 	uint64_t temporary;
-	uint64_t peak_allocs, peak_bytes; /* live when the total was at its
-					   * peak */
+	uint64_t peak_allocs, peak_bytes; /* live at the peak of the total */
 } tare_alloc;
 TARE_ARRAY_OF_(tare_alloc)
 

@@ -60,8 +60,7 @@ enum tare_waiting {
 	TARE_WAITING_ESTIMATE = 1, /* time beyond that of the rank with the
 				    * least time in the same function: too low
 				    * if ranks are late in turns */
-	TARE_WAITING_TIMELINE = 2, /* from the arrivals of every call in a
-				    * trace */
+	TARE_WAITING_TIMELINE = 2, /* from the arrivals of calls in a trace */
 	TARE_WAITING_BARRIER = 3   /* timed by the option mpi_barrier */
 };
 
@@ -94,8 +93,7 @@ TARE_ARRAY_OF_(tare_job_call)
 
 typedef struct tare_job {
 	const char *name;	/* of the job */
-	uint32_t ranks;		/* of the job; if above n_ranks, some are
-				 * missing */
+	uint32_t ranks;		/* of the job; above n_ranks: some missing */
 	tare_job_rank *rank;	/* the ranks that were found, in order */
 	size_t n_ranks;
 	tare_job_call *call;	/* most time first */

@@ -87,8 +87,7 @@ typedef struct tare_compare_source {
 	double total_training_time; /* 0: the sum of all rows */
 	double comm_share;	/* 0..1, if there are no rows; NAN: unknown */
 	double peak_memory_mb;	/* if there are no rows; 0: unknown */
-	const char *const *pairs; /* configuration: keys, each followed by its
-				   * value */
+	const char *const *pairs; /* configuration: each key, then its value */
 	size_t n_pairs;
 } tare_compare_source;
 
@@ -99,8 +98,7 @@ tare_comparison_add(tare_comparison *comparison,
 /* ---- options ----------------------------------------------------------- */
 
 enum tare_compare_by {
-	TARE_COMPARE_BY_ANY = 0,   /* total, or epoch if the numbers of epochs
-				    * differ */
+	TARE_COMPARE_BY_ANY = 0,   /* total, or epoch if their numbers differ */
 	TARE_COMPARE_BY_TOTAL = 1, /* total training time */
 	TARE_COMPARE_BY_EPOCH = 2,
 	TARE_COMPARE_BY_PHASE = 3  /* like epoch, and phases are shown */
@@ -164,8 +162,7 @@ TARE_ARRAY_OF_(tare_compared_config)
 /* Amdahl's law fitted to the speedups of a family: 1/S = f + (1 - f)/p */
 typedef struct tare_compared_fit {
 	const char *family;
-	uint32_t n_points;	/* configurations with more workers than the
-				 * baseline */
+	uint32_t n_points;	/* configurations with more workers */
 	double serial;		/* f */
 	double error;		/* its standard error; NAN: one point */
 	double residual;	/* root mean square of 1/S minus the law's */
@@ -175,8 +172,7 @@ typedef struct tare_compared_fit {
 TARE_ARRAY_OF_(tare_compared_fit)
 
 typedef struct tare_compared {
-	const tare_compared_config *configs; /* by workers, then in the order
-					      * added */
+	const tare_compared_config *configs; /* by workers, then as added */
 	size_t n_configs;
 	size_t baseline;	/* index; n_configs: there is none */
 	uint32_t by;		/* the time that speedups are of; never ANY */

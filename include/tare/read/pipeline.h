@@ -29,8 +29,7 @@ typedef struct tare_stage_stats {
 	const char *file;
 	uint32_t line;
 	uint32_t site;		/* id in this ledger */
-	bool is_pull;		/* it is asked for records; else called with
-				 * them */
+	bool is_pull;		/* it is asked for records; else called */
 	bool is_source;		/* no input: it creates its records */
 	bool is_estimate;	/* the governor limited what was timed */
 	bool is_bottleneck;
@@ -50,14 +49,13 @@ typedef struct tare_stage_stats {
 	double throughput_rps;	/* out / total_ns; 0: none */
 	double busy;		/* own time / time of its threads, 0..1 */
 	double share;		/* own time / that of the pipeline, 0..1 */
-	double gain;		/* of the pipeline's throughput, if this
-				 * stage were `factor` times as fast: 0.5 is
-				 * 50 % more */
+	double gain;		/* of the pipeline's throughput, if this stage
+				 * were `factor` times as fast: 0.5 is half as
+				 * much again */
 	double gain_most;	/* gain if the stage took no time */
 	tare_latency latency;	/* of its calls */
 	tare_latency recent;	/* of its last 100 calls */
-	tare_latency downstream; /* from returning a record to the next
-				  * request */
+	tare_latency downstream; /* from a record to the next request */
 	tare_latency queue;	/* waiting in the queue in front of it */
 	double depth_mean, depth_max, depth_now; /* of that queue */
 } tare_stage_stats;

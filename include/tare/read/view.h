@@ -145,8 +145,8 @@ typedef struct tare_stats {
 	bool below_resolution;	/* mean below 3 x the clock's step */
 	double success_rate;	/* scopes: 0..1; NAN without calls */
 	bool is_estimate;	/* the governor limited what was measured: total
-				 * and, once paused, count are extrapolated to
-				 * all calls */
+				 * and, once paused, count are scaled to all
+				 * calls */
 	uint64_t missed;	/* calls while paused, part of `count`: an
 				 * estimate that may be off by a few times */
 } tare_stats;
@@ -214,9 +214,9 @@ TARE_API TARE_MUST_CHECK int tare_view_trend(tare_view *view,
 typedef struct tare_merge tare_merge;
 
 /*
- * Gives the merge (free with tare_merge_close), which does not need the views
- * afterwards. Calls tare_view_stats() for each view; rows are in the order of
- * that call.
+ * Gives the merge (free with tare_merge_close), which no longer needs the
+ * views. Calls tare_view_stats() for each view; rows are in the order of that
+ * call.
  */
 TARE_API TARE_MUST_CHECK int tare_merge_open(tare_view *const *views, size_t n,
 					     const tare_filter *filter,
@@ -250,8 +250,7 @@ typedef struct tare_node {
 	bool is_function;	/* of -finstrument-functions, not a scope: calls
 				 * are those that began */
 	uint64_t timed;		/* calls with a time; 0: no times are known */
-	uint64_t address;	/* of a function; 0: functions beyond the
-				 * limit */
+	uint64_t address;	/* of a function; 0: beyond the limit */
 	uint32_t module;	/* index in tare_view_modules() */
 	uint32_t line;		/* 0 if unknown */
 	const char *file;	/* "" if unknown */
@@ -275,15 +274,13 @@ typedef struct tare_health {
 	uint64_t overflow_sites; /* names beyond max_sites */
 	uint64_t overflow_calls; /* calls that went to the overflow series */
 	uint64_t overflow_nodes; /* paths beyond max_nodes */
-	uint64_t repairs;	 /* scopes closed because their end was
-				  * missing */
+	uint64_t repairs;	 /* scopes closed without their end */
 	uint64_t stray_ends;	 /* ends without a scope */
-	uint64_t clock_steps;	 /* negative or impossible durations, set to
-				  * 0 */
+	uint64_t clock_steps;	 /* negative or absurd durations, set to 0 */
 	uint64_t unbucketed;	 /* counted, but without a bucket */
 	uint64_t redone;	 /* updates cut short by a kill, completed */
-	uint64_t records;	 /* kept now: operations, samples, and the last
-				  * values */
+	uint64_t records;	 /* kept now: operations, samples, and single
+				  * measurements */
 	uint64_t records_trimmed; /* operations dropped for newer ones */
 	uint64_t history_room;	 /* about how many operations fit, if the
 				  * ledger's limit allows fewer than
@@ -322,15 +319,13 @@ enum tare_record_kind {
 	TARE_RECORD_OPERATION = 1, /* a call of an operation */
 	TARE_RECORD_MEMORY = 2,	   /* memory at one moment */
 	TARE_RECORD_GPU = 3,	   /* the GPU at one moment */
-	TARE_RECORD_GOVERNOR = 4,  /* a change in how much of a site is
-				    * measured */
+	TARE_RECORD_GOVERNOR = 4,  /* a site is measured less, or in full */
 	/* Single measurements; which kinds are kept: option `keep_kinds`. */
 	TARE_RECORD_VALUE = 5,
 	TARE_RECORD_GAUGE = 6,	   /* the value set, or after an addition */
 	TARE_RECORD_COUNTER = 7,   /* the number added */
 	TARE_RECORD_RATIO = 8,	   /* part / whole */
-	TARE_RECORD_SCOPE = 9	   /* a call of a scope that is not an
-				    * operation */
+	TARE_RECORD_SCOPE = 9	   /* a call of a scope, not an operation */
 };
 
 #define TARE_RECORD_KINDS 10 /* larger than all of them */
@@ -451,9 +446,7 @@ TARE_API TARE_MUST_CHECK int
 tare_view_json(tare_view *view, const tare_report_options *options,
 	       tare_write_fn write, void *arg);
 
-/*
- * Checks a ledger's structure. Calls `problem` for each; returns their number.
- */
+/* Checks a ledger's structure. Calls `problem` for each; returns how many. */
 TARE_API TARE_MUST_CHECK int
 tare_verify(const char *path, void (*problem)(void *arg, const char *text),
 	    void *arg);

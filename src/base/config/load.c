@@ -33,8 +33,7 @@
 #define SHOWN_BYTES 52	 /* of the user's text, in a message */
 #define SHOWN_PATH 256
 #define WARNING_BYTES 768
-#define VARIABLE_BYTES 96 /* longer than every name: a truncated one matches
-			   * none */
+#define VARIABLE_BYTES 96 /* longer than every name: a cut one matches none */
 
 /* Static: a thread's stack may be small. Guard: the caller's start lock. */
 static char file_text[FILE_BYTES + 1];
@@ -259,9 +258,7 @@ static const char *objection(int fd, bool named)
 
 	if (fstat(fd, &st) != 0)
 		return "cannot be read";
-	/*
-	 * A pipe would make the host wait; /dev/null is a way to name no file.
-	 */
+	/* A pipe would make the host wait; /dev/null means no file. */
 	if (!S_ISREG(st.st_mode) && !(named && S_ISCHR(st.st_mode)))
 		return "is not a plain file";
 	if (named)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A set of values: converts text to fields and back, by the rows of the table.
- */
+/* A set of values: text to fields and back, by the rows of the table. */
 #include "base/config.h"
 
 #include <tare/monitor.h>

@@ -35,10 +35,7 @@ static double split(double x, int *ret_n)
 		x *= 0x1p100;
 	n = (int)(bits_of(x) >> 52 & 0x7ff) - 1022;
 	*ret_n = is_small ? n - 100 : n;
-	/*
-	 * In two steps: the inverse of the largest power is not a normal
-	 * number.
-	 */
+	/* In two steps: the inverse of the largest power is subnormal. */
 	return x * power_of_two(-n / 2) * power_of_two(-n - -n / 2);
 }
 
@@ -54,10 +51,7 @@ double tr_maths_sqrt(double x)
 		m *= 2;
 		n--;
 	}
-	/*
-	 * 0.5 <= m < 2: the line is within 3 %, and each Newton step doubles
-	 * digits.
-	 */
+	/* 0.5 <= m < 2: the line is within 3 %; Newton doubles digits. */
 	root = 0.417 + 0.59 * m;
 	for (int i = 0; i < 5; i++)
 		root = 0.5 * (root + m / root);

@@ -337,9 +337,7 @@ static int sync_folder_of(const char *path)
 	return err == TARE_EINVAL ? 0 : err;
 }
 
-/*
- * A killed run ended when its ledger was last written, not when it was copied.
- */
+/* A killed run ended when its ledger was last written, not copied. */
 static void keep_times(int in, int out)
 {
 	struct timespec times[2];
@@ -364,10 +362,7 @@ int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes,
 	in = tr_file_open_regular(from, O_RDONLY);
 	if (in < 0)
 		return tr_error_of(errno);
-	/*
-	 * Removes the leftover of a killed process, or any other file of the
-	 * name.
-	 */
+	/* Removes the leftover of a killed process, or any such file. */
 	(void)unlink(temporary);
 	out = tr_file_open(temporary, O_RDWR | O_CREAT | O_EXCL, 0600);
 	if (out < 0) {
@@ -415,10 +410,7 @@ static int path_of(const char *chosen, const char *tail, char *out,
 		       TARE_EINVAL;
 }
 
-/*
- * Also creates the folders above, which any user may own; the last must be
- * ours.
- */
+/* With the folders above, which any user may own; the last must be ours. */
 static int make_own(const char *dir)
 {
 	int err = tr_dir_make(dir);

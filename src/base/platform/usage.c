@@ -118,18 +118,13 @@ static uint64_t line_of(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);
 
-	/*
-	 * Not inside another name: cancelled_write_bytes contains write_bytes.
-	 */
+	/* Not inside another name: cancelled_write_bytes has write_bytes. */
 	while (at && at != text && at[-1] != '\n')
 		at = strstr(at + 1, name);
 	return at ? number_at(at + strlen(name)) : UNKNOWN;
 }
 
-/*
- * The kernel counts a read after it is done, so a text has all reads before its
- * own.
- */
+/* The kernel counts a read after it is done: a text has all earlier reads. */
 static void read_io(struct tr_usage *u)
 {
 	uint64_t own = own_read;

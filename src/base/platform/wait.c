@@ -25,10 +25,7 @@ int64_t tr_wait_end(int64_t ns)
 /* Returns 0 or the error; keeps the host's errno. */
 static int wait_on(const uint32_t *word, uint32_t value, int64_t end, int flags)
 {
-	/*
-	 * The layout that this call expects on every architecture, whatever
-	 * time_t is.
-	 */
+	/* What this call expects on every architecture, whatever time_t is. */
 	struct {
 		long seconds, ns;
 	} until = { (long)(end / 1000000000), (long)(end % 1000000000) };

@@ -150,9 +150,7 @@ void tr_json_u64(struct tr_json *json, const char *key, uint64_t value)
 void tr_json_i64(struct tr_json *json, const char *key, int64_t value)
 {
 	char text[32];
-	/*
-	 * Negated as unsigned: the lowest number has no positive counterpart.
-	 */
+	/* As unsigned: the lowest number has no positive counterpart. */
 	uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
 
 	begin_item(json, key);

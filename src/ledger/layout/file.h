@@ -48,8 +48,7 @@
 #define TR_MAX_MODULES 4096u
 #define TR_MORE_STRINGS 65536u /* bytes in addition to those of sites */
 #endif
-#define TR_TRACK_BYTES 32768u /* of address space; one page is allocated at
-			       * first */
+#define TR_TRACK_BYTES 32768u /* of address space; one page is real at first */
 #define TR_RING_INLINE 64u    /* entries of the log inside a track */
 #define TR_FRAMES_AT 3072u    /* frames run from here to the track's end */
 #define TR_MAX_FRAMES ((TR_TRACK_BYTES - TR_FRAMES_AT) / 16u)
@@ -115,9 +114,7 @@ enum tr_region_id {
 
 #define TR_REGION_SLOTS 20u /* entries for kinds in the header */
 
-/*
- * The same instant on three clocks; two reads of the first enclose the second.
- */
+/* The same instant on three clocks; two reads of the first enclose the next. */
 struct tr_anchor {
 	uint64_t ticks;
 	int64_t mono_ns;
@@ -151,9 +148,7 @@ struct tr_losses {
 	uint64_t stray_ends;
 	uint64_t clock_steps;
 	uint64_t unbucketed;
-	/*
-	 * Of a track, written by the governor: cost of measuring, and CPU time.
-	 */
+	/* Of a track, by the governor: cost of measuring, CPU time. */
 	uint64_t cost_ns, cpu_ns;
 	uint64_t reserved[3];
 };
@@ -185,8 +180,7 @@ struct tr_added {
 struct tr_governed {
 	double limit;	     /* share of the CPU time; 0: never acts */
 	double share;	     /* of measuring, at the last check */
-	double thread_share; /* of measuring, in the thread with the highest
-			      * share */
+	double thread_share; /* of measuring, in the most affected thread */
 	double cost_ns;	     /* total of all checks */
 	double cpu_ns;
 	uint64_t looks;
@@ -236,10 +230,9 @@ enum tr_alloc_kind {
 	TR_ALLOC_TAG = 2,   /* of the tag with the string at this offset */
 	TR_ALLOC_CACHED = 3,  /* in a cache, for the row with this number */
 	TR_ALLOC_MARK = 4,  /* a snapshot, named by the string at this offset:
-			     * `allocs` rows follow; `bytes` is its time in
-			     * ticks */
-	TR_ALLOC_COPY = 5   /* in a snapshot: copy of the row with this
-			     * number */
+			     * `allocs` rows follow; `bytes`: ticks */
+	TR_ALLOC_COPY = 5   /* copy of the row with this number, in a
+			     * snapshot */
 };
 
 /*
@@ -328,8 +321,7 @@ struct tr_header {
 
 	struct tr_anchor start;
 	struct tr_anchor end;	/* zero until finished */
-	uint32_t anchor_slice;	/* slice of the newest anchor: its setter writes
-				 * it */
+	uint32_t anchor_slice;	/* of the newest anchor; its setter writes it */
 	uint32_t anchor_count;
 	struct tr_anchor anchor[TR_ANCHORS];
 
@@ -345,8 +337,7 @@ struct tr_header {
 	uint32_t next_gauge;
 	uint64_t window_used;	/* bytes of closed slices */
 
-	uint64_t owner_abi;	/* address of the owner's table, in its
-				 * process */
+	uint64_t owner_abi;	/* address of the owner's table there */
 	uint64_t base_address;	/* of the mapping in the writing process */
 	char version[16];
 	uint64_t max_history_age; /* seconds; 0: no limit */
@@ -432,8 +423,7 @@ struct tr_frame {
 enum tr_call_frame {
 	TR_CALL_TIMED = 1,
 	TR_CALL_DRAWN = 2, /* one call timed for several */
-	TR_CALL_LEFT = 2,  /* alone: the function has ended, but scopes in it
-			    * are open */
+	TR_CALL_LEFT = 2,  /* alone: it ended, but scopes in it are open */
 	TR_CALL_FLAGS = 15
 };
 
@@ -446,16 +436,13 @@ enum tr_call_frame {
 
 /*
  * In place of a site: the node is a function, reported by the hooks of
- * -finstrument-functions. `items` is its address. `untimed` minus `cell` is
- *   the
+ * -finstrument-functions. `items` is its address. `untimed` minus `cell` is the
  * number of calls that began: `cell` is not a cell here, but the calls until
  * the next timed one. Address 0: calls with no room for their own path, with a
  * child for each function; `back` is the node to return to.
  */
 #define TR_NODE_FUNCTION 0x80000000u
-/*
- * In addition, for its thread: the hook's call site; not every call is timed.
- */
+/* And, for its thread: the hook's call site; not every call is timed. */
 #define TR_NODE_HERE 0xffffu
 #define TR_NODE_RARE 0x10000u
 
@@ -634,8 +621,7 @@ struct tr_track {
 	struct tr_ring_place trace; /* where they are kept while tracing */
 	uint64_t trace_discarded;   /* entries after a full ring */
 	uint64_t deferred_at;	    /* deferred entry being stored: old `write`
-				     * or TR_DEFERRED_VALUE, | its index; 0:
-				     * none */
+				     * or TR_DEFERRED_VALUE, | index; 0: none */
 	uint32_t chunk, chunk_left; /* small objects are allocated from here */
 	uint32_t block;		    /* record block being filled */
 	uint32_t deferred_read;
@@ -741,8 +727,7 @@ struct tr_stack {
 
 enum tr_stack_flags {
 	TR_STACK_READY = 1, /* all but the counts is in place */
-	TR_STACK_EXACT = 2  /* the address is the next instruction, not a return
-			     * address */
+	TR_STACK_EXACT = 2  /* address of the next instruction */
 };
 
 _Static_assert(sizeof(struct tr_stack) == TR_LINE, "one line");
@@ -793,8 +778,7 @@ struct tr_control {
 	uint32_t text_bytes; /* of `text`: option lines set from outside */
 	uint32_t wake;	     /* the monitor thread sleeps on it (futex) */
 	uint32_t pause;	     /* gate of paused sites: 0 while they are */
-	uint32_t monitored;  /* parts that the process monitors; it writes
-			      * them */
+	uint32_t monitored;  /* parts that the process monitors */
 	uint32_t reserved[2];
 	uint32_t sleep[TR_CONTROL_SLEEP];
 	char text[TR_CONTROL_TEXT];

@@ -23,8 +23,7 @@ struct tr_image {
 	uint64_t mapped;  /* bytes to unmap */
 	uint32_t major;	  /* of the file; the copy has the current layout */
 	bool is_summed;	  /* its checksums were compared */
-	uint64_t damaged; /* parts with a wrong checksum: one bit each, by
-			   * kind */
+	uint64_t damaged; /* parts with a wrong checksum: bits by kind */
 	struct tr_file_key key;
 	char path[512];
 };

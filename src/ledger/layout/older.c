@@ -25,10 +25,7 @@ static const struct version {
 	{ 1, 3128, 6 }, { 2, 3512, 10 }, { 2, 3520, 10 },
 };
 
-/*
- * The size must also match: a damaged number must not turn one layout into
- * another.
- */
+/* The size must also match: a damaged number must not change the layout. */
 static const struct version *find(const struct tr_header *header)
 {
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)

@@ -52,8 +52,7 @@ static int sum_of(const struct tr_summing *from, uint64_t at, uint64_t bytes,
 		off_t data = lseek(from->fd, (off_t)at, SEEK_DATA), hole;
 
 		if (data < 0 && errno != ENXIO)
-			data = (off_t)at; /* the file system does not report
-					   * holes */
+			data = (off_t)at; /* holes are not reported here */
 		if (data < 0 || (uint64_t)data > end)
 			data = (off_t)end;
 		sum = tr_crc_zeros(sum, (uint64_t)data - at);

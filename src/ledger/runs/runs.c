@@ -226,9 +226,7 @@ int tr_runs_list(tare_run_entry **ret_runs, size_t *ret_n)
 	struct list list = { 0 };
 	int err = tr_runs_folders(live, runs, sizeof(live));
 
-	/*
-	 * Root may read the folders of other users, but changes nothing there.
-	 */
+	/* Root may read folders of other users, but changes nothing there. */
 	if (err && !(err == TARE_EPERM && geteuid() == 0))
 		return err;
 	add_folder(&list, live);

@@ -89,9 +89,7 @@ static TR_COLD void next_lap(struct tr_thread *thread, struct tr_track *track,
 			 track->trace_discarded + TR_RING_INLINE);
 	if (TR_LOAD(tr_ledger->discard) &&
 	    track->trace.off == track->log.off) {
-		/*
-		 * Full: the ring stays as it is, and entries are still drained.
-		 */
+		/* Full: it stays as it is, and entries are still drained. */
 		TR_STORE(track->trace_owner, TR_LOAD(track->owner));
 		TR_STORE(track->log.off,
 			 off + (uint32_t)offsetof(struct tr_track,
@@ -104,8 +102,7 @@ static TR_COLD void next_lap(struct tr_thread *thread, struct tr_track *track,
 	if (TR_UNLIKELY((lap & (lap - 1)) == 0))
 		tr_track_name(thread);
 	/*
-	 * One store for readers: the stage at the end of a ring is the next
-	 * start.
+	 * One store for readers: at a ring's end the stage is the next start.
 	 */
 	TR_STORE(track->write, lap << 32 | track->log.off);
 	TR_FENCE();
@@ -129,9 +126,7 @@ void tr_drain_batch(struct tr_thread *thread, struct tr_track *track,
 		TR_STORE(track->intent.stage, at + sizeof(struct tr_entry));
 		TR_FENCE();
 	}
-	/*
-	 * Also if it is before the log: zeros, because the file was truncated.
-	 */
+	/* Also if it is before the log: zeros, the file was truncated. */
 	if (TR_UNLIKELY((uint32_t)end - track->log.off >= track->log.bytes))
 		next_lap(thread, track, end);
 	if (TR_UNLIKELY(TR_LOAD(track->deferred_write) !=
@@ -165,8 +160,7 @@ static void complete(struct tr_thread *thread, struct tr_track *track)
 {
 	const struct tr_image live = { .base = thread->base,
 				       .size = tr_ledger->map_bytes };
-	uint64_t left = UINT32_MAX; /* lists of the process itself have no
-				     * cycles */
+	uint64_t left = UINT32_MAX; /* its own lists have no cycles */
 
 	(void)tr_redo(&live, track, &left);
 	TR_STORE(track->value.cell, 0);
@@ -194,9 +188,7 @@ void tr_drain_redo(struct tr_thread *thread, bool cut)
 	assert(tr_thread_is_busy(thread));
 	if (cut)
 		complete(thread, track);
-	/*
-	 * In another lap: it died between the end of a ring and the next lap.
-	 */
+	/* In another lap: it died between a ring's end and the next. */
 	if (track->intent.stage >> 32 != whole >> 32)
 		TR_STORE(track->intent.stage, whole);
 	while (track->intent.stage < whole) {

@@ -5,9 +5,7 @@
 
 #include "ledger/write.h"
 
-/*
- * A variable shift costs three operations on x86-64, so it is constant there.
- */
+/* A variable shift costs three operations on x86-64: constant there. */
 #if defined(__x86_64__)
 #define TR_SLICE_OF(thread, ticks) ((uint32_t)((ticks) >> TR_SLICE_SHIFT))
 #else

@@ -56,10 +56,7 @@ void tr_ledger_anchor(uint32_t slice)
 	TR_STORE(at->real_ns, anchor.real_ns);
 	TR_STORE(at->width, anchor.width);
 	TR_PUBLISH(header->anchor_count, n + 1);
-	/*
-	 * A truncation between two pages in use is not noticed in any other
-	 * way.
-	 */
+	/* Nothing else notices a truncation between two pages in use. */
 	tr_ledger_watch();
 }
 
@@ -221,7 +218,7 @@ static int open_control(const char *dir, const struct tr_identity *self)
 
 /*
  * One row per stack, and twice as much for row caches and snapshots, if
- * allocations are tracked. A thread without room for a cache writes to the rows
+ * allocations are tracked. Threads without a cache write to the rows
  * themselves.
  */
 static uint64_t alloc_bytes(const struct tr_config *config)
@@ -232,9 +229,8 @@ static uint64_t alloc_bytes(const struct tr_config *config)
 }
 
 /*
- * Limit for enlarging the ring of records while the program runs: eight times
- * its size, within half of the ledger's limit and an eighth of the address
- * space.
+ * Limit for enlarging the ring of records at run time: eight times its size,
+ * within half of the ledger's limit and an eighth of the address space.
  */
 static uint64_t most_blocks(const struct tr_header *header, uint64_t bytes,
 			    uint64_t blocks)
@@ -487,9 +483,7 @@ int tr_ledger_open(const struct tr_config *config, bool control_only)
 
 	if (!err)
 		err = open_in(dir, config, control_only);
-	/*
-	 * No place for a file: measure in memory, for the process's own report.
-	 */
+	/* No place for a file: measure in memory, for our own report. */
 	if (err)
 		err = open_in("", config, control_only);
 	errno = saved;

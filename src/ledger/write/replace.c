@@ -246,9 +246,7 @@ void tr_ledger_heal(struct tr_thread *thread)
 
 	if (TR_LIKELY(is_whole(thread) && TR_LOAD(track->current)))
 		return;
-	/*
-	 * Before it is complete, no process can have truncated it on purpose.
-	 */
+	/* Until it is complete, no process can truncate it on purpose. */
 	if (!is_whole(thread) && tr_ledger->saved_header.base_address)
 		(void)tr_ledger_replace();
 	/* Leaves a scope that was open when the ledger was replaced. */

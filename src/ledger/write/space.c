@@ -127,9 +127,6 @@ void tr_arena_unclaim(uint32_t off, uint64_t bytes)
 	uint64_t before = off - arena->off, used = before + bytes;
 
 	assert(off && bytes);
-	/*
-	 * If other threads have allocated since, it is wasted: only address
-	 * space.
-	 */
+	/* If others have allocated since, it is wasted: address space. */
 	(void)TR_SWAP(arena->used, &used, before);
 }

@@ -232,10 +232,7 @@ static void add_governed(tare_view *view, tare_health *h)
 	}
 }
 
-/*
- * Calls of the overflow series, for names beyond max_sites; for counters their
- * total.
- */
+/* Calls of the series for names beyond max_sites; of counters their total. */
 static uint64_t overflow_calls_of(const struct tr_gather *g)
 {
 	uint64_t n = 0;

@@ -48,9 +48,7 @@ static void tell_damage(struct check *check, const tare_view *view)
 		}
 }
 
-/*
- * Calls by paths against calls by distributions. Exact unless the run is live.
- */
+/* Calls by paths against calls by distributions. Exact unless it is live. */
 static void check_series(struct check *check, const tare_view *view)
 {
 	uint64_t missing = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Align: converts the times of a rank to rank 0's clock. All wall times of a
- * view come from the anchors in its copy of the header, so the anchors are
- * changed.
+ * view come from the anchors in its copy of the header, so these are changed.
  */
 #include "read/view.h"
 

@@ -63,10 +63,7 @@ static void fill_rank(tare_job_rank *rank, size_t index, tare_view *view,
 							     1e9));
 }
 
-/*
- * A restarted rank has two runs. The newer one, which is first in `tare ls`,
- * counts.
- */
+/* Of two runs of a restarted rank the newer counts: `tare ls` has it first. */
 static void drop_doubles(tare_job *job)
 {
 	size_t n = 0;

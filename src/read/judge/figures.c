@@ -88,10 +88,7 @@ static double time_to(const struct tr_compared_run *run,
 		if (!tr_is_number(value))
 			continue;
 		if (sign * value >= sign * target) {
-			/*
-			 * The target may have been reached in an epoch that is
-			 * not stored.
-			 */
+			/* It may have been reached before the stored epochs. */
 			if (!tr_is_number(before) && is_partial)
 				return NAN;
 			if (!tr_is_number(before) || before == value)

@@ -135,9 +135,7 @@ TARE_API int tare_comparison_add(tare_comparison *comparison,
 	tare_compare_source own;
 	int err;
 
-	/*
-	 * Fields before `pairs` are required: 0 does not mean unknown in them.
-	 */
+	/* Fields before `pairs` are required: 0 is not unknown in them. */
 	if (!comparison || !source || TR_TAKE_STRUCT(&own, source, pairs) ||
 	    !own.config || (own.n_rows && !own.rows) ||
 	    own.n_rows > SIZE_MAX / sizeof(tare_run_row) ||
@@ -211,9 +209,7 @@ static bool is_copy(const struct tr_compared_run *run,
 		      date) == 0;
 }
 
-/*
- * Is the run already there: the same file, a worker of it, or a ledger of it?
- */
+/* Already added: the same file, a worker of it, or a ledger of it? */
 static bool is_added(const tare_comparison *c,
 		     const tare_compare_source *source, const struct stat *st,
 		     const char *key)

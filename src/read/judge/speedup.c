@@ -55,10 +55,7 @@ static void fill_ratios(tare_comparison *c, size_t index, double *room)
 		config->speedup_of[i] = c->result.n_configs > 1 ?
 			tr_estimate_ratio(base, n_base, room, n) :
 			tr_estimate_none();
-		/*
-		 * The baseline divided by itself is 1, however uncertain its
-		 * mean is.
-		 */
+		/* The baseline by itself is 1, however uncertain it is. */
 		if (config->is_baseline)
 			config->speedup_of[i].low =
 				config->speedup_of[i].high = NAN;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Workers of a run: beside NAME_metrics.csv the training writes a file for each
- * worker in NAME_workers/, with its own memory. The run's file has only the
+ * worker in NAME_workers/, with its memory. The run's file has only the
  * largest.
  */
 

@@ -180,8 +180,7 @@ static double wall_ticks(const struct line *line)
 			to = end;
 	}
 	if (from < header->start.ticks)
-		from = header->start.ticks; /* a child process has its parent's
-					     * start */
+		from = header->start.ticks; /* a child has its parent's start */
 	if (from < view->cleared_ticks)
 		from = view->cleared_ticks;
 	return to > from ? (double)(to - from) : 0;

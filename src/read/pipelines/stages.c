@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stages: one row per stage, from its scope and the series that belong to it:
- * the ratio of its name (records out and in), NAME.downstream, NAME.wait and
+ * ratio of its name (records out and in), NAME.downstream, NAME.wait,
  * NAME.depth.
  */
 #include "read/pipelines/stages.h"

@@ -11,8 +11,7 @@
 
 #include <string.h>
 
-#define DEPTH_MOST 4096u  /* a deeper stack is damage; stack_depth is at most
-			   * 1024 */
+#define DEPTH_MOST 4096u  /* more is damage; stack_depth is at most 1024 */
 #define INLINED_MOST 32u
 
 /* Functions to skip in any module. */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Calls: functions timed by the hooks of -finstrument-functions, over all call
- * paths.
- */
+/* Calls: functions timed by -finstrument-functions, over all call paths. */
 
 #include <stdlib.h>
 

@@ -118,9 +118,7 @@ TARE_API size_t tare_view_places(tare_view *view, uint32_t module,
 		return 1;
 	}
 	n = named->n < most ? named->n : most;
-	/*
-	 * If there are too many, drop the inner ones: the function is the last.
-	 */
+	/* Of too many, drop the inner ones: the function is the last. */
 	memcpy(places, named->place + (named->n - n), n * sizeof(*places));
 	return n;
 }

@@ -74,10 +74,7 @@ TARE_API const tare_sampling *tare_view_sampling(tare_view *view)
 	s->threads = now.threads;
 	s->unfollowed = now.unfollowed;
 	s->cost_ns = (double)now.cost_ns;
-	/*
-	 * CPU time is read at intervals, and a killed program has no final
-	 * reading.
-	 */
+	/* Read at intervals; a killed program has no final reading. */
 	if (!s->is_wall && s->cpu_ns < s->weight_ns)
 		s->cpu_ns = s->weight_ns;
 	return s;
@@ -109,9 +106,7 @@ static void add_sample(tare_view *view, const struct tr_sample *row)
 	struct tr_profile *p = &view->profile;
 	uint32_t stack = tr_profile_stack(view, row->stack);
 
-	/*
-	 * A live ring changes while it is copied; the tables before it do not.
-	 */
+	/* A live ring changes during the copy, unlike the tables before. */
 	if (row->ticket > tr_image_header(&view->image)->sampling.head ||
 	    stack == UINT32_MAX) {
 		p->damaged += !view->live && !view->has_baseline;

@@ -252,10 +252,7 @@ static void fill_row(const tare_view *view, const struct tr_series *s,
 		fill_time(view, s, extra, is_all, row);
 	else
 		fill_value(s, is_all, row);
-	/*
-	 * For a window or the last values, the number of missed calls is
-	 * unknown.
-	 */
+	/* Missed calls of a window or of the last values are unknown. */
 	row->is_estimate = s->site->worst != 0;
 	row->missed = is_all ? s->missed : 0;
 	if (s->site->kind == TARE_KIND_GAUGE)

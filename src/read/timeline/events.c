@@ -91,8 +91,7 @@ static void add_entry(struct reading *r, const struct tr_entry *entry)
 
 struct ring {
 	const struct tr_entry *entry;
-	uint32_t size, from, n; /* n entries starting at `from`, wrapping
-				 * around */
+	uint32_t size, from, n; /* n entries from `from` on, wrapping around */
 };
 
 static const struct tr_entry *entry_of(const struct ring *ring, uint32_t i)
@@ -183,10 +182,7 @@ static int by_start(const void *a, const void *b)
 	return order ? order : TR_ORDER(x->depth, y->depth);
 }
 
-/*
- * The next track. All rings together are smaller than the ledger, or they are
- * damaged.
- */
+/* The next track. Rings larger than the ledger together are damaged. */
 static const struct tr_track *next_traced(const tare_view *view,
 					  uint32_t *index, uint64_t *left)
 {

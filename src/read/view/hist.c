@@ -27,10 +27,7 @@ struct tr_hist_page *tr_hist_page(struct tr_pool *pool, struct tr_hist *hist,
 {
 	uint32_t low = 0, high = hist->n, next = hist->next;
 
-	/*
-	 * Pages of a cell are in order, and usually the same as in the last
-	 * one.
-	 */
+	/* Pages of a cell are in order, and mostly those of the last one. */
 	if (next < hist->n && hist->page[next].number == number) {
 		hist->next = next + 1;
 		return &hist->page[next];

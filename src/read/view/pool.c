@@ -29,7 +29,7 @@ static bool add_chunk(struct tr_pool *pool, size_t bytes)
 	chunk = tr_memory_map(bytes);
 	if (!chunk)
 		return false;
-	(void)tr_memory_reserve(chunk, bytes); /* in one call: a fourth of the
+	(void)tr_memory_reserve(chunk, bytes); /* one call: a fourth of the
 					        * cost */
 	chunk->next = pool->chunk;
 	chunk->bytes = bytes;
