@@ -64,7 +64,7 @@ typedef struct tare_heap {
 	uint64_t temporary;	/* freed before their thread allocated again */
 	uint64_t peak_bytes;	/* most bytes live at one time */
 	uint64_t peak_allocs;	/* live allocations at that time */
-	int64_t peak_ns;	/* of the peak, ns since 1970; 0: unknown */
+	int64_t peak_ns;	/* of the peak, ns since 1970; 0: none known */
 	uint64_t unseen;	/* allocations with no room in the table */
 	uint64_t foreign;	/* frees of blocks not in the table */
 	uint64_t table_bytes;	/* private memory of the table of blocks */

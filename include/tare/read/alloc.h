@@ -55,9 +55,9 @@ typedef struct tare_alloc_frame {
 } tare_alloc_frame;
 
 /*
- * The frames of an allocation, innermost first, at most `most`. Returns their
- * number; 0 for a tag and for lost stacks. *ret_whole (may be NULL): the last
- * frame is the start of the thread.
+ * The frames of an allocation, innermost first. Fills at most `most` and
+ * returns how many there are; 0 for a tag and for lost stacks. *ret_whole (may
+ * be NULL): the last frame is the start of the thread.
  */
 TARE_API size_t tare_view_alloc_frames(tare_view *view,
 				       const tare_alloc *alloc,

@@ -5,7 +5,7 @@
  *
  * A ledger has addresses and their modules (program, libraries), but no names.
  * The reader finds the names by the function that tare_view_name_with() sets;
- * without it a place is named "libc.so.6+0x2724a".
+ * without it a place has the name of its module, such as "libc.so.6".
  */
 #ifndef TARE_READ_PROFILE_H
 #define TARE_READ_PROFILE_H
@@ -57,7 +57,7 @@ typedef size_t (*tare_name_fn)(void *arg, const tare_module *module,
 			       uint64_t address, tare_place *places,
 			       size_t most);
 
-/* Sets the function that finds names. NULL: use module and offset again. */
+/* Sets the function that finds names. NULL: use the names of modules again. */
 TARE_API void tare_view_name_with(tare_view *view, tare_name_fn name,
 				  void *arg);
 

@@ -105,8 +105,7 @@ _Static_assert(sizeof(struct tr_training_row) == 3 * TR_LINE, "three lines");
 #define TR_TRAINING_ROWS 21u
 
 struct tr_training_page {
-	uint32_t next; /* next page of the ring, offset; after the last: the
-		        * first */
+	uint32_t next; /* next page of the ring; the last has the first */
 	uint32_t reserved[15];
 	struct tr_training_row row[TR_TRAINING_ROWS];
 };

@@ -29,8 +29,7 @@ static bool add_chunk(struct tr_pool *pool, size_t bytes)
 	chunk = tr_memory_map(bytes);
 	if (!chunk)
 		return false;
-	(void)tr_memory_reserve(chunk, bytes); /* one call: a fourth of the
-					        * cost */
+	(void)tr_memory_reserve(chunk, bytes); /* one call: 4 x cheaper */
 	chunk->next = pool->chunk;
 	chunk->bytes = bytes;
 	pool->chunk = chunk;
