@@ -10,7 +10,7 @@
  *
  *	load.cpu_time		s	of the thread
  *	load.process_cpu_time	s	of all threads in that time
- *	load.memory_growth	B	resident; negative: memory was freed
+ *	load.memory_growth	B	resident; negative: some was returned
  *	load.memory_peak	B	resident, see below
  *	load.minor_faults, load.major_faults
  *	load.switches, load.preemptions		voluntary, involuntary

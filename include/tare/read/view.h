@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View: measurements as data. Works for this process, for other live processes,
- * and for finished or killed runs. It checks every byte that it reads.
+ * and for finished or killed runs. It trusts no byte of them.
  *
  *	tare_view *view;
  *	if (tare_view_open("12345", &view) == 0) {
@@ -62,7 +62,7 @@ typedef struct tare_run {
 	const char *clock;	/* "tsc", "cntvct" or "monotonic" */
 	double resolution_ns;	/* smallest step of the clock */
 	double inside_ns;	/* part of a scope's cost inside its interval */
-	double outside_ns;	/* part of it outside */
+	double outside_ns;	/* part of a scope's cost outside of it */
 	uint64_t ledger_bytes;	/* memory used for measuring */
 	uint64_t ledger_limit;
 	uint64_t rss_start;	/* bytes of the process; 0: unknown */
@@ -107,7 +107,7 @@ typedef struct tare_filter {
 typedef struct tare_window {
 	int64_t from_ns;
 	int64_t to_ns;
-	int64_t horizon_ns;	/* no slices are kept from before this */
+	int64_t horizon_ns;	/* slices before this are merged into one */
 	uint64_t skew;		/* events stored while a live run was read */
 } tare_window;
 
@@ -127,7 +127,7 @@ typedef struct tare_stats {
 	enum tare_kind kind;
 	enum tare_type type;
 	uint64_t count;		/* calls, exact */
-	uint64_t timed;		/* part of them in the distribution */
+	uint64_t timed;		/* calls of these in the distribution */
 	uint64_t failures;
 	uint64_t items;
 	double total;
