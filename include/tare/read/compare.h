@@ -42,7 +42,7 @@ TARE_API double tare_communication_cost(double comm_time, double total_time);
 
 typedef struct tare_comparison tare_comparison;
 
-/* Gives (free with tare_comparison_free). */
+/* Gives the comparison (free with tare_comparison_free). */
 TARE_API TARE_MUST_CHECK int
 tare_comparison_new(tare_comparison **ret_comparison);
 TARE_API void tare_comparison_free(tare_comparison *comparison);

@@ -126,7 +126,7 @@ typedef struct tare_flame_options {
 	unsigned width;		/* pixels if scripts are off; 0: 1200 */
 	double least;		/* smallest share of a box; 0: chosen for a
 				 * moderate file size */
-	bool is_icicle;		/* callers above what they call */
+	bool is_icicle;		/* callers above their callees */
 	bool is_reverse;	/* from callees to their callers */
 	bool is_warm;		/* warm colours, not one per module */
 } tare_flame_options;

@@ -30,7 +30,7 @@ typedef struct tare_run_file tare_run_file;
  * quotes, semicolons or tabs, decimal commas beside those, another order of
  * columns, more or fewer columns (epoch and total_time are required).
  * TARE_EFORMAT: ret_problem (may be NULL) says why. Gives the file; free it
- * with tare_run_file_free(). Rows and comments belong to it.
+ * with tare_run_file_close(). Rows and comments belong to it.
  */
 TARE_API TARE_MUST_CHECK int
 tare_run_file_open(const char *path, tare_run_file **ret_file,

@@ -49,7 +49,7 @@ const uint64_t tr_bucket_addend[64] = {
 	UINT64_C(0x00003fffffffffff), UINT64_C(0xffffffffffffffff),
 };
 
-/* 2^(k/32) for k = 0..31, as mantissas of a double. */
+/* 2^(k/32) as a product of the roots of 2 in k's binary digits. */
 double tr_bucket_upper(uint32_t index)
 {
 	/* Bucket index = exponent * 32 + k covers (2^(k/32), 2^((k+1)/32)]. */
