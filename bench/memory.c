@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <tare/control.h>
+#include <tare/probe.h>
 #include <tare/read/view.h>
 
 #include "bench.h"

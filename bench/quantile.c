@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tare/probe.h>
 #include <tare/read/view.h>
 
 #include "bench.h"

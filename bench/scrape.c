@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <tare/probe.h>
 #include <tare/read/export.h>
 
 #include "bench.h"

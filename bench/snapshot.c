@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <tare/probe.h>
 #include <tare/read/view.h>
 
 #include "bench.h"

@@ -216,8 +216,9 @@ def is_public_of(name, root, path):
 def make_header(joiner, public, name):
     first = "tare.h" if name == "tare" else "read/view.h"
     body = joiner.included(f"include/tare/{first}", (), (), 0)
-    rest = [path for path in public
-            if path.endswith(".h") and path not in joiner.read]
+    folder = "include/tare/" if name == "tare" else "include/tare/read/"
+    rest = [path for path in public if path.endswith(".h")
+            and path.startswith(folder) and path not in joiner.read]
     more = "".join(joiner.included(path, (), (), 0) or "" for path in rest)
     system = "".join(f"#include <{header}>\n" for header in joiner.system)
     return f"""{SPDX}/*
@@ -313,7 +314,8 @@ def main():
             path = os.path.relpath(os.path.abspath(source), root)
             sources[path] = joiner.text_of(path)
         header = make_header(header_joiner, public, args.name)
-        source = make_source(joiner, sources, headers, public, args)
+        source = make_source(joiner, sources, headers, header_joiner.read,
+                             args)
     except Stop as stop:
         sys.exit(f"amalgamate: {stop}")
 

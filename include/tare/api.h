@@ -50,12 +50,12 @@
  * longer. `array[i]` is right only if both have the same version.
  */
 #define TARE_ARRAY_OF_(type) \
-	extern TARE_API const size_t type##_size; \
+	TARE_API __attribute__((const)) size_t type##_size(void); \
 	TARE_INLINE const type *type##_at(const type *array, size_t i) \
 	{ \
 		const void *first = array; \
 		const void *at = TARE_CAST_(const char *, first) + \
-				 i * type##_size; \
+				 i * type##_size(); \
 		return TARE_CAST_(const type *, at); \
 	}
 

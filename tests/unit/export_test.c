@@ -12,6 +12,7 @@
 #include "render/metrics/family.h"
 
 #include <tare/control.h>
+#include <tare/probe.h>
 #include <tare/read/export.h>
 
 #include <dirent.h>

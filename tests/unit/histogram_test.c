@@ -308,9 +308,11 @@ static struct tr_cell *cell_of(uint32_t site)
 
 static uint32_t *bucket_of(struct tr_cell *cell, double value)
 {
-	uint32_t off = tr_cell_bucket(tr_this_thread(), cell,
-				      tr_bucket_bits(value));
+	uint32_t off;
 
+	CHECK(tr_thread_enter(tr_this_thread()));
+	off = tr_cell_bucket(tr_this_thread(), cell, tr_bucket_bits(value));
+	tr_thread_leave(tr_this_thread());
 	return off ? (uint32_t *)(void *)(tr_this_thread()->base + off) : NULL;
 }
 

@@ -17,7 +17,7 @@
 
 #include <tare/api.h>
 #include <tare/error.h>
-#include <tare/probe.h>
+#include <tare/kind.h>
 
 TARE_BEGIN
 

@@ -3,5 +3,12 @@
 #include <tare/system.h>
 #include <tare/train.h>
 
-const size_t tare_capability_size = sizeof(tare_capability);
-const size_t tare_training_phase_size = sizeof(tare_training_phase);
+TARE_API size_t tare_capability_size(void)
+{
+	return sizeof(tare_capability);
+}
+
+TARE_API size_t tare_training_phase_size(void)
+{
+	return sizeof(tare_training_phase);
+}
