@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Curves of any number of points, thinned to what can be seen.
+ * Curves of any number of points, reduced to the points that are visible.
  */
 #include "render/charts.h"
 
@@ -8,9 +8,9 @@
 
 #include "base/maths.h"
 
-#define COLUMNS_A_PIXEL 2. /* screens of phones have two or three */
+#define COLUMNS_A_PIXEL 2. /* phone screens have two or three */
 
-/* What one column of pixels holds, by index; in order of their coming. */
+/* Point indices of one pixel column: first, last, lowest and highest y. */
 struct pixel_column {
 	int64_t at;
 	size_t first, last, lowest, highest;
@@ -20,7 +20,7 @@ struct curve_path {
 	struct tr_sink *sink;
 	const struct tr_plot *plot;
 	const double *x;
-	bool is_open; /* there is a point to draw a line from */
+	bool is_open; /* there is a previous point to draw a line from */
 };
 
 static void add_point(struct curve_path *path, double x, double y)
@@ -70,7 +70,7 @@ static int64_t column_of(const struct curve_path *path, double x)
 	return (int64_t)(tr_scale_at(&path->plot->x, x) * COLUMNS_A_PIXEL);
 }
 
-/* The line through y; a gap where it is no number. */
+/* The line through y, with a gap where y is not a number. */
 static void add_line(struct curve_path *path, const double *y, size_t n)
 {
 	struct pixel_column c = { .at = INT64_MIN };
@@ -98,7 +98,7 @@ static void add_line(struct curve_path *path, const double *y, size_t n)
 
 /* ---- the band ---------------------------------------------------------- */
 
-/* The edges of a band: a point a column, there and back. */
+/* One edge of a band, with one point per column. */
 static void add_edge(struct curve_path *path, const struct tr_curve *curve,
 		     const double *y, bool is_back)
 {
@@ -119,7 +119,7 @@ static void add_edge(struct curve_path *path, const struct tr_curve *curve,
 			edge = NAN;
 		column = c;
 		at = i;
-		/* There along the upper edge, back along the lower one. */
+		/* The upper edge runs to the right, the lower one back. */
 		if (!tr_is_number(edge) || sign * y[i] > sign * edge)
 			edge = y[i];
 	}
@@ -138,7 +138,7 @@ static void add_band(struct curve_path *path, const struct tr_curve *curve)
 	tr_sink_adds(path->sink, "Z\"/>\n");
 }
 
-/* A line of one point would not be seen. */
+/* A line with a single point would be invisible. */
 static void draw_point(struct tr_sink *sink, const struct tr_plot *plot,
 		       const struct tr_curve *curve, size_t at)
 {

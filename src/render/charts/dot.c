@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Points with their intervals. */
+/* Points with their confidence intervals. */
 #include "render/charts.h"
 
 #define CAP 5. /* half the width of a whisker's ends */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The frame of a plot: axes, ticks, titles; the style of all plots, and keys
- * beside them.
+ * The frame of a plot: axes, ticks, titles; the style of all plots, and their
+ * legends.
  *
- * Titles of axes lie, above the upper end of the one and below the end of the
- * other: nobody has to turn the head, and long ones have room.
+ * Axis titles are horizontal, above the upper end of the y axis and below the
+ * end of the x axis: they are easy to read, and long ones fit.
  */
 #include "render/charts.h"
 
@@ -14,9 +14,9 @@
 #define BOTTOM 52.
 
 /*
- * Colours are those of Okabe and Ito, which people with any kind of colour
- * vision tell apart; darker on white, so that thin lines can be seen.
- * Letters are larger where the plot is shown smaller.
+ * The colours are those of Okabe and Ito, which people with any kind of colour
+ * vision can distinguish; darker on white, so that thin lines stay visible. The
+ * font is larger where the plot is shown smaller.
  */
 static const char style[] =
 	":root{--c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#b5489a;"
@@ -132,7 +132,7 @@ static void add_y_axis(struct tr_sink *sink, const struct tr_plot *plot)
 	tr_sink_adds(sink, "\n");
 }
 
-/* On a phone letters are larger: there, every other tick has a text. */
+/* The font is larger on a phone, so there only every other tick has a text. */
 static void add_x_axis(struct tr_sink *sink, const struct tr_plot *plot)
 {
 	double y = plot->y.from, last = -100;
@@ -170,7 +170,7 @@ void tr_plot_open(struct tr_sink *sink, struct tr_plot *plot)
 	add_x_axis(sink, plot);
 }
 
-/* ---- keys -------------------------------------------------------------- */
+/* ---- legends ----------------------------------------------------------- */
 
 void tr_chart_keys_open(struct tr_sink *sink)
 {

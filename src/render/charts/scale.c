@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scales: values to places, and round numbers to mark on them.
+ * Scales: map values to positions, and choose round numbers as ticks.
  */
 #include "render/charts.h"
 
 #include "base/maths.h"
 
-#define RATIO_FOR_LOG 50. /* highest by lowest: from then on logarithmic */
-#define LEAST 1e-290	  /* what is beyond these is not shown */
+#define RATIO_FOR_LOG 50. /* logarithmic if highest/lowest is above this */
+#define LEAST 1e-290	  /* values outside LEAST..MOST are not shown */
 #define MOST 1e300
 
 void tr_extent_add(struct tr_extent *extent, double value)
@@ -25,7 +25,7 @@ static bool is_empty_extent(const struct tr_extent *extent)
 	return extent->low > extent->high;
 }
 
-/* Nothing, or one value alone, still needs a scale. */
+/* An empty extent or a single value still needs a scale. */
 static void widen(struct tr_extent *extent)
 {
 	double size;
@@ -40,13 +40,13 @@ static void widen(struct tr_extent *extent)
 		*extent = (struct tr_extent){ 0, 1 };
 		return;
 	}
-	/* A lone value stands in the middle. */
+	/* A single value is drawn in the middle. */
 	size = 0.1 * (extent->high > 0 ? extent->high : -extent->high);
 	extent->low -= size;
 	extent->high += size;
 }
 
-/* The largest power of ten that is not above x, which is above 0. */
+/* The largest power of ten that is <= x. x > 0. */
 static double decade_of(double x)
 {
 	double power = 1;
@@ -59,7 +59,7 @@ static double decade_of(double x)
 	return power;
 }
 
-/* 1, 2 or 5 by a power of ten, not below x. */
+/* The smallest 1, 2 or 5 times a power of ten that is >= x. */
 static double round_step(double x)
 {
 	double power = decade_of(x);
@@ -105,7 +105,7 @@ void tr_scale_linear(struct tr_scale *scale, struct tr_extent extent,
 	}
 }
 
-/* Every `every`th decade, at n digits of it. */
+/* Ticks in every `every`th decade, at its first n of the digits 1, 2, 5. */
 static void add_log_ticks(struct tr_scale *scale, unsigned n, unsigned every)
 {
 	static const double digits[] = { 1, 2, 5 };
@@ -144,7 +144,7 @@ double tr_scale_at(const struct tr_scale *scale, double value)
 	double low = scale->low, high = scale->high;
 
 	if (scale->is_log) {
-		/* What is not above 0 lies at the edge. */
+		/* Values <= 0 are drawn at the edge. */
 		value = tr_maths_log(value > low ? value : low);
 		low = tr_maths_log(low);
 		high = tr_maths_log(high);
@@ -178,7 +178,7 @@ static size_t power_text(double value, double size, char *out)
 size_t tr_tick_text(const struct tr_scale *scale, double value, char *out)
 {
 	double size = value < 0 ? -value : value;
-	/* All ticks of a linear scale look alike. */
+	/* All ticks of a linear scale have the same format. */
 	double large = scale->is_log ? size :
 				       tr_most(scale->high, -scale->low);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bars that lie on their sides, made of parts, each below its name: names of
- * any length have room, on a phone, too.
+ * Horizontal stacked bars, each below its name, so that names of any length
+ * fit, also on a phone.
  */
 #include "render/charts.h"
 
@@ -11,7 +11,7 @@
 #define PITCH 52.
 #define THICK 20.
 #define FOOT 52.
-#define LABEL_LEAST 46. /* a part this wide has room for its share */
+#define LABEL_LEAST 46. /* a part of this width has room for its share */
 
 static bool is_shown(const struct tr_strip_part *part)
 {

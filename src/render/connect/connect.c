@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What libtare asks libtare-read for, see ledger/hook.h.
+ * The functions of libtare-read that libtare calls, see ledger/hook.h.
  */
 #include "render/connect.h"
 
@@ -36,7 +36,7 @@ const struct tr_reader tare_reader_ = {
 
 #pragma weak tare_reader_connect_
 
-/* Where both libraries are linked. */
+/* Runs at load time in programs that link both libraries. */
 __attribute__((constructor)) static void connect_linked(void)
 {
 	if (tare_reader_connect_)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tare_export() and the exporter: which format, checked and handed on.
+ * tare_export() and the exporter: check the options, choose the format.
  */
 #include "render/export.h"
 #include "base/text.h"
@@ -104,7 +104,7 @@ int tr_exporter_run(tare_exporter *exporter, const struct tr_export *what,
 	else
 		err = tr_exporter_expose(exporter, &sink, what->views,
 					 what->n_views, &options);
-	/* What is not whole is not handed out any further. */
+	/* Incomplete output is not passed on. */
 	if (err && !sink.err)
 		sink.err = err;
 	failed = tr_sink_finish(&sink);

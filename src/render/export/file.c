@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exports into files: whole or not at all, under names with a date.
+ * Exports to files: complete or not at all, under names with a date.
  */
 #include "render/export.h"
 
@@ -38,7 +38,7 @@ static const char *kind_of(const tare_export_options *options)
 	return options->format == TARE_FORMAT_JSON ? "all" : "series";
 }
 
-/* The n-th name of this second. */
+/* The n-th file name within this second. */
 static void make_name(char *out, size_t size,
 		      const tare_export_options *options, time_t now,
 		      unsigned n)
@@ -83,7 +83,7 @@ static int write_file(const struct tr_export *what, struct output *output,
 		return err;
 	err = tr_exporter_run(exporter, what, write_piece, output, ret_rows);
 	tare_exporter_free(exporter);
-	/* The file's own reason says more than that writing stopped. */
+	/* The file's own error is more precise than "writing stopped". */
 	return err && output->err ? output->err : err;
 }
 

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#define MOST_CHARACTERS 128u /* of an exemplar's names and values */
+#define MOST_CHARACTERS 128u /* limit on the names and values of an exemplar */
 
-/* The step whose bucket a duration falls into. */
+/* Index of the bucket for a duration. */
 static size_t step_of(double seconds)
 {
 	const struct tr_ladder *ladder = &tr_ladder_seconds;
@@ -53,7 +53,7 @@ int tr_exemplars_find(struct tr_exemplars *e, tare_view *view,
 		newest = newest_of(e, r[i].site);
 		if (!newest)
 			return TARE_ENOMEM;
-		/* Oldest first: the last one stays. */
+		/* Records come oldest first, so the newest one is kept. */
 		newest->record[step_of((double)r[i].duration_ns / 1e9)] =
 			&r[i];
 	}
@@ -76,7 +76,7 @@ static size_t characters(const char *text, size_t len)
 	return n;
 }
 
-/* The value of an attribute as a label's; false: it says nothing. */
+/* An attribute's value as the text of a label. */
 static void attr_text(struct tr_buf *out, const tare_attr_value *attr)
 {
 	char number[32];
@@ -90,7 +90,7 @@ static void attr_text(struct tr_buf *out, const tare_attr_value *attr)
 			   (size_t)(tr_put_value(number, attr->d) - number));
 }
 
-/* Attributes as labels, as long as all of them fit. */
+/* Attributes as labels; one that does not fit or repeats a key is skipped. */
 static void put_labels(struct tr_buf *out, const tare_record *r)
 {
 	size_t left = MOST_CHARACTERS;
@@ -135,7 +135,7 @@ void tr_exemplar_put(struct tr_sink *sink, const struct tr_exemplars *e,
 		at = TR_LIT(at, "} ");
 		at = tr_put_value(at, (double)r->duration_ns / 1e9);
 		*at++ = ' ';
-		/* When it ended: that is when the bucket grew. */
+		/* The end of the call: that is when the bucket's count grew. */
 		at = tr_put_value(at, ((double)r->start_ns +
 				       (double)r->duration_ns) /
 					      1e9);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prometheus text 0.0.4 and OpenMetrics 1.0: one family after the other, a
- * series' samples together, every number read from the gathered series.
+ * Prometheus text 0.0.4 and OpenMetrics 1.0: one family after the other, the
+ * samples of a series together, every number read from the gathered series.
  *
- * tare_view_stats() is not asked unless there is a filter: it sorts, and it
- * finds quantiles that nobody wants here.
+ * tare_view_stats() is called only if there is a filter: it sorts, and it
+ * computes quantiles that are not exported here.
  */
 #include "render/metrics/exposition.h"
 
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MOST_LABELS 3072u /* longer ones leave too little room for the rest */
+#define MOST_LABELS 3072u /* longer labels leave too little room for the rest */
 
 char *tr_put_value(char *at, double value)
 {
@@ -78,7 +78,7 @@ static void unpick(struct tr_exposition *x)
 
 /* ---- samples ----------------------------------------------------------- */
 
-/* The text of a sample up to its value: name, labels, one label more. */
+/* The text of a sample up to its value: name, labels, one extra label. */
 struct sample {
 	char name[1024 + TR_WIDE];
 	size_t len;
@@ -89,13 +89,13 @@ static void name_sample(struct sample *sample, const char *family,
 {
 	size_t a = strlen(family), b = strlen(ending);
 
-	/* A family's name leaves room for all its endings; see family.c. */
+	/* A family's name leaves room for all suffixes; see family.c. */
 	memcpy(sample->name, family, a);
 	memcpy(sample->name + a, ending, b + 1);
 	sample->len = a + b;
 }
 
-/* Begins a sample that has `extra` (or "") after its labels. */
+/* Begins a sample with `extra` (or "") after its labels. */
 static char *begin_sample(struct tr_exposition *x, const struct sample *sample,
 			  const struct tr_member *m, const char *extra)
 {
@@ -219,9 +219,9 @@ static void put_bucket(struct tr_exposition *x, const struct spread *spread,
 }
 
 /*
- * A reader takes +Inf and the count for the same number, so what has no
- * bucket is in both. OpenMetrics forbids a sum that may fall, and a count
- * without a sum: where values are below zero it has neither.
+ * A scraper expects +Inf and the count to be equal, so values without a bucket
+ * are in both. OpenMetrics forbids a sum that may fall, and a count without a
+ * sum: series with values below zero have neither.
  */
 static void put_spread(struct tr_exposition *x, const struct spread *spread,
 		       const struct tr_member *m, const struct tr_series *s)
@@ -247,7 +247,7 @@ static void put_spread(struct tr_exposition *x, const struct spread *spread,
 
 /* ---- all --------------------------------------------------------------- */
 
-/* Series lie far apart: the one a few steps on is asked for in time. */
+/* Series are far apart in memory: prefetch the one a few steps ahead. */
 static void fetch_ahead(const struct tr_exposition *x, const struct tr_group *g,
 			size_t i)
 {
@@ -258,7 +258,7 @@ static void fetch_ahead(const struct tr_exposition *x, const struct tr_group *g,
 		__builtin_prefetch(&gather->series[m->site].counter);
 }
 
-/* HELP and TYPE come with a family's first sample. */
+/* HELP and TYPE are written before a family's first sample. */
 static void put_family(struct tr_exposition *x, const struct tr_group *g,
 		       const struct tr_family *f)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exposition: one export under way in a format of Prometheus.
+ * Exposition: the state of one export in a Prometheus format.
  */
 #ifndef TR_RENDER_METRICS_EXPOSITION_H
 #define TR_RENDER_METRICS_EXPOSITION_H
@@ -9,14 +9,14 @@
 #include "render/output.h"
 
 /*
- * Exemplars: of every bucket of a scope's histogram the newest operation that
- * fell into it and has attributes; photo_id=17 tells more than a bucket.
+ * Exemplars: for every bucket of a scope's histogram, the newest operation in
+ * that bucket that has attributes, such as photo_id=17.
  */
 struct tr_exemplars {
 	uint32_t *of_site; /* 1 + index of `newest`, by site id */
 	uint32_t n_sites;
 	struct tr_newest {
-		const tare_record *record[TR_LADDER_MOST + 1]; /* by step */
+		const tare_record *record[TR_LADDER_MOST + 1]; /* by bucket */
 	} *newest;
 	size_t n, cap;
 };
@@ -26,7 +26,7 @@ struct tr_pick {
 	const struct tr_gather *gather;
 	uint8_t *wanted; /* by site id; NULL: all */
 	int64_t created_ns;
-	const tare_health *health; /* added up anew at each call */
+	const tare_health *health; /* recomputed at each call */
 	struct tr_exemplars exemplars;
 };
 
@@ -38,20 +38,20 @@ struct tr_exposition {
 	struct tr_pick *pick; /* by run of the exporter */
 };
 
-/* As Go reads it: NaN, +Inf, -Inf. */
+/* Formats a number as Go does: NaN, +Inf, -Inf. */
 char *tr_put_value(char *at, double value);
 
 /* ---- sample.c ---------------------------------------------------------- */
 
 /*
- * What a member has in this family; NULL: nothing in this export. A series
- * that was never used is not there, one that has no failures is.
+ * A member's series for this family; NULL: nothing to export. A series that was
+ * never used is left out; one without failures is exported.
  */
 const struct tr_series *tr_sample_series(const struct tr_exposition *x,
 					 const struct tr_member *m,
 					 const struct tr_family *f);
 uint64_t tr_sample_count(const struct tr_series *s, enum tr_metric_part part);
-/* Is it a sum of doubles? */
+/* Is this part a sum of doubles? */
 bool tr_sample_is_double(const struct tr_series *s, enum tr_metric_part part);
 double tr_sample_counted(const struct tr_series *s, enum tr_metric_part part);
 double tr_sample_gauge(const struct tr_exposition *x, const struct tr_group *g,
@@ -70,28 +70,28 @@ void tr_protobuf_put(struct tr_exposition *x);
 int tr_exemplars_find(struct tr_exemplars *exemplars, tare_view *view,
 		      const tare_filter *filter);
 void tr_exemplars_release(struct tr_exemplars *exemplars);
-/* " # {labels} value time" of a bucket, if there is one. */
+/* " # {labels} value time" of a bucket, if it has an exemplar. */
 void tr_exemplar_put(struct tr_sink *sink, const struct tr_exemplars *exemplars,
 		     uint32_t site, size_t step);
 
 /* ---- own.c ------------------------------------------------------------- */
 
-/* What tare says of itself, a family a number, a sample a run. */
+/* Metrics about tare itself: one family per number, one sample per run. */
 #define TR_OWN_METRICS 10
 extern const struct tr_own_metric {
 	const char *name; /* of the family */
 	enum tr_metric_type type;
 	const char *unit;
 	const char *help;
-	enum { TR_OWN_ONE, TR_OWN_RUN, TR_OWN_HEALTH } from; /* one: it is 1 */
-	struct tr_field field; /* of a run or of its health; seconds: ns */
+	enum { TR_OWN_ONE, TR_OWN_RUN, TR_OWN_HEALTH } from; /* one: always 1 */
+	struct tr_field field; /* of run or health; seconds are in ns */
 } tr_own_metrics[TR_OWN_METRICS];
 
 double tr_own_value(const struct tr_own_metric *own,
 		    const struct tr_pick *pick);
 void tr_own_labels(const struct tr_own_metric *own, const struct tr_pick *pick,
 		   struct tr_buf *buf);
-/* All of them as text. */
+/* Writes all of them as text. */
 void tr_own_put(struct tr_exposition *exposition);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_NAME 256u /* of a ledger that is whole; endings come on top */
+#define MOST_NAME 256u /* without suffixes; holds for undamaged ledgers */
 
 /* ---- tables ------------------------------------------------------------ */
 
@@ -12,7 +12,7 @@ uint32_t tr_hash_bytes(uint32_t hash, const char *text, size_t len)
 {
 	uint64_t h = hash ^ len, x;
 
-	/* Eight bytes a step; the product's high half mixes all of them. */
+	/* Eight bytes per step; the product's high half mixes all of them. */
 	for (; len >= 8; text += 8, len -= 8) {
 		memcpy(&x, text, 8);
 		h = (h ^ x) * 0x9e3779b97f4a7c15u;
@@ -29,7 +29,7 @@ static uint32_t hash_text(uint32_t hash, const char *text)
 	return tr_hash_bytes(hash, text, strlen(text));
 }
 
-/* Room for one more; `hash_of` gives the hash of an entry, counted from 1. */
+/* Makes room for one more; hash_of(i) hashes entry i, counted from 1. */
 bool tr_index_room(struct tr_index *index, const void *owner,
 		   uint32_t (*hash_of)(const void *owner, uint32_t entry))
 {
@@ -66,7 +66,7 @@ void tr_index_put(struct tr_index *index, uint32_t hash, uint32_t entry)
 	index->n++;
 }
 
-/* An array with room for one more element, or NULL. */
+/* Returns an array with room for one more element, or NULL. */
 void *tr_grow(void *array, size_t n, size_t *cap, size_t size)
 {
 	size_t more = *cap ? *cap * 2 : 8;
@@ -118,7 +118,7 @@ static bool take_name(tare_exporter *e, const char *name)
 	return true;
 }
 
-/* Endings of the samples that a family of each type may have. */
+/* Suffixes of the samples that a family of each type may have. */
 static const char *const endings[][6] = {
 	[TR_METRIC_COUNTER] = { "", "_total", "_created", NULL },
 	[TR_METRIC_GAUGE] = { "", NULL },
@@ -166,7 +166,7 @@ bool tr_family_claim(tare_exporter *e, const char *name,
 
 /* ---- groups ------------------------------------------------------------ */
 
-/* What the series of a kind show. */
+/* The families of each kind of series. */
 struct shape {
 	enum tr_metric_type type;
 	enum tr_metric_part part;
@@ -175,7 +175,7 @@ struct shape {
 	const char *help;
 };
 
-/* Up to a row without an ending. */
+/* Each list ends with a row without a suffix. */
 static const struct shape shapes[][TR_GROUP_FAMILIES + 1] = {
 	[TARE_KIND_SCOPE] = {
 		{ TR_METRIC_HISTOGRAM, TR_PART_SPREAD, "", true,
@@ -227,7 +227,7 @@ void tr_metric_head(struct tr_buf *buf, const char *name,
 		tr_buf_addf(buf, "# UNIT %s %s\n", name, unit);
 }
 
-/* HELP, TYPE and UNIT of a family; of OpenMetrics if `open`. */
+/* HELP, TYPE and UNIT of a family; for OpenMetrics if `open`. */
 static char *make_head(const struct tr_family *f, const struct tr_group *g,
 		       const struct shape *shape, bool open)
 {
@@ -249,7 +249,7 @@ static char *make_head(const struct tr_family *f, const struct tr_group *g,
 	return NULL;
 }
 
-/* Name of a family of the group: base, n from 2 on, ending, unit. */
+/* A family's name: base, number from 2 on, suffix, unit. */
 static char *make_name(const struct tr_group *g, const struct shape *shape,
 		       unsigned n)
 {
@@ -262,7 +262,7 @@ static char *make_name(const struct tr_group *g, const struct shape *shape,
 	if (n > 1)
 		tr_buf_addf(&buf, "_%u", n);
 	tr_buf_adds(&buf, shape->ending);
-	/* "bytes" in bytes is not bytes_bytes. */
+	/* A name "bytes" in bytes does not become bytes_bytes. */
 	if (shape->has_unit && g->unit.name[0] &&
 	    (buf.failed || strcmp(buf.data, g->unit.name) != 0))
 		tr_buf_addf(&buf, "_%s", g->unit.name);
@@ -336,7 +336,7 @@ static void release_group(struct tr_group *g)
 	free(g->member);
 }
 
-/* 1 + its index, or 0. */
+/* Returns 1 + the index of the group, or 0. */
 static uint32_t add_group(tare_exporter *e, const struct tr_group *key)
 {
 	struct tr_group g = *key;
@@ -348,7 +348,7 @@ static uint32_t add_group(tare_exporter *e, const struct tr_group *key)
 	    !tr_index_room(&e->by_name, e, group_hash))
 		e->failed = true;
 	tr_unit_of(key->raw_unit, key->kind, &g.unit);
-	/* A name is never too long, so one of them is free. */
+	/* Names are never too long, so some number is free. */
 	while (!e->failed && !name_families(e, &g, n))
 		n++;
 	if (!e->failed && finish_families(e, &g)) {
@@ -376,8 +376,8 @@ static bool is_group(const struct tr_group *g, const struct tr_group *key)
 }
 
 /*
- * The monitor's series have short names that a program may use as well, and
- * of which each source has its own: memory.used of the system, of a GPU.
+ * The monitor's series have short names, which a program may use too and which
+ * several sources have: memory.used of the system and of a GPU.
  */
 static const char *prefix_of(const struct tr_image *image,
 			     const struct tr_site *site)

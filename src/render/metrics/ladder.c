@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ladders: the bounds of Prometheus buckets. Fixed, since a bucket that comes
- * and goes cannot be added up over time. Texts are as Go and Python write
- * them: the bound is a label, and 1 and 1.0 would be two series.
+ * Ladders: the bounds of Prometheus buckets. They are fixed, since buckets that
+ * appear and disappear cannot be added up over time. The texts are those of Go
+ * and Python: the bound is a label, and 1 and 1.0 would be two series.
  */
 #include "render/metrics/metric.h"
 
-/* From a tenth of a microsecond to ten minutes, three a decade. */
+/* From 0.1 microseconds to ten minutes, three bounds per decade. */
 const struct tr_ladder tr_ladder_seconds = {
 	25,
 	{
@@ -26,7 +26,7 @@ const struct tr_ladder tr_ladder_seconds = {
 	},
 };
 
-/* Powers of four, which are bounds of the fine histogram: exact counts. */
+/* Powers of four: also bounds of the fine histogram, so counts are exact. */
 const struct tr_ladder tr_ladder_bytes = {
 	15,
 	{

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Members: the series of the runs at hand, put into their groups.
+ * Members: assigns the series of the exported runs to groups.
  */
 #include "render/metrics/family.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define KEEP_UNUSED 16u /* exports in a row that a run may be missing in */
+#define KEEP_UNUSED 16u /* consecutive exports a run may be missing from */
 
-/* ---- series that look the same ----------------------------------------- */
+/* ---- series with equal labels ------------------------------------------ */
 
 static uint32_t text_hash(const tare_exporter *e, uint32_t group,
 			  const struct tr_member *m)
@@ -70,7 +70,7 @@ static void add_about(struct tr_known_run *known, size_t from)
 	tr_buf_add(&known->texts, known->about.data, known->about.len);
 }
 
-/* Never used: a thread made it and another one was first. */
+/* Never used: two threads registered the site at once, this one lost. */
 static bool is_empty(const tare_view *view, uint32_t site)
 {
 	const struct tr_series *s = &view->all.series[site];
@@ -80,8 +80,9 @@ static bool is_empty(const tare_view *view, uint32_t site)
 }
 
 /*
- * Two series that look the same get the number of their site: the newer one,
- * or the older one if that is not in use. Gives the hash of the member's text.
+ * Of two series with equal labels, the newer one gets its site number as a
+ * label; the older one, if that is unused. Returns the hash of the member's
+ * text.
  */
 static uint32_t tell_apart(tare_exporter *e, uint32_t group,
 			   struct tr_member *m)
@@ -196,7 +197,7 @@ static bool update_run(tare_exporter *e, uint32_t run)
 	return true;
 }
 
-/* The same run, not another one of that name: its last site tells. */
+/* The same run, not another with the same id: compares the last site. */
 static bool is_same(const struct tr_known_run *known, const tare_view *view)
 {
 	const struct tr_gather *all = &view->all;
@@ -208,7 +209,7 @@ static bool is_same(const struct tr_known_run *known, const tare_view *view)
 			 known->last_hash));
 }
 
-/* False: what is known is of no use any more. */
+/* False: the stored data is no longer valid. */
 static bool find_run(tare_exporter *e, const tare_view *view, bool with_run,
 		     size_t *ret)
 {
@@ -240,7 +241,7 @@ static bool add_run(tare_exporter *e, const tare_view *view, bool with_run)
 	return !e->failed;
 }
 
-/* False: start from nothing. */
+/* False: the exporter must start over. */
 static bool meet(tare_exporter *e, tare_view *const *views, size_t n)
 {
 	size_t run;
@@ -252,7 +253,7 @@ static bool meet(tare_exporter *e, tare_view *const *views, size_t n)
 			return false;
 		if (run == e->n_runs && !add_run(e, views[i], n > 1))
 			return false;
-		/* The same run twice would be the same series twice. */
+		/* A run that is passed twice is exported once. */
 		if (!e->runs[run].view)
 			e->runs[run].view = views[i];
 		e->runs[run].unused = 0;
@@ -263,7 +264,7 @@ static bool meet(tare_exporter *e, tare_view *const *views, size_t n)
 	return true;
 }
 
-/* Room behind the texts, so that they may be copied by more than a byte. */
+/* Padding after the texts, so that copies may read past their end. */
 static bool pad_texts(tare_exporter *e, struct tr_buf *texts)
 {
 	size_t len = texts->len;
@@ -281,7 +282,7 @@ static bool update(tare_exporter *e, tare_view *const *views, size_t n)
 		if (!meet(e, views, n))
 			return false;
 	}
-	/* First, so that nobody else gets these names. */
+	/* First, so that no series gets these names. */
 	if (!e->n_names && !tr_own_claim(e))
 		return false;
 	for (uint32_t i = 0; i < e->n_runs; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names, units and labels as Prometheus wants them, out of any bytes.
+ * Converts arbitrary bytes to valid Prometheus names, units and labels.
  */
 #include "render/metrics/metric.h"
 
@@ -32,7 +32,7 @@ static bool same_word(const char *a, const char *b)
 
 /* ---- units ------------------------------------------------------------- */
 
-/* Names of units that are the same, in small letters, up to NULL. */
+/* Synonyms of units in lower case, up to NULL. */
 static const struct {
 	const char *base;
 	double scale;
@@ -87,7 +87,7 @@ static const struct tr_ladder *ladder_of(const char *base)
 	return &tr_ladder_any;
 }
 
-/* A unit of the program's own: "rows" is one, "req/s" is per second. */
+/* A unit that is not in the table, such as "rows"; "req/s" is per second. */
 static void own_unit(const char *unit, struct tr_unit *ret)
 {
 	struct tr_buf name = TR_BUF_INIT;
@@ -99,7 +99,7 @@ static void own_unit(const char *unit, struct tr_unit *ret)
 		name.len -= 2; /* _s */
 		tr_buf_adds(&name, "_per_second");
 	}
-	/* Not letters and digits: what is left of it would say nothing. */
+	/* Without letters and digits, the rest would mean nothing. */
 	if (!name.failed && name.len < sizeof(ret->name) &&
 	    is_letter(name.data[0]) && is_letter(unit[0])) {
 		memcpy(ret->name, name.data, name.len);
@@ -113,7 +113,7 @@ void tr_unit_of(const char *unit, enum tare_kind kind, struct tr_unit *ret)
 	size_t i;
 
 	*ret = (struct tr_unit){ "", 1, &tr_ladder_any };
-	/* A scope's buckets and sum are in seconds, whatever its unit says. */
+	/* A scope's buckets and sum are in seconds, regardless of its unit. */
 	if (kind == TARE_KIND_SCOPE)
 		unit = "s";
 	if (kind == TARE_KIND_RATIO)
@@ -154,7 +154,7 @@ void tr_metric_name(const char *name, struct tr_buf *out)
 		out->data[out->len] = '\0';
 }
 
-/* Takes `ending` off, if something is left before it. */
+/* Removes `ending`, unless it is the whole name. */
 static void cut(struct tr_buf *out, size_t from, const char *ending)
 {
 	size_t len = strlen(ending);
@@ -265,7 +265,7 @@ bool tr_label_is_there(const char *labels, size_t len, const char *key)
 	return false;
 }
 
-/* A key made of key[0..len); true if it is another one. */
+/* A valid key made of key[0..len); true if the key changed. */
 static bool add_key(struct tr_buf *out, size_t from, const char *key,
 		    size_t len)
 {
@@ -280,7 +280,7 @@ static bool add_key(struct tr_buf *out, size_t from, const char *key,
 		changed |= c != key[i];
 		if (is_digit(c) && name.len == 0)
 			tr_buf_addc(&name, '_');
-		/* Two underscores at the start are Prometheus' own. */
+		/* Prometheus reserves keys that begin with __. */
 		if (c == '_' && name.len == 1 && name.data[0] == '_')
 			changed = true;
 		else
@@ -304,7 +304,7 @@ static bool add_key(struct tr_buf *out, size_t from, const char *key,
 	return changed;
 }
 
-/* Length of a value up to its closing quote; its escapes are checked. */
+/* Length of a value up to its closing quote, skipping escapes. */
 static size_t value_length(const char *text)
 {
 	size_t n = 0;
@@ -314,7 +314,7 @@ static size_t value_length(const char *text)
 	return n;
 }
 
-/* Escapes that are none (a damaged ledger) become plain backslashes. */
+/* Invalid escapes (a damaged ledger) become plain backslashes. */
 static bool add_value(struct tr_buf *out, const char *text, size_t len)
 {
 	bool changed = false;
@@ -340,9 +340,9 @@ static bool add_value(struct tr_buf *out, const char *text, size_t len)
 }
 
 /*
- * Labels that are as they should be, and nearly all are: their length is
- * found, and they are copied as they are. Few keys, so that looking for one
- * that is there twice is cheap.
+ * Nearly all labels are valid as they are. For these, the length is returned
+ * and they are copied unchanged. At most FEW_KEYS keys, so that the search for
+ * duplicates is cheap.
  */
 #define FEW_KEYS 6u
 static size_t plain_labels(const char *labels)
@@ -397,7 +397,7 @@ bool tr_metric_labels(const char *source, const char *labels,
 		size_t len;
 
 		if (!key_end)
-			return true; /* not as the library writes them */
+			return true; /* not written by the library */
 		changed |= add_key(out, from, labels,
 				   (size_t)(key_end - labels));
 		tr_buf_adds(out, "=\"");

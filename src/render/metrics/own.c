@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tare says of itself: which runs these are, what measuring them cost,
- * and what was lost.
+ * Metrics about tare itself: the runs, the cost of measuring them, and losses.
  */
 #include "render/metrics/exposition.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prometheus's protobuf exposition: io.prometheus.client.MetricFamily, each
- * with its length before it. The one format in which a scraper takes native
- * histograms: our buckets are theirs (2^(1/32) wide, schema 5), so nothing is
- * lost between the ledger and histogram_quantile().
+ * preceded by its length. It is the only format in which a scraper accepts
+ * native histograms. The ledger's buckets are those of schema 5 (2^(1/32)
+ * wide), so nothing is lost between the ledger and histogram_quantile().
  *
- * A histogram in a unit that is not a base unit has buckets of another
- * place; such ones are written with classic buckets alone.
+ * In a histogram whose unit is not a base unit, the bucket bounds differ; it is
+ * written with classic buckets only.
  */
 #include "render/metrics/exposition.h"
 #include "read/stats.h"
@@ -14,9 +14,9 @@
 #include <math.h>
 
 #define SCHEMA 5
-/* Ours is (2^(k/32), 2^((k+1)/32)], theirs of the same number one below. */
+/* Ours is (2^(k/32), 2^((k+1)/32)]; in schema 5 it has index k + 1. */
 #define INDEX_OF(bucket) ((int64_t)(bucket) - 1023 * 32 + 1)
-#define MOST_GAP 3 /* empty buckets that are cheaper than another span */
+#define MOST_GAP 3 /* this many empty buckets cost less than a new span */
 
 /* ---- the wire ---------------------------------------------------------- */
 
@@ -51,7 +51,7 @@ enum {
 struct proto {
 	struct tr_exposition *x;
 	struct tr_buf family, metric, part, inner, deltas;
-	size_t head_len; /* of a family without any metric */
+	size_t head_len; /* length of a family without metrics */
 };
 
 static void begin_family(struct proto *p, const char *name, const char *ending,
@@ -91,7 +91,7 @@ static void put_label(struct proto *p, const char *key, size_t key_len)
 	put_message(&p->metric, METRIC_LABEL, &p->inner);
 }
 
-/* From k="v",k="v" as the text formats have it, with \\, \" and \n in it. */
+/* Parses k="v",k="v" of the text formats, with the escapes \\, \" and \n. */
 static void put_labels(struct proto *p, const char *text, size_t len)
 {
 	const char *end = text + len;
@@ -141,10 +141,10 @@ static void put_value(struct proto *p, const char *labels, size_t len,
 
 /* ---- histograms -------------------------------------------------------- */
 
-/* Spans and deltas of one sign, into `part`. */
+/* Writes spans and deltas of one sign to `part`. */
 struct spans {
 	struct proto *p;
-	unsigned field;	  /* of the spans; the deltas' is the next */
+	unsigned field;	  /* of the spans; that of the deltas is the next */
 	int64_t next;	  /* index after the last bucket */
 	int64_t offset;	  /* of the open span */
 	uint64_t length;
@@ -209,7 +209,7 @@ static void put_spans(struct proto *p, const struct tr_hist *hist,
 static void put_native(struct proto *p, const struct tr_series *s)
 {
 	tr_wire_u64(&p->part, HISTOGRAM_SCHEMA, zigzag(SCHEMA));
-	/* The least normal number: what is below lies with the zeros. */
+	/* The smallest normal number: values below count as zero. */
 	tr_wire_double(&p->part, HISTOGRAM_ZERO_THRESHOLD, 0x1p-1022);
 	tr_wire_u64(&p->part, HISTOGRAM_ZEROS, s->positive.zeros);
 	put_spans(p, &s->negative, HISTOGRAM_NEGATIVE);
@@ -233,7 +233,7 @@ static void put_classic(struct proto *p, const struct tr_group *g,
 	}
 }
 
-/* The buckets are those of seconds, or of the value as it is. */
+/* True if the buckets are in seconds or in the unit of the value. */
 static bool is_native(const struct tr_group *g)
 {
 	return g->kind == TARE_KIND_SCOPE || g->unit.scale == 1;
@@ -246,7 +246,7 @@ static void put_histogram(struct proto *p, const struct tr_group *g,
 
 	begin_metric(p, tr_member_labels(p->x->exporter, m), m->len);
 	p->part.len = 0;
-	/* What has no bucket cannot be in a native histogram's count. */
+	/* A native histogram's count cannot contain values without a bucket. */
 	if (!is_native(g))
 		n += s->positive.unbucketed + s->not_finite;
 	tr_wire_u64(&p->part, HISTOGRAM_COUNT, n);
@@ -259,7 +259,7 @@ static void put_histogram(struct proto *p, const struct tr_group *g,
 
 /* ---- groups ------------------------------------------------------------ */
 
-/* The text after "# HELP name " of the head, as it is. */
+/* The text after "# HELP name " of the head, unchanged. */
 static const char *help_of(const struct tr_family *f, size_t *ret_len)
 {
 	const char *at = strchr(f->head[0], ' ');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sample: what a member of a family says, whatever the format.
+ * Sample: the value of a member of a family, in any format.
  */
 #include "render/metrics/exposition.h"
 #include "read/stats.h"
