@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Escape: any bytes as a JSON text or as a cell of a table.
+ * Escape: writes any bytes as a JSON string or as a table cell.
  *
- * Nearly all texts are short, plain ASCII. They are looked at eight bytes a
- * step and copied while they are looked at; the first byte that needs more
- * sends the rest to the slow loop.
+ * Nearly all texts are short, plain ASCII. They are checked and copied eight
+ * bytes per step; from the first byte that needs escaping, the slow loop writes
+ * the rest.
  */
 #include "render/output.h"
 
@@ -28,21 +28,21 @@ static uint64_t bytes_below_space(uint64_t x)
 	return (x - ONES * 0x20) & ~x & HIGHS;
 }
 
-/* Nonzero if one of eight bytes is not to be copied as it is. */
+/* Nonzero if one of eight bytes must not be copied unchanged. */
 static uint64_t json_special(uint64_t x)
 {
 	return (x & HIGHS) | bytes_below_space(x) | bytes_equal(x, '"') |
 	       bytes_equal(x, '\\') | bytes_equal(x, 0x7f);
 }
 
-/* A cell must be quoted for these, and looked at for bytes beyond ASCII. */
+/* Bytes for which a cell is quoted, and bytes that are not ASCII. */
 static uint64_t cell_special(uint64_t x)
 {
 	return (x & HIGHS) | bytes_equal(x, '"') | bytes_equal(x, ',') |
 	       bytes_equal(x, '\r') | bytes_equal(x, '\n');
 }
 
-/* The last bytes of a text, filled up with letters. */
+/* The last bytes of a text, padded with letters. */
 static uint64_t load_tail(const char *text, size_t len)
 {
 	uint64_t x = ONES * 'a';
@@ -51,7 +51,7 @@ static uint64_t load_tail(const char *text, size_t len)
 	return x;
 }
 
-/* One code point at `text`, or U+FFFD for a byte that starts none. */
+/* One code point at `text`, or U+FFFD for an invalid byte. */
 static char *put_character(char *at, const char *text, size_t len,
 			   size_t *ret_step)
 {
@@ -167,7 +167,7 @@ bool tr_attr_is_replaced(const tare_record *r, size_t attr)
 
 /* ---- cells ------------------------------------------------------------- */
 
-/* A spreadsheet takes a text that begins so for a formula. */
+/* A spreadsheet treats a text that begins with these as a formula. */
 static bool is_formula(char first)
 {
 	return first == '=' || first == '+' || first == '-' || first == '@' ||
@@ -188,7 +188,7 @@ bool tr_cell_is_plain(const char *text, size_t len)
 	return !cell_special(load_tail(text, len));
 }
 
-/* Quotes doubled; without the quotes around. */
+/* Doubles the quotes; does not write the enclosing ones. */
 static char *put_cell_inner(char *at, const char *text, size_t len)
 {
 	size_t step;

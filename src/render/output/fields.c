@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Structs whose fields are listed in a table, as JSON, as cells and as
+ * Writes structs whose fields are listed in a table, as JSON, cells and
  * numbers.
  */
 #include "render/output.h"
@@ -12,7 +12,7 @@ static const void *place_of(const struct tr_field *field, const void *of)
 	return (const char *)of + field->offset;
 }
 
-/* Of a text or an enum. */
+/* The text of a string or enum field. */
 static const char *text_of(const struct tr_field *field, const void *of)
 {
 	const void *at = place_of(field, of);

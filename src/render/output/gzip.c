@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gzip (RFC 1952) without compression: readers of pprof want the wrapping,
- * and the library wants nothing but libc.
+ * gzip (RFC 1952) without compression: pprof readers require the format, and
+ * the library depends only on libc.
  */
 #include "render/output.h"
 

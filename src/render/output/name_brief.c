@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Is what begins here the name of an operator, such as operator<? */
+/* Length of an operator's name such as operator< that begins here, or 0. */
 static size_t operator_length(const char *at)
 {
 	size_t n = 8;

@@ -22,7 +22,7 @@ static const char *entity_of(uint32_t c)
 	}
 }
 
-/* What XML has no way to say, or what must not be in a line. */
+/* Characters that XML cannot represent or that would break a line. */
 static bool is_forbidden(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Figures of a configuration that CSV and JSON name, in their order.
+ * Figures of a configuration in CSV and JSON, in their order.
  */
 #include "render/pages.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A comparison as CSV: a row a configuration; RFC 4180. */
+/* A comparison as CSV: one row per configuration; RFC 4180. */
 
 #include "render/pages.h"
 
@@ -12,7 +12,7 @@ static const struct tr_field config_cells[] = {
 	CONFIG("epochs_most", epochs_most),
 };
 
-/* What is not known is an empty cell. */
+/* Unknown values are empty cells. */
 static const struct tr_field estimate_cells[] = {
 	TR_FIELD(tare_estimate, "", mean),
 	TR_FIELD(tare_estimate, "_low", low),

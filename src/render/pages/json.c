@@ -65,7 +65,7 @@ static void put_run(struct tr_json *json, const tare_comparison *c,
 	tr_json_end_object(json);
 }
 
-/* 0: there is none. */
+/* 0: no target. */
 static void put_target(struct tr_json *json, const char *key, double target)
 {
 	tr_json_double(json, key, target != 0 ? target : (double)NAN);
@@ -89,7 +89,7 @@ static void put_head(struct tr_json *json, const tare_comparison *c)
 	tr_json_end_array(json);
 }
 
-/* In pieces: a comparison may have thousands of runs. */
+/* Written in pieces: a comparison may have thousands of runs. */
 void tr_compared_json(const tare_comparison *c, struct tr_sink *sink)
 {
 	struct tr_buf buf = TR_BUF_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page, from its top to its end. */
+/* The page, from top to end. */
 #include "render/pages/page.h"
 #include "read/judge.h"
 #include "render/pages.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page: one HTML file that needs nothing but itself.
+ * The page: one self-contained HTML file.
  *
- * No script, and a policy in it that forbids the browser to fetch anything:
- * what the page says is all there is, in ten years, too.
+ * It has no script, and its content security policy forbids the browser to
+ * fetch anything, so it will still be readable in ten years.
  */
 #ifndef TR_RENDER_PAGES_PAGE_H
 #define TR_RENDER_PAGES_PAGE_H
@@ -17,14 +17,14 @@ void tr_page_style(struct tr_sink *sink);
 
 /* ---- page_table.c ------------------------------------------------------ */
 
-/* The first table, and the others. */
+/* The table of speeds, and the other tables. */
 void tr_page_speed(const tare_comparison *c, struct tr_sink *sink);
 void tr_page_tables(const tare_comparison *c, struct tr_sink *sink);
 void tr_page_runs(const tare_comparison *c, struct tr_sink *sink);
 
 /* ---- page_scaling.c, page_bars.c, page_curves.c ------------------------ */
 
-/* A figure's title and what it shows; then keys, a plot, and the close. */
+/* A figure's title and description; then the legend, a plot, and the close. */
 void tr_page_figure(struct tr_sink *sink, const char *title,
 		    const char *about);
 void tr_page_figure_close(struct tr_sink *sink);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bars: what an epoch is made of, and what communication takes.
+ * Bars: the phases of an epoch, and the time of communication.
  */
 #include "render/pages/page.h"
 #include "read/judge.h"
@@ -17,7 +17,7 @@ static const struct {
 	{ "update", "c3" },  { "other", "other" },
 };
 
-/* A unit in which the largest is a number of a few digits. */
+/* A unit in which the largest value has only a few digits. */
 static double unit_for(double seconds, const char **ret_name)
 {
 	if (seconds >= 1) {
@@ -32,7 +32,7 @@ static double unit_for(double seconds, const char **ret_name)
 struct drawn {
 	struct tr_strip *bar;
 	struct tr_strip_part *part;
-	struct tr_buf *text; /* one a bar, one a part */
+	struct tr_buf *text; /* one per bar, one per part */
 	size_t n;
 };
 
@@ -58,7 +58,7 @@ static const char *text_of(const struct tr_buf *buf)
 	return buf->data && !buf->failed ? buf->data : "";
 }
 
-/* "1.23 ms", "1.23 ms ± 4.1 %"; "1.23 ms, up to 2.9 ms" if that is < 0. */
+/* "1.23 ms", "1.23 ms ± 4.1 %"; "1.23 ms, up to 2.9 ms" if low < 0. */
 static void add_seconds(struct tr_buf *buf, const tare_estimate *time)
 {
 	tr_text_seconds(buf, time->mean);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Curves: loss and F1 against epochs and against the time of training.
+ * Curves: loss and F1 against epochs and against training time.
  *
- * Of several runs of a configuration the mean, in a band from the lowest to
- * the highest, epoch by epoch; against time, at the mean time by then.
+ * For several runs of a configuration: the mean of each epoch, in a band from
+ * the lowest to the highest value; against time, at the mean time of the epoch.
  */
 #include "render/pages/page.h"
 
@@ -21,7 +21,7 @@ struct track {
 struct curves {
 	const tare_comparison *c;
 	struct tr_sink *sink;
-	struct track *track; /* one a configuration */
+	struct track *track; /* one per configuration */
 	enum tr_run_column column;
 	const char *name;
 };
@@ -37,7 +37,7 @@ static bool make_track(struct track *track, size_t n)
 	return true;
 }
 
-/* Row `at` of all runs of a configuration; `time` holds each run's so far. */
+/* Row `at` of all runs of a configuration; `time`: each run's time so far. */
 static void fill_at(const struct curves *curves, size_t config, size_t at,
 		    double *time)
 {
@@ -65,7 +65,7 @@ static void fill_at(const struct curves *curves, size_t config, size_t at,
 		n++;
 	}
 	track->time[at] = times / (double)n_times;
-	/* The longest run may be a quick one. */
+	/* The mean may drop once a slower run has ended. */
 	if (at && track->time[at] < track->time[at - 1])
 		track->time[at] = track->time[at - 1];
 	track->mean[at] = n ? sum / (double)n : (double)NAN;
@@ -73,7 +73,7 @@ static void fill_at(const struct curves *curves, size_t config, size_t at,
 	track->high[at] = high;
 }
 
-/* Of its longest run. */
+/* The number of rows of the longest run. */
 static size_t rows_of(const tare_comparison *c, size_t config)
 {
 	size_t most = 0;
@@ -109,7 +109,7 @@ static bool has_values(const struct track *track)
 	return false;
 }
 
-/* Seconds, or what is left of them in three digits. */
+/* A unit of time in which `seconds` has at most three digits. */
 static double unit_for(double seconds, const char **ret_title)
 {
 	if (seconds < 1) {

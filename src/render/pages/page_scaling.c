@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Speedup and efficiency against workers: what was measured, what would be
- * ideal, and what Amdahl's law makes of it.
+ * Speedup and efficiency against workers: measured, ideal, and by Amdahl's law.
  */
 #include "render/pages/page.h"
 #include "read/judge.h"
@@ -10,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORKERS_FOR_LOG 16. /* up to so many the axes are linear */
+#define WORKERS_FOR_LOG 16. /* axes are linear up to this number */
 #define FIT_STEPS 64u
 
 static unsigned series_of(const tare_comparison *c, const char *family)
@@ -34,7 +33,7 @@ static bool is_shown(const tare_compared_config *config)
 	return config->speedup.mean > 0 && config->speedup.mean < 1e300;
 }
 
-/* What is drawn: speedup, or efficiency in percent. */
+/* The plotted figure: speedup, or efficiency in percent. */
 static tare_estimate drawn_of(const tare_compared_config *config,
 			      bool is_efficiency)
 {
@@ -44,7 +43,7 @@ static tare_estimate drawn_of(const tare_compared_config *config,
 
 /* ---- axes -------------------------------------------------------------- */
 
-/* Ticks at the numbers of workers that occur, not at round ones. */
+/* Ticks at the numbers of workers that occur, not at round numbers. */
 static void ticks_at_workers(const tare_comparison *c, struct tr_scale *x)
 {
 	x->n_ticks = 0;
@@ -71,7 +70,7 @@ static struct tr_extent extent_of(const tare_comparison *c,
 			continue;
 		tr_extent_add(&y, e.mean);
 		tr_extent_add(&y, 1.15 * e.mean);
-		/* An interval that goes anywhere must not hide the rest. */
+		/* A very wide interval must not hide the rest. */
 		tr_extent_add(&y, tr_least(e.high, 2 * e.mean));
 	}
 	return y;
@@ -94,7 +93,7 @@ static void make_scales(const tare_comparison *c, struct tr_plot *plot,
 		y.high = tr_least(x.high, 1.5 * y.high);
 		tr_scale_log(&plot->y, y);
 	} else {
-		/* Room for the ideal, unless it would make all else small. */
+		/* Room for the ideal line, unless the rest became too small. */
 		y.low = 0;
 		if (!is_efficiency)
 			y.high = tr_most(y.high, tr_least(x.high / x.low,
@@ -104,11 +103,11 @@ static void make_scales(const tare_comparison *c, struct tr_plot *plot,
 	ticks_at_workers(c, &plot->x);
 }
 
-/* ---- what is in them --------------------------------------------------- */
+/* ---- content ------------------------------------------------------------- */
 
 /*
- * Speedups by Amdahl's law from the baseline's workers on, up to where they
- * leave the plot. f = 0 is the ideal.
+ * Speedups by Amdahl's law from the baseline's number of workers up to the edge
+ * of the plot. f = 0 is the ideal.
  */
 static void add_law(const tare_comparison *c, struct tr_sink *sink,
 		    const struct tr_plot *plot, const char *class_name,
@@ -181,7 +180,7 @@ static void add_dot(const tare_comparison *c, struct tr_sink *sink,
 	tr_buf_release(&text);
 }
 
-/* Fits below lines, lines below points. */
+/* Drawing order: fits, then lines, then points. */
 static void add_family(const tare_comparison *c, struct tr_sink *sink,
 		       const struct tr_plot *plot, bool is_efficiency)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of the page: a row a configuration, and a row a run. */
+/* Tables of the page: one row per configuration, and one row per run. */
 #include "render/pages/page.h"
 #include "read/judge.h"
 
@@ -24,7 +24,7 @@ struct page_column {
 
 #define OF(field) offsetof(tare_compared_config, field)
 
-/* What is looked for first comes first: a phone shows three columns. */
+/* The most important columns come first: a phone shows three. */
 static const struct page_column speed_columns[] = {
 	{ "speedup", KIND_RATIO, OF(speedup) },
 	{ "efficiency", KIND_PERCENT, OF(efficiency) },
@@ -91,7 +91,7 @@ static void add_value(struct tr_buf *buf, enum cell_kind kind, double value)
 	}
 }
 
-/* No time and no memory is below 0; Student's t does not know. */
+/* Limits an interval of Student's t: times and memory are never below 0. */
 static tare_estimate shown_of(enum cell_kind kind,
 			      const tare_estimate *estimate)
 {
@@ -106,7 +106,7 @@ static tare_estimate shown_of(enum cell_kind kind,
 	}
 }
 
-/* Below its mean: the interval, where one can see that there is one. */
+/* The mean, and below it the interval, if its rounded ends differ. */
 static void add_estimate(struct tr_sink *sink, enum cell_kind kind,
 			 const tare_estimate *estimate)
 {
@@ -145,7 +145,7 @@ static void add_header(struct tr_sink *sink, const char *title)
 
 /* ---- tables ------------------------------------------------------------ */
 
-/* A column that nobody has a figure for says nothing. */
+/* A column without any figure is left out. */
 static bool is_used(const tare_comparison *c, const struct page_column *column)
 {
 	for (size_t i = 0; i < c->result.n_configs; i++)

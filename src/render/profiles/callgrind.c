@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Callgrind's format, for KCachegrind and callgrind_annotate: functions with
- * their own cost, and who called whom how often at what cost.
+ * their own cost, and for each caller and callee the number and cost of calls.
  *
- * It knows no paths: costs of a function are added up over all of them. A
- * call inside a recursion is counted, and its cost is in the outermost one.
+ * The format has no call paths: costs of a function are added up over all
+ * paths. A call inside a recursion is counted, but its cost is only in the
+ * outermost call.
  */
 #include "render/profiles/costs.h"
 #include "render/profiles.h"
@@ -13,7 +14,7 @@
 
 #include <stdlib.h>
 
-/* From one function to another. */
+/* Calls from one function to another. */
 struct edge {
 	uint32_t caller, callee;
 	uint64_t calls, ns, count;
@@ -27,14 +28,14 @@ struct callgrind {
 	struct own_cost {
 		uint64_t ns, count;
 		uint32_t file;	/* the number of its file */
-		bool is_named;	/* was written in full */
-		bool is_file;	/* the file of this number was */
+		bool is_named;	/* the name was written in full */
+		bool is_file;	/* the name of this file was */
 	} *own; /* by function */
 	struct edge *edge;
 	uint32_t n_edges;
 };
 
-/* Samples and allocations are costs, too; calls are beside the costs. */
+/* Samples and allocations are costs too; calls are not. */
 static bool has_counts(const struct callgrind *c)
 {
 	return c->costs.from != TARE_FRAMES_CALLS;
@@ -74,7 +75,7 @@ static void add_edge(struct callgrind *c, uint32_t index)
 	c->edge[c->n_edges++] = (struct edge){
 		.caller = c->costs.cost[cost->parent].function,
 		.callee = cost->function,
-		/* Samples count no calls: one that was seen is one. */
+		/* Samples count no calls: each sample counts as one. */
 		.calls = is_counted ? cost->count : cost->all_count,
 		.ns = repeated ? 0 : cost->all_ns,
 		.count = repeated || is_counted ? 0 : cost->all_count,
@@ -128,7 +129,7 @@ static void put_field(struct tr_sink *sink, const char *key,
 	tr_sink_add(sink, "\n", 1);
 }
 
-/* KEY=(n) name, or KEY=(n) once the name is known. */
+/* KEY=(n) name; KEY=(n) alone once the name was written. */
 static void put_numbered(struct tr_sink *sink, const char *key,
 			 uint32_t number, const char *name, bool *is_known)
 {
@@ -170,7 +171,7 @@ static void put_function(struct callgrind *c, const char *file_key,
 		     &c->own[i].is_named);
 }
 
-/* A line's end. */
+/* The costs at the end of a line. */
 static void put_sum(struct callgrind *c, uint64_t ns, uint64_t count)
 {
 	char *at = tr_put_u64(tr_sink_begin(c->sink), ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collapsed stacks: a line a stack, outermost function first, and a number:
- * what flamegraph.pl, speedscope and others read.
+ * Collapsed stacks: one line per stack, outermost function first, then a
+ * number; the input format of flamegraph.pl, speedscope and others.
  *
  *	main;parse;read_line 1234
  */

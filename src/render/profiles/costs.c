@@ -107,7 +107,7 @@ static bool fill_cost(struct tr_call_cost *cost, const tare_frame *frame,
 	return is_root || cost->function != UINT32_MAX;
 }
 
-/* Sums of what is rounded, so that a parent is never less than its parts. */
+/* Adds up rounded numbers, so that a parent is never below its children. */
 static void sum_up(struct tr_call_costs *costs)
 {
 	for (uint32_t i = costs->n; i-- > 0;) {

@@ -11,9 +11,9 @@
 #define WIDTH_MOST 20000u
 #define BOXES_MOST 4000u   /* about 800 kB */
 #define LEAST_FIRST 0.0002 /* a quarter of a pixel */
-#define ROWS_MOST 1500u	   /* browsers draw no pictures beyond 32,767 pixels */
-#define NAME_MOST 400u	   /* bytes of a name; of longer ones, in brief */
-#define CHARACTER 7.25	   /* pixels wide, in the text of a box */
+#define ROWS_MOST 1500u	   /* browsers draw no images above 32,767 pixels */
+#define NAME_MOST 400u	   /* bytes; longer names are shortened */
+#define CHARACTER 7.25	   /* width in pixels, in the text of a box */
 
 /* ---- text -------------------------------------------------------------- */
 
@@ -28,8 +28,8 @@ struct tr_text tr_flame_weight_text(const struct tr_flame *flame,
 /* ---- boxes ------------------------------------------------------------- */
 
 /*
- * Shares of the two runs count the same: what is gone is as wide as what is
- * new.
+ * The mean of both runs' shares: boxes that are only in the old run are as wide
+ * as boxes that are only in the new one.
  */
 static double share_of(const struct tr_flame *flame, uint32_t node)
 {
@@ -60,7 +60,7 @@ static void choose_least(struct tr_flame *flame)
 		flame->least *= 1.5;
 }
 
-/* Left to right in their order; each begins where its brother ends. */
+/* Left to right in their order; each begins where its sibling ends. */
 static void place_boxes(struct tr_flame *flame, const uint32_t *order,
 			double *next)
 {
@@ -102,7 +102,7 @@ static int make_boxes(struct tr_flame *flame)
 	return err;
 }
 
-/* ---- their elements ---------------------------------------------------- */
+/* ---- SVG elements -------------------------------------------------------- */
 
 static const struct tr_function *function_of(const struct tr_flame *flame,
 					     uint32_t node)
@@ -156,7 +156,7 @@ static void add_source(struct tr_flame *flame,
 		tr_sink_adds(flame->sink, " (inlined)");
 }
 
-/* First line: the name. The script reads it. */
+/* The first line is the name. The script reads it. */
 static void add_title(struct tr_flame *flame, uint32_t node)
 {
 	const struct tr_function *function = function_of(flame, node);
@@ -164,7 +164,7 @@ static void add_title(struct tr_flame *flame, uint32_t node)
 	char brief[TR_BRIEF_BYTES];
 
 	tr_sink_adds(flame->sink, "<title>");
-	/* Cut anywhere, it could not be made brief by the script. */
+	/* If cut anywhere, the script could not shorten it. */
 	tr_sink_xml(flame->sink, strlen(function->name) > NAME_MOST ?
 					 tr_name_brief(function->name, brief) :
 					 function->name, NAME_MOST);

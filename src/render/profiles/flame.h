@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A flame graph as it is drawn.
+ * The drawing of a flame graph.
  *
- *	frames (paths of functions) -> boxes (those that can be seen) -> SVG
+ *	frames (paths of functions) -> boxes (the visible ones) -> SVG
  *
- * Boxes are plain elements with their places in percent, so that the file is
- * a picture also where nothing is scripted, and the script has little to do:
- * it moves them to zoom.
+ * Boxes are plain elements with positions in percent, so that the file is also
+ * a picture where scripts are disabled. The script only moves the boxes to
+ * zoom.
  */
 #ifndef TR_RENDER_PROFILES_FLAME_H
 #define TR_RENDER_PROFILES_FLAME_H
@@ -16,11 +16,11 @@
 #include "render/output.h"
 #include "read/profile.h"
 
-#define TR_FLAME_ROW 18u  /* pixels a row of boxes */
+#define TR_FLAME_ROW 18u  /* pixels per row of boxes */
 #define TR_FLAME_TOP 76u  /* above the boxes */
 #define TR_FLAME_FOOT 64u /* below */
 #define TR_FLAME_SIDE 12u
-#define TR_FLAME_MODULES 8u /* that have a colour of their own */
+#define TR_FLAME_MODULES 8u /* modules with a colour of their own */
 
 struct tr_flame_box {
 	uint32_t node;
@@ -40,12 +40,12 @@ struct tr_flame {
 	struct tr_flame_box *box;
 	uint32_t n_boxes, deepest;
 	double least;	 /* share of the smallest box */
-	double whole[2]; /* weight of everything, of both views */
+	double whole[2]; /* total weight, of both views */
 	struct tr_flame_module module[TR_FLAME_MODULES];
 	unsigned n_modules;
 };
 
-/* Of all functions, the share of a node in view 0 or 1. */
+/* The share of a node in view 0 or 1, of the total. */
 TR_INLINE double tr_flame_share(const struct tr_flame *flame, uint32_t node,
 				unsigned slot)
 {
@@ -56,7 +56,7 @@ TR_INLINE double tr_flame_share(const struct tr_flame *flame, uint32_t node,
 
 /* ---- flame.c ----------------------------------------------------------- */
 
-/* A time, or a size where the widths are bytes. */
+/* A time, or a size if the widths are bytes. */
 struct tr_text tr_flame_weight_text(const struct tr_flame *flame,
 				    double weight);
 
@@ -64,16 +64,16 @@ struct tr_text tr_flame_weight_text(const struct tr_flame *flame,
 
 /* Finds the modules with the most own time. */
 void tr_flame_find_modules(struct tr_flame *flame);
-/* Style sheet of all classes of boxes. */
+/* Style sheet for all classes of boxes. */
 void tr_flame_palette(struct tr_flame *flame);
 /* Class of a box. */
 void tr_flame_class(struct tr_flame *flame, uint32_t node);
-/* What the colours mean. `y`: of its baseline. */
+/* The legend of the colours. `y`: its baseline. */
 void tr_flame_legend(struct tr_flame *flame, unsigned y);
 
 /* ---- flame_page.c ------------------------------------------------------ */
 
-/* What is above the boxes, and below them. */
+/* The parts above the boxes, and below them. */
 void tr_flame_head(struct tr_flame *flame, unsigned height);
 void tr_flame_foot(struct tr_flame *flame, unsigned height);
 

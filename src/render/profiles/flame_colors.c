@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Colours of a flame graph: by module, the program's warm; or all of them
- * warm; or, of two runs, red for more and blue for less.
+ * Colours of a flame graph: by module, with warm colours for the program; or
+ * all warm; or, for two runs, red for more and blue for less.
  */
 #include "render/profiles/flame.h"
 #include "read/profile.h"
@@ -14,7 +14,7 @@
 #define WARMS 12u
 #define STEPS 8 /* of red, and of blue */
 
-/* Full colour at a change of ten points of the share. */
+/* Full colour at a change of 10 percentage points. */
 #define CHANGE_FULL 0.1
 
 static const struct {
@@ -41,7 +41,7 @@ static int heaviest_first(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Equal names, which are neighbours, into one; how many there are. */
+/* Merges adjacent equal names; returns the number left. */
 static size_t merge(struct tr_flame_module *weight, size_t n)
 {
 	size_t kept = 0;
@@ -54,7 +54,7 @@ static size_t merge(struct tr_flame_module *weight, size_t n)
 	return kept;
 }
 
-/* The program is always the first: it has the warm colour. */
+/* The program is always first: it has the warm colour. */
 static void choose(struct tr_flame *flame,
 		   const struct tr_flame_module *weight, size_t n)
 {
@@ -154,7 +154,7 @@ void tr_flame_palette(struct tr_flame *flame)
 
 /* ---- boxes ------------------------------------------------------------- */
 
-/* The same function has the same shade wherever it is. */
+/* A function has the same shade everywhere. */
 static unsigned mixed(const char *name)
 {
 	unsigned hash = 2166136261u;
@@ -181,7 +181,7 @@ static void change_class(struct tr_flame *flame, uint32_t node)
 	double size = change < 0 ? -change : change;
 	unsigned step = 0;
 
-	/* By the root of it: small changes are to be seen, too. */
+	/* By the square root, so that small changes are visible too. */
 	while (step < STEPS && size >= CHANGE_FULL * (step + 1) * (step + 1) /
 					       (STEPS * STEPS))
 		step++;
@@ -209,7 +209,7 @@ void tr_flame_class(struct tr_flame *flame, uint32_t node)
 
 /* ---- legend ------------------------------------------------------------ */
 
-/* A square of a colour, and what it means; gives where the next begins. */
+/* A coloured square and its meaning; returns where the next one begins. */
 static double add_key(struct tr_flame *flame, double x, unsigned y,
 		      const char *class_, const char *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The page around a flame graph: style, title, and the script that zooms and
- * searches. In pieces: a string constant of C has at most 4,095 bytes.
+ * searches. In pieces: a C string literal has at most 4,095 bytes.
  */
 #include "render/profiles/flame.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pprof: profile.proto, gzipped, for `go tool pprof` and all that read it.
+ * pprof: profile.proto, gzipped, for `go tool pprof` and compatible tools.
  *
- * Of samples: their addresses with modules and build ids, and for each the
- * functions, also inlined ones, with lines. Without samples: the call tree,
+ * With samples: their addresses with modules and build ids, and for each the
+ * functions with lines, also inlined ones. Without samples: the call tree,
  * whose scopes have no addresses.
  */
 #include "render/profiles/costs.h"
@@ -13,7 +13,7 @@
 
 #define PLACES_MOST 32u
 
-/* Field numbers of the published description. */
+/* Field numbers of profile.proto. */
 enum {
 	PROFILE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_MAPPING = 3,
 	PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5, PROFILE_STRING = 6,
@@ -36,13 +36,13 @@ struct pprof {
 	tare_view *view;
 	struct tr_sink *sink;
 	struct tr_buf out, part, inner;
-	struct tr_functions strings; /* names of their own */
+	struct tr_functions strings; /* only their names are used */
 	struct tr_functions functions;
 	const tare_module *modules;
 	size_t n_modules;
 	const tare_stack *stacks;
 	size_t n_stacks;
-	uint32_t *location; /* by stack: its number; 0: none */
+	uint32_t *location; /* number by stack; 0: none */
 	double carry;
 };
 
@@ -86,7 +86,7 @@ static void put_line(struct pprof *p, const struct tr_named_function *function,
 	tr_wire_bytes(&p->part, LOCATION_LINE, p->inner.data, p->inner.len);
 }
 
-/* Places are in `inner`, from the innermost out. */
+/* Locations are in `inner`, innermost first. */
 static void end_sample(struct pprof *p, uint64_t count, uint64_t ns)
 {
 	tr_wire_bytes(&p->part, SAMPLE_LOCATION, p->inner.data, p->inner.len);
@@ -112,7 +112,7 @@ static void put_mapping(struct pprof *p, size_t i)
 	tr_wire_u64(&p->part, MAPPING_FILE,
 		    string_of(p, m->path[0] ? m->path : m->name));
 	tr_wire_u64(&p->part, MAPPING_BUILD_ID, string_of(p, m->build_id));
-	/* All that there is to be known: nobody has to look for more. */
+	/* Names are complete: the reader need not look up symbols. */
 	tr_wire_u64(&p->part, MAPPING_HAS_FUNCTIONS, 1);
 	tr_wire_u64(&p->part, MAPPING_HAS_FILES, 1);
 	tr_wire_u64(&p->part, MAPPING_HAS_LINES, 1);
@@ -138,7 +138,7 @@ static void put_places(struct pprof *p, const tare_stack *stack)
 	}
 }
 
-/* What is no code, but has samples or stands above some. */
+/* Stacks that are not code: cut short or lost. */
 static void put_no_code(struct pprof *p, const tare_stack *stack)
 {
 	struct tr_named_function f = { stack->kind == TARE_STACK_CUT ?
@@ -181,7 +181,7 @@ static int by_place(const void *a, const void *b)
 	return x->kind < y->kind ? -1 : x->kind > y->kind;
 }
 
-/* An address on many stacks is one location. */
+/* An address on several stacks is one location. */
 static int put_locations(struct pprof *p)
 {
 	struct place_key *key = calloc(p->n_stacks + 1, sizeof(*key));
@@ -258,7 +258,7 @@ static void put_rate(struct pprof *p)
 
 /* ---- calls ------------------------------------------------------------- */
 
-/* Of what has no addresses here: calls and allocations. */
+/* For costs without addresses: calls and allocations. */
 static int put_calls(struct pprof *p, enum tare_frames_from from)
 {
 	const struct tr_cost_names *names = &tr_cost_names[from];
@@ -310,7 +310,7 @@ static void put_functions(struct pprof *p)
 	}
 }
 
-/* Texts of a protobuf are UTF-8, or Go refuses the file. */
+/* Protobuf strings must be UTF-8, or Go refuses the file. */
 static void put_strings(struct pprof *p)
 {
 	for (uint32_t i = 0; i < p->strings.n; i++) {
@@ -354,7 +354,7 @@ static int put_all(struct pprof *p, const tare_export_options *options)
 
 	if (err)
 		return err;
-	(void)string_of(p, ""); /* number 0, always */
+	(void)string_of(p, ""); /* number 0 must be "" */
 	err = from == TARE_FRAMES_SAMPLES ? put_samples(p) :
 					    put_calls(p, from);
 	if (err)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * speedscope's file format: a table of frames and several profiles, each of
- * stacks with weights. First the sums: of sampled stacks, of scopes and
- * functions that were timed, of bytes that were allocated. Then a profile a
- * thread of the samples in the order they came in, as far back as the ring
- * goes.
+ * stacks with weights. First the totals: of sampled stacks, of timed scopes and
+ * functions, of allocated bytes. Then one profile per thread, of the samples in
+ * the order in which they were taken, as far back as the ring reaches.
  */
 #include "render/profiles/costs.h"
 #include "read/profile.h"
@@ -19,7 +18,7 @@
 struct speedscope {
 	struct tr_sink *sink;
 	tare_view *view;
-	bool several;	/* runs: say which one */
+	bool several;	/* several runs: name the run */
 	struct tr_functions functions;
 	size_t n_profiles;
 	uint32_t path[TR_PATH_MOST];
@@ -81,7 +80,7 @@ static void end_profile(struct speedscope *s, uint64_t total)
 		     (unsigned long long)total);
 }
 
-/* ---- sums -------------------------------------------------------------- */
+/* ---- totals -------------------------------------------------------------- */
 
 static void put_costs(struct speedscope *s, const struct tr_call_costs *costs)
 {
@@ -311,7 +310,7 @@ int tr_export_speedscope(struct tr_sink *sink, tare_view *const *views,
 		s->view = views[i];
 		err = put_view(s, options);
 	}
-	/* A file without a profile is none. */
+	/* A file without a profile is invalid. */
 	if (!err && !s->n_profiles) {
 		begin_profile(s, "calls", "", "nanoseconds");
 		begin_weights(s);

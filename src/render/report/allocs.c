@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Allocations in a report: totals, and the places that made the peak. More is
- * in `tare alloc`.
+ * Allocations in a report: totals, and the largest places at the peak. `tare
+ * alloc` shows more.
  */
 #include "render/report.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALLOC_ROWS 10u /* where nobody says how many */
+#define ALLOC_ROWS 10u /* default */
 
 struct alloc_place {
 	tare_place place;
@@ -52,7 +52,7 @@ static void add_sum(tare_alloc *to, const tare_alloc *from)
 	to->temporary += from->temporary;
 }
 
-/* Rows of the same place become one. */
+/* Merges rows of the same place. */
 static size_t merge_places(struct alloc_place *at, size_t n)
 {
 	size_t used = 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls: the table of functions that the hooks of -finstrument-functions saw.
+ * Calls: the table of functions hooked by -finstrument-functions.
  */
 #include "render/report.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MOST 40u /* where nobody says how many */
+#define ROWS_MOST 40u /* default */
 #define NAME_MOST 80u /* columns */
 
 /* ---- order ------------------------------------------------------------- */
@@ -51,7 +51,7 @@ static int by_call_name(const void *a, const void *b)
 	return strcmp(x->call->function, y->call->function);
 }
 
-/* In the order asked for; total time where there is none. Gives. */
+/* In the requested order; by total time if there is none. Gives. */
 static struct keyed_call *sorted_calls(const struct tr_report *r,
 				       size_t *ret_n)
 {

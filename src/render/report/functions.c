@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions: those that sampled stacks found, and the time they took.
+ * Functions: those in sampled stacks, and their times.
  */
 #include "render/report.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_SHOWN 30u	   /* where nobody says how many */
+#define ROWS_SHOWN 30u	   /* default */
 #define FUNCTION_MOST 100u /* columns */
-#define FUNCTION_LEAST 44u /* also where a row then is longer than the line */
+#define FUNCTION_LEAST 44u /* even if a row is then longer than the line */
 
 /* ---- order ------------------------------------------------------------- */
 
@@ -20,7 +20,7 @@ static int by_total(const void *a, const void *b)
 
 	if (x->all_weight_ns != y->all_weight_ns)
 		return x->all_weight_ns > y->all_weight_ns ? -1 : 1;
-	return x < y ? -1 : x > y; /* as they were: most own time first */
+	return x < y ? -1 : x > y; /* stable: most own time first */
 }
 
 static int by_samples(const void *a, const void *b)
@@ -47,7 +47,7 @@ static bool is_asked_order(const struct tr_report *r, const char *order)
 	return r->asked_sort && strcmp(r->asked_sort, order) == 0;
 }
 
-/* Other orders make no sense here: most own time first. Gives. */
+/* By the requested order if it applies, else most own time first. Gives. */
 static const tare_function **sorted(const struct tr_report *r, size_t *ret_n)
 {
 	const tare_function *all, **rows;
@@ -80,8 +80,8 @@ static double whole_of(const tare_function *const *rows, size_t n)
 /* ---- text -------------------------------------------------------------- */
 
 /*
- * In up to `width` columns, how many is told; long ones in brief, their offset
- * in a module in full.
+ * Writes a name in up to `width` columns and returns the number used. A long
+ * name is shortened; its offset in a module stays complete.
  */
 static size_t name_text(struct tr_report *r, const char *name, size_t width)
 {
@@ -103,7 +103,7 @@ static size_t name_text(struct tr_report *r, const char *name, size_t width)
 	return used < width ? used : width;
 }
 
-/* "git+0x2ab160" has the module already, and "git" is nothing else. */
+/* "git+0x2ab160" contains the module, and "git" is the module. */
 static bool has_module(const char *name, const char *module)
 {
 	size_t n = strlen(module);
@@ -133,7 +133,7 @@ static void place_text(struct tr_report *r, const tare_function *f,
 	tr_buf_addc(r->buf, '\n');
 }
 
-/* The longest name that is shown, up to what leaves room for the rest. */
+/* Columns of the longest name, limited to leave room for the rest. */
 static size_t name_width(const struct tr_report *r,
 			 const tare_function *const *rows, size_t n)
 {
@@ -179,8 +179,8 @@ static void function_rows(struct tr_report *r,
 }
 
 /*
- * By own time those that have any, unless a number is asked for: what only
- * calls others is the tree's to show.
+ * Without --top and by own time, only functions that have own time: callers
+ * alone are in the tree.
  */
 static size_t rows_shown(const struct tr_report *r,
 			 const tare_function *const *rows, size_t n)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report for programs: the same content as one JSON document. Raw and
- * net values side by side; durations in nanoseconds. docs/formats/report.md
- * lists the names.
+ * The report for programs: the same content as one JSON document. Raw and net
+ * values side by side; durations in nanoseconds. docs/formats/report.md lists
+ * the names.
  */
 #include "render/report.h"
 
@@ -51,7 +51,7 @@ static const struct tr_field monitored_fields[] = {
 	MONITORED("max", stats.max),	   MONITORED("change", change),
 };
 
-/* Of the monitor's series, what a series does not tell. */
+/* Fields of the monitor's series that tare_stats does not have. */
 static int put_monitor(struct tr_json *j, struct tr_report *r,
 		       const tare_stats *stats, size_t n_stats)
 {

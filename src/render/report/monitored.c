@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the monitor read, apart from a program's own series: with a trend,
- * and in the order of the monitor's tables.
+ * The monitor's series, separate from the program's own: with a trend, in the
+ * order of the monitor's tables.
  */
 #include "render/report.h"
 
@@ -30,7 +30,7 @@ TARE_API bool tare_stats_is_monitor(const tare_stats *stats)
 	       source_rank(stats) < N_SOURCES;
 }
 
-/* Source, then the order in which the monitor came to know them. */
+/* By source, then in the order in which the monitor registered them. */
 static int compare(const void *a, const void *b)
 {
 	const struct tr_monitored *x = a, *y = b;
@@ -42,7 +42,7 @@ static int compare(const void *a, const void *b)
 	       (x->stats.site < y->stats.site);
 }
 
-/* A minute, or half of what there is. */
+/* A minute, or half of the measured time. */
 static int64_t trend_window(const tare_view *view)
 {
 	const tare_window *w = tare_view_window(view);
@@ -88,7 +88,7 @@ int tr_monitored_take(tare_view *view, const tare_filter *filter,
 		      struct tr_monitored **ret_rows, size_t *ret_n)
 {
 	const tare_window *w = tare_view_window(view);
-	/* Of a damaged ledger they may be any numbers. */
+	/* In a damaged ledger they may be any numbers. */
 	double seconds = (double)(int64_t)((uint64_t)w->to_ns -
 					   (uint64_t)w->from_ns) / 1e9;
 	struct tr_monitored *rows = calloc(n + 1, sizeof(*rows));

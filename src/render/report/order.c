@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a report is made of, and in which order.
+ * The parts of a report, and their order.
  */
 #include "render/report.h"
 
@@ -18,7 +18,7 @@ static const struct tr_field orders[] = {
 	ORDER("samples", count),
 };
 
-/* NULL: there is no such order. */
+/* NULL: no such order. */
 static const struct tr_field *order_of(const char *name)
 {
 	for (size_t i = 0; i < TR_N_OF(orders); i++)
@@ -27,7 +27,7 @@ static const struct tr_field *order_of(const char *name)
 	return NULL;
 }
 
-/* What Python's pstats calls the same; its "time" is the own time. */
+/* Names of Python's pstats for the same orders; its "time" is own time. */
 static const char *plain_name(const char *sort)
 {
 	static const char *const others[][2] = {
@@ -42,7 +42,7 @@ static const char *plain_name(const char *sort)
 	return sort;
 }
 
-/* Defaults for what is 0; 0 or TARE_EINVAL. */
+/* Sets defaults for fields that are 0; 0 or TARE_EINVAL. */
 static int prepare(struct tr_report *report,
 		   const tare_report_options *options)
 {

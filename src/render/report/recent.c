@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The newest records of the history, of every kind, in a report.
+ * The newest records of every kind, in a report.
  */
 #include "render/report.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report for people: head, call tree, flat tables, health.
+ * The text report: head, call tree, flat tables, health.
  */
 #include "render/report.h"
 
@@ -51,7 +51,7 @@ void tr_report_share(struct tr_report *r, double share)
 	tr_report_cell(r, tr_as_share(share).text, 7);
 }
 
-/* Bytes with their prefix; else the number alone, its unit is at the end. */
+/* Bytes with a prefix; else the number alone, with the unit at the end. */
 static void cell_value(struct tr_report *r, double value, const char *unit,
 		       size_t width)
 {
@@ -98,7 +98,7 @@ static void name(struct tr_report *r, const char *text, const char *labels,
 
 		tr_buf_add_printable(r->buf, text, width - 1);
 		tr_buf_addc(r->buf, '~');
-		/* A wide character may have left a column free. */
+		/* A wide character may have left one column unused. */
 		used = r->buf->failed ?
 			       0 :
 			       tr_text_columns(r->buf->data + before);
@@ -120,7 +120,7 @@ void tr_report_name(struct tr_report *r, const char *text, size_t width)
 	name(r, text, "", width);
 }
 
-/* At a row's end: unit, labels that had no room beside the name, source. */
+/* At a row's end: unit, labels that did not fit beside the name, source. */
 static void tail(struct tr_report *r, const tare_stats *s, const char *unit,
 		 size_t width)
 {
@@ -183,7 +183,7 @@ void tr_report_text(struct tr_report *r, const char *text, size_t most)
 {
 	size_t n = tr_text_columns(text);
 
-	/* Not ~, which is a destructor in C++. */
+	/* Not ~, which marks a destructor in C++. */
 	tr_buf_add_printable(r->buf, text, n <= most ? n :
 					   most > 2  ? most - 2 :
 						       0);
@@ -191,7 +191,7 @@ void tr_report_text(struct tr_report *r, const char *text, size_t most)
 		tr_buf_adds(r->buf, "..");
 }
 
-/* "  file.c:12", without its folders. */
+/* "  file.c:12", without folders. */
 void tr_report_place(struct tr_report *r, const char *file, uint32_t line)
 {
 	const char *slash = strrchr(file, '/');
@@ -204,7 +204,7 @@ void tr_report_place(struct tr_report *r, const char *file, uint32_t line)
 		tr_buf_addf(r->buf, ":%u", line);
 }
 
-/* Of two moments in ns; they may be any numbers. */
+/* Difference of two times in ns, which may be any numbers. */
 static double apart(int64_t later, int64_t earlier)
 {
 	return (double)(int64_t)((uint64_t)later - (uint64_t)earlier);
@@ -214,7 +214,7 @@ static double apart(int64_t later, int64_t earlier)
 
 #define COMMAND_MOST 200u /* columns */
 
-/* Sampled ones need no track: theirs are those that use probes. */
+/* Sampled threads need no track; `n` counts threads with probes. */
 static void add_threads(struct tr_report *r, uint64_t n)
 {
 	uint64_t sampled = tare_view_sampling(r->view)->threads;
@@ -281,7 +281,7 @@ int tr_report_head(struct tr_report *r)
 	{ "p50", 8 }, { "p95", 8 }, { "p99", 8 }, { "max", 8 }
 
 
-/* Of a guess two digits are enough. */
+/* Rounds an estimate to two digits. */
 static uint64_t rounded(uint64_t n)
 {
 	uint64_t unit = 1;
@@ -437,7 +437,7 @@ static void monitor_row(struct tr_report *r, const struct tr_monitored *row,
 	tail(r, s, "", width - 9);
 }
 
-/* What was 0 all along is not worth a line. */
+/* Rows that were always 0 are left out. */
 static bool is_zero(const struct tr_monitored *row)
 {
 	return row->stats.min == 0 && row->stats.max == 0 &&

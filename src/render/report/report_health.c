@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report's last lines: what measuring took, and what was lost.
+ * The report's last lines: the cost of measuring, and losses.
  */
 #include "render/report.h"
 
@@ -16,7 +16,7 @@ static void governed_text(struct tr_report *r, const tare_health *h)
 		    tr_as_fixed(h->measuring_now * 100, 1).text);
 }
 
-/* After ": " or ", ". */
+/* Prefixed with ": " or ", ". */
 static void cost_if(struct tr_report *r, const char *text, double ns,
 		    const char **before)
 {
@@ -26,7 +26,7 @@ static void cost_if(struct tr_report *r, const char *text, double ns,
 	*before = ", ";
 }
 
-/* A program without probes has no use for what a scope costs. */
+/* The cost of a scope is omitted for a program without probes. */
 static void costs_text(struct tr_report *r, const tare_health *h)
 {
 	const tare_run *run = tare_view_run(r->view);
@@ -74,9 +74,9 @@ static void memory_line(struct tr_report *r)
 }
 
 /*
- * The history has half of the ledger's limit at most. Where it ends before
- * that, the program started with a smaller max_history_size: a raised one has
- * eight times the place of the first.
+ * Records use at most half of the ledger's limit. If there is less room than
+ * that, the program started with a smaller max_history_size: raised later, it
+ * gets at most eight times the initial room.
  */
 static void history_line(struct tr_report *r, const tare_health *h)
 {
@@ -96,7 +96,7 @@ static void history_line(struct tr_report *r, const tare_health *h)
 
 #define COUNT(text, field) TR_FIELD(tare_health, text, field)
 
-/* Those that are not 0. */
+/* Shown if not 0. */
 static const struct tr_field counts[] = {
 	COUNT("cleared", cleared),
 	COUNT("names beyond max_sites", overflow_sites),

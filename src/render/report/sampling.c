@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sampling: how stacks were sampled, and how far to trust what they say.
+ * Sampling: how stacks were sampled, and how reliable the shares are.
  *
- * A share of n samples is a guess with a standard error of
- * sqrt(share (1 - share) / n): it is told where n is small.
+ * A share of n samples is an estimate with a standard error of sqrt(share (1 -
+ * share) / n). The error is printed where n is small.
  */
 #include "render/report.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report's part about pipelines: what the stages took, how long calls
- * were, and in words what holds the pipeline up.
+ * Pipelines in a report: time of the stages, durations of calls, and the
+ * bottleneck in words.
  */
 #include "render/report.h"
 
@@ -11,7 +11,7 @@
 
 #define STAGES_FIXED 82u /* columns right of the name */
 #define NAME_LEAST 17u
-#define GAIN_MANY 10. /* from 1000 % on: told as a factor */
+#define GAIN_MANY 10. /* from 1000 % on, printed as a factor */
 
 /* ---- cells ------------------------------------------------------------- */
 
@@ -20,13 +20,13 @@ static void cell_time(struct tr_report *r, double ns)
 	tr_report_time(r, isfinite(ns) ? ns : (double)NAN, 8);
 }
 
-/* Nothing for 0: most stages have nothing behind them, or before. */
+/* Empty for 0: most stages have no time upstream or downstream. */
 static void cell_part(struct tr_report *r, double ns)
 {
 	cell_time(r, ns > 0 ? ns : (double)NAN);
 }
 
-/* ---- what they took ---------------------------------------------------- */
+/* ---- times --------------------------------------------------------------- */
 
 static const struct tr_report_title flow_titles[] = {
 	{ "in", 10 },	 { "out", 10 },	  { "passed", 7 }, { "own", 8 },
@@ -58,7 +58,7 @@ static void flow_row(struct tr_report *r, const tare_stage_stats *s,
 	tr_buf_addc(r->buf, '\n');
 }
 
-/* ---- how long ---------------------------------------------------------- */
+/* ---- durations ----------------------------------------------------------- */
 
 static const struct tr_report_title latency_titles[] = {
 	{ "calls", 10 }, { "mean", 8 },	    { "p50", 8 }, { "p99", 8 },
@@ -100,7 +100,7 @@ static void totals(struct tr_report *r, const tare_pipeline *p)
 
 /*
  * "73.9 % more records/s (42.5 % less time)", or "186 x the records/s" where
- * percents are hard to read.
+ * percentages are hard to read.
  */
 static void gain_text(struct tr_report *r, double gain)
 {
@@ -164,7 +164,7 @@ static void pipeline(struct tr_report *r, const tare_pipeline *p)
 		bottleneck(r, p);
 }
 
-/* Stages are known over all time and together: not for a selection. */
+/* Stages cover all time and all series: left out for a selection. */
 static bool is_selection(const tare_filter *filter)
 {
 	return filter && (filter->n_names || filter->n_sources ||

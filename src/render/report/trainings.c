@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Training runs in a report: how far each one is, how long it took and what
- * for, and its last scores.
+ * Training runs in a report: progress, duration by phase, and last scores.
  */
 #include <tare/read/train.h>
 
@@ -20,7 +19,7 @@ static const tare_run_row *last_row(const tare_training_info *info)
 	return info->n_rows ? &info->rows[info->n_rows - 1] : &none;
 }
 
-/* Seconds of the rows that are kept, by phase. */
+/* Seconds of the stored rows, by phase. */
 static tare_run_row sum_rows(const tare_training_info *info)
 {
 	tare_run_row sum = { .epoch = info->n_rows };

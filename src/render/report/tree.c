@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The call tree of a report: scopes, and functions where they were hooked.
+ * The call tree of a report: scopes, and functions if they were hooked.
  */
 #include "render/report.h"
 
 #define TREE_FIXED 55u /* columns right of the name */
 
 /*
- * A program has more paths of functions than anybody reads. In a report with
- * other tables, those that matter; `tare tree` has all.
+ * A program has more paths of functions than a reader can use. A report with
+ * other tables shows the important ones; `tare tree` shows all.
  */
 #define FUNCTIONS_SHOWN 60u
 #define FUNCTION_SHARE 1e-3
-#define DEPTH_MOST 512u /* recursion is told from its like up to there */
+#define DEPTH_MOST 512u /* recursion is detected up to here */
 
 struct tree_rows {
 	struct tr_report *r;
@@ -60,7 +60,7 @@ static void add_count(struct tr_report *r, uint64_t n, const char *what)
 static void add_row(struct tree_rows *t, const tare_node *node)
 {
 	struct tr_report *r = t->r;
-	/* Of functions this one: most are short, and few are timed. */
+	/* For functions ~ replaces *: most are short, few are timed. */
 	bool is_marked = node->below_resolution &&
 			 (node->is_function || !node->is_estimate);
 
@@ -79,7 +79,7 @@ static void add_row(struct tree_rows *t, const tare_node *node)
 	t->estimated |= node->is_estimate;
 }
 
-/* A function that calls itself: two levels are enough to see that. */
+/* A function that calls itself is shown for two levels. */
 static bool is_recursion(struct tree_rows *t, const tare_node *node)
 {
 	uint32_t depth = node->depth;

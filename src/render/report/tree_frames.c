@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sampled stacks as a tree: who called whom, and what share that took.
+ * Sampled stacks as a tree: callers, callees and their shares.
  *
- * A program has thousands of such paths, and a share below that of a few
- * samples says nothing: paths below half a percent are counted, not shown.
+ * A program has thousands of such paths, and the share of a few samples is
+ * unreliable: paths below half a percent are counted, not shown.
  */
 #include "render/report.h"
 
 #include <string.h>
 
 #define SHARE_LEAST 0.005
-#define NAME_LEAST 24u /* columns that a name gets, however deep it is */
+#define NAME_LEAST 24u /* columns for a name at any depth */
 #define FRAME_FIXED 37u /* columns left of the name */
 
 struct frame_rows {
@@ -26,7 +26,7 @@ static bool is_same_function(const tare_frame *a, const tare_frame *b)
 	       strcmp(a->module, b->module) == 0;
 }
 
-/* A function that calls itself: two levels are enough to see that. */
+/* A function that calls itself is shown for two levels. */
 static bool is_repeated(const struct frame_rows *t, const tare_frame *f)
 {
 	const tare_frame *above;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables as RFC 4180 says: a comma between cells, CRLF after each row, quotes
- * where needed. Missing is empty, numbers are as in JSON. A text that a
- * spreadsheet would take for a formula begins with an apostrophe.
+ * Tables in the form of RFC 4180: a comma between cells, CRLF after each row,
+ * quotes where needed. Missing values are empty, numbers are as in JSON. A text
+ * that a spreadsheet would treat as a formula begins with an apostrophe.
  *
- * Attributes have a column each, in the order in which the records bring
- * them; that takes a pass over the records before the first row. A record
- * nearly always has the attributes of the one before it: the place of each is
+ * Each attribute has a column, in the order in which attributes first occur;
+ * this takes a pass over the records before the first row. A record nearly
+ * always has the same attributes as the previous one, so the column of each is
  * a guess and a comparison.
  */
 
@@ -30,9 +30,9 @@ struct table {
 	bool with_run;
 	const char *key[MOST_COLUMNS]; /* borrows from the views */
 	size_t n_keys;
-	bool has_more;	/* a last column, for what has none of its own */
+	bool has_more;	/* a last column for attributes without a column */
 	size_t guess[MOST_COLUMNS]; /* column of the i-th attribute */
-	const char *seen[MOST_COLUMNS]; /* and the key it is the guess for */
+	const char *seen[MOST_COLUMNS]; /* the key for which this guess holds */
 	/* Name and source of the last record, and their cells. */
 	const char *name, *source;
 	char names[NAMES_BYTES + TR_WIDE];
@@ -68,7 +68,7 @@ const char *tr_csv_table(const char *name)
 
 /* ---- cells ------------------------------------------------------------- */
 
-/* Missing is empty. Infinities are what readers of numbers take for them. */
+/* Missing is empty. Infinities are written as readers of numbers expect. */
 static char *put_number(char *at, double value)
 {
 	return isnan(value) ? at : at + tr_double_text(at, value);
@@ -115,13 +115,13 @@ static bool is_fixed(const char *key)
 	return false;
 }
 
-/* Column of the i-th attribute of a record; n_keys: none. */
+/* Column of the i-th attribute of a record; n_keys: no column. */
 static size_t column_of(struct table *t, size_t i, const char *key)
 {
 	size_t place = i < MOST_COLUMNS ? i : MOST_COLUMNS - 1;
 	size_t *guess = &t->guess[place];
 
-	/* The same text is mostly at the same place. */
+	/* An equal pointer is the same key, mostly at the same position. */
 	if (t->seen[place] == key)
 		return *guess;
 	for (size_t k = 0; k < t->n_keys; k++) {
@@ -133,7 +133,7 @@ static size_t column_of(struct table *t, size_t i, const char *key)
 	return t->n_keys;
 }
 
-/* Are there attributes that have no column yet? They get one. */
+/* Adds columns for attributes that have none yet. */
 static void find_columns(struct table *t, const tare_run *run,
 			 const tare_record *r)
 {
@@ -174,7 +174,7 @@ static void put_heading(struct table *t)
 
 /* ---- rows of records --------------------------------------------------- */
 
-/* Attributes without a column: k=v, one after the other. */
+/* Attributes without a column: k=v, separated by "; ". */
 static void put_more(struct table *t, const tare_record *r)
 {
 	struct tr_buf buf = TR_BUF_INIT;
@@ -225,7 +225,7 @@ static void put_attrs(struct table *t, const tare_record *r)
 	const tare_attr_value *cell[MOST_COLUMNS];
 
 	memset(cell, 0, t->n_keys * sizeof(cell[0]));
-	/* A key given twice has its last value. */
+	/* If a key occurs twice, its last value is used. */
 	for (size_t i = 0; i < r->n_attrs; i++) {
 		size_t column = column_of(t, i, r->attrs[i].key);
 
@@ -238,7 +238,7 @@ static void put_attrs(struct table *t, const tare_record *r)
 		put_more(t, r);
 }
 
-/* Most records follow one of the same site: its cells are kept. */
+/* Most records have the site of the previous one: its cells are cached. */
 static void put_names(struct table *t, const tare_record *r)
 {
 	struct tr_sink *sink = t->sink;
@@ -253,7 +253,7 @@ static void put_names(struct table *t, const tare_record *r)
 	put_text(sink, r->source);
 	t->name = NULL;
 	if (sink->len < before || sink->len - before > NAMES_BYTES)
-		return; /* it went out meanwhile, or is long */
+		return; /* already written out, or too long */
 	t->names_len = sink->len - before;
 	memcpy(t->names, sink->data + before, t->names_len);
 	t->name = r->name;
@@ -290,7 +290,7 @@ static void put_record(struct table *t, const tare_run *run,
 
 /* ---- rows of single measurements --------------------------------------- */
 
-/* All that have a value: samples of memory and GPUs are tables of theirs. */
+/* All kinds with a value: memory and GPU samples have their own tables. */
 #define VALUE_KINDS \
 	(1u << TARE_RECORD_OPERATION | 1u << TARE_RECORD_VALUE | \
 	 1u << TARE_RECORD_GAUGE | 1u << TARE_RECORD_COUNTER | \
@@ -340,7 +340,7 @@ static int records_of(const struct table *t, tare_view *view,
 		       0;
 }
 
-/* Hands every record of all views to `put`. */
+/* Passes every record of all views to `put`. */
 static int each_record(struct table *t, tare_view *const *views, size_t n,
 		       void (*put)(struct table *t, const tare_run *run,
 				   const tare_record *r))
@@ -359,7 +359,7 @@ static int each_record(struct table *t, tare_view *const *views, size_t n,
 	return 0;
 }
 
-/* Estimates and missed calls are in JSON alone. */
+/* Estimates and missed calls are only in JSON. */
 #define CSV_SERIES_FIELDS (TR_SERIES_FIELDS - 2)
 
 static int put_stats(struct table *t, tare_view *const *views, size_t n)

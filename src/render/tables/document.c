@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The JSON document: for every run its description, what it adds up to, its
- * statistics, its health and all records that the filter leaves.
+ * The JSON document: for every run its description, its totals, its statistics,
+ * its health and all records that match the filter.
  *
- * Nearly all of it are records. A record is written with one check for room;
- * what depends on its site alone (name and source) is kept as text from its
- * first record on.
+ * Nearly all of it is records. A record is written with one check for room; the
+ * text that depends only on its site (name and source) is cached.
  */
 
 #include "render/output.h"
@@ -16,12 +15,12 @@
 
 #define MOST_HEAD 4096u /* a longer one leaves too little room for the rest */
 
-/* Text of a site in every record of it: {"name":"...","source":"...", */
+/* Text that all records of a site begin with: {"name":"...","source":"...", */
 struct heads {
 	struct tr_buf text;
 	struct head {
 		uint32_t off, len;
-	} *at; /* by site id; len 0: not known */
+	} *at; /* by site id; len 0: not cached */
 	size_t n;
 };
 
@@ -31,7 +30,7 @@ struct document {
 	struct heads heads;
 };
 
-/* ---- what the report's writer writes ----------------------------------- */
+/* ---- parts that are also in reports -------------------------------------- */
 
 struct totals {
 	uint64_t series, calls, failures;
@@ -110,7 +109,7 @@ static void heads_release(struct heads *heads)
 
 static bool heads_init(struct heads *heads, const tare_view *view)
 {
-	/* Records of a site that is none all have the names of site 0. */
+	/* Records with an invalid site all have the names of site 0. */
 	heads->n = (size_t)tr_image_sites(&view->image) + 1;
 	heads->at = calloc(heads->n, sizeof(*heads->at));
 	return heads->at != NULL;
@@ -128,10 +127,10 @@ static void make_head(struct heads *heads, struct head *head,
 	tr_json_str(&json, "source", r->source);
 	tr_buf_adds(&heads->text, ",\"thread\":");
 	head->len = (uint32_t)heads->text.len - head->off;
-	tr_buf_pad(&heads->text, ' ', TR_WIDE); /* copied by sixteens */
+	tr_buf_pad(&heads->text, ' ', TR_WIDE); /* copied 16 bytes at a time */
 }
 
-/* The beginning of a record; room for the rest of it is behind. */
+/* The beginning of a record; leaves room for the rest of it. */
 static char *begin_record(struct document *d, const tare_record *r)
 {
 	struct heads *heads = &d->heads;
@@ -187,7 +186,7 @@ static void put_label(struct tr_sink *sink, const char *key, const char *text)
 	tr_sink_json(sink, text);
 }
 
-/* The rest of a kept value: a metric. */
+/* The rest of the record of a value. */
 static void put_value(struct tr_sink *sink, char *at, const tare_record *r)
 {
 	at = TR_LIT(at, ",\"value\":");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A run, a window, a series and the health of a run as JSON, for reports and
- * for exports alike. docs/formats/report.md lists the names.
+ * exports. docs/formats/report.md lists the names.
  */
 #include "render/tables.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A scope and its record in the history may differ by what clocks do. */
+/* The times of a scope and of its record may differ by clock jitter. */
 #define SAME_NS TR_BAR_JITTER_NS
 
 void tr_bars_release(struct tr_bars *bars)
@@ -40,7 +40,7 @@ void tr_bars_add(struct tr_bars *bars, struct tr_bar bar)
 	if (bar.from >= bars->to || bar.to < bars->from ||
 	    (bar.to == bars->from && bar.from < bar.to))
 		return;
-	/* The step before, whose end is the beginning of the window. */
+	/* The previous step, which ends where the window begins. */
 	if (bar.flags & TR_BAR_STEP && bar.from < bars->from &&
 	    bar.to - bars->from <= TR_BAR_JITTER_NS)
 		return;
@@ -115,7 +115,7 @@ static int add_events(struct tr_bars *bars)
 		return err;
 	for (size_t i = 0; i < n; i++)
 		add_event(bars, &events[i], 0);
-	/* Without a trace they would be all there is, and no timeline. */
+	/* Without a trace, only unfinished scopes would be drawn. */
 	if (!n)
 		return 0;
 	err = tr_view_unfinished(bars->view, &unfinished, &n);
@@ -140,7 +140,7 @@ static int by_start(const void *a, const void *b)
 	return x->depth < y->depth ? -1 : x->depth > y->depth;
 }
 
-/* Most come in order: a look is cheaper than sorting a million of them. */
+/* Most bars are in order: checking is cheaper than sorting a million. */
 static void sort_bars(struct tr_bars *bars)
 {
 	for (size_t i = 1; i < bars->n; i++)
@@ -156,7 +156,7 @@ static bool is_near(int64_t a, int64_t b)
 	return a - b <= SAME_NS && b - a <= SAME_NS;
 }
 
-/* The bar of a scope that this record is about, among `n` in order. */
+/* The scope's bar for this record, among the first `n`, which are sorted. */
 static struct tr_bar *bar_of(const struct tr_bars *bars, size_t n,
 			     const tare_record *record)
 {
@@ -207,7 +207,7 @@ static void add_record(struct tr_bars *bars, uint32_t index, size_t n)
 	});
 }
 
-/* They start in the window or reach into it; the filter knows of starts. */
+/* Bars may begin before the window, but the filter only checks begins. */
 static int add_records(struct tr_bars *bars)
 {
 	tare_filter filter = { .struct_size = sizeof(filter) };
@@ -217,7 +217,7 @@ static int add_records(struct tr_bars *bars)
 	if (bars->filter)
 		filter = *bars->filter;
 	filter.from_ns = filter.to_ns = 0;
-	/* Values have no length; gauges are curves of their own. */
+	/* Values have no duration; gauges are drawn as curves. */
 	filter.record_kinds = 1u << TARE_RECORD_OPERATION |
 			      1u << TARE_RECORD_MEMORY |
 			      1u << TARE_RECORD_GPU |

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bars: what a timeline draws, whatever it came from: scopes of the trace
- * rings, operations of the history, stacks that samples saw.
+ * Bars: what a timeline draws, from any source: scopes of the trace rings,
+ * operations of the records, stacks of samples.
  *
- * Bars of a thread lie inside each other or apart. What really overlaps
- * (scopes of fibers) is marked, and drawn in rows of its own.
+ * Bars of a thread are nested or disjoint. Bars that really overlap (scopes of
+ * fibers) are marked, and drawn in rows of their own.
  */
 #ifndef TR_RENDER_TIMELINE_BARS_H
 #define TR_RENDER_TIMELINE_BARS_H
@@ -16,7 +16,7 @@
 
 #define TR_NO_RECORD UINT32_MAX
 
-/* Times of a damaged ledger are brought into this: differences fit. */
+/* Times of a damaged ledger are limited to this, so differences fit. */
 #define TR_BAR_LATEST (INT64_MAX / 2)
 TR_INLINE int64_t tr_bar_time(int64_t ns)
 {
@@ -27,9 +27,9 @@ TR_INLINE int64_t tr_bar_time(int64_t ns)
 
 enum tr_bar_flags {
 	TR_BAR_FAILED = 1 << 0,
-	TR_BAR_APART = 1 << 1,	/* overlaps others of its thread */
+	TR_BAR_APART = 1 << 1,	/* overlaps other bars of its thread */
 	TR_BAR_STEP = 1 << 2,	/* in the row of the steps */
-	TR_BAR_FRAME = 1 << 3,	/* a function that samples saw */
+	TR_BAR_FRAME = 1 << 3,	/* a function in a sample */
 	TR_BAR_OPEN = 1 << 4,	/* had not ended */
 	TR_BAR_CUT = 1 << 5,	/* reaches beyond the window */
 	TR_BAR_MOMENT = 1 << 6	/* no duration: memory, a GPU, the governor */
@@ -42,7 +42,7 @@ struct tr_bar {
 	const char *source;
 	uint32_t record;   /* index, or TR_NO_RECORD */
 	uint32_t flags;	   /* enum tr_bar_flags */
-	uint32_t depth;	   /* the outer one of two that are as long */
+	uint32_t depth;	   /* of two equally long bars, which is the outer one */
 };
 
 struct tr_bars {
@@ -54,20 +54,20 @@ struct tr_bars {
 	size_t n, most;
 	const tare_record *records;
 	size_t n_records;
-	uint64_t left_out;	   /* of samples: too many */
+	uint64_t left_out;	   /* samples that were too many */
 	bool failed;		   /* out of memory */
 };
 
-/* Window and view are set. By their beginning; outer ones first. */
+/* Window and view must be set. Sorted by begin; outer bars first. */
 int tr_bars_take(struct tr_bars *bars);
 void tr_bars_release(struct tr_bars *bars);
-/* Cuts it to the window and adds it, unless it lies outside. */
+/* Clips a bar to the window and adds it, unless it is outside. */
 void tr_bars_add(struct tr_bars *bars, struct tr_bar bar);
 /* ---- bars_nest.c ------------------------------------------------------- */
 
-/* What two clocks may differ by. */
+/* The most that two clocks may differ by. */
 #define TR_BAR_JITTER_NS 2000
-/* Scopes nest already; operations that have none of theirs may not. */
+/* Scopes nest already; operations without a scope may not. */
 int tr_bars_nest(struct tr_bars *bars);
 
 /* ---- bars_samples.c ---------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bars in order of their beginning, put into each other thread by thread.
- * Threads are many and bars are more: they are not sorted by thread, each
- * thread has a stack of the bars that are open.
+ * Nests bars, sorted by begin, thread by thread. There are many threads and
+ * more bars: instead of sorting by thread, each thread has a stack of its open
+ * bars.
  */
 #include "render/timeline/bars.h"
 
@@ -13,7 +13,7 @@
 
 struct row {
 	int64_t thread;
-	int64_t *end; /* NULL: a free place */
+	int64_t *end; /* NULL: unused */
 	uint32_t n, most;
 };
 
@@ -50,7 +50,7 @@ static bool grow_rows(struct rows *rows)
 	return true;
 }
 
-/* The thread's, with room for one more; NULL: no memory. */
+/* The thread's row, with room for one more bar; NULL: no memory. */
 static struct row *row_of(struct rows *rows, int64_t thread)
 {
 	struct row *row;
@@ -71,7 +71,7 @@ static struct row *row_of(struct rows *rows, int64_t thread)
 	return row;
 }
 
-/* One against those that are open at its beginning. */
+/* Nests one bar into the bars that are open when it begins. */
 static void nest_bar(struct tr_bar *bar, struct row *row)
 {
 	while (row->n && row->end[row->n - 1] <= bar->from)
@@ -89,8 +89,9 @@ static void nest_bar(struct tr_bar *bar, struct row *row)
 		row->end[row->n++] = bar->to;
 }
 
-/* A step begins where the one before ends; times on both sides of a look at
- * the clock differ a little. */
+/*
+ * A step begins where the previous one ends; the two times may differ slightly.
+ */
 static void part_steps(struct tr_bar *step, struct tr_bar **last)
 {
 	if (*last && (*last)->to > step->from &&

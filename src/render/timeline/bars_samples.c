@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples as bars: a sample stands for the time since the one before it, at
- * most for its weight. Frames that the next sample of the thread has as well
- * go on; the others end.
+ * Samples as bars: a sample covers the time since the previous one, at most its
+ * weight. Frames that are also in the thread's next sample continue; the others
+ * end.
  */
 #include "render/timeline/bars.h"
 #include "read/profile.h"
@@ -13,7 +13,7 @@
 #define FRAME_DEPTH_MOST 1024u
 #define PLACES_MOST 32u
 #define FRAMES_MOST 4000000u /* bars of samples in one timeline */
-/* A gap of less is the timer's, not the thread's. */
+/* A shorter gap comes from the timer, not from the thread. */
 #define GAP_NS 2000000
 
 struct seen_path {
@@ -56,7 +56,7 @@ static void find_path(struct drawing *d, uint32_t index)
 
 		if (stack->kind == TARE_STACK_CODE)
 			add_places(d, stack);
-		/* Parents come first: a cycle cannot be. */
+		/* Parents come first, so there is no cycle. */
 		if (stack->parent >= index)
 			break;
 		index = stack->parent;

@@ -3,10 +3,10 @@
  * Chrome trace events (JSON object format), which Perfetto, chrome://tracing,
  * speedscope and the Firefox profiler open.
  *
- * A process a run, a row a thread; below it, where there are samples, a row
- * with the stacks that were seen. Steps, gauges and counters have rows of
- * their own. Events come in order of time, so that a trace can be cut into
- * pieces: each begins with the names again.
+ * One process per run, one row per thread; below it, if there are samples, a
+ * row with the sampled stacks. Steps, gauges and counters have their own rows.
+ * Events are sorted by time, so that a trace can be cut into pieces: each piece
+ * repeats the names.
  */
 #include "render/timeline/chrome.h"
 #include "read/timeline.h"
@@ -19,10 +19,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SAME_PID 10000000 /* above all process ids */
-#define PIECE_ROOM 4096u /* of a piece, for its last event and its end */
+#define SAME_PID 10000000 /* larger than any process id */
+#define PIECE_ROOM 4096u /* for a piece's last event and its end */
 
-/* One run's content, each part by time. */
+/* One run's content; each part is sorted by time. */
 struct content {
 	tare_view *view;
 	struct tr_row row;
@@ -32,14 +32,14 @@ struct content {
 	struct tr_point *point;
 	size_t n_points;
 	size_t next_bar, next_flow, next_point;
-	uint32_t rank, ranks; /* of an MPI program; 0 ranks: none */
+	uint32_t rank, ranks; /* of an MPI program; ranks is 0: none */
 };
 
 struct chrome {
 	struct tr_sink *sink;
 	const struct tr_trace *trace;
 	int64_t origin, from, to;
-	struct content *content; /* one a view */
+	struct content *content; /* one per view */
 	uint64_t before;	 /* bytes of earlier pieces */
 	int64_t piece_end;	 /* ns; when the next one begins */
 };
@@ -53,7 +53,7 @@ static void put_field(struct tr_sink *sink, const char *key,
 	tr_sink_json(sink, value);
 }
 
-/* Also as text: a number of that size is none in JavaScript. */
+/* Also as text: JavaScript cannot represent such a large number exactly. */
 static void put_moment(struct tr_sink *sink, int64_t ns)
 {
 	char number[24] = { 0 };
@@ -108,7 +108,7 @@ static void name_row(struct chrome *chrome, struct tr_row *row, int64_t tid,
 	tr_buf_release(&text);
 }
 
-/* Names of the rows that there are; bars are gone through for samples. */
+/* Names the rows that exist; searches the bars for samples. */
 static int name_rows(struct chrome *chrome, struct content *c)
 {
 	const tare_thread *threads;
@@ -177,7 +177,7 @@ static void end_piece(struct chrome *chrome)
 
 /* ---- content ----------------------------------------------------------- */
 
-/* What a counter was at both ends is all that is known of it. */
+/* Only a counter's values at both ends are known. */
 static int add_counters(struct content *c, const tare_filter *filter)
 {
 	const tare_run *run = tare_view_run(c->view);
@@ -236,7 +236,7 @@ static void keep_wanted(const struct chrome *chrome, struct content *c)
 	c->n_points = n;
 }
 
-/* Processes of several hosts may have the same number. */
+/* Makes process ids unique: several hosts may use the same number. */
 static int64_t number_of(const struct chrome *chrome, const struct content *c)
 {
 	int64_t pid = tare_view_run(c->view)->pid;
@@ -311,7 +311,7 @@ static int64_t time_of(const struct content *c, enum chrome_part part)
 	}
 }
 
-/* The earliest of all; false: there are no more. */
+/* Finds the earliest event of all; false: there are no more. */
 static bool find_next(const struct chrome *chrome, struct content **ret_of,
 		      enum chrome_part *ret_part)
 {

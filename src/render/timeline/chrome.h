@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between the parts of the Chrome trace writer.
+ * Interface between the parts of the Chrome trace writer.
  */
 #ifndef TR_RENDER_TIMELINE_CHROME_H
 #define TR_RENDER_TIMELINE_CHROME_H
@@ -9,30 +9,30 @@
 #include "render/output.h"
 #include "read/timeline.h"
 
-/* A trace in several files, each of which can be read alone. */
+/* A trace in several files, each of which can be opened alone. */
 struct tr_pieces {
-	uint64_t bytes; /* of a piece, about; 0: any */
-	int64_t ns;	/* of time a piece; 0: any */
-	/* The sink goes on in the next one. 0 or an error. */
+	uint64_t bytes; /* size of a piece, approximate; 0: no limit */
+	int64_t ns;	/* duration of a piece; 0: no limit */
+	/* Continues the sink in the next piece. 0 or an error. */
 	int (*next)(void *arg, struct tr_sink *sink);
 	void *arg;
 };
 
-/* What of a view, and how. */
+/* The part of a view to write, and how. */
 struct tr_trace {
 	tare_view *const *views;
 	size_t n_views;
-	const tare_filter *filter; /* NULL: all; its window, too */
+	const tare_filter *filter; /* NULL: all; includes the window */
 	bool with_logs;		   /* see tr_events_read() */
-	const char *title;	   /* NULL, or what the trace is of */
+	const char *title;	   /* NULL, or the title of the trace */
 	const struct tr_pieces *pieces; /* NULL: one */
 };
 
 int tr_chrome_write(struct tr_sink *sink, const struct tr_trace *trace);
-/* The same into a file that has begun; its own reason where that fails. */
+/* Writes to a begun file; returns the file's error if that fails. */
 int tr_chrome_publish(struct tr_publish *publish,
 		      const struct tr_trace *trace);
-/* What a file of ours begins with. */
+/* The first bytes of a trace written by tare. */
 #define TR_CHROME_MARK "{\"otherData\":{\"tool\":\"tare\""
 
 /* ---- flow.c ------------------------------------------------------------ */
@@ -42,24 +42,24 @@ struct tr_flow {
 	uint64_t id;
 	int64_t at;
 	int64_t thread;
-	char phase; /* 's', 't', 'f'; 0: it is alone, and no arrow */
+	char phase; /* 's', 't', 'f'; 0: single point, no arrow */
 };
 
-/* By time. Gives (free). */
+/* Sorted by time. Gives (free). */
 int tr_flows_take(const struct tr_bars *bars, struct tr_flow **ret_flows,
 		  size_t *ret_n);
 
 /* ---- chrome_bar.c ------------------------------------------------------ */
 
-/* Rows that are no thread's. */
+/* Rows that do not belong to a thread. */
 #define TR_TID_STEPS 0
-#define TR_TID_SAMPLES 100000000 /* and the thread's number */
+#define TR_TID_SAMPLES 100000000 /* plus the thread's number */
 
 struct tr_row {
 	struct tr_sink *sink;
-	int64_t origin;	 /* ns since 1970 that is 0 in the file */
+	int64_t origin;	 /* ns since 1970 of time 0 in the file */
 	int64_t process;
-	uint64_t apart;	 /* bars that overlap, so far: their ids */
+	uint64_t apart;	 /* overlapping bars so far: their ids */
 };
 
 void tr_chrome_bar(struct tr_row *row, const struct tr_bars *bars,
@@ -74,9 +74,9 @@ void tr_chrome_order(struct tr_row *row, int64_t thread, int64_t order);
 
 /* ---- rotate.c ---------------------------------------------------------- */
 
-/* Removes `name` if it is a trace of ours. True: it was, and is gone. */
+/* Removes `name` if tare wrote it. True: it was removed. */
 bool tr_rotate_remove(const char *folder, const char *name);
-/* Removes those whose number is above `last`. */
+/* Removes traces whose number is above `last`. */
 void tr_rotate_above(const char *folder, const char *prefix, uint64_t last);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Single events of a Chrome trace. Times are in microseconds with three
- * decimals, counted from the beginning of the run: readers hold them as
- * doubles, which since 1970 have steps of 256 ns.
+ * decimals, relative to the beginning of the run: readers store them as
+ * doubles, which have steps of 256 ns for times since 1970.
  */
 #include "render/timeline/chrome.h"
 #include "read/timeline.h"
@@ -78,7 +78,7 @@ static void put_key(struct args *args, const char *prefix, const char *key)
 	args->has_any = true;
 	tr_sink_adds(args->sink, "\"");
 	tr_sink_adds(args->sink, prefix);
-	/* The quote that the key begins with is there. */
+	/* The opening quote of the key is already written. */
 	char *at = tr_sink_begin(args->sink);
 	char *end = tr_put_json(at, key, strnlen(key, TR_ESCAPE_MOST));
 
@@ -149,7 +149,7 @@ static const char *category_of(const struct tr_bar *bar)
 	return bar->record != TR_NO_RECORD ? "operation" : "scope";
 }
 
-/* Two events of a row by itself: "b" and "e" of the same number. */
+/* Two events in a separate row: "b" and "e" with the same id. */
 static void put_apart(struct tr_row *row, const struct tr_bars *bars,
 		      const struct tr_bar *bar)
 {

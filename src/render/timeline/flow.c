@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows: arrows from operation to operation, also of other threads. The
- * attributes flow_out (what this one hands on), flow_in (what it was handed)
- * and flow (it is one stop on the way) name the thing by a number or a text.
+ * Flows: arrows between operations, also of different threads. The attributes
+ * flow_out (passes an object on), flow_in (receives an object) and flow (is one
+ * stop on the way) identify the object by a number or a text.
  */
 #include "render/timeline/chrome.h"
 
@@ -19,7 +19,7 @@ static enum flow_end end_of_key(const char *key)
 	return strcmp(key, "flow_out") == 0 ? FLOW_OUT : FLOW_NONE;
 }
 
-/* Numbers that a double holds: viewers are written in JavaScript. */
+/* Ids that a double can represent: viewers are written in JavaScript. */
 static uint64_t id_of(const tare_attr_value *attr)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -96,7 +96,7 @@ static int by_time(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* The first of an id starts the arrow, the last one ends it. */
+/* The first point of an id starts the arrow, the last one ends it. */
 static void set_phases(struct flows *flows)
 {
 	struct tr_flow *flow = flows->flow;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of functions, for what a process writes about itself: by the symbol
- * tables of its own files. No lines, no inlined functions; names of C++ are
- * readable where the program has a C++ runtime.
+ * Names of functions for what a process writes about itself, from the symbol
+ * tables of its own files. No lines, no inlined functions; C++ names are
+ * demangled if the program has a C++ runtime.
  *
- * Files are read, not mapped: one that is truncated meanwhile must not take
- * the host along. Their bytes are checked as anybody's.
+ * Files are read, not mapped: a file that is truncated meanwhile must not crash
+ * the program. Their content is not trusted.
  */
 #include "render/timeline/own_names.h"
 
@@ -18,11 +18,11 @@
 
 #include "base/platform.h"
 
-#define TABLE_MOST (64u << 20) /* bytes of symbols, or of texts */
+#define TABLE_MOST (64u << 20) /* of symbols, or of strings */
 #define NAME_MOST 400u
 #define INSIDE_MOST 16u
 
-/* Weak: a program without dynamic loading does without. */
+/* Weak: a program without dynamic loading runs without it. */
 #pragma weak dlsym
 
 typedef Elf64_Sym symbol; /* x86-64 and aarch64 */
@@ -35,7 +35,7 @@ struct tr_own_module {
 	uint64_t n_texts;
 };
 
-/* Gives (free). NULL: it is not there, or too large. */
+/* Gives (free). NULL: missing or too large. */
 static void *read_part(int fd, uint64_t off, uint64_t size)
 {
 	char *part = size && size <= TABLE_MOST ? malloc(size + 1) : NULL;
@@ -88,7 +88,7 @@ static bool take_table(struct tr_own_module *m, int fd,
 	return true;
 }
 
-/* The larger table first: the other has exported functions alone. */
+/* .symtab first: .dynsym has only exported functions. */
 static void take_symbols(struct tr_own_module *m, int fd,
 			 const Elf64_Ehdr *head, const Elf64_Shdr *section)
 {
@@ -145,7 +145,7 @@ static struct tr_own_module *module_of(struct tr_own_names *names,
 	return m;
 }
 
-/* The last one that begins at or before it, and does not end before it. */
+/* The last symbol that begins at or before the address and contains it. */
 static const char *name_at(const struct tr_own_module *m, uint64_t address)
 {
 	size_t low = 0, high = m->n;
@@ -158,7 +158,7 @@ static const char *name_at(const struct tr_own_module *m, uint64_t address)
 		else
 			high = middle;
 	}
-	/* Some lie inside others; those that end before it are passed over. */
+	/* Symbols may nest; those that end before `address` are skipped. */
 	for (unsigned i = 0; low && i < INSIDE_MOST; low--, i++) {
 		const symbol *s = &m->symbol[low - 1];
 
@@ -168,7 +168,7 @@ static const char *name_at(const struct tr_own_module *m, uint64_t address)
 	return NULL;
 }
 
-/* Takes the text, unless there is no memory. */
+/* Takes `text`, unless there is no memory. */
 static bool keep_text(struct tr_own_names *names, char *text)
 {
 	char **grown = realloc(names->text,
@@ -181,7 +181,7 @@ static bool keep_text(struct tr_own_names *names, char *text)
 	return true;
 }
 
-/* As people write it, if the program can. */
+/* The demangled name, if the program can demangle. */
 static const char *readable(struct tr_own_names *names, const char *name)
 {
 	typedef char *demangle(const char *, char *, size_t *, int *);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of a process's own functions: see own_names.c.
+ * Names of a process's own functions, see own_names.c.
  */
 #ifndef TR_RENDER_TIMELINE_OWN_NAMES_H
 #define TR_RENDER_TIMELINE_OWN_NAMES_H
@@ -9,11 +9,11 @@
 
 struct tr_own_module;
 
-/* Zero-filled: empty. Must outlive the view that is named with it. */
+/* Zero-filled: empty. Must outlive the view that uses the names. */
 struct tr_own_names {
 	struct tr_own_module *module;
 	size_t n;
-	char **text; /* readable names */
+	char **text; /* demangled names */
 	size_t n_texts;
 };
 

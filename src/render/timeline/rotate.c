@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OLD_MOST 4096u /* traces that are looked at */
+#define OLD_MOST 4096u /* limit on the traces that are checked */
 
-/* By its first bytes: somebody else may use such names, too. */
+/* Checks the first bytes: other programs may use such names too. */
 static bool is_ours(int folder, const char *name)
 {
 	char head[sizeof(TR_CHROME_MARK)];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A timeline in pieces: viewers give up at some hundred megabytes.
+ * A timeline in pieces: viewers fail at some hundred megabytes.
  */
 #include "render/timeline/chrome.h"
 
@@ -22,7 +22,7 @@ static void name_piece(const struct split *split, uint32_t n, char *name,
 	(void)snprintf(name, size, "%s.%04u.json", split->stem, n);
 }
 
-/* The piece that is complete gets its name, and the oldest one goes. */
+/* Names the complete piece, and removes the oldest one. */
 static int end_file(struct split *split)
 {
 	char name[256];
@@ -58,7 +58,7 @@ static int write_all(struct split *split, const struct tr_trace *trace)
 	return err ? err : end_file(split);
 }
 
-/* Of an earlier export of this name, one that had more. */
+/* Removes further pieces of an earlier, larger export of this name. */
 static void remove_rest(const struct split *split)
 {
 	char prefix[sizeof(split->stem) + 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A trace of this process, as a file: what the steps of a turn did.
+ * A trace of this process as a file: the steps of one trace turn.
  */
 #include "render/timeline/chrome.h"
 #include "render/output.h"
