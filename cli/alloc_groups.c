@@ -10,7 +10,7 @@
 
 #include "server/hash.h"
 
-#define PATH_MOST 4096u /* bytes of a path of calls */
+#define PATH_MOST 4096u /* bytes of a call path */
 #define FRAMES_MOST 128u
 #define PLACES_MOST 16u
 
@@ -66,7 +66,7 @@ static void name_module(tare_view *view, const tare_alloc *row, char *text)
 		(void)snprintf(text, PATH_MOST, "%s", modules[module].name);
 }
 
-/* Our own frames are in all of them: "libtare.so.0", "libtare-alloc.so". */
+/* tare's own frames are in all paths: "libtare.so.0", "libtare-alloc.so". */
 static bool is_ours(tare_view *view, uint32_t module)
 {
 	const tare_module *modules;
@@ -77,7 +77,7 @@ static bool is_ours(tare_view *view, uint32_t module)
 		strncmp(modules[module].name, "libtare-", 8) == 0);
 }
 
-/* The allocation first, its callers after it. */
+/* The allocating function first, then its callers. */
 static void name_path(tare_view *view, const tare_alloc *row, char *text)
 {
 	tare_alloc_frame frames[FRAMES_MOST];

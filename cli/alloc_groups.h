@@ -12,7 +12,7 @@ enum alloc_by { ALLOC_BY_PLACE, ALLOC_BY_PATH, ALLOC_BY_MODULE };
 
 struct alloc_group {
 	char *name;
-	tare_alloc now, before; /* sums; before: of the first of two moments */
+	tare_alloc now, before; /* sums; before: of the earlier moment */
 };
 
 struct alloc_groups {
@@ -28,11 +28,11 @@ enum alloc_by alloc_by(const char *text);
 /* Adds rows of a view; 0, or TARE_ENOMEM. */
 int alloc_groups_add(struct alloc_groups *groups, tare_view *view,
 		     const tare_alloc *rows, size_t n, bool is_before);
-/* `key`: live, bytes, count, peak or temporary; most of it first. */
+/* `key`: live, bytes, count, peak or temporary; largest first. */
 void alloc_groups_sort(struct alloc_groups *groups, const char *key);
-/* Leaves out what has nothing live. */
+/* Removes groups without live allocations. */
 void alloc_groups_keep_live(struct alloc_groups *groups);
-/* Leaves out what is the same before and now; largest change first. */
+/* Removes groups that did not change; largest change first. */
 void alloc_groups_keep_changed(struct alloc_groups *groups);
 void alloc_groups_release(struct alloc_groups *groups);
 

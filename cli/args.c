@@ -40,7 +40,7 @@ static int words_add(struct words *words, const char *word)
 	return CODE_OK;
 }
 
-/* Whether `value` is one of the words in `choices`; says so if it is not. */
+/* Checks that `value` is one of the words in `choices`; else a message. */
 static int check_choice(const struct option_spec *spec, const char *value)
 {
 	struct suggestion near = { .word = value };
@@ -61,7 +61,7 @@ static int check_choice(const struct option_spec *spec, const char *value)
 			     suggest_text(&near, ""));
 }
 
-/* Stores a value, or says why it cannot be one. */
+/* Stores a value, or prints why it is invalid. */
 static int store(const struct option_spec *spec, const char *value)
 {
 	const char *wanted = "a whole number";
@@ -103,7 +103,7 @@ static const struct option_spec *find_in(const struct option_spec *spec,
 	return NULL;
 }
 
-/* By its name, or by its letter where there is one. */
+/* Finds an option by its name, or by its letter if it has one. */
 static const struct option_spec *find(const struct args *args,
 				      const char *name, size_t len,
 				      char letter)
@@ -129,7 +129,7 @@ static int unknown_long(const struct args *args, const char *name, size_t len)
 			     suggest_text(&near, "--"));
 }
 
-/* The value of an option: what follows in its own word, or the next word. */
+/* The value of an option: the rest of its own word, or the next word. */
 static int take_value(struct args *args, const struct option_spec *spec,
 		      const char *value)
 {
@@ -158,7 +158,7 @@ static int parse_long(struct args *args, const char *name)
 	return take_value(args, spec, name[len] ? name + len + 1 : NULL);
 }
 
-/* -abc is -a -b -c as long as they are flags; else the rest is the value. */
+/* -abc is -a -b -c while these are flags; else the rest is the value. */
 static int parse_letters(struct args *args, const char *letters)
 {
 	int code = CODE_OK;
@@ -176,7 +176,7 @@ static int parse_letters(struct args *args, const char *letters)
 	return code;
 }
 
-/* Operands move to the front of argv, over words already read. */
+/* Moves operands to the front of argv, over words already parsed. */
 static int take_operand(struct args *args, char *word)
 {
 	if (args->n_operands >= args->command->max_operands)

@@ -20,7 +20,7 @@
 
 #include "command.h"
 
-/* What an option fills. */
+/* The type of the variable that an option sets. */
 enum option_type {
 	TYPE_FLAG,     /* bool */
 	TYPE_TEXT,     /* const char *, borrows from argv */
@@ -69,19 +69,19 @@ extern const struct option_spec common_options[];
 
 struct args {
 	const struct command *command;
-	char **next; /* word of argv that is read next; ends with NULL */
+	char **next; /* next word of argv; ends with NULL */
 	char **operands;
 	size_t n_operands;
 	bool wants_help;
 };
 
 /*
- * Stores every option where its row points to, and gathers the operands.
- * Returns 0, or CODE_USAGE after a message.
+ * Stores every option in its row's variable, and collects the operands. Returns
+ * 0, or CODE_USAGE after a message.
  */
 int args_parse(struct args *args);
 
-/* The operand at `index`, or `otherwise` when there are fewer. */
+/* The operand at `index`, or `otherwise` if there are fewer. */
 const char *args_operand(const struct args *args, size_t index,
 			 const char *otherwise);
 

@@ -95,7 +95,7 @@ static int send_all(int fd, const char *text)
 	return 0;
 }
 
-/* Up to the end: we asked for the connection to be closed. */
+/* Reads to the end: the request asks to close the connection. */
 static int receive_all(int fd, struct tr_buf *text)
 {
 	char bytes[16384];

@@ -15,10 +15,10 @@ static const int handed_on[] = { SIGINT,  SIGQUIT, SIGTERM,
 
 #define N_HANDED_ON (sizeof(handed_on) / sizeof(handed_on[0]))
 
-/* For the handler. Set and cleared while the signals are blocked. */
+/* For the signal handler. Set and cleared while the signals are blocked. */
 static volatile pid_t running;
 
-/* What was before, to be put back. */
+/* The previous signal state, to be restored. */
 struct signals {
 	struct sigaction action[N_HANDED_ON];
 	sigset_t mask;
@@ -29,7 +29,7 @@ static void hand_on(int number, siginfo_t *info, void *context)
 	int saved = errno;
 
 	(void)context;
-	/* Above 0: from the kernel, that is the terminal; see child.h. */
+	/* si_code > 0: from the kernel, that is the terminal; see child.h. */
 	if (running > 0 && info->si_code <= 0)
 		(void)kill(running, number);
 	errno = saved;
@@ -52,7 +52,7 @@ static void catch_signals(struct signals *before)
 	action.sa_sigaction = hand_on;
 	for (size_t i = 0; i < N_HANDED_ON; i++) {
 		(void)sigaction(handed_on[i], NULL, &before->action[i]);
-		/* Ignored under nohup and for jobs in the background. */
+		/* Ignored under nohup and for background jobs. */
 		if (before->action[i].sa_handler != SIG_IGN)
 			(void)sigaction(handed_on[i], &action, NULL);
 	}
@@ -65,7 +65,7 @@ static void restore_signals(const struct signals *before)
 	(void)sigprocmask(SIG_SETMASK, &before->mask, NULL);
 }
 
-/* In the new process: becomes the program, or tells why it cannot. */
+/* In the child process: executes the program, or reports the error. */
 static void become(char **argv, const struct signals *before, int error_fd)
 {
 	ssize_t sent;
@@ -78,7 +78,7 @@ static void become(char **argv, const struct signals *before, int error_fd)
 	_exit(sent == sizeof(error) ? 127 : 126);
 }
 
-/* The errno that exec left in the pipe, or 0 when exec closed it. */
+/* The errno that the child wrote to the pipe, or 0 if exec closed it. */
 static int exec_error(int fd)
 {
 	int error = 0;
@@ -97,7 +97,7 @@ static void wait_for(struct child *child)
 		;
 }
 
-/* Signals are blocked around the fork: none finds `running` half set. */
+/* Signals are blocked around the fork, until `running` is set. */
 static int start(char **argv, const struct signals *before,
 		 struct child *child)
 {
@@ -128,7 +128,7 @@ int child_run(char **argv, struct child *ret_child)
 	int64_t start_ns;
 	int error;
 
-	(void)fflush(NULL); /* or the child would print it again */
+	(void)fflush(NULL); /* else the child would print it again */
 	block_signals(&before.mask);
 	catch_signals(&before);
 	start_ns = tr_monotonic_ns();
@@ -160,7 +160,7 @@ void child_die_alike(const struct child *child)
 		return;
 	number = WTERMSIG(child->status);
 	(void)fflush(NULL);
-	/* One core file is enough, and it is the program's. */
+	/* The program writes the core file; this process writes none. */
 	(void)setrlimit(RLIMIT_CORE, &no_core);
 	(void)signal(number, SIG_DFL);
 	(void)sigemptyset(&set);

@@ -3,9 +3,9 @@
  * Child: runs a program as if the shell had done so itself.
  *
  * Its standard streams, process group, signal mask and ignored signals are
- * the ones this process was given. Signals that somebody sends to this
- * process are handed on; those of the terminal are not, because the kernel
- * sends them to the whole group and the program would get them twice.
+ * those of this process. Signals that another process sends to this one are
+ * passed on. Signals of the terminal are not: the kernel sends them to the
+ * whole group, and the program would get them twice.
  */
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H
@@ -18,18 +18,18 @@ struct child {
 	pid_t pid;
 	int status; /* of wait */
 	uint64_t wall_ns;
-	struct rusage usage; /* its own and its waited-for children's */
+	struct rusage usage; /* of the child and the children it waited for */
 };
 
-/* Runs argv to its end. Returns 0, or the errno that kept it from running. */
+/* Runs argv to its end. Returns 0, or the errno of why it could not run. */
 int child_run(char **argv, struct child *ret_child);
 
-/* What a shell shows: the exit status, or 128 and the signal. */
+/* The status a shell shows: the exit status, or 128 plus the signal. */
 int child_code(const struct child *child);
 
 /*
- * If the program died of a signal, dies of the same, so that a shell or a
- * supervisor sees the truth. Returns only if it did not.
+ * If the program was killed by a signal, kills this process by the same one, so
+ * that a shell or supervisor sees the cause. Otherwise returns.
  */
 void child_die_alike(const struct child *child);
 

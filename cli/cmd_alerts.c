@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tare alerts: what the running server's rules say. One that fires is an exit
- * status of 1, so that a script can ask.
+ * tare alerts: the states of the running server's rules. The exit status is 1
+ * if one is firing, for scripts.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static int run(struct args *args)
 	(void)args;
 	if (code)
 		return code;
-	/* No text of a user can look like this: its quotes are escaped. */
+	/* A user's text cannot contain this: its quotes are escaped. */
 	fires = strstr(json, "\"state\":\"firing\"") != NULL;
 	if (as_json) {
 		(void)fputs(json, stdout);

@@ -2,9 +2,8 @@
 /*
  * tare alloc: show allocations: live, leaked, at the peak.
  *
- * Rows of the table of allocations are grouped as asked: by the place that
- * allocates, the path of calls to it, or its module; then sorted. Two moments
- * (snapshots, or runs) are compared group by group.
+ * Rows of the table of allocations are grouped by place, call path or module,
+ * then sorted. Two moments (snapshots or runs) are compared group by group.
  */
 #include <string.h>
 
@@ -23,7 +22,7 @@ static struct {
 	const char *by;
 	const char *sort;
 	const char *diff;
-	const char *to; /* the operand after it */
+	const char *to; /* the operand after --diff */
 	uint64_t top;
 	bool peak;
 	bool leaks;
@@ -77,7 +76,7 @@ static size_t rows_shown(const struct alloc_groups *groups)
 	return opts.top && opts.top < groups->n ? (size_t)opts.top : groups->n;
 }
 
-/* The table, and how many rows it does not show. */
+/* Prints the table, and the number of rows that it leaves out. */
 static void end_table(struct table *table, const struct alloc_groups *groups)
 {
 	size_t n = rows_shown(groups);
@@ -203,7 +202,7 @@ static int show_one(tare_view *view)
 
 /* ---- two moments ------------------------------------------------------- */
 
-/* What the difference is, with its sign: more memory is red. */
+/* The difference with its sign: more memory is red. */
 static void add_change(struct table *table, uint64_t from, uint64_t to,
 		       bool is_bytes, bool is_tinted)
 {
@@ -264,7 +263,7 @@ static void json_diff(const struct alloc_groups *groups)
 	output_json(json, stdout);
 }
 
-/* Rows of a moment: a snapshot of the view, or its end. False: neither. */
+/* Rows of a moment: a snapshot of the view, or its end. False: no match. */
 static bool find_moment(tare_view *view, const char *name,
 			const tare_alloc **ret_rows, size_t *ret_n)
 {
@@ -275,7 +274,7 @@ static bool find_moment(tare_view *view, const char *name,
 		return tare_view_allocs(view, ret_rows, ret_n) == 0;
 	if (tare_view_alloc_marks(view, &marks, &n))
 		return false;
-	while (n-- > 0) /* of several with this name, the last */
+	while (n-- > 0) /* if several have this name, the last one */
 		if (strcmp(marks[n].name, name) == 0) {
 			*ret_rows = marks[n].allocs;
 			*ret_n = marks[n].n_allocs;
@@ -284,7 +283,7 @@ static bool find_moment(tare_view *view, const char *name,
 	return false;
 }
 
-/* A moment of `view`, else another run's end, which *ret_other then is. */
+/* A moment of `view`, else the end of another run, stored in *ret_other. */
 static int add_moment(struct alloc_groups *groups, tare_view *view,
 		      const char *name, bool is_before, tare_view **ret_other)
 {
@@ -336,7 +335,7 @@ static int compare(tare_view *view)
 
 /* ---- the command ------------------------------------------------------- */
 
-/* With --diff the last operand is what it leads to. */
+/* With --diff the last operand is the later moment. */
 static int check(struct args *args)
 {
 	if (!opts.diff && args->n_operands > 1)

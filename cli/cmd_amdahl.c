@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tare amdahl: what the whole gains if one part gets faster. */
+/* tare amdahl: the gain of the whole program if one part gets faster. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static const struct option_spec options[] = {
 static const char *const of_names[] = { "any", "stages", "scopes",
 					"functions", "samples" };
 
-/* The parser of options has seen that it is one of them. */
+/* The option parser has checked that the word is valid. */
 static uint32_t of_text(const char *text)
 {
 	for (uint32_t i = 1; i < sizeof(of_names) / sizeof(of_names[0]); i++)
@@ -89,7 +89,7 @@ static const struct {
 
 /* ---- text -------------------------------------------------------------- */
 
-/* Names of C++ are long: last, and cut only for a terminal. */
+/* C++ names are long: last column, cut only on a terminal. */
 static void add_name(struct table *table, const tare_part *part)
 {
 	const char *slash = strrchr(part->file, '/');
@@ -102,7 +102,7 @@ static void add_name(struct table *table, const tare_part *part)
 		table_addf(table, "%s%.900s", mark, part->name);
 }
 
-/* "73.9%", or "186 x" where percents are hard to read. */
+/* "73.9%", or "186 x" where percentages are hard to read. */
 static struct tr_text gain_text(double gain)
 {
 	struct tr_text out = { "no limit" };

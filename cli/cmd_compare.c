@@ -95,7 +95,7 @@ static int write_stdout(tare_comparison *c, uint32_t format)
 {
 	int err = tare_comparison_write(c, format, stream_write, stdout);
 
-	/* A failed write is main's to tell: it knows of EPIPE. */
+	/* main() reports failed writes: it handles EPIPE. */
 	return err && !ferror(stdout) ?
 		       message_error("write", "the comparison", err) :
 		       CODE_OK;
@@ -192,7 +192,7 @@ static int compare(struct args *args)
 	else if (!unread)
 		message("nothing to compare: there is no run");
 	tare_comparison_free(c);
-	/* What could be read is compared; that something could not is told. */
+	/* Readable runs are compared; unreadable ones set the exit code. */
 	return code ? code : unread ? unread : n ? CODE_OK : CODE_IO;
 }
 

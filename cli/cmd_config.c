@@ -2,9 +2,8 @@
 /*
  * tare config: the table of options.
  *
- * Everything here is read from the library's table, so that no option is
- * documented twice: --conf is the sample tare.conf, --markdown is
- * docs/options.md.
+ * Everything is read from the library's table, so that no option is documented
+ * twice: --conf prints the sample tare.conf, --markdown prints docs/options.md.
  */
 #include <string.h>
 
@@ -42,7 +41,7 @@ static const char *const names_names[] = {
 	[TARE_NAMES_COMMAND] = "command", [TARE_NAMES_URL] = "url",
 };
 
-/* The value here and now: environment and tare.conf included. */
+/* The current value: environment and tare.conf included. */
 static const char *value_text(const tare_option *option, char *text,
 			      size_t size)
 {
@@ -83,7 +82,7 @@ static void print_conf(const tare_option *option)
 		     option->name, option->default_value);
 }
 
-/* A bar would end the cell. */
+/* A vertical bar would end the cell. */
 static void print_cell(const char *text)
 {
 	for (; *text; text++)

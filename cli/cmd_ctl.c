@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tare ctl: steers the measuring of a running program. */
+/* tare ctl: controls the measuring of a running program. */
 #include <string.h>
 
 #include "args.h"
@@ -23,7 +23,7 @@ struct target {
 	int64_t pid;
 };
 
-/* The exit code of an action; says why it failed. */
+/* The exit code of an action; prints why it failed. */
 static int result_of(const struct target *target, int err)
 {
 	if (!err)
@@ -88,7 +88,7 @@ static int ctl_set(const struct target *target)
 	return code;
 }
 
-/* The value of `option` in the process now; "?" if it ended meanwhile. */
+/* The current value of `option` in the process; "?" if it has ended. */
 static const char *live_value(int64_t pid, const tare_option *option,
 			      char *value, size_t size)
 {
@@ -96,7 +96,7 @@ static const char *live_value(int64_t pid, const tare_option *option,
 								     value;
 }
 
-/* With words after `get`, only the options named by them. */
+/* With words after `get`, only the options they name. */
 static bool is_wanted(const struct args *args, const tare_option *option)
 {
 	for (size_t i = 2; i < args->n_operands; i++)
@@ -171,7 +171,7 @@ static int ctl_get(const struct target *target)
 	return CODE_OK;
 }
 
-/* A process id, or whatever names a run: then that run's process. */
+/* A process id, or any name of a run: then that run's process. */
 static int find_process(struct target *target)
 {
 	uint64_t pid;

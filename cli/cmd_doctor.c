@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tare doctor: what can be measured here, and what would help with the rest.
+ * tare doctor: which measurements this machine supports; hints for the rest.
  *
- * The library looks, in this process: what it says holds for this user and
- * this environment. What is not there is an answer and no error.
+ * The library checks in this process, so the result holds for this user and
+ * this environment. A missing feature is a result, not an error.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tare export: runs for other programs: tables, metrics, traces, profiles. */
+/* tare export: exports runs: tables, metrics, traces, profiles. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static bool ends_with(const char *text, const char *ending)
 	return a > b && strcmp(text + a - b, ending) == 0;
 }
 
-/* The one asked for, or the one that the file's name or a table says. */
+/* The requested format, or the one implied by the file's name or a table. */
 static enum tare_format format_of(void)
 {
 	for (size_t i = 0; i < N_FORMATS; i++)
@@ -99,7 +99,7 @@ static bool is_split(void)
 	return opts.split_size || opts.split_seconds || opts.keep;
 }
 
-/* The options that only some formats know. */
+/* Checks options that only some formats support. */
 static int check_options(const struct args *args, enum tare_format format)
 {
 	bool of_profile = opts.table &&
@@ -130,7 +130,7 @@ static int check_options(const struct args *args, enum tare_format format)
 	return CODE_OK;
 }
 
-/* 64K, 50M, 1G or bytes; false: none of these. */
+/* 64K, 50M, 1G or bytes; false: invalid. */
 static bool parse_size(const char *text, uint64_t *ret_bytes)
 {
 	char *end;
@@ -147,7 +147,7 @@ static bool parse_size(const char *text, uint64_t *ret_bytes)
 
 /* ---- the runs ---------------------------------------------------------- */
 
-/* All of their time: what moments are counted from. */
+/* The time range of all runs, for relative moments. */
 static tare_run span_of(const struct job *job)
 {
 	tare_run span = *tare_view_run(job->views[0]);
@@ -163,7 +163,7 @@ static tare_run span_of(const struct job *job)
 	return span;
 }
 
-/* The others of the first run's group, whose file may lie elsewhere. */
+/* Opens the other runs of the group; the first file may be elsewhere. */
 static int open_group(struct job *job)
 {
 	const tare_run *own = tare_view_run(job->views[0]);
@@ -173,7 +173,7 @@ static int open_group(struct job *job)
 
 	if (err)
 		return runs_error("list", "runs", err);
-	/* The list begins with the newest. A copy has another id. */
+	/* The list is newest first. A copy has another id. */
 	for (size_t i = n; i-- > 0 && own->group[0] && !code;)
 		if (strcmp(runs[i].group, own->group) == 0 &&
 		    (runs[i].pid != own->pid ||
@@ -191,13 +191,13 @@ static int open_all(const struct args *args, struct job *job)
 		code = job_open(job, args_operand(args, i, "last"));
 	if (!code && opts.group)
 		code = open_group(job);
-	/* Of several hosts, in one order of time. */
+	/* Aligns the clocks of several hosts. */
 	for (size_t i = 0; i < job->n && job->n > 1; i++)
 		(void)!tare_view_align(job->views[i]);
 	return code;
 }
 
-/* ---- where to ---------------------------------------------------------- */
+/* ---- destination --------------------------------------------------------- */
 
 static int to_stream(const struct job *job,
 		     const tare_export_options *how, FILE *stream,
@@ -206,7 +206,7 @@ static int to_stream(const struct job *job,
 	int err = tare_export(job->views, job->n, how, stream_write,
 			      stream);
 
-	/* A failed write to stdout is main's to tell: it knows of EPIPE. */
+	/* main() reports failed writes to stdout: it handles EPIPE. */
 	if (!err || (stream == stdout && ferror(stdout)))
 		return CODE_OK;
 	return message_error("export to", name, err);
@@ -239,7 +239,7 @@ static int to_file(const struct job *job, const tare_export_options *how,
 	return CODE_OK;
 }
 
-/* Pieces lie beside each other: FILE.0001.json and so on. */
+/* Pieces are in one folder: FILE.0001.json and so on. */
 static int to_pieces(const struct job *job,
 		     const tare_export_options *how)
 {
@@ -275,7 +275,7 @@ static int to_pieces(const struct job *job,
 	return CODE_OK;
 }
 
-/* A link is followed: what it points to is replaced, not the link. */
+/* A symbolic link is followed: its target is replaced, not the link. */
 static int to_path(const struct job *job, const tare_export_options *how,
 		   const char *path)
 {
@@ -292,7 +292,7 @@ static int to_path(const struct job *job, const tare_export_options *how,
 		return to_file(job, how, ".", real);
 	*slash = '\0';
 	folder = slash == real ? "/" : real;
-	/* Only a folder that was asked for is made. */
+	/* A missing folder is created only if the output is a folder. */
 	if (stat(folder, &st))
 		return message_error("export to", path, errno);
 	return to_file(job, how, folder, slash + 1);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tare flags: what to compile and link a program with.
+ * tare flags: prints the flags to compile and link a program with tare.
  *
- * The folders are those beside this program, wherever it lies now: a prefix
- * that was moved, or installed by DESTDIR, works as it is; the files of
- * pkg-config would have to be edited. The library is found at run time, too:
- * -rpath.
+ * The folders are relative to this program: a prefix that was moved, or
+ * installed by DESTDIR, works without changes, while pkg-config files would
+ * have to be edited. -rpath lets the library be found at run time.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -17,7 +16,7 @@
 #include "message.h"
 #include "program.h"
 
-/* Below the prefix, or absolute. */
+/* Relative to the prefix, or absolute. */
 #ifndef TARE_INCLUDEDIR
 #define TARE_INCLUDEDIR "include"
 #endif
@@ -45,10 +44,10 @@ static const struct option_spec options[] = {
 struct folders {
 	char include[PATH_MAX];
 	char lib[PATH_MAX];
-	bool is_known; /* to compiler and loader: no option names it */
+	bool is_known; /* default for compiler and loader: no option needed */
 };
 
-/* False if it does not fit. */
+/* False if the path is too long. */
 static bool join(char ret_path[PATH_MAX], const char *folder, const char *name)
 {
 	int n = name[0] == '/' ?
@@ -59,8 +58,8 @@ static bool join(char ret_path[PATH_MAX], const char *folder, const char *name)
 }
 
 /*
- * In a build folder the build leaves a file beside the program that names
- * the folder of the headers, which is among the sources.
+ * In a build folder, the build writes a file beside the program that names the
+ * folder of the headers, which is in the source tree.
  */
 static bool read_built(const char *self, const char *above,
 		       struct folders *folders)
@@ -110,8 +109,8 @@ static int check_there(const char *folder, const char *name)
 	return CODE_IO;
 }
 
-/* One word, after a space if it is not the first; for a shell, as pkg-config
- * writes it: $(tare flags) is split at spaces whatever stands before them. */
+/* One word, after a space unless it is the first. Escaped as in pkg-config,
+ * since a shell splits the output of $(tare flags) at spaces. */
 static void print_word(bool *is_first, const char *before, const char *path)
 {
 	(void)printf("%s%s", *is_first ? "" : " ", before);

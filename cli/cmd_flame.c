@@ -47,7 +47,7 @@ static const struct option_spec options[] = {
 	OPTION_END
 };
 
-/* ---- what -------------------------------------------------------------- */
+/* ---- content ------------------------------------------------------------- */
 
 static enum tare_frames_from from_of(tare_view *view)
 {
@@ -92,7 +92,7 @@ static int choose(tare_view *view, tare_flame_options *how)
 	return read_percent(opts.least, &how->least);
 }
 
-/* ---- where to ---------------------------------------------------------- */
+/* ---- destination --------------------------------------------------------- */
 
 static int explain(const char *which, int err, unsigned from)
 {
@@ -111,7 +111,7 @@ static int to_stdout(tare_view *view, const tare_flame_options *how,
 {
 	int err = tare_export_flame(view, how, stream_write, stdout);
 
-	/* A failed write is main's to tell: it knows of EPIPE. */
+	/* main() reports failed writes: it handles EPIPE. */
 	if (err && !ferror(stdout))
 		return explain(which, err, how->from);
 	return CODE_OK;

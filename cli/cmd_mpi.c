@@ -13,7 +13,7 @@ static const struct option_spec options[] = {
 	OPTION_END
 };
 
-/* One run stands for all of its group; several are what they are. */
+/* A single run means all runs of its group; several are used as given. */
 static int add_runs(const struct args *args, struct job *job)
 {
 	const char *which = args_operand(args, 0, "last");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tare records: the operations in a run's history, with their attributes. */
+/* tare records: the records of a run, with their attributes. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static const struct option_spec options[] = {
 	OPTION_END
 };
 
-/* Quoted where a reader could not tell where the value ends. */
+/* Quoted if the end of the value would be unclear. */
 static void write_word(FILE *stream, const char *text)
 {
 	if (!strpbrk(text, " \t\"\\")) {
@@ -76,7 +76,7 @@ static void add_attrs(struct table *table, const tare_record *record)
 	free(text);
 }
 
-/* What was measured: a duration, a value with its unit, or what it is of. */
+/* The measured number: a duration, a value with its unit, or the kind. */
 static void add_measured(struct table *table, const tare_record *record)
 {
 	if (record->kind == TARE_RECORD_OPERATION ||

@@ -2,8 +2,8 @@
 /*
  * tare run: runs a program with measuring on and reports at its end.
  *
- * The program's own streams and its exit status pass through untouched; all
- * that is said goes to stderr, after the program, or to a file.
+ * The program's streams and its exit status pass through unchanged. tare writes
+ * only to stderr, after the program has ended, or to a file.
  */
 #include <errno.h>
 #include <signal.h>
@@ -120,7 +120,7 @@ static const char *how(const char *given, const char *usual)
 	return given && strcmp(given, "true") == 0 ? usual : given;
 }
 
-/* Also set in this process: it must look where the program writes. */
+/* Also set in this process, which reads where the program writes. */
 static int apply_settings(void)
 {
 	char parts[128];
@@ -148,7 +148,7 @@ static int apply_settings(void)
 	return code;
 }
 
-/* The MPI of the program, of which the launcher may know, too. */
+/* The program's MPI, which the launcher may know too. */
 static enum mpi_kind choose_mpi(const struct args *args,
 				const struct launch *launch)
 {
@@ -165,8 +165,8 @@ static enum mpi_kind choose_mpi(const struct args *args,
 }
 
 /*
- * What can be loaded is; without it the program runs all the same, and its
- * time and memory are told. True: it is sampled.
+ * Loads the library if possible. Otherwise the program runs without it, and
+ * only its time and memory are reported. True: it is sampled.
  */
 static bool load_library(const struct args *args, enum mpi_kind mpi)
 {
@@ -187,7 +187,7 @@ static bool load_library(const struct args *args, enum mpi_kind mpi)
 	return preload_set(opts.alloc != NULL, mpi) == CODE_OK && is_sampled;
 }
 
-/* Opened before the program runs: better now than after an hour. */
+/* Opened before the program runs, so that an error shows at once. */
 static int open_file(const char *path, FILE **ret_stream)
 {
 	FILE *stream = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
@@ -213,7 +213,7 @@ static int open_outputs(struct outcome *outcome)
 	int code = CODE_OK;
 
 	if (outcome->is_rank && outcome->launch.rank && !outcome->each_rank)
-		return CODE_OK; /* rank 0 tells */
+		return CODE_OK; /* rank 0 reports */
 	if (!opts.no_report)
 		outcome->text = stderr;
 	if (opts.output)
@@ -259,15 +259,15 @@ static int run_program(const struct args *args)
 			      outcome_tell_early, &outcome);
 	error = child_run(args->operands, &outcome.child);
 	outcome.ended_ns = tr_realtime_ns();
-	/* A reader of our stderr that went away must not change the status. */
+	/* A closed stderr must not change the exit status. */
 	(void)signal(SIGPIPE, SIG_IGN);
-	/* A launcher ends all ranks of a job when one died, by a signal to
-	 * each process and another to its group. The report is short. */
+	/* If one rank dies, a launcher ends all ranks of the job by a signal
+	 * to each process and another to its group. The report is short. */
 	if (outcome.is_rank)
 		(void)signal(SIGTERM, SIG_IGN);
 	if (!error)
 		outcome_find(&outcome);
-	/* Who ended the program by a signal may end this one by the next. */
+	/* A signal that ended the program may also end this process. */
 	outcome.is_told = watcher_stop(&watcher,
 				       error ||
 				       !WIFSIGNALED(outcome.child.status));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tare stages: the pipelines of a run, and what holds them up. */
+/* tare stages: the pipelines of a run, and their bottlenecks. */
 #include <stdlib.h>
 
 #include <tare/read/pipeline.h>

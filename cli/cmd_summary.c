@@ -29,7 +29,7 @@ static const struct option_spec options[] = {
 	OPTION_END
 };
 
-/* ---- adding up and ranking --------------------------------------------- */
+/* ---- sums and ranking ---------------------------------------------------- */
 
 double summary_success(const struct summary *s)
 {
@@ -73,7 +73,7 @@ static int by_mean(const void *a, const void *b)
 	const tare_stats *x = *(const tare_stats *const *)a;
 	const tare_stats *y = *(const tare_stats *const *)b;
 
-	/* Nothing but NAN: behind all others. */
+	/* Rows without a number come last. */
 	if ((x->mean != x->mean) != (y->mean != y->mean))
 		return x->mean != x->mean ? 1 : -1;
 	if (x->mean != y->mean && x->mean == x->mean)
@@ -157,7 +157,7 @@ const tare_record *summary_next(const struct summary *s,
 
 	if (record) {
 		record++;
-	} else { /* back to the first of them */
+	} else { /* find the first of them */
 		record = end;
 		while (record > s->records && left)
 			left -= is_wanted(--record);
@@ -167,7 +167,7 @@ const tare_record *summary_next(const struct summary *s,
 	return record < end ? record : NULL;
 }
 
-/* ---- for programs ------------------------------------------------------ */
+/* ---- JSON ---------------------------------------------------------------- */
 
 static void json_row(struct tr_json *json, const tare_stats *s, size_t rank)
 {

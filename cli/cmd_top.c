@@ -2,9 +2,9 @@
 /*
  * tare top: a live view of a running program.
  *
- * Reads the ledger from outside: the program does not notice. On a terminal
- * it takes the whole screen; otherwise, and with --once or --json, it prints
- * one picture after the other.
+ * Reads the ledger from outside, without any effect on the program. On a
+ * terminal it uses the whole screen; otherwise, and with --once or --json, it
+ * prints one picture after the other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "screen.h"
 
 #define SORTS "time own calls mean p99 max failures name"
-#define LEAST_INTERVAL_NS 50000000u /* a picture takes a few ms to make */
+#define LEAST_INTERVAL_NS 50000000u /* making a picture takes a few ms */
 
 static struct {
 	uint64_t delay_ns;
@@ -41,7 +41,7 @@ static const struct option_spec options[] = {
 };
 
 struct watch {
-	char *id; /* the run, found once: "last" may become another */
+	char *id; /* looked up once: "last" may change */
 	uint64_t interval_ns;
 	uint64_t n_shown;
 	enum picture_sort sort;
@@ -67,9 +67,9 @@ static bool has_ended(const struct watch *watch)
 }
 
 /*
- * Takes a new view and makes the picture since the last one. A ledger moves
- * when its process ends; for that moment it may be at neither place, so a
- * miss is tried again.
+ * Opens a new view and makes the picture since the previous one. A ledger moves
+ * when its process ends and may for a moment be at neither place, so a failed
+ * open is retried.
  */
 static int refresh(struct watch *watch)
 {
@@ -156,7 +156,7 @@ static void change_interval(struct watch *watch, bool longer)
 	watch->interval_ns = steps_ms[i] * 1000000;
 }
 
-/* False: the user wants to leave. *ret_due: a new picture is wanted now. */
+/* False: the user quits. *ret_due: redraw now. */
 static bool press(struct watch *watch, int key, bool *ret_due)
 {
 	switch (key) {
@@ -182,7 +182,7 @@ static bool press(struct watch *watch, int key, bool *ret_due)
 	return true;
 }
 
-/* Waits for the next picture's time; false: leave. */
+/* Waits until the next picture is due; false: quit. */
 static bool wait_on_screen(struct watch *watch)
 {
 	int64_t started = tr_monotonic_ns();
@@ -190,7 +190,7 @@ static bool wait_on_screen(struct watch *watch)
 	int event;
 
 	while (!due) {
-		/* Paused: keys and signals only. */
+		/* Paused: only keys and signals. */
 		event = screen_wait(started +
 				    (watch->is_paused ?
 					     INT64_C(86400000000000) :
@@ -219,7 +219,7 @@ static bool wait_next(struct watch *watch)
 	return !ferror(stdout);
 }
 
-/* The last picture stays on the normal screen. */
+/* Prints the last picture on the normal screen. */
 static void tell_end(struct watch *watch)
 {
 	const tare_run *run = tare_view_run(watch->now.view);
@@ -234,8 +234,8 @@ static void tell_end(struct watch *watch)
 }
 
 /*
- * In print the first picture already covers an interval: a line over the
- * whole past would not be like the ones after it.
+ * When printing, the first picture also covers one interval: a line over the
+ * whole past would not be comparable with the next ones.
  */
 static int watch_run(struct watch *watch)
 {
@@ -261,7 +261,7 @@ static int watch_run(struct watch *watch)
 	return err ? runs_error("watch", watch->id, err) : CODE_OK;
 }
 
-/* The one live run; or says what there is. Gives its id (free). */
+/* Finds the only live run, else prints the candidates. Gives its id (free). */
 static int find_live(char **ret_id)
 {
 	tare_run_entry *runs;
@@ -296,7 +296,7 @@ static int find_run(const struct args *args, char **ret_id)
 	code = run_open(args->operands[0], &view);
 	if (code)
 		return code;
-	/* A file may lie anywhere: then its path is its name. */
+	/* A file may be anywhere: its path is its name. */
 	*ret_id = strdup(strchr(args->operands[0], '/')
 				 ? args->operands[0]
 				 : tare_view_run(view)->id);

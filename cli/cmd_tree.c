@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tare tree: the call trees of a run: of its probes, and of its samples. */
+/* tare tree: the call trees of a run: from probes and from samples. */
 #include "args.h"
 #include "runs.h"
 

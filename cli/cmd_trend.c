@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tare trend: the last minutes of a run against the minutes before them. */
+/* tare trend: the last minutes of a run compared with those before. */
 
 #include "args.h"
 #include "base/text.h"
@@ -10,7 +10,7 @@
 #include "table.h"
 
 #define WINDOW_NS UINT64_C(60000000000)
-#define NOTABLE 0.1 /* a change of the mean that is coloured */
+#define NOTABLE 0.1 /* changes of the mean from here on are coloured */
 
 static struct {
 	uint64_t window_ns;
@@ -26,7 +26,7 @@ static const struct option_spec options[] = {
 	OPTION_END
 };
 
-/* ---- for people -------------------------------------------------------- */
+/* ---- text ---------------------------------------------------------------- */
 
 static struct tr_text value_of(const tare_stats *s, double value)
 {
@@ -84,7 +84,7 @@ static void print_trend(const tare_trend *trends, size_t n)
 	table_end(&table, stdout);
 }
 
-/* ---- for programs ------------------------------------------------------ */
+/* ---- JSON ---------------------------------------------------------------- */
 
 #define FIELD(field) TR_FIELD(tare_stats, #field, field)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tare url: where the running server is. */
+/* tare url: the address of the running server. */
 #include <errno.h>
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tare verify: is a ledger whole, and what did it lose?
+ * tare verify: checks that a ledger is intact, and shows its losses.
  *
- * Damage is an exit status of 1; losses that the ledger itself counted are
- * shown but are no damage.
+ * Damage gives an exit status of 1. Losses that the ledger itself counted are
+ * shown, but are not damage.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static const struct option_spec options[] = {
 	OPTION_END
 };
 
-/* ---- counters of a view, each with its name and its weight -------------- */
+/* ---- counters of a view, with name and severity -------------------------- */
 
 enum weight {
 	PLAIN,	 /* a size */
@@ -121,7 +121,7 @@ static void health_json(struct tr_json *json, const tare_health *health)
 
 /* ---- one ledger -------------------------------------------------------- */
 
-/* What one operand gave. */
+/* The result of one operand. */
 struct finding {
 	const char *path;
 	struct tr_json *json; /* NULL: text */
@@ -149,7 +149,7 @@ static int check(struct finding *finding)
 	if (finding->json)
 		tr_json_array(finding->json, "problems");
 	n = tare_verify(finding->path, on_problem, finding);
-	/* A file that is no ledger at all is a finding, not a failure. */
+	/* A file that is not a ledger is a finding, not a failure. */
 	if (n == TARE_EFORMAT || n == TARE_EVERSION) {
 		on_problem(finding, tare_strerror(n));
 		n = 1;
@@ -207,8 +207,8 @@ static int verify_json(struct finding *finding, const tare_view *view)
 }
 
 /*
- * A word that is a path is checked even if no view opens from it: that it
- * does not is what the user wants explained.
+ * An operand that is a path is checked even if no view can be opened: the
+ * reason is what the user asks for.
  */
 static int verify_one(const char *which, struct tr_json *json, bool color)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Command: what every command of `tare` is made of.
+ * Command: the common structure of all commands of `tare`.
  *
  * A command is one file, cmd_<name>.c, that defines one `struct command`: its
- * help, its options and its function. main.c lists them. The table of options
- * is read by the parser and by the help alike, so the two cannot disagree.
+ * help, its options and its function. main.c lists them. Parser and help read
+ * the same table of options, so they cannot disagree.
  */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
@@ -17,10 +17,10 @@
 struct args;
 struct option_spec;
 
-/* What `tare` returns. `tare run` passes its program's status on instead. */
+/* Exit codes of `tare`. `tare run` returns its program's status instead. */
 enum exit_code {
 	CODE_OK = 0,
-	CODE_FOUND = 1, /* a problem was looked for and found */
+	CODE_FOUND = 1, /* the check found a problem */
 	CODE_USAGE = 2,
 	CODE_IO = 3
 };
@@ -36,14 +36,14 @@ struct command {
 	const struct option_spec *options; /* ends with a name of NULL */
 	unsigned max_operands;
 	bool stops_at_operand; /* the rest belongs to another program */
-	/* After the options are read; 0, or an exit code. NULL: none. */
+	/* Called after options are parsed; 0 or an exit code. NULL: none. */
 	int (*check)(struct args *args);
 	int (*run)(struct args *args);
-	/* Instead, of a command about one run: `which`, as it was typed. */
+	/* Instead of `run`, for commands about one run: `which` as typed. */
 	int (*show)(tare_view *view, const char *which);
 };
 
-/* Of commands that take a run. */
+/* For commands that take a run. */
 #define NOTE_RUN \
 	"RUN is a run id (or its beginning), a process id, a file, or 'last'\n"
 

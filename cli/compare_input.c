@@ -44,7 +44,7 @@ static int take_file(tare_comparison *c, const char *path, size_t *n)
 
 /* ---- folders ----------------------------------------------------------- */
 
-/* NAME_metrics.csv, NAME_metrics_2.csv; NAME may have "_metrics" in it. */
+/* NAME_metrics.csv, NAME_metrics_2.csv; NAME may contain "_metrics". */
 static bool is_run_file(const char *name)
 {
 	const char *mark = NULL, *rest = name;
@@ -64,7 +64,7 @@ static int is_wanted(const struct dirent *entry)
 	return is_run_file(entry->d_name);
 }
 
-/* Runs of a configuration in their order: the newest has no number. */
+/* Sorts runs of a configuration by age: the newest has no number. */
 static int by_age(const struct dirent **a, const struct dirent **b)
 {
 	static const char mark[] = "_metrics";
@@ -137,7 +137,7 @@ static int take_views(tare_comparison *c, const struct job *job)
 	return err;
 }
 
-/* All runs of a group: those that one `tare run` started. */
+/* All runs of a group, which one `tare run` started. */
 static int take_group(tare_comparison *c, const char *group)
 {
 	struct job job = { .n = 0 };
@@ -149,7 +149,7 @@ static int take_group(tare_comparison *c, const char *group)
 	return err;
 }
 
-/* A rank stands for its job; a training is the same in all its ledgers. */
+/* A rank means its job; a training is the same in all its ledgers. */
 static int take_run(tare_comparison *c, tare_view *view)
 {
 	const char *group = tare_view_run(view)->group;
@@ -159,7 +159,7 @@ static int take_run(tare_comparison *c, tare_view *view)
 	if (!has_training(view) && group[0] &&
 	    tare_view_communication(view, &comm) == 0 && comm.ranks > 1)
 		err = take_group(c, group);
-	/* None of them is here: a file that was brought along. */
+	/* The group is not on this machine: the file was copied here. */
 	return err == TARE_ENOENT ? tare_comparison_add_view(c, view) : err;
 }
 
@@ -186,7 +186,7 @@ int compare_take(tare_comparison *c, const char *operand, size_t *n)
 		err = take_run(c, view);
 		tare_view_close(view);
 	} else if (is_there && !ends_in(operand, ".tare")) {
-		/* A file that is no ledger is a table under another name. */
+		/* A file that is not a ledger is read as a table. */
 		return take_file(c, operand, n);
 	} else if (err == TARE_ENOENT && *operand) {
 		err = take_group(c, operand);

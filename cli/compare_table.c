@@ -31,7 +31,7 @@ static struct tr_text seconds_text(double seconds)
 	return tr_as_duration(seconds * 1e9);
 }
 
-/* The mean, and how far the interval reaches from it; no time is below 0. */
+/* The mean and the half width of its interval; times are never below 0. */
 static void add_seconds(struct table *table, const tare_estimate *e)
 {
 	struct tr_text mean = seconds_text(e->mean);
@@ -75,7 +75,7 @@ static void add_epochs(struct table *table, const tare_compared_config *c)
 			   c->epochs_most);
 }
 
-/* How many of the runs got there, if not all. */
+/* The number of runs that reached the target, if not all. */
 static void add_target(struct table *table, const tare_estimate *e,
 		       uint32_t n_runs)
 {
@@ -207,7 +207,7 @@ static void print_scores(const tare_compared *result, bool has_target)
 		COLUMN_NUMBER("WORKER MB", 4),
 		COLUMN_NUMBER("TO LOSS", 0),  COLUMN_NUMBER("TO F1", 0),
 	};
-	/* The last two are there if they were asked for. */
+	/* The last two columns are optional. */
 	bool has_workers = has_worker_memory(result);
 	struct column shown[N_OF(columns)];
 	struct table table;
@@ -242,7 +242,7 @@ static void print_scores(const tare_compared *result, bool has_target)
 
 /* ---- sentences --------------------------------------------------------- */
 
-/* Names are from files: nothing in them may reach the terminal as it is. */
+/* Names come from files, so control characters must be replaced. */
 static void print_text(const char *before, const char *text,
 		       const char *after)
 {

@@ -70,7 +70,7 @@ static void add_value(struct table *table, const struct picture_row *row)
 	table_add(table, tr_as_value(row->max, stats->unit).text);
 }
 
-/* A total has no mean, and grows anyway. */
+/* A total has no mean, and no trend as it always grows. */
 static void add_monitor(struct table *table, const struct picture_row *row)
 {
 	const tare_stats *stats = row->stats;
@@ -83,11 +83,11 @@ static void add_monitor(struct table *table, const struct picture_row *row)
 				  : tr_as_value(stats->mean, stats->unit)
 					    .text);
 	table_add(table, tr_as_value(stats->max, stats->unit).text);
-	/* The last minute against the one before. */
+	/* The last minute compared with the one before. */
 	table_add(table, tr_as_change(is_total ? NAN : row->change).text);
 }
 
-/* Narrow terminals: the median goes first, the name and the rate never. */
+/* Narrow terminals: the median is dropped first, name and rate never. */
 static const struct column scope_columns[] = {
 	COLUMN_WIDE("SCOPE"),	    COLUMN_NUMBER("CALLS/S", 0),
 	COLUMN_NUMBER("TIME", 6),   COLUMN_NUMBER("OWN", 2),
@@ -125,8 +125,8 @@ static const struct layout {
 };
 
 /*
- * Lines for each section, its title and the empty line before it included:
- * line by line in turn, so that a long one does not push out a short one.
+ * Lines for each section, including its title and the empty line before it.
+ * Sections get lines in turn, so that a long one does not displace a short one.
  */
 static void share_lines(const size_t rows[], size_t height, size_t lines[])
 {
@@ -183,7 +183,7 @@ static void draw_sections(const struct picture *picture,
 				     lines[s] - 2, stream);
 }
 
-/* What is measured in part, to stay cheap. */
+/* The number of sites that the governor measures only in part. */
 static void draw_governed(const tare_health *health,
 			  const struct drawing *drawing, FILE *stream)
 {

@@ -15,7 +15,7 @@ static bool name_file(const char *run, const char *suffix, char *path,
 				suffix) < size;
 }
 
-/* Written beside and renamed: a reader never finds half of it. */
+/* Written to a temporary file and renamed: readers never see half of it. */
 void ending_write(const char *run, const struct ending *ending)
 {
 	char path[600], part[600];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ending: how a program ended and when, in a file beside its run. The ledger
- * of one that was killed does not know; `tare run`, which waited for it, does.
+ * Ending: how and when a program ended, in a file beside its run. The ledger of
+ * a killed program lacks this; `tare run`, which waited for it, knows.
  */
 #ifndef CLI_ENDING_H
 #define CLI_ENDING_H
@@ -12,10 +12,10 @@
 struct ending {
 	int status;	/* of wait */
 	int64_t at_ns;	/* since 1970 */
-	int64_t peak_bytes; /* of its memory */
+	int64_t peak_bytes; /* peak of its memory */
 };
 
-/* `run` is the path of its ledger. Failure is no more than not to know. */
+/* `run` is the path of its ledger. If writing fails, the end is unknown. */
 void ending_write(const char *run, const struct ending *ending);
 bool ending_read(const char *run, struct ending *ret_ending);
 

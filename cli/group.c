@@ -10,7 +10,7 @@
 #include "base/platform.h"
 #include "ledger/runs.h"
 
-/* Runs that are opened for how busy they were: the newest. */
+/* Only the newest runs are opened to find the busiest one. */
 #define BUSY_MOST 64
 
 void group_init(struct group *group, const char *name)
@@ -61,7 +61,7 @@ int group_find(struct group *group, pid_t main_pid, bool with_busiest)
 	size_t n = 0;
 	int err;
 
-	/* What a killed program left is listed, too, once it is swept. */
+	/* Ledgers of killed programs are listed only after a sweep. */
 	(void)tr_runs_sweep(INT32_MAX, &group->deleted);
 	err = tare_runs_list(&group->runs, &n);
 	if (err)
@@ -70,7 +70,7 @@ int group_find(struct group *group, pid_t main_pid, bool with_busiest)
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(group->runs[i].group, group->name) == 0)
 			group->runs[group->n++] = group->runs[i];
-	/* The newest of its process: a program may replace itself by exec. */
+	/* The newest run of the process: it may replace itself by exec. */
 	for (size_t i = 0; i < group->n && !group->main; i++)
 		if (group->runs[i].pid == main_pid)
 			group->main = &group->runs[i];

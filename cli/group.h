@@ -2,9 +2,9 @@
 /*
  * Group: the runs of one `tare run`, found by the TARE_GROUP it set.
  *
- * A program may start others that measure too. The one whose process `tare
- * run` itself started is the main one; if that has no probes (a shell, make),
- * the one that ran longest stands for it.
+ * A program may start others that measure too. The main run is that of the
+ * process which `tare run` itself started; if that has no probes (a shell,
+ * make), the longest run takes its place.
  */
 #ifndef CLI_GROUP_H
 #define CLI_GROUP_H
@@ -19,16 +19,16 @@ struct group {
 	size_t n;
 	const tare_run_entry *main; /* NULL: no run at all */
 	const tare_run_entry *busiest; /* most CPU time in samples, or NULL */
-	double most_ns;		       /* that time */
-	uint64_t deleted; /* older runs, when these were put away */
+	double most_ns;		       /* its CPU time */
+	uint64_t deleted; /* older runs that were deleted meanwhile */
 };
 
-/* `name`, or one that no other `tare run` has. */
+/* Uses `name`, or creates a unique one. */
 void group_init(struct group *group, const char *name);
 
 /*
- * Looks for the runs, and for the busiest where that is wanted: then all are
- * opened. Returns 0 or a TARE_E*.
+ * Finds the runs and, with `with_busiest`, the busiest one, for which the runs
+ * are opened. Returns 0 or a TARE_E*.
  */
 int group_find(struct group *group, pid_t main_pid, bool with_busiest);
 void group_release(struct group *group);

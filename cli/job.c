@@ -52,7 +52,7 @@ int job_add_group(struct job *job, const char *group)
 	return err;
 }
 
-/* It or a copy of it, which has another id. */
+/* The run or a copy of it, which has another id. */
 static bool job_has(const struct job *job, const tare_run *run)
 {
 	for (size_t i = 0; i < job->n; i++) {
@@ -98,12 +98,12 @@ double job_call_imbalance(const tare_job_call *call, const tare_job *job)
 	return mean > 0 ? call->most_seconds / mean - 1 : NAN;
 }
 
-/* ---- waiting for the others -------------------------------------------- */
+/* ---- waiting for the other ranks ----------------------------------------- */
 
-/* For the endings of ranks that are over, once none is left that is not. */
+/* Once no rank is live, the time to wait for missing endings. */
 #define ENDINGS_NS 1000000000
 
-/* Runs of the group whose end is known; and those that go on. */
+/* Counts runs of the group with an ending, and those still live. */
 static long count_ended(const char *group, long *ret_live)
 {
 	tare_run_entry *runs;
@@ -134,7 +134,7 @@ bool job_wait(const char *group, long ranks, bool are_here, int64_t most_ns)
 		now = tr_monotonic_ns();
 		if (live)
 			live_ns = now;
-		/* The others are not measured: nobody writes an ending. */
+		/* The others are not measured, so they write no ending. */
 		if (now >= until || (are_here && now - live_ns >= ENDINGS_NS))
 			return false;
 		(void)nanosleep(&pause, NULL);

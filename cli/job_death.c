@@ -29,8 +29,8 @@ bool job_death_of(const struct job *job, const tare_job_rank *rank,
 }
 
 /*
- * Who calls MPI_Abort is the first, though it may be the last to end. Where
- * nobody was left to wait for a rank, the launcher had ended both.
+ * A rank that calls MPI_Abort is the first, though it may end last. A rank
+ * without an ending comes later: the launcher had killed its `tare run` too.
  */
 static bool is_before(const struct job_death *a, const struct job_death *b)
 {
@@ -41,7 +41,7 @@ static bool is_before(const struct job_death *a, const struct job_death *b)
 	return a->ending.at_ns < b->ending.at_ns;
 }
 
-/* The others die of the first, whose launcher ends them. */
+/* The other ranks are killed by the launcher after the first one died. */
 bool job_first_death(const struct job *job, struct job_death *ret_first,
 			     size_t *ret_n)
 {
@@ -73,7 +73,7 @@ int64_t job_start(const struct job *job)
 	return first;
 }
 
-/* Who was killed did not write it down; who waited for it may know. */
+/* The ledger of a killed rank lacks the peak; its ending may have it. */
 double job_peak(const struct job *job, const tare_job_rank *rank)
 {
 	struct ending ending;

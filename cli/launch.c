@@ -11,8 +11,8 @@
 #include "server/hash.h"
 
 /*
- * In this order: Slurm also sets its own for programs of other launchers.
- * What it sets for a step is not set for the script that starts steps.
+ * Order matters: Slurm also sets its variables for programs of other launchers.
+ * Variables of a step are not set for the script that starts it.
  */
 static const struct {
 	const char *rank, *ranks;
@@ -24,7 +24,7 @@ static const struct {
 	{ "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", MPI_NONE },
 };
 
-/* What all ranks of a job have in common, the first that is there. */
+/* Variables that all ranks of a job share; the first one set is used. */
 static const char *const common[] = {
 	"OMPI_MCA_orte_precondition_transports", /* random, OpenMPI 4 */
 	"PMIX_NAMESPACE",			 /* OpenMPI 5 and others */
@@ -61,8 +61,8 @@ static ssize_t read_of_parent(const char *file, char *text, size_t size)
 }
 
 /*
- * MPICH's launcher sets nothing that ranks of several hosts share, but has a
- * process on each, whose parent's address is in its arguments.
+ * MPICH's launcher sets nothing that ranks of several hosts share. But it has a
+ * process on each host whose arguments name the address of the parent.
  */
 static uint64_t hash_hydra(uint64_t hash)
 {
@@ -82,7 +82,7 @@ static uint64_t hash_parent(uint64_t hash)
 {
 	char text[1024], *word;
 
-	/* Pid, name in brackets, which may have spaces; 22nd: when it began. */
+	/* Fields: pid, (name, may have spaces), ..., 22nd: start time. */
 	if (!read_of_parent("stat", text, sizeof(text)))
 		return hash;
 	word = strrchr(text, ')');
@@ -133,7 +133,7 @@ void launch_look(struct launch *launch)
 	launch->are_here =
 		number_of("OMPI_COMM_WORLD_LOCAL_SIZE", -1) == launch->ranks ||
 		number_of("MPI_LOCALNRANKS", -1) == launch->ranks;
-	/* Hydra, which starts MPICH and those with its ABI. */
+	/* Hydra, the launcher of MPICH and of MPIs with its ABI. */
 	if (launch->is_rank && launch->kind == MPI_NONE &&
 	    getenv("PMI_RANK") && getenv("MPI_LOCALNRANKS"))
 		launch->kind = MPI_MPICH;

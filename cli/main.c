@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program `tare`: finds the command and hands over. */
+/* The program `tare`: finds the command and runs it. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,10 +13,10 @@
 #include "runs.h"
 #include "suggest.h"
 
-/* `TARE=1 tare ls` is not about tare. */
+/* `TARE=1 tare ls` must not measure `tare` itself. */
 const bool tare_only_reads = true;
 
-/* In the order in which a newcomer needs them. */
+/* In the order in which a new user needs them. */
 static const struct command *const commands[] = {
 	&cmd_run,     &cmd_report,  &cmd_tree,	 &cmd_flame, &cmd_alloc,
 	&cmd_stages,  &cmd_amdahl,  &cmd_mpi,	 &cmd_top,   &cmd_ls,
@@ -69,7 +69,7 @@ static void overview(FILE *stream)
 		    stream);
 }
 
-/* Words of `text` in lines that end before HELP_WIDTH, from `indent` on. */
+/* Wraps `text` at HELP_WIDTH columns, indented by `indent`. */
 static void print_wrapped(const char *text, size_t indent)
 {
 	size_t column = indent;
@@ -141,13 +141,13 @@ static int help(const char *name)
 static int version(void)
 {
 	(void)printf("tare %s\n", TARE_VERSION);
-	/* A program and its library may come from two packages. */
+	/* Program and library may come from different packages. */
 	if (strcmp(tare_version(), TARE_VERSION) != 0)
 		(void)printf("library %s\n", tare_version());
 	return CODE_OK;
 }
 
-/* Of a command about one run: opens that one. */
+/* For commands about one run: opens it. */
 static int show_run(const struct command *command, const char *which)
 {
 	tare_view *view;
@@ -204,7 +204,7 @@ static int dispatch(char **argv)
 	return run_command(command, argv + 1);
 }
 
-/* A reader that has gone (tare ls | head) is no error of ours. */
+/* A closed pipe (tare ls | head) is not an error. */
 static int finish_output(int code)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

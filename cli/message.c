@@ -13,7 +13,7 @@
 
 const struct command *message_command;
 
-/* Names are from files and programs: they may hold anything. */
+/* Names come from files and programs: they may contain any bytes. */
 static void say(const char *format, va_list list)
 {
 	char *text = NULL;

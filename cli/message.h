@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages to people: on stderr, lower case, no full stop, what failed
- * first, subject quoted. Data never goes through here.
+ * Messages for users: on stderr, lower case, no full stop, what failed first,
+ * subject quoted. Data is never printed here.
  */
 #ifndef CLI_MESSAGE_H
 #define CLI_MESSAGE_H
@@ -10,13 +10,13 @@
 
 #include "command.h"
 
-/* The command that runs; NULL: none yet. */
+/* The running command; NULL: none yet. */
 extern const struct command *message_command;
 
 /* "tare: ..." */
 void message(const char *format, ...) TARE_PRINTF(1, 2);
 
-/* The same with the way to the help; returns CODE_USAGE. */
+/* The same with a hint to the help; returns CODE_USAGE. */
 int message_usage(const char *format, ...) TARE_PRINTF(1, 2);
 
 /*

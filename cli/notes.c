@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define BYTES_MOST 16384u /* the library writes some lines; others may try */
+#define BYTES_MOST 16384u /* the library writes a few lines; bounds others */
 
 int notes_open(void)
 {
@@ -21,7 +21,7 @@ int notes_open(void)
 	return fd;
 }
 
-/* A terminal does as some bytes say: they are shown as a question mark. */
+/* Bytes that control a terminal are shown as a question mark. */
 static char printable(char c)
 {
 	return (unsigned char)c < ' ' || c == 0x7f ? '?' : c;
@@ -31,7 +31,7 @@ void notes_print(int notes, FILE *text)
 {
 	char bytes[BYTES_MOST];
 	ssize_t n = notes < 0 ? 0 : pread(notes, bytes, sizeof(bytes), 0);
-	bool is_first = true; /* of its line */
+	bool is_first = true; /* at the beginning of a line */
 
 	for (ssize_t i = 0; i < n; i++) {
 		if (bytes[i] == '\n') {

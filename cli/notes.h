@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Notes: warnings of the library in a measured program, for the report of
- * `tare run`: the program's own stderr is not for them.
+ * Notes: warnings of the library in a measured program, for the report of `tare
+ * run`; they do not go to the program's stderr.
  *
- * The program finds the file by its environment, in /proc: it has no name
- * that anybody would have to remove.
+ * The program gets the file's path in /proc by its environment. The file has no
+ * name, so it need not be removed.
  */
 #ifndef CLI_NOTES_H
 #define CLI_NOTES_H
 
 #include <stdio.h>
 
-/* Before the program starts. -1: there are none, and nothing is said. */
+/* Before the program starts. -1: not available, no message. */
 int notes_open(void);
-/* After its end: a line each. */
+/* After its end: prints one line per note. */
 void notes_print(int notes, FILE *text);
 
 #endif

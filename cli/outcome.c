@@ -21,11 +21,11 @@
 
 #define OTHERS_MOST 12
 
-/* For the other ranks: the launcher ends them, or they end by themselves. */
+/* Limit on waiting for the other ranks, which end or are ended. */
 #define WAIT_NS 5000000000
-#define WAIT_DYING_NS 100000000 /* it will end this one, too, and soon */
+#define WAIT_DYING_NS 100000000 /* the launcher soon ends this one too */
 
-/* A program with less may well have had no sample. */
+/* A program with less CPU time may well have had no sample. */
 #define TINY_NS 5e7
 
 static double timeval_ns(struct timeval time)
@@ -52,8 +52,7 @@ static void print_resources(const struct outcome *outcome)
 	(void)fputc('\n', text);
 }
 
-/* One line for each process of the group but the reported one; not all of a
- * large build. */
+/* One line for each other process of the group; limited for large builds. */
 static void print_others(const struct outcome *outcome)
 {
 	const struct group *group = &outcome->group;
@@ -123,7 +122,7 @@ static void print_report(const struct outcome *outcome, tare_view *view)
 			run->program);
 }
 
-/* A driver such as gcc does little itself: the one that did is shown, too. */
+/* A driver such as gcc does little itself: also show the busiest run. */
 static void print_busiest(const struct outcome *outcome, tare_view *main_view)
 {
 	const tare_run_entry *run = outcome->group.busiest;
@@ -172,7 +171,7 @@ const char *outcome_path(const struct outcome *outcome, const char *path,
 	return own;
 }
 
-/* Beside the run it is removed together with it. */
+/* A file beside the run is removed together with the run. */
 static void make_flame(const struct outcome *outcome, tare_view *view)
 {
 	const tare_run_entry *run = outcome->group.main;
@@ -212,14 +211,14 @@ static void write_processes(const struct outcome *outcome,
 	tr_json_end_array(json);
 }
 
-/* A tare_write_fn; what finds no memory is seen at the end. */
+/* A tare_write_fn; lack of memory is detected at the end. */
 static int buf_write(void *arg, const char *text, size_t len)
 {
 	tr_buf_add(arg, text, len);
 	return 0;
 }
 
-/* `view` is NULL for a program without probes, `job` for one without ranks. */
+/* `view` is NULL for a program without probes, `job` without ranks. */
 static void write_json(const struct outcome *outcome, tare_view *view,
 		       const struct job *job)
 {
@@ -266,7 +265,7 @@ static const char *why_nothing(const struct outcome *outcome)
 
 /* ---- ranks of a parallel program --------------------------------------- */
 
-/* The run of this rank: of the program itself, or of one that it started. */
+/* The run of this rank: of the program, or of one that it started. */
 static const tare_run_entry *own_run(const struct outcome *outcome)
 {
 	const struct group *group = &outcome->group;
@@ -302,7 +301,7 @@ static void print_job(const struct outcome *outcome, const struct job *job)
 			      outcome->launch.rank, run->id);
 }
 
-/* For rank 0, and for who looks later. */
+/* For rank 0, and for later readers. */
 static void leave_ending(const struct outcome *outcome)
 {
 	struct ending ending = { outcome->child.status, outcome->ended_ns,
@@ -332,7 +331,7 @@ bool outcome_tell_early(void *arg)
 	return is_job;
 }
 
-/* True: the program was a job, and its ranks are in `job`. */
+/* True: the program was a job; `job` has its ranks. */
 static bool find_job(struct outcome *outcome, struct job *job)
 {
 	int64_t most = WIFSIGNALED(outcome->child.status) ? WAIT_DYING_NS :
@@ -372,7 +371,7 @@ static void tell(struct outcome *outcome, tare_view *view)
 	bool is_job = (outcome->text || outcome->json) &&
 		      !outcome->each_rank && find_job(outcome, &job);
 
-	/* If the job went on after a rank's end, this is how it ended. */
+	/* If the job continued after a rank's end, this is its outcome. */
 	if (outcome->text &&
 	    !(outcome->is_told && WIFSIGNALED(outcome->child.status)))
 		print_text(outcome, view, is_job ? &job : NULL);
@@ -385,7 +384,7 @@ static void tell(struct outcome *outcome, tare_view *view)
 	job_release(&job);
 }
 
-/* Another rank tells for this one. */
+/* Another rank reports for this one. */
 static bool is_silent(const struct outcome *outcome)
 {
 	return outcome->is_rank && outcome->launch.rank && !outcome->each_rank;

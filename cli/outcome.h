@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Outcome: what one `tare run` came to, told as text and as JSON.
+ * Outcome: the result of one `tare run`, as text and as JSON.
  */
 #ifndef CLI_OUTCOME_H
 #define CLI_OUTCOME_H
@@ -19,30 +19,30 @@ struct outcome {
 	struct group group;
 	FILE *text; /* NULL: not wanted */
 	FILE *json; /* NULL: not wanted */
-	const char *flame; /* file for it; NULL: beside the run */
-	bool is_sampled;   /* a library was loaded into it that samples */
-	bool wants_calls;  /* functions with hooks were asked for */
+	const char *flame; /* file of the flame graph; NULL: beside the run */
+	bool is_sampled;   /* a sampling library was loaded into it */
+	bool wants_calls;  /* hooked functions were requested */
 	struct launch launch;
-	bool is_rank;	   /* of an MPI program: rank 0 tells for all */
-	bool each_rank;	   /* but each shall tell for itself, too */
-	int64_t ended_ns;  /* when the program did, since 1970 */
-	bool is_told;	   /* by the watcher: the job was ended */
+	bool is_rank;	   /* of an MPI program: rank 0 reports for all */
+	bool each_rank;	   /* each rank also reports for itself */
+	int64_t ended_ns;  /* end of the program, ns since 1970 */
+	bool is_told;	   /* the watcher reported: the job was ended */
 	int error;	   /* of outcome_find() */
 	int notes;	   /* of the program's library; -1: none */
 };
 
-/* Ranks write no file together: that of each has its number behind it. */
+/* Each rank writes its own file: appends the rank's number to `path`. */
 const char *outcome_path(const struct outcome *outcome, const char *path,
 			 char own[PATH_MAX]);
 
 /*
- * While the program runs: the ranks as they are; false: there are none. Its
- * type is watcher.h's.
+ * Called by the watcher while the program runs: reports the ranks so far;
+ * false: there are none. See watcher.h.
  */
 bool outcome_tell_early(void *outcome);
-/* After the program's end: its runs; and how it ended, for other ranks. */
+/* After the program's end: finds its runs; writes the ending for rank 0. */
 void outcome_find(struct outcome *outcome);
-/* After that. */
+/* Reports; call after outcome_find(). */
 void outcome_tell(struct outcome *outcome);
 
 #endif

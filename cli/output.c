@@ -13,8 +13,8 @@
 #include "message.h"
 
 /*
- * Fills in `path` if another file is to come in its place. A link to nothing
- * is opened as it is: that makes what it names.
+ * Fills `real` if the file is to be replaced. A dangling link is opened
+ * directly, which creates its target.
  */
 static bool is_replaced(const char *path, char real[PATH_MAX])
 {
@@ -33,7 +33,7 @@ int output_open(struct output *output, const char *path)
 	*output = (struct output){ .stream = NULL };
 	if (strlen(path) >= sizeof(output->path))
 		return ENAMETOOLONG;
-	/* A file above its limit is a write that fails, no end of us. */
+	/* A file above its size limit is a failed write, not a fatal signal. */
 	(void)signal(SIGXFSZ, SIG_IGN);
 	if (is_replaced(path, output->path)) {
 		(void)snprintf(output->beside, sizeof(output->beside),

@@ -8,7 +8,7 @@
 #define NS_PER_S 1000000000
 #define NS_PER_DAY (86400LL * NS_PER_S)
 
-/* ns of the unit at `text`; stores its length. 0: not a unit. */
+/* The unit at `text` in ns; stores the length of its name. 0: no unit. */
 static double unit_ns(const char *text, size_t *ret_len)
 {
 	static const struct {
@@ -47,14 +47,14 @@ bool parse_duration(const char *text, uint64_t *ret_ns)
 		text = end + len;
 	} while (*text);
 
-	/* 292 years: what still can be added to a time in ns. */
+	/* 292 years: a larger sum could overflow a time in ns. */
 	if (!(sum <= 9.2e18))
 		return false;
 	*ret_ns = (uint64_t)(sum + 0.5);
 	return true;
 }
 
-/* Reads with strptime and accepts only if nothing or a Z is left. */
+/* Parses with strptime; accepts only if nothing or a Z is left. */
 static bool read_tm(const char *text, const char *format, struct tm *tm,
 		    bool *ret_utc)
 {
@@ -85,7 +85,7 @@ static bool parse_date(const char *text, int64_t *ret_ns)
 	return false;
 }
 
-/* 14:05: on the day the run began, or on the next if that is in the run. */
+/* 14:05: on the day the run began, or on the next if the run covers that. */
 static bool parse_clock(const char *text, int64_t start_ns, int64_t end_ns,
 			int64_t *ret_ns)
 {
@@ -118,7 +118,7 @@ bool parse_moment(const char *text, int64_t start_ns, int64_t end_ns,
 	if (text[0] == '+' || text[0] == '-' || text[0] == '@') {
 		if (!parse_duration(text + 1, &ns))
 			return false;
-		/* The edges come from a file: they may be anything. */
+		/* The run's times come from a file: they may be any numbers. */
 		if (text[0] == '+')
 			return !__builtin_add_overflow(start_ns, (int64_t)ns,
 						       ret_ns);

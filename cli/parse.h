@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parse: the numbers and times that people type. */
+/* Parse: numbers and times that users type. */
 #ifndef CLI_PARSE_H
 #define CLI_PARSE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* 90, 1.5s, 200ms, 1h30m; seconds when there is no unit. */
+/* 90, 1.5s, 200ms, 1h30m; seconds if there is no unit. */
 bool parse_duration(const char *text, uint64_t *ret_ns);
 
 /*

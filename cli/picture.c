@@ -41,8 +41,8 @@ static void add_changes(struct moment *moment, const tare_trend *trends,
 }
 
 /*
- * A trend takes the place of the view's statistics, so they are read once
- * more after it: in the same order, as the view stands still.
+ * A trend replaces the view's statistics, so they are read again after it. The
+ * order is the same, as the view does not change.
  */
 static int read_changes(struct moment *moment)
 {
@@ -108,7 +108,7 @@ void moment_release(struct moment *moment)
 	*moment = (struct moment){ .view = NULL };
 }
 
-/* Where the series of a site is in a moment, or NULL. */
+/* The place of a site's series in a moment, or NULL. */
 static const struct place *place_of(const struct moment *moment, uint32_t site)
 {
 	struct place wanted = { .site = site };
@@ -117,7 +117,7 @@ static const struct place *place_of(const struct moment *moment, uint32_t site)
 		       sizeof(*moment->places), compare_places);
 }
 
-/* What a series was before; NULL when it was not, or was cleared. */
+/* A series' earlier statistics; NULL if it is new or was cleared. */
 static const tare_stats *stats_before(const struct moment *before,
 				      const tare_stats *now)
 {
@@ -134,7 +134,7 @@ static double rise(double now, double before)
 	return now > before ? now - before : 0;
 }
 
-/* Quantiles are of the time between the two; without `a` of all time. */
+/* Quantiles of the time between the two; without `a` of all time. */
 static int fill_row(struct picture_row *row, const struct moment *before,
 		    const tare_stats *a, const struct moment *now,
 		    double seconds)
@@ -220,7 +220,7 @@ static void fill_header(struct picture *picture, const struct moment *before,
 	picture->seconds =
 		before ? (double)(now->taken_ns - before->taken_ns) / 1e9
 		       : (double)(picture->run->end_ns - since) / 1e9;
-	/* The clock may have been set back, and nothing divides by 0. */
+	/* The clock may have been set back; prevents division by 0. */
 	if (!(picture->seconds > 1e-6))
 		picture->seconds = 1e-6;
 	picture->is_whole = before == NULL;
@@ -231,7 +231,7 @@ static void fill_header(struct picture *picture, const struct moment *before,
 	picture->lost = b->lost > a->lost ? b->lost - a->lost : 0;
 }
 
-/* What lies before a clear is no base for what comes after it. */
+/* A moment before a clear cannot be compared with one after it. */
 static bool is_base(const struct moment *before, const struct moment *now)
 {
 	return before->view && before->taken_ns < now->taken_ns &&
@@ -270,10 +270,10 @@ void picture_release(struct picture *picture)
 	*picture = (struct picture){ .rows = NULL };
 }
 
-/* The name and, but for names and failures, the figure of each order. */
+/* The name of each order, and its figure except for name and failures. */
 static const struct {
 	const char *name;
-	size_t offset; /* of a double of the row */
+	size_t offset; /* of a double in the row */
 } sorts[] = {
 	[SORT_TIME] = { "time", offsetof(struct picture_row, time_share) },
 	[SORT_OWN] = { "own", offsetof(struct picture_row, own_ns) },
@@ -285,7 +285,7 @@ static const struct {
 	[SORT_NAME] = { "name", 0 },
 };
 
-/* For qsort, which hands nothing through. */
+/* For the comparison function of qsort(), which has no argument for it. */
 static enum picture_sort sort_key;
 
 static double sort_value(const struct picture_row *row)
@@ -301,7 +301,7 @@ static double sort_value(const struct picture_row *row)
 	return isnan(value) ? -1 : value;
 }
 
-/* Largest first; rows that are equal keep still by their names. */
+/* Largest first; equal rows are ordered by name. */
 static int compare(const void *a, const void *b)
 {
 	const struct picture_row *x = a, *y = b;

@@ -2,9 +2,9 @@
 /*
  * Picture: what `tare top` shows, computed from two views of one run.
  *
- * Everything is over the time between the two, so that a row tells of now and
- * not of an hour ago. With one view only, or after a clear, it is over the
- * time since the start or the clear.
+ * All figures are over the time between the two views, so that they show the
+ * present. With one view only, or after a clear, they are over the time since
+ * the start or the clear.
  */
 #ifndef CLI_PICTURE_H
 #define CLI_PICTURE_H
@@ -28,7 +28,7 @@ enum picture_sort {
 struct place {
 	uint32_t site;
 	size_t index;  /* in the stats */
-	double change; /* of the monitor's: last minute against that before */
+	double change; /* monitor: last minute against the one before */
 };
 
 /* One view and the time it was taken. Zero-filled: empty. */
@@ -51,7 +51,7 @@ struct picture_row {
 	uint64_t failures;
 	double total;	   /* counters: how much was added */
 	double per_s;	   /* calls, or a counter's sum */
-	double time_share; /* of the wall time; 1 is one thread all the time */
+	double time_share; /* of wall time; 1: one thread all the time */
 	double own_ns;
 	double own_share; /* of the own time of all scopes */
 	double mean, p50, p99, max;
@@ -61,8 +61,8 @@ struct picture_row {
 struct picture {
 	const tare_run *run;
 	const tare_health *health;
-	double seconds;	  /* that it is about */
-	bool is_whole;	  /* since the start or the last clear */
+	double seconds;	  /* length of the time it covers */
+	bool is_whole;	  /* covers all time since the start or last clear */
 	double events_per_s;
 	double cost_share; /* of one CPU */
 	uint64_t lost;	   /* in this time */
@@ -71,8 +71,8 @@ struct picture {
 };
 
 /*
- * Fills the picture of `now` since `before`, which may be empty. It borrows
- * from `now`. Returns 0 or a TARE_E*.
+ * Fills the picture of `now` since `before`, which may be empty. Borrows from
+ * `now`. Returns 0 or a TARE_E*.
  */
 int picture_make(struct picture *picture, const struct moment *before,
 		 const struct moment *now);
@@ -84,10 +84,10 @@ const char *picture_sort_name(enum picture_sort sort);
 /* ---- draw.c: as text for people, or as one line of JSON ----------------- */
 
 struct drawing {
-	unsigned width;	 /* 0: as wide as it gets */
-	unsigned height; /* 0: as long as it gets */
+	unsigned width;	 /* 0: unlimited */
+	unsigned height; /* 0: unlimited */
 	bool color;
-	bool has_keys; /* a last line that tells the keys */
+	bool has_keys; /* a last line that lists the keys */
 	bool is_paused;
 	double interval_s;
 	enum picture_sort sort;

@@ -41,9 +41,10 @@ static bool find_library(const char *name, char *path, size_t size)
 }
 
 /*
- * A way from wherever a program lies to the root, that glibc alone can go:
- * another C library's linker finds no such file and goes on without it. Given
- * the library itself, it would not start the program, which may be any child.
+ * A path from the program's folder to the root that only glibc understands: the
+ * linker of another C library finds no such file and continues without it.
+ * Given the library's plain path, it would not start the program, which may be
+ * any child.
  */
 #if defined(__GLIBC__)
 #define UP4 "../../../../"
@@ -53,7 +54,7 @@ static bool find_library(const char *name, char *path, size_t size)
 #define TO_ROOT ""
 #endif
 
-/* The file itself, as LD_PRELOAD can have it; false after a message. */
+/* The library's real path, if LD_PRELOAD can have it; false after a message. */
 static bool find_real(const char *name, char real[PATH_MAX])
 {
 	char path[PATH_MAX + 128];
@@ -94,7 +95,7 @@ int preload_set(bool with_alloc, enum mpi_kind mpi)
 	char real[PATH_MAX];
 	int code = CODE_OK;
 
-	/* It is behind the other one, whose calls it uses. */
+	/* It comes after the other library, whose functions it calls. */
 	if (mpi != MPI_NONE &&
 	    find_real(mpi == MPI_OPENMPI ? "libtare-mpi-openmpi.so" :
 					   "libtare-mpi-mpich.so",

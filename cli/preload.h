@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preload: the library that is loaded into a program which `tare run` runs. */
+/* Preload: the library that `tare run` loads into a program. */
 #ifndef CLI_PRELOAD_H
 #define CLI_PRELOAD_H
 
@@ -8,9 +8,9 @@
 #include "launch.h"
 
 /*
- * Puts it before what LD_PRELOAD has. `with_alloc`: the one that also counts
- * allocations. With the one for calls of `mpi`, if there is one and that was
- * built. 0, or an exit code after a message.
+ * Puts the library in front of LD_PRELOAD. `with_alloc`: the variant that also
+ * counts allocations. Adds the library for calls of `mpi`, if that was built.
+ * 0, or an exit code after a message.
  */
 int preload_set(bool with_alloc, enum mpi_kind mpi);
 

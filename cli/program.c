@@ -13,11 +13,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define SCRIPTS_MOST 4 /* scripts that are run by scripts */
+#define SCRIPTS_MOST 4 /* depth of scripts that run scripts */
 #define PARTS_MOST 64
 #define DYNAMIC_MOST 256
 
-/* The first bytes of a file, as the kernel looks at them. */
+/* The first bytes of a file, which the kernel also reads. */
 struct head {
 	int fd;
 	ssize_t n;
@@ -60,7 +60,7 @@ static bool read_head(const char *path, struct head *head)
 	return true;
 }
 
-/* The next part of this type, from part `*at` on; 0: none, -1: unreadable. */
+/* The next segment of this type from `*at` on; 0: none, -1: unreadable. */
 static int next_part(const struct head *head, unsigned *at, uint32_t type,
 		     ElfW(Phdr) *part)
 {
@@ -77,7 +77,7 @@ static int next_part(const struct head *head, unsigned *at, uint32_t type,
 	return 0;
 }
 
-/* Its dynamic linker, without the folder; "": none. False: no such file. */
+/* File name of the dynamic linker; "": none. False: unreadable. */
 static bool find_linker(const struct head *head, char *name, size_t size)
 {
 	ElfW(Phdr) part;
@@ -102,7 +102,7 @@ static bool find_linker(const struct head *head, char *name, size_t size)
 	return found == 0;
 }
 
-/* Where in the file an address of the program lies; -1: nowhere. */
+/* File offset of an address of the program; -1: none. */
 static off_t place_of(const struct head *head, uint64_t address)
 {
 	ElfW(Phdr) part;
@@ -114,7 +114,7 @@ static off_t place_of(const struct head *head, uint64_t address)
 	return -1;
 }
 
-/* Its dynamic section: how many entries were read. */
+/* Reads its dynamic section; returns the number of entries. */
 static size_t read_dynamic(const struct head *head, ElfW(Dyn) *to, size_t most)
 {
 	ElfW(Phdr) part;
@@ -127,7 +127,7 @@ static size_t read_dynamic(const struct head *head, ElfW(Dyn) *to, size_t most)
 	return n > 0 ? (size_t)n / sizeof(*to) : 0;
 }
 
-/* Calls `look` with each library that it needs, until that says true. */
+/* Calls `look` for each needed library until it returns true. */
 static bool any_needed(const struct head *head,
 		       bool (*look)(const char *name, void *arg), void *arg)
 {
@@ -155,7 +155,7 @@ static bool begins_with(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* A sanitizer's library among those that it needs ends it otherwise. */
+/* A program with a sanitizer's library ends if another is loaded first. */
 static bool is_guard(const char *name, void *arg)
 {
 	static const char *const guards[] = { "libasan.so", "libtsan.so",
@@ -169,8 +169,8 @@ static bool is_guard(const char *name, void *arg)
 }
 
 /*
- * libmpi.so.12 is the name that MPICH, Intel MPI and MVAPICH agreed on.
- * libopen-rte and libprrte are of OpenMPI's launchers.
+ * libmpi.so.12 is the common name of MPICH, Intel MPI and MVAPICH. libopen-rte
+ * and libprrte belong to OpenMPI's launchers.
  */
 static bool is_mpi(const char *name, void *arg)
 {
@@ -197,7 +197,7 @@ static bool is_mpi(const char *name, void *arg)
 	return false;
 }
 
-/* The kernel gives it more rights than its caller has. */
+/* The kernel runs it with more rights than its caller has. */
 static bool is_secure(int fd)
 {
 	struct stat st;
@@ -217,7 +217,7 @@ static bool is_elf(const struct head *head)
 	       memcmp(head->elf.e_ident, ELFMAG, SELFMAG) == 0;
 }
 
-/* Against this very program, which the library was built beside. */
+/* Compares with this program, for whose libc the library was built. */
 static enum program_kind look_at_elf(const struct head *head)
 {
 	char linker[256], own_linker[256];
@@ -261,7 +261,7 @@ static bool is_script(const struct head *head, char *interpreter, size_t size)
 			    size;
 }
 
-/* Opens what the kernel will run in the end: no script. The caller closes. */
+/* Opens what the kernel finally executes, not a script. The caller closes. */
 static bool open_program(const char *name, struct head *head)
 {
 	char path[PATH_MAX], next[PATH_MAX];
@@ -290,7 +290,7 @@ enum program_kind program_look(const char *name)
 	return kind;
 }
 
-/* MPICH's launcher needs no library of its own; its name is known. */
+/* MPICH's launcher is known by its name: it needs no library of MPICH. */
 static bool is_hydra(const char *name)
 {
 	char path[PATH_MAX], real[PATH_MAX];

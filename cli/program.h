@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Program: what stands behind the name of a command, before it is run, as far
- * as it decides whether a library can be loaded into it.
+ * Program: what kind of file a command is, before it is run; decides whether a
+ * library can be loaded into it.
  */
 #ifndef CLI_PROGRAM_H
 #define CLI_PROGRAM_H
@@ -12,23 +12,23 @@
 
 enum program_kind {
 	PROGRAM_OPEN,	 /* a library can be loaded into it */
-	PROGRAM_UNKNOWN, /* not found, or nothing that is known here */
+	PROGRAM_UNKNOWN, /* not found, or of an unknown type */
 	PROGRAM_STATIC,	 /* has no dynamic linker */
-	PROGRAM_STRANGE, /* has another one: another machine or libc */
-	PROGRAM_SECURE,	 /* runs with rights of its own: it loads none */
+	PROGRAM_STRANGE, /* has another one: other machine or libc */
+	PROGRAM_SECURE,	 /* setuid or similar: loads no library */
 	PROGRAM_GUARDED	 /* has a sanitizer, which must be loaded first */
 };
 
-/* `name` as execvp() finds it. A script is what its interpreter is. */
+/* `name` as execvp() finds it. A script has the kind of its interpreter. */
 enum program_kind program_look(const char *name);
 
 /*
- * The MPI that it was linked with itself, or that it launches: mpirun and the
- * like. MPI_NONE: none, or by a library of its own, or loaded later.
+ * The MPI that the program links, or launches (mpirun and the like). MPI_NONE:
+ * none, or only through another library, or loaded later.
  */
 enum mpi_kind program_mpi(const char *name);
 
-/* The folder of this very program; false: the kernel does not tell. */
+/* The folder of this program; false: the kernel does not report it. */
 bool program_folder(char ret_folder[PATH_MAX]);
 
 /* Why it cannot be sampled: "is a static program". NULL if it can. */

@@ -15,7 +15,7 @@
 
 /* ---- names of functions and lines --------------------------------------- */
 
-#define WARNINGS_MOST 5 /* the first say what is wrong */
+#define WARNINGS_MOST 5 /* the first ones show what is wrong */
 
 static void warn(void *arg, const char *text)
 {
@@ -29,7 +29,7 @@ static void warn(void *arg, const char *text)
 	warnings++;
 }
 
-/* A process in a container has its files there. */
+/* Files of a process in a container are below its root. */
 static const char *root_of(const tare_run *run)
 {
 	static char root[64];
@@ -88,11 +88,11 @@ enum tint run_state_tint(enum tare_run_state state)
 	return state == TARE_RUN_KILLED ? TINT_RED : TINT_NONE;
 }
 
-/* Numbers of the columns that a row of a training may have. */
+/* Indices of the columns that a row of a training may have. */
 #define ROW_COLUMN(name) ROW_##name,
 enum { TARE_RUN_COLUMNS(ROW_COLUMN) };
 
-/* "mpi_4 30/200, loss 0.6524": the newest training; "": there is none. */
+/* "mpi_4 30/200, loss 0.6524": the newest training; "": none. */
 static void run_training_text(const tare_run_entry *run, char *text,
 			      size_t size)
 {
@@ -214,7 +214,7 @@ int report_write(tare_view *view, const tare_report_options *how,
 	int err = as_json ? tare_view_json(view, how, stream_write, stdout) :
 			    tare_view_report(view, how, stream_write, stdout);
 
-	/* A failed write is main's to tell: it knows of EPIPE. */
+	/* main() reports failed writes: it handles EPIPE. */
 	return err && !ferror(stdout) ? message_error(what, which, err) :
 					CODE_OK;
 }

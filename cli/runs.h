@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs: what the reading commands share about finding and naming a run. */
+/* Runs: finding and naming runs, for the commands that read. */
 #ifndef CLI_RUNS_H
 #define CLI_RUNS_H
 
@@ -11,22 +11,22 @@
 #include "terminal.h"
 
 /*
- * From now on the view's places have names, as far as files of programs and
- * debug files tell them. What cannot be had is said once, on stderr. The
- * names stand until the program ends: one set serves all views.
+ * Gives the view's places names, as far as program files and debug files have
+ * them. Missing files are reported once, on stderr. The names live until the
+ * program ends: one set serves all views.
  */
 void names_attach(tare_view *view);
 
-/* Opens a run; on failure says why and returns an exit code, else 0. */
+/* Opens a run; on failure prints why and returns an exit code, else 0. */
 int run_open(const char *which, tare_view **ret_view);
 
 /*
- * As message_error(), of a run or of 'runs': names the folder or the file that
- * was refused.
+ * As message_error(), for a run or 'runs': names the folder or file to which
+ * access was refused.
  */
 int runs_error(const char *what, const char *which, int err);
 
-/* How a run's state is coloured. */
+/* The colour of a run's state. */
 enum tint run_state_tint(enum tare_run_state state);
 
 /* The runs as `tare ls` prints them. */
@@ -39,11 +39,11 @@ void attribute_json(struct tr_json *json, const tare_attr_value *attr);
 /* A tare_write_fn; `arg` is a FILE. */
 int stream_write(void *arg, const char *text, size_t len);
 
-/* How `stream` has room and colours for a report of these parts. */
+/* Options for a report of these parts that fits `stream`. */
 tare_report_options report_options(FILE *stream, uint32_t parts);
 /*
- * A report to stdout, as text or as a line of JSON. Returns an exit code,
- * after a message: "cannot <what> '<which>'".
+ * Writes a report to stdout, as text or as a line of JSON. Returns an exit
+ * code, after a message: "cannot <what> '<which>'".
  */
 int report_write(tare_view *view, const tare_report_options *how,
 		 bool as_json, const char *what, const char *which);

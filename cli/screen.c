@@ -12,7 +12,7 @@
 
 #include "base/platform.h"
 
-/* Other screen, no cursor, long lines cut at the edge; and all of it back. */
+/* Alternate screen, no cursor, long lines cut at the edge; and undo it. */
 #define ENTER "\033[?1049h\033[?25l\033[?7l\033[2J"
 #define LEAVE "\033[?7h\033[?25h\033[?1049l"
 
@@ -21,7 +21,7 @@ static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The handlers' and the program's; written while the signals are blocked. */
+/* Shared with the signal handlers; written while signals are blocked. */
 static struct termios cooked;
 static volatile sig_atomic_t is_open;	 /* from open to close */
 static volatile sig_atomic_t is_entered; /* and not stopped by Ctrl-Z */
@@ -32,7 +32,7 @@ static volatile sig_atomic_t was_stopped;
 static volatile sig_atomic_t was_continued;
 static sigset_t unblocked;
 
-/* Only calls that a signal handler may make. */
+/* Uses only async-signal-safe calls. */
 static void leave(void)
 {
 	is_entered = 0;
@@ -51,7 +51,7 @@ static void enter(void)
 	raw.c_cc[VTIME] = 0;
 	if (has_keys)
 		(void)tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-	/* A second time it would take the picture for the normal screen. */
+	/* A second ENTER would save the picture as the normal screen. */
 	if (!is_entered)
 		(void)tr_file_write_all(STDOUT_FILENO, ENTER,
 					sizeof(ENTER) - 1);
@@ -70,7 +70,7 @@ static void on_signal(int number)
 		end_signal = number;
 }
 
-/* SA_RESETHAND: the second time it is the default, which ends us. */
+/* SA_RESETHAND: a second signal has the default action, which ends us. */
 static void on_crash(int number)
 {
 	if (is_open)
@@ -90,7 +90,7 @@ static void watch_signal(int number, void (*handler)(int), int flags,
 		(void)sigaddset(blocked, number);
 }
 
-/* Blocked except in ppoll(): none is missed between a look and a wait. */
+/* Blocked except in ppoll(), so that none is missed before the wait. */
 static void watch_signals(void)
 {
 	sigset_t blocked;
@@ -112,12 +112,12 @@ bool screen_open(void)
 
 	if (!isatty(STDOUT_FILENO) || !term || strcmp(term, "dumb") == 0)
 		return false;
-	/* Without a keyboard it can still be watched, and ended by Ctrl-C. */
+	/* Without a keyboard it still updates, and Ctrl-C ends it. */
 	has_keys = isatty(STDIN_FILENO) &&
 		   tcgetattr(STDIN_FILENO, &cooked) == 0;
 	watch_signals();
 	is_open = 1;
-	/* One write a picture: a terminal shows it whole or not at all. */
+	/* One write per picture, so that a terminal shows it at once. */
 	(void)setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	(void)atexit(screen_close);
 	enter();
@@ -137,7 +137,7 @@ void screen_show(const char *text, size_t len)
 {
 	const char *end = text + len;
 
-	/* A line end on the last line would scroll the first one away. */
+	/* A newline on the last line would scroll the first one away. */
 	if (len && end[-1] == '\n')
 		end--;
 	(void)fputs("\033[H", stdout);
@@ -145,7 +145,7 @@ void screen_show(const char *text, size_t len)
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
 		size_t n = (size_t)((stop ? stop : end) - text);
 
-		/* Before the text: after a full line it would take a letter. */
+		/* Before the text: after a full line it erases a letter. */
 		(void)fputs("\033[2K", stdout);
 		(void)fwrite(text, 1, n, stdout);
 		if (stop)
@@ -160,7 +160,7 @@ static int take_signals(void)
 {
 	if (end_signal)
 		return SCREEN_END;
-	/* Ctrl-Z: give the terminal back, and take it again afterwards. */
+	/* Ctrl-Z: restore the terminal, stop, and take it again afterwards. */
 	if (was_stopped) {
 		was_stopped = 0;
 		leave();
@@ -192,7 +192,7 @@ int screen_wait(int64_t until_ns)
 		return event;
 	if (n <= 0)
 		return SCREEN_TIMEOUT;
-	/* The terminal has gone. */
+	/* The terminal is gone. */
 	if (read(STDIN_FILENO, &key, 1) != 1)
 		return SCREEN_END;
 	return key;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Screen: the whole terminal, by plain ANSI escapes.
+ * Screen: full-screen output by plain ANSI escapes.
  *
- * Why not curses: every terminal of the last thirty years knows the handful
- * of sequences used here, and `tare` stays free of dependencies.
+ * Why not curses: every terminal of the last thirty years supports the few
+ * sequences used here, and `tare` stays free of dependencies.
  *
- * The terminal is put back on every way out: screen_close(), exit(), a signal
- * that ends the program, a crash, and for as long as it is stopped by Ctrl-Z.
- * One screen a process.
+ * The terminal is restored in every case: screen_close(), exit(), a signal that
+ * ends the program, a crash, and while it is stopped by Ctrl-Z. One screen per
+ * process.
  */
 #ifndef CLI_SCREEN_H
 #define CLI_SCREEN_H
@@ -16,23 +16,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* False: there is no terminal that could do this. */
+/* False: no suitable terminal. */
 bool screen_open(void);
 void screen_close(void);
 
-/* Replaces what is shown by `text`, without flicker. */
+/* Replaces the screen's content by `text`, without flicker. */
 void screen_show(const char *text, size_t len);
 
 enum screen_event {
-	SCREEN_TIMEOUT = 256, /* events below are keys */
-	SCREEN_RESIZED,	      /* draw again */
+	SCREEN_TIMEOUT = 256, /* values below are keys */
+	SCREEN_RESIZED,	      /* redraw */
 	SCREEN_END	      /* a signal asks the program to end */
 };
 
 /* Waits for a key, a signal or the time `until_ns` (monotonic). */
 int screen_wait(int64_t until_ns);
 
-/* Dies of the signal that SCREEN_END told of, as the sender expects. */
+/* Ends by the signal that SCREEN_END reported, as the sender expects. */
 void screen_die(void);
 
 #endif

@@ -8,7 +8,7 @@
 
 struct selection selection;
 
-/* The parser has checked the words, so every one of them is found. */
+/* The parser has checked the words, so each one is found. */
 static uint32_t type_bits(const struct words *types)
 {
 	uint32_t bits = 0;
@@ -35,7 +35,7 @@ static int apply_window(const tare_run *run, tare_filter *filter)
 {
 	if (selection.last_ns && (selection.from || selection.to))
 		return message_usage("'--last' excludes '--from' and '--to'");
-	/* Longer than time itself: the whole run. */
+	/* Longer than the time since 1970: the whole run. */
 	if (selection.last_ns &&
 	    __builtin_sub_overflow(run->end_ns, (int64_t)selection.last_ns,
 				   &filter->from_ns))
@@ -43,7 +43,7 @@ static int apply_window(const tare_run *run, tare_filter *filter)
 	if (apply_moment(selection.from, run, &filter->from_ns) ||
 	    apply_moment(selection.to, run, &filter->to_ns))
 		return CODE_USAGE;
-	/* 0 means "the beginning", and before 1970 is before it. */
+	/* 0 means "from the beginning"; times before 1970 mean the same. */
 	if (filter->from_ns < 0)
 		filter->from_ns = 0;
 	if (filter->to_ns && filter->to_ns <= filter->from_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Selection: the options that say which series and which time to look at, the
- * same in every command that has them.
+ * Selection: the options that select series and time, the same in every command
+ * that has them.
  */
 #ifndef CLI_SELECTION_H
 #define CLI_SELECTION_H

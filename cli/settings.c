@@ -50,8 +50,8 @@ int setting_parse(const char *word, struct setting *ret_setting)
 				     word);
 	setting.value = word + len + 1;
 	/*
-	 * The table holds its range as text, so the library is asked: this
-	 * process measures nothing, and what it has set changes nothing.
+	 * The table has the range only as text, so the library checks the
+	 * value. This process measures nothing, so setting it has no effect.
 	 */
 	if (tare_option_set(setting.option->name, setting.value) ==
 	    TARE_ERANGE)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LONGEST 63u /* longer words are no slip of the finger */
+#define LONGEST 63u /* longer words are not typing errors */
 
 static unsigned least(unsigned a, unsigned b)
 {
@@ -12,8 +12,8 @@ static unsigned least(unsigned a, unsigned b)
 }
 
 /*
- * Edits from a to b; two letters swapped are one edit, being the most common
- * slip. Three rows are enough: a swap looks back two.
+ * Edits from a to b; two swapped letters are one edit, being the most common
+ * typing error. Three rows are enough: a swap looks back two.
  */
 static unsigned edit_distance(const char *a, size_t a_len, const char *b,
 			      size_t b_len)
@@ -52,7 +52,7 @@ void suggest_offer(struct suggestion *suggestion, const char *known)
 
 	distance = edit_distance(suggestion->word, word_len, known,
 				 known_len);
-	/* A beginning of the word counts as a near miss: rep, report. */
+	/* A prefix of a word counts as near: rep, report. */
 	if (word_len > 1 && strncmp(known, suggestion->word, word_len) == 0)
 		distance = 1;
 	if (!suggestion->best || distance < suggestion->distance) {
@@ -66,7 +66,7 @@ const char *suggest_text(const struct suggestion *suggestion,
 {
 	static char text[LONGEST + 32];
 
-	/* A third of the letters wrong is a slip; more is another word. */
+	/* Up to a third of the letters may be wrong; more is another word. */
 	if (!suggestion->best ||
 	    suggestion->distance * 3 > strlen(suggestion->word) + 1)
 		return "";

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Summary: what `tare summary` has added up and ranked. */
+/* Summary: the totals and rankings of `tare summary`. */
 #ifndef CLI_SUMMARY_H
 #define CLI_SUMMARY_H
 
 #include <tare/read/view.h>
 
-#define SUMMARY_RECENT 5u /* of records; of values with the highest mean */
+#define SUMMARY_RECENT 5u /* of records, and of values by mean */
 
 /* Borrows rows and records of the view. */
 struct summary {
@@ -23,7 +23,7 @@ struct summary {
 };
 
 double summary_success(const struct summary *s);
-/* How many of the values are shown. */
+/* The number of values shown. */
 size_t summary_values(const struct summary *s);
 
 /* Which records: for summary_next(). */
@@ -31,14 +31,14 @@ bool summary_is_operation(const tare_record *record);
 bool summary_is_failure(const tare_record *record);
 bool summary_is_value(const tare_record *record);
 /*
- * The last SUMMARY_RECENT records that `is_wanted` lets through, one after
- * the other: the next behind `record`, or the first for NULL; NULL: no more.
+ * Iterates over the last SUMMARY_RECENT records for which `is_wanted` is true:
+ * returns the one after `record`, or the first for NULL; NULL: no more.
  */
 const tare_record *summary_next(const struct summary *s,
 				bool (*is_wanted)(const tare_record *record),
 				const tare_record *record);
 
-/* For people. */
+/* As text. */
 void summary_print(const struct summary *s);
 
 #endif

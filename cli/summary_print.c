@@ -28,7 +28,7 @@ static void add_row(struct table *table, const struct summary *summary,
 							     inside_ns)).text);
 }
 
-/* Says what ranks the rows, and that the measuring is not in the times. */
+/* Prints the order of the rows, and that times exclude measuring. */
 static void print_order(const char *sort)
 {
 	const char *by = strcmp(sort, "slowest") == 0 ? "mean time" :

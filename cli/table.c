@@ -9,8 +9,8 @@
 #include "base/text.h"
 
 #define GAP 2u	    /* spaces between columns */
-#define COMFORT 20u /* a shrinking column keeps so much if others can go */
-#define LEAST 8u    /* and so much in any case */
+#define COMFORT 20u /* a shrinking column keeps this if others can go */
+#define LEAST 8u    /* and this in any case */
 
 void table_init(struct table *table, const struct column *columns,
 		size_t n_columns)
@@ -94,7 +94,7 @@ static void measure(const struct table *table, size_t width[])
 	}
 }
 
-/* Of the columns that are still there; a dropped one has a width of 0. */
+/* Width of the remaining columns; a dropped one has a width of 0. */
 static size_t total_width(const struct table *table, const size_t width[])
 {
 	size_t total = 0;
@@ -105,7 +105,7 @@ static size_t total_width(const struct table *table, const size_t width[])
 	return total;
 }
 
-/* Drops the column that goes next; false: none may go. */
+/* Drops the next column; false: none can be dropped. */
 static bool drop_one(const struct table *table, size_t width[])
 {
 	size_t next = table->n_columns;
@@ -123,7 +123,7 @@ static bool drop_one(const struct table *table, size_t width[])
 	return true;
 }
 
-/* Cuts `*width` by what is over `limit`, but not below `least`. */
+/* Reduces `*width` by the excess over `limit`, but not below `least`. */
 static void cut(size_t *width, size_t total, size_t limit, size_t least)
 {
 	size_t over = total > limit ? total - limit : 0;
@@ -168,7 +168,7 @@ static void print_cell(const struct table_cell *cell, size_t width,
 	if (cut)
 		terminal_tinted(stream, color, cell->tint, cut);
 	(void)fputc('~', stream);
-	/* A wide character may have left a column free. */
+	/* A wide character may have left one column unused. */
 	if (cut)
 		print_spaces(stream, width - 1 - tr_text_columns(cut));
 	free(cut);

@@ -2,9 +2,9 @@
 /*
  * Table: rows of text in columns that fit a terminal.
  *
- * Cells are copied and made safe to print. When the rows are wider than the
- * terminal, columns that may be dropped go, and the one column that shrinks
- * is cut and marked with '~'.
+ * Cells are copied and made safe to print. If the rows are wider than the
+ * terminal, optional columns are dropped, and the one column that shrinks is
+ * cut and marked with '~'.
  */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
@@ -23,7 +23,7 @@ struct column {
 	const char *title;
 	bool right;   /* numbers */
 	bool shrinks; /* at most one of a table */
-	unsigned drop; /* 1 goes first; 0: stays */
+	unsigned drop; /* 1 is dropped first; 0: never */
 };
 
 #define COLUMN_TEXT(title, drop) { title, false, false, drop }
@@ -48,19 +48,19 @@ void table_init(struct table *table, const struct column *columns,
 		size_t n_columns);
 void table_release(struct table *table);
 
-/* The next cell; n_columns of them make a row. */
+/* Adds the next cell; n_columns cells make a row. */
 void table_add(struct table *table, const char *text);
 /* "name" or "name{labels}" */
 void table_add_name(struct table *table, const char *name, const char *labels);
 void table_add_tinted(struct table *table, const char *text, enum tint tint);
 
-/* The same as printf() makes it. */
+/* Adds a cell formatted as by printf(). */
 void table_addf(struct table *table, const char *format, ...)
 	TARE_PRINTF(2, 3);
 
-/* Prints it as the terminal of `stream` has room and colours; releases it. */
+/* Prints the table for the terminal of `stream`; releases it. */
 void table_end(struct table *table, FILE *stream);
-/* width 0: as wide as it gets. */
+/* width 0: unlimited. */
 void table_print(const struct table *table, FILE *stream, unsigned width,
 		 bool color);
 

@@ -34,7 +34,7 @@ bool terminal_wants_color(FILE *stream)
 	return isatty(fileno(stream));
 }
 
-/* False where there is no terminal or it does not know its size. */
+/* False if there is no terminal or its size is unknown. */
 static bool window_size(FILE *stream, struct winsize *size)
 {
 	return ioctl(fileno(stream), TIOCGWINSZ, size) == 0 && size->ws_col;

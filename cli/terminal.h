@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Terminal: how wide it is, and whether to colour.
+ * Terminal: its width, and whether to use colour.
  *
- * Colour is for people: only on a terminal, never with NO_COLOR or TERM=dumb;
+ * Colour only on a terminal, never with NO_COLOR or TERM=dumb;
  * --color=always|never overrides both.
  */
 #ifndef CLI_TERMINAL_H
@@ -24,7 +24,7 @@ enum tint {
 void terminal_set_color(const char *when);
 bool terminal_wants_color(FILE *stream);
 
-/* Columns of `stream`, or 0 when it is no terminal and nothing need fit. */
+/* Columns of `stream`, or 0 if it is not a terminal: no limit. */
 unsigned terminal_width(FILE *stream);
 /* Lines of `stream`, or 24. */
 unsigned terminal_height(FILE *stream);
@@ -34,8 +34,8 @@ void terminal_tinted(FILE *stream, bool color, enum tint tint,
 		     const char *text);
 
 /*
- * Names come from ledgers, which anybody may have written: prints `text` with
- * every character that could control the terminal replaced by '?'.
+ * Prints `text` with every character that could control the terminal replaced
+ * by '?': names come from ledgers, which any program may write.
  */
 void terminal_safe(FILE *stream, const char *text);
 

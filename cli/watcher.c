@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TOLD 1 /* its exit status then */
+#define TOLD 1 /* exit status of a watcher that has reported */
 
-/* An abstract name: nothing is left of it in any folder. */
+/* An abstract name, which leaves no file behind. */
 static socklen_t name_socket(const char *group, struct sockaddr_un *name)
 {
 	int n;
@@ -42,7 +42,7 @@ static int open_socket(const char *group)
 	return fd;
 }
 
-/* Until there is something to tell; false: all is over, and well. */
+/* Waits until there is something to report; false: all ended normally. */
 static bool wait_for_news(int socket_fd, int pipe_fd)
 {
 	struct pollfd fds[2] = { { .fd = socket_fd, .events = POLLIN },
@@ -59,7 +59,7 @@ static bool wait_for_news(int socket_fd, int pipe_fd)
 static void watch(int socket_fd, int pipe_fd, bool (*tell)(void *arg),
 		  void *arg)
 {
-	/* For what others have to write down. */
+	/* Time for other processes to write their endings. */
 	static const struct timespec moment = { 0, 100000000 };
 
 	(void)setsid();
@@ -77,7 +77,7 @@ void watcher_start(struct watcher *watcher, const char *group,
 
 	*watcher = (struct watcher){ 0, -1 };
 	if (socket_fd < 0)
-		return; /* another one of this group has it */
+		return; /* this group already has a watcher */
 	if (pipe2(fd, O_CLOEXEC) == 0) {
 		watcher->pid = fork();
 		if (watcher->pid == 0) {

@@ -42,7 +42,7 @@ struct tr_bar {
 	const char *source;
 	uint32_t record;   /* index, or TR_NO_RECORD */
 	uint32_t flags;	   /* enum tr_bar_flags */
-	uint32_t depth;	   /* of two equally long bars, which is the outer one */
+	uint32_t depth;	   /* of two equal bars: the smaller is outer */
 };
 
 struct tr_bars {
