@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* About: the server itself, and the runs that it can see. */
+/* About: the server itself, and the runs that it can read. */
 #include <string.h>
 
 #include <tare/version.h>
@@ -9,7 +9,7 @@
 #include "read/view.h"
 #include "reply.h"
 
-/* Needs no token, so it says nothing of what is measured. */
+/* Needs no token, so it reveals nothing that was measured. */
 void handle_health(struct exchange *ex)
 {
 	struct tr_json *json = reply_json(ex);

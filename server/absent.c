@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In place of the server where tare is built without libevent. */
+/* Replaces the server if tare is built without libevent. */
 #include "cli/message.h"
 #include "server.h"
 

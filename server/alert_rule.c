@@ -11,7 +11,7 @@ _Static_assert(ALERT_METRIC_BYTES == 128, "a word");
 
 #define MOST_WORDS 9
 #define WORD_BYTES 128
-#define MOST_NS 1e18 /* 31 years: sums of times stay numbers */
+#define MOST_NS 1e18 /* 31 years: sums of times do not overflow */
 
 /* ---- statistics -------------------------------------------------------- */
 
@@ -78,7 +78,7 @@ const char *alert_compare_sign(enum alert_compare compare)
 	return sign[compare];
 }
 
-/* No figure is no reason for an alarm. */
+/* A series without a figure raises no alert. */
 bool alert_holds(const struct alert_rule *rule, double value)
 {
 	switch (rule->compare) {
@@ -96,7 +96,7 @@ bool alert_holds(const struct alert_rule *rule, double value)
 
 /* ---- units ------------------------------------------------------------- */
 
-/* Of times in ns, of sizes in bytes, of shares in 0..1. */
+/* Times in ns, sizes in bytes, shares in 0..1. */
 static const struct unit {
 	const char *name;
 	char kind; /* as in struct alert_rule */
@@ -128,7 +128,7 @@ static const struct unit *find_unit(const char *name)
 	return NULL;
 }
 
-/* What a series is measured in; an unknown unit is one of its own. */
+/* The unit of a series; an unknown unit fits only itself. */
 static struct unit unit_of_series(const tare_stats *row)
 {
 	struct unit unknown = { row->unit, '?', 1 };
@@ -138,7 +138,7 @@ static struct unit unit_of_series(const tare_stats *row)
 		return *find_unit("ns");
 	if (row->kind == TARE_KIND_RATIO)
 		return (struct unit){ "", '%', 1 };
-	/* A bound of 10MB is one of 10 MB a second there. */
+	/* For such a series a bound of 10MB means 10 MB per second. */
 	if (strcmp(row->unit, "B/s") == 0)
 		return *find_unit("B");
 	return unit ? *unit : unknown;
@@ -149,7 +149,7 @@ static bool is_share(unsigned stat)
 	return stat == STAT_FAILURE_RATE || stat == STAT_SUCCESS_RATE;
 }
 
-/* Statistics that are numbers, whatever the series is measured in. */
+/* Statistics without a unit, for any series. */
 static bool is_number(unsigned stat)
 {
 	return stat == STAT_COUNT || stat == STAT_RATE ||
@@ -199,7 +199,7 @@ static bool read_number(const char *word, double *ret, const char **ret_unit)
 {
 	char *end;
 
-	/* Only what a person types as a number: no "inf", no "0x". */
+	/* Plain numbers only: no "inf", no "0x". */
 	if (strspn(word, "+-.0123456789") == 0)
 		return false;
 	*ret = strtod(word, &end);
@@ -242,7 +242,7 @@ static bool read_time(const char *word, int64_t *ret_ns)
 	return true;
 }
 
-/* Words without their spaces; 0: too many, or one is too long. */
+/* Splits into words; 0: too many, or one is too long. */
 static unsigned split(const char *line, char word[][WORD_BYTES])
 {
 	unsigned n = 0;
@@ -270,7 +270,7 @@ static bool is_name(const char *text, size_t len)
 	return len > 0 && len < ALERT_NAME_BYTES && strspn(text, may) >= len;
 }
 
-/* Behind SOURCE:, or 0; std::sort is a name without a source. */
+/* Offset after SOURCE:, or 0; std::sort is a name without a source. */
 static unsigned find_name(const char *metric)
 {
 	const char *colon = strchr(metric, ':');

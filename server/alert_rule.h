@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Alert rules, one a line:
+ * Alert rules, one per line:
  *
  *	NAME: METRIC STATISTIC COMPARISON BOUND [for TIME] [over TIME]
  *
@@ -26,30 +26,30 @@ enum alert_compare { ALERT_ABOVE, ALERT_AT_LEAST, ALERT_BELOW, ALERT_AT_MOST };
 struct alert_rule {
 	char name[ALERT_NAME_BYTES];
 	char metric[ALERT_METRIC_BYTES]; /* [SOURCE:]NAME, both globs */
-	unsigned name_at;		 /* where NAME begins */
+	unsigned name_at;		 /* offset of NAME */
 	unsigned stat;			 /* see alert_stat_name() */
 	enum alert_compare compare;
 	double bound;	  /* times in ns, shares 0..1, sizes in bytes */
-	char bound_text[32]; /* as it was typed */
+	char bound_text[32]; /* as typed */
 	char unit;	  /* its unit: 't'ime, 'B'ytes, '%', or 0 */
-	int64_t for_ns;	  /* how long it must hold before it fires */
-	int64_t over_ns;  /* the window that is looked at */
+	int64_t for_ns;	  /* how long it must hold before firing */
+	int64_t over_ns;  /* the window of the statistic */
 	unsigned line;	  /* in its file */
 };
 
-/* NULL, or what is wrong with the line: static, lower case, no full stop. */
+/* NULL, or the error in the line: static, lower case, no full stop. */
 const char *alert_rule_parse(const char *line, struct alert_rule *ret_rule);
 
 const char *alert_stat_name(unsigned stat);
 const char *alert_compare_sign(enum alert_compare compare);
 
-/* Is the series one that the rule watches? */
+/* Does the rule apply to this series? */
 bool alert_matches(const struct alert_rule *rule, const tare_stats *row);
-/* Of a row over a window; NAN where the row has no such figure. */
+/* A statistic of a row over a window; NAN if the row does not have it. */
 double alert_stat_of(unsigned stat, const tare_stats *row, int64_t window_ns);
 /*
- * The same in the unit of the rule's bound: 0.9 for a series of 90 in percent
- * where the bound is 5%. False: the series' unit cannot be converted to it.
+ * The same in the unit of the rule's bound: 0.9 for a value of 90 percent if
+ * the bound is given in %. False: the series' unit cannot be converted.
  */
 bool alert_figure_of(const struct alert_rule *rule, const tare_stats *row,
 		     double *ret_value);

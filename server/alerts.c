@@ -76,7 +76,7 @@ static void read_rule(struct alerts *alerts, const struct reading *reading,
 	alerts->rule[alerts->n_rules++] = rule;
 }
 
-/* A line too long for the buffer is passed over as a whole. */
+/* A line that is too long for the buffer is skipped completely. */
 static bool read_line(FILE *file, char *line, bool *ret_long)
 {
 	int c;
@@ -172,7 +172,7 @@ static struct alert *find(struct alerts *alerts, const struct alert_rule *rule,
 	return NULL;
 }
 
-/* The place of one that is over, where there is no other. */
+/* If the table is full, reuses the slot of a resolved alert. */
 static struct alert *add(struct alerts *alerts, const struct alert_rule *rule,
 			 const char series[ALERT_SERIES_BYTES])
 {
@@ -202,7 +202,7 @@ static void hold(struct round *round, struct alert *alert)
 		enter(round, alert, ALERT_FIRING);
 }
 
-/* What was pending only never was an alert. */
+/* A pending alert that never fired becomes inactive, not resolved. */
 static void release(struct round *round, struct alert *alert)
 {
 	if (alert->state == ALERT_FIRING)
@@ -230,7 +230,7 @@ static void look(struct round *round, const struct alert_rule *rule,
 		release(round, alert);
 }
 
-/* A series that is gone holds nothing any more. */
+/* The condition of a series that is gone no longer holds. */
 static void look_at_gone(struct round *round)
 {
 	struct alerts *alerts = round->alerts;

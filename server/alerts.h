@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Alerts: the rules, and where each series that one of them watches stands.
+ * Alerts: the rules, and the state of each series that a rule watches.
  *
  *	inactive -> pending -> firing -> resolved -> pending ...
  *
- * A rule without `for` fires at once. Knows nothing of where figures come
- * from or who is told: both are functions of the caller.
+ * A rule without `for` fires at once. The caller passes functions that measure
+ * series and that report changes.
  */
 #ifndef SERVER_ALERTS_H
 #define SERVER_ALERTS_H
@@ -28,26 +28,26 @@ struct alert {
 	const struct alert_rule *rule;
 	char series[ALERT_SERIES_BYTES]; /* name, or name{source,labels} */
 	enum alert_state state;
-	double value;	     /* when last looked at */
+	double value;	     /* in the last round */
 	int64_t since_ns;    /* in this state */
-	int64_t started_ns;  /* when the condition began to hold */
-	bool seen;	     /* in this round */
-	bool is_gone;	     /* no live program has values of it */
+	int64_t started_ns;  /* since when the condition holds */
+	bool seen;	     /* measured in this round */
+	bool is_gone;	     /* no live program has this series */
 };
 
 struct alert_sample {
 	char series[ALERT_SERIES_BYTES];
 	double value;	 /* in the unit of the rule's bound */
-	bool is_refused; /* the series' unit is another: no value */
+	bool is_refused; /* the unit cannot be converted: no value */
 };
 
 /* A sample as a reader process measured it. */
 struct measured {
-	uint64_t rule; /* its place in the list */
+	uint64_t rule; /* index in the list */
 	struct alert_sample sample;
 };
 
-/* Fills at most `size` samples of the series that match; how many. */
+/* Fills at most `size` samples of matching series; returns their number. */
 typedef size_t (*alert_measure)(void *arg, const struct alert_rule *rule,
 				struct alert_sample *samples, size_t size);
 /* An alert began to fire, or resolved. */
@@ -56,21 +56,21 @@ typedef void (*alert_tell)(void *arg, const struct alert *alert);
 struct alerts;
 
 /*
- * Rules of a file; wrong ones are left out, each with a line to `warn`.
- * NULL: no memory. A file that is not there has no rules.
+ * Loads the rules of a file. Invalid rules are left out, each with a line to
+ * `warn`. NULL: no memory. A missing file has no rules.
  */
 struct alerts *alerts_load(const char *path,
 			   void (*warn)(void *arg, const char *text),
 			   void *arg);
 void alerts_free(struct alerts *alerts);
 
-/* Looks at every rule once. */
+/* Evaluates every rule once. */
 void alerts_step(struct alerts *alerts, int64_t now_ns, alert_measure measure,
 		 void *measure_arg, alert_tell tell, void *tell_arg);
 
 size_t alerts_rules(const struct alerts *alerts,
 		    const struct alert_rule **ret_rules);
-/* Those that were ever pending; belongs to `alerts` until the next step. */
+/* Alerts that were ever pending; valid until the next step. */
 size_t alerts_list(const struct alerts *alerts, const struct alert **ret_list);
 const char *alert_state_name(enum alert_state state);
 

@@ -8,7 +8,7 @@
 #include "reply.h"
 #include "router.h"
 
-/* A place for each URL; the last one to take it has it. */
+/* The slot of a URL; a newer URL replaces an older one in the same slot. */
 static size_t place_of(const char *uri)
 {
 	return (size_t)(hash_text(HASH_BEGIN, uri) % ANSWERS_N);

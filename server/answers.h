@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers: documents that were just sent, by their URL.
+ * Answers: a cache of recently sent documents, by URL.
  *
- * A dashboard asks the same questions in several tabs. What was read less
- * than 200 ms ago, and before no change, is read again for none of them.
- * 32 of them, 64 KiB each at most: larger ones travel as files.
+ * A dashboard sends the same requests from several tabs. A document that was
+ * read less than 200 ms ago, and after the last change, is sent again. The
+ * cache has 32 documents of at most 64 KiB each: larger ones are sent as files.
  */
 #ifndef SERVER_ANSWERS_H
 #define SERVER_ANSWERS_H
@@ -19,7 +19,7 @@
 
 struct exchange;
 
-/* When something was read: after how many changes, and at what time. */
+/* When something was read: the number of changes before, and the time. */
 struct answer_age {
 	uint64_t epoch;
 	int64_t read_ms; /* monotonic */
@@ -36,7 +36,7 @@ struct answers {
 	struct answer at[ANSWERS_N];
 };
 
-/* False: there is none that still stands, and nothing was sent. */
+/* False: no valid answer is cached, and nothing was sent. */
 bool answers_send(struct exchange *ex);
 void answers_keep(struct answers *answers, const char *uri,
 		  const struct answer_age *age, const char *body, size_t len);

@@ -37,7 +37,7 @@ uint64_t board_key(const tare_run_entry *run)
 		return 0;
 	hash = hash_bytes(hash, run->path, strlen(run->path));
 	hash = hash_bytes(hash, &st.st_ino, sizeof(st.st_ino));
-	/* A live one changes all the time. */
+	/* A live ledger changes all the time. */
 	if (run->state != TARE_RUN_LIVE) {
 		hash = hash_bytes(hash, &st.st_size, sizeof(st.st_size));
 		hash = hash_bytes(hash, &st.st_mtim.tv_sec,
@@ -68,14 +68,14 @@ void board_begin(struct board *board, const tare_run_entry *run, uint64_t key)
 			      memory_order_relaxed);
 	atomic_store_explicit(&board->allowed_ms, allowed_ms(run),
 			      memory_order_relaxed);
-	/* Release: which run it is, before that it is being read. */
+	/* Release: publishes the run's fields before the begin of reading. */
 	atomic_store_explicit(&board->since_ms, board_now_ms(),
 			      memory_order_release);
 }
 
 void board_end(struct board *board)
 {
-	/* Relaxed: nothing was published that the server would follow. */
+	/* Relaxed: publishes no data that the server reads afterwards. */
 	if (board)
 		atomic_store_explicit(&board->since_ms, 0,
 				      memory_order_relaxed);

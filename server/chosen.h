@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chosen: the runs that a request is about: `run=`, or all live ones. */
+/* Chosen: the runs that a request selects: `run=`, or all live ones. */
 #ifndef SERVER_CHOSEN_H
 #define SERVER_CHOSEN_H
 
@@ -11,22 +11,22 @@ struct chosen {
 	size_t n;
 };
 
-/* False: a run does not exist, and that was answered. */
+/* False: a run does not exist; the error was sent. */
 bool chosen_runs(struct exchange *ex, struct chosen *ret_chosen);
 
 /*
- * With their views. A live run that vanishes between the list and the look
- * is left out; one that was asked for by its name is a 404.
+ * The same with their views. A live run that vanishes after it was listed is
+ * left out; one that was requested by name is a 404.
  */
 bool chosen_views(struct exchange *ex, struct chosen *ret_chosen);
 
-/* Those that can be steered: chosen ones that are not live are a 409. */
+/* Runs that can be controlled: chosen runs that are not live are a 409. */
 bool chosen_live(struct exchange *ex, struct chosen *ret_chosen);
 
-/* "runs": their ids, and what each made of a change: 0 or a TARE_E*. */
+/* "runs": their ids, and each one's result of a change: 0 or a TARE_E*. */
 void chosen_results(const struct chosen *chosen, const int *errors,
 		    struct tr_json *json);
-/* "window": what was asked for, in ms since 1970. */
+/* "window": the requested one, in ms since 1970. */
 void chosen_window(const struct exchange *ex, const tare_filter *filter,
 		   struct tr_json *json);
 /* "runs": their ids and processes. */

@@ -4,8 +4,8 @@
  *
  * PUT checks the whole document before it changes anything; members that are
  * left out keep their values. The answer is read back from the processes: it
- * says what they have, not what they were told. export_directory is where
- * this server writes, so it is the server's own.
+ * has their actual values, not the requested ones. export_directory is an
+ * option of the server itself, since the server writes there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 
 #define VALUE_BYTES 256u
 
-/* By these names users know the service; the rest is whatever is live. */
+/* Always shown, as users of the service know these; else if live. */
 static const char *const always[] = {
 	"max_history_size",	"memory_sample_interval", "export_directory",
 	"enable_gpu_tracking", "enable_memory_tracking",
@@ -41,7 +41,7 @@ static bool is_servers(const tare_option *option)
 	return strcmp(option->name, "export_directory") == 0;
 }
 
-/* The next option that is shown, from `*at` on; NULL: no more. */
+/* The next option to show, from `*at` on; NULL: no more. */
 static const tare_option *next_shown(size_t *at)
 {
 	const tare_option *option;
@@ -110,7 +110,7 @@ static void value_json(struct tr_json *json, const tare_option *option,
 	tr_json_str(json, option->name, value);
 }
 
-/* "config": {...}; a null where the processes differ. */
+/* "config": {...}; null where the processes differ. */
 static void config_json(struct tr_json *json, const struct chosen *chosen)
 {
 	const tare_option *option;
@@ -125,7 +125,7 @@ static void config_json(struct tr_json *json, const struct chosen *chosen)
 	tr_json_end_object(json);
 }
 
-/* What all chosen processes monitor now; a null where they differ. */
+/* What all chosen processes monitor; null where they differ. */
 static void monitoring_json(struct tr_json *json, const struct chosen *chosen)
 {
 	char text[TR_PARTS_TEXT];
@@ -143,7 +143,7 @@ static void monitoring_json(struct tr_json *json, const struct chosen *chosen)
 	tr_json_str(json, "monitoring", is_same && is_known ? text : NULL);
 }
 
-/* A quoted hash of what a GET of the same runs shows. */
+/* A quoted hash of the document that a GET of these runs returns. */
 static void make_etag(const struct chosen *chosen, char etag[24])
 {
 	uint64_t hash = HASH_BEGIN;
@@ -167,8 +167,8 @@ static void add_etag(struct exchange *ex, const struct chosen *chosen)
 }
 
 /*
- * A held lock is waited for once, not once an option: the whole document
- * would take longer than a task may.
+ * Waits for a held lock once, not once per option: the whole document would
+ * exceed the time limit of a task.
  */
 static bool check_locks(struct exchange *ex, const struct chosen *chosen)
 {
@@ -201,7 +201,7 @@ void handle_config(struct exchange *ex)
 
 /* ---- writing ----------------------------------------------------------- */
 
-/* monitor: the words true and false, or a list. */
+/* monitor: true, false, or a list. */
 static bool takes_switch(const tare_option *option)
 {
 	return option->names == TARE_NAMES_NOTHING && option->range &&
@@ -224,13 +224,13 @@ static bool type_fits(const tare_option *option, enum document_type type)
 	return false;
 }
 
-/* Is it one of the words that an option takes in place of a path? */
+/* Is `value` one of the words that an option takes instead of a path? */
 static bool is_word(const char *words, const char *value)
 {
 	size_t len = strlen(value);
 
 	if (!len)
-		return true; /* where the option takes it, it means none */
+		return true; /* for options that take it, it means none */
 	for (const char *at = words; at && *at; at += strspn(at, " ")) {
 		size_t n = strcspn(at, " ");
 
@@ -242,9 +242,9 @@ static bool is_word(const char *words, const char *value)
 }
 
 /*
- * What a value names outside the program comes from files and from the
- * environment; over HTTP only a path, and only below the server's root. In
- * another process a relative path is of that one's folder: refused.
+ * Options that name something outside the program come from files and the
+ * environment. Over HTTP only a path can be set, and only below the server's
+ * root. A relative path would be relative to the other process: refused.
  */
 static bool check_named(struct exchange *ex, const tare_option *option,
 			const char *value)
@@ -267,7 +267,7 @@ static bool check_named(struct exchange *ex, const tare_option *option,
 		       root->path);
 }
 
-/* The text of a member's value in the words of the table. */
+/* Checks a member's type and value against the table. */
 static bool check_member(struct exchange *ex,
 			 const struct document_member *member)
 {
@@ -283,8 +283,8 @@ static bool check_member(struct exchange *ex,
 	    !check_named(ex, option, member->value))
 		return false;
 	/*
-	 * The table holds its range as text, so the library is asked; what
-	 * is set here for that is set back, see check_members().
+	 * The table has the range only as text, so the library checks the value
+	 * by setting it; check_members() restores it.
 	 */
 	if (!type_fits(option, member->type) ||
 	    tare_option_set(option->name, member->value))
@@ -295,7 +295,7 @@ static bool check_member(struct exchange *ex,
 
 typedef char value_text[VALUE_BYTES];
 
-/* The first `n` of them, as they were before the check. */
+/* Restores the first `n` options to their values before the check. */
 static void set_back(const struct document *document, size_t n,
 		     value_text *before, bool with_servers)
 {
@@ -317,8 +317,9 @@ static bool is_for_programs(const struct document *document)
 }
 
 /*
- * All members, or none. What is the server's own is set by this; the rest is
- * of programs: a value that none of them has is not to be seen here.
+ * Checks all members; accepts all or none. This sets the server's own options.
+ * Options of programs are restored, so that this process does not show a value
+ * that no program has.
  */
 static bool check_members(struct exchange *ex,
 			  const struct document *document,
@@ -358,7 +359,7 @@ static int apply(const struct document *document, int64_t pid)
 	return err;
 }
 
-/* Where a document is for programs, one of them must have taken it. */
+/* If the document has options of programs, one program must accept it. */
 static bool apply_all(struct exchange *ex, const struct document *document,
 		      const struct chosen *chosen, int errors[POOL_VIEWS])
 {
@@ -374,7 +375,7 @@ static bool apply_all(struct exchange *ex, const struct document *document,
 	return is_taken;
 }
 
-/* "*", or a list of tags with ours in it. */
+/* "*", or a list of tags that contains `etag`. */
 static bool etag_matches(const char *wanted, const char *etag)
 {
 	return strcmp(wanted, "*") == 0 || strstr(wanted, etag);

@@ -8,7 +8,7 @@
 
 struct cursor {
 	char *at;
-	const char *wrong; /* the first thing that is; NULL so far */
+	const char *wrong; /* the first error; NULL so far */
 };
 
 static bool fail(struct cursor *cursor, const char *text)
@@ -60,7 +60,7 @@ static bool read_code(struct cursor *cursor, uint32_t *ret_code)
 	return true;
 }
 
-/* The two halves of a code beyond 16 bits; one alone is no text. */
+/* Both surrogates of a code above 16 bits; a single one is invalid. */
 static bool read_surrogates(struct cursor *cursor, uint32_t *code)
 {
 	uint32_t low;
@@ -98,7 +98,7 @@ static char *write_utf8(char *to, uint32_t code)
 	return to;
 }
 
-/* After the backslash. What it becomes is never longer than it is. */
+/* After the backslash. The result is never longer than the escape. */
 static bool read_escape(struct cursor *cursor, char **to)
 {
 	static const char name[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -188,8 +188,8 @@ static size_t number_length(const char *text)
 }
 
 /*
- * A number or a switch ends where the comma or the brace stands that must be
- * read before its text can end there: `ret_cut` says where.
+ * A number or a switch ends at a comma or brace that must be parsed before it
+ * is overwritten by the terminating zero: `ret_cut` is its place.
  */
 static bool read_plain(struct cursor *cursor, struct document_member *member,
 		       char **ret_cut)

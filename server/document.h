@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Document: a JSON object whose members are texts, numbers and switches, as
- * PUT /config takes it. Anything nested, twice or not quite JSON is an error:
- * what is not understood whole is not applied in part.
+ * Document: a JSON object whose members are texts, numbers and switches, as PUT
+ * /config takes it. Nested, duplicate or invalid members are errors: a document
+ * that is not understood completely is not applied in part.
  */
 #ifndef SERVER_DOCUMENT_H
 #define SERVER_DOCUMENT_H
@@ -14,7 +14,7 @@
 
 enum document_type {
 	DOCUMENT_TEXT = 1,
-	DOCUMENT_NUMBER = 2, /* as it was written */
+	DOCUMENT_NUMBER = 2, /* as written */
 	DOCUMENT_BOOL = 3    /* "true" or "false" */
 };
 
@@ -30,12 +30,12 @@ struct document {
 };
 
 /*
- * Reads `text`, in place: the members point into it. Returns NULL, or what is
- * wrong with it.
+ * Parses `text` in place: the members point into it. Returns NULL, or the
+ * error.
  */
 const char *document_parse(struct document *document, char *text);
 
-/* The value of a hexadecimal digit; -1: it is none. */
+/* The value of a hexadecimal digit; -1: not a digit. */
 int document_hex_digit(char c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Embedded: openapi.json and page/ as the build put them into the program. */
+/* Embedded: openapi.json and page/, which the build puts into the program. */
 #ifndef SERVER_EMBEDDED_H
 #define SERVER_EMBEDDED_H
 

@@ -3,10 +3,10 @@
  * Exchange: one request and what is needed to answer it. Lives on the stack,
  * from the gate to the reply.
  *
- * The server answers some routes itself. The others it hands to a reader
+ * The server answers some routes itself. It forwards the others to a reader
  * process (readers.h), where an exchange is made again from the task: there
- * `request` is NULL and `task` is not. Handlers use the calls below, which
- * work in both.
+ * `request` is NULL and `task` is not. Handlers use the calls below, which work
+ * in both processes.
  */
 #ifndef SERVER_EXCHANGE_H
 #define SERVER_EXCHANGE_H
@@ -34,12 +34,12 @@
 #include "watch.h"
 
 struct server {
-	/* Used in a reader process only. */
+	/* Used only in a reader process. */
 	struct pool pool;
 	struct exports exports;
 	tare_exporter *exporter; /* of /metrics */
-	struct root root;	 /* of paths that requests name */
-	/* Used in the server only. */
+	struct root root;	 /* for paths that requests name */
+	/* Used only in the server. */
 	struct event_base *base;
 	struct evhttp *http;
 	struct state state;
@@ -49,7 +49,7 @@ struct server {
 	struct readers readers;
 	struct streams streams;
 	struct watch *watch;
-	struct periodic *periodic; /* NULL: none is wanted */
+	struct periodic *periodic; /* NULL: disabled */
 	int64_t start_ns;
 	uint64_t n_requests;
 };
@@ -62,13 +62,13 @@ struct exchange {
 	const struct task *task;	/* NULL in the server */
 	const struct route *route;
 	const char *path;	/* decoded, without the query */
-	const char *tail;	/* of a route that ends with a file name */
+	const char *tail;	/* file name, for routes that end with one */
 	struct query query;
-	int64_t now_ns;		/* since 1970, when it arrived */
-	bool may_read;		/* it showed a token; in the server */
-	bool may_steer;		/* the one that changes things */
-	const char *policy;	/* for content; NULL: the strictest */
-	/* In a reader: what goes back. */
+	int64_t now_ns;		/* time of arrival, ns since 1970 */
+	bool may_read;		/* has a valid token; in the server */
+	bool may_steer;		/* has the token that permits changes */
+	const char *policy;	/* content security policy; NULL: strictest */
+	/* In a reader: the answer. */
 	int reader_fd;
 	bool is_answered;
 	uint32_t out_len;
@@ -79,11 +79,11 @@ struct exchange {
 };
 
 enum evhttp_cmd_type exchange_method(const struct exchange *ex);
-/* As it came, with the query. */
+/* As received, with the query. */
 const char *exchange_uri(const struct exchange *ex);
-/* Copies the path into `path`, where it stays; false: it is too long. */
+/* Copies the path into `path`, which must stay valid; false: too long. */
 bool exchange_set_path(struct exchange *ex, char *path, size_t size);
-/* In a reader: the body, not a text. */
+/* In a reader: the body, not zero-terminated. */
 const char *exchange_body(const struct exchange *ex, size_t *ret_len);
 /* The value of a header of the request, or NULL. */
 const char *exchange_header(const struct exchange *ex, const char *name);

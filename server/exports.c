@@ -41,13 +41,13 @@ static void send_made(struct exchange *ex, const struct export_file *file,
 	reply_json_end(ex, 201);
 }
 
-/* Of a file that takes the place of an old one, that one is forgotten. */
+/* The slot for the next file; the oldest entry is overwritten. */
 static struct export_file *next_file(struct exports *exports)
 {
 	return &exports->at[exports->n % EXPORTS_N];
 }
 
-/* The folder is the server's; a request may choose another. */
+/* The folder is the server's; a request may set another one. */
 static void refuse(struct exchange *ex, const char *folder, int err)
 {
 	char what[300];
@@ -195,7 +195,7 @@ static bool find_format(const char *ending, uint32_t *ret_format)
 	return false;
 }
 
-/* Moves on behind exactly `n` digits. */
+/* Skips exactly `n` digits. */
 static bool skip_digits(const char **at, size_t n)
 {
 	if (strspn(*at, DIGITS) != n)
@@ -215,13 +215,13 @@ static bool skip(const char **at, const char *text)
 }
 
 /*
- * Names of exports, as tare_export_file() and periodic exports make them:
+ * Names of exports, as tare_export_file() and periodic exports create them:
  *
  *	metrics_<what>_<YYYYMMDD_HHMMSS>[_<n>].<ending>
  *	metrics_periodic_<what>_<YYYYMMDD_HHMMSS>.<ending>
  *
- * Only letters, digits, _ and one dot: such a name is never a path. False: no
- * export has such a name. Gives its enum tare_format.
+ * Only letters, digits, _ and one dot: such a name is never a path. False: not
+ * the name of an export. Stores its enum tare_format.
  */
 static bool parse_name(const char *name, uint32_t *ret_format)
 {
@@ -269,7 +269,7 @@ static void send_file(struct exchange *ex, const struct export_file *file,
 	reply_file(ex, file->type, fd, size);
 }
 
-/* -1: there is no such file, or it is none of those that were exported. */
+/* -1: there is no such file, or it is not a regular one. */
 static int open_regular(int folder, const char *path, size_t *ret_size)
 {
 	int fd = openat(folder, path,
@@ -287,8 +287,8 @@ static int open_regular(int folder, const char *path, size_t *ret_size)
 }
 
 /*
- * A file of export_directory: a periodic one, or one of a server before this.
- * The name is one that exports have, so it is no path.
+ * A file of export_directory: a periodic export, or one of an earlier server.
+ * The name has the form of an export's name, so it is not a path.
  */
 static void send_found(struct exchange *ex)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exports: files that this server made, by name.
+ * Exports: files that this server wrote, by name.
  *
- * A download is looked up here first, then among the files of the folder of
- * exports that have the name of one: no spelling of a path leads anywhere
- * else. The last 256 are remembered, for folders of before a change of it.
+ * A download is looked up here first, then among files in export_directory that
+ * have the name of an export: no path can lead anywhere else. The last 256 are
+ * remembered, so that files in a former export_directory are found.
  */
 #ifndef SERVER_EXPORTS_H
 #define SERVER_EXPORTS_H
@@ -15,7 +15,7 @@
 #define EXPORTS_N 256u
 #define EXPORT_FORMATS 5u
 
-/* What can be written to files: as an option calls it, and its ending. */
+/* Formats that can be written to files: option value and file ending. */
 extern const struct export_format {
 	const char *name, *ending;
 	uint32_t format; /* enum tare_format */
@@ -29,7 +29,7 @@ struct export_file {
 
 struct exports {
 	struct export_file at[EXPORTS_N];
-	size_t n; /* ever made */
+	size_t n; /* number of files ever written */
 };
 
 #endif

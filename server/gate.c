@@ -12,7 +12,7 @@
 #include "exchange.h"
 #include "reply.h"
 
-/* Headers that must not come twice: which one counts, nobody agrees. */
+/* Headers that must not occur twice: parsers disagree which one counts. */
 static const char *const single[] = {
 	"Host",		 "Origin",	  "Authorization", "Content-Length",
 	"Content-Type",	 "If-Match",	  "Transfer-Encoding",
@@ -20,9 +20,9 @@ static const char *const single[] = {
 
 #define N_SINGLE (sizeof(single) / sizeof(single[0]))
 
-/* ---- who is asked ------------------------------------------------------ */
+/* ---- host and origin ----------------------------------------------------- */
 
-/* A colon in it: an address of version 6, which stands in brackets. */
+/* A name with a colon is an IPv6 address, which is put in brackets. */
 static bool add_host(struct gate *gate, const char *name, uint16_t port)
 {
 	bool is_v6 = strchr(name, ':') && name[0] != '[' &&
@@ -79,7 +79,7 @@ static bool check_host(struct exchange *ex)
 	return true;
 }
 
-/* ---- how --------------------------------------------------------------- */
+/* ---- form of the request ------------------------------------------------- */
 
 static bool is_token_text(const char *text)
 {
@@ -136,7 +136,7 @@ static bool check_headers(struct exchange *ex)
 	return true;
 }
 
-/* One body, one way to say where it ends. */
+/* A body must have exactly one kind of length. */
 static bool check_body(struct exchange *ex)
 {
 	const char *length = exchange_header(ex, "Content-Length");
@@ -171,7 +171,7 @@ bool gate_check_form(struct exchange *ex)
 	       check_body(ex);
 }
 
-/* Compares with both, whatever the first comparison gave. */
+/* Always compares with both tokens, for a constant time. */
 static void check_bearer(struct exchange *ex)
 {
 	const struct state *state = &ex->server->state;

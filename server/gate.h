@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gate: what every request must pass before anything looks at its path.
+ * Gate: the checks that every request must pass before its path is read.
  *
- * A page on the web can make the browser of this machine's user send requests
- * to 127.0.0.1, and can let its own name resolve to that address. So the Host
- * must be one of ours, exactly, an Origin if there is one likewise, and a
- * token must be shown, in a header that no page from elsewhere can set: one
- * that reads for GET and HEAD, the one that steers for everything else. A
- * request that two parsers could read differently (a length and chunks, a name
- * twice, an empty name) is refused whole.
+ * A web page can make the browser of this machine's user send requests to
+ * 127.0.0.1, and can let its own host name resolve to that address. So the Host
+ * must exactly be one of ours, an Origin if present too, and a token is
+ * required, in a header that a page of another origin cannot set: the reading
+ * token for GET and HEAD, the controlling token for everything else. A request
+ * that two parsers could read differently (a length and chunks, a duplicate or
+ * empty header name) is refused.
  */
 #ifndef SERVER_GATE_H
 #define SERVER_GATE_H
@@ -20,7 +20,7 @@
 #define GATE_HOSTS 16u
 #define GATE_HEADER_BYTES (32u << 10)
 #define GATE_BODY_BYTES (32u << 10)
-/* Of either; the parser refuses more, with a page that is no problem. */
+/* For each of the two; above it, evhttp refuses, without problem+json. */
 #define GATE_PARSED_BYTES (64u << 10)
 
 struct exchange;
@@ -31,7 +31,7 @@ struct gate {
 	size_t n_hosts;
 };
 
-/* False: a name in the options is too long, or there are too many. */
+/* False: a name in the options is too long, or there are too many names. */
 bool gate_init(struct gate *gate, const struct server_options *options,
 	       uint16_t port);
 

@@ -39,7 +39,7 @@ void handle_openapi(struct exchange *ex);
 /* page.c */
 void handle_page(struct exchange *ex);
 
-/* alerts_route.c */
+/* watch.c */
 void handle_alerts(struct exchange *ex);
 
 /* scrape.c */
@@ -48,9 +48,9 @@ void handle_scrape(struct exchange *ex);
 /* stream.c */
 void handle_stream(struct exchange *ex);
 
-/* What the server asks of a reader by itself: no route leads here. */
+/* Internal tasks of the server for a reader: they have no route. */
 
-/* snapshot.c */
+/* processing.c */
 void handle_snapshot(struct exchange *ex);
 
 /* measure.c */

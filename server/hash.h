@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hash: FNV-1a, for places in tables, tags and cursors; not for secrets. */
+/* Hash: FNV-1a, for tables, tags and cursors; not for secrets. */
 #ifndef SERVER_HASH_H
 #define SERVER_HASH_H
 
@@ -17,7 +17,7 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
 	return hash;
 }
 
-/* With a byte behind it that no text has: "a", "bc" is not "ab", "c". */
+/* Adds a separator byte, so that "a", "bc" differs from "ab", "c". */
 static inline uint64_t hash_text(uint64_t hash, const char *text)
 {
 	return hash_bytes(hash_bytes(hash, text, strlen(text)), "\xff", 1);

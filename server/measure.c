@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measure: the figures that the rules of alerts look at, read in a reader
- * process. The task holds the rules as they are, the answer the samples, in
- * the order of the rules.
+ * Measure: the statistics that alert rules check, read in a reader process. The
+ * task contains the rules as structures, the answer the samples in the order of
+ * the rules.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,9 +15,9 @@
 #include "handlers.h"
 #include "reply.h"
 
-#define MOST_WINDOWS 16 /* different ones of all rules */
+#define MOST_WINDOWS 16 /* limit on different windows of all rules */
 
-/* Statistics over one window, shared by the rules that ask for it. */
+/* Statistics over one window, shared by the rules with that window. */
 struct look {
 	int64_t over_ns; /* 0: all time */
 	tare_merge *merge;
@@ -85,7 +85,7 @@ static void name_series(const tare_stats *row, char *out, size_t size)
 			       *source && *labels ? "," : "", labels);
 }
 
-/* Counters and ratios are of all time; everything else has windows. */
+/* Counters and ratios cover all time; everything else has windows. */
 static bool has_windows(const tare_stats *row)
 {
 	return row->kind != TARE_KIND_COUNTER && row->kind != TARE_KIND_RATIO;
@@ -101,7 +101,7 @@ static size_t add_samples(struct measure *measure,
 	bool is_last = strcmp(alert_stat_name(rule->stat), "last") == 0;
 
 	for (size_t i = 0; i < n_rows && n < size; i++, row++) {
-		/* A gauge's value now is no matter of windows either. */
+		/* The last value does not depend on a window either. */
 		bool windowed = has_windows(row) && !is_last;
 
 		if (windowed != (over_ns != 0) || !alert_matches(rule, row))
@@ -149,7 +149,7 @@ static int measure_all(struct measure *measure, const char *rules, size_t n,
 	for (size_t i = 0; i < n && !err; i++) {
 		size_t n_samples;
 
-		/* In a message nothing is aligned. */
+		/* Structures in a message are not aligned. */
 		(void)memcpy(&rule, rules + i * sizeof(rule), sizeof(rule));
 		(void)memset(samples, 0, sizeof(samples));
 		n_samples = measure_rule(measure, &rule, samples,

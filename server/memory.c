@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory and GPU: what the monitor and operations read, and for memory what
- * the kernel says of the live processes at this moment.
+ * Memory and GPU: readings of the monitor and of operations and, for memory,
+ * what the kernel reports for the live processes now.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "handlers.h"
 #include "reply.h"
 
-/* "count", and "values": each quantity's statistics. */
+/* "count", and "values": the statistics of each quantity. */
 static void group_json(struct tr_json *json, const tare_reading_group *group)
 {
 	tr_json_u64(json, "count", group->count);
@@ -55,7 +55,7 @@ static void names_json(struct tr_json *json, const tare_readings *readings)
 
 /* ---- now --------------------------------------------------------------- */
 
-/* Of /proc/meminfo, in bytes; 0: the kernel does not say. */
+/* A value of /proc/meminfo in bytes; 0: not reported. */
 static uint64_t meminfo(const char *key)
 {
 	FILE *stream = fopen("/proc/meminfo", "re");
@@ -100,7 +100,7 @@ static void process_json(struct tr_json *json, const tare_run_entry *run)
 		n = fscanf(stream, "%" SCNu64 " %" SCNu64, &pages, &resident);
 		(void)fclose(stream);
 	}
-	/* It may have ended a moment ago. */
+	/* The process may have just ended. */
 	if (n != 2)
 		return;
 	tr_json_object(json, NULL);
@@ -141,7 +141,7 @@ static void write_memory(struct tr_json *json, const struct chosen *chosen,
 	now_json(json, chosen);
 }
 
-/* Each GPU apart: a mean over several would be of none. */
+/* Each GPU separately: a mean over several GPUs would mean nothing. */
 static void gpus_json(struct tr_json *json, const tare_readings *readings)
 {
 	size_t n;

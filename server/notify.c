@@ -27,17 +27,17 @@
 
 extern char **environ;
 
-/* One message to one of the two. */
+/* One message to the command or to the webhook. */
 struct errand {
 	struct notify *notify;
 	struct errand *next;
 	struct event *timer;
-	pid_t pid;	/* command; 0: a webhook */
-	int polls;	/* of a command, ten a second */
+	pid_t pid;	/* of the command; 0: a webhook */
+	int polls;	/* of a command, ten per second */
 	int tries;	/* of a webhook */
-	bool is_sent;	/* a webhook's answer is waited for */
-	bool done;	/* it is there */
-	int status;	/* of the answer */
+	bool is_sent;	/* waiting for the webhook's response */
+	bool done;	/* the response is complete */
+	int status;	/* of the response */
 	char *body;
 	struct evhttp_connection *connection;
 };
@@ -131,7 +131,7 @@ static void poll_command(evutil_socket_t fd, short what, void *arg)
 	end_errand(errand);
 }
 
-/* The body as a file: the command may read it or not. */
+/* The body as a file, so that the command need not read it. */
 static int input_of(const char *json)
 {
 	int fd = memfd_create("alert", MFD_CLOEXEC);
@@ -213,21 +213,21 @@ static void run_command(struct notify *notify, const char *json,
 
 /* ---- webhook ----------------------------------------------------------- */
 
-/* How it ended: with a status, or with none. */
+/* Evaluates a status; 0: no response. */
 static void judge(struct errand *errand, int code)
 {
 	errand->is_sent = false;
-	/* Said to be our fault: again would be no better. */
+	/* A 4xx status is our error: a retry would not help. */
 	errand->done = (code >= 200 && code < 500) || errand->tries == TRIES;
 	if (errand->done && code == 0)
 		message("alert_webhook does not answer");
 	else if (errand->done && code >= 300)
 		message("alert_webhook answered %d", code);
-	/* Not here: the connection is still in use below us. */
+	/* Not freed here: the caller still uses the connection. */
 	wait_ms(errand, errand->done ? 0 : 1000L * errand->tries);
 }
 
-/* The status is all that matters: what follows the headers is not read. */
+/* Only the status is used: the body is not read. */
 static int on_headers(struct evhttp_request *request, void *arg)
 {
 	struct errand *errand = arg;
@@ -293,7 +293,7 @@ static bool post(struct errand *errand, const struct evhttp_uri *uri)
 					    WEBHOOK_HEADER_BYTES);
 	errand->status = 0;
 	errand->is_sent = true;
-	/* evhttp's own time starts anew with each byte. */
+	/* evhttp's own timeout restarts with each byte. */
 	wait_ms(errand, WEBHOOK_SECONDS * 1000L);
 	request = request_of(errand, host);
 	path_of(uri, path, sizeof(path));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Notify: tells a command and a webhook, and waits for neither. A command
- * that does not end is killed after half a minute, a webhook that does not
- * answer within 10 s is tried three times. Of an answer the status counts; its
+ * Notify: notifies a command and a webhook without waiting for them. A command
+ * that does not end is killed after 30 s. A webhook that does not respond
+ * within 10 s is tried three times. Only the status of a response is used; its
  * body is not read.
  */
 #ifndef SERVER_NOTIFY_H
@@ -15,7 +15,7 @@ struct notify;
 /* `command` and `webhook` may be "". NULL: no memory. */
 struct notify *notify_new(struct event_base *base, const char *command,
 			  const char *webhook);
-/* What is under way is given up. */
+/* Aborts what is in progress. */
 void notify_free(struct notify *notify);
 
 /*

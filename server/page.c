@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Page: what a browser gets. Three files that the build puts into the
- * program; they hold nothing that was measured, so they need no token. The
- * page asks for everything else by itself and shows its token then.
+ * Page: three files for the browser that the build puts into the program. They
+ * contain no measurements, so they need no token. The page requests everything
+ * else itself, with its token.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "embedded.h"
 #include "reply.h"
 
-/* Its own script and style, requests to its own server, nothing else. */
+/* Allows its own script and style, and requests to its own server only. */
 #define POLICY \
 	"default-src 'none'; script-src 'self'; style-src 'self'; " \
 	"connect-src 'self'; img-src data:; base-uri 'none'; " \

@@ -43,7 +43,7 @@ static uint64_t bytes_received(int fd)
 	return info_of(fd).tcpi_bytes_received;
 }
 
-/* Something waits in the kernel that the peer does not fetch. */
+/* The kernel has bytes that the peer has not fetched. */
 static bool has_unsent(int fd)
 {
 	int n = 0;
@@ -67,7 +67,7 @@ static void enter(struct peers *peers, struct peer *peer,
 	peer->order = ++peers->n_phases;
 }
 
-/* Still the connection that was taken in under this descriptor? */
+/* Is it still the connection that was registered for this descriptor? */
 static bool is_open(const struct peers *peers, size_t fd)
 {
 	const struct peer *peer = &peers->at[fd];
@@ -75,7 +75,7 @@ static bool is_open(const struct peers *peers, size_t fd)
 	return peer->phase != PEER_NONE && inode_of((int)fd) == peer->inode;
 }
 
-/* Does `a` go before `b`? */
+/* Is `a` closed before `b`? */
 static bool is_older(const struct peer *a, const struct peer *b)
 {
 	if (a->has_token != b->has_token)
@@ -90,7 +90,7 @@ static bool is_larger(const struct peer *a, const struct peer *b)
 	return a->unread > b->unread;
 }
 
-/* The peer, other than `new_fd`, that goes first; PEERS_FDS: none. */
+/* The peer, other than `new_fd`, to close first; PEERS_FDS: none. */
 static size_t find_first(const struct peers *peers, size_t new_fd,
 			 bool (*goes_first)(const struct peer *a,
 					    const struct peer *b))
@@ -136,7 +136,7 @@ static void close_first(struct peers *peers, size_t new_fd,
 	forget(peers, fd);
 }
 
-/* What a peer sent, less what evhttp has parsed of it. */
+/* Sets the bytes of a peer that evhttp has not parsed yet. */
 static void count_unread(struct peer *peer, size_t bytes)
 {
 	struct peers *peers = peer->peers;
@@ -148,7 +148,7 @@ static void count_unread(struct peer *peer, size_t bytes)
 		close_first(peers, PEERS_FDS, is_larger);
 }
 
-/* Looks at what has just come in. */
+/* Checks newly received bytes for zeros. */
 static void on_bytes(struct evbuffer *buffer,
 		     const struct evbuffer_cb_info *info, void *arg)
 {
@@ -163,7 +163,7 @@ static void on_bytes(struct evbuffer *buffer,
 			     EVBUFFER_PTR_SET))
 		return;
 	n = evbuffer_peek(buffer, (ev_ssize_t)info->n_added, &at, parts, 16);
-	/* More pieces than a read can fill: as if it held one. */
+	/* More pieces than a read can fill: treated as having a zero. */
 	peer->has_zero = n > 16;
 	for (int i = 0; i < n && i < 16; i++)
 		peer->has_zero |= memchr(parts[i].iov_base, '\0',
@@ -180,7 +180,7 @@ static void adopt_one(struct peers *peers, struct bufferevent *bev)
 		(void)shutdown(fd, SHUT_RDWR);
 		return;
 	}
-	/* One that went unnoticed had this descriptor before. */
+	/* An earlier connection of this descriptor closed without notice. */
 	if (peers->at[fd].phase != PEER_NONE)
 		forget(peers, (size_t)fd);
 	peers->n++;
@@ -207,7 +207,7 @@ static void adopt(evutil_socket_t none, short what, void *arg)
 
 /*
  * evhttp asks for a bufferevent for each connection that it accepts, and sets
- * its descriptor afterwards; so it is looked at when evhttp is done.
+ * its descriptor afterwards; so it is registered when evhttp is done.
  */
 static struct bufferevent *on_accept(struct event_base *base, void *arg)
 {

@@ -56,7 +56,7 @@ static char *body_of(struct pending *pending)
 	return headers_of(pending) + pending->message->headers_len;
 }
 
-/* The secret stays here: a reader has no use for it. */
+/* The token stays here: a reader does not need it. */
 static bool is_for_readers(const struct evkeyval *header)
 {
 	return strcasecmp(header->key, "Authorization") != 0 &&
@@ -124,7 +124,7 @@ void pending_fail(struct server *server, struct pending *pending, int status,
 	pending_free(pending);
 }
 
-/* Only of what is a plain file: nothing else has a size to rely on. */
+/* Only a regular file has a reliable size. */
 static bool is_file_of(int file, uint64_t len)
 {
 	struct stat st;
@@ -133,7 +133,7 @@ static bool is_file_of(int file, uint64_t len)
 	       (uint64_t)st.st_size >= len;
 }
 
-/* The kernel sends from the file: what is cut off meanwhile is no SIGBUS. */
+/* The kernel sends from the file: truncating it causes no SIGBUS. */
 static bool add_file(struct evbuffer *body, int file, uint64_t len)
 {
 	(void)evbuffer_set_flags(body, EVBUFFER_FLAG_DRAINS_TO_FD);

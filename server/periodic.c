@@ -18,7 +18,7 @@
 struct periodic {
 	struct event *timer;
 	struct server *server;
-	bool is_writing; /* the one before is not done yet */
+	bool is_writing; /* the previous export is not finished */
 	double interval_s;
 	uint32_t format;
 	const char *suffix;
@@ -26,7 +26,7 @@ struct periodic {
 	int64_t due_ns;
 };
 
-/* A clock that is set may bring the time nearer: look once a second. */
+/* Checks once a second, since the clock may be set forward. */
 static void arm(struct periodic *periodic)
 {
 	int64_t left = periodic->due_ns - tr_realtime_ns();
@@ -82,7 +82,7 @@ static void write_all(const struct periodic *periodic, struct pool *pool)
 		write_one(periodic, views, n, folder, tables[i]);
 }
 
-/* The body is the server's structure as it is: one program, two processes. */
+/* The body is the server's structure: both processes are one program. */
 void handle_periodic(struct exchange *ex)
 {
 	struct periodic periodic;

@@ -12,7 +12,7 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-/* On multiples since 1970, so that a restart changes nothing. */
+/* At multiples since 1970, so that a restart changes nothing. */
 int64_t periodic_next_ns(int64_t now_ns, double interval_s)
 {
 	int64_t step = llround(interval_s * 1e9);
@@ -20,7 +20,7 @@ int64_t periodic_next_ns(int64_t now_ns, double interval_s)
 	return step > 0 ? (now_ns / step + 1) * step : INT64_MAX;
 }
 
-/* metrics_periodic_stats_20261115_000000.csv: other files are not ours. */
+/* metrics_periodic_stats_20261115_000000.csv: other files are kept. */
 static void prefix_of(char *out, size_t size, const char *table)
 {
 	(void)snprintf(out, size, "metrics_periodic_%s_", table);
@@ -73,7 +73,7 @@ static void add_name(struct names *names, const char *name)
 		char **more = realloc(names->at, cap * sizeof(*more));
 
 		if (!more)
-			return; /* found the next time */
+			return; /* removed the next time */
 		names->at = more;
 		names->cap = cap;
 	}

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "read/view.h"
 
-/* A finished run's view that nobody asked for in 50 generations: 10 s. */
+/* Unused views of finished runs are closed after 50 generations: 10 s. */
 #define POOL_IDLE 50u
 
 static void close_view(struct pool_view *slot)
@@ -20,7 +20,7 @@ static bool is_needed(const struct pool *pool, const struct pool_view *slot)
 	return !slot->is_live && pool->generation - slot->used < POOL_IDLE;
 }
 
-/* Without the list there are no runs: the folder may come back. */
+/* If the list cannot be read there are no runs: the folder may come back. */
 static void begin_generation(struct pool *pool, int64_t ms)
 {
 	tare_run_entry *runs;
@@ -88,7 +88,7 @@ static const tare_run_entry *find_id(const struct pool *pool,
 	return found;
 }
 
-/* As the command means it; a ledger may have moved since the list was read. */
+/* "last" as in the CLI; a ledger may have moved since it was listed. */
 static const tare_run_entry *find_last(const struct pool *pool)
 {
 	char path[600];
@@ -112,7 +112,7 @@ const tare_run_entry *pool_find(const struct pool *pool, const char *name)
 	return run ? run : find_id(pool, name);
 }
 
-/* The slot of that run, else a free one, else NULL. */
+/* The slot of this run, else a free one, else NULL. */
 static struct pool_view *find_slot(struct pool *pool, const char *id)
 {
 	struct pool_view *vacant = NULL;
@@ -131,7 +131,7 @@ bool pool_leaves_out(const struct pool *pool, const tare_run_entry *run)
 	return board_leaves_out(pool->board, board_key(run));
 }
 
-/* All that handlers do with a view, without a result. */
+/* Does everything that handlers do with a view, and drops the results. */
 static void try_view(tare_view *view)
 {
 	tare_filter filter = { .struct_size = sizeof(filter) };
@@ -158,7 +158,7 @@ static bool open_view(struct pool *pool, struct pool_view *slot,
 		return false;
 	board_begin(pool->board, run, key);
 	err = tare_view_open(run->path, &slot->view);
-	/* By its id: it may have moved since the list was read. */
+	/* By its id: the file may have moved since it was listed. */
 	if (err)
 		err = tare_view_open(run->id, &slot->view);
 	if (!err && (*tried != key || pool->is_careful)) {
@@ -177,7 +177,7 @@ tare_view *pool_view(struct pool *pool, const tare_run_entry *run)
 
 	if (!slot)
 		return NULL;
-	/* A run that was live ends: its ledger moves, its state changes. */
+	/* When a live run ends, its ledger moves and its state changes. */
 	if (slot->view && (pool->is_careful ||
 			   slot->is_live != (run->state == TARE_RUN_LIVE)))
 		close_view(slot);
@@ -208,7 +208,7 @@ size_t pool_live_views(struct pool *pool, tare_view *views[POOL_VIEWS])
 
 /* ---- ends -------------------------------------------------------------- */
 
-/* Of a killed run: what it recorded last tells. 0: not to be found out. */
+/* The end of a killed run, from what it recorded last. 0: unknown. */
 static int64_t read_end(struct pool *pool, const tare_run_entry *run,
 			uint64_t key)
 {
@@ -224,7 +224,7 @@ static int64_t read_end(struct pool *pool, const tare_run_entry *run,
 	return end_ns;
 }
 
-/* The place of a key, or where it goes; the last one to take it has it. */
+/* The slot of a key; a newer key replaces an older one in the same slot. */
 static struct pool_end *find_end(struct pool *pool, uint64_t key)
 {
 	struct pool_end *end = NULL;

@@ -2,8 +2,8 @@
 /*
  * Processing times: every series of durations, of all chosen runs as one.
  *
- * Rows are in the order of names, which a measured program does not change,
- * so that pages fit together; what is slowest is asked of the summary.
+ * Rows are sorted by name, which a measured program does not change, so that
+ * pages fit together; the summary shows the slowest.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 #define NS_PER_MS 1e6
 
-/* Copies: what orders rows orders rows of the reader. */
+/* Copies, so that sorting does not change the merge's own rows. */
 struct rows {
 	tare_stats *at;
 	size_t n;
@@ -36,7 +36,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(x->source, y->source);
 }
 
-/* Descending; what has no number comes last. */
+/* Descending; rows without a number come last. */
 static int by_number(double x, double y, const void *a, const void *b)
 {
 	if (isnan(x) || isnan(y))
@@ -62,7 +62,7 @@ BY(by_count, count)
 
 typedef int (*row_order)(const void *a, const void *b);
 
-/* The orders of `tare summary`; `average` is that of times as measured. */
+/* The orders of `tare summary`; `average` uses times as measured. */
 static row_order order_of(const char *sort)
 {
 	static const struct {
@@ -83,7 +83,7 @@ static row_order order_of(const char *sort)
 	return by_total;
 }
 
-/* Scopes only: counters and values have no duration. */
+/* Only scopes: counters and values have no duration. */
 static bool rows_init(struct rows *rows, const tare_merge *merge,
 		      row_order order)
 {
@@ -108,10 +108,10 @@ static void ms(struct tr_json *json, const char *key, double ns)
 	tr_json_double(json, key, ns / NS_PER_MS);
 }
 
-/* Members that a row and all rows as one have. */
+/* Members of a row, and of the total of all rows. */
 static void figures_json(struct tr_json *json, const tare_stats *stats)
 {
-	/* A failure is told before its call is counted. */
+	/* A failure is counted before its call. */
 	uint64_t failed = stats->failures < stats->count ? stats->failures :
 							   stats->count;
 
@@ -151,7 +151,7 @@ static void rows_json(struct tr_json *json, const struct rows *rows, size_t at,
 	tr_json_end_array(json);
 }
 
-/* For the stream: without pages. */
+/* For the stream: all rows, without pages. */
 static int processing_json(struct tr_json *json, tare_merge *merge)
 {
 	struct rows rows;
@@ -167,7 +167,7 @@ static int processing_json(struct tr_json *json, tare_merge *merge)
 
 /* ---- pages ------------------------------------------------------------- */
 
-/* Of what makes a series; a cursor names the last row sent by it. */
+/* Hash of a series; a cursor names the last row sent by it. */
 static uint64_t row_hash(const tare_stats *stats)
 {
 	uint64_t hash = hash_text(HASH_BEGIN, stats->name);
@@ -175,7 +175,7 @@ static uint64_t row_hash(const tare_stats *stats)
 	return hash_text(hash_text(hash, stats->source), stats->labels);
 }
 
-/* The first row after the cursor; false: that row is gone. */
+/* The first row after the cursor; false: the row is gone. */
 static bool find_start(const struct rows *rows, const char *cursor,
 		       size_t *ret_at)
 {
@@ -229,7 +229,7 @@ static uint64_t lost_events(const struct chosen *chosen)
 
 /* ---- routes ------------------------------------------------------------ */
 
-/* All that a route of statistics works on. */
+/* The data of a statistics route. */
 struct look {
 	struct chosen chosen;
 	tare_filter filter;
@@ -301,9 +301,9 @@ void handle_operations_summary(struct exchange *ex)
 	answer_look(ex, order_of(ex->query.sort ? ex->query.sort : "total"));
 }
 
-/* ---- what a stream sends ----------------------------------------------- */
+/* ---- snapshots for streams ----------------------------------------------- */
 
-/* The body of the task is the number of the snapshot. */
+/* The task's body is the number of the snapshot. */
 void handle_snapshot(struct exchange *ex)
 {
 	tare_filter filter = { .struct_size = sizeof(filter) };
@@ -316,7 +316,7 @@ void handle_snapshot(struct exchange *ex)
 
 	if (len == sizeof(number))
 		(void)memcpy(&number, body, len);
-	/* No run is named, so there is nothing that could be refused. */
+	/* No run is named, so nothing can be refused. */
 	(void)chosen_views(ex, &chosen);
 	json = reply_json(ex);
 	tr_json_object(json, NULL);

@@ -16,7 +16,7 @@
 #define NS_PER_S INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
 
-/* What is being read, for the messages. */
+/* The parameter being parsed, for messages. */
 struct reading {
 	struct query *query;
 	uint32_t accepted;
@@ -92,7 +92,7 @@ static int64_t read_fraction(const char **text)
 	return ns;
 }
 
-/* A + in a URL that nobody encoded arrives as a space. */
+/* An unencoded + in a URL arrives as a space. */
 static bool read_zone(const char **text, int64_t *ret_s)
 {
 	int sign = **text == '-' ? -1 : 1, hours, minutes;
@@ -118,14 +118,14 @@ static bool read_rfc3339(const char *text, int64_t *ret_ns)
 	ns = read_fraction(&text);
 	if (ns < 0 || !read_zone(&text, &zone_s) || *text)
 		return false;
-	/* timegm makes the 31st of February a day of March. */
+	/* timegm() turns 31 February into a day of March. */
 	day = (struct tm){ .tm_year = tm.tm_year, .tm_mon = tm.tm_mon,
 			   .tm_mday = tm.tm_mday };
 	(void)timegm(&day);
 	if (day.tm_mday != tm.tm_mday)
 		return false;
 	s = (int64_t)timegm(&tm) - zone_s;
-	/* Later years do not fit ns in 64 bits. */
+	/* Later times do not fit in 64 bits of ns. */
 	if (s < 0 || s > INT64_MAX / NS_PER_S - 1)
 		return false;
 	*ret_ns = s * NS_PER_S + ns;
@@ -310,7 +310,7 @@ static bool take_parameter(const struct reading *reading, const char *name,
 
 /* ---- text -------------------------------------------------------------- */
 
-/* In place. False: a broken %XX, or a byte of 0. */
+/* Decodes in place. False: a broken %XX, or a zero byte. */
 static bool decode(char *text)
 {
 	char *to = text;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Query: what a request asks for, from the part of its URL after the `?`.
+ * Query: the parameters of a request, from its URL after the `?`.
  *
- * Strict: an unknown parameter, a second value of one that has one, a bad
- * number or a broken %XX is an error that names it. A client that misspells
- * `windwo` must not get the statistics of all time instead.
+ * Parsing is strict: an unknown parameter, a second value of a single one, a
+ * bad number or a broken %XX is an error that names the parameter. A client
+ * that misspells `windwo` must not get the statistics of all time instead.
  */
 #ifndef SERVER_QUERY_H
 #define SERVER_QUERY_H
@@ -15,12 +15,12 @@
 
 #include <tare/read/view.h>
 
-#define QUERY_BYTES 4096u /* of the text; a longer one is refused */
+#define QUERY_BYTES 4096u /* limit on the text; a longer one is refused */
 #define QUERY_WORDS 16u	  /* values of one repeatable parameter */
-#define QUERY_LIMIT 1000u /* rows a page where `limit` is not given */
+#define QUERY_LIMIT 1000u /* rows per page if `limit` is not given */
 #define QUERY_MAX_LIMIT 10000u
 
-/* The parameters, as bits: a route names those it takes. */
+/* The parameters as bits: each route lists those it accepts. */
 enum query_part {
 	QUERY_WINDOW = 1 << 0, /* window, from, to */
 	QUERY_SERIES = 1 << 1, /* name, source, type, outcome */
@@ -55,13 +55,13 @@ struct query {
 };
 
 /*
- * Reads `raw`, which may be NULL, for a route that takes `accepted`. Fills
- * `why` and returns false if it is wrong. All strings point into the query.
+ * Parses `raw`, which may be NULL, for a route that accepts `accepted`. On an
+ * error fills `why` and returns false. All strings point into the query.
  */
 bool query_parse(struct query *query, const char *raw, uint32_t accepted,
 		 char *why, size_t why_size);
 
-/* The filter for it at the time `now_ns`. Borrows from the query. */
+/* The filter for the query at the time `now_ns`. Borrows from the query. */
 tare_filter query_filter(const struct query *query, int64_t now_ns);
 
 /* RFC 3339 ("2025-11-15T14:05:00.5+01:00") or milliseconds since 1970. */

@@ -56,11 +56,11 @@ static void send_answer(struct exchange *ex, int status, const char *type,
 		(void)memcpy(out + at, body, len);
 		at += len;
 	}
-	/* A server that is gone ends this process at the next receive. */
+	/* If the server is gone, the next receive ends this process. */
 	(void)task_send(ex->reader_fd, out, at, file);
 }
 
-/* A file in memory: the server sends from it, and never holds it. */
+/* A file in memory: the server sends from it without a copy. */
 static int file_of(const char *body, size_t len)
 {
 	int fd = memfd_create("answer", MFD_CLOEXEC);
@@ -114,7 +114,7 @@ static void take_own(struct exchange *ex)
 			own[i].handle(ex);
 }
 
-/* What an earlier reader, or one beside this, was told. */
+/* Applies settings that other readers may have received. */
 static void take_settings(struct server *server, const struct task *task,
 			  uint64_t *epoch)
 {
@@ -160,7 +160,7 @@ static void work(struct server *server, int fd)
 
 /* ---- the process ------------------------------------------------------- */
 
-/* The server's sockets are not ours: a peer must see them close. */
+/* Closes the server's sockets: a peer must see them close. */
 static void close_others(int keep)
 {
 	DIR *stream = opendir("/proc/self/fd");
@@ -177,7 +177,7 @@ static void close_others(int keep)
 		(void)closedir(stream);
 }
 
-/* Ctrl-C goes to the whole group of processes; the server ends its readers. */
+/* Ctrl-C goes to the whole process group; the server ends its readers. */
 static void set_signals(void)
 {
 	sigset_t none;
@@ -198,7 +198,7 @@ static void be_reader(struct server *server, pid_t parent, int fd)
 		_exit(0);
 	(void)prctl(PR_SET_NAME, "tare-reader");
 	set_signals();
-	/* Who waits for the end of the server's output waits for no reader. */
+	/* Else a process that waits for the end of stdout would wait for us. */
 	(void)dup2(null, STDIN_FILENO);
 	(void)dup2(null, STDOUT_FILENO);
 	close_others(fd);

@@ -15,9 +15,9 @@
 #include "reader.h"
 #include "router.h"
 
-/* How often a task that is under way is looked at. */
+/* Interval at which a running task is checked. */
 #define LOOK_US 100000
-/* A task that lost its reader this often is given up. */
+/* A task that lost its reader this many times fails. */
 #define MOST_TRIES 8u
 
 static bool is_steering(const struct reader *reader)
@@ -64,7 +64,7 @@ static bool start(struct reader *reader)
 	return reader->readable && event_add(reader->readable, NULL) == 0;
 }
 
-/* The next of those that wait, if none is under way. */
+/* Starts the next waiting task if none is running. */
 static void go_on(struct reader *reader)
 {
 	static const struct timeval look = { .tv_usec = LOOK_US };
@@ -76,7 +76,7 @@ static void go_on(struct reader *reader)
 		if (!reader->first)
 			reader->last = NULL;
 		pending->next = NULL;
-		/* One before it may have asked the same. */
+		/* An earlier task may have had the same request. */
 		if (pending_send_kept(reader->server, pending))
 			continue;
 		pending->message->number = ++readers->n_tasks;
@@ -148,7 +148,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 /* ---- losing a reader --------------------------------------------------- */
 
-/* One that the kernel holds in a call is reaped when it lets go. */
+/* A process that is blocked in a system call is reaped later. */
 static void reap(struct readers *readers, pid_t pid)
 {
 	for (size_t i = 0; i < READERS_DYING; i++) {
@@ -191,7 +191,7 @@ static bool leave_out(struct reader *reader)
 {
 	struct board *board = reader->board;
 	struct left_out *entry;
-	/* Acquire: which run, after that it is being read. */
+	/* Acquire: reads since_ms before the run's fields. */
 	int64_t since = atomic_load_explicit(&board->since_ms,
 					     memory_order_acquire);
 	uint64_t key = atomic_load_explicit(&board->key,
@@ -211,13 +211,13 @@ static bool leave_out(struct reader *reader)
 	else
 		entry->pause_ms = READERS_DEAD_AGAIN_MS;
 	entry->until_ms = board_now_ms() + entry->pause_ms;
-	/* Answers that were kept are of this run, too. */
+	/* Cached answers include this run too. */
 	reader->server->readers.epoch++;
 	message("run '%s' cannot be read and is left out", entry->run);
 	return true;
 }
 
-/* The task that was under way: again without that run, or given up. */
+/* Repeats the running task without that run, or lets it fail. */
 static void lose(struct reader *reader, const char *why)
 {
 	struct pending *pending = reader->running;
@@ -233,7 +233,7 @@ static void lose(struct reader *reader, const char *why)
 		pending_fail(reader->server, pending, 503, why);
 		return;
 	}
-	/* Which run it was is not known: each is tried alone. */
+	/* The run is unknown: each one is tried alone. */
 	if (!is_blamed)
 		pending->message->is_careful = true;
 	pending->next = reader->first;
@@ -242,10 +242,10 @@ static void lose(struct reader *reader, const char *why)
 		reader->last = pending;
 }
 
-/* At a ledger by its size, else by the time since the last one. */
+/* Limit by the ledger's size, else by the time since the last one. */
 static bool is_late(struct reader *reader)
 {
-	/* Acquire: what belongs to the run, after that it is being read. */
+	/* Acquire: reads since_ms before the run's fields. */
 	int64_t since = atomic_load_explicit(&reader->board->since_ms,
 					     memory_order_acquire);
 	int64_t now = board_now_ms(), allowed;
@@ -321,7 +321,7 @@ bool readers_init(struct readers *readers, struct server *server)
 	return true;
 }
 
-/* evhttp frees the requests that still have a connection. */
+/* evhttp frees requests that still have a connection. */
 static void drop(struct pending *pending)
 {
 	if (pending->request &&

@@ -2,16 +2,16 @@
 /*
  * Readers: the server's side of its reader processes.
  *
- * Two of them, each started when it is first needed: one reads runs, one
- * changes programs and asks them for their options, which may wait for a lock
- * that another process holds. Each does one task at a time, in the order of
- * their arrival; the loop goes on meanwhile.
+ * There are two, each started when it is first needed. One reads runs. One
+ * changes programs and reads their options, which may wait for a lock that
+ * another process holds. Each does one task at a time, in order of arrival; the
+ * server's loop continues meanwhile.
  *
  * Deadlines: 2 s for one ledger, more for one of over 100 MB, 10 s for a task
- * without progress. A reader that passes one is killed. A run that was being
- * read then is left out from there on, until its file changes or time has
- * passed (30 s for a live one, 10 min for another, then twice as long each
- * time), and the task starts again without it. A change is never repeated.
+ * without progress. A reader that exceeds one is killed. The run that it was
+ * reading is left out until its file changes or time has passed (30 s for a
+ * live one, 10 min for another, then twice as long each time), and the task
+ * starts again without it. A change is never repeated.
  */
 #ifndef SERVER_READERS_H
 #define SERVER_READERS_H
@@ -38,7 +38,7 @@ struct server;
 
 enum readers_place { READERS_READING = 0, READERS_STEERING = 1 };
 
-/* NULL for `body`: the task failed. Not kept. */
+/* NULL for `body`: the task failed. `body` is only valid during the call. */
 typedef void (*readers_done)(void *arg, struct evbuffer *body);
 
 struct left_out {
@@ -52,18 +52,18 @@ struct reader {
 	struct server *server;
 	struct board *board;
 	struct event *readable;
-	struct event *timer; /* while a task is under way */
+	struct event *timer; /* while a task is running */
 	struct pending *first, *last; /* waiting */
 	struct pending *running;
-	int64_t sent_ms; /* when the running one was sent, or made progress */
-	pid_t pid;	 /* 0: none runs */
+	int64_t sent_ms; /* when the running task was sent or made progress */
+	pid_t pid;	 /* 0: not running */
 	int fd;
 };
 
 struct readers {
 	struct reader at[READERS_N];
 	struct left_out left_out[BOARD_RUNS];
-	size_t n_left_out; /* ever; the place is the rest by BOARD_RUNS */
+	size_t n_left_out; /* total; the slot is the remainder by BOARD_RUNS */
 	pid_t dying[READERS_DYING]; /* killed, not yet reaped */
 	uint64_t n_tasks;
 	uint64_t epoch;		    /* grows with each change */
@@ -73,10 +73,10 @@ struct readers {
 bool readers_init(struct readers *readers, struct server *server);
 void readers_release(struct readers *readers);
 
-/* Has the request of `ex` answered by the reader of its route. */
+/* Lets the reader of the route answer the request of `ex`. */
 void readers_forward(struct exchange *ex);
 
-/* A task of the server's own: "snapshot", "measure", "export". */
+/* An internal task of the server: "snapshot", "measure", "export". */
 bool readers_ask(struct server *server, const char *name, const void *body,
 		 size_t len, readers_done done, void *arg);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records: the history of all chosen runs, newest first.
+ * Records of all chosen runs, newest first.
  *
- * A cursor is the start of the last record sent and how many of that very
- * moment were sent: what is added meanwhile is newer and shifts nothing.
+ * A cursor is the start of the last record sent, and the number of records with
+ * that same start that were sent: records that are added later are newer and do
+ * not shift it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +17,13 @@
 struct found {
 	const tare_record *record;
 	const tare_run_entry *run;
-	size_t order; /* as found: equal starts keep it */
+	size_t order; /* as found; decides between equal starts */
 };
 
 struct findings {
 	struct found *at;
 	size_t n;
-	size_t skip; /* of the cursor */
+	size_t skip; /* records of the cursor's start already sent */
 };
 
 static int newest_first(const void *a, const void *b)
@@ -49,7 +50,7 @@ static bool add_all(struct findings *findings, const tare_run_entry *run,
 	return true;
 }
 
-/* False: not a cursor of ours. */
+/* False: not a valid cursor. */
 static bool read_cursor(const char *cursor, tare_filter *filter,
 			size_t *ret_skip)
 {
@@ -74,7 +75,7 @@ static bool read_cursor(const char *cursor, tare_filter *filter,
 static bool find_records(struct exchange *ex, const struct chosen *chosen,
 			 tare_filter *filter, struct findings *findings)
 {
-	/* One more than a page tells whether there is another. */
+	/* One more than a page shows whether there is another page. */
 	filter->most_records = ex->query.limit + findings->skip + 1;
 	for (size_t i = 0; i < chosen->n; i++) {
 		const tare_record *records;
@@ -95,7 +96,7 @@ static bool find_records(struct exchange *ex, const struct chosen *chosen,
 
 /* ---- documents --------------------------------------------------------- */
 
-/* Of a key that was set twice, the last one counts. */
+/* If a key was set twice, the last one counts. */
 static bool is_set_again(const tare_record *record, size_t at)
 {
 	for (size_t i = at + 1; i < record->n_attrs; i++)
@@ -189,7 +190,7 @@ void handle_records(struct exchange *ex)
 	free(findings.at);
 }
 
-/* ---- how many ---------------------------------------------------------- */
+/* ---- counts -------------------------------------------------------------- */
 
 struct counts {
 	uint64_t of_kind[TARE_RECORD_KINDS]; /* by enum tare_record_kind */

@@ -51,7 +51,7 @@ const char *exchange_header(const struct exchange *ex, const char *name)
 		evhttp_request_get_input_headers(ex->request), name);
 }
 
-/* A header that finds no room is left out: none of ours is that long. */
+/* A header that does not fit is left out: none of ours is that long. */
 void exchange_add_header(struct exchange *ex, const char *name,
 			 const char *value)
 {
@@ -138,9 +138,9 @@ static const char *title_of(int status)
 }
 
 /*
- * An answer is no page: a browser that shows one may do nothing at all, unless
- * the handler says otherwise. What is measured belongs to the owner alone and
- * is old in a second.
+ * Answers are not web pages: the policy forbids a browser everything, unless
+ * the handler sets another one. Measurements are private to the owner and
+ * outdated after a second, so they are not cached.
  */
 void reply_headers(struct exchange *ex, const char *type)
 {

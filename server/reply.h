@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reply: the one way out. Every answer gets the same security headers. An
- * error is application/problem+json (RFC 9457).
+ * Reply: sends all answers, each with the same security headers. An error is
+ * application/problem+json (RFC 9457).
  */
 #ifndef SERVER_REPLY_H
 #define SERVER_REPLY_H
@@ -13,17 +13,17 @@
 #include "document.h"
 #include "exchange.h"
 
-/* ---- the body of a request, as a text of JSON --------------------------- */
+/* ---- the body of a request, as JSON text --------------------------------- */
 
-/* As a text, which the caller frees; NULL: refused, and answered. */
+/* The body as a text, which the caller frees; NULL: refused and answered. */
 char *body_take(struct exchange *ex);
 
-/* Its members, which point into `text`. False: refused, and answered. */
+/* Its members, which point into `text`. False: refused and answered. */
 bool body_parse(struct exchange *ex, char *text, struct document *document);
 
 /* ---- the answer -------------------------------------------------------- */
 
-/* Headers that every answer has, streams included. */
+/* Headers of every answer, streams included. */
 void reply_headers(struct exchange *ex, const char *type);
 
 /* Sends `len` bytes of `body`, which it copies. */
@@ -33,27 +33,24 @@ void reply_bytes(struct exchange *ex, int status, const char *type,
 void reply_buffer(struct exchange *ex, int status, const char *type,
 		  struct evbuffer *body);
 void reply_empty(struct exchange *ex, int status);
-/* In a reader: the first `len` bytes of a file, which it takes. */
+/* In a reader: sends the first `len` bytes of a file, which it takes. */
 void reply_file(struct exchange *ex, const char *type, int fd, size_t len);
 
 /*
- * Starts a JSON document and gives its writer; reply_json_end() sends it, or
- * a 503 without a word if memory was out on the way.
+ * Starts a JSON document and returns its writer; reply_json_end() sends it, or
+ * a 503 without a message if memory ran out.
  */
 struct tr_json *reply_json(struct exchange *ex);
 void reply_json_end(struct exchange *ex, int status);
-/* The same of another type; takes the buffer. */
+/* The same with another type; takes the buffer. */
 void reply_document(struct exchange *ex, int status, const char *type,
 		    struct tr_buf *body);
 
-/*
- * Answers with `status` and a sentence that says what to do about it. Returns
- * false: what was asked for is refused.
- */
+/* Answers with `status` and a sentence that says what to do. Returns false. */
 bool problem(struct exchange *ex, int status, const char *format, ...)
 	TARE_PRINTF(3, 4);
 
-/* The same from a TARE_E* result: "cannot <what>: <reason>". */
+/* The same for a TARE_E* result: "cannot <what>: <reason>". */
 bool problem_error(struct exchange *ex, const char *what, int error);
 
 

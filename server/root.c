@@ -9,7 +9,7 @@
 
 #include <tare/control.h>
 
-/* Appends the parts of `path` to `out`, each after one slash. */
+/* Appends the parts of `path` to `out`, each after a slash. */
 static bool add_parts(char out[PATH_MAX], const char *path)
 {
 	size_t len = strlen(out);
@@ -46,8 +46,8 @@ static bool make_absolute(const char *path, char out[PATH_MAX])
 }
 
 /*
- * The longest part that exists, with its links resolved, and the rest as it
- * is. A last part that is a link to nothing exists, too: it is refused.
+ * Resolves links in the longest part that exists; the rest is unchanged. A
+ * dangling link as the last part counts as existing: it is refused.
  */
 static bool resolve(const char *path, char out[PATH_MAX])
 {

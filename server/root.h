@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Root: the folder below which a request may name files and folders.
+ * Root: the folder below which requests may name files and folders.
  *
- * `tare serve --export-root DIR`, or else the export_directory that the server
- * was started with. A path from the network is compared as the kernel would
- * follow it: the links of the part that exists are resolved first, and ".." is
+ * It is `tare serve --export-root DIR`, or the export_directory with which the
+ * server started. A path from the network is compared as the kernel would
+ * follow it: links in the part that exists are resolved first, and ".." is
  * refused.
  */
 #ifndef SERVER_ROOT_H
@@ -17,10 +17,10 @@ struct root {
 	char path[PATH_MAX]; /* absolute, without links */
 };
 
-/* `given` may be NULL. False: there is no such path. */
+/* `given` may be NULL. False: the path does not exist. */
 bool root_init(struct root *root, const char *given);
 
-/* Is `path` the root or below it? A relative one is of this process. */
+/* Is `path` the root or below it? Relative paths are of this process. */
 bool root_has(const struct root *root, const char *path);
 
 #endif

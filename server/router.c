@@ -82,7 +82,7 @@ static const char *allowed_methods(const char *path)
 	return reads ? "GET, HEAD" : NULL;
 }
 
-/* Where a path has no route, or the route not this method. */
+/* If a path has no route, or its route does not have this method. */
 static void refuse(struct exchange *ex)
 {
 	const char *allowed = allowed_methods(ex->path);
@@ -112,7 +112,7 @@ static const struct route *find(struct exchange *ex)
 	return NULL;
 }
 
-/* Methods that some route takes; the others need no token to be refused. */
+/* Methods that some route has; the others are refused without a token. */
 static bool is_known(enum evhttp_cmd_type method)
 {
 	return method == EVHTTP_REQ_GET || method == EVHTTP_REQ_HEAD ||
@@ -130,7 +130,7 @@ static void handle(struct exchange *ex, const char *raw_query)
 		problem(ex, 400, "%s", why);
 }
 
-/* After the gate: the route, the token, the query, in this order. */
+/* After the gate: checks route, token and query, in this order. */
 static void route_on(struct exchange *ex, const char *raw_query)
 {
 	if (!is_known(evhttp_request_get_command(ex->request))) {
@@ -138,7 +138,7 @@ static void route_on(struct exchange *ex, const char *raw_query)
 		return;
 	}
 	ex->route = find(ex);
-	/* Who has no token is not told what there is. */
+	/* Without a token, a client does not learn which routes exist. */
 	if (!(ex->route && (ex->route->flags & ROUTE_OPEN)) &&
 	    !gate_check_token(ex))
 		return;
@@ -163,8 +163,8 @@ static const char *query_of(const struct exchange *ex)
 }
 
 /*
- * The path is compared as it came. Only names of files are decoded, and these
- * are looked up in a table, so that no spelling of .. means anything.
+ * The path is compared as received. Only file names are decoded, and these are
+ * looked up in a table, so that no spelling of .. has an effect.
  */
 void router_take(struct evhttp_request *request, void *arg)
 {

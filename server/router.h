@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Router: from a method and a path to a handler, which runs in the server or
+ * Router: finds the handler of a method and path, which runs in the server or
  * in a reader process.
  */
 #ifndef SERVER_ROUTER_H
@@ -10,9 +10,9 @@
 
 enum {
 	ROUTE_OPEN = 1 << 0,  /* needs no token */
-	ROUTE_KEPT = 1 << 1,  /* its answer is sent again for 200 ms */
-	ROUTE_HERE = 1 << 2,  /* by the server itself: reads no run */
-	ROUTE_STEERS = 1 << 3 /* by the reader that changes programs */
+	ROUTE_KEPT = 1 << 1,  /* its answer is cached for 200 ms */
+	ROUTE_HERE = 1 << 2,  /* answered by the server itself: reads no run */
+	ROUTE_STEERS = 1 << 3 /* answered by the reader that changes programs */
 };
 
 struct route {
@@ -26,7 +26,7 @@ struct route {
 /* The callback for every request. */
 void router_take(struct evhttp_request *request, void *server);
 
-/* The rest of the way, in a reader process. */
+/* The second part, in a reader process. */
 void router_run(struct exchange *ex);
 
 #endif

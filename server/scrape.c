@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scrape: /metrics for Prometheus. OpenMetrics where the scraper prefers it,
- * else the text format 0.0.4, which every client reads.
+ * Scrape: /metrics for Prometheus. Protobuf or OpenMetrics if the scraper
+ * prefers it, else the text format 0.0.4, which every client reads.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "handlers.h"
 #include "reply.h"
 
-/* The q of one range of an Accept header, 0..1; 1 where there is none. */
+/* The q of one range of an Accept header, 0..1; default 1. */
 static double quality(const char *range, size_t len)
 {
 	const char *end = range + len, *at = range;
@@ -37,7 +37,7 @@ static bool names_type(const char *range, size_t len, const char *type)
 	       strncasecmp(range, type, n) == 0;
 }
 
-/* The best quality that `accept` gives to `type`; -1: it does not name it. */
+/* The highest quality of `type` in `accept`; -1: not listed. */
 static double accepted(const char *accept, const char *type)
 {
 	double best = -1;
@@ -61,7 +61,7 @@ static uint32_t choose_format(const char *accept)
 	double open = accepted(accept, "application/openmetrics-text");
 	double text = accepted(accept, "text/plain");
 
-	/* Who asks for it wants native histograms: it is for nothing else. */
+	/* Scrapers request protobuf only for native histograms. */
 	if (proto > 0 && proto >= open && proto >= text &&
 	    strstr(accept, "io.prometheus.client.MetricFamily") &&
 	    strstr(accept, "encoding=delimited"))
@@ -75,7 +75,7 @@ static int buffer_write(void *arg, const char *text, size_t len)
 	return evbuffer_add(arg, text, len);
 }
 
-/* Nothing runs: that is no error, a scraper comes before the programs do. */
+/* No live program is not an error: a scraper may start first. */
 static int write_metrics(struct exchange *ex, const struct chosen *chosen,
 			 const tare_export_options *how,
 			 struct evbuffer *body)

@@ -20,12 +20,12 @@
 #include "exchange.h"
 #include "router.h"
 
-/* How long a stop waits for answers that are on their way, in us. */
+/* At a stop, the time for answers that are being sent, in us. */
 #define LINGER_US 200000
 
 /* ---- one server -------------------------------------------------------- */
 
-/* Another one has the lock; it may not have said its URL yet. */
+/* Another server has the lock; it may not have written its URL yet. */
 static int point_to_other(void)
 {
 	static const struct timespec nap = { .tv_nsec = 50000000 };
@@ -59,7 +59,7 @@ static uint16_t port_of(int fd)
 	return ntohs(((struct sockaddr_in *)&address)->sin_port);
 }
 
-/* On the listening socket: Linux hands the option on to what it accepts. */
+/* Set on the listening socket: on Linux, accepted sockets inherit it. */
 static int listen_on(struct server *server,
 		     const struct server_options *options, uint16_t *ret_port)
 {
@@ -86,7 +86,7 @@ static int listen_on(struct server *server,
 	return CODE_OK;
 }
 
-/* What to type: an address that means "all of them" is reached by this. */
+/* The URL to type: an address that means "all" becomes 127.0.0.1. */
 static void write_url(struct state *state, const char *bind, uint16_t port)
 {
 	bool is_v6 = bind && strchr(bind, ':');
@@ -112,7 +112,7 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
 	(void)event_base_loopexit(server->base, &linger);
 }
 
-/* libevent's own warnings are of no use to people. */
+/* libevent's own warnings do not help users. */
 static void be_silent(int severity, const char *text)
 {
 	(void)severity;
@@ -128,7 +128,7 @@ static bool set_up(struct server *server)
 	if (!server->http || !peers_init(&server->peers, server->base,
 					 server->http))
 		return false;
-	/* Our gate answers for methods that are none: with a problem. */
+	/* Our gate answers unknown methods, with problem+json. */
 	evhttp_set_allowed_methods(server->http, 0xffff);
 	evhttp_set_max_headers_size(server->http, GATE_PARSED_BYTES);
 	evhttp_set_max_body_size(server->http, GATE_PARSED_BYTES);
@@ -246,7 +246,7 @@ int server_run(const struct server_options *options)
 		return message_error("start", "the server", ENOMEM);
 	}
 	code = run_locked(server, options, fd);
-	/* Nobody is misled if not: the lock goes with the file. */
+	/* If this fails no harm is done: the lock ends with the descriptor. */
 	if (ftruncate(fd, 0))
 		(void)message_error("empty", "the state of the server", errno);
 	(void)close(fd);

@@ -68,7 +68,7 @@ static int open_state(int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A lock of the open file, not of the process: `tare url` may look at it. */
+/* A lock of the open file, not of the process: `tare url` can check it. */
 static int lock_state(int fd, int command, struct flock *lock)
 {
 	*lock = (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -83,7 +83,7 @@ int state_take(int *ret_fd)
 	if (fd < 0)
 		return -fd;
 	err = lock_state(fd, F_OFD_SETLK, &lock);
-	/* Of a file that was there before: whoever made it, as ours. */
+	/* The file may exist already: its mode is set. */
 	if (!err && (fchmod(fd, 0600) || ftruncate(fd, 0)))
 		err = errno;
 	if (err) {
@@ -106,7 +106,7 @@ int state_write(int fd, const struct state *state)
 	return pwrite(fd, text, (size_t)n, 0) == n ? 0 : EIO;
 }
 
-/* Cuts the line at `*text` off and moves on to the next. */
+/* Ends the line at `*text` and moves to the next. */
 static const char *next_line(char **text)
 {
 	char *line = *text, *end = strchr(line, '\n');
@@ -125,7 +125,7 @@ static int read_lines(char *text, struct state *state)
 	const char *steer_token = next_line(&text);
 	const char *pid = next_line(&text);
 
-	/* Without its last line it is still being written. */
+	/* Without its last line, the file is still being written. */
 	if (strcmp(next_line(&text), "end") != 0)
 		return ENOENT;
 	if (strlen(url) >= sizeof(state->url) ||

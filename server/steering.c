@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steering: start and stop of the background samples, and clear, in the live
- * processes themselves. Each may be repeated: a process that is in that state
- * already stays in it. Scopes and counters go on: these are switched by the
- * option enable_metrics.
+ * Steering: start and stop of background samples, and clear, in live processes.
+ * Each can be repeated: a process that is already in that state stays in it.
+ * Scopes and counters continue: the option enable_metrics switches them.
  */
 #include <tare/error.h>
 
@@ -39,7 +38,7 @@ static void results_json(struct exchange *ex, const struct chosen *chosen,
 	reply_json_end(ex, 200);
 }
 
-/* To change nothing is no success. */
+/* A request that changed nothing is an error. */
 static void steer(struct exchange *ex, const char *action, const char *what,
 		  int (*act)(int64_t pid))
 {

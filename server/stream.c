@@ -9,9 +9,9 @@
 #include "handlers.h"
 #include "reply.h"
 
-/* What a client sends on a stream is not read; this much may wait. */
+/* Input from a client of a stream is not read; this much is buffered. */
 #define UNREAD_BYTES 4096u
-/* And this much in the kernel of what is sent: it would take megabytes. */
+/* Limit on unsent bytes in the kernel, which would buffer megabytes. */
 #define UNSENT_BYTES (256 << 10)
 
 static struct bufferevent *channel(struct evhttp_request *request)
@@ -24,7 +24,7 @@ static struct bufferevent *channel(struct evhttp_request *request)
 
 static void send_to(struct stream *stream, struct evbuffer *snapshot);
 
-/* Backwards: a client that fails takes itself off the list. */
+/* Backwards: a client that fails removes itself from the list. */
 static void send_all(struct streams *streams, struct evbuffer *snapshot,
 		     bool to_new_only)
 {
@@ -44,7 +44,7 @@ static struct evbuffer *make_event(struct streams *streams,
 				 (unsigned long long)streams->n_snapshots) <
 		     0 ||
 	     evbuffer_add_buffer(event, document) ||
-	     /* A document ends with its line. */
+	     /* The document ends with a newline already. */
 	     evbuffer_add(event, "\n", 1))) {
 		evbuffer_free(event);
 		event = NULL;
@@ -90,7 +90,7 @@ static void send_to(struct stream *stream, struct evbuffer *snapshot)
 		evbuffer_get_length(bufferevent_get_output(channel(request)));
 
 	stream->has_snapshot = true;
-	/* A large snapshot takes its time: two of them may wait. */
+	/* A large snapshot takes time to send: two of them may wait. */
 	if (waiting > STREAM_WAITING + 2 * evbuffer_get_length(snapshot)) {
 		peers_drop(request);
 		return;
@@ -116,8 +116,8 @@ static void tick(evutil_socket_t none, short what, void *arg)
 }
 
 /*
- * A peer that goes takes its connection along, but leaves an answer that is
- * still being written to its writer: ending it is what frees it.
+ * When a peer closes, its connection is freed, but not an answer that is still
+ * being written: ending the answer frees it.
  */
 static void on_close(struct evhttp_connection *connection, void *arg)
 {
@@ -135,7 +135,7 @@ static void on_close(struct evhttp_connection *connection, void *arg)
 	}
 }
 
-/* The timeouts of requests and answers do not fit a stream. */
+/* The timeouts for requests and answers do not apply to a stream. */
 static void set_limits(struct bufferevent *bev)
 {
 	int size = UNSENT_BYTES;
@@ -184,7 +184,7 @@ void streams_stop(struct streams *streams)
 {
 	size_t n = streams->n;
 
-	/* They are evhttp's again: it frees them when they are sent. */
+	/* evhttp owns them again: it frees them once they are sent. */
 	streams->n = 0;
 	for (size_t i = 0; i < n; i++)
 		evhttp_send_reply_end(streams->at[i].request);

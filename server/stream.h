@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stream: Server-Sent Events, a snapshot a second.
+ * Stream: Server-Sent Events, one snapshot per second.
  *
- * The snapshot is made once and shared: its cost does not grow with the
- * number of clients, and with none there is no snapshot. A client that does
- * not keep up is dropped when 1 MiB and two snapshots wait for it; its browser
- * comes back.
+ * The snapshot is made once and shared: its cost does not grow with the number
+ * of clients, and without clients there is none. A client that is too slow is
+ * dropped when 1 MiB and two snapshots wait for it; its browser reconnects.
  */
 #ifndef SERVER_STREAM_H
 #define SERVER_STREAM_H
@@ -26,7 +25,7 @@ struct evhttp_request;
 struct stream {
 	struct evhttp_request *request;
 	struct evhttp_connection *connection;
-	bool has_snapshot; /* the first comes at once */
+	bool has_snapshot; /* the first one is sent at once */
 };
 
 struct streams {
@@ -36,11 +35,11 @@ struct streams {
 	size_t n;
 	uint64_t n_snapshots;
 	bool is_asking;	  /* a snapshot is being made */
-	bool is_tick_due; /* it is for all, not only for who is new */
+	bool is_tick_due; /* send to all clients, not only to new ones */
 };
 
 bool streams_init(struct streams *streams, struct server *server);
-/* Ends every stream in order. */
+/* Ends every stream properly. */
 void streams_stop(struct streams *streams);
 void streams_release(struct streams *streams);
 

@@ -12,7 +12,7 @@ static bool is_text(const char *text, size_t len)
 	return len > 0 && text[len - 1] == '\0';
 }
 
-/* Pairs of texts, nothing behind the last. */
+/* Checks that the texts are complete pairs, with nothing after the last. */
 static bool are_pairs(const char *headers, size_t len)
 {
 	size_t n_ends = 0;
@@ -126,7 +126,7 @@ const char *task_find_header(const char *headers, size_t len,
 /* ---- the socket -------------------------------------------------------- */
 
 union descriptor {
-	struct cmsghdr head; /* for its alignment */
+	struct cmsghdr head; /* for alignment */
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
 

@@ -25,9 +25,9 @@ struct watch {
 	struct server *server;
 	struct alerts *alerts;
 	struct notify *notify;
-	char path[600]; /* of the rules */
-	bool is_asking; /* the round before is not done yet */
-	/* The first series of each rule whose unit the bound does not fit. */
+	char path[600]; /* of the rules file */
+	bool is_asking; /* the previous round is not finished */
+	/* The first series of each rule whose unit does not fit the bound. */
 	char (*refused)[ALERT_SERIES_BYTES];
 };
 
@@ -37,9 +37,9 @@ static void warn(void *arg, const char *text)
 	message("%s", text);
 }
 
-/* ---- telling ----------------------------------------------------------- */
+/* ---- notifications ------------------------------------------------------- */
 
-/* In the unit that the rule's bound was given in. */
+/* In the unit of the rule's bound. */
 static struct tr_text figure(const struct alert_rule *rule, double value)
 {
 	struct tr_text text;
@@ -78,7 +78,7 @@ static void write_alert(const struct alert *alert, struct tr_json *json)
 	tr_json_end_object(json);
 }
 
-/* Gives (release) a line; it failed where memory was out. */
+/* Gives (release) one line; `failed` is set if memory ran out. */
 static struct tr_buf document_of(const struct alert *alert)
 {
 	struct tr_buf text = TR_BUF_INIT;
@@ -124,7 +124,7 @@ static void tell(void *arg, const struct alert *alert)
 
 /* ---- the round --------------------------------------------------------- */
 
-/* Samples as a reader sent them, for one rule after the other. */
+/* The samples that a reader sent, in the order of the rules. */
 struct round {
 	struct watch *watch;
 	const struct alert_rule *rules;
@@ -196,7 +196,7 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
 		watch->is_asking = false;
 }
 
-/* Beside tare.conf: in the working folder, or in that of the settings. */
+/* Beside tare.conf: in the working folder, or in the settings folder. */
 static void find_rules(char *path, size_t size)
 {
 	const char *folder = getenv("XDG_CONFIG_HOME"), *below = "tare";
@@ -242,7 +242,7 @@ struct watch *watch_start(struct server *server)
 		watch_stop(watch);
 		return NULL;
 	}
-	/* Without a rule there is nothing to wake up for. */
+	/* Without rules there is no timer. */
 	if (alerts_rules(watch->alerts, &(const struct alert_rule *){ NULL }))
 		(void)event_add(watch->timer, &second);
 	return watch;
@@ -284,7 +284,7 @@ static void write_all(const struct watch *watch, struct tr_json *json)
 	tr_json_end_array(json);
 }
 
-/* ---- for people -------------------------------------------------------- */
+/* ---- text ---------------------------------------------------------------- */
 
 static void add_row(struct table *table, const struct alert_rule *rule,
 		    const struct alert *alert, bool is_refused)
