@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes: how much data a call gives to MPI, as its arguments say.
+ * Bytes: how much data a call passes to MPI, by its arguments.
  *
  *	send, put, get	count x size of the type
  *	Bcast, Reduce,	count x size, on every rank
  *	Allreduce, Scan
- *	Gather(v)	what this rank gives
- *	Scatter(v)	what this rank gets
- *	Allgather(v)	what this rank gives, once
- *	Alltoall(v, w)	what this rank gives to all
+ *	Gather(v)	what this rank sends
+ *	Scatter(v)	what this rank receives
+ *	Allgather(v)	what this rank sends, once
+ *	Alltoall(v, w)	what this rank sends to all
  *	Reduce_scatter	all of its vector
  *
- * So the sum over ranks is the data that was moved once; what crosses the
- * network depends on MPI's algorithm. The size of a derived type is that of
- * its data, without gaps.
+ * So the sum over ranks counts each datum once; the traffic on the network
+ * depends on MPI's algorithm. The size of a derived type is that of its data,
+ * without gaps.
  */
 #ifndef MPI_BYTES_H
 #define MPI_BYTES_H
 
 #include "wrap.h"
 
-/* Bytes of one element; 0 where it is not known. */
+/* Bytes of one element; 0 if unknown. */
 TARE_INLINE uint64_t bytes_each(MPI_Datatype type)
 {
 	MPI_Count size = 0;
@@ -35,13 +35,13 @@ TARE_INLINE uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
 	return count > 0 ? (uint64_t)count * bytes_each(type) : 0;
 }
 
-/* Nobody gets it at MPI_PROC_NULL. */
+/* Data sent to MPI_PROC_NULL has no receiver. */
 TARE_INLINE uint64_t bytes_to(int to, MPI_Count count, MPI_Datatype type)
 {
 	return to == MPI_PROC_NULL ? 0 : bytes_of(count, type);
 }
 
-/* Between two groups, the root itself has no part. */
+/* In an intercommunicator, the root itself sends nothing. */
 TARE_INLINE uint64_t bytes_to_root(int root, MPI_Count count,
 				   MPI_Datatype type)
 {
@@ -50,12 +50,12 @@ TARE_INLINE uint64_t bytes_to_root(int root, MPI_Count count,
 
 /* Own rank in a communicator. */
 int rank_in(MPI_Comm comm);
-/* Ranks that this one gives to: all of a group, or of the other one. */
+/* The number of ranks that this one sends to: the (remote) group's size. */
 uint64_t size_of(MPI_Comm comm);
-/* Neighbours in a topology that this rank gives to. */
+/* The number of neighbours in a topology that this rank sends to. */
 uint64_t neighbors_of(MPI_Comm comm);
 
-/* Counts of any integer type, one a rank. */
+/* Counts of any integer type, one per rank. */
 #define SUM_OF(counts, n, type) \
 	({ \
 		uint64_t sum_ = 0, n_ = (n); \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Point to point, waiting, one-sided, communicators: rows that need no more
- * than their line. */
+/* Point to point, waiting, one-sided, communicators: calls that need only their
+ * row of the table. */
 #include "bytes.h"
 #include "table.h"
 
@@ -16,7 +16,7 @@ WINDOW_ROWS(WRAP_LARGE, MPI_Count, MPI_Aint)
 
 /* ---- receives ---------------------------------------------------------- */
 
-/* What came, by the status: the receiver's count is only the room for it. */
+/* Bytes received, from the status: the receiver's count is only a limit. */
 static uint64_t bytes_in(const MPI_Status *status)
 {
 	MPI_Count n = 0;

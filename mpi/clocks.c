@@ -6,11 +6,11 @@ void clocks_add(struct clocks *clocks, int64_t asked_ns, int64_t there_ns,
 {
 	double error = (double)(answered_ns - asked_ns) / 2;
 
-	/* A clock that was set meanwhile tells nothing. */
+	/* Unusable if a clock was set meanwhile. */
 	if (answered_ns < asked_ns ||
 	    (clocks->is_known && error >= clocks->error_ns))
 		return;
-	/* The difference first: a double has steps of 256 ns since 1970. */
+	/* Subtract first: a double has steps of 256 ns for times since 1970. */
 	clocks->offset_ns = (double)(asked_ns - there_ns) + error;
 	clocks->error_ns = error;
 	clocks->is_known = true;

@@ -2,10 +2,10 @@
 /*
  * Collectives.
  *
- * How much of one is waiting for the last rank to arrive cannot be seen from
- * inside of one process. The option mpi_barrier puts a barrier before each:
- * its time is the waiting, the rest is the transfer. That changes how the
- * program runs, so it is off unless asked for.
+ * The time that a collective waits for the last rank to arrive cannot be seen
+ * from inside one process. The option mpi_barrier adds a barrier before each:
+ * its time is the waiting, the rest is the transfer. This changes how the
+ * program runs, so it is off by default.
  */
 #include "bytes.h"
 #include "job.h"

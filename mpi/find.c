@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the real functions are. Behind this library in the order of symbols,
- * if the program was linked with MPI; else in a library that somebody loaded
- * for himself, as Python does: the one whose name is that of MPI.
+ * Finds the real MPI functions. They are after this library in symbol order if
+ * the program was linked with MPI; else in a library loaded at run time, as
+ * Python does, which is recognised by its name.
  */
 #include "wrap.h"
 
@@ -54,10 +54,10 @@ static void *find_from(void *first, const char *name)
 	sought.at = dlsym(first, name);
 	if (!sought.at)
 		(void)dl_iterate_phdr(look_at, &sought);
-	(void)dlerror(); /* not for the host */
+	(void)dlerror(); /* hide our errors from the program */
 	if (sought.at)
 		return sought.at;
-	/* The program calls what it has not got: there is no way on. */
+	/* The program calls a function that does not exist: abort. */
 	said = getenv("TARE_WARNINGS");
 	if (!said || strcmp(said, "none") != 0)
 		(void)dprintf(STDERR_FILENO, "tare: no '%s' in any library of "

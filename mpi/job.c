@@ -2,11 +2,11 @@
 /*
  * Start and end of a job.
  *
- * At MPI_Init the ranks agree, on a communicator of their own, on the job's
- * name and on who runs under the same kernel; the first rank of each other
- * host compares its clock with rank 0's, and once more at MPI_Finalize. On
- * one host that is a few small collectives in all. Where only some ranks are
- * measured (presence.h) none of them asks the others anything.
+ * At MPI_Init the ranks agree, on their own communicator, on the job's name and
+ * on which ranks run under the same kernel. The first rank of each other host
+ * compares its clock with rank 0's, and again at MPI_Finalize. On one host this
+ * takes a few small collectives in all. If only some ranks are measured
+ * (presence.h), none of them communicates.
  */
 #include "job.h"
 
@@ -30,19 +30,19 @@
 bool job_has_barriers;
 MPI_Comm job_whole;
 
-/* What every rank tells all others. */
+/* The data that every rank sends to all others. */
 struct card {
-	char boot[40]; /* of its kernel */
-	char job[48];  /* as rank 0 has it */
+	char boot[40]; /* boot id of its kernel */
+	char job[48];  /* as chosen by rank 0 */
 };
 
 /* Written by MPI_Init and MPI_Finalize, which one thread calls. */
 static struct {
-	MPI_Comm comm; /* of our own */
+	MPI_Comm comm; /* our own */
 	int rank, ranks;
-	struct card *cards;    /* one a rank, as all that follows */
+	struct card *cards;    /* one per rank, as in all that follows */
 	int *leaders;	       /* the first rank under the same kernel */
-	struct clocks *clocks; /* the leaders', of the last comparison */
+	struct clocks *clocks; /* of the leaders, at the last comparison */
 	bool is_ready, is_spread;
 	struct clocks begin;
 } job;
@@ -101,7 +101,7 @@ static void answer(int rank)
 	}
 }
 
-/* All ranks call it. */
+/* Called by all ranks. */
 static struct clocks compare(void)
 {
 	struct clocks own = { 0 };
@@ -122,7 +122,7 @@ static struct clocks compare(void)
 	return job.clocks[leader];
 }
 
-/* ---- who is there ------------------------------------------------------ */
+/* ---- ranks --------------------------------------------------------------- */
 
 static void find_leaders(void)
 {
@@ -155,7 +155,7 @@ static void tell_rank(const char *name)
 	set_gauge("ranks", "", job.ranks);
 }
 
-/* A name that no other job has: when and where rank 0 began. */
+/* A unique name: when and where rank 0 began. */
 static void name_job(char *name, size_t size)
 {
 	(void)snprintf(name, size, "%llx-%lx",
@@ -173,7 +173,7 @@ static void release(void)
 	job.clocks = NULL;
 }
 
-/* If one rank has no memory none goes on, or the others would wait for it. */
+/* If one rank has no memory all stop, else they would wait for it. */
 static bool make_room(void)
 {
 	MPI_Datatype type = WRAP_HANDLE(MPI_Datatype, "ompi_mpi_int", MPI_INT);
@@ -214,7 +214,7 @@ static void meet(void)
 	tell_clocks(&job.begin);
 }
 
-/* What a rank knows of the job by itself. */
+/* Records what a rank knows about the job by itself. */
 static void stay_alone(enum presence presence)
 {
 	const char *group = getenv("TARE_GROUP");
@@ -236,7 +236,7 @@ static void begin(void)
 	presence = presence_of(job.ranks);
 	if (presence != PRESENCE_ALL) {
 		stay_alone(presence);
-		return; /* what shows it stays: others may still look */
+		return; /* keep the socket: others may still check */
 	}
 	if (tare_option_get("mpi_barrier", text, sizeof(text)) > 0)
 		job_has_barriers = strcmp(text, "true") == 0;
@@ -262,7 +262,7 @@ static void end(void)
 	release();
 }
 
-/* Once, when the first such collective comes. */
+/* Sets the gauge once, at the first collective of a part of the ranks. */
 void job_note_part(MPI_Comm comm)
 {
 	static bool is_told;
@@ -328,11 +328,11 @@ WRAP_API int MPI_Finalize(void)
 	scope = wrap_enter(&wrap.time);
 	end();
 	result = WRAP_REAL(wrap, MPI_Finalize)();
-	wrap_leave(scope, MPI_SUCCESS); /* no question to MPI any more */
+	wrap_leave(scope, MPI_SUCCESS); /* MPI may not be called any more */
 	return result;
 }
 
-/* It does not come back. */
+/* MPI_Abort does not return. */
 WRAP_API int MPI_Abort(MPI_Comm comm, int code)
 {
 	static struct wrap wrap = WRAP_INIT(wrap, SETUP, "MPI_Abort");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Job: what a rank knows of the others, as gauges of the source "mpi.job":
+ * Job: what a rank knows about the job, as gauges of source "mpi.job":
  *
- *	rank, ranks	labelled with the job's name, which rank 0 gave
- *	clock_offset	ns that its wall clock is ahead of rank 0's
- *	clock_error	ns by which that may be wrong
- *	parts		1: there were collectives of a part of the ranks
+ *	rank, ranks	labelled with the job's name, which rank 0 chose
+ *	clock_offset	ns by which its wall clock is ahead of rank 0's
+ *	clock_error	ns by which clock_offset may be wrong
+ *	parts		1: some collectives had only a part of the ranks
  *	abort		code of MPI_Abort
  */
 #ifndef MPI_JOB_H

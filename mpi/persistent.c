@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Persistent requests: made once, started often. How many bytes a start is
- * was said when the request was made, and is kept here until it is freed, in
- * a fixed table: requests beyond it are started and timed without bytes.
+ * Persistent requests: created once, started often. The bytes of a start are
+ * known when the request is created, and are kept until it is freed, in a fixed
+ * table: requests that do not fit are timed without bytes.
  *
- * A place is one thread's by its key alone. Requests are the program's, which
- * must not make, start and free one in two threads at the same time.
+ * A thread claims a slot by its key alone. The program must not create, start
+ * and free one request in two threads at the same time.
  */
 #include "bytes.h"
 #include "table.h"
@@ -16,13 +16,13 @@
 #define TRIES 16u
 
 static struct place {
-	uint64_t key; /* 0: never used; FREED: may be used again */
+	uint64_t key; /* 0: never used; FREED: reusable */
 	uint64_t bytes;
 } places[PLACES];
 
 #define FREED UINT64_MAX
 
-/* Handles are pointers or numbers. Some bit that is in no key: never 0. */
+/* Handles are pointers or numbers. Flips a bit that none uses: never 0. */
 static uint64_t key_of(MPI_Request request)
 {
 	uint64_t key = 0;
@@ -63,7 +63,7 @@ static void remember(MPI_Request request, uint64_t bytes)
 		there = __atomic_load_n(&place->key, __ATOMIC_RELAXED);
 		if (there && there != FREED && there != key)
 			continue;
-		/* Only who takes the place writes what is in it. */
+		/* Only the thread that claims the slot writes its content. */
 		if (!__atomic_compare_exchange_n(&place->key, &there, key,
 						 false, __ATOMIC_ACQ_REL,
 						 __ATOMIC_RELAXED))

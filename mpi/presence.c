@@ -10,14 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* For an MPI_Init that does not wait for all. */
+/* For MPI libraries whose MPI_Init does not wait for all ranks. */
 #define LOOKS 10
 #define LOOK_NS 10000000
 
 static int shown = -1; /* the socket */
-static bool is_known;  /* that there is a launcher, and which rank this is */
+static bool is_known;  /* there is a launcher, and our rank is known */
 
-/* As in cli/launch.c; -1: not said. */
+/* As in cli/launch.c; -1: not set. */
 static long number_of(const char *const *names)
 {
 	for (; *names; names++) {
@@ -43,7 +43,7 @@ static long rank_said(void)
 	return number_of(names);
 }
 
-/* Ranks on this host; where that is not said, at least this one. */
+/* Ranks on this host; at least this one if unknown. */
 static long ranks_here(int ranks)
 {
 	static const char *const local[] = { "OMPI_COMM_WORLD_LOCAL_SIZE",
@@ -117,7 +117,7 @@ enum presence presence_of(int ranks)
 	static const struct timespec moment = { 0, LOOK_NS };
 	long here = ranks_here(ranks);
 
-	/* No launcher that is known, and nobody to tell ranks apart by. */
+	/* Without a known launcher, ranks cannot be told apart. */
 	if (ranks == 1 || !is_known)
 		return PRESENCE_ALL;
 	for (int i = 0; shown >= 0 && i < LOOKS; i++) {

@@ -2,31 +2,30 @@
 /*
  * Presence: which ranks of the job are measured.
  *
- * A question to all ranks is answered by those that have this library. Who
- * measures some of them only (rank 0 in a script, `mpirun -n 1 tare run ./a :
- * -n 3 ./a`) would wait in it for ever. So a rank shows that it is there
- * before MPI_Init, which no rank leaves before all have come, and looks for
- * the others after it. What shows it is a socket with an abstract name, of
- * which nothing is left behind.
+ * A collective over all ranks completes only if all have this library. If only
+ * some are measured (rank 0 in a script, `mpirun -n 1 tare run ./a : -n 3
+ * ./a`), it would wait forever. So a rank opens a socket before MPI_Init, which
+ * no rank leaves before all have entered, and checks for the sockets of the
+ * others after it. The socket has an abstract name, so nothing is left behind.
  */
 #ifndef MPI_PRESENCE_H
 #define MPI_PRESENCE_H
 
 #include <stdbool.h>
 
-/* Before MPI_Init. */
+/* Opens the socket. Before MPI_Init. */
 void presence_show(void);
 
 enum presence {
-	PRESENCE_SOME, /* nobody may be asked */
+	PRESENCE_SOME, /* no rank may be asked */
 	PRESENCE_HERE, /* the same, and all ranks are on this host */
-	PRESENCE_ALL,  /* all of this host; others are taken to be as it is */
+	PRESENCE_ALL,  /* all of this host; assumed for other hosts */
 };
 
-/* After it. The same for all ranks of a host. */
+/* After MPI_Init. The same result on all ranks of a host. */
 enum presence presence_of(int ranks);
 
-/* Once all have looked. */
+/* Closes the socket, once all ranks have checked. */
 void presence_end(void);
 
 #endif

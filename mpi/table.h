@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Table: the calls of MPI that are measured, one row each.
+ * Table: the measured MPI calls, one row each.
  *
  *	X(CLASS, name, (parameters), (arguments), bytes)
  *
- * CLASS is the source of its series, and says what its time is:
+ * CLASS is the source of the call's series, and defines its time:
  *
  *	SEND	   a blocking send
  *	RECEIVE	   a blocking receive: its time is waiting
- *	WAIT	   waits for, or asks after, something begun before
- *	START	   begins what a WAIT ends
- *	COLLECTIVE a blocking collective: arriving and transfer
+ *	WAIT	   waits for or tests an operation begun before
+ *	START	   begins an operation that a WAIT ends
+ *	COLLECTIVE a blocking collective: waiting and transfer
  *	ONE_SIDED  reads or writes the memory of another rank
- *	SETUP	   no communication of the program's: communicators, windows
+ *	SETUP	   no data of the program: communicators, windows
  *
- * `bytes` is what this rank gives, from the arguments that MPI lets it look
- * at (bytes.h). It is worked out before the call, outside of its time.
+ * `bytes` is what this rank sends, from the arguments that are significant
+ * here (bytes.h). It is computed before the call, outside of its time.
  *
- * Calls with counts exist twice from MPI 4 on: with int counts, and with
- * large ones under a name that ends in _c. C is the type of the counts, D
+ * Calls with counts exist twice since MPI 4: with int counts, and with large
+ * ones under a name that ends in _c. C is the type of the counts, D
  * that of displacements.
  *
  * A row whose prototype is not that of mpi.h does not compile.
@@ -59,7 +59,7 @@
 	   MPI_Request *request), \
 	  (buf, count, type, message, request), 0)
 
-/* Their status tells how much has come. */
+/* Their status has the number of bytes received. */
 #define RECEIVE_ROWS(X, C, D) \
 	X(RECEIVE, Recv, \
 	  (void *buf, C count, MPI_Datatype type, int from, int tag, \
@@ -82,7 +82,7 @@
 	  (buf, count, type, to, tag, from, in_tag, comm, status), \
 	  bytes_to(to, count, type))
 
-/* Made once and started often: the bytes count at each start. */
+/* Created once and started often: bytes count at each start. */
 #define PERSISTENT_ROWS(X, C, D) \
 	ISEND_ROW(X, C, SETUP, Send_init) \
 	ISEND_ROW(X, C, SETUP, Ssend_init) \

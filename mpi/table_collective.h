@@ -2,11 +2,11 @@
 /*
  * Table of the collectives, as table.h; each row is two calls:
  *
- *	X(name, name of the one that only starts, (parameters), (arguments),
+ *	X(name, name of the nonblocking call, (parameters), (arguments),
  *	  bytes)
  *
- * The second has a request as its last parameter. Where a buffer is
- * MPI_IN_PLACE, the counts of the other one say what this rank gives.
+ * The second has a request as its last parameter. If a buffer is
+ * MPI_IN_PLACE, the counts of the other one define what this rank sends.
  */
 #ifndef MPI_TABLE_COLLECTIVE_H
 #define MPI_TABLE_COLLECTIVE_H

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Wrap: what becomes of a row of the table.
+ * Wrap: the code made from a row of the table.
  *
  *	int MPI_Send(...) { time it; PMPI_Send(...); }
- *	PMPI_Send: another name of the same
+ *	PMPI_Send: an alias of it
  *
- * Both names, because others stand before PMPI, too: OpenMPI's Fortran calls
- * PMPI_Send, and so do tools that are linked into a program. The real one is
- * the next PMPI_Send behind this library (find.c), so a call comes by once;
- * where MPI calls itself by these names, the inner call is passed on.
+ * Both names, because PMPI is also called directly: OpenMPI's Fortran calls
+ * PMPI_Send, and so do tools that are linked into a program. The real function
+ * is the next PMPI_Send after this library (find.c), so a call is seen once. If
+ * MPI calls itself by these names, the inner call is only passed on.
  *
- * Cost of a call: a look at a thread's word, a scope, and a value for its
- * bytes. Nothing is allocated, no lock is taken.
+ * Cost of a call: a read of a thread-local word, a scope, and a value for its
+ * bytes. It allocates nothing and takes no lock.
  */
 #ifndef MPI_WRAP_H
 #define MPI_WRAP_H
@@ -36,10 +36,10 @@
 #define SOURCE_RECEIVED "mpi.received"
 #define SOURCE_JOB "mpi.job"
 
-/* A call's series: how long it took, and how many bytes. */
+/* A call's series: duration, and bytes. */
 struct wrap {
 	const char *name; /* "PMPI_Send" */
-	void *real;	  /* NULL until found; all threads find the same */
+	void *real;	  /* NULL until found; the same in all threads */
 	tare_site time, sent, received, arrival;
 };
 
@@ -59,13 +59,13 @@ struct wrap {
 		.arrival = WRAP_TIME_(wrap.arrival, call, SOURCE_ARRIVAL), \
 	}
 
-/* The function of that name behind this library; see find.c. */
+/* The function of that name after this library; see find.c. */
 void *wrap_find(const char *name);
 
-/* A variable: the linker may have put the one that counts in the program. */
+/* A variable: the linker may have placed its only copy in the program. */
 void *wrap_find_handle(const char *name);
 
-/* dlsym gives an object pointer; a union is how POSIX has it turned. */
+/* dlsym returns an object pointer; POSIX converts it by a union. */
 #define WRAP_CALL_(type, pointer) \
 	((union { \
 		void *object; \
@@ -76,9 +76,9 @@ void *wrap_find_handle(const char *name);
 #define WRAP_REAL(wrap, type) WRAP_CALL_(type, wrap_real(&(wrap)))
 
 /*
- * Handles that are constants: in OpenMPI addresses of variables of its
- * library, which must be looked for, too, or this one could not be loaded
- * without it.
+ * Handles that are constants. In OpenMPI they are addresses of variables in its
+ * library, which are looked up too: otherwise this library could not be loaded
+ * without OpenMPI.
  */
 #ifdef OPEN_MPI
 #define WRAP_HANDLE(type, symbol, constant) \
@@ -122,16 +122,16 @@ TARE_INLINE void *wrap_real(struct wrap *wrap)
 }
 
 /*
- * Where the stack was when this thread went into MPI; NULL: it is outside. A
- * call further up the stack found it left behind, by longjmp or an exception
- * of an error handler.
+ * The stack position at which this thread entered MPI; NULL: outside. A call
+ * from further up the stack means that MPI was left by longjmp or by an
+ * exception of an error handler.
  */
 extern __thread const char *wrap_inside
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /*
- * Of libtare-preload.so, before this library in LD_PRELOAD. Weak: where that
- * is missing all calls are passed on.
+ * From libtare-preload.so, before this library in LD_PRELOAD. Weak: without it
+ * all calls are only passed on.
  */
 #pragma weak tare_scope_begin_
 #pragma weak tare_scope_end_
@@ -155,7 +155,7 @@ TARE_INLINE tare_scope wrap_enter(tare_site *site)
 	return tare_scope_begin(site);
 }
 
-/* The error is told with the scope; see find.c. */
+/* Records the error as the scope's outcome; see find.c. */
 void wrap_failed(tare_scope scope, int error);
 
 TARE_INLINE void wrap_leave(tare_scope scope, int result)
@@ -172,7 +172,7 @@ TARE_INLINE void wrap_count(tare_site *site, uint64_t bytes)
 		tare_value_observe(site, (double)bytes);
 }
 
-/* Its second name. */
+/* The second name of a call. */
 #define WRAP_ALIAS(name, parameters) \
 	WRAP_API int PMPI_##name parameters \
 		__attribute__((alias("MPI_" #name)));
@@ -180,7 +180,7 @@ TARE_INLINE void wrap_count(tare_site *site, uint64_t bytes)
 #define WRAP(class, name, parameters, arguments, bytes) \
 	WRAP_AFTER((void)0, class, name, parameters, arguments, bytes)
 
-/* With `first` done before it, if it is measured. */
+/* Executes `first` before the call, if it is measured. */
 #define WRAP_AFTER(first, class, name, parameters, arguments, bytes) \
 	WRAP_API int MPI_##name parameters \
 	{ \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In place of the debug information where tare is built without libdw. */
+/* Replaces debug.c and lines.c if tare is built without libdw. */
 #include "parts.h"
 
 struct debug *debug_open(struct symbols *symbols, const struct module *module,

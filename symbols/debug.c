@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A module's file as libdwfl has it. Its addresses are those in the file's
- * own tables: where it was loaded is the ledger's to know.
+ * A module's file as opened by libdwfl. Addresses are those of the file's own
+ * tables; the ledger has the address at which it was loaded.
  */
 #include "debug.h"
 

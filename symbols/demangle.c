@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Demangling by the C++ run-time library, which is loaded when the first
- * mangled name comes up: most programs have none, and a machine without C++
- * shows the names as they are.
+ * Demangles with the C++ run-time library, which is loaded at the first mangled
+ * name: most programs have none. Without the library, mangled names are shown.
  */
 #include "parts.h"
 
@@ -13,7 +12,7 @@
 typedef char *(*demangle_fn)(const char *name, char *buffer, size_t *size,
 			     int *status);
 
-#define NAME_MOST 8192u /* longer ones are not worth the time it takes */
+#define NAME_MOST 8192u /* longer names would take too long */
 
 static demangle_fn find_library(void)
 {
@@ -35,7 +34,7 @@ static demangle_fn find_library(void)
 	return found;
 }
 
-/* "foo.constprop.0", "_ZN3fooEv.part.1": made by the compiler out of foo. */
+/* "foo.constprop.0", "_ZN3fooEv.part.1": compiler-made clones of foo. */
 static size_t length_without_clones(const char *name)
 {
 	const char *dot = name[0] == '.' ? NULL : strchr(name, '.');

@@ -18,7 +18,7 @@
 #define ORDER ELFDATA2MSB
 #endif
 
-/* Copied: nothing says that a table is aligned. */
+/* Copies, since a table need not be aligned. */
 static bool take(const struct elf_file *elf, uint64_t at, void *to, size_t n)
 {
 	if (at > elf->size || n > elf->size - at)
@@ -105,7 +105,7 @@ const char *elf_debug_link(const struct elf_file *elf)
 
 /* ---- opening ----------------------------------------------------------- */
 
-/* As many heads as there is room for. */
+/* The number of heads that fit into the file. */
 static size_t count_heads(const struct elf_file *elf, uint64_t at, size_t n,
 			  size_t bytes)
 {
@@ -114,7 +114,7 @@ static size_t count_heads(const struct elf_file *elf, uint64_t at, size_t n,
 	return n < room ? n : room;
 }
 
-/* More than the header can say are said by the first section's head. */
+/* A number too large for the header is in the first section's head. */
 static void read_sections(struct elf_file *elf, const ElfW(Ehdr) *head)
 {
 	size_t n = head->e_shnum, names = head->e_shstrndx;
@@ -169,11 +169,11 @@ static size_t padded(size_t n)
 	return (n + 3) & ~(size_t)3;
 }
 
-/* Bytes of the build id among these notes; 0: not among them. */
+/* Length of the build id in these notes; 0: none. */
 static size_t find_id(const unsigned char *notes, size_t size,
 		      const unsigned char **ret)
 {
-	ElfW(Nhdr) head; /* of 32-bit words in either class */
+	ElfW(Nhdr) head; /* 32-bit words in both classes */
 
 	while (size >= sizeof(head)) {
 		size_t name, id;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An ELF file of this machine's kind: its sections, its symbols, where its
- * functions begin. No library is needed for it.
+ * An ELF file for this machine: its sections, its symbols, the starts of its
+ * functions. Needs no library.
  *
- * The bytes are anybody's: each offset is checked before it is followed, and
- * every loop has a bound in the size of the file. Texts point into the bytes.
+ * The bytes are not trusted: each offset is checked before it is used, and
+ * every loop is bounded by the size of the file. Texts point into the bytes.
  */
 #ifndef SYMBOLS_ELF_FILE_H
 #define SYMBOLS_ELF_FILE_H
@@ -17,7 +17,7 @@ struct elf_row; /* a function, see elf_names.c */
 
 struct elf_section {
 	const char *name;
-	const unsigned char *bytes; /* NULL: none in this file */
+	const unsigned char *bytes; /* NULL: no data in this file */
 	uint64_t size, address, flags, row_bytes;
 	uint32_t type, link;
 };
@@ -31,50 +31,50 @@ struct elf_file {
 	uint64_t segments; /* offset of their heads */
 	size_t n_segments;
 	unsigned machine;
-	struct elf_row *row; /* functions by address, once one is asked for */
+	struct elf_row *row; /* functions by address, read on demand */
 	size_t n_rows;
 	bool has_rows;
 };
 
 /* ---- elf_file.c -------------------------------------------------------- */
 
-/* Borrows the bytes. False: they are no ELF file of this machine's kind. */
+/* Borrows the bytes. False: not an ELF file for this machine. */
 bool elf_open(struct elf_file *elf, const void *bytes, size_t size);
 void elf_close(struct elf_file *elf);
 
-/* False: there is none of this number, or its head makes no sense. */
+/* False: no such section, or its head is invalid. */
 bool elf_section(const struct elf_file *elf, size_t number,
 		 struct elf_section *ret);
-/* By its name, or, without one, that with this address. */
+/* By name or, without a name, the section that contains the address. */
 bool elf_find(const struct elf_file *elf, const char *name, uint64_t at,
 	      struct elf_section *ret);
-/* The same, of texts: cut behind the last that ends within it. */
+/* The same for a string table: cut after its last complete string. */
 bool elf_texts(const struct elf_file *elf, size_t number,
 	       struct elf_section *ret);
-/* NULL: there is none. */
+/* NULL: invalid offset. */
 const char *elf_text(const struct elf_section *section, uint64_t at);
-/* In digits; "" if there is none. */
+/* In hexadecimal; "" if there is none. */
 void elf_build_id(const struct elf_file *elf, char *text, size_t size);
-/* The file that has its debug information, a name without a folder; or NULL. */
+/* The name of its debug file, without a folder; or NULL. */
 const char *elf_debug_link(const struct elf_file *elf);
 
 /* ---- elf_names.c ------------------------------------------------------- */
 
-/* The symbol of the function that has an address; NULL: none is known. */
+/* The symbol of the function that contains an address; NULL: unknown. */
 const char *elf_symbol(struct elf_file *elf, uint64_t at);
 
 /* ---- elf_stubs.c ------------------------------------------------------- */
 
 /*
- * Is it in a stub, by which a program calls into a library? What is called
- * is then in *ret_target; NULL: not known.
+ * Is the address in a stub, through which a program calls a library?
+ * *ret_target is the called function; NULL: unknown.
  */
 bool elf_stub(const struct elf_file *elf, uint64_t at,
 	      const char **ret_target);
 
 /* ---- elf_starts.c ------------------------------------------------------ */
 
-/* Where the function begins that has an address; 0: not known. */
+/* The start of the function that contains an address; 0: unknown. */
 uint64_t elf_start(const struct elf_file *elf, uint64_t at);
 
 #endif

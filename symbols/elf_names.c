@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions by their symbols: .symtab, where it was not stripped, and
- * .dynsym, which has what a library is for.
+ * Functions by their symbols: .symtab, unless it was stripped, and .dynsym,
+ * which has the functions that a library exports.
  */
 #include "elf_file.h"
 
@@ -24,10 +24,10 @@ struct elf_row {
 	uint64_t from, to;
 	const char *name;
 	uint8_t has_size;
-	uint8_t rank; /* of several names of one address the highest is it */
+	uint8_t rank; /* the highest of several names at one address wins */
 };
 
-/* Who is for others to call has the name that people know. */
+/* Exported symbols have the names that users know. */
 static uint8_t rank_of(const ElfW(Sym) *symbol)
 {
 	switch (BIND_OF(symbol->st_info)) {
@@ -40,7 +40,7 @@ static uint8_t rank_of(const ElfW(Sym) *symbol)
 	}
 }
 
-/* Labels in assembly have no type. Those of the linker begin with a '$'. */
+/* Assembly labels have no type. Mapping symbols begin with a '$'. */
 static bool is_function(const ElfW(Sym) *symbol, const char *name)
 {
 	switch (TYPE_OF(symbol->st_info)) {
@@ -54,7 +54,7 @@ static bool is_function(const ElfW(Sym) *symbol, const char *name)
 	}
 }
 
-/* The code that it lies in; false: it is none. */
+/* The code section that contains a symbol; false: none. */
 static bool find_code(const struct elf_file *elf, const ElfW(Sym) *symbol,
 		      struct elf_section *ret)
 {
@@ -104,7 +104,7 @@ static bool is_table(const struct elf_section *section)
 	       section->bytes && section->row_bytes == sizeof(ElfW(Sym));
 }
 
-/* The first of each kind: there is one, or it is no file of a linker. */
+/* The first table of each kind: linkers write only one. */
 static size_t find_tables(const struct elf_file *elf,
 			  struct elf_section table[2])
 {
@@ -122,7 +122,7 @@ static size_t find_tables(const struct elf_file *elf,
 	return n;
 }
 
-/* By address, of one address the best last. */
+/* By address; at equal addresses the best name is last. */
 static int in_order(const void *a, const void *b)
 {
 	const struct elf_row *x = a, *y = b;
@@ -170,7 +170,7 @@ const char *elf_symbol(struct elf_file *elf, uint64_t at)
 	for (size_t i = 1; i <= LOOK_BACK && i <= low; i++)
 		if (elf->row[low - i].has_size && at < elf->row[low - i].to)
 			return elf->row[low - i].name;
-	/* One that does not say where it ends goes up to the next. */
+	/* A symbol without a size extends to the next one. */
 	if (low && !elf->row[low - 1].has_size && at < elf->row[low - 1].to)
 		return elf->row[low - 1].name;
 	return NULL;

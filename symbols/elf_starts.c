@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where functions begin, of a program that lost all its names: by the sorted
- * table of its unwind information, .eh_frame_hdr, which stays.
+ * Starts of functions in a stripped program, from the sorted table of its
+ * unwind information, .eh_frame_hdr, which is never stripped.
  */
 #include "elf_file.h"
 
@@ -19,7 +19,7 @@ struct hdr {
 };
 
 struct row {
-	int32_t start, entry; /* from the section's own address on */
+	int32_t start, entry; /* relative to the section's address */
 };
 
 static int64_t start_at(const struct elf_section *section, size_t i)
@@ -31,7 +31,7 @@ static int64_t start_at(const struct elf_section *section, size_t i)
 	return row.start;
 }
 
-/* Rows that can be read; 0: it is not of the kind that linkers write. */
+/* Number of readable rows; 0: not the format that linkers write. */
 static size_t count_rows(const struct elf_section *section)
 {
 	struct hdr hdr;
@@ -70,7 +70,7 @@ uint64_t elf_start(const struct elf_file *elf, uint64_t at)
 	if (!low)
 		return 0;
 	start = section.address + (uint64_t)start_at(&section, low - 1);
-	/* A function of another section is not this one's. */
+	/* The function found must be in the same section. */
 	if (start > at ||
 	    (elf_find(elf, NULL, at, &code) && start < code.address))
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stubs: the few instructions by which a program calls into a library. They
- * have no symbols; the table of what the loader fills in says whose they are.
+ * Stubs: the few instructions through which a program calls a library. They
+ * have no symbols; the loader's relocation table names their targets.
  */
 #include "elf_file.h"
 
@@ -17,7 +17,7 @@
 #define SYMBOL_OF ELF32_R_SYM
 #endif
 
-/* Row `number` of a table; false: it has none, or is of other rows. */
+/* Row `number` of a table; false: no such row, or another row size. */
 static bool take_row(const struct elf_section *table, uint64_t number,
 		     void *to, size_t bytes)
 {
@@ -28,7 +28,7 @@ static bool take_row(const struct elf_section *table, uint64_t number,
 	return true;
 }
 
-/* What the loader writes for the stub of this number; NULL: not known. */
+/* The target of the stub of this number; NULL: unknown. */
 static const char *target_of(const struct elf_file *elf, uint64_t number)
 {
 	struct elf_section fills, symbols, texts;
@@ -47,7 +47,7 @@ static const char *target_of(const struct elf_file *elf, uint64_t number)
 	return name && name[0] ? name : NULL;
 }
 
-/* Bytes before the first stub: the way to the loader. */
+/* Bytes before the first stub: the jump to the loader. */
 static uint64_t head_bytes(const struct elf_file *elf, const char *section)
 {
 	if (strcmp(section, ".plt") != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file of a module: at its path, if it still is the one that ran; else
- * the debug file of its build id, which has all the names and no code.
+ * The file of a module: at its path, if it is still the one that ran; else the
+ * debug file of its build id, which has all names but no code.
  */
 #include "parts.h"
 
@@ -29,7 +29,7 @@ void file_warn(struct symbols *symbols, const struct module *module,
 
 /* ---- build ids --------------------------------------------------------- */
 
-/* In digits; "" if it has none, or is no such file. */
+/* In hexadecimal; "" if there is none, or it is not an ELF file. */
 static void id_of_file(int fd, char *text, size_t size)
 {
 	struct elf_file elf;
@@ -52,8 +52,8 @@ static bool is_same_id(const char *wanted, const char *is)
 enum verdict { MISSING, OTHER, SAME };
 
 /*
- * Opens it if it is the module's. Without a build id a file that was changed
- * after the module was loaded is another.
+ * Opens a file if it is the module's. Without a build id, a file that changed
+ * after the module was loaded is a different one.
  */
 static enum verdict try_file(const struct module *module, const char *path,
 			     int64_t came_ns, int *ret_fd)
@@ -80,7 +80,7 @@ static enum verdict try_file(const struct module *module, const char *path,
 	return OTHER;
 }
 
-/* The file of a build id in the folders of debug files. */
+/* Searches the folders of debug files by build id. */
 static enum verdict try_debug(struct symbols *symbols,
 			      const struct module *module, int *ret_fd)
 {
@@ -106,7 +106,7 @@ static enum verdict try_debug(struct symbols *symbols,
 	return MISSING;
 }
 
-/* What the kernel maps into every process is in this one, too. */
+/* The vDSO of the kernel, which is also mapped into this process. */
 static enum verdict try_vdso(const struct module *module, int *ret_fd)
 {
 	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
@@ -119,7 +119,7 @@ static enum verdict try_vdso(const struct module *module, int *ret_fd)
 	fd = memfd_create("vdso", MFD_CLOEXEC);
 	if (fd < 0)
 		return MISSING;
-	/* Its size is not known; beyond its end the call stops. */
+	/* Its size is unknown; write() stops at its end. */
 	if (fchmod(fd, 0600) ||
 	    write(fd, image, bytes) < (ssize_t)bytes / 2) {
 		(void)close(fd);
@@ -184,7 +184,7 @@ int file_find(struct symbols *symbols, const struct module *module,
 
 /* ---- debug files that belong to another build -------------------------- */
 
-/* Says so if the file is there and has another build id. */
+/* Warns if the file exists and has another build id. */
 static bool is_wrong(struct symbols *symbols, const struct module *module,
 		     const char *path)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines: functions, inlined ones too, and source lines of an address, by the
- * debug information.
+ * Lines: functions, including inlined ones, and source lines of an address,
+ * from debug information.
  *
- * libdw can find the scopes of an address by itself, and reads all of a unit
- * for each: too slow for a thousand addresses of a large one. And it finds a
- * unit by .debug_aranges, which clang does not make. So the addresses of
- * units are listed once a module, and those of functions once a unit.
+ * libdw can find the scopes of an address itself, but reads the whole unit each
+ * time: too slow for a thousand addresses of a large unit. And it finds a unit
+ * by .debug_aranges, which clang does not write. So the addresses of units are
+ * listed once per module, and those of functions once per unit.
  */
 #include "debug.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NESTING_MOST 200 /* of entries in entries; more is damage */
+#define NESTING_MOST 200 /* of entries; deeper is damage */
 #define CHAIN_MOST 64	 /* functions inlined into each other */
 #define LOOK_BACK 16	 /* spans that may overlap */
 
@@ -25,7 +25,7 @@ struct function {
 
 struct unit {
 	Dwarf_Die die;	    /* has the lines */
-	Dwarf_Die content;  /* has the functions: another, if split */
+	Dwarf_Die content;  /* has the functions; differs if split */
 	struct function *function;
 	size_t n_functions, cap;
 	struct scopes scopes; /* of C++ */
@@ -68,7 +68,7 @@ static bool add_span(struct debug *m, Dwarf_Addr from, Dwarf_Addr to)
 	struct span *more = m->span;
 
 	if (from >= to || !from)
-		return true; /* of code that the linker left out */
+		return true; /* code that the linker removed */
 	if ((m->n_spans & (m->n_spans - 1)) == 0)
 		more = realloc(more, (m->n_spans ? m->n_spans * 2 : 1) *
 					     sizeof(*more));
@@ -229,7 +229,7 @@ static Dwarf_Die *function_at(struct symbols *symbols, struct unit *unit,
 	return NULL;
 }
 
-/* The call in `parent` that was inlined and has the address. */
+/* The inlined call in `parent` that contains the address. */
 static bool find_inlined(Dwarf_Die *parent, Dwarf_Addr at, Dwarf_Die *ret,
 			 int depth)
 {
@@ -299,7 +299,7 @@ static void fill_line(struct symbols *symbols, struct unit *unit,
 	place->line = (uint32_t)number;
 }
 
-/* Where `inlined` was called. */
+/* The place where `inlined` was called. */
 static void fill_call(struct symbols *symbols, struct unit *unit,
 		      Dwarf_Die *inlined, tare_place *place)
 {
@@ -320,7 +320,7 @@ static void fill_call(struct symbols *symbols, struct unit *unit,
 	place->line = number_of(inlined, DW_AT_call_line);
 }
 
-/* Outermost first; gives how many. */
+/* Outermost first; returns their number. */
 static size_t chain_at(struct symbols *symbols, struct unit *unit,
 		       Dwarf_Addr at, Dwarf_Die *chain)
 {
@@ -364,7 +364,7 @@ size_t lines_places(struct symbols *symbols, struct debug *debug,
 	}
 	if (n)
 		return n;
-	/* Assembly has lines, and its names are symbols. */
+	/* Assembly has lines, but only symbols as names. */
 	places[0] = (tare_place){ .file = "" };
 	fill_line(symbols, unit, at, &places[0]);
 	return places[0].line != 0;

@@ -75,7 +75,7 @@ struct module *module_for(struct symbols *symbols, const tare_module *wanted)
 	module = module_new(symbols, wanted);
 	if (!module)
 		return NULL;
-	/* In place of the verdict while it is read: it may fault. */
+	/* Set while the file is read, since reading may fault. */
 	module->is_bad = true;
 	fd = file_find(symbols, module, wanted->came_ns);
 	if (fd < 0)

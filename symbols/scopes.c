@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scopes: the namespaces and classes that functions of C++ are declared in.
+ * Scopes: the namespaces and classes in which C++ functions are declared.
  *
- * A function that nothing links to, static or of a lambda's type, has no
- * mangled name once it is inlined, and its plain one is "spin" of
- * app::detail::spin. libdw finds what is around an entry by reading the unit
- * from its beginning, for each; here it is noted as the functions are listed.
+ * A function without linkage, static or of a lambda's type, has no mangled name
+ * once it is inlined, and its plain name is "spin" for app::detail::spin. libdw
+ * finds the scope of an entry by reading the unit from its beginning, for each;
+ * here it is recorded while the functions are listed.
  */
 #include "debug.h"
 
@@ -44,7 +44,7 @@ const char *scope_in(struct symbols *symbols, Dwarf_Die *die,
 	return texts_keep(&symbols->texts, text);
 }
 
-/* Entries were noted in the order in which they stand in the file. */
+/* Entries were added in file order. */
 static const char *find_scope(const struct scopes *scopes,
 			      const Dwarf_Die *die)
 {
@@ -64,8 +64,8 @@ static const char *find_scope(const struct scopes *scopes,
 }
 
 /*
- * The entry that says where it was declared: a function in a class is defined
- * outside of it, and an inlined one elsewhere still.
+ * The entry of the declaration: a function of a class is defined outside it,
+ * and an inlined function elsewhere again.
  */
 static void find_declaration(Dwarf_Die *die, Dwarf_Die *ret)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From an address to its places: by debug information, else by the symbol,
- * else by what a stub calls, else by the beginning of the function as the
- * unwind table has it.
+ * Finds the places of an address: by debug information, else by the symbol,
+ * else by the target of a stub, else by the start of the function in the unwind
+ * table.
  */
 #include "parts.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As libdwfl's own, after the folders that TARE_DEBUG_PATH names. */
+/* The default of libdwfl, after the folders of TARE_DEBUG_PATH. */
 #define DEBUG_PATH ":.debug:/usr/lib/debug"
 
 struct symbols *symbols_open(symbols_warn_fn warn, void *arg)
@@ -64,7 +64,7 @@ static const char *symbol_at(struct symbols *symbols, struct module *module,
 	return name ? demangle(&symbols->texts, name) : NULL;
 }
 
-/* "memcpy@plt", or "libfoo.so[plt]" where it is not known what is called. */
+/* "memcpy@plt", or "libfoo.so[plt]" if the target is unknown. */
 static const char *stub_at(struct symbols *symbols, struct module *module,
 			   uint64_t at)
 {
@@ -82,7 +82,7 @@ static const char *stub_at(struct symbols *symbols, struct module *module,
 	return texts_keep(&symbols->texts, text);
 }
 
-/* "libfoo.so+0x1230": where the function begins that has no name. */
+/* "libfoo.so+0x1230": the start of a function without a name. */
 static const char *start_name(struct symbols *symbols, struct module *module,
 			      uint64_t at)
 {

@@ -2,13 +2,13 @@
 /*
  * Which files libdw may read, and under which name.
  *
- * Why: a ledger may come from another user, and the path of a module in a
- * ledger names any file. Our own reader of ELF files checks every offset and
- * is fuzzed; libdw is a large parser that is not made for hostile input, and
- * opens further files beside the one that it reads, by names from it.
+ * Why: a ledger may come from another user, and a module's path in a ledger can
+ * name any file. Our own ELF reader checks every offset and is fuzzed; libdw is
+ * a large parser that is not made for hostile input, and opens further files by
+ * names in the file that it reads.
  *
- * So libdw gets files of root and of the user alone, and a name in a folder
- * where no other user can place a file.
+ * So libdw gets only files of root and of the user, under a name in a folder
+ * where no other user can create a file.
  */
 #include "trust.h"
 
@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Under sudo the files of the user that called it count as root's own. */
+/* Under sudo, files of the calling user are trusted like root's. */
 static bool is_trusted_owner(uid_t owner)
 {
 	const char *text = getenv("SUDO_UID");
@@ -47,9 +47,9 @@ bool trust_file(int fd)
 }
 
 /*
- * The kernel's own name of the file, without links. A folder that all users
- * can write to is replaced by the root folder: libdw looks for debug files
- * beside the file that it reads.
+ * The kernel's name of the file, without links. A folder that all users can
+ * write to is replaced by the root folder, because libdw searches for debug
+ * files beside the file that it reads.
  */
 void trust_name(int fd, const char *name, char *ret, size_t size)
 {
