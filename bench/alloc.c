@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What noting an allocation adds to a pair of malloc and free.
+ * What tracking an allocation adds to a pair of malloc and free.
  *
- * The parts run with libtare-alloc loaded, as `tare run --alloc` does it; a
- * pair without it calls libc's functions, found by name, in the same process
- * and in turn with the others. Sizes of 16 to 496 bytes; the stack is some
- * ten frames deep, eight of them between the thread's start and the loop.
+ * The parts run with libtare-alloc loaded, as `tare run --alloc` does. A pair
+ * without it calls libc's functions, found by name, in the same process and in
+ * turn with the others. Sizes of 16 to 496 bytes; the stack has about ten
+ * frames, eight of them between the thread's start and the loop.
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 
 #include "bench.h"
 
-#define MASK 1023u /* pairs until sizes repeat */
+#define MASK 1023u /* number of pairs before sizes repeat */
 
 static void *(*libc_malloc)(size_t n);
 static void (*libc_free)(void *block);
@@ -57,10 +57,10 @@ __attribute__((noinline)) static void descend(int depth, uint64_t n)
 		descend(depth - 1, n);
 	else
 		deepest(n);
-	BENCH_OPAQUE(depth); /* no tail call */
+	BENCH_OPAQUE(depth); /* prevents a tail call */
 }
 
-/* In a thread of its own: clone, start, this, bench_run, its parts. */
+/* In its own thread: clone, start, this function, bench_run, its parts. */
 static void noted_8(uint64_t n)
 {
 	deepest = noted;
@@ -167,7 +167,7 @@ static void threads_part(void)
 
 #define LOOP "pair takes "
 
-/* What is started by the part below, with another tool or without. */
+/* The program of the part below, with another tool or without. */
 static void run_loop(void)
 {
 	struct bench_case loop = { "loop", noted_8, 0, 0 };

@@ -12,15 +12,15 @@
 
 #include "bench_process.h"
 
-/* Long against the clock's 50 ns, short against the timer's 4 ms. */
+/* Long compared with the clock's 50 ns, short with the timer's 4 ms. */
 #define SAMPLE_NS 100000u
 
 uint16_t bench_random[65536];
 
 /*
- * Runs along in every bench_run(). An empty loop is the first to suffer when
- * somebody uses the other half of this core, while rdtsc hardly does: the
- * ratios of such a process are too high, and the parent leaves it out.
+ * Runs in every bench_run(). An empty loop slows down first when another
+ * process uses the other hardware thread of this core, while rdtsc hardly does:
+ * the ratios of such a process are too high, and the parent discards it.
  */
 static struct bench_case witness = { "witness", bench_empty, 0, 0 };
 static double witness_ns = INFINITY;
@@ -97,7 +97,7 @@ static uint64_t time_of(const struct bench_case *c)
 	return bench_ns() - from;
 }
 
-/* Doubles until a sample is long enough; warms the case up as well. */
+/* Doubles n until a sample is long enough; also warms up the case. */
 static void find_n(struct bench_case *c)
 {
 	c->best_ns = INFINITY;
@@ -143,13 +143,13 @@ double bench_best(const struct bench_case *cases, size_t n_cases,
 	return NAN;
 }
 
-/* The second thread's side: it waits for a round, runs, says when it ended. */
+/* The second thread: waits for a round, runs, records when it ended. */
 struct partner {
 	void (*run)(uint64_t n);
 	uint64_t n;
-	_Atomic unsigned round; /* asked for by the first thread */
+	_Atomic unsigned round; /* requested by the first thread */
 	_Atomic unsigned ready; /* the partner has seen it */
-	_Atomic unsigned start; /* both go */
+	_Atomic unsigned start; /* both run */
 	_Atomic unsigned done;
 	uint64_t from_ns, to_ns; /* written before `done` */
 };
@@ -157,8 +157,8 @@ struct partner {
 #define LAST_ROUND 0xffffffffu
 
 /*
- * Spins, since a sleeping thread wakes too late for a round of 0.1 ms; on a
- * machine whose CPUs are taken it lets the other thread run.
+ * Spins, since a sleeping thread wakes too late for a round of 0.1 ms; yields
+ * if the machine's CPUs are busy.
  */
 static void wait_for(_Atomic unsigned *word, unsigned value)
 {

@@ -2,17 +2,17 @@
 /*
  * Bench: the harness of every program in this folder.
  *
- * A program answers one question and consists of parts. Each part runs in a
- * process of its own (whether tracing is on is fixed at a process's start),
- * several times in turn with the other parts; what is printed is the median
- * over these processes, since memory layout differs from one to the next.
+ * A program answers one question and consists of parts. Each part runs in its
+ * own process (whether tracing is on is fixed at a process's start), several
+ * times in turn with the other parts. The printed result is the median over
+ * these processes, since memory layout differs between processes.
  *
- * Inside a part, cases and their references run interleaved in samples of
- * about 0.1 ms and the minimum of each is kept: other guests of the machine
- * only ever add time, and a sample that short often meets none of them.
+ * Inside a part, cases and their references run interleaved in samples of about
+ * 0.1 ms, and the minimum of each is kept: other guests of the machine only add
+ * time, and such a short sample is often undisturbed.
  *
- * Programs may use tare's public headers and libc alone. The harness does not
- * use tare at all, so that the same one measures the peers.
+ * Programs may use only tare's public headers and libc. The harness does not
+ * use tare at all, so that it can also measure the peers.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -29,10 +29,10 @@
 #define BENCH_PAIR "clock pair"
 #endif
 
-/* Keeps `x` alive and all memory in doubt: nothing is hoisted across. */
+/* Keeps `x` alive and acts as a compiler barrier. */
 #define BENCH_OPAQUE(x) __asm__ volatile("" : : "r"(x) : "memory")
 
-/* X(name) 64 times, each with a name of its own: a series for each. */
+/* X(name) 64 times, each with its own name: one series each. */
 #define BENCH_64(X, p) \
 	BENCH_16_(X, p "0") BENCH_16_(X, p "1") \
 	BENCH_16_(X, p "2") BENCH_16_(X, p "3")
@@ -44,7 +44,7 @@
 #define BENCH_MAX_RESULTS 32
 #define BENCH_MAX_ENV 6
 
-/* One line of output. NAN in `ratio`: there is nothing to compare with. */
+/* One line of output. NAN in `ratio`: no reference. */
 struct bench_result {
 	char name[40];
 	char unit[12];
@@ -67,38 +67,38 @@ extern const struct bench_part bench_parts[];
 struct bench_case {
 	const char *name;
 	void (*run)(uint64_t n);
-	uint64_t n;	/* operations a sample; 0: found by bench_run() */
+	uint64_t n;	/* operations per sample; 0: found by bench_run() */
 	double best_ns; /* per operation; set by bench_run() */
 };
 
-/* Hands one result to whoever prints; `against` may be NULL. */
+/* Reports one result; `against` may be NULL. */
 void bench_report(const char *name, double value, const char *unit,
 		  double ratio, const char *against);
 
-/* Runs all cases in turn for `ms` in all and keeps each one's minimum. */
+/* Runs all cases in turn for `ms` in total and keeps each one's minimum. */
 void bench_run(struct bench_case *cases, size_t n_cases, unsigned ms);
 
-/* What `bench_run` found for the case of this name; NAN if there is none. */
+/* The result of `bench_run` for the case of this name; NAN: no such case. */
 double bench_best(const struct bench_case *cases, size_t n_cases,
 		  const char *name);
 
 /* The time in ns of a clock_gettime(CLOCK_MONOTONIC). */
 uint64_t bench_ns(void);
 
-/* ns a tick of bench_ticks(), measured once, in about 20 ms. */
+/* ns per tick of bench_ticks(), measured once, in about 20 ms. */
 double bench_tick_ns(void);
 
-/* --quick: a part should content itself with a tenth of the work. */
+/* --quick: a part should do only a tenth of the work. */
 bool bench_is_quick(void);
 
-/* Binds the calling thread to the index-th CPU it may use, from the last. */
+/* Binds the thread to the index-th allowed CPU, counted from the last. */
 void bench_pin(unsigned index);
 unsigned bench_cpus(void);
 
 /* Times of two pinned threads, per operation, best of many short rounds. */
 struct bench_threads {
-	double one_ns; /* mean of each one alone */
-	double two_ns; /* both at once: wall time over one's operations */
+	double one_ns; /* mean of each thread alone */
+	double two_ns; /* both at once: wall time per operation of one */
 };
 
 /* `one` runs in the calling thread, `other` in a second one. */
@@ -113,10 +113,10 @@ extern uint16_t bench_random[65536];
 const char *bench_dir(void);
 uint64_t bench_dir_bytes(void);
 
-/* Says what went wrong and ends the part. */
+/* Prints the error and ends the part. */
 void bench_fail(const char *what, const char *why);
 
-/* References, to be put into a part's own table of cases. */
+/* References, for a part's own table of cases. */
 void bench_empty(uint64_t n);
 void bench_pair(uint64_t n);
 void bench_clock_pair(uint64_t n);
@@ -138,7 +138,7 @@ static inline uint64_t bench_ticks(void)
 #endif
 }
 
-/* The floor of any scope: two time stamps that somebody needs. */
+/* The lower bound of any scope: two time stamps that are used. */
 static inline void bench_stamps(void)
 {
 	uint64_t begin, end;

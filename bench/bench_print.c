@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Output: a table for people, or one JSON object a line.
+ * Output: a text table, or one JSON object per line.
  */
 #include "bench_process.h"
 
@@ -38,7 +38,7 @@ static void cpu_model(char *model, size_t size)
 		(void)fclose(file);
 }
 
-/* The smallest step the counter makes, in ns. */
+/* The smallest step of the counter, in ns. */
 static double resolution_ns(void)
 {
 	uint64_t best = UINT64_MAX, last = bench_ticks();
@@ -87,7 +87,7 @@ void bench_print_head(void)
 		     "ratio", "against");
 }
 
-/* As many digits as a repeated run gives again. */
+/* As many digits as are reproducible. */
 static int digits(double value)
 {
 	double size = fabs(value);

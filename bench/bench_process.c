@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parts in processes of their own: start, environment, results by a pipe.
+ * Parts in their own processes: start, environment, results through a pipe.
  */
 #include "bench_process.h"
 
@@ -19,17 +19,17 @@
 
 #define MAX_TIMES 15
 #define MAX_PARTS 16
-#define WITNESS "(witness)" /* a result for the parent alone */
+#define WITNESS "(witness)" /* a result only for the parent */
 
 extern char **environ;
 
 static struct bench_options options = { .pipe = -1, .times = 3 };
 static cpu_set_t allowed_cpus;
 
-/* A process whose empty loop took this much longer was not alone. */
+/* A process whose empty loop took this much longer was disturbed. */
 #define DISTURBED 1.1
 
-/* What one process of a part found. */
+/* The results of one process of a part. */
 struct collected {
 	struct bench_result result[BENCH_MAX_RESULTS];
 	size_t n_results;
@@ -53,7 +53,7 @@ void bench_pin(unsigned index)
 	unsigned skip = index % bench_cpus();
 	cpu_set_t one;
 
-	/* From the last: the first CPU takes most of the interrupts. */
+	/* From the last: the first CPU handles most interrupts. */
 	for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--) {
 		if (!CPU_ISSET(cpu, &allowed_cpus) || skip--)
 			continue;
@@ -105,7 +105,7 @@ static int add_blocks(const char *path, const struct stat *st, int type,
 	return 0;
 }
 
-/* Real memory, not the length of sparse files. */
+/* Allocated memory, not the length of sparse files. */
 uint64_t bench_dir_bytes(void)
 {
 	folder_bytes = 0;
@@ -128,7 +128,7 @@ static void remove_folder(const char *path)
 	(void)nftw(path, remove_one, 8, FTW_PHYS | FTW_DEPTH);
 }
 
-/* A benchmark is not to be changed by what the caller has set. */
+/* The caller's settings must not affect a benchmark. */
 static void clear_environment(void)
 {
 	char name[64];
@@ -148,14 +148,14 @@ static void clear_environment(void)
 }
 
 /*
- * tmpfs where there is one: a disk would add its writeback. Runs that end
- * leave their ledger in the state folder, which is redirected too.
+ * tmpfs if there is one: a disk would add its writeback. Finished runs leave
+ * their ledger in the state folder, which is redirected too.
  */
 static void set_environment(const struct bench_part *part, const char *dir)
 {
 	clear_environment();
 	(void)setenv("TARE_DIR", dir, 1);
-	/* What it costs in full, which the governor would not let it. */
+	/* The full cost, which the governor would reduce. */
 	(void)setenv("TARE_AUTO_DISABLE_ON_SLOW", "0", 1);
 	(void)setenv("HOME", dir, 1);
 	(void)setenv("XDG_STATE_HOME", dir, 1);
@@ -183,7 +183,7 @@ static void read_results(int fd, struct collected *c)
 {
 	struct bench_result r;
 
-	/* A result is written whole: it is shorter than PIPE_BUF. */
+	/* A result is written atomically: it is shorter than PIPE_BUF. */
 	c->witness_ns = NAN;
 	while (read(fd, &r, sizeof(r)) == sizeof(r)) {
 		if (!strcmp(r.name, WITNESS))
@@ -218,7 +218,7 @@ static void run_part(const struct bench_part *part, struct collected *c)
 			      (unsigned)status);
 }
 
-/* What results are put in order by: the ratio, where there is one. */
+/* The sort key of results: the ratio if there is one. */
 static double key_of(const struct bench_result *r)
 {
 	return isnan(r->ratio) ? r->value : r->ratio;
@@ -232,7 +232,7 @@ static int by_key(const void *a, const void *b)
 	return (key_of(*x) > key_of(*y)) - (key_of(*x) < key_of(*y));
 }
 
-/* Of `row`, the processes that were alone; all of them if none was. */
+/* The processes of `row` that were undisturbed; all if none was. */
 static size_t keep_quiet(const struct collected *row, double least,
 			 const struct collected **kept)
 {

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The harness's own insides: what bench.c, bench_process.c and bench_print.c
- * need of each other. Programs include bench.h alone.
+ * Internal interface of bench.c, bench_process.c and bench_print.c. Programs
+ * include only bench.h.
  */
 #ifndef BENCH_PROCESS_H
 #define BENCH_PROCESS_H
 
 #include "bench.h"
 
-/* What the command line asked for. */
+/* Options of the command line. */
 struct bench_options {
-	const char *part; /* run this one here; NULL: all, in children */
-	int pipe;	  /* where a child's results go; -1: print them */
-	unsigned times;	  /* processes a part */
+	const char *part; /* run this part here; NULL: all, in children */
+	int pipe;	  /* for a child's results; -1: print them */
+	unsigned times;	  /* processes per part */
 	bool json;
 	bool quick;
 };
 
 void bench_random_fill(void);
 
-/* The empty loop at its best in this process; INFINITY: never ran. */
+/* The empty loop's minimum in this process; INFINITY: never ran. */
 double bench_witness_ns(void);
 
 /* Machine, compiler, date, clocks: the head of a table. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Body: work of about 100 ns, to put probes around. Each step waits for the
- * one before, so its time is known and stays.
+ * Body: work of about 100 ns, to put probes around. Each step depends on the
+ * previous one, so its time is known and constant.
  */
 #ifndef BENCH_BODY_H
 #define BENCH_BODY_H

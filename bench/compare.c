@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long it takes to make a page of a training run of 10,000 epochs: its
- * CSV file is read, compared, and written as HTML; and what all files of such
- * a run take together, written epoch by epoch (CSV, events for TensorBoard)
- * and at the end (the page).
+ * How long it takes to make a page of a training run of 10,000 epochs: its CSV
+ * file is read, compared, and written as HTML; and the total for all files of
+ * such a run, written epoch by epoch (CSV, events for TensorBoard) and at the
+ * end (the page).
  *
- * The least of several runs, in ms; the files lie where TARE_DIR does.
+ * The minimum of several runs, in ms; the files are in TARE_DIR.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static int to_stream(void *arg, const char *text, size_t len)
 	return fwrite(text, 1, len, arg) == len ? 0 : -1;
 }
 
-/* Gives the bytes of the page. */
+/* Returns the size of the page in bytes. */
 static long write_page(const char *csv)
 {
 	const tare_compared *result;
@@ -72,7 +72,7 @@ static void compare_part(void)
 	bench_report("html_10000", html, "ms", NAN, NULL);
 	bench_report("html_10000_size", (double)bytes / 1024, "KiB", NAN,
 		     NULL);
-	/* The bar is 1,000 ms. */
+	/* The limit is 1,000 ms. */
 	bench_report("csv_events_html_10000", all, "ms", NAN, NULL);
 }
 

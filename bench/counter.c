@@ -2,10 +2,10 @@
 /*
  * What a counter costs.
  *
- * The reference is the least a counter in memory can cost: the same `add` to
- * a variable. Where a CPU cannot rename memory, each addition to one place
- * waits for the store before it (about 5 cycles), whoever does it; `add_64`
- * goes over 64 counters and shows the cost without that wait.
+ * The reference is the lowest possible cost of a counter in memory: the same
+ * `add` to a variable. If a CPU cannot rename memory, each addition to one
+ * place waits for the previous store (about 5 cycles), in any implementation;
+ * `add_64` uses 64 counters in turn and shows the cost without that wait.
  */
 #include <math.h>
 
@@ -100,7 +100,7 @@ static void own_add(uint64_t n)
 		plain_add_one(x);
 }
 
-/* The reference shares nothing: what two CPUs can do at best. */
+/* The reference shares nothing: the best that two CPUs can do. */
 static void two_threads_part(void)
 {
 	unsigned rounds = bench_is_quick() ? ROUNDS / 10 : ROUNDS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Epochs: the files of a training run of EPOCHS epochs, written epoch by
- * epoch, so that a kill loses nothing. They lie in bench_dir().
+ * Epochs: the files of a training run of EPOCHS epochs, written epoch by epoch,
+ * so that a kill loses nothing. They are in bench_dir().
  */
 #ifndef BENCH_EPOCHS_H
 #define BENCH_EPOCHS_H
@@ -42,7 +42,7 @@ static tare_run_csv *epochs_csv(const char *config)
 	return csv;
 }
 
-/* The same: ten scalars an epoch. */
+/* The same for events: ten scalars per epoch. */
 static tare_event_file *epochs_events(void)
 {
 #define TAG(name) #name,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How fast records are written: a million operations with two attributes, as
- * JSON and as CSV, from a view that has read them. The text goes nowhere;
- * `read` is what opening the view and reading its records takes before.
+ * JSON and as CSV, from a view that has read them. The text is discarded.
+ * `read` is the time to open the view and read its records before.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The governor: does tare know what it costs, and does it keep below its
- * limit? Hosts compute between their scopes; how much is drawn anew in each
- * run, around 1e5, 1e6 and 5e7 scopes a second, in one thread and in two.
+ * The governor: does tare know its own cost, and does it stay below its limit?
+ * Hosts compute between their scopes; the amount is random in each run, around
+ * 1e5, 1e6 and 5e7 scopes per second, in one thread and in two.
  *
- * What measuring really costs is the CPU time a call takes more than in the
+ * The real cost of measuring is the additional CPU time of a call compared with
  * phases of the same host in which measuring is off.
  */
 #include <math.h>
@@ -31,9 +31,9 @@ struct host {
 	pthread_t thread[MOST_THREADS];
 	unsigned n_threads;
 	unsigned work;	  /* multiplications between two scopes */
-	unsigned rest_us; /* >0: sleep as long after each call */
+	unsigned rest_us; /* >0: sleep this long after each call */
 	uint64_t calls[MOST_THREADS];
-	/* Least ticks of a call in a block of them, off and on. */
+	/* Minimum ticks of a call in a block of calls, off and on. */
 	double best[MOST_THREADS][2];
 	unsigned phase; /* 0 off, 1 on, 2 neither */
 	unsigned stop;
@@ -56,7 +56,7 @@ static __attribute__((noinline)) uint64_t call(uint64_t x, unsigned n)
 	return compute(x, n);
 }
 
-/* A block of calls; its time counts if the phase was the same all along. */
+/* A block of calls; its time counts if the phase did not change. */
 static uint64_t live_block(unsigned self, uint64_t x, unsigned n)
 {
 	unsigned phase = __atomic_load_n(&host.phase, __ATOMIC_RELAXED);
@@ -153,7 +153,7 @@ static struct spent spend(unsigned ms)
 			       after.calls - before.calls };
 }
 
-/* ---- what tare says ---------------------------------------------------- */
+/* ---- what tare reports --------------------------------------------------- */
 
 static tare_health health_now(void)
 {
@@ -173,7 +173,7 @@ static double draw(double around)
 	return around * (0.7 + 0.6 * (double)(random() % 1000) / 1000);
 }
 
-/* ---- does it know ------------------------------------------------------ */
+/* ---- is the estimate right ----------------------------------------------- */
 
 static void be_in(unsigned phase, unsigned ms)
 {
@@ -183,9 +183,9 @@ static void be_in(unsigned phase, unsigned ms)
 }
 
 /*
- * Phases with and without by turns. Blocks of calls are timed in both, and
- * the least counts: neighbours of this machine only ever add. What tare says
- * is what it took for all calls of the phases with.
+ * Alternates phases with and without measuring. Blocks of calls are timed in
+ * both, and the minimum counts: other guests of this machine only add time.
+ * tare's estimate is what it reports for all calls of the measured phases.
  */
 static void estimate(const char *name, double around, unsigned n_threads)
 {
@@ -203,7 +203,7 @@ static void estimate(const char *name, double around, unsigned n_threads)
 		be_in(1, PHASE_MS * 2);
 	}
 	stop_host();
-	/* All was looked at but some thousand calls at the end. */
+	/* Covers all calls except some thousand at the end. */
 	told = health_now().measuring_ns / (double)health_now().events;
 	for (unsigned i = 0; i < n_threads; i++)
 		real += (host.best[i][1] - host.best[i][0]) * bench_tick_ns() /
@@ -223,7 +223,7 @@ ESTIMATE(1e5, 1e5, 2)
 ESTIMATE(1e6, 1e6, 2)
 ESTIMATE(5e7, 5e7, 2)
 
-/* ---- does it keep the limit -------------------------------------------- */
+/* ---- is the limit kept --------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -232,7 +232,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* CPU time of a call, the median of `n` windows; into `all`, each. */
+/* CPU time of a call, the median of `n` windows; stores each in `all`. */
 static double cpu_of_call(double *all, unsigned n)
 {
 	double sorted[64];
@@ -256,7 +256,7 @@ static double wait_for_release(void)
 	return (double)(bench_ns() - start) * 1e-9;
 }
 
-/* When the share of the CPU time was last above the limit, in seconds. */
+/* When the share of CPU time was last above the limit, in seconds. */
 static double settled_after(const double *windows, unsigned n, double off)
 {
 	double settled = 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a reading of all GPUs takes, on a machine that has some.
+ * How long a reading of all GPUs takes, on a machine with GPUs.
  *
  *	gpu_sample [--json] [--quick]	the benchmark
- *	gpu_sample --watch SECONDS	a line of JSON a second and GPU
- *	gpu_sample --fork		do forked children read them, too?
+ *	gpu_sample --watch SECONDS	one line of JSON per second and GPU
+ *	gpu_sample --fork		check that forked children read GPUs too
  *
- * `gpu_sample` is the time of the driver for all values of all GPUs but what
- * is read every 10 s only; `gpu_read` what the caller waits for them, with
- * the way to the thread that asks the driver and back. Not of the harness:
- * without a GPU there is nothing to measure, and that is no failure.
+ * `gpu_sample` is the driver's time for all values of all GPUs, except values
+ * that are read only every 10 s; `gpu_read` is the caller's waiting time,
+ * including the switch to the driver's thread and back. Not in the harness:
+ * without a GPU there is nothing to measure, which is not a failure.
  */
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@
 #define ROUNDS 1000u
 #define QUICK_ROUNDS 100u
 #define BAR_US 300.0
-/* The least interval there is, and a little more. */
+/* Slightly above the smallest possible interval. */
 #define INTERVAL "0.01"
 #define PAUSE_NS 11000000
 
@@ -46,7 +46,7 @@ static void pause_ns(long ns)
 	(void)nanosleep(&time, NULL);
 }
 
-/* The driver may need seconds to start. */
+/* The driver may take seconds to start. */
 static size_t find_gpus(void)
 {
 	for (int i = 0; i < 100 && !tare_gpu_count() &&
@@ -93,7 +93,7 @@ static void print_all(const char *name, double *us, size_t n, double bar)
 	print(label, us[n - 1], NAN);
 }
 
-/* One reading of all; 0: it was the last one once more. */
+/* One reading of all GPUs; 0: the previous reading was returned again. */
 static double read_all(size_t n, double *ret_call_us)
 {
 	static int64_t last;

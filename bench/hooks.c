@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the hooks of -finstrument-functions cost a call, by mode, and how many
+ * What the hooks of -finstrument-functions cost per call, by mode, and how many
  * bytes the profile of a deep recursion takes.
  *
- * The same functions are loaded twice: bound to empty hooks of a library
- * beside them, and to tare's, which is preloaded. `sparse`, `counts` and
- * `off` say what is added to the empty hooks; `timed` what a call takes in
- * all, and over what the empty hooks take.
+ * The same functions are loaded twice: bound to empty hooks in a library beside
+ * them, and to tare's, which is preloaded. `sparse`, `counts` and `off` are the
+ * time added to the empty hooks; `timed` is the total time of a call, and its
+ * ratio to the empty hooks.
  */
 #include "bench.h"
 
@@ -45,7 +45,7 @@ static void load(const char *path, int how, unsigned first)
 
 static void measure(void)
 {
-	/* Deep: its own library before the one that is preloaded. */
+	/* Deep: its own library before the preloaded one. */
 	load(BENCH_HOOKED_EMPTY, RTLD_LOCAL | RTLD_DEEPBIND, LEAF_EMPTY);
 	load(BENCH_HOOKED_ANY, RTLD_LOCAL, LEAF);
 	for (unsigned i = 0; i < 3; i++)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What it costs to find a series by its labels and add to it, where the
- * caller keeps no handle: two labels, by strings, on each call.
+ * What it costs to find a series by its labels and add to it, if the caller
+ * keeps no handle: two labels, by strings, on each call.
  *
- * Hot: one series. `lookup_add_8`: eight in random order. `lookup_add_10k`:
- * ten thousand, far beyond the caches nearest to the CPU; its strings alone
- * are, so the reference there walks and reads the same strings.
+ * Hot: one series. `lookup_add_8`: eight in random order. `lookup_add_10k`: ten
+ * thousand, far more than the inner caches hold; their strings alone exceed
+ * these caches, so the reference there reads the same strings.
  */
 #include <math.h>
 #include <stdio.h>
@@ -71,7 +71,7 @@ static void strings_10k(uint64_t n)
 	}
 }
 
-/* The handle is kept: what the documentation advises. */
+/* Keeps the handle, as the documentation recommends. */
 static void handle(uint64_t n)
 {
 	tare_site *site = tare_site_labels(&requests, 2, labels[0]);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What measuring takes of the memory, in bytes: real pages of the ledger's
- * files on tmpfs and anonymous pages of the process, never lengths.
+ * How much memory measuring uses, in bytes: real pages of the ledger's files on
+ * tmpfs and anonymous pages of the process, never lengths.
  *
- * Pages and chunks are coarse, so every figure is the growth over many of a
- * kind, divided by their number.
+ * Pages and chunks are coarse, so every figure is the growth over many items,
+ * divided by their number.
  */
 #include <math.h>
 #include <pthread.h>
@@ -45,7 +45,7 @@ static double used_bytes(void)
 	return (double)(bench_dir_bytes() + anonymous_bytes());
 }
 
-/* Threads that do one thing when told to, and then another. */
+/* Releases the threads for their first and their second action. */
 static pthread_barrier_t gate;
 
 static void pass(void)
@@ -55,7 +55,7 @@ static void pass(void)
 
 static void *idle_thread(void *arg)
 {
-	pass(); /* all stand, their stacks are paid for */
+	pass(); /* all threads run; their stacks are allocated */
 	pass();
 	{
 		TARE_SCOPE("bench.idle");
@@ -127,12 +127,12 @@ struct footprint {
 	double events;
 };
 
-/* Whole price of TRACED scopes, in a process of their own. */
+/* Total cost of TRACED scopes, in their own process. */
 static struct footprint footprint_here(const char *trace)
 {
 	double before = used_bytes();
 
-	before = used_bytes(); /* what reading it takes is there by now */
+	before = used_bytes(); /* memory for reading is already allocated */
 	if (tare_option_set("trace", trace) || tare_start())
 		bench_fail("traced_scope", "cannot start");
 	traced(TRACED);
@@ -198,7 +198,7 @@ static void *counting_thread(void *arg)
 	return arg;
 }
 
-/* Growth since `before`: of everything, and of the ledger alone. */
+/* Growth since `before`: in total, and of the ledger alone. */
 struct growth {
 	double all, ledger;
 };
@@ -235,12 +235,12 @@ static void report_second_thread(void)
 	join_threads(&thread, 1);
 }
 
-/* Names made at run time: the handle and its copy of the name count too. */
+/* Names created at run time: includes the handle and its copy of the name. */
 static void counter_handle_part(void)
 {
 	struct growth before;
 
-	memset(series, 1, sizeof(series)); /* the bench's own memory */
+	memset(series, 1, sizeof(series)); /* the benchmark's own memory */
 	TARE_COUNT("bench.first", 1);
 	(void)growth_now();
 	before = growth_now();
@@ -254,7 +254,7 @@ static void counter_handle_part(void)
 static tare_site static_sites[N_SERIES];
 static char static_names[N_SERIES][8];
 
-/* Sites as TARE_COUNT makes them: they lie in the program's own data. */
+/* Sites as TARE_COUNT makes them: they are in the program's own data. */
 static void counter_series_part(void)
 {
 	struct growth before;
@@ -276,7 +276,7 @@ static void counter_series_part(void)
 
 static double values[N_OBSERVED];
 
-/* Log-normal, sigma 1: about a decade and a half from end to end. */
+/* Log-normal, sigma 1: about one and a half decades wide. */
 static void fill_values(void)
 {
 	uint64_t x = 88172645463325252u;
@@ -312,7 +312,7 @@ static void *observing_thread(void *arg)
 	return arg;
 }
 
-/* In a second thread: the names' own cost is the first one's. */
+/* In a second thread, so that the cost of names is not included. */
 static void histograms(const char *name)
 {
 	pthread_t thread;
@@ -334,7 +334,7 @@ static void histograms(const char *name)
 	join_threads(&thread, 1);
 }
 
-/* With its last 1,000 values, as it is by default, and without. */
+/* With its last 1,000 values, as by default, and without. */
 static void histogram_part(void)
 {
 	histograms("histogram_per_thread");
@@ -357,7 +357,7 @@ static void *first_value_thread(void *arg)
 	return arg;
 }
 
-/* A series of which a thread has one value. */
+/* A series with one value in a thread. */
 static void one_value_part(void)
 {
 	pthread_t thread;
@@ -377,13 +377,13 @@ static void one_value_part(void)
 	join_threads(&thread, 1);
 }
 
-/* A small program's whole price, from nothing to a view of its scope. */
+/* Total cost for a small program, from nothing to a view of its scope. */
 static void hello_part(void)
 {
 	double before = used_bytes();
 	uint64_t ledger;
 
-	before = used_bytes(); /* what reading it takes is there by now */
+	before = used_bytes(); /* memory for reading is already allocated */
 	if (tare_start())
 		bench_fail("hello", "cannot start");
 	for (unsigned i = 0; i < 100; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What looking at the machine costs, in CPU time of the thread that looks.
+ * What the monitor's readings cost, in CPU time of the reading thread.
  *
- * `sample` is one reading of the system and of this process, as the monitor
- * takes them. Each is timed by itself; the least and the median of many are
- * reported, since others on the machine add time to some.
+ * `sample` is one reading of the system and of this process, as by the monitor.
+ * Each is timed by itself; the minimum and the median of many are reported,
+ * since other processes add time to some.
  */
 #include <math.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The least as `name`; the median and the 99th of 100 as its own cases. */
+/* Reports the minimum as `name`, and median and 99 % quantile as cases. */
 static void measure(const char *name, void (*take)(void))
 {
 	size_t n = bench_is_quick() ? N_SAMPLES / 10 : N_SAMPLES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parts of the benchmark `monitor` that have files of their own.
+ * Parts of the benchmark `monitor` in separate files.
  */
 #ifndef MONITOR_H
 #define MONITOR_H

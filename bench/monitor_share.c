@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the monitor costs while everything is on, once a second, as a share of
- * one core: CPU time of its thread over time that passed. The first reading,
- * which finds files and registers series, is not in it.
+ * What the monitor costs with everything on, once a second, as a share of one
+ * core: CPU time of its thread divided by elapsed time. The first reading,
+ * which finds files and registers series, is not included.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -42,7 +42,7 @@ void monitor_share_part(void)
 	sleep_s(SECONDS);
 	cost = (double)tare_monitor_cost_ns() - cost;
 	share = 100 * cost / (now_ns() - from);
-	/* No reading at all would cost nothing. */
+	/* A cost of 0 means that nothing was read. */
 	if (!(cost > 0))
 		bench_fail("share_1hz", "nothing was read");
 	bench_report("share_1hz", share, "%", share / 0.1, "0.1 % of a core");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What measuring adds to a call of MPI.
+ * What measuring adds to an MPI call.
  *
- * The part runs with the libraries loaded that `tare run` loads; a call
- * without them is the function of MPI's own library, found by name, in the
- * same process and in turn with the others. The process is a job of one rank
- * that talks to itself, so that nothing but the call is timed. The governor
- * is off: it would measure less of calls as short as these.
+ * The part runs with the libraries that `tare run` loads. A call without them
+ * is the function of MPI's own library, found by name, in the same process and
+ * in turn with the others. The process is a job of one rank that sends to
+ * itself, so that only the call is timed. The governor is off: it would reduce
+ * the measuring of such short calls.
  */
 #include <dlfcn.h>
 #include <math.h>

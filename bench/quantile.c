@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How far a quantile of the histogram is from the exact one, at worst.
+ * The largest error of a quantile of the histogram against the exact one.
  *
- * A million values go through tare_value_observe(); every quantile from 1 %
- * to 99.99 % in steps of 0.01 % is asked for and compared with the sorted
- * values. Where a rank falls between two values (the gap of bimodal data),
- * either neighbour is a right answer.
+ * A million values go through tare_value_observe(); every quantile from 1 % to
+ * 99.99 % in steps of 0.01 % is compared with the sorted values. Where a rank
+ * is between two values (the gap of bimodal data), both neighbours are correct.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a record of the history costs: time over the scope alone, and bytes
- * of the ledger.
+ * What a record costs: time compared with the scope alone, and bytes of the
+ * ledger.
  *
- * `two_attributes` states its outcome at every call: every eighth fails with
- * a text. `ok` and `failed` are the two kinds of call apart.
+ * `two_attributes` sets its outcome at every call: every eighth fails with a
+ * text. `ok` and `failed` are the two kinds of call separately.
  */
 #include <math.h>
 
@@ -97,7 +97,7 @@ static void time_part(void)
 
 /* ---- bytes ------------------------------------------------------------- */
 
-#define N_RECORDS 10000u /* what the history holds by default */
+#define N_RECORDS 10000u /* kept by default */
 
 /* Real pages of the ledger's files: growth over all records. */
 static void report_bytes(const char *name, void (*make)(uint64_t n))

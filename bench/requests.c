@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Requests per CPU second of the server's processes: GET processing/stats of
- * `tare serve` against a bare evhttp handler that sends as many bytes. And how
- * long a request takes beside 64 killed runs.
+ * `tare serve` against a bare evhttp handler that sends as many bytes. And the
+ * time of a request with 64 killed runs present.
  *
  * Both serve the same client in this process, eight connections in turn, in
- * phases that alternate; counted is the CPU time of the servers, so what the
- * client and the neighbours take does not enter. The run that is read is this
- * process: it measures some scopes all the while.
+ * alternating phases. Only the CPU time of the servers counts, so the client
+ * and other guests have no effect. The run that is read is this process: it
+ * measures some scopes all the time.
  */
 #include <math.h>
 #include <signal.h>
@@ -37,13 +37,13 @@
 #define PHASE_NS 400000000u
 #define PATH "/api/metrics/processing/stats"
 
-/* One server as the client sees it. */
+/* One server, as seen by the client. */
 struct side {
 	pid_t pid;
 	int fd[N_CONNECTIONS];
 	char request[400];
 	size_t request_len;
-	size_t body_len; /* of the first answer */
+	size_t body_len; /* of the first response */
 	double per_cpu_s[N_PHASES];
 };
 
@@ -109,7 +109,7 @@ static pid_t start_bare(int *ret_port)
 
 /* ---- the client -------------------------------------------------------- */
 
-/* Sends a request and reads its answer; the length of the body. */
+/* Sends a request and reads the response; returns the body's length. */
 static size_t ask(const struct side *side, int fd)
 {
 	static char answer[1 << 20];
@@ -171,7 +171,7 @@ static double cpu_s_of_one(pid_t pid)
 	return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
 
-/* With the processes in which it reads runs. */
+/* Includes the processes in which it reads runs. */
 static double cpu_s(pid_t pid)
 {
 	double sum = cpu_s_of_one(pid);
@@ -189,7 +189,7 @@ static double cpu_s(pid_t pid)
 	return sum;
 }
 
-/* Something for the server to read, which changes all the while. */
+/* Changing data for the server to read. */
 static void measure_some(void)
 {
 	TARE_OPERATION("requests.outer");
@@ -267,7 +267,7 @@ static void requests_part(void)
 #define N_KILLED 64
 #define N_ASKED 40
 
-/* A process with a ledger of its own, killed while it measures. */
+/* A process with its own ledger, killed while it measures. */
 static void leave_killed_run(void)
 {
 	int ends[2];
@@ -294,8 +294,8 @@ static void leave_killed_run(void)
 }
 
 /*
- * ms from a request to its answer: the median of requests each of which finds
- * everything that was read before too old (it is kept for 200 ms).
+ * ms from a request to its response: the median of requests for which all
+ * cached data is too old (it is cached for 200 ms).
  */
 static double ask_anew(struct side *side, const char *path,
 		       const struct bench_server *server)
@@ -305,7 +305,7 @@ static double ask_anew(struct side *side, const char *path,
 	double ms[N_ASKED];
 
 	set_request(side, path, server->port, server->token);
-	(void)ask(side, side->fd[0]); /* the first look */
+	(void)ask(side, side->fd[0]); /* warms up */
 	for (int i = 0; i < n; i++) {
 		uint64_t start;
 

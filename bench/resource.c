@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a resource scope costs, and one that is off; beside it an operation
- * without figures. Most of it are the kernel's answers at both ends.
+ * What a resource scope costs, on and off, beside an operation without figures.
+ * Most of the cost is system calls at both ends.
  */
 #include <math.h>
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long the files of a training run of 10,000 epochs take: its CSV file,
- * a row an epoch; its event file, ten scalars an epoch; both written epoch by
- * epoch, so that a kill loses nothing. And reading the CSV file again.
+ * How long it takes to write the files of a training run of 10,000 epochs: its
+ * CSV file with one row per epoch, and its event file with ten scalars per
+ * epoch, both written epoch by epoch, so that a kill loses nothing. And to read
+ * the CSV file.
  *
- * The least of several runs, in ms; the files lie where TARE_DIR does.
+ * The minimum of several runs, in ms; the files are in TARE_DIR.
  */
 #include <math.h>
 #include <unistd.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sampling: how much longer a program takes that is sampled, and whether the
- * weights of its samples add up to its CPU time.
+ * Sampling: how much slower a sampled program is, and whether the weights of
+ * its samples add up to its CPU time.
  *
- * A sample costs at its signal only, so a piece of work that is timed must be
- * long enough to have its share of them: 40 ms, 10 signals at 250 Hz. Pieces
- * with and without sampling run in turn, in children of fork, and the
- * shortest of each counts.
+ * A sample costs time only at its signal, so a timed piece of work must be long
+ * enough to have its share of them: 40 ms, 10 signals at 250 Hz. Pieces with
+ * and without sampling run in turn, in forked children, and the shortest of
+ * each counts.
  */
 #include <math.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ static __attribute__((noinline)) uint64_t work(uint64_t x, uint64_t n)
 	return x;
 }
 
-/* Stacks of a usual depth. */
+/* Stacks of a typical depth. */
 static __attribute__((noinline)) uint64_t deep(unsigned depth, uint64_t n)
 {
 	uint64_t x = depth ? deep(depth - 1, n) : work(1, n);
@@ -59,7 +59,7 @@ static uint64_t piece_of_work(void)
 
 /* ---- slowdown ---------------------------------------------------------- */
 
-/* CPU time, which the kernel's part of a signal is in: others do not count. */
+/* CPU time, which includes the kernel's part of a signal. */
 static double thread_ns(void)
 {
 	struct timespec now;
@@ -72,7 +72,7 @@ static double shortest_piece(uint64_t n, unsigned pieces)
 {
 	double best = 1e18;
 
-	/* The first opens the ledger. */
+	/* The first piece opens the ledger. */
 	for (unsigned i = 0; i <= pieces; i++) {
 		double start = thread_ns(), took;
 
@@ -162,7 +162,7 @@ static double weight_ns(void)
 	return weight;
 }
 
-/* Of eight threads and of the first one alone. */
+/* For eight threads, and for the first one alone. */
 static void report_weights(const char *one, const char *eight)
 {
 	uint64_t n = piece_of_work() * (bench_is_quick() ? 5 : 20);

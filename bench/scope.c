@@ -4,12 +4,12 @@
 #include <math.h>
 #include <stdio.h>
 
-/* No report: an end of a process is not what is measured. */
+/* No report: the end of a process is not measured. */
 #define ON "TARE=on"
 #define STANDBY "TARE=standby"
 #define TRACE "TARE_TRACE=1"
 
-/* The default of sites may be below what random2048 needs. */
+/* The default of max_sites may be too low for random2048. */
 #define SITES "TARE_MAX_SITES=8192"
 
 const struct bench_part bench_parts[] = {

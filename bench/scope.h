@@ -12,13 +12,13 @@
 #define SCOPE_SITES 2048u
 
 /*
- * Sites in a table, for loops that choose one at random. Filled by
- * scope_sites_make(), which also switches them on by using each once.
+ * Sites in a table, for loops that choose one at random. scope_sites_make()
+ * fills it, and switches the sites on by using each once.
  */
 extern tare_site *scope_sites[SCOPE_SITES];
 void scope_sites_make(size_t n);
 
-/* One scope in a tight loop: the plainest case. */
+/* One scope in a tight loop: the simplest case. */
 void scope_one(uint64_t n);
 
 void scope_aggregate_part(void);

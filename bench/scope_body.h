@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The same small function compiled twice: with probes under TARE_DISABLE, and
- * without probes at all. Each lies in a section of its own, so that its bytes
- * can be compared while the program runs.
+ * without probes. Each is in its own section, so that its bytes can be compared
+ * at run time.
  */
 #ifndef BENCH_SCOPE_BODY_H
 #define BENCH_SCOPE_BODY_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Single scopes: how long the slowest take, and a thread's first.
+ * Single scopes: the time of the slowest, and of a thread's first.
  *
- * A round of p9999 runs in a thread of its own and opens 4096 new paths among
- * its scopes, so every chunk that a track can need is taken in it. Threads
- * stay alive until the end: a dead one's track would be handed on, grown.
- * Each quantile is the least over the rounds, since other guests of the
- * machine add stalls of milliseconds; the same loop with a bare pair shows
- * what stalls remain.
+ * A round of p9999 runs in its own thread and opens 4096 new paths among its
+ * scopes, so it allocates every chunk that a track can need. Threads stay alive
+ * until the end: an ended thread's track would be reused with its memory. Each
+ * quantile is the minimum over the rounds, since other guests of the machine
+ * add stalls of milliseconds; the same loop with a bare pair shows the
+ * remaining stalls.
  */
 #include "scope.h"
 
@@ -24,14 +24,14 @@
 #define BURST 64u /* scopes under one outer scope */
 #define THREADS 256u
 
-static uint32_t samples[SAMPLES]; /* ticks, of the round under way */
+static uint32_t samples[SAMPLES]; /* ticks, of the current round */
 static sem_t round_done, may_end;
 
 struct quantiles {
 	double p50, p9999, max; /* ns */
 };
 
-/* A thread that does `work` once and then stays until it may end. */
+/* A thread that does `work` once and waits until it may end. */
 static void *staying_thread(void *arg)
 {
 	void (*work)(void);
@@ -139,7 +139,7 @@ void scope_latency_part(void)
 	pthread_t threads[2 * ROUNDS];
 
 	scope_sites_make(OUTER + INNER);
-	memset(samples, 1, sizeof(samples)); /* no page fault of ours */
+	memset(samples, 1, sizeof(samples)); /* avoids page faults of our own */
 	(void)sem_init(&round_done, 0, 0);
 	(void)sem_init(&may_end, 0, 0);
 	for (unsigned i = 0; i < rounds; i++) {

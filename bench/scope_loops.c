@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scopes in tight loops, each beside a bare pair of time stamps that walks
- * the same data. Tracing is on or off for the whole process.
+ * Scopes in tight loops, each compared with a bare pair of time stamps on the
+ * same data. Tracing is on or off for the whole process.
  */
 #include "scope.h"
 
@@ -126,7 +126,7 @@ static void report(const char *mode, const char *suffix, const char *name,
 		     against);
 }
 
-/* What the scope adds over what a bare pair adds around the same body. */
+/* What the scope adds compared with a bare pair around the same body. */
 static void report_marginal(const char *name)
 {
 	double scope = best("body_scope"), pair = best("body_pair");

@@ -2,11 +2,11 @@
 /*
  * Scopes that are off, and scopes that are compiled out.
  *
- * Off: 64 static sites one after the other, so that each check reads lines of
- * its own and the predictor has 64 branches to know. Around each stands one
- * dependent addition, the least that a loop round does; the reference is the
- * same code without the scopes. `off_bare` is without the addition: then the
- * two loads of a check stand alone and their throughput is what is seen.
+ * Off: 64 static sites one after the other, so that each check reads its own
+ * cache lines and the predictor has 64 branches. Around each is one dependent
+ * addition, the minimum work of a loop; the reference is the same code without
+ * the scopes. `off_bare` is without the addition: it shows the throughput of
+ * the two loads of a check alone.
  */
 #include "scope.h"
 
@@ -15,7 +15,7 @@
 
 #include "scope_body.h"
 
-/* Opaque: not merged with its neighbours into one addition of 64. */
+/* Opaque: prevents merging the 64 additions into one. */
 #define STEP(i) \
 	(i)++; \
 	__asm__ volatile("" : "+r"(i) : : "memory")
@@ -89,7 +89,7 @@ void scope_off_part(void)
 	report("off_counter", "counters", "empty");
 }
 
-/* The same with a control page open, so that the gates point into it. */
+/* The same with a control page open: the gates point into it. */
 void scope_standby_part(void)
 {
 	bench_run(cases, N_CASES, 500);
@@ -97,7 +97,7 @@ void scope_standby_part(void)
 	report("off_standby_bare", "bare_scopes", "bare_empty");
 }
 
-/* Bytes of machine code in which the two differ. */
+/* Number of machine code bytes in which the two differ. */
 static size_t different_bytes(void)
 {
 	size_t plain = scope_body_plain_size(), off = scope_body_off_size();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Company: a second thread that measures, a second process that looks.
+ * Scopes beside a second measuring thread, and beside a reading process.
  */
 #include "scope.h"
 
@@ -21,12 +21,12 @@
 #define ROUND_SCOPES 2000u
 #define ROUNDS 2000u
 
-/* Long enough for two looks, short enough for many phases. */
+/* Long enough for two reads, short enough for many phases. */
 #define PHASE_NS 25000000u
 #define LOOK_NS 10000000
 #define PHASES 50u
 
-/* 1000 scopes take 0.03 ms; beyond this another thread had the CPU. */
+/* 1000 scopes take 0.03 ms; if longer, another thread had the CPU. */
 #define CHUNK_SCOPES 1000u
 #define CHUNK_MAX_NS 200000u
 
@@ -36,8 +36,8 @@ static unsigned fewer(unsigned n)
 }
 
 /*
- * The bare pair beside it: where two CPUs are threads of one core, a pair
- * does not scale either, and no measuring could.
+ * With the bare pair beside it: if the two CPUs are threads of one core, a pair
+ * does not scale either.
  */
 void scope_two_threads_part(void)
 {
@@ -56,7 +56,7 @@ void scope_two_threads_part(void)
 		     NAN, NULL);
 }
 
-/* Shared with the process that looks. */
+/* Shared with the reading process. */
 struct looking {
 	_Atomic bool active;
 	_Atomic unsigned n_looks;
@@ -92,8 +92,8 @@ static void look_for_ever(struct looking *l, pid_t pid)
 }
 
 /*
- * Mean of a scope over a whole phase, looks and all, but without the times
- * when the thread did not run.
+ * Mean of a scope over a whole phase, including the reads, but without the
+ * times in which the thread did not run.
  */
 static double phase_ns(void)
 {
@@ -119,8 +119,8 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * Neighbouring phases are compared, and the median of their ratios is taken.
- * Minima over samples would choose the ones between two looks.
+ * Compares adjacent phases and takes the median of their ratios. Minima over
+ * samples would select those between two reads.
  */
 static void measure_phases(struct looking *l)
 {

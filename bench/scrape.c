@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a scrape costs: the Prometheus text of 10,000 and of 100,000 counters
- * with two labels, from views that are open. CPU time of the thread.
+ * with two labels, from open views. CPU time of the thread.
  *
- * The exporter is kept between scrapes, as a server does; `first` is an
- * export without one. A process has at most 16,384 counters: 100,000 are
- * those of eight processes, and every series has the labels of its run.
+ * The exporter is kept between scrapes, as a server does; `first` is an export
+ * without one. A process has at most 16,384 counters: 100,000 are those of
+ * eight processes, and every series has the labels of its run.
  */
 #include <math.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static void make_counters(size_t n)
 	}
 }
 
-/* A child with counters, which waits until its input ends. */
+/* A child with counters, which waits until its input is closed. */
 static pid_t start(size_t n, int *ret_input)
 {
 	int ready[2], input[2];
@@ -190,7 +190,7 @@ static void scrape(const char *name, size_t n_runs, size_t series)
 	for (size_t i = 0; i < n_runs; i++)
 		views[i] = open_child(child[i]);
 	measure(name, views, n_runs, series);
-	/* All first: a child holds the inputs of those before it, too. */
+	/* Close all first: a child also holds the inputs of earlier ones. */
 	for (size_t i = 0; i < n_runs; i++) {
 		tare_view_close(views[i]);
 		(void)close(input[i]);

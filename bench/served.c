@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a measured process pays for being served: `tare serve` on another
- * core with 50 clients of its stream and a scrape a second. Phases of a
- * second with everything running alternate with phases in which server and
- * clients are stopped; the median of the ratios of neighbours counts.
+ * What being served costs a measured process: `tare serve` on another core with
+ * 50 clients of its stream and one scrape per second. Phases of a second with
+ * everything running alternate with phases in which server and clients are
+ * stopped; the median of the ratios of adjacent phases counts.
  */
 #include <math.h>
 #include <poll.h>
@@ -26,7 +26,7 @@
 #define PHASE_NS 1000000000u
 
 struct served {
-	uint64_t n_scrapes, n_events; /* what the clients got */
+	uint64_t n_scrapes, n_events; /* received by the clients */
 	uint32_t ready;
 };
 

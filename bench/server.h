@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Server: a `tare serve` for benchmarks to ask. */
+/* Server: a `tare serve` for benchmarks. */
 #ifndef BENCH_SERVER_H
 #define BENCH_SERVER_H
 
@@ -14,9 +14,9 @@ struct bench_server {
 };
 
 /*
- * Starts it on CPU `cpu` (as bench_pin() counts) and waits for its URL. The
- * program is ../cli/tare beside this one's folder, or $BENCH_PROGRAM. It dies
- * with its parent.
+ * Starts a server on CPU `cpu` (numbered as in bench_pin()) and waits for its
+ * URL. The program is ../cli/tare beside this one's folder, or $BENCH_PROGRAM.
+ * It dies with its parent.
  */
 void bench_server_start(struct bench_server *server, unsigned cpu);
 void bench_server_stop(struct bench_server *server);

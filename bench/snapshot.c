@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long a look takes: a view of 1,000 sites in each of 8 threads, and its
- * statistics. The threads have recorded and wait.
+ * How long it takes to open a view of 1,000 sites in each of 8 threads, and to
+ * read its statistics. The threads have recorded and wait.
  */
 #include <math.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a stage costs a record: one call a record, with both counts; a batch
+ * What a stage costs per record: one call per record, with both counts; a batch
  * of 64, and its records counted one by one; a wrapped callback, a wrapped
  * iterator; a queue; and stages that are off.
  */
@@ -22,7 +22,7 @@ static void record(uint64_t n)
 	}
 }
 
-/* What it is made of: the rest is counting. */
+/* The scope inside a stage: the rest of the cost is counting. */
 static void scope(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++) {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What measuring adds to a step of 1 ms: timing, throughput and memory on, as
- * they are by default.
+ * What measuring adds to a step of 1 ms: timing, throughput and memory are on,
+ * as by default.
  *
- * A step is real work, calibrated to 1 ms. Steps with and without take turns,
- * and `basic` is the difference of their minima, plus what the readings of
- * memory take: as many as there were, at the least that a step with one took
- * longer, over the time that passed. Looks for leaks (some 70 us, when a
- * sixteenth more is known) are not in it.
+ * A step is real work, calibrated to 1 ms. Steps with and without measuring
+ * alternate, and `basic` is the difference of their minima, plus the cost of
+ * memory readings: their number, times the minimum extra time of a step with
+ * one, divided by the elapsed time. Checks for leaks (some 70 us, once there
+ * are a sixteenth more samples) are not included.
  *
- * `in_place` is the mean time of the call over the step's, with all that is
- * due and with caches as the work and its neighbours left them. Calls during
- * which the kernel gave the CPU to somebody else are left out, and of the
- * rest the slowest hundredth, since a hypervisor does so unseen: a figure for
- * a machine that is otherwise idle. `lines` is the same with a log that takes
- * a line every 10 steps. `call` is the call in a tight loop.
+ * `in_place` is the mean time of the call divided by the step's, with
+ * everything that is due, and with caches as the work and other guests left
+ * them. Calls during which the kernel gave the CPU to another thread are left
+ * out, and of the rest the slowest hundredth, since a hypervisor does so
+ * unseen: a figure for an otherwise idle machine. `lines` is the same with a
+ * log that takes a line every 10 steps. `call` is the call in a tight loop.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static double call_in_place(void)
 		start = bench_ticks();
 		TARE_STEP_ITEMS(32);
 		end = bench_ticks();
-		/* The first ones make series and pages. */
+		/* The first steps create series and pages. */
 		if (i >= 200 && preemptions() == before)
 			took[counted++] = (double)(end - start) *
 					  bench_tick_ns();
@@ -136,7 +136,7 @@ static void lines_part(void)
 	bench_report("lines", 100 * ns / 1e6, "%", NAN, NULL);
 }
 
-/* ---- with and without -------------------------------------------------- */
+/* ---- with and without measuring ------------------------------------------ */
 
 static double step_ns(bool is_measured)
 {
@@ -148,7 +148,7 @@ static double step_ns(bool is_measured)
 	return (double)(bench_ticks() - start) * bench_tick_ns();
 }
 
-/* How much longer a step with a reading takes: one is due after a pause. */
+/* The extra time of a step with a reading; one is due after a pause. */
 static double reading_ns(double call_ns)
 {
 	double least = 1e18;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast a timeline is written, and what traces on a schedule cost the
- * program: a million scopes as a Chrome trace, from opening the run on, and
- * the step that ends a turn against an ordinary one.
+ * How fast a timeline is written, and what scheduled traces cost the program: a
+ * million scopes as a Chrome trace, including opening the run, and the step
+ * that ends a turn compared with an ordinary one.
  */
 #include <math.h>
 #include <unistd.h>
@@ -70,7 +70,7 @@ static void write_part(void)
 	bench_report("chrome_from_open", all / (double)n, "ns", NAN, NULL);
 }
 
-/* ---- on a schedule ----------------------------------------------------- */
+/* ---- scheduled traces ---------------------------------------------------- */
 
 #define STEPS 200u
 #define EVERY 10u
@@ -82,7 +82,7 @@ static void step(void)
 	}
 }
 
-/* The least time of a call of TARE_STEP, of those that end a turn or not. */
+/* Minimum time of a TARE_STEP call, for calls that end a turn and others. */
 static void scheduled_part(void)
 {
 	double turn = HUGE_VAL, plain = HUGE_VAL;
@@ -99,7 +99,7 @@ static void scheduled_part(void)
 			turn = ns < turn ? ns : turn;
 		else if (i % EVERY)
 			plain = ns < plain ? ns : plain;
-		/* Time to write the file, or the next one has no place. */
+		/* Time to write the file, else the next has no room. */
 		if (i % EVERY == 0)
 			(void)usleep(20000);
 	}

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What measuring a training costs: an epoch with six phases, four values and
- * its samples, in us; the least of many short samples.
+ * its samples, in us; the minimum of many short samples.
  *
- *	all	CSV file, events, ledger: everything that there is
- *	csv	the CSV file alone, measuring off
- *	ledger	the ledger alone
- *	off	none of them: breakdown and times alone
+ *	all	CSV file, events and ledger
+ *	csv	only the CSV file, measuring off
+ *	ledger	only the ledger
+ *	off	none of them: only breakdown and times
  *
  * And `share`, in %: what it adds to an epoch of the sequential GCN of
  * examples/gcn, see training_share.c; on Cora, if TARE_CORA is its folder,
- * else on a made graph of its size.
+ * else on a generated graph of its size.
  */
 
 #include <tare/tare.h>
@@ -85,7 +85,7 @@ static void run_off(void)
 	measure("off", "", "");
 }
 
-/* In a tight loop the governor would have its way. */
+/* In a tight loop the governor would reduce measuring. */
 #define NOT_GOVERNED "TARE_AUTO_DISABLE_ON_SLOW=false"
 
 const struct bench_part bench_parts[] = {

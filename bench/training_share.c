@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One trainer does the same epochs in many rounds, every second epoch
- * measured with everything on, the others not at all: in the same memory,
- * since where that lies makes more of a difference. Of each epoch the least
- * time counts, with and without: other guests of the machine only ever add.
+ * One trainer runs the same epochs in many rounds. Every second epoch is
+ * measured with everything on, the others not at all, in the same memory, since
+ * memory layout makes a larger difference. The minimum time of each epoch
+ * counts, with and without: other guests of the machine only add time.
  *
- * What is rare is not in these minima, and is added: the memory's peak, read
- * every 50 ms, and the look for leaks, which takes one part in 4,000 by its
- * own rule.
+ * Rare work is not in these minima, and is added: the peak of memory, read
+ * every 50 ms, and the check for leaks, which limits itself to one part in
+ * 4,000.
  */
 #include "training.h"
 
@@ -25,7 +25,7 @@
 #define PEAK_NS 50e6
 #define LOOK_SHARE (1. / 4000)
 
-static double best_ns[2][EPOCHS]; /* without, with */
+static double best_ns[2][EPOCHS]; /* without, with measuring */
 
 static struct options options = {
 	.shape = { .n_nodes = 2708, .n_words = 1433, .n_classes = 7,

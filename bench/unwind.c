@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a walk up a stack of 20 frames costs.
+ * What a walk of a stack of 20 frames costs.
  *
- * The reference is backtrace() of libc, in the same place: it gives the same
- * addresses. Depth is that of the whole stack, with main and its callers.
+ * The reference is backtrace() of libc, in the same place: it returns the same
+ * addresses. The depth is that of the whole stack, with main and its callers.
  */
 #include <execinfo.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 
 #include "bench.h"
 
-/* The walk has no public name: as in src/record/unwind.h. */
+/* The walk has no public name: declared as in src/record/unwind.h. */
 struct tr_unwind_at {
 	uint64_t pc, sp, fp, link, bx;
 	bool is_return;
@@ -41,7 +41,7 @@ uint64_t bench_chain_framed(unsigned depth, void (*end)(uint64_t),
 #define FRAMES 20u
 #define MOST 64
 
-static unsigned depth;	/* of the chain, for FRAMES in all */
+static unsigned depth;	/* of the chain, for FRAMES in total */
 static uint32_t n_ours, n_theirs;
 static bool is_whole;
 
@@ -108,7 +108,7 @@ static void report(const char *name)
 	bench_report(name, ns, "ns", ns / libc, "backtrace()");
 }
 
-/* How deep the chain must be here. */
+/* Finds the depth of the chain that is needed here. */
 static void find_depth(void)
 {
 	bare(1);

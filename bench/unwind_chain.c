@@ -6,7 +6,7 @@
 
 uint64_t BENCH_CHAIN(unsigned depth, void (*end)(uint64_t), uint64_t n);
 
-/* Two that call each other: a recursion alone has one address only. */
+/* Two that call each other: one recursive function has one address only. */
 __attribute__((noinline)) static uint64_t
 between(unsigned depth, void (*end)(uint64_t), uint64_t n)
 {

@@ -2,8 +2,8 @@
 /*
  * What one observed value costs: a distribution's histogram, sum, extremes.
  *
- * Values come from a table of log-normal ones, so that buckets change from
- * one to the next as they do in life; `observe_same` is a constant.
+ * Values come from a table of log-normal ones, so that buckets change from one
+ * to the next as in real data; `observe_same` is a constant.
  */
 #include <math.h>
 
@@ -15,7 +15,7 @@
 
 static double values[N_VALUES];
 
-/* Box and Muller; the logarithm of the result has mean 0 and sigma 1. */
+/* Box-Muller; the logarithm of the result has mean 0 and sigma 1. */
 static void fill(void)
 {
 	for (size_t i = 0; i < N_VALUES; i++) {

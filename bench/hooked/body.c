@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions with hooks, built once and linked twice: with empty hooks, and
- * with those of whoever is preloaded. All are as short as functions get.
+ * Functions with hooks, built once and linked twice: with empty hooks, and with
+ * those of the preloaded library. All are as short as possible.
  */
 #include <stdint.h>
 
@@ -63,7 +63,7 @@ NOINLINE static uint64_t record(uint64_t x)
 	return window(normalise(filter(generate(x))));
 }
 
-/* Seven calls a record. */
+/* Seven calls per record. */
 UNSEEN void body_pipe(uint64_t n)
 {
 	uint64_t x = n;

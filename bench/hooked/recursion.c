@@ -17,7 +17,7 @@ NOINLINE static unsigned long deep(unsigned n)
 int main(int argc, char **argv)
 {
 	(void)argv;
-	sink += fib(argc > 1 ? 20 : 35); /* any argument: a small one */
+	sink += fib(argc > 1 ? 20 : 35); /* any argument: a small run */
 	for (int i = 0; i < 2000; i++)
 		sink += deep(1999);
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loop of `scope` / `aggregate` with LTTng-UST: a scope is a tracepoint
- * at its begin and one at its end, each with a 32-bit number, as users of it
- * write spans. On or off is decided by the session that `run` opens.
+ * The loop of `scope` / `aggregate` with LTTng-UST: a scope is a tracepoint at
+ * its begin and one at its end, each with a 32-bit number, as its users write
+ * spans. The session that `run` opens decides whether they are on.
  */
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
@@ -20,8 +20,8 @@ static void scopes(uint64_t n)
 }
 
 /*
- * Short: what the sub-buffers cannot hold is thrown away, which is cheaper
- * than keeping it. `run` prints how many were.
+ * Short: events that do not fit into the sub-buffers are discarded, which is
+ * cheaper than storing them. `run` prints their number.
  */
 static void part(const char *name)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The loop of `scope` / `aggregate` with uftrace: a scope is a call of a
- * function compiled with -pg. The function does nothing, so what is measured
- * is its entry and exit; the plain call is subtracted by nobody and costs
- * about 1 ns.
+ * function compiled with -pg. The function is empty, so its entry and exit are
+ * measured. The plain call, about 1 ns, is not subtracted.
  */
 #include "../bench.h"
 
