@@ -7,7 +7,7 @@
 #include <tare/system.h>
 #include <tare/tare.h>
 
-/* The GPU that is nearest to slowing down; NANs without any. */
+/* The GPU closest to slowing down; NAN without a GPU. */
 static void read_heat(struct conditions *ret_conditions)
 {
 	size_t n = tare_gpu_count();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conditions: what tare says about the machine and this process, as the
- * controller wants it. Works whether measuring is on or not.
+ * Conditions: what tare reports about the machine and this process, for the
+ * controller. Works whether measuring is on or off.
  */
 #ifndef CONDITIONS_H
 #define CONDITIONS_H
@@ -10,19 +10,19 @@
 
 #include "controller.h"
 
-/* Never fails: what cannot be read is NAN. `budget_bytes` 0: none. */
+/* Never fails: unknown values are NAN. `budget_bytes` 0: no budget. */
 struct conditions conditions_read(uint64_t budget_bytes);
 
 /*
- * As attributes of the operation that is open, what is not available left
- * out: cpu, memory, pressure, budget, temperature, slowdown_at. Known ones
- * are also values of the same name under "seen.".
+ * Adds attributes to the open operation, leaving out unknown ones: cpu, memory,
+ * pressure, budget, temperature, slowdown_at. Known ones are also recorded as
+ * values of the same name under "seen.".
  */
 void conditions_record(const struct conditions *conditions);
 
 /* CPUs this process may run on, at least 1. */
 unsigned conditions_cpus(void);
-/* Bytes; 0 where it is not known. */
+/* Bytes; 0 if unknown. */
 uint64_t conditions_available(void);
 uint64_t conditions_resident(void);
 

@@ -7,7 +7,7 @@
 #define HEAT_HIGH_BELOW 3.0
 #define HEAT_LOW_BELOW 10.0
 
-/* In the order of their say: the largest of several decides. */
+/* Ascending priority: the largest of several decides. */
 enum level { LEVEL_UNKNOWN, LEVEL_EASE, LEVEL_BETWEEN, LEVEL_STRAIN };
 
 static enum level level_of(double value, double low, double high)
@@ -48,8 +48,8 @@ static enum level memory_level(const struct conditions *conditions)
 }
 
 /*
- * A setting must not grow because the GPU is cool while nothing is known of
- * what the setting is for; heat can only hold it back.
+ * A setting must not grow because the GPU is cool while its own condition is
+ * unknown; heat can only hold it back.
  */
 static enum level with_heat(enum level level, enum level heat)
 {
@@ -73,7 +73,7 @@ static unsigned clamp(unsigned value, unsigned smallest, unsigned largest)
 	return value > largest ? largest : value;
 }
 
-/* A step begins a new row: the next one waits for as many readings again. */
+/* A step resets the row: the next one needs as many readings again. */
 static unsigned step(unsigned value, int *row)
 {
 	if (*row >= CONTROLLER_SHRINK_AFTER) {

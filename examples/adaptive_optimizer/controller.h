@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Controller: conditions and present settings in, next settings out.
+ * Controller: takes conditions and current settings, returns new settings.
  *
- * It reads nothing, waits for nothing and remembers nothing but what is in
- * struct control: the same calls give the same settings, so a test can play
- * any machine to it.
+ * It reads nothing, waits for nothing and stores only struct control: the same
+ * calls give the same settings, so a test can simulate any machine.
  *
  *	the CPUs are busy	fewer threads: more would only take turns
  *	memory is short		smaller batches: less is in flight
  *	the GPU is hot		both
  *
- * It does not flap: a limit for shrinking lies well above the one for
- * growing, and a condition must hold for some readings in a row. It shrinks
+ * It does not oscillate: the limit for shrinking is well above the limit for
+ * growing, and a condition must hold for several readings in a row. It shrinks
  * sooner than it grows.
  */
 #ifndef CONTROLLER_H
@@ -27,19 +26,19 @@
 #define CPU_LOW 65.0
 #define MEMORY_HIGH 92.0	/* of the machine */
 #define MEMORY_LOW 88.0
-#define PRESSURE_HIGH 20.0	/* of the time somebody waited for memory */
+#define PRESSURE_HIGH 20.0	/* of the time a process waited for memory */
 #define PRESSURE_LOW 5.0
-#define BUDGET_HIGH 95.0	/* of what this service may take */
+#define BUDGET_HIGH 95.0	/* of the memory this service may use */
 #define BUDGET_LOW 80.0
 
-/* What is not available is NAN: it speaks neither for nor against. */
+/* Unknown values are NAN: they have no influence. */
 struct conditions {
 	double cpu_percent;	/* of all CPUs that may be used */
-	double memory_percent;	/* of what may be used */
+	double memory_percent;	/* of the usable memory */
 	double memory_pressure;	/* percent of the time */
 	double budget_percent;	/* resident memory, of the budget */
 	double temperature;	/* of the hottest GPU, degrees Celsius */
-	double slowdown_at;	/* where that GPU slows itself down */
+	double slowdown_at;	/* at which that GPU slows down */
 };
 
 struct settings {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Image: a grey picture that follows from a seed, and its thumbnail as
- * features.
+ * Image: a grey picture generated from a seed, and its thumbnail as features.
  */
 #ifndef IMAGE_H
 #define IMAGE_H
@@ -13,10 +12,10 @@
 #define IMAGE_SMALL 8
 #define IMAGE_FEATURES (IMAGE_SMALL * IMAGE_SMALL)
 
-/* Two slopes and some noise. */
+/* Two gradients and some noise. */
 void image_make(uint64_t seed, uint8_t pixels[IMAGE_PIXELS]);
 
-/* To IMAGE_SMALL x IMAGE_SMALL by the mean of each box, 0 to 1. */
+/* Reduces to IMAGE_SMALL x IMAGE_SMALL by the mean of each box, 0 to 1. */
 void image_resize(const uint8_t pixels[IMAGE_PIXELS],
 		  float features[IMAGE_FEATURES]);
 

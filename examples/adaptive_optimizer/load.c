@@ -7,7 +7,7 @@
 
 #include "conditions.h"
 
-#define PAGE_BYTES 4096 /* the smallest there is: none is left out */
+#define PAGE_BYTES 4096 /* the smallest page size: touches every page */
 
 /* ---- CPUs -------------------------------------------------------------- */
 
@@ -17,7 +17,7 @@ static void *burner_main(void *arg)
 	volatile uint64_t turns = 0;
 
 	TARE_SCOPE("burn");
-	/* Relaxed: nothing but the flag is passed on. */
+	/* Relaxed: only the flag is passed. */
 	while (!atomic_load_explicit(&burners->is_over, memory_order_relaxed))
 		turns = turns + 1;
 	return NULL;
@@ -54,7 +54,7 @@ size_t ballast_bound(uint64_t available_bytes)
 	return (size_t)(bytes < LOAD_MOST_BYTES ? bytes : LOAD_MOST_BYTES);
 }
 
-/* mmap() and not malloc(): what is dropped leaves the process at once. */
+/* mmap() instead of malloc(): freed memory leaves the process at once. */
 void ballast_take(struct ballast *ret_ballast, size_t bytes)
 {
 	size_t bound = ballast_bound(conditions_available());

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Load: what makes the machine busy on purpose, within bounds.
+ * Load: makes the machine busy on purpose, within limits.
  *
- * It must never exhaust the machine it is shown on:
- * - as many burning threads as CPUs that may be used, at most: others still
- *   get their turns from the scheduler;
- * - of memory a tenth of what is available, and at most 256 MiB. Where it is
- *   not known what is available, none.
+ * It must never exhaust the machine it runs on:
+ * - at most as many burning threads as usable CPUs: the scheduler still gives
+ *   other processes their turns;
+ * - a tenth of the available memory, at most 256 MiB. If the available memory
+ *   is unknown, none.
  */
 #ifndef LOAD_H
 #define LOAD_H
@@ -18,7 +18,7 @@
 
 #define LOAD_MOST_BURNERS 64
 #define LOAD_MOST_BYTES ((uint64_t)256 << 20)
-#define LOAD_SHARE 10 /* one part in so many of what is available */
+#define LOAD_SHARE 10 /* divisor of the available memory */
 
 struct burners {
 	pthread_t threads[LOAD_MOST_BURNERS];
@@ -26,11 +26,11 @@ struct burners {
 	atomic_bool is_over; /* written by burners_stop() */
 };
 
-/* As many as can be had, of one for each CPU. */
+/* One thread per CPU, or as many as can be started. */
 void burners_start(struct burners *ret_burners, unsigned cpus);
 void burners_stop(struct burners *burners);
 
-/* What ballast_take() may take where so much is available. */
+/* The most that ballast_take() may take with this much available. */
 size_t ballast_bound(uint64_t available_bytes);
 
 struct ballast {
@@ -39,8 +39,8 @@ struct ballast {
 };
 
 /*
- * Takes memory and touches every page of it, so that it is resident; looks
- * again first, and takes less where less is left by now.
+ * Takes memory and touches every page of it, so that it is resident; checks
+ * again first, and takes less if less is available.
  */
 void ballast_take(struct ballast *ret_ballast, size_t bytes);
 void ballast_drop(struct ballast *ballast);

@@ -19,7 +19,7 @@
 #include "phases.h"
 #include "timeline.h"
 
-/* The machine's series beside ours. Nothing happens while tare is off. */
+/* Adds the machine's series to ours. Has no effect while tare is off. */
 static void watch(const struct plan *plan)
 {
 	char interval[32];

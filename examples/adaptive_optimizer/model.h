@@ -2,8 +2,8 @@
 /*
  * Model: two layers of weights drawn from a seed, run over a batch.
  *
- * A row's result does not depend on the rows beside it: sums have one order,
- * so that batch size and threads change nothing but the time.
+ * A row's result does not depend on the rows beside it: sums have a fixed
+ * order, so that batch size and threads change only the time.
  */
 #ifndef MODEL_H
 #define MODEL_H

@@ -49,7 +49,7 @@ static void *optimizer_main(void *arg)
 						     &optimizer->lock, &until);
 			continue;
 		}
-		/* Under the lock: a look belongs to one phase altogether. */
+		/* Under the lock, so that a reading belongs to one phase. */
 		optimizer->changes += look(optimizer, optimizer->phase);
 		optimizer->looks++;
 		next_ns = now_ns() + optimizer->interval_ns;

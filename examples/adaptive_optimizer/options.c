@@ -10,7 +10,7 @@
 
 #define PHASE_S 3.0
 #define QUICK_S 0.7
-/* Looks a phase: enough to shrink twice and to grow twice. */
+/* Readings per phase: enough to shrink twice and to grow twice. */
 #define LOOKS 12
 
 const char options_help[] =

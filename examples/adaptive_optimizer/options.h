@@ -16,7 +16,7 @@ struct options {
 
 extern const char options_help[];
 
-/* 0, or -1 and says why on stderr. */
+/* 0, or -1 after a message on stderr. */
 int options_parse(int argc, char **argv, struct options *ret_options);
 
 #endif

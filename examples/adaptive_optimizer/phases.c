@@ -47,7 +47,7 @@ static int64_t wall_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* A series of latencies for each phase: the label says which. */
+/* A series of latencies for each phase, named by the label. */
 static tare_site *latency_of(const char *phase)
 {
 	const char *const pairs[] = { "phase", phase };
@@ -82,8 +82,8 @@ static void sleep_until(int64_t ns)
 }
 
 /*
- * A request's time begins when it was due, and not when there was room for
- * it: else a pool that cannot keep up would look fast.
+ * A request's time begins when it was due, not when there was room for it:
+ * otherwise a pool that cannot keep up would look fast.
  */
 static const char *send_requests(struct stage *stage, const char *phase)
 {
@@ -167,9 +167,9 @@ static const char *run_phases(struct stage *stage)
 /* ---- the run ----------------------------------------------------------- */
 
 /*
- * The machine may have so much memory that our load is nothing to it. A
- * service also has a budget of its own: here what it has now, and half of
- * the load's share on top, so that the load exceeds it on any machine.
+ * The machine may have so much memory that our load has no effect. So the
+ * service also has its own budget: its current memory plus half of the load,
+ * which the load exceeds on any machine.
  */
 static void set_bounds(struct stage *stage)
 {
@@ -184,7 +184,7 @@ static void set_bounds(struct stage *stage)
 		.smallest = { 1, SMALLEST_BATCH },
 		.largest = { stage->plan->threads, stage->plan->batch },
 	};
-	if (!stage->plan->threads) /* one for each CPU, and two to choose */
+	if (!stage->plan->threads) /* one per CPU, but at least two */
 		result->limits.largest.threads =
 			stage->cpus < 2 ? 2 : stage->cpus < 16 ? stage->cpus
 							       : 16;
@@ -194,7 +194,7 @@ static void set_bounds(struct stage *stage)
 						 1e9);
 }
 
-/* Fewer than wished for where the system gave fewer. */
+/* Fewer than requested if the system allowed fewer. */
 static void set_threads(struct stage *stage, unsigned threads)
 {
 	stage->result->limits.largest.threads = threads;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Phases: the run. Requests come at one rate all the time; the machine is
- * calm, then its CPUs are busy, then memory is short, then it is calm again.
+ * Phases: the run. Requests come at a constant rate; the machine is calm, then
+ * its CPUs are busy, then memory is short, then it is calm again.
  *
- * A phase ends when the requests of its time are answered: a given rate and
- * time is a given number of requests, whatever the machine does.
+ * A phase ends when all requests of its time are answered: rate and time
+ * determine the number of requests, on any machine.
  */
 #ifndef PHASES_H
 #define PHASES_H
@@ -18,14 +18,14 @@ enum { PHASES = 4 };
 
 struct plan {
 	double phase_s;
-	double interval_s; /* between the optimizer's looks */
-	unsigned rate;	   /* requests a second */
+	double interval_s; /* between the optimizer's readings */
+	unsigned rate;	   /* requests per second */
 	unsigned threads;  /* at most */
 	unsigned batch;	   /* at most */
 	uint64_t seed;
 };
 
-/* What the program itself knows of a phase. */
+/* The program's own figures of a phase. */
 struct phase_result {
 	const char *name;
 	int64_t from_ns, to_ns; /* ns since 1970 */
@@ -43,7 +43,7 @@ struct result {
 	uint64_t budget_bytes; /* 0: resident memory cannot be read */
 };
 
-/* Gives NULL, or what went wrong. */
+/* Returns NULL, or an error text. */
 const char *phases_run(const struct plan *plan, struct result *ret_result);
 
 #endif

@@ -31,7 +31,7 @@ static void infer(const struct model *model, unsigned n,
 	model_run(model, n, inputs, classes);
 }
 
-/* Gives a sum over the answers, the same in any order. */
+/* Returns a sum over the answers, the same in any order. */
 static uint64_t sum_up(const struct batch *batch, const unsigned *classes)
 {
 	uint64_t checksum = 0;
@@ -66,8 +66,8 @@ static uint64_t run_batch(const struct model *model, struct batch *batch)
 }
 
 /*
- * End to end: from when it was due until its answer, the queue included. Not
- * inside the scope of the batch, which began later.
+ * End to end: from when the request was due until its answer, including the
+ * queue. Not inside the scope of the batch, which began later.
  */
 static void answer(struct request *request)
 {
@@ -96,7 +96,7 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* As many as can be had; one is enough. */
+/* As many as can be started; one is enough. */
 int pool_start(struct pool *ret_pool, struct queue *queue,
 	       const struct model *model, unsigned threads)
 {

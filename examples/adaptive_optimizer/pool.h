@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pool: the workers, and a batch's way through the pipeline. Most probes
- * stand here.
+ * Pool: the workers, and the path of a batch through the pipeline. Most probes
+ * are here.
  *
- * There are as many threads as may ever work; the queue parks those that are
- * not wanted now.
+ * All threads that may ever work exist from the start; the queue parks those
+ * that are not needed now.
  */
 #ifndef POOL_H
 #define POOL_H

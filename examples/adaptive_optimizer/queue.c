@@ -3,7 +3,7 @@
 
 #include <tare/tare.h>
 
-/* By the clock of now_ns(), for timed waits. */
+/* Uses the clock of now_ns(), for timed waits. */
 static void cond_open(pthread_cond_t *cond)
 {
 	pthread_condattr_t attr;
@@ -86,8 +86,8 @@ void queue_close(struct queue *queue)
 }
 
 /*
- * Whoever loses its turn must leave can_take at once, or it would eat the
- * signals that are meant for the others: so all are woken.
+ * A worker that is parked must leave can_take at once, or it would consume
+ * signals for the others: so all are woken.
  */
 void queue_set(struct queue *queue, struct settings settings)
 {
@@ -107,7 +107,7 @@ struct settings queue_settings(struct queue *queue)
 	return settings;
 }
 
-/* Is there a batch to be given out? If not, waits for a change. */
+/* Is a batch ready? If not, waits for a change. */
 static bool is_ready(struct queue *queue)
 {
 	int64_t due_ns;
@@ -141,7 +141,7 @@ static void take(struct queue *queue, struct batch *ret_batch)
 	queue->in_work += n;
 	set_length(queue, queue->length - n);
 	(void)pthread_cond_signal(&queue->can_put);
-	if (queue->length) /* the rest may be a batch for another */
+	if (queue->length) /* the rest may be a batch for another worker */
 		(void)pthread_cond_signal(&queue->can_take);
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queue: requests from one producer to the workers whose turn it is, in
- * batches.
+ * Queue: requests from one producer to the active workers, in batches.
  *
- * A batch is given out when it is full, or when its oldest request has waited
+ * A batch is released when it is full, or when its oldest request has waited
  * for QUEUE_PATIENCE_NS: large batches serve more and answer later. Workers
  * beyond settings.threads are parked. A full queue makes the producer wait.
  */
@@ -24,13 +23,13 @@
 struct batch {
 	struct request *requests[QUEUE_MOST_BATCH];
 	unsigned n;
-	struct settings settings; /* by which it was given out */
+	struct settings settings; /* when it was released */
 };
 
-/* What was done so far. */
+/* Work done so far. */
 struct tally {
 	uint64_t requests, batches;
-	uint64_t checksum; /* of all answers, whatever their order */
+	uint64_t checksum; /* of all answers, in any order */
 };
 
 struct queue {
@@ -48,16 +47,16 @@ void queue_open(struct queue *ret_queue, struct settings settings);
 /* No thread may be using it; it must be empty. */
 void queue_release(struct queue *queue);
 
-/* Takes the request over. Waits while the queue is full. Producer only. */
+/* Takes the request. Waits while the queue is full. Producer only. */
 void queue_put(struct queue *queue, struct request *request);
-/* Waits until all that was put is done; gives the counts. */
+/* Waits until all requests are done; returns the counts. */
 struct tally queue_drain(struct queue *queue);
-/* No more will be put. */
+/* Marks the end of the input. */
 void queue_close(struct queue *queue);
 
-/* Of worker `index` from 0: gives a batch; waits for one. False: it is over. */
+/* For worker `index` from 0: waits for a batch. False: the queue ended. */
 bool queue_take(struct queue *queue, unsigned index, struct batch *ret_batch);
-/* Each taken batch ends by this. */
+/* Called once for each batch taken. */
 void queue_done(struct queue *queue, unsigned n, uint64_t checksum);
 
 void queue_set(struct queue *queue, struct settings settings);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random: numbers that follow from a seed, the same on every machine.
+ * Random: numbers determined by a seed, the same on every machine.
  */
 #ifndef RANDOM_H
 #define RANDOM_H
 
 #include <stdint.h>
 
-/* The next of a stream; any value of `state` begins one. (splitmix64) */
+/* The next number of a stream; any `state` starts one. (splitmix64) */
 static inline uint64_t random_next(uint64_t *state)
 {
 	uint64_t x = *state += 0x9e3779b97f4a7c15u;

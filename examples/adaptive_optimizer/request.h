@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Request: a captioned picture that somebody wants to have classified.
+ * Request: a picture with a caption, to be classified.
  */
 #ifndef REQUEST_H
 #define REQUEST_H
@@ -16,7 +16,7 @@
 struct request {
 	uint64_t id;
 	int64_t arrival_ns;   /* by now_ns(): when it was due */
-	const char *phase;    /* in which it came */
+	const char *phase;    /* in which it arrived */
 	tare_site *latency;   /* the series of that phase */
 	char text[TEXT_SIZE];
 	uint8_t pixels[IMAGE_PIXELS];

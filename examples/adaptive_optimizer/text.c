@@ -29,7 +29,7 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* FNV-1a without case. Moves *text behind the word. */
+/* FNV-1a, case-insensitive. Moves *text after the word. */
 static uint32_t hash_word(const char **text)
 {
 	uint32_t hash = 2166136261u;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text: a caption that follows from a seed, and its tokens as features.
+ * Text: a caption generated from a seed, and its tokens as features.
  */
 #ifndef TEXT_H
 #define TEXT_H
@@ -10,12 +10,12 @@
 #define TEXT_SIZE 512
 #define TEXT_FEATURES 32
 
-/* Words of small letters, separated by spaces. */
+/* Words in lower case, separated by spaces. */
 void text_make(uint64_t seed, char text[TEXT_SIZE]);
 
 /*
- * Splits at what is no letter, gives each word a number by its hash, and
- * counts the numbers: the share of each. Returns how many words there are.
+ * Splits at non-letters, hashes each word to a feature, and counts: the share
+ * of each feature. Returns the number of words.
  */
 unsigned text_tokenise(const char *text, float features[TEXT_FEATURES]);
 

@@ -8,7 +8,7 @@
 #include <tare/gpu.h>
 #include <tare/read/view.h>
 
-/* ---- what the records say ---------------------------------------------- */
+/* ---- records ------------------------------------------------------------- */
 
 static double attr_of(const tare_record *record, const char *key)
 {
@@ -20,7 +20,7 @@ static double attr_of(const tare_record *record, const char *key)
 	return NAN;
 }
 
-/* Looks of the optimizer in [from_ns, to_ns); 0: the edges of the run. */
+/* Readings of the optimizer in [from_ns, to_ns); 0: the edges of the run. */
 static size_t take_looks(tare_view *view, int64_t from_ns, int64_t to_ns,
 			 const tare_record **ret_looks)
 {
@@ -37,7 +37,7 @@ static size_t take_looks(tare_view *view, int64_t from_ns, int64_t to_ns,
 	return tare_view_records(view, &filter, ret_looks, &n) == 0 ? n : 0;
 }
 
-/* Of the looks that know it; NAN if none does. */
+/* Mean over the readings that have the key; NAN if none does. */
 static double mean_of(const tare_record *looks, size_t n, const char *key)
 {
 	double sum = 0;
@@ -54,7 +54,7 @@ static double mean_of(const tare_record *looks, size_t n, const char *key)
 	return known ? sum / (double)known : NAN;
 }
 
-/* ---- a row a phase ----------------------------------------------------- */
+/* ---- one row per phase --------------------------------------------------- */
 
 static void print_cell(FILE *out, double value, const char *unit)
 {
@@ -67,7 +67,7 @@ static void print_cell(FILE *out, double value, const char *unit)
 	fprintf(out, " %7s", text);
 }
 
-/* The series of this phase's latencies. NULL: nothing was measured. */
+/* The latency series of this phase. NULL: nothing was measured. */
 static const tare_stats *latency_of(const tare_stats *stats, size_t n,
 				    const char *phase)
 {
@@ -117,7 +117,7 @@ static void print_phase(FILE *out, tare_view *view,
 	fputc('\n', out);
 }
 
-/* ---- a line a change --------------------------------------------------- */
+/* ---- one line per change ------------------------------------------------- */
 
 static void print_why(FILE *out, const tare_record *look)
 {
@@ -179,7 +179,7 @@ static void print_loads(FILE *out, const struct result *result)
 		fputs("budget not available\n", out);
 }
 
-/* What the program knows without tare's measuring. */
+/* What the program knows without measurements. */
 static void print_unmeasured(FILE *out, const struct result *result)
 {
 	for (unsigned i = 0; i < PHASES; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Timeline: what happened in each phase, read from tare's own view of this
- * run; and the program's own counts as JSON, for comparing.
+ * Timeline: what happened in each phase, read from tare's view of this run; and
+ * the program's own counts as JSON, for comparison.
  */
 #ifndef TIMELINE_H
 #define TIMELINE_H

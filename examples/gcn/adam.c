@@ -38,7 +38,7 @@ struct factors {
 	float rate, square, decay;
 };
 
-/* A loop that a compiler makes vectors of. */
+/* A loop that compilers vectorise. */
 static void move(float *restrict weight, const float *restrict gradient,
 		 float *restrict mean, float *restrict square, size_t n,
 		 struct factors f)
@@ -54,7 +54,7 @@ static void move(float *restrict weight, const float *restrict gradient,
 	}
 }
 
-/* Blocks in floats, their sums in doubles: fast, and exact to 7 digits. */
+/* Floats within blocks, doubles across: fast, and exact to 7 digits. */
 static double sum_of_squares(const float *weight, size_t n)
 {
 	double sum = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adam: the optimiser of Kingma and Ba (2015), with decay of the first
+ * Adam: the optimiser of Kingma and Ba (2015), with weight decay of the first
  * weights as a part of their gradient.
  */
 #ifndef ADAM_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct adam {
-	float *mean, *square; /* running, of the gradient */
+	float *mean, *square; /* running means of the gradient */
 	size_t n;
 	uint32_t step;
 	double rate, decay;
@@ -22,8 +22,8 @@ void adam_reset(struct adam *adam);
 void adam_release(struct adam *adam);
 
 /*
- * One step; the first `n_decayed` weights decay. Returns the loss by decay
- * of the weights as they were: decay / 2 x the sum of their squares.
+ * One step; the first `n_decayed` weights decay. Returns the loss caused by
+ * decay before the step: decay / 2 x the sum of their squares.
  */
 double adam_step(struct adam *adam, float *weights, const float *gradient,
 		 size_t n_decayed);

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a node takes beside its edges, in edges: its words, mostly. */
+/* Work of a node without its edges, in edges: mostly its words. */
 #define BUILDER_NODE_WORK 12
 
-/* Room for one more of `bytes` each; the array stays where it fails. */
+/* Makes room for one more of `bytes`; on failure the array is unchanged. */
 static int grow(void *array, size_t n, size_t *room, size_t bytes,
 		struct fault *fault)
 {
@@ -76,7 +76,7 @@ int builder_node(struct builder *builder, int32_t label, enum split split,
 	return 0;
 }
 
-/* Classes are numbered without gaps: a label beyond one is a slip. */
+/* Classes are numbered without gaps: a gap is an error in the data. */
 static int check_classes(const struct builder *builder, uint32_t *ret_node,
 			 struct fault *fault)
 {
@@ -139,8 +139,8 @@ int builder_weigh(struct builder *builder, uint64_t a, uint64_t b,
 	return 0;
 }
 
-/* Each share ends where its part of the work is reached, with a node in each
- * at least. */
+/* Each share ends where its part of the work is reached, with at least one node
+ * in each. */
 static void cut_shares(struct builder *builder)
 {
 	const struct graph *graph = &builder->graph;
@@ -170,7 +170,7 @@ int builder_share_out(struct builder *builder, struct fault *fault)
 	if (!graph->share_at)
 		return fault_set(fault, "out of memory");
 	cut_shares(builder);
-	/* They are counted once more while edges are kept. */
+	/* Counted again when edges are stored. */
 	memset(builder->degree, 0, graph->n_nodes * sizeof(*builder->degree));
 	graph->first = graph->share_at[share.index];
 	graph->n_own = graph->share_at[share.index + 1] - graph->first;
@@ -181,7 +181,7 @@ int builder_share_out(struct builder *builder, struct fault *fault)
 
 /* ---- edges and words --------------------------------------------------- */
 
-/* The row of the share, or n_own and more: it is not of the share. */
+/* The row in the share; n_own or more: not in the share. */
 static uint32_t row_of(const struct graph *graph, uint32_t node)
 {
 	return node - graph->first;
@@ -210,7 +210,7 @@ int builder_edge(struct builder *builder, uint64_t a, uint64_t b,
 
 	if (check_edge(graph, a, b, fault))
 		return -1;
-	if (a == b) { /* all nodes have this one */
+	if (a == b) { /* every node has a self-loop already */
 		graph->n_self++;
 		return 0;
 	}
@@ -278,7 +278,7 @@ static int by_row(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-/* By rows in linear time, and inside a row by node. */
+/* Sorts by row in linear time, and inside a row by node. */
 static int sort_edges(struct builder *builder, struct fault *fault)
 {
 	struct graph *graph = &builder->graph;
@@ -324,7 +324,7 @@ static int check_twice(const struct builder *builder, uint32_t *ret_line,
 	return 0;
 }
 
-/* As one more edge of the row, in its place, comes the row itself. */
+/* Inserts the row itself as one more edge, at its sorted place. */
 static void add_edge(struct builder *builder, uint32_t row, uint32_t to)
 {
 	struct graph *graph = &builder->graph;
@@ -362,12 +362,12 @@ static int fill_rows(struct builder *builder, struct fault *fault)
 	return 0;
 }
 
-/* Own rows become 0 and on, then come those of the halo. */
+/* Own rows become 0 and up, followed by those of the halo. */
 static int number_columns(struct builder *builder, struct fault *fault)
 {
 	struct graph *graph = &builder->graph;
 	uint64_t n = graph->edge_at[graph->n_own];
-	uint32_t *number = builder->degree; /* no longer needed */
+	uint32_t *number = builder->degree; /* reused; no longer needed */
 
 	memset(number, 0, graph->n_nodes * sizeof(*number));
 	for (uint64_t i = 0; i < n; i++)
@@ -391,7 +391,7 @@ static int number_columns(struct builder *builder, struct fault *fault)
 	return 0;
 }
 
-/* Labels of all nodes are no longer needed. */
+/* Labels of other shares' nodes are no longer needed. */
 static void keep_share(struct graph *graph)
 {
 	void *less;
@@ -400,7 +400,7 @@ static void keep_share(struct graph *graph)
 		graph->n_own * sizeof(*graph->label));
 	memmove(graph->split, graph->split + graph->first,
 		graph->n_own * sizeof(*graph->split));
-	/* Failing to shrink is no failure. */
+	/* Failing to shrink is harmless. */
 	less = realloc(graph->label, graph->n_own * sizeof(*graph->label));
 	graph->label = less ? less : graph->label;
 	less = realloc(graph->split, graph->n_own * sizeof(*graph->split));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Builder: takes all nodes, then all edges, then all words of a graph, one by
- * one, and keeps the share of one process. What reads files and what makes a
- * graph up both end here.
+ * one, and keeps the share of one process. Both the file reader and the graph
+ * generator use it.
  *
- * Where a share ends depends on all edges, so each of several processes goes
- * through them twice: first they are weighed, then kept. All calls return 0 or
- * -1 with a fault that has no place in it; who reads a file puts that in front.
+ * Where a share ends depends on all edges, so each of several processes reads
+ * them twice: first to weigh them, then to keep them. All calls return 0, or -1
+ * with a fault without a position; a file reader adds the position.
  */
 #ifndef BUILDER_H
 #define BUILDER_H
@@ -17,7 +17,7 @@
 
 struct builder_edge {
 	uint32_t row, to; /* row: of the share, to: global */
-	uint32_t line;	  /* where it came from */
+	uint32_t line;	  /* in the input */
 };
 
 struct builder {
@@ -35,10 +35,10 @@ struct builder {
 void builder_init(struct builder *builder, struct share share);
 void builder_release(struct builder *builder);
 
-/* All of them, in the order of their numbers. */
+/* All nodes, in the order of their numbers. */
 int builder_node(struct builder *builder, int32_t label, enum split split,
 		 struct fault *fault);
-/* After the last node. *ret_node is set for a fault that has a node. */
+/* After the last node. *ret_node is set if the fault concerns a node. */
 int builder_nodes_done(struct builder *builder, uint32_t *ret_node,
 		       struct fault *fault);
 /* All edges, if there are several shares; then how they are cut. */
@@ -47,15 +47,15 @@ int builder_weigh(struct builder *builder, uint64_t a, uint64_t b,
 int builder_share_out(struct builder *builder, struct fault *fault);
 int builder_edge(struct builder *builder, uint64_t a, uint64_t b,
 		 uint32_t line, struct fault *fault);
-/* The words of the next node, less than GRAPH_MOST_WORDS each; they may be
+/* The words of the next node, each less than GRAPH_MOST_WORDS; they may be
  * reordered. */
 int builder_words(struct builder *builder, uint32_t *words, size_t n,
 		  struct fault *fault);
 
 /*
- * Sorts, looks for edges that are there twice, normalises and numbers the
- * halo. *ret_line is set for a fault that has a line of the edges. Gives the
- * graph away; the builder is empty then.
+ * Sorts, checks for duplicate edges, normalises and numbers the halo. *ret_line
+ * is set if the fault concerns a line of the edges. Gives the graph; the
+ * builder is empty afterwards.
  */
 int builder_finish(struct builder *builder, struct graph *ret_graph,
 		   uint32_t *ret_line, struct fault *fault);

@@ -2,14 +2,14 @@
 /*
  * Graph: the rows of a citation graph that one process owns.
  *
- * Nodes are shared out in runs of neighbouring numbers, as much work to each
- * process as to the next. A process keeps labels, words and edges of its own
- * rows. Columns of edges are numbered for it alone: its own rows first, then
- * the rows of others that it needs, its halo, in the order of their numbers.
- * One process owns all rows and has no halo.
+ * Nodes are divided into ranges of numbers, with equal work for each process. A
+ * process keeps labels, words and edges of its own rows. Columns of edges are
+ * numbered locally: its own rows first, then the rows of others that it needs,
+ * its halo, in the order of their numbers. A single process owns all rows and
+ * has no halo.
  *
- * Reading and making go through all nodes and edges and keep what touches the
- * share; of the others 9 bytes a node are held meanwhile: label, split, degree.
+ * Reading and generating process all nodes and edges and keep what touches the
+ * share; meanwhile other nodes take 9 bytes each: label, split, degree.
  */
 #ifndef GRAPH_H
 #define GRAPH_H
@@ -37,7 +37,7 @@ struct graph {
 	uint32_t *share_at;		      /* first rows of all shares */
 	uint32_t first, n_own;		      /* the share */
 	uint32_t n_halo;
-	int32_t *label;			      /* -1: not known */
+	int32_t *label;			      /* -1: unknown */
 	uint8_t *split;
 	uint32_t *halo;			      /* global numbers, ascending */
 
@@ -46,23 +46,23 @@ struct graph {
 	uint32_t *edge_to;
 	float *edge_weight;
 
-	/* Words of row i; each weighs 1 over their number. */
+	/* Words of row i; each weighs 1 / their number. */
 	uint64_t *word_at;
 	uint32_t *word;
 };
 
-/* Which part of the nodes a process owns. */
+/* The part of the nodes that a process owns. */
 struct share {
 	uint32_t index, of;
 };
 
-/* What a made graph is like; follows from these numbers alone. */
+/* Parameters of a generated graph, which determine it completely. */
 struct graph_shape {
 	uint32_t n_nodes, n_words, n_classes;
 	uint64_t seed;
 };
 
-/* From the three files of `folder`. 0, or -1 and the fault says why. */
+/* From the three files of `folder`. 0, or -1 with a fault. */
 int graph_read(const char *folder, struct share share,
 	       struct graph *ret_graph, struct fault *fault);
 int graph_make(const struct graph_shape *shape, struct share share,

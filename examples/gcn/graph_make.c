@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes up a graph like those of citations. Papers have a field (the label);
- * they cite earlier papers, most of them of their own field, and early ones
+ * Generates a graph similar to citation graphs. Papers have a field (the
+ * label); they cite earlier papers, mostly of their own field, and early ones
  * more often; they use words of their field more often than others.
  *
  * Everything about a node follows from the seed and its number, so every
- * process can tell any node's label without having it. As in Cora, a
+ * process can compute any node's label without storing it. As in Cora, a
  * twentieth of the nodes is for training, and there are 18 words and two
- * citations a paper.
+ * citations per paper.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -15,13 +15,13 @@
 #include "builder.h"
 #include "random.h"
 
-#define CITED 2	     /* by a paper */
+#define CITED 2	     /* citations per paper */
 #define WORDS 18
-#define TRIES 8	     /* to find one of the own field */
-#define SAME 0.75    /* citations that look for the own field */
-#define TOPICAL 0.46 /* words from the field's part of the vocabulary */
+#define TRIES 8	     /* attempts to find a paper of the same field */
+#define SAME 0.75    /* share of citations that prefer the own field */
+#define TOPICAL 0.46 /* share of words from the field's vocabulary */
 
-/* What a random number is for. */
+/* Purpose of a random number. */
 enum { FOR_LABEL = 1, FOR_SPLIT, FOR_CITING, FOR_WORDS };
 
 static uint64_t bits_of(const struct graph_shape *shape, unsigned what,
@@ -32,7 +32,7 @@ static uint64_t bits_of(const struct graph_shape *shape, unsigned what,
 
 static uint32_t label_of(const struct graph_shape *shape, uint32_t node)
 {
-	/* The first ones in turn: even a small graph has all classes. */
+	/* Assigned in turn at first: even a small graph has all classes. */
 	if (node < shape->n_classes)
 		return node;
 	return (uint32_t)(bits_of(shape, FOR_LABEL, node) % shape->n_classes);
@@ -50,7 +50,7 @@ static enum split split_of(const struct graph_shape *shape, uint32_t node)
 			   SPLIT_NONE;
 }
 
-/* The k-th paper that `node` cites; one before it. */
+/* The k-th paper that `node` cites, with a lower number. */
 static uint32_t cited_by(const struct graph_shape *shape, uint32_t node,
 			 unsigned k)
 {
@@ -110,7 +110,7 @@ static int make_words(const struct graph_shape *shape,
 		uint32_t label = label_of(shape, node), words[WORDS];
 		size_t n = 0;
 
-		/* Words of others' rows matter to nobody here. */
+		/* Words of other shares' rows are not needed. */
 		if (node - builder->graph.first >= builder->graph.n_own) {
 			builder->next_words++;
 			continue;
@@ -128,7 +128,7 @@ static int make_words(const struct graph_shape *shape,
 		if (builder_words(builder, words, n, fault))
 			return -1;
 	}
-	/* Whether or not anybody uses the last one. */
+	/* Even if no node uses the last word. */
 	builder->graph.n_words = shape->n_words;
 	return 0;
 }

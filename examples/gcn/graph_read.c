@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads nodes.csv (node,label,split), edges.csv (a,b) and features.txt (words
- * of a node in its line). Whatever is wrong is told with file and line.
+ * Reads nodes.csv (node,label,split), edges.csv (a,b) and features.txt (one
+ * line of words per node). Errors are reported with file and line.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 struct reader {
 	char path[4096];
 	FILE *file;
-	char *line;   /* without its end */
+	char *line;   /* without the newline */
 	size_t room;
 	uint32_t number;
 };
@@ -44,7 +44,7 @@ static void close_file(struct reader *reader)
 	memset(reader, 0, sizeof(*reader));
 }
 
-/* Puts file and line in front of what the fault says. */
+/* Adds file and line to the fault's text. */
 static int at_line(const struct reader *reader, uint32_t line,
 		   struct fault *fault)
 {
@@ -103,8 +103,8 @@ static int expect_header(struct reader *reader, const char *header,
 }
 
 /*
- * A number of digits alone, and behind it `end`. Gives what follows; NULL and
- * a fault otherwise.
+ * A number of digits only, followed by `end`. Returns the rest of the text;
+ * NULL with a fault otherwise.
  */
 static const char *take_number(const char *text, char end, const char *what,
 			       uint64_t *ret, struct fault *fault)
@@ -257,7 +257,7 @@ static int add_word(struct words *words, uint64_t word, struct fault *fault)
 	return 0;
 }
 
-/* Words of one line, between any spaces. */
+/* Words of one line, separated by spaces. */
 static int read_words(struct words *words, char *line, struct fault *fault)
 {
 	char *rest = NULL;

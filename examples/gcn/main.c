@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GCN: trains a two-layer graph convolutional network, alone
- * (gcn_sequential) or with others (gcn_mpi), and measures it with tare.
+ * GCN: trains a two-layer graph convolutional network, in one process
+ * (gcn_sequential) or several (gcn_mpi), and measures it with tare.
  *
  *	tare run -- ./gcn_sequential --data DIR --seeds 10
  *	mpirun -n 4 ./gcn_mpi --data DIR
  *
- * graph.h is the data, model.h the network, train.h an epoch, team.h what
- * processes do together, record.h what is kept.
+ * graph.h is the data, model.h the network, train.h an epoch, team.h the
+ * communication, record.h the stored results.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "record.h"
 #include "train.h"
 
-/* Mean and spread of what all seeds reached. */
+/* Mean and spread of the results of all seeds. */
 struct tally {
 	double sum, squares;
 	uint32_t n;
@@ -36,7 +36,7 @@ static double tally_sd(const struct tally *tally)
 	return tally->n > 1 && rest > 0 ? sqrt(rest / (tally->n - 1)) : 0;
 }
 
-/* What a rank owns, and what it has sent. */
+/* The size of a rank's share, and the bytes that it has sent. */
 static void print_rank(const struct trainer *trainer)
 {
 	const struct graph *graph = trainer->graph;
@@ -69,7 +69,7 @@ static void print_seed(const struct trainer *trainer, uint64_t seed,
 	       total, 1e6 * total / last->number);
 }
 
-/* Gives the accuracy after the last epoch. */
+/* Returns the accuracy after the last epoch. */
 static double train_seed(struct trainer *trainer, uint64_t seed)
 {
 	const struct options *options = trainer->options;
@@ -107,7 +107,7 @@ static void train_all(struct trainer *trainer)
 		       tally.sum / tally.n, tally_sd(&tally), tally.n);
 }
 
-/* The share of a graph, ready to be trained on. */
+/* Loads the share of a graph, ready for training. */
 static int load(const struct options *options, struct team *team,
 		struct graph *graph, struct trainer *trainer,
 		struct fault *fault)
@@ -127,7 +127,7 @@ static int run(const struct options *options, struct team *team)
 	int err = load(options, team, &graph, &trainer, &fault);
 	bool agrees = team_agrees(team, err ? fault.text : NULL);
 
-	/* Linking asks the others, so all must have come this far. */
+	/* Linking communicates, so all ranks must have loaded their share. */
 	if (agrees) {
 		err = team_link(team, &graph, &fault);
 		agrees = team_agrees(team, err ? fault.text : NULL);

@@ -26,7 +26,7 @@ int model_init(struct model *model, const struct graph *graph,
 	return model->weights && model->gradient ? 0 : -1;
 }
 
-/* All but the padding, which is zero and stays so. */
+/* All but the padding, which stays zero. */
 static void draw_layer(float *weights, uint32_t n_in, uint32_t n_out,
 		       uint64_t seed)
 {
@@ -105,13 +105,13 @@ static uint64_t dropout_key(const struct dropout *dropout, unsigned what)
 	return random_mix(random_mix(dropout->seed, what), dropout->epoch);
 }
 
-/* So that a unit's expected value is the same with dropout as without. */
+/* Keeps a unit's expected value the same with and without dropout. */
 static float dropout_scale(const struct dropout *dropout)
 {
 	return dropout ? (float)(1 / (1 - dropout->rate)) : 1;
 }
 
-/* Lists the words that stay. */
+/* Lists the words that are kept. */
 static void drop_words(struct pass *pass, const struct graph *graph,
 		       const struct dropout *dropout)
 {
@@ -125,7 +125,7 @@ static void drop_words(struct pass *pass, const struct graph *graph,
 		     k < graph->word_at[i + 1]; k++) {
 			uint32_t word = graph->word[k];
 
-			/* Stored in any case: chance defeats a branch. */
+			/* Always stored: a random branch is mispredicted. */
 			pass->kept[at] = word;
 			at += random_of_unit(row, word) >= least;
 		}
@@ -134,8 +134,8 @@ static void drop_words(struct pass *pass, const struct graph *graph,
 }
 
 /*
- * Four units by each number, 16 bits each. Bits of the float are masked: chance
- * defeats a branch.
+ * Four units per random number, 16 bits each. Bits of the float are masked,
+ * since a random branch would be mispredicted.
  */
 static void drop_hidden(float *row, uint32_t width, uint64_t row_key,
 			const struct dropout *dropout)
@@ -166,7 +166,7 @@ static struct sparse_list edges_of(const struct graph *graph, uint32_t row)
 				     .n = graph->edge_at[row + 1] - at };
 }
 
-/* Words of a row that count in this pass; each weighs 1 over all of them. */
+/* Words of a row in this pass; each weighs 1 / their total number. */
 static struct sparse_list words_of(const struct pass *pass,
 				   const struct graph *graph, uint32_t row,
 				   const struct dropout *dropout)
@@ -276,7 +276,7 @@ struct loss pass_loss(struct pass *pass, const struct graph *graph,
 	uint32_t width = model->class_width;
 	struct loss loss = { 0, 0 };
 
-	/* Rows of other nodes are zero from the start. */
+	/* Rows of other nodes are always zero. */
 	for (uint32_t i = 0; i < graph->n_own; i++) {
 		if (graph->split[i] != SPLIT_TRAIN)
 			continue;
@@ -290,8 +290,8 @@ struct loss pass_loss(struct pass *pass, const struct graph *graph,
 	return loss;
 }
 
-/* Gradient of the second layer, and of the hidden units before relu: none
- * for those that are 0, by relu or by dropout. */
+/* Gradient of the second layer, and of the hidden units before relu: 0 for
+ * units that are 0, by relu or by dropout. */
 static void hidden_row(const float *restrict hidden,
 		       float *restrict d_hidden,
 		       const float *restrict d_votes, struct model *model,
@@ -327,7 +327,7 @@ void pass_hidden_gradient(struct pass *pass, const struct graph *graph,
 	for (uint32_t i = 0; i < graph->n_own; i++) {
 		struct sparse_list edges = edges_of(graph, i);
 
-		/* The adjacency is its own transpose. */
+		/* The adjacency matrix is symmetric. */
 		sparse_gather(&edges, pass->d_logits, c, pass->row);
 		hidden_row(pass->hidden + (size_t)i * h,
 			   pass->d_hidden + (size_t)i * h, pass->row, model,

@@ -28,29 +28,29 @@ struct model {
 	float *gradient;
 };
 
-/* Which units are left out: follows from seed, epoch, node and unit. */
+/* Which units are dropped: determined by seed, epoch, node and unit. */
 struct dropout {
 	double rate;
 	uint64_t seed;
 	uint32_t epoch;
 };
 
-/* What one pass leaves behind, a row a node. With halo: sums, votes,
- * d_logits, d_hidden. */
+/* The results of one pass, one row per node. With halo: sums, votes, d_logits,
+ * d_hidden. */
 struct pass {
 	float *sums, *hidden, *votes, *logits;
 	float *d_logits, *d_hidden;
-	float *row;	     /* one */
-	uint64_t *kept_at;   /* as graph.word_at, of those not dropped */
+	float *row;	     /* a temporary row */
+	uint64_t *kept_at;   /* like graph.word_at, for words not dropped */
 	uint32_t *kept;
 };
 
 struct loss {
 	double sum;	  /* cross entropy of the own training nodes */
-	uint32_t correct; /* of them */
+	uint32_t correct; /* predictions of these */
 };
 
-/* 0, or -1: no memory. Release in any case. */
+/* 0, or -1: no memory. Release in either case. */
 int model_init(struct model *model, const struct graph *graph,
 	       uint32_t n_hidden);
 /* Uniform as by Glorot and Bengio; the same for equal seeds. */
@@ -61,7 +61,7 @@ int pass_init(struct pass *pass, const struct graph *graph,
 	      const struct model *model);
 void pass_release(struct pass *pass);
 
-/* Forward; `dropout` NULL: to evaluate. Between them: exchange sums, votes. */
+/* Forward; `dropout` NULL: evaluation. Exchange sums, votes in between. */
 void pass_sums(struct pass *pass, const struct graph *graph,
 	       const struct model *model, const struct dropout *dropout);
 void pass_votes(struct pass *pass, const struct graph *graph,
@@ -69,12 +69,12 @@ void pass_votes(struct pass *pass, const struct graph *graph,
 void pass_logits(struct pass *pass, const struct graph *graph,
 		 const struct model *model);
 
-/* Class with the highest logit; the first of equal ones. */
+/* Class with the highest logit; the first if several are equal. */
 uint32_t pass_class(const struct pass *pass, const struct model *model,
 		    uint32_t row);
 
-/* Backward: then exchange d_logits, then d_hidden. The gradient is that of
- * the own rows, without decay. */
+/* Backward: exchange d_logits after the first, then d_hidden. The gradient is
+ * that of the own rows, without decay. */
 struct loss pass_loss(struct pass *pass, const struct graph *graph,
 		      const struct model *model);
 void pass_hidden_gradient(struct pass *pass, const struct graph *graph,

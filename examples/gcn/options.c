@@ -27,7 +27,7 @@ const char options_help[] =
 	"  --no-evaluation only train, and evaluate after the last epoch\n"
 	"  --quiet         only the last line\n";
 
-/* How an option is read, and where to. */
+/* The type of an option's value. */
 enum kind { TEXT, COUNT, SEED, NUMBER, FLAG };
 
 struct option {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random: numbers that follow from what they are for, not from what was drawn
- * before. So a rank gets the same ones for a node whatever else it owns.
+ * Random: numbers determined by their purpose, not by what was drawn before. So
+ * a rank gets the same numbers for a node, whatever else it owns.
  */
 #ifndef RANDOM_H
 #define RANDOM_H
 
 #include <stdint.h>
 
-/* Two numbers into one that looks like neither. (splitmix64) */
+/* Mixes two numbers into one. (splitmix64) */
 static inline uint64_t random_mix(uint64_t a, uint64_t b)
 {
 	uint64_t x = a + (b + 1) * 0x9e3779b97f4a7c15u;
@@ -18,15 +18,15 @@ static inline uint64_t random_mix(uint64_t a, uint64_t b)
 	return x ^ x >> 31;
 }
 
-/* 0 to 1, without the 1. */
+/* 0 to 1, excluding 1. */
 static inline double random_unit(uint64_t bits)
 {
 	return (double)(bits >> 11) * 0x1p-53;
 }
 
 /*
- * 32 bits a unit of a row: the inner loop of dropout, so it is short enough
- * to be vectorised. (lowbias32 by Ettinger and Wellons)
+ * 32 bits per unit of a row, for the inner loop of dropout: short enough to be
+ * vectorised. (lowbias32 by Ettinger and Wellons)
  */
 static inline uint32_t random_of_unit(uint32_t row_key, uint32_t unit)
 {

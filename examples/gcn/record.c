@@ -9,7 +9,7 @@
 
 #define N_PAIRS 12
 
-/* What the run is, as pairs of texts. */
+/* The settings of the run, as pairs of texts. */
 struct about {
 	char text[N_PAIRS][64];
 	const char *pairs[2 * N_PAIRS];
@@ -57,7 +57,7 @@ static void describe(struct about *about, const struct trainer *trainer,
 	about->n++;
 }
 
-/* What cannot be written the library says, but for a name that is none. */
+/* The library reports write errors, but not an invalid name. */
 static tare_training *begin(const struct trainer *trainer,
 			    const struct about *about)
 {

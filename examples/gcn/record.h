@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Record: what is kept of a training run of one seed: tare has the run, with
- * its CSV file and its files for TensorBoard; a list of losses is ours.
+ * Record: what is stored about a training run of one seed: tare stores the run,
+ * with its CSV file and its files for TensorBoard; the list of losses is our
+ * own.
  */
 #ifndef RECORD_H
 #define RECORD_H

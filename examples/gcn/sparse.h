@@ -2,13 +2,12 @@
 /*
  * Sparse: products of a sparse matrix (CSR) with rows of floats.
  *
- * Rows are padded to a multiple of SPARSE_PAD floats, all zero behind the
- * true width, and stay zero there through every operation of the model. So
- * the loops know no remainders, and a block of a row stays in registers while
- * its neighbours are added up.
+ * Rows are padded to a multiple of SPARSE_PAD floats; the padding is zero, and
+ * every operation of the model keeps it zero. So the loops have no remainders,
+ * and a block of a row stays in registers while its neighbours are added up.
  *
- * Vectors of 16 bytes are what x86-64 and aarch64 have without asking. The
- * work is limited by loads, so wider ones gain little.
+ * Vectors of 16 bytes are available on every x86-64 and aarch64. The work is
+ * limited by loads, so wider ones gain little.
  */
 #ifndef SPARSE_H
 #define SPARSE_H
@@ -33,7 +32,7 @@ float *sparse_rows(size_t n_rows, uint32_t width);
 /* The rows of `rows` that a list names. */
 struct sparse_list {
 	const uint32_t *at;
-	const float *weight; /* NULL: all weigh `scale` */
+	const float *weight; /* NULL: all have the weight `scale` */
 	size_t n;
 	float scale;
 };
@@ -46,8 +45,8 @@ void sparse_scatter(const struct sparse_list *list, const float *in,
 		    uint32_t width, float *rows);
 
 /*
- * out = rows x matrix, both dense; widths are padded. Four rows at a time:
- * one row's sums would wait for one another.
+ * out = rows x matrix, both dense; widths are padded. Four rows at a time,
+ * since the sums of a single row would depend on each other.
  */
 void sparse_multiply(const float *rows, size_t n_rows, uint32_t width,
 		     const float *matrix, uint32_t out_width, float *out);

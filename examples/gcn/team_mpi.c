@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The team as MPI's world. Rows go straight from owner to who needs them, by
- * messages that are all under way at once; gradients by an all-reduce.
+ * The team with MPI. Rows go directly from their owner to the ranks that need
+ * them, by concurrent messages; gradients by an all-reduce.
  */
 #include "team.h"
 
@@ -16,17 +16,17 @@
 #define TEAM_PART ((size_t)1 << 28)
 
 /*
- * Whom this rank gives rows and from whom it gets some: of rank i the rows
- * give[give_at[i]] to give[give_at[i + 1]], and those of the halo from
- * get_at[i] to get_at[i + 1], which lie together.
+ * Which rows this rank sends and receives: to rank i the rows give[give_at[i]]
+ * to give[give_at[i + 1]], and from it those of the halo from get_at[i] to
+ * get_at[i + 1], which are contiguous.
  */
 struct halo_link {
 	int *give_at, *get_at; /* team size + 1 */
 	uint32_t *give;	       /* own rows */
 	uint32_t n_own;
-	float *packed;	       /* rows on their way out */
+	float *packed;	       /* rows to be sent */
 	size_t packed_room;
-	MPI_Request *requests; /* two for each rank */
+	MPI_Request *requests; /* two per rank */
 };
 
 const char team_program[] = "gcn_mpi";
@@ -83,7 +83,7 @@ bool team_agrees(struct team *team, const char *fault)
 
 /* ---- rows -------------------------------------------------------------- */
 
-/* Where the halo's rows of each rank begin: owners' numbers ascend. */
+/* Where the halo's rows of each rank begin: owners are ascending. */
 static void find_owners(const struct team *team, const struct graph *graph,
 			int *get_at)
 {
@@ -105,7 +105,7 @@ static void counts_of(const int *at, int n, int *ret_counts)
 		ret_counts[i] = at[i + 1] - at[i];
 }
 
-/* Everybody tells everybody what it needs of them. */
+/* Each rank tells all others which of their rows it needs. */
 static int ask(struct team *team, const struct graph *graph,
 	       struct halo_link *link, int *get, int *give)
 {
@@ -117,7 +117,7 @@ static int ask(struct team *team, const struct graph *graph,
 		link->give_at[i + 1] = link->give_at[i] + give[i];
 	link->give = malloc(((size_t)link->give_at[n] + 1) *
 			    sizeof(*link->give));
-	/* Nobody may stay away from what all do together. */
+	/* All ranks must take part in the next collective. */
 	if (!team_agrees(team, link->give ? NULL : "out of memory"))
 		return -1;
 	(void)MPI_Alltoallv(graph->halo, get, link->get_at, MPI_UINT32_T,
@@ -202,9 +202,9 @@ void team_exchange(struct team *team, float *rows, uint32_t width)
 	team->halo_bytes += n_given * width * sizeof(float);
 }
 
-/* ---- together ---------------------------------------------------------- */
+/* ---- collectives --------------------------------------------------------- */
 
-/* MPI counts in ints: the next part of `n`. */
+/* MPI counts are ints: the size of the next part of `n`. */
 static int part_of(size_t n)
 {
 	return n < TEAM_PART ? (int)n : (int)TEAM_PART;
@@ -241,7 +241,7 @@ void team_sum_counts(struct team *team, uint64_t *values, size_t n)
 			    MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* Through rank 0: what several print comes out in any order. */
+/* Through rank 0: otherwise the order of output is undefined. */
 void team_print(struct team *team, const char *line)
 {
 	char mine[TEAM_LINE], *all = NULL;

@@ -109,7 +109,7 @@ static void backward(struct trainer *trainer, const struct dropout *dropout)
 	pass_word_gradient(pass, trainer->graph, model, dropout);
 }
 
-/* Returns the part of the loss that decay is. */
+/* Returns the part of the loss that comes from decay. */
 static double update(struct trainer *trainer)
 {
 	struct model *model = &trainer->model;
@@ -139,7 +139,7 @@ static void count_classes(struct trainer *trainer)
 		err = tare_classify_add(graph->split[i] == SPLIT_VAL ?
 						trainer->val : trainer->test,
 					&graph->label[i], &predicted, 1);
-		assert(!err); /* labels were checked when they were read */
+		assert(!err); /* labels were checked when read */
 		(void)err;
 	}
 }
@@ -156,7 +156,7 @@ static tare_scores scores_of(struct trainer *trainer, tare_classify *classify)
 	return scores;
 }
 
-/* Not a part of training. */
+/* Not part of training. */
 static void evaluate(struct trainer *trainer, struct epoch *epoch)
 {
 	TARE_PAUSE(trainer->training, "evaluation");
@@ -170,7 +170,7 @@ static void evaluate(struct trainer *trainer, struct epoch *epoch)
 	epoch->test_acc = test.accuracy;
 }
 
-/* Loss and accuracy of the whole team, which need not wait for them. */
+/* Loss and accuracy of the whole team; training does not need them. */
 static void add_up(struct trainer *trainer, struct epoch *epoch,
 		   const struct loss *loss)
 {
@@ -183,7 +183,7 @@ static void add_up(struct trainer *trainer, struct epoch *epoch,
 	epoch->train_acc = sums[1] / n_train;
 }
 
-/* What was not evaluated has no value. */
+/* A score that was not evaluated is not recorded. */
 static void give(struct trainer *trainer, const char *name, double value)
 {
 	if (!isnan(value))

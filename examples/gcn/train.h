@@ -24,7 +24,7 @@ struct trainer {
 	tare_training *training; /* NULL: not measured */
 };
 
-/* What is known after an epoch, of the whole team. */
+/* Results of an epoch, for the whole team. */
 struct epoch {
 	uint32_t number; /* from 1 */
 	double loss, train_acc, val_f1, test_f1, test_acc;
@@ -36,9 +36,9 @@ int train_init(struct trainer *trainer, const struct options *options,
 	       struct fault *fault);
 void train_release(struct trainer *trainer);
 
-/* New weights, the same for everybody. */
+/* New weights, the same on all ranks. */
 void train_begin(struct trainer *trainer, uint64_t seed);
-/* `is_evaluated`: else scores are NAN. */
+/* Without `is_evaluated` the scores are NAN. */
 struct epoch train_epoch(struct trainer *trainer, uint64_t seed,
 			 uint32_t number, bool is_evaluated);
 

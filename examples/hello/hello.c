@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hello: a small program with a few marked places.
+ * Hello: a small program with a few probes.
  *
  *	tare run -- ./hello
  *

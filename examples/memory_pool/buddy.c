@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 
-/* State of the first 64 bytes of a block: these, and its order. */
+/* State of the first 64 bytes of a block: these flags and its order. */
 #define IS_BLOCK 0x80u
 #define IS_FREE 0x40u
 #define ORDER 0x3fu
 
-/* Inside a free block. Numbers of blocks, + 1; 0: none. */
+/* Stored inside a free block. Block numbers + 1; 0: none. */
 struct link {
 	uint32_t next, before;
 };
@@ -100,7 +100,7 @@ void *buddy_alloc(struct buddy *buddy, size_t bytes)
 		return NULL;
 	at = buddy->first[order] - 1;
 	take(buddy, at, order);
-	/* The upper halves of what is too large are free again. */
+	/* The unused upper halves become free. */
 	while (order > want) {
 		order--;
 		put(buddy, at + (1u << order), order);
@@ -139,7 +139,7 @@ size_t buddy_largest_free(const struct buddy *buddy)
 
 /* ---- checking ---------------------------------------------------------- */
 
-/* Blocks follow each other without a gap, at multiples of their size. */
+/* Blocks are contiguous, at multiples of their size. */
 static bool blocks_are_sound(const struct buddy *buddy, size_t *ret_free)
 {
 	uint32_t n = (uint32_t)(buddy->size / BUDDY_LEAST), at = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory pool: an allocator that tells where its memory and its time go.
+ * Memory pool: an allocator that shows where its memory and its time go.
  *
  *	tare run -- ./memory_pool
  *	tare report last --name 'pool.*'

@@ -160,7 +160,7 @@ static void small_free(struct slab *slab, void *memory)
 	slab->free = object + 1;
 	if (slab->used-- == slab->room)
 		enlist(slab);
-	/* One empty slab of a class stays: the next request needs it. */
+	/* One empty slab per class is kept for the next request. */
 	if (!slab->used && (slab->next || slab->before))
 		slab_end(slab);
 }
@@ -173,7 +173,7 @@ static size_t taken_for(size_t bytes)
 				     buddy_taken(bytes);
 }
 
-/* The series of this pool; without labels: of all pools together. */
+/* The series of this pool; without labels, of all pools. */
 TARE_SCOPE_SITE_DEFINE(all_alloc, "pool.alloc");
 TARE_SCOPE_SITE_DEFINE(all_free, "pool.free");
 
@@ -211,7 +211,7 @@ static void *take(struct pool *pool, size_t bytes)
 	return memory;
 }
 
-/* A failure belongs to the innermost scope: each says its own. */
+/* TARE_FAIL marks only the innermost scope, so each scope sets its own. */
 static void *take_of_pool(struct pool *pool, size_t bytes)
 {
 	TARE_SCOPE_SITE(pool->alloc_site);

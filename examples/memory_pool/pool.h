@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pools: one for each kind of tensor, all out of one buddy arena.
+ * Pools: one for each kind of tensor, all from one buddy arena.
  *
- * Small sizes have classes (64, 96, 128, 192, ... 8,192 bytes) in slabs of
- * 64 KiB; larger ones are blocks of the arena. A pool counts for itself, and
- * tells tare the same: the program compares the two at its end.
+ * Small sizes have classes (64, 96, 128, 192, ... 8,192 bytes) in slabs of 64
+ * KiB; larger ones are blocks of the arena. A pool keeps its own counts, and
+ * reports the same to tare: the program compares the two at its end.
  */
 #ifndef POOL_POOL_H
 #define POOL_POOL_H
@@ -18,7 +18,7 @@
 #define CLASSES 15u
 
 struct slab {
-	struct slab *next, *before; /* of its class, if it has room */
+	struct slab *next, *before; /* in its class, if it has room */
 	struct pool *pool;
 	char *memory;
 	uint32_t free; /* first free object, + 1 */
@@ -36,29 +36,29 @@ struct pool {
 	struct arena *arena;
 	struct slab *partial[CLASSES];
 	uint64_t allocs, frees, refused;
-	size_t asked_bytes; /* by those who hold memory now */
-	size_t taken_bytes; /* classes and blocks that they hold */
-	size_t slab_bytes;  /* of slabs, in use or not */
+	size_t asked_bytes; /* requested, of live allocations */
+	size_t taken_bytes; /* of the classes and blocks used for them */
+	size_t slab_bytes;  /* of slabs, used or not */
 	size_t peak_bytes;
 	tare_site *alloc_site, *free_site;
 	tare_site *bytes_site, *waste_site;
 };
 
-/* 0, or -1 without memory. */
+/* 0, or -1: no memory. */
 int arena_init(struct arena *arena, size_t bytes);
 void arena_release(struct arena *arena);
-/* Free memory that is not in the largest free block, 0..1. */
+/* Share of free memory that is not in the largest free block, 0..1. */
 double arena_fragmentation(const struct arena *arena);
 bool arena_is_sound(const struct arena *arena);
 
 void pool_init(struct pool *pool, struct arena *arena, const char *name);
 /* NULL: there is no room. */
 void *pool_alloc(struct pool *pool, size_t bytes);
-/* `bytes`: as they were asked for. */
+/* `bytes`: as requested from pool_alloc(). */
 void pool_free(struct pool *pool, void *memory, size_t bytes);
-/* Memory that is held and was not asked for, 0..1. */
+/* Share of used memory that was not requested, 0..1. */
 double pool_waste(const struct pool *pool);
-/* Tells tare how it stands. */
+/* Sets the pool's gauges in tare. */
 void pool_observe(const struct pool *pool);
 
 #endif

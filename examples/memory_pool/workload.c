@@ -18,7 +18,7 @@ static unsigned below(struct workload *load, unsigned n)
 
 /* ---- pieces ------------------------------------------------------------ */
 
-/* The first and the last bytes: enough to see a neighbour. */
+/* Marks the first and last bytes: enough to detect overwriting. */
 static void mark(struct piece *piece, unsigned char with)
 {
 	size_t n = piece->bytes < 64 ? piece->bytes : 64;
@@ -67,7 +67,7 @@ static void end_request(struct workload *load, struct request *r)
 	r->wanted = 0;
 }
 
-/* Makes room: the request that holds most goes. False: there is none. */
+/* Makes room: removes the largest request. False: there is none. */
 static bool evict(struct workload *load)
 {
 	struct request *most = NULL;
@@ -96,7 +96,7 @@ static void add_token(struct workload *load, struct request *r)
 
 	if (r->tokens++ % TOKENS_A_BLOCK == 0 && r->n_blocks < BLOCKS_MOST) {
 		take_or_evict(load, KV_CACHE, KV_BLOCK, &piece);
-		/* It may have been evicted itself. */
+		/* The request may have been evicted itself. */
 		if (!r->wanted)
 			give(load, KV_CACHE, &piece);
 		else if (piece.memory)
@@ -129,7 +129,7 @@ static unsigned serve_requests(struct workload *load)
 
 /* ---- a step ------------------------------------------------------------ */
 
-/* A layer's work: all of its tensor from a part of the weights. */
+/* A layer's work: computes its tensor from a part of the weights. */
 static void compute(const struct workload *load, struct piece *tensor,
 		    unsigned layer)
 {
@@ -158,7 +158,7 @@ static void forward(struct workload *load, unsigned active)
 			      &tensor[i]);
 		compute(load, &tensor[i], i);
 	}
-	pool_observe(&load->pool[ACTIVATIONS]); /* now they are all there */
+	pool_observe(&load->pool[ACTIVATIONS]); /* now all are allocated */
 	for (unsigned i = TENSORS; i-- > 0;)
 		give(load, ACTIVATIONS, &tensor[i]);
 }
@@ -247,7 +247,7 @@ bool workload_end(struct workload *load)
 			    !pool->asked_bytes && !pool->taken_bytes;
 		slabs += pool->slab_bytes;
 	}
-	/* All that is not free are the empty slabs that pools keep. */
+	/* Only the empty slabs that pools keep are not free. */
 	return is_whole && load->arena.buddy.free_bytes + slabs ==
 				   load->arena.buddy.size;
 }

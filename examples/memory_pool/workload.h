@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Workload: a language model's memory while it answers requests. Weights stay;
- * the KV cache of a request grows by a block every 16 tokens and goes with it;
- * activations live for one step; scratch is small and of any age.
+ * Workload: a language model's memory while it serves requests. Weights stay;
+ * the KV cache of a request grows by a block every 16 tokens and is freed with
+ * it; activations live for one step; scratch memory is small and of any age.
  */
 #ifndef POOL_WORKLOAD_H
 #define POOL_WORKLOAD_H
@@ -16,7 +16,7 @@ enum kind { WEIGHTS, KV_CACHE, ACTIVATIONS, SCRATCH, KINDS };
 #define SCRATCH_MOST 512u
 #define WEIGHTS_MOST 24u
 
-/* Memory, and what must still be in it when it is freed. */
+/* Memory, and the bytes that must still be in it when it is freed. */
 struct piece {
 	unsigned char *memory;
 	size_t bytes;
@@ -24,7 +24,7 @@ struct piece {
 };
 
 struct request {
-	unsigned tokens, wanted; /* wanted 0: this place is free */
+	unsigned tokens, wanted; /* wanted 0: this slot is free */
 	unsigned n_blocks;
 	struct piece block[BLOCKS_MOST];
 };
@@ -41,9 +41,9 @@ struct workload {
 
 int workload_init(struct workload *load, size_t arena_bytes, uint64_t seed);
 void workload_step(struct workload *load);
-/* Frees all; true: the arena is whole again. */
+/* Frees everything; true: the arena is complete again. */
 bool workload_end(struct workload *load);
-/* Sound lists and blocks, and nobody wrote over another's memory. */
+/* Are lists and blocks consistent, and is no memory overwritten? */
 bool workload_is_sound(const struct workload *load);
 
 #endif
