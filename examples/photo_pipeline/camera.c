@@ -21,8 +21,8 @@ static unsigned char to_byte(double v)
 }
 
 /*
- * Sky and ground with grain, and a sun or lamp; scenes differ in brightness,
- * colour, the light's place and how fine the ground's pattern is.
+ * Sky and ground with grain, and a sun or lamp. Scenes differ in brightness,
+ * colour, position of the light and fineness of the ground's pattern.
  */
 static void paint(const struct image *image, uint64_t seed, unsigned number)
 {
@@ -86,7 +86,7 @@ void camera_close(struct camera *camera)
 	*camera = (struct camera){ 0 };
 }
 
-/* Settings that fit the scene's light: dark ones have a high ISO. */
+/* Camera settings for the scene's light: dark scenes have a high ISO. */
 static struct exif exif_of(uint64_t photo_id, unsigned scene)
 {
 	static const double focal_mm[] = { 18, 35, 50, 85, 200 };
@@ -108,13 +108,13 @@ static struct exif exif_of(uint64_t photo_id, unsigned scene)
 	return exif;
 }
 
-/* The offset of the first directory, then: beyond any segment. */
+/* Sets the offset of the first directory to a place outside any segment. */
 static void damage_exif(unsigned char *jpeg)
 {
 	memset(jpeg + 2 + 10 + 4, 0x7f, 4);
 }
 
-/* Code lengths of 255 each: more codes than there are bits for. */
+/* Code lengths of 255 each: more codes than their bits allow. */
 static void damage_tables(unsigned char *jpeg, size_t len)
 {
 	for (size_t at = 0; at + 21 < len; at++)
@@ -137,7 +137,7 @@ static void damage(struct photo *photo, enum mishap mishap)
 	case MISHAP_DAMAGED_EXIF:
 		damage_exif(photo->jpeg);
 		break;
-	default: /* no EXIF: never had any; busy: not the photo's fault */
+	default: /* no EXIF: never had any; busy: not a damaged photo */
 		break;
 	}
 }

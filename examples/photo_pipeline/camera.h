@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Camera: takes photos of scenes that it paints itself.
+ * Camera: generates photos of painted scenes.
  *
- * A few scenes are painted and encoded at the start; each photo is one of
- * them with its own EXIF, and with its mishap if it has one. So a photo costs
- * a copy, and the service's work is what takes the time.
+ * A few scenes are painted and encoded at the start; each photo is one of them
+ * with its own EXIF, and with its mishap if it has one. So a photo costs only a
+ * copy, and the service's work dominates.
  */
 #ifndef CAMERA_H
 #define CAMERA_H
@@ -18,9 +18,9 @@
 
 struct photo {
 	uint64_t id;
-	unsigned char *jpeg; /* the photo's own, by malloc */
+	unsigned char *jpeg; /* owned by the photo, by malloc */
 	size_t len;
-	size_t pixels_bytes; /* what it takes when decoded */
+	size_t pixels_bytes; /* its size when decoded */
 };
 
 struct camera {
@@ -32,7 +32,7 @@ struct camera {
 	} scenes[CAMERA_SCENES];
 };
 
-/* Paints the scenes. Free with camera_close(), which takes half-open ones. */
+/* Paints the scenes. Free with camera_close(), also after a failure. */
 int camera_open(struct camera *ret_camera, uint64_t seed, int width,
 		int height, struct fault *fault);
 void camera_close(struct camera *camera);

@@ -7,7 +7,7 @@
 
 #include <jpeglib.h>
 
-/* libjpeg hands its error manager to every callback: it must come first. */
+/* libjpeg passes its error manager to every callback: it must be first. */
 struct trouble {
 	struct jpeg_error_mgr manager;
 	jmp_buf jump;
@@ -63,7 +63,7 @@ static struct jpeg_error_mgr *trouble_init(struct trouble *trouble)
 	return manager;
 }
 
-/* Whatever must survive the jump is in `work`, not on this stack. */
+/* Everything that must survive the jump is in `work`, not on this stack. */
 static int decode(struct decoding *work, const unsigned char *bytes,
 		  size_t len)
 {

@@ -2,9 +2,9 @@
 /*
  * Codec: JPEG in memory, by libjpeg.
  *
- * libjpeg leaves a failure by longjmp. That ends here: no scope of tare is
- * open between a setjmp and the calls that may jump, so that none is left
- * without an end, and callers see a return value.
+ * libjpeg reports a failure by longjmp, which ends here: no scope of tare is
+ * open between a setjmp and the calls that may jump, so that every scope ends,
+ * and callers see a return value.
  */
 #ifndef CODEC_H
 #define CODEC_H
@@ -15,8 +15,8 @@
 #include "image.h"
 
 /*
- * Gives the pixels (free with image_free). What libjpeg only warns about,
- * such as a file that ends too early, is a failure: half a photo is none.
+ * Gives the pixels (free with image_free). libjpeg's warnings, such as a file
+ * that ends too early, are failures: half a photo is useless.
  */
 int codec_decode(const unsigned char *bytes, size_t len,
 		 struct image *ret_image, struct fault *fault);

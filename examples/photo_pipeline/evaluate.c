@@ -5,7 +5,7 @@
 
 #include <tare/tare.h>
 
-#define SMALL_SIDE 96 /* of the picture that the filters look at */
+#define SMALL_SIDE 96 /* of the reduced image for the filters */
 #define FILTERS 6
 
 /* Edges in four directions, a spot, a line. */
@@ -115,7 +115,7 @@ static float respond(float small[SMALL_SIDE][SMALL_SIDE], int y, int x,
 
 	for (int k = 0; k < 9; k++)
 		sum += filter[k] * small[y + k / 3 - 1][x + k % 3 - 1];
-	return sum > 0 ? clamp1(sum) : 0; /* what networks call a ReLU */
+	return sum > 0 ? clamp1(sum) : 0; /* a ReLU, as in neural networks */
 }
 
 static void convolve(const struct plane *luma, struct evaluation *evaluation)

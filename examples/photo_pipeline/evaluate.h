@@ -2,9 +2,9 @@
 /*
  * Evaluation: how good is a photo?
  *
- * What a small model would do, by hand: features of the pixels (sharpness,
- * exposure, colour), one layer of 3 x 3 filters over a reduced picture, and
- * a logistic score of all of them. The weights are chosen, not trained; the
+ * Does by hand what a small model would do: features of the pixels (sharpness,
+ * exposure, colour), one layer of 3 x 3 filters over a reduced image, and a
+ * logistic score of all of them. The weights are chosen, not trained; the
  * arithmetic is real.
  */
 #ifndef EVALUATE_H
@@ -16,8 +16,8 @@
 struct evaluation {
 	double sharpness;  /* variance of the Laplacian of the brightness */
 	double brightness; /* mean, 0..1 */
-	double contrast;   /* standard deviation of it */
-	double clipped;	   /* part of pixels that are black or white, 0..1 */
+	double contrast;   /* its standard deviation */
+	double clipped;	   /* share of black or white pixels, 0..1 */
 	double saturation; /* mean, 0..1 */
 	double texture;	   /* mean response of the filters */
 	double score;	   /* 0..1 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing. Offsets in a TIFF file count from its first byte, and values of
- * more than four bytes lie behind the directory that names them. So the
- * writer lays out both directories first and fills the values in behind.
+ * Writing. Offsets in a TIFF file count from its first byte, and values of more
+ * than four bytes are after the directory that names them. So the writer lays
+ * out both directories first and then fills in the values.
  */
 #include "exif.h"
 
@@ -24,7 +24,7 @@ const struct exif exif_unknown = {
 	.focal_mm = 35,
 };
 
-#define DENOMINATOR 1000000u /* of every rational that is written */
+#define DENOMINATOR 1000000u /* of every rational written */
 
 struct writer {
 	unsigned char *tiff;
@@ -53,7 +53,7 @@ static void directory(struct writer *writer, unsigned n_entries)
 	put32(writer->tiff + writer->value - 4, 0);
 }
 
-/* The place of the value: inside the entry if it fits there. */
+/* Where the value goes: inside the entry if it fits. */
 static unsigned char *entry(struct writer *writer, unsigned tag, unsigned type,
 			    uint32_t count, size_t bytes)
 {
@@ -108,7 +108,7 @@ size_t exif_write(const struct exif *exif,
 	put_text(&writer, TAG_MODEL, exif->model);
 	put_short(&writer, TAG_ORIENTATION, exif->orientation);
 	put_text(&writer, TAG_TAKEN, exif->taken);
-	/* The second directory follows; its place is known by now. */
+	/* The second directory follows; its offset is known here. */
 	put32(entry(&writer, TAG_EXIF, TYPE_LONG, 1, 4),
 	      (uint32_t)writer.value);
 
@@ -119,7 +119,7 @@ size_t exif_write(const struct exif *exif,
 	put_rational(&writer, TAG_FOCAL, exif->focal_mm);
 
 	len = SEGMENT_HEAD + writer.value;
-	/* The marker's own two bytes are not in the length; big endian. */
+	/* The length excludes the marker's own two bytes; big endian. */
 	segment[2] = (unsigned char)((len - 2) >> 8);
 	segment[3] = (unsigned char)((len - 2) & 0xff);
 	return len;

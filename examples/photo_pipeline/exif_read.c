@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading EXIF. Every number in the file is somebody else's: each offset is
- * held against the length before it is followed, directories are two at most
- * and never chained, so no file makes the reader turn in circles.
+ * Reading EXIF. No number in the file is trusted: each offset is checked
+ * against the length before it is used, and there are at most two directories,
+ * never chained, so no file can cause an endless loop.
  */
 #include "exif.h"
 
@@ -56,7 +56,7 @@ static size_t size_of_type(unsigned type)
 	case TYPE_RATIONAL:
 		return 8;
 	default:
-		return 1; /* and of types that are not read here */
+		return 1; /* also for types that are not read here */
 	}
 }
 
@@ -183,7 +183,7 @@ static int read_tiff(struct reader *reader, struct fault *fault)
 			      : 0;
 }
 
-/* Walks the segments up to the first one of pixels. */
+/* Walks the segments up to the first one with pixels. */
 static int find_segment(const unsigned char *jpeg, size_t len,
 			struct reader *reader, struct fault *fault)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of the EXIF 2.3 standard that reader and writer share. */
+/* Numbers of the EXIF 2.3 standard, for reader and writer. */
 #ifndef EXIF_TAGS_H
 #define EXIF_TAGS_H
 
-/* Marker (2), length (2), "Exif" and two zeros (6): then the TIFF file. */
+/* Marker (2), length (2), "Exif" and two zeros (6), then the TIFF file. */
 #define SEGMENT_HEAD 10
 
 enum exif_type {

@@ -2,8 +2,8 @@
 /*
  * GPU check: is there one that evaluation could use?
  *
- * Looks for the device file of a compute driver, and needs no library. The
- * arithmetic of this program is for the CPU, so a GPU is only told of.
+ * Checks for the device file of a compute driver, and needs no library. This
+ * program computes on the CPU, so a GPU is only reported.
  */
 #ifndef GPU_H
 #define GPU_H
@@ -15,10 +15,10 @@
 
 struct gpu {
 	bool is_available;
-	char text[GPU_TEXT]; /* "not available: ..." or what there is */
+	char text[GPU_TEXT]; /* "not available: ..." or its description */
 };
 
-/* `devices` is the folder of device files; another one for tests. */
+/* `devices` is the folder of device files; tests use another one. */
 void gpu_check(const char *devices, struct gpu *ret_gpu);
 
 #endif

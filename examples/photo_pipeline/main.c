@@ -6,7 +6,7 @@
  *	tare top			from a second terminal, meanwhile
  *	tare records last --failed	which photos failed, and why
  *
- * service.h says how it is built; worker.c is where most probes stand.
+ * service.h describes the design; most probes are in worker.c.
  */
 #include <stdio.h>
 

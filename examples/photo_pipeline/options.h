@@ -16,7 +16,7 @@ struct options {
 /* For --help; ends with a newline. */
 extern const char options_help[];
 
-/* On failure the text says which argument is wrong, and why. */
+/* On failure the text names the wrong argument and the reason. */
 int options_parse(int argc, char **argv, struct options *ret_options,
 		  struct fault *fault);
 

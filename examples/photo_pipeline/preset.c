@@ -68,7 +68,7 @@ static void apply_saturation(const struct preset *preset, struct image *image)
 	TARE_ITEMS(n);
 }
 
-/* Each pixel moves away from the mean of its four neighbours. */
+/* Increases each pixel's difference to the mean of its four neighbours. */
 static void sharpen_row(const struct preset *preset, const unsigned char *from,
 			unsigned char *to, size_t row_bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Presets: a look that is chosen from EXIF and evaluation, and applied to
- * the pixels: tone curve, saturation, sharpening.
+ * Presets: a look that is chosen by EXIF and evaluation, and applied to the
+ * pixels: tone curve, saturation, sharpening.
  */
 #ifndef PRESET_H
 #define PRESET_H
@@ -22,8 +22,8 @@ struct preset {
 	const char *name;
 	double gain;	   /* of the brightness */
 	double gamma;	   /* below 1 lifts the shadows */
-	double saturation; /* 1: as it is */
-	double sharpen;	   /* 0: not at all */
+	double saturation; /* 1: unchanged */
+	double sharpen;	   /* 0: none */
 };
 
 enum preset_id preset_choose(const struct exif *exif,

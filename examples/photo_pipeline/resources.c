@@ -9,7 +9,7 @@
 
 #include <tare/tare.h>
 
-/* Memory may also be freed by other programs, which tell nobody. */
+/* Other programs may also free memory, without notice. */
 #define LOOK_AGAIN_NS 20000000L
 
 static bool take_line(const char *line, const char *key, uint64_t *bytes)
@@ -64,7 +64,7 @@ void resources_close(struct resources *resources)
 	(void)pthread_cond_destroy(&resources->has_left);
 }
 
-/* Reads the figures also for the report: each look is a value there. */
+/* Also records the figures for the report, at each check. */
 static bool is_short(struct resources *resources, size_t bytes)
 {
 	struct memory memory;
@@ -93,7 +93,7 @@ static void wait_for_others(struct resources *resources, size_t bytes)
 	TARE_OPERATION("throttle");
 	TARE_ATTR("needed_bytes", bytes);
 	TARE_ATTR("active", resources->active);
-	TARE_RECORD_MEMORY("throttle"); /* all of it, as it was then */
+	TARE_RECORD_MEMORY("throttle"); /* the complete memory state */
 
 	resources->throttled++;
 	do {

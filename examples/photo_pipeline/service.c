@@ -57,7 +57,7 @@ static int ingest(struct service *service, uint64_t number,
 	return 0;
 }
 
-/* Until the photos or the time are over; then the queue is closed. */
+/* Runs until the photos or the time are over; then closes the queue. */
 static int produce(struct service *service, struct fault *fault)
 {
 	const struct service_options *options = service->options;
@@ -76,7 +76,7 @@ static int produce(struct service *service, struct fault *fault)
 	return err;
 }
 
-/* As many as can be had; one is enough. */
+/* Starts as many as possible; one is enough. */
 static int start_workers(struct service *service, struct fault *fault)
 {
 	while (service->n_workers < service->options->workers) {
@@ -117,7 +117,7 @@ static void fill_result(const struct service *service,
 	result->gpu = service->gpu;
 }
 
-/* What there is to work with, as records for the history. */
+/* Records the GPU and the memory at the start. */
 static void look_around(struct service *service)
 {
 	gpu_check(service->options->devices, &service->gpu);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The photo service: the door of this example.
+ * The photo service: the main interface of this example.
  *
  *	camera -> queue -> workers: exif, decode, evaluate, preset, export
  *	                      |
  *	              resource manager: may I decode now?
  *
- * One call runs it until all photos are through or the time is up, and gives
- * what it counted. It knows nothing of how it is measured but the probes in
- * its files, and runs the same where tare is off.
+ * One call runs it until all photos are processed or the time is up, and
+ * returns its counts. Measuring needs only the probes in its files; the service
+ * runs the same if tare is off.
  */
 #ifndef SERVICE_H
 #define SERVICE_H
@@ -28,7 +28,7 @@ struct service_options {
 	unsigned workers;
 	uint64_t seed;
 	int width, height;
-	uint64_t reserve_bytes; /* memory to be left to others */
+	uint64_t reserve_bytes; /* memory left to other programs */
 	const char *folder;	/* for finished photos; NULL: none */
 	const char *meminfo;
 	const char *devices;
@@ -36,7 +36,7 @@ struct service_options {
 
 struct service_result {
 	struct tally tally;
-	unsigned workers; /* that could be started */
+	unsigned workers; /* number that could be started */
 	uint64_t throttled;
 	bool is_memory_known;
 	struct gpu gpu;
@@ -45,8 +45,8 @@ struct service_result {
 extern const struct service_options service_defaults;
 
 /*
- * Blocks until everything is done. On failure nothing was started, or all of
- * it has ended.
+ * Blocks until everything is done. On failure nothing was started, or
+ * everything has ended.
  */
 int service_run(const struct service_options *options,
 		struct service_result *ret_result, struct fault *fault);

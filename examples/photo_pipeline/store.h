@@ -2,8 +2,8 @@
 /*
  * Store: where finished photos go. A folder, or nowhere.
  *
- * It is busy for some photos on purpose (see mishap.h), which a caller may
- * try again; a folder that cannot be written to is a failure for good.
+ * It is deliberately busy for some photos (see mishap.h), which a caller may
+ * retry; a folder that cannot be written to is a permanent failure.
  */
 #ifndef STORE_H
 #define STORE_H
@@ -19,8 +19,8 @@ struct store {
 };
 
 /*
- * Writes photo_<id>.jpg beside and renames it, so that nobody sees half a
- * photo. Any thread. `attempt` counts from 1.
+ * Writes photo_<id>.jpg to a temporary file and renames it, so that no reader
+ * sees half a photo. Any thread. `attempt` counts from 1.
  */
 int store_put(const struct store *store, uint64_t photo_id, unsigned attempt,
 	      const unsigned char *bytes, size_t len, struct fault *fault);

@@ -12,7 +12,7 @@ struct times {
 	double p50_ms, p95_ms;
 };
 
-/* Of operations that tare did not see, zeros. Returns false: it is off. */
+/* Zeros for operations that were not measured. False: tare is off. */
 static bool take_times(struct times times[OPERATIONS])
 {
 	const tare_stats *stats;

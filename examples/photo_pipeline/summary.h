@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Summary: what the service did, for people or for programs.
+ * Summary: what the service did, as text or as JSON.
  *
- * The text also asks tare for times, where it measures: a program may look at
- * its own measurements. The JSON has the program's own counts alone, so that
- * it can be held against the ledger.
+ * The text also shows times from tare if it measures: a program can read its
+ * own measurements. The JSON has only the program's own counts, so that it can
+ * be compared with the ledger.
  */
 #ifndef SUMMARY_H
 #define SUMMARY_H

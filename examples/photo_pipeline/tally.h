@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tally: what the program itself counts, with no help of tare.
+ * Tally: the program's own counts, independent of tare.
  *
- * Each worker has one of its own, so nothing is shared; they are added up
- * at the end. The tests hold it against the ledger.
+ * Each worker has its own, so nothing is shared; they are added up at the end.
+ * The tests compare the sum with the ledger.
  */
 #ifndef TALLY_H
 #define TALLY_H
@@ -13,9 +13,9 @@
 #include "fault.h"
 #include "preset.h"
 
-#define TALLY_ERRORS 64 /* different failures; more are counted together */
+#define TALLY_ERRORS 64 /* different failures; others are counted together */
 
-/* As the operations are called in the ledger, see tally_name(). */
+/* Named as in the ledger, see tally_name(). */
 enum operation {
 	OP_INGEST,
 	OP_JOB,
@@ -39,23 +39,23 @@ struct tally {
 	unsigned n_errors;
 	uint64_t other_errors;
 	uint64_t presets[PRESETS];
-	uint64_t exported; /* photos that came through */
-	uint64_t given_up; /* photos that did not */
+	uint64_t exported; /* photos that were finished */
+	uint64_t given_up; /* photos that failed */
 	uint64_t retries;  /* jobs put back */
 };
 
 const char *tally_name(enum operation operation);
 
-/* One call of `operation`; `fault` is read where `err` is not 0. */
+/* One call of `operation`; `fault` is read if `err` is not 0. */
 void tally_note(struct tally *tally, enum operation operation, int err,
 		const struct fault *fault);
 
 void tally_add(struct tally *into, const struct tally *from);
 
-/* By operation and text: the order in which threads met them is chance. */
+/* By operation and text: the order in which threads met them is random. */
 void tally_sort_errors(struct tally *tally);
 
-/* Part of the calls that did not fail, 0..1; 1 where there was none. */
+/* Share of calls that did not fail, 0..1; 1 without calls. */
 double tally_success_rate(const struct tally *tally, enum operation operation);
 
 #endif

@@ -13,7 +13,7 @@
 
 #define EXPORT_QUALITY 85
 
-/* A job on its way through the stages. */
+/* The state of a job in the stages. */
 struct work {
 	const struct job *job;
 	const struct store *store;
@@ -25,7 +25,7 @@ struct work {
 	struct fault fault; /* of the stage that failed last */
 };
 
-/* Attributes of the operation that is open: what `tare records` shows. */
+/* Attributes of the open operation, which `tare records` shows. */
 static void describe(const struct job *job, const char *stage)
 {
 	TARE_ATTR("photo_id", job->photo.id);
@@ -35,7 +35,7 @@ static void describe(const struct job *job, const char *stage)
 		TARE_ATTR("attempt", job->attempt);
 }
 
-/* Marks the operation that is open as failed, if it is. */
+/* Marks the open operation as failed if `err` is set. */
 static int settle(int err, const struct fault *fault)
 {
 	if (err)
@@ -82,7 +82,7 @@ static int stage_evaluate(struct work *work)
 	return settle(err, &work->fault);
 }
 
-/* Photos of each preset: one counter, in a series for each name. */
+/* Photos of each preset: one counter, with a series for each name. */
 static void count_preset(enum preset_id id)
 {
 	const char *const pairs[] = { "preset", preset_at(id)->name };
@@ -106,7 +106,7 @@ static int stage_preset(struct work *work)
 		      &work->fault);
 }
 
-/* The pixels as a JPEG, with the EXIF they came with. */
+/* Encodes the pixels as a JPEG, with their original EXIF. */
 static int encode(struct work *work, unsigned char **ret_jpeg, size_t *ret_len)
 {
 	unsigned char *plain;
@@ -187,7 +187,7 @@ static int run_job(struct workshop *workshop, struct tally *tally,
 	return settle(err, &work.fault);
 }
 
-/* A job that may work later is put back; any other outcome is the last. */
+/* A job that may succeed later is put back; any other outcome is final. */
 static void finish(struct worker *worker, struct job *job, int err,
 		   const struct fault *fault)
 {

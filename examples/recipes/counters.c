@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recipe 6: how many, how large, which part of the whole?
+ * Recipe 6: how many, how large, which share?
  *
  *	tare run -- ./recipe_counters
  *
- * TARE_COUNT	a sum that only grows: requests, bytes sent
- * TARE_RATIO	parts of wholes: hits of look-ups, kept of all
- * TARE_VALUE	single values, with their mean, median, p95, max
- * TARE_BYTES, TARE_PERCENT	the same with their unit and type
- * labels	one counter in several series: by status, by camera
+ *	TARE_COUNT	a total that only grows: requests, bytes sent
+ *	TARE_RATIO	two counters and their quotient: hits of lookups
+ *	TARE_VALUE	a distribution: mean, median, p95, max
+ *	TARE_BYTES, TARE_PERCENT	the same with unit and type
+ *	labels		one counter in several series: by status, by camera
  *
- * A counter costs an addition, so it may stand in a hot loop.
+ * A counter costs one addition, so it can be used in a hot loop.
  */
 #include <stdio.h>
 #include <tare/tare.h>
@@ -27,7 +27,7 @@ static tare_site *answers_of(const char *status)
 
 int main(void)
 {
-	/* Resolved once: a handle is then as fast as a macro. */
+	/* Looked up once: then a handle is as fast as a macro. */
 	tare_site *ok = answers_of("200"), *missing = answers_of("404");
 	unsigned long sent = 0;
 

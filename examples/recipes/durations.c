@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recipe 5: a duration that somebody else measured.
+ * Recipe 5: a duration that was measured elsewhere.
  *
  *	tare run -- ./recipe_durations
  *
- * A device, a log file or another service may tell how long something took.
+ * A device, a log file or another service may report how long something took.
  * TARE_DURATION("name", ns) records it as if it had been timed here, and
- * TARE_DURATION_FAILED does so for what went wrong. Where names are known at
- * run time only, tare_site_get() turns a name into a handle: ask once, keep
- * it, and record with tare_duration_record().
+ * TARE_DURATION_FAILED records a failed call. If names are known only at run
+ * time, tare_site_get() turns a name into a handle: get it once, keep it, and
+ * record with tare_duration_record().
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <tare/tare.h>
 
-/* As a camera wrote it. Microseconds. */
+/* As written by a camera. Microseconds. */
 static const struct line {
 	const char *what;
 	uint64_t took_us;
@@ -40,7 +40,7 @@ int main(void)
 	for (size_t i = 0; i < n; i++)
 		record_line(&camera_log[i]);
 
-	/* With a name that is known here, the macro is shorter. */
+	/* For a name that is known here, the macro is shorter. */
 	TARE_DURATION("write card", 2500000);
 	TARE_DURATION_FAILED("write card", 7500000, "card is slow");
 	printf("%zu lines of the camera's log\n", n);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recipe 12: what was measured, as files for other programs.
+ * Recipe 12: measurements as files for other programs.
  *
  *	./recipe_export [FOLDER]		data/metrics by default
  *
- * tare_export_file() writes JSON (all records, and their statistics), CSV for
- * a spreadsheet (one table a file) or what Prometheus reads. It makes the
- * folder and the names, with date and time in them; a file appears whole or
- * not at all. A filter chooses what goes in: here, only what failed.
+ * tare_export_file() writes JSON (all records, and their statistics), CSV for a
+ * spreadsheet (one table per file) or the Prometheus format. It creates the
+ * folder and the names, with date and time; a file appears complete or not at
+ * all. A filter selects the content: here, only failures.
  *
- * From outside, `tare export last -o FOLDER` does the same to any run.
+ * From outside, `tare export last -o FOLDER` does the same for any run.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static int export(tare_view *view, const char *folder, uint32_t format,
 		.struct_size = sizeof(how),
 		.format = format,
 		.filter = filter,
-		.table = table, /* CSV: which one; else NULL */
+		.table = table, /* CSV: which table; else NULL */
 	};
 	uint64_t rows;
 	char path[512];

@@ -6,20 +6,20 @@
  *	tare records last --failed		the failures with their texts
  *	tare summary last --sort failures	success rates of all operations
  *
- * TARE_FAIL("text") marks the scope that it stands in as failed. The report
- * counts failures beside calls; the text is kept with the call in the
- * history. Say what happened in it, and put ids into attributes: texts that
- * are alike can be counted.
+ * TARE_FAIL("text") marks the scope around it as failed. The report counts
+ * failures beside calls; the text is stored in the record of the call. Describe
+ * the failure in the text, and put ids into attributes: equal texts can be
+ * counted.
  *
- * The mark is for the innermost scope. A caller that also gives up says so
- * itself, as upload() does here; one that tries again and succeeds does not.
+ * The mark is for the innermost scope. A caller that also fails marks itself,
+ * as upload() does here; one that retries and succeeds does not.
  */
 #include <stdio.h>
 #include <tare/tare.h>
 
 #define ATTEMPTS 3
 
-/* A storage that is full for photo 7, and busy now and then. */
+/* A store that is full for photo 7, and sometimes busy. */
 static const char *try_to_store(int photo_id, int attempt)
 {
 	if (photo_id == 7)
@@ -40,7 +40,7 @@ static int store(int photo_id, int attempt)
 	error = try_to_store(photo_id, attempt);
 	if (error) {
 		TARE_FAIL(error);
-		return -1; /* any way out ends the operation */
+		return -1; /* any return ends the operation */
 	}
 	return 0;
 }

@@ -4,10 +4,10 @@
  *
  *	tare run -- ./recipe_gauges
  *
- * TARE_GAUGE sets a level: the length of a queue, a temperature. The report
- * has the value now, and mean, median, p95 and max of all that were set.
- * TARE_GAUGE_ADD moves a level up and down from several threads: here every
- * thread adds one while it works. One gauge is one number for all threads.
+ * TARE_GAUGE sets a gauge: the length of a queue, a temperature. The report has
+ * the current value, and mean, median, p95 and max of all settings.
+ * TARE_GAUGE_ADD changes a gauge up and down from several threads: here every
+ * thread adds one while it works. A gauge is one number for all threads.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static struct queue {
 	int length;
 } queue = { PTHREAD_MUTEX_INITIALIZER, JOBS };
 
-/* The gauge is set under the lock, so that it changes in the queue's order. */
+/* The gauge is set under the lock, in the order of the queue. */
 static int take(void)
 {
 	int has_job;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recipe 11: how much memory does it take, at this point?
+ * Recipe 11: how much memory is in use at this point?
  *
  *	tare run -- ./recipe_memory
  *	tare records last
  *
- * TARE_RECORD_MEMORY("name") puts the memory of this moment into the history,
- * under the name of an operation: this process (rss_bytes, vm_bytes) and the
- * whole system (total, used, available, percent). It reads two files of the
- * kernel, some 20 us: for the beginning and the end of work, not for its loops.
+ * TARE_RECORD_MEMORY("name") records the current memory under the name of an
+ * operation: this process (rss_bytes, vm_bytes) and the whole system (total,
+ * used, available, percent). It reads two files of the kernel, some 20 us: use
+ * it at the beginning and end of work, not in loops.
  *
- * TARE_RECORD_GPU does the same for the GPU. Where none can be read the
- * record says available=0, which is no failure.
+ * TARE_RECORD_GPU does the same for the GPU. If none can be read, the record
+ * has available=0, which is not a failure.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
  *
  *	./recipe_report [REPORT.txt [REPORT.json]]
  *
- * tare_report() gives the report of `tare report` in pieces to a function of
- * yours: print it, log it, send it. tare_view_json() does the same with one
- * JSON document, for other programs. Returning anything but 0 from the
- * function ends the writing, as is right when a disk is full.
+ * tare_report() passes the text of `tare report` in pieces to your function:
+ * print it, log it, send it. tare_view_json() does the same with one JSON
+ * document, for other programs. If the function does not return 0, writing
+ * stops, for example when a disk is full.
  */
 #include <stdio.h>
 #include <tare/tare.h>
@@ -49,7 +49,7 @@ static int write_json(FILE *file)
 	return err;
 }
 
-/* To the file `path`, or to stdout where there is none. */
+/* To the file `path`, or to stdout without a path. */
 static int write_to(const char *path, int (*write)(FILE *file))
 {
 	FILE *file = path ? fopen(path, "w") : stdout;

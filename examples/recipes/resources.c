@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recipe 14: what did it take of the machine?
+ * Recipe 14: which resources did it use?
  *
  *	tare run -- ./recipe_resources
  *	tare records last
@@ -8,10 +8,10 @@
  *
  * TARE_RESOURCE_SCOPE("name") is an operation that reads at both ends what its
  * thread and process used: CPU time, growth and peak of memory, page faults,
- * waits, bytes read and written, and energy where somebody tells. The figures
- * are attributes of the operation and series of their own, load.cpu_time and
- * so on. It takes some microseconds: for loads, epochs and requests, not for
- * inner loops. What cannot be read is left out.
+ * waits, bytes read and written, and energy if the machine reports it. The
+ * figures are attributes of the operation and also series, load.cpu_time and so
+ * on. It takes some microseconds: use it for loads, epochs and requests, not
+ * for inner loops. Figures that cannot be read are left out.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static unsigned long evaluate(const unsigned char *data)
 	return sum;
 }
 
-/* Where a block is no good measure: a site, a begin and an end. */
+/* If no block fits: a site, a begin and an end. */
 static int store(FILE *file)
 {
 	TARE_RESOURCE_SITE_DEFINE(site, "store");

@@ -3,15 +3,14 @@
  * Recipe 3: which photo, which job, which stage was it?
  *
  *	tare run -- ./recipe_stages
- *	tare records last			one line a call
+ *	tare records last			one line per call
  *	tare records last --name stage.ai	of one stage
  *
- * TARE_OPERATION times its block as TARE_SCOPE does, and in addition keeps
- * each single call in the history, together with the attributes it was given:
- * whole numbers, doubles or texts.
+ * TARE_OPERATION times its block like TARE_SCOPE, and also stores a record of
+ * each single call, with its attributes: whole numbers, doubles or texts.
  *
- * Ids belong into attributes, never into names. "stage.ai" is one row of the
- * report, however many photos there are.
+ * Put ids into attributes, never into names. "stage.ai" is one row of the
+ * report, for any number of photos.
  */
 #include <stdio.h>
 #include <tare/tare.h>
@@ -36,12 +35,12 @@ static double evaluate(int photo_id, unsigned data)
 {
 	double score;
 
-	TARE_OPERATION("stage.ai"); /* from here on; so before the work */
+	TARE_OPERATION("stage.ai"); /* times from here on, so before the work */
 	TARE_ATTR("photo_id", photo_id);
 	TARE_ATTR("stage", "ai");
 
 	score = work(data, 20000) / 4294967295.0;
-	TARE_ATTR("score", score); /* when it is known */
+	TARE_ATTR("score", score); /* once it is known */
 	return score;
 }
 
@@ -49,7 +48,7 @@ static int run_job(int job_id, int photo_id)
 {
 	double score;
 
-	TARE_OPERATION("job"); /* the stages happen inside it */
+	TARE_OPERATION("job"); /* the stages are inside it */
 	TARE_ATTR("job_id", job_id);
 	TARE_ATTR("photo_id", photo_id);
 

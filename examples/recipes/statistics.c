@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recipe 9: a program that asks for its own statistics.
+ * Recipe 9: a program that reads its own statistics.
  *
  *	./recipe_statistics			no `tare run` needed
  *
- * tare_start() switches the measuring on from inside. tare_view_open("self")
- * takes a copy of what was measured so far, and a filter chooses from it: by
- * name and source (globs), by type, by time. A program can act on the answer:
- * slow down, shed load, tell somebody.
+ * tare_start() switches measuring on from inside. tare_view_open("self") takes
+ * a copy of the measurements so far, and a filter selects from it: by name and
+ * source (globs), by type, by time. A program can act on the result: slow down,
+ * shed load, notify a user.
  *
- * A view is a copy of one moment. Take a new one to see more.
+ * A view is a copy at one moment. Open a new one to see more.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recipe 13: how fast does it go, step after step, and does it leak?
+ * Recipe 13: how fast are the steps, and does the program leak?
  *
  *	tare run -- ./recipe_steps
  *	tare report last
  *
  * TARE_STEP_ITEMS(n) at the end of a step counts it, times it from the end of
- * the one before, and knows the items a second. Every metrics_log_interval
+ * the previous one, and computes items per second. Every metrics_log_interval
  * steps there is a line for the program's own log, at the level
  * TARE_LEVEL_PERFORMANCE.
  *
- * The memory of the process is watched along. tare_leak_check() says what it
- * grows by; a leak is also told by itself, after 500 steps, as a warning, and
- * kept as leak.rss and leak.heap. tare_leak_series is the same check for
- * numbers of your own: here, the entries of a cache that nobody empties.
+ * The memory of the process is monitored too. tare_leak_check() returns its
+ * growth; after 500 steps a leak is also reported automatically, as a warning,
+ * and stored as leak.rss and leak.heap. tare_leak_series is the same check for
+ * your own numbers: here, the entries of a cache that is never emptied.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void log_line(void *arg, enum tare_level level, const char *text)
 
 	if (level != TARE_LEVEL_PERFORMANCE)
 		return;
-	/* To this program's own log; here, the last one of all. */
+	/* To the program's own log; here, only the last line. */
 	if (++*lines == STEPS / 100)
 		printf("%s\n", text);
 }

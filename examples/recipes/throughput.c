@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recipe 8: how many photos, rows or bytes a second?
+ * Recipe 8: how many photos, rows or bytes per second?
  *
  *	tare run -- ./recipe_throughput
  *	tare report last --json			items, items_per_s
  *
- * TARE_ITEMS(n) says how much passed through the scope it stands in. Items
- * over the time of the scope is the throughput; it may be called as often as
- * is convenient, and the numbers add up.
+ * TARE_ITEMS(n) adds n items to the scope around it. Items divided by the time
+ * of the scope is the throughput. It may be called any number of times; the
+ * numbers add up.
  */
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static size_t write_rows(void)
 	return len;
 }
 
-/* Counts rows as it goes: each TARE_ITEMS adds to the same scope. */
+/* Counts rows on the way: each TARE_ITEMS adds to the same scope. */
 static long sum_rows(size_t len)
 {
 	const char *at = text, *end = text + len;

@@ -4,9 +4,9 @@
  *
  *	tare run -- ./recipe_time_a_block
  *
- * TARE_SCOPE times from where it stands to the closing brace of its block,
- * whichever way the block is left. Scopes inside scopes make a call tree:
- * the report says how much of "develop" was spent in "blur".
+ * TARE_SCOPE times from its line to the closing brace of its block, however the
+ * block is left. Nested scopes make a call tree: the report shows how much of
+ * "develop" was spent in "blur".
  *
  * The program runs the same without `tare run`; then nothing is measured.
  */
@@ -35,11 +35,11 @@ int main(void)
 	unsigned brightness = 0;
 
 	for (int number = 1; number <= 20; number++) {
-		TARE_SCOPE("develop"); /* one turn of the loop */
+		TARE_SCOPE("develop"); /* one iteration of the loop */
 
 		fill(number);
 		for (int pass = 0; pass < 3; pass++) {
-			TARE_SCOPE("blur"); /* only the blurring in it */
+			TARE_SCOPE("blur"); /* only the blurring inside */
 			blur();
 		}
 		brightness += photo[PIXELS / 2];

@@ -4,12 +4,12 @@
  *
  *	tare run -- ./recipe_time_a_function
  *
- * TARE_FUNCTION() as the first line of a function times all of it, under the
- * function's own name. Every `return` ends the measurement, so functions with
- * several ways out need nothing more.
+ * TARE_FUNCTION() as the first line of a function times the whole function,
+ * under its own name. Every `return` ends the measurement, so functions with
+ * several returns need nothing more.
  *
- * The report has one row a function (calls, total, mean, median, p95, max),
- * and a tree of who called whom: "own" is the time without inner functions.
+ * The report has one row per function (calls, total, mean, median, p95, max),
+ * and a call tree: "own" is the time without inner functions.
  */
 #include <stdio.h>
 #include <tare/tare.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sensor pipeline: a stage that got slow, found and mended by measuring.
+ * Sensor pipeline: a slow stage, found and fixed by measuring.
  *
  *	tare run -- ./sensor_pipeline --slow
  *	tare run -- ./sensor_pipeline --fast
@@ -55,7 +55,7 @@ static int refuse(const char *option)
 	return -1;
 }
 
-/* -1: wrong, and said so. */
+/* -1: invalid, after a message. */
 static int read_options(char **argv, struct options *o)
 {
 	for (char **arg = argv + 1; *arg; arg++) {
@@ -84,7 +84,7 @@ static int read_options(char **argv, struct options *o)
 	return 0;
 }
 
-/* To six digits, as the records would be stored: equal in both ways. */
+/* To six digits, as the records would be stored: equal for both variants. */
 static void print_result(const struct pipeline *p)
 {
 	double n = p->kept ? (double)p->kept : 1;

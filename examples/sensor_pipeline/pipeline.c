@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One macro a stage: that is all that measuring needs here. A stage takes a
- * batch, so what the two readings of the clock cost is shared by 500 records;
- * at some ten nanoseconds a record each one could not be timed by itself.
+ * Measuring needs only one macro per stage. A stage takes a batch, so 500
+ * records share the cost of two clock reads; at some ten nanoseconds per
+ * record, single records could not be timed.
  */
 #define TARE_PIPELINE "sensor"
 
@@ -27,7 +27,7 @@ void pipeline_release(struct pipeline *pipeline)
 	window_release(&pipeline->window);
 }
 
-/* ---- stages, the last one first ---------------------------------------- */
+/* ---- stages, last one first ---------------------------------------------- */
 
 static void features(struct pipeline *p, struct reading *r, size_t n)
 {
@@ -61,7 +61,7 @@ static void normalise(struct pipeline *p, struct reading *r, size_t n)
 	features(p, r, n);
 }
 
-/* Readings that no such sensor gives are dropped. */
+/* Drops readings that such a sensor cannot give. */
 static void filter(struct pipeline *p, struct reading *r, size_t n)
 {
 	size_t kept = 0;
@@ -82,7 +82,7 @@ static double random_unit(struct pipeline *p)
 	return (double)(p->random >> 11) * 0x1p-53;
 }
 
-/* A slow wave, noise, and one reading of fifty out of range or not a number. */
+/* A slow wave, noise; one reading in fifty is out of range or not a number. */
 static double sample(struct pipeline *p)
 {
 	double wave = sin((double)p->generated * 1e-3) * SPREAD;
@@ -98,7 +98,7 @@ static void generate(struct pipeline *p, size_t n)
 {
 	struct reading batch[BATCH];
 
-	TARE_STAGE_BATCH("generate", 0); /* nothing comes in */
+	TARE_STAGE_BATCH("generate", 0); /* no input */
 	for (size_t i = 0; i < n; i++)
 		batch[i] = (struct reading){ .value = sample(p) };
 	TARE_STAGE_OUT(n);

@@ -16,7 +16,7 @@ void window_release(struct window *window)
 	window->value = NULL;
 }
 
-/* The value that leaves; 0 while the window fills. */
+/* Returns the value that leaves the window; 0 while it fills. */
 static double replace(struct window *window, double x)
 {
 	double old = window->value[window->at];
@@ -30,7 +30,7 @@ static double replace(struct window *window, double x)
 
 /* ---- slow -------------------------------------------------------------- */
 
-/* Not inline: samples of a profile shall find them by name. */
+/* Not inlined, so that a profile shows them by name. */
 __attribute__((noinline)) static double sum_values(const struct window *window)
 {
 	double sum = 0;
@@ -67,8 +67,8 @@ void window_sum(struct window *window, double x, double *ret_mean,
 /* ---- fast -------------------------------------------------------------- */
 
 /*
- * Welford's update, with a value that leaves. A sum of squares less a squared
- * sum would be one line shorter and lose its digits where the mean is large.
+ * Welford's update, with a value that leaves. A sum of squares minus a squared
+ * sum would be one line shorter, but lose precision if the mean is large.
  */
 void window_step(struct window *window, double x, double *ret_mean,
 		 double *ret_variance)

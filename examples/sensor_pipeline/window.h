@@ -8,18 +8,18 @@
 struct window {
 	double *value; /* a ring of `size` */
 	size_t size, n, at;
-	/* Kept by window_step() alone; part: 1 / n. */
+	/* Used only by window_step(); part: 1 / n. */
 	double mean, squares, part;
 };
 
-/* 0, or -1 without memory. */
+/* 0, or -1: no memory. */
 int window_init(struct window *window, size_t size);
 void window_release(struct window *window);
 
-/* Takes `x` in and adds up the whole window: its cost grows with the size. */
+/* Adds `x` and sums up the whole window: the cost grows with its size. */
 void window_sum(struct window *window, double x, double *ret_mean,
 		double *ret_variance);
-/* The same from what was known before: one value comes, one goes. */
+/* The same by updating the previous result: one value comes, one leaves. */
 void window_step(struct window *window, double x, double *ret_mean,
 		 double *ret_variance);
 
