@@ -4,7 +4,7 @@
  *
  * A program may start others that measure too. The main run is that of the
  * process which `tare run` itself started; if that has no probes (a shell,
- * make), the longest run takes its place.
+ * make), the busiest run takes its place, or the longest if none was sampled.
  */
 #ifndef CLI_GROUP_H
 #define CLI_GROUP_H

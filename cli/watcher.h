@@ -20,7 +20,7 @@ struct watcher {
 	int pipe;
 };
 
-/* Calls `tell` in the watcher, at most once. It returns: was it a job? */
+/* Calls `tell` in the watcher, at most once. It returns true if it reported. */
 void watcher_start(struct watcher *watcher, const char *group,
 		   bool (*tell)(void *arg), void *arg);
 /* If not well, the watcher reports first. True: it has reported. */

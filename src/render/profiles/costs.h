@@ -75,7 +75,7 @@ int tr_costs_source(tare_view *view, const tare_export_options *options,
 uint32_t tr_costs_path(const struct tr_call_costs *costs, uint32_t index,
 		       uint32_t *path);
 
-/* Replaces bytes that would split a line; in stacks, also separators. */
+/* Replaces control characters by spaces; in stacks, also ';' by ':'. */
 void tr_costs_text(struct tr_sink *sink, const char *text, bool is_stack);
 /* Rounds value + carry, and keeps the rounding error in carry. */
 uint64_t tr_round_carry(double value, double *carry);
