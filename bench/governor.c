@@ -153,7 +153,7 @@ static struct spent spend(unsigned ms)
 			       after.calls - before.calls };
 }
 
-/* ---- what tare reports --------------------------------------------------- */
+/* ---- what tare reports ------------------------------------------------- */
 
 static tare_health health_now(void)
 {
@@ -173,7 +173,7 @@ static double draw(double around)
 	return around * (0.7 + 0.6 * (double)(random() % 1000) / 1000);
 }
 
-/* ---- is the estimate right ----------------------------------------------- */
+/* ---- is the estimate right --------------------------------------------- */
 
 static void be_in(unsigned phase, unsigned ms)
 {
@@ -223,7 +223,7 @@ ESTIMATE(1e5, 1e5, 2)
 ESTIMATE(1e6, 1e6, 2)
 ESTIMATE(5e7, 5e7, 2)
 
-/* ---- is the limit kept --------------------------------------------------- */
+/* ---- is the limit kept ------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {

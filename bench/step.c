@@ -136,7 +136,7 @@ static void lines_part(void)
 	bench_report("lines", 100 * ns / 1e6, "%", NAN, NULL);
 }
 
-/* ---- with and without measuring ------------------------------------------ */
+/* ---- with and without measuring ---------------------------------------- */
 
 static double step_ns(bool is_measured)
 {

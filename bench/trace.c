@@ -70,7 +70,7 @@ static void write_part(void)
 	bench_report("chrome_from_open", all / (double)n, "ns", NAN, NULL);
 }
 
-/* ---- scheduled traces ---------------------------------------------------- */
+/* ---- scheduled traces -------------------------------------------------- */
 
 #define STEPS 200u
 #define EVERY 10u

@@ -197,7 +197,7 @@ static int open_all(const struct args *args, struct job *job)
 	return code;
 }
 
-/* ---- destination --------------------------------------------------------- */
+/* ---- destination ------------------------------------------------------- */
 
 static int to_stream(const struct job *job,
 		     const tare_export_options *how, FILE *stream,

@@ -47,7 +47,7 @@ static const struct option_spec options[] = {
 	OPTION_END
 };
 
-/* ---- content ------------------------------------------------------------- */
+/* ---- content ----------------------------------------------------------- */
 
 static enum tare_frames_from from_of(tare_view *view)
 {
@@ -92,7 +92,7 @@ static int choose(tare_view *view, tare_flame_options *how)
 	return read_percent(opts.least, &how->least);
 }
 
-/* ---- destination --------------------------------------------------------- */
+/* ---- destination ------------------------------------------------------- */
 
 static int explain(const char *which, int err, unsigned from)
 {

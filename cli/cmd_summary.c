@@ -29,7 +29,7 @@ static const struct option_spec options[] = {
 	OPTION_END
 };
 
-/* ---- sums and ranking ---------------------------------------------------- */
+/* ---- sums and ranking -------------------------------------------------- */
 
 double summary_success(const struct summary *s)
 {
@@ -167,7 +167,7 @@ const tare_record *summary_next(const struct summary *s,
 	return record < end ? record : NULL;
 }
 
-/* ---- JSON ---------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------- */
 
 static void json_row(struct tr_json *json, const tare_stats *s, size_t rank)
 {

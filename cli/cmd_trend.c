@@ -26,7 +26,7 @@ static const struct option_spec options[] = {
 	OPTION_END
 };
 
-/* ---- text ---------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------- */
 
 static struct tr_text value_of(const tare_stats *s, double value)
 {
@@ -84,7 +84,7 @@ static void print_trend(const tare_trend *trends, size_t n)
 	table_end(&table, stdout);
 }
 
-/* ---- JSON ---------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------- */
 
 #define FIELD(field) TR_FIELD(tare_stats, #field, field)
 

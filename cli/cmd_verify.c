@@ -23,7 +23,7 @@ static const struct option_spec options[] = {
 	OPTION_END
 };
 
-/* ---- counters of a view, with name and severity -------------------------- */
+/* ---- counters of a view, with name and severity ------------------------ */
 
 enum weight {
 	PLAIN,	 /* a size */

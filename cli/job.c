@@ -98,7 +98,7 @@ double job_call_imbalance(const tare_job_call *call, const tare_job *job)
 	return mean > 0 ? call->most_seconds / mean - 1 : NAN;
 }
 
-/* ---- waiting for the other ranks ----------------------------------------- */
+/* ---- waiting for the other ranks --------------------------------------- */
 
 /* Once no rank is live, the time to wait for missing endings. */
 #define ENDINGS_NS 1000000000

@@ -49,7 +49,7 @@ void job_json(const struct job *job, struct tr_json *json, const char *key);
  */
 bool job_wait(const char *group, long ranks, bool are_here, int64_t most_ns);
 
-/* ---- how ranks ended, by ledgers and endings ----------------------------- */
+/* ---- how ranks ended, by ledgers and endings --------------------------- */
 
 /* A rank that ended by itself, but not normally. */
 struct job_death {

@@ -122,7 +122,7 @@ static struct clocks compare(void)
 	return job.clocks[leader];
 }
 
-/* ---- ranks --------------------------------------------------------------- */
+/* ---- ranks ------------------------------------------------------------- */
 
 static void find_leaders(void)
 {

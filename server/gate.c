@@ -20,7 +20,7 @@ static const char *const single[] = {
 
 #define N_SINGLE (sizeof(single) / sizeof(single[0]))
 
-/* ---- host and origin ----------------------------------------------------- */
+/* ---- host and origin --------------------------------------------------- */
 
 /* A name with a colon is an IPv6 address, which is put in brackets. */
 static bool add_host(struct gate *gate, const char *name, uint16_t port)
@@ -79,7 +79,7 @@ static bool check_host(struct exchange *ex)
 	return true;
 }
 
-/* ---- form of the request ------------------------------------------------- */
+/* ---- form of the request ----------------------------------------------- */
 
 static bool is_token_text(const char *text)
 {

@@ -301,7 +301,7 @@ void handle_operations_summary(struct exchange *ex)
 	answer_look(ex, order_of(ex->query.sort ? ex->query.sort : "total"));
 }
 
-/* ---- snapshots for streams ----------------------------------------------- */
+/* ---- snapshots for streams --------------------------------------------- */
 
 /* The task's body is the number of the snapshot. */
 void handle_snapshot(struct exchange *ex)

@@ -190,7 +190,7 @@ void handle_records(struct exchange *ex)
 	free(findings.at);
 }
 
-/* ---- counts -------------------------------------------------------------- */
+/* ---- counts ------------------------------------------------------------ */
 
 struct counts {
 	uint64_t of_kind[TARE_RECORD_KINDS]; /* by enum tare_record_kind */

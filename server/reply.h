@@ -13,7 +13,7 @@
 #include "document.h"
 #include "exchange.h"
 
-/* ---- the body of a request, as JSON text --------------------------------- */
+/* ---- the body of a request, as JSON text ------------------------------- */
 
 /* The body as a text, which the caller frees; NULL: refused and answered. */
 char *body_take(struct exchange *ex);

@@ -37,7 +37,7 @@ static void warn(void *arg, const char *text)
 	message("%s", text);
 }
 
-/* ---- notifications ------------------------------------------------------- */
+/* ---- notifications ----------------------------------------------------- */
 
 /* In the unit of the rule's bound. */
 static struct tr_text figure(const struct alert_rule *rule, double value)
@@ -284,7 +284,7 @@ static void write_all(const struct watch *watch, struct tr_json *json)
 	tr_json_end_array(json);
 }
 
-/* ---- text ---------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------- */
 
 static void add_row(struct table *table, const struct alert_rule *rule,
 		    const struct alert *alert, bool is_refused)

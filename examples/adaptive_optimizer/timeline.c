@@ -8,7 +8,7 @@
 #include <tare/gpu.h>
 #include <tare/read/view.h>
 
-/* ---- records ------------------------------------------------------------- */
+/* ---- records ----------------------------------------------------------- */
 
 static double attr_of(const tare_record *record, const char *key)
 {
@@ -54,7 +54,7 @@ static double mean_of(const tare_record *looks, size_t n, const char *key)
 	return known ? sum / (double)known : NAN;
 }
 
-/* ---- one row per phase --------------------------------------------------- */
+/* ---- one row per phase ------------------------------------------------- */
 
 static void print_cell(FILE *out, double value, const char *unit)
 {
@@ -117,7 +117,7 @@ static void print_phase(FILE *out, tare_view *view,
 	fputc('\n', out);
 }
 
-/* ---- one line per change ------------------------------------------------- */
+/* ---- one line per change ----------------------------------------------- */
 
 static void print_why(FILE *out, const tare_record *look)
 {

@@ -202,7 +202,7 @@ void team_exchange(struct team *team, float *rows, uint32_t width)
 	team->halo_bytes += n_given * width * sizeof(float);
 }
 
-/* ---- collectives --------------------------------------------------------- */
+/* ---- collectives ------------------------------------------------------- */
 
 /* MPI counts are ints: the size of the next part of `n`. */
 static int part_of(size_t n)

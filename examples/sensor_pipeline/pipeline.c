@@ -27,7 +27,7 @@ void pipeline_release(struct pipeline *pipeline)
 	window_release(&pipeline->window);
 }
 
-/* ---- stages, last one first ---------------------------------------------- */
+/* ---- stages, last one first -------------------------------------------- */
 
 static void features(struct pipeline *p, struct reading *r, size_t n)
 {

@@ -103,7 +103,7 @@ static void make_scales(const tare_comparison *c, struct tr_plot *plot,
 	ticks_at_workers(c, &plot->x);
 }
 
-/* ---- content ------------------------------------------------------------- */
+/* ---- content ----------------------------------------------------------- */
 
 /*
  * Speedups by Amdahl's law from the baseline's number of workers up to the edge

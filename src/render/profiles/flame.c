@@ -102,7 +102,7 @@ static int make_boxes(struct tr_flame *flame)
 	return err;
 }
 
-/* ---- SVG elements -------------------------------------------------------- */
+/* ---- SVG elements ------------------------------------------------------ */
 
 static const struct tr_function *function_of(const struct tr_flame *flame,
 					     uint32_t node)

@@ -80,7 +80,7 @@ static void end_profile(struct speedscope *s, uint64_t total)
 		     (unsigned long long)total);
 }
 
-/* ---- totals -------------------------------------------------------------- */
+/* ---- totals ------------------------------------------------------------ */
 
 static void put_costs(struct speedscope *s, const struct tr_call_costs *costs)
 {

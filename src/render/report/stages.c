@@ -26,7 +26,7 @@ static void cell_part(struct tr_report *r, double ns)
 	cell_time(r, ns > 0 ? ns : (double)NAN);
 }
 
-/* ---- times --------------------------------------------------------------- */
+/* ---- times ------------------------------------------------------------- */
 
 static const struct tr_report_title flow_titles[] = {
 	{ "in", 10 },	 { "out", 10 },	  { "passed", 7 }, { "own", 8 },
@@ -58,7 +58,7 @@ static void flow_row(struct tr_report *r, const tare_stage_stats *s,
 	tr_buf_addc(r->buf, '\n');
 }
 
-/* ---- durations ----------------------------------------------------------- */
+/* ---- durations --------------------------------------------------------- */
 
 static const struct tr_report_title latency_titles[] = {
 	{ "calls", 10 }, { "mean", 8 },	    { "p50", 8 }, { "p99", 8 },

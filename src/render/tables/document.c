@@ -30,7 +30,7 @@ struct document {
 	struct heads heads;
 };
 
-/* ---- parts that are also in reports -------------------------------------- */
+/* ---- parts that are also in reports ------------------------------------ */
 
 struct totals {
 	uint64_t series, calls, failures;
