@@ -121,7 +121,10 @@ typedef void (*tare_log_fn)(void *arg, enum tare_level level,
  */
 TARE_API void tare_log_set(tare_log_fn fn, void *arg);
 
-/* The report of this process so far, as `tare report` prints it. */
+/*
+ * The report of this process so far, as `tare report` prints it. TARE_ENOENT:
+ * libtare-read was not found.
+ */
 TARE_API TARE_MUST_CHECK int tare_report(tare_write_fn write, void *arg);
 
 TARE_END

@@ -334,7 +334,7 @@ bool tr_track_rebuild(const struct tr_thread *thread, char *base);
 void tr_track_forget(struct tr_thread *thread);
 /* Chunk of counter slots of this thread, or NULL. */
 uint64_t *tr_track_counters(struct tr_thread *thread, uint32_t slot);
-/* Gives back a log of `size` and starts tracing into a ring. */
+/* Is the thread inside a probe? Then its track may be half changed. */
 bool tr_thread_is_busy(const struct tr_thread *thread);
 
 /* One event less: there was no room for it. Busy. */

@@ -6,7 +6,8 @@ usage: older_headers.py ROOT BUILD
 
 Builds tests/compile/older_reader.c with the headers as they are, and with
 copies in which every struct that may grow has lost its last member. Both
-programs must print the same of the same ledgers.
+programs must print the same of the same ledgers. And a C++ program that reads
+links without libtare.
 """
 
 import lzma
@@ -62,6 +63,25 @@ def compile_reader(root, build, include, out):
         check=True)
 
 
+def link_cxx(root, build, temp):
+    """A reader in C++ needs libtare-read alone."""
+    compiler = os.environ.get("CXX", "c++").split()
+    if not shutil.which(compiler[0]):
+        print("no C++ compiler here")
+        return
+    source = os.path.join(temp, "reader.cpp")
+    headers = sorted(os.listdir(os.path.join(root, "include/tare/read")))
+    with open(source, "w", encoding="utf-8") as file:
+        for name in headers:
+            file.write(f"#include <tare/read/{name}>\n")
+        file.write("int main() { tare_view_close(nullptr); }\n")
+    subprocess.run(
+        [*compiler, "-std=c++17", "-I", os.path.join(root, "include"), source,
+         "-o", os.path.join(temp, "reader"),
+         "-L", os.path.join(build, "src"), "-ltare-read"], check=True)
+    print(f"{len(headers)} headers in C++, linked with libtare-read alone")
+
+
 def output_of(program, ledger):
     """What the program prints, and the sizes that its headers give."""
     done = subprocess.run([program, ledger], capture_output=True, text=True)
@@ -78,6 +98,7 @@ def main():
         n = sum(shorten(os.path.join(folder, name))
                 for folder, _, names in os.walk(older) for name in names
                 if name.endswith(".h"))
+        link_cxx(root, build, temp)
         programs = os.path.join(temp, "now"), os.path.join(temp, "older")
         compile_reader(root, build, os.path.join(root, "include"),
                        programs[0])

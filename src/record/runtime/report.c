@@ -89,8 +89,8 @@ static int report(const struct tr_config *now, int *fd)
 	if (reader)
 		return reader->report((size_t)now->report_top, write_fd, fd);
 	len = snprintf(line, sizeof(line),
-		       "tare: no report here, since libtare-read is not "
-		       "installed: see 'tare report %s'\n", tr_ledger->id);
+		       "tare: no report here: libtare-read.so.0 was not "
+		       "found; see 'tare report %s'\n", tr_ledger->id);
 	return tr_file_write_all(*fd, line, (size_t)len);
 }
 
