@@ -371,7 +371,7 @@ static void fill_buckets(void)
 	for (int i = 0; i < 100; i++)
 		tare_value_observe(&values, 3.0);
 	drain();
-	CHECK(cell->history != 0);
+	CHECK(cell->closed != 0);
 	CHECK_INT(timed_now(), UINT64_C(0xffffffff) + 4 + 2 + 100 +
 				       UINT64_C(0x1ffffffff));
 }

@@ -471,7 +471,7 @@ _Static_assert(sizeof(struct tr_node) == TR_LINE, "one line a node");
 
 /*
  * A track's aggregate of one site in the current time slice. Closed slices are
- * in `history`. Times: sum, min and max in ticks. Values: bits of doubles.
+ * in `closed`. Times: sum, min and max in ticks. Values: bits of doubles.
  */
 struct tr_cell {
 	uint64_t sum;
@@ -479,7 +479,7 @@ struct tr_cell {
 	uint64_t max;
 	uint32_t slice;	    /* slice of this content */
 	uint32_t base;	    /* first page number of the window */
-	uint32_t history;   /* offset of struct tr_history */
+	uint32_t closed;    /* offset of struct tr_closed */
 	uint32_t turning;   /* closed slice that replaces the fields, or 0 */
 	uint32_t extra;	    /* offset of struct tr_extra */
 	uint32_t failures;
@@ -539,7 +539,7 @@ _Static_assert(sizeof(struct tr_carry) == TR_LINE, "one line");
 #define TR_TIER_KEEP 60u
 #define TR_TIER_MERGE 8u
 
-struct tr_history {
+struct tr_closed {
 	uint64_t marks;	    /* byte 2t: head of tier t, byte 2t+1: its tail */
 	uint32_t oldest;    /* everything dropped from the last tier; includes
 			     * the records in tiers that end before it */

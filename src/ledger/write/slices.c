@@ -209,18 +209,18 @@ static uint64_t moved(uint64_t marks, unsigned tier, unsigned head,
 	return (marks & ~mask) | both << (16 * tier);
 }
 
-static uint32_t *slot_of(struct tr_history *history, unsigned tier, unsigned i)
+static uint32_t *slot_of(struct tr_closed *closed, unsigned tier, unsigned i)
 {
 	assert(tier < TR_TIERS);
-	return &history->slot[tier][i % TR_TIER_SLOTS];
+	return &closed->slot[tier][i % TR_TIER_SLOTS];
 }
 
 /* Adds the last tier's oldest record to `oldest`. */
-static bool fold_oldest(struct tr_thread *thread, struct tr_history *history,
+static bool fold_oldest(struct tr_thread *thread, struct tr_closed *closed,
 			bool real)
 {
-	unsigned tier = TR_TIERS - 1, tail = tail_of(history->marks, tier);
-	uint32_t both[2] = { history->oldest, *slot_of(history, tier, tail) };
+	unsigned tier = TR_TIERS - 1, tail = tail_of(closed->marks, tier);
+	uint32_t both[2] = { closed->oldest, *slot_of(closed, tier, tail) };
 	uint32_t merged = 0;
 
 	/*
@@ -233,10 +233,10 @@ static bool fold_oldest(struct tr_thread *thread, struct tr_history *history,
 				   both[1];
 		if (!merged)
 			return false;
-		TR_PUBLISH(history->oldest, merged);
+		TR_PUBLISH(closed->oldest, merged);
 		TR_FENCE();
 	}
-	TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
+	TR_PUBLISH(closed->marks, moved(closed->marks, tier, 0, 1));
 	TR_FENCE();
 	if (merged && both[0]) {
 		free_memory(thread, both[0]);
@@ -251,14 +251,14 @@ static bool fold_oldest(struct tr_thread *thread, struct tr_history *history,
  * cells nest, whatever their rates, and the edges of a window fit all cells.
  */
 static unsigned oldest_block(const struct tr_thread *thread,
-			     struct tr_history *history, unsigned tier,
+			     struct tr_closed *closed, unsigned tier,
 			     uint32_t *off)
 {
-	unsigned tail = tail_of(history->marks, tier), n = 0;
+	unsigned tail = tail_of(closed->marks, tier), n = 0;
 	unsigned shift = 3 * (tier + 1);
 
 	for (; n < TR_TIER_MERGE; n++) {
-		off[n] = *slot_of(history, tier, tail + n);
+		off[n] = *slot_of(closed, tier, tail + n);
 		if (!off[n])
 			break;
 		if (n && slice_at(thread, off[n])->to >> shift !=
@@ -269,31 +269,31 @@ static unsigned oldest_block(const struct tr_thread *thread,
 }
 
 /* Makes one free slot in a tier by moving its oldest records up. */
-static bool make_room(struct tr_thread *thread, struct tr_history *history,
+static bool make_room(struct tr_thread *thread, struct tr_closed *closed,
 		      unsigned tier, bool real)
 {
 	uint32_t off[TR_TIER_MERGE], merged;
 	uint64_t marks;
 	unsigned n;
 
-	if (length_of(history->marks, tier) < TR_TIER_KEEP)
+	if (length_of(closed->marks, tier) < TR_TIER_KEEP)
 		return true;
 	if (tier == TR_TIERS - 1)
-		return fold_oldest(thread, history, real);
-	if (!make_room(thread, history, tier + 1, real))
+		return fold_oldest(thread, closed, real);
+	if (!make_room(thread, closed, tier + 1, real))
 		return false;
-	n = oldest_block(thread, history, tier, off);
+	n = oldest_block(thread, closed, tier, off);
 	if (!n) {
-		TR_PUBLISH(history->marks, moved(history->marks, tier, 0, 1));
+		TR_PUBLISH(closed->marks, moved(closed->marks, tier, 0, 1));
 		return true; /* lost with a truncated file */
 	}
 	merged = n == 1 ? off[0] : merge_slices(thread, off, n, real);
 	if (!merged)
 		return false;
-	marks = moved(history->marks, tier, 0, n);
-	TR_STORE(*slot_of(history, tier + 1, head_of(marks, tier + 1)),
+	marks = moved(closed->marks, tier, 0, n);
+	TR_STORE(*slot_of(closed, tier + 1, head_of(marks, tier + 1)),
 		 merged);
-	TR_PUBLISH(history->marks, moved(marks, tier + 1, 1, 0));
+	TR_PUBLISH(closed->marks, moved(marks, tier + 1, 1, 0));
 	TR_FENCE();
 	for (unsigned i = 0; n > 1 && i < n; i++)
 		free_memory(thread, off[i]);
@@ -442,28 +442,28 @@ static void restart(struct tr_thread *thread, struct tr_cell *cell,
 }
 
 /* The tiers of a cell with room for one more record, or NULL. */
-static struct tr_history *ready_history(struct tr_thread *thread,
-					struct tr_cell *cell, bool real)
+static struct tr_closed *ready_closed(struct tr_thread *thread,
+				      struct tr_cell *cell, bool real)
 {
-	uint32_t off = TR_LOAD(cell->history);
-	struct tr_history *history;
+	uint32_t off = TR_LOAD(cell->closed);
+	struct tr_closed *closed;
 
 	if (!off) {
-		off = tr_track_alloc(thread, sizeof(struct tr_history));
+		off = tr_track_alloc(thread, sizeof(struct tr_closed));
 		if (!off)
 			return NULL;
-		TR_PUBLISH(cell->history, off);
+		TR_PUBLISH(cell->closed, off);
 	}
-	history = (void *)(thread->base + off);
-	return make_room(thread, history, 0, real) ? history : NULL;
+	closed = (void *)(thread->base + off);
+	return make_room(thread, closed, 0, real) ? closed : NULL;
 }
 
-static void push(struct tr_history *history, uint32_t off)
+static void push(struct tr_closed *closed, uint32_t off)
 {
-	uint64_t marks = TR_LOAD(history->marks);
+	uint64_t marks = TR_LOAD(closed->marks);
 
-	TR_STORE(*slot_of(history, 0, head_of(marks, 0)), off);
-	TR_PUBLISH(history->marks, moved(marks, 0, 1, 0));
+	TR_STORE(*slot_of(closed, 0, head_of(marks, 0)), off);
+	TR_PUBLISH(closed->marks, moved(marks, 0, 1, 0));
 }
 
 static bool is_real(const struct tr_cell *cell)
@@ -477,7 +477,7 @@ static void turn(struct tr_thread *thread, struct tr_cell *cell, uint32_t slice,
 	uint64_t n;
 	uint32_t bytes = cell_bytes(thread, cell, &n), off;
 	const struct tr_extra *extra = extra_of(thread, cell);
-	struct tr_history *history;
+	struct tr_closed *closed;
 
 	if (n == 0 && cell->failures == 0 &&
 	    (!extra || extra->zeros + extra->unbucketed == 0)) {
@@ -485,8 +485,8 @@ static void turn(struct tr_thread *thread, struct tr_cell *cell, uint32_t slice,
 		TR_STORE(cell->slice, slice);
 		return;
 	}
-	history = ready_history(thread, cell, real);
-	if (!history ||
+	closed = ready_closed(thread, cell, real);
+	if (!closed ||
 	    !(off = close_slice(thread, cell, bytes, n))) {
 		TR_STORE(cell->slice, slice); /* `first` stays */
 		return;
@@ -495,7 +495,7 @@ static void turn(struct tr_thread *thread, struct tr_cell *cell, uint32_t slice,
 	TR_FENCE();
 	restart(thread, cell, slice, real);
 	TR_FENCE();
-	push(history, off);
+	push(closed, off);
 	TR_FENCE();
 	TR_PUBLISH(cell->turning, 0);
 }
@@ -520,20 +520,20 @@ TR_COLD void tr_cell_turn(struct tr_thread *thread, struct tr_cell *cell,
 /* Completes a turn whose thread died in it. */
 static void complete(struct tr_thread *thread, struct tr_cell *cell)
 {
-	struct tr_history *history = (void *)(thread->base + cell->history);
+	struct tr_closed *closed = (void *)(thread->base + cell->closed);
 	uint32_t off = cell->turning, slice = cell->slice;
 	unsigned last;
 
 	if (!off)
 		return;
-	last = (head_of(history->marks, 0) - 1) & 255;
+	last = (head_of(closed->marks, 0) - 1) & 255;
 	if (slice < slice_at(thread, off)->to)
 		slice = slice_at(thread, off)->to;
 	restart(thread, cell, slice, is_real(cell));
 	TR_FENCE();
-	if (!length_of(history->marks, 0) ||
-	    history->slot[0][last % TR_TIER_SLOTS] != off)
-		push(history, off);
+	if (!length_of(closed->marks, 0) ||
+	    closed->slot[0][last % TR_TIER_SLOTS] != off)
+		push(closed, off);
 	TR_FENCE();
 	TR_PUBLISH(cell->turning, 0);
 }

@@ -81,24 +81,24 @@ static void add_closed(struct timeline *line, const struct tr_cell *cell,
 		add_point(line, cell->site, from, value_of(s));
 }
 
-static void add_history(struct timeline *line, const struct tr_cell *cell,
-			uint64_t before)
+static void add_tiers(struct timeline *line, const struct tr_cell *cell,
+		      uint64_t before)
 {
-	const struct tr_history *history =
-		tr_image_at(&line->view->image, cell->history,
-			    sizeof(*history), 8);
+	const struct tr_closed *closed =
+		tr_image_at(&line->view->image, cell->closed,
+			    sizeof(*closed), 8);
 
-	if (!history)
+	if (!closed)
 		return;
 	for (unsigned tier = 0; tier < TR_TIERS; tier++) {
-		unsigned head = history->marks >> (16 * tier) & 255;
-		unsigned i = history->marks >> (16 * tier + 8) & 255;
+		unsigned head = closed->marks >> (16 * tier) & 255;
+		unsigned i = closed->marks >> (16 * tier + 8) & 255;
 
 		if (((head - i) & 255) > TR_TIER_SLOTS)
 			continue;
 		for (; i != head; i = (i + 1) & 255)
 			add_closed(line, cell,
-				   history->slot[tier][i % TR_TIER_SLOTS],
+				   closed->slot[tier][i % TR_TIER_SLOTS],
 				   before);
 	}
 }
@@ -119,7 +119,7 @@ static void add_cell(struct timeline *line, const struct tr_cell *cell)
 {
 	uint64_t before = add_values(line, cell);
 
-	add_history(line, cell, before);
+	add_tiers(line, cell, before);
 	if (!line->to_now)
 		add_present(line, cell, before);
 }

@@ -139,35 +139,35 @@ static void add_slice(struct tr_gather *gather, struct tr_series *series,
 		     number_of(series, s->min), number_of(series, s->max));
 }
 
-static void add_history(struct tr_gather *gather, struct tr_series *series,
-			const struct tr_cell *cell, bool negative)
+static void add_closed(struct tr_gather *gather, struct tr_series *series,
+		       const struct tr_cell *cell, bool negative)
 {
 	const struct tr_image *image = gather->image;
-	const struct tr_history *history =
-		tr_image_at(image, cell->history, sizeof(*history), 8);
+	const struct tr_closed *closed =
+		tr_image_at(image, cell->closed, sizeof(*closed), 8);
 	const struct tr_slice *oldest, *s;
 	uint32_t off;
 
-	if (!history) {
-		gather->damaged += cell->history != 0;
+	if (!closed) {
+		gather->damaged += cell->closed != 0;
 		return;
 	}
-	oldest = slice_at(image, history->oldest);
+	oldest = slice_at(image, closed->oldest);
 	if (oldest) {
 		add_slice(gather, series, oldest, negative);
 		if (oldest->to > gather->horizon_slice)
 			gather->horizon_slice = oldest->to;
 	}
 	for (unsigned tier = 0; tier < TR_TIERS; tier++) {
-		unsigned head = history->marks >> (16 * tier) & 255;
-		unsigned i = history->marks >> (16 * tier + 8) & 255;
+		unsigned head = closed->marks >> (16 * tier) & 255;
+		unsigned i = closed->marks >> (16 * tier + 8) & 255;
 
 		if (((head - i) & 255) > TR_TIER_SLOTS) {
 			gather->damaged++;
 			continue;
 		}
 		for (; i != head; i = (i + 1) & 255) {
-			off = history->slot[tier][i % TR_TIER_SLOTS];
+			off = closed->slot[tier][i % TR_TIER_SLOTS];
 			s = slice_at(image, off);
 			if (!s)
 				gather->damaged++;
@@ -288,7 +288,7 @@ static void add_cell_pages(struct tr_gather *gather, struct tr_hist *hist,
 }
 
 static void add_present(struct tr_gather *gather, struct tr_series *series,
-			const struct tr_cell *cell, bool negative)
+		       const struct tr_cell *cell, bool negative)
 {
 	const struct tr_image *image = gather->image;
 	const struct tr_extra *extra =
@@ -328,8 +328,8 @@ static void add_cell(struct tr_gather *gather, struct tr_series *series,
 		add_slice(gather, series, turning, negative);
 	else
 		add_present(gather, series, cell, negative);
-	if (cell->history)
-		add_history(gather, series, cell, negative);
+	if (cell->closed)
+		add_closed(gather, series, cell, negative);
 }
 
 static void add_both(struct tr_gather *gather, struct tr_series *series,
