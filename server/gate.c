@@ -156,10 +156,28 @@ static bool check_body(struct exchange *ex)
 	return true;
 }
 
+/*
+ * libevent reads a body of these methods alone. The body of any other request
+ * stays in the stream, where it would be read as the next request.
+ */
+static bool has_unread_body(struct exchange *ex)
+{
+	enum evhttp_cmd_type method = exchange_method(ex);
+	const char *length = exchange_header(ex, "Content-Length");
+
+	if (method == EVHTTP_REQ_POST || method == EVHTTP_REQ_PUT ||
+	    method == EVHTTP_REQ_PATCH)
+		return false;
+	return exchange_header(ex, "Transfer-Encoding") ||
+	       (length && strcmp(length, "0") != 0);
+}
+
 bool gate_check_form(struct exchange *ex)
 {
 	const char *uri = evhttp_request_get_uri(ex->request);
 
+	if (has_unread_body(ex))
+		exchange_add_header(ex, "Connection", "close");
 	if (peers_sent_zero(&ex->server->peers, ex->request)) {
 		exchange_add_header(ex, "Connection", "close");
 		return problem(ex, 400, "the request holds a zero byte");

@@ -106,6 +106,20 @@ def check_methods(server):
               f"method {method}", answer and answer.status)
 
 
+def check_unread_bodies(server):
+    """A body that no route reads must not become the next request."""
+    hidden = (f"GET /api/health HTTP/1.1\r\nHost: {server.host}\r\n\r\n")
+    for method in ("GET", "DELETE", "OPTIONS", "QUERY"):
+        for length in (f"Content-Length: {len(hidden)}\r\n\r\n{hidden}",
+                       "Transfer-Encoding: chunked\r\n\r\n"
+                       f"{len(hidden):x}\r\n{hidden}\r\n0\r\n\r\n"):
+            got = server.raw(
+                (f"{method} /api/health HTTP/1.1\r\nHost: {server.host}"
+                 f"\r\n{length}").encode())
+            check_is(got.count(b"HTTP/1.1 "), 1,
+                     f"one answer to {method} with {length.split(':')[0]}")
+
+
 def check_tokens(server):
     token = server.token
     wrong = [None, "", token, f"Bearer {token[:-1]}", f"Bearer {token}0",
@@ -423,6 +437,7 @@ def main():
         server = scene.serve()
         check_hosts(server, program)
         check_methods(server)
+        check_unread_bodies(server)
         check_tokens(server)
         check_two_tokens(server, scene, program)
         check_no_cookies(server)
