@@ -17,6 +17,7 @@
 #include "ledger/layout/file.h"
 #include "ledger/layout/histogram.h"
 #include "ledger/layout/image.h"
+#include "ledger/layout/price.h"
 #include "ledger/layout/sums.h"
 #include "ledger/layout/training.h"
 #include "ledger/layout/tree.h"

@@ -47,6 +47,27 @@ struct tr_detached {
 #define TR_RUNS 8u
 #define TR_RUN_VALUES 64u /* values after which the clock is read again */
 
+/*
+ * Measures the cost of timing a site by counting some of its calls without
+ * timing them: see record/price.h.
+ */
+struct tr_trial {
+	uint32_t state;	   /* of the trial, see price/trial.c */
+	uint32_t node;	   /* armed: the call path whose next call begins it */
+	tare_site *site;   /* counting: its site; else NULL */
+	uint32_t left;	   /* calls until the clock is read */
+	uint32_t counted;  /* calls counted so far */
+	uint32_t path;	   /* the chosen call path */
+	bool is_twice;	   /* of the cost of counting */
+	bool is_extra;	   /* in such a trial's additional count */
+	uint64_t ticks;	   /* when this part began */
+	uint64_t calls;	   /* of the path, then */
+	double before;	   /* ticks per call of the path, timed */
+	double without;	   /* the same while counted */
+	double part;	   /* counted calls per call of the path */
+	uint64_t wait;	   /* entries until the next trial */
+};
+
 /* Private state of a thread. Lies in memory that a fork wipes. */
 struct tr_thread {
 	struct tare_self_ self; /* first: probes reach it inline */
@@ -75,7 +96,10 @@ struct tr_thread {
 	struct tr_seen {
 		uint64_t timed, untimed, values;
 	} seen;			/* by the governor, at its last look */
-	uint32_t unlooked;	/* entries since the last call of tr_look */
+	uint32_t unlooked;	/* entries since the last check */
+	uint32_t check_after;	/* entries; 0 at first */
+	uint32_t ungoverned;	/* entries since the last call of tr_look */
+	struct tr_trial trial;	/* see record/price.h */
 	uint32_t deep;		/* functions open without a place */
 	uint32_t orphans;	/* functions inside of a scope that has ended */
 	uint64_t orphan_at;	/* where the stack was at the first of them */
@@ -256,18 +280,18 @@ uint64_t tr_ledger_ticks(void);
  * probe: signal-safe. NULL: not wanted.
  */
 extern void (*tr_look)(void);
+/*
+ * The same for trials, with the number of entries since the last call; may
+ * lower thread->check_after for the next one. Busy.
+ */
+extern void (*tr_trial_turn)(struct tr_thread *thread, uint32_t entries);
 #define TR_LOOK_EVENTS 8192u
+void tr_look_now(struct tr_thread *thread);
 TR_INLINE void tr_look_after(struct tr_thread *thread, uint32_t events)
 {
-	void (*look)(void);
-
 	thread->unlooked += events;
-	if (TR_LIKELY(thread->unlooked < TR_LOOK_EVENTS))
-		return;
-	thread->unlooked = 0;
-	look = __atomic_load_n(&tr_look, __ATOMIC_RELAXED);
-	if (look)
-		look();
+	if (TR_UNLIKELY(thread->unlooked >= thread->check_after))
+		tr_look_now(thread);
 }
 
 /* ---- option.c ---------------------------------------------------------- */

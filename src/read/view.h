@@ -106,6 +106,7 @@ struct tr_path {
 	uint32_t first, next; /* children, next sibling */
 	uint32_t depth;
 	uint64_t calls, untimed, failures, items, open;
+	uint64_t tried; /* part of `untimed`: to find the cost of timing */
 	double sum;
 	double open_ticks; /* of scopes under way, so far */
 };
@@ -156,6 +157,17 @@ struct tr_gather {
 	uint64_t pages;		/* of histograms made */
 	struct tr_pool pool;	/* these pages */
 	bool failed;		/* out of memory */
+	const struct tr_cost *cost; /* by series, or NULL: see tr_cost_of() */
+	uint32_t n_costs;
+};
+
+/* What a call of a scope cost the program, in ticks. */
+struct tr_cost {
+	double inside, outside; /* a timed call: within its own time, and not */
+	double untimed;		/* a call that was only counted */
+	double error, untimed_error; /* of a timed call, of a counted one */
+	uint64_t tried; /* calls counted only to measure this */
+	bool is_measured; /* by trials; else from the calibration */
 };
 
 /* Allocations. */
@@ -211,6 +223,7 @@ struct tare_view {
 	uint64_t cleared_ticks;
 	uint64_t now_ticks;
 
+	struct tr_cost *costs;	/* by series */
 	struct tr_gather all;	/* over all time: tree and health */
 	struct tr_gather window; /* of the last tare_view_stats */
 	const struct tr_gather *shown; /* the one its rows come from */
@@ -255,6 +268,15 @@ TR_INLINE const struct tr_header *tr_view_header(const tare_view *view)
 /* Adds an image to `gather` (zero-filled before the first). */
 int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 		  int sign);
+/* ---- costs.c ----------------------------------------------------------- */
+
+/* Fills view->costs; without memory, costs are those of the calibration. */
+void tr_view_find_costs(tare_view *view);
+struct tr_cost tr_cost_of(const struct tr_gather *gather,
+			  const struct tr_header *header, uint32_t site);
+
+/* ---- estimate.c -------------------------------------------------------- */
+
 /* Series of which the governor let only a part be measured. */
 void tr_estimate(tare_view *view);
 /* Paths of `gather`, by the series of view->all. */

@@ -20,6 +20,7 @@
 
 #include "ledger/write.h"
 #include "record/host.h"
+#include "record/price.h"
 
 /* ---- copies ------------------------------------------------------------ */
 
@@ -285,10 +286,20 @@ TR_INLINE uint32_t tr_thread_draw(struct tr_thread *thread)
 
 /* ---- untimed.c --------------------------------------------------------- */
 
-/* The handle of a scope that is only counted is its frame plus one. */
+/*
+ * The handle of a scope that is only counted is its frame plus one; plus
+ * TR_HANDLE_EXTRA if its end adds nothing to the count.
+ */
+#define TR_HANDLE_EXTRA 2u
 TR_INLINE struct tr_frame *tr_frame_of(void *handle)
 {
-	return (struct tr_frame *)((uintptr_t)handle & ~(uintptr_t)1);
+	return (struct tr_frame *)((uintptr_t)handle & ~(uintptr_t)3);
+}
+
+/* What the end of a scope that is only counted adds to its count. */
+TR_INLINE uint64_t tr_handle_counts(const void *handle)
+{
+	return ~((uintptr_t)handle >> 1) & 1;
 }
 
 /* Is the frame's scope only counted? */
@@ -314,13 +325,12 @@ extern uint8_t *tr_site_levels;
  * The thread has a track, and it is not busy. */
 void *tr_scope_begin_untimed(tare_site *site, uint32_t gate);
 /* Is this call to be counted only? */
-bool tr_scope_is_skipped(struct tr_thread *thread, const tare_site *site);
+bool tr_scope_is_skipped(struct tr_thread *thread, tare_site *site);
 /* Makes the frame just pushed an untimed one; returns its handle. */
 void *tr_frame_untimed(const struct tr_thread *thread, struct tr_frame *frame);
 /* Ends it; false if `handle` is not untimed, or not the innermost scope. */
 bool tr_scope_end_untimed(void *handle);
 /* Counts a call that ends without a time, and its failure. Busy. */
-void tr_scope_count(struct tr_thread *thread, uint32_t node,
-		    const struct tr_frame *frame);
+void tr_scope_count(struct tr_thread *thread, uint32_t node, void *handle);
 
 #endif

@@ -24,7 +24,7 @@ LIMITS = [
     ("counter", None, 6),
     ("value", None, 6),
     ("operation", None, 6),
-    ("scope", "on", 160),
+    ("scope", "on", 165),
     ("nested", "on", 325),
     ("counter", "on", 19),
     ("value", "on", 140),

@@ -295,7 +295,9 @@ TEST(switched_off_it_never_steps_in)
 	if (CHECK_INT(scratch_wait(pid, 100), 0)) {
 		CHECK_INT(shared->stepped_in, 0);
 		CHECK_INT(shared->told_hot, shared->hot);
-		CHECK_INT(shared->timed, shared->hot);
+		/* Trials of what timing costs leave out some times. */
+		CHECK(shared->timed <= shared->hot &&
+		      shared->hot - shared->timed <= shared->hot / 50);
 	}
 	end_play();
 }
@@ -342,7 +344,9 @@ TEST(a_child_of_a_governed_program_starts_in_full)
 	if (CHECK_INT(scratch_wait(pid, 100), 0)) {
 		CHECK(shared->stepped_in);
 		CHECK_INT(shared->told_hot, shared->hot);
-		CHECK_INT(shared->timed, shared->hot);
+		/* Trials of what timing costs leave out some times. */
+		CHECK(shared->timed <= shared->hot &&
+		      shared->hot - shared->timed <= shared->hot / 50);
 	}
 	end_play();
 }

@@ -289,7 +289,7 @@ typedef struct tare_health {
 	uint64_t trace_dropped;	 /* overwritten or discarded */
 	uint64_t threads;	 /* that ever measured */
 	uint64_t damaged;	 /* inconsistencies that the reader skipped */
-	double measuring_ns;	 /* cost: calls x calibrated cost, monitor_ns
+	double measuring_ns;	 /* cost: calls x cost of a call, monitor_ns
 				  * and sampling_ns */
 	double monitor_ns;	 /* CPU time of the monitor thread */
 	double measuring_share;	 /* of the CPU time, if it was read; else of the
@@ -302,6 +302,10 @@ typedef struct tare_health {
 	uint64_t governor_actions; /* changes of a site's level */
 	uint64_t missed;	 /* calls while paused, estimated */
 	double sampling_ns;	 /* taking stack samples */
+	double measuring_low_ns; /* measuring_ns is in this interval, with a */
+	double measuring_high_ns; /* probability of about 95 % */
+	uint64_t tried;		 /* calls counted without a time, to measure
+				  * what timing costs: at most 1 % */
 } tare_health;
 
 TARE_API const tare_health *tare_view_health(const tare_view *view);

@@ -36,7 +36,7 @@
 
 #define TR_MAGIC UINT64_C(0x314745444c455254) /* "TRELEDG1", little endian */
 #define TR_FORMAT_MAJOR 3u
-#define TR_FORMAT_MINOR 1u
+#define TR_FORMAT_MINOR 2u
 #define TR_ENDIAN 0x01020304u
 
 #define TR_PAGE 4096u
@@ -354,7 +354,8 @@ struct tr_header {
 	struct tr_alloc_state heap;
 	uint32_t trainings;	 /* newest struct tr_training, offset */
 	uint32_t trainings_lost; /* trainings with no room */
-	uint64_t reserved[32];	 /* for later minors */
+	double counted_ticks;	 /* cost of a counted scope in an empty loop */
+	uint64_t reserved[31];	 /* for later minors */
 };
 
 _Static_assert(sizeof(struct tr_header) == TR_PAGE, "header is one page");
@@ -363,6 +364,10 @@ _Static_assert(sizeof(struct tr_header) == TR_PAGE, "header is one page");
 #define TR_META_BYTES TR_PAGE
 #define TR_SUMS_AT (2u * TR_PAGE) /* a hole until the run is moved */
 #define TR_REGIONS_AT (3u * TR_PAGE)
+
+#define TR_COUNTER_FIRST 64u
+#define TR_COUNTER_CALLS_SHIFT 48u
+#define TR_COUNTER_SUM ((UINT64_C(1) << TR_COUNTER_CALLS_SHIFT) - 1)
 
 /* A site as registered. Published by `ready`. Strings: offset into file. */
 struct tr_site {
@@ -373,7 +378,12 @@ struct tr_site {
 	uint8_t kind, type;
 	uint16_t flags;
 	uint32_t slot;	/* counters, ratios (two slots) and gauges */
-	uint64_t missed; /* calls while it was paused, estimated */
+	/*
+	 * Calls while it was paused, estimated. Of a counter: its first
+	 * TR_COUNTER_FIRST calls, and in TR_COUNTER_SUM what they added, so
+	 * that readers know about how many calls made its total.
+	 */
+	uint64_t missed;
 	uint32_t level;	 /* enum tr_level now; the governor writes it */
 	uint32_t worst;	 /* and the highest ever */
 	uint64_t born;	 /* ticks when it was registered: its first use */

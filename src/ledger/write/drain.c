@@ -111,6 +111,26 @@ static TR_COLD void next_lap(struct tr_thread *thread, struct tr_track *track,
 }
 
 void (*tr_look)(void);
+void (*tr_trial_turn)(struct tr_thread *thread, uint32_t entries);
+
+TR_COLD void tr_look_now(struct tr_thread *thread)
+{
+	void (*turn)(struct tr_thread *, uint32_t) =
+		__atomic_load_n(&tr_trial_turn, __ATOMIC_RELAXED);
+	void (*look)(void) = __atomic_load_n(&tr_look, __ATOMIC_RELAXED);
+	uint32_t entries = thread->unlooked;
+
+	thread->unlooked = 0;
+	thread->check_after = TR_LOOK_EVENTS;
+	if (turn)
+		turn(thread, entries);
+	thread->ungoverned += entries;
+	if (thread->ungoverned < TR_LOOK_EVENTS)
+		return;
+	thread->ungoverned = 0;
+	if (look)
+		look();
+}
 
 void tr_drain_batch(struct tr_thread *thread, struct tr_track *track,
 		    uint64_t end)

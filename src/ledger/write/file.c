@@ -262,6 +262,7 @@ static void place_regions(struct tr_header *header, uint64_t bytes,
 		[TR_REGION_STACKS] = stacks * sizeof(struct tr_stack),
 		[TR_REGION_ALLOCS] = alloc_bytes(config),
 		[TR_REGION_SAMPLES] = samples * sizeof(struct tr_sample),
+		[TR_REGION_PRICES] = TR_PRICE_ROWS * sizeof(struct tr_price),
 	};
 	uint64_t at = TR_REGIONS_AT;
 
@@ -287,7 +288,8 @@ static uint64_t fixed_bytes(const struct tr_config *config)
 			 config->max_history_size * TR_RECORD_ABOUT +
 			 TR_MAX_TRACKS * 4 +
 			 262144 + TR_MAX_MODULES * sizeof(struct tr_module) +
-			 alloc_bytes(config) + 5 * TR_PAGE;
+			 alloc_bytes(config) + 5 * TR_PAGE +
+			 TR_PRICE_ROWS * sizeof(struct tr_price);
 
 	if (tr_config_wants_stacks(config))
 		bytes += config->max_stacks * sizeof(struct tr_stack) +

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "base/maths.h"
+
 static void add_losses(tare_health *h, const struct tr_losses *lost)
 {
 	h->lost_no_track += lost->no_track;
@@ -83,33 +85,90 @@ static uint64_t history_room(const struct tr_header *header)
 struct taken {
 	uint64_t values; /* of values and gauges, also without a bucket */
 	double timed;	 /* part of them in buckets */
-	double scopes;
+	double cost;	 /* of scopes and counters, in ticks */
+	double squares;	 /* of the errors of `cost` */
+	double guessed;	 /* part of `cost` that is not from trials */
+	uint64_t tried;
 };
 
 /*
- * One pass. Counters are skipped without reading their site: they may be most
- * of the series, and have totals, not calls.
+ * Calls of a counter. Most add one; of the others, the first calls tell how
+ * much a call adds.
  */
-static struct taken add_series(const struct tr_gather *g)
+static double counter_calls(const struct tr_series *s)
 {
-	struct taken taken = { 0, 0, 0 };
+	uint64_t first = s->site->missed;
+	double calls = (double)(first >> TR_COUNTER_CALLS_SHIFT);
+	double sum = (double)(first & TR_COUNTER_SUM);
 
-	for (uint32_t id = 1; id < g->n_series; id++) {
-		const struct tr_series *s = &g->series[id];
-		uint64_t timed;
+	return sum > 0 ? (double)s->counter * calls / sum : calls;
+}
 
-		if (!(s->calls | s->untimed | s->positive.n | s->negative.n |
-		      s->positive.zeros | s->positive.unbucketed |
-		      s->not_finite) ||
-		    !s->site || s->site->flags & TR_SITE_INTERNAL)
+static void add_counter(const struct tr_header *header,
+			const struct tr_series *s, struct taken *taken)
+{
+	double cost = counter_calls(s) * header->counter_ticks;
+
+	taken->cost += cost;
+	taken->guessed += cost;
+}
+
+static void add_scope(const tare_view *view, uint32_t id, struct taken *taken)
+{
+	const struct tr_series *s = &view->all.series[id];
+	struct tr_cost cost = tr_cost_of(&view->all, tr_view_header(view), id);
+	double timed = (double)s->calls, untimed = (double)s->untimed;
+	double all = timed * (cost.inside + cost.outside) +
+		     untimed * cost.untimed;
+	double error = timed * cost.error + untimed * cost.untimed_error;
+
+	taken->cost += all;
+	if (cost.is_measured)
+		taken->squares += error * error;
+	else
+		taken->guessed += all;
+	taken->tried += cost.is_measured ? cost.tried : 0;
+}
+
+static bool is_value(const struct tr_series *s)
+{
+	return s->site && !(s->site->flags & TR_SITE_INTERNAL) &&
+	       (s->site->kind == TARE_KIND_VALUE ||
+		s->site->kind == TARE_KIND_GAUGE);
+}
+
+static uint64_t values_of(const struct tr_series *s)
+{
+	return tr_series_timed(s) + s->not_finite + s->positive.unbucketed;
+}
+
+static uint64_t values_in(const struct tr_gather *g)
+{
+	uint64_t n = 0;
+
+	for (uint32_t id = 1; id < g->n_series; id++)
+		if (is_value(&g->series[id]))
+			n += values_of(&g->series[id]);
+	return n;
+}
+
+static struct taken add_series(const tare_view *view)
+{
+	struct taken taken = { .values = 0 };
+
+	for (uint32_t id = 1; id < view->all.n_series; id++) {
+		const struct tr_series *s = &view->all.series[id];
+
+		if (!s->site || s->site->flags & TR_SITE_INTERNAL)
 			continue;
-		taken.scopes += (double)s->calls + (double)s->untimed;
-		if (s->site->kind != TARE_KIND_VALUE &&
-		    s->site->kind != TARE_KIND_GAUGE)
+		if (s->calls | s->untimed)
+			add_scope(view, id, &taken);
+		else if (s->site->kind == TARE_KIND_COUNTER)
+			add_counter(tr_view_header(view), s, &taken);
+		if (!is_value(s))
 			continue;
-		timed = tr_series_timed(s);
-		taken.timed += (double)timed;
-		taken.values += timed + s->not_finite + s->positive.unbucketed;
+		taken.values += values_of(s);
+		taken.timed += (double)tr_series_timed(s);
 	}
 	return taken;
 }
@@ -160,14 +219,9 @@ static double sampled_of(tare_view *view)
 	return s->is_wall ? tr_most(s->weight_ns, s->cpu_ns) : s->cpu_ns;
 }
 
-/*
- * Calls x their calibrated cost, also as a share: of the time that threads
- * spent in their outermost scopes, or, if stacks are sampled, of the CPU time.
- */
-static void add_cost(tare_view *view, const struct taken *taken,
-		     tare_health *h)
+/* Time that threads spent in their outermost scopes. */
+static double busy_of(tare_view *view)
 {
-	const struct tr_header *header = tr_view_header(view);
 	const struct tr_gather *g = &view->all;
 	double busy = 0;
 
@@ -175,16 +229,31 @@ static void add_cost(tare_view *view, const struct taken *taken,
 	     i = g->path[i].next)
 		if (!overlaps(g, i))
 			busy += g->path[i].sum + g->path[i].open_ticks;
+	return tr_view_ns(view, busy);
+}
+
+/*
+ * Calls x cost, also as a share: of the time that threads spent in their
+ * outermost scopes, or, if stacks are sampled, of the CPU time.
+ */
+static void add_cost(tare_view *view, const struct taken *taken,
+		     tare_health *h)
+{
+	const struct tr_header *header = tr_view_header(view);
+	double busy = tr_most(busy_of(view), sampled_of(view));
+	double values = taken->timed * header->value_ticks +
+			cost_of_functions(&view->all, header);
+	double error;
+
 	h->monitor_ns = monitor_of(view);
-	h->measuring_ns = h->monitor_ns + tr_view_ns(
-		view, taken->scopes * (header->inside_ticks +
-				       header->outside_ticks) +
-			      taken->timed * header->value_ticks +
-			      cost_of_functions(g, header));
-	busy = tr_view_ns(view, busy);
 	h->sampling_ns = tare_view_sampling(view)->cost_ns;
-	busy = tr_most(busy, sampled_of(view));
-	h->measuring_ns += h->sampling_ns;
+	h->measuring_ns = h->monitor_ns + h->sampling_ns +
+			  tr_view_ns(view, taken->cost + values);
+	error = tr_view_ns(view, tr_maths_sqrt(taken->squares) +
+					 (taken->guessed + values) / 2);
+	h->measuring_low_ns = tr_most(h->measuring_ns - error, 0);
+	h->measuring_high_ns = h->measuring_ns + error;
+	h->tried = taken->tried;
 	if (busy > 0)
 		h->measuring_share = tr_least(h->measuring_ns / busy, 1);
 }
@@ -201,23 +270,15 @@ static struct tr_governed governed_since_clear(const tare_view *view)
 	return now;
 }
 
-/* The governor has better figures: rate of the calls, and CPU time. */
+/* The governor has the CPU time of the process. */
 static void add_governed(tare_view *view, tare_health *h)
 {
 	struct tr_governed g = governed_since_clear(view);
-	const struct tr_header *header = tr_view_header(view);
 
-	if (g.looks && g.cost_ns >= 0 && g.cpu_ns > 0 &&
-	    g.cost_ns <= g.cpu_ns) {
-		/* The governor's cost excludes functions and samples. */
-		h->measuring_ns = g.cost_ns + h->sampling_ns +
-				  tr_view_ns(view, cost_of_functions(
-							   &view->all, header));
-		/* The governor's last check was before the end. */
+	if (g.looks && g.cpu_ns > 0)
 		h->measuring_share = tr_least(
 			h->measuring_ns / tr_most(g.cpu_ns, sampled_of(view)),
 			1);
-	}
 	if (g.limit > 0 && g.limit <= 1)
 		h->measuring_limit = g.limit;
 	if (g.share >= 0 && isfinite(g.share))
@@ -266,7 +327,7 @@ static uint64_t cleared_of(const tare_view *view)
 		tr_gather_release(&g);
 		return 0;
 	}
-	n = g.events + add_series(&g).values;
+	n = g.events + values_in(&g);
 	tr_gather_release(&g);
 	return n;
 }
@@ -289,7 +350,7 @@ TARE_API const tare_health *tare_view_health(const tare_view *const_view)
 	}
 	h->lost = h->lost_no_track + h->lost_no_space + h->lost_busy +
 		  h->lost_damage;
-	taken = add_series(&view->all);
+	taken = add_series(view);
 	h->events = view->all.events + taken.values;
 	h->cleared = cleared_of(view);
 	h->overflow_calls = overflow_calls_of(&view->all);

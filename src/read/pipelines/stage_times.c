@@ -253,6 +253,8 @@ int tr_stage_times(struct tr_stages *stages)
 	int err = gather(&p);
 
 	if (!err) {
+		p.g.cost = stages->view->all.cost;
+		p.g.n_costs = stages->view->all.n_costs;
 		tr_path_times(&p.g, tr_view_header(stages->view), p.times);
 		err = add_paths(&p);
 	}

@@ -63,7 +63,7 @@ static void fill_node(const struct tree *tree, uint32_t index, double whole)
 	node->is_estimate = tr_path_is_estimate(&view->all, index);
 	node->repaired = node->is_estimate || tr_path_is_function(p) ?
 				 0 :
-				 p->untimed;
+				 p->untimed - p->tried;
 	node->total_ns = tr_view_ns(view, p->sum + p->open_ticks);
 	node->own_ns = tr_view_ns(view, t->own);
 	node->net_own_ns = tr_view_ns(view, t->net_own);

@@ -180,12 +180,34 @@ static double timed_items(const struct tr_series *s)
 		       (double)s->items * calls / (calls + (double)s->untimed);
 }
 
+static uint32_t id_of(const tare_view *view, const struct tr_series *s)
+{
+	return (uint32_t)(s - view->shown->series);
+}
+
+/*
+ * Calls that trials counted have no slice: a window gets its share of them.
+ * They are one of a hundred at most.
+ */
+static void add_tried(const tare_view *view, const struct tr_series *s,
+		      const struct tr_cost *cost, tare_stats *row)
+{
+	uint64_t timed = view->all.series[id_of(view, s)].calls;
+	double part = timed ? (double)cost->tried / (double)timed : 0;
+
+	if (view->shown->range.last_values)
+		return;
+	row->count += (uint64_t)((double)row->count * part + 0.5);
+	row->total *= 1 + part;
+}
+
 static void fill_time(const tare_view *view, const struct tr_series *s,
 		      const struct tr_times *extra, bool is_all,
 		      tare_stats *row)
 {
 	const struct tr_header *h = tr_view_header(view);
-	double cost = (double)row->timed * tr_view_ns(view, h->inside_ticks);
+	struct tr_cost each = tr_cost_of(&view->all, h, id_of(view, s));
+	double cost = (double)row->timed * tr_view_ns(view, each.inside);
 
 	if (is_all) {
 		row->count = s->calls + s->untimed + s->missed;
@@ -196,6 +218,7 @@ static void fill_time(const tare_view *view, const struct tr_series *s,
 				      row->total);
 	} else {
 		row->own = row->net_own = NAN;
+		add_tried(view, s, &each, row);
 		row->net_total = tr_most(row->total - cost, 0);
 	}
 	row->net_mean = tr_stats_net_mean(row);

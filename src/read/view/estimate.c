@@ -60,6 +60,16 @@ static void estimate_path(struct tr_path *p, const struct tr_series *s)
 		      (p->calls + p->untimed);
 }
 
+/* Calls that trials counted, instead of timing them: as long as the others. */
+static void estimate_tried(struct tr_path *p, const struct tr_series *s,
+			   uint64_t tried)
+{
+	if (!s->untimed || !p->calls)
+		return;
+	p->tried = scaled(p->untimed, (double)tried / (double)s->untimed);
+	p->sum *= (double)(p->calls + p->tried) / (double)p->calls;
+}
+
 /* Calls that are still open have no time in the sum. */
 static void estimate_function(struct tr_path *p)
 {
@@ -124,6 +134,10 @@ void tr_estimate_paths(struct tr_gather *g, const struct tr_gather *all)
 		else if (p->site < all->n_series &&
 			 all->series[p->site].is_estimate)
 			estimate_path(p, &all->series[p->site]);
+		else if (all->cost && p->site < all->n_costs &&
+			 all->cost[p->site].tried)
+			estimate_tried(p, &all->series[p->site],
+				       all->cost[p->site].tried);
 	}
 }
 
@@ -131,6 +145,7 @@ void tr_estimate(tare_view *view)
 {
 	struct tr_gather *g = &view->all;
 
+	tr_view_find_costs(view);
 	for (uint32_t id = 1; id < g->n_series; id++)
 		if (g->series[id].site && g->series[id].site->worst)
 			estimate_series(view, &g->series[id], id);

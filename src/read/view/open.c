@@ -300,6 +300,7 @@ TARE_API void tare_view_close(tare_view *view)
 	tr_gather_release(&view->window);
 	tr_image_close(&view->image);
 	tr_image_close(&view->baseline);
+	free(view->costs);
 	free(view->stats);
 	free(view->trends);
 	free(view->trend_stats);

@@ -4,7 +4,7 @@
  *
  * Own time is a path's total minus that of its children. Open scopes count with
  * the time they have run, so an open parent never has less than its children.
- * Net time subtracts the calibrated cost of every call: the inside part from
+ * Net time subtracts the cost of every call (costs.c): the inside part from
  * the scope itself, the outside part from the scope around it.
  */
 
@@ -27,26 +27,40 @@ bool tr_path_recurs(const struct tr_gather *g, uint32_t index)
 }
 
 /*
- * Cost of the calls outside of their own interval. Times of functions are
- * scaled to all calls, so they include an inside cost of untimed calls that is
- * not in the caller's time.
+ * Cost of a function's calls outside of their own interval. Times of functions
+ * are scaled to all calls, so they include an inside cost of untimed calls that
+ * is not in the caller's time.
  */
-static double cost_outside(const struct tr_path *p, const struct tr_header *h)
+static double function_outside(const struct tr_path *p,
+			       const struct tr_header *h)
 {
-	double timed = (double)p->calls * h->outside_ticks;
 	double untimed = h->added_untimed.ticks[0];
 
-	if (!tr_path_is_function(p))
-		return timed;
 	if (tr_path_is_sampled(p))
 		untimed -= h->inside_ticks;
-	return timed + (double)p->untimed * untimed;
+	return (double)p->calls * h->outside_ticks +
+	       (double)p->untimed * untimed;
 }
 
-static double cost_inside(const struct tr_path *p, const struct tr_header *h)
+static double cost_outside(const struct tr_gather *g, const struct tr_path *p,
+			   const struct tr_header *h)
+{
+	struct tr_cost cost;
+
+	if (tr_path_is_function(p))
+		return function_outside(p, h);
+	cost = tr_cost_of(g, h, p->site);
+	return (double)p->calls * cost.outside +
+	       (double)p->untimed * cost.untimed;
+}
+
+static double cost_inside(const struct tr_gather *g, const struct tr_path *p,
+			  const struct tr_header *h)
 {
 	double calls = (double)p->calls;
 
+	if (!tr_path_is_function(p))
+		return calls * tr_cost_of(g, h, p->site).inside;
 	if (tr_path_is_sampled(p))
 		calls += (double)p->untimed;
 	return calls * h->inside_ticks;
@@ -59,7 +73,7 @@ void tr_path_times(const struct tr_gather *g, const struct tr_header *h,
 	for (uint32_t i = 0; i < g->n_paths; i++) {
 		out[i].own = g->path[i].sum + g->path[i].open_ticks;
 		out[i].total = g->path[i].sum;
-		out[i].net_own = out[i].own - cost_inside(&g->path[i], h);
+		out[i].net_own = out[i].own - cost_inside(g, &g->path[i], h);
 		out[i].net_total = 0;
 	}
 	for (uint32_t i = g->n_paths; i-- > 1;) {
@@ -68,7 +82,7 @@ void tr_path_times(const struct tr_gather *g, const struct tr_header *h,
 		double mine = p->sum + p->open_ticks;
 
 		above->own -= mine;
-		above->net_own -= mine + cost_outside(p, h);
+		above->net_own -= mine + cost_outside(g, p, h);
 	}
 	for (uint32_t i = g->n_paths; i-- > 1;) {
 		out[i].own = tr_most(out[i].own, 0);

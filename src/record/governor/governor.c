@@ -92,8 +92,7 @@ struct look {
 
 static double full_cost(const struct tr_plan_site *s)
 {
-	return s->rate * (s->is_scope ? g.rates.costs.scope_s :
-					g.rates.costs.value_s);
+	return s->rate * (s->is_scope ? s->scope_s : g.rates.costs.value_s);
 }
 
 /*
@@ -139,13 +138,16 @@ static void look_at_site(struct look *look, uint32_t id)
 	uint64_t scopes = new.timed + new.untimed;
 	double on = g.levels[id] & TR_LEVEL_PAUSED ? tr_pause_part(&g.pause) :
 						     1;
+	struct tr_costs costs = tr_rates_costs(&g.rates, id);
 	struct tr_plan_site s = {
 		.site = id,
 		.is_scope = scopes > 0,
 		.rate = rate_of(id, (double)(scopes ? scopes : new.values), on),
-		.cost = (double)new.timed * g.rates.costs.scope_s +
-			(double)new.untimed * g.rates.costs.untimed_s +
-			(double)new.values * g.rates.costs.value_s,
+		.cost = (double)new.timed * costs.scope_s +
+			(double)new.untimed * costs.untimed_s +
+			(double)new.values * costs.value_s,
+		.scope_s = costs.scope_s,
+		.untimed_s = costs.untimed_s,
 	};
 
 	if (!(scopes | new.values) && !g.levels[id])

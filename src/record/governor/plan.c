@@ -18,16 +18,19 @@ static const uint8_t steps[] = { 3, 6, 10 };
 static double cost_of(const struct tr_plan *plan, const struct tr_plan_site *s,
 		      uint32_t level)
 {
-	double timed = 1;
+	bool is_known = s->scope_s > 0;
+	double scope_s = is_known ? s->scope_s : plan->scope_s;
+	double untimed_s = is_known ? s->untimed_s : plan->untimed_s;
+	double timed = 0;
 
 	if (!s->is_scope)
 		return s->rate * plan->value_s;
-	if (level == TR_LEVEL_COUNTED)
-		timed = 0;
-	else if (level)
+	if (!level)
+		return s->rate * scope_s;
+	if (level != TR_LEVEL_COUNTED)
 		timed = 1.0 / (double)(1u << level);
-	return s->rate * (timed * plan->scope_s +
-			  (1 - timed) * plan->untimed_s);
+	/* A call that is timed by chance first looks like a counted one. */
+	return s->rate * (timed * scope_s + untimed_s);
 }
 
 /* Insertion sort: a few dozen sites, almost in the order of last time. */

@@ -16,6 +16,8 @@ struct tr_plan_site {
 	bool is_scope;	 /* else the site can only be paused */
 	double rate;	 /* calls, if all are counted */
 	double cost;	 /* at its present level */
+	/* Seconds of a call, timed and counted, if known; 0: the plan's. */
+	double scope_s, untimed_s;
 	uint8_t level;	 /* enum tr_level, planned */
 };
 

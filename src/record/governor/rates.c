@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "record/price.h"
+
 bool tr_rates_open(struct tr_rates *rates, uint32_t most)
 {
 	size_t bytes = most * sizeof(*rates->now);
@@ -16,8 +18,11 @@ bool tr_rates_open(struct tr_rates *rates, uint32_t most)
 		rates->now = tr_memory_map(bytes);
 	if (!rates->before)
 		rates->before = tr_memory_map(bytes);
-	if (!rates->now || !rates->before)
+	if (!rates->known)
+		rates->known = tr_memory_map(most * sizeof(*rates->known));
+	if (!rates->now || !rates->before || !rates->known)
 		return false;
+	memset(rates->known, 0, rates->n * sizeof(*rates->known));
 	memset(rates->now, 0, rates->n * sizeof(*rates->now));
 	memset(rates->before, 0, rates->n * sizeof(*rates->before));
 	rates->most = most;
@@ -47,20 +52,61 @@ static double added_at(const struct tr_added *added, double between)
 				  (at[i + 1] - at[i]);
 }
 
-static struct tr_costs costs_at(double between_s)
+/*
+ * Of scopes: as measured in the program, if there were trials. How much of the
+ * counting overlaps with other work differs between programs: without trials,
+ * to be safe, take its cost in the densest case.
+ */
+static struct tr_costs costs_at(const struct tr_rates *rates, double between_s)
 {
 	const struct tr_header *header = tr_ledger->header;
 	double s = tr_ledger->sec_per_tick, between = between_s / s;
-
-	/*
-	 * How much of the counting overlaps with other work differs between
-	 * programs: to be safe, take its cost in the densest case.
-	 */
-	return (struct tr_costs){
+	struct tr_costs costs = {
 		s * added_at(&header->added_scope, between),
 		s * added_at(&header->added_untimed, 0),
 		s * added_at(&header->added_value, between),
 	};
+
+	if (rates->measured.scope_s > 0) {
+		costs.scope_s = rates->measured.scope_s;
+		costs.untimed_s = rates->measured.untimed_s;
+	}
+	return costs;
+}
+
+/* What trials have found so far. */
+static void find_prices(struct tr_rates *rates)
+{
+	double s = tr_ledger->sec_per_tick, samples = 0;
+	struct tr_costs sum = { 0, 0, 0 };
+	struct tr_price_figures f;
+	uint32_t site;
+
+	for (uint32_t row = 0; (site = tr_price_at(row, &f)) != 0; row++) {
+		if (site >= rates->n || !(f.timed > 0))
+			continue;
+		rates->known[site] = (struct tr_costs){ s * f.timed,
+							s * f.counted, 0 };
+		sum.scope_s += f.samples * s * f.timed;
+		sum.untimed_s += f.samples * s * f.counted;
+		samples += f.samples;
+	}
+	rates->measured = (struct tr_costs){ 0, 0, 0 };
+	if (samples > 0)
+		rates->measured = (struct tr_costs){ sum.scope_s / samples,
+						     sum.untimed_s / samples,
+						     0 };
+}
+
+struct tr_costs tr_rates_costs(const struct tr_rates *rates, uint32_t site)
+{
+	struct tr_costs costs = rates->costs;
+
+	if (rates->known[site].scope_s > 0) {
+		costs.scope_s = rates->known[site].scope_s;
+		costs.untimed_s = rates->known[site].untimed_s;
+	}
+	return costs;
 }
 
 /* Adds up a thread's nodes; returns their sum. */
@@ -149,10 +195,10 @@ static void look_at_thread(struct tr_rates *rates, struct tr_thread *thread,
 	if (n == 0)
 		return;
 	/* The interval excludes the cost: estimate it, subtract, repeat. */
-	costs = costs_at(t.cpu_s * on / n);
+	costs = costs_at(rates, t.cpu_s * on / n);
 	cost = t.timed * costs.scope_s + t.untimed * costs.untimed_s +
 	       t.values * costs.value_s;
-	costs = costs_at((t.cpu_s * on - cost) / n);
+	costs = costs_at(rates, (t.cpu_s * on - cost) / n);
 	cost = t.timed * costs.scope_s + t.untimed * costs.untimed_s +
 	       t.values * costs.value_s;
 	/* Very dense calls overlap more than was calibrated. */
@@ -187,11 +233,12 @@ void tr_rates_look(struct tr_rates *rates, double on)
 	struct tr_costs sums = { 0, 0, 0 };
 
 	start_look(rates);
+	find_prices(rates);
 	for (uint32_t i = 0;
 	     i < tr_max_threads && TR_ACQUIRE(tr_threads[i].own_track); i++)
 		look_at_thread(rates, &tr_threads[i], on, &sums);
 	if (rates->events == 0) {
-		rates->costs = costs_at(1);
+		rates->costs = costs_at(rates, 1);
 		return;
 	}
 	rates->costs.scope_s = sums.scope_s / rates->events;

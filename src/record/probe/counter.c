@@ -77,6 +77,21 @@ static void keep(struct tr_thread *thread, uint32_t site, double value)
 	tr_thread_leave(thread);
 }
 
+/* What the first calls add, see struct tr_site. */
+static void count_first(tare_site *site, uint64_t n)
+{
+	struct tr_site *known = tr_site_at(TR_LOAD(site->id));
+	uint64_t most = TR_COUNTER_SUM / (2 * TR_COUNTER_FIRST);
+	uint64_t first = TR_LOAD(known->missed) >> TR_COUNTER_CALLS_SHIFT;
+
+	if (first >= TR_COUNTER_FIRST)
+		return;
+	(void)TR_ADD(known->missed, (UINT64_C(1) << TR_COUNTER_CALLS_SHIFT) +
+					    (n < most ? n : most));
+	if (first + 1 == TR_COUNTER_FIRST)
+		(void)tr_site_refresh(site);
+}
+
 /* Adds `n`, or `value` if it is not 0. */
 static void add(tare_site *site, uint32_t gate, uint64_t n, double value)
 {
@@ -91,6 +106,7 @@ static void add(tare_site *site, uint32_t gate, uint64_t n, double value)
 		slot_add_double(slot, value + (double)n);
 	else
 		tare_slot_add_(slot, n + (uint64_t)value);
+	count_first(site, n);
 	keep(thread, id, value + (double)n);
 }
 

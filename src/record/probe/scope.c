@@ -117,6 +117,9 @@ static TR_NOINLINE void *begin_other(tare_site *site, uint32_t gate,
 	    TR_UNLIKELY(there->parent != parent))
 		return tr_scope_begin_slow(site, gate);
 	tr_node_at(thread, parent)->last = node;
+	if (TR_UNLIKELY(node == thread->trial.node) &&
+	    tr_trial_begin(thread, site, gate))
+		return tr_scope_begin_untimed(site, gate);
 	frame = tr_scope_push(thread, track, node);
 	TR_STORE(frame->start, tr_counter());
 	return frame;
@@ -256,9 +259,9 @@ void tr_scope_repair(struct tr_thread *thread, const struct tr_frame *to)
 	}
 }
 
-static void finish(struct tr_thread *thread, struct tr_frame *frame,
-		   uint64_t end)
+static void finish(struct tr_thread *thread, void *handle, uint64_t end)
 {
+	struct tr_frame *frame = tr_frame_of(handle);
 	struct tr_track *track = thread->own_track;
 	uint32_t node = track->current, flags = 0;
 	uint64_t start = tr_frame_start(frame), duration;
@@ -266,7 +269,7 @@ static void finish(struct tr_thread *thread, struct tr_frame *frame,
 	TR_STORE(track->current, tr_node_at(thread, node)->parent);
 	thread->top = frame - 1;
 	if (tr_frame_is_untimed(frame)) {
-		tr_scope_count(thread, node, frame);
+		tr_scope_count(thread, node, handle);
 		return;
 	}
 	duration = tr_scope_duration(thread, start, end);
@@ -310,7 +313,7 @@ void tr_scope_end_at(void *handle, uint64_t end)
 	if (thread->top != frame)
 		tr_calls_orphan(thread, frame);
 	tr_scope_repair(thread, frame);
-	finish(thread, frame, end);
+	finish(thread, handle, end);
 	tr_thread_leave(thread);
 }
 

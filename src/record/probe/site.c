@@ -55,6 +55,9 @@ static uint32_t aside(const tare_site *site)
 
 	return site->kind == TARE_KIND_COUNTER &&
 			       (TR_LOAD(known->flags) & TARE_SITE_DOUBLE ||
+				TR_LOAD(known->missed) >>
+						TR_COUNTER_CALLS_SHIFT <
+					TR_COUNTER_FIRST ||
 				tr_site_is_kept(known)) ?
 		       TR_SITE_ASIDE :
 		       0;

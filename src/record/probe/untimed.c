@@ -41,10 +41,25 @@ TR_INLINE uint32_t find_child(const struct tr_thread *thread, uint32_t parent,
 	return node;
 }
 
-bool tr_scope_is_skipped(struct tr_thread *thread, const tare_site *site)
+/* A site in a trial: its thread counts, all others time its calls. */
+static bool is_tried(struct tr_thread *thread, tare_site *site, uint64_t level)
+{
+	uint32_t owner = (uint32_t)(level >> TR_SITE_TRIAL_SHIFT) - 1;
+
+	if (tr_trial_is_own(thread, site))
+		return thread->trial.is_extra || tr_trial_counts(thread, site);
+	if (owner >= tr_max_threads ||
+	    !tr_trial_is_own(&tr_threads[owner], site))
+		tr_trial_drop(site, level);
+	return false;
+}
+
+bool tr_scope_is_skipped(struct tr_thread *thread, tare_site *site)
 {
 	uint64_t level = TR_LOAD(site->reserved[1]);
 
+	if (TR_UNLIKELY(level & TR_SITE_TRIAL))
+		return is_tried(thread, site, level);
 	return level && !is_timed(thread, TR_LOAD(site->id), level);
 }
 
@@ -56,7 +71,7 @@ void *tr_frame_untimed(const struct tr_thread *thread, struct tr_frame *frame)
 	return (char *)frame + 1;
 }
 
-void *tr_scope_begin_untimed(tare_site *site, uint32_t gate)
+static void *begin_untimed(tare_site *site, uint32_t gate)
 {
 	struct tr_thread *thread = tr_this_thread();
 	struct tr_track *track = thread->track;
@@ -71,6 +86,37 @@ void *tr_scope_begin_untimed(tare_site *site, uint32_t gate)
 		return tr_frame_untimed(thread, frame);
 	tr_frame_begin(frame, site, tr_ledger_ticks());
 	return frame;
+}
+
+/*
+ * A trial of the cost of counting: each call is counted twice as far as the
+ * processor is concerned, and once in the ledger, at its end.
+ */
+static TR_NOINLINE void *begin_twice(tare_site *site, uint32_t gate)
+{
+	struct tr_thread *thread = tr_this_thread();
+	uint32_t current = TR_LOAD(thread->track->current);
+	void *handle;
+
+	if (!tr_trial_is_own(thread, site) || thread->trial.is_extra ||
+	    !find_child(thread, current, TR_LOAD(site->id)))
+		return begin_untimed(site, gate);
+	if (!tr_trial_counts(thread, site))
+		return tr_own_scope_begin(site, gate);
+	thread->trial.is_extra = true;
+	handle = tr_own_scope_begin(site, gate);
+	if (handle)
+		tr_own_scope_end((char *)handle + TR_HANDLE_EXTRA);
+	handle = begin_untimed(site, gate);
+	thread->trial.is_extra = false;
+	return handle;
+}
+
+void *tr_scope_begin_untimed(tare_site *site, uint32_t gate)
+{
+	if (TR_UNLIKELY(TR_LOAD(site->reserved[1]) & TR_SITE_TWICE))
+		return begin_twice(site, gate);
+	return begin_untimed(site, gate);
 }
 
 /* A failure is still recorded, with the time of its end. */
@@ -93,13 +139,12 @@ static void count_failure(struct tr_thread *thread, struct tr_node *node,
 	tr_note_record(thread, node->site, now, 0, "");
 }
 
-void tr_scope_count(struct tr_thread *thread, uint32_t off,
-		    const struct tr_frame *frame)
+void tr_scope_count(struct tr_thread *thread, uint32_t off, void *handle)
 {
 	struct tr_node *node = tr_node_at(thread, off);
-	uint64_t aside = TR_LOAD(frame->aside);
+	uint64_t aside = TR_LOAD(tr_frame_of(handle)->aside);
 
-	tare_slot_add_(&node->untimed, 1);
+	tare_slot_add_(&node->untimed, tr_handle_counts(handle));
 	if (TR_UNLIKELY(aside & TR_FRAME_FAILED))
 		count_failure(thread, node, aside & ~TR_FRAME_FAILED);
 	else if (TR_UNLIKELY(thread->note_bytes))
@@ -126,7 +171,8 @@ bool tr_scope_end_untimed(void *handle)
 		TR_STORE(track->current, tr_node_at(thread, node)->parent);
 		TR_FENCE();
 		thread->top = frame - 1;
-		tare_slot_add_(&tr_node_at(thread, node)->untimed, 1);
+		tare_slot_add_(&tr_node_at(thread, node)->untimed,
+			       tr_handle_counts(handle));
 		return true;
 	}
 	/* As tr_thread_enter(); `busy`, since a record may need a drain. */
@@ -136,7 +182,7 @@ bool tr_scope_end_untimed(void *handle)
 	TR_FENCE();
 	TR_STORE(track->current, tr_node_at(thread, node)->parent);
 	thread->top = frame - 1;
-	tr_scope_count(thread, node, frame);
+	tr_scope_count(thread, node, handle);
 	TR_FENCE();
 	__atomic_store_n(&thread->busy, false, TR_OWNER_ORDER);
 	tr_thread_set_track(thread, track);

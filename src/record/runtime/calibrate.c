@@ -105,6 +105,14 @@ static void one_scope(void)
 	tare_scope_end(scope);
 }
 
+static void one_untimed(void)
+{
+	tare_scope scope = tare_scope_begin(&inner_untimed);
+
+	__asm__ volatile("" ::: "memory");
+	tare_scope_end(scope);
+}
+
 static void one_value(void)
 {
 	tare_value_observe(&inner_value, 1.0);
@@ -227,6 +235,7 @@ void tr_calibrate_probes(void)
 	tare_scope_end(tare_scope_begin(&inner_untimed));
 	TR_STORE(inner_untimed.reserved[1], TR_LEVEL_COUNTED);
 	TR_STORE(inner_untimed.generation, 0);
+	header->counted_ticks = least_cost(one_untimed);
 	added_cost(&inner_scope, &header->added_scope);
 	added_cost(&inner_untimed, &header->added_untimed);
 	added_cost(&inner_value, &header->added_value);

@@ -6,6 +6,7 @@
 
 #include "record/governor.h"
 #include "record/monitor.h"
+#include "record/price.h"
 
 static int64_t next_ns; /* until its next turn; 0: not requested */
 
@@ -45,6 +46,7 @@ void tr_self_govern(void)
 	};
 
 	next_ns = 0;
+	tr_price_open();
 	if (tr_monitor_add(&job))
 		tr_governor_open(&setup);
 }

@@ -52,6 +52,12 @@ static void measuring_line(struct tr_report *r, const tare_health *h)
 	tr_buf_addf(r->buf, "measuring  %s %5s %%",
 		    tr_as_duration(h->measuring_ns).text,
 		    tr_as_fixed(h->measuring_share * 100, 1).text);
+	if (h->tried)
+		tr_buf_addf(r->buf, " (%s to %s; measured by not timing %s "
+			    "calls)",
+			    tr_as_duration(h->measuring_low_ns).text,
+			    tr_as_duration(h->measuring_high_ns).text,
+			    tr_as_count(h->tried).text);
 	costs_text(r, h);
 	governed_text(r, h);
 	tr_buf_addf(r->buf,

@@ -80,7 +80,8 @@ static const struct tr_field health_fields[] = {
 	HEALTH(governed_ever), HEALTH(governor_actions), HEALTH(missed),
 	HEALTH(measuring_ns), HEALTH(measuring_share), HEALTH(monitor_ns),
 	HEALTH(measuring_limit), HEALTH(measuring_now),
-	HEALTH(measuring_thread),
+	HEALTH(measuring_thread), HEALTH(measuring_low_ns),
+	HEALTH(measuring_high_ns), HEALTH(tried),
 };
 
 void tr_json_health(struct tr_json *j, const tare_health *h)

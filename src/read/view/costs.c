@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Costs: what a call of each scope cost the program.
+ *
+ * From the trials in the program (record/price.h), where the site had any. Any
+ * other site gets the mean of those that had, by calls: code of the same
+ * program. Without trials there were few calls, far apart: the calibration has
+ * a cost for that.
+ */
+#include <stdlib.h>
+
+#include "base/maths.h"
+#include "read/view.h"
+
+static double calibrated(const struct tr_header *header)
+{
+	double apart = header->added_scope.ticks[TR_WORKS - 1];
+
+	return apart > 0 ? apart : header->inside_ticks + header->outside_ticks;
+}
+
+/* Part of a scope's cost that is in its own time. */
+static double inside_part(const struct tr_header *header)
+{
+	double all = header->inside_ticks + header->outside_ticks;
+
+	return all > 0 ? header->inside_ticks / all : 0;
+}
+
+static struct tr_cost cost_from(const struct tr_header *header, double timed,
+				double untimed)
+{
+	double inside = timed * inside_part(header);
+
+	return (struct tr_cost){ .inside = inside,
+				 .outside = timed - inside,
+				 .untimed = untimed,
+				 .error = timed,
+				 .untimed_error = untimed };
+}
+
+static void take_row(tare_view *view, const struct tr_price *row)
+{
+	const struct tr_header *header = tr_view_header(view);
+	struct tr_price_figures f;
+	struct tr_cost *cost;
+	double counted_error;
+
+	if (!row->site || row->site >= view->all.n_series ||
+	    !tr_price_figures(row, header->counted_ticks, &f))
+		return;
+	cost = &view->costs[row->site];
+	*cost = cost_from(header, f.timed, f.counted);
+	counted_error = 2 * tr_maths_sqrt(f.counted_variance) +
+			tr_most(f.counted, f.second - f.counted) / 2;
+	cost->untimed_error = counted_error;
+	cost->error = 2 * tr_maths_sqrt(f.variance) + counted_error;
+	cost->is_measured = true;
+	cost->tried = row->untimed < view->all.series[row->site].untimed ?
+			      row->untimed :
+			      view->all.series[row->site].untimed;
+}
+
+/* Mean over the series that have trials, by calls. */
+static struct tr_cost mean_cost(const tare_view *view)
+{
+	const struct tr_header *header = tr_view_header(view);
+	double timed = 0, untimed = 0, calls = 0;
+
+	for (uint32_t id = 1; id < view->all.n_series; id++) {
+		const struct tr_cost *cost = &view->costs[id];
+		double n = (double)view->all.series[id].calls;
+
+		if (!cost->is_measured)
+			continue;
+		timed += n * (cost->inside + cost->outside);
+		untimed += n * cost->untimed;
+		calls += n;
+	}
+	if (!(calls > 0))
+		return cost_from(header, calibrated(header),
+				 header->added_untimed.ticks[0]);
+	return cost_from(header, timed / calls, untimed / calls);
+}
+
+void tr_view_find_costs(tare_view *view)
+{
+	const struct tr_price *row;
+	struct tr_cost mean;
+	uint64_t n = 0;
+
+	view->costs = calloc(view->all.n_series + 1, sizeof(*view->costs));
+	if (!view->costs)
+		return;
+	row = tr_image_rows(&view->image, TR_REGION_PRICES, sizeof(*row), &n,
+			    &view->all.damaged);
+	for (uint64_t i = 0; row && i < n && i < TR_PRICE_ROWS; i++)
+		take_row(view, &row[i]);
+	mean = mean_cost(view);
+	for (uint32_t id = 0; id < view->all.n_series; id++)
+		if (!view->costs[id].is_measured)
+			view->costs[id] = mean;
+	view->all.cost = view->costs;
+	view->all.n_costs = view->all.n_series;
+}
+
+struct tr_cost tr_cost_of(const struct tr_gather *gather,
+			  const struct tr_header *header, uint32_t site)
+{
+	if (gather->cost && site < gather->n_costs)
+		return gather->cost[site];
+	return cost_from(header, calibrated(header),
+			 header->added_untimed.ticks[0]);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TR_RECORD_PRICE_PRICE_H
+#define TR_RECORD_PRICE_PRICE_H
+
+#include "record/price.h"
+
+/* What a trial found. */
+struct tr_trial_result {
+	double ticks;	  /* additional ticks of a call */
+	uint64_t untimed; /* calls that it counted */
+	bool is_usable;
+	bool is_counting; /* cost of counting; else of timing over counting */
+};
+
+/* Into the site's row. Busy. */
+void tr_price_add(uint32_t site, const struct tr_trial_result *result);
+
+#endif
