@@ -31,14 +31,25 @@ static uint32_t hash_of(const struct tr_thread *thread, uint32_t entry)
 						  node->site);
 }
 
+/*
+ * A node takes the place of a cell, and the cell moves on: every begin looks
+ * for a node, and its fast path looks in one place. The cells of sites that
+ * were registered together are as far apart as their nodes, so where one node
+ * finds a cell in its place, most do.
+ */
 static void insert(struct tr_thread *thread, uint32_t entry)
 {
-	uint32_t at = hash_of(thread, entry) & thread->hash_mask;
+	uint32_t at = hash_of(thread, entry) & thread->hash_mask, there;
 
 	assert(entry);
 	assert(!(thread->hash_mask & (thread->hash_mask + 1)));
-	while (thread->hash[at])
+	while ((there = thread->hash[at])) {
+		if (there & TR_IS_CELL && !(entry & TR_IS_CELL)) {
+			thread->hash[at] = entry;
+			entry = there;
+		}
 		at = (at + 1) & thread->hash_mask;
+	}
 	thread->hash[at] = entry;
 	thread->hash_used++;
 }
