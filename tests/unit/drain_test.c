@@ -9,6 +9,47 @@
 
 #include <stdio.h>
 
+TARE_SCOPE_SITE_DEFINE(inner, "inner");
+
+static const struct tr_node *node_of(uint32_t site)
+{
+	const struct tr_thread *thread = tr_this_thread();
+	uint32_t off = thread->own_track->nodes;
+
+	while (off && tr_node_at(thread, off)->site != site)
+		off = tr_node_at(thread, off)->next;
+	return off ? tr_node_at(thread, off) : NULL;
+}
+
+static void play_tick(void)
+{
+	struct tr_thread *thread;
+	const struct tr_node *node;
+	uint32_t off;
+
+	scene_start(NULL);
+	tare_scope_end(tare_scope_begin(&inner));
+	thread = tr_this_thread();
+	node = node_of(inner.id);
+	if (!CHECK(node))
+		return;
+	off = (uint32_t)((const char *)node - thread->base) - TR_NODE_BIAS;
+	for (unsigned i = 0; i < 2 * TR_BATCH; i++) {
+		CHECK(tr_thread_enter(thread));
+		tr_log_append(thread, tr_ledger_ticks(), 1, off);
+		tr_thread_leave(thread);
+	}
+	CHECK(node->calls > TR_BATCH);
+	CHECK_INT(tr_cell_at(thread, node->cell)->min, 1);
+	/* No list of pages beside the window. */
+	CHECK_INT(tr_cell_at(thread, node->cell)->extra, 0);
+}
+
+TEST(a_scope_of_one_tick_is_in_the_window_of_its_cell)
+{
+	scene_play(play_tick);
+}
+
 #define PARENTS 4
 #define SITES 1000
 

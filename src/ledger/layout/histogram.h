@@ -35,8 +35,13 @@ TR_INLINE uint64_t tr_bits_of(double value)
 
 extern const uint64_t tr_bucket_addend[64];
 
-/* Window of a cell of times: from 2^-31 s, 32 octaves. */
-#define TR_TIME_BASE ((1023u - 31u) * 2u)
+/*
+ * Window of a cell of times: from 2^-32.5 s, 32 octaves. One tick of a counter
+ * of up to 6 GHz is in it: where a counter advances by many ticks at once, that
+ * is what some empty scopes take. The upper end, 0.7 s, matters less, because
+ * what comes next to such a scope costs nothing compared with it.
+ */
+#define TR_TIME_BASE ((1023u - 33u) * 2u + 1)
 
 /*
  * Bits of a bucket: those of a positive normal double, shifted so that the

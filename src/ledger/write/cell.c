@@ -2,7 +2,7 @@
 /*
  * Cell: the parts of a histogram that the fast path does not reach.
  *
- * A cell's window covers 32 octaves. Times outside (beyond two seconds) and
+ * A cell's window covers 32 octaves. Times outside (beyond 0.7 s) and
  * values of another magnitude have their pages in a list, and so have carries
  * of buckets that passed 2^32.
  */
