@@ -101,6 +101,11 @@ int64_t tr_boottime_ns(void);
 /* True where the kernel itself keeps time by the processor's counter. */
 bool tr_counter_is_trusted(void);
 
+/*
+ * Is this one of the processors that are known to go on with other work while
+ * they read the counter? Their maker says it (Zen: AMD, Hygon).
+ */
+bool tr_counter_overlaps(void);
 /* Counter frequency where the processor tells it exactly, else 0. */
 double tr_counter_hz(void);
 

@@ -7,8 +7,9 @@
  *
  * Writing: a thread has a struct tr_thread (private memory: pointers, the hash
  * of call paths) and a track (in the ledger: what a reader needs). A probe
- * appends a 16-byte entry to the track's log; every TR_BATCH entries the owner
- * drains them into nodes and cells. Readers add entries that are not drained.
+ * appends a 16-byte entry to the track's log; the owner drains it into nodes
+ * and cells two entries later, or every TR_BATCH entries, whichever is faster
+ * on this processor. Readers add entries that are not drained.
  *
  * Why a log first: the address of a histogram bucket depends on the time just
  * read, and a store there stalls the next read of the clock; entries are
@@ -68,6 +69,15 @@ struct tr_trial {
 	uint64_t wait;	   /* entries until the next trial */
 };
 
+/* Where an entry of the log goes. */
+struct tr_spot {
+	uint64_t due; /* the log's `write` at which it is drained; 0: none */
+	uint64_t duration;
+	struct tr_node *node;
+	struct tr_cell *cell;
+	uint32_t *bucket;
+};
+
 /* Private state of a thread. Lies in memory that a fork wipes. */
 struct tr_thread {
 	struct tare_self_ self; /* first: probes reach it inline */
@@ -79,9 +89,11 @@ struct tr_thread {
 	uint32_t hash_mask;
 	uint32_t hash_used;
 	uint32_t shift;		/* of time slices */
+	uint32_t due;		/* drains where write & due is 0 */
 	bool fast;		/* the processor's counter is the clock */
 	bool busy;		/* like track == NULL, for the slow clock */
 	struct tr_track *own_track;	/* the track also while busy */
+	struct tr_spot spot;	/* of the entry to be drained next */
 	/* Of the track, for when that is gone; in one piece, see rebuild. */
 	_Alignas(8) struct tr_ring_place log;
 	struct tr_frame *frames;
@@ -418,11 +430,20 @@ uint32_t tr_tree_elsewhere(struct tr_thread *thread, uint32_t others,
 /* ---- drain.c ----------------------------------------------------------- */
 
 /*
- * Drains the TR_BATCH entries before `end` (= write position), wraps the
- * log, and leaves. The fast path of a scope's end.
+ * Drains what is due at `end` (= write position), wraps the log, and leaves.
+ * Called where (end & thread->due) is 0. The fast path of a scope's end.
  */
-void tr_drain_batch(struct tr_thread *thread, struct tr_track *track,
-		    uint64_t end);
+void tr_drain(struct tr_thread *thread, struct tr_track *track, uint64_t end);
+/*
+ * One entry behind at every end, or TR_BATCH at once: for this thread and for
+ * those that get a track later. False: a batch cannot begin here, try again
+ * after the next entry.
+ */
+bool tr_drain_use(struct tr_thread *thread, bool behind);
+#define TR_DUE_BATCH ((uint32_t)(TR_BATCH * sizeof(struct tr_entry)) - 1)
+#define TR_DUE_BEHIND 0u
+extern uint32_t tr_drain_due;	/* tr_thread.due of new threads */
+extern bool tr_drain_is_chosen; /* not to be measured at the start */
 /* Appends any entry. Busy. */
 void tr_log_append(struct tr_thread *thread, uint64_t start, uint32_t duration,
 		   uint32_t what);

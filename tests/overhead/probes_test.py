@@ -17,15 +17,18 @@ import sys
 import tempfile
 
 TURNS = 100000
-# Loop, with TARE=, instructions a turn over those of the empty loop.
+# Loop, with TARE=, instructions a turn over those of the empty loop. Scopes are
+# drained one behind where that takes less time, though more instructions.
 LIMITS = [
     ("scope", None, 6),
     ("nested", None, 12),
     ("counter", None, 6),
     ("value", None, 6),
     ("operation", None, 6),
-    ("scope", "on", 165),
-    ("nested", "on", 325),
+    ("scope batch", "on", 165),
+    ("scope behind", "on", 190),
+    ("nested batch", "on", 325),
+    ("nested behind", "on", 380),
     ("counter", "on", 19),
     ("value", "on", 140),
     ("operation", "on", 670),
@@ -42,7 +45,7 @@ def count(loops, loop, tare, folder):
         env["TARE"] = tare
     done = subprocess.run(
         ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}",
-         f"--toggle-collect=loop_{loop}", loops, loop],
+         f"--toggle-collect=loop_{loop.split()[0]}", loops, *loop.split()],
         env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode:
         print(f"1..0 # SKIP valgrind cannot run it\n{done.stderr}")

@@ -80,6 +80,19 @@ bool tr_counter_is_trusted(void)
 #endif
 }
 
+bool tr_counter_overlaps(void)
+{
+#if defined(__x86_64__)
+	static const unsigned hygon_ebx = 0x6f677948; /* "Hygo" */
+	unsigned most, b, c, d;
+
+	__cpuid(0, most, b, c, d);
+	return b == signature_AMD_ebx || b == hygon_ebx;
+#else
+	return false;
+#endif
+}
+
 double tr_counter_hz(void)
 {
 #if defined(__x86_64__)

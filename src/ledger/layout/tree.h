@@ -6,9 +6,9 @@
 #include "ledger/layout/file.h"
 
 /*
- * Entries drained together. Few, so that some processors can do the work
- * between two reads of the clock; not 1, because on others the call and its
- * saved registers are paid once per batch. See bench/README.md.
+ * Entries drained together, where entries are not drained one behind: the call
+ * and its saved registers are paid once per batch. More of them would delay the
+ * scope that ends a batch. See bench/README.md.
  */
 #define TR_BATCH 4u
 

@@ -14,69 +14,6 @@
 
 #include <assert.h>
 
-#include "ledger/write/place.h"
-
-/*
- * One successful scope of under 2^32 ticks, whose bucket exists. Otherwise
- * false, and nothing was changed.
- */
-TR_INLINE bool drain_entry(struct tr_thread *thread, struct tr_track *track,
-			   uint64_t position)
-{
-	char *base = thread->base;
-	const struct tr_entry *entry = (void *)(base + (uint32_t)position);
-	uint64_t start = TR_LOAD(entry->start),
-			 duration = TR_LOAD(entry->duration);
-	uint32_t what = TR_LOAD(entry->what), bucket, page;
-	struct tr_node *node = (void *)(base + TR_NODE_BIAS + what);
-	const struct tr_values *values;
-	struct tr_cell *cell;
-	uint64_t bits, calls, sum, cell_sum, number;
-	uint32_t *at;
-
-	if (TR_UNLIKELY(what & TR_ENTRY_FLAGS))
-		return false;
-	cell = (void *)(base + node->cell);
-	if (TR_UNLIKELY(cell->slice != TR_SLICE_OF(thread, start + duration)))
-		return false;
-	bits = tr_bucket_bits((double)(int64_t)duration * thread->scale);
-	number = tr_bucket_page(bits) - TR_TIME_BASE;
-	if (TR_UNLIKELY(number >= TR_CELL_PAGES))
-		return false;
-	page = cell->page[number];
-	if (TR_UNLIKELY(!page))
-		return false;
-	at = (void *)(base + page + tr_bucket_offset(bits));
-	bucket = TR_LOAD(*at);
-	if (TR_UNLIKELY(bucket == UINT32_MAX))
-		return false;
-	values = tr_ring_of(thread, cell);
-	if (TR_UNLIKELY(values) && TR_UNLIKELY(tr_ring_is_full(values)))
-		return false;
-	calls = TR_LOAD(node->calls);
-	sum = TR_LOAD(node->sum);
-	cell_sum = TR_LOAD(cell->sum);
-
-	TR_STORE(track->intent.calls, calls);
-	TR_STORE(track->intent.sum, sum);
-	TR_STORE(track->intent.cell_sum, cell_sum);
-	TR_STORE(track->intent.bucket, bucket);
-	TR_FENCE();
-	TR_STORE(track->intent.stage, position + 1);
-	TR_FENCE();
-	TR_STORE(node->calls, calls + 1);
-	TR_STORE(node->sum, sum + duration);
-	TR_STORE(cell->sum, cell_sum + duration);
-	TR_STORE(*at, bucket + 1);
-	if (TR_UNLIKELY(duration > TR_LOAD(cell->max)))
-		TR_STORE(cell->max, duration);
-	if (TR_UNLIKELY(duration < TR_LOAD(cell->min)))
-		TR_STORE(cell->min, duration);
-	if (TR_UNLIKELY(values))
-		tr_place_keep(thread, cell, start + duration, duration);
-	return true;
-}
-
 /* At the end of the ring: begin the next lap, or another ring. */
 static TR_COLD void next_lap(struct tr_thread *thread, struct tr_track *track,
 			     uint64_t end)
@@ -132,31 +69,148 @@ TR_COLD void tr_look_now(struct tr_thread *thread)
 		look();
 }
 
-void tr_drain_batch(struct tr_thread *thread, struct tr_track *track,
-		    uint64_t end)
+/* Entries [from, to), which follow each other. */
+TR_INLINE void drain_all(struct tr_thread *thread, struct tr_track *track,
+			 uint64_t from, uint64_t to)
 {
-	uint64_t at = end - TR_BATCH * sizeof(struct tr_entry);
+	for (; from < to; from += sizeof(struct tr_entry)) {
+		struct tr_spot spot;
 
-	assert(tr_thread_is_busy(thread));
-	for (; at < end; at += sizeof(struct tr_entry)) {
-		if (TR_UNLIKELY(!drain_entry(thread, track, at)))
-			tr_drain_slow(thread, track, at);
-		/* Done, so that the next entry may use the intent. */
+		if (TR_LIKELY(tr_drain_locate(thread, from, &spot)) &&
+		    TR_LIKELY(tr_drain_commit(thread, track, from, &spot)))
+			continue;
+		tr_drain_slow(thread, track, from);
 		TR_FENCE();
-		TR_STORE(track->intent.stage, at + sizeof(struct tr_entry));
+		TR_STORE(track->intent.stage, from + sizeof(struct tr_entry));
 		TR_FENCE();
 	}
-	/* Also if it is before the log: zeros, the file was truncated. */
-	if (TR_UNLIKELY((uint32_t)end - track->log.off >= track->log.bytes))
-		next_lap(thread, track, end);
-	if (TR_UNLIKELY(TR_LOAD(track->deferred_write) !=
-			track->deferred_read))
-		tr_drain_deferred(thread);
-	/* thread->fast: with the slow clock the caller ends the busy time. */
+}
+
+/* Also if it is before the log: zeros, the file was truncated. */
+TR_INLINE bool is_lap_over(const struct tr_track *track, uint64_t end)
+{
+	return TR_UNLIKELY((uint32_t)end - track->log.off >= track->log.bytes);
+}
+
+TR_INLINE bool has_deferred(const struct tr_track *track)
+{
+	return TR_UNLIKELY(TR_LOAD(track->deferred_write) !=
+			   track->deferred_read);
+}
+
+/* thread->busy: with the slow clock the caller ends the busy time. */
+TR_INLINE void leave(struct tr_thread *thread, struct tr_track *track)
+{
 	TR_FENCE();
 	if (TR_LIKELY(!thread->busy))
 		tr_thread_set_track(thread, track);
 }
+
+static TR_NOINLINE void drain_batch(struct tr_thread *thread,
+				    struct tr_track *track, uint64_t end)
+{
+	drain_all(thread, track, end - TR_BATCH * sizeof(struct tr_entry), end);
+	if (is_lap_over(track, end))
+		next_lap(thread, track, end);
+	if (has_deferred(track))
+		tr_drain_deferred(thread);
+	leave(thread, track);
+}
+
+/* ---- one behind -------------------------------------------------------- */
+
+#define TR_ENTRY_BYTES sizeof(struct tr_entry)
+
+/* The first entry that is not drained; all but the newest few are. */
+static uint64_t first_pending(struct tr_track *track, uint64_t end)
+{
+	uint64_t at = TR_LOAD(track->intent.stage);
+
+	if (end - at <= TR_RING_INLINE * TR_ENTRY_BYTES)
+		return at;
+	/* The ledger was replaced by a new one during a drain. */
+	at = end - TR_ENTRY_BYTES;
+	TR_STORE(track->intent.stage, at);
+	return at;
+}
+
+/*
+ * The first entries of a lap, the last one, and whatever the fast path does not
+ * handle. Only the two newest entries stay in the log, and the place of the
+ * older one is known if it has one.
+ */
+static TR_NOINLINE void catch_up(struct tr_thread *thread,
+				 struct tr_track *track, uint64_t end)
+{
+	uint64_t from = first_pending(track, end);
+	uint64_t to = end - 2 * TR_ENTRY_BYTES;
+
+	thread->spot.due = 0;
+	if (is_lap_over(track, end)) {
+		drain_all(thread, track, from, end);
+		next_lap(thread, track, end);
+	} else if (from <= to) {
+		drain_all(thread, track, from, to);
+		if (tr_drain_locate(thread, to, &thread->spot))
+			thread->spot.due = end + TR_ENTRY_BYTES;
+	}
+	if (has_deferred(track))
+		tr_drain_deferred(thread);
+	leave(thread, track);
+}
+
+/*
+ * Where a processor reads the clock while it goes on with other work, the next
+ * read waits only for the addresses of the stores before it. So the address of
+ * a bucket is computed at one end, and used at the next.
+ */
+void tr_drain(struct tr_thread *thread, struct tr_track *track, uint64_t end)
+{
+	struct tr_spot *spot = &thread->spot;
+
+	assert(tr_thread_is_busy(thread));
+	if (thread->due != TR_DUE_BEHIND) {
+		drain_batch(thread, track, end);
+		return;
+	}
+	if (TR_UNLIKELY(spot->due != end) || is_lap_over(track, end) ||
+	    has_deferred(track) ||
+	    TR_UNLIKELY(!tr_drain_commit(thread, track,
+					 end - 3 * TR_ENTRY_BYTES, spot)) ||
+	    TR_UNLIKELY(!tr_drain_locate(thread, end - 2 * TR_ENTRY_BYTES,
+					 spot))) {
+		catch_up(thread, track, end);
+		return;
+	}
+	spot->due = end + TR_ENTRY_BYTES;
+	leave(thread, track);
+}
+
+uint32_t tr_drain_due = TR_DUE_BATCH;
+bool tr_drain_is_chosen;
+
+bool tr_drain_use(struct tr_thread *thread, bool behind)
+{
+	struct tr_track *track = thread->own_track;
+	uint32_t due = behind ? TR_DUE_BEHIND : TR_DUE_BATCH;
+
+	if (!track || !tr_thread_enter(thread))
+		return false;
+	if (track->write & due) {
+		tr_thread_leave(thread);
+		return false;
+	}
+	drain_all(thread, track, first_pending(track, track->write),
+		  track->write);
+	thread->spot.due = 0;
+	thread->due = due;
+	TR_STORE(tr_drain_due, due);
+	tr_drain_is_chosen = true;
+	tr_thread_leave(thread);
+	return true;
+}
+
+/* ---- other entries ----------------------------------------------------- */
 
 void tr_log_append(struct tr_thread *thread, uint64_t start, uint32_t duration,
 		   uint32_t what)
@@ -171,8 +225,8 @@ void tr_log_append(struct tr_thread *thread, uint64_t start, uint32_t duration,
 	TR_STORE(entry->what, what);
 	position += sizeof(*entry);
 	TR_PUBLISH(track->write, position);
-	if ((position & (TR_BATCH * sizeof(*entry) - 1)) == 0)
-		tr_drain_batch(thread, track, position);
+	if ((position & thread->due) == 0)
+		tr_drain(thread, track, position);
 }
 
 /* Completes what its thread had begun, in the same order. */
@@ -202,12 +256,16 @@ static void complete(struct tr_thread *thread, struct tr_track *track)
 void tr_drain_redo(struct tr_thread *thread, bool cut)
 {
 	struct tr_track *track = thread->own_track;
-	uint64_t whole = track->write &
-			 ~(uint64_t)(TR_BATCH * sizeof(struct tr_entry) - 1);
+	uint64_t whole = track->write & ~(uint64_t)thread->due;
 
 	assert(tr_thread_is_busy(thread));
+	thread->spot.due = 0;
 	if (cut)
 		complete(thread, track);
+	/* One behind: the next entries drain these, if there is a next one. */
+	if (thread->due == TR_DUE_BEHIND && !is_lap_over(track, whole) &&
+	    whole - track->intent.stage <= 3 * TR_ENTRY_BYTES)
+		whole = track->intent.stage;
 	/* In another lap: it died between a ring's end and the next. */
 	if (track->intent.stage >> 32 != whole >> 32)
 		TR_STORE(track->intent.stage, whole);

@@ -152,6 +152,8 @@ static void fill_thread(struct tr_thread *thread, struct tr_track *track)
 	thread->index = track->index;
 	thread->scale = tr_ledger->sec_per_tick;
 	thread->shift = tr_ledger->slice_shift;
+	thread->due = TR_LOAD(tr_drain_due);
+	thread->spot.due = 0;
 	thread->frames = (void *)((char *)track + TR_FRAMES_AT);
 	thread->top = thread->frames;
 	thread->fast = tr_ledger->counter_clock;
@@ -299,6 +301,7 @@ void tr_track_rewind(struct tr_thread *thread)
 	track->trace_discarded = 0;
 	TR_STORE(track->write, track->log.off);
 	TR_STORE(track->intent.stage, track->log.off);
+	thread->spot.due = 0;
 	tr_thread_leave(thread);
 }
 

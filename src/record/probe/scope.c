@@ -392,8 +392,8 @@ TR_INLINE uint64_t end_with(struct tr_frame *frame, uint64_t (*clock)(void))
 	TR_STORE(track->current, tr_node_at(thread, node)->parent);
 	thread->top = frame - 1;
 	TR_PUBLISH(track->write, position); /* the entry before its count */
-	if (TR_UNLIKELY((position & (TR_BATCH * sizeof(*entry) - 1)) == 0)) {
-		tr_drain_batch(thread, track, position);
+	if (TR_UNLIKELY((position & thread->due) == 0)) {
+		tr_drain(thread, track, position);
 		return end;
 	}
 	TR_FENCE();
