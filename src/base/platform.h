@@ -346,7 +346,7 @@ bool tr_thread_alive(uint32_t pid, uint32_t thread);
  * Command and group as they are now, for later descriptions: a server may
  * write its title over both before it has anything to describe.
  */
-void tr_process_remember(void);
+void tr_process_remember(char *const argv[]); /* NULL: not known here */
 /* "key=value\n" lines: command, program, host, cpu, git, folder. */
 size_t tr_process_describe(char *out, size_t size);
 

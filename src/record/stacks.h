@@ -35,6 +35,11 @@ bool tr_modules_look_here(void);
 void tr_modules_know(uint64_t address);
 /* Lists the modules before a ledger exists. Not for signal handlers. */
 void tr_modules_learn(void);
+/*
+ * The same later, when the ledger is opened, also by a handler. False: not
+ * possible with this libc.
+ */
+bool tr_modules_prepare(void);
 
 /* ---- stacks.c ---------------------------------------------------------- */
 

@@ -66,9 +66,15 @@ struct tr_unwind_watch {
 	void (*came)(uint32_t number, const struct tr_unwind_module *module);
 	void (*gone)(uint32_t number);
 	bool is_all;	    /* call `came` for known modules, too */
-	bool is_known_only; /* without the dynamic linker: signal-safe */
+	bool is_known_only; /* without its lock: signal-safe; lists them if
+			     * nothing has been listed yet */
 	bool is_lock_free;  /* missing modules only: signal-safe */
 };
+/*
+ * Before the first look, if that comes from a signal handler. False: no such
+ * look is possible with this libc.
+ */
+bool tr_unwind_prepare(void);
 /* False: another thread is in this call. */
 bool tr_unwind_look(const struct tr_unwind_watch *watch);
 /* A stack had an address in no module: look again when possible. */

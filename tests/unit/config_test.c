@@ -381,15 +381,15 @@ TEST(each_type_says_what_it_accepts)
 	(void)setenv("TARE_MAX_DEPTH", "", 1);
 	load(&config);
 	CHECK_STR(warned(),
-		  "TARE_PERFORMANCE_THRESHOLD: '7' is not a number from 0 "
-		  "to 1, using 0.05\n"
 		  "TARE_TRACE: 'maybe' is not true or false, using false\n"
+		  "TARE_CLOCK: 'sun?dial' is not auto, tsc or monotonic, "
+		  "using auto\n"
 		  "TARE_LEDGER_LIMIT: '5' is not 0 or a size from 1M to 4G, "
 		  "using 0\n"
+		  "TARE_PERFORMANCE_THRESHOLD: '7' is not a number from 0 "
+		  "to 1, using 0.05\n"
 		  "TARE_DIR: 'a?b' is not a text of at most 191 printable "
-		  "bytes, using ''\n"
-		  "TARE_CLOCK: 'sun?dial' is not auto, tsc or monotonic, "
-		  "using auto\n");
+		  "bytes, using ''\n");
 	clear_environment();
 }
 

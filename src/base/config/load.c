@@ -339,22 +339,6 @@ static void load_file(struct load *load)
 		(void)read_file(load, file_path, false);
 }
 
-static void load_known_variables(struct load *load)
-{
-	const tare_option *option;
-
-	for (size_t i = 0; (option = tare_option_at(i)); i++) {
-		const char *value = secure_getenv(option->env);
-
-		if (!value ||
-		    tr_config_set(load->config, option->name, value) == 0)
-			continue;
-		/* `TARE_X= program` is a way to unset it. */
-		if (*value)
-			tell_wrong_value(load, option->env, option, value);
-	}
-}
-
 /* Variables of tare that are not options: read by runtime/ and the CLI. */
 static bool is_reserved(const char *variable)
 {
@@ -376,16 +360,31 @@ static void put_lower(char *out, const char *text)
 	} while (*text++);
 }
 
-static void check_variable(struct load *load, const char *variable)
+static void set_from_variable(struct load *load, const tare_option *option,
+			      const char *value)
+{
+	/* Of two with the same name the first counts, as for getenv(). */
+	if (value != getenv(option->env) ||
+	    tr_config_set(load->config, option->name, value) == 0)
+		return;
+	/* `TARE_X= program` is a way to unset it. */
+	if (*value)
+		tell_wrong_value(load, option->env, option, value);
+}
+
+static void read_variable(struct load *load, const char *variable,
+			  const char *value)
 {
 	char name[VARIABLE_BYTES], room[SHOWN_BYTES];
 	const tare_option *option;
 
-	if (is_reserved(variable))
-		return;
 	put_lower(name, variable + strlen("TARE_"));
 	option = tr_option_find(name);
-	if (option && strcmp(option->env, variable) == 0)
+	if (option && strcmp(option->env, variable) == 0) {
+		set_from_variable(load, option, value);
+		return;
+	}
+	if (is_reserved(variable))
 		return;
 
 	option = tr_option_closest(name);
@@ -397,19 +396,22 @@ static void check_variable(struct load *load, const char *variable)
 		     shown(variable, room, sizeof(room)));
 }
 
-static void check_variables(struct load *load)
+/* One pass: a lookup of every option would take ten times as long. */
+static void load_variables(struct load *load)
 {
 	char variable[VARIABLE_BYTES];
 
 	for (char **entry = environ; entry && *entry; entry++) {
 		size_t len = strcspn(*entry, "=");
+		const char *value;
 
 		if (strncmp(*entry, "TARE_", strlen("TARE_")) != 0)
 			continue;
+		value = *entry + len + ((*entry)[len] == '=');
 		len = len < sizeof(variable) ? len : sizeof(variable) - 1;
 		memcpy(variable, *entry, len);
 		variable[len] = '\0';
-		check_variable(load, variable);
+		read_variable(load, variable, value);
 	}
 }
 
@@ -422,8 +424,7 @@ void tr_config_load(struct tr_config *config, tr_config_warn warn, void *arg)
 	if (!getauxval(AT_SECURE)) {
 		load_file(&load);
 		load.n_warnings = 0;
-		load_known_variables(&load);
-		check_variables(&load);
+		load_variables(&load);
 	}
 
 	errno = saved_errno;

@@ -251,17 +251,24 @@ static const char *field_text(const struct tr_option_row *row,
 	return "";
 }
 
+static void *field_at(struct tr_config *config,
+		      const struct tr_option_row *row)
+{
+	return (char *)config + row->offset;
+}
+
 void tr_config_defaults(struct tr_config *config)
 {
 	const tare_option *option;
 
 	/* Also zeroes the gaps between fields, see set_string(). */
 	memset(config, 0, sizeof(*config));
-	for (size_t i = 0; (option = tare_option_at(i)); i++)
-		(void)tr_config_set(config, option->name,
-				    option->default_value);
-	config->asks_memory_tracking = config->asks_gpu_tracking = false;
-	config->sets_gpu_monitoring = config->sets_components = false;
+	for (size_t i = 0; (option = tare_option_at(i)); i++) {
+		const struct tr_option_row *row = tr_option_row(option);
+
+		(void)set_field(row, field_at(config, row),
+				option->default_value);
+	}
 }
 
 static void note_wishes(struct tr_config *config, size_t offset)
@@ -286,7 +293,7 @@ int tr_config_set(struct tr_config *config, const char *name,
 
 	if (!option)
 		return TARE_ENOENT;
-	if (!value || !set_field(row, (char *)config + row->offset, value))
+	if (!value || !set_field(row, field_at(config, row), value))
 		return TARE_ERANGE;
 
 	note_wishes(config, row->offset);

@@ -164,12 +164,33 @@ static const char *read_group(void)
 					  secure_getenv("TARE_GROUP");
 }
 
-void tr_process_remember(void)
+/* The arguments as in /proc/self/cmdline. */
+static int64_t join_args(char *text, size_t size, char *const argv[])
+{
+	size_t n = 0;
+
+	for (; *argv && n < size; argv++) {
+		size_t len = strlen(*argv) + 1;
+
+		len = len < size - n ? len : size - n;
+		memcpy(text + n, *argv, len);
+		n += len;
+	}
+	return (int64_t)n;
+}
+
+void tr_process_remember(char *const argv[])
 {
 	const char *group = secure_getenv("TARE_GROUP");
 
 	if (group && strlen(group) < sizeof(remembered.group))
 		memcpy(remembered.group, group, strlen(group) + 1);
+	if (argv && *argv) {
+		remembered.command_bytes =
+			join_args(remembered.command,
+				  sizeof(remembered.command) - 1, argv);
+		return;
+	}
 	remembered.command_bytes =
 		tr_file_read("/proc/self/cmdline", remembered.command,
 			     sizeof(remembered.command) - 1);

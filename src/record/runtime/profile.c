@@ -8,7 +8,11 @@ static bool profile_is_started; /* not wiped: a child finds it set */
 
 void tr_profile_prepare(const struct tr_config *config)
 {
-	if (tr_config_wants_stacks(config) || config->calls)
+	/*
+	 * Most programs of a build or a script end before their first sample:
+	 * the modules are listed then. Hooks and allocations come at once.
+	 */
+	if (config->calls || config->alloc || !tr_modules_prepare())
 		tr_modules_learn();
 	profile_is_started = true;
 }

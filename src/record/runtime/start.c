@@ -42,6 +42,7 @@ struct process {
 static struct process *process;
 static bool loaded; /* the configuration is loaded */
 static pid_t first; /* the process that started; its children inherit it */
+static char *const *start_argv; /* NULL: not known */
 
 static void warn(void *arg, const char *text)
 {
@@ -443,14 +444,13 @@ static void start_preloaded(void)
 	/* Only direct children of `tare run` may print messages. */
 	tr_log_is_quiet = !pid || strtol(pid + 1, NULL, 10) != getppid();
 	(void)pthread_atfork(NULL, NULL, be_quiet);
-	tr_process_remember();
+	tr_process_remember(start_argv);
 	tr_ledger = &process->ledger;
 	tr_load_config();
 	if (tr_config.collect_memory_basic)
 		process->rss_start = known_bytes(tr_usage_rss());
 	tr_runs_use(&tr_config);
 	first = getpid();
-	stay_loaded();
 	TR_PUBLISH(tr_gate_off, 1);
 	if (tr_config.calls)
 		tr_profile_prepare(&tr_config);
@@ -529,10 +529,19 @@ __attribute__((constructor(101))) static void fill_host(void)
 	};
 }
 
+#if defined(__GLIBC__)
+__attribute__((constructor)) static void at_load(int argc, char **argv)
+{
+	(void)argc;
+	start_argv = argv;
+	tr_start_at_load();
+}
+#else
 __attribute__((constructor)) static void at_load(void)
 {
 	tr_start_at_load();
 }
+#endif
 
 /* ---- the end ----------------------------------------------------------- */
 

@@ -252,10 +252,16 @@ static bool has_live(void)
 
 void tr_sampler_stop(void)
 {
+	struct tr_followed *self;
+
 	if (!tr_sampler || TR_LOAD(tr_sampler->pid) != (uint32_t)getpid() ||
 	    !__atomic_exchange_n(&tr_sampler->on, 0, __ATOMIC_SEQ_CST))
 		return;
 	sampler_was_on = false;
+	/* Often the only one: then the table's pages stay untouched. */
+	self = find_self();
+	if (self)
+		tr_followed_remove(self, tr_thread_id());
 	for (uint32_t i = 0; i < tr_sampler->size && has_live(); i++) {
 		struct tr_followed *followed = &tr_sampler->followed[i];
 		uint32_t thread = TR_ACQUIRE(followed->thread);

@@ -140,6 +140,11 @@ void tr_modules_learn(void)
 	(void)tr_unwind_look(&watch);
 }
 
+bool tr_modules_prepare(void)
+{
+	return tr_unwind_prepare();
+}
+
 /* Is the address in a present module? */
 static bool is_module_known(uint64_t address)
 {

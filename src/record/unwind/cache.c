@@ -15,6 +15,7 @@
 #include <string.h>
 
 struct tr_rule_entry *tr_rules;
+static uint32_t has_rules; /* else no page of the table was ever used */
 
 bool tr_rules_init(void)
 {
@@ -105,6 +106,8 @@ static uint64_t choose_rule(const struct tr_code *code, uint64_t address)
 static void keep(struct tr_rule_entry *entry, uint64_t key, uint64_t rule,
 		 uint32_t generation)
 {
+	if (!__atomic_load_n(&has_rules, __ATOMIC_RELAXED))
+		__atomic_store_n(&has_rules, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&entry->rule, __ATOMIC_RELAXED))
 		entry++;
 	__atomic_store_n(&entry->check, key ^ rule * TR_RULE_MIX,
@@ -143,6 +146,14 @@ uint64_t tr_rule_make(uint64_t pc, uint64_t back, uint32_t *ret_module)
 
 void tr_rules_forget(void)
 {
-	for (uint32_t i = 0; tr_rules && i < TR_RULE_SETS * 2; i++)
-		__atomic_store_n(&tr_rules[i].rule, 0, __ATOMIC_SEQ_CST);
+	/*
+	 * After the new generation, for all of these loads and stores: a
+	 * thread whose rule, or whose mark of a first one, comes later sees
+	 * that generation.
+	 */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!tr_rules || !__atomic_load_n(&has_rules, __ATOMIC_SEQ_CST))
+		return;
+	for (uint32_t i = 0; i < TR_RULE_SETS * 2; i++)
+		__atomic_store_n(&tr_rules[i].rule, 0, __ATOMIC_RELAXED);
 }

@@ -18,6 +18,8 @@
 #include <string.h>
 
 #define TR_FIND_NAME 4096u
+#define TR_FIND_PIECE 64u
+#define TR_FIND_MODULES 4096u /* a list that changes may have a ring */
 
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
 #pragma weak _dl_find_object
@@ -53,14 +55,25 @@ bool tr_find(uint64_t address, struct tr_found *ret_found)
 }
 #endif
 
-/* Copies a NUL-terminated text. */
+/*
+ * Copies a NUL-terminated text, in parts that end with a piece of memory of
+ * 64 bytes: such a piece is in one page, and readable as a whole or not at
+ * all.
+ */
 static bool copy_text(uint64_t at, char *text, size_t size)
 {
-	for (size_t n = 0; at && n < size; n++) {
-		if (!tr_reach_copy(at + n, text + n, 1))
+	size_t n = 0;
+
+	while (at && n < size) {
+		size_t part = TR_FIND_PIECE - (at + n) % TR_FIND_PIECE;
+
+		if (part > size - n)
+			part = size - n;
+		if (!tr_reach_copy(at + n, text + n, (uint32_t)part))
 			return false;
-		if (!text[n])
+		if (memchr(text + n, '\0', part))
 			return true;
+		n += part;
 	}
 	return false;
 }
@@ -101,4 +114,36 @@ void tr_find_describe(uint64_t address,
 	info.dlpi_name = name;
 	info.dlpi_phdr = headers;
 	(void)see(&info, sizeof(info), arg);
+}
+
+static bool copy_map(uint64_t at, struct link_map *map)
+{
+	return at && tr_reach_copy(at, map, sizeof(*map));
+}
+
+/* Of the dynamic linker's list, from the entry of this library on. */
+static uint64_t first_map(void)
+{
+	struct tr_found found;
+	struct link_map map;
+	uint64_t at;
+
+	if (!tr_find((uint64_t)(uintptr_t)tr_find_each, &found))
+		return 0;
+	at = (uint64_t)(uintptr_t)found.map;
+	for (uint32_t n = 0; n < TR_FIND_MODULES && copy_map(at, &map) &&
+			     map.l_prev; n++)
+		at = (uint64_t)(uintptr_t)map.l_prev;
+	return at;
+}
+
+void tr_find_each(int (*see)(struct dl_phdr_info *, size_t, void *), void *arg)
+{
+	uint64_t at = first_map();
+	struct link_map map;
+
+	for (uint32_t n = 0; n < TR_FIND_MODULES && copy_map(at, &map); n++) {
+		tr_find_describe((uint64_t)(uintptr_t)map.l_ld, see, arg);
+		at = (uint64_t)(uintptr_t)map.l_next;
+	}
 }

@@ -95,6 +95,9 @@ bool tr_find_is_able(void);
 void tr_find_describe(uint64_t address,
 		      int (*see)(struct dl_phdr_info *, size_t, void *),
 		      void *arg);
+/* The same for all modules of the dynamic linker's list. */
+void tr_find_each(int (*see)(struct dl_phdr_info *, size_t, void *),
+		  void *arg);
 /* Headers of the module that begins at `from`, in its first `most` bytes;
  * false: there are none. */
 #define TR_FIND_HEADERS 64u

@@ -310,6 +310,19 @@ static void look_at_missed(const struct tr_unwind_watch *watch)
 		forget_rules();
 }
 
+/* In a handler, of a process that has not asked the dynamic linker yet. */
+static void look_at_all(const struct tr_unwind_watch *watch)
+{
+	struct tr_list list = { .n = 0 };
+
+	tr_find_each(count_one, &list);
+	if (!list.most || !tr_list_open(&list))
+		return;
+	tr_find_each(list_one, &list);
+	tr_list_settle(&list);
+	(void)use_list(&list, watch);
+}
+
 static void look_here(const struct tr_unwind_watch *watch)
 {
 	if (tr_find_is_able())
@@ -330,7 +343,7 @@ static bool is_fork_holding; /* written between the two by the forking thread */
 
 static void before_fork(void)
 {
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; counts && i < 200; i++) {
 		if (tr_process_try_lock(&counts->looking)) {
 			is_fork_holding = true;
 			return;
@@ -347,20 +360,31 @@ static void after_fork(void)
 	}
 }
 
-/* The first call is made before a second thread can look. */
+/* Not in a signal handler. */
+static void watch_forks(void)
+{
+	static bool is_done;
+
+	if (!is_done)
+		(void)pthread_atfork(before_fork, after_fork, after_fork);
+	is_done = true;
+}
+
+/* False: another thread is in it, or there is no memory. */
 static bool look_init(void)
 {
-	struct counts *mine;
+	static uint32_t beginning; /* pid of the thread that is in it */
+	struct counts *mine = __atomic_load_n(&counts, __ATOMIC_ACQUIRE);
 
-	if (counts)
-		return true;
-	mine = tr_memory_map_wiped(sizeof(*mine), &counts_wiped);
-	if (!tr_module_table_init() || !mine || !tr_rules_init())
-		return false;
-	tr_reach_init();
-	__atomic_store_n(&counts, mine, __ATOMIC_RELEASE);
-	(void)pthread_atfork(before_fork, after_fork, after_fork);
-	return true;
+	if (mine || !tr_process_try_lock(&beginning))
+		return mine;
+	if (!counts && tr_module_table_init() && tr_rules_init()) {
+		mine = tr_memory_map_wiped(sizeof(*mine), &counts_wiped);
+		tr_reach_init();
+		__atomic_store_n(&counts, mine, __ATOMIC_RELEASE);
+	}
+	tr_process_unlock(&beginning);
+	return counts;
 }
 
 /*
@@ -376,12 +400,24 @@ static bool may_ask(void)
 	return first == getpid();
 }
 
+bool tr_unwind_prepare(void)
+{
+	if (!tr_find_is_able())
+		return false;
+	watch_forks();
+	return may_ask();
+}
+
 bool tr_unwind_look(const struct tr_unwind_watch *watch)
 {
+	if (!watch->is_known_only && !watch->is_lock_free)
+		watch_forks();
 	if (!look_init() || !tr_process_try_lock(&counts->looking))
 		return false;
 	if (watch->is_all)
 		tr_module_table_report(watch);
+	if (watch->is_known_only && !codes && tr_find_is_able())
+		look_at_all(watch);
 	if (!watch->is_known_only && !watch->is_lock_free && may_ask())
 		look_again(watch);
 	else if (!watch->is_known_only && tr_unwind_wants_look())

@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Programs that end before their first sample: what the library opens in them,
+# counted by a library of this test that stands between libc and the others.
+. "$(dirname "$0")/expect.sh"
+
+cat >opened.c <<'END'
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One line for each file that is opened, to descriptor 9. */
+static int note(const char *name, const char *path, int flags, mode_t mode)
+{
+	int (*next)(const char *, int, ...) = dlsym(RTLD_NEXT, name);
+
+	if (write(9, path, strlen(path)) < 0 || write(9, "\n", 1) < 0)
+		return next(path, flags, mode);
+	return next(path, flags, mode);
+}
+
+#define NOTED(name) \
+	int name(const char *path, int flags, ...) \
+	{ \
+		va_list list; \
+		mode_t mode; \
+\
+		va_start(list, flags); \
+		mode = flags & O_CREAT ? va_arg(list, mode_t) : 0; \
+		va_end(list); \
+		return note(#name, path, flags, mode); \
+	}
+#undef open
+#undef open64
+NOTED(open)
+NOTED(open64)
+END
+expect_status 0 $CC -shared -fPIC -o opened.so opened.c -ldl
+
+# Only in `true`, behind the library of tare.
+"$TARE" run --no-report -- sh -c 'LD_PRELOAD="$LD_PRELOAD:$0" exec /bin/true' \
+	"$work/opened.so" 9>opened 2>/dev/null
+expect_has "$(cat opened)" tare.conf "the test's library sees what is opened"
+seen=$(grep -v -e 'tare\.conf$' -e '^/proc/self/statm$' opened)
+expect_is "$seen" "" "a short program opens no ledger and no other file"
+
+expect_status 0 "$TARE" run --no-report -- \
+	sh -c 'i=0; while [ $i -lt 40 ]; do /bin/true; i=$((i+1)); done'
+n=$(ls "$TARE_DIR"/live "$TARE_DIR"/runs 2>/dev/null | grep -c '\.tare$')
+[ "$n" -le 1 ]
+verdict $? "of 40 short children no ledger is left" "$n ledgers"
+
+finish
