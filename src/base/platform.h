@@ -221,13 +221,15 @@ int tr_dir_new(const char *dir, bool *ret_is_new);
 /*
  * Copies the data (not the holes) of the first `bytes` bytes of `from` to
  * the new file `to` (0600), by way of a temporary name beside it. `finish`
- * (or NULL) completes the copy before it gets its name. The copy is on the
- * disk when this returns 0, so that the original may go.
+ * (or NULL) completes the copy before it gets its name: a process that is
+ * killed leaves no half of it. The kernel writes it to the disk later.
  */
 int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes,
 			int (*finish)(int fd));
 /* Waits until what was written is on the disk. */
 int tr_file_sync(int fd);
+/* The same for a file and its name in its folder. */
+int tr_file_settle(const char *path);
 
 /* Folder for ledgers of live processes; `chosen` from the configuration. */
 int tr_dir_live(const char *chosen, char *out, size_t size);

@@ -74,6 +74,15 @@ const struct tr_reader *tr_reader_load(void);
 void tr_calibrate_clock(void);
 void tr_calibrate_probes(void);
 
+/* ---- calibration.c ----------------------------------------------------- */
+
+/*
+ * Fills the header with what another process of this user found a moment ago;
+ * false: none did. Signal-safe, as is the second, which stores it for others.
+ */
+bool tr_calibration_read(void);
+void tr_calibration_write(void);
+
 /* ---- govern.c ---------------------------------------------------------- */
 
 /* Starts the governor. */

@@ -53,4 +53,47 @@ n=$(ls "$TARE_DIR"/live "$TARE_DIR"/runs 2>/dev/null | grep -c '\.tare$')
 [ "$n" -le 1 ]
 verdict $? "of 40 short children no ledger is left" "$n ledgers"
 
+# ---- one calibration for programs that start soon after each other ----
+cat >short.c <<'END'
+#include <tare/probe.h>
+
+int main(void)
+{
+	TARE_SCOPE("work");
+	return 0;
+}
+END
+"$CC" -std=c11 -I"$root/include" short.c "$LIB/libtare.a" -lpthread -o short ||
+	{ echo "Bail out! cannot build short.c"; exit 1; }
+TARE=on ./short
+shared=$TARE_DIR/live/.calibration
+[ -f "$shared" ]
+verdict $? "the first program leaves its calibration" "$(ls "$TARE_DIR/live")"
+TARE=on ./short
+cat >cost.py <<'END'
+import json, sys
+d = json.load(sys.stdin)["run"]
+print(d["inside_ns"], d["outside_ns"])
+END
+costs() {
+	local id
+	for id in $("$TARE" ls | awk '/short/ { print $1 }'); do
+		"$TARE" report --json "$id" | "$PYTHON" cost.py
+	done | sort | uniq -c | awk '{ print $1 }' | sort -rn | tr '\n' ' '
+}
+expect_is "$(costs)" "2 " "the second one uses it: the same costs"
+
+for bad in "" x "$(head -c 4000 /dev/zero | tr '\0' y)"; do
+	printf '%s' "$bad" >"$shared"
+	before=$(cksum <"$shared")
+	expect_status 0 env TARE=on ./short
+	[ "$(cksum <"$shared")" != "$before" ]
+	verdict $? "a damaged calibration of ${#bad} bytes is made again"
+done
+# Other options of a probe: another calibration.
+before=$(cksum <"$shared")
+TARE=on TARE_TRACE=1 ./short
+[ "$(cksum <"$shared")" != "$before" ]
+verdict $? "with a trace, the calibration is another one"
+
 finish

@@ -374,18 +374,25 @@ int tr_file_copy_sparse(const char *from, const char *to, uint64_t bytes,
 	if (!err && finish)
 		err = finish(out);
 	keep_times(in, out);
-	if (!err)
-		err = tr_file_sync(out);
 	(void)close(in);
 	if (close(out) && errno != EINTR && !err)
 		err = tr_error_of(errno);
 	if (!err && rename(temporary, to))
 		err = tr_error_of(errno);
-	if (err) {
+	if (err)
 		(void)unlink(temporary);
-		return err;
-	}
-	return sync_folder_of(to);
+	return err;
+}
+
+int tr_file_settle(const char *path)
+{
+	int fd = tr_file_open_regular(path, O_RDONLY), err;
+
+	if (fd < 0)
+		return tr_error_of(errno);
+	err = tr_file_sync(fd);
+	(void)close(fd);
+	return err ? err : sync_folder_of(path);
 }
 
 /* Below the chosen folder, else $XDG_STATE_HOME/tare or ~/.local/state/tare. */

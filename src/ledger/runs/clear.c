@@ -48,6 +48,8 @@ int tr_runs_clear(const char *path)
 	err = tr_file_copy_sparse(path, fresh, arena->off + arena->used,
 				  NULL);
 	if (!err)
+		err = tr_file_settle(fresh);
+	if (!err)
 		err = date_copy(fresh,
 				header.clock != TR_CLOCK_KIND_MONOTONIC);
 	if (!err && rename(fresh, base))

@@ -2,8 +2,9 @@
 /*
  * Sweep: moves ledgers of ended processes, and deletes the oldest runs.
  *
- * `tare run` sweeps all. A measured program sweeps a few when it ends, so that
- * programs that run without the command do not leave many behind.
+ * `tare run` sweeps all, and waits until the copies are on the disk. A measured
+ * program sweeps a few when it ends, so that programs that run without the
+ * command do not leave many behind; it does not wait for the disk.
  */
 #include "ledger/runs.h"
 
@@ -50,7 +51,8 @@ static bool is_of_this_host(const char *meta)
 }
 
 /* Moves it to the folder of runs; NULL: deletes it. Never if it may be live. */
-static bool put_away(const tare_run_entry *entry, const char *runs)
+static bool put_away(const tare_run_entry *entry, const char *runs,
+		     bool is_settled)
 {
 	char to[600] = "", meta[TR_META_BYTES];
 	struct tr_header header;
@@ -64,7 +66,8 @@ static bool put_away(const tare_run_entry *entry, const char *runs)
 		(void)snprintf(to, sizeof(to), "%s/%s.tare", runs, entry->id);
 		if (tr_file_copy_sparse(entry->path, to,
 					arena->off + arena->used,
-					tr_sums_write))
+					tr_sums_write) ||
+		    (is_settled && tr_file_settle(to)))
 			return false;
 	}
 	(void)unlink(entry->path);
@@ -99,6 +102,7 @@ struct keeping {
 	size_t n;
 	uint64_t left;	  /* runs that may still be kept */
 	uint64_t deleted; /* runs, not ledgers */
+	bool is_settled;  /* wait for the disk */
 };
 
 static struct run_group *group_of(struct keeping *keeping, const char *name)
@@ -175,7 +179,8 @@ static int sweep(struct keeping *keeping, const char *live, const char *runs,
 	bool stays = may_stay(keeping, entry), moved = false;
 
 	if (in_live)
-		moved = put_away(entry, stays ? runs : NULL);
+		moved = put_away(entry, stays ? runs : NULL,
+				 keeping->is_settled);
 	else if (!stays)
 		moved = unlink_run(entry->path);
 	if (moved && !stays)
@@ -183,10 +188,11 @@ static int sweep(struct keeping *keeping, const char *live, const char *runs,
 	return moved;
 }
 
-int tr_runs_sweep(int most, uint64_t *ret_deleted)
+static int sweep_some(int most, bool is_settled, uint64_t *ret_deleted)
 {
 	char live[400], runs[400];
-	struct keeping keeping = { .left = tr_runs_config()->keep_runs };
+	struct keeping keeping = { .left = tr_runs_config()->keep_runs,
+				   .is_settled = is_settled };
 	tare_run_entry *entry = NULL;
 	size_t n = 0;
 	int err = tr_runs_folders(live, runs, sizeof(live)), moved = 0;
@@ -203,6 +209,11 @@ int tr_runs_sweep(int most, uint64_t *ret_deleted)
 	if (!err && ret_deleted)
 		*ret_deleted = keeping.deleted;
 	return err ? err : moved;
+}
+
+int tr_runs_sweep(int most, uint64_t *ret_deleted)
+{
+	return sweep_some(most, true, ret_deleted);
 }
 
 /* ---- sweep at the end of a program ------------------------------------- */
@@ -234,14 +245,18 @@ static uint64_t count_ledgers(const char *folder, bool left_behind)
 	return n;
 }
 
-/* For a group, `tare run` sweeps at the end, not each process. */
+/*
+ * For a group, `tare run` sweeps at the end, not each process. A few runs more
+ * than are kept may be there: a sweep reads the headers of all of them.
+ */
 void tr_runs_tidy(void)
 {
+	uint64_t keep = tr_runs_config()->keep_runs;
 	char live[400], runs[400];
 
 	if (!secure_getenv("TARE_GROUP") &&
 	    tr_runs_folders(live, runs, sizeof(live)) == 0 &&
 	    (count_ledgers(live, true) ||
-	     count_ledgers(runs, false) > tr_runs_config()->keep_runs))
-		(void)tr_runs_sweep(SWEEP_AT_EXIT, NULL);
+	     count_ledgers(runs, false) > keep + keep / 8))
+		(void)sweep_some(SWEEP_AT_EXIT, false, NULL);
 }

@@ -6,6 +6,7 @@
  * from two readings at the two ends of the start-up work, at least 200 us
  * apart; anchors taken later make conversions exact. The cost of a probe is
  * the minimum of a few rounds on a separate track, which is given back empty.
+ * Programs that start soon after another share its figures (calibration.c).
  */
 #include "record/runtime.h"
 
@@ -55,10 +56,15 @@ static uint32_t choose_shift(double sec_per_tick)
 	return shift;
 }
 
+/* The figures are another process's. For the ledger that is being opened. */
+static bool is_shared;
+
 void tr_calibrate_clock(void)
 {
 	struct tr_header *header = tr_ledger->header;
 	double hz = tr_counter_hz();
+
+	is_shared = tr_calibration_read();
 
 	tr_anchor_take(&header->start, tr_ledger->counter_clock);
 	if (!tr_ledger->counter_clock) {
@@ -70,8 +76,10 @@ void tr_calibrate_clock(void)
 #else
 		header->clock = TR_CLOCK_KIND_TSC;
 #endif
-		header->sec_per_tick = hz > 0 ? 1 / hz :
-						measured_rate(&header->start);
+		if (hz > 0)
+			header->sec_per_tick = 1 / hz;
+		else if (!is_shared)
+			header->sec_per_tick = measured_rate(&header->start);
 	}
 	header->slice_shift = tr_ledger->counter_clock ?
 				      choose_shift(header->sec_per_tick) :
@@ -257,8 +265,12 @@ static double scope_cost(void)
 void tr_calibrate_probes(void)
 {
 	struct tr_header *header = tr_ledger->header;
-	double scope = scope_cost(), inside = inside_cost();
+	double scope, inside;
 
+	if (is_shared)
+		return;
+	scope = scope_cost();
+	inside = inside_cost();
 	header->inside_ticks = inside < scope ? inside : scope;
 	header->outside_ticks = scope - header->inside_ticks;
 	header->value_ticks = least_cost(one_value, TR_ROUNDS);
@@ -272,4 +284,5 @@ void tr_calibrate_probes(void)
 	/* The program's first value must read the clock again. */
 	tr_this_thread()->values_left = 0;
 	header->counter_ticks = least_cost(one_counter, TR_ROUNDS);
+	tr_calibration_write();
 }
