@@ -392,6 +392,9 @@ static bool is_silent(const struct outcome *outcome)
 
 void outcome_find(struct outcome *outcome)
 {
+	/* It may have ended without libc, and so without a last word. */
+	if (WIFEXITED(outcome->child.status))
+		tr_runs_end(outcome->child.pid, outcome->group.name);
 	outcome->error = group_find(&outcome->group, outcome->child.pid,
 				    !outcome->is_rank);
 	if (!outcome->error && outcome->is_rank)

@@ -10,6 +10,8 @@
 #ifndef TR_LEDGER_RUNS_H
 #define TR_LEDGER_RUNS_H
 
+#include <sys/types.h>
+
 #include <tare/read/view.h>
 
 #include "base/config.h"
@@ -45,6 +47,11 @@ bool tr_runs_is_over(const struct tr_header *header, const char *path);
 void tr_runs_use(const struct tr_config *config);
 /* Puts some ledgers of the dead away, if there are any. */
 void tr_runs_tidy(void);
+/*
+ * A child of the calling process has exited, and was not killed: its ledgers
+ * of that group are finished, even if it could not mark them.
+ */
+void tr_runs_end(pid_t pid, const char *group);
 /* The ledger as it is now becomes what readers subtract. 0 or an error. */
 int tr_runs_clear(const char *path);
 /*
