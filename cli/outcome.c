@@ -405,7 +405,11 @@ void outcome_tell(struct outcome *outcome)
 {
 	tare_view *view = NULL;
 	int err = outcome->error;
+	char spare[400];
 
+	if (outcome->text && tr_runs_are_spared(spare, sizeof(spare)))
+		message("the folder for runs cannot be used: they are kept "
+			"in '%s'", spare);
 	if (!err && outcome->group.main && !is_silent(outcome))
 		err = tare_view_open(outcome->group.main->path, &view);
 	if (view)

@@ -233,8 +233,15 @@ int tr_file_settle(const char *path);
 
 /* Folder for ledgers of live processes; `chosen` from the configuration. */
 int tr_dir_live(const char *chosen, char *out, size_t size);
-/* Folder for finished runs. */
+/*
+ * Folder for finished runs. If no folder is chosen, and the user's cannot be
+ * used (no home, a read-only file system), one of the spare ones:
+ * $XDG_RUNTIME_DIR/tare, /var/tmp/tare-UID.
+ */
 int tr_dir_runs(const char *chosen, char *out, size_t size);
+/* The i-th spare folder of runs, if it exists and is this user's alone. */
+#define TR_DIR_SPARES 2u
+bool tr_dir_spare(unsigned i, char *out, size_t size);
 
 /* ---- wait.c ------------------------------------------------------------ */
 

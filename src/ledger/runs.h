@@ -32,6 +32,8 @@ void tr_runs_note_last(const tare_run_entry *run);
 int tr_runs_folders(char *live, char *runs, size_t size);
 /* The first of these that cannot be used; "": both can. */
 void tr_runs_refused(char *path, size_t size);
+/* Is the user's folder unusable, and are runs kept in a spare one? */
+bool tr_runs_are_spared(char *path, size_t size);
 /* Value of a key in a metadata page, "" if absent; copied. */
 void tr_meta_value(const char *meta, const char *key, char *out, size_t size);
 /* Header and metadata of a file. */

@@ -214,19 +214,24 @@ uint64_t tr_file_free_bytes(const char *dir)
 	return (uint64_t)fs.f_bavail * fs.f_frsize;
 }
 
-int tr_dir_prepare(const char *dir)
+/* A folder of another user, or a link to one, is refused. */
+static int check_own(const char *dir)
 {
 	struct stat st;
 
-	if (mkdir(dir, 0700) && errno != EEXIST)
-		return tr_error_of(errno);
 	if (lstat(dir, &st))
 		return tr_error_of(errno);
-	/* A folder of another user, or a link to one, is refused. */
 	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
 	    (st.st_mode & 022))
 		return TARE_EPERM;
 	return 0;
+}
+
+int tr_dir_prepare(const char *dir)
+{
+	if (mkdir(dir, 0700) && errno != EEXIST)
+		return tr_error_of(errno);
+	return check_own(dir);
 }
 
 static int make_path(const char *dir, mode_t mode)
@@ -425,6 +430,56 @@ static int make_own(const char *dir)
 	return err ? err : tr_dir_prepare(dir);
 }
 
+/* ---- if the user's folder cannot be used -------------------------------- */
+
+static bool name_spare(unsigned i, char *out, size_t size)
+{
+	const char *base = i ? NULL : secure_getenv("XDG_RUNTIME_DIR");
+	int n = -1;
+
+	if (base && base[0] == '/')
+		n = snprintf(out, size, "%s/tare", base);
+	else if (i == 1)
+		n = snprintf(out, size, "/var/tmp/tare-%u",
+			     (unsigned)geteuid());
+	return n > 0 && (size_t)n < size;
+}
+
+static int prepare_writable(const char *dir)
+{
+	int err = tr_dir_prepare(dir);
+
+	/* Asked of the kernel: a file system may be read-only. */
+	return err || access(dir, W_OK | X_OK) == 0 ? err : TARE_EPERM;
+}
+
+static int make_spare(const char *tail, char *out, size_t size)
+{
+	char base[320];
+	int err = TARE_ENOENT;
+
+	for (unsigned i = 0; err && i < TR_DIR_SPARES; i++) {
+		if (!name_spare(i, base, sizeof(base)))
+			continue;
+		err = prepare_writable(base);
+		if (!err && (size_t)snprintf(out, size, "%s%s", base, tail) >=
+				    size)
+			err = TARE_EINVAL;
+		if (!err)
+			err = prepare_writable(out);
+	}
+	return err;
+}
+
+bool tr_dir_spare(unsigned i, char *out, size_t size)
+{
+	char base[320];
+
+	return name_spare(i, base, sizeof(base)) && check_own(base) == 0 &&
+	       (size_t)snprintf(out, size, "%s/runs", base) < size &&
+	       check_own(out) == 0;
+}
+
 int tr_dir_live(const char *chosen, char *out, size_t size)
 {
 	int err;
@@ -435,14 +490,18 @@ int tr_dir_live(const char *chosen, char *out, size_t size)
 	    tr_dir_prepare(out) == 0)
 		return 0;
 	err = path_of(chosen, "/live", out, size);
-	return err ? err : make_own(out);
+	if (!err)
+		err = make_own(out);
+	return err && !chosen[0] ? make_spare("/live", out, size) : err;
 }
 
 int tr_dir_runs(const char *chosen, char *out, size_t size)
 {
 	int err = path_of(chosen, "/runs", out, size);
 
-	if (err)
-		return err;
-	return chosen[0] ? make_own(out) : tr_dir_make(out);
+	if (!err)
+		err = chosen[0] ? make_own(out) : tr_dir_make(out);
+	if (!chosen[0] && (err || access(out, W_OK | X_OK)))
+		err = make_spare("/runs", out, size);
+	return err;
 }

@@ -220,6 +220,31 @@ static void settle_execs(struct list *list)
 				list->entry[i].state = TARE_RUN_KILLED;
 }
 
+/* Runs of a time when the user's folder could not be used. */
+static void add_spares(struct list *list, const char *runs)
+{
+	char spare[400];
+
+	for (unsigned i = 0; i < TR_DIR_SPARES; i++)
+		if (!tr_runs_config()->dir[0] &&
+		    tr_dir_spare(i, spare, sizeof(spare)) &&
+		    strcmp(spare, runs) != 0)
+			add_folder(list, spare);
+}
+
+bool tr_runs_are_spared(char *path, size_t size)
+{
+	char live[400], runs[400];
+
+	if (tr_runs_config()->dir[0] ||
+	    tr_runs_folders(live, runs, sizeof(live)))
+		return false;
+	for (unsigned i = 0; i < TR_DIR_SPARES; i++)
+		if (tr_dir_spare(i, path, size) && strcmp(path, runs) == 0)
+			return true;
+	return false;
+}
+
 int tr_runs_list(tare_run_entry **ret_runs, size_t *ret_n)
 {
 	char live[400], runs[400];
@@ -231,6 +256,7 @@ int tr_runs_list(tare_run_entry **ret_runs, size_t *ret_n)
 		return err;
 	add_folder(&list, live);
 	add_folder(&list, runs);
+	add_spares(&list, runs);
 	if (list.failed) {
 		free(list.entry);
 		return TARE_ENOMEM;
