@@ -202,11 +202,11 @@ const struct command cmd_compare = {
 	.summary = "compare training runs: speedup, efficiency, scores",
 	.examples =
 		"  tare compare results/*.csv            a table\n"
-		"  tare compare results --html r.html    all runs of a folder, "
+		"  tare compare results/ --html r.html   all runs of a folder, "
 		"as a page\n"
-		"  tare compare results --by phase       speedup of each "
+		"  tare compare results/ --by phase      speedup of each "
 		"phase\n"
-		"  tare compare results --target-f1 0.8  time until F1 is "
+		"  tare compare results/ --target-f1 0.8 time until F1 is "
 		"0.8\n",
 	.notes = "runs of one configuration are repeats: means with 95 % "
 		 "intervals\n" NOTE_RUN,

@@ -73,7 +73,7 @@ const struct command cmd_mpi = {
 		"  mpirun -n 4 tare run -- ./prog   measure; rank 0 prints "
 		"the report\n"
 		"  tare mpi                         show the newest job\n"
-		"  tare mpi a.tare b.tare           ranks of several hosts\n"
+		"  tare mpi ./a.tare ./b.tare       ranks of several hosts\n"
 		"  tare mpi --json                  as JSON, for a script\n",
 	.notes = "one RUN selects all ranks of its job; several RUNs are used "
 		 "as given\n" NOTE_RUN,

@@ -280,7 +280,7 @@ static int find_live(char **ret_id)
 		code = CODE_IO;
 	} else {
 		code = message_usage("%zu live runs, name one", n_live);
-		runs_print(runs, n_live, stderr);
+		runs_print(runs, n_live, false, stderr);
 	}
 	tare_runs_free(runs);
 	return code;

@@ -216,7 +216,7 @@ static int verify_one(const char *which, struct tr_json *json, bool color)
 	tare_view *view = NULL;
 	int code, err;
 
-	if (strchr(which, '/') || access(which, F_OK) == 0) {
+	if (strchr(which, '/')) {
 		if (access(which, R_OK) != 0)
 			return message_error("open", which, errno);
 		finding.path = which;
@@ -260,7 +260,7 @@ const struct command cmd_verify = {
 	.usage = "[FILE | RUN]... [--json]",
 	.summary = "check a ledger for damage; show what was lost",
 	.examples = "  tare verify               the newest run\n"
-		    "  tare verify *.tare        files\n"
+		    "  tare verify ./*.tare      files\n"
 		    "  tare verify 12345         a live run, by process id\n",
 	.notes = "exit status: 0 intact, 1 damaged, 3 cannot be read\n",
 	.options = options,

@@ -45,7 +45,9 @@ struct command {
 
 /* For commands that take a run. */
 #define NOTE_RUN \
-	"RUN is a run id (or its beginning), a process id, a file, or 'last'\n"
+	"RUN is 'last' (the newest run), 'last~1' (the one before), PROGRAM " \
+	"(its\nnewest run), 'PROGRAM~1', a process id, a run id or its " \
+	"beginning, or a file\nwith a slash: './x.tare'\n"
 
 extern const struct command cmd_run;
 extern const struct command cmd_report;
@@ -56,6 +58,7 @@ extern const struct command cmd_flame;
 extern const struct command cmd_alloc;
 extern const struct command cmd_top;
 extern const struct command cmd_ls;
+extern const struct command cmd_rm;
 extern const struct command cmd_mpi;
 extern const struct command cmd_records;
 extern const struct command cmd_summary;

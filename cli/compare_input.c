@@ -12,6 +12,7 @@
 
 #include "job.h"
 #include "message.h"
+#include "runs.h"
 
 /* ---- files ------------------------------------------------------------- */
 
@@ -170,10 +171,11 @@ static bool ends_in(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+/* A path has a slash, a table the ending ".csv"; other words mean a run. */
 int compare_take(tare_comparison *c, const char *operand, size_t *n)
 {
 	struct stat st;
-	bool is_there = *operand && stat(operand, &st) == 0;
+	bool is_there = strchr(operand, '/') && stat(operand, &st) == 0;
 	tare_view *view;
 	int err;
 
@@ -185,14 +187,15 @@ int compare_take(tare_comparison *c, const char *operand, size_t *n)
 	if (!err) {
 		err = take_run(c, view);
 		tare_view_close(view);
+		if (err)
+			return message_error("open", operand, err);
 	} else if (is_there && !ends_in(operand, ".tare")) {
 		/* A file that is not a ledger is read as a table. */
 		return take_file(c, operand, n);
-	} else if (err == TARE_ENOENT && *operand) {
-		err = take_group(c, operand);
+	} else if (err != TARE_ENOENT || !*operand ||
+		   take_group(c, operand)) {
+		return run_refused(operand, err);
 	}
-	if (err)
-		return message_error("open", operand, err);
 	++*n;
 	return CODE_OK;
 }

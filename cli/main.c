@@ -20,6 +20,7 @@ const bool tare_only_reads = true;
 static const struct command *const commands[] = {
 	&cmd_run,     &cmd_report,  &cmd_tree,	 &cmd_flame, &cmd_alloc,
 	&cmd_stages,  &cmd_amdahl,  &cmd_mpi,	 &cmd_top,   &cmd_ls,
+	&cmd_rm,
 	&cmd_records, &cmd_summary, &cmd_trend,	 &cmd_compare, &cmd_export,
 	&cmd_verify,
 	&cmd_ctl,     &cmd_config,  &cmd_doctor, &cmd_serve, &cmd_url,

@@ -2,6 +2,7 @@
 #include "runs.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include <tare/read/profile.h>
 #include <tare/read/train.h>
@@ -10,6 +11,7 @@
 #include "ledger/runs.h"
 #include "message.h"
 #include "read/view.h"
+#include "suggest.h"
 #include "symbols/symbols.h"
 #include "table.h"
 
@@ -55,17 +57,73 @@ void names_attach(tare_view *view)
 
 /* ---- one run ----------------------------------------------------------- */
 
+/* Of a word for runs of which there are too few; false: there is none. */
+static bool tell_count(const char *which, const tare_run_entry *runs, size_t n)
+{
+	size_t count = tr_runs_count(runs, n, which);
+
+	if (!count || !strrchr(which, '~'))
+		return false;
+	message("cannot open '%s': not found; there %s %zu, and the oldest is "
+		"'%.*s~%zu'",
+		which, count == 1 ? "is only" : "are", count,
+		(int)(strrchr(which, '~') - which), which, count - 1);
+	return true;
+}
+
+static void tell_missing(const char *which, const tare_run_entry *runs,
+			 size_t n)
+{
+	struct suggestion near = { .word = which };
+
+	for (size_t i = 0; i < n; i++)
+		suggest_offer(&near, runs[i].program);
+	if (access(which, F_OK) == 0)
+		message("cannot open '%s': not found; a path needs a slash: "
+			"'./%s'", which, which);
+	else if (!tell_count(which, runs, n))
+		message("cannot open '%s': not found%s", which,
+			suggest_text(&near, ""));
+}
+
+static int tell_ambiguous(const char *which, tare_run_entry *runs, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (tr_runs_may_mean(&runs[i], which))
+			runs[kept++] = runs[i];
+	(void)message_usage("'%s' is ambiguous: it may mean %zu runs", which,
+			    kept);
+	runs_print(runs, kept, false, stderr);
+	return CODE_USAGE;
+}
+
+int run_refused(const char *which, int err)
+{
+	tare_run_entry *runs;
+	size_t n;
+	int code = CODE_IO;
+
+	if ((err != TARE_ENOENT && err != TARE_EAMBIGUOUS) ||
+	    strchr(which, '/') || tare_runs_list(&runs, &n))
+		return runs_error("open", which, err);
+	if (err == TARE_EAMBIGUOUS)
+		code = tell_ambiguous(which, runs, n);
+	else if (!n && strncmp(which, "last", 4) == 0)
+		message("no run found; make one with 'tare run -- PROGRAM'");
+	else
+		tell_missing(which, runs, n);
+	tare_runs_free(runs);
+	return code;
+}
+
 int run_open(const char *which, tare_view **ret_view)
 {
-	bool is_last = strcmp(which, "last") == 0;
 	int err = tare_view_open(which, ret_view);
 
-	if (err == TARE_ENOENT && is_last) {
-		message("no run found; make one with 'tare run -- PROGRAM'");
-		return CODE_IO;
-	}
 	if (err)
-		return runs_error("open", which, err);
+		return run_refused(which, err);
 	names_attach(*ret_view);
 	return CODE_OK;
 }
@@ -122,7 +180,7 @@ static void run_training_text(const tare_run_entry *run, char *text,
 }
 
 static void add_run(struct table *table, const tare_run_entry *run,
-		    bool has_trainings)
+		    bool has_trainings, bool exact_bytes)
 {
 	char training[160];
 
@@ -134,20 +192,26 @@ static void add_run(struct table *table, const tare_run_entry *run,
 	table_add(table, tr_as_date(run->start_ns).text);
 	table_add(table, tr_as_duration((double)run->end_ns -
 					 (double)run->start_ns).text);
-	table_add(table, tr_as_bytes((double)run->bytes).text);
+	if (exact_bytes)
+		table_addf(table, "%llu", (unsigned long long)run->bytes);
+	else
+		table_add(table, tr_as_bytes((double)run->bytes).text);
 	if (!has_trainings)
 		return;
 	run_training_text(run, training, sizeof(training));
 	table_add(table, training);
 }
 
-void runs_print(const tare_run_entry *runs, size_t n, FILE *stream)
+void runs_print(const tare_run_entry *runs, size_t n, bool exact_bytes,
+		FILE *stream)
 {
-	static const struct column columns[] = {
+	const struct column columns[] = {
 		COLUMN_TEXT("ID", 0),	   COLUMN_WIDE("PROGRAM"),
 		COLUMN_NUMBER("PID", 0),   COLUMN_TEXT("STATE", 0),
 		COLUMN_TEXT("STARTED", 2), COLUMN_NUMBER("DURATION", 3),
-		COLUMN_NUMBER("SIZE", 1),  COLUMN_TEXT("TRAINING", 4),
+		COLUMN_NUMBER(exact_bytes ? "BYTES" : "SIZE",
+			      exact_bytes ? 0 : 1),
+		COLUMN_TEXT("TRAINING", 4),
 	};
 	struct table table;
 	bool has_trainings = false;
@@ -156,7 +220,7 @@ void runs_print(const tare_run_entry *runs, size_t n, FILE *stream)
 		has_trainings |= runs[i].has_trainings;
 	table_init(&table, columns, has_trainings ? 8 : 7);
 	for (size_t i = 0; i < n; i++)
-		add_run(&table, &runs[i], has_trainings);
+		add_run(&table, &runs[i], has_trainings, exact_bytes);
 	table_end(&table, stream);
 }
 

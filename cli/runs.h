@@ -19,6 +19,11 @@ void names_attach(tare_view *view);
 
 /* Opens a run; on failure prints why and returns an exit code, else 0. */
 int run_open(const char *which, tare_view **ret_view);
+/*
+ * Says why tare_view_open() failed with `err`, with the runs that the word may
+ * mean; returns an exit code.
+ */
+int run_refused(const char *which, int err);
 
 /*
  * As message_error(), for a run or 'runs': names the folder or file to which
@@ -29,8 +34,9 @@ int runs_error(const char *what, const char *which, int err);
 /* The colour of a run's state. */
 enum tint run_state_tint(enum tare_run_state state);
 
-/* The runs as `tare ls` prints them. */
-void runs_print(const tare_run_entry *runs, size_t n, FILE *stream);
+/* The runs as `tare ls` prints them; with `exact_bytes` as --size. */
+void runs_print(const tare_run_entry *runs, size_t n, bool exact_bytes,
+		FILE *stream);
 void runs_json(struct tr_json *json, const tare_run_entry *runs, size_t n);
 
 /* One attribute of a record as a member of an object. */

@@ -5,10 +5,10 @@ _tare_options() {
 	case $1 in
 	run) echo "-o --output --json --no-sample --rate --wall --region --calls
 		--alloc --flame --mpi --each-rank --gpu --monitor --trace --no-report
-		-s --set" ;;
+		--top -s --set" ;;
 	report) echo "-s --sort -n --top -N --name -S --source -t --type
 		-f --failed --ok -l --last --from --to --values --raw --json" ;;
-	tree) echo "--raw --json" ;;
+	tree) echo "--min --depth --focus --raw --json" ;;
 	flame) echo "-o --output --from --diff --icicle --reverse --title
 		--colors --width --min" ;;
 	alloc) echo "--by --sort -n --top --peak --leaks --diff --json" ;;
@@ -17,8 +17,9 @@ _tare_options() {
 	mpi) echo "--json" ;;
 	compare) echo "--html --csv --json --baseline --by --target-loss
 		--target-f1 --title" ;;
-	top) echo "-d --delay -n --count -s --sort --once --json" ;;
-	ls) echo "-l --live --ids --json" ;;
+	top) echo "-d --delay -n --count -s --sort --show --once --json" ;;
+	ls) echo "-l --live --size -s --sort -n --limit --ids --names --json" ;;
+	rm) echo "--older --keep --all -y --yes" ;;
 	records) echo "-N --name -S --source -t --type -f --failed --ok
 		-l --last --from --to -n --limit --json" ;;
 	trend) echo "-w --window -N --name -S --source -t --type
@@ -41,6 +42,11 @@ _tare_options() {
 	echo "--color -h --help"
 }
 
+# Words for runs.
+_tare_runs() {
+	echo "last last~1 $(tare ls --names 2>/dev/null) $(tare ls --ids 2>/dev/null)"
+}
+
 # Keys of options, with the given end, as "max_depth=".
 _tare_keys() {
 	tare config --markdown 2>/dev/null |
@@ -57,14 +63,16 @@ _tare_values() {
 	flame:--colors) echo "module warm" ;;
 	alloc:--by) echo "place path module" ;;
 	alloc:--sort) echo "live bytes count peak temporary" ;;
-	alloc:--diff) echo "last end $(tare ls --ids 2>/dev/null)" ;;
-	flame:--diff) echo "last $(tare ls --ids 2>/dev/null)" ;;
+	alloc:--diff) echo "end $(_tare_runs)" ;;
+	flame:--diff) _tare_runs ;;
 	top:-s | top:--sort)
 		echo "time own calls mean p99 max failures name" ;;
+	top:--show) echo "all functions scopes" ;;
+	ls:-s | ls:--sort) echo "started size duration program state" ;;
 	summary:-s | summary:--sort) echo "failures total slowest calls" ;;
 	export:-F | export:--format)
 		echo "json csv prometheus openmetrics chrome speedscope pprof
-			callgrind collapsed" ;;
+			callgrind collapsed folded" ;;
 	export:-T | export:--table)
 		echo "processing memory gpu metrics stats samples calls alloc" ;;
 	export:-u | export:--unit) echo "us ns count" ;;
@@ -88,6 +96,8 @@ _tare_takes_value() {
 	report:-[snNStl] | report:--sort | report:--top | report:--name | \
 	report:--source | report:--type | report:--last | report:--from | \
 	report:--to | report:--values | top:-[dns] | top:--delay | \
+	tree:--min | tree:--depth | tree:--focus | run:--top | top:--show | \
+	ls:-[sn] | ls:--sort | ls:--limit | rm:--older | rm:--keep | \
 	top:--count | top:--sort | records:-[NSln] | records:--name | \
 	records:--source | records:--last | records:--from | records:--to | \
 	stages:-f | stages:--factor | amdahl:-[fnw] | amdahl:--factor | \
@@ -125,7 +135,7 @@ _tare_fill() {
 
 _tare() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="run report tree flame alloc stages amdahl mpi top ls records summary trend compare export verify ctl config doctor serve url alerts flags help"
+	local commands="run report tree flame alloc stages amdahl mpi top ls rm records summary trend compare export verify ctl config doctor serve url alerts flags help"
 	local command=${COMP_WORDS[1]} at
 
 	COMPREPLY=()
@@ -160,13 +170,16 @@ _tare() {
 	fi
 	case $command in
 	run) mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word") ;;
-	report | tree | flame | alloc | records | summary | stages | amdahl | mpi | trend | export)
-		_tare_fill "last $(tare ls --ids 2>/dev/null)" "$word" ;;
+	report | tree | flame | alloc | records | summary | stages | amdahl | mpi | trend | export | rm)
+		_tare_fill "$(_tare_runs)" "$word" ;;
 	compare | verify)
-		_tare_fill "last $(tare ls --ids 2>/dev/null)" "$word"
+		_tare_fill "$(_tare_runs)" "$word"
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY \
 			< <(compgen -f -- "$word") ;;
-	top) _tare_fill "$(tare ls --live --ids 2>/dev/null)" "$word" ;;
+	top) _tare_fill "$(tare ls --live --names 2>/dev/null) $(tare ls --live --ids 2>/dev/null)" "$word" ;;
+	ls) _tare_fill "$(tare ls --names 2>/dev/null)" "$word" ;;
+	config) _tare_fill "$(_tare_keys '')" "$word" ;;
+	doctor) mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word") ;;
 	ctl) _tare_ctl "$word" ;;
 	esac
 }
@@ -175,7 +188,7 @@ _tare_ctl() {
 	local at
 
 	if [[ -z $(_tare_operand_at 1 ctl) ]]; then
-		_tare_fill "$(tare ls --live --ids 2>/dev/null)" "$1"
+		_tare_fill "$(tare ls --live --names 2>/dev/null) $(tare ls --live --ids 2>/dev/null)" "$1"
 		return
 	fi
 	at=$(_tare_operand_at 2 ctl)

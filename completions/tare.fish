@@ -18,6 +18,18 @@ function __tare_ctl_words
 	string match -v -- '-*' $words[3..-1]
 end
 
+# Words for runs.
+function __tare_runs
+	printf '%s\n' last last~1
+	tare ls --names 2>/dev/null
+	tare ls --ids 2>/dev/null
+end
+
+function __tare_live
+	tare ls --live --names 2>/dev/null
+	tare ls --live --ids 2>/dev/null
+end
+
 function __tare_is
 	__fish_seen_subcommand_from $argv
 end
@@ -31,6 +43,7 @@ complete -c tare -n __fish_use_subcommand -a flame -d 'draw a flame graph of a r
 complete -c tare -n __fish_use_subcommand -a alloc -d 'show allocations: live, leaked, at the peak'
 complete -c tare -n __fish_use_subcommand -a top -d 'watch a running program: rates, times, failures'
 complete -c tare -n __fish_use_subcommand -a ls -d 'list all runs: live, finished and killed'
+complete -c tare -n __fish_use_subcommand -a rm -d 'remove runs that are over'
 complete -c tare -n __fish_use_subcommand -a records -d 'list operations, with outcome and attributes'
 complete -c tare -n __fish_use_subcommand -a summary -d 'rank operations; show success rates and recent records'
 complete -c tare -n __fish_use_subcommand -a stages -d 'show the pipelines of a run and the bottleneck of each'
@@ -51,7 +64,7 @@ complete -c tare -n __fish_use_subcommand -a help -d 'help of a command'
 complete -c tare -s h -l help -d 'a short help'
 complete -c tare -l color -x -a 'auto always never' -d 'colour the output'
 
-complete -c tare -n '__tare_is help' -a 'run report tree flame alloc stages amdahl mpi top ls records summary trend compare export verify ctl config doctor serve url alerts flags'
+complete -c tare -n '__tare_is help' -a 'run report tree flame alloc stages amdahl mpi top ls rm records summary trend compare export verify ctl config doctor serve url alerts flags'
 
 complete -c tare -n '__tare_is run' -s o -l output -r -F -d 'write the report to a file'
 complete -c tare -n '__tare_is run' -l json -r -F -d 'also write the report as JSON'
@@ -67,6 +80,7 @@ complete -c tare -n '__tare_is run' -l each-rank -d 'report every rank'
 complete -c tare -n '__tare_is run' -l gpu -d 'sample GPU use at intervals'
 complete -c tare -n '__tare_is run' -l monitor -d 'sample system and process at intervals'
 complete -c tare -n '__tare_is run' -l trace -d 'record every event, for a timeline'
+complete -c tare -n '__tare_is run' -l top -x -d 'rows of each table of the report'
 complete -c tare -n '__tare_is run' -l no-report -d 'print no report at the end'
 complete -c tare -n '__tare_is run' -s s -l set -x -a '(__tare_settings)' -d 'an option for this run'
 complete -c tare -n '__tare_is run' -a '(__fish_complete_subcommand --fcs-skip=2)'
@@ -85,6 +99,9 @@ complete -c tare -n '__tare_is report' -l values -x -d 'only the last values'
 complete -c tare -n '__tare_is report' -l raw -d 'do not subtract the overhead of measuring'
 complete -c tare -n '__tare_is report' -l json -d 'write JSON'
 
+complete -c tare -n '__tare_is tree' -l min -x -d 'leave out smaller branches'
+complete -c tare -n '__tare_is tree' -l depth -x -d 'levels'
+complete -c tare -n '__tare_is tree' -l focus -x -d 'only below this'
 complete -c tare -n '__tare_is tree' -l raw -d 'do not subtract the overhead of measuring'
 complete -c tare -n '__tare_is tree' -l json -d 'write JSON'
 
@@ -93,11 +110,11 @@ complete -c tare -n '__tare_is alloc' -l sort -x -a 'live bytes count peak tempo
 complete -c tare -n '__tare_is alloc' -s n -l top -x -d rows
 complete -c tare -n '__tare_is alloc' -l peak -d 'what was live at the peak'
 complete -c tare -n '__tare_is alloc' -l leaks -d 'only what is live at the end'
-complete -c tare -n '__tare_is alloc' -l diff -x -a 'end (tare ls --ids 2>/dev/null)' -d 'from this to the operand'
+complete -c tare -n '__tare_is alloc' -l diff -x -a 'end (__tare_runs)' -d 'from this to the operand'
 complete -c tare -n '__tare_is alloc' -l json -d 'write JSON'
 complete -c tare -n '__tare_is flame' -s o -l output -r -F -d 'into a file'
 complete -c tare -n '__tare_is flame' -l from -x -a 'samples calls alloc' -d 'draw what'
-complete -c tare -n '__tare_is flame' -l diff -x -a '(tare ls --ids 2>/dev/null)' -d 'compare with a run'
+complete -c tare -n '__tare_is flame' -l diff -x -a '(__tare_runs)' -d 'compare with a run'
 complete -c tare -n '__tare_is flame' -l icicle -d 'draw callers above callees'
 complete -c tare -n '__tare_is flame' -l reverse -d 'start at the callees'
 complete -c tare -n '__tare_is flame' -l title -x -d title
@@ -108,12 +125,23 @@ complete -c tare -n '__tare_is flame' -l min -x -d 'leave out smaller boxes'
 complete -c tare -n '__tare_is top' -s d -l delay -x -d 'seconds between two updates'
 complete -c tare -n '__tare_is top' -s n -l count -x -d 'stop after a number of updates'
 complete -c tare -n '__tare_is top' -s s -l sort -x -a 'time own calls mean p99 max failures name' -d order
+complete -c tare -n '__tare_is top' -l show -x -a 'all functions scopes' -d 'which tables'
 complete -c tare -n '__tare_is top' -l once -d 'print one update'
 complete -c tare -n '__tare_is top' -l json -d 'write JSON'
 
 complete -c tare -n '__tare_is ls' -s l -l live -d 'only live ones'
+complete -c tare -n '__tare_is ls' -l size -d 'bytes on disk and their sum'
+complete -c tare -n '__tare_is ls' -s s -l sort -x -a 'started size duration program state' -d order
+complete -c tare -n '__tare_is ls' -s n -l limit -x -d 'only the first runs'
 complete -c tare -n '__tare_is ls' -l ids -d 'only the ids'
+complete -c tare -n '__tare_is ls' -l names -d 'only the names of programs'
+complete -c tare -n '__tare_is ls' -a '(tare ls --names 2>/dev/null)' -d program
 complete -c tare -n '__tare_is ls' -l json -d 'write JSON'
+
+complete -c tare -n '__tare_is rm' -l older -x -d 'that ended more than this ago'
+complete -c tare -n '__tare_is rm' -l keep -x -d 'all but the newest'
+complete -c tare -n '__tare_is rm' -l all -d 'all that are not live'
+complete -c tare -n '__tare_is rm' -s y -l yes -d 'do not ask'
 
 complete -c tare -n '__tare_is records' -s N -l name -x -d 'operations whose name matches'
 complete -c tare -n '__tare_is records' -s S -l source -x -d 'operations whose source matches'
@@ -162,7 +190,7 @@ complete -c tare -n '__tare_is summary' -l from -x -d 'from a moment on'
 complete -c tare -n '__tare_is summary' -l to -x -d 'up to a moment'
 complete -c tare -n '__tare_is summary' -l values -x -d 'only the last values'
 complete -c tare -n '__tare_is summary' -l json -d 'write JSON'
-complete -c tare -n '__tare_is export' -s F -l format -x -a 'json csv prometheus openmetrics chrome speedscope pprof callgrind collapsed' -d format
+complete -c tare -n '__tare_is export' -s F -l format -x -a 'json csv prometheus openmetrics chrome speedscope pprof callgrind collapsed folded' -d format
 complete -c tare -n '__tare_is export' -s T -l table -x -a 'processing memory gpu metrics stats samples calls alloc' -d 'table of a CSV, kind of a profile'
 complete -c tare -n '__tare_is export' -s u -l unit -x -a 'us ns count' -d 'unit of collapsed stacks'
 complete -c tare -n '__tare_is export' -s g -l group -d 'all ranks of a job'
@@ -187,6 +215,8 @@ complete -c tare -n '__tare_is ctl' -l json -d 'write JSON'
 complete -c tare -n '__tare_is config' -l conf -d 'write a tare.conf'
 complete -c tare -n '__tare_is config' -l markdown -d 'write the documentation'
 complete -c tare -n '__tare_is config' -l json -d 'write JSON'
+complete -c tare -n '__tare_is config' -a '(__tare_keys)' -d option
+complete -c tare -n '__tare_is doctor' -F
 complete -c tare -n '__tare_is doctor' -l json -d 'write JSON'
 complete -c tare -n '__tare_is serve' -s p -l port -x -d 'port to listen on'
 complete -c tare -n '__tare_is serve' -s b -l bind -x -d 'address to listen on'
@@ -201,10 +231,10 @@ complete -c tare -n '__tare_is flags' -s l -l libs -d 'only what linking needs'
 complete -c tare -n '__tare_is flags' -s r -l read -d 'with libtare-read'
 complete -c tare -n '__tare_is flags' -s s -l static -d 'with the archives'
 
-complete -c tare -n '__tare_is report tree flame alloc records summary stages amdahl mpi trend export verify' -k -a '(tare ls --ids 2>/dev/null)' -d run
+complete -c tare -n '__tare_is report tree flame alloc records summary stages amdahl mpi trend export verify rm' -k -a '(__tare_runs)' -d run
 complete -c tare -n '__tare_is report tree flame alloc records summary stages amdahl mpi trend export verify' -a last -d 'the newest run'
-complete -c tare -n '__tare_is top' -a '(tare ls --live --ids 2>/dev/null)' -d run
-complete -c tare -n '__tare_is ctl; and test (count (__tare_ctl_words)) -eq 0' -a '(tare ls --live --ids 2>/dev/null)' -d run
+complete -c tare -n '__tare_is top' -a '(__tare_live)' -d run
+complete -c tare -n '__tare_is ctl; and test (count (__tare_ctl_words)) -eq 0' -a '(__tare_live)' -d run
 complete -c tare -n '__tare_is ctl; and test (count (__tare_ctl_words)) -eq 1' -a 'on off clear set get'
 complete -c tare -n '__tare_is ctl; and test (count (__tare_ctl_words)) -ge 2; and contains set (__tare_ctl_words)' -a '(__tare_settings)'
 complete -c tare -n '__tare_is ctl; and test (count (__tare_ctl_words)) -ge 2; and contains get (__tare_ctl_words)' -a '(__tare_keys)'

@@ -19,10 +19,14 @@ static bool add_named(struct exchange *ex, struct chosen *chosen)
 	const struct query_words *names = &ex->query.runs;
 
 	for (size_t i = 0; i < names->n; i++) {
-		const tare_run_entry *run =
-			pool_find(&ex->server->pool, names->at[i]);
+		const tare_run_entry *run;
+		int err = pool_find(&ex->server->pool, names->at[i], &run);
 
-		if (!run)
+		if (err == TARE_EAMBIGUOUS)
+			return problem(ex, 400, "'%.60s' is ambiguous: more "
+				       "than one run is meant",
+				       names->at[i]);
+		if (err)
 			return problem(ex, 404, "there is no run '%.60s'",
 				       names->at[i]);
 		add(chosen, run);

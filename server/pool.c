@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "base/text.h"
-#include "read/view.h"
+#include "ledger/runs.h"
 
 /* Unused views of finished runs are closed after 50 generations: 10 s. */
 #define POOL_IDLE 50u
@@ -53,63 +52,10 @@ void pool_expire(struct pool *pool)
 	pool->taken_ms = 0;
 }
 
-/* A process may have several runs: the live one, else the newest. */
-static const tare_run_entry *find_pid(const struct pool *pool, int64_t pid)
+int pool_find(const struct pool *pool, const char *name,
+	      const tare_run_entry **ret_run)
 {
-	const tare_run_entry *found = NULL;
-
-	for (size_t i = 0; i < pool->n_runs; i++) {
-		const tare_run_entry *run = &pool->runs[i];
-
-		if (run->pid != pid)
-			continue;
-		if (run->state == TARE_RUN_LIVE)
-			return run;
-		if (!found)
-			found = run;
-	}
-	return found;
-}
-
-static const tare_run_entry *find_id(const struct pool *pool,
-				     const char *name)
-{
-	const tare_run_entry *found = NULL;
-	size_t len = strlen(name);
-
-	for (size_t i = 0; i < pool->n_runs; i++) {
-		if (strncmp(pool->runs[i].id, name, len) != 0)
-			continue;
-		if (pool->runs[i].id[len] == '\0')
-			return &pool->runs[i];
-		if (!found)
-			found = &pool->runs[i];
-	}
-	return found;
-}
-
-/* "last" as in the CLI; a ledger may have moved since it was listed. */
-static const tare_run_entry *find_last(const struct pool *pool)
-{
-	char path[600];
-
-	if (tr_runs_find("last", path, sizeof(path)) == 0)
-		for (size_t i = 0; i < pool->n_runs; i++)
-			if (strcmp(pool->runs[i].path, path) == 0)
-				return &pool->runs[i];
-	return pool->n_runs ? &pool->runs[0] : NULL;
-}
-
-const tare_run_entry *pool_find(const struct pool *pool, const char *name)
-{
-	const tare_run_entry *run = NULL;
-	uint64_t pid;
-
-	if (strcmp(name, "last") == 0)
-		return find_last(pool);
-	if (tr_parse_u64(name, &pid) && pid <= INT32_MAX)
-		run = find_pid(pool, (int64_t)pid);
-	return run ? run : find_id(pool, name);
+	return tr_runs_match(pool->runs, pool->n_runs, name, ret_run);
 }
 
 /* The slot of this run, else a free one, else NULL. */

@@ -68,8 +68,9 @@ void pool_refresh(struct pool *pool);
 /* Makes cached data invalid at once, after a change. */
 void pool_expire(struct pool *pool);
 
-/* The run of that name: id, prefix of an id, process, "last"; or NULL. */
-const tare_run_entry *pool_find(const struct pool *pool, const char *name);
+/* The run of that name, as tr_runs_match(). */
+int pool_find(const struct pool *pool, const char *name,
+	      const tare_run_entry **ret_run);
 
 /*
  * The view of a run in this generation. Borrows; NULL: the run has vanished or

@@ -60,5 +60,5 @@ for n in "${ranks[@]}"; do
 done
 
 echo "== $folder"
-"$tare" compare "$folder" --html "$results/report.html"
+"$tare" compare "$folder/" --html "$results/report.html"
 echo "== plots are in $results/report.html"

@@ -20,7 +20,8 @@
 	X(TARE_EPERM, -9, "permission denied") \
 	X(TARE_ERANGE, -10, "value out of range") \
 	X(TARE_EFULL, -11, "no space left") \
-	X(TARE_EBUSY, -12, "another process holds its lock")
+	X(TARE_EBUSY, -12, "another process holds its lock") \
+	X(TARE_EAMBIGUOUS, -13, "more than one run is meant")
 
 enum tare_error {
 	TARE_OK = 0,

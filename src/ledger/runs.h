@@ -22,12 +22,23 @@ const struct tr_config *tr_runs_config(void);
 /* As tare_runs_list(), faster: who was killed has no end. */
 int tr_runs_list(tare_run_entry **ret_runs, size_t *ret_n);
 /*
- * What "last" means of a list, newest first: the run that the last `tare run`
- * reported if the newest is of its group, else the newest; NULL of none.
+ * The run that a word means, of a list as of tr_runs_list(): an id, the
+ * beginning of one id, the id of a process, the name of a program, "last"; the
+ * latter two also with "~N". 0, TARE_ENOENT or TARE_EAMBIGUOUS.
  */
-const tare_run_entry *tr_runs_last(const tare_run_entry *runs, size_t n);
+int tr_runs_match(const tare_run_entry *runs, size_t n, const char *which,
+		  const tare_run_entry **ret_run);
+/* A candidate, where the word is ambiguous. */
+bool tr_runs_may_mean(const tare_run_entry *run, const char *which);
+/* How many there are of the program of "program~N", or of all for "last~N". */
+size_t tr_runs_count(const tare_run_entry *runs, size_t n, const char *which);
+/* The run stands for its group, if it has one. `run` is one of the list. */
+bool tr_runs_is_main(const tare_run_entry *runs, size_t n,
+		     const tare_run_entry *run);
 /* `tare run` has reported it. Failures are ignored: then the newest is last. */
 void tr_runs_note_last(const tare_run_entry *run);
+/* The id noted last where the run's ledger is; "": none. */
+void tr_runs_noted(const tare_run_entry *run, char *id, size_t size);
 /* Folders of this user, from the configuration. 0 or an error. */
 int tr_runs_folders(char *live, char *runs, size_t size);
 /* The first of these that cannot be used; "": both can. */
@@ -42,6 +53,8 @@ int tr_runs_peek(const char *path, struct tr_header *header,
 /* Of the ledger at `path`, which may be NULL: it has no file. */
 enum tare_run_state tr_runs_state(const struct tr_header *header,
 				  const char *path);
+/* The entry of the ledger at a path, as in the list. 0 or an error. */
+int tr_runs_entry(const char *path, tare_run_entry *ret_run);
 /* Certainly: the file may be moved. */
 bool tr_runs_is_over(const struct tr_header *header, const char *path);
 
@@ -61,5 +74,19 @@ int tr_runs_clear(const char *path);
  * `ret_deleted` may be NULL: runs, of which a group's ledgers are one.
  */
 int tr_runs_sweep(int most, uint64_t *ret_deleted);
+
+/*
+ * By its metadata page: in a folder that hosts share, only the host itself
+ * knows which of its processes live.
+ */
+bool tr_runs_is_of_host(const char *meta);
+/* Endings of the files beside a ledger, which go with it; ends with NULL. */
+extern const char *const tr_runs_beside[];
+/* Deletes a ledger and the files beside it, without any question. */
+bool tr_runs_unlink(const char *path);
+/* Bytes on disk of a run's ledger and of the files beside it. */
+uint64_t tr_runs_bytes(const char *path);
+/* Deletes a run. TARE_EBUSY: it is live, or another host has to say so. */
+int tr_runs_remove(const char *path);
 
 #endif

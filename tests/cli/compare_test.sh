@@ -32,7 +32,7 @@ run results/mpi_4_metrics_2.csv mpi_4 4 0.39 10
 
 # ---- the table -------------------------------------------------------------
 
-expect_status 0 "$TARE" compare results
+expect_status 0 "$TARE" compare results/
 expect_is "$err" "" "nothing is wrong"
 expect_has "$out" "mpi_4 (4 workers) is 2.56 x as fast as sequential" \
 	"a sentence says what it means"
@@ -47,12 +47,12 @@ folder=$out
 expect_status 0 "$TARE" compare results/*.csv
 expect_is "$(head -1 <<<"$out")" "$(head -1 <<<"$folder")" \
 	"files of a folder are the same as the folder"
-expect_status 0 "$TARE" compare results --by phase --target-loss 0.2 \
+expect_status 0 "$TARE" compare results/ --by phase --target-loss 0.2 \
 	--target-f1 0.25
 expect_has "$out" "SPEEDUP BY PHASE" "--by phase"
 expect_has "$out" "TO LOSS" "targets"
 expect_has "$out" "5.05 s" "five epochs until the loss is a fifth"
-expect_status 0 "$TARE" compare results --baseline mpi_2
+expect_status 0 "$TARE" compare results/ --baseline mpi_2
 expect_has "$out" "mpi_4 (4 workers) is 1.53 x as fast as mpi_2" "--baseline"
 expect_status 0 "$TARE" compare results/sequential_metrics.csv
 expect_has "$out" "nothing to compare it with" "one run is a table, too"
@@ -62,12 +62,12 @@ mkdir wide
 run wide/sequential_metrics.csv sequential 1 1.00 10
 run wide/mpi_2_metrics.csv mpi_2 2 0.10 10
 run wide/mpi_2_metrics_2.csv mpi_2 2 0.90 10
-expect_status 0 "$TARE" compare wide --html wide.html
+expect_status 0 "$TARE" compare wide/ --html wide.html
 expect_has "$out" "500 ms (up to 5.58 s)" "a time has no negative end"
 expect_has_not "$out" "+-1016" "and no percents that lead to one"
 expect_has "$(cat wide.html)" "<td>500 ms<small>0 s" "nor has it on the page"
 expect_has_not "$(grep -o '<small>-[^<]*s' wide.html)" "<small>-" "anywhere"
-expect_status 0 "$TARE" compare wide --json
+expect_status 0 "$TARE" compare wide/ --json
 expect_json "$out" "[round(c['epoch_time']['low'], 2) for c in d['configs']
 	if c['name'] == 'mpi_2']" "[-4.58]" "JSON has the interval as it is"
 sed '1,3!s/^\([0-9]*,\)[0-9.]*/\10.01/' wide/mpi_2_metrics.csv >wide/over.csv
@@ -83,28 +83,28 @@ expect_status 0 "$TARE" compare last
 expect_is "$(awk 'NR == 4 { print $1, $2, $3, $4 }' <<<"$out")" \
 	"sequential 1 2 12" "trainings of a run are in its ledger"
 ledger=$(sed -n 3,4p <<<"$out")
-expect_status 0 "$TARE" compare measured
+expect_status 0 "$TARE" compare measured/
 expect_is "$(sed -n 3,4p <<<"$out")" "$ledger" "the same as in its files"
-expect_status 0 "$TARE" compare last measured measured/*.csv
+expect_status 0 "$TARE" compare last measured/ measured/*.csv
 expect_is "$(sed -n 3,4p <<<"$out")" "$ledger" "a run and its file are one"
 expect_status 0 "$TARE" compare last results/mpi_4_metrics.csv
 expect_is "$(awk '$1 == "mpi_4" { print $4; exit }' <<<"$out")" 10 \
 	"runs and files mix"
 expect_status 0 "$TARE" run --no-report -- "$examples/hello"
-expect_status 0 "$TARE" compare last results
+expect_status 0 "$TARE" compare last results/
 expect_has "$out" "hello has no epochs: its time is that of the whole run" \
 	"a run without a training is a row with its duration"
 
 # ---- for programs ----------------------------------------------------------
 
-expect_status 0 "$TARE" compare results --json
+expect_status 0 "$TARE" compare results/ --json
 expect_json "$out" "[c['name'] for c in d['configs']]" \
 	"['sequential', 'mpi_2', 'mpi_4']" "JSON: configurations"
 expect_json "$out" "round(d['configs'][2]['speedup']['mean'], 6)" 2.556962 \
 	"and figures"
 expect_json "$out" "d['fits'][0]['points'], len(d['runs'])" "(2, 6)" \
 	"fits and runs"
-expect_status 0 "$TARE" compare results --csv
+expect_status 0 "$TARE" compare results/ --csv
 expect_is "$(wc -l <<<"$out")" 4 "CSV: a header and a row a configuration"
 expect_is "$(cut -d, -f 1-4 <<<"$out" | tail -1)" "mpi_4,mpi,4,2" \
 	"with its name"
@@ -142,7 +142,7 @@ printf '# config: seq\n# finished: no \n%s\n1,1,,,,,,,,,\n' "$header" \
 	>open_metrics.csv
 expect_status 0 "$TARE" compare open_metrics.csv
 expect_has "$out" "1 of 1 runs were killed, or go on" "one of whole lines, too"
-expect_status 0 "$TARE" compare results
+expect_status 0 "$TARE" compare results/
 expect_has_not "$out" "killed, or go" "and none that is whole"
 
 # ---- names, copies, fits ---------------------------------------------------
@@ -150,7 +150,7 @@ expect_has_not "$out" "killed, or go" "and none that is whole"
 mkdir odd
 run odd/old_metrics_metrics_2.csv old_metrics 1 1.00 10
 run odd/new_metrics.csv new 2 0.60 10
-expect_status 0 "$TARE" compare odd
+expect_status 0 "$TARE" compare odd/
 expect_has "$out" "old_metrics" "a name with _metrics in it"
 
 mkdir copies
@@ -159,7 +159,7 @@ for i in 1 2; do
 	sed -i "1a # date: 2026-01-0${i}T00:00:00Z" copies/mpi_2_metrics_$i.csv
 done
 sed 's/$/\r/' copies/mpi_2_metrics_1.csv >copies/mpi_2_metrics_3.csv
-expect_status 0 "$TARE" compare copies --json
+expect_status 0 "$TARE" compare copies/ --json
 expect_json "$out" "[c['runs'] for c in d['configs']]" "[2]" \
 	"a copy of a file is no repeat"
 
@@ -167,14 +167,14 @@ mkdir apart
 run apart/sequential_metrics.csv sequential 1 1 10
 run apart/mpi_2_metrics.csv mpi_2 2 20 10
 run apart/mpi_4_metrics.csv mpi_4 4 0.5 10
-expect_status 0 "$TARE" compare apart
+expect_status 0 "$TARE" compare apart/
 expect_has "$out" "Amdahl's law does not describe mpi" \
 	"a fit that the speedups contradict"
 
 # ---- what is wrong ---------------------------------------------------------
 
 sed 's/^3,[^,]*,/3,soon,/' results/mpi_2_metrics.csv >results/bad_metrics.csv
-expect_status 3 "$TARE" compare results
+expect_status 3 "$TARE" compare results/
 expect_has "$err" "'results/bad_metrics.csv': line 6, column 2:" \
 	"a file that cannot be read: line and column"
 expect_has "$out" "2.56 x as fast" "the others are compared"
@@ -184,38 +184,38 @@ expect_has "$err" "cannot read 'nosuch.csv'" "no such file"
 expect_status 3 "$TARE" compare nosuchrun
 expect_has "$err" "cannot open 'nosuchrun'" "no such run"
 mkdir empty
-expect_status 3 "$TARE" compare empty
-expect_has "$err" "no *_metrics.csv in 'empty'" "an empty folder"
+expect_status 3 "$TARE" compare empty/
+expect_has "$err" "no *_metrics.csv in 'empty/'" "an empty folder"
 printf '\377\376e\0p\0' >wide_metrics.csv
 expect_status 3 "$TARE" compare wide_metrics.csv
 expect_has "$err" "this is UTF-16" "a spreadsheet's Unicode text"
 expect_status 2 "$TARE" compare
 expect_has "$err" "nothing to compare" "no operand"
-expect_status 2 "$TARE" compare results --baseline nobody
+expect_status 2 "$TARE" compare results/ --baseline nobody
 expect_has "$err" "no configuration is called 'nobody'" "no such baseline"
 expect_has "$err" "  mpi_4" "which there are"
-expect_status 2 "$TARE" compare results --target-f1 much
-expect_status 2 "$TARE" compare results --csv --json
-expect_status 2 "$TARE" compare results --by hand
-expect_status 3 "$TARE" compare results --html no/such/folder.html
+expect_status 2 "$TARE" compare results/ --target-f1 much
+expect_status 2 "$TARE" compare results/ --csv --json
+expect_status 2 "$TARE" compare results/ --by hand
+expect_status 3 "$TARE" compare results/ --html no/such/folder.html
 expect_has "$err" "cannot write 'no/such/folder.html'" "a bad place"
 echo old >full.html
 (
 	ulimit -f 2
-	"$TARE" compare results --html full.html >/dev/null 2>refused
+	"$TARE" compare results/ --html full.html >/dev/null 2>refused
 	echo "$?" >>refused
 )
 expect_has "$(cat refused)" "cannot write 'full.html'" "a limit is an error"
 expect_is "$(tail -n 1 refused):$(cat full.html)" "3:old" \
 	"the old file is as it was"
 mkfifo pipe.html
-"$TARE" compare results --html pipe.html >/dev/null &
+"$TARE" compare results/ --html pipe.html >/dev/null &
 expect_has "$(timeout 60 cat pipe.html)" "</html>" "a pipe is written to"
 wait $!
 [ -p pipe.html ]
 verdict $? "and stays a pipe"
 ln -s full.html link.html
-expect_status 0 "$TARE" compare results --html link.html
+expect_status 0 "$TARE" compare results/ --html link.html
 [ -L link.html ] && grep -q "</html>" full.html
 verdict $? "a link is followed"
 [ -z "$(ls ./*.part 2>/dev/null)" ]
@@ -236,14 +236,14 @@ worker() {
 
 mkdir each
 run each/mpi_2_metrics.csv mpi_2 2 1 3
-expect_status 0 "$TARE" compare each
+expect_status 0 "$TARE" compare each/
 expect_has_not "$out" "WORKER MB" "no files of workers: no column"
 worker each/mpi_2 0 10 30 20
-expect_status 0 "$TARE" compare each --json
+expect_status 0 "$TARE" compare each/ --json
 expect_json "$out" "d['configs'][0]['worker_memory_mb']['mean']" None \
 	"a worker is missing: nothing is said"
 worker each/mpi_2 1 70 10 10
-expect_status 0 "$TARE" compare each --json
+expect_status 0 "$TARE" compare each/ --json
 expect_json "$out" "d['configs'][0]['worker_memory_mb']['mean'], \
 	d['runs'][0]['worker_memory_mb'], len(d['runs'])" "(50, 50, 1)" \
 	"the mean of the workers' peaks"
@@ -253,20 +253,20 @@ worker odd_metrics_2 1 20
 expect_status 0 "$TARE" compare odd_metrics_2_metrics.csv --json
 expect_json "$out" "d['runs'][0]['worker_memory_mb']" 15 \
 	"also of a configuration whose name has the mark in it"
-expect_status 0 "$TARE" compare each
+expect_status 0 "$TARE" compare each/
 expect_has "$out" "WORKER MB" "it is in the table"
-expect_status 0 "$TARE" compare each --csv
+expect_status 0 "$TARE" compare each/ --csv
 expect_has "$out" "worker_memory_mb" "and in CSV"
-expect_status 0 "$TARE" compare each --html -
+expect_status 0 "$TARE" compare each/ --html -
 expect_has "$out" "of a worker, mean" "and on the page"
 
 # ---- the page --------------------------------------------------------------
 
-expect_status 0 "$TARE" compare results --target-f1 0.25 --html r.html \
+expect_status 0 "$TARE" compare results/ --target-f1 0.25 --html r.html \
 	--title 'a <b> & "c"'
 expect_is "$(grep -o '<svg ' r.html | wc -l)" 10 "all plots are in it"
 expect_has "$(cat r.html)" 'a &lt;b&gt; &amp; &quot;c&quot;' "a title"
-expect_status 0 "$TARE" compare results --html -
+expect_status 0 "$TARE" compare results/ --html -
 expect_has "$out" "</html>" "--html -: to standard output"
 expect_has_not "$out" "EFFICIENCY" "and no table"
 

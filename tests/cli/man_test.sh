@@ -92,9 +92,12 @@ complete_bash() {
 }
 id=$("$TARE" ls --ids)
 expect_is "$(complete_bash tare re)" "report records" "bash: commands"
-expect_is "$(complete_bash tare report "")" "last $id" "bash: runs"
+expect_is "$(complete_bash tare report "")" "last last~1 worker $id" \
+	"bash: runs"
 expect_is "$(complete_bash tare report --so)" "--sort --source" "bash: options"
 expect_is "$(complete_bash tare report --sort m)" "mean max" "bash: values"
+expect_is "$(complete_bash tare rm wo)" "worker" "bash: programs"
+expect_is "$(complete_bash tare config max_d)" "max_depth" "bash: option names"
 expect_is "$(complete_bash tare ctl 5 c)" "clear" "bash: actions"
 expect_is "$(complete_bash tare ctl 5 set max_d)" "max_depth=" "bash: keys"
 expect_is "$(complete_bash tare run -o example.)" "example.c" "bash: files"
@@ -105,7 +108,8 @@ if command -v fish >/dev/null; then
 			complete -C '$1'" | cut -f 1 | sort | xargs
 	}
 	expect_is "$(complete_fish 'tare re')" "records report" "fish: commands"
-	expect_is "$(complete_fish 'tare report ')" "$id last" "fish: runs"
+	expect_is "$(complete_fish 'tare report ')" "$id last last~1 worker" \
+		"fish: runs"
 	expect_is "$(complete_fish 'tare report --so')" "--sort --source" \
 		"fish: options"
 	expect_is "$(complete_fish 'tare ctl 5 c')" "clear" "fish: actions"

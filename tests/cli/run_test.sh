@@ -129,10 +129,11 @@ expect_is "$(./newest)" "$reported" "the library means the same by last"
 programs="sum(e['name'] == 'process_name' for e in d['traceEvents'])"
 expect_json "$("$TARE" export -F chrome)" "$programs" 1 "a timeline of it"
 expect_json "$("$TARE" export -g -F chrome)" "$programs" 2 "or of both"
-cp "$TARE_DIR/runs/$reported.tare" brought.tare
-expect_json "$("$TARE" export -g -F chrome brought.tare)" "$programs" 2 \
+cp "$TARE_DIR/runs/$reported.tare" ./brought.tare
+expect_json "$("$TARE" export -g -F chrome ./brought.tare)" "$programs" 2 \
 	"also from a copy"
-expect_json "$(TARE_DIR=$work/none "$TARE" export -g -F chrome brought.tare)" \
+brought=$(TARE_DIR=$work/none "$TARE" export -g -F chrome ./brought.tare)
+expect_json "$brought" \
 	"$programs" 1 "which may be alone"
 TARE=on ./worker 1 >/dev/null
 expect_status 0 "$TARE" report --json

@@ -70,11 +70,11 @@ for command in report tree records summary export verify; do
 done
 expect_status 3 "$TARE" top
 expect_has "$err" "no live run" "top without any run"
-expect_status 0 "$TARE" ls
+expect_status 3 "$TARE" ls
 expect_is "$out" "" "no runs are no lines"
-expect_status 0 "$TARE" ls --json
+expect_status 3 "$TARE" ls --json
 expect_json "$out" "d" "[]" "no runs are an empty array"
-expect_status 0 env TARE=1 "$TARE" ls --ids
+expect_status 3 env TARE=1 "$TARE" ls --ids
 expect_is "$out" "" "tare does not measure itself, whatever TARE is"
 expect_has_not "$err" "nothing was measured" "and reports nothing of itself"
 expect_status 3 "$TARE" verify ./missing

@@ -277,15 +277,15 @@ expect_json "$("$TARE" export -g -F chrome)" "sorted(e['args']['name'][-6:] \
 	for e in d['traceEvents'] if e['name'] == 'process_name')" \
 	"['rank 0', 'rank 1']" "and names the ranks"
 brought=$(ls "$TARE_DIR"/runs/*.tare | head -1)
-cp "$brought" brought.tare
-expect_json "$("$TARE" mpi --json brought.tare)" "len(d['rank'])" 2 \
+cp "$brought" ./brought.tare
+expect_json "$("$TARE" mpi --json ./brought.tare)" "len(d['rank'])" 2 \
 	"a copy of a rank stands for its job"
 rm "$brought"
-expect_json "$("$TARE" mpi --json brought.tare)" "len(d['rank'])" 2 \
+expect_json "$("$TARE" mpi --json ./brought.tare)" "len(d['rank'])" 2 \
 	"also one that lies elsewhere alone"
-expect_json "$(TARE_DIR=$work/none "$TARE" mpi --json brought.tare)" \
+expect_json "$(TARE_DIR=$work/none "$TARE" mpi --json ./brought.tare)" \
 	"d['ranks'], len(d['rank'])" "(2, 1)" "or without the others"
-expect_json "$(TARE_DIR=$work/none "$TARE" compare --json brought.tare)" \
+expect_json "$(TARE_DIR=$work/none "$TARE" compare --json ./brought.tare)" \
 	"len(d['configs'])" 1 "and is compared"
 
 # ---- a rank that dies ------------------------------------------------------

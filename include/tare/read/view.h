@@ -24,9 +24,11 @@ TARE_BEGIN
 typedef struct tare_view tare_view;
 
 /*
- * Opens a run: a path of a ledger, a process id, a run id or its beginning as
- * printed by `tare ls`, "last" for the newest run (for those of one `tare run`,
- * the run that it reported), or "self". Gives the view (free with
+ * Opens a run: a path of a ledger, which has a slash, a process id, a run id or
+ * its beginning as printed by `tare ls`, the name of a program for its newest
+ * run, "last" for the newest run (for those of one `tare run`, the run that it
+ * reported), or "self". "last~1" and "prog~1" are the runs before, and so on.
+ * TARE_EAMBIGUOUS: several runs are meant. Gives the view (free with
  * tare_view_close).
  */
 TARE_API TARE_MUST_CHECK int tare_view_open(const char *which,

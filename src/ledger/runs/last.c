@@ -5,7 +5,7 @@
  * A program that starts others leaves a run of each, and the newest is the one
  * that began last: for gcc the assembler. After `tare run` the user means the
  * run that it reported. The run's id is stored in a file beside the folder of
- * runs, and is valid while the newest run is of the same group.
+ * runs, and is used for runs of the same group.
  */
 #include "ledger/runs.h"
 
@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ID_BYTES sizeof(((tare_run_entry *)0)->id)
 #define PATH_BYTES (sizeof(((tare_run_entry *)0)->path) + 8)
 
 /* "STATE/runs/ID.tare" to "STATE/last"; false: a live run, elsewhere. */
@@ -46,33 +45,19 @@ void tr_runs_note_last(const tare_run_entry *run)
 		(void)unlink(draft);
 }
 
-static bool read_id(const tare_run_entry *newest, char *id)
+void tr_runs_noted(const tare_run_entry *run, char *id, size_t size)
 {
 	char path[PATH_BYTES];
 	FILE *file;
-	bool is_read;
 
-	if (!newest->group[0] ||
-	    !file_beside(newest->path, path, sizeof(path)))
-		return false;
+	id[0] = '\0';
+	if (!run->group[0] || !file_beside(run->path, path, sizeof(path)))
+		return;
 	file = fopen(path, "re");
 	if (!file)
-		return false;
-	is_read = fgets(id, ID_BYTES, file) != NULL;
+		return;
+	if (!fgets(id, (int)size, file))
+		id[0] = '\0';
 	(void)fclose(file);
 	id[strcspn(id, "\n")] = '\0';
-	return is_read;
-}
-
-const tare_run_entry *tr_runs_last(const tare_run_entry *runs, size_t n)
-{
-	char id[ID_BYTES] = "";
-
-	if (!n)
-		return NULL;
-	for (size_t i = 0; i < n && (id[0] || read_id(&runs[0], id)); i++)
-		if (strcmp(runs[i].id, id) == 0 &&
-		    strcmp(runs[i].group, runs[0].group) == 0)
-			return &runs[i];
-	return &runs[0];
 }

@@ -183,6 +183,24 @@ static void add_entry(struct list *list, const char *dir, const char *name)
 		list->failed = true;
 }
 
+int tr_runs_entry(const char *path, tare_run_entry *ret_run)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	char meta[TR_META_BYTES];
+	struct tr_header header;
+	size_t len = strlen(name);
+	int err;
+
+	if (len < 6 || strcmp(name + len - 5, ".tare") != 0 ||
+	    strlen(path) >= sizeof(ret_run->path))
+		return TARE_EINVAL;
+	err = tr_runs_peek(path, &header, meta);
+	if (!err)
+		fill_entry(ret_run, path, name, &header, meta);
+	return err;
+}
+
 static void add_folder(struct list *list, const char *dir)
 {
 	DIR *stream = opendir(dir);

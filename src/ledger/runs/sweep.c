@@ -37,11 +37,7 @@ static void move_beside(const char *from, const char *to, const char *suffix)
 	}
 }
 
-/*
- * In a folder that hosts share, only the host itself knows which of its
- * processes live.
- */
-static bool is_of_this_host(const char *meta)
+bool tr_runs_is_of_host(const char *meta)
 {
 	struct utsname name;
 	char host[sizeof(name.nodename)];
@@ -59,7 +55,7 @@ static bool put_away(const tare_run_entry *entry, const char *runs,
 	const struct tr_region *arena = &header.region[TR_REGION_ARENA];
 
 	if (tr_runs_peek(entry->path, &header, meta) ||
-	    header.major != TR_FORMAT_MAJOR || !is_of_this_host(meta) ||
+	    header.major != TR_FORMAT_MAJOR || !tr_runs_is_of_host(meta) ||
 	    !tr_runs_is_over(&header, entry->path))
 		return false;
 	if (runs) {
@@ -76,13 +72,15 @@ static bool put_away(const tare_run_entry *entry, const char *runs,
 	return true;
 }
 
-static bool unlink_run(const char *path)
+const char *const tr_runs_beside[] = { ".base", ".svg", ".end", ".ctl",
+				       NULL };
+
+bool tr_runs_unlink(const char *path)
 {
 	bool done = unlink(path) == 0;
 
-	move_beside(path, "", ".base");
-	move_beside(path, "", ".svg");
-	move_beside(path, "", ".end");
+	for (size_t i = 0; tr_runs_beside[i]; i++)
+		move_beside(path, "", tr_runs_beside[i]);
 	return done;
 }
 
@@ -182,7 +180,7 @@ static int sweep(struct keeping *keeping, const char *live, const char *runs,
 		moved = put_away(entry, stays ? runs : NULL,
 				 keeping->is_settled);
 	else if (!stays)
-		moved = unlink_run(entry->path);
+		moved = tr_runs_unlink(entry->path);
 	if (moved && !stays)
 		count_deleted(keeping, entry);
 	return moved;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the ledger for a user's argument: a path, the id of a process, the
- * beginning of a run's id, or "last".
+ * Finds the ledger for a user's argument: a path, which has a slash, the id of
+ * a process, or another word for a run (tr_runs_match).
  */
 #include "read/view.h"
 
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "ledger/runs.h"
 
 /* The writer of a ledger or control page, as stored in it. */
@@ -106,45 +107,27 @@ int tr_runs_of_process(int64_t pid, const char *suffix, char *path,
 	return err;
 }
 
-static bool is_number(const char *text)
-{
-	return text[0] && strspn(text, "0123456789") == strlen(text);
-}
-
-static bool means(const tare_run_entry *entry, const char *which, bool is_pid)
-{
-	if (is_pid && entry->pid == strtoll(which, NULL, 10))
-		return true;
-	return strncmp(entry->id, which, strlen(which)) == 0;
-}
-
 int tr_runs_find(const char *which, char *path, size_t size)
 {
-	bool is_pid = is_number(which);
 	const tare_run_entry *found;
 	tare_run_entry *runs;
+	uint64_t pid;
 	size_t n;
 	int err;
 
-	if (!which[0])
-		return TARE_ENOENT;
-	if (strchr(which, '/') || access(which, F_OK) == 0)
+	if (strchr(which, '/'))
 		return (size_t)snprintf(path, size, "%s", which) < size ?
 			       0 :
 			       TARE_EINVAL;
-	if (is_pid && tr_runs_of_process(strtoll(which, NULL, 10), ".tare",
-					 path, size) == 0)
+	/* Also of a process in a container, which no list has. */
+	if (tr_parse_u64(which, &pid) && pid <= INT32_MAX &&
+	    tr_runs_of_process((int64_t)pid, ".tare", path, size) == 0)
 		return 0;
 	err = tr_runs_list(&runs, &n);
 	if (err)
 		return err;
-	found = strcmp(which, "last") == 0 ? tr_runs_last(runs, n) : NULL;
-	for (size_t i = 0; i < n && !found; i++)
-		if (means(&runs[i], which, is_pid))
-			found = &runs[i];
-	if (!found)
-		err = TARE_ENOENT;
-	else if ((size_t)snprintf(path, size, "%s", found->path) >= size)
+	err = tr_runs_match(runs, n, which, &found);
+	if (!err && (size_t)snprintf(path, size, "%s", found->path) >= size)
 		err = TARE_EINVAL;
 	free(runs);
 	return err;
