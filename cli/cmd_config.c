@@ -10,9 +10,11 @@
 #include <tare/control.h>
 
 #include "args.h"
+#include "base/config.h"
 #include "base/text.h"
 #include "message.h"
 #include "output.h"
+#include "settings.h"
 #include "terminal.h"
 
 static struct {
@@ -73,6 +75,26 @@ static void print_text(const tare_option *option)
 				  : "fixed at the start");
 }
 
+static void print_source(const tare_option *option)
+{
+	char place[PATH_MAX];
+	unsigned line;
+
+	(void)printf("    source: ");
+	switch (tr_config_source(option, place, &line)) {
+	case TR_CONFIG_ENVIRONMENT:
+		(void)printf("environment, %s\n", option->env);
+		break;
+	case TR_CONFIG_FILE:
+		(void)printf("file, ");
+		terminal_safe(stdout, place);
+		(void)printf(":%u\n", line);
+		break;
+	case TR_CONFIG_DEFAULT:
+		(void)printf("default\n");
+	}
+}
+
 static void print_conf(const tare_option *option)
 {
 	(void)printf("\n# %s%s\n# %s%s%s%s\n# %s = %s\n", option->help,
@@ -104,7 +126,13 @@ static void print_markdown(const tare_option *option)
 
 static void write_json(struct tr_json *json, const tare_option *option)
 {
-	char value[512];
+	static const char *const source_names[] = {
+		[TR_CONFIG_DEFAULT] = "default",
+		[TR_CONFIG_FILE] = "file",
+		[TR_CONFIG_ENVIRONMENT] = "environment",
+	};
+	char value[512], place[PATH_MAX];
+	unsigned line;
 
 	tr_json_object(json, NULL);
 	tr_json_str(json, "name", option->name);
@@ -112,6 +140,8 @@ static void write_json(struct tr_json *json, const tare_option *option)
 	tr_json_str(json, "type", type_names[option->type]);
 	tr_json_str(json, "default", option->default_value);
 	tr_json_str(json, "value", value_text(option, value, sizeof(value)));
+	tr_json_str(json, "source", source_names[tr_config_source(
+		option, place, &line)]);
 	tr_json_str(json, "range", option->range);
 	tr_json_str(json, "unit", option->unit);
 	tr_json_bool(json, "live", option->live);
@@ -159,12 +189,33 @@ static void all_markdown(void)
 	print_all(print_markdown);
 }
 
+static int one(const char *name)
+{
+	const tare_option *option = setting_option(name, strlen(name));
+	struct tr_json *json = output_json_begin();
+
+	if (!option)
+		return setting_unknown(name, strlen(name));
+	if (opts.conf || opts.markdown)
+		return message_usage("'--conf' and '--markdown' are for all "
+				     "options");
+	if (opts.json) {
+		write_json(json, option);
+		output_json(json, stdout);
+		return CODE_OK;
+	}
+	print_text(option);
+	print_source(option);
+	return CODE_OK;
+}
+
 static int config(struct args *args)
 {
-	(void)args;
 	if (opts.json + opts.conf + opts.markdown > 1)
 		return message_usage("'--json', '--conf' and '--markdown' "
 				     "exclude each other");
+	if (args->n_operands)
+		return one(args->operands[0]);
 	if (opts.json)
 		all_json();
 	else if (opts.conf)
@@ -178,13 +229,16 @@ static int config(struct args *args)
 
 const struct command cmd_config = {
 	.name = "config",
-	.usage = "[--json | --conf | --markdown]",
+	.usage = "[NAME] [--json | --conf | --markdown]",
 	.summary = "list all options: value, default, range, variable",
 	.examples = "  tare config                    the values that are in "
 		    "effect\n"
+		    "  tare config sample_rate        one option, and where "
+		    "its value is from\n"
 		    "  tare config --conf > tare.conf a configuration file to "
 		    "edit\n"
 		    "  tare config --json             as JSON, for a script\n",
 	.options = options,
+	.max_operands = 1,
 	.run = config,
 };

@@ -6,14 +6,17 @@
  * this environment. A missing feature is a result, not an error.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <tare/system.h>
 
 #include "args.h"
 #include "base/text.h"
+#include "checks.h"
 #include "message.h"
 #include "output.h"
+#include "program.h"
 #include "terminal.h"
 
 static bool as_json;
@@ -77,28 +80,68 @@ static void all_text(const tare_capability *rows, size_t n, bool color)
 	(void)printf("\n%zu of %zu are available here\n", n_available, n);
 }
 
+/* The library's rows, then those about `tare run`. Gives (free). */
+static tare_capability *all_rows(const char *program, size_t *ret_n, int *err)
+{
+	static struct check checks[CHECKS];
+	static char number[32];
+	const tare_capability *own;
+	tare_capability *rows;
+	size_t n;
+
+	*err = tare_capabilities(&own, &n);
+	if (*err)
+		return NULL;
+	rows = calloc(n + CHECKS, sizeof(*rows));
+	*err = rows ? 0 : TARE_ENOMEM;
+	for (size_t i = 0; rows && i < n; i++) {
+		rows[i] = own[i];
+		if (strcmp(own[i].name, "sampling_signal") == 0 &&
+		    own[i].is_available)
+			(void)snprintf(number, sizeof(number), "%.*s",
+				       (int)strcspn(own[i].detail, " ("),
+				       own[i].detail);
+	}
+	checks_make(checks, program, number[0] ? number : NULL);
+	for (size_t i = 0; rows && i < CHECKS; i++)
+		rows[n + i] = (tare_capability){
+			.name = checks[i].name,
+			.is_available = checks[i].is_available,
+			.detail = checks[i].detail,
+			.help = checks[i].help,
+		};
+	*ret_n = n + CHECKS;
+	return rows;
+}
+
 static int doctor(struct args *args)
 {
-	const tare_capability *rows;
+	const char *program = args_operand(args, 0, NULL);
+	tare_capability *rows;
 	size_t n;
-	int err = tare_capabilities(&rows, &n);
+	int err;
 
-	(void)args;
+	rows = all_rows(program, &n, &err);
 	if (err)
 		return message_error("look at", "this machine", err);
 	if (as_json)
 		all_json(rows, n);
 	else
 		all_text(rows, n, terminal_wants_color(stdout));
-	return CODE_OK;
+	free(rows);
+	return program && program_look(program) == PROGRAM_UNKNOWN ? CODE_IO :
+								     CODE_OK;
 }
 
 const struct command cmd_doctor = {
 	.name = "doctor",
-	.usage = "[--json]",
+	.usage = "[PROGRAM] [--json]",
 	.summary = "check which measurements this machine supports",
 	.examples = "  tare doctor          one line per measurement\n"
+		    "  tare doctor ./prog   can it be sampled, its "
+		    "allocations tracked?\n"
 		    "  tare doctor --json   as JSON, for a script\n",
 	.options = options,
+	.max_operands = 1,
 	.run = doctor,
 };

@@ -28,7 +28,7 @@ static struct {
 
 #define FORMATS \
 	"json csv prometheus openmetrics chrome speedscope pprof callgrind " \
-	"collapsed"
+	"collapsed folded"
 #define TABLES "processing memory gpu metrics stats samples calls alloc"
 #define UNITS "us ns count"
 
@@ -64,6 +64,7 @@ static const struct {
 	{ "pprof", ".pb.gz", TARE_FORMAT_PPROF },
 	{ "callgrind", ".callgrind", TARE_FORMAT_CALLGRIND },
 	{ "collapsed", ".collapsed", TARE_FORMAT_COLLAPSED },
+	{ "folded", ".folded", TARE_FORMAT_COLLAPSED },
 	{ "json", ".json", TARE_FORMAT_JSON },
 	{ "csv", ".csv", TARE_FORMAT_CSV },
 	{ "prometheus", ".prom", TARE_FORMAT_PROMETHEUS },

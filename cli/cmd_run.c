@@ -23,6 +23,7 @@
 
 static struct {
 	struct words set;
+	uint64_t top;
 	const char *output;
 	const char *json;
 	const char *monitor;
@@ -72,6 +73,8 @@ static const struct option_spec options[] = {
 		     "process,gpu,detailed,all"),
 	OPTION_FLAG(0, "trace", &opts.trace,
 		    "record every event, for a timeline"),
+	OPTION_COUNT(0, "top", &opts.top, "N",
+		     "print the first N rows of each table of the report"),
 	OPTION_FLAG(0, "no-report", &opts.no_report,
 		    "print no report at the end; 'tare report' shows it "
 		    "later"),
@@ -235,6 +238,7 @@ static int run_program(const struct args *args)
 {
 	struct outcome outcome = { .args = args,
 				   .flame = opts.flame,
+				   .top = (size_t)opts.top,
 				   .each_rank = opts.each_rank };
 	struct watcher watcher = { 0, -1 };
 	enum mpi_kind mpi;

@@ -48,7 +48,7 @@ static int url(struct args *args)
 	(void)args;
 	if (err == ENOENT) {
 		message("no server is running; start one with 'tare serve'");
-		return CODE_FOUND;
+		return CODE_IO;
 	}
 	if (err)
 		return ask_error("read", err);

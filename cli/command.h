@@ -22,7 +22,7 @@ enum exit_code {
 	CODE_OK = 0,
 	CODE_FOUND = 1, /* the check found a problem */
 	CODE_USAGE = 2,
-	CODE_IO = 3
+	CODE_IO = 3 /* input or output; what was asked for is not there */
 };
 
 #define OPERANDS_ANY 1000000u

@@ -15,6 +15,7 @@
 #include "message.h"
 #include "notes.h"
 #include "output.h"
+#include "probes.h"
 #include "read/view.h"
 #include "runs.h"
 #include "watcher.h"
@@ -95,10 +96,42 @@ static void print_view(const struct outcome *outcome, tare_view *view,
 		       const tare_run_entry *run)
 {
 	tare_report_options how = report_options(outcome->text, 0);
-	int err = tare_view_report(view, &how, stream_write, outcome->text);
+	int err;
+
+	how.top = outcome->top;
+	err = tare_view_report(view, &how, stream_write, outcome->text);
 
 	if (err)
 		(void)message_error("report", run->id, err);
+}
+
+/* Why the report is not of the program itself. */
+static const char *own_reason(const struct outcome *outcome)
+{
+	static char text[128];
+
+	(void)snprintf(text, sizeof(text), "%s%s",
+		       probes_text(probes_of(outcome->args->operands[0])),
+		       outcome->is_sampled ? " and used almost no CPU time" :
+					     "");
+	return text;
+}
+
+/* Why the program's own run is empty. */
+static void print_silence(const struct outcome *outcome, tare_view *view)
+{
+	const char *name = outcome->args->operands[0];
+	const char *config = tare_view_run(view)->config;
+
+	if (outcome->group.main->pid != outcome->child.pid ||
+	    tare_view_health(view)->events ||
+	    tare_view_sampling(view)->samples)
+		return;
+	if (strstr(config, "include") || strstr(config, "exclude"))
+		message("'%s' reached no probe that the options include and "
+			"exclude leave on", name);
+	else
+		message("'%s' %s", name, probes_text(probes_of(name)));
 }
 
 static void print_report(const struct outcome *outcome, tare_view *view)
@@ -110,11 +143,10 @@ static void print_report(const struct outcome *outcome, tare_view *view)
 	if (run->pid != outcome->child.pid)
 		message("'%s' itself %s; the report is that of '%s', pid %lld",
 			outcome->args->operands[0],
-			outcome->is_sampled ?
-				"has no probes and took no time to speak of" :
-				"has no probes",
+			own_reason(outcome),
 			run->program, (long long)run->pid);
 	print_view(outcome, view, run);
+	print_silence(outcome, view);
 	if (outcome->wants_calls &&
 	    (tare_view_calls(view, &calls, &n) || !n))
 		message("no function of '%s' has hooks: they come with "
@@ -251,16 +283,27 @@ static void write_json(const struct outcome *outcome, tare_view *view,
 	output_json(&json, outcome->json);
 }
 
-static const char *why_nothing(const struct outcome *outcome)
+static const char *why_nothing(const struct outcome *outcome,
+			       enum probes probes)
 {
 	const struct rusage *used = &outcome->child.usage;
 
 	if (!outcome->is_sampled)
-		return "or they were off in its build";
+		return probes == PROBES_NONE ? "or they were off in its build" :
+					       "and nothing was sampled";
 	if (timeval_ns(used->ru_utime) + timeval_ns(used->ru_stime) < TINY_NS)
 		return "and used too little CPU time for a sample";
 	return "and nothing was sampled (it may have changed its user, or "
 	       "have no place for a ledger)";
+}
+
+static void print_nothing(const struct outcome *outcome)
+{
+	enum probes probes = probes_of(outcome->args->operands[0]);
+
+	message("'%s' %s, %s; its exit status is passed through",
+		outcome->args->operands[0], probes_text(probes),
+		why_nothing(outcome, probes));
 }
 
 /* ---- ranks of a parallel program --------------------------------------- */
@@ -417,9 +460,7 @@ void outcome_tell(struct outcome *outcome)
 	if (err)
 		(void)runs_error("find the run in", "runs", err);
 	else if (!view && outcome->text)
-		message("'%s' has no tare probes, %s; its exit status is "
-			"passed through",
-			outcome->args->operands[0], why_nothing(outcome));
+		print_nothing(outcome);
 	if (!is_silent(outcome))
 		tell(outcome, view);
 	tare_view_close(view);

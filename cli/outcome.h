@@ -19,6 +19,7 @@ struct outcome {
 	struct group group;
 	FILE *text; /* NULL: not wanted */
 	FILE *json; /* NULL: not wanted */
+	size_t top; /* rows of each table; 0: all */
 	const char *flame; /* file of the flame graph; NULL: beside the run */
 	bool is_sampled;   /* a sampling library was loaded into it */
 	bool wants_calls;  /* hooked functions were requested */

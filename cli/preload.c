@@ -54,12 +54,18 @@ static bool find_library(const char *name, char *path, size_t size)
 #define TO_ROOT ""
 #endif
 
-/* The library's real path, if LD_PRELOAD can have it; false after a message. */
-static bool find_real(const char *name, char real[PATH_MAX])
+bool preload_find(const char *name, char ret_path[PATH_MAX])
 {
 	char path[PATH_MAX + 128];
 
-	if (!find_library(name, path, sizeof(path)) || !realpath(path, real)) {
+	return find_library(name, path, sizeof(path)) &&
+	       realpath(path, ret_path);
+}
+
+/* The library's real path, if LD_PRELOAD can have it; false after a message. */
+static bool find_real(const char *name, char real[PATH_MAX])
+{
+	if (!preload_find(name, real)) {
 		message("cannot find '%s': set TARE_PRELOAD_DIR to its folder",
 			name);
 		return false;

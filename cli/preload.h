@@ -3,6 +3,7 @@
 #ifndef CLI_PRELOAD_H
 #define CLI_PRELOAD_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 #include "launch.h"
@@ -13,5 +14,8 @@
  * 0, or an exit code after a message.
  */
 int preload_set(bool with_alloc, enum mpi_kind mpi);
+
+/* The real path of one of these libraries; false: it is not found. */
+bool preload_find(const char *name, char ret_path[PATH_MAX]);
 
 #endif

@@ -277,6 +277,33 @@ static bool open_program(const char *name, struct head *head)
 	return false;
 }
 
+int program_open(const char *name)
+{
+	struct head head;
+
+	return open_program(name, &head) ? head.fd : -1;
+}
+
+static bool is_called(const char *name, void *arg)
+{
+	return begins_with(name, arg);
+}
+
+bool program_needs(const char *name, const char *library)
+{
+	bool is_needed = false;
+	char beginning[64];
+	struct head head;
+
+	if (!open_program(name, &head))
+		return false;
+	(void)snprintf(beginning, sizeof(beginning), "%s", library);
+	if (is_elf(&head))
+		is_needed = any_needed(&head, is_called, beginning);
+	(void)close(head.fd);
+	return is_needed;
+}
+
 enum program_kind program_look(const char *name)
 {
 	enum program_kind kind = PROGRAM_UNKNOWN;

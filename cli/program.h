@@ -7,6 +7,7 @@
 #define CLI_PROGRAM_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 #include "launch.h"
 
@@ -21,6 +22,12 @@ enum program_kind {
 
 /* `name` as execvp() finds it. A script has the kind of its interpreter. */
 enum program_kind program_look(const char *name);
+
+/* Opens what the kernel executes: of a script, its interpreter. -1: none. */
+int program_open(const char *name);
+
+/* Does it need a library whose name begins so? */
+bool program_needs(const char *name, const char *library);
 
 /*
  * The MPI that the program links, or launches (mpirun and the like). MPI_NONE:

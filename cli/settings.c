@@ -18,7 +18,7 @@ const tare_option *setting_option(const char *name, size_t len)
 	return NULL;
 }
 
-static int unknown_option(const char *word, size_t len)
+int setting_unknown(const char *word, size_t len)
 {
 	char name[64];
 	struct suggestion near = { .word = name };
@@ -27,7 +27,7 @@ static int unknown_option(const char *word, size_t len)
 	(void)snprintf(name, sizeof(name), "%.*s", (int)len, word);
 	for (size_t i = 0; (option = tare_option_at(i)) != NULL; i++)
 		suggest_offer(&near, option->name);
-	return message_usage("unknown option '%s'%s", name,
+	return message_usage("no option is called '%s'%s", name,
 			     suggest_text(&near, ""));
 }
 
@@ -44,7 +44,7 @@ int setting_parse(const char *word, struct setting *ret_setting)
 	struct setting setting = { .option = setting_option(word, len) };
 
 	if (!setting.option)
-		return unknown_option(word, len);
+		return setting_unknown(word, len);
 	if (word[len] != '=')
 		return message_usage("'%s' needs a value: %s=VALUE", word,
 				     word);

@@ -14,6 +14,9 @@ struct setting {
 
 const tare_option *setting_option(const char *name, size_t len);
 
+/* Names the nearest option; returns CODE_USAGE. */
+int setting_unknown(const char *word, size_t len);
+
 /*
  * Splits "key=value". Returns 0, or CODE_USAGE after a message that names the
  * nearest option or, for a wrong value, the accepted range.

@@ -13,6 +13,8 @@
 #ifndef TR_BASE_CONFIG_H
 #define TR_BASE_CONFIG_H
 
+#include <limits.h>
+
 #include <tare/control.h>
 
 #define TR_CONFIG_STRING 192 /* longest string value, with its NUL */
@@ -129,6 +131,19 @@ void tr_config_defaults(struct tr_config *config);
 
 /* Defaults, then tare.conf, then the environment, each over the former. */
 void tr_config_load(struct tr_config *config, tr_config_warn warn, void *arg);
+
+/*
+ * Where an option's value comes from. Of a file, stores its path and the line.
+ * Not for several threads at once.
+ */
+enum tr_config_source {
+	TR_CONFIG_DEFAULT,
+	TR_CONFIG_FILE,
+	TR_CONFIG_ENVIRONMENT
+};
+enum tr_config_source tr_config_source(const tare_option *option,
+				       char place[PATH_MAX],
+				       unsigned *ret_line);
 
 /* 0, TARE_ENOENT or TARE_ERANGE; on an error the value stays. */
 int tr_config_set(struct tr_config *config, const char *name,

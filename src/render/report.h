@@ -92,6 +92,43 @@ void tr_report_dim(struct tr_report *report, bool on);
 /* With its unit. */
 void tr_report_value(struct tr_report *report, double value, const char *unit);
 
+/* ---- trim.c ------------------------------------------------------------ */
+
+/* Which rows of a tree are shown. All rows are weighed first. */
+struct tr_trim {
+	const char *focus;
+	double min_share;
+	uint32_t max_depth;
+	double whole; /* weight of the tree */
+	double base;  /* of what is in focus: shares are of this */
+	uint32_t found; /* rows in focus that are below no other */
+	bool is_empty; /* no row is in focus */
+	bool is_inside, is_cut;
+	uint32_t top, cut; /* depths */
+};
+
+struct tr_trim_row {
+	const char *name;
+	uint32_t depth; /* from 0 */
+	double weight;
+};
+
+enum tr_trim_result { TR_TRIM_SHOWN, TR_TRIM_LEFT_OUT, TR_TRIM_OUTSIDE };
+
+void tr_trim_begin(struct tr_trim *trim, const tare_report_options *options);
+void tr_trim_weigh(struct tr_trim *trim, const struct tr_trim_row *row);
+void tr_trim_weighed(struct tr_trim *trim);
+/* *ret_depth: below the focus; only of a row that is shown. */
+enum tr_trim_result tr_trim_row(struct tr_trim *trim,
+				const struct tr_trim_row *row,
+				uint32_t *ret_depth);
+
+/* Of nodes: tree.c. */
+void tr_trim_nodes(struct tr_trim *trim, const tare_report_options *how,
+		   const tare_node *nodes, size_t n);
+struct tr_trim_row tr_trim_node(const tare_report_options *how,
+				const tare_node *node);
+
 /* ---- sampling.c -------------------------------------------------------- */
 
 #define TR_SAMPLES_FEW 1000u /* fewer: 50 % are uncertain by 1.6 points */

@@ -11,12 +11,16 @@ row() {
 expect_status 0 "$TARE" doctor
 for name in clock ledger configuration memory pressure cgroup cpu disk \
 	network process_io process_pss heap energy hardware_counters gpu \
-	sampling_signal wipe_on_fork populate_write; do
+	sampling_signal wipe_on_fork populate_write sampling alloc_tracking; do
 	expect_has "$(row $name)" " $name " "a row for $name"
 done
 expect_has "$(row ledger)" "$TARE_DIR/live" "the folder of ledgers"
 expect_has "$(row configuration)" "file: none" "no tare.conf"
 expect_has "$(row sampling_signal)" "SIGRTMIN+" "the signal of samples"
+expect_has "$(row sampling)" "perf_event_paranoid" "what perf events need"
+expect_has "$(row sampling)" "signal $(row sampling_signal |
+	sed 's/.*sampling_signal *\([0-9]*\).*/\1/')" "and the same signal"
+expect_has "$(row alloc_tracking)" "libtare-alloc.so" "what is loaded"
 n_no=$(grep -c '^no ' <<<"$out")
 expect_is "$(grep -c '^  *needed: ' <<<"$out")" "$n_no" \
 	"what would help, for everything that is missing"
@@ -79,6 +83,34 @@ fi
 
 # An environment that has next to nothing.
 expect_status 0 env -i "$TARE" doctor
-expect_status 2 "$TARE" doctor now
+expect_status 2 "$TARE" doctor now later
 expect_status 3 sh -c "'$TARE' doctor >/dev/full"
+# ---- one program -------------------------------------------------------------
+
+expect_status 0 "$TARE" doctor cat
+expect_has "$(row alloc_tracking)" "into 'cat'" "a program that is given"
+echo 'int main(void) { return 0; }' >none.c
+if "$CC" -static none.c -o static 2>/dev/null; then
+	expect_status 0 "$TARE" doctor ./static
+	for name in sampling alloc_tracking; do
+		expect_has "$(row $name)" "no   $name" "static: no $name"
+		expect_has "$(row $name)" "'./static' is a static program" \
+			"why"
+	done
+	expect_has "$out" "needed: link it dynamically, or link libtare" \
+		"and what to do"
+else
+	expect_skip "no static libc"
+fi
+expect_status 3 "$TARE" doctor ./missing
+expect_has "$(row sampling)" "'./missing' is not found" "a missing program"
+mkdir empty
+expect_status 0 env TARE_PRELOAD_DIR="$PWD/empty" "$TARE" doctor
+expect_has "$(row sampling)" "libtare-preload.so is not found" "no library"
+expect_has "$(row alloc_tracking)" "no   alloc_tracking" "nor the other"
+expect_has "$out" "needed: TARE_PRELOAD_DIR" "and what to do"
+echo text >empty/libtare-alloc.so
+expect_status 0 env TARE_PRELOAD_DIR="$PWD/empty" "$TARE" doctor
+expect_has "$(row alloc_tracking)" "is not loaded into a program" \
+	"it is tried: a file that is no library"
 finish

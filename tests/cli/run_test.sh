@@ -97,7 +97,7 @@ expect_has "$err" "2 older runs deleted: keep_runs is 1" \
 expect_status 0 "$TARE" run -- ./worker 20 fork
 expect_has "$err" "also 'worker', pid" "a forked child is named"
 expect_status 0 "$TARE" run -- sh -c './worker 20; true'
-expect_has "$err" "'sh' itself has no probes" "a shell stands aside"
+expect_has "$err" "'sh' itself has no tare probes" "a shell stands aside"
 expect_has "$err" "db.store" "for the program that it started"
 expect_status 0 "$TARE" run --json two.json -- sh -c './worker 5; ./worker 9'
 expect_json "$(cat two.json)" \
@@ -215,4 +215,48 @@ died SIGTERM True True True
 died SIGSEGV True True True
 survived 0
 no reader 9" "signals reach the program once, and its death is ours"
+# ---- why nothing was measured ----------------------------------------------
+
+cat >silent.c <<'END'
+#include <stdlib.h>
+#include <tare/control.h>
+#include <tare/probe.h>
+int main(int argc, char **argv)
+{
+	(void)argv;
+	if (argc == 1)
+		exit(0);
+	if (argc == 2)
+		(void)tare_enable(false);
+	TARE_SCOPE("row");
+	return 0;
+}
+END
+"$CC" -std=c11 -D_GNU_SOURCE -I"$root/include" silent.c "$LIB/libtare.a" \
+	-lpthread -ldl -lm -o silent || exit 1
+strip -o stripped silent
+for program in ./silent ./stripped; do
+	expect_status 0 "$TARE" run --no-sample -- $program
+	expect_has "$err" "'$program' is linked to libtare; it reached no" \
+		"$program: no probe was reached"
+	expect_has_not "$err" "has no tare probes" "and that is all that is said"
+done
+expect_status 0 "$TARE" run --no-sample -- ./silent 1
+expect_has "$err" "or switched them off (tare_enable)" "switched off"
+expect_status 0 "$TARE" run --no-sample -s 'exclude=r*' -- ./silent 1 2
+expect_has "$err" "no probe that the options include and exclude leave on" \
+	"off by an option"
+expect_status 0 "$TARE" run --no-sample -- ./silent 1 2
+expect_has_not "$err" "is linked to libtare" "a probe was reached"
+cat >apart.c <<'END'
+extern void tare_scope_begin_(void) __attribute__((weak));
+int main(void)
+{
+	return tare_scope_begin_ != 0;
+}
+END
+"$CC" -fPIE -pie apart.c -o apart || exit 1
+expect_status 0 "$TARE" run --no-sample -- ./apart
+expect_has "$err" "has tare probes, but is not linked to libtare" \
+	"probes without the library"
 finish

@@ -443,6 +443,10 @@ typedef struct tare_report_options {
 	bool color;
 	bool raw;		/* do not subtract the cost of measuring */
 	double factor;		/* pipelines: speedup to assume; 0: 2 */
+	double min_share;	/* trees: leave out rows below; 0: all */
+	uint32_t max_depth;	/* trees: levels; 0: all */
+	const char *focus;	/* trees: a glob; only what is at and below
+				 * rows of that name; NULL: all */
 } tare_report_options;
 
 TARE_API TARE_MUST_CHECK int

@@ -46,6 +46,9 @@ struct load {
 	const char *path; /* file being read, or NULL */
 	unsigned line;	  /* 0: the whole file */
 	unsigned n_warnings; /* of this source */
+	const tare_option *wanted; /* its line in the file is asked for */
+	unsigned wanted_line;	   /* 0: it has none */
+	char *wanted_path;	   /* of PATH_MAX bytes */
 };
 
 /* Text of the user, made fit for one line of a terminal. */
@@ -166,8 +169,13 @@ static void set_from_file(struct load *load, const char *key,
 	char room[SHOWN_BYTES];
 
 	if (option) {
-		if (tr_config_set(load->config, key, value) != 0)
+		if (tr_config_set(load->config, key, value) != 0) {
 			tell_wrong_value(load, key, option, value);
+		} else if (option == load->wanted) {
+			load->wanted_line = load->line;
+			(void)snprintf(load->wanted_path, PATH_MAX, "%s",
+				       load->path);
+		}
 		return;
 	}
 
@@ -428,4 +436,23 @@ void tr_config_load(struct tr_config *config, tr_config_warn warn, void *arg)
 	}
 
 	errno = saved_errno;
+}
+
+enum tr_config_source tr_config_source(const tare_option *option,
+				       char place[PATH_MAX], unsigned *ret_line)
+{
+	static struct tr_config scratch;
+	struct load load = { .config = &scratch, .wanted = option,
+			     .wanted_path = place };
+	const char *value = secure_getenv(option->env);
+
+	*ret_line = 0;
+	tr_config_defaults(&scratch);
+	if (getauxval(AT_SECURE))
+		return TR_CONFIG_DEFAULT;
+	if (value && tr_config_set(&scratch, option->name, value) == 0)
+		return TR_CONFIG_ENVIRONMENT;
+	load_file(&load);
+	*ret_line = load.wanted_line;
+	return load.wanted_line ? TR_CONFIG_FILE : TR_CONFIG_DEFAULT;
 }

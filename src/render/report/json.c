@@ -23,15 +23,25 @@ static const struct tr_field node_fields[] = {
 int tr_json_tree(struct tr_json *j, struct tr_report *r)
 {
 	const tare_node *node;
+	struct tr_trim trim;
+	uint32_t depth;
 	size_t n;
 	int err = tare_view_tree(r->view, &node, &n);
 
 	if (err)
 		return err;
+	tr_trim_nodes(&trim, &r->options, node, n);
 	tr_json_array(j, "tree");
 	for (size_t i = 0; i < n; i++, node++) {
+		struct tr_trim_row row = tr_trim_node(&r->options, node);
+
+		if (tr_trim_row(&trim, &row, &depth) != TR_TRIM_SHOWN)
+			continue;
 		tr_json_object(j, NULL);
 		tr_json_fields(j, TR_ALL(node_fields), node);
+		if (trim.focus)
+			tr_json_double(j, "focus_share",
+				       row.weight / trim.base);
 		if (node->is_function) {
 			tr_json_u64(j, "timed", node->timed);
 			tr_json_u64(j, "address", node->address);

@@ -5,6 +5,7 @@
 #include "render/report.h"
 
 #define TREE_FIXED 55u /* columns right of the name */
+#define FOCUS_WIDTH 8u /* the share of what is in focus */
 
 /*
  * A program has more paths of functions than a reader can use. A report with
@@ -18,14 +19,36 @@ struct tree_rows {
 	struct tr_report *r;
 	size_t width;
 	bool is_all, is_timed; /* all paths; some functions have a time */
-	size_t functions, hidden;
+	size_t functions, hidden, left_out;
 	bool marked, estimated;
+	struct tr_trim trim;
 	uint64_t above[DEPTH_MOST]; /* addresses on the path */
 };
 
-static void add_name(const struct tree_rows *t, const tare_node *node)
+void tr_trim_nodes(struct tr_trim *trim, const tare_report_options *how,
+		   const tare_node *nodes, size_t n)
 {
-	size_t used = node->depth * 2, len = tr_text_columns(node->name);
+	tr_trim_begin(trim, how);
+	for (size_t i = 0; i < n; i++) {
+		struct tr_trim_row row = tr_trim_node(how, &nodes[i]);
+
+		tr_trim_weigh(trim, &row);
+	}
+	tr_trim_weighed(trim);
+}
+
+struct tr_trim_row tr_trim_node(const tare_report_options *how,
+				const tare_node *node)
+{
+	return (struct tr_trim_row){ node->name, node->depth,
+				     how->raw ? node->total_ns :
+						node->net_total_ns };
+}
+
+static void add_name(const struct tree_rows *t, const tare_node *node,
+		     size_t depth)
+{
+	size_t used = depth * 2, len = tr_text_columns(node->name);
 
 	if (used > t->width / 2)
 		used = t->width / 2;
@@ -57,16 +80,19 @@ static void add_count(struct tr_report *r, uint64_t n, const char *what)
 		tr_buf_addf(r->buf, "  %llu %s", (unsigned long long)n, what);
 }
 
-static void add_row(struct tree_rows *t, const tare_node *node)
+static void add_row(struct tree_rows *t, const tare_node *node, size_t depth)
 {
 	struct tr_report *r = t->r;
 	/* For functions ~ replaces *: most are short, few are timed. */
 	bool is_marked = node->below_resolution &&
 			 (node->is_function || !node->is_estimate);
 
-	add_name(t, node);
+	add_name(t, node, depth);
 	tr_report_count(r, node->calls, 13);
 	add_times(r, node);
+	if (t->trim.focus)
+		tr_report_share(r, tr_trim_node(&r->options, node).weight /
+					   t->trim.base);
 	if (is_marked)
 		tr_buf_adds(r->buf, "  ~");
 	else if (node->is_estimate)
@@ -110,6 +136,10 @@ static void notes(const struct tree_rows *t)
 		tr_buf_addf(buf, "... and %llu more paths of functions "
 			    "('tare tree' shows all)\n",
 			    (unsigned long long)t->hidden);
+	if (t->left_out)
+		tr_buf_addf(buf, "... and %llu more paths: too deep, or too "
+			    "small a share\n",
+			    (unsigned long long)t->left_out);
 	if (t->estimated)
 		tr_buf_adds(buf, tare_view_health(t->r->view)->missed ?
 				 "* an estimate, to keep measuring cheap: "
@@ -126,22 +156,47 @@ static void titles(const struct tree_rows *t, bool has_functions)
 {
 	static const struct tr_report_title right[] = {
 		{ "calls", 13 }, { "total", 10 }, { "own", 10 },
+		{ "share", 7 },	 { "focus", 7 },  { NULL, 0 },
+	};
+	static const struct tr_report_title usual[] = {
+		{ "calls", 13 }, { "total", 10 }, { "own", 10 },
 		{ "share", 7 },	 { NULL, 0 },
 	};
+	const char *focus = t->trim.focus;
 
-	tr_report_heading(t->r, "call tree", "");
+	tr_report_heading(t->r, focus ? "call tree below" : "call tree",
+			  focus ? focus : "");
 	tr_report_dim(t->r, true);
 	tr_report_name(t->r, has_functions ? "scope, function" : "scope",
 		       t->width);
 	tr_report_dim(t->r, false);
-	tr_report_titles(t->r, NULL, 0, right);
+	tr_report_titles(t->r, NULL, 0, focus ? right : usual);
+}
+
+static void add_node(struct tree_rows *t, const tare_node *node)
+{
+	struct tr_trim_row row = tr_trim_node(&t->r->options, node);
+	uint32_t depth = 0;
+	enum tr_trim_result result = tr_trim_row(&t->trim, &row, &depth);
+
+	if (result == TR_TRIM_OUTSIDE)
+		return;
+	if (result == TR_TRIM_LEFT_OUT) {
+		t->left_out++;
+	} else if (is_hidden(t, node)) {
+		t->hidden++;
+	} else {
+		t->functions += node->is_function;
+		add_row(t, node, depth);
+	}
 }
 
 int tr_report_tree(struct tr_report *r)
 {
 	struct tree_rows t = {
 		.r = r,
-		.width = r->options.width - TREE_FIXED,
+		.width = r->options.width - TREE_FIXED -
+			 (r->options.focus ? FOCUS_WIDTH : 0),
 		.is_all = !(r->options.parts & TARE_REPORT_FLAT),
 	};
 	bool has_functions = false;
@@ -155,15 +210,12 @@ int tr_report_tree(struct tr_report *r)
 		has_functions |= nodes[i].is_function;
 		t.is_timed |= nodes[i].is_function && nodes[i].timed;
 	}
+	tr_trim_nodes(&t.trim, &r->options, nodes, n);
+	if (t.trim.is_empty)
+		return 0;
 	titles(&t, has_functions);
-	for (size_t i = 0; i < n; i++) {
-		if (is_hidden(&t, &nodes[i])) {
-			t.hidden++;
-			continue;
-		}
-		t.functions += nodes[i].is_function;
-		add_row(&t, &nodes[i]);
-	}
+	for (size_t i = 0; i < n; i++)
+		add_node(&t, &nodes[i]);
 	notes(&t);
 	return 0;
 }

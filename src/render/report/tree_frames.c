@@ -12,13 +12,36 @@
 #define SHARE_LEAST 0.005
 #define NAME_LEAST 24u /* columns for a name at any depth */
 #define FRAME_FIXED 37u /* columns left of the name */
+#define FOCUS_WIDTH 8u /* the share of what is in focus */
 
 struct frame_rows {
 	struct tr_report *r;
 	const tare_frame *frame;
-	double whole;
+	struct tr_trim trim;
 	size_t hidden;
 };
+
+static struct tr_trim_row row_of(const tare_frame *f)
+{
+	return (struct tr_trim_row){ f->function, f->depth - 1,
+				     f->all_weight };
+}
+
+static void trim_begin(struct tr_trim *trim, const tare_report_options *how,
+		       const tare_frame *frame, size_t n)
+{
+	tr_trim_begin(trim, how);
+	for (size_t i = 1; i < n; i++) {
+		struct tr_trim_row row = row_of(&frame[i]);
+
+		tr_trim_weigh(trim, &row);
+	}
+	tr_trim_weighed(trim);
+	if (frame[0].all_weight > 0)
+		trim->whole = frame[0].all_weight;
+	if (!trim->focus)
+		trim->base = trim->whole;
+}
 
 static bool is_same_function(const tare_frame *a, const tare_frame *b)
 {
@@ -38,10 +61,11 @@ static bool is_repeated(const struct frame_rows *t, const tare_frame *f)
 	       is_same_function(f, &t->frame[above->parent]);
 }
 
-static void add_frame_name(struct tr_report *r, const tare_frame *f)
+static void add_frame_name(struct tr_report *r, const tare_frame *f,
+			   size_t indent)
 {
-	size_t width = tr_report_rest(r, FRAME_FIXED, NAME_LEAST);
-	size_t indent = f->depth - 1;
+	size_t fixed = FRAME_FIXED + (r->options.focus ? FOCUS_WIDTH : 0);
+	size_t width = tr_report_rest(r, fixed, NAME_LEAST);
 	const char *name = f->function;
 	char brief[TR_BRIEF_BYTES];
 
@@ -57,25 +81,43 @@ static void add_frame_name(struct tr_report *r, const tare_frame *f)
 static void add_frame(struct frame_rows *t, const tare_frame *f)
 {
 	struct tr_report *r = t->r;
+	struct tr_trim_row row = row_of(f);
+	uint32_t depth = 0;
+	enum tr_trim_result result = tr_trim_row(&t->trim, &row, &depth);
 
-	if (f->all_weight / t->whole < SHARE_LEAST || is_repeated(t, f)) {
-		t->hidden++;
+	if (result != TR_TRIM_SHOWN || is_repeated(t, f)) {
+		t->hidden += result != TR_TRIM_OUTSIDE;
 		return;
 	}
-	tr_report_share(r, f->all_weight / t->whole);
+	if (t->trim.focus)
+		tr_report_share(r, f->all_weight / t->trim.base);
+	tr_report_share(r, f->all_weight / t->trim.whole);
 	tr_report_time(r, f->all_weight, 8);
-	tr_report_share(r, f->weight / t->whole);
+	tr_report_share(r, f->weight / t->trim.whole);
 	tr_report_count(r, f->all_samples, 8);
-	add_frame_name(r, f);
+	add_frame_name(r, f, depth);
 	tr_buf_addc(r->buf, '\n');
+}
+
+static void frames_titles(struct tr_report *r)
+{
+	static const struct tr_report_title titles[] = {
+		{ "focus", 7 },	  { "total", 7 },     { "time", 8 },
+		{ "own", 7 },	  { "samples", 8 },   { " function", 9 },
+		{ NULL, 0 },
+	};
+
+	const char *focus = r->options.focus;
+
+	tr_report_heading(r, focus ? "sampled call tree below" :
+				     "sampled call tree",
+			  focus ? focus : "");
+	tr_report_titles(r, NULL, 0, titles + !r->options.focus);
 }
 
 int tr_report_frames(struct tr_report *r)
 {
-	static const struct tr_report_title titles[] = {
-		{ "total", 7 },	  { "time", 8 },      { "own", 7 },
-		{ "samples", 8 }, { " function", 9 }, { NULL, 0 },
-	};
+	tare_report_options how = r->options;
 	struct frame_rows t = { .r = r };
 	size_t n;
 	int err;
@@ -85,15 +127,19 @@ int tr_report_frames(struct tr_report *r)
 	err = tare_view_frames(r->view, TARE_FRAMES_SAMPLES, &t.frame, &n);
 	if (err)
 		return err;
-	t.whole = t.frame[0].all_weight > 0 ? t.frame[0].all_weight : 1;
-	tr_report_heading(r, "sampled call tree", "");
-	tr_report_titles(r, NULL, 0, titles);
+	how.min_share = how.min_share > 0 ? how.min_share : SHARE_LEAST;
+	trim_begin(&t.trim, &how, t.frame, n);
+	if (t.trim.is_empty)
+		return 0;
+	frames_titles(r);
 	for (size_t i = 1; i < n; i++)
 		add_frame(&t, &t.frame[i]);
 	if (t.hidden)
-		tr_buf_addf(r->buf, "... and %llu more paths: recursion, or "
-			    "less than 0.5 %% ('tare flame' shows all)\n",
-			    (unsigned long long)t.hidden);
+		tr_buf_addf(r->buf, "... and %llu more paths: recursion, "
+			    "%sless than %.3g %% ('tare flame' shows all)\n",
+			    (unsigned long long)t.hidden,
+			    how.max_depth ? "deeper, or " : "or ",
+			    how.min_share * 100);
 	return 0;
 }
 
@@ -112,6 +158,8 @@ static const struct tr_field frame_fields[] = {
 int tr_json_frames(struct tr_json *j, struct tr_report *r)
 {
 	const tare_frame *frames;
+	struct tr_trim trim;
+	uint32_t depth;
 	size_t n;
 	int err;
 
@@ -120,10 +168,18 @@ int tr_json_frames(struct tr_json *j, struct tr_report *r)
 	err = tare_view_frames(r->view, TARE_FRAMES_SAMPLES, &frames, &n);
 	if (err)
 		return err;
+	trim_begin(&trim, &r->options, frames, n);
 	tr_json_array(j, "frames");
 	for (size_t i = 1; i < n; i++) {
+		struct tr_trim_row row = row_of(&frames[i]);
+
+		if (tr_trim_row(&trim, &row, &depth) != TR_TRIM_SHOWN)
+			continue;
 		tr_json_object(j, NULL);
-		tr_json_u64(j, "depth", frames[i].depth - 1);
+		tr_json_u64(j, "depth", depth);
+		if (trim.focus)
+			tr_json_double(j, "focus_share",
+				       row.weight / trim.base);
 		tr_json_fields(j, TR_ALL(frame_fields), &frames[i]);
 		tr_json_end_object(j);
 	}
