@@ -213,10 +213,11 @@ static int show(tare_view *view, const char *which)
 {
 	size_t top = opts.top ? (size_t)opts.top : SIZE_MAX;
 	tare_amdahl *amdahl;
-	int err = tare_amdahl_open(view, &asked, &amdahl);
+	int err = tare_amdahl_open(view, &asked, &amdahl), code;
 
 	if (err)
 		return message_error("judge", which, err);
+	code = amdahl->whole_ns > 0 ? CODE_OK : CODE_IO;
 	if (opts.json)
 		print_json(amdahl, top);
 	else if (amdahl->whole_ns > 0)
@@ -224,7 +225,7 @@ static int show(tare_view *view, const char *which)
 	else
 		message("nothing in this run has a time");
 	tare_amdahl_close(amdahl);
-	return CODE_OK;
+	return code;
 }
 
 const struct command cmd_amdahl = {

@@ -129,8 +129,10 @@ static int doctor(struct args *args)
 	else
 		all_text(rows, n, terminal_wants_color(stdout));
 	free(rows);
-	return program && program_look(program) == PROGRAM_UNKNOWN ? CODE_IO :
-								     CODE_OK;
+	if (!program || program_look(program) != PROGRAM_UNKNOWN)
+		return CODE_OK;
+	message("cannot find the program '%s'", program);
+	return CODE_IO;
 }
 
 const struct command cmd_doctor = {

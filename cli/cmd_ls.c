@@ -157,9 +157,6 @@ static void print_runs(const tare_run_entry *runs, size_t n)
 		runs_print(runs, n, opts.size, stdout);
 		if (opts.size)
 			print_sum(runs, n);
-	} else {
-		message("no %s; make one with 'tare run -- PROGRAM'",
-			opts.live ? "live run" : "run");
 	}
 }
 
@@ -178,6 +175,9 @@ static int ls(struct args *args)
 	if (opts.limit && n_wanted > opts.limit)
 		n_wanted = (size_t)opts.limit;
 	print_runs(runs, n_wanted);
+	if (!n || (!n_wanted && !opts.json && !opts.ids && !opts.names))
+		message("no %s; make one with 'tare run -- PROGRAM'",
+			opts.live ? "live run" : "run");
 	tare_runs_free(runs);
 	return n ? CODE_OK : CODE_IO;
 }

@@ -170,7 +170,7 @@ static int show(tare_view *view, const char *which)
 		json_records(records, n);
 	else
 		print_records(records, n);
-	return CODE_OK;
+	return selection_result(n);
 }
 
 const struct command cmd_records = {

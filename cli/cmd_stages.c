@@ -41,19 +41,19 @@ static int stages(tare_view *view, const char *which)
 							 TARE_REPORT_STAGES |
 							 TARE_REPORT_HEALTH);
 	const tare_pipeline *pipelines;
-	size_t n = 1;
-	int code, err = 0;
+	size_t n;
+	int code, err;
 
 	how.factor = factor;
-	if (!opts.json)
-		err = tare_view_pipelines(view, factor, &pipelines, &n);
+	err = tare_view_pipelines(view, factor, &pipelines, &n);
 	if (err)
 		return message_error("show the stages of", which, err);
 	code = report_write(view, &how, opts.json, "show the stages of",
 			    which);
-	if (!code && !n)
-		message("no stage was measured (TARE_STAGE marks one)");
-	return code;
+	if (code || n)
+		return code;
+	message("no stage was measured (TARE_STAGE marks one)");
+	return CODE_IO;
 }
 
 const struct command cmd_stages = {

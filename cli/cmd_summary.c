@@ -312,6 +312,7 @@ static int summary(tare_view *view, const char *which)
 		json_summary(&s);
 	else
 		summary_print(&s);
+	code = code ? code : selection_result(s.n + s.n_values);
 	free(s.rows);
 	free(s.values);
 	return code;

@@ -25,6 +25,7 @@ static struct {
 	uint64_t delay_ns;
 	uint64_t count;
 	const char *sort;
+	const char *show;
 	bool once;
 	bool json;
 } opts = { .delay_ns = 1000000000 };
@@ -35,6 +36,9 @@ static const struct option_spec options[] = {
 	OPTION_COUNT('n', "count", &opts.count, "COUNT",
 		     "stop after COUNT updates"),
 	OPTION_WORD('s', "sort", &opts.sort, "KEY", SORTS, "order by " SORTS),
+	OPTION_WORD(0, "show", &opts.show, "WHAT", "all functions scopes",
+		    "show only the table of sampled functions, or only "
+		    "those of probes: all functions scopes"),
 	OPTION_FLAG(0, "once", &opts.once, "print one update and exit"),
 	OPTION_FLAG(0, "json", &opts.json, "write JSON, one line per update"),
 	OPTION_END
@@ -45,6 +49,7 @@ struct watch {
 	uint64_t interval_ns;
 	uint64_t n_shown;
 	enum picture_sort sort;
+	enum picture_show show;
 	bool on_screen;
 	bool is_paused;
 	struct moment before;
@@ -59,6 +64,13 @@ static enum picture_sort sort_of(const char *name)
 	while (name && strcmp(picture_sort_name((enum picture_sort)sort), name))
 		sort++;
 	return (enum picture_sort)sort;
+}
+
+static enum picture_show show_of(const char *name)
+{
+	if (!name || strcmp(name, "all") == 0)
+		return SHOW_ALL;
+	return strcmp(name, "functions") == 0 ? SHOW_FUNCTIONS : SHOW_SCOPES;
 }
 
 static bool has_ended(const struct watch *watch)
@@ -110,6 +122,7 @@ static void print(const struct watch *watch, FILE *stream, bool to_screen)
 		.is_paused = watch->is_paused,
 		.interval_s = (double)watch->interval_ns / 1e9,
 		.sort = watch->sort,
+		.show = watch->show,
 	};
 
 	if (opts.json)
@@ -165,6 +178,9 @@ static bool press(struct watch *watch, int key, bool *ret_due)
 		return false;
 	case 's':
 		watch->sort = (enum picture_sort)((watch->sort + 1) % N_SORTS);
+		break;
+	case 'f':
+		watch->show = (enum picture_show)((watch->show + 1) % N_SHOWS);
 		break;
 	case 'p':
 		watch->is_paused = !watch->is_paused;
@@ -318,6 +334,7 @@ static int top(struct args *args)
 		return message_error("watch", "run", TARE_ENOMEM);
 
 	watch.sort = sort_of(opts.sort);
+	watch.show = show_of(opts.show);
 	watch.on_screen = !opts.once && !opts.json && screen_open();
 	code = watch_run(&watch);
 	picture_release(&watch.picture);
@@ -333,12 +350,17 @@ const struct command cmd_top = {
 	.summary = "watch a running program: rates, times, failures",
 	.examples = "  tare top                  the live run\n"
 		    "  tare top 12345 -d 0.5     process 12345, every 0.5 s\n"
+		    "  tare top --show functions only the sampled functions\n"
 		    "  tare top --once           one update, as text\n"
 		    "  tare top --json -n 10     ten updates as JSON, for a "
 		    "script\n",
-	.notes = "keys: q quit, s sort, p pause, + - interval, space refresh\n"
+	.notes = "keys: q quit, s sort, f which tables, p pause, + - interval, "
+		 "space refresh\n"
 		 "TIME: share of wall time, 100 % is one thread; OWN: share "
-		 "of all own time\n",
+		 "of all own time\n"
+		 "of functions, OWN and TOTAL are shares of the sampled time "
+		 "of the interval;\nOWN ALL and TOTAL ALL of that since the "
+		 "start\n",
 	.options = options,
 	.max_operands = 1,
 	.run = top,

@@ -72,12 +72,22 @@ static bool has_focus(tare_view *view)
 	return false;
 }
 
+static bool has_tree(tare_view *view)
+{
+	const tare_node *nodes;
+	size_t n;
+
+	return tare_view_sampling(view)->samples ||
+	       (tare_view_tree(view, &nodes, &n) == 0 && n);
+}
+
 static int tree(tare_view *view, const char *which)
 {
 	tare_report_options how = report_options(stdout,
 						 TARE_REPORT_HEAD |
 							 TARE_REPORT_TREE |
 							 TARE_REPORT_FRAMES);
+	int code;
 
 	if (opts.focus && !has_focus(view)) {
 		message("'%s' has no function or scope '%s'", which,
@@ -88,7 +98,12 @@ static int tree(tare_view *view, const char *which)
 	how.min_share = opts.min_share;
 	how.max_depth = (uint32_t)opts.depth;
 	how.focus = opts.focus;
-	return report_write(view, &how, opts.json, "show the tree of", which);
+	code = report_write(view, &how, opts.json, "show the tree of", which);
+	if (code || has_tree(view))
+		return code;
+	message("no scope was measured in '%s', and no stack was sampled",
+		which);
+	return CODE_IO;
 }
 
 const struct command cmd_tree = {

@@ -151,7 +151,10 @@ static int show(tare_view *view, const char *which)
 		json_trend(view, trends, n);
 	else
 		print_trend(trends, n);
-	return CODE_OK;
+	if (!n)
+		message("nothing was measured%s",
+			selection_result(n) ? "" : " that is selected");
+	return selection_result(n);
 }
 
 const struct command cmd_trend = {

@@ -11,8 +11,11 @@
 #include "runs.h"
 #include "table.h"
 
-/* Four tables, in this order: a counter has no mean, a gauge no share. */
-enum section { SCOPES, COUNTERS, VALUES, MONITOR, N_SECTIONS };
+/* Five tables, in this order: a counter has no mean, a gauge no share. */
+enum section { FUNCTIONS, SCOPES, COUNTERS, VALUES, MONITOR, N_SECTIONS };
+
+/* Functions in print, where there is no limit by the height. */
+#define FUNCTIONS_PRINTED 20u
 
 static enum section section_of(const struct picture_row *row)
 {
@@ -113,6 +116,50 @@ static const struct column monitor_columns[] = {
 	COLUMN_NUMBER("MAX", 2),  COLUMN_NUMBER("TREND", 4),
 };
 
+static const struct column function_columns[] = {
+	COLUMN_WIDE("FUNCTION"),       COLUMN_TEXT("MODULE", 1),
+	COLUMN_NUMBER("OWN", 0),       COLUMN_NUMBER("TOTAL", 4),
+	COLUMN_NUMBER("OWN ALL", 3),   COLUMN_NUMBER("TOTAL ALL", 2),
+	COLUMN_NUMBER("SAMPLES", 5),
+};
+
+static double part(double ns, double of_ns)
+{
+	return of_ns > 0 ? ns / of_ns : NAN;
+}
+
+static void add_function(struct table *table,
+			 const struct tr_functions_change *all,
+			 const struct tr_function_change *row)
+{
+	const tare_function *f = row->now;
+	char brief[TR_BRIEF_BYTES];
+
+	table_add(table, tr_name_brief(f->function, brief));
+	table_add(table, f->module);
+	table_add(table, tr_as_share(part(row->own_ns, all->own_ns)).text);
+	table_add(table, tr_as_share(part(row->all_ns, all->own_ns)).text);
+	table_add(table, tr_as_share(part(f->weight_ns, all->all_ns)).text);
+	table_add(table, tr_as_share(part(f->all_weight_ns,
+					  all->all_ns)).text);
+	table_add(table, tr_as_count(row->samples).text);
+}
+
+static void draw_functions(const struct picture *picture,
+			   const struct drawing *drawing, size_t n,
+			   FILE *stream)
+{
+	const struct tr_functions_change *all = &picture->functions;
+	struct table table;
+
+	table_init(&table, function_columns, 7);
+	for (size_t i = 0; i < all->n && i < n; i++)
+		add_function(&table, all, &all->rows[i]);
+	(void)fputc('\n', stream);
+	table_print(&table, stream, drawing->width, drawing->color);
+	table_release(&table);
+}
+
 static const struct layout {
 	const struct column *columns;
 	size_t n_columns;
@@ -165,6 +212,20 @@ static void draw_section(const struct picture *picture,
 	table_release(&table);
 }
 
+static void count_rows(const struct picture *picture,
+		       const struct drawing *drawing, size_t rows[])
+{
+	size_t most = drawing->height ? SIZE_MAX : FUNCTIONS_PRINTED;
+
+	if (drawing->show != SHOW_SCOPES)
+		rows[FUNCTIONS] = picture->functions.n < most ?
+					  picture->functions.n : most;
+	if (drawing->show == SHOW_FUNCTIONS)
+		return;
+	for (size_t i = 0; i < picture->n_rows; i++)
+		rows[section_of(&picture->rows[i])]++;
+}
+
 static void draw_sections(const struct picture *picture,
 			  const struct drawing *drawing, size_t used,
 			  FILE *stream)
@@ -174,10 +235,12 @@ static void draw_sections(const struct picture *picture,
 
 	if (drawing->height)
 		height = drawing->height > used ? drawing->height - used : 0;
-	for (size_t i = 0; i < picture->n_rows; i++)
-		rows[section_of(&picture->rows[i])]++;
+	count_rows(picture, drawing, rows);
 	share_lines(rows, height, lines);
-	for (int s = 0; s < N_SECTIONS; s++)
+	if (lines[FUNCTIONS] > 2)
+		draw_functions(picture, drawing, lines[FUNCTIONS] - 2,
+			       stream);
+	for (int s = SCOPES; s < N_SECTIONS; s++)
 		if (lines[s] > 2)
 			draw_section(picture, drawing, (enum section)s,
 				     lines[s] - 2, stream);
@@ -228,10 +291,16 @@ static void draw_header(const struct picture *picture,
 
 static void draw_keys(const struct drawing *drawing, FILE *stream)
 {
-	char line[96];
+	static const char *const show_names[] = {
+		[SHOW_ALL] = "all", [SHOW_FUNCTIONS] = "functions",
+		[SHOW_SCOPES] = "scopes",
+	};
+	char line[120];
 
 	(void)snprintf(line, sizeof(line),
-		       "q quit  s sort  p %s  +/- every %s  space refresh",
+		       "q quit  s sort  f tables: %s  p %s  +/- every %s  "
+		       "space refresh",
+		       show_names[drawing->show],
 		       drawing->is_paused ? "go on" : "pause",
 		       tr_as_duration(drawing->interval_s * 1e9).text);
 	(void)fputc('\n', stream);
@@ -243,8 +312,10 @@ void draw_text(const struct picture *picture, const struct drawing *drawing,
 	       FILE *stream)
 {
 	draw_header(picture, drawing, stream);
-	if (!picture->n_rows)
+	if (!picture->n_rows && !picture->functions.n)
 		(void)fputs("\nnothing measured so far\n", stream);
+	else if (drawing->show == SHOW_FUNCTIONS && !picture->functions.n)
+		(void)fputs("\nno samples so far\n", stream);
 	draw_sections(picture, drawing, drawing->has_keys ? 4 : 2, stream);
 	if (drawing->has_keys)
 		draw_keys(drawing, stream);
@@ -278,6 +349,32 @@ static void json_row(struct tr_json *json, const struct picture_row *row)
 	tr_json_end_object(json);
 }
 
+static void json_functions(struct tr_json *json,
+			   const struct tr_functions_change *all)
+{
+	tr_json_array(json, "functions");
+	for (size_t i = 0; i < all->n; i++) {
+		const struct tr_function_change *row = &all->rows[i];
+		const tare_function *f = row->now;
+
+		tr_json_object(json, NULL);
+		tr_json_str(json, "function", f->function);
+		tr_json_str(json, "module", f->module);
+		tr_json_u64(json, "samples", row->samples);
+		tr_json_double(json, "own_share",
+			       part(row->own_ns, all->own_ns));
+		tr_json_double(json, "total_share",
+			       part(row->all_ns, all->own_ns));
+		tr_json_double(json, "own_share_all",
+			       part(f->weight_ns, all->all_ns));
+		tr_json_double(json, "total_share_all",
+			       part(f->all_weight_ns, all->all_ns));
+		tr_json_u64(json, "samples_all", f->samples);
+		tr_json_end_object(json);
+	}
+	tr_json_end_array(json);
+}
+
 void draw_json(const struct picture *picture, FILE *stream)
 {
 	struct tr_json *json = output_json_begin();
@@ -301,6 +398,8 @@ void draw_json(const struct picture *picture, FILE *stream)
 	for (size_t i = 0; i < picture->n_rows; i++)
 		json_row(json, &picture->rows[i]);
 	tr_json_end_array(json);
+	if (picture->is_sampled)
+		json_functions(json, &picture->functions);
 	tr_json_end_object(json);
 	output_json(json, stream);
 }

@@ -7,6 +7,7 @@
 
 #include "base/platform.h"
 #include "read/stats.h"
+#include "runs.h"
 
 #define TREND_NS INT64_C(60000000000)
 
@@ -92,6 +93,8 @@ int moment_take(struct moment *moment, const char *which)
 		return err;
 
 	taken.taken_ns = (uint64_t)tr_monotonic_ns();
+	if (tare_view_sampling(taken.view)->samples)
+		names_attach(taken.view);
 	err = read_stats(&taken);
 	if (err) {
 		moment_release(&taken);
@@ -256,6 +259,10 @@ int picture_make(struct picture *picture, const struct moment *before,
 	err = make_rows(&made, before, now);
 	if (!err)
 		err = add_open(&made, now);
+	made.is_sampled = tare_view_sampling(now->view)->samples > 0;
+	if (!err && made.is_sampled)
+		err = tr_functions_between(before ? before->view : NULL,
+					   now->view, &made.functions);
 	if (err) {
 		picture_release(&made);
 		return err;
@@ -267,6 +274,7 @@ int picture_make(struct picture *picture, const struct moment *before,
 void picture_release(struct picture *picture)
 {
 	free(picture->rows);
+	free(picture->functions.rows);
 	*picture = (struct picture){ .rows = NULL };
 }
 

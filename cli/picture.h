@@ -13,6 +13,8 @@
 
 #include <tare/read/view.h>
 
+#include "read/profile.h"
+
 enum picture_sort {
 	SORT_TIME,
 	SORT_OWN,
@@ -68,6 +70,8 @@ struct picture {
 	uint64_t lost;	   /* in this time */
 	struct picture_row *rows;
 	size_t n_rows;
+	bool is_sampled;
+	struct tr_functions_change functions; /* of a sampled run */
 };
 
 /*
@@ -83,6 +87,9 @@ const char *picture_sort_name(enum picture_sort sort);
 
 /* ---- draw.c: as text for people, or as one line of JSON ----------------- */
 
+/* Which tables. */
+enum picture_show { SHOW_ALL, SHOW_FUNCTIONS, SHOW_SCOPES, N_SHOWS };
+
 struct drawing {
 	unsigned width;	 /* 0: unlimited */
 	unsigned height; /* 0: unlimited */
@@ -91,6 +98,7 @@ struct drawing {
 	bool is_paused;
 	double interval_s;
 	enum picture_sort sort;
+	enum picture_show show;
 };
 
 void draw_text(const struct picture *picture, const struct drawing *drawing,

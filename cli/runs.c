@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "ledger/runs.h"
 #include "message.h"
+#include "name_cache.h"
 #include "read/view.h"
 #include "suggest.h"
 #include "symbols/symbols.h"
@@ -45,14 +46,17 @@ static const char *root_of(const tare_run *run)
 
 void names_attach(tare_view *view)
 {
-	static struct symbols *symbols;
+	static struct name_cache *names;
 
-	if (!symbols)
-		symbols = symbols_open(warn, NULL);
-	if (!symbols)
+	if (!names) {
+		struct symbols *symbols = symbols_open(warn, NULL);
+
+		names = symbols ? name_cache_open(symbols) : NULL;
+	}
+	if (!names)
 		return;
-	symbols_root(symbols, root_of(tare_view_run(view)));
-	tare_view_name_with(view, symbols_name, symbols);
+	name_cache_root(names, root_of(tare_view_run(view)));
+	tare_view_name_with(view, name_cache_name, names);
 }
 
 /* ---- one run ----------------------------------------------------------- */

@@ -71,3 +71,13 @@ int selection_apply(const tare_run *run, tare_filter *filter)
 		return message_usage("'--failed' excludes '--ok'");
 	return apply_window(run, filter);
 }
+
+int selection_result(size_t n)
+{
+	bool is_given = selection.names.n || selection.sources.n ||
+			selection.types.n || selection.last_ns ||
+			selection.values || selection.failed ||
+			selection.ok || selection.from || selection.to;
+
+	return n || is_given ? CODE_OK : CODE_IO;
+}

@@ -58,4 +58,10 @@ extern struct selection {
  */
 int selection_apply(const tare_run *run, tare_filter *filter);
 
+/*
+ * The exit code of a command that found `n` rows: CODE_IO if there are none,
+ * unless something was selected, and nothing is left of it.
+ */
+int selection_result(size_t n);
+
 #endif

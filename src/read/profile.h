@@ -40,6 +40,26 @@ const char *tr_module_name(const tare_view *view, uint32_t module);
 /* Index of a stack by the ledger's number; UINT32_MAX: it has no samples. */
 uint32_t tr_profile_stack(const tare_view *view, uint32_t number);
 
+/* ---- between.c --------------------------------------------------------- */
+
+/* A function, and what it took since an earlier view of the same run. */
+struct tr_function_change {
+	const tare_function *now; /* belongs to the later view */
+	uint64_t samples;
+	double own_ns, all_ns;
+};
+
+struct tr_functions_change {
+	struct tr_function_change *rows; /* most own time first; free */
+	size_t n;
+	double own_ns; /* of all functions since the earlier view */
+	double all_ns; /* and since the start */
+};
+
+/* `before` NULL: since the start. 0 or an error. */
+int tr_functions_between(tare_view *before, tare_view *now,
+			 struct tr_functions_change *ret);
+
 /* ---- frames.c ---------------------------------------------------------- */
 
 /*

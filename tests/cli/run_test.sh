@@ -239,7 +239,7 @@ for program in ./silent ./stripped; do
 	expect_status 0 "$TARE" run --no-sample -- $program
 	expect_has "$err" "'$program' is linked to libtare; it reached no" \
 		"$program: no probe was reached"
-	expect_has_not "$err" "has no tare probes" "and that is all that is said"
+	expect_has_not "$err" "has no tare probes" "nothing else is said"
 done
 expect_status 0 "$TARE" run --no-sample -- ./silent 1
 expect_has "$err" "or switched them off (tare_enable)" "switched off"

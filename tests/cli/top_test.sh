@@ -57,6 +57,70 @@ kill -9 $second
 wait $second 2>/dev/null
 exec 8>&-
 
+# Functions of a program without probes, while it runs.
+cat >turns.c <<'END'
+#define NOINLINE __attribute__((noinline))
+static volatile unsigned long sink;
+NOINLINE void early_turn(void)
+{
+	for (int i = 0; i < 1000000; i++)
+		sink += 1;
+}
+NOINLINE void late_turn(void)
+{
+	for (int i = 0; i < 1000000; i++)
+		sink += 2;
+}
+int main(int argc, char **argv)
+{
+	(void)argv;
+	for (int i = 0; i < 300; i++)
+		early_turn();
+	for (; argc > 1;)
+		late_turn();
+	return 0;
+}
+END
+"$CC" -O1 -g turns.c -o turns || exit 1
+"$TARE" run --no-report -- ./turns forever 7>&- &
+runner=$!
+# The interval is after the early turns, all of the run is not.
+is_late() {
+	"$TARE" top turns --json -d 0.2 -n 1 >"$work/turns.json" \
+		2>"$work/turns.err" &&
+		"$PYTHON" -c "
+import json, sys
+d = json.load(open('$work/turns.json'))
+f = {r['function']: r for r in d.get('functions', [])}
+sys.exit(not ('late_turn' in f and f['late_turn']['own_share'] == 1 and
+              f['early_turn']['own_share'] == 0))"
+}
+if [ "$HAS_NAMES" = yes ]; then
+	wait_until is_late
+	verdict $? "functions of the last interval" "$(cat turns.json turns.err)"
+	expect_json "$(cat turns.json)" "[0 < r['own_share_all'] < 1
+		for r in d['functions'] if r['function'].endswith('_turn')]" \
+		"[True, True]" "and since the start"
+	expect_json "$(cat turns.json)" "[(r['total_share'], r['samples'])
+		for r in d['functions'] if r['function'] == 'main'][0][0]" 1 \
+		"a caller has the time of what it calls"
+	expect_status 0 "$TARE" top turns --once -d 0.2
+	expect_has "$out" "FUNCTION" "in print: a table of functions"
+	expect_is "$(awk '/^FUNCTION/ { getline; print $1 }' <<<"$out")" \
+		late_turn "the busiest first"
+	expect_status 0 "$TARE" top turns --once -d 0.2 --show scopes
+	expect_has_not "$out" "FUNCTION" "without it, if asked"
+	expect_status 0 "$TARE" top worker --once -d 0.1 --show functions
+	expect_has "$out" "no samples so far" "a program that is not sampled"
+	expect_has_not "$out" "SCOPE" "and its scopes are left out"
+else
+	expect_skip "this tare was built without libdw"
+fi
+turns_pid=$("$TARE" ls turns --live --json |
+	"$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)[0]["pid"])')
+kill -9 "$turns_pid"
+wait $runner 2>/dev/null
+
 # Until the end: it is told, and the last picture is there.
 "$TARE" top "$first" -d 0.1 >end.out 2>end.err 7>&- &
 watcher=$!
@@ -115,7 +179,7 @@ tm send-keys -t top "clear; '$TARE' top -d 0.2" Enter
 expect_screen '^tare top  worker' "the full screen"
 expect_screen '^SCOPE  *CALLS/S  *TIME' "the table"
 expect_screen 'over the last 2' "over the interval"
-expect_screen 'q quit  s sort  p pause' "the keys"
+expect_screen 'q quit  s sort  f tables: all  p pause' "the keys"
 hides 'prompt>'
 verdict $? "the shell is out of sight" "$(screen)"
 tm send-keys -t top s
