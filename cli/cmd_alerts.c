@@ -66,7 +66,7 @@ const struct command cmd_alerts = {
 	.summary = "show the alert rules of the running server and their state",
 	.examples = "  tare alerts          what is pending, fires, has "
 		    "resolved\n"
-		    "  tare alerts || notify-send tare\n",
+		    "  tare alerts || echo firing\n",
 	.notes = "Rules are in alerts.conf, one per line:\n"
 		 "  slow_db: db.* p95 > 50ms for 30s over 5m\n"
 		 "exit status: 0, 1 if an alert fires, 3 if no server runs\n",

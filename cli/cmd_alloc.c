@@ -363,9 +363,9 @@ const struct command cmd_alloc = {
 		"  tare alloc --leaks --by path    what was never freed, and "
 		"how it came\n"
 		"  tare alloc --peak --top 5       what made the peak\n"
-		"  tare alloc --diff start end   from a snapshot to the "
+		"  tare alloc --diff start end     from a snapshot to the "
 		"end\n"
-		"  tare alloc --diff RUN1 RUN2   from a run to "
+		"  tare alloc --diff last~1 last   from a run to "
 		"another\n",
 	.notes = NOTE_RUN
 		 "exit status: 1 if --leaks finds a leak\n",

@@ -206,7 +206,7 @@ const struct command cmd_compare = {
 		"as a page\n"
 		"  tare compare results/ --by phase      speedup of each "
 		"phase\n"
-		"  tare compare results/ --target-f1 0.8 time until F1 is "
+		"  tare compare results/ --target-f1 0.8  time until F1 is "
 		"0.8\n",
 	.notes = "runs of one configuration are repeats: means with 95 % "
 		 "intervals\n" NOTE_RUN,

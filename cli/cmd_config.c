@@ -235,8 +235,8 @@ const struct command cmd_config = {
 		    "effect\n"
 		    "  tare config sample_rate        one option, and where "
 		    "its value is from\n"
-		    "  tare config --conf > tare.conf a configuration file to "
-		    "edit\n"
+		    "  tare config --conf > tare.conf  a configuration file "
+		    "to edit\n"
 		    "  tare config --json             as JSON, for a script\n",
 	.options = options,
 	.max_operands = 1,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "ledger/runs.h"
 #include "message.h"
 #include "output.h"
 #include "runs.h"
@@ -171,6 +172,26 @@ static int ctl_get(const struct target *target)
 	return CODE_OK;
 }
 
+/* The only live run that a word may mean; 0: none, or several. */
+static int64_t only_live(const char *which)
+{
+	tare_run_entry *runs;
+	int64_t pid = 0;
+	size_t n, n_live = 0;
+
+	if (strpbrk(which, "/~") || tare_runs_list(&runs, &n))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		if (runs[i].state != TARE_RUN_LIVE ||
+		    !tr_runs_may_mean(&runs[i], which))
+			continue;
+		pid = runs[i].pid;
+		n_live++;
+	}
+	tare_runs_free(runs);
+	return n_live == 1 ? pid : 0;
+}
+
 /* A process id, or any name of a run: then that run's process. */
 static int find_process(struct target *target)
 {
@@ -182,6 +203,9 @@ static int find_process(struct target *target)
 		target->pid = (int64_t)pid;
 		return CODE_OK;
 	}
+	target->pid = only_live(target->which);
+	if (target->pid)
+		return CODE_OK;
 	code = run_open(target->which, &view);
 	if (code)
 		return code;

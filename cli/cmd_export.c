@@ -357,7 +357,7 @@ const struct command cmd_export = {
 		"  tare export -F csv --failed         the failed operations\n"
 		"  tare export -T stats -o out/        a row a series, in a "
 		"new file\n"
-		"  tare export -F prometheus 123 456   two processes as "
+		"  tare export -F prometheus last last~1  two runs as "
 		"metrics\n"
 		"  tare export -o run.trace.json       a timeline for "
 		"Perfetto\n"

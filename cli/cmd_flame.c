@@ -156,7 +156,7 @@ const struct command cmd_flame = {
 	.summary = "draw a flame graph of a run, for a browser",
 	.examples =
 		"  tare flame -o f.svg                 the newest run\n"
-		"  tare flame --diff 20261115 -o d.svg what has changed since "
+		"  tare flame --diff last~1 -o d.svg   what has changed since "
 		"that run\n"
 		"  tare flame --icicle --reverse       from the leaves down to "
 		"their callers\n",

@@ -308,8 +308,8 @@ const struct command cmd_run = {
 	.summary = "run a program, measure it, report at its end",
 	.examples =
 		"  tare run -- ./prog --its-option      report on stderr\n"
-		"  tare run --rate 1000 -- python3 x.py works on unmodified "
-		"programs\n"
+		"  tare run --rate 1000 -- python3 x.py  any program, "
+		"unmodified\n"
 		"  tare run -o report.txt -- ./prog     report in a file\n"
 		"  tare run --json run.json -- ./prog   report as JSON, too\n"
 		"  tare run --monitor=process,gpu -- ./prog\n"

@@ -350,7 +350,7 @@ const struct command cmd_top = {
 	.summary = "watch a running program: rates, times, failures",
 	.examples = "  tare top                  the live run\n"
 		    "  tare top 12345 -d 0.5     process 12345, every 0.5 s\n"
-		    "  tare top --show functions only the sampled functions\n"
+		    "  tare top --show functions  only the sampled functions\n"
 		    "  tare top --once           one update, as text\n"
 		    "  tare top --json -n 10     ten updates as JSON, for a "
 		    "script\n",

@@ -56,7 +56,7 @@ static void overview(FILE *stream)
 		    "  tare run -- ./prog       run a program and report\n"
 		    "  tare top                 watch a running program\n"
 		    "  tare report              show the newest run\n"
-		    "  tare ctl PID off         pause measuring\n\n"
+		    "  tare ctl prog off        pause measuring\n\n"
 		    "usage: tare COMMAND [options]\n"
 		    "       tare help [COMMAND]\n"
 		    "       tare --version\n\n"

@@ -97,7 +97,7 @@ sys.exit(not ('late_turn' in f and f['late_turn']['own_share'] == 1 and
 }
 if [ "$HAS_NAMES" = yes ]; then
 	wait_until is_late
-	verdict $? "functions of the last interval" "$(cat turns.json turns.err)"
+	verdict $? "functions of the interval" "$(cat turns.json turns.err)"
 	expect_json "$(cat turns.json)" "[0 < r['own_share_all'] < 1
 		for r in d['functions'] if r['function'].endswith('_turn')]" \
 		"[True, True]" "and since the start"
