@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every example of `tare COMMAND --help` and of docs/man is run as it is
-# written, in a scene with the programs, runs and files that it names. A process id is
-# the one of the live program. Two spaces end the command in a help text.
+# written, in a scene with the programs, runs and files that it names. A process
+# id is the one of the live program. Two spaces end the command in a help text.
 . "$(dirname "$0")/expect.sh"
 
 # ---- the scene ---------------------------------------------------------------

@@ -37,7 +37,7 @@ expect_has "$(cat results/sequential_metrics_2.csv)" "# seed: 1" \
 cp results/sequential_metrics_2.csv results/sequential_metrics_10.csv
 sed -i 's/^# date: .*/# date: 2020-01-01T00:00:00Z/' \
 	results/sequential_metrics_10.csv
-expect_status 0 "$TARE" compare results --json
+expect_status 0 "$TARE" compare results/ --json
 expect_json "$out" "[r['origin'] for r in d['runs']]" \
 	"['results/sequential_metrics_2.csv', \
 'results/sequential_metrics_10.csv', 'results/sequential_metrics.csv']" \

@@ -227,6 +227,16 @@ def check_runs(server, scene, program):
     for name in (run_id, str(other.pid), run_id[:-2], "last"):
         check_is(rows(server.get(f"{STATS}?run={name}&name=load"))["load"]
                  ["count"], 30, f"read by its name: {name}")
+    for name in (runs[0]["program"], runs[0]["program"] + "~0", "last~0"):
+        check_is(rows(server.get(f"{STATS}?run={name}&name=load"))["load"]
+                 ["count"], 30, f"by its program: {name}")
+    for name in (runs[0]["program"] + "~1", "last~1"):
+        check_is(server.get(f"{STATS}?run={name}&name=load").json["count"], N,
+                 f"the run before: {name}")
+    check_is(server.get(f"{STATS}?run=last~2&name=load").status, 404,
+             "there are two")
+    check_is(server.get(f"{STATS}?run={run_id[:4]}&name=load").status, 400,
+             "an ambiguous beginning")
     both = server.get(f"{STATS}?run={run_id}&run={program.pid}&name=load")
     check_is(both.json["count"], N + 30, "two runs as one")
     check_is(server.get(f"{STATS}?name=load").json["count"], N,
