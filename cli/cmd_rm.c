@@ -197,7 +197,9 @@ static int remove_run(const tare_run_entry *run, uint64_t *sum, size_t *n)
 		return refuse_live(run);
 	if (err)
 		return message_error("remove", run->path, err);
-	(void)printf("removed %s  ", run->id);
+	(void)fputs("removed ", stdout);
+	terminal_safe(stdout, run->id);
+	(void)fputs("  ", stdout);
 	terminal_safe(stdout, run->program);
 	(void)printf("  %s\n", tr_as_bytes((double)bytes).text);
 	*sum += bytes;
