@@ -184,6 +184,13 @@ hides 'prompt>'
 verdict $? "the shell is out of sight" "$(screen)"
 tm send-keys -t top s
 expect_screen ' by own$' "s: the next order"
+tm send-keys -t top f
+expect_screen 'f tables: functions' "f: functions alone"
+expect_screen 'no samples so far' "of which this program has none"
+tm send-keys -t top f
+expect_screen '^SCOPE  *CALLS/S' "f: scopes alone"
+tm send-keys -t top f
+expect_screen 'f tables: all' "f: all again"
 tm send-keys -t top +
 expect_screen 'every 500 ms' "+: a longer interval"
 tm send-keys -t top -
