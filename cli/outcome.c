@@ -17,6 +17,7 @@
 #include "output.h"
 #include "probes.h"
 #include "read/view.h"
+#include "render/report.h"
 #include "runs.h"
 #include "watcher.h"
 
@@ -29,27 +30,40 @@
 /* A program with less CPU time may well have had no sample. */
 #define TINY_NS 5e7
 
+#define ENDING_BYTES 96
+
 static double timeval_ns(struct timeval time)
 {
 	return (double)time.tv_sec * 1e9 + (double)time.tv_usec * 1e3;
+}
+
+/* "exit status 1", "ended by signal 11 (Segmentation fault)" */
+static void ending_text(const struct child *child, char text[ENDING_BYTES])
+{
+	if (WIFSIGNALED(child->status))
+		(void)snprintf(text, ENDING_BYTES, "ended by signal %d (%s)",
+			       WTERMSIG(child->status),
+			       strsignal(WTERMSIG(child->status)));
+	else
+		(void)snprintf(text, ENDING_BYTES, "exit status %d",
+			       child_code(child));
 }
 
 static void print_resources(const struct outcome *outcome)
 {
 	const struct child *child = &outcome->child;
 	FILE *text = outcome->text;
+	char ending[ENDING_BYTES];
 
 	(void)fprintf(text, "wall %s, user %s, system %s, peak memory %s",
 		      tr_as_duration((double)child->wall_ns).text,
 		      tr_as_duration(timeval_ns(child->usage.ru_utime)).text,
 		      tr_as_duration(timeval_ns(child->usage.ru_stime)).text,
 		      tr_as_bytes((double)child->usage.ru_maxrss * 1024).text);
-	if (WIFSIGNALED(child->status))
-		(void)fprintf(text, ", ended by signal %d (%s)",
-			      WTERMSIG(child->status),
-			      strsignal(WTERMSIG(child->status)));
-	else if (child->status)
-		(void)fprintf(text, ", exit status %d", child_code(child));
+	if (child->status) {
+		ending_text(child, ending);
+		(void)fprintf(text, ", %s", ending);
+	}
 	(void)fputc('\n', text);
 }
 
@@ -96,10 +110,22 @@ static void print_view(const struct outcome *outcome, tare_view *view,
 		       const tare_run_entry *run)
 {
 	tare_report_options how = report_options(outcome->text, 0);
+	const struct child *child = &outcome->child;
+	char text[ENDING_BYTES];
+	const struct tr_ending ending = {
+		.wall_ns = (double)child->wall_ns,
+		.user_ns = timeval_ns(child->usage.ru_utime),
+		.system_ns = timeval_ns(child->usage.ru_stime),
+		.peak_bytes = (double)child->usage.ru_maxrss * 1024,
+		.text = text,
+	};
 	int err;
 
 	how.top = outcome->top;
-	err = tare_view_report(view, &how, stream_write, outcome->text);
+	ending_text(child, text);
+	err = tr_report_ended(view, &how,
+			      run->pid == child->pid ? &ending : NULL,
+			      stream_write, outcome->text);
 
 	if (err)
 		(void)message_error("report", run->id, err);
@@ -292,7 +318,8 @@ static const char *why_nothing(const struct outcome *outcome,
 		return probes == PROBES_NONE ? "or they were off in its build" :
 					       "and nothing was sampled";
 	if (timeval_ns(used->ru_utime) + timeval_ns(used->ru_stime) < TINY_NS)
-		return "and used too little CPU time for a sample";
+		return "and used too little CPU time for a sample (--rate "
+		       "4000 takes more)";
 	return "and nothing was sampled (it may have changed its user, or "
 	       "have no place for a ledger)";
 }
@@ -405,7 +432,9 @@ static void print_text(const struct outcome *outcome, tare_view *view,
 	}
 	notes_print(outcome->notes, outcome->text);
 	print_deleted(outcome);
-	print_resources(outcome);
+	/* The report of the program itself begins with them. */
+	if (job || !view || outcome->group.main->pid != outcome->child.pid)
+		print_resources(outcome);
 }
 
 static void tell(struct outcome *outcome, tare_view *view)

@@ -7,7 +7,8 @@ _tare_options() {
 		--alloc --flame --mpi --each-rank --gpu --monitor --trace --no-report
 		--top -s --set" ;;
 	report) echo "-s --sort -n --top -N --name -S --source -t --type
-		-f --failed --ok -l --last --from --to --values --raw --json" ;;
+		-f --failed --ok -l --last --from --to --values --inline --raw
+		--json" ;;
 	tree) echo "--min --depth --focus --raw --json" ;;
 	flame) echo "-o --output --from --diff --icicle --reverse --title
 		--colors --width --min" ;;
@@ -170,7 +171,9 @@ _tare() {
 	fi
 	case $command in
 	run) mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word") ;;
-	report | tree | flame | alloc | records | summary | stages | amdahl | mpi | trend | export | rm)
+	report) _tare_fill "functions scopes values counters monitor records all
+		$(_tare_runs)" "$word" ;;
+	tree | flame | alloc | records | summary | stages | amdahl | mpi | trend | export | rm)
 		_tare_fill "$(_tare_runs)" "$word" ;;
 	compare | verify)
 		_tare_fill "$(_tare_runs)" "$word"

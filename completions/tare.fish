@@ -37,7 +37,7 @@ end
 complete -c tare -f
 complete -c tare -n __fish_use_subcommand -s V -l version -d 'the version'
 complete -c tare -n __fish_use_subcommand -a run -d 'run a program, measure it, report at its end'
-complete -c tare -n __fish_use_subcommand -a report -d 'show a run: call tree, statistics, overhead, losses'
+complete -c tare -n __fish_use_subcommand -a report -d 'show a run: what it took and where, or a part in full'
 complete -c tare -n __fish_use_subcommand -a tree -d 'show the call tree of a run: calls, total and own time'
 complete -c tare -n __fish_use_subcommand -a flame -d 'draw a flame graph of a run, for a browser'
 complete -c tare -n __fish_use_subcommand -a alloc -d 'show allocations: live, leaked, at the peak'
@@ -85,6 +85,8 @@ complete -c tare -n '__tare_is run' -l no-report -d 'print no report at the end'
 complete -c tare -n '__tare_is run' -s s -l set -x -a '(__tare_settings)' -d 'an option for this run'
 complete -c tare -n '__tare_is run' -a '(__fish_complete_subcommand --fcs-skip=2)'
 
+complete -c tare -n '__tare_is report' -x -a 'functions scopes values counters monitor records all' -d part
+complete -c tare -n '__tare_is report' -l inline -d 'inlined functions in rows of their own'
 complete -c tare -n '__tare_is report' -s s -l sort -x -a 'total cumtime cumulative own tottime time calls ncalls mean max p99 failures name samples' -d order
 complete -c tare -n '__tare_is report' -s n -l top -x -d 'only the first rows'
 complete -c tare -n '__tare_is report' -s N -l name -x -d 'series whose name matches'

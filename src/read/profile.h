@@ -35,6 +35,8 @@ int tr_samples_by_thread(tare_view *view, tare_sample **ret_samples,
 uint32_t tr_profile_module(tare_view *view, uint32_t number);
 /* By that number: is it tare? "libtare.so.0", "libtare-preload.so" */
 bool tr_module_is_own(tare_view *view, uint32_t number);
+/* The name of time in the kernel, in a system call. */
+#define TR_KERNEL_NAME "[kernel]"
 /* Name of a module by its index, "" of none. */
 const char *tr_module_name(const tare_view *view, uint32_t module);
 /* Index of a stack by the ledger's number; UINT32_MAX: it has no samples. */
@@ -79,6 +81,7 @@ struct tr_function {
 	uint32_t first_line;
 	enum tare_stack_kind kind;
 	bool is_inlined;
+	bool is_runtime; /* of libc and the like; only where they are folded */
 };
 
 struct tr_weight {
@@ -102,8 +105,11 @@ struct tr_frames {
 	uint32_t n_nodes;
 	size_t cap_nodes;
 	struct tr_lookup by_parent; /* nodes */
+	struct tr_pool texts; /* names that were made for it */
 	bool by_name;	 /* functions are the same where their names are */
 	bool is_reverse; /* callers below what they call */
+	bool folds_inlined; /* into the function that contains their code */
+	bool folds_runtime; /* see folded.c */
 	bool is_full;	 /* TR_FRAMES_MOST was reached */
 	bool failed;	 /* out of memory */
 };
@@ -147,5 +153,56 @@ void tr_frames_release(struct tr_frames *frames);
 /* Function of a place in a module, by number. UINT32_MAX: out of memory. */
 uint32_t tr_frames_function(struct tr_frames *frames, const tare_place *place,
 			    const char *module);
+/* The frames as tare_view_frames() gives them; the array is the view's. */
+int tr_frames_show(const struct tr_frames *frames, tare_view *view);
+
+/* ---- functions.c ------------------------------------------------------- */
+
+/*
+ * As tare_view_functions(), but the time of inlined functions is that of the
+ * function that contains their code: what other profilers show. The array
+ * belongs to the view.
+ */
+int tr_functions_folded(tare_view *view, const tare_function **ret_functions,
+			size_t *ret_n);
+
+/* ---- folded.c ---------------------------------------------------------- */
+
+/*
+ * A row of the functions of the program's own code. Runtime code (libc, the
+ * C++ library, the kernel) that a function calls counts as its own time, and is
+ * also in rows of its own, directly after it.
+ */
+struct tr_paid {
+	tare_function function; /* own time: with the runtime code it called */
+	double alone_ns;	/* without */
+	bool is_called;		/* runtime code, of the last row that is not */
+};
+
+/*
+ * Most own time first, and so within each function. Gives (free). The strings
+ * belong to the view and to `frames`, which the caller fills with zeros before
+ * and releases after their use.
+ */
+int tr_functions_paid(tare_view *view, struct tr_frames *frames,
+		      struct tr_paid **ret_rows, size_t *ret_n);
+/* The next frames below `node`, with runtime code folded. */
+uint32_t tr_fold_step(struct tr_frames *frames, tare_view *view,
+		      const tare_stack *stack, uint32_t node);
+
+/* ---- uncertainty.c ----------------------------------------------------- */
+
+/*
+ * How many samples of equal weight are as reliable as those of the view: a
+ * sample that stands for much time counts for little more than one.
+ */
+double tr_samples_effective(tare_view *view);
+/* Bounds of a share, 0..1, that hold 95 % of the time (Wilson's interval). */
+struct tr_interval {
+	double low, high;
+};
+struct tr_interval tr_share_interval(double share, double samples);
+/* Its standard error: half of that interval / 1.96. Without samples 1. */
+double tr_share_error(double share, double samples);
 
 #endif

@@ -192,6 +192,7 @@ struct tr_profile {
 	uint32_t n_module_numbers;
 	tare_stack *stacks;
 	size_t n_stacks;
+	double square_ns2; /* sum of squared weights of all samples */
 	uint32_t *stack_index; /* by the ledger's number */
 	uint32_t n_stack_numbers;
 	tare_sample *samples;
@@ -205,6 +206,8 @@ struct tr_profile {
 	tare_frame *frames;
 	tare_function *functions;
 	size_t n_functions;
+	tare_function *folded; /* without inlined functions */
+	size_t n_folded;
 	struct tr_pool texts;	/* of modules */
 	struct tr_pool places;	/* since the last tare_view_name_with() */
 	struct tr_allocs allocs;

@@ -19,7 +19,21 @@ struct tr_report {
 	tare_report_options options;
 	tare_filter filter;	/* of the options, if they have one */
 	const char *asked_sort; /* NULL: none, each table has its own */
+	const struct tr_ending *ending; /* NULL: not known */
+	bool is_answer;		/* in about 40 lines */
 };
+
+/* What a process used, as its parent knows after its end. */
+struct tr_ending {
+	double wall_ns, user_ns, system_ns;
+	double peak_bytes;
+	const char *text; /* "exit status 1" */
+};
+
+/* tare_view_report() of a process whose end is known. */
+int tr_report_ended(tare_view *view, const tare_report_options *options,
+		    const struct tr_ending *ending, tare_write_fn write,
+		    void *arg);
 
 /*
  * The parts of a report as text and as JSON, in the order of their files.
@@ -41,12 +55,31 @@ int tr_json_stages(struct tr_json *json, struct tr_report *report);
 /* Where allocations were noted: totals, and what made the peak. */
 int tr_report_allocs(struct tr_report *report);
 int tr_json_allocs(struct tr_json *json, struct tr_report *report);
+/* The tables that the parts ask for. */
 int tr_report_flat(struct tr_report *report);
 int tr_json_flat(struct tr_json *json, struct tr_report *report);
 /* The newest records, of all kinds. */
 int tr_report_recent(struct tr_report *report);
 int tr_json_recent(struct tr_json *json, struct tr_report *report);
 int tr_report_health(struct tr_report *report);
+/* What limits the records that are kept; nothing where nothing does. */
+void tr_report_history(struct tr_report *report);
+/* The most important of all parts; answer.c. */
+int tr_report_answer(struct tr_report *report);
+/* The paths of sampled functions that take most of the time; path.c. */
+int tr_report_path(struct tr_report *report);
+/* Functions of the program with the runtime code they call; paid.c. */
+int tr_report_paid(struct tr_report *report);
+int tr_json_paid(struct tr_json *json, struct tr_report *report);
+/* "  name  file.c:12  module", as far as it fits after so many columns. */
+void tr_report_function(struct tr_report *report, const tare_function *function,
+			size_t indent, size_t used);
+/* A bar for a share, on a terminal; nothing elsewhere. */
+void tr_report_bar(struct tr_report *report, double share);
+size_t tr_report_bar_width(const struct tr_report *report);
+/* The bounds of a share in percent: "54-62". */
+void tr_report_interval(struct tr_report *report, double share,
+			double samples);
 
 /* Rows of the last tare_view_stats() in the order of options.sort. Gives. */
 const tare_stats **tr_report_sorted(const struct tr_report *report,
@@ -131,12 +164,12 @@ struct tr_trim_row tr_trim_node(const tare_report_options *how,
 
 /* ---- sampling.c -------------------------------------------------------- */
 
-#define TR_SAMPLES_FEW 1000u /* fewer: 50 % are uncertain by 1.6 points */
+#define TR_SAMPLES_FEW 1000u /* fewer: 50 % are uncertain by 3 points */
 
-/* Standard error of a share of so many samples. */
-double tr_share_error(double share, uint64_t samples);
 void tr_report_sampling(struct tr_report *report);
-void tr_json_sampling(struct tr_json *json, const tare_sampling *sampling);
+/* What makes the shares unreliable; nothing where nothing does. */
+void tr_report_doubts(struct tr_report *report);
+void tr_json_sampling(struct tr_json *json, tare_view *view);
 
 /* ---- calls.c ----------------------------------------------------------- */
 

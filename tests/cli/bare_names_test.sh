@@ -89,7 +89,7 @@ int main(void)
 END
 "$CC" -O1 -o spin spin.c
 expect_status 0 "$TARE" run -- ./spin
-expect_has "$err" " spin_here " "a measured program's functions have names"
+expect_has "$err" " spin_here" "a measured program's functions have names"
 expect_has_not "$err" "spin+0x" "all of them"
 expect_has_not "$err" "libdw" "without a word about what could be better"
 

@@ -92,8 +92,11 @@ complete_bash() {
 }
 id=$("$TARE" ls --ids)
 expect_is "$(complete_bash tare re)" "report records" "bash: commands"
-expect_is "$(complete_bash tare report "")" "last last~1 worker $id" \
+expect_is "$(complete_bash tare tree "")" "last last~1 worker $id" \
 	"bash: runs"
+parts="functions scopes values counters monitor records all"
+expect_is "$(complete_bash tare report "")" "$parts last last~1 worker $id" \
+	"bash: parts of a report, and runs"
 expect_is "$(complete_bash tare report --so)" "--sort --source" "bash: options"
 expect_is "$(complete_bash tare report --sort m)" "mean max" "bash: values"
 expect_is "$(complete_bash tare rm wo)" "worker" "bash: programs"
@@ -108,8 +111,10 @@ if command -v fish >/dev/null; then
 			complete -C '$1'" | cut -f 1 | sort | xargs
 	}
 	expect_is "$(complete_fish 'tare re')" "records report" "fish: commands"
-	expect_is "$(complete_fish 'tare report ')" "$id last last~1 worker" \
+	expect_is "$(complete_fish 'tare tree ')" "$id last last~1 worker" \
 		"fish: runs"
+	expect_has "$(complete_fish 'tare report ')" "functions" \
+		"fish: parts of a report"
 	expect_is "$(complete_fish 'tare report --so')" "--sort --source" \
 		"fish: options"
 	expect_is "$(complete_fish 'tare ctl 5 c')" "clear" "fish: actions"

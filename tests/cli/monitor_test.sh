@@ -23,11 +23,13 @@ has_series() {
 # ---- run -------------------------------------------------------------------
 
 expect_status 0 "$TARE" run -- ./worker 10
+err=$("$TARE" report all)
 expect_has_not "$err" "source   series" "without --monitor no section"
 expect_has "$err" "memory     " "the memory at start and end in any report"
 expect_has_not "$err" "tare's own threads" "and no cost of a monitor"
 
 expect_status 0 "$TARE" run --monitor --json run.json -- ./worker 10
+err=$("$TARE" report all)
 expect_has "$err" "source   series" "--monitor: a section of its own"
 expect_has "$err" "process  rss " "the process"
 expect_has "$err" "system   memory.used " "and the system"
@@ -39,6 +41,7 @@ expect_json "$(cat run.json)" "[s['count'] for s in d['report']['series']
 	if s['name'] == 'step']" "[10]" "the program's own series are as ever"
 
 expect_status 0 "$TARE" run --monitor=process,detailed -- ./worker 10
+err=$("$TARE" report all)
 expect_has "$err" "process  pss" "detailed: pss"
 expect_has_not "$err" "system   memory.used" "and what was not asked for"
 expect_status 0 "$TARE" run --monitor=gpu -- ./worker 20000
@@ -50,6 +53,7 @@ fi
 expect_status 2 "$TARE" run --monitor=disk -- ./worker 10
 expect_has "$err" "wrong value 'disk' for 'monitor'" "a part that is none"
 expect_status 0 "$TARE" run --set monitor=true -- ./worker 10
+err=$("$TARE" report all)
 expect_has "$err" "process  rss " "the same as a setting"
 
 # The values section has the program's alone.
@@ -69,7 +73,7 @@ expect_status 0 "$TARE" ctl "$worker_pid" get monitor
 expect_has "$out" "true" "ctl get"
 
 wait_until has_series system cpu.percent
-expect_status 0 "$TARE" report "$worker_pid"
+expect_status 0 "$TARE" report all "$worker_pid"
 expect_has "$out" "source   series" "report of a live run"
 expect_has "$out" "tare's own threads" "and what it cost"
 expect_is "$(monitored "d['health']['monitor_ns'] > 0")" True "as JSON, too"
@@ -132,6 +136,6 @@ child=$("$PYTHON" -c "
 import json
 print([p['id'] for p in json.load(open('run.json'))['processes']
        if not p['reported']][0])")
-expect_status 0 "$TARE" report "$child"
+expect_status 0 "$TARE" report all "$child"
 expect_has "$out" "process  rss " "is monitored, too"
 finish

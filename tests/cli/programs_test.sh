@@ -16,8 +16,7 @@ cat >whole.py <<'END'
 import re, sys
 samples = whole = 0
 for line in open(sys.argv[1]):
-    found = re.match(r"sampling .* ([\d,]+) samples? of .* ([\d.]+) % from",
-                     line)
+    found = re.search(r" ([\d,]+) samples? of .* ([\d.]+) % of stacks", line)
     if found:
         n = int(found[1].replace(",", ""))
         samples += n

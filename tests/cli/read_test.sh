@@ -14,7 +14,7 @@ print([r['id'] for r in json.load(sys.stdin) if r['pid'] == $1][0])"
 check_run() {
 	local state=$1 run=$2
 
-	expect_status 0 "$TARE" report "$run"
+	expect_status 0 "$TARE" report all "$run"
 	for name in work step load db.store bytes batch.size queue.length; do
 		expect_has "$out" "$name" "$state: the report has $name"
 	done
@@ -160,7 +160,7 @@ series --type time --name 's*'
 expect_is "$got" "step" "different kinds must all match"
 series --failed
 expect_is "$got" "load" "what has failures"
-expect_status 0 "$TARE" report "$finished"
+expect_status 0 "$TARE" report all "$finished"
 expect_has "$out" "90.0 % ok" "the success rate"
 expect_status 0 "$TARE" report "$finished" --json --failed --last 1h
 expect_json "$out" "[(s['name'], s['success_rate']) for s in d['series']]" \

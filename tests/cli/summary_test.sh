@@ -123,7 +123,7 @@ expect_status 0 "$TARE" report --values 1000 --json
 expect_json "$out" "sorted((s['name'], s['count']) for s in d['series'])" \
 	"[('cpu_usage', 60), ('load', 20), ('query_time', 60), ('resize', 1)]" \
 	"the last values are there without an option"
-expect_status 0 "$TARE" report
+expect_status 0 "$TARE" report all
 expect_has "$out" "[database]" "a row has its source"
 expect_has "$out" "recent activity" "recent activity"
 expect_is "$(grep -cE 'from 20[0-9T:-]+Z to 20[0-9T:-]+Z' out)" 1 \
@@ -174,7 +174,7 @@ for command in "report --sort total" "summary"; do
 	expect_has "$row" "99.9 %" \
 		"$command: no 100 % of what failed"
 done
-"$TARE" report >out
+"$TARE" report all >out
 expect_is "$(sed -n '/^scopes/{n;p}' out | wc -m)" \
 	"$(sed -n '/^scopes/{n;n;s/  99.9 % ok$//p}' out | wc -m)" \
 	"columns stay straight"

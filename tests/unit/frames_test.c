@@ -332,18 +332,25 @@ static bool in_order(const char *text, const char *const *words)
 	return true;
 }
 
+static void check_options(tare_view *view, tare_report_options how,
+			  const char *const *words)
+{
+	struct tr_buf buf = TR_BUF_INIT;
+
+	CHECK_INT(tare_view_report(view, &how, append, &buf), 0);
+	if (!CHECK(buf.data && in_order(buf.data, words)))
+		printf("# %s:\n%s\n", how.sort ? how.sort : "", buf.data);
+	tr_buf_release(&buf);
+}
+
 static void check_report(tare_view *view, const char *sort, size_t top,
 			 const char *const *words)
 {
 	tare_report_options how = { .struct_size = sizeof(how),
 				    .parts = TARE_REPORT_PROFILE,
 				    .sort = sort, .top = top, .width = 120 };
-	struct tr_buf buf = TR_BUF_INIT;
 
-	CHECK_INT(tare_view_report(view, &how, append, &buf), 0);
-	if (!CHECK(buf.data && in_order(buf.data, words)))
-		printf("# %s:\n%s\n", sort ? sort : "", buf.data);
-	tr_buf_release(&buf);
+	check_options(view, how, words);
 }
 
 static void play_tree(void)
@@ -383,20 +390,31 @@ static void play_report(void)
 		"sampling  cpu timer, asked 100.0 Hz, got 1000.0 Hz, "
 		"67 samples of 1 thread, 100.0 % of stacks complete, 67 ms "
 		"of 70 ms CPU; sampling took 2 ms",
-		"few samples", "\xc2\xb1 6.1 points", "functions",
-		" 44.8 %", "30 ms", " 89.6 %", "60 ms", "30", "work",
-		"file.c:2", "program", "inner", "inner.h:3", "(inlined)",
-		"fib", "... and 2 more that only called others", NULL
+		"few samples", "as reliable as 67 of equal weight",
+		"\xc2\xb1 12 points", "functions", " 44.8 %   33-57", "30 ms",
+		" 89.6 %", "60 ms", "30", "work", "file.c:2", "program",
+		"outer", "file.c:3", "fib",
+		"... and 1 more that only called others", NULL
 	};
-	static const char *const total[] = { "  main", "  work", "  inner",
-					     "  outer", "  fib", NULL };
-	static const char *const two[] = { "  work", "  inner",
-					   "... and 3 more with  10.4 %",
+	static const char *const inlined[] = {
+		"work", "file.c:2", "inner", "inner.h:3", "(inlined)", "fib",
+		"... and 2 more that only called others", NULL
+	};
+	static const char *const total[] = { "  main", "  work", "  outer",
+					     "  fib", NULL };
+	static const char *const two[] = { "  work", "  outer",
+					   "... and 2 more with  10.4 %",
 					   NULL };
 	static const char *const other[] = {
 		"functions\n",
 		"by own time: sampled functions have no order by calls\n",
-		"  work", "  inner", "  fib", NULL
+		"  work", "  outer", "  fib", NULL
+	};
+	const tare_report_options unfolded = {
+		.struct_size = sizeof(unfolded),
+		.parts = TARE_REPORT_PROFILE,
+		.inlined = true,
+		.width = 120,
 	};
 	tare_view *view;
 
@@ -407,6 +425,7 @@ static void play_report(void)
 	view = named_view();
 	CHECK_NEAR(tare_view_health(view)->measuring_ns, 2.0 * MS, 1e-3);
 	CHECK_NEAR(tare_view_health(view)->measuring_share, 2. / 70, 1e-9);
+	check_options(view, unfolded, inlined);
 	check_report(view, NULL, 0, own);
 	check_report(view, "own", 0, own);
 	check_report(view, "samples", 0, own);

@@ -427,12 +427,20 @@ enum tare_report_parts {
 	TARE_REPORT_ALLOCS = 1 << 6,  /* see alloc.h */
 	TARE_REPORT_TRAININGS = 1 << 8, /* see train.h */
 	TARE_REPORT_ALL = 383,
-	TARE_REPORT_FRAMES = 1 << 7   /* sampled stacks, as a tree */
+	TARE_REPORT_FRAMES = 1 << 7,  /* sampled stacks, as a tree */
+	/* The most important of all parts, in about 40 lines. */
+	TARE_REPORT_ANSWER = 1 << 9,
+	/* The tables of TARE_REPORT_FLAT alone. */
+	TARE_REPORT_SCOPES = 1 << 10,
+	TARE_REPORT_VALUES = 1 << 11,
+	TARE_REPORT_COUNTERS = 1 << 12,
+	TARE_REPORT_MONITOR = 1 << 13,
+	TARE_REPORT_RECORDS = 1 << 14
 };
 
 typedef struct tare_report_options {
 	uint32_t struct_size;
-	uint32_t parts;		/* 0: all */
+	uint32_t parts;		/* 0: the answer; as JSON: all */
 	const tare_filter *filter;
 	const char *sort;	/* total own calls mean max p99 failures name
 				 * samples; cumtime and cumulative mean
@@ -447,6 +455,7 @@ typedef struct tare_report_options {
 	uint32_t max_depth;	/* trees: levels; 0: all */
 	const char *focus;	/* trees: a glob; only what is at and below
 				 * rows of that name; NULL: all */
+	bool inlined;		/* inlined functions in rows of their own */
 } tare_report_options;
 
 TARE_API TARE_MUST_CHECK int

@@ -732,8 +732,12 @@ struct tr_stack {
 	/* Samples that end here. Any thread adds to them. */
 	uint64_t samples;
 	uint64_t weight_ns;
-	uint64_t reserved[3];
+	uint64_t square_us2; /* sum of squared weights; 0: not known */
+	uint64_t reserved[2];
 };
+
+/* Address of a frame without a module: the kernel's code, in a system call. */
+#define TR_STACK_KERNEL UINT64_MAX
 
 enum tr_stack_flags {
 	TR_STACK_READY = 1, /* all but the counts is in place */

@@ -133,7 +133,11 @@ uint32_t tr_frames_step(struct tr_frames *f, tare_view *view,
 		return node;
 	if (s->kind != TARE_STACK_CODE)
 		return tr_frames_child(f, node, kind_function(f, s->kind));
-	n = tare_view_places(view, s->module, s->address, place, PLACES_MOST);
+	if (f->folds_runtime)
+		return tr_fold_step(f, view, s, node);
+	/* One place: the function that contains the code. */
+	n = tare_view_places(view, s->module, s->address, place,
+			     f->folds_inlined ? 1 : PLACES_MOST);
 	for (size_t i = 0; i < n; i++)
 		node = tr_frames_child(f, node,
 				tr_frames_function(f,
@@ -282,6 +286,7 @@ uint32_t *tr_frames_order(const struct tr_frames *frames)
 void tr_frames_release(struct tr_frames *frames)
 {
 	free(frames->function);
+	tr_pool_release(&frames->texts);
 	tr_lookup_release(&frames->by_text);
 	free(frames->node);
 	tr_lookup_release(&frames->by_parent);
@@ -316,7 +321,7 @@ static void fill_frame(const struct tr_frames *f, uint32_t at,
 	};
 }
 
-static int show(const struct tr_frames *f, tare_view *view)
+int tr_frames_show(const struct tr_frames *f, tare_view *view)
 {
 	uint32_t *order = tr_frames_order(f);
 	uint32_t *place = calloc(f->n_nodes + 1u, sizeof(*place));
@@ -350,7 +355,7 @@ TARE_API int tare_view_frames(tare_view *view, enum tare_frames_from from,
 	err = tr_frames_add(&frames, view, from, 0);
 	if (!err) {
 		tr_frames_finish(&frames);
-		err = show(&frames, view);
+		err = tr_frames_show(&frames, view);
 	}
 	if (!err) {
 		*ret_frames = view->profile.frames;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PLACES_MOST 64u /* as in names.c */
+
 struct line_weight {
 	const char *file;
 	double ns;
@@ -15,6 +17,7 @@ struct line_weight {
 struct reading_functions {
 	tare_view *view;
 	struct tr_frames frames;
+	size_t places; /* of an address: 1 where inlined ones are folded */
 	tare_function *out;
 	uint32_t n;
 	struct line_weight *line;
@@ -86,10 +89,11 @@ static void name_rows(struct reading_functions *r)
 
 static void note_line(struct reading_functions *r, const tare_stack *s)
 {
-	tare_place place[64];
+	tare_place place[PLACES_MOST];
 
 	if (!s->samples || s->kind != TARE_STACK_CODE ||
-	    !tare_view_places(r->view, s->module, s->address, place, 64) ||
+	    !tare_view_places(r->view, s->module, s->address, place,
+			      r->places) ||
 	    !place[0].line)
 		return;
 	r->line[r->n_lines++] = (struct line_weight){
@@ -171,13 +175,15 @@ static size_t leave_out_cut(tare_function *rows, size_t n)
 	return kept;
 }
 
-static int read_functions(tare_view *view)
+static int read_functions(tare_view *view, bool is_folded,
+			  tare_function **functions, size_t *n_functions)
 {
-	struct reading_functions r = { .view = view };
-	size_t n;
+	struct reading_functions r = { .view = view,
+				       .frames.folds_inlined = is_folded,
+				       .places = is_folded ? 1 : PLACES_MOST };
 	int err;
 
-	if (view->profile.functions)
+	if (*functions)
 		return 0;
 	err = tr_frames_add(&r.frames, view, TARE_FRAMES_SAMPLES, 0);
 	if (!err) {
@@ -193,10 +199,22 @@ static int read_functions(tare_view *view)
 		free(r.out);
 		return err;
 	}
-	n = leave_out_cut(r.out, r.n);
-	qsort(r.out, n, sizeof(*r.out), most_own_first);
-	view->profile.functions = r.out;
-	view->profile.n_functions = n;
+	*n_functions = leave_out_cut(r.out, r.n);
+	qsort(r.out, *n_functions, sizeof(*r.out), most_own_first);
+	*functions = r.out;
+	return 0;
+}
+
+int tr_functions_folded(tare_view *view, const tare_function **ret_functions,
+			size_t *ret_n)
+{
+	struct tr_profile *p = &view->profile;
+	int err = read_functions(view, true, &p->folded, &p->n_folded);
+
+	if (err)
+		return err;
+	*ret_functions = p->folded;
+	*ret_n = p->n_folded;
 	return 0;
 }
 
@@ -204,8 +222,11 @@ TARE_API int tare_view_functions(tare_view *view,
 				 const tare_function **ret_functions,
 				 size_t *ret_n)
 {
-	int err = view && ret_functions && ret_n ? read_functions(view) :
-						   TARE_EINVAL;
+	int err = view && ret_functions && ret_n ?
+			  read_functions(view, false,
+					 &view->profile.functions,
+					 &view->profile.n_functions) :
+			  TARE_EINVAL;
 
 	if (err)
 		return err;

@@ -39,6 +39,8 @@ TARE_API void tare_view_name_with(tare_view *view, tare_name_fn name,
 	tr_lookup_release(&p->by_address);
 	free(p->functions);
 	p->functions = NULL;
+	free(p->folded);
+	p->folded = NULL;
 	tr_pool_release(&p->places);
 }
 
@@ -62,6 +64,11 @@ static size_t ask(tare_view *view, uint32_t index, uint64_t address,
 			NULL;
 	size_t n = 0;
 
+	if (!module && address == TR_STACK_KERNEL) {
+		places[0] = (tare_place){ .function = TR_KERNEL_NAME,
+					  .file = "" };
+		return 1;
+	}
 	if (module && tr_module_name_is_own(module->name)) {
 		places[0] = (tare_place){ .function = "[measuring]",
 					  .file = "" };

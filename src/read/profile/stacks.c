@@ -23,6 +23,7 @@
 struct branch {
 	uint64_t samples, all_samples;
 	double weight, all_weight;
+	double square; /* of its own weights, ns^2 */
 	uint32_t parent, first, next;
 	uint32_t same; /* of tare, below tare: the outermost such row; else 0 */
 	bool is_own;   /* of tare */
@@ -49,10 +50,22 @@ static const struct tr_stack *rows_of(const struct stack_tree *t,
 	return row;
 }
 
+/* Where it is not known, all samples of a row weigh the same. */
+static double square_of(uint64_t samples, uint64_t weight, uint64_t square_us2)
+{
+	double ns = (double)weight;
+
+	if (!samples || !weight)
+		return 0;
+	return square_us2 ? (double)square_us2 * 1e6 :
+			    ns * ns / (double)samples;
+}
+
 static void read_counts(struct stack_tree *t, uint32_t i)
 {
 	struct branch *b = &t->branch[i];
 	uint64_t samples = t->row[i].samples, weight = t->row[i].weight_ns;
+	uint64_t square = t->row[i].square_us2;
 
 	if (samples > SAMPLES_MOST || weight > WEIGHT_MOST) {
 		t->view->profile.damaged++;
@@ -64,9 +77,11 @@ static void read_counts(struct stack_tree *t, uint32_t i)
 		/* Copied while it grew: keep it from going below zero. */
 		samples -= then->samples < samples ? then->samples : samples;
 		weight -= then->weight_ns < weight ? then->weight_ns : weight;
+		square -= then->square_us2 < square ? then->square_us2 : square;
 	}
 	b->samples = samples;
 	b->weight = (double)weight;
+	b->square = square_of(samples, weight, square);
 }
 
 /* The parent of a row; 0: the row is not used. */
@@ -104,6 +119,7 @@ static void pass_over_own(struct stack_tree *t, uint32_t i)
 	}
 	t->branch[above].samples += b->samples;
 	t->branch[above].weight += b->weight;
+	t->branch[above].square += b->square;
 	*b = (struct branch){ .same = above, .is_own = true };
 }
 
@@ -219,6 +235,8 @@ static int make_tree(struct stack_tree *t)
 		p->stack_index[i] = UINT32_MAX;
 	p->n_stack_numbers = t->n;
 	read_rows(t);
+	for (uint32_t i = 1; i < t->n; i++)
+		p->square_ns2 += t->branch[i].square;
 	add_up(t);
 	shown = with_samples(t);
 	t->order = malloc((shown + 1) * sizeof(*t->order));
@@ -236,6 +254,7 @@ int tr_profile_stacks(tare_view *view)
 
 	if (view->profile.stacks)
 		return 0;
+	view->profile.square_ns2 = 0;
 	t.row = rows_of(&t, &view->image, &t.n);
 	if (view->has_baseline)
 		t.before = rows_of(&t, &view->baseline, &t.n_before);

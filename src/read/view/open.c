@@ -287,6 +287,7 @@ static void release_profile(struct tr_profile *profile)
 	tr_lookup_release(&profile->by_address);
 	free(profile->frames);
 	free(profile->functions);
+	free(profile->folded);
 	tr_allocs_release(&profile->allocs);
 	tr_pool_release(&profile->texts);
 	tr_pool_release(&profile->places);

@@ -199,7 +199,7 @@ static bool map_sampler(void)
 		return true;
 	if (!tr_side_init())
 		return false;
-	tr_sample_frames = tr_memory_map(size * depth *
+	tr_sample_frames = tr_memory_map(size * (depth + 1) *
 					 sizeof(*tr_sample_frames));
 	if (!tr_sample_frames)
 		return false;

@@ -143,6 +143,11 @@ void tr_sampler_came_late(struct tr_followed *self, void *context);
 
 /* Did this sample, and no signal for the host, interrupt a blocking call? */
 bool tr_sample_ends_wait(const void *context);
+/*
+ * Is the previous instruction a system call of libc? The signal of a clock that
+ * ran out in the kernel comes when the call returns.
+ */
+bool tr_sample_is_in_kernel(const void *context);
 /* Did it come at the end of a system call that has transferred something? */
 bool tr_sample_cuts_call(const void *context);
 
@@ -176,7 +181,8 @@ void tr_sampler_show_usage(void);
 
 /* Not wiped by a fork: a child starts as its parent did. */
 extern struct tr_sampler_setup tr_sampling;
-extern struct tr_unwind_frame *tr_sample_frames; /* stack_depth per thread */
+/* stack_depth + 1 per thread: the first is for the kernel */
+extern struct tr_unwind_frame *tr_sample_frames;
 /* The calling thread's entry, if it is followed. */
 struct tr_followed *tr_sampler_self(void);
 

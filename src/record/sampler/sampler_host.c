@@ -71,24 +71,26 @@ static bool is_of_libc(uintptr_t pc)
 	return calls_at && pc % 4096 >= 4 && pc - calls_at + reach < 2 * reach;
 }
 
-/* Is the previous instruction a system call? */
-bool tr_sample_cuts_call(const void *context)
+bool tr_sample_is_in_kernel(const void *context)
 {
 	const ucontext_t *from = context;
 #if defined(__x86_64__)
 	uintptr_t pc = (uintptr_t)from->uc_mcontext.gregs[REG_RIP];
 	const unsigned char *code = (const void *)pc;
 
-	return result_of(from) > 0 && is_of_libc(pc) && code[-2] == 0x0f &&
-	       code[-1] == 0x05;
+	return is_of_libc(pc) && code[-2] == 0x0f && code[-1] == 0x05;
 #elif defined(__aarch64__)
 	uintptr_t pc = (uintptr_t)from->uc_mcontext.pc;
 	const uint32_t *code = (const void *)pc;
 
-	return result_of(from) > 0 && is_of_libc(pc) &&
-	       code[-1] == 0xd4000001u;
+	return is_of_libc(pc) && code[-1] == 0xd4000001u;
 #else
 	(void)from;
 	return false;
 #endif
+}
+
+bool tr_sample_cuts_call(const void *context)
+{
+	return result_of(context) > 0 && tr_sample_is_in_kernel(context);
 }

@@ -12,6 +12,7 @@
 
 #define TR_LOOK_NS INT64_C(100000000)
 #define TR_START_FRAMES 16u
+#define TR_WEIGHT_MOST_US UINT64_C(100000000) /* squares must not overflow */
 
 /* ---- sums -------------------------------------------------------------- */
 
@@ -61,10 +62,13 @@ static void add_weight(uint32_t stack, uint64_t samples, uint64_t weight_ns)
 {
 	struct tr_sampling *sampling = &tr_ledger->header->sampling;
 	struct tr_stack *node = tr_stack_at(stack);
+	uint64_t us = weight_ns / 1000;
 
+	us = us < TR_WEIGHT_MOST_US ? us : TR_WEIGHT_MOST_US;
 	if (node) {
 		(void)TR_ADD(node->samples, samples);
 		(void)TR_ADD(node->weight_ns, weight_ns);
+		(void)TR_ADD(node->square_us2, us * us);
 	}
 	(void)TR_ADD(sampling->samples, samples);
 	(void)TR_ADD(sampling->weight_ns, weight_ns);
@@ -290,15 +294,25 @@ static bool walk_stack(struct tr_followed *followed, const void *context)
 {
 	uint64_t depth = tr_sampling.config->stack_depth;
 	struct tr_unwind_frame *frames =
-		tr_sample_frames + (followed - tr_sampler->followed) * depth;
+		tr_sample_frames +
+		(followed - tr_sampler->followed) * (depth + 1);
 	struct tr_unwind_at at;
 	bool is_whole = false;
 	uint32_t n;
 
 	tr_unwind_from_context(context, &at);
-	n = tr_unwind(&at, frames, (uint32_t)depth, &is_whole);
+	n = tr_unwind(&at, frames + 1, (uint32_t)depth, &is_whole);
 	if (tr_unwind_wants_look() && tr_modules_look_here())
-		n = tr_unwind(&at, frames, (uint32_t)depth, &is_whole);
+		n = tr_unwind(&at, frames + 1, (uint32_t)depth, &is_whole);
+	/* By the wall clock a thread in a call mostly waits. */
+	if (tr_sampler->clock != TR_SAMPLING_WALL && n &&
+	    tr_sample_is_in_kernel(context)) {
+		*frames = (struct tr_unwind_frame){ TR_STACK_KERNEL,
+						    TR_UNWIND_NO_MODULE };
+		n++;
+	} else {
+		frames++;
+	}
 	TR_STORE(followed->stack,
 		 tr_stack_intern(frames, n, is_whole, true));
 	return is_whole;

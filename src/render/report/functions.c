@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "read/profile.h"
+
 #define ROWS_SHOWN 30u	   /* default */
 #define FUNCTION_MOST 100u /* columns */
 #define FUNCTION_LEAST 44u /* even if a row is then longer than the line */
@@ -53,7 +55,8 @@ static const tare_function **sorted(const struct tr_report *r, size_t *ret_n)
 	const tare_function *all, **rows;
 	size_t n;
 
-	if (tare_view_functions(r->view, &all, &n))
+	if (r->options.inlined ? tare_view_functions(r->view, &all, &n) :
+				 tr_functions_folded(r->view, &all, &n))
 		return NULL;
 	rows = calloc(n + 1, sizeof(*rows));
 	for (size_t i = 0; rows && i < n; i++)
@@ -149,27 +152,18 @@ static size_t name_width(const struct tr_report *r,
 	return width < most ? width : most;
 }
 
-static void error_cell(struct tr_report *r, double share, uint64_t samples)
-{
-	double error = tr_share_error(share, samples) * 100;
-
-	if (samples < TR_SAMPLES_FEW)
-		tr_buf_addf(r->buf, " \xc2\xb1%4s",
-			    tr_as_fixed(error, 1).text);
-}
-
 static void function_rows(struct tr_report *r,
 			  const tare_function *const *rows, size_t n,
 			  double whole)
 {
-	uint64_t samples = tare_view_sampling(r->view)->samples;
+	double samples = tr_samples_effective(r->view);
 	size_t width = name_width(r, rows, n);
 
 	for (size_t i = 0; i < n; i++) {
 		double share = rows[i]->weight_ns / whole;
 
 		tr_report_share(r, share);
-		error_cell(r, share, samples);
+		tr_report_interval(r, share, samples);
 		tr_report_time(r, rows[i]->weight_ns, 8);
 		tr_report_share(r, rows[i]->all_weight_ns / whole);
 		tr_report_time(r, rows[i]->all_weight_ns, 8);
@@ -216,15 +210,10 @@ static void rest_line(struct tr_report *r, const tare_function *const *rest,
 static void function_table(struct tr_report *r,
 			   const tare_function *const *rows, size_t n)
 {
-	static const struct tr_report_title few[] = {
-		{ "own", 7 },	 { "", 5 },	 { "time", 8 }, { "total", 7 },
-		{ "time", 8 },	 { "samples", 8 }, { " function", 9 },
-		{ NULL, 0 },
-	};
-	static const struct tr_report_title many[] = {
-		{ "own", 7 },	 { "time", 8 },	 { "total", 7 },
-		{ "time", 8 },	 { "samples", 8 }, { " function", 9 },
-		{ NULL, 0 },
+	static const struct tr_report_title titles[] = {
+		{ "own", 7 },	{ "95 %", 7 },	  { "time", 8 },
+		{ "total", 7 }, { "time", 8 },	  { "samples", 8 },
+		{ " function", 9 }, { NULL, 0 },
 	};
 	static const char *const known[] = { "own", "total", "samples",
 					     "name", NULL };
@@ -233,10 +222,7 @@ static void function_table(struct tr_report *r,
 
 	tr_report_heading(r, "functions", "");
 	tr_report_order_note(r, known, "sampled functions");
-	tr_report_titles(r, NULL, 0, tare_view_sampling(r->view)->samples <
-						     TR_SAMPLES_FEW ?
-					     few :
-					     many);
+	tr_report_titles(r, NULL, 0, titles);
 	function_rows(r, rows, shown, whole > 0 ? whole : 1);
 	if (shown < n)
 		rest_line(r, rows + shown, n - shown, whole > 0 ? whole : 1);
@@ -271,14 +257,17 @@ static const struct tr_field function_names[] = {
 };
 
 static void put_function(struct tr_json *j, const tare_function *f,
-			 double whole, uint64_t samples)
+			 double whole, double samples)
 {
 	double own = whole > 0 ? f->weight_ns / whole : 0;
+	struct tr_interval bounds = tr_share_interval(own, samples);
 
 	tr_json_object(j, NULL);
 	tr_json_fields(j, TR_ALL(function_names), f);
 	tr_json_double(j, "own_share", own);
 	tr_json_double(j, "own_error", tr_share_error(own, samples));
+	tr_json_double(j, "own_low", bounds.low);
+	tr_json_double(j, "own_high", bounds.high);
 	tr_json_double(j, "own_ns", f->weight_ns);
 	tr_json_double(j, "total_share",
 		       whole > 0 ? f->all_weight_ns / whole : 0);
@@ -288,27 +277,42 @@ static void put_function(struct tr_json *j, const tare_function *f,
 	tr_json_end_object(j);
 }
 
-int tr_json_profile(struct tr_json *j, struct tr_report *r)
+static int put_functions(struct tr_json *j, const struct tr_report *r,
+			 const char *key, bool is_inlined)
 {
-	const tare_sampling *s = tare_view_sampling(r->view);
+	struct tr_report how = *r;
 	const tare_function **rows;
 	double whole;
 	size_t n;
 
-	if (!s->was_on)
-		return 0;
-	rows = sorted(r, &n);
+	how.options.inlined = is_inlined;
+	rows = sorted(&how, &n);
 	if (!rows)
 		return TARE_ENOMEM;
 	whole = whole_of(rows, n);
-	tr_json_object(j, "samples");
-	tr_json_sampling(j, s);
-	tr_json_array(j, "functions");
+	tr_json_array(j, key);
 	for (size_t i = 0; i < n; i++)
 		if (!r->options.top || i < r->options.top)
-			put_function(j, rows[i], whole, s->samples);
+			put_function(j, rows[i], whole,
+				     tr_samples_effective(r->view));
 	tr_json_end_array(j);
-	tr_json_end_object(j);
 	free(rows);
 	return 0;
+}
+
+int tr_json_profile(struct tr_json *j, struct tr_report *r)
+{
+	int err;
+
+	if (!tare_view_sampling(r->view)->was_on)
+		return 0;
+	tr_json_object(j, "samples");
+	tr_json_sampling(j, r->view);
+	err = put_functions(j, r, "functions", true);
+	if (!err)
+		err = put_functions(j, r, "folded", false);
+	if (!err)
+		err = tr_json_paid(j, r);
+	tr_json_end_object(j);
+	return err;
 }

@@ -42,9 +42,13 @@ static const char *plain_name(const char *sort)
 	return sort;
 }
 
+#define FLAT_TABLES \
+	(TARE_REPORT_SCOPES | TARE_REPORT_VALUES | TARE_REPORT_COUNTERS | \
+	 TARE_REPORT_MONITOR | TARE_REPORT_RECORDS)
+
 /* Sets defaults for fields that are 0; 0 or TARE_EINVAL. */
 static int prepare(struct tr_report *report,
-		   const tare_report_options *options)
+		   const tare_report_options *options, bool is_json)
 {
 	memset(&report->options, 0, sizeof(report->options));
 	if (options && TR_TAKE_STRUCT(&report->options, options, filter))
@@ -52,7 +56,11 @@ static int prepare(struct tr_report *report,
 	if (!tr_filter_take(&report->options.filter, &report->filter))
 		return TARE_EINVAL;
 	if (!report->options.parts)
-		report->options.parts = TARE_REPORT_ALL;
+		report->options.parts = is_json ? TARE_REPORT_ALL :
+						  TARE_REPORT_ANSWER;
+	if (report->options.parts & TARE_REPORT_FLAT)
+		report->options.parts |= FLAT_TABLES;
+	report->is_answer = report->options.parts & TARE_REPORT_ANSWER;
 	if (report->options.width < 80)
 		report->options.width = report->options.width ? 80 : 100;
 	report->options.sort = plain_name(report->options.sort);
@@ -126,6 +134,14 @@ static int json_head(struct tr_json *json, struct tr_report *report)
 	return 0;
 }
 
+/* JSON is for programs: it has no short form. */
+static int json_answer(struct tr_json *json, struct tr_report *report)
+{
+	(void)json;
+	(void)report;
+	return 0;
+}
+
 static int json_health(struct tr_json *json, struct tr_report *report)
 {
 	tr_json_health(json, tare_view_health(report->view));
@@ -137,6 +153,7 @@ static const struct {
 	int (*text)(struct tr_report *report);
 	int (*json)(struct tr_json *json, struct tr_report *report);
 } parts[] = {
+	{ TARE_REPORT_ANSWER, tr_report_answer, json_answer },
 	{ TARE_REPORT_HEAD, tr_report_head, json_head },
 	{ TARE_REPORT_TRAININGS, tr_report_trainings, tr_json_trainings },
 	{ TARE_REPORT_TREE, tr_report_tree, tr_json_tree },
@@ -144,8 +161,8 @@ static const struct {
 	{ TARE_REPORT_PROFILE, tr_report_profile, tr_json_profile },
 	{ TARE_REPORT_STAGES, tr_report_stages, tr_json_stages },
 	{ TARE_REPORT_ALLOCS, tr_report_allocs, tr_json_allocs },
-	{ TARE_REPORT_FLAT, tr_report_flat, tr_json_flat },
-	{ TARE_REPORT_FLAT, tr_report_recent, tr_json_recent },
+	{ FLAT_TABLES & ~TARE_REPORT_RECORDS, tr_report_flat, tr_json_flat },
+	{ TARE_REPORT_RECORDS, tr_report_recent, tr_json_recent },
 	{ TARE_REPORT_HEALTH, tr_report_health, json_health },
 };
 
@@ -161,16 +178,18 @@ static int put_parts(struct tr_report *report, struct tr_json *json)
 }
 
 static int write_report(tare_view *view, const tare_report_options *options,
-			bool is_json, tare_write_fn write, void *arg)
+			const struct tr_ending *ending, bool is_json,
+			tare_write_fn write, void *arg)
 {
 	struct tr_buf buf = TR_BUF_INIT;
-	struct tr_report report = { .view = view, .buf = &buf };
+	struct tr_report report = { .view = view, .buf = &buf,
+				    .ending = ending };
 	struct tr_json json;
 	int err;
 
 	if (!view || !write)
 		return TARE_EINVAL;
-	err = prepare(&report, options);
+	err = prepare(&report, options, is_json);
 	if (err)
 		return err;
 	tr_json_begin(&json, &buf);
@@ -193,12 +212,19 @@ TARE_API int tare_view_report(tare_view *view,
 			      const tare_report_options *options,
 			      tare_write_fn write, void *arg)
 {
-	return write_report(view, options, false, write, arg);
+	return write_report(view, options, NULL, false, write, arg);
 }
 
 TARE_API int tare_view_json(tare_view *view,
 			    const tare_report_options *options,
 			    tare_write_fn write, void *arg)
 {
-	return write_report(view, options, true, write, arg);
+	return write_report(view, options, NULL, true, write, arg);
+}
+
+int tr_report_ended(tare_view *view, const tare_report_options *options,
+		    const struct tr_ending *ending, tare_write_fn write,
+		    void *arg)
+{
+	return write_report(view, options, ending, false, write, arg);
 }

@@ -494,6 +494,7 @@ static void window_line(struct tr_report *r)
 int tr_report_flat(struct tr_report *r)
 {
 	const tare_stats *stats, **rows;
+	uint32_t parts = r->options.parts;
 	bool has_calls = false;
 	size_t n;
 	int err = tare_view_stats(r->view, r->options.filter, &stats, &n);
@@ -504,12 +505,18 @@ int tr_report_flat(struct tr_report *r)
 	if (!rows)
 		return TARE_ENOMEM;
 	window_line(r);
-	flat_group(r, rows, n, GROUP_TIME);
-	flat_group(r, rows, n, GROUP_VALUE);
-	flat_group(r, rows, n, GROUP_COUNTER);
+	if (parts & TARE_REPORT_SCOPES)
+		flat_group(r, rows, n, GROUP_TIME);
+	if (parts & TARE_REPORT_VALUES)
+		flat_group(r, rows, n, GROUP_VALUE);
+	if (parts & TARE_REPORT_COUNTERS)
+		flat_group(r, rows, n, GROUP_COUNTER);
 	free(rows);
-	err = tr_report_calls(r, &has_calls);
+	if (parts & TARE_REPORT_SCOPES)
+		err = tr_report_calls(r, &has_calls);
 	if (!err && !n && !has_calls && !tare_view_sampling(r->view)->samples)
 		tr_buf_adds(r->buf, "\nnothing was measured\n");
-	return err ? err : monitor_group(r, stats, n);
+	if (!err && parts & TARE_REPORT_MONITOR)
+		err = monitor_group(r, stats, n);
+	return err;
 }

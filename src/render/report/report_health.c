@@ -84,15 +84,17 @@ static void memory_line(struct tr_report *r)
  * that, the program started with a smaller max_history_size: raised later, it
  * gets at most eight times the initial room.
  */
-static void history_line(struct tr_report *r, const tare_health *h)
+void tr_report_history(struct tr_report *r)
 {
+	const tare_health *h = tare_view_health(r->view);
 	uint64_t most = tare_view_run(r->view)->ledger_limit / 2;
 
 	if (!h->history_room || !h->records_trimmed)
 		return;
 	tr_buf_addf(r->buf,
 		    "history    room for about %s operations, fewer than "
-		    "max_history_size: ", tr_as_count(h->history_room).text);
+		    "max_history_size:\n           ",
+		    tr_as_count(h->history_room).text);
 	if ((h->history_room + 8) * TR_RECORD_ABOUT < most)
 		tr_buf_adds(r->buf, "set it before the program starts\n");
 	else
@@ -138,6 +140,6 @@ int tr_report_health(struct tr_report *r)
 				    counts[i].key);
 	}
 	tr_buf_addc(r->buf, '\n');
-	history_line(r, h);
+	tr_report_history(r);
 	return 0;
 }

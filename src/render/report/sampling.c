@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sampling: how stacks were sampled, and how reliable the shares are.
- *
- * A share of n samples is an estimate with a standard error of sqrt(share (1 -
- * share) / n). The error is printed where n is small.
+ * Sampling: how stacks were sampled, and how reliable the shares are. See
+ * read/profile/uncertainty.c.
  */
 #include "render/report.h"
 
-#include "base/maths.h"
+#include <stdio.h>
 
-double tr_share_error(double share, uint64_t samples)
+#include "read/profile.h"
+
+void tr_report_interval(struct tr_report *r, double share, double samples)
 {
-	share = tr_least(tr_most(share, 0), 1);
-	return samples ? tr_maths_sqrt(share * (1 - share) / (double)samples) :
-			 0;
+	struct tr_interval bounds = tr_share_interval(share, samples);
+	char text[96];
+
+	(void)snprintf(text, sizeof(text), "%s-%s",
+		       tr_as_fixed(bounds.low * 100, 0).text,
+		       tr_as_fixed(bounds.high * 100, 0).text);
+	tr_report_cell(r, text, 7);
 }
 
 static void sampling_line(struct tr_report *r, const tare_sampling *s)
@@ -43,14 +47,16 @@ static void sampling_line(struct tr_report *r, const tare_sampling *s)
 	tr_buf_addc(r->buf, '\n');
 }
 
-static void warnings(struct tr_report *r, const tare_sampling *s)
+void tr_report_doubts(struct tr_report *r)
 {
-	double error = tr_share_error(.5, s->samples) * 100;
+	const tare_sampling *s = tare_view_sampling(r->view);
+	double n = tr_samples_effective(r->view);
 
-	if (s->samples && s->samples < TR_SAMPLES_FEW)
-		tr_buf_addf(r->buf, "few samples: a share of 50 %% is "
-			    "uncertain by \xc2\xb1 %s points (standard "
-			    "error)\n", tr_as_fixed(error, 1).text);
+	if (s->samples && n < TR_SAMPLES_FEW)
+		tr_buf_addf(r->buf, "few samples: they are as reliable as %s "
+			    "of equal weight, a share of 50 %% is uncertain by "
+			    "\xc2\xb1 %s points\n", tr_as_fixed(n, 0).text,
+			    tr_as_fixed(196 * tr_share_error(.5, n), 0).text);
 	if (s->samples && s->whole_share < .995)
 		tr_buf_addf(r->buf, "%s %% of stacks are incomplete: the "
 			    "functions that called those are unknown, and "
@@ -69,12 +75,12 @@ void tr_report_sampling(struct tr_report *r)
 	const tare_sampling *s = tare_view_sampling(r->view);
 
 	sampling_line(r, s);
-	warnings(r, s);
+	tr_report_doubts(r);
 }
 
 #define SAMPLING(field) TR_FIELD(tare_sampling, #field, field)
 
-void tr_json_sampling(struct tr_json *j, const tare_sampling *s)
+void tr_json_sampling(struct tr_json *j, tare_view *view)
 {
 	static const struct tr_field fields[] = {
 		SAMPLING(method), TR_FIELD(tare_sampling, "wall", is_wall),
@@ -84,5 +90,6 @@ void tr_json_sampling(struct tr_json *j, const tare_sampling *s)
 		SAMPLING(cost_ns),
 	};
 
-	tr_json_fields(j, TR_ALL(fields), s);
+	tr_json_fields(j, TR_ALL(fields), tare_view_sampling(view));
+	tr_json_double(j, "effective_samples", tr_samples_effective(view));
 }

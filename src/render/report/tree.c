@@ -13,13 +13,15 @@
  */
 #define FUNCTIONS_SHOWN 60u
 #define FUNCTION_SHARE 1e-3
+#define ANSWER_ROWS 20u	    /* of the short report */
+#define ANSWER_SHARE 0.01
 #define DEPTH_MOST 512u /* recursion is detected up to here */
 
 struct tree_rows {
 	struct tr_report *r;
 	size_t width;
 	bool is_all, is_timed; /* all paths; some functions have a time */
-	size_t functions, hidden, left_out;
+	size_t functions, hidden, left_out, shown;
 	bool marked, estimated;
 	struct tr_trim trim;
 	uint64_t above[DEPTH_MOST]; /* addresses on the path */
@@ -122,6 +124,11 @@ static bool is_hidden(struct tree_rows *t, const tare_node *node)
 {
 	if (is_recursion(t, node) && !t->is_all)
 		return true;
+	if (t->r->is_answer &&
+	    (t->shown >= ANSWER_ROWS ||
+	     (node->share < ANSWER_SHARE && !node->failures && !node->open &&
+	      node->depth > 0)))
+		return true;
 	if (t->is_all || !node->is_function)
 		return false;
 	return t->functions >= FUNCTIONS_SHOWN ||
@@ -133,9 +140,10 @@ static void notes(const struct tree_rows *t)
 	struct tr_buf *buf = t->r->buf;
 
 	if (t->hidden)
-		tr_buf_addf(buf, "... and %llu more paths of functions "
-			    "('tare tree' shows all)\n",
-			    (unsigned long long)t->hidden);
+		tr_buf_addf(buf, "... and %llu more path%s%s ('tare tree' "
+			    "shows all)\n", (unsigned long long)t->hidden,
+			    t->hidden == 1 ? "" : "s",
+			    t->r->is_answer ? "" : " of functions");
 	if (t->left_out)
 		tr_buf_addf(buf, "... and %llu more paths: too deep, or too "
 			    "small a share\n",
@@ -187,6 +195,7 @@ static void add_node(struct tree_rows *t, const tare_node *node)
 		t->hidden++;
 	} else {
 		t->functions += node->is_function;
+		t->shown++;
 		add_row(t, node, depth);
 	}
 }
@@ -197,7 +206,8 @@ int tr_report_tree(struct tr_report *r)
 		.r = r,
 		.width = r->options.width - TREE_FIXED -
 			 (r->options.focus ? FOCUS_WIDTH : 0),
-		.is_all = !(r->options.parts & TARE_REPORT_FLAT),
+		.is_all = !(r->options.parts & TARE_REPORT_FLAT) &&
+			  !r->is_answer,
 	};
 	bool has_functions = false;
 	const tare_node *nodes;

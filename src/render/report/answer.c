@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The answer: what a run took, where, and what went wrong, in about 40 lines
+ * that fit the terminal. All figures are in the other parts, which its last
+ * line names.
+ */
+#include "render/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/profile.h"
+#include "render/tables.h"
+
+#define LINES 40u	   /* that the answer should not exceed */
+#define LINES_LAST 6u	   /* of it for what follows the tables */
+#define COLUMNS 110u	   /* of the widest lines */
+#define FAILED_SHOWN 3u
+#define WAITED_LEAST 0.05  /* of the wall time, to be told */
+#define SAMPLES_LEAST 30   /* fewer are no answer */
+
+/* ---- the first sentence ------------------------------------------------ */
+
+struct sentence {
+	struct tr_report *r;
+	size_t column;
+};
+
+/* Continues on the next line where a part does not fit. */
+static void part(struct sentence *s, const char *text)
+{
+	size_t n = tr_text_columns(text);
+
+	tr_buf_addc(s->r->buf, ',');
+	if (s->column + n + 3 > s->r->options.width) {
+		tr_buf_adds(s->r->buf, "\n     ");
+		s->column = 5;
+	}
+	tr_buf_addc(s->r->buf, ' ');
+	tr_buf_add_printable(s->r->buf, text, n);
+	s->column += n + 2;
+}
+
+struct usage {
+	double wall_ns, cpu_ns, peak_bytes;
+	uint64_t threads;
+};
+
+static struct usage usage_of(const struct tr_report *r)
+{
+	const tare_run *run = tare_view_run(r->view);
+	const tare_sampling *s = tare_view_sampling(r->view);
+	int64_t from_ns = run->cleared_ns ? run->cleared_ns : run->start_ns;
+	struct usage u = {
+		.wall_ns = (double)(int64_t)((uint64_t)run->end_ns -
+					     (uint64_t)from_ns),
+		.cpu_ns = s->was_on ? s->cpu_ns : 0,
+		.peak_bytes = (double)run->rss_peak,
+		.threads = s->threads > run->n_tracks ? s->threads :
+							run->n_tracks,
+	};
+
+	if (r->ending) {
+		u.wall_ns = r->ending->wall_ns;
+		u.cpu_ns = r->ending->user_ns + r->ending->system_ns;
+		u.peak_bytes = r->ending->peak_bytes;
+	}
+	return u;
+}
+
+/*
+ * The time without CPU. Of several threads it is a lower bound: the CPU time of
+ * one hides the waiting of another.
+ */
+static void waited_part(struct sentence *s, const struct usage *u)
+{
+	double share = 1 - u->cpu_ns / u->wall_ns;
+	const char *where = tare_view_sampling(s->r->view)->is_wall ?
+				    "" :
+				    " (--wall shows where)";
+	char text[160];
+
+	if (share < WAITED_LEAST)
+		return;
+	(void)snprintf(text, sizeof(text), "waited %s%s %% of the wall time%s",
+		       u->threads > 1 ? "at least " : "",
+		       tr_as_fixed(share * 100, 0).text, where);
+	part(s, text);
+}
+
+static void cpu_part(struct sentence *s, const struct usage *u)
+{
+	char text[160];
+	int n;
+
+	if (!(u->cpu_ns > 0) || !(u->wall_ns > 0))
+		return;
+	n = snprintf(text, sizeof(text), "%s CPU",
+		     tr_as_duration(u->cpu_ns).text);
+	if (s->r->ending && s->r->ending->system_ns > 0.02 * u->cpu_ns)
+		n += snprintf(text + n, sizeof(text) - (size_t)n,
+			      " (%s in the kernel)",
+			      tr_as_duration(s->r->ending->system_ns).text);
+	if (u->cpu_ns > 1.05 * u->wall_ns)
+		(void)snprintf(text + n, sizeof(text) - (size_t)n,
+			       " on %s processors",
+			       tr_as_fixed(u->cpu_ns / u->wall_ns, 1).text);
+	part(s, text);
+	waited_part(s, u);
+}
+
+static void sentence(struct tr_report *r)
+{
+	const tare_run *run = tare_view_run(r->view);
+	struct usage u = usage_of(r);
+	struct sentence s = { .r = r };
+	char text[96];
+	size_t from = r->buf->len;
+
+	tr_buf_adds(r->buf, "tare  ");
+	tr_buf_add_printable(r->buf, run->program, 64);
+	tr_buf_addf(r->buf, "  %s wall", tr_as_duration(u.wall_ns).text);
+	s.column = r->buf->failed ? 0 : tr_text_columns(r->buf->data + from);
+	cpu_part(&s, &u);
+	if (u.threads > 1) {
+		(void)snprintf(text, sizeof(text), "%llu threads",
+			       (unsigned long long)u.threads);
+		part(&s, text);
+	}
+	if (u.peak_bytes > 0) {
+		(void)snprintf(text, sizeof(text), "peak memory %s",
+			       tr_as_bytes(u.peak_bytes).text);
+		part(&s, text);
+	}
+	part(&s, r->ending ? r->ending->text : tr_run_state_name(run->state));
+	if (run->cleared_ns)
+		part(&s, "since the last clear");
+	tr_buf_addc(r->buf, '\n');
+}
+
+static void head(struct tr_report *r)
+{
+	const tare_run *run = tare_view_run(r->view);
+	char text[128];
+
+	sentence(r);
+	tr_report_dim(r, true);
+	(void)snprintf(text, sizeof(text), "      run %s, pid %lld: ", run->id,
+		       (long long)run->pid);
+	tr_buf_add_printable(r->buf, text, tr_text_columns(text));
+	tr_report_text(r, run->command,
+		       tr_report_rest(r, tr_text_columns(text), 20));
+	tr_report_dim(r, false);
+	tr_buf_addc(r->buf, '\n');
+	if (run->damage[0])
+		tr_buf_addf(r->buf,
+			    "      damaged: other bytes than were written in "
+			    "%s; figures may be wrong\n",
+			    run->damage);
+}
+
+/* ---- what failed ------------------------------------------------------- */
+
+static int failed(struct tr_report *r)
+{
+	tare_filter filter = { .struct_size = sizeof(filter) };
+	const tare_stats *stats, **rows;
+	size_t n, shown = 0;
+	int err;
+
+	if (r->options.filter)
+		filter = *r->options.filter;
+	err = tare_view_stats(r->view, &filter, &stats, &n);
+	if (err)
+		return err;
+	rows = tr_report_sorted(r, stats, n);
+	if (!rows)
+		return TARE_ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i]->kind != TARE_KIND_SCOPE || !rows[i]->failures)
+			continue;
+		if (shown++ == FAILED_SHOWN)
+			tr_buf_adds(r->buf, ", ... ('tare records --failed')");
+		if (shown > FAILED_SHOWN)
+			continue;
+		tr_buf_adds(r->buf, shown == 1 ? "\nfailed     " : ", ");
+		tr_report_text(r, rows[i]->name, 32);
+		tr_buf_addf(r->buf, " %s of %s",
+			    tr_as_count(rows[i]->failures).text,
+			    tr_as_count(rows[i]->count).text);
+	}
+	if (shown)
+		tr_buf_addc(r->buf, '\n');
+	free(rows);
+	return 0;
+}
+
+/* ---- measuring, and the other parts ------------------------------------ */
+
+static void measuring(struct tr_report *r)
+{
+	const tare_health *h = tare_view_health(r->view);
+	const tare_sampling *s = tare_view_sampling(r->view);
+
+	tr_buf_addf(r->buf, "\nmeasuring  %s, %s %% of the CPU time",
+		    tr_as_duration(h->measuring_ns).text,
+		    tr_as_fixed(h->measuring_share * 100, 1).text);
+	if (s->was_on)
+		tr_buf_addf(r->buf, "; %s sample%s of %llu thread%s",
+			    tr_as_count(s->samples).text,
+			    s->samples == 1 ? "" : "s",
+			    (unsigned long long)s->threads,
+			    s->threads == 1 ? "" : "s");
+	if (s->samples)
+		tr_buf_addf(r->buf, ", %s %% of stacks complete",
+			    tr_as_fixed(s->whole_share * 100, 1).text);
+	if (h->lost)
+		tr_buf_addf(r->buf, "; %s events lost",
+			    tr_as_count(h->lost).text);
+	tr_buf_addc(r->buf, '\n');
+	if (h->governed_ever)
+		tr_buf_addf(r->buf, "           above %s %% series are "
+			    "measured in part: %llu were, %llu are\n",
+			    tr_as_fixed(h->measuring_limit * 100, 1).text,
+			    (unsigned long long)h->governed_ever,
+			    (unsigned long long)h->governed);
+	tr_report_history(r);
+	if (s->lost || s->unfollowed)
+		tr_report_doubts(r);
+	if (s->was_on && tr_samples_effective(r->view) < SAMPLES_LEAST)
+		tr_buf_adds(r->buf, "advice     few samples: 'tare run --rate "
+			    "4000' takes more; or give the program more "
+			    "work\n");
+}
+
+static void other_parts(struct tr_report *r, const uint32_t *groups)
+{
+	static const char *const name[] = { "scopes", "values", "counters",
+					    "monitor" };
+	bool has_functions = tare_view_sampling(r->view)->samples;
+
+	tr_buf_adds(r->buf, "more       tare report ");
+	if (has_functions)
+		tr_buf_adds(r->buf, "functions|");
+	for (size_t i = 0; i < TR_N_OF(name); i++)
+		if (groups[i])
+			tr_buf_addf(r->buf, "%s|", name[i]);
+	if (tare_view_health(r->view)->records)
+		tr_buf_adds(r->buf, "records|");
+	tr_buf_adds(r->buf, "all");
+	if (has_functions)
+		tr_buf_adds(r->buf, ", tare tree, tare flame");
+	tr_buf_addc(r->buf, '\n');
+}
+
+/* ---- the tables of probes ---------------------------------------------- */
+
+static int count_groups(struct tr_report *r, uint32_t groups[4])
+{
+	const tare_stats *stats;
+	size_t n;
+	int err = tare_view_stats(r->view, r->options.filter, &stats, &n);
+
+	for (size_t i = 0; !err && i < n; i++) {
+		bool is_monitor = tare_stats_is_monitor(&stats[i]);
+		enum tare_kind kind = stats[i].kind;
+
+		groups[3] += is_monitor;
+		if (is_monitor)
+			continue;
+		groups[0] += kind == TARE_KIND_SCOPE;
+		groups[2] += kind == TARE_KIND_COUNTER ||
+			     kind == TARE_KIND_RATIO;
+		groups[1] += kind != TARE_KIND_SCOPE &&
+			     kind != TARE_KIND_COUNTER &&
+			     kind != TARE_KIND_RATIO;
+	}
+	return err;
+}
+
+static size_t lines_of(const struct tr_buf *buf)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; !buf->failed && i < buf->len; i++)
+		n += buf->data[i] == '\n';
+	return n;
+}
+
+/* Counters and values, as far as there is room for whole tables. */
+static int tables_with_room(struct tr_report *r, const uint32_t *groups)
+{
+	static const struct {
+		uint32_t part, group, lines;
+	} table[] = {
+		{ TARE_REPORT_SCOPES, 0, 3 },
+		{ TARE_REPORT_COUNTERS, 2, 2 },
+		{ TARE_REPORT_VALUES, 1, 3 },
+	};
+	struct tr_report one = *r;
+	int err = 0;
+
+	for (size_t i = 0; i < TR_N_OF(table) && !err; i++) {
+		uint32_t n = groups[table[i].group];
+
+		if (!n || lines_of(r->buf) + n + table[i].lines + LINES_LAST >
+				  LINES)
+			continue;
+		one.options.parts = table[i].part;
+		err = tr_report_flat(&one);
+	}
+	return err;
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+/* Bytes of text[0..len) that are a style of the terminal; 0: none. */
+static size_t style_bytes(const char *text, size_t len)
+{
+	size_t n = 1;
+
+	if (*text != '\033')
+		return 0;
+	while (n < len && text[n] != 'm')
+		n++;
+	return n < len ? n + 1 : len;
+}
+
+/* Cuts what is wider than any line should be. */
+static void fit(struct tr_report *r)
+{
+	size_t most = r->options.width < COLUMNS ? COLUMNS : r->options.width;
+	struct tr_buf whole = *r->buf;
+	size_t column = 0, width;
+
+	if (whole.failed)
+		return;
+	*r->buf = (struct tr_buf)TR_BUF_INIT;
+	for (size_t i = 0, n; i < whole.len; i += n) {
+		bool print;
+
+		n = style_bytes(whole.data + i, whole.len - i);
+		width = 0;
+		if (!n)
+			n = tr_text_next(whole.data + i, whole.len - i, &print,
+					 &width);
+		column = whole.data[i] == '\n' ? 0 : column + width;
+		if (column <= most)
+			tr_buf_add(r->buf, whole.data + i, n);
+	}
+	tr_buf_release(&whole);
+}
+
+static int tables(struct tr_report *r, const uint32_t *groups)
+{
+	const tare_call *calls;
+	size_t n_calls = 0;
+	int err = tr_report_trainings(r);
+
+	if (!err)
+		err = tare_view_calls(r->view, &calls, &n_calls);
+	if (!err && (groups[0] || n_calls))
+		err = tr_report_tree(r);
+	else if (!err && tare_view_sampling(r->view)->samples)
+		err = tr_report_path(r);
+	if (!err)
+		err = tr_report_stages(r);
+	if (!err && tare_view_sampling(r->view)->samples)
+		err = tr_report_paid(r);
+	if (!err)
+		err = tr_report_allocs(r);
+	return err ? err : tables_with_room(r, groups);
+}
+
+int tr_report_answer(struct tr_report *r)
+{
+	uint32_t groups[4] = { 0 };
+	int err = count_groups(r, groups);
+
+	if (err)
+		return err;
+	head(r);
+	err = tables(r, groups);
+	if (!err)
+		err = failed(r);
+	if (err)
+		return err;
+	if (!groups[0] && !groups[1] && !groups[2] &&
+	    !tare_view_sampling(r->view)->samples)
+		tr_buf_adds(r->buf, "\nnothing was measured\n");
+	measuring(r);
+	other_parts(r, groups);
+	fit(r);
+	return 0;
+}
