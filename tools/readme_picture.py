@@ -102,10 +102,10 @@ def terminal(report):
     """(class, text) of each line of the terminal."""
     stages = section(report, "pipeline sensor")
     functions = aligned([line for line in section(report, "functions")
-                         if "samples" in line or
+                         if "own" in line or
                          own_share(line) >= LEAST_SHARE])
     bottleneck = line_of(report, "bottleneck").split(" (")[0]
-    cost = line_of(report, "measuring").split(":")[0]
+    cost = line_of(report, "measuring").split(",")
     yield "command", "$ " + SHOWN_COMMAND
     yield "head", stages[0]
     yield "note", stages[1]
@@ -115,10 +115,10 @@ def terminal(report):
     yield "", ""
     yield "head", "functions"
     for line in functions:
-        yield "note" if "samples" in line else "", line
+        yield "note" if "own" in line else "", line
     yield "", ""
-    yield "note", cost
-    yield "note", line_of(report, "events")
+    yield "note", ",".join(cost[:3])
+    yield "note", line_of(report, "more")
 
 
 # ---- the flame graph ------------------------------------------------------

@@ -22,6 +22,17 @@ picture=$(printf '%s' "$out" | sed -n 's/^  flame graph  //p')
 expect_is "$(head -c 5 "$picture" 2>&1)" "<?xml" "and a picture to look at"
 expect_has "$(cat "$picture")" "sparse" "with names of functions in it"
 
+# The reports of the examples fit a terminal.
+for example in hello "photo_pipeline --seconds 2"; do
+	[ -x "$examples/${example%% *}" ] || continue
+	"$TARE" run -o report -- "$examples/"$example >/dev/null 2>&1
+	expect_has "$(cat report)" "call tree" "$example: its scopes"
+	expect_has "$(cat report)" "more       tare report " "and other parts"
+	[ "$(wc -l <report)" -le 45 ] && [ "$(wc -L <report)" -le 110 ]
+	verdict $? "$example: at most 45 lines of 110 columns" \
+		"$(wc -l <report) lines, $(wc -L <report) columns"
+done
+
 # What a build says: the file that the demo and `make build` print.
 mkdir empty
 printf '#!/bin/sh\nexit 1\n' >empty/pkg-config

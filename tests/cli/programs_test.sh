@@ -149,6 +149,62 @@ expect_has "$(cat report)" "cc1" "gcc: the report is about cc1"
 echo 'int main(void) { return x; }' >bad.c
 same "gcc of a wrong file" "$CC" -c bad.c -o bad.o
 
+# ---- against perf -----------------------------------------------------------
+
+# The ten functions with the most own time: perf's shares, within 3 points and
+# chance. Load moves shares, too: three tries. A wrong share is wrong in all.
+against_perf() {
+	local name=$1 result
+	shift
+	for _ in 1 2 3; do
+		perf record -q -g -e cpu-clock -F 999 -o perf.data -- "$@" \
+			>/dev/null 2>&1 </dev/null
+		"$TARE" run --no-report --rate 999 -- "$@" >/dev/null 2>&1 \
+			</dev/null
+		rm -f cpu.pb.gz
+		"$TARE" export -o cpu.pb.gz >/dev/null 2>&1
+		result=$("$PYTHON" "$here/against_perf.py" cpu.pb.gz perf.data)
+		[[ $result == *": within" ]] && break
+	done
+	expect_has "$result" ": within" "$name: perf's shares"
+}
+
+if perf record -q -g -e cpu-clock -F 999 -o perf.data true >/dev/null 2>&1; then
+	"$PYTHON" - <<'END'
+import random
+random.seed(1)
+words = [format(random.getrandbits(36), "x") for _ in range(4000)]
+with open("text", "w") as f:
+    for _ in range(200000):
+        f.write(" ".join(random.choices(words, k=6)) + "\n")
+END
+	missing zstd || against_perf zstd zstd -q -12 -c text
+	missing xz || against_perf xz xz -2 -c text
+	missing bzip2 || against_perf bzip2 bzip2 -c text
+	missing gzip || against_perf gzip gzip -9 -c text
+	missing sqlite3 || against_perf sqlite3 sqlite3 :memory: "
+create table t(a integer primary key, b text);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 500000)
+insert into t select i, hex(i * 7919 % 100003) from n;
+create index x on t(b);
+select substr(b, 1, 2), count(*) from t group by 1;"
+	missing jq || against_perf jq jq -n \
+		'[range(300000) | {a: ., b: tostring}] | group_by(.a % 7) |
+		length'
+	missing bc || against_perf bc sh -c \
+		"echo 'scale=1500; a(1) * 4' | exec bc -l"
+	missing perl || against_perf perl perl -e \
+		'for (1..4000000) { $h{$_ % 5003} .= "x"; $s += $_ % 77 }
+		print $s'
+	missing openssl || against_perf openssl openssl dgst -sha512 \
+		text text text text text text text text text text text text
+	against_perf sort env LC_ALL=C sort text text text text text text
+	against_perf cc1 "$("$CC" -print-prog-name=cc1)" -quiet -O2 \
+		-std=gnu11 -I"$root/src" -I"$root/include" json.c -o /dev/null
+else
+	expect_skip "no perf, or not allowed"
+fi
+
 # ---- servers ----------------------------------------------------------------
 
 free_port() {

@@ -90,7 +90,7 @@ for rate in 250 1000; do
 done
 within 0.1 -- threads 2 1000
 expect_is "$(figure threads)" 1001 "a thousand threads are followed"
-sampled 0 --no-sample -- spin 100
+expect_status 0 "$TARE" run -o report --no-sample -- ./sampled spin 100
 expect_has "$err$(cat report)" "no tare probes" "--no-sample"
 expect_has_not "$(cat report)" "samples" "--no-sample samples nothing"
 sampled 0 --wall -- sleep 500
