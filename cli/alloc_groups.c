@@ -8,9 +8,11 @@
 
 #include <tare/error.h>
 
+#include "render/output.h"
 #include "server/hash.h"
 
 #define PATH_MOST 4096u /* bytes of a call path */
+#define NAME_MOST 64u	/* bytes; longer names are shortened */
 #define FRAMES_MOST 128u
 #define PLACES_MOST 16u
 
@@ -25,17 +27,21 @@ enum alloc_by alloc_by(const char *text)
 
 /* ---- names ------------------------------------------------------------- */
 
-/* "function (file.c:12)" */
+/* "function (file.c:12)"; long names without their arguments */
 static size_t put_place(char *text, size_t size, const tare_place *place)
 {
 	const char *file = strrchr(place->file, '/');
+	const char *name = place->function;
+	char brief[TR_BRIEF_BYTES];
 	int n;
 
+	if (strlen(name) > NAME_MOST)
+		name = tr_name_brief(name, brief);
 	file = file ? file + 1 : place->file;
 	if (!file[0])
-		n = snprintf(text, size, "%s", place->function);
+		n = snprintf(text, size, "%s", name);
 	else
-		n = snprintf(text, size, "%s (%s:%u)", place->function, file,
+		n = snprintf(text, size, "%s (%s:%u)", name, file,
 			     place->line);
 	if (n < 0)
 		return 0;

@@ -34,13 +34,14 @@ struct unit {
 
 /* ---- units ------------------------------------------------------------- */
 
-static bool is_cpp(Dwarf_Die *die)
+static bool has_scopes(Dwarf_Die *die)
 {
 	switch (dwarf_srclang(die)) {
 	case DW_LANG_C_plus_plus:
 	case DW_LANG_C_plus_plus_03:
 	case DW_LANG_C_plus_plus_11:
 	case DW_LANG_C_plus_plus_14:
+	case DW_LANG_Rust:
 		return true;
 	default:
 		return false;
@@ -166,7 +167,7 @@ static void add_function(struct unit *unit, Dwarf_Die *die)
 struct listing {
 	struct symbols *symbols;
 	struct unit *unit;
-	bool is_cpp;
+	bool has_scopes;
 };
 
 /* Functions may be in namespaces, classes, and in blocks of functions. */
@@ -177,7 +178,7 @@ static void list_functions(const struct listing *l, Dwarf_Die *parent,
 
 	if (depth > NESTING_MOST || dwarf_child(parent, &child) != 0)
 		return;
-	if (l->is_cpp)
+	if (l->has_scopes)
 		scope = scope_in(l->symbols, parent, scope);
 	do {
 		int tag = dwarf_tag(&child);
@@ -204,7 +205,7 @@ static int by_address(const void *a, const void *b)
 static Dwarf_Die *function_at(struct symbols *symbols, struct unit *unit,
 			      Dwarf_Addr at)
 {
-	struct listing all = { symbols, unit, is_cpp(&unit->content) };
+	struct listing all = { symbols, unit, has_scopes(&unit->content) };
 	size_t low = 0, high;
 
 	if (!unit->is_read) {
@@ -254,8 +255,7 @@ static bool find_inlined(Dwarf_Die *parent, Dwarf_Addr at, Dwarf_Die *ret,
 
 /* ---- places ------------------------------------------------------------ */
 
-static const char *name_of(struct symbols *symbols, struct unit *unit,
-			   Dwarf_Die *die)
+static const char *linkage_name(Dwarf_Die *die)
 {
 	static const unsigned linkage[] = { DW_AT_linkage_name,
 					    DW_AT_MIPS_linkage_name };
@@ -265,14 +265,18 @@ static const char *name_of(struct symbols *symbols, struct unit *unit,
 	for (size_t i = 0; !name && i < 2; i++)
 		if (dwarf_attr_integrate(die, linkage[i], &attribute))
 			name = dwarf_formstring(&attribute);
-	if (!name || strncmp(name, "_Z", 2) != 0) {
-		const char *plain = dwarf_diename(die);
+	return name;
+}
 
-		if (plain)
-			return scopes_name(symbols, &unit->scopes, die,
-					   plain);
-	}
-	return name ? demangle(&symbols->texts, name) : NULL;
+static const char *name_of(struct symbols *symbols, struct unit *unit,
+			   Dwarf_Die *die)
+{
+	const char *name = linkage_name(die), *plain = dwarf_diename(die);
+	const char *readable = name ? demangle(&symbols->texts, name) : NULL;
+
+	if (plain && (!name || !is_mangled(name) || is_mangled(readable)))
+		return scopes_name(symbols, &unit->scopes, die, plain);
+	return readable;
 }
 
 static uint32_t number_of(Dwarf_Die *die, unsigned what)

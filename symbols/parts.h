@@ -28,8 +28,14 @@ void texts_release(struct texts *texts);
 
 /* ---- demangle.c -------------------------------------------------------- */
 
-/* Demangles a C++ name; others are unchanged. Kept in `texts`. */
+/* Demangles names of C++ and Rust; others are unchanged. Kept in `texts`. */
 const char *demangle(struct texts *texts, const char *name);
+bool is_mangled(const char *name);
+
+/* ---- iberty.c, or runtime_names.c in a build without libiberty --------- */
+
+/* A readable name, cut with "..." beyond `size`. False: not a mangled one. */
+bool demangled(const char *name, char *ret, size_t size);
 
 /* ---- guard.c ----------------------------------------------------------- */
 

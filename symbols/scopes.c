@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scopes: the namespaces and classes in which C++ functions are declared.
+ * Scopes: the namespaces and classes in which functions of C++ and Rust are
+ * declared.
  *
  * A function without linkage, static or of a lambda's type, has no mangled name
  * once it is inlined, and its plain name is "spin" for app::detail::spin. libdw

@@ -192,7 +192,8 @@ void tr_sink_gzip(struct tr_sink *sink, const char *data, size_t len);
 
 /*
  * A function's name where there is no room for all of it: without template
- * arguments and parameters, "std::map<>::find()". Gives `brief`.
+ * arguments and parameters, "std::map<>::find()", "<Cart<> as Price>::price".
+ * Gives `brief`.
  */
 #define TR_BRIEF_BYTES 256u
 const char *tr_name_brief(const char *name, char *brief);

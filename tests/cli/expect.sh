@@ -30,6 +30,7 @@ CC=${CC:-cc}
 PYTHON=$(python3 -c 'import sys; print(sys.executable)')
 
 HAS_NAMES=${TARE_TEST_NAMES:-yes} # of functions: built with libdw
+HAS_RUST_NAMES=${TARE_TEST_RUST:-yes} # built with libiberty
 for variable in ${!TARE_@}; do
 	unset "$variable"
 done
