@@ -469,6 +469,8 @@ void outcome_find(struct outcome *outcome)
 		tr_runs_end(outcome->child.pid, outcome->group.name);
 	outcome->error = group_find(&outcome->group, outcome->child.pid,
 				    !outcome->is_rank);
+	if (!outcome->error)
+		names_keep(outcome->group.runs, outcome->group.n);
 	if (!outcome->error && outcome->is_rank)
 		leave_ending(outcome);
 }

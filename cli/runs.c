@@ -44,19 +44,74 @@ static const char *root_of(const tare_run *run)
 	return root;
 }
 
+/* Opened at first use; NULL: no memory. */
+static struct symbols *symbols_here(void)
+{
+	static struct symbols *symbols;
+
+	if (!symbols)
+		symbols = symbols_open(warn, NULL);
+	return symbols;
+}
+
+/* Names of one run: of its files, and of code that it generated. */
+struct run_names {
+	struct run_names *next;
+	struct name_cache *files;
+	struct generated *generated;
+};
+
+/* A tare_name_fn. */
+static size_t name_address(void *arg, const tare_module *module,
+			   uint64_t address, tare_place *places, size_t most)
+{
+	struct run_names *names = arg;
+
+	if (module->path[0])
+		return name_cache_name(names->files, module, address, places,
+				       most);
+	return symbols_run_name(names->generated, module, address, places,
+				most);
+}
+
+/* Kept to the end of the program, as what they point to. NULL: no memory. */
+static struct run_names *names_of(struct generated *generated)
+{
+	static struct name_cache *files;
+	static struct run_names *all;
+	struct run_names *names = all;
+
+	if (!files)
+		files = name_cache_open(symbols_here());
+	while (names && names->generated != generated)
+		names = names->next;
+	if (names || !files)
+		return names;
+	names = malloc(sizeof(*names));
+	if (!names)
+		return NULL;
+	*names = (struct run_names){ all, files, generated };
+	all = names;
+	return names;
+}
+
 void names_attach(tare_view *view)
 {
-	static struct name_cache *names;
+	const tare_run *run = tare_view_run(view);
+	struct generated *generated =
+		symbols_here() ? symbols_for_run(symbols_here(), run) : NULL;
+	struct run_names *names = generated ? names_of(generated) : NULL;
 
-	if (!names) {
-		struct symbols *symbols = symbols_open(warn, NULL);
-
-		names = symbols ? name_cache_open(symbols) : NULL;
-	}
 	if (!names)
 		return;
-	name_cache_root(names, root_of(tare_view_run(view)));
-	tare_view_name_with(view, name_cache_name, names);
+	name_cache_root(names->files, root_of(run));
+	tare_view_name_with(view, name_address, names);
+}
+
+void names_keep(const tare_run_entry *runs, size_t n)
+{
+	for (size_t i = 0; symbols_here() && i < n; i++)
+		symbols_keep(symbols_here(), &runs[i]);
 }
 
 /* ---- one run ----------------------------------------------------------- */

@@ -16,6 +16,8 @@
  * program ends: one set serves all views.
  */
 void names_attach(tare_view *view);
+/* Stores names that are gone later beside runs that have ended. */
+void names_keep(const tare_run_entry *runs, size_t n);
 
 /* Opens a run; on failure prints why and returns an exit code, else 0. */
 int run_open(const char *which, tare_view **ret_view);

@@ -7,6 +7,7 @@
 
 #include <setjmp.h>
 
+#include "code_names.h"
 #include "elf_file.h"
 
 /* ---- texts.c: strings that live as long as the symbols ----------------- */
@@ -65,12 +66,27 @@ struct module {
 
 struct symbols {
 	struct module *module;
+	struct generated *generated; /* of each run */
 	struct texts texts;
 	const char *root;
 	symbols_warn_fn warn;
 	void *warn_arg;
 	char *debug_path; /* folders of debug files, in libdwfl's format */
 };
+
+/* ---- generated.c, code_place.c ----------------------------------------- */
+
+struct generated {
+	struct generated *next;
+	struct symbols *symbols;
+	const char *id; /* of the run */
+	struct code_names names;
+	int64_t size; /* of the file that was read */
+};
+
+void generated_free(struct generated *generated);
+/* Of the name that a run-time system gave. */
+tare_place code_place(struct texts *texts, const char *name);
 
 /* ---- file.c ------------------------------------------------------------ */
 

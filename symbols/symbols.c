@@ -35,10 +35,15 @@ struct symbols *symbols_open(symbols_warn_fn warn, void *arg)
 
 void symbols_close(struct symbols *symbols)
 {
+	struct generated *next_run;
 	struct module *next;
 
 	if (!symbols)
 		return;
+	for (; symbols->generated; symbols->generated = next_run) {
+		next_run = symbols->generated->next;
+		generated_free(symbols->generated);
+	}
 	for (; symbols->module; symbols->module = next) {
 		next = symbols->module->next;
 		module_free(symbols->module);

@@ -35,6 +35,21 @@ void symbols_root(struct symbols *symbols, const char *root);
 size_t symbols_name(void *arg, const tare_module *module, uint64_t address,
 		    tare_place *places, size_t most);
 
+/*
+ * For code that a program generated while it ran, names come from the list that
+ * the program wrote: they belong to one run. The argument of
+ * symbols_run_name(), kept until symbols_close(); NULL: no memory.
+ */
+struct generated *symbols_for_run(struct symbols *symbols, const tare_run *run);
+/* A tare_name_fn, like symbols_name(); `arg` is of symbols_for_run(). */
+size_t symbols_run_name(void *arg, const tare_module *module, uint64_t address,
+			tare_place *places, size_t most);
+/*
+ * Stores the names of generated code that the samples of an ended run need
+ * beside its ledger. Where there are none, or on failure, nothing is stored.
+ */
+void symbols_keep(struct symbols *symbols, const tare_run_entry *run);
+
 /* Does this build read debug information, or only symbols? */
 bool symbols_have_lines(void);
 

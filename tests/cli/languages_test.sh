@@ -83,4 +83,128 @@ else
 	expect_has "$out" "<Cart<> as Price>::price" "and shortened where not"
 fi
 
+# ---- generated code --------------------------------------------------------
+
+# A program that generates code: a copy of a function in memory of its own. It
+# writes its perf map where it is told to, or none.
+cat >jit.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+__attribute__((noinline, aligned(4096))) static unsigned work(unsigned n)
+{
+	for (unsigned i = 0; i < 100000; i++)
+		__asm__ volatile("" : "+r"(n));
+	return n;
+}
+__attribute__((aligned(4096))) static void after(void) {}
+int main(int argc, char **argv)
+{
+	size_t size = 4096;
+	char *code = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned (*call)(unsigned);
+	char path[64];
+	FILE *map;
+
+	memcpy(code, (void *)work, size);
+	__builtin___clear_cache(code, code + size);
+	(void)mprotect(code, size, PROT_READ | PROT_EXEC);
+	memcpy(&call, &code, sizeof(call));
+	(void)snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	if (argc > 1 && strcmp(argv[1], "link") == 0)
+		(void)snprintf(path, sizeof(path), "perf-%d.txt",
+			       (int)getpid());
+	map = argc > 1 ? fopen(path, "w") : NULL;
+	if (map) {
+		fprintf(map, "%lx %zx JS:*generatedWork /work/hot.js:7:1\n",
+			(unsigned long)code, size);
+		fclose(map);
+	}
+	if (argc > 1 && strcmp(argv[1], "link") == 0) {
+		char full[4096], at[64];
+
+		(void)snprintf(at, sizeof(at), "/tmp/perf-%d.map",
+			       (int)getpid());
+		if (realpath(path, full))
+			(void)symlink(full, at);
+	}
+	while ((double)clock() / CLOCKS_PER_SEC < 0.3)
+		(void)call(1);
+	printf("%d\n", (int)getpid());
+	return (void *)after == NULL;
+}
+END
+"$CC" -O1 -w -o jit jit.c || exit 1
+
+expect_status 0 "$TARE" run -- ./jit map
+expect_has "$err" " generatedWork " "generated code has the names of its map"
+expect_has "$err" "hot.js:7" "with file and line"
+rm -f "/tmp/perf-$out.map"
+expect_status 0 "$TARE" report
+expect_has "$out" " generatedWork " "also when the map is gone"
+expect_status 0 "$TARE" flame
+expect_has "$out" "generatedWork" "in all outputs"
+
+expect_status 0 "$TARE" run -- ./jit
+expect_has "$err" " [unknown]" "without a map all of it is one row"
+expect_has_not "$err" "generatedWork" "with no name of another process"
+
+expect_status 0 "$TARE" run -- ./jit link
+expect_has_not "$err" "generatedWork" "a link instead of a map is not followed"
+rm -f "/tmp/perf-$out.map"
+
+# Process ids are used again: a map of another time is of another process.
+expect_status 0 "$TARE" run --no-report -- ./jit map
+run=$("$TARE" ls 2>/dev/null | awk 'NR == 2 { print $1 }')
+rm -f "$TARE_DIR/runs/$run.map"
+expect_status 0 "$TARE" report
+expect_has "$out" " generatedWork " "the map itself is read if nothing is kept"
+pid=${run##*-}
+touch -d '-1 hour' "/tmp/perf-$pid.map"
+expect_status 0 "$TARE" report
+expect_has_not "$out" "generatedWork" "not if it was written before the run"
+touch "/tmp/perf-$pid.map"
+if [ "$(id -u)" = 0 ]; then
+	chown 65534 "/tmp/perf-$pid.map"
+	expect_status 0 "$TARE" report
+	expect_has_not "$out" "generatedWork" "nor if it is another user's"
+else
+	expect_skip "only root can give files away"
+fi
+rm -f "/tmp/perf-$pid.map"
+
+cat >hot.js <<'END'
+function inner(n) {
+	let x = 0;
+	for (let i = 0; i < n; i++)
+		x = (x * 31 + i) | 0;
+	return x;
+}
+function hotLoop(ms) {
+	const start = Date.now();
+	let s = 0;
+	while (Date.now() - start < ms)
+		s ^= inner(100000);
+	return s;
+}
+hotLoop(700);
+console.log(process.pid);
+END
+if command -v node >/dev/null; then
+	expect_status 0 "$TARE" run -- node --perf-basic-prof hot.js
+	expect_has "$err" "hot.js:1" "node: functions by its perf map"
+	rm -f "/tmp/perf-$out.map"
+	expect_status 0 "$TARE" run -- node --perf-prof hot.js
+	expect_has "$err" "hot.js:1" "and by its jitdump"
+	expect_status 0 "$TARE" run -- node hot.js
+	expect_has "$err" "JIT code (no names: node --perf-basic-prof)" \
+		"without one, the report says how to get names"
+else
+	expect_skip "no node"
+fi
+
 finish

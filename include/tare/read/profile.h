@@ -51,7 +51,8 @@ typedef struct tare_place {
 /*
  * Finds the places of an address: the innermost inlined function first, the
  * function that contains the code last. Fills at most `most` and returns their
- * number; 0: unknown. `module` is never NULL.
+ * number; 0: unknown. `module` is never NULL; its path is "" for code that is
+ * in no file, such as code generated while the program ran.
  */
 typedef size_t (*tare_name_fn)(void *arg, const tare_module *module,
 			       uint64_t address, tare_place *places,

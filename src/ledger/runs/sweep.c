@@ -73,7 +73,7 @@ static bool put_away(const tare_run_entry *entry, const char *runs,
 }
 
 const char *const tr_runs_beside[] = { ".base", ".svg", ".end", ".ctl",
-				       NULL };
+				       ".map", NULL };
 
 bool tr_runs_unlink(const char *path)
 {

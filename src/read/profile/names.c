@@ -44,12 +44,36 @@ TARE_API void tare_view_name_with(tare_view *view, tare_name_fn name,
 	tr_pool_release(&p->places);
 }
 
-/* "libc.so.6"; "[unknown]" for code in no file, generated at run time. */
-static size_t place_unnamed(const tare_module *module, tare_place *place)
+/* Programs that generate code, and how they tell the names of it. */
+static const char *generated_by(const char *program)
+{
+	static const struct {
+		const char *program, *text;
+	} known[] = {
+		{ "node", "JIT code (no names: node --perf-basic-prof)" },
+		{ "nodejs", "JIT code (no names: node --perf-basic-prof)" },
+		{ "java", "JIT code (no names: java "
+			  "-XX:+UnlockDiagnosticVMOptions "
+			  "-XX:+DumpPerfMapAtExit)" },
+		{ "dotnet", "JIT code (no names: DOTNET_PerfMapEnabled=1)" },
+		{ "ruby", "JIT code (no names: ruby --yjit-perf=map)" },
+		{ "luajit", "JIT code (no names)" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(program, known[i].program) == 0)
+			return known[i].text;
+	return "[unknown]";
+}
+
+/* "libc.so.6"; code in no file, generated at run time, is one place. */
+static size_t place_unnamed(const tare_view *view, const tare_module *module,
+			    tare_place *place)
 {
 	*place = (tare_place){
-		.function = module && module->name[0] ? module->name :
-							"[unknown]",
+		.function = module->name[0] ?
+				    module->name :
+				    generated_by(tare_view_run(view)->program),
 		.file = "",
 	};
 	return 1;
@@ -58,23 +82,25 @@ static size_t place_unnamed(const tare_module *module, tare_place *place)
 static size_t ask(tare_view *view, uint32_t index, uint64_t address,
 		  tare_place *places)
 {
+	static const tare_module none = { .path = "", .name = "",
+					  .build_id = "" };
 	const tare_module *module =
 		index < view->profile.n_modules ?
 			&view->profile.modules[index] :
-			NULL;
+			&none;
 	size_t n = 0;
 
-	if (!module && address == TR_STACK_KERNEL) {
+	if (module == &none && address == TR_STACK_KERNEL) {
 		places[0] = (tare_place){ .function = TR_KERNEL_NAME,
 					  .file = "" };
 		return 1;
 	}
-	if (module && tr_module_name_is_own(module->name)) {
+	if (tr_module_name_is_own(module->name)) {
 		places[0] = (tare_place){ .function = "[measuring]",
 					  .file = "" };
 		return 1;
 	}
-	if (module && view->profile.name)
+	if (view->profile.name)
 		n = view->profile.name(view->profile.name_arg, module, address,
 				       places, PLACES_MOST);
 	if (n > PLACES_MOST)
@@ -82,7 +108,7 @@ static size_t ask(tare_view *view, uint32_t index, uint64_t address,
 	for (size_t i = 0; i < n; i++)
 		if (!places[i].function || !places[i].file)
 			n = 0;
-	return n ? n : place_unnamed(module, places);
+	return n ? n : place_unnamed(view, module, places);
 }
 
 static const struct tr_named *look_up(tare_view *view, uint32_t module,
