@@ -120,6 +120,8 @@ int tr_frames_add(struct tr_frames *frames, tare_view *view,
 /* The frames of one address below `node`: outermost first, or reversed. */
 uint32_t tr_frames_step(struct tr_frames *frames, tare_view *view,
 			const tare_stack *stack, uint32_t node);
+/* A function that is in no stack: see frames.c. */
+bool tr_place_is_entry(const tare_place *place);
 /* Adds to what a node has itself. */
 void tr_frames_weigh(struct tr_frames *frames, uint32_t node, unsigned slot,
 		     uint64_t n, double ns);

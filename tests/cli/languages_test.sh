@@ -83,6 +83,97 @@ else
 	expect_has "$out" "<Cart<> as Price>::price" "and shortened where not"
 fi
 
+# ---- Go --------------------------------------------------------------------
+
+mkdir go
+cat >go/main.go <<'END'
+package main
+
+// #include <stdlib.h>
+import "C"
+import (
+	"fmt"
+	"time"
+)
+
+//go:noinline
+func mix(n int) uint64 {
+	x := uint64(n)
+	for i := 0; i < 200000; i++ {
+		x = x*6364136223846793005 + 1442695040888963407
+	}
+	return x
+}
+
+//go:noinline
+func fill(n int) uint64 {
+	s := make([]uint64, 4096)
+	for i := range s {
+		s[i] = uint64(i * n)
+	}
+	return s[n%4096]
+}
+
+func main() {
+	C.free(C.malloc(10)) // linked with libc
+	start := time.Now()
+	var s uint64
+	for n := 0; time.Since(start) < 1500*time.Millisecond; n++ {
+		s ^= mix(n)
+		for k := 0; k < 20; k++ {
+			s ^= fill(n + k)
+		}
+	}
+	fmt.Println(s)
+}
+END
+printf 'module shares\n\ngo 1.19\n' >go/go.mod
+
+# NAME: its own share in per cent, by tare (with its error) and by perf.
+share_by_tare() {
+	"$TARE" report --json 2>/dev/null | "$PYTHON" -c "
+import json, sys
+rows = [f for f in json.load(sys.stdin)['samples']['functions']
+	if f['function'] == '$1']
+print(sum(100 * f['own_share'] for f in rows),
+	sum(100 * f['own_error'] for f in rows))"
+}
+share_by_perf() {
+	perf report -i perf.data --stdio --sort sym 2>/dev/null |
+		awk -v name="$1" '$NF == name { sub("%", "", $1); sum += $1 }
+			END { print sum + 0 }'
+}
+
+# Another program may disturb a run: three tries. Few samples are uncertain.
+same_shares() {
+	local try name
+	for try in 1 2 3; do
+		"$TARE" run --rate 1000 --no-report -- ./shares >/dev/null 2>&1
+		perf record -q -e cpu-clock -F 999 -o perf.data ./shares \
+			>/dev/null 2>&1
+		for name in main.mix main.fill runtime.asyncPreempt; do
+			echo "$try $name $(share_by_tare $name)" \
+				"$(share_by_perf $name)"
+		done >shares.txt
+		sed 's/^/# try, name, tare, its error, perf: /' shares.txt
+		awk '{ d = $3 - $5; most = 3 + 2 * $4 }
+			d > most || d < -most { bad = 1 }
+			END { exit bad }' shares.txt && return
+	done
+	return 1
+}
+if ! command -v go >/dev/null; then
+	expect_skip "no go"
+elif ! perf record -q -e cpu-clock -o perf.data true >/dev/null 2>&1; then
+	expect_skip "no perf, or it may not sample"
+elif ! (cd go && GOCACHE=$PWD/cache GOFLAGS= CGO_ENABLED=1 \
+	go build -o ../shares .) >go.txt 2>&1; then
+	expect_skip "go does not work: $(head -1 go.txt)"
+else
+	same_shares
+	expect_is "$?" 0 "a Go program's shares are those of perf, +- 3 points"
+fi
+
 # ---- generated code --------------------------------------------------------
 
 # A program that generates code: a copy of a function in memory of its own. It

@@ -139,6 +139,35 @@ TEST(code_that_a_program_makes_is_followed_by_its_frame_pointer)
 	CHECK(!tr_unwind_wants_look());
 }
 
+#if defined(__x86_64__)
+/* Before the frame pointer is stored, and before it is this function's. */
+TEST(made_code_that_is_interrupted_at_its_entry_has_its_caller)
+{
+	uint64_t fp = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	uint64_t ra = (uint64_t)(uintptr_t)__builtin_return_address(0);
+	volatile uint64_t stack[2] = { ra, ra };
+	struct tr_unwind_at at = { .sp = (uint64_t)(uintptr_t)stack,
+				   .fp = fp };
+	struct tr_unwind_frame frame[8];
+	bool is_whole;
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (!CHECK(page != MAP_FAILED))
+		return;
+	memcpy(page, made_code, sizeof(made_code));
+	at.pc = (uint64_t)(uintptr_t)page;
+	CHECK(tr_unwind(&at, frame, 8, &is_whole) >= 2);
+	CHECK(frame[1].pc == ra);
+	at.pc++;
+	stack[0] = fp;
+	frame[1].pc = 0;
+	CHECK(tr_unwind(&at, frame, 8, &is_whole) >= 2);
+	CHECK(frame[1].pc == ra);
+	(void)munmap(page, 4096);
+}
+#endif
+
 /* ---- threads ----------------------------------------------------------- */
 
 static void *walk_in_thread(void *arg)

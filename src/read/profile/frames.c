@@ -122,6 +122,18 @@ void tr_frames_weigh(struct tr_frames *f, uint32_t node, unsigned slot,
 
 /* ---- samples ----------------------------------------------------------- */
 
+/*
+ * Go interrupts a thread by a signal whose handler makes the interrupted code
+ * call this function. The thread's timer often expires together with that
+ * signal; its own signal is then delivered before the first instruction of the
+ * function. The time was spent in the code that "called" it.
+ */
+bool tr_place_is_entry(const tare_place *place)
+{
+	return strcmp(place->function, "runtime.asyncPreempt") == 0 ||
+	       strcmp(place->function, "runtime.asyncPreempt.abi0") == 0;
+}
+
 uint32_t tr_frames_step(struct tr_frames *f, tare_view *view,
 			const tare_stack *s, uint32_t node)
 {
@@ -133,11 +145,13 @@ uint32_t tr_frames_step(struct tr_frames *f, tare_view *view,
 		return node;
 	if (s->kind != TARE_STACK_CODE)
 		return tr_frames_child(f, node, kind_function(f, s->kind));
-	if (f->folds_runtime)
-		return tr_fold_step(f, view, s, node);
 	/* One place: the function that contains the code. */
 	n = tare_view_places(view, s->module, s->address, place,
 			     f->folds_inlined ? 1 : PLACES_MOST);
+	if (n == 1 && tr_place_is_entry(&place[0]))
+		return node;
+	if (f->folds_runtime)
+		return tr_fold_step(f, view, s, node);
 	for (size_t i = 0; i < n; i++)
 		node = tr_frames_child(f, node,
 				tr_frames_function(f,

@@ -94,7 +94,7 @@ static void note_line(struct reading_functions *r, const tare_stack *s)
 	if (!s->samples || s->kind != TARE_STACK_CODE ||
 	    !tare_view_places(r->view, s->module, s->address, place,
 			      r->places) ||
-	    !place[0].line)
+	    !place[0].line || tr_place_is_entry(&place[0]))
 		return;
 	r->line[r->n_lines++] = (struct line_weight){
 		place[0].file, s->weight_ns,

@@ -15,6 +15,7 @@
 #include "record/unwind/reach.h"
 #include "record/unwind/rule.h"
 
+#include <string.h>
 #include <ucontext.h>
 
 struct walk {
@@ -54,6 +55,37 @@ TR_INLINE uint64_t bare_address(uint64_t address)
 
 /* ---- one step, in all its forms ---------------------------------------- */
 
+#if defined(__x86_64__)
+/*
+ * x86-64: an interrupted function without a table that is about to store its
+ * caller's frame pointer: the frame pointer is still the caller's, and the
+ * caller would be left out.
+ */
+static bool step_entry(struct walk *walk)
+{
+	static const uint8_t entry[] = { 0x55, 0x48, 0x89, 0xe5 };
+	uint8_t code[sizeof(entry)];
+	bool is_stored;
+	uint64_t ra, fp = walk->fp;
+
+	if (walk->back || !tr_reach_copy(walk->pc, code, sizeof(code)))
+		return false;
+	is_stored = memcmp(code, entry + 1, sizeof(entry) - 1) == 0;
+	if (!is_stored && memcmp(code, entry, sizeof(entry)) != 0)
+		return false;
+	if ((is_stored && !walk_load(walk, walk->sp, &fp)) ||
+	    !walk_load(walk, walk->sp + (is_stored ? 8 : 0), &ra))
+		return false;
+	walk->pc = ra;
+	walk->fp = fp;
+	walk->sp += is_stored ? 16 : 8;
+	walk->back = 1;
+	walk->bx_at = 0;
+	walk->has_others = false;
+	return true;
+}
+#endif
+
 /*
  * aarch64: if tables say nothing, the innermost function is a PLT entry or
  * hand-written, and its return address is in the link register. If it has
@@ -75,6 +107,8 @@ static bool step_leaf(struct walk *walk)
 	walk->pc = walk->link;
 	walk->back = 1;
 	return true;
+#elif defined(__x86_64__)
+	return step_entry(walk);
 #else
 	(void)walk;
 	return false;
