@@ -15,6 +15,7 @@ static struct {
 	const char *output;
 	const char *from;
 	const char *diff;
+	bool shares;
 	const char *title;
 	const char *colors;
 	const char *least;
@@ -32,7 +33,10 @@ static const struct option_spec options[] = {
 	OPTION_WORD(0, "from", &opts.from, "WHAT", FROMS,
 		    "draw what: " FROMS " (default: samples, else calls)"),
 	OPTION_TEXT(0, "diff", &opts.diff, "RUN",
-		    "compare with RUN: red is more than in RUN, blue less"),
+		    "compare with RUN: red takes longer than in RUN, blue "
+		    "shorter"),
+	OPTION_FLAG(0, "shares", &opts.shares,
+		    "with --diff: compare shares of the runs, not times"),
 	OPTION_FLAG(0, "icicle", &opts.icicle, "draw callers above callees"),
 	OPTION_FLAG(0, "reverse", &opts.reverse,
 		    "start at the callees, stack their callers"),
@@ -88,6 +92,7 @@ static int choose(tare_view *view, tare_flame_options *how)
 		.is_icicle = opts.icicle,
 		.is_reverse = opts.reverse,
 		.is_warm = opts.colors && strcmp(opts.colors, "warm") == 0,
+		.is_by_share = opts.shares,
 	};
 	return read_percent(opts.least, &how->least);
 }
@@ -139,6 +144,8 @@ static int flame(tare_view *view, const char *which)
 	tare_flame_options how;
 	int code = choose(view, &how);
 
+	if (!code && opts.shares && !opts.diff)
+		code = message_usage("'--shares' needs '--diff'");
 	if (!code && opts.diff)
 		code = run_open(opts.diff, &how.before);
 	if (!code)

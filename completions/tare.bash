@@ -10,7 +10,7 @@ _tare_options() {
 		-f --failed --ok -l --last --from --to --values --inline --raw
 		--json" ;;
 	tree) echo "--min --depth --focus --raw --json" ;;
-	flame) echo "-o --output --from --diff --icicle --reverse --title
+	flame) echo "-o --output --from --diff --shares --icicle --reverse --title
 		--colors --width --min" ;;
 	alloc) echo "--by --sort -n --top --peak --leaks --diff --json" ;;
 	stages) echo "-f --factor --json" ;;

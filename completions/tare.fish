@@ -117,6 +117,7 @@ complete -c tare -n '__tare_is alloc' -l json -d 'write JSON'
 complete -c tare -n '__tare_is flame' -s o -l output -r -F -d 'into a file'
 complete -c tare -n '__tare_is flame' -l from -x -a 'samples calls alloc' -d 'draw what'
 complete -c tare -n '__tare_is flame' -l diff -x -a '(__tare_runs)' -d 'compare with a run'
+complete -c tare -n '__tare_is flame' -l shares -d 'compare shares, not times'
 complete -c tare -n '__tare_is flame' -l icicle -d 'draw callers above callees'
 complete -c tare -n '__tare_is flame' -l reverse -d 'start at the callees'
 complete -c tare -n '__tare_is flame' -l title -x -d title

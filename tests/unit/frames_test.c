@@ -537,6 +537,60 @@ TEST(a_flame_graph_has_a_box_a_frame)
 	scene_play(play_flame);
 }
 
+/* The class of the first box with this title. */
+static const char *class_of(const char *svg, const char *title)
+{
+	static char text[8];
+	const char *at = strstr(svg, title);
+
+	at = at ? strstr(at, "class=\"") : NULL;
+	(void)snprintf(text, sizeof(text), "%.2s", at ? at + 7 : "");
+	return text;
+}
+
+static unsigned count_of(const char *text, const char *what)
+{
+	unsigned n = 0;
+
+	while ((text = strstr(text, what))) {
+		text++;
+		n++;
+	}
+	return n;
+}
+
+/* Only x is slower: the rest has the colour of what is the same. */
+static void play_slower(void)
+{
+	tare_flame_options how = { .struct_size = sizeof(how) };
+	struct tr_buf buf = TR_BUF_INIT;
+	tare_view *now;
+	uint32_t rest;
+
+	start_rows();
+	write_stacks();
+	rest = at(TR_STACK_WHOLE, 5, 1);
+	rows_count(rest, 40, 40 * MS);
+	how.before = named_view();
+	rows_count(rest, 80, 80 * MS);
+	now = named_view();
+	CHECK_INT(picture(now, &how, &buf), 0);
+	CHECK(strstr(buf.data, "<title>x\n64.17 %, 120 ms, 120 samples\n"));
+	CHECK(strstr(buf.data, "\nbefore 37.38 %, 40 ms, 40 samples\n"
+			       "+80 ms\n"));
+	CHECK_STR(class_of(buf.data, "<title>x\n"), "r8");
+	CHECK_INT(count_of(buf.data, "class=\"b8"), 1); /* the key */
+	CHECK_INT(count_of(buf.data, "class=\"r8\""), 2); /* and the key */
+	tr_buf_release(&buf);
+	tare_view_close(now);
+	tare_view_close(how.before);
+}
+
+TEST(what_takes_the_same_time_in_two_runs_is_grey)
+{
+	scene_play(play_slower);
+}
+
 /* Twice the work and the same fib: shares, not times, are compared. */
 static void play_diff(void)
 {
@@ -549,6 +603,7 @@ static void play_diff(void)
 	how.before = named_view();
 	rows_count(at(TR_STACK_WHOLE, 5, 1), 67, 67 * MS);
 	now = named_view();
+	how.is_by_share = true;
 	CHECK_INT(picture(now, &how, &buf), 0);
 	CHECK(strstr(buf.data, "<title>x\n50 %, 67 ms, 67 samples\n"
 			       "own 50 %, 67 ms, 67 samples\n"

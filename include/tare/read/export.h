@@ -129,6 +129,7 @@ typedef struct tare_flame_options {
 	bool is_icicle;		/* callers above their callees */
 	bool is_reverse;	/* from callees to their callers */
 	bool is_warm;		/* warm colours, not one per module */
+	bool is_by_share;	/* compare shares of the runs, not times */
 } tare_flame_options;
 
 /* TARE_ENOENT: the view has nothing of that kind. */

@@ -28,15 +28,27 @@ struct tr_text tr_flame_weight_text(const struct tr_flame *flame,
 /* ---- boxes ------------------------------------------------------------- */
 
 /*
- * The mean of both runs' shares: boxes that are only in the old run are as wide
- * as boxes that are only in the new one.
+ * Two runs are compared by their weights, so that what took the same time in
+ * both is the same; or by shares, for runs of different lengths. The picture is
+ * the mean of both runs: boxes that are only in the old run are as wide as
+ * boxes that are only in the new one.
  */
+static void choose_base(struct tr_flame *flame)
+{
+	bool is_by_time = flame->options.before && !flame->options.is_by_share;
+	double mean = (flame->whole[0] + flame->whole[1]) / 2;
+
+	for (unsigned slot = 0; slot < 2; slot++)
+		flame->base[slot] = is_by_time ? mean : flame->whole[slot];
+}
+
 static double share_of(const struct tr_flame *flame, uint32_t node)
 {
-	double share = tr_flame_share(flame, node, 0);
+	const struct tr_weight *all = flame->frames.node[node].all;
+	double share = tr_flame_part(flame, all[0], 0);
 
 	return flame->options.before ?
-		       (share + tr_flame_share(flame, node, 1)) / 2 :
+		       (share + tr_flame_part(flame, all[1], 1)) / 2 :
 		       share;
 }
 
@@ -130,13 +142,22 @@ static void add_weight(struct tr_flame *flame, struct tr_weight weight,
 
 static void add_change(struct tr_flame *flame, uint32_t node)
 {
-	double change = tr_flame_share(flame, node, 0) -
-			tr_flame_share(flame, node, 1);
+	const struct tr_weight *all = flame->frames.node[node].all;
+	double change = all[0].ns - all[1].ns, points;
 
 	tr_sink_adds(flame->sink, "\nbefore ");
-	add_weight(flame, flame->frames.node[node].all[1], flame->whole[1]);
-	tr_sink_addf(flame->sink, "\n%s%s points", change < 0 ? "" : "+",
-		     tr_as_short(change * 100, 2).text);
+	add_weight(flame, all[1], flame->whole[1]);
+	if (!flame->options.is_by_share) {
+		tr_sink_addf(flame->sink, "\n%c%s", change < 0 ? '-' : '+',
+			     tr_flame_weight_text(flame, change < 0 ?
+								 -change :
+								 change).text);
+		return;
+	}
+	points = (tr_flame_part(flame, all[0], 0) -
+		  tr_flame_part(flame, all[1], 1)) * 100;
+	tr_sink_addf(flame->sink, "\n%s%s points", points < 0 ? "" : "+",
+		     tr_as_short(points, 2).text);
 }
 
 static void add_source(struct tr_flame *flame,
@@ -266,6 +287,7 @@ static int take_frames(struct tr_flame *flame)
 	tr_frames_finish(&flame->frames);
 	flame->whole[0] = flame->frames.node[0].all[0].ns;
 	flame->whole[1] = flame->frames.node[0].all[1].ns;
+	choose_base(flame);
 	if (!(flame->whole[0] > 0) ||
 	    (flame->options.before && !(flame->whole[1] > 0)))
 		return TARE_ENOENT;

@@ -41,17 +41,18 @@ struct tr_flame {
 	uint32_t n_boxes, deepest;
 	double least;	 /* share of the smallest box */
 	double whole[2]; /* total weight, of both views */
+	double base[2];	 /* what weights are compared by: see flame.c */
 	struct tr_flame_module module[TR_FLAME_MODULES];
 	unsigned n_modules;
 };
 
-/* The share of a node in view 0 or 1, of the total. */
-TR_INLINE double tr_flame_share(const struct tr_flame *flame, uint32_t node,
-				unsigned slot)
+/* The part that a weight of view 0 or 1 is of the picture. */
+TR_INLINE double tr_flame_part(const struct tr_flame *flame,
+			       struct tr_weight weight, unsigned slot)
 {
-	double whole = flame->whole[slot];
+	double base = flame->base[slot];
 
-	return whole > 0 ? flame->frames.node[node].all[slot].ns / whole : 0;
+	return base > 0 ? weight.ns / base : 0;
 }
 
 /* ---- flame.c ----------------------------------------------------------- */

@@ -16,6 +16,7 @@
 
 /* Full colour at a change of 10 percentage points. */
 #define CHANGE_FULL 0.1
+#define CERTAIN 2.5 /* standard errors: one box of 80 by accident */
 
 static const struct {
 	unsigned hue, saturation;
@@ -174,10 +175,38 @@ static unsigned module_number(const struct tr_flame *flame, const char *name)
 	return i;
 }
 
+/* Square of the standard error of a sampled weight. */
+static double error2(const struct tr_flame *flame, struct tr_weight weight,
+		     unsigned slot)
+{
+	double part = tr_flame_part(flame, weight, slot);
+
+	return flame->options.from == TARE_FRAMES_SAMPLES && weight.n ?
+		       part * part / (double)weight.n :
+		       0;
+}
+
+/*
+ * By what a function itself takes: a change has its colour where it happened,
+ * not in all the callers. From the leaves down, callers have no weight of
+ * their own. What may be an accident of sampling has no colour.
+ */
+static double change_of(const struct tr_flame *flame, uint32_t node)
+{
+	const struct tr_frame_node *frame = &flame->frames.node[node];
+	const struct tr_weight *weight =
+		flame->options.is_reverse ? frame->all : frame->own;
+	double change = tr_flame_part(flame, weight[0], 0) -
+			tr_flame_part(flame, weight[1], 1);
+	double variance = error2(flame, weight[0], 0) +
+			  error2(flame, weight[1], 1);
+
+	return change * change > CERTAIN * CERTAIN * variance ? change : 0;
+}
+
 static void change_class(struct tr_flame *flame, uint32_t node)
 {
-	double change = tr_flame_share(flame, node, 0) -
-			tr_flame_share(flame, node, 1);
+	double change = change_of(flame, node);
 	double size = change < 0 ? -change : change;
 	unsigned step = 0;
 
@@ -246,9 +275,14 @@ void tr_flame_legend(struct tr_flame *flame, unsigned y)
 	double x = TR_FLAME_SIDE;
 
 	if (flame->options.before) {
-		x = add_key(flame, x, y, "r8", "larger share than before");
+		bool is_by_share = flame->options.is_by_share;
+
+		x = add_key(flame, x, y, "r8",
+			    is_by_share ? "larger share than before" :
+					  "more than before");
 		x = add_key(flame, x, y, "r0", "the same");
-		(void)add_key(flame, x, y, "b8", "smaller share");
+		(void)add_key(flame, x, y, "b8",
+			      is_by_share ? "smaller share" : "less");
 	} else if (!flame->options.is_warm) {
 		module_legend(flame, y);
 	}
