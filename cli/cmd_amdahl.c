@@ -127,7 +127,8 @@ static void add_part(struct table *table, const tare_part *part)
 	add_name(table, part);
 }
 
-static void print_table(const tare_amdahl *amdahl, size_t top)
+static void print_table(const tare_amdahl *amdahl, size_t top,
+			bool with_callees)
 {
 	static const struct column columns[] = {
 		COLUMN_NUMBER("SHARE", 0),  COLUMN_NUMBER("TIME", 2),
@@ -144,10 +145,11 @@ static void print_table(const tare_amdahl *amdahl, size_t top)
 		is_marked |= amdahl->parts[i].below_resolution;
 	}
 	(void)printf("if one of the %s were %g times as fast, the whole gets "
-		     "FASTER and takes LESS time\n",
+		     "FASTER and takes LESS time%s\n",
 		     amdahl->of == TARE_PARTS_SAMPLES ? "sampled functions" :
 							of_names[amdahl->of],
-		     amdahl->factor);
+		     amdahl->factor,
+		     with_callees ? "; with what they call" : "");
 	table_end(&table, stdout);
 	if (amdahl->n_parts > top)
 		(void)printf("... and %zu more (--top 0 shows all)\n",
@@ -176,7 +178,17 @@ static void put_part(struct tr_json *json, const tare_part *part)
 	tr_json_end_object(json);
 }
 
-static void print_json(const tare_amdahl *amdahl, size_t top)
+static void put_parts(struct tr_json *json, const char *name,
+		      const tare_amdahl *amdahl, size_t top)
+{
+	tr_json_array(json, name);
+	for (size_t i = 0; i < amdahl->n_parts && i < top; i++)
+		put_part(json, &amdahl->parts[i]);
+	tr_json_end_array(json);
+}
+
+static void print_json(const tare_amdahl *amdahl, const tare_amdahl *paths,
+		       size_t top)
 {
 	struct tr_json *json = output_json_begin();
 
@@ -184,10 +196,9 @@ static void print_json(const tare_amdahl *amdahl, size_t top)
 	tr_json_str(json, "of", of_names[amdahl->of]);
 	tr_json_double(json, "factor", amdahl->factor);
 	tr_json_double(json, "whole_ns", amdahl->whole_ns);
-	tr_json_array(json, "parts");
-	for (size_t i = 0; i < amdahl->n_parts && i < top; i++)
-		put_part(json, &amdahl->parts[i]);
-	tr_json_end_array(json);
+	put_parts(json, "parts", amdahl, top);
+	if (paths)
+		put_parts(json, "with_callees", paths, top);
 	tr_json_end_object(json);
 	output_json(json, stdout);
 }
@@ -209,21 +220,51 @@ static int check(struct args *args)
 	return CODE_OK;
 }
 
+/*
+ * Sampled functions are many, and a slow one spends its time in what it calls:
+ * they are also ranked by total time, without those that contain everything.
+ * NULL: not asked for, or out of memory.
+ */
+static tare_amdahl *paths_of(tare_view *view, const tare_amdahl *amdahl)
+{
+	tare_amdahl_options how = asked;
+	tare_amdahl *paths;
+
+	how.of = amdahl->of;
+	how.with_callees = how.without_outer = true;
+	if (opts.total || amdahl->of != TARE_PARTS_SAMPLES ||
+	    tare_amdahl_open(view, &how, &paths))
+		return NULL;
+	return paths;
+}
+
+static void print_tables(const tare_amdahl *amdahl, const tare_amdahl *paths,
+			 size_t top)
+{
+	if (paths && paths->n_parts) {
+		print_table(paths, top, true);
+		(void)printf("\n");
+	}
+	print_table(amdahl, top, opts.total);
+}
+
 static int show(tare_view *view, const char *which)
 {
 	size_t top = opts.top ? (size_t)opts.top : SIZE_MAX;
-	tare_amdahl *amdahl;
+	tare_amdahl *amdahl, *paths;
 	int err = tare_amdahl_open(view, &asked, &amdahl), code;
 
 	if (err)
 		return message_error("judge", which, err);
 	code = amdahl->whole_ns > 0 ? CODE_OK : CODE_IO;
+	paths = paths_of(view, amdahl);
 	if (opts.json)
-		print_json(amdahl, top);
+		print_json(amdahl, paths, top);
 	else if (amdahl->whole_ns > 0)
-		print_table(amdahl, top);
+		print_tables(amdahl, paths, top);
 	else
 		message("nothing in this run has a time");
+	tare_amdahl_close(paths);
 	tare_amdahl_close(amdahl);
 	return code;
 }

@@ -174,4 +174,14 @@ void tr_compared_reset(tare_comparison *c);
 int tr_parts_of(tare_view *view, const tare_amdahl_options *options,
 		tare_amdahl *amdahl);
 
+/* ---- outer.c ----------------------------------------------------------- */
+
+struct tr_outer;
+
+/* Of a view's samples (free with tr_outer_free); NULL: no memory. */
+struct tr_outer *tr_outer_new(tare_view *view);
+void tr_outer_free(struct tr_outer *outer);
+/* Does the function contain the whole program? */
+bool tr_outer_has(const struct tr_outer *outer, const tare_function *function);
+
 #endif

@@ -293,4 +293,58 @@ expect_status 2 "$TARE" amdahl --of nonsense
 expect_status 0 "$TARE" amdahl --of samples --json
 expect_json "$out" 'len(d["parts"])' 0 "no samples: no parts"
 
+# One line is slow, and the time is in what it calls: the length of a text that
+# does not change is found anew for each letter.
+cat >words.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+static char text[100000];
+static int count_words(const char *s)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < strlen(s); i += 37)
+		n += s[i] == ' ';
+	return n;
+}
+static unsigned checksum(const char *s)
+{
+	unsigned h = 1;
+
+	for (size_t i = 0; s[i]; i++)
+		h = h * 31 + (unsigned char)s[i];
+	return h;
+}
+static unsigned process(void)
+{
+	return (unsigned)count_words(text) + checksum(text);
+}
+int main(void)
+{
+	unsigned s = 0;
+
+	memset(text, 'a', sizeof(text) - 1);
+	while ((double)clock() / CLOCKS_PER_SEC < 0.5)
+		s += process();
+	printf("%u\n", s);
+	return 0;
+}
+END
+"$CC" -O0 -g -fno-builtin -o words words.c || exit 1
+expect_status 0 "$TARE" run --no-report -- ./words
+expect_status 0 "$TARE" amdahl --json
+expect_json "$out" 'd["of"]' samples "a run without probes has its samples"
+if [ "$HAS_NAMES" = yes ]; then
+	expect_json "$out" 'd["with_callees"][0]["name"]' count_words \
+		"the function with the slow line is first by total time"
+	expect_json "$out" '[p["name"] for p in d["with_callees"]
+		if p["name"] in ("main", "process", "_start")]' "[]" \
+		"functions that contain everything are left out"
+fi
+expect_status 0 "$TARE" amdahl
+expect_has "$out" "with what they call" "the table is first in the text, too"
+expect_status 0 "$TARE" amdahl --total
+expect_has "$out" "main" "--total has all of them"
+
 finish

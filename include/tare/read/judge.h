@@ -78,6 +78,8 @@ typedef struct tare_amdahl_options {
 	double factor;		/* 0: 2 */
 	bool with_callees;	/* the time of a part includes its callees */
 	tare_worth_limits limits;
+	bool without_outer;	/* with callees: leave out sampled functions
+				 * that contain the program, such as main() */
 } tare_amdahl_options;
 
 /*

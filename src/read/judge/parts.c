@@ -17,6 +17,7 @@ struct source {
 	tare_view *view;
 	tare_amdahl *amdahl;
 	bool with_callees;
+	struct tr_outer *outer; /* left out; NULL: all are listed */
 };
 
 /* Room for n parts; false: out of memory. */
@@ -143,7 +144,11 @@ static int parts_of_samples(const struct source *source)
 		 * Code of tare cannot be optimised by the user, and is gone
 		 * without tare.
 		 */
-		if (!tr_module_name_is_own(f->module))
+		if (tr_module_name_is_own(f->module))
+			continue;
+		if (source->outer && tr_outer_has(source->outer, f))
+			source->amdahl->whole_ns += f->weight_ns;
+		else
 			add_part(source, part, f->weight_ns, f->all_weight_ns);
 	}
 	return 0;
@@ -159,14 +164,20 @@ static int (*const sources[])(const struct source *source) = {
 int tr_parts_of(tare_view *view, const tare_amdahl_options *options,
 		tare_amdahl *amdahl)
 {
-	struct source source = { view, amdahl, options->with_callees };
+	struct source source = { view, amdahl, options->with_callees, NULL };
 	uint32_t of = options->of ? options->of : TARE_PARTS_STAGES;
 	int err;
 
+	if (options->with_callees && options->without_outer) {
+		source.outer = tr_outer_new(view);
+		if (!source.outer)
+			return TARE_ENOMEM;
+	}
 	do {
 		amdahl->of = (enum tare_parts_of)of;
 		err = sources[of](&source);
 	} while (!err && !options->of && !(amdahl->whole_ns > 0) &&
 		 ++of <= TARE_PARTS_SAMPLES);
+	tr_outer_free(source.outer);
 	return err;
 }
