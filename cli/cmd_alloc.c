@@ -5,11 +5,13 @@
  * Rows of the table of allocations are grouped by place, call path or module,
  * then sorted. Two moments (snapshots or runs) are compared group by group.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include <tare/read/alloc.h>
 
 #include "alloc_groups.h"
+#include "alloc_ignore.h"
 #include "args.h"
 #include "base/text.h"
 #include "message.h"
@@ -23,9 +25,12 @@ static struct {
 	const char *sort;
 	const char *diff;
 	const char *to; /* the operand after --diff */
+	const char *ignore_file;
+	struct words ignore;
 	uint64_t top;
 	bool peak;
 	bool leaks;
+	bool no_ignore;
 	bool json;
 } opts = { .top = 20 };
 
@@ -41,6 +46,13 @@ static const struct option_spec options[] = {
 	OPTION_FLAG(0, "peak", &opts.peak, "show what was live at the peak"),
 	OPTION_FLAG(0, "leaks", &opts.leaks,
 		    "show only what is live at the end"),
+	OPTION_LIST(0, "ignore", &opts.ignore, "GLOB", NULL,
+		    "with --leaks: ignore stacks with this function or "
+		    "module; may be repeated"),
+	OPTION_TEXT(0, "ignore-file", &opts.ignore_file, "FILE",
+		    "with --leaks: ignore by a glob in each line of FILE"),
+	OPTION_FLAG(0, "no-ignore", &opts.no_ignore,
+		    "with --leaks: also show what libraries keep on purpose"),
 	OPTION_TEXT(0, "diff", &opts.diff, "A B",
 		    "compare A with B: snapshots of the run, 'end', or runs"),
 	OPTION_JSON(&opts.json),
@@ -147,7 +159,21 @@ static void json_marks(struct tr_json *json, tare_view *view)
 	tr_json_end_array(json);
 }
 
-static void json_groups(tare_view *view, const struct alloc_groups *groups)
+static void json_ignored(struct tr_json *json,
+			 const struct alloc_ignore *ignore)
+{
+	uint64_t n, bytes;
+
+	alloc_ignore_sum(ignore, &n, &bytes);
+	tr_json_object(json, "ignored");
+	tr_json_u64(json, "live", n);
+	tr_json_u64(json, "live_bytes", bytes);
+	tr_json_end_object(json);
+}
+
+/* `ignore`: of leaks; else NULL. */
+static void json_groups(tare_view *view, const struct alloc_groups *groups,
+			const struct alloc_ignore *ignore)
 {
 	struct tr_json *json = output_json_begin();
 	size_t n = rows_shown(groups);
@@ -156,6 +182,8 @@ static void json_groups(tare_view *view, const struct alloc_groups *groups)
 	tr_json_str(json, "run", tare_view_run(view)->id);
 	tr_json_struct(json, "totals", TR_ALL(totals), tare_view_heap(view));
 	json_marks(json, view);
+	if (ignore)
+		json_ignored(json, ignore);
 	tr_json_array(json, "rows");
 	for (size_t i = 0; i < n; i++) {
 		tr_json_object(json, NULL);
@@ -166,6 +194,44 @@ static void json_groups(tare_view *view, const struct alloc_groups *groups)
 	tr_json_end_array(json);
 	tr_json_end_object(json);
 	output_json(json, stdout);
+}
+
+static int show_leaks(tare_view *view, const tare_alloc *rows, size_t n)
+{
+	struct alloc_groups groups = { .by = alloc_by(opts.by) };
+	struct alloc_ignore ignore = { .globs = &opts.ignore,
+				       .file = opts.ignore_file,
+				       .no_known = opts.no_ignore };
+	int code = alloc_ignore_open(&ignore);
+	tare_alloc *left = NULL;
+	size_t n_left = 0;
+
+	if (!code) {
+		left = alloc_ignore_rows(&ignore, view, rows, n, &n_left);
+		if (!left || alloc_groups_add(&groups, view, left, n_left,
+					      false))
+			code = message_error("read", tare_view_run(view)->id,
+					     TARE_ENOMEM);
+	}
+	if (!code) {
+		alloc_groups_sort(&groups, opts.sort ? opts.sort : "live");
+		alloc_groups_keep_live(&groups);
+		for (size_t i = 0; i < n_left; i++)
+			if (left[i].live && !left[i].tag[0])
+				code = CODE_FOUND;
+		if (opts.json) {
+			json_groups(view, &groups, &ignore);
+		} else {
+			print_totals(tare_view_heap(view));
+			alloc_ignore_print(&ignore);
+			if (groups.n)
+				print_groups(&groups);
+		}
+	}
+	alloc_groups_release(&groups);
+	alloc_ignore_close(&ignore);
+	free(left);
+	return code;
 }
 
 static int show_one(tare_view *view)
@@ -183,21 +249,21 @@ static int show_one(tare_view *view)
 			"'tare run --alloc'", tare_view_run(view)->id);
 		return CODE_IO;
 	}
+	if (opts.leaks)
+		return show_leaks(view, rows, n);
 	if (alloc_groups_add(&groups, view, rows, n, false))
 		return message_error("read", tare_view_run(view)->id,
 				     TARE_ENOMEM);
 	alloc_groups_sort(&groups, opts.sort ? opts.sort :
 				   opts.peak ? "peak" : "live");
-	if (opts.leaks)
-		alloc_groups_keep_live(&groups);
 	if (opts.json) {
-		json_groups(view, &groups);
+		json_groups(view, &groups, NULL);
 	} else {
 		print_totals(heap);
 		print_groups(&groups);
 	}
 	alloc_groups_release(&groups);
-	return opts.leaks && heap->live ? CODE_FOUND : CODE_OK;
+	return CODE_OK;
 }
 
 /* ---- two moments ------------------------------------------------------- */
@@ -338,6 +404,10 @@ static int compare(tare_view *view)
 /* With --diff the last operand is the later moment. */
 static int check(struct args *args)
 {
+	if (!opts.leaks &&
+	    (opts.ignore.n || opts.ignore_file || opts.no_ignore))
+		return message_usage("'--ignore', '--ignore-file' and "
+				     "'--no-ignore' need '--leaks'");
 	if (!opts.diff && args->n_operands > 1)
 		return message_usage("one run, not two");
 	if (!opts.diff)

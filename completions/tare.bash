@@ -12,7 +12,8 @@ _tare_options() {
 	tree) echo "--min --depth --focus --raw --json" ;;
 	flame) echo "-o --output --from --diff --shares --icicle --reverse --title
 		--colors --width --min" ;;
-	alloc) echo "--by --sort -n --top --peak --leaks --diff --json" ;;
+	alloc) echo "--by --sort -n --top --peak --leaks --ignore --ignore-file
+		--no-ignore --diff --json" ;;
 	stages) echo "-f --factor --json" ;;
 	amdahl) echo "-f --factor --of --total -n --top -w --worth --json" ;;
 	mpi) echo "--json" ;;
@@ -90,6 +91,7 @@ _tare_values() {
 _tare_takes_value() {
 	case $1:$2 in
 	alloc:--by | alloc:--sort | alloc:-n | alloc:--top | alloc:--diff | \
+	alloc:--ignore | alloc:--ignore-file | \
 	flame:-o | flame:--output | flame:--from | flame:--diff | \
 	flame:--title | flame:--colors | flame:--width | flame:--min | \
 	*:--color | serve:-[pb] | serve:--port | serve:--bind | \

@@ -112,6 +112,9 @@ complete -c tare -n '__tare_is alloc' -l sort -x -a 'live bytes count peak tempo
 complete -c tare -n '__tare_is alloc' -s n -l top -x -d rows
 complete -c tare -n '__tare_is alloc' -l peak -d 'what was live at the peak'
 complete -c tare -n '__tare_is alloc' -l leaks -d 'only what is live at the end'
+complete -c tare -n '__tare_is alloc' -l ignore -x -d 'ignore functions or modules'
+complete -c tare -n '__tare_is alloc' -l ignore-file -r -d 'ignore by the lines of a file'
+complete -c tare -n '__tare_is alloc' -l no-ignore -d 'also what libraries keep'
 complete -c tare -n '__tare_is alloc' -l diff -x -a 'end (__tare_runs)' -d 'from this to the operand'
 complete -c tare -n '__tare_is alloc' -l json -d 'write JSON'
 complete -c tare -n '__tare_is flame' -s o -l output -r -F -d 'into a file'

@@ -9,7 +9,7 @@
 #ifndef TR_READ_PROFILE_H
 #define TR_READ_PROFILE_H
 
-#include <tare/alloc.h>
+#include <tare/read/alloc.h>
 #include <tare/read/profile.h>
 
 #include "read/view.h"
@@ -61,6 +61,14 @@ struct tr_functions_change {
 /* `before` NULL: since the start. 0 or an error. */
 int tr_functions_between(tare_view *before, tare_view *now,
 			 struct tr_functions_change *ret);
+
+/* ---- alloc_kept.c ------------------------------------------------------ */
+
+/* Which library keeps it on purpose, such as "stdio"; NULL: none. */
+const char *tr_alloc_kept_by(tare_view *view, const tare_alloc *alloc);
+/* Is a function or a module of its stack, or its tag, of this glob? */
+bool tr_alloc_matches(tare_view *view, const tare_alloc *alloc,
+		      const char *glob);
 
 /* ---- frames.c ---------------------------------------------------------- */
 

@@ -356,4 +356,68 @@ expect_status 3 "$TARE" alloc nonexistent
 expect_status 3 "$TARE" alloc --diff nowhere end
 expect_has "$err" "'nowhere' is no snapshot of the run, and no run" \
 	"a snapshot that is not there"
+# ---- what is no leak -------------------------------------------------------
+
+cat >hello.c <<'EOF'
+#include <locale.h>
+#include <stdio.h>
+
+int main(void)
+{
+	(void)setlocale(LC_ALL, "");
+	printf("hello\n");
+	return 0;
+}
+EOF
+"$CC" -O1 -o hello hello.c
+noted exact ./hello >/dev/null
+expect_status 0 "$TARE" alloc --leaks
+expect_has "$out" "ignored: " "what stdio keeps is said, in one line"
+expect_status 1 "$TARE" alloc --leaks --no-ignore --by path
+expect_has "$out" "_IO_file_doallocate" "and shown if wanted"
+expect_status 0 "$TARE" alloc --leaks --json
+expect_json "$out" "d['ignored']['live'] > 0, d['rows']" "(True, [])" "as JSON"
+
+if command -v g++ >/dev/null; then
+	cat >hello.cc <<'EOF'
+#include <iostream>
+#include <string>
+
+int main()
+{
+	std::cout << std::string("hello, world of long texts ") << 1.5 << "\n";
+	try {
+		throw 7;
+	} catch (int) {
+	}
+}
+EOF
+	for how in "" "-static-libstdc++"; do
+		g++ -O1 $how -o hello_cc hello.cc 2>/dev/null || continue
+		noted exact ./hello_cc >/dev/null
+		expect_status 0 "$TARE" alloc --leaks
+		expect_has "$out" "libstdc++ 71 KiB" "the pool of C++ $how"
+	done
+else
+	expect_skip "no g++"
+fi
+
+noted exact ./leaky
+expect_status 1 "$TARE" alloc --leaks
+expect_has "$out" "leak_here" "a program's leaks are leaks"
+expect_status 1 "$TARE" alloc --leaks --ignore 'leak_here'
+expect_has_not "$out" "leak_here" "by its function one is ignored"
+expect_has "$out" "leak_there" "and not the others"
+expect_has "$out" "(--ignore 6.84 KiB" "which is said"
+expect_status 0 "$TARE" alloc --leaks --ignore leak_here --ignore '*_there'
+expect_status 0 "$TARE" alloc --leaks --ignore 'leaky'
+printf '# known\n\nleak_here\n  leak_th*\n' >known.txt
+expect_status 0 "$TARE" alloc --leaks --ignore-file known.txt
+expect_has "$out" "--ignore-file " "also by a file"
+expect_status 3 "$TARE" alloc --leaks --ignore-file nosuch.txt
+expect_has "$err" "cannot open 'nosuch.txt'" "a missing file is an error"
+head -c 70000 /dev/zero | tr '\0' x >long.txt
+expect_status 2 "$TARE" alloc --leaks --ignore-file long.txt
+expect_status 2 "$TARE" alloc --ignore x
+
 finish
