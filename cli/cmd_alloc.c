@@ -5,6 +5,7 @@
  * Rows of the table of allocations are grouped by place, call path or module,
  * then sorted. Two moments (snapshots or runs) are compared group by group.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,17 +62,43 @@ static const struct option_spec options[] = {
 
 /* ---- one moment -------------------------------------------------------- */
 
+/*
+ * Half the width of an interval that holds 95 % of the time. The variance of a
+ * sum of bytes is at most the sum times the mean distance of samples: a block
+ * of s bytes, sampled with the chance p = 1 - exp(-s / mean), adds
+ * s * s * (1 - p) / p, which is at most s * mean. Without any sample there may
+ * still have been three times the distance: -log(0.05).
+ */
+static double error_of(const tare_heap *heap, uint64_t bytes)
+{
+	double mean = (double)heap->sample_bytes;
+
+	return mean > 0 ? mean * (1 + 1.96 * sqrt((double)bytes / mean + 1)) :
+			  0;
+}
+
+/* The peak is the highest of many estimates: rather too high than too low. */
+static void print_errors(const tare_heap *heap)
+{
+	(void)printf("estimated from samples: allocated ± %s, live ± %s, "
+		     "peak ± %s (95 %%)\n",
+		     tr_as_bytes(error_of(heap, heap->bytes)).text,
+		     tr_as_bytes(error_of(heap, heap->live_bytes)).text,
+		     tr_as_bytes(error_of(heap, heap->peak_bytes)).text);
+}
+
 static void print_totals(const tare_heap *heap)
 {
 	(void)printf("allocated %s in %s, live %s in %s, peak %s, "
-		     "temporary %s%s\n",
+		     "temporary %s\n",
 		     tr_as_bytes((double)heap->bytes).text,
 		     tr_as_count(heap->allocs).text,
 		     tr_as_bytes((double)heap->live_bytes).text,
 		     tr_as_count(heap->live).text,
 		     tr_as_bytes((double)heap->peak_bytes).text,
-		     tr_as_count(heap->temporary).text,
-		     heap->is_estimate ? " (estimated from samples)" : "");
+		     tr_as_count(heap->temporary).text);
+	if (heap->is_estimate)
+		print_errors(heap);
 	if (heap->unseen)
 		(void)printf("untracked: %s allocations\n",
 			     tr_as_count(heap->unseen).text);

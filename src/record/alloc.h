@@ -53,8 +53,9 @@ void tr_alloc_gone(const struct tr_alloc_taken *taken);
 void tr_alloc_kept(const struct tr_alloc_taken *taken);
 
 /*
- * Sampled mode: subtract the size from tr_alloc_left; below 0, call
- * tr_alloc_sampled(). Remove a block only if its place in the filter is not 0.
+ * Sampled mode: subtract tr_alloc_step() of the size from tr_alloc_left; below
+ * 0, call tr_alloc_sampled(). Remove a block only if its place in the filter is
+ * not 0.
  */
 #define TR_ALLOC_FILTER 65536u
 extern __thread int64_t tr_alloc_left
@@ -64,6 +65,12 @@ extern __thread int64_t tr_alloc_left
 	__attribute__((visibility("hidden")));
 #endif
 extern uint8_t tr_alloc_filter[TR_ALLOC_FILTER];
+
+/* Blocks without bytes count as 1: else none of them would be sampled. */
+TR_INLINE int64_t tr_alloc_step(uint64_t size)
+{
+	return (int64_t)(size + !size);
+}
 void *tr_alloc_sampled(void *block, size_t size);
 
 TR_INLINE uint32_t tr_alloc_filter_of(uint64_t key)

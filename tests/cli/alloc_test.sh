@@ -224,7 +224,8 @@ expect_json "$out" "d['totals']['bytes']" 3000 "and the ledger goes on"
 
 expect_status 0 noted sampled ./leaky
 expect_status 0 "$TARE" alloc
-expect_has "$out" "(estimated from samples)" "what is estimated says so"
+expect_has "$out" "estimated from samples: allocated ± " \
+	"what is estimated says so"
 
 # ---- C++ -------------------------------------------------------------------
 

@@ -239,8 +239,11 @@ TR_INLINE void count_free(struct tr_alloc_thread *thread,
 	assert(entry->key);
 	weigh(entry, &event);
 	event.is_temporary = thread->last == entry->key;
-	if (TR_UNLIKELY(is_sampled))
+	if (TR_UNLIKELY(is_sampled)) {
+		/* No sample since, and no other allocation either? */
+		event.is_temporary &= thread->last_left == tr_alloc_left;
 		filter_add(entry->key, -1);
+	}
 	tr_alloc_table_remove(thread, &event);
 }
 
@@ -421,13 +424,14 @@ TR_NOINLINE void *tr_alloc_sampled(void *block, size_t size)
 	if (!thread->is_drawn) { /* the thread's first: no sample was due yet */
 		thread->is_drawn = true;
 		tr_alloc_left = tr_weight_draw(&thread->random, sample_mean) -
-				(int64_t)size;
+				tr_alloc_step(size);
 		is_hit = tr_alloc_left < 0;
 	}
 	if (is_hit) {
 		tr_alloc_left = tr_weight_draw(&thread->random, sample_mean);
 		count_alloc(thread, (uintptr_t)block, size,
 			    row_at(thread, &at));
+		thread->last_left = tr_alloc_left;
 	}
 	leave(thread);
 	return block;

@@ -39,7 +39,8 @@ struct tr_alloc_thread {
 	struct tr_alloc *row_cache;
 	struct tr_walk_cache *walk_cache; /* NULL: no memory for it */
 	int64_t pending;  /* bytes that are not in tr_alloc_table->live yet */
-	uint64_t last;	  /* address of the newest block */
+	uint64_t last;	  /* address of the newest block; sampled: sample */
+	int64_t last_left; /* sampled: tr_alloc_left after that sample */
 	bool is_at_top;	  /* the newest event made the peak */
 	bool is_drawn;	  /* sampled: the next sample is drawn */
 	uint32_t replaced; /* tr_ledger->replaced at the last check */

@@ -9,6 +9,7 @@
  *
  * The functions are written out: libm is not linked into the library.
  */
+#include "record/alloc.h"
 #include "record/alloc/alloc.h"
 
 #include <assert.h>
@@ -63,7 +64,7 @@ int64_t tr_weight_draw(uint64_t *random, double mean)
 void tr_weight_of(uint64_t size, double mean, uint64_t *ret_count,
 		  uint64_t *ret_bytes)
 {
-	double n = 1 / chance_of((double)size / mean);
+	double n = 1 / chance_of((double)tr_alloc_step(size) / mean);
 
 	assert(mean > 0);
 	*ret_count = (uint64_t)(n * TR_SAMPLED_UNIT + 0.5);
