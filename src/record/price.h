@@ -18,8 +18,9 @@
  * A trial takes one call of a hundred at most: the pause after it is a hundred
  * times as long. The site is that of a random call, so sites are chosen as
  * often as they are called, and sites that are called rarely, whose cost does
- * not matter, almost never. Operations are never chosen, since each has a
- * record, nor are sites that the governor has reduced. There are no trials
+ * not matter, almost never. Operations and sites whose values are kept are
+ * never chosen, since each call has a record, nor are sites that the governor
+ * has reduced. There are no trials
  * while events are traced.
  */
 #ifndef TR_RECORD_PRICE_H

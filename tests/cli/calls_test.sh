@@ -290,7 +290,7 @@ expect_status 2 "$TARE" amdahl --factor 0
 expect_has "$err" "'0' is no factor" "a factor above 0"
 expect_status 2 "$TARE" amdahl --worth 20,5
 expect_status 2 "$TARE" amdahl --of nonsense
-expect_status 0 "$TARE" amdahl --of samples --json
+expect_status 3 "$TARE" amdahl --of samples --json
 expect_json "$out" 'len(d["parts"])' 0 "no samples: no parts"
 
 # One line is slow, and the time is in what it calls: the length of a text that

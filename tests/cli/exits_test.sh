@@ -32,7 +32,8 @@ END
 # ends HOW STATUS STATE
 ends() {
 	expect_status "$2" "$TARE" run -- ./ends "$1"
-	expect_has "$err" ", $3, " "the run of a program that ends by $1 is $3"
+	expect_has "$("$TARE" report all)" ", $3, " \
+		"the run of a program that ends by $1 is $3"
 	expect_has "$("$TARE" ls)" " $3 " "tare ls says so, too"
 	rm -rf "$TARE_DIR"
 }
@@ -67,7 +68,8 @@ END
 	if GOFLAGS=-mod=mod GOCACHE=$work/gocache GOTOOLCHAIN=local \
 		go build -o gohost . >../go.log 2>&1; then
 		expect_status 0 "$TARE" run -- ./gohost
-		expect_has "$err" ", finished, " "a Go program is finished"
+		expect_has "$("$TARE" report all)" ", finished, " \
+			"a Go program is finished"
 	else
 		expect_skip "no Go program was built: $(head -n 1 ../go.log)"
 	fi

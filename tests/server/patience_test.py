@@ -237,7 +237,7 @@ def check_vanishing(server, scene):
 def check_two(scene):
     first = subprocess.run([TARE, "url"], env=scene.environment, check=False,
                            stderr=subprocess.PIPE, text=True)
-    check_is((first.returncode, "no server" in first.stderr), (1, True),
+    check_is((first.returncode, "no server" in first.stderr), (3, True),
              "no server, no URL")
     both = [scene.start(TARE, "serve", "--port", "0", stdout=subprocess.PIPE,
                         stderr=subprocess.PIPE, text=True)
@@ -262,7 +262,7 @@ def check_two(scene):
     check_is(os.stat(state).st_mode & 0o777, 0o600, "for its owner only")
     winner.kill()
     winner.wait()
-    check_is(scene.tare("url").returncode, 1, "a killed server is gone")
+    check_is(scene.tare("url").returncode, 3, "a killed server is gone")
     server = scene.serve()
     check(server.is_alive() and server.url != url,
           "the next one has a token of its own")

@@ -119,7 +119,8 @@ TEST(on_there_are_a_ledger_and_a_control_page_and_only_for_their_owner)
 	SKIP_SANITIZED();
 	folder = scratch_enter();
 	check_run((struct quiet){ "TARE=on", "TARE_LEDGER_LIMIT=1M", true },
-		  GUARDED ".ctl 4096 600\n.tare 1073741824 600\n");
+		  GUARDED ".calibration 352 600\n.ctl 4096 600\n"
+		  ".tare 1073741824 600\n");
 	scratch_leave();
 }
 

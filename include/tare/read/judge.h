@@ -61,6 +61,7 @@ typedef struct tare_part {
 	bool is_estimate;
 	bool below_resolution;	/* too short for the clock: do not trust it */
 	tare_gain gain;
+	double own_ns;		/* without what it calls */
 } tare_part;
 TARE_ARRAY_OF_(tare_part)
 

@@ -365,7 +365,7 @@ _Static_assert(sizeof(struct tr_header) == TR_PAGE, "header is one page");
 #define TR_SUMS_AT (2u * TR_PAGE) /* a hole until the run is moved */
 #define TR_REGIONS_AT (3u * TR_PAGE)
 
-#define TR_COUNTER_FIRST 64u
+#define TR_COUNTER_FIRST 64u /* so that readers know what a call adds */
 #define TR_COUNTER_CALLS_SHIFT 48u
 #define TR_COUNTER_SUM ((UINT64_C(1) << TR_COUNTER_CALLS_SHIFT) - 1)
 
@@ -378,12 +378,8 @@ struct tr_site {
 	uint8_t kind, type;
 	uint16_t flags;
 	uint32_t slot;	/* counters, ratios (two slots) and gauges */
-	/*
-	 * Calls while it was paused, estimated. Of a counter: its first
-	 * TR_COUNTER_FIRST calls, and in TR_COUNTER_SUM what they added, so
-	 * that readers know about how many calls made its total.
-	 */
-	uint64_t missed;
+	uint64_t missed; /* calls while it was paused, estimated; of a counter:
+			  * its first calls, and what they added, see above */
 	uint32_t level;	 /* enum tr_level now; the governor writes it */
 	uint32_t worst;	 /* and the highest ever */
 	uint64_t born;	 /* ticks when it was registered: its first use */

@@ -3,20 +3,23 @@
  * Price: the cost of a call of a site, from the sums of its trials.
  *
  * Trials compare with calls that are counted, and counting is not free either.
- * Its cost comes from trials in which each call is counted twice: the second
- * count costs d. Where the second count costs as much as in a loop without any
- * work (`tight`), the processor has no idle cycles, and the first count costs
- * the same. Where the second count costs less, the processor has idle cycles,
- * and more of the first count was hidden in them than of the second: with a
- * share m = d / tight, the first count costs about tight * m^4. That fits
- * chains of dependent instructions, code that is limited by its number of
- * instructions, and code that waits for memory (bench own_cost); it lies
- * between 0 and d in any case, and this range is part of the error.
+ * Its cost comes from trials in which each call is counted twice. Where the
+ * second count costs as much as in a loop without any work (`tight`), the
+ * processor has no idle cycles, and the first count costs about the same.
+ * Where the second count costs less, there are idle cycles, and the first
+ * count used them first: it costs nothing if the second costs less than
+ * HIDDEN of `tight`, and the more the closer the second comes to it. Both
+ * constants fit chains of dependent instructions, code that is limited by its
+ * number of instructions, and calls of small functions (bench own_cost). The
+ * first count costs between nothing and the second in any case, and this range
+ * is part of the error.
  */
 #include "ledger/layout.h"
 
 /* With fewer batches their spread says little. */
 #define ENOUGH 4u
+#define HIDDEN 0.6
+#define FIRST 0.8 /* of the second count, in code without idle cycles */
 
 static bool mean_of(const struct tr_price_sums *sums, double *ret_mean,
 		    double *ret_variance)
@@ -53,8 +56,10 @@ bool tr_price_figures(const struct tr_price *row, double tight,
 	}
 	if (f.second < 0)
 		f.second = 0;
-	part = tight > 0 && f.second < tight ? f.second / tight : 1;
-	f.counted = f.second * part * part * part;
+	part = tight > 0 && f.second < tight ?
+		       (f.second / tight - HIDDEN) / (1 - HIDDEN) :
+		       1;
+	f.counted = part > 0 ? FIRST * f.second * part * part : 0;
 	f.timed = (over > 0 ? over : 0) + f.counted;
 	*ret_figures = f;
 	return true;

@@ -15,6 +15,7 @@
  */
 #define TR_PRICE_BATCH 8u
 #define TR_PRICE_ROWS 512u
+#define TR_PRICE_SURE 32u /* samples after which the governor acts on it */
 
 struct tr_price_sums {
 	uint64_t samples; /* ever; the last (samples % TR_PRICE_BATCH) are in

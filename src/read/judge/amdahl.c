@@ -3,6 +3,7 @@
 #include "read/judge.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define USUAL_FACTOR 2.0
 #define USUAL_MODERATE 0.05
@@ -35,7 +36,10 @@ static int largest_share_first(const void *a, const void *b)
 	const tare_part *x = a, *y = b;
 	int order = TR_ORDER(y->share, x->share);
 
-	return order ? order : TR_ORDER(x, y);
+	/* With callees: a caller before what it calls. */
+	if (!order)
+		order = TR_ORDER(x->own_ns, y->own_ns);
+	return order ? order : strcmp(x->name, y->name);
 }
 
 static int judge_parts(tare_amdahl *amdahl, const tare_worth_limits *limits)

@@ -36,6 +36,7 @@ static void add_part(const struct source *source, tare_part part, double own,
 	tare_amdahl *amdahl = source->amdahl;
 
 	part.ns = source->with_callees ? total : own;
+	part.own_ns = own;
 	amdahl->parts[amdahl->n_parts++] = part;
 	amdahl->whole_ns += own;
 }

@@ -83,7 +83,9 @@ static void find_prices(struct tr_rates *rates)
 	uint32_t site;
 
 	for (uint32_t row = 0; (site = tr_price_at(row, &f)) != 0; row++) {
-		if (site >= rates->n || !(f.timed > 0))
+		/* Few trials, as of a rare site: too uncertain to act on. */
+		if (site >= rates->n || !(f.timed > 0) ||
+		    f.samples < TR_PRICE_SURE)
 			continue;
 		rates->known[site] = (struct tr_costs){ s * f.timed,
 							s * f.counted, 0 };

@@ -78,6 +78,7 @@ static uint32_t choose(const struct tr_thread *thread)
 		return 0;
 	site = tr_site_at(TR_LOAD(tr_node_at(thread, what)->site));
 	return site->kind != TARE_KIND_SCOPE || TR_LOAD(site->level) ||
+			       tr_site_is_kept(site) ||
 			       site->flags & (TARE_SITE_OPERATION |
 					      TR_SITE_STAGES |
 					      TR_SITE_INTERNAL |

@@ -105,9 +105,11 @@ static TR_NOINLINE void *begin_twice(tare_site *site, uint32_t gate)
 		return tr_own_scope_begin(site, gate);
 	thread->trial.is_extra = true;
 	handle = tr_own_scope_begin(site, gate);
-	if (handle)
+	/* Else a signal handler has ended the trial: this is the call. */
+	if (handle != tr_frame_of(handle)) {
 		tr_own_scope_end((char *)handle + TR_HANDLE_EXTRA);
-	handle = begin_untimed(site, gate);
+		handle = begin_untimed(site, gate);
+	}
 	thread->trial.is_extra = false;
 	return handle;
 }

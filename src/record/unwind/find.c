@@ -16,6 +16,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #define TR_FIND_NAME 4096u
 #define TR_FIND_PIECE 64u
@@ -93,6 +94,28 @@ bool tr_find_headers(uint64_t from, uint64_t most,
 			     (uint32_t)(elf.e_phnum * sizeof(*headers)));
 }
 
+/*
+ * Headers of a module. For a program whose segments have gaps between them, the
+ * dynamic linker gives the segment of the address, which may be another than
+ * the one with the headers: these begin where address 0 of the file is, or are
+ * where the kernel says.
+ */
+static bool copy_headers(const struct tr_found *found,
+			 const struct link_map *map, ElfW(Phdr) *headers,
+			 ElfW(Half) *ret_n)
+{
+	uint64_t at = getauxval(AT_PHDR), n = getauxval(AT_PHNUM);
+
+	if (tr_find_headers(found->from, UINT64_MAX, headers, ret_n) ||
+	    (map->l_addr &&
+	     tr_find_headers(map->l_addr, UINT64_MAX, headers, ret_n)))
+		return true;
+	if (map->l_prev || !at || !n || n > TR_FIND_HEADERS)
+		return false;
+	*ret_n = (ElfW(Half))n;
+	return tr_reach_copy(at, headers, (uint32_t)(n * sizeof(*headers)));
+}
+
 void tr_find_describe(uint64_t address,
 		      int (*see)(struct dl_phdr_info *, size_t, void *),
 		      void *arg)
@@ -106,8 +129,7 @@ void tr_find_describe(uint64_t address,
 	memset(&info, 0, sizeof(info));
 	if (!tr_find(address, &found) ||
 	    !tr_reach_copy((uint64_t)(uintptr_t)found.map, &map, sizeof(map)) ||
-	    !tr_find_headers(found.from, UINT64_MAX, headers,
-			     &info.dlpi_phnum) ||
+	    !copy_headers(&found, &map, headers, &info.dlpi_phnum) ||
 	    !copy_text((uint64_t)(uintptr_t)map.l_name, name, sizeof(name)))
 		return;
 	info.dlpi_addr = map.l_addr;
