@@ -210,7 +210,9 @@ static void play_peak(void)
 	view = scene_view();
 	r = record_of(view, "give back");
 	CHECK(number_of(r, "memory_growth_bytes") <= -60 * MIB);
+#if !defined(__SANITIZE_THREAD__) /* which allocates at any time */
 	CHECK_NEAR(number_of(r, "memory_peak_exact"), 0, 0);
+#endif
 	CHECK(number_of(r, "memory_peak_bytes") >= 60 * MIB);
 	CHECK(row_of(view, "give back.memory_growth")->max <= -60 * MIB);
 	CHECK_INT(row_of(view, "give back")->count, 1);
