@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "group_report.h"
 #include "message.h"
 #include "read/view.h"
 #include "render/output.h"
@@ -15,6 +16,8 @@ static struct {
 	bool raw;
 	bool json;
 	bool inlined;
+	bool tree;
+	const char *process;
 } opts;
 
 #define SORTS \
@@ -30,6 +33,10 @@ static const struct option_spec options[] = {
 		    "show inlined functions in rows of their own"),
 	OPTION_FLAG(0, "raw", &opts.raw,
 		    "do not subtract the overhead of measuring"),
+	OPTION_FLAG(0, "tree", &opts.tree,
+		    "list the processes of the same 'tare run'"),
+	OPTION_TEXT(0, "process", &opts.process, "PID|PROGRAM",
+		    "report only these of its processes"),
 	OPTION_JSON(&opts.json),
 	OPTION_END
 };
@@ -89,7 +96,8 @@ static bool is_about_tables(const tare_filter *filter)
 	       filter->outcome || !tr_filter_is_timeless(filter);
 }
 
-static int report(tare_view *view, const char *which)
+static int report_view(tare_view *view, const char *which,
+		       const struct group *group)
 {
 	tare_report_options how = report_options(stdout, parts);
 	tare_filter filter;
@@ -104,7 +112,62 @@ static int report(tare_view *view, const char *which)
 	how.top = (size_t)opts.top;
 	how.raw = opts.raw;
 	how.inlined = opts.inlined;
-	return report_write(view, &how, opts.json, "report", which);
+	if (how.parts || group->n < 2)
+		return report_write(view, &how, opts.json, "report", which);
+	if (!opts.json && !group_has_all_of(view))
+		code = report_write(view, &how, false, "report", which);
+	return code ? code :
+		      group_report(group, &how, which, opts.json, view);
+}
+
+/* ---- processes --------------------------------------------------------- */
+
+static int report_process(struct group *group, const char *which)
+{
+	const struct group alone = { .n = 0 };
+	tare_report_options how = report_options(stdout, 0);
+	tare_view *view;
+	size_t n = group_keep(group, opts.process);
+	int code;
+
+	if (!n) {
+		message("no process '%s' in '%s': 'tare report --tree' lists "
+			"them", opts.process, which);
+		return CODE_IO;
+	}
+	if (n > 1)
+		return group_report(group, &how, opts.process, opts.json,
+				    NULL);
+	code = run_open(group->runs[0].path, &view);
+	if (code)
+		return code;
+	code = report_view(view, opts.process, &alone);
+	tare_view_close(view);
+	return code;
+}
+
+/* "last" is all that a `tare run` measured; other words are one process. */
+static int report(tare_view *view, const char *which)
+{
+	struct group group = { .n = 0 };
+	int err = 0, code;
+
+	if (opts.tree || opts.process || strncmp(which, "last", 4) == 0)
+		err = group_of(&group, tare_view_run(view));
+	if (err) {
+		code = runs_error("list", "runs", err);
+	} else if ((opts.tree || opts.process) && !group.n) {
+		message("'%s' is not in the folder of runs", which);
+		code = CODE_IO;
+	} else if (opts.process) {
+		code = report_process(&group, which);
+	} else if (opts.tree) {
+		code = group_report_tree(&group, opts.json);
+	} else {
+		code = report_view(view, which, &group);
+	}
+	group_release(&group);
+	return code;
 }
 
 const struct command cmd_report = {
@@ -114,6 +177,8 @@ const struct command cmd_report = {
 	.examples =
 		"  tare report                        the newest run\n"
 		"  tare report functions              all its functions\n"
+		"  tare report --tree                 the processes of that "
+		"'tare run'\n"
 		"  tare report 12345 --last 5m        the last five minutes of "
 		"a live run\n"
 		"  tare report --sort p99 --top 10    the ten highest p99\n"

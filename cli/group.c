@@ -56,20 +56,51 @@ static void find_busiest(struct group *group)
 	}
 }
 
-int group_find(struct group *group, pid_t main_pid, bool with_busiest)
+/* Without a name, the run with this id alone. */
+static int list(struct group *group, const char *id)
 {
 	size_t n = 0;
+	int err = tare_runs_list(&group->runs, &n);
+
+	for (size_t i = 0; !err && i < n; i++)
+		if (group->name[0] ?
+			    strcmp(group->runs[i].group, group->name) == 0 :
+			    strcmp(group->runs[i].id, id) == 0)
+			group->runs[group->n++] = group->runs[i];
+	return err;
+}
+
+int group_of(struct group *group, const tare_run *run)
+{
+	group_init(group, run->group);
+	return list(group, run->id);
+}
+
+size_t group_keep(struct group *group, const char *word)
+{
+	size_t n = 0;
+	char pid[32];
+
+	for (size_t i = 0; i < group->n; i++) {
+		(void)snprintf(pid, sizeof(pid), "%lld",
+			       (long long)group->runs[i].pid);
+		if (strcmp(pid, word) == 0 ||
+		    strcmp(group->runs[i].program, word) == 0)
+			group->runs[n++] = group->runs[i];
+	}
+	group->n = n;
+	return n;
+}
+
+int group_find(struct group *group, pid_t main_pid, bool with_busiest)
+{
 	int err;
 
 	/* Ledgers of killed programs are listed only after a sweep. */
 	(void)tr_runs_sweep(INT32_MAX, &group->deleted);
-	err = tare_runs_list(&group->runs, &n);
+	err = list(group, "");
 	if (err)
 		return err;
-
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(group->runs[i].group, group->name) == 0)
-			group->runs[group->n++] = group->runs[i];
 	/* The newest run of the process: it may replace itself by exec. */
 	for (size_t i = 0; i < group->n && !group->main; i++)
 		if (group->runs[i].pid == main_pid)

@@ -31,6 +31,10 @@ void group_init(struct group *group, const char *name);
  * are opened. Returns 0 or a TARE_E*.
  */
 int group_find(struct group *group, pid_t main_pid, bool with_busiest);
+/* The runs of the group of a run; without one, itself. 0 or a TARE_E*. */
+int group_of(struct group *group, const tare_run *run);
+/* Keeps those of a process id or a program, and returns their number. */
+size_t group_keep(struct group *group, const char *word);
 void group_release(struct group *group);
 
 #endif

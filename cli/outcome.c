@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "ending.h"
+#include "group_report.h"
 #include "job.h"
 #include "ledger/runs.h"
 #include "message.h"
@@ -20,8 +21,6 @@
 #include "render/report.h"
 #include "runs.h"
 #include "watcher.h"
-
-#define OTHERS_MOST 12
 
 /* Limit on waiting for the other ranks, which end or are ended. */
 #define WAIT_NS 5000000000
@@ -67,34 +66,6 @@ static void print_resources(const struct outcome *outcome)
 	(void)fputc('\n', text);
 }
 
-/* One line for each other process of the group; limited for large builds. */
-static void print_others(const struct outcome *outcome)
-{
-	const struct group *group = &outcome->group;
-	size_t n = 0;
-
-	for (size_t i = group->n; i-- > 0;) {
-		const tare_run_entry *run = &group->runs[i];
-
-		if (run == group->main || n++ >= OTHERS_MOST)
-			continue;
-		(void)fputs("also '", outcome->text);
-		terminal_safe(outcome->text, run->program);
-		(void)fprintf(outcome->text,
-			      "', pid %lld, %s, %s: tare report %s\n",
-			      (long long)run->pid,
-			      tr_run_state_name(run->state),
-			      tr_as_duration((double)run->end_ns -
-					      (double)run->start_ns)
-				      .text,
-			      run->id);
-	}
-	if (n > OTHERS_MOST)
-		(void)fprintf(outcome->text,
-			      "also %zu more processes: tare ls\n",
-			      n - OTHERS_MOST);
-}
-
 static void print_deleted(const struct outcome *outcome)
 {
 	uint64_t n = outcome->group.deleted;
@@ -106,25 +77,32 @@ static void print_deleted(const struct outcome *outcome)
 			      (unsigned long long)tr_runs_config()->keep_runs);
 }
 
-static void print_view(const struct outcome *outcome, tare_view *view,
-		       const tare_run_entry *run)
+static struct tr_ending ending_of(const struct outcome *outcome,
+				  char text[ENDING_BYTES])
 {
-	tare_report_options how = report_options(outcome->text, 0);
 	const struct child *child = &outcome->child;
-	char text[ENDING_BYTES];
-	const struct tr_ending ending = {
+
+	ending_text(child, text);
+	return (struct tr_ending){
 		.wall_ns = (double)child->wall_ns,
 		.user_ns = timeval_ns(child->usage.ru_utime),
 		.system_ns = timeval_ns(child->usage.ru_stime),
 		.peak_bytes = (double)child->usage.ru_maxrss * 1024,
 		.text = text,
 	};
+}
+
+static void print_view(const struct outcome *outcome, tare_view *view,
+		       const tare_run_entry *run)
+{
+	tare_report_options how = report_options(outcome->text, 0);
+	char text[ENDING_BYTES];
+	const struct tr_ending ending = ending_of(outcome, text);
 	int err;
 
 	how.top = outcome->top;
-	ending_text(child, text);
 	err = tr_report_ended(view, &how,
-			      run->pid == child->pid ? &ending : NULL,
+			      run->pid == outcome->child.pid ? &ending : NULL,
 			      stream_write, outcome->text);
 
 	if (err)
@@ -180,29 +158,34 @@ static void print_report(const struct outcome *outcome, tare_view *view)
 			run->program);
 }
 
-/* A driver such as gcc does little itself: also show the busiest run. */
-static void print_busiest(const struct outcome *outcome, tare_view *main_view)
+/* Its time that no run has: of short processes, and of static programs. */
+static double unmeasured_ns(const struct outcome *outcome,
+			    const struct tr_programs *programs)
 {
-	const tare_run_entry *run = outcome->group.busiest;
-	tare_view *view = NULL;
+	const struct rusage *usage = &outcome->child.usage;
+	double ns = timeval_ns(usage->ru_utime) + timeval_ns(usage->ru_stime) -
+		    programs->time_ns;
+
+	return ns > 0 && !programs->is_wall ? ns : 0;
+}
+
+static void print_programs(const struct outcome *outcome,
+			   const struct tr_programs *programs)
+{
+	tare_report_options how = report_options(outcome->text, 0);
+	char text[ENDING_BYTES];
+	const struct tr_ending ending = ending_of(outcome, text);
+	const char *name = outcome->args->operands[0];
+	const char *slash = strrchr(name, '/');
 	int err;
 
-	if (!run || run == outcome->group.main ||
-	    outcome->group.most_ns <
-		    2 * tare_view_sampling(main_view)->weight_ns)
-		return;
-	(void)fputs("\nmost CPU time was in '", outcome->text);
-	terminal_safe(outcome->text, run->program);
-	(void)fprintf(outcome->text, "', pid %lld, which it started:\n\n",
-		      (long long)run->pid);
-	err = tare_view_open(run->path, &view);
-	if (err) {
-		(void)message_error("open", run->id, err);
-		return;
-	}
-	names_attach(view);
-	print_view(outcome, view, run);
-	tare_view_close(view);
+	how.top = outcome->top;
+	err = tr_report_programs(programs, &how, slash ? slash + 1 : name,
+				 &ending, stream_write, outcome->text);
+	if (err)
+		(void)message_error("report", "programs", err);
+	else
+		(void)fputs(GROUP_MORE, outcome->text);
 }
 
 /* 0, an error, or the errno of a file that cannot be written. */
@@ -276,9 +259,14 @@ static int buf_write(void *arg, const char *text, size_t len)
 	return 0;
 }
 
-/* `view` is NULL for a program without probes, `job` without ranks. */
-static void write_json(const struct outcome *outcome, tare_view *view,
-		       const struct job *job)
+/* What is told: the parts that there are; NULL or false: none. */
+struct told {
+	tare_view *view;
+	const struct job *job;
+	const struct tr_programs *programs; /* of more than one process */
+};
+
+static void write_json(const struct outcome *outcome, const struct told *told)
 {
 	tare_report_options how = { .struct_size = sizeof(how) };
 	struct tr_buf buf = TR_BUF_INIT;
@@ -300,10 +288,12 @@ static void write_json(const struct outcome *outcome, tare_view *view,
 	tr_json_i64(&json, "peak_memory_bytes",
 		    (int64_t)usage->ru_maxrss * 1024);
 	write_processes(outcome, &json);
-	if (job)
-		job_json(job, &json, "job");
+	if (told->programs)
+		tr_json_programs(&json, told->programs);
+	if (told->job)
+		job_json(told->job, &json, "job");
 	tr_buf_adds(&buf, ",\"report\":");
-	if (!view || tare_view_json(view, &how, buf_write, &buf))
+	if (!told->view || tare_view_json(told->view, &how, buf_write, &buf))
 		tr_buf_adds(&buf, "null");
 	tr_json_end_object(&json);
 	output_json(&json, outcome->json);
@@ -418,41 +408,65 @@ static bool find_job(struct outcome *outcome, struct job *job)
 
 /* ---- all --------------------------------------------------------------- */
 
-static void print_text(const struct outcome *outcome, tare_view *view,
-		       const struct job *job)
+static void print_text(const struct outcome *outcome, const struct told *told)
 {
-	if (job) {
-		print_job(outcome, job);
-	} else {
-		if (view) {
-			print_report(outcome, view);
-			print_busiest(outcome, view);
-		}
-		print_others(outcome);
-	}
+	tare_view *view = told->view;
+
+	if (told->job)
+		print_job(outcome, told->job);
+	else if (view && (!told->programs || outcome->wants_calls ||
+			  !group_has_all_of(view)))
+		print_report(outcome, view);
+	if (told->programs && !told->job)
+		print_programs(outcome, told->programs);
 	notes_print(outcome->notes, outcome->text);
 	print_deleted(outcome);
-	/* The report of the program itself begins with them. */
-	if (job || !view || outcome->group.main->pid != outcome->child.pid)
+	/* The reports of the program itself and of programs have them. */
+	if (told->job || !view ||
+	    (!told->programs &&
+	     outcome->group.main->pid != outcome->child.pid))
 		print_resources(outcome);
+}
+
+/* Adds up all processes; false: there is one, or none. */
+static bool find_programs(const struct outcome *outcome,
+			  struct tr_programs *programs)
+{
+	int err;
+
+	if (outcome->group.n < 2 || (!outcome->text && !outcome->json))
+		return false;
+	err = group_programs(&outcome->group, programs);
+	programs->unmeasured_ns = unmeasured_ns(outcome, programs);
+	if (err)
+		(void)message_error("add up", "processes", err);
+	return !err;
 }
 
 static void tell(struct outcome *outcome, tare_view *view)
 {
+	struct tr_programs programs = { .n = 0 };
 	struct job job = { .n = 0 };
 	bool is_job = (outcome->text || outcome->json) &&
 		      !outcome->each_rank && find_job(outcome, &job);
+	const struct told told = {
+		.view = view,
+		.job = is_job ? &job : NULL,
+		.programs = find_programs(outcome, &programs) ? &programs :
+								NULL,
+	};
 
 	/* If the job continued after a rank's end, this is its outcome. */
 	if (outcome->text &&
 	    !(outcome->is_told && WIFSIGNALED(outcome->child.status)))
-		print_text(outcome, view, is_job ? &job : NULL);
+		print_text(outcome, &told);
 	if (view && outcome->group.n > 1)
 		tr_runs_note_last(outcome->group.main);
 	if (view)
 		make_flame(outcome, view);
 	if (outcome->json)
-		write_json(outcome, view, is_job ? &job : NULL);
+		write_json(outcome, &told);
+	tr_programs_release(&programs);
 	job_release(&job);
 }
 

@@ -8,7 +8,7 @@ _tare_options() {
 		--top -s --set" ;;
 	report) echo "-s --sort -n --top -N --name -S --source -t --type
 		-f --failed --ok -l --last --from --to --values --inline --raw
-		--json" ;;
+		--tree --process --json" ;;
 	tree) echo "--min --depth --focus --raw --json" ;;
 	flame) echo "-o --output --from --diff --shares --icicle --reverse --title
 		--colors --width --min" ;;
@@ -98,7 +98,7 @@ _tare_takes_value() {
 	serve:--allow-host | serve:--export-root | run:-o | run:--output | run:--json | run:--flame | run:-s | run:--set | \
 	report:-[snNStl] | report:--sort | report:--top | report:--name | \
 	report:--source | report:--type | report:--last | report:--from | \
-	report:--to | report:--values | top:-[dns] | top:--delay | \
+	report:--to | report:--values | report:--process | top:-[dns] | top:--delay | \
 	tree:--min | tree:--depth | tree:--focus | run:--top | top:--show | \
 	ls:-[sn] | ls:--sort | ls:--limit | rm:--older | rm:--keep | \
 	top:--count | top:--sort | records:-[NSln] | records:--name | \

@@ -99,6 +99,8 @@ complete -c tare -n '__tare_is report' -l from -x -d 'from a moment on'
 complete -c tare -n '__tare_is report' -l to -x -d 'up to a moment'
 complete -c tare -n '__tare_is report' -l values -x -d 'only the last values'
 complete -c tare -n '__tare_is report' -l raw -d 'do not subtract the overhead of measuring'
+complete -c tare -n '__tare_is report' -l tree -d 'list the processes of the same tare run'
+complete -c tare -n '__tare_is report' -l process -x -d 'only these of its processes'
 complete -c tare -n '__tare_is report' -l json -d 'write JSON'
 
 complete -c tare -n '__tare_is tree' -l min -x -d 'leave out smaller branches'

@@ -200,6 +200,58 @@ int tr_functions_paid(tare_view *view, struct tr_frames *frames,
 uint32_t tr_fold_step(struct tr_frames *frames, tare_view *view,
 		      const tare_stack *stack, uint32_t node);
 
+/* ---- programs.c -------------------------------------------------------- */
+
+/* Beyond them others are added to the last program, or are not named. */
+#define TR_PROGRAMS_MOST 1024u
+#define TR_PROGRAM_FUNCTIONS_MOST 65536u
+
+struct tr_program {
+	const char *name;
+	uint64_t processes, samples;
+	double time_ns;	 /* CPU time, also that without samples; or wall */
+	double named_ns; /* of it in functions */
+	size_t first, n_functions; /* of tr_programs.function */
+	uint32_t number;
+};
+
+struct tr_program_function {
+	tare_function sum; /* over the processes */
+	uint64_t processes; /* that have it */
+	uint32_t program;   /* index */
+};
+
+/* Processes that belong together, such as those of one `tare run`. */
+struct tr_programs {
+	struct tr_program *program; /* most time first */
+	size_t n, cap;
+	struct tr_program_function *function; /* by program, most own first */
+	size_t n_functions, cap_functions;
+	struct tr_lookup by_text; /* functions, until the end */
+	struct tr_process_time *time; /* by process */
+	size_t n_times, cap_times;
+	struct tr_pool texts;
+	uint64_t runs, processes, samples;
+	uint64_t skipped;	  /* runs that were not read; the caller's */
+	int64_t start_ns, end_ns; /* of the first, of the last */
+	double time_ns;		  /* of all programs */
+	double unmeasured_ns;	  /* of processes without a run; the caller's */
+	double measuring_ns;	  /* what taking samples cost */
+	double weight_ns, square_ns2;
+	bool is_wall;		  /* times are wall time */
+};
+
+/*
+ * Adds a view, oldest first, to programs that were zero-filled before. Needs
+ * the view no longer. 0 or an error, after which nothing more may be added.
+ */
+int tr_programs_add(struct tr_programs *programs, tare_view *view);
+/* After the last: sorts. 0 or TARE_ENOMEM. */
+int tr_programs_finish(struct tr_programs *programs);
+/* As tr_samples_effective(), of all. */
+double tr_programs_effective(const struct tr_programs *programs);
+void tr_programs_release(struct tr_programs *programs);
+
 /* ---- uncertainty.c ----------------------------------------------------- */
 
 /*

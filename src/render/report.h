@@ -21,6 +21,7 @@ struct tr_report {
 	const char *asked_sort; /* NULL: none, each table has its own */
 	const struct tr_ending *ending; /* NULL: not known */
 	bool is_answer;		/* in about 40 lines */
+	const char *program;	/* of the functions; NULL: the view's */
 };
 
 /* What a process used, as its parent knows after its end. */
@@ -71,6 +72,24 @@ int tr_report_path(struct tr_report *report);
 /* Functions of the program with the runtime code they call; paid.c. */
 int tr_report_paid(struct tr_report *report);
 int tr_json_paid(struct tr_json *json, struct tr_report *report);
+/*
+ * Several processes by program and function; programs.c. `command` is the name
+ * of what started them, `ending` may be NULL.
+ */
+struct tr_programs;
+int tr_report_programs(const struct tr_programs *programs,
+		       const tare_report_options *options, const char *command,
+		       const struct tr_ending *ending, tare_write_fn write,
+		       void *arg);
+/* An array "programs", and what is not in it. */
+void tr_json_programs(struct tr_json *json, const struct tr_programs *programs);
+
+/* Adds to the first sentence: ", text", on a new line if it does not fit. */
+struct tr_sentence {
+	struct tr_report *r;
+	size_t column;
+};
+void tr_report_part(struct tr_sentence *sentence, const char *text);
 /* "  name  file.c:12  module", as far as it fits after so many columns. */
 void tr_report_function(struct tr_report *report, const tare_function *function,
 			size_t indent, size_t used);

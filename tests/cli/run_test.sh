@@ -95,7 +95,7 @@ expect_status 0 "$TARE" run --set dir="$work/kept" --set keep_runs=1 -- \
 expect_has "$err" "2 older runs deleted: keep_runs is 1" \
 	"a run of many processes counts as one there, too"
 expect_status 0 "$TARE" run -- ./worker 20 fork
-expect_has "$err" "also 'worker', pid" "a forked child is named"
+expect_has "$err" "2 processes of 1 program" "a forked child is counted"
 expect_status 0 "$TARE" run -- sh -c './worker 20; true'
 expect_has "$err" "'sh' itself has no tare probes" "a shell stands aside"
 expect_has "$err" "db.store" "for the program that it started"

@@ -22,13 +22,7 @@
 
 /* ---- the first sentence ------------------------------------------------ */
 
-struct sentence {
-	struct tr_report *r;
-	size_t column;
-};
-
-/* Continues on the next line where a part does not fit. */
-static void part(struct sentence *s, const char *text)
+void tr_report_part(struct tr_sentence *s, const char *text)
 {
 	size_t n = tr_text_columns(text);
 
@@ -73,7 +67,7 @@ static struct usage usage_of(const struct tr_report *r)
  * The time without CPU. Of several threads it is a lower bound: the CPU time of
  * one hides the waiting of another.
  */
-static void waited_part(struct sentence *s, const struct usage *u)
+static void waited_part(struct tr_sentence *s, const struct usage *u)
 {
 	double share = 1 - u->cpu_ns / u->wall_ns;
 	const char *where = tare_view_sampling(s->r->view)->is_wall ?
@@ -86,10 +80,10 @@ static void waited_part(struct sentence *s, const struct usage *u)
 	(void)snprintf(text, sizeof(text), "waited %s%s %% of the wall time%s",
 		       u->threads > 1 ? "at least " : "",
 		       tr_as_fixed(share * 100, 0).text, where);
-	part(s, text);
+	tr_report_part(s, text);
 }
 
-static void cpu_part(struct sentence *s, const struct usage *u)
+static void cpu_part(struct tr_sentence *s, const struct usage *u)
 {
 	char text[160];
 	int n;
@@ -106,7 +100,7 @@ static void cpu_part(struct sentence *s, const struct usage *u)
 		(void)snprintf(text + n, sizeof(text) - (size_t)n,
 			       " on %s processors",
 			       tr_as_fixed(u->cpu_ns / u->wall_ns, 1).text);
-	part(s, text);
+	tr_report_part(s, text);
 	waited_part(s, u);
 }
 
@@ -114,7 +108,7 @@ static void sentence(struct tr_report *r)
 {
 	const tare_run *run = tare_view_run(r->view);
 	struct usage u = usage_of(r);
-	struct sentence s = { .r = r };
+	struct tr_sentence s = { .r = r };
 	char text[96];
 	size_t from = r->buf->len;
 
@@ -126,16 +120,17 @@ static void sentence(struct tr_report *r)
 	if (u.threads > 1) {
 		(void)snprintf(text, sizeof(text), "%llu threads",
 			       (unsigned long long)u.threads);
-		part(&s, text);
+		tr_report_part(&s, text);
 	}
 	if (u.peak_bytes > 0) {
 		(void)snprintf(text, sizeof(text), "peak memory %s",
 			       tr_as_bytes(u.peak_bytes).text);
-		part(&s, text);
+		tr_report_part(&s, text);
 	}
-	part(&s, r->ending ? r->ending->text : tr_run_state_name(run->state));
+	tr_report_part(&s, r->ending ? r->ending->text :
+				       tr_run_state_name(run->state));
 	if (run->cleared_ns)
-		part(&s, "since the last clear");
+		tr_report_part(&s, "since the last clear");
 	tr_buf_addc(r->buf, '\n');
 }
 

@@ -50,7 +50,10 @@ void tr_report_bar(struct tr_report *r, double share)
 /* The module is known from the head of the report if it is the program. */
 static bool is_program(const struct tr_report *r, const char *module)
 {
-	return strcmp(tare_view_run(r->view)->program, module) == 0;
+	const char *program = r->program ? r->program :
+					   tare_view_run(r->view)->program;
+
+	return strcmp(program, module) == 0;
 }
 
 static void add_if_fits(struct tr_report *r, const char *text, size_t *left)

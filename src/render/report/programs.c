@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The programs of several processes, such as those of a build, each with its
+ * functions: one table instead of a report for each process. See
+ * read/profile/programs.c.
+ */
+#include "render/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/maths.h"
+#include "read/profile.h"
+
+#define SHARE_LEAST 0.01
+#define PROGRAMS_SHOWN 10u
+#define FUNCTIONS_SHOWN 22u /* of all programs */
+
+struct table {
+	struct tr_report *r;
+	const struct tr_programs *p;
+	double whole, samples;
+	double least_ns; /* functions with less own time are not shown */
+	size_t left;	 /* functions that may be shown */
+};
+
+/* ---- the first sentence ------------------------------------------------ */
+
+static void cpu_part(struct tr_sentence *s, const struct tr_programs *p,
+		     double wall_ns)
+{
+	double cpu_ns = p->time_ns + p->unmeasured_ns;
+	char text[96];
+	int n = snprintf(text, sizeof(text), "%s CPU",
+			 tr_as_duration(cpu_ns).text);
+
+	if (wall_ns > 0 && cpu_ns > 1.05 * wall_ns)
+		(void)snprintf(text + n, sizeof(text) - (size_t)n,
+			       " on %s processors",
+			       tr_as_fixed(cpu_ns / wall_ns, 1).text);
+	if (!p->is_wall)
+		tr_report_part(s, text);
+}
+
+static void count_part(struct tr_sentence *s, const struct tr_programs *p)
+{
+	char text[96];
+
+	(void)snprintf(text, sizeof(text), "%llu process%s of %zu program%s",
+		       (unsigned long long)p->processes,
+		       p->processes == 1 ? "" : "es", p->n,
+		       p->n == 1 ? "" : "s");
+	tr_report_part(s, text);
+}
+
+static void sentence(struct tr_report *r, const struct tr_programs *p,
+		     const char *command)
+{
+	double wall_ns = r->ending ? r->ending->wall_ns :
+				     (double)p->end_ns - (double)p->start_ns;
+	struct tr_sentence s = { .r = r };
+	char text[96];
+
+	tr_buf_adds(r->buf, "tare  ");
+	tr_report_text(r, command, 64);
+	tr_buf_addf(r->buf, "  %s wall", tr_as_duration(wall_ns).text);
+	s.column = r->buf->failed ? 0 : tr_text_columns(r->buf->data);
+	cpu_part(&s, p, wall_ns);
+	count_part(&s, p);
+	if (r->ending) {
+		(void)snprintf(text, sizeof(text), "peak memory %s",
+			       tr_as_bytes(r->ending->peak_bytes).text);
+		tr_report_part(&s, text);
+		tr_report_part(&s, r->ending->text);
+	}
+	tr_buf_addc(r->buf, '\n');
+}
+
+/* ---- rows -------------------------------------------------------------- */
+
+static void function_row(struct table *t, const struct tr_program_function *f)
+{
+	double own = f->sum.weight_ns / t->whole;
+
+	tr_report_share(t->r, own);
+	tr_report_bar(t->r, own);
+	tr_report_interval(t->r, own, t->samples);
+	tr_report_time(t->r, f->sum.weight_ns, 8);
+	tr_report_share(t->r, f->sum.all_weight_ns / t->whole);
+	tr_report_count(t->r, f->processes, 9);
+	tr_report_function(t->r, &f->sum, 2, 45 + tr_report_bar_width(t->r));
+}
+
+/* A row that is not of a function; `processes` 0: not known. */
+static void sum_row(struct table *t, double ns, uint64_t processes,
+		    const char *name, size_t indent)
+{
+	tr_report_share(t->r, ns / t->whole);
+	tr_report_bar(t->r, ns / t->whole);
+	tr_report_cell(t->r, "", 7);
+	tr_report_time(t->r, ns, 8);
+	tr_report_cell(t->r, "", 7);
+	if (processes)
+		tr_report_count(t->r, processes, 9);
+	else
+		tr_report_cell(t->r, "", 9);
+	tr_buf_pad(t->r->buf, ' ', 2 + indent);
+	tr_report_text(t->r, name,
+		       tr_report_rest(t->r, 47 + tr_report_bar_width(t->r),
+				      30));
+	tr_buf_addc(t->r->buf, '\n');
+}
+
+/* What the rows of a program leave: other functions, and no samples. */
+static void rest_rows(struct table *t, const struct tr_program *program,
+		      double rest_ns, size_t hidden)
+{
+	double silent_ns = program->time_ns - program->named_ns;
+	char text[64];
+
+	(void)snprintf(text, sizeof(text), "[%zu other function%s]", hidden,
+		       hidden == 1 ? "" : "s");
+	if (hidden && rest_ns >= SHARE_LEAST * t->whole)
+		sum_row(t, rest_ns, 0, text, 2);
+	if (silent_ns >= SHARE_LEAST * t->whole)
+		sum_row(t, silent_ns, 0, "[no samples]", 2);
+}
+
+static void program_rows(struct table *t, const struct tr_program *program)
+{
+	const struct tr_program_function *f = &t->p->function[program->first];
+	double rest_ns = 0;
+	size_t hidden = 0;
+
+	sum_row(t, program->time_ns, program->processes, program->name, 0);
+	t->r->program = program->name;
+	for (size_t i = 0; i < program->n_functions; i++) {
+		if (f[i].sum.weight_ns >= t->least_ns && t->left) {
+			function_row(t, &f[i]);
+			t->left--;
+		} else if (f[i].sum.weight_ns > 0) {
+			rest_ns += f[i].sum.weight_ns;
+			hidden++;
+		}
+	}
+	rest_rows(t, program, rest_ns, hidden);
+}
+
+static void other_programs(struct table *t, size_t from)
+{
+	uint64_t processes = 0;
+	double ns = 0;
+	char text[64];
+
+	for (size_t i = from; i < t->p->n; i++) {
+		ns += t->p->program[i].time_ns;
+		processes += t->p->program[i].processes;
+	}
+	(void)snprintf(text, sizeof(text), "[%zu other program%s]",
+		       t->p->n - from, t->p->n - from == 1 ? "" : "s");
+	if (processes)
+		sum_row(t, ns, processes, text, 0);
+}
+
+static int largest_first(const void *a, const void *b)
+{
+	return TR_ORDER(*(const double *)b, *(const double *)a);
+}
+
+/* The own time that so many functions of the shown programs have. */
+static int find_least(struct table *t, size_t programs)
+{
+	double *own = malloc((t->p->n_functions + 1) * sizeof(*own));
+	size_t n = 0;
+
+	if (!own)
+		return TARE_ENOMEM;
+	for (size_t i = 0; i < t->p->n_functions; i++)
+		if (t->p->function[i].program < programs)
+			own[n++] = t->p->function[i].sum.weight_ns;
+	qsort(own, n, sizeof(*own), largest_first);
+	t->least_ns = SHARE_LEAST * t->whole;
+	if (n > t->left)
+		t->least_ns = tr_most(t->least_ns, own[t->left - 1]);
+	free(own);
+	return 0;
+}
+
+static int table(struct table *t)
+{
+	const struct tr_report_title titles[] = {
+		{ "own", 7 + tr_report_bar_width(t->r) },
+		{ "95 %", 7 },
+		{ "time", 8 },
+		{ "total", 7 },
+		{ "processes", 9 },
+		{ " program, function", 18 },
+		{ NULL, 0 },
+	};
+	size_t top = t->r->options.top, most = top ? top : PROGRAMS_SHOWN;
+	size_t shown = t->p->n < most ? t->p->n : most;
+	int err;
+
+	t->left = top ? top : FUNCTIONS_SHOWN;
+	err = find_least(t, shown);
+	if (err)
+		return err;
+	tr_report_heading(t->r, "programs", "");
+	tr_report_titles(t->r, NULL, 0, titles);
+	for (size_t i = 0; i < shown; i++)
+		program_rows(t, &t->p->program[i]);
+	other_programs(t, shown);
+	if (t->p->unmeasured_ns >= SHARE_LEAST * t->whole)
+		sum_row(t, t->p->unmeasured_ns, 0,
+			"[not measured: too short for a sample, or static]",
+			0);
+	return 0;
+}
+
+/* ---- the end ----------------------------------------------------------- */
+
+static void foot(struct tr_report *r, const struct tr_programs *p)
+{
+	tr_buf_addf(r->buf, "\nmeasuring  %s; %s sample%s of %llu process%s",
+		    tr_as_duration(p->measuring_ns).text,
+		    tr_as_count(p->samples).text, p->samples == 1 ? "" : "s",
+		    (unsigned long long)p->processes,
+		    p->processes == 1 ? "" : "es");
+	if (p->skipped)
+		tr_buf_addf(r->buf, "; %llu run%s left out: unreadable, or "
+			    "too many", (unsigned long long)p->skipped,
+			    p->skipped == 1 ? "" : "s");
+	tr_buf_addc(r->buf, '\n');
+}
+
+static double whole_of(const struct tr_programs *p)
+{
+	double whole = p->time_ns + p->unmeasured_ns;
+
+	return whole > 0 ? whole : 1;
+}
+
+int tr_report_programs(const struct tr_programs *programs,
+		       const tare_report_options *options, const char *command,
+		       const struct tr_ending *ending, tare_write_fn write,
+		       void *arg)
+{
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_report r = { .buf = &buf, .options = *options,
+			       .ending = ending };
+	struct table t = { .r = &r, .p = programs, .whole = whole_of(programs),
+			   .samples = tr_programs_effective(programs) };
+	int err;
+
+	if (r.options.width < 80)
+		r.options.width = r.options.width ? 80 : 100;
+	sentence(&r, programs, command);
+	err = table(&t);
+	foot(&r, programs);
+	if (!err && buf.failed)
+		err = TARE_ENOMEM;
+	if (!err && write(arg, buf.data, buf.len))
+		err = TARE_EIO;
+	tr_buf_release(&buf);
+	return err;
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static void put_function(struct tr_json *j, const struct tr_program_function *f,
+			 double whole)
+{
+	tr_json_object(j, NULL);
+	tr_json_str(j, "function", f->sum.function);
+	tr_json_str(j, "module", f->sum.module);
+	tr_json_u64(j, "processes", f->processes);
+	tr_json_u64(j, "samples", f->sum.samples);
+	tr_json_double(j, "own_ns", f->sum.weight_ns);
+	tr_json_double(j, "own_share", f->sum.weight_ns / whole);
+	tr_json_double(j, "total_ns", f->sum.all_weight_ns);
+	tr_json_double(j, "total_share", f->sum.all_weight_ns / whole);
+	tr_json_end_object(j);
+}
+
+void tr_json_programs(struct tr_json *j, const struct tr_programs *p)
+{
+	double whole = whole_of(p);
+
+	tr_json_array(j, "programs");
+	for (size_t i = 0; i < p->n; i++) {
+		const struct tr_program *one = &p->program[i];
+
+		tr_json_object(j, NULL);
+		tr_json_str(j, "program", one->name);
+		tr_json_u64(j, "processes", one->processes);
+		tr_json_u64(j, "samples", one->samples);
+		tr_json_double(j, "time_ns", one->time_ns);
+		tr_json_double(j, "share", one->time_ns / whole);
+		tr_json_double(j, "no_samples_ns",
+			       one->time_ns - one->named_ns);
+		tr_json_array(j, "functions");
+		for (size_t k = 0; k < one->n_functions; k++)
+			put_function(j, &p->function[one->first + k], whole);
+		tr_json_end_array(j);
+		tr_json_end_object(j);
+	}
+	tr_json_end_array(j);
+	tr_json_double(j, "unmeasured_ns", p->unmeasured_ns);
+	tr_json_u64(j, "unreadable_runs", p->skipped);
+}
