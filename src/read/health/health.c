@@ -127,7 +127,7 @@ static void add_scope(const tare_view *view, uint32_t id, struct taken *taken)
 		taken->squares += error * error;
 	else
 		taken->guessed += all;
-	taken->tried += cost.is_measured ? cost.tried : 0;
+	taken->tried += cost.tried;
 }
 
 static bool is_value(const struct tr_series *s)

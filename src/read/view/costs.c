@@ -39,6 +39,30 @@ static struct tr_cost cost_from(const struct tr_header *header, double timed,
 				 .untimed_error = untimed };
 }
 
+/* Were scopes closed without an end? These have no time either. */
+static bool has_repairs(const tare_view *view)
+{
+	const struct tr_track *t;
+
+	for (uint32_t i = 0;
+	     (t = tr_image_next_track(&view->image, &i)) != NULL;)
+		if (t->lost.repairs)
+			return true;
+	return false;
+}
+
+/*
+ * A row is older than the calls of a trial under way, so without repairs all
+ * calls without a time are those of trials.
+ */
+static uint64_t tried_of(const tare_view *view, const struct tr_price *row)
+{
+	uint64_t untimed = view->all.series[row->site].untimed;
+
+	return row->untimed < untimed && has_repairs(view) ? row->untimed :
+							     untimed;
+}
+
 static void take_row(tare_view *view, const struct tr_price *row)
 {
 	const struct tr_header *header = tr_view_header(view);
@@ -46,19 +70,19 @@ static void take_row(tare_view *view, const struct tr_price *row)
 	struct tr_cost *cost;
 	double counted_error;
 
-	if (!row->site || row->site >= view->all.n_series ||
-	    !tr_price_figures(row, header->counted_ticks, &f))
+	if (!row->site || row->site >= view->all.n_series)
 		return;
 	cost = &view->costs[row->site];
+	cost->tried = tried_of(view, row);
+	if (!tr_price_figures(row, header->counted_ticks, &f))
+		return;
 	*cost = cost_from(header, f.timed, f.counted);
 	counted_error = 2 * tr_maths_sqrt(f.counted_variance) +
 			tr_most(f.counted, f.second - f.counted) / 2;
 	cost->untimed_error = counted_error;
 	cost->error = 2 * tr_maths_sqrt(f.variance) + counted_error;
 	cost->is_measured = true;
-	cost->tried = row->untimed < view->all.series[row->site].untimed ?
-			      row->untimed :
-			      view->all.series[row->site].untimed;
+	cost->tried = tried_of(view, row);
 }
 
 /* Mean over the series that have trials, by calls. */
@@ -98,8 +122,10 @@ void tr_view_find_costs(tare_view *view)
 		take_row(view, &row[i]);
 	mean = mean_cost(view);
 	for (uint32_t id = 0; id < view->all.n_series; id++)
-		if (!view->costs[id].is_measured)
+		if (!view->costs[id].is_measured) {
+			mean.tried = view->costs[id].tried;
 			view->costs[id] = mean;
+		}
 	view->all.cost = view->costs;
 	view->all.n_costs = view->all.n_series;
 }

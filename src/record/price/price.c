@@ -85,12 +85,15 @@ static void add_sample(struct tr_price_sums *sums, double ticks)
 	TR_STORE(sums->batches, sums->batches + 1);
 }
 
+bool tr_price_prepare(uint32_t site)
+{
+	return find(site) || add(site);
+}
+
 void tr_price_add(uint32_t site, const struct tr_trial_result *result)
 {
 	struct tr_price *row = find(site);
 
-	if (!row)
-		row = add(site);
 	/* Another thread, or the one that a signal interrupted: one less. */
 	if (!row || __atomic_exchange_n(&row->busy, 1, __ATOMIC_ACQUIRE))
 		return;

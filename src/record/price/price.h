@@ -12,6 +12,8 @@ struct tr_trial_result {
 	bool is_counting; /* cost of counting; else of timing over counting */
 };
 
+/* Makes the site's row, before its first trial. False: no room. Busy. */
+bool tr_price_prepare(uint32_t site);
 /* Into the site's row. Busy. */
 void tr_price_add(uint32_t site, const struct tr_trial_result *result);
 

@@ -92,7 +92,8 @@ static void start(struct tr_thread *thread)
 	struct tr_trial *trial = &thread->trial;
 
 	trial->path = choose(thread);
-	if (!trial->path || TR_LOAD(tr_ledger->tracing)) {
+	if (!trial->path || TR_LOAD(tr_ledger->tracing) ||
+	    !tr_price_prepare(TR_LOAD(tr_node_at(thread, trial->path)->site))) {
 		rest(thread, TR_LOOK_EVENTS);
 		return;
 	}
