@@ -292,7 +292,7 @@ if command -v node >/dev/null; then
 	expect_status 0 "$TARE" run -- node --perf-prof hot.js
 	expect_has "$err" "hot.js:1" "and by its jitdump"
 	expect_status 0 "$TARE" run -- node hot.js
-	expect_has "$err" "JIT code (no names: node --perf-basic-prof)" \
+	expect_has "$err" "[JIT code: names by node --perf-basic-prof]" \
 		"without one, the report says how to get names"
 else
 	expect_skip "no node"

@@ -50,14 +50,14 @@ static const char *generated_by(const char *program)
 	static const struct {
 		const char *program, *text;
 	} known[] = {
-		{ "node", "JIT code (no names: node --perf-basic-prof)" },
-		{ "nodejs", "JIT code (no names: node --perf-basic-prof)" },
-		{ "java", "JIT code (no names: java "
+		{ "node", "[JIT code: names by node --perf-basic-prof]" },
+		{ "nodejs", "[JIT code: names by node --perf-basic-prof]" },
+		{ "java", "[JIT code: names by java "
 			  "-XX:+UnlockDiagnosticVMOptions "
-			  "-XX:+DumpPerfMapAtExit)" },
-		{ "dotnet", "JIT code (no names: DOTNET_PerfMapEnabled=1)" },
-		{ "ruby", "JIT code (no names: ruby --yjit-perf=map)" },
-		{ "luajit", "JIT code (no names)" },
+			  "-XX:+DumpPerfMapAtExit]" },
+		{ "dotnet", "[JIT code: names by DOTNET_PerfMapEnabled=1]" },
+		{ "ruby", "[JIT code: names by ruby --yjit-perf=map]" },
+		{ "luajit", "[JIT code]" },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
