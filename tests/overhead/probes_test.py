@@ -27,7 +27,7 @@ LIMITS = [
     ("operation", None, 6),
     ("scope batch", "on", 165),
     ("scope behind", "on", 190),
-    ("nested batch", "on", 325),
+    ("nested batch", "on", 335),
     ("nested behind", "on", 380),
     ("counter", "on", 19),
     ("value", "on", 140),
