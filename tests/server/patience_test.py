@@ -269,7 +269,7 @@ def check_two(scene):
     taken = scene.tare("serve", "--port", str(server.port))
     check_is(taken.returncode, 1, "a third one goes, too")
     check_is(server.stop(signal.SIGINT), 0, "SIGINT stops it in order")
-    check_is(scene.tare("url").returncode, 1, "and it is gone")
+    check_is(scene.tare("url").returncode, 3, "and it is gone")
     used = socket.create_server(("127.0.0.1", 0))
     port = used.getsockname()[1]
     taken = scene.tare("serve", "--port", str(port))
