@@ -259,7 +259,7 @@ static int buf_write(void *arg, const char *text, size_t len)
 	return 0;
 }
 
-/* What is told: the parts that there are; NULL or false: none. */
+/* The parts that there are; NULL or false: none. */
 struct told {
 	tare_view *view;
 	const struct job *job;

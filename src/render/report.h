@@ -90,7 +90,7 @@ struct tr_sentence {
 	size_t column;
 };
 void tr_report_part(struct tr_sentence *sentence, const char *text);
-/* "  name  file.c:12  module", as far as it fits after so many columns. */
+/* "  name  file.c:12  module", as far as it fits after `used` columns. */
 void tr_report_function(struct tr_report *report, const tare_function *function,
 			size_t indent, size_t used);
 /* A bar for a share, on a terminal; nothing elsewhere. */

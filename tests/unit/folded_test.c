@@ -204,7 +204,7 @@ static int append(void *arg, const char *text, size_t len)
 	return 0;
 }
 
-/* Lines of a text, and whether all fit in so many columns. */
+/* Lines of a text, and whether all fit in that many columns. */
 static size_t lines_within(const char *text, size_t width)
 {
 	size_t n = 0;

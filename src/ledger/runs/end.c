@@ -4,7 +4,7 @@
  *
  * A program that ends by a system call of its own (Go's os.Exit(), a runtime
  * without libc) cannot mark it. Its parent has seen its status, and knows what
- * nobody else can: that it was not killed.
+ * no other process can: that it was not killed.
  */
 #include "ledger/runs.h"
 
@@ -25,7 +25,7 @@ static bool has_pid(const char *name, pid_t pid)
 	return len > n && strcmp(name + len - n, tail) == 0;
 }
 
-/* With nobody left who writes to it. */
+/* No process writes to it any more. */
 static bool may_end(const char *path, const char *group,
 		    struct tr_header *ret_header)
 {

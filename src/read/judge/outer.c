@@ -2,7 +2,7 @@
 /*
  * Outer functions: those that contain the whole program, such as main().
  *
- * By total time they come first, and say nothing: nobody makes main() faster.
+ * By total time they come first, and say nothing about what to change.
  * A function is left out if it has 95 % of the time or more, and spends less
  * than half of it itself or in libraries that it calls.
  */

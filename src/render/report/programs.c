@@ -167,7 +167,7 @@ static int largest_first(const void *a, const void *b)
 	return TR_ORDER(*(const double *)b, *(const double *)a);
 }
 
-/* The own time that so many functions of the shown programs have. */
+/* The own time of the functions of the shown programs. */
 static int find_least(struct table *t, size_t programs)
 {
 	double *own = malloc((t->p->n_functions + 1) * sizeof(*own));
