@@ -16,7 +16,7 @@ static const char *skip(const char *text, const char *start)
 	return strncmp(text, start, n) == 0 ? text + n : NULL;
 }
 
-/* "/work/a.js:12:7": cuts the numbers off; 0: there are none. */
+/* "/app/a.js:12:7": cuts the numbers off; 0: there are none. */
 static uint32_t take_line(char *place)
 {
 	char *column = strrchr(place, ':'), *line;
@@ -47,7 +47,7 @@ static tare_place place_of(struct texts *texts, const char *function,
 	};
 }
 
-/* V8: "JS:*inner /work/a.js:12:7", with "*", "^", "~" or "+" for the form. */
+/* V8: "JS:*inner /app/a.js:12:7", with "*", "^", "~" or "+" for the form. */
 static bool script_place(struct texts *texts, const char *name,
 			 tare_place *ret)
 {
@@ -71,7 +71,7 @@ static bool script_place(struct texts *texts, const char *name,
 	return true;
 }
 
-/* Python: "py::work:/work/a.py" */
+/* Python: "py::work:/app/a.py" */
 static bool python_place(struct texts *texts, const char *name,
 			 tare_place *ret)
 {

@@ -126,12 +126,12 @@ void tr_report_titles(struct tr_report *report, const char *first,
 void tr_report_time(struct tr_report *report, double ns, size_t width);
 void tr_report_count(struct tr_report *report, uint64_t n, size_t width);
 void tr_report_share(struct tr_report *report, double share);
-/* Any text, made printable, at most so many columns. */
+/* Any text, made printable, at most `most` columns. */
 void tr_report_text(struct tr_report *report, const char *text, size_t most);
 /* "  file.c:12", without its folders; nothing where it is not known. */
 void tr_report_place(struct tr_report *report, const char *file,
 		     uint32_t line);
-/* Columns of a line that others leave, but at least so many. */
+/* Columns of a line that others leave, but at least `least`. */
 size_t tr_report_rest(const struct tr_report *report, size_t fixed,
 		      size_t least);
 /* A rate as whole number, where there is one for it. */
@@ -140,6 +140,8 @@ uint64_t tr_report_whole(double rate);
 void tr_report_name(struct tr_report *report, const char *text, size_t width);
 void tr_report_cell(struct tr_report *report, const char *text, size_t width);
 void tr_report_dim(struct tr_report *report, bool on);
+/* A line about regions with a wrong checksum, if there are any. */
+void tr_report_damage(struct tr_report *report);
 
 /* With its unit. */
 void tr_report_value(struct tr_report *report, double value, const char *unit);

@@ -177,7 +177,7 @@ fi
 # ---- generated code --------------------------------------------------------
 
 # A program that generates code: a copy of a function in memory of its own. It
-# writes its perf map where it is told to, or none.
+# writes its perf map to the given place, or none.
 cat >jit.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,7 +211,7 @@ int main(int argc, char **argv)
 			       (int)getpid());
 	map = argc > 1 ? fopen(path, "w") : NULL;
 	if (map) {
-		fprintf(map, "%lx %zx JS:*generatedWork /work/hot.js:7:1\n",
+		fprintf(map, "%lx %zx JS:*generatedWork /app/hot.js:7:1\n",
 			(unsigned long)code, size);
 		fclose(map);
 	}

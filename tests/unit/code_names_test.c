@@ -96,17 +96,17 @@ TEST(records_of_a_jitdump_are_functions)
 
 TEST(names_of_run_time_systems_have_function_file_and_line)
 {
-	tare_place place = code_place(&texts, "JS:*inner /work/a.js:12:7");
+	tare_place place = code_place(&texts, "JS:*inner /app/a.js:12:7");
 
 	CHECK_STR(place.function, "inner");
-	CHECK_STR(place.file, "/work/a.js");
+	CHECK_STR(place.file, "/app/a.js");
 	CHECK_INT(place.line, 12);
 	place = code_place(&texts, "JS:~ node:internal/main:3:1");
 	CHECK_STR(place.function, "(anonymous)");
 	CHECK_STR(place.file, "node:internal/main");
-	place = code_place(&texts, "py::work:/work/a.py");
+	place = code_place(&texts, "py::work:/app/a.py");
 	CHECK_STR(place.function, "work");
-	CHECK_STR(place.file, "/work/a.py");
+	CHECK_STR(place.file, "/app/a.py");
 	place = code_place(&texts, "int Hot.inner(int)");
 	CHECK_STR(place.function, "int Hot.inner(int)");
 	CHECK_STR(place.file, "");

@@ -148,11 +148,7 @@ static void head(struct tr_report *r)
 		       tr_report_rest(r, tr_text_columns(text), 20));
 	tr_report_dim(r, false);
 	tr_buf_addc(r->buf, '\n');
-	if (run->damage[0])
-		tr_buf_addf(r->buf,
-			    "      damaged: other bytes than were written in "
-			    "%s; figures may be wrong\n",
-			    run->damage);
+	tr_report_damage(r);
 }
 
 /* ---- what failed ------------------------------------------------------- */

@@ -230,6 +230,17 @@ static void add_range(struct tr_report *r, int64_t from_ns, int64_t to_ns)
 		    tr_as_date(to_ns).text);
 }
 
+void tr_report_damage(struct tr_report *r)
+{
+	const char *damage = tare_view_run(r->view)->damage;
+
+	if (damage[0])
+		tr_buf_addf(r->buf,
+			    "      damaged: other bytes than were written in "
+			    "%s; figures may be wrong\n",
+			    damage);
+}
+
 int tr_report_head(struct tr_report *r)
 {
 	const tare_run *run = tare_view_run(r->view);
@@ -265,11 +276,7 @@ int tr_report_head(struct tr_report *r)
 		  run->end_ns);
 	style(r, PLAIN);
 	tr_buf_addc(r->buf, '\n');
-	if (run->damage[0])
-		tr_buf_addf(r->buf,
-			    "      damaged: other bytes than were written in "
-			    "%s; figures may be wrong\n",
-			    run->damage);
+	tr_report_damage(r);
 	return 0;
 }
 
