@@ -21,6 +21,9 @@ struct debug {
 		size_t index;
 	} *span; /* addresses of units, ascending */
 	size_t n_spans;
+	struct elf_row *row; /* functions by address, read on demand */
+	size_t n_rows;
+	bool has_rows;
 };
 
 /* ---- scopes.c ---------------------------------------------------------- */

@@ -13,7 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct elf_row; /* a function, see elf_names.c */
+/* A function, by its symbol. */
+struct elf_row {
+	uint64_t from, to;
+	const char *name;
+	uint32_t number; /* in its table */
+	uint8_t has_size;
+	uint8_t rank; /* the highest of several names at one address wins */
+};
 
 struct elf_section {
 	const char *name;
@@ -60,6 +67,14 @@ const char *elf_debug_link(const struct elf_file *elf);
 
 /* ---- elf_names.c ------------------------------------------------------- */
 
+/* The rank of a symbol's binding, STB_*. */
+uint8_t elf_row_rank(unsigned bind);
+/* Is a symbol of this type, STT_*, and name that of code? */
+bool elf_row_is_function(unsigned type, const char *name);
+/* By address; see elf_names.c for which of several names is preferred. */
+void elf_rows_sort(struct elf_row *row, size_t n);
+/* The name of the function that contains an address; NULL: unknown. */
+const char *elf_rows_find(const struct elf_row *row, size_t n, uint64_t at);
 /* The symbol of the function that contains an address; NULL: unknown. */
 const char *elf_symbol(struct elf_file *elf, uint64_t at);
 

@@ -20,17 +20,10 @@
 #define BIND_OF ELF32_ST_BIND
 #endif
 
-struct elf_row {
-	uint64_t from, to;
-	const char *name;
-	uint8_t has_size;
-	uint8_t rank; /* the highest of several names at one address wins */
-};
-
 /* Exported symbols have the names that users know. */
-static uint8_t rank_of(const ElfW(Sym) *symbol)
+uint8_t elf_row_rank(unsigned bind)
 {
-	switch (BIND_OF(symbol->st_info)) {
+	switch (bind) {
 	case STB_GLOBAL:
 		return 3;
 	case STB_WEAK:
@@ -41,9 +34,9 @@ static uint8_t rank_of(const ElfW(Sym) *symbol)
 }
 
 /* Assembly labels have no type. Mapping symbols begin with a '$'. */
-static bool is_function(const ElfW(Sym) *symbol, const char *name)
+bool elf_row_is_function(unsigned type, const char *name)
 {
-	switch (TYPE_OF(symbol->st_info)) {
+	switch (type) {
 	case STT_FUNC:
 	case STT_GNU_IFUNC:
 		return true;
@@ -72,16 +65,18 @@ static void add_row(struct elf_file *elf, const ElfW(Sym) *symbol,
 	struct elf_section code;
 	uint64_t end;
 
-	if (!name || !name[0] || !is_function(symbol, name) ||
+	if (!name || !name[0] ||
+	    !elf_row_is_function(TYPE_OF(symbol->st_info), name) ||
 	    !find_code(elf, symbol, &code))
 		return;
 	end = code.address + code.size;
 	if (symbol->st_size && symbol->st_size < end - symbol->st_value)
 		end = symbol->st_value + symbol->st_size;
-	elf->row[elf->n_rows++] = (struct elf_row){
-		symbol->st_value, end, name, symbol->st_size != 0,
-		rank_of(symbol)
+	elf->row[elf->n_rows] = (struct elf_row){
+		symbol->st_value, end, name, (uint32_t)elf->n_rows,
+		symbol->st_size != 0, elf_row_rank(BIND_OF(symbol->st_info))
 	};
+	elf->n_rows++;
 }
 
 static void add_table(struct elf_file *elf, const struct elf_section *table)
@@ -122,7 +117,7 @@ static size_t find_tables(const struct elf_file *elf,
 	return n;
 }
 
-/* By address; at equal addresses the best name is last. */
+/* By address; at equal addresses the best name is last, of these the first. */
 static int in_order(const void *a, const void *b)
 {
 	const struct elf_row *x = a, *y = b;
@@ -133,7 +128,7 @@ static int in_order(const void *a, const void *b)
 		return x->has_size - y->has_size;
 	if (x->rank != y->rank)
 		return x->rank - y->rank;
-	return x->name < y->name ? 1 : x->name > y->name ? -1 : 0;
+	return x->number < y->number ? 1 : x->number > y->number ? -1 : 0;
 }
 
 static void read_rows(struct elf_file *elf)
@@ -149,29 +144,39 @@ static void read_rows(struct elf_file *elf)
 		return;
 	for (size_t i = 0; i < n; i++)
 		add_table(elf, &table[i]);
-	qsort(elf->row, elf->n_rows, sizeof(*elf->row), in_order);
+	elf_rows_sort(elf->row, elf->n_rows);
 }
 
-const char *elf_symbol(struct elf_file *elf, uint64_t at)
+void elf_rows_sort(struct elf_row *row, size_t n)
 {
-	size_t low = 0, high;
+	if (n)
+		qsort(row, n, sizeof(*row), in_order);
+}
 
-	if (!elf->has_rows)
-		read_rows(elf);
-	high = elf->n_rows;
+const char *elf_rows_find(const struct elf_row *row, size_t n, uint64_t at)
+{
+	size_t low = 0, high = n;
+
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (elf->row[middle].from <= at)
+		if (row[middle].from <= at)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	for (size_t i = 1; i <= LOOK_BACK && i <= low; i++)
-		if (elf->row[low - i].has_size && at < elf->row[low - i].to)
-			return elf->row[low - i].name;
+		if (row[low - i].has_size && at < row[low - i].to)
+			return row[low - i].name;
 	/* A symbol without a size extends to the next one. */
-	if (low && !elf->row[low - 1].has_size && at < elf->row[low - 1].to)
-		return elf->row[low - 1].name;
+	if (low && !row[low - 1].has_size && at < row[low - 1].to)
+		return row[low - 1].name;
 	return NULL;
+}
+
+const char *elf_symbol(struct elf_file *elf, uint64_t at)
+{
+	if (!elf->has_rows)
+		read_rows(elf);
+	return elf_rows_find(elf->row, elf->n_rows, at);
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
@@ -76,6 +77,52 @@ TEST(functions_of_this_program_have_names)
 			  (uint64_t)(uintptr_t)check_register),
 		  "check_register");
 	CHECK_INT(warnings, 0);
+	symbols_close(symbols);
+}
+
+#define MANY 20000
+#define MANY_TEXT "20000"
+
+/* Functions of four bytes each: many_0, many_1, ... */
+__asm__(".text\n"
+	".altmacro\n"
+	".macro many_row n\n"
+	"many_\\n:\n"
+	"	.4byte 0\n"
+	"	.type many_\\n, %function\n"
+	"	.size many_\\n, 4\n"
+	".endm\n"
+	".globl many_first\n"
+	".set i, 0\n"
+	"many_first:\n"
+	".rept " MANY_TEXT "\n"
+	"	many_row %i\n"
+	"	.set i, i + 1\n"
+	".endr\n"
+	".noaltmacro\n");
+extern const char many_first[];
+
+/* A search through all symbols for each address would take several seconds. */
+TEST(many_addresses_of_a_file_with_many_symbols_are_named_at_once)
+{
+	struct symbols *symbols = symbols_open(note, NULL);
+	tare_module module = own_module("/proc/self/exe");
+	uint64_t first = (uint64_t)(uintptr_t)many_first;
+	clock_t begin;
+	int wrong = 0;
+
+	(void)name_at(symbols, &module, first);
+	begin = clock();
+	for (int i = 1; i < MANY; i++) {
+		const char *name = name_at(symbols, &module,
+					   first + (uint64_t)i * 4 + 1);
+		char wanted[32];
+
+		(void)snprintf(wanted, sizeof(wanted), "many_%d", i);
+		wrong += strcmp(name, wanted) != 0;
+	}
+	CHECK_INT(wrong, 0);
+	CHECK((double)(clock() - begin) / CLOCKS_PER_SEC < 1.0);
 	symbols_close(symbols);
 }
 
