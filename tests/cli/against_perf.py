@@ -19,44 +19,14 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir))
+from protobuf import fields, numbers  # noqa: E402
+
 MOST = 3.0  # points
 
 
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return value, at
-
-
-def fields(data):
-    """(number, value) of each field of a protobuf message."""
-    at = 0
-    while at < len(data):
-        key, at = varint(data, at)
-        if key & 7 == 0:
-            value, at = varint(data, at)
-        elif key & 7 == 2:
-            size, at = varint(data, at)
-            value = data[at:at + size]
-            at += size
-        else:
-            sys.exit("unknown kind of field")
-        yield key >> 3, value
-
-
 def packed(value):
-    if isinstance(value, int):
-        return [value]
-    found, at = [], 0
-    while at < len(value):
-        number, at = varint(value, at)
-        found.append(number)
-    return found
+    return [value] if isinstance(value, int) else list(numbers(value))
 
 
 class Functions:

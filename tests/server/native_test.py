@@ -3,7 +3,12 @@
 """Native histograms: a Prometheus that knows them asks for protobuf, and its
 histogram_quantile() is what our own histogram says."""
 
+import os
 import shutil
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir))
+from protobuf import fields, numbers, varint  # noqa: E402
 
 from prometheus_test import Prometheus
 from serving import Scene, check, check_is, finish, skip, wait_until
@@ -11,37 +16,6 @@ from serving import Scene, check, check_is, finish, skip, wait_until
 PROTOBUF = ("application/vnd.google.protobuf;"
             "proto=io.prometheus.client.MetricFamily;encoding=delimited;q=1,"
             "text/plain;version=0.0.4;q=0.5")
-
-
-# ---- the wire, read by hand ------------------------------------------------
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return value, at
-
-
-def fields(data):
-    """(field, value) of a message; nested ones stay bytes."""
-    at = 0
-    while at < len(data):
-        tag, at = varint(data, at)
-        kind = tag & 7
-        if kind == 0:
-            value, at = varint(data, at)
-        elif kind == 1:
-            value, at = data[at:at + 8], at + 8
-        else:
-            assert kind == 2, kind
-            size, at = varint(data, at)
-            value, at = data[at:at + size], at + size
-            assert len(value) == size
-        yield tag >> 3, value
 
 
 def families(body):
@@ -64,9 +38,8 @@ def count_of(histogram):
         for field, value in histogram:
             if field != deltas:
                 continue
-            at = now = 0
-            while at < len(value):
-                delta, at = varint(value, at)
+            now = 0
+            for delta in numbers(value):
                 now += signed(delta)
                 total += now
                 assert now >= 0
