@@ -114,7 +114,7 @@ const char *bench_dir(void);
 uint64_t bench_dir_bytes(void);
 
 /* Prints the error and ends the part. */
-void bench_fail(const char *what, const char *why);
+_Noreturn void bench_fail(const char *what, const char *why);
 
 /* References, for a part's own table of cases. */
 void bench_empty(uint64_t n);

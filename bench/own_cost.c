@@ -7,33 +7,33 @@
  *
  * The median of the differences counts, and `_error` is the half width of its
  * interval of 95 %, in percent of the cost. Where the interval is wide, the
- * ratio says nothing. `_governed`: real cost in percent of the CPU time, with
- * the governor on, in the second half of a run of several seconds.
+ * ratio says nothing. `_net`: how far the net time of the scope around all
+ * calls is from the time of the same calls with tare off, in percent.
+ * `_governed`: real cost in percent of the CPU time, with the governor on, in
+ * the second half of a run of several seconds.
  */
 #include <math.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <tare/read/view.h>
 
 #include "bench.h"
+#include "pairs.h"
 
 #define AGAINST "the same program with tare off"
 #define PAIRS 30u
 #define QUICK_PAIRS 6u
 
-/* A program, and how many calls of its scope it makes. */
+/* A program, and how much it does: calls of its scope, or turns of a script. */
 struct host {
 	const char *name;
 	const char *program;
-	const char *args[3];
-	double calls;
+	const char *argument;
+	double size;
 };
 
 /* ---- one process ------------------------------------------------------- */
@@ -47,83 +47,89 @@ static void set_options(bool on, bool governed)
 }
 
 /* CPU time in ns. */
-static double run_host(const struct host *host, const char *calls)
+static double run_host(const struct host *host, double size)
 {
-	extern char **environ;
-	char *argv[] = { (char *)(uintptr_t)host->program,
-			 (char *)(uintptr_t)host->args[0],
-			 (char *)(uintptr_t)calls, NULL };
-	struct rusage used;
-	int status;
-	pid_t pid;
-
-	if (posix_spawn(&pid, host->program, NULL, NULL, argv, environ) ||
-	    wait4(pid, &status, 0, &used) != pid || status)
-		bench_fail(host->name, "does not run");
-	return ((double)used.ru_utime.tv_sec + (double)used.ru_stime.tv_sec) *
-		       1e9 +
-	       ((double)used.ru_utime.tv_usec +
-		(double)used.ru_stime.tv_usec) * 1e3;
-}
-
-/* What the last run's report says, in ns. */
-static double reported(const char *name)
-{
-	tare_view *view;
+	char text[32];
+	const char *argv[] = { host->program, host->argument, text, NULL };
 	double ns;
 
-	if (tare_view_open("last", &view))
+	(void)snprintf(text, sizeof(text), "%.0f", size);
+	ns = bench_cpu_ns(argv);
+	if (isnan(ns))
+		bench_fail(host->name, "does not run");
+	return ns;
+}
+
+/* What the last run's report says. */
+struct told {
+	double cost_ns;
+	double calls;	/* of scopes */
+	double net_ns;	/* of the scope around all calls; NAN: has none */
+};
+
+static struct told reported(const char *name)
+{
+	struct told told = { .net_ns = NAN };
+	tare_filter scopes = { .struct_size = sizeof(scopes),
+			       .types = 1u << TARE_TYPE_TIME };
+	const tare_stats *stats;
+	tare_view *view;
+	size_t n;
+
+	if (tare_view_open("last", &view) ||
+	    tare_view_stats(view, &scopes, &stats, &n))
 		bench_fail(name, "its run cannot be opened");
-	ns = tare_view_health(view)->measuring_ns;
+	for (size_t i = 0; i < n; i++) {
+		told.calls += (double)stats[i].count;
+		if (!strcmp(stats[i].name, "all"))
+			told.net_ns = stats[i].net_total;
+	}
+	told.cost_ns = tare_view_health(view)->measuring_ns;
 	tare_view_close(view);
+	return told;
+}
+
+/* The time that a program without tare wrote, in ns; NAN: it did not. */
+static double written_time(void)
+{
+	const char *path = getenv("BENCH_TIME");
+	FILE *file = path ? fopen(path, "r") : NULL;
+	double ns = NAN;
+
+	if (file && fscanf(file, "%lf", &ns) != 1)
+		ns = NAN;
+	if (file)
+		(void)fclose(file);
 	return ns;
 }
 
 /* ---- pairs ------------------------------------------------------------- */
 
 struct pairs {
-	double real[PAIRS], told[PAIRS];
+	double real[PAIRS], told[PAIRS], net[PAIRS];
+	double calls; /* of the scopes of a run */
 	unsigned n;
 };
 
-static int by_value(const void *a, const void *b)
+static void take_pair(const struct host *host, struct pairs *pairs)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *values, unsigned n)
-{
-	qsort(values, n, sizeof(*values), by_value);
-	return (values[n / 2] + values[(n - 1) / 2]) / 2;
-}
-
-/* Half of the interval of a median: between these ranks. */
-static double median_error(const double *sorted, unsigned n)
-{
-	double out = sqrt((double)n);
-	unsigned low = (unsigned)fmax(0, floor(n / 2.0 - out));
-	unsigned high = (unsigned)fmin(n - 1, ceil(n / 2.0 + out));
-
-	return (sorted[high] - sorted[low]) / 2;
-}
-
-static void take_pair(const struct host *host, const char *calls,
-		      struct pairs *pairs)
-{
-	double cpu[2], told = 0;
+	struct told told = { 0 };
+	double cpu[2], without = NAN;
 
 	for (unsigned i = 0; i < 2; i++) {
 		bool on = (i + pairs->n) % 2;
 
 		set_options(on, false);
-		cpu[on] = run_host(host, calls);
+		cpu[on] = run_host(host, host->size);
 		if (on)
 			told = reported(host->name);
+		else
+			without = written_time();
 	}
+	pairs->calls = told.calls;
+	pairs->net[pairs->n] = 100 * (told.net_ns / without - 1);
 	pairs->real[pairs->n] = cpu[1] - cpu[0];
-	pairs->told[pairs->n++] = told;
+	pairs->told[pairs->n++] = told.cost_ns;
 }
 
 static void compare(const struct host *host)
@@ -133,44 +139,43 @@ static void compare(const struct host *host)
 	char text[48];
 	double real, told;
 
-	(void)snprintf(text, sizeof(text), "%.0f", host->calls);
 	while (pairs.n < n)
-		take_pair(host, text, &pairs);
-	real = median(pairs.real, n);
-	told = median(pairs.told, n);
-	bench_report(host->name, real / host->calls, "ns", told / real,
+		take_pair(host, &pairs);
+	real = bench_median(pairs.real, n);
+	told = bench_median(pairs.told, n);
+	bench_report(host->name, real / pairs.calls, "ns", told / real,
 		     AGAINST);
 	(void)snprintf(text, sizeof(text), "%s_error", host->name);
-	bench_report(text, 100 * median_error(pairs.real, n) / fabs(real), "%",
-		     NAN, NULL);
+	bench_report(text, 100 * bench_median_error(pairs.real, n) / fabs(real),
+		     "%", NAN, NULL);
+	if (isnan(pairs.net[0]))
+		return;
+	(void)snprintf(text, sizeof(text), "%s_net", host->name);
+	bench_report(text, bench_median(pairs.net, n), "%", NAN, AGAINST);
 }
 
 /* ---- governed ---------------------------------------------------------- */
 
-/* CPU time of the calls after the first two seconds. */
-static double later_cpu(const struct host *host, bool on, double calls)
+/* CPU time of what comes after the first two seconds. */
+static double later_cpu(const struct host *host, bool on, double size)
 {
-	char half[32], whole[32];
 	double first;
 
-	(void)snprintf(half, sizeof(half), "%.0f", calls);
-	(void)snprintf(whole, sizeof(whole), "%.0f", 2 * calls);
 	set_options(on, true);
-	first = run_host(host, half);
-	return run_host(host, whole) - first;
+	first = run_host(host, size);
+	return run_host(host, 2 * size) - first;
 }
 
 static void govern(const struct host *host)
 {
-	double calls, on = INFINITY, off = INFINITY;
+	double size, on = INFINITY, off = INFINITY;
 	char text[48];
 
 	set_options(false, true);
-	(void)snprintf(text, sizeof(text), "%.0f", host->calls);
-	calls = host->calls * 2e9 / run_host(host, text);
+	size = host->size * 2e9 / run_host(host, host->size);
 	for (unsigned i = 0; i < (bench_is_quick() ? 1 : 3); i++) {
-		off = fmin(off, later_cpu(host, false, calls));
-		on = fmin(on, later_cpu(host, true, calls));
+		off = fmin(off, later_cpu(host, false, size));
+		on = fmin(on, later_cpu(host, true, size));
 	}
 	(void)snprintf(text, sizeof(text), "%s_governed", host->name);
 	bench_report(text, 100 * (1 - off / on), "%", NAN, AGAINST);
@@ -178,52 +183,75 @@ static void govern(const struct host *host)
 
 /* ---- parts ------------------------------------------------------------- */
 
-static void judge(const char *name, double calls)
+static void judge(const struct host *host)
 {
-	struct host host = { name, BENCH_OWN_COST_HOST, { name }, calls };
+	compare(host);
+	govern(host);
+}
 
-	compare(&host);
-	govern(&host);
+static void judge_code(const char *name, double calls)
+{
+	struct host host = { name, BENCH_OWN_COST_HOST, name, calls };
+	char path[] = "/tmp/tare-bench-time-XXXXXX";
+	int fd = mkstemp(path);
+
+	if (fd < 0 || setenv("BENCH_TIME", path, 1))
+		bench_fail(name, "no temporary file");
+	(void)close(fd);
+	judge(&host);
+	(void)unlink(path);
+	(void)unsetenv("BENCH_TIME");
 }
 
 static void chain(void)
 {
-	judge("chain", 12e6);
+	judge_code("chain", 12e6);
 }
 
 static void wide(void)
 {
-	judge("wide", 12e6);
+	judge_code("wide", 12e6);
 }
 
 static void memory(void)
 {
-	judge("memory", 4e6);
+	judge_code("memory", 4e6);
 }
 
 static void calls(void)
 {
-	judge("calls", 12e6);
+	judge_code("calls", 12e6);
 }
 
-/* Built by bench/costs/build: runs a script, which gets the number of calls. */
-static void lua(void)
+/* A program that bench/costs/build has made; its script gets the size. */
+static void judge_built(const char *name, const char *file, double size)
 {
 	const char *folder = getenv("BENCH_HOSTS");
 	char program[512], script[512];
-	struct host host = { "lua", program, { script }, 4e6 };
+	struct host host = { name, program, script, size };
 
-	(void)snprintf(program, sizeof(program), "%s/lua",
-		       folder ? folder : "build/hosts");
-	(void)snprintf(script, sizeof(script), "%s/concat.lua",
-		       folder ? folder : "build/hosts");
+	if (!folder)
+		folder = "build/hosts";
+	(void)snprintf(program, sizeof(program), "%s/%s", folder, name);
+	(void)snprintf(script, sizeof(script), "%s/%s", folder, file);
 	if (access(program, X_OK)) {
-		(void)fprintf(stderr, "lua: left out; bench/costs/build makes "
+		(void)fprintf(stderr, "%s: left out; bench/costs/build makes "
 			      "%s\n",
-			      program);
+			      name, program);
 		return;
 	}
-	compare(&host);
+	judge(&host);
+}
+
+static void lua(void)
+{
+	judge_built("lua", "concat.lua", 4e6);
+}
+
+/* A turn of the script makes 36 calls of the ten scopes. */
+static void sqlite(void)
+{
+	judge_built("sqlite", "rows.sql", 1e5);
 }
 
 #define OFF { "TARE=off", NULL }
@@ -231,5 +259,6 @@ static void lua(void)
 const struct bench_part bench_parts[] = {
 	{ "chain", chain, OFF },   { "wide", wide, OFF },
 	{ "memory", memory, OFF }, { "calls", calls, OFF },
-	{ "lua", lua, OFF },	   { NULL, NULL, { NULL } },
+	{ "lua", lua, OFF },	   { "sqlite", sqlite, OFF },
+	{ NULL, NULL, { NULL } },
 };

@@ -6,7 +6,7 @@
  * A sample costs time only at its signal, so a timed piece of work must be long
  * enough to have its share of them: 40 ms, 10 signals at 250 Hz. Pieces with
  * and without sampling run in turn, in forked children, and the shortest of
- * each counts.
+ * each counts. Whole programs: sampling_programs.c.
  */
 #include <math.h>
 #include <pthread.h>
@@ -20,6 +20,7 @@
 #include <tare/read/view.h>
 
 #include "bench.h"
+#include "sampling_programs.h"
 
 #define PIECE_MS 40u
 #define PIECES 12u
@@ -205,5 +206,8 @@ const struct bench_part bench_parts[] = {
 	{ "weights_250", weights_250, { "TARE=on", "TARE_SAMPLE=1", NULL } },
 	{ "weights_1000", weights_1000,
 	  { "TARE=on", "TARE_SAMPLE=1", "TARE_SAMPLE_RATE=1000", NULL } },
+	{ "zstd", sampling_zstd, { "TARE=off", NULL } },
+	{ "deep", sampling_deep, { "TARE=off", NULL } },
+	{ "threads16", sampling_threads16, { "TARE=off", NULL } },
 	{ NULL, NULL, { NULL } },
 };

@@ -3,6 +3,9 @@
  * A program whose probes stand in one kind of code, for the benchmark
  * own_cost: host CODE CALLS.
  *
+ * Writes the wall time of all calls, in ns, to the file BENCH_TIME, if that is
+ * set: what the scope around them says less tare's cost is compared with it.
+ *
  * The cost of a probe depends on the code around it: a processor that waits
  * for a multiplication executes a probe meanwhile, one that is busy does not.
  */
@@ -10,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <tare/probe.h>
 
@@ -92,10 +96,43 @@ static int fill_table(void)
 	return 0;
 }
 
+static double now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static uint64_t call_all(uint64_t (*call)(uint64_t x), uint64_t n)
+{
+	uint64_t x = 1;
+
+	TARE_SCOPE("all");
+	for (uint64_t i = 0; i < n; i++)
+		x = call(x + i);
+	return x;
+}
+
+static int write_time(double ns)
+{
+	const char *path = getenv("BENCH_TIME");
+	FILE *file;
+
+	if (!path)
+		return 0;
+	file = fopen(path, "w");
+	if (!file)
+		return 1;
+	(void)fprintf(file, "%.0f\n", ns);
+	return fclose(file) != 0;
+}
+
 int main(int argc, char **argv)
 {
-	uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 10) : 0, x = 1;
+	uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 10) : 0, x;
 	size_t code = 0;
+	double start;
 
 	while (code < 4 && (argc < 2 || strcmp(argv[1], codes[code].name)))
 		code++;
@@ -104,7 +141,9 @@ int main(int argc, char **argv)
 				      "chain|wide|memory|calls CALLS\n");
 		return 2;
 	}
-	for (uint64_t i = 0; i < n; i++)
-		x = codes[code].call(x + i);
+	start = now_ns();
+	x = call_all(codes[code].call, n);
+	if (write_time(now_ns() - start))
+		return 1;
 	return x == 42;
 }
