@@ -140,6 +140,7 @@ extern __thread const char *wrap_inside
 #pragma weak tare_gauge_set_
 #pragma weak tare_site_get
 #pragma weak tare_site_labels
+#pragma weak tare_self_
 
 TARE_INLINE bool wrap_is_on(const struct wrap *wrap)
 {

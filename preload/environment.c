@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The environment of programs that cannot load our libraries: below another
- * root, as another user, or for another processor. The loader would report
- * this on their stderr, so LD_PRELOAD is passed on without our libraries.
- * Other entries stay.
+ * The environment of programs that this one starts.
+ *
+ * Some cannot load our libraries: below another root, as another user, or for
+ * another processor. The loader would report this on their stderr, so
+ * LD_PRELOAD is passed on without our libraries. Other entries stay.
+ *
+ * The others would load them by paths that begin with $ORIGIN, which is for
+ * programs of another C library (cli/preload.c). glibc's loader then asks /proc
+ * for its own name, a tenth of what a short program costs. If the program's
+ * file names glibc's loader, plain paths are added in a second LD_PRELOAD,
+ * behind all other variables: the loader takes the last one, getenv() the
+ * first one. The library in the new program removes the second one, so that
+ * no program sees it or passes it on.
  *
  * Also for signal handlers and children of vfork(): no memory but the
  * caller's.
@@ -72,20 +81,80 @@ static const char *const *find_variable(char *const envp[])
 	return NULL;
 }
 
-/* Programs of another word size or processor; a script's are its shell's. */
-static bool is_foreign(const char *program)
+/* The start of a program's file; no bytes: it cannot be read. */
+struct head {
+	size_t bytes;
+	union {
+		ElfW(Ehdr) elf;
+		char text[1024];
+	} as;
+};
+
+static void read_head(const char *program, struct head *ret)
 {
-	ElfW(Ehdr) head;
 	int fd = program ? open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK) :
 			   -1;
-	ssize_t n = fd >= 0 ? read(fd, &head, sizeof(head)) : 0;
+	ssize_t n = fd >= 0 ? read(fd, &ret->as, sizeof(ret->as)) : 0;
 
 	if (fd >= 0)
 		(void)close(fd);
-	return n >= (ssize_t)sizeof(Elf32_Ehdr) &&
-	       memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
-	       (head.e_ident[EI_CLASS] != preload_header.e_ident[EI_CLASS] ||
-		head.e_machine != preload_header.e_machine);
+	ret->bytes = n > 0 ? (size_t)n : 0;
+}
+
+static bool is_program(const struct head *head)
+{
+	return head->bytes >= sizeof(Elf32_Ehdr) &&
+	       memcmp(head->as.elf.e_ident, ELFMAG, SELFMAG) == 0;
+}
+
+static bool is_native(const struct head *head)
+{
+	return is_program(head) && head->bytes >= sizeof(head->as.elf) &&
+	       head->as.elf.e_ident[EI_CLASS] ==
+		       preload_header.e_ident[EI_CLASS] &&
+	       head->as.elf.e_machine == preload_header.e_machine;
+}
+
+/* Programs of another word size or processor; a script's are its shell's. */
+static bool is_foreign(const struct head *head)
+{
+	return is_program(head) && !is_native(head);
+}
+
+/* Is this glibc's loader, by its name? */
+static bool is_glibc(const char *linker, size_t len)
+{
+	static const char name[] = "/ld-linux";
+
+	for (size_t i = len; i-- > 0;)
+		if (linker[i] == '/')
+			return len - i > sizeof(name) - 1 &&
+			       memcmp(linker + i, name, sizeof(name) - 1) == 0;
+	return false;
+}
+
+/* If that stands in the first bytes of the file, as usual. */
+static bool has_glibc(const struct head *head)
+{
+	const ElfW(Ehdr) *elf = &head->as.elf;
+	ElfW(Phdr) part;
+
+	if (!is_native(head) || elf->e_phentsize != sizeof(part))
+		return false;
+	for (size_t i = 0; i < elf->e_phnum; i++) {
+		size_t at = i * sizeof(part);
+
+		if (elf->e_phoff > head->bytes ||
+		    head->bytes - elf->e_phoff < at + sizeof(part))
+			return false;
+		memcpy(&part, head->as.text + elf->e_phoff + at, sizeof(part));
+		if (part.p_type == PT_INTERP)
+			return part.p_offset <= head->bytes &&
+			       part.p_filesz <= head->bytes - part.p_offset &&
+			       is_glibc(head->as.text + part.p_offset,
+					part.p_filesz);
+	}
+	return false;
 }
 
 /* Must one of our libraries be removed from the list? */
@@ -99,61 +168,116 @@ static bool is_in_the_way(const char *list, bool all)
 	return false;
 }
 
-size_t preload_environment_bytes(const char *program, char *const envp[])
+/* Is one of our libraries in the list by another path than its plain one? */
+static bool has_detour(const char *list)
 {
-	const char *const *variable = find_variable(envp);
-	int saved = errno;
-	size_t n = 0, bytes;
-
-	if (!variable || preload_is_confined)
-		return 0;
-	if (!is_in_the_way(*variable + sizeof(VARIABLE) - 1,
-			   is_foreign(program)))
-		bytes = 0;
-	else {
-		while (envp[n])
-			n++;
-		bytes = (n + 1) * sizeof(*envp) + strlen(*variable) + 1;
+	for (size_t n; *list; list += n + (list[n] != '\0')) {
+		n = length_of(list);
+		if (is_ours(list, n) && *skip_origin(list) == '/' &&
+		    skip_origin(list) != list)
+			return true;
 	}
-	errno = saved;
-	return bytes;
+	return false;
 }
 
-/* Writes VARIABLE and the libraries that are not ours; false: none. */
-static bool copy_others(const char *list, char *text)
+static void choose(const struct head *head, char *const envp[],
+		   struct preload_fit *ret)
+{
+	const char *const *variable = find_variable(envp);
+	const char *list = *variable + sizeof(VARIABLE) - 1;
+	size_t n = 0;
+
+	if (!is_in_the_way(list, is_foreign(head))) {
+		ret->is_direct = has_glibc(head) && has_detour(list) &&
+				 !find_variable((char *const *)variable + 1);
+		if (!ret->is_direct)
+			return;
+	}
+	while (envp[n])
+		n++;
+	ret->bytes = (n + 2) * sizeof(*envp) + strlen(*variable) + 1;
+}
+
+struct preload_fit preload_environment_fit(const char *program,
+					   char *const envp[])
+{
+	struct preload_fit fit = { 0, false };
+	int saved = errno;
+	struct head head;
+
+	if (find_variable(envp) && !preload_is_confined) {
+		read_head(program, &head);
+		choose(&head, envp, &fit);
+	}
+	errno = saved;
+	return fit;
+}
+
+/*
+ * Writes VARIABLE and the libraries of the list: all, ours by their plain
+ * paths, or those that are not ours. False: none.
+ */
+static bool copy_list(const char *list, bool all, char *text)
 {
 	char *at = text + sizeof(VARIABLE) - 1;
 
 	memcpy(text, VARIABLE, sizeof(VARIABLE) - 1);
 	for (size_t n; *list; list += n + (list[n] != '\0')) {
+		bool ours;
+		size_t from;
+
 		n = length_of(list);
-		if (!n || is_ours(list, n))
+		ours = is_ours(list, n);
+		if (!n || (ours && !all))
 			continue;
+		from = ours ? (size_t)(skip_origin(list) - list) : 0;
 		if (at[-1] != '=')
 			*at++ = ':';
-		memcpy(at, list, n);
-		at += n;
+		memcpy(at, list + from, n - from);
+		at += n - from;
 	}
 	*at = '\0';
 	return at[-1] != '=';
 }
 
-char *const *preload_environment(char *const envp[], void *memory)
+char *const *preload_environment(char *const envp[],
+				 const struct preload_fit *fit, void *memory)
 {
 	const char *const *variable = find_variable(envp);
+	const char *list = *variable + sizeof(VARIABLE) - 1;
 	char **copy = memory;
 	size_t n = 0, all = 0;
+	bool has_list;
 	char *text;
 
 	while (envp[all])
 		all++;
-	text = (char *)(copy + all + 1);
+	text = (char *)(copy + all + 2);
+	has_list = copy_list(list, fit->is_direct, text);
 	for (size_t i = 0; i < all; i++) {
-		if ((const char *const *)&envp[i] != variable)
+		if ((const char *const *)&envp[i] != variable ||
+		    fit->is_direct)
 			copy[n++] = envp[i];
-		else if (copy_others(envp[i] + sizeof(VARIABLE) - 1, text))
+		else if (has_list)
 			copy[n++] = text;
 	}
+	if (fit->is_direct)
+		copy[n++] = text;
 	copy[n] = NULL;
 	return copy;
+}
+
+/* In the new program, before its own code: removes the second variable. */
+__attribute__((constructor(101))) static void remove_direct(void)
+{
+	const char *const *first = find_variable(environ);
+	char **second = first ? (char **)(uintptr_t)find_variable(
+					(char *const *)first + 1) :
+				NULL;
+
+	if (!second || !has_detour(*first + sizeof(VARIABLE) - 1))
+		return;
+	do
+		second[0] = second[1];
+	while (*second++);
 }

@@ -123,6 +123,23 @@ PRELOAD_API int fexecve(int fd, char *const argv[], char *const envp[])
 	return result;
 }
 
+#if defined(__GLIBC_PREREQ)
+#if __GLIBC_PREREQ(2, 34)
+PRELOAD_API int execveat(int fd, const char *path, char *const argv[],
+			 char *const envp[], int flags)
+{
+	char *const *fit = PRELOAD_ENVIRONMENT(NULL, envp);
+	struct preload_exec exec;
+	int result;
+
+	preload_before_exec(&exec, true);
+	result = PRELOAD_NEXT(execveat)(fd, path, argv, fit, flags);
+	preload_after_exec(&exec, true);
+	return result;
+}
+#endif
+#endif
+
 /* ---- those with a list of arguments ------------------------------------ */
 
 /* Number of arguments, with the NULL at their end. */

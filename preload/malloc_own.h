@@ -79,8 +79,8 @@ TR_INLINE void *malloc_note(void *block, size_t n)
 	if (TR_LIKELY(mode == TR_HEAP_EXACT))
 		return tr_alloc_added(block, n);
 	if (TR_LIKELY(mode == TR_HEAP_SAMPLED)) {
-		tr_alloc_left -= tr_alloc_step(n);
-		if (TR_LIKELY(tr_alloc_left >= 0))
+		tr_alloc_left -= (int64_t)n;
+		if (TR_LIKELY(tr_alloc_left >= 0) && TR_LIKELY(n))
 			return block;
 		return tr_alloc_sampled(block, n);
 	}

@@ -34,25 +34,30 @@ extern bool preload_is_confined;
 
 /* ---- environment.c ----------------------------------------------------- */
 
-/*
- * Size of another environment for `program`, without our libraries, because
- * the program cannot load them; 0: this one is suitable. `program` may be
- * NULL: not known.
- */
-size_t preload_environment_bytes(const char *program, char *const envp[]);
-/*
- * Builds that environment; `memory` has the size that the call above returned.
- */
-char *const *preload_environment(char *const envp[], void *memory);
+/* Whether a program needs another environment. */
+struct preload_fit {
+	size_t bytes;	/* size of that; 0: this one is suitable */
+	bool is_direct; /* with plain paths of our libraries, too; else without
+			 * our libraries, which the program cannot load */
+};
+
+/* `program` may be NULL: not known. */
+struct preload_fit preload_environment_fit(const char *program,
+					   char *const envp[]);
+/* Builds that environment; `memory` has the size that the call returned. */
+char *const *preload_environment(char *const envp[],
+				 const struct preload_fit *fit, void *memory);
 
 /* The environment for `program`, on the stack of the calling function. */
 #define PRELOAD_ENVIRONMENT(program, envp) \
 	({ \
-		size_t bytes_ = preload_environment_bytes(program, envp); \
+		struct preload_fit fit_ = \
+			preload_environment_fit(program, envp); \
 \
-		bytes_ ? preload_environment(envp, \
-					     __builtin_alloca(bytes_)) : \
-			 (envp); \
+		fit_.bytes ? preload_environment( \
+				     envp, &fit_, \
+				     __builtin_alloca(fit_.bytes)) : \
+			     (envp); \
 	})
 
 /* ---- preload.c --------------------------------------------------------- */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls on sockets. With a timeout of the socket (SO_RCVTIMEO, SO_SNDTIMEO)
- * the kernel ends them with EINTR at any handler, even with SA_RESTART; and a
- * call that has transferred a part of its bytes returns that part. If a sample
- * caused this, the call continues: until its own deadline, and with the rest
- * of its bytes.
+ * Calls on sockets, and reads of devices that always have more bytes. With a
+ * timeout of the socket (SO_RCVTIMEO, SO_SNDTIMEO) the kernel ends them with
+ * EINTR at any handler, even with SA_RESTART; and a call that has transferred a
+ * part of its bytes returns that part. If a sample caused this, the call
+ * continues: until its own deadline, and with the rest of its bytes.
  *
  * The socket's timeout restarts with each call. So ppoll() waits for the
  * remaining time, and the call is repeated when it need not wait.
@@ -14,8 +14,10 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -29,8 +31,11 @@ typedef unsigned mmsg_flags;
 #endif
 
 
-/* Found early: the host's signal handlers may be the first to call them. */
-static struct {
+/*
+ * Found early: the host's signal handlers may be the first to call them. In
+ * pages that are in use anyway (see tr_config).
+ */
+static _Alignas(8) struct {
 	__typeof__(&read) read;
 	__typeof__(&write) write;
 	__typeof__(&send) send;
@@ -137,10 +142,26 @@ static bool is_stream(int fd)
 	       type == SOCK_STREAM;
 }
 
+/*
+ * A device that always has more bytes: of zero, full, random and urandom, a
+ * read returns fewer than wanted only if a signal ends it.
+ */
+static bool is_endless(int fd)
+{
+	struct stat st;
+	unsigned device;
+
+	if (fstat(fd, &st) || !S_ISCHR(st.st_mode) || major(st.st_rdev) != 1)
+		return false;
+	device = minor(st.st_rdev);
+	return device == 5 || (device >= 7 && device <= 9);
+}
+
 /* A transfer that may consist of several calls. */
 struct transfer {
 	int64_t began_ns;
 	size_t done, wanted;
+	bool is_read; /* by read(): only an endless device has more */
 	uint32_t cuts; /* tr_sampler_cuts() before the last call */
 };
 
@@ -160,7 +181,7 @@ static bool goes_on(struct transfer *t, int fd, ssize_t result)
 		return false;
 	t->done += (size_t)result;
 	more = t->done < t->wanted && tr_sampler_cuts() != t->cuts &&
-	       is_stream(fd);
+	       (t->is_read ? is_endless(fd) : is_stream(fd));
 	errno = saved;
 	return more;
 }
@@ -204,6 +225,14 @@ PRELOAD_API ssize_t sendto(int fd, const void *data, size_t n, int flags,
 					     n - t.done, flags, to, bytes));
 }
 
+static ssize_t move_part(const struct transfer *t, int fd, void *data,
+			 size_t n, int flags)
+{
+	if (t->is_read)
+		return read(fd, data, n);
+	return flags < 0 ? write(fd, data, n) : send(fd, data, n, flags);
+}
+
 /* Transfers the parts after the first `done` bytes, one by one. */
 static ssize_t move_rest(struct transfer *t, int fd, const struct iovec *part,
 			 size_t n_parts, int flags)
@@ -219,10 +248,8 @@ static ssize_t move_rest(struct transfer *t, int fd, const struct iovec *part,
 			continue;
 		}
 		wanted -= skip;
-		moved = flags < 0 ? write(fd, (char *)part[i].iov_base + skip,
-					  wanted) :
-				    send(fd, (char *)part[i].iov_base + skip,
-					 wanted, flags);
+		moved = move_part(t, fd, (char *)part[i].iov_base + skip,
+				  wanted, flags);
 		skip = 0;
 		t->done += moved > 0 ? (size_t)moved : 0;
 		if (moved < (ssize_t)wanted)
@@ -285,12 +312,44 @@ PRELOAD_API int sendmmsg(int fd, struct mmsghdr *messages, unsigned n,
 
 PRELOAD_API ssize_t read(int fd, void *data, size_t n)
 {
-	return SOCKET_CALL(fd, POLLIN, NEXT(read)(fd, data, n));
+	struct transfer t = begin_transfer(n);
+
+	t.is_read = true;
+	return TRANSFER(t, fd, POLLIN,
+			NEXT(read)(fd, (char *)data + t.done, n - t.done));
 }
 
 PRELOAD_API ssize_t readv(int fd, const struct iovec *part, int n)
 {
-	return SOCKET_CALL(fd, POLLIN, PRELOAD_NEXT(readv)(fd, part, n));
+	struct transfer t = begin_transfer(0);
+	ssize_t result;
+
+	t.is_read = true;
+	t.cuts = tr_sampler_cuts();
+	result = SOCKET_WAIT(fd, POLLIN, t.began_ns,
+			     PRELOAD_NEXT(readv)(fd, part, n));
+	if (result <= 0 || t.cuts == tr_sampler_cuts())
+		return result;
+	t.wanted = bytes_of(part, (size_t)n);
+	return goes_on(&t, fd, result) ?
+		       move_rest(&t, fd, part, (size_t)n, -1) :
+		       result;
+}
+
+/* More than 256 bytes are returned in part if a signal comes. */
+PRELOAD_API ssize_t getrandom(void *data, size_t n, unsigned flags)
+{
+	size_t done = 0;
+	ssize_t result;
+	uint32_t cuts;
+
+	do {
+		cuts = tr_sampler_cuts();
+		result = PRELOAD_WAIT(PRELOAD_NEXT(getrandom)(
+			(char *)data + done, n - done, flags));
+		done += result > 0 ? (size_t)result : 0;
+	} while (result > 0 && done < n && tr_sampler_cuts() != cuts);
+	return done ? (ssize_t)done : result;
 }
 
 /* Does the call wait for all bytes? */

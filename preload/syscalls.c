@@ -221,6 +221,18 @@ static long call(long what, const unsigned long *args)
 				     args[4], args[5]);
 }
 
+/* As exec.c does for libc's calls: no sample is pending in the next program. */
+static long run_program(long what, const unsigned long *args)
+{
+	struct preload_exec exec;
+	long result;
+
+	preload_before_exec(&exec, true);
+	result = call(what, args);
+	preload_after_exec(&exec, true);
+	return result;
+}
+
 /* ---- signals ----------------------------------------------------------- */
 
 #define SET_BYTES 8u /* of the kernel's sets */
@@ -274,6 +286,8 @@ PRELOAD_API long syscall(long what, ...)
 		return set_mask(args);
 	if (what == SYS_rt_sigaction && takes_ours(args))
 		return 0;
+	if (what == SYS_execve || what == SYS_execveat)
+		return run_program(what, args);
 	again.kind = wait_of(what, args, &again.at);
 	if (again.kind == WAIT_NONE)
 		return call(what, args);

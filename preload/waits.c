@@ -31,12 +31,17 @@ bool preload_waits_on(long result, uint32_t before)
 
 /* ---- time that is left ------------------------------------------------- */
 
+static int64_t ns_of(const struct timespec *time)
+{
+	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
 int64_t preload_now_ns(void)
 {
 	struct timespec now;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	return ns_of(&now);
 }
 
 /* Remaining ms of a timeout that began at began_ns; negative: no end. */
@@ -49,17 +54,17 @@ static int left_ms(int timeout, int64_t began_ns)
 	return left > 0 ? (int)left : 0;
 }
 
-const struct timespec *preload_left_of(const struct timespec *timeout,
-				       int64_t began_ns,
-				       struct timespec *ret_left)
+/* What is left of a timeout after `passed_ns` of it. */
+static const struct timespec *left_after(const struct timespec *timeout,
+					 int64_t passed_ns,
+					 struct timespec *ret_left)
 {
 	int64_t left;
 
 	/* Beyond 30 years: may restart, and overflows nanoseconds. */
 	if (!timeout || timeout->tv_sec > 1000000000)
 		return timeout;
-	left = (int64_t)timeout->tv_sec * 1000000000 + timeout->tv_nsec -
-	       (preload_now_ns() - began_ns);
+	left = ns_of(timeout) - passed_ns;
 	if (left < 0)
 		left = 0;
 	ret_left->tv_sec = left / 1000000000;
@@ -67,25 +72,48 @@ const struct timespec *preload_left_of(const struct timespec *timeout,
 	return ret_left;
 }
 
+const struct timespec *preload_left_of(const struct timespec *timeout,
+				       int64_t began_ns,
+				       struct timespec *ret_left)
+{
+	return left_after(timeout, preload_now_ns() - began_ns, ret_left);
+}
+
 /* ---- sleeping ---------------------------------------------------------- */
 
+/*
+ * Not for the rest that the kernel reports: it ends up to 50 us late (timer
+ * slack), and a sleep with a thousand samples would add that a thousand times.
+ */
 PRELOAD_API int nanosleep(const struct timespec *time, struct timespec *left)
 {
-	struct timespec next, rest;
+	int64_t began = preload_now_ns();
+	const struct timespec *next = time;
+	struct timespec own, rest;
 	int result;
 
-	for (;;) {
+	for (;; next = preload_left_of(time, began, &own)) {
 		uint32_t before = tr_sampler_count();
 
-		result = PRELOAD_NEXT(nanosleep)(time, &rest);
+		result = PRELOAD_NEXT(nanosleep)(next, &rest);
 		if (!preload_waits_on(result, before))
 			break;
-		next = rest;
-		time = &next;
 	}
 	if (result && errno == EINTR && left)
 		*left = rest;
 	return result;
+}
+
+/* A relative sleep on CLOCK_REALTIME does not follow changes of that clock. */
+static int64_t sleep_now_ns(clockid_t clock)
+{
+	struct timespec now = { 0, 0 };
+	int saved = errno;
+
+	(void)clock_gettime(clock == CLOCK_REALTIME ? CLOCK_MONOTONIC : clock,
+			    &now);
+	errno = saved;
+	return ns_of(&now);
 }
 
 /* Returns its error. */
@@ -93,22 +121,24 @@ PRELOAD_API int clock_nanosleep(clockid_t clock, int flags,
 				const struct timespec *time,
 				struct timespec *left)
 {
-	struct timespec next, rest = { 0, 0 };
+	bool is_relative = !(flags & TIMER_ABSTIME);
+	int64_t began = is_relative ? sleep_now_ns(clock) : 0;
+	const struct timespec *next = time;
+	struct timespec own, rest = { 0, 0 };
 	int result;
 
 	for (;;) {
 		uint32_t before = tr_sampler_count();
 
-		result = PRELOAD_NEXT(clock_nanosleep)(clock, flags, time,
+		result = PRELOAD_NEXT(clock_nanosleep)(clock, flags, next,
 						       &rest);
 		if (result != EINTR || tr_sampler_count() == before)
 			break;
-		if (!(flags & TIMER_ABSTIME)) {
-			next = rest;
-			time = &next;
-		}
+		if (is_relative)
+			next = left_after(time, sleep_now_ns(clock) - began,
+					  &own);
 	}
-	if (result == EINTR && left && !(flags & TIMER_ABSTIME))
+	if (result == EINTR && left && is_relative)
 		*left = rest;
 	return result;
 }
@@ -164,14 +194,35 @@ PRELOAD_API int ppoll(struct pollfd *fds, nfds_t n,
 }
 
 /*
- * The kernel stores the remaining time in *timeout, and leaves the sets
- * unchanged.
+ * The kernel stores the remaining time in *timeout, which is the caller's, and
+ * leaves the sets unchanged.
  */
+static void shorten(struct timeval *timeout, const struct timespec *asked,
+		    int64_t began_ns)
+{
+	struct timespec left;
+
+	if (!timeout || asked->tv_sec > 1000000000)
+		return;
+	(void)preload_left_of(asked, began_ns, &left);
+	timeout->tv_sec = left.tv_sec;
+	timeout->tv_usec = (left.tv_nsec + 999) / 1000 % 1000000;
+	timeout->tv_sec += (left.tv_nsec + 999) / 1000 / 1000000;
+}
+
 PRELOAD_API int select(int n, fd_set *reads, fd_set *writes, fd_set *others,
 		       struct timeval *timeout)
 {
-	return PRELOAD_WAIT(
-		PRELOAD_NEXT(select)(n, reads, writes, others, timeout));
+	int64_t began = timeout ? preload_now_ns() : 0;
+	struct timespec asked = { 0, 0 };
+
+	if (timeout) {
+		asked.tv_sec = timeout->tv_sec + timeout->tv_usec / 1000000;
+		asked.tv_nsec = timeout->tv_usec % 1000000 * 1000;
+	}
+	return PRELOAD_WAIT_THEN(
+		PRELOAD_NEXT(select)(n, reads, writes, others, timeout),
+		shorten(timeout, &asked, began));
 }
 
 PRELOAD_API int pselect(int n, fd_set *reads, fd_set *writes, fd_set *others,

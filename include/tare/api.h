@@ -33,6 +33,8 @@
 /* Not traced when a program is built with -finstrument-functions. */
 #define TARE_UNHOOKED __attribute__((no_instrument_function))
 #define TARE_INLINE static inline TARE_UNHOOKED
+/* For what runs rarely: keeps the code at a probe small. */
+#define TARE_APART_ static TARE_UNHOOKED __attribute__((noinline, unused))
 
 /* -Wold-style-cast may be on where a macro is used. */
 #ifdef __cplusplus

@@ -75,10 +75,38 @@ typedef struct tare_fiber {
 	  __FILE__, __LINE__, TARE_CAST_(uint8_t, kind), \
 	  TARE_CAST_(uint8_t, type), TARE_CAST_(uint16_t, flags), { 0, 0 } }
 
-/* A thread's private data. Only the counters are read inline. Private. */
+/*
+ * Calls of one scope that a thread counts without calling the library, which
+ * shows what a timed call costs (docs/internals/price.md). Private.
+ */
+struct tare_light_ {
+	tare_site *site;	 /* NULL: none */
+	void *const *ready;	 /* points to NULL in a handler that interrupted
+				  * the library */
+	const uint32_t *current; /* the call path now */
+	uint32_t *last;		 /* what the parent called last */
+	uint64_t *calls;	 /* of the path, in the ledger */
+	void *promoted;		 /* handle of a call that needed a frame */
+	uint32_t parent, path;
+	uint32_t left;		 /* calls until the library is called */
+	uint32_t counted;	 /* calls so far */
+	uint32_t is_inside;	 /* in such a call */
+};
+
+/* A thread's private data. Only what is here is used inline. Private. */
 struct tare_self_ {
 	uint64_t *counter[128];
+	struct tare_light_ light;
 };
+
+/* In tare_site.slot of a scope: a thread counts its calls inline. */
+#define TARE_SLOT_LIGHT_ UINT32_MAX
+/* The handle of such a call. */
+#ifdef __cplusplus
+#define TARE_LIGHT_ (reinterpret_cast<void *>(TARE_CAST_(uintptr_t, 1)))
+#else
+#define TARE_LIGHT_ ((void *)1)
+#endif
 
 #define TARE_COUNTERS_PER_CHUNK_ 128u
 
@@ -187,39 +215,6 @@ TARE_INLINE uint32_t tare_gate_(const tare_site *site)
 			       __ATOMIC_RELAXED);
 }
 
-TARE_INLINE tare_scope tare_scope_begin(tare_site *site)
-{
-	tare_scope scope = { NULL };
-	uint32_t gate = tare_gate_(site);
-
-	if (TARE_UNLIKELY(gate))
-		scope.frame = tare_scope_begin_(site, gate);
-	return scope;
-}
-
-TARE_INLINE void tare_scope_end(tare_scope scope)
-{
-	if (TARE_UNLIKELY(scope.frame != NULL))
-		tare_scope_end_(scope.frame);
-}
-
-/* Reads the clock after all work before it is done: rdtscp if available. */
-TARE_INLINE void tare_scope_end_exact(tare_scope scope)
-{
-	if (TARE_UNLIKELY(scope.frame != NULL))
-		tare_scope_end_exact_(scope.frame);
-}
-
-TARE_INLINE void tare_scope_leave_(tare_scope *scope)
-{
-	tare_scope_end(*scope);
-}
-
-TARE_INLINE void tare_scope_leave_exact_(tare_scope *scope)
-{
-	tare_scope_end_exact(*scope);
-}
-
 /*
  * One instruction on x86-64, so that a signal handler on the same thread cannot
  * run between load and store. Only this thread writes the slot.
@@ -231,6 +226,98 @@ TARE_INLINE void tare_slot_add_(uint64_t *slot, uint64_t n)
 #else
 	(void)__atomic_fetch_add(slot, n, __ATOMIC_RELAXED);
 #endif
+}
+
+/* Begins a call without a frame, unless it needs one. */
+TARE_APART_ void *tare_light_begin_(tare_site *site, uint32_t gate)
+{
+	struct tare_light_ *light = &tare_self_->light;
+
+	if (__atomic_load_n(&light->site, __ATOMIC_RELAXED) != site ||
+	    __atomic_load_n(&light->is_inside, __ATOMIC_RELAXED) ||
+	    !__atomic_load_n(light->ready, __ATOMIC_RELAXED) ||
+	    __atomic_load_n(light->current, __ATOMIC_RELAXED) != light->parent)
+		return tare_scope_begin_(site, gate);
+	/*
+	 * In this order: a scope inside must not find its node in the parent,
+	 * where a handler in between stores its own.
+	 */
+	__atomic_store_n(&light->is_inside, 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(light->last, light->path, __ATOMIC_RELAXED);
+	return TARE_LIGHT_;
+}
+
+/* Ends it, or lets the library do so. */
+TARE_APART_ void tare_light_end_(void)
+{
+	struct tare_light_ *light = &tare_self_->light;
+
+	if (!__atomic_load_n(&light->is_inside, __ATOMIC_RELAXED) ||
+	    light->left < 2) {
+		tare_scope_end_(TARE_LIGHT_);
+		return;
+	}
+	/* From here on no signal handler can give it a frame. */
+	__atomic_store_n(&light->is_inside, 0, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (TARE_UNLIKELY(__atomic_load_n(&light->promoted,
+					  __ATOMIC_RELAXED) != NULL)) {
+		tare_scope_end_(TARE_LIGHT_);
+		return;
+	}
+	tare_slot_add_(light->calls, 1);
+	light->counted++;
+	light->left--;
+}
+
+TARE_INLINE bool tare_is_light_(const tare_site *site)
+{
+	return __atomic_load_n(&site->slot, __ATOMIC_RELAXED) ==
+	       TARE_SLOT_LIGHT_;
+}
+
+TARE_INLINE tare_scope tare_scope_begin(tare_site *site)
+{
+	tare_scope scope = { NULL };
+	uint32_t gate = tare_gate_(site);
+
+	if (TARE_UNLIKELY(gate))
+		scope.frame = TARE_LIKELY(!tare_is_light_(site)) ?
+				      tare_scope_begin_(site, gate) :
+				      tare_light_begin_(site, gate);
+	return scope;
+}
+
+TARE_INLINE void tare_scope_end(tare_scope scope)
+{
+	if (TARE_LIKELY(scope.frame == NULL))
+		return;
+	if (TARE_UNLIKELY(scope.frame == TARE_LIGHT_))
+		tare_light_end_();
+	else
+		tare_scope_end_(scope.frame);
+}
+
+/* Reads the clock after all work before it is done: rdtscp if available. */
+TARE_INLINE void tare_scope_end_exact(tare_scope scope)
+{
+	if (TARE_LIKELY(scope.frame == NULL))
+		return;
+	if (TARE_UNLIKELY(scope.frame == TARE_LIGHT_))
+		tare_light_end_();
+	else
+		tare_scope_end_exact_(scope.frame);
+}
+
+TARE_INLINE void tare_scope_leave_(tare_scope *scope)
+{
+	tare_scope_end(*scope);
+}
+
+TARE_INLINE void tare_scope_leave_exact_(tare_scope *scope)
+{
+	tare_scope_end_exact(*scope);
 }
 
 TARE_INLINE void tare_counter_add(tare_site *site, uint64_t n)

@@ -44,7 +44,7 @@ private:
 	{
 		if (std::uncaught_exceptions() > exceptions_)
 			exception_::fail(handle_);
-		tare_scope_end_(handle_.frame);
+		tare_scope_end(handle_);
 	}
 
 	tare_scope handle_;

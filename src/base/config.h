@@ -61,6 +61,7 @@ struct tr_config {
 	double monitor_interval;	/* seconds */
 	uint64_t memory_cleanup_check_interval;
 	bool auto_disable_on_slow;
+	bool cost_trials;
 	double performance_threshold;
 
 	uint64_t max_history_size;	/* operations in the history */
@@ -100,6 +101,7 @@ struct tr_config {
 	int calls;			/* enum tr_calls */
 	bool sample;			/* stacks, at intervals */
 	double sample_rate;		/* a second and thread */
+	double sample_early_rate;	/* the same at a process's start */
 	int sample_clock;		/* enum tr_sample_clock */
 	bool profile_region;		/* tare_profile_start() to _stop() */
 	uint64_t sample_events;		/* ring of single samples */
@@ -131,6 +133,12 @@ void tr_config_defaults(struct tr_config *config);
 
 /* Defaults, then tare.conf, then the environment, each over the former. */
 void tr_config_load(struct tr_config *config, tr_config_warn warn, void *arg);
+
+/*
+ * A relative folder becomes the absolute one of now: the program may change
+ * its working folder before its ledger opens. False: it has no room.
+ */
+bool tr_config_root(char dir[TR_CONFIG_STRING]);
 
 /*
  * Where an option's value comes from. Of a file, stores its path and the line.

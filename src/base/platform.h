@@ -123,6 +123,11 @@ extern int64_t tr_clock_slept_ns;
 
 /* Anonymous zeroed memory, or NULL. Signal-safe. */
 void *tr_memory_map(size_t bytes);
+/*
+ * The same for a variable that is NULL until it is needed: of several threads,
+ * the first counts. False: there is no memory. Signal-safe.
+ */
+bool tr_memory_map_once(void **memory, size_t bytes);
 void tr_memory_unmap(void *memory, size_t bytes);
 
 /* A child never uses it: spare its page tables. */
@@ -133,6 +138,12 @@ void tr_memory_not_in_children(void *memory, size_t bytes);
  * false where the kernel cannot; then pthread_atfork must serve.
  */
 void *tr_memory_map_wiped(size_t bytes, bool *ret_wiped);
+
+/*
+ * A page of this mapping of a file, when it is made real, does not bring its
+ * neighbours with it. Signal-safe.
+ */
+void tr_memory_no_readahead(void *at, size_t bytes);
 
 /*
  * Makes the pages of [at, at + bytes) of a shared mapping real, so that no
@@ -352,11 +363,14 @@ uint32_t tr_thread_id(void);
 bool tr_thread_alive(uint32_t pid, uint32_t thread);
 
 /*
- * Command and group as they are now, for later descriptions: a server may
- * write its title over both before it has anything to describe.
+ * Command, group and parent as they are now, for later descriptions: a server
+ * may write its title over both before it has anything to describe, and its
+ * parent may end.
  */
 void tr_process_remember(char *const argv[]); /* NULL: not known here */
-/* "key=value\n" lines: command, program, host, cpu, git, folder. */
+/* The parent alone: in a forked child. */
+void tr_process_remember_parent(void);
+/* "key=value\n" lines: command, program, parent, host, cpu, git, folder. */
 size_t tr_process_describe(char *out, size_t size);
 
 /* Address of this process's mapping of the named file, or NULL. */

@@ -17,17 +17,35 @@
 #include "base/config.h"
 #include "ledger/layout.h"
 
+/* ---- group.c ----------------------------------------------------------- */
+
+#define TR_GROUP_BYTES sizeof(((tare_run_entry *)0)->group)
+
+/* A new name for the processes of this `tare run` of a program. */
+void tr_group_name(char name[TR_GROUP_BYTES], const char *path);
+/* The command that started them, at most 19 bytes; "": not known. */
+void tr_group_command(const char *group, char command[TR_GROUP_BYTES]);
+/* Is the word of `len` bytes that command? */
+bool tr_group_is_of(const char *group, const char *word, size_t len);
+
+/* ---- all others -------------------------------------------------------- */
+
 /* What is configured: folder, how many runs to keep. */
 const struct tr_config *tr_runs_config(void);
 /* As tare_runs_list(), faster: who was killed has no end. */
 int tr_runs_list(tare_run_entry **ret_runs, size_t *ret_n);
 /*
  * The run that a word means, of a list as of tr_runs_list(): an id, the
- * beginning of one id, the id of a process, the name of a program, "last"; the
- * latter two also with "~N". 0, TARE_ENOENT or TARE_EAMBIGUOUS.
+ * beginning of one id, the id of a process, the name of a program or of the
+ * command of a group, "last"; the latter ones also with "~N". 0, TARE_ENOENT or
+ * TARE_EAMBIGUOUS.
  */
 int tr_runs_match(const tare_run_entry *runs, size_t n, const char *which,
 		  const tare_run_entry **ret_run);
+/* Does it mean all of this group: "last", "COMMAND", each also with "~N"? */
+bool tr_runs_is_group(const char *which, const char *group);
+/* Is it "PROGRAM" or "PROGRAM~N" of this program? */
+bool tr_runs_is_program(const char *which, const char *program);
 /* A candidate, where the word is ambiguous. */
 bool tr_runs_may_mean(const tare_run_entry *run, const char *which);
 /* How many there are of the program of "program~N", or of all for "last~N". */

@@ -55,12 +55,14 @@ struct tr_detached {
 struct tr_trial {
 	uint32_t state;	   /* of the trial, see price/trial.c */
 	uint32_t node;	   /* armed: the call path whose next call begins it */
-	tare_site *site;   /* counting: its site; else NULL */
-	uint32_t left;	   /* calls until the clock is read */
-	uint32_t counted;  /* calls counted so far */
+	tare_site *site;   /* counting: its site; else NULL. Others read it */
 	uint32_t path;	   /* the chosen call path */
-	bool is_twice;	   /* of the cost of counting */
-	bool is_extra;	   /* in such a trial's additional count */
+	bool is_light;	   /* counting: without a frame, see record/price.h */
+	bool is_spoilt;	   /* such a call was left by longjmp() */
+	bool is_lost;	   /* the same, and no end has come yet */
+	uint32_t promotions; /* such calls that needed a frame */
+	bool is_settled;   /* counting: the time counts now */
+	uint32_t counted_before; /* calls until then */
 	uint64_t ticks;	   /* when this part began */
 	uint64_t calls;	   /* of the path, then */
 	double before;	   /* ticks per call of the path, timed */
@@ -259,6 +261,9 @@ uint32_t tr_arena_claim(uint64_t bytes);
 void tr_arena_unclaim(uint32_t off, uint64_t bytes);
 
 /* ---- file.c ------------------------------------------------------------ */
+
+/* Before the gate of paused sites is closed: children find it open. */
+void tr_ledger_open_gate_in_children(void);
 
 /*
  * Opens ledger and control page of this process (tr_ledger must be zero).

@@ -37,10 +37,27 @@ uint32_t tr_profile_module(tare_view *view, uint32_t number);
 bool tr_module_is_own(tare_view *view, uint32_t number);
 /* The name of time in the kernel, in a system call. */
 #define TR_KERNEL_NAME "[kernel]"
+/* And of code in no file, of a program that is not known to generate any. */
+#define TR_UNKNOWN_NAME "[unknown]"
 /* Name of a module by its index, "" of none. */
 const char *tr_module_name(const tare_view *view, uint32_t module);
 /* Index of a stack by the ledger's number; UINT32_MAX: it has no samples. */
 uint32_t tr_profile_stack(const tare_view *view, uint32_t number);
+
+/* ---- sample_window.c --------------------------------------------------- */
+
+/*
+ * From now on stacks, and all that is made from them, are those of samples
+ * between two moments, and so is tare_view_sampling(). Only the newest samples
+ * have times: the option sample_events. 0 as a moment: the start, the end;
+ * both 0: all samples. Arrays of the profile are no longer valid.
+ */
+void tr_profile_window(tare_view *view, int64_t from_ns, int64_t to_ns);
+bool tr_profile_has_window(const tare_view *view);
+/* Is a sample of this time in it? */
+bool tr_profile_in_window(const tare_view *view, int64_t at_ns);
+/* The share of the window, 0..1, whose samples are kept. */
+double tr_profile_covered(tare_view *view);
 
 /* ---- between.c --------------------------------------------------------- */
 
@@ -114,6 +131,7 @@ struct tr_frames {
 	size_t cap_nodes;
 	struct tr_lookup by_parent; /* nodes */
 	struct tr_pool texts; /* names that were made for it */
+	uint32_t top; /* node below which a view's stacks are added */
 	bool by_name;	 /* functions are the same where their names are */
 	bool is_reverse; /* callers below what they call */
 	bool folds_inlined; /* into the function that contains their code */
@@ -125,6 +143,9 @@ struct tr_frames {
 /* Adds a view's stacks as weights `slot`. Frames zero-filled before. */
 int tr_frames_add(struct tr_frames *frames, tare_view *view,
 		  enum tare_frames_from from, unsigned slot);
+/* And those of views that were joined: each program below its own frame. */
+int tr_frames_add_joined(struct tr_frames *frames, tare_view *view,
+			 enum tare_frames_from from, unsigned slot);
 /* The frames of one address below `node`: outermost first, or reversed. */
 uint32_t tr_frames_step(struct tr_frames *frames, tare_view *view,
 			const tare_stack *stack, uint32_t node);
@@ -238,7 +259,12 @@ struct tr_programs {
 	double unmeasured_ns;	  /* of processes without a run; the caller's */
 	double measuring_ns;	  /* what taking samples cost */
 	double weight_ns, square_ns2;
+	double whole; /* samples with a complete stack */
+	double covered;	/* share of a window with samples; the caller's */
+	bool is_window;		  /* only samples of a window; the caller's */
 	bool is_wall;		  /* times are wall time */
+	tare_merge *probes; /* what these measured; the caller's, may be NULL */
+	uint64_t probed;    /* runs with such data; the caller's */
 };
 
 /*
@@ -252,6 +278,39 @@ int tr_programs_finish(struct tr_programs *programs);
 double tr_programs_effective(const struct tr_programs *programs);
 void tr_programs_release(struct tr_programs *programs);
 
+/* ---- joined.c ---------------------------------------------------------- */
+
+/* From now on `other` is shown with the view, which closes it; also on error,
+ * TARE_ENOMEM. */
+int tr_views_join(tare_view *view, tare_view *other);
+/* What they are called together; without it, as the view's program. */
+void tr_views_name(tare_view *view, const char *name);
+const char *tr_views_title(const tare_view *view);
+/* The view and those that were joined; of how many processes they are. */
+size_t tr_views_n(const tare_view *view);
+size_t tr_views_processes(tare_view *view);
+tare_view *tr_views_at(tare_view *view, size_t i);
+/* Of all: samples, their weight, and what follows from these. */
+tare_sampling tr_views_sampling(tare_view *view);
+/* A copy that lives as long as the view; NULL: out of memory. */
+const char *tr_views_text(tare_view *view, const char *text);
+/* Release with tr_programs_release(), also after an error. */
+int tr_views_programs(tare_view *view, struct tr_programs *programs);
+
+/* ---- family.c ---------------------------------------------------------- */
+
+struct tr_relative {
+	int64_t pid, parent; /* parent 0: not known */
+	int64_t start_ns;
+	uint32_t depth; /* set: 0 for one whose parent is not here */
+};
+
+/*
+ * The order of a tree: each after its parent, oldest first. Gives indexes of
+ * all n rows. 0 or TARE_ENOMEM.
+ */
+int tr_family_order(struct tr_relative *rows, uint32_t n, uint32_t *ret_order);
+
 /* ---- uncertainty.c ----------------------------------------------------- */
 
 /*
@@ -264,6 +323,12 @@ struct tr_interval {
 	double low, high;
 };
 struct tr_interval tr_share_interval(double share, double samples);
+/*
+ * CPU time in tare's own code, by samples, and its interval of 95 %. False:
+ * unknown, since waiting was sampled, too, or tare is part of the program.
+ */
+bool tr_samples_own(tare_view *view, double *ret_ns,
+		    struct tr_interval *ret_interval_ns);
 /* Its standard error: half of that interval / 1.96. Without samples 1. */
 double tr_share_error(double share, double samples);
 

@@ -77,4 +77,16 @@ uint64_t tr_series_cumulate(const struct tr_series *series,
  */
 int tr_merge_times(tare_merge *merge, tare_stats *ret_row);
 
+/*
+ * tare_merge_open() in steps, for many runs, not all open at once: new (NULL:
+ * out of memory), a view after the other, which is needed no longer, finish.
+ * The filter is the same in all. 0 or an error, after which the merge can only
+ * be closed.
+ */
+tare_merge *tr_merge_new(void);
+int tr_merge_add(tare_merge *merge, tare_view *view, const tare_filter *filter);
+int tr_merge_finish(tare_merge *merge, const tare_filter *filter);
+/* How many processes have values of row `index` of tare_merge_stats(). */
+uint64_t tr_merge_processes(const tare_merge *merge, size_t index);
+
 #endif

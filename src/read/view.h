@@ -83,6 +83,7 @@ struct tr_series {
 	uint64_t calls;	   /* by nodes: exact */
 	uint64_t untimed;
 	uint64_t missed;   /* calls while it was paused, estimated */
+	uint64_t missed_low, missed_high; /* in 95 % of cases */
 	bool is_estimate;  /* the governor did not let all be measured */
 	uint64_t failures;
 	uint64_t items;
@@ -184,6 +185,14 @@ struct tr_allocs {
 
 void tr_allocs_release(struct tr_allocs *allocs);
 
+/* Samples of a part of the run, of those that are kept with their times. */
+struct tr_sample_window {
+	int64_t from_ns, to_ns; /* both 0: the window is off */
+	int64_t kept_ns;	/* all samples since then are kept; 0: all */
+	uint64_t samples, whole; /* in the window; with a complete stack */
+	double weight_ns;
+};
+
 /* Code without probes, as far as somebody asked for it. */
 struct tr_profile {
 	tare_module *modules;
@@ -193,6 +202,7 @@ struct tr_profile {
 	tare_stack *stacks;
 	size_t n_stacks;
 	double square_ns2; /* sum of squared weights of all samples */
+	double own_ns;	   /* of samples in code of tare */
 	uint32_t *stack_index; /* by the ledger's number */
 	uint32_t n_stack_numbers;
 	tare_sample *samples;
@@ -212,6 +222,10 @@ struct tr_profile {
 	struct tr_pool places;	/* since the last tare_view_name_with() */
 	struct tr_allocs allocs;
 	uint64_t damaged;
+	struct tr_sample_window window;
+	struct tare_view **joined; /* other processes; see profile/joined.c */
+	size_t n_joined, cap_joined;
+	char joined_name[64]; /* of all */
 };
 
 struct tare_view {
@@ -450,6 +464,7 @@ uint64_t tr_view_duration_ns(const tare_view *view, uint64_t ticks);
 
 struct tr_times {
 	double own, total, net_own, net_total; /* ticks */
+	double scale; /* for net times of what is inside */
 };
 
 /* Of every path of `g`, by index; [0] is the whole. */

@@ -53,9 +53,9 @@ void tr_alloc_gone(const struct tr_alloc_taken *taken);
 void tr_alloc_kept(const struct tr_alloc_taken *taken);
 
 /*
- * Sampled mode: subtract tr_alloc_step() of the size from tr_alloc_left; below
- * 0, call tr_alloc_sampled(). Remove a block only if its place in the filter is
- * not 0.
+ * Sampled mode: subtract the size from tr_alloc_left; below 0, and for a block
+ * without bytes, call tr_alloc_sampled(). Remove a block only if its place in
+ * the filter is not 0.
  */
 #define TR_ALLOC_FILTER 65536u
 extern __thread int64_t tr_alloc_left

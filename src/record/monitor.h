@@ -42,8 +42,13 @@ struct tr_job {
 
 /* ---- thread.c ---------------------------------------------------------- */
 
-/* Once per process image: allocates the state. */
-int tr_monitor_init(const struct tr_config *config);
+#define TR_MONITOR_BYTES 128u
+
+/*
+ * Once per process image. The state is in `memory`, TR_MONITOR_BYTES that a
+ * fork wipes.
+ */
+void tr_monitor_init(const struct tr_config *config, void *memory);
 /* Adds a job for the life of the process. False: there is no room. */
 bool tr_monitor_add(const struct tr_job *job);
 /*
@@ -66,8 +71,6 @@ void tr_monitor_begin(void);
 void tr_monitor_notice(void);
 /* Ends the thread, waits briefly if it is busy, and takes last readings. */
 void tr_monitor_stop(void);
-/* In a child, if the kernel did not wipe the state. */
-void tr_monitor_reset(void);
 /* Runs those jobs of `parts` that are on, now, in the calling thread. */
 void tr_monitor_run(uint32_t parts);
 /* Does the monitor thread exist in this process now? */

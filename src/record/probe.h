@@ -286,20 +286,10 @@ TR_INLINE uint32_t tr_thread_draw(struct tr_thread *thread)
 
 /* ---- untimed.c --------------------------------------------------------- */
 
-/*
- * The handle of a scope that is only counted is its frame plus one; plus
- * TR_HANDLE_EXTRA if its end adds nothing to the count.
- */
-#define TR_HANDLE_EXTRA 2u
+/* The handle of a scope that is only counted is its frame plus one. */
 TR_INLINE struct tr_frame *tr_frame_of(void *handle)
 {
-	return (struct tr_frame *)((uintptr_t)handle & ~(uintptr_t)3);
-}
-
-/* What the end of a scope that is only counted adds to its count. */
-TR_INLINE uint64_t tr_handle_counts(const void *handle)
-{
-	return ~((uintptr_t)handle >> 1) & 1;
+	return (struct tr_frame *)((uintptr_t)handle & ~(uintptr_t)1);
 }
 
 /* Is the frame's scope only counted? */
@@ -324,6 +314,14 @@ extern uint8_t *tr_site_levels;
 /* Begins a scope of a site whose calls are not all timed; returns its handle.
  * The thread has a track, and it is not busy. */
 void *tr_scope_begin_untimed(tare_site *site, uint32_t gate);
+/* Gives the open call of a trial, which has no frame, one. Signal-safe. */
+void tr_trial_promote(struct tr_thread *thread);
+/* The same, if there is such a call. */
+TR_INLINE void tr_trial_settle(struct tr_thread *thread)
+{
+	if (TR_UNLIKELY(thread->self.light.is_inside))
+		tr_trial_promote(thread);
+}
 /* Is this call to be counted only? */
 bool tr_scope_is_skipped(struct tr_thread *thread, tare_site *site);
 /* Makes the frame just pushed an untimed one; returns its handle. */

@@ -69,9 +69,9 @@ const struct tr_reader *tr_reader_load(void);
 
 /*
  * Store the clock, its resolution and the cost of a probe in the ledger's
- * header.
+ * header. `start`: of the process; mono_ns 0: it starts now.
  */
-void tr_calibrate_clock(void);
+void tr_calibrate_clock(const struct tr_anchor *start);
 void tr_calibrate_probes(void);
 
 /* ---- calibration.c ----------------------------------------------------- */
@@ -127,6 +127,8 @@ bool tr_grown(char *text, size_t size);
 /* ---- log.c ------------------------------------------------------------- */
 
 void tr_log(enum tare_level level, const char *format, ...) TARE_PRINTF(2, 3);
+/* `tare run` itself started this process; set in forked children, too. */
+extern bool tr_is_direct_child;
 extern bool tr_log_is_quiet; /* except for a callback */
 /* Logs that measurements are lost; to stderr if no report can show it. */
 void tr_log_lost(bool has_report, const char *text);

@@ -23,6 +23,8 @@ struct tr_sampler_setup {
 	 * it.
 	 */
 	bool has_monitor_thread;
+	/* More samples at the start of this process; not of its children. */
+	bool has_early;
 };
 
 /*

@@ -28,6 +28,7 @@ struct tr_report {
 struct tr_ending {
 	double wall_ns, user_ns, system_ns;
 	double peak_bytes;
+	double queued_ns; /* its first thread could run, without a processor */
 	const char *text; /* "exit status 1" */
 };
 
@@ -81,8 +82,16 @@ int tr_report_programs(const struct tr_programs *programs,
 		       const tare_report_options *options, const char *command,
 		       const struct tr_ending *ending, tare_write_fn write,
 		       void *arg);
+/* Instead of the head of one process, where several views were joined. */
+int tr_report_joined(struct tr_report *report);
+int tr_json_joined(struct tr_json *json, tare_view *view);
 /* An array "programs", and what is not in it. */
 void tr_json_programs(struct tr_json *json, const struct tr_programs *programs);
+
+/* What probes measured in several processes, added up; merged.c. */
+int tr_report_merged(struct tr_report *report, const tare_merge *merge);
+/* An array "all_series". */
+void tr_json_merged(struct tr_json *json, const tare_merge *merge);
 
 /* Adds to the first sentence: ", text", on a new line if it does not fit. */
 struct tr_sentence {
@@ -93,12 +102,21 @@ void tr_report_part(struct tr_sentence *sentence, const char *text);
 /* "  name  file.c:12  module", as far as it fits after `used` columns. */
 void tr_report_function(struct tr_report *report, const tare_function *function,
 			size_t indent, size_t used);
+/* A line, if a window was asked for that this part does not have. */
+void tr_report_no_window(struct tr_report *report);
+/* A line about a function with this share of own time, if it has no name. */
+void tr_report_unknown(struct tr_report *report, const char *function,
+		       double own);
 /* A bar for a share, on a terminal; nothing elsewhere. */
 void tr_report_bar(struct tr_report *report, double share);
 size_t tr_report_bar_width(const struct tr_report *report);
 /* The bounds of a share in percent: "54-62". */
 void tr_report_interval(struct tr_report *report, double share,
 			double samples);
+
+/* Sets options, with defaults for fields that are 0. 0 or TARE_EINVAL. */
+int tr_report_prepare(struct tr_report *report,
+		      const tare_report_options *options, bool is_json);
 
 /* Rows of the last tare_view_stats() in the order of options.sort. Gives. */
 const tare_stats **tr_report_sorted(const struct tr_report *report,
@@ -125,6 +143,15 @@ void tr_report_titles(struct tr_report *report, const char *first,
 		      size_t width, const struct tr_report_title *title);
 void tr_report_time(struct tr_report *report, double ns, size_t width);
 void tr_report_count(struct tr_report *report, uint64_t n, size_t width);
+/* Does the caller want some series only, by their names or kinds? */
+bool tr_report_selects(const struct tr_report *r);
+/* That there is nothing, or nothing of what was selected. */
+void tr_report_nothing(struct tr_report *r);
+/* Two digits: of an estimate, the others say nothing. */
+uint64_t tr_report_rounded(uint64_t n);
+/* An estimate is rounded. */
+void tr_report_estimate(struct tr_report *r, uint64_t n, bool is_estimate,
+			size_t width);
 void tr_report_share(struct tr_report *report, double share);
 /* Any text, made printable, at most `most` columns. */
 void tr_report_text(struct tr_report *report, const char *text, size_t most);
@@ -169,6 +196,8 @@ struct tr_trim_row {
 
 enum tr_trim_result { TR_TRIM_SHOWN, TR_TRIM_LEFT_OUT, TR_TRIM_OUTSIDE };
 
+/* The name, or a function's name without its parameters. */
+bool tr_trim_is_focus(const char *focus, const char *name);
 void tr_trim_begin(struct tr_trim *trim, const tare_report_options *options);
 void tr_trim_weigh(struct tr_trim *trim, const struct tr_trim_row *row);
 void tr_trim_weighed(struct tr_trim *trim);
@@ -196,6 +225,9 @@ void tr_json_sampling(struct tr_json *json, tare_view *view);
 
 /* Functions that were hooked; *ret_any: there are some. */
 int tr_report_calls(struct tr_report *report, bool *ret_any);
+/* Functions were counted, and none was timed; those that were called most. */
+bool tr_calls_are_counts(tare_view *view);
+int tr_report_counts(struct tr_report *report);
 int tr_json_calls(struct tr_json *json, struct tr_report *report);
 
 /* ---- monitored.c ------------------------------------------------------- */

@@ -22,7 +22,7 @@ void tr_json_health(struct tr_json *json, const tare_health *health);
 const char *tr_kind_name(enum tare_kind kind);
 
 /* Fields of a tare_stats; CSV has all but the last two. */
-#define TR_SERIES_FIELDS 31
+#define TR_SERIES_FIELDS 33
 extern const struct tr_field tr_series_fields[TR_SERIES_FIELDS];
 
 /*

@@ -47,7 +47,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ending_write(run, &ending);
 	if (!ending_read(run, &again) || again.status != ending.status ||
 	    again.at_ns != ending.at_ns ||
-	    again.peak_bytes != ending.peak_bytes)
+	    again.peak_bytes != ending.peak_bytes ||
+	    again.pid != ending.pid || again.cpu_ns != ending.cpu_ns ||
+	    again.runs != ending.runs)
 		__builtin_trap();
 	return 0;
 }

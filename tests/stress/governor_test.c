@@ -156,7 +156,7 @@ static void note_reason(void *arg, enum tare_level level, const char *text)
 	if (!strstr(text, "of the CPU time") || strstr(text, " again"))
 		return;
 	(void)__atomic_add_fetch(&shared->reasons, 1, __ATOMIC_RELAXED);
-	if (sscanf(text, "measuring takes %lf %% of the CPU time, more than "
+	if (sscanf(text, "measuring took %lf %% of the CPU time, more than "
 		   "%lf %%:", &share, &limit) == 2 && share >= limit)
 		return;
 	(void)__atomic_add_fetch(&shared->odd_reasons, 1, __ATOMIC_RELAXED);
@@ -326,8 +326,11 @@ static void host_with_child(void *arg)
 	pid = fork();
 	if (!pid)
 		be_child();
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status) {
+		printf("# the child: status %x\n", (unsigned)status);
+		(void)fflush(stdout);
 		_exit(94);
+	}
 	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
 	(void)pthread_join(runner.thread, NULL);
 }
@@ -344,9 +347,8 @@ TEST(a_child_of_a_governed_program_starts_in_full)
 	if (CHECK_INT(scratch_wait(pid, 100), 0)) {
 		CHECK(shared->stepped_in);
 		CHECK_INT(shared->told_hot, shared->hot);
-		/* Trials of what timing costs leave out some times. */
-		CHECK(shared->timed <= shared->hot &&
-		      shared->hot - shared->timed <= shared->hot / 50);
+		/* Too few calls for trials of what timing costs. */
+		CHECK_INT(shared->timed, shared->hot);
 	}
 	end_play();
 }

@@ -89,6 +89,13 @@ TEST(many_decades_are_logarithmic)
 	CHECK_NEAR(tr_scale_at(&scale, sqrt(0.02)), 50, 1e-9);
 	/* What has no logarithm lies at the edge. */
 	CHECK_NEAR(tr_scale_at(&scale, 0), 0, 1e-9);
+	/* The width of this one is infinite, that of the next 0. */
+	scale = (struct tr_scale){ .low = -1.7e308, .high = 1.7e308,
+				   .to = 100 };
+	CHECK_NEAR(tr_scale_at(&scale, -1.7e308), 0, 1e-9);
+	CHECK_NEAR(tr_scale_at(&scale, 1.7e308), 100, 1e-9);
+	scale = (struct tr_scale){ .low = 3, .high = 3, .to = 100 };
+	CHECK_NEAR(tr_scale_at(&scale, 3), 0, 1e-9);
 	tr_scale_any(&scale, (struct tr_extent){ 0.1, 2 }, 6);
 	CHECK(!scale.is_log);
 	tr_scale_any(&scale, (struct tr_extent){ 0, 2000 }, 6);

@@ -102,7 +102,7 @@ TEST(every_option_has_a_complete_row)
 		CHECK(option->help[strlen(option->help) - 1] == '.');
 		CHECK(!option->live || option->effective);
 	}
-	CHECK_INT(n, 79);
+	CHECK_INT(n, 81);
 	CHECK(!tare_option_at(SIZE_MAX));
 	CHECK(!tr_option_find("no_such_option"));
 	CHECK(!tr_option_find(NULL));
@@ -421,15 +421,16 @@ TEST(reserved_variables_are_nobodys_mistake)
 	static const char *const name[] = { "TARE", "TARE_GROUP",
 					    "TARE_TOKEN", "TARE_DISABLE",
 					    "TARE_DISABLE_GPU", "TAREX",
-					    "TARE_NVML_LIBRARY" };
+					    "TARE_NVML_LIBRARY",
+					    "TARE_SIGNAL_COST" };
 	struct tr_config config;
 
 	clear_environment();
-	for (size_t i = 0; i < 7; i++)
+	for (size_t i = 0; i < 8; i++)
 		(void)setenv(name[i], "1", 1);
 	load(&config);
 	CHECK_STR(warned(), "");
-	for (size_t i = 0; i < 7; i++)
+	for (size_t i = 0; i < 8; i++)
 		(void)unsetenv(name[i]);
 }
 
@@ -443,7 +444,7 @@ TEST(a_file_sets_values)
 			   "\t max_depth=64 # behind a value\n"
 			   "\n"
 			   "include = io.*, db.*\n"
-			   "dir = \"a # b \" # quoted\n"
+			   "dir = \"/a # b \" # quoted\n"
 			   "report = out#1.txt\n"
 			   "exclude =\n"
 			   "clock = tsc");
@@ -451,7 +452,7 @@ TEST(a_file_sets_values)
 	CHECK_INT(config.max_sites, 100);
 	CHECK_INT(config.max_depth, 64);
 	CHECK_STR(config.include, "io.*, db.*");
-	CHECK_STR(config.dir, "a # b ");
+	CHECK_STR(config.dir, "/a # b ");
 	CHECK_STR(config.report, "out#1.txt");
 	CHECK_INT(config.clock, TR_CLOCK_TSC);
 	leave_folder();

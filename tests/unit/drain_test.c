@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From the log into nodes and cells: both ways to drain count every scope once,
- * at any instant, and the usual cases stay on the fast path.
+ * at any instant, and the usual cases stay on the fast path. Without trials,
+ * whose calls are not in the log.
  */
 #include "check.h"
 #include "scene.h"
@@ -99,15 +100,17 @@ static void play_both(const char *const *options)
 static void play_plain(void)
 {
 	static const char *const options[] = { "auto_disable_on_slow", "false",
-					       NULL };
+					       "cost_trials", "false", NULL };
 	play_both(options);
 }
 
 static void play_traced(void)
 {
 	static const char *const options[] = { "auto_disable_on_slow", "false",
-					       "trace", "true", "trace_events",
-					       "128", "keep_kinds", "all",
+					       "cost_trials", "false",
+					       "trace", "true",
+					       "trace_events", "128",
+					       "keep_kinds", "all",
 					       "keep_values", "16", NULL };
 	play_both(options);
 }
@@ -115,6 +118,7 @@ static void play_traced(void)
 static void play_slow_clock(void)
 {
 	static const char *const options[] = { "auto_disable_on_slow", "false",
+					       "cost_trials", "false",
 					       "clock", "monotonic", NULL };
 	play_both(options);
 }
@@ -139,7 +143,7 @@ static void play_switch(void)
 	struct dice dice = { 11 };
 
 	scene_start((const char *const[]){ "auto_disable_on_slow", "false",
-					   NULL });
+					   "cost_trials", "false", NULL });
 	one_scope(&inner, 1);
 	for (int i = 0; i < 200; i++) {
 		for (uint64_t n = dice_next(&dice) & 15; n > 0; n--)
@@ -208,7 +212,7 @@ static void play_paths(void)
 	unsigned nodes = 0, behind_cells = 0;
 
 	scene_start((const char *const[]){ "auto_disable_on_slow", "false",
-					   NULL });
+					   "cost_trials", "false", NULL });
 	for (unsigned i = 0; i < SITES; i++) {
 		(void)snprintf(name, sizeof(name), "site.%u", i);
 		site[i] = tare_site_get(TARE_KIND_SCOPE, TARE_TYPE_TIME, name,

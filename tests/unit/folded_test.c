@@ -259,6 +259,52 @@ TEST(the_answer_is_short_and_has_what_the_program_pays_for)
 	scene_play(play_answer);
 }
 
+/*
+ * cut > malloc > kernel (40), main > write > kernel (20), main (10), cut (30):
+ * no function pays for the first, and 100 ms are the whole.
+ */
+static void play_cut(void)
+{
+	tare_report_options how = { .struct_size = sizeof(how), .width = 90 };
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_frames frames = { 0 };
+	struct tr_paid *rows = NULL;
+	uint32_t main_at = own(begin(), 1);
+	const char *table;
+	tare_view *view;
+	size_t n = 0;
+
+	rows_count(rows_stack(of_libc(TR_STACK_CUT, 4), TR_STACK_KERNEL,
+			      UINT32_MAX, true),
+		   40, 40 * MS);
+	rows_count(rows_stack(of_libc(main_at, 3), TR_STACK_KERNEL, UINT32_MAX,
+			      true),
+		   20, 20 * MS);
+	rows_count(main_at, 10, 10 * MS);
+	rows_count(TR_STACK_CUT, 30, 30 * MS);
+	view = named_view();
+	CHECK_INT(tr_functions_paid(view, &frames, &rows, &n), 0);
+	check_paid(rows, n, "malloc [kernel]", NULL, 40);
+	check_paid(rows, n, "main", NULL, 30);
+	check_paid(rows, n, "main", "write [kernel]", 20);
+	CHECK_INT(n, 3);
+	CHECK_INT(tare_view_report(view, &how, append, &buf), 0);
+	table = strstr(buf.data, "\nfunctions\n");
+	if (!CHECK(table && strstr(table, "\n  40.0 % ") &&
+		   strstr(table, "\n  30.0 % ") &&
+		   strstr(table, "\n  20.0 % ")))
+		printf("# %s\n", buf.data);
+	tr_buf_release(&buf);
+	free(rows);
+	tr_frames_release(&frames);
+	tare_view_close(view);
+}
+
+TEST(shares_are_of_all_samples_also_those_of_stacks_cut_short)
+{
+	scene_play(play_cut);
+}
+
 /* ---- uncertainty ------------------------------------------------------- */
 
 /* Two samples of 1 ms, and one that stands for 34 ms. */

@@ -144,6 +144,22 @@ static void write_own_stacks(void)
 	rows_count(rows_stack(at_work, 0x10050, own, true), 3, 3 * MS);
 }
 
+/* Half of the samples are in tare's code, and no call says so. */
+static void check_own_cost(tare_view *view)
+{
+	const tare_health *h = tare_view_health(view);
+	double cpu = tare_view_sampling(view)->cpu_ns;
+
+	CHECK_NEAR(h->measuring_samples_ns, cpu / 2, 1e-3);
+	CHECK_NEAR(h->measuring_calls_ns, 0, 1e-3);
+	CHECK_STR(h->measuring_by, "samples");
+	CHECK_NEAR(h->measuring_ns, h->monitor_ns + h->sampling_ns + cpu / 2,
+		   1e-3);
+	CHECK(h->measuring_low_ns < h->measuring_ns * 0.8 &&
+	      h->measuring_low_ns > 0 &&
+	      h->measuring_high_ns > h->measuring_ns * 1.2);
+}
+
 static void play_own(void)
 {
 	tare_amdahl_options samples = { .struct_size = sizeof(samples),
@@ -156,7 +172,9 @@ static void play_own(void)
 
 	start_rows();
 	write_own_stacks();
+	tr_ledger->header->cpu_user_ns = 20 * MS;
 	view = named_view();
+	check_own_cost(view);
 	f = frames_of(view, 5);
 	if (f) {
 		check_frame(&f[1], "main", 1, 0, 20);
@@ -390,7 +408,7 @@ static void play_report(void)
 		"sampling  cpu timer, asked 100.0 Hz, got 1000.0 Hz, "
 		"67 samples of 1 thread, 100.0 % of stacks complete, 67 ms "
 		"of 70 ms CPU; sampling took 2 ms",
-		"few samples", "as reliable as 67 of equal weight",
+		"few samples: a share of 50 % is uncertain",
 		"\xc2\xb1 12 points", "functions", " 44.8 %   33-57", "30 ms",
 		" 89.6 %", "60 ms", "30", "work", "file.c:2", "program",
 		"outer", "file.c:3", "fib",
@@ -425,6 +443,7 @@ static void play_report(void)
 	view = named_view();
 	CHECK_NEAR(tare_view_health(view)->measuring_ns, 2.0 * MS, 1e-3);
 	CHECK_NEAR(tare_view_health(view)->measuring_share, 2. / 70, 1e-9);
+	CHECK_STR(tare_view_health(view)->measuring_by, "calibration");
 	check_options(view, unfolded, inlined);
 	check_report(view, NULL, 0, own);
 	check_report(view, "own", 0, own);

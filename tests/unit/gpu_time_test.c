@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gpu/driver.h"
 #include "record/gpu/state.h"
@@ -112,6 +113,18 @@ TEST(the_interval_is_an_option)
 	scene_play(play_option);
 }
 
+/* Now and then a thread loses its processor just after it read the clock. */
+static int64_t late_clock(int64_t *ret_real)
+{
+	static uint32_t n;
+	int64_t ns = scene_monotonic_ns();
+
+	*ret_real = scene_real_ns();
+	if (__atomic_add_fetch(&n, 1, __ATOMIC_RELAXED) % 64 == 0)
+		(void)usleep(2000);
+	return ns;
+}
+
 static void *read_often(void *arg)
 {
 	unsigned i = 0;
@@ -141,6 +154,7 @@ static void play_threads(void)
 	pthread_t thread[THREADS];
 	void *wrong;
 
+	tr_clock_replace(late_clock);
 	tr_gpu_set_interval(SECOND);
 	for (unsigned i = 0; i < THREADS; i++)
 		CHECK_INT(pthread_create(&thread[i], NULL, read_often,

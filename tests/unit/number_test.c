@@ -264,6 +264,30 @@ TEST(reading_agrees_with_strtod_on_long_texts)
 	}
 }
 
+/* These are read without strtod(). */
+TEST(reading_agrees_with_strtod_on_short_texts)
+{
+	random_state = 9;
+	for (int i = 0; i < 20000; i++) {
+		size_t n = random_bits() % 17 + 1;
+		char text[20] = "";
+		double value = 0, wanted;
+
+		for (size_t at = 0; at < n; at++)
+			text[at] = (char)('0' + random_bits() % 10);
+		if (n > 1 && i % 4)
+			text[random_bits() % n] = '.';
+		wanted = strtod(text, NULL);
+		if (!CHECK(tr_parse_double(text, &value)) ||
+		    !CHECK(value == wanted)) {
+			printf("# %s\n", text);
+			return;
+		}
+	}
+	CHECK(!tr_parse_double("0.1.2", &(double){ 0 }));
+	CHECK(!tr_parse_double(".", &(double){ 0 }));
+}
+
 /* Half way between two doubles, and a little to each side of it. */
 TEST(ties_are_read_to_even)
 {

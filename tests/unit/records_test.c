@@ -268,6 +268,35 @@ TEST(notes_of_nested_scopes_do_not_mix)
 	scene_play(play_nested);
 }
 
+static void play_off(void)
+{
+	const tare_record *records;
+	tare_view *view;
+	tare_scope scope;
+
+	scene_start(NULL);
+	TARE_SCOPE_SITE_DEFINE(site, "outer");
+	scope = tare_scope_begin(&site);
+	CHECK_INT(tare_enable(false), 0);
+	make_photo(3);
+	CHECK_INT(tare_enable(true), 0);
+	make_photo(4);
+	tare_scope_end(scope);
+	view = scene_view();
+	if (!view)
+		return;
+	if (CHECK_INT(records_of(view, &records), 1)) {
+		CHECK_STR(records[0].name, "photo");
+		CHECK(records[0].ok && records[0].n_attrs == 3);
+	}
+	tare_view_close(view);
+}
+
+TEST(notes_of_a_scope_that_is_off_are_dropped)
+{
+	CHECK(scene_play(play_off));
+}
+
 /* ---- sizes ------------------------------------------------------------- */
 
 #define MANY (16u << 20)

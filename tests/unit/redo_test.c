@@ -39,10 +39,8 @@ static struct tr_cell *cell_of(char *bytes)
 /* Of a run whose thread is in no update: it has finished what it began. */
 static void make_seed(void)
 {
-	struct rlimit cpu = { SCRATCH_ASAN ? 120 : 30, RLIM_INFINITY };
 	struct tr_image image;
 
-	(void)setrlimit(RLIMIT_CPU, &cpu); /* a loop without an end ends */
 	reading_fill(NULL);
 	CHECK_INT(tr_image_own(&image), 0);
 	seed_bytes = image.size;
@@ -85,12 +83,24 @@ static void aim_scope(char *bytes, uint32_t off, uint64_t calls)
 	track->write = 0;
 }
 
+/* A reading without an end ends: the limit is for one, not for all so far. */
+static void limit_reading(void)
+{
+	struct rusage used;
+	struct rlimit cpu = { SCRATCH_ASAN ? 120 : 30, RLIM_INFINITY };
+
+	(void)getrusage(RUSAGE_SELF, &used);
+	cpu.rlim_cur += (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec);
+	(void)setrlimit(RLIMIT_CPU, &cpu);
+}
+
 /* All that can be read; false if there was no view. */
 static bool read_bytes(char *bytes, bool all)
 {
 	struct tr_image image = { .base = bytes, .size = seed_bytes };
 	tare_view *view;
 
+	limit_reading();
 	if (tr_image_check(&image) || tr_view_open_image(&image, &view))
 		return false;
 	if (all)

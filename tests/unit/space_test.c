@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- regions ----------------------------------------------------------- */
 
@@ -230,6 +231,43 @@ static void play_resume(void)
 TEST(measuring_goes_on_when_there_is_space_again)
 {
 	scene_play(play_resume);
+}
+
+/* ---- pages on disk ------------------------------------------------------ */
+
+/*
+ * "rr" among the flags of the mapping that begins at `at`: no readahead. A
+ * mapping that the kernel does not list, as below an emulator, has it.
+ */
+static bool has_no_readahead(const void *at)
+{
+	FILE *file = fopen("/proc/self/smaps", "r");
+	bool is_here = false, has = true;
+	char line[512];
+	unsigned long start, end;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (strncmp(line, "VmFlags:", 8) == 0 && is_here)
+			has = strstr(line, " rr ") != NULL;
+		else if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
+			is_here = start == (uintptr_t)at;
+	if (file)
+		(void)fclose(file);
+	return has;
+}
+
+static void play_readahead(void)
+{
+	scene_start(NULL);
+	CHECK(has_no_readahead(tr_ledger->base));
+	CHECK_INT(truncate(tr_ledger->path, 0), 0);
+	use_series(0); /* the guard replaces the file */
+	CHECK(has_no_readahead(tr_ledger->base));
+}
+
+TEST(a_page_of_the_ledger_does_not_bring_its_neighbours)
+{
+	scene_play(play_readahead);
 }
 
 /* ---- no folder --------------------------------------------------------- */

@@ -67,10 +67,12 @@ typedef struct tare_run {
 	double outside_ns;	/* part of a scope's cost outside of it */
 	uint64_t ledger_bytes;	/* memory used for measuring */
 	uint64_t ledger_limit;
-	uint64_t rss_start;	/* bytes of the process; 0: unknown */
+	uint64_t rss_start;	/* bytes of the process; 0: unknown, as for
+				 * children of what `tare run` starts */
 	uint64_t rss_end;	/* of a finished run */
 	uint64_t rss_peak;	/* when last read */
 	const char *damage;	/* parts with a wrong checksum, or "" */
+	int64_t parent;		/* process id of its parent; 0: unknown */
 } tare_run;
 
 TARE_API const tare_run *tare_view_run(const tare_view *view);
@@ -150,7 +152,9 @@ typedef struct tare_stats {
 				 * and, once paused, count are scaled to all
 				 * calls */
 	uint64_t missed;	/* calls while paused, part of `count`: an
-				 * estimate that may be off by a few times */
+				 * estimate */
+	uint64_t count_low, count_high; /* `count` is between these in 95 % of
+				 * cases; where it is exact, both are it */
 } tare_stats;
 TARE_ARRAY_OF_(tare_stats)
 
@@ -256,6 +260,8 @@ typedef struct tare_node {
 	uint32_t module;	/* index in tare_view_modules() */
 	uint32_t line;		/* 0 if unknown */
 	const char *file;	/* "" if unknown */
+	uint64_t calls_low, calls_high; /* as count_low, count_high of
+				 * tare_stats */
 } tare_node;
 TARE_ARRAY_OF_(tare_node)
 
@@ -308,6 +314,12 @@ typedef struct tare_health {
 	double measuring_high_ns; /* probability of about 95 % */
 	uint64_t tried;		 /* calls counted without a time, to measure
 				  * what timing costs: at most 1 % */
+	const char *measuring_by; /* what the cost of probes is known by:
+				  * "trials", "samples" or "calibration" */
+	double measuring_calls_ns; /* by calls x the cost of a call */
+	double measuring_samples_ns; /* by samples in tare's code; NAN: there
+				  * are none. Both without monitor_ns and
+				  * sampling_ns */
 } tare_health;
 
 TARE_API const tare_health *tare_view_health(const tare_view *view);

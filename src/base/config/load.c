@@ -319,18 +319,24 @@ static bool read_file(struct load *load, const char *path, bool named)
 static bool find_user_file(void)
 {
 	const char *folder = secure_getenv("XDG_CONFIG_HOME");
-	const char *below = "tare/tare.conf";
-	int len;
+	const char *below = "/tare/tare.conf";
+	size_t len, more;
 
 	if (!folder || *folder != '/') { /* as its specification requires */
 		folder = secure_getenv("HOME");
-		below = ".config/tare/tare.conf";
+		below = "/.config/tare/tare.conf";
 	}
 	if (!folder || *folder != '/')
 		return false;
 
-	len = snprintf(file_path, sizeof(file_path), "%s/%s", folder, below);
-	return len > 0 && (size_t)len < sizeof(file_path);
+	/* Without snprintf(), whose pages few programs need at their start. */
+	len = strlen(folder);
+	more = strlen(below) + 1;
+	if (len > sizeof(file_path) - more)
+		return false;
+	memcpy(file_path, folder, len);
+	memcpy(file_path + len, below, more);
+	return true;
 }
 
 static void load_file(struct load *load)
@@ -354,6 +360,7 @@ static bool is_reserved(const char *variable)
 	       strcmp(variable, "TARE_GROUP") == 0 ||
 	       strcmp(variable, "TARE_NOTES") == 0 ||
 	       strcmp(variable, "TARE_NVML_LIBRARY") == 0 ||
+	       strcmp(variable, "TARE_SIGNAL_COST") == 0 ||
 	       strcmp(variable, "TARE_TOKEN") == 0 ||
 	       strncmp(variable, "TARE_DISABLE", 12) == 0;
 }
@@ -410,17 +417,39 @@ static void load_variables(struct load *load)
 	char variable[VARIABLE_BYTES];
 
 	for (char **entry = environ; entry && *entry; entry++) {
-		size_t len = strcspn(*entry, "=");
 		const char *value;
+		size_t len;
 
 		if (strncmp(*entry, "TARE_", strlen("TARE_")) != 0)
 			continue;
+		value = strchr(*entry, '=');
+		len = value ? (size_t)(value - *entry) : strlen(*entry);
 		value = *entry + len + ((*entry)[len] == '=');
 		len = len < sizeof(variable) ? len : sizeof(variable) - 1;
 		memcpy(variable, *entry, len);
 		variable[len] = '\0';
 		read_variable(load, variable, value);
 	}
+}
+
+bool tr_config_root(char dir[TR_CONFIG_STRING])
+{
+	char given[TR_CONFIG_STRING];
+	size_t len = strlen(dir), root;
+
+	if (!len || dir[0] == '/')
+		return true;
+	memcpy(given, dir, len + 1);
+	if (!getcwd(file_path, sizeof(file_path)) || file_path[0] != '/')
+		return false;
+	root = strlen(file_path);
+	root -= root == 1; /* of "/" itself, one slash is enough */
+	if (root + 1 + len >= TR_CONFIG_STRING)
+		return false;
+	memcpy(dir, file_path, root);
+	dir[root] = '/';
+	memcpy(dir + root + 1, given, len + 1);
+	return true;
 }
 
 void tr_config_load(struct tr_config *config, tr_config_warn warn, void *arg)
@@ -434,6 +463,7 @@ void tr_config_load(struct tr_config *config, tr_config_warn warn, void *arg)
 		load.n_warnings = 0;
 		load_variables(&load);
 	}
+	(void)tr_config_root(config->dir); /* else as it was given */
 
 	errno = saved_errno;
 }

@@ -205,6 +205,10 @@ static const struct tr_option_row table[] = {
 	     LIVE,
 	     "Highest share of the process's CPU time that measuring may "
 	     "use; 0: no limit."),
+	SWITCH(cost_trials, COST_TRIALS, "true", AT_START,
+	       "Find out what timing a scope costs in this program: for short "
+	       "moments count its calls without timing them, at most 1 % of "
+	       "them. If false, the cost is calibrated at the start."),
 
 	WHOLE(max_history_size, MAX_HISTORY_SIZE, "10000", 0, 10000000, 0,
 	      "operations", LIVE,
@@ -320,6 +324,12 @@ static const struct tr_option_row table[] = {
 	       "Sample the stacks of all threads at intervals."),
 	REAL(sample_rate, SAMPLE_RATE, "250", 1, 10000, "per second", AT_START,
 	     "Samples per second for each running thread."),
+	REAL(sample_early_rate, SAMPLE_EARLY_RATE, "2000", 0, 10000,
+	     "per second", AT_START,
+	     "The same for the first 20 ms of CPU time of the program that "
+	     "tare run starts, and half of it up to 60 ms, by perf events "
+	     "where they may count the kernel (perf_event_paranoid 1 or "
+	     "less). 0: sample_rate."),
 	CHOICE(sample_clock, SAMPLE_CLOCK, "cpu", "cpu or wall",
 	       sample_clocks, AT_START,
 	       "Sample by CPU time, or by wall-clock time including blocked "
@@ -334,7 +344,7 @@ static const struct tr_option_row table[] = {
 	      AT_START,
 	      "Highest number of different stack frames stored, for samples "
 	      "and allocations."),
-	WHOLE(stack_depth, STACK_DEPTH, "128", 4, 1024, 0, "frames", AT_START,
+	WHOLE(stack_depth, STACK_DEPTH, "512", 4, 1024, 0, "frames", AT_START,
 	      "Highest number of frames per stack."),
 	CHOICE(alloc, ALLOC, "off", "off, exact or sampled", alloc_modes,
 	       AT_START,
@@ -370,7 +380,10 @@ const tare_option *tr_option_find(const char *name)
 	if (!name)
 		return NULL;
 	for (size_t i = 0; i < N_OPTIONS; i++) {
-		if (strcmp(table[i].option.name, name) == 0)
+		const char *known = table[i].option.name;
+
+		/* Most differ in the first letter: no call for these. */
+		if (*known == *name && strcmp(known, name) == 0)
 			return &table[i].option;
 	}
 

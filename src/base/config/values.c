@@ -106,7 +106,8 @@ static bool parse_words(const struct word *words, size_t n, const char *text,
 	uint32_t all = 0;
 
 	for (;; text++) {
-		size_t len = strcspn(text, ",");
+		const char *end = strchr(text, ',');
+		size_t len = end ? (size_t)(end - text) : strlen(text);
 		uint32_t bits = bits_of(words, n, text, len);
 
 		if (!bits)

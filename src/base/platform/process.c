@@ -148,6 +148,7 @@ static struct {
 	int64_t command_bytes;
 	char command[1024];
 	char group[48];
+	pid_t pid, parent; /* that process, and its parent */
 } remembered;
 
 static int64_t read_command(char *text, size_t size)
@@ -179,10 +180,17 @@ static int64_t join_args(char *text, size_t size, char *const argv[])
 	return (int64_t)n;
 }
 
+void tr_process_remember_parent(void)
+{
+	remembered.pid = getpid();
+	remembered.parent = getppid();
+}
+
 void tr_process_remember(char *const argv[])
 {
 	const char *group = secure_getenv("TARE_GROUP");
 
+	tr_process_remember_parent();
 	if (group && strlen(group) < sizeof(remembered.group))
 		memcpy(remembered.group, group, strlen(group) + 1);
 	if (argv && *argv) {
@@ -213,6 +221,18 @@ static void describe_command(struct description *d)
 		if (text[i] == '\0')
 			text[i] = ' ';
 	describe(d, "command", text);
+}
+
+/* 0: it is in another name space. */
+static void describe_parent(struct description *d)
+{
+	pid_t parent = remembered.pid == getpid() ? remembered.parent :
+						    getppid();
+	char text[16];
+
+	(void)snprintf(text, sizeof(text), "%d", (int)parent);
+	if (parent > 0)
+		describe(d, "parent", text);
 }
 
 static void describe_cpu(struct description *d)
@@ -279,6 +299,7 @@ size_t tr_process_describe(char *out, size_t size)
 	const char *group = read_group();
 
 	describe_command(&d);
+	describe_parent(&d);
 	if (uname(&host) == 0)
 		describe(&d, "host", host.nodename);
 	describe_cpu(&d);

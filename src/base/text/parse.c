@@ -103,6 +103,32 @@ static bool is_decimal(const char *text)
 	return any && !*end;
 }
 
+/*
+ * Up to 15 digits without an exponent, as in most options: digits and scale are
+ * exact, so the division rounds once, as strtod() does, at a tenth of its cost.
+ */
+static bool parse_short(const char *text, double *ret)
+{
+	uint64_t number = 0;
+	unsigned digits = 0;
+	bool is_fraction = false;
+	double scale = 1;
+
+	for (; *text; text++) {
+		if (*text == '.' && !is_fraction) {
+			is_fraction = true;
+			continue;
+		}
+		if (!is_digit(*text) || ++digits > 15)
+			return false;
+		number = number * 10 + (uint64_t)(*text - '0');
+		if (is_fraction)
+			scale *= 10;
+	}
+	*ret = (double)number / scale;
+	return digits > 0;
+}
+
 /* That locale is a constant of libc: nothing is allocated. */
 static bool parse_finite(const char *text, double *ret)
 {
@@ -133,7 +159,7 @@ bool tr_parse_double(const char *text, double *ret)
 		value = NAN;
 	else if (tr_same_word(text, "inf"))
 		value = INFINITY;
-	else if (!parse_finite(text, &value))
+	else if (!parse_short(text, &value) && !parse_finite(text, &value))
 		return false;
 
 	*ret = negative ? -value : value;

@@ -75,6 +75,7 @@
  * resource scope, whose record has the same figures as attributes
  */
 #define TR_SITE_UNLISTED (1u << 12)
+#define TR_SITE_NOTED (1u << 11) /* flag: some of its calls have a record */
 /* flags: mark a site as part of a pipeline, see enum tare_site_flags */
 #define TR_SITE_STAGES 0x3cu
 
@@ -203,7 +204,7 @@ struct tr_sampling {
 	uint64_t lost;	    /* samples with no room in the table of stacks */
 	uint64_t threads;   /* threads with a timer */
 	uint64_t unfollowed; /* threads without */
-	uint64_t cost_ns;   /* time in the handler */
+	uint64_t cost_ns;   /* time in the handler, and around it */
 	uint64_t head;	    /* samples ever put into the ring */
 };
 

@@ -110,7 +110,7 @@ void tr_image_upgrade(struct tr_image *image)
 		return;
 	for (uint64_t i = 0; i < n; i++) {
 		const struct tr_track *track =
-			tr_image_at(image, dir[i], sizeof(*track), 8);
+			tr_image_at(image, dir[i], sizeof(*track), TR_LINE);
 
 		if (track && track->magic == TR_TRACK_MAGIC)
 			upgrade_nodes(image, track->nodes, &left);

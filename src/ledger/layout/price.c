@@ -2,65 +2,144 @@
 /*
  * Price: the cost of a call of a site, from the sums of its trials.
  *
- * Trials compare with calls that are counted, and counting is not free either.
- * Its cost comes from trials in which each call is counted twice. Where the
- * second count costs as much as in a loop without any work (`tight`), the
- * processor has no idle cycles, and the first count costs about the same.
- * Where the second count costs less, there are idle cycles, and the first
- * count used them first: it costs nothing if the second costs less than
- * HIDDEN of `tight`, and the more the closer the second comes to it. Both
- * constants fit chains of dependent instructions, code that is limited by its
- * number of instructions, and calls of small functions (bench own_cost). The
- * first count costs between nothing and the second in any case, and this range
- * is part of the error.
+ * Trials compare timed calls with calls that are counted, and with calls that
+ * are counted without a frame (`light`). The difference of both results is the
+ * cost of a frame. What remains is the cost of a light call, which the program
+ * counts inline: some twenty instructions. It is a small part of a count in an
+ * empty loop (`tight`): LIGHT fits chains of dependent instructions, code
+ * without idle cycles and calls of small functions (bench own_cost). It is
+ * between nothing and twice that in any case, which is part of the error.
  */
 #include "ledger/layout.h"
 
+#include "base/maths.h"
+
 /* With fewer batches their spread says little. */
 #define ENOUGH 4u
-#define HIDDEN 0.6
-#define FIRST 0.8 /* of the second count, in code without idle cycles */
+#define LIGHT 0.2
+#define TRIES 32u
 
-static bool mean_of(const struct tr_price_sums *sums, double *ret_mean,
-		    double *ret_variance)
+struct mean {
+	double of, variance;
+	bool is_exact; /* also without a mean */
+};
+
+static void order(double *x, double *y)
 {
-	double n = (double)TR_ACQUIRE(sums->batches), mean, variance;
+	double upper = *x;
 
+	if (!(*y < upper))
+		return;
+	*x = *y;
+	*y = upper;
+}
+
+/*
+ * Variance of the mean of a batch, by the spread of the newest eight samples
+ * without the lowest and the highest, which is 1.7 standard deviations of one.
+ * Twice that, since eight samples know their spread badly.
+ */
+static double batch_variance(const struct tr_price_sums *sums)
+{
+	double x[TR_PRICE_BATCH], deviation;
+
+	for (unsigned i = 0; i < TR_PRICE_BATCH; i++)
+		x[i] = sums->recent[i];
+	for (unsigned i = 0; i < TR_PRICE_BATCH; i++)
+		for (unsigned j = 1; j < TR_PRICE_BATCH; j++)
+			order(&x[j - 1], &x[j]);
+	deviation = (x[TR_PRICE_BATCH - 2] - x[1]) / 1.7;
+	return 2 * deviation * deviation / TR_PRICE_BATCH;
+}
+
+static double load(const double *from)
+{
+	double value;
+
+	__atomic_load(from, &value, __ATOMIC_ACQUIRE);
+	return value;
+}
+
+/*
+ * Copies sums of the same batches. While a sample is counted and its batch is
+ * not, the sums may hold that batch or not: false, after some tries. The writer
+ * may be waiting for a processor, or was killed; a damaged ledger may say so.
+ */
+static bool copy_sums(const struct tr_price_sums *sums,
+		      struct tr_price_sums *copy)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		copy->batches = TR_ACQUIRE(sums->batches);
+		copy->sum = load(&sums->sum);
+		copy->squares = load(&sums->squares);
+		if (TR_LOAD(sums->samples) / TR_PRICE_BATCH == copy->batches)
+			return true;
+	}
+	return false;
+}
+
+static bool mean_of(const struct tr_price_sums *sums, struct mean *ret_mean)
+{
+	struct tr_price_sums now;
+	double n, mean, variance;
+
+	ret_mean->is_exact = copy_sums(sums, &now);
+	n = (double)now.batches;
 	if (n < 1)
 		return false;
-	mean = sums->sum / n;
-	variance = sums->squares / n - mean * mean;
+	mean = now.sum / n;
+	variance = now.squares / n - mean * mean;
 	/* A damaged ledger may hold anything. */
 	if (!(mean > -1e9 && mean < 1e9 && variance < 1e18))
 		return false;
-	*ret_mean = mean;
 	if (n < ENOUGH)
-		*ret_variance = mean * mean;
+		variance = batch_variance(sums) / n;
 	else
-		*ret_variance = variance > 0 ? variance / (n - 1) : 0;
+		variance = variance > 0 ? variance / (n - 1) : 0;
+	if (!(variance < 1e18))
+		return false;
+	ret_mean->of = mean;
+	ret_mean->variance = variance;
 	return true;
+}
+
+static double positive(double x)
+{
+	return x > 0 ? x : 0;
+}
+
+/* Without light trials, which a scope with others inside has not. */
+static void guess(const struct mean *counted, double tight,
+		  struct tr_price_figures *f)
+{
+	f->counted = f->counted_error = tight / 2;
+	f->timed = positive(counted->of) + f->counted;
+	f->timed_error = 2 * tr_maths_sqrt(counted->variance) + tight / 2;
 }
 
 bool tr_price_figures(const struct tr_price *row, double tight,
 		      struct tr_price_figures *ret_figures)
 {
-	struct tr_price_figures f = { .second = tight / 2,
-				      .samples = (double)row->timed.samples };
-	double over, twice, part;
+	struct tr_price_figures f = {
+		.samples = (double)TR_LOAD(row->counted.samples),
+	};
+	struct mean counted, light;
+	double frame, rest = LIGHT * tight;
 
-	if (!mean_of(&row->timed, &over, &f.variance))
+	if (!mean_of(&row->counted, &counted))
 		return false;
-	if (mean_of(&row->counted, &twice, &f.counted_variance)) {
-		f.second = over - twice;
-		f.counted_variance += f.variance;
+	if (!mean_of(&row->light, &light)) {
+		guess(&counted, tight, &f);
+		f.is_exact = counted.is_exact && light.is_exact;
+		*ret_figures = f;
+		return true;
 	}
-	if (f.second < 0)
-		f.second = 0;
-	part = tight > 0 && f.second < tight ?
-		       (f.second / tight - HIDDEN) / (1 - HIDDEN) :
-		       1;
-	f.counted = part > 0 ? FIRST * f.second * part * part : 0;
-	f.timed = (over > 0 ? over : 0) + f.counted;
+	f.is_exact = counted.is_exact && light.is_exact;
+	frame = light.of - counted.of;
+	f.counted = positive(frame) + rest;
+	f.timed = positive(light.of) + rest;
+	f.timed_error = 2 * tr_maths_sqrt(light.variance) + rest;
+	f.counted_error = f.timed_error + 2 * tr_maths_sqrt(counted.variance);
 	*ret_figures = f;
 	return true;
 }

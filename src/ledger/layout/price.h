@@ -9,13 +9,13 @@
 
 /*
  * What timing a call of a site costs, as trials in the program found it, in
- * ticks. A trial gives one sample, its mean over TR_PRICE_BATCH trials without
- * the highest and lowest quarter one batch: means of batches are added up. One
- * thread writes a row at a time.
+ * ticks, and how well its calls are known. A trial gives one sample, its mean
+ * over TR_PRICE_BATCH trials without the highest and lowest quarter one batch:
+ * means of batches are added up. One thread writes a row at a time.
  */
 #define TR_PRICE_BATCH 8u
 #define TR_PRICE_ROWS 512u
-#define TR_PRICE_SURE 32u /* samples after which the governor acts on it */
+#define TR_PRICE_SURE 16u /* samples after which the governor acts on it */
 
 struct tr_price_sums {
 	uint64_t samples; /* ever; the last (samples % TR_PRICE_BATCH) are in
@@ -29,20 +29,34 @@ struct tr_price {
 	uint32_t site;
 	uint32_t busy;	  /* a thread writes it */
 	uint64_t untimed; /* calls that trials counted and did not time */
-	struct tr_price_sums timed;   /* cost of timing, over counting */
-	struct tr_price_sums counted; /* cost of counting */
-	uint64_t reserved[6];
+	struct tr_price_sums counted; /* of timing, compared with counting */
+	struct tr_price_sums light;   /* with counting without a frame */
+	/*
+	 * Calls while the site was paused, tr_site.missed: least and most for
+	 * what the cost of counting may be, and the variance of the estimate.
+	 */
+	double missed_low, missed_high, missed_variance;
+	uint64_t reserved[3];
 };
 
 _Static_assert(sizeof(struct tr_price) == 4 * TR_LINE, "four lines a price");
 
+/*
+ * Sums are read while they are written. A writer counts a sample, adds the
+ * batch to the sums, and counts the batch: a reader that sees one of these
+ * sees those before.
+ */
+TR_INLINE void tr_price_store(double *to, double value)
+{
+	__atomic_store(to, &value, __ATOMIC_RELEASE);
+}
+
 /* The cost of a call in ticks, see price.c. */
 struct tr_price_figures {
 	double timed, counted; /* of a timed call, of a counted one */
-	double second;	 /* of counting once more: `counted` is 0 to that */
-	double variance; /* of the mean of timing over counting */
-	double counted_variance; /* of `second` */
+	double timed_error, counted_error; /* half of the interval of 95 % */
 	double samples;	 /* trials so far: as often as the site is called */
+	bool is_exact;	 /* false: off by one batch, which is being added */
 };
 
 /* `tight`: the cost of counting in an empty loop. False: no trials. */

@@ -155,7 +155,7 @@ static void read_again(int fd, struct tr_image *image)
 		return;
 	for (uint64_t i = 0; i < n; i++) {
 		struct tr_track *track = (struct tr_track *)(uintptr_t)
-			tr_image_at(image, dir[i], sizeof(*track), 8);
+			tr_image_at(image, dir[i], sizeof(*track), TR_LINE);
 		struct tr_track now;
 		size_t bytes = offsetof(struct tr_track, magic);
 

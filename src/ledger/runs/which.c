@@ -2,7 +2,8 @@
 /*
  * Which: the run that a user's word means.
  *
- * "last" and the name of a program count calls of `tare run`, not processes:
+ * "last" and the name of a program, or of the command that `tare run` started,
+ * count calls of `tare run`, not processes:
  * all processes of one call are a group, so last~1 is the call before, and not
  * another process of the same call. A group is represented by the run that
  * `tare run` reported, or by its first process.
@@ -40,7 +41,8 @@ static bool is_of_program(const tare_run_entry *run,
 {
 	return wanted->is_last ||
 	       (strncmp(run->program, wanted->word, wanted->len) == 0 &&
-		run->program[wanted->len] == '\0' && wanted->len);
+		run->program[wanted->len] == '\0' && wanted->len) ||
+	       tr_group_is_of(run->group, wanted->word, wanted->len);
 }
 
 static bool is_of_group(const tare_run_entry *run, const tare_run_entry *other)
@@ -102,6 +104,22 @@ static const tare_run_entry *by_program(const tare_run_entry *runs, size_t n,
 	if (ret_n)
 		*ret_n = (size_t)seen;
 	return NULL;
+}
+
+bool tr_runs_is_group(const char *which, const char *group)
+{
+	struct wanted wanted = parse(which);
+
+	return wanted.is_last ||
+	       tr_group_is_of(group, wanted.word, wanted.len);
+}
+
+bool tr_runs_is_program(const char *which, const char *program)
+{
+	struct wanted wanted = parse(which);
+
+	return strlen(program) == wanted.len &&
+	       strncmp(which, program, wanted.len) == 0;
 }
 
 size_t tr_runs_count(const tare_run_entry *runs, size_t n, const char *which)

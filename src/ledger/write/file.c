@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -144,7 +145,11 @@ static void *map_file(int fd, uint64_t bytes, void *address)
 	if (fd >= 0 && tr_file_resize(fd, bytes))
 		return NULL;
 	at = mmap(address, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
-	return at == MAP_FAILED ? NULL : at;
+	if (at == MAP_FAILED)
+		return NULL;
+	if (fd >= 0 && bytes > TR_PAGE)
+		tr_memory_no_readahead(at, bytes);
+	return at;
 }
 
 /*
@@ -187,6 +192,35 @@ static void *map_control(int fd, const struct tr_identity *self)
 		return moved;
 	(void)munmap(page, TR_PAGE);
 	return NULL;
+}
+
+/*
+ * The page is still the parent's, whose governor closes the gate of paused
+ * sites most of the time: calls of the child would not start its measuring.
+ */
+static void open_gate_in_child(void)
+{
+	struct tr_control *parent = control_address, *page;
+
+	if (!parent)
+		return;
+	page = mmap(NULL, TR_PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		return;
+	memcpy(page, parent, sizeof(*page));
+	page->pause = page->generation;
+	if (mremap(page, TR_PAGE, TR_PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
+		   parent) == MAP_FAILED)
+		(void)munmap(page, TR_PAGE);
+}
+
+void tr_ledger_open_gate_in_children(void)
+{
+	static bool is_done;
+
+	if (!is_done && !pthread_atfork(NULL, NULL, open_gate_in_child))
+		is_done = true;
 }
 
 static int open_control(const char *dir, const struct tr_identity *self)

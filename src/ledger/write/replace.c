@@ -136,10 +136,14 @@ static bool replace_by(int fd, const char *path, bool nameless)
 	if (ftruncate(fd, (off_t)bytes) == 0)
 		fresh = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 			     fd, 0);
+	if (fresh != MAP_FAILED)
+		tr_memory_no_readahead(fresh, bytes);
 	done = fresh != MAP_FAILED && fill(fresh) &&
 	       (!nameless || give_name(fd, path)) &&
 	       mmap(tr_ledger->base, bytes, PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED;
+	if (done)
+		tr_memory_no_readahead(tr_ledger->base, bytes);
 	for (uint32_t i = 0; done && i < count_threads(); i++)
 		tr_track_forget(&tr_threads[i]);
 	TR_STORE(tr_ledger->retry_at, 0);

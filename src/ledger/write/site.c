@@ -285,6 +285,18 @@ static int copy_region(enum tr_region_id id, const char *parent,
 	return 0;
 }
 
+/* What the parent's governor did, and calls of the parent. */
+static void forget_calls(void)
+{
+	uint64_t n = tr_ledger->region[TR_REGION_SITES].used /
+		     sizeof(struct tr_site);
+
+	for (uint32_t id = 0; id < n; id++) {
+		tr_site_at(id)->missed = 0;
+		tr_site_at(id)->level = tr_site_at(id)->worst = 0;
+	}
+}
+
 int tr_sites_copy(const char *parent)
 {
 	const struct tr_header *theirs = (const void *)parent;
@@ -292,6 +304,8 @@ int tr_sites_copy(const char *parent)
 
 	if (!err)
 		err = copy_region(TR_REGION_SITES, parent, theirs);
+	if (!err)
+		forget_calls();
 	tr_ledger->next_counter = TR_LOAD(theirs->next_counter);
 	tr_ledger->next_gauge = TR_LOAD(theirs->next_gauge);
 	tr_ledger->header->next_counter = tr_ledger->next_counter;

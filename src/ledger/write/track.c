@@ -371,6 +371,7 @@ static void close_open_scopes(struct tr_thread *thread)
 	thread->note_bytes = 0;
 	thread->notes_cut = false;
 	thread->trial = (struct tr_trial){ 0 };
+	thread->self.light = (struct tare_light_){ 0 };
 	for (unsigned i = 0; i < TR_DETACHED; i++)
 		thread->detached[i].in_use = 0;
 }

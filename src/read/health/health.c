@@ -233,6 +233,32 @@ static double busy_of(tare_view *view)
 }
 
 /*
+ * Two estimates: calls x their cost, and samples in tare's code. The one with
+ * the narrower interval counts; samples also if they show a cost that no call
+ * has, such as that of tracking allocations.
+ */
+static void choose_estimate(tare_view *view, double error, tare_health *h)
+{
+	double fixed = h->monitor_ns + h->sampling_ns;
+	double low = tr_most(h->measuring_calls_ns - error, 0);
+	double high = h->measuring_calls_ns + error;
+	struct tr_interval by;
+
+	h->measuring_by = h->tried ? "trials" : "calibration";
+	h->measuring_ns = fixed + h->measuring_calls_ns;
+	if (!tr_samples_own(view, &h->measuring_samples_ns, &by)) {
+		h->measuring_samples_ns = NAN;
+	} else if ((by.high - by.low < high - low) || by.low > high) {
+		h->measuring_by = "samples";
+		h->measuring_ns = fixed + h->measuring_samples_ns;
+		low = by.low;
+		high = by.high;
+	}
+	h->measuring_low_ns = fixed + low;
+	h->measuring_high_ns = fixed + high;
+}
+
+/*
  * Calls x cost, also as a share: of the time that threads spent in their
  * outermost scopes, or, if stacks are sampled, of the CPU time.
  */
@@ -247,13 +273,11 @@ static void add_cost(tare_view *view, const struct taken *taken,
 
 	h->monitor_ns = monitor_of(view);
 	h->sampling_ns = tare_view_sampling(view)->cost_ns;
-	h->measuring_ns = h->monitor_ns + h->sampling_ns +
-			  tr_view_ns(view, taken->cost + values);
+	h->measuring_calls_ns = tr_view_ns(view, taken->cost + values);
 	error = tr_view_ns(view, tr_maths_sqrt(taken->squares) +
 					 (taken->guessed + values) / 2);
-	h->measuring_low_ns = tr_most(h->measuring_ns - error, 0);
-	h->measuring_high_ns = h->measuring_ns + error;
 	h->tried = taken->tried;
+	choose_estimate(view, error, h);
 	if (busy > 0)
 		h->measuring_share = tr_least(h->measuring_ns / busy, 1);
 }

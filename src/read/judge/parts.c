@@ -10,6 +10,7 @@
 
 #include <tare/read/pipeline.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,12 +125,59 @@ static int parts_of_functions(const struct source *source)
 	return 0;
 }
 
+/* "cc1: main"; of a single program, "main". NULL: out of memory. */
+static const char *name_in(tare_view *view, const struct tr_programs *programs,
+			   size_t i)
+{
+	const struct tr_program_function *f = &programs->function[i];
+	char text[1024];
+
+	if (programs->n < 2)
+		return tr_views_text(view, f->sum.function);
+	(void)snprintf(text, sizeof(text), "%s: %s",
+		       programs->program[f->program].name, f->sum.function);
+	return tr_views_text(view, text);
+}
+
+/* Several processes are added up by program; callers are not known there. */
+static int parts_of_programs(const struct source *source)
+{
+	struct tr_programs programs;
+	int err = tr_views_programs(source->view, &programs);
+
+	if (!err && !ready_parts(source->amdahl, programs.n_functions))
+		err = TARE_ENOMEM;
+	for (size_t i = 0; !err && i < programs.n_functions; i++) {
+		const tare_function *f = &programs.function[i].sum;
+		tare_part part = {
+			.name = name_in(source->view, &programs, i),
+			.file = tr_views_text(source->view, f->file),
+			.line = f->first_line ? f->first_line : f->line,
+			.is_estimate = true,
+		};
+
+		if (tr_module_name_is_own(f->module))
+			continue;
+		if (!part.name || !part.file)
+			err = TARE_ENOMEM;
+		else if (source->outer)
+			source->amdahl->whole_ns += f->weight_ns;
+		else
+			add_part(source, part, f->weight_ns, f->all_weight_ns);
+	}
+	tr_programs_release(&programs);
+	return err;
+}
+
 static int parts_of_samples(const struct source *source)
 {
 	const tare_function *f;
 	size_t n;
-	int err = tare_view_functions(source->view, &f, &n);
+	int err;
 
+	if (tr_views_n(source->view) > 1)
+		return parts_of_programs(source);
+	err = tare_view_functions(source->view, &f, &n);
 	if (err)
 		return err;
 	if (!ready_parts(source->amdahl, n))

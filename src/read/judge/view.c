@@ -70,9 +70,11 @@ static int add_training(tare_comparison *c, const tare_run *run,
 
 static double seconds_of(const tare_run *run)
 {
-	double seconds = (double)(run->end_ns - run->start_ns) / 1e9;
+	/* Unsigned: a damaged ledger may hold any times. */
+	int64_t ns = (int64_t)((uint64_t)run->end_ns -
+			       (uint64_t)run->start_ns);
 
-	return seconds > 0 ? seconds : 0;
+	return ns > 0 ? (double)ns / 1e9 : 0;
 }
 
 static int add_whole(tare_comparison *c, tare_view *view)

@@ -39,6 +39,31 @@ static void name_function(tare_view *view, tare_node *node,
 	node->is_function = true;
 }
 
+/*
+ * Paths of a site share its uncounted calls in proportion to the others. A
+ * damaged ledger may hold any numbers.
+ */
+static void find_bounds(const tare_view *view, const struct tr_path *p,
+			tare_node *node)
+{
+	const struct tr_series *s;
+	double calls = (double)node->calls, seen, missed;
+
+	node->calls_low = node->calls_high = node->calls;
+	if (tr_path_is_function(p) || p->site >= view->all.n_series)
+		return;
+	s = &view->all.series[p->site];
+	missed = (double)s->missed;
+	seen = (double)s->calls + (double)s->untimed;
+	if (!s->missed)
+		return;
+	node->calls_low = (uint64_t)(calls * (seen + (double)s->missed_low) /
+				     (seen + missed));
+	node->calls_high = (uint64_t)tr_least(
+		calls * (seen + (double)s->missed_high) / (seen + missed),
+		1e19);
+}
+
 static void fill_node(const struct tree *tree, uint32_t index, double whole)
 {
 	tare_view *view = tree->view;
@@ -57,6 +82,7 @@ static void fill_node(const struct tree *tree, uint32_t index, double whole)
 	mean = p->calls ? p->sum / seen : 0;
 	node->depth = p->depth;
 	node->calls = p->calls + p->untimed;
+	find_bounds(view, p, node);
 	node->timed = p->calls;
 	node->open = p->open;
 	node->failures = p->failures;

@@ -10,7 +10,9 @@
  *	- runtime code below a function of the program is one frame: the
  *	  function that the program called, such as malloc, sin or qsort;
  *	- runtime code above the program's first function is left out;
- *	- time in a system call is "read [kernel]".
+ *	- time in a system call is "read [kernel]";
+ *	- where the stack is cut short above runtime code, nobody is known to
+ *	  have called it, and it is a row like the program's own functions.
  *
  * Functions that the runtime calls back (by qsort, by std::thread) are the
  * program's own again.
@@ -250,13 +252,23 @@ static void add_own(tare_function *row, const struct tr_weight *own)
 	row->weight_ns += own->ns;
 }
 
+/* Of a stack that is cut short the payer is not known: it pays itself. */
+static bool is_paid_by_parent(const struct tr_frames *f,
+			      const struct tr_frame_node *node)
+{
+	uint32_t above = f->node[node->parent].function;
+
+	return f->function[node->function].is_runtime && node->parent &&
+	       f->function[above].kind != TARE_STACK_CUT;
+}
+
 static bool add_node(struct paying *p, const struct tr_frame_node *node)
 {
 	const struct tr_frames *f = p->frames;
 	const struct tr_weight *own = &node->own[0];
 	uint32_t payer = node->function, pair;
 
-	if (f->function[payer].is_runtime && node->parent) {
+	if (is_paid_by_parent(f, node)) {
 		payer = f->node[node->parent].function;
 		pair = own->n || own->ns > 0 ?
 			       pair_row(p, payer, node->function) :

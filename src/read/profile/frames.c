@@ -172,7 +172,7 @@ static int add_forward(struct tr_frames *f, tare_view *view,
 	for (size_t i = 0; i < n; i++) {
 		node[i] = tr_frames_step(f, view, &s[i],
 				  s[i].parent == UINT32_MAX ?
-					  0 :
+					  f->top :
 					  node[s[i].parent]);
 		tr_frames_weigh(f, node[i], slot, s[i].samples, s[i].weight_ns);
 	}
@@ -184,7 +184,7 @@ static void add_reverse(struct tr_frames *f, tare_view *view,
 			const tare_stack *s, size_t n, unsigned slot)
 {
 	for (size_t i = 0; i < n; i++) {
-		uint32_t node = 0;
+		uint32_t node = f->top;
 
 		if (!s[i].samples)
 			continue;
@@ -231,6 +231,33 @@ int tr_frames_add(struct tr_frames *frames, tare_view *view,
 		err = add_samples(frames, view, slot);
 	}
 	return !err && frames->failed ? TARE_ENOMEM : err;
+}
+
+/* The frame of a program, below which its own ones are. */
+static uint32_t program_node(struct tr_frames *frames, const tare_view *view)
+{
+	tare_place place = { .function = view->run.program, .file = "" };
+
+	return tr_frames_child(frames, 0,
+			       tr_frames_function(frames, &place, ""));
+}
+
+int tr_frames_add_joined(struct tr_frames *frames, tare_view *view,
+			 enum tare_frames_from from, unsigned slot)
+{
+	size_t n = tr_views_n(view);
+	int err = 0;
+
+	if (!make_root(frames))
+		return TARE_ENOMEM;
+	for (size_t i = 0; i < n && !err; i++) {
+		tare_view *one = tr_views_at(view, i);
+
+		frames->top = n > 1 ? program_node(frames, one) : 0;
+		err = tr_frames_add(frames, one, from, slot);
+	}
+	frames->top = 0;
+	return err;
 }
 
 /* Children are made after their parents: one pass from the end. */
@@ -366,7 +393,7 @@ TARE_API int tare_view_frames(tare_view *view, enum tare_frames_from from,
 	if (!view || !ret_frames || !ret_n ||
 	    (unsigned)from > TARE_FRAMES_ALLOC)
 		return TARE_EINVAL;
-	err = tr_frames_add(&frames, view, from, 0);
+	err = tr_frames_add_joined(&frames, view, from, 0);
 	if (!err) {
 		tr_frames_finish(&frames);
 		err = tr_frames_show(&frames, view);

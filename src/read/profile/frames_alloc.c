@@ -45,7 +45,7 @@ static void add_alloc(struct tr_frames *frames, tare_view *view,
 		      unsigned slot)
 {
 	size_t n = read_path(path, view, alloc);
-	uint32_t node = 0;
+	uint32_t node = frames->top;
 
 	for (size_t i = 0; i < n; i++)
 		node = tr_frames_step(

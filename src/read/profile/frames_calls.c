@@ -48,11 +48,11 @@ static bool is_counted_twice(const struct calls *calls, size_t i)
 static uint32_t node_of(struct tr_frames *frames, const struct at_depth *path,
 			uint32_t depth)
 {
-	uint32_t node = 0;
+	uint32_t node = frames->top;
 
 	if (!frames->is_reverse)
 		return tr_frames_child(frames,
-				       depth ? path[depth - 1].node : 0,
+				       depth ? path[depth - 1].node : node,
 				       path[depth].function);
 	for (uint32_t d = depth + 1; d-- > 0;)
 		node = tr_frames_child(frames, node, path[d].function);

@@ -63,7 +63,7 @@ static const char *generated_by(const char *program)
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (strcmp(program, known[i].program) == 0)
 			return known[i].text;
-	return "[unknown]";
+	return TR_UNKNOWN_NAME;
 }
 
 /* "libc.so.6"; code in no file, generated at run time, is one place. */

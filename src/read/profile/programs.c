@@ -135,14 +135,20 @@ static bool add_function(struct tr_programs *p, struct tr_program *program,
 
 /* ---- times ------------------------------------------------------------- */
 
-/* The CPU time of this run alone; notes that of its process. */
-static bool take_cpu(struct tr_programs *p, int64_t pid, double *cpu_ns)
+/*
+ * The CPU time of this run alone; notes that of its process. The weight of
+ * samples is that of the run anyway: it `is_own`.
+ */
+static bool take_cpu(struct tr_programs *p, int64_t pid, bool is_own,
+		     double *cpu_ns)
 {
 	double whole = *cpu_ns;
 
 	for (size_t i = 0; i < p->n_times; i++) {
 		if (p->time[i].pid != pid)
 			continue;
+		if (is_own)
+			return true;
 		/* Less than before: another process with the same id. */
 		if (whole >= p->time[i].cpu_ns)
 			*cpu_ns = whole - p->time[i].cpu_ns;
@@ -175,6 +181,7 @@ static void add_certainty(struct tr_programs *p, tare_view *view)
 	double effective = tr_samples_effective(view);
 
 	p->samples += s->samples;
+	p->whole += s->whole_share * (double)s->samples;
 	p->is_wall |= s->is_wall;
 	p->measuring_ns += s->cost_ns;
 	p->weight_ns += s->weight_ns;
@@ -195,7 +202,9 @@ int tr_programs_add(struct tr_programs *p, tare_view *view)
 	if (err)
 		return err;
 	program = program_of(p, run->program);
-	if (!program || !take_cpu(p, run->pid, &time_ns))
+	if (!program ||
+	    !take_cpu(p, run->pid, s->is_wall || tr_profile_has_window(view),
+		      &time_ns))
 		return TARE_ENOMEM;
 	add_span(p, run);
 	add_certainty(p, view);

@@ -51,6 +51,21 @@ static struct tr_sampling sampling_of(const tare_view *view, double *ret_cpu_ns)
 	return now;
 }
 
+/* Its CPU time is not known but by its samples, nor is what they cost. */
+static void use_window(tare_sampling *s, const struct tr_sample_window *w)
+{
+	s->cost_ns = s->samples ? s->cost_ns * (double)w->samples /
+					  (double)s->samples :
+				  0;
+	s->samples = w->samples;
+	s->weight_ns = s->cpu_ns = w->weight_ns;
+	s->got_hz = w->weight_ns > 0 ?
+			    (double)w->samples / w->weight_ns * 1e9 :
+			    0;
+	s->whole_share = w->samples ? (double)w->whole / (double)w->samples :
+				      0;
+}
+
 TARE_API const tare_sampling *tare_view_sampling(tare_view *view)
 {
 	tare_sampling *s = &view->profile.sampling;
@@ -74,6 +89,8 @@ TARE_API const tare_sampling *tare_view_sampling(tare_view *view)
 	s->threads = now.threads;
 	s->unfollowed = now.unfollowed;
 	s->cost_ns = (double)now.cost_ns;
+	if (tr_profile_has_window(view) && tr_profile_stacks(view) == 0)
+		use_window(s, &view->profile.window);
 	/* Read at intervals; a killed program has no final reading. */
 	if (!s->is_wall && s->cpu_ns < s->weight_ns)
 		s->cpu_ns = s->weight_ns;
@@ -109,10 +126,14 @@ static void add_sample(tare_view *view, const struct tr_sample *row)
 	/* A live ring changes during the copy, unlike the tables before. */
 	if (row->ticket > tr_image_header(&view->image)->sampling.head ||
 	    stack == UINT32_MAX) {
-		p->damaged += !view->live && !view->has_baseline;
+		p->damaged += !view->live && !view->has_baseline &&
+			      !tr_profile_has_window(view);
 		return;
 	}
 	if (view->has_baseline && row->ticks <= view->cleared_ticks)
+		return;
+	if (!tr_profile_in_window(view, tr_time_real(&view->image,
+						     row->ticks)))
 		return;
 	p->samples[p->n_samples++] = (tare_sample){
 		.at_ns = tr_time_real(&view->image, row->ticks),

@@ -84,6 +84,60 @@ static void read_counts(struct stack_tree *t, uint32_t i)
 	b->square = square_of(samples, weight, square);
 }
 
+/* ---- of a window: from the ring of samples ----------------------------- */
+
+static void count_sample(struct stack_tree *t, const struct tr_sample *sample)
+{
+	double ns = (double)sample->weight_us * 1e3;
+	struct branch *b;
+
+	/* A row that the table has not: it came during the copy. */
+	if (!sample->stack || sample->stack >= t->n)
+		return;
+	b = &t->branch[sample->stack];
+	b->samples++;
+	b->weight += ns;
+	b->square += ns * ns;
+}
+
+static void count_window(struct stack_tree *t)
+{
+	tare_view *view = t->view;
+	struct tr_sample_window *w = &view->profile.window;
+	uint64_t n, used = 0;
+	int64_t oldest = INT64_MAX;
+	const struct tr_sample *row =
+		tr_image_rows(&view->image, TR_REGION_SAMPLES, sizeof(*row),
+			      &n, &view->profile.damaged);
+
+	for (uint64_t i = 0; i < n; i++) {
+		int64_t at_ns = tr_time_real(&view->image, row[i].ticks);
+
+		if (!row[i].ticket)
+			continue;
+		used++;
+		oldest = at_ns < oldest ? at_ns : oldest;
+		if (tr_profile_in_window(view, at_ns) &&
+		    !(view->has_baseline &&
+		      row[i].ticks <= view->cleared_ticks))
+			count_sample(t, &row[i]);
+	}
+	if (tr_image_header(&view->image)->sampling.head > used)
+		w->kept_ns = oldest;
+}
+
+static void sum_window(const struct stack_tree *t)
+{
+	struct tr_sample_window *w = &t->view->profile.window;
+
+	for (uint32_t i = 1; i < TR_STACK_FIRST && i < t->n; i++) {
+		w->samples += t->branch[i].all_samples;
+		w->weight_ns += t->branch[i].all_weight;
+		if (i == TR_STACK_WHOLE)
+			w->whole += t->branch[i].all_samples;
+	}
+}
+
 /* The parent of a row; 0: the row is not used. */
 static uint32_t parent_of(struct stack_tree *t, uint32_t i)
 {
@@ -109,6 +163,8 @@ static void pass_over_own(struct stack_tree *t, uint32_t i)
 
 	b->is_own = i >= TR_STACK_FIRST &&
 		    tr_module_is_own(t->view, t->row[i].module);
+	if (b->is_own)
+		t->view->profile.own_ns += b->weight;
 	if (!t->branch[above].is_own)
 		return;
 	if (t->branch[above].same)
@@ -129,7 +185,8 @@ static void read_rows(struct stack_tree *t)
 		if (i >= TR_STACK_FIRST &&
 		    !(t->row[i].flags & TR_STACK_READY))
 			continue;
-		read_counts(t, i);
+		if (!tr_profile_has_window(t->view))
+			read_counts(t, i);
 		t->branch[i].parent = parent_of(t, i);
 		pass_over_own(t, i);
 	}
@@ -234,10 +291,14 @@ static int make_tree(struct stack_tree *t)
 	for (uint32_t i = 0; i < t->n; i++)
 		p->stack_index[i] = UINT32_MAX;
 	p->n_stack_numbers = t->n;
+	if (tr_profile_has_window(t->view))
+		count_window(t);
 	read_rows(t);
 	for (uint32_t i = 1; i < t->n; i++)
 		p->square_ns2 += t->branch[i].square;
 	add_up(t);
+	if (tr_profile_has_window(t->view))
+		sum_window(t);
 	shown = with_samples(t);
 	t->order = malloc((shown + 1) * sizeof(*t->order));
 	p->stacks = calloc(shown + 1, sizeof(*p->stacks));
@@ -254,7 +315,7 @@ int tr_profile_stacks(tare_view *view)
 
 	if (view->profile.stacks)
 		return 0;
-	view->profile.square_ns2 = 0;
+	view->profile.square_ns2 = view->profile.own_ns = 0;
 	t.row = rows_of(&t, &view->image, &t.n);
 	if (view->has_baseline)
 		t.before = rows_of(&t, &view->baseline, &t.n_before);

@@ -12,6 +12,11 @@
 #include "base/maths.h"
 
 #define Z 1.96 /* of 95 % */
+/*
+ * A probe runs while the processor waits for other instructions: samples find
+ * it in the probe, though the program would wait without the probe, too.
+ */
+#define SKID 0.2
 
 double tr_samples_effective(tare_view *view)
 {
@@ -37,6 +42,35 @@ struct tr_interval tr_share_interval(double share, double samples)
 	half = Z * tr_share_error(share, samples);
 	return (struct tr_interval){ tr_most(centre - half, 0),
 				     tr_least(centre + half, 1) };
+}
+
+static bool has_own_module(tare_view *view)
+{
+	const struct tr_profile *p = &view->profile;
+
+	if (tr_profile_modules(view))
+		return false;
+	for (size_t i = 0; i < p->n_modules; i++)
+		if (tr_module_name_is_own(p->modules[i].name))
+			return true;
+	return false;
+}
+
+bool tr_samples_own(tare_view *view, double *ret_ns,
+		    struct tr_interval *ret_interval_ns)
+{
+	const tare_sampling *s = tare_view_sampling(view);
+	double n = tr_samples_effective(view), share;
+
+	if (!s->samples || s->is_wall || !(s->weight_ns > 0) ||
+	    !has_own_module(view))
+		return false;
+	share = tr_least(view->profile.own_ns / s->weight_ns, 1);
+	*ret_ns = share * s->cpu_ns;
+	*ret_interval_ns = tr_share_interval(share, n);
+	ret_interval_ns->low *= s->cpu_ns * (1 - SKID);
+	ret_interval_ns->high *= s->cpu_ns * (1 + SKID);
+	return true;
 }
 
 double tr_share_error(double share, double samples)

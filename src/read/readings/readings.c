@@ -153,7 +153,8 @@ static void add_point(struct rows *rows, const struct tr_point *point,
 			point->value >= 0 && point->value < 9e18;
 
 	if (!at || rows->has[gpu] >> index & 1 ||
-	    point->at_ns - rows->row[at - 1].start_ns > ROUND_NS) {
+	    (int64_t)((uint64_t)point->at_ns -
+		      (uint64_t)rows->row[at - 1].start_ns) > ROUND_NS) {
 		begin_row(rows, gpu, point->at_ns);
 		at = rows->n;
 	}

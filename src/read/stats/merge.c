@@ -24,6 +24,13 @@ struct part {
 	double sum;		 /* of the distribution, in the row's unit */
 	uint64_t all_failures;	 /* over all time, if `row` is not */
 	int64_t last_ns;	 /* end of the run that `last` comes from */
+	uint64_t processes;	 /* that have values of it */
+};
+
+/* That a process has values of a part. */
+struct owner {
+	uint32_t part;
+	int64_t pid;
 };
 
 struct tare_merge {
@@ -31,6 +38,9 @@ struct tare_merge {
 	struct part *part;
 	size_t n, cap;
 	struct tr_lookup by_name; /* parts */
+	struct owner *owner;
+	size_t n_owners, cap_owners;
+	struct tr_lookup by_pid; /* owners */
 	tare_stats *stats;
 };
 
@@ -115,6 +125,7 @@ static void add_numbers(struct part *part, const tare_stats *row)
 				   row->items_per_s * row->total * 1e-9 :
 				   row->items_per_s;
 	to->below_resolution |= row->below_resolution;
+	to->is_estimate |= row->is_estimate;
 	if (row->timed) {
 		to->min = tr_least(to->min, row->min);
 		to->max = tr_most(to->max, row->max);
@@ -127,6 +138,23 @@ static bool add_series(tare_merge *m, struct part *part,
 {
 	return tr_hist_merge(&m->pool, &part->series.positive, &s->positive) &&
 	       tr_hist_merge(&m->pool, &part->series.negative, &s->negative);
+}
+
+/* A process that replaced itself by exec has several runs. */
+static bool add_owner(tare_merge *m, struct part *part, int64_t pid)
+{
+	uint32_t at = (uint32_t)(part - m->part), step = 0, i;
+	uint32_t hash = (uint32_t)pid * 0x9e3779b1u ^ at * 0x85ebca6bu;
+
+	while ((i = tr_lookup_next(&m->by_pid, hash, &step)) != TR_LOOKUP_NONE)
+		if (m->owner[i].part == at && m->owner[i].pid == pid)
+			return true;
+	if (!TR_ARRAY_ROOM(m->owner, m->n_owners, m->cap_owners) ||
+	    !tr_lookup_add(&m->by_pid, hash, (uint32_t)m->n_owners))
+		return false;
+	m->owner[m->n_owners++] = (struct owner){ at, pid };
+	part->processes++;
+	return true;
 }
 
 static bool add_row(tare_merge *m, const tare_view *view,
@@ -144,14 +172,28 @@ static bool add_row(tare_merge *m, const tare_view *view,
 		part->row.last = row->last;
 		part->last_ns = view->run.end_ns;
 	}
+	if (row->count && !add_owner(m, part, view->run.pid))
+		return false;
 	return add_series(m, part, s);
 }
 
-static int add_view(tare_merge *m, tare_view *view, const tare_filter *filter)
+tare_merge *tr_merge_new(void)
 {
+	return calloc(1, sizeof(tare_merge));
+}
+
+int tr_merge_add(tare_merge *m, tare_view *view, const tare_filter *filter)
+{
+	tare_filter any;
 	const tare_stats *rows;
 	size_t n;
-	int err = tare_view_stats(view, filter, &rows, &n);
+	int err;
+
+	if (filter) {
+		any = *filter;
+		any.outcome = TARE_OUTCOME_ANY;
+	}
+	err = tare_view_stats(view, filter ? &any : NULL, &rows, &n);
 
 	for (size_t i = 0; !err && i < n; i++)
 		if (!add_row(m, view, &rows[i]))
@@ -202,7 +244,7 @@ static bool is_kept(const struct part *part, const tare_filter *filter)
 						     part->row.failures > 0);
 }
 
-static int finish(tare_merge *m, const tare_filter *filter)
+int tr_merge_finish(tare_merge *m, const tare_filter *filter)
 {
 	size_t n = 0;
 
@@ -255,7 +297,7 @@ TARE_API int tare_merge_open(tare_view *const *views, size_t n,
 			     const tare_filter *filter,
 			     tare_merge **ret_merge)
 {
-	tare_filter any, own;
+	tare_filter own;
 	tare_merge *m;
 	int err = 0;
 
@@ -264,17 +306,13 @@ TARE_API int tare_merge_open(tare_view *const *views, size_t n,
 	for (size_t i = 0; i < n; i++)
 		if (!views[i])
 			return TARE_EINVAL;
-	m = calloc(1, sizeof(*m));
+	m = tr_merge_new();
 	if (!m)
 		return TARE_ENOMEM;
-	if (filter) {
-		any = *filter;
-		any.outcome = TARE_OUTCOME_ANY;
-	}
 	for (size_t i = 0; !err && i < n; i++)
-		err = add_view(m, views[i], filter ? &any : NULL);
+		err = tr_merge_add(m, views[i], filter);
 	if (!err)
-		err = finish(m, filter);
+		err = tr_merge_finish(m, filter);
 	if (err) {
 		tare_merge_close(m);
 		return err;
@@ -289,6 +327,11 @@ TARE_API const tare_stats *tare_merge_stats(const tare_merge *merge,
 	if (ret_n)
 		*ret_n = merge ? merge->n : 0;
 	return merge ? merge->stats : NULL;
+}
+
+uint64_t tr_merge_processes(const tare_merge *merge, size_t index)
+{
+	return merge->part[index].processes;
 }
 
 TARE_API double tare_merge_quantile(const tare_merge *merge, size_t index,
@@ -319,6 +362,8 @@ TARE_API void tare_merge_close(tare_merge *merge)
 	tr_pool_release(&merge->pool);
 	free(merge->part);
 	tr_lookup_release(&merge->by_name);
+	free(merge->owner);
+	tr_lookup_release(&merge->by_pid);
 	free(merge->stats);
 	free(merge);
 }

@@ -257,6 +257,7 @@ static void fill_row(const tare_view *view, const struct tr_series *s,
 		/* Counters have no time slices: unknown for a window. */
 		if (is_all)
 			fill_counter(s, row);
+		row->count_low = row->count_high = row->count;
 		return;
 	}
 	row->timed = tr_series_timed(s);
@@ -277,7 +278,12 @@ static void fill_row(const tare_view *view, const struct tr_series *s,
 		fill_value(s, is_all, row);
 	/* Missed calls of a window or of the last values are unknown. */
 	row->is_estimate = s->site->worst != 0;
-	row->missed = is_all ? s->missed : 0;
+	row->count_low = row->count_high = row->count;
+	if (is_all && s->missed) {
+		row->missed = s->missed;
+		row->count_low -= s->missed - s->missed_low;
+		row->count_high += s->missed_high - s->missed;
+	}
 	if (s->site->kind == TARE_KIND_GAUGE)
 		row->last = tr_gauge_now(view, s->site);
 }

@@ -9,7 +9,6 @@
  */
 #include <stdlib.h>
 
-#include "base/maths.h"
 #include "read/view.h"
 
 static double calibrated(const struct tr_header *header)
@@ -68,7 +67,6 @@ static void take_row(tare_view *view, const struct tr_price *row)
 	const struct tr_header *header = tr_view_header(view);
 	struct tr_price_figures f;
 	struct tr_cost *cost;
-	double counted_error;
 
 	if (!row->site || row->site >= view->all.n_series)
 		return;
@@ -77,10 +75,8 @@ static void take_row(tare_view *view, const struct tr_price *row)
 	if (!tr_price_figures(row, header->counted_ticks, &f))
 		return;
 	*cost = cost_from(header, f.timed, f.counted);
-	counted_error = 2 * tr_maths_sqrt(f.counted_variance) +
-			tr_most(f.counted, f.second - f.counted) / 2;
-	cost->untimed_error = counted_error;
-	cost->error = 2 * tr_maths_sqrt(f.variance) + counted_error;
+	cost->untimed_error = f.counted_error;
+	cost->error = f.timed_error;
 	cost->is_measured = true;
 	cost->tried = tried_of(view, row);
 }

@@ -9,29 +9,58 @@
  * calls. Distributions stay those of the timed calls. Functions, too, have
  * calls without a time, depending on the mode of their hooks.
  */
+#include "base/maths.h"
 #include "read/view.h"
 
-static uint64_t missed_in(const struct tr_image *image, uint32_t id)
-{
-	const struct tr_header *header = tr_image_header(image);
-	const struct tr_site *site =
-		tr_image_at(image,
-			    header->region[TR_REGION_SITES].off +
-				    (uint64_t)id * sizeof(*site),
-			    sizeof(*site), 8);
+/* Calls while the site was paused. */
+struct missed {
+	double likely, low, high, variance;
+};
 
-	return site ? site->missed : 0;
+/* Ledgers before 3.2 have no bounds, nor has a site without room for a row. */
+#define OFF_BY 3.0
+
+static struct missed missed_in(const struct tr_image *image, uint32_t id)
+{
+	const struct tr_site *site = tr_image_site(image, id);
+	double n = site ? (double)site->missed : 0;
+	uint64_t rows = 0;
+	const struct tr_price *row = tr_image_rows(image, TR_REGION_PRICES,
+						   sizeof(*row), &rows, NULL);
+
+	for (uint64_t i = 0; i < rows && i < TR_PRICE_ROWS; i++)
+		if (row[i].site == id && row[i].missed_low > 0)
+			return (struct missed){ n, row[i].missed_low,
+						row[i].missed_high,
+						row[i].missed_variance };
+	return (struct missed){ n, n / OFF_BY, n * OFF_BY, 0 };
+}
+
+/* Of a damaged ledger, or one that was cleared in the middle of an update. */
+static uint64_t whole(double calls, double least, double most)
+{
+	if (!(calls > least))
+		calls = least;
+	return (uint64_t)(tr_least(tr_most(calls, 0), tr_least(most, 1e19)));
 }
 
 static void estimate_series(const tare_view *view, struct tr_series *s,
 			    uint32_t id)
 {
-	uint64_t before = view->has_baseline ?
-				  missed_in(&view->baseline, id) :
-				  0;
+	struct missed now = missed_in(&view->image, id), before = { 0 };
+	double error;
 
+	if (view->has_baseline)
+		before = missed_in(&view->baseline, id);
 	s->is_estimate = true;
-	s->missed = s->site->missed > before ? s->site->missed - before : 0;
+	s->missed = whole(now.likely - before.likely, 0, now.likely);
+	error = 2 * tr_maths_sqrt(tr_most(now.variance - before.variance, 0));
+	s->missed_low = whole(now.low - before.low - error, 0,
+			      (double)s->missed);
+	s->missed_high = whole(now.high - before.high + error,
+			       (double)s->missed, 1e19);
+	if (!s->missed)
+		s->missed_low = s->missed_high = 0;
 }
 
 /* Calls per counted call. */
@@ -97,6 +126,12 @@ static double most_ticks(const tare_view *view)
 		       0;
 }
 
+/* Is its sum scaled to calls without a time? */
+static bool is_scaled(const struct tr_gather *g, uint32_t path)
+{
+	return g->path[path].tried || tr_path_is_estimate(g, path);
+}
+
 /*
  * An estimate from few calls may exceed what is possible. Limits it to the time
  * that the enclosing scope has left, and at the top to that of the threads.
@@ -112,7 +147,7 @@ static void cap_children(tare_view *view, uint32_t parent)
 	for (uint32_t i = g->path[parent].first; i; i = g->path[i].next) {
 		const struct tr_path *p = &g->path[i];
 
-		if (tr_path_is_estimate(g, i))
+		if (is_scaled(g, i))
 			estimated += p->sum;
 		else
 			room -= p->sum + p->open_ticks;
@@ -120,7 +155,7 @@ static void cap_children(tare_view *view, uint32_t parent)
 	if (estimated <= tr_most(room, 0))
 		return;
 	for (uint32_t i = g->path[parent].first; i; i = g->path[i].next)
-		if (tr_path_is_estimate(g, i))
+		if (is_scaled(g, i))
 			g->path[i].sum *= tr_most(room, 0) / estimated;
 }
 

@@ -548,16 +548,30 @@ int tr_gather_edges(struct tr_gather *gather, const struct tr_image *image)
 	return err;
 }
 
-/* A large map gets memory of its own: getting all pages at once is cheaper. */
+/*
+ * A large map gets memory of its own: getting all pages at once is cheaper. All
+ * that can be needed: nodes are in the arena, which is the end of the ledger.
+ */
 #define TR_MAP_SMALL 131072u
 
-static void *take_map(size_t bytes)
+static size_t map_bytes_of(uint64_t off)
 {
-	void *map = bytes > TR_MAP_SMALL ? tr_memory_map(bytes) :
-					   calloc(1, bytes);
+	return (size_t)(off / TR_LINE + 1) * sizeof(uint32_t);
+}
 
-	if (map && bytes > TR_MAP_SMALL)
-		(void)tr_memory_reserve(map, bytes);
+static void *take_map(const struct tr_image *image)
+{
+	const struct tr_header *header = tr_image_header(image);
+	size_t bytes = map_bytes_of(image->size);
+	size_t from = map_bytes_of(header->region[TR_REGION_ARENA].off);
+	char *map;
+
+	if (bytes <= TR_MAP_SMALL)
+		return calloc(1, bytes);
+	map = tr_memory_map(bytes);
+	from = from / TR_PAGE * TR_PAGE;
+	if (map && from < bytes)
+		(void)tr_memory_reserve(map + from, bytes - from);
 	return map;
 }
 
@@ -572,13 +586,12 @@ static void give_map(void *map, size_t bytes)
 int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 		  int sign)
 {
-	size_t map_bytes = (image->size / TR_LINE + 1) * sizeof(uint32_t);
 	struct walk walk = { .gather = gather };
 	int err = begin_image(gather, image, sign);
 
 	if (err)
 		return err;
-	walk.path_of = take_map(map_bytes);
+	walk.path_of = take_map(image);
 	if (!walk.path_of)
 		return TARE_ENOMEM;
 	for (uint32_t i = 0, n = tr_image_tracks(image); i < n; i++) {
@@ -590,7 +603,7 @@ int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 		else
 			gather->damaged += tr_image_track_off(image, i) != 0;
 	}
-	give_map(walk.path_of, map_bytes);
+	give_map(walk.path_of, map_bytes_of(image->size));
 	if (gather->range.last_values)
 		tr_last_values_sort(gather);
 	if (sign < 0)

@@ -59,7 +59,7 @@ const struct tr_track *tr_image_track(const struct tr_image *image,
 {
 	const struct tr_track *track =
 		tr_image_at(image, tr_image_track_off(image, index),
-			    sizeof(*track), 8);
+			    sizeof(*track), TR_LINE);
 
 	return track && track->magic == TR_TRACK_MAGIC ? track : NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read/view.h"
 
+#include "base/text.h"
 #include "ledger/runs.h"
 
 #include <stdio.h>
@@ -85,6 +86,16 @@ static void name_damage(tare_view *view, const struct tr_image *image)
 			       (size_t)image->size);
 }
 
+static int64_t parent_of(tare_view *view)
+{
+	uint64_t parent;
+
+	return tr_parse_u64(meta_of(view, "parent"), &parent) &&
+			       parent <= INT32_MAX ?
+		       (int64_t)parent :
+		       0;
+}
+
 static void describe(tare_view *view)
 {
 	const struct tr_header *header = tr_view_header(view);
@@ -103,6 +114,7 @@ static void describe(tare_view *view)
 	run->config = meta_of(view, "config");
 	run->version = header->version;
 	run->pid = header->pid;
+	run->parent = parent_of(view);
 	run->n_tracks = tr_image_tracks(&view->image);
 	run->n_sites = tr_image_sites(&view->image);
 	run->start_ns = header->start.real_ns;
@@ -291,6 +303,9 @@ static void release_profile(struct tr_profile *profile)
 	tr_allocs_release(&profile->allocs);
 	tr_pool_release(&profile->texts);
 	tr_pool_release(&profile->places);
+	for (size_t i = 0; i < profile->n_joined; i++)
+		tare_view_close(profile->joined[i]);
+	free(profile->joined);
 }
 
 TARE_API void tare_view_close(tare_view *view)

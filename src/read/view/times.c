@@ -5,7 +5,10 @@
  * Own time is a path's total minus that of its children. Open scopes count with
  * the time they have run, so an open parent never has less than its children.
  * Net time subtracts the cost of every call (costs.c): the inside part from
- * the scope itself, the outside part from the scope around it.
+ * the scope itself, the outside part from the scope around it. How a cost is
+ * divided is calibrated, and differs in the program: where a scope has less own
+ * time than the cost of the calls in it, the rest is in the times of these
+ * calls, and is subtracted there. So net totals are right where the costs are.
  */
 
 #include <assert.h>
@@ -66,6 +69,44 @@ static double cost_inside(const struct tr_gather *g, const struct tr_path *p,
 	return calls * h->inside_ticks;
 }
 
+/* Rounding. */
+#define LITTLE 1e-6
+
+/*
+ * Net totals. `scale`: what remains of the children of a path that has less own
+ * time than they cost. Not of a path without a time of its own, such as the one
+ * that stands for a thread.
+ */
+static void add_up_net(const struct tr_gather *g, struct tr_times *out)
+{
+	out[0].scale = 1;
+	for (uint32_t i = g->n_paths; i-- > 1;) {
+		double children = out[i].net_total, own;
+		bool has_time = out[i].own >= -LITTLE * children;
+
+		out[i].own = tr_most(out[i].own, 0);
+		/* Estimates that were already limited need no more. */
+		own = tr_least(out[i].net_own, out[i].own);
+		out[i].scale = 1;
+		if (has_time && own < 0 && children > 0)
+			out[i].scale = tr_most(1 + own / children, 0);
+		out[i].net_own = tr_most(own, 0);
+		out[i].net_total = out[i].net_own + out[i].scale * children;
+		out[g->path[i].parent].net_total += out[i].net_total;
+	}
+}
+
+static void scale_down_net(const struct tr_gather *g, struct tr_times *out)
+{
+	for (uint32_t i = 1; i < g->n_paths; i++) {
+		double scale = out[g->path[i].parent].scale;
+
+		out[i].net_own *= scale;
+		out[i].net_total *= scale;
+		out[i].scale *= scale;
+	}
+}
+
 /* Post order by index: children have larger indices than their parents. */
 void tr_path_times(const struct tr_gather *g, const struct tr_header *h,
 		       struct tr_times *out)
@@ -84,14 +125,8 @@ void tr_path_times(const struct tr_gather *g, const struct tr_header *h,
 		above->own -= mine;
 		above->net_own -= mine + cost_outside(g, p, h);
 	}
-	for (uint32_t i = g->n_paths; i-- > 1;) {
-		out[i].own = tr_most(out[i].own, 0);
-		/* Estimates that were already limited need no more. */
-		out[i].net_own = tr_most(tr_least(out[i].net_own, out[i].own),
-					 0);
-		out[i].net_total += out[i].net_own;
-		out[g->path[i].parent].net_total += out[i].net_total;
-	}
+	add_up_net(g, out);
+	scale_down_net(g, out);
 }
 
 /* By site; recursion counts once in a total. */

@@ -412,10 +412,14 @@ void tr_alloc_added_at(const void *block, size_t size, uint64_t pc)
 
 TR_NOINLINE void *tr_alloc_sampled(void *block, size_t size)
 {
-	struct tr_alloc_thread *thread = enter();
+	struct tr_alloc_thread *thread;
 	struct tr_unwind_at at;
 	bool is_hit = true;
 
+	/* Without bytes: counts as 1, see tr_alloc_step(). */
+	if (!size && --tr_alloc_left >= 0)
+		return block;
+	thread = enter();
 	tr_unwind_here(&at);
 	if (!thread) {
 		defer_alloc((uintptr_t)block, size, &at);

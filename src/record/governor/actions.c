@@ -75,13 +75,16 @@ static void describe_site(const struct action *action, char *text, size_t size)
 			       1u << low);
 	else
 		(void)snprintf(what, sizeof(what), "measured");
-	(void)snprintf(text, size, "'%.64s' is %s%s", name, what,
+	(void)snprintf(text, size, "'%.64s' is now %s%s", name, what,
 		       action->level & TR_LEVEL_PAUSED ?
 			       ", part of the time" :
 			       "");
 }
 
-/* Includes the figures that led to the action, and the limit. */
+/*
+ * Includes the figures that led to the action, and the limit. In the past
+ * tense: reports print it beside the share of the whole run.
+ */
 static void describe(const struct action *action, char *text, size_t size)
 {
 	const struct tr_reason *why = &action->why;
@@ -91,9 +94,8 @@ static void describe(const struct action *action, char *text, size_t size)
 		describe_site(action, what, sizeof(what));
 	else
 		describe_all(action, what, sizeof(what));
-	(void)snprintf(text, size, "measuring %s %.3g %% of the CPU time, "
+	(void)snprintf(text, size, "measuring took %.3g %% of the CPU time, "
 		       "%s %.3g %%: %s",
-		       action->site || action->level ? "takes" : "took",
 		       why->share * 100,
 		       why->share > why->limit ? "more than" : "up to",
 		       why->limit * 100, what);

@@ -15,9 +15,11 @@
 #include "record/governor/pause.h"
 #include "record/governor/plan.h"
 #include "record/governor/rates.h"
+#include "record/price.h"
 #include "record/probe.h"
 
 #define LOOK_NS INT64_C(100000000)
+#define TRIALS_NS INT64_C(700000000) /* so long it waits for trials */
 #define ALIVE_NS INT64_C(1000000000) /* the thread called this recently */
 #define HOLD_NS INT64_C(1500000000)
 #define HOLD_MOST_NS INT64_C(3600000000000)
@@ -27,7 +29,13 @@
 #define OFF_NS INT64_C(60000000000)
 #define HEADROOM 0.75
 #define SITES 32u /* considered one by one */
+#define LEAST_HOST 0.125 /* of a call's time, in the densest loop */
 #define LEAST_CPU 0.1 /* of one CPU: a process that uses less is idle */
+
+/* Uncounted calls of a paused site per counted one. */
+struct unseen {
+	double likely, low, high;
+};
 
 static struct {
 	struct tr_governor_setup setup;
@@ -35,9 +43,11 @@ static struct {
 	uint32_t is_ready;
 	uint8_t *levels;
 	float *rate; /* by site, calls per interval */
+	float *seen, *missed; /* by site, of the last interval */
 	uint32_t n_levels;
 	struct tr_rates rates;
 	struct tr_pause pause;
+	double open_s, cost_s, more_s; /* of the last interval, while open */
 	struct tr_plan_site site[SITES];
 	int64_t look_ns, turn_ns, busy_ns;
 	int64_t between_ns; /* least time between checks by measured threads */
@@ -46,6 +56,7 @@ static struct {
 	int64_t release_ns; /* time of the last relaxation */
 	int64_t hold_ns;
 	int64_t off_ns;	   /* since when all is off; 0: not off */
+	int64_t hot_ns;	   /* since when the cost exceeds the limit; 0: not */
 	uint32_t hopeless; /* checks since a plan was enough */
 	double off_share;  /* the share that caused it */
 	double cpu_s, background_s;
@@ -86,7 +97,8 @@ struct look {
 	double cpu_s;  /* of the interval */
 	double cost_s; /* the part that measuring took, our thread included */
 	double rest_s; /* the part of sites that are not in g.site */
-	double shut;   /* uncounted calls of a paused site per counted one */
+	struct unseen shut;
+	bool is_short; /* `shut` is per call of the interval before */
 	size_t n;
 };
 
@@ -132,6 +144,23 @@ static double rate_of(uint32_t id, double calls, double on)
 	return rate;
 }
 
+/*
+ * How much such estimates vary from one check to the next is their error: of
+ * two independent ones, half the square of the difference.
+ */
+static void add_missed(const struct look *look, uint32_t id, double calls)
+{
+	double missed = calls * look->shut.likely;
+	double change = look->is_short ? 0 : missed - (double)g.missed[id];
+	struct tr_missed bounds = { calls * look->shut.low,
+				    calls * look->shut.high,
+				    change * change / 2 };
+
+	g.missed[id] = (float)missed;
+	(void)TR_ADD(tr_site_at(id)->missed, (uint64_t)(missed + 0.5));
+	tr_price_missed(id, &bounds);
+}
+
 static void look_at_site(struct look *look, uint32_t id)
 {
 	struct tr_rate new = tr_rates_new(&g.rates, id);
@@ -152,10 +181,10 @@ static void look_at_site(struct look *look, uint32_t id)
 
 	if (!(scopes | new.values) && !g.levels[id])
 		return;
-	if (on < 1)
-		(void)TR_ADD(tr_site_at(id)->missed,
-			     (uint64_t)((double)(scopes + new.values) *
-					look->shut));
+	if (!look->is_short)
+		g.seen[id] = (float)(scopes + new.values);
+	if (g.levels[id] & TR_LEVEL_PAUSED && look->shut.likely > 0)
+		add_missed(look, id, (double)g.seen[id]);
 	enter(look, &s);
 }
 
@@ -173,18 +202,47 @@ static void write_governed(const struct look *look)
 
 /*
  * Ratio of calls while the gate is closed to calls while it is open. Closed,
- * there are more in the same time, since they cost nothing.
+ * there are more in the same time, since they cost nothing. What counting costs
+ * is known within limits only (ledger/layout/price.c).
  */
-static double unseen(double cpu_s)
+static double unseen_at(double ratio, double cost_s, double least)
 {
-	double on = tr_pause_part(&g.pause), open_s = on * cpu_s;
-	double host_s = open_s - g.rates.cost_s;
+	double host_s = g.open_s - cost_s;
 
-	if (on >= 1 || open_s <= 0)
-		return 0;
-	if (host_s < open_s / 4)
-		host_s = open_s / 4;
-	return (1 - on) / on * open_s / host_s;
+	if (host_s < g.open_s * least)
+		host_s = g.open_s * least;
+	if (host_s > g.open_s)
+		host_s = g.open_s;
+	return ratio * g.open_s / host_s;
+}
+
+static struct unseen unseen(double shut_s)
+{
+	double ratio = shut_s / g.open_s;
+
+	return (struct unseen){
+		unseen_at(ratio, g.cost_s, LEAST_HOST),
+		unseen_at(ratio, g.cost_s - g.more_s, LEAST_HOST),
+		unseen_at(ratio, g.cost_s + g.more_s, LEAST_HOST / 4),
+	};
+}
+
+/*
+ * The end of a run comes at any time, perhaps before the gate was ever open:
+ * calls are then as frequent as in the interval before.
+ */
+static void find_unseen(struct look *look)
+{
+	double on = tr_pause_part(&g.pause);
+
+	look->is_short = !tr_pause_is_whole(&g.pause) && g.open_s > 0;
+	if (!look->is_short) {
+		g.open_s = on * look->cpu_s;
+		g.cost_s = g.rates.cost_s;
+		g.more_s = g.rates.more_s;
+	}
+	if (g.pause.is_used && g.open_s > 0)
+		look->shut = unseen((double)g.pause.shut_ns * 1e-9);
 }
 
 static void take_look(struct look *look)
@@ -194,12 +252,13 @@ static void take_look(struct look *look)
 			    g.looking_s;
 
 	memset(look, 0, sizeof(*look));
+	tr_pause_account(&g.pause);
 	tr_rates_look(&g.rates, tr_pause_part(&g.pause));
 	look->cpu_s = cpu - g.cpu_s;
-	look->shut = unseen(look->cpu_s);
+	find_unseen(look);
 	for (uint32_t id = TR_SITE_OVERFLOW; id < g.rates.n; id++)
 		if (TR_ACQUIRE(tr_site_at(id)->ready) &&
-		    !(tr_site_at(id)->flags & TR_SITE_INTERNAL))
+		    !(TR_LOAD(tr_site_at(id)->flags) & TR_SITE_INTERNAL))
 			look_at_site(look, id);
 	look->cost_s = g.rates.cost_s + background - g.background_s;
 	g.background_s = background;
@@ -369,6 +428,24 @@ static void hold_on(int64_t now)
 	g.release_ns = 0; /* once for each relaxation */
 }
 
+/*
+ * Trials take some tenths of a second to find what a call costs here. A plan
+ * without them may remove counts that cost nothing.
+ */
+static bool awaits_trials(const struct look *look, int64_t now)
+{
+	if (!g.hot_ns)
+		g.hot_ns = now;
+	if (now - g.hot_ns > TRIALS_NS || TR_LOAD(tr_ledger->tracing))
+		return false;
+	for (size_t i = 0; i < look->n; i++)
+		if (g.site[i].is_scope && !g.levels[g.site[i].site] &&
+		    g.site[i].cost > look->cpu_s * limit_now() / 2 &&
+		    !(g.rates.known[g.site[i].site].scope_s > 0))
+			return true;
+	return false;
+}
+
 /* True: further checks are needed. */
 static bool look_and_act(int64_t now, bool in_probe)
 {
@@ -395,6 +472,10 @@ static bool look_and_act(int64_t now, bool in_probe)
 	share = g.rates.cost_s / look.cpu_s;
 	if (plan.is_enough)
 		g.hopeless = 0;
+	if (share <= limit_now())
+		g.hot_ns = 0;
+	else if (awaits_trials(&look, now))
+		return true;
 	if (share > limit_now()) {
 		if (!in_probe)
 			tr_pause_want(&g.pause, plan.on);
@@ -464,7 +545,12 @@ static bool ready_memory(uint32_t sites)
 		g.levels = tr_memory_map(sites);
 	if (!g.rate)
 		g.rate = tr_memory_map(sites * sizeof(*g.rate));
-	return g.levels && g.rate && tr_rates_open(&g.rates, sites);
+	if (!g.seen)
+		g.seen = tr_memory_map(sites * sizeof(*g.seen));
+	if (!g.missed)
+		g.missed = tr_memory_map(sites * sizeof(*g.missed));
+	return g.levels && g.rate && g.seen && g.missed &&
+	       tr_rates_open(&g.rates, sites);
 }
 
 void tr_governor_open(const struct tr_governor_setup *setup)
@@ -473,7 +559,8 @@ void tr_governor_open(const struct tr_governor_setup *setup)
 	TR_STORE(g.is_ready, 0);
 	g.setup = *setup;
 	g.hold_ns = HOLD_NS;
-	g.calm_ns = g.release_ns = g.turn_ns = g.off_ns = 0;
+	g.calm_ns = g.release_ns = g.turn_ns = g.off_ns = g.hot_ns = 0;
+	g.open_s = 0;
 	g.between_ns = LOOK_NS;
 	g.looking_s = 0;
 	g.hopeless = 0;

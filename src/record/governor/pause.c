@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/governor/pause.h"
 
+#include <time.h>
+
 #include "ledger/write.h"
 
 #define PERIOD_NS 50000000.0
@@ -9,6 +11,11 @@
 void tr_pause_init(struct tr_pause *pause)
 {
 	*pause = (struct tr_pause){ .want = 1, .gain = 1, .is_open = true };
+}
+
+static int64_t cpu_now(void)
+{
+	return tr_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static void open_gate(struct tr_pause *pause, bool open)
@@ -23,10 +30,13 @@ void tr_pause_enable(struct tr_pause *pause, bool on)
 {
 	if (pause->is_used == on)
 		return;
+	if (on)
+		tr_ledger_open_gate_in_children();
 	pause->is_used = on;
 	pause->gain = 1;
 	tr_pause_counted(pause);
-	pause->switched_ns = pause->next_ns = tr_monotonic_ns();
+	pause->next_ns = tr_monotonic_ns();
+	pause->cpu_ns = cpu_now();
 	open_gate(pause, true);
 }
 
@@ -71,25 +81,32 @@ void tr_pause_counted(struct tr_pause *pause)
 	pause->periods = 0;
 }
 
-static void account(struct tr_pause *pause, int64_t now)
+static void account(struct tr_pause *pause, bool was_open, int64_t cpu)
 {
-	if (pause->is_open)
-		pause->open_ns += now - pause->switched_ns;
+	if (was_open)
+		pause->open_ns += cpu - pause->cpu_ns;
 	else
-		pause->shut_ns += now - pause->switched_ns;
-	pause->switched_ns = now;
+		pause->shut_ns += cpu - pause->cpu_ns;
+	pause->cpu_ns = cpu;
+}
+
+void tr_pause_account(struct tr_pause *pause)
+{
+	if (pause->is_used)
+		account(pause, pause->is_open, cpu_now());
 }
 
 void tr_pause_turn(struct tr_pause *pause, int64_t now)
 {
 	double open = PERIOD_NS * pause->want * pause->gain;
+	int64_t cpu;
 
-	if (!pause->is_used)
+	if (!pause->is_used || now < pause->next_ns)
 		return;
-	account(pause, now);
-	if (now < pause->next_ns)
-		return;
+	cpu = cpu_now();
 	open_gate(pause, !pause->is_open);
+	/* In between, if this thread had to wait for a CPU. */
+	account(pause, !pause->is_open, (cpu + cpu_now()) / 2);
 	pause->periods += pause->is_open;
 	pause->next_ns = now + (int64_t)(pause->is_open ? open :
 							  PERIOD_NS - open);

@@ -65,11 +65,15 @@ static struct tr_costs costs_at(const struct tr_rates *rates, double between_s)
 		s * added_at(&header->added_scope, between),
 		s * added_at(&header->added_untimed, 0),
 		s * added_at(&header->added_value, between),
+		0,
 	};
 
+	/* In code of another kind it is several times as much. */
+	costs.more_s = costs.scope_s + costs.untimed_s;
 	if (rates->measured.scope_s > 0) {
 		costs.scope_s = rates->measured.scope_s;
 		costs.untimed_s = rates->measured.untimed_s;
+		costs.more_s = rates->measured.more_s;
 	}
 	return costs;
 }
@@ -78,7 +82,7 @@ static struct tr_costs costs_at(const struct tr_rates *rates, double between_s)
 static void find_prices(struct tr_rates *rates)
 {
 	double s = tr_ledger->sec_per_tick, samples = 0;
-	struct tr_costs sum = { 0, 0, 0 };
+	struct tr_costs sum = { 0 };
 	struct tr_price_figures f;
 	uint32_t site;
 
@@ -87,17 +91,23 @@ static void find_prices(struct tr_rates *rates)
 		if (site >= rates->n || !(f.timed > 0) ||
 		    f.samples < TR_PRICE_SURE)
 			continue;
-		rates->known[site] = (struct tr_costs){ s * f.timed,
-							s * f.counted, 0 };
+		rates->known[site] = (struct tr_known){
+			.scope_s = (float)(s * f.timed),
+			.untimed_s = (float)(s * f.counted),
+			.more_s = (float)(s * f.counted_error),
+		};
 		sum.scope_s += f.samples * s * f.timed;
 		sum.untimed_s += f.samples * s * f.counted;
+		sum.more_s += f.samples * s * f.counted_error;
 		samples += f.samples;
 	}
-	rates->measured = (struct tr_costs){ 0, 0, 0 };
+	rates->measured = (struct tr_costs){ 0 };
 	if (samples > 0)
-		rates->measured = (struct tr_costs){ sum.scope_s / samples,
-						     sum.untimed_s / samples,
-						     0 };
+		rates->measured = (struct tr_costs){
+			.scope_s = sum.scope_s / samples,
+			.untimed_s = sum.untimed_s / samples,
+			.more_s = sum.more_s / samples,
+		};
 }
 
 struct tr_costs tr_rates_costs(const struct tr_rates *rates, uint32_t site)
@@ -105,8 +115,8 @@ struct tr_costs tr_rates_costs(const struct tr_rates *rates, uint32_t site)
 	struct tr_costs costs = rates->costs;
 
 	if (rates->known[site].scope_s > 0) {
-		costs.scope_s = rates->known[site].scope_s;
-		costs.untimed_s = rates->known[site].untimed_s;
+		costs.scope_s = (double)rates->known[site].scope_s;
+		costs.untimed_s = (double)rates->known[site].untimed_s;
 	}
 	return costs;
 }
@@ -207,6 +217,7 @@ static void look_at_thread(struct tr_rates *rates, struct tr_thread *thread,
 	if (cost > t.cpu_s)
 		cost = t.cpu_s;
 	rates->cost_s += cost;
+	rates->more_s += (t.timed + t.untimed) * costs.more_s;
 	rates->events += n;
 	sums->scope_s += n * costs.scope_s;
 	sums->untimed_s += n * costs.untimed_s;
@@ -227,12 +238,13 @@ static void start_look(struct tr_rates *rates)
 	rates->before = rates->now;
 	rates->now = before;
 	rates->thread_share = rates->cost_s = rates->events = 0;
+	rates->more_s = 0;
 	memset(rates->now, 0, rates->n * sizeof(*rates->now));
 }
 
 void tr_rates_look(struct tr_rates *rates, double on)
 {
-	struct tr_costs sums = { 0, 0, 0 };
+	struct tr_costs sums = { 0 };
 
 	start_look(rates);
 	find_prices(rates);

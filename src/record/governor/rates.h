@@ -11,6 +11,12 @@
 /* Cost in seconds of a scope, of an untimed scope, and of a value. */
 struct tr_costs {
 	double scope_s, untimed_s, value_s;
+	double more_s; /* as much more a scope may cost */
+};
+
+/* The same of a site, small: there is one for every site that fits. */
+struct tr_known {
+	float scope_s, untimed_s, more_s;
 };
 
 struct tr_rate {
@@ -20,10 +26,11 @@ struct tr_rate {
 struct tr_rates {
 	struct tr_rate *now;	/* by site, since the start */
 	struct tr_rate *before; /* at the previous check */
-	struct tr_costs *known; /* by site, where measured: scope_s > 0 */
+	struct tr_known *known; /* by site, where measured: scope_s > 0 */
 	uint32_t most, n;	/* sites that fit, sites in use */
 	/* Of the interval between the last two checks: */
 	double cost_s;		/* of all threads */
+	double more_s;		/* as much more it may be */
 	double events;		/* calls of all threads */
 	double thread_share;	/* of the thread with the highest share */
 	struct tr_costs costs;	/* of a call, mean over the threads */

@@ -76,12 +76,16 @@ void tr_gpu_set_interval(int64_t ns)
  * late, gets a new reading each time, and in the long run there is at most one
  * reading per interval.
  */
-static bool take_turn(struct tr_gpu_state *s, int64_t now)
+static bool take_turn(struct tr_gpu_state *s)
 {
 	int64_t interval = __atomic_load_n(&interval_ns, __ATOMIC_RELAXED);
+	int64_t now;
 	bool is_due;
 
 	(void)pthread_mutex_lock(&s->lock);
+	/* With the lock: a time from before it may be older than next_due's,
+	 * as if the clock had been set back. */
+	now = tr_monotonic_ns();
 	/* The interval was shortened, or the clock was set back. */
 	if (s->next_due > now + interval && s->n_shown)
 		s->next_due = now + interval;
@@ -133,7 +137,7 @@ static void refresh(struct tr_gpu_state *s)
 {
 	uint32_t question = 0;
 
-	if (take_turn(s, tr_monotonic_ns()))
+	if (take_turn(s))
 		question = tr_gpu_ask(s);
 	/* All callers wait for the first answer. */
 	if (question || !is_answered(s, 1))

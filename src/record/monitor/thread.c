@@ -63,24 +63,15 @@ static const struct tr_job *jobs[TR_JOBS_MOST] = { &tr_job_system,
 						   &tr_job_gpu };
 static uint32_t n_jobs = 3; /* grows; a row is written before it counts */
 
-int tr_monitor_init(const struct tr_config *config)
-{
-	bool wiped;
+_Static_assert(sizeof(struct monitor) <= TR_MONITOR_BYTES, "its memory");
 
+void tr_monitor_init(const struct tr_config *config, void *memory)
+{
 	configured = config;
 	if (monitor)
-		return 0;
-	monitor = tr_memory_map_wiped(sizeof(*monitor), &wiped);
-	if (!monitor)
-		return TARE_ENOMEM;
+		return;
+	monitor = memory;
 	tr_context_init();
-	return 0;
-}
-
-void tr_monitor_reset(void)
-{
-	if (monitor)
-		memset(monitor, 0, sizeof(*monitor));
 }
 
 bool tr_monitor_add(const struct tr_job *job)

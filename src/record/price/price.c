@@ -80,9 +80,10 @@ static void add_sample(struct tr_price_sums *sums, double ticks)
 	if ((n + 1) % TR_PRICE_BATCH)
 		return;
 	mean = middle(sums->recent);
-	sums->sum += mean;
-	sums->squares += mean * mean;
-	TR_STORE(sums->batches, sums->batches + 1);
+	/* Release, each: a reader sees the sample, then sums, then batch. */
+	tr_price_store(&sums->sum, sums->sum + mean);
+	tr_price_store(&sums->squares, sums->squares + mean * mean);
+	TR_PUBLISH(sums->batches, sums->batches + 1);
 }
 
 bool tr_price_prepare(uint32_t site)
@@ -99,9 +100,22 @@ void tr_price_add(uint32_t site, const struct tr_trial_result *result)
 		return;
 	TR_STORE(row->untimed, row->untimed + result->untimed);
 	if (result->is_usable)
-		add_sample(result->is_counting ? &row->counted : &row->timed,
+		add_sample(result->is_light ? &row->light : &row->counted,
 			   result->ticks);
 	__atomic_store_n(&row->busy, 0, __ATOMIC_RELEASE);
+}
+
+void tr_price_missed(uint32_t site, const struct tr_missed *missed)
+{
+	struct tr_price *row = find(site);
+
+	if (!row)
+		row = add(site);
+	if (!row)
+		return;
+	row->missed_low += missed->low;
+	row->missed_high += missed->high;
+	row->missed_variance += missed->variance;
 }
 
 uint32_t tr_price_at(uint32_t row, struct tr_price_figures *ret_figures)
@@ -110,7 +124,8 @@ uint32_t tr_price_at(uint32_t row, struct tr_price_figures *ret_figures)
 
 	if (row >= n_rows())
 		return 0;
-	if (!tr_price_figures(row_at(row), tight, ret_figures))
+	if (!tr_price_figures(row_at(row), tight, ret_figures) ||
+	    !ret_figures->is_exact)
 		*ret_figures = (struct tr_price_figures){ 0 };
 	return TR_ACQUIRE(row_at(row)->site);
 }

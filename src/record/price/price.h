@@ -9,7 +9,7 @@ struct tr_trial_result {
 	double ticks;	  /* additional ticks of a call */
 	uint64_t untimed; /* calls that it counted */
 	bool is_usable;
-	bool is_counting; /* cost of counting; else of timing over counting */
+	bool is_light;	  /* compared with calls without a frame */
 };
 
 /* Makes the site's row, before its first trial. False: no room. Busy. */

@@ -13,6 +13,12 @@
  *	counted   until the end of the log
  *	after     as before
  *
+ * Where much code runs between two calls, the processor needs time to get used
+ * to the program without the probes: its caches and the prediction of branches
+ * hold the library's code, too. In Lua, trials of 25 us found two thirds of the
+ * cost that longer ones find. So the parts after a switch begin later there
+ * (`settle`), and are longer.
+ *
  * The site is switched by its own call (tare_site.reserved[1]), never by
  * another: a site of a library that was unloaded has no calls.
  */
@@ -23,20 +29,49 @@
 enum state { IDLE, BEFORE, ARMED, COUNTING, COUNTED, AFTER };
 
 #define PART_S 25e-6	/* of each of the three parts */
+#define LARGE_S 64e-9	/* a call: more code than a small loop */
+#define LARGE_PART_S 60e-6
+#define LARGE_SETTLE_S 100e-6
 #define LONGEST 40	/* parts: longer ones were disturbed */
 #define CALLS 32u	/* between two reads of the clock */
+#define CALLS_MOST 65536u /* counted inline in one trial */
 #define PAUSE 100u	/* times the counted calls */
+#define FRAMES_LEAST 64u /* light calls per call that needs a frame */
 #define UNLIKE 0.25	/* before and after differ by more: not comparable */
 #define FIRST 2048u	/* entries before the first trial of a thread */
 
-static uint64_t part_ticks(const struct tr_thread *thread)
+static bool is_large(const struct tr_thread *thread, double ticks_per_call)
 {
-	return (uint64_t)(PART_S / thread->scale);
+	return ticks_per_call * thread->scale >= LARGE_S;
 }
 
-static uint64_t calls_of(const struct tr_thread *thread)
+static uint64_t part_ticks(const struct tr_thread *thread,
+			   double ticks_per_call)
 {
-	const struct tr_node *node = tr_node_at(thread, thread->trial.path);
+	double s = is_large(thread, ticks_per_call) ? LARGE_PART_S : PART_S;
+
+	return (uint64_t)(s / thread->scale);
+}
+
+/* Of the trial, whose first part is over. */
+static uint64_t settle_ticks(const struct tr_thread *thread)
+{
+	return is_large(thread, thread->trial.before) ?
+		       (uint64_t)(LARGE_SETTLE_S / thread->scale) :
+		       0;
+}
+
+static bool is_too_long(const struct tr_thread *thread)
+{
+	double most = LONGEST * LARGE_PART_S;
+
+	return (double)(tr_counter() - thread->trial.ticks) * thread->scale >
+	       most;
+}
+
+static uint64_t calls_at(const struct tr_thread *thread, uint32_t path)
+{
+	const struct tr_node *node = tr_node_at(thread, path);
 
 	return TR_LOAD(node->calls) + TR_LOAD(node->untimed);
 }
@@ -46,7 +81,7 @@ static void start_part(struct tr_thread *thread, enum state state)
 	struct tr_trial *trial = &thread->trial;
 
 	trial->state = state;
-	trial->calls = calls_of(thread);
+	trial->calls = calls_at(thread, thread->trial.path);
 	trial->ticks = tr_counter();
 }
 
@@ -79,12 +114,25 @@ static uint32_t choose(const struct tr_thread *thread)
 	site = tr_site_at(TR_LOAD(tr_node_at(thread, what)->site));
 	return site->kind != TARE_KIND_SCOPE || TR_LOAD(site->level) ||
 			       tr_site_is_kept(site) ||
-			       site->flags & (TARE_SITE_OPERATION |
-					      TR_SITE_STAGES |
-					      TR_SITE_INTERNAL |
-					      TR_SITE_OVERLAP) ?
+			       TR_LOAD(site->flags) &
+				       (TARE_SITE_OPERATION | TR_SITE_STAGES |
+					TR_SITE_INTERNAL | TR_SITE_NOTED |
+					TR_SITE_OVERLAP) ?
 		       0 :
 		       what;
+}
+
+/*
+ * Scopes or functions are called in it never or rarely, as by a recursion: few
+ * calls need a frame.
+ */
+static bool is_leaf(const struct tr_thread *thread, uint32_t path)
+{
+	uint32_t last = TR_LOAD(tr_node_at(thread, path)->last);
+
+	return !thread->self.light.promoted &&
+	       (!last || calls_at(thread, last) * FRAMES_LEAST <
+				 calls_at(thread, path));
 }
 
 static void start(struct tr_thread *thread)
@@ -97,7 +145,10 @@ static void start(struct tr_thread *thread)
 		rest(thread, TR_LOOK_EVENTS);
 		return;
 	}
-	trial->is_twice = !trial->is_twice;
+	trial->is_light = !trial->is_light && is_leaf(thread, trial->path);
+	trial->is_spoilt = false;
+	trial->promotions = 0;
+	trial->is_lost = false;
 	start_part(thread, BEFORE);
 }
 
@@ -117,9 +168,10 @@ static double end_part(struct tr_thread *thread)
 {
 	const struct tr_trial *trial = &thread->trial;
 	uint64_t ticks = tr_counter() - trial->ticks;
-	uint64_t calls = calls_of(thread) - trial->calls;
+	uint64_t calls = calls_at(thread, thread->trial.path) - trial->calls;
 
-	if (ticks < part_ticks(thread) || calls < CALLS)
+	if (calls < CALLS ||
+	    ticks < part_ticks(thread, (double)ticks / (double)calls))
 		return 0;
 	return (double)ticks / (double)calls;
 }
@@ -129,36 +181,72 @@ static void conclude(struct tr_thread *thread, double after)
 	const struct tr_trial *trial = &thread->trial;
 	double before = trial->before, mean = (before + after) / 2;
 	double differ = before > after ? before - after : after - before;
+	uint32_t counted = thread->self.light.counted;
 	struct tr_trial_result result = {
 		.ticks = (mean - trial->without) / trial->part,
-		.untimed = trial->counted,
-		.is_usable = differ < UNLIKE * mean,
-		.is_counting = trial->is_twice,
+		.untimed = counted,
+		.is_usable = differ < UNLIKE * mean && !trial->is_spoilt &&
+			     trial->promotions * FRAMES_LEAST <= counted,
+		.is_light = trial->is_light,
 	};
 
 	tr_price_add(TR_LOAD(tr_node_at(thread, trial->path)->site), &result);
-	rest(thread, (uint64_t)trial->counted * PAUSE);
+	rest(thread, (uint64_t)counted * PAUSE);
 }
 
-/* A trial that cannot end: its calls were counted all the same. */
+/* A trial that cannot end: its calls were counted all the same. Not in one. */
 static void give_up(struct tr_thread *thread)
 {
 	struct tr_trial *trial = &thread->trial;
-	struct tr_trial_result result = { .untimed = trial->counted };
+	uint32_t counted = thread->self.light.counted;
+	struct tr_trial_result result = { .untimed = counted };
 
-	trial->site = NULL; /* its next call finds that */
-	if (trial->counted)
+	TR_STORE(trial->site, NULL); /* its next call finds that */
+	TR_STORE(thread->self.light.site, NULL);
+	if (counted)
 		tr_price_add(TR_LOAD(tr_node_at(thread, trial->path)->site),
 			     &result);
-	rest(thread, ((uint64_t)trial->counted + CALLS) * PAUSE);
+	rest(thread, ((uint64_t)counted + CALLS) * PAUSE);
+}
+
+/* The open call has no end, it seems, after longjmp(): counts it. */
+static void lose(struct tr_thread *thread)
+{
+	struct tare_light_ *light = &thread->self.light;
+	struct tr_losses *lost = &thread->own_track->lost;
+
+	TR_STORE(light->site, NULL);
+	thread->trial.is_spoilt = true;
+	TR_STORE(light->is_inside, false);
+	tare_slot_add_(&tr_node_at(thread, light->path)->untimed, 1);
+	TR_STORE(lost->repairs, lost->repairs + 1);
+	thread->trial.is_lost = true;
+}
+
+/* It was only slow: on a busy machine, with a handler's scopes inside. */
+static void find_again(struct tr_thread *thread)
+{
+	struct tr_losses *lost = &thread->own_track->lost;
+
+	thread->trial.is_lost = false;
+	TR_STORE(lost->repairs, lost->repairs - 1);
 }
 
 static void turn(struct tr_thread *thread, uint32_t entries)
 {
+	const struct tare_light_ *light = &thread->self.light;
 	struct tr_trial *trial = &thread->trial;
 	double ticks;
 
+	if (light->is_inside && is_too_long(thread))
+		lose(thread);
+	if (light->is_inside) {
+		thread->check_after = 1;
+		return;
+	}
 	if (trial->state == IDLE) {
+		if (!trial->wait) /* a new thread: a pause is never 0 */
+			trial->wait = FIRST;
 		if (trial->wait > entries) {
 			trial->wait -= entries;
 			return;
@@ -173,11 +261,11 @@ static void turn(struct tr_thread *thread, uint32_t entries)
 			trial->before = ticks;
 			arm(thread);
 		}
-	} else if (trial->state == COUNTED) {
+	} else if (trial->state == COUNTED &&
+		   tr_counter() - trial->ticks >= settle_ticks(thread)) {
 		start_part(thread, AFTER);
 	}
-	if (trial->state != IDLE &&
-	    tr_counter() - trial->ticks > LONGEST * part_ticks(thread))
+	if (trial->state != IDLE && is_too_long(thread))
 		give_up(thread);
 	if (trial->state != IDLE)
 		thread->check_after = 1; /* at the end of each lap */
@@ -185,53 +273,172 @@ static void turn(struct tr_thread *thread, uint32_t entries)
 		thread->check_after = (uint32_t)trial->wait;
 }
 
+/*
+ * Calls until the clock is read. The program counts light calls itself: as many
+ * as fit into the time, and some more, since they are faster.
+ */
+static uint32_t calls_to_come(const struct tr_thread *thread)
+{
+	const struct tr_trial *trial = &thread->trial;
+	uint64_t ticks = trial->is_settled ?
+				 part_ticks(thread, trial->before) :
+				 settle_ticks(thread);
+	double calls = 1.25 * (double)ticks / trial->before;
+
+	if (!trial->is_light || calls < CALLS)
+		return CALLS;
+	return calls > CALLS_MOST ? CALLS_MOST : (uint32_t)calls;
+}
+
+static void start_light(struct tr_thread *thread, tare_site *site)
+{
+	const struct tr_trial *trial = &thread->trial;
+	struct tare_light_ *light = &thread->self.light;
+	struct tr_node *node = tr_node_at(thread, trial->path);
+
+	light->parent = TR_LOAD(node->parent);
+	light->path = trial->path;
+	light->ready = (void *const *)&thread->track;
+	light->current = &thread->own_track->current;
+	light->last = &tr_node_at(thread, light->parent)->last;
+	light->calls = &node->untimed;
+	TR_FENCE();
+	TR_STORE(light->site, site);
+	TR_STORE(site->slot, TARE_SLOT_LIGHT_);
+}
+
+/* Of a site in a trial of this thread, in tare_site.reserved[1]. */
+static uint64_t mark_of(const struct tr_thread *thread)
+{
+	return (uint64_t)(thread->index + 1) << TR_SITE_TRIAL_SHIFT |
+	       TR_SITE_TRIAL;
+}
+
+/*
+ * Marks the site. `trial.site` comes first: a thread that finds the mark, and
+ * its thread not at it, removes the mark. Such a mark is also left where a
+ * trial begins just as another thread ends its own and opens the gate: no call
+ * of the site finds it then.
+ */
+static bool mark(struct tr_thread *thread, tare_site *site)
+{
+	uint64_t found = 0;
+
+	TR_STORE(thread->trial.site, site);
+	if (TR_SWAP(site->reserved[1], &found, mark_of(thread)))
+		return true;
+	TR_STORE(thread->trial.site, NULL);
+	if (found & TR_SITE_TRIAL)
+		tr_trial_drop_ended(site, found);
+	return false;
+}
+
 bool tr_trial_begin(struct tr_thread *thread, tare_site *site, uint32_t gate)
 {
 	struct tr_trial *trial = &thread->trial;
-	uint64_t none = 0, own = (uint64_t)(thread->index + 1)
-				 << TR_SITE_TRIAL_SHIFT;
 
-	own |= TR_SITE_TRIAL | (trial->is_twice ? TR_SITE_TWICE : 0);
 	trial->node = 0;
 	if (trial->state != ARMED || TR_LOAD(site->reserved[0]) != gate ||
-	    !TR_SWAP(site->reserved[1], &none, own))
+	    !mark(thread, site))
 		return false;
-	trial->counted = 0;
-	trial->left = CALLS;
-	trial->is_extra = false;
+	thread->self.light.counted = 0;
+	trial->counted_before = 0;
+	trial->is_settled = !settle_ticks(thread);
+	thread->self.light.left = calls_to_come(thread);
 	start_part(thread, COUNTING);
-	trial->site = site;
+	if (trial->is_light)
+		start_light(thread, site);
 	TR_PUBLISH(site->generation, 0);
 	return true;
 }
 
-void tr_trial_drop(tare_site *site, uint64_t state)
+/* No other value than this mark: the governor may have stored a level. */
+static void unmark(tare_site *site, uint64_t mark)
 {
-	if (TR_SWAP(site->reserved[1], &state, 0))
+	TR_STORE(site->slot, 0);
+	if (TR_SWAP(site->reserved[1], &mark, 0))
 		TR_PUBLISH(site->generation, TR_LOAD(site->reserved[0]));
+}
+
+void tr_trial_drop_ended(tare_site *site, uint64_t mark)
+{
+	uint32_t owner = (uint32_t)(mark >> TR_SITE_TRIAL_SHIFT) - 1;
+
+	if (owner >= tr_max_threads ||
+	    !tr_trial_is_own(&tr_threads[owner], site))
+		unmark(site, mark);
+}
+
+/* From here on the time counts. */
+static void settle(struct tr_thread *thread)
+{
+	struct tr_trial *trial = &thread->trial;
+
+	trial->is_settled = true;
+	trial->counted_before = thread->self.light.counted;
+	thread->self.light.left = calls_to_come(thread);
+	start_part(thread, COUNTING);
 }
 
 bool tr_trial_check(struct tr_thread *thread, tare_site *site)
 {
 	struct tr_trial *trial = &thread->trial;
+	struct tare_light_ *light = &thread->self.light;
 	uint64_t ticks = tr_counter() - trial->ticks, calls;
+	uint64_t wanted = part_ticks(thread, trial->before);
 
-	trial->left = CALLS;
-	if (ticks < part_ticks(thread))
+	light->left = CALLS;
+	if (!trial->is_settled) {
+		if (ticks >= settle_ticks(thread))
+			settle(thread);
 		return false;
-	calls = calls_of(thread) - trial->calls;
-	trial->site = NULL;
-	tr_trial_drop(site, TR_LOAD(site->reserved[1]));
+	}
+	if (ticks < (trial->is_light ? wanted / 2 : wanted))
+		return false;
+	calls = calls_at(thread, trial->path) - trial->calls;
+	TR_STORE(trial->site, NULL);
+	TR_STORE(light->site, NULL);
+	unmark(site, mark_of(thread));
 	trial->state = COUNTED;
 	trial->ticks = tr_counter();
 	trial->without = calls ? (double)ticks / (double)calls : 0;
-	trial->part = calls ? (double)trial->counted / (double)calls : 0;
-	if (trial->part < 0.5 || ticks > LONGEST * part_ticks(thread))
+	trial->part = calls ? (double)(light->counted - trial->counted_before) /
+				      (double)calls :
+			      0;
+	if (trial->part < 0.5 || ticks > LONGEST * wanted)
 		give_up(thread);
 	return true;
 }
 
-void tr_price_open(void)
+void *tr_trial_light_end(struct tr_thread *thread)
 {
-	__atomic_store_n(&tr_trial_turn, turn, __ATOMIC_RELAXED);
+	struct tare_light_ *light = &thread->self.light;
+	bool was_inside = TR_LOAD(light->is_inside);
+	tare_site *site = TR_LOAD(light->site);
+	void *promoted;
+
+	/* From here on no signal handler can give it a frame. */
+	TR_STORE(light->is_inside, false);
+	TR_FENCE();
+	promoted = TR_LOAD(light->promoted);
+	if (promoted || !was_inside) {
+		TR_STORE(light->promoted, NULL);
+		if (!promoted && thread->trial.is_lost)
+			find_again(thread);
+		if (promoted && thread->trial.is_light)
+			TR_STORE(light->site, thread->trial.site);
+		return promoted;
+	}
+	tare_slot_add_(light->calls, 1);
+	light->counted++;
+	if (light->left > 1)
+		light->left--;
+	else if (site)
+		(void)tr_trial_check(thread, site);
+	return NULL;
+}
+
+void tr_price_open(bool on)
+{
+	__atomic_store_n(&tr_trial_turn, on ? turn : NULL, __ATOMIC_RELAXED);
 }

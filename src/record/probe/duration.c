@@ -32,6 +32,7 @@ static void append_duration(struct tr_thread *thread, const struct tr_note *d)
 	uint32_t node;
 
 	mark_operation(d->site);
+	tr_trial_settle(thread);
 	node = tr_tree_child(thread, thread->own_track->current, d->site);
 	if (!node) {
 		tr_scope_overflow(thread);

@@ -40,6 +40,8 @@ static void save(struct tr_thread *thread, uint64_t *words)
 	uint64_t depth;
 
 	words[0] = 0;
+	if (thread->own_track)
+		tr_trial_settle(thread);
 	if (thread->top == thread->frames || !tr_thread_enter(thread))
 		return;
 	if (thread->deep)

@@ -16,13 +16,32 @@
 
 /* ---- notes ------------------------------------------------------------- */
 
-/* The frame of a handle; NULL means the innermost. NULL if there is none. */
-static struct tr_frame *frame_of(const struct tr_thread *thread, void *handle)
+/*
+ * While measuring is off, scopes have no frames, and a note of such a scope
+ * would go to one that was begun before.
+ */
+static bool is_on(void)
 {
-	struct tr_frame *frame = handle ? tr_frame_of(handle) : thread->top;
+	return tr_ledger && tr_ledger->control &&
+	       TR_LOAD(tr_ledger->control->enabled);
+}
 
-	if (!thread->own_track || frame <= thread->frames ||
-	    frame > thread->top || (handle && !tr_frame_is_for(frame, handle)))
+/* The frame of a handle; NULL means the innermost. NULL if there is none. */
+static struct tr_frame *frame_of(struct tr_thread *thread, void *handle)
+{
+	struct tr_frame *frame;
+
+	if (!thread->own_track || (!handle && !is_on()))
+		return NULL;
+	tr_trial_settle(thread);
+	if (handle && tr_trial_is_light(handle)) {
+		handle = thread->self.light.promoted;
+		if (!handle)
+			return NULL;
+	}
+	frame = handle ? tr_frame_of(handle) : thread->top;
+	if (frame <= thread->frames || frame > thread->top ||
+	    (handle && !tr_frame_is_for(frame, handle)))
 		return NULL;
 	return frame;
 }
@@ -154,8 +173,8 @@ void tr_own_items(void *handle, uint64_t n)
  */
 TR_INLINE bool is_common(const struct tr_thread *thread, size_t bytes)
 {
-	return thread->top > thread->frames &&
-	       thread->note_bytes + bytes <= TR_NOTE_BUFFER_BYTES;
+	return thread->top > thread->frames && !thread->self.light.is_inside &&
+	       is_on() && thread->note_bytes + bytes <= TR_NOTE_BUFFER_BYTES;
 }
 
 /* The head of an entry; key and value follow it. Busy. */

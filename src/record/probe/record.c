@@ -207,6 +207,16 @@ static void forget(struct tr_thread *thread, uint64_t start)
 		thread->notes_cut = false;
 }
 
+/* No trials any more, in which a call has no time for its record. */
+static void mark_noted(uint32_t id)
+{
+	struct tr_site *site = tr_site_at(id);
+
+	if (TR_UNLIKELY(!(TR_LOAD(site->flags) & TR_SITE_NOTED)))
+		(void)__atomic_fetch_or(&site->flags, TR_SITE_NOTED,
+					__ATOMIC_RELAXED);
+}
+
 void tr_note_record(struct tr_thread *thread, uint32_t site, uint64_t start,
 		    uint64_t duration, const char *error)
 {
@@ -217,6 +227,7 @@ void tr_note_record(struct tr_thread *thread, uint32_t site, uint64_t start,
 	uint64_t *place;
 
 	assert(tr_thread_is_busy(thread));
+	mark_noted(site);
 	if (TR_UNLIKELY(duration < TR_LOAD(tr_note_floor)) && !error) {
 		forget(thread, start);
 		return;

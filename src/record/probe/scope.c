@@ -77,6 +77,7 @@ TR_COLD void *tr_scope_begin_slow(tare_site *site, uint32_t gate)
 	if (!tr_thread_enter(thread))
 		return begin_detached(thread, site);
 	tr_ledger_heal(thread);
+	tr_trial_settle(thread);
 	node = tr_tree_child(thread, thread->own_track->current,
 			     TR_LOAD(site->id));
 	if (!node) {
@@ -84,6 +85,9 @@ TR_COLD void *tr_scope_begin_slow(tare_site *site, uint32_t gate)
 		tr_thread_leave(thread);
 		return NULL;
 	}
+	/* begin_other() misses a path whose place in the hash is taken. */
+	if (TR_UNLIKELY(node == thread->trial.node))
+		(void)tr_trial_begin(thread, site, gate);
 	frame = tr_scope_push(thread, thread->own_track, node);
 	if (tr_scope_is_skipped(thread, site)) {
 		void *handle = tr_frame_untimed(thread, frame);
@@ -94,6 +98,15 @@ TR_COLD void *tr_scope_begin_slow(tare_site *site, uint32_t gate)
 	tr_frame_begin(frame, site, slow_ticks(thread));
 	tr_thread_leave(thread);
 	return frame;
+}
+
+/* Only counted, in a trial or by the governor's choice. */
+TR_INLINE void *begin_tried(struct tr_thread *thread, tare_site *site,
+			    uint32_t gate)
+{
+	void *handle = tr_trial_light_begin(thread, site);
+
+	return handle ? handle : tr_scope_begin_untimed(site, gate);
 }
 
 /*
@@ -114,12 +127,13 @@ static TR_NOINLINE void *begin_other(tare_site *site, uint32_t gate,
 	there = tr_node_at(thread, node);
 	/* An empty place is no_node, of no site; bit 0 set means a cell. */
 	if (TR_UNLIKELY(node & 1) || TR_UNLIKELY(there->site != id) ||
-	    TR_UNLIKELY(there->parent != parent))
+	    TR_UNLIKELY(there->parent != parent) ||
+	    TR_UNLIKELY(thread->self.light.is_inside))
 		return tr_scope_begin_slow(site, gate);
 	tr_node_at(thread, parent)->last = node;
 	if (TR_UNLIKELY(node == thread->trial.node) &&
 	    tr_trial_begin(thread, site, gate))
-		return tr_scope_begin_untimed(site, gate);
+		return begin_tried(thread, site, gate);
 	frame = tr_scope_push(thread, track, node);
 	TR_STORE(frame->start, tr_counter());
 	return frame;
@@ -139,7 +153,7 @@ static TR_NOINLINE void *begin_operation(tare_site *site, uint32_t gate)
 	if (!track || TR_ACQUIRE(site->reserved[0]) != gate)
 		return tr_scope_begin_slow(site, gate);
 	if (TR_LOAD(site->reserved[1]))
-		return tr_scope_begin_untimed(site, gate);
+		return begin_tried(thread, site, gate);
 	if (!(site->flags & TARE_SITE_OPERATION))
 		return tr_scope_begin_slow(site, gate);
 	parent = TR_LOAD(track->current);
@@ -282,11 +296,23 @@ static void finish(struct tr_thread *thread, void *handle, uint64_t end)
 	tr_scope_append(thread, node, start, duration, flags);
 }
 
+/* A call of a trial: its end. False: *handle has a frame, to be ended. */
+TR_INLINE bool ends_light(struct tr_thread *thread, void **handle)
+{
+	if (!tr_trial_is_light(*handle) || tr_probe_forward)
+		return false;
+	*handle = tr_trial_light_end(thread);
+	return !*handle;
+}
+
 void tr_scope_end_at(void *handle, uint64_t end)
 {
 	struct tr_thread *thread = tr_this_thread();
-	struct tr_frame *frame = tr_frame_of(handle);
+	struct tr_frame *frame;
 
+	if (ends_light(thread, &handle))
+		return;
+	frame = tr_frame_of(handle);
 	if (!thread->own_track) {
 		/* Begun before a fork, or by another thread. */
 		if (tr_ledger && tr_ledger->header)
@@ -356,6 +382,10 @@ static TR_NOINLINE void end_noted(struct tr_frame *frame, uint64_t end)
  */
 static TR_NOINLINE void end_other(void *handle)
 {
+	struct tr_thread *thread = tr_this_thread();
+
+	if (ends_light(thread, &handle))
+		return;
 	if (tr_probe_forward || !tr_scope_end_untimed(handle))
 		end_slow(handle, tr_counter());
 }

@@ -42,21 +42,18 @@ TR_INLINE uint32_t find_child(const struct tr_thread *thread, uint32_t parent,
 }
 
 /* A site in a trial: its thread counts, all others time its calls. */
-static bool is_tried(struct tr_thread *thread, tare_site *site, uint64_t level)
+static bool is_tried(struct tr_thread *thread, tare_site *site, uint64_t mark)
 {
-	uint32_t owner = (uint32_t)(level >> TR_SITE_TRIAL_SHIFT) - 1;
-
 	if (tr_trial_is_own(thread, site))
-		return thread->trial.is_extra || tr_trial_counts(thread, site);
-	if (owner >= tr_max_threads ||
-	    !tr_trial_is_own(&tr_threads[owner], site))
-		tr_trial_drop(site, level);
+		return tr_trial_counts(thread, site);
+	tr_trial_drop_ended(site, mark);
 	return false;
 }
 
 bool tr_scope_is_skipped(struct tr_thread *thread, tare_site *site)
 {
-	uint64_t level = TR_LOAD(site->reserved[1]);
+	/* Acquire: a trial's thread has stored which site it is at. */
+	uint64_t level = TR_ACQUIRE(site->reserved[1]);
 
 	if (TR_UNLIKELY(level & TR_SITE_TRIAL))
 		return is_tried(thread, site, level);
@@ -71,13 +68,15 @@ void *tr_frame_untimed(const struct tr_thread *thread, struct tr_frame *frame)
 	return (char *)frame + 1;
 }
 
-static void *begin_untimed(tare_site *site, uint32_t gate)
+void *tr_scope_begin_untimed(tare_site *site, uint32_t gate)
 {
 	struct tr_thread *thread = tr_this_thread();
 	struct tr_track *track = thread->track;
 	uint32_t id = TR_LOAD(site->id), node;
 	struct tr_frame *frame;
 
+	if (TR_UNLIKELY(thread->self.light.is_inside))
+		return tr_scope_begin_slow(site, gate);
 	node = find_child(thread, TR_LOAD(track->current), id);
 	if (!node)
 		return tr_scope_begin_slow(site, gate);
@@ -88,37 +87,23 @@ static void *begin_untimed(tare_site *site, uint32_t gate)
 	return frame;
 }
 
-/*
- * A trial of the cost of counting: each call is counted twice as far as the
- * processor is concerned, and once in the ledger, at its end.
- */
-static TR_NOINLINE void *begin_twice(tare_site *site, uint32_t gate)
+void tr_trial_promote(struct tr_thread *thread)
 {
-	struct tr_thread *thread = tr_this_thread();
-	uint32_t current = TR_LOAD(thread->track->current);
-	void *handle;
+	struct tare_light_ *light = &thread->self.light;
+	struct tr_frame *frame;
 
-	if (!tr_trial_is_own(thread, site) || thread->trial.is_extra ||
-	    !find_child(thread, current, TR_LOAD(site->id)))
-		return begin_untimed(site, gate);
-	if (!tr_trial_counts(thread, site))
-		return tr_own_scope_begin(site, gate);
-	thread->trial.is_extra = true;
-	handle = tr_own_scope_begin(site, gate);
-	/* Else a signal handler has ended the trial: this is the call. */
-	if (handle != tr_frame_of(handle)) {
-		tr_own_scope_end((char *)handle + TR_HANDLE_EXTRA);
-		handle = begin_untimed(site, gate);
-	}
-	thread->trial.is_extra = false;
-	return handle;
-}
-
-void *tr_scope_begin_untimed(tare_site *site, uint32_t gate)
-{
-	if (TR_UNLIKELY(TR_LOAD(site->reserved[1]) & TR_SITE_TWICE))
-		return begin_twice(site, gate);
-	return begin_untimed(site, gate);
+	/* A handler's scope was first: it is not inside of the call. */
+	if (TR_LOAD(thread->own_track->current) != light->parent)
+		return;
+	TR_STORE(light->site, NULL); /* until its end */
+	thread->trial.promotions++;
+	TR_STORE(light->is_inside, false);
+	TR_FENCE();
+	/* A signal handler may have been first. */
+	if (TR_LOAD(light->promoted))
+		return;
+	frame = tr_scope_push(thread, thread->own_track, light->path);
+	TR_STORE(light->promoted, tr_frame_untimed(thread, frame));
 }
 
 /* A failure is still recorded, with the time of its end. */
@@ -146,7 +131,7 @@ void tr_scope_count(struct tr_thread *thread, uint32_t off, void *handle)
 	struct tr_node *node = tr_node_at(thread, off);
 	uint64_t aside = TR_LOAD(tr_frame_of(handle)->aside);
 
-	tare_slot_add_(&node->untimed, tr_handle_counts(handle));
+	tare_slot_add_(&node->untimed, 1);
 	if (TR_UNLIKELY(aside & TR_FRAME_FAILED))
 		count_failure(thread, node, aside & ~TR_FRAME_FAILED);
 	else if (TR_UNLIKELY(thread->note_bytes))
@@ -173,8 +158,7 @@ bool tr_scope_end_untimed(void *handle)
 		TR_STORE(track->current, tr_node_at(thread, node)->parent);
 		TR_FENCE();
 		thread->top = frame - 1;
-		tare_slot_add_(&tr_node_at(thread, node)->untimed,
-			       tr_handle_counts(handle));
+		tare_slot_add_(&tr_node_at(thread, node)->untimed, 1);
 		return true;
 	}
 	/* As tr_thread_enter(); `busy`, since a record may need a drain. */

@@ -59,14 +59,28 @@ static uint32_t choose_shift(double sec_per_tick)
 /* The figures are another process's. For the ledger that is being opened. */
 static bool is_shared;
 
-void tr_calibrate_clock(void)
+/* Of the process, which may have begun long before its ledger. */
+static void set_start(struct tr_anchor *to, const struct tr_anchor *start)
+{
+	if (!start->mono_ns) {
+		tr_anchor_take(to, tr_ledger->counter_clock);
+		return;
+	}
+	*to = *start;
+	if (!tr_ledger->counter_clock) {
+		to->ticks = (uint64_t)to->mono_ns;
+		to->width = 0;
+	}
+}
+
+void tr_calibrate_clock(const struct tr_anchor *start)
 {
 	struct tr_header *header = tr_ledger->header;
 	double hz = tr_counter_hz();
 
 	is_shared = tr_calibration_read();
 
-	tr_anchor_take(&header->start, tr_ledger->counter_clock);
+	set_start(&header->start, start);
 	if (!tr_ledger->counter_clock) {
 		header->clock = TR_CLOCK_KIND_MONOTONIC;
 		header->sec_per_tick = 1e-9;

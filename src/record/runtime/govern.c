@@ -46,7 +46,7 @@ void tr_self_govern(void)
 	};
 
 	next_ns = 0;
-	tr_price_open();
+	tr_price_open(tr_config.cost_trials);
 	if (tr_monitor_add(&job))
 		tr_governor_open(&setup);
 }

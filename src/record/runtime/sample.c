@@ -42,6 +42,7 @@ void tr_sample_begin(bool is_preloaded)
 		.config = &tr_config,
 		.open = tr_open_uncounted,
 		.has_monitor_thread = !is_preloaded,
+		.has_early = is_preloaded && tr_is_direct_child,
 	};
 
 	tr_region_begin();

@@ -27,16 +27,23 @@
 #include <string.h>
 #include <unistd.h>
 
-struct tr_config tr_config;
+/*
+ * Aligned to no more than it needs: the linker then puts it beside the small
+ * variables, whose pages are in use at the start of every process anyway.
+ */
+_Alignas(8) struct tr_config tr_config;
 enum tr_mode tr_mode;
 
 /* In wiped memory. */
 struct process {
+	/* First, and the ledger's `ready` next: in one page. */
+	struct tr_anchor start; /* if preloaded; mono_ns 0: not taken */
+	uint64_t rss_start;	/* if preloaded, before the ledger opens */
 	struct tr_ledger ledger;
 	uint32_t opening; /* 1 while a thread opens, 2 after a failure */
 	uint64_t lost;	  /* events during the opening */
 	uint32_t stopped;
-	uint64_t rss_start; /* if preloaded, before the ledger opens */
+	_Alignas(8) char monitor[TR_MONITOR_BYTES];
 };
 
 static struct process *process;
@@ -71,8 +78,7 @@ static void reset_in_child(void)
 		return;
 	tr_memory_unmap(tr_threads, bytes);
 	tr_threads = tr_memory_map(bytes);
-	memset(process, 0, sizeof(*process));
-	tr_monitor_reset();
+	memset(process, 0, sizeof(*process)); /* and the monitor's part */
 	tr_thread_set(&tr_thread_none);
 }
 
@@ -85,26 +91,28 @@ static void choose_max_threads(void)
 		tr_max_threads = most < 16 ? 16 : (uint32_t)most;
 }
 
+/* One mapping: each costs every process of a build. */
 static int map_process(void)
 {
-	bool wiped = false, threads_wiped = false;
+	size_t own = (sizeof(*process) + TR_PAGE - 1) / TR_PAGE * TR_PAGE;
+	bool wiped = false;
+	char *memory;
 
 	if (process)
 		return 0;
-	process = tr_memory_map_wiped(sizeof(*process), &wiped);
 	choose_max_threads();
-	tr_threads = tr_memory_map_wiped(tr_max_threads *
-					 sizeof(struct tr_thread),
-					 &threads_wiped);
-	if (!process || !tr_threads || tr_monitor_init(&tr_config)) {
-		tr_memory_unmap(process, sizeof(*process));
-		process = NULL;
+	memory = tr_memory_map_wiped(own + tr_max_threads *
+						   sizeof(struct tr_thread),
+				     &wiped);
+	if (!memory)
 		return TARE_ENOMEM;
-	}
+	process = (void *)memory;
+	tr_threads = (void *)(memory + own);
+	tr_monitor_init(&tr_config, process->monitor);
 	/*
 	 * An old kernel does not wipe: a handler does it, at least for fork().
 	 */
-	if (!wiped || !threads_wiped)
+	if (!wiped)
 		(void)pthread_atfork(NULL, NULL, reset_in_child);
 	return 0;
 }
@@ -213,7 +221,7 @@ static int open_process(bool standby)
 	if (standby) {
 		TR_STORE(tr_ledger->control->enabled, 0);
 	} else {
-		tr_calibrate_clock();
+		tr_calibrate_clock(&process->start);
 		tr_step_is_read = tr_log_is_read;
 		tr_step_set_log(tr_log_line);
 		tr_follow_steps();
@@ -420,14 +428,29 @@ static bool wants_monitor(void)
 	       tr_config.collect_memory_detailed;
 }
 
-static void be_quiet(void)
+/* In a forked child of a preloaded program. */
+static void begin_child(void)
 {
 	tr_log_is_quiet = true;
+	tr_process_remember_parent();
+	tr_anchor_take(&process->start, TR_HAS_COUNTER);
 }
 
 static uint64_t known_bytes(uint64_t bytes)
 {
 	return bytes == UINT64_MAX ? 0 : bytes;
+}
+
+bool tr_is_direct_child;
+
+static bool is_child_of_run(void)
+{
+	const char *group = secure_getenv("TARE_GROUP");
+	const char *text = group ? strrchr(group, '-') : NULL;
+	uint64_t pid;
+
+	return text && tr_parse_u64(text + 1, &pid) &&
+	       pid == (uint64_t)getppid();
 }
 
 /*
@@ -436,18 +459,19 @@ static uint64_t known_bytes(uint64_t bytes)
  */
 static void start_preloaded(void)
 {
-	const char *group = secure_getenv("TARE_GROUP");
-	const char *pid = group ? strrchr(group, '-') : NULL;
-
 	if (map_process())
 		return;
-	/* Only direct children of `tare run` may print messages. */
-	tr_log_is_quiet = !pid || strtol(pid + 1, NULL, 10) != getppid();
-	(void)pthread_atfork(NULL, NULL, be_quiet);
+	/* The ledger opens later, at the first sample. */
+	tr_anchor_take(&process->start, TR_HAS_COUNTER);
+	tr_is_direct_child = is_child_of_run();
+	/* Only these may print messages. */
+	tr_log_is_quiet = !tr_is_direct_child;
+	(void)pthread_atfork(NULL, NULL, begin_child);
 	tr_process_remember(start_argv);
 	tr_ledger = &process->ledger;
 	tr_load_config();
-	if (tr_config.collect_memory_basic)
+	/* Only here: files of /proc are a tenth of what a short child costs. */
+	if (tr_config.collect_memory_basic && !tr_log_is_quiet)
 		process->rss_start = known_bytes(tr_usage_rss());
 	tr_runs_use(&tr_config);
 	first = getpid();
@@ -480,9 +504,10 @@ void tr_start_at_load(void)
 	bool is_preloaded = preloaded_copy() == &tr_probe_own;
 	static bool is_done; /* another copy's start may come first */
 
-	if ((&tare_only_reads && tare_only_reads) || is_done)
+	/* A store first: a read would cost a page fault of its own. */
+	if ((&tare_only_reads && tare_only_reads) ||
+	    __atomic_exchange_n(&is_done, true, __ATOMIC_RELAXED))
 		return;
-	is_done = true;
 	tr_mode = mode_of(text);
 	if (tr_mode == TR_MODE_OFF) {
 		/* The file may enable it, unless TARE=0 forbids it. */

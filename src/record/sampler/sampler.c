@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,7 +31,7 @@ struct tr_sampler *tr_sampler;
 
 /* Not wiped by a fork: a child starts as its parent did. */
 struct tr_sampler_setup tr_sampling;
-struct tr_unwind_frame *tr_sample_frames;
+void *tr_sample_frames;
 static bool sampler_has_fork_handler;
 static bool sampler_was_on;
 
@@ -96,6 +97,37 @@ struct tr_followed *tr_sampler_self(void)
 	return is_on() ? find_self() : NULL;
 }
 
+/* ---- the kernel's part ------------------------------------------------- */
+
+/*
+ * ns of a signal outside the handler: of an event, of a timer. `tare run` has
+ * measured them (cli/signal_cost.c); 0: not known.
+ */
+static uint32_t signal_cost_ns[2];
+
+static void read_signal_cost(void)
+{
+	const char *text = secure_getenv("TARE_SIGNAL_COST");
+	bool is_wall = tr_sampler->clock == TR_SAMPLING_WALL;
+	uint32_t ns[3] = { 0, 0, 0 };
+
+	for (int i = 0; text && i < 3; i++) {
+		for (; *text >= '0' && *text <= '9' && ns[i] < 1000000; text++)
+			ns[i] = ns[i] * 10 + (uint32_t)(*text - '0');
+		text = *text == ',' ? text + 1 : NULL;
+	}
+	signal_cost_ns[0] = ns[0];
+	signal_cost_ns[1] = is_wall ? ns[2] : ns[1];
+}
+
+/* Every signal costs, whether it became a sample or not. */
+static void add_signal_cost(bool is_timer)
+{
+	if (tr_sampler_has_ledger())
+		(void)TR_ADD(tr_ledger->header->sampling.cost_ns,
+			     signal_cost_ns[is_timer]);
+}
+
 static void take_sample(struct tr_followed *self, const siginfo_t *info,
 			void *context)
 {
@@ -114,6 +146,7 @@ static void take_sample(struct tr_followed *self, const siginfo_t *info,
 		tr_sampler_came_late(self, context);
 	else
 		tr_sample_clock_go_on(self, is_timer);
+	add_signal_cost(is_timer);
 	/* Unless it was removed meanwhile. */
 	(void)tr_followed_become(self, TR_FOLLOWED_TAKING, TR_FOLLOWED_READY);
 }
@@ -170,6 +203,7 @@ static void fill_sampler(uint32_t size)
 	tr_sampler->has_monitor_thread = tr_sampling.has_monitor_thread;
 	tr_sampler->period_ns = (uint64_t)period;
 	tr_sampler->clock = tr_sample_clock_choose(tr_sampling.config);
+	tr_sampler->early_ns = tr_sample_early_choose(tr_sampling.config);
 }
 
 static uint32_t sampler_size; /* for children */
@@ -186,6 +220,7 @@ static void sample_child(void)
 		memset(tr_sampler, 0, bytes);
 	sampled_self = NULL;
 	tr_sample_clock_forget();
+	tr_sampling.has_early = false;
 	fill_sampler(sampler_size);
 	begin_sampling();
 }
@@ -197,17 +232,22 @@ static bool map_sampler(void)
 
 	if (tr_sampler)
 		return true;
-	if (!tr_side_init())
-		return false;
-	tr_sample_frames = tr_memory_map(size * (depth + 1) *
-					 sizeof(*tr_sample_frames));
-	if (!tr_sample_frames)
-		return false;
 	tr_sampler = tr_memory_map_wiped(
 		sizeof(*tr_sampler) + size * sizeof(struct tr_followed),
 		&sampler_is_wiped);
 	sampler_size = size;
 	return tr_sampler != NULL;
+}
+
+/* What a sample needs beyond that; most programs of a build have none. */
+static bool map_frames(void)
+{
+	uint64_t depth = tr_sampling.config->stack_depth;
+
+	return tr_side_init() &&
+	       tr_memory_map_once(&tr_sample_frames,
+				  sampler_size * (depth + 1) *
+					  sizeof(struct tr_unwind_frame));
 }
 
 bool tr_sampler_start(const struct tr_sampler_setup *setup)
@@ -233,8 +273,9 @@ void tr_sampler_opened(void)
 {
 	struct tr_sampling *sampling = &tr_ledger->header->sampling;
 
-	if (!tr_sampler || !tr_sampler->clock)
+	if (!tr_sampler || !tr_sampler->clock || !map_frames())
 		return;
+	read_signal_cost();
 	TR_STORE(sampling->clock, tr_sampler->clock);
 	TR_STORE(sampling->signal, tr_sample_number());
 	TR_STORE(sampling->threads, TR_LOAD(tr_sampler->threads));

@@ -19,6 +19,7 @@ struct tr_followed {
 	int32_t timer;	 /* the kernel's timer id + 1; 0: none */
 	int32_t event;	 /* descriptor of the perf event + 1; 0: none */
 	uint64_t event_id;
+	uint64_t event_ns; /* the event's period */
 	uint64_t last_ns; /* its clock at its last sample */
 	uint64_t kept_ns; /* time before a pause: for its next sample */
 	uint64_t start;	  /* address of its first function, if known */
@@ -28,6 +29,7 @@ struct tr_followed {
 	uint32_t number;  /* signal that its clock sends */
 	uint32_t is_fired; /* the event, since the last timer signal */
 	uint32_t cuts;	  /* calls with a result that a sample interrupted */
+	uint32_t is_held; /* its event sends nothing: an exec is under way */
 };
 
 #define TR_FOLLOWED_ENDING (UINT32_MAX - 1) /* being removed */
@@ -59,6 +61,11 @@ struct tr_sampler {
 	bool has_monitor_thread;
 	uint32_t suspect[TR_SUSPECTS]; /* threads that were not announced */
 	uint64_t waiting_ns; /* of short threads, before a ledger exists */
+	uint32_t has_events; /* one was opened: its signal may come late */
+	uint64_t early_ns;   /* period at the process's start; 0: as usual */
+	uint64_t taken_ns;   /* weight of all samples */
+	uint32_t early;	     /* signals of events at the start */
+	uint32_t early_over; /* the events of the start are closed */
 	struct tr_followed followed[];
 };
 
@@ -78,11 +85,26 @@ void tr_sample_clock_disarm(struct tr_followed *followed);
 bool tr_sample_clock_is_lost(struct tr_followed *followed);
 /* After a signal: lets the event send the next one. In the handler. */
 void tr_sample_clock_go_on(struct tr_followed *followed, bool is_timer);
+/* Closes the thread's event, if any; its timer goes on. */
+void tr_sample_clock_close_event(struct tr_followed *followed);
+/* Is there room in this user's queue of signals? */
+bool tr_sample_clock_has_queue(void);
 /* A thread's clock; 0: the thread is gone. */
 uint64_t tr_sample_clock_ns(uint32_t thread);
 uint64_t tr_sample_clock_own_ns(void);
 /* In a child: closes the parent's descriptors. */
 void tr_sample_clock_forget(void);
+
+/* ---- sampler_early.c --------------------------------------------------- */
+
+/* The period at the start of a process; 0: none of its own. */
+uint64_t tr_sample_early_choose(const struct tr_config *config);
+/* The period of events now; 0: the start is over. */
+uint64_t tr_sample_early_ns(void);
+/* A signal of such an event was handled. */
+void tr_sample_early_count(void);
+/* When the start is over: closes events of threads that do not run. */
+void tr_sample_early_end(void);
 
 /* ---- sampler_threads.c ------------------------------------------------- */
 
@@ -153,6 +175,7 @@ bool tr_sample_cuts_call(const void *context);
 
 /* ---- sampler_stack.c --------------------------------------------------- */
 
+/* Maps that stack, unless it is there; false: no memory. Signal-safe. */
 bool tr_side_init(void);
 /*
  * Runs `call` on a large stack, with the host's signals blocked. False:
@@ -181,8 +204,11 @@ void tr_sampler_show_usage(void);
 
 /* Not wiped by a fork: a child starts as its parent did. */
 extern struct tr_sampler_setup tr_sampling;
-/* stack_depth + 1 per thread: the first is for the kernel */
-extern struct tr_unwind_frame *tr_sample_frames;
+/*
+ * Of struct tr_unwind_frame, stack_depth + 1 per thread: the first is for the
+ * kernel. NULL until there is a ledger.
+ */
+extern void *tr_sample_frames;
 /* The calling thread's entry, if it is followed. */
 struct tr_followed *tr_sampler_self(void);
 

@@ -34,7 +34,9 @@ bool tr_sampler_had(int number)
  */
 #define TR_HOST_ACTIONS 256u
 static struct sigaction host_action[TR_HOST_ACTIONS];
-static uint32_t host_actions, host_action_at[65];
+static uint32_t host_actions;
+/* 0: the default. Beside small variables, as tr_config. */
+static _Alignas(4) uint32_t host_action_at[65];
 
 static bool is_named(uint32_t at)
 {
@@ -44,10 +46,22 @@ static bool is_named(uint32_t at)
 	return false;
 }
 
+static bool is_default(const struct sigaction *action)
+{
+	return action->sa_handler == SIG_DFL && !action->sa_flags &&
+	       sigisemptyset(&action->sa_mask);
+}
+
 static void keep_action(int number, const struct sigaction *action)
 {
 	uint32_t at;
 
+	/* Nearly always: one page less in use. */
+	if (is_default(action)) {
+		if (TR_LOAD(host_action_at[number]))
+			TR_PUBLISH(host_action_at[number], 0);
+		return;
+	}
 	do
 		at = 1 + TR_ADD(host_actions, 1) % (TR_HOST_ACTIONS - 1);
 	while (is_named(at));

@@ -7,7 +7,8 @@
  * second at best. Above that rate perf events are used, if permitted. Their
  * descriptors avoid the host's: high numbers, closed at exec, a small part of
  * the host's limit. If a host closes descriptors that it did not open, the
- * event is gone; the thread then gets a timer.
+ * event is gone; the thread then gets a timer. The start of a process is
+ * sampled by events, too (sampler_early.c).
  *
  * Direct system calls: libc's timers allocate memory, and cannot signal a
  * thread other than the caller.
@@ -87,7 +88,8 @@ static bool arm_timer(struct tr_followed *followed, uint32_t thread,
 
 /* ---- the kernel's event ------------------------------------------------ */
 
-static int open_event(uint32_t thread, bool without_kernel)
+static int open_event(uint32_t thread, uint64_t period_ns,
+		      bool without_kernel)
 {
 	struct perf_event_attr attr;
 
@@ -95,7 +97,7 @@ static int open_event(uint32_t thread, bool without_kernel)
 	attr.size = sizeof(attr);
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_CPU_CLOCK;
-	attr.sample_period = tr_sampler->period_ns;
+	attr.sample_period = period_ns;
 	attr.wakeup_events = 1;
 	attr.disabled = 1;
 	attr.exclude_hv = 1;
@@ -104,8 +106,7 @@ static int open_event(uint32_t thread, bool without_kernel)
 			    PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Is there room in this user's queue of signals? */
-static bool has_queue(void)
+bool tr_sample_clock_has_queue(void)
 {
 	struct rlimit limit;
 
@@ -152,25 +153,29 @@ static bool start_event(int fd, uint32_t thread, int number, uint64_t *ret_id)
 	       ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) == 0;
 }
 
-static bool arm_event(struct tr_followed *followed, uint32_t thread)
+static bool arm_event(struct tr_followed *followed, uint32_t thread,
+		      uint64_t period_ns)
 {
 	int floor = 0, fd;
 	uint64_t id;
 
-	if (TR_ADD(tr_sampler->events, 1) >= events_most(&floor))
+	if (TR_ADD(tr_sampler->events, 1) >= events_most(&floor) ||
+	    TR_LOAD(followed->is_held))
 		goto none;
-	fd = open_event(thread, false);
-	if (fd < 0)
-		fd = open_event(thread, true);
+	fd = open_event(thread, period_ns, false);
+	if (fd < 0 && tr_sampler->clock == TR_SAMPLING_PERF)
+		fd = open_event(thread, period_ns, true);
 	if (fd >= 0)
 		fd = move_event(fd, floor);
 	if (fd < 0)
 		goto none;
+	TR_STORE(tr_sampler->has_events, 1);
 	if (!start_event(fd, thread, (int)TR_LOAD(followed->number), &id)) {
 		(void)close(fd);
 		goto none;
 	}
 	TR_STORE(followed->event_id, id);
+	TR_STORE(followed->event_ns, period_ns);
 	TR_STORE(followed->event, fd + 1);
 	for (uint32_t i = 0; i < TR_EVENTS_MOST; i++) {
 		int32_t none = 0;
@@ -225,9 +230,9 @@ enum tr_sampling_clock tr_sample_clock_choose(const struct tr_config *config)
 		return TR_SAMPLING_WALL;
 	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_nsec)
 		ticks = 1e9 / (double)tick.tv_nsec;
-	if (config->sample_rate <= ticks * 1.01 || !has_queue())
+	if (config->sample_rate <= ticks * 1.01 || !tr_sample_clock_has_queue())
 		return TR_SAMPLING_CPU;
-	fd = open_event(tr_thread_id(), true);
+	fd = open_event(tr_thread_id(), tr_sampler->period_ns, true);
 	if (fd < 0)
 		return TR_SAMPLING_CPU;
 	(void)close(fd);
@@ -237,15 +242,22 @@ enum tr_sampling_clock tr_sample_clock_choose(const struct tr_config *config)
 bool tr_sample_clock_arm(struct tr_followed *followed, uint32_t thread)
 {
 	uint64_t period_ns = tr_sampler->period_ns;
+	uint64_t early_ns = tr_sample_early_ns();
+	bool has_events = !tr_sample_is_shared(), done;
 	int saved = errno;
-	bool done;
 
 	TR_STORE(followed->number, tr_sample_number());
-	if (tr_sampler->clock == TR_SAMPLING_PERF && !tr_sample_is_shared() &&
-	    arm_event(followed, thread))
+	if (has_events && tr_sampler->clock == TR_SAMPLING_PERF &&
+	    arm_event(followed, thread, period_ns))
 		period_ns = TR_WATCH_NS;
-	done = arm_timer(followed, thread, period_ns) ||
-	       TR_LOAD(followed->event);
+	done = arm_timer(followed, thread, period_ns);
+	/*
+	 * Only the first thread, which a short program has. A timer needs room
+	 * in the queue of signals: so there is some.
+	 */
+	if (has_events && early_ns && done && thread == (uint32_t)getpid())
+		(void)arm_event(followed, thread, early_ns);
+	done = done || TR_LOAD(followed->event);
 	errno = saved;
 	return done;
 }
@@ -254,22 +266,30 @@ bool tr_sample_clock_arm(struct tr_followed *followed, uint32_t thread)
  * The first thread to come does this: after the close the number may be the
  * host's.
  */
+void tr_sample_clock_close_event(struct tr_followed *followed)
+{
+	int32_t event = __atomic_exchange_n(&followed->event, 0,
+					    __ATOMIC_RELAXED);
+	int saved = errno;
+
+	if (!event)
+		return;
+	strike_event(event);
+	if (is_our_event(event, TR_LOAD(followed->event_id)))
+		(void)close(event - 1);
+	(void)TR_ADD(tr_sampler->events, -1u);
+	errno = saved;
+}
+
 void tr_sample_clock_disarm(struct tr_followed *followed)
 {
 	int32_t timer = __atomic_exchange_n(&followed->timer, 0,
-					    __ATOMIC_RELAXED);
-	int32_t event = __atomic_exchange_n(&followed->event, 0,
 					    __ATOMIC_RELAXED);
 	int saved = errno;
 
 	if (timer)
 		(void)syscall(SYS_timer_delete, timer - 1);
-	if (event) {
-		strike_event(event);
-		if (is_our_event(event, TR_LOAD(followed->event_id)))
-			(void)close(event - 1);
-		(void)TR_ADD(tr_sampler->events, -1u);
-	}
+	tr_sample_clock_close_event(followed);
 	errno = saved;
 }
 
@@ -289,6 +309,25 @@ bool tr_sample_clock_is_lost(struct tr_followed *followed)
 	return is_lost;
 }
 
+/* True: the event is closed. Only after its own signal: none is pending. */
+static bool go_on_early(struct tr_followed *followed, int32_t event,
+			bool is_timer)
+{
+	uint64_t period_ns = tr_sample_early_ns();
+
+	if (!is_timer)
+		tr_sample_early_count();
+	if (!period_ns && !is_timer) {
+		tr_sample_clock_close_event(followed);
+		return true;
+	}
+	if (period_ns && period_ns != TR_LOAD(followed->event_ns)) {
+		TR_STORE(followed->event_ns, period_ns);
+		(void)ioctl(event - 1, PERF_EVENT_IOC_PERIOD, &period_ns);
+	}
+	return false;
+}
+
 /*
  * The timer found no event since its last signal: the event's signal was lost.
  */
@@ -303,19 +342,31 @@ void tr_sample_clock_go_on(struct tr_followed *followed, bool is_timer)
 		(void)tr_sample_clock_arm(followed, tr_thread_id());
 		return;
 	}
+	if (TR_LOAD(followed->is_held) ||
+	    (tr_sampler->clock != TR_SAMPLING_PERF &&
+	     go_on_early(followed, event, is_timer)))
+		return;
 	if (!is_timer || !TR_LOAD(followed->is_fired))
 		(void)ioctl(event - 1, PERF_EVENT_IOC_REFRESH, 1);
 	TR_STORE(followed->is_fired, !is_timer);
 }
 
-/* An event's signal that is pending at an exec would end the program. */
+/*
+ * An event's signal that is pending at an exec would end the program. A signal
+ * that came before the event is switched off is handled after it, and must not
+ * switch it on again: so `is_held` is set first.
+ */
 void tr_sampler_hold(bool is_held)
 {
 	struct tr_followed *self = tr_sampler_self();
-	int32_t event = self ? TR_LOAD(self->event) : 0;
+	int32_t event;
 	int saved = errno;
 
-	if (event && TR_LOAD(tr_sampler->pid) == (uint32_t)getpid())
+	if (!self || TR_LOAD(tr_sampler->pid) != (uint32_t)getpid())
+		return;
+	TR_STORE(self->is_held, is_held);
+	event = TR_LOAD(self->event);
+	if (event)
 		(void)ioctl(event - 1,
 			    is_held ? PERF_EVENT_IOC_DISABLE :
 				      PERF_EVENT_IOC_REFRESH,

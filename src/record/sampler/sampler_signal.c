@@ -305,7 +305,7 @@ void tr_sampler_set_blocked(bool is_blocked)
  */
 static bool is_late_event(int number, const siginfo_t *info)
 {
-	if (!tr_sampler || tr_sampler->clock != TR_SAMPLING_PERF ||
+	if (!tr_sampler || !TR_LOAD(tr_sampler->has_events) ||
 	    info->si_code < POLL_IN || info->si_code > POLL_HUP)
 		return false;
 	return TR_LOAD(sample_signal) == (uint32_t)number ||

@@ -15,13 +15,11 @@
 
 #define TR_SIDE_BYTES 65536u
 
-static char *side_stack;
+static void *side_stack;
 
 bool tr_side_init(void)
 {
-	if (!side_stack)
-		side_stack = tr_memory_map(TR_SIDE_BYTES);
-	return side_stack != NULL;
+	return tr_memory_map_once(&side_stack, TR_SIDE_BYTES);
 }
 
 void tr_sampler_mask(void *ret_set)
@@ -110,7 +108,7 @@ bool tr_side_call(void (*call)(void *arg), void *arg)
 		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 		return false;
 	}
-	switch_stack(call_there, &what, side_stack + TR_SIDE_BYTES);
+	switch_stack(call_there, &what, (char *)side_stack + TR_SIDE_BYTES);
 	TR_PUBLISH(tr_sampler->side, 0);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return true;

@@ -35,7 +35,7 @@ bool tr_sampler_open(struct tr_followed *followed)
 
 	if (__atomic_exchange_n(&tr_sampler->opening, 1, __ATOMIC_ACQUIRE))
 		return false;
-	if (!tr_side_call(open_there, &is_open))
+	if (!tr_side_init() || !tr_side_call(open_there, &is_open))
 		TR_PUBLISH(tr_sampler->opening, 0); /* at the next sample */
 	if (!is_open || !tr_sampler_has_ledger())
 		return false;
@@ -208,9 +208,12 @@ static struct tr_sample *next_place(uint64_t *ret_ticket)
 /* The innermost open scope; 0: none. */
 static uint32_t open_scope(void)
 {
-	const struct tr_track *track = tr_this_thread()->own_track;
+	const struct tr_thread *thread = tr_this_thread();
+	const struct tr_track *track = thread->own_track;
 	uint32_t node = track ? TR_LOAD(track->current) : 0;
 
+	if (track && TR_LOAD(thread->self.light.is_inside))
+		node = thread->trial.path;
 	return track && node != TR_LOAD(track->root) ? node : 0;
 }
 
@@ -266,6 +269,7 @@ void tr_sampler_look(void)
 		return;
 	}
 	tr_followed_look();
+	tr_sample_early_end();
 	if (tr_sampler_has_ledger())
 		tr_sampler_show_usage();
 }
@@ -294,7 +298,7 @@ static bool walk_stack(struct tr_followed *followed, const void *context)
 {
 	uint64_t depth = tr_sampling.config->stack_depth;
 	struct tr_unwind_frame *frames =
-		tr_sample_frames +
+		(struct tr_unwind_frame *)tr_sample_frames +
 		(followed - tr_sampler->followed) * (depth + 1);
 	struct tr_unwind_at at;
 	bool is_whole = false;
@@ -344,6 +348,7 @@ void tr_sampler_take(struct tr_followed *followed, const void *context)
 	if (!TR_LOAD(tr_ledger->control->enabled) || now < last ||
 	    !can_be(now - last))
 		return;
+	(void)TR_ADD(tr_sampler->taken_ns, now - last);
 	began = tr_ledger_ticks();
 	is_whole = walk_stack(followed, context);
 	add_sample(TR_LOAD(followed->stack), is_whole, now - last);

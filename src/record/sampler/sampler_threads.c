@@ -20,9 +20,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* The first thread, often the only one, is in the first page. */
 static uint32_t followed_place(uint32_t thread, uint32_t i)
 {
-	return (thread * 2654435769u + i) & (tr_sampler->size - 1);
+	uint32_t nth = thread - TR_LOAD(tr_sampler->pid);
+
+	return (nth * 2654435769u + i) & (tr_sampler->size - 1);
 }
 
 struct tr_followed *tr_followed_find(uint32_t thread)
@@ -117,6 +120,7 @@ struct tr_followed *tr_followed_add(uint32_t thread, uint64_t start)
 	TR_STORE(followed->stack, 0);
 	TR_STORE(followed->start, start);
 	TR_STORE(followed->kept_ns, 0);
+	TR_STORE(followed->is_held, 0);
 	TR_STORE(followed->last_ns, first_time(thread));
 	is_armed = tr_sample_clock_arm(followed, thread);
 	(void)TR_ADD(tr_sampler->live, 1);

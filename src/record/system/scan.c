@@ -8,8 +8,8 @@
 
 #include "base/platform.h"
 
-/* Guarded by the lock. */
-static char scan_text[TR_SCAN_BYTES];
+/* TR_SCAN_BYTES, from the first reading on. Guarded by the lock. */
+static char *scan_text;
 
 static bool is_digit(char c)
 {
@@ -45,11 +45,19 @@ static void end_text(size_t len)
 {
 	const char *last;
 
-	if (len == sizeof(scan_text) - 1) {
+	if (len == TR_SCAN_BYTES - 1) {
 		last = memrchr(scan_text, '\n', len);
 		len = last ? (size_t)(last - scan_text) : 0;
 	}
 	scan_text[len] = '\0';
+}
+
+static int64_t read_text(const char *path)
+{
+	if (!scan_text)
+		scan_text = tr_memory_map(TR_SCAN_BYTES);
+	return scan_text ? tr_file_read(path, scan_text, TR_SCAN_BYTES - 1) :
+			   TARE_ENOMEM;
 }
 
 const char *tr_scan_file(int *ret_error, const char *format, ...)
@@ -60,7 +68,7 @@ const char *tr_scan_file(int *ret_error, const char *format, ...)
 
 	va_start(args, format);
 	if (put_path(path, sizeof(path), format, args))
-		n = tr_file_read(path, scan_text, sizeof(scan_text) - 1);
+		n = read_text(path);
 	va_end(args);
 	if (n < 0) {
 		if (ret_error)

@@ -339,7 +339,11 @@ static void look_here(const struct tr_unwind_watch *watch)
  * So a fork waits for the look to end, but not for long: the forking thread
  * may hold that lock itself.
  */
-static bool is_fork_holding; /* written between the two by the forking thread */
+static __thread bool is_fork_holding /* between the two */
+#if !defined(TARE_TLS_DYNAMIC)
+	__attribute__((tls_model("initial-exec")))
+#endif
+	;
 
 static void before_fork(void)
 {
@@ -363,11 +367,12 @@ static void after_fork(void)
 /* Not in a signal handler. */
 static void watch_forks(void)
 {
-	static bool is_done;
+	static bool is_done; /* any thread, whichever looks first */
 
-	if (!is_done)
+	/* Relaxed: what is registered uses atomics of its own. */
+	if (!__atomic_load_n(&is_done, __ATOMIC_RELAXED) &&
+	    !__atomic_exchange_n(&is_done, true, __ATOMIC_RELAXED))
 		(void)pthread_atfork(before_fork, after_fork, after_fork);
-	is_done = true;
 }
 
 /* False: another thread is in it, or there is no memory. */
@@ -393,11 +398,10 @@ static bool look_init(void)
  */
 static bool may_ask(void)
 {
-	static pid_t first;
+	static pid_t first; /* any thread; the first that asks */
+	pid_t found = 0;
 
-	if (!first)
-		first = getpid();
-	return first == getpid();
+	return TR_SWAP(first, &found, getpid()) || found == getpid();
 }
 
 bool tr_unwind_prepare(void)

@@ -141,7 +141,7 @@ void tr_scale_any(struct tr_scale *scale, struct tr_extent extent,
 
 double tr_scale_at(const struct tr_scale *scale, double value)
 {
-	double low = scale->low, high = scale->high;
+	double low = scale->low, high = scale->high, span;
 
 	if (scale->is_log) {
 		/* Values <= 0 are drawn at the edge. */
@@ -149,8 +149,12 @@ double tr_scale_at(const struct tr_scale *scale, double value)
 		low = tr_maths_log(low);
 		high = tr_maths_log(high);
 	}
-	return scale->from +
-	       (value - low) / (high - low) * (scale->to - scale->from);
+	/* Halves: the difference of the largest numbers is infinite. */
+	span = high / 2 - low / 2;
+	if (!(span > 0))
+		return scale->from;
+	return scale->from + (value / 2 - low / 2) / span *
+				     (scale->to - scale->from);
 }
 
 /* "2e-05" */

@@ -23,7 +23,7 @@ const struct tr_own_metric tr_own_metrics[TR_OWN_METRICS] = {
 	  "series not measured in full now, to stay cheap", TR_OWN_HEALTH,
 	  HEALTH(governed) },
 	{ "tare_missed_calls", TR_METRIC_COUNTER, "",
-	  "calls of such series that nobody counted, as estimated",
+	  "calls of such series that were not counted, estimated",
 	  TR_OWN_HEALTH, HEALTH(missed) },
 	{ "tare_history_records", TR_METRIC_GAUGE, "",
 	  "records in the history: operations and samples, and as many "

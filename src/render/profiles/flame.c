@@ -277,11 +277,11 @@ static int take_frames(struct tr_flame *flame)
 {
 	enum tare_frames_from from =
 		(enum tare_frames_from)flame->options.from;
-	int err = tr_frames_add(&flame->frames, flame->view, from, 0);
+	int err = tr_frames_add_joined(&flame->frames, flame->view, from, 0);
 
 	if (!err && flame->options.before)
-		err = tr_frames_add(&flame->frames, flame->options.before,
-				    from, 1);
+		err = tr_frames_add_joined(&flame->frames,
+					   flame->options.before, from, 1);
 	if (err)
 		return err;
 	tr_frames_finish(&flame->frames);

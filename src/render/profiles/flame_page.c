@@ -5,6 +5,8 @@
  */
 #include "render/profiles/flame.h"
 
+#include <string.h>
+
 static const char style[] =
 	"svg{font:12px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',"
 	"monospace;fill:#24292f}\n"
@@ -224,14 +226,13 @@ static void open_picture(struct tr_flame *flame, unsigned height)
 
 static void add_title(struct tr_flame *flame)
 {
-	const tare_run *run = tare_view_run(flame->view);
 	struct tr_sink *sink = flame->sink;
 
 	tr_sink_adds(sink, "<text class=\"title\" x=\"12\" y=\"28\">");
 	if (flame->options.title) {
 		tr_sink_xml(sink, flame->options.title, 120);
 	} else {
-		tr_sink_xml(sink, run->program, 60);
+		tr_sink_xml(sink, tr_views_title(flame->view), 60);
 		if (flame->options.before) {
 			tr_sink_adds(sink, " \xe2\x80\x93 change since ");
 			tr_sink_xml(sink,
@@ -244,20 +245,25 @@ static void add_title(struct tr_flame *flame)
 
 static void add_samples(struct tr_flame *flame, tare_view *view)
 {
-	const tare_sampling *s = tare_view_sampling(view);
+	const tare_sampling s = tr_views_sampling(view);
 
+	if (tr_views_n(view) > 1)
+		tr_sink_addf(flame->sink, "%zu process%s, ",
+			     tr_views_processes(view),
+			     tr_views_processes(view) == 1 ? "" : "es");
 	tr_sink_addf(flame->sink, "%s samples, %s Hz, %s%s",
-		     tr_as_count(s->samples).text,
-		     tr_as_short(s->got_hz, 1).text,
-		     tr_as_duration(s->weight_ns).text,
-		     s->is_wall ? " of threads' time" : " CPU");
-	if (s->samples && s->whole_share < .995)
+		     tr_as_count(s.samples).text,
+		     tr_as_short(s.got_hz, 1).text,
+		     tr_as_duration(s.weight_ns).text,
+		     s.is_wall ? " of threads' time" : " CPU");
+	if (s.samples && s.whole_share < .995)
 		tr_sink_addf(flame->sink, ", %s %% cut short",
-			     tr_as_short((1 - s->whole_share) * 100, 1).text);
+			     tr_as_short((1 - s.whole_share) * 100, 1).text);
 }
 
 static void add_subtitle(struct tr_flame *flame)
 {
+	const tare_run *run = tare_view_run(flame->view);
 	struct tr_sink *sink = flame->sink;
 
 	tr_sink_adds(sink, "<text class=\"sub\" x=\"12\" y=\"48\">");
@@ -276,7 +282,10 @@ static void add_subtitle(struct tr_flame *flame)
 		add_samples(flame, flame->options.before);
 	}
 	tr_sink_adds(sink, "</text>\n<text class=\"sub\" x=\"12\" y=\"64\">");
-	tr_sink_xml(sink, tare_view_run(flame->view)->command, 110);
+	/* Of several, only the command of the one that started the others. */
+	if (tr_views_n(flame->view) == 1 ||
+	    strcmp(tr_views_title(flame->view), run->program) == 0)
+		tr_sink_xml(sink, run->command, 110);
 	tr_sink_adds(sink, "</text>\n");
 }
 

@@ -250,7 +250,8 @@ static void put_rate(struct pprof *p)
 	const tare_sampling *sampling = tare_view_sampling(p->view);
 
 	put_type(p, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
-	if (sampling && sampling->asked_hz > 0)
+	/* A damaged ledger may hold any rate: none above an hour. */
+	if (sampling && sampling->asked_hz > 1.0 / 3600)
 		tr_wire_u64(&p->out, PROFILE_PERIOD,
 			    (uint64_t)(1e9 / sampling->asked_hz));
 	tr_wire_u64(&p->out, PROFILE_DEFAULT, string_of(p, "cpu"));
@@ -342,7 +343,7 @@ static void put_run(struct pprof *p)
 	tr_wire_u64(&p->out, PROFILE_TIME, (uint64_t)run->start_ns);
 	if (run->end_ns > run->start_ns)
 		tr_wire_u64(&p->out, PROFILE_DURATION,
-			    (uint64_t)(run->end_ns - run->start_ns));
+			    (uint64_t)run->end_ns - (uint64_t)run->start_ns);
 	for (size_t i = 0; i < 2; i++)
 		tr_wire_u64(&p->out, PROFILE_COMMENT, comment[i]);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/maths.h"
 #include "read/profile.h"
 #include "render/tables.h"
 
@@ -36,8 +37,12 @@ void tr_report_part(struct tr_sentence *s, const char *text)
 	s->column += n + 2;
 }
 
+/* Start and end of a process take that long without a sample. */
+#define UNMEASURED_LEAST_NS 3e6
+
 struct usage {
-	double wall_ns, cpu_ns, peak_bytes;
+	double wall_ns, cpu_ns, peak_bytes, queued_ns;
+	double unmeasured_ns; /* of cpu_ns: processes without a run */
 	uint64_t threads;
 };
 
@@ -59,8 +64,26 @@ static struct usage usage_of(const struct tr_report *r)
 		u.wall_ns = r->ending->wall_ns;
 		u.cpu_ns = r->ending->user_ns + r->ending->system_ns;
 		u.peak_bytes = r->ending->peak_bytes;
+		if (s->was_on && !s->is_wall && !run->cleared_ns)
+			u.unmeasured_ns = tr_most(u.cpu_ns - s->cpu_ns, 0);
+		/* Of several threads, the first one's says little. */
+		u.queued_ns = u.threads > 1 ? 0 : r->ending->queued_ns;
 	}
 	return u;
+}
+
+/* A program that only computes does not wait: others had the processors. */
+static void queued_part(struct tr_sentence *s, const struct usage *u)
+{
+	double share = u->queued_ns / u->wall_ns;
+	char text[160];
+
+	if (share < WAITED_LEAST)
+		return;
+	(void)snprintf(text, sizeof(text), "had no processor for %s %% of the "
+		       "wall time (other programs ran)",
+		       tr_as_fixed((share > 1 ? 1 : share) * 100, 0).text);
+	tr_report_part(s, text);
 }
 
 /*
@@ -69,7 +92,7 @@ static struct usage usage_of(const struct tr_report *r)
  */
 static void waited_part(struct tr_sentence *s, const struct usage *u)
 {
-	double share = 1 - u->cpu_ns / u->wall_ns;
+	double share = 1 - (u->cpu_ns + u->queued_ns) / u->wall_ns;
 	const char *where = tare_view_sampling(s->r->view)->is_wall ?
 				    "" :
 				    " (--wall shows where)";
@@ -77,10 +100,35 @@ static void waited_part(struct tr_sentence *s, const struct usage *u)
 
 	if (share < WAITED_LEAST)
 		return;
-	(void)snprintf(text, sizeof(text), "waited %s%s %% of the wall time%s",
+	/* A ledger does not tell which; the parent of a process knows. */
+	(void)snprintf(text, sizeof(text),
+		       "waited %s%s%s %% of the wall time%s",
+		       s->r->ending ? "" : "or had no processor ",
 		       u->threads > 1 ? "at least " : "",
 		       tr_as_fixed(share * 100, 0).text, where);
 	tr_report_part(s, text);
+}
+
+/*
+ * " (9 ms in the kernel, 40 ms not measured)": what `tare run` knows of the
+ * process and its children, which have no samples in the tables below.
+ */
+static int cpu_details(const struct tr_report *r, const struct usage *u,
+		       char *text, size_t size)
+{
+	double kernel_ns = r->ending ? r->ending->system_ns : 0;
+	bool has_kernel = kernel_ns > 0.02 * u->cpu_ns;
+	bool has_rest = u->unmeasured_ns > 0.05 * u->cpu_ns &&
+			u->unmeasured_ns > UNMEASURED_LEAST_NS;
+
+	if (!has_kernel && !has_rest)
+		return 0;
+	return snprintf(text, size, " (%s%s%s%s%s)",
+			has_kernel ? tr_as_duration(kernel_ns).text : "",
+			has_kernel ? " in the kernel" : "",
+			has_kernel && has_rest ? ", " : "",
+			has_rest ? tr_as_duration(u->unmeasured_ns).text : "",
+			has_rest ? " not measured" : "");
 }
 
 static void cpu_part(struct tr_sentence *s, const struct usage *u)
@@ -92,15 +140,13 @@ static void cpu_part(struct tr_sentence *s, const struct usage *u)
 		return;
 	n = snprintf(text, sizeof(text), "%s CPU",
 		     tr_as_duration(u->cpu_ns).text);
-	if (s->r->ending && s->r->ending->system_ns > 0.02 * u->cpu_ns)
-		n += snprintf(text + n, sizeof(text) - (size_t)n,
-			      " (%s in the kernel)",
-			      tr_as_duration(s->r->ending->system_ns).text);
+	n += cpu_details(s->r, u, text + n, sizeof(text) - (size_t)n);
 	if (u->cpu_ns > 1.05 * u->wall_ns)
 		(void)snprintf(text + n, sizeof(text) - (size_t)n,
 			       " on %s processors",
 			       tr_as_fixed(u->cpu_ns / u->wall_ns, 1).text);
 	tr_report_part(s, text);
+	queued_part(s, u);
 	waited_part(s, u);
 }
 
@@ -187,16 +233,54 @@ static int failed(struct tr_report *r)
 	return 0;
 }
 
+#define RATE_MORE 4000.0 /* that this advises */
+#define RATE_TICK 1000.0 /* no kernel's tick is faster */
+
+/* What to type, as the beginning of a sentence that goes on without it. */
+static const char *more_samples(const tare_sampling *s)
+{
+	/* The rate was asked for, and there were no perf events. */
+	bool is_slow = !s->is_wall && s->asked_hz > RATE_TICK &&
+		       strcmp(s->method, "perf") != 0;
+
+	if (is_slow || (s->is_wall && s->asked_hz < RATE_MORE))
+		return "'tare run --wall --rate 4000' takes more; or ";
+	if (s->asked_hz < RATE_MORE)
+		return "'tare run --rate 4000' takes more; or ";
+	return "";
+}
+
 /* ---- measuring, and the other parts ------------------------------------ */
+
+/* Which of the two limits it was, the number of levels shows. */
+static void beyond(struct tr_report *r)
+{
+	const tare_health *h = tare_view_health(r->view);
+	const tare_node *nodes;
+	uint32_t levels = 0;
+	size_t n;
+
+	if (!h->overflow_nodes || tare_view_tree(r->view, &nodes, &n))
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (nodes[i].depth >= levels)
+			levels = nodes[i].depth + 1;
+	tr_buf_addf(r->buf, "limits     %s calls beyond max_depth or max_nodes "
+		    "are in (overflow), not timed; paths have %u levels\n",
+		    tr_as_count(h->overflow_nodes).text, levels);
+}
 
 static void measuring(struct tr_report *r)
 {
 	const tare_health *h = tare_view_health(r->view);
 	const tare_sampling *s = tare_view_sampling(r->view);
 
-	tr_buf_addf(r->buf, "\nmeasuring  %s, %s %% of the CPU time",
+	tr_buf_addf(r->buf, "\nmeasuring  %s, %s %% of the %s time",
 		    tr_as_duration(h->measuring_ns).text,
-		    tr_as_fixed(h->measuring_share * 100, 1).text);
+		    tr_as_fixed(h->measuring_share * 100, 1).text,
+		    s->is_wall ? "sampled" : "CPU");
+	if (!strcmp(h->measuring_by, "samples"))
+		tr_buf_adds(r->buf, " (by samples)");
 	if (s->was_on)
 		tr_buf_addf(r->buf, "; %s sample%s of %llu thread%s",
 			    tr_as_count(s->samples).text,
@@ -216,13 +300,14 @@ static void measuring(struct tr_report *r)
 			    tr_as_fixed(h->measuring_limit * 100, 1).text,
 			    (unsigned long long)h->governed_ever,
 			    (unsigned long long)h->governed);
+	beyond(r);
 	tr_report_history(r);
 	if (s->lost || s->unfollowed)
 		tr_report_doubts(r);
 	if (s->was_on && tr_samples_effective(r->view) < SAMPLES_LEAST)
-		tr_buf_adds(r->buf, "advice     few samples: 'tare run --rate "
-			    "4000' takes more; or give the program more "
-			    "work\n");
+		tr_buf_addf(r->buf, "advice     few samples: %sgive the "
+			    "program more work\n",
+			    more_samples(s));
 }
 
 static void other_parts(struct tr_report *r, const uint32_t *groups)
@@ -347,13 +432,19 @@ static int tables(struct tr_report *r, const uint32_t *groups)
 {
 	const tare_call *calls;
 	size_t n_calls = 0;
+	bool are_counts;
 	int err = tr_report_trainings(r);
 
 	if (!err)
 		err = tare_view_calls(r->view, &calls, &n_calls);
-	if (!err && (groups[0] || n_calls))
+	are_counts = !err && tr_calls_are_counts(r->view);
+	/* A tree without times is no answer: see --calls=counts. */
+	if (!err && (groups[0] || (n_calls && !are_counts)))
 		err = tr_report_tree(r);
-	else if (!err && tare_view_sampling(r->view)->samples)
+	if (!err && are_counts)
+		err = tr_report_counts(r);
+	else if (!err && !groups[0] && !n_calls &&
+		 tare_view_sampling(r->view)->samples)
 		err = tr_report_path(r);
 	if (!err)
 		err = tr_report_stages(r);
@@ -362,6 +453,14 @@ static int tables(struct tr_report *r, const uint32_t *groups)
 	if (!err)
 		err = tr_report_allocs(r);
 	return err ? err : tables_with_room(r, groups);
+}
+
+static bool has_calls(tare_view *view)
+{
+	const tare_call *calls;
+	size_t n = 0;
+
+	return tare_view_calls(view, &calls, &n) == 0 && n;
 }
 
 int tr_report_answer(struct tr_report *r)
@@ -373,13 +472,15 @@ int tr_report_answer(struct tr_report *r)
 		return err;
 	head(r);
 	err = tables(r, groups);
+	/* The part "scopes" has functions of hooks, too. */
+	groups[0] += has_calls(r->view);
 	if (!err)
 		err = failed(r);
 	if (err)
 		return err;
 	if (!groups[0] && !groups[1] && !groups[2] &&
 	    !tare_view_sampling(r->view)->samples)
-		tr_buf_adds(r->buf, "\nnothing was measured\n");
+		tr_report_nothing(r);
 	measuring(r);
 	other_parts(r, groups);
 	fit(r);

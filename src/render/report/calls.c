@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define ROWS_MOST 40u /* default */
+#define COUNTS_MOST 15u /* of the short report */
 #define NAME_MOST 80u /* columns */
 
 /* ---- order ------------------------------------------------------------- */
@@ -153,6 +154,7 @@ int tr_report_calls(struct tr_report *r, bool *ret_any)
 	*ret_any = n > 0;
 	if (n) {
 		tr_report_heading(r, "functions by their hooks", "");
+		tr_report_no_window(r);
 		tr_report_order_note(r, known, "functions of hooks");
 		tr_report_titles(r, NULL, 0, title);
 	}
@@ -167,6 +169,61 @@ int tr_report_calls(struct tr_report *r, bool *ret_any)
 			    "them)\n", (unsigned long long)(n - most),
 			    (unsigned long long)n);
 	call_notes(r, rows, n);
+	free(rows);
+	return 0;
+}
+
+/* ---- counts alone ------------------------------------------------------ */
+
+bool tr_calls_are_counts(tare_view *view)
+{
+	const tare_call *calls;
+	size_t n;
+
+	if (tare_view_calls(view, &calls, &n) || !n)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (calls[i].timed || calls[i].total_ns > 0)
+			return false;
+	return true;
+}
+
+static void count_rows(struct tr_report *r, const struct keyed_call *rows,
+		       size_t n)
+{
+	size_t most = r->options.top ? r->options.top : COUNTS_MOST;
+	double all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all += (double)rows[i].call->calls;
+	for (size_t i = 0; i < n && i < most; i++) {
+		tr_report_count(r, rows[i].call->calls, 13);
+		tr_report_share(r, (double)rows[i].call->calls /
+					   (all > 0 ? all : 1));
+		place_of_call(r, rows[i].call);
+	}
+	if (n > most)
+		tr_buf_addf(r->buf, "... and %llu more ('tare report scopes' "
+			    "shows them)\n", (unsigned long long)(n - most));
+}
+
+int tr_report_counts(struct tr_report *r)
+{
+	static const struct tr_report_title title[] = {
+		{ "calls", 13 }, { "share", 7 }, { "  function", 10 },
+		{ NULL, 0 },
+	};
+	struct tr_report by_calls = *r;
+	struct keyed_call *rows;
+	size_t n = 0;
+
+	by_calls.options.sort = "calls";
+	rows = sorted_calls(&by_calls, &n);
+	if (!rows)
+		return TARE_ENOMEM;
+	tr_report_heading(r, "most called functions", "");
+	tr_report_titles(r, NULL, 0, title);
+	count_rows(r, rows, n);
 	free(rows);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/maths.h"
 #include "read/profile.h"
 
 #define ROWS_SHOWN 30u	   /* default */
@@ -71,13 +72,21 @@ static const tare_function **sorted(const struct tr_report *r, size_t *ret_n)
 	return rows;
 }
 
-static double whole_of(const tare_function *const *rows, size_t n)
+static double own_of(const tare_function *const *rows, size_t n)
 {
-	double whole = 0;
+	double own = 0;
 
 	for (size_t i = 0; i < n; i++)
-		whole += rows[i]->weight_ns;
-	return whole;
+		own += rows[i]->weight_ns;
+	return own;
+}
+
+/* All samples: some stacks are cut short before their first function. */
+static double whole_of(const struct tr_report *r,
+		       const tare_function *const *rows, size_t n)
+{
+	return tr_most(own_of(rows, n),
+		       tare_view_sampling(r->view)->weight_ns);
 }
 
 /* ---- text -------------------------------------------------------------- */
@@ -193,7 +202,7 @@ static size_t rows_shown(const struct tr_report *r,
 static void rest_line(struct tr_report *r, const tare_function *const *rest,
 		      size_t n, double whole)
 {
-	double own = whole_of(rest, n);
+	double own = own_of(rest, n);
 
 	tr_buf_addf(r->buf, "... and %llu more", (unsigned long long)n);
 	if (own > 0) {
@@ -207,6 +216,15 @@ static void rest_line(struct tr_report *r, const tare_function *const *rest,
 			    "whom)\n");
 }
 
+/* Code that runs there exists: its own time is not that of a damaged stack. */
+void tr_report_unknown(struct tr_report *r, const char *function, double own)
+{
+	if (own >= 0.01 && strcmp(function, TR_UNKNOWN_NAME) == 0)
+		tr_buf_adds(r->buf, TR_UNKNOWN_NAME " is code in no file, such "
+			    "as JIT code: a perf map (/tmp/perf-PID.map) or a "
+			    "jitdump gives it names\n");
+}
+
 static void function_table(struct tr_report *r,
 			   const tare_function *const *rows, size_t n)
 {
@@ -218,7 +236,7 @@ static void function_table(struct tr_report *r,
 	static const char *const known[] = { "own", "total", "samples",
 					     "name", NULL };
 	size_t shown = rows_shown(r, rows, n);
-	double whole = whole_of(rows, n);
+	double whole = whole_of(r, rows, n);
 
 	tr_report_heading(r, "functions", "");
 	tr_report_order_note(r, known, "sampled functions");
@@ -226,6 +244,9 @@ static void function_table(struct tr_report *r,
 	function_rows(r, rows, shown, whole > 0 ? whole : 1);
 	if (shown < n)
 		rest_line(r, rows + shown, n - shown, whole > 0 ? whole : 1);
+	for (size_t i = 0; i < shown && whole > 0; i++)
+		tr_report_unknown(r, rows[i]->function,
+				  rows[i]->weight_ns / whole);
 }
 
 int tr_report_profile(struct tr_report *r)
@@ -289,7 +310,7 @@ static int put_functions(struct tr_json *j, const struct tr_report *r,
 	rows = sorted(&how, &n);
 	if (!rows)
 		return TARE_ENOMEM;
-	whole = whole_of(rows, n);
+	whole = whole_of(r, rows, n);
 	tr_json_array(j, key);
 	for (size_t i = 0; i < n; i++)
 		if (!r->options.top || i < r->options.top)

@@ -13,7 +13,8 @@
 #define NODE(field) TR_FIELD(tare_node, #field, field)
 
 static const struct tr_field node_fields[] = {
-	NODE(name), NODE(source), NODE(depth), NODE(calls), NODE(open),
+	NODE(name), NODE(source), NODE(depth), NODE(calls),
+	NODE(calls_low), NODE(calls_high), NODE(open),
 	NODE(failures), NODE(repaired), NODE(total_ns), NODE(own_ns),
 	NODE(net_total_ns), NODE(net_own_ns), NODE(share),
 	NODE(below_resolution), TR_FIELD(tare_node, "estimate", is_estimate),

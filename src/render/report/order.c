@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "read/profile.h"
 #include "render/tables.h"
 
 #define ORDER(key, field) TR_FIELD(tare_stats, key, field)
@@ -46,9 +47,8 @@ static const char *plain_name(const char *sort)
 	(TARE_REPORT_SCOPES | TARE_REPORT_VALUES | TARE_REPORT_COUNTERS | \
 	 TARE_REPORT_MONITOR | TARE_REPORT_RECORDS)
 
-/* Sets defaults for fields that are 0; 0 or TARE_EINVAL. */
-static int prepare(struct tr_report *report,
-		   const tare_report_options *options, bool is_json)
+int tr_report_prepare(struct tr_report *report,
+		      const tare_report_options *options, bool is_json)
 {
 	memset(&report->options, 0, sizeof(report->options));
 	if (options && TR_TAKE_STRUCT(&report->options, options, filter))
@@ -131,7 +131,9 @@ const tare_stats **tr_report_sorted(const struct tr_report *report,
 static int json_head(struct tr_json *json, struct tr_report *report)
 {
 	tr_json_run(json, tare_view_run(report->view));
-	return 0;
+	return tr_views_n(report->view) > 1 ?
+		       tr_json_joined(json, report->view) :
+		       0;
 }
 
 /* JSON is for programs: it has no short form. */
@@ -166,14 +168,29 @@ static const struct {
 	{ TARE_REPORT_HEALTH, tr_report_health, json_health },
 };
 
+static void use_window(struct tr_report *report)
+{
+	const tare_filter *filter = report->options.filter;
+
+	if (filter)
+		tr_profile_window(report->view, filter->from_ns,
+				  filter->to_ns);
+}
+
 static int put_parts(struct tr_report *report, struct tr_json *json)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < TR_N_OF(parts) && !err; i++)
-		if (report->options.parts & parts[i].part)
-			err = json ? parts[i].json(json, report) :
-				     parts[i].text(report);
+	for (size_t i = 0; i < TR_N_OF(parts) && !err; i++) {
+		if (!(report->options.parts & parts[i].part))
+			continue;
+		/* Only these: the cost of measuring is that of the run. */
+		if (parts[i].part & (TARE_REPORT_PROFILE | TARE_REPORT_FRAMES))
+			use_window(report);
+		err = json ? parts[i].json(json, report) :
+			     parts[i].text(report);
+		tr_profile_window(report->view, 0, 0);
+	}
 	return err;
 }
 
@@ -189,7 +206,7 @@ static int write_report(tare_view *view, const tare_report_options *options,
 
 	if (!view || !write)
 		return TARE_EINVAL;
-	err = prepare(&report, options, is_json);
+	err = tr_report_prepare(&report, options, is_json);
 	if (err)
 		return err;
 	tr_json_begin(&json, &buf);

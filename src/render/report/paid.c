@@ -159,17 +159,6 @@ static void paid_table(struct paid_rows *t, const struct tr_paid *rows,
 	}
 }
 
-/* All own time, which is that of the functions. */
-static double whole_of(const struct tr_paid *rows, size_t n)
-{
-	double whole = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (!rows[i].is_called)
-			whole += rows[i].function.weight_ns;
-	return whole;
-}
-
 int tr_report_paid(struct tr_report *r)
 {
 	struct paid_rows t = { .r = r };
@@ -179,11 +168,16 @@ int tr_report_paid(struct tr_report *r)
 	int err = tr_functions_paid(r->view, &frames, &rows, &n);
 
 	if (!err && n) {
-		t.whole = whole_of(rows, n);
+		/* As in the paths: also stacks without a function. */
+		t.whole = frames.node[0].all[0].ns;
 		t.whole = t.whole > 0 ? t.whole : 1;
 		t.samples = tr_samples_effective(r->view);
 		t.most = r->options.top ? r->options.top : ROWS_SHOWN;
 		paid_table(&t, rows, n);
+		for (size_t i = 0; i < n; i++)
+			tr_report_unknown(r, rows[i].function.function,
+					  rows[i].function.weight_ns /
+						  t.whole);
 	}
 	free(rows);
 	tr_frames_release(&frames);

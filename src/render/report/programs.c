@@ -15,11 +15,13 @@
 #define SHARE_LEAST 0.01
 #define PROGRAMS_SHOWN 10u
 #define FUNCTIONS_SHOWN 22u /* of all programs */
+#define FUNCTIONS_FULL 200u /* where functions are asked for */
 
 struct table {
 	struct tr_report *r;
 	const struct tr_programs *p;
 	double whole, samples;
+	double least_share; /* rows with less are not shown */
 	double least_ns; /* functions with less own time are not shown */
 	size_t left;	 /* functions that may be shown */
 };
@@ -42,15 +44,42 @@ static void cpu_part(struct tr_sentence *s, const struct tr_programs *p,
 		tr_report_part(s, text);
 }
 
+/*
+ * A process is in the row of each program that it was, so that the rows add up
+ * to processes and execs. "2 programs in 1 process" says as much.
+ */
+static void exec_part(struct tr_sentence *s, const struct tr_programs *p)
+{
+	uint64_t execs = p->runs - p->processes;
+	char text[48];
+
+	if (p->runs <= p->processes ||
+	    (p->processes < p->n && p->runs == p->n))
+		return;
+	(void)snprintf(text, sizeof(text), "%llu exec%s",
+		       (unsigned long long)execs, execs == 1 ? "" : "s");
+	tr_report_part(s, text);
+}
+
 static void count_part(struct tr_sentence *s, const struct tr_programs *p)
 {
 	char text[96];
 
-	(void)snprintf(text, sizeof(text), "%llu process%s of %zu program%s",
-		       (unsigned long long)p->processes,
-		       p->processes == 1 ? "" : "es", p->n,
-		       p->n == 1 ? "" : "s");
+	/* A process that replaces itself by exec is several programs. */
+	if (p->processes < p->n)
+		(void)snprintf(text, sizeof(text), "%zu programs in %llu "
+			       "process%s", p->n,
+			       (unsigned long long)p->processes,
+			       p->processes == 1 ? "" : "es");
+	else if (p->processes == 1)
+		(void)snprintf(text, sizeof(text), "1 process");
+	else
+		(void)snprintf(text, sizeof(text), "%llu process%s of %zu "
+			       "program%s", (unsigned long long)p->processes,
+			       p->processes == 1 ? "" : "es", p->n,
+			       p->n == 1 ? "" : "s");
 	tr_report_part(s, text);
+	exec_part(s, p);
 }
 
 static void sentence(struct tr_report *r, const struct tr_programs *p,
@@ -67,6 +96,14 @@ static void sentence(struct tr_report *r, const struct tr_programs *p,
 	s.column = r->buf->failed ? 0 : tr_text_columns(r->buf->data);
 	cpu_part(&s, p, wall_ns);
 	count_part(&s, p);
+	if (p->is_window)
+		tr_report_part(&s, "only samples of the window");
+	if (p->is_window && p->covered < 1) {
+		(void)snprintf(text, sizeof(text), "which are kept for %s of "
+			       "it (sample_events)",
+			       tr_as_share(p->covered).text);
+		tr_report_part(&s, text);
+	}
 	if (r->ending) {
 		(void)snprintf(text, sizeof(text), "peak memory %s",
 			       tr_as_bytes(r->ending->peak_bytes).text);
@@ -74,6 +111,28 @@ static void sentence(struct tr_report *r, const struct tr_programs *p,
 		tr_report_part(&s, r->ending->text);
 	}
 	tr_buf_addc(r->buf, '\n');
+}
+
+int tr_report_joined(struct tr_report *r)
+{
+	struct tr_programs programs;
+	int err = tr_views_programs(r->view, &programs);
+
+	if (!err)
+		sentence(r, &programs, tr_views_title(r->view));
+	tr_programs_release(&programs);
+	return err;
+}
+
+int tr_json_joined(struct tr_json *j, tare_view *view)
+{
+	struct tr_programs programs;
+	int err = tr_views_programs(view, &programs);
+
+	if (!err)
+		tr_json_programs(j, &programs);
+	tr_programs_release(&programs);
+	return err;
 }
 
 /* ---- rows -------------------------------------------------------------- */
@@ -111,6 +170,11 @@ static void sum_row(struct table *t, double ns, uint64_t processes,
 	tr_buf_addc(t->r->buf, '\n');
 }
 
+static bool is_shown(const struct table *t, double ns)
+{
+	return ns > 0 && ns >= t->least_share * t->whole;
+}
+
 /* What the rows of a program leave: other functions, and no samples. */
 static void rest_rows(struct table *t, const struct tr_program *program,
 		      double rest_ns, size_t hidden)
@@ -120,9 +184,9 @@ static void rest_rows(struct table *t, const struct tr_program *program,
 
 	(void)snprintf(text, sizeof(text), "[%zu other function%s]", hidden,
 		       hidden == 1 ? "" : "s");
-	if (hidden && rest_ns >= SHARE_LEAST * t->whole)
+	if (hidden && is_shown(t, rest_ns))
 		sum_row(t, rest_ns, 0, text, 2);
-	if (silent_ns >= SHARE_LEAST * t->whole)
+	if (is_shown(t, silent_ns))
 		sum_row(t, silent_ns, 0, "[no samples]", 2);
 }
 
@@ -135,7 +199,8 @@ static void program_rows(struct table *t, const struct tr_program *program)
 	sum_row(t, program->time_ns, program->processes, program->name, 0);
 	t->r->program = program->name;
 	for (size_t i = 0; i < program->n_functions; i++) {
-		if (f[i].sum.weight_ns >= t->least_ns && t->left) {
+		if (f[i].sum.weight_ns >= t->least_ns &&
+		    f[i].sum.weight_ns > 0 && t->left) {
 			function_row(t, &f[i]);
 			t->left--;
 		} else if (f[i].sum.weight_ns > 0) {
@@ -179,7 +244,7 @@ static int find_least(struct table *t, size_t programs)
 		if (t->p->function[i].program < programs)
 			own[n++] = t->p->function[i].sum.weight_ns;
 	qsort(own, n, sizeof(*own), largest_first);
-	t->least_ns = SHARE_LEAST * t->whole;
+	t->least_ns = t->least_share * t->whole;
 	if (n > t->left)
 		t->least_ns = tr_most(t->least_ns, own[t->left - 1]);
 	free(own);
@@ -202,6 +267,12 @@ static int table(struct table *t)
 	int err;
 
 	t->left = top ? top : FUNCTIONS_SHOWN;
+	t->least_share = SHARE_LEAST;
+	if (t->r->options.parts & TARE_REPORT_PROFILE) {
+		shown = t->p->n;
+		t->left = top ? top : FUNCTIONS_FULL;
+		t->least_share = 0;
+	}
 	err = find_least(t, shown);
 	if (err)
 		return err;
@@ -210,7 +281,7 @@ static int table(struct table *t)
 	for (size_t i = 0; i < shown; i++)
 		program_rows(t, &t->p->program[i]);
 	other_programs(t, shown);
-	if (t->p->unmeasured_ns >= SHARE_LEAST * t->whole)
+	if (is_shown(t, t->p->unmeasured_ns))
 		sum_row(t, t->p->unmeasured_ns, 0,
 			"[not measured: too short for a sample, or static]",
 			0);
@@ -226,6 +297,9 @@ static void foot(struct tr_report *r, const struct tr_programs *p)
 		    tr_as_count(p->samples).text, p->samples == 1 ? "" : "s",
 		    (unsigned long long)p->processes,
 		    p->processes == 1 ? "" : "es");
+	if (p->samples)
+		tr_buf_addf(r->buf, ", %s of stacks complete",
+			    tr_as_share(p->whole / (double)p->samples).text);
 	if (p->skipped)
 		tr_buf_addf(r->buf, "; %llu run%s left out: unreadable, or "
 			    "too many", (unsigned long long)p->skipped,
@@ -246,17 +320,21 @@ int tr_report_programs(const struct tr_programs *programs,
 		       void *arg)
 {
 	struct tr_buf buf = TR_BUF_INIT;
-	struct tr_report r = { .buf = &buf, .options = *options,
-			       .ending = ending };
+	struct tr_report r = { .buf = &buf, .ending = ending };
 	struct table t = { .r = &r, .p = programs, .whole = whole_of(programs),
 			   .samples = tr_programs_effective(programs) };
-	int err;
+	int err = tr_report_prepare(&r, options, false);
+	bool has_table = r.is_answer || r.options.parts & TARE_REPORT_PROFILE;
 
-	if (r.options.width < 80)
-		r.options.width = r.options.width ? 80 : 100;
+	if (err)
+		return err;
 	sentence(&r, programs, command);
-	err = table(&t);
-	foot(&r, programs);
+	if (has_table)
+		err = table(&t);
+	if (!err && programs->probes)
+		err = tr_report_merged(&r, programs->probes);
+	if (has_table)
+		foot(&r, programs);
 	if (!err && buf.failed)
 		err = TARE_ENOMEM;
 	if (!err && write(arg, buf.data, buf.len))
@@ -307,4 +385,6 @@ void tr_json_programs(struct tr_json *j, const struct tr_programs *p)
 	tr_json_end_array(j);
 	tr_json_double(j, "unmeasured_ns", p->unmeasured_ns);
 	tr_json_u64(j, "unreadable_runs", p->skipped);
+	if (p->probes)
+		tr_json_merged(j, p->probes);
 }

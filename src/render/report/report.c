@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "read/profile.h"
 #include "read/stats.h"
 
 #define BOLD "\033[1m"
@@ -44,6 +45,21 @@ void tr_report_time(struct tr_report *r, double ns, size_t width)
 void tr_report_count(struct tr_report *r, uint64_t n, size_t width)
 {
 	tr_report_cell(r, tr_as_count(n).text, width);
+}
+
+uint64_t tr_report_rounded(uint64_t n)
+{
+	uint64_t unit = 1;
+
+	while (n / unit >= 100)
+		unit *= 10;
+	return (n + unit / 2) / unit * unit;
+}
+
+void tr_report_estimate(struct tr_report *r, uint64_t n, bool is_estimate,
+			size_t width)
+{
+	tr_report_count(r, is_estimate ? tr_report_rounded(n) : n, width);
 }
 
 void tr_report_share(struct tr_report *r, double share)
@@ -245,6 +261,8 @@ int tr_report_head(struct tr_report *r)
 {
 	const tare_run *run = tare_view_run(r->view);
 
+	if (tr_views_n(r->view) > 1)
+		return tr_report_joined(r);
 	style(r, BOLD);
 	tr_buf_adds(r->buf, "tare  ");
 	tr_buf_add_printable(r->buf, run->program, 64);
@@ -288,15 +306,7 @@ int tr_report_head(struct tr_report *r)
 	{ "p50", 8 }, { "p95", 8 }, { "p99", 8 }, { "max", 8 }
 
 
-/* Rounds an estimate to two digits. */
-static uint64_t rounded(uint64_t n)
-{
-	uint64_t unit = 1;
-
-	while (n / unit >= 100)
-		unit *= 10;
-	return (n + unit / 2) / unit * unit;
-}
+#define BOUNDS_SHOWN 3u /* a line */
 
 static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
 {
@@ -305,7 +315,7 @@ static void flat_time(struct tr_report *r, const tare_stats *s, size_t width)
 	double one[5] = { s->min, s->p50, s->p95, s->p99, s->max };
 
 	name(r, s->name, s->labels, width);
-	tr_report_count(r, s->missed ? rounded(s->count) : s->count, 11);
+	tr_report_estimate(r, s->count, s->missed != 0, 11);
 	tr_report_time(r, raw ? s->total : s->net_total, 8);
 	tr_report_time(r, raw ? s->mean : s->net_mean, 8);
 	for (int i = 0; i < 5; i++)
@@ -348,7 +358,8 @@ static void flat_counter(struct tr_report *r, const tare_stats *s,
 {
 	name(r, s->name, s->labels, width);
 	if (s->kind == TARE_KIND_RATIO) {
-		tr_report_count(r, (uint64_t)s->total, 13);
+		/* Of a damaged ledger it may be anything. */
+		tr_report_count(r, (uint64_t)tr_least(s->total, 1e19), 13);
 		tr_buf_adds(r->buf, " of");
 		tr_report_count(r, s->count, 0);
 		tr_buf_adds(r->buf, " =");
@@ -402,6 +413,27 @@ static void flat_head(struct tr_report *r, enum group group, size_t width)
 		tr_report_titles(r, "name", width, titles[group]);
 }
 
+/* Series whose calls were not all counted: how many there may be. */
+static void flat_bounds(struct tr_report *r, const tare_stats **rows, size_t n,
+			enum group group)
+{
+	unsigned shown = 0;
+
+	for (size_t i = 0; i < n && shown < BOUNDS_SHOWN; i++) {
+		const tare_stats *s = rows[i];
+
+		if (group_of(s) != group || s->count_low == s->count_high)
+			continue;
+		tr_buf_adds(r->buf, shown++ ? "; " : "* calls, 95 % sure: ");
+		tr_buf_add_printable(r->buf, s->name, 24);
+		tr_buf_addf(r->buf, " %s to %s",
+			    tr_as_count(tr_report_rounded(s->count_low)).text,
+			    tr_as_count(tr_report_rounded(s->count_high)).text);
+	}
+	if (shown)
+		tr_buf_addc(r->buf, '\n');
+}
+
 static void flat_group(struct tr_report *r, const tare_stats **rows, size_t n,
 		       enum group group)
 {
@@ -421,6 +453,7 @@ static void flat_group(struct tr_report *r, const tare_stats **rows, size_t n,
 	if (left)
 		tr_buf_addf(r->buf, "... and %llu more (--top 0 shows all)\n",
 			    (unsigned long long)left);
+	flat_bounds(r, rows, n, group);
 }
 
 /* ---- monitor ----------------------------------------------------------- */
@@ -482,6 +515,58 @@ static int monitor_group(struct tr_report *r, const tare_stats *stats,
 	return 0;
 }
 
+/* ---- nothing ----------------------------------------------------------- */
+
+bool tr_report_selects(const struct tr_report *r)
+{
+	const tare_filter *filter = r->options.filter;
+
+	return filter && (filter->n_names || filter->n_sources ||
+			  filter->types);
+}
+
+void tr_report_nothing(struct tr_report *r)
+{
+	const tare_filter *filter = r->options.filter;
+
+	if (!tr_report_selects(r)) {
+		tr_buf_addf(r->buf, "\nnothing was measured%s\n",
+			    filter && (filter->from_ns || filter->to_ns) ?
+				    " in this window" : "");
+		return;
+	}
+	tr_buf_adds(r->buf, "\nno series matches");
+	for (size_t i = 0; i < filter->n_names; i++) {
+		tr_buf_adds(r->buf, i ? ", '" : " '");
+		tr_buf_add_printable(r->buf, filter->names[i], 64);
+		tr_buf_addc(r->buf, '\'');
+	}
+	tr_buf_adds(r->buf, filter->n_names ? "\n" : " the options\n");
+}
+
+/* A window leaves no counter: says so where there are some. */
+static int counters_line(struct tr_report *r)
+{
+	tare_filter all;
+	const tare_stats *stats;
+	size_t n;
+	int err;
+
+	if (!r->options.filter || tr_filter_is_timeless(r->options.filter))
+		return 0;
+	all = *r->options.filter;
+	all.from_ns = all.to_ns = 0;
+	all.last_values = 0;
+	err = tare_view_stats(r->view, &all, &stats, &n);
+	for (size_t i = 0; !err && i < n; i++)
+		if (group_of(&stats[i]) == GROUP_COUNTER) {
+			tr_buf_adds(r->buf, "\ncounters have no times: a "
+				    "window shows none\n");
+			break;
+		}
+	return err;
+}
+
 /* ---- all --------------------------------------------------------------- */
 
 static void window_line(struct tr_report *r)
@@ -503,7 +588,7 @@ int tr_report_flat(struct tr_report *r)
 	const tare_stats *stats, **rows;
 	uint32_t parts = r->options.parts;
 	bool has_calls = false;
-	size_t n;
+	size_t n, n_counters = 0;
 	int err = tare_view_stats(r->view, r->options.filter, &stats, &n);
 
 	if (err)
@@ -518,12 +603,19 @@ int tr_report_flat(struct tr_report *r)
 		flat_group(r, rows, n, GROUP_VALUE);
 	if (parts & TARE_REPORT_COUNTERS)
 		flat_group(r, rows, n, GROUP_COUNTER);
+	for (size_t i = 0; i < n; i++)
+		n_counters += group_of(rows[i]) == GROUP_COUNTER;
 	free(rows);
 	if (parts & TARE_REPORT_SCOPES)
 		err = tr_report_calls(r, &has_calls);
-	if (!err && !n && !has_calls && !tare_view_sampling(r->view)->samples)
-		tr_buf_adds(r->buf, "\nnothing was measured\n");
+	if (!err && !n && (tr_report_selects(r) ||
+			   (!has_calls &&
+			    !tare_view_sampling(r->view)->samples)))
+		tr_report_nothing(r);
 	if (!err && parts & TARE_REPORT_MONITOR)
 		err = monitor_group(r, stats, n);
+	/* Last: the rows above are gone after it. */
+	if (!err && parts & TARE_REPORT_COUNTERS && !n_counters)
+		err = counters_line(r);
 	return err;
 }

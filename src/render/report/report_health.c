@@ -4,6 +4,9 @@
  */
 #include "render/report.h"
 
+#include <math.h>
+#include <string.h>
+
 static void governed_text(struct tr_report *r, const tare_health *h)
 {
 	if (!h->governed_ever)
@@ -45,6 +48,30 @@ static void costs_text(struct tr_report *r, const tare_health *h)
 	cost_if(r, "tare's own threads", h->monitor_ns, &before);
 }
 
+/* What the figure is known by, and what the other estimate is. */
+static void estimates_text(struct tr_report *r, const tare_health *h)
+{
+	bool by_samples = strcmp(h->measuring_by, "samples") == 0;
+
+	if (!by_samples && !h->tried)
+		return;
+	tr_buf_addf(r->buf, " (%s to %s; ",
+		    tr_as_duration(h->measuring_low_ns).text,
+		    tr_as_duration(h->measuring_high_ns).text);
+	if (by_samples)
+		tr_buf_addf(r->buf, "by samples in tare's code; calls x their "
+			    "cost: %s)",
+			    tr_as_duration(h->measuring_calls_ns).text);
+	else
+		tr_buf_addf(r->buf, "measured by not timing %s calls",
+			    tr_as_count(h->tried).text);
+	if (!by_samples && isfinite(h->measuring_samples_ns))
+		tr_buf_addf(r->buf, "; samples in tare's code: %s",
+			    tr_as_duration(h->measuring_samples_ns).text);
+	if (!by_samples)
+		tr_buf_addc(r->buf, ')');
+}
+
 static void measuring_line(struct tr_report *r, const tare_health *h)
 {
 	const tare_run *run = tare_view_run(r->view);
@@ -52,12 +79,7 @@ static void measuring_line(struct tr_report *r, const tare_health *h)
 	tr_buf_addf(r->buf, "measuring  %s %5s %%",
 		    tr_as_duration(h->measuring_ns).text,
 		    tr_as_fixed(h->measuring_share * 100, 1).text);
-	if (h->tried)
-		tr_buf_addf(r->buf, " (%s to %s; measured by not timing %s "
-			    "calls)",
-			    tr_as_duration(h->measuring_low_ns).text,
-			    tr_as_duration(h->measuring_high_ns).text,
-			    tr_as_count(h->tried).text);
+	estimates_text(r, h);
 	costs_text(r, h);
 	governed_text(r, h);
 	tr_buf_addf(r->buf,
@@ -109,7 +131,7 @@ static const struct tr_field counts[] = {
 	COUNT("cleared", cleared),
 	COUNT("names beyond max_sites", overflow_sites),
 	COUNT("calls in the overflow series", overflow_calls),
-	COUNT("paths beyond max_nodes", overflow_nodes),
+	COUNT("calls beyond max_depth or max_nodes", overflow_nodes),
 	COUNT("scopes repaired", repairs),
 	COUNT("ends without a scope", stray_ends),
 	COUNT("clock steps", clock_steps),

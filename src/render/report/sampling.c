@@ -52,11 +52,15 @@ void tr_report_doubts(struct tr_report *r)
 	const tare_sampling *s = tare_view_sampling(r->view);
 	double n = tr_samples_effective(r->view);
 
-	if (s->samples && n < TR_SAMPLES_FEW)
-		tr_buf_addf(r->buf, "few samples: they are as reliable as %s "
-			    "of equal weight, a share of 50 %% is uncertain by "
-			    "\xc2\xb1 %s points\n", tr_as_fixed(n, 0).text,
+	if (s->samples && n < TR_SAMPLES_FEW) {
+		tr_buf_adds(r->buf, "few samples: ");
+		if (n < 0.9 * (double)s->samples)
+			tr_buf_addf(r->buf, "they are as reliable as %s of "
+				    "equal weight, ", tr_as_fixed(n, 0).text);
+		tr_buf_addf(r->buf, "a share of 50 %% is uncertain by "
+			    "\xc2\xb1 %s points\n",
 			    tr_as_fixed(196 * tr_share_error(.5, n), 0).text);
+	}
 	if (s->samples && s->whole_share < .995)
 		tr_buf_addf(r->buf, "%s %% of stacks are incomplete: the "
 			    "functions that called those are unknown, and "
@@ -70,11 +74,37 @@ void tr_report_doubts(struct tr_report *r)
 			    tr_as_count(s->unfollowed).text);
 }
 
+void tr_report_no_window(struct tr_report *r)
+{
+	const tare_filter *filter = r->options.filter;
+
+	if (filter && (filter->from_ns || filter->to_ns))
+		tr_buf_adds(r->buf, "of the whole run, not of the window\n");
+	if (tr_report_selects(r))
+		tr_buf_adds(r->buf, "of all names: the options select series "
+			    "alone\n");
+}
+
+/* What of the selected time the samples stand for. */
+static void window_line(struct tr_report *r)
+{
+	double covered = tr_profile_covered(r->view);
+
+	if (!tr_profile_has_window(r->view))
+		return;
+	tr_buf_adds(r->buf, "only samples of the window");
+	if (covered < 1)
+		tr_buf_addf(r->buf, ", which are kept for %s of it "
+			    "(sample_events)", tr_as_share(covered).text);
+	tr_buf_addc(r->buf, '\n');
+}
+
 void tr_report_sampling(struct tr_report *r)
 {
 	const tare_sampling *s = tare_view_sampling(r->view);
 
 	sampling_line(r, s);
+	window_line(r);
 	tr_report_doubts(r);
 }
 
@@ -92,4 +122,5 @@ void tr_json_sampling(struct tr_json *j, tare_view *view)
 
 	tr_json_fields(j, TR_ALL(fields), tare_view_sampling(view));
 	tr_json_double(j, "effective_samples", tr_samples_effective(view));
+	tr_json_double(j, "window_share", tr_profile_covered(view));
 }

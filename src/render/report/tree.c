@@ -90,7 +90,8 @@ static void add_row(struct tree_rows *t, const tare_node *node, size_t depth)
 			 (node->is_function || !node->is_estimate);
 
 	add_name(t, node, depth);
-	tr_report_count(r, node->calls, 13);
+	tr_report_estimate(r, node->calls, node->calls_high > node->calls_low,
+			   13);
 	add_times(r, node);
 	if (t->trim.focus)
 		tr_report_share(r, tr_trim_node(&r->options, node).weight /
@@ -174,6 +175,7 @@ static void titles(const struct tree_rows *t, bool has_functions)
 
 	tr_report_heading(t->r, focus ? "call tree below" : "call tree",
 			  focus ? focus : "");
+	tr_report_no_window(t->r);
 	tr_report_dim(t->r, true);
 	tr_report_name(t->r, has_functions ? "scope, function" : "scope",
 		       t->width);

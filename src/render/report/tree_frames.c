@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "read/profile.h"
+
 #define SHARE_LEAST 0.005
 #define NAME_LEAST 24u /* columns for a name at any depth */
 #define FRAME_FIXED 37u /* columns left of the name */
@@ -122,7 +124,7 @@ int tr_report_frames(struct tr_report *r)
 	size_t n;
 	int err;
 
-	if (!tare_view_sampling(r->view)->samples)
+	if (!tr_views_sampling(r->view).samples)
 		return 0;
 	err = tare_view_frames(r->view, TARE_FRAMES_SAMPLES, &t.frame, &n);
 	if (err)
@@ -163,7 +165,7 @@ int tr_json_frames(struct tr_json *j, struct tr_report *r)
 	size_t n;
 	int err;
 
-	if (!tare_view_sampling(r->view)->samples)
+	if (!tr_views_sampling(r->view).samples)
 		return 0;
 	err = tare_view_frames(r->view, TARE_FRAMES_SAMPLES, &frames, &n);
 	if (err)

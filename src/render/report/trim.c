@@ -5,13 +5,52 @@
  */
 #include "render/report.h"
 
+#include <string.h>
+
+#define NAME_MOST 1024u /* longer ones are compared as they are */
+
+/*
+ * Length of "a::b" in "a::b(int (*)(char)) const"; 0: no parameters, as in
+ * "(anonymous namespace)::b".
+ */
+static size_t bare_len(const char *name)
+{
+	const char *at = strrchr(name, ')');
+	unsigned open = 0;
+
+	if (!at || at[1] == ':')
+		return 0;
+	for (; at > name; at--) {
+		open += *at == ')';
+		open -= *at == '(';
+		if (!open)
+			return (size_t)(at - name);
+	}
+	return 0;
+}
+
+bool tr_trim_is_focus(const char *focus, const char *name)
+{
+	char bare[NAME_MOST];
+	size_t len;
+
+	if (tr_glob_match(focus, name))
+		return true;
+	len = bare_len(name);
+	if (!len || len >= sizeof(bare))
+		return false;
+	memcpy(bare, name, len);
+	bare[len] = '\0';
+	return tr_glob_match(focus, bare);
+}
+
 /* Inside: below or at the outermost row whose name is wanted. */
 static void enter(struct tr_trim *trim, const struct tr_trim_row *row)
 {
 	if (trim->is_inside && row->depth <= trim->top)
 		trim->is_inside = false;
 	if (!trim->is_inside &&
-	    (!trim->focus || tr_glob_match(trim->focus, row->name))) {
+	    (!trim->focus || tr_trim_is_focus(trim->focus, row->name))) {
 		trim->is_inside = true;
 		trim->top = row->depth;
 		if (trim->focus)

@@ -360,7 +360,7 @@ static int each_record(struct table *t, tare_view *const *views, size_t n,
 }
 
 /* Estimates and missed calls are only in JSON. */
-#define CSV_SERIES_FIELDS (TR_SERIES_FIELDS - 2)
+#define CSV_SERIES_FIELDS (TR_SERIES_FIELDS - 4)
 
 static int put_stats(struct table *t, tare_view *const *views, size_t n)
 {

@@ -26,7 +26,7 @@ static const struct tr_field run_fields[] = {
 	TR_FIELD(tare_run, "sites", n_sites),
 	RUN(clock), RUN(resolution_ns), RUN(inside_ns), RUN(outside_ns),
 	RUN(ledger_bytes), RUN(ledger_limit), RUN(rss_start), RUN(rss_end),
-	RUN(rss_peak), RUN(damage),
+	RUN(rss_peak), RUN(damage), RUN(parent),
 };
 
 void tr_json_run(struct tr_json *j, const tare_run *run)
@@ -47,6 +47,7 @@ const struct tr_field tr_series_fields[] = {
 	SERIES(p99), SERIES(p999), SERIES(net_total), SERIES(net_own),
 	SERIES(net_mean), SERIES(last), SERIES(below_resolution),
 	TR_FIELD(tare_stats, "estimate", is_estimate), SERIES(missed),
+	SERIES(count_low), SERIES(count_high),
 };
 
 void tr_json_series(struct tr_json *j, const tare_stats *s)
@@ -81,7 +82,8 @@ static const struct tr_field health_fields[] = {
 	HEALTH(measuring_ns), HEALTH(measuring_share), HEALTH(monitor_ns),
 	HEALTH(measuring_limit), HEALTH(measuring_now),
 	HEALTH(measuring_thread), HEALTH(measuring_low_ns),
-	HEALTH(measuring_high_ns), HEALTH(tried),
+	HEALTH(measuring_high_ns), HEALTH(tried), HEALTH(measuring_by),
+	HEALTH(measuring_calls_ns), HEALTH(measuring_samples_ns),
 };
 
 void tr_json_health(struct tr_json *j, const tare_health *h)
