@@ -8,17 +8,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/platform.h"
+#include "event.h"
 #include "preload.h"
 #include "program.h"
 
@@ -31,19 +30,8 @@ struct clocks {
 
 static bool can_perf(int *ret_errno)
 {
-	struct perf_event_attr attr;
-	int fd;
+	int fd = event_open(true);
 
-	memset(&attr, 0, sizeof(attr));
-	attr.size = sizeof(attr);
-	attr.type = PERF_TYPE_SOFTWARE;
-	attr.config = PERF_COUNT_SW_CPU_CLOCK;
-	attr.sample_period = 4000000;
-	attr.disabled = 1;
-	attr.exclude_hv = 1;
-	attr.exclude_kernel = 1;
-	fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1,
-			  PERF_FLAG_FD_CLOEXEC);
 	*ret_errno = fd < 0 ? errno : 0;
 	if (fd >= 0)
 		(void)close(fd);

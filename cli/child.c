@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,8 +91,32 @@ static int exec_error(int fd)
 	return n == (ssize_t)sizeof(error) ? error : 0;
 }
 
+/*
+ * Of a process that has ended and is not yet waited for: "run queued slices",
+ * in ns. 0 if this kernel does not tell.
+ */
+static uint64_t queued_ns(pid_t pid)
+{
+	char path[48], text[96], *end;
+	int64_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/%ld/schedstat", (long)pid);
+	n = tr_file_read(path, text, sizeof(text) - 1);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	(void)strtoull(text, &end, 10);
+	return strtoull(end, NULL, 10);
+}
+
 static void wait_for(struct child *child)
 {
+	siginfo_t info;
+
+	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0 &&
+	       errno == EINTR)
+		;
+	child->queued_ns = queued_ns(child->pid);
 	while (wait4(child->pid, &child->status, 0, &child->usage) < 0 &&
 	       errno == EINTR)
 		;

@@ -14,6 +14,7 @@
 #include "alloc_groups.h"
 #include "alloc_ignore.h"
 #include "args.h"
+#include "group_view.h"
 #include "base/text.h"
 #include "message.h"
 #include "output.h"
@@ -56,6 +57,7 @@ static const struct option_spec options[] = {
 		    "with --leaks: also show what libraries keep on purpose"),
 	OPTION_TEXT(0, "diff", &opts.diff, "A B",
 		    "compare A with B: snapshots of the run, 'end', or runs"),
+	OPTION_PROCESS,
 	OPTION_JSON(&opts.json),
 	OPTION_END
 };

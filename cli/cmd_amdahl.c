@@ -7,9 +7,11 @@
 #include <tare/read/judge.h>
 
 #include "args.h"
+#include "group_view.h"
 #include "base/text.h"
 #include "message.h"
 #include "output.h"
+#include "read/profile.h"
 #include "table.h"
 
 static struct {
@@ -37,6 +39,7 @@ static const struct option_spec options[] = {
 	OPTION_TEXT('w', "worth", &opts.worth, "A,B",
 		    "advise from a gain of A %, strongly from B % (default: "
 		    "5,20)"),
+	OPTION_PROCESS,
 	OPTION_JSON(&opts.json),
 	OPTION_END
 };
@@ -248,6 +251,18 @@ static void print_tables(const tare_amdahl *amdahl, const tare_amdahl *paths,
 	print_table(amdahl, top, opts.total);
 }
 
+static void print_all(tare_view *view, const tare_amdahl *amdahl,
+		      const tare_amdahl *paths, size_t top)
+{
+	if (tr_views_n(view) > 1 && amdahl->of == TARE_PARTS_SAMPLES) {
+		(void)printf("%zu process%s of '", tr_views_processes(view),
+			     tr_views_processes(view) == 1 ? "" : "es");
+		terminal_safe(stdout, tr_views_title(view));
+		(void)printf("', by the CPU time of all\n");
+	}
+	print_tables(amdahl, paths, top);
+}
+
 static int show(tare_view *view, const char *which)
 {
 	size_t top = opts.top ? (size_t)opts.top : SIZE_MAX;
@@ -257,11 +272,13 @@ static int show(tare_view *view, const char *which)
 	if (err)
 		return message_error("judge", which, err);
 	code = amdahl->whole_ns > 0 ? CODE_OK : CODE_IO;
+	if (amdahl->of != TARE_PARTS_SAMPLES)
+		group_view_tell_first(view, of_names[amdahl->of]);
 	paths = paths_of(view, amdahl);
 	if (opts.json)
 		print_json(amdahl, paths, top);
 	else if (amdahl->whole_ns > 0)
-		print_tables(amdahl, paths, top);
+		print_all(view, amdahl, paths, top);
 	else
 		message("nothing in this run has a time");
 	tare_amdahl_close(paths);
@@ -283,4 +300,5 @@ const struct command cmd_amdahl = {
 	.max_operands = 1,
 	.check = check,
 	.show = show,
+	.processes = PROCESSES_JOINED,
 };

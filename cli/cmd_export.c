@@ -9,6 +9,7 @@
 #include <tare/read/export.h>
 
 #include "args.h"
+#include "group_view.h"
 #include "job.h"
 #include "message.h"
 #include "output.h"
@@ -192,6 +193,8 @@ static int open_all(const struct args *args, struct job *job)
 		code = job_open(job, args_operand(args, i, "last"));
 	if (!code && opts.group)
 		code = open_group(job);
+	else if (!code && job->n == 1)
+		group_view_tell(job->views[0], args_operand(args, 0, "last"));
 	/* Aligns the clocks of several hosts. */
 	for (size_t i = 0; i < job->n && job->n > 1; i++)
 		(void)!tare_view_align(job->views[i]);

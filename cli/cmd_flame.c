@@ -7,8 +7,11 @@
 #include <tare/read/export.h>
 
 #include "args.h"
+#include "group_view.h"
+#include "base/text.h"
 #include "message.h"
 #include "output.h"
+#include "read/profile.h"
 #include "runs.h"
 
 static struct {
@@ -48,6 +51,7 @@ static const struct option_spec options[] = {
 		     "width in pixels if the browser does not give one"),
 	OPTION_TEXT(0, "min", &opts.least, "PERCENT",
 		    "leave out boxes below PERCENT (default: by size)"),
+	OPTION_PROCESS,
 	OPTION_END
 };
 
@@ -55,7 +59,7 @@ static const struct option_spec options[] = {
 
 static enum tare_frames_from from_of(tare_view *view)
 {
-	if (!opts.from && tare_view_sampling(view)->samples)
+	if (!opts.from && tr_views_sampling(view).samples)
 		return TARE_FRAMES_SAMPLES;
 	if (opts.from && strcmp(opts.from, "alloc") == 0)
 		return TARE_FRAMES_ALLOC;
@@ -139,6 +143,16 @@ static int to_file(tare_view *view, const tare_flame_options *how,
 	return err ? message_error("write", path, err) : CODE_OK;
 }
 
+/* As the run itself: of a program both times, of a process id the word is. */
+static int open_before(tare_view **ret_view)
+{
+	uint64_t pid;
+
+	if (process_chosen && tr_parse_u64(process_chosen, &pid))
+		process_chosen = NULL;
+	return group_view_open(opts.diff, true, ret_view);
+}
+
 static int flame(tare_view *view, const char *which)
 {
 	tare_flame_options how;
@@ -147,7 +161,7 @@ static int flame(tare_view *view, const char *which)
 	if (!code && opts.shares && !opts.diff)
 		code = message_usage("'--shares' needs '--diff'");
 	if (!code && opts.diff)
-		code = run_open(opts.diff, &how.before);
+		code = open_before(&how.before);
 	if (!code)
 		code = opts.output && strcmp(opts.output, "-") != 0 ?
 			       to_file(view, &how, which, opts.output) :
@@ -172,4 +186,5 @@ const struct command cmd_flame = {
 	.options = options,
 	.max_operands = 1,
 	.show = flame,
+	.processes = PROCESSES_JOINED,
 };

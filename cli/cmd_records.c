@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "group_view.h"
 #include "base/text.h"
 #include "message.h"
 #include "output.h"
@@ -20,6 +21,7 @@ static const struct option_spec options[] = {
 	SELECTION_TIME,
 	SELECTION_LIMIT,
 	OPTION_JSON(&as_json),
+	OPTION_PROCESS,
 	OPTION_END
 };
 

@@ -12,13 +12,17 @@
 #include <sys/wait.h>
 
 #include "args.h"
+#include "base/config.h"
 #include "base/platform.h"
+#include "event.h"
+#include "ledger/runs.h"
 #include "message.h"
 #include "notes.h"
 #include "outcome.h"
 #include "preload.h"
 #include "program.h"
 #include "settings.h"
+#include "signal_cost.h"
 #include "watcher.h"
 
 static struct {
@@ -57,9 +61,11 @@ static const struct option_spec options[] = {
 	OPTION_MAYBE(0, "calls", &opts.calls, "[=HOW]",
 		     "true counts sparse timed",
 		     "count calls of functions built with "
-		     "-finstrument-functions"),
+		     "-finstrument-functions: counts, sparse (some are timed; "
+		     "the default) or timed"),
 	OPTION_MAYBE(0, "alloc", &opts.alloc, "[=HOW]", "true exact sampled",
-		     "track every allocation, or a sample of them"),
+		     "track allocations: exact (every one; the default) or "
+		     "sampled"),
 	OPTION_TEXT(0, "flame", &opts.flame, "FILE",
 		    "write a flame graph to FILE"),
 	OPTION_WORD(0, "mpi", &opts.mpi, "WHICH", "auto openmpi mpich none",
@@ -123,6 +129,29 @@ static const char *how(const char *given, const char *usual)
 	return given && strcmp(given, "true") == 0 ? usual : given;
 }
 
+/*
+ * The program, or the shell that starts it, may change its working folder, and
+ * a tare.conf of this folder is not found from another one.
+ */
+static int apply_folder(void)
+{
+	const char *given = getenv("TARE_DIR");
+	char dir[TR_CONFIG_STRING];
+
+	if (!given || !*given)
+		given = tr_runs_config()->dir;
+	if (!*given || strlen(given) >= sizeof(dir))
+		return CODE_OK; /* too long: the program says so */
+	memcpy(dir, given, strlen(given) + 1);
+	if (!tr_config_root(dir))
+		return message_usage("the folder of ledgers '%s' is too long "
+				     "as an absolute path: %u bytes at most",
+				     given, TR_CONFIG_STRING - 1);
+	if (setenv("TARE_DIR", dir, 1))
+		return message_error("set", "TARE_DIR", errno);
+	return CODE_OK;
+}
+
 /* Also set in this process, which reads where the program writes. */
 static int apply_settings(void)
 {
@@ -148,7 +177,7 @@ static int apply_settings(void)
 		code = apply_setting(opts.set.at[i]);
 	if (!code && opts.trace && setenv("TARE_TRACE", "1", 1))
 		return message_error("set", "TARE_TRACE", errno);
-	return code;
+	return code ? code : apply_folder();
 }
 
 /* The program's MPI, which the launcher may know too. */
@@ -167,15 +196,23 @@ static enum mpi_kind choose_mpi(const struct args *args,
 	return kind != MPI_NONE ? kind : launch->kind;
 }
 
+/* As options, a file and the environment say. */
+static bool has_samples(void)
+{
+	const char *sample = getenv("TARE_SAMPLE");
+
+	return sample &&
+	       (strcmp(sample, "true") == 0 || strcmp(sample, "1") == 0);
+}
+
 /*
  * Loads the library if possible. Otherwise the program runs without it, and
  * only its time and memory are reported. True: it is sampled.
  */
 static bool load_library(const struct args *args, enum mpi_kind mpi)
 {
-	const char *name = args->operands[0], *sample = getenv("TARE_SAMPLE");
-	bool is_sampled = sample && (strcmp(sample, "true") == 0 ||
-				     strcmp(sample, "1") == 0);
+	const char *name = args->operands[0];
+	bool is_sampled = has_samples();
 	const char *obstacle;
 
 	if (!is_sampled && !opts.calls && !opts.alloc && mpi == MPI_NONE)
@@ -241,14 +278,16 @@ static int run_program(const struct args *args)
 				   .top = (size_t)opts.top,
 				   .each_rank = opts.each_rank };
 	struct watcher watcher = { 0, -1 };
+	char name[TR_GROUP_BYTES];
 	enum mpi_kind mpi;
 	int code, error;
 
 	launch_look(&outcome.launch);
 	mpi = choose_mpi(args, &outcome.launch);
 	outcome.is_rank = outcome.launch.is_rank && mpi != MPI_NONE;
+	tr_group_name(name, args->operands[0]);
 	group_init(&outcome.group,
-		   outcome.is_rank ? outcome.launch.group : NULL);
+		   outcome.is_rank ? outcome.launch.group : name);
 	if (setenv("TARE_GROUP", outcome.group.name, 1))
 		return message_error("set", "TARE_GROUP", errno);
 	outcome.notes = notes_open();
@@ -257,6 +296,10 @@ static int run_program(const struct args *args)
 		return code;
 
 	outcome.is_sampled = load_library(args, mpi);
+	if (outcome.is_sampled && !opts.wall)
+		event_keep();
+	if (outcome.is_sampled)
+		signal_cost_set(opts.wall);
 	outcome.wants_calls = opts.calls != NULL;
 	if (outcome.is_rank && !outcome.launch.rank && !opts.each_rank)
 		watcher_start(&watcher, outcome.group.name,
@@ -299,6 +342,11 @@ static int run(struct args *args)
 		return message_usage("'--output' and '--no-report' exclude "
 				     "each other");
 	code = apply_settings();
+	if (!code && opts.flame && !has_samples())
+		return message_usage("a flame graph needs samples: '--flame' "
+				     "and %s exclude each other",
+				     opts.no_sample ? "'--no-sample'" :
+						      "'sample=false'");
 	return code ? code : run_program(args);
 }
 

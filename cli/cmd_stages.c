@@ -5,6 +5,7 @@
 #include <tare/read/pipeline.h>
 
 #include "args.h"
+#include "group_view.h"
 #include "message.h"
 #include "runs.h"
 
@@ -18,6 +19,7 @@ static double factor;
 static const struct option_spec options[] = {
 	OPTION_TEXT('f', "factor", &opts.factor, "X",
 		    "show the gain of a stage X times as fast (default: 2)"),
+	OPTION_PROCESS,
 	OPTION_JSON(&opts.json),
 	OPTION_END
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "group_view.h"
 #include "base/text.h"
 #include "message.h"
 #include "output.h"
@@ -25,6 +26,7 @@ static const struct option_spec options[] = {
 	OPTION_COUNT('n', "top", &opts.top, "N",
 		     "show the first N (default: 10; 0: all)"),
 	SELECTION_OPTIONS,
+	OPTION_PROCESS,
 	OPTION_JSON(&opts.json),
 	OPTION_END
 };

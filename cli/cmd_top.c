@@ -296,7 +296,7 @@ static int find_live(char **ret_id)
 		code = CODE_IO;
 	} else {
 		code = message_usage("%zu live runs, name one", n_live);
-		runs_print(runs, n_live, false, stderr);
+		runs_print(runs, n_live, NULL, false, stderr);
 	}
 	tare_runs_free(runs);
 	return code;

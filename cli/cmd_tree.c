@@ -6,8 +6,10 @@
 #include <tare/read/profile.h>
 
 #include "args.h"
-#include "base/text.h"
+#include "group_view.h"
 #include "message.h"
+#include "read/profile.h"
+#include "render/report.h"
 #include "runs.h"
 
 static struct {
@@ -28,6 +30,7 @@ static const struct option_spec options[] = {
 		    "they call; a glob"),
 	OPTION_FLAG(0, "raw", &opts.raw,
 		    "do not subtract the overhead of measuring"),
+	OPTION_PROCESS,
 	OPTION_JSON(&opts.json),
 	OPTION_END
 };
@@ -62,23 +65,27 @@ static bool has_focus(tare_view *view)
 
 	if (tare_view_tree(view, &nodes, &n) == 0)
 		for (size_t i = 0; i < n; i++)
-			if (tr_glob_match(opts.focus, nodes[i].name))
+			if (tr_trim_is_focus(opts.focus, nodes[i].name))
 				return true;
-	if (tare_view_sampling(view)->samples &&
+	if (tr_views_sampling(view).samples &&
 	    tare_view_frames(view, TARE_FRAMES_SAMPLES, &frames, &n) == 0)
 		for (size_t i = 1; i < n; i++)
-			if (tr_glob_match(opts.focus, frames[i].function))
+			if (tr_trim_is_focus(opts.focus, frames[i].function))
 				return true;
 	return false;
 }
 
-static bool has_tree(tare_view *view)
+static bool has_scopes(tare_view *view)
 {
 	const tare_node *nodes;
 	size_t n;
 
-	return tare_view_sampling(view)->samples ||
-	       (tare_view_tree(view, &nodes, &n) == 0 && n);
+	return tare_view_tree(view, &nodes, &n) == 0 && n;
+}
+
+static bool has_tree(tare_view *view)
+{
+	return tr_views_sampling(view).samples || has_scopes(view);
 }
 
 static int tree(tare_view *view, const char *which)
@@ -94,6 +101,8 @@ static int tree(tare_view *view, const char *which)
 			opts.focus);
 		return CODE_IO;
 	}
+	if (has_scopes(view))
+		group_view_tell_first(view, "scopes");
 	how.raw = opts.raw;
 	how.min_share = opts.min_share;
 	how.max_depth = (uint32_t)opts.depth;
@@ -122,4 +131,5 @@ const struct command cmd_tree = {
 	.max_operands = 1,
 	.check = check,
 	.show = tree,
+	.processes = PROCESSES_JOINED,
 };

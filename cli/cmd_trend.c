@@ -2,6 +2,7 @@
 /* tare trend: the last minutes of a run compared with those before. */
 
 #include "args.h"
+#include "group_view.h"
 #include "base/text.h"
 #include "message.h"
 #include "output.h"
@@ -22,6 +23,7 @@ static const struct option_spec options[] = {
 			"length of each of the two windows (default: 1m)"),
 	SELECTION_SERIES,
 	SELECTION_OUTCOME,
+	OPTION_PROCESS,
 	OPTION_JSON(&opts.json),
 	OPTION_END
 };

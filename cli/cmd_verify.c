@@ -51,7 +51,7 @@ static const struct counter {
 	COUNTER(cleared, PLAIN, "measurements before the last clear"),
 	COUNTER(overflow_sites, NOTICE, "names beyond max_sites"),
 	COUNTER(overflow_calls, NOTICE, "calls in the overflow series"),
-	COUNTER(overflow_nodes, NOTICE, "paths beyond max_nodes"),
+	COUNTER(overflow_nodes, NOTICE, "calls beyond max_depth or max_nodes"),
 	COUNTER(repairs, NOTICE, "scopes closed for their owner"),
 	COUNTER(stray_ends, NOTICE, "ends without a scope"),
 	COUNTER(clock_steps, NOTICE, "absurd durations, set to 0"),
@@ -64,7 +64,7 @@ static const struct counter {
 	COUNTER(governed, NOTICE, "series measured in part, to stay cheap"),
 	COUNTER(governed_ever, NOTICE, "series that ever were"),
 	COUNTER(governor_actions, NOTICE, "changes of how much is measured"),
-	COUNTER(missed, NOTICE, "calls nobody counted, as estimated"),
+	COUNTER(missed, NOTICE, "calls that were not counted, estimated"),
 	COUNTER(damaged, PROBLEM, "inconsistencies passed over"),
 };
 

@@ -25,6 +25,13 @@ enum exit_code {
 	CODE_IO = 3 /* input or output; what was asked for is not there */
 };
 
+/* What `show` gets if the user's word means several processes. */
+enum command_processes {
+	PROCESSES_ONE,	  /* one of them, after a message that says so */
+	PROCESSES_JOINED, /* all in one view: read/profile/joined.c */
+	PROCESSES_ITSELF  /* one, and the command finds the others */
+};
+
 #define OPERANDS_ANY 1000000u
 
 struct command {
@@ -41,13 +48,15 @@ struct command {
 	int (*run)(struct args *args);
 	/* Instead of `run`, for commands about one run: `which` as typed. */
 	int (*show)(tare_view *view, const char *which);
+	enum command_processes processes; /* of a `tare run` of several */
 };
 
 /* For commands that take a run. */
 #define NOTE_RUN \
 	"RUN is 'last' (the newest run), 'last~1' (the one before), PROGRAM " \
-	"(its\nnewest run), 'PROGRAM~1', a process id, a run id or its " \
-	"beginning, or a file\nwith a slash: './x.tare'\n"
+	"or the\ncommand of 'tare run' (its newest run), 'PROGRAM~1', a " \
+	"process id, a run id or\nits beginning, or a file with a slash: " \
+	"'./x.tare'\n"
 
 extern const struct command cmd_run;
 extern const struct command cmd_report;

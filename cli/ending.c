@@ -28,9 +28,11 @@ void ending_write(const char *run, const struct ending *ending)
 	file = fopen(part, "we");
 	if (!file)
 		return;
-	(void)fprintf(file, "status %d\nat_ns %lld\npeak_bytes %lld\n",
+	(void)fprintf(file, "status %d\nat_ns %lld\npeak_bytes %lld\n"
+		      "pid %lld\ncpu_ns %lld\nruns %lld\n",
 		      ending->status, (long long)ending->at_ns,
-		      (long long)ending->peak_bytes);
+		      (long long)ending->peak_bytes, (long long)ending->pid,
+		      (long long)ending->cpu_ns, (long long)ending->runs);
 	is_bad = ferror(file);
 	if (fclose(file) || is_bad || rename(part, path))
 		(void)unlink(part);
@@ -39,7 +41,7 @@ void ending_write(const char *run, const struct ending *ending)
 bool ending_read(const char *run, struct ending *ret_ending)
 {
 	char path[600];
-	long long at_ns, peak_bytes;
+	long long at_ns, peak_bytes, pid, cpu_ns, runs;
 	FILE *file;
 	int status, n;
 
@@ -48,11 +50,27 @@ bool ending_read(const char *run, struct ending *ret_ending)
 	file = fopen(path, "re");
 	if (!file)
 		return false;
-	n = fscanf(file, "status %9d at_ns %19lld peak_bytes %18lld", &status,
-		   &at_ns, &peak_bytes);
+	n = fscanf(file, "status %9d at_ns %19lld peak_bytes %18lld "
+		   "pid %18lld cpu_ns %18lld runs %18lld", &status, &at_ns,
+		   &peak_bytes, &pid, &cpu_ns, &runs);
 	(void)fclose(file);
-	if (n != 3)
+	if (n < 3)
 		return false;
-	*ret_ending = (struct ending){ status, at_ns, peak_bytes };
+	*ret_ending = (struct ending){ status, at_ns, peak_bytes, 0, 0, 0 };
+	if (n == 6) {
+		ret_ending->pid = pid;
+		ret_ending->cpu_ns = cpu_ns;
+		ret_ending->runs = runs;
+	}
+	return true;
+}
+
+bool ending_read_own(const char *run, int64_t pid, struct ending *ret_ending)
+{
+	struct ending ending;
+
+	if (!ending_read(run, &ending) || (ending.pid && ending.pid != pid))
+		return false;
+	*ret_ending = ending;
 	return true;
 }

@@ -13,10 +13,16 @@ struct ending {
 	int status;	/* of wait */
 	int64_t at_ns;	/* since 1970 */
 	int64_t peak_bytes; /* peak of its memory */
+	/* What was added later; 0: not known. */
+	int64_t pid;	/* of the program; the run may be of another one */
+	int64_t cpu_ns;	/* with all processes that it waited for */
+	int64_t runs;	/* that its `tare run` found */
 };
 
 /* `run` is the path of its ledger. If writing fails, the end is unknown. */
 void ending_write(const char *run, const struct ending *ending);
 bool ending_read(const char *run, struct ending *ret_ending);
+/* False also if it is that of another process, which has no run. */
+bool ending_read_own(const char *run, int64_t pid, struct ending *ret_ending);
 
 #endif

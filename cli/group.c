@@ -3,11 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <tare/read/profile.h>
 
-#include "base/platform.h"
 #include "ledger/runs.h"
 
 /* Only the newest runs are opened to find the busiest one. */
@@ -15,17 +13,15 @@
 
 void group_init(struct group *group, const char *name)
 {
-	int64_t now = tr_realtime_ns();
-
 	*group = (struct group){ .runs = NULL };
-	if (name) {
-		(void)snprintf(group->name, sizeof(group->name), "%s", name);
-		return;
-	}
-	(void)snprintf(group->name, sizeof(group->name), "%llx-%05llx-%lld",
-		       (unsigned long long)now / 1000000000,
-		       (unsigned long long)now % 1000000000 / 1000,
-		       (long long)getpid());
+	(void)snprintf(group->name, sizeof(group->name), "%s", name);
+	tr_group_command(group->name, group->command);
+}
+
+/* Unsigned: a damaged ledger may hold any times. */
+static int64_t duration_of(const tare_run_entry *run)
+{
+	return (int64_t)((uint64_t)run->end_ns - (uint64_t)run->start_ns);
 }
 
 static const tare_run_entry *longest(const tare_run_entry *runs, size_t n)
@@ -33,8 +29,7 @@ static const tare_run_entry *longest(const tare_run_entry *runs, size_t n)
 	const tare_run_entry *best = NULL;
 
 	for (size_t i = 0; i < n; i++)
-		if (!best || runs[i].end_ns - runs[i].start_ns >
-				     best->end_ns - best->start_ns)
+		if (!best || duration_of(&runs[i]) > duration_of(best))
 			best = &runs[i];
 	return best;
 }
@@ -76,6 +71,27 @@ int group_of(struct group *group, const tare_run *run)
 	return list(group, run->id);
 }
 
+int group_meant(struct group *group, const tare_run *run, const char *which)
+{
+	bool is_all = tr_runs_is_group(which, run->group);
+	int err;
+
+	group_init(group, "");
+	if (!is_all && !tr_runs_is_program(which, run->program))
+		return 0;
+	err = group_of(group, run);
+	if (!err && !is_all)
+		(void)group_keep(group, run->program);
+	return err;
+}
+
+const char *group_title(const struct group *group, const char *which)
+{
+	return group->command[0] && tr_runs_is_group(which, group->name) ?
+		       group->command :
+		       which;
+}
+
 size_t group_keep(struct group *group, const char *word)
 {
 	size_t n = 0;
@@ -88,6 +104,7 @@ size_t group_keep(struct group *group, const char *word)
 		    strcmp(group->runs[i].program, word) == 0)
 			group->runs[n++] = group->runs[i];
 	}
+	group->is_part |= n < group->n;
 	group->n = n;
 	return n;
 }

@@ -9,21 +9,26 @@
 #ifndef CLI_GROUP_H
 #define CLI_GROUP_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include <tare/read/view.h>
 
+#include "ledger/runs.h"
+
 struct group {
-	char name[48];
+	char name[TR_GROUP_BYTES];
+	char command[TR_GROUP_BYTES]; /* that started them; "": not known */
 	tare_run_entry *runs; /* of this group only, newest first */
 	size_t n;
 	const tare_run_entry *main; /* NULL: no run at all */
 	const tare_run_entry *busiest; /* most CPU time in samples, or NULL */
 	double most_ns;		       /* its CPU time */
+	bool is_part;	  /* some of its runs were left out by group_keep() */
 	uint64_t deleted; /* older runs that were deleted meanwhile */
 };
 
-/* Uses `name`, or creates a unique one. */
+/* Of that name: see tr_group_name(). */
 void group_init(struct group *group, const char *name);
 
 /*
@@ -33,6 +38,16 @@ void group_init(struct group *group, const char *name);
 int group_find(struct group *group, pid_t main_pid, bool with_busiest);
 /* The runs of the group of a run; without one, itself. 0 or a TARE_E*. */
 int group_of(struct group *group, const tare_run *run);
+/*
+ * The runs that a word means, which means this run: all of its group, or those
+ * of one program; none if the word is one process. 0 or a TARE_E*.
+ */
+int group_meant(struct group *group, const tare_run *run, const char *which);
+/*
+ * What they are called: the command that started them, unless it is not known
+ * or the word means only some of them.
+ */
+const char *group_title(const struct group *group, const char *which);
 /* Keeps those of a process id or a program, and returns their number. */
 size_t group_keep(struct group *group, const char *word);
 void group_release(struct group *group);

@@ -2,26 +2,81 @@
 #include "group_report.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 
 #include <tare/read/alloc.h>
+#include <tare/read/pipeline.h>
+#include <tare/read/train.h>
 
+#include "base/maths.h"
+#include "ending.h"
 #include "message.h"
 #include "output.h"
+#include "read/stats.h"
 #include "render/report.h"
 #include "runs.h"
 #include "table.h"
 
 #define RUNS_MOST 4096u /* beyond it runs are counted only */
+#define DEPTH_SHOWN 12u
+
+static bool is_in(const tare_filter *window, const tare_run_entry *run)
+{
+	return run->end_ns >= window->from_ns &&
+	       (!window->to_ns || run->start_ns < window->to_ns);
+}
+
+static bool has_time(const tare_filter *filter)
+{
+	return filter && (filter->from_ns || filter->to_ns);
+}
+
+/* Has a probe of the program measured something? */
+static bool has_probed(tare_view *view)
+{
+	const tare_stats *stats;
+	size_t n;
+
+	if (tare_view_stats(view, NULL, &stats, &n))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (stats[i].count && !tare_stats_is_monitor(&stats[i]))
+			return true;
+	return false;
+}
+
+static int add_probes(struct tr_programs *programs, tare_view *view,
+		      const tare_filter *filter)
+{
+	if (!has_probed(view))
+		return 0;
+	programs->probed++;
+	return tr_merge_add(programs->probes, view, filter);
+}
 
 /* Of a damaged or missing ledger only that it is so. */
-static int add(struct tr_programs *programs, const tare_run_entry *run)
+static int add(struct tr_programs *programs, const tare_run_entry *run,
+	       const tare_filter *filter)
 {
+	const tare_filter *window = has_time(filter) ? filter : NULL;
 	tare_view *view;
 	int err = tare_view_open(run->path, &view);
 
 	if (!err) {
 		names_attach(view);
-		err = tr_programs_add(programs, view);
+		if (window)
+			tr_profile_window(view, window->from_ns,
+					  window->to_ns);
+		if (window && is_in(window, run))
+			programs->covered = tr_least(programs->covered,
+						     tr_profile_covered(view));
+		err = !window || is_in(window, run) ?
+			      tr_programs_add(programs, view) :
+			      0;
+		if (!err && (!window || is_in(window, run)))
+			err = add_probes(programs, view, filter);
 		tare_view_close(view);
 	}
 	if (err && err != TARE_ENOMEM)
@@ -29,25 +84,90 @@ static int add(struct tr_programs *programs, const tare_run_entry *run)
 	return err == TARE_ENOMEM ? err : 0;
 }
 
-int group_programs(const struct group *group, struct tr_programs *programs)
+/* The part of their time that is selected. */
+static void clip(struct tr_programs *programs, const tare_filter *window)
 {
-	size_t n = group->n < RUNS_MOST ? group->n : RUNS_MOST;
-	int err = 0;
-
-	*programs = (struct tr_programs){ .skipped = group->n - n };
-	for (size_t i = n; i-- > 0 && !err;) /* the oldest first */
-		err = add(programs, &group->runs[i]);
-	return err ? err : tr_programs_finish(programs);
+	if (programs->start_ns < window->from_ns)
+		programs->start_ns = window->from_ns;
+	if (window->to_ns && programs->end_ns > window->to_ns)
+		programs->end_ns = window->to_ns;
 }
 
-bool group_has_all_of(tare_view *view)
+/*
+ * The CPU time of processes without a run, as `tare run` left it. Not known if
+ * runs were deleted or added since: their time would be part of it.
+ */
+static double unmeasured_ns(const struct group *group, double time_ns)
 {
+	struct ending ending;
+
+	for (size_t i = 0; i < group->n && !group->is_part; i++)
+		if (ending_read(group->runs[i].path, &ending) &&
+		    ending.runs == (int64_t)group->n)
+			return tr_most((double)ending.cpu_ns - time_ns, 0);
+	return 0;
+}
+
+int group_programs(const struct group *group, const tare_filter *filter,
+		   struct tr_programs *programs)
+{
+	size_t n = group->n < RUNS_MOST ? group->n : RUNS_MOST;
+	int err;
+
+	*programs = (struct tr_programs){ .skipped = group->n - n,
+					  .covered = 1,
+					  .probes = tr_merge_new() };
+	err = programs->probes ? 0 : TARE_ENOMEM;
+	for (size_t i = n; i-- > 0 && !err;) /* the oldest first */
+		err = add(programs, &group->runs[i], filter);
+	programs->is_window = has_time(filter);
+	if (has_time(filter))
+		clip(programs, filter);
+	if (!err)
+		err = tr_merge_finish(programs->probes, filter);
+	if (!err)
+		err = tr_programs_finish(programs);
+	if (!err && !has_time(filter) && !programs->is_wall)
+		programs->unmeasured_ns = unmeasured_ns(group,
+							programs->time_ns);
+	return err;
+}
+
+void group_programs_release(struct tr_programs *programs)
+{
+	tare_merge_close(programs->probes);
+	tr_programs_release(programs);
+}
+
+bool group_is_probed(const struct tr_programs *programs, tare_view *view)
+{
+	return programs->probed > (view && has_probed(view));
+}
+
+void group_drop_probes(struct tr_programs *programs)
+{
+	tare_merge_close(programs->probes);
+	programs->probes = NULL;
+}
+
+bool group_has_more_than_series(tare_view *view)
+{
+	const tare_pipeline *lines;
+	const tare_training_info *trainings;
 	const tare_call *calls;
 	size_t n = 0;
 
-	return !tare_view_health(view)->events &&
-	       !tare_view_heap(view)->was_on &&
-	       tare_view_calls(view, &calls, &n) == 0 && !n;
+	return tare_view_heap(view)->was_on ||
+	       tare_view_trainings(view, &trainings) ||
+	       tare_view_pipelines(view, 2, &lines, &n) || n ||
+	       tare_view_calls(view, &calls, &n) || n;
+}
+
+bool group_has_all_of(const struct tr_programs *programs, tare_view *view)
+{
+	return (!tare_view_health(view)->events ||
+		group_is_probed(programs, view)) &&
+	       !group_has_more_than_series(view);
 }
 
 /* ---- programs ---------------------------------------------------------- */
@@ -82,17 +202,14 @@ static int write_json(const struct tr_programs *programs, tare_view *view,
 	return err;
 }
 
-int group_report(const struct group *group, const tare_report_options *how,
-		 const char *name, bool as_json, tare_view *view)
+int group_report(const struct tr_programs *programs,
+		 const tare_report_options *how, const char *name,
+		 bool as_json, tare_view *view)
 {
-	struct tr_programs programs;
-	int err = group_programs(group, &programs);
+	int err = as_json ? write_json(programs, view, how) :
+			    tr_report_programs(programs, how, name, NULL,
+					       stream_write, stdout);
 
-	if (!err)
-		err = as_json ? write_json(&programs, view, how) :
-				tr_report_programs(&programs, how, name, NULL,
-						   stream_write, stdout);
-	tr_programs_release(&programs);
 	if (!err && !as_json)
 		(void)fputs(GROUP_MORE, stdout);
 	/* main() reports failed writes: it handles EPIPE. */
@@ -105,9 +222,12 @@ int group_report(const struct group *group, const tare_report_options *how,
 /* A process of the group. */
 struct process {
 	const tare_run_entry *run;
+	int64_t parent; /* 0: unknown */
 	double wall_ns, cpu_ns;
 	uint64_t samples;
 	bool is_readable;
+	bool has_ended; /* and how is known */
+	struct ending ending;
 };
 
 static struct process process_of(const tare_run_entry *run)
@@ -117,69 +237,153 @@ static struct process process_of(const tare_run_entry *run)
 					(double)run->start_ns };
 	tare_view *view;
 
+	p.has_ended = ending_read_own(run->path, run->pid, &p.ending);
 	if (tare_view_open(run->path, &view))
 		return p;
 	p.is_readable = true;
+	p.parent = tare_view_run(view)->parent;
 	p.cpu_ns = tare_view_sampling(view)->cpu_ns;
 	p.samples = tare_view_sampling(view)->samples;
 	tare_view_close(view);
 	return p;
 }
 
-static void add_process(struct table *table, const struct process *p)
+/* "0", "signal 11 (Segmentation fault)"; "": not known. */
+static void ending_text(const struct process *p, char *text, size_t size)
 {
+	int status = p->ending.status;
+
+	text[0] = '\0';
+	if (p->has_ended && WIFEXITED(status))
+		(void)snprintf(text, size, "%d", WEXITSTATUS(status));
+	else if (p->has_ended && WIFSIGNALED(status))
+		(void)snprintf(text, size, "signal %d (%s)", WTERMSIG(status),
+			       strsignal(WTERMSIG(status)));
+}
+
+/* Indented below its parent, as far as a terminal has room. */
+static void add_process(struct table *table, const struct process *p,
+			uint32_t depth)
+{
+	int indent = (int)(depth < DEPTH_SHOWN ? depth : DEPTH_SHOWN) * 2;
+	char ending[96];
+
 	table_addf(table, "%lld", (long long)p->run->pid);
-	table_add(table, p->run->program);
+	if (p->parent)
+		table_addf(table, "%lld", (long long)p->parent);
+	else
+		table_add(table, "");
+	table_addf(table, "%*s%s", indent, "", p->run->program);
 	table_add(table, tr_as_duration(p->wall_ns).text);
 	table_add(table, p->is_readable ? tr_as_duration(p->cpu_ns).text :
 					  "damaged");
 	table_addf(table, "%llu", (unsigned long long)p->samples);
 	table_add_tinted(table, tr_run_state_name(p->run->state),
 			 run_state_tint(p->run->state));
+	ending_text(p, ending, sizeof(ending));
+	table_add_tinted(table, ending, p->ending.status ? TINT_RED :
+							   TINT_NONE);
 	table_add(table, p->run->id);
 }
 
-static void put_process(struct tr_json *json, const struct process *p)
+static void put_process(struct tr_json *json, const struct process *p,
+			uint32_t depth)
 {
 	tr_json_object(json, NULL);
 	tr_json_i64(json, "pid", p->run->pid);
+	tr_json_i64(json, "parent", p->parent);
+	tr_json_u64(json, "depth", depth);
 	tr_json_str(json, "program", p->run->program);
 	tr_json_double(json, "wall_ns", p->wall_ns);
 	tr_json_double(json, "cpu_ns", p->cpu_ns);
 	tr_json_u64(json, "samples", p->samples);
 	tr_json_str(json, "state", tr_run_state_name(p->run->state));
+	if (p->has_ended && WIFEXITED(p->ending.status))
+		tr_json_i64(json, "exit_status",
+			    WEXITSTATUS(p->ending.status));
+	else if (p->has_ended && WIFSIGNALED(p->ending.status))
+		tr_json_i64(json, "signal", WTERMSIG(p->ending.status));
 	tr_json_str(json, "id", p->run->id);
 	tr_json_end_object(json);
 }
 
-int group_report_tree(const struct group *group, bool as_json)
+/* All processes, as a tree. */
+struct tree {
+	struct process *process;
+	struct tr_relative *relative;
+	uint32_t *order; /* indexes */
+	uint32_t n;
+};
+
+static void tree_release(struct tree *tree)
 {
-	static const struct column columns[] = {
-		COLUMN_NUMBER("PID", 0),  COLUMN_WIDE("PROGRAM"),
-		COLUMN_NUMBER("WALL", 0), COLUMN_NUMBER("CPU", 0),
-		COLUMN_NUMBER("SAMPLES", 1), COLUMN_TEXT("STATE", 0),
-		COLUMN_TEXT("ID", 2),
-	};
-	struct tr_json *json = as_json ? output_json_begin() : NULL;
-	struct table table;
+	free(tree->process);
+	free(tree->relative);
+	free(tree->order);
+}
 
-	if (json)
-		tr_json_array(json, NULL);
-	else
-		table_init(&table, columns, TR_N_OF(columns));
-	for (size_t i = group->n; i-- > 0;) { /* the oldest first */
-		struct process p = process_of(&group->runs[i]);
+static int tree_fill(struct tree *tree, const struct group *group)
+{
+	tree->n = (uint32_t)group->n;
+	tree->process = calloc(group->n + 1, sizeof(*tree->process));
+	tree->relative = calloc(group->n + 1, sizeof(*tree->relative));
+	tree->order = calloc(group->n + 1, sizeof(*tree->order));
+	if (!tree->process || !tree->relative || !tree->order)
+		return TARE_ENOMEM;
+	for (uint32_t i = 0; i < tree->n; i++) {
+		const tare_run_entry *run = &group->runs[i];
 
-		if (json)
-			put_process(json, &p);
-		else
-			add_process(&table, &p);
+		tree->process[i] = process_of(run);
+		tree->relative[i] = (struct tr_relative){
+			.pid = run->pid,
+			.parent = tree->process[i].parent,
+			.start_ns = run->start_ns,
+		};
 	}
-	if (!json) {
-		table_end(&table, stdout);
-		return CODE_OK;
-	}
+	return tr_family_order(tree->relative, tree->n, tree->order);
+}
+
+static void tree_json(const struct tree *tree)
+{
+	struct tr_json *json = output_json_begin();
+
+	tr_json_array(json, NULL);
+	for (uint32_t i = 0; i < tree->n; i++)
+		put_process(json, &tree->process[tree->order[i]],
+			    tree->relative[tree->order[i]].depth);
 	tr_json_end_array(json);
 	output_json(json, stdout);
-	return CODE_OK;
+}
+
+static void tree_table(const struct tree *tree)
+{
+	static const struct column columns[] = {
+		COLUMN_NUMBER("PID", 0),     COLUMN_NUMBER("PARENT", 3),
+		COLUMN_WIDE("PROGRAM"),	     COLUMN_NUMBER("WALL", 0),
+		COLUMN_NUMBER("CPU", 0),     COLUMN_NUMBER("SAMPLES", 1),
+		COLUMN_TEXT("STATE", 0),     COLUMN_TEXT("EXIT", 0),
+		COLUMN_TEXT("ID", 2),
+	};
+	struct table table;
+
+	table_init(&table, columns, TR_N_OF(columns));
+	for (uint32_t i = 0; i < tree->n; i++)
+		add_process(&table, &tree->process[tree->order[i]],
+			    tree->relative[tree->order[i]].depth);
+	table_end(&table, stdout);
+}
+
+int group_report_tree(const struct group *group, bool as_json)
+{
+	struct tree tree = { .n = 0 };
+	int err = tree_fill(&tree, group);
+
+	if (err)
+		(void)message_error("report", "the processes", err);
+	else if (as_json)
+		tree_json(&tree);
+	else
+		tree_table(&tree);
+	tree_release(&tree);
+	return err ? CODE_IO : CODE_OK;
 }

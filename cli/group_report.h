@@ -13,19 +13,31 @@
 	"more       tare report --tree, tare report --process PID|PROGRAM\n"
 
 /*
- * Adds up all runs of the group; those that cannot be read are counted. Release
- * with tr_programs_release(), also after an error. 0 or a TARE_E*.
+ * Adds up all runs of the group: samples, of them only those of the filter's
+ * window, and what probes measured (NULL: all of both); those that cannot be
+ * read are counted. Release with group_programs_release(), also after an
+ * error. 0 or a TARE_E*.
  */
-int group_programs(const struct group *group, struct tr_programs *programs);
+int group_programs(const struct group *group, const tare_filter *filter,
+		   struct tr_programs *programs);
+void group_programs_release(struct tr_programs *programs);
 
-/* A view with samples alone: the table of programs has these, too. */
-bool group_has_all_of(tare_view *view);
+/* Have probes measured something in others than this one (NULL: in any)? */
+bool group_is_probed(const struct tr_programs *programs, tare_view *view);
+/* If the report of one process has all that probes measured. */
+void group_drop_probes(struct tr_programs *programs);
+/* Has it allocations, trainings, pipelines or functions of hooks? These are
+ * not added up. */
+bool group_has_more_than_series(tare_view *view);
+/* The report of all has what that of the view would have. */
+bool group_has_all_of(const struct tr_programs *programs, tare_view *view);
 /*
  * Prints the programs of the group, with `view` as JSON also its report; `view`
  * may be NULL. `name` is what is printed as their name. An exit code.
  */
-int group_report(const struct group *group, const tare_report_options *how,
-		 const char *name, bool as_json, tare_view *view);
+int group_report(const struct tr_programs *programs,
+		 const tare_report_options *how, const char *name,
+		 bool as_json, tare_view *view);
 /* Prints the processes. An exit code. */
 int group_report_tree(const struct group *group, bool as_json);
 

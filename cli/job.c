@@ -117,7 +117,7 @@ static long count_ended(const char *group, long *ret_live)
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(runs[i].group, group) != 0)
 			continue;
-		ended += ending_read(runs[i].path, &ending);
+		ended += ending_read_own(runs[i].path, runs[i].pid, &ending);
 		*ret_live += runs[i].state == TARE_RUN_LIVE;
 	}
 	tare_runs_free(runs);

@@ -17,14 +17,16 @@ static bool is_bad(int status)
 bool job_death_of(const struct job *job, const tare_job_rank *rank,
 		       struct job_death *death)
 {
+	const tare_run *run = job_run(job, rank);
+
 	death->rank = rank;
-	death->is_exact = ending_read(job_run(job, rank)->path,
-				      &death->ending);
+	death->is_exact = ending_read_own(run->path, run->pid,
+					  &death->ending);
 	if (death->is_exact) {
 		death->ending.at_ns -= (int64_t)(rank->comm.offset_s * 1e9);
 		return is_bad(death->ending.status);
 	}
-	death->ending = (struct ending){ 0, rank->end_ns, 0 };
+	death->ending = (struct ending){ .at_ns = rank->end_ns };
 	return rank->state == TARE_RUN_KILLED || rank->comm.is_aborted;
 }
 
@@ -76,11 +78,12 @@ int64_t job_start(const struct job *job)
 /* The ledger of a killed rank lacks the peak; its ending may have it. */
 double job_peak(const struct job *job, const tare_job_rank *rank)
 {
+	const tare_run *run = job_run(job, rank);
 	struct ending ending;
 
 	if (rank->peak_bytes)
 		return (double)rank->peak_bytes;
-	return ending_read(job_run(job, rank)->path, &ending) &&
+	return ending_read_own(run->path, run->pid, &ending) &&
 			       ending.peak_bytes > 0 ?
 		       (double)ending.peak_bytes :
 		       NAN;

@@ -9,6 +9,7 @@
 
 #include "args.h"
 #include "command.h"
+#include "group_view.h"
 #include "message.h"
 #include "runs.h"
 #include "suggest.h"
@@ -152,7 +153,11 @@ static int version(void)
 static int show_run(const struct command *command, const char *which)
 {
 	tare_view *view;
-	int code = run_open(which, &view);
+	int code = command->processes == PROCESSES_ITSELF ?
+			   run_open(which, &view) :
+			   group_view_open(which, command->processes ==
+							  PROCESSES_JOINED,
+					   &view);
 
 	if (code)
 		return code;

@@ -11,12 +11,14 @@
 #include "base/text.h"
 #include "ending.h"
 #include "group_report.h"
+#include "group_view.h"
 #include "job.h"
 #include "ledger/runs.h"
 #include "message.h"
 #include "notes.h"
 #include "output.h"
 #include "probes.h"
+#include "read/profile.h"
 #include "read/view.h"
 #include "render/report.h"
 #include "runs.h"
@@ -88,6 +90,7 @@ static struct tr_ending ending_of(const struct outcome *outcome,
 		.user_ns = timeval_ns(child->usage.ru_utime),
 		.system_ns = timeval_ns(child->usage.ru_stime),
 		.peak_bytes = (double)child->usage.ru_maxrss * 1024,
+		.queued_ns = (double)child->queued_ns,
 		.text = text,
 	};
 }
@@ -158,13 +161,22 @@ static void print_report(const struct outcome *outcome, tare_view *view)
 			run->program);
 }
 
-/* Its time that no run has: of short processes, and of static programs. */
+/* The CPU time of the program and of the processes that it waited for. */
+static double used_ns(const struct outcome *outcome)
+{
+	const struct rusage *usage = &outcome->child.usage;
+
+	return timeval_ns(usage->ru_utime) + timeval_ns(usage->ru_stime);
+}
+
+/*
+ * Its time that no run has: of short processes, and of static programs. As in
+ * `tare report`, but also where no file can be left beside the runs.
+ */
 static double unmeasured_ns(const struct outcome *outcome,
 			    const struct tr_programs *programs)
 {
-	const struct rusage *usage = &outcome->child.usage;
-	double ns = timeval_ns(usage->ru_utime) + timeval_ns(usage->ru_stime) -
-		    programs->time_ns;
+	double ns = used_ns(outcome) - programs->time_ns;
 
 	return ns > 0 && !programs->is_wall ? ns : 0;
 }
@@ -212,6 +224,23 @@ const char *outcome_path(const struct outcome *outcome, const char *path,
 	return own;
 }
 
+/* The main run is the busiest one, where that of the program is empty. */
+static bool is_sampled(const struct outcome *outcome, tare_view *view)
+{
+	return tare_view_sampling(view)->samples || outcome->group.busiest;
+}
+
+/* All processes are in one picture. */
+static void join_all(const struct outcome *outcome, tare_view *view)
+{
+	const struct group *group = &outcome->group;
+	int err = group_view_join(view, group);
+
+	tr_views_name(view, group->command);
+	if (err)
+		(void)message_error("draw", "processes", err);
+}
+
 /* A file beside the run is removed together with the run. */
 static void make_flame(const struct outcome *outcome, tare_view *view)
 {
@@ -220,13 +249,15 @@ static void make_flame(const struct outcome *outcome, tare_view *view)
 	const char *path = beside;
 	int err;
 
-	if (!tare_view_sampling(view)->samples ||
-	    (!outcome->text && !outcome->flame))
+	if ((!outcome->text && !outcome->flame) ||
+	    !is_sampled(outcome, view))
 		return;
 	(void)snprintf(beside, sizeof(beside), "%.*s.svg",
 		       (int)strlen(run->path) - 5, run->path);
 	if (outcome->flame)
 		path = outcome_path(outcome, outcome->flame, own);
+	if (!outcome->is_rank && outcome->group.n > 1)
+		join_all(outcome, view);
 	err = write_flame(view, path);
 	if (err)
 		(void)message_error("write", path, err);
@@ -309,7 +340,7 @@ static const char *why_nothing(const struct outcome *outcome,
 					       "and nothing was sampled";
 	if (timeval_ns(used->ru_utime) + timeval_ns(used->ru_stime) < TINY_NS)
 		return "and used too little CPU time for a sample (--rate "
-		       "4000 takes more)";
+		       "4000 takes more, --wall also while it waits)";
 	return "and nothing was sampled (it may have changed its user, or "
 	       "have no place for a ledger)";
 }
@@ -364,8 +395,11 @@ static void print_job(const struct outcome *outcome, const struct job *job)
 /* For rank 0, and for later readers. */
 static void leave_ending(const struct outcome *outcome)
 {
-	struct ending ending = { outcome->child.status, outcome->ended_ns,
-				 outcome->child.usage.ru_maxrss * 1024 };
+	struct ending ending = {
+		.status = outcome->child.status,
+		.at_ns = outcome->ended_ns,
+		.peak_bytes = outcome->child.usage.ru_maxrss * 1024,
+	};
 	const tare_run_entry *run = own_run(outcome);
 
 	if (run)
@@ -415,7 +449,7 @@ static void print_text(const struct outcome *outcome, const struct told *told)
 	if (told->job)
 		print_job(outcome, told->job);
 	else if (view && (!told->programs || outcome->wants_calls ||
-			  !group_has_all_of(view)))
+			  !group_has_all_of(told->programs, view)))
 		print_report(outcome, view);
 	if (told->programs && !told->job)
 		print_programs(outcome, told->programs);
@@ -429,15 +463,18 @@ static void print_text(const struct outcome *outcome, const struct told *told)
 }
 
 /* Adds up all processes; false: there is one, or none. */
-static bool find_programs(const struct outcome *outcome,
+static bool find_programs(const struct outcome *outcome, tare_view *view,
 			  struct tr_programs *programs)
 {
 	int err;
 
 	if (outcome->group.n < 2 || (!outcome->text && !outcome->json))
 		return false;
-	err = group_programs(&outcome->group, programs);
+	err = group_programs(&outcome->group, NULL, programs);
 	programs->unmeasured_ns = unmeasured_ns(outcome, programs);
+	/* The report of the one with probes has them. */
+	if (!group_is_probed(programs, view))
+		group_drop_probes(programs);
 	if (err)
 		(void)message_error("add up", "processes", err);
 	return !err;
@@ -452,8 +489,9 @@ static void tell(struct outcome *outcome, tare_view *view)
 	const struct told told = {
 		.view = view,
 		.job = is_job ? &job : NULL,
-		.programs = find_programs(outcome, &programs) ? &programs :
-								NULL,
+		.programs = find_programs(outcome, view, &programs) ?
+				    &programs :
+				    NULL,
 	};
 
 	/* If the job continued after a rank's end, this is its outcome. */
@@ -462,11 +500,12 @@ static void tell(struct outcome *outcome, tare_view *view)
 		print_text(outcome, &told);
 	if (view && outcome->group.n > 1)
 		tr_runs_note_last(outcome->group.main);
-	if (view)
-		make_flame(outcome, view);
 	if (outcome->json)
 		write_json(outcome, &told);
-	tr_programs_release(&programs);
+	/* The last: then the view is that of all processes. */
+	if (view)
+		make_flame(outcome, view);
+	group_programs_release(&programs);
 	job_release(&job);
 }
 
@@ -474,6 +513,30 @@ static void tell(struct outcome *outcome, tare_view *view)
 static bool is_silent(const struct outcome *outcome)
 {
 	return outcome->is_rank && outcome->launch.rank && !outcome->each_rank;
+}
+
+/*
+ * For `tare report`: how the program itself ended, since what became of the
+ * processes that it started is known to it alone, and the CPU time of them all.
+ * If the program has no run, the file is beside another one. A single run that
+ * succeeded is common, and needs no file.
+ */
+static void note_ending(const struct outcome *outcome)
+{
+	const struct child *child = &outcome->child;
+	const struct group *group = &outcome->group;
+	const struct ending ending = {
+		.status = child->status,
+		.at_ns = outcome->ended_ns,
+		.peak_bytes = child->usage.ru_maxrss * 1024,
+		.pid = child->pid,
+		.cpu_ns = (int64_t)used_ns(outcome),
+		.runs = (int64_t)group->n,
+	};
+
+	/* The newest of the program: an older one ended by exec. */
+	if (group->main && (group->n > 1 || child->status))
+		ending_write(group->main->path, &ending);
 }
 
 void outcome_find(struct outcome *outcome)
@@ -487,6 +550,8 @@ void outcome_find(struct outcome *outcome)
 		names_keep(outcome->group.runs, outcome->group.n);
 	if (!outcome->error && outcome->is_rank)
 		leave_ending(outcome);
+	else if (!outcome->error)
+		note_ending(outcome);
 }
 
 void outcome_tell(struct outcome *outcome)

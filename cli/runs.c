@@ -13,6 +13,7 @@
 #include "message.h"
 #include "name_cache.h"
 #include "read/view.h"
+#include "render/output.h"
 #include "suggest.h"
 #include "symbols/symbols.h"
 #include "table.h"
@@ -131,19 +132,30 @@ static bool tell_count(const char *which, const tare_run_entry *runs, size_t n)
 	return true;
 }
 
-static void tell_missing(const char *which, const tare_run_entry *runs,
-			 size_t n)
+/* Offers programs and the commands that started them; changes the list. */
+static void tell_unknown(const char *which, tare_run_entry *runs, size_t n)
 {
 	struct suggestion near = { .word = which };
+	char command[TR_GROUP_BYTES];
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		suggest_offer(&near, runs[i].program);
+		tr_group_command(runs[i].group, command);
+		memcpy(runs[i].group, command, sizeof(command));
+		if (command[0])
+			suggest_offer(&near, runs[i].group);
+	}
+	message("cannot open '%s': not found%s", which,
+		suggest_text(&near, ""));
+}
+
+static void tell_missing(const char *which, tare_run_entry *runs, size_t n)
+{
 	if (access(which, F_OK) == 0)
 		message("cannot open '%s': not found; a path needs a slash: "
 			"'./%s'", which, which);
 	else if (!tell_count(which, runs, n))
-		message("cannot open '%s': not found%s", which,
-			suggest_text(&near, ""));
+		tell_unknown(which, runs, n);
 }
 
 static int tell_ambiguous(const char *which, tare_run_entry *runs, size_t n)
@@ -155,7 +167,7 @@ static int tell_ambiguous(const char *which, tare_run_entry *runs, size_t n)
 			runs[kept++] = runs[i];
 	(void)message_usage("'%s' is ambiguous: it may mean %zu runs", which,
 			    kept);
-	runs_print(runs, kept, false, stderr);
+	runs_print(runs, kept, NULL, false, stderr);
 	return CODE_USAGE;
 }
 
@@ -239,14 +251,17 @@ static void run_training_text(const tare_run_entry *run, char *text,
 	tare_view_close(view);
 }
 
+/* `processes` 0: no such column. */
 static void add_run(struct table *table, const tare_run_entry *run,
-		    bool has_trainings, bool exact_bytes)
+		    uint32_t processes, bool has_trainings, bool exact_bytes)
 {
 	char training[160];
 
 	table_add(table, run->id);
 	table_add(table, run->program);
 	table_addf(table, "%lld", (long long)run->pid);
+	if (processes)
+		table_addf(table, "%u", processes);
 	table_add_tinted(table, tr_run_state_name(run->state),
 			 run_state_tint(run->state));
 	table_add(table, tr_as_date(run->start_ns).text);
@@ -262,34 +277,48 @@ static void add_run(struct table *table, const tare_run_entry *run,
 	table_add(table, training);
 }
 
-void runs_print(const tare_run_entry *runs, size_t n, bool exact_bytes,
-		FILE *stream)
+void runs_print(const tare_run_entry *runs, size_t n,
+		const uint32_t *processes, bool exact_bytes, FILE *stream)
 {
-	const struct column columns[] = {
-		COLUMN_TEXT("ID", 0),	   COLUMN_WIDE("PROGRAM"),
-		COLUMN_NUMBER("PID", 0),   COLUMN_TEXT("STATE", 0),
-		COLUMN_TEXT("STARTED", 2), COLUMN_NUMBER("DURATION", 3),
+	const struct column first[] = { COLUMN_TEXT("ID", 0),
+					COLUMN_WIDE("PROGRAM"),
+					COLUMN_NUMBER("PID", 0) };
+	const struct column some = COLUMN_NUMBER("PROCESSES", 1);
+	const struct column rest[] = {
+		COLUMN_TEXT("STATE", 0), COLUMN_TEXT("STARTED", 2),
+		COLUMN_NUMBER("DURATION", 3),
 		COLUMN_NUMBER(exact_bytes ? "BYTES" : "SIZE",
 			      exact_bytes ? 0 : 1),
 		COLUMN_TEXT("TRAINING", 4),
 	};
+	struct column columns[TR_N_OF(first) + 1 + TR_N_OF(rest)];
 	struct table table;
-	bool has_trainings = false;
+	bool has_trainings = false, has_several = false;
+	size_t used = TR_N_OF(first);
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		has_trainings |= runs[i].has_trainings;
-	table_init(&table, columns, has_trainings ? 8 : 7);
+		has_several |= processes && processes[i] > 1;
+	}
+	memcpy(columns, first, sizeof(first));
+	if (has_several)
+		columns[used++] = some;
+	memcpy(&columns[used], rest, sizeof(rest));
+	used += TR_N_OF(rest) - !has_trainings;
+	table_init(&table, columns, used);
 	for (size_t i = 0; i < n; i++)
-		add_run(&table, &runs[i], has_trainings, exact_bytes);
+		add_run(&table, &runs[i], has_several ? processes[i] : 0,
+			has_trainings, exact_bytes);
 	table_end(&table, stream);
 }
 
 void runs_json(struct tr_json *json, const tare_run_entry *runs, size_t n)
 {
-	char training[160];
+	char training[160], command[TR_GROUP_BYTES];
 
 	tr_json_array(json, NULL);
 	for (size_t i = 0; i < n; i++) {
+		tr_group_command(runs[i].group, command);
 		tr_json_object(json, NULL);
 		tr_json_str(json, "id", runs[i].id);
 		tr_json_str(json, "program", runs[i].program);
@@ -299,6 +328,7 @@ void runs_json(struct tr_json *json, const tare_run_entry *runs, size_t n)
 		tr_json_i64(json, "end_ns", runs[i].end_ns);
 		tr_json_u64(json, "bytes", runs[i].bytes);
 		tr_json_str(json, "group", runs[i].group);
+		tr_json_str(json, "command", command);
 		tr_json_str(json, "path", runs[i].path);
 		run_training_text(&runs[i], training, sizeof(training));
 		tr_json_str(json, "training", training);

@@ -36,9 +36,12 @@ int runs_error(const char *what, const char *which, int err);
 /* The colour of a run's state. */
 enum tint run_state_tint(enum tare_run_state state);
 
-/* The runs as `tare ls` prints them; with `exact_bytes` as --size. */
-void runs_print(const tare_run_entry *runs, size_t n, bool exact_bytes,
-		FILE *stream);
+/*
+ * The runs as `tare ls` prints them; with `exact_bytes` as --size. `processes`
+ * has the number of processes of each, NULL: all are one.
+ */
+void runs_print(const tare_run_entry *runs, size_t n,
+		const uint32_t *processes, bool exact_bytes, FILE *stream);
 void runs_json(struct tr_json *json, const tare_run_entry *runs, size_t n);
 
 /* One attribute of a record as a member of an object. */

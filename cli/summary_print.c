@@ -8,7 +8,17 @@
 #include "message.h"
 #include "read/stats.h"
 #include "read/view.h"
+#include "render/report.h"
 #include "table.h"
+
+#define N_EXACT 9u /* columns; one more for the mark of estimates */
+
+/* An estimate is rounded, and its row marked, as in the report. */
+static void add_calls(struct table *table, const tare_stats *s)
+{
+	table_add(table, tr_as_count(s->missed ? tr_report_rounded(s->count) :
+						 s->count).text);
+}
 
 static void add_row(struct table *table, const struct summary *summary,
 		    const tare_stats *s)
@@ -17,7 +27,7 @@ static void add_row(struct table *table, const struct summary *summary,
 	const double one[] = { s->p50, s->p95, s->max };
 
 	table_add_name(table, s->name, s->labels);
-	table_add(table, tr_as_count(s->count).text);
+	add_calls(table, s);
 	table_add_tinted(table, tr_as_count(s->failures).text,
 			 s->failures ? TINT_RED : TINT_NONE);
 	table_add(table, tr_as_success(s->success_rate).text);
@@ -26,6 +36,16 @@ static void add_row(struct table *table, const struct summary *summary,
 	for (int i = 0; i < 3; i++)
 		table_add(table, tr_as_duration(tr_stats_net(s, one[i],
 							     inside_ns)).text);
+	if (table->n_columns > N_EXACT)
+		table_add(table, s->is_estimate ? "*" : "");
+}
+
+static bool has_estimates(const struct summary *s)
+{
+	for (size_t i = 0; i < s->n_shown; i++)
+		if (s->rows[i]->is_estimate)
+			return true;
+	return false;
 }
 
 /* Prints the order of the rows, and that times exclude measuring. */
@@ -45,17 +65,21 @@ static void print_rows(const struct summary *s)
 		COLUMN_NUMBER("FAILED", 0), COLUMN_NUMBER("SUCCESS", 0),
 		COLUMN_NUMBER("TOTAL", 0), COLUMN_NUMBER("MEAN", 0),
 		COLUMN_NUMBER("P50", 2),   COLUMN_NUMBER("P95", 1),
-		COLUMN_NUMBER("MAX", 3),
+		COLUMN_NUMBER("MAX", 3),    COLUMN_TEXT("", 0),
 	};
+	bool are_marked = has_estimates(s);
 	struct table table;
 
-	table_init(&table, columns, 9);
+	table_init(&table, columns, N_EXACT + are_marked);
 	for (size_t i = 0; i < s->n_shown; i++)
 		add_row(&table, s, s->rows[i]);
 	table_end(&table, stdout);
 	if (s->n_shown < s->n)
 		(void)printf("... and %s more (--top 0 shows all)\n",
 			     tr_as_count(s->n - s->n_shown).text);
+	if (are_marked)
+		(void)puts("* an estimate, to keep measuring cheap: calls were "
+			   "counted and timed for a part of the time only");
 }
 
 static void print_head(const struct summary *s)

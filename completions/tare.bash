@@ -9,25 +9,25 @@ _tare_options() {
 	report) echo "-s --sort -n --top -N --name -S --source -t --type
 		-f --failed --ok -l --last --from --to --values --inline --raw
 		--tree --process --json" ;;
-	tree) echo "--min --depth --focus --raw --json" ;;
+	tree) echo "--min --depth --focus --raw --process --json" ;;
 	flame) echo "-o --output --from --diff --shares --icicle --reverse --title
-		--colors --width --min" ;;
+		--colors --width --min --process" ;;
 	alloc) echo "--by --sort -n --top --peak --leaks --ignore --ignore-file
-		--no-ignore --diff --json" ;;
-	stages) echo "-f --factor --json" ;;
-	amdahl) echo "-f --factor --of --total -n --top -w --worth --json" ;;
+		--no-ignore --diff --process --json" ;;
+	stages) echo "-f --factor --process --json" ;;
+	amdahl) echo "-f --factor --of --total -n --top -w --worth --process --json" ;;
 	mpi) echo "--json" ;;
 	compare) echo "--html --csv --json --baseline --by --target-loss
 		--target-f1 --title" ;;
 	top) echo "-d --delay -n --count -s --sort --show --once --json" ;;
-	ls) echo "-l --live --size -s --sort -n --limit --ids --names --json" ;;
+	ls) echo "-a --all -l --live --size -s --sort -n --limit --ids --names --json" ;;
 	rm) echo "--older --keep --all -y --yes" ;;
 	records) echo "-N --name -S --source -t --type -f --failed --ok
-		-l --last --from --to -n --limit --json" ;;
+		-l --last --from --to -n --limit --process --json" ;;
 	trend) echo "-w --window -N --name -S --source -t --type
-		-f --failed --ok --json" ;;
+		-f --failed --ok --process --json" ;;
 	summary) echo "-s --sort -n --top -N --name -S --source -t --type
-		-f --failed --ok -l --last --from --to --values --json" ;;
+		-f --failed --ok -l --last --from --to --values --process --json" ;;
 	export) echo "-F --format -T --table -o --output -u --unit
 		--split-size --split-seconds --keep -g --group -N --name
 		-S --source -t --type -f --failed --ok -l --last --from --to
@@ -98,7 +98,7 @@ _tare_takes_value() {
 	serve:--allow-host | serve:--export-root | run:-o | run:--output | run:--json | run:--flame | run:-s | run:--set | \
 	report:-[snNStl] | report:--sort | report:--top | report:--name | \
 	report:--source | report:--type | report:--last | report:--from | \
-	report:--to | report:--values | report:--process | top:-[dns] | top:--delay | \
+	report:--to | report:--values | *:--process | top:-[dns] | top:--delay | \
 	tree:--min | tree:--depth | tree:--focus | run:--top | top:--show | \
 	ls:-[sn] | ls:--sort | ls:--limit | rm:--older | rm:--keep | \
 	top:--count | top:--sort | records:-[NSln] | records:--name | \

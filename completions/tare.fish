@@ -108,6 +108,7 @@ complete -c tare -n '__tare_is tree' -l depth -x -d 'levels'
 complete -c tare -n '__tare_is tree' -l focus -x -d 'only below this'
 complete -c tare -n '__tare_is tree' -l raw -d 'do not subtract the overhead of measuring'
 complete -c tare -n '__tare_is tree' -l json -d 'write JSON'
+complete -c tare -n '__tare_is tree' -l process -x -d 'only these processes of a tare run'
 
 complete -c tare -n '__tare_is alloc' -l by -x -a 'place path module' -d 'a row for each'
 complete -c tare -n '__tare_is alloc' -l sort -x -a 'live bytes count peak temporary' -d order
@@ -119,6 +120,7 @@ complete -c tare -n '__tare_is alloc' -l ignore-file -r -d 'ignore by the lines 
 complete -c tare -n '__tare_is alloc' -l no-ignore -d 'also what libraries keep'
 complete -c tare -n '__tare_is alloc' -l diff -x -a 'end (__tare_runs)' -d 'from this to the operand'
 complete -c tare -n '__tare_is alloc' -l json -d 'write JSON'
+complete -c tare -n '__tare_is alloc' -l process -x -d 'only these processes of a tare run'
 complete -c tare -n '__tare_is flame' -s o -l output -r -F -d 'into a file'
 complete -c tare -n '__tare_is flame' -l from -x -a 'samples calls alloc' -d 'draw what'
 complete -c tare -n '__tare_is flame' -l diff -x -a '(__tare_runs)' -d 'compare with a run'
@@ -129,6 +131,7 @@ complete -c tare -n '__tare_is flame' -l title -x -d title
 complete -c tare -n '__tare_is flame' -l colors -x -a 'module warm' -d colours
 complete -c tare -n '__tare_is flame' -l width -x -d pixels
 complete -c tare -n '__tare_is flame' -l min -x -d 'leave out smaller boxes'
+complete -c tare -n '__tare_is flame' -l process -x -d 'only these processes of a tare run'
 
 complete -c tare -n '__tare_is top' -s d -l delay -x -d 'seconds between two updates'
 complete -c tare -n '__tare_is top' -s n -l count -x -d 'stop after a number of updates'
@@ -137,6 +140,7 @@ complete -c tare -n '__tare_is top' -l show -x -a 'all functions scopes' -d 'whi
 complete -c tare -n '__tare_is top' -l once -d 'print one update'
 complete -c tare -n '__tare_is top' -l json -d 'write JSON'
 
+complete -c tare -n '__tare_is ls' -s a -l all -d 'every process of a tare run'
 complete -c tare -n '__tare_is ls' -s l -l live -d 'only live ones'
 complete -c tare -n '__tare_is ls' -l size -d 'bytes on disk and their sum'
 complete -c tare -n '__tare_is ls' -s s -l sort -x -a 'started size duration program state' -d order
@@ -161,14 +165,17 @@ complete -c tare -n '__tare_is records' -l from -x -d 'from a moment on'
 complete -c tare -n '__tare_is records' -l to -x -d 'up to a moment'
 complete -c tare -n '__tare_is records' -s n -l limit -x -d 'only the newest'
 complete -c tare -n '__tare_is records' -l json -d 'write JSON'
+complete -c tare -n '__tare_is records' -l process -x -d 'only these processes of a tare run'
 complete -c tare -n '__tare_is stages' -s f -l factor -x -d 'so many times as fast'
 complete -c tare -n '__tare_is stages' -l json -d 'write JSON'
+complete -c tare -n '__tare_is stages' -l process -x -d 'only these processes of a tare run'
 complete -c tare -n '__tare_is amdahl' -s f -l factor -x -d 'so many times as fast'
 complete -c tare -n '__tare_is amdahl' -l of -x -a 'stages scopes functions samples' -d 'parts'
 complete -c tare -n '__tare_is amdahl' -l total -d 'with what they call'
 complete -c tare -n '__tare_is amdahl' -s n -l top -x -d 'only so many'
 complete -c tare -n '__tare_is amdahl' -s w -l worth -x -d 'limits in percent'
 complete -c tare -n '__tare_is amdahl' -l json -d 'write JSON'
+complete -c tare -n '__tare_is amdahl' -l process -x -d 'only these processes of a tare run'
 complete -c tare -n '__tare_is mpi' -l json -d 'write JSON'
 complete -c tare -n '__tare_is compare' -F
 complete -c tare -n '__tare_is compare' -l html -r -F -d 'write a page with plots'
@@ -186,6 +193,7 @@ complete -c tare -n '__tare_is trend' -s t -l type -x -a 'time throughput memory
 complete -c tare -n '__tare_is trend' -s f -l failed -d 'only what failed'
 complete -c tare -n '__tare_is trend' -l ok -d 'only what did not fail'
 complete -c tare -n '__tare_is trend' -l json -d 'write JSON'
+complete -c tare -n '__tare_is trend' -l process -x -d 'only these processes of a tare run'
 complete -c tare -n '__tare_is summary' -s s -l sort -x -a 'failures total slowest calls' -d rank
 complete -c tare -n '__tare_is summary' -s n -l top -x -d 'only the first'
 complete -c tare -n '__tare_is summary' -s N -l name -x -d 'series whose name matches'
@@ -198,6 +206,7 @@ complete -c tare -n '__tare_is summary' -l from -x -d 'from a moment on'
 complete -c tare -n '__tare_is summary' -l to -x -d 'up to a moment'
 complete -c tare -n '__tare_is summary' -l values -x -d 'only the last values'
 complete -c tare -n '__tare_is summary' -l json -d 'write JSON'
+complete -c tare -n '__tare_is summary' -l process -x -d 'only these processes of a tare run'
 complete -c tare -n '__tare_is export' -s F -l format -x -a 'json csv prometheus openmetrics chrome speedscope pprof callgrind collapsed folded' -d format
 complete -c tare -n '__tare_is export' -s T -l table -x -a 'processing memory gpu metrics stats samples calls alloc' -d 'table of a CSV, kind of a profile'
 complete -c tare -n '__tare_is export' -s u -l unit -x -a 'us ns count' -d 'unit of collapsed stacks'

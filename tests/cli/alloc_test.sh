@@ -196,7 +196,7 @@ int main(int argc, char **argv)
 EOF
 "$CC" -g -O1 -fno-builtin -w -o become become.c || exit 1
 states() {
-	"$TARE" ls | awk '$2 == "become" { print $4 }' | tr '\n' ' '
+	"$TARE" ls --all | awk '$2 == "become" { print $4 }' | tr '\n' ' '
 }
 for how in "execve /bin/true 0" "execv /bin/true 0" "execvp true 0" \
 	"execvpe true 0" "execl /bin/sh 2" "execlp sh 2" "execle /bin/sh 2" \
@@ -216,7 +216,7 @@ for how in "execve /bin/true 0" "execv /bin/true 0" "execvp true 0" \
 	expect_is "$(states)" "finished finished " \
 		"$1 that fails changes nothing"
 done
-child=$("$TARE" ls | awk '$2 == "become" { print $1; exit }')
+child=$("$TARE" ls --all | awk '$2 == "become" { print $1; exit }')
 expect_status 0 "$TARE" alloc --json "$child"
 expect_json "$out" "d['totals']['bytes']" 3000 "and the ledger goes on"
 

@@ -347,4 +347,33 @@ expect_has "$out" "with what they call" "the table is first in the text, too"
 expect_status 0 "$TARE" amdahl --total
 expect_has "$out" "main" "--total has all of them"
 
+# ---- counts in the short report ---------------------------------------------
+
+cat >often.c <<'END_C'
+static volatile int sum;
+__attribute__((noinline)) static void leaf(void) { sum++; }
+__attribute__((noinline)) static void mid(void)
+{
+	for (int i = 0; i < 7; i++)
+		leaf();
+}
+int main(void)
+{
+	for (int i = 0; i < 1000; i++)
+		mid();
+	return 0;
+}
+END_C
+$CC -g -O1 -finstrument-functions -o often often.c || exit 1
+expect_status 0 "$TARE" run --no-sample --calls=counts -- ./often
+expect_has "$err" "most called functions" "counts: the functions called most"
+expect_has "$(tr -s ' ' <<<"$err")" " 7,000 87.5 % leaf often.c:2" \
+	"with their calls and the share of all"
+expect_has "$(tr -s ' ' <<<"$err")" " 1,000 12.5 % mid often.c:3" "and others"
+expect_has_not "$err" "nothing was measured" "something was measured"
+expect_has "$err" "tare report scopes" "where all of them are"
+expect_has_not "$err" "call tree" "instead of a tree without times"
+expect_status 0 "$TARE" run --no-sample --calls=timed -- ./often
+expect_has_not "$err" "most called" "not if there are times"
+
 finish

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Programs that end before their first sample: what the library opens in them,
-# counted by a library of this test that stands between libc and the others.
+# Programs that end before their first sample: what the library opens and maps
+# in them, counted by a library of this test that stands between libc and the
+# others.
 . "$(dirname "$0")/expect.sh"
 
 cat >opened.c <<'END'
@@ -10,6 +11,7 @@ cat >opened.c <<'END'
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* One line for each file that is opened, to descriptor 9. */
@@ -37,6 +39,22 @@ static int note(const char *name, const char *path, int flags, mode_t mode)
 #undef open64
 NOTED(open)
 NOTED(open64)
+
+#define MAPPED(name) \
+	void *name(void *at, size_t n, int rights, int flags, int fd, \
+		   off_t offset) \
+	{ \
+		void *(*next)(void *, size_t, int, int, int, off_t) = \
+			dlsym(RTLD_NEXT, #name); \
+\
+		if (write(9, "(mapped)\n", 9) < 0) \
+			return MAP_FAILED; \
+		return next(at, n, rights, flags, fd, offset); \
+	}
+#undef mmap
+#undef mmap64
+MAPPED(mmap)
+MAPPED(mmap64)
 END
 expect_status 0 $CC -shared -fPIC -o opened.so opened.c -ldl
 
@@ -44,8 +62,69 @@ expect_status 0 $CC -shared -fPIC -o opened.so opened.c -ldl
 "$TARE" run --no-report -- sh -c 'LD_PRELOAD="$LD_PRELOAD:$0" exec /bin/true' \
 	"$work/opened.so" 9>opened 2>/dev/null
 expect_has "$(cat opened)" tare.conf "the test's library sees what is opened"
-seen=$(grep -v -e 'tare\.conf$' -e '^/proc/self/statm$' opened)
+expect_has "$(cat opened)" /proc/self/statm "and the memory at the start"
+seen=$(grep -v -e 'tare\.conf$' -e '^/proc/self/statm$' -e mapped opened)
 expect_is "$seen" "" "a short program opens no ledger and no other file"
+
+# A child of that program: even less.
+"$TARE" run --no-report -- \
+	sh -c 'LD_PRELOAD="$LD_PRELOAD:$0" /bin/true; exit 0' \
+	"$work/opened.so" 9>opened 2>/dev/null
+expect_has "$(cat opened)" tare.conf "the test's library is in the child"
+expect_is "$(grep -v -e 'tare\.conf$' -e mapped opened)" "" \
+	"a short child reads no file of /proc"
+n=$(grep -c mapped opened)
+[ "$n" -gt 0 ] && [ "$n" -le 2 ]
+verdict $? "a short child maps memory for the process and for the sampler" \
+	"$n mappings"
+
+# The library's path: by way of $ORIGIN, for programs of another C library; in
+# children of glibc also the plain one, which the library removes.
+cat >paths.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+/* How many variables the kernel was given, and how many are left. */
+int main(void)
+{
+	static char text[1 << 20];
+	FILE *file = fopen("/proc/self/environ", "r");
+	size_t n = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	int given = 0, left = 0;
+	for (char *at = text; at < text + n; at += strlen(at) + 1)
+		given += strncmp(at, "LD_PRELOAD=", 11) == 0;
+	for (char **at = environ; *at; at++)
+		left += strncmp(*at, "LD_PRELOAD=$ORIGIN/", 19) == 0 ? 1 :
+			strncmp(*at, "LD_PRELOAD=", 11) == 0 ? 100 : 0;
+	printf("%d %d\n", given, left);
+}
+END
+linker=$(readelf -lW "$(type -P true)" |
+	sed -n 's/.*interpreter: \(.*\)\]/\1/p')
+case $linker in
+*/ld-linux*)
+	expect_status 0 $CC -D_GNU_SOURCE -o paths paths.c
+	ln -s "$linker" ld-other.so.1
+	expect_status 0 $CC -D_GNU_SOURCE -o paths-other paths.c \
+		-Wl,--dynamic-linker="$PWD/ld-other.so.1"
+	expect_status 0 "$TARE" run --no-report -- ./paths
+	expect_is "$out" "1 1" "the program has the library's path once"
+	expect_status 0 "$TARE" run --no-report -- sh -c './paths; exit 0'
+	expect_is "$out" "2 1" "its child got the plain one, and removed it"
+	expect_status 0 "$TARE" run --no-report -- \
+		sh -c 'sh -c "./paths; exit 0"; exit 0'
+	expect_is "$out" "2 1" "that one's child, too"
+	expect_status 0 "$TARE" run --no-report -- \
+		sh -c 'LD_PRELOAD="$LD_PRELOAD:$0" ./paths; exit 0' \
+		"$work/opened.so" 9>/dev/null
+	expect_is "$out" "2 1" "also with another library behind it"
+	expect_status 0 "$TARE" run --no-report -- sh -c './paths-other; exit 0'
+	expect_is "$out" "1 1" "not for another loader, which it may stop"
+	;;
+*)
+	expect_skip "not glibc"
+	;;
+esac
 
 expect_status 0 "$TARE" run --no-report -- \
 	sh -c 'i=0; while [ $i -lt 40 ]; do /bin/true; i=$((i+1)); done'

@@ -191,8 +191,8 @@ expect_status 3 "$TARE" compare wide_metrics.csv
 expect_has "$err" "this is UTF-16" "a spreadsheet's Unicode text"
 expect_status 2 "$TARE" compare
 expect_has "$err" "nothing to compare" "no operand"
-expect_status 2 "$TARE" compare results/ --baseline nobody
-expect_has "$err" "no configuration is called 'nobody'" "no such baseline"
+expect_status 2 "$TARE" compare results/ --baseline missing
+expect_has "$err" "no configuration is called 'missing'" "no such baseline"
 expect_has "$err" "  mpi_4" "which there are"
 expect_status 2 "$TARE" compare results/ --target-f1 much
 expect_status 2 "$TARE" compare results/ --csv --json

@@ -242,6 +242,11 @@ expect_has "$out" "generatedWork" "in all outputs"
 
 expect_status 0 "$TARE" run -- ./jit
 expect_has "$err" " [unknown]" "without a map all of it is one row"
+expect_is "$(grep -c '\[unknown\] is code in no file' <<<"$err")" 1 \
+	"and a line says how to get names"
+expect_status 0 "$TARE" report functions
+expect_has "$out" "a perf map (/tmp/perf-PID.map) or a jitdump" \
+	"below all functions, too"
 expect_has_not "$err" "generatedWork" "with no name of another process"
 
 expect_status 0 "$TARE" run -- ./jit link

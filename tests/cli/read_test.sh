@@ -33,9 +33,10 @@ check_run() {
 	expect_has_not "$out" "batch.size" "$state: the tree is of scopes alone"
 	expect_status 0 "$TARE" tree "$run" --json
 	expect_json "$out" \
-		"[(n['name'], n['depth'], n['calls']) for n in d['tree']]" \
-		"[('work', 0, 1), ('step', 1, 40), ('load', 2, 40), \
-('db.store', 2, 40)]" \
+		"[(n['depth'], n['name'], n['calls']) for n in sorted(
+			d['tree'], key=lambda n: (n['depth'], n['name']))]" \
+		"[(0, 'work', 1), (1, 'step', 40), (2, 'db.store', 40), \
+(2, 'load', 40)]" \
 		"$state: the tree as JSON"
 	expect_status 0 "$TARE" ls
 	expect_has "$out" "$state" "$state: ls tells the state"
@@ -170,6 +171,20 @@ expect_is "$got" "db.store step work" "what has none"
 expect_status 2 "$TARE" report "$finished" --failed --ok
 series --name nothing
 expect_is "$got" "" "no match is an empty list"
+expect_status 0 "$TARE" report "$finished" --name 'zzz*' --name yyy
+expect_has "$out" "
+no series matches 'zzz*', 'yyy'
+" "no match is said in words"
+expect_has_not "$out" "nothing was measured" "and not that there was nothing"
+expect_is "$(grep -A1 '^call tree' <<<"$out" | tail -1)" \
+	"of all names: the options select series alone" \
+	"the call tree says that it is not selected"
+expect_status 0 "$TARE" report counters "$finished"
+expect_has "$out" "bytes" "the whole run has counters"
+expect_has_not "$out" "counters have no times" "and nothing to say"
+expect_status 0 "$TARE" report counters "$finished" --last 1us
+expect_has "$out" "
+counters have no times: a window shows none" "a window says why it has none"
 series --sort name --name '*o*'
 expect_is "$got" "db.store load work" "ordered by name"
 expect_status 0 "$TARE" report "$finished" --top 1 --sort calls

@@ -3,6 +3,7 @@
 # tare run: the program behaves as without it, and a report follows.
 . "$(dirname "$0")/expect.sh"
 build_worker
+others=
 
 # Streams and status pass through.
 expect_status 7 "$TARE" run -- sh -c 'echo to out; echo to err >&2; exit 7'
@@ -69,13 +70,67 @@ expect_json "$out" "d['report'], d['processes']" "(None, [])" \
 # Options.
 expect_status 0 "$TARE" run --set max_depth=64 --set exclude='db.*' --trace \
 	-- sh -c 'env | grep ^TARE | sort |
-		sed "s/\(GROUP\|NOTES\)=.*/\1=x/"'
+		sed "s/\(GROUP\|NOTES\|COST\)=.*/\1=x/"'
 expect_is "$(echo $out | sed "s|DIR=[^ ]*|DIR=x|")" \
 	"TARE=on TARE_DIR=x TARE_EXCLUDE=db.* TARE_GROUP=x TARE_MAX_DEPTH=64 \
-TARE_NOTES=x TARE_REPORT=none TARE_SAMPLE=true TARE_TRACE=1" \
+TARE_NOTES=x TARE_REPORT=none TARE_SAMPLE=true TARE_SIGNAL_COST=x \
+TARE_TRACE=1" \
 	"options are variables of the program"
 expect_status 0 "$TARE" run --set exclude='db.*' -- ./worker 20
 expect_has_not "$err" "db.store" "an excluded scope is not measured"
+
+# A program that computes on a busy processor did not wait.
+cat >spin.c <<'EOF'
+#include <time.h>
+int main(void) { while (clock() < CLOCKS_PER_SEC / 2) ; return 0; }
+EOF
+"$CC" -O1 spin.c -o spin || exit 1
+one=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+if [ -r /proc/self/schedstat ] && [ -n "$one" ]; then
+	for i in 1 2; do
+		taskset -c "$one" sh -c 'while :; do :; done' &
+		others+=" $!"
+	done
+	expect_status 0 taskset -c "$one" "$TARE" run -- ./spin
+	kill $others
+	wait $others 2>/dev/null
+	text=$(tr -s ' \n' '  ' <<<"$err")
+	expect_has "$text" "had no processor for " "other programs ran: said so"
+	expect_has_not "$text" "waited" "and not that it waited"
+	expect_status 0 "$TARE" report
+	text=$(tr -s ' \n' '  ' <<<"$out")
+	expect_has "$text" "waited or had no processor " "a ledger has less"
+	expect_status 0 "$TARE" run -- sleep 0.5
+	expect_has_not "$err" "had no processor" "a program that sleeps"
+else
+	expect_skip "no /proc/self/schedstat"
+fi
+
+# A flame graph without samples.
+expect_status 2 "$TARE" run --flame x.svg --no-sample -- touch ran
+expect_has "$err" "tare: a flame graph needs samples: '--flame' and \
+'--no-sample' exclude each other" "--flame without samples is refused"
+expect_status 2 "$TARE" run --flame x.svg --set sample=false -- touch ran
+expect_has "$err" "'--flame' and 'sample=false' exclude" "also by an option"
+expect_is "$(ls ran x.svg 2>/dev/null)" "" "before the program runs"
+
+# A relative folder is meant from where `tare run` is started.
+mkdir -p there
+for given in reldir ./reldir; do
+	TARE_DIR=$given expect_status 0 "$TARE" run -- \
+		sh -c 'cd there && ../worker 20'
+	expect_has "$err" "db.store" "TARE_DIR=$given is found after cd"
+	expect_is "$(ls there)" "" "and none is made elsewhere"
+	rm -rf reldir
+done
+expect_status 0 "$TARE" run --set dir=reldir -- sh -c 'cd there && ../worker 20'
+expect_has "$err" "db.store" "the same with --set dir"
+expect_is "$(ls there)" "" "none is made elsewhere"
+rm -rf reldir
+long=$(printf '%0180d' 0)
+TARE_DIR=$long expect_status 2 "$TARE" run -- true
+expect_has "$err" "tare: the folder of ledgers '$long' is too long as an \
+absolute path: 191 bytes at most" "a folder that is too long is refused"
 expect_status 0 "$TARE" run --set dir="$work/elsewhere" -- ./worker 20
 expect_has "$err" "step" "the report is found in another folder"
 
@@ -259,4 +314,14 @@ END
 expect_status 0 "$TARE" run --no-sample -- ./apart
 expect_has "$err" "has tare probes, but is not linked to libtare" \
 	"probes without the library"
+
+# ---- the ledger opens at a sample, the run begins with the process ----
+spin='sleep 0.3; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
+for code in "$spin" "($spin) & wait"; do
+	expect_status 0 "$TARE" run --no-report -- sh -c "$code"
+	expect_status 0 "$TARE" report --json last
+	expect_json "$out" \
+		"d['run']['end_ns'] - d['run']['start_ns'] >= 3e8" True \
+		"a run includes the time before its first sample: $code"
+done
 finish

@@ -13,7 +13,10 @@
 cat >figure.py <<'END'
 import re, sys
 text = open(sys.argv[1]).read()
-line = next((l for l in text.splitlines() if l.startswith("sampling ")), "")
+# A process that replaced itself has two runs: one report, without that line.
+lines = [l for word in ("sampling ", "measuring ")
+         for l in text.splitlines() if l.startswith(word)]
+line = lines[0] if lines else ""
 unit = {"ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3, "min": 6e4}
 def ms(pattern):
     found = re.search(pattern, line)
@@ -106,6 +109,80 @@ sampled 0 --wall --rate 1000 -- waits 500
 expect_is "$(printf '%s' "$out" | grep -c wrong)" 0 \
 	"every signal of the program's ends the wait it comes in"
 
+# ---- short programs --------------------------------------------------------
+
+# About 10 ms, three quarters of it in often(). It prints its CPU time in ms.
+cat >brief.c <<'END'
+#include <stdio.h>
+#include <time.h>
+#define WORK(n) \
+	for (unsigned i = 0; i < (n); i++) \
+		x = x * 3 + 1
+static volatile unsigned x = 1;
+__attribute__((noinline)) void often(void) { WORK(12000000); }
+__attribute__((noinline)) void seldom(void) { WORK(4000000); }
+int main(void)
+{
+	seldom();
+	often();
+	return printf("%.1f\n", clock() * 1e3 / CLOCKS_PER_SEC) < 0;
+}
+END
+"$CC" -std=c11 -D_GNU_SOURCE -g -O2 brief.c -o brief
+# May a process count its own time, the kernel's part included?
+cat >events.c <<'END'
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK, .sample_period = 4000000,
+		.disabled = 1, .exclude_hv = 1,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0L) < 0;
+}
+END
+"$CC" -std=c11 -D_GNU_SOURCE events.c -o events
+# The first row of the table of functions.
+first_function() {
+	sed -n '/^functions/,/^$/{/ own /{n;p;}}' report | head -1
+}
+if ./events; then
+	expect_status 0 "$TARE" run -o report -- ./brief
+	used=$out
+	expect_has "$(first_function)" "often" "10 ms: the hot function first"
+	add_figures
+	samples=$(figure samples)
+	# CPU time includes the cost of sampling, weights do not.
+	expect_between "$(figure weight)" "$used*0.7-$(figure cost)" \
+		"$used*1.1" "10 ms: their weights are the CPU time"
+	expect_status 0 "$TARE" run -o report --set sample_early_rate=0 -- \
+		./brief
+	add_figures
+	expect_between "$samples" "2*$(figure samples)+1" 200 \
+		"more samples than with sample_early_rate=0"
+	expect_has "$(cat report)" "'tare run --rate 4000' takes more" \
+		"what to type for more samples"
+	# When the start is over the descriptor is closed.
+	expect_status 0 "$TARE" run --no-report -- sh -c \
+		'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done
+		readlink /proc/$$/fd/*; true'
+	expect_has_not "$out" perf_event "no event after the start"
+	expect_status 0 "$TARE" run --no-report -- sh -c \
+		'readlink /proc/$PPID/fd/*; true'
+	expect_has "$out" perf_event \
+		"tare run keeps an event: the program does not wait for one"
+else
+	expect_skip "no perf events that count the kernel"
+fi
+# No room in the queue of signals for perf events, but for a timer.
+(ulimit -i 1000 && "$TARE" run -o report --rate 4000 -- ./brief >out 2>err)
+expect_has "$(cat report)" "'tare run --wall --rate 4000' takes more" \
+	"what to type where there are no perf events"
+
 # ---- what programs do ------------------------------------------------------
 
 # The second line: what could go wrong with descriptors.
@@ -133,7 +210,7 @@ expect_between "$(figure weight)" 250 350 "the child of vfork and exec"
 expect_is "$?" 139 "ended by a signal"
 add_figures
 expect_has "$(cat report)" "ended by signal 11" "and so the report says"
-expect_between "$(figure samples)" 10 100 "samples up to it"
+expect_between "$(figure samples)" 10 300 "samples up to it"
 
 # A sandbox that a call of ours would end: samples up to it.
 for by in 0 1 2; do
@@ -225,6 +302,28 @@ expect_status 0 "$TARE" run --no-report -- env
 expect_has "$out" "LD_PRELOAD=" "the library is in LD_PRELOAD"
 expect_status 0 env LD_PRELOAD=libc.so.6 "$TARE" run --no-report -- env
 expect_has "$out" "libtare-preload.so:libc.so.6" "before what is there"
+
+# ---- the kernel's part of a sample -------------------------------------------
+
+for options in "" "--rate 2000" "--wall"; do
+	expect_status 0 "$TARE" run --no-report $options -- \
+		sh -c 'echo $TARE_SIGNAL_COST'
+	[[ $out =~ ^[0-9]+,[0-9]+,[0-9]+$ && ! $out =~ ^0,0,0$ ]]
+	verdict $? "'$options': what a signal costs is measured" "got '$out'"
+	expect_status 0 "$TARE" run --no-report $options -- \
+		env TARE_SIGNAL_COST=700000,700000,700000 ./sampled spin 60
+	expect_status 0 "$TARE" report --json last
+	expect_json "$out" "d['samples']['samples'] > 0 and
+		d['samples']['cost_ns'] >= d['samples']['samples'] * 700000" \
+		True "'$options': every sample has it in its cost"
+	expect_json "$out" \
+		"d['health']['measuring_ns'] >= d['samples']['cost_ns']" \
+		True "'$options': and so has the cost of measuring"
+done
+for text in "" , x,y,z 99999999999999999999,1 1,2,3,4; do
+	expect_status 0 "$TARE" run --no-report -- \
+		env TARE_SIGNAL_COST="$text" ./sampled spin 20
+done
 
 # ---- with copies of the library in the program ------------------------------
 

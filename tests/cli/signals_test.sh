@@ -51,10 +51,12 @@ done
 cat >again.c <<'END'
 #include <stdlib.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 int main(int argc, char **argv)
 {
+	char *next[] = { argv[0], NULL, NULL };
 	int left = argc > 1 ? atoi(argv[1]) : 100;
 	volatile unsigned x = 1;
 	clock_t until = clock() + CLOCKS_PER_SEC / 400;
@@ -63,13 +65,19 @@ int main(int argc, char **argv)
 	while (clock() < until)
 		x = x * 3 + 1;
 	snprintf(text, sizeof(text), "%d", left - 1);
-	if (left)
+	next[1] = text;
+	if (left % 3 == 1)
 		execl("/proc/self/exe", argv[0], text, NULL);
+	if (left % 3 == 2)
+		syscall(SYS_execve, "/proc/self/exe", next, environ);
+	if (left)
+		execveat(-1, "/proc/self/exe", next, environ, 0);
 	return 5;
 }
 END
-"$CC" -O2 again.c -o again
-for options in "--rate 250" "--rate 1000" "--wall --rate 1000"; do
+"$CC" -D_GNU_SOURCE -O2 again.c -o again
+for options in "--rate 250" "--rate 1000" "--rate 10000" \
+	"--wall --rate 1000"; do
 	expect_status 5 "$TARE" run --no-report $options -- ./again
 done
 

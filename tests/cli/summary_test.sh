@@ -178,4 +178,38 @@ done
 expect_is "$(sed -n '/^scopes/{n;p}' out | wc -m)" \
 	"$(sed -n '/^scopes/{n;n;s/  99.9 % ok$//p}' out | wc -m)" \
 	"columns stay straight"
+# What the governor let measure in part is marked, as in the report.
+cat >dense.c <<'EOF'
+#include <tare/probe.h>
+#include <time.h>
+
+int main(void)
+{
+	volatile unsigned n = 0;
+
+	{ TARE_SCOPE("once"); }
+	do {
+		for (int i = 0; i < 10000; i++) {
+			TARE_SCOPE("dense");
+			n++;
+		}
+	} while (clock() < 2 * CLOCKS_PER_SEC);
+	return 0;
+}
+EOF
+"$CC" -std=gnu11 -O1 -I"$root/include" dense.c "$LIB"/libtare.so \
+	-Wl,-rpath,"$LIB" -lpthread -o dense || exit 1
+TARE=on TARE_PERFORMANCE_THRESHOLD=0.0001 ./dense
+expect_status 0 "$TARE" report scopes last
+expect_is "$(awk '$1 == "dense" { print / \*/; exit }' out)" 1 \
+	"the report has a mark"
+calls=$(awk '$1 == "dense" { print $2; exit }' out)
+expect_status 0 "$TARE" summary last
+expect_is "$(awk '$1 == "dense" && NF > 5 { print $2, $NF; exit }' out)" \
+	"$calls *" "the summary has it, too, and the same calls"
+expect_is "$(awk '$1 == "once" && NF > 5 { print $2, $NF == "*"; exit }' out)" \
+	"1 0" "an exact row has none"
+expect_has "$out" "
+* an estimate, to keep measuring cheap" "and says what it is"
+
 finish

@@ -157,6 +157,14 @@ profile liba-full.so "$PWD/liba.so" "$(id_of liba.so)" '^public_leaf$'
 functions
 expect_is "$out" "public_leaf@" "a stripped library has what it exports"
 
+# libdwfl would load libdebuginfod, and 28 libraries with it.
+unset DEBUGINFOD_URLS
+LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/loaded functions
+expect_has "$(cat loaded.*)" libdw.so "the test sees what is loaded"
+expect_has_not "$(cat loaded.*)" debuginfod \
+	"no server is named: the library that asks servers is not loaded"
+rm -f loaded.*
+
 # ---- debug files -----------------------------------------------------------
 
 mkdir -p "debug/.build-id/${id:0:2}"

@@ -86,6 +86,9 @@ expect_is "$(wc -l <<<"$out")" 7 "and a line of titles"
 expect_status 0 "$TARE" report --tree --json
 expect_json "$out" "sum(p['program'] == 'green' for p in d)" 2 \
 	"--tree as JSON"
+expect_json "$out" "len({p['parent'] for p in d if p['program'] == 'red'}), \
+	{p['depth'] for p in d}, 0 in {p['parent'] for p in d}" \
+	"(1, {0}, False)" "with the shell as parent, which left no run"
 pid=$("$PYTHON" -c "import json, sys
 print(next(p['pid'] for p in json.load(sys.stdin)
 	if p['program'] == 'green'))" <<<"$out")
@@ -99,6 +102,22 @@ expect_has "$out" "tare  blue" "and so is a program with one process"
 expect_status 3 "$TARE" report --process purple
 expect_has "$err" "no process 'purple'" "a program that was not there"
 
+# Parents that have a run: a shell, and a shell that it forks.
+spin='i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'
+expect_status 0 "$TARE" run --no-report -- \
+	sh -c "./blue 0.05; $spin
+		(./green 0.05; $spin; ./red 0.05; true); true"
+expect_status 0 "$TARE" report --tree
+expect_is "$(awk 'NR > 1' <<<"$out" | sed 's/^ *[0-9]* *[0-9]* \{2\}//' |
+	sed 's/\([a-z]\) .*/\1/' | tr '\n' ,)" \
+	"sh,  blue,  sh,    green,    red," "--tree indents children"
+expect_status 0 "$TARE" report --tree --json
+expect_json "$out" "[(p['program'], p['depth']) for p in d]" \
+	"[('sh', 0), ('blue', 1), ('sh', 1), ('green', 2), ('red', 2)]" \
+	"as JSON: the depth"
+expect_json "$out" "all(p['depth'] == 0 or any(q['pid'] == p['parent'] and \
+	q['depth'] == p['depth'] - 1 for q in d) for p in d)" True "and parents"
+
 # A process that replaces itself: its CPU time is counted once.
 expect_status 0 "$TARE" run --json exec.json -- ./red 0.3 ./blue 0.6
 expect_json "$(cat exec.json)" \
@@ -106,7 +125,7 @@ expect_json "$(cat exec.json)" \
 	"[('blue', 1), ('red', 1)]" "exec: both programs of a process"
 expect_json "$(cat exec.json)" "sum(p['time_ns'] for p in d['programs']) < \
 	1.25 * (d['user_ns'] + d['system_ns'])" True "its time counts once"
-expect_has "$err" "1 process of 2 programs" "it is one process"
+expect_has "$err" "2 programs in 1 process" "it is one process"
 
 # A damaged ledger is left out, and counted.
 expect_status 0 "$TARE" run -- sh script.sh

@@ -33,6 +33,59 @@ expect_has_not "$out" "work  " "and not what calls it"
 expect_status 3 "$TARE" tree --focus nothing
 expect_has "$err" "'last' has no function or scope 'nothing'" "none"
 
+# Names of C++ have parameters.
+cat >shapes.c <<'EOF'
+#include <tare/probe.h>
+
+int main(void)
+{
+	{ TARE_SCOPE("thrower(int)"); }
+	{ TARE_SCOPE("a::(anonymous namespace)::b(int (*)(char)) const"); }
+	{ TARE_SCOPE("(anonymous namespace)::bare"); }
+	return 0;
+}
+EOF
+"$CC" -std=gnu11 -I"$root/include" shapes.c "$LIB"/libtare.so \
+	-Wl,-rpath,"$LIB" -lpthread -o shapes || exit 1
+TARE=on ./shapes
+for focus in thrower 'thrower(int)' 'a::(anonymous namespace)::b' \
+	'(anonymous namespace)::bare'; do
+	expect_status 0 "$TARE" tree --focus "$focus" --json
+	expect_json "$out" \
+		"[n['name'].startswith('$focus') for n in d['tree']]" \
+		"[True]" "--focus '$focus'"
+done
+for focus in throw 'a::' 'a::(anonymous namespace)'; do
+	expect_status 3 "$TARE" tree --focus "$focus"
+done
+rm -rf "$TARE_DIR"
+TARE=on ./worker 20 >/dev/null </dev/null
+
+# Recursion beyond max_depth.
+cat >deep.c <<'EOF'
+#include <tare/probe.h>
+
+static void deep(int n)
+{
+	TARE_SCOPE("deep");
+	if (n > 1)
+		deep(n - 1);
+}
+
+int main(void) { deep(100); return 0; }
+EOF
+"$CC" -std=gnu11 -I"$root/include" deep.c "$LIB"/libtare.so \
+	-Wl,-rpath,"$LIB" -lpthread -o deep || exit 1
+TARE=on TARE_MAX_DEPTH=16 ./deep
+expect_status 0 "$TARE" report
+expect_has "$out" "
+limits     84 calls beyond max_depth or max_nodes are in (overflow), not \
+timed; paths have 16 levels" "the report says what was beyond a limit"
+expect_status 0 "$TARE" verify last
+expect_has "$out" "calls beyond max_depth or max_nodes" "verify, too"
+rm -rf "$TARE_DIR"
+TARE=on ./worker 20 >/dev/null </dev/null
+
 # ---- depth and share ---------------------------------------------------------
 
 expect_status 0 "$TARE" tree --depth 1 --json
