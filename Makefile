@@ -57,7 +57,8 @@ COMPILER_fuzz = CC=clang CXX=clang++
 .PHONY: help setup need-build need-demo need-test need-check need-package \
 	need-peers build demo test test-quick check check-asan check-tsan \
 	check-clang check-aarch64 check-fuzz check-packages soak bench \
-	bench-json bench-peers bench-programs install deb tarball amalgamation \
+	bench-json bench-peers bench-programs install deb tarball wheel \
+	amalgamation \
 	format format-check clean
 
 help: ## this list
@@ -202,6 +203,10 @@ amalgamation: need-build $(RELEASE)/build.ninja ## tare.[ch] and tare_read.[ch] 
 	@cd $(RELEASE)/src && cp tare.c tare.h tare_read.c tare_read.h \
 		../../amalgamation/
 	@wc -l build/amalgamation/*.[ch]
+
+wheel: need-build ## the Python package in build/wheel
+	@rm -rf build/wheel
+	@bindings/python/build_tare.py build/wheel
 
 format: ## mend what can be mended without judgement
 	@tools/check_format.py --fix

@@ -33,6 +33,7 @@ LISTS = [
     ("tests/prometheus/*_test.*", "tests/meson.build", "name"),
     ("tests/train/*_test.*", "tests/meson.build", "name"),
     ("tests/mpi/*_test.*", "tests/meson.build", "name"),
+    ("tests/python/*_test.py", "tests/meson.build", "name"),
     ("mpi/*.c", "mpi/meson.build", "path"),
     ("include/tare/*.h*", "meson.build", "path"),
     ("include/tare/read/*", "meson.build", "path"),
