@@ -32,6 +32,7 @@ _LAZY = {
     "timed": "_decorate",
     "resources": "_decorate",
     "throughput": "_decorate",
+    "stage": "_stage",
     "record": "_record",
     "Run": "_read",
     "Stats": "_read",

@@ -71,7 +71,7 @@ PyMODINIT_FUNC PyInit__tare(void)
 		return NULL;
 	if (core_fiber_init() < 0 || core_scope_add(module) < 0 ||
 	    core_timed_add(module) < 0 || core_step_add(module) < 0 ||
-	    core_series_add(module) < 0 ||
+	    core_series_add(module) < 0 || core_stage_add(module) < 0 ||
 	    core_control_add(module) < 0 ||
 	    core_view_add(module) < 0 ||
 	    PyModule_AddStringConstant(module, "version", tare_version()) < 0) {
