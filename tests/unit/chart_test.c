@@ -195,6 +195,29 @@ TEST(a_curve_of_very_many_points_keeps_its_peaks)
 	free(drawn.text);
 }
 
+/* Their columns are larger than any integer: such points were left out. */
+TEST(points_far_from_the_plot_are_drawn)
+{
+	static const double x[] = { -1e200, -1e150, 0, 1, 1e150, 1e200 };
+	static const double y[] = { 0, 1, 0, 1, 0, 1 };
+	struct tr_plot plot = { .x_title = "", .y_title = "", .about = "" };
+	struct drawn drawn = { NULL, 0 };
+	double least, most;
+	struct tr_sink sink;
+
+	tr_scale_linear(&plot.x, (struct tr_extent){ 0, 1 }, 5, true);
+	tr_scale_linear(&plot.y, (struct tr_extent){ 0, 1 }, 5, true);
+	if (!CHECK_INT(tr_sink_init(&sink, keep, &drawn), 0))
+		return;
+	tr_plot_open(&sink, &plot);
+	tr_curve_draw(&sink, &plot, &(struct tr_curve){
+		.x = x, .y = y, .n = 6, .name = "" });
+	CHECK_INT(tr_sink_finish(&sink), 0);
+	/* Two on the left, two inside, two on the right. */
+	CHECK_INT(path_extent(drawn.text ? drawn.text : "", &least, &most), 6);
+	free(drawn.text);
+}
+
 TEST(what_is_no_number_is_a_gap)
 {
 	static const double x[] = { 0, 1, 2, 3, 4 };

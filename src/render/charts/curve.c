@@ -9,6 +9,7 @@
 #include "base/maths.h"
 
 #define COLUMNS_A_PIXEL 2. /* phone screens have two or three */
+#define COLUMNS_MOST 1e9   /* all further out is one column */
 
 /* Point indices of one pixel column: first, last, lowest and highest y. */
 struct pixel_column {
@@ -65,9 +66,16 @@ static void add_to_column(struct pixel_column *c, const double *y, size_t i)
 		c->highest = i;
 }
 
+/* A file may have points that are very far from the part that is shown. */
 static int64_t column_of(const struct curve_path *path, double x)
 {
-	return (int64_t)(tr_scale_at(&path->plot->x, x) * COLUMNS_A_PIXEL);
+	double column = tr_scale_at(&path->plot->x, x) * COLUMNS_A_PIXEL;
+
+	if (!(column > -COLUMNS_MOST))
+		column = -COLUMNS_MOST;
+	if (column > COLUMNS_MOST)
+		column = COLUMNS_MOST;
+	return (int64_t)column;
 }
 
 /* The line through y, with a gap where y is not a number. */
