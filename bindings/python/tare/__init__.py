@@ -53,6 +53,10 @@ _LAZY = {
     "runs": "_read",
 }
 
+_LAZY.update(dict.fromkeys(("asgi", "serve", "wsgi"), "web"))
+_LAZY.update((name, name) for name in (
+    "collector", "pipeline", "service", "timing", "training", "web"))
+
 __all__ = sorted([
     "clear", "count", "gauge", "is_on", "ledger_path", "off", "on",
     "record_gpu", "record_memory", "scope", "step", "value", *_LAZY])

@@ -162,6 +162,10 @@ int core_stage_add(PyObject *module);
 int core_control_add(PyObject *module);
 int core_training_add(PyObject *module);
 int core_view_add(PyObject *module);
+int core_measured_add(PyObject *module);
+int core_handle_add(PyObject *module);
+int core_machine_add(PyObject *module);
+int core_slots_add(PyObject *module);
 
 /* Adds a type made from a spec; gives it, too (borrowed), if asked. */
 int core_type_add(PyObject *module, PyType_Spec *spec, PyTypeObject **ret);

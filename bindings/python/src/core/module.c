@@ -73,7 +73,9 @@ PyMODINIT_FUNC PyInit__tare(void)
 	    core_timed_add(module) < 0 || core_step_add(module) < 0 ||
 	    core_series_add(module) < 0 || core_stage_add(module) < 0 ||
 	    core_control_add(module) < 0 ||
-	    core_view_add(module) < 0 ||
+	    core_view_add(module) < 0 || core_measured_add(module) < 0 ||
+	    core_handle_add(module) < 0 || core_machine_add(module) < 0 ||
+	    core_slots_add(module) < 0 ||
 	    PyModule_AddStringConstant(module, "version", tare_version()) < 0) {
 		Py_DECREF(module);
 		return NULL;
