@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calling-context tree of one thread.
+ *
+ * A node is a path of functions. It holds its own start time: a path is open
+ * at most once in a thread, so that no second stack is needed. A call finds
+ * its node by a guess (the last child of the current node), else by one hash
+ * table per thread of (parent, key).
+ *
+ * Keys: the address of a code object, kept alive by the node; or the address
+ * of a method definition with the lowest bit set, for functions in C.
+ *
+ * Nodes of all threads share one budget. When it is used up, calls of paths
+ * without a node are counted at the node that they left from: other_calls,
+ * other_ticks. What they call is not seen one by one.
+ *
+ * Who writes: the thread itself, which holds the interpreter's lock. Readers
+ * hold it, too.
+ */
+#ifndef TR_PY_CALLTREE_H
+#define TR_PY_CALLTREE_H
+
+#include "frames.h" /* first: Python.h says which interfaces of libc */
+
+#include "clock.h"
+
+struct tr_session;
+
+struct tr_node {
+	uintptr_t key;
+	struct tr_node *parent;
+	struct tr_node *hot; /* the child entered last */
+	uint64_t n_calls;
+	uint64_t ticks; /* of completed calls */
+	uint64_t start; /* of the open call */
+	uint64_t other_ticks;
+	uint32_t other_calls;
+	uint32_t index; /* in a reader's columns; set and used by readers */
+};
+
+struct tr_chunk {
+	struct tr_chunk *next;
+	size_t n_used, n_slots;
+	struct tr_node node[];
+};
+
+struct tr_thread {
+	struct tr_node *current;
+	/* Below it, ends of calls are those of calls begun before. */
+	struct tr_node *floor;
+	uintptr_t stack_low; /* a C stack below it is nearly full */
+	struct tr_node root;
+	struct tr_node other; /* stands for all paths without a node */
+	uint64_t other_depth, other_start;
+	struct tr_node **slot; /* hash table, a power of 2 */
+	size_t n_slots, n_nodes;
+	struct tr_chunk *first_chunk, *last_chunk;
+	struct tr_session *session;
+	struct tr_thread *next;
+	Py_tracefunc host_hook; /* what the host had installed, or NULL */
+	uint64_t state_id;	/* PyThreadState.id */
+	unsigned long ident;	/* threading.get_ident() */
+	bool is_ended;
+};
+
+/* The calling thread's tree, valid while `generation` is the active one. */
+struct tr_self {
+	uint64_t generation;
+	struct tr_thread *thread;
+};
+
+extern __thread struct tr_self tr_self
+	__attribute__((tls_model("initial-exec")));
+
+/* Number of the running measurement, 0 if none runs. */
+extern uint64_t tr_active;
+
+/* Attaches the calling thread. NULL: it is not measured. */
+struct tr_thread *tr_thread_attach(void);
+
+static inline struct tr_thread *tr_thread_get(void)
+{
+	if (TR_LIKELY(tr_self.generation == tr_active))
+		return tr_self.thread;
+	return tr_thread_attach();
+}
+
+/*
+ * The child of the current node with this key, made if need be. `function`
+ * is the code object or the callable that the key belongs to.
+ */
+struct tr_node *tr_child(struct tr_thread *thread, uintptr_t key,
+			 PyObject *function);
+void tr_leave_other(struct tr_thread *thread, uint64_t now);
+/* Closes calls down to the innermost open one with `key`, if there is one. */
+void tr_leave_until(struct tr_thread *thread, uintptr_t key);
+/* Closes all open calls. */
+void tr_thread_close(struct tr_thread *thread, uint64_t now);
+/* Forgets open calls without adding their times. */
+void tr_thread_drop_open(struct tr_thread *thread);
+void tr_thread_init(struct tr_thread *thread, struct tr_session *session);
+/* Frees the nodes and what they keep alive. */
+void tr_thread_release(struct tr_thread *thread);
+
+/* The clock is read last here and first in tr_leave(). */
+static inline struct tr_node *tr_enter(struct tr_thread *thread, uintptr_t key,
+				       PyObject *function)
+{
+	struct tr_node *node = thread->current->hot;
+
+	if (TR_UNLIKELY(node->key != key))
+		node = tr_child(thread, key, function);
+	node->n_calls++;
+	thread->current = node;
+	node->start = tr_ticks();
+	return node;
+}
+
+static inline void tr_leave(struct tr_thread *thread, struct tr_node *node)
+{
+	uint64_t now = tr_ticks();
+
+	if (TR_UNLIKELY(node == &thread->other)) {
+		tr_leave_other(thread, now);
+		return;
+	}
+	node->ticks += now - node->start;
+	thread->current = node->parent;
+	if (TR_UNLIKELY(thread->floor == node))
+		thread->floor = node->parent;
+}
+
+/* The end of a call as an event of the interpreter reports it. */
+static inline void tr_leave_event(struct tr_thread *thread, uintptr_t key)
+{
+	struct tr_node *node = thread->current;
+
+	if (node == thread->floor)
+		return;
+	if (TR_LIKELY(node->key == key) || node == &thread->other)
+		tr_leave(thread, node);
+	else
+		tr_leave_until(thread, key);
+}
+
+#endif
