@@ -6,10 +6,13 @@
  * only to stderr, after the program has ended, or to a file.
  */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "args.h"
 #include "base/config.h"
@@ -248,12 +251,33 @@ static int open_for_rank(const char *path, const struct outcome *outcome,
 	return open_file(path, ret_stream);
 }
 
+/* The flame graph is written at the end: a wrong path is to show now. */
+static int check_flame(const char *path)
+{
+	char folder[PATH_MAX];
+	char *slash;
+
+	if (snprintf(folder, sizeof(folder), "%s", path) >=
+	    (int)sizeof(folder))
+		return message_error("write", path, ENAMETOOLONG);
+	slash = strrchr(folder, '/');
+	if (slash)
+		slash[slash == folder] = '\0';
+	if (access(slash ? folder : ".", W_OK | X_OK))
+		return message_error("write", path, errno);
+	return CODE_OK;
+}
+
 static int open_outputs(struct outcome *outcome)
 {
 	int code = CODE_OK;
 
 	if (outcome->is_rank && outcome->launch.rank && !outcome->each_rank)
 		return CODE_OK; /* rank 0 reports */
+	if (opts.flame)
+		code = check_flame(opts.flame);
+	if (code)
+		return code;
 	if (!opts.no_report)
 		outcome->text = stderr;
 	if (opts.output)

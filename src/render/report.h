@@ -68,6 +68,8 @@ int tr_report_health(struct tr_report *report);
 void tr_report_history(struct tr_report *report);
 /* The most important of all parts; answer.c. */
 int tr_report_answer(struct tr_report *report);
+/* Ends lines that are too wide after the last column that has room. */
+void tr_report_fit(struct tr_report *report);
 /* The paths of sampled functions that take most of the time; path.c. */
 int tr_report_path(struct tr_report *report);
 /* Functions of the program with the runtime code they call; paid.c. */

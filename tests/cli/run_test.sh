@@ -32,6 +32,10 @@ expect_is "$err" "tare: cannot run './text': permission denied" \
 expect_status 3 "$TARE" run -o ./missing/report -- touch ran
 expect_is "$(ls ran 2>&1 | grep -c cannot)" 1 \
 	"a wrong output file is told before the program runs"
+expect_status 3 "$TARE" run --flame ./missing/x.svg -- touch ran
+expect_has "$err" "cannot write './missing/x.svg'" "a wrong flame graph"
+expect_is "$(ls ran 2>&1 | grep -c cannot)" 1 \
+	"a wrong flame graph is told before the program runs"
 
 # A measured program.
 expect_status 0 "$TARE" run -- ./worker 20

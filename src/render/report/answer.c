@@ -16,7 +16,6 @@
 
 #define LINES 40u	   /* that the answer should not exceed */
 #define LINES_LAST 6u	   /* of it for what follows the tables */
-#define COLUMNS 110u	   /* of the widest lines */
 #define FAILED_SHOWN 3u
 #define WAITED_LEAST 0.05  /* of the wall time, to be told */
 #define SAMPLES_LEAST 30   /* fewer are no answer */
@@ -391,43 +390,6 @@ static int tables_with_room(struct tr_report *r, const uint32_t *groups)
 
 /* ---- all --------------------------------------------------------------- */
 
-/* Bytes of text[0..len) that are a style of the terminal; 0: none. */
-static size_t style_bytes(const char *text, size_t len)
-{
-	size_t n = 1;
-
-	if (*text != '\033')
-		return 0;
-	while (n < len && text[n] != 'm')
-		n++;
-	return n < len ? n + 1 : len;
-}
-
-/* Cuts what is wider than any line should be. */
-static void fit(struct tr_report *r)
-{
-	size_t most = r->options.width < COLUMNS ? COLUMNS : r->options.width;
-	struct tr_buf whole = *r->buf;
-	size_t column = 0, width;
-
-	if (whole.failed)
-		return;
-	*r->buf = (struct tr_buf)TR_BUF_INIT;
-	for (size_t i = 0, n; i < whole.len; i += n) {
-		bool print;
-
-		n = style_bytes(whole.data + i, whole.len - i);
-		width = 0;
-		if (!n)
-			n = tr_text_next(whole.data + i, whole.len - i, &print,
-					 &width);
-		column = whole.data[i] == '\n' ? 0 : column + width;
-		if (column <= most)
-			tr_buf_add(r->buf, whole.data + i, n);
-	}
-	tr_buf_release(&whole);
-}
-
 static int tables(struct tr_report *r, const uint32_t *groups)
 {
 	const tare_call *calls;
@@ -483,6 +445,6 @@ int tr_report_answer(struct tr_report *r)
 		tr_report_nothing(r);
 	measuring(r);
 	other_parts(r, groups);
-	fit(r);
+	tr_report_fit(r);
 	return 0;
 }

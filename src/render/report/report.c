@@ -301,6 +301,7 @@ int tr_report_head(struct tr_report *r)
 /* ---- flat -------------------------------------------------------------- */
 
 #define FLAT_FIXED 83u /* columns right of the name */
+#define NAME_LEAST 17u
 #define FLAT_TITLES \
 	{ "count", 11 }, { "total", 8 }, { "mean", 8 }, { "min", 8 }, \
 	{ "p50", 8 }, { "p95", 8 }, { "p99", 8 }, { "max", 8 }
@@ -434,10 +435,28 @@ static void flat_bounds(struct tr_report *r, const tare_stats **rows, size_t n,
 		tr_buf_addc(r->buf, '\n');
 }
 
+/* Columns of the longest name with its labels, if there is room for it. */
+static size_t flat_width(const struct tr_report *r, const tare_stats **rows,
+			 size_t n, enum group group)
+{
+	size_t most = tr_report_rest(r, FLAT_FIXED, NAME_LEAST);
+	size_t width = NAME_LEAST;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t labels = tr_text_columns(rows[i]->labels);
+		size_t used = tr_text_columns(rows[i]->name) +
+			      (labels ? labels + 2 : 0);
+
+		if (group_of(rows[i]) == group && used > width)
+			width = used;
+	}
+	return width < most ? width : most;
+}
+
 static void flat_group(struct tr_report *r, const tare_stats **rows, size_t n,
 		       enum group group)
 {
-	size_t width = tr_report_rest(r, FLAT_FIXED, 17), shown = 0, left = 0;
+	size_t width = flat_width(r, rows, n, group), shown = 0, left = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (group_of(rows[i]) != group)
