@@ -13,6 +13,7 @@ of the test's own.
 
 import atexit
 import fcntl
+import hashlib
 import os
 import shutil
 import subprocess
@@ -30,14 +31,34 @@ TARE = os.environ.get("TARE_PROGRAM", os.path.join(
     ROOT, "build", "release", "cli", "tare"))
 
 
+def state_of_sources():
+    """What changes when a file does that the package is made of."""
+    state = hashlib.sha256()
+    for top in ("src", "include", "bindings", "tools"):
+        for folder, _, names in sorted(os.walk(os.path.join(ROOT, top))):
+            if os.path.basename(folder) == "__pycache__":
+                continue
+            for name in sorted(names):
+                path = os.path.join(folder, name)
+                with open(path, "rb") as file:
+                    state.update(path.encode() + b"\0" + file.read())
+    return state.hexdigest()
+
+
 def build():
     """The package in PLACE, as of the present sources."""
     sys.path.insert(0, BINDING)
     import build_tare
     sys.path.pop(0)
     os.makedirs(PLACE, exist_ok=True)
-    with open(f"{PLACE}.lock", "w", encoding="utf-8") as lock:
+    # Read and written by the one that holds the lock.
+    with open(f"{PLACE}.lock", "a+", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        state = state_of_sources()
+        lock.seek(0)
+        if lock.read() == state:
+            return
+        lock.truncate(0)
         with tempfile.TemporaryDirectory() as scratch:
             try:
                 build_tare.build_extensions(
@@ -46,6 +67,7 @@ def build():
                 print(f"Bail out! {stop}".replace("\n", "\n# "))
                 sys.exit(1)
             copy(build_tare, os.path.join(scratch, "out"))
+        lock.write(state)
 
 
 def copy(build_tare, built):
