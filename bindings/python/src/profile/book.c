@@ -12,7 +12,7 @@
 
 struct tr_tracking tr_tracking;
 
-/* ---- sums ------------------------------------------------------------------ */
+/* ---- sums -------------------------------------------------------------- */
 
 static inline uint64_t read_bytes(const struct tr_book *book)
 {
@@ -61,7 +61,7 @@ void tr_tracking_reset_peak(void)
 		tr_tracking.book[i].peak_bytes = tr_tracking_bytes();
 }
 
-/* ---- sampling -------------------------------------------------------------- */
+/* ---- sampling ---------------------------------------------------------- */
 
 static uint8_t *filter_of(struct tr_book *book, void *block)
 {
@@ -92,7 +92,8 @@ static double blocks_of(size_t size)
 }
 
 /* What a block adds to its site. The same at its end: sums go back to 0. */
-static inline void weigh(size_t size, uint64_t *ret_bytes, uint64_t *ret_blocks)
+static inline void weigh(size_t size, uint64_t *ret_bytes,
+			 uint64_t *ret_blocks)
 {
 	*ret_bytes = size;
 	*ret_blocks = 1;
@@ -113,7 +114,7 @@ static inline bool is_sampled(struct tr_book *book, size_t size)
 	return true;
 }
 
-/* ---- blocks ---------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------ */
 
 /* Whether the calling thread holds the interpreter's lock. */
 static bool has_lock(PyThreadState *state)
@@ -222,7 +223,7 @@ bool tr_book_remove(struct tr_book *book, void *block)
 	return was_there;
 }
 
-/* ---- the book -------------------------------------------------------------- */
+/* ---- the book ---------------------------------------------------------- */
 
 static bool init(struct tr_book *book)
 {

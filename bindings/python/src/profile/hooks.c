@@ -208,7 +208,7 @@ static void unhook_domain(enum domain domain)
 	is_hooked[domain] = false;
 }
 
-/* ---- fork ------------------------------------------------------------------ */
+/* ---- fork -------------------------------------------------------------- */
 
 static void before_fork(void)
 {
@@ -232,7 +232,7 @@ static void init_once(void)
 	(void)pthread_atfork(before_fork, after_fork, after_fork);
 }
 
-/* ---- switching --------------------------------------------------------------- */
+/* ---- switching --------------------------------------------------------- */
 
 static bool init_books(void)
 {

@@ -74,7 +74,7 @@ static struct tr_site *take_site(struct tr_sites *sites, uint64_t key)
 	return site;
 }
 
-/* ---- with the lock: code objects ----------------------------------------- */
+/* ---- with the lock: code objects --------------------------------------- */
 
 static uint32_t count_frames(tr_frame *frame)
 {
@@ -108,7 +108,7 @@ static uint32_t make_site(struct tr_sites *sites, uint64_t key,
 	return (uint32_t)(site - sites->site);
 }
 
-/* ---- without the lock: copies --------------------------------------------- */
+/* ---- without the lock: copies ------------------------------------------ */
 
 /* Copies a file name, as ASCII: this cannot fail and allocates nothing. */
 static size_t copy_name(PyObject *name, char *to, size_t size)
@@ -126,7 +126,8 @@ static size_t copy_name(PyObject *name, char *to, size_t size)
 	return (size_t)i;
 }
 
-static const char *keep_text(struct tr_sites *sites, const char *text, size_t n)
+static const char *keep_text(struct tr_sites *sites, const char *text,
+			     size_t n)
 {
 	char *kept;
 
@@ -179,7 +180,7 @@ static uint32_t copied_site(struct tr_sites *sites, tr_frame *frame)
 	return (uint32_t)(site - sites->site);
 }
 
-/* ---- both ----------------------------------------------------------------- */
+/* ---- both -------------------------------------------------------------- */
 
 uint32_t tr_sites_make(struct tr_sites *sites, uint64_t key, tr_frame *frame,
 		       bool has_lock)
