@@ -22,6 +22,7 @@ RECORD_KINDS = {1: "operation", 2: "memory", 3: "gpu", 4: "governor",
 FORMATS = {"json": 1, "csv": 2, "prom": 3, "prometheus": 3, "openmetrics": 4,
            "om": 4, "chrome": 6, "speedscope": 7, "pprof": 8, "callgrind": 9,
            "collapsed": 10}
+FRAMES = {"samples": 0, "calls": 1, "alloc": 2}
 TABLES = ("processing", "memory", "gpu", "metrics", "stats")
 PARTS = {"all": 383, "answer": 1 << 9, "head": 1, "tree": 2, "flat": 4,
          "health": 8, "profile": 16, "stages": 32, "allocs": 64,
@@ -464,9 +465,13 @@ class Run:
         data = self._view.export(FORMATS[format], table, _filter(**more))
         return data if path is None else write(path, data)
 
-    def flame(self, path=None, title=None, width=0):
-        """A flame graph (SVG) of the scopes, as text or into a file."""
-        text = self._view.flame(0, title, width)
+    def flame(self, path=None, title=None, width=0, of="calls"):
+        """A flame graph (SVG), as text or into a file: of the scopes
+        ("calls"), of sampled stacks ("samples"), of memory ("alloc")."""
+        if of not in FRAMES:
+            raise ValueError(f"no flame graph of '{of}': there are "
+                             + ", ".join(FRAMES))
+        text = self._view.flame(FRAMES[of], title, width)
         if path is None:
             return text
         return write(path, text.encode("utf-8", "surrogateescape"))

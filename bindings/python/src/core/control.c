@@ -149,37 +149,46 @@ static void keep_line(void *arg, enum tare_level level, const char *text)
 	(void)pthread_mutex_unlock(&log_lines.lock);
 }
 
-static PyObject *log_keep(PyObject *module, PyObject *wanted)
-{
-	int is_wanted = PyObject_IsTrue(wanted);
+static PyObject *log_function;
 
-	(void)module;
-	if (is_wanted < 0)
-		return NULL;
-	tare_log_set(is_wanted ? keep_line : NULL, NULL);
-	Py_RETURN_NONE;
+/* Gives the lines to the program's function; its failure is told, not raised.
+ * Only where a call of the program may run code of Python. */
+static void send_lines(void)
+{
+	while (log_function && __atomic_load_n(&log_lines.n,
+					       __ATOMIC_RELAXED)) {
+		char text[LINE_BYTES];
+		PyObject *result;
+		int level;
+
+		(void)pthread_mutex_lock(&log_lines.lock);
+		level = log_lines.line[0].level;
+		memcpy(text, log_lines.line[0].text, LINE_BYTES);
+		if (log_lines.n) {
+			log_lines.n--;
+			memmove(&log_lines.line[0], &log_lines.line[1],
+				log_lines.n * sizeof(log_lines.line[0]));
+		}
+		(void)pthread_mutex_unlock(&log_lines.lock);
+		result = PyObject_CallFunction(log_function, "is", level,
+					       text);
+		if (!result)
+			PyErr_WriteUnraisable(log_function);
+		Py_XDECREF(result);
+	}
 }
 
-static PyObject *log_take(PyObject *module, PyObject *unused)
+/* log_to(function or None): function(level, text). */
+static PyObject *log_to(PyObject *module, PyObject *function)
 {
-	PyObject *list = PyList_New(0);
+	PyObject *old = log_function;
 
 	(void)module;
-	(void)unused;
-	if (!list)
-		return NULL;
-	(void)pthread_mutex_lock(&log_lines.lock);
-	for (unsigned i = 0; i < log_lines.n; i++) {
-		PyObject *row = Py_BuildValue("(is)", log_lines.line[i].level,
-					      log_lines.line[i].text);
-
-		if (!row || PyList_Append(list, row) < 0)
-			PyErr_Clear();
-		Py_XDECREF(row);
-	}
-	log_lines.n = 0;
-	(void)pthread_mutex_unlock(&log_lines.lock);
-	return list;
+	log_function = function == Py_None ? NULL : Py_NewRef(function);
+	tare_log_set(log_function ? keep_line : NULL, NULL);
+	Py_XDECREF(old);
+	send_lines();
+	Py_RETURN_NONE;
 }
 
 /* ---- steps and the monitor --------------------------------------------- */
@@ -195,6 +204,7 @@ static PyObject *step(PyObject *module, PyObject *args)
 		return NULL;
 	if (name == Py_None) {
 		tare_step_done(items);
+		send_lines();
 		Py_RETURN_NONE;
 	}
 	text = core_name(name, &owned);
@@ -202,6 +212,7 @@ static PyObject *step(PyObject *module, PyObject *args)
 		return NULL;
 	tare_step_named(text, items);
 	Py_XDECREF(owned);
+	send_lines();
 	Py_RETURN_NONE;
 }
 
@@ -274,8 +285,7 @@ static PyMethodDef functions[] = {
 	{ "options", options, METH_NOARGS, NULL },
 	{ "option_get", option_get, METH_VARARGS, NULL },
 	{ "option_set", option_set, METH_VARARGS, NULL },
-	{ "log_keep", log_keep, METH_O, NULL },
-	{ "log_take", log_take, METH_NOARGS, NULL },
+	{ "log_to", log_to, METH_O, NULL },
 	{ "step", step, METH_VARARGS,
 	  "step(name=None, items=0)\n--\n\n"
 	  "Ends a step of the program's main loop." },

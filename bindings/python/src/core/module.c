@@ -72,7 +72,7 @@ PyMODINIT_FUNC PyInit__tare(void)
 	if (core_fiber_init() < 0 || core_scope_add(module) < 0 ||
 	    core_timed_add(module) < 0 || core_step_add(module) < 0 ||
 	    core_series_add(module) < 0 || core_stage_add(module) < 0 ||
-	    core_control_add(module) < 0 ||
+	    core_control_add(module) < 0 || core_training_add(module) < 0 ||
 	    core_view_add(module) < 0 || core_measured_add(module) < 0 ||
 	    core_handle_add(module) < 0 || core_machine_add(module) < 0 ||
 	    core_slots_add(module) < 0 ||
