@@ -39,7 +39,8 @@ ABI3 = "0x030A0000"
 NAME = "tare"
 WARNINGS = ["-Wall", "-Wextra", "-Werror=implicit-function-declaration"]
 OPTIMISE = ["-O2", "-g0", "-fno-semantic-interposition",
-            "-ffunction-sections", "-fdata-sections"]
+            "-ffunction-sections", "-fdata-sections", "-fno-plt",
+            "-ftls-model=initial-exec"]
 LINK = ["-shared", "-pthread", "-Wl,-z,nodelete", "-Wl,--gc-sections",
         "-Wl,-z,relro", "-Wl,-z,now", "-Wl,-s", "-Wl,--build-id=none"]
 # A zip file needs a date; the same content gives the same wheel.

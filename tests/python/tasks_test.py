@@ -65,6 +65,30 @@ class Asyncio(Measured):
         self.assertGreaterEqual(tare.stats("sleeper").min, 0.19e9)
         self.assertLess(tare.stats("quick").max, 0.19e9)
 
+    def test_a_scope_that_began_while_off_takes_no_other_task_s(self):
+        async def first(turn):
+            with tare.scope("same"):
+                await turn.wait()
+
+        async def second():
+            with tare.scope("same"):
+                await asyncio.sleep(0.01)
+
+        async def both():
+            turn = asyncio.Event()
+            tare.off()
+            early = asyncio.create_task(first(turn))
+            await asyncio.sleep(0)
+            tare.on()
+            late = asyncio.create_task(second())
+            await asyncio.sleep(0)
+            turn.set()
+            await asyncio.gather(early, late)
+        asyncio.run(both())
+        found = tare.stats("same")
+        self.assertEqual((found.count, found.failures), (1, 0))
+        self.assertGreaterEqual(found.min, 0.009e9)
+
     def test_many_tasks_with_deep_scopes(self):
         async def deep(level):
             with tare.scope(f"level{level}"):

@@ -27,6 +27,10 @@
 #define CORE_ARGS_OFFSET ((size_t)1 << (8 * sizeof(size_t) - 1))
 #define CORE_NARGS(n) ((Py_ssize_t)((n) & ~CORE_ARGS_OFFSET))
 
+/* Not in the limited API before 3.12. */
+PyAPI_FUNC(PyObject *) PyVectorcall_Call(PyObject *callable, PyObject *tuple,
+					PyObject *named);
+
 typedef PyObject *(*core_vectorcall)(PyObject *callable,
 				     PyObject *const *args, size_t nargsf,
 				     PyObject *names);
@@ -56,6 +60,22 @@ struct core_names {
 		PyObject *name, *object; /* owned */
 	} guess[CORE_GUESSES];
 };
+
+static inline unsigned core_names_place(PyObject *name)
+{
+	uintptr_t at = (uintptr_t)name >> 4;
+
+	return (unsigned)((at ^ at >> 8) % CORE_GUESSES);
+}
+
+/* Borrowed, or NULL: look further. */
+static inline PyObject *core_names_guess(const struct core_names *names,
+					 PyObject *name)
+{
+	unsigned at = core_names_place(name);
+
+	return names->guess[at].name == name ? names->guess[at].object : NULL;
+}
 
 /* Borrowed; NULL: not there, without an exception. */
 PyObject *core_names_find(struct core_names *names, PyObject *name);
@@ -121,6 +141,19 @@ static inline void core_push(struct core_fiber *fiber, tare_scope scope,
 	fiber->open[fiber->depth].scope = scope;
 	fiber->open[fiber->depth].owner = owner;
 	fiber->depth++;
+}
+
+/*
+ * Scopes of this thread that began while measuring was off and nothing was
+ * open: they are not in a fiber, only counted, which saves half of the work
+ * while tare is off. If measuring is switched on meanwhile, their ends find no
+ * scope of their own, and must not take one of another task.
+ */
+extern __thread uint32_t core_missed __attribute__((tls_model("initial-exec")));
+
+static inline bool core_is_idle(void)
+{
+	return !core_fiber_now || !core_fiber_now->depth;
 }
 
 /* Takes the innermost open scope of `owner`. False: there is none. */

@@ -33,6 +33,7 @@ PyAPI_FUNC(int) PyContext_Exit(PyObject *context);
 
 __thread struct core_fiber *core_fiber_now
 	__attribute__((tls_model("initial-exec")));
+__thread uint32_t core_missed __attribute__((tls_model("initial-exec")));
 size_t core_context_at;
 
 /* Of this thread: fibers with open scopes that wait, and one that is free. */
@@ -214,6 +215,10 @@ bool core_fiber_find(const void *owner, tare_scope *ret_scope)
 		return false;
 	if (take_from(now, owner, ret_scope))
 		return true;
+	if (core_missed) {
+		core_missed--;
+		return false;
+	}
 	there = waiting_with(owner);
 	if (!there)
 		return false;

@@ -88,20 +88,13 @@ const char *core_text(PyObject *object, char *text, size_t size)
 	return utf8 ? text : "(no text)";
 }
 
-static unsigned place_of(PyObject *name)
-{
-	uintptr_t at = (uintptr_t)name >> 4;
-
-	return (unsigned)((at ^ at >> 8) % CORE_GUESSES);
-}
-
 PyObject *core_names_find(struct core_names *names, PyObject *name)
 {
-	unsigned at = place_of(name);
-	PyObject *object, *old;
+	unsigned at = core_names_place(name);
+	PyObject *old, *object = core_names_guess(names, name);
 
-	if (TARE_LIKELY(names->guess[at].name == name))
-		return names->guess[at].object;
+	if (TARE_LIKELY(object != NULL))
+		return object;
 	if (!names->all || !PyUnicode_Check(name))
 		return NULL;
 	object = PyDict_GetItemWithError(names->all, name);

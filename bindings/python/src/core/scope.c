@@ -4,11 +4,18 @@
  *
  * tare.scope(name) gives the same object each time: no allocation. With
  * attributes it is a new object, and the call is kept as a record.
+ *
+ * A with statement looks __enter__ and __exit__ up in the type, and makes a
+ * bound method of each: two objects, a third of the cost. So the object of a
+ * name has a type of its own, whose __enter__ and __exit__ are callables that
+ * know the scope and do not bind (Door). Names beyond DOORS_MOST do without.
  */
 #include "core.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <structmember.h>
 
 #define TEXT_BYTES 512u
 
@@ -19,7 +26,18 @@ typedef struct {
 	PyObject *attrs; /* a dict, or NULL */
 } Scope;
 
-static PyTypeObject *scope_type;
+/* A scope's __enter__ or __exit__. Also called with the scope first, as
+ * contextlib.ExitStack does. */
+typedef struct {
+	PyObject_HEAD
+	core_vectorcall call;
+	tare_site *site;
+	PyObject *scope;
+} Door;
+
+#define DOORS_MOST 4096
+
+static PyTypeObject *scope_type, *door_type;
 static struct core_names scopes;
 
 /* ---- outcome and attributes -------------------------------------------- */
@@ -117,6 +135,48 @@ static PyObject *scope_exit(PyObject *self, PyObject *const *args,
 
 	if (core_pop(((Scope *)self)->site, &opened)) {
 		if (n_args >= 2 && args[0] != Py_None)
+			core_fail(opened, args[0], args[1]);
+		tare_scope_end(opened);
+	}
+	return Py_NewRef(Py_False);
+}
+
+static PyObject *door_enter(PyObject *self, PyObject *const *args,
+			    size_t nargsf, PyObject *names)
+{
+	const Door *door = (Door *)self;
+	struct core_fiber *fiber;
+
+	(void)args;
+	(void)nargsf;
+	(void)names;
+	if (!tare_gate_(door->site) && core_is_idle()) {
+		core_missed++;
+		return Py_NewRef(door->scope);
+	}
+	fiber = core_fiber_here();
+	core_push(fiber, tare_scope_begin(door->site), door->site);
+	return Py_NewRef(door->scope);
+}
+
+static PyObject *door_exit(PyObject *self, PyObject *const *args,
+			   size_t nargsf, PyObject *names)
+{
+	Py_ssize_t n_args = CORE_NARGS(nargsf);
+	tare_scope opened;
+
+	(void)names;
+	if (!tare_gate_(((Door *)self)->site) && core_missed &&
+	    core_is_idle()) {
+		core_missed--;
+		return Py_NewRef(Py_False);
+	}
+	if (n_args > 3) {
+		args += n_args - 3;
+		n_args = 3;
+	}
+	if (core_pop(((Door *)self)->site, &opened)) {
+		if (TARE_UNLIKELY(n_args >= 2 && args[0] != Py_None))
 			core_fail(opened, args[0], args[1]);
 		tare_scope_end(opened);
 	}
@@ -243,8 +303,37 @@ static PyType_Slot scope_slots[] = {
 static PyType_Spec scope_spec = {
 	.name = "tare._tare.Scope",
 	.basicsize = sizeof(Scope),
-	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+		 Py_TPFLAGS_BASETYPE,
 	.slots = scope_slots,
+};
+
+static void door_free(PyObject *self)
+{
+	PyTypeObject *type = Py_TYPE(self);
+
+	PyObject_Free(self); /* the scope is borrowed: it has this type */
+	Py_DECREF(type);
+}
+
+static PyMemberDef door_members[] = {
+	{ "__vectorcalloffset__", T_PYSSIZET, offsetof(Door, call), READONLY,
+	  NULL },
+	{ NULL, 0, 0, 0, NULL },
+};
+
+static PyType_Slot door_slots[] = {
+	{ Py_tp_call, PyVectorcall_Call },
+	{ Py_tp_members, door_members },
+	{ Py_tp_dealloc, door_free },
+	{ 0, NULL },
+};
+
+static PyType_Spec door_spec = {
+	.name = "tare._tare.Door",
+	.basicsize = sizeof(Door),
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
+	.slots = door_slots,
 };
 
 /* ---- tare.scope() ------------------------------------------------------ */
@@ -263,6 +352,72 @@ static Scope *new_scope(tare_site *site, PyObject *name, PyObject *attrs)
 	return scope;
 }
 
+static PyObject *new_door(core_vectorcall call, tare_site *site)
+{
+	Door *door = PyObject_New(Door, door_type);
+
+	if (!door)
+		return NULL;
+	door->call = call;
+	door->site = site;
+	door->scope = NULL;
+	return (PyObject *)door;
+}
+
+/* A type derived from Scope, with these doors. */
+static PyTypeObject *type_with(PyObject *enter, PyObject *exit)
+{
+	PyObject *dict = NULL, *type = NULL;
+
+	if (enter && exit)
+		dict = Py_BuildValue("{s:(),s:O,s:O,s:s}", "__slots__",
+				     "__enter__", enter, "__exit__", exit,
+				     "__module__", "tare");
+	if (dict)
+		type = PyObject_CallFunction((PyObject *)&PyType_Type,
+					     "s(O)O", "Scope", scope_type,
+					     dict);
+	Py_XDECREF(dict);
+	return (PyTypeObject *)type;
+}
+
+/* A scope with a type of its own; both are kept for ever. NULL: exception. */
+static Scope *new_scope_with_doors(tare_site *site, PyObject *name)
+{
+	PyObject *enter = new_door(door_enter, site);
+	PyObject *exit = new_door(door_exit, site);
+	PyTypeObject *type = type_with(enter, exit);
+	allocfunc alloc = type ? PyType_GetSlot(type, Py_tp_alloc) : NULL;
+	Scope *scope = alloc ? (Scope *)alloc(type, 0) : NULL;
+
+	if (scope) {
+		scope->site = site;
+		scope->name = Py_NewRef(name);
+		((Door *)enter)->scope = (PyObject *)scope;
+		((Door *)exit)->scope = (PyObject *)scope;
+	}
+	Py_XDECREF(type);
+	Py_XDECREF(enter);
+	Py_XDECREF(exit);
+	return scope;
+}
+
+static Scope *first_scope(tare_site *site, PyObject *name)
+{
+	static unsigned n_doors;
+	Scope *scope = NULL;
+
+	if (n_doors < DOORS_MOST)
+		scope = new_scope_with_doors(site, name);
+	if (scope) {
+		n_doors++;
+		Py_INCREF(scope); /* for its doors, which borrow it */
+		return scope;
+	}
+	PyErr_Clear();
+	return new_scope(site, name, NULL);
+}
+
 /* The scope without attributes of a name; a new reference. */
 static Scope *scope_of(PyObject *name)
 {
@@ -279,7 +434,7 @@ static Scope *scope_of(PyObject *name)
 	site = tare_site_get(TARE_KIND_SCOPE, TARE_TYPE_TIME, text, NULL,
 			     NULL);
 	Py_XDECREF(owned);
-	scope = new_scope(site, name, NULL);
+	scope = first_scope(site, name);
 	if (scope && core_names_keep(&scopes, name, (PyObject *)scope) < 0)
 		PyErr_Clear();
 	return scope;
@@ -313,6 +468,11 @@ PyObject *core_scope(PyObject *module, PyObject *const *args,
 	Scope *plain, *scope;
 
 	(void)module;
+	if (TARE_LIKELY(n_args == 1 && !names)) {
+		attrs = core_names_guess(&scopes, args[0]);
+		return attrs ? Py_NewRef(attrs) :
+			       (PyObject *)scope_of(args[0]);
+	}
 	if (n_args != 1) {
 		PyErr_SetString(PyExc_TypeError,
 				"scope() takes a name, and attributes as "
@@ -331,5 +491,7 @@ PyObject *core_scope(PyObject *module, PyObject *const *args,
 
 int core_scope_add(PyObject *module)
 {
+	if (core_type_add(module, &door_spec, &door_type) < 0)
+		return -1;
 	return core_type_add(module, &scope_spec, &scope_type);
 }

@@ -26,8 +26,6 @@ PyAPI_FUNC(PyObject *) PyObject_VectorcallDict(PyObject *callable,
 					       PyObject *const *args,
 					       size_t nargsf, PyObject *named);
 /* Not in the limited API, but in every CPython. */
-PyAPI_FUNC(PyObject *) PyVectorcall_Call(PyObject *callable, PyObject *tuple,
-					PyObject *named);
 PyAPI_FUNC(PyObject *) PyMethod_New(PyObject *function, PyObject *self);
 
 typedef struct {
