@@ -103,6 +103,26 @@ static PyObject *mean_get(PyObject *self, void *closure)
 					  0.0);
 }
 
+static PyObject *count_get(PyObject *self, void *closure)
+{
+	(void)closure;
+	return PyLong_FromLongLong(((struct collector *)self)->count);
+}
+
+/* T_LONGLONG would store -1 for what is no number. */
+static int count_set(PyObject *self, PyObject *value, void *closure)
+{
+	long long count = value ? PyLong_AsLongLong(value) : -1;
+
+	(void)closure;
+	if (!value)
+		PyErr_SetString(PyExc_TypeError, "cannot delete count");
+	if (count == -1 && PyErr_Occurred())
+		return -1;
+	((struct collector *)self)->count = count;
+	return 0;
+}
+
 static PyObject *add(PyObject *self, PyObject *latency)
 {
 	struct collector *collector = (struct collector *)self;
@@ -168,14 +188,13 @@ static PyGetSetDef getsets[] = {
 	{ "stageName", name_get, name_set, "Name of the stage.", NULL },
 	{ "recentLatencies", recent_get, recent_set,
 	  "The last 100 latencies in ms, a deque.", NULL },
+	{ "count", count_get, count_set, "Number of records.", NULL },
 	{ "meanMs", mean_get, NULL, "totalMs / count, 0 if there are none.",
 	  NULL },
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 static PyMemberDef members[] = {
-	{ "count", T_LONGLONG, offsetof(struct collector, count), 0,
-	  "Number of records." },
 	{ "totalMs", T_DOUBLE, offsetof(struct collector, total_ms), 0,
 	  "Sum of the latencies in ms." },
 	{ NULL, 0, 0, 0, NULL },
