@@ -215,8 +215,14 @@ def record_gpu(name: str) -> bool:
     return bool(_tare.record_gpu(name))
 
 
-def step(items: int) -> None:
-    _tare.step(None, items)
+def step(items: int, name: Optional[str] = None) -> None:
+    _tare.step(name, items)
+
+
+def plan_traces(name: str, every: int, folder: str) -> None:
+    """Of the steps of that name, each `every`-th one is traced."""
+    warm_up = 1 if every > 1 else 0
+    _tare.trace_schedule(name, every - 1 - warm_up, warm_up, 1, 0, folder, 0)
 
 
 _series: Dict[Tuple[Any, ...], Any] = {}

@@ -21,13 +21,13 @@ from __future__ import annotations
 
 import functools
 import math
-import sys
 import threading
 import time
 from contextlib import ContextDecorator
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence
 
-from . import _reading
+from . import _reading, _train
+from ._train import comm_percent, peak_memory_mb, speedup
 
 __all__ = ["COLUMNS", "EpochTimer", "Timer", "comm_percent",
            "communication_cost", "f1_macro", "macro_f1", "peak_memory_mb",
@@ -38,6 +38,7 @@ COLUMNS = ("epoch", "total_time", "forward_time", "backward_time",
            "test_f1", "peak_memory_mb")
 COMMUNICATION = ("communication", "comm", "broadcast",
                  "gradient_aggregation")
+_UNUSED = [0, 0, 0]  # counts of labels that are not asked for
 _TIMES = ("forward", "backward", "update")
 
 
@@ -209,52 +210,7 @@ class EpochTimer:
 
 # ---- figures ---------------------------------------------------------------
 
-def speedup(t_sequential: float, t_parallel: float) -> float:
-    """T_sequential / T_parallel. NaN where there is none."""
-    if not t_parallel > 0 or not t_sequential >= 0:
-        return math.nan
-    return t_sequential / t_parallel
-
-
-def comm_percent(comm_time: float, total_time: float) -> float:
-    """Communication in percent of the total. NaN where there is none."""
-    if not total_time > 0 or not comm_time >= 0:
-        return math.nan
-    return comm_time / total_time * 100
-
-
 communication_cost = comm_percent
-
-
-def peak_memory_mb() -> float:
-    """The largest memory of this process so far, in MB of 2^20 bytes.
-
-    On Linux the kernel's own mark of this process: ru_maxrss there is at
-    least that of the process which started this one.
-    """
-    if sys.platform == "linux":
-        peak = _high_water_mark()
-        if peak is not None:
-            return peak
-    try:
-        import resource  # pylint: disable=import-outside-toplevel
-    except ImportError:
-        return math.nan
-    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # KB on Linux, bytes on macOS.
-    return size / (1 << 20) if sys.platform == "darwin" else size / 1024
-
-
-def _high_water_mark() -> Optional[float]:
-    try:
-        with open("/proc/self/status", encoding="ascii",
-                  errors="replace") as lines:
-            for line in lines:
-                if line.startswith("VmHWM:"):
-                    return int(line.split()[1]) / 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    return None
 
 
 def macro_f1(truth: Iterable[Any], predicted: Iterable[Any],
@@ -262,25 +218,23 @@ def macro_f1(truth: Iterable[Any], predicted: Iterable[Any],
     """The mean of the classes' F1: scikit-learn's f1_score with
     average="macro". A class that nobody has and nobody predicts does not
     count, unless `labels` names it; then its F1 is 0."""
-    counts: Dict[Any, List[int]] = {}
-    true, given = list(truth), list(predicted)
+    if labels is None:
+        return float(_train.macro_f1(truth, predicted))
+    counts: Dict[Any, List[int]] = {label: [0, 0, 0] for label in labels}
+    true, given = _train._listed(truth), _train._listed(predicted)
     if len(true) != len(given):
-        raise ValueError(f"{len(true)} true labels and {len(given)} "
-                         "predicted ones: there must be as many")
-    if not true and not labels:
+        raise ValueError(f"{len(true)} labels, but {len(given)} predictions")
+    if not counts:
         raise ValueError("no labels: macro F1 is not defined")
     for one, other in zip(true, given):
         if one == other:
-            counts.setdefault(one, [0, 0, 0])[0] += 1
+            counts.get(one, _UNUSED)[0] += 1
         else:
-            counts.setdefault(one, [0, 0, 0])[1] += 1
-            counts.setdefault(other, [0, 0, 0])[2] += 1
-    chosen = counts if labels is None else dict.fromkeys(labels)
-    scores = []
-    for label in chosen:
-        both, missed, wrong = counts.get(label, (0, 0, 0))
-        whole = 2 * both + missed + wrong
-        scores.append(2 * both / whole if whole else 0.0)
+            counts.get(one, _UNUSED)[1] += 1
+            counts.get(other, _UNUSED)[2] += 1
+    scores = [2 * both / (2 * both + missed + wrong)
+              if both + missed + wrong else 0.0
+              for both, missed, wrong in counts.values()]
     return math.fsum(scores) / len(scores)
 
 
