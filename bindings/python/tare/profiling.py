@@ -79,16 +79,20 @@ class Profile:
                  None: "monitoring" on 3.12 and later; before, "frame", or
                  "hook" if builtins is true.
     all_threads  False: the thread that calls enable() only
+    time_every_call
+                 also calls of less than a microsecond; else 1 of 16 of those
+                 is timed, and counts are exact
     max_nodes    most paths of functions; calls of further paths are added up
                  as `dropped_calls`
     """
 
     def __init__(self, builtins=False, *, engine=None, all_threads=True,
-                 max_nodes=MAX_NODES):
+                 time_every_call=False, max_nodes=MAX_NODES):
         self._builtins = bool(builtins)
         self._wanted = engine
         _engines(engine, self._builtins)
         self._all_threads = bool(all_threads)
+        self._every = bool(time_every_call)
         self._tree = _profile.CallTree(max_nodes)
         self._table = None
         self._thread_names = {}
@@ -108,7 +112,8 @@ class Profile:
         for engine in _engines(self._wanted, self._builtins):
             self.engine = engine
             _running.add(self)
-            if self._tree.start(engine, self._builtins, self._all_threads):
+            if self._tree.start(engine, self._builtins, self._all_threads,
+                                self._every):
                 return
         _running.discard(self)
         self.engine = None

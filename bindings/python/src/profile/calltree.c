@@ -6,14 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
-#define FIRST_NODES 62u	   /* with the chunk's head: a page */
+#define FIRST_NODES 39u	   /* with the chunk's head: a page */
 #define MOST_NODES 16384u  /* of a chunk: 1 MiB */
 #define FIRST_SLOTS 128u
 #define NO_KEY 0u /* no code object and no method definition is there */
 
 /* The child of a node that has none: its key is no function's. */
 static struct tr_node nothing = { .key = NO_KEY };
+uint64_t tr_short_ticks, tr_long_ticks;
 
 static void *map_zeros(size_t size)
 {
@@ -30,6 +32,7 @@ void tr_thread_init(struct tr_thread *thread, struct tr_session *session)
 	thread->other.hot = &nothing;
 	thread->current = &thread->root;
 	thread->floor = &thread->root;
+	thread->random = tr_ticks() | 1;
 }
 
 static size_t chunk_bytes(size_t n_slots)
@@ -171,6 +174,41 @@ struct tr_node *tr_child(struct tr_thread *thread, uintptr_t key,
 	return node ? node : enter_other(thread);
 }
 
+/* 0 to 30 calls, 15 in the mean: no rhythm of the program can match it. */
+void tr_space_out(struct tr_thread *thread, struct tr_node *node)
+{
+	if (node->is_irregular || thread->session->times_every_call)
+		return;
+	thread->random = thread->random * 6364136223846793005u + 1;
+	node->countdown = (uint32_t)((thread->random >> 32) * 31 >> 32);
+}
+
+/* One long call is chance: a page from disk, or the hypervisor. */
+static bool has_long_share(const struct tr_node *node)
+{
+	double mean = (double)node->ticks / (node->n_timed + 1.0);
+
+	return node->n_suspect >= 2 &&
+	       (double)node->suspect_ticks * 8 > mean * (double)node->n_calls;
+}
+
+void tr_note_long(struct tr_thread *thread, struct tr_node *node,
+		  uint64_t ticks)
+{
+	struct rusage usage;
+
+	if (node->is_irregular || getrusage(RUSAGE_THREAD, &usage))
+		return;
+	if (usage.ru_nivcsw == thread->n_preempted) {
+		node->n_suspect++;
+		node->suspect_ticks += ticks;
+		node->is_irregular = has_long_share(node);
+	}
+	thread->n_preempted = usage.ru_nivcsw;
+	if (node->is_irregular)
+		node->countdown = 0;
+}
+
 void tr_leave_other(struct tr_thread *thread, uint64_t now)
 {
 	struct tr_node *parent = thread->other.parent;
@@ -204,8 +242,12 @@ void tr_thread_close(struct tr_thread *thread, uint64_t now)
 		tr_leave_other(thread, now);
 	}
 	for (struct tr_node *node = thread->current;
-	     node && node != &thread->root; node = node->parent)
-		node->ticks += now - node->start;
+	     node && node != &thread->root; node = node->parent) {
+		if (!node->start)
+			continue;
+		node->long_ticks += now - node->start;
+		node->n_long++;
+	}
 	tr_thread_drop_open(thread);
 }
 

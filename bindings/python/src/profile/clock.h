@@ -17,6 +17,9 @@
 extern bool tr_clock_is_tsc; /* written once, by tr_clock_init() */
 
 uint64_t tr_clock_ns(void);
+/* Nanoseconds at the kernel's last timer tick: a third of a tick counter's
+ * cost where the processor is virtual. */
+uint64_t tr_clock_coarse_ns(void);
 
 static inline uint64_t tr_ticks(void)
 {

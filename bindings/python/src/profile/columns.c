@@ -11,11 +11,12 @@ struct columns {
 	uint32_t *parent, *key;
 	uint64_t *calls;
 	double *own, *other, *total;
+	double *cost; /* ticks at the caller that calls do not have */
 	PyObject *keys;	 /* list */
 	PyObject *index; /* dict: address -> index in keys */
 	PyObject *threads;
-	struct tr_call_cost cost;
-	double tick_s, overhead;
+	struct tr_call_cost call;
+	double tick_s, overhead; /* overhead in ticks, until the end */
 	uint64_t dropped;
 };
 
@@ -26,13 +27,15 @@ static bool allocate(struct columns *columns, size_t n)
 	columns->calls = malloc((n + 1) * sizeof(*columns->calls));
 	columns->own = malloc((n + 1) * sizeof(*columns->own));
 	columns->other = malloc((n + 1) * sizeof(*columns->other));
+	columns->cost = malloc((n + 1) * sizeof(*columns->cost));
 	columns->total = calloc(n + 1, sizeof(*columns->total));
 	columns->keys = PyList_New(0);
 	columns->index = PyDict_New();
 	columns->threads = PyList_New(0);
 	return columns->parent && columns->key && columns->calls &&
-	       columns->own && columns->other && columns->total &&
-	       columns->keys && columns->index && columns->threads;
+	       columns->own && columns->other && columns->cost &&
+	       columns->total && columns->keys && columns->index &&
+	       columns->threads;
 }
 
 static void release(struct columns *columns)
@@ -42,6 +45,7 @@ static void release(struct columns *columns)
 	free(columns->calls);
 	free(columns->own);
 	free(columns->other);
+	free(columns->cost);
 	free(columns->total);
 	Py_XDECREF(columns->keys);
 	Py_XDECREF(columns->index);
@@ -104,20 +108,43 @@ static void mark_open(struct tr_thread *thread)
 		node->index = OPEN;
 }
 
+/*
+ * Ticks of a path: of long calls as they were, of the others the mean of
+ * those timed, each without what it has of the profiler. And the profiler's
+ * ticks around all calls.
+ */
+static double estimate(struct columns *columns, const struct tr_node *node,
+		       uint64_t now, double *ret_cost)
+{
+	bool is_open = node->index == OPEN && node->start;
+	double n_other = (double)node->n_calls - node->n_long - is_open;
+	double n_timed = (double)node->n_timed + node->n_long;
+	double mean = node->n_timed ? (double)node->ticks / node->n_timed : 0;
+	double exact = (double)node->long_ticks;
+
+	if (is_open)
+		exact += (double)(now - node->start);
+	exact -= node->n_long * columns->call.inside;
+	mean -= columns->call.inside;
+	*ret_cost = n_timed * (columns->call.inside + columns->call.outside) +
+		    ((double)node->n_calls - n_timed) * columns->call.untimed;
+	columns->overhead += *ret_cost;
+	return (exact > 0 ? exact : 0) + (mean > 0 ? mean * n_other : 0);
+}
+
 static bool add_node(struct columns *columns, struct tr_thread *thread,
 		     struct tr_node *node, uint64_t now)
 {
 	size_t row = columns->n++;
-	uint64_t open = node->index == OPEN ? now - node->start : 0;
 
+	/* Ticks for now: subtract_children() makes them seconds. */
+	columns->own[row] = estimate(columns, node, now, &columns->cost[row]);
+	columns->other[row] = (double)node->other_ticks;
 	node->index = (uint32_t)row;
 	columns->parent[row] = node->parent == &thread->root
 				       ? NO_ROW
 				       : node->parent->index;
 	columns->calls[row] = node->n_calls;
-	/* Ticks for now: subtract_children() makes them seconds. */
-	columns->own[row] = (double)(node->ticks + open);
-	columns->other[row] = (double)node->other_ticks;
 	columns->dropped += node->other_calls;
 	return key_index(thread->session, columns, node->key,
 			 &columns->key[row]);
@@ -154,38 +181,32 @@ static bool add_thread(struct columns *columns, struct tr_thread *thread,
 /* What each row's children took, with the cost of calling them: in total. */
 static void add_children(struct columns *columns)
 {
-	const double *ticks = columns->own;
-
 	for (size_t i = 0; i < columns->n; i++)
 		if (columns->parent[i] != NO_ROW)
 			columns->total[columns->parent[i]] +=
-				ticks[i] + (double)columns->calls[i] *
-						   columns->cost.outside;
+				columns->own[i] + columns->cost[i];
 }
 
 /*
- * Own times: less those of children and the profiler's own, never below 0.
- * Totals are sums of own times, so that both always agree.
+ * Own times: less those of children, never below 0. Totals are sums of own
+ * times, so that both always agree.
  */
 static void subtract_children(struct columns *columns)
 {
 	double *own = columns->own, *total = columns->total;
-	double *other = columns->other, n_calls = 0;
+	double *other = columns->other;
 
 	add_children(columns);
 	for (size_t i = 0; i < columns->n; i++) {
-		double rest = own[i] - total[i] - other[i] -
-			      (double)columns->calls[i] * columns->cost.inside;
+		double rest = own[i] - total[i] - other[i];
 
 		own[i] = rest > 0 ? rest * columns->tick_s : 0;
 		total[i] = own[i] + other[i] * columns->tick_s;
-		n_calls += (double)columns->calls[i];
 	}
 	for (size_t i = columns->n; i-- > 0;)
 		if (columns->parent[i] != NO_ROW)
 			total[columns->parent[i]] += total[i];
-	columns->overhead = n_calls * columns->tick_s *
-			    (columns->cost.inside + columns->cost.outside);
+	columns->overhead *= columns->tick_s;
 }
 
 static PyObject *bytes_of(const void *data, size_t n, size_t size)
@@ -212,7 +233,7 @@ static PyObject *build(const struct columns *columns)
 PyObject *tr_session_columns(struct tr_session *session)
 {
 	struct columns columns = { .tick_s = tr_clock_tick_s(),
-				   .cost = tr_session_call_cost() };
+				   .call = tr_session_call_cost() };
 	uint64_t now = tr_ticks(), generation = tr_active;
 	PyObject *result = NULL;
 	bool is_done = allocate(&columns, session->n_nodes);

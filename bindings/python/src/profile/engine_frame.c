@@ -6,6 +6,7 @@
  * Begin and end of a call are one C function here, so they always match:
  * no event can be missing, whatever the frame raises.
  */
+#include "inlined.h"
 #include "session.h"
 
 static _PyFrameEvalFunction next_eval;
@@ -43,6 +44,10 @@ static PyObject *eval_frame(PyThreadState *state, tr_frame *frame, int throws)
 		return next_eval(state, frame, throws);
 	}
 	node = tr_enter(thread, (uintptr_t)code, (PyObject *)code);
+#if TR_HAS_INLINED
+	if (TR_UNLIKELY(node->n_calls == 1))
+		tr_inlined_stop(frame);
+#endif
 	result = next_eval(state, frame, throws);
 	if (TR_UNLIKELY(tr_active != generation))
 		return result;
@@ -64,10 +69,14 @@ static enum tr_start start(struct tr_session *session)
 	_PyFrameEvalFunction present;
 
 	present = _PyInterpreterState_GetEvalFrameFunc(session->interp);
+	/* Ours may be below: twice in a chain would never return. */
+	if (present != eval_frame && is_left_in_chain)
+		return TR_START_TAKEN;
+#if TR_HAS_INLINED
+	if (!tr_inlined_stop_all())
+		return TR_START_FAILED;
+#endif
 	if (present != eval_frame) {
-		/* Ours may be below: twice in a chain would never return. */
-		if (is_left_in_chain)
-			return TR_START_TAKEN;
 		next_eval = present;
 		_PyInterpreterState_SetEvalFrameFunc(session->interp,
 						     eval_frame);
@@ -84,6 +93,9 @@ static void stop(struct tr_session *session)
 	if (!is_on)
 		return;
 	is_on = false;
+#if TR_HAS_INLINED
+	tr_inlined_restore();
+#endif
 	present = _PyInterpreterState_GetEvalFrameFunc(session->interp);
 	if (present == eval_frame) {
 		_PyInterpreterState_SetEvalFrameFunc(session->interp,

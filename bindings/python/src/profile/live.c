@@ -25,13 +25,18 @@ static void insert(struct tr_live *live, struct tr_block block)
 	live->slot[i] = block;
 }
 
-/* By a third: the table is 3/5 to 4/5 full. */
+/*
+ * By a quarter, or to the same size if many slots are only marks. Half to 5/8
+ * of the slots are in use then at most: fuller tables search longer.
+ */
 bool tr_live_grow(struct tr_live *live)
 {
 	struct tr_live old = *live;
-	uint64_t n = old.n_slots ? old.n_slots + old.n_slots / 3 : FIRST_SLOTS;
+	uint64_t n = old.n_slots ? old.n_slots : FIRST_SLOTS;
 	struct tr_block *slot;
 
+	if (old.n_used >= old.limit / 5 * 4)
+		n += old.n_slots / 4;
 	if (n > MOST_SLOTS)
 		return false;
 	slot = map_zeros(n * sizeof(*slot));
@@ -39,40 +44,24 @@ bool tr_live_grow(struct tr_live *live)
 		return false;
 	live->slot = slot;
 	live->n_slots = n;
-	live->limit = n / 5 * 4;
+	live->limit = n / 8 * 5;
+	live->n_filled = live->n_used;
 	for (uint64_t i = 0; i < old.n_slots; i++)
-		if (old.slot[i].address)
+		if (old.slot[i].address > TR_GONE)
 			insert(live, old.slot[i]);
 	if (old.slot)
 		(void)munmap(old.slot, old.n_slots * sizeof(*old.slot));
 	return true;
 }
 
-static uint64_t distance(const struct tr_live *live, uint64_t from, uint64_t to)
+/* The last of a row of slots in use: marks before it are free, too. */
+void tr_live_remove_last(struct tr_live *live, uint64_t i)
 {
-	return to >= from ? to - from : to + live->n_slots - from;
-}
-
-/* Entries behind the hole move into it, if a search from their home does. */
-void tr_live_remove_at(struct tr_live *live, uint64_t hole)
-{
-	uint64_t i = hole;
-
-	live->n_used--;
-	for (;;) {
-		uint64_t home;
-
-		if (++i == live->n_slots)
-			i = 0;
-		if (!live->slot[i].address)
-			break;
-		home = tr_live_home(live, live->slot[i].address);
-		if (distance(live, home, i) < distance(live, hole, i))
-			continue;
-		live->slot[hole] = live->slot[i];
-		hole = i;
+	while (live->slot[i].address == TR_GONE) {
+		live->slot[i].address = 0;
+		live->n_filled--;
+		i = i ? i - 1 : live->n_slots - 1;
 	}
-	live->slot[hole].address = 0;
 }
 
 static bool grow_big(struct tr_live *live)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Live blocks: address -> site and size. 16 bytes an entry, in pages of its
- * own, at most 4/5 full: about 23 bytes a block.
+ * own, at most 5/8 full: about 28 bytes a block.
  *
- * Open addressing over any number of slots; a removal moves later entries
- * back, so that there are no marks of removed ones to clean up.
+ * Open addressing over any number of slots. A removed entry leaves a mark if
+ * the slot behind it is in use; a new entry takes the first mark or free slot
+ * that it finds. Moving later entries back instead costs twice as much.
  */
 #ifndef TR_PY_LIVE_H
 #define TR_PY_LIVE_H
@@ -14,12 +15,13 @@
 #include <stdint.h>
 
 struct tr_block {
-	uintptr_t address; /* 0: free slot */
+	uintptr_t address; /* 0: free slot; TR_GONE: was in use */
 	uint32_t site;
 	uint32_t size; /* TR_BIG: in the list of big blocks */
 };
 
 #define TR_BIG UINT32_MAX
+#define TR_GONE 1u /* no block is there */
 
 struct tr_big_block {
 	uintptr_t address;
@@ -28,7 +30,8 @@ struct tr_big_block {
 
 struct tr_live {
 	struct tr_block *slot;
-	uint64_t n_slots, n_used, limit;
+	uint64_t n_slots, n_used;
+	uint64_t n_filled, limit; /* slots that are not free */
 	struct tr_big_block *big; /* of 4 GiB and more: few */
 	size_t n_big, n_big_slots;
 };
@@ -45,7 +48,7 @@ static inline uint64_t tr_live_home(const struct tr_live *live,
 bool tr_live_grow(struct tr_live *live);
 bool tr_live_add_big(struct tr_live *live, uintptr_t address, size_t size);
 size_t tr_live_take_big(struct tr_live *live, uintptr_t address);
-void tr_live_remove_at(struct tr_live *live, uint64_t i);
+void tr_live_remove_last(struct tr_live *live, uint64_t i);
 void tr_live_release(struct tr_live *live);
 
 static inline bool tr_live_put(struct tr_live *live, uintptr_t address,
@@ -53,7 +56,7 @@ static inline bool tr_live_put(struct tr_live *live, uintptr_t address,
 {
 	uint64_t i;
 
-	if (__builtin_expect(live->n_used >= live->limit, 0) &&
+	if (__builtin_expect(live->n_filled >= live->limit, 0) &&
 	    !tr_live_grow(live))
 		return false;
 	if (__builtin_expect(size >= TR_BIG, 0)) {
@@ -62,9 +65,10 @@ static inline bool tr_live_put(struct tr_live *live, uintptr_t address,
 		size = TR_BIG;
 	}
 	i = tr_live_home(live, address);
-	while (live->slot[i].address)
+	while (live->slot[i].address > TR_GONE)
 		if (++i == live->n_slots)
 			i = 0;
+	live->n_filled += live->slot[i].address == 0;
 	live->slot[i] = (struct tr_block){ address, site, (uint32_t)size };
 	live->n_used++;
 	return true;
@@ -89,7 +93,10 @@ static inline bool tr_live_take(struct tr_live *live, uintptr_t address,
 	*ret_size = live->slot[i].size;
 	if (__builtin_expect(live->slot[i].size == TR_BIG, 0))
 		*ret_size = tr_live_take_big(live, address);
-	tr_live_remove_at(live, i);
+	live->n_used--;
+	live->slot[i].address = TR_GONE;
+	if (!live->slot[i + 1 == live->n_slots ? 0 : i + 1].address)
+		tr_live_remove_last(live, i);
 	return true;
 }
 

@@ -66,10 +66,10 @@ static PyObject *tree_start(struct call_tree *self, PyObject *args)
 	const struct tr_engine *engine;
 	enum tr_start how;
 	const char *name;
-	int has_builtins, is_all_threads;
+	int has_builtins, is_all_threads, times_every_call;
 
-	if (!PyArg_ParseTuple(args, "spp:start", &name, &has_builtins,
-			      &is_all_threads))
+	if (!PyArg_ParseTuple(args, "sppp:start", &name, &has_builtins,
+			      &is_all_threads, &times_every_call))
 		return NULL;
 	engine = engine_called(name);
 	if (!engine)
@@ -83,6 +83,7 @@ static PyObject *tree_start(struct call_tree *self, PyObject *args)
 	}
 	self->session.has_builtins = has_builtins;
 	self->session.is_all_threads = is_all_threads;
+	self->session.times_every_call = times_every_call;
 	how = tr_session_start(&self->session, engine);
 	if (how == TR_START_FAILED)
 		return NULL;
@@ -151,7 +152,7 @@ static PyObject *tree_seconds(struct call_tree *self, void *unused)
 
 static PyMethodDef tree_methods[] = {
 	{ "start", (PyCFunction)tree_start, METH_VARARGS,
-	  "start(engine, builtins, all_threads) -> bool" },
+	  "start(engine, builtins, all_threads, every) -> bool" },
 	{ "stop", (PyCFunction)tree_stop, METH_NOARGS, "Stops measuring." },
 	{ "clear", (PyCFunction)tree_clear, METH_NOARGS, "Forgets all calls." },
 	{ "columns", (PyCFunction)tree_columns, METH_NOARGS,
@@ -197,6 +198,7 @@ PyMODINIT_FUNC PyInit__profile(void)
 	if (!self)
 		return NULL;
 	tr_clock_init();
+	tr_session_init();
 	(void)pthread_atfork(NULL, NULL, tr_session_after_fork);
 	if (PyType_Ready(&tree_type) < 0 ||
 	    PyModule_AddType(self, &tree_type) < 0 ||

@@ -236,32 +236,54 @@ void tr_session_after_fork(void)
 #define COST_CALLS 256
 #define COST_ROUNDS 16
 
+/* Ticks of a call of nothing, and those that its node has. */
+static double time_calls(struct tr_thread *thread, double *ret_inside)
+{
+	PyObject *key = Py_None;
+	struct tr_node *node = thread->root.hot;
+	uint64_t begin;
+
+	node->ticks = 0;
+	begin = tr_ticks();
+	for (int i = 0; i < COST_CALLS; i++)
+		tr_leave(thread, tr_enter(thread, (uintptr_t)key, key));
+	*ret_inside = (double)node->ticks / COST_CALLS;
+	return (double)(tr_ticks() - begin) / COST_CALLS;
+}
+
 /* The least of several rounds: a round may be interrupted. */
 struct tr_call_cost tr_session_call_cost(void)
 {
-	struct tr_session session = { .max_nodes = 4 };
+	struct tr_session session = { .max_nodes = 4,
+				      .times_every_call = true };
 	struct tr_thread thread = { .root = { .key = 0 } };
-	struct tr_call_cost cost = { 1e9, 1e9 };
+	struct tr_call_cost cost = { 1e9, 1e9, 1e9 };
+	double all, inside;
 
 	tr_thread_init(&thread, &session);
+	tr_leave(&thread, tr_enter(&thread, (uintptr_t)Py_None, Py_None));
 	for (int round = 0; round < COST_ROUNDS; round++) {
-		struct tr_node *node =
-			tr_enter(&thread, (uintptr_t)Py_None, Py_None);
-		uint64_t begin = tr_ticks();
-		double all, inside;
-
-		tr_leave(&thread, node);
-		node->ticks = 0;
-		for (int i = 0; i < COST_CALLS; i++)
-			tr_leave(&thread, tr_enter(&thread, (uintptr_t)Py_None,
-						   Py_None));
-		all = (double)(tr_ticks() - begin) / COST_CALLS;
-		inside = (double)node->ticks / COST_CALLS;
+		thread.root.hot->countdown = 0;
+		all = time_calls(&thread, &inside);
 		if (all < cost.inside + cost.outside) {
 			cost.inside = inside;
 			cost.outside = all > inside ? all - inside : 0;
 		}
+		thread.root.hot->countdown = COST_CALLS;
+		all = time_calls(&thread, &inside);
+		if (all < cost.untimed)
+			cost.untimed = all;
 	}
 	tr_thread_release(&thread);
 	return cost;
+}
+
+/* Timing a call that is not short costs less than 2 % of it. */
+void tr_session_init(void)
+{
+	struct tr_call_cost cost;
+
+	tr_long_ticks = (uint64_t)(50e-6 / tr_clock_tick_s());
+	cost = tr_session_call_cost();
+	tr_short_ticks = (uint64_t)(50 * (cost.inside + cost.outside));
 }

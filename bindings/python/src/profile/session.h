@@ -41,7 +41,7 @@ struct tr_session {
 	uint64_t owner_id; /* PyThreadState.id of the thread that started */
 	uint64_t started;  /* ticks */
 	uint64_t ran;	   /* ticks of completed periods */
-	bool has_builtins, is_all_threads;
+	bool has_builtins, is_all_threads, times_every_call;
 	bool is_deep;	/* events took over from frames */
 	bool has_loss;	/* a hook of ours was replaced while running */
 };
@@ -67,10 +67,14 @@ void tr_session_clear(struct tr_session *session);
 /* A forked child goes on with the calling thread alone. */
 void tr_session_after_fork(void);
 
+/* Sets the limits of short and long calls. */
+void tr_session_init(void);
+
 /* Ticks of a call that are the profiler's own. */
 struct tr_call_cost {
 	double inside;	/* booked at the function called */
 	double outside; /* booked at its caller */
+	double untimed; /* of a call that is only counted */
 };
 struct tr_call_cost tr_session_call_cost(void);
 
