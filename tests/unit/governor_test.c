@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "record/governor/pause.h"
 #include "record/governor/plan.h"
 #include "record/probe.h"
 #include "read/view.h"
@@ -406,6 +407,32 @@ static void play_paused(void)
 	row = scene_row(rows, n, "amount");
 	CHECK(row && row->count == 12);
 	tare_view_close(view);
+}
+
+/* Of 100 ns of CPU time. */
+static void play_interval(struct tr_pause *pause, int64_t open_ns)
+{
+	pause->open_ns = open_ns;
+	pause->shut_ns = 100 - open_ns;
+	tr_pause_counted(pause);
+	tr_pause_want(pause, 0.1);
+}
+
+TEST(a_gate_that_is_open_too_long_is_opened_for_less)
+{
+	struct tr_pause pause;
+
+	tr_pause_init(&pause);
+	pause.is_used = true;
+	pause.want = 0.1;
+	play_interval(&pause, 10);
+	CHECK_NEAR(pause.gain, 1, 1e-9);
+	play_interval(&pause, 30);
+	CHECK_NEAR(pause.gain, 0.5, 1e-9);
+	play_interval(&pause, 12);
+	CHECK_NEAR(pause.gain, 0.5 * 10 / 12, 1e-9);
+	play_interval(&pause, 5);
+	CHECK_NEAR(pause.gain, 10. / 12, 1e-9);
 }
 
 TEST(paused_sites_are_off_until_their_gate_opens)

@@ -35,6 +35,7 @@ void tr_pause_enable(struct tr_pause *pause, bool on)
 	pause->is_used = on;
 	pause->gain = 1;
 	tr_pause_counted(pause);
+	pause->got = 0;
 	pause->next_ns = tr_monotonic_ns();
 	pause->cpu_ns = cpu_now();
 	open_gate(pause, true);
@@ -42,14 +43,12 @@ void tr_pause_enable(struct tr_pause *pause, bool on)
 
 void tr_pause_want(struct tr_pause *pause, double part)
 {
-	double got = tr_pause_part(pause);
-
 	/*
 	 * A thread that wakes late leaves the gate open too long: ask for
 	 * less.
 	 */
-	if (pause->is_used && pause->open_ns + pause->shut_ns > 0 && got > 0) {
-		double ratio = pause->want / got;
+	if (pause->is_used && pause->got > 0) {
+		double ratio = pause->want / pause->got;
 
 		pause->gain *= ratio < 0.5 ? 0.5 : ratio > 2 ? 2 : ratio;
 		if (pause->gain > 1)
@@ -77,6 +76,7 @@ bool tr_pause_is_whole(const struct tr_pause *pause)
 
 void tr_pause_counted(struct tr_pause *pause)
 {
+	pause->got = pause->open_ns > 0 ? tr_pause_part(pause) : 0;
 	pause->open_ns = pause->shut_ns = 0;
 	pause->periods = 0;
 }

@@ -16,6 +16,7 @@ struct tr_pause {
 	bool is_used, is_open;
 	double want;	    /* part of the time */
 	double gain;	    /* correction of `want`, to reach it */
+	double got;	    /* part of the last interval; 0: unknown */
 	int64_t next_ns;
 	int64_t cpu_ns;		  /* of the process, accounted so far */
 	int64_t open_ns, shut_ns; /* of the CPU time since the last check */
@@ -24,6 +25,7 @@ struct tr_pause {
 
 void tr_pause_init(struct tr_pause *pause);
 void tr_pause_enable(struct tr_pause *pause, bool on);
+/* After tr_pause_counted(), which finds out how far off the last part was. */
 void tr_pause_want(struct tr_pause *pause, double part);
 /* Part of the CPU time since the last check in which the sites were on. */
 double tr_pause_part(const struct tr_pause *pause);
