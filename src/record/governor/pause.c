@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "ledger/write.h"
+#include "record/probe.h"
 
 #define PERIOD_NS 50000000.0
 #define LOOK_PERIODS 2u
@@ -13,9 +14,37 @@ void tr_pause_init(struct tr_pause *pause)
 	*pause = (struct tr_pause){ .want = 1, .gain = 1, .is_open = true };
 }
 
-static int64_t cpu_now(void)
+static int64_t grown(int64_t *before, int64_t now)
 {
-	return tr_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	/* Less than before: another thread has the place, or it cannot be read. */
+	int64_t by = now > *before ? now - *before : 0;
+
+	*before = now;
+	return by;
+}
+
+/*
+ * CPU time of the measured threads since the last call. The kernel's sum of a
+ * process is as old as the last tick, 4 ms or 10, where threads run on other
+ * processors: longer than a gate is open. A single thread's clock is exact.
+ */
+static int64_t cpu_passed(struct tr_pause *pause)
+{
+	int64_t sum = 0;
+
+	if (pause->has_many)
+		return grown(&pause->process_ns,
+			     tr_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+	for (uint32_t i = 0; i < TR_PAUSE_THREADS && i < tr_max_threads; i++) {
+		const struct tr_track *track = TR_ACQUIRE(
+			tr_threads[i].own_track);
+
+		if (!track)
+			break;
+		sum += grown(&pause->cpu_ns[i], tr_clock_ns(tr_thread_clock(
+						TR_LOAD(track->owner))));
+	}
+	return sum;
 }
 
 static void open_gate(struct tr_pause *pause, bool open)
@@ -37,7 +66,9 @@ void tr_pause_enable(struct tr_pause *pause, bool on)
 	tr_pause_counted(pause);
 	pause->got = 0;
 	pause->next_ns = tr_monotonic_ns();
-	pause->cpu_ns = cpu_now();
+	pause->has_many = tr_max_threads > TR_PAUSE_THREADS &&
+			  TR_ACQUIRE(tr_threads[TR_PAUSE_THREADS].own_track);
+	(void)cpu_passed(pause);
 	open_gate(pause, true);
 }
 
@@ -81,32 +112,33 @@ void tr_pause_counted(struct tr_pause *pause)
 	pause->periods = 0;
 }
 
-static void account(struct tr_pause *pause, bool was_open, int64_t cpu)
+static void account(struct tr_pause *pause, bool was_open, int64_t cpu_ns)
 {
 	if (was_open)
-		pause->open_ns += cpu - pause->cpu_ns;
+		pause->open_ns += cpu_ns;
 	else
-		pause->shut_ns += cpu - pause->cpu_ns;
-	pause->cpu_ns = cpu;
+		pause->shut_ns += cpu_ns;
 }
 
 void tr_pause_account(struct tr_pause *pause)
 {
 	if (pause->is_used)
-		account(pause, pause->is_open, cpu_now());
+		account(pause, pause->is_open, cpu_passed(pause));
 }
 
 void tr_pause_turn(struct tr_pause *pause, int64_t now)
 {
 	double open = PERIOD_NS * pause->want * pause->gain;
-	int64_t cpu;
+	int64_t late;
 
 	if (!pause->is_used || now < pause->next_ns)
 		return;
-	cpu = cpu_now();
+	tr_pause_account(pause);
 	open_gate(pause, !pause->is_open);
 	/* In between, if this thread had to wait for a CPU. */
-	account(pause, !pause->is_open, (cpu + cpu_now()) / 2);
+	late = cpu_passed(pause);
+	account(pause, !pause->is_open, late / 2);
+	account(pause, pause->is_open, late - late / 2);
 	pause->periods += pause->is_open;
 	pause->next_ns = now + (int64_t)(pause->is_open ? open :
 							  PERIOD_NS - open);

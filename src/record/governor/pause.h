@@ -3,8 +3,9 @@
  * Pause: sites that are on for only a part of the time, all together.
  *
  * They share one gate, a word of the control page, which a thread opens and
- * closes. Counts are extrapolated by the process's CPU time while it really was
- * open: by the clock on the wall they would be wrong when the process waits.
+ * closes. Counts are extrapolated by the CPU time of the measured threads while
+ * it really was open: by the clock on the wall they would be wrong when the
+ * process waits.
  */
 #ifndef TR_RECORD_GOVERNOR_PAUSE_H
 #define TR_RECORD_GOVERNOR_PAUSE_H
@@ -12,13 +13,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Threads whose CPU times are read one by one. */
+#define TR_PAUSE_THREADS 32u
+
 struct tr_pause {
 	bool is_used, is_open;
+	bool has_many; /* more threads than that */
 	double want;	    /* part of the time */
 	double gain;	    /* correction of `want`, to reach it */
 	double got;	    /* part of the last interval; 0: unknown */
 	int64_t next_ns;
-	int64_t cpu_ns;		  /* of the process, accounted so far */
+	int64_t cpu_ns[TR_PAUSE_THREADS]; /* accounted so far */
+	int64_t process_ns;		  /* the same, of all threads */
 	int64_t open_ns, shut_ns; /* of the CPU time since the last check */
 	uint32_t periods;	  /* whole periods since then */
 };
