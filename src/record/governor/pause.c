@@ -16,7 +16,7 @@ void tr_pause_init(struct tr_pause *pause)
 
 static int64_t grown(int64_t *before, int64_t now)
 {
-	/* Less than before: another thread has the place, or it cannot be read. */
+	/* Less: another thread has the place, or it cannot be read. */
 	int64_t by = now > *before ? now - *before : 0;
 
 	*before = now;
