@@ -98,10 +98,10 @@ static uint32_t count_threads(void)
  */
 static bool reserve_regions(char *base)
 {
-	for (int i = 0; i < TR_REGION_ARENA; i++) {
+	for (int i = 0; i < TR_REGIONS; i++) {
 		const struct tr_region *region = &tr_ledger->region[i];
 
-		if (region->real &&
+		if (i != TR_REGION_ARENA && region->real &&
 		    tr_memory_reserve(base + region->off, region->real))
 			return false;
 	}
