@@ -8,6 +8,7 @@
 
 #include "ledger/write.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static inline void *rows_take(enum tr_region_id id, uint64_t bytes)
@@ -132,6 +133,50 @@ static inline void rows_sample(uint32_t thread, uint32_t stack, uint32_t node,
 	row->node = node;
 	row->weight_us = us;
 	row->ticket = ++tr_ledger->header->sampling.head;
+}
+
+/* Python code; gives its number. The file's directory tells the module. */
+static inline uint32_t rows_code(const char *name, const char *file,
+				 uint32_t line, uint32_t version,
+				 const void *table, uint32_t table_bytes)
+{
+	size_t name_bytes = strlen(name), file_bytes = strlen(file);
+	size_t bytes = sizeof(struct tr_code_row) + name_bytes + file_bytes +
+		       2 + table_bytes;
+	struct tr_code_row *row;
+	char *text;
+
+	if (tr_ledger->region[TR_REGION_CODE].used == 0)
+		(void)rows_take(TR_REGION_CODE, sizeof(*row));
+	bytes = (bytes + TR_CODE_UNIT - 1) & ~(size_t)(TR_CODE_UNIT - 1);
+	row = rows_take(TR_REGION_CODE, bytes);
+	if (!row)
+		return TR_CODE_OTHER;
+	row->bytes = (uint32_t)bytes;
+	row->line = line;
+	row->version = (uint16_t)version;
+	row->name_bytes = (uint16_t)name_bytes;
+	row->file_bytes = (uint16_t)file_bytes;
+	row->table_bytes = table_bytes;
+	text = (char *)(row + 1);
+	memcpy(text, name, name_bytes + 1);
+	memcpy(text + name_bytes + 1, file, file_bytes + 1);
+	memcpy(text + name_bytes + file_bytes + 2, table, table_bytes);
+	row->ready = TR_CODE_READY;
+	return (uint32_t)(((char *)row - tr_ledger->base -
+			   (ptrdiff_t)tr_ledger->region[TR_REGION_CODE].off) /
+			  TR_CODE_UNIT);
+}
+
+/* A stack whose innermost frame is a Python function. */
+static inline uint32_t rows_python(uint32_t parent, uint32_t code,
+				   uint32_t offset)
+{
+	uint32_t number = rows_stack(parent, (uint64_t)code << 32 | offset,
+				     UINT32_MAX, false);
+
+	rows_stack_at(number)->flags |= TR_STACK_PYTHON;
+	return number;
 }
 
 #endif

@@ -44,6 +44,20 @@ const char *tr_module_name(const tare_view *view, uint32_t module);
 /* Index of a stack by the ledger's number; UINT32_MAX: it has no samples. */
 uint32_t tr_profile_stack(const tare_view *view, uint32_t number);
 
+/* ---- python.c ---------------------------------------------------------- */
+
+/* Name of the module that all Python functions are in. */
+#define TR_PYTHON_MODULE "Python"
+/* Are there samples with Python functions? */
+bool tr_python_is_sampled(tare_view *view);
+/* The place of a row of Python code; 1. */
+size_t tr_python_places(tare_view *view, uint64_t address,
+			tare_place *ret_place);
+/* Is it the interpreter's own code, in a view with Python functions? */
+bool tr_python_is_interpreter(tare_view *view, const char *module);
+/* A function of the interpreter that only calls what is below it. */
+bool tr_python_is_plumbing(const char *name);
+
 /* ---- sample_window.c --------------------------------------------------- */
 
 /*
@@ -263,6 +277,8 @@ struct tr_programs {
 	double covered;	/* share of a window with samples; the caller's */
 	bool is_window;		  /* only samples of a window; the caller's */
 	bool is_wall;		  /* times are wall time */
+	char python[12];	  /* the first version that was refused, */
+	const char *python_refused; /* and why; NULL: none was */
 	tare_merge *probes; /* what these measured; the caller's, may be NULL */
 	uint64_t probed;    /* runs with such data; the caller's */
 };

@@ -199,6 +199,7 @@ struct tr_profile {
 	size_t n_modules;
 	uint32_t *module_index; /* by the ledger's number */
 	uint32_t n_module_numbers;
+	uint32_t python_module; /* of Python functions, or TARE_NO_MODULE */
 	tare_stack *stacks;
 	size_t n_stacks;
 	double square_ns2; /* sum of squared weights of all samples */

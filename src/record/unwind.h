@@ -97,6 +97,8 @@ TR_INLINE uint64_t tr_unwind_load(uint64_t at)
 }
 
 #define TR_UNWIND_NO_MODULE UINT32_MAX
+/* Frames of record/python, which this room never makes. */
+#define TR_UNWIND_PYTHON (UINT32_MAX - 1)
 /* Number of the module that contains an address. Signal-safe. */
 uint32_t tr_unwind_module_of(uint64_t address);
 
@@ -115,6 +117,15 @@ struct tr_unwind_frame {
 uint32_t tr_unwind(const struct tr_unwind_at *at,
 		   struct tr_unwind_frame *frames, uint32_t most,
 		   bool *ret_whole);
+/*
+ * The same up to the frame that contains the address `until` of the stack:
+ * that frame is left out, and *ret_whole is true.
+ */
+uint32_t tr_unwind_until(const struct tr_unwind_at *at, uint64_t until,
+			 struct tr_unwind_frame *frames, uint32_t most,
+			 bool *ret_whole);
+/* Can a word at this address be read? Asks the kernel. Signal-safe. */
+bool tr_unwind_can_read(uint64_t at);
 
 /* ---- trail.c ----------------------------------------------------------- */
 

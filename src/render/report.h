@@ -221,6 +221,9 @@ struct tr_trim_row tr_trim_node(const tare_report_options *how,
 void tr_report_sampling(struct tr_report *report);
 /* What makes the shares unreliable; nothing where nothing does. */
 void tr_report_doubts(struct tr_report *report);
+/* One line where the functions of an interpreter are not shown. */
+void tr_report_python(struct tr_report *report, const char *version,
+		      const char *refused);
 void tr_json_sampling(struct tr_json *json, tare_view *view);
 
 /* ---- calls.c ----------------------------------------------------------- */

@@ -131,6 +131,21 @@ static inline void reading_values(int i)
 	tare_value_observe(tare_site_labels(site, 2, pairs), i);
 }
 
+/* Tables with every kind of entry, below `node`. */
+static inline void reading_python(uint32_t node, uint32_t version)
+{
+	static const uint8_t table[] = { 0x80, 1, 0xd9, 1, 2, 0xe9, 0x42, 3,
+					 0xf1, 0x02, 1, 1, 1, 0xf8 };
+	uint32_t code = rows_code("Kind.method", "/app/shop/__init__.py", 7,
+				  version, table, sizeof(table));
+
+	for (uint32_t offset = 0; offset < 16; offset += 3) {
+		node = rows_python(node, code, offset);
+		rows_count(node, 1, 1000000);
+	}
+	rows_count(rows_python(node, TR_CODE_OTHER, 0), 1, 1000000);
+}
+
 static inline void reading_profile(void)
 {
 	uint32_t module, own, node = TR_STACK_WHOLE;
@@ -150,6 +165,8 @@ static inline void reading_profile(void)
 			    4000);
 	}
 	rows_count(TR_STACK_LOST, 1, 5);
+	reading_python(TR_STACK_WHOLE, 0x30b);
+	reading_python(node, 0x30a);
 }
 
 static inline void reading_fill_allocs(void)

@@ -117,6 +117,11 @@ typedef struct tare_sampling {
 	uint64_t unfollowed;	/* threads that could not be sampled */
 	double cost_ns;		/* of taking samples */
 	double cpu_ns;		/* of the process, user and system */
+	char python[12];	/* version of its interpreter, "3.11"; or "" */
+	const char *python_refused; /* why its functions are not in stacks; "":
+				     * they are */
+	uint64_t python_samples; /* with Python functions */
+	uint64_t python_unread;	/* taken while these were being changed */
 } tare_sampling;
 
 TARE_API const tare_sampling *tare_view_sampling(tare_view *view);

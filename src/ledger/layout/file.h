@@ -21,6 +21,8 @@
 
 #include <tare/api.h>
 
+#include "ledger/layout/code.h"
+
 #define TR_LOAD(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define TR_STORE(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
 #define TR_PUBLISH(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELEASE)
@@ -356,7 +358,8 @@ struct tr_header {
 	uint32_t trainings;	 /* newest struct tr_training, offset */
 	uint32_t trainings_lost; /* trainings with no room */
 	double counted_ticks;	 /* cost of a counted scope in an empty loop */
-	uint64_t reserved[31];	 /* for later minors */
+	struct tr_python_state python;
+	uint64_t reserved[28];	 /* for later minors */
 };
 
 _Static_assert(sizeof(struct tr_header) == TR_PAGE, "header is one page");
@@ -735,11 +738,6 @@ struct tr_stack {
 
 /* Address of a frame without a module: the kernel's code, in a system call. */
 #define TR_STACK_KERNEL UINT64_MAX
-
-enum tr_stack_flags {
-	TR_STACK_READY = 1, /* all but the counts is in place */
-	TR_STACK_EXACT = 2  /* address of the next instruction */
-};
 
 _Static_assert(sizeof(struct tr_stack) == TR_LINE, "one line");
 

@@ -297,6 +297,7 @@ static void place_regions(struct tr_header *header, uint64_t bytes,
 		[TR_REGION_ALLOCS] = alloc_bytes(config),
 		[TR_REGION_SAMPLES] = samples * sizeof(struct tr_sample),
 		[TR_REGION_PRICES] = TR_PRICE_ROWS * sizeof(struct tr_price),
+		[TR_REGION_CODE] = has_stacks ? TR_CODE_BYTES : 0,
 	};
 	uint64_t at = TR_REGIONS_AT;
 
@@ -326,7 +327,8 @@ static uint64_t fixed_bytes(const struct tr_config *config)
 			 TR_PRICE_ROWS * sizeof(struct tr_price);
 
 	if (tr_config_wants_stacks(config))
-		bytes += config->max_stacks * sizeof(struct tr_stack) +
+		bytes += TR_CODE_BYTES +
+			 config->max_stacks * sizeof(struct tr_stack) +
 			 config->sample_events * sizeof(struct tr_sample);
 	return bytes;
 }

@@ -14,9 +14,14 @@
 static bool is_same(const struct tr_frames *f, const struct tr_function *a,
 		    const struct tr_function *b)
 {
-	return strcmp(a->name, b->name) == 0 &&
-	       (f->by_name || (a->first_line == b->first_line &&
-			       strcmp(a->module, b->module) == 0));
+	if (strcmp(a->name, b->name) != 0)
+		return false;
+	if (f->by_name)
+		return true;
+	return a->first_line == b->first_line &&
+	       strcmp(a->module, b->module) == 0 &&
+	       (strcmp(a->module, TR_PYTHON_MODULE) != 0 ||
+		strcmp(a->file, b->file) == 0);
 }
 
 static uint32_t intern_function(struct tr_frames *f, uint32_t hash,
@@ -134,6 +139,16 @@ bool tr_place_is_entry(const tare_place *place)
 	       strcmp(place->function, "runtime.asyncPreempt.abi0") == 0;
 }
 
+static bool is_python(const struct tr_frames *f, uint32_t node)
+{
+	return node && strcmp(f->function[f->node[node].function].module,
+			      TR_PYTHON_MODULE) == 0;
+}
+
+/*
+ * What the interpreter does for a Python function is not shown where it only
+ * calls on; in tables of functions it is all part of that function.
+ */
 uint32_t tr_frames_step(struct tr_frames *f, tare_view *view,
 			const tare_stack *s, uint32_t node)
 {
@@ -149,6 +164,10 @@ uint32_t tr_frames_step(struct tr_frames *f, tare_view *view,
 	n = tare_view_places(view, s->module, s->address, place,
 			     f->folds_inlined ? 1 : PLACES_MOST);
 	if (n == 1 && tr_place_is_entry(&place[0]))
+		return node;
+	if (tr_python_is_interpreter(view, module) &&
+	    (tr_python_is_plumbing(place[n - 1].function) ||
+	     (f->folds_inlined && !f->folds_runtime && is_python(f, node))))
 		return node;
 	if (f->folds_runtime)
 		return tr_fold_step(f, view, s, node);

@@ -49,6 +49,21 @@ static bool add_module(tare_view *view, const struct tr_module *row)
 	return true;
 }
 
+/* Python functions are in no file: they have a module of their own. */
+static void add_python(tare_view *view)
+{
+	const struct tr_header *header = tr_image_header(&view->image);
+	struct tr_profile *p = &view->profile;
+
+	p->python_module = TARE_NO_MODULE;
+	if (!header->region[TR_REGION_CODE].used)
+		return;
+	p->python_module = (uint32_t)p->n_modules;
+	p->modules[p->n_modules++] = (tare_module){
+		.path = "", .name = TR_PYTHON_MODULE, .build_id = ""
+	};
+}
+
 int tr_profile_modules(tare_view *view)
 {
 	struct tr_profile *p = &view->profile;
@@ -63,7 +78,7 @@ int tr_profile_modules(tare_view *view)
 		p->damaged++;
 		n = 0;
 	}
-	p->modules = calloc(n + 1, sizeof(*p->modules));
+	p->modules = calloc(n + 2, sizeof(*p->modules));
 	p->module_index = malloc((n + 1) * sizeof(*p->module_index));
 	if (!p->modules || !p->module_index) {
 		free(p->modules);
@@ -80,6 +95,7 @@ int tr_profile_modules(tare_view *view)
 		p->damaged += row[i].ready != 0;
 	}
 	p->n_module_numbers = (uint32_t)n;
+	add_python(view);
 	return 0;
 }
 

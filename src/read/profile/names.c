@@ -90,6 +90,8 @@ static size_t ask(tare_view *view, uint32_t index, uint64_t address,
 			&none;
 	size_t n = 0;
 
+	if (module != &none && index == view->profile.python_module)
+		return tr_python_places(view, address, places);
 	if (module == &none && address == TR_STACK_KERNEL) {
 		places[0] = (tare_place){ .function = TR_KERNEL_NAME,
 					  .file = "" };

@@ -184,6 +184,10 @@ static void add_certainty(struct tr_programs *p, tare_view *view)
 	p->whole += s->whole_share * (double)s->samples;
 	p->is_wall |= s->is_wall;
 	p->measuring_ns += s->cost_ns;
+	if (*s->python_refused && !p->python_refused) {
+		memcpy(p->python, s->python, sizeof(p->python));
+		p->python_refused = s->python_refused;
+	}
 	p->weight_ns += s->weight_ns;
 	if (effective > 0)
 		p->square_ns2 += s->weight_ns * s->weight_ns / effective;

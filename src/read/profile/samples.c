@@ -3,6 +3,7 @@
 #include "read/profile/allocs.h"
 #include "read/profile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,34 @@ static void use_window(tare_sampling *s, const struct tr_sample_window *w)
 				      0;
 }
 
+static const char *refusal_text(uint32_t refused)
+{
+	static const char *const text[] = {
+		[TR_PYTHON_TAKEN] = "",
+		[TR_PYTHON_UNKNOWN_VERSION] = "only 3.10 to 3.14 are known",
+		[TR_PYTHON_IS_DEBUG] = "it is a debug build",
+		[TR_PYTHON_IS_FREE_THREADED] = "it is a free-threaded build",
+		[TR_PYTHON_NOT_FOUND] = "it does not export what is needed",
+	};
+
+	return refused < sizeof(text) / sizeof(text[0]) ? text[refused] :
+							  "unknown reason";
+}
+
+static void read_python(const tare_view *view, tare_sampling *s)
+{
+	const struct tr_python_state *state =
+		&tr_image_header(&view->image)->python;
+
+	s->python_refused = refusal_text(state->refused);
+	s->python_samples = state->samples;
+	s->python_unread = state->unread;
+	s->python[0] = '\0';
+	if (state->version)
+		(void)snprintf(s->python, sizeof(s->python), "%u.%u",
+			       state->version >> 8 & 255, state->version & 255);
+}
+
 TARE_API const tare_sampling *tare_view_sampling(tare_view *view)
 {
 	tare_sampling *s = &view->profile.sampling;
@@ -89,6 +118,7 @@ TARE_API const tare_sampling *tare_view_sampling(tare_view *view)
 	s->threads = now.threads;
 	s->unfollowed = now.unfollowed;
 	s->cost_ns = (double)now.cost_ns;
+	read_python(view, s);
 	if (tr_profile_has_window(view) && tr_profile_stacks(view) == 0)
 		use_window(s, &view->profile.window);
 	/* Read at intervals; a killed program has no final reading. */

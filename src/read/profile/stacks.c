@@ -210,6 +210,14 @@ static void add_up(struct stack_tree *t)
 	}
 }
 
+static uint32_t module_of(struct stack_tree *t, const struct tr_stack *row)
+{
+	if (!(row->flags & TR_STACK_PYTHON))
+		return tr_profile_module(t->view, row->module);
+	return tr_python_is_sampled(t->view) ? t->view->profile.python_module :
+					       TARE_NO_MODULE;
+}
+
 static void fill_stack(struct stack_tree *t, uint32_t number)
 {
 	struct tr_profile *p = &t->view->profile;
@@ -217,13 +225,13 @@ static void fill_stack(struct stack_tree *t, uint32_t number)
 	const struct tr_stack *row = &t->row[number];
 	tare_stack *s = &p->stacks[p->n_stacks];
 	bool is_code = number >= TR_STACK_FIRST;
-	bool is_exact = row->flags & TR_STACK_EXACT;
+	bool is_python = row->flags & TR_STACK_PYTHON;
+	bool is_exact = row->flags & TR_STACK_EXACT || is_python;
 
 	s->parent = b->parent ? p->stack_index[b->parent] : UINT32_MAX;
 	s->depth = b->parent ? p->stacks[s->parent].depth + 1 : 0;
 	s->kind = is_code ? TARE_STACK_CODE : (enum tare_stack_kind)number;
-	s->module = is_code ? tr_profile_module(t->view, row->module) :
-			      TARE_NO_MODULE;
+	s->module = is_code ? module_of(t, row) : TARE_NO_MODULE;
 	s->address = is_code ? row->address - !(is_exact || !row->address) : 0;
 	s->samples = b->samples;
 	s->weight_ns = b->weight;

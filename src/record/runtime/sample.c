@@ -10,6 +10,7 @@
 #include "record/runtime.h"
 
 #include "record/monitor.h"
+#include "record/python.h"
 #include "record/sampler.h"
 #include "record/stacks.h"
 
@@ -50,6 +51,7 @@ void tr_sample_begin(bool is_preloaded)
 		return;
 	if (is_preloaded)
 		tr_profile_prepare(&tr_config);
+	tr_python_find();
 	if (!tr_sampler_start(&setup))
 		tr_log(TARE_LEVEL_WARNING, "no timer: no stacks are sampled");
 	else if (!is_preloaded && tr_monitor_add(&look_job))

@@ -16,6 +16,7 @@
  * A preloaded program has no ledger until its first sample: one that ends
  * earlier costs only a timer.
  */
+#include "record/python.h"
 #include "record/sampler/sampler.h"
 
 #include <errno.h>
@@ -246,7 +247,7 @@ static bool map_frames(void)
 
 	return tr_side_init() &&
 	       tr_memory_map_once(&tr_sample_frames,
-				  sampler_size * (depth + 1) *
+				  sampler_size * TR_SAMPLE_FRAMES(depth) *
 					  sizeof(struct tr_unwind_frame));
 }
 
@@ -281,6 +282,7 @@ void tr_sampler_opened(void)
 	TR_STORE(sampling->threads, TR_LOAD(tr_sampler->threads));
 	TR_STORE(sampling->unfollowed, TR_LOAD(tr_sampler->unfollowed));
 	sampling->asked_hz = tr_sampling.config->sample_rate;
+	tr_python_opened();
 	TR_PUBLISH(tr_sampler->opened, 1);
 }
 

@@ -205,9 +205,10 @@ void tr_sampler_show_usage(void);
 /* Not wiped by a fork: a child starts as its parent did. */
 extern struct tr_sampler_setup tr_sampling;
 /*
- * Of struct tr_unwind_frame, stack_depth + 1 per thread: the first is for the
- * kernel. NULL until there is a ledger.
+ * Of struct tr_unwind_frame, TR_SAMPLE_FRAMES() per thread: one for the
+ * kernel, native ones, and as many Python ones. NULL until there is a ledger.
  */
+#define TR_SAMPLE_FRAMES(depth) (2 * (depth) + 1)
 extern void *tr_sample_frames;
 /* The calling thread's entry, if it is followed. */
 struct tr_followed *tr_sampler_self(void);

@@ -4,6 +4,7 @@
  *
  * All of this runs in the handler, or at the end of a thread.
  */
+#include "record/python.h"
 #include "record/sampler/sampler.h"
 #include "record/stacks.h"
 
@@ -293,21 +294,45 @@ static void look_now_and_then(void)
 	(void)tr_side_call(look_there, NULL);
 }
 
+/*
+ * Native frames up to the loop that runs the innermost Python function, then
+ * the Python functions: what lies between these is the interpreter's own, and
+ * walking it took most of the time of a sample. Python's frames are read
+ * first, behind the place for all native ones.
+ */
+static uint32_t walk_both(const void *context, struct tr_unwind_frame *frames,
+			  uint32_t depth, bool *ret_whole)
+{
+	struct tr_python_walk python;
+	struct tr_unwind_at at;
+	uint64_t until;
+	uint32_t n;
+
+	tr_python_walk(frames + depth, depth, &python);
+	until = python.n ? python.loop_at : UINT64_MAX;
+	tr_unwind_from_context(context, &at);
+	n = tr_unwind_until(&at, until, frames, depth, ret_whole);
+	if (tr_unwind_wants_look() && tr_modules_look_here())
+		n = tr_unwind_until(&at, until, frames, depth, ret_whole);
+	if (!python.n)
+		return n;
+	*ret_whole = python.is_whole && python.n <= depth - n;
+	if (python.n > depth - n)
+		python.n = depth - n;
+	memmove(frames + n, frames + depth, python.n * sizeof(*frames));
+	return n + python.n;
+}
+
 /* True: the stack is complete to the thread's start. */
 static bool walk_stack(struct tr_followed *followed, const void *context)
 {
 	uint64_t depth = tr_sampling.config->stack_depth;
 	struct tr_unwind_frame *frames =
 		(struct tr_unwind_frame *)tr_sample_frames +
-		(followed - tr_sampler->followed) * (depth + 1);
-	struct tr_unwind_at at;
+		(followed - tr_sampler->followed) * TR_SAMPLE_FRAMES(depth);
 	bool is_whole = false;
-	uint32_t n;
+	uint32_t n = walk_both(context, frames + 1, (uint32_t)depth, &is_whole);
 
-	tr_unwind_from_context(context, &at);
-	n = tr_unwind(&at, frames + 1, (uint32_t)depth, &is_whole);
-	if (tr_unwind_wants_look() && tr_modules_look_here())
-		n = tr_unwind(&at, frames + 1, (uint32_t)depth, &is_whole);
 	/* By the wall clock a thread in a call mostly waits. */
 	if (tr_sampler->clock != TR_SAMPLING_WALL && n &&
 	    tr_sample_is_in_kernel(context)) {

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "record/python.h"
 #include "record/stacks.h"
 
 #define TR_MODULE_PATH 4095u
@@ -49,6 +50,7 @@ static void module_came(uint32_t number,
 {
 	struct tr_module *row = row_at(number);
 
+	tr_python_came(module->path, module->bias);
 	if (!row)
 		return;
 	TR_STORE(row->from, module->from);

@@ -216,7 +216,9 @@ static uint32_t intern_frames(const struct tr_unwind_frame *frames,
 			TR_STACK_READY, ledger
 		};
 
-		if (!n && is_exact)
+		if (module == TR_UNWIND_PYTHON)
+			key.flags |= TR_STACK_PYTHON;
+		else if (!n && is_exact)
 			key.flags |= TR_STACK_EXACT;
 		number = node_find(&key);
 		if (!number)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "record/unwind.h"
 #include "record/unwind/reach.h"
 
 #include <errno.h>
@@ -58,6 +59,11 @@ bool tr_reach_probe(uint64_t at)
 		is_there = read_own(at, &word, sizeof(word));
 	errno = saved;
 	return is_there;
+}
+
+bool tr_unwind_can_read(uint64_t at)
+{
+	return tr_reach_probe(at);
 }
 
 /* If the call is forbidden: reads what was mapped a moment before. */

@@ -23,6 +23,7 @@ struct walk {
 	uint64_t bx_at;	 /* where rbx was saved; 0: never */
 	uint64_t bx, link;
 	uint64_t back;	 /* 1: pc is a return address; 0: an instruction */
+	uint64_t until;	 /* no frame that ends above it */
 	bool has_others; /* link and bx are this frame's; bx: until saved */
 	struct tr_reach reach;
 };
@@ -276,6 +277,8 @@ static TR_NOINLINE enum step walk_one(struct walk *walk,
 	frames[*n].pc = walk->pc;
 	frames[*n].module = module;
 	step = step_once(walk, rule);
+	if (step == STEP_ON && walk->sp > walk->until)
+		return STEP_WHOLE; /* without it */
 	/* Neither code nor a frame: the previous step was wrong. */
 	if (rule != TR_RULE_STRAY || step != STEP_CUT || !*n)
 		++*n;
@@ -294,7 +297,9 @@ TR_INLINE uint32_t walk_cached(struct walk *walk,
 			       uint32_t most)
 {
 	const uint64_t lo = walk->reach.lo, hi = walk->reach.hi;
-	const uint64_t last = hi ? hi - 8 : 0; /* fp + 8 might wrap */
+	/* fp + 8 might wrap; frames above `until` are not for here. */
+	const uint64_t top = hi < walk->until ? hi : walk->until;
+	const uint64_t last = top > 16 ? top - 16 : 0;
 	uint64_t pc = walk->pc, sp = walk->sp, fp = walk->fp;
 	uint64_t back = walk->back, bx_at = walk->bx_at;
 	struct tr_rule_entry *const rules = tr_rules;
@@ -307,7 +312,7 @@ TR_INLINE uint32_t walk_cached(struct walk *walk,
 
 		if (tr_rule_is_plain(rule)) {
 			/* Nothing here depends on the rule. */
-			if (fp < sp || fp & 7 || fp >= last)
+			if (fp < sp || fp & 7 || fp > last)
 				break;
 			frames[n].pc = pc;
 			frames[n++].module = module;
@@ -326,7 +331,7 @@ TR_INLINE uint32_t walk_cached(struct walk *walk,
 			break;
 		}
 		cfa += (uint64_t)tr_rule_cfa(rule);
-		if (cfa <= sp || cfa & 7 || cfa > hi || !below ||
+		if (cfa <= sp || cfa & 7 || cfa > top || !below ||
 		    (below > 8 && cfa - below < lo))
 			break;
 		fp_at = cfa - tr_rule_fp(rule);
@@ -362,9 +367,16 @@ uint32_t tr_unwind(const struct tr_unwind_at *at,
 		   struct tr_unwind_frame *frames, uint32_t most,
 		   bool *ret_whole)
 {
+	return tr_unwind_until(at, UINT64_MAX, frames, most, ret_whole);
+}
+
+uint32_t tr_unwind_until(const struct tr_unwind_at *at, uint64_t until,
+			 struct tr_unwind_frame *frames, uint32_t most,
+			 bool *ret_whole)
+{
 	struct walk walk = { .pc = at->pc, .sp = at->sp, .fp = at->fp,
 			     .bx = at->bx, .link = at->link,
-			     .back = at->is_return,
+			     .back = at->is_return, .until = until,
 			     .has_others = !at->is_return };
 	enum step step = STEP_ON;
 	uint32_t n = 0;

@@ -301,6 +301,7 @@ static void measuring(struct tr_report *r)
 			    (unsigned long long)h->governed);
 	beyond(r);
 	tr_report_history(r);
+	tr_report_python(r, s->python, s->python_refused);
 	if (s->lost || s->unfollowed)
 		tr_report_doubts(r);
 	if (s->was_on && tr_samples_effective(r->view) < SAMPLES_LEAST)

@@ -305,6 +305,8 @@ static void foot(struct tr_report *r, const struct tr_programs *p)
 			    "too many", (unsigned long long)p->skipped,
 			    p->skipped == 1 ? "" : "s");
 	tr_buf_addc(r->buf, '\n');
+	if (p->python_refused)
+		tr_report_python(r, p->python, p->python_refused);
 }
 
 static double whole_of(const struct tr_programs *p)

@@ -47,6 +47,14 @@ static void sampling_line(struct tr_report *r, const tare_sampling *s)
 	tr_buf_addc(r->buf, '\n');
 }
 
+void tr_report_python(struct tr_report *r, const char *version,
+		      const char *refused)
+{
+	if (*version && *refused)
+		tr_buf_addf(r->buf, "Python %s: its functions are not shown, "
+			    "%s\n", version, refused);
+}
+
 void tr_report_doubts(struct tr_report *r)
 {
 	const tare_sampling *s = tare_view_sampling(r->view);
@@ -105,6 +113,7 @@ void tr_report_sampling(struct tr_report *r)
 
 	sampling_line(r, s);
 	window_line(r);
+	tr_report_python(r, s->python, s->python_refused);
 	tr_report_doubts(r);
 }
 
@@ -119,8 +128,15 @@ void tr_json_sampling(struct tr_json *j, tare_view *view)
 		SAMPLING(lost), SAMPLING(threads), SAMPLING(unfollowed),
 		SAMPLING(cost_ns),
 	};
+	const tare_sampling *s = tare_view_sampling(view);
 
-	tr_json_fields(j, TR_ALL(fields), tare_view_sampling(view));
+	tr_json_fields(j, TR_ALL(fields), s);
+	if (s->python[0]) {
+		tr_json_str(j, "python", s->python);
+		tr_json_str(j, "python_refused", s->python_refused);
+		tr_json_u64(j, "python_samples", s->python_samples);
+		tr_json_u64(j, "python_unread", s->python_unread);
+	}
 	tr_json_double(j, "effective_samples", tr_samples_effective(view));
 	tr_json_double(j, "window_share", tr_profile_covered(view));
 }
