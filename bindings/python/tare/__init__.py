@@ -29,6 +29,9 @@ from ._tare import version as __version__
 
 # Name -> module that has it. A module may also be named by itself.
 _LAZY = {
+    "profile": "profiling",
+    "Profile": "profiling",
+    "alloc": "alloc",
     "timed": "_decorate",
     "resources": "_decorate",
     "throughput": "_decorate",

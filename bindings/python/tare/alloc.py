@@ -99,10 +99,8 @@ def take_snapshot():
     if not is_tracing():
         raise RuntimeError("allocations are not tracked: call "
                            "tare.alloc.start() first")
-    rows = [(size, count, all_size, all_count, frames[::-1], depth)
-            for size, count, all_size, all_count, frames, depth
-            in _profile.alloc_sites()]
-    return Snapshot(rows, get_traceback_limit(), _started["sample"])
+    return Snapshot(_profile.alloc_sites(), get_traceback_limit(),
+                    _started["sample"])
 
 
 def snapshot():
@@ -143,7 +141,7 @@ class Snapshot:
     """Places with the blocks in use that came from them.
 
     A row: bytes, blocks, bytes and blocks since the start (freed ones
-    included), frames from the outermost, depth of the stack.
+    included), frames from the innermost, depth of the stack.
     """
 
     def __init__(self, rows, traceback_limit=1, sample=0):
@@ -249,12 +247,12 @@ def _by_traceback(frames, depth, cumulative):
 
 
 def _by_line(frames, depth, cumulative):
-    used = set(frames) if cumulative else frames[-1:]
+    used = set(frames) if cumulative else frames[:1]
     return [Traceback((frame,)) for frame in used]
 
 
 def _by_file(frames, depth, cumulative):
-    used = {file for file, _ in frames} if cumulative else [frames[-1][0]]
+    used = {file for file, _ in frames} if cumulative else [frames[0][0]]
     return [Traceback(((file, 0),)) for file in used]
 
 

@@ -221,6 +221,10 @@ class Profile:
             lines.append(f"{self.dropped_calls} calls of "
                          f"{self._get_table().dropped_s:.3f} s are in no row: "
                          "the limit max_nodes was reached")
+        if self.engine == "frame" and sys.version_info >= (3, 13):
+            lines.append("this Python makes some calls of __init__ and of "
+                         "generators without frame evaluation: they are "
+                         "missing; engine 'monitoring' sees all")
         if self._tree.is_deep:
             lines.append("the C stack was nearly full: from there on, calls "
                          f"were measured by the engine '{_EVENTS}'")

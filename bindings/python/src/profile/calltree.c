@@ -179,6 +179,14 @@ void tr_space_out(struct tr_thread *thread, struct tr_node *node)
 {
 	if (node->is_irregular || thread->session->times_every_call)
 		return;
+	if (!node->is_sampled) {
+		/* Exact, and slower than later ones: no part of their mean. */
+		if (node->n_timed > TR_FIRST_CALLS)
+			return;
+		node->is_sampled = true;
+		node->first_ticks = node->ticks;
+		node->ticks = node->n_timed = 0;
+	}
 	thread->random = thread->random * 6364136223846793005u + 1;
 	node->countdown = (uint32_t)((thread->random >> 32) * 31 >> 32);
 }
@@ -186,7 +194,9 @@ void tr_space_out(struct tr_thread *thread, struct tr_node *node)
 /* One long call is chance: a page from disk, or the hypervisor. */
 static bool has_long_share(const struct tr_node *node)
 {
-	double mean = (double)node->ticks / (node->n_timed + 1.0);
+	uint32_t n_first = node->is_sampled ? TR_FIRST_CALLS : 0;
+	double mean = (double)(node->ticks + node->first_ticks) /
+		      (node->n_timed + n_first + 1.0);
 
 	return node->n_suspect >= 2 &&
 	       (double)node->suspect_ticks * 8 > mean * (double)node->n_calls;

@@ -43,6 +43,7 @@ struct tr_node {
 	uint64_t ticks; /* of timed calls that were not long */
 	uint32_t n_timed;
 	uint32_t countdown; /* calls until the next one that is timed */
+	uint64_t first_ticks; /* of the calls before is_sampled */
 	uint64_t long_ticks;
 	uint64_t suspect_ticks; /* of long calls, also those not timed */
 	uint64_t other_ticks;
@@ -51,6 +52,7 @@ struct tr_node {
 	uint32_t other_calls;
 	uint32_t index; /* in a reader's columns; set and used by readers */
 	bool is_irregular; /* time every call */
+	bool is_sampled;   /* TR_FIRST_CALLS were timed; then 1 of 16 */
 };
 
 struct tr_chunk {
@@ -125,6 +127,8 @@ void tr_thread_init(struct tr_thread *thread, struct tr_session *session);
 /* Frees the nodes and what they keep alive. */
 void tr_thread_release(struct tr_thread *thread);
 
+#define TR_FIRST_CALLS 64u /* all of them are timed */
+
 /* Limits in ticks; set when the module is loaded. */
 extern uint64_t tr_short_ticks, tr_long_ticks;
 
@@ -180,7 +184,7 @@ static inline void tr_leave_timed(struct tr_thread *thread,
 	}
 	node->ticks += took;
 	node->n_timed++;
-	if (node->n_timed >= 64 &&
+	if ((node->n_timed >= TR_FIRST_CALLS || node->is_sampled) &&
 	    node->ticks < node->n_timed * tr_short_ticks)
 		tr_space_out(thread, node);
 }

@@ -108,26 +108,37 @@ static void mark_open(struct tr_thread *thread)
 		node->index = OPEN;
 }
 
+/* Ticks of a call among those that were sampled. */
+static double mean_ticks(const struct tr_node *node)
+{
+	if (node->n_timed)
+		return (double)node->ticks / node->n_timed;
+	return node->is_sampled ? (double)node->first_ticks / TR_FIRST_CALLS
+				: 0;
+}
+
 /*
- * Ticks of a path: of long calls as they were, of the others the mean of
- * those timed, each without what it has of the profiler. And the profiler's
- * ticks around all calls.
+ * Ticks of a path: those of the first and of long calls as they were, of the
+ * others the mean of those timed, each without what it has of the profiler.
+ * And the profiler's ticks around all calls.
  */
 static double estimate(struct columns *columns, const struct tr_node *node,
 		       uint64_t now, double *ret_cost)
 {
+	const struct tr_call_cost *call = &columns->call;
 	bool is_open = node->index == OPEN && node->start;
-	double n_other = (double)node->n_calls - node->n_long - is_open;
-	double n_timed = (double)node->n_timed + node->n_long;
-	double mean = node->n_timed ? (double)node->ticks / node->n_timed : 0;
-	double exact = (double)node->long_ticks;
+	double n_exact = (double)node->n_long +
+			 (node->is_sampled ? TR_FIRST_CALLS : 0);
+	double n_other = (double)node->n_calls - n_exact - is_open;
+	double n_timed = n_exact + node->n_timed;
+	double mean = mean_ticks(node) - call->inside;
+	double exact = (double)(node->long_ticks + node->first_ticks) -
+		       n_exact * call->inside;
 
 	if (is_open)
 		exact += (double)(now - node->start);
-	exact -= node->n_long * columns->call.inside;
-	mean -= columns->call.inside;
-	*ret_cost = n_timed * (columns->call.inside + columns->call.outside) +
-		    ((double)node->n_calls - n_timed) * columns->call.untimed;
+	*ret_cost = n_timed * (call->inside + call->outside) +
+		    ((double)node->n_calls - n_timed) * call->untimed;
 	columns->overhead += *ret_cost;
 	return (exact > 0 ? exact : 0) + (mean > 0 ? mean * n_other : 0);
 }
@@ -188,20 +199,39 @@ static void add_children(struct columns *columns)
 }
 
 /*
- * Own times: less those of children, never below 0. Totals are sums of own
- * times, so that both always agree.
+ * Own times: less those of children. Estimates of children may add up to more
+ * than their parent's time: then they are made smaller to fit, and so is all
+ * below. cost[] takes the factor of each row; total[] has what children take.
  */
 static void subtract_children(struct columns *columns)
 {
-	double *own = columns->own, *total = columns->total;
-	double *other = columns->other;
+	const double *ticks = columns->own;
 
+	for (size_t i = 0; i < columns->n; i++)
+		columns->total[i] = columns->other[i];
 	add_children(columns);
 	for (size_t i = 0; i < columns->n; i++) {
-		double rest = own[i] - total[i] - other[i];
+		uint32_t parent = columns->parent[i];
+		double factor = parent == NO_ROW ? 1 : columns->cost[parent];
 
-		own[i] = rest > 0 ? rest * columns->tick_s : 0;
-		total[i] = own[i] + other[i] * columns->tick_s;
+		columns->other[i] *= columns->tick_s;
+		if (parent != NO_ROW && columns->total[parent] > ticks[parent])
+			factor *= ticks[parent] / columns->total[parent];
+		columns->cost[i] = factor;
+	}
+}
+
+/* Totals are sums of own times, so that both always agree. */
+static void add_up(struct columns *columns)
+{
+	double *own = columns->own, *total = columns->total;
+
+	for (size_t i = 0; i < columns->n; i++) {
+		double rest = own[i] - total[i];
+
+		own[i] = rest > 0 ? rest * columns->cost[i] * columns->tick_s
+				  : 0;
+		total[i] = own[i] + columns->other[i];
 	}
 	for (size_t i = columns->n; i-- > 0;)
 		if (columns->parent[i] != NO_ROW)
@@ -245,6 +275,7 @@ PyObject *tr_session_columns(struct tr_session *session)
 	tr_active = generation;
 	if (is_done) {
 		subtract_children(&columns);
+		add_up(&columns);
 		result = build(&columns);
 	} else if (!PyErr_Occurred()) {
 		PyErr_NoMemory();
