@@ -160,7 +160,8 @@ class _Listener(socketserver.ThreadingMixIn, http.server.HTTPServer):
     def server_bind(self) -> None:
         # HTTPServer asks the resolver for a name here, which may take long.
         socketserver.TCPServer.server_bind(self)
-        self.server_name, self.server_port = self.server_address[:2]
+        self.server_name = str(self.server_address[0])
+        self.server_port = self.server_address[1]
 
     def process_request(self, request: Any, client_address: Any) -> None:
         if not self._room.acquire(blocking=False):

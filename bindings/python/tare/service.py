@@ -60,13 +60,12 @@ class PerformanceTimer:
         self._start = time.perf_counter_ns()
         return self
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         self.duration_ms = (time.perf_counter_ns() - self._start) / 1e6
         if kind is not None:
             self.success = False
             self.error_message = _message(kind, error)
         self._scope.__exit__(kind, error, trace)
-        return False
 
 
 def _message(kind: Any, error: Any) -> str:
