@@ -13,7 +13,6 @@ import unittest
 import peers
 import package
 
-import tare
 from tare import _reading
 from tare.service import (PerformanceMetricsCollector, PerformanceTimer,
                           get_performance_metrics_collector,
@@ -388,6 +387,28 @@ class Switch(unittest.TestCase):
             "print(tare.is_on(), t.duration_ms > 0)\n",
             env={"TARE": "off"})
         self.assertEqual(done.stdout.split(), ["False", "True"])
+
+    def test_off_everything_answers_with_nothing(self):
+        done = package.python(
+            "import tare, tare.service as s, tare.collector as c\n"
+            "x = s.get_performance_metrics_collector()\n"
+            "s.record_processing_time('x', 1.0)\n"
+            "s.record_memory_usage(); s.record_gpu_usage()\n"
+            "print(x.get_processing_time_stats()['avg_duration_ms'],\n"
+            "      x.get_memory_usage_stats()['count'],\n"
+            "      x.get_gpu_usage_stats()['available'],\n"
+            "      x.get_metrics_count()['total'],\n"
+            "      x.get_operation_summary(), x.is_monitoring)\n"
+            "x.clear_metrics()\n"
+            "c.record_counter('n'); c.print_metrics_report()\n"
+            "print(c.get_metrics_collector().get_metrics())\n"
+            "try: x.export_to_json()\n"
+            "except RuntimeError as e: print(e)\n",
+            env={"TARE": "off"})
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[0], "None 0 False 0 [] False")
+        self.assertEqual(lines[-2], "[]")
+        self.assertIn("measures nothing", lines[-1])
 
     def test_off_stays_off(self):
         done = package.python(

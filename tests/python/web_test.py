@@ -1,107 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tare.web: the REST routes in a Python application, against `tare serve`."""
+"""tare.web: the REST routes in Python applications, and tare.serve()."""
 
 import asyncio
 import http.client
 import json
 import os
-import re
 import socket
-import subprocess
 import threading
 import time
 import unittest
-import urllib.parse
 
 import peers
 import package
 
 import tare
 from tare import web
-from tare.service import (measure_performance, record_memory_usage,
-                          record_gpu_usage, record_processing_time)
-
-EXPORTS = os.path.join(package.SCRATCH, "exports")
-READS = ("/processing/stats", "/memory/stats", "/gpu/stats",
-         "/operations/summary", "/count", "/config")
-API = "/api/metrics"
-
-
-class Reply:
-    def __init__(self, status, headers, body):
-        self.status = status
-        self.headers = {key.lower(): value for key, value in headers}
-        self.body = body
-        self.json = (json.loads(body)
-                     if body and "json" in self.headers.get(
-                         "content-type", "") else None)
-
-
-def ask_asgi(app, method, target, body=b"", headers=(), root=""):
-    """One request without a server."""
-    path, _, query = target.partition("?")
-    sent = []
-    messages = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def receive():
-        return messages.pop(0)
-
-    async def send(message):
-        sent.append(message)
-
-    scope = {"type": "http", "method": method, "path": path,
-             "root_path": root, "query_string": query.encode(),
-             "headers": [(key.lower().encode(), value.encode())
-                         for key, value in headers]}
-    asyncio.run(app(scope, receive, send))
-    start, end = sent
-    return Reply(start["status"],
-                 [(key.decode(), value.decode())
-                  for key, value in start["headers"]], end["body"])
-
-
-def ask_wsgi(app, method, target, body=b"", headers=(), root=""):
-    import io
-    path, _, query = target.partition("?")
-    environ = {"REQUEST_METHOD": method, "SCRIPT_NAME": root,
-               "PATH_INFO": path, "QUERY_STRING": query,
-               "CONTENT_LENGTH": str(len(body)),
-               "wsgi.input": io.BytesIO(body)}
-    for key, value in headers:
-        name = key.upper().replace("-", "_")
-        environ[name if name == "CONTENT_TYPE" else f"HTTP_{name}"] = value
-    started = []
-
-    def start_response(status, given):
-        started.append((int(status.split()[0]), given))
-
-    whole = b"".join(app(environ, start_response))
-    return Reply(*started[0], whole)
-
-
-JSON = (("Content-Type", "application/json"),)
-
-
-def fill():
-    """The same work for every test."""
-    tare.clear()
-    for n in range(5):
-        with measure_performance("load", photo_id=n):
-            pass
-    try:
-        with measure_performance("load", photo_id=9):
-            raise ValueError("too dark")
-    except ValueError:
-        pass
-    record_processing_time("resize", 12.5, stage="ai")
-    with tare.scope("plain"):
-        pass
-    record_memory_usage("load")
-    record_gpu_usage("ai")
-    tare.count("photos", 3)
-    tare.value("brightness", 0.5)
-
+from tare.service import measure_performance
+from web_client import (API, EXPORTS, JSON, READS, Reply, ask_asgi, ask_wsgi,
+                        fill)
 
 class Routes(unittest.TestCase):
 
@@ -510,6 +427,26 @@ class Frameworks(unittest.TestCase):
         self.assertEqual(web.place("/m", "/m/count"), ("/m", "/count"))
 
 
+class Off(unittest.TestCase):
+
+    def test_a_process_that_measures_nothing(self):
+        done = package.python(
+            "import json, tare\n"
+            "from tare.web import Application, Request\n"
+            "app = Application()\n"
+            "for method, path in (('GET', '/processing/stats'),\n"
+            "        ('GET', '/memory/stats'), ('GET', '/gpu/stats'),\n"
+            "        ('GET', '/count'), ('GET', '/config'),\n"
+            "        ('POST', '/export/json'), ('POST', '/clear'),\n"
+            "        ('POST', '/monitoring/start')):\n"
+            "    a = app.handle(Request(method, path, '', {}, b'', '/x'))\n"
+            "    print(a.status, json.loads(a.body).get('runs'))\n",
+            env={"TARE": "off"})
+        self.assertEqual(done.stdout.split("\n"),
+                         ["200 []"] * 5 + ["409 None"] * 3 + [""])
+        self.assertEqual(done.stderr, "")
+
+
 class Served(unittest.TestCase):
 
     def setUp(self):
@@ -594,205 +531,6 @@ class Served(unittest.TestCase):
         self.server.close()
         with self.assertRaises(OSError):
             self.ask("GET", "/api/health")
-
-
-def shape(value):
-    """Types of a document; numbers and what is unknown are one type."""
-    if isinstance(value, dict):
-        return {key: shape(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [shape(item) for item in value]
-    if isinstance(value, bool) or isinstance(value, str):
-        return type(value).__name__
-    return "number or null"
-
-
-class AgainstTareServe(unittest.TestCase):
-    """Both answer about the same run, this process."""
-
-    @classmethod
-    def setUpClass(cls):
-        from tare import _reading
-        _reading.start()
-        _reading.set_option("export_directory", EXPORTS)
-        if not os.path.exists(package.TARE):
-            raise unittest.SkipTest("no program tare")
-        fill()
-        cls.mine = tare.serve(port=0)
-        cls.process = subprocess.Popen(
-            [package.TARE, "serve", "--port", "0", "--export-root", EXPORTS],
-            stdout=subprocess.PIPE, text=True, cwd=package.SCRATCH,
-            env={**os.environ, "TARE_EXPORT_DIRECTORY": EXPORTS})
-        url = cls.process.stdout.readline().strip()
-        cls.port = urllib.parse.urlsplit(url).port
-        cls.steer = subprocess.run(
-            [package.TARE, "url", "--steer", "--token"], text=True,
-            stdout=subprocess.PIPE, check=True).stdout.strip()
-        document = cls.one(cls.port, cls.steer, "GET", "/api/openapi.json")
-        cls.document = document.json
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.mine.close()
-        cls.process.terminate()
-        cls.process.wait(20)
-        cls.process.stdout.close()
-
-    @staticmethod
-    def one(port, token, method, target, body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", port,
-                                                timeout=30)
-        headers = {"Authorization": f"Bearer {token}"}
-        if body is not None:
-            headers["Content-Type"] = "application/json"
-        connection.request(method, target, body, headers)
-        reply = connection.getresponse()
-        found = Reply(reply.status, reply.getheaders(), reply.read())
-        connection.close()
-        return found
-
-    def both(self, method, path, body=None):
-        run = f"{'&' if '?' in path else '?'}run={os.getpid()}"
-        if "/download/" in path:
-            run = ""
-        # The server's view may be 200 ms old.
-        time.sleep(0.25)
-        theirs = self.one(self.port, self.steer, method, API + path + run,
-                          body)
-        ours = self.one(self.mine.port, self.mine.steer_token, method,
-                        API + path + run, body)
-        return theirs, ours
-
-    def validate(self, method, path, reply):
-        try:
-            import jsonschema
-        except ImportError:
-            return
-        route = self.document["paths"][API + path.partition("?")[0]]
-        answer = route[method.lower()]["responses"][str(reply.status)]
-        if "$ref" in answer:
-            answer = self.document["components"]["responses"][
-                answer["$ref"].rpartition("/")[2]]
-        kind = reply.headers["content-type"]
-        schema = dict(answer["content"][kind]["schema"])
-        schema["components"] = self.document["components"]
-        jsonschema.Draft202012Validator(schema).validate(reply.json)
-
-    def same(self, method, path, body=None):
-        theirs, ours = self.both(method, path, body)
-        self.assertEqual(ours.status, theirs.status, (ours.body,
-                                                      theirs.body))
-        self.assertEqual(ours.headers["content-type"],
-                         theirs.headers["content-type"])
-        self.validate(method, path, ours)
-        self.assertEqual(shape(ours.json), shape(theirs.json))
-        return theirs.json, ours.json
-
-    def close_to(self, theirs, ours, path=""):
-        if isinstance(theirs, dict):
-            for key in theirs:
-                self.close_to(theirs[key], ours[key], f"{path}.{key}")
-        elif isinstance(theirs, list):
-            for at, pair in enumerate(zip(theirs, ours)):
-                self.close_to(*pair, f"{path}[{at}]")
-        elif isinstance(theirs, float) and not isinstance(ours, str):
-            # Ticks become ns by a clock rate that is refined meanwhile.
-            self.assertAlmostEqual(theirs, ours, delta=abs(theirs) * 1e-3
-                                   + 1e-4, msg=path)
-        else:
-            self.assertEqual(theirs, ours, path)
-
-    def test_processing_stats(self):
-        for query in ("", "?limit=1", "?name=load", "?outcome=failed",
-                      "?to=1000", "?type=time&window=1h"):
-            with self.subTest(query):
-                theirs, ours = self.same("GET", f"/processing/stats{query}")
-                for document in (theirs, ours):
-                    del document["window"], document["next"]
-                self.close_to(theirs, ours)
-
-    def test_operations_summary(self):
-        for sort in ("total", "slowest", "average", "failures", "count",
-                     "name"):
-            with self.subTest(sort):
-                theirs, ours = self.same("GET",
-                                         f"/operations/summary?sort={sort}")
-                self.assertEqual(
-                    [row["operation"] for row in theirs["operations"]],
-                    [row["operation"] for row in ours["operations"]])
-
-    def test_memory_and_gpu_stats(self):
-        theirs, ours = self.same("GET", "/memory/stats")
-        self.close_to(theirs["values"], ours["values"])
-        self.assertEqual(theirs["operations"], ours["operations"])
-        self.assertEqual(theirs["current"]["system"]["total_bytes"],
-                         ours["current"]["system"]["total_bytes"])
-        theirs, ours = self.same("GET", "/gpu/stats")
-        self.assertEqual(theirs["reason"], ours["reason"])
-        self.assertEqual(theirs["operations"], ours["operations"])
-
-    def test_count(self):
-        theirs, ours = self.same("GET", "/count")
-        self.assertEqual(theirs, ours)
-
-    def test_config(self):
-        theirs, ours = self.same("GET", "/config")
-        self.assertEqual(theirs["config"], ours["config"])
-        self.assertEqual(theirs["runs"], ours["runs"])
-        self.same("PUT", "/config", '{"max_history_size": 10000}')
-
-    def test_exports(self):
-        for path in ("/export/json", "/export/csv", "/export/csv?table=gpu"):
-            with self.subTest(path):
-                theirs, ours = self.same("POST", path)
-                self.assertEqual(theirs["rows"], ours["rows"])
-                pattern = re.sub(r"\d+", "N", theirs["filename"])
-                self.assertIn(pattern.partition("N")[0], ours["filename"])
-                read = [self.one(port, token, "GET", made["download_url"])
-                        for port, token, made in (
-                            (self.port, self.steer, theirs),
-                            (self.mine.port, self.mine.steer_token, ours))]
-                self.assertEqual(read[0].status, 200)
-                for name in ("content-type", "x-content-type-options",
-                             "cache-control", "content-security-policy"):
-                    self.assertEqual(read[0].headers[name],
-                                     read[1].headers[name])
-                if "csv" in path:
-                    self.assertEqual(read[0].body, read[1].body)
-
-    def test_steering(self):
-        self.same("POST", "/monitoring/start")
-        self.same("POST", "/monitoring/stop")
-
-    def test_problems_have_the_same_words(self):
-        for method, path, body in (
-                ("GET", "/processing/stats?nonsense=1", None),
-                ("GET", "/processing/stats?window=x", None),
-                ("GET", "/processing/stats?window=5m&to=5", None),
-                ("GET", "/count?from=2&to=1", None),
-                ("GET", "/processing/stats?limit=0", None),
-                ("GET", "/processing/stats?cursor=x", None),
-                ("GET", "/operations/summary?sort=x", None),
-                ("GET", "/count?name=%zz", None),
-                ("POST", "/export/csv?table=x", None),
-                ("POST", "/export/json", '{"metric_type": "gpu"}'),
-                ("POST", "/export/csv", '{"metric_type": "x"}'),
-                ("POST", "/export/csv", '{"other": "x"}'),
-                ("PUT", "/config", '{"nonsense": 1}'),
-                ("PUT", "/config", '{"max_history_size": -1}'),
-                ("PUT", "/config", '{"dir": "x"}'),
-                ("GET", "/export/download/metrics_x.json", None),
-                ("GET", "/clear", None), ("PUT", "/clear", "{}")):
-            with self.subTest(f"{method} {path} {body}"):
-                theirs, ours = self.both(method, path, body)
-                self.assertEqual(theirs.status, ours.status,
-                                 (theirs.body, ours.body))
-                self.assertEqual(theirs.json["detail"],
-                                 ours.json["detail"])
-                self.assertEqual(theirs.json["instance"],
-                                 ours.json["instance"])
-                self.assertEqual(theirs.headers.get("allow"),
-                                 ours.headers.get("allow"))
 
 
 if __name__ == "__main__":

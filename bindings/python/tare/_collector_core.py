@@ -152,7 +152,8 @@ class CentralizedMetricsCollector:
         """Totals, time range, top metrics by average, recent activity."""
         stats = self.get_metric_stats()
         recent = self.get_latest_metrics(top)
-        first = _reading.run()["start_ns"] / NS
+        run = _reading.run()
+        first = run["start_ns"] / NS if run else time.time()
         lines = ["Performance metrics",
                  f"  metrics collected: {_total_count(stats)}, "
                  f"{len(stats)} names",

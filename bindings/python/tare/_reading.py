@@ -17,6 +17,15 @@ from . import _tare
 
 TYPES = {1: "bool", 2: "int", 3: "double", 4: "string", 5: "choice"}
 
+# The row of all durations where there are none.
+NOTHING: Dict[str, Any] = {
+    "name": "", "source": "", "unit": "ns", "labels": "", "kind": "scope",
+    "type": "time", "count": 0, "timed": 0, "failures": 0, "items": 0,
+    **dict.fromkeys(("total", "own", "net_total", "net_own"), 0.0),
+    **dict.fromkeys(("mean", "min", "max", "p50", "p90", "p95", "p99",
+                     "p999", "net_mean", "items_per_s", "last",
+                     "success_rate"), math.nan)}
+
 _lock = threading.Lock()
 _started = False
 _runs: Dict[int, Dict[str, Any]] = {}
@@ -55,13 +64,29 @@ def version() -> str:
 
 # ---- reading ---------------------------------------------------------------
 
-def run() -> Dict[str, Any]:
-    """id, pid and program of this run. A fork is a run of its own."""
+class NotMeasured(RuntimeError):
+    """This process measures nothing: TARE=off, or it could not begin."""
+
+
+def _open() -> Any:
+    try:
+        return _tare.open_view("self")
+    except RuntimeError as error:  # TARE_EOFF
+        raise NotMeasured("this process measures nothing: switch it on with "
+                          "tare.on()") from error
+
+
+def run() -> Optional[Dict[str, Any]]:
+    """id, pid and program of this run; None: nothing is measured. A fork is
+    a run of its own."""
     pid = os.getpid()
     known = _runs.get(pid)
     if known is None:
         _runs.clear()
-        view = _tare.open_view("self")
+        try:
+            view = _open()
+        except NotMeasured:
+            return None
         try:
             known = _runs[pid] = view.run()
         finally:
@@ -77,25 +102,40 @@ def selection(names: Sequence[str] = (), sources: Sequence[str] = (),
 
 def statistics(**chosen: Any) -> Dict[str, Any]:
     """times: all durations as one row; rows: every series; lost."""
-    found: Dict[str, Any] = _tare.read_statistics(*selection(**chosen))
+    wanted = selection(**chosen)
+    if run() is None:
+        return {"times": dict(NOTHING), "rows": [], "lost": 0}
+    found: Dict[str, Any] = _tare.read_statistics(*wanted)
     return found
 
 
 def readings(kind: str, **chosen: Any) -> Dict[str, Any]:
     """Samples of "memory" or "gpu": all, by_name and by_gpu."""
-    found: Dict[str, Any] = _tare.read_readings(kind, selection(**chosen))
+    wanted = selection(**chosen)
+    if run() is None:
+        whole = {"name": "", "reason": "", "gpu": -1, "count": 0,
+                 "is_available": False, "quantities": []}
+        return {"all": whole, "by_name": [], "by_gpu": []}
+    found: Dict[str, Any] = _tare.read_readings(kind, wanted)
     found["all"] = found["all"][0]
     return found
 
 
 def count_records(**chosen: Any) -> Dict[str, int]:
     """Records in the history, by kind."""
-    kinds: Dict[str, int] = _tare.read_counts(*selection(**chosen))
+    wanted = selection(**chosen)
+    if run() is None:
+        return {}
+    kinds: Dict[str, int] = _tare.read_counts(*wanted)
     return kinds
 
 
 def health() -> Dict[str, Any]:
-    view = _tare.open_view("self")
+    """Losses and counts; zeros where nothing is measured."""
+    if run() is None:
+        return dict.fromkeys(("events", "records_trimmed", "lost",
+                              "lost_records"), 0)
+    view = _open()
     try:
         found: Dict[str, Any] = view.health()
     finally:
@@ -114,7 +154,9 @@ def records(names: Sequence[str] = (), sources: Sequence[str] = (),
             most: int = 0) -> List[Dict[str, Any]]:
     """Records of the history, oldest first."""
     bits = sum(1 << KINDS.index(kind) for kind in kinds)
-    view = _tare.open_view("self")
+    if run() is None:
+        return []
+    view = _open()
     try:
         found: List[Dict[str, Any]] = view.records(
             tuple(names), tuple(sources), 0, from_ns, 0, 0, 0, most, bits)
@@ -131,7 +173,9 @@ def export_file(kind: str, table: Optional[str], folder: str,
     """Writes a file; its path and its number of rows. OSError: it cannot.
 
     Without a name it is a new file, metrics_<what>_<date>.<ending>.
+    NotMeasured: there is nothing to write.
     """
+    _open().close()
     err, path, rows = _tare.export_into(kind, table, os.fsencode(folder),
                                         name, selection(**chosen))
     if err:

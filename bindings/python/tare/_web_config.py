@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from . import _reading
 from ._web_answer import Answer, Problem, json_answer
-from ._web_documents import run_reference
+from ._web_documents import results, runs
 
 # Always shown, as users of the service know these; others if they are live.
 ALWAYS = ("max_history_size", "memory_sample_interval", "export_directory",
@@ -69,7 +69,7 @@ def _etag(config: Dict[str, Any]) -> str:
 def get() -> Answer:
     config = _config()
     document = {"config": config, "monitoring": _reading.monitoring(),
-                "runs": [run_reference()]}
+                "runs": runs()}
     return json_answer(document, 200, [("ETag", _etag(config))])
 
 
@@ -156,9 +156,6 @@ def put(members: Dict[str, Any], if_match: Optional[str],
         raise Problem(400, "the body cannot be read: too many members")
     _check_precondition(if_match)
     _set_all(members, root)
-    reference = run_reference()
     config = _config()
-    document = {"runs": [{"run": reference["run"], "pid": reference["pid"],
-                          "ok": True, "error": None}],
-                "config": config}
+    document = {"runs": results(), "config": config}
     return json_answer(document, 200, [("ETag", _etag(config))])

@@ -19,9 +19,19 @@ NS_PER_MS = 1e6
 Document = Dict[str, Any]
 
 
-def run_reference() -> Document:
+def runs() -> List[Document]:
+    """This run; none where nothing is measured."""
     run = _reading.run()
-    return {"run": run["id"], "pid": run["pid"], "program": run["program"]}
+    if run is None:
+        return []
+    return [{"run": run["id"], "pid": run["pid"],
+             "program": run["program"]}]
+
+
+def results() -> List[Document]:
+    """What a change did: it reached this process."""
+    return [{"run": run["run"], "pid": run["pid"], "ok": True, "error": None}
+            for run in runs()]
 
 
 def window(query: Query, now_ns: int) -> Document:
@@ -118,7 +128,7 @@ def processing(query: Query, now_ns: int, order: str) -> Document:
                         else None)
     document["window"] = window(query, now_ns)
     document["dropped"] = read["lost"]
-    document["runs"] = [run_reference()]
+    document["runs"] = runs()
     return document
 
 
@@ -169,9 +179,9 @@ def _process_now() -> List[Document]:
     except (OSError, ValueError):
         return []
     page = os.sysconf("SC_PAGESIZE")
-    reference = run_reference()
-    return [{"run": reference["run"], "pid": reference["pid"],
-             "rss_bytes": resident * page, "vm_bytes": pages * page}]
+    return [{"run": run["run"], "pid": run["pid"],
+             "rss_bytes": resident * page, "vm_bytes": pages * page}
+            for run in runs()]
 
 
 def memory(query: Query, now_ns: int) -> Document:
@@ -180,7 +190,7 @@ def memory(query: Query, now_ns: int) -> Document:
             "operations": _named(read["by_name"]),
             "current": {"system": _system_now(),
                         "processes": _process_now()},
-            "window": window(query, now_ns), "runs": [run_reference()]}
+            "window": window(query, now_ns), "runs": runs()}
 
 
 def gpu(query: Query, now_ns: int) -> Document:
@@ -195,7 +205,7 @@ def gpu(query: Query, now_ns: int) -> Document:
     return {"available": whole["is_available"], "reason": reason,
             **_group(whole), "operations": _named(read["by_name"]),
             "gpus": gpus, "window": window(query, now_ns),
-            "runs": [run_reference()]}
+            "runs": runs()}
 
 
 # ---- counts ----------------------------------------------------------------
@@ -217,5 +227,5 @@ def count(query: Query, now_ns: int) -> Document:
         "event_count": health["events"],
         "trimmed": health["records_trimmed"],
         "dropped": health["lost"] + health["lost_records"],
-        "runs": [run_reference()],
+        "runs": runs(),
     }

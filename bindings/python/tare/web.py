@@ -69,9 +69,9 @@ def _reads(request: Request, accepted: int) -> queries.Query:
 def _check_run(name: str) -> None:
     """Only this process answers: another run is not there."""
     run = _reading.run()
-    if name in ("self", "last", str(run["pid"]), run["program"]):
-        return
-    if run["id"].startswith(name):
+    if run is not None and (
+            name in ("self", "last", str(run["pid"]), run["program"])
+            or run["id"].startswith(name)):
         return
     raise Problem(404, f"there is no run '{name[:60]}' here: these routes "
                   "are about this process; 'tare serve' has all runs")
@@ -105,9 +105,9 @@ def _no_twins(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
 
 
 class Application:
-    """The routes, whatever the protocol. `export_root`: the folder below
-    which a request may set export_directory; by default export_directory as
-    it is now."""
+    """The routes, whatever the protocol. Switches measuring on, unless
+    TARE=off. `export_root`: the folder below which a request may set
+    export_directory; by default export_directory as it is now."""
 
     def __init__(self, export_root: Optional[str] = None) -> None:
         _reading.start()
@@ -140,8 +140,12 @@ class Application:
             answer = problem_answer(problem, whole)
         except MemoryError:
             answer = problem_answer(Problem(503, "out of memory"), whole)
+        except _reading.NotMeasured as error:
+            answer = problem_answer(Problem(409, str(error)), whole)
         except OSError as error:
-            answer = problem_answer(_trouble(error), whole)
+            answer = problem_answer(
+                Problem(500, "cannot read the measurements: "
+                        f"{error.strerror or error}"), whole)
         except Exception:  # pylint: disable=broad-except
             log.exception("tare: %s %s failed", request.method, whole)
             answer = problem_answer(
@@ -228,10 +232,10 @@ class Application:
         except OSError as error:
             raise Problem(409, f"cannot {action} {what}: "
                           f"{error.strerror or error}") from None
-        reference = documents.run_reference()
-        result = {"run": reference["run"], "pid": reference["pid"],
-                  "ok": True, "error": None}
-        return json_answer({"action": action, "runs": [result],
+        if not documents.runs():
+            raise Problem(409, f"cannot {action} {what}: this process "
+                          "measures nothing: switch it on with tare.on()")
+        return json_answer({"action": action, "runs": documents.results(),
                             "succeeded": 1, "failed": 0})
 
     def _start(self, request: Request) -> Answer:
@@ -256,12 +260,6 @@ class Application:
         with self._lock:
             return config.put(members, request.headers.get("if-match"),
                               self._root)
-
-
-def _trouble(error: OSError) -> Problem:
-    reason = error.strerror or str(error)
-    return Problem(409 if "is off" in reason else 500,
-                   f"cannot read the measurements: {reason}")
 
 
 # ---- places ----------------------------------------------------------------
