@@ -110,6 +110,7 @@ struct tr_path {
 	uint64_t tried; /* part of `untimed`: to find the cost of timing */
 	double sum;
 	double open_ticks; /* of scopes under way, so far */
+	double least;	   /* of an estimate: timed calls below it took this */
 };
 
 TR_INLINE bool tr_path_is_function(const struct tr_path *path)
@@ -350,6 +351,8 @@ uint32_t tr_path_function(struct tr_gather *gather, uint32_t parent,
 			  uint64_t address);
 /* Is its time that of some calls, scaled to all? */
 bool tr_path_is_estimate(const struct tr_gather *gather, uint32_t index);
+/* Is its own time what estimates of its children leave? */
+bool tr_path_own_is_estimate(const struct tr_gather *gather, uint32_t index);
 
 /* ---- cells.c ----------------------------------------------------------- */
 

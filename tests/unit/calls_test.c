@@ -108,6 +108,46 @@ TEST(long_functions_are_timed_at_each_call_and_times_add_up)
 	scene_play(play_slow);
 }
 
+/* Each call of `b` is timed; of `a`, around it, one call in 64. */
+static void play_child_of_rare(void)
+{
+	const tare_node *node;
+	tare_view *view;
+	double a = 0, b = 0;
+	size_t n;
+
+	scene_clock();
+	start("sparse");
+	tr_ledger->header->outside_ticks = 50;
+	begin('m');
+	for (int i = 0; i < 2000; i++) {
+		begin('a');
+		begin('b');
+		scene_pass_ns(i == 1000 ? 100000000 : 5000);
+		end();
+		end();
+	}
+	end();
+	view = scene_view();
+	if (!view || !CHECK_INT(tare_view_tree(view, &node, &n), 0))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (node[i].address == (uintptr_t)code('m'))
+			CHECK(!node[i].is_estimate && node[i].own_is_estimate);
+		if (node[i].address == (uintptr_t)code('a'))
+			a = node[i].total_ns;
+		if (node[i].address == (uintptr_t)code('b'))
+			b = node[i].total_ns;
+	}
+	CHECK(b > 1e8 && a >= b);
+	tare_view_close(view);
+}
+
+TEST(an_estimate_is_not_less_than_what_was_timed_below_it)
+{
+	scene_play(play_child_of_rare);
+}
+
 static void play_recursion_time(void)
 {
 	tare_call r;

@@ -161,6 +161,8 @@ typedef struct tare_call {
 	double own_share;
 	bool is_estimate;	/* times of some calls, scaled to all */
 	bool below_resolution;	/* too short for the clock: use samples */
+	bool own_is_estimate;	/* own time is what estimates of what it called
+				 * leave; the total may be exact */
 } tare_call;
 TARE_ARRAY_OF_(tare_call)
 

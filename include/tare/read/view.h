@@ -262,6 +262,8 @@ typedef struct tare_node {
 	const char *file;	/* "" if unknown */
 	uint64_t calls_low, calls_high; /* as count_low, count_high of
 				 * tare_stats */
+	bool own_is_estimate;	/* own time is what estimates of what it called
+				 * leave; the total may be exact */
 } tare_node;
 TARE_ARRAY_OF_(tare_node)
 

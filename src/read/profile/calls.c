@@ -59,6 +59,7 @@ static void add_path(tare_view *view, tare_call *call, uint32_t index,
 	call->calls += p->calls + p->untimed;
 	call->timed += p->calls;
 	call->open += p->open;
+	call->own_is_estimate |= tr_path_own_is_estimate(&view->all, index);
 	call->own_ns += tr_view_ns(view, times->own);
 	call->net_own_ns += tr_view_ns(view, times->net_own);
 	if (tr_path_recurs(&view->all, index))

@@ -87,6 +87,7 @@ static void fill_node(const struct tree *tree, uint32_t index, double whole)
 	node->open = p->open;
 	node->failures = p->failures;
 	node->is_estimate = tr_path_is_estimate(&view->all, index);
+	node->own_is_estimate = tr_path_own_is_estimate(&view->all, index);
 	node->repaired = node->is_estimate || tr_path_is_function(p) ?
 				 0 :
 				 p->untimed - p->tried;

@@ -132,9 +132,38 @@ static bool is_scaled(const struct tr_gather *g, uint32_t path)
 	return g->path[path].tried || tr_path_is_estimate(g, path);
 }
 
+/* Time of the children that no estimate can change. */
+static double sure_below(const struct tr_gather *g, uint32_t path)
+{
+	double sure = 0;
+
+	for (uint32_t i = g->path[path].first; i; i = g->path[i].next)
+		sure += is_scaled(g, i) ? g->path[i].least :
+					  g->path[i].sum + g->path[i].open_ticks;
+	return sure;
+}
+
+/*
+ * A rare long call, or a time without a processor, may be in a call that has no
+ * time, while the functions below it are timed at each call: then the estimate
+ * is less than these took.
+ */
+static void raise_to_children(struct tr_gather *g)
+{
+	for (uint32_t i = g->n_paths; i-- > 1;) {
+		struct tr_path *p = &g->path[i];
+
+		if (!is_scaled(g, i))
+			continue;
+		p->least = tr_most(sure_below(g, i) - p->open_ticks, 0);
+		p->sum = tr_most(p->sum, p->least);
+	}
+}
+
 /*
  * An estimate from few calls may exceed what is possible. Limits it to the time
- * that the enclosing scope has left, and at the top to that of the threads.
+ * that the enclosing scope has left, and at the top to that of the threads. What
+ * is sure to be in it stays.
  */
 static void cap_children(tare_view *view, uint32_t parent)
 {
@@ -142,21 +171,25 @@ static void cap_children(tare_view *view, uint32_t parent)
 	double room = parent ? g->path[parent].sum +
 				       g->path[parent].open_ticks :
 			       most_ticks(view);
-	double estimated = 0;
+	double above = 0; /* what is sure */
 
 	for (uint32_t i = g->path[parent].first; i; i = g->path[i].next) {
 		const struct tr_path *p = &g->path[i];
 
+		room -= is_scaled(g, i) ? p->least : p->sum + p->open_ticks;
 		if (is_scaled(g, i))
-			estimated += p->sum;
-		else
-			room -= p->sum + p->open_ticks;
+			above += p->sum - p->least;
 	}
-	if (estimated <= tr_most(room, 0))
+	room = tr_most(room, 0);
+	if (above <= room)
 		return;
-	for (uint32_t i = g->path[parent].first; i; i = g->path[i].next)
+	for (uint32_t i = g->path[parent].first; i; i = g->path[i].next) {
+		struct tr_path *p = &g->path[i];
+
 		if (is_scaled(g, i))
-			g->path[i].sum *= tr_most(room, 0) / estimated;
+			p->sum = p->least +
+				 (p->sum - p->least) * (room / above);
+	}
 }
 
 void tr_estimate_paths(struct tr_gather *g, const struct tr_gather *all)
@@ -185,6 +218,7 @@ void tr_estimate(tare_view *view)
 		if (g->series[id].site && g->series[id].site->worst)
 			estimate_series(view, &g->series[id], id);
 	tr_estimate_paths(g, g);
+	raise_to_children(g);
 	/* Parents come before their children. */
 	for (uint32_t i = 0; i < g->n_paths; i++)
 		cap_children(view, i);

@@ -73,3 +73,13 @@ bool tr_path_is_estimate(const struct tr_gather *gather, uint32_t index)
 	return tr_path_is_function(p) ? tr_path_is_sampled(p) :
 					gather->series[p->site].is_estimate;
 }
+
+bool tr_path_own_is_estimate(const struct tr_gather *gather, uint32_t index)
+{
+	bool is_estimate = tr_path_is_estimate(gather, index);
+
+	for (uint32_t i = gather->path[index].first; i && !is_estimate;
+	     i = gather->path[i].next)
+		is_estimate = tr_path_is_estimate(gather, i);
+	return is_estimate;
+}

@@ -113,7 +113,7 @@ static const char *mark_of_call(const tare_call *c)
 {
 	if (c->below_resolution)
 		return " ~";
-	return c->is_estimate ? " *" : "  ";
+	return c->is_estimate || c->own_is_estimate ? " *" : "  ";
 }
 
 static void call_notes(struct tr_report *r, const struct keyed_call *rows,
@@ -127,7 +127,9 @@ static void call_notes(struct tr_report *r, const struct keyed_call *rows,
 	}
 	if (estimated)
 		tr_buf_adds(r->buf, "* counts are exact, times are those of "
-				    "some calls, for all\n");
+				    "some calls, for all; own time above these "
+				    "is what\n  they leave (--calls=timed "
+				    "times all)\n");
 	if (marked)
 		tr_buf_adds(r->buf, tare_view_sampling(r->view)->samples ?
 				    "~ too short for the clock: believe the "
@@ -237,6 +239,7 @@ static const struct tr_field call_fields[] = {
 	CALL(timed), CALL(open), CALL(total_ns), CALL(own_ns),
 	CALL(net_total_ns), CALL(net_own_ns), CALL(share), CALL(own_share),
 	TR_FIELD(tare_call, "estimate", is_estimate), CALL(below_resolution),
+	TR_FIELD(tare_call, "own_estimate", own_is_estimate),
 };
 
 int tr_json_calls(struct tr_json *j, struct tr_report *r)

@@ -18,6 +18,7 @@ static const struct tr_field node_fields[] = {
 	NODE(failures), NODE(repaired), NODE(total_ns), NODE(own_ns),
 	NODE(net_total_ns), NODE(net_own_ns), NODE(share),
 	NODE(below_resolution), TR_FIELD(tare_node, "estimate", is_estimate),
+	TR_FIELD(tare_node, "own_estimate", own_is_estimate),
 	TR_FIELD(tare_node, "function", is_function), NODE(file), NODE(line),
 };
 

@@ -22,7 +22,7 @@ struct tree_rows {
 	size_t width;
 	bool is_all, is_timed; /* all paths; some functions have a time */
 	size_t functions, hidden, left_out, shown;
-	bool marked, estimated;
+	bool marked, estimated, is_sparse;
 	struct tr_trim trim;
 	uint64_t above[DEPTH_MOST]; /* addresses on the path */
 };
@@ -98,7 +98,7 @@ static void add_row(struct tree_rows *t, const tare_node *node, size_t depth)
 					   t->trim.base);
 	if (is_marked)
 		tr_buf_adds(r->buf, "  ~");
-	else if (node->is_estimate)
+	else if (node->is_estimate || node->own_is_estimate)
 		tr_buf_adds(r->buf, "  *");
 	add_count(r, node->open, "open");
 	add_count(r, node->failures, "failed");
@@ -106,6 +106,7 @@ static void add_row(struct tree_rows *t, const tare_node *node, size_t depth)
 	tr_buf_addc(r->buf, '\n');
 	t->marked |= is_marked;
 	t->estimated |= node->is_estimate;
+	t->is_sparse |= node->is_estimate && node->is_function;
 }
 
 /* A function that calls itself is shown for two levels. */
@@ -156,6 +157,9 @@ static void notes(const struct tree_rows *t)
 				 "the time only\n" :
 				 "* an estimate, to keep measuring cheap: all "
 				 "calls were counted, some were timed\n");
+	if (t->is_sparse)
+		tr_buf_adds(buf, "  own time above these is what they leave "
+				 "(--calls=timed times all)\n");
 	if (t->marked)
 		tr_buf_adds(buf, "~ too short for the clock: counts are "
 				 "exact, times are not\n");
