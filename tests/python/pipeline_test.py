@@ -10,10 +10,12 @@ import tracemalloc
 import types
 import unittest
 from collections import deque
+from unittest import mock
 
 import package
 
 import tare
+from tare import pipeline
 from tare.pipeline import (MetricsCollectorDict, MetricsCollectorSlots,
                            StageMetrics, measuredStage)
 
@@ -138,15 +140,19 @@ class Stages(unittest.TestCase):
                           source.metrics.recordsOut), (10, 10))
 
     def test_the_latency_is_the_downstream_s(self):
+        clock = [0]
+
         def work():
-            for record in Filter().process(range(4)):
-                if record == 1:
-                    sum(range(300000))
-        said(work)
-        slow, quick = Filter.process.metrics.latenciesMs
-        self.assertGreater(slow, 3 * quick)
-        self.assertAlmostEqual(Filter.process.metrics.downstreamTimeMs,
-                               slow + quick, delta=0.5)
+            for record in Filter().process(range(6)):
+                clock[0] += record * 1000000
+        with mock.patch.object(pipeline, "_now", lambda: clock[0] + 1):
+            said(work)
+        metrics = Filter.process.metrics
+        self.assertEqual(list(metrics.latenciesMs), [1.0, 3.0, 5.0])
+        self.assertEqual(metrics.meanLatencyMs, 3.0)
+        self.assertEqual(metrics.downstreamTimeMs, 9.0)
+        self.assertEqual(metrics.totalTimeMs, 9.0)
+        self.assertAlmostEqual(metrics.throughputRps, 3 / 0.009)
 
     def test_only_the_last_latencies_are_kept(self):
         said(lambda: list(Normalizer().process(range(1000))))

@@ -92,9 +92,9 @@ class Timing(Service):
             work()
         self.assertGreater(timer.duration_ms, 0)
         self.assertEqual(timer.metadata, {"job_id": "j1"})
-        self.assertAlmostEqual(
-            timer.duration_ms, self.records("timed")[0]["duration_ns"] / 1e6,
-            delta=5)
+        # The record's interval is around the timer's.
+        recorded = self.records("timed")[0]["duration_ns"] / 1e6
+        self.assertLessEqual(timer.duration_ms, recorded * 1.001 + 0.01)
         with timer:
             work()
         self.assertEqual(len(self.records("timed")), 2)
