@@ -7,7 +7,7 @@ import math
 import os
 import threading
 import time
-from typing import Any, Dict, List, Mapping, Optional, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Union
 
 from . import _reading
 from ._collector_metric import Metric, MetricType, Selector, describe
@@ -16,6 +16,33 @@ UNITS = {MetricType.TIME: "s", MetricType.THROUGHPUT: "1/s",
          MetricType.MEMORY: "B", MetricType.RATIO: "1",
          MetricType.PERCENTAGE: "%"}
 NS = 1e9
+
+
+STORES_MOST = 10000   # metrics whose handles are kept
+
+
+def _store_of(name: str, kind: MetricType, source: Optional[str],
+              unit: Optional[str], tags: Optional[Mapping[str, Any]],
+              ) -> Callable[[float], Any]:
+    """What stores a value of this metric."""
+    if kind is MetricType.TIME:
+        record = _reading.series("scope", "time", name, None, source,
+                                 tags).record
+        return lambda number: record(number, None)
+    if kind is MetricType.COUNTER:
+        add = _reading.series("counter", "counter", name, unit, source,
+                              tags).add
+
+        def grow(number: float) -> None:
+            if number < 0:
+                raise ValueError(f"{name}: a counter only grows, {number!r} "
+                                 "is negative")
+            add(number)
+        return grow
+    observe: Callable[[float], Any] = _reading.series(
+        "value", kind.value, name, unit or UNITS.get(kind), source,
+        tags).observe
+    return observe
 
 
 def _number(value: Any) -> float:
@@ -32,12 +59,14 @@ class CentralizedMetricsCollector:
     _instance: Optional["CentralizedMetricsCollector"] = None
     _instance_lock = threading.Lock()
     enabled: bool
+    _stores: Dict[Any, Callable[[float], Any]]
 
     def __new__(cls) -> "CentralizedMetricsCollector":
         with cls._instance_lock:
             if cls._instance is None:
                 made = super().__new__(cls)
                 made.enabled = True
+                made._stores = {}
                 cls._instance = made
             return cls._instance
 
@@ -61,24 +90,16 @@ class CentralizedMetricsCollector:
                       tags: Optional[Mapping[str, Any]] = None) -> None:
         """One value. Times are in seconds, memory in bytes. Each set of tags
         is a series of its own: use tags with few values."""
-        kind = MetricType.of(type)
+        key = (name, type, source, unit)
+        store = self._stores.get(key) if not tags else None
+        if store is None:
+            store = _store_of(name, MetricType.of(type), source, unit, tags)
+            if not tags and len(self._stores) < STORES_MOST:
+                self._stores[key] = store
         number = _number(value)
-        if not self.enabled:
-            return
-        _reading.start(keep_all=True)
-        if kind is MetricType.TIME:
-            _reading.series("scope", "time", name, None, source,
-                            tags).record(number, None)
-        elif kind is MetricType.COUNTER:
-            if number < 0:
-                raise ValueError(f"{name}: a counter only grows, {value!r} "
-                                 "is negative")
-            _reading.series("counter", "counter", name, unit, source,
-                            tags).add(number)
-        else:
-            _reading.series("value", kind.value, name,
-                            unit or UNITS.get(kind), source,
-                            tags).observe(number)
+        if self.enabled:
+            _reading.start(keep_all=True)
+            store(number)
 
     def record_timing(self, name: str, seconds: float,
                       source: Optional[str] = None) -> None:
@@ -288,9 +309,12 @@ def _export(kind: str, table: Optional[str], path: str) -> str:
 
 # ---- functions of the module -----------------------------------------------
 
+_collector = CentralizedMetricsCollector()
+
+
 def get_metrics_collector() -> CentralizedMetricsCollector:
     """The collector of this process: always the same object."""
-    return CentralizedMetricsCollector()
+    return _collector
 
 
 def record_metric(name: str, value: float,
@@ -299,20 +323,20 @@ def record_metric(name: str, value: float,
                   unit: Optional[str] = None,
                   tags: Optional[Mapping[str, Any]] = None) -> None:
     """record_metric("cpu_usage", 85.0, "percentage", "system_monitor")"""
-    get_metrics_collector().record_metric(name, value, type, source,
-                                          unit=unit, tags=tags)
+    _collector.record_metric(name, value, type, source,
+                             unit=unit, tags=tags)
 
 
 def record_timing(name: str, seconds: float,
                   source: Optional[str] = None) -> None:
     """record_timing("database_query_time", 0.025, "database")"""
-    get_metrics_collector().record_timing(name, seconds, source)
+    _collector.record_timing(name, seconds, source)
 
 
 def record_counter(name: str, value: float = 1.0,
                    source: Optional[str] = None) -> None:
     """record_counter("api_requests", 1.0, "api_handler")"""
-    get_metrics_collector().record_counter(name, value, source)
+    _collector.record_counter(name, value, source)
 
 
 def print_metrics_report() -> None:

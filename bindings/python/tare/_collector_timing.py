@@ -9,7 +9,7 @@ import time
 from typing import Any, Callable, Dict, List, Optional, TypeVar, Union
 
 from . import _reading
-from ._collector_core import CentralizedMetricsCollector
+from ._collector_core import get_metrics_collector
 from ._collector_metric import MetricsAggregator
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -43,7 +43,7 @@ class Timer:
         self.elapsed_time = time.perf_counter() - self._start
         self._start = None
         if self.collect_metrics and self.name is not None:
-            CentralizedMetricsCollector().record_timing(
+            get_metrics_collector().record_timing(
                 self.name, self.elapsed_time, self.source)
         return self.elapsed_time
 
@@ -105,7 +105,7 @@ class PerformanceMonitor:
     def record(self, operation: str, seconds: float) -> None:
         self._values.add_metric(operation, seconds)
         if self.collect_metrics:
-            CentralizedMetricsCollector().record_timing(
+            get_metrics_collector().record_timing(
                 operation, seconds, self.name or None)
 
     def get_stats(self, operation: Optional[str] = None) -> Dict[str, Any]:
@@ -160,7 +160,7 @@ class time_block:  # pylint: disable=invalid-name
 
 
 def _is_collecting() -> bool:
-    if not CentralizedMetricsCollector().enabled:
+    if not get_metrics_collector().enabled:
         return False
     _reading.start(keep_all=True)
     return True

@@ -241,11 +241,6 @@ def scope(name: str) -> Any:
     return _tare.scope(name)
 
 
-def operation(name: str, attributes: Optional[Mapping[str, Any]]) -> Any:
-    """A scope whose calls are always kept as records."""
-    return _tare.Operation(name, attributes)
-
-
 def record(name: str, ms: float, error: Optional[str],
            attributes: Mapping[str, Any]) -> bool:
     return bool(_tare.record_duration(name, ms, error, dict(attributes)))

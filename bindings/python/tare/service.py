@@ -22,6 +22,7 @@ import time
 from typing import Any, Dict, List, Mapping, Optional
 
 from . import _reading
+from ._tare import Operation as _Operation
 from ._web_documents import figures, operation, sort_rows
 
 __all__ = ["PerformanceMetricsCollector", "PerformanceTimer",
@@ -51,7 +52,7 @@ class PerformanceTimer:
         self.duration_ms: Optional[float] = None
         self.success = True
         self.error_message: Optional[str] = None
-        self._scope = _reading.operation(operation, attributes)
+        self._scope = _Operation(operation, attributes)
 
     def __enter__(self) -> "PerformanceTimer":
         _reading.start()
