@@ -9,6 +9,7 @@ import os
 import package
 
 import tare
+from tare import _reading
 from tare.service import (measure_performance, record_gpu_usage,
                           record_memory_usage, record_processing_time)
 
@@ -73,7 +74,9 @@ JSON = (("Content-Type", "application/json"),)
 
 
 def fill():
-    """The same work for every test."""
+    """The same work for every test, with exports in the test's folder."""
+    _reading.start()
+    _reading.set_option("export_directory", EXPORTS)
     tare.clear()
     for n in range(5):
         with measure_performance("load", photo_id=n):
