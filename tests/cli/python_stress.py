@@ -38,7 +38,7 @@ def work(seed, end):
     for round_number in itertools.count():
         if time.monotonic() > end:
             return round_number
-        k = pick.randrange(100000)
+        k = pick.randrange(1500)
         scope = {}
         exec(compile(SOURCE.format(k=k), "<made %d>" % (k % 7), "exec"), scope)
         scope["outer_%d" % k](pick.randrange(2, 9))
