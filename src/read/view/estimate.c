@@ -138,15 +138,16 @@ static double sure_below(const struct tr_gather *g, uint32_t path)
 	double sure = 0;
 
 	for (uint32_t i = g->path[path].first; i; i = g->path[i].next)
-		sure += is_scaled(g, i) ? g->path[i].least :
-					  g->path[i].sum + g->path[i].open_ticks;
+		sure += is_scaled(g, i) ?
+				g->path[i].least :
+				g->path[i].sum + g->path[i].open_ticks;
 	return sure;
 }
 
 /*
- * A rare long call, or a time without a processor, may be in a call that has no
- * time, while the functions below it are timed at each call: then the estimate
- * is less than these took.
+ * A rare long call, or a time without a processor, may be in a call that has
+ * no time, while the functions below it are timed at each call: then the
+ * estimate is less than these took.
  */
 static void raise_to_children(struct tr_gather *g)
 {
@@ -161,9 +162,9 @@ static void raise_to_children(struct tr_gather *g)
 }
 
 /*
- * An estimate from few calls may exceed what is possible. Limits it to the time
- * that the enclosing scope has left, and at the top to that of the threads. What
- * is sure to be in it stays.
+ * An estimate from few calls may exceed what is possible. Limits it to the
+ * time that the enclosing scope has left, and at the top to that of the
+ * threads. What is sure to be in it stays.
  */
 static void cap_children(tare_view *view, uint32_t parent)
 {
