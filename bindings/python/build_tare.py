@@ -16,7 +16,8 @@ src/core becomes _tare.abi3.so, which all CPython from 3.10 on can load.
 src/profile becomes _profile, which belongs to one version; a wheel with it is
 for that version only.
 
-Variables: CC, CFLAGS, LDFLAGS; TARE_WITHOUT_PROFILE=1 leaves _profile out.
+Variables: CC, CFLAGS, LDFLAGS; TARE_WITHOUT_PROFILE=1 leaves _profile out;
+TARE_OBJECTS is a folder of objects to use again, outside of a checkout.
 """
 
 import base64
@@ -114,13 +115,15 @@ def version():
 
 
 def run(command):
-    done = subprocess.run(command, text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, check=False)
+    try:
+        done = subprocess.run(command, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False)
+    except OSError as error:
+        raise Stop(f"cannot run '{command[0]}': {error.strerror}") from None
     if done.returncode:
         shown = " ".join(shlex.quote(word) for word in command[:4])
         raise Stop(f"failed: {shown} ...\n{done.stdout}")
-    if done.stdout.strip():
-        print(done.stdout.rstrip(), file=sys.stderr)
+    return done.stdout
 
 
 def words(name, default=""):
@@ -171,9 +174,7 @@ class Builder:
         self.kept = kept
         self.cc = compiler()
         self.parts = parts_folder(scratch)
-        self.compiler = subprocess.run(
-            self.cc + ["--version"], text=True, check=False,
-            stdout=subprocess.PIPE).stdout
+        self.compiler = run(self.cc + ["--version"])
 
     def object_of(self, source, flags):
         folders = [self.parts, os.path.dirname(source),
@@ -185,8 +186,10 @@ class Builder:
         if is_checkout():
             command.append(f"-ffile-prefix-map={ROOT}=.")
         command.append(f"-ffile-prefix-map={self.scratch}=.")
-        key = "\0".join(word for word in command if self.scratch not in word)
-        key += self.compiler + content(source, folders)
+        # Folders say nothing: the content of what is included is in the key.
+        key = "\0".join(word for word in command if not word.startswith(
+            ("-I", "-ffile-prefix-map")))
+        key += python_tag() + self.compiler + content(source, folders)
         name = hashlib.sha256(key.encode()).hexdigest()[:32] + ".o"
         out = os.path.join(self.kept, name)
         if not os.path.exists(out):
@@ -209,6 +212,11 @@ class Builder:
         return out
 
 
+def python_tag():
+    """Its headers are not in the key."""
+    return sysconfig.get_config_var("SOABI") or sys.version
+
+
 def own_sources(folder):
     path = os.path.join(HERE, "src", folder)
     if not os.path.isdir(path):
@@ -226,7 +234,8 @@ def build_extensions(scratch, out):
     """Name in the package -> file, of all extensions."""
     kept = os.path.join(ROOT, "build", "python", "objects")
     if not is_checkout():
-        kept = os.path.join(scratch, "objects")
+        kept = os.environ.get("TARE_OBJECTS",
+                              os.path.join(scratch, "objects"))
     os.makedirs(kept, exist_ok=True)
     os.makedirs(out, exist_ok=True)
     builder = Builder(scratch, kept)

@@ -21,8 +21,6 @@ nanoseconds.
 What is used rarely is loaded at its first use, so that the import is quick.
 """
 
-import importlib
-
 from ._tare import (clear, count, gauge, is_on, ledger_path, off, on,
                     record_gpu, record_memory, scope, step, value)
 from ._tare import version as __version__
@@ -67,6 +65,8 @@ _LAZY = {
     "runs": "_read",
 }
 
+_LAZY.update({"Profile": "profiling", "profile": "profiling",
+              "alloc": "alloc"})
 _LAZY.update(dict.fromkeys(("asgi", "serve", "wsgi"), "web"))
 _LAZY.update((name, name) for name in (
     "collector", "pipeline", "service", "timing", "training", "web"))
@@ -80,6 +80,7 @@ def __getattr__(name):
     module = _LAZY.get(name)
     if module is None:
         raise AttributeError(f"module 'tare' has no attribute '{name}'")
+    import importlib
     found = importlib.import_module(f"tare.{module}")
     if module != name:
         found = getattr(found, name)
@@ -93,4 +94,5 @@ def __dir__():
 
 def load_ipython_extension(shell):
     """%load_ext tare"""
-    importlib.import_module("tare._notebook").load(shell)
+    from . import _notebook
+    _notebook.load(shell)
