@@ -122,20 +122,24 @@ static bool has_lock(PyThreadState *state)
 	return state && tr_state_with_lock() == state;
 }
 
-static uint32_t site_of(struct tr_book *book, PyThreadState *state)
+static uint32_t site_of(struct tr_book *book)
 {
-	if (book->is_locked)
+	PyThreadState *state;
+
+	if (book->is_locked) {
+		state = PyGILState_GetThisThreadState();
 		return tr_sites_find(&book->sites, state,
 				     tr_tracking.max_frames, has_lock(state));
+	}
+	state = tr_state_with_lock();
 	if (tr_tracking.max_frames == 1)
 		return tr_sites_line(&book->sites, state);
 	return tr_sites_find(&book->sites, state, tr_tracking.max_frames, true);
 }
 
-static void add(struct tr_book *book, PyThreadState *state, void *block,
-		size_t size)
+static inline void add(struct tr_book *book, void *block, size_t size)
 {
-	uint32_t index = site_of(book, state);
+	uint32_t index = site_of(book);
 	struct tr_site *site;
 	uint64_t bytes, blocks;
 
@@ -152,8 +156,8 @@ static void add(struct tr_book *book, PyThreadState *state, void *block,
 	add_bytes(book, bytes);
 }
 
-static inline void add_if_wanted(struct tr_book *book, PyThreadState *state,
-				 void *block, size_t size)
+static inline void add_if_wanted(struct tr_book *book, void *block,
+				 size_t size)
 {
 	if (tr_tracking.mean_bytes > 0) {
 		uint8_t *count;
@@ -164,23 +168,22 @@ static inline void add_if_wanted(struct tr_book *book, PyThreadState *state,
 		if (*count < UINT8_MAX)
 			++*count;
 	}
-	add(book, state, block, size);
+	add(book, block, size);
 }
 
-void tr_book_add(struct tr_book *book, PyThreadState *state, void *block,
-		 size_t size)
+void tr_book_add(struct tr_book *book, void *block, size_t size)
 {
 	if (!book->is_locked) {
-		add_if_wanted(book, state, block, size);
+		add_if_wanted(book, block, size);
 		return;
 	}
 	(void)pthread_mutex_lock(&book->mutex);
 	if (book->sites.site)
-		add_if_wanted(book, state, block, size);
+		add_if_wanted(book, block, size);
 	(void)pthread_mutex_unlock(&book->mutex);
 }
 
-static bool take(struct tr_book *book, void *block)
+static inline bool take(struct tr_book *book, void *block)
 {
 	uint64_t bytes, blocks;
 	struct tr_site *site;

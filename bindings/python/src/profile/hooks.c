@@ -40,46 +40,36 @@ static struct tr_book *book_of(enum domain domain)
 #endif
 }
 
-/* The calling thread's state, for its frames. NULL: not a thread of Python. */
-static inline PyThreadState *state_of(enum domain domain)
-{
-	return domain == RAW ? PyGILState_GetThisThreadState()
-			     : tr_state_with_lock();
-}
-
 /*
  * Whether this thread may use the book. A subinterpreter with a lock of its
  * own must not use a book that another lock guards.
  */
-static inline bool is_ours(enum domain domain, PyThreadState *state)
+static inline bool is_ours(enum domain domain)
 {
 #if TR_HAS_MONITORING
-	return domain == RAW || !state || state->interp == owner;
+	PyThreadState *state;
+
+	if (domain == RAW)
+		return true;
+	state = tr_state_with_lock();
+	return !state || state->interp == owner;
 #else
 	(void)domain;
-	(void)state;
 	return true;
 #endif
 }
 
 static inline void note(enum domain domain, void *block, size_t size)
 {
-	PyThreadState *state = state_of(domain);
-
-	if (block && is_on && !is_paused && is_ours(domain, state))
-		tr_book_add(book_of(domain), state, block, size);
+	if (block && !is_paused && is_ours(domain))
+		tr_book_add(book_of(domain), block, size);
 }
 
 /* True: the block was recorded. */
 static inline bool forget(enum domain domain, void *block)
 {
-	if (!block || !is_on)
-		return false;
-#if TR_HAS_MONITORING
-	if (domain != RAW && !is_ours(domain, tr_state_with_lock()))
-		return false;
-#endif
-	return tr_book_remove(book_of(domain), block);
+	return block && is_on && is_ours(domain) &&
+	       tr_book_remove(book_of(domain), block);
 }
 
 static inline void *do_malloc(enum domain domain, size_t size)

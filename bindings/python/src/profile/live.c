@@ -3,7 +3,8 @@
 
 #include <sys/mman.h>
 
-#define FIRST_SLOTS 4096u
+#define FIRST_SLOTS 16384u
+#define SMALL_SLOTS 65536u /* 1 MiB: may be rather empty */
 #define MOST_SLOTS (UINT64_C(1) << 31)
 #define FIRST_BIG 256u
 
@@ -26,8 +27,9 @@ static void insert(struct tr_live *live, struct tr_block block)
 }
 
 /*
- * By a quarter, or to the same size if many slots are only marks. Half to 5/8
- * of the slots are in use then at most: fuller tables search longer.
+ * Small ones to the double, others by a quarter; or to the same size if many
+ * slots are only marks. At most 5/8 of the slots are in use: fuller tables
+ * search longer.
  */
 bool tr_live_grow(struct tr_live *live)
 {
@@ -36,7 +38,7 @@ bool tr_live_grow(struct tr_live *live)
 	struct tr_block *slot;
 
 	if (old.n_used >= old.limit / 5 * 4)
-		n += old.n_slots / 4;
+		n += old.n_slots < SMALL_SLOTS ? n : n / 4;
 	if (n > MOST_SLOTS)
 		return false;
 	slot = map_zeros(n * sizeof(*slot));

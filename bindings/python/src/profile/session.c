@@ -45,7 +45,7 @@ void tr_session_name(struct tr_session *session, uintptr_t key,
 	PyErr_Restore(type, value, trace);
 }
 
-/* ---- threads ------------------------------------------------------------ */
+/* ---- threads ----------------------------------------------------------- */
 
 /* Runs when a thread ends. The tree may be gone, unless still measured. */
 static void on_thread_end(void *unused)
@@ -142,7 +142,7 @@ struct tr_thread *tr_thread_attach(void)
 	return tr_self.thread;
 }
 
-/* ---- start and stop ------------------------------------------------------ */
+/* ---- start and stop ---------------------------------------------------- */
 
 static void close_threads(struct tr_session *session)
 {
@@ -231,7 +231,7 @@ void tr_session_after_fork(void)
 		}
 }
 
-/* ---- own cost ------------------------------------------------------------ */
+/* ---- own cost ---------------------------------------------------------- */
 
 #define COST_CALLS 256
 #define COST_ROUNDS 16

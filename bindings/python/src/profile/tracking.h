@@ -50,8 +50,7 @@ extern struct tr_tracking tr_tracking;
 /* book.c */
 bool tr_book_init(struct tr_book *book);
 void tr_book_release(struct tr_book *book);
-void tr_book_add(struct tr_book *book, PyThreadState *state, void *block,
-		 size_t size);
+void tr_book_add(struct tr_book *book, void *block, size_t size);
 /* False: the block is not in the book. */
 bool tr_book_remove(struct tr_book *book, void *block);
 uint64_t tr_tracking_bytes(void);
