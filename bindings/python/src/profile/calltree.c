@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#define FIRST_NODES 39u	   /* with the chunk's head: a page */
+#define FIRST_NODES 39u	   /* with the chunk's head: less than a page */
 #define MOST_NODES 16384u  /* of a chunk: 1 MiB */
 #define FIRST_SLOTS 128u
 #define NO_KEY 0u /* no code object and no method definition is there */
@@ -181,9 +181,8 @@ void tr_space_out(struct tr_thread *thread, struct tr_node *node)
 		return;
 	if (!node->is_sampled) {
 		/* Exact, and slower than later ones: no part of their mean. */
-		if (node->n_timed > TR_FIRST_CALLS)
-			return;
 		node->is_sampled = true;
+		node->n_first = node->n_timed;
 		node->first_ticks = node->ticks;
 		node->ticks = node->n_timed = 0;
 	}
@@ -194,9 +193,8 @@ void tr_space_out(struct tr_thread *thread, struct tr_node *node)
 /* One long call is chance: a page from disk, or the hypervisor. */
 static bool has_long_share(const struct tr_node *node)
 {
-	uint32_t n_first = node->is_sampled ? TR_FIRST_CALLS : 0;
 	double mean = (double)(node->ticks + node->first_ticks) /
-		      (node->n_timed + n_first + 1.0);
+		      ((double)node->n_timed + node->n_first + 1);
 
 	return node->n_suspect >= 2 &&
 	       (double)node->suspect_ticks * 8 > mean * (double)node->n_calls;

@@ -47,12 +47,13 @@ struct tr_node {
 	uint64_t long_ticks;
 	uint64_t suspect_ticks; /* of long calls, also those not timed */
 	uint64_t other_ticks;
+	uint32_t n_first;
 	uint32_t n_long;
 	uint32_t n_suspect;
 	uint32_t other_calls;
 	uint32_t index; /* in a reader's columns; set and used by readers */
 	bool is_irregular; /* time every call */
-	bool is_sampled;   /* TR_FIRST_CALLS were timed; then 1 of 16 */
+	bool is_sampled;   /* n_first calls were timed; then 1 of 16 */
 };
 
 struct tr_chunk {
@@ -127,7 +128,7 @@ void tr_thread_init(struct tr_thread *thread, struct tr_session *session);
 /* Frees the nodes and what they keep alive. */
 void tr_thread_release(struct tr_thread *thread);
 
-#define TR_FIRST_CALLS 64u /* all of them are timed */
+#define TR_FIRST_CALLS 64u /* these are timed in any case */
 
 /* Limits in ticks; set when the module is loaded. */
 extern uint64_t tr_short_ticks, tr_long_ticks;

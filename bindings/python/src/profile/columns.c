@@ -113,8 +113,7 @@ static double mean_ticks(const struct tr_node *node)
 {
 	if (node->n_timed)
 		return (double)node->ticks / node->n_timed;
-	return node->is_sampled ? (double)node->first_ticks / TR_FIRST_CALLS
-				: 0;
+	return node->n_first ? (double)node->first_ticks / node->n_first : 0;
 }
 
 /*
@@ -127,8 +126,7 @@ static double estimate(struct columns *columns, const struct tr_node *node,
 {
 	const struct tr_call_cost *call = &columns->call;
 	bool is_open = node->index == OPEN && node->start;
-	double n_exact = (double)node->n_long +
-			 (node->is_sampled ? TR_FIRST_CALLS : 0);
+	double n_exact = (double)node->n_long + node->n_first;
 	double n_other = (double)node->n_calls - n_exact - is_open;
 	double n_timed = n_exact + node->n_timed;
 	double mean = mean_ticks(node) - call->inside;
