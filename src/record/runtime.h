@@ -92,6 +92,8 @@ void tr_self_govern(void);
 
 /* Starts stack sampling if the options ask for it. */
 void tr_sample_begin(bool is_preloaded);
+/* At exit: if much CPU time has no sample, a run that says so. */
+void tr_sample_end(void);
 
 /* ---- region.c ---------------------------------------------------------- */
 

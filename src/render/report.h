@@ -46,6 +46,14 @@ int tr_report_trainings(struct tr_report *report);
 int tr_json_trainings(struct tr_json *json, struct tr_report *report);
 int tr_report_tree(struct tr_report *report);
 int tr_json_tree(struct tr_json *json, struct tr_report *report);
+/* CPU time that no sample stands for; 0: too little to tell. */
+struct tr_unsampled {
+	double own_ns;	  /* of the process */
+	double others_ns; /* of its children */
+};
+struct tr_unsampled tr_report_unsampled(const struct tr_report *report);
+/* As rows of a table with `after` columns between time and name. */
+void tr_report_unsampled_rows(struct tr_report *report, size_t after);
 /* Sampled stacks as a tree. */
 int tr_report_frames(struct tr_report *report);
 int tr_json_frames(struct tr_json *json, struct tr_report *report);

@@ -9,12 +9,15 @@
  */
 #include "record/runtime.h"
 
+#include <time.h>
+
 #include "record/monitor.h"
 #include "record/python.h"
 #include "record/sampler.h"
 #include "record/stacks.h"
 
 #define TR_LOOK_EACH_NS INT64_C(50000000)
+#define TR_SILENT_NS 20000000 /* CPU time that is worth a run of its own */
 
 /* Always, or only in traces of steps. */
 static bool wants_samples(void)
@@ -36,6 +39,18 @@ static void look_for_threads(int64_t now_ns)
 
 static const struct tr_job look_job = { "sampler", look_interval_ns,
 					look_for_threads, 0 };
+
+void tr_sample_end(void)
+{
+	struct timespec used;
+
+	if (tr_ledger_is_ready() || !wants_samples() ||
+	    tr_config.profile_region ||
+	    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used))
+		return;
+	if (used.tv_sec || used.tv_nsec >= TR_SILENT_NS)
+		(void)tr_open_uncounted();
+}
 
 void tr_sample_begin(bool is_preloaded)
 {

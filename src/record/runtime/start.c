@@ -614,6 +614,8 @@ void tr_stop(void)
 			tr_ledger_seal();
 		return;
 	}
+	if (getpid() == first)
+		tr_sample_end();
 	/* Also if nothing was opened yet. */
 	tr_sampler_stop();
 	if (!tr_ledger_is_ready() ||

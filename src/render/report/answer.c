@@ -36,12 +36,9 @@ void tr_report_part(struct tr_sentence *s, const char *text)
 	s->column += n + 2;
 }
 
-/* Start and end of a process take that long without a sample. */
-#define UNMEASURED_LEAST_NS 3e6
-
 struct usage {
 	double wall_ns, cpu_ns, peak_bytes, queued_ns;
-	double unmeasured_ns; /* of cpu_ns: processes without a run */
+	double unmeasured_ns; /* of cpu_ns: no sample stands for it */
 	uint64_t threads;
 };
 
@@ -49,6 +46,7 @@ static struct usage usage_of(const struct tr_report *r)
 {
 	const tare_run *run = tare_view_run(r->view);
 	const tare_sampling *s = tare_view_sampling(r->view);
+	const struct tr_unsampled rest = tr_report_unsampled(r);
 	int64_t from_ns = run->cleared_ns ? run->cleared_ns : run->start_ns;
 	struct usage u = {
 		.wall_ns = (double)(int64_t)((uint64_t)run->end_ns -
@@ -59,12 +57,11 @@ static struct usage usage_of(const struct tr_report *r)
 							run->n_tracks,
 	};
 
+	u.unmeasured_ns = rest.own_ns + rest.others_ns;
 	if (r->ending) {
 		u.wall_ns = r->ending->wall_ns;
 		u.cpu_ns = r->ending->user_ns + r->ending->system_ns;
 		u.peak_bytes = r->ending->peak_bytes;
-		if (s->was_on && !s->is_wall && !run->cleared_ns)
-			u.unmeasured_ns = tr_most(u.cpu_ns - s->cpu_ns, 0);
 		/* Of several threads, the first one's says little. */
 		u.queued_ns = u.threads > 1 ? 0 : r->ending->queued_ns;
 	}
@@ -117,8 +114,7 @@ static int cpu_details(const struct tr_report *r, const struct usage *u,
 {
 	double kernel_ns = r->ending ? r->ending->system_ns : 0;
 	bool has_kernel = kernel_ns > 0.02 * u->cpu_ns;
-	bool has_rest = u->unmeasured_ns > 0.05 * u->cpu_ns &&
-			u->unmeasured_ns > UNMEASURED_LEAST_NS;
+	bool has_rest = u->unmeasured_ns > 0;
 
 	if (!has_kernel && !has_rest)
 		return 0;
@@ -391,6 +387,23 @@ static int tables_with_room(struct tr_report *r, const uint32_t *groups)
 
 /* ---- all --------------------------------------------------------------- */
 
+/* CPU time, and no table of functions to which to add it. */
+static void unsampled(struct tr_report *r)
+{
+	static const struct tr_report_title titles[] = {
+		{ "time", 22 }, { NULL, 0 }
+	};
+	const struct tr_unsampled u = tr_report_unsampled(r);
+	struct tr_report bar_less = *r;
+
+	bar_less.options.color = false;
+	if (!(u.own_ns + u.others_ns > 0))
+		return;
+	tr_report_heading(r, "functions", "");
+	tr_report_titles(r, NULL, 0, titles);
+	tr_report_unsampled_rows(&bar_less, 0);
+}
+
 static int tables(struct tr_report *r, const uint32_t *groups)
 {
 	const tare_call *calls;
@@ -413,6 +426,8 @@ static int tables(struct tr_report *r, const uint32_t *groups)
 		err = tr_report_stages(r);
 	if (!err && tare_view_sampling(r->view)->samples)
 		err = tr_report_paid(r);
+	else if (!err)
+		unsampled(r);
 	if (!err)
 		err = tr_report_allocs(r);
 	return err ? err : tables_with_room(r, groups);

@@ -237,6 +237,7 @@ static void function_table(struct tr_report *r,
 					     "name", NULL };
 	size_t shown = rows_shown(r, rows, n);
 	double whole = whole_of(r, rows, n);
+	struct tr_report bar_less; /* rows of this table have none */
 
 	tr_report_heading(r, "functions", "");
 	tr_report_order_note(r, known, "sampled functions");
@@ -244,6 +245,9 @@ static void function_table(struct tr_report *r,
 	function_rows(r, rows, shown, whole > 0 ? whole : 1);
 	if (shown < n)
 		rest_line(r, rows + shown, n - shown, whole > 0 ? whole : 1);
+	bar_less = *r;
+	bar_less.options.color = false;
+	tr_report_unsampled_rows(&bar_less, 23);
 	for (size_t i = 0; i < shown && whole > 0; i++)
 		tr_report_unknown(r, rows[i]->function,
 				  rows[i]->weight_ns / whole);

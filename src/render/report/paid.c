@@ -174,6 +174,7 @@ int tr_report_paid(struct tr_report *r)
 		t.samples = tr_samples_effective(r->view);
 		t.most = r->options.top ? r->options.top : ROWS_SHOWN;
 		paid_table(&t, rows, n);
+		tr_report_unsampled_rows(r, 7);
 		for (size_t i = 0; i < n; i++)
 			tr_report_unknown(r, rows[i].function.function,
 					  rows[i].function.weight_ns /

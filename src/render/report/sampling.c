@@ -107,6 +107,60 @@ static void window_line(struct tr_report *r)
 	tr_buf_addc(r->buf, '\n');
 }
 
+/* ---- CPU time without samples ------------------------------------------ */
+
+/* Less is the time from a last sample to the end of its thread. */
+#define UNSAMPLED_LEAST_NS 3e6
+#define UNSAMPLED_LEAST 0.05 /* of the CPU time */
+
+struct tr_unsampled tr_report_unsampled(const struct tr_report *r)
+{
+	const tare_sampling *s = tare_view_sampling(r->view);
+	const struct tr_ending *ending = r->ending;
+	struct tr_unsampled u = { 0 };
+	double all_ns = s->cpu_ns;
+
+	if (!s->was_on || s->is_wall || tr_profile_has_window(r->view))
+		return u;
+	if (ending && !tare_view_run(r->view)->cleared_ns)
+		all_ns = tr_most(ending->user_ns + ending->system_ns, all_ns);
+	u.own_ns = tr_most(s->cpu_ns - s->weight_ns, 0);
+	u.others_ns = all_ns - s->cpu_ns;
+	if (u.own_ns < UNSAMPLED_LEAST_NS ||
+	    u.own_ns < UNSAMPLED_LEAST * all_ns)
+		u.own_ns = 0;
+	if (u.others_ns < UNSAMPLED_LEAST_NS ||
+	    u.others_ns < UNSAMPLED_LEAST * all_ns)
+		u.others_ns = 0;
+	return u;
+}
+
+static void unsampled_row(struct tr_report *r, double ns, size_t after,
+			  const char *what)
+{
+	if (!(ns > 0))
+		return;
+	tr_report_cell(r, "", 14 + tr_report_bar_width(r));
+	tr_report_time(r, ns, 8);
+	tr_report_cell(r, "", after);
+	tr_buf_adds(r->buf, what);
+}
+
+void tr_report_unsampled_rows(struct tr_report *r, size_t after)
+{
+	const struct tr_unsampled u = tr_report_unsampled(r);
+
+	unsampled_row(r, u.own_ns, after, "  [not measured: before the library "
+		      "started, after last samples]\n");
+	unsampled_row(r, u.others_ns, after, "  [not measured: its end, children "
+		      "without a run]\n");
+	if (u.own_ns + u.others_ns > 0 &&
+	    tare_view_sampling(r->view)->samples)
+		tr_buf_addf(r->buf, "shares are of the other %s of CPU time\n",
+			    tr_as_duration(tare_view_sampling(r->view)
+						   ->weight_ns).text);
+}
+
 void tr_report_sampling(struct tr_report *r)
 {
 	const tare_sampling *s = tare_view_sampling(r->view);
