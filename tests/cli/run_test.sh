@@ -89,12 +89,40 @@ cat >spin.c <<'EOF'
 int main(void) { while (clock() < CLOCKS_PER_SEC / 2) ; return 0; }
 EOF
 "$CC" -O1 spin.c -o spin || exit 1
+cat >pair.c <<'EOF'
+#include <pthread.h>
+#include <time.h>
+static void *spin(void *arg)
+{
+	while (clock() < CLOCKS_PER_SEC)
+		;
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, spin, NULL);
+	spin(NULL);
+	return pthread_join(thread, NULL);
+}
+EOF
+"$CC" -O1 pair.c -o pair -lpthread || exit 1
 one=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
 if [ -r /proc/self/schedstat ] && [ -n "$one" ]; then
 	for i in 1 2; do
 		taskset -c "$one" sh -c 'while :; do :; done' &
 		others+=" $!"
 	done
+	expect_status 0 taskset -c "$one" "$TARE" run -- ./pair
+	text=$(tr -s ' \n' '  ' <<<"$err")
+	expect_has "$text" "its first thread had no processor for " \
+		"of several threads, the first one is known"
+	expect_has_not "$text" ", waited" "and no thread is said to wait"
+	expect_status 0 taskset -c "$one" "$TARE" run --monitor -- ./spin
+	text=$(tr -s ' \n' '  ' <<<"$err")
+	expect_has "$text" "had no processor for " "also beside the monitor"
+	expect_has_not "$text" ", waited" "whose thread hides nothing"
 	expect_status 0 taskset -c "$one" "$TARE" run -- ./spin
 	kill $others
 	wait $others 2>/dev/null

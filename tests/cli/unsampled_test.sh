@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# CPU time that no sample stands for: before the library starts, as the loader's.
+# CPU time that no sample stands for: the loader's, before the library starts.
 . "$(dirname "$0")/expect.sh"
 
 # Runs before the constructors of libraries; then MS of work that is sampled.

@@ -62,8 +62,7 @@ static struct usage usage_of(const struct tr_report *r)
 		u.wall_ns = r->ending->wall_ns;
 		u.cpu_ns = r->ending->user_ns + r->ending->system_ns;
 		u.peak_bytes = r->ending->peak_bytes;
-		/* Of several threads, the first one's says little. */
-		u.queued_ns = u.threads > 1 ? 0 : r->ending->queued_ns;
+		u.queued_ns = r->ending->queued_ns;
 	}
 	return u;
 }
@@ -76,8 +75,9 @@ static void queued_part(struct tr_sentence *s, const struct usage *u)
 
 	if (share < WAITED_LEAST)
 		return;
-	(void)snprintf(text, sizeof(text), "had no processor for %s %% of the "
-		       "wall time (other programs ran)",
+	(void)snprintf(text, sizeof(text), "%shad no processor for %s %% of "
+		       "the wall time (other programs ran)",
+		       u->threads > 1 ? "its first thread " : "",
 		       tr_as_fixed((share > 1 ? 1 : share) * 100, 0).text);
 	tr_report_part(s, text);
 }
@@ -96,10 +96,14 @@ static void waited_part(struct tr_sentence *s, const struct usage *u)
 
 	if (share < WAITED_LEAST)
 		return;
-	/* A ledger does not tell which; the parent of a process knows. */
+	/*
+	 * A ledger does not tell which. The parent of a process knows, but of
+	 * the first thread alone.
+	 */
 	(void)snprintf(text, sizeof(text),
 		       "waited %s%s%s %% of the wall time%s",
-		       s->r->ending ? "" : "or had no processor ",
+		       s->r->ending && u->threads <= 1 ? "" :
+							 "or had no processor ",
 		       u->threads > 1 ? "at least " : "",
 		       tr_as_fixed(share * 100, 0).text, where);
 	tr_report_part(s, text);

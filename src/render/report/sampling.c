@@ -152,8 +152,8 @@ void tr_report_unsampled_rows(struct tr_report *r, size_t after)
 
 	unsampled_row(r, u.own_ns, after, "  [not measured: before the library "
 		      "started, after last samples]\n");
-	unsampled_row(r, u.others_ns, after, "  [not measured: its end, children "
-		      "without a run]\n");
+	unsampled_row(r, u.others_ns, after, "  [not measured: its end, "
+		      "children without a run]\n");
 	if (u.own_ns + u.others_ns > 0 &&
 	    tare_view_sampling(r->view)->samples)
 		tr_buf_addf(r->buf, "shares are of the other %s of CPU time\n",
