@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "message.h"
 #include "output.h"
+#include "read/profile.h"
 #include "runs.h"
 #include "render/output.h"
 #include "table.h"
@@ -89,8 +90,45 @@ static void print_errors(const tare_heap *heap)
 		     tr_as_bytes(error_of(heap, heap->peak_bytes)).text);
 }
 
-static void print_totals(const tare_heap *heap)
+/* Of all processes. Their peaks were at different times: the sum is a bound. */
+static tare_heap heap_of(tare_view *view)
 {
+	tare_heap all = *tare_view_heap(view);
+
+	for (size_t i = 1; i < tr_views_n(view); i++) {
+		const tare_heap *h = tare_view_heap(tr_views_at(view, i));
+
+		all.was_on |= h->was_on;
+		all.is_estimate |= h->is_estimate;
+		if (all.sample_bytes < h->sample_bytes)
+			all.sample_bytes = h->sample_bytes;
+		all.allocs += h->allocs;
+		all.bytes += h->bytes;
+		all.frees += h->frees;
+		all.freed_bytes += h->freed_bytes;
+		all.live += h->live;
+		all.live_bytes += h->live_bytes;
+		all.temporary += h->temporary;
+		all.peak_bytes += h->peak_bytes;
+		all.peak_allocs += h->peak_allocs;
+		all.unseen += h->unseen;
+		all.foreign += h->foreign;
+		all.table_bytes += h->table_bytes;
+		all.threads += h->threads;
+		all.peak_ns = 0;
+	}
+	return all;
+}
+
+static void print_totals(tare_view *view)
+{
+	const tare_heap sum = heap_of(view), *heap = &sum;
+	size_t n = tr_views_n(view);
+
+	if (n > 1)
+		(void)printf("%zu processes, added up (each peak was at its "
+			     "own time; --process chooses)\n",
+			     tr_views_processes(view));
 	(void)printf("allocated %s in %s, live %s in %s, peak %s, "
 		     "temporary %s\n",
 		     tr_as_bytes((double)heap->bytes).text,
@@ -205,11 +243,13 @@ static void json_groups(tare_view *view, const struct alloc_groups *groups,
 			const struct alloc_ignore *ignore)
 {
 	struct tr_json *json = output_json_begin();
+	const tare_heap heap = heap_of(view);
 	size_t n = rows_shown(groups);
 
 	tr_json_object(json, NULL);
 	tr_json_str(json, "run", tare_view_run(view)->id);
-	tr_json_struct(json, "totals", TR_ALL(totals), tare_view_heap(view));
+	tr_json_u64(json, "processes", tr_views_processes(view));
+	tr_json_struct(json, "totals", TR_ALL(totals), &heap);
 	json_marks(json, view);
 	if (ignore)
 		json_ignored(json, ignore);
@@ -225,33 +265,48 @@ static void json_groups(tare_view *view, const struct alloc_groups *groups,
 	output_json(json, stdout);
 }
 
-static int show_leaks(tare_view *view, const tare_alloc *rows, size_t n)
+/* Adds the leaks of one process; *ret_found: there are some. */
+static int add_leaks(struct alloc_groups *groups, struct alloc_ignore *ignore,
+		     tare_view *view, bool *ret_found)
+{
+	const tare_alloc *rows;
+	tare_alloc *left;
+	size_t n, n_left = 0;
+	int err = tare_view_allocs(view, &rows, &n);
+
+	if (err)
+		return err;
+	left = alloc_ignore_rows(ignore, view, rows, n, &n_left);
+	if (!left)
+		return TARE_ENOMEM;
+	err = alloc_groups_add(groups, view, left, n_left, false);
+	for (size_t i = 0; i < n_left; i++)
+		*ret_found |= left[i].live && !left[i].tag[0];
+	free(left);
+	return err;
+}
+
+static int show_leaks(tare_view *view)
 {
 	struct alloc_groups groups = { .by = alloc_by(opts.by) };
 	struct alloc_ignore ignore = { .globs = &opts.ignore,
 				       .file = opts.ignore_file,
 				       .no_known = opts.no_ignore };
-	int code = alloc_ignore_open(&ignore);
-	tare_alloc *left = NULL;
-	size_t n_left = 0;
+	int code = alloc_ignore_open(&ignore), err = 0;
+	bool found = false;
 
-	if (!code) {
-		left = alloc_ignore_rows(&ignore, view, rows, n, &n_left);
-		if (!left || alloc_groups_add(&groups, view, left, n_left,
-					      false))
-			code = message_error("read", tare_view_run(view)->id,
-					     TARE_ENOMEM);
-	}
+	for (size_t i = 0; i < tr_views_n(view) && !code && !err; i++)
+		err = add_leaks(&groups, &ignore, tr_views_at(view, i), &found);
+	if (err)
+		code = message_error("read", tare_view_run(view)->id, err);
 	if (!code) {
 		alloc_groups_sort(&groups, opts.sort ? opts.sort : "live");
 		alloc_groups_keep_live(&groups);
-		for (size_t i = 0; i < n_left; i++)
-			if (left[i].live && !left[i].tag[0])
-				code = CODE_FOUND;
+		code = found ? CODE_FOUND : CODE_OK;
 		if (opts.json) {
 			json_groups(view, &groups, &ignore);
 		} else {
-			print_totals(tare_view_heap(view));
+			print_totals(view);
 			alloc_ignore_print(&ignore);
 			if (groups.n)
 				print_groups(&groups);
@@ -259,36 +314,40 @@ static int show_leaks(tare_view *view, const tare_alloc *rows, size_t n)
 	}
 	alloc_groups_release(&groups);
 	alloc_ignore_close(&ignore);
-	free(left);
 	return code;
 }
 
 static int show_one(tare_view *view)
 {
 	struct alloc_groups groups = { .by = alloc_by(opts.by) };
-	const tare_heap *heap = tare_view_heap(view);
 	const tare_alloc *rows;
 	size_t n;
-	int err = tare_view_allocs(view, &rows, &n);
+	int err = 0;
 
-	if (err)
-		return message_error("read", tare_view_run(view)->id, err);
-	if (!heap->was_on) {
+	if (!heap_of(view).was_on) {
 		message("no allocations were noted in '%s'; see "
 			"'tare run --alloc'", tare_view_run(view)->id);
 		return CODE_IO;
 	}
 	if (opts.leaks)
-		return show_leaks(view, rows, n);
-	if (alloc_groups_add(&groups, view, rows, n, false))
-		return message_error("read", tare_view_run(view)->id,
-				     TARE_ENOMEM);
+		return show_leaks(view);
+	for (size_t i = 0; i < tr_views_n(view) && !err; i++) {
+		tare_view *one = tr_views_at(view, i);
+
+		err = tare_view_allocs(one, &rows, &n);
+		if (!err)
+			err = alloc_groups_add(&groups, one, rows, n, false);
+	}
+	if (err) {
+		alloc_groups_release(&groups);
+		return message_error("read", tare_view_run(view)->id, err);
+	}
 	alloc_groups_sort(&groups, opts.sort ? opts.sort :
 				   opts.peak ? "peak" : "live");
 	if (opts.json) {
 		json_groups(view, &groups, NULL);
 	} else {
-		print_totals(heap);
+		print_totals(view);
 		print_groups(&groups);
 	}
 	alloc_groups_release(&groups);
@@ -450,6 +509,8 @@ static int check(struct args *args)
 static int show(tare_view *view, const char *which)
 {
 	(void)which;
+	if (opts.diff)
+		group_view_tell_first(view, "the moments");
 	return opts.diff ? compare(view) : show_one(view);
 }
 
@@ -472,4 +533,5 @@ const struct command cmd_alloc = {
 	.max_operands = 2,
 	.check = check,
 	.show = show,
+	.processes = PROCESSES_JOINED,
 };

@@ -421,4 +421,28 @@ head -c 70000 /dev/zero | tr '\0' x >long.txt
 expect_status 2 "$TARE" alloc --leaks --ignore-file long.txt
 expect_status 2 "$TARE" alloc --ignore x
 
+# ---- several processes -------------------------------------------------------
+
+cat >leaky.c <<'END'
+#include <stdlib.h>
+static volatile char *kept;
+int main(void)
+{
+	for (int i = 0; i < 7; i++)
+		kept = malloc(100000);
+	kept = NULL;
+	return 0;
+}
+END
+$CC -g -O0 -o leaky leaky.c
+expect_status 0 "$TARE" run --alloc -- sh -c './leaky; ./leaky; :'
+expect_has "$err" "alone: tare alloc adds up all processes" \
+	"whose allocations the report has"
+expect_status 1 "$TARE" alloc --leaks --json
+expect_json "$out" \
+	"sum(r['live'] for r in d['rows'] if 'leaky.c' in r['where'] or
+	'main' in r['where'])" 14 "the leaks of all processes are added up"
+expect_json "$out" "d['totals']['live_bytes'] >= 1400000" True "and totals"
+expect_status 1 "$TARE" alloc --leaks
+expect_has "$out" "processes, added up" "of how many processes"
 finish
