@@ -140,9 +140,9 @@ class AgainstTracemalloc(unittest.TestCase):
         self.close(figures(ours, "lineno"), figures(theirs, "lineno"))
 
     def test_sizes_and_counts_of_stacks_are_equal(self):
-        ours, theirs = self.both(12)
+        ours, theirs = self.both(6)
         table = figures(ours, "traceback")
-        self.assertEqual(max(len(key) for key in table), 12)
+        self.assertEqual(max(len(key) for key in table), 6)
         self.close(table, figures(theirs, "traceback"), *FEW)
         cumulative = [{(row.traceback[0].lineno): row.size for row in
                        one.statistics("lineno", cumulative=True)
