@@ -226,6 +226,25 @@ bool tr_book_remove(struct tr_book *book, void *block)
 	return was_there;
 }
 
+/* Total and peak stay: the allocator gave no memory. */
+void tr_book_move(struct tr_book *book, void *block)
+{
+	struct tr_block *there = tr_live_find(&book->live, (uintptr_t)block);
+	uint64_t bytes, blocks;
+	struct tr_site *site;
+
+	if (!there || there->size == TR_BIG)
+		return;
+	weigh(there->size, &bytes, &blocks);
+	site = &book->sites.site[there->site];
+	site->live_bytes -= bytes;
+	site->n_live -= blocks;
+	there->site = site_of(book);
+	site = &book->sites.site[there->site];
+	site->live_bytes += bytes;
+	site->n_live += blocks;
+}
+
 /* ---- the book ---------------------------------------------------------- */
 
 static bool init(struct tr_book *book)

@@ -29,6 +29,8 @@ static PyInterpreterState *owner; /* 3.12 and later: each may have a lock */
  */
 static __thread bool is_inside __attribute__((tls_model("initial-exec")));
 static __thread bool is_paused __attribute__((tls_model("initial-exec")));
+/* The newest block: the object in it is new, and at its line. */
+static __thread void *newest __attribute__((tls_model("initial-exec")));
 
 static struct tr_book *book_of(enum domain domain)
 {
@@ -61,6 +63,7 @@ static inline bool is_ours(enum domain domain)
 
 static inline void note(enum domain domain, void *block, size_t size)
 {
+	newest = block;
 	if (block && !is_paused && is_ours(domain))
 		tr_book_add(book_of(domain), block, size);
 }
@@ -249,6 +252,7 @@ bool tr_hooks_start(unsigned max_frames, double mean_bytes)
 	for (int domain = RAW; domain < DOMAINS; domain++)
 		hook_domain(domain);
 	is_on = true;
+	tr_reuse_start();
 	return true;
 }
 
@@ -256,6 +260,7 @@ void tr_hooks_stop(void)
 {
 	if (!is_on)
 		return;
+	tr_reuse_stop();
 	is_on = false;
 	for (int domain = RAW; domain < DOMAINS; domain++)
 		unhook_domain(domain);
@@ -278,6 +283,15 @@ void tr_hooks_clear(void)
 bool tr_hooks_are_on(void)
 {
 	return is_on;
+}
+
+void tr_hooks_reuse(void *block)
+{
+	if (block == newest || is_inside || is_paused || !is_ours(OBJ))
+		return;
+	is_inside = true;
+	tr_book_move(book_of(OBJ), block);
+	is_inside = false;
 }
 
 void tr_hooks_pause(bool pause)

@@ -74,21 +74,34 @@ static inline bool tr_live_put(struct tr_live *live, uintptr_t address,
 	return true;
 }
 
-/* Removes a block. False: not in the table. */
-static inline bool tr_live_take(struct tr_live *live, uintptr_t address,
-				uint32_t *ret_site, size_t *ret_size)
+/* NULL: not in the table. */
+static inline struct tr_block *tr_live_find(struct tr_live *live,
+					    uintptr_t address)
 {
 	uint64_t i;
 
 	if (!live->n_used)
-		return false;
+		return NULL;
 	i = tr_live_home(live, address);
 	while (live->slot[i].address != address) {
 		if (!live->slot[i].address)
-			return false;
+			return NULL;
 		if (++i == live->n_slots)
 			i = 0;
 	}
+	return &live->slot[i];
+}
+
+/* Removes a block. False: not in the table. */
+static inline bool tr_live_take(struct tr_live *live, uintptr_t address,
+				uint32_t *ret_site, size_t *ret_size)
+{
+	struct tr_block *block = tr_live_find(live, address);
+	uint64_t i;
+
+	if (!block)
+		return false;
+	i = (uint64_t)(block - live->slot);
 	*ret_site = live->slot[i].site;
 	*ret_size = live->slot[i].size;
 	if (__builtin_expect(live->slot[i].size == TR_BIG, 0))

@@ -53,6 +53,8 @@ void tr_book_release(struct tr_book *book);
 void tr_book_add(struct tr_book *book, void *block, size_t size);
 /* False: the block is not in the book. */
 bool tr_book_remove(struct tr_book *book, void *block);
+/* Another object is in the block now: it belongs to the present line. */
+void tr_book_move(struct tr_book *book, void *block);
 uint64_t tr_tracking_bytes(void);
 uint64_t tr_tracking_peak(void);
 void tr_tracking_reset_peak(void);
@@ -64,6 +66,13 @@ void tr_hooks_clear(void);
 bool tr_hooks_are_on(void);
 /* The calling thread's allocations are not recorded in between. */
 void tr_hooks_pause(bool is_paused);
+
+/* Moves a block of the object domain, unless the thread just got it. */
+void tr_hooks_reuse(void *block);
+
+/* reuse.c. With the interpreter's lock. */
+void tr_reuse_start(void);
+void tr_reuse_stop(void);
 
 /* snapshot.c: functions of the module. */
 extern PyMethodDef tr_tracking_methods[];
