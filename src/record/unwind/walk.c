@@ -299,7 +299,7 @@ TR_INLINE uint32_t walk_cached(struct walk *walk,
 	const uint64_t lo = walk->reach.lo, hi = walk->reach.hi;
 	/* fp + 8 might wrap; frames above `until` are not for here. */
 	const uint64_t top = hi < walk->until ? hi : walk->until;
-	const uint64_t last = top > 16 ? top - 16 : 0;
+	const uint64_t bound = top > 16 ? top - 15 : 0; /* of fp; 0: none */
 	uint64_t pc = walk->pc, sp = walk->sp, fp = walk->fp;
 	uint64_t back = walk->back, bx_at = walk->bx_at;
 	struct tr_rule_entry *const rules = tr_rules;
@@ -312,7 +312,7 @@ TR_INLINE uint32_t walk_cached(struct walk *walk,
 
 		if (tr_rule_is_plain(rule)) {
 			/* Nothing here depends on the rule. */
-			if (fp < sp || fp & 7 || fp > last)
+			if (fp < sp || fp & 7 || fp >= bound)
 				break;
 			frames[n].pc = pc;
 			frames[n++].module = module;
