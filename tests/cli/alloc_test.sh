@@ -445,4 +445,30 @@ expect_json "$out" \
 expect_json "$out" "d['totals']['live_bytes'] >= 1400000" True "and totals"
 expect_status 1 "$TARE" alloc --leaks
 expect_has "$out" "processes, added up" "of how many processes"
+
+# ---- a C++ module in a program of C ------------------------------------------
+
+cat >module.cpp <<'END'
+struct S {
+	int *p;
+	S() : p(new int[1000]) {}
+	~S() { delete[] p; }
+} s;
+extern "C" int loaded() { return *(new int(42)); }
+END
+cat >loader.c <<'END'
+#include <dlfcn.h>
+int main(void)
+{
+	void *module = dlopen("./module.so", RTLD_NOW | RTLD_LOCAL);
+	int (*loaded)(void) = 0;
+
+	if (module)
+		*(void **)&loaded = dlsym(module, "loaded");
+	return loaded ? loaded() : 1;
+}
+END
+${CXX:-c++} -shared -fPIC -o module.so module.cpp
+$CC -o loader loader.c -ldl
+expect_status 42 "$TARE" run --alloc --no-report -- ./loader
 finish
