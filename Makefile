@@ -55,9 +55,9 @@ COMPILER_fuzz = CC=clang CXX=clang++
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help setup need-build need-demo need-test need-check need-package \
-	need-peers build demo test test-quick check check-asan check-tsan \
-	check-clang check-aarch64 check-fuzz check-packages soak bench \
-	bench-json bench-peers bench-programs install deb tarball wheel \
+	need-peers build demo test test-quick check check-python check-asan \
+	check-tsan check-clang check-aarch64 check-fuzz check-packages soak \
+	bench bench-json bench-peers bench-programs install deb tarball wheel \
 	amalgamation \
 	format format-check clean
 
@@ -117,8 +117,12 @@ test-quick: need-test $(RELEASE)/build.ninja ## the suites that take under a min
 	@$(RUN_TESTS) $(RELEASE) --suite unit --suite cli --suite compile \
 		--suite house
 
-check: need-check test check-asan check-tsan check-clang check-aarch64 check-fuzz check-packages ## test, then sanitizers, clang, aarch64, fuzzing, packages
+check: need-check test check-python check-asan check-tsan check-clang check-aarch64 check-fuzz check-packages ## test, then other Pythons, sanitizers, clang, aarch64, fuzzing, packages
 	@echo "check: all passed"
+
+check-python: need-check
+	@echo "== CPython 3.10 to 3.14"
+	@tools/check_pythons build/pythons
 
 check-asan: need-check build/asan/build.ninja
 	@echo "== address and undefined-behaviour sanitizers"
