@@ -181,11 +181,16 @@ class AgainstTracemalloc(unittest.TestCase):
             self.assertAlmostEqual(mine, other, delta=100_000)
         self.assertGreater(ours[1], 5_000_000)
 
+    @staticmethod
+    def few_bytes():
+        """3.10 keeps a frame with each function, for its next call."""
+        return FEW[0] if sys.version_info >= (3, 11) else 500
+
     def test_compare_to_a_snapshot_of_tracemalloc(self):
         ours, theirs = self.both(1)
         changed = [row for row in ours.compare_to(theirs, "lineno")
                    if row.traceback[0].filename == HERE
-                   and abs(row.size_diff) > FEW[0]]
+                   and abs(row.size_diff) > self.few_bytes()]
         self.assertEqual(changed, [])
 
     def test_filters_mean_the_same(self):
