@@ -152,6 +152,16 @@ TEST(threads_count_side_by_side)
 
 /* ---- kill -------------------------------------------------------------- */
 
+/*
+ * The thread sanitizer knows no store of two words: with it a kill can leave
+ * the first of a pair without the second, and so one call too many.
+ */
+#if defined(__SANITIZE_THREAD__)
+#define TWO_STORES true
+#else
+#define TWO_STORES false
+#endif
+
 static void play_killed(void)
 {
 	volatile uint64_t *begun = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
@@ -187,7 +197,8 @@ static void play_killed(void)
 			if (calls[k].address != (uintptr_t)code('a'))
 				continue;
 			CHECK(calls[k].calls == *begun ||
-			      calls[k].calls + 1 == *begun);
+			      calls[k].calls + 1 == *begun ||
+			      (TWO_STORES && calls[k].calls == *begun + 1));
 			CHECK(i % 3 != 2 || calls[k].timed == *begun ||
 			      calls[k].timed + 1 == *begun);
 		}
