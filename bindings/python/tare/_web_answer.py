@@ -15,7 +15,9 @@ TITLES = {
     409: "Conflict", 410: "Gone", 412: "Precondition Failed",
     413: "Content Too Large", 415: "Unsupported Media Type",
     421: "Misdirected Request", 422: "Unprocessable Content",
-    500: "Internal Server Error", 503: "Service Unavailable",
+    414: "URI Too Long", 431: "Request Header Fields Too Large",
+    500: "Internal Server Error", 501: "Not Implemented",
+    503: "Service Unavailable", 505: "HTTP Version Not Supported",
     507: "Insufficient Storage",
 }
 

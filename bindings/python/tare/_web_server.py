@@ -16,9 +16,11 @@ import socket
 import socketserver
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
+from typing import (TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional,
+                    Sequence, Tuple)
 from urllib.parse import urlsplit
 
+from . import _web_input
 from ._web_answer import Answer, Problem, json_answer, problem_answer
 
 if TYPE_CHECKING:
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
 
 PORT = 8270
 CONNECTIONS = 64          # threads at a time
-REQUEST_S = 10            # for the bytes of one request
 HEADER_BYTES = 32 * 1024
+CLOSING_S = 1             # for the thread of a connection that is closed
 
 # Headers that must not occur twice: parsers disagree which one counts.
 SINGLE = ("host", "origin", "authorization", "content-length",
@@ -81,15 +83,45 @@ class Gate:
         return steers
 
 
+class Asked(NamedTuple):
+    """A request that came in, and the connection it came by."""
+
+    method: str
+    target: str
+    headers: Dict[str, str]
+    body: bytes
+    peer: Any
+
+
 class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "tare"
     sys_version = ""
-    timeout = REQUEST_S
+    disable_nagle_algorithm = True
     server: "_Listener"
+
+    def setup(self) -> None:
+        super().setup()
+        self.rfile.close()
+        self._input = _web_input.Input(self.connection)
+        self.rfile = self._input  # type: ignore[assignment]
+
+    def handle_one_request(self) -> None:
+        self._input.begin()
+        super().handle_one_request()
 
     def log_message(self, format: str, *args: Any) -> None:
         log.debug("tare.serve: " + format, *args)
+
+    def send_error(self, code: int, message: Optional[str] = None,
+                   explain: Optional[str] = None) -> None:
+        """What http.server refuses by itself, as a problem, too."""
+        if self._input.is_malformed:
+            code, message = 400, ("a header's name or value is not well "
+                                  "formed")
+        self.close_connection = True
+        self._send(problem_answer(
+            Problem(int(code), message or "the request cannot be read"), ""))
 
     def _headers(self) -> Dict[str, str]:
         headers: Dict[str, str] = {}
@@ -112,7 +144,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit()):
             raise Problem(400, "Content-Length is not a number")
-        if int(length) > BODY_BYTES:
+        if len(length) > 18 or int(length) > BODY_BYTES:
             raise Problem(413, f"the body has more than {BODY_BYTES} bytes")
         return self.rfile.read(int(length))
 
@@ -122,14 +154,18 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             headers = self._headers()
             self.server.gate.check_host(headers)
             body = self._body(headers)
-            return self.server.answer(self.command, self.path, headers, body)
+            return self.server.answer(Asked(
+                self.command, self.path, headers, body, self.connection))
         except Problem as problem:
             # What is left of the body would be read as the next request.
             self.close_connection = True
             return problem_answer(problem, path)
 
     def _reply(self) -> None:
-        answer = self._answer()
+        self._send(self._answer())
+
+    def _send(self, answer: Answer) -> None:
+        self.connection.settimeout(_web_input.REQUEST_S)
         self.send_response(answer.status, answer.reason)
         for name, value in answer.headers:
             self.send_header(name, value)
@@ -146,12 +182,14 @@ class _Listener(socketserver.ThreadingMixIn, http.server.HTTPServer):
     daemon_threads = True
     allow_reuse_address = True
     block_on_close = False
+    request_queue_size = 128
 
     def __init__(self, address: Tuple[str, int], hosts: List[str],
                  application: "Application") -> None:
         if ":" in address[0]:
             self.address_family = socket.AF_INET6
         self._room = threading.BoundedSemaphore(CONNECTIONS)
+        self._peers: Dict[Any, bool] = {}  # oldest first: has it a token?
         self._application = application
         self._start_s = time.monotonic()
         super().__init__(address, _Handler)
@@ -163,32 +201,56 @@ class _Listener(socketserver.ThreadingMixIn, http.server.HTTPServer):
         self.server_name = str(self.server_address[0])
         self.server_port = self.server_address[1]
 
+    def _make_room(self) -> bool:
+        """A peer without a token must not keep others out: the oldest one
+        is closed. False: all have one."""
+        for peer, is_trusted in list(self._peers.items()):
+            if is_trusted:
+                continue
+            self._peers.pop(peer, None)
+            try:
+                peer.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                continue  # it has just ended
+            return self._room.acquire(timeout=CLOSING_S)
+        return False
+
     def process_request(self, request: Any, client_address: Any) -> None:
-        if not self._room.acquire(blocking=False):
+        if not (self._room.acquire(blocking=False) or self._make_room()):
             self.shutdown_request(request)
             return
-        super().process_request(request, client_address)
+        self._peers[request] = False
+        try:
+            super().process_request(request, client_address)
+        except RuntimeError:  # no more threads
+            self._end(request)
+            self.shutdown_request(request)
 
     def process_request_thread(self, request: Any,
                                client_address: Any) -> None:
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._room.release()
+            self._end(request)
+
+    def _end(self, request: Any) -> None:
+        self._peers.pop(request, None)
+        self._room.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         log.debug("tare.serve: a connection ended early", exc_info=True)
 
-    def answer(self, method: str, target: str, headers: Dict[str, str],
-               body: bytes) -> Answer:
+    def answer(self, asked: Asked) -> Answer:
         from .web import Request, place  # pylint: disable=C0415
-        if target[:1] != "/":
+        if asked.target[:1] != "/":
             raise Problem(400, "the target of a request begins with /")
-        path, _, query = target.partition("#")[0].partition("?")
-        reading = method in ("GET", "HEAD")
+        path, _, query = asked.target.partition("#")[0].partition("?")
+        reading = asked.method in ("GET", "HEAD")
         if path == "/api/health" and reading:
             return self._health()
-        may_steer = self.gate.check_token(headers)
+        may_steer = self.gate.check_token(asked.headers)
+        if asked.peer in self._peers:
+            self._peers[asked.peer] = True
         prefix, route = place("", path)
         if not prefix:
             raise Problem(404, "there is nothing here; docs/rest.md lists "
@@ -197,7 +259,8 @@ class _Listener(socketserver.ThreadingMixIn, http.server.HTTPServer):
             raise Problem(403, "this token only reads; steer_token is the "
                           "one that changes things")
         return self._application.handle(
-            Request(method, route, query, headers, body, prefix))
+            Request(asked.method, route, query, asked.headers, asked.body,
+                    prefix))
 
     def _health(self) -> Answer:
         from . import _reading  # pylint: disable=C0415
