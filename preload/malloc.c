@@ -16,6 +16,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,18 @@ TR_NOINLINE void *malloc_early(void *block, size_t n)
 	return malloc_note(block, n);
 }
 
+/*
+ * Is this symbol the malloc of that module? A program that takes the address
+ * of malloc may have a symbol of its own, which only jumps to ours.
+ */
+static bool is_defined_there(const void *address, Dl_info *ret_info)
+{
+	const ElfW(Sym) *symbol = NULL;
+
+	return dladdr1(address, ret_info, (void **)&symbol, RTLD_DL_SYMENT) &&
+	       !(symbol && symbol->st_shndx == SHN_UNDEF);
+}
+
 /* A program with its own malloc calls that one, not ours. */
 __attribute__((constructor)) static void tell_blind(void)
 {
@@ -98,7 +111,7 @@ __attribute__((constructor)) static void tell_blind(void)
 
 	start_once();
 	if (TR_LOAD(tr_alloc_mode) &&
-	    dladdr(dlsym(RTLD_DEFAULT, "malloc"), &info) &&
+	    is_defined_there(dlsym(RTLD_DEFAULT, "malloc"), &info) &&
 	    !preload_is_own(info.dli_saddr))
 		tr_log(TARE_LEVEL_WARNING,
 		       "malloc is that of '%s': what it allocates is not seen",

@@ -44,6 +44,11 @@ const char *tr_module_name(const tare_view *view, uint32_t module);
 /* Index of a stack by the ledger's number; UINT32_MAX: it has no samples. */
 uint32_t tr_profile_stack(const tare_view *view, uint32_t number);
 
+/* ---- stacks.c ---------------------------------------------------------- */
+
+/* The module of a stack's innermost frame, native or Python. */
+uint32_t tr_stack_module(tare_view *view, const struct tr_stack *row);
+
 /* ---- python.c ---------------------------------------------------------- */
 
 /* Name of the module that all Python functions are in. */

@@ -144,6 +144,7 @@ struct tr_unwind_trail {
 	uint32_t n, most;
 	bool uses_fp;
 	bool is_first_by_fp; /* the first frame is found by fp, not by sp */
+	uint64_t until; /* in: as of tr_unwind_until(), or UINT64_MAX */
 	struct tr_unwind_word *word;
 };
 

@@ -50,7 +50,7 @@ def main():
         wrong += wrong_edges(frames)
     print("\n".join(wrong[:10]))
     print(f"{seen} stacks with such functions, {len(wrong)} wrong calls")
-    sys.exit(bool(wrong) or seen < 100)
+    sys.exit(bool(wrong) or seen < 20)
 
 
 main()

@@ -65,11 +65,11 @@ TARE_API size_t tare_view_alloc_frames(tare_view *view,
 	number = alloc->stack;
 	while (number >= TR_STACK_FIRST && number < rows && n < DEPTH_MOST &&
 	       row[number].flags & TR_STACK_READY) {
-		bool is_exact = row[number].flags & TR_STACK_EXACT;
+		bool is_exact = row[number].flags &
+				(TR_STACK_EXACT | TR_STACK_PYTHON);
 
 		if (n < most) {
-			frames[n].module = tr_profile_module(
-				view, row[number].module);
+			frames[n].module = tr_stack_module(view, &row[number]);
 			frames[n].address = row[number].address -
 					    (!is_exact && row[number].address);
 		}
@@ -101,6 +101,23 @@ static bool find_place(tare_view *view, const tare_alloc_frame *frame,
 	return false;
 }
 
+/*
+ * The innermost Python function, if there is one: it asked for what the
+ * interpreter and libraries in C allocated.
+ */
+static bool find_python(tare_view *view, const tare_alloc_frame *frames,
+			size_t n, tare_place *ret_place)
+{
+	if (!tr_python_is_sampled(view))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (frames[i].module == view->profile.python_module)
+			return tare_view_places(view, frames[i].module,
+						frames[i].address, ret_place,
+						1) > 0;
+	return false;
+}
+
 static void place_of_tag(const tare_alloc *alloc, tare_place *ret_place)
 {
 	*ret_place = (tare_place){
@@ -121,6 +138,10 @@ TARE_API void tare_view_alloc_place(tare_view *view, const tare_alloc *alloc,
 		return;
 	place_of_tag(alloc, ret_place);
 	n = n < 64 ? n : 64;
+	module = tr_python_is_sampled(view) ? view->profile.python_module :
+					      TARE_NO_MODULE;
+	if (find_python(view, frames, n, ret_place))
+		goto found;
 	for (size_t i = 0; i < n; i++) {
 		module = frames[i].module;
 		if (!tr_module_allocates(tr_module_name(view, module)) &&

@@ -210,12 +210,12 @@ static void add_up(struct stack_tree *t)
 	}
 }
 
-static uint32_t module_of(struct stack_tree *t, const struct tr_stack *row)
+uint32_t tr_stack_module(tare_view *view, const struct tr_stack *row)
 {
 	if (!(row->flags & TR_STACK_PYTHON))
-		return tr_profile_module(t->view, row->module);
-	return tr_python_is_sampled(t->view) ? t->view->profile.python_module :
-					       TARE_NO_MODULE;
+		return tr_profile_module(view, row->module);
+	return tr_python_is_sampled(view) ? view->profile.python_module :
+					    TARE_NO_MODULE;
 }
 
 static void fill_stack(struct stack_tree *t, uint32_t number)
@@ -231,7 +231,7 @@ static void fill_stack(struct stack_tree *t, uint32_t number)
 	s->parent = b->parent ? p->stack_index[b->parent] : UINT32_MAX;
 	s->depth = b->parent ? p->stacks[s->parent].depth + 1 : 0;
 	s->kind = is_code ? TARE_STACK_CODE : (enum tare_stack_kind)number;
-	s->module = is_code ? module_of(t, row) : TARE_NO_MODULE;
+	s->module = is_code ? tr_stack_module(t->view, row) : TARE_NO_MODULE;
 	s->address = is_code ? row->address - !(is_exact || !row->address) : 0;
 	s->samples = b->samples;
 	s->weight_ns = b->weight;

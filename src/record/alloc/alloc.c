@@ -363,10 +363,15 @@ void tr_alloc_leave(struct tr_alloc_thread *thread)
 
 /* ---- events ------------------------------------------------------------ */
 
+static TR_COLD bool is_nested(void)
+{
+	return TR_LOAD(self->state) == TR_ALLOC_THREAD_NESTED;
+}
+
 static TR_COLD void defer_alloc(uint64_t key, uint64_t size,
 				const struct tr_unwind_at *at)
 {
-	if (self == &no_thread || self == &joining)
+	if (self == &no_thread || self == &joining || is_nested())
 		return; /* tracking is off, or the block is ours */
 	if (!tr_alloc_is_on() ||
 	    TR_LOAD(self->n_deferred) >= TR_ALLOC_DEFERRED ||
@@ -380,6 +385,30 @@ TR_INLINE uint32_t row_at(const struct tr_alloc_thread *thread,
 	return TR_LIKELY(thread->walk_cache != NULL) ?
 		       tr_walk_cache_row(thread->walk_cache, at) :
 		       tr_walk_row_plain(at);
+}
+
+uint32_t tr_alloc_row_at(const struct tr_alloc_thread *thread,
+			 const struct tr_unwind_at *at)
+{
+	return row_at(thread, at);
+}
+
+void tr_alloc_count(struct tr_alloc_thread *thread, const void *block,
+		    uint64_t size, uint32_t row)
+{
+	count_alloc(thread, (uintptr_t)block, size, row);
+	if (is_sampled)
+		thread->last_left = tr_alloc_left;
+}
+
+bool tr_alloc_uncount(struct tr_alloc_thread *thread, const void *block)
+{
+	struct tr_block_entry entry;
+
+	if (!tr_blocks_take((uintptr_t)block, &entry))
+		return false;
+	count_free(thread, &entry);
+	return true;
 }
 
 TR_NOINLINE void *tr_alloc_added(void *block, size_t size)
@@ -410,11 +439,37 @@ void tr_alloc_added_at(const void *block, size_t size, uint64_t pc)
 	leave(thread);
 }
 
+/* Draws the next sample. False: no sample was due yet. */
+static bool draw_next(struct tr_alloc_thread *thread, uint64_t size)
+{
+	if (!thread->is_drawn) { /* the thread's first */
+		thread->is_drawn = true;
+		tr_alloc_left = tr_weight_draw(&thread->random, sample_mean) -
+				tr_alloc_step(size);
+		if (tr_alloc_left >= 0)
+			return false;
+	}
+	tr_alloc_left = tr_weight_draw(&thread->random, sample_mean);
+	return true;
+}
+
+struct tr_alloc_thread *tr_alloc_sample_due(uint64_t size)
+{
+	struct tr_alloc_thread *thread;
+
+	if (!size && --tr_alloc_left >= 0)
+		return NULL;
+	thread = enter();
+	if (!thread || draw_next(thread, size))
+		return thread;
+	leave(thread);
+	return NULL;
+}
+
 TR_NOINLINE void *tr_alloc_sampled(void *block, size_t size)
 {
 	struct tr_alloc_thread *thread;
 	struct tr_unwind_at at;
-	bool is_hit = true;
 
 	/* Without bytes: counts as 1, see tr_alloc_step(). */
 	if (!size && --tr_alloc_left >= 0)
@@ -425,14 +480,7 @@ TR_NOINLINE void *tr_alloc_sampled(void *block, size_t size)
 		defer_alloc((uintptr_t)block, size, &at);
 		return block;
 	}
-	if (!thread->is_drawn) { /* the thread's first: no sample was due yet */
-		thread->is_drawn = true;
-		tr_alloc_left = tr_weight_draw(&thread->random, sample_mean) -
-				tr_alloc_step(size);
-		is_hit = tr_alloc_left < 0;
-	}
-	if (is_hit) {
-		tr_alloc_left = tr_weight_draw(&thread->random, sample_mean);
+	if (draw_next(thread, size)) {
 		count_alloc(thread, (uintptr_t)block, size,
 			    row_at(thread, &at));
 		thread->last_left = tr_alloc_left;
@@ -449,6 +497,8 @@ void tr_alloc_take(const void *block, struct tr_alloc_taken *ret_taken)
 
 	*ret_taken = (struct tr_alloc_taken){ .key = key };
 	if (TR_UNLIKELY(!thread)) {
+		if (is_nested())
+			ret_taken->key = 0;
 		/* realloc may fail and keep the block. */
 		ret_taken->is_deferred = self != &no_thread;
 		return;
@@ -484,6 +534,8 @@ void tr_alloc_gone(const struct tr_alloc_taken *taken)
 	struct tr_block_entry entry = { taken->key, taken->what };
 	struct tr_alloc_thread *thread;
 
+	if (TR_UNLIKELY(!taken->key))
+		return;
 	if (taken->is_deferred) {
 		if (!defer_event(taken->key, UINT64_MAX, 0))
 			count_foreign();
@@ -502,7 +554,8 @@ void tr_alloc_gone(const struct tr_alloc_taken *taken)
 
 static TR_COLD void defer_free(uint64_t key)
 {
-	if (self != &no_thread && !defer_event(key, UINT64_MAX, 0))
+	if (self != &no_thread && !is_nested() &&
+	    !defer_event(key, UINT64_MAX, 0))
 		count_foreign();
 }
 

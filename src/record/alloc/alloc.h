@@ -23,7 +23,12 @@
 enum tr_alloc_thread_state {
 	TR_ALLOC_THREAD_NONE = 0, /* also after a fork: the memory is wiped */
 	TR_ALLOC_THREAD_FREE = 1,
-	TR_ALLOC_THREAD_INSIDE = 2
+	TR_ALLOC_THREAD_INSIDE = 2,
+	/*
+	 * In an allocator that calls malloc itself, and whose blocks are
+	 * counted instead: nothing is deferred, either.
+	 */
+	TR_ALLOC_THREAD_NESTED = 3
 };
 
 struct tr_alloc_deferred {
@@ -175,6 +180,23 @@ struct tr_alloc_thread *tr_alloc_enter(void);
 void tr_alloc_leave(struct tr_alloc_thread *thread);
 /* Counts an event that found no row. */
 void tr_alloc_unseen(void);
+/* A block of this row, and its free; false: it is not known. Inside. */
+void tr_alloc_count(struct tr_alloc_thread *thread, const void *block,
+		    uint64_t size, uint32_t row);
+bool tr_alloc_uncount(struct tr_alloc_thread *thread, const void *block);
+/* Row of a native stack. Inside. */
+uint32_t tr_alloc_row_at(const struct tr_alloc_thread *thread,
+			 const struct tr_unwind_at *at);
+/*
+ * Sampled: counts down `size` bytes. True: a sample is due; the thread is
+ * inside from here on, and the next one is drawn.
+ */
+struct tr_alloc_thread *tr_alloc_sample_due(uint64_t size);
+
+/* ---- objects.c --------------------------------------------------------- */
+
+/* Tracks the objects of a Python interpreter, once that is possible. Inside. */
+void tr_alloc_objects_look(void);
 /* An allocation of a tag, and its free. */
 int tr_alloc_tagged(uint64_t key, uint64_t size, uint32_t row);
 int tr_alloc_untagged(uint64_t key);

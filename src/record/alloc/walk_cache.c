@@ -24,10 +24,12 @@ void tr_walk_cache_clear(struct tr_walk_cache *cache)
 	memset(cache->walk, 0, sizeof(cache->walk));
 	memset(cache->place, 0, sizeof(cache->place));
 	cache->used = 0;
+	if (cache->python)
+		tr_python_walks_clear(cache->python);
 }
 
-static uint32_t row_of(const struct tr_unwind_frame *frames, uint32_t n,
-		       bool is_whole)
+uint32_t tr_walk_row_of(const struct tr_unwind_frame *frames, uint32_t n,
+			bool is_whole)
 {
 	return n ?
 	       tr_alloc_table_row(tr_stack_intern(frames, n, is_whole, false)) :
@@ -40,7 +42,7 @@ uint32_t tr_walk_row_plain(const struct tr_unwind_at *at)
 	bool is_whole = false;
 	uint32_t n = tr_unwind(at, frames, PLAIN, &is_whole);
 
-	return row_of(frames, n, is_whole);
+	return tr_walk_row_of(frames, n, is_whole);
 }
 
 static uint32_t set_of(const struct tr_walk_place *place,
@@ -70,9 +72,10 @@ static void keep_place(struct tr_walk_place *place,
 	place->pc = at->pc;
 }
 
-static void keep_walk(struct tr_walk_cache *cache,
-		      const struct tr_unwind_at *at,
-		      const struct tr_unwind_trail *trail, uint32_t row)
+static struct tr_walk *keep_walk(struct tr_walk_cache *cache,
+				 const struct tr_unwind_at *at,
+				 const struct tr_unwind_trail *trail,
+				 uint32_t row)
 {
 	struct tr_walk_place *place = tr_walk_place(cache, at->pc);
 	struct tr_walk *walk;
@@ -94,27 +97,93 @@ static void keep_walk(struct tr_walk_cache *cache,
 	walk->row = row;
 	place->set = (uint8_t)set;
 	place->way = (uint8_t)way;
+	walk->python.n = 0;
 	cache->used += trail->n;
+	return walk;
+}
+
+/* Frames of Python, behind the place for all native ones. */
+struct python_part {
+	uint32_t generation;
+	bool has_trail;
+	struct tr_python_walk walk;
+	struct tr_python_trail trail;
+};
+
+static void walk_python(struct tr_walk_cache *cache, struct python_part *part)
+{
+	part->has_trail = tr_python_walks_room(cache, &part->trail);
+	part->generation = TR_ACQUIRE(tr_python_generation);
+	tr_python_walk_with_trail(cache->frame + tr_walk_depth, tr_walk_depth,
+				  &part->walk, &part->trail);
+	part->has_trail &= part->trail.n > 0 &&
+			   part->trail.n <= part->trail.most;
+}
+
+/* Moves Python's frames behind the `n` native ones; the number of both. */
+static uint32_t join_python(struct tr_walk_cache *cache,
+			    const struct python_part *part, uint32_t n,
+			    bool *is_whole)
+{
+	uint32_t more = part->walk.n;
+
+	*is_whole = part->walk.is_whole && more <= tr_walk_depth - n;
+	if (more > tr_walk_depth - n)
+		more = tr_walk_depth - n;
+	memmove(cache->frame + n, cache->frame + tr_walk_depth,
+		more * sizeof(cache->frame[0]));
+	return n + more;
+}
+
+static void keep_python(struct tr_walk_cache *cache,
+			const struct python_part *part, struct tr_walk *walk)
+{
+	walk->python = part->trail;
+	walk->python_generation = part->generation;
+	cache->python->used += part->trail.n;
+}
+
+static uint32_t walk_native(struct tr_walk_cache *cache,
+			    const struct tr_unwind_at *at, bool *is_whole,
+			    struct tr_unwind_trail *trail)
+{
+	uint32_t n = tr_unwind_with_trail(at, cache->frame, tr_walk_depth,
+					  is_whole, trail);
+
+	if (tr_unwind_wants_look() && tr_modules_look_here())
+		n = tr_unwind_with_trail(at, cache->frame, tr_walk_depth,
+					 is_whole, trail);
+	return n;
 }
 
 static uint32_t walk_anew(struct tr_walk_cache *cache,
 			  const struct tr_unwind_at *at)
 {
-	struct tr_unwind_trail trail = { .most = 2 * tr_walk_depth + 2 };
+	struct tr_unwind_trail trail = { .most = 2 * tr_walk_depth + 2,
+					 .until = UINT64_MAX };
+	struct python_part python = { .walk.n = 0 };
+	struct tr_walk *walk;
 	bool is_whole = false;
 	uint32_t n, row;
 
+	if (tr_python_is_known()) {
+		tr_alloc_objects_look();
+		walk_python(cache, &python);
+	}
 	if (cache->used + trail.most > TR_WALK_WORDS)
 		tr_walk_cache_clear(cache);
 	trail.word = &cache->word[cache->used];
-	n = tr_unwind_with_trail(at, cache->frame, tr_walk_depth, &is_whole,
-				 &trail);
-	if (tr_unwind_wants_look() && tr_modules_look_here())
-		n = tr_unwind_with_trail(at, cache->frame, tr_walk_depth,
-					 &is_whole, &trail);
-	row = row_of(cache->frame, n, is_whole);
-	if (trail.n)
-		keep_walk(cache, at, &trail, row);
+	if (python.walk.n)
+		trail.until = python.walk.loop_at;
+	n = walk_native(cache, at, &is_whole, &trail);
+	if (python.walk.n)
+		n = join_python(cache, &python, n, &is_whole);
+	row = tr_walk_row_of(cache->frame, n, is_whole);
+	if (!trail.n || (python.walk.n && !python.has_trail))
+		return row;
+	walk = keep_walk(cache, at, &trail, row);
+	if (python.walk.n)
+		keep_python(cache, &python, walk);
 	return row;
 }
 

@@ -55,6 +55,7 @@ struct code_tables {
 };
 
 static struct code_tables *tables;
+uint32_t tr_python_generation;
 
 static void wipe_tables(void)
 {
@@ -130,8 +131,10 @@ void tr_python_code_gone(uint64_t code)
 	set = set_of(code);
 	/* By two handlers at once there may be two. */
 	for (uint32_t i = 0; i < WAYS; i++)
-		if (TR_LOAD(set[i].code) == code)
+		if (TR_LOAD(set[i].code) == code) {
 			TR_STORE(set[i].code, 0);
+			(void)TR_ADD(tr_python_generation, 1);
+		}
 }
 
 static void keep_entry(struct code_entry *set, uint64_t code, uint64_t row)
@@ -147,6 +150,8 @@ static void keep_entry(struct code_entry *set, uint64_t code, uint64_t row)
 	if (!entry) {
 		uint64_t seen;
 
+		/* Nobody will report that its code is freed. */
+		(void)TR_ADD(tr_python_generation, 1);
 		entry = &set[TR_ADD(tables->next, 1) % WAYS];
 		seen = TR_LOAD(entry->code);
 		if (seen == CLAIMED ||

@@ -112,6 +112,24 @@ static bool wrap_dealloc(uint64_t code_type)
 	return true;
 }
 
+static void connect_memory(const struct tr_python_object *object)
+{
+	uint64_t get = tr_python_symbol(object, "PyMem_GetAllocator");
+	uint64_t set = tr_python_symbol(object, "PyMem_SetAllocator");
+	uint64_t is_initialized = tr_python_symbol(object, "Py_IsInitialized");
+	uint64_t has_lock = tr_python_symbol(object, "PyGILState_Check");
+	struct tr_python_memory *memory = &tr_python.memory;
+
+	if (!get || !set || !is_initialized || !has_lock)
+		return;
+	memory->get = (void (*)(int, struct tr_python_allocator *))
+		(uintptr_t)get;
+	memory->set = (void (*)(int, const struct tr_python_allocator *))
+		(uintptr_t)set;
+	memory->is_initialized = (int (*)(void))(uintptr_t)is_initialized;
+	memory->has_lock = (int (*)(void))(uintptr_t)has_lock;
+}
+
 static bool connect(const struct tr_python_object *object)
 {
 	uint64_t state = tr_python_symbol(object,
@@ -127,6 +145,7 @@ static bool connect(const struct tr_python_object *object)
 	tr_python.state = (void *(*)(void))(uintptr_t)state;
 	tr_python.is_finalizing = (int (*)(void))(uintptr_t)ends;
 	tr_python.code_type = type;
+	connect_memory(object);
 	return true;
 }
 
@@ -149,6 +168,11 @@ static void take(const struct tr_python_object *object)
 static bool has_interpreter(const struct tr_python_object *object)
 {
 	return tr_python_symbol(object, "PyGILState_GetThisThreadState");
+}
+
+bool tr_python_is_known(void)
+{
+	return TR_ACQUIRE(tr_python.layout) != NULL;
 }
 
 void tr_python_opened(void)

@@ -27,7 +27,22 @@ struct walk {
 	uint32_t steps;	  /* frames looked at */
 	uint64_t shim;	  /* first one after a function; 0: none yet */
 	bool is_bad;	  /* a frame is not readable, or no frame */
+	struct tr_python_trail *trail; /* NULL: not wanted */
 };
+
+/* All frames that the walk passes, also those without a function. */
+static void note_step(struct walk *w, uint64_t frame, uint64_t code,
+		      uint64_t instr)
+{
+	struct tr_python_trail *trail = w->trail;
+
+	if (!trail)
+		return;
+	if (trail->n < trail->most)
+		trail->step[trail->n] =
+			(struct tr_python_step){ frame, code, instr };
+	trail->n++;
+}
 
 static void store(struct walk *w, uint32_t row, uint64_t offset)
 {
@@ -39,13 +54,11 @@ static void store(struct walk *w, uint32_t row, uint64_t offset)
 }
 
 /* Offset of the instruction in its code, in bytes. */
-static bool find_offset(struct walk *w, uint64_t frame, uint64_t code,
+static bool find_offset(struct walk *w, uint64_t word, uint64_t code,
 			uint64_t *ret_offset)
 {
-	uint64_t word, first = code + w->layout->code_instr;
+	uint64_t first = code + w->layout->code_instr;
 
-	if (!tr_python_load(&w->pages, frame + w->layout->frame_instr, &word))
-		return false;
 	if (!w->layout->code_instr) /* 3.10: an index */
 		*ret_offset = (int32_t)word < 0 ? 0 : (uint32_t)word * 2u;
 	else /* one before the first: it has not begun */
@@ -58,14 +71,16 @@ static uint64_t walk_frame(struct walk *w, uint64_t frame)
 {
 	const struct tr_python_layout *layout = w->layout;
 	uint64_t code, previous, owner, owner_at = frame + layout->frame_owner;
-	uint64_t offset;
+	uint64_t instr, offset;
 	uint32_t row;
 
 	if (!tr_python_load(&w->pages, frame + layout->frame_code, &code) ||
 	    !tr_python_load(&w->pages, frame + layout->frame_previous,
 			    &previous) ||
+	    !tr_python_load(&w->pages, frame + layout->frame_instr, &instr) ||
 	    !tr_python_load(&w->pages, owner_at & ~UINT64_C(7), &owner))
 		return NO_FRAME;
+	note_step(w, frame, code, instr);
 	owner = owner >> (owner_at & 7) * 8 & 255;
 	if (layout->owner_shim <= owner && layout->owner_shim != 255) {
 		if (!w->shim && w->n)
@@ -74,7 +89,7 @@ static uint64_t walk_frame(struct walk *w, uint64_t frame)
 	}
 	code &= ~ENDS_3_14;
 	row = tr_python_code(&w->pages, code);
-	if (!row || !find_offset(w, frame, code, &offset))
+	if (!row || !find_offset(w, instr, code, &offset))
 		return NO_FRAME;
 	store(w, row, offset);
 	return previous;
@@ -135,6 +150,8 @@ static bool walk_first(struct walk *w, uint64_t *cframe, uint64_t *ret_next)
 
 		w->n = w->steps = 0;
 		w->shim = 0;
+		if (w->trail)
+			w->trail->n = 0;
 		if (!tr_python_load(&w->pages, *cframe + layout->cframe_frame,
 				    &frame) ||
 		    !tr_python_load(&w->pages,
@@ -151,6 +168,8 @@ static bool walk_first(struct walk *w, uint64_t *cframe, uint64_t *ret_next)
 		*cframe = before;
 	}
 	w->n = 0;
+	if (w->trail)
+		w->trail->n = 0;
 	return false;
 }
 
@@ -188,27 +207,48 @@ static void walk_by_frame(struct walk *w, uint64_t state,
 	ret->loop_at = w->shim;
 }
 
-void tr_python_walk(struct tr_unwind_frame *frames, uint32_t most,
-		    struct tr_python_walk *ret_walk)
+static void walk_thread(struct walk *w, struct tr_python_walk *ret_walk)
 {
-	const struct tr_python_layout *layout = TR_ACQUIRE(tr_python.layout);
-	struct walk w = { .layout = layout, .frames = frames, .most = most };
-	struct tr_python_state *counts = &tr_ledger->header->python;
 	uint64_t state;
 
 	*ret_walk = (struct tr_python_walk){ .n = 0 };
-	if (!layout || !tr_python_enter())
+	if (!w->layout || !tr_python_enter())
 		return;
 	state = (uint64_t)(uintptr_t)tr_python.state();
-	if (state && layout->has_cframe)
-		walk_by_cframe(&w, state, ret_walk);
+	if (state && w->layout->has_cframe)
+		walk_by_cframe(w, state, ret_walk);
 	else if (state)
-		walk_by_frame(&w, state, ret_walk);
+		walk_by_frame(w, state, ret_walk);
 	tr_python_leave();
-	ret_walk->is_whole = !w.is_bad && w.n <= most;
-	ret_walk->n = w.n < most ? w.n : most;
+	ret_walk->is_whole = !w->is_bad && w->n <= w->most;
+	ret_walk->n = w->n < w->most ? w->n : w->most;
+}
+
+void tr_python_walk(struct tr_unwind_frame *frames, uint32_t most,
+		    struct tr_python_walk *ret_walk)
+{
+	struct walk w = { .layout = TR_ACQUIRE(tr_python.layout),
+			  .frames = frames, .most = most };
+	struct tr_python_state *counts = &tr_ledger->header->python;
+
+	walk_thread(&w, ret_walk);
 	if (w.n)
 		(void)TR_ADD(counts->samples, 1);
 	else if (w.is_bad)
 		(void)TR_ADD(counts->unread, 1);
+}
+
+void tr_python_walk_with_trail(struct tr_unwind_frame *frames, uint32_t most,
+			       struct tr_python_walk *ret_walk,
+			       struct tr_python_trail *trail)
+{
+	struct walk w = { .layout = TR_ACQUIRE(tr_python.layout),
+			  .frames = frames, .most = most, .trail = trail };
+
+	trail->n = 0;
+	walk_thread(&w, ret_walk);
+	trail->is_whole = ret_walk->is_whole;
+	/* Frames of a walk that failed determine nothing. */
+	if (w.is_bad && w.n <= most)
+		trail->n = 0;
 }

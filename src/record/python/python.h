@@ -29,6 +29,14 @@ const struct tr_python_layout *tr_python_layout_of(uint32_t minor);
 
 /* ---- find.c ------------------------------------------------------------ */
 
+/* Calls for its allocators; all or none are there. */
+struct tr_python_memory {
+	void (*get)(int domain, struct tr_python_allocator *ret_allocator);
+	void (*set)(int domain, const struct tr_python_allocator *allocator);
+	int (*is_initialized)(void);
+	int (*has_lock)(void); /* PyGILState_Check */
+};
+
 /* The interpreter. Written once, before `layout`. */
 struct tr_python {
 	const struct tr_python_layout *layout; /* NULL: none, or refused */
@@ -36,6 +44,7 @@ struct tr_python {
 	int (*is_finalizing)(void);
 	uint64_t code_type;	  /* &PyCode_Type */
 	void (*dealloc)(void *code); /* what tp_dealloc was */
+	struct tr_python_memory memory;
 	uint32_t version;	  /* as PY_VERSION_HEX >> 16; 0: none found */
 	uint32_t refused;	  /* enum tr_python_refusal */
 };
@@ -122,12 +131,6 @@ bool tr_python_code_init(void);
  * object. TR_CODE_OTHER: there is no room.
  */
 uint32_t tr_python_code(struct tr_python_pages *pages, uint64_t code);
-/*
- * A thread begins to read the interpreter's memory, and ends. False: the
- * interpreter is shutting down, nothing may be read.
- */
-bool tr_python_enter(void);
-void tr_python_leave(void);
 /* While it shuts down: waits for threads that are reading. */
 void tr_python_wait(void);
 /* The code object is freed: its address may become another's. */

@@ -2,6 +2,7 @@
 #include "record/runtime.h"
 
 #include "record/alloc.h"
+#include "record/python.h"
 #include "record/stacks.h"
 
 static bool profile_is_started; /* not wiped: a child finds it set */
@@ -30,6 +31,6 @@ void tr_profile_start(const struct tr_config *config)
 	else
 		tr_modules_look();
 	profile_is_started = true;
-	if (has_stacks)
-		(void)tr_alloc_start(config);
+	if (has_stacks && tr_alloc_start(config))
+		tr_python_opened();
 }

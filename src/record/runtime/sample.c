@@ -62,11 +62,12 @@ void tr_sample_begin(bool is_preloaded)
 	};
 
 	tr_region_begin();
+	if (wants_samples() || tr_config.alloc)
+		tr_python_find();
 	if (!wants_samples())
 		return;
 	if (is_preloaded)
 		tr_profile_prepare(&tr_config);
-	tr_python_find();
 	if (!tr_sampler_start(&setup))
 		tr_log(TARE_LEVEL_WARNING, "no timer: no stacks are sampled");
 	else if (!is_preloaded && tr_monitor_add(&look_job))

@@ -143,7 +143,7 @@ uint32_t tr_unwind_with_trail(const struct tr_unwind_at *at,
 			      struct tr_unwind_frame *frames, uint32_t most,
 			      bool *ret_whole, struct tr_unwind_trail *trail)
 {
-	uint32_t n = tr_unwind(at, frames, most, ret_whole);
+	uint32_t n = tr_unwind_until(at, trail->until, frames, most, ret_whole);
 
 	trail->n = 0;
 	trail->uses_fp = false;
