@@ -62,6 +62,15 @@ int tr_report_profile(struct tr_report *report);
 int tr_json_profile(struct tr_json *json, struct tr_report *report);
 int tr_report_stages(struct tr_report *report);
 int tr_json_stages(struct tr_json *json, struct tr_report *report);
+/* An application of Spark, whose event log was read; spark.c. */
+int tr_report_spark(struct tr_report *report);
+int tr_report_spark_found(struct tr_report *report, bool *ret_is_there);
+int tr_report_spark_rows(struct tr_report *report, const tare_stats *rows,
+			 size_t n, bool *ret_is_there);
+int tr_spark_rows(struct tr_report *report, const tare_stats **ret_rows,
+		  size_t *ret_n);
+int tr_json_spark(struct tr_json *json, struct tr_report *report);
+int tr_json_spark_rows(struct tr_json *json, const tare_stats *rows, size_t n);
 /* Where allocations were noted: totals, and what made the peak. */
 int tr_report_allocs(struct tr_report *report);
 int tr_json_allocs(struct tr_json *json, struct tr_report *report);

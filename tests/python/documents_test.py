@@ -22,6 +22,11 @@ def blocks(path):
 
 class QuickStart(unittest.TestCase):
 
+    def test_the_page_about_spark(self):
+        for code in blocks("docs/guide/spark.md"):
+            package.python("import os; os.chdir(os.environ['TARE_DIR'])\n" +
+                           code)
+
     def test_its_examples_run_in_order(self):
         found = blocks("docs/python.md")
         self.assertGreaterEqual(len(found), 7)

@@ -412,14 +412,16 @@ static int tables(struct tr_report *r, const uint32_t *groups)
 {
 	const tare_call *calls;
 	size_t n_calls = 0;
-	bool are_counts;
+	bool are_counts, is_spark = false;
 	int err = tr_report_trainings(r);
 
+	if (!err)
+		err = tr_report_spark_found(r, &is_spark);
 	if (!err)
 		err = tare_view_calls(r->view, &calls, &n_calls);
 	are_counts = !err && tr_calls_are_counts(r->view);
 	/* A tree without times is no answer: see --calls=counts. */
-	if (!err && (groups[0] || (n_calls && !are_counts)))
+	if (!err && !is_spark && (groups[0] || (n_calls && !are_counts)))
 		err = tr_report_tree(r);
 	if (!err && are_counts)
 		err = tr_report_counts(r);
@@ -434,7 +436,7 @@ static int tables(struct tr_report *r, const uint32_t *groups)
 		unsampled(r);
 	if (!err)
 		err = tr_report_allocs(r);
-	return err ? err : tables_with_room(r, groups);
+	return err || is_spark ? err : tables_with_room(r, groups);
 }
 
 static bool has_calls(tare_view *view)

@@ -34,6 +34,12 @@ static enum table table_of(const tare_stats *s)
 		       VALUES;
 }
 
+/* These are in the tables of spark.c. */
+static bool is_of_spark(const tare_stats *s)
+{
+	return strncmp(s->source, "spark.", 6) == 0;
+}
+
 static void head(struct tr_report *r, enum table table, size_t width)
 {
 	static const char *const heading[] = { "scopes of all processes",
@@ -131,7 +137,8 @@ static size_t table(struct tr_report *r, const tare_merge *merge,
 
 	most = r->options.top || !r->is_answer ? r->options.top : ROWS_SHOWN;
 	for (size_t i = 0; i < all; i++) {
-		if (table_of(rows[i]) != table)
+		if (table_of(rows[i]) != table ||
+		    (r->is_answer && is_of_spark(rows[i])))
 			continue;
 		if (!n)
 			head(r, table, width);

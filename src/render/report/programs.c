@@ -316,6 +316,19 @@ static double whole_of(const struct tr_programs *p)
 	return whole > 0 ? whole : 1;
 }
 
+/* Of the driver and of what read its event log, together. */
+static int spark(struct tr_report *r, const struct tr_programs *p)
+{
+	const tare_stats *rows = NULL;
+	bool is_there;
+	size_t n = 0;
+
+	if (!p->probes || !r->is_answer)
+		return 0;
+	rows = tare_merge_stats(p->probes, &n);
+	return tr_report_spark_rows(r, rows, n, &is_there);
+}
+
 int tr_report_programs(const struct tr_programs *programs,
 		       const tare_report_options *options, const char *command,
 		       const struct tr_ending *ending, tare_write_fn write,
@@ -331,7 +344,8 @@ int tr_report_programs(const struct tr_programs *programs,
 	if (err)
 		return err;
 	sentence(&r, programs, command);
-	if (has_table)
+	err = spark(&r, programs);
+	if (!err && has_table)
 		err = table(&t);
 	if (!err && programs->probes)
 		err = tr_report_merged(&r, programs->probes);
@@ -365,6 +379,8 @@ static void put_function(struct tr_json *j, const struct tr_program_function *f,
 void tr_json_programs(struct tr_json *j, const struct tr_programs *p)
 {
 	double whole = whole_of(p);
+	const tare_stats *rows;
+	size_t n;
 
 	tr_json_array(j, "programs");
 	for (size_t i = 0; i < p->n; i++) {
@@ -387,6 +403,9 @@ void tr_json_programs(struct tr_json *j, const struct tr_programs *p)
 	tr_json_end_array(j);
 	tr_json_double(j, "unmeasured_ns", p->unmeasured_ns);
 	tr_json_u64(j, "unreadable_runs", p->skipped);
-	if (p->probes)
-		tr_json_merged(j, p->probes);
+	if (!p->probes)
+		return;
+	tr_json_merged(j, p->probes);
+	rows = tare_merge_stats(p->probes, &n);
+	(void)tr_json_spark_rows(j, rows, n);
 }

@@ -179,6 +179,12 @@ void core_fail(tare_scope scope, PyObject *type, PyObject *value);
 void core_fail_now(tare_scope scope);
 /* The site of a scope; NULL with an exception. */
 tare_site *core_scope_site(PyObject *name);
+/*
+ * The attributes of a dict as an array, for PyMem_Free(); they borrow from the
+ * dict's texts only while it is called. NULL: no memory.
+ */
+struct core_attrs;
+struct core_attrs *core_attrs_new(PyObject *dict, tare_attrs *ret_attrs);
 /* Sets the attributes of a dict. */
 void core_attributes(tare_scope scope, PyObject *attrs);
 

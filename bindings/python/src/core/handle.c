@@ -147,14 +147,34 @@ static PyObject *series_set(PyObject *self, PyObject *number)
 	Py_RETURN_NONE;
 }
 
-/* record(seconds, error or None) */
+static PyObject *record_with(tare_site *site, double seconds,
+			     const char *error, PyObject *dict)
+{
+	uint64_t ns = (uint64_t)llrint(seconds * 1e9);
+	struct core_attrs *kept;
+	tare_attrs attrs;
+
+	if (!dict) {
+		tare_duration_record(site, ns, error);
+		Py_RETURN_NONE;
+	}
+	kept = core_attrs_new(dict, &attrs);
+	if (!kept)
+		return PyErr_NoMemory();
+	tare_duration_record_with(site, ns, error, attrs.at, attrs.n);
+	PyMem_Free(kept);
+	Py_RETURN_NONE;
+}
+
+/* record(seconds, error or None[, attributes]) */
 static PyObject *series_record(PyObject *self, PyObject *args)
 {
 	char text[TEXT_BYTES];
-	PyObject *error;
+	PyObject *error, *dict = NULL;
 	double seconds;
 
-	if (!PyArg_ParseTuple(args, "dO", &seconds, &error))
+	if (!PyArg_ParseTuple(args, "dO|O!", &seconds, &error, &PyDict_Type,
+			      &dict))
 		return NULL;
 	/* 292 years; also false for NaN. */
 	if (!(seconds >= 0 && seconds < 9.2e9)) {
@@ -163,12 +183,11 @@ static PyObject *series_record(PyObject *self, PyObject *args)
 				"is not negative");
 		return NULL;
 	}
-	tare_duration_record(((Series *)self)->site,
-			     (uint64_t)llrint(seconds * 1e9),
-			     error == Py_None ?
-				     NULL :
-				     core_text(error, text, sizeof(text)));
-	Py_RETURN_NONE;
+	return record_with(((Series *)self)->site, seconds,
+			   error == Py_None ?
+				   NULL :
+				   core_text(error, text, sizeof(text)),
+			   dict);
 }
 
 /* ---- operations -------------------------------------------------------- */

@@ -227,7 +227,8 @@ static PyObject *value(PyObject *module, PyObject *const *args,
 
 /* ---- record ------------------------------------------------------------ */
 
-struct texts {
+struct core_attrs {
+	tare_attr attr[ATTRS_MOST];
 	char key[ATTRS_MOST][64];
 	char value[ATTRS_MOST][TEXT_BYTES];
 };
@@ -247,20 +248,25 @@ static tare_attr attr_of(PyObject *object, const char *key, char *text)
 	return tare_attr_of_str(key, core_text(object, text, TEXT_BYTES));
 }
 
-static size_t attrs_of(PyObject *dict, struct texts *texts, tare_attr *attrs)
+struct core_attrs *core_attrs_new(PyObject *dict, tare_attrs *ret_attrs)
 {
+	struct core_attrs *attrs = PyMem_Malloc(sizeof(*attrs));
 	PyObject *key, *object;
 	Py_ssize_t at = 0;
 	size_t n = 0;
 
+	if (!attrs)
+		return NULL;
 	while (n < ATTRS_MOST && PyDict_Next(dict, &at, &key, &object)) {
-		attrs[n] = attr_of(object,
-				   core_text(key, texts->key[n],
-					     sizeof(texts->key[n])),
-				   texts->value[n]);
+		attrs->attr[n] = attr_of(object,
+					 core_text(key, attrs->key[n],
+						   sizeof(attrs->key[n])),
+					 attrs->value[n]);
 		n++;
 	}
-	return n;
+	ret_attrs->at = attrs->attr;
+	ret_attrs->n = n;
+	return attrs;
 }
 
 /* record_(name, ms, error or None, attrs): True if it was stored. */
@@ -268,8 +274,8 @@ static PyObject *record(PyObject *module, PyObject *args)
 {
 	PyObject *name, *error, *attrs, *owned;
 	char text[TEXT_BYTES];
-	tare_attr attr[ATTRS_MOST];
-	struct texts *texts;
+	struct core_attrs *kept;
+	tare_attrs given;
 	const char *utf8;
 	double ms;
 	int err;
@@ -281,16 +287,16 @@ static PyObject *record(PyObject *module, PyObject *args)
 	utf8 = core_name(name, &owned);
 	if (!utf8)
 		return NULL;
-	texts = PyMem_Malloc(sizeof(*texts));
-	if (!texts) {
+	kept = core_attrs_new(attrs, &given);
+	if (!kept) {
 		Py_XDECREF(owned);
 		return PyErr_NoMemory();
 	}
 	err = tare_processing_record(
 		utf8, ms,
 		error == Py_None ? NULL : core_text(error, text, sizeof(text)),
-		attr, attrs_of(attrs, texts, attr));
-	PyMem_Free(texts);
+		given.at, given.n);
+	PyMem_Free(kept);
 	Py_XDECREF(owned);
 	if (err == TARE_EINVAL) {
 		PyErr_Format(PyExc_ValueError, "not a duration: %R",
