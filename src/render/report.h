@@ -85,6 +85,9 @@ int tr_report_health(struct tr_report *report);
 void tr_report_history(struct tr_report *report);
 /* The most important of all parts; answer.c. */
 int tr_report_answer(struct tr_report *report);
+/* Rows of the next table that the answer has room for, within two bounds. */
+size_t tr_report_room(const struct tr_report *report, size_t least,
+		      size_t most);
 /* Ends lines that are too wide after the last column that has room. */
 void tr_report_fit(struct tr_report *report);
 /* The paths of sampled functions that take most of the time; path.c. */

@@ -16,6 +16,7 @@
 
 #define LINES 40u	   /* that the answer should not exceed */
 #define LINES_LAST 6u	   /* of it for what follows the tables */
+#define LINES_TABLE 5u	   /* of a table, beside its rows */
 #define FAILED_SHOWN 3u
 #define WAITED_LEAST 0.05  /* of the wall time, to be told */
 #define SAMPLES_LEAST 30   /* fewer are no answer */
@@ -362,6 +363,14 @@ static size_t lines_of(const struct tr_buf *buf)
 	for (size_t i = 0; !buf->failed && i < buf->len; i++)
 		n += buf->data[i] == '\n';
 	return n;
+}
+
+size_t tr_report_room(const struct tr_report *r, size_t least, size_t most)
+{
+	size_t used = lines_of(r->buf) + LINES_TABLE + LINES_LAST;
+	size_t left = used < LINES ? LINES - used : 0;
+
+	return left < least ? least : left < most ? left : most;
 }
 
 /* Counters and values, as far as there is room for whole tables. */
