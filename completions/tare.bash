@@ -19,6 +19,7 @@ _tare_options() {
 	mpi) echo "--json" ;;
 	compare) echo "--html --csv --json --baseline --by --target-loss
 		--target-f1 --title" ;;
+	changes) echo "-c --column --least --newest --json --details" ;;
 	top) echo "-d --delay -n --count -s --sort --show --once --json" ;;
 	ls) echo "-a --all -l --live --size -s --sort -n --limit --ids --names --json" ;;
 	rm) echo "--older --keep --all -y --yes" ;;
@@ -107,6 +108,7 @@ _tare_takes_value() {
 	amdahl:--of | amdahl:--top | amdahl:--worth | trend:-[wNSt] | trend:--window | trend:--name | trend:--source | \
 	trend:--type | compare:--html | compare:--baseline | compare:--by | \
 	compare:--target-loss | compare:--target-f1 | compare:--title | \
+	changes:-c | changes:--column | changes:--least | \
 	records:--limit | summary:-[snNStl] | summary:--sort | \
 	summary:--top | summary:--name | summary:--source | summary:--type | \
 	summary:--last | summary:--from | summary:--to | summary:--values | \
@@ -138,7 +140,7 @@ _tare_fill() {
 
 _tare() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="run report tree flame alloc stages amdahl mpi top ls rm records summary trend compare export verify ctl config doctor serve url alerts flags help"
+	local commands="run report tree flame alloc stages amdahl mpi top ls rm records summary trend compare changes export verify ctl config doctor serve url alerts flags help"
 	local command=${COMP_WORDS[1]} at
 
 	COMPREPLY=()
@@ -177,6 +179,7 @@ _tare() {
 		$(_tare_runs)" "$word" ;;
 	tree | flame | alloc | records | summary | stages | amdahl | mpi | trend | export | rm)
 		_tare_fill "$(_tare_runs)" "$word" ;;
+	changes) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
 	compare | verify)
 		_tare_fill "$(_tare_runs)" "$word"
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY \
