@@ -86,6 +86,9 @@ static int take_parts(struct args *args)
 	args->n_operands = kept;
 	if (parts)
 		parts |= TARE_REPORT_HEAD;
+	else if (!opts.json && !opts.sort && !opts.top && !opts.raw &&
+		 !opts.inlined)
+		names_of_runtime_alone();
 	return CODE_OK;
 }
 

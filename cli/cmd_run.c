@@ -24,6 +24,7 @@
 #include "outcome.h"
 #include "preload.h"
 #include "program.h"
+#include "runs.h"
 #include "settings.h"
 #include "signal_cost.h"
 #include "watcher.h"
@@ -336,6 +337,8 @@ static int run_program(const struct args *args)
 	 * to each process and another to its group. The report is short. */
 	if (outcome.is_rank)
 		(void)signal(SIGTERM, SIG_IGN);
+	if (!opts.json && !opts.flame)
+		names_of_runtime_alone();
 	if (!error)
 		outcome_find(&outcome);
 	/* A signal that ended the program may also end this process. */

@@ -12,6 +12,7 @@
 #include "ledger/runs.h"
 #include "message.h"
 #include "name_cache.h"
+#include "read/profile.h"
 #include "read/view.h"
 #include "render/output.h"
 #include "suggest.h"
@@ -46,13 +47,23 @@ static const char *root_of(const tare_run *run)
 	return root;
 }
 
+static bool is_brief; /* the lines of runtime code are not read */
+
+void names_of_runtime_alone(void)
+{
+	is_brief = true;
+}
+
 /* Opened at first use; NULL: no memory. */
 static struct symbols *symbols_here(void)
 {
 	static struct symbols *symbols;
 
-	if (!symbols)
+	if (!symbols) {
 		symbols = symbols_open(warn, NULL);
+		if (is_brief)
+			symbols_skip_lines(symbols, tr_is_runtime_module);
+	}
 	return symbols;
 }
 

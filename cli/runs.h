@@ -16,6 +16,12 @@
  * program ends: one set serves all views.
  */
 void names_attach(tare_view *view);
+/*
+ * Before the first view: functions of libc and the like get names, and no
+ * lines, which take longer to read than a short program runs. For reports that
+ * show such functions below their callers.
+ */
+void names_of_runtime_alone(void);
 /* Stores names that are gone later beside runs that have ended. */
 void names_keep(const tare_run_entry *runs, size_t n);
 

@@ -236,6 +236,8 @@ struct tr_paid {
  */
 int tr_functions_paid(tare_view *view, struct tr_frames *frames,
 		      struct tr_paid **ret_rows, size_t *ret_n);
+/* Is this the file of libc, of the C++ library, or the like? */
+bool tr_is_runtime_module(const char *module);
 /* The next frames below `node`, with runtime code folded. */
 uint32_t tr_fold_step(struct tr_frames *frames, tare_view *view,
 		      const tare_stack *stack, uint32_t node);

@@ -44,7 +44,7 @@ static bool is_libc(const char *module)
 	return begins_with_any(module, names);
 }
 
-static bool is_runtime_module(const char *module)
+bool tr_is_runtime_module(const char *module)
 {
 	static const char *const names[] = {
 		"libstdc++", "libgcc_s", "libc++",  "libmvec",	  "libdl.so",
@@ -183,7 +183,7 @@ uint32_t tr_fold_step(struct tr_frames *f, tare_view *view,
 	(void)tare_view_places(view, s->module, s->address, &place, 1);
 	if (s->module == TARE_NO_MODULE && s->address == TR_STACK_KERNEL)
 		return kernel_child(f, node, &place);
-	if (is_runtime_module(module) || is_runtime_name(place.function) ||
+	if (tr_is_runtime_module(module) || is_runtime_name(place.function) ||
 	    tr_python_is_interpreter(view, module)) {
 		if (is_runtime(f, node))
 			return node;
