@@ -161,6 +161,8 @@ struct tr_gather {
 	bool failed;		/* out of memory */
 	const struct tr_cost *cost; /* by series, or NULL: see tr_cost_of() */
 	uint32_t n_costs;
+	double counting; /* what counters and values cost the program, ticks */
+	double lifetime; /* of the program, ticks */
 };
 
 /* What a call of a scope cost the program, in ticks. */
@@ -293,6 +295,11 @@ int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 void tr_view_find_costs(tare_view *view);
 struct tr_cost tr_cost_of(const struct tr_gather *gather,
 			  const struct tr_header *header, uint32_t site);
+/*
+ * Calls of a counter. Most add one; of the others, the first calls tell how
+ * much a call adds.
+ */
+double tr_counter_calls(const struct tr_series *series);
 
 /* ---- estimate.c -------------------------------------------------------- */
 
