@@ -185,8 +185,12 @@ static int write_json(const struct tr_programs *programs, tare_view *view,
 {
 	struct tr_json *json = output_json_begin();
 	struct tr_buf report = TR_BUF_INIT;
-	int err = view ? tare_view_json(view, how, buf_write, &report) : 0;
+	int err = 0;
 
+	if (view) {
+		view->is_in_programs = programs->probes != NULL;
+		err = tare_view_json(view, how, buf_write, &report);
+	}
 	tr_json_object(json, NULL);
 	tr_json_programs(json, programs);
 	if (!err && report.failed)

@@ -236,6 +236,7 @@ struct tare_view {
 	struct tr_image image, baseline;
 	bool has_baseline;
 	bool live;
+	bool is_in_programs; /* a report of all its processes is made, too */
 	tare_run run;
 	char damage[200]; /* parts with other bytes than were written */
 	char meta[TR_META_BYTES];
