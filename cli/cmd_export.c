@@ -30,7 +30,8 @@ static struct {
 #define FORMATS \
 	"json csv prometheus openmetrics chrome speedscope pprof callgrind " \
 	"collapsed folded"
-#define TABLES "processing memory gpu metrics stats samples calls alloc"
+#define TABLES "processing memory gpu metrics stats "\
+	"samples calls alloc kernels"
 #define UNITS "us ns count"
 
 static const struct option_spec options[] = {
@@ -38,7 +39,7 @@ static const struct option_spec options[] = {
 		    FORMATS " (default: by the ending of FILE, else json)"),
 	OPTION_WORD('T', "table", &opts.table, "TABLE", TABLES,
 		    "of csv: processing memory gpu metrics stats; of "
-		    "profiles: samples calls alloc"),
+		    "profiles: samples calls alloc kernels"),
 	OPTION_TEXT('o', "output", &opts.output, "FILE",
 		    "write to a file, or to a folder under a dated name"),
 	OPTION_WORD('u', "unit", &opts.unit, "UNIT", UNITS,
@@ -107,12 +108,13 @@ static int check_options(const struct args *args, enum tare_format format)
 	bool of_profile = opts.table &&
 			  (strcmp(opts.table, "samples") == 0 ||
 			   strcmp(opts.table, "calls") == 0 ||
-			   strcmp(opts.table, "alloc") == 0);
+			   strcmp(opts.table, "alloc") == 0 ||
+			   strcmp(opts.table, "kernels") == 0);
 
 	if (opts.table && of_profile != is_profile(format))
 		return message_usage(of_profile ?
-			"'--table samples', 'calls' and 'alloc' are for "
-			"profiles" :
+			"'--table samples', 'calls', 'alloc' and 'kernels' "
+			"are for profiles" :
 			"'--table' is for '--format csv' and profiles");
 	if (opts.table && !of_profile && format != TARE_FORMAT_CSV)
 		return message_usage("'--table' is for '--format csv'");

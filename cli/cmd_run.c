@@ -41,7 +41,7 @@ static struct {
 	const char *flame;
 	const char *mpi;
 	bool each_rank;
-	bool gpu;
+	const char *gpu;
 	bool no_sample;
 	bool wall;
 	bool region;
@@ -77,7 +77,9 @@ static const struct option_spec options[] = {
 		    "none"),
 	OPTION_FLAG(0, "each-rank", &opts.each_rank,
 		    "report every rank, not only rank 0"),
-	OPTION_FLAG(0, "gpu", &opts.gpu, "sample GPU use at intervals"),
+	OPTION_MAYBE(0, "gpu", &opts.gpu, "[=HOW]", "true kernels steps",
+		     "sample GPU use at intervals; kernels: also record each "
+		     "kernel and copy (CUDA); steps: those of scheduled steps"),
 	OPTION_MAYBE(0, "monitor", &opts.monitor, "[=PARTS]", NULL,
 		     "sample system and process at intervals; PARTS: system,"
 		     "process,gpu,detailed,all"),
@@ -156,6 +158,19 @@ static int apply_folder(void)
 	return CODE_OK;
 }
 
+static bool has_kernels(void)
+{
+	return opts.gpu && strcmp(opts.gpu, "true") != 0;
+}
+
+/* The value of the option gpu_kernels. */
+static const char *kernels_of(void)
+{
+	if (!has_kernels())
+		return NULL;
+	return strcmp(opts.gpu, "steps") == 0 ? "steps" : "all";
+}
+
 /* Also set in this process, which reads where the program writes. */
 static int apply_settings(void)
 {
@@ -169,6 +184,7 @@ static int apply_settings(void)
 		{ "profile_region", opts.region ? "true" : NULL },
 		{ "calls", how(opts.calls, "sparse") },
 		{ "alloc", how(opts.alloc, "exact") },
+		{ "gpu_kernels", kernels_of() },
 		{ "monitor", parts_of(parts, sizeof(parts)) },
 	};
 	int code = CODE_OK;
@@ -179,7 +195,9 @@ static int apply_settings(void)
 		code = apply_value(own[i].option, own[i].value);
 	for (size_t i = 0; i < opts.set.n && !code; i++)
 		code = apply_setting(opts.set.at[i]);
-	if (!code && opts.trace && setenv("TARE_TRACE", "1", 1))
+	/* Idle time of a GPU is explained by scopes with their times. */
+	if (!code && (opts.trace || has_kernels()) &&
+	    setenv("TARE_TRACE", "1", opts.trace))
 		return message_error("set", "TARE_TRACE", errno);
 	return code ? code : apply_folder();
 }
@@ -219,7 +237,8 @@ static bool load_library(const struct args *args, enum mpi_kind mpi)
 	bool is_sampled = has_samples();
 	const char *obstacle;
 
-	if (!is_sampled && !opts.calls && !opts.alloc && mpi == MPI_NONE)
+	if (!is_sampled && !opts.calls && !opts.alloc && !has_kernels() &&
+	    mpi == MPI_NONE)
 		return false;
 	obstacle = program_obstacle(program_look(name));
 	if (obstacle) {
@@ -228,7 +247,11 @@ static bool load_library(const struct args *args, enum mpi_kind mpi)
 			name, obstacle);
 		return false;
 	}
-	return preload_set(opts.alloc != NULL, mpi) == CODE_OK && is_sampled;
+	if (preload_set(opts.alloc != NULL, mpi))
+		return false;
+	if (has_kernels())
+		preload_inject();
+	return is_sampled;
 }
 
 /* Opened before the program runs, so that an error shows at once. */

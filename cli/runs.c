@@ -117,6 +117,7 @@ void names_attach(tare_view *view)
 
 	if (!names)
 		return;
+	tr_gpu_demangle_with(symbols_demangle);
 	name_cache_root(names->files, root_of(run));
 	tare_view_name_with(view, name_address, names);
 }

@@ -62,7 +62,7 @@ _tare_values() {
 	report:-s | report:--sort)
 		echo "total cumtime cumulative own tottime time calls ncalls mean max p99 failures name samples" ;;
 	run:--mpi) echo "auto openmpi mpich none" ;;
-	flame:--from) echo "samples calls alloc" ;;
+	flame:--from) echo "samples calls alloc kernels" ;;
 	flame:--colors) echo "module warm" ;;
 	alloc:--by) echo "place path module" ;;
 	alloc:--sort) echo "live bytes count peak temporary" ;;
@@ -77,7 +77,7 @@ _tare_values() {
 		echo "json csv prometheus openmetrics chrome speedscope pprof
 			callgrind collapsed folded" ;;
 	export:-T | export:--table)
-		echo "processing memory gpu metrics stats samples calls alloc" ;;
+		echo "processing memory gpu metrics stats samples calls alloc kernels" ;;
 	export:-u | export:--unit) echo "us ns count" ;;
 	compare:--by) echo "total epoch phase" ;;
 	amdahl:--of) echo "stages scopes functions samples" ;;
@@ -175,7 +175,7 @@ _tare() {
 	fi
 	case $command in
 	run) mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word") ;;
-	report) _tare_fill "functions scopes values counters monitor records all
+	report) _tare_fill "functions scopes values counters monitor gpu records all
 		$(_tare_runs)" "$word" ;;
 	tree | flame | alloc | records | summary | stages | amdahl | mpi | trend | export | rm)
 		_tare_fill "$(_tare_runs)" "$word" ;;

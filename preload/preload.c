@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ledger/write.h"
+#include "record/kernels.h"
 #include "record/probe.h"
 #include "record/sampler.h"
 #include "record/runtime.h"
@@ -18,6 +19,10 @@
 /* Found by name; see record/runtime/start.c. */
 extern const struct tr_probe_table *const tare_preload_;
 PRELOAD_API const struct tr_probe_table *const tare_preload_ = &tr_probe_own;
+
+/* The same for the recorder of GPU activities: gpu/inject.c. */
+extern struct tr_kernels_host *const tare_kernels_;
+PRELOAD_API struct tr_kernels_host *const tare_kernels_ = &tr_kernels_host;
 
 bool preload_is_own(const void *code)
 {
@@ -75,6 +80,7 @@ static void leave(void)
 {
 	if (!has_ledger(TR_STATE_LIVE))
 		return;
+	tr_kernels_stop();
 	tr_sampler_stop();
 	tr_ledger_seal();
 }

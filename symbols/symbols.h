@@ -61,4 +61,7 @@ void symbols_keep(struct symbols *symbols, const tare_run_entry *run);
 /* Does this build read debug information, or only symbols? */
 bool symbols_have_lines(void);
 
+/* A readable name of a mangled one, cut beyond `size`; false: it is none. */
+bool symbols_demangle(const char *name, char *ret, size_t size);
+
 #endif

@@ -27,6 +27,7 @@ enum tr_calls {
 	TR_CALLS_SPARSE,
 	TR_CALLS_TIMED
 };
+enum tr_gpu_choice { TR_GPU_OFF, TR_GPU_ALL, TR_GPU_STEPS };
 enum tr_allocs_choice { TR_ALLOCS_OFF, TR_ALLOCS_EXACT, TR_ALLOCS_SAMPLED };
 enum tr_trace_mode { TR_TRACE_OVERWRITE, TR_TRACE_DISCARD };
 
@@ -110,6 +111,9 @@ struct tr_config {
 	int alloc;			/* enum tr_allocs_choice */
 	uint64_t alloc_sample;		/* bytes between samples, the mean */
 	bool alloc_mmap;
+	int gpu_kernels;		/* enum tr_gpu_choice */
+	bool gpu_stacks;		/* of the calls that start them */
+	uint64_t gpu_events;		/* ring of single activities */
 	char training_results[TR_CONFIG_STRING]; /* folder; "": no files */
 	char training_events[TR_CONFIG_STRING];
 	uint64_t training_epochs;	/* rows of a training in the ledger */

@@ -41,6 +41,8 @@ void tr_buf_addf(struct tr_buf *buf, const char *format, ...)
 	TARE_PRINTF(2, 3);
 void tr_buf_pad(struct tr_buf *buf, char c, size_t n);
 
+#define TR_N_OF(array) (sizeof(array) / sizeof((array)[0]))
+
 /*
  * Room for one more in an array of `n` elements, of which `cap` fit. False:
  * out of memory, and the array is as it was.

@@ -334,6 +334,40 @@ struct tr_relative {
  */
 int tr_family_order(struct tr_relative *rows, uint32_t n, uint32_t *ret_order);
 
+/* ---- gpu_rows.c -------------------------------------------------------- */
+
+/* Bytes of the region from a unit on, or NULL. */
+const void *tr_gpu_at(const struct tr_image *image, uint64_t unit,
+		      uint64_t bytes);
+/* NULL: no GPU activities were recorded, and none were tried to. */
+const struct tr_gpu_region *tr_gpu_region_of(const struct tr_image *image);
+/* The next row from *at on (0: the first), which moves behind it; or NULL. */
+const struct tr_gpu_row *tr_gpu_next_row(const struct tr_image *image,
+					 uint64_t *at);
+const struct tr_gpu_stream *tr_gpu_stream_at(const struct tr_image *image,
+					     uint32_t unit);
+const struct tr_gpu_name *tr_gpu_name_at(const struct tr_image *image,
+					 uint32_t unit);
+/* A row of kind TR_GPU_ROW_PATH with at least its bytes. */
+struct tr_gpu_path tr_gpu_path_of(const struct tr_image *image,
+				  const struct tr_gpu_row *row);
+/* From now on names of kernels are demangled by this. */
+void tr_gpu_demangle_with(bool (*with)(const char *name, char *ret,
+				       size_t size));
+/* What a kernel, a copy or a set is called; `room` is used if needed. */
+const char *tr_gpu_work_name(const struct tr_image *image, uint32_t kind,
+			     uint32_t detail, uint32_t name, char *room,
+			     size_t size);
+
+/* ---- frames_gpu.c ------------------------------------------------------ */
+
+/*
+ * What the GPU did, below the stack of the call that started it: ns of the
+ * GPU, and activities.
+ */
+int tr_frames_add_gpu(struct tr_frames *frames, tare_view *view,
+		      unsigned slot);
+
 /* ---- uncertainty.c ----------------------------------------------------- */
 
 /*

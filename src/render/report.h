@@ -71,6 +71,10 @@ int tr_spark_rows(struct tr_report *report, const tare_stats **ret_rows,
 		  size_t *ret_n);
 int tr_json_spark(struct tr_json *json, struct tr_report *report);
 int tr_json_spark_rows(struct tr_json *json, const tare_stats *rows, size_t n);
+/* Kernels and copies of GPUs; the sentence alone, and all of it; gpu.c. */
+int tr_report_gpu_sentence(struct tr_report *report);
+int tr_report_gpu(struct tr_report *report);
+int tr_json_gpu(struct tr_json *json, struct tr_report *report);
 /* Where allocations were noted: totals, and what made the peak. */
 int tr_report_allocs(struct tr_report *report);
 int tr_json_allocs(struct tr_json *json, struct tr_report *report);

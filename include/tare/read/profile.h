@@ -175,7 +175,9 @@ TARE_API TARE_MUST_CHECK int tare_view_calls(tare_view *view,
 enum tare_frames_from {
 	TARE_FRAMES_SAMPLES = 0, /* sampled stacks: ns, samples */
 	TARE_FRAMES_CALLS = 1,	 /* the call tree: net ns, calls */
-	TARE_FRAMES_ALLOC = 2	 /* allocations: bytes, allocations */
+	TARE_FRAMES_ALLOC = 2,	 /* allocations: bytes, allocations */
+	TARE_FRAMES_GPU = 3	 /* GPU kernels below the stacks of the calls
+				  * that started them: ns, kernels */
 };
 
 /*

@@ -440,7 +440,7 @@ enum tare_report_parts {
 	TARE_REPORT_STAGES = 1 << 5,  /* pipelines, see pipeline.h */
 	TARE_REPORT_ALLOCS = 1 << 6,  /* see alloc.h */
 	TARE_REPORT_TRAININGS = 1 << 8, /* see train.h */
-	TARE_REPORT_ALL = 383,
+	TARE_REPORT_ALL = 33151,
 	TARE_REPORT_FRAMES = 1 << 7,  /* sampled stacks, as a tree */
 	/* The most important of all parts, in about 40 lines. */
 	TARE_REPORT_ANSWER = 1 << 9,
@@ -449,7 +449,8 @@ enum tare_report_parts {
 	TARE_REPORT_VALUES = 1 << 11,
 	TARE_REPORT_COUNTERS = 1 << 12,
 	TARE_REPORT_MONITOR = 1 << 13,
-	TARE_REPORT_RECORDS = 1 << 14
+	TARE_REPORT_RECORDS = 1 << 14,
+	TARE_REPORT_GPU = 1 << 15 /* kernels and copies, see gpu.h */
 };
 
 typedef struct tare_report_options {

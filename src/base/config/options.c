@@ -100,6 +100,7 @@ static const char *const calls_modes[] = { "off", "counts", "sparse",
 					   "timed", NULL };
 static const char *const sample_clocks[] = { "cpu", "wall", NULL };
 static const char *const alloc_modes[] = { "off", "exact", "sampled", NULL };
+static const char *const gpu_modes[] = { "off", "all", "steps", NULL };
 static const char *const warnings_choices[] = { "report", "stderr", "none",
 						NULL };
 static const char *const clocks[] = { "auto", "tsc", "monotonic", NULL };
@@ -355,6 +356,17 @@ static const struct tr_option_row table[] = {
 	      "In sampled mode: bytes between two samples, on average."),
 	SWITCH(alloc_mmap, ALLOC_MMAP, "false", AT_START,
 	       "Also track memory that the program maps with mmap()."),
+	CHOICE(gpu_kernels, GPU_KERNELS, "off", "off, all or steps",
+	       gpu_modes, AT_START,
+	       "Record GPU kernels and copies: all, or those of scheduled "
+	       "steps (trace_steps). Needs 'tare run --gpu=kernels'."),
+	SWITCH(gpu_stacks, GPU_STACKS, "true", AT_START,
+	       "Record the stack and the scope of the calls that start GPU "
+	       "kernels."),
+	WHOLE(gpu_events, GPU_EVENTS, "32768", 1024, 1048576, 0, "kernels",
+	      AT_START,
+	      "GPU kernels and copies kept for the timeline; totals include "
+	      "all."),
 	PATH(training_results, TRAINING_RESULTS, "results", ANY_TEXT, 0, NULL,
 	     LIVE,
 	     "Folder for CSV files of training runs that name no folder; "

@@ -38,7 +38,7 @@
 
 #define TR_MAGIC UINT64_C(0x314745444c455254) /* "TRELEDG1", little endian */
 #define TR_FORMAT_MAJOR 3u
-#define TR_FORMAT_MINOR 2u
+#define TR_FORMAT_MINOR 3u
 #define TR_ENDIAN 0x01020304u
 
 #define TR_PAGE 4096u

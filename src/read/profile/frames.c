@@ -246,6 +246,9 @@ int tr_frames_add(struct tr_frames *frames, tare_view *view,
 	case TARE_FRAMES_ALLOC:
 		err = tr_frames_add_allocs(frames, view, slot);
 		break;
+	case TARE_FRAMES_GPU:
+		err = tr_frames_add_gpu(frames, view, slot);
+		break;
 	default:
 		err = add_samples(frames, view, slot);
 	}
@@ -410,7 +413,7 @@ TARE_API int tare_view_frames(tare_view *view, enum tare_frames_from from,
 	int err;
 
 	if (!view || !ret_frames || !ret_n ||
-	    (unsigned)from > TARE_FRAMES_ALLOC)
+	    (unsigned)from > TARE_FRAMES_GPU)
 		return TARE_EINVAL;
 	err = tr_frames_add_joined(&frames, view, from, 0);
 	if (!err) {

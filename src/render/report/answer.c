@@ -464,7 +464,9 @@ int tr_report_answer(struct tr_report *r)
 	if (err)
 		return err;
 	head(r);
-	err = tables(r, groups);
+	err = tr_report_gpu_sentence(r);
+	if (!err)
+		err = tables(r, groups);
 	/* The part "scopes" has functions of hooks, too. */
 	groups[0] += has_calls(r->view);
 	if (!err)
