@@ -469,6 +469,8 @@ uint64_t tr_time_now(const struct tr_image *image);
 const char *tr_run_state_name(enum tare_run_state state);
 int tr_view_open_image(struct tr_image *image, tare_view **ret_view);
 double tr_view_ns(const tare_view *view, double ticks);
+/* What the process said about itself by this name; "": nothing. */
+const char *tr_view_meta(tare_view *view, const char *name);
 /* The same for a duration, whatever the file says it is; to the nearest. */
 uint64_t tr_view_duration_ns(const tare_view *view, uint64_t ticks);
 

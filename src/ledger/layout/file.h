@@ -359,7 +359,9 @@ struct tr_header {
 	uint32_t trainings_lost; /* trainings with no room */
 	double counted_ticks;	 /* cost of a counted scope in an empty loop */
 	struct tr_python_state python;
-	uint64_t reserved[28];	 /* for later minors */
+	uint32_t exit_status;	 /* of the process, plus 1; 0: not known */
+	uint32_t exit_reserved;
+	uint64_t reserved[27];	 /* for later minors */
 };
 
 _Static_assert(sizeof(struct tr_header) == TR_PAGE, "header is one page");

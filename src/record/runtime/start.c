@@ -653,8 +653,19 @@ void tr_stop(void)
 	TR_STORE(tr_gate_off, 0);
 }
 
-__attribute__((destructor)) static void at_exit(void)
+bool tr_end_is_known;
+
+void tr_end(int status)
 {
+	if (status >= 0 && tr_ledger_is_ready() && tr_ledger->base)
+		TR_STORE(tr_ledger->header->exit_status,
+			 (uint32_t)(status & 255) + 1);
 	tr_trainings_finish();
 	tr_stop();
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+	if (!tr_end_is_known)
+		tr_end(-1);
 }
