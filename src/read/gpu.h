@@ -76,6 +76,7 @@ struct tr_gpu_idle {
 	enum tr_gpu_idle_cause cause;
 	const char *label; /* scope or place in the source; "" none */
 	bool is_scope;
+	bool is_sampled; /* the place is where the thread was, by samples */
 	double ns;
 	uint64_t pieces;
 };
@@ -100,6 +101,9 @@ struct tr_gpu {
 	struct tr_gpu_idle *idle; /* most first */
 	size_t n_idle, cap_idle;
 	double by_cause[TR_GPU_IDLE_CAUSES];
+	struct tr_gpu_where *where; /* of stacks, at most so many */
+	size_t n_where, cap_where;
+	struct tr_lookup by_stack; /* these */
 	struct tr_pool texts;
 };
 

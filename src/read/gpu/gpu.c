@@ -75,6 +75,8 @@ void tr_gpu_free(struct tr_gpu *gpu)
 	free(gpu->call);
 	free(gpu->done);
 	free(gpu->idle);
+	free(gpu->where);
+	tr_lookup_release(&gpu->by_stack);
 	tr_pool_release(&gpu->texts);
 	free(gpu);
 }

@@ -47,6 +47,10 @@ struct thread {
 };
 
 struct explain {
+	tare_sample *sample; /* by thread, then by time */
+	size_t n_samples;
+	const tare_stack *stack; /* of samples */
+	size_t n_stacks;
 	struct tr_gpu *gpu;
 	tare_view *view;
 	struct thread *thread;
@@ -125,6 +129,8 @@ static int add_scopes(struct explain *e)
 	return err;
 }
 
+enum label_kind { LABEL_PLACE, LABEL_SCOPE, LABEL_SAMPLED };
+
 /* ---- causes ------------------------------------------------------------ */
 
 static bool has_word(const char *name, const char *const *words)
@@ -150,9 +156,11 @@ static bool is_optimizing(const char *name)
 	return has_word(name, words);
 }
 
-static int put_idle(struct explain *e, enum tr_gpu_idle_cause cause,
-		    const char *label, bool is_scope, int64_t ns)
+static int put_row(struct explain *e, enum tr_gpu_idle_cause cause,
+		   const char *label, enum label_kind kind, int64_t ns)
 {
+	bool is_scope = kind == LABEL_SCOPE;
+	bool is_sampled = kind == LABEL_SAMPLED;
 	struct tr_gpu *gpu = e->gpu;
 	struct tr_gpu_idle *row = NULL;
 
@@ -161,6 +169,7 @@ static int put_idle(struct explain *e, enum tr_gpu_idle_cause cause,
 	gpu->by_cause[cause] += (double)ns;
 	for (size_t i = 0; i < gpu->n_idle && !row; i++)
 		if (gpu->idle[i].cause == cause &&
+		    gpu->idle[i].is_sampled == is_sampled &&
 		    strcmp(gpu->idle[i].label, label) == 0)
 			row = &gpu->idle[i];
 	if (!row && gpu->n_idle >= IDLE_MOST)
@@ -170,11 +179,19 @@ static int put_idle(struct explain *e, enum tr_gpu_idle_cause cause,
 			return TARE_ENOMEM;
 		row = &gpu->idle[gpu->n_idle++];
 		*row = (struct tr_gpu_idle){ .cause = cause, .label = label,
-					     .is_scope = is_scope };
+					     .is_scope = is_scope,
+					     .is_sampled = is_sampled };
 	}
 	row->ns += (double)ns;
 	row->pieces++;
 	return 0;
+}
+
+static int put_idle(struct explain *e, enum tr_gpu_idle_cause cause,
+		    const char *label, bool is_scope, int64_t ns)
+{
+	return put_row(e, cause, label, is_scope ? LABEL_SCOPE : LABEL_PLACE,
+		       ns);
 }
 
 /* What a thread is in at a moment. */
@@ -265,20 +282,79 @@ static int put_call(struct explain *e, const struct gap *gap,
 	return put_idle(e, cause,
 			cause == TR_GPU_IDLE_LAUNCH ?
 				"" :
-				tr_gpu_place(e->gpu, e->view, m->call->stack),
+				tr_gpu_where(e->gpu, e->view,
+					     m->call->stack)->place,
 			false, ns);
 }
 
-static int put_code(struct explain *e, const struct gap *gap,
-		    const struct moment *m, int64_t at, int64_t ns)
+/* Index of the first sample of a thread that is not before `at`. */
+static size_t first_sample(const struct explain *e, int64_t thread, int64_t at)
 {
+	size_t low = 0, high = e->n_samples;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const tare_sample *s = &e->sample[middle];
+
+		if (s->thread < thread ||
+		    (s->thread == thread && s->at_ns < at))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Code of the program that no scope names: by samples of the thread, where
+ * there are some; else by the call that ended it.
+ */
+static int put_sampled(struct explain *e, const struct thread *t,
+		       const struct tr_gpu_where *next, int64_t at, int64_t ns)
+{
+	size_t first = first_sample(e, t->id, at);
+	size_t last = first_sample(e, t->id, at + ns), n = last - first;
+	double seen_ns = 0;
+	int err = 0;
+
+	/* By the CPU's clock samples say nothing of a thread that sleeps. */
+	for (size_t i = first; i < last; i++)
+		seen_ns += e->sample[i].weight_ns;
+	if (!n || (!tare_view_sampling(e->view)->is_wall &&
+		   seen_ns < (double)ns / 2))
+		return put_idle(e,
+				next->is_optimizing ? TR_GPU_IDLE_OPTIMIZER :
+						      TR_GPU_IDLE_HOST,
+				next->place, false, ns);
+	for (size_t i = first; i < last && !err; i++) {
+		const tare_sample *s = &e->sample[i];
+		const struct tr_gpu_where *where = tr_gpu_where(
+			e->gpu, e->view,
+			s->stack < e->n_stacks ? e->stack[s->stack].id : 0);
+		int64_t part = ns / (int64_t)n;
+
+		if (i + 1 == last)
+			part = ns - part * (int64_t)(n - 1);
+		err = put_row(e,
+			      where->is_loading	   ? TR_GPU_IDLE_DATA :
+			      where->is_optimizing ? TR_GPU_IDLE_OPTIMIZER :
+						     TR_GPU_IDLE_HOST,
+			      where->place, LABEL_SAMPLED, part);
+	}
+	return err;
+}
+
+static int put_code(struct explain *e, const struct thread *t,
+		    const struct gap *gap, const struct moment *m, int64_t at)
+{
+	const struct tr_gpu_where *next;
+	int64_t ns = m->until - at;
 	int64_t from = m->last && m->last->end_ns > gap->from ?
 			       m->last->end_ns :
 			       gap->from;
 	int64_t to = m->next ? m->next->start_ns : gap->to;
 	bool is_short = to - (m->last ? m->last->end_ns : from) < SHORT_NS;
 
-	(void)at;
 	if (m->loading)
 		return put_idle(e, TR_GPU_IDLE_DATA, m->loading, true, ns);
 	if (m->optimizing)
@@ -286,20 +362,21 @@ static int put_code(struct explain *e, const struct gap *gap,
 				ns);
 	if (gap->is_after_wait && is_short)
 		return put_idle(e, TR_GPU_IDLE_WAIT,
-				m->last ? tr_gpu_place(e->gpu, e->view,
-						       m->last->stack) :
+				m->last ? tr_gpu_where(e->gpu, e->view,
+						       m->last->stack)
+						  ->place :
 					  "",
 				false, ns);
+	next = tr_gpu_where(e->gpu, e->view, m->next ? m->next->stack : 0);
 	if (is_short)
-		return put_idle(e, TR_GPU_IDLE_LAUNCH, "", false, ns);
+		return put_idle(e,
+				next->is_optimizing ? TR_GPU_IDLE_OPTIMIZER :
+						      TR_GPU_IDLE_LAUNCH,
+				"", false, ns);
 	if (m->scope && m->scope->name[0])
 		return put_idle(e, TR_GPU_IDLE_HOST, m->scope->name, true,
 				ns);
-	return put_idle(e, TR_GPU_IDLE_HOST,
-			m->next ? tr_gpu_place(e->gpu, e->view,
-					       m->next->stack) :
-				  "",
-			false, ns);
+	return put_sampled(e, t, next, at, ns);
 }
 
 static void skip_ended(struct thread *t, int64_t at)
@@ -339,7 +416,7 @@ static int explain_gap(struct explain *e, struct gap *gap)
 		else if (m.call)
 			err = put_call(e, gap, &m, m.until - at);
 		else
-			err = put_code(e, gap, &m, at, m.until - at);
+			err = put_code(e, t, gap, &m, at);
 		at = m.until;
 	}
 	return err;
@@ -464,6 +541,7 @@ static void release(struct explain *e)
 	}
 	free(e->thread);
 	free(e->step);
+	free(e->sample);
 	free(e->window);
 }
 
@@ -476,6 +554,10 @@ static int explain_all(struct explain *e)
 		err = add_scopes(e);
 	if (!err)
 		err = add_windows(e);
+	if (!err)
+		err = tr_samples_by_thread(e->view, &e->sample, &e->n_samples);
+	if (!err)
+		err = tare_view_stacks(e->view, &e->stack, &e->n_stacks);
 	for (size_t i = 0; i < gpu->n_lanes && !err; i++) {
 		bool is_first = true;
 

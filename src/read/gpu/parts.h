@@ -39,11 +39,21 @@ uint32_t tr_gpu_lane_of(const struct tr_gpu *gpu,
 
 /* ---- place.c ----------------------------------------------------------- */
 
-/*
- * "train.py:33", the innermost place of the program's own code in a stack, by
- * the ledger's number. "" if there is none. The text belongs to `gpu`.
- */
-const char *tr_gpu_place(struct tr_gpu *gpu, tare_view *view, uint32_t stack);
+/* What a stack says of the program. */
+struct tr_gpu_where {
+	uint32_t stack; /* the ledger's number */
+	/*
+	 * "train.py:33 (load)", the innermost place of the program's own code;
+	 * "" if there is none.
+	 */
+	const char *place;
+	bool is_loading;    /* inside torch's loader */
+	bool is_optimizing; /* inside one of torch's optimizers */
+};
+
+/* Belongs to `gpu`; never NULL. */
+const struct tr_gpu_where *tr_gpu_where(struct tr_gpu *gpu, tare_view *view,
+					uint32_t stack);
 
 /* ---- idle.c ------------------------------------------------------------ */
 

@@ -54,30 +54,60 @@ static void write_place(char *text, size_t size, const tare_place *place)
 		(void)snprintf(text, size, "%s", place->function);
 }
 
-const char *tr_gpu_place(struct tr_gpu *gpu, tare_view *view, uint32_t stack)
+static void note_torch(struct tr_gpu_where *where, const char *file)
+{
+	where->is_loading |= strstr(file, "torch/utils/data/") != NULL;
+	where->is_optimizing |= strstr(file, "torch/optim/") != NULL;
+}
+
+static void read_stack(struct tr_gpu *gpu, tare_view *view,
+		       struct tr_gpu_where *where)
 {
 	tare_alloc_frame frame[DEPTH_MOST];
-	tare_alloc of = { .stack = stack };
+	tare_alloc of = { .stack = where->stack };
 	char text[300] = "", other[300] = "";
 	size_t n;
 	const char *copy;
 
 	n = tare_view_alloc_frames(view, &of, frame, DEPTH_MOST, NULL);
-	for (size_t i = 0; i < n && i < DEPTH_MOST && !text[0]; i++) {
+	for (size_t i = 0; i < n && i < DEPTH_MOST; i++) {
 		const char *module = tr_module_name(view, frame[i].module);
 		bool is_python = strcmp(module, TR_PYTHON_MODULE) == 0;
 		tare_place place;
 
-		if (!is_python && (is_plumbing(module) || other[0]))
+		if (!is_python && (is_plumbing(module) || other[0] || text[0]))
 			continue;
 		if (!tare_view_places(view, frame[i].module, frame[i].address,
 				      &place, 1))
 			continue;
-		if (is_python && !is_installed(place.file))
+		if (is_python)
+			note_torch(where, place.file);
+		if (is_python && !is_installed(place.file) && !text[0])
 			write_place(text, sizeof(text), &place);
-		else if (!other[0])
+		else if (!other[0] && !text[0])
 			write_place(other, sizeof(other), &place);
 	}
 	copy = tr_pool_text(&gpu->texts, text[0] ? text : other);
-	return copy ? copy : "";
+	where->place = copy ? copy : "";
+}
+
+const struct tr_gpu_where *tr_gpu_where(struct tr_gpu *gpu, tare_view *view,
+					uint32_t stack)
+{
+	static const struct tr_gpu_where none = { .place = "" };
+	uint32_t hash = tr_hash_pair(stack, 1), step = 0, number;
+	struct tr_gpu_where *where;
+
+	while ((number = tr_lookup_next(&gpu->by_stack, hash, &step)) !=
+	       TR_LOOKUP_NONE)
+		if (gpu->where[number].stack == stack)
+			return &gpu->where[number];
+	if (!stack ||
+	    !TR_ARRAY_ROOM(gpu->where, gpu->n_where, gpu->cap_where) ||
+	    !tr_lookup_add(&gpu->by_stack, hash, (uint32_t)gpu->n_where))
+		return &none;
+	where = &gpu->where[gpu->n_where++];
+	*where = (struct tr_gpu_where){ .stack = stack };
+	read_stack(gpu, view, where);
+	return where;
 }

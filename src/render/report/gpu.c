@@ -33,8 +33,9 @@ static void label_text(const struct tr_gpu_idle *row, char *text, size_t size)
 		(void)snprintf(text, size, " (scope \"%s\")", row->label);
 	else
 		(void)snprintf(text, size, "%s%s",
+			       row->is_sampled ? " in " :
 			       row->cause == TR_GPU_IDLE_HOST ? " before " :
-								 " at ",
+								" at ",
 			       row->label);
 }
 
@@ -280,6 +281,7 @@ static void put_idle(struct tr_json *j, const struct tr_gpu *gpu)
 		tr_json_object(j, NULL);
 		tr_json_str(j, "cause", tr_gpu_idle_name(row->cause));
 		tr_json_str(j, row->is_scope ? "scope" : "place", row->label);
+		tr_json_bool(j, "sampled", row->is_sampled);
 		tr_json_double(j, "ns", row->ns);
 		tr_json_double(j, "share", share_of(row->ns, gpu->span_ns));
 		tr_json_u64(j, "pieces", row->pieces);
