@@ -24,6 +24,14 @@ struct mean {
 	bool is_exact; /* also without a mean */
 };
 
+static double load(const double *from)
+{
+	double value;
+
+	__atomic_load(from, &value, __ATOMIC_ACQUIRE);
+	return value;
+}
+
 static void order(double *x, double *y)
 {
 	double upper = *x;
@@ -44,20 +52,12 @@ static double batch_variance(const struct tr_price_sums *sums)
 	double x[TR_PRICE_BATCH], deviation;
 
 	for (unsigned i = 0; i < TR_PRICE_BATCH; i++)
-		x[i] = sums->recent[i];
+		x[i] = load(&sums->recent[i]);
 	for (unsigned i = 0; i < TR_PRICE_BATCH; i++)
 		for (unsigned j = 1; j < TR_PRICE_BATCH; j++)
 			order(&x[j - 1], &x[j]);
 	deviation = (x[TR_PRICE_BATCH - 2] - x[1]) / 1.7;
 	return 2 * deviation * deviation / TR_PRICE_BATCH;
-}
-
-static double load(const double *from)
-{
-	double value;
-
-	__atomic_load(from, &value, __ATOMIC_ACQUIRE);
-	return value;
 }
 
 /*

@@ -75,7 +75,7 @@ static void add_sample(struct tr_price_sums *sums, double ticks)
 	uint64_t n = sums->samples;
 	double mean;
 
-	sums->recent[n % TR_PRICE_BATCH] = ticks;
+	tr_price_store(&sums->recent[n % TR_PRICE_BATCH], ticks);
 	TR_STORE(sums->samples, n + 1);
 	if ((n + 1) % TR_PRICE_BATCH)
 		return;
