@@ -40,7 +40,7 @@ static struct title titles[TITLES]; /* the first is none */
 static uint32_t n_titles = 1;
 static bool is_busy;
 
-static __thread uint32_t own
+static __thread uint32_t own_title
 #if !defined(TARE_TLS_DYNAMIC)
 	__attribute__((tls_model("initial-exec")))
 #endif
@@ -167,14 +167,14 @@ uint32_t tr_python_title_new(void)
 
 static uint32_t title_row(void)
 {
-	const struct title *title = &titles[own];
+	const struct title *title = &titles[own_title];
 
-	return own ? tr_python_text_row(&title->text) : 0;
+	return own_title ? tr_python_text_row(&title->text) : 0;
 }
 
 void tr_python_title_set(uint32_t title)
 {
-	own = title;
+	own_title = title;
 	if (title)
 		TR_STORE(tr_python.title_row, title_row);
 }
