@@ -50,6 +50,7 @@ int tr_json_tree(struct tr_json *json, struct tr_report *report);
 struct tr_unsampled {
 	double own_ns;	  /* of the process */
 	double others_ns; /* of its children */
+	double short_ns;  /* of threads that ended before a sample */
 };
 struct tr_unsampled tr_report_unsampled(const struct tr_report *report);
 /* As rows of a table with `after` columns between time and name. */

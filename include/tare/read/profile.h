@@ -122,6 +122,8 @@ typedef struct tare_sampling {
 				     * they are */
 	uint64_t python_samples; /* with Python functions */
 	uint64_t python_unread;	/* taken while these were being changed */
+	double short_ns; /* CPU time of threads that ended without a sample,
+			  * for which no sample stands */
 } tare_sampling;
 
 TARE_API const tare_sampling *tare_view_sampling(tare_view *view);

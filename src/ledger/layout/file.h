@@ -361,7 +361,8 @@ struct tr_header {
 	struct tr_python_state python;
 	uint32_t exit_status;	 /* of the process, plus 1; 0: not known */
 	uint32_t exit_reserved;
-	uint64_t reserved[27];	 /* for later minors */
+	uint64_t short_ns;	 /* CPU time of threads that had no sample */
+	uint64_t reserved[26];	 /* for later minors */
 };
 
 _Static_assert(sizeof(struct tr_header) == TR_PAGE, "header is one page");

@@ -205,7 +205,7 @@ static void add_reverse(struct tr_frames *f, tare_view *view,
 	for (size_t i = 0; i < n; i++) {
 		uint32_t node = f->top;
 
-		if (!s[i].samples)
+		if (!s[i].samples && !(s[i].weight_ns > 0))
 			continue;
 		for (size_t k = i; k != UINT32_MAX; k = s[k].parent)
 			node = tr_frames_step(f, view, &s[k], node);

@@ -58,7 +58,7 @@ static struct usage usage_of(const struct tr_report *r)
 							run->n_tracks,
 	};
 
-	u.unmeasured_ns = rest.own_ns + rest.others_ns;
+	u.unmeasured_ns = rest.own_ns + rest.others_ns + rest.short_ns;
 	if (r->ending) {
 		u.wall_ns = r->ending->wall_ns;
 		u.cpu_ns = r->ending->user_ns + r->ending->system_ns;
@@ -236,7 +236,7 @@ static int failed(struct tr_report *r)
 #define RATE_MORE 4000.0 /* that this advises */
 #define RATE_TICK 1000.0 /* no kernel's tick is faster */
 
-/* What to type, as the beginning of a sentence that goes on without it. */
+/* What to type; "": there is nothing. */
 static const char *more_samples(const tare_sampling *s)
 {
 	/* The rate was asked for, and there were no perf events. */
@@ -244,9 +244,9 @@ static const char *more_samples(const tare_sampling *s)
 		       strcmp(s->method, "perf") != 0;
 
 	if (is_slow || (s->is_wall && s->asked_hz < RATE_MORE))
-		return "'tare run --wall --rate 4000' takes more; or ";
+		return "'tare run --wall --rate 4000' takes more";
 	if (s->asked_hz < RATE_MORE)
-		return "'tare run --rate 4000' takes more; or ";
+		return "'tare run --rate 4000' takes more";
 	return "";
 }
 
@@ -306,9 +306,12 @@ static void measuring(struct tr_report *r)
 	if (s->lost || s->unfollowed)
 		tr_report_doubts(r);
 	if (s->was_on && tr_samples_effective(r->view) < SAMPLES_LEAST)
-		tr_buf_addf(r->buf, "advice     few samples: %sgive the "
-			    "program more work\n",
-			    more_samples(s));
+		tr_buf_addf(r->buf, "advice     few samples: %s%sgive the "
+			    "program more work\n", more_samples(s),
+			    *more_samples(s) ? "; or " : "");
+	else if (tr_report_unsampled(r).short_ns > 0 && *more_samples(s))
+		tr_buf_addf(r->buf, "advice     threads ended before a sample: "
+			    "%s\n", more_samples(s));
 }
 
 static void other_parts(struct tr_report *r, const uint32_t *groups)
@@ -410,7 +413,7 @@ static void unsampled(struct tr_report *r)
 	struct tr_report bar_less = *r;
 
 	bar_less.options.color = false;
-	if (!(u.own_ns + u.others_ns > 0))
+	if (!(u.own_ns + u.others_ns + u.short_ns > 0))
 		return;
 	tr_report_heading(r, "functions", "");
 	tr_report_titles(r, NULL, 0, titles);
