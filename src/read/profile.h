@@ -175,6 +175,8 @@ void tr_frames_weigh(struct tr_frames *frames, uint32_t node, unsigned slot,
 		     uint64_t n, double ns);
 /* Child of a node for a function; the node itself where there is no room. */
 uint32_t tr_frames_child(struct tr_frames *frames, uint32_t parent,
+/* Is it a function of Rust's standard library? */
+bool tr_place_is_rust(const tare_place *place);
 			 uint32_t function);
 /* The call tree; frames_calls.c. */
 int tr_frames_add_calls(struct tr_frames *frames, tare_view *view,

@@ -201,6 +201,7 @@ typedef struct tare_frame {
 	double weight;		/* ns, or bytes: see tare_frames_from */
 	uint64_t all_samples;	/* including callees */
 	double all_weight;
+	bool is_runtime; /* of libc and the like; where they are folded */
 } tare_frame;
 TARE_ARRAY_OF_(tare_frame)
 

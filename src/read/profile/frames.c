@@ -381,6 +381,7 @@ static void fill_frame(const struct tr_frames *f, uint32_t at,
 		.weight = node->own[0].ns,
 		.all_samples = node->all[0].n,
 		.all_weight = node->all[0].ns,
+		.is_runtime = function->is_runtime,
 	};
 }
 
