@@ -98,6 +98,11 @@ struct tr_functions_change {
 int tr_functions_between(tare_view *before, tare_view *now,
 			 struct tr_functions_change *ret);
 
+/* ---- allocs.c ---------------------------------------------------------- */
+
+/* Bytes that an estimate may be off by, in 95 % of runs. */
+double tr_heap_error(const tare_heap *heap, uint64_t bytes);
+
 /* ---- alloc_kept.c ------------------------------------------------------ */
 
 /* Which library keeps it on purpose, such as "stdio"; NULL: none. */
@@ -170,13 +175,13 @@ uint32_t tr_frames_step(struct tr_frames *frames, tare_view *view,
 			const tare_stack *stack, uint32_t node);
 /* A function that is in no stack: see frames.c. */
 bool tr_place_is_entry(const tare_place *place);
+/* Is it a function of Rust's standard library? */
+bool tr_place_is_rust(const tare_place *place);
 /* Adds to what a node has itself. */
 void tr_frames_weigh(struct tr_frames *frames, uint32_t node, unsigned slot,
 		     uint64_t n, double ns);
 /* Child of a node for a function; the node itself where there is no room. */
 uint32_t tr_frames_child(struct tr_frames *frames, uint32_t parent,
-/* Is it a function of Rust's standard library? */
-bool tr_place_is_rust(const tare_place *place);
 			 uint32_t function);
 /* The call tree; frames_calls.c. */
 int tr_frames_add_calls(struct tr_frames *frames, tare_view *view,
