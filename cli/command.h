@@ -68,6 +68,7 @@ extern const struct command cmd_alloc;
 extern const struct command cmd_top;
 extern const struct command cmd_ls;
 extern const struct command cmd_rm;
+extern const struct command cmd_merge;
 extern const struct command cmd_mpi;
 extern const struct command cmd_records;
 extern const struct command cmd_summary;

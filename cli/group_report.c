@@ -19,7 +19,7 @@
 #include "runs.h"
 #include "table.h"
 
-#define RUNS_MOST 4096u /* beyond it runs are counted only */
+#define RUNS_MOST 100000u /* beyond it runs are counted only */
 #define DEPTH_SHOWN 12u
 
 static bool is_in(const tare_filter *window, const tare_run_entry *run)

@@ -20,8 +20,8 @@ const bool tare_only_reads = true;
 /* In the order in which a new user needs them. */
 static const struct command *const commands[] = {
 	&cmd_run,     &cmd_report,  &cmd_tree,	 &cmd_flame, &cmd_alloc,
-	&cmd_stages,  &cmd_amdahl,  &cmd_mpi,	 &cmd_top,   &cmd_ls,
-	&cmd_rm,
+	&cmd_stages,  &cmd_amdahl,  &cmd_mpi,	 &cmd_merge, &cmd_top,
+	&cmd_ls,      &cmd_rm,
 	&cmd_records, &cmd_summary, &cmd_trend,	 &cmd_compare,
 	&cmd_changes, &cmd_export,
 	&cmd_verify,

@@ -21,6 +21,7 @@ _tare_options() {
 		--target-f1 --title" ;;
 	changes) echo "-c --column --least --newest --json --details" ;;
 	top) echo "-d --delay -n --count -s --sort --show --once --json" ;;
+	merge) echo "-o --output -n --top --json" ;;
 	ls) echo "-a --all -l --live --size -s --sort -n --limit --ids --names --json" ;;
 	rm) echo "--older --keep --all -y --yes" ;;
 	records) echo "-N --name -S --source -t --type -f --failed --ok
@@ -101,7 +102,7 @@ _tare_takes_value() {
 	report:--source | report:--type | report:--last | report:--from | \
 	report:--to | report:--values | *:--process | top:-[dns] | top:--delay | \
 	tree:--min | tree:--depth | tree:--focus | run:--top | top:--show | \
-	ls:-[sn] | ls:--sort | ls:--limit | rm:--older | rm:--keep | \
+	merge:-[on] | merge:--output | merge:--top | ls:-[sn] | ls:--sort | ls:--limit | rm:--older | rm:--keep | \
 	top:--count | top:--sort | records:-[NSln] | records:--name | \
 	records:--source | records:--last | records:--from | records:--to | \
 	stages:-f | stages:--factor | amdahl:-[fnw] | amdahl:--factor | \
@@ -140,7 +141,7 @@ _tare_fill() {
 
 _tare() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="run report tree flame alloc stages amdahl mpi top ls rm records summary trend compare changes export verify ctl config doctor serve url alerts flags help"
+	local commands="run report tree flame alloc stages amdahl mpi merge top ls rm records summary trend compare changes export verify ctl config doctor serve url alerts flags help"
 	local command=${COMP_WORDS[1]} at
 
 	COMPREPLY=()
@@ -180,7 +181,7 @@ _tare() {
 	tree | flame | alloc | records | summary | stages | amdahl | mpi | trend | export | rm)
 		_tare_fill "$(_tare_runs)" "$word" ;;
 	changes) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-	compare | verify)
+	compare | verify | merge)
 		_tare_fill "$(_tare_runs)" "$word"
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY \
 			< <(compgen -f -- "$word") ;;

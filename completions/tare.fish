@@ -53,6 +53,7 @@ complete -c tare -n __fish_use_subcommand -a trend -d 'compare the last minutes 
 complete -c tare -n __fish_use_subcommand -a compare -d 'compare training runs: speedup, efficiency, scores'
 complete -c tare -n __fish_use_subcommand -a changes -d 'find since when a series of values has another level'
 complete -c tare -n __fish_use_subcommand -a export -d 'write runs as tables, metrics, traces and profiles'
+complete -c tare -n __fish_use_subcommand -a merge -d 'add up what many processes or hosts measured'
 complete -c tare -n __fish_use_subcommand -a verify -d 'check a ledger for damage; show what was lost'
 complete -c tare -n __fish_use_subcommand -a ctl -d 'control a running program: on, off, clear, set, get'
 complete -c tare -n __fish_use_subcommand -a config -d 'list all options: value, default, range, variable'
@@ -65,7 +66,7 @@ complete -c tare -n __fish_use_subcommand -a help -d 'help of a command'
 complete -c tare -s h -l help -d 'a short help'
 complete -c tare -l color -x -a 'auto always never' -d 'colour the output'
 
-complete -c tare -n '__tare_is help' -a 'run report tree flame alloc stages amdahl mpi top ls rm records summary trend compare changes export verify ctl config doctor serve url alerts flags'
+complete -c tare -n '__tare_is help' -a 'run report tree flame alloc stages amdahl mpi merge top ls rm records summary trend compare changes export verify ctl config doctor serve url alerts flags'
 
 complete -c tare -n '__tare_is run' -s o -l output -r -F -d 'write the report to a file'
 complete -c tare -n '__tare_is run' -l json -r -F -d 'also write the report as JSON'
@@ -233,6 +234,10 @@ complete -c tare -n '__tare_is export' -l to -x -d 'up to a moment'
 complete -c tare -n '__tare_is export' -l values -x -d 'only the last values'
 complete -c tare -n '__tare_is export' -s n -l limit -x -d 'only the newest records'
 
+complete -c tare -n '__tare_is merge' -s o -l output -r -F -d 'write a summary, for another tare merge'
+complete -c tare -n '__tare_is merge' -s n -l top -x -d 'show only the first N series of a table'
+complete -c tare -n '__tare_is merge' -l json -d 'write JSON'
+complete -c tare -n '__tare_is merge' -F
 complete -c tare -n '__tare_is verify' -l json -d 'write JSON'
 complete -c tare -n '__tare_is verify' -F
 complete -c tare -n '__tare_is ctl' -l json -d 'write JSON'
@@ -255,8 +260,8 @@ complete -c tare -n '__tare_is flags' -s l -l libs -d 'only what linking needs'
 complete -c tare -n '__tare_is flags' -s r -l read -d 'with libtare-read'
 complete -c tare -n '__tare_is flags' -s s -l static -d 'with the archives'
 
-complete -c tare -n '__tare_is report tree flame alloc records summary stages amdahl mpi trend export verify rm' -k -a '(__tare_runs)' -d run
-complete -c tare -n '__tare_is report tree flame alloc records summary stages amdahl mpi trend export verify' -a last -d 'the newest run'
+complete -c tare -n '__tare_is report tree flame alloc records summary stages amdahl mpi trend export verify merge rm' -k -a '(__tare_runs)' -d run
+complete -c tare -n '__tare_is report tree flame alloc records summary stages amdahl mpi trend export verify merge' -a last -d 'the newest run'
 complete -c tare -n '__tare_is top' -a '(__tare_live)' -d run
 complete -c tare -n '__tare_is ctl; and test (count (__tare_ctl_words)) -eq 0' -a '(__tare_live)' -d run
 complete -c tare -n '__tare_is ctl; and test (count (__tare_ctl_words)) -eq 1' -a 'on off clear set get'

@@ -114,6 +114,9 @@ int tr_report_joined(struct tr_report *report);
 int tr_json_joined(struct tr_json *json, tare_view *view);
 /* An array "programs", and what is not in it. */
 void tr_json_programs(struct tr_json *json, const struct tr_programs *programs);
+/* The tables of a merge alone, after a line that says of what. */
+int tr_report_merge(const tare_merge *merge, const tare_report_options *options,
+		    tare_write_fn write, void *arg);
 
 /* What probes measured in several processes, added up; merged.c. */
 int tr_report_merged(struct tr_report *report, const tare_merge *merge);
