@@ -62,7 +62,7 @@ static int add(struct tr_programs *programs, const tare_run_entry *run,
 {
 	const tare_filter *window = has_time(filter) ? filter : NULL;
 	tare_view *view;
-	int err = tare_view_open(run->path, &view);
+	int err = run_open_listed(run, &view);
 
 	if (!err) {
 		names_attach(view);
@@ -259,7 +259,7 @@ static struct process process_of(const tare_run_entry *run)
 					(double)run->start_ns };
 	tare_view *view;
 
-	if (tare_view_open(run->path, &view)) {
+	if (run_open_listed(run, &view)) {
 		read_ending(&p, NULL);
 		return p;
 	}

@@ -202,6 +202,13 @@ int run_refused(const char *which, int err)
 	return code;
 }
 
+int run_open_listed(const tare_run_entry *run, tare_view **ret_view)
+{
+	int err = tare_view_open(run->path, ret_view);
+
+	return err == TARE_ENOENT ? tare_view_open(run->id, ret_view) : err;
+}
+
 int run_open(const char *which, tare_view **ret_view)
 {
 	int err = tare_view_open(which, ret_view);
