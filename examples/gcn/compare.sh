@@ -18,7 +18,7 @@
 # SPARK is a list of numbers of partitions (2; "" for none), SPARK_PYTHON a
 # Python that has pyspark, numpy and tare (python3), SPARK_MASTER a cluster
 # (default: local-cluster, with a worker for each partition).
-set -eu
+set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 programs=${GCN:-$here/../../build/release/examples}
@@ -85,16 +85,18 @@ train_spark() {
 		${PYSPARK_SUBMIT_ARGS:-pyspark-shell}" \
 		"$python" "$here/spark/train.py" --partitions "$n" \
 		${SPARK_MASTER:+--master "$SPARK_MASTER"} "$@" \
-		--results "$folder" 2>"$logs/$n.log" || {
+		--results "$folder" 2>"$logs/$n.log" |
+		tee "$logs/$n.out" || {
 		cat "$logs/$n.log" >&2
 		exit 1
 	}
 }
 
-# What costs the time on Spark: its own log of what each task did.
+# What costs the time on Spark: in words, and by its own log of each task.
 explain_spark() {
 	for n in "${partitions[@]}"; do
 		echo "== what costs the time on Spark, $n partitions"
+		grep -e "^an epoch" -e "^the slowest" "$logs/$n.out" || true
 		TARE_DIR=$logs/runs "$python" -m tare.spark "$logs/$n"
 	done
 }
