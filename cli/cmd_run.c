@@ -18,6 +18,7 @@
 #include "base/config.h"
 #include "base/platform.h"
 #include "event.h"
+#include "history.h"
 #include "ledger/runs.h"
 #include "message.h"
 #include "notes.h"
@@ -326,6 +327,7 @@ static int run_program(const struct args *args)
 				   .top = (size_t)opts.top,
 				   .each_rank = opts.each_rank };
 	struct watcher watcher = { 0, -1 };
+	struct history_start start;
 	char name[TR_GROUP_BYTES];
 	enum mpi_kind mpi;
 	int code, error;
@@ -343,6 +345,8 @@ static int run_program(const struct args *args)
 	if (code)
 		return code;
 
+	history_begin(&start);
+	outcome.start = &start;
 	outcome.is_sampled = load_library(args, mpi);
 	if (outcome.is_sampled && !opts.wall)
 		event_keep();

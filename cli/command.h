@@ -79,6 +79,7 @@ extern const struct command cmd_alerts;
 extern const struct command cmd_amdahl;
 extern const struct command cmd_changes;
 extern const struct command cmd_compare;
+extern const struct command cmd_history;
 extern const struct command cmd_ctl;
 extern const struct command cmd_config;
 extern const struct command cmd_doctor;

@@ -19,6 +19,8 @@ _tare_options() {
 	mpi) echo "--json" ;;
 	compare) echo "--html --csv --json --baseline --by --target-loss
 		--target-f1 --title" ;;
+	history) echo "-f --figure --figures --project --machine --source --from
+		--to -n --limit --json --svg -c --column --name --keep --older" ;;
 	changes) echo "-c --column --least --newest --json --details" ;;
 	top) echo "-d --delay -n --count -s --sort --show --once --json" ;;
 	merge) echo "-o --output -n --top --json" ;;
@@ -76,7 +78,8 @@ _tare_values() {
 	summary:-s | summary:--sort) echo "failures total slowest calls" ;;
 	export:-F | export:--format)
 		echo "json csv prometheus openmetrics chrome speedscope pprof
-			callgrind collapsed folded" ;;
+			callgrind collapsed folded sqlite" ;;
+	history:--source) echo "run csv hyperfine google pytest" ;;
 	export:-T | export:--table)
 		echo "processing memory gpu metrics stats samples calls alloc kernels" ;;
 	export:-u | export:--unit) echo "us ns count" ;;
@@ -109,6 +112,11 @@ _tare_takes_value() {
 	amdahl:--of | amdahl:--top | amdahl:--worth | trend:-[wNSt] | trend:--window | trend:--name | trend:--source | \
 	trend:--type | compare:--html | compare:--baseline | compare:--by | \
 	compare:--target-loss | compare:--target-f1 | compare:--title | \
+	history:-[fnc] | history:--figure | history:--project | \
+	history:--machine | history:--source | history:--from | \
+	history:--to | history:--limit | history:--svg | \
+	history:--column | history:--name | history:--keep | \
+	history:--older | \
 	changes:-c | changes:--column | changes:--least | \
 	records:--limit | summary:-[snNStl] | summary:--sort | \
 	summary:--top | summary:--name | summary:--source | summary:--type | \
@@ -141,7 +149,7 @@ _tare_fill() {
 
 _tare() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="run report tree flame alloc stages amdahl mpi merge top ls rm records summary trend compare changes export verify ctl config doctor serve url alerts flags help"
+	local commands="run report tree flame alloc stages amdahl mpi merge top ls rm records summary trend compare changes history export verify ctl config doctor serve url alerts flags help"
 	local command=${COMP_WORDS[1]} at
 
 	COMPREPLY=()
@@ -180,6 +188,7 @@ _tare() {
 		$(_tare_runs)" "$word" ;;
 	tree | flame | alloc | records | summary | stages | amdahl | mpi | trend | export | rm)
 		_tare_fill "$(_tare_runs)" "$word" ;;
+	history) _tare_fill "import prune $(tare ls --names 2>/dev/null)" "$word" ;;
 	changes) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
 	compare | verify | merge)
 		_tare_fill "$(_tare_runs)" "$word"

@@ -116,6 +116,8 @@ static const char *const export_formats[] = { "json", "csv", "prometheus",
 					      "openmetrics", NULL };
 static const char *const calls_modes[] = { "off", "counts", "sparse",
 					   "timed", NULL };
+static const char *const histories[] = { "on", "no-arguments", "off",
+					 NULL };
 static const char *const sample_clocks[] = { "cpu", "wall", NULL };
 static const char *const alloc_modes[] = { "off", "exact", "sampled", NULL };
 static const char *const gpu_modes[] = { "off", "all", "steps", NULL };
@@ -300,6 +302,11 @@ static const struct packed table[] = {
 	      "Finished runs to keep; older ones are deleted. The processes "
 	      "of one tare run count as one run, and so do the ranks of an "
 	      "MPI program."),
+	CHOICE(history, HISTORY, "on", "on, no-arguments or off", histories,
+	       AT_START,
+	       "Keep a summary of each finished run for tare history; "
+	       "no-arguments: without the program's arguments, which may "
+	       "have secrets."),
 	SWITCH(mpi_barrier, MPI_BARRIER, "false", AT_START,
 	       "Time a barrier before every blocking MPI collective, to "
 	       "measure how long each rank waits for the last one."),
