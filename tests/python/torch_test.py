@@ -9,6 +9,7 @@ import importlib.util
 import json
 import logging
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -292,6 +293,23 @@ class Memory(Case):
         self.assertEqual(tare.stats("torch.reserved").max, 1000)
         self.assertEqual(tare.stats("torch.allocated").count, BATCHES)
         self.assertEqual(tare.stats("torch.fragmentation").max, 0.25)
+
+
+class Documents(Case):
+
+    def test_the_examples_of_the_guide_run(self):
+        path = os.path.join(package.ROOT, "docs", "guide", "gpu.md")
+        with open(path, encoding="utf-8") as file:
+            blocks = re.findall(r"^```python\n(.*?)^```", file.read(),
+                                re.M | re.S)
+        self.assertEqual(len(blocks), 2)
+        net = model()
+        room = {"model": net, "loader": loader(), "tare": tare,
+                "criterion": nn.functional.mse_loss,
+                "optimizer": torch.optim.SGD(net.parameters(), lr=0.01)}
+        for block in blocks:
+            exec(block, room)   # pylint: disable=exec-used
+        self.assertEqual(counted("optimizer"), BATCHES)
 
 
 # ---- several processes -----------------------------------------------------
