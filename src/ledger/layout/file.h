@@ -359,8 +359,7 @@ struct tr_header {
 	uint32_t trainings_lost; /* trainings with no room */
 	double counted_ticks;	 /* cost of a counted scope in an empty loop */
 	struct tr_python_state python;
-	uint32_t exit_status;	 /* of the process, plus 1; 0: not known */
-	uint32_t exit_reserved;
+	uint32_t exit_status, exit_reserved; /* plus 1; 0: not known */
 	uint64_t short_ns;	 /* CPU time of threads that had no sample */
 	uint64_t reserved[26];	 /* for later minors */
 };
