@@ -92,21 +92,22 @@ static int exec_error(int fd)
 }
 
 /*
- * Of a process that has ended and is not yet waited for: "run queued slices",
- * in ns. 0 if this kernel does not tell.
+ * Of the first thread of a process that has ended and is not yet waited for:
+ * time with a processor, and ready without one. 0 if this kernel does not tell.
  */
-static uint64_t queued_ns(pid_t pid)
+static void read_times(struct child *child)
 {
 	char path[48], text[96], *end;
 	int64_t n;
 
-	(void)snprintf(path, sizeof(path), "/proc/%ld/schedstat", (long)pid);
+	(void)snprintf(path, sizeof(path), "/proc/%ld/schedstat",
+		       (long)child->pid);
 	n = tr_file_read(path, text, sizeof(text) - 1);
 	if (n <= 0)
-		return 0;
+		return;
 	text[n] = '\0';
-	(void)strtoull(text, &end, 10);
-	return strtoull(end, NULL, 10);
+	child->ran_ns = strtoull(text, &end, 10);
+	child->queued_ns = strtoull(end, NULL, 10);
 }
 
 static void wait_for(struct child *child)
@@ -116,7 +117,7 @@ static void wait_for(struct child *child)
 	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0 &&
 	       errno == EINTR)
 		;
-	child->queued_ns = queued_ns(child->pid);
+	read_times(child);
 	while (wait4(child->pid, &child->status, 0, &child->usage) < 0 &&
 	       errno == EINTR)
 		;

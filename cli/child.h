@@ -18,6 +18,7 @@ struct child {
 	pid_t pid;
 	int status; /* of wait */
 	uint64_t wall_ns;
+	uint64_t ran_ns;    /* its first thread ran */
 	uint64_t queued_ns; /* its first thread could run, but did not */
 	struct rusage usage; /* of the child and the children it waited for */
 };

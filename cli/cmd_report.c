@@ -3,11 +3,14 @@
 #include <string.h>
 
 #include "args.h"
+#include "ending.h"
 #include "group_report.h"
 #include "group_view.h"
 #include "message.h"
 #include "read/view.h"
+#include "output.h"
 #include "render/output.h"
+#include "render/report.h"
 #include "runs.h"
 #include "selection.h"
 
@@ -165,7 +168,7 @@ static int report_parts(const struct tr_programs *programs,
 	int code;
 
 	own.parts = asked & (GROUP_PARTS | TARE_REPORT_HEAD);
-	code = group_report(programs, &own, title, false, view);
+	code = group_report(programs, &own, title, NULL, false, view);
 	own.parts = rest_of(how, view);
 	if (code || !own.parts)
 		return code;
@@ -175,7 +178,7 @@ static int report_parts(const struct tr_programs *programs,
 
 static int report_added(struct tr_programs *programs,
 			const tare_report_options *how, const char *title,
-			tare_view *view)
+			const struct tr_ending *ending, tare_view *view)
 {
 	bool is_probed = group_is_probed(programs, view);
 	uint32_t flat = spread(how->parts) & FLAT_PARTS;
@@ -191,7 +194,8 @@ static int report_added(struct tr_programs *programs,
 	if (!opts.json && !how->parts && !group_has_all_of(programs, view))
 		code = report_write(view, how, false, "report", title);
 	return code ? code :
-		      group_report(programs, how, title, opts.json, view);
+		      group_report(programs, how, title, ending, opts.json,
+				   view);
 }
 
 /* Does the report have a part of one process alone? */
@@ -208,16 +212,52 @@ static int report_group(tare_view *view, const tare_report_options *how,
 {
 	struct tr_programs programs;
 	int err = group_programs(group, how->filter, &programs), code;
+	char text[ENDING_BYTES];
+	struct ending ending;
+	struct tr_ending ended;
+	bool is_known = !how->parts && tr_filter_is_timeless(how->filter) &&
+			group_ending(group, &ending) &&
+			ending_report(&ending, text, &ended);
 
 	if (err) {
 		code = message_error("report", title, err);
 	} else {
 		if (is_of_one(how, &programs, view))
 			group_view_tell_one(view, group);
-		code = report_added(&programs, how, title, view);
+		code = report_added(&programs, how, title,
+				    is_known ? &ended : NULL, view);
 	}
 	group_programs_release(&programs);
 	return code;
+}
+
+/* With what the parent of the process knew at its end. */
+static int report_one(tare_view *view, const tare_report_options *how,
+		      const char *which)
+{
+	const tare_run *run = tare_view_run(view);
+	char text[ENDING_BYTES];
+	struct ending ending;
+	struct tr_ending ended;
+	int err;
+
+	if (opts.json || how->parts || run->cleared_ns ||
+	    run->state == TARE_RUN_LIVE ||
+	    !tr_filter_is_timeless(how->filter) ||
+	    !ending_read_own(run->path, run->pid, &ending) ||
+	    !ending_report(&ending, text, &ended))
+		return report_write(view, how, opts.json, "report", which);
+	err = tr_report_ended(view, how, &ended, stream_write, stdout);
+	return err && !ferror(stdout) ? message_error("report", which, err) :
+					CODE_OK;
+}
+
+/* The process that `tare run` started, if it left word; else 0. */
+static int64_t started_by(const struct group *group)
+{
+	struct ending ending;
+
+	return group_ending(group, &ending) ? ending.pid : 0;
 }
 
 static int report_view(tare_view *view, const char *which,
@@ -240,8 +280,8 @@ static int report_view(tare_view *view, const char *which,
 	how.top = (size_t)opts.top;
 	how.raw = opts.raw;
 	how.inlined = opts.inlined;
-	if (group->n < 2)
-		return report_write(view, &how, opts.json, "report", which);
+	if (!group_is_several(group, view, started_by(group)))
+		return report_one(view, &how, which);
 	return report_group(view, &how, group_title(group, which), group);
 }
 
@@ -273,8 +313,8 @@ static int report_some(const struct group *group)
 	how.raw = opts.raw;
 	err = group_programs(group, &filter, &programs);
 	code = err ? message_error("report", opts.process, err) :
-		     group_report(&programs, &how, opts.process, opts.json,
-				  NULL);
+		     group_report(&programs, &how, opts.process, NULL,
+				  opts.json, NULL);
 	group_programs_release(&programs);
 	return code;
 }

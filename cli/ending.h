@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "read/profile.h"
+#include "render/report.h"
+
 struct ending {
 	int status;	/* of wait */
 	int64_t at_ns;	/* since 1970 */
@@ -17,6 +20,9 @@ struct ending {
 	int64_t pid;	/* of the program; the run may be of another one */
 	int64_t cpu_ns;	/* with all processes that it waited for */
 	int64_t runs;	/* that its `tare run` found */
+	int64_t wall_ns, user_ns, system_ns;
+	int64_t queued_ns, ran_ns; /* of its first thread; see child.h */
+	struct tr_silent silent;   /* other processes */
 };
 
 /* `run` is the path of its ledger. If writing fails, the end is unknown. */
@@ -24,5 +30,12 @@ void ending_write(const char *run, const struct ending *ending);
 bool ending_read(const char *run, struct ending *ret_ending);
 /* False also if it is that of another process, which has no run. */
 bool ending_read_own(const char *run, int64_t pid, struct ending *ret_ending);
+
+#define ENDING_BYTES 96
+/* "exit status 1", "ended by signal 11 (Segmentation fault)" */
+void ending_text(int status, char text[ENDING_BYTES]);
+/* For a report; `text` and `ending` must live as long. False: an old file. */
+bool ending_report(const struct ending *ending, char text[ENDING_BYTES],
+		   struct tr_ending *ret);
 
 #endif

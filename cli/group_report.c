@@ -93,19 +93,34 @@ static void clip(struct tr_programs *programs, const tare_filter *window)
 		programs->end_ns = window->to_ns;
 }
 
-/*
- * The CPU time of processes without a run, as `tare run` left it. Not known if
- * runs were deleted or added since: their time would be part of it.
- */
-static double unmeasured_ns(const struct group *group, double time_ns)
+bool group_ending(const struct group *group, struct ending *ret_ending)
+{
+	for (size_t i = 0; i < group->n && !group->is_part; i++)
+		if (ending_read(group->runs[i].path, ret_ending) &&
+		    ret_ending->runs == (int64_t)group->n)
+			return true;
+	return false;
+}
+
+/* What no run has: time, and processes. */
+static void add_unmeasured(struct tr_programs *programs,
+			   const struct group *group)
 {
 	struct ending ending;
 
-	for (size_t i = 0; i < group->n && !group->is_part; i++)
-		if (ending_read(group->runs[i].path, &ending) &&
-		    ending.runs == (int64_t)group->n)
-			return tr_most((double)ending.cpu_ns - time_ns, 0);
-	return 0;
+	if (!group_ending(group, &ending))
+		return;
+	programs->unmeasured_ns = tr_most((double)ending.cpu_ns -
+						  programs->time_ns, 0);
+	programs->silent = ending.silent;
+}
+
+bool group_is_several(const struct group *group, tare_view *view, int64_t pid)
+{
+	return group->n > 1 ||
+	       (group->n == 1 && pid && group->runs[0].pid != pid && view &&
+		!tare_view_health(view)->events &&
+		!group_has_more_than_series(view));
 }
 
 int group_programs(const struct group *group, const tare_filter *filter,
@@ -128,8 +143,7 @@ int group_programs(const struct group *group, const tare_filter *filter,
 	if (!err)
 		err = tr_programs_finish(programs);
 	if (!err && !has_time(filter) && !programs->is_wall)
-		programs->unmeasured_ns = unmeasured_ns(group,
-							programs->time_ns);
+		add_unmeasured(programs, group);
 	return err;
 }
 
@@ -208,10 +222,10 @@ static int write_json(const struct tr_programs *programs, tare_view *view,
 
 int group_report(const struct tr_programs *programs,
 		 const tare_report_options *how, const char *name,
-		 bool as_json, tare_view *view)
+		 const struct tr_ending *ending, bool as_json, tare_view *view)
 {
 	int err = as_json ? write_json(programs, view, how) :
-			    tr_report_programs(programs, how, name, NULL,
+			    tr_report_programs(programs, how, name, ending,
 					       stream_write, stdout);
 
 	if (!err && !as_json)
@@ -275,7 +289,7 @@ static struct process process_of(const tare_run_entry *run)
 }
 
 /* "0", "signal 11 (Segmentation fault)"; "": not known. */
-static void ending_text(const struct process *p, char *text, size_t size)
+static void exit_text(const struct process *p, char *text, size_t size)
 {
 	int status = p->status;
 
@@ -315,7 +329,7 @@ static void add_process(struct table *table, const struct process *p,
 	table_addf(table, "%llu", (unsigned long long)p->samples);
 	table_add_tinted(table, tr_run_state_name(p->run->state),
 			 run_state_tint(p->run->state));
-	ending_text(p, ending, sizeof(ending));
+	exit_text(p, ending, sizeof(ending));
 	table_add_tinted(table, ending, p->status ? TINT_RED : TINT_NONE);
 	table_add(table, p->run->id);
 }

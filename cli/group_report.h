@@ -5,8 +5,10 @@
 #ifndef CLI_GROUP_REPORT_H
 #define CLI_GROUP_REPORT_H
 
+#include "ending.h"
 #include "group.h"
 #include "read/profile.h"
+#include "render/report.h"
 
 /* The last line of such a report. */
 #define GROUP_MORE \
@@ -33,11 +35,22 @@ bool group_has_more_than_series(tare_view *view);
 bool group_has_all_of(const struct tr_programs *programs, tare_view *view);
 /*
  * Prints the programs of the group, with `view` as JSON also its report; `view`
- * may be NULL. `name` is what is printed as their name. An exit code.
+ * and `ending` may be NULL. `name` is what is printed as their name. An exit code.
  */
 int group_report(const struct tr_programs *programs,
 		 const tare_report_options *how, const char *name,
-		 bool as_json, tare_view *view);
+		 const struct tr_ending *ending, bool as_json,
+		 tare_view *view);
+/*
+ * What `tare run` left of the program that it started; false: nothing, or runs
+ * were deleted or added since.
+ */
+bool group_ending(const struct group *group, struct ending *ret_ending);
+/*
+ * Is the report that of several processes? Also of one, if it is not the
+ * program that was started (`pid`) but one of its children.
+ */
+bool group_is_several(const struct group *group, tare_view *view, int64_t pid);
 /* Prints the processes. An exit code. */
 int group_report_tree(const struct group *group, bool as_json);
 

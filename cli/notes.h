@@ -13,7 +13,11 @@
 
 /* Before the program starts. -1: not available, no message. */
 int notes_open(void);
-/* After its end: prints one line per note. */
+/* Calls `take` with each line that is not empty. */
+void notes_each(int notes,
+		void (*take)(void *arg, const char *line, size_t len),
+		void *arg);
+/* After its end: prints one line per message. */
 void notes_print(int notes, FILE *text);
 
 #endif

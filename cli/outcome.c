@@ -23,6 +23,7 @@
 #include "read/view.h"
 #include "render/report.h"
 #include "runs.h"
+#include "starts.h"
 #include "watcher.h"
 
 /* Limit on waiting for the other ranks, which end or are ended. */
@@ -32,23 +33,9 @@
 /* A program with less CPU time may well have had no sample. */
 #define TINY_NS 5e7
 
-#define ENDING_BYTES 96
-
 static double timeval_ns(struct timeval time)
 {
 	return (double)time.tv_sec * 1e9 + (double)time.tv_usec * 1e3;
-}
-
-/* "exit status 1", "ended by signal 11 (Segmentation fault)" */
-static void ending_text(const struct child *child, char text[ENDING_BYTES])
-{
-	if (WIFSIGNALED(child->status))
-		(void)snprintf(text, ENDING_BYTES, "ended by signal %d (%s)",
-			       WTERMSIG(child->status),
-			       strsignal(WTERMSIG(child->status)));
-	else
-		(void)snprintf(text, ENDING_BYTES, "exit status %d",
-			       child_code(child));
 }
 
 static void print_resources(const struct outcome *outcome)
@@ -63,7 +50,7 @@ static void print_resources(const struct outcome *outcome)
 		      tr_as_duration(timeval_ns(child->usage.ru_stime)).text,
 		      tr_as_bytes((double)child->usage.ru_maxrss * 1024).text);
 	if (child->status) {
-		ending_text(child, ending);
+		ending_text(child->status, ending);
 		(void)fprintf(text, ", %s", ending);
 	}
 	(void)fputc('\n', text);
@@ -85,14 +72,16 @@ static struct tr_ending ending_of(const struct outcome *outcome,
 {
 	const struct child *child = &outcome->child;
 
-	ending_text(child, text);
+	ending_text(child->status, text);
 	return (struct tr_ending){
 		.wall_ns = (double)child->wall_ns,
 		.user_ns = timeval_ns(child->usage.ru_utime),
 		.system_ns = timeval_ns(child->usage.ru_stime),
 		.peak_bytes = (double)child->usage.ru_maxrss * 1024,
 		.queued_ns = (double)child->queued_ns,
+		.ran_ns = (double)child->ran_ns,
 		.text = text,
+		.silent = &outcome->silent,
 	};
 }
 
@@ -403,16 +392,33 @@ static void print_job(const struct outcome *outcome, const struct job *job)
 			      outcome->launch.rank, run->id);
 }
 
-/* For rank 0, and for later readers. */
+static struct ending ending_now(const struct outcome *outcome)
+{
+	const struct child *child = &outcome->child;
+
+	return (struct ending){
+		.status = child->status,
+		.at_ns = outcome->ended_ns,
+		.peak_bytes = child->usage.ru_maxrss * 1024,
+		.pid = child->pid,
+		.cpu_ns = (int64_t)used_ns(outcome),
+		.runs = (int64_t)outcome->group.n,
+		.wall_ns = (int64_t)child->wall_ns,
+		.user_ns = (int64_t)timeval_ns(child->usage.ru_utime),
+		.system_ns = (int64_t)timeval_ns(child->usage.ru_stime),
+		.queued_ns = (int64_t)child->queued_ns,
+		.ran_ns = (int64_t)child->ran_ns,
+		.silent = outcome->silent,
+	};
+}
+
+/* For rank 0, and for later readers: the run may be of another process. */
 static void leave_ending(const struct outcome *outcome)
 {
-	struct ending ending = {
-		.status = outcome->child.status,
-		.at_ns = outcome->ended_ns,
-		.peak_bytes = outcome->child.usage.ru_maxrss * 1024,
-	};
+	struct ending ending = ending_now(outcome);
 	const tare_run_entry *run = own_run(outcome);
 
+	ending.pid = 0;
 	if (run)
 		ending_write(run->path, &ending);
 	if (outcome->child.status)
@@ -481,9 +487,11 @@ static bool find_programs(const struct outcome *outcome, tare_view *view,
 {
 	int err;
 
-	if (outcome->group.n < 2 || (!outcome->text && !outcome->json))
+	if ((!outcome->text && !outcome->json) ||
+	    !group_is_several(&outcome->group, view, outcome->child.pid))
 		return false;
 	err = group_programs(&outcome->group, NULL, programs);
+	programs->silent = outcome->silent;
 	programs->unmeasured_ns = unmeasured_ns(outcome, programs);
 	/* The report of the one with probes has them. */
 	if (!group_is_probed(programs, view))
@@ -530,27 +538,17 @@ static bool is_silent(const struct outcome *outcome)
 }
 
 /*
- * For `tare report`: how the program itself ended, since what became of the
- * processes that it started is known to it alone, and the CPU time of them all.
- * If the program has no run, the file is beside another one. A single run that
- * succeeded is common, and needs no file.
+ * For `tare report`: how the program itself ended, what it took, and which of
+ * its processes have no run. If the program has none, the file is beside
+ * another one.
  */
 static void note_ending(const struct outcome *outcome)
 {
-	const struct child *child = &outcome->child;
-	const struct group *group = &outcome->group;
-	const struct ending ending = {
-		.status = child->status,
-		.at_ns = outcome->ended_ns,
-		.peak_bytes = child->usage.ru_maxrss * 1024,
-		.pid = child->pid,
-		.cpu_ns = (int64_t)used_ns(outcome),
-		.runs = (int64_t)group->n,
-	};
+	const struct ending ending = ending_now(outcome);
 
 	/* The newest of the program: an older one ended by exec. */
-	if (group->main && (group->n > 1 || child->status))
-		ending_write(group->main->path, &ending);
+	if (outcome->group.main)
+		ending_write(outcome->group.main->path, &ending);
 }
 
 void outcome_find(struct outcome *outcome)
@@ -560,6 +558,7 @@ void outcome_find(struct outcome *outcome)
 		tr_runs_end(outcome->child.pid, outcome->group.name);
 	outcome->error = group_find(&outcome->group, outcome->child.pid,
 				    !outcome->is_rank);
+	starts_read(outcome->notes, &outcome->group, &outcome->silent);
 	if (!outcome->error)
 		names_keep(outcome->group.runs, outcome->group.n);
 	if (!outcome->error && outcome->is_rank)

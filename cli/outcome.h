@@ -12,6 +12,7 @@
 #include "child.h"
 #include "group.h"
 #include "launch.h"
+#include "read/profile.h"
 
 struct history_start;
 
@@ -31,6 +32,7 @@ struct outcome {
 	int64_t ended_ns;  /* end of the program, ns since 1970 */
 	bool is_told;	   /* the watcher reported: the job was ended */
 	int error;	   /* of outcome_find() */
+	struct tr_silent silent; /* processes without a run */
 	int notes;	   /* of the program's library; -1: none */
 	struct history_start *start; /* for the history */
 };

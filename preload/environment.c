@@ -26,6 +26,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/runtime.h"
+
 #define VARIABLE "LD_PRELOAD="
 #define BETWEEN " :"
 
@@ -133,28 +135,36 @@ static bool is_glibc(const char *linker, size_t len)
 	return false;
 }
 
-/* If that stands in the first bytes of the file, as usual. */
-static bool has_glibc(const struct head *head)
+enum linker {
+	LINKER_UNKNOWN, /* not in the first bytes of the file, as usual */
+	LINKER_NONE,	/* a static program */
+	LINKER_GLIBC,
+	LINKER_OTHER
+};
+
+static enum linker linker_of(const struct head *head)
 {
 	const ElfW(Ehdr) *elf = &head->as.elf;
 	ElfW(Phdr) part;
 
 	if (!is_native(head) || elf->e_phentsize != sizeof(part))
-		return false;
+		return LINKER_UNKNOWN;
 	for (size_t i = 0; i < elf->e_phnum; i++) {
 		size_t at = i * sizeof(part);
 
 		if (elf->e_phoff > head->bytes ||
 		    head->bytes - elf->e_phoff < at + sizeof(part))
-			return false;
+			return LINKER_UNKNOWN;
 		memcpy(&part, head->as.text + elf->e_phoff + at, sizeof(part));
-		if (part.p_type == PT_INTERP)
-			return part.p_offset <= head->bytes &&
-			       part.p_filesz <= head->bytes - part.p_offset &&
-			       is_glibc(head->as.text + part.p_offset,
-					part.p_filesz);
+		if (part.p_type != PT_INTERP)
+			continue;
+		if (part.p_offset > head->bytes ||
+		    part.p_filesz > head->bytes - part.p_offset)
+			return LINKER_UNKNOWN;
+		return is_glibc(head->as.text + part.p_offset,
+				part.p_filesz) ? LINKER_GLIBC : LINKER_OTHER;
 	}
-	return false;
+	return LINKER_NONE;
 }
 
 /* Must one of our libraries be removed from the list? */
@@ -180,15 +190,15 @@ static bool has_detour(const char *list)
 	return false;
 }
 
-static void choose(const struct head *head, char *const envp[],
-		   struct preload_fit *ret)
+static void choose(const struct head *head, enum linker linker,
+		   char *const envp[], struct preload_fit *ret)
 {
 	const char *const *variable = find_variable(envp);
 	const char *list = *variable + sizeof(VARIABLE) - 1;
 	size_t n = 0;
 
 	if (!is_in_the_way(list, is_foreign(head))) {
-		ret->is_direct = has_glibc(head) && has_detour(list) &&
+		ret->is_direct = linker == LINKER_GLIBC && has_detour(list) &&
 				 !find_variable((char *const *)variable + 1);
 		if (!ret->is_direct)
 			return;
@@ -198,16 +208,30 @@ static void choose(const struct head *head, char *const envp[],
 	ret->bytes = (n + 2) * sizeof(*envp) + strlen(*variable) + 1;
 }
 
+static void tell_static(const char *program, bool is_in_place)
+{
+	const char *slash = strrchr(program, '/');
+
+	tr_log_process(TR_PROCESS_STATIC, is_in_place ? getpid() : 0,
+		       slash ? slash + 1 : program);
+}
+
 struct preload_fit preload_environment_fit(const char *program,
-					   char *const envp[])
+					   char *const envp[],
+					   bool is_in_place)
 {
 	struct preload_fit fit = { 0, false };
 	int saved = errno;
 	struct head head;
 
 	if (find_variable(envp) && !preload_is_confined) {
+		enum linker linker;
+
 		read_head(program, &head);
-		choose(&head, envp, &fit);
+		linker = linker_of(&head);
+		choose(&head, linker, envp, &fit);
+		if (linker == LINKER_NONE)
+			tell_static(program, is_in_place);
 	}
 	errno = saved;
 	return fit;

@@ -66,7 +66,7 @@ void preload_after_exec(const struct preload_exec *exec, bool is_in_place)
 
 static int run_path(const char *path, char *const argv[], char *const envp[])
 {
-	char *const *fit = PRELOAD_ENVIRONMENT(path, envp);
+	char *const *fit = PRELOAD_ENVIRONMENT(path, envp, true);
 	struct preload_exec exec;
 	int result;
 
@@ -79,7 +79,7 @@ static int run_path(const char *path, char *const argv[], char *const envp[])
 static int run_found(const char *file, char *const argv[], char *const envp[])
 {
 	const char *path = file && strchr(file, '/') ? file : NULL;
-	char *const *fit = PRELOAD_ENVIRONMENT(path, envp);
+	char *const *fit = PRELOAD_ENVIRONMENT(path, envp, true);
 	struct preload_exec exec;
 	int result;
 
@@ -113,7 +113,7 @@ PRELOAD_API int execvpe(const char *file, char *const argv[],
 
 PRELOAD_API int fexecve(int fd, char *const argv[], char *const envp[])
 {
-	char *const *fit = PRELOAD_ENVIRONMENT(NULL, envp);
+	char *const *fit = PRELOAD_ENVIRONMENT(NULL, envp, true);
 	struct preload_exec exec;
 	int result;
 
@@ -128,7 +128,7 @@ PRELOAD_API int fexecve(int fd, char *const argv[], char *const envp[])
 PRELOAD_API int execveat(int fd, const char *path, char *const argv[],
 			 char *const envp[], int flags)
 {
-	char *const *fit = PRELOAD_ENVIRONMENT(NULL, envp);
+	char *const *fit = PRELOAD_ENVIRONMENT(NULL, envp, true);
 	struct preload_exec exec;
 	int result;
 
@@ -200,7 +200,7 @@ PRELOAD_API int posix_spawn(pid_t *restrict pid, const char *restrict path,
 			    char *const argv[restrict],
 			    char *const envp[restrict])
 {
-	char *const *fit = PRELOAD_ENVIRONMENT(path, envp);
+	char *const *fit = PRELOAD_ENVIRONMENT(path, envp, false);
 	struct preload_exec exec;
 	int result;
 
@@ -217,7 +217,7 @@ PRELOAD_API int posix_spawnp(pid_t *restrict pid, const char *restrict file,
 			     char *const argv[restrict],
 			     char *const envp[restrict])
 {
-	char *const *fit = PRELOAD_ENVIRONMENT(NULL, envp);
+	char *const *fit = PRELOAD_ENVIRONMENT(NULL, envp, false);
 	struct preload_exec exec;
 	int result;
 

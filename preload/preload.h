@@ -41,18 +41,22 @@ struct preload_fit {
 			 * our libraries, which the program cannot load */
 };
 
-/* `program` may be NULL: not known. */
+/*
+ * `program` may be NULL: not known. `is_in_place`: it replaces the one of this
+ * process. A static program is told to `tare run`: it cannot do so itself.
+ */
 struct preload_fit preload_environment_fit(const char *program,
-					   char *const envp[]);
+					   char *const envp[],
+					   bool is_in_place);
 /* Builds that environment; `memory` has the size that the call returned. */
 char *const *preload_environment(char *const envp[],
 				 const struct preload_fit *fit, void *memory);
 
 /* The environment for `program`, on the stack of the calling function. */
-#define PRELOAD_ENVIRONMENT(program, envp) \
+#define PRELOAD_ENVIRONMENT(program, envp, is_in_place) \
 	({ \
-		struct preload_fit fit_ = \
-			preload_environment_fit(program, envp); \
+		struct preload_fit fit_ = preload_environment_fit( \
+			program, envp, is_in_place); \
 \
 		fit_.bytes ? preload_environment( \
 				     envp, &fit_, \

@@ -44,7 +44,7 @@ PRELOAD_API int setresuid(uid_t real, uid_t effective, uid_t saved)
  */
 static void leave_environment(void)
 {
-	char *const *fit = PRELOAD_ENVIRONMENT(NULL, environ);
+	char *const *fit = PRELOAD_ENVIRONMENT(NULL, environ, false);
 
 	/* A vfork child's environment is its parent's. */
 	if (fit == environ || !tr_ledger ||

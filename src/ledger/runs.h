@@ -28,6 +28,16 @@ void tr_group_command(const char *group, char command[TR_GROUP_BYTES]);
 /* Is the word of `len` bytes that command? */
 bool tr_group_is_of(const char *group, const char *word, size_t len);
 
+/*
+ * Lines that the library writes for `tare run`, beside its messages: kind, id
+ * of the process (0: unknown), a space, name of the program.
+ */
+enum tr_process_kind {
+	TR_PROCESS_PROGRAM = 1, /* begins, also in place of another one */
+	TR_PROCESS_STATIC,	/* the same, without the library */
+	TR_PROCESS_FORK,	/* a new process of the same program */
+};
+
 /* ---- all others -------------------------------------------------------- */
 
 /* What is configured: folder, how many runs to keep. */

@@ -270,6 +270,22 @@ struct tr_program_function {
 	uint32_t program;   /* index */
 };
 
+/* Processes without a run: too short for a sample, or without the library. */
+#define TR_SILENT_MOST 12u
+#define TR_SILENT_NAME 32u
+struct tr_silent_program {
+	char name[TR_SILENT_NAME];
+	uint64_t processes;
+	bool is_static;
+};
+struct tr_silent {
+	uint64_t all;	    /* processes, also those with a run; 0: unknown */
+	uint64_t processes; /* without */
+	uint64_t others;    /* of these, in no row */
+	struct tr_silent_program at[TR_SILENT_MOST]; /* most first */
+	size_t n;
+};
+
 /* Processes that belong together, such as those of one `tare run`. */
 struct tr_programs {
 	struct tr_program *program; /* most time first */
@@ -295,6 +311,7 @@ struct tr_programs {
 	const char *python_refused; /* and why; NULL: none was */
 	tare_merge *probes; /* what these measured; the caller's, may be NULL */
 	uint64_t probed;    /* runs with such data; the caller's */
+	struct tr_silent silent; /* the caller's */
 };
 
 /*

@@ -11,6 +11,7 @@
 #ifndef TR_RECORD_RUNTIME_H
 #define TR_RECORD_RUNTIME_H
 
+#include "ledger/runs.h"
 #include "base/config.h"
 #include "ledger/write.h"
 #include "record/probe.h"
@@ -150,6 +151,8 @@ void tr_log_kept(tr_log_write_fn write, void *arg);
 extern bool tr_log_lines;
 /* A line that the user asked for: not subject to the limit on messages. */
 void tr_log_line(enum tare_level level, const char *text);
+/* Tells `tare run` of a process, which may never have a ledger. */
+void tr_log_process(enum tr_process_kind kind, int pid, const char *name);
 /* Does anything read such lines? */
 bool tr_log_is_read(void);
 

@@ -29,7 +29,9 @@ struct tr_ending {
 	double wall_ns, user_ns, system_ns;
 	double peak_bytes;
 	double queued_ns; /* its first thread could run, without a processor */
+	double ran_ns;	  /* its first thread ran; 0: not known */
 	const char *text; /* "exit status 1" */
+	const struct tr_silent *silent; /* other processes; NULL: not known */
 };
 
 /* tare_view_report() of a process whose end is known. */
@@ -105,6 +107,11 @@ int tr_json_paid(struct tr_json *json, struct tr_report *report);
  * of what started them, `ending` may be NULL.
  */
 struct tr_programs;
+struct tr_silent;
+/* "12 of 53 processes were measured"; false: all were, or it is not known. */
+bool tr_silent_share(const struct tr_silent *silent, char *text, size_t size);
+/* "20 sh, 9 as, m (static)"; "": none. */
+void tr_silent_names(const struct tr_silent *silent, char *text, size_t size);
 int tr_report_programs(const struct tr_programs *programs,
 		       const tare_report_options *options, const char *command,
 		       const struct tr_ending *ending, tare_write_fn write,

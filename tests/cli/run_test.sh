@@ -116,9 +116,13 @@ if [ -r /proc/self/schedstat ] && [ -n "$one" ]; then
 	done
 	expect_status 0 taskset -c "$one" "$TARE" run -- ./pair
 	text=$(tr -s ' \n' '  ' <<<"$err")
-	expect_has "$text" "its first thread had no processor for " \
+	expect_has "$text" "first thread: ran " \
 		"of several threads, the first one is known"
-	expect_has_not "$text" ", waited" "and no thread is said to wait"
+	expect_has "$text" " %, waited " "in three parts"
+	expect_has_not "$text" "or had no processor" "that are distinct"
+	parts=$(sed -E 's/.*first thread: ran ([0-9]+) %, waited ([0-9]+) %,'\
+' no processor ([0-9]+) %.*/\1 + \2 + \3/' <<<"$text")
+	expect_is "$((parts))" 100 "and all its time"
 	expect_status 0 taskset -c "$one" "$TARE" run --monitor -- ./spin
 	text=$(tr -s ' \n' '  ' <<<"$err")
 	expect_has "$text" "had no processor for " "also beside the monitor"
@@ -131,7 +135,8 @@ if [ -r /proc/self/schedstat ] && [ -n "$one" ]; then
 	expect_has_not "$text" "waited" "and not that it waited"
 	expect_status 0 "$TARE" report
 	text=$(tr -s ' \n' '  ' <<<"$out")
-	expect_has "$text" "waited or had no processor " "a ledger has less"
+	expect_has "$text" "had no processor for " "a later report, too"
+	expect_has_not "$text" "waited" "knows that it did not wait"
 	expect_status 0 "$TARE" run -- sleep 0.5
 	expect_has_not "$err" "had no processor" "a program that sleeps"
 else

@@ -13,10 +13,12 @@
 #include "record/monitor.h"
 #include "record/train.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define TR_MESSAGES 64u
@@ -70,26 +72,45 @@ static struct {
 
 /*
  * Messages of a program that `tare run` started are for its report. `tare run`
- * has a file for them, "PID:DESCRIPTOR", an open one of its own.
+ * has a file for them, "PID:DESCRIPTOR:INODE", an open one of its own. Where
+ * process ids are others, as in a container, that path may be another file.
  */
 static bool hand_over(const char *text)
 {
 	const char *place = secure_getenv("TARE_NOTES");
 	char path[64], line[520], *end;
-	long pid = place ? strtol(place, &end, 10) : 0;
+	long pid = place ? strtol(place, &end, 10) : 0, number;
+	struct stat st;
+	bool is_ours;
 	int fd, len;
 
 	if (pid <= 0 || *end != ':')
 		return false;
-	(void)snprintf(path, sizeof(path), "/proc/%ld/fd/%ld", pid,
-		       strtol(end + 1, NULL, 10));
+	number = strtol(end + 1, &end, 10);
+	(void)snprintf(path, sizeof(path), "/proc/%ld/fd/%ld", pid, number);
 	fd = tr_file_open(path, O_WRONLY | O_APPEND | O_NONBLOCK, 0);
 	if (fd < 0)
 		return false;
-	len = snprintf(line, sizeof(line), "%.510s\n", text);
-	(void)tr_file_write_all(fd, line, (size_t)len);
+	is_ours = *end == ':' && fstat(fd, &st) == 0 &&
+		  (long)st.st_ino == strtol(end + 1, NULL, 10);
+	if (is_ours) {
+		len = snprintf(line, sizeof(line), "%.510s\n", text);
+		(void)tr_file_write_all(fd, line, (size_t)len);
+	}
 	(void)close(fd);
-	return true;
+	return is_ours;
+}
+
+/* Most processes of a build have no ledger: this is all that is known. */
+void tr_log_process(enum tr_process_kind kind, int pid, const char *name)
+{
+	int saved = errno;
+	char line[80];
+
+	(void)snprintf(line, sizeof(line), "%c%d %.60s", (char)kind, pid,
+		       name);
+	(void)hand_over(line);
+	errno = saved;
 }
 
 static void keep(const char *text)

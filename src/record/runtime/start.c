@@ -436,10 +436,19 @@ static bool wants_monitor(void)
 	       tr_config.collect_memory_detailed;
 }
 
+static bool may_be_confined; /* also in its children */
+
+static void tell_process(enum tr_process_kind kind)
+{
+	if (!may_be_confined)
+		tr_log_process(kind, getpid(), program_invocation_short_name);
+}
+
 /* In a forked child of a preloaded program. */
 static void begin_child(void)
 {
 	tr_log_is_quiet = true;
+	tell_process(TR_PROCESS_FORK);
 	tr_process_remember_parent();
 	tr_anchor_take(&process->start, TR_HAS_COUNTER);
 }
@@ -475,6 +484,7 @@ static void start_preloaded(void)
 	/* Only these may print messages. */
 	tr_log_is_quiet = !tr_is_direct_child;
 	(void)pthread_atfork(NULL, NULL, begin_child);
+	tell_process(TR_PROCESS_PROGRAM);
 	tr_process_remember(start_argv);
 	tr_ledger = &process->ledger;
 	tr_load_config();
@@ -601,6 +611,7 @@ static bool is_measuring(void)
 
 void tr_confine(void)
 {
+	may_be_confined = true;
 	if (tr_probe_forward || !process || is_confined || !is_measuring())
 		return;
 	is_confined = true;

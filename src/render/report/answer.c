@@ -38,7 +38,7 @@ void tr_report_part(struct tr_sentence *s, const char *text)
 }
 
 struct usage {
-	double wall_ns, cpu_ns, peak_bytes, queued_ns;
+	double wall_ns, cpu_ns, peak_bytes, queued_ns, ran_ns;
 	double unmeasured_ns; /* of cpu_ns: no sample stands for it */
 	uint64_t threads;
 };
@@ -64,6 +64,7 @@ static struct usage usage_of(const struct tr_report *r)
 		u.cpu_ns = r->ending->user_ns + r->ending->system_ns;
 		u.peak_bytes = r->ending->peak_bytes;
 		u.queued_ns = r->ending->queued_ns;
+		u.ran_ns = r->ending->ran_ns;
 	}
 	return u;
 }
@@ -131,6 +132,30 @@ static int cpu_details(const struct tr_report *r, const struct usage *u,
 			has_rest ? " not measured" : "");
 }
 
+static int percent(double ns, double of_ns)
+{
+	return (int)(tr_least(tr_most(ns / of_ns, 0), 1) * 100 + .5);
+}
+
+/* The parent of a process knows of the first thread, and the three add up. */
+static void first_part(struct tr_sentence *s, const struct usage *u)
+{
+	int ran = percent(u->ran_ns, u->wall_ns);
+	int queued = percent(u->queued_ns, u->wall_ns);
+	char text[160];
+
+	if (ran + queued > 100)
+		queued = 100 - ran;
+	if (100 - ran < 100 * WAITED_LEAST)
+		return;
+	(void)snprintf(text, sizeof(text), "first thread: ran %d %%, waited "
+		       "%d %%, no processor %d %% of the wall time%s", ran,
+		       100 - ran - queued, queued,
+		       tare_view_sampling(s->r->view)->is_wall ? "" :
+					       " (--wall shows where)");
+	tr_report_part(s, text);
+}
+
 static void cpu_part(struct tr_sentence *s, const struct usage *u)
 {
 	char text[160];
@@ -146,6 +171,10 @@ static void cpu_part(struct tr_sentence *s, const struct usage *u)
 			       " on %s processors",
 			       tr_as_fixed(u->cpu_ns / u->wall_ns, 1).text);
 	tr_report_part(s, text);
+	if (u->threads > 1 && u->ran_ns > 0) {
+		first_part(s, u);
+		return;
+	}
 	queued_part(s, u);
 	waited_part(s, u);
 }
@@ -163,6 +192,9 @@ static void sentence(struct tr_report *r)
 	tr_buf_addf(r->buf, "  %s wall", tr_as_duration(u.wall_ns).text);
 	s.column = r->buf->failed ? 0 : tr_text_columns(r->buf->data + from);
 	cpu_part(&s, &u);
+	if (r->ending && tr_silent_share(r->ending->silent, text,
+					 sizeof(text)))
+		tr_report_part(&s, text);
 	if (u.threads > 1) {
 		(void)snprintf(text, sizeof(text), "%llu threads",
 			       (unsigned long long)u.threads);

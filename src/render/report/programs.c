@@ -32,10 +32,14 @@ static void cpu_part(struct tr_sentence *s, const struct tr_programs *p,
 		     double wall_ns)
 {
 	double cpu_ns = p->time_ns + p->unmeasured_ns;
-	char text[96];
+	char text[160];
 	int n = snprintf(text, sizeof(text), "%s CPU",
 			 tr_as_duration(cpu_ns).text);
 
+	if (s->r->ending && s->r->ending->system_ns > 0.02 * cpu_ns)
+		n += snprintf(text + n, sizeof(text) - (size_t)n,
+			      " (%s in the kernel)",
+			      tr_as_duration(s->r->ending->system_ns).text);
 	if (wall_ns > 0 && cpu_ns > 1.05 * wall_ns)
 		(void)snprintf(text + n, sizeof(text) - (size_t)n,
 			       " on %s processors",
@@ -61,10 +65,62 @@ static void exec_part(struct tr_sentence *s, const struct tr_programs *p)
 	tr_report_part(s, text);
 }
 
+bool tr_silent_share(const struct tr_silent *silent, char *text, size_t size)
+{
+	uint64_t all = silent ? silent->all : 0;
+
+	if (!all || !silent->processes || silent->processes > all)
+		return false;
+	(void)snprintf(text, size, "%llu of %llu processes %s measured",
+		       (unsigned long long)(all - silent->processes),
+		       (unsigned long long)all,
+		       all - silent->processes == 1 ? "was" : "were");
+	return true;
+}
+
+static int add_name(char *text, size_t size, uint64_t n, const char *name)
+{
+	return n == 1 ? snprintf(text, size, "%s", name) :
+			snprintf(text, size, "%llu %s", (unsigned long long)n,
+				 name);
+}
+
+void tr_silent_names(const struct tr_silent *silent, char *text, size_t size)
+{
+	uint64_t left = silent ? silent->processes : 0;
+	size_t used = 0, i;
+
+	text[0] = '\0';
+	for (i = 0; left && i < silent->n && used + 48 < size; i++) {
+		const struct tr_silent_program *one = &silent->at[i];
+
+		used += (size_t)snprintf(text + used, size - used, "%s",
+					 i ? ", " : "");
+		used += (size_t)add_name(text + used, size - used,
+					 one->processes, one->name);
+		if (one->is_static)
+			used += (size_t)snprintf(text + used, size - used,
+						 " (static)");
+		left -= one->processes < left ? one->processes : left;
+	}
+	if (left && used + 32 < size)
+		(void)snprintf(text + used, size - used, "%s%llu others",
+			       used ? ", " : "", (unsigned long long)left);
+}
+
 static void count_part(struct tr_sentence *s, const struct tr_programs *p)
 {
 	char text[96];
 
+	if (!p->is_window &&
+	    tr_silent_share(&p->silent, text, sizeof(text))) {
+		tr_report_part(s, text);
+		(void)snprintf(text, sizeof(text), "%zu programs", p->n);
+		if (p->n > 1)
+			tr_report_part(s, text);
+		exec_part(s, p);
+		return;
+	}
 	/* A process that replaces itself by exec is several programs. */
 	if (p->processes < p->n)
 		(void)snprintf(text, sizeof(text), "%zu programs in %llu "
@@ -227,6 +283,23 @@ static void other_programs(struct table *t, size_t from)
 		sum_row(t, ns, processes, text, 0);
 }
 
+/* Processes without a run, and the time that no run has. */
+static void silent_row(struct table *t)
+{
+	const struct tr_silent *silent = &t->p->silent;
+	char names[200], text[240];
+
+	if (t->p->is_window)
+		silent = NULL;
+	tr_silent_names(silent, names, sizeof(names));
+	(void)snprintf(text, sizeof(text), "[not measured: %s]",
+		       names[0] ? names : "too short for a sample, or static");
+	if (names[0] || is_shown(t, t->p->unmeasured_ns))
+		sum_row(t, t->p->unmeasured_ns, names[0] ? silent->processes :
+							    0,
+			text, 0);
+}
+
 static int largest_first(const void *a, const void *b)
 {
 	return TR_ORDER(*(const double *)b, *(const double *)a);
@@ -281,10 +354,7 @@ static int table(struct table *t)
 	for (size_t i = 0; i < shown; i++)
 		program_rows(t, &t->p->program[i]);
 	other_programs(t, shown);
-	if (is_shown(t, t->p->unmeasured_ns))
-		sum_row(t, t->p->unmeasured_ns, 0,
-			"[not measured: too short for a sample, or static]",
-			0);
+	silent_row(t);
 	return 0;
 }
 
@@ -376,6 +446,23 @@ static void put_function(struct tr_json *j, const struct tr_program_function *f,
 	tr_json_end_object(j);
 }
 
+/* Absent: not known. */
+static void json_silent(struct tr_json *j, const struct tr_silent *silent)
+{
+	if (!silent->all)
+		return;
+	tr_json_u64(j, "processes_run", silent->all);
+	tr_json_array(j, "unmeasured_programs");
+	for (size_t i = 0; i < silent->n; i++) {
+		tr_json_object(j, NULL);
+		tr_json_str(j, "program", silent->at[i].name);
+		tr_json_u64(j, "processes", silent->at[i].processes);
+		tr_json_bool(j, "static", silent->at[i].is_static);
+		tr_json_end_object(j);
+	}
+	tr_json_end_array(j);
+}
+
 void tr_json_programs(struct tr_json *j, const struct tr_programs *p)
 {
 	double whole = whole_of(p);
@@ -402,6 +489,7 @@ void tr_json_programs(struct tr_json *j, const struct tr_programs *p)
 	}
 	tr_json_end_array(j);
 	tr_json_double(j, "unmeasured_ns", p->unmeasured_ns);
+	json_silent(j, &p->silent);
 	tr_json_u64(j, "unreadable_runs", p->skipped);
 	if (!p->probes)
 		return;

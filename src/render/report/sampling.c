@@ -154,13 +154,17 @@ static void unsampled_row(struct tr_report *r, double ns, size_t after,
 void tr_report_unsampled_rows(struct tr_report *r, size_t after)
 {
 	const struct tr_unsampled u = tr_report_unsampled(r);
+	char names[120], text[160];
 
+	tr_silent_names(r->ending ? r->ending->silent : NULL, names,
+			sizeof(names));
+	(void)snprintf(text, sizeof(text), "  [not measured: %.119s]\n",
+		       names[0] ? names : "its end, children without a run");
 	unsampled_row(r, u.short_ns, after, "  [not measured: threads that "
 		      "ended before a sample]\n");
 	unsampled_row(r, u.own_ns, after, "  [not measured: before the library "
 		      "started, after last samples]\n");
-	unsampled_row(r, u.others_ns, after, "  [not measured: its end, "
-		      "children without a run]\n");
+	unsampled_row(r, u.others_ns, after, text);
 	if (u.own_ns + u.others_ns + u.short_ns > 0 &&
 	    tare_view_sampling(r->view)->samples)
 		tr_buf_addf(r->buf, "shares are of the other %s of CPU time\n",
