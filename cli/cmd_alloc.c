@@ -74,39 +74,9 @@ static void print_errors(const tare_heap *heap)
 		     tr_as_bytes(tr_heap_error(heap, heap->peak_bytes)).text);
 }
 
-/* Of all processes. Their peaks were at different times: the sum is a bound. */
-static tare_heap heap_of(tare_view *view)
-{
-	tare_heap all = *tare_view_heap(view);
-
-	for (size_t i = 1; i < tr_views_n(view); i++) {
-		const tare_heap *h = tare_view_heap(tr_views_at(view, i));
-
-		all.was_on |= h->was_on;
-		all.is_estimate |= h->is_estimate;
-		if (all.sample_bytes < h->sample_bytes)
-			all.sample_bytes = h->sample_bytes;
-		all.allocs += h->allocs;
-		all.bytes += h->bytes;
-		all.frees += h->frees;
-		all.freed_bytes += h->freed_bytes;
-		all.live += h->live;
-		all.live_bytes += h->live_bytes;
-		all.temporary += h->temporary;
-		all.peak_bytes += h->peak_bytes;
-		all.peak_allocs += h->peak_allocs;
-		all.unseen += h->unseen;
-		all.foreign += h->foreign;
-		all.table_bytes += h->table_bytes;
-		all.threads += h->threads;
-		all.peak_ns = 0;
-	}
-	return all;
-}
-
 static void print_totals(tare_view *view)
 {
-	const tare_heap sum = heap_of(view), *heap = &sum;
+	const tare_heap sum = tr_views_heap(view), *heap = &sum;
 	size_t n = tr_views_n(view);
 
 	if (n > 1)
@@ -227,7 +197,7 @@ static void json_groups(tare_view *view, const struct alloc_groups *groups,
 			const struct alloc_ignore *ignore)
 {
 	struct tr_json *json = output_json_begin();
-	const tare_heap heap = heap_of(view);
+	const tare_heap heap = tr_views_heap(view);
 	size_t n = rows_shown(groups);
 
 	tr_json_object(json, NULL);
@@ -316,7 +286,7 @@ static int show_one(tare_view *view)
 	size_t n;
 	int err = 0;
 
-	if (!heap_of(view).was_on) {
+	if (!tr_views_heap(view).was_on) {
 		message("no allocations were noted in '%s'; see "
 			"'tare run --alloc'", tare_view_run(view)->id);
 		return CODE_IO;

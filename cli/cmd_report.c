@@ -226,6 +226,8 @@ static int report_group(tare_view *view, const tare_report_options *how,
 			group_view_tell_one(view, group);
 		code = report_added(&programs, how, title,
 				    is_known ? &ended : NULL, view);
+		if (!code && !opts.json && !how->parts)
+			group_print_allocs(group, how, stdout);
 	}
 	group_programs_release(&programs);
 	return code;

@@ -12,6 +12,7 @@
 
 #include "base/maths.h"
 #include "ending.h"
+#include "group_view.h"
 #include "message.h"
 #include "output.h"
 #include "read/stats.h"
@@ -56,6 +57,13 @@ static int add_probes(struct tr_programs *programs, tare_view *view,
 	return tr_merge_add(programs->probes, view, filter);
 }
 
+/* Of allocations, probes and the rest; that of samples is added already. */
+static double other_cost_ns(tare_view *view)
+{
+	return tr_most(tare_view_health(view)->measuring_ns -
+			       tare_view_sampling(view)->cost_ns, 0);
+}
+
 /* Of a damaged or missing ledger only that it is so. */
 static int add(struct tr_programs *programs, const tare_run_entry *run,
 	       const tare_filter *filter)
@@ -75,6 +83,8 @@ static int add(struct tr_programs *programs, const tare_run_entry *run,
 		err = !window || is_in(window, run) ?
 			      tr_programs_add(programs, view) :
 			      0;
+		if (!err)
+			programs->measuring_ns += other_cost_ns(view);
 		if (!err && (!window || is_in(window, run)))
 			err = add_probes(programs, view, filter);
 		tare_view_close(view);
@@ -171,10 +181,29 @@ bool group_has_more_than_series(tare_view *view)
 	const tare_call *calls;
 	size_t n = 0;
 
-	return tare_view_heap(view)->was_on ||
-	       tare_view_trainings(view, &trainings) ||
+	return tare_view_trainings(view, &trainings) ||
 	       tare_view_pipelines(view, 2, &lines, &n) || n ||
 	       tare_view_calls(view, &calls, &n) || n;
+}
+
+/* A view of its own: joined, it is that of all. */
+void group_print_allocs(const struct group *group,
+			const tare_report_options *how, FILE *stream)
+{
+	tare_report_options own = *how;
+	tare_view *view = NULL;
+	int err = group->n ? tare_view_open(group->runs[0].path, &view) : 0;
+
+	if (!err && view) {
+		names_attach(view);
+		err = group_view_join(view, group);
+	}
+	own.parts = TARE_REPORT_ALLOCS;
+	if (!err && view && tr_views_heap(view).was_on)
+		err = tare_view_report(view, &own, stream_write, stream);
+	tare_view_close(view);
+	if (err && !ferror(stream))
+		(void)message_error("report", "allocations", err);
 }
 
 bool group_has_all_of(const struct tr_programs *programs, tare_view *view)

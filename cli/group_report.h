@@ -5,6 +5,8 @@
 #ifndef CLI_GROUP_REPORT_H
 #define CLI_GROUP_REPORT_H
 
+#include <stdio.h>
+
 #include "ending.h"
 #include "group.h"
 #include "read/profile.h"
@@ -28,9 +30,11 @@ void group_programs_release(struct tr_programs *programs);
 bool group_is_probed(const struct tr_programs *programs, tare_view *view);
 /* If the report of one process has all that probes measured. */
 void group_drop_probes(struct tr_programs *programs);
-/* Has it allocations, trainings, pipelines or functions of hooks? These are
- * not added up. */
+/* Has it trainings, pipelines or functions of hooks, which nothing adds up? */
 bool group_has_more_than_series(tare_view *view);
+/* Allocations of all of them, if they were noted. */
+void group_print_allocs(const struct group *group,
+			const tare_report_options *how, FILE *stream);
 /* The report of all has what that of the view would have. */
 bool group_has_all_of(const struct tr_programs *programs, tare_view *view);
 /*

@@ -171,16 +171,6 @@ static double unmeasured_ns(const struct outcome *outcome,
 	return ns > 0 && !programs->is_wall ? ns : 0;
 }
 
-/* Those of one process stand in a report of several. */
-static void print_alloc_hint(const struct outcome *outcome, tare_view *view)
-{
-	if (view && tare_view_heap(view)->was_on)
-		(void)fprintf(outcome->text, "allocations are those of '%s', "
-			      "pid %lld, alone: tare alloc adds up all "
-			      "processes\n", outcome->group.main->program,
-			      (long long)outcome->group.main->pid);
-}
-
 static void print_programs(const struct outcome *outcome,
 			   const struct tr_programs *programs)
 {
@@ -196,7 +186,8 @@ static void print_programs(const struct outcome *outcome,
 				 &ending, stream_write, outcome->text);
 	if (err)
 		(void)message_error("report", "programs", err);
-	else
+	group_print_allocs(&outcome->group, &how, outcome->text);
+	if (!err)
 		(void)fputs(GROUP_MORE, outcome->text);
 }
 
@@ -470,8 +461,6 @@ static void print_text(const struct outcome *outcome, const struct told *told)
 		print_report(outcome, view);
 	if (told->programs && !told->job)
 		print_programs(outcome, told->programs);
-	if (told->programs && !told->job)
-		print_alloc_hint(outcome, view);
 	notes_print(outcome->notes, outcome->text);
 	print_deleted(outcome);
 	/* The reports of the program itself and of programs have them. */

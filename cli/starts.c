@@ -9,7 +9,7 @@
 #include "ledger/runs.h"
 #include "notes.h"
 
-/* A line; `at`: its number, as processes may end and others get their id. */
+/* A line; `at`: its number: the last program of a process names it. */
 struct start {
 	long long pid;
 	size_t at;
@@ -114,7 +114,7 @@ void starts_read(int notes, const struct group *group,
 	for (size_t i = 0; i < s.n; i++) {
 		const struct start *next = &s.row[i + 1];
 		bool goes_on = i + 1 < s.n && next->pid == s.row[i].pid &&
-			       next->pid && next->kind != TR_PROCESS_FORK;
+			       next->pid;
 
 		if (!goes_on && !has_run(group, s.row[i].pid))
 			add_silent(ret_silent, &s.row[i]);

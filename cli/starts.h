@@ -3,9 +3,10 @@
  * Starts: the processes of one `tare run`, of which most may have no run: they
  * ended before a sample, or load no library.
  *
- * The library writes a line for each program and each fork into the file of
- * notes (ledger/runs.h). Children that call clone() themselves, or change their
- * user first, are not in it.
+ * The library writes a line for each program, and at the end of each fork that
+ * ran none, into the file of notes (ledger/runs.h). Children that call clone()
+ * themselves, change their user first, or are forks that a signal ends, are not
+ * in it.
  */
 #ifndef CLI_STARTS_H
 #define CLI_STARTS_H

@@ -78,6 +78,7 @@ void preload_go_on(bool was_closed)
  */
 static void leave(int status)
 {
+	tr_tell_fork();
 	if (!has_ledger(TR_STATE_LIVE))
 		return;
 	TR_STORE(tr_ledger->header->exit_status, (uint32_t)(status & 255) + 1);

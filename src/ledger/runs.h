@@ -35,7 +35,7 @@ bool tr_group_is_of(const char *group, const char *word, size_t len);
 enum tr_process_kind {
 	TR_PROCESS_PROGRAM = 1, /* begins, also in place of another one */
 	TR_PROCESS_STATIC,	/* the same, without the library */
-	TR_PROCESS_FORK,	/* a new process of the same program */
+	TR_PROCESS_FORK,	/* ends: it ran no other program */
 };
 
 /* ---- all others -------------------------------------------------------- */

@@ -267,6 +267,7 @@ struct tr_program {
 struct tr_program_function {
 	tare_function sum; /* over the processes */
 	uint64_t processes; /* that have it */
+	uint64_t seen;	    /* the last run that has it */
 	uint32_t program;   /* index */
 };
 
@@ -339,6 +340,8 @@ size_t tr_views_processes(tare_view *view);
 tare_view *tr_views_at(tare_view *view, size_t i);
 /* Of all: samples, their weight, and what follows from these. */
 tare_sampling tr_views_sampling(tare_view *view);
+/* Their peaks were at different times: the sum is a bound. */
+tare_heap tr_views_heap(tare_view *view);
 /* A copy that lives as long as the view; NULL: out of memory. */
 const char *tr_views_text(tare_view *view, const char *text);
 /* Release with tr_programs_release(), also after an error. */

@@ -40,6 +40,8 @@ int tr_start(void);
 void tr_start_at_load(void);
 /* As tr_probe_open(), for a caller that is not an event. */
 bool tr_open_uncounted(void);
+/* In a forked child that ends without exit(). Signal-safe. */
+void tr_tell_fork(void);
 /* Stops measuring for good. */
 void tr_stop(void);
 /*

@@ -63,7 +63,8 @@ expect_status 0 $CC -shared -fPIC -o opened.so opened.c -ldl
 	"$work/opened.so" 9>opened 2>/dev/null
 expect_has "$(cat opened)" tare.conf "the test's library sees what is opened"
 expect_has "$(cat opened)" /proc/self/statm "and the memory at the start"
-seen=$(grep -v -e 'tare\.conf$' -e '^/proc/self/statm$' -e mapped opened)
+seen=$(grep -v -e 'tare\.conf$' -e '^/proc/self/statm$' -e mapped \
+	-e '^/proc/[0-9]*/fd/' opened)
 expect_is "$seen" "" "a short program opens no ledger and no other file"
 
 # A child of that program: even less.
@@ -71,8 +72,10 @@ expect_is "$seen" "" "a short program opens no ledger and no other file"
 	sh -c 'LD_PRELOAD="$LD_PRELOAD:$0" /bin/true; exit 0' \
 	"$work/opened.so" 9>opened 2>/dev/null
 expect_has "$(cat opened)" tare.conf "the test's library is in the child"
-expect_is "$(grep -v -e 'tare\.conf$' -e mapped opened)" "" \
-	"a short child reads no file of /proc"
+expect_is "$(grep -v -e 'tare\.conf$' -e mapped -e '^/proc/[0-9]*/fd/' \
+	opened)" "" "a short child reads no file of /proc"
+expect_is "$(grep -c '^/proc/[0-9]*/fd/' opened)" 1 \
+	"and writes one line for tare run"
 n=$(grep -c mapped opened)
 [ "$n" -gt 0 ] && [ "$n" -le 2 ]
 verdict $? "a short child maps memory for the process and for the sampler" \

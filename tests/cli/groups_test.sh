@@ -41,7 +41,7 @@ expect_status 0 "$TARE" run --no-report -- ./green 0.05
 expect_status 0 "$TARE" run --no-report -- ./build
 expect_status 0 "$TARE" report build
 expect_has "$out" "tare  build  " "the command that started them is the name"
-expect_has "$out" "3 processes of 2 programs" "and means all of them"
+expect_has "$out" "3 of 4 processes were measured" "and means all of them"
 expect_status 0 "$TARE" report
 expect_has "$out" "tare  build  " "also in the report of the last run"
 expect_status 0 "$TARE" report red
@@ -57,7 +57,8 @@ long=$(printf 'x%.0s' $(seq 60))
 cp build "$long"
 expect_status 0 "$TARE" run --no-report -- "./$long"
 expect_status 0 "$TARE" report "$long"
-expect_has "$out" "3 processes of 2 programs" "a command with a long name"
+expect_has "$out" "3 of 4 processes were measured" \
+	"a command with a long name"
 cp build a-b
 expect_status 0 "$TARE" run --no-report -- ./a-b
 expect_status 0 "$TARE" report a-b
@@ -70,12 +71,13 @@ expect_has "$err" "2 programs in 1 process" "exec: one process, two programs"
 
 expect_status 0 "$TARE" run -- sh -c \
 	'./red 0.1 ./green 0.3; ./red 0.1; ./green 0.1; true'
-expect_has "$err" "3 processes of 2 programs, 1 exec" \
+expect_has "$err" "3 of 4 processes were measured, 2 programs, 1 exec" \
 	"exec: rows are of processes and execs"
 expect_is "$(awk '$NF ~ /^(red|green)$/ { n += $(NF - 1) } END { print n }' \
 	<<<"$err")" 4 "which add up"
 expect_status 0 "$TARE" report
-expect_has "$out" "3 processes of 2 programs, 1 exec" "in a later report, too"
+expect_has "$out" "3 of 4 processes were measured, 2 programs, 1 exec" \
+	"in a later report, too"
 
 # ---- CPU time without a run -------------------------------------------------
 

@@ -109,4 +109,46 @@ expect_status 0 "$TARE" report
 expect_has "$out" "exit status 1" "and later"
 expect_is "$(head -1 <<<"$out")" "$line" "the first line is the same"
 
+# ---- libc and allocations of several processes -------------------------------
+
+cat >sorter.c <<'END'
+#include <stdlib.h>
+
+static int order(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+static int values[300000];
+
+__attribute__((noinline)) static void sort_values(void)
+{
+	for (unsigned i = 0; i < 300000; i++)
+		values[i] = (int)(i * 7919u % 300007);
+	qsort(values, 300000, sizeof(int), order);
+}
+
+int main(void)
+{
+	for (int i = 0; i < 4; i++)
+		sort_values();
+	return malloc(1000000) == NULL;
+}
+END
+$CC -O1 -g -o sorter sorter.c
+if [ "$HAS_NAMES" = yes ]; then
+	expect_status 0 "$TARE" run -- bash -c './sorter; ./busy 100; true'
+	expect_has "$err" "sort_values" "libc's time is that of its caller"
+	expect_has_not "$err" "msort" "in no row of its own"
+fi
+expect_status 0 "$TARE" run --alloc -- bash -c './sorter; ./sorter; true'
+expect_is "$(grep -c '^tare  ' <<<"$err")" 1 "allocations: one report"
+expect_is "$(grep -c '^measuring' <<<"$err")" 1 "with one line on measuring"
+all=$(grep '^allocations' <<<"$err")
+expect_has "$err" "processes, added up" "which has those of all processes"
+expect_status 0 "$TARE" alloc --json
+expect_json "$out" "d['totals']['bytes'] >= 2 * 1000000" True "both of them"
+expect_status 0 "$TARE" report
+expect_is "$(grep '^allocations' <<<"$out")" "$all" "and later the same"
+
 finish

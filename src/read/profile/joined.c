@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tare/read/alloc.h>
+
 #include "base/text.h"
 
 int tr_views_join(tare_view *view, tare_view *other)
@@ -88,6 +90,35 @@ tare_sampling tr_views_sampling(tare_view *view)
 			     0;
 	sum.whole_share = sum.samples ? whole / (double)sum.samples : 0;
 	return sum;
+}
+
+tare_heap tr_views_heap(tare_view *view)
+{
+	tare_heap all = *tare_view_heap(view);
+
+	for (size_t i = 1; i < tr_views_n(view); i++) {
+		const tare_heap *h = tare_view_heap(tr_views_at(view, i));
+
+		all.was_on |= h->was_on;
+		all.is_estimate |= h->is_estimate;
+		if (all.sample_bytes < h->sample_bytes)
+			all.sample_bytes = h->sample_bytes;
+		all.allocs += h->allocs;
+		all.bytes += h->bytes;
+		all.frees += h->frees;
+		all.freed_bytes += h->freed_bytes;
+		all.live += h->live;
+		all.live_bytes += h->live_bytes;
+		all.temporary += h->temporary;
+		all.peak_bytes += h->peak_bytes;
+		all.peak_allocs += h->peak_allocs;
+		all.unseen += h->unseen;
+		all.foreign += h->foreign;
+		all.table_bytes += h->table_bytes;
+		all.threads += h->threads;
+		all.peak_ns = 0;
+	}
+	return all;
 }
 
 const char *tr_views_text(tare_view *view, const char *text)

@@ -107,7 +107,7 @@ static bool add_row(struct tr_programs *p, uint32_t hash, uint32_t program,
 
 /* Beyond TR_PROGRAM_FUNCTIONS_MOST its time stays that of the program. */
 static bool add_function(struct tr_programs *p, struct tr_program *program,
-			 const tare_function *one)
+			 const tare_function *one, bool is_new)
 {
 	uint32_t hash = tr_hash_text(tr_hash_text(TR_HASH_FIRST ^
 							  program->number,
@@ -116,6 +116,9 @@ static bool add_function(struct tr_programs *p, struct tr_program *program,
 	uint32_t i = find_function(p, hash, program->number, one);
 	struct tr_program_function *f;
 
+	if (!is_new && i != TR_LOOKUP_NONE &&
+	    p->function[i].seen == p->runs)
+		return true;
 	if (i == TR_LOOKUP_NONE) {
 		if (p->n_functions == TR_PROGRAM_FUNCTIONS_MOST)
 			return true;
@@ -128,9 +131,45 @@ static bool add_function(struct tr_programs *p, struct tr_program *program,
 	f->sum.weight_ns += one->weight_ns;
 	f->sum.all_samples += one->all_samples;
 	f->sum.all_weight_ns += one->all_weight_ns;
-	f->processes++;
+	f->processes += f->seen != p->runs;
+	f->seen = p->runs;
 	program->named_ns += one->weight_ns;
 	return true;
+}
+
+/*
+ * As in the report of one process, runtime code is part of the function that
+ * calls it. What has no own time then is there by its total alone.
+ */
+static int add_functions(struct tr_programs *p, struct tr_program *program,
+			 tare_view *view, double *ret_named_ns)
+{
+	struct tr_frames frames = { 0 };
+	struct tr_paid *rows = NULL;
+	const tare_function *functions;
+	size_t n = 0;
+	int err = tr_functions_paid(view, &frames, &rows, &n);
+
+	for (size_t i = 0; i < n && !err; i++) {
+		if (rows[i].is_called)
+			continue;
+		*ret_named_ns += rows[i].function.weight_ns;
+		if (!add_function(p, program, &rows[i].function, true))
+			err = TARE_ENOMEM;
+	}
+	free(rows);
+	tr_frames_release(&frames);
+	if (!err)
+		err = tr_functions_folded(view, &functions, &n);
+	for (size_t i = 0; i < n && !err; i++) {
+		tare_function one = functions[i];
+
+		one.samples = 0;
+		one.weight_ns = 0;
+		if (!add_function(p, program, &one, false))
+			err = TARE_ENOMEM;
+	}
+	return err;
 }
 
 /* ---- times ------------------------------------------------------------- */
@@ -198,13 +237,9 @@ int tr_programs_add(struct tr_programs *p, tare_view *view)
 	const tare_run *run = tare_view_run(view);
 	const tare_sampling *s = tare_view_sampling(view);
 	double time_ns = s->is_wall ? s->weight_ns : s->cpu_ns, named_ns = 0;
-	const tare_function *functions;
 	struct tr_program *program;
-	size_t n;
-	int err = tr_functions_folded(view, &functions, &n);
+	int err;
 
-	if (err)
-		return err;
 	program = program_of(p, run->program);
 	if (!program ||
 	    !take_cpu(p, run->pid, s->is_wall || tr_profile_has_window(view),
@@ -212,11 +247,9 @@ int tr_programs_add(struct tr_programs *p, tare_view *view)
 		return TARE_ENOMEM;
 	add_span(p, run);
 	add_certainty(p, view);
-	for (size_t i = 0; i < n; i++) {
-		named_ns += functions[i].weight_ns;
-		if (!add_function(p, program, &functions[i]))
-			return TARE_ENOMEM;
-	}
+	err = add_functions(p, program, view, &named_ns);
+	if (err)
+		return err;
 	program->processes++;
 	program->samples += s->samples;
 	program->time_ns += tr_most(time_ns, named_ns);

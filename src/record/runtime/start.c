@@ -438,17 +438,27 @@ static bool wants_monitor(void)
 
 static bool may_be_confined; /* also in its children */
 
+static bool is_untold; /* a fork of which no line was written */
+
 static void tell_process(enum tr_process_kind kind)
 {
 	if (!may_be_confined)
 		tr_log_process(kind, getpid(), program_invocation_short_name);
 }
 
+/* At the end: most run a program instead, which has its own line. */
+void tr_tell_fork(void)
+{
+	if (is_untold)
+		tell_process(TR_PROCESS_FORK);
+	is_untold = false;
+}
+
 /* In a forked child of a preloaded program. */
 static void begin_child(void)
 {
 	tr_log_is_quiet = true;
-	tell_process(TR_PROCESS_FORK);
+	is_untold = true;
 	tr_process_remember_parent();
 	tr_anchor_take(&process->start, TR_HAS_COUNTER);
 }
@@ -635,6 +645,7 @@ void tr_stop(void)
 		return;
 	}
 	tr_kernels_stop();
+	tr_tell_fork();
 	if (getpid() == first)
 		tr_sample_end();
 	/* Also if nothing was opened yet. */

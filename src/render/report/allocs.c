@@ -69,23 +69,40 @@ static size_t merge_places(struct alloc_place *at, size_t n)
 	return used;
 }
 
-/* Largest at the peak first. Gives; NULL: out of memory. */
+static size_t count_rows(tare_view *view)
+{
+	const tare_alloc *rows;
+	size_t all = 0, n;
+
+	for (size_t i = 0; i < tr_views_n(view); i++)
+		if (tare_view_allocs(tr_views_at(view, i), &rows, &n) == 0)
+			all += n;
+	return all;
+}
+
+/*
+ * Of all processes, largest at the peak first. Gives; NULL: out of memory.
+ */
 static struct alloc_place *places_of(tare_view *view, size_t *ret_n)
 {
-	struct alloc_place *at;
-	const tare_alloc *rows;
-	size_t n;
+	size_t all = count_rows(view), n, used = 0;
+	struct alloc_place *at = calloc(all + 1, sizeof(*at));
 
-	if (tare_view_allocs(view, &rows, &n))
-		return NULL;
-	at = calloc(n + 1, sizeof(*at));
+	for (size_t v = 0; at && v < tr_views_n(view); v++) {
+		tare_view *one = tr_views_at(view, v);
+		const tare_alloc *rows;
+
+		if (tare_view_allocs(one, &rows, &n))
+			continue;
+		for (size_t i = 0; i < n && used < all; i++, used++) {
+			at[used].sum = rows[i];
+			tare_view_alloc_place(one, &rows[i], &at[used].place,
+					      NULL);
+		}
+	}
 	if (!at)
 		return NULL;
-	for (size_t i = 0; i < n; i++) {
-		at[i].sum = rows[i];
-		tare_view_alloc_place(view, &rows[i], &at[i].place, NULL);
-	}
-	n = merge_places(at, n);
+	n = merge_places(at, used);
 	qsort(at, n, sizeof(*at), by_peak);
 	*ret_n = n;
 	return at;
@@ -142,7 +159,7 @@ int tr_report_allocs(struct tr_report *r)
 		{ "at peak", 10 }, { "live", 10 },    { "bytes", 10 },
 		{ "count", 12 },   { " place", 6 },   { NULL, 0 },
 	};
-	const tare_heap *heap = tare_view_heap(r->view);
+	const tare_heap sum = tr_views_heap(r->view), *heap = &sum;
 	size_t n, most = r->options.top ? r->options.top : ALLOC_ROWS;
 	struct alloc_place *at;
 
@@ -152,6 +169,9 @@ int tr_report_allocs(struct tr_report *r)
 	if (!at)
 		return TARE_ENOMEM;
 	alloc_lines(r, heap);
+	if (tr_views_processes(r->view) > 1)
+		tr_buf_addf(r->buf, "of %zu processes, added up: each peak was "
+			    "at its own time\n", tr_views_processes(r->view));
 	if (n)
 		tr_report_titles(r, NULL, 0, titles);
 	for (size_t i = 0; i < n && i < most; i++)
