@@ -13,6 +13,7 @@
 #include "render/report.h"
 #include "runs.h"
 #include "selection.h"
+#include "suggest.h"
 
 static struct {
 	const char *sort;
@@ -49,27 +50,49 @@ static const struct option_spec options[] = {
 
 static uint32_t parts; /* that were asked for; 0: the answer */
 
+static const struct {
+	const char *name;
+	uint32_t parts;
+} known[] = {
+	{ "functions", TARE_REPORT_PROFILE },
+	{ "scopes", TARE_REPORT_TREE | TARE_REPORT_SCOPES },
+	{ "values", TARE_REPORT_VALUES },
+	{ "counters", TARE_REPORT_COUNTERS },
+	{ "monitor", TARE_REPORT_MONITOR },
+	{ "gpu", TARE_REPORT_GPU },
+	{ "records", TARE_REPORT_RECORDS },
+	{ "all", TARE_REPORT_ALL },
+};
+
 /* 0: not the name of a part. */
 static uint32_t part_of(const char *word)
 {
-	static const struct {
-		const char *name;
-		uint32_t parts;
-	} known[] = {
-		{ "functions", TARE_REPORT_PROFILE },
-		{ "scopes", TARE_REPORT_TREE | TARE_REPORT_SCOPES },
-		{ "values", TARE_REPORT_VALUES },
-		{ "counters", TARE_REPORT_COUNTERS },
-		{ "monitor", TARE_REPORT_MONITOR },
-		{ "gpu", TARE_REPORT_GPU },
-		{ "records", TARE_REPORT_RECORDS },
-		{ "all", TARE_REPORT_ALL },
-	};
-
 	for (size_t i = 0; i < TR_N_OF(known); i++)
 		if (strcmp(known[i].name, word) == 0)
 			return known[i].parts;
 	return 0;
+}
+
+/* A run has any name: only where there is none, a part may be meant. */
+static int check_run(const char *word)
+{
+	struct suggestion near = { .word = word };
+	const char *text;
+	tare_view *view;
+	int err;
+
+	for (size_t i = 0; i < TR_N_OF(known); i++)
+		suggest_offer(&near, known[i].name);
+	text = suggest_text(&near, "");
+	if (!*text)
+		return CODE_OK;
+	err = tare_view_open(word, &view);
+	if (!err)
+		tare_view_close(view);
+	if (err != TARE_ENOENT)
+		return CODE_OK;
+	message("no run or part '%s'%s", word, text);
+	return CODE_IO;
 }
 
 /* Takes the names of parts out of the operands; what remains is a run. */
@@ -93,7 +116,7 @@ static int take_parts(struct args *args)
 	else if (!opts.json && !opts.sort && !opts.top && !opts.raw &&
 		 !opts.inlined)
 		names_of_runtime_alone();
-	return CODE_OK;
+	return kept ? check_run(args->operands[0]) : CODE_OK;
 }
 
 /* Options that only whole tables obey. */

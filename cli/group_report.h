@@ -39,7 +39,8 @@ void group_print_allocs(const struct group *group,
 bool group_has_all_of(const struct tr_programs *programs, tare_view *view);
 /*
  * Prints the programs of the group, with `view` as JSON also its report; `view`
- * and `ending` may be NULL. `name` is what is printed as their name. An exit code.
+ * and `ending` may be NULL. `name` is what is printed as their name. An exit
+ * code.
  */
 int group_report(const struct tr_programs *programs,
 		 const tare_report_options *how, const char *name,

@@ -19,6 +19,7 @@
 #include "notes.h"
 #include "output.h"
 #include "probes.h"
+#include "program.h"
 #include "read/profile.h"
 #include "read/view.h"
 #include "render/report.h"
@@ -340,6 +341,10 @@ static void print_nothing(const struct outcome *outcome)
 {
 	enum probes probes = probes_of(outcome->args->operands[0]);
 
+	/* The message before its start has said so. */
+	if (!outcome->is_sampled && probes == PROBES_NONE &&
+	    program_look(outcome->args->operands[0]) == PROGRAM_STATIC)
+		return;
 	message("'%s' %s, %s; its exit status is passed through",
 		outcome->args->operands[0], probes_text(probes),
 		why_nothing(outcome, probes));
@@ -450,6 +455,20 @@ static bool find_job(struct outcome *outcome, struct job *job)
 
 /* ---- all --------------------------------------------------------------- */
 
+/* A process may outlive the one that started it. */
+static void print_live(const struct outcome *outcome)
+{
+	for (size_t i = 0; i < outcome->group.n; i++) {
+		const tare_run_entry *run = &outcome->group.runs[i];
+
+		if (run->state == TARE_RUN_LIVE)
+			(void)fprintf(outcome->text, "running    '%.64s', pid "
+				      "%lld, goes on: its figures are those so "
+				      "far\n", run->program,
+				      (long long)run->pid);
+	}
+}
+
 static void print_text(const struct outcome *outcome, const struct told *told)
 {
 	tare_view *view = told->view;
@@ -461,6 +480,8 @@ static void print_text(const struct outcome *outcome, const struct told *told)
 		print_report(outcome, view);
 	if (told->programs && !told->job)
 		print_programs(outcome, told->programs);
+	if (!told->job)
+		print_live(outcome);
 	notes_print(outcome->notes, outcome->text);
 	print_deleted(outcome);
 	/* The reports of the program itself and of programs have them. */

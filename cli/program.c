@@ -354,7 +354,8 @@ const char *program_obstacle(enum program_kind kind)
 {
 	switch (kind) {
 	case PROGRAM_STATIC:
-		return "is a static program, which loads no library";
+		return "is a static program, which loads no library: it is "
+		       "timed, not sampled";
 	case PROGRAM_STRANGE:
 		return "is for another machine or C library";
 	case PROGRAM_SECURE:

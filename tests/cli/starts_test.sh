@@ -96,6 +96,9 @@ if [ $has_static = yes ]; then
 		true'
 	expect_has "$err" "1 of 4 processes was measured" "started by spawn"
 	expect_has "$err" "fixed (static)" "and named"
+	expect_status 0 "$TARE" run -- ./fixed 10
+	expect_has "$err" "it is timed, not sampled" "alone: a message"
+	expect_has_not "$err" "probes, or they were off" "and no guess"
 else
 	expect_skip "no static libc here"
 fi
@@ -108,6 +111,17 @@ expect_has "$err" "exit status 1" "its exit status"
 expect_status 0 "$TARE" report
 expect_has "$out" "exit status 1" "and later"
 expect_is "$(head -1 <<<"$out")" "$line" "the first line is the same"
+
+expect_status 3 "$TARE" report functins
+expect_is "$err" "tare: no run or part 'functins'; did you mean 'functions'" \
+	"a wrong part is told as one"
+
+# ---- a process that outlives its parent --------------------------------------
+
+expect_status 0 "$TARE" run -- bash -c \
+	'./busy 100; ./busy 60000 & echo $! >live; sleep 2'
+expect_has "$err" "'busy', pid $(cat live), goes on" "a process that goes on"
+kill "$(cat live)"
 
 # ---- libc and allocations of several processes -------------------------------
 
