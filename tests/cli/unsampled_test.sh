@@ -57,4 +57,25 @@ expect_has "$out" "[not measured: before the library started" \
 
 expect_status 7 "$TARE" run -- ./early 0 200
 expect_has_not "$err" "[not measured" "none where all was sampled"
+# ---- less CPU time than the kernel can divide --------------------------------
+
+cat >calls.c <<'END'
+#include <time.h>
+#include <unistd.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+	while ((double)clock() / CLOCKS_PER_SEC < atof(argv[argc - 1]))
+		for (int i = 0; i < 100; i++)
+			(void)getppid();
+	return 0;
+}
+END
+$CC -O1 -o calls calls.c || exit 1
+expect_status 0 "$TARE" run -- ./calls 0.03
+expect_has "$err" "ms CPU" "the first line has the CPU time"
+expect_has_not "$err" "in the kernel" "and of little no part of the kernel"
+expect_status 0 "$TARE" run -- ./calls 0.4
+expect_has "$err" "in the kernel" "of more it has"
+
 finish

@@ -112,6 +112,12 @@ static void waited_part(struct tr_sentence *s, const struct usage *u)
 }
 
 /*
+ * Many kernels divide CPU time by what runs at each tick, every 4 ms: a program
+ * of 10 ms that makes no system call may be "in the kernel" all the time.
+ */
+#define DIVIDED_NS 100e6
+
+/*
  * " (9 ms in the kernel, 40 ms not measured)": what `tare run` knows of the
  * process and its children, which have no samples in the tables below.
  */
@@ -119,7 +125,8 @@ static int cpu_details(const struct tr_report *r, const struct usage *u,
 		       char *text, size_t size)
 {
 	double kernel_ns = r->ending ? r->ending->system_ns : 0;
-	bool has_kernel = kernel_ns > 0.02 * u->cpu_ns;
+	bool has_kernel = u->cpu_ns >= DIVIDED_NS &&
+			  kernel_ns > 0.02 * u->cpu_ns;
 	bool has_rest = u->unmeasured_ns > 0;
 
 	if (!has_kernel && !has_rest)
