@@ -29,5 +29,8 @@ double tr_maths_floor(double x);
  * for very many. They need not be whole; below 1 they count as 1.
  */
 double tr_student_95(double freedom);
+/* The same for another probability outside of +-t, above 0 and below 1. With
+ * 1e7 degrees of freedom and more, that of the normal distribution. */
+double tr_student(double freedom, double outside);
 
 #endif

@@ -68,6 +68,9 @@ TEST(students_t_is_that_of_the_tables)
 	CHECK_NEAR(tr_student_95(30), 2.042272456301238, 1e-10);
 	CHECK_NEAR(tr_student_95(1e6), 1.959966356816, 1e-9);
 	CHECK_NEAR(tr_student_95(1e12), 1.959963984540054, 1e-12);
+	CHECK_NEAR(tr_student(19, 0.01), 2.860934606449914, 1e-9);
+	CHECK_NEAR(tr_student(1e9, 0.01), 2.575829303548901, 1e-6);
+	CHECK_NEAR(tr_student(1e9, 0.9), 0.125661346855074, 1e-6);
 	/* Between whole numbers; and no less than one. */
 	CHECK(tr_student_95(2.5) < tr_student_95(2));
 	CHECK(tr_student_95(2.5) > tr_student_95(3));

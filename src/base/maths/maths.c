@@ -157,23 +157,27 @@ static double beta_share(double a, double b, double x)
 	return front * f / a;
 }
 
-double tr_student_95(double freedom)
+double tr_student(double freedom, double outside)
 {
-	double low = 1.9, high = 13;
+	double low = 0, high = 1e6;
 
 	freedom = freedom >= 1 ? freedom : 1;
-	/* Above this the normal distribution is exact to a double. */
-	if (freedom > 1e7)
-		return 1.959963984540054;
+	freedom = freedom < 1e7 ? freedom : 1e7;
 	/* The probability outside of +-t falls with t. */
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < 90; i++) {
 		double t = 0.5 * (low + high);
 
 		if (beta_share(freedom / 2, 0.5,
-			       freedom / (freedom + t * t)) > 0.05)
+			       freedom / (freedom + t * t)) > outside)
 			low = t;
 		else
 			high = t;
 	}
 	return 0.5 * (low + high);
+}
+
+double tr_student_95(double freedom)
+{
+	/* Above this the normal distribution is exact to a double. */
+	return freedom > 1e7 ? 1.959963984540054 : tr_student(freedom, 0.05);
 }
