@@ -75,6 +75,7 @@ extern const struct command cmd_export;
 extern const struct command cmd_verify;
 extern const struct command cmd_trend;
 extern const struct command cmd_alerts;
+extern const struct command cmd_bench;
 extern const struct command cmd_amdahl;
 extern const struct command cmd_compare;
 extern const struct command cmd_ctl;

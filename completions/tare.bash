@@ -19,6 +19,9 @@ _tare_options() {
 	mpi) echo "--json" ;;
 	compare) echo "--html --csv --json --baseline --by --target-loss
 		--target-f1 --title" ;;
+	bench) echo "-n --runs --time -w --warmup --prepare -p --parameter --name
+		--limit --instructions -i --ignore-failure --show-output --input
+		--seed --separator --json --csv --markdown" ;;
 	top) echo "-d --delay -n --count -s --sort --show --once --json" ;;
 	ls) echo "-a --all -l --live --size -s --sort -n --limit --ids --names --json" ;;
 	rm) echo "--older --keep --all -y --yes" ;;
@@ -115,6 +118,10 @@ _tare_takes_value() {
 	export:--keep | \
 	export:--output | export:--name | export:--source | export:--type | \
 	export:--last | export:--from | export:--to | export:--values | \
+	bench:-[nwp] | bench:--runs | bench:--time | bench:--warmup | \
+	bench:--prepare | bench:--parameter | bench:--name | bench:--limit | \
+	bench:--input | bench:--seed | bench:--separator | bench:--json | \
+	bench:--csv | bench:--markdown | \
 	export:--limit) return 0 ;;
 	esac
 	return 1
@@ -138,7 +145,7 @@ _tare_fill() {
 
 _tare() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="run report tree flame alloc stages amdahl mpi top ls rm records summary trend compare export verify ctl config doctor serve url alerts flags help"
+	local commands="run report tree flame alloc stages amdahl mpi top ls rm records summary trend compare bench export verify ctl config doctor serve url alerts flags help"
 	local command=${COMP_WORDS[1]} at
 
 	COMPREPLY=()
@@ -151,7 +158,7 @@ _tare() {
 		return
 	fi
 	at=$(_tare_operand_at 1 "$command")
-	if [[ $command == run && -n $at ]]; then
+	if [[ ($command == run || $command == bench) && -n $at ]]; then
 		# From here on the words belong to the program.
 		if declare -F _command_offset >/dev/null; then
 			_command_offset "$at"
@@ -172,7 +179,7 @@ _tare() {
 		return
 	fi
 	case $command in
-	run) mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word") ;;
+	run | bench) mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word") ;;
 	report) _tare_fill "functions scopes values counters monitor records all
 		$(_tare_runs)" "$word" ;;
 	tree | flame | alloc | records | summary | stages | amdahl | mpi | trend | export | rm)

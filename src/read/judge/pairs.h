@@ -75,8 +75,8 @@ struct tr_verdict tr_judge_sets(const double *old, size_t n_old,
 double tr_verdict_within(const struct tr_verdict *verdict);
 /*
  * Is the change from the old to the new above a limit (1), not above it (0),
- * or not known (-1)? Above with the certainty of the interval, not above in 95 %
- * of cases.
+ * or not known (-1)? Above with the certainty of the interval, not above in
+ * 95 % of cases.
  */
 int tr_verdict_is_above(const struct tr_verdict *verdict, double limit);
 
