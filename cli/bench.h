@@ -37,6 +37,9 @@ struct bench_case {
 	size_t n_instructions;
 };
 
+struct bench_pair;
+struct difference;
+
 struct bench {
 	struct bench_case *cases; /* setting by setting */
 	size_t n_cases, n_programs, n_settings;
@@ -49,6 +52,10 @@ struct bench {
 	uint64_t seed;
 	bool is_cut;		/* fewer rounds than wanted */
 	struct tr_judge_rule rule;
+	/* Each other program against the first one, once they have run. */
+	struct bench_pair *pairs;
+	struct difference *differences; /* of each pair */
+	size_t n_pairs;
 };
 
 /* ---- bench_plan.c ------------------------------------------------------ */
@@ -93,6 +100,8 @@ struct bench_pair {
 struct bench_pair bench_judge(const struct bench_case *old,
 			      const struct bench_case *now,
 			      const struct tr_judge_rule *rule);
+/* All pairs. 0, or an exit code after a message. */
+int bench_judge_all(struct bench *bench);
 /* Figures of its good trials; returns how many. `out` has room for n. */
 size_t bench_values(const struct bench_case *c, enum trial_figure figure,
 		    double *out);
@@ -114,6 +123,13 @@ struct bench_outlier {
 /* At most `most`, the largest first; returns how many there are. */
 size_t bench_outliers(const struct bench_case *c, struct bench_outlier *out,
 		      size_t most);
+
+/* ---- bench_profile.c --------------------------------------------------- */
+
+/* More runs of both, profiled: what differs. 0, or an exit code after a
+ * message; release the difference in any case. */
+int bench_profile(const struct bench *bench, const struct bench_pair *pair,
+		  uint64_t runs, struct difference *difference);
 
 /* ---- bench_print.c, bench_export.c ------------------------------------- */
 

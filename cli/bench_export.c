@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "difference.h"
 #include "message.h"
 #include "output.h"
 
@@ -107,7 +108,8 @@ static void json_verdict(struct tr_json *json, const struct tr_verdict *v)
 	tr_json_u64(json, "needed", v->needed);
 }
 
-static void json_pair(struct tr_json *json, const struct bench_pair *pair)
+static void json_pair(struct tr_json *json, const struct bench_pair *pair,
+		      const struct difference *difference)
 {
 	tr_json_object(json, NULL);
 	tr_json_str(json, "old", pair->old->name);
@@ -125,6 +127,8 @@ static void json_pair(struct tr_json *json, const struct bench_pair *pair)
 		tr_json_end_object(json);
 	}
 	tr_json_end_array(json);
+	if (!difference_is_empty(difference))
+		difference_json(difference, json);
 	tr_json_end_object(json);
 }
 
@@ -138,15 +142,8 @@ void bench_json(const struct bench *bench, struct tr_json *json)
 		json_case(json, &bench->cases[i]);
 	tr_json_end_array(json);
 	tr_json_array(json, "verdicts");
-	for (size_t i = 0; i < bench->n_cases; i++) {
-		const struct bench_case *c = &bench->cases[i];
-		struct bench_pair pair;
-
-		if (c->program == 0)
-			continue;
-		pair = bench_judge(c - c->program, c, &bench->rule);
-		json_pair(json, &pair);
-	}
+	for (size_t i = 0; i < bench->n_pairs; i++)
+		json_pair(json, &bench->pairs[i], &bench->differences[i]);
 	tr_json_end_array(json);
 	tr_json_end_object(json);
 }
@@ -206,20 +203,6 @@ static void write_csv(const struct bench *bench, FILE *stream)
 
 /* ---- Markdown ---------------------------------------------------------- */
 
-/* In a cell: no bar ends it, no line breaks it, no backquote the code. */
-static void md_code(FILE *stream, const char *text)
-{
-	(void)fputc('`', stream);
-	for (; *text; text++) {
-		if (*text == '|')
-			(void)fputc('\\', stream);
-		(void)fputc((unsigned char)*text < ' ' ? ' ' :
-			    *text == '`'	       ? '\'' :
-							 *text, stream);
-	}
-	(void)fputc('`', stream);
-}
-
 static void md_case(FILE *stream, const struct bench_case *c)
 {
 	double *room = malloc((c->n + 1) * sizeof(*room));
@@ -227,7 +210,7 @@ static void md_case(FILE *stream, const struct bench_case *c)
 	double median = bench_median(room, n);
 
 	(void)fputs("| ", stream);
-	md_code(stream, c->name);
+	markdown_code(stream, c->name);
 	(void)fprintf(stream, " | %s | %zu | %s | %s | %s |\n",
 		      c->values, n, tr_as_duration(median).text,
 		      tr_as_duration(n ? room[0] : NAN).text,
@@ -241,9 +224,9 @@ static void md_pair(FILE *stream, const struct bench_pair *pair)
 
 	bench_verdict_text(pair, &buf);
 	(void)fputs("\n", stream);
-	md_code(stream, pair->now->name);
+	markdown_code(stream, pair->now->name);
 	(void)fputs(" against ", stream);
-	md_code(stream, pair->old->name);
+	markdown_code(stream, pair->old->name);
 	if (pair->now->values[0])
 		(void)fprintf(stream, " with %s", pair->now->values);
 	(void)fprintf(stream, ": **%s**\n\n| figure | old | new | change | "
@@ -269,14 +252,9 @@ static void write_markdown(const struct bench *bench, FILE *stream)
 		    "|---|---|--:|--:|--:|--:|\n", stream);
 	for (size_t i = 0; i < bench->n_cases; i++)
 		md_case(stream, &bench->cases[i]);
-	for (size_t i = 0; i < bench->n_cases; i++) {
-		const struct bench_case *c = &bench->cases[i];
-		struct bench_pair pair;
-
-		if (c->program == 0)
-			continue;
-		pair = bench_judge(c - c->program, c, &bench->rule);
-		md_pair(stream, &pair);
+	for (size_t i = 0; i < bench->n_pairs; i++) {
+		md_pair(stream, &bench->pairs[i]);
+		difference_markdown(&bench->differences[i], stream);
 	}
 }
 

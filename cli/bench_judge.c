@@ -12,6 +12,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "difference.h"
+#include "message.h"
+
 /* The program waits for less of its time, and its CPU time is as good. */
 #define WAITS_LITTLE 0.1
 /* The CPU time is so much less noisy that it is worth another figure. */
@@ -208,6 +211,24 @@ struct bench_pair bench_judge(const struct bench_case *old,
 	}
 	drop(&two);
 	return pair;
+}
+
+int bench_judge_all(struct bench *bench)
+{
+	size_t n = bench->n_settings * (bench->n_programs - 1);
+
+	bench->pairs = calloc(n + 1, sizeof(*bench->pairs));
+	bench->differences = calloc(n + 1, sizeof(*bench->differences));
+	if (!bench->pairs || !bench->differences)
+		return message_error("compare", "programs", TARE_ENOMEM);
+	for (size_t i = 0; i < bench->n_cases; i++) {
+		const struct bench_case *c = &bench->cases[i];
+
+		if (c->program)
+			bench->pairs[bench->n_pairs++] =
+				bench_judge(c - c->program, c, &bench->rule);
+	}
+	return CODE_OK;
 }
 
 /* ---- texts ------------------------------------------------------------- */

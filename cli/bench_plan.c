@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "difference.h"
 #include "message.h"
 
 /* Words of the command line between two separators. */
@@ -254,6 +255,10 @@ void bench_release(struct bench *bench)
 		free(c->trials);
 		free(c->instructions);
 	}
+	for (size_t i = 0; i < bench->n_pairs; i++)
+		difference_release(&bench->differences[i]);
+	free(bench->pairs);
+	free(bench->differences);
 	free(bench->cases);
 	bench->cases = NULL;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "difference.h"
 #include "table.h"
 
 #define OUTLIERS_SHOWN 3u
@@ -261,6 +262,15 @@ static void print_rows(const struct bench_pair *pair)
 	table_end(&table, stdout);
 }
 
+static void print_difference(const struct difference *d)
+{
+	if (difference_is_empty(d))
+		return;
+	(void)printf("\nwhat differs, in %.0f and %.0f more runs that were "
+		     "profiled:\n", d->runs[0], d->runs[1]);
+	difference_print(d);
+}
+
 void bench_print(const struct bench *bench)
 {
 	print_programs(bench);
@@ -273,14 +283,9 @@ void bench_print(const struct bench *bench)
 		(void)printf("%zu rounds of %llu were run\n",
 			     bench->cases[0].n,
 			     (unsigned long long)bench->rounds);
-	for (size_t i = 0; i < bench->n_cases; i++) {
-		const struct bench_case *c = &bench->cases[i];
-		struct bench_pair pair;
-
-		if (c->program == 0)
-			continue;
-		pair = bench_judge(c - c->program, c, &bench->rule);
-		print_verdict(bench, &pair);
-		print_rows(&pair);
+	for (size_t i = 0; i < bench->n_pairs; i++) {
+		print_verdict(bench, &bench->pairs[i]);
+		print_rows(&bench->pairs[i]);
+		print_difference(&bench->differences[i]);
 	}
 }

@@ -6,6 +6,7 @@
 #include "args.h"
 #include "base/platform.h"
 #include "bench.h"
+#include "difference.h"
 #include "instructions.h"
 #include "message.h"
 #include "output.h"
@@ -13,6 +14,7 @@
 /* A verdict of 1 % needs about so many pairs on a shared machine. */
 #define USUAL_ROUNDS 20u
 #define ROUNDS_MOST 100000u
+#define PROFILED 5u
 /* Programs that take long get fewer rounds, unless a number is given. */
 #define USUAL_MOST_NS 600000000000
 
@@ -21,6 +23,7 @@ static struct {
 	uint64_t warmup;
 	uint64_t most_ns;
 	uint64_t seed;
+	uint64_t profile;
 	const char *prepare;
 	const char *separator;
 	const char *limit;
@@ -33,7 +36,7 @@ static struct {
 	struct words names;
 	bool show_output;
 	bool ignore_failure;
-} opts = { .warmup = 1, .separator = "--", .limit = "1%" };
+} opts = { .warmup = 1, .profile = UINT64_MAX, .separator = "--", .limit = "1%" };
 
 static const struct option_spec options[] = {
 	OPTION_COUNT('n', "runs", &opts.rounds, "N",
@@ -56,6 +59,9 @@ static const struct option_spec options[] = {
 		     "true perf callgrind",
 		     "also count instructions, in 3 more runs: perf, "
 		     "callgrind; else the first that works"),
+	OPTION_COUNT(0, "profile", &opts.profile, "N",
+		     "profile N more runs of each, to explain a difference "
+		     "(default: 5 if there is one; 0: none)"),
 	OPTION_FLAG('i', "ignore-failure", &opts.ignore_failure,
 		    "leave out runs that fail, also in the warm-up"),
 	OPTION_FLAG(0, "show-output", &opts.show_output,
@@ -103,6 +109,8 @@ static int set(struct bench *bench)
 	bench->seed = opts.seed ? opts.seed : (uint64_t)tr_realtime_ns();
 	if (bench->rounds > ROUNDS_MOST)
 		return message_usage("--runs: at most %u", ROUNDS_MOST);
+	if (opts.profile != UINT64_MAX && opts.profile > 100)
+		return message_usage("--profile: at most 100");
 	if (bench->warmup > ROUNDS_MOST)
 		return message_usage("--warmup: at most %u", ROUNDS_MOST);
 	return parse_limit(opts.limit, &bench->rule.limit);
@@ -125,6 +133,25 @@ static int write_json(const struct bench *bench, const char *path)
 		err = output_close(&output, 0);
 	}
 	return err ? message_error("write", path, err) : CODE_OK;
+}
+
+/* Without a difference there is nothing to explain. */
+static int explain(struct bench *bench)
+{
+	uint64_t runs = opts.profile == UINT64_MAX ? PROFILED : opts.profile;
+	int code = CODE_OK;
+
+	for (size_t i = 0; i < bench->n_pairs && !code; i++) {
+		const struct bench_pair *pair = &bench->pairs[i];
+
+		if (!runs || trial_interrupted ||
+		    (opts.profile == UINT64_MAX &&
+		     pair->verdict.answer < TR_ANSWER_FASTER))
+			continue;
+		code = bench_profile(bench, pair, runs,
+				     &bench->differences[i]);
+	}
+	return code;
 }
 
 static bool is_stdout(const char *path)
@@ -164,6 +191,10 @@ static int bench(struct args *args)
 		code = bench_rounds(&bench);
 	if (!code && opts.instructions)
 		code = instructions_count(&bench, opts.instructions);
+	if (!code)
+		code = bench_judge_all(&bench);
+	if (!code)
+		code = explain(&bench);
 	if (!code)
 		code = write_all(&bench);
 	bench_release(&bench);

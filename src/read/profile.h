@@ -236,6 +236,8 @@ struct tr_paid {
  */
 int tr_functions_paid(tare_view *view, struct tr_frames *frames,
 		      struct tr_paid **ret_rows, size_t *ret_n);
+/* Is it code of libc, of the C++ library or of the kernel, or starts them? */
+bool tr_function_is_runtime(const char *module, const char *name);
 /* The next frames below `node`, with runtime code folded. */
 uint32_t tr_fold_step(struct tr_frames *frames, tare_view *view,
 		      const tare_stack *stack, uint32_t node);
