@@ -29,10 +29,13 @@ void ending_write(const char *run, const struct ending *ending)
 	if (!file)
 		return;
 	(void)fprintf(file, "status %d\nat_ns %lld\npeak_bytes %lld\n"
-		      "pid %lld\ncpu_ns %lld\nruns %lld\n",
+		      "pid %lld\ncpu_ns %lld\nruns %lld\nwall_ns %lld\n"
+		      "queued_ns %lld\n",
 		      ending->status, (long long)ending->at_ns,
 		      (long long)ending->peak_bytes, (long long)ending->pid,
-		      (long long)ending->cpu_ns, (long long)ending->runs);
+		      (long long)ending->cpu_ns, (long long)ending->runs,
+		      (long long)ending->wall_ns,
+		      (long long)ending->queued_ns);
 	is_bad = ferror(file);
 	if (fclose(file) || is_bad || rename(part, path))
 		(void)unlink(part);
@@ -41,7 +44,7 @@ void ending_write(const char *run, const struct ending *ending)
 bool ending_read(const char *run, struct ending *ret_ending)
 {
 	char path[600];
-	long long at_ns, peak_bytes, pid, cpu_ns, runs;
+	long long at_ns, peak_bytes, pid, cpu_ns, runs, wall_ns, queued_ns;
 	FILE *file;
 	int status, n;
 
@@ -51,13 +54,20 @@ bool ending_read(const char *run, struct ending *ret_ending)
 	if (!file)
 		return false;
 	n = fscanf(file, "status %9d at_ns %19lld peak_bytes %18lld "
-		   "pid %18lld cpu_ns %18lld runs %18lld", &status, &at_ns,
-		   &peak_bytes, &pid, &cpu_ns, &runs);
+		   "pid %18lld cpu_ns %18lld runs %18lld wall_ns %18lld "
+		   "queued_ns %18lld", &status, &at_ns, &peak_bytes, &pid,
+		   &cpu_ns, &runs, &wall_ns, &queued_ns);
 	(void)fclose(file);
 	if (n < 3)
 		return false;
-	*ret_ending = (struct ending){ status, at_ns, peak_bytes, 0, 0, 0 };
-	if (n == 6) {
+	*ret_ending = (struct ending){ .status = status,
+				       .at_ns = at_ns,
+				       .peak_bytes = peak_bytes };
+	if (n == 8) {
+		ret_ending->wall_ns = wall_ns;
+		ret_ending->queued_ns = queued_ns;
+	}
+	if (n >= 6) {
 		ret_ending->pid = pid;
 		ret_ending->cpu_ns = cpu_ns;
 		ret_ending->runs = runs;

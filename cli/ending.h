@@ -17,6 +17,8 @@ struct ending {
 	int64_t pid;	/* of the program; the run may be of another one */
 	int64_t cpu_ns;	/* with all processes that it waited for */
 	int64_t runs;	/* that its `tare run` found */
+	int64_t wall_ns;
+	int64_t queued_ns; /* its first thread could run, but did not */
 };
 
 /* `run` is the path of its ledger. If writing fails, the end is unknown. */

@@ -529,9 +529,9 @@ static bool is_silent(const struct outcome *outcome)
 
 /*
  * For `tare report`: how the program itself ended, since what became of the
- * processes that it started is known to it alone, and the CPU time of them all.
- * If the program has no run, the file is beside another one. A single run that
- * succeeded is common, and needs no file.
+ * processes that it started is known to it alone, and the CPU time of them all;
+ * for `tare compare`: its wall time, and how much of it other programs took.
+ * If the program has no run, the file is beside another one.
  */
 static void note_ending(const struct outcome *outcome)
 {
@@ -544,10 +544,12 @@ static void note_ending(const struct outcome *outcome)
 		.pid = child->pid,
 		.cpu_ns = (int64_t)used_ns(outcome),
 		.runs = (int64_t)group->n,
+		.wall_ns = (int64_t)child->wall_ns,
+		.queued_ns = (int64_t)child->queued_ns,
 	};
 
 	/* The newest of the program: an older one ended by exec. */
-	if (group->main && (group->n > 1 || child->status))
+	if (group->main)
 		ending_write(group->main->path, &ending);
 }
 

@@ -10,7 +10,6 @@
 
 #define NOINLINE __attribute__((noinline))
 #define N 1024
-#define STEPS 160
 
 static float *from, *to;
 
@@ -71,8 +70,10 @@ static NOINLINE uint32_t draw(const float *grid)
 	return sum;
 }
 
-int main(void)
+/* heat [STEPS] */
+int main(int argc, char **argv)
 {
+	int steps = argc > 1 ? atoi(argv[1]) : 160;
 	uint32_t shades = 0;
 	double sum = 0;
 
@@ -80,7 +81,7 @@ int main(void)
 	to = calloc(N * N, sizeof(*to));
 	set_border(from);
 	set_border(to);
-	for (int i = 0; i < STEPS; i++) {
+	for (int i = 0; i < steps; i++) {
 		float *swapped = from;
 
 		step();
@@ -90,7 +91,7 @@ int main(void)
 #ifdef PLANT_TWICE
 		/* As if nobody knew that the sum is there. */
 		for (int k = 0; k < 2; k++)
-			sum += total(from) * 1e-9;
+			sum += total(k ? from : to) * 1e-9;
 #endif
 		shades += draw(from);
 	}

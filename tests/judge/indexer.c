@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline))
-#define TEXT_BYTES (3u << 20)
 #define SLOTS 65536u
 
 struct word {
@@ -26,13 +25,13 @@ static struct word *slots[SLOTS];
 static uint32_t n_words;
 
 /* Words of a few letters; common ones are short, as in a language. */
-static NOINLINE char *make_text(void)
+static NOINLINE char *make_text(size_t bytes)
 {
-	char *text = malloc(TEXT_BYTES + 1);
+	char *text = malloc(bytes + 1);
 	uint64_t x = 88172645463325252u;
 	size_t n = 0;
 
-	while (n + 16 < TEXT_BYTES) {
+	while (n + 16 < bytes) {
 		unsigned len;
 
 		x ^= x << 13;
@@ -180,9 +179,11 @@ static NOINLINE void write_line(int fd, const struct word *word)
 	n = 0;
 }
 
-int main(void)
+/* indexer [KIB] */
+int main(int argc, char **argv)
 {
-	char *text = make_text(), word[24];
+	size_t kib = argc > 1 ? strtoul(argv[1], NULL, 10) : 3072;
+	char *text = make_text(kib << 10), word[24];
 	const char *at = text;
 	struct word **all;
 	int fd = open("/dev/null", O_WRONLY);
