@@ -98,13 +98,29 @@ static bool is_other_machine(const struct sides *s)
 	return false;
 }
 
+/* The folder of ledgers is no option of measuring. */
+static const char *skip_folder(const char *config)
+{
+	return strncmp(config, "dir=", 4) == 0 ?
+		       config + strcspn(config, "\n") :
+		       config;
+}
+
+static bool has_same_options(const char *a, const char *b)
+{
+	/* Lines, in the order of the table; the folder is the first. */
+	a = skip_folder(a);
+	b = skip_folder(b);
+	return strcmp(a + (*a == '\n'), b + (*b == '\n')) == 0;
+}
+
 static void judge(struct sides *s)
 {
 	s->other_machine = is_other_machine(s);
 	s->other_program = strcmp(side_program(&s->old),
 				  side_program(&s->now)) != 0;
-	s->other_options = strcmp(first_run(&s->old)->config,
-				  first_run(&s->now)->config) != 0;
+	s->other_options = !has_same_options(first_run(&s->old)->config,
+					     first_run(&s->now)->config);
 	add_row(s, SIDE_TIME, TR_JUDGE_ALARM);
 	if (s->n_rows)
 		s->verdict = s->row[0].verdict;

@@ -23,7 +23,7 @@ static const struct command *const commands[] = {
 	&cmd_stages,  &cmd_amdahl,  &cmd_mpi,	 &cmd_top,   &cmd_ls,
 	&cmd_rm,
 	&cmd_records, &cmd_summary, &cmd_trend,	 &cmd_compare,
-	&cmd_bench,   &cmd_export,
+	&cmd_bench,   &cmd_check,   &cmd_export,
 	&cmd_verify,
 	&cmd_ctl,     &cmd_config,  &cmd_doctor, &cmd_serve, &cmd_url,
 	&cmd_alerts,  &cmd_flags,
@@ -68,7 +68,7 @@ static void overview(FILE *stream)
 		(void)fprintf(stream, "  %-8s  %s\n", commands[i]->name,
 			      commands[i]->summary);
 	(void)fputs("\nexit status: 0 ok, 1 problem found, 2 wrong usage, "
-		    "3 input or output\n",
+		    "3 input or output, 4 cannot tell\n",
 		    stream);
 }
 

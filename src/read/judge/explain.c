@@ -23,6 +23,8 @@
 /* Names, and times by each other, of a function that was renamed. */
 #define ALIKE 0.5
 #define TIMES_ALIKE 2
+/* Names that leave no doubt, whatever the times are. */
+#define VERY_ALIKE 0.75
 /* What a caller must have gained of what a function lost. */
 #define GAINED 0.5
 
@@ -306,8 +308,9 @@ static void join_renamed(struct work *w, struct tr_explanation *e)
 			ratio = value_of(w, &w->sum[k][1]) /
 				value_of(w, &w->sum[i][0]);
 			now = tr_names_alike(w->name[i], w->name[k]);
-			if (ratio < TIMES_ALIKE && ratio * TIMES_ALIKE > 1 &&
-			    now > alike) {
+			if (now > alike &&
+			    (now >= VERY_ALIKE ||
+			     (ratio < TIMES_ALIKE && ratio * TIMES_ALIKE > 1))) {
 				alike = now;
 				best = k;
 			}

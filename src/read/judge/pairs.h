@@ -80,6 +80,9 @@ double tr_verdict_within(const struct tr_verdict *verdict);
  */
 int tr_verdict_is_above(const struct tr_verdict *verdict, double limit);
 
+/* Pairs with which that would be known in 95 % of cases; 0: not known. */
+uint64_t tr_verdict_needed(const struct tr_verdict *verdict, double limit);
+
 /* ---- signed_rank.c ----------------------------------------------------- */
 
 /*
