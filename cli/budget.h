@@ -2,7 +2,7 @@
 /*
  * Budget: limits that a run must keep, one per line of the file tare.budget:
  *
- *	parse.p99 < 2ms         # of a series: p50 ... p999, mean, max, count ...
+ *	parse.p99 < 2ms         # of a series: p50 ... p999, mean, count ...
  *	rss.peak < 200MB
  *	allocations.parse <= 3  # of a function, a run
  */

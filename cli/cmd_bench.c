@@ -36,7 +36,10 @@ static struct {
 	struct words names;
 	bool show_output;
 	bool ignore_failure;
-} opts = { .warmup = 1, .profile = UINT64_MAX, .separator = "--", .limit = "1%" };
+} opts = { .warmup = 1,
+	   .profile = UINT64_MAX,
+	   .separator = "--",
+	   .limit = "1%" };
 
 static const struct option_spec options[] = {
 	OPTION_COUNT('n', "runs", &opts.rounds, "N",

@@ -234,8 +234,8 @@ const struct command cmd_compare = {
 		"  tare compare results/ --target-f1 0.8  time until F1 is "
 		"0.8\n",
 	.notes = "OLD and NEW are runs, folders or patterns of ledgers, or git "
-		 "revisions\nruns of one configuration are repeats: means with 95 % "
-		 "intervals\n" NOTE_RUN,
+		 "revisions\nruns of one configuration are repeats: means "
+		 "with 95 % intervals\n" NOTE_RUN,
 	.options = options,
 	.max_operands = OPERANDS_ANY,
 	.run = compare,

@@ -143,8 +143,8 @@ static struct tr_text signed_number(double n)
 {
 	struct tr_text text = { "" };
 
-	(void)snprintf(text.text, sizeof(text.text), "%s%.30s", n < 0 ? "-" : "+",
-		       tr_as_number(fabs(n)).text);
+	(void)snprintf(text.text, sizeof(text.text), "%s%.30s",
+		       n < 0 ? "-" : "+", tr_as_number(fabs(n)).text);
 	return text;
 }
 

@@ -83,9 +83,10 @@ expect_has "$out" "'work' (3 runs) against 'work*' (3 runs): slower by" \
 	"a program against all of its runs"
 expect_status 3 "$TARE" check --against nonsense
 expect_has "$err" "no recorded run of 'work' is 'nonsense'" "a word of nothing"
+host=$(uname -n)
+other=$(tr 'a-z0-9' 'b-za1-90' <<<"$host")
 for file in "$TARE_DIR"/runs/*.tare; do
-	LC_ALL=C sed "s/host=$(uname -n)/host=$(uname -n | tr 'a-z0-9' 'b-za1-90')/" \
-		"$file" >"other-$(basename "$file")"
+	LC_ALL=C sed "s/host=$host/host=$other/" "$file" >"other-$(basename "$file")"
 done
 mkdir elsewhere
 mv other-*.tare elsewhere

@@ -308,9 +308,9 @@ static void join_renamed(struct work *w, struct tr_explanation *e)
 			ratio = value_of(w, &w->sum[k][1]) /
 				value_of(w, &w->sum[i][0]);
 			now = tr_names_alike(w->name[i], w->name[k]);
-			if (now > alike &&
-			    (now >= VERY_ALIKE ||
-			     (ratio < TIMES_ALIKE && ratio * TIMES_ALIKE > 1))) {
+			if (ratio > TIMES_ALIKE || ratio * TIMES_ALIKE < 1)
+				now = now < VERY_ALIKE ? 0 : now;
+			if (now > alike) {
 				alike = now;
 				best = k;
 			}
