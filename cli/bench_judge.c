@@ -104,6 +104,27 @@ static void pair_values(struct two *two, const struct bench_case *old,
 	}
 }
 
+/* Interruptions for each ns of CPU time: a slower program has no more. */
+static double interruptions(const struct bench_case *c, size_t i)
+{
+	double cpu = value_of(c, TRIAL_CPU, i);
+
+	return cpu > 0 ? value_of(c, TRIAL_PREEMPTED, i) / cpu : (double)NAN;
+}
+
+/* Each interruption costs a program its caches: other load is not its own. */
+static void adjust(struct two *two, const struct bench_case *old,
+		   const struct bench_case *now, size_t n)
+{
+	double *more = malloc((n + 1) * sizeof(*more));
+
+	for (size_t i = 0; more && i < n; i++)
+		more[i] = interruptions(now, i) - interruptions(old, i);
+	if (more)
+		tr_judge_adjust(two->old, two->now, more, n);
+	free(more);
+}
+
 static struct tr_verdict verdict_of(struct two *two,
 				    const struct bench_case *old,
 				    const struct bench_case *now,
@@ -119,6 +140,8 @@ static struct tr_verdict verdict_of(struct two *two,
 				     two->n_now, rule);
 	}
 	pair_values(two, old, now, figure);
+	if (old->is_single && (figure == TRIAL_TIME || figure == TRIAL_CPU))
+		adjust(two, old, now, n);
 	return tr_judge_pairs(two->old, two->now, n, rule);
 }
 

@@ -86,7 +86,8 @@ expect_has "$err" "no recorded run of 'work' is 'nonsense'" "a word of nothing"
 host=$(uname -n)
 other=$(tr 'a-z0-9' 'b-za1-90' <<<"$host")
 for file in "$TARE_DIR"/runs/*.tare; do
-	LC_ALL=C sed "s/host=$host/host=$other/" "$file" >"other-$(basename "$file")"
+	LC_ALL=C sed "s/host=$host/host=$other/" "$file" \
+		>"other-$(basename "$file")"
 done
 mkdir elsewhere
 mv other-*.tare elsewhere

@@ -80,7 +80,8 @@ expect_json "$out" "[f['figure'] for f in d['figures']][:3]" \
 	"['time_ns', 'wall_ns', 'cpu_ns']" "JSON: figures"
 cpu="d['difference']['cpu_ns']"
 expect_json "$out" "abs(sum(r['change'] for r in $cpu['rows']) + \
-	$cpu['rest'] - ($cpu['new'] - $cpu['old'])) < 1000" True "the rows and the rest add up"
+	$cpu['rest'] - ($cpu['new'] - $cpu['old'])) < 1000" True \
+	"the rows and the rest add up"
 expect_status 0 "$TARE" compare last~1 last --markdown m.md --html h.html
 expect_has "$(cat m.md)" '| `changing_part` |' "Markdown"
 expect_has "$(cat h.html)" "<svg" "the page has a flame graph"

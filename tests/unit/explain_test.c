@@ -96,7 +96,7 @@ static void play_change(void)
 		CHECK_STR(e.row[0].file, "file.c");
 		CHECK_NEAR(e.row[0].change, 1e9, 1);
 	}
-	/* The renamed one and the noise; a part of a function is the function. */
+	/* The renamed one and the noise; ".part.0" is no other function. */
 	CHECK_INT(e.n_rest, 2);
 	CHECK_NEAR(e.rest, 12e6, 1);
 	CHECK_NEAR(listed(&e), e.now - e.old, 1);

@@ -213,6 +213,43 @@ TEST(a_run_each_and_runs_without_spread_have_an_answer)
 	CHECK(isnan(v.change));
 }
 
+TEST(what_disturbs_a_run_is_taken_out_without_false_alarms)
+{
+	double old[20], now[20], more[20], spread = 0, quiet = 0;
+	unsigned alarms = 0, found = 0;
+
+	for (unsigned i = 0; i < 300; i++) {
+		struct tr_verdict v;
+		bool is_slower = i % 2;
+
+		make(old, now, 20, NORMAL, is_slower ? 0.02 : 0, 0.008);
+		for (size_t k = 0; k < 20; k++) {
+			double a = fabs(normal()), b = fabs(normal());
+
+			more[k] = b - a;
+			old[k] *= exp(0.03 * a);
+			now[k] *= exp(0.03 * b);
+		}
+		spread += tr_judge_pairs(old, now, 20, NULL).spread;
+		tr_judge_adjust(old, now, more, 20);
+		v = tr_judge_pairs(old, now, 20, NULL);
+		quiet += v.spread;
+		alarms += !is_slower && v.answer >= TR_ANSWER_FASTER;
+		found += is_slower && v.answer == TR_ANSWER_SLOWER &&
+			 v.change > 0.015 && v.change < 0.025;
+	}
+	CHECK(quiet < 0.6 * spread);
+	CHECK(alarms <= 5);
+	CHECK(found >= 120);
+	/* What has nothing to do with the noise changes nothing. */
+	make(old, now, 20, NORMAL, 0, 0.01);
+	for (size_t k = 0; k < 20; k++)
+		more[k] = 0;
+	spread = now[0];
+	tr_judge_adjust(old, now, more, 20);
+	CHECK(now[0] <= spread && now[0] >= spread);
+}
+
 TEST(sets_of_runs_are_judged_without_pairs)
 {
 	double old[30], now[30];

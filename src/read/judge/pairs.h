@@ -67,6 +67,12 @@ const char *tr_answer_text(enum tr_answer answer);
  * that is no number above 0 are left out. */
 struct tr_verdict tr_judge_pairs(const double *old, const double *now,
 				 size_t n, const struct tr_judge_rule *rule);
+/*
+ * Takes out of now[i] what disturbed it more than old[i] was, by a slope that
+ * is found in the pairs, if that makes them less noisy. See nuisance.c.
+ */
+void tr_judge_adjust(const double *old, double *now, const double *nuisance,
+		     size_t n);
 /* Of two sets of runs that were not measured in turn. */
 struct tr_verdict tr_judge_sets(const double *old, size_t n_old,
 				const double *now, size_t n_now,
