@@ -55,7 +55,8 @@ COMPILER_fuzz = CC=clang CXX=clang++
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help setup need-build need-demo need-test need-check need-package \
-	need-peers build demo test test-quick check check-python check-asan \
+	need-peers build demo test test-quick check check-python check-spark \
+	check-asan \
 	check-tsan check-clang check-aarch64 check-fuzz check-packages soak \
 	bench bench-json bench-peers bench-programs install deb tarball wheel \
 	amalgamation \
@@ -117,12 +118,18 @@ test-quick: need-test $(RELEASE)/build.ninja ## the suites that take under a min
 	@$(RUN_TESTS) $(RELEASE) --suite unit --suite cli --suite compile \
 		--suite house
 
-check: need-check test check-python check-asan check-tsan check-clang check-aarch64 check-fuzz check-packages ## test, then other Pythons, sanitizers, clang, aarch64, fuzzing, packages
+check: need-check test check-python check-spark check-asan check-tsan check-clang check-aarch64 check-fuzz check-packages ## test, then other Pythons, Spark, sanitizers, clang, aarch64, fuzzing, packages
 	@echo "check: all passed"
 
 check-python: need-check
 	@echo "== CPython 3.10 to 3.14"
 	@tools/check_pythons build/pythons
+
+check-spark: need-check $(RELEASE)/build.ninja
+	@echo "== Spark"
+	@ninja -C $(RELEASE) > build/check-spark.log \
+		|| { cat build/check-spark.log; false; }
+	@tools/check_spark
 
 check-asan: need-check build/asan/build.ninja
 	@echo "== address and undefined-behaviour sanitizers"

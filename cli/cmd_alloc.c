@@ -5,7 +5,6 @@
  * Rows of the table of allocations are grouped by place, call path or module,
  * then sorted. Two moments (snapshots or runs) are compared group by group.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,29 +64,14 @@ static const struct option_spec options[] = {
 
 /* ---- one moment -------------------------------------------------------- */
 
-/*
- * Half the width of an interval that holds 95 % of the time. The variance of a
- * sum of bytes is at most the sum times the mean distance of samples: a block
- * of s bytes, sampled with the chance p = 1 - exp(-s / mean), adds
- * s * s * (1 - p) / p, which is at most s * mean. Without any sample there may
- * still have been three times the distance: -log(0.05).
- */
-static double error_of(const tare_heap *heap, uint64_t bytes)
-{
-	double mean = (double)heap->sample_bytes;
-
-	return mean > 0 ? mean * (1 + 1.96 * sqrt((double)bytes / mean + 1)) :
-			  0;
-}
-
 /* The peak is the highest of many estimates: rather too high than too low. */
 static void print_errors(const tare_heap *heap)
 {
 	(void)printf("estimated from samples: allocated ± %s, live ± %s, "
 		     "peak ± %s (95 %%)\n",
-		     tr_as_bytes(error_of(heap, heap->bytes)).text,
-		     tr_as_bytes(error_of(heap, heap->live_bytes)).text,
-		     tr_as_bytes(error_of(heap, heap->peak_bytes)).text);
+		     tr_as_bytes(tr_heap_error(heap, heap->bytes)).text,
+		     tr_as_bytes(tr_heap_error(heap, heap->live_bytes)).text,
+		     tr_as_bytes(tr_heap_error(heap, heap->peak_bytes)).text);
 }
 
 /* Of all processes. Their peaks were at different times: the sum is a bound. */
@@ -265,9 +249,9 @@ static void json_groups(tare_view *view, const struct alloc_groups *groups,
 	output_json(json, stdout);
 }
 
-/* Adds the leaks of one process; *ret_found: there are some. */
+/* Adds the leaks of one process, also to the sum `leaks`. */
 static int add_leaks(struct alloc_groups *groups, struct alloc_ignore *ignore,
-		     tare_view *view, bool *ret_found)
+		     tare_view *view, tare_alloc *leaks)
 {
 	const tare_alloc *rows;
 	tare_alloc *left;
@@ -280,8 +264,12 @@ static int add_leaks(struct alloc_groups *groups, struct alloc_ignore *ignore,
 	if (!left)
 		return TARE_ENOMEM;
 	err = alloc_groups_add(groups, view, left, n_left, false);
-	for (size_t i = 0; i < n_left; i++)
-		*ret_found |= left[i].live && !left[i].tag[0];
+	for (size_t i = 0; i < n_left; i++) {
+		if (left[i].tag[0])
+			continue;
+		leaks->live += left[i].live;
+		leaks->live_bytes += left[i].live_bytes;
+	}
 	free(left);
 	return err;
 }
@@ -293,21 +281,25 @@ static int show_leaks(tare_view *view)
 				       .file = opts.ignore_file,
 				       .no_known = opts.no_ignore };
 	int code = alloc_ignore_open(&ignore), err = 0;
-	bool found = false;
+	tare_alloc leaks = { .live = 0 };
 
 	for (size_t i = 0; i < tr_views_n(view) && !code && !err; i++)
-		err = add_leaks(&groups, &ignore, tr_views_at(view, i), &found);
+		err = add_leaks(&groups, &ignore, tr_views_at(view, i), &leaks);
 	if (err)
 		code = message_error("read", tare_view_run(view)->id, err);
 	if (!code) {
 		alloc_groups_sort(&groups, opts.sort ? opts.sort : "live");
 		alloc_groups_keep_live(&groups);
-		code = found ? CODE_FOUND : CODE_OK;
+		code = leaks.live ? CODE_FOUND : CODE_OK;
 		if (opts.json) {
 			json_groups(view, &groups, &ignore);
 		} else {
 			print_totals(view);
 			alloc_ignore_print(&ignore);
+			(void)printf("leaked: %s in %s\n",
+				     tr_as_bytes((double)leaks.live_bytes)
+					     .text,
+				     tr_as_count(leaks.live).text);
 			if (groups.n)
 				print_groups(&groups);
 		}

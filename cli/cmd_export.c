@@ -15,6 +15,7 @@
 #include "output.h"
 #include "runs.h"
 #include "selection.h"
+#include "store/store.h"
 
 static struct {
 	const char *format;
@@ -29,8 +30,12 @@ static struct {
 
 #define FORMATS \
 	"json csv prometheus openmetrics chrome speedscope pprof callgrind " \
-	"collapsed folded"
-#define TABLES "processing memory gpu metrics stats samples calls alloc"
+	"collapsed folded sqlite"
+/* Not of libtare-read, which has no SQLite. */
+#define FORMAT_SQLITE ((enum tare_format)0)
+
+#define TABLES "processing memory gpu metrics stats "\
+	"samples calls alloc kernels"
 #define UNITS "us ns count"
 
 static const struct option_spec options[] = {
@@ -38,7 +43,7 @@ static const struct option_spec options[] = {
 		    FORMATS " (default: by the ending of FILE, else json)"),
 	OPTION_WORD('T', "table", &opts.table, "TABLE", TABLES,
 		    "of csv: processing memory gpu metrics stats; of "
-		    "profiles: samples calls alloc"),
+		    "profiles: samples calls alloc kernels"),
 	OPTION_TEXT('o', "output", &opts.output, "FILE",
 		    "write to a file, or to a folder under a dated name"),
 	OPTION_WORD('u', "unit", &opts.unit, "UNIT", UNITS,
@@ -70,6 +75,7 @@ static const struct {
 	{ "csv", ".csv", TARE_FORMAT_CSV },
 	{ "prometheus", ".prom", TARE_FORMAT_PROMETHEUS },
 	{ "openmetrics", ".om", TARE_FORMAT_OPENMETRICS },
+	{ "sqlite", ".sqlite", FORMAT_SQLITE },
 };
 
 #define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -107,12 +113,13 @@ static int check_options(const struct args *args, enum tare_format format)
 	bool of_profile = opts.table &&
 			  (strcmp(opts.table, "samples") == 0 ||
 			   strcmp(opts.table, "calls") == 0 ||
-			   strcmp(opts.table, "alloc") == 0);
+			   strcmp(opts.table, "alloc") == 0 ||
+			   strcmp(opts.table, "kernels") == 0);
 
 	if (opts.table && of_profile != is_profile(format))
 		return message_usage(of_profile ?
-			"'--table samples', 'calls' and 'alloc' are for "
-			"profiles" :
+			"'--table samples', 'calls', 'alloc' and 'kernels' "
+			"are for profiles" :
 			"'--table' is for '--format csv' and profiles");
 	if (opts.table && !of_profile && format != TARE_FORMAT_CSV)
 		return message_usage("'--table' is for '--format csv'");
@@ -124,6 +131,9 @@ static int check_options(const struct args *args, enum tare_format format)
 	if (is_split() && (!opts.output ||
 			       !ends_with(opts.output, ".json")))
 		return message_usage("a split trace needs '-o FILE.json'");
+	if (format == FORMAT_SQLITE &&
+	    (!opts.output || strcmp(opts.output, "-") == 0))
+		return message_usage("a database needs '-o FILE.sqlite'");
 	if (opts.group && args->n_operands > 1)
 		return message_usage("'--group' is of one run");
 	if ((args->n_operands > 1 || opts.group) &&
@@ -320,6 +330,26 @@ static int write_output(const struct job *job,
 	return to_path(job, how, output);
 }
 
+/* A database is no stream: SQLite writes the file itself. */
+static int to_database(const struct job *job, const tare_filter *filter)
+{
+	struct stat st;
+	int err;
+
+	if (stat(opts.output, &st) == 0 && !S_ISREG(st.st_mode))
+		return message_error("export to", opts.output,
+				     S_ISDIR(st.st_mode) ? EISDIR : EINVAL);
+	err = store_export(job->views, job->n, filter, opts.output);
+	if (err < 0)
+		return message_error("export to", opts.output, err);
+	if (err) {
+		message("cannot export to '%s': %s", opts.output, store_why());
+		return CODE_IO;
+	}
+	(void)printf("%s\n", opts.output);
+	return CODE_OK;
+}
+
 /* ---- command ----------------------------------------------------------- */
 
 static int export(struct args *args)
@@ -344,7 +374,9 @@ static int export(struct args *args)
 	}
 	how.filter = &filter;
 	if (!code)
-		code = is_split() ? to_pieces(&job, &how) :
+		code = how.format == FORMAT_SQLITE ?
+			       to_database(&job, &filter) :
+		       is_split() ? to_pieces(&job, &how) :
 				    write_output(&job, &how, opts.output);
 	job_release(&job);
 	return code;
@@ -366,7 +398,9 @@ const struct command cmd_export = {
 		"Perfetto\n"
 		"  tare export -g -o job.trace.json    all ranks of a job\n"
 		"  tare export -o cpu.pb.gz            a profile for 'go tool "
-		"pprof'\n",
+		"pprof'\n"
+		"  tare export -o run.sqlite           tables for SQL and "
+		"pandas\n",
 	.notes = NOTE_RUN,
 	.options = options,
 	.max_operands = OPERANDS_ANY,

@@ -27,7 +27,7 @@ static struct {
 	bool reverse;
 } opts;
 
-#define FROMS "samples calls alloc"
+#define FROMS "samples calls alloc kernels"
 #define COLORS "module warm"
 
 static const struct option_spec options[] = {
@@ -63,6 +63,8 @@ static enum tare_frames_from from_of(tare_view *view)
 		return TARE_FRAMES_SAMPLES;
 	if (opts.from && strcmp(opts.from, "alloc") == 0)
 		return TARE_FRAMES_ALLOC;
+	if (opts.from && strcmp(opts.from, "kernels") == 0)
+		return TARE_FRAMES_GPU;
 	return opts.from && strcmp(opts.from, "samples") == 0 ?
 		       TARE_FRAMES_SAMPLES :
 		       TARE_FRAMES_CALLS;
@@ -107,7 +109,8 @@ static int explain(const char *which, int err, unsigned from)
 {
 	static const char *const missing[] = { "stack was sampled",
 					       "scope was measured",
-					       "allocation was noted" };
+					       "allocation was noted",
+					       "GPU kernel was recorded" };
 
 	if (err != TARE_ENOENT)
 		return message_error("draw", which, err);

@@ -58,6 +58,7 @@ static uint32_t part_of(const char *word)
 		{ "values", TARE_REPORT_VALUES },
 		{ "counters", TARE_REPORT_COUNTERS },
 		{ "monitor", TARE_REPORT_MONITOR },
+		{ "gpu", TARE_REPORT_GPU },
 		{ "records", TARE_REPORT_RECORDS },
 		{ "all", TARE_REPORT_ALL },
 	};
@@ -86,6 +87,9 @@ static int take_parts(struct args *args)
 	args->n_operands = kept;
 	if (parts)
 		parts |= TARE_REPORT_HEAD;
+	else if (!opts.json && !opts.sort && !opts.top && !opts.raw &&
+		 !opts.inlined)
+		names_of_runtime_alone();
 	return CODE_OK;
 }
 
@@ -343,7 +347,7 @@ const struct command cmd_report = {
 		"  tare report --failed --last 5m     failures of the last "
 		"five minutes\n",
 	.notes = "PART is functions, scopes, values, counters, monitor, "
-		 "records or all\n" NOTE_RUN,
+		 "gpu, records or all\n" NOTE_RUN,
 	.options = options,
 	.max_operands = 8,
 	.check = take_parts,

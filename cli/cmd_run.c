@@ -18,12 +18,14 @@
 #include "base/config.h"
 #include "base/platform.h"
 #include "event.h"
+#include "history.h"
 #include "ledger/runs.h"
 #include "message.h"
 #include "notes.h"
 #include "outcome.h"
 #include "preload.h"
 #include "program.h"
+#include "runs.h"
 #include "settings.h"
 #include "signal_cost.h"
 #include "watcher.h"
@@ -40,7 +42,7 @@ static struct {
 	const char *flame;
 	const char *mpi;
 	bool each_rank;
-	bool gpu;
+	const char *gpu;
 	bool no_sample;
 	bool wall;
 	bool region;
@@ -76,7 +78,9 @@ static const struct option_spec options[] = {
 		    "none"),
 	OPTION_FLAG(0, "each-rank", &opts.each_rank,
 		    "report every rank, not only rank 0"),
-	OPTION_FLAG(0, "gpu", &opts.gpu, "sample GPU use at intervals"),
+	OPTION_MAYBE(0, "gpu", &opts.gpu, "[=HOW]", "true kernels steps",
+		     "sample GPU use at intervals; kernels: also record each "
+		     "kernel and copy (CUDA); steps: those of scheduled steps"),
 	OPTION_MAYBE(0, "monitor", &opts.monitor, "[=PARTS]", NULL,
 		     "sample system and process at intervals; PARTS: system,"
 		     "process,gpu,detailed,all"),
@@ -155,6 +159,19 @@ static int apply_folder(void)
 	return CODE_OK;
 }
 
+static bool has_kernels(void)
+{
+	return opts.gpu && strcmp(opts.gpu, "true") != 0;
+}
+
+/* The value of the option gpu_kernels. */
+static const char *kernels_of(void)
+{
+	if (!has_kernels())
+		return NULL;
+	return strcmp(opts.gpu, "steps") == 0 ? "steps" : "all";
+}
+
 /* Also set in this process, which reads where the program writes. */
 static int apply_settings(void)
 {
@@ -168,6 +185,7 @@ static int apply_settings(void)
 		{ "profile_region", opts.region ? "true" : NULL },
 		{ "calls", how(opts.calls, "sparse") },
 		{ "alloc", how(opts.alloc, "exact") },
+		{ "gpu_kernels", kernels_of() },
 		{ "monitor", parts_of(parts, sizeof(parts)) },
 	};
 	int code = CODE_OK;
@@ -178,7 +196,9 @@ static int apply_settings(void)
 		code = apply_value(own[i].option, own[i].value);
 	for (size_t i = 0; i < opts.set.n && !code; i++)
 		code = apply_setting(opts.set.at[i]);
-	if (!code && opts.trace && setenv("TARE_TRACE", "1", 1))
+	/* Idle time of a GPU is explained by scopes with their times. */
+	if (!code && (opts.trace || has_kernels()) &&
+	    setenv("TARE_TRACE", "1", opts.trace))
 		return message_error("set", "TARE_TRACE", errno);
 	return code ? code : apply_folder();
 }
@@ -218,7 +238,8 @@ static bool load_library(const struct args *args, enum mpi_kind mpi)
 	bool is_sampled = has_samples();
 	const char *obstacle;
 
-	if (!is_sampled && !opts.calls && !opts.alloc && mpi == MPI_NONE)
+	if (!is_sampled && !opts.calls && !opts.alloc && !has_kernels() &&
+	    mpi == MPI_NONE)
 		return false;
 	obstacle = program_obstacle(program_look(name));
 	if (obstacle) {
@@ -227,7 +248,11 @@ static bool load_library(const struct args *args, enum mpi_kind mpi)
 			name, obstacle);
 		return false;
 	}
-	return preload_set(opts.alloc != NULL, mpi) == CODE_OK && is_sampled;
+	if (preload_set(opts.alloc != NULL, mpi))
+		return false;
+	if (has_kernels())
+		preload_inject();
+	return is_sampled;
 }
 
 /* Opened before the program runs, so that an error shows at once. */
@@ -302,6 +327,7 @@ static int run_program(const struct args *args)
 				   .top = (size_t)opts.top,
 				   .each_rank = opts.each_rank };
 	struct watcher watcher = { 0, -1 };
+	struct history_start start;
 	char name[TR_GROUP_BYTES];
 	enum mpi_kind mpi;
 	int code, error;
@@ -319,6 +345,8 @@ static int run_program(const struct args *args)
 	if (code)
 		return code;
 
+	history_begin(&start);
+	outcome.start = &start;
 	outcome.is_sampled = load_library(args, mpi);
 	if (outcome.is_sampled && !opts.wall)
 		event_keep();
@@ -336,6 +364,8 @@ static int run_program(const struct args *args)
 	 * to each process and another to its group. The report is short. */
 	if (outcome.is_rank)
 		(void)signal(SIGTERM, SIG_IGN);
+	if (!opts.json && !opts.flame)
+		names_of_runtime_alone();
 	if (!error)
 		outcome_find(&outcome);
 	/* A signal that ended the program may also end this process. */

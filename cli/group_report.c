@@ -19,7 +19,7 @@
 #include "runs.h"
 #include "table.h"
 
-#define RUNS_MOST 4096u /* beyond it runs are counted only */
+#define RUNS_MOST 100000u /* beyond it runs are counted only */
 #define DEPTH_SHOWN 12u
 
 static bool is_in(const tare_filter *window, const tare_run_entry *run)
@@ -62,7 +62,7 @@ static int add(struct tr_programs *programs, const tare_run_entry *run,
 {
 	const tare_filter *window = has_time(filter) ? filter : NULL;
 	tare_view *view;
-	int err = tare_view_open(run->path, &view);
+	int err = run_open_listed(run, &view);
 
 	if (!err) {
 		names_attach(view);
@@ -185,8 +185,12 @@ static int write_json(const struct tr_programs *programs, tare_view *view,
 {
 	struct tr_json *json = output_json_begin();
 	struct tr_buf report = TR_BUF_INIT;
-	int err = view ? tare_view_json(view, how, buf_write, &report) : 0;
+	int err = 0;
 
+	if (view) {
+		view->is_in_programs = programs->probes != NULL;
+		err = tare_view_json(view, how, buf_write, &report);
+	}
 	tr_json_object(json, NULL);
 	tr_json_programs(json, programs);
 	if (!err && report.failed)
@@ -219,28 +223,50 @@ int group_report(const struct tr_programs *programs,
 
 /* ---- processes --------------------------------------------------------- */
 
-/* A process of the group. */
+/* A process of the group, or one above it that left no run. */
 struct process {
-	const tare_run_entry *run;
-	int64_t parent; /* 0: unknown */
+	const tare_run_entry *run; /* NULL: none */
+	int64_t pid, parent;	   /* parent 0: unknown */
+	char program[32];	   /* without a run: as the kernel calls it */
+	char ancestors[320];	   /* "PID:NAME PID:NAME", the parent first */
 	double wall_ns, cpu_ns;
 	uint64_t samples;
 	bool is_readable;
 	bool has_ended; /* and how is known */
-	struct ending ending;
+	int status;	/* as of wait() */
 };
+
+/* As `tare run` saw it, or as the process said itself. */
+static void read_ending(struct process *p, tare_view *view)
+{
+	struct ending ending;
+	uint32_t own = view ? tr_view_header(view)->exit_status : 0;
+
+	if (ending_read_own(p->run->path, p->run->pid, &ending)) {
+		p->has_ended = true;
+		p->status = ending.status;
+	} else if (own && own <= 256 && p->run->state != TARE_RUN_KILLED) {
+		p->has_ended = true;
+		p->status = (int)(own - 1) << 8;
+	}
+}
 
 static struct process process_of(const tare_run_entry *run)
 {
 	struct process p = { .run = run,
+			     .pid = run->pid,
 			     .wall_ns = (double)run->end_ns -
 					(double)run->start_ns };
 	tare_view *view;
 
-	p.has_ended = ending_read_own(run->path, run->pid, &p.ending);
-	if (tare_view_open(run->path, &view))
+	if (run_open_listed(run, &view)) {
+		read_ending(&p, NULL);
 		return p;
+	}
 	p.is_readable = true;
+	read_ending(&p, view);
+	(void)snprintf(p.ancestors, sizeof(p.ancestors), "%s",
+		       tr_view_meta(view, "ancestors"));
 	p.parent = tare_view_run(view)->parent;
 	p.cpu_ns = tare_view_sampling(view)->cpu_ns;
 	p.samples = tare_view_sampling(view)->samples;
@@ -251,7 +277,7 @@ static struct process process_of(const tare_run_entry *run)
 /* "0", "signal 11 (Segmentation fault)"; "": not known. */
 static void ending_text(const struct process *p, char *text, size_t size)
 {
-	int status = p->ending.status;
+	int status = p->status;
 
 	text[0] = '\0';
 	if (p->has_ended && WIFEXITED(status))
@@ -268,12 +294,21 @@ static void add_process(struct table *table, const struct process *p,
 	int indent = (int)(depth < DEPTH_SHOWN ? depth : DEPTH_SHOWN) * 2;
 	char ending[96];
 
-	table_addf(table, "%lld", (long long)p->run->pid);
+	table_addf(table, "%lld", (long long)p->pid);
 	if (p->parent)
 		table_addf(table, "%lld", (long long)p->parent);
 	else
 		table_add(table, "");
-	table_addf(table, "%*s%s", indent, "", p->run->program);
+	table_addf(table, "%*s%s", indent, "",
+		   p->run ? p->run->program : p->program);
+	if (!p->run) {
+		for (unsigned i = 0; i < 3; i++)
+			table_add(table, "");
+		table_add(table, "no samples");
+		table_add(table, "");
+		table_add(table, "");
+		return;
+	}
 	table_add(table, tr_as_duration(p->wall_ns).text);
 	table_add(table, p->is_readable ? tr_as_duration(p->cpu_ns).text :
 					  "damaged");
@@ -281,8 +316,7 @@ static void add_process(struct table *table, const struct process *p,
 	table_add_tinted(table, tr_run_state_name(p->run->state),
 			 run_state_tint(p->run->state));
 	ending_text(p, ending, sizeof(ending));
-	table_add_tinted(table, ending, p->ending.status ? TINT_RED :
-							   TINT_NONE);
+	table_add_tinted(table, ending, p->status ? TINT_RED : TINT_NONE);
 	table_add(table, p->run->id);
 }
 
@@ -290,19 +324,23 @@ static void put_process(struct tr_json *json, const struct process *p,
 			uint32_t depth)
 {
 	tr_json_object(json, NULL);
-	tr_json_i64(json, "pid", p->run->pid);
+	tr_json_i64(json, "pid", p->pid);
 	tr_json_i64(json, "parent", p->parent);
 	tr_json_u64(json, "depth", depth);
-	tr_json_str(json, "program", p->run->program);
+	tr_json_str(json, "program", p->run ? p->run->program : p->program);
+	if (!p->run) {
+		tr_json_str(json, "state", "no samples");
+		tr_json_end_object(json);
+		return;
+	}
 	tr_json_double(json, "wall_ns", p->wall_ns);
 	tr_json_double(json, "cpu_ns", p->cpu_ns);
 	tr_json_u64(json, "samples", p->samples);
 	tr_json_str(json, "state", tr_run_state_name(p->run->state));
-	if (p->has_ended && WIFEXITED(p->ending.status))
-		tr_json_i64(json, "exit_status",
-			    WEXITSTATUS(p->ending.status));
-	else if (p->has_ended && WIFSIGNALED(p->ending.status))
-		tr_json_i64(json, "signal", WTERMSIG(p->ending.status));
+	if (p->has_ended && WIFEXITED(p->status))
+		tr_json_i64(json, "exit_status", WEXITSTATUS(p->status));
+	else if (p->has_ended && WIFSIGNALED(p->status))
+		tr_json_i64(json, "signal", WTERMSIG(p->status));
 	tr_json_str(json, "id", p->run->id);
 	tr_json_end_object(json);
 }
@@ -322,24 +360,77 @@ static void tree_release(struct tree *tree)
 	free(tree->order);
 }
 
+static void add_relative(struct tree *tree, const struct process *p,
+			 int64_t start_ns)
+{
+	tree->process[tree->n] = *p;
+	tree->relative[tree->n++] = (struct tr_relative){
+		.pid = p->pid, .parent = p->parent, .start_ns = start_ns
+	};
+}
+
+static bool is_in_tree(const struct tree *tree, int64_t pid)
+{
+	for (uint32_t i = 0; i < tree->n; i++)
+		if (tree->process[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* "PID:NAME" into `ret`; what follows, or NULL at the end. */
+static const char *read_ancestor(const char *text, struct process *ret)
+{
+	size_t n = strcspn(text, " ");
+	const char *name = memchr(text, ':', n);
+	char *end;
+	long long pid = strtoll(text, &end, 10);
+
+	if (!name || end != name || pid <= 0 || pid > INT32_MAX)
+		return NULL;
+	*ret = (struct process){ .pid = pid };
+	n -= (size_t)(name + 1 - text);
+	(void)snprintf(ret->program, sizeof(ret->program), "%.*s", (int)n,
+		       name + 1);
+	name += 1 + n;
+	return name + (*name == ' ');
+}
+
+/* Those between the process and the next one above it that has a run. */
+static void add_ancestors(struct tree *tree, uint32_t most,
+			  const struct process *of, int64_t start_ns)
+{
+	const char *rest = of->ancestors;
+	struct process above, next;
+
+	for (rest = *rest ? read_ancestor(rest, &above) : NULL; rest;
+	     above = next) {
+		rest = *rest ? read_ancestor(rest, &next) : NULL;
+		above.parent = rest ? next.pid : 0;
+		if (is_in_tree(tree, above.pid) || tree->n >= most)
+			return;
+		add_relative(tree, &above, --start_ns);
+	}
+}
+
 static int tree_fill(struct tree *tree, const struct group *group)
 {
-	tree->n = (uint32_t)group->n;
-	tree->process = calloc(group->n + 1, sizeof(*tree->process));
-	tree->relative = calloc(group->n + 1, sizeof(*tree->relative));
-	tree->order = calloc(group->n + 1, sizeof(*tree->order));
+	size_t most = group->n * 3 + 16;
+
+	tree->process = calloc(most, sizeof(*tree->process));
+	tree->relative = calloc(most, sizeof(*tree->relative));
+	tree->order = calloc(most, sizeof(*tree->order));
 	if (!tree->process || !tree->relative || !tree->order)
 		return TARE_ENOMEM;
-	for (uint32_t i = 0; i < tree->n; i++) {
+	for (size_t i = 0; i < group->n; i++) {
 		const tare_run_entry *run = &group->runs[i];
+		struct process p = process_of(run);
 
-		tree->process[i] = process_of(run);
-		tree->relative[i] = (struct tr_relative){
-			.pid = run->pid,
-			.parent = tree->process[i].parent,
-			.start_ns = run->start_ns,
-		};
+		add_relative(tree, &p, run->start_ns);
 	}
+	/* The oldest first: what stands above a process began before it. */
+	for (size_t i = group->n; i-- > 0;)
+		add_ancestors(tree, (uint32_t)most, &tree->process[i],
+			      tree->relative[i].start_ns);
 	return tr_family_order(tree->relative, tree->n, tree->order);
 }
 

@@ -68,7 +68,7 @@ static int join(tare_view *view, const tare_run_entry *run)
 	if (strcmp(run->id, tare_view_run(view)->id) == 0)
 		return 0;
 	/* A damaged one is missing, as in a report of all. */
-	if (tare_view_open(run->path, &other)) {
+	if (run_open_listed(run, &other)) {
 		message("cannot read '%s', a process of '%s': it is left out",
 			run->id, run->program);
 		return 0;

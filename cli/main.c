@@ -10,6 +10,7 @@
 #include "args.h"
 #include "command.h"
 #include "group_view.h"
+#include "history.h"
 #include "message.h"
 #include "runs.h"
 #include "suggest.h"
@@ -20,16 +21,18 @@ const bool tare_only_reads = true;
 /* In the order in which a new user needs them. */
 static const struct command *const commands[] = {
 	&cmd_run,     &cmd_report,  &cmd_tree,	 &cmd_flame, &cmd_alloc,
-	&cmd_stages,  &cmd_amdahl,  &cmd_mpi,	 &cmd_top,   &cmd_ls,
-	&cmd_rm,
+	&cmd_stages,  &cmd_amdahl,  &cmd_mpi,	 &cmd_merge, &cmd_top,
+	&cmd_ls,      &cmd_rm,
 	&cmd_records, &cmd_summary, &cmd_trend,	 &cmd_compare,
-	&cmd_bench,   &cmd_check,   &cmd_export,
+	&cmd_bench,   &cmd_check,   &cmd_changes, &cmd_history,
+	&cmd_export,
 	&cmd_verify,
 	&cmd_ctl,     &cmd_config,  &cmd_doctor, &cmd_serve, &cmd_url,
 	&cmd_alerts,  &cmd_flags,
 };
 
 #define HELP_WIDTH 79u
+#define CATCH_UP 16u /* runs that a command adds to the history */
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static const struct command *command_find(const char *name)
@@ -184,9 +187,12 @@ static int run_command(const struct command *command, char **argv)
 		code = command->check(&args);
 	if (code)
 		return code;
-	return command->show ? show_run(command, args_operand(&args, 0,
+	code = command->show ? show_run(command, args_operand(&args, 0,
 							      "last")) :
 			       command->run(&args);
+	if (command->show || command == &cmd_ls)
+		history_catch_up(CATCH_UP);
+	return code;
 }
 
 static int dispatch(char **argv)

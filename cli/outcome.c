@@ -12,6 +12,7 @@
 #include "ending.h"
 #include "group_report.h"
 #include "group_view.h"
+#include "history.h"
 #include "job.h"
 #include "ledger/runs.h"
 #include "message.h"
@@ -514,6 +515,7 @@ static void tell(struct outcome *outcome, tare_view *view)
 		tr_runs_note_last(outcome->group.main);
 	if (outcome->json)
 		write_json(outcome, &told);
+	history_note(outcome, view, told.programs, outcome->start);
 	/* The last: then the view is that of all processes. */
 	if (view)
 		make_flame(outcome, view);

@@ -13,6 +13,8 @@
 #include "group.h"
 #include "launch.h"
 
+struct history_start;
+
 struct outcome {
 	const struct args *args;
 	struct child child;
@@ -30,6 +32,7 @@ struct outcome {
 	bool is_told;	   /* the watcher reported: the job was ended */
 	int error;	   /* of outcome_find() */
 	int notes;	   /* of the program's library; -1: none */
+	struct history_start *start; /* for the history */
 };
 
 /* Each rank writes its own file: appends the rank's number to `path`. */

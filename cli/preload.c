@@ -11,8 +11,11 @@
 #include "message.h"
 #include "program.h"
 
+/* The CUDA driver loads the library of this name into each program. */
+#define INJECTION "CUDA_INJECTION64_PATH"
+
 /* Relative to the folder of this program: as built, and as installed. */
-static const char *const folders[] = { "../preload", "../mpi",
+static const char *const folders[] = { "../preload", "../mpi", "../gpu",
 				       "../" TARE_LIBDIR "/tare" };
 
 static bool is_there(char *path, size_t size, const char *folder,
@@ -94,6 +97,24 @@ static int put_first(const char *library)
 	failed = setenv("LD_PRELOAD", value, 1) ? errno : 0;
 	free(value);
 	return failed ? message_error("set", "LD_PRELOAD", failed) : CODE_OK;
+}
+
+/* Without it the program runs, and its kernels are not recorded. */
+void preload_inject(void)
+{
+	const char *before = getenv(INJECTION);
+	char real[PATH_MAX];
+
+	if (before && before[0]) {
+		message("GPU kernels are not recorded: " INJECTION " is '%s', "
+			"and the driver loads one library only", before);
+		return;
+	}
+	if (!preload_find("libtare-gpu.so", real))
+		message("cannot find 'libtare-gpu.so': set TARE_PRELOAD_DIR to "
+			"its folder");
+	else if (setenv(INJECTION, real, 1))
+		(void)message_error("set", INJECTION, errno);
 }
 
 int preload_set(bool with_alloc, enum mpi_kind mpi)

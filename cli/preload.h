@@ -15,6 +15,9 @@
  */
 int preload_set(bool with_alloc, enum mpi_kind mpi);
 
+/* Lets the CUDA driver load the recorder of GPU activities. */
+void preload_inject(void);
+
 /* The real path of one of these libraries; false: it is not found. */
 bool preload_find(const char *name, char ret_path[PATH_MAX]);
 

@@ -116,6 +116,9 @@ bool profiled_run(struct profiled *p, unsigned side,
 	words[m++] = self_path();
 	words[m++] = (char *)(uintptr_t)"run";
 	words[m++] = (char *)(uintptr_t)"--no-report";
+	/* They are no runs of the user's. */
+	words[m++] = (char *)(uintptr_t)"--set";
+	words[m++] = (char *)(uintptr_t)"history=off";
 	while (*options)
 		words[m++] = (char *)(uintptr_t)*options++;
 	words[m++] = (char *)(uintptr_t)"--";

@@ -12,6 +12,7 @@
 #include "ledger/runs.h"
 #include "message.h"
 #include "name_cache.h"
+#include "read/profile.h"
 #include "read/view.h"
 #include "render/output.h"
 #include "suggest.h"
@@ -46,13 +47,23 @@ static const char *root_of(const tare_run *run)
 	return root;
 }
 
+static bool is_brief; /* the lines of runtime code are not read */
+
+void names_of_runtime_alone(void)
+{
+	is_brief = true;
+}
+
 /* Opened at first use; NULL: no memory. */
 static struct symbols *symbols_here(void)
 {
 	static struct symbols *symbols;
 
-	if (!symbols)
+	if (!symbols) {
 		symbols = symbols_open(warn, NULL);
+		if (is_brief)
+			symbols_skip_lines(symbols, tr_is_runtime_module);
+	}
 	return symbols;
 }
 
@@ -106,6 +117,7 @@ void names_attach(tare_view *view)
 
 	if (!names)
 		return;
+	tr_gpu_demangle_with(symbols_demangle);
 	name_cache_root(names->files, root_of(run));
 	tare_view_name_with(view, name_address, names);
 }
@@ -188,6 +200,13 @@ int run_refused(const char *which, int err)
 		tell_missing(which, runs, n);
 	tare_runs_free(runs);
 	return code;
+}
+
+int run_open_listed(const tare_run_entry *run, tare_view **ret_view)
+{
+	int err = tare_view_open(run->path, ret_view);
+
+	return err == TARE_ENOENT ? tare_view_open(run->id, ret_view) : err;
 }
 
 int run_open(const char *which, tare_view **ret_view)

@@ -16,11 +16,22 @@
  * program ends: one set serves all views.
  */
 void names_attach(tare_view *view);
+/*
+ * Before the first view: functions of libc and the like get names, and no
+ * lines, which take longer to read than a short program runs. For reports that
+ * show such functions below their callers.
+ */
+void names_of_runtime_alone(void);
 /* Stores names that are gone later beside runs that have ended. */
 void names_keep(const tare_run_entry *runs, size_t n);
 
 /* Opens a run; on failure prints why and returns an exit code, else 0. */
 int run_open(const char *which, tare_view **ret_view);
+/*
+ * Opens one of a list. Its process may have ended since, and its ledger moved:
+ * then it is found by its id. 0 or a TARE_E*.
+ */
+int run_open_listed(const tare_run_entry *run, tare_view **ret_view);
 /*
  * Says why tare_view_open() failed with `err`, with the runs that the word may
  * mean; returns an exit code.

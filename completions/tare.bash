@@ -24,7 +24,11 @@ _tare_options() {
 	bench) echo "-n --runs --time -w --warmup --prepare -p --parameter --name
 		--limit --instructions -i --ignore-failure --show-output --input --profile
 		--seed --separator --json --csv --markdown" ;;
+	history) echo "-f --figure --figures --project --machine --source --from
+		--to -n --limit --json --svg -c --column --name --keep --older" ;;
+	changes) echo "-c --column --least --newest --json --details" ;;
 	top) echo "-d --delay -n --count -s --sort --show --once --json" ;;
+	merge) echo "-o --output -n --top --json" ;;
 	ls) echo "-a --all -l --live --size -s --sort -n --limit --ids --names --json" ;;
 	rm) echo "--older --keep --all -y --yes" ;;
 	records) echo "-N --name -S --source -t --type -f --failed --ok
@@ -66,7 +70,7 @@ _tare_values() {
 	report:-s | report:--sort)
 		echo "total cumtime cumulative own tottime time calls ncalls mean max p99 failures name samples" ;;
 	run:--mpi) echo "auto openmpi mpich none" ;;
-	flame:--from) echo "samples calls alloc" ;;
+	flame:--from) echo "samples calls alloc kernels" ;;
 	flame:--colors) echo "module warm" ;;
 	alloc:--by) echo "place path module" ;;
 	alloc:--sort) echo "live bytes count peak temporary" ;;
@@ -79,9 +83,10 @@ _tare_values() {
 	summary:-s | summary:--sort) echo "failures total slowest calls" ;;
 	export:-F | export:--format)
 		echo "json csv prometheus openmetrics chrome speedscope pprof
-			callgrind collapsed folded" ;;
+			callgrind collapsed folded sqlite" ;;
+	history:--source) echo "run csv hyperfine google pytest" ;;
 	export:-T | export:--table)
-		echo "processing memory gpu metrics stats samples calls alloc" ;;
+		echo "processing memory gpu metrics stats samples calls alloc kernels" ;;
 	export:-u | export:--unit) echo "us ns count" ;;
 	compare:--by) echo "total epoch phase" ;;
 	amdahl:--of) echo "stages scopes functions samples" ;;
@@ -105,13 +110,19 @@ _tare_takes_value() {
 	report:--source | report:--type | report:--last | report:--from | \
 	report:--to | report:--values | *:--process | top:-[dns] | top:--delay | \
 	tree:--min | tree:--depth | tree:--focus | run:--top | top:--show | \
-	ls:-[sn] | ls:--sort | ls:--limit | rm:--older | rm:--keep | \
+	merge:-[on] | merge:--output | merge:--top | ls:-[sn] | ls:--sort | ls:--limit | rm:--older | rm:--keep | \
 	top:--count | top:--sort | records:-[NSln] | records:--name | \
 	records:--source | records:--last | records:--from | records:--to | \
 	stages:-f | stages:--factor | amdahl:-[fnw] | amdahl:--factor | \
 	amdahl:--of | amdahl:--top | amdahl:--worth | trend:-[wNSt] | trend:--window | trend:--name | trend:--source | \
 	trend:--type | compare:--html | compare:--baseline | compare:--by | \
 	compare:--target-loss | compare:--target-f1 | compare:--title | \
+	history:-[fnc] | history:--figure | history:--project | \
+	history:--machine | history:--source | history:--from | \
+	history:--to | history:--limit | history:--svg | \
+	history:--column | history:--name | history:--keep | \
+	history:--older | \
+	changes:-c | changes:--column | changes:--least | \
 	records:--limit | summary:-[snNStl] | summary:--sort | \
 	summary:--top | summary:--name | summary:--source | summary:--type | \
 	summary:--last | summary:--from | summary:--to | summary:--values | \
@@ -149,7 +160,7 @@ _tare_fill() {
 
 _tare() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="run report tree flame alloc stages amdahl mpi top ls rm records summary trend compare bench check export verify ctl config doctor serve url alerts flags help"
+	local commands="run report tree flame alloc stages amdahl mpi merge top ls rm records summary trend compare bench check changes history export verify ctl config doctor serve url alerts flags help"
 	local command=${COMP_WORDS[1]} at
 
 	COMPREPLY=()
@@ -184,11 +195,13 @@ _tare() {
 	fi
 	case $command in
 	run | bench | check) mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word") ;;
-	report) _tare_fill "functions scopes values counters monitor records all
+	report) _tare_fill "functions scopes values counters monitor gpu records all
 		$(_tare_runs)" "$word" ;;
 	tree | flame | alloc | records | summary | stages | amdahl | mpi | trend | export | rm)
 		_tare_fill "$(_tare_runs)" "$word" ;;
-	compare | verify)
+	history) _tare_fill "import prune $(tare ls --names 2>/dev/null)" "$word" ;;
+	changes) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+	compare | verify | merge)
 		_tare_fill "$(_tare_runs)" "$word"
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY \
 			< <(compgen -f -- "$word") ;;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ledger/write.h"
+#include "record/kernels.h"
 #include "record/probe.h"
 #include "record/sampler.h"
 #include "record/runtime.h"
@@ -18,6 +19,10 @@
 /* Found by name; see record/runtime/start.c. */
 extern const struct tr_probe_table *const tare_preload_;
 PRELOAD_API const struct tr_probe_table *const tare_preload_ = &tr_probe_own;
+
+/* The same for the recorder of GPU activities: gpu/inject.c. */
+extern struct tr_kernels_host *const tare_kernels_;
+PRELOAD_API struct tr_kernels_host *const tare_kernels_ = &tr_kernels_host;
 
 bool preload_is_own(const void *code)
 {
@@ -71,24 +76,43 @@ void preload_go_on(bool was_closed)
  * Adds the rest of the threads' time, and the time of the end. May run in a
  * signal handler. The file stays in place: `tare run` moves it.
  */
-static void leave(void)
+static void leave(int status)
 {
 	if (!has_ledger(TR_STATE_LIVE))
 		return;
+	TR_STORE(tr_ledger->header->exit_status, (uint32_t)(status & 255) + 1);
+	tr_kernels_stop();
 	tr_sampler_stop();
 	tr_ledger_seal();
 }
 
+/*
+ * The end by exit(), which has a status for such handlers alone. One that is
+ * set while libraries are loaded runs after their destructors.
+ */
+#if defined(__GLIBC__)
+static void at_exit(int status, void *arg)
+{
+	(void)arg;
+	tr_end(status);
+}
+
+__attribute__((constructor)) static void ask_for_status(void)
+{
+	tr_end_is_known = on_exit(at_exit, NULL) == 0;
+}
+#endif
+
 PRELOAD_API void _exit(int status)
 {
-	leave();
+	leave(status);
 	PRELOAD_NEXT(_exit)(status);
 	__builtin_unreachable();
 }
 
 PRELOAD_API void _Exit(int status)
 {
-	leave();
+	leave(status);
 	PRELOAD_NEXT(_Exit)(status);
 	__builtin_unreachable();
 }

@@ -8,6 +8,7 @@
  * it when it looks for threads.
  */
 #include "preload.h"
+#include "record/python.h"
 #include "record/sampler.h"
 
 #include <pthread.h>
@@ -19,6 +20,7 @@ struct place {
 	uint32_t taken;
 	void *(*start)(void *);
 	void *arg;
+	uint32_t title;	 /* of a Python thread */
 	bool is_blocked; /* in the creating thread */
 };
 
@@ -56,11 +58,14 @@ static void *run_thread(void *arg)
 	struct place *place = arg;
 	void *(*start)(void *) = place->start;
 	void *result;
+	uint32_t title;
 	bool is_blocked;
 
 	arg = place->arg;
+	title = place->title;
 	is_blocked = place->is_blocked;
 	give_place(place);
+	tr_python_title_set(title);
 	if (is_blocked)
 		tr_sampler_set_blocked(true);
 	tr_sampler_thread_begins((const void *)(uintptr_t)start);
@@ -83,6 +88,7 @@ PRELOAD_API int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 		return next(thread, attr, start, arg);
 	place->start = start;
 	place->arg = arg;
+	place->title = tr_python_title_new();
 	place->is_blocked = tr_sampler_blocked() != 0;
 	err = next(thread, attr, run_thread, place);
 	if (err)

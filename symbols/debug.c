@@ -157,7 +157,9 @@ struct debug *debug_open(struct symbols *symbols, const struct module *module,
 		debug_close(debug, true);
 		return NULL;
 	}
-	debug->dwarf = dwfl_module_getdwarf(debug->file, &debug->dwarf_bias);
+	if (!lines_are_skipped(symbols, module))
+		debug->dwarf = dwfl_module_getdwarf(debug->file,
+						    &debug->dwarf_bias);
 	return debug;
 }
 

@@ -6,6 +6,7 @@
  * where the build has no libiberty (runtime_names.c).
  */
 #include "parts.h"
+#include "symbols.h"
 
 #include <string.h>
 
@@ -78,4 +79,10 @@ const char *demangle(struct texts *texts, const char *name)
 	    demangled(plain, readable, sizeof(readable)))
 		return texts_keep(texts, readable);
 	return texts_keep(texts, plain);
+}
+
+bool symbols_demangle(const char *name, char *ret, size_t size)
+{
+	return strlen(name) < NAME_MOST && is_mangled(name) &&
+	       demangled(name, ret, size);
 }

@@ -35,6 +35,12 @@ void file_unmap(struct elf_file *elf)
 	elf_close(elf);
 }
 
+bool lines_are_skipped(const struct symbols *symbols,
+		       const struct module *module)
+{
+	return symbols->is_skipped && symbols->is_skipped(module->name);
+}
+
 static void read_file(struct symbols *symbols, struct module *module, int fd)
 {
 	if (!file_map(fd, &module->elf)) {
@@ -43,7 +49,8 @@ static void read_file(struct symbols *symbols, struct module *module, int fd)
 		return;
 	}
 	module->debug = debug_open(symbols, module, fd);
-	if (module->debug && !debug_has_lines(module->debug))
+	if (module->debug && !debug_has_lines(module->debug) &&
+	    !lines_are_skipped(symbols, module))
 		file_check_debug(symbols, module);
 }
 

@@ -69,6 +69,7 @@ struct symbols {
 	struct generated *generated; /* of each run */
 	struct texts texts;
 	const char *root;
+	bool (*is_skipped)(const char *module); /* no lines; NULL: all have */
 	symbols_warn_fn warn;
 	void *warn_arg;
 	char *debug_path; /* folders of debug files, in libdwfl's format */
@@ -116,8 +117,11 @@ struct debug *debug_open(struct symbols *symbols, const struct module *module,
 			 int fd);
 /* If reading faulted, libdw's data cannot be freed safely. */
 void debug_close(struct debug *debug, bool is_sound);
-/* Does it have debug information besides symbols? */
+/* Does it have debug information besides symbols, which is read? */
 bool debug_has_lines(const struct debug *debug);
+/* Are lines of this module not read? */
+bool lines_are_skipped(const struct symbols *symbols,
+		       const struct module *module);
 /* Places from debug information; returns their number. */
 size_t debug_places(struct symbols *symbols, struct debug *debug, uint64_t at,
 		    tare_place *places, size_t most);

@@ -59,6 +59,13 @@ void symbols_root(struct symbols *symbols, const char *root)
 		symbols->root = root;
 }
 
+void symbols_skip_lines(struct symbols *symbols,
+			bool (*is_skipped)(const char *module))
+{
+	if (symbols)
+		symbols->is_skipped = is_skipped;
+}
+
 static const char *symbol_at(struct symbols *symbols, struct module *module,
 			     uint64_t at)
 {

@@ -31,6 +31,14 @@ void symbols_close(struct symbols *symbols);
  */
 void symbols_root(struct symbols *symbols, const char *root);
 
+/*
+ * Modules whose functions get names alone, by their symbols: no lines, no
+ * inlined functions. The debug information of a libc is compressed; unpacking
+ * takes 40 ms, more than a short program. To be set before the first name.
+ */
+void symbols_skip_lines(struct symbols *symbols,
+			bool (*is_skipped)(const char *module));
+
 /* A tare_name_fn; `arg` is a struct symbols. */
 size_t symbols_name(void *arg, const tare_module *module, uint64_t address,
 		    tare_place *places, size_t most);
@@ -52,5 +60,8 @@ void symbols_keep(struct symbols *symbols, const tare_run_entry *run);
 
 /* Does this build read debug information, or only symbols? */
 bool symbols_have_lines(void);
+
+/* A readable name of a mangled one, cut beyond `size`; false: it is none. */
+bool symbols_demangle(const char *name, char *ret, size_t size);
 
 #endif

@@ -4,9 +4,14 @@
 """What sampling costs a Python program that knows nothing of it.
 
 sampling_100 and sampling_250, at that many samples per second, of a program
-with a shallow stack; sampling_100_deep and sampling_250_deep of one that is
-200 functions deep. The program runs in a process of its own, in turns with and
-without a sampler, and times its work itself; the least of each counts.
+with a shallow stack; _deep: of one that is 200 functions deep; _torch: of
+training steps of PyTorch, where there is one for this machine's Python. The
+program runs in a process of its own, in turns with and without a sampler, and
+times its work itself after a short start; the least of each counts.
+
+Of tare it is CPU time, which has all that a sample takes and little of what
+other programs do. Rivals stop the program from outside: theirs is the time
+that passes, of fewer turns.
 """
 
 import os
@@ -33,11 +38,38 @@ def leaf(n):
 def deep(level, n):
     return leaf(n) if level == 0 else deep(level - 1, n)
 
-begin = time.perf_counter()
-for _ in range(int(sys.argv[2])):
-    deep(int(sys.argv[1]), 40000)
-print("took", time.perf_counter() - begin)
+TIMED
 """
+TORCH = """
+import sys, time
+import torch
+
+torch.set_num_threads(1)
+layers = []
+for _ in range(int(sys.argv[1])):
+    layers += [torch.nn.Linear(64, 64), torch.nn.ReLU()]
+net = torch.nn.Sequential(*layers, torch.nn.Linear(64, 8))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+x, y = torch.randn(128, 64), torch.randint(0, 8, (128,))
+
+def deep(level, n):
+    optimizer.zero_grad()
+    torch.nn.functional.cross_entropy(net(x), y).backward()
+    optimizer.step()
+
+TIMED
+"""
+TIMED = """
+def turns(n):
+    for _ in range(n):
+        deep(int(sys.argv[1]), 40000)
+
+turns(int(sys.argv[2]) // 10)
+wall, cpu = time.perf_counter(), time.process_time()
+turns(int(sys.argv[2]))
+print("took", time.perf_counter() - wall, time.process_time() - cpu)
+"""
+SYSTEM_PYTHON = "/usr/bin/python3"
 
 
 def samplers(hz, scratch):
@@ -55,50 +87,75 @@ def samplers(hz, scratch):
     return found
 
 
-def seconds(before, program):
-    """What the program says; None: the sampler could not start it."""
-    python = [] if "scalene" in before else [sys.executable]
-    done = subprocess.run([*before, *python, *program], text=True,
+def seconds(python, before, program):
+    """(wall, CPU) as the program says; None: it could not be started."""
+    start = [] if "scalene" in before else [python]
+    done = subprocess.run([*before, *start, *program], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           env={**os.environ, "PYTHONPATH": ""}, check=False)
     for line in done.stdout.splitlines():
         if line.startswith("took "):
-            return float(line.split()[1])
+            return tuple(float(word) for word in line.split()[1:])
     return None
 
 
-def compare(commands, program, rounds):
+def compare(python, commands, program, rounds):
+    """Name -> least (wall, CPU). Rivals have every fifth turn."""
     best = {}
-    for _ in range(rounds):
+    for number in range(rounds):
         for name, before in commands.items():
-            took = seconds(before, program)
+            if name not in (BARE, "") and number % 5:
+                continue
+            took = seconds(python, before, program)
             if took is not None:
-                best[name] = min(best.get(name, took), took)
+                best[name] = tuple(map(min, best.get(name, took), took))
     return best
+
+
+def measure(name, hz, python, program, with_rivals):
+    rounds = 2 if measuring.is_quick() else 15
+    with tempfile.TemporaryDirectory() as scratch:
+        found = samplers(hz, scratch)
+        if not with_rivals:
+            found = {"": found[""]}
+        best = compare(python, {BARE: [], **found}, program, rounds)
+    bare = best.pop(BARE, None)
+    for rival, took in best.items():
+        at = 0 if rival else 1
+        measuring.emit(name + (f"_{rival}" if rival else ""),
+                       took[at] * 1000, "ms", took[at] / bare[at], BARE)
+
+
+def has_torch():
+    return subprocess.run([SYSTEM_PYTHON, "-c", "import torch"], check=False,
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
+def programs(scratch):
+    """(ending of the case, interpreter, the program, with rivals)"""
+    turns = "40" if measuring.is_quick() else "400"
+    for name, text in (("loop.py", PROGRAM), ("steps.py", TORCH)):
+        with open(os.path.join(scratch, name), "w", encoding="utf-8") as file:
+            file.write(text.replace("TIMED", TIMED))
+    loop = os.path.join(scratch, "loop.py")
+    yield "", sys.executable, [loop, "1", turns], True
+    yield "_deep", sys.executable, [loop, "200", turns], True
+    if has_torch():
+        steps = os.path.join(scratch, "steps.py")
+        yield "_torch", SYSTEM_PYTHON, [steps, "40", turns], False
 
 
 def main():
     wanted = [word for word in sys.argv[1:] if not word.startswith("-")]
-    turns, rounds = ("100", 2) if measuring.is_quick() else ("1000", 7)
     if not os.path.exists(TARE):
         print("python: sampling needs build/release", file=sys.stderr)
         return
     with tempfile.TemporaryDirectory() as scratch:
-        path = os.path.join(scratch, "program.py")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(PROGRAM)
-        for hz, depth, name in ((100, 1, "sampling_100"),
-                                (250, 1, "sampling_250"),
-                                (100, 200, "sampling_100_deep"),
-                                (250, 200, "sampling_250_deep")):
-            if wanted and name not in wanted:
-                continue
-            best = compare({BARE: [], **samplers(hz, scratch)},
-                           [path, str(depth), turns], rounds)
-            bare = best.pop(BARE)
-            for rival, took in best.items():
-                measuring.emit(name + (f"_{rival}" if rival else ""),
-                               took * 1000, "ms", took / bare, BARE)
+        for ending, python, program, with_rivals in programs(scratch):
+            for hz in (100, 250):
+                name = f"sampling_{hz}{ending}"
+                if not wanted or name in wanted:
+                    measure(name, hz, python, program, with_rivals)
 
 
 if __name__ == "__main__":

@@ -99,13 +99,21 @@ struct tare_self_ {
 	struct tare_light_ light;
 };
 
-/* In tare_site.slot of a scope: a thread counts its calls inline. */
+/*
+ * In tare_site.slot of a scope: a thread counts its calls inline; or does all
+ * the work of counting a call twice, which shows what that costs.
+ */
 #define TARE_SLOT_LIGHT_ UINT32_MAX
-/* The handle of such a call. */
+#define TARE_SLOT_TWICE_ (UINT32_MAX - 1u)
+/* The handles of such calls. */
 #ifdef __cplusplus
 #define TARE_LIGHT_ (reinterpret_cast<void *>(TARE_CAST_(uintptr_t, 1)))
+#define TARE_TWICE_ (reinterpret_cast<void *>(TARE_CAST_(uintptr_t, 2)))
+#define TARE_IS_LIGHT_(frame) (reinterpret_cast<uintptr_t>(frame) <= 2u)
 #else
 #define TARE_LIGHT_ ((void *)1)
+#define TARE_TWICE_ ((void *)2)
+#define TARE_IS_LIGHT_(frame) ((uintptr_t)(frame) <= 2u)
 #endif
 
 #define TARE_COUNTERS_PER_CHUNK_ 128u
@@ -228,6 +236,31 @@ TARE_INLINE void tare_slot_add_(uint64_t *slot, uint64_t n)
 #endif
 }
 
+TARE_INLINE uint32_t tare_light_slot_(const tare_site *site)
+{
+	return __atomic_load_n(&site->slot, __ATOMIC_RELAXED);
+}
+
+/*
+ * The work of a call that begins, once more, for a call that has begun. Nothing
+ * is stored that a handler might have changed in between, but a guess.
+ */
+TARE_APART_ void *tare_light_again_(const tare_site *site)
+{
+	const struct tare_light_ *light = &tare_self_->light;
+
+	if (TARE_UNLIKELY(!tare_gate_(site)) || !tare_light_slot_(site) ||
+	    __atomic_load_n(&light->site, __ATOMIC_RELAXED) != site ||
+	    !__atomic_load_n(&light->is_inside, __ATOMIC_RELAXED) ||
+	    !__atomic_load_n(light->ready, __ATOMIC_RELAXED) ||
+	    __atomic_load_n(light->current, __ATOMIC_RELAXED) != light->parent)
+		return TARE_LIGHT_;
+	__atomic_store_n(light->last, light->path, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(light->last, light->path, __ATOMIC_RELAXED);
+	return TARE_TWICE_;
+}
+
 /* Begins a call without a frame, unless it needs one. */
 TARE_APART_ void *tare_light_begin_(tare_site *site, uint32_t gate)
 {
@@ -245,11 +278,26 @@ TARE_APART_ void *tare_light_begin_(tare_site *site, uint32_t gate)
 	__atomic_store_n(&light->is_inside, 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	__atomic_store_n(light->last, light->path, __ATOMIC_RELAXED);
-	return TARE_LIGHT_;
+	return TARE_LIKELY(tare_light_slot_(site) != TARE_SLOT_TWICE_) ?
+		       TARE_LIGHT_ :
+		       tare_light_again_(site);
+}
+
+/* The work of a call that ends, once more, for a call that has ended. */
+TARE_APART_ void tare_light_end_again_(void)
+{
+	struct tare_light_ *light = &tare_self_->light;
+
+	if (light->left < 2 ||
+	    __atomic_load_n(&light->is_inside, __ATOMIC_RELAXED) ||
+	    __atomic_load_n(&light->promoted, __ATOMIC_RELAXED))
+		return;
+	tare_slot_add_(light->calls, 0);
+	light->left--;
 }
 
 /* Ends it, or lets the library do so. */
-TARE_APART_ void tare_light_end_(void)
+TARE_APART_ void tare_light_end_(const void *handle)
 {
 	struct tare_light_ *light = &tare_self_->light;
 
@@ -269,12 +317,13 @@ TARE_APART_ void tare_light_end_(void)
 	tare_slot_add_(light->calls, 1);
 	light->counted++;
 	light->left--;
+	if (TARE_UNLIKELY(handle != TARE_LIGHT_))
+		tare_light_end_again_();
 }
 
 TARE_INLINE bool tare_is_light_(const tare_site *site)
 {
-	return __atomic_load_n(&site->slot, __ATOMIC_RELAXED) ==
-	       TARE_SLOT_LIGHT_;
+	return tare_light_slot_(site) >= TARE_SLOT_TWICE_;
 }
 
 TARE_INLINE tare_scope tare_scope_begin(tare_site *site)
@@ -293,8 +342,8 @@ TARE_INLINE void tare_scope_end(tare_scope scope)
 {
 	if (TARE_LIKELY(scope.frame == NULL))
 		return;
-	if (TARE_UNLIKELY(scope.frame == TARE_LIGHT_))
-		tare_light_end_();
+	if (TARE_UNLIKELY(TARE_IS_LIGHT_(scope.frame)))
+		tare_light_end_(scope.frame);
 	else
 		tare_scope_end_(scope.frame);
 }
@@ -304,8 +353,8 @@ TARE_INLINE void tare_scope_end_exact(tare_scope scope)
 {
 	if (TARE_LIKELY(scope.frame == NULL))
 		return;
-	if (TARE_UNLIKELY(scope.frame == TARE_LIGHT_))
-		tare_light_end_();
+	if (TARE_UNLIKELY(TARE_IS_LIGHT_(scope.frame)))
+		tare_light_end_(scope.frame);
 	else
 		tare_scope_end_exact_(scope.frame);
 }

@@ -27,8 +27,15 @@ enum tr_calls {
 	TR_CALLS_SPARSE,
 	TR_CALLS_TIMED
 };
+enum tr_gpu_choice { TR_GPU_OFF, TR_GPU_ALL, TR_GPU_STEPS };
 enum tr_allocs_choice { TR_ALLOCS_OFF, TR_ALLOCS_EXACT, TR_ALLOCS_SAMPLED };
 enum tr_trace_mode { TR_TRACE_OVERWRITE, TR_TRACE_DISCARD };
+
+enum tr_history_choice {
+	TR_HISTORY_ON,
+	TR_HISTORY_NO_ARGUMENTS,
+	TR_HISTORY_OFF
+};
 
 enum tr_warnings { TR_WARNINGS_REPORT, TR_WARNINGS_STDERR, TR_WARNINGS_NONE };
 
@@ -87,6 +94,7 @@ struct tr_config {
 	uint64_t report_top;
 	int clock;			/* enum tr_clock_choice */
 	uint64_t keep_runs;		/* finished runs kept on disk */
+	int history;			/* enum tr_history_choice */
 	bool mpi_barrier;		/* read by mpi/ alone */
 	bool enable_memory_tracking;
 	bool enable_gpu_tracking;
@@ -110,6 +118,9 @@ struct tr_config {
 	int alloc;			/* enum tr_allocs_choice */
 	uint64_t alloc_sample;		/* bytes between samples, the mean */
 	bool alloc_mmap;
+	int gpu_kernels;		/* enum tr_gpu_choice */
+	bool gpu_stacks;		/* of the calls that start them */
+	uint64_t gpu_events;		/* ring of single activities */
 	char training_results[TR_CONFIG_STRING]; /* folder; "": no files */
 	char training_events[TR_CONFIG_STRING];
 	uint64_t training_epochs;	/* rows of a training in the ledger */

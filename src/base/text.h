@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Door of base/text/: growing buffers, numbers, JSON, globs, UTF-8, protobuf,
- * and structs of callers.
+ * Door of base/text/: growing buffers, numbers, JSON, CSV, globs, UTF-8,
+ * protobuf, and structs of callers.
  *
  * Comes in: texts, numbers and callers' structs. Goes out: bytes in the
  * caller's buffer, parsed values, copied structs. Called by: all areas, cli
@@ -40,6 +40,8 @@ void tr_buf_addc(struct tr_buf *buf, char c);
 void tr_buf_addf(struct tr_buf *buf, const char *format, ...)
 	TARE_PRINTF(2, 3);
 void tr_buf_pad(struct tr_buf *buf, char c, size_t n);
+
+#define TR_N_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
  * Room for one more in an array of `n` elements, of which `cap` fit. False:
@@ -161,6 +163,22 @@ void tr_json_u64(struct tr_json *json, const char *key, uint64_t value);
 void tr_json_i64(struct tr_json *json, const char *key, int64_t value);
 void tr_json_double(struct tr_json *json, const char *key, double value);
 void tr_json_bool(struct tr_json *json, const char *key, bool value);
+
+/* Rows of a CSV text, see csv.c. */
+#define TR_CSV_CELLS 256u
+struct tr_csv {
+	char *at;	 /* what is left; NULL: nothing */
+	uint64_t line;	 /* of the row, from 1 */
+	char separator;	 /* 0: not yet known */
+	bool is_comment; /* begins with '#'; one cell */
+	uint32_t n;
+	char *cell[TR_CSV_CELLS];
+};
+
+/* The text is NUL-terminated, and split in place. */
+void tr_csv_begin(struct tr_csv *csv, char *text);
+/* The next line; an empty one has one empty cell. False: no more. */
+bool tr_csv_row(struct tr_csv *csv);
 
 #include "base/text/wire.h"
 

@@ -15,6 +15,7 @@
 
 #include "ledger/layout/control.h"
 #include "ledger/layout/file.h"
+#include "ledger/layout/gpu.h"
 #include "ledger/layout/histogram.h"
 #include "ledger/layout/image.h"
 #include "ledger/layout/price.h"

@@ -57,10 +57,12 @@ struct tr_trial {
 	uint32_t node;	   /* armed: the call path whose next call begins it */
 	tare_site *site;   /* counting: its site; else NULL. Others read it */
 	uint32_t path;	   /* the chosen call path */
+	uint8_t kind;	   /* enum tr_trial_kind */
 	bool is_light;	   /* counting: without a frame, see record/price.h */
 	bool is_spoilt;	   /* such a call was left by longjmp() */
 	bool is_lost;	   /* the same, and no end has come yet */
 	uint32_t promotions; /* such calls that needed a frame */
+	uint32_t called;   /* such calls that called the library */
 	bool is_settled;   /* counting: the time counts now */
 	uint32_t counted_before; /* calls until then */
 	uint64_t ticks;	   /* when this part began */

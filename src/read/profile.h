@@ -98,6 +98,11 @@ struct tr_functions_change {
 int tr_functions_between(tare_view *before, tare_view *now,
 			 struct tr_functions_change *ret);
 
+/* ---- allocs.c ---------------------------------------------------------- */
+
+/* Bytes that an estimate may be off by, in 95 % of runs. */
+double tr_heap_error(const tare_heap *heap, uint64_t bytes);
+
 /* ---- alloc_kept.c ------------------------------------------------------ */
 
 /* Which library keeps it on purpose, such as "stdio"; NULL: none. */
@@ -170,6 +175,8 @@ uint32_t tr_frames_step(struct tr_frames *frames, tare_view *view,
 			const tare_stack *stack, uint32_t node);
 /* A function that is in no stack: see frames.c. */
 bool tr_place_is_entry(const tare_place *place);
+/* Is it a function of Rust's standard library? */
+bool tr_place_is_rust(const tare_place *place);
 /* Adds to what a node has itself. */
 void tr_frames_weigh(struct tr_frames *frames, uint32_t node, unsigned slot,
 		     uint64_t n, double ns);
@@ -238,6 +245,8 @@ int tr_functions_paid(tare_view *view, struct tr_frames *frames,
 		      struct tr_paid **ret_rows, size_t *ret_n);
 /* Is it code of libc, of the C++ library or of the kernel, or starts them? */
 bool tr_function_is_runtime(const char *module, const char *name);
+/* Is this the file of libc, of the C++ library, or the like? */
+bool tr_is_runtime_module(const char *module);
 /* The next frames below `node`, with runtime code folded. */
 uint32_t tr_fold_step(struct tr_frames *frames, tare_view *view,
 		      const tare_stack *stack, uint32_t node);
@@ -333,6 +342,40 @@ struct tr_relative {
  * all n rows. 0 or TARE_ENOMEM.
  */
 int tr_family_order(struct tr_relative *rows, uint32_t n, uint32_t *ret_order);
+
+/* ---- gpu_rows.c -------------------------------------------------------- */
+
+/* Bytes of the region from a unit on, or NULL. */
+const void *tr_gpu_at(const struct tr_image *image, uint64_t unit,
+		      uint64_t bytes);
+/* NULL: no GPU activities were recorded, and none were tried to. */
+const struct tr_gpu_region *tr_gpu_region_of(const struct tr_image *image);
+/* The next row from *at on (0: the first), which moves behind it; or NULL. */
+const struct tr_gpu_row *tr_gpu_next_row(const struct tr_image *image,
+					 uint64_t *at);
+const struct tr_gpu_stream *tr_gpu_stream_at(const struct tr_image *image,
+					     uint32_t unit);
+const struct tr_gpu_name *tr_gpu_name_at(const struct tr_image *image,
+					 uint32_t unit);
+/* A row of kind TR_GPU_ROW_PATH with at least its bytes. */
+struct tr_gpu_path tr_gpu_path_of(const struct tr_image *image,
+				  const struct tr_gpu_row *row);
+/* From now on names of kernels are demangled by this. */
+void tr_gpu_demangle_with(bool (*with)(const char *name, char *ret,
+				       size_t size));
+/* What a kernel, a copy or a set is called; `room` is used if needed. */
+const char *tr_gpu_work_name(const struct tr_image *image, uint32_t kind,
+			     uint32_t detail, uint32_t name, char *room,
+			     size_t size);
+
+/* ---- frames_gpu.c ------------------------------------------------------ */
+
+/*
+ * What the GPU did, below the stack of the call that started it: ns of the
+ * GPU, and activities.
+ */
+int tr_frames_add_gpu(struct tr_frames *frames, tare_view *view,
+		      unsigned slot);
 
 /* ---- uncertainty.c ----------------------------------------------------- */
 

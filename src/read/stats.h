@@ -86,7 +86,19 @@ int tr_merge_times(tare_merge *merge, tare_stats *ret_row);
 tare_merge *tr_merge_new(void);
 int tr_merge_add(tare_merge *merge, tare_view *view, const tare_filter *filter);
 int tr_merge_finish(tare_merge *merge, const tare_filter *filter);
+/* Adds one merge to another, neither of them finished: the same result as if
+ * its runs had been added. 0 or TARE_ENOMEM. */
+int tr_merge_join(tare_merge *to, const tare_merge *from);
 /* How many processes have values of row `index` of tare_merge_stats(). */
 uint64_t tr_merge_processes(const tare_merge *merge, size_t index);
+
+/* ---- summary.c --------------------------------------------------------- */
+
+/*
+ * Adds the summary whose text this is; it ends with a NUL at text[len] and is
+ * changed. 0, TARE_EFORMAT, TARE_EVERSION or TARE_ENOMEM; after an error the
+ * merge can only be closed.
+ */
+int tr_merge_read(tare_merge *merge, char *text, size_t len);
 
 #endif

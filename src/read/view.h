@@ -161,6 +161,8 @@ struct tr_gather {
 	bool failed;		/* out of memory */
 	const struct tr_cost *cost; /* by series, or NULL: see tr_cost_of() */
 	uint32_t n_costs;
+	double counting; /* what counters and values cost the program, ticks */
+	double lifetime; /* of the program, ticks */
 };
 
 /* What a call of a scope cost the program, in ticks. */
@@ -234,6 +236,7 @@ struct tare_view {
 	struct tr_image image, baseline;
 	bool has_baseline;
 	bool live;
+	bool is_in_programs; /* a report of all its processes is made, too */
 	tare_run run;
 	char damage[200]; /* parts with other bytes than were written */
 	char meta[TR_META_BYTES];
@@ -293,6 +296,11 @@ int tr_gather_add(struct tr_gather *gather, const struct tr_image *image,
 void tr_view_find_costs(tare_view *view);
 struct tr_cost tr_cost_of(const struct tr_gather *gather,
 			  const struct tr_header *header, uint32_t site);
+/*
+ * Calls of a counter. Most add one; of the others, the first calls tell how
+ * much a call adds.
+ */
+double tr_counter_calls(const struct tr_series *series);
 
 /* ---- estimate.c -------------------------------------------------------- */
 
@@ -461,6 +469,8 @@ uint64_t tr_time_now(const struct tr_image *image);
 const char *tr_run_state_name(enum tare_run_state state);
 int tr_view_open_image(struct tr_image *image, tare_view **ret_view);
 double tr_view_ns(const tare_view *view, double ticks);
+/* What the process said about itself by this name; "": nothing. */
+const char *tr_view_meta(tare_view *view, const char *name);
 /* The same for a duration, whatever the file says it is; to the nearest. */
 uint64_t tr_view_duration_ns(const tare_view *view, uint64_t ticks);
 

@@ -68,7 +68,7 @@ TR_INLINE bool tr_trial_counts(struct tr_thread *thread, tare_site *site)
 
 TR_INLINE bool tr_trial_is_light(const void *handle)
 {
-	return handle == TARE_LIGHT_;
+	return handle && TARE_IS_LIGHT_(handle);
 }
 
 /*
@@ -83,6 +83,7 @@ TR_INLINE void *tr_trial_light_begin(struct tr_thread *thread,
 	if (TR_LOAD(light->site) != site || TR_LOAD(light->is_inside) ||
 	    TR_LOAD(*light->current) != light->parent)
 		return NULL;
+	thread->trial.called++;
 	/* As tare_light_begin_(), which uses another variable of the thread. */
 	TR_STORE(light->is_inside, true);
 	TR_FENCE();

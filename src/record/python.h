@@ -98,6 +98,15 @@ void tr_python_leave(void);
 /* Changes when code that has a row is freed: trails are out of date. */
 extern uint32_t tr_python_generation;
 
+/* ---- title.c ----------------------------------------------------------- */
+
+/*
+ * The title of the thread that the caller is about to create, by its name in
+ * the program; 0: none. The thread sets it when it begins.
+ */
+uint32_t tr_python_title_new(void);
+void tr_python_title_set(uint32_t title);
+
 /* ---- objects.c --------------------------------------------------------- */
 
 /* As PyMemAllocatorEx. */

@@ -131,6 +131,13 @@ bool tr_grown(char *text, size_t size);
 void tr_log(enum tare_level level, const char *format, ...) TARE_PRINTF(2, 3);
 /* `tare run` itself started this process; set in forked children, too. */
 extern bool tr_is_direct_child;
+/*
+ * The end of the process, at exit() with a status that may be -1 for unknown.
+ * Called by this library's destructor, unless another file promises to call it
+ * and sets this.
+ */
+void tr_end(int status);
+extern bool tr_end_is_known;
 extern bool tr_log_is_quiet; /* except for a callback */
 /* Logs that measurements are lost; to stderr if no report can show it. */
 void tr_log_lost(bool has_report, const char *text);

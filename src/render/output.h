@@ -161,7 +161,6 @@ struct tr_field {
 
 /* The table and its length, as arguments of the calls below. */
 #define TR_ALL(table) (table), TR_N_OF(table)
-#define TR_N_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 void tr_json_fields(struct tr_json *json, const struct tr_field *field,
 		    size_t n, const void *of);

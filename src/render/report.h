@@ -50,6 +50,7 @@ int tr_json_tree(struct tr_json *json, struct tr_report *report);
 struct tr_unsampled {
 	double own_ns;	  /* of the process */
 	double others_ns; /* of its children */
+	double short_ns;  /* of threads that ended before a sample */
 };
 struct tr_unsampled tr_report_unsampled(const struct tr_report *report);
 /* As rows of a table with `after` columns between time and name. */
@@ -71,6 +72,10 @@ int tr_spark_rows(struct tr_report *report, const tare_stats **ret_rows,
 		  size_t *ret_n);
 int tr_json_spark(struct tr_json *json, struct tr_report *report);
 int tr_json_spark_rows(struct tr_json *json, const tare_stats *rows, size_t n);
+/* Kernels and copies of GPUs; the sentence alone, and all of it; gpu.c. */
+int tr_report_gpu_sentence(struct tr_report *report);
+int tr_report_gpu(struct tr_report *report);
+int tr_json_gpu(struct tr_json *json, struct tr_report *report);
 /* Where allocations were noted: totals, and what made the peak. */
 int tr_report_allocs(struct tr_report *report);
 int tr_json_allocs(struct tr_json *json, struct tr_report *report);
@@ -85,6 +90,9 @@ int tr_report_health(struct tr_report *report);
 void tr_report_history(struct tr_report *report);
 /* The most important of all parts; answer.c. */
 int tr_report_answer(struct tr_report *report);
+/* Rows of the next table that the answer has room for, within two bounds. */
+size_t tr_report_room(const struct tr_report *report, size_t least,
+		      size_t most);
 /* Ends lines that are too wide after the last column that has room. */
 void tr_report_fit(struct tr_report *report);
 /* The paths of sampled functions that take most of the time; path.c. */
@@ -106,6 +114,9 @@ int tr_report_joined(struct tr_report *report);
 int tr_json_joined(struct tr_json *json, tare_view *view);
 /* An array "programs", and what is not in it. */
 void tr_json_programs(struct tr_json *json, const struct tr_programs *programs);
+/* The tables of a merge alone, after a line that says of what. */
+int tr_report_merge(const tare_merge *merge, const tare_report_options *options,
+		    tare_write_fn write, void *arg);
 
 /* What probes measured in several processes, added up; merged.c. */
 int tr_report_merged(struct tr_report *report, const tare_merge *merge);

@@ -471,4 +471,40 @@ END
 ${CXX:-c++} -shared -fPIC -o module.so module.cpp
 $CC -o loader loader.c -ldl
 expect_status 42 "$TARE" run --alloc --no-report -- ./loader
+
+# ---- what grows to the end ---------------------------------------------------
+
+cat >grows.c <<'END'
+#include <stdlib.h>
+static void *volatile kept[1004];
+__attribute__((noinline)) static void leak(int i)
+{
+	kept[i] = malloc(64);
+}
+int main(void)
+{
+	free(malloc(100000));
+	for (int i = 0; i < 1004; i++)
+		leak(i);
+	for (int i = 0; i < 1004; i++)
+		kept[i] = realloc(kept[i], 104);
+	return 0;
+}
+END
+$CC -g -O0 -o grows grows.c
+expect_status 0 "$TARE" run --alloc -- ./grows
+expect_status 0 "$TARE" alloc --json
+expect_json "$out" \
+	"d['totals']['live_bytes'] <= d['totals']['peak_bytes']" True \
+	"the peak is not below what is live at the end"
+expect_json "$out" "sum(r['peak_bytes'] for r in d['rows']) >=
+	d['totals']['live_bytes']" True "nor are its places"
+expect_status 1 "$TARE" alloc --leaks
+expect_has "$out" "leaked: 102 KiB in 1,004" "leaks have a sum"
+expect_has_not "$out" "dl " "and what is ignored has words"
+
+expect_status 0 "$TARE" run --alloc=sampled -- ./grows
+expect_has "$err" "estimated from samples: all ± " \
+	"an estimate has its error in the report"
+expect_has "$err" "(95 %)" "which is not cut off"
 finish

@@ -57,6 +57,14 @@ END
 printf '#include <tare/probe.h>\nint main() { TARE_SCOPE("x"); }\n' >prog.cpp
 echo 'sum(i * i for i in range(200000))' >x.py
 printf 'slow_db: db.* p95 > 50ms for 30s\n' >alerts.conf
+echo '{"results":[{"command":"./prog","median":0.1,"mean":0.1}]}' >results.json
+mkdir -p nightly
+{
+	echo "value,p95"
+	for ((i = 0; i < 60; i++)); do
+		echo "$((100 + i % 7)),$((i < 30 ? 150 + i % 5 : 190 + i % 5))"
+	done
+} | tee times.csv >nightly/parse.csv
 for config in mpi_1 mpi_2; do
 	{
 		echo "# config: $config"

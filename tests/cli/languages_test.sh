@@ -81,6 +81,44 @@ else
 		"whole where there is room"
 	expect_status 0 "$TARE" tree
 	expect_has "$out" "<Cart<> as Price>::price" "and shortened where not"
+
+	# What the program asked for, not where Rust's libraries do the work.
+	cat >paying.rs <<'END'
+use std::collections::HashMap;
+#[inline(never)]
+fn count(n: u64) -> usize {
+	let mut m: HashMap<u64, u64> = HashMap::new();
+	for i in 0..n {
+		*m.entry(i * 2654435761 % 50021).or_insert(0) += 1;
+	}
+	m.len()
+}
+#[inline(never)]
+fn strings(n: usize) -> usize {
+	let mut v = Vec::new();
+	for i in 0..n {
+		v.push(format!("item {}", i));
+	}
+	v.iter().map(|s| s.len()).sum()
+}
+fn main() {
+	println!("{}", strings(50000) + count(3_000_000));
+}
+END
+	rustc -O -g -o paying paying.rs
+	expect_status 0 "$TARE" run --alloc --json=run.json -- ./paying
+	expect_has "$err" "paying::count  paying.rs" \
+		"the function that pays, in paths and functions"
+	expect_has_not "$(grep -A30 "place" <<<"$err")" "alloc::" \
+		"no place in Rust's libraries"
+	expect_status 0 "$TARE" alloc --json
+	expect_json "$out" "max(d['rows'], key=lambda r: r['allocs'])['where']
+		.startswith('paying::strings')" True \
+		"allocations are where the program made them"
+	expect_json "$(cat run.json)" "[f['own_ns'] > .9 * f['total_ns']
+		for f in d['report']['samples']['paid']
+		if f['function'] == 'paying::count' and not f['called']]" \
+		"[True]" "a function pays for the map that it uses"
 fi
 
 # ---- Go --------------------------------------------------------------------

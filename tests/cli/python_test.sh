@@ -96,6 +96,60 @@ expect_status 0 "$TARE" export -o run.trace.json last
 expect_has "$(cat run.trace.json)" "python_program.everything" \
 	"in Chrome traces"
 
+# ---- names of threads ------------------------------------------------------
+
+cat >named.py <<'END'
+import concurrent.futures
+import sys
+import threading
+import time
+
+def burn(*unused):
+    end = time.thread_time() + 0.1
+    while time.thread_time() < end:
+        sum(range(1000))
+
+class Proxy:
+    def __getattr__(self, name):
+        raise SystemExit("asked for " + name)
+
+    def start(self):
+        import _thread
+        lock = _thread.allocate_lock()
+        lock.acquire()
+        _thread.start_new_thread(lambda: (burn(), lock.release()), ())
+        lock.acquire()
+
+odd = threading.Thread(target=burn)
+if sys.version_info < (3, 14): # which itself wants a text
+    odd._name = 7
+threads = [threading.Thread(target=burn, name=name) for name in
+           ("loader", "größe", "worker-12", "worker-345", "n" * 3000)]
+for thread in threads + [odd]:
+    thread.start()
+for thread in threads + [odd]:
+    thread.join()
+with concurrent.futures.ThreadPoolExecutor(3, "pool") as pool:
+    list(pool.map(burn, range(6)))
+Proxy().start()
+many = [threading.Thread(target=len, args=("",), name="x" + chr(0x4e00 + i))
+        for i in range(400)]
+for thread in many:
+    thread.start()
+    thread.join()
+print("done")
+END
+expect_status 0 "$TARE" run --rate 1000 -- "$python" named.py
+expect_is "$out" "done" "threads of any name: the program is the same"
+found=$(stacks)
+for title in loader größe 'worker-\*' 'pool_\*'; do
+	expect_line "^\[thread $title\];threading\..*named\.burn" \
+		"a thread by its name: $title"
+done
+expect_is "$(printf '%s\n' "$found" | grep '^\[thread' |
+	grep -vc 'größe\|loader\|nnn\]\|pool_\|worker-\|Thread-')" 0 \
+	"what is no name is none"
+
 # ---- waiting threads -------------------------------------------------------
 
 expect_status 0 "$TARE" run --wall --rate 200 -- \

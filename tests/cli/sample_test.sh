@@ -159,11 +159,15 @@ if ./events; then
 	# CPU time includes the cost of sampling, weights do not.
 	expect_between "$(figure weight)" "$used*0.7-$(figure cost)" \
 		"$used*1.1" "10 ms: their weights are the CPU time"
+	expect_between "$samples" "2*0.25*$used+1" 200 \
+		"more samples than 250 a second"
+	# In 10 ms there may be none without it, and then no run.
 	expect_status 0 "$TARE" run -o report --set sample_early_rate=0 -- \
-		./brief
+		./sampled spin 60
+	used=$out
 	add_figures
-	expect_between "$samples" "2*$(figure samples)+1" 200 \
-		"more samples than with sample_early_rate=0"
+	expect_between "$(figure samples)" 1 "0.25*$used*1.5+2" \
+		"sample_early_rate=0: 250 a second from the start"
 	expect_has "$(cat report)" "'tare run --rate 4000' takes more" \
 		"what to type for more samples"
 	# When the start is over the descriptor is closed.

@@ -271,6 +271,22 @@ for ((i = 0; i < 100; i++)); do
 done
 expect_is "$bad" 0 "100 damaged files are read, or passed over"
 
+# ---- runtime code ----------------------------------------------------------
+
+"$CC" -shared -fPIC -O1 -g -o libgomp.so.1 leaf.c
+profile libgomp.so.1 "$PWD/libgomp.so.1" "$(id_of libgomp.so.1)" \
+	'^public_leaf$'
+expect_status 0 "$TARE" report
+expect_has "$out" "public_leaf" "functions of the runtime have names"
+expect_has_not "$out" "leaf.c:" \
+	"and no lines, which take long to read, in a short report"
+expect_status 0 "$TARE" report functions
+expect_has "$out" "leaf.c:" "and lines in the full table"
+"$CC" -shared -fPIC -O1 -g -o libown.so.1 leaf.c
+profile libown.so.1 "$PWD/libown.so.1" "$(id_of libown.so.1)" '^public_leaf$'
+expect_status 0 "$TARE" report
+expect_has "$out" "leaf.c:" "other libraries have lines in both"
+
 # ---- files of other users --------------------------------------------------
 
 "$CC" -O1 -g -pie -fPIE -o prog leaf.c

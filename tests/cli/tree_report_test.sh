@@ -28,6 +28,8 @@ int main(int argc, char **argv)
 	return 0;
 }
 END_C
+sed 's/return 0/return 7/' red.c >fail.c
+$CC -g -O1 -DWORK=work_fail -o fail fail.c || exit 1
 for program in red green blue; do
 	$CC -g -O1 -DWORK=work_$program -o $program red.c || exit 1
 done
@@ -82,13 +84,19 @@ expect_json "$out" "len(d['programs']), 'run' in d" "(3, True)" \
 	"as JSON beside the report of the run"
 expect_status 0 "$TARE" report --tree
 expect_is "$(grep -c ' red ' <<<"$out")" 3 "--tree has every process"
-expect_is "$(wc -l <<<"$out")" 7 "and a line of titles"
+expect_is "$(grep -c ' sh .*no samples' <<<"$out")" 1 \
+	"and the shell above them, which left no run"
+expect_is "$(wc -l <<<"$out")" 8 "and a line of titles"
+expect_is "$(grep -cE ' (red|green|blue) .* finished +0 ' <<<"$out")" 6 \
+	"each with its exit status"
 expect_status 0 "$TARE" report --tree --json
 expect_json "$out" "sum(p['program'] == 'green' for p in d)" 2 \
 	"--tree as JSON"
 expect_json "$out" "len({p['parent'] for p in d if p['program'] == 'red'}), \
-	{p['depth'] for p in d}, 0 in {p['parent'] for p in d}" \
-	"(1, {0}, False)" "with the shell as parent, which left no run"
+	[p['depth'] for p in d], d[0]['program'], d[0]['state'],
+	{p['parent'] for p in d[1:]} == {d[0]['pid']}" \
+	"(1, [0, 1, 1, 1, 1, 1, 1], 'sh', 'no samples', True)" \
+	"with the shell as parent, which left no run"
 pid=$("$PYTHON" -c "import json, sys
 print(next(p['pid'] for p in json.load(sys.stdin)
 	if p['program'] == 'green'))" <<<"$out")
@@ -117,6 +125,15 @@ expect_json "$out" "[(p['program'], p['depth']) for p in d]" \
 	"as JSON: the depth"
 expect_json "$out" "all(p['depth'] == 0 or any(q['pid'] == p['parent'] and \
 	q['depth'] == p['depth'] - 1 for q in d) for p in d)" True "and parents"
+
+# Processes between that are too short for a sample; and how each ended.
+expect_status 3 "$TARE" run --no-report -- \
+	sh -c "sh -c './red 0.05; exit 5'; sh -c './fail 0.05; true'; exit 3"
+expect_status 0 "$TARE" report --tree --json
+expect_json "$out" "[(p['depth'], p['program'], p.get('exit_status'))
+	for p in d if p['program'] in ('red', 'fail')]" \
+	"[(2, 'red', 0), (2, 'fail', 7)]" \
+	"children of shells without a run are below them, with how they ended"
 
 # A process that replaces itself: its CPU time is counted once.
 expect_status 0 "$TARE" run --json exec.json -- ./red 0.3 ./blue 0.6

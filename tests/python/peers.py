@@ -22,7 +22,8 @@ PLACE = os.path.join(ROOT, "build", "venv-python")
 PACKAGES = ("fastapi==0.115.6", "uvicorn==0.34.0", "Flask==3.1.0",
             "httpx==0.28.1", "pandas==2.2.3", "pyarrow==18.1.0",
             "scikit-learn==1.6.0", "jsonschema==4.23.0",
-            "tensorboard==2.18.0")
+            "tensorboard==2.18.0", "pytest==8.3.4", "gunicorn==23.0.0",
+            "py-spy==0.4.3")
 MARK = "TARE_TEST_PEERS"
 
 

@@ -194,6 +194,43 @@ class Times(unittest.TestCase):
             self.assertGreater(row.total_s, 0)
 
 
+    @unittest.skipUnless(os.path.exists("/proc/self/schedstat"),
+                         "this kernel does not count waiting")
+    def test_other_programs_take_no_time_from_what_is_not_timed(self):
+        share = float(package.python(CROWDED, timeout=300).stdout)
+        # Alone 0.8; 0.08 where all of the wait is the caller's own.
+        self.assertGreater(share, 0.45)
+        self.assertLess(share, 0.95)
+
+
+# Four programs on one processor; the share of `inner` in `outer`.
+CROWDED = """
+import os, subprocess, sys, time
+from tare.profiling import Profile
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+def inner():
+    return sum([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16])
+
+def outer():
+    end = time.thread_time() + 1.0
+    while time.thread_time() < end:
+        for _ in range(2000):
+            inner()
+
+others = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
+          for _ in range(3)]
+try:
+    p = Profile()
+    p.runcall(outer)
+finally:
+    for other in others:
+        other.kill()
+        other.wait()
+print(p.function("inner").own_s / p.function("outer").total_s)
+"""
+
+
 class Threads(unittest.TestCase):
 
     def work(self, engine, has_builtins=False):

@@ -290,6 +290,42 @@ tare.log_to(None)
         self.assertGreaterEqual(int(n), 1)
         self.assertEqual((level, is_step), ("DEBUG_PERFORMANCE", "True"))
 
+    def test_a_leak_is_told(self):
+        done = package.python("""
+import logging, sys, tare
+logging.basicConfig(level=logging.WARNING, stream=sys.stdout)
+tare.log_to("leaks")
+tare.configure(enable_metrics=True, memory_cleanup_check_interval=10)
+kept = []
+for _ in range(1500):
+    kept.append(bytearray(1 << 16))
+    tare.step()
+heap = tare.stats("leak.heap")
+print(heap.unit, heap.last)
+""")
+        *lines, last = done.stdout.splitlines()
+        self.assertTrue(any("memory grows by" in line for line in lines))
+        unit, size = last.split()
+        self.assertEqual(unit, "B/step")
+        self.assertAlmostEqual(float(size), 1 << 16, delta=1 << 14)
+
+    def test_measuring_that_takes_too_much_is_reduced_and_says_so(self):
+        done = package.python("""
+import time, tare
+tare.configure(enable_metrics=True)
+calls, end = 0, time.process_time() + 4
+while time.process_time() < end:
+    for _ in range(1000):
+        with tare.scope("tiny"):
+            pass
+    calls += 1000
+print(calls, tare.stats("tiny").count, tare.stats("tiny").is_estimate)
+print("* an estimate" in tare.report())
+""", timeout=300)
+        calls, count, is_estimate, is_said = done.stdout.split()
+        self.assertEqual((is_estimate, is_said), ("True", "True"))
+        self.assertAlmostEqual(int(count) / int(calls), 1, delta=0.3)
+
     def test_a_log_that_fails_does_no_harm(self):
         done = package.python("""
 import tare

@@ -102,7 +102,7 @@ TEST(every_option_has_a_complete_row)
 		CHECK(option->help[strlen(option->help) - 1] == '.');
 		CHECK(!option->live || option->effective);
 	}
-	CHECK_INT(n, 81);
+	CHECK_INT(n, 85);
 	CHECK(!tare_option_at(SIZE_MAX));
 	CHECK(!tr_option_find("no_such_option"));
 	CHECK(!tr_option_find(NULL));

@@ -151,15 +151,12 @@ static void check_buckets(const tare_merge *merge, const tare_view *view,
 	}
 }
 
-static void check_merge(tare_view *const *parts, size_t n, tare_view *whole,
-			const tare_filter *filter)
+static void compare_rows(const tare_merge *merge, tare_view *whole,
+			 const tare_filter *filter)
 {
-	tare_merge *merge = NULL;
 	const tare_stats *is, *wanted;
 	size_t n_is, n_wanted = scene_rows(whole, filter, &wanted);
 
-	if (!CHECK_INT(tare_merge_open(parts, n, filter, &merge), 0))
-		return;
 	is = tare_merge_stats(merge, &n_is);
 	if (CHECK_INT(n_is, n_wanted))
 		for (size_t i = 0; i < n_is; i++) {
@@ -169,7 +166,53 @@ static void check_merge(tare_view *const *parts, size_t n, tare_view *whole,
 				   tare_view_quantile(whole, i, 0.37),
 				   "quantile", &wanted[i]);
 		}
+}
+
+static void check_merge(tare_view *const *parts, size_t n, tare_view *whole,
+			const tare_filter *filter)
+{
+	tare_merge *merge = NULL;
+
+	if (!CHECK_INT(tare_merge_open(parts, n, filter, &merge), 0))
+		return;
+	compare_rows(merge, whole, filter);
 	tare_merge_close(merge);
+}
+
+/* What threads make of the files, and of two summaries of halves. */
+static void check_files(tare_view *const *parts, size_t n, tare_view *whole)
+{
+	const char *path[MOST_PARTS + 1], *halves[2];
+	char half[2][512];
+	tare_merge *merge = NULL;
+	uint64_t unreadable = 7;
+
+	for (size_t i = 0; i < n; i++)
+		path[i] = tare_view_run(parts[i])->path;
+	path[n] = "/dev/null";
+	if (!CHECK_INT(tare_merge_files(path, n + 1, NULL, &merge), 0))
+		return;
+	CHECK_INT(tare_merge_runs(merge, &unreadable), n);
+	CHECK_INT(unreadable, 1);
+	compare_rows(merge, whole, NULL);
+	tare_merge_close(merge);
+
+	for (size_t k = 0; k < 2; k++) {
+		(void)snprintf(half[k], sizeof(half[k]), "%.400s.half%zu",
+			       path[0], k);
+		CHECK_INT(tare_merge_files(path + k * (n / 2),
+					   k ? n - n / 2 : n / 2, NULL,
+					   &merge), 0);
+		CHECK_INT(tare_merge_save(merge, half[k]), 0);
+		tare_merge_close(merge);
+		halves[k] = half[k];
+	}
+	CHECK_INT(tare_merge_files(halves, 2, NULL, &merge), 0);
+	CHECK_INT(tare_merge_runs(merge, NULL), n);
+	compare_rows(merge, whole, NULL);
+	tare_merge_close(merge);
+	for (size_t k = 0; k < 2; k++)
+		CHECK_INT(unlink(half[k]), 0);
 }
 
 /* ---- tests ------------------------------------------------------------- */
@@ -190,6 +233,7 @@ static void play_parts(void)
 	}
 	whole = scene_view();
 	check_merge(part, n_parts, whole, NULL);
+	check_files(part, n_parts, whole);
 	f.names = names;
 	f.n_names = 2;
 	check_merge(part, n_parts, whole, &f);

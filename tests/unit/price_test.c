@@ -61,6 +61,44 @@ TEST(in_code_that_waits_only_the_rest_costs)
 	CHECK_NEAR(f.timed, 20 + f.counted, 1e-9);
 }
 
+static void add_twice(struct tr_price *row, unsigned n, double ticks)
+{
+	row->twice_batches += n;
+	row->twice_sum += n * ticks;
+	row->twice_squares += n * ticks * ticks;
+}
+
+TEST(doing_the_work_of_a_count_twice_shows_its_cost)
+{
+	struct tr_price row = { .site = 7 };
+	struct tr_price_figures f;
+
+	add_batches(&row.counted, 10, 20);
+	add_batches(&row.light, 10, 35);
+	add_twice(&row, 10, 33);
+	CHECK(tr_price_figures(&row, 30, &f));
+	CHECK_NEAR(f.timed, 37, 1e-9);
+	CHECK_NEAR(f.counted, 17, 1e-9);
+	CHECK(f.timed_error > 0 && f.timed_error <= 2);
+}
+
+TEST(that_cost_is_not_negative_nor_more_than_in_an_empty_loop)
+{
+	struct tr_price row = { .site = 7 }, other = { .site = 7 };
+	struct tr_price_figures f;
+
+	add_batches(&row.counted, 10, 20);
+	add_batches(&row.light, 10, 35);
+	add_twice(&row, 10, 36);
+	CHECK(tr_price_figures(&row, 30, &f));
+	CHECK_NEAR(f.timed, 35, 1e-9);
+	other.counted = row.counted;
+	other.light = row.light;
+	add_twice(&other, 1, -100);
+	CHECK(tr_price_figures(&other, 30, &f));
+	CHECK_NEAR(f.timed, 65, 1e-9);
+}
+
 TEST(without_light_trials_the_cost_of_counting_is_a_range)
 {
 	struct tr_price row = { .site = 7 };
@@ -96,6 +134,13 @@ TEST(damaged_sums_have_no_cost)
 		row.counted.batches = 5;
 		row.counted.sum = bad[i];
 		CHECK(!tr_price_figures(&row, 30, &f));
+		row.counted.sum = 0;
+		add_batches(&row.light, 10, 35);
+		row.twice_batches = 5;
+		row.twice_sum = row.twice_squares = bad[i];
+		CHECK(tr_price_figures(&row, 30, &f));
+		CHECK(f.timed >= 35 && f.timed <= 65);
+		CHECK(f.timed_error >= 0 && f.timed_error < 1e9);
 	}
 }
 
@@ -166,6 +211,46 @@ static void play_trials(void)
 TEST(trials_leave_counts_exact_and_take_few_times)
 {
 	CHECK(scene_play(play_trials));
+}
+
+/* Some trials do the work of counting twice, and have a result. */
+static bool has_twice(const tare_view *view)
+{
+	const struct tr_price *row;
+	uint64_t n = 0, damaged = 0, batches = 0;
+
+	row = tr_image_rows(&view->image, TR_REGION_PRICES, sizeof(*row), &n,
+			    &damaged);
+	for (uint64_t i = 0; row && i < n; i++)
+		batches += row[i].twice_batches;
+	return batches > 0;
+}
+
+/* Disturbed trials have no result: on a busy machine it takes longer. */
+static void play_twice(void)
+{
+	tare_view *view;
+	bool is_found = false;
+	unsigned rounds = 0;
+
+	scene_start(ungoverned);
+	while (!is_found && rounds < 40) {
+		(void)many_calls(NULL);
+		rounds++;
+		view = scene_view();
+		if (!view)
+			return;
+		is_found = has_twice(view);
+		if (is_found || rounds == 40)
+			check_row(view, "price work", (uint64_t)rounds * CALLS);
+		tare_view_close(view);
+	}
+	CHECK(is_found);
+}
+
+TEST(trials_that_count_twice_leave_counts_exact)
+{
+	CHECK(scene_play(play_twice));
 }
 
 static void play_threads(void)

@@ -646,6 +646,43 @@ TEST(the_cost_of_measuring_is_calls_times_their_cost)
 	scene_play(play_measuring_cost);
 }
 
+#define ADDS 1000000u
+
+/* The scope is nearly all of the program's life, its counters all it does. */
+static void play_counters(void)
+{
+	const tare_health *health;
+	const tare_stats *rows, *row;
+	tare_view *view;
+	double cost;
+	size_t n;
+
+	scene_start(NULL);
+	{
+		TARE_SCOPE("all adds");
+		for (unsigned i = 0; i < ADDS; i++)
+			TARE_COUNT("adds", 1);
+	}
+	view = scene_view();
+	if (!view)
+		return;
+	health = tare_view_health(view);
+	n = scene_rows(view, NULL, &rows);
+	row = scene_row(rows, n, "all adds");
+	CHECK(row != NULL);
+	/* On a busy machine the scope may be a small part of the life. */
+	cost = tr_view_ns(view, view->all.counting) *
+	       fmin(1, 2 * row->total / tr_view_ns(view, view->all.lifetime));
+	CHECK(cost > 0 && health->measuring_ns >= 0.99 * cost);
+	CHECK(row->total - row->net_total >= fmin(0.99 * cost, row->total));
+	tare_view_close(view);
+}
+
+TEST(what_counters_cost_is_not_in_net_times)
+{
+	CHECK(scene_play(play_counters));
+}
+
 /* ---- wrong use --------------------------------------------------------- */
 
 static void play_wrong_use(void)

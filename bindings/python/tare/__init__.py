@@ -69,7 +69,8 @@ _LAZY.update({"Profile": "profiling", "profile": "profiling",
               "alloc": "alloc"})
 _LAZY.update(dict.fromkeys(("asgi", "serve", "wsgi"), "web"))
 _LAZY.update((name, name) for name in (
-    "collector", "pipeline", "service", "timing", "training", "web"))
+    "collector", "pipeline", "service", "timing", "torch", "training",
+    "web"))
 
 __all__ = sorted([
     "clear", "count", "gauge", "is_on", "ledger_path", "off", "on",

@@ -8,6 +8,7 @@ from . import collector as collector
 from . import pipeline as pipeline
 from . import service as service
 from . import timing as timing
+from . import torch as torch
 from . import training as training
 from . import web as web
 from ._config import Config as Config

@@ -237,8 +237,8 @@ def monitoring() -> Any:
     return _tare.monitored()
 
 
-def scope(name: str) -> Any:
-    return _tare.scope(name)
+def scope(name: str, **attributes: Any) -> Any:
+    return _tare.scope(name, **attributes)
 
 
 def record(name: str, ms: float, error: Optional[str],

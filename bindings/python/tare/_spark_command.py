@@ -76,6 +76,27 @@ def _submit_args(settings):
                        for key, value in settings.items()), given])
 
 
+def _app(words):
+    """A program of Python, with the lines of its actions and its broadcasts:
+    it needs no change for them."""
+    import runpy
+    try:
+        _spark_driver.instrument()
+    except ImportError:
+        pass    # the program says what it lacks
+    sys.argv = words
+    sys.path[0] = os.path.dirname(os.path.abspath(words[0]))
+    runpy.run_path(words[0], run_name="__main__")
+    return 0
+
+
+def _command(words):
+    """What starts them: options of Python, such as -m, are left as they are."""
+    if words[0].startswith("-") or not os.path.isfile(words[0]):
+        return [sys.executable, *words]
+    return [sys.executable, "-m", "tare.spark", "_app", *words]
+
+
 def _inner(words):
     """In `tare run`: the application, then its log, in the same group."""
     settings = _spark_driver.conf(os.environ.get("SPARK_EVENTS_OF_TARE"))
@@ -83,11 +104,13 @@ def _inner(words):
     before = set(os.listdir(folder))
     env = dict(os.environ, PYSPARK_SUBMIT_ARGS=_submit_args(settings),
                **{spark.READ_LATER: "1"})
-    status = subprocess.run([sys.executable, *words], env=env,
+    status = subprocess.run(_command(words), env=env,
                             check=False).returncode
     from . import on
     on()
     for name in sorted(set(os.listdir(folder)) - before):
+        if name.startswith(".") or name.endswith(".crc"):
+            continue
         try:
             spark.read(os.path.join(folder, name))
         except (OSError, ValueError) as error:
@@ -112,6 +135,8 @@ def main(words=None):
     words = sys.argv[1:] if words is None else words
     if words[:1] == ["run"]:
         return _run(words[1:])
+    if words[:1] == ["_app"]:
+        return _app(words[1:])
     if words[:1] == ["_inner"]:
         return _inner(words[1:])
     return _read_log(words)

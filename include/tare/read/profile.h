@@ -122,6 +122,8 @@ typedef struct tare_sampling {
 				     * they are */
 	uint64_t python_samples; /* with Python functions */
 	uint64_t python_unread;	/* taken while these were being changed */
+	double short_ns; /* CPU time of threads that ended without a sample,
+			  * for which no sample stands */
 } tare_sampling;
 
 TARE_API const tare_sampling *tare_view_sampling(tare_view *view);
@@ -175,7 +177,9 @@ TARE_API TARE_MUST_CHECK int tare_view_calls(tare_view *view,
 enum tare_frames_from {
 	TARE_FRAMES_SAMPLES = 0, /* sampled stacks: ns, samples */
 	TARE_FRAMES_CALLS = 1,	 /* the call tree: net ns, calls */
-	TARE_FRAMES_ALLOC = 2	 /* allocations: bytes, allocations */
+	TARE_FRAMES_ALLOC = 2,	 /* allocations: bytes, allocations */
+	TARE_FRAMES_GPU = 3	 /* GPU kernels below the stacks of the calls
+				  * that started them: ns, kernels */
 };
 
 /*
@@ -197,6 +201,7 @@ typedef struct tare_frame {
 	double weight;		/* ns, or bytes: see tare_frames_from */
 	uint64_t all_samples;	/* including callees */
 	double all_weight;
+	bool is_runtime; /* of libc and the like; where they are folded */
 } tare_frame;
 TARE_ARRAY_OF_(tare_frame)
 

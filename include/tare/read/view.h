@@ -227,6 +227,25 @@ typedef struct tare_merge tare_merge;
 TARE_API TARE_MUST_CHECK int tare_merge_open(tare_view *const *views, size_t n,
 					     const tare_filter *filter,
 					     tare_merge **ret_merge);
+/*
+ * The same for many runs, such as all ranks of a large job: paths of ledgers,
+ * and of summaries. They are opened one after another, by as many threads as
+ * there are processors: memory grows with the number of series, not of runs.
+ * What cannot be read is left out and counted.
+ */
+TARE_API TARE_MUST_CHECK int tare_merge_files(const char *const *paths,
+					      size_t n,
+					      const tare_filter *filter,
+					      tare_merge **ret_merge);
+/* How many runs are in it, and how many could not be read (may be NULL). */
+TARE_API uint64_t tare_merge_runs(const tare_merge *merge,
+				  uint64_t *ret_unreadable);
+/*
+ * Writes a summary: a file that tare_merge_files() takes, with the result that
+ * the runs themselves would give. One for each host, then one of those.
+ */
+TARE_API TARE_MUST_CHECK int tare_merge_save(const tare_merge *merge,
+					     const char *path);
 TARE_API const tare_stats *tare_merge_stats(const tare_merge *merge,
 					    size_t *ret_n);
 TARE_API double tare_merge_quantile(const tare_merge *merge, size_t index,
@@ -440,7 +459,7 @@ enum tare_report_parts {
 	TARE_REPORT_STAGES = 1 << 5,  /* pipelines, see pipeline.h */
 	TARE_REPORT_ALLOCS = 1 << 6,  /* see alloc.h */
 	TARE_REPORT_TRAININGS = 1 << 8, /* see train.h */
-	TARE_REPORT_ALL = 383,
+	TARE_REPORT_ALL = 33151,
 	TARE_REPORT_FRAMES = 1 << 7,  /* sampled stacks, as a tree */
 	/* The most important of all parts, in about 40 lines. */
 	TARE_REPORT_ANSWER = 1 << 9,
@@ -449,7 +468,8 @@ enum tare_report_parts {
 	TARE_REPORT_VALUES = 1 << 11,
 	TARE_REPORT_COUNTERS = 1 << 12,
 	TARE_REPORT_MONITOR = 1 << 13,
-	TARE_REPORT_RECORDS = 1 << 14
+	TARE_REPORT_RECORDS = 1 << 14,
+	TARE_REPORT_GPU = 1 << 15 /* kernels and copies, see gpu.h */
 };
 
 typedef struct tare_report_options {

@@ -17,11 +17,29 @@
 #define AT_START .live = false, .effective = true
 #define LIVE .live = true, .effective = true
 
+/*
+ * An option as it is stored. All of its texts are one, with a 0 behind each: a
+ * pointer is 32 bytes of every library that has this table, and the loader
+ * writes each of them at every start of a program.
+ */
+struct packed {
+	const char *texts; /* in the order of unpack() */
+	const char *const *choices;
+	double min, max;
+	uint32_t offset;
+	uint8_t type, names, flags;
+	bool live, effective;
+};
+
+#define OPTION_WITH(field, FIELD, kind, preset, accepted, measure, other, \
+		    text, ...) \
+	.texts = #field "\0TARE_" #FIELD "\0" preset "\0" accepted "\0" \
+		 measure "\0" other "\0" text, \
+	.type = kind, .offset = offsetof(struct tr_config, field), __VA_ARGS__
+
 #define OPTION(field, FIELD, kind, preset, accepted, measure, text, ...) \
-	.option = { .name = #field, .env = "TARE_" #FIELD, .type = kind, \
-		    .default_value = preset, .range = accepted, \
-		    .unit = measure, .help = text, __VA_ARGS__ }, \
-	.offset = offsetof(struct tr_config, field)
+	OPTION_WITH(field, FIELD, kind, preset, accepted, measure, "", text, \
+		    __VA_ARGS__)
 
 #define SWITCH(field, FIELD, preset, when, text) \
 	{ OPTION(field, FIELD, TARE_OPTION_BOOL, preset, "true or false", \
@@ -56,8 +74,8 @@
  * `config` has the list of all other texts.
  */
 #define PATH(field, FIELD, preset, accepted, shortest, other, when, text) \
-	{ OPTION(field, FIELD, TARE_OPTION_STRING, preset, accepted, "", \
-		 text, .names = TARE_NAMES_PATH, .words = other, when), \
+	{ OPTION_WITH(field, FIELD, TARE_OPTION_STRING, preset, accepted, "", \
+		      other, text, .names = TARE_NAMES_PATH, when), \
 	  .min = shortest, .max = TR_CONFIG_STRING - 1 }
 
 #define COMMAND(field, FIELD, when, text) \
@@ -98,13 +116,16 @@ static const char *const export_formats[] = { "json", "csv", "prometheus",
 					      "openmetrics", NULL };
 static const char *const calls_modes[] = { "off", "counts", "sparse",
 					   "timed", NULL };
+static const char *const histories[] = { "on", "no-arguments", "off",
+					 NULL };
 static const char *const sample_clocks[] = { "cpu", "wall", NULL };
 static const char *const alloc_modes[] = { "off", "exact", "sampled", NULL };
+static const char *const gpu_modes[] = { "off", "all", "steps", NULL };
 static const char *const warnings_choices[] = { "report", "stderr", "none",
 						NULL };
 static const char *const clocks[] = { "auto", "tsc", "monotonic", NULL };
 
-static const struct tr_option_row table[] = {
+static const struct packed table[] = {
 	SWITCH(enable_performance_monitoring, ENABLE_PERFORMANCE_MONITORING,
 	       "false", LIVE,
 	       "Enable measuring. Same as enable_metrics; either one is "
@@ -170,7 +191,7 @@ static const struct tr_option_row table[] = {
 	WHOLE(profiler_keep, PROFILER_KEEP, "10", 1, 100000, 0, "files", LIVE,
 	      "Traces to keep for each step name; older ones are deleted."),
 	PATH(profiler_trace_dir, PROFILER_TRACE_DIR, "traces", PATH_TEXT, 1,
-	     NULL, LIVE,
+	     "", LIVE,
 	     "Folder for traces."),
 	WHOLE(metrics_log_interval, METRICS_LOG_INTERVAL, "10", 1, 1000000000,
 	      0, "steps", LIVE,
@@ -265,7 +286,7 @@ static const struct tr_option_row table[] = {
 	     "these globs; empty: all."),
 	TEXT(exclude_source, EXCLUDE_SOURCE, "", ANY_TEXT, 0, LIVE,
 	     "Do not measure sites whose source matches one of these globs."),
-	PATH(dir, DIR, "", ANY_TEXT, 0, NULL, AT_START,
+	PATH(dir, DIR, "", ANY_TEXT, 0, "", AT_START,
 	     "Folder for ledgers; empty: chosen automatically."),
 	PATH(report, REPORT, "stderr",
 	     "none, stderr or a path of at most 191 printable bytes", 1,
@@ -281,6 +302,11 @@ static const struct tr_option_row table[] = {
 	      "Finished runs to keep; older ones are deleted. The processes "
 	      "of one tare run count as one run, and so do the ranks of an "
 	      "MPI program."),
+	CHOICE(history, HISTORY, "on", "on, no-arguments or off", histories,
+	       AT_START,
+	       "Keep a summary of each finished run for tare history; "
+	       "no-arguments: without the program's arguments, which may "
+	       "have secrets."),
 	SWITCH(mpi_barrier, MPI_BARRIER, "false", AT_START,
 	       "Time a barrier before every blocking MPI collective, to "
 	       "measure how long each rank waits for the last one."),
@@ -295,7 +321,7 @@ static const struct tr_option_row table[] = {
 	     "Time between two background samples. Setting this option "
 	     "starts those of memory."),
 	PATH(export_directory, EXPORT_DIRECTORY, "data/metrics", PATH_TEXT, 1,
-	     NULL, LIVE,
+	     "", LIVE,
 	     "Folder for exports."),
 	REAL(export_interval, EXPORT_INTERVAL, "0", 0, 31536000, "seconds",
 	     AT_START,
@@ -307,7 +333,7 @@ static const struct tr_option_row table[] = {
 	       "Format of these periodic exports."),
 	WHOLE(export_keep, EXPORT_KEEP, "30", 1, 100000, 0, "files", AT_START,
 	      "Files of periodic exports to keep; older ones are deleted."),
-	PATH(alert_rules, ALERT_RULES, "", ANY_TEXT, 0, NULL, AT_START,
+	PATH(alert_rules, ALERT_RULES, "", ANY_TEXT, 0, "", AT_START,
 	     "File with the alert rules of 'tare serve'; empty: alerts.conf "
 	     "beside tare.conf."),
 	COMMAND(alert_command, ALERT_COMMAND, AT_START,
@@ -355,11 +381,22 @@ static const struct tr_option_row table[] = {
 	      "In sampled mode: bytes between two samples, on average."),
 	SWITCH(alloc_mmap, ALLOC_MMAP, "false", AT_START,
 	       "Also track memory that the program maps with mmap()."),
-	PATH(training_results, TRAINING_RESULTS, "results", ANY_TEXT, 0, NULL,
+	CHOICE(gpu_kernels, GPU_KERNELS, "off", "off, all or steps",
+	       gpu_modes, AT_START,
+	       "Record GPU kernels and copies: all, or those of scheduled "
+	       "steps (trace_steps). Needs 'tare run --gpu=kernels'."),
+	SWITCH(gpu_stacks, GPU_STACKS, "true", AT_START,
+	       "Record the stack and the scope of the calls that start GPU "
+	       "kernels."),
+	WHOLE(gpu_events, GPU_EVENTS, "32768", 1024, 1048576, 0, "kernels",
+	      AT_START,
+	      "GPU kernels and copies kept for the timeline; totals include "
+	      "all."),
+	PATH(training_results, TRAINING_RESULTS, "results", ANY_TEXT, 0, "",
 	     LIVE,
 	     "Folder for CSV files of training runs that name no folder; "
 	     "empty: no files."),
-	PATH(training_events, TRAINING_EVENTS, "", ANY_TEXT, 0, NULL, LIVE,
+	PATH(training_events, TRAINING_EVENTS, "", ANY_TEXT, 0, "", LIVE,
 	     "Folder for TensorBoard files of training runs; empty: none."),
 	WHOLE(training_epochs, TRAINING_EPOCHS, "10000", 1, 10000000, 0,
 	      "epochs", LIVE,
@@ -370,9 +407,63 @@ static const struct tr_option_row table[] = {
 
 #define N_OPTIONS (sizeof(table) / sizeof(table[0]))
 
+static struct tr_option_row rows[N_OPTIONS];
+static bool is_unpacked;
+
+static const char *next_text(const char **texts)
+{
+	const char *text = *texts;
+
+	*texts += strlen(text) + 1;
+	return text;
+}
+
+static void unpack(struct tr_option_row *row, const struct packed *from)
+{
+	const char *texts = from->texts;
+	tare_option *option = &row->option;
+
+	option->name = next_text(&texts);
+	option->env = next_text(&texts);
+	option->default_value = next_text(&texts);
+	option->range = next_text(&texts);
+	option->unit = next_text(&texts);
+	option->words = next_text(&texts);
+	if (!*option->words)
+		option->words = NULL;
+	option->help = texts;
+	option->type = (enum tare_option_type)from->type;
+	option->names = (enum tare_option_names)from->names;
+	option->live = from->live;
+	option->effective = from->effective;
+	row->offset = from->offset;
+	row->min = from->min;
+	row->max = from->max;
+	row->choices = from->choices;
+	row->flags = from->flags;
+}
+
+/* Before the constructors that read options, while there is one thread. */
+__attribute__((constructor(101))) static void unpack_all(void)
+{
+	if (is_unpacked)
+		return;
+	for (size_t i = 0; i < N_OPTIONS; i++)
+		unpack(&rows[i], &table[i]);
+	is_unpacked = true;
+}
+
+/* A library that is loaded first may ask before the constructor has run. */
+static const struct tr_option_row *all_rows(void)
+{
+	if (!is_unpacked)
+		unpack_all();
+	return rows;
+}
+
 TR_SHARED const tare_option *tare_option_at(size_t index)
 {
-	return index < N_OPTIONS ? &table[index].option : NULL;
+	return index < N_OPTIONS ? &all_rows()[index].option : NULL;
 }
 
 const tare_option *tr_option_find(const char *name)
@@ -380,11 +471,11 @@ const tare_option *tr_option_find(const char *name)
 	if (!name)
 		return NULL;
 	for (size_t i = 0; i < N_OPTIONS; i++) {
-		const char *known = table[i].option.name;
+		const char *known = table[i].texts;
 
 		/* Most differ in the first letter: no call for these. */
 		if (*known == *name && strcmp(known, name) == 0)
-			return &table[i].option;
+			return tare_option_at(i);
 	}
 
 	return NULL;
@@ -432,11 +523,11 @@ const tare_option *tr_option_closest(const char *name)
 	/* A third of the letters may be wrong; more is another word. */
 	best = (unsigned)len / 3 + 1;
 	for (size_t i = 0; i < N_OPTIONS; i++) {
-		unsigned d = distance(table[i].option.name, name);
+		unsigned d = distance(table[i].texts, name);
 
 		if (d < best) {
 			best = d;
-			closest = &table[i].option;
+			closest = tare_option_at(i);
 		}
 	}
 

@@ -361,5 +361,5 @@ size_t tr_config_differences(const struct tr_config *config, char *out,
 bool tr_config_wants_stacks(const struct tr_config *config)
 {
 	return config->sample || config->alloc ||
-	       config->profiler_with_stack;
+	       config->profiler_with_stack || config->gpu_kernels;
 }

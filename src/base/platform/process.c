@@ -235,6 +235,54 @@ static void describe_parent(struct description *d)
 		describe(d, "parent", text);
 }
 
+#define ANCESTORS_MOST 8
+
+/* Of /proc/PID/stat: the name, which may hold anything, and the parent. */
+static pid_t parent_and_name(pid_t pid, char *name, size_t size)
+{
+	char path[32], text[256], *from, *to;
+	size_t n = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	(void)tr_file_text(path, text, sizeof(text));
+	from = strchr(text, '(');
+	to = strrchr(text, ')');
+	if (!from || !to || strlen(to) < 5) /* ") S 123" */
+		return 0;
+	for (from++; from < to && n + 1 < size; from++)
+		name[n++] = (unsigned char)*from <= ' ' || *from == ':' ? '_' :
+									  *from;
+	name[n] = '\0';
+	return (pid_t)strtol(to + 4, NULL, 10);
+}
+
+/*
+ * "32520:gcc 32517:make": the parent, its parent, up to the program that `tare
+ * run` started. Those that are too short for a sample leave no ledger.
+ */
+static void describe_ancestors(struct description *d, const char *group)
+{
+	const char *run = group ? strrchr(group, '-') : NULL;
+	pid_t top = run ? (pid_t)strtol(run + 1, NULL, 10) : 0;
+	pid_t pid = remembered.pid == getpid() ? remembered.parent : getppid();
+	char text[ANCESTORS_MOST * 32] = "", name[20];
+	size_t n = 0;
+
+	for (int i = 0; i < ANCESTORS_MOST && top > 0 && pid > 1; i++) {
+		pid_t parent = pid == top ? 0 : parent_and_name(pid, name,
+								sizeof(name));
+
+		if (!parent)
+			break;
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%d:%s",
+				      n ? " " : "", (int)pid, name);
+		pid = parent;
+	}
+	/* Not of this run: it was given away to init, or to a service. */
+	if (n && pid == top)
+		describe(d, "ancestors", text);
+}
+
 static void describe_cpu(struct description *d)
 {
 	char text[1024], *at;
@@ -277,6 +325,7 @@ size_t tr_process_describe(char *out, size_t size)
 
 	describe_command(&d);
 	describe_parent(&d);
+	describe_ancestors(&d, group);
 	if (uname(&host) == 0)
 		describe(&d, "host", host.nodename);
 	describe_cpu(&d);

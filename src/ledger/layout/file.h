@@ -38,7 +38,7 @@
 
 #define TR_MAGIC UINT64_C(0x314745444c455254) /* "TRELEDG1", little endian */
 #define TR_FORMAT_MAJOR 3u
-#define TR_FORMAT_MINOR 2u
+#define TR_FORMAT_MINOR 3u
 #define TR_ENDIAN 0x01020304u
 
 #define TR_PAGE 4096u
@@ -359,7 +359,10 @@ struct tr_header {
 	uint32_t trainings_lost; /* trainings with no room */
 	double counted_ticks;	 /* cost of a counted scope in an empty loop */
 	struct tr_python_state python;
-	uint64_t reserved[28];	 /* for later minors */
+	uint32_t exit_status;	 /* of the process, plus 1; 0: not known */
+	uint32_t exit_reserved;
+	uint64_t short_ns;	 /* CPU time of threads that had no sample */
+	uint64_t reserved[26];	 /* for later minors */
 };
 
 _Static_assert(sizeof(struct tr_header) == TR_PAGE, "header is one page");

@@ -36,7 +36,9 @@ struct tr_price {
 	 * what the cost of counting may be, and the variance of the estimate.
 	 */
 	double missed_low, missed_high, missed_variance;
-	uint64_t reserved[3];
+	/* As `light`, of calls that are counted with twice the work. */
+	uint64_t twice_batches;
+	double twice_sum, twice_squares;
 };
 
 _Static_assert(sizeof(struct tr_price) == 4 * TR_LINE, "four lines a price");
@@ -50,6 +52,9 @@ TR_INLINE void tr_price_store(double *to, double value)
 {
 	__atomic_store(to, &value, __ATOMIC_RELEASE);
 }
+
+/* What timed calls are compared with. */
+enum tr_trial_kind { TR_TRIAL_COUNTED, TR_TRIAL_LIGHT, TR_TRIAL_TWICE };
 
 /* The cost of a call in ticks, see price.c. */
 struct tr_price_figures {

@@ -277,6 +277,16 @@ static uint64_t most_blocks(const struct tr_header *header, uint64_t bytes,
 	return most < blocks * 8 ? most : blocks * 8;
 }
 
+/* The calls of activities, which are also kept, may be more than these. */
+static uint64_t gpu_bytes(const struct tr_config *config)
+{
+	return config->gpu_kernels ?
+		       TR_GPU_RINGS_BYTES(config->gpu_events,
+					  config->gpu_events) +
+			       TR_GPU_ROWS_BYTES :
+		       0;
+}
+
 static void place_regions(struct tr_header *header, uint64_t bytes,
 			  const struct tr_config *config)
 {
@@ -297,6 +307,7 @@ static void place_regions(struct tr_header *header, uint64_t bytes,
 		[TR_REGION_ALLOCS] = alloc_bytes(config),
 		[TR_REGION_SAMPLES] = samples * sizeof(struct tr_sample),
 		[TR_REGION_PRICES] = TR_PRICE_ROWS * sizeof(struct tr_price),
+		[TR_REGION_GPU] = gpu_bytes(config),
 		[TR_REGION_CODE] = has_stacks ? TR_CODE_BYTES : 0,
 	};
 	uint64_t at = TR_REGIONS_AT;
@@ -323,7 +334,7 @@ static uint64_t fixed_bytes(const struct tr_config *config)
 			 config->max_history_size * TR_RECORD_ABOUT +
 			 TR_MAX_TRACKS * 4 +
 			 262144 + TR_MAX_MODULES * sizeof(struct tr_module) +
-			 alloc_bytes(config) + 5 * TR_PAGE +
+			 alloc_bytes(config) + gpu_bytes(config) + 6 * TR_PAGE +
 			 TR_PRICE_ROWS * sizeof(struct tr_price);
 
 	if (tr_config_wants_stacks(config))

@@ -91,23 +91,10 @@ struct taken {
 	uint64_t tried;
 };
 
-/*
- * Calls of a counter. Most add one; of the others, the first calls tell how
- * much a call adds.
- */
-static double counter_calls(const struct tr_series *s)
-{
-	uint64_t first = s->site->missed;
-	double calls = (double)(first >> TR_COUNTER_CALLS_SHIFT);
-	double sum = (double)(first & TR_COUNTER_SUM);
-
-	return sum > 0 ? (double)s->counter * calls / sum : calls;
-}
-
 static void add_counter(const struct tr_header *header,
 			const struct tr_series *s, struct taken *taken)
 {
-	double cost = counter_calls(s) * header->counter_ticks;
+	double cost = tr_counter_calls(s) * header->counter_ticks;
 
 	taken->cost += cost;
 	taken->guessed += cost;

@@ -33,8 +33,8 @@ static const struct {
 	{ "locale", "libc.so*", "_nl_*", NULL },
 	{ "locale", "libc.so*", "setlocale", NULL },
 	{ "locale", "libstdc++.so*", "std::locale::*", NULL },
-	{ "dl", "ld-*", NULL, NULL },
-	{ "dl", "libc.so*", "_dl*", NULL },
+	{ "dynamic linker", "ld-*", NULL, NULL },
+	{ "dynamic linker", "libc.so*", "_dl*", NULL },
 };
 
 struct stack {

@@ -4,7 +4,7 @@
  *
  * operator new, strdup or std::vector allocate for their callers and are of no
  * interest. So frames in such libraries are skipped, and so are functions that
- * were inlined from the C++ library.
+ * were inlined from the C++ library, and those of Rust's standard library.
  */
 #include "read/profile/allocs.h"
 #include "read/profile.h"
@@ -13,6 +13,7 @@
 
 #define DEPTH_MOST 4096u  /* more is damage; stack_depth is at most 1024 */
 #define INLINED_MOST 32u
+#define FRAMES_MOST 256u
 
 /* Functions to skip in any module. */
 static const char *const wrappers[] = {
@@ -93,7 +94,8 @@ static bool find_place(tare_view *view, const tare_alloc_frame *frame,
 				    places, INLINED_MOST);
 
 	for (size_t i = 0; i < n && i < INLINED_MOST; i++)
-		if (!begins_with_any(without_return_type(places[i].function),
+		if (!tr_place_is_rust(&places[i]) &&
+		    !begins_with_any(without_return_type(places[i].function),
 				     wrappers)) {
 			*ret_place = places[i];
 			return true;
@@ -130,14 +132,15 @@ TARE_API void tare_view_alloc_place(tare_view *view, const tare_alloc *alloc,
 				    tare_place *ret_place,
 				    uint32_t *ret_module)
 {
-	tare_alloc_frame frames[64];
-	size_t n = tare_view_alloc_frames(view, alloc, frames, 64, NULL);
+	tare_alloc_frame frames[FRAMES_MOST];
+	size_t n = tare_view_alloc_frames(view, alloc, frames, FRAMES_MOST,
+					  NULL);
 	uint32_t module = TARE_NO_MODULE;
 
 	if (!view || !alloc || !ret_place)
 		return;
 	place_of_tag(alloc, ret_place);
-	n = n < 64 ? n : 64;
+	n = n < FRAMES_MOST ? n : FRAMES_MOST;
 	module = tr_python_is_sampled(view) ? view->profile.python_module :
 					      TARE_NO_MODULE;
 	if (find_python(view, frames, n, ret_place))

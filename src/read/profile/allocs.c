@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/maths.h"
+
 /* More is damage: a million years of allocations. */
 #define ALLOCS_MOST (UINT64_C(1) << 60)
 
@@ -288,6 +290,22 @@ static void fill_totals(struct alloc_table *table)
 	}
 }
 
+/*
+ * A new peak is noted when it is larger by a part. So the end may have more
+ * than the noted one: then it is the peak.
+ */
+static void raise_peak(struct tr_allocs *a)
+{
+	if (a->heap.live_bytes <= a->heap.peak_bytes)
+		return;
+	a->heap.peak_bytes = a->heap.live_bytes;
+	a->heap.peak_allocs = a->heap.live;
+	for (size_t i = 0; i < a->n; i++) {
+		a->at[i].peak_bytes = a->at[i].live_bytes;
+		a->at[i].peak_allocs = a->at[i].live;
+	}
+}
+
 static int read_table(struct alloc_table *table)
 {
 	int err;
@@ -299,8 +317,10 @@ static int read_table(struct alloc_table *table)
 	err = fill_allocs(table);
 	if (!err)
 		err = fill_marks(table);
-	if (!err)
+	if (!err) {
 		fill_totals(table);
+		raise_peak(&table->view->profile.allocs);
+	}
 	free(table->sum);
 	return err;
 }
@@ -320,6 +340,22 @@ int tr_view_allocs(tare_view *view)
 		tr_allocs_release(a);
 	a->is_read = !err;
 	return err;
+}
+
+/*
+ * Half the width of an interval that holds 95 % of the time. The variance of a
+ * sum of bytes is at most the sum times the mean distance of samples: a block
+ * of s bytes, sampled with the chance p = 1 - exp(-s / mean), adds
+ * s * s * (1 - p) / p, which is at most s * mean. Without any sample there may
+ * still have been three times the distance: -log(0.05).
+ */
+double tr_heap_error(const tare_heap *heap, uint64_t bytes)
+{
+	double mean = (double)heap->sample_bytes;
+
+	if (!(mean > 0))
+		return 0;
+	return mean * (1 + 1.96 * tr_maths_sqrt((double)bytes / mean + 1));
 }
 
 /* ---- public ------------------------------------------------------------ */

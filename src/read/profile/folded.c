@@ -2,9 +2,9 @@
 /*
  * Folded stacks: the program's own functions, and what each of them pays for.
  *
- * A profile of every function lists the inside of libc, of the C++ library and
- * of templates. The reader of a report wants to know which function of the
- * program caused it. So here:
+ * A profile of every function lists the inside of libc, of the libraries of C++
+ * and Rust, and of templates. The reader of a report wants to know which
+ * function of the program caused it. So here:
  *
  *	- inlined functions are the function that contains their code;
  *	- runtime code below a function of the program is one frame: the
@@ -44,7 +44,7 @@ static bool is_libc(const char *module)
 	return begins_with_any(module, names);
 }
 
-static bool is_runtime_module(const char *module)
+bool tr_is_runtime_module(const char *module)
 {
 	static const char *const names[] = {
 		"libstdc++", "libgcc_s", "libc++",  "libmvec",	  "libdl.so",
@@ -83,7 +83,7 @@ static bool is_runtime_name(const char *name)
 
 bool tr_function_is_runtime(const char *module, const char *name)
 {
-	return is_runtime_module(module) || is_runtime_name(name) ||
+	return tr_is_runtime_module(module) || is_runtime_name(name) ||
 	       strcmp(name, TR_KERNEL_NAME) == 0;
 }
 
@@ -189,7 +189,8 @@ uint32_t tr_fold_step(struct tr_frames *f, tare_view *view,
 	(void)tare_view_places(view, s->module, s->address, &place, 1);
 	if (s->module == TARE_NO_MODULE && s->address == TR_STACK_KERNEL)
 		return kernel_child(f, node, &place);
-	if (is_runtime_module(module) || is_runtime_name(place.function) ||
+	if (tr_is_runtime_module(module) || is_runtime_name(place.function) ||
+	    tr_place_is_rust(&place) ||
 	    tr_python_is_interpreter(view, module)) {
 		if (is_runtime(f, node))
 			return node;

@@ -205,7 +205,7 @@ static void add_reverse(struct tr_frames *f, tare_view *view,
 	for (size_t i = 0; i < n; i++) {
 		uint32_t node = f->top;
 
-		if (!s[i].samples)
+		if (!s[i].samples && !(s[i].weight_ns > 0))
 			continue;
 		for (size_t k = i; k != UINT32_MAX; k = s[k].parent)
 			node = tr_frames_step(f, view, &s[k], node);
@@ -245,6 +245,9 @@ int tr_frames_add(struct tr_frames *frames, tare_view *view,
 		break;
 	case TARE_FRAMES_ALLOC:
 		err = tr_frames_add_allocs(frames, view, slot);
+		break;
+	case TARE_FRAMES_GPU:
+		err = tr_frames_add_gpu(frames, view, slot);
 		break;
 	default:
 		err = add_samples(frames, view, slot);
@@ -378,6 +381,7 @@ static void fill_frame(const struct tr_frames *f, uint32_t at,
 		.weight = node->own[0].ns,
 		.all_samples = node->all[0].n,
 		.all_weight = node->all[0].ns,
+		.is_runtime = function->is_runtime,
 	};
 }
 
@@ -410,7 +414,7 @@ TARE_API int tare_view_frames(tare_view *view, enum tare_frames_from from,
 	int err;
 
 	if (!view || !ret_frames || !ret_n ||
-	    (unsigned)from > TARE_FRAMES_ALLOC)
+	    (unsigned)from > TARE_FRAMES_GPU)
 		return TARE_EINVAL;
 	err = tr_frames_add_joined(&frames, view, from, 0);
 	if (!err) {

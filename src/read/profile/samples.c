@@ -99,6 +99,7 @@ TARE_API const tare_sampling *tare_view_sampling(tare_view *view)
 {
 	tare_sampling *s = &view->profile.sampling;
 	struct tr_sampling now = sampling_of(view, &s->cpu_ns);
+	uint64_t now_short = tr_image_header(&view->image)->short_ns;
 	bool is_sane = now.asked_hz > 0 && now.asked_hz < HZ_MOST;
 
 	s->was_on = now.clock != 0;
@@ -124,6 +125,9 @@ TARE_API const tare_sampling *tare_view_sampling(tare_view *view)
 	/* Read at intervals; a killed program has no final reading. */
 	if (!s->is_wall && s->cpu_ns < s->weight_ns)
 		s->cpu_ns = s->weight_ns;
+	s->short_ns = s->is_wall ? 0 :
+				   tr_least((double)now_short,
+					    s->cpu_ns - s->weight_ns);
 	return s;
 }
 

@@ -192,6 +192,12 @@ static void read_rows(struct stack_tree *t)
 	}
 }
 
+/* The rest of a thread's time may be where no sample was. */
+static bool is_used(const struct branch *b)
+{
+	return b->all_samples || b->all_weight > 0;
+}
+
 /* From the end: callees are complete before their caller. */
 static void add_up(struct stack_tree *t)
 {
@@ -200,7 +206,7 @@ static void add_up(struct stack_tree *t)
 
 		b->all_samples += b->samples;
 		b->all_weight += b->weight;
-		if (!b->parent || !b->all_samples)
+		if (!b->parent || !is_used(b))
 			continue;
 		above = &t->branch[b->parent];
 		above->all_samples += b->all_samples;
@@ -261,7 +267,7 @@ static void fill_stacks(struct stack_tree *t)
 	uint32_t top;
 
 	for (uint32_t i = TR_STACK_FIRST; i-- > 1;)
-		if (i < t->n && t->branch[i].all_samples) {
+		if (i < t->n && is_used(&t->branch[i])) {
 			t->branch[i].next = t->branch[0].first;
 			t->branch[0].first = i;
 		}
@@ -283,7 +289,7 @@ static size_t with_samples(const struct stack_tree *t)
 	size_t n = 0;
 
 	for (uint32_t i = 1; i < t->n; i++)
-		n += t->branch[i].all_samples > 0;
+		n += is_used(&t->branch[i]);
 	return n;
 }
 

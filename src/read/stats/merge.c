@@ -17,32 +17,7 @@
 #include <string.h>
 
 #include "base/text.h"
-
-struct part {
-	tare_stats row;
-	struct tr_series series; /* only its histograms */
-	double sum;		 /* of the distribution, in the row's unit */
-	uint64_t all_failures;	 /* over all time, if `row` is not */
-	int64_t last_ns;	 /* end of the run that `last` comes from */
-	uint64_t processes;	 /* that have values of it */
-};
-
-/* That a process has values of a part. */
-struct owner {
-	uint32_t part;
-	int64_t pid;
-};
-
-struct tare_merge {
-	struct tr_pool pool; /* pages and strings */
-	struct part *part;
-	size_t n, cap;
-	struct tr_lookup by_name; /* parts */
-	struct owner *owner;
-	size_t n_owners, cap_owners;
-	struct tr_lookup by_pid; /* owners */
-	tare_stats *stats;
-};
+#include "read/stats/merge.h"
 
 /* ---- finding a series -------------------------------------------------- */
 
@@ -76,7 +51,7 @@ static bool keep_names(tare_merge *m, tare_stats *row, const tare_stats *from)
 	       row->file;
 }
 
-static void begin_part(struct part *part)
+void tr_merge_begin_part(struct tr_merge_part *part)
 {
 	memset(part, 0, sizeof(*part));
 	part->row.min = INFINITY;
@@ -86,10 +61,10 @@ static void begin_part(struct part *part)
 }
 
 /* The part for a row; NULL when out of memory. */
-static struct part *part_of(tare_merge *m, const tare_stats *row)
+struct tr_merge_part *tr_merge_part_of(tare_merge *m, const tare_stats *row)
 {
 	uint32_t hash = hash_row(row), step = 0, i;
-	struct part *part;
+	struct tr_merge_part *part;
 
 	while ((i = tr_lookup_next(&m->by_name, hash, &step)) !=
 	       TR_LOOKUP_NONE)
@@ -98,7 +73,7 @@ static struct part *part_of(tare_merge *m, const tare_stats *row)
 	if (!TR_ARRAY_ROOM(m->part, m->n, m->cap))
 		return NULL;
 	part = &m->part[m->n];
-	begin_part(part);
+	tr_merge_begin_part(part);
 	if (!keep_names(m, &part->row, row) ||
 	    !tr_lookup_add(&m->by_name, hash, (uint32_t)m->n))
 		return NULL;
@@ -108,7 +83,7 @@ static struct part *part_of(tare_merge *m, const tare_stats *row)
 
 /* ---- adding ------------------------------------------------------------ */
 
-static void add_numbers(struct part *part, const tare_stats *row)
+static void add_numbers(struct tr_merge_part *part, const tare_stats *row)
 {
 	tare_stats *to = &part->row;
 
@@ -120,10 +95,10 @@ static void add_numbers(struct part *part, const tare_stats *row)
 	to->own += row->own;
 	to->net_total += row->net_total;
 	to->net_own += row->net_own;
-	/* Items with a time, for now. NAN if a window does not have them. */
-	to->items_per_s += row->items ?
-				   row->items_per_s * row->total * 1e-9 :
-				   row->items_per_s;
+	/* NAN if a window does not have them. */
+	part->timed_items += row->items ?
+				     row->items_per_s * row->total * 1e-9 :
+				     row->items_per_s;
 	to->below_resolution |= row->below_resolution;
 	to->is_estimate |= row->is_estimate;
 	if (row->timed) {
@@ -133,7 +108,7 @@ static void add_numbers(struct part *part, const tare_stats *row)
 }
 
 /* The histograms of a series. */
-static bool add_series(tare_merge *m, struct part *part,
+static bool add_series(tare_merge *m, struct tr_merge_part *part,
 		       const struct tr_series *s)
 {
 	return tr_hist_merge(&m->pool, &part->series.positive, &s->positive) &&
@@ -141,27 +116,37 @@ static bool add_series(tare_merge *m, struct part *part,
 }
 
 /* A process that replaced itself by exec has several runs. */
-static bool add_owner(tare_merge *m, struct part *part, int64_t pid)
+static bool add_owner(tare_merge *m, struct tr_merge_part *part,
+		      uint64_t process)
 {
 	uint32_t at = (uint32_t)(part - m->part), step = 0, i;
-	uint32_t hash = (uint32_t)pid * 0x9e3779b1u ^ at * 0x85ebca6bu;
+	uint32_t hash = (uint32_t)(process ^ process >> 32) * 0x9e3779b1u ^
+			at * 0x85ebca6bu;
 
 	while ((i = tr_lookup_next(&m->by_pid, hash, &step)) != TR_LOOKUP_NONE)
-		if (m->owner[i].part == at && m->owner[i].pid == pid)
+		if (m->owner[i].part == at && m->owner[i].process == process)
 			return true;
 	if (!TR_ARRAY_ROOM(m->owner, m->n_owners, m->cap_owners) ||
 	    !tr_lookup_add(&m->by_pid, hash, (uint32_t)m->n_owners))
 		return false;
-	m->owner[m->n_owners++] = (struct owner){ at, pid };
+	m->owner[m->n_owners++] = (struct tr_merge_owner){ at, process };
 	part->processes++;
 	return true;
+}
+
+/* Ids of processes are those of a host. */
+static uint64_t process_of(const tare_view *view)
+{
+	uint32_t host = tr_hash_text(TR_HASH_FIRST, view->run.host);
+
+	return (uint64_t)host << 32 | (uint32_t)view->run.pid;
 }
 
 static bool add_row(tare_merge *m, const tare_view *view,
 		    const tare_stats *row)
 {
 	const struct tr_series *s = &view->shown->series[row->site];
-	struct part *part = part_of(m, row);
+	struct tr_merge_part *part = tr_merge_part_of(m, row);
 
 	if (!part)
 		return false;
@@ -172,7 +157,7 @@ static bool add_row(tare_merge *m, const tare_view *view,
 		part->row.last = row->last;
 		part->last_ns = view->run.end_ns;
 	}
-	if (row->count && !add_owner(m, part, view->run.pid))
+	if (row->count && !add_owner(m, part, process_of(view)))
 		return false;
 	return add_series(m, part, s);
 }
@@ -198,12 +183,83 @@ int tr_merge_add(tare_merge *m, tare_view *view, const tare_filter *filter)
 	for (size_t i = 0; !err && i < n; i++)
 		if (!add_row(m, view, &rows[i]))
 			err = TARE_ENOMEM;
+	if (!err)
+		tr_merge_spans(m, view->run.start_ns, view->run.end_ns);
+	m->runs += !err;
 	return err;
+}
+
+void tr_merge_spans(tare_merge *m, int64_t start_ns, int64_t end_ns)
+{
+	if (!m->start_ns || start_ns < m->start_ns)
+		m->start_ns = start_ns;
+	if (end_ns > m->end_ns)
+		m->end_ns = end_ns;
+}
+
+/* ---- merges of merges -------------------------------------------------- */
+
+static void join_numbers(struct tr_merge_part *to,
+			 const struct tr_merge_part *from)
+{
+	const double items = from->timed_items;
+	tare_stats row = from->row;
+
+	row.items_per_s = 0;
+	row.items = 0; /* `timed_items` has them: see add_numbers() */
+	add_numbers(to, &row);
+	to->row.items += from->row.items;
+	to->timed_items += items;
+	to->sum += from->sum;
+	to->all_failures += from->all_failures;
+	if (from->row.last == from->row.last && from->last_ns >= to->last_ns) {
+		to->row.last = from->row.last;
+		to->last_ns = from->last_ns;
+	}
+}
+
+/* `number`: of the parts in the merge that they are added to. */
+static bool join_parts(tare_merge *to, const tare_merge *from,
+		       uint32_t *number)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		struct tr_merge_part *part =
+			tr_merge_part_of(to, &from->part[i].row);
+
+		if (!part || !add_series(to, part, &from->part[i].series))
+			return false;
+		join_numbers(part, &from->part[i]);
+		/* Those without an owner are of summaries. */
+		part->processes += from->part[i].processes;
+		number[i] = (uint32_t)(part - to->part);
+	}
+	return true;
+}
+
+int tr_merge_join(tare_merge *to, const tare_merge *from)
+{
+	uint32_t *number = calloc(from->n + 1, sizeof(*number));
+	bool fits = number && join_parts(to, from, number);
+
+	for (size_t i = 0; fits && i < from->n_owners; i++) {
+		uint32_t at = number[from->owner[i].part];
+
+		to->part[at].processes--;
+		fits = add_owner(to, &to->part[at], from->owner[i].process);
+	}
+	free(number);
+	if (!fits)
+		return TARE_ENOMEM;
+	if (from->runs)
+		tr_merge_spans(to, from->start_ns, from->end_ns);
+	to->runs += from->runs;
+	to->unreadable += from->unreadable;
+	return 0;
 }
 
 /* ---- derived figures --------------------------------------------------- */
 
-static void derive(struct part *part, const tare_filter *filter)
+static void derive(struct tr_merge_part *part, const tare_filter *filter)
 {
 	tare_stats *row = &part->row;
 	bool is_time = row->kind == TARE_KIND_SCOPE;
@@ -213,8 +269,9 @@ static void derive(struct part *part, const tare_filter *filter)
 		row->last = row->count ? row->total / (double)row->count : NAN;
 	if (is_time && !(filter && filter->last_values))
 		row->success_rate = tr_stats_success(row);
-	if (row->items_per_s == row->items_per_s)
-		row->items_per_s = row->total > 0 ? row->items_per_s /
+	row->items_per_s = part->timed_items;
+	if (part->timed_items == part->timed_items)
+		row->items_per_s = row->total > 0 ? part->timed_items /
 						    (row->total * 1e-9) :
 						    0;
 	if (!row->timed) {
@@ -230,12 +287,12 @@ static void derive(struct part *part, const tare_filter *filter)
 
 static int part_order(const void *a, const void *b)
 {
-	const struct part *x = a, *y = b;
+	const struct tr_merge_part *x = a, *y = b;
 
 	return tr_stats_order(&x->row, &y->row);
 }
 
-static bool is_kept(const struct part *part, const tare_filter *filter)
+static bool is_kept(const struct tr_merge_part *part, const tare_filter *filter)
 {
 	bool of_all = filter && filter->last_values;
 
@@ -268,21 +325,20 @@ int tr_merge_finish(tare_merge *m, const tare_filter *filter)
 
 int tr_merge_times(tare_merge *m, tare_stats *ret_row)
 {
-	struct part whole;
+	struct tr_merge_part whole;
 
-	begin_part(&whole);
+	tr_merge_begin_part(&whole);
 	whole.row.kind = TARE_KIND_SCOPE;
 	whole.row.type = TARE_TYPE_TIME;
 	whole.row.name = whole.row.source = whole.row.labels = "";
 	whole.row.file = "";
 	whole.row.unit = "ns";
 	for (size_t i = 0; i < m->n; i++) {
-		const struct part *part = &m->part[i];
+		const struct tr_merge_part *part = &m->part[i];
 
 		if (part->row.kind != TARE_KIND_SCOPE)
 			continue;
-		add_numbers(&whole, &part->row);
-		whole.sum += part->sum;
+		join_numbers(&whole, part);
 		if (!add_series(m, &whole, &part->series))
 			return TARE_ENOMEM;
 	}

@@ -103,12 +103,51 @@ static struct tr_cost mean_cost(const tare_view *view)
 	return cost_from(header, timed / calls, untimed / calls);
 }
 
+double tr_counter_calls(const struct tr_series *s)
+{
+	uint64_t first = s->site->missed;
+	double calls = (double)(first >> TR_COUNTER_CALLS_SHIFT);
+	double sum = (double)(first & TR_COUNTER_SUM);
+
+	return sum > 0 ? (double)s->counter * calls / sum : calls;
+}
+
+/* Of counters and values, whose call paths nobody stores. */
+static double cost_of_counting(const tare_view *view)
+{
+	const struct tr_header *header = tr_view_header(view);
+	double ticks = 0;
+
+	for (uint32_t id = 1; id < view->all.n_series; id++) {
+		const struct tr_series *s = &view->all.series[id];
+
+		if (!s->site || s->site->flags & TR_SITE_INTERNAL)
+			continue;
+		if (s->site->kind == TARE_KIND_COUNTER)
+			ticks += tr_counter_calls(s) * header->counter_ticks;
+		else if (s->site->kind == TARE_KIND_VALUE)
+			ticks += (double)tr_series_timed(s) *
+				 header->value_ticks;
+	}
+	return ticks;
+}
+
+static double lifetime_of(const tare_view *view)
+{
+	uint64_t from = view->has_baseline ? view->cleared_ticks :
+					     tr_view_header(view)->start.ticks;
+
+	return view->now_ticks > from ? (double)(view->now_ticks - from) : 0;
+}
+
 void tr_view_find_costs(tare_view *view)
 {
 	const struct tr_price *row;
 	struct tr_cost mean;
 	uint64_t n = 0;
 
+	view->all.counting = cost_of_counting(view);
+	view->all.lifetime = lifetime_of(view);
 	view->costs = calloc(view->all.n_series + 1, sizeof(*view->costs));
 	if (!view->costs)
 		return;

@@ -21,7 +21,7 @@ uint64_t tr_view_duration_ns(const tare_view *view, uint64_t ticks)
 }
 
 /* Values of the metadata page, made into strings in place. */
-static const char *meta_of(tare_view *view, const char *key)
+const char *tr_view_meta(tare_view *view, const char *key)
 {
 	const char *end = view->meta + sizeof(view->meta);
 	size_t len = strlen(key);
@@ -90,7 +90,7 @@ static int64_t parent_of(tare_view *view)
 {
 	uint64_t parent;
 
-	return tr_parse_u64(meta_of(view, "parent"), &parent) &&
+	return tr_parse_u64(tr_view_meta(view, "parent"), &parent) &&
 			       parent <= INT32_MAX ?
 		       (int64_t)parent :
 		       0;
@@ -104,14 +104,14 @@ static void describe(tare_view *view)
 	name_run(view);
 	run->id = view->id;
 	run->path = view->image.path;
-	run->command = meta_of(view, "command");
-	run->program = meta_of(view, "program");
-	run->host = meta_of(view, "host");
-	run->cpu = meta_of(view, "cpu");
-	run->git = meta_of(view, "git");
-	run->folder = meta_of(view, "folder");
-	run->group = meta_of(view, "group");
-	run->config = meta_of(view, "config");
+	run->command = tr_view_meta(view, "command");
+	run->program = tr_view_meta(view, "program");
+	run->host = tr_view_meta(view, "host");
+	run->cpu = tr_view_meta(view, "cpu");
+	run->git = tr_view_meta(view, "git");
+	run->folder = tr_view_meta(view, "folder");
+	run->group = tr_view_meta(view, "group");
+	run->config = tr_view_meta(view, "config");
 	run->version = header->version;
 	run->pid = header->pid;
 	run->parent = parent_of(view);

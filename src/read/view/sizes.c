@@ -4,6 +4,7 @@
  * built with an older header uses these as the step (version.h).
  */
 #include <tare/read/alloc.h>
+#include <tare/read/changes.h>
 #include <tare/read/communication.h>
 #include <tare/read/compare.h>
 #include <tare/read/judge.h>
@@ -23,6 +24,7 @@
 SIZE_OF(tare_alloc)
 SIZE_OF(tare_alloc_mark)
 SIZE_OF(tare_call)
+SIZE_OF(tare_change)
 SIZE_OF(tare_compared_config)
 SIZE_OF(tare_compared_fit)
 SIZE_OF(tare_event)

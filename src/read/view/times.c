@@ -9,6 +9,9 @@
  * divided is calibrated, and differs in the program: where a scope has less own
  * time than the cost of the calls in it, the rest is in the times of these
  * calls, and is subtracted there. So net totals are right where the costs are.
+ *
+ * Counters and values have no path. Their cost is subtracted from all scopes as
+ * from their own times: shares stay as they are, and the sum is right.
  */
 
 #include <assert.h>
@@ -69,6 +72,23 @@ static double cost_inside(const struct tr_gather *g, const struct tr_path *p,
 	return calls * h->inside_ticks;
 }
 
+/* Beyond this part of the lifetime, scopes are where counters are, too. */
+#define COVERED 0.5
+
+static void take_off_counting(const struct tr_gather *g, struct tr_times *out)
+{
+	double busy = 0, part, cost = g->counting;
+
+	for (uint32_t i = 1; i < g->n_paths; i++)
+		busy += tr_most(out[i].own, 0);
+	if (!(cost > 0) || !(busy > 0))
+		return;
+	part = busy / (COVERED * tr_most(g->lifetime, busy));
+	cost = tr_least(cost * tr_least(part, 1), busy);
+	for (uint32_t i = 1; i < g->n_paths; i++)
+		out[i].net_own -= cost * tr_most(out[i].own, 0) / busy;
+}
+
 /* Rounding. */
 #define LITTLE 1e-6
 
@@ -125,6 +145,7 @@ void tr_path_times(const struct tr_gather *g, const struct tr_header *h,
 		above->own -= mine;
 		above->net_own -= mine + cost_outside(g, p, h);
 	}
+	take_off_counting(g, out);
 	add_up_net(g, out);
 	scale_down_net(g, out);
 }

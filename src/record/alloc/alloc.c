@@ -247,12 +247,22 @@ TR_INLINE void count_free(struct tr_alloc_thread *thread,
 	tr_alloc_table_remove(thread, &event);
 }
 
+/*
+ * The same for all callers but malloc() and free(): each copy inside a caller
+ * is a kilobyte of every program whose allocations are tracked.
+ */
+static TR_NOINLINE void count_free_call(struct tr_alloc_thread *thread,
+					const struct tr_block_entry *entry)
+{
+	count_free(thread, entry);
+}
+
 /* A free was not reported: its address was allocated again. */
 static TR_COLD void count_missed_free(struct tr_alloc_thread *thread,
 				      const struct tr_block_entry *old)
 {
 	thread->last = 0;
-	count_free(thread, old);
+	count_free_call(thread, old);
 }
 
 void (*tr_alloc_seen)(uint64_t bytes);
@@ -294,6 +304,14 @@ TR_INLINE void count_alloc(struct tr_alloc_thread *thread, uint64_t key,
 		see(size);
 }
 
+/* See count_free_call(). */
+static TR_NOINLINE void count_alloc_call(struct tr_alloc_thread *thread,
+					 uint64_t key, uint64_t size,
+					 uint32_t row)
+{
+	count_alloc(thread, key, size, row);
+}
+
 /* In a handler, while its thread is inside. False: no room. */
 static bool defer_event(uint64_t key, uint64_t size, uint32_t row)
 {
@@ -314,10 +332,10 @@ static TR_COLD void count_deferred(struct tr_alloc_thread *thread,
 	struct tr_block_entry entry;
 
 	if (deferred->size != UINT64_MAX)
-		count_alloc(thread, deferred->key, deferred->size,
-			    deferred->row);
+		count_alloc_call(thread, deferred->key, deferred->size,
+				 deferred->row);
 	else if (tr_blocks_take(deferred->key, &entry))
-		count_free(thread, &entry);
+		count_free_call(thread, &entry);
 }
 
 /* Counts deferred events; signal handlers may add more meanwhile. */
@@ -396,7 +414,7 @@ uint32_t tr_alloc_row_at(const struct tr_alloc_thread *thread,
 void tr_alloc_count(struct tr_alloc_thread *thread, const void *block,
 		    uint64_t size, uint32_t row)
 {
-	count_alloc(thread, (uintptr_t)block, size, row);
+	count_alloc_call(thread, (uintptr_t)block, size, row);
 	if (is_sampled)
 		thread->last_left = tr_alloc_left;
 }
@@ -407,7 +425,7 @@ bool tr_alloc_uncount(struct tr_alloc_thread *thread, const void *block)
 
 	if (!tr_blocks_take((uintptr_t)block, &entry))
 		return false;
-	count_free(thread, &entry);
+	count_free_call(thread, &entry);
 	return true;
 }
 
@@ -435,7 +453,8 @@ void tr_alloc_added_at(const void *block, size_t size, uint64_t pc)
 	if (!thread)
 		return;
 	stack = tr_stack_intern(&frame, 1, false, false);
-	count_alloc(thread, (uintptr_t)block, size, tr_alloc_table_row(stack));
+	count_alloc_call(thread, (uintptr_t)block, size,
+			 tr_alloc_table_row(stack));
 	leave(thread);
 }
 
@@ -481,8 +500,8 @@ TR_NOINLINE void *tr_alloc_sampled(void *block, size_t size)
 		return block;
 	}
 	if (draw_next(thread, size)) {
-		count_alloc(thread, (uintptr_t)block, size,
-			    row_at(thread, &at));
+		count_alloc_call(thread, (uintptr_t)block, size,
+				 tr_alloc_row_at(thread, &at));
 		thread->last_left = tr_alloc_left;
 	}
 	leave(thread);
@@ -518,7 +537,7 @@ void tr_alloc_kept(const struct tr_alloc_taken *taken)
 	if (!thread)
 		return;
 	if (!tr_blocks_put(&entry, &old))
-		count_free(thread, &entry);
+		count_free_call(thread, &entry);
 	leave(thread);
 }
 
@@ -548,7 +567,7 @@ void tr_alloc_gone(const struct tr_alloc_taken *taken)
 	thread = enter();
 	if (!thread)
 		return;
-	count_free(thread, &entry);
+	count_free_call(thread, &entry);
 	leave(thread);
 }
 
@@ -586,7 +605,7 @@ int tr_alloc_tagged(uint64_t key, uint64_t size, uint32_t row)
 	if (!thread)
 		return TARE_EOFF;
 	last = thread->last;
-	count_alloc(thread, key, size, row);
+	count_alloc_call(thread, key, size, row);
 	thread->last = last; /* temporary: before the next malloc */
 	leave(thread);
 	return 0;
@@ -602,7 +621,7 @@ int tr_alloc_untagged(uint64_t key)
 		return TARE_EOFF;
 	is_known = tr_blocks_take(key, &entry);
 	if (is_known)
-		count_free(thread, &entry);
+		count_free_call(thread, &entry);
 	leave(thread);
 	return is_known ? 0 : TARE_ENOENT;
 }

@@ -9,7 +9,7 @@ struct tr_trial_result {
 	double ticks;	  /* additional ticks of a call */
 	uint64_t untimed; /* calls that it counted */
 	bool is_usable;
-	bool is_light;	  /* compared with calls without a frame */
+	enum tr_trial_kind kind;
 };
 
 /* Makes the site's row, before its first trial. False: no room. Busy. */

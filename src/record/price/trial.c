@@ -135,6 +135,14 @@ static bool is_leaf(const struct tr_thread *thread, uint32_t path)
 				 calls_at(thread, path));
 }
 
+/* In turn, of a leaf. */
+static uint8_t next_kind(const struct tr_thread *thread)
+{
+	return is_leaf(thread, thread->trial.path) ?
+		       (thread->trial.kind + 1) % (TR_TRIAL_TWICE + 1) :
+		       TR_TRIAL_COUNTED;
+}
+
 static void start(struct tr_thread *thread)
 {
 	struct tr_trial *trial = &thread->trial;
@@ -145,9 +153,10 @@ static void start(struct tr_thread *thread)
 		rest(thread, TR_LOOK_EVENTS);
 		return;
 	}
-	trial->is_light = !trial->is_light && is_leaf(thread, trial->path);
+	trial->kind = next_kind(thread);
+	trial->is_light = trial->kind != TR_TRIAL_COUNTED;
 	trial->is_spoilt = false;
-	trial->promotions = 0;
+	trial->promotions = trial->called = 0;
 	trial->is_lost = false;
 	start_part(thread, BEFORE);
 }
@@ -176,6 +185,13 @@ static double end_part(struct tr_thread *thread)
 	return (double)ticks / (double)calls;
 }
 
+/* An older probe.h does not do the work twice: it calls the library. */
+static bool is_by_library(const struct tr_trial *trial, uint32_t counted)
+{
+	return trial->kind == TR_TRIAL_TWICE &&
+	       trial->called * FRAMES_LEAST > counted;
+}
+
 static void conclude(struct tr_thread *thread, double after)
 {
 	const struct tr_trial *trial = &thread->trial;
@@ -186,8 +202,9 @@ static void conclude(struct tr_thread *thread, double after)
 		.ticks = (mean - trial->without) / trial->part,
 		.untimed = counted,
 		.is_usable = differ < UNLIKE * mean && !trial->is_spoilt &&
-			     trial->promotions * FRAMES_LEAST <= counted,
-		.is_light = trial->is_light,
+			     trial->promotions * FRAMES_LEAST <= counted &&
+			     !is_by_library(trial, counted),
+		.kind = trial->kind,
 	};
 
 	tr_price_add(TR_LOAD(tr_node_at(thread, trial->path)->site), &result);
@@ -286,8 +303,11 @@ static uint32_t calls_to_come(const struct tr_thread *thread)
 	double calls = 1.25 * (double)ticks / trial->before;
 
 	if (!trial->is_light || calls < CALLS)
-		return CALLS;
-	return calls > CALLS_MOST ? CALLS_MOST : (uint32_t)calls;
+		calls = CALLS;
+	if (calls > CALLS_MOST)
+		calls = CALLS_MOST;
+	/* Each half of the work counts one down. */
+	return (uint32_t)calls << (trial->kind == TR_TRIAL_TWICE);
 }
 
 static void start_light(struct tr_thread *thread, tare_site *site)
@@ -304,7 +324,8 @@ static void start_light(struct tr_thread *thread, tare_site *site)
 	light->calls = &node->untimed;
 	TR_FENCE();
 	TR_STORE(light->site, site);
-	TR_STORE(site->slot, TARE_SLOT_LIGHT_);
+	TR_STORE(site->slot, trial->kind == TR_TRIAL_TWICE ? TARE_SLOT_TWICE_ :
+							     TARE_SLOT_LIGHT_);
 }
 
 /* Of a site in a trial of this thread, in tare_site.reserved[1]. */

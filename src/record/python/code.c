@@ -341,3 +341,17 @@ uint32_t tr_python_code(struct tr_python_pages *pages, uint64_t code)
 		keep_entry(set, code, (uint64_t)ledger << 32 | row);
 	return row;
 }
+
+uint32_t tr_python_text_row(const struct tr_python_text *text)
+{
+	uint32_t ledger = ledger_number();
+	struct code_source source = {
+		.name = *text, .table = text->at,
+		.file = { .at = text->at, .width = 1 },
+	};
+
+	source.hash = hash_bytes(K2, text->at, (uint64_t)text->n * text->width);
+	if (TR_ACQUIRE(tables->headed) != ledger && !make_head(ledger))
+		return TR_CODE_OTHER;
+	return by_content(&source, ledger);
+}

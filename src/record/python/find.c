@@ -146,6 +146,7 @@ static bool connect(const struct tr_python_object *object)
 	tr_python.is_finalizing = (int (*)(void))(uintptr_t)ends;
 	tr_python.code_type = type;
 	connect_memory(object);
+	tr_python.object = *object;
 	return true;
 }
 

@@ -224,6 +224,21 @@ static void walk_thread(struct walk *w, struct tr_python_walk *ret_walk)
 	ret_walk->n = w->n < w->most ? w->n : w->most;
 }
 
+/* Below the thread's first function, if it has a name. */
+static void add_title(struct walk *w, struct tr_python_walk *walk)
+{
+	uint32_t (*title_row)(void) = TR_LOAD(tr_python.title_row);
+	uint32_t row;
+
+	if (!title_row || !walk->n || !walk->is_whole || w->n >= w->most)
+		return;
+	row = title_row();
+	if (!row || row == TR_CODE_OTHER)
+		return;
+	store(w, row, 0);
+	walk->n++;
+}
+
 void tr_python_walk(struct tr_unwind_frame *frames, uint32_t most,
 		    struct tr_python_walk *ret_walk)
 {
@@ -232,6 +247,7 @@ void tr_python_walk(struct tr_unwind_frame *frames, uint32_t most,
 	struct tr_python_state *counts = &tr_ledger->header->python;
 
 	walk_thread(&w, ret_walk);
+	add_title(&w, ret_walk);
 	if (w.n)
 		(void)TR_ADD(counts->samples, 1);
 	else if (w.is_bad)

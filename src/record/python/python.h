@@ -37,6 +37,14 @@ struct tr_python_memory {
 	int (*has_lock)(void); /* PyGILState_Check */
 };
 
+/* A loaded object's table of exported symbols. */
+struct tr_python_object {
+	uint64_t bias;
+	const char *texts;
+	const void *symbols; /* Elf64_Sym */
+	const uint32_t *hash; /* DT_GNU_HASH */
+};
+
 /* The interpreter. Written once, before `layout`. */
 struct tr_python {
 	const struct tr_python_layout *layout; /* NULL: none, or refused */
@@ -45,6 +53,8 @@ struct tr_python {
 	uint64_t code_type;	  /* &PyCode_Type */
 	void (*dealloc)(void *code); /* what tp_dealloc was */
 	struct tr_python_memory memory;
+	struct tr_python_object object; /* of its symbols */
+	uint32_t (*title_row)(void); /* of the thread; NULL: no titles */
 	uint32_t version;	  /* as PY_VERSION_HEX >> 16; 0: none found */
 	uint32_t refused;	  /* enum tr_python_refusal */
 };
@@ -52,14 +62,6 @@ struct tr_python {
 extern struct tr_python tr_python;
 
 /* ---- elf.c ------------------------------------------------------------- */
-
-/* A loaded object's table of exported symbols. */
-struct tr_python_object {
-	uint64_t bias;
-	const char *texts;
-	const void *symbols; /* Elf64_Sym */
-	const uint32_t *hash; /* DT_GNU_HASH */
-};
 
 /* False: it has no such table. `headers`: its n program headers. */
 bool tr_python_object_of(uint64_t bias, const void *headers, uint32_t n,
@@ -121,6 +123,9 @@ bool tr_python_text_of(struct tr_python_pages *pages, uint64_t object,
 		       uint32_t most, struct tr_python_text *ret_text);
 /* Writes text->bytes bytes and a NUL. */
 void tr_python_text_copy(const struct tr_python_text *text, char *to);
+/* "[thread NAME]", with "*" for digits. `letter`: of `most`, at least 16. */
+void tr_python_text_title(const struct tr_python_text *name, uint32_t *letter,
+			  uint32_t most, struct tr_python_text *ret_text);
 
 /* ---- code.c ------------------------------------------------------------ */
 
@@ -131,6 +136,8 @@ bool tr_python_code_init(void);
  * object. TR_CODE_OTHER: there is no room.
  */
 uint32_t tr_python_code(struct tr_python_pages *pages, uint64_t code);
+/* The row of a name that is no code's; TR_CODE_OTHER: there is no room. */
+uint32_t tr_python_text_row(const struct tr_python_text *text);
 /* While it shuts down: waits for threads that are reading. */
 void tr_python_wait(void);
 /* The code object is freed: its address may become another's. */

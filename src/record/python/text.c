@@ -107,3 +107,31 @@ void tr_python_text_copy(const struct tr_python_text *text, char *to)
 		to = put_letter(to, shown(letter_at(text, i)));
 	*to = '\0';
 }
+
+/* Letters go to `letter`, of `most`; the end of a long name is cut. */
+void tr_python_text_title(const struct tr_python_text *name, uint32_t *letter,
+			  uint32_t most, struct tr_python_text *ret_text)
+{
+	static const char head[] = "[thread ";
+	uint32_t n = 0, bytes = 0;
+
+	for (; head[n]; n++)
+		letter[n] = (unsigned char)head[n];
+	for (uint32_t i = 0; i < name->n && n + 1 < most; i++) {
+		uint32_t next = shown(letter_at(name, i));
+
+		if (next >= '0' && next <= '9') {
+			if (letter[n - 1] == '*')
+				continue;
+			next = '*';
+		}
+		letter[n++] = next;
+	}
+	letter[n++] = ']';
+	for (uint32_t i = 0; i < n; i++)
+		bytes += bytes_of(letter[i]);
+	*ret_text = (struct tr_python_text){
+		.at = (uint64_t)(uintptr_t)letter, .n = n,
+		.width = sizeof(*letter), .bytes = bytes
+	};
+}

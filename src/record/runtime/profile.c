@@ -31,6 +31,6 @@ void tr_profile_start(const struct tr_config *config)
 	else
 		tr_modules_look();
 	profile_is_started = true;
-	if (has_stacks && tr_alloc_start(config))
+	if (has_stacks && (tr_alloc_start(config) || config->gpu_kernels))
 		tr_python_opened();
 }

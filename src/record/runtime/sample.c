@@ -62,7 +62,7 @@ void tr_sample_begin(bool is_preloaded)
 	};
 
 	tr_region_begin();
-	if (wants_samples() || tr_config.alloc)
+	if (wants_samples() || tr_config.alloc || tr_config.gpu_kernels)
 		tr_python_find();
 	if (!wants_samples())
 		return;

@@ -16,6 +16,7 @@
 #include "record/train.h"
 #include "ledger/runs.h"
 #include "record/alloc.h"
+#include "record/kernels.h"
 #include "record/sampler.h"
 #include "record/stacks.h"
 
@@ -380,6 +381,11 @@ static int open_first(void)
 	return err;
 }
 
+static void warn_plain(const char *text)
+{
+	tr_log(TARE_LEVEL_WARNING, "%s", text);
+}
+
 int tr_start(void)
 {
 	int err = map_process();
@@ -406,6 +412,8 @@ int tr_start(void)
 		tr_monitor_begin();
 		tr_sample_begin(preloaded_copy() == &tr_probe_own);
 		tr_alloc_prepare(&tr_config, tr_open_uncounted);
+		tr_kernels_prepare(&tr_config, tr_open_uncounted,
+				   warn_plain);
 		/* Now: at exit the program may be confined (seccomp). */
 		if (wants_report(&tr_config) || tr_config.enable_profiler)
 			(void)tr_reader_load();
@@ -481,6 +489,7 @@ static void start_preloaded(void)
 	tr_calls_use((enum tr_calls)tr_config.calls, tr_modules_know);
 	tr_sample_begin(true);
 	tr_alloc_prepare(&tr_config, tr_open_uncounted);
+	tr_kernels_prepare(&tr_config, tr_open_uncounted, warn_plain);
 	if (wants_monitor())
 		(void)tr_start();
 }
@@ -614,6 +623,7 @@ void tr_stop(void)
 			tr_ledger_seal();
 		return;
 	}
+	tr_kernels_stop();
 	if (getpid() == first)
 		tr_sample_end();
 	/* Also if nothing was opened yet. */
@@ -643,8 +653,19 @@ void tr_stop(void)
 	TR_STORE(tr_gate_off, 0);
 }
 
-__attribute__((destructor)) static void at_exit(void)
+bool tr_end_is_known;
+
+void tr_end(int status)
 {
+	if (status >= 0 && tr_ledger_is_ready() && tr_ledger->base)
+		TR_STORE(tr_ledger->header->exit_status,
+			 (uint32_t)(status & 255) + 1);
 	tr_trainings_finish();
 	tr_stop();
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+	if (!tr_end_is_known)
+		tr_end(-1);
 }

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "record/alloc.h"
+#include "record/kernels.h"
 
 #include <stdio.h>
 
@@ -51,6 +52,8 @@ static void turn_window(bool is_open)
 	uint32_t n = __atomic_add_fetch(&n_windows, is_open ? 1 : -1u,
 					__ATOMIC_RELAXED);
 
+	if (tr_config.gpu_kernels)
+		tr_kernels_window(is_open);
 	if (tr_config.profiler_with_stack)
 		tr_region_window(is_open);
 	if (tr_config.profiler_profile_memory)
@@ -60,7 +63,7 @@ static void turn_window(bool is_open)
 
 void tr_window_ready(void)
 {
-	if (!tr_config.profiler_with_stack &&
+	if (!tr_config.profiler_with_stack && !tr_config.gpu_kernels &&
 	    !tr_config.profiler_profile_memory)
 		return;
 	if (tr_config.profiler_profile_memory)

@@ -20,6 +20,7 @@ struct tr_followed {
 	int32_t event;	 /* descriptor of the perf event + 1; 0: none */
 	uint64_t event_id;
 	uint64_t event_ns; /* the event's period */
+	uint64_t began_ns; /* its clock when it was first followed */
 	uint64_t last_ns; /* its clock at its last sample */
 	uint64_t kept_ns; /* time before a pause: for its next sample */
 	uint64_t start;	  /* address of its first function, if known */
@@ -60,7 +61,9 @@ struct tr_sampler {
 	uint64_t period_ns;
 	bool has_monitor_thread;
 	uint32_t suspect[TR_SUSPECTS]; /* threads that were not announced */
-	uint64_t waiting_ns; /* of short threads, before a ledger exists */
+	uint64_t waiting_ns; /* of ended threads that had no sample */
+	uint64_t tick_ns;    /* on which timers fire; 0: at any time */
+	uint32_t phase;	     /* of the next thread, see first_period() */
 	uint32_t has_events; /* one was opened: its signal may come late */
 	uint64_t early_ns;   /* period at the process's start; 0: as usual */
 	uint64_t taken_ns;   /* weight of all samples */

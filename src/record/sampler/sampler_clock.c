@@ -59,7 +59,7 @@ uint64_t tr_sample_clock_own_ns(void)
 /* ---- timers ------------------------------------------------------------ */
 
 static bool arm_timer(struct tr_followed *followed, uint32_t thread,
-		      uint64_t period_ns)
+		      uint64_t period_ns, uint64_t first_ns)
 {
 	struct sigevent event;
 	clockid_t clock = tr_sampler->clock == TR_SAMPLING_WALL ?
@@ -77,7 +77,8 @@ static bool arm_timer(struct tr_followed *followed, uint32_t thread,
 		return false;
 	when.it_interval.tv_sec = (time_t)(period_ns / 1000000000u);
 	when.it_interval.tv_nsec = (long)(period_ns % 1000000000u);
-	when.it_value = when.it_interval;
+	when.it_value.tv_sec = (time_t)(first_ns / 1000000000u);
+	when.it_value.tv_nsec = (long)(first_ns % 1000000000u);
 	if (syscall(SYS_timer_settime, timer, 0, &when, NULL)) {
 		(void)syscall(SYS_timer_delete, timer);
 		return false;
@@ -230,27 +231,54 @@ enum tr_sampling_clock tr_sample_clock_choose(const struct tr_config *config)
 		return TR_SAMPLING_WALL;
 	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_nsec)
 		ticks = 1e9 / (double)tick.tv_nsec;
+	tr_sampler->tick_ns = (uint64_t)(1e9 / ticks);
 	if (config->sample_rate <= ticks * 1.01 || !tr_sample_clock_has_queue())
 		return TR_SAMPLING_CPU;
 	fd = open_event(tr_thread_id(), tr_sampler->period_ns, true);
 	if (fd < 0)
 		return TR_SAMPLING_CPU;
 	(void)close(fd);
+	tr_sampler->tick_ns = 0;
 	return TR_SAMPLING_PERF;
+}
+
+/*
+ * Threads that are shorter than a period have samples, too, in proportion to
+ * their time: the first one comes after a part of the period. The parts are
+ * spread evenly (by the golden ratio), and not of equal size, because the work
+ * of threads may repeat. A timer fires on the tick after its time, which is at
+ * any time of the thread: so whole ticks. Nothing of this opens a ledger.
+ */
+static uint64_t first_period(const struct tr_followed *followed,
+			     uint32_t thread)
+{
+	uint64_t period_ns = tr_sampler->period_ns, first_ns;
+	uint32_t phase;
+
+	if (TR_LOAD(followed->stack) || thread == (uint32_t)getpid() ||
+	    !tr_sampler_has_ledger())
+		return period_ns;
+	phase = TR_ADD(tr_sampler->phase, 2654435769u) +
+		(uint32_t)tr_sampler->start_ns;
+	first_ns = phase * period_ns >> 32;
+	if (tr_sampler->tick_ns)
+		first_ns -= first_ns % tr_sampler->tick_ns;
+	return first_ns + 1;
 }
 
 bool tr_sample_clock_arm(struct tr_followed *followed, uint32_t thread)
 {
 	uint64_t period_ns = tr_sampler->period_ns;
+	uint64_t first_ns = first_period(followed, thread);
 	uint64_t early_ns = tr_sample_early_ns();
 	bool has_events = !tr_sample_is_shared(), done;
 	int saved = errno;
 
 	TR_STORE(followed->number, tr_sample_number());
 	if (has_events && tr_sampler->clock == TR_SAMPLING_PERF &&
-	    arm_event(followed, thread, period_ns))
-		period_ns = TR_WATCH_NS;
-	done = arm_timer(followed, thread, period_ns);
+	    arm_event(followed, thread, first_ns))
+		first_ns = period_ns = TR_WATCH_NS;
+	done = arm_timer(followed, thread, period_ns, first_ns);
 	/*
 	 * Only the first thread, which a short program has. A timer needs room
 	 * in the queue of signals: so there is some.
@@ -303,10 +331,19 @@ bool tr_sample_clock_is_lost(struct tr_followed *followed)
 	if (is_lost) {
 		tr_sample_clock_disarm(followed);
 		(void)arm_timer(followed, tr_thread_id(),
-				tr_sampler->period_ns);
+				tr_sampler->period_ns, tr_sampler->period_ns);
 	}
 	errno = saved;
 	return is_lost;
+}
+
+static void change_period(struct tr_followed *followed, int32_t event,
+			  uint64_t period_ns)
+{
+	if (period_ns == TR_LOAD(followed->event_ns))
+		return;
+	TR_STORE(followed->event_ns, period_ns);
+	(void)ioctl(event - 1, PERF_EVENT_IOC_PERIOD, &period_ns);
 }
 
 /* True: the event is closed. Only after its own signal: none is pending. */
@@ -321,10 +358,8 @@ static bool go_on_early(struct tr_followed *followed, int32_t event,
 		tr_sample_clock_close_event(followed);
 		return true;
 	}
-	if (period_ns && period_ns != TR_LOAD(followed->event_ns)) {
-		TR_STORE(followed->event_ns, period_ns);
-		(void)ioctl(event - 1, PERF_EVENT_IOC_PERIOD, &period_ns);
-	}
+	if (period_ns)
+		change_period(followed, event, period_ns);
 	return false;
 }
 
@@ -342,9 +377,11 @@ void tr_sample_clock_go_on(struct tr_followed *followed, bool is_timer)
 		(void)tr_sample_clock_arm(followed, tr_thread_id());
 		return;
 	}
-	if (TR_LOAD(followed->is_held) ||
-	    (tr_sampler->clock != TR_SAMPLING_PERF &&
-	     go_on_early(followed, event, is_timer)))
+	if (TR_LOAD(followed->is_held))
+		return;
+	if (tr_sampler->clock == TR_SAMPLING_PERF)
+		change_period(followed, event, tr_sampler->period_ns);
+	else if (go_on_early(followed, event, is_timer))
 		return;
 	if (!is_timer || !TR_LOAD(followed->is_fired))
 		(void)ioctl(event - 1, PERF_EVENT_IOC_REFRESH, 1);

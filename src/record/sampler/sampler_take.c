@@ -13,6 +13,7 @@
 
 #define TR_LOOK_NS INT64_C(100000000)
 #define TR_START_FRAMES 16u
+#define WAITING_MUCH 4u /* periods */
 #define TR_WEIGHT_MOST_US UINT64_C(100000000) /* squares must not overflow */
 
 /* ---- sums -------------------------------------------------------------- */
@@ -76,12 +77,12 @@ static void add_weight(uint32_t stack, uint64_t samples, uint64_t weight_ns)
 }
 
 /*
- * A thread that ended before its first sample: its stack is its first
+ * A thread without a sample though it was not short: its stack is its first
  * function, as if called from here. The first thread, which no call started,
  * if it ran long enough for a sample: the place where it ends.
  */
 static TR_NOINLINE uint32_t stack_of_start(const struct tr_followed *followed,
-					   uint32_t thread, uint64_t rest)
+					   uint32_t thread)
 {
 	struct tr_unwind_frame frames[TR_START_FRAMES];
 	uint64_t start = TR_LOAD(followed->start);
@@ -89,8 +90,7 @@ static TR_NOINLINE uint32_t stack_of_start(const struct tr_followed *followed,
 	bool is_whole = false;
 	uint32_t n;
 
-	if (!start &&
-	    (thread != tr_thread_id() || rest < tr_sampler->period_ns))
+	if (!start && thread != tr_thread_id())
 		return 0;
 	tr_unwind_here(&at);
 	n = tr_unwind(&at, frames + 1, TR_START_FRAMES - 1, &is_whole);
@@ -107,32 +107,63 @@ static TR_NOINLINE uint32_t stack_of_start(const struct tr_followed *followed,
 	return tr_stack_intern(frames, n + 1, is_whole, true);
 }
 
-/*
- * Threads too short for a sample do not open a ledger, until their total time
- * reaches the time between two samples.
- */
-static bool is_worth_adding(struct tr_followed *followed, uint64_t *rest)
+/* Between two samples; timers cannot fire more often than on each tick. */
+static uint64_t reached_period(void)
 {
-	uint64_t waiting;
+	return tr_sampler->period_ns > tr_sampler->tick_ns ?
+		       tr_sampler->period_ns :
+		       tr_sampler->tick_ns;
+}
 
-	if (tr_sampler_has_ledger())
-		return true;
-	waiting = TR_ADD(tr_sampler->waiting_ns, *rest) + *rest;
-	if (waiting < tr_sampler->period_ns || !TR_LOAD(tr_sampler->on) ||
-	    !tr_sampler_open(followed))
-		return false;
-	*rest = __atomic_exchange_n(&tr_sampler->waiting_ns, 0,
-				    __ATOMIC_RELAXED);
-	return true;
+static bool has_or_opens(struct tr_followed *followed)
+{
+	return tr_sampler_has_ledger() ||
+	       (TR_LOAD(tr_sampler->on) && tr_sampler_open(followed));
+}
+
+/*
+ * The time of a thread that ended without a sample. Such threads do not open a
+ * ledger, until their total time reaches the time between two samples.
+ */
+static void let_wait(struct tr_followed *followed, uint64_t rest)
+{
+	uint64_t waiting = TR_ADD(tr_sampler->waiting_ns, rest) + rest;
+
+	if (waiting >= tr_sampler->period_ns)
+		(void)has_or_opens(followed);
+}
+
+/*
+ * Of threads that take a third of a period, one in three has a sample, and
+ * stands for three: when it ends, it takes two thirds of a period from those
+ * that have none. So the sum stays what was used, and a kind of thread
+ * gets what that kind has left. The more is left, the more it takes: on a busy
+ * machine threads often begin just after a tick, and have fewer samples. Not
+ * the first thread: its first sample does not come by chance.
+ */
+static uint64_t take_waiting(const struct tr_followed *followed, uint64_t now)
+{
+	uint64_t period = reached_period(), used, most, there;
+
+	used = now - TR_LOAD(followed->began_ns);
+	most = used < period ? period - used : 0;
+	there = TR_LOAD(tr_sampler->waiting_ns);
+	most += most * (there / (WAITING_MUCH * period / 4)) / 4;
+	do
+		most = most < there ? most : there;
+	while (most &&
+	       !TR_SWAP(tr_sampler->waiting_ns, &there, there - most));
+	return most;
 }
 
 void tr_sampler_rest(struct tr_followed *followed, uint32_t thread)
 {
 	uint32_t stack = TR_LOAD(followed->stack);
-	uint64_t now, last, rest;
+	bool has_ended = TR_LOAD(followed->thread) == TR_FOLLOWED_ENDING;
+	uint64_t now = 0, last, rest;
 
 	/* A thread that continues keeps its time for its first sample. */
-	if (!stack && TR_LOAD(followed->thread) != TR_FOLLOWED_ENDING)
+	if (!stack && !has_ended)
 		return;
 	if (TR_LOAD(tr_sampler_paused)) {
 		rest = __atomic_exchange_n(&followed->kept_ns, 0,
@@ -143,10 +174,18 @@ void tr_sampler_rest(struct tr_followed *followed, uint32_t thread)
 					   __ATOMIC_RELAXED);
 		rest = now > last ? now - last : 0;
 	}
-	if (!rest || !can_be(rest) || !is_worth_adding(followed, &rest))
+	if (!rest || !can_be(rest))
+		return;
+	if (!stack && rest < 2 * reached_period()) {
+		let_wait(followed, rest);
+		return;
+	}
+	if (!has_or_opens(followed))
 		return;
 	if (!stack)
-		stack = stack_of_start(followed, thread, rest);
+		stack = stack_of_start(followed, thread);
+	else if (has_ended && now && thread != TR_LOAD(tr_sampler->pid))
+		rest += take_waiting(followed, now);
 	if (stack)
 		add_weight(stack, 0, rest);
 }
@@ -258,6 +297,7 @@ void tr_sampler_show_usage(void)
 				    tr_ledger->slice_shift));
 	TR_STORE(header->sampling.threads, TR_LOAD(tr_sampler->threads));
 	TR_STORE(header->sampling.unfollowed, TR_LOAD(tr_sampler->unfollowed));
+	TR_STORE(header->short_ns, TR_LOAD(tr_sampler->waiting_ns));
 }
 
 void tr_sampler_look(void)

@@ -121,7 +121,8 @@ struct tr_followed *tr_followed_add(uint32_t thread, uint64_t start)
 	TR_STORE(followed->start, start);
 	TR_STORE(followed->kept_ns, 0);
 	TR_STORE(followed->is_held, 0);
-	TR_STORE(followed->last_ns, first_time(thread));
+	TR_STORE(followed->began_ns, first_time(thread));
+	TR_STORE(followed->last_ns, TR_LOAD(followed->began_ns));
 	is_armed = tr_sample_clock_arm(followed, thread);
 	(void)TR_ADD(tr_sampler->live, 1);
 	(void)TR_ADD(*(is_armed ? &tr_sampler->threads :

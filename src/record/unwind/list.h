@@ -66,6 +66,13 @@ void tr_module_table_report(const struct tr_unwind_watch *watch);
 /* dl_iterate_phdr() for signal handlers; one call at a time. */
 void tr_maps_iterate(int (*see)(struct dl_phdr_info *, size_t, void *),
 		     void *arg);
+/*
+ * The same for code of files at these addresses that the dynamic linker does
+ * not know: each part is like a module.
+ */
+void tr_maps_again(const uint64_t *address, uint32_t n,
+		   int (*see)(struct dl_phdr_info *, size_t, void *),
+		   void *arg);
 /* Path of the file that is mapped there; false: none. One call at a time. */
 bool tr_maps_path(uint64_t address, char *path, size_t size);
 /* Removes the kernel's mark for a deleted file. */

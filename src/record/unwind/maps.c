@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Maps: the modules as the kernel lists them, for a libc that cannot find an
- * address's module without a lock (find.c); and their paths.
+ * address's module without a lock (find.c); their paths; and code of a file
+ * that the program has mapped itself, as Node does with its built-in functions.
  *
  * Mappings are in /proc/self/maps, and each module begins with its own
  * headers. They are copied by a call that can fail: another thread may unload
@@ -14,15 +15,17 @@
 #include "record/unwind/reach.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 static char maps_text[TR_MAPPING_TEXT]; /* stacks of handlers are small */
 
 struct maps_line {
 	uint64_t from, to, off;
-	bool is_readable;
+	bool is_readable, is_code;
 	char *path;
 };
 
@@ -43,6 +46,7 @@ static bool maps_parse(char *text, struct maps_line *line)
 		return false;
 	line->to = strtoull(text, &text, 16);
 	line->is_readable = text[0] == ' ' && text[1] == 'r';
+	line->is_code = strlen(text) > 3 && text[3] == 'x';
 	if (strlen(text) < 6)
 		return false;
 	text += 6;
@@ -110,6 +114,83 @@ void tr_maps_iterate(int (*see)(struct dl_phdr_info *, size_t, void *),
 	(void)tr_mapping_each(maps_text, maps_see_line, &to);
 	errno = saved;
 }
+
+/* ---- code of a file that is mapped a second time ----------------------- */
+
+/* As of a module with that part alone, and no table. */
+static bool maps_part(const struct maps_line *line, struct dl_phdr_info *info)
+{
+	static ElfW(Phdr) segment[TR_FIND_HEADERS];
+	int fd = tr_file_open(line->path, O_RDONLY, 0);
+	size_t bytes = 0;
+	ElfW(Ehdr) elf;
+
+	if (fd < 0)
+		return false;
+	if (pread(fd, &elf, sizeof(elf), 0) == sizeof(elf) &&
+	    memcmp(elf.e_ident, ELFMAG, SELFMAG) == 0 &&
+	    elf.e_phentsize == sizeof(*segment) &&
+	    elf.e_phnum <= TR_FIND_HEADERS)
+		bytes = elf.e_phnum * sizeof(*segment);
+	if (pread(fd, segment, bytes, (off_t)elf.e_phoff) != (ssize_t)bytes)
+		bytes = 0;
+	(void)close(fd);
+	memset(info, 0, sizeof(*info));
+	for (size_t i = 0; i < bytes / sizeof(*segment); i++) {
+		uint64_t from = segment[i].p_offset & ~UINT64_C(4095);
+		uint64_t at = segment[i].p_vaddr - segment[i].p_offset +
+			      line->off;
+
+		if (segment[i].p_type != PT_LOAD || line->off < from ||
+		    line->off >= segment[i].p_offset + segment[i].p_filesz)
+			continue;
+		segment[0] = (ElfW(Phdr)){ .p_type = PT_LOAD,
+					   .p_flags = PF_R | PF_X,
+					   .p_vaddr = at,
+					   .p_memsz = line->to - line->from };
+		info->dlpi_addr = line->from - at;
+		info->dlpi_name = line->path;
+		info->dlpi_phdr = segment;
+		info->dlpi_phnum = 1;
+		return true;
+	}
+	return false;
+}
+
+struct maps_again {
+	struct maps_see to;
+	const uint64_t *address;
+	uint32_t n;
+};
+
+static bool maps_see_again(char *text, void *arg)
+{
+	const struct maps_again *again = arg;
+	struct dl_phdr_info info;
+	struct maps_line line;
+	uint32_t i = 0;
+
+	if (!maps_parse(text, &line) || !line.is_code || line.path[0] != '/')
+		return false;
+	while (i < again->n && (again->address[i] < line.from ||
+				again->address[i] >= line.to))
+		i++;
+	if (i < again->n && maps_part(&line, &info))
+		(void)again->to.see(&info, sizeof(info), again->to.arg);
+	return false;
+}
+
+void tr_maps_again(const uint64_t *address, uint32_t n,
+		   int (*see)(struct dl_phdr_info *, size_t, void *), void *arg)
+{
+	struct maps_again again = { { see, arg }, address, n };
+	int saved = errno;
+
+	(void)tr_mapping_each(maps_text, maps_see_again, &again);
+	errno = saved;
+}
+
+/* ---- paths ------------------------------------------------------------- */
 
 struct maps_wanted {
 	uint64_t address;

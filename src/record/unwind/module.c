@@ -293,9 +293,30 @@ static bool is_missing(uint64_t address)
 	return is_missing;
 }
 
+/* Code of a file that the program has mapped itself. */
+static bool add_again(const uint64_t *address, uint32_t n,
+		      const struct tr_unwind_watch *watch)
+{
+	struct tr_list list = { .n = 0 };
+	struct codes *now;
+
+	tr_maps_again(address, n, count_one, &list);
+	if (!list.most || !tr_list_open(&list))
+		return false;
+	tr_maps_again(address, n, list_one, &list);
+	tr_module_table_compare(&list, watch);
+	now = codes_make(&list, true);
+	if (now)
+		codes_replace(now);
+	tr_list_close(&list);
+	return now != NULL;
+}
+
 /* Adds the modules of addresses that were in none. */
 static void look_at_missed(const struct tr_unwind_watch *watch)
 {
+	static uint64_t unknown[TR_MISSED]; /* stacks of handlers are small */
+	uint32_t n_unknown = 0;
 	bool is_any = false;
 
 	__atomic_store_n(&is_wanted, 0, __ATOMIC_RELAXED);
@@ -305,7 +326,11 @@ static void look_at_missed(const struct tr_unwind_watch *watch)
 
 		if (address && is_missing(address))
 			is_any |= add_found(address, watch);
+		else if (address)
+			unknown[n_unknown++] = address;
 	}
+	if (n_unknown)
+		is_any |= add_again(unknown, n_unknown, watch);
 	if (is_any)
 		forget_rules();
 }

@@ -231,6 +231,10 @@ static void put_events(struct callgrind *c)
 				      "event: blocks : Allocations\n"
 				      "positions: line\n"
 				      "events: bytes blocks\n",
+		[TARE_FRAMES_GPU] = "event: ns : GPU time (ns)\n"
+				    "event: kernels : Kernels and copies\n"
+				    "positions: line\n"
+				    "events: ns kernels\n",
 	};
 
 	tr_sink_adds(c->sink, text[c->costs.from]);

@@ -48,6 +48,7 @@ const struct tr_cost_names tr_cost_names[] = {
 	[TARE_FRAMES_CALLS] = { "calls", "calls", "time", "nanoseconds" },
 	[TARE_FRAMES_ALLOC] = { "alloc", "alloc_objects", "alloc_space",
 				"bytes" },
+	[TARE_FRAMES_GPU] = { "kernels", "kernels", "gpu", "nanoseconds" },
 };
 
 #define N_KINDS (sizeof(tr_cost_names) / sizeof(tr_cost_names[0]))

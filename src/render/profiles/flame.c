@@ -255,7 +255,7 @@ static int take_options(struct tr_flame *flame,
 
 	if (options && TR_TAKE_STRUCT(&flame->options, options, title))
 		return TARE_EINVAL;
-	return own->from <= TARE_FRAMES_ALLOC && own->least >= 0 &&
+	return own->from <= TARE_FRAMES_GPU && own->least >= 0 &&
 			       own->least < 1 ?
 		       0 :
 		       TARE_EINVAL;

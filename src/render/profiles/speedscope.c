@@ -273,10 +273,11 @@ static int put_view(struct speedscope *s, const tare_export_options *options)
 {
 	static const enum tare_frames_from order[] = { TARE_FRAMES_SAMPLES,
 						       TARE_FRAMES_CALLS,
-						       TARE_FRAMES_ALLOC };
+						       TARE_FRAMES_ALLOC,
+						       TARE_FRAMES_GPU };
 	int err = 0;
 
-	for (size_t i = 0; i < 3 && !err; i++)
+	for (size_t i = 0; i < TR_N_OF(order) && !err; i++)
 		if (is_asked(options, order[i]))
 			err = put_tree(s, order[i]);
 	if (!err && is_asked(options, TARE_FRAMES_SAMPLES))

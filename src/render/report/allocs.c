@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "read/profile.h"
+
 #define ALLOC_ROWS 10u /* default */
 
 struct alloc_place {
@@ -104,9 +106,14 @@ static void alloc_lines(struct tr_report *r, const tare_heap *h)
 	amount(r, "all", h->bytes, h->allocs);
 	amount(r, "live", h->live_bytes, h->live);
 	amount(r, "peak", h->peak_bytes, h->peak_allocs);
-	tr_buf_addf(r->buf, "temporary %s%s\n",
-		    tr_as_count(h->temporary).text,
-		    h->is_estimate ? "; estimated from samples" : "");
+	tr_buf_addf(r->buf, "temporary %s\n", tr_as_count(h->temporary).text);
+	if (h->is_estimate)
+		tr_buf_addf(r->buf, "             estimated from samples: all "
+			    "\xc2\xb1 %s, live \xc2\xb1 %s, peak \xc2\xb1 %s "
+			    "(95 %%)\n",
+			    tr_as_bytes(tr_heap_error(h, h->bytes)).text,
+			    tr_as_bytes(tr_heap_error(h, h->live_bytes)).text,
+			    tr_as_bytes(tr_heap_error(h, h->peak_bytes)).text);
 	if (h->unseen)
 		tr_buf_addf(r->buf, "%s allocations are untracked\n",
 			    tr_as_count(h->unseen).text);

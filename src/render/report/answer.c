@@ -16,6 +16,7 @@
 
 #define LINES 40u	   /* that the answer should not exceed */
 #define LINES_LAST 6u	   /* of it for what follows the tables */
+#define LINES_TABLE 5u	   /* of a table, beside its rows */
 #define FAILED_SHOWN 3u
 #define WAITED_LEAST 0.05  /* of the wall time, to be told */
 #define SAMPLES_LEAST 30   /* fewer are no answer */
@@ -57,7 +58,7 @@ static struct usage usage_of(const struct tr_report *r)
 							run->n_tracks,
 	};
 
-	u.unmeasured_ns = rest.own_ns + rest.others_ns;
+	u.unmeasured_ns = rest.own_ns + rest.others_ns + rest.short_ns;
 	if (r->ending) {
 		u.wall_ns = r->ending->wall_ns;
 		u.cpu_ns = r->ending->user_ns + r->ending->system_ns;
@@ -235,7 +236,7 @@ static int failed(struct tr_report *r)
 #define RATE_MORE 4000.0 /* that this advises */
 #define RATE_TICK 1000.0 /* no kernel's tick is faster */
 
-/* What to type, as the beginning of a sentence that goes on without it. */
+/* What to type; "": there is nothing. */
 static const char *more_samples(const tare_sampling *s)
 {
 	/* The rate was asked for, and there were no perf events. */
@@ -243,9 +244,9 @@ static const char *more_samples(const tare_sampling *s)
 		       strcmp(s->method, "perf") != 0;
 
 	if (is_slow || (s->is_wall && s->asked_hz < RATE_MORE))
-		return "'tare run --wall --rate 4000' takes more; or ";
+		return "'tare run --wall --rate 4000' takes more";
 	if (s->asked_hz < RATE_MORE)
-		return "'tare run --rate 4000' takes more; or ";
+		return "'tare run --rate 4000' takes more";
 	return "";
 }
 
@@ -305,9 +306,12 @@ static void measuring(struct tr_report *r)
 	if (s->lost || s->unfollowed)
 		tr_report_doubts(r);
 	if (s->was_on && tr_samples_effective(r->view) < SAMPLES_LEAST)
-		tr_buf_addf(r->buf, "advice     few samples: %sgive the "
-			    "program more work\n",
-			    more_samples(s));
+		tr_buf_addf(r->buf, "advice     few samples: %s%sgive the "
+			    "program more work\n", more_samples(s),
+			    *more_samples(s) ? "; or " : "");
+	else if (tr_report_unsampled(r).short_ns > 0 && *more_samples(s))
+		tr_buf_addf(r->buf, "advice     threads ended before a sample: "
+			    "%s\n", more_samples(s));
 }
 
 static void other_parts(struct tr_report *r, const uint32_t *groups)
@@ -364,6 +368,14 @@ static size_t lines_of(const struct tr_buf *buf)
 	return n;
 }
 
+size_t tr_report_room(const struct tr_report *r, size_t least, size_t most)
+{
+	size_t used = lines_of(r->buf) + LINES_TABLE + LINES_LAST;
+	size_t left = used < LINES ? LINES - used : 0;
+
+	return left < least ? least : left < most ? left : most;
+}
+
 /* Counters and values, as far as there is room for whole tables. */
 static int tables_with_room(struct tr_report *r, const uint32_t *groups)
 {
@@ -401,7 +413,7 @@ static void unsampled(struct tr_report *r)
 	struct tr_report bar_less = *r;
 
 	bar_less.options.color = false;
-	if (!(u.own_ns + u.others_ns > 0))
+	if (!(u.own_ns + u.others_ns + u.short_ns > 0))
 		return;
 	tr_report_heading(r, "functions", "");
 	tr_report_titles(r, NULL, 0, titles);
@@ -455,7 +467,9 @@ int tr_report_answer(struct tr_report *r)
 	if (err)
 		return err;
 	head(r);
-	err = tables(r, groups);
+	err = tr_report_gpu_sentence(r);
+	if (!err)
+		err = tables(r, groups);
 	/* The part "scopes" has functions of hooks, too. */
 	groups[0] += has_calls(r->view);
 	if (!err)

@@ -175,6 +175,40 @@ int tr_report_merged(struct tr_report *r, const tare_merge *merge)
 	return 0;
 }
 
+static void merge_sentence(struct tr_report *r, const tare_merge *merge)
+{
+	uint64_t unreadable, runs = tare_merge_runs(merge, &unreadable);
+	size_t n;
+
+	(void)tare_merge_stats(merge, &n);
+	tr_buf_addf(r->buf, "tare  %s run%s, %s series",
+		    tr_as_count(runs).text, runs == 1 ? "" : "s",
+		    tr_as_count(n).text);
+	if (unreadable)
+		tr_buf_addf(r->buf, "; %s left out: unreadable",
+			    tr_as_count(unreadable).text);
+	tr_buf_addc(r->buf, '\n');
+}
+
+int tr_report_merge(const tare_merge *merge, const tare_report_options *options,
+		    tare_write_fn write, void *arg)
+{
+	struct tr_buf buf = TR_BUF_INIT;
+	struct tr_report r = { .buf = &buf };
+	int err = tr_report_prepare(&r, options, false);
+
+	if (err)
+		return err;
+	merge_sentence(&r, merge);
+	err = tr_report_merged(&r, merge);
+	if (!err && buf.failed)
+		err = TARE_ENOMEM;
+	if (!err && write(arg, buf.data, buf.len))
+		err = TARE_EIO;
+	tr_buf_release(&buf);
+	return err;
+}
+
 void tr_json_merged(struct tr_json *j, const tare_merge *merge)
 {
 	size_t n;

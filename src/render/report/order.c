@@ -158,6 +158,7 @@ static const struct {
 	{ TARE_REPORT_ANSWER, tr_report_answer, json_answer },
 	{ TARE_REPORT_HEAD, tr_report_head, json_head },
 	{ TARE_REPORT_TRAININGS, tr_report_trainings, tr_json_trainings },
+	{ TARE_REPORT_GPU, tr_report_gpu, tr_json_gpu },
 	{ TARE_REPORT_STAGES, tr_report_spark, tr_json_spark },
 	{ TARE_REPORT_TREE, tr_report_tree, tr_json_tree },
 	{ TARE_REPORT_FRAMES, tr_report_frames, tr_json_frames },

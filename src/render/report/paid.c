@@ -13,6 +13,7 @@
 
 #define SHARE_LEAST 0.01
 #define ROWS_SHOWN 16u	/* of functions and of what they call */
+#define ROWS_LEAST 6u	/* where other tables fill the answer */
 #define CALLED_SHOWN 3u /* of one function */
 #define BAR_COLUMNS 10u
 #define BAR_WIDTH_LEAST 100u /* of a terminal */
@@ -172,7 +173,8 @@ int tr_report_paid(struct tr_report *r)
 		t.whole = frames.node[0].all[0].ns;
 		t.whole = t.whole > 0 ? t.whole : 1;
 		t.samples = tr_samples_effective(r->view);
-		t.most = r->options.top ? r->options.top : ROWS_SHOWN;
+		t.most = r->options.top ? r->options.top :
+			 tr_report_room(r, ROWS_LEAST, ROWS_SHOWN);
 		paid_table(&t, rows, n);
 		tr_report_unsampled_rows(r, 7);
 		for (size_t i = 0; i < n; i++)

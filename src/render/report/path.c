@@ -5,7 +5,8 @@
  *
  * The rows are those with the largest totals: a caller's total is at least that
  * of what it calls, so they form a tree. A function that does nothing but call
- * one other function is passed over: programs have long chains of them.
+ * one other function of the program is passed over: programs have long chains
+ * of them.
  */
 #include "render/report.h"
 
@@ -16,6 +17,7 @@
 #define PATHS_SHOWN 14u
 #define SHARE_LEAST 0.01
 #define PASS_SHARE 0.99 /* of a function's time is in one that it calls */
+#define PAID_SHARE 0.5 /* of it is that function's own */
 #define INDENT_MOST 40u
 
 struct paths {
@@ -28,13 +30,19 @@ struct paths {
 	uint16_t *depth; /* shown callers */
 };
 
-/* Frames come depth first: the first child has the most weight. */
+/*
+ * Frames come depth first: the first child has the most weight. If that is
+ * runtime code which takes the time itself, the function pays for it, and is
+ * what a reader can change.
+ */
 static bool is_passed_over(const struct paths *p, size_t i)
 {
-	const tare_frame *f = &p->frame[i];
+	const tare_frame *f = &p->frame[i], *child = f + 1;
 
-	return f->depth > 1 && i + 1 < p->n && p->frame[i + 1].parent == i &&
-	       p->frame[i + 1].all_weight >= PASS_SHARE * f->all_weight;
+	return f->depth > 1 && i + 1 < p->n && child->parent == i &&
+	       child->all_weight >= PASS_SHARE * f->all_weight &&
+	       !(child->is_runtime && !f->is_runtime &&
+		 child->weight >= PAID_SHARE * child->all_weight);
 }
 
 struct sized {

@@ -112,6 +112,7 @@ static void window_line(struct tr_report *r)
 /* Less is the time from a last sample to the end of its thread. */
 #define UNSAMPLED_LEAST_NS 3e6
 #define UNSAMPLED_LEAST 0.05 /* of the CPU time */
+#define SHORT_LEAST 0.02 /* the same: nothing else stands for these */
 
 struct tr_unsampled tr_report_unsampled(const struct tr_report *r)
 {
@@ -124,8 +125,12 @@ struct tr_unsampled tr_report_unsampled(const struct tr_report *r)
 		return u;
 	if (ending && !tare_view_run(r->view)->cleared_ns)
 		all_ns = tr_most(ending->user_ns + ending->system_ns, all_ns);
-	u.own_ns = tr_most(s->cpu_ns - s->weight_ns, 0);
+	u.short_ns = s->short_ns;
+	u.own_ns = tr_most(s->cpu_ns - s->weight_ns - s->short_ns, 0);
 	u.others_ns = all_ns - s->cpu_ns;
+	if (u.short_ns < UNSAMPLED_LEAST_NS ||
+	    u.short_ns < SHORT_LEAST * all_ns)
+		u.short_ns = 0;
 	if (u.own_ns < UNSAMPLED_LEAST_NS ||
 	    u.own_ns < UNSAMPLED_LEAST * all_ns)
 		u.own_ns = 0;
@@ -150,11 +155,13 @@ void tr_report_unsampled_rows(struct tr_report *r, size_t after)
 {
 	const struct tr_unsampled u = tr_report_unsampled(r);
 
+	unsampled_row(r, u.short_ns, after, "  [not measured: threads that "
+		      "ended before a sample]\n");
 	unsampled_row(r, u.own_ns, after, "  [not measured: before the library "
 		      "started, after last samples]\n");
 	unsampled_row(r, u.others_ns, after, "  [not measured: its end, "
 		      "children without a run]\n");
-	if (u.own_ns + u.others_ns > 0 &&
+	if (u.own_ns + u.others_ns + u.short_ns > 0 &&
 	    tare_view_sampling(r->view)->samples)
 		tr_buf_addf(r->buf, "shares are of the other %s of CPU time\n",
 			    tr_as_duration(tare_view_sampling(r->view)
@@ -180,7 +187,7 @@ void tr_json_sampling(struct tr_json *j, tare_view *view)
 		SAMPLING(asked_hz), SAMPLING(got_hz), SAMPLING(samples),
 		SAMPLING(weight_ns), SAMPLING(cpu_ns), SAMPLING(whole_share),
 		SAMPLING(lost), SAMPLING(threads), SAMPLING(unfollowed),
-		SAMPLING(cost_ns),
+		SAMPLING(cost_ns), SAMPLING(short_ns),
 	};
 	const tare_sampling *s = tare_view_sampling(view);
 

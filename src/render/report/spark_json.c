@@ -135,7 +135,11 @@ int tr_json_spark(struct tr_json *j, struct tr_report *r)
 {
 	const tare_stats *rows;
 	size_t n;
-	int err = tr_spark_rows(r, &rows, &n);
+	int err;
 
+	/* Its "spark" has this and what other processes know. */
+	if (r->view->is_in_programs)
+		return 0;
+	err = tr_spark_rows(r, &rows, &n);
 	return err ? err : tr_json_spark_rows(j, rows, n);
 }

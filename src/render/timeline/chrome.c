@@ -31,6 +31,7 @@ struct content {
 	size_t n_flows;
 	struct tr_point *point;
 	size_t n_points;
+	struct tr_chrome_gpu gpu;
 	size_t next_bar, next_flow, next_point;
 	uint32_t rank, ranks; /* of an MPI program; ranks is 0: none */
 };
@@ -108,6 +109,17 @@ static void name_row(struct chrome *chrome, struct tr_row *row, int64_t tid,
 	tr_buf_release(&text);
 }
 
+static void name_lanes(struct chrome *chrome, struct content *c)
+{
+	char name[64];
+	size_t tid;
+
+	for (size_t i = 0;
+	     (tid = tr_chrome_gpu_lane(&c->gpu, i, name, sizeof(name))); i++)
+		name_row(chrome, &c->row, (int64_t)tid, name, "",
+			 TR_TID_GPU + (int64_t)i);
+}
+
 /* Names the rows that exist; searches the bars for samples. */
 static int name_rows(struct chrome *chrome, struct content *c)
 {
@@ -134,6 +146,7 @@ static int name_rows(struct chrome *chrome, struct content *c)
 				 TR_TID_SAMPLES + threads[i].id, name,
 				 " (samples)", 2 * (int64_t)i + 1);
 	}
+	name_lanes(chrome, c);
 	return 0;
 }
 
@@ -276,6 +289,9 @@ static int take_content(struct chrome *chrome, struct content *c,
 	if (!err)
 		err = tr_flows_take(&c->bars, &c->flow, &c->n_flows);
 	if (!err)
+		err = tr_chrome_gpu_take(&c->gpu, view, chrome->from,
+					 chrome->to);
+	if (!err)
 		err = tr_view_points(view, true, &c->point, &c->n_points);
 	if (!err)
 		err = add_counters(c, trace->filter);
@@ -287,13 +303,14 @@ static int take_content(struct chrome *chrome, struct content *c,
 static void release_content(struct content *c)
 {
 	tr_bars_release(&c->bars);
+	tr_chrome_gpu_release(&c->gpu);
 	free(c->flow);
 	free(c->point);
 }
 
 /* ---- in order of time -------------------------------------------------- */
 
-enum chrome_part { PART_BAR, PART_FLOW, PART_POINT, PARTS };
+enum chrome_part { PART_BAR, PART_GPU, PART_FLOW, PART_POINT, PARTS };
 
 static int64_t time_of(const struct content *c, enum chrome_part part)
 {
@@ -301,6 +318,8 @@ static int64_t time_of(const struct content *c, enum chrome_part part)
 	case PART_BAR:
 		return c->next_bar < c->bars.n ? c->bars.bar[c->next_bar].from :
 						 INT64_MAX;
+	case PART_GPU:
+		return tr_chrome_gpu_time(&c->gpu);
 	case PART_FLOW:
 		return c->next_flow < c->n_flows ? c->flow[c->next_flow].at :
 						   INT64_MAX;
@@ -357,6 +376,8 @@ static void put_next(struct chrome *chrome, struct content *c,
 	put_comma(chrome);
 	if (part == PART_BAR)
 		tr_chrome_bar(&c->row, &c->bars, &c->bars.bar[c->next_bar++]);
+	else if (part == PART_GPU)
+		tr_chrome_gpu_put(&c->row, &c->gpu);
 	else if (part == PART_FLOW)
 		tr_chrome_flow(&c->row, &c->flow[c->next_flow++]);
 	else

@@ -7,6 +7,7 @@
 
 #include "render/timeline/bars.h"
 #include "render/output.h"
+#include "read/gpu.h"
 #include "read/timeline.h"
 
 /* A trace in several files, each of which can be opened alone. */
@@ -53,6 +54,7 @@ int tr_flows_take(const struct tr_bars *bars, struct tr_flow **ret_flows,
 
 /* Rows that do not belong to a thread. */
 #define TR_TID_STEPS 0
+#define TR_TID_GPU 200000000 /* plus the stream's index */
 #define TR_TID_SAMPLES 100000000 /* plus the thread's number */
 
 struct tr_row {
@@ -71,6 +73,25 @@ void tr_chrome_count(struct tr_row *row, const char *name, const char *unit,
 void tr_chrome_name(struct tr_row *row, const char *key, int64_t thread,
 		    const char *text);
 void tr_chrome_order(struct tr_row *row, int64_t thread, int64_t order);
+
+/* ---- chrome_gpu.c ------------------------------------------------------ */
+
+struct tr_chrome_gpu {
+	struct tr_gpu *gpu; /* NULL: none */
+	struct item *item;
+	size_t n, cap, next;
+};
+
+/* What lies in a window. Release in any case. */
+int tr_chrome_gpu_take(struct tr_chrome_gpu *gpu, tare_view *view,
+		       int64_t from, int64_t to);
+void tr_chrome_gpu_release(struct tr_chrome_gpu *gpu);
+/* Of the next event; INT64_MAX: there is none. */
+int64_t tr_chrome_gpu_time(const struct tr_chrome_gpu *gpu);
+/* Row and name of the i-th stream; 0: there is none. */
+size_t tr_chrome_gpu_lane(const struct tr_chrome_gpu *gpu, size_t i,
+			  char *ret_name, size_t size);
+void tr_chrome_gpu_put(struct tr_row *row, struct tr_chrome_gpu *gpu);
 
 /* ---- rotate.c ---------------------------------------------------------- */
 

@@ -8,44 +8,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define CELLS_OF_PAGE (4096u / sizeof(tr_cell))
 #define WEIGHT_ONE 256u /* sampled: fractions of a block */
 
 struct tr_tracking tr_tracking;
 
 /* ---- sums -------------------------------------------------------------- */
-
-static inline uint64_t read_bytes(const struct tr_book *book)
-{
-	/* Relaxed: another thread's sum a moment ago is good enough. */
-	return __atomic_load_n(&book->live_bytes, __ATOMIC_RELAXED);
-}
-
-uint64_t tr_tracking_bytes(void)
-{
-	return read_bytes(&tr_tracking.book[TR_BOOK_PYTHON]) +
-	       read_bytes(&tr_tracking.book[TR_BOOK_RAW]);
-}
-
-/*
- * Each book keeps the highest sum of both that it saw: one writer for each
- * figure. A sum is highest just after some block was added.
- */
-static inline void add_bytes(struct tr_book *book, uint64_t bytes)
-{
-	uint64_t all;
-
-	__atomic_store_n(&book->live_bytes, book->live_bytes + bytes,
-			 __ATOMIC_RELAXED);
-	all = tr_tracking_bytes();
-	if (all > book->peak_bytes)
-		book->peak_bytes = all;
-}
-
-static inline void take_bytes(struct tr_book *book, uint64_t bytes)
-{
-	__atomic_store_n(&book->live_bytes, book->live_bytes - bytes,
-			 __ATOMIC_RELAXED);
-}
 
 uint64_t tr_tracking_peak(void)
 {
@@ -137,23 +105,48 @@ static uint32_t site_of(struct tr_book *book)
 	return tr_sites_find(&book->sites, state, tr_tracking.max_frames, true);
 }
 
-static inline void add(struct tr_book *book, void *block, size_t size)
+static bool put(struct tr_book *book, uintptr_t address, uint32_t site,
+		size_t size)
+{
+	tr_cell *cell = NULL;
+
+	if (tr_areas_fit(address, size)) {
+		cell = tr_areas_find(&book->areas, address);
+		if (!cell)
+			cell = tr_areas_make(&book->areas, address);
+	}
+	if (!cell)
+		return tr_live_put(&book->live, address, site, size);
+	*cell = tr_cell_of(site, size);
+	return true;
+}
+
+static bool take(struct tr_book *book, uintptr_t address, size_t *ret_size)
+{
+	tr_cell *cell = tr_areas_find(&book->areas, address);
+	uint32_t site;
+
+	if (!cell || !*cell)
+		return tr_live_take(&book->live, address, &site, ret_size);
+	*ret_size = tr_cell_size(*cell);
+	*cell = 0;
+	return true;
+}
+
+static void add(struct tr_book *book, void *block, size_t size)
 {
 	uint32_t index = site_of(book);
-	struct tr_site *site;
+	struct tr_site *site = &book->sites.site[index];
 	uint64_t bytes, blocks;
 
-	if (!tr_live_put(&book->live, (uintptr_t)block, index, size)) {
+	if (!put(book, (uintptr_t)block, index, size)) {
 		book->n_lost++;
 		return;
 	}
-	site = &book->sites.site[index];
 	weigh(size, &bytes, &blocks);
-	site->live_bytes += bytes;
-	site->n_live += blocks;
 	site->total_bytes += bytes;
 	site->n_total += blocks;
-	add_bytes(book, bytes);
+	tr_book_grow(book, bytes);
 }
 
 static inline void add_if_wanted(struct tr_book *book, void *block,
@@ -183,20 +176,15 @@ void tr_book_add(struct tr_book *book, void *block, size_t size)
 	(void)pthread_mutex_unlock(&book->mutex);
 }
 
-static inline bool take(struct tr_book *book, void *block)
+static bool take_block(struct tr_book *book, void *block)
 {
 	uint64_t bytes, blocks;
-	struct tr_site *site;
-	uint32_t index;
 	size_t size;
 
-	if (!tr_live_take(&book->live, (uintptr_t)block, &index, &size))
+	if (!take(book, (uintptr_t)block, &size))
 		return false;
 	weigh(size, &bytes, &blocks);
-	site = &book->sites.site[index];
-	site->live_bytes -= bytes;
-	site->n_live -= blocks;
-	take_bytes(book, bytes);
+	tr_book_shrink(book, bytes);
 	return true;
 }
 
@@ -205,9 +193,9 @@ static inline bool take_if_there(struct tr_book *book, void *block)
 	uint8_t *count;
 
 	if (!book->filter)
-		return take(book, block);
+		return take_block(book, block);
 	count = filter_of(book, block);
-	if (TR_LIKELY(!*count) || !take(book, block))
+	if (TR_LIKELY(!*count) || !take_block(book, block))
 		return false;
 	if (*count < UINT8_MAX)
 		--*count;
@@ -226,23 +214,70 @@ bool tr_book_remove(struct tr_book *book, void *block)
 	return was_there;
 }
 
-/* Total and peak stay: the allocator gave no memory. */
+/* Sums stay: the allocator gave no memory. */
 void tr_book_move(struct tr_book *book, void *block)
 {
-	struct tr_block *there = tr_live_find(&book->live, (uintptr_t)block);
-	uint64_t bytes, blocks;
-	struct tr_site *site;
+	tr_cell *cell = tr_areas_find(&book->areas, (uintptr_t)block);
+	struct tr_block *there;
 
-	if (!there || there->size == TR_BIG)
+	if (cell && *cell) {
+		*cell = tr_cell_of(site_of(book), tr_cell_size(*cell));
 		return;
-	weigh(there->size, &bytes, &blocks);
-	site = &book->sites.site[there->site];
-	site->live_bytes -= bytes;
-	site->n_live -= blocks;
-	there->site = site_of(book);
-	site = &book->sites.site[there->site];
+	}
+	there = tr_live_find(&book->live, (uintptr_t)block);
+	if (there && there->size != TR_BIG)
+		there->site = site_of(book);
+}
+
+/* ---- what is there, by site -------------------------------------------- */
+
+static void count_block(struct tr_book *book, uint32_t index, size_t size)
+{
+	struct tr_site *site = &book->sites.site[index];
+	uint64_t bytes, blocks;
+
+	weigh(size, &bytes, &blocks);
 	site->live_bytes += bytes;
 	site->n_live += blocks;
+	book->n_counted++;
+}
+
+/* Blocks in a page of cells. */
+static uint64_t count_page(struct tr_book *book, const tr_cell *cell)
+{
+	uint64_t before = book->n_counted;
+
+	for (size_t i = 0; i < CELLS_OF_PAGE; i++)
+		if (cell[i])
+			count_block(book, tr_cell_site(cell[i]),
+				    tr_cell_size(cell[i]));
+	return book->n_counted - before;
+}
+
+static void count_area(struct tr_book *book, const tr_cell *cell)
+{
+	for (size_t i = 0; i < TR_AREA_CELLS; i += CELLS_OF_PAGE)
+		if (count_page(book, cell + i))
+			book->table_bytes += CELLS_OF_PAGE * sizeof(*cell);
+}
+
+void tr_book_count(struct tr_book *book)
+{
+	book->n_counted = 0;
+	book->table_bytes = book->areas.n_slots * sizeof(struct tr_area) +
+			    book->live.n_slots * sizeof(struct tr_block);
+	for (uint32_t i = 0; i < book->sites.n_sites; i++)
+		book->sites.site[i].live_bytes = book->sites.site[i].n_live = 0;
+	for (uint64_t i = 0; i < book->areas.n_slots; i++)
+		if (book->areas.slot[i].number)
+			count_area(book, book->areas.slot[i].cell);
+	for (uint64_t i = 0; i < book->live.n_slots; i++) {
+		const struct tr_block *block = &book->live.slot[i];
+
+		if (block->address > TR_GONE)
+			count_block(book, block->site,
+				    tr_live_size(&book->live, block));
+	}
 }
 
 /* ---- the book ---------------------------------------------------------- */
@@ -255,6 +290,8 @@ static bool init(struct tr_book *book)
 	book->random = tr_ticks() | 1;
 	book->countdown = 0;
 	tr_tracking.weight = 1;
+	book->is_plain = !book->is_locked && tr_tracking.mean_bytes <= 0 &&
+			 tr_tracking.max_frames == 1;
 	if (tr_tracking.mean_bytes <= 0)
 		return tr_live_grow(&book->live);
 	tr_tracking.weight = WEIGHT_ONE;
@@ -294,6 +331,7 @@ void tr_book_release(struct tr_book *book)
 	sites = book->sites;
 	memset(&book->sites, 0, sizeof(book->sites));
 	tr_live_release(&book->live);
+	tr_areas_release(&book->areas);
 	free(book->filter);
 	book->filter = NULL;
 	book->live_bytes = book->peak_bytes = 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define FIRST_NODES 39u	   /* with the chunk's head: less than a page */
 #define MOST_NODES 16384u  /* of a chunk: 1 MiB */
@@ -243,8 +244,40 @@ void tr_leave_until(struct tr_thread *thread, uintptr_t key)
 	tr_leave(thread, node);
 }
 
+/* ---- how long a thread waited for a processor -------------------------- */
+
+struct tr_delay tr_thread_delay(const struct tr_thread *thread)
+{
+	pid_t tid = __atomic_load_n(&thread->tid, __ATOMIC_ACQUIRE);
+
+	if (!tid)
+		return thread->delay;
+	return tr_delay_sum(thread->delay, thread->begin, tr_delay_read(tid));
+}
+
+void tr_thread_begin(struct tr_thread *thread)
+{
+	pid_t tid = gettid();
+
+	thread->begin = tr_delay_read(tid);
+	__atomic_store_n(&thread->tid, tid, __ATOMIC_RELEASE);
+}
+
+/* By the thread at its end or by the one that stops: the first one adds. */
+void tr_thread_end(struct tr_thread *thread)
+{
+	pid_t tid = __atomic_exchange_n(&thread->tid, 0, __ATOMIC_ACQ_REL);
+
+	if (tid)
+		thread->delay = tr_delay_sum(thread->delay, thread->begin,
+					     tr_delay_read(tid));
+}
+
+/* ---- the end ----------------------------------------------------------- */
+
 void tr_thread_close(struct tr_thread *thread, uint64_t now)
 {
+	tr_thread_end(thread);
 	if (thread->current == &thread->other) {
 		thread->other_depth = 1;
 		tr_leave_other(thread, now);

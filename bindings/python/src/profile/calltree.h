@@ -15,6 +15,10 @@
  * irregular and all its calls are timed. A long call that is not timed shows
  * in the coarse clock, which is read at 1 of 4.
  *
+ * While other programs have the processor, a call that is timed becomes long.
+ * Those not timed get their part of that wait from the kernel's count of it,
+ * else all of it would be the caller's own time: see delay.h.
+ *
  * Keys: the address of a code object, kept alive by the node; or the address
  * of a method definition with the lowest bit set, for functions in C.
  *
@@ -31,6 +35,7 @@
 #include "frames.h" /* first: Python.h says which interfaces of libc */
 
 #include "clock.h"
+#include "delay.h"
 
 struct tr_session;
 
@@ -81,6 +86,8 @@ struct tr_thread {
 	Py_tracefunc host_hook; /* what the host had installed, or NULL */
 	uint64_t state_id;	/* PyThreadState.id */
 	unsigned long ident;	/* threading.get_ident() */
+	pid_t tid;		/* while it is measured, else 0 */
+	struct tr_delay begin, delay; /* delay: of completed periods */
 	bool is_ended;
 };
 
@@ -120,6 +127,11 @@ void tr_note_long(struct tr_thread *thread, struct tr_node *node,
 void tr_leave_other(struct tr_thread *thread, uint64_t now);
 /* Closes calls down to the innermost open one with `key`, if there is one. */
 void tr_leave_until(struct tr_thread *thread, uintptr_t key);
+/* How long the thread waited for a processor, so far. */
+struct tr_delay tr_thread_delay(const struct tr_thread *thread);
+/* From here on it is measured; ends a period of it. */
+void tr_thread_begin(struct tr_thread *thread);
+void tr_thread_end(struct tr_thread *thread);
 /* Closes all open calls. */
 void tr_thread_close(struct tr_thread *thread, uint64_t now);
 /* Forgets open calls without adding their times. */

@@ -17,6 +17,7 @@ struct columns {
 	PyObject *threads;
 	struct tr_call_cost call;
 	double tick_s, overhead; /* overhead in ticks, until the end */
+	double wait; /* factor of what the present thread did not time */
 	uint64_t dropped;
 };
 
@@ -117,9 +118,9 @@ static double mean_ticks(const struct tr_node *node)
 }
 
 /*
- * Ticks of a path: those of the first and of long calls as they were, of the
- * others the mean of those timed, each without what it has of the profiler.
- * And the profiler's ticks around all calls.
+ * Ticks of a path: those of timed calls as they were, of the others the mean
+ * of those that were not long, each without what it has of the profiler. And
+ * the profiler's ticks around all calls.
  */
 static double estimate(struct columns *columns, const struct tr_node *node,
 		       uint64_t now, double *ret_cost)
@@ -132,13 +133,19 @@ static double estimate(struct columns *columns, const struct tr_node *node,
 	double mean = mean_ticks(node) - call->inside;
 	double exact = (double)(node->long_ticks + node->first_ticks) -
 		       n_exact * call->inside;
+	double n_untimed = n_other - node->n_timed;
+	double untimed = ((double)node->n_calls - n_timed) * call->untimed;
+	double timed = n_timed * (call->inside + call->outside);
 
 	if (is_open)
 		exact += (double)(now - node->start);
-	*ret_cost = n_timed * (call->inside + call->outside) +
-		    ((double)node->n_calls - n_timed) * call->untimed;
-	columns->overhead += *ret_cost;
-	return (exact > 0 ? exact : 0) + (mean > 0 ? mean * n_other : 0);
+	columns->overhead += timed + untimed;
+	*ret_cost = timed + untimed * columns->wait;
+	if (exact < 0)
+		exact = 0;
+	if (mean <= 0)
+		return exact;
+	return exact + mean * (node->n_timed + n_untimed * columns->wait);
 }
 
 static bool add_node(struct columns *columns, struct tr_thread *thread,
@@ -170,6 +177,7 @@ static bool add_thread(struct columns *columns, struct tr_thread *thread,
 	bool is_done;
 
 	mark_open(thread);
+	columns->wait = tr_delay_factor(tr_thread_delay(thread));
 	for (; chunk; chunk = chunk->next)
 		for (size_t i = 0; i < chunk->n_used; i++) {
 			if (!add_node(columns, thread, &chunk->node[i], now))

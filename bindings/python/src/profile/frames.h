@@ -74,8 +74,10 @@ static inline PyThreadState *tr_state_with_lock(void)
 {
 #if PY_VERSION_HEX >= 0x030d0000
 	return PyThreadState_GetUnchecked();
-#else
+#elif PY_VERSION_HEX >= 0x030c0000
 	return _PyThreadState_UncheckedGet();
+#else
+	return _PyThreadState_GET(); /* a load, no call */
 #endif
 }
 

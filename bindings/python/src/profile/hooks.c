@@ -63,16 +63,27 @@ static inline bool is_ours(enum domain domain)
 
 static inline void note(enum domain domain, void *block, size_t size)
 {
+	struct tr_book *book = book_of(domain);
+
 	newest = block;
-	if (block && !is_paused && is_ours(domain))
-		tr_book_add(book_of(domain), block, size);
+	if (TR_UNLIKELY(!block || is_paused || !is_ours(domain)))
+		return;
+	if (domain != RAW && TR_LIKELY(book->is_plain))
+		tr_book_add_plain(book, block, size);
+	else
+		tr_book_add(book, block, size);
 }
 
 /* True: the block was recorded. */
 static inline bool forget(enum domain domain, void *block)
 {
-	return block && is_on && is_ours(domain) &&
-	       tr_book_remove(book_of(domain), block);
+	struct tr_book *book = book_of(domain);
+
+	if (!block || !is_on || !is_ours(domain))
+		return false;
+	if (domain != RAW && TR_LIKELY(book->is_plain))
+		return tr_book_remove_plain(book, block);
+	return tr_book_remove(book, block);
 }
 
 static inline void *do_malloc(enum domain domain, size_t size)

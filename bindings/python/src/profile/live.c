@@ -90,6 +90,16 @@ bool tr_live_add_big(struct tr_live *live, uintptr_t address, size_t size)
 	return true;
 }
 
+size_t tr_live_size(const struct tr_live *live, const struct tr_block *block)
+{
+	if (block->size != TR_BIG)
+		return block->size;
+	for (size_t i = 0; i < live->n_big; i++)
+		if (live->big[i].address == block->address)
+			return live->big[i].size;
+	return TR_BIG;
+}
+
 size_t tr_live_take_big(struct tr_live *live, uintptr_t address)
 {
 	for (size_t i = 0; i < live->n_big; i++) {

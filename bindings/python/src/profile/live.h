@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Live blocks: address -> site and size. 16 bytes an entry, in pages of its
- * own, at most 5/8 full: about 28 bytes a block.
+ * Live blocks that are in no area: address -> site and size. 16 bytes an
+ * entry, in pages of its own, at most 5/8 full: about 28 bytes a block.
  *
  * Open addressing over any number of slots. A removed entry leaves a mark if
  * the slot behind it is in use; a new entry takes the first mark or free slot
@@ -48,6 +48,8 @@ static inline uint64_t tr_live_home(const struct tr_live *live,
 bool tr_live_grow(struct tr_live *live);
 bool tr_live_add_big(struct tr_live *live, uintptr_t address, size_t size);
 size_t tr_live_take_big(struct tr_live *live, uintptr_t address);
+/* Of a block that tr_live_find() or a walk over the slots gave. */
+size_t tr_live_size(const struct tr_live *live, const struct tr_block *block);
 void tr_live_remove_last(struct tr_live *live, uint64_t i);
 void tr_live_release(struct tr_live *live);
 

@@ -51,8 +51,10 @@ void tr_session_name(struct tr_session *session, uintptr_t key,
 static void on_thread_end(void *unused)
 {
 	(void)unused;
-	if (tr_self.generation == tr_active && tr_self.thread)
-		tr_self.thread->is_ended = true;
+	if (tr_self.generation != tr_active || !tr_self.thread)
+		return;
+	tr_thread_end(tr_self.thread);
+	tr_self.thread->is_ended = true;
 }
 
 static void make_end_key(void)
@@ -136,6 +138,7 @@ struct tr_thread *tr_thread_attach(void)
 	if (tr_self.thread) {
 		tr_self.thread->ident = state->thread_id;
 		tr_self.thread->stack_low = stack_low();
+		tr_thread_begin(tr_self.thread);
 		(void)pthread_once(&end_key_once, make_end_key);
 		(void)pthread_setspecific(end_key, tr_self.thread);
 	}
@@ -227,7 +230,10 @@ void tr_session_after_fork(void)
 	for (struct tr_thread *t = tr_running->threads; t; t = t->next)
 		if (t != tr_self.thread) {
 			tr_thread_drop_open(t);
+			t->tid = 0;
 			t->is_ended = true;
+		} else if (t->tid) {
+			tr_thread_begin(t);
 		}
 }
 

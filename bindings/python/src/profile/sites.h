@@ -25,13 +25,13 @@ struct tr_place {
 
 struct tr_site {
 	uint64_t key;
+	uint64_t total_bytes, n_total; /* n_...: in units of a weight */
+	uint64_t live_bytes, n_live;   /* by tr_book_count() */
 	struct tr_place *places; /* innermost first; NULL: none, or copied */
 	const char *copied_file; /* a site made without the lock */
 	int copied_line;
 	uint32_t n_places;
 	uint32_t n_frames; /* the stack may be longer than n_places */
-	uint64_t live_bytes, total_bytes;
-	uint64_t n_live, n_total; /* in units of the tracking's weight */
 };
 
 struct tr_text_block {
@@ -64,15 +64,13 @@ void tr_sites_release(struct tr_sites *sites);
 
 static inline uint64_t tr_place_key(tr_frame *frame)
 {
-	uintptr_t base;
-
 #if PY_VERSION_HEX < 0x030b0000
-	base = (uintptr_t)PyBytes_AS_STRING(frame->f_code->co_code);
+	return (uintptr_t)PyBytes_AS_STRING(frame->f_code->co_code) +
+	       (uint64_t)(int64_t)tr_frame_offset(frame);
 #else
 	/* Inside the code object's own memory, so no other has it. */
-	base = (uintptr_t)tr_frame_code(frame);
+	return tr_frame_place(frame);
 #endif
-	return base + (uint64_t)(int64_t)tr_frame_offset(frame);
 }
 
 static inline uint32_t tr_sites_slot(const struct tr_sites *sites,

@@ -65,7 +65,7 @@ static bool copy_site(struct row *row, const struct tr_site *site)
 	return true;
 }
 
-static bool copy_book(struct rows *rows, const struct tr_book *book)
+static bool copy_book(struct rows *rows, struct tr_book *book)
 {
 	size_t n = rows->n + book->sites.n_sites;
 	struct row *row = realloc(rows->row, (n + 1) * sizeof(*row));
@@ -73,6 +73,7 @@ static bool copy_book(struct rows *rows, const struct tr_book *book)
 	if (!row)
 		return false;
 	rows->row = row;
+	tr_book_count(book);
 	for (uint32_t i = 0; i < book->sites.n_sites; i++) {
 		const struct tr_site *site = &book->sites.site[i];
 
@@ -241,13 +242,18 @@ static PyObject *alloc_own(PyObject *self, PyObject *unused)
 	(void)self;
 	(void)unused;
 	for (int i = 0; i < TR_BOOKS; i++) {
-		const struct tr_book *book = &tr_tracking.book[i];
+		struct tr_book *book = &tr_tracking.book[i];
 
-		bytes += book->live.n_slots * sizeof(struct tr_block) +
+		if (book->is_locked)
+			(void)pthread_mutex_lock(&book->mutex);
+		tr_book_count(book);
+		bytes += book->table_bytes +
 			 book->sites.n_sites * sizeof(struct tr_site) +
 			 book->sites.n_slots * sizeof(uint32_t) +
 			 (book->filter ? TR_FILTER : 0);
-		blocks += book->live.n_used;
+		blocks += book->n_counted;
+		if (book->is_locked)
+			(void)pthread_mutex_unlock(&book->mutex);
 		lost += book->n_lost;
 		is_crowded = is_crowded || book->sites.is_crowded;
 	}

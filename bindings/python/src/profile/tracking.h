@@ -16,6 +16,7 @@
 #ifndef TR_PY_TRACKING_H
 #define TR_PY_TRACKING_H
 
+#include "areas.h"
 #include "live.h"
 #include "sites.h"
 
@@ -24,11 +25,15 @@
 #define TR_FILTER 65536u
 
 struct tr_book {
-	struct tr_live live;
+	bool is_plain; /* every block, by line, with the interpreter's lock */
+	struct tr_areas areas; /* small blocks */
+	struct tr_live live;   /* all others */
 	struct tr_sites sites;
 	uint64_t live_bytes;
 	uint64_t peak_bytes; /* of all books, as this one saw it */
 	uint64_t n_lost;     /* blocks that the table had no memory for */
+	/* By tr_book_count(): blocks, and what areas and live use. */
+	uint64_t n_counted, table_bytes;
 	int64_t countdown;   /* bytes until the next sample */
 	uint64_t random;
 	uint8_t *filter; /* sampled: blocks by hash; stays at 255 */
@@ -55,9 +60,77 @@ void tr_book_add(struct tr_book *book, void *block, size_t size);
 bool tr_book_remove(struct tr_book *book, void *block);
 /* Another object is in the block now: it belongs to the present line. */
 void tr_book_move(struct tr_book *book, void *block);
-uint64_t tr_tracking_bytes(void);
+/* Finds what each site has now: the hooks keep only what it ever had. */
+void tr_book_count(struct tr_book *book);
 uint64_t tr_tracking_peak(void);
 void tr_tracking_reset_peak(void);
+
+static inline uint64_t tr_book_bytes(const struct tr_book *book)
+{
+	/* Relaxed: another thread's sum a moment ago is good enough. */
+	return __atomic_load_n(&book->live_bytes, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t tr_tracking_bytes(void)
+{
+	return tr_book_bytes(&tr_tracking.book[TR_BOOK_PYTHON]) +
+	       tr_book_bytes(&tr_tracking.book[TR_BOOK_RAW]);
+}
+
+/*
+ * Each book keeps the highest sum of both that it saw: one writer for each
+ * figure. A sum is highest just after some block was added.
+ */
+static inline void tr_book_grow(struct tr_book *book, uint64_t bytes)
+{
+	uint64_t all;
+
+	__atomic_store_n(&book->live_bytes, book->live_bytes + bytes,
+			 __ATOMIC_RELAXED);
+	all = tr_tracking_bytes();
+	if (all > book->peak_bytes)
+		book->peak_bytes = all;
+}
+
+static inline void tr_book_shrink(struct tr_book *book, uint64_t bytes)
+{
+	__atomic_store_n(&book->live_bytes, book->live_bytes - bytes,
+			 __ATOMIC_RELAXED);
+}
+
+/* tr_book_add() for what is most frequent. */
+static inline void tr_book_add_plain(struct tr_book *book, void *block,
+				     size_t size)
+{
+	tr_cell *cell = tr_areas_find(&book->areas, (uintptr_t)block);
+	struct tr_site *site;
+	uint32_t index;
+
+	if (TR_UNLIKELY(size > TR_SMALL_BYTES || !cell || *cell)) {
+		if (cell && *cell)
+			(void)tr_book_remove(book, block);
+		tr_book_add(book, block, size);
+		return;
+	}
+	index = tr_sites_line(&book->sites, tr_state_with_lock());
+	*cell = tr_cell_of(index, size);
+	site = &book->sites.site[index];
+	site->total_bytes += size;
+	site->n_total++;
+	tr_book_grow(book, size);
+}
+
+/* tr_book_remove(), likewise. */
+static inline bool tr_book_remove_plain(struct tr_book *book, void *block)
+{
+	tr_cell *cell = tr_areas_find(&book->areas, (uintptr_t)block);
+
+	if (TR_UNLIKELY(!cell || !*cell))
+		return tr_book_remove(book, block);
+	tr_book_shrink(book, tr_cell_size(*cell));
+	*cell = 0;
+	return true;
+}
 
 /* hooks.c. With the interpreter's lock. */
 bool tr_hooks_start(unsigned max_frames, double mean_bytes);
