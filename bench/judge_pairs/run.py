@@ -171,7 +171,7 @@ def instructions(folder, times):
         for command in programs(folder).values():
             d = bench(["-n", "1", "-w", "0", "--profile", "0",
                        "--instructions=callgrind"],
-                      command(0.2), command(0.2 * 1.01))
+                      command(0.5), command(0.5 * 1.01))
             n += 1
             found += any(f["figure"] == "instructions"
                          and f["answer"] == "slower"
