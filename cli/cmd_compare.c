@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tare compare: training runs side by side. */
+/* tare compare: two sides of runs, or training runs side by side. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +7,7 @@
 
 #include "args.h"
 #include "compare.h"
+#include "compare_sides.h"
 #include "message.h"
 #include "output.h"
 #include "runs.h"
@@ -18,6 +19,7 @@ static struct {
 	const char *target_f1;
 	const char *title;
 	const char *html;
+	const char *markdown;
 	bool csv;
 	bool json;
 } opts;
@@ -27,6 +29,8 @@ static struct {
 static const struct option_spec options[] = {
 	OPTION_TEXT(0, "html", &opts.html, "FILE",
 		    "write a page with plots; - is standard output"),
+	OPTION_TEXT(0, "markdown", &opts.markdown, "FILE",
+		    "of two sides: write tables for a pull request"),
 	OPTION_FLAG(0, "csv", &opts.csv,
 		    "write CSV, one row per configuration"),
 	OPTION_JSON(&opts.json),
@@ -170,6 +174,19 @@ static int judge(const struct args *args, tare_comparison *c,
 	return show(c, result);
 }
 
+/* Two words without options for trainings may be two sides. */
+static bool take_sides(const struct args *args, int *ret_code)
+{
+	const struct compare_output output = { opts.html, opts.markdown,
+					       opts.json };
+
+	return args->n_operands == 2 && !opts.by && !opts.baseline &&
+	       !opts.csv && !opts.target_loss && !opts.target_f1 &&
+	       !opts.title &&
+	       compare_sides(args->operands[0], args->operands[1], &output,
+			     ret_code);
+}
+
 static int compare(struct args *args)
 {
 	tare_compare_options how;
@@ -177,8 +194,11 @@ static int compare(struct args *args)
 	int code = parse(args, &how), unread = CODE_OK;
 	size_t n = 0;
 
-	if (code)
+	if (code || take_sides(args, &code))
 		return code;
+	if (opts.markdown)
+		return message_usage("--markdown needs two sides of runs that "
+				     "are no trainings: OLD NEW");
 	if (tare_comparison_new(&c))
 		return message_error("compare", args->operands[0],
 				     TARE_ENOMEM);
@@ -198,9 +218,14 @@ static int compare(struct args *args)
 
 const struct command cmd_compare = {
 	.name = "compare",
-	.usage = "FILE|FOLDER|RUN... [--html FILE] [options]",
-	.summary = "compare training runs: speedup, efficiency, scores",
+	.usage = "OLD NEW [options], or FILE|FOLDER|RUN... [options]",
+	.summary = "compare two runs or sets of runs, or training runs",
 	.examples =
+		"  tare compare last~1 last              what changed, and "
+		"where\n"
+		"  tare compare HEAD~1 HEAD              runs recorded under "
+		"revisions\n"
+		"  tare compare './old/*.tare' ./new/ --markdown pr.md\n"
 		"  tare compare results/*.csv            a table\n"
 		"  tare compare results/ --html r.html   all runs of a folder, "
 		"as a page\n"
@@ -208,8 +233,9 @@ const struct command cmd_compare = {
 		"phase\n"
 		"  tare compare results/ --target-f1 0.8  time until F1 is "
 		"0.8\n",
-	.notes = "runs of one configuration are repeats: means with 95 % "
-		 "intervals\n" NOTE_RUN,
+	.notes = "OLD and NEW are runs, folders or patterns of ledgers, or git "
+		 "revisions\nruns of one configuration are repeats: means "
+		 "with 95 % intervals\n" NOTE_RUN,
 	.options = options,
 	.max_operands = OPERANDS_ANY,
 	.run = compare,

@@ -22,7 +22,8 @@ enum exit_code {
 	CODE_OK = 0,
 	CODE_FOUND = 1, /* the check found a problem */
 	CODE_USAGE = 2,
-	CODE_IO = 3 /* input or output; what was asked for is not there */
+	CODE_IO = 3, /* input or output; what was asked for is not there */
+	CODE_UNSURE = 4 /* tare check: more runs are needed to tell */
 };
 
 /* What `show` gets if the user's word means several processes. */
@@ -76,6 +77,8 @@ extern const struct command cmd_export;
 extern const struct command cmd_verify;
 extern const struct command cmd_trend;
 extern const struct command cmd_alerts;
+extern const struct command cmd_bench;
+extern const struct command cmd_check;
 extern const struct command cmd_amdahl;
 extern const struct command cmd_changes;
 extern const struct command cmd_compare;

@@ -24,7 +24,8 @@ static const struct command *const commands[] = {
 	&cmd_stages,  &cmd_amdahl,  &cmd_mpi,	 &cmd_merge, &cmd_top,
 	&cmd_ls,      &cmd_rm,
 	&cmd_records, &cmd_summary, &cmd_trend,	 &cmd_compare,
-	&cmd_changes, &cmd_history, &cmd_export,
+	&cmd_bench,   &cmd_check,   &cmd_changes, &cmd_history,
+	&cmd_export,
 	&cmd_verify,
 	&cmd_ctl,     &cmd_config,  &cmd_doctor, &cmd_serve, &cmd_url,
 	&cmd_alerts,  &cmd_flags,
@@ -70,7 +71,7 @@ static void overview(FILE *stream)
 		(void)fprintf(stream, "  %-8s  %s\n", commands[i]->name,
 			      commands[i]->summary);
 	(void)fputs("\nexit status: 0 ok, 1 problem found, 2 wrong usage, "
-		    "3 input or output\n",
+		    "3 input or output, 4 cannot tell\n",
 		    stream);
 }
 

@@ -17,8 +17,13 @@ _tare_options() {
 	stages) echo "-f --factor --process --json" ;;
 	amdahl) echo "-f --factor --of --total -n --top -w --worth --process --json" ;;
 	mpi) echo "--json" ;;
-	compare) echo "--html --csv --json --baseline --by --target-loss
+	check) echo "--against --limit -n --runs --time --budget --junit --github
+		--seed --json" ;;
+	compare) echo "--html --markdown --csv --json --baseline --by --target-loss
 		--target-f1 --title" ;;
+	bench) echo "-n --runs --time -w --warmup --prepare -p --parameter --name
+		--limit --instructions -i --ignore-failure --show-output --input --profile
+		--seed --separator --json --csv --markdown" ;;
 	history) echo "-f --figure --figures --project --machine --source --from
 		--to -n --limit --json --svg -c --column --name --keep --older" ;;
 	changes) echo "-c --column --least --newest --json --details" ;;
@@ -126,6 +131,12 @@ _tare_takes_value() {
 	export:--keep | \
 	export:--output | export:--name | export:--source | export:--type | \
 	export:--last | export:--from | export:--to | export:--values | \
+	bench:--profile | check:--against | check:--limit | check:-n | \
+	check:--runs | check:--time | check:--budget | check:--junit | \
+	check:--seed | compare:--markdown | bench:-[nwp] | bench:--runs | bench:--time | bench:--warmup | \
+	bench:--prepare | bench:--parameter | bench:--name | bench:--limit | \
+	bench:--input | bench:--seed | bench:--separator | bench:--json | \
+	bench:--csv | bench:--markdown | \
 	export:--limit) return 0 ;;
 	esac
 	return 1
@@ -149,7 +160,7 @@ _tare_fill() {
 
 _tare() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="run report tree flame alloc stages amdahl mpi merge top ls rm records summary trend compare changes history export verify ctl config doctor serve url alerts flags help"
+	local commands="run report tree flame alloc stages amdahl mpi merge top ls rm records summary trend compare bench check changes history export verify ctl config doctor serve url alerts flags help"
 	local command=${COMP_WORDS[1]} at
 
 	COMPREPLY=()
@@ -162,7 +173,7 @@ _tare() {
 		return
 	fi
 	at=$(_tare_operand_at 1 "$command")
-	if [[ $command == run && -n $at ]]; then
+	if [[ $command =~ ^(run|bench|check)$ && -n $at ]]; then
 		# From here on the words belong to the program.
 		if declare -F _command_offset >/dev/null; then
 			_command_offset "$at"
@@ -183,7 +194,7 @@ _tare() {
 		return
 	fi
 	case $command in
-	run) mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word") ;;
+	run | bench | check) mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word") ;;
 	report) _tare_fill "functions scopes values counters monitor gpu records all
 		$(_tare_runs)" "$word" ;;
 	tree | flame | alloc | records | summary | stages | amdahl | mpi | trend | export | rm)

@@ -373,6 +373,12 @@ void tr_process_remember_parent(void);
 /* "key=value\n" lines: command, program, parent, host, cpu, git, folder. */
 size_t tr_process_describe(char *out, size_t size);
 
+/* ---- git.c ------------------------------------------------------------- */
+
+/* The commit that is checked out in a folder; false: it is not the top of a
+ * repository or a worktree of git. */
+bool tr_git_revision(const char *folder, char *out, size_t size);
+
 /* Address of this process's mapping of the named file, or NULL. */
 void *tr_mapping_find(const char *name);
 /*

@@ -20,6 +20,7 @@
 #include <tare/read/judge.h>
 
 #include "base/text.h"
+#include "read/judge/explain.h"
 #include "read/judge/pairs.h"
 #include "read/view.h"
 

@@ -243,6 +243,8 @@ struct tr_paid {
  */
 int tr_functions_paid(tare_view *view, struct tr_frames *frames,
 		      struct tr_paid **ret_rows, size_t *ret_n);
+/* Is it code of libc, of the C++ library or of the kernel, or starts them? */
+bool tr_function_is_runtime(const char *module, const char *name);
 /* Is this the file of libc, of the C++ library, or the like? */
 bool tr_is_runtime_module(const char *module);
 /* The next frames below `node`, with runtime code folded. */

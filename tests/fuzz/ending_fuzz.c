@@ -49,7 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    again.at_ns != ending.at_ns ||
 	    again.peak_bytes != ending.peak_bytes ||
 	    again.pid != ending.pid || again.cpu_ns != ending.cpu_ns ||
-	    again.runs != ending.runs)
+	    again.runs != ending.runs || again.wall_ns != ending.wall_ns ||
+	    again.queued_ns != ending.queued_ns)
 		__builtin_trap();
 	return 0;
 }

@@ -297,41 +297,18 @@ static void describe_cpu(struct description *d)
 	describe(d, "cpu", at);
 }
 
-/* Follows .git/HEAD of the folder or one above it, without running git. */
-static bool read_git_head(const char *git, char *out, size_t size)
-{
-	char path[1280], text[256] = "HEAD"; /* a folder of 1 KiB and a ref */
-	const char *name = text;
-
-	do {
-		(void)snprintf(path, sizeof(path), "%s/%s", git, name);
-		if (!tr_file_text(path, text, sizeof(text)))
-			return false;
-		text[strcspn(text, "\n")] = '\0';
-		/* Once: a ref does not refer to another ref here. */
-		name = name == text && strncmp(text, "ref: ", 5) == 0 ?
-			       text + 5 :
-			       NULL;
-	} while (name);
-	(void)snprintf(out, size, "%.40s", text);
-	return true;
-}
-
 static void describe_git(struct description *d, const char *folder)
 {
 	char path[1024], revision[48];
 
 	(void)snprintf(path, sizeof(path) - 8, "%s", folder);
 	for (int up = 0; up < 32; up++) {
-		size_t len = strlen(path);
 		char *slash;
 
-		strcpy(path + len, "/.git");
-		if (read_git_head(path, revision, sizeof(revision))) {
+		if (tr_git_revision(path, revision, sizeof(revision))) {
 			describe(d, "git", revision);
 			return;
 		}
-		path[len] = '\0';
 		slash = strrchr(path, '/');
 		if (!slash)
 			return;

@@ -225,6 +225,20 @@ int tr_verdict_is_above(const struct tr_verdict *v, double limit)
 	return v->low > limit ? 1 : v->near_high <= limit ? 0 : -1;
 }
 
+uint64_t tr_verdict_needed(const struct tr_verdict *v, double limit)
+{
+	double z = tr_student(1e7, TR_JUDGE_ALARM), far, error, times;
+
+	if (isnan(v->low) || v->high <= v->low)
+		return 0;
+	error = tr_maths_log((1 + v->high) / (1 + v->low)) / 2 / z;
+	far = fabs(tr_maths_log((1 + v->change) / (1 + limit)));
+	/* A change just at the limit would take for ever. */
+	far = tr_most(far, tr_maths_log(1 + limit) / 4);
+	times = (z + tr_student(1e7, 2 * (1 - TR_JUDGE_FOUND))) * error / far;
+	return (uint64_t)tr_most(v->n * times * times, v->n) + 1;
+}
+
 static enum tr_answer answer_of(const struct tr_verdict *v,
 				const struct tr_judge_rule *rule)
 {

@@ -67,6 +67,12 @@ const char *tr_answer_text(enum tr_answer answer);
  * that is no number above 0 are left out. */
 struct tr_verdict tr_judge_pairs(const double *old, const double *now,
 				 size_t n, const struct tr_judge_rule *rule);
+/*
+ * Takes out of now[i] what disturbed it more than old[i] was, by a slope that
+ * is found in the pairs, if that makes them less noisy. See nuisance.c.
+ */
+void tr_judge_adjust(const double *old, double *now, const double *nuisance,
+		     size_t n);
 /* Of two sets of runs that were not measured in turn. */
 struct tr_verdict tr_judge_sets(const double *old, size_t n_old,
 				const double *now, size_t n_now,
@@ -74,11 +80,14 @@ struct tr_verdict tr_judge_sets(const double *old, size_t n_old,
 /* The change is between +- this, in 95 % of cases; NAN: not known. */
 double tr_verdict_within(const struct tr_verdict *verdict);
 /*
- * Is the change from the old to the new above a limit (1), not above it (0)
+ * Is the change from the old to the new above a limit (1), not above it (0),
  * or not known (-1)? Above with the certainty of the interval, not above in
  * 95 % of cases.
  */
 int tr_verdict_is_above(const struct tr_verdict *verdict, double limit);
+
+/* Pairs with which that would be known in 95 % of cases; 0: not known. */
+uint64_t tr_verdict_needed(const struct tr_verdict *verdict, double limit);
 
 /* ---- signed_rank.c ----------------------------------------------------- */
 

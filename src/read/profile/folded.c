@@ -81,6 +81,12 @@ static bool is_runtime_name(const char *name)
 	       (strstr(name, "::") && begins_with_any(qualified(name), spaces));
 }
 
+bool tr_function_is_runtime(const char *module, const char *name)
+{
+	return tr_is_runtime_module(module) || is_runtime_name(name) ||
+	       strcmp(name, TR_KERNEL_NAME) == 0;
+}
+
 /* ---- names of runtime code --------------------------------------------- */
 
 /* Length of a name without the instruction set that it was made for. */

@@ -25,14 +25,14 @@
 #define RUNS_A_THREAD 64u /* fewer are not worth a thread */
 #define SUMMARY_MOST (1l << 30)
 
-struct work {
+struct merging {
 	const char *const *paths;
 	size_t n, next;
 	const tare_filter *filter;
 };
 
 struct worker {
-	struct work *work;
+	struct merging *merging;
 	tare_merge *merge;
 	pthread_t thread;
 	int err;
@@ -122,10 +122,10 @@ static int add_file(tare_merge *merge, const char *path,
 
 /* ---- threads ----------------------------------------------------------- */
 
-static void *work(void *arg)
+static void *merge_some(void *arg)
 {
 	struct worker *worker = arg;
-	struct work *all = worker->work;
+	struct merging *all = worker->merging;
 
 	while (!worker->err) {
 		/* Relaxed: each only needs a number of its own. */
@@ -170,9 +170,9 @@ static int run_threads(struct worker *worker, unsigned n)
 	int err = 0;
 
 	while (started < n && pthread_create(&worker[started].thread, NULL,
-					     work, &worker[started]) == 0)
+					     merge_some, &worker[started]) == 0)
 		started++;
-	(void)work(&worker[0]);
+	(void)merge_some(&worker[0]);
 	for (unsigned i = 1; i < started; i++)
 		(void)pthread_join(worker[i].thread, NULL);
 	for (unsigned i = 0; i < n && !err; i++)
@@ -180,14 +180,14 @@ static int run_threads(struct worker *worker, unsigned n)
 	return err ? err : join_all(worker, n);
 }
 
-static int merge_all(struct work *all, tare_merge **ret_merge)
+static int merge_all(struct merging *all, tare_merge **ret_merge)
 {
-	struct worker worker[THREADS_MOST] = { { .work = all } };
+	struct worker worker[THREADS_MOST] = { { .merging = all } };
 	unsigned n = wanted_threads(all->n);
 	int err = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		worker[i] = (struct worker){ .work = all,
+		worker[i] = (struct worker){ .merging = all,
 					     .merge = tr_merge_new() };
 		if (!worker[i].merge)
 			err = TARE_ENOMEM;
@@ -210,7 +210,7 @@ TARE_API int tare_merge_files(const char *const *paths, size_t n,
 			      tare_merge **ret_merge)
 {
 	tare_filter own;
-	struct work all = { .paths = paths, .n = n };
+	struct merging all = { .paths = paths, .n = n };
 
 	if ((n && !paths) || !ret_merge || !tr_filter_take(&filter, &own))
 		return TARE_EINVAL;
