@@ -43,7 +43,8 @@ true
 END_SH
 
 expect_status 0 "$TARE" run --json run.json -- sh script.sh
-expect_has "$err" "6 processes of 3 programs" "the first sentence counts"
+expect_has "$(echo $err)" "6 of 7 processes were measured, 3 programs" \
+	"the first sentence counts"
 expect_is "$(grep -c '^programs' <<<"$err")" 1 "there is one table"
 expect_has_not "$err" "also '" "instead of a line for each process"
 lines=$(wc -l <<<"$err")
@@ -78,7 +79,8 @@ fi
 
 # The same later.
 expect_status 0 "$TARE" report
-expect_has "$out" "6 processes of 3 programs" "tare report shows all"
+expect_has "$(echo $out)" "6 of 7 processes were measured, 3 programs" \
+	"tare report shows all"
 expect_status 0 "$TARE" report --json
 expect_json "$out" "len(d['programs']), 'run' in d" "(3, True)" \
 	"as JSON beside the report of the run"
