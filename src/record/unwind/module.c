@@ -293,6 +293,17 @@ static bool is_missing(uint64_t address)
 	return is_missing;
 }
 
+/* Is it in no module, and the dynamic linker does not know it either? */
+static bool is_unknown(uint64_t address)
+{
+	const struct tr_code *code = enter_and_search(address);
+	struct tr_found found;
+	bool is_unknown = !code && !tr_find(address, &found);
+
+	tr_code_leave();
+	return is_unknown;
+}
+
 /* Code of a file that the program has mapped itself. */
 static bool add_again(const uint64_t *address, uint32_t n,
 		      const struct tr_unwind_watch *watch)
@@ -326,7 +337,7 @@ static void look_at_missed(const struct tr_unwind_watch *watch)
 
 		if (address && is_missing(address))
 			is_any |= add_found(address, watch);
-		else if (address)
+		else if (address && is_unknown(address))
 			unknown[n_unknown++] = address;
 	}
 	if (n_unknown)
