@@ -11,6 +11,14 @@
 
 #include "read/view.h"
 
+/* ---- monitored.c ------------------------------------------------------- */
+
+/* The monitor's sources, in the order of reports. */
+#define TR_MONITOR_SOURCES 3
+extern const char *const tr_monitor_sources[TR_MONITOR_SOURCES];
+/* Place of a source in that order; of others TR_MONITOR_SOURCES. */
+size_t tr_stats_monitor_source(const tare_stats *stats);
+
 /* ---- stats.c ----------------------------------------------------------- */
 
 /* Order of rows: most total time first, then by name. For qsort(). */

@@ -9,32 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "read/stats.h"
+
 #define MINUTE_NS INT64_C(60000000000)
-
-static const char *const sources[] = { "process", "system", "gpu" };
-
-#define N_SOURCES (sizeof(sources) / sizeof(sources[0]))
-
-static size_t source_rank(const tare_stats *s)
-{
-	size_t i = 0;
-
-	while (i < N_SOURCES && strcmp(sources[i], s->source) != 0)
-		i++;
-	return i;
-}
-
-TARE_API bool tare_stats_is_monitor(const tare_stats *stats)
-{
-	return stats && stats->kind == TARE_KIND_GAUGE &&
-	       source_rank(stats) < N_SOURCES;
-}
 
 /* By source, then in the order in which the monitor registered them. */
 static int compare(const void *a, const void *b)
 {
 	const struct tr_monitored *x = a, *y = b;
-	size_t rx = source_rank(&x->stats), ry = source_rank(&y->stats);
+	size_t rx = tr_stats_monitor_source(&x->stats);
+	size_t ry = tr_stats_monitor_source(&y->stats);
 
 	if (rx != ry)
 		return rx < ry ? -1 : 1;
@@ -71,8 +55,8 @@ static int add_trend(tare_view *view, const tare_filter *filter,
 	if (filter)
 		mine = *filter;
 	if (!mine.n_sources) {
-		mine.sources = sources;
-		mine.n_sources = N_SOURCES;
+		mine.sources = tr_monitor_sources;
+		mine.n_sources = TR_MONITOR_SOURCES;
 	}
 	if (window_ns <= 0 || mine.last_values)
 		return 0;
