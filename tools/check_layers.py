@@ -10,9 +10,10 @@ room in LAYERS names, the headers of its own room, and the public ones. With
 these folders takes from another room must come from a room that LAYERS names.
 
 Outside: examples and bench include public headers and their own files only;
-cli, server and symbols are one program, name each other's files from the top,
-and may open the doors of base/, ledger/layout, ledger/read, ledger/runs, read/
-and render/. preload and mpi may open all but read/ and render/.
+cli, server, store and symbols are one program, name each other's files from
+the top, and may open the doors of base/, ledger/layout, ledger/read,
+ledger/runs, read/ and render/. preload and mpi may open all but read/ and
+render/.
 """
 
 import argparse
@@ -29,8 +30,9 @@ RECORDER = ("base/", "ledger/layout", "ledger/runs", "ledger/write",
             "record/")
 # Part of the tree -> neighbours in the same program, doors it may open.
 OUTSIDE = {
-    "cli": (("server", "symbols"), READER),
+    "cli": (("server", "store", "symbols"), READER),
     "server": (("cli",), READER),
+    "store": ((), READER),
     "symbols": ((), ()),
     "examples": ((), ()),
     "bench": ((), ()),
