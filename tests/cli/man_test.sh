@@ -94,7 +94,7 @@ id=$("$TARE" ls --ids)
 expect_is "$(complete_bash tare re)" "report records" "bash: commands"
 expect_is "$(complete_bash tare tree "")" "last last~1 worker $id" \
 	"bash: runs"
-parts="functions scopes values counters monitor records all"
+parts="functions scopes values counters monitor gpu records all"
 expect_is "$(complete_bash tare report "")" "$parts last last~1 worker $id" \
 	"bash: parts of a report, and runs"
 expect_is "$(complete_bash tare report --so)" "--sort --source" "bash: options"

@@ -9,9 +9,9 @@
 of_run="report tree flame alloc stages amdahl mpi records summary trend compare
 	export verify"
 of_live="top ctl"
-of_runs="ls rm"
+of_runs="ls rm merge history"
 of_server="url alerts"
-of_none="bench check config doctor flags run serve"
+of_none="bench changes check config doctor flags run serve"
 expect_is "$("$TARE" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' |
 	sort | xargs)" \
 	"$(printf '%s\n' $of_run $of_live $of_runs $of_server $of_none | sort |

@@ -384,7 +384,7 @@ static const struct packed table[] = {
 	CHOICE(gpu_kernels, GPU_KERNELS, "off", "off, all or steps",
 	       gpu_modes, AT_START,
 	       "Record GPU kernels and copies: all, or those of scheduled "
-	       "steps (trace_steps). Needs 'tare run --gpu=kernels'."),
+	       "steps (enable_profiler). Needs 'tare run --gpu=kernels'."),
 	SWITCH(gpu_stacks, GPU_STACKS, "true", AT_START,
 	       "Record the stack and the scope of the calls that start GPU "
 	       "kernels."),
