@@ -86,7 +86,7 @@ static void reset_in_child(void)
 /* A limit on address space is meant for the host: take little of it. */
 static void choose_max_threads(void)
 {
-	uint64_t most = tr_memory_space() / 32 / sizeof(struct tr_thread);
+	uint64_t most = tr_memory_space() / 64 / sizeof(struct tr_thread);
 
 	if (most < tr_max_threads)
 		tr_max_threads = most < 16 ? 16 : (uint32_t)most;
