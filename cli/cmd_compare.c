@@ -225,7 +225,7 @@ const struct command cmd_compare = {
 		"where\n"
 		"  tare compare HEAD~1 HEAD              runs recorded under "
 		"revisions\n"
-		"  tare compare './old/*.tare' ./new/ --markdown pr.md\n"
+		"  tare compare './before/*.tare' ./after/ --markdown pr.md\n"
 		"  tare compare results/*.csv            a table\n"
 		"  tare compare results/ --html r.html   all runs of a folder, "
 		"as a page\n"

@@ -436,7 +436,7 @@ int main(void)
 END
 $CC -g -O0 -o leaky leaky.c
 expect_status 0 "$TARE" run --alloc -- sh -c './leaky; ./leaky; :'
-expect_has "$err" "alone: tare alloc adds up all processes" \
+expect_has "$err" "of 3 processes, added up" \
 	"whose allocations the report has"
 expect_status 1 "$TARE" alloc --leaks --json
 expect_json "$out" \

@@ -102,6 +102,16 @@ def differences(want, got, at=""):
     return [] if want == got else [f"{at}: {want!r}, now {got!r}"]
 
 
+def raise_peak(facts):
+    """Readers before 3.3 could show a peak below what was in use at the end."""
+    allocations = facts.get("allocations")
+    if allocations:
+        for peak, live in (("peak_allocs", "live"),
+                           ("peak_bytes", "live_bytes")):
+            allocations[peak] = max(allocations[peak], allocations[live])
+    return facts
+
+
 def unpack(folder, name, to):
     with lzma.open(os.path.join(folder, name)) as packed:
         path = os.path.join(to, name[:-3])
@@ -130,7 +140,7 @@ def check(tare, folder):
     print(f"1..{len(names)}")
     for number, name in enumerate(names, 1):
         with lzma.open(os.path.join(folder, name[:-3] + ".json.xz")) as file:
-            want = json.load(file)
+            want = raise_peak(json.load(file))
         with tempfile.TemporaryDirectory() as to:
             try:
                 found = differences(want, facts_of(
