@@ -28,14 +28,16 @@ static bool is_installed(const char *file)
 	return false;
 }
 
-/* Libraries between a program and its GPU. */
+/* Libraries between a program and its GPU, and those of the runtime. */
 static bool is_plumbing(const char *module)
 {
 	static const char *const beginnings[] = {
 		"libtare", "libcuda", "libcupti", "libtorch", "libc10",
-		"libcublas", "libcudnn", "libc.so", "libpython",
+		"libcublas", "libcudnn", "libpython",
 	};
 
+	if (tr_is_runtime_module(module))
+		return true;
 	for (unsigned i = 0; i < TR_N_OF(beginnings); i++)
 		if (strncmp(module, beginnings[i], strlen(beginnings[i])) == 0)
 			return true;
