@@ -116,53 +116,82 @@ def test_totals():
         check(gpu["clock"]["error_ns"] < 5000, of + "times within 5 us")
 
 
+def facts_of_loading(what, own, gpu):
+    idle = gpu["idle"]
+    first = idle["causes"][0]
+    work = sum(k["total_ns"] for k in gpu["kernels"])
+    data = idle["by_cause_ns"]["data loading"]
+    # The GPU works while the loader runs, or earlier, where the thread lost
+    # its processor between two launches.
+    most = own["data_ms"] * 1e6
+    return [
+        (first["cause"] == "data loading" and first["scope"] == "data",
+         f"{what}: its cause and its scope"),
+        (0.9 * (most - work) <= data <= most,
+         f"{what}: {data / 1e6:.1f} ms; the loader took "
+         f"{most / 1e6:.1f} ms, the GPU {work / 1e6:.1f} ms"),
+        (near(idle["busy_ns"] + idle["idle_ns"], idle["span_ns"], 1e-6),
+         f"{what}: idle and busy time are all"),
+        (near(sum(idle["by_cause_ns"].values()), idle["idle_ns"], 1e-6),
+         f"{what}: causes add up"),
+        (idle["steps"] >= 59, f"{what}: its steps"),
+    ]
+
+
+def facts_of_waiting(_what, _own, gpu):
+    idle = gpu["idle"]
+    first = idle["causes"][0]
+    return [
+        (first["cause"] == "synchronisation" and
+         "gpu_program.c" in first["place"],
+         f"waiting each step: its cause and its line: {first}"),
+        (near(idle["by_cause_ns"]["synchronisation"], idle["idle_ns"], 0.1),
+         "waiting each step: its time"),
+    ]
+
+
+def facts_of_launches(_what, own, gpu):
+    # Where it lost its processor between two launches, some of that counts.
+    found = gpu["idle"]["by_cause_ns"]["launch overhead"] / 1e6
+    short = own["short_ms"]
+    return [
+        (0.9 * short <= found <= 1.1 * short + own["long_ms"],
+         f"launch-bound: {found:.1f} ms; {short:.1f} ms between launches, "
+         f"{own['long_ms']:.1f} ms without a processor"),
+    ]
+
+
+def facts_of_code(_what, _own, gpu):
+    first = gpu["idle"]["causes"][0]
+    return [
+        (first["cause"] == "code of the program" and
+         "gpu_program.c" in first["place"], f"own code: its line: {first}"),
+    ]
+
+
+def facts_of_work(_what, _own, gpu):
+    return [
+        (gpu["idle"]["idle_ns"] < 0.2 * gpu["idle"]["span_ns"],
+         "a busy GPU is not called idle"),
+    ]
+
+
 def test_causes():
     scene = Scene()
     # The GPU has 1.1 ms of work a step: what the loader takes beyond it.
-    for what in ("loader", "collate"):
-        own, gpu = scene.run(what, steps=60)
-        idle = gpu["idle"]
-        first = idle["causes"][0]
-        check(first["cause"] == "data loading" and
-              first["scope"] == "data", f"{what}: its cause and its scope")
-        work = sum(k["total_ns"] for k in gpu["kernels"])
-        data = idle["by_cause_ns"]["data loading"]
-        # The GPU works while the loader runs, or earlier, where the thread
-        # lost its processor between two launches.
-        most = own["data_ms"] * 1e6
-        check(0.9 * (most - work) <= data <= most,
-              f"{what}: {data / 1e6:.1f} ms; the loader took "
-              f"{most / 1e6:.1f} ms, the GPU {work / 1e6:.1f} ms")
-        check(near(idle["busy_ns"] + idle["idle_ns"], idle["span_ns"], 1e-6),
-              f"{what}: idle and busy time are all")
-        check(near(sum(idle["by_cause_ns"].values()), idle["idle_ns"], 1e-6),
-              f"{what}: causes add up")
-        check(idle["steps"] >= 59, f"{what}: its steps")
-    own, gpu = scene.run("item", steps=60)
-    causes = gpu["idle"]["by_cause_ns"]
-    check(gpu["idle"]["causes"][0]["cause"] == "synchronisation" and
-          "gpu_program.c" in gpu["idle"]["causes"][0]["place"],
-          "waiting each step: its cause and its line")
-    check(near(causes["synchronisation"], gpu["idle"]["idle_ns"], 0.1),
-          "waiting each step: its time")
-    own, gpu = scene.run("launch", steps=40)
-    causes = gpu["idle"]["by_cause_ns"]
-    # Where it lost its processor between two launches, some of that counts.
-    found, short = causes["launch overhead"] / 1e6, own["short_ms"]
-    check(0.9 * short <= found <= 1.1 * short + own["long_ms"],
-          f"launch-bound: {found:.1f} ms; {short:.1f} ms between launches, "
-          f"{own['long_ms']:.1f} ms without a processor")
-    for _ in range(3):  # without its processor, it waits for that
-        own, gpu = scene.run("code", steps=40)
-        first = gpu["idle"]["causes"][0]
-        is_found = (first["cause"] == "code of the program" and
-                    "gpu_program.c" in first["place"])
-        if is_found:
-            break
-    check(is_found, f"own code: its line: {first}")
-    own, gpu = scene.run("busy", steps=40)
-    check(gpu["idle"]["idle_ns"] < 0.2 * gpu["idle"]["span_ns"],
-          "a busy GPU is not called idle")
+    for what, steps, facts_of in (("loader", 60, facts_of_loading),
+                                  ("collate", 60, facts_of_loading),
+                                  ("item", 60, facts_of_waiting),
+                                  ("launch", 40, facts_of_launches),
+                                  ("code", 40, facts_of_code),
+                                  ("busy", 40, facts_of_work)):
+        # Other programs take processors away, which moves all of these.
+        for _ in range(3):
+            facts = facts_of(what, *scene.run(what, steps=steps))
+            if all(is_ok for is_ok, _text in facts):
+                break
+        for is_ok, text in facts:
+            check(is_ok, text)
 
 
 def test_stacks():
