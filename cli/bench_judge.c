@@ -6,7 +6,7 @@
  * time hides what the CPU time shows and the program hardly waits. This choice
  * looks at the size of differences and never at their direction, so it adds
  * no false alarm. All other figures share a second budget of false alarms;
- * instructions, which somebody asked for, have one of their own.
+ * instructions, which are counted only on request, have one of their own.
  */
 #include "bench.h"
 

@@ -11,7 +11,7 @@
 #include "message.h"
 #include "output.h"
 
-/* A verdict of 1 % needs about so many pairs on a shared machine. */
+/* A verdict of 1 % needs about this number of pairs on a shared machine. */
 #define USUAL_ROUNDS 20u
 #define ROUNDS_MOST 100000u
 #define PROFILED 5u

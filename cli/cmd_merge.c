@@ -2,7 +2,7 @@
 /*
  * tare merge: what many runs measured, added up, as a table or as a summary:
  * a file that can be merged with others. For jobs of a thousand processes on
- * many hosts: each host merges its own runs, and somebody the summaries.
+ * many hosts: each host merges its own runs, and one last merge reads them.
  */
 #include <dirent.h>
 #include <stdio.h>

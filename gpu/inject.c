@@ -146,7 +146,7 @@ static void settle(const struct tr_gpu_region *state)
 	}
 }
 
-/* Nothing came of what was launched: somebody else gets the records. */
+/* Nothing came of what was launched: another tool gets the records. */
 static bool are_lost(const struct tr_gpu_region *state)
 {
 	return gpu_buffers_are_out() ||

@@ -62,8 +62,8 @@ class Scene:
         env = dict(self.env, **more)
         done = subprocess.run(
             [TARE, "run", f"--gpu={how}", *options, "--", PROGRAM, what,
-             str(steps)], env=env, capture_output=True, text=True,
-            timeout=300, check=False)
+             str(steps)], env=env, cwd=self.dir, capture_output=True,
+            text=True, timeout=300, check=False)
         self.said = done.stderr
         self.code = done.returncode
         own = {}
