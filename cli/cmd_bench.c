@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "parse.h"
 #include "base/platform.h"
 #include "bench.h"
 #include "difference.h"
@@ -83,18 +84,11 @@ static const struct option_spec options[] = {
 	OPTION_END
 };
 
-/* "1%", "0.5" */
 static int parse_limit(const char *text, double *ret_share)
 {
-	char *end;
-	double value = strtod(text, &end);
-
-	if (*end == '%')
-		end++;
-	if (end == text || *end || !(value > 0) || !(value < 100))
+	if (!parse_percent(text, ret_share))
 		return message_usage("--limit wants a percentage above 0 and "
 				     "below 100, not '%s'", text);
-	*ret_share = value / 100;
 	return CODE_OK;
 }
 

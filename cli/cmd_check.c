@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "args.h"
+#include "parse.h"
 #include "base/platform.h"
 #include "bench.h"
 #include "budget_check.h"
@@ -61,15 +62,9 @@ static const struct option_spec options[] = {
 
 static int parse_limit(const char *text, double *ret_share)
 {
-	char *end;
-	double value = strtod(text, &end);
-
-	if (*end == '%')
-		end++;
-	if (end == text || *end || !(value > 0) || !(value < 1000))
-		return message_usage("--limit wants a percentage above 0, not "
-				     "'%s'", text);
-	*ret_share = value / 100;
+	if (!parse_percent(text, ret_share))
+		return message_usage("--limit wants a percentage above 0 and "
+				     "below 100, not '%s'", text);
 	return CODE_OK;
 }
 

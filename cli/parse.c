@@ -131,3 +131,16 @@ bool parse_moment(const char *text, int64_t start_ns, int64_t end_ns,
 	return parse_date(text, ret_ns) ||
 	       parse_clock(text, start_ns, end_ns, ret_ns);
 }
+
+bool parse_percent(const char *text, double *ret_share)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (*end == '%')
+		end++;
+	if (end == text || *end || !(value > 0) || !(value < 100))
+		return false;
+	*ret_share = value / 100;
+	return true;
+}

@@ -9,6 +9,9 @@
 /* 90, 1.5s, 200ms, 1h30m; seconds if there is no unit. */
 bool parse_duration(const char *text, uint64_t *ret_ns);
 
+/* "1%", "0.5": a share of 1; above 0 and below 100 percent. */
+bool parse_percent(const char *text, double *ret_share);
+
 /*
  * A moment of a run that lasted from start_ns to end_ns: +30s after its
  * start, -5m before its end, @1763193600.5 seconds since 1970, 14:05[:09] of
